@@ -1,0 +1,5 @@
+add_compile_options(-Wall -Wextra -Wformat=2 -Wconversion -Wimplicit-fallthrough)
+option(TETHER_WERROR "Compiler warnings are errors" ON)
+if(TETHER_WERROR)
+  add_compile_options(-Werror)
+endif()

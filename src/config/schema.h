@@ -1,0 +1,75 @@
+/* schema.h: how an adapter or a robot part says which YAML keys it has.
+ *
+ * Each gives its own struct, its libcyaml fields, and a check; config assembles all of them into one
+ * declared schema at start. Every default stands in the adapter, in `defaults`.
+ */
+#ifndef TT_CONFIG_SCHEMA_H
+#define TT_CONFIG_SCHEMA_H
+
+#include "core/status.h"
+#include "core/unit.h"
+
+#include <cyaml/cyaml.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Keys every wire has; the first member of each adapter's struct, filled by TT_WIRE_COMMON_FIELDS. */
+typedef struct tt_wire_common {
+  char *name;     /**< default: the protocol, "<robot>.<protocol>" where several have the same */
+  char *robot;    /**< name of the robot it drives; default: the only one, or the whole world */
+  char *period;   /**< "10 ms"; default: the scene's io_period */
+  char *watchdog; /**< "0.5 s" simulated; "0" off */
+  char *late;     /**< wait | hold | zero | eject */
+  char *deadline; /**< "1 s" */
+  char **allow;   /**< CIDRs */
+  unsigned allow_count;
+  struct tt_wire_fault_keys {
+    double loss, duplicate, reorder;
+    char *delay, *jitter;
+    uint64_t seed;
+  } *faults; /**< UDP wires; NULL when absent */
+} tt_wire_common;
+
+/** One entry of a list of names: how a signal or command stands in a message. */
+typedef struct tt_name_entry {
+  char *name;    /**< "arm.position"; "stamp" or "none" where the wire allows them */
+  char *unit;    /**< "in·lbf"; default SI */
+  double scale;  /**< wire = (SI in unit) × scale + offset; default 1 */
+  double offset;
+  char *wrap;    /**< "none" | "pi" (into [−π, π]) | "turn" (into [0, 1) turn of the unit) */
+} tt_name_entry;
+
+/** libcyaml fields of a tt_name_entry mapping, shared by every wire that lists names. */
+extern const cyaml_schema_field_t tt_name_entry_fields[];
+extern const cyaml_schema_value_t tt_name_entry_schema;
+
+/** libcyaml fields shared by every wire: use inside the adapter's field array; `type` is the adapter's struct
+ *  whose first member is `tt_wire_common common`. */
+extern const cyaml_schema_field_t tt_fault_fields[];
+extern const cyaml_schema_value_t tt_string_schema;
+#define TT_WIRE_COMMON_FIELDS(type)                                                                \
+  CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.name, 0, 64), \
+      CYAML_FIELD_STRING_PTR("robot", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.robot, 0, 64), \
+      CYAML_FIELD_STRING_PTR("period", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.period, 0, 64), \
+      CYAML_FIELD_STRING_PTR("watchdog", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.watchdog, 0, 64), \
+      CYAML_FIELD_STRING_PTR("late", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.late, 0, 16), \
+      CYAML_FIELD_STRING_PTR("deadline", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.deadline, 0, 64), \
+      CYAML_FIELD_SEQUENCE_COUNT("allow", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.allow, \
+                                 common.allow_count, &tt_string_schema, 0, 64), \
+      CYAML_FIELD_MAPPING_PTR("faults", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.faults, tt_fault_fields)
+
+/** What an adapter (a wire protocol) or a robot part tells config about its keys. */
+typedef struct tt_schema {
+  const char *key;                    /**< "float-udp", "motors" */
+  const cyaml_schema_field_t *fields; /**< of the mapping */
+  size_t size;                        /**< of the struct */
+  /** Sets defaults of missing keys and checks the rest (libcyaml lets NaN through). `where` begins the error
+   *  message. Strings come from cyaml; replace them only with cyaml-freeable memory. */
+  tt_status (*check)(void *config, const char *where, tt_error *error);
+} tt_schema;
+
+/** All wire schemas in the order of tt_wire_protocols, and all part schemas. NULL-terminated. */
+extern const tt_schema *const tt_wire_schemas[]; /* src/wire/registry.c */
+extern const tt_schema *const tt_part_schemas[]; /* src/robot/registry.c */
+
+#endif

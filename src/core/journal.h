@@ -1,0 +1,45 @@
+/* journal.h: what a proof needs, never dropped: accepted inputs, events and state hashes, each with the
+ * step at which it took effect. The world appends; sinks (a plain file, a run log, a test) consume.
+ */
+#ifndef TT_CORE_JOURNAL_H
+#define TT_CORE_JOURNAL_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum tt_entry_kind {
+  TT_ENTRY_COMMANDS, /**< accepted commands: `commands`, `values`, `count`, by `source` */
+  TT_ENTRY_EVENT,    /**< something the wall clock or a person decided: `text`, by `source` */
+  TT_ENTRY_HASH,     /**< `hash` of the state after `step` steps */
+} tt_entry_kind;
+
+/** One entry. Pointers are valid during the call only. */
+typedef struct tt_entry {
+  tt_entry_kind kind;
+  uint64_t step;      /**< takes effect before this step is made */
+  uint64_t tick;      /**< ticks since the program began: never reset */
+  const char *source; /**< wire name, "web", "world", "supervisor" */
+  const int *commands;
+  const double *values;
+  int count;
+  const char *text;
+  uint64_t hash;
+} tt_entry;
+
+/** Consumer of entries. `write` is called from the world's thread and must not block in real time;
+ *  FULL marks the run unverifiable from that step on, loudly (in other paces it may block instead). */
+typedef struct tt_journal_sink {
+  tt_status (*write)(struct tt_journal_sink *sink, const tt_entry *entry);
+  void (*close)(struct tt_journal_sink *sink);
+} tt_journal_sink;
+
+/** A sink that writes one readable line an entry to `path` (own thread, bounded memory). */
+tt_status tt_journal_open_file(const char *path, tt_journal_sink **sink, tt_error *error);
+/** A sink that keeps entries in memory, for tests: tt_journal_memory_text() gives them as lines. */
+tt_journal_sink *tt_journal_open_memory(void);
+const char *tt_journal_memory_text(const tt_journal_sink *sink);
+
+#endif
