@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #define TT_NO_ROBOT (-1) /**< belongs to the arena or to the world */
+#define TT_NO_PART (-1)  /**< belongs to the model or to core, not to a robot part */
 
 /** A rigid body. */
 typedef struct tt_body {
@@ -44,6 +45,7 @@ typedef struct tt_channel {
   const char *name;       /**< whole signal name, for example "grip.held" */
   tt_dimension dimension; /**< SI */
   int robot;
+  int part;               /**< index of the part that computes it, or TT_NO_PART: the model's own sensor */
 } tt_channel;
 
 /** What a command does when it is applied. */
@@ -72,6 +74,7 @@ typedef struct tt_command {
   int index;         /**< see tt_command_kind */
   double lower, upper; /**< a value outside is refused; ±TT_COMMAND_LIMIT where nothing else holds */
   double safe;       /**< value the watchdog sets (0 for torque; grip stays: NAN means "leave it") */
+  int part;          /**< index of the part that interprets it, or TT_NO_PART: core does */
 } tt_command;
 
 /** Beyond this no command value is accepted: far above any robot, far below MuJoCo's own 1e10. */

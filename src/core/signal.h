@@ -4,9 +4,14 @@
  * nanoseconds. Nothing is computed for a signal that nobody reads.
  *
  * Joint: position velocity torque (axes .x .y .z where it has several). Body: x y z qw qx qy qz
- * heading yaw_rate vx vy vz wx wy wz. Channels (sensors, grip, motors) and commands by their own
- * names. World: time, step, match_time, real_time_factor. heading: rad, rotation of the body's x axis
- * about world Z, in (−π, π]; yaw_rate: rad/s about the body's own z axis, right hand.
+ * heading yaw_rate vx vy vz wx wy wz. Channels (sensors, grip, motors) by their own names. World: time, step,
+ * match_time, real_time_factor. The last accepted value of a command is the signal "command:<command>".
+ * heading: rad, rotation of the body's x axis about world Z, in (−π, π]; yaw_rate: rad/s about the body's own
+ * z axis, right hand.
+ *
+ * Every name also exists with its kind in front ("joint:arm.position", "body:", "sensor:", "part:", "actuator:",
+ * "world:"). Where a short name means two things, one that a robot file declares wins over the model's own;
+ * otherwise the short name is refused and both kinds are suggested.
  */
 #ifndef TT_CORE_SIGNAL_H
 #define TT_CORE_SIGNAL_H

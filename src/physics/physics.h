@@ -88,6 +88,8 @@ typedef struct tt_physics_info {
   const tt_physics_actuator *actuators;
   const tt_physics_gripper_info *grippers;
   int body_count, joint_count, axis_count, sensor_count, robot_count, actuator_count, gripper_count;
+  int64_t timestep_num, timestep_den; /**< s, as in the spec */
+  int contact_capacity;               /**< as in the spec */
   uint64_t model_hash; /**< of the compiled model: equal models, equal hashes, on one build */
 } tt_physics_info;
 const tt_physics_info *tt_physics_describe(const tt_physics *physics);
