@@ -8,6 +8,7 @@
 
 #include "core/status.h"
 #include "core/unit.h"
+#include "net/net.h"
 
 #include <cyaml/cyaml.h>
 #include <stdbool.h>
@@ -66,10 +67,30 @@ typedef struct tt_schema {
   /** Sets defaults of missing keys and checks the rest (libcyaml lets NaN through). `where` begins the error
    *  message. Strings come from cyaml; replace them only with cyaml-freeable memory. */
   tt_status (*check)(void *config, const char *where, tt_error *error);
+  /** Wires only, may be NULL: the wire's own interval when its `period` is missing, in steps of the physics
+   *  (lockstep-tcp: its steps_per_frame); 0: it has none and takes the scene's io_period. After check(). */
+  uint64_t (*period_steps)(const void *config);
 } tt_schema;
 
-/** All wire schemas in the order of tt_wire_protocols, and all part schemas. NULL-terminated. */
-extern const tt_schema *const tt_wire_schemas[]; /* src/wire/registry.c */
-extern const tt_schema *const tt_part_schemas[]; /* src/robot/registry.c */
+/** All wire schemas in the order of tt_wire_protocols, all part schemas, and all sections of a scene
+ *  (`record`, `web`, …: a mapping each, checked with its defaults even where a scene leaves it out).
+ *  NULL-terminated. Adding one is a line in its table. */
+extern const tt_schema *const tt_wire_schemas[];    /* src/wire/registry.c */
+extern const tt_schema *const tt_part_schemas[];    /* src/robot/registry.c */
+extern const tt_schema *const tt_section_schemas[]; /* src/config/sections.c */
+
+/* Checks that every adapter needs, for use in its check() and open(). All begin their error with `where`, so
+ * that it reads "FILE: path.to.key: what is wrong; remedy"; config adds the line when it shows the error. */
+
+/** Sets `*target` to a copy of `value` where the scene left the key out. */
+tt_status tt_default_string(char **target, const char *value, tt_error *error);
+/** Reads a quantity such as "10 ms" in SI, within [lower, upper]; NULL gives `fallback`. */
+tt_status tt_quantity_check(const char *text, const char *key, const char *where, tt_dimension dimension,
+                            double lower, double upper, double fallback, double *si, tt_error *error);
+/** Defaults and checks of a list entry: a name, a known unit, a finite scale (default 1), a known wrap. */
+tt_status tt_name_entry_check(tt_name_entry *entry, const char *where, tt_error *error);
+/** Reads the `faults` of a UDP wire (all zero where absent). */
+tt_status tt_wire_faults_check(const tt_wire_common *common, const char *where, tt_faults *faults,
+                               tt_error *error);
 
 #endif
