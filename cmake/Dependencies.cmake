@@ -12,5 +12,5 @@ pkg_check_modules(SOUP REQUIRED IMPORTED_TARGET libsoup-3.0)
 pkg_check_modules(CURSES REQUIRED IMPORTED_TARGET ncurses)
 pkg_check_modules(EVDEV REQUIRED IMPORTED_TARGET libevdev)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
-pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka) # tests only
 find_library(MUJOCO_LIBRARY mujoco REQUIRED)

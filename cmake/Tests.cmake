@@ -1,7 +1,120 @@
-# tether_test(NAME source...): a cmocka program that links the whole of Tether.
+# How tests are declared. Everything runs with ctest.
+#
+# Labels say where a test runs: `unit` and `wire` in every build, sanitizers included; anything else
+# (`e2e`, `browser`, …) in the release build only. LONG tests wait for `script/test --long`
+# (ctest -C Long), which also sets TETHER_LONG=1 for tests that can do more of the same.
+option(TETHER_TESTS "Build tests (needs cmocka)" ${CMOCKA_FOUND})
+if(TETHER_TESTS)
+  if(NOT CMOCKA_FOUND)
+    message(FATAL_ERROR "TETHER_TESTS needs cmocka: run script/setup --test")
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  enable_testing()
+endif()
+set_property(GLOBAL PROPERTY TETHER_FUZZ_TARGETS "")
+
+# What the functions below share: tether_add_test(NAME default_label COMMAND … [options]).
+function(tether_add_test name label)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "LONG;SERIAL" "TIMEOUT" "LABELS;COMMAND")
+  if(NOT arg_LABELS)
+    set(arg_LABELS ${label})
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  set(configurations)
+  if(arg_LONG)
+    list(APPEND arg_LABELS long)
+    set(configurations CONFIGURATIONS Long)
+  endif()
+  add_test(NAME ${name} COMMAND ${arg_COMMAND} ${configurations})
+  set_tests_properties(${name} PROPERTIES
+    LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
+    ENVIRONMENT "TETHER=${CMAKE_BINARY_DIR}/tether;TETHER_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
+endfunction()
+
+# Hands on the options that cmake_parse_arguments put into arg_….
+macro(tether_test_options out)
+  set(${out})
+  foreach(flag LONG SERIAL)
+    if(arg_${flag})
+      list(APPEND ${out} ${flag})
+    endif()
+  endforeach()
+  foreach(keyword TIMEOUT LABELS)
+    if(arg_${keyword})
+      list(APPEND ${out} ${keyword} ${arg_${keyword}})
+    endif()
+  endforeach()
+endmacro()
+
+# tether_test(NAME source… [LABELS label…] [TIMEOUT seconds] [LONG] [SERIAL]):
+# a cmocka program that links the whole of Tether. Label `unit` unless given.
 function(tether_test name)
-  add_executable(${name} ${ARGN})
+  if(NOT TETHER_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG;SERIAL" "TIMEOUT" "LABELS")
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE tether_library PkgConfig::CMOCKA)
   target_compile_definitions(${name} PRIVATE TETHER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  add_test(NAME ${name} COMMAND ${name})
+  tether_test_options(options)
+  tether_add_test(${name} unit ${options} COMMAND ${name})
 endfunction()
+
+# tether_fuzz(NAME source corpus_dir [MAX_LENGTH bytes] [DICTIONARY file]): a source that defines
+# LLVMFuzzerTestOneInput, and a directory of inputs, one a file: seeds, and everything that ever broke it.
+# In the fuzz preset it is a libFuzzer program; in every other build a program that replays the
+# directory. Either way ctest replays it (label `wire`).
+function(tether_fuzz name source corpus)
+  if(NOT TETHER_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "MAX_LENGTH;DICTIONARY" "")
+  if(NOT arg_MAX_LENGTH)
+    set(arg_MAX_LENGTH 4096)
+  endif()
+  cmake_path(ABSOLUTE_PATH corpus)
+  if(arg_DICTIONARY)
+    cmake_path(ABSOLUTE_PATH arg_DICTIONARY)
+  endif()
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE tether_library)
+  if(TETHER_FUZZ)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    tether_add_test(${name}_corpus wire COMMAND ${name} -runs=0 ${corpus})
+    set_property(GLOBAL APPEND_STRING PROPERTY TETHER_FUZZ_TARGETS
+      "${name}\t${corpus}\t${arg_MAX_LENGTH}\t${arg_DICTIONARY}\n")
+  else()
+    target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/replay_corpus.c)
+    tether_add_test(${name}_corpus wire COMMAND ${name} ${corpus})
+  endif()
+endfunction()
+
+# tether_script_test(NAME command… [LABELS label…] [TIMEOUT seconds] [LONG] [SERIAL]): an end-to-end test.
+# A first word that ends in .py is run with Python. The environment has TETHER (path of the program built
+# here) and TETHER_SOURCE_DIR. Label `e2e` unless given. Exit status 77 means skipped. SERIAL: nothing else runs
+# meanwhile, for tests of timing.
+function(tether_script_test name)
+  if(NOT TETHER_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG;SERIAL" "TIMEOUT" "LABELS")
+  set(command ${arg_UNPARSED_ARGUMENTS})
+  tether_test_options(options)
+  list(GET command 0 program)
+  if(program MATCHES "\\.py$")
+    list(POP_FRONT command)
+    cmake_path(ABSOLUTE_PATH program)
+    list(PREPEND command ${Python3_EXECUTABLE} ${program})
+  endif()
+  tether_add_test(${name} e2e ${options} COMMAND ${command})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+endfunction()
+
+# Writes fuzz_targets.txt for script/test: name, corpus, longest input, dictionary, separated by tabs.
+function(tether_write_fuzz_targets)
+  get_property(targets GLOBAL PROPERTY TETHER_FUZZ_TARGETS)
+  file(WRITE ${CMAKE_BINARY_DIR}/fuzz_targets.txt "${targets}")
+endfunction()
+cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL tether_write_fuzz_targets)

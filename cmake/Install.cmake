@@ -1,0 +1,12 @@
+# Where things go: the program, its manual, and the scenes, robots and arenas it finds by name.
+include(GNUInstallDirs)
+if(TARGET tether)
+  install(TARGETS tether RUNTIME)
+endif()
+foreach(folder scenes robots arenas)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/${folder})
+    install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/tether)
+  endif()
+endforeach()
+install(FILES man/tether.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)

@@ -1,0 +1,20 @@
+# TETHER_SANITIZE: "address,undefined" or "thread". TETHER_FUZZ makes libFuzzer targets (clang only).
+set(TETHER_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize takes them")
+option(TETHER_FUZZ "Build fuzz targets with libFuzzer" OFF)
+
+if(TETHER_SANITIZE)
+  add_compile_options(-fsanitize=${TETHER_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TETHER_SANITIZE})
+endif()
+if(TETHER_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "TETHER_FUZZ needs clang: cmake --preset fuzz")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+option(TETHER_COVERAGE "Count executed lines and branches (gcov)" OFF)
+if(TETHER_COVERAGE)
+  add_compile_options(--coverage)
+  add_link_options(--coverage)
+endif()
