@@ -46,7 +46,8 @@ static size_t printable(const unsigned char *text) {
 }
 
 /* Fills `target` with what `format` gives, made safe for a terminal; cut between characters. */
-static void compose(line *target, tt_log_level level, const char *format, va_list arguments) {
+__attribute__((format(printf, 3, 0))) static void compose(line *target, tt_log_level level,
+                                                          const char *format, va_list arguments) {
   char raw[LINE_SIZE + 4] = {0};
   vsnprintf(raw, sizeof raw, format, arguments);
   size_t used = 0;
