@@ -4,6 +4,7 @@
 #ifndef TT_CORE_JOURNAL_H
 #define TT_CORE_JOURNAL_H
 
+#include "core/model.h"
 #include "core/status.h"
 
 #include <stdbool.h>
@@ -11,9 +12,11 @@
 #include <stdint.h>
 
 typedef enum tt_entry_kind {
-  TT_ENTRY_COMMANDS, /**< accepted commands: `commands`, `values`, `count`, by `source` */
-  TT_ENTRY_EVENT,    /**< something the wall clock or a person decided: `text`, by `source` */
-  TT_ENTRY_HASH,     /**< `hash` of the state after `step` steps */
+  TT_ENTRY_COMMANDS, /**< accepted commands: `submissions`, `count`, by `source` */
+  TT_ENTRY_SAFE,     /**< commands made safe: values only, no acceptance: `submissions`, `count` */
+  TT_ENTRY_RESET,    /**< reset of `robot`, or of the world: TT_NO_ROBOT; done at once */
+  TT_ENTRY_EVENT, /**< something the wall clock, a peer or a person decided, for people: `text`, by `source` */
+  TT_ENTRY_HASH, /**< `hash` of the state after `step` steps */
 } tt_entry_kind;
 
 /** One entry. Pointers are valid during the call only. */
@@ -22,9 +25,9 @@ typedef struct tt_entry {
   uint64_t step;      /**< takes effect before this step is made */
   uint64_t tick;      /**< ticks since the program began: never reset */
   const char *source; /**< wire name, "web", "world", "supervisor" */
-  const int *commands;
-  const double *values;
+  const tt_submission *submissions;
   int count;
+  int robot;
   const char *text;
   uint64_t hash;
 } tt_entry;

@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_SIZE 1000  /* longest text of a line, bytes */
-#define QUEUE_LINES 512 /* about half a megabyte */
+#define LINE_SIZE 1000       /* longest text of a line, bytes */
+#define QUEUE_LINES 512      /* about half a megabyte */
 #define STOP_PATIENCE_MS 500 /* how long stopping waits for a pipe that nobody reads */
 
 typedef struct line {
@@ -84,8 +84,9 @@ static void say_lost(void) {
   unsigned long count = atomic_exchange(&lost, 0);
   if (!count) return;
   line told = {.level = TT_LOG_WARNING};
-  told.length = (uint16_t)snprintf(told.text, sizeof told.text,
-                                   "log: %lu lines lost, they came faster than they could be written", count);
+  told.length =
+      (uint16_t)snprintf(told.text, sizeof told.text,
+                         "log: %lu lines lost, they came faster than they could be written", count);
   write_line(&told);
 }
 
@@ -112,7 +113,8 @@ static bool make_queue(void) {
 }
 
 void tt_log_start(void) {
-  if (atomic_load(&running) || abandoned || !make_queue()) return; /* without memory, lines are written at once */
+  if (atomic_load(&running) || abandoned || !make_queue())
+    return; /* without memory, lines are written at once */
   sigset_t all, before;
   sigfillset(&all); /* the writer takes no signals: they belong to the program's own threads */
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -134,9 +136,7 @@ void tt_log_stop(void) {
   if (abandoned) pthread_detach(writer);
 }
 
-void tt_log_set_level(tt_log_level level) {
-  atomic_store(&threshold, (int)level);
-}
+void tt_log_set_level(tt_log_level level) { atomic_store(&threshold, (int)level); }
 
 void tt_log(tt_log_level level, const char *format, ...) {
   if ((int)level > atomic_load(&threshold)) return;

@@ -1,6 +1,7 @@
 /* log_test.c: lines come out whole, in order, safe for a terminal; and a full pipe holds nobody. */
 #include "core/log.h"
 
+#include <cmocka.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define THREADS 4
 #define LINES 500
@@ -61,8 +61,9 @@ static void lines_begin_with_their_level(void **state) {
 static void nothing_said_can_move_a_cursor(void **state) {
   (void)state;
   capture();
-  tt_log_info("%s", "a\033[2Jb\nc\x7f\xc2\x9b"
-                    "d\x9b\xff in·lbf µ 漢 \xf0\x9f\xa4\x96 \xe2\x82");
+  tt_log_info("%s",
+              "a\033[2Jb\nc\x7f\xc2\x9b"
+              "d\x9b\xff in·lbf µ 漢 \xf0\x9f\xa4\x96 \xe2\x82");
   char *text = release();
   assert_string_equal(text, "a?[2Jb?c???d?? in·lbf µ 漢 \xf0\x9f\xa4\x96 ??\n");
   free(text);

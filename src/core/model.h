@@ -19,9 +19,9 @@
 /** A rigid body. */
 typedef struct tt_body {
   const char *name;
-  int parent; /**< index of the parent body; 0 is the world, whose parent is 0 */
-  int robot;  /**< index into tt_model.robots, or TT_NO_ROBOT */
-  int piece;  /**< game piece kind 1…4 if this body can be gripped, else 0 */
+  int parent;  /**< index of the parent body; 0 is the world, whose parent is 0 */
+  int robot;   /**< index into tt_model.robots, or TT_NO_ROBOT */
+  int piece;   /**< game piece kind 1…4 if this body can be gripped, else 0 */
   double mass; /**< kg, of this body alone */
 } tt_body;
 
@@ -31,13 +31,13 @@ typedef enum tt_joint_kind { TT_HINGE, TT_SLIDE, TT_BALL, TT_FREE } tt_joint_kin
 typedef struct tt_joint {
   const char *name;
   tt_joint_kind kind;
-  int body;          /**< the child body, which this joint moves */
-  int robot;         /**< as in tt_body */
-  int axis;          /**< index of the first axis, or −1 for TT_FREE, which has none */
-  int axis_count;    /**< hinge and slide 1, ball 3, free 0 */
+  int body;       /**< the child body, which this joint moves */
+  int robot;      /**< as in tt_body */
+  int axis;       /**< index of the first axis, or −1 for TT_FREE, which has none */
+  int axis_count; /**< hinge and slide 1, ball 3, free 0 */
   bool limited;
-  double lower, upper;  /**< rad or m; meaningful only if limited */
-  double max_torque;    /**< N·m or N: default limit of a velocity servo and of duty 1; > 0, finite */
+  double lower, upper; /**< rad or m; meaningful only if limited */
+  double max_torque; /**< N·m or N: default limit of a velocity servo and of duty 1; > 0, finite */
 } tt_joint;
 
 /** A scalar of the model's own sensors, or one that a robot part computes at sense. */
@@ -45,24 +45,24 @@ typedef struct tt_channel {
   const char *name;       /**< whole signal name, for example "grip.held" */
   tt_dimension dimension; /**< SI */
   int robot;
-  int part;               /**< index of the part that computes it, or TT_NO_PART: the model's own sensor */
+  int part; /**< index of the part that computes it, or TT_NO_PART: the model's own sensor */
 } tt_channel;
 
 /** What a command does when it is applied. */
 typedef enum tt_command_kind {
-  TT_COMMAND_TORQUE,     /**< N·m or N on axis `index` */
-  TT_COMMAND_VELOCITY,   /**< rad/s or m/s servo on axis `index` */
-  TT_COMMAND_MAX_TORQUE, /**< N·m or N ≥ 0, limit of the servo on axis `index` */
-  TT_COMMAND_DUTY,       /**< −1…1 of the motor on axis `index` */
-  TT_COMMAND_ACTUATOR,   /**< control of actuator `index` of the model file */
-  TT_COMMAND_GRIP,       /**< 0 nothing, 1…4 a kind of game piece; robot's gripper `index` */
-  TT_COMMAND_SHIFT,      /**< gear number of motor `index`, from 1 */
-  TT_COMMAND_RESET,      /**< nonzero: reset the robot (TT_NO_ROBOT: the world) */
-  TT_COMMAND_PAUSE,      /**< nonzero pauses the world, 0 resumes */
-  TT_COMMAND_MATCH_TIMER,/**< nonzero toggles the match timer */
-  TT_COMMAND_PLACE,      /**< physics off: sets x, y, heading (index 0, 1, 2) of a robot */
-  TT_COMMAND_PLACE_JOINT,/**< physics off: position of axis `index` */
-  TT_COMMAND_PLACE_PIECE,/**< physics off: part `index % 7` (x y z qw qx qy qz) of body `index / 7` */
+  TT_COMMAND_TORQUE,      /**< N·m or N on axis `index` */
+  TT_COMMAND_VELOCITY,    /**< rad/s or m/s servo on axis `index` */
+  TT_COMMAND_MAX_TORQUE,  /**< N·m or N ≥ 0, limit of the servo on axis `index` */
+  TT_COMMAND_DUTY,        /**< −1…1 of the motor on axis `index` */
+  TT_COMMAND_ACTUATOR,    /**< control of actuator `index` of the model file */
+  TT_COMMAND_GRIP,        /**< 0 nothing, 1…4 a kind of game piece; robot's gripper `index` */
+  TT_COMMAND_SHIFT,       /**< gear number of motor `index`, from 1 */
+  TT_COMMAND_RESET,       /**< nonzero: reset the robot (TT_NO_ROBOT: the world) */
+  TT_COMMAND_PAUSE,       /**< nonzero pauses the world, 0 resumes */
+  TT_COMMAND_MATCH_TIMER, /**< nonzero toggles the match timer */
+  TT_COMMAND_PLACE,       /**< physics off: sets x, y, heading (index 0, 1, 2) of a robot */
+  TT_COMMAND_PLACE_JOINT, /**< physics off: position of axis `index` */
+  TT_COMMAND_PLACE_PIECE, /**< physics off: part `index % 7` (x y z qw qx qy qz) of body `index / 7` */
 } tt_command_kind;
 
 /** One named command. */
@@ -71,11 +71,18 @@ typedef struct tt_command {
   tt_command_kind kind;
   tt_dimension dimension; /**< of its value, SI */
   int robot;
-  int index;         /**< see tt_command_kind */
-  double lower, upper; /**< a value outside is refused; ±TT_COMMAND_LIMIT where nothing else holds */
-  double safe;       /**< value the watchdog sets (0 for torque; grip stays: NAN means "leave it") */
-  int part;          /**< index of the part that interprets it, or TT_NO_PART: core does */
+  int index; /**< see tt_command_kind */
+  double lower,
+      upper;   /**< a value outside is refused; ±TT_COMMAND_LIMIT where nothing else holds */
+  double safe; /**< value the watchdog sets (0 for torque; grip stays: NAN means "leave it") */
+  int part;    /**< index of the part that interprets it, or TT_NO_PART: core does */
 } tt_command;
+
+/** One accepted scalar. */
+typedef struct tt_submission {
+  int command;  /**< index into tt_model.commands */
+  double value; /**< SI */
+} tt_submission;
 
 /** Beyond this no command value is accepted: far above any robot, far below MuJoCo's own 1e10. */
 #define TT_COMMAND_LIMIT 1e7

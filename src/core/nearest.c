@@ -6,9 +6,7 @@
 
 #define LONGEST 128
 
-static bool same(char a, char b) {
-  return tolower((unsigned char)a) == tolower((unsigned char)b);
-}
+static bool same(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
 
 static size_t smallest(size_t a, size_t b, size_t c) {
   size_t least = a < b ? a : b;

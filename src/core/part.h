@@ -33,7 +33,7 @@ typedef struct tt_declare {
 /** What a part sees and changes while actuating one step. */
 typedef struct tt_actuation {
   tt_physics *physics;
-  const double *commands;  /**< last accepted values; [command_count] */
+  const double *commands; /**< last accepted values; [command_count] */
   /** When each command was last accepted: a running number, 0 never (since reset); [command_count]. Of several
    *  commands that mean the same thing the one with the greatest number holds: "the last accepted kind holds
    *  the joint" needs no other state, and no callback. */
@@ -41,9 +41,9 @@ typedef struct tt_actuation {
   /** The greatest of them among each axis' own joint commands; [axis_count]. A motor takes an axis over when
    *  one of its commands has a greater number. */
   const uint64_t *axis_accepted;
-  tt_drive *drives;        /**< [axis_count]; core filled them from commands, parts may change them */
-  double *controls;        /**< [actuator_count] */
-  double timestep;         /**< s */
+  tt_drive *drives; /**< [axis_count]; core filled them from commands, parts may change them */
+  double *controls; /**< [actuator_count] */
+  double timestep;  /**< s */
   uint64_t step;
 } tt_actuation;
 

@@ -24,9 +24,7 @@ static cell *cell_at(const tt_queue *queue, size_t turn) {
   return (cell *)(void *)(queue->cells + (turn & queue->mask) * queue->stride);
 }
 
-static void *item_of(cell *at) {
-  return (unsigned char *)at + sizeof(cell);
-}
+static void *item_of(cell *at) { return (unsigned char *)at + sizeof(cell); }
 
 tt_queue *tt_queue_new(size_t capacity, size_t item_size) {
   size_t size = 2;
@@ -36,8 +34,8 @@ tt_queue *tt_queue_new(size_t capacity, size_t item_size) {
   memset(queue, 0, sizeof *queue);
   queue->mask = size - 1;
   queue->item_size = item_size;
-  queue->stride = (sizeof(cell) + item_size + _Alignof(max_align_t) - 1) &
-                  ~(_Alignof(max_align_t) - 1);
+  queue->stride =
+      (sizeof(cell) + item_size + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
   queue->cells = calloc(size, queue->stride);
   if (!queue->cells) {
     free(queue);

@@ -91,8 +91,8 @@ static const tt_unit units[] = {
 static const struct {
   const char *written, *ascii;
 } spellings[] = {
-    {"·", "-"}, /* U+00B7, middle dot */
-    {"⋅", "-"}, /* U+22C5, dot operator */
+    {"·", "-"},                          /* U+00B7, middle dot */
+    {"⋅", "-"},                          /* U+22C5, dot operator */
     {"*", "-"}, {"²", "^2"}, {"µ", "u"}, /* U+00B5, micro sign */
     {"μ", "u"},                          /* U+03BC, Greek mu */
 };
@@ -105,7 +105,8 @@ static bool to_ascii(const char *name, size_t length, char ascii[NAME_SIZE]) {
     size_t piece_length = 1, written_length = 1;
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
       size_t spelling_length = strlen(spellings[i].written);
-      if (length - at < spelling_length || memcmp(piece, spellings[i].written, spelling_length) != 0)
+      if (length - at < spelling_length ||
+          memcmp(piece, spellings[i].written, spelling_length) != 0)
         continue;
       written_length = spelling_length;
       piece = spellings[i].ascii;
@@ -130,9 +131,7 @@ static const tt_unit *find(const char *name, size_t length) {
   return NULL;
 }
 
-const tt_unit *tt_unit_find(const char *name) {
-  return find(name, strlen(name));
-}
+const tt_unit *tt_unit_find(const char *name) { return find(name, strlen(name)); }
 
 const tt_unit *tt_unit_si(tt_dimension dimension) {
   const tt_unit *unit = units;
@@ -156,9 +155,7 @@ const char *tt_unit_names(tt_dimension dimension) {
   return name_lists[dimension];
 }
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static const char *skip_spaces(const char *at) {
   while (*at == ' ' || *at == '\t') at++;
@@ -188,9 +185,7 @@ static const char *number_end(const char *text) {
 
 static locale_t c_locale;
 
-static void make_c_locale(void) {
-  c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-}
+static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
 
 /* Reads a number without sign and moves `at` behind it. */
 static bool read_number(const char **at, double *value) {

@@ -1,12 +1,12 @@
 /* unit_test.c: every unit converts exactly, both spellings are one, and nothing sloppy is read. */
 #include "core/unit.h"
 
+#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define PI 3.14159265358979323846
 
@@ -74,15 +74,41 @@ static void sloppy_text_is_refused(void **state) {
     const char *text;
     tt_dimension dimension;
   } cases[] = {
-      {"", TT_TIME},          {" ", TT_TIME},         {"s", TT_TIME},           {"nan", TT_TIME},
-      {"inf s", TT_TIME},     {"infinity", TT_TIME},  {"1e999", TT_TIME},       {"0x10", TT_TIME},
-      {"1,5 s", TT_TIME},     {"1 s s", TT_TIME},     {"1 2", TT_TIME},         {"--1", TT_TIME},
-      {"- 1", TT_TIME},       {"1/0 s", TT_TIME},     {"1/", TT_TIME},          {"1/-2", TT_TIME},
-      {"1 / 2", TT_TIME},     {"1/2/3", TT_TIME},     {"1e", TT_TIME},          {"1e+", TT_TIME},
-      {".", TT_TIME},         {"1.2.3", TT_TIME},     {"5 m", TT_TIME},         {"5 S", TT_TIME},
-      {"5 furlong", TT_TIME}, {"5 1", TT_TIME},       {"1 Nm", TT_FORCE},       {"1 deg", TT_LENGTH},
-      {"1e308 h", TT_TIME},   {"1/1e-320", TT_TIME},  {"1 s\n", TT_TIME},       {"1 in--lbf", TT_TORQUE},
-      {"1 \xc2", TT_TIME},    {"1 \xc2\xb7", TT_TIME}, {"1 averyveryverylongunitname", TT_TIME},
+      {"", TT_TIME},
+      {" ", TT_TIME},
+      {"s", TT_TIME},
+      {"nan", TT_TIME},
+      {"inf s", TT_TIME},
+      {"infinity", TT_TIME},
+      {"1e999", TT_TIME},
+      {"0x10", TT_TIME},
+      {"1,5 s", TT_TIME},
+      {"1 s s", TT_TIME},
+      {"1 2", TT_TIME},
+      {"--1", TT_TIME},
+      {"- 1", TT_TIME},
+      {"1/0 s", TT_TIME},
+      {"1/", TT_TIME},
+      {"1/-2", TT_TIME},
+      {"1 / 2", TT_TIME},
+      {"1/2/3", TT_TIME},
+      {"1e", TT_TIME},
+      {"1e+", TT_TIME},
+      {".", TT_TIME},
+      {"1.2.3", TT_TIME},
+      {"5 m", TT_TIME},
+      {"5 S", TT_TIME},
+      {"5 furlong", TT_TIME},
+      {"5 1", TT_TIME},
+      {"1 Nm", TT_FORCE},
+      {"1 deg", TT_LENGTH},
+      {"1e308 h", TT_TIME},
+      {"1/1e-320", TT_TIME},
+      {"1 s\n", TT_TIME},
+      {"1 in--lbf", TT_TORQUE},
+      {"1 \xc2", TT_TIME},
+      {"1 \xc2\xb7", TT_TIME},
+      {"1 averyveryverylongunitname", TT_TIME},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     double si = 42;

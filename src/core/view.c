@@ -51,7 +51,8 @@ void tt_view_free(tt_view *view) {
 
 void tt_view_copy(tt_view *target, const tt_view *source) {
   /* Contacts come last in the block: only those that are there are copied. */
-  size_t unused = (size_t)(source->model->contact_capacity - source->contact_count) * sizeof(tt_contact);
+  size_t unused =
+      (size_t)(source->model->contact_capacity - source->contact_count) * sizeof(tt_contact);
   memcpy(target->block, source->block, source->block_size - unused);
   tt_view head = *source;
   lay_out(&head, source->model, target->block);

@@ -30,10 +30,10 @@ typedef struct tt_feedback {
 } tt_feedback;
 
 typedef struct tt_view {
-  uint64_t step;   /**< steps since the world began or was last reset as a whole */
-  uint32_t epoch;  /**< whole-world resets and divergences so far */
-  double time;     /**< s, step × timestep, correctly rounded */
-  double match_time; /**< s since the match timer was started; stops at 135 s; 0 when off */
+  uint64_t step;           /**< steps since the world began or was last reset as a whole */
+  uint32_t epoch;          /**< whole-world resets and divergences so far */
+  double time;             /**< s, step × timestep, correctly rounded */
+  double match_time;       /**< s since the match timer was started; stops at 135 s; 0 when off */
   double real_time_factor; /**< over the last second or so; an observation, never an input */
   uint64_t late_ticks;     /**< an observation, never an input */
 
@@ -41,17 +41,17 @@ typedef struct tt_view {
   double (*body_rotation)[4]; /**< w x y z */
   double (*body_velocity)[3]; /**< m/s of the origin, world axes */
   double (*body_spin)[3];     /**< rad/s, world axes */
-  double (*body_force)[3];    /**< N: sum of contacts, welds and applied forces; zeros unless wanted */
-  double (*body_torque)[3];   /**< N·m about the centre of mass; zeros unless wanted */
-  tt_feedback *feedback;      /**< [body_count]; zeros unless wanted */
-  double *joint_position;     /**< rad or m; ball: rotation vector; [axis_count] */
-  double *joint_velocity;     /**< rad/s or m/s; [axis_count] */
-  double *joint_torque;       /**< N·m or N that commands, motors and actuators applied; [axis_count] */
-  double *channels;           /**< [channel_count] */
-  double *commands;           /**< last accepted value of each; [command_count] */
-  tt_contact *contacts;       /**< [contact_count], at most model->contact_capacity */
+  double (*body_force)[3]; /**< N: sum of contacts, welds and applied forces; zeros unless wanted */
+  double (*body_torque)[3]; /**< N·m about the centre of mass; zeros unless wanted */
+  tt_feedback *feedback;    /**< [body_count]; zeros unless wanted */
+  double *joint_position;   /**< rad or m; ball: rotation vector; [axis_count] */
+  double *joint_velocity;   /**< rad/s or m/s; [axis_count] */
+  double *joint_torque; /**< N·m or N that commands, motors and actuators applied; [axis_count] */
+  double *channels;     /**< [channel_count] */
+  double *commands;     /**< last accepted value of each; [command_count] */
+  tt_contact *contacts; /**< [contact_count], at most model->contact_capacity */
   int contact_count;
-  int contacts_left_off;      /**< contacts that did not fit */
+  int contacts_left_off; /**< contacts that did not fit */
 
   const tt_model *model;
   void *block;       /**< the one allocation behind the arrays */

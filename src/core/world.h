@@ -28,11 +28,12 @@ typedef struct tt_world_wire {
   uint64_t period_steps; /**< a multiple of io_steps */
   double watchdog;       /**< s simulated */
   tt_late_policy late;
-  double deadline;       /**< s wall clock, of the late policy */
-  const void *config;    /**< the adapter's own struct */
+  double deadline;    /**< s wall clock, of the late policy */
+  const void *config; /**< the adapter's own struct */
 } tt_world_wire;
 
 typedef struct tt_world_spec {
+  tt_net *net;           /**< shared with others in the same thread, or NULL: one of its own */
   tt_physics *physics;   /**< becomes the world's */
   bool dynamics;         /**< false: concept mode, commands place things */
   tt_part *const *parts; /**< become the world's */
@@ -41,12 +42,12 @@ typedef struct tt_world_spec {
   int wire_count;
   uint64_t io_steps; /**< steps a tick */
   tt_pace pace;
-  double speed;      /**< factor of real time, > 0 */
+  double speed; /**< factor of real time, > 0 */
   tt_late_tick late_tick;
   tt_on_divergence on_divergence;
-  double duration;   /**< s simulated; 0: no end */
+  double duration;      /**< s simulated; 0: no end */
   bool hash_every_tick; /**< journal a state hash each tick */
-  bool check_only;   /**< resolve every name, open no socket */
+  bool check_only;      /**< resolve every name, open no socket */
 } tt_world_spec;
 
 /** Composes names and commands, declares parts, opens wires. On failure everything given is freed. */
@@ -82,13 +83,13 @@ tt_status tt_world_restore(tt_world *world, const void *state, size_t size);
 
 /* --- the mailbox: the one way in from other threads, drained at *receive* --- */
 typedef enum tt_mail_kind {
-  TT_MAIL_PAUSE,   /**< value 1 pauses, 0 resumes */
-  TT_MAIL_STEP,    /**< makes `value` ticks while paused */
-  TT_MAIL_SPEED,   /**< factor `value` of real time */
-  TT_MAIL_RESET,   /**< robot `index`, or the world if TT_NO_ROBOT */
-  TT_MAIL_STOP_ALL,/**< e-stop: value 1 sets every command safe and refuses others until value 0 */
-  TT_MAIL_COMMAND, /**< command `index` gets `value` (checked like any other) */
-  TT_MAIL_QUIT,    /**< ends tt_world_run() with TT_OK */
+  TT_MAIL_PAUSE,    /**< value 1 pauses, 0 resumes */
+  TT_MAIL_STEP,     /**< makes `value` ticks while paused */
+  TT_MAIL_SPEED,    /**< factor `value` of real time */
+  TT_MAIL_RESET,    /**< robot `index`, or the world if TT_NO_ROBOT */
+  TT_MAIL_STOP_ALL, /**< e-stop: value 1 sets every command safe and refuses others until value 0 */
+  TT_MAIL_COMMAND,  /**< command `index` gets `value` (checked like any other) */
+  TT_MAIL_QUIT,     /**< ends tt_world_run() with TT_OK */
 } tt_mail_kind;
 typedef struct tt_mail {
   tt_mail_kind kind;

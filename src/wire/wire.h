@@ -133,12 +133,6 @@ struct tt_wire {
   void *self;
 };
 
-/** One accepted scalar. */
-typedef struct tt_submission {
-  int command; /**< index into model->commands */
-  double value; /**< SI */
-} tt_submission;
-
 /** Validates all (finite, within the command's range), then journals and applies all, or none: TT_BAD_MESSAGE
  *  with `bad` (may be NULL) the index of the offending one. Feeds the watchdog. World's thread, during receive(). */
 tt_status tt_wire_submit(tt_wire *wire, const tt_submission *submissions, int count, int *bad);

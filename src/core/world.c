@@ -1,0 +1,291 @@
+/* world.c: one world and its tick; tt_world_tick() at the end is the program's main path. */
+#include "core/log.h"
+#include "core/world_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MATCH_LENGTH 135.0 /* s: the FIRST match of 2011 and of the SHARP vehicle */
+
+/* ---- journal, events, observers ---- */
+
+void tt_world_journal(tt_world *world, const tt_entry *entry) {
+  tt_entry stamped = *entry;
+  stamped.step = world->step;
+  stamped.tick = world->tick;
+  for (int i = 0; i < world->sink_count; i++) {
+    if (world->sinks[i]->write(world->sinks[i], &stamped) == TT_OK || world->unverifiable) continue;
+    world->unverifiable = true;
+    tt_log_error("journal: overflowed at step %llu: this run can't be verified from here on",
+                 (unsigned long long)world->step);
+  }
+}
+
+void tt_world_event_va(tt_world *world, const char *source, const char *format, va_list arguments) {
+  char text[256];
+  vsnprintf(text, sizeof text, format, arguments);
+  tt_world_journal(world, &(tt_entry){.kind = TT_ENTRY_EVENT, .source = source, .text = text});
+  for (int i = 0; i < world->observer_count; i++)
+    if (world->observers[i]->event)
+      world->observers[i]->event(world->observers[i], world->step, source, text);
+  tt_log_info("%s: %s", source, text);
+}
+
+void tt_world_event(tt_world *world, const char *source, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  tt_world_event_va(world, source, format, arguments);
+  va_end(arguments);
+}
+
+double tt_world_step_time(const tt_world *world, uint64_t step) {
+  return (double)((long double)step * world->model->timestep_num / world->model->timestep_den);
+}
+
+/* ---- the stages of a tick ---- */
+
+static bool due(const tt_world *world, const tt_wire_slot *slot) {
+  return slot->open && world->step % slot->wire.period_steps == 0;
+}
+
+/* Lock-step: has this wire still to answer? */
+static bool unanswered(const tt_world *world, const tt_wire_slot *slot) {
+  return slot->wire.lockstep && due(world, slot) && slot->wire.ops->must_wait(&slot->wire);
+}
+
+static bool any_unanswered(const tt_world *world) {
+  for (int i = 0; i < world->wire_count; i++)
+    if (unanswered(world, &world->wires[i])) return true;
+  return false;
+}
+
+/* A controller did not answer in time: what its wire's policy says. */
+static void handle_late(tt_world *world, tt_wire_slot *slot) {
+  tt_wire *wire = &slot->wire;
+  wire->stats.late++;
+  if (wire->state != TT_WIRE_LATE) {
+    static const char *const policies[] = {"waiting for it", "going on with its last commands",
+                                           "going on with safe commands", "closing it"};
+    tt_world_event(world, wire->name, "no answer within %g s: %s", (double)slot->deadline_ns * 1e-9,
+                   policies[slot->late]);
+  }
+  wire->state = TT_WIRE_LATE;
+  if (slot->late == TT_LATE_ZERO)
+    tt_world_make_safe(world, wire->name, wire->owned, wire->owned_count);
+  if (slot->late == TT_LATE_EJECT) wire->ops->eject(wire);
+}
+
+static bool reset_asked(const tt_world *world) {
+  if (world->reset_world) return true;
+  for (int r = 0; r < world->model->robot_count; r++)
+    if (world->reset_robot[r]) return true;
+  return false;
+}
+
+/* Polls the network until every lock-step wire has answered, or its policy says to go on. */
+static void await_answers(tt_world *world) {
+  if (!any_unanswered(world)) return;
+  uint64_t started = tt_net_now();
+  for (int i = 0; i < world->wire_count; i++) {
+    tt_wire_slot *slot = &world->wires[i];
+    bool told = false;
+    while (unanswered(world, slot) && !world->quit && !reset_asked(world)) {
+      tt_net_poll(world->net, TT_SLICE_NS);
+      tt_world_drain_mail(world);
+      if (world->paused || told || tt_net_now() - started < slot->deadline_ns ||
+          !unanswered(world, slot))
+        continue;
+      handle_late(world, slot);
+      if (slot->late != TT_LATE_WAIT) break;
+      told = true;
+    }
+  }
+}
+
+static void send_to(tt_world *world, int robot) {
+  for (int i = 0; i < world->wire_count; i++) {
+    tt_wire_slot *slot = &world->wires[i];
+    bool concerned = robot == TT_NO_ROBOT || slot->wire.robot == robot;
+    if (concerned && due(world, slot)) slot->wire.ops->send(&slot->wire, world->view);
+  }
+}
+
+static void publish(tt_world *world) {
+  for (int i = 0; i < world->observer_count; i++)
+    world->observers[i]->publish(world->observers[i], world->view);
+}
+
+static void restart_wires(tt_world *world, int robot) {
+  for (int i = 0; i < world->wire_count; i++) {
+    tt_wire_slot *slot = &world->wires[i];
+    if (robot != TT_NO_ROBOT && slot->wire.robot != robot) continue;
+    slot->last_accept_step = TT_NEVER;
+    slot->tripped = false;
+    if (slot->open && slot->wire.ops->reset) slot->wire.ops->reset(&slot->wire);
+  }
+  tt_world_schedule_watchdogs(world);
+}
+
+static void reset_parts(tt_world *world, int robot) {
+  for (int i = 0; i < world->spec.part_count; i++) {
+    tt_part *part = world->parts[i];
+    if ((robot == TT_NO_ROBOT || part->robot == robot) && part->ops->reset) part->ops->reset(part);
+  }
+}
+
+/* Back to the initial state: the whole world, or one robot and nothing else. */
+static void reset(tt_world *world, int robot) {
+  tt_world_journal(world, &(tt_entry){.kind = TT_ENTRY_RESET, .source = "world", .robot = robot});
+  if (robot == TT_NO_ROBOT) {
+    tt_physics_reset(world->physics);
+    world->step = 0;
+    world->epoch++;
+    world->match_start = TT_NEVER;
+  } else {
+    tt_physics_reset_robot(world->physics, robot);
+  }
+  tt_world_forget_commands(world, robot);
+  reset_parts(world, robot);
+  restart_wires(world, robot);
+  tt_world_event(world, "world", "reset%s%s", robot == TT_NO_ROBOT ? "" : " ",
+                 robot == TT_NO_ROBOT ? "" : world->model->robots[robot].name);
+  tt_world_sense(world);
+  send_to(world, robot);
+  publish(world);
+}
+
+/* Does the resets that were asked for; true if there was one, since its frame 0 wants an answer. */
+bool tt_world_apply_resets(tt_world *world) {
+  bool any = world->reset_world;
+  if (world->reset_world) {
+    world->reset_world = false;
+    memset(world->reset_robot, 0, (size_t)world->model->robot_count * sizeof(bool));
+    reset(world, TT_NO_ROBOT);
+  }
+  for (int r = 0; r < world->model->robot_count; r++) {
+    if (!world->reset_robot[r]) continue;
+    world->reset_robot[r] = false;
+    reset(world, r);
+    any = true;
+  }
+  return any;
+}
+
+static void receive(tt_world *world) {
+  do {
+    await_answers(world);
+    tt_net_poll(world->net, 0);
+    tt_world_drain_mail(world);
+    for (int i = 0; i < world->wire_count; i++)
+      if (due(world, &world->wires[i])) world->wires[i].wire.ops->receive(&world->wires[i].wire);
+  } while (tt_world_apply_resets(world) && !world->quit);
+}
+
+static void actuate(tt_world *world) {
+  tt_world_refresh_drives(world);
+  if (!world->parts_actuate) return;
+  memcpy(world->drives, world->command_drives,
+         (size_t)world->model->axis_count * sizeof *world->drives);
+  tt_actuation actuation = {.physics = world->physics,
+                            .commands = world->commands,
+                            .accepted = world->accepted,
+                            .axis_accepted = world->axis_accepted,
+                            .drives = world->drives,
+                            .controls = world->controls,
+                            .timestep = tt_model_timestep(world->model),
+                            .step = world->step};
+  for (int i = 0; i < world->spec.part_count; i++)
+    if (world->parts[i]->ops->actuate) world->parts[i]->ops->actuate(world->parts[i], &actuation);
+}
+
+/* Concept mode: no dynamics; time passes and things stand where they were placed. */
+static void finish_placing(tt_world *world) {
+  actuate(world);
+  tt_physics_place_done(world->physics,
+                        (double)world->spec.io_steps * tt_model_timestep(world->model));
+  world->placed = false;
+  world->step += world->spec.io_steps;
+}
+
+static tt_status diverged(tt_world *world, const tt_error *reason, tt_error *error) {
+  tt_world_event(world, "physics", "diverged at step %llu: %s", (unsigned long long)world->step,
+                 reason->text);
+  if (world->spec.on_divergence == TT_DIVERGENCE_RESET) {
+    world->reset_world = true;
+    return TT_OK;
+  }
+  return tt_fail(error, TT_DIVERGED, "step %llu: %s", (unsigned long long)world->step,
+                 reason->text);
+}
+
+static tt_status advance(tt_world *world, tt_error *error) {
+  tt_error reason = {.text = ""};
+  for (uint64_t n = world->spec.io_steps; n > 0; n--) {
+    tt_world_supervise(world);
+    actuate(world);
+    if (tt_physics_step(world->physics, world->drives, world->controls, n == 1, &reason) != TT_OK)
+      return diverged(world, &reason, error);
+    world->step++;
+  }
+  return TT_OK;
+}
+
+static double match_time(const tt_world *world) {
+  if (world->match_start == TT_NEVER) return 0;
+  double elapsed = tt_world_step_time(world, world->step - world->match_start);
+  return elapsed < MATCH_LENGTH ? elapsed : MATCH_LENGTH;
+}
+
+/* What parts compute must be as finite as what physics computes. */
+static void check_channels(tt_world *world) {
+  for (int i = 0; i < world->model->channel_count; i++) {
+    if (isfinite(world->view->channels[i])) continue;
+    world->view->channels[i] = 0;
+    tt_log_warning("%s: not a finite number; 0 is shown instead", world->model->channels[i].name);
+  }
+}
+
+void tt_world_sense(tt_world *world) {
+  tt_view *view = world->view;
+  view->step = world->step;
+  view->epoch = world->epoch;
+  view->time = tt_world_step_time(world, world->step);
+  view->match_time = match_time(world);
+  view->late_ticks = world->pacer.late_ticks;
+  tt_physics_view(world->physics, view);
+  for (int i = 0; i < world->spec.part_count; i++)
+    if (world->parts[i]->ops->sense)
+      world->parts[i]->ops->sense(world->parts[i], world->physics, view);
+  check_channels(world);
+  memcpy(view->commands, world->commands, (size_t)world->model->command_count * sizeof(double));
+}
+
+static void journal_hash(tt_world *world) {
+  if (!world->spec.hash_every_tick || world->sink_count == 0) return;
+  tt_world_journal(
+      world, &(tt_entry){.kind = TT_ENTRY_HASH, .source = "world", .hash = tt_world_hash(world)});
+}
+
+tt_status tt_world_tick(tt_world *world, tt_error *error) {
+  receive(world);
+  if (world->quit) return TT_OK;
+  tt_world_supervise(world);
+  if (world->spec.dynamics)
+    TT_TRY(advance(world, error));
+  else
+    finish_placing(world);
+  world->tick++;
+  tt_world_sense(world);
+  send_to(world, TT_NO_ROBOT);
+  publish(world);
+  journal_hash(world);
+  return TT_OK;
+}
+
+void tt_world_start(tt_world *world) {
+  tt_world_sense(world);
+  send_to(world, TT_NO_ROBOT);
+  publish(world);
+  journal_hash(world);
+}
