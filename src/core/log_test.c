@@ -1,7 +1,6 @@
 /* log_test.c: lines come out whole, in order, safe for a terminal; and a full pipe holds nobody. */
 #include "core/log.h"
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -13,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 #define THREADS 4
 #define LINES 500

@@ -1,12 +1,12 @@
 /* unit_test.c: every unit converts exactly, both spellings are one, and nothing sloppy is read. */
 #include "core/unit.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <cmocka.h>
 
 #define PI 3.14159265358979323846
 
