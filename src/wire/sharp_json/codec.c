@@ -1,0 +1,271 @@
+/* codec.c: the JSON messages between joystick, core and vehicle. See codec.h. */
+#include "wire/sharp_json/codec.h"
+
+#include <assert.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 16 };
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define SPEED -TT_SHARP_FULL, TT_SHARP_FULL, 4
+#define BUTTON 0, 1, 1
+#define ENCODER 0, TT_SHARP_TICKS - 1, 4
+
+static const tt_sharp_key joystick_keys[] = {
+    {"leftJoystick", true, 2, SPEED}, {"rightJoystick", true, 2, SPEED},
+    {"dpad", true, 4, BUTTON},        {"buttons", true, 4, BUTTON},
+    {"back", false, 1, BUTTON},       {"select", false, 1, BUTTON},
+    {"start", false, 1, BUTTON},
+};
+static const tt_sharp_key command_keys[] = {
+    {"leftDriveMotorSpeed", false, 1, SPEED}, {"rightDriveMotorSpeed", false, 1, SPEED},
+    {"elevatorMotorSpeed", false, 1, SPEED},  {"back", false, 1, BUTTON},
+    {"guide", false, 1, BUTTON},              {"start", false, 1, BUTTON},
+};
+static const tt_sharp_key state_keys[] = {
+    {"leftDriveEncoder", false, 1, ENCODER},
+    {"rightDriveEncoder", false, 1, ENCODER},
+    {"elevatorEncoder", false, 1, ENCODER},
+};
+
+const tt_sharp_format tt_sharp_joystick_format = {"joystick message", joystick_keys,
+                                                  COUNT(joystick_keys), TT_JOYSTICK_VALUES};
+const tt_sharp_format tt_sharp_command_format = {"vehicle command", command_keys,
+                                                 COUNT(command_keys), TT_SHARP_COMMAND_VALUES};
+const tt_sharp_format tt_sharp_state_format = {"vehicle state", state_keys, COUNT(state_keys),
+                                               TT_SHARP_STATE_VALUES};
+const tt_sharp_format tt_sharp_heartbeat_format = {"heartbeat", NULL, 0, 0};
+
+bool tt_sharp_style_parse(const char *text, tt_sharp_style *style) {
+  if (strcmp(text, "columns") == 0) {
+    *style = TT_SHARP_COLUMNS;
+  } else if (strcmp(text, "json") == 0) {
+    *style = TT_SHARP_JSON;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/* --- out --- */
+
+/** Text that grows. */
+typedef struct writer {
+  char *text;
+  size_t size;
+} writer;
+
+static void put(writer *writer, const char *text) {
+  size_t length = strlen(text);
+  assert(writer->size + length < TT_SHARP_MAX_TEXT);
+  memcpy(writer->text + writer->size, text, length + 1);
+  writer->size += length;
+}
+
+static void put_number(writer *writer, tt_sharp_style style, const tt_sharp_key *key, int value) {
+  char digits[16];
+  int clamped = value < key->lower ? key->lower : value > key->upper ? key->upper : value;
+  snprintf(digits, sizeof digits, "%0*d", style == TT_SHARP_COLUMNS ? key->digits : 1, clamped);
+  put(writer, digits);
+}
+
+/** Writes all, telling the column of value `marked` (−1: none). */
+static size_t encode(const tt_sharp_format *format, tt_sharp_style style, const int *values,
+                     char *text, int marked, int *column) {
+  const char *quote = style == TT_SHARP_COLUMNS ? "'" : "\"";
+  writer writer = {text, 0};
+  int index = 0;
+  put(&writer, "{");
+  for (int k = 0; k < format->key_count; k++) {
+    const tt_sharp_key *key = &format->keys[k];
+    put(&writer, k > 0 ? ", " : " ");
+    put(&writer, quote);
+    put(&writer, key->name);
+    put(&writer, quote);
+    put(&writer, key->array ? ": [ " : ": ");
+    for (int i = 0; i < key->count; i++, index++) {
+      if (i > 0) put(&writer, ", ");
+      if (index == marked) *column = (int)writer.size;
+      put_number(&writer, style, key, values[index]);
+    }
+    if (key->array) put(&writer, " ]");
+  }
+  put(&writer, format->key_count > 0 ? " }" : "}");
+  return writer.size;
+}
+
+size_t tt_sharp_encode(const tt_sharp_format *format, tt_sharp_style style, const int *values,
+                       char *text) {
+  return encode(format, style, values, text, -1, NULL);
+}
+
+void tt_sharp_column(const tt_sharp_format *format, int index, char *name, int *offset,
+                     int *width) {
+  static const int zeros[TT_SHARP_MAX_VALUES];
+  char text[TT_SHARP_MAX_TEXT];
+  encode(format, TT_SHARP_COLUMNS, zeros, text, index, offset);
+  const tt_sharp_key *key = format->keys;
+  for (; index >= key->count; key++) index -= key->count;
+  if (key->array) {
+    snprintf(name, 64, "%s[%d]", key->name, index);
+  } else {
+    snprintf(name, 64, "%s", key->name);
+  }
+  *width = key->digits;
+}
+
+/* --- in --- */
+
+static tt_status refuse(tt_sharp_fault *fault, tt_drop drop, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static tt_status refuse(tt_sharp_fault *fault, tt_drop drop, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fault->drop = drop;
+  vsnprintf(fault->text, sizeof fault->text, format, arguments);
+  va_end(arguments);
+  return TT_BAD_MESSAGE;
+}
+
+/** Pairs in the text as written (colons outside strings), or −1 where a comment begins: json-c takes
+ *  comments, and the last of two equal keys, in silence. */
+static int written_pairs(const uint8_t *bytes, size_t size) {
+  int pairs = 0;
+  uint8_t quote = 0;
+  for (size_t i = 0; i < size; i++) {
+    uint8_t c = bytes[i];
+    if (quote != 0) {
+      if (c == '\\') {
+        i++;
+      } else if (c == quote) {
+        quote = 0;
+      }
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '/') {
+      return -1;
+    } else if (c == ':') {
+      pairs++;
+    }
+  }
+  return pairs;
+}
+
+/** Pairs in the tree as parsed; fewer than written where a key stood twice. Depth is limited by the parser. */
+static int parsed_pairs(json_object *value) {
+  int pairs = 0;
+  if (json_object_is_type(value, json_type_object)) {
+    json_object_object_foreach(value, name, member) {
+      (void)name;
+      pairs += 1 + parsed_pairs(member);
+    }
+  } else if (json_object_is_type(value, json_type_array)) {
+    for (size_t i = 0; i < json_object_array_length(value); i++) {
+      pairs += parsed_pairs(json_object_array_get_idx(value, i));
+    }
+  }
+  return pairs;
+}
+
+/** Only blanks after the message; a terminating NUL counts as one, since C programs send it. */
+static bool blank(const uint8_t *bytes, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    if (bytes[i] != '\0' && memchr(" \t\r\n", bytes[i], 4) == NULL) return false;
+  }
+  return true;
+}
+
+/** The message as a tree that the caller releases, or NULL with `fault` filled. */
+static json_object *parse(const uint8_t *bytes, size_t size, tt_sharp_fault *fault) {
+  if (size > TT_SHARP_MAX_DATAGRAM) {
+    refuse(fault, TT_DROP_LENGTH, "%zu bytes; at most %d are read", size, TT_SHARP_MAX_DATAGRAM);
+    return NULL;
+  }
+  json_tokener *tokener = json_tokener_new_ex(MAX_DEPTH);
+  if (tokener == NULL) {
+    refuse(fault, TT_DROP_OVERFLOW, "out of memory");
+    return NULL;
+  }
+  json_tokener_set_flags(tokener, JSON_TOKENER_VALIDATE_UTF8);
+  json_object *tree = json_tokener_parse_ex(tokener, (const char *)bytes, (int)size);
+  enum json_tokener_error trouble = json_tokener_get_error(tokener);
+  size_t end = json_tokener_get_parse_end(tokener);
+  json_tokener_free(tokener);
+
+  if (trouble == json_tokener_continue) {
+    refuse(fault, TT_DROP_SYNTAX, "the message ends before its JSON does");
+  } else if (trouble != json_tokener_success) {
+    refuse(fault, TT_DROP_SYNTAX, "byte %zu: %s", end, json_tokener_error_desc(trouble));
+  } else if (!json_object_is_type(tree, json_type_object)) {
+    refuse(fault, TT_DROP_SYNTAX, "not a JSON object");
+  } else if (!blank(bytes + end, size - end)) {
+    refuse(fault, TT_DROP_SYNTAX, "byte %zu: something follows the JSON object", end);
+  } else if (written_pairs(bytes, end) != parsed_pairs(tree)) {
+    refuse(fault, TT_DROP_SYNTAX, "a key stands twice, or a comment");
+  } else {
+    return tree;
+  }
+  json_object_put(tree);
+  return NULL;
+}
+
+/** One number; a fraction is rounded, as from a sender that computes in floating point. */
+static tt_status read_number(const tt_sharp_key *key, int index, json_object *value, int *number,
+                             tt_sharp_fault *fault) {
+  if (!json_object_is_type(value, json_type_int) && !json_object_is_type(value, json_type_double)) {
+    return refuse(fault, TT_DROP_SYNTAX, "%s[%d] is not a number", key->name, index);
+  }
+  double real = json_object_get_double(value);
+  if (!isfinite(real)) {
+    return refuse(fault, TT_DROP_NON_FINITE, "%s[%d] is %g", key->name, index, real);
+  }
+  double rounded = nearbyint(real);
+  if (rounded < key->lower || rounded > key->upper) {
+    return refuse(fault, TT_DROP_RANGE, "%s[%d] is %.12g, not in %d…%d", key->name, index, real,
+                  key->lower, key->upper);
+  }
+  *number = (int)rounded;
+  return TT_OK;
+}
+
+static tt_status read_key(const tt_sharp_key *key, json_object *value, int *numbers,
+                          tt_sharp_fault *fault) {
+  if (!key->array) return read_number(key, 0, value, numbers, fault);
+  if (!json_object_is_type(value, json_type_array) ||
+      json_object_array_length(value) != (size_t)key->count) {
+    return refuse(fault, TT_DROP_SYNTAX, "%s is not an array of %d numbers", key->name, key->count);
+  }
+  for (int i = 0; i < key->count; i++) {
+    TT_TRY(read_number(key, i, json_object_array_get_idx(value, (size_t)i), &numbers[i], fault));
+  }
+  return TT_OK;
+}
+
+static tt_status read_keys(const tt_sharp_format *format, json_object *tree, int *values,
+                           tt_sharp_fault *fault) {
+  int read[TT_SHARP_MAX_VALUES];
+  memcpy(read, values, (size_t)format->value_count * sizeof *values);
+  int index = 0;
+  for (int k = 0; k < format->key_count; k++) {
+    json_object *value;
+    if (json_object_object_get_ex(tree, format->keys[k].name, &value)) {
+      TT_TRY(read_key(&format->keys[k], value, &read[index], fault));
+    }
+    index += format->keys[k].count;
+  }
+  memcpy(values, read, (size_t)format->value_count * sizeof *values);
+  return TT_OK;
+}
+
+tt_status tt_sharp_decode(const tt_sharp_format *format, const uint8_t *bytes, size_t size,
+                          int *values, tt_sharp_fault *fault) {
+  json_object *tree = parse(bytes, size, fault);
+  if (tree == NULL) return TT_BAD_MESSAGE;
+  tt_status status = read_keys(format, tree, values, fault);
+  json_object_put(tree);
+  return status;
+}
