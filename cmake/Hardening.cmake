@@ -43,7 +43,6 @@ foreach(flag
     -Wl,-z,relro
     -Wl,-z,now
     -Wl,-z,noexecstack
-    -Wl,-z,nodlopen # of this program as a library; its own dlopen (TLS modules of GLib) is free
     -Wl,--as-needed
     -Wl,--no-copy-dt-needed-entries)
   tether_try_link_flag(${flag})

