@@ -118,7 +118,8 @@ void tt_world_journal(tt_world *world, const tt_entry *entry);
 /** Journals something the wall clock or a person decided, tells observers, and logs it. */
 void tt_world_event(tt_world *world, const char *source, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void tt_world_event_va(tt_world *world, const char *source, const char *format, va_list arguments);
+void tt_world_event_va(tt_world *world, const char *source, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
 /** Fills the view from the present state. */
 void tt_world_sense(tt_world *world);
 
