@@ -172,6 +172,10 @@ bool tt_world_apply_resets(tt_world *world) {
   return any;
 }
 
+static void feed(tt_world *world) {
+  if (world->feed) world->feed->apply(world->feed, world);
+}
+
 static void receive(tt_world *world) {
   do {
     await_answers(world);
@@ -180,6 +184,7 @@ static void receive(tt_world *world) {
     for (int i = 0; i < world->wire_count; i++)
       if (due(world, &world->wires[i])) world->wires[i].wire.ops->receive(&world->wires[i].wire);
   } while (tt_world_apply_resets(world) && !world->quit);
+  feed(world);
 }
 
 static void actuate(tt_world *world) {
@@ -223,6 +228,7 @@ static tt_status advance(tt_world *world, tt_error *error) {
   tt_error reason = {.text = ""};
   for (uint64_t n = world->spec.io_steps; n > 0; n--) {
     tt_world_supervise(world);
+    feed(world);
     actuate(world);
     if (tt_physics_step(world->physics, world->drives, world->controls, n == 1, &reason) != TT_OK)
       return diverged(world, &reason, error);
@@ -265,6 +271,32 @@ static void journal_hash(tt_world *world) {
   if (!world->spec.hash_every_tick || world->sink_count == 0) return;
   tt_world_journal(
       world, &(tt_entry){.kind = TT_ENTRY_HASH, .source = "world", .hash = tt_world_hash(world)});
+}
+
+tt_status tt_world_apply_entry(tt_world *world, const tt_entry *entry) {
+  switch (entry->kind) {
+    case TT_ENTRY_COMMANDS:
+      return tt_world_apply(world, entry->source, entry->submissions, entry->count, NULL);
+    case TT_ENTRY_SAFE:
+      for (int i = 0; i < entry->count; i++)
+        if (entry->submissions[i].command < 0 ||
+            entry->submissions[i].command >= world->model->command_count)
+          return TT_BAD_MESSAGE;
+      tt_world_set_safe(world, entry->submissions, entry->count);
+      return TT_OK;
+    case TT_ENTRY_RESET:
+      if (entry->robot < TT_NO_ROBOT || entry->robot >= world->model->robot_count)
+        return TT_BAD_MESSAGE;
+      if (entry->robot == TT_NO_ROBOT)
+        world->reset_world = true;
+      else
+        world->reset_robot[entry->robot] = true;
+      tt_world_apply_resets(world);
+      return TT_OK;
+    case TT_ENTRY_EVENT:
+    case TT_ENTRY_HASH: return TT_OK;
+  }
+  return TT_OK;
 }
 
 tt_status tt_world_tick(tt_world *world, tt_error *error) {

@@ -81,6 +81,19 @@ size_t tt_world_state_size(const tt_world *world);
 void tt_world_save(const tt_world *world, void *state);
 tt_status tt_world_restore(tt_world *world, const void *state, size_t size);
 
+/* --- replay: inputs that were journaled once take effect again at the same steps --- */
+/** Gives a world its recorded inputs. apply() is called in the world's thread before every step, and once more
+ *  when a tick begins; it hands over what is due at tt_world_step() with tt_world_apply_entry(). */
+typedef struct tt_feed {
+  void (*apply)(struct tt_feed *feed, tt_world *world);
+} tt_feed;
+/** Before the first tick; `feed` must outlive the world. A world that is fed should have no wires. */
+void tt_world_set_feed(tt_world *world, tt_feed *feed);
+/** TT_ENTRY_COMMANDS, TT_ENTRY_SAFE and TT_ENTRY_RESET take effect at once; other kinds change nothing.
+ *  TT_BAD_MESSAGE when a command is not one of this world. */
+tt_status tt_world_apply_entry(tt_world *world, const tt_entry *entry);
+uint64_t tt_world_step(const tt_world *world);
+
 /* --- the mailbox: the one way in from other threads, drained at *receive* --- */
 typedef enum tt_mail_kind {
   TT_MAIL_PAUSE,    /**< value 1 pauses, 0 resumes */

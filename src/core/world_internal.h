@@ -72,6 +72,7 @@ struct tt_world {
   tt_journal_sink *sinks[TT_MAX_SINKS];
   int observer_count, sink_count;
   bool unverifiable;
+  tt_feed *feed; /* recorded inputs, or NULL */
 
   tt_pacer pacer;
   tt_queue *mail;

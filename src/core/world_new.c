@@ -174,3 +174,7 @@ const tt_wire *tt_world_wire_at(const tt_world *world, int index) {
 }
 
 bool tt_world_paused(const tt_world *world) { return world->paused; }
+
+uint64_t tt_world_step(const tt_world *world) { return world->step; }
+
+void tt_world_set_feed(tt_world *world, tt_feed *feed) { world->feed = feed; }
