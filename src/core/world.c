@@ -13,7 +13,7 @@
 void tt_world_journal(tt_world *world, const tt_entry *entry) {
   tt_entry stamped = *entry;
   stamped.step = world->step;
-  stamped.tick = world->tick;
+  stamped.total_step = world->total_steps;
   for (int i = 0; i < world->sink_count; i++) {
     if (world->sinks[i]->write(world->sinks[i], &stamped) == TT_OK || world->unverifiable) continue;
     world->unverifiable = true;
@@ -230,6 +230,7 @@ static tt_status step(tt_world *world, bool last, tt_error *reason) {
              ? tt_physics_step(world->physics, world->drives, world->controls, last, reason)
              : place(world, last));
   world->step++;
+  world->total_steps++;
   return TT_OK;
 }
 
@@ -262,6 +263,7 @@ static void check_channels(tt_world *world) {
 void tt_world_sense(tt_world *world) {
   tt_view *view = world->view;
   view->step = world->step;
+  view->total_step = world->total_steps;
   view->epoch = world->epoch;
   view->time = tt_world_step_time(world, world->step);
   view->match_time = match_time(world);
