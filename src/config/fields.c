@@ -10,10 +10,12 @@ const cyaml_schema_value_t tt_string_schema = {
 
 const cyaml_schema_field_t tt_name_entry_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, tt_name_entry, name, 1, 256),
-    CYAML_FIELD_STRING_PTR("unit", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_name_entry, unit, 0, 32),
+    CYAML_FIELD_STRING_PTR("unit", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_name_entry, unit, 0,
+                           32),
     CYAML_FIELD_FLOAT("scale", CYAML_FLAG_OPTIONAL, tt_name_entry, scale),
     CYAML_FIELD_FLOAT("offset", CYAML_FLAG_OPTIONAL, tt_name_entry, offset),
-    CYAML_FIELD_STRING_PTR("wrap", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_name_entry, wrap, 0, 8),
+    CYAML_FIELD_STRING_PTR("wrap", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_name_entry, wrap, 0,
+                           8),
     CYAML_FIELD_END,
 };
 
@@ -25,8 +27,10 @@ const cyaml_schema_field_t tt_fault_fields[] = {
     CYAML_FIELD_FLOAT("loss", CYAML_FLAG_OPTIONAL, struct tt_wire_fault_keys, loss),
     CYAML_FIELD_FLOAT("duplicate", CYAML_FLAG_OPTIONAL, struct tt_wire_fault_keys, duplicate),
     CYAML_FIELD_FLOAT("reorder", CYAML_FLAG_OPTIONAL, struct tt_wire_fault_keys, reorder),
-    CYAML_FIELD_STRING_PTR("delay", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct tt_wire_fault_keys, delay, 0, 64),
-    CYAML_FIELD_STRING_PTR("jitter", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct tt_wire_fault_keys, jitter, 0, 64),
+    CYAML_FIELD_STRING_PTR("delay", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                           struct tt_wire_fault_keys, delay, 0, 64),
+    CYAML_FIELD_STRING_PTR("jitter", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                           struct tt_wire_fault_keys, jitter, 0, 64),
     CYAML_FIELD_UINT("seed", CYAML_FLAG_OPTIONAL, struct tt_wire_fault_keys, seed),
     CYAML_FIELD_END,
 };
@@ -37,22 +41,24 @@ tt_status tt_default_string(char **target, const char *value, tt_error *error) {
   return *target ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
 }
 
-tt_status tt_quantity_check(const char *text, const char *key, const char *where, tt_dimension dimension,
-                            double lower, double upper, double fallback, double *si, tt_error *error) {
+tt_status tt_quantity_check(const char *text, const char *key, const char *where,
+                            tt_dimension dimension, double lower, double upper, double fallback,
+                            double *si, tt_error *error) {
   *si = fallback;
   if (!text) return TT_OK;
   const char *unit = tt_unit_si(dimension)->name;
   if (!tt_quantity_parse(text, dimension, si)) {
-    return tt_fail(error, TT_INVALID, "%s.%s: '%s' is not understood; give a number and one of the units %s", where,
+    return tt_fail(error, TT_INVALID,
+                   "%s.%s: '%s' is not understood; give a number and one of the units %s", where,
                    key, text, tt_unit_names(dimension));
   }
   if (!isfinite(*si) || *si < lower || *si > upper) {
     if (isinf(upper)) {
-      return tt_fail(error, TT_INVALID, "%s.%s: '%s' is out of range; give at least %g %s", where, key, text, lower,
-                     unit);
+      return tt_fail(error, TT_INVALID, "%s.%s: '%s' is out of range; give at least %g %s", where,
+                     key, text, lower, unit);
     }
-    return tt_fail(error, TT_INVALID, "%s.%s: '%s' is out of range; give %g to %g %s", where, key, text, lower, upper,
-                   unit);
+    return tt_fail(error, TT_INVALID, "%s.%s: '%s' is out of range; give %g to %g %s", where, key,
+                   text, lower, upper, unit);
   }
   return TT_OK;
 }
@@ -67,14 +73,17 @@ tt_status tt_name_entry_check(tt_name_entry *entry, const char *where, tt_error 
   }
   TT_TRY(tt_default_string(&entry->wrap, "none", error));
   if (strcmp(entry->wrap, "none") && strcmp(entry->wrap, "pi") && strcmp(entry->wrap, "turn")) {
-    return tt_fail(error, TT_INVALID, "%s.wrap: '%s' is not one of none, pi, turn", where, entry->wrap);
+    return tt_fail(error, TT_INVALID, "%s.wrap: '%s' is not one of none, pi, turn", where,
+                   entry->wrap);
   }
   return TT_OK;
 }
 
-static tt_status check_probability(double value, const char *key, const char *where, tt_error *error) {
+static tt_status check_probability(double value, const char *key, const char *where,
+                                   tt_error *error) {
   if (value >= 0 && value <= 1) return TT_OK;
-  return tt_fail(error, TT_INVALID, "%s.faults.%s: %g is no probability; give 0 to 1", where, key, value);
+  return tt_fail(error, TT_INVALID, "%s.faults.%s: %g is no probability; give 0 to 1", where, key,
+                 value);
 }
 
 tt_status tt_wire_faults_check(const tt_wire_common *common, const char *where, tt_faults *faults,
@@ -89,6 +98,8 @@ tt_status tt_wire_faults_check(const tt_wire_common *common, const char *where, 
   faults->duplicate = keys->duplicate;
   faults->reorder = keys->reorder;
   faults->seed = keys->seed;
-  TT_TRY(tt_quantity_check(keys->delay, "faults.delay", where, TT_TIME, 0, 10, 0, &faults->delay, error));
-  return tt_quantity_check(keys->jitter, "faults.jitter", where, TT_TIME, 0, 10, 0, &faults->jitter, error);
+  TT_TRY(tt_quantity_check(keys->delay, "faults.delay", where, TT_TIME, 0, 10, 0, &faults->delay,
+                           error));
+  return tt_quantity_check(keys->jitter, "faults.jitter", where, TT_TIME, 0, 10, 0, &faults->jitter,
+                           error);
 }

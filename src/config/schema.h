@@ -28,16 +28,16 @@ typedef struct tt_wire_common {
     double loss, duplicate, reorder;
     char *delay, *jitter;
     uint64_t seed;
-  } *faults; /**< UDP wires; NULL when absent */
+  } * faults; /**< UDP wires; NULL when absent */
 } tt_wire_common;
 
 /** One entry of a list of names: how a signal or command stands in a message. */
 typedef struct tt_name_entry {
-  char *name;    /**< "arm.position"; "stamp" or "none" where the wire allows them */
-  char *unit;    /**< "in·lbf"; default SI */
-  double scale;  /**< wire = (SI in unit) × scale + offset; default 1 */
+  char *name;   /**< "arm.position"; "stamp" or "none" where the wire allows them */
+  char *unit;   /**< "in·lbf"; default SI */
+  double scale; /**< wire = (SI in unit) × scale + offset; default 1 */
   double offset;
-  char *wrap;    /**< "none" | "pi" (into [−π, π]) | "turn" (into [0, 1) turn of the unit) */
+  char *wrap; /**< "none" | "pi" (into [−π, π]) | "turn" (into [0, 1) turn of the unit) */
 } tt_name_entry;
 
 /** libcyaml fields of a tt_name_entry mapping, shared by every wire that lists names. */
@@ -49,15 +49,22 @@ extern const cyaml_schema_value_t tt_name_entry_schema;
 extern const cyaml_schema_field_t tt_fault_fields[];
 extern const cyaml_schema_value_t tt_string_schema;
 #define TT_WIRE_COMMON_FIELDS(type)                                                                \
-  CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.name, 0, 64), \
-      CYAML_FIELD_STRING_PTR("robot", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.robot, 0, 64), \
-      CYAML_FIELD_STRING_PTR("period", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.period, 0, 64), \
-      CYAML_FIELD_STRING_PTR("watchdog", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.watchdog, 0, 64), \
-      CYAML_FIELD_STRING_PTR("late", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.late, 0, 16), \
-      CYAML_FIELD_STRING_PTR("deadline", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.deadline, 0, 64), \
-      CYAML_FIELD_SEQUENCE_COUNT("allow", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.allow, \
-                                 common.allow_count, &tt_string_schema, 0, 64), \
-      CYAML_FIELD_MAPPING_PTR("faults", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.faults, tt_fault_fields)
+  CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.name, 0,   \
+                         64),                                                                      \
+      CYAML_FIELD_STRING_PTR("robot", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type,              \
+                             common.robot, 0, 64),                                                 \
+      CYAML_FIELD_STRING_PTR("period", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type,             \
+                             common.period, 0, 64),                                                \
+      CYAML_FIELD_STRING_PTR("watchdog", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type,           \
+                             common.watchdog, 0, 64),                                              \
+      CYAML_FIELD_STRING_PTR("late", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, common.late,  \
+                             0, 16),                                                               \
+      CYAML_FIELD_STRING_PTR("deadline", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type,           \
+                             common.deadline, 0, 64),                                              \
+      CYAML_FIELD_SEQUENCE_COUNT("allow", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type,          \
+                                 common.allow, common.allow_count, &tt_string_schema, 0, 64),      \
+      CYAML_FIELD_MAPPING_PTR("faults", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type,            \
+                              common.faults, tt_fault_fields)
 
 /** What an adapter (a wire protocol) or a robot part tells config about its keys. */
 typedef struct tt_schema {
@@ -85,8 +92,9 @@ extern const tt_schema *const tt_section_schemas[]; /* src/config/sections.c */
 /** Sets `*target` to a copy of `value` where the scene left the key out. */
 tt_status tt_default_string(char **target, const char *value, tt_error *error);
 /** Reads a quantity such as "10 ms" in SI, within [lower, upper]; NULL gives `fallback`. */
-tt_status tt_quantity_check(const char *text, const char *key, const char *where, tt_dimension dimension,
-                            double lower, double upper, double fallback, double *si, tt_error *error);
+tt_status tt_quantity_check(const char *text, const char *key, const char *where,
+                            tt_dimension dimension, double lower, double upper, double fallback,
+                            double *si, tt_error *error);
 /** Defaults and checks of a list entry: a name, a known unit, a finite scale (default 1), a known wrap. */
 tt_status tt_name_entry_check(tt_name_entry *entry, const char *where, tt_error *error);
 /** Reads the `faults` of a UDP wire (all zero where absent). */
