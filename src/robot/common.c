@@ -1,0 +1,161 @@
+/* common.c: names, frames and noise for all robot parts. */
+#include "robot/common.h"
+
+#include "core/nearest.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+tt_part *tt_robot_part_clone(const tt_part *part) {
+  const tt_robot_part *self = (const tt_robot_part *)part;
+  tt_part *clone;
+  return tt_robot_part_new(part->ops->kind, self->config, &self->env, &clone, NULL) == TT_OK ? clone
+                                                                                             : NULL;
+}
+
+void tt_robot_part_free(tt_part *part) { free(part); }
+
+/* Whether `whole` is called `name` by a reader that belongs to `robot`. */
+static bool is_called(const tt_physics_info *info, int robot, const char *whole, const char *name) {
+  if (strcmp(whole, name) == 0) return true;
+  size_t prefix = strlen(info->robots[robot].name);
+  return strncmp(whole, info->robots[robot].name, prefix) == 0 && whole[prefix] == '/' &&
+         strcmp(whole + prefix + 1, name) == 0;
+}
+
+/* Names as the robot's file knows them, for suggestions. */
+static const char *own_name(const tt_physics_info *info, int robot, const char *whole) {
+  size_t prefix = strlen(info->robots[robot].name);
+  bool prefixed = strncmp(whole, info->robots[robot].name, prefix) == 0 && whole[prefix] == '/';
+  return prefixed ? whole + prefix + 1 : whole;
+}
+
+static tt_status not_found(const tt_declare *declare, const char *key, const char *what,
+                           const tt_nearest *nearest, tt_error *error) {
+  if (nearest->best)
+    return tt_fail(error, TT_INVALID, "%s.%s: the robot has no %s '%s'; did you mean '%s'?",
+                   declare->where, key, what, nearest->wanted, nearest->best);
+  return tt_fail(error, TT_INVALID, "%s.%s: the robot has no %s '%s'", declare->where, key, what,
+                 nearest->wanted);
+}
+
+tt_status tt_robot_find_joint(const tt_declare *declare, const char *key, const char *name,
+                              int *joint, tt_error *error) {
+  const tt_physics_info *info = tt_physics_describe(declare->physics);
+  tt_nearest nearest = tt_nearest_start(name);
+  for (int i = 0; i < info->joint_count; i++) {
+    const tt_joint *candidate = &info->joints[i];
+    if (candidate->robot != declare->robot || candidate->axis_count != 1) continue;
+    if (is_called(info, declare->robot, candidate->name, name)) {
+      *joint = i;
+      return TT_OK;
+    }
+    tt_nearest_offer(&nearest, own_name(info, declare->robot, candidate->name));
+  }
+  return not_found(declare, key, "hinge or slide joint", &nearest, error);
+}
+
+tt_status tt_robot_find_body(const tt_declare *declare, const char *key, const char *name,
+                             int *body, tt_error *error) {
+  const tt_physics_info *info = tt_physics_describe(declare->physics);
+  if (!name) {
+    *body = info->robots[declare->robot].root_body;
+    return TT_OK;
+  }
+  tt_nearest nearest = tt_nearest_start(name);
+  for (int i = 0; i < info->body_count; i++) {
+    if (info->bodies[i].robot != declare->robot) continue;
+    if (is_called(info, declare->robot, info->bodies[i].name, name)) {
+      *body = i;
+      return TT_OK;
+    }
+    tt_nearest_offer(&nearest, own_name(info, declare->robot, info->bodies[i].name));
+  }
+  return not_found(declare, key, "body", &nearest, error);
+}
+
+tt_status tt_robot_add_channel(tt_declare *declare, const tt_part *part, const char *suffix,
+                               tt_dimension dimension, int *channel, tt_error *error) {
+  char name[128];
+  snprintf(name, sizeof name, "%s.%s", part->name, suffix);
+  return declare->add_channel(declare, name, dimension, channel, error);
+}
+
+tt_status tt_robot_add_command(tt_declare *declare, const tt_part *part, const char *suffix,
+                               tt_command command, int *index, tt_error *error) {
+  char name[128];
+  snprintf(name, sizeof name, "%s.%s", part->name, suffix);
+  command.name = name;
+  command.robot = declare->robot;
+  return declare->add_command(declare, &command, index, error);
+}
+
+tt_status tt_robot_check_name(const char *name, const char *where, tt_error *error) {
+  bool good = *name != '\0';
+  for (const char *at = name; *at; at++)
+    good = good && (isalnum((unsigned char)*at) || *at == '_' || *at == '-');
+  if (good) return TT_OK;
+  return tt_fail(error, TT_INVALID,
+                 "%s.name: '%s' can't begin a signal's name; use letters, digits, '_' and '-'",
+                 where, name);
+}
+
+tt_status tt_robot_check_number(const double *value, const char *key, const char *where,
+                                double lower, double upper, double fallback, double *result,
+                                tt_error *error) {
+  *result = value ? *value : fallback;
+  if (isfinite(*result) && *result >= lower && *result <= upper) return TT_OK;
+  return tt_fail(error, TT_INVALID, "%s.%s: %g is out of range; give %g to %g", where, key, *result,
+                 lower, upper);
+}
+
+void tt_robot_rotate(const double q[4], const double v[3], double world[3]) {
+  /* v + 2w(u × v) + 2u × (u × v), with q = (w, u) */
+  double c[3] = {q[2] * v[2] - q[3] * v[1], q[3] * v[0] - q[1] * v[2], q[1] * v[1] - q[2] * v[0]};
+  world[0] = v[0] + 2 * (q[0] * c[0] + q[2] * c[2] - q[3] * c[1]);
+  world[1] = v[1] + 2 * (q[0] * c[1] + q[3] * c[0] - q[1] * c[2]);
+  world[2] = v[2] + 2 * (q[0] * c[2] + q[1] * c[1] - q[2] * c[0]);
+}
+
+void tt_robot_place(const tt_view *view, int body, const double local[3], double world[3]) {
+  tt_robot_rotate(view->body_rotation[body], local, world);
+  for (int i = 0; i < 3; i++) world[i] += view->body_position[body][i];
+}
+
+/* The output function of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+ * OOPSLA 2014): a bijection that mixes every bit into every other. */
+static uint64_t mix(uint64_t bits) {
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebU;
+  return bits ^ (bits >> 31);
+}
+
+#define GOLDEN 0x9e3779b97f4a7c15U /* 2⁶⁴ / golden ratio: SplitMix64's step */
+
+tt_noise tt_noise_of(const tt_robot_part *part) {
+  uint64_t key = mix(part->env.seed + GOLDEN);
+  key = mix(key + GOLDEN * (uint64_t)(part->env.robot + 1));
+  for (const char *at = part->part.name; *at; at++) key = mix(key + GOLDEN * (unsigned char)*at);
+  return (tt_noise){key};
+}
+
+uint64_t tt_noise_bits(tt_noise noise, uint64_t step, uint64_t index) {
+  return mix(mix(noise.key + GOLDEN * (step + 1)) + GOLDEN * (index + 1));
+}
+
+double tt_noise_normal(tt_noise noise, uint64_t step, uint64_t index) {
+  int64_t sum = 0;
+  for (uint64_t i = 0; i < 3; i++) {
+    uint64_t bits = tt_noise_bits(noise, step, 3 * index + i);
+    for (int part = 0; part < 4; part++) sum += (int64_t)((bits >> (16 * part)) & 0xffff);
+  }
+  /* Twelve numbers of 0…65535 have the mean 12 × 32767.5 and the variance 12 × (65536² − 1) / 12. */
+  return ((double)sum - 393210.0) / 65536.0;
+}
+
+double tt_noise_uniform(tt_noise noise, uint64_t step, uint64_t index) {
+  return (double)(tt_noise_bits(noise, step, index) >> 11) * 0x1p-53;
+}

@@ -1,0 +1,72 @@
+/* common.h: what all robot parts share: their head, finding joints and bodies by name, seeded noise. */
+#ifndef TT_ROBOT_COMMON_H
+#define TT_ROBOT_COMMON_H
+
+#include "config/schema.h"
+#include "robot/robot.h"
+
+/** Head of every part's struct. Its config begins with `char *name`. */
+typedef struct tt_robot_part {
+  tt_part part;
+  const void *config;
+  tt_robot_env env;
+  char where[256]; /**< what env.where points to */
+} tt_robot_part;
+
+/** A kind of part: one line in the table of registry.c. */
+typedef struct tt_part_kind {
+  const tt_part_ops *ops;
+  const tt_schema *schema;
+  size_t part_size; /**< of the part's struct */
+  /** Once the head is filled: reads files, for example. May be NULL. */
+  tt_status (*make)(tt_part *part, tt_error *error);
+} tt_part_kind;
+
+extern const tt_part_kind tt_bumper_kind, tt_encoder_kind, tt_gripper_kind, tt_gyro_kind,
+    tt_limit_switch_kind, tt_line_tracker_kind, tt_lua_sensor_kind, tt_motor_kind,
+    tt_range_finder_kind;
+
+extern const tt_schema tt_motor_schema;
+
+/** The usual ops: a clone is made of the same config; free() frees one block. */
+tt_part *tt_robot_part_clone(const tt_part *part);
+void tt_robot_part_free(tt_part *part);
+
+/** Index of this robot's joint with one axis called `name` ("<robot>/" may be left out); its axis is
+ *  joints[index].axis. `key` stands in the error. */
+tt_status tt_robot_find_joint(const tt_declare *declare, const char *key, const char *name,
+                              int *joint, tt_error *error);
+/** Index of this robot's body called `name`; NULL gives its root body. */
+tt_status tt_robot_find_body(const tt_declare *declare, const char *key, const char *name,
+                             int *body, tt_error *error);
+/** Adds the channel "<part>.<suffix>". */
+tt_status tt_robot_add_channel(tt_declare *declare, const tt_part *part, const char *suffix,
+                               tt_dimension dimension, int *channel, tt_error *error);
+/** Adds `command` under the name "<part>.<suffix>"; command->name is not read. */
+tt_status tt_robot_add_command(tt_declare *declare, const tt_part *part, const char *suffix,
+                               tt_command command, int *index, tt_error *error);
+
+/** TT_INVALID unless `name` can begin a signal's name: letters, digits, '_' and '-', not empty. */
+tt_status tt_robot_check_name(const char *name, const char *where, tt_error *error);
+/** `*value`, or `fallback` where the key is missing, in `*result`; TT_INVALID outside [lower, upper]. */
+tt_status tt_robot_check_number(const double *value, const char *key, const char *where,
+                                double lower, double upper, double fallback, double *result,
+                                tt_error *error);
+
+/** A point or direction of a body's frame in the world's. */
+void tt_robot_rotate(const double rotation[4], const double local[3], double world[3]);
+void tt_robot_place(const tt_view *view, int body, const double local[3], double world[3]);
+
+/** Random numbers that depend on nothing but the scene's seed, the part and a counter, so that a restored or
+ *  replayed run hears the same noise. */
+typedef struct tt_noise {
+  uint64_t key;
+} tt_noise;
+tt_noise tt_noise_of(const tt_robot_part *part);
+uint64_t tt_noise_bits(tt_noise noise, uint64_t step, uint64_t index);
+/** Mean 0, variance 1, within ±6: the sum of twelve uniform numbers (exact integers, no libm). */
+double tt_noise_normal(tt_noise noise, uint64_t step, uint64_t index);
+/** In [0, 1). */
+double tt_noise_uniform(tt_noise noise, uint64_t step, uint64_t index);
+
+#endif
