@@ -18,8 +18,8 @@ tt_part *tt_robot_part_clone(const tt_part *part) {
 
 void tt_robot_part_free(tt_part *part) { free(part); }
 
-/* Whether `whole` is called `name` by a reader that belongs to `robot`. */
-static bool is_called(const tt_physics_info *info, int robot, const char *whole, const char *name) {
+bool tt_robot_is_called(const tt_physics_info *info, int robot, const char *whole,
+                        const char *name) {
   if (strcmp(whole, name) == 0) return true;
   size_t prefix = strlen(info->robots[robot].name);
   return strncmp(whole, info->robots[robot].name, prefix) == 0 && whole[prefix] == '/' &&
@@ -49,7 +49,7 @@ tt_status tt_robot_find_joint(const tt_declare *declare, const char *key, const 
   for (int i = 0; i < info->joint_count; i++) {
     const tt_joint *candidate = &info->joints[i];
     if (candidate->robot != declare->robot || candidate->axis_count != 1) continue;
-    if (is_called(info, declare->robot, candidate->name, name)) {
+    if (tt_robot_is_called(info, declare->robot, candidate->name, name)) {
       *joint = i;
       return TT_OK;
     }
@@ -68,13 +68,24 @@ tt_status tt_robot_find_body(const tt_declare *declare, const char *key, const c
   tt_nearest nearest = tt_nearest_start(name);
   for (int i = 0; i < info->body_count; i++) {
     if (info->bodies[i].robot != declare->robot) continue;
-    if (is_called(info, declare->robot, info->bodies[i].name, name)) {
+    if (tt_robot_is_called(info, declare->robot, info->bodies[i].name, name)) {
       *body = i;
       return TT_OK;
     }
     tt_nearest_offer(&nearest, own_name(info, declare->robot, info->bodies[i].name));
   }
   return not_found(declare, key, "body", &nearest, error);
+}
+
+tt_status tt_robot_find_signal(const tt_robot_part *part, const tt_names *names, const char *key,
+                               const char *name, int channel, tt_signal *signal, tt_error *error) {
+  char where[320];
+  snprintf(where, sizeof where, "%s.%s", part->where, key);
+  TT_TRY(tt_names_find_signal(names, name, part->part.robot, where, signal, error));
+  if (signal->source != TT_SIGNAL_CHANNEL || signal->index < channel) return TT_OK;
+  return tt_fail(error, TT_INVALID,
+                 "%s: '%s' is computed later; put what computes it before '%s' in the file", where,
+                 name, part->part.name);
 }
 
 tt_status tt_robot_add_channel(tt_declare *declare, const tt_part *part, const char *suffix,

@@ -16,7 +16,6 @@ typedef struct tt_robot_part {
 /** A kind of part: one line in the table of registry.c. */
 typedef struct tt_part_kind {
   const tt_part_ops *ops;
-  const tt_schema *schema;
   size_t part_size; /**< of the part's struct */
   /** Once the head is filled: reads files, for example. May be NULL. */
   tt_status (*make)(tt_part *part, tt_error *error);
@@ -26,12 +25,17 @@ extern const tt_part_kind tt_bumper_kind, tt_encoder_kind, tt_gripper_kind, tt_g
     tt_limit_switch_kind, tt_line_tracker_kind, tt_lua_sensor_kind, tt_motor_kind,
     tt_range_finder_kind;
 
-extern const tt_schema tt_motor_schema;
+extern const tt_schema tt_bumper_schema, tt_encoder_schema, tt_gripper_schema, tt_gyro_schema,
+    tt_limit_switch_schema, tt_line_tracker_schema, tt_lua_sensor_schema, tt_motor_schema,
+    tt_range_finder_schema;
 
 /** The usual ops: a clone is made of the same config; free() frees one block. */
 tt_part *tt_robot_part_clone(const tt_part *part);
 void tt_robot_part_free(tt_part *part);
 
+/** Whether the whole name `whole` of something is what `robot` itself calls `name`. */
+bool tt_robot_is_called(const tt_physics_info *info, int robot, const char *whole,
+                        const char *name);
 /** Index of this robot's joint with one axis called `name` ("<robot>/" may be left out); its axis is
  *  joints[index].axis. `key` stands in the error. */
 tt_status tt_robot_find_joint(const tt_declare *declare, const char *key, const char *name,
@@ -39,6 +43,10 @@ tt_status tt_robot_find_joint(const tt_declare *declare, const char *key, const 
 /** Index of this robot's body called `name`; NULL gives its root body. */
 tt_status tt_robot_find_body(const tt_declare *declare, const char *key, const char *name,
                              int *body, tt_error *error);
+/** Resolves a signal for a part whose first channel is `channel`. One that this part or a later one computes is
+ *  refused: it would be read before it is written. */
+tt_status tt_robot_find_signal(const tt_robot_part *part, const tt_names *names, const char *key,
+                               const char *name, int channel, tt_signal *signal, tt_error *error);
 /** Adds the channel "<part>.<suffix>". */
 tt_status tt_robot_add_channel(tt_declare *declare, const tt_part *part, const char *suffix,
                                tt_dimension dimension, int *channel, tt_error *error);

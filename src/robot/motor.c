@@ -483,5 +483,4 @@ static const tt_part_ops motor_ops = {
     .free = tt_robot_part_free,
 };
 
-const tt_part_kind tt_motor_kind = {
-    .ops = &motor_ops, .schema = &tt_motor_schema, .part_size = sizeof(motor)};
+const tt_part_kind tt_motor_kind = {.ops = &motor_ops, .part_size = sizeof(motor)};

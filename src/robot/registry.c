@@ -7,11 +7,15 @@
 #include <string.h>
 
 static const tt_part_kind *const kinds[] = {
+    &tt_encoder_kind,
+    &tt_gripper_kind,
     &tt_motor_kind,
     NULL,
 };
 
 const tt_schema *const tt_part_schemas[] = {
+    &tt_encoder_schema,
+    &tt_gripper_schema,
     &tt_motor_schema,
     NULL,
 };
