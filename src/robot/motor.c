@@ -4,10 +4,11 @@
  *     - name: left_track            # commands left_track.torque, .velocity, .max_torque, .duty (and .gear)
  *       joints: [left_front, left_rear]   # or `joint: arm`; all hinges or all slides
  *       reversed: false             # true: positive means against the joints' axes
- *       model: cim                  # none (default), custom, or a preset of the table below
+ *       model: cim                  # none, custom, or a preset of the table below; default custom where the
+ *                                   # line is given, else none
  *       count: 2                    # motors that share the load, default 1
  *       gears: [12.75, 5.1]         # motor turns a joint turn; several: <name>.gear shifts, from 1; default [1]
- *       radius: 0.59 in             # slide joints: of the drum or pinion; default 1 m
+ *       drum_radius: 0.59 in        # slide joints: of the drum or pinion; default 1 m
  *       efficiency: 0.9             # of the gearbox, 0…1, default 1
  *       current_limit: 40 A         # a motor; default none
  *       battery: 12 V               # what the controller can apply; default the model's nominal voltage
@@ -86,7 +87,7 @@ typedef struct motor_config {
   double *gears;
   unsigned gears_count;
   double *efficiency;
-  char *radius, *current_limit, *battery, *neutral, *max_torque;
+  char *drum_radius, *current_limit, *battery, *neutral, *max_torque;
   char *stall_torque, *free_speed, *stall_current, *free_current, *nominal_voltage;
   /* Filled by check(): */
   bool has_line;
@@ -113,7 +114,7 @@ static const cyaml_schema_field_t motor_fields[] = {
                          &number_schema, 1, GEARS_MAX),
     CYAML_FIELD_FLOAT_PTR("efficiency", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, motor_config,
                           efficiency),
-    TEXT(radius),
+    TEXT(drum_radius),
     TEXT(current_limit),
     TEXT(battery),
     TEXT(neutral),
@@ -128,7 +129,8 @@ static const cyaml_schema_field_t motor_fields[] = {
 #undef TEXT
 
 static tt_status choose_model(motor_config *config, const char *where, tt_error *error) {
-  TT_TRY(tt_default_string(&config->model, "none", error));
+  bool has_keys = config->stall_torque || config->free_speed;
+  TT_TRY(tt_default_string(&config->model, has_keys ? "custom" : "none", error));
   config->has_line = strcmp(config->model, "none") != 0;
   if (!config->has_line || strcmp(config->model, "custom") == 0) return TT_OK;
   char known[256] = "none, custom";
@@ -150,7 +152,7 @@ static tt_status refuse_model_keys(const motor_config *config, const char *where
   } keys[] = {{"count", config->count},
               {"gears", config->gears},
               {"efficiency", config->efficiency},
-              {"radius", config->radius},
+              {"drum_radius", config->drum_radius},
               {"battery", config->battery},
               {"current_limit", config->current_limit},
               {"stall_torque", config->stall_torque},
@@ -200,8 +202,8 @@ static tt_status check_line(motor_config *config, const char *where, tt_error *e
                            UNLIMITED, &config->limit, error));
   if (config->current_limit && line->stall_current == 0)
     return tt_fail(error, TT_INVALID, "%s.current_limit: needs stall_current", where);
-  TT_TRY(tt_quantity_check(config->radius, "radius", where, TT_LENGTH, 1e-6, 1e3, 1, &config->drum,
-                           error));
+  TT_TRY(tt_quantity_check(config->drum_radius, "drum_radius", where, TT_LENGTH, 1e-6, 1e3, 1,
+                           &config->drum, error));
   TT_TRY(tt_robot_check_number(config->efficiency, "efficiency", where, 1e-3, 1, 1,
                                &config->loss_factor, error));
   config->motors = config->count ? *config->count : 1;
@@ -335,8 +337,8 @@ static tt_status motor_declare(tt_part *part, tt_declare *declare, tt_error *err
   const motor_config *config = config_of(self);
   double joints_max;
   TT_TRY(find_axes(self, declare, &joints_max, error));
-  if (config->radius && !self->slide)
-    return tt_fail(error, TT_INVALID, "%s.radius: is for slide joints only", declare->where);
+  if (config->drum_radius && !self->slide)
+    return tt_fail(error, TT_INVALID, "%s.drum_radius: is for slide joints only", declare->where);
   /* With several gears the lowest gives most. */
   double most = config->has_line ? 0 : joints_max;
   for (int gear = 1; config->has_line && gear <= config->ratio_count; gear++)
