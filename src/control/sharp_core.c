@@ -1,0 +1,251 @@
+/* sharp_core.c: the control law of the SHARP robot. See sharp_core.h; tt_sharp_core_step() at the end names
+ * the stages. */
+#include "control/sharp_core.h"
+
+#include <math.h>
+#include <string.h>
+
+tt_sharp_core_settings tt_sharp_core_settings_default(void) {
+  return (tt_sharp_core_settings){
+      .period = 0.01,
+      .joystick_timeout = 0.5,
+      .vehicle_timeout = 0.5,
+      .elevator_speed = 384,
+      .kp = 3,
+      .ki = 2,
+      .kd = 0.1,
+      .integral_limit = 64,
+      .tolerance = 2,
+      .hold_limit = TT_SHARP_FULL,
+      .presets = {0, 341, 682, 1000},
+      .traction = true,
+      .slew = 6000,
+      .slew_slipping = 800,
+      .slip = 0.15,
+      .slip_hold = 0.2,
+      .full_speed = 833.0 / 60 * TT_SHARP_TICKS, /* 833 rpm at the wheel */
+      .lag = 0.05,
+      .smoothing = 0.04,
+      .still_time = 0.3,
+  };
+}
+
+void tt_sharp_core_init(tt_sharp_core *core, const tt_sharp_core_settings *settings) {
+  *core = (tt_sharp_core){.settings = *settings,
+                          .tank = settings->tank,
+                          .joystick_silence = INFINITY,
+                          .vehicle_silence = INFINITY};
+}
+
+static double clamp(double value, double limit) {
+  return value > limit ? limit : value < -limit ? -limit : value;
+}
+
+static void note(tt_sharp_core_output *output, const char *text) {
+  if (output->note_count < TT_SHARP_MAX_NOTES) output->notes[output->note_count++] = text;
+}
+
+/* --- who is there --- */
+
+/** Updates one partner's silence and returns whether it is there. */
+static bool alive(double *silence, bool heard, double timeout, double period) {
+  *silence = heard ? 0 : *silence + period;
+  return *silence < timeout - period / 2;
+}
+
+/** The next readings begin new differences. */
+static void forget_encoders(tt_sharp_core *core) {
+  core->encoders_seen = core->encoders_alive = false;
+  core->left.measured = core->right.measured = 0;
+  core->left.follows = core->right.follows = 0;
+  core->left.expected = core->right.expected = 0;
+  core->still = core->slipping = 0;
+}
+
+static void meet_vehicle(tt_sharp_core *core, const int *state) {
+  forget_encoders(core);
+  core->lift = state[TT_SHARP_ELEVATOR_ENCODER];
+  core->lift_speed = 0;
+}
+
+static void supervise(tt_sharp_core *core, const tt_sharp_core_input *input,
+                      tt_sharp_core_output *output) {
+  const tt_sharp_core_settings *s = &core->settings;
+  bool joystick = alive(&core->joystick_silence, input->joystick_heard, s->joystick_timeout, s->period);
+  bool vehicle = alive(&core->vehicle_silence, input->vehicle_heard, s->vehicle_timeout, s->period);
+  if (joystick != core->joystick_alive) {
+    note(output, joystick ? "joystick heard" : "joystick silent: everything stops");
+  }
+  if (vehicle != core->vehicle_alive) {
+    note(output, vehicle ? "vehicle heard" : "vehicle silent: driving without encoders");
+  }
+  if (vehicle && !core->vehicle_alive) meet_vehicle(core, input->state);
+  core->joystick_alive = joystick;
+  core->vehicle_alive = vehicle;
+}
+
+/* --- mode --- */
+
+/** Back pressed and released toggles arcade and tank. */
+static void choose_mode(tt_sharp_core *core, const int *joystick, tt_sharp_core_output *output) {
+  bool back = joystick[TT_JOYSTICK_BACK] != 0;
+  if (core->back_held && !back) {
+    core->tank = !core->tank;
+    note(output, core->tank ? "mode: tank" : "mode: arcade");
+  }
+  core->back_held = back;
+}
+
+/* --- drive --- */
+
+/** What the driver asks of both sides. */
+static void mix(const tt_sharp_core *core, const int *joystick, int *left, int *right) {
+  *left = joystick[TT_JOYSTICK_LEFT_Y];
+  *right = joystick[TT_JOYSTICK_RIGHT_Y];
+  if (core->tank) return;
+  int turn = joystick[TT_JOYSTICK_RIGHT_X] / 2; /* C divides toward zero, as wanted */
+  *right = (int)clamp(*left - turn, TT_SHARP_FULL);
+  *left = (int)clamp(*left + turn, TT_SHARP_FULL);
+}
+
+/** Ticks between two readings of an encoder that counts on through 1023 → 0. */
+static int ticks_between(int from, int to) {
+  return (to - from + TT_SHARP_TICKS + TT_SHARP_TICKS / 2) % TT_SHARP_TICKS - TT_SHARP_TICKS / 2;
+}
+
+static void low_pass(double *state, double value, double time_constant, double period) {
+  *state += (value - *state) * period / (time_constant + period);
+}
+
+/** Brings one side's measured and expected speeds up to date; returns whether its encoder moved. */
+static bool watch_side(const tt_sharp_core *core, tt_sharp_side *side, int encoder) {
+  const tt_sharp_core_settings *s = &core->settings;
+  int moved = core->encoders_seen ? ticks_between(side->encoder, encoder) : 0;
+  side->encoder = encoder;
+  low_pass(&side->measured, moved / s->period, s->smoothing, s->period);
+  low_pass(&side->follows, side->output / TT_SHARP_FULL * s->full_speed, s->lag, s->period);
+  low_pass(&side->expected, side->follows, s->smoothing, s->period);
+  return moved != 0;
+}
+
+/** Decides whether the encoders tell anything, and whether a wheel slips. Both wheels lag alike behind their
+ *  commands, so what is compared is the difference of the two sides. */
+static void watch_traction(tt_sharp_core *core, const int *state) {
+  const tt_sharp_core_settings *s = &core->settings;
+  bool left_moved = watch_side(core, &core->left, state[TT_SHARP_LEFT_ENCODER]);
+  bool right_moved = watch_side(core, &core->right, state[TT_SHARP_RIGHT_ENCODER]);
+  bool moved = left_moved || right_moved;
+  core->encoders_seen = true;
+
+  double commanded = fabs(core->left.output) + fabs(core->right.output);
+  core->still = moved || commanded == 0 ? 0 : core->still + s->period;
+  if (moved) core->encoders_alive = true;
+  if (core->still > s->still_time) core->encoders_alive = false;
+
+  double measured = core->left.measured - core->right.measured;
+  double expected = core->left.expected - core->right.expected;
+  if (fabs(measured - expected) > s->slip * s->full_speed) {
+    core->slipping = s->slip_hold;
+  } else {
+    core->slipping = fmax(0, core->slipping - s->period);
+  }
+}
+
+static int limit_slew(const tt_sharp_core *core, tt_sharp_side *side, int wanted) {
+  const tt_sharp_core_settings *s = &core->settings;
+  bool limited = s->traction && core->vehicle_alive && core->encoders_alive;
+  double change = wanted - side->output;
+  if (limited) change = clamp(change, (core->slipping > 0 ? s->slew_slipping : s->slew) * s->period);
+  side->output += change;
+  return (int)lround(side->output);
+}
+
+static void drive(tt_sharp_core *core, const tt_sharp_core_input *input, int *command) {
+  int left, right;
+  mix(core, input->joystick, &left, &right);
+  watch_traction(core, input->state);
+  command[TT_SHARP_LEFT_DRIVE] = limit_slew(core, &core->left, left);
+  command[TT_SHARP_RIGHT_DRIVE] = limit_slew(core, &core->right, right);
+}
+
+/* --- elevator --- */
+
+static void let_go(tt_sharp_core *core) {
+  core->holding = false;
+  core->integral = 0;
+}
+
+/** A button that has just been pressed sets its preset as the target. */
+static void choose_preset(tt_sharp_core *core, const int *joystick) {
+  for (int i = 0; i < TT_SHARP_PRESETS; i++) {
+    int pressed = joystick[TT_JOYSTICK_A + i];
+    if (pressed && !core->buttons_held[i] && core->settings.presets[i] != TT_SHARP_NO_PRESET) {
+      core->holding = true;
+      core->target = core->settings.presets[i];
+      core->integral = 0;
+    }
+    core->buttons_held[i] = pressed;
+  }
+}
+
+/** PID on position; the derivative acts on the lift's movement, so that a new target makes no jump. */
+static double hold(tt_sharp_core *core) {
+  const tt_sharp_core_settings *s = &core->settings;
+  double error = core->target - core->lift;
+  if (fabs(error) <= s->tolerance) {
+    core->integral = 0;
+    return 0;
+  }
+  core->integral = clamp(core->integral + s->ki * error * s->period, s->integral_limit);
+  return clamp(s->kp * error + core->integral - s->kd * core->lift_speed, s->hold_limit);
+}
+
+static void elevate(tt_sharp_core *core, const tt_sharp_core_input *input, int *command) {
+  const tt_sharp_core_settings *s = &core->settings;
+  double lift = input->state[TT_SHARP_ELEVATOR_ENCODER];
+  low_pass(&core->lift_speed, (lift - core->lift) / s->period, s->smoothing, s->period);
+  core->lift = lift;
+
+  int manual = input->joystick[TT_JOYSTICK_UP] - input->joystick[TT_JOYSTICK_DOWN];
+  choose_preset(core, input->joystick);
+  double speed = 0;
+  if (manual != 0) {
+    let_go(core);
+    speed = manual * s->elevator_speed;
+  } else if (!core->vehicle_alive) {
+    let_go(core);
+  } else if (core->holding) {
+    speed = hold(core);
+  } else {
+    core->holding = true; /* from now on it is held where it was left */
+    core->target = lift;
+  }
+  command[TT_SHARP_ELEVATOR] = (int)lround(speed);
+}
+
+/* --- the whole --- */
+
+/** Nobody drives: all zero, and nothing is remembered of what the driver was doing. */
+static void stop(tt_sharp_core *core) {
+  let_go(core);
+  forget_encoders(core);
+  core->back_held = false;
+  memset(core->buttons_held, 0, sizeof core->buttons_held);
+  core->left.output = core->right.output = 0;
+}
+
+void tt_sharp_core_step(tt_sharp_core *core, const tt_sharp_core_input *input,
+                        tt_sharp_core_output *output) {
+  *output = (tt_sharp_core_output){.note_count = 0};
+  supervise(core, input, output);
+  if (!core->joystick_alive) {
+    stop(core);
+    return;
+  }
+  choose_mode(core, input->joystick, output);
+  drive(core, input, output->command);
+  elevate(core, input, output->command);
+  output->command[TT_SHARP_BACK] = input->joystick[TT_JOYSTICK_BACK];
+  output->command[TT_SHARP_GUIDE] = input->joystick[TT_JOYSTICK_SELECT];
+  output->command[TT_SHARP_START] = input->joystick[TT_JOYSTICK_START];
+}
