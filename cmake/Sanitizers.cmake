@@ -15,6 +15,6 @@ endif()
 
 option(TETHER_COVERAGE "Count executed lines and branches (gcov)" OFF)
 if(TETHER_COVERAGE)
-  add_compile_options(--coverage)
+  add_compile_options(--coverage -fprofile-update=atomic)
   add_link_options(--coverage)
 endif()

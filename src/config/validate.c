@@ -341,8 +341,9 @@ static bool write_yaml(const tt_node *root, tt_buffer *buffer) {
 }
 
 /** Keeps libcyaml's first complaint. */
-static void keep_complaint(cyaml_log_t level, void *context, const char *format,
-                           va_list arguments) {
+__attribute__((format(printf, 3, 0))) static void keep_complaint(cyaml_log_t level, void *context,
+                                                                 const char *format,
+                                                                 va_list arguments) {
   char *text = context;
   if (level < CYAML_LOG_ERROR || *text) return;
   vsnprintf(text, 256, format, arguments);

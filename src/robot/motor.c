@@ -180,7 +180,7 @@ static tt_status check_gears(motor_config *config, const char *where, tt_error *
 static tt_status check_line(motor_config *config, const char *where, tt_error *error) {
   motor_line *line = &config->line;
   TT_TRY(tt_quantity_check(config->nominal_voltage, "nominal_voltage", where, TT_VOLTAGE, 0.1, 1e4,
-                           line->nominal_voltage ? line->nominal_voltage : 12,
+                           line->nominal_voltage > 0 ? line->nominal_voltage : 12,
                            &line->nominal_voltage, error));
   TT_TRY(tt_quantity_check(config->stall_torque, "stall_torque", where, TT_TORQUE, 1e-9, 1e6,
                            line->stall_torque, &line->stall_torque, error));

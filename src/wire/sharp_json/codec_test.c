@@ -146,8 +146,8 @@ static void reads_any_spacing_order_quotes_and_numbers(void **state) {
       "{'leftDriveEncoder':0012,'rightDriveEncoder':0089,'elevatorEncoder':1023}",
       "{\"elevatorEncoder\":1023,\"rightDriveEncoder\":89,\"leftDriveEncoder\":12}",
       " {\n\t'elevatorEncoder' : 1023.0 ,'leftDriveEncoder': 1.2e1, 'rightDriveEncoder':89.4 }\r\n",
-      "{'unknown': {'a': [1, {'b': \"x:':/\\\":\"}]}, 'leftDriveEncoder':12, 'rightDriveEncoder':89, "
-      "\"elevatorEncoder\":1023, 'note': \"a:b\"}",
+      ("{'unknown': {'a': [1, {'b': \"x:':/\\\":\"}]}, 'leftDriveEncoder':12, "
+       "'rightDriveEncoder':89, \"elevatorEncoder\":1023, 'note': \"a:b\"}"),
   };
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     int values[3] = {0};
