@@ -1,0 +1,114 @@
+/* gyro.c: the rate of turn about a body's own z axis, and the angle that integrates it, with their faults.
+ *
+ *   gyros:
+ *     - name: gyro         # channels gyro.rate (rad/s) and gyro.angle (rad, not wrapped, 0 after a reset)
+ *       body: chassis      # default the robot's root body
+ *       bias: 0.05 deg/s   # added to the rate, default 0
+ *       noise: 0.2 deg/s   # standard deviation of the rate, new every tick, default 0
+ *
+ * rate = ω·z + bias + noise. The angle adds (mean of ω·z now and a tick before + bias + noise) × the tick's length:
+ * a real gyro drifts in the same way. Right-hand rule: to the left is positive.
+ */
+#include "robot/common.h"
+
+#include <string.h>
+
+typedef struct gyro_config {
+  char *name, *body, *bias, *noise;
+  double offset, deviation; /* filled by check() */
+} gyro_config;
+
+static const cyaml_schema_field_t gyro_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, gyro_config, name, 1, 64),
+    CYAML_FIELD_STRING_PTR("body", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, gyro_config, body, 0,
+                           128),
+    CYAML_FIELD_STRING_PTR("bias", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, gyro_config, bias, 0,
+                           64),
+    CYAML_FIELD_STRING_PTR("noise", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, gyro_config, noise, 0,
+                           64),
+    CYAML_FIELD_END,
+};
+
+static tt_status gyro_check(void *untyped, const char *where, tt_error *error) {
+  gyro_config *config = untyped;
+  TT_TRY(tt_robot_check_name(config->name, where, error));
+  TT_TRY(tt_quantity_check(config->bias, "bias", where, TT_ANGULAR_VELOCITY, -1e3, 1e3, 0,
+                           &config->offset, error));
+  return tt_quantity_check(config->noise, "noise", where, TT_ANGULAR_VELOCITY, 0, 1e3, 0,
+                           &config->deviation, error);
+}
+
+const tt_schema tt_gyro_schema = {
+    .key = "gyros", .fields = gyro_fields, .size = sizeof(gyro_config), .check = gyro_check};
+
+/** What decides the future. */
+typedef struct gyro_state {
+  double angle; /* rad */
+  double rate;  /* true rate at `step`, rad/s */
+  uint64_t step;
+  uint64_t begun; /* whether `rate` and `step` mean anything */
+} gyro_state;
+
+typedef struct gyro {
+  tt_robot_part head;
+  tt_noise noise;
+  int body, rate, angle;
+  gyro_state state;
+} gyro;
+
+static tt_status gyro_declare(tt_part *part, tt_declare *declare, tt_error *error) {
+  gyro *self = (gyro *)part;
+  const gyro_config *config = self->head.config;
+  self->noise = tt_noise_of(&self->head);
+  TT_TRY(tt_robot_find_body(declare, "body", config->body, &self->body, error));
+  TT_TRY(tt_robot_add_channel(declare, part, "rate", TT_ANGULAR_VELOCITY, &self->rate, error));
+  return tt_robot_add_channel(declare, part, "angle", TT_ANGLE, &self->angle, error);
+}
+
+static void gyro_sense(tt_part *part, const tt_physics *physics, tt_view *view) {
+  (void)physics;
+  gyro *self = (gyro *)part;
+  const gyro_config *config = self->head.config;
+  static const double up[3] = {0, 0, 1};
+  double axis[3], rate = 0;
+  tt_robot_rotate(view->body_rotation[self->body], up, axis);
+  for (int i = 0; i < 3; i++) rate += view->body_spin[self->body][i] * axis[i];
+  double fault = config->offset + config->deviation * tt_noise_normal(self->noise, view->step, 0);
+  gyro_state *state = &self->state;
+  if (state->begun && view->step > state->step) {
+    double span = (double)(view->step - state->step) * tt_model_timestep(view->model);
+    state->angle += ((state->rate + rate) / 2 + fault) * span;
+  }
+  *state = (gyro_state){.angle = state->angle, .rate = rate, .step = view->step, .begun = 1};
+  view->channels[self->rate] = rate + fault;
+  view->channels[self->angle] = state->angle;
+}
+
+static void gyro_reset(tt_part *part) { ((gyro *)part)->state = (gyro_state){0}; }
+
+static size_t gyro_state_size(const tt_part *part) {
+  (void)part;
+  return sizeof(gyro_state);
+}
+
+static void gyro_save(const tt_part *part, void *state) {
+  memcpy(state, &((const gyro *)part)->state, sizeof(gyro_state));
+}
+
+static void gyro_restore(tt_part *part, const void *state) {
+  memcpy(&((gyro *)part)->state, state, sizeof(gyro_state));
+}
+
+static const tt_part_ops gyro_ops = {
+    .kind = "gyros",
+    .declare = gyro_declare,
+    .sense = gyro_sense,
+    .reset = gyro_reset,
+    .state_size = gyro_state_size,
+    .save = gyro_save,
+    .restore = gyro_restore,
+    .clone = tt_robot_part_clone,
+    .free = tt_robot_part_free,
+};
+
+const tt_part_kind tt_gyro_kind = {.ops = &gyro_ops, .part_size = sizeof(gyro)};
