@@ -1,0 +1,55 @@
+/* recorder.h: keeps a run: every signal, command, pose and event, and the journal that a proof needs, in one
+ * WPILOG file written by a thread of its own. The world's thread only copies. Samples may be lost by a slow
+ * disk (counted); the journal never is, short of marking the run unverifiable. A crash loses at most 100 ms.
+ *
+ * docs/runs.md describes the entries. */
+#ifndef TT_RECORD_RECORDER_H
+#define TT_RECORD_RECORDER_H
+
+#include "core/journal.h"
+#include "core/observer.h"
+#include "core/signal.h"
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct tt_recorder tt_recorder;
+
+/** A file that a replay needs, kept in the log: scene, robot, arena, model, mesh, Lua. */
+typedef struct tt_recorded_file {
+  const char *path; /**< as the loader found it, absolute */
+  const void *bytes;
+  size_t size;
+} tt_recorded_file;
+
+typedef struct tt_recorder_options {
+  const char *path;
+  const char *run; /**< JSON object: version, build, scene, overrides, pace, seed, model hash */
+  const tt_recorded_file *files;
+  int file_count;
+  const void
+      *initial_state; /**< tt_world_save() at the start, or NULL: the scene's own initial state */
+  size_t initial_state_size;
+  uint64_t period_steps; /**< signals are kept at most this often; 0: every tick */
+  double field_x,
+      field_y; /**< m: where the origin of WPILib's field frame lies in the arena frame */
+  uint64_t
+      size_cap; /**< bytes; beyond it signals and poses are no longer kept (the journal is); 0: none */
+  bool realtime; /**< never wait for the disk; otherwise the world may be held */
+} tt_recorder_options;
+
+/** Creates the file (refusing to overwrite anything that is not empty) and starts the thread. `model` and
+ *  `names` must outlive the recorder. */
+tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *model,
+                           const tt_names *names, tt_recorder **recorder, tt_error *error);
+/** To add to the world. Owned by the recorder. */
+tt_observer *tt_recorder_observer(tt_recorder *recorder);
+tt_journal_sink *tt_recorder_journal(tt_recorder *recorder);
+/** Writes what is left, closes the file, says how much was kept. After the world's last tick. */
+void tt_recorder_close(tt_recorder *recorder);
+/** Any thread. */
+uint64_t tt_recorder_bytes(const tt_recorder *recorder);
+uint64_t tt_recorder_lost(const tt_recorder *recorder);
+
+#endif

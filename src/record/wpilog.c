@@ -1,0 +1,178 @@
+#include "record/wpilog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC "WPILOG"
+#define MAGIC_SIZE 6
+#define VERSION 0x0100
+#define CONTROL_START 0
+
+/* ---- writing ---- */
+
+void tt_bytes_append(tt_bytes *bytes, const void *data, size_t size) {
+  if (bytes->failed || size == 0) return;
+  if (bytes->size + size > bytes->capacity) {
+    size_t capacity = bytes->capacity ? bytes->capacity : 4096;
+    while (capacity < bytes->size + size) capacity *= 2;
+    uint8_t *grown = realloc(bytes->data, capacity);
+    if (!grown) {
+      bytes->failed = 1;
+      return;
+    }
+    bytes->data = grown;
+    bytes->capacity = capacity;
+  }
+  memcpy(bytes->data + bytes->size, data, size);
+  bytes->size += size;
+}
+
+void tt_bytes_free(tt_bytes *bytes) {
+  free(bytes->data);
+  *bytes = (tt_bytes){0};
+}
+
+/* Writes `value` in `size` bytes, the lowest first. */
+static size_t put(uint8_t *to, uint64_t value, size_t size) {
+  for (size_t i = 0; i < size; i++) to[i] = (uint8_t)(value >> (8 * i));
+  return size;
+}
+
+static size_t bytes_needed(uint64_t value) {
+  size_t needed = 1;
+  while (needed < 8 && value >> (8 * needed)) needed++;
+  return needed;
+}
+
+static void append_text(tt_bytes *out, const char *text) {
+  uint8_t size[4];
+  put(size, strlen(text), sizeof size);
+  tt_bytes_append(out, size, sizeof size);
+  tt_bytes_append(out, text, strlen(text));
+}
+
+void tt_wpilog_write_head(tt_bytes *out, uint32_t entry, uint64_t timestamp, size_t size) {
+  uint8_t head[17];
+  size_t id_size = bytes_needed(entry);
+  size_t size_size = bytes_needed(size);
+  size_t time_size = bytes_needed(timestamp);
+  size_t used = 1;
+  head[0] = (uint8_t)((id_size - 1) | (size_size - 1) << 2 | (time_size - 1) << 4);
+  used += put(head + used, entry, id_size);
+  used += put(head + used, size, size_size);
+  used += put(head + used, timestamp, time_size);
+  tt_bytes_append(out, head, used);
+}
+
+void tt_wpilog_write_header(tt_bytes *out, const char *extra) {
+  uint8_t version[2];
+  put(version, VERSION, sizeof version);
+  tt_bytes_append(out, MAGIC, MAGIC_SIZE);
+  tt_bytes_append(out, version, sizeof version);
+  append_text(out, extra);
+}
+
+void tt_wpilog_write_start(tt_bytes *out, uint32_t entry, const char *name, const char *type,
+                           const char *metadata, uint64_t timestamp) {
+  uint8_t fixed[5] = {CONTROL_START};
+  put(fixed + 1, entry, 4);
+  tt_wpilog_write_head(out, 0, timestamp,
+                       sizeof fixed + 12 + strlen(name) + strlen(type) + strlen(metadata));
+  tt_bytes_append(out, fixed, sizeof fixed);
+  append_text(out, name);
+  append_text(out, type);
+  append_text(out, metadata);
+}
+
+void tt_wpilog_write(tt_bytes *out, uint32_t entry, uint64_t timestamp, const void *payload,
+                     size_t size) {
+  tt_wpilog_write_head(out, entry, timestamp, size);
+  tt_bytes_append(out, payload, size);
+}
+
+void tt_wpilog_write_double(tt_bytes *out, uint32_t entry, uint64_t timestamp, double value) {
+  uint64_t bits;
+  uint8_t payload[8];
+  memcpy(&bits, &value, sizeof bits);
+  put(payload, bits, sizeof payload);
+  tt_wpilog_write(out, entry, timestamp, payload, sizeof payload);
+}
+
+void tt_wpilog_write_string(tt_bytes *out, uint32_t entry, uint64_t timestamp, const char *text) {
+  tt_wpilog_write(out, entry, timestamp, text, strlen(text));
+}
+
+/* ---- reading ---- */
+
+uint64_t tt_wpilog_uint(const uint8_t *bytes, size_t size) {
+  uint64_t value = 0;
+  for (size_t i = size; i-- > 0;) value = value << 8 | bytes[i];
+  return value;
+}
+
+double tt_wpilog_double(const uint8_t bytes[8]) {
+  uint64_t bits = tt_wpilog_uint(bytes, 8);
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+tt_status tt_wpilog_open(const uint8_t *data, size_t size, size_t *offset, tt_error *error) {
+  const size_t fixed = MAGIC_SIZE + 2 + 4;
+  if (size < fixed || memcmp(data, MAGIC, MAGIC_SIZE) != 0)
+    return tt_fail(error, TT_INVALID, "this is no WPILOG file");
+  uint64_t version = tt_wpilog_uint(data + MAGIC_SIZE, 2);
+  if (version >> 8 != VERSION >> 8)
+    return tt_fail(error, TT_VERSION, "WPILOG version %u.%u can't be read, only 1.x",
+                   (unsigned)(version >> 8), (unsigned)(version & 0xff));
+  uint64_t extra = tt_wpilog_uint(data + MAGIC_SIZE + 2, 4);
+  if (extra > size - fixed) return tt_fail(error, TT_INVALID, "the file ends within its header");
+  *offset = fixed + extra;
+  return TT_OK;
+}
+
+tt_status tt_wpilog_next(const uint8_t *data, size_t size, size_t *offset,
+                         tt_wpilog_record *record) {
+  if (*offset >= size) return TT_CLOSED;
+  const uint8_t *at = data + *offset;
+  size_t left = size - *offset;
+  size_t id_size = (at[0] & 3u) + 1u;
+  size_t size_size = (at[0] >> 2 & 3u) + 1u;
+  size_t time_size = (at[0] >> 4 & 7u) + 1u;
+  size_t head = 1 + id_size + size_size + time_size;
+  if (left < head) return TT_CLOSED;
+  record->entry = (uint32_t)tt_wpilog_uint(at + 1, id_size);
+  record->size = tt_wpilog_uint(at + 1 + id_size, size_size);
+  record->timestamp = tt_wpilog_uint(at + 1 + id_size + size_size, time_size);
+  if (record->size > left - head) return TT_CLOSED;
+  record->payload = at + head;
+  *offset += head + record->size;
+  return TT_OK;
+}
+
+/* Takes a u32 length and that many bytes from a payload. */
+static int take_text(const uint8_t **at, size_t *left, const char **text, uint32_t *size) {
+  if (*left < 4) return 0;
+  *size = (uint32_t)tt_wpilog_uint(*at, 4);
+  *at += 4;
+  *left -= 4;
+  if (*left < *size) return 0;
+  *text = (const char *)*at;
+  *at += *size;
+  *left -= *size;
+  return 1;
+}
+
+tt_status tt_wpilog_decode_start(const tt_wpilog_record *record, tt_wpilog_start *start) {
+  if (record->entry != 0 || record->size < 1) return TT_BAD_MESSAGE;
+  if (record->payload[0] != CONTROL_START) return TT_AGAIN;
+  if (record->size < 5) return TT_BAD_MESSAGE;
+  const uint8_t *at = record->payload + 5;
+  size_t left = record->size - 5;
+  start->entry = (uint32_t)tt_wpilog_uint(record->payload + 1, 4);
+  if (!take_text(&at, &left, &start->name, &start->name_size) ||
+      !take_text(&at, &left, &start->type, &start->type_size) ||
+      !take_text(&at, &left, &start->metadata, &start->metadata_size))
+    return TT_BAD_MESSAGE;
+  return TT_OK;
+}
