@@ -22,9 +22,9 @@ typedef enum tt_entry_kind {
 /** One entry. Pointers are valid during the call only. */
 typedef struct tt_entry {
   tt_entry_kind kind;
-  uint64_t step;      /**< takes effect before this step is made */
-  uint64_t tick;      /**< ticks since the program began: never reset */
-  const char *source; /**< wire name, "web", "world", "supervisor" */
+  uint64_t step;       /**< takes effect before this step is made */
+  uint64_t total_step; /**< steps since the program began: never reset */
+  const char *source;  /**< wire name, "web", "world", "supervisor" */
   const tt_submission *submissions;
   int count;
   int robot;

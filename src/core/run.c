@@ -142,7 +142,6 @@ tt_status tt_world_run(tt_world *world, tt_error *error) {
     if (!may_tick(world, realtime)) continue;
     tt_pacer_tick(&world->pacer, tt_net_now(), realtime);
     TT_TRY(tt_world_tick(world, error));
-    world->total_steps += world->spec.io_steps;
     show(world, tt_net_now());
   }
   if (error && world->quit_status != TT_OK) *error = world->quit_reason;

@@ -31,6 +31,7 @@ typedef struct tt_feedback {
 
 typedef struct tt_view {
   uint64_t step;           /**< steps since the world began or was last reset as a whole */
+  uint64_t total_step;     /**< steps since the program began, never reset: the time axis of logs */
   uint32_t epoch;          /**< whole-world resets and divergences so far */
   double time;             /**< s, step × timestep, correctly rounded */
   double match_time;       /**< s since the match timer was started; stops at 135 s; 0 when off */

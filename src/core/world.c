@@ -13,7 +13,7 @@
 void tt_world_journal(tt_world *world, const tt_entry *entry) {
   tt_entry stamped = *entry;
   stamped.step = world->step;
-  stamped.tick = world->tick;
+  stamped.total_step = world->total_steps;
   for (int i = 0; i < world->sink_count; i++) {
     if (world->sinks[i]->write(world->sinks[i], &stamped) == TT_OK || world->unverifiable) continue;
     world->unverifiable = true;
@@ -111,7 +111,14 @@ static void send_to(tt_world *world, int robot) {
   }
 }
 
+static void journal_hash(tt_world *world) {
+  if (!world->spec.hash_every_tick || world->sink_count == 0) return;
+  tt_world_journal(
+      world, &(tt_entry){.kind = TT_ENTRY_HASH, .source = "world", .hash = tt_world_hash(world)});
+}
+
 static void publish(tt_world *world) {
+  journal_hash(world);
   for (int i = 0; i < world->observer_count; i++)
     world->observers[i]->publish(world->observers[i], world->view);
 }
@@ -172,6 +179,7 @@ bool tt_world_apply_resets(tt_world *world) {
   return any;
 }
 
+/* Recorded inputs, in a replay. */
 static void feed(tt_world *world) {
   if (world->feed) world->feed->apply(world->feed, world);
 }
@@ -184,6 +192,11 @@ static void receive(tt_world *world) {
     for (int i = 0; i < world->wire_count; i++)
       if (due(world, &world->wires[i])) world->wires[i].wire.ops->receive(&world->wires[i].wire);
   } while (tt_world_apply_resets(world) && !world->quit);
+}
+
+/* What nobody sent: watchdogs that are due, and in a replay the recorded inputs. */
+static void supervise(tt_world *world) {
+  tt_world_supervise(world);
   feed(world);
 }
 
@@ -205,35 +218,30 @@ static void actuate(tt_world *world) {
 }
 
 /* Concept mode: no dynamics; time passes and things stand where they were placed. */
-static void finish_placing(tt_world *world) {
-  actuate(world);
-  tt_physics_place_done(world->physics,
-                        (double)world->spec.io_steps * tt_model_timestep(world->model));
-  world->placed = false;
-  world->step += world->spec.io_steps;
+static tt_status place(tt_world *world, bool last) {
+  if (last)
+    tt_physics_place_done(world->physics,
+                          (double)world->spec.io_steps * tt_model_timestep(world->model));
+  return TT_OK;
 }
 
+static tt_status step(tt_world *world, bool last, tt_error *reason) {
+  TT_TRY(world->spec.dynamics
+             ? tt_physics_step(world->physics, world->drives, world->controls, last, reason)
+             : place(world, last));
+  world->step++;
+  world->total_steps++;
+  return TT_OK;
+}
+
+/* The state is that before the step that failed. With RESET the tick ends here, and the next one begins anew. */
 static tt_status diverged(tt_world *world, const tt_error *reason, tt_error *error) {
   tt_world_event(world, "physics", "diverged at step %llu: %s", (unsigned long long)world->step,
                  reason->text);
-  if (world->spec.on_divergence == TT_DIVERGENCE_RESET) {
-    world->reset_world = true;
-    return TT_OK;
-  }
-  return tt_fail(error, TT_DIVERGED, "step %llu: %s", (unsigned long long)world->step,
-                 reason->text);
-}
-
-static tt_status advance(tt_world *world, tt_error *error) {
-  tt_error reason = {.text = ""};
-  for (uint64_t n = world->spec.io_steps; n > 0; n--) {
-    tt_world_supervise(world);
-    feed(world);
-    actuate(world);
-    if (tt_physics_step(world->physics, world->drives, world->controls, n == 1, &reason) != TT_OK)
-      return diverged(world, &reason, error);
-    world->step++;
-  }
+  if (world->spec.on_divergence == TT_DIVERGENCE_STOP)
+    return tt_fail(error, TT_DIVERGED, "step %llu: %s", (unsigned long long)world->step,
+                   reason->text);
+  world->reset_world = true;
   return TT_OK;
 }
 
@@ -255,6 +263,7 @@ static void check_channels(tt_world *world) {
 void tt_world_sense(tt_world *world) {
   tt_view *view = world->view;
   view->step = world->step;
+  view->total_step = world->total_steps;
   view->epoch = world->epoch;
   view->time = tt_world_step_time(world, world->step);
   view->match_time = match_time(world);
@@ -265,12 +274,6 @@ void tt_world_sense(tt_world *world) {
       world->parts[i]->ops->sense(world->parts[i], world->physics, view);
   check_channels(world);
   memcpy(view->commands, world->commands, (size_t)world->model->command_count * sizeof(double));
-}
-
-static void journal_hash(tt_world *world) {
-  if (!world->spec.hash_every_tick || world->sink_count == 0) return;
-  tt_world_journal(
-      world, &(tt_entry){.kind = TT_ENTRY_HASH, .source = "world", .hash = tt_world_hash(world)});
 }
 
 tt_status tt_world_apply_entry(tt_world *world, const tt_entry *entry) {
@@ -300,18 +303,18 @@ tt_status tt_world_apply_entry(tt_world *world, const tt_entry *entry) {
 }
 
 tt_status tt_world_tick(tt_world *world, tt_error *error) {
+  tt_error reason = {.text = ""};
   receive(world);
   if (world->quit) return TT_OK;
-  tt_world_supervise(world);
-  if (world->spec.dynamics)
-    TT_TRY(advance(world, error));
-  else
-    finish_placing(world);
+  for (uint64_t left = world->spec.io_steps; left > 0; left--) {
+    supervise(world);
+    actuate(world);
+    if (step(world, left == 1, &reason) != TT_OK) return diverged(world, &reason, error);
+  }
   world->tick++;
   tt_world_sense(world);
   send_to(world, TT_NO_ROBOT);
   publish(world);
-  journal_hash(world);
   return TT_OK;
 }
 
@@ -319,5 +322,4 @@ void tt_world_start(tt_world *world) {
   tt_world_sense(world);
   send_to(world, TT_NO_ROBOT);
   publish(world);
-  journal_hash(world);
 }

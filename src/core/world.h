@@ -82,8 +82,7 @@ void tt_world_save(const tt_world *world, void *state);
 tt_status tt_world_restore(tt_world *world, const void *state, size_t size);
 
 /* --- replay: inputs that were journaled once take effect again at the same steps --- */
-/** Gives a world its recorded inputs. apply() is called in the world's thread before every step, and once more
- *  when a tick begins; it hands over what is due at tt_world_step() with tt_world_apply_entry(). */
+/** Gives a world its recorded inputs. apply() is called in the world's thread before every step; it hands over what is due at tt_world_step() with tt_world_apply_entry(). */
 typedef struct tt_feed {
   void (*apply)(struct tt_feed *feed, tt_world *world);
 } tt_feed;
