@@ -47,6 +47,9 @@ static const cyaml_schema_field_t scene_fields[] = {
                          physics),
     CYAML_FIELD_UINT("seed", CYAML_FLAG_OPTIONAL, tt_scene_keys, seed),
     TEXT("duration", tt_scene_keys, duration, 64),
+    CYAML_FIELD_SEQUENCE_COUNT("search_path", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                               tt_scene_keys, search_path, search_path_count, &tt_string_schema, 0,
+                               64),
     CYAML_FIELD_SEQUENCE_COUNT("robots", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_scene_keys,
                                robots, robots_count, &robot_entry, 0, 64),
 };

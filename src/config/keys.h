@@ -17,9 +17,10 @@ typedef struct tt_scene_keys {
   double *speed;
   bool *physics;
   uint64_t seed;
+  char **search_path;
   tt_robot_entry_keys *robots;
   void **wires; /**< count × tt_wire_schema_count() pointers, one of each row set */
-  unsigned robots_count, wires_count;
+  unsigned search_path_count, robots_count, wires_count;
   void *sections[];
 } tt_scene_keys;
 

@@ -94,6 +94,13 @@ static tt_status load_file(tt_scene_store *store, const char *path,
   return read_file(store, document, schema, keys);
 }
 
+/** NULL when out of memory. */
+static const char *folder_of(tt_scene_store *store, const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (!slash) return ".";
+  return tt_pool_print(&store->pool, "%.*s", (int)(slash > path ? slash - path : 1), path);
+}
+
 static bool is_yaml(const char *path) {
   const char *dot = strrchr(path, '.');
   return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
@@ -266,11 +273,11 @@ static tt_status load_pieces(tt_scene_store *store, const tt_arena_keys *keys, c
 }
 
 static tt_status load_lines(tt_scene_store *store, const tt_arena_keys *keys, const char *file) {
-  tt_scene_line *lines;
+  tt_painted_line *lines;
   NEW(store, lines, keys->lines_count);
   for (unsigned i = 0; i < keys->lines_count; i++) {
     const tt_line_keys *from = &keys->lines[i];
-    tt_scene_line *to = &lines[i];
+    tt_painted_line *to = &lines[i];
     char where[PATH_MAX + 32];
     snprintf(where, sizeof where, "%s: lines[%u]", file, i);
     const struct {
@@ -340,6 +347,8 @@ static tt_status load_parts(tt_scene_store *store, const tt_robot_keys *keys,
 }
 
 static tt_status load_robot_file(tt_scene_store *store, const char *file, tt_scene_robot *robot) {
+  robot->folder = folder_of(store, file);
+  if (!robot->folder) return no_memory(store);
   if (!is_yaml(file)) {
     robot->model_file = file;
     return TT_OK;
@@ -401,6 +410,29 @@ static tt_status load_robot(tt_scene_store *store, const tt_robot_entry_keys *ke
   return TT_OK;
 }
 
+/** The scene's own folders, relative to its file, then those around each robot's model. */
+static tt_status load_search_path(tt_scene_store *store) {
+  const tt_scene_keys *keys = store->keys;
+  const char **folders;
+  NEW(store, folders, keys->search_path_count + 2 * keys->robots_count + 1);
+  store->scene.search_path = folders;
+  const char *here = folder_of(store, store->scene.path);
+  if (!here) return no_memory(store);
+  for (unsigned i = 0; i < keys->search_path_count; i++) {
+    const char *folder = keys->search_path[i];
+    PRINT(store, *folders, "%s%s%s", *folder == '/' ? "" : here, *folder == '/' ? "" : "/", folder);
+    folders++;
+  }
+  for (int i = 0; i < store->scene.robot_count; i++) {
+    const char *model = folder_of(store, store->scene.robots[i].model_file);
+    if (!model) return no_memory(store);
+    *folders++ = model;
+    PRINT(store, *folders, "%s/..", model);
+    folders++;
+  }
+  return TT_OK;
+}
+
 static tt_status load_robots(tt_scene_store *store) {
   tt_scene_robot *robots;
   NEW(store, robots, store->keys->robots_count);
@@ -409,7 +441,7 @@ static tt_status load_robots(tt_scene_store *store) {
     TT_TRY(load_robot(store, &store->keys->robots[i], (int)i, robots));
     store->scene.robot_count++;
   }
-  return TT_OK;
+  return load_search_path(store);
 }
 
 /* --- wires --- */
@@ -506,6 +538,7 @@ static tt_status load_wire(tt_scene_store *store, unsigned index, tt_scene_wire 
   assert(config);
   wire->schema = tt_wire_schemas[wire->protocol];
   wire->config = config;
+  store->scene.reads_forces |= wire->schema->reads_forces;
   PRINT(store, wire->where, "%s: wires[%u]", store->scene.path, index);
   TT_TRY(name_wire(store, common, wires, (int)index));
   if (wire->schema->check) TT_TRY(wire->schema->check(config, wire->where, store->error));

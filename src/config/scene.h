@@ -10,6 +10,7 @@
 #include "core/status.h"
 #include "core/world.h"
 #include "physics/physics.h"
+#include "robot/robot.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +27,7 @@ typedef struct tt_scene_robot {
   const char *name;
   const char *where;      /**< "scenes/a.yaml: robots[0]" */
   const char *file;       /**< its robot.yaml, or NULL where the scene names a model itself */
+  const char *folder;     /**< where the files that its parts name are looked up */
   const char *model_file; /**< MJCF or URDF */
   const char *alliance;   /**< "red", "blue" or "" */
   double x, y, z;         /**< m */
@@ -49,13 +51,6 @@ typedef struct tt_scene_wire {
   const void *config; /**< the adapter's own struct, checked */
 } tt_scene_wire;
 
-/** A line painted on the floor of the arena, from one end to the other. */
-typedef struct tt_scene_line {
-  double x1, y1, x2, y2; /**< m, arena frame */
-  double width;          /**< m */
-  double darkness;       /**< 0 as the floor … 1 black */
-} tt_scene_line;
-
 typedef struct tt_scene {
   const char *path;                   /**< the scene's file */
   const char *description;            /**< one line; "" when absent */
@@ -67,10 +62,12 @@ typedef struct tt_scene {
   tt_on_divergence on_divergence;
   bool dynamics; /**< physics: on */
   uint64_t seed;
-  double duration;        /**< s simulated; 0: no end */
-  const char *arena_file; /**< MJCF, or NULL: an empty floor */
+  double duration;                /**< s simulated; 0: no end */
+  const char *arena_file;         /**< MJCF, or NULL: an empty floor */
+  bool reads_forces;              /**< some wire reads contact and joint forces */
+  const char *const *search_path; /**< folders for package:// and meshes, NULL-terminated */
   const tt_physics_piece *pieces;
-  const tt_scene_line *lines;
+  const tt_painted_line *lines;
   const tt_scene_robot *robots;
   const tt_scene_wire *wires;
   int piece_count, line_count, robot_count, wire_count;

@@ -77,6 +77,8 @@ typedef struct tt_schema {
   /** Wires only, may be NULL: the wire's own interval when its `period` is missing, in steps of the physics
    *  (lockstep-tcp: its steps_per_frame); 0: it has none and takes the scene's io_period. After check(). */
   uint64_t (*period_steps)(const void *config);
+  /** Wires only: it reads body_force, body_torque or feedback of the view, which cost time to compute. */
+  bool reads_forces;
 } tt_schema;
 
 /** All wire schemas in the order of tt_wire_protocols, all part schemas, and all sections of a scene

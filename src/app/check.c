@@ -1,0 +1,116 @@
+/* check.c: `tether check`: what a scene would run, or the error with file and line. Opens no socket. */
+#include "app/assemble.h"
+#include "app/command.h"
+#include "app/options.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void print_summary(const tt_scene *scene) {
+  static const char *const paces[] = {"realtime", "lockstep", "fast"};
+  double timestep = (double)scene->timestep_num / (double)scene->timestep_den;
+  printf("scene     %s\n", scene->path);
+  if (*scene->description) printf("          %s\n", scene->description);
+  printf("arena     %s\n", scene->arena_file ? scene->arena_file : "an empty floor");
+  printf("timestep  %lld/%lld s\n", (long long)scene->timestep_num, (long long)scene->timestep_den);
+  printf("io        every %llu steps, %.9g ms\n", (unsigned long long)scene->io_steps,
+         1e3 * timestep * (double)scene->io_steps);
+  printf("pace      %s", paces[scene->pace]);
+  if (scene->pace == TT_PACE_REALTIME) printf(", %g × real time", scene->speed);
+  printf("%s\n", scene->dynamics ? "" : ", physics off: commands place things");
+  if (scene->duration > 0) printf("duration  %g s\n", scene->duration);
+}
+
+static void print_robots(const tt_scene *scene) {
+  printf("\nrobots (%d)\n", scene->robot_count);
+  for (int i = 0; i < scene->robot_count; i++) {
+    const tt_scene_robot *robot = &scene->robots[i];
+    printf("  %-24s %s at %g, %g m, heading %g deg%s%s\n", robot->name, robot->model_file, robot->x,
+           robot->y, robot->heading * 180 / M_PI, *robot->alliance ? ", " : "", robot->alliance);
+  }
+}
+
+static void print_signals(const tt_world *world) {
+  int count, shown = 0;
+  const tt_signal_entry *entries = tt_names_signals(tt_world_names(world), &count);
+  for (int i = 0; i < count; i++) shown += entries[i].signal.source != TT_SIGNAL_COMMAND;
+  printf("\nsignals (%d)\n", shown);
+  for (int i = 0; i < count; i++) {
+    if (entries[i].signal.source == TT_SIGNAL_COMMAND) continue;
+    printf("  %-40s %s\n", entries[i].name, tt_unit_si(entries[i].signal.dimension)->name);
+  }
+}
+
+static void print_commands(const tt_world *world) {
+  const tt_model *model = tt_world_model(world);
+  printf("\ncommands (%d)\n", model->command_count);
+  for (int i = 0; i < model->command_count; i++) {
+    const tt_command *command = &model->commands[i];
+    printf("  %-40s %-8s %g … %g\n", command->name, tt_unit_si(command->dimension)->name,
+           command->lower, command->upper);
+  }
+}
+
+/** Bodies and joints by their ids on wires that speak of objects: numbered from 1 in the order of the model,
+ *  each kind for itself; 0 is the world. */
+static void print_objects(const tt_world *world) {
+  static const char *const kinds[] = {"hinge", "slide", "ball", "free"};
+  const tt_model *model = tt_world_model(world);
+  printf("\nbodies (%d)\n", model->body_count - 1);
+  for (int i = 1; i < model->body_count; i++) {
+    printf("  %4d  %-32s %.4g kg%s\n", i, model->bodies[i].name, model->bodies[i].mass,
+           model->bodies[i].piece ? ", game piece" : "");
+  }
+  printf("\njoints (%d)\n", model->joint_count);
+  for (int i = 0; i < model->joint_count; i++) {
+    printf("  %4d  %-32s %s\n", i + 1, model->joints[i].name, kinds[model->joints[i].kind]);
+  }
+}
+
+static void print_wires(const tt_scene *scene, const tt_world *world) {
+  double timestep = (double)scene->timestep_num / (double)scene->timestep_den;
+  printf("\nwires (%d)\n", tt_world_wire_count(world));
+  for (int i = 0; i < tt_world_wire_count(world); i++) {
+    const tt_wire *wire = tt_world_wire_at(world, i);
+    const tt_scene_wire *from = &scene->wires[i];
+    printf("  %s (%s) at %s, drives %s, every %.9g ms\n", wire->name, wire->ops->protocol,
+           wire->ops->address(wire),
+           from->robot == TT_NO_ROBOT ? "the world" : scene->robots[from->robot].name,
+           1e3 * timestep * (double)from->period_steps);
+  }
+}
+
+static tt_status print_scene(const tt_scene *scene, tt_error *error) {
+  tt_assembly assembly = {.check_only = true};
+  tt_world *world;
+  TT_TRY(tt_assemble(scene, &assembly, &world, error));
+  print_summary(scene);
+  print_robots(scene);
+  print_wires(scene, world);
+  print_signals(world);
+  print_commands(world);
+  print_objects(world);
+  tt_world_free(world);
+  return TT_OK;
+}
+
+static tt_status check(int argc, char **argv, tt_error *error) {
+  tt_scene_options options;
+  tt_scene *scene = NULL;
+  tt_status status = tt_scene_options_parse(argc, argv, &options, error);
+  if (status == TT_OK)
+    status = tt_scene_load(options.scene, options.settings, options.setting_count, &scene, error);
+  if (status == TT_OK) status = print_scene(scene, error);
+  tt_scene_free(scene);
+  tt_scene_options_free(&options);
+  return status;
+}
+
+const tt_app_command tt_app_check = {
+    "check",
+    "SCENE [options]",
+    "Shows what a scene would run: wires, signals, commands, object ids; or its error with file "
+    "and line",
+    tt_scene_options_help,
+    check,
+};

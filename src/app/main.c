@@ -1,0 +1,89 @@
+/* main.c: the program: finds the command and says how it ended. */
+#include "app/command.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const tt_app_command *const commands[] = {
+#define TT_APP_ENTRY(name) &tt_app_##name,
+    TT_APP_COMMANDS(TT_APP_ENTRY)
+#undef TT_APP_ENTRY
+};
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+int tt_app_exit_status(tt_status status) {
+  switch (status) {
+    case TT_OK: return 0;
+    case TT_INVALID:
+    case TT_NOT_FOUND:
+    case TT_VERSION:
+    case TT_DIFFERS: return 1;
+    case TT_USAGE: return 2;
+    default: return 3;
+  }
+}
+
+static void print_help(void) {
+  puts("Tether: drive a simulated robot over a wire.\n\nusage:");
+  for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    printf("  tether %s %s\n      %s\n", commands[i]->name, commands[i]->usage,
+           commands[i]->summary);
+  }
+  puts(
+      "  tether --version\n"
+      "  tether --help, tether COMMAND --help\n\n"
+      "SCENE is a YAML file or the name of one in scenes/. man tether says more.\n"
+      "Exit status: 0 done, 1 a file is wrong, 2 the command line is wrong, 3 something failed "
+      "while running.");
+}
+
+static void print_command_help(const tt_app_command *command) {
+  printf("usage: tether %s %s\n\n%s.\n", command->name, command->usage, command->summary);
+  if (command->help) printf("\n%s", command->help);
+}
+
+static const tt_app_command *find_command(const char *name) {
+  for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    if (!strcmp(commands[i]->name, name)) return commands[i];
+  }
+  return NULL;
+}
+
+static bool asks_for_help(int argc, char **argv) {
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "--")) return false;
+    if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) return true;
+  }
+  return false;
+}
+
+static int run_command(const tt_app_command *command, int argc, char **argv) {
+  if (asks_for_help(argc, argv)) {
+    print_command_help(command);
+    return 0;
+  }
+  tt_error error = {""};
+  tt_status status = command->run(argc, argv, &error);
+  if (status != TT_OK) {
+    fprintf(stderr, "tether: %s\n", *error.text ? error.text : tt_status_text(status));
+    if (status == TT_USAGE) fprintf(stderr, "usage: tether %s %s\n", command->name, command->usage);
+  }
+  return tt_app_exit_status(status);
+}
+
+int main(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "--help";
+  if (!strcmp(name, "--version")) {
+    puts("tether " TETHER_VERSION);
+    return 0;
+  }
+  if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+    print_help();
+    return argc > 1 ? 0 : 2;
+  }
+  const tt_app_command *command = find_command(name);
+  if (command) return run_command(command, argc - 1, argv + 1);
+  fprintf(stderr, "tether: there is no command '%s'; tether --help lists them\n", name);
+  return 2;
+}

@@ -1,0 +1,135 @@
+/* options.c: the command line of commands that take a scene. */
+#include "app/options.h"
+
+#include "core/unit.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char tt_scene_options_help[] =
+    "  --set PATH=VALUE            sets any key of the scene: --set "
+    "wires.float-udp.bind=127.0.0.1:0\n"
+    "  --pace realtime|lockstep|fast\n"
+    "  --speed FACTOR              of real time\n"
+    "  --duration SIM_SECONDS      ends after that much simulated time\n"
+    "  --record FILE               writes inputs and events to FILE\n"
+    "  --no-web                    serves no pages\n"
+    "  --remote_control_port PORT  where lockstep-tcp listens\n";
+
+enum {
+  OPTION_SET = 256,
+  OPTION_PACE,
+  OPTION_SPEED,
+  OPTION_DURATION,
+  OPTION_RECORD,
+  OPTION_NO_WEB,
+  OPTION_PORT
+};
+
+static const struct option long_options[] = {
+    {"set", required_argument, NULL, OPTION_SET},
+    {"pace", required_argument, NULL, OPTION_PACE},
+    {"speed", required_argument, NULL, OPTION_SPEED},
+    {"duration", required_argument, NULL, OPTION_DURATION},
+    {"record", required_argument, NULL, OPTION_RECORD},
+    {"no-web", no_argument, NULL, OPTION_NO_WEB},
+    {"no_web", no_argument, NULL, OPTION_NO_WEB},
+    {"remote_control_port", required_argument, NULL, OPTION_PORT},
+    {"remote-control-port", required_argument, NULL, OPTION_PORT},
+    {NULL, 0, NULL, 0},
+};
+
+static tt_status add_setting(tt_scene_options *options, const char *key, const char *value,
+                             tt_error *error) {
+  const char *setting = value;
+  if (key) {
+    char *text;
+    if (asprintf(&text, "%s=%s", key, value) < 0) return tt_fail(error, TT_NOMEM, "out of memory");
+    options->owned[options->owned_count++] = text;
+    setting = text;
+  }
+  options->settings[options->setting_count++] = setting;
+  return TT_OK;
+}
+
+static tt_status check_pace(const char *value, tt_error *error) {
+  if (!strcmp(value, "realtime") || !strcmp(value, "lockstep") || !strcmp(value, "fast"))
+    return TT_OK;
+  return tt_fail(error, TT_USAGE, "--pace %s: give realtime, lockstep or fast", value);
+}
+
+static tt_status check_positive(const char *option, const char *value, tt_dimension dimension,
+                                tt_error *error) {
+  double number;
+  if (tt_quantity_parse(value, dimension, &number) && number > 0) return TT_OK;
+  return tt_fail(error, TT_USAGE, "--%s %s: give a number above 0", option, value);
+}
+
+static tt_status set_port(tt_scene_options *options, const char *value, tt_error *error) {
+  char *end;
+  unsigned long port = strtoul(value, &end, 10);
+  if (end == value || *end || *value == '-' || port > 65535) {
+    return tt_fail(error, TT_USAGE,
+                   "--remote_control_port %s: give a port of 0 to 65535 (0 takes a free one)",
+                   value);
+  }
+  char address[32];
+  snprintf(address, sizeof address, "127.0.0.1:%lu", port);
+  return add_setting(options, "wires.lockstep-tcp.listen", address, error);
+}
+
+static tt_status take_option(tt_scene_options *options, int option, const char *value,
+                             const char *text, tt_error *error) {
+  switch (option) {
+    case OPTION_SET:
+      if (!strchr(value, '=')) {
+        return tt_fail(error, TT_USAGE,
+                       "--set %s: write PATH=VALUE, for example wires.float-udp.bind=127.0.0.1:0",
+                       value);
+      }
+      return add_setting(options, NULL, value, error);
+    case OPTION_PACE:
+      TT_TRY(check_pace(value, error));
+      return add_setting(options, "pace", value, error);
+    case OPTION_SPEED:
+      TT_TRY(check_positive("speed", value, TT_DIMENSIONLESS, error));
+      return add_setting(options, "speed", value, error);
+    case OPTION_DURATION:
+      TT_TRY(check_positive("duration", value, TT_TIME, error));
+      return add_setting(options, "duration", value, error);
+    case OPTION_RECORD: return add_setting(options, "record.file", value, error);
+    case OPTION_PORT: return set_port(options, value, error);
+    case OPTION_NO_WEB: options->no_web = true; return TT_OK;
+    case ':': return tt_fail(error, TT_USAGE, "%s needs a value", text);
+    default: return tt_fail(error, TT_USAGE, "there is no option '%s'", text);
+  }
+}
+
+tt_status tt_scene_options_parse(int argc, char **argv, tt_scene_options *options,
+                                 tt_error *error) {
+  *options = (tt_scene_options){0};
+  options->settings = calloc((size_t)argc + 1, sizeof *options->settings);
+  options->owned = calloc((size_t)argc + 1, sizeof *options->owned);
+  if (!options->settings || !options->owned) return tt_fail(error, TT_NOMEM, "out of memory");
+  optind = 1;
+  opterr = 0;
+  for (;;) {
+    int before = optind ? optind : 1;
+    int option = getopt_long(argc, argv, ":", long_options, NULL);
+    if (option == -1) break;
+    TT_TRY(take_option(options, option, optarg, argv[before < argc ? before : argc - 1], error));
+  }
+  if (optind == argc) return tt_fail(error, TT_USAGE, "the scene is missing");
+  options->scene = argv[optind++];
+  if (optind < argc)
+    return tt_fail(error, TT_USAGE, "one scene at a time: '%s' is one too many", argv[optind]);
+  return TT_OK;
+}
+
+void tt_scene_options_free(tt_scene_options *options) {
+  for (int i = 0; i < options->owned_count; i++) free(options->owned[i]);
+  free(options->owned);
+  free(options->settings);
+}

@@ -1,0 +1,26 @@
+/* options.h: the command line of commands that take a scene: each option is a setting of one of its keys. */
+#ifndef TT_APP_OPTIONS_H
+#define TT_APP_OPTIONS_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+
+typedef struct tt_scene_options {
+  const char *scene;     /**< SCENE, as given */
+  const char **settings; /**< PATH=VALUE, in the order given */
+  int setting_count;
+  char **owned; /**< texts made here */
+  int owned_count;
+  bool no_web;
+} tt_scene_options;
+
+/** The lines of --help for these options. */
+extern const char tt_scene_options_help[];
+
+/** Reads `argv` (argv[0] is the command's name): SCENE, --set, --pace, --speed, --duration, --record, --no-web,
+ *  --remote_control_port, with dashes too, `--opt value` and `--opt=value`. TT_USAGE when it is wrong. */
+tt_status tt_scene_options_parse(int argc, char **argv, tt_scene_options *options, tt_error *error);
+void tt_scene_options_free(tt_scene_options *options);
+
+#endif

@@ -1,0 +1,103 @@
+/* run.c: `tether run`: a scene until its duration, a signal, or trouble. */
+#include "app/assemble.h"
+#include "app/command.h"
+#include "app/options.h"
+#include "app/status_line.h"
+#include "config/sections.h"
+#include "core/log.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the signal handler may touch: the world, once there is one, and whether a signal came before. */
+static _Atomic(tt_world *) running;
+static atomic_int signals;
+
+/** The first signal ends the run in order; the second one at once. */
+static void on_signal(int number) {
+  if (atomic_fetch_add(&signals, 1) > 0) _exit(128 + number);
+  tt_world *world = atomic_load(&running);
+  if (world) tt_world_interrupt(world);
+}
+
+static void catch_signals(void) {
+  struct sigaction action = {.sa_handler = on_signal};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+/** One line, when every socket is bound: "ready NAME=ADDRESS …". */
+static void say_ready(const tt_world *world) {
+  char line[8192] = "ready";
+  size_t used = strlen(line);
+  for (int i = 0; i < tt_world_wire_count(world) && used < sizeof line; i++) {
+    const tt_wire *wire = tt_world_wire_at(world, i);
+    used += (size_t)snprintf(line + used, sizeof line - used, " %s=%s", wire->name,
+                             wire->ops->address(wire));
+  }
+  if (used > sizeof line - 2) used = sizeof line - 2;
+  line[used++] = '\n';
+  if (write(STDERR_FILENO, line, used) < 0) tt_log_warning("nobody reads standard error");
+}
+
+static tt_status open_journal(tt_world *world, const tt_record_keys *record, tt_journal_sink **sink,
+                              tt_error *error) {
+  if (!record->file) return TT_OK;
+  TT_TRY(tt_journal_open_file(record->file, sink, error));
+  return tt_world_add_journal(world, *sink);
+}
+
+/** The world stands: says so, runs it, and says why it ended. */
+static tt_status drive(tt_world *world, tt_error *error) {
+  say_ready(world);
+  tt_status_line *line = tt_status_line_start(world);
+  atomic_store(&running, world);
+  if (atomic_load(&signals)) tt_world_interrupt(world);
+  tt_status status = tt_world_run(world, error);
+  atomic_store(&running, NULL);
+  tt_status_line_stop(line);
+  return status;
+}
+
+static tt_status run_scene(const tt_scene *scene, tt_error *error) {
+  const tt_record_keys *record = tt_scene_section(scene, "record", NULL);
+  tt_assembly assembly = {.hash_every_tick = record->hash};
+  tt_world *world;
+  TT_TRY(tt_assemble(scene, &assembly, &world, error));
+  tt_journal_sink *sink = NULL;
+  tt_status status = open_journal(world, record, &sink, error);
+  if (status == TT_OK) status = drive(world, error);
+  tt_world_free(world);
+  if (sink) sink->close(sink);
+  return status;
+}
+
+static tt_status run(int argc, char **argv, tt_error *error) {
+  tt_scene_options options;
+  tt_scene *scene = NULL;
+  catch_signals();
+  tt_status status = tt_scene_options_parse(argc, argv, &options, error);
+  if (status == TT_OK)
+    status = tt_scene_load(options.scene, options.settings, options.setting_count, &scene, error);
+  if (status == TT_OK) {
+    tt_log_start();
+    status = run_scene(scene, error);
+    tt_log_stop();
+  }
+  tt_scene_free(scene);
+  tt_scene_options_free(&options);
+  return status;
+}
+
+const tt_app_command tt_app_run = {
+    "run",
+    "SCENE [options]",
+    "Runs a scene until it is stopped (Ctrl-C) or its duration is over",
+    tt_scene_options_help,
+    run,
+};
