@@ -1,0 +1,249 @@
+#include "record/run_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_ENTRIES 1000000u
+#define KEY_EVERY 10000000u /* µs of the run between two places of the index */
+
+/* Where every entry's newest record stood when the run reached `time`. */
+typedef struct keyframe {
+  uint64_t time;
+  size_t offset;
+  size_t *latest; /* [entry_count at that time]; entries announced later had none */
+  uint32_t latest_count;
+} keyframe;
+
+struct tt_run_log {
+  const uint8_t *data;
+  size_t size, first;
+  tt_run_entry *entries;
+  uint32_t entry_count;
+  uint64_t duration;
+  keyframe *keyframes;
+  size_t keyframe_count;
+};
+
+/* ---- the scan ---- */
+
+static char *copy_text(const char *text, uint32_t size) { return strndup(text, size); }
+
+static tt_status grow_entries(tt_run_log *log, uint32_t id) {
+  if (id < log->entry_count) return TT_OK;
+  if (id >= MOST_ENTRIES) return TT_FULL;
+  tt_run_entry *grown = realloc(log->entries, ((size_t)id + 1) * sizeof *grown);
+  if (!grown) return TT_NOMEM;
+  memset(grown + log->entry_count, 0, ((size_t)id + 1 - log->entry_count) * sizeof *grown);
+  log->entries = grown;
+  log->entry_count = id + 1;
+  return TT_OK;
+}
+
+static tt_status note_start(tt_run_log *log, const tt_wpilog_record *record) {
+  tt_wpilog_start start;
+  tt_status status = tt_wpilog_decode_start(record, &start);
+  if (status == TT_AGAIN) return TT_OK; /* finish and metadata records say nothing we need */
+  TT_TRY(status);
+  TT_TRY(grow_entries(log, start.entry));
+  tt_run_entry *entry = &log->entries[start.entry];
+  if (entry->name) return TT_OK; /* announced again: the first name holds */
+  entry->name = copy_text(start.name, start.name_size);
+  entry->type = copy_text(start.type, start.type_size);
+  entry->metadata = copy_text(start.metadata, start.metadata_size);
+  entry->aside = entry->name &&
+                 (strncmp(entry->name, "/tether/", 8) == 0 || strcmp(entry->name, "/events") == 0);
+  return entry->name && entry->type && entry->metadata ? TT_OK : TT_NOMEM;
+}
+
+static tt_status add_keyframe(tt_run_log *log, const size_t *latest, uint64_t time, size_t offset) {
+  keyframe *grown = realloc(log->keyframes, (log->keyframe_count + 1) * sizeof *grown);
+  if (!grown) return TT_NOMEM;
+  log->keyframes = grown;
+  keyframe *made = &grown[log->keyframe_count];
+  *made = (keyframe){.time = time, .offset = offset, .latest_count = log->entry_count};
+  made->latest = malloc(((size_t)log->entry_count + 1) * sizeof *made->latest);
+  if (!made->latest) return TT_NOMEM;
+  memcpy(made->latest, latest, (size_t)log->entry_count * sizeof *latest);
+  log->keyframe_count++;
+  return TT_OK;
+}
+
+static tt_status scan_records(tt_run_log *log, size_t *latest) {
+  size_t offset = log->first;
+  uint64_t next_key = KEY_EVERY;
+  tt_wpilog_record record;
+  for (size_t at = offset; tt_wpilog_next(log->data, log->size, &offset, &record) == TT_OK;
+       at = offset) {
+    if (record.entry == 0) {
+      TT_TRY(note_start(log, &record));
+      continue;
+    }
+    if (record.entry >= log->entry_count) continue; /* never announced: nobody can ask for it */
+    if (record.timestamp >= next_key && !log->entries[record.entry].aside) {
+      TT_TRY(add_keyframe(log, latest, record.timestamp, at));
+      next_key = record.timestamp + KEY_EVERY;
+    }
+    latest[record.entry] = at;
+    log->entries[record.entry].records++;
+    if (record.timestamp > log->duration) log->duration = record.timestamp;
+  }
+  return TT_OK;
+}
+
+static tt_status scan(tt_run_log *log) {
+  size_t *latest =
+      calloc(MOST_ENTRIES, sizeof *latest); /* pages that nobody touches cost nothing */
+  if (!latest) return TT_NOMEM;
+  tt_status status = scan_records(log, latest);
+  free(latest);
+  return status;
+}
+
+/* ---- opening and closing ---- */
+
+static tt_status map(tt_run_log *log, const char *path, tt_error *error) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat about;
+  if (file < 0 || fstat(file, &about) != 0) {
+    if (file >= 0) close(file);
+    return tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
+  }
+  log->size = (size_t)about.st_size;
+  void *data = log->size ? mmap(NULL, log->size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+  close(file);
+  if (data == MAP_FAILED)
+    return tt_fail(error, TT_INVALID, "%s: %s", path, log->size ? strerror(errno) : "is empty");
+  log->data = data;
+  return TT_OK;
+}
+
+static tt_status open_log(tt_run_log *log, const char *path, tt_error *error) {
+  tt_error reason;
+  TT_TRY(map(log, path, error));
+  tt_status status = tt_wpilog_open(log->data, log->size, &log->first, &reason);
+  if (status != TT_OK) return tt_fail(error, status, "%s: %s", path, reason.text);
+  status = scan(log);
+  if (status != TT_OK)
+    return tt_fail(error, status == TT_NOMEM ? TT_NOMEM : TT_INVALID, "%s: can't be read: %s", path,
+                   tt_status_text(status));
+  return TT_OK;
+}
+
+tt_status tt_run_log_open(const char *path, tt_run_log **made, tt_error *error) {
+  *made = NULL;
+  tt_run_log *log = calloc(1, sizeof *log);
+  if (!log) return tt_fail(error, TT_NOMEM, "%s: out of memory", path);
+  tt_status status = open_log(log, path, error);
+  if (status != TT_OK) {
+    tt_run_log_close(log);
+    return status;
+  }
+  *made = log;
+  return TT_OK;
+}
+
+void tt_run_log_close(tt_run_log *log) {
+  if (!log) return;
+  if (log->data) munmap((void *)log->data, log->size);
+  for (uint32_t i = 0; i < log->entry_count; i++) {
+    free((char *)log->entries[i].name);
+    free((char *)log->entries[i].type);
+    free((char *)log->entries[i].metadata);
+  }
+  for (size_t i = 0; i < log->keyframe_count; i++) free(log->keyframes[i].latest);
+  free(log->keyframes);
+  free(log->entries);
+  free(log);
+}
+
+/* ---- looking ---- */
+
+const tt_run_entry *tt_run_log_entries(const tt_run_log *log, uint32_t *count) {
+  *count = log->entry_count;
+  return log->entries;
+}
+
+uint32_t tt_run_log_find(const tt_run_log *log, const char *name) {
+  for (uint32_t i = 1; i < log->entry_count; i++)
+    if (log->entries[i].name && strcmp(log->entries[i].name, name) == 0) return i;
+  return 0;
+}
+
+uint64_t tt_run_log_duration(const tt_run_log *log) { return log->duration; }
+
+size_t tt_run_log_size(const tt_run_log *log) { return log->size; }
+
+/* ---- cursors ---- */
+
+static void rewind_cursor(tt_run_cursor *cursor) {
+  cursor->offset = cursor->log->first;
+  cursor->time = 0;
+  memset(cursor->latest, 0, ((size_t)cursor->log->entry_count + 1) * sizeof *cursor->latest);
+}
+
+bool tt_run_cursor_open(tt_run_cursor *cursor, const tt_run_log *log) {
+  *cursor = (tt_run_cursor){.log = log};
+  cursor->latest = malloc(((size_t)log->entry_count + 1) * sizeof *cursor->latest);
+  if (!cursor->latest) return false;
+  rewind_cursor(cursor);
+  return true;
+}
+
+void tt_run_cursor_close(tt_run_cursor *cursor) {
+  free(cursor->latest);
+  *cursor = (tt_run_cursor){0};
+}
+
+tt_status tt_run_cursor_next(tt_run_cursor *cursor, tt_wpilog_record *record) {
+  const tt_run_log *log = cursor->log;
+  for (size_t at = cursor->offset;
+       tt_wpilog_next(log->data, log->size, &cursor->offset, record) == TT_OK;
+       at = cursor->offset) {
+    if (record->entry == 0 || record->entry >= log->entry_count) continue;
+    cursor->latest[record->entry] = at;
+    if (record->timestamp > cursor->time) cursor->time = record->timestamp;
+    return TT_OK;
+  }
+  return TT_CLOSED;
+}
+
+void tt_run_cursor_advance(tt_run_cursor *cursor, uint64_t time) {
+  const tt_run_log *log = cursor->log;
+  tt_wpilog_record record;
+  for (size_t at = cursor->offset;
+       tt_wpilog_next(log->data, log->size, &cursor->offset, &record) == TT_OK;
+       at = cursor->offset) {
+    if (record.entry == 0 || record.entry >= log->entry_count) continue;
+    if (record.timestamp <= time) {
+      cursor->latest[record.entry] = at;
+    } else if (!log->entries[record.entry].aside) {
+      cursor->offset = at; /* one too far: samples are in order of time */
+      break;
+    }
+  }
+  cursor->time = time;
+}
+
+void tt_run_cursor_seek(tt_run_cursor *cursor, uint64_t time) {
+  const tt_run_log *log = cursor->log;
+  const keyframe *nearest = NULL;
+  for (size_t i = 0; i < log->keyframe_count && log->keyframes[i].time <= time; i++)
+    nearest = &log->keyframes[i];
+  rewind_cursor(cursor);
+  if (nearest) {
+    memcpy(cursor->latest, nearest->latest, nearest->latest_count * sizeof *cursor->latest);
+    cursor->offset = nearest->offset;
+  }
+  tt_run_cursor_advance(cursor, time);
+}
+
+bool tt_run_cursor_value(const tt_run_cursor *cursor, uint32_t entry, tt_wpilog_record *record) {
+  if (entry == 0 || entry >= cursor->log->entry_count || cursor->latest[entry] == 0) return false;
+  size_t offset = cursor->latest[entry];
+  return tt_wpilog_next(cursor->log->data, cursor->log->size, &offset, record) == TT_OK;
+}

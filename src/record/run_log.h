@@ -1,0 +1,56 @@
+/* run_log.h: a kept run, read: its entries by name, its values at any time, its journal in order.
+ *
+ * The file is mapped, scanned once, and every ten seconds of the run an index remembers where the last record
+ * of each entry stands, so that seeking costs the same anywhere. A log that a crash cut reads up to the cut.
+ */
+#ifndef TT_RECORD_RUN_LOG_H
+#define TT_RECORD_RUN_LOG_H
+
+#include "core/status.h"
+#include "record/wpilog.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct tt_run_log tt_run_log;
+
+/** An announced entry. Texts are terminated and owned by the log; `name` is NULL where an id is unused. */
+typedef struct tt_run_entry {
+  const char *name, *type, *metadata;
+  uint64_t records; /**< how many there are */
+  bool aside; /**< journal and events: written apart from the samples, so a little ahead of them */
+} tt_run_entry;
+
+tt_status tt_run_log_open(const char *path, tt_run_log **log, tt_error *error);
+void tt_run_log_close(tt_run_log *log);
+
+/** Entries by id: 0 … count − 1. */
+const tt_run_entry *tt_run_log_entries(const tt_run_log *log, uint32_t *count);
+/** Id of the entry called `name`, or 0 (which is never an entry's id). */
+uint32_t tt_run_log_find(const tt_run_log *log, const char *name);
+/** Time of the last record, µs. */
+uint64_t tt_run_log_duration(const tt_run_log *log);
+/** Bytes of the file. */
+size_t tt_run_log_size(const tt_run_log *log);
+
+/** A place in a log: the time it stands at, and for each entry its newest record up to then. */
+typedef struct tt_run_cursor {
+  const tt_run_log *log;
+  size_t offset;  /**< of the next record */
+  uint64_t time;  /**< µs */
+  size_t *latest; /**< [entry count] offset of the newest record, 0: none yet */
+} tt_run_cursor;
+/** At the beginning, before the first record. False when out of memory. */
+bool tt_run_cursor_open(tt_run_cursor *cursor, const tt_run_log *log);
+void tt_run_cursor_close(tt_run_cursor *cursor);
+/** Moves on to the next data record. TT_CLOSED at the end. */
+tt_status tt_run_cursor_next(tt_run_cursor *cursor, tt_wpilog_record *record);
+/** Moves on so that every record up to `time` (µs) is taken in. Forwards only. */
+void tt_run_cursor_advance(tt_run_cursor *cursor, uint64_t time);
+/** Moves to any time, forwards or back. */
+void tt_run_cursor_seek(tt_run_cursor *cursor, uint64_t time);
+/** The newest record of `entry` at the cursor; false when there is none. */
+bool tt_run_cursor_value(const tt_run_cursor *cursor, uint32_t entry, tt_wpilog_record *record);
+
+#endif
