@@ -180,7 +180,7 @@ size_t tt_run_log_size(const tt_run_log *log) { return log->size; }
 
 /* ---- cursors ---- */
 
-static void rewind_cursor(tt_run_cursor *cursor) {
+void tt_run_cursor_rewind(tt_run_cursor *cursor) {
   cursor->offset = cursor->log->first;
   cursor->time = 0;
   memset(cursor->latest, 0, ((size_t)cursor->log->entry_count + 1) * sizeof *cursor->latest);
@@ -190,7 +190,7 @@ bool tt_run_cursor_open(tt_run_cursor *cursor, const tt_run_log *log) {
   *cursor = (tt_run_cursor){.log = log};
   cursor->latest = malloc(((size_t)log->entry_count + 1) * sizeof *cursor->latest);
   if (!cursor->latest) return false;
-  rewind_cursor(cursor);
+  tt_run_cursor_rewind(cursor);
   return true;
 }
 
@@ -234,7 +234,7 @@ void tt_run_cursor_seek(tt_run_cursor *cursor, uint64_t time) {
   const keyframe *nearest = NULL;
   for (size_t i = 0; i < log->keyframe_count && log->keyframes[i].time <= time; i++)
     nearest = &log->keyframes[i];
-  rewind_cursor(cursor);
+  tt_run_cursor_rewind(cursor);
   if (nearest) {
     memcpy(cursor->latest, nearest->latest, nearest->latest_count * sizeof *cursor->latest);
     cursor->offset = nearest->offset;

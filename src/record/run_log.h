@@ -44,6 +44,8 @@ typedef struct tt_run_cursor {
 /** At the beginning, before the first record. False when out of memory. */
 bool tt_run_cursor_open(tt_run_cursor *cursor, const tt_run_log *log);
 void tt_run_cursor_close(tt_run_cursor *cursor);
+/** Back to the beginning. */
+void tt_run_cursor_rewind(tt_run_cursor *cursor);
 /** Moves on to the next data record. TT_CLOSED at the end. */
 tt_status tt_run_cursor_next(tt_run_cursor *cursor, tt_wpilog_record *record);
 /** Moves on so that every record up to `time` (µs) is taken in. Forwards only. */

@@ -1,0 +1,172 @@
+#include "record/replay.h"
+
+#include "record/journal_codec.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_SUBMISSIONS 65536
+
+struct tt_replay {
+  tt_feed feed; /* first: the world calls back with it */
+  tt_journal_sink sink;
+  const tt_run_log *log;
+  uint32_t journal;
+  tt_run_cursor cursor;
+  tt_journal_scratch scratch;
+  tt_entry next; /* the journal's next entry; its pointers lead into scratch */
+  bool more;
+  uint64_t total_hashes, hashes, steps;
+  bool differs;
+  uint64_t first_step;
+  char reason[160];
+};
+
+/* Moves to the journal's next entry. */
+static void take_next(tt_replay *replay) {
+  tt_wpilog_record record;
+  replay->more = false;
+  while (tt_run_cursor_next(&replay->cursor, &record) == TT_OK) {
+    if (record.entry != replay->journal) continue;
+    if (tt_journal_decode(record.payload, record.size, &replay->scratch, &replay->next) != TT_OK)
+      return; /* damaged: the run ends here */
+    replay->more = true;
+    return;
+  }
+}
+
+static void differ(tt_replay *replay, uint64_t step, const char *reason) {
+  if (replay->differs) return;
+  replay->differs = true;
+  replay->first_step = step;
+  snprintf(replay->reason, sizeof replay->reason, "%s", reason);
+}
+
+static void apply(tt_feed *feed, tt_world *world) {
+  tt_replay *replay = (tt_replay *)feed;
+  replay->steps++;
+  while (replay->more && !replay->differs && replay->next.kind != TT_ENTRY_HASH &&
+         replay->next.step == tt_world_step(world)) {
+    /* The entry must be taken before it is applied: a reset journals a hash, which is compared at once. */
+    tt_entry entry = replay->next;
+    if (entry.kind != TT_ENTRY_RESET && tt_world_apply_entry(world, &entry) != TT_OK)
+      differ(replay, entry.step, "a recorded command is not one of this scene");
+    take_next(replay);
+    if (entry.kind == TT_ENTRY_RESET && tt_world_apply_entry(world, &entry) != TT_OK)
+      differ(replay, entry.step, "a recorded reset is of a robot that this scene does not have");
+  }
+}
+
+static tt_status compare(tt_journal_sink *sink, const tt_entry *entry) {
+  tt_replay *replay = (tt_replay *)((char *)sink - offsetof(tt_replay, sink));
+  if (entry->kind != TT_ENTRY_HASH || replay->differs || !replay->more) return TT_OK;
+  if (replay->next.kind != TT_ENTRY_HASH || replay->next.step != entry->step) {
+    differ(replay, entry->step, "the recorded run took another course of resets or ticks");
+  } else if (replay->next.hash != entry->hash) {
+    char reason[80];
+    snprintf(reason, sizeof reason, "state hash %016" PRIx64 ", recorded %016" PRIx64, entry->hash,
+             replay->next.hash);
+    differ(replay, entry->step, reason);
+  } else {
+    replay->hashes++;
+    take_next(replay);
+  }
+  return TT_OK;
+}
+
+static uint64_t count_hashes(tt_replay *replay) {
+  uint64_t count = 0;
+  for (take_next(replay); replay->more; take_next(replay))
+    if (replay->next.kind == TT_ENTRY_HASH) count++;
+  return count;
+}
+
+static tt_status open_replay(tt_replay *replay, tt_error *error) {
+  replay->journal = tt_run_log_find(replay->log, "/tether/journal");
+  if (!replay->journal)
+    return tt_fail(error, TT_INVALID, "the log keeps no journal, so it can't be run again");
+  replay->scratch.submissions = calloc(MOST_SUBMISSIONS, sizeof *replay->scratch.submissions);
+  replay->scratch.capacity = MOST_SUBMISSIONS;
+  if (!replay->scratch.submissions || !tt_run_cursor_open(&replay->cursor, replay->log))
+    return tt_fail(error, TT_NOMEM, "out of memory while opening a replay");
+  replay->total_hashes = count_hashes(replay);
+  if (replay->total_hashes == 0)
+    return tt_fail(error, TT_INVALID, "the log keeps no state hashes to compare with");
+  tt_run_cursor_rewind(&replay->cursor);
+  take_next(replay);
+  return TT_OK;
+}
+
+tt_status tt_replay_open(const tt_run_log *log, tt_replay **made, tt_error *error) {
+  *made = NULL;
+  tt_replay *replay = calloc(1, sizeof *replay);
+  if (!replay) return tt_fail(error, TT_NOMEM, "out of memory while opening a replay");
+  replay->feed.apply = apply;
+  replay->sink.write = compare;
+  replay->log = log;
+  tt_status status = open_replay(replay, error);
+  if (status != TT_OK) {
+    tt_replay_close(replay);
+    return status;
+  }
+  *made = replay;
+  return TT_OK;
+}
+
+void tt_replay_close(tt_replay *replay) {
+  if (!replay) return;
+  tt_run_cursor_close(&replay->cursor);
+  free(replay->scratch.submissions);
+  free(replay);
+}
+
+tt_status tt_replay_attach(tt_replay *replay, tt_world *world) {
+  tt_world_set_feed(world, &replay->feed);
+  return tt_world_add_journal(world, &replay->sink);
+}
+
+bool tt_replay_done(const tt_replay *replay) {
+  return replay->differs || replay->hashes == replay->total_hashes;
+}
+
+tt_replay_result tt_replay_get_result(const tt_replay *replay) {
+  return (tt_replay_result){.identical = !replay->differs && replay->hashes == replay->total_hashes,
+                            .hashes = replay->hashes,
+                            .total_hashes = replay->total_hashes,
+                            .steps = replay->steps,
+                            .first_step = replay->first_step,
+                            .reason = replay->reason};
+}
+
+static uint64_t microseconds(const tt_view *view) {
+  return view->total_step * 1000000u * (uint64_t)view->model->timestep_num /
+         (uint64_t)view->model->timestep_den;
+}
+
+bool tt_replay_first_difference(const tt_replay *replay, const tt_names *names, const tt_view *view,
+                                const char **name, double *recorded, double *repeated) {
+  tt_run_cursor cursor;
+  bool found = false;
+  int count;
+  const tt_signal_entry *signals = tt_names_signals(names, &count);
+  if (!tt_run_cursor_open(&cursor, replay->log)) return false;
+  tt_run_cursor_seek(&cursor, microseconds(view));
+  for (int i = 0; i < count && !found; i++) {
+    char entry[300];
+    tt_wpilog_record record;
+    if (signals[i].signal.source == TT_SIGNAL_COMMAND)
+      continue; /* an input; the log names its effect */
+    if (signals[i].signal.source == TT_SIGNAL_REAL_TIME_FACTOR)
+      continue; /* an observation of the wall clock */
+    snprintf(entry, sizeof entry, "/signals/%s", signals[i].name);
+    if (!tt_run_cursor_value(&cursor, tt_run_log_find(replay->log, entry), &record)) continue;
+    *recorded = tt_wpilog_double(record.payload);
+    *repeated = tt_signal_read(&signals[i].signal, view);
+    *name = signals[i].name;
+    found = memcmp(recorded, repeated, sizeof *recorded) != 0;
+  }
+  tt_run_cursor_close(&cursor);
+  return found;
+}

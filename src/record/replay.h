@@ -1,0 +1,45 @@
+/* replay.h: runs a kept run's inputs again through a world, and compares every state hash on the way.
+ *
+ * The world that is fed has the recorded scene's robots and parts, and no wires: what its controllers and
+ * watchdogs did stands in the journal.
+ */
+#ifndef TT_RECORD_REPLAY_H
+#define TT_RECORD_REPLAY_H
+
+#include "core/status.h"
+#include "core/world.h"
+#include "record/run_log.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct tt_replay tt_replay;
+
+/** TT_INVALID when the log keeps no journal to run again. `log` must outlive the replay. */
+tt_status tt_replay_open(const tt_run_log *log, tt_replay **replay, tt_error *error);
+void tt_replay_close(tt_replay *replay);
+
+/** Hands the journal's inputs to the world; becomes its feed and one of its journal sinks. Before tt_world_start();
+ *  the world's spec must have hash_every_tick. */
+tt_status tt_replay_attach(tt_replay *replay, tt_world *world);
+
+/** Every recorded hash was compared, or a difference was found. */
+bool tt_replay_done(const tt_replay *replay);
+
+/** What came out. */
+typedef struct tt_replay_result {
+  bool identical;
+  uint64_t hashes;       /**< compared and equal */
+  uint64_t total_hashes; /**< in the log */
+  uint64_t steps;        /**< made until the end or the difference, counting through resets */
+  uint64_t first_step;   /**< step after which the states differ first */
+  const char *reason;    /**< what differs, for people; "" when identical */
+} tt_replay_result;
+tt_replay_result tt_replay_get_result(const tt_replay *replay);
+
+/** After a difference: the first signal, in the log's order, whose recorded value is not that of `view`; false
+ *  when all recorded signals agree (the difference hides in what is not a signal). */
+bool tt_replay_first_difference(const tt_replay *replay, const tt_names *names, const tt_view *view,
+                                const char **name, double *recorded, double *repeated);
+
+#endif
