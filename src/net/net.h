@@ -1,6 +1,7 @@
 /* net.h: sockets on one libuv loop, with adaptive spin, limits and fault injection.
  *
- * One tt_net belongs to one thread. Callbacks run inside tt_net_poll() and only there. Addresses are
+ * One tt_net belongs to one thread. Callbacks run inside tt_net_poll() and only there (delayed datagrams: also in
+ * tt_udp_advance). Addresses are
  * "host:port" with numeric IPv4 or bracketed IPv6 ("[::1]:5801") or "localhost"; port 0 takes a free one.
  */
 #ifndef TT_NET_NET_H
@@ -35,6 +36,10 @@ typedef struct tt_allow {
   int count;
 } tt_allow;
 
+/** Checks what opening would check of an address, without opening: syntax, and with `allow` (NULL: an address to send
+ *  to) also that a public one has a list of who may speak. TT_INVALID with the remedy. */
+tt_status tt_address_check(const char *address, const tt_allow *allow, tt_error *error);
+
 /** Seeded faults of a UDP endpoint, on simulated time: the same run has the same faults. All in both directions. */
 typedef struct tt_faults {
   double loss, duplicate, reorder; /**< probabilities, 0…1 */
@@ -47,14 +52,19 @@ typedef struct tt_udp tt_udp;
 /** One whole datagram; `truncated` when it was longer than the endpoint's limit. `peer` as "127.0.0.1:4711". */
 typedef void (*tt_udp_on_datagram)(void *context, const uint8_t *bytes, size_t size, bool truncated,
                                    const char *peer);
+/** A datagram from somebody whom `allow` does not list. May be NULL. */
+typedef void (*tt_udp_on_refused)(void *context, const uint8_t *bytes, size_t size,
+                                  const char *peer);
 typedef struct tt_udp_options {
-  const char *bind;        /**< required */
-  const char *peer;        /**< where tt_udp_send() goes; NULL or "sender": whoever was accepted last (tt_udp_accept_peer) */
-  size_t max_datagram;     /**< longer ones are given truncated; default 2048 */
-  int drain_limit;         /**< most datagrams a poll; the newest are kept, older ones counted; default 256 */
+  const char *bind; /**< required */
+  const char *
+      peer; /**< where tt_udp_send() goes; NULL or "sender": whoever was accepted last (tt_udp_accept_peer) */
+  size_t max_datagram; /**< longer ones are given truncated; default 2048 */
+  int drain_limit; /**< most datagrams a poll; the newest are kept, older ones counted; default 256 */
   tt_allow allow;
   tt_faults faults;
   tt_udp_on_datagram on_datagram;
+  tt_udp_on_refused on_refused;
   void *context;
 } tt_udp_options;
 tt_udp_options tt_udp_options_default(void);
@@ -81,29 +91,38 @@ typedef struct tt_tcp_handler {
   void (*on_open)(void *context, tt_tcp *tcp);
   /** Any number of bytes, in order. May close the connection. */
   void (*on_data)(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t size);
-  /** Gone, for `reason` ("closed by peer", "reset", "timed out", …); also after tt_tcp_close(). Last call. */
+  /** Gone, for `reason` ("closed by peer", "reset", "timed out", …); also after tt_tcp_close(). Last call; not made
+   *  when the server or client itself is closed. `tcp` is NULL where a single attempt (`reconnect` 0) failed. */
   void (*on_close)(void *context, tt_tcp *tcp, const char *reason);
 } tt_tcp_handler;
 typedef struct tt_tcp_options {
-  const char *address;    /**< to listen on, or to connect to */
-  int max_connections;    /**< server: further ones are closed at once, logged and counted; default 16 */
-  size_t max_queued;      /**< bytes unsent at which a slow reader is cut; default 1 MiB */
-  double dead_after;      /**< s without any sign of life of the peer's kernel (keepalive, TCP_USER_TIMEOUT); default 5 */
-  double reconnect;       /**< client: s between attempts; 0 = once; default 1 */
+  const char *address; /**< to listen on, or to connect to */
+  int max_connections; /**< server: further ones are closed at once, logged and counted; default 16 */
+  size_t max_queued;   /**< bytes unsent at which a slow reader is cut; default 1 MiB */
+  double
+      dead_after; /**< s without any sign of life of the peer's kernel (keepalive, TCP_USER_TIMEOUT); default 5 */
+  double reconnect; /**< client: s between attempts; 0 = once; default 1 */
   tt_allow allow;
   tt_tcp_handler handler;
   void *context;
 } tt_tcp_options;
 tt_tcp_options tt_tcp_options_default(void);
-tt_status tt_tcp_listen(tt_net *net, const tt_tcp_options *options, tt_tcp_server **server, tt_error *error);
+tt_status tt_tcp_listen(tt_net *net, const tt_tcp_options *options, tt_tcp_server **server,
+                        tt_error *error);
 const char *tt_tcp_server_address(const tt_tcp_server *server);
+/** Connections closed at once because of `max_connections`, `allow`, or descriptors that ran out. */
+uint64_t tt_tcp_server_refused(const tt_tcp_server *server);
+/** Closes its connections too. */
 void tt_tcp_server_close(tt_tcp_server *server);
 /** Starts connecting; on_open tells when. With `reconnect` it goes on trying until tt_tcp_client_close(). */
 typedef struct tt_tcp_client tt_tcp_client;
-tt_status tt_tcp_connect(tt_net *net, const tt_tcp_options *options, tt_tcp_client **client, tt_error *error);
+tt_status tt_tcp_connect(tt_net *net, const tt_tcp_options *options, tt_tcp_client **client,
+                         tt_error *error);
 void tt_tcp_client_close(tt_tcp_client *client);
 /** One send where the kernel takes it whole (TCP_NODELAY is on), else queued; TT_FULL cuts the connection. */
 tt_status tt_tcp_send(tt_tcp *tcp, const void *bytes, size_t size);
+/** While paused nothing is read, so that the peer feels TCP's own backpressure. */
+void tt_tcp_pause(tt_tcp *tcp, bool paused);
 const char *tt_tcp_peer(const tt_tcp *tcp);
 size_t tt_tcp_queued(const tt_tcp *tcp);
 void tt_tcp_set_context(tt_tcp *tcp, void *context);

@@ -125,7 +125,7 @@ struct tt_wire {
   tt_net *net;
   struct tt_world *world;
   tt_wire_stats stats;
-  tt_wire_state state;
+  tt_wire_state state;   /**< by core; an adapter sets TT_WIRE_WAITING when its peer is gone */
   const int *owned;      /**< commands this wire lists: what its watchdog makes safe; set by the adapter in open() */
   int owned_count;
   bool check_only;       /**< resolve names, open no socket (tether check) */

@@ -1,0 +1,387 @@
+/* float_udp.c: which of the datagrams of a period applies, and what is sent back.
+ *
+ * Each datagram is decoded and validated when it is read; the newest valid one of the period waits as `pending` and is
+ * submitted at receive. "Newest" is the greatest timestamp from the controller that drives. After SILENCE without an
+ * accepted message the order starts anew, and whoever speaks first then drives.
+ */
+#include "wire/float_udp/float_udp.h"
+
+#include "wire/convert.h"
+#include "wire/float_udp/codec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SILENCE 1.0 /* s simulated */
+#define NAME_IN_WORDS 96
+
+/* What a number in a message is. */
+typedef enum slot_kind { SLOT_NONE, SLOT_STAMP, SLOT_TIME, SLOT_SIGNAL, SLOT_COMMAND } slot_kind;
+
+typedef struct slot {
+  slot_kind kind;
+  const char *name; /* as the scene writes it */
+  tt_signal signal;
+  int command; /* index into model->commands */
+  tt_conversion conversion;
+} slot;
+
+typedef struct message {
+  float values[TT_FLOAT_UDP_MAX];
+  uint8_t bytes[TT_FLOAT_UDP_BYTES];
+  char peer[64];
+} message;
+
+typedef struct float_udp {
+  tt_udp *udp;
+  slot sensors[TT_FLOAT_UDP_MAX], commands[TT_FLOAT_UDP_MAX];
+  int sensor_count, command_count;
+  int stamp; /* index of the timestamp among commands, −1: there is none */
+  int owned[TT_FLOAT_UDP_MAX];
+
+  bool pending; /* `newest` waits for receive */
+  message newest, arriving;
+  bool ordered; /* `last_stamp` and `driver` are those of the message accepted at `accepted_time` */
+  float last_stamp;
+  double accepted_time;
+  char driver[64];
+  float last_time; /* sent */
+  bool time_sent;
+  const char *address; /* when only checked */
+} float_udp;
+
+/* --- opening --- */
+
+static tt_status resolve_sensor(tt_wire *wire, const tt_name_entry *entry, const char *where,
+                                slot *slot, tt_error *error) {
+  slot->name = entry->name;
+  if (strcmp(entry->name, "none") == 0) return TT_OK;
+  TT_TRY(tt_names_find_signal(wire->names, entry->name, wire->robot, where, &slot->signal, error));
+  slot->kind = slot->signal.source == TT_SIGNAL_TIME ? SLOT_TIME : SLOT_SIGNAL;
+  return tt_conversion_open(entry, slot->signal.dimension, where, &slot->conversion, error);
+}
+
+static tt_status resolve_command(tt_wire *wire, const tt_name_entry *entry, const char *where,
+                                 slot *slot, tt_error *error) {
+  slot->name = entry->name;
+  if (strcmp(entry->name, "none") == 0) return TT_OK;
+  if (strcmp(entry->name, "stamp") == 0) {
+    slot->kind = SLOT_STAMP;
+    return TT_OK;
+  }
+  slot->kind = SLOT_COMMAND;
+  TT_TRY(
+      tt_names_find_command(wire->names, entry->name, wire->robot, where, &slot->command, error));
+  return tt_conversion_open(entry, wire->model->commands[slot->command].dimension, where,
+                            &slot->conversion, error);
+}
+
+/* Of several equal entries nobody could say which one applies. */
+static tt_status refuse_twice(const float_udp *self, int index, const char *where,
+                              tt_error *error) {
+  const slot *new = &self->commands[index];
+  if (new->kind == SLOT_NONE) return TT_OK;
+  for (int i = 0; i < index; i++) {
+    const slot *old = &self->commands[i];
+    if (old->kind != new->kind || (new->kind == SLOT_COMMAND && old->command != new->command))
+      continue;
+    return tt_fail(error, TT_INVALID,
+                   "%s: '%s' stands in the list twice (also commands[%d]); leave one out", where,
+                   new->name, i);
+  }
+  return TT_OK;
+}
+
+static tt_status resolve_lists(tt_wire *wire, const tt_float_udp_config *config, float_udp *self,
+                               tt_error *error) {
+  char where[512];
+  for (unsigned i = 0; i < config->sensor_count; i++, self->sensor_count++) {
+    snprintf(where, sizeof where, "%s.sensors[%u]", wire->where, i);
+    TT_TRY(resolve_sensor(wire, &config->sensors[i], where, &self->sensors[i], error));
+  }
+  for (unsigned i = 0; i < config->command_count; i++, self->command_count++) {
+    snprintf(where, sizeof where, "%s.commands[%u]", wire->where, i);
+    TT_TRY(resolve_command(wire, &config->commands[i], where, &self->commands[i], error));
+    TT_TRY(refuse_twice(self, (int)i, where, error));
+    if (self->commands[i].kind == SLOT_STAMP) self->stamp = (int)i;
+    if (self->commands[i].kind == SLOT_COMMAND)
+      self->owned[wire->owned_count++] = self->commands[i].command;
+  }
+  wire->owned = self->owned;
+  return TT_OK;
+}
+
+static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool truncated,
+                        const char *peer);
+static void on_refused(void *context, const uint8_t *bytes, size_t size, const char *peer);
+
+static tt_status open_socket(tt_wire *wire, const tt_float_udp_config *config, float_udp *self,
+                             tt_error *error) {
+  tt_udp_options options = tt_udp_options_default();
+  options.bind = config->bind;
+  options.peer = config->peer;
+  options.max_datagram = TT_FLOAT_UDP_BYTES;
+  options.allow =
+      (tt_allow){(const char *const *)config->common.allow, (int)config->common.allow_count};
+  options.on_datagram = on_datagram;
+  options.on_refused = on_refused;
+  options.context = wire;
+  TT_TRY(tt_wire_faults_check(&config->common, wire->where, &options.faults, error));
+  tt_error reason;
+  tt_status status = tt_udp_open(wire->net, &options, &self->udp, &reason);
+  return status == TT_OK ? TT_OK : tt_fail(error, status, "%s: %s", wire->where, reason.text);
+}
+
+static void close_wire(tt_wire *wire) {
+  float_udp *self = wire->self;
+  tt_udp_close(self->udp);
+  free(self);
+  wire->self = NULL;
+  wire->owned = NULL;
+  wire->owned_count = 0;
+}
+
+static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) {
+  const tt_float_udp_config *config = untyped;
+  float_udp *self = calloc(1, sizeof *self);
+  if (!self) return tt_fail(error, TT_NOMEM, "out of memory");
+  wire->self = self;
+  self->stamp = -1;
+  self->address = config->bind;
+  tt_status status = resolve_lists(wire, config, self, error);
+  if (status == TT_OK && !wire->check_only) status = open_socket(wire, config, self, error);
+  if (status != TT_OK) close_wire(wire);
+  return status;
+}
+
+/* --- receiving --- */
+
+/* "field 3 (arm.torque)", counted from 1 as in the byte table. */
+static const char *in_words(const float_udp *self, int index, char text[NAME_IN_WORDS]) {
+  snprintf(text, NAME_IN_WORDS, "field %d (%.64s)", index + 1, self->commands[index].name);
+  return text;
+}
+
+static bool is_whole(tt_command_kind kind) {
+  return kind == TT_COMMAND_GRIP || kind == TT_COMMAND_SHIFT;
+}
+
+static bool in_range(const tt_command *command, double value) {
+  if (is_whole(command->kind) && value != rint(value)) return false;
+  return value >= command->lower && value <= command->upper;
+}
+
+/* Decoded and every field acceptable; says why otherwise. */
+static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size, bool truncated,
+                     const char *peer) {
+  float_udp *self = wire->self;
+  char words[NAME_IN_WORDS];
+  tt_drop reason;
+  int field;
+  if (tt_float_udp_decode(bytes, truncated ? size + 1 : size, self->command_count,
+                          self->arriving.values, &reason, &field) != TT_OK) {
+    if (field < 0)
+      tt_wire_drop(wire, reason, peer, bytes, size,
+                   "%s%zu bytes where %d floats of 4 bytes are expected",
+                   truncated ? "more than " : "", size, self->command_count);
+    else
+      tt_wire_drop(wire, reason, peer, bytes, size, "%s is not a finite number",
+                   in_words(self, field, words));
+    return false;
+  }
+  for (int i = 0; i < self->command_count; i++) {
+    const slot *slot = &self->commands[i];
+    if (slot->kind != SLOT_COMMAND) continue;
+    const tt_command *command = &wire->model->commands[slot->command];
+    if (in_range(command, tt_convert_in(&slot->conversion, self->arriving.values[i]))) continue;
+    tt_wire_drop(wire, TT_DROP_RANGE, peer, bytes, size, "%s is %g; in SI it must be %s%g to %g",
+                 in_words(self, i, words), (double)self->arriving.values[i],
+                 is_whole(command->kind) ? "a whole number from " : "", command->lower,
+                 command->upper);
+    return false;
+  }
+  return true;
+}
+
+/* Whether the arriving message comes from whoever drives now. */
+static bool from_driver(tt_wire *wire, const uint8_t *bytes, size_t size, const char *peer) {
+  const float_udp *self = wire->self;
+  const char *driver = self->pending ? self->newest.peer : self->ordered ? self->driver : peer;
+  if (strcmp(driver, peer) == 0) return true;
+  tt_wire_drop(wire, TT_DROP_REFUSED, peer, bytes, size,
+               "%s drives; another is heard once it has been silent for %g s", driver, SILENCE);
+  return false;
+}
+
+/* Whether the arriving message is newer than what was accepted and than what is pending. */
+static bool is_newest(tt_wire *wire, const uint8_t *bytes, size_t size, const char *peer) {
+  const float_udp *self = wire->self;
+  if (self->stamp < 0) return true; /* without timestamps, the order of arrival */
+  float stamp = self->arriving.values[self->stamp];
+  if (self->ordered && stamp <= self->last_stamp) {
+    tt_wire_drop(wire, TT_DROP_STALE, peer, bytes, size, "stamp %.9g after %.9g", (double)stamp,
+                 (double)self->last_stamp);
+    return false;
+  }
+  if (!self->pending) return true;
+  float waiting = self->newest.values[self->stamp];
+  if (stamp > waiting) return true;
+  tt_wire_drop(wire, stamp == waiting ? TT_DROP_STALE : TT_DROP_SUPERSEDED, peer, bytes, size,
+               "stamp %.9g after %.9g in the same period", (double)stamp, (double)waiting);
+  return false;
+}
+
+static void restart_order_after_silence(tt_wire *wire) {
+  float_udp *self = wire->self;
+  if (self->ordered && tt_wire_time(wire) - self->accepted_time >= SILENCE) self->ordered = false;
+}
+
+static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool truncated,
+                        const char *peer) {
+  tt_wire *wire = context;
+  float_udp *self = wire->self;
+  wire->stats.received++;
+  restart_order_after_silence(wire);
+  if (!validate(wire, bytes, size, truncated, peer)) return;
+  if (!from_driver(wire, bytes, size, peer)) return;
+  if (!is_newest(wire, bytes, size, peer)) return;
+  if (self->pending)
+    tt_wire_drop(wire, TT_DROP_SUPERSEDED, self->newest.peer, self->newest.bytes, size,
+                 "a newer message came in the same period");
+  memcpy(self->newest.values, self->arriving.values, sizeof self->newest.values);
+  memcpy(self->newest.bytes, bytes, size);
+  snprintf(self->newest.peer, sizeof self->newest.peer, "%s", peer);
+  self->pending = true;
+  tt_udp_accept_peer(self->udp);
+}
+
+static void on_refused(void *context, const uint8_t *bytes, size_t size, const char *peer) {
+  tt_wire *wire = context;
+  wire->stats.received++;
+  tt_wire_drop(wire, TT_DROP_REFUSED, peer, bytes, size, "its address is not in allow");
+}
+
+/* Remembers whose message drives now and how new it is. */
+static void take_order(tt_wire *wire) {
+  float_udp *self = wire->self;
+  self->ordered = true;
+  if (self->stamp >= 0) self->last_stamp = self->newest.values[self->stamp];
+  self->accepted_time = tt_wire_time(wire);
+  if (strcmp(self->driver, self->newest.peer) != 0 || !wire->stats.peer[0]) {
+    tt_wire_event(wire, "driven by %s", self->newest.peer);
+    snprintf(self->driver, sizeof self->driver, "%s", self->newest.peer);
+    snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", self->newest.peer);
+  }
+}
+
+static void submit_pending(tt_wire *wire) {
+  float_udp *self = wire->self;
+  tt_submission submissions[TT_FLOAT_UDP_MAX];
+  int count = 0;
+  for (int i = 0; i < self->command_count; i++) {
+    const slot *slot = &self->commands[i];
+    if (slot->kind != SLOT_COMMAND) continue;
+    submissions[count++] =
+        (tt_submission){slot->command, tt_convert_in(&slot->conversion, self->newest.values[i])};
+  }
+  self->pending = false;
+  if (tt_wire_submit(wire, submissions, count, NULL) == TT_OK)
+    take_order(wire);
+  else
+    tt_wire_drop(wire, TT_DROP_RANGE, self->newest.peer, self->newest.bytes,
+                 4 * (size_t)self->command_count, "the world refused it");
+}
+
+static void count_overflow(tt_wire *wire) {
+  const float_udp *self = wire->self;
+  uint64_t *counted = &wire->stats.dropped[TT_DROP_OVERFLOW];
+  uint64_t overflowed = tt_udp_overflowed(self->udp);
+  wire->stats.received += overflowed - *counted;
+  *counted = overflowed;
+}
+
+static void receive(tt_wire *wire) {
+  float_udp *self = wire->self;
+  tt_udp_advance(self->udp, tt_wire_time(wire));
+  count_overflow(wire);
+  if (self->pending) submit_pending(wire);
+}
+
+/* --- sending --- */
+
+/* Strictly increasing, even where float32 can no longer tell one tick from the next. */
+static float next_time(float_udp *self, const slot *slot, double time) {
+  float value = tt_convert_out(&slot->conversion, time);
+  if (self->time_sent && value <= self->last_time) value = nextafterf(self->last_time, INFINITY);
+  self->time_sent = true;
+  self->last_time = value;
+  return value;
+}
+
+static float sensor_value(float_udp *self, const slot *slot, const tt_view *view) {
+  switch (slot->kind) {
+    case SLOT_TIME: return next_time(self, slot, view->time);
+    case SLOT_SIGNAL: return tt_convert_out(&slot->conversion, tt_signal_read(&slot->signal, view));
+    default: return 0;
+  }
+}
+
+static void send_sensors(tt_wire *wire, const tt_view *view) {
+  float_udp *self = wire->self;
+  if (self->sensor_count == 0) return;
+  float values[TT_FLOAT_UDP_MAX];
+  uint8_t bytes[TT_FLOAT_UDP_BYTES];
+  for (int i = 0; i < self->sensor_count; i++)
+    values[i] = sensor_value(self, &self->sensors[i], view);
+  size_t size = tt_float_udp_encode(values, self->sensor_count, bytes);
+  switch (tt_udp_send(self->udp, bytes, size)) {
+    case TT_OK: wire->stats.sent++; break;
+    case TT_CLOSED: break; /* nobody has spoken yet */
+    default: wire->stats.send_failed++;
+  }
+}
+
+/* --- the rest of the contract --- */
+
+static void reset(tt_wire *wire) {
+  float_udp *self = wire->self;
+  self->ordered = false;
+  self->time_sent = false;
+}
+
+static const char *address(const tt_wire *wire) {
+  const float_udp *self = wire->self;
+  return self->udp ? tt_udp_address(self->udp) : self->address;
+}
+
+static int explain(const tt_wire *wire, bool incoming, const uint8_t *bytes, int size,
+                   tt_wire_field *fields, int capacity) {
+  const float_udp *self = wire->self;
+  const slot *slots = incoming ? self->commands : self->sensors;
+  int count = incoming ? self->command_count : self->sensor_count;
+  if (count > size / 4) count = size / 4;
+  if (count > capacity) count = capacity;
+  float values[TT_FLOAT_UDP_MAX];
+  tt_drop reason;
+  int field;
+  for (int i = 0; i < count; i++) {
+    bool finite = tt_float_udp_decode(bytes + 4 * i, 4, 1, values, &reason, &field) == TT_OK;
+    fields[i] = (tt_wire_field){.offset = 4 * i, .size = 4};
+    snprintf(fields[i].name, sizeof fields[i].name, "%s", slots[i].name);
+    snprintf(fields[i].value, sizeof fields[i].value, finite ? "%.9g" : "%f", (double)values[0]);
+  }
+  return count;
+}
+
+const tt_wire_ops tt_float_udp_ops = {
+    .protocol = "float-udp",
+    .open = open_wire,
+    .receive = receive,
+    .send = send_sensors,
+    .reset = reset,
+    .address = address,
+    .explain = explain,
+    .close = close_wire,
+};

@@ -1,0 +1,63 @@
+/* schema.c: the keys of a float-udp wire and their defaults. */
+#include "wire/float_udp/codec.h"
+#include "wire/float_udp/float_udp.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_BIND "127.0.0.1:5801"
+#define DEFAULT_PEER "127.0.0.1:5802"
+
+static const cyaml_schema_field_t fields[] = {
+    TT_WIRE_COMMON_FIELDS(tt_float_udp_config),
+    CYAML_FIELD_STRING_PTR("bind", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_float_udp_config,
+                           bind, 0, 64),
+    CYAML_FIELD_STRING_PTR("peer", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_float_udp_config,
+                           peer, 0, 64),
+    CYAML_FIELD_SEQUENCE_COUNT("sensors", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                               tt_float_udp_config, sensors, sensor_count, &tt_name_entry_schema, 0,
+                               TT_FLOAT_UDP_MAX),
+    CYAML_FIELD_SEQUENCE_COUNT("commands", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                               tt_float_udp_config, commands, command_count, &tt_name_entry_schema,
+                               0, TT_FLOAT_UDP_MAX),
+    CYAML_FIELD_END,
+};
+
+static tt_status check_list(tt_name_entry *entries, unsigned count, const char *key,
+                            const char *where, tt_error *error) {
+  char place[512];
+  for (unsigned i = 0; i < count; i++) {
+    snprintf(place, sizeof place, "%s.%s[%u]", where, key, i);
+    TT_TRY(tt_name_entry_check(&entries[i], place, error));
+  }
+  return TT_OK;
+}
+
+static tt_status check_address(const char *address, const char *key, const tt_allow *allow,
+                               const char *where, tt_error *error) {
+  tt_error reason;
+  tt_status status = tt_address_check(address, allow, &reason);
+  return status == TT_OK ? TT_OK : tt_fail(error, status, "%s.%s: %s", where, key, reason.text);
+}
+
+static tt_status check(void *untyped, const char *where, tt_error *error) {
+  tt_float_udp_config *config = untyped;
+  TT_TRY(tt_default_string(&config->bind, DEFAULT_BIND, error));
+  TT_TRY(tt_default_string(&config->peer, DEFAULT_PEER, error));
+  TT_TRY(tt_default_string(&config->common.watchdog, "0.5 s", error));
+  tt_allow allow = {.cidrs = (const char *const *)config->common.allow,
+                    .count = (int)config->common.allow_count};
+  TT_TRY(check_address(config->bind, "bind", &allow, where, error));
+  if (strcmp(config->peer, "sender") != 0)
+    TT_TRY(check_address(config->peer, "peer", NULL, where, error));
+  if (config->sensor_count == 0 && config->command_count == 0)
+    return tt_fail(error, TT_INVALID,
+                   "%s: list the sensors it sends, the commands it takes, or both", where);
+  TT_TRY(check_list(config->sensors, config->sensor_count, "sensors", where, error));
+  TT_TRY(check_list(config->commands, config->command_count, "commands", where, error));
+  tt_faults faults;
+  return tt_wire_faults_check(&config->common, where, &faults, error);
+}
+
+const tt_schema tt_float_udp_schema = {
+    .key = "float-udp", .fields = fields, .size = sizeof(tt_float_udp_config), .check = check};

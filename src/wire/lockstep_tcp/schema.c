@@ -1,0 +1,56 @@
+/* schema.c: the keys of a lockstep-tcp wire and their defaults. */
+#include "wire/lockstep_tcp/codec.h"
+#include "wire/lockstep_tcp/lockstep_tcp.h"
+
+#include <string.h>
+
+#define DEFAULT_LISTEN "127.0.0.1:11235"
+#define DEFAULT_STEPS 10 /* of 1/600 s make 1/60 s */
+#define MOST_STEPS 1000000
+
+static const cyaml_schema_field_t fields[] = {
+    TT_WIRE_COMMON_FIELDS(tt_lockstep_tcp_config),
+    CYAML_FIELD_STRING_PTR("listen", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                           tt_lockstep_tcp_config, listen, 0, 64),
+    CYAML_FIELD_STRING_PTR("on_disconnect", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                           tt_lockstep_tcp_config, on_disconnect, 0, 16),
+    CYAML_FIELD_UINT("steps_per_frame", CYAML_FLAG_OPTIONAL, tt_lockstep_tcp_config,
+                     steps_per_frame),
+    CYAML_FIELD_SEQUENCE_COUNT("joints", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                               tt_lockstep_tcp_config, joints, joint_count, &tt_string_schema, 0,
+                               TT_LOCKSTEP_MAX),
+    CYAML_FIELD_END,
+};
+
+static tt_status check(void *untyped, const char *where, tt_error *error) {
+  tt_lockstep_tcp_config *config = untyped;
+  TT_TRY(tt_default_string(&config->listen, DEFAULT_LISTEN, error));
+  TT_TRY(tt_default_string(&config->on_disconnect, "reset", error));
+  TT_TRY(tt_default_string(&config->common.watchdog, "0 s", error));
+  if (config->steps_per_frame == 0) config->steps_per_frame = DEFAULT_STEPS;
+  if (config->steps_per_frame > MOST_STEPS)
+    return tt_fail(error, TT_INVALID, "%s.steps_per_frame: give 1 to %d", where, MOST_STEPS);
+  const char *policy = config->on_disconnect;
+  if (strcmp(policy, "reset") != 0 && strcmp(policy, "keep") != 0 && strcmp(policy, "exit") != 0)
+    return tt_fail(error, TT_INVALID, "%s.on_disconnect: '%s' is not one of reset, keep, exit",
+                   where, policy);
+  if (config->common.faults)
+    return tt_fail(error, TT_INVALID, "%s.faults: TCP loses nothing; faults are for UDP wires",
+                   where);
+  tt_allow allow = {.cidrs = (const char *const *)config->common.allow,
+                    .count = (int)config->common.allow_count};
+  tt_error reason;
+  tt_status status = tt_address_check(config->listen, &allow, &reason);
+  return status == TT_OK ? TT_OK : tt_fail(error, status, "%s.listen: %s", where, reason.text);
+}
+
+static uint64_t period_steps(const void *untyped) {
+  const tt_lockstep_tcp_config *config = untyped;
+  return config->steps_per_frame;
+}
+
+const tt_schema tt_lockstep_tcp_schema = {.key = "lockstep-tcp",
+                                          .fields = fields,
+                                          .size = sizeof(tt_lockstep_tcp_config),
+                                          .check = check,
+                                          .period_steps = period_steps};
