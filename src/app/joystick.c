@@ -1,0 +1,148 @@
+/* joystick.c: `tether joystick`: a driver's sticks, from keys, a gamepad or a script, to the core every period, with
+ * the sign that says whether the core is there.
+ */
+#include "app/command.h"
+#include "app/gamepad.h"
+#include "app/joystick_screen.h"
+#include "app/period.h"
+#include "app/program_config.h"
+#include "control/joystick.h"
+#include "control/sharp_config.h"
+#include "control/sharp_link.h"
+#include "core/log.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DRAW_EVERY = 5 }; /* periods: twenty pictures a second */
+
+typedef struct joystick_program {
+  tt_joystick_config *config;
+  const char *script_path; /**< NULL: a driver drives */
+  tt_joystick_script script;
+  tt_net *net;
+  tt_sharp_link core;
+  tt_gamepad *gamepad;
+  tt_joystick_keys keys;
+  bool screen;
+  bool connected;
+  double last_heartbeat; /**< s, of our clock */
+  int driven[TT_JOYSTICK_VALUES]; /**< by the gamepad */
+  int values[TT_JOYSTICK_VALUES]; /**< sent */
+} joystick_program;
+
+/** The sign: no heartbeat for a while means nobody is there. */
+static void watch_heartbeat(joystick_program *program, double time) {
+  if (program->core.heard) program->last_heartbeat = time;
+  program->core.heard = false;
+  bool connected = time - program->last_heartbeat < program->config->timeout_seconds;
+  if (connected == program->connected) return;
+  program->connected = connected;
+  if (!program->screen) tt_log_info("joystick: %s", connected ? "connected" : "disconnected");
+}
+
+/** Brings `values` up to date; false when driver or script has ended. */
+static bool read_controls(joystick_program *program, double time) {
+  bool going = true;
+  if (program->script_path != NULL) {
+    going = tt_joystick_script_play(&program->script, time, program->values);
+  } else {
+    tt_gamepad_read(program->gamepad, time, program->driven);
+    memcpy(program->values, program->driven, sizeof program->values);
+  }
+  if (program->screen) {
+    going = tt_joystick_screen_keys(&program->keys, time) && going;
+    tt_joystick_hold(&program->keys, time, program->values);
+  }
+  return going;
+}
+
+static void draw(const joystick_program *program) {
+  const tt_joystick_shown shown = {.values = program->values,
+                                   .connected = program->connected,
+                                   .address = tt_udp_address(program->core.udp),
+                                   .peer = program->config->peer,
+                                   .gamepad = tt_gamepad_name(program->gamepad),
+                                   .script = program->script_path,
+                                   .sent = program->core.sent,
+                                   .heartbeats = program->core.accepted};
+  tt_joystick_screen_draw(&shown);
+}
+
+static void drive(joystick_program *program) {
+  uint64_t start = tt_net_now(), due = start;
+  program->last_heartbeat = -INFINITY;
+  for (uint64_t n = 0; tt_period_wait(program->net, &due, program->config->period_seconds); n++) {
+    double time = (double)(tt_net_now() - start) * 1e-9;
+    watch_heartbeat(program, time);
+    if (!read_controls(program, time)) break;
+    tt_sharp_link_send(&program->core, &tt_sharp_joystick_format, program->values);
+    if (program->screen && n % DRAW_EVERY == 0) draw(program);
+  }
+  /* who leaves lets go of the sticks: nothing drives on until the core's own timeout */
+  memset(program->values, 0, sizeof program->values);
+  tt_sharp_link_send(&program->core, &tt_sharp_joystick_format, program->values);
+}
+
+static tt_status serve(joystick_program *program, tt_error *error) {
+  const tt_joystick_config *config = program->config;
+  program->core = (tt_sharp_link){.name = "core",
+                                  .bind = config->bind,
+                                  .peer = config->peer,
+                                  .allow = {(const char *const *)config->allow,
+                                            (int)config->allow_count},
+                                  .hears = &tt_sharp_heartbeat_format,
+                                  .style = config->message_style};
+  TT_TRY(tt_sharp_link_open(&program->core, program->net, error));
+  fprintf(stderr, "ready core=%s\n", tt_udp_address(program->core.udp));
+  program->screen = tt_joystick_screen_open();
+  if (!program->screen) tt_log_info("joystick: disconnected");
+  tt_period_catch_signals(program->net);
+  if (program->screen) tt_log_set_level(TT_LOG_ERROR); /* lines would tear the picture */
+  drive(program);
+  if (program->screen) tt_joystick_screen_close();
+  return TT_OK;
+}
+
+static tt_status prepare_and_serve(joystick_program *program, const char *file, tt_error *error) {
+  TT_TRY(tt_joystick_config_check(program->config, file, error));
+  if (program->script_path != NULL) {
+    TT_TRY(tt_joystick_script_load(program->script_path, &program->script, error));
+  }
+  program->gamepad = tt_gamepad_new(program->config->gamepad);
+  program->net = tt_net_new();
+  if (program->gamepad == NULL || program->net == NULL) {
+    return tt_fail(error, TT_NOMEM, "no memory or descriptors for sockets");
+  }
+  tt_log_start();
+  tt_status status = serve(program, error);
+  tt_log_stop();
+  return status;
+}
+
+static tt_status run_joystick(int argc, char **argv, tt_error *error) {
+  joystick_program program = {.config = NULL};
+  const tt_program_option options[] = {{"--script", &program.script_path}, {NULL, NULL}};
+  tt_program_config file;
+  TT_TRY(tt_program_config_load(argc, argv, options, &tt_joystick_schema, &file, error));
+  program.config = file.keys;
+  tt_status status = prepare_and_serve(&program, file.path, error);
+  if (status != TT_OK) tt_program_config_explain(&file, error);
+  tt_net_free(program.net);
+  tt_gamepad_free(program.gamepad);
+  tt_joystick_script_free(&program.script);
+  tt_program_config_free(&file);
+  return status;
+}
+
+const tt_app_command tt_app_joystick = {
+    .name = "joystick",
+    .usage = "[CONFIG] [--script FILE] [--set PATH=VALUE]…",
+    .summary = "Sticks for `tether core`: keys and a gamepad in a terminal, or a script",
+    .help = "  CONFIG               a YAML file like robots/sharp/joystick.yaml, which shows every key; default: none\n"
+            "  --script FILE        play FILE: lines of `time control value`, for example `0.5 left_y 512`;\n"
+            "                       `20 repeat` starts over. No terminal is needed\n"
+            "  --set PATH=VALUE     change a key, for example --set player=2\n",
+    .run = run_joystick,
+};

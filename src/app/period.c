@@ -1,0 +1,31 @@
+/* period.c: the loop of programs that do something every period. See period.h. */
+#include "app/period.h"
+
+#include <signal.h>
+
+static tt_net *woken;
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number) {
+  (void)number;
+  stopped = 1;
+  tt_net_wake(woken);
+}
+
+void tt_period_catch_signals(tt_net *net) {
+  woken = net;
+  stopped = 0;
+  struct sigaction action = {.sa_handler = on_signal};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+bool tt_period_wait(tt_net *net, uint64_t *due, double period) {
+  uint64_t step = (uint64_t)(period * 1e9), now;
+  while ((now = tt_net_now()) < *due && !stopped) tt_net_poll(net, *due - now);
+  tt_net_poll(net, 0); /* what arrived at the last moment counts */
+  *due += step;
+  if (now > *due + 10 * step) *due = now + step;
+  return !stopped;
+}

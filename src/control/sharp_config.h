@@ -1,0 +1,64 @@
+/* sharp_config.h: the YAML keys of the programs `tether core` and `tether joystick`. Every key has a default; the
+ * files robots/sharp/core.yaml and robots/sharp/joystick.yaml show them all.
+ */
+#ifndef TT_CONTROL_SHARP_CONFIG_H
+#define TT_CONTROL_SHARP_CONFIG_H
+
+#include "config/schema.h"
+#include "control/sharp_core.h"
+
+/** Ports of player n are those of player 1 and ten more for each player before. */
+#define TT_SHARP_PORTS_A_PLAYER 10
+#define TT_SHARP_MAX_PLAYER 100
+
+/** One side of the core: where it listens and where it sends. */
+typedef struct tt_sharp_core_side_keys {
+  char *bind, *peer, *timeout;
+} tt_sharp_core_side_keys;
+
+typedef struct tt_sharp_elevator_keys {
+  double *speed, *kp, *ki, *kd, *integral_limit, *hold_limit, *tolerance;
+  struct tt_sharp_preset_keys {
+    int *a, *b, *x, *y;
+  } presets;
+} tt_sharp_elevator_keys;
+
+typedef struct tt_sharp_traction_keys {
+  bool *enabled;
+  double *slew, *slew_slipping, *slip, *full_speed;
+  char *slip_hold, *lag, *smoothing, *still_time;
+} tt_sharp_traction_keys;
+
+/** What libcyaml fills, and what check makes of it. Strings are never NULL after the check. */
+typedef struct tt_sharp_core_config {
+  int *player;
+  char *period, *style, *mode;
+  tt_sharp_core_side_keys joystick, vehicle;
+  tt_sharp_elevator_keys elevator;
+  tt_sharp_traction_keys traction;
+  char **allow;
+  unsigned allow_count;
+
+  tt_sharp_core_settings settings; /**< set by the check */
+  tt_sharp_style message_style;    /**< set by the check */
+} tt_sharp_core_config;
+
+typedef struct tt_joystick_config {
+  int *player;
+  char *bind, *peer, *period, *style, *heartbeat_timeout, *gamepad;
+  char **allow;
+  unsigned allow_count;
+
+  double period_seconds, timeout_seconds; /**< set by the check */
+  tt_sharp_style message_style;           /**< set by the check */
+} tt_joystick_config;
+
+/** Schemas of the whole files: pointers to mappings, as libcyaml loads them. */
+extern const cyaml_schema_value_t tt_sharp_core_schema, tt_joystick_schema;
+
+/** Sets defaults of missing keys and checks the rest; `file` begins errors. */
+tt_status tt_sharp_core_config_check(tt_sharp_core_config *config, const char *file,
+                                     tt_error *error);
+tt_status tt_joystick_config_check(tt_joystick_config *config, const char *file, tt_error *error);
+
+#endif
