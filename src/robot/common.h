@@ -1,8 +1,9 @@
-/* common.h: what all robot parts share: their head, finding joints and bodies by name, seeded noise. */
+/* common.h: what all robot parts share: their head, finding joints and bodies by name, frames. */
 #ifndef TT_ROBOT_COMMON_H
 #define TT_ROBOT_COMMON_H
 
 #include "config/schema.h"
+#include "robot/noise.h"
 #include "robot/robot.h"
 
 /** Head of every part's struct. Its config begins with `char *name`. */
@@ -64,17 +65,5 @@ tt_status tt_robot_check_number(const double *value, const char *key, const char
 /** A point or direction of a body's frame in the world's. */
 void tt_robot_rotate(const double rotation[4], const double local[3], double world[3]);
 void tt_robot_place(const tt_view *view, int body, const double local[3], double world[3]);
-
-/** Random numbers that depend on nothing but the scene's seed, the part and a counter, so that a restored or
- *  replayed run hears the same noise. */
-typedef struct tt_noise {
-  uint64_t key;
-} tt_noise;
-tt_noise tt_noise_of(const tt_robot_part *part);
-uint64_t tt_noise_bits(tt_noise noise, uint64_t step, uint64_t index);
-/** Mean 0, variance 1, within ±6: the sum of twelve uniform numbers (exact integers, no libm). */
-double tt_noise_normal(tt_noise noise, uint64_t step, uint64_t index);
-/** In [0, 1). */
-double tt_noise_uniform(tt_noise noise, uint64_t step, uint64_t index);
 
 #endif

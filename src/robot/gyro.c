@@ -59,7 +59,7 @@ typedef struct gyro {
 static tt_status gyro_declare(tt_part *part, tt_declare *declare, tt_error *error) {
   gyro *self = (gyro *)part;
   const gyro_config *config = self->head.config;
-  self->noise = tt_noise_of(&self->head);
+  self->noise = tt_noise_of(self->head.env.seed, self->head.part.robot, self->head.part.name);
   TT_TRY(tt_robot_find_body(declare, "body", config->body, &self->body, error));
   TT_TRY(tt_robot_add_channel(declare, part, "rate", TT_ANGULAR_VELOCITY, &self->rate, error));
   return tt_robot_add_channel(declare, part, "angle", TT_ANGLE, &self->angle, error);

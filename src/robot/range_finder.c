@@ -72,7 +72,7 @@ typedef struct range_finder {
 static tt_status range_finder_declare(tt_part *part, tt_declare *declare, tt_error *error) {
   range_finder *self = (range_finder *)part;
   const range_finder_config *config = self->head.config;
-  self->noise = tt_noise_of(&self->head);
+  self->noise = tt_noise_of(self->head.env.seed, self->head.part.robot, self->head.part.name);
   TT_TRY(tt_robot_find_body(declare, "body", config->mount.body, &self->body, error));
   return tt_robot_add_channel(declare, part, "distance", TT_LENGTH, &self->distance, error);
 }

@@ -1,0 +1,225 @@
+/* lua_sensor.c: a sensor that a user computes from signals, as a function in Lua 5.4.
+ *
+ *   lua_sensors:
+ *     - name: slip              # channel slip
+ *       file: sensors.lua       # in the scene's folder
+ *       function: slip          # a global function of that file; default `sense`
+ *       unit: m/s               # what it gives; default a plain number
+ *       fallback: 0             # reading while the function fails, in that unit, default 0
+ *       instructions: 100000    # limits of a call
+ *       memory: 1048576         # bytes
+ *
+ *   function slip(read)
+ *     return read("left_wheel.velocity") * 0.0762 - read("chassis.vx")
+ *   end
+ *
+ * It is called once a tick; read(name) gives any signal of the view in SI, but of parts only those that stand before
+ * it in the robot's file. Nothing survives a call (lua_script.h says what it may use). When it fails, the log says
+ * where and why, at most once a simulated second.
+ */
+#include "core/log.h"
+#include "robot/common.h"
+#include "robot/lua_script.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIGNALS_MAX 64 /* remembered; others are looked up each time */
+
+typedef struct lua_sensor_config {
+  char *name, *file, *function, *unit;
+  double *fallback;
+  uint32_t *instructions, *memory;
+  double fallback_si; /* filled by check() */
+  tt_lua_limits limits;
+  const tt_unit *given;
+} lua_sensor_config;
+
+#define TEXT(key, flags)                                                                           \
+  CYAML_FIELD_STRING_PTR(#key, CYAML_FLAG_POINTER | (flags), lua_sensor_config, key, 1, 128)
+static const cyaml_schema_field_t lua_sensor_fields[] = {
+    TEXT(name, 0),
+    TEXT(file, 0),
+    TEXT(function, CYAML_FLAG_OPTIONAL),
+    TEXT(unit, CYAML_FLAG_OPTIONAL),
+    CYAML_FIELD_FLOAT_PTR("fallback", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, lua_sensor_config,
+                          fallback),
+    CYAML_FIELD_UINT_PTR("instructions", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                         lua_sensor_config, instructions),
+    CYAML_FIELD_UINT_PTR("memory", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, lua_sensor_config,
+                         memory),
+    CYAML_FIELD_END,
+};
+#undef TEXT
+
+static tt_status check_limits(lua_sensor_config *config, const char *where, tt_error *error) {
+  config->limits.instructions = config->instructions ? *config->instructions : 100000;
+  config->limits.memory = config->memory ? *config->memory : 1 << 20;
+  if (config->limits.instructions < 1000 || config->limits.instructions > 100000000)
+    return tt_fail(error, TT_INVALID, "%s.instructions: give 1000 to 100000000", where);
+  if (config->limits.memory < 16384 || config->limits.memory > 256 << 20)
+    return tt_fail(error, TT_INVALID, "%s.memory: give 16384 to 268435456 bytes", where);
+  return TT_OK;
+}
+
+static tt_status lua_sensor_check(void *untyped, const char *where, tt_error *error) {
+  lua_sensor_config *config = untyped;
+  TT_TRY(tt_robot_check_name(config->name, where, error));
+  if (config->file[0] == '/' || strstr(config->file, ".."))
+    return tt_fail(error, TT_INVALID, "%s.file: '%s' must lie in the scene's folder", where,
+                   config->file);
+  TT_TRY(tt_default_string(&config->function, "sense", error));
+  config->given = tt_unit_find(config->unit ? config->unit : "");
+  if (!config->given)
+    return tt_fail(error, TT_INVALID, "%s.unit: there is no unit '%s'", where, config->unit);
+  TT_TRY(tt_robot_check_number(config->fallback, "fallback", where, -1e12, 1e12, 0,
+                               &config->fallback_si, error));
+  config->fallback_si *= config->given->scale;
+  return check_limits(config, where, error);
+}
+
+const tt_schema tt_lua_sensor_schema = {.key = "lua_sensors",
+                                        .fields = lua_sensor_fields,
+                                        .size = sizeof(lua_sensor_config),
+                                        .check = lua_sensor_check};
+
+typedef struct known_signal {
+  char name[128];
+  tt_signal signal;
+} known_signal;
+
+typedef struct lua_sensor {
+  tt_robot_part head;
+  tt_noise noise;
+  tt_lua_script *script;
+  int channel;
+  const tt_names *names;
+  const tt_view *view;             /* while the function is called */
+  known_signal known[SIGNALS_MAX]; /* a cache: it decides nothing */
+  int known_count;
+  double told; /* s: when the log last told of a failure; negative: not yet */
+  size_t length;
+  char text[TT_LUA_SOURCE_MAX + 1]; /* kept for clones: a file may change meanwhile */
+} lua_sensor;
+
+static const lua_sensor_config *config_of(const lua_sensor *self) { return self->head.config; }
+
+static tt_status compile(lua_sensor *self, tt_error *error) {
+  const lua_sensor_config *config = config_of(self);
+  self->noise = tt_noise_of(self->head.env.seed, self->head.part.robot, self->head.part.name);
+  self->told = -1;
+  tt_error why;
+  tt_status status = tt_lua_script_new(self->text, self->length, config->file, config->function,
+                                       config->limits, &self->script, &why);
+  return status == TT_OK ? TT_OK
+                         : tt_fail(error, status, "%s.file: %s", self->head.where, why.text);
+}
+
+static tt_status lua_sensor_make(tt_part *part, tt_error *error) {
+  lua_sensor *self = (lua_sensor *)part;
+  const char *folder = self->head.env.folder;
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder && *folder ? folder : ".", config_of(self)->file);
+  FILE *file = fopen(path, "rb");
+  if (!file)
+    return tt_fail(error, TT_INVALID, "%s.file: can't open %s: %s", self->head.where, path,
+                   strerror(errno));
+  self->length = fread(self->text, 1, sizeof self->text, file);
+  bool failed = ferror(file);
+  fclose(file);
+  if (failed) return tt_fail(error, TT_INVALID, "%s.file: can't read %s", self->head.where, path);
+  return compile(self, error);
+}
+
+static tt_status lua_sensor_declare(tt_part *part, tt_declare *declare, tt_error *error) {
+  lua_sensor *self = (lua_sensor *)part;
+  return declare->add_channel(declare, part->name, config_of(self)->given->dimension,
+                              &self->channel, error);
+}
+
+static tt_status lua_sensor_resolve(tt_part *part, const tt_names *names, tt_error *error) {
+  (void)error;
+  ((lua_sensor *)part)->names = names;
+  return TT_OK;
+}
+
+static const tt_signal *find_known(const lua_sensor *self, const char *name) {
+  for (int i = 0; i < self->known_count; i++)
+    if (strcmp(self->known[i].name, name) == 0) return &self->known[i].signal;
+  return NULL;
+}
+
+static tt_status read_by_name(void *context, const char *name, double *value, tt_error *error) {
+  lua_sensor *self = context;
+  const tt_signal *known = find_known(self, name);
+  tt_signal found;
+  if (!known) {
+    TT_TRY(tt_robot_find_signal(&self->head, self->names, "function", name, self->channel, &found,
+                                error));
+    known = &found;
+    if (self->known_count < SIGNALS_MAX && strlen(name) < sizeof self->known->name) {
+      known_signal *kept = &self->known[self->known_count++];
+      strcpy(kept->name, name);
+      kept->signal = found;
+    }
+  }
+  *value = tt_signal_read(known, self->view);
+  return TT_OK;
+}
+
+/* Observation only: it goes to the log and nowhere else. */
+static void tell(lua_sensor *self, const tt_view *view, const tt_error *error) {
+  if (self->told >= 0 && view->time >= self->told && view->time < self->told + 1) return;
+  self->told = view->time;
+  tt_log_warning("%s: %s; the sensor reads its fallback", self->head.part.name, error->text);
+}
+
+static void lua_sensor_sense(tt_part *part, const tt_physics *physics, tt_view *view) {
+  (void)physics;
+  lua_sensor *self = (lua_sensor *)part;
+  const lua_sensor_config *config = config_of(self);
+  const tt_lua_host host = {
+      .read = read_by_name, .context = self, .noise = self->noise, .step = view->step};
+  tt_error error;
+  double value;
+  self->view = view;
+  if (tt_lua_script_call(self->script, &host, &value, &error) == TT_OK) {
+    view->channels[self->channel] = value * config->given->scale;
+  } else {
+    view->channels[self->channel] = config->fallback_si;
+    tell(self, view, &error);
+  }
+}
+
+static void lua_sensor_free(tt_part *part) {
+  tt_lua_script_free(((lua_sensor *)part)->script);
+  free(part);
+}
+
+static tt_part *lua_sensor_clone(const tt_part *part) {
+  const lua_sensor *self = (const lua_sensor *)part;
+  lua_sensor *clone = calloc(1, sizeof *clone);
+  if (!clone) return NULL;
+  clone->head = self->head;
+  clone->head.env.where = clone->head.where;
+  clone->length = self->length;
+  memcpy(clone->text, self->text, self->length);
+  if (compile(clone, NULL) == TT_OK) return &clone->head.part;
+  lua_sensor_free(&clone->head.part);
+  return NULL;
+}
+
+static const tt_part_ops lua_sensor_ops = {
+    .kind = "lua_sensors",
+    .declare = lua_sensor_declare,
+    .resolve = lua_sensor_resolve,
+    .sense = lua_sensor_sense,
+    .clone = lua_sensor_clone,
+    .free = lua_sensor_free,
+};
+
+const tt_part_kind tt_lua_sensor_kind = {
+    .ops = &lua_sensor_ops, .part_size = sizeof(lua_sensor), .make = lua_sensor_make};
