@@ -50,6 +50,7 @@ static void open_mail(tt_world *world, tt_mail *mail) {
         tt_log_warning("%s: command %d refused: %g is out of its range", mail->source, mail->index,
                        mail->value);
       break;
+    case TT_MAIL_TAP: world->tap = mail->index < world->wire_count ? mail->index : -1; break;
     case TT_MAIL_QUIT: world->quit = true; break;
   }
 }
@@ -172,4 +173,8 @@ void tt_world_get_wire(tt_world *world, int index, tt_wire_stats *stats, tt_wire
   *stats = world->shown_stats[index];
   *state = world->shown_states[index];
   pthread_mutex_unlock(&world->shown_lock);
+}
+
+bool tt_world_take_tapped(tt_world *world, tt_tapped *message) {
+  return tt_queue_pop(world->tapped, message);
 }

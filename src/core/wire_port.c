@@ -59,6 +59,28 @@ void tt_wire_drop(tt_wire *wire, tt_drop reason, const char *peer, const uint8_t
   slot->drop_unsaid[reason] = 0;
 }
 
+static void tap(tt_wire *wire, bool incoming, const void *bytes, size_t size) {
+  tt_world *world = wire->world;
+  if (world->tap < 0 || &world->wires[world->tap].wire != wire) return;
+  tt_tapped message = {
+      .wire = world->tap, .incoming = incoming, .step = world->step, .size = (int)size};
+  memcpy(message.bytes, bytes, size < TT_TAPPED_BYTES ? size : TT_TAPPED_BYTES);
+  tt_queue_push(world->tapped, &message);
+}
+
+void tt_wire_received(tt_wire *wire, const void *bytes, size_t size) {
+  wire->stats.received++;
+  tap(wire, true, bytes, size);
+}
+
+void tt_wire_sent(tt_wire *wire, const void *bytes, size_t size, bool sent) {
+  if (sent)
+    wire->stats.sent++;
+  else
+    wire->stats.send_failed++;
+  tap(wire, false, bytes, size);
+}
+
 void tt_wire_event(tt_wire *wire, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

@@ -101,7 +101,8 @@ typedef enum tt_mail_kind {
   TT_MAIL_RESET,    /**< robot `index`, or the world if TT_NO_ROBOT */
   TT_MAIL_STOP_ALL, /**< e-stop: value 1 sets every command safe and refuses others until value 0 */
   TT_MAIL_COMMAND,  /**< command `index` gets `value` (checked like any other) */
-  TT_MAIL_QUIT,     /**< ends tt_world_run() with TT_OK */
+  TT_MAIL_TAP,  /**< show the messages of wire `index` (tt_world_take_tapped), or of none: −1 */
+  TT_MAIL_QUIT, /**< ends tt_world_run() with TT_OK */
 } tt_mail_kind;
 typedef struct tt_mail {
   tt_mail_kind kind;
@@ -122,6 +123,17 @@ typedef struct tt_world_status {
   int wire_count;
 } tt_world_status;
 void tt_world_get_status(tt_world *world, tt_world_status *status);
+/** A message that passed on the monitored wire. */
+typedef struct tt_tapped {
+  int wire;
+  bool incoming; /**< to the simulator */
+  uint64_t step;
+  int size; /**< bytes of the whole message; at most TT_TAPPED_BYTES are kept */
+  uint8_t bytes[TT_TAPPED_BYTES];
+} tt_tapped;
+/** The oldest monitored message not yet taken; false when there is none. One thread at a time; what it does not
+ *  take in time is dropped. */
+bool tt_world_take_tapped(tt_world *world, tt_tapped *message);
 /** A copy of wire `index`'s stats and state. Any thread; at most one tick old. */
 void tt_world_get_wire(tt_world *world, int index, tt_wire_stats *stats, tt_wire_state *state);
 

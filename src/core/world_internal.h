@@ -76,6 +76,8 @@ struct tt_world {
 
   tt_pacer pacer;
   tt_queue *mail;
+  tt_queue *tapped; /* messages of the monitored wire */
+  int tap;          /* its index, or −1 */
   atomic_bool interrupted;
 
   pthread_mutex_t shown_lock; /* the world only ever tries it */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #define MAIL_CAPACITY 1024
+#define TAPPED_CAPACITY 128
 
 static tt_status open_wire(tt_world *world, int index, const tt_world_wire *spec, tt_error *error) {
   tt_wire_slot *slot = &world->wires[index];
@@ -59,6 +60,7 @@ static bool allocate(tt_world *world) {
   world->shown_states = calloc(wires, sizeof *world->shown_states);
   world->view = tt_view_new(model);
   world->mail = tt_queue_new(MAIL_CAPACITY, sizeof(tt_mail));
+  world->tapped = tt_queue_new(TAPPED_CAPACITY, sizeof(tt_tapped));
   if (!world->net) {
     world->net = tt_net_new();
     world->owns_net = true;
@@ -66,7 +68,7 @@ static bool allocate(tt_world *world) {
   return world->commands && world->accepted && world->scratch && world->axis_accepted &&
          world->axis_command && world->command_drives && world->drives && world->controls &&
          world->reset_robot && world->wires && world->shown_stats && world->shown_states &&
-         world->view && world->mail && world->net;
+         world->view && world->mail && world->tapped && world->net;
 }
 
 static tt_status build(tt_world *world, const tt_world_spec *spec, tt_error *error) {
@@ -101,6 +103,7 @@ tt_status tt_world_new(const tt_world_spec *spec, tt_world **made, tt_error *err
   world->net = spec->net;
   world->wire_count = spec->wire_count;
   world->match_start = TT_NEVER;
+  world->tap = -1;
   world->next_trip = TT_NEVER;
   world->drives_stale = true;
   pthread_mutex_init(&world->shown_lock, NULL);
@@ -124,6 +127,7 @@ void tt_world_free(tt_world *world) {
   if (world->owns_net && world->net) tt_net_free(world->net);
   tt_view_free(world->view);
   tt_queue_free(world->mail);
+  tt_queue_free(world->tapped);
   tt_composition_free(world->composition);
   tt_physics_free(world->physics);
   pthread_mutex_destroy(&world->shown_lock);

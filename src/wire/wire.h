@@ -34,27 +34,28 @@ typedef enum tt_drop {
 #define TT_DROP_ENUM(name, text) TT_DROP_##name,
   TT_DROP_LIST(TT_DROP_ENUM)
 #undef TT_DROP_ENUM
-  TT_DROP_COUNT
+      TT_DROP_COUNT
 } tt_drop;
 /** The text of a reason. Static. */
 const char *tt_drop_text(tt_drop drop);
 
 /** What people want to know about a wire; written by core and adapter in the world's thread. */
 typedef struct tt_wire_stats {
-  uint64_t received;  /**< messages that arrived whole */
-  uint64_t accepted;  /**< of those, applied */
-  uint64_t sent;      /**< messages handed to the socket */
+  uint64_t received; /**< messages that arrived whole */
+  uint64_t accepted; /**< of those, applied */
+  uint64_t sent;     /**< messages handed to the socket */
   uint64_t send_failed;
   uint64_t dropped[TT_DROP_COUNT];
   uint64_t watchdog_trips;
-  uint64_t late;      /**< ticks where this wire's answer was late */
+  uint64_t late; /**< ticks where this wire's answer was late */
   uint64_t round_trips;
-  double round_trip_last, round_trip_min, round_trip_max, round_trip_sum; /**< s, send → answer, where the protocol has one */
+  double round_trip_last, round_trip_min, round_trip_max,
+      round_trip_sum; /**< s, send → answer, where the protocol has one */
   char peer[64];      /**< last peer heard, "127.0.0.1:5802" or "" */
   char bad_peer[64];
   char bad_text[160]; /**< what was wrong with the last bad message, naming the field */
   uint8_t bad_bytes[256];
-  int bad_size;       /**< bytes of it kept in bad_bytes */
+  int bad_size; /**< bytes of it kept in bad_bytes */
 } tt_wire_stats;
 
 /** A wire's state as people see it. */
@@ -66,7 +67,12 @@ typedef enum tt_wire_state {
 } tt_wire_state;
 
 /** What to do when a lock-step controller has not answered within `deadline` (wall clock). */
-typedef enum tt_late_policy { TT_LATE_WAIT, TT_LATE_HOLD, TT_LATE_ZERO, TT_LATE_EJECT } tt_late_policy;
+typedef enum tt_late_policy {
+  TT_LATE_WAIT,
+  TT_LATE_HOLD,
+  TT_LATE_ZERO,
+  TT_LATE_EJECT
+} tt_late_policy;
 
 /** A field of a message, for monitors: the byte table come alive. */
 typedef struct tt_wire_field {
@@ -125,11 +131,12 @@ struct tt_wire {
   tt_net *net;
   struct tt_world *world;
   tt_wire_stats stats;
-  tt_wire_state state;   /**< by core; an adapter sets TT_WIRE_WAITING when its peer is gone */
-  const int *owned;      /**< commands this wire lists: what its watchdog makes safe; set by the adapter in open() */
+  tt_wire_state state; /**< by core; an adapter sets TT_WIRE_WAITING when its peer is gone */
+  const int *
+      owned; /**< commands this wire lists: what its watchdog makes safe; set by the adapter in open() */
   int owned_count;
-  bool check_only;       /**< resolve names, open no socket (tether check) */
-  bool lockstep;         /**< set by core from the pace and ops->must_wait */
+  bool check_only; /**< resolve names, open no socket (tether check) */
+  bool lockstep;   /**< set by core from the pace and ops->must_wait */
   void *self;
 };
 
@@ -142,8 +149,14 @@ void tt_wire_alive(tt_wire *wire);
 
 /** A message that changed nothing: counts it, keeps it for people, logs the first of each reason a second.
  *  `format` names the offending field, for example "field 3 (arm torque) is NaN". */
-void tt_wire_drop(tt_wire *wire, tt_drop reason, const char *peer, const uint8_t *bytes, size_t size,
-                  const char *format, ...) __attribute__((format(printf, 6, 7)));
+void tt_wire_drop(tt_wire *wire, tt_drop reason, const char *peer, const uint8_t *bytes,
+                  size_t size, const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/** A whole message arrived, or one was handed to the socket (`sent`: whether it took it): counts it, and shows it
+ *  to whoever monitors this wire, cut at TT_TAPPED_BYTES. Costs one comparison while nobody does. */
+void tt_wire_received(tt_wire *wire, const void *bytes, size_t size);
+void tt_wire_sent(tt_wire *wire, const void *bytes, size_t size, bool sent);
+#define TT_TAPPED_BYTES 1024
 
 /** Journals and publishes something that happened on this wire ("connected 127.0.0.1:4711"). */
 void tt_wire_event(tt_wire *wire, const char *format, ...) __attribute__((format(printf, 2, 3)));

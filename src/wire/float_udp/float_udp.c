@@ -242,7 +242,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
                         const char *peer) {
   tt_wire *wire = context;
   float_udp *self = wire->self;
-  wire->stats.received++;
+  tt_wire_received(wire, bytes, size);
   restart_order_after_silence(wire);
   if (!validate(wire, bytes, size, truncated, peer)) return;
   if (!from_driver(wire, bytes, size, peer)) return;
@@ -259,7 +259,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
 
 static void on_refused(void *context, const uint8_t *bytes, size_t size, const char *peer) {
   tt_wire *wire = context;
-  wire->stats.received++;
+  tt_wire_received(wire, bytes, size);
   tt_wire_drop(wire, TT_DROP_REFUSED, peer, bytes, size, "its address is not in allow");
 }
 
@@ -336,11 +336,9 @@ static void send_sensors(tt_wire *wire, const tt_view *view) {
   for (int i = 0; i < self->sensor_count; i++)
     values[i] = sensor_value(self, &self->sensors[i], view);
   size_t size = tt_float_udp_encode(values, self->sensor_count, bytes);
-  switch (tt_udp_send(self->udp, bytes, size)) {
-    case TT_OK: wire->stats.sent++; break;
-    case TT_CLOSED: break; /* nobody has spoken yet */
-    default: wire->stats.send_failed++;
-  }
+  tt_status status = tt_udp_send(self->udp, bytes, size);
+  if (status != TT_CLOSED) /* otherwise nobody has spoken yet */
+    tt_wire_sent(wire, bytes, size, status == TT_OK);
 }
 
 /* --- the rest of the contract --- */

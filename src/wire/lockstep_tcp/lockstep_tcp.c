@@ -165,10 +165,7 @@ static void send_frame(tt_wire *wire) {
   size_t size = tt_lockstep_encode_frame(&self->frame, self->joints, bytes);
   self->client.owed++;
   self->client.sent_at = tt_net_now();
-  if (tt_tcp_send(self->client.tcp, bytes, size) == TT_OK)
-    wire->stats.sent++;
-  else
-    wire->stats.send_failed++;
+  tt_wire_sent(wire, bytes, size, tt_tcp_send(self->client.tcp, bytes, size) == TT_OK);
 }
 
 static void on_open(void *context, tt_tcp *tcp) {
@@ -258,7 +255,7 @@ static void take_answer(tt_wire *wire) {
   while (!client->answered && client->size - used >= size) {
     const uint8_t *bytes = client->buffer + used;
     used += size;
-    wire->stats.received++;
+    tt_wire_received(wire, bytes, size);
     if (client->owed) client->owed--;
     if (!validate(wire, bytes, size)) {
       close_client(wire, "its message was refused");
