@@ -2,7 +2,7 @@
  *
  *   lua_sensors:
  *     - name: slip              # channel slip
- *       file: sensors.lua       # in the scene's folder
+ *       file: sensors.lua       # beside the robot's file, or below
  *       function: slip          # a global function of that file; default `sense`
  *       unit: m/s               # what it gives; default a plain number
  *       fallback: 0             # reading while the function fails, in that unit, default 0
@@ -69,8 +69,8 @@ static tt_status lua_sensor_check(void *untyped, const char *where, tt_error *er
   lua_sensor_config *config = untyped;
   TT_TRY(tt_robot_check_name(config->name, where, error));
   if (config->file[0] == '/' || strstr(config->file, ".."))
-    return tt_fail(error, TT_INVALID, "%s.file: '%s' must lie in the scene's folder", where,
-                   config->file);
+    return tt_fail(error, TT_INVALID, "%s.file: '%s' must lie beside the robot's file, or below",
+                   where, config->file);
   TT_TRY(tt_default_string(&config->function, "sense", error));
   config->given = tt_unit_find(config->unit ? config->unit : "");
   if (!config->given)

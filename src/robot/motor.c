@@ -54,8 +54,8 @@ typedef struct motor_line {
 
 #define RPM (3.14159265358979323846 / 30)
 
-/* As WPILib's DCMotor class gives them (v2024.3.2), which has them from the makers' own test reports
- * (VEX, REV Robotics, CTR Electronics, AndyMark). */
+/* As WPILib's DCMotor class gives them (edu.wpi.first.math.system.plant.DCMotor), which has them from the makers'
+ * own data: VEX, AndyMark, BaneBots, REV Robotics, CTR Electronics. */
 static const struct {
   const char *name;
   motor_line line;
