@@ -2,9 +2,11 @@
 #include "app/assemble.h"
 #include "app/command.h"
 #include "app/options.h"
+#include "wire/ezphysics/ids.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static void print_summary(const tt_scene *scene) {
   static const char *const paces[] = {"realtime", "lockstep", "fast"};
@@ -51,20 +53,25 @@ static void print_commands(const tt_world *world) {
   }
 }
 
-/** Bodies and joints by their ids on wires that speak of objects: numbered from 1 in the order of the model,
- *  each kind for itself; 0 is the world. */
-static void print_objects(const tt_world *world) {
-  static const char *const kinds[] = {"hinge", "slide", "ball", "free"};
+/** Bodies and joints by their ids on the ezphysics wire, by the wire's own numbering. */
+static tt_status print_objects(const tt_world *world, tt_error *error) {
   const tt_model *model = tt_world_model(world);
   printf("\nbodies (%d)\n", model->body_count - 1);
   for (int i = 1; i < model->body_count; i++) {
     printf("  %4d  %-32s %.4g kg%s\n", i, model->bodies[i].name, model->bodies[i].mass,
            model->bodies[i].piece ? ", game piece" : "");
   }
-  printf("\njoints (%d)\n", model->joint_count);
-  for (int i = 0; i < model->joint_count; i++) {
-    printf("  %4d  %-32s %s\n", i + 1, model->joints[i].name, kinds[model->joints[i].kind]);
+  int count;
+  tt_ez_joint *joints = tt_ez_number_joints(model, &count);
+  if (!joints) return tt_fail(error, TT_NOMEM, "out of memory");
+  printf("\njoints (%d)\n", count);
+  for (int i = 0; i < count; i++) {
+    printf("  %4d  %-32s moves %s, %d %s\n", i + 1, joints[i].name,
+           model->bodies[joints[i].body].name, joints[i].axis_count,
+           joints[i].axis_count == 1 ? "axis" : "axes");
   }
+  free(joints);
+  return TT_OK;
 }
 
 static void print_wires(const tt_scene *scene, const tt_world *world) {
@@ -89,9 +96,9 @@ static tt_status print_scene(const tt_scene *scene, tt_error *error) {
   print_wires(scene, world);
   print_signals(world);
   print_commands(world);
-  print_objects(world);
+  tt_status status = print_objects(world, error);
   tt_world_free(world);
-  return TT_OK;
+  return status;
 }
 
 static tt_status check(int argc, char **argv, tt_error *error) {

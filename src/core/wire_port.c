@@ -22,6 +22,10 @@ void tt_wire_alive(tt_wire *wire) {
   tt_world_fed(wire->world, tt_wire_slot_of(wire));
 }
 
+void tt_wire_make_safe(tt_wire *wire, const int *commands, int count) {
+  tt_world_make_safe(wire->world, wire->name, commands, count);
+}
+
 static void keep_bad(tt_wire *wire, const char *peer, const uint8_t *bytes, size_t size,
                      const char *text) {
   tt_wire_stats *stats = &wire->stats;

@@ -147,6 +147,10 @@ tt_status tt_wire_submit(tt_wire *wire, const tt_submission *submissions, int co
 /** Says that a valid message came without commands (keeps the watchdog quiet). */
 void tt_wire_alive(tt_wire *wire);
 
+/** Sets those of `commands` that have a safe value to it, journaled, without counting as heard: for what a message
+ *  ordered for a limited time only. */
+void tt_wire_make_safe(tt_wire *wire, const int *commands, int count);
+
 /** A message that changed nothing: counts it, keeps it for people, logs the first of each reason a second.
  *  `format` names the offending field, for example "field 3 (arm torque) is NaN". */
 void tt_wire_drop(tt_wire *wire, tt_drop reason, const char *peer, const uint8_t *bytes,

@@ -1,33 +1,16 @@
 /* codec.c: EZPhysics messages as bytes and as numbers. See codec.h. */
 #include "wire/ezphysics/codec.h"
 
+#include "wire/bytes.h"
+
 #include <assert.h>
 #include <float.h>
 #include <string.h>
 
-/* --- bytes --- */
-
-static void put_u32(uint8_t *bytes, uint32_t value) {
-  for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(value >> (8 * i));
-}
-
-static uint32_t get_u32(const uint8_t *bytes) {
-  return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-         (uint32_t)bytes[3] << 24;
-}
-
+/** A float32 that is never infinite. */
 static void put_float(uint8_t *bytes, double value) {
   float number = value > FLT_MAX ? FLT_MAX : value < -FLT_MAX ? -FLT_MAX : (float)value;
-  uint32_t bits;
-  memcpy(&bits, &number, sizeof bits);
-  put_u32(bytes, bits);
-}
-
-static double get_float(const uint8_t *bytes) {
-  uint32_t bits = get_u32(bytes);
-  float number;
-  memcpy(&number, &bits, sizeof number);
-  return (double)number;
+  tt_put_float_le(bytes, number);
 }
 
 /* --- the headers: decided here, since the original's picture is lost --- */
@@ -38,12 +21,12 @@ typedef struct message_header {
 } message_header;
 
 static void put_header(uint8_t *bytes, message_header header) {
-  put_u32(bytes, header.size);
-  put_u32(bytes + 4, header.packets);
+  tt_put_u32_le(bytes, header.size);
+  tt_put_u32_le(bytes + 4, header.packets);
 }
 
 static message_header get_header(const uint8_t *bytes) {
-  return (message_header){get_u32(bytes), get_u32(bytes + 4)};
+  return (message_header){tt_get_u32_le(bytes), tt_get_u32_le(bytes + 4)};
 }
 
 typedef struct packet_header {
@@ -51,15 +34,15 @@ typedef struct packet_header {
 } packet_header;
 
 static void put_packet_header(uint8_t *bytes, packet_header header) {
-  put_u32(bytes, header.type);
-  put_u32(bytes + 4, header.size);
-  put_u32(bytes + 8, header.object);
-  put_u32(bytes + 12, header.index);
+  tt_put_u32_le(bytes, header.type);
+  tt_put_u32_le(bytes + 4, header.size);
+  tt_put_u32_le(bytes + 8, header.object);
+  tt_put_u32_le(bytes + 12, header.index);
 }
 
 static packet_header get_packet_header(const uint8_t *bytes) {
-  return (packet_header){get_u32(bytes), get_u32(bytes + 4), get_u32(bytes + 8),
-                         get_u32(bytes + 12)};
+  return (packet_header){tt_get_u32_le(bytes), tt_get_u32_le(bytes + 4), tt_get_u32_le(bytes + 8),
+                         tt_get_u32_le(bytes + 12)};
 }
 
 /* --- out --- */
@@ -133,7 +116,7 @@ tt_status tt_ez_put_feedback(tt_ez_writer *writer, uint32_t joint, const double 
 tt_status tt_ez_put_timestamp(tt_ez_writer *writer, uint64_t step, double step_size) {
   uint8_t *payload = add(writer, TT_EZ_SEND_TIMESTAMP, TT_EZ_SEND_TIMESTAMP_SIZE, 0, 0);
   if (payload == NULL) return TT_FULL;
-  put_u32(payload, step > INT32_MAX ? (uint32_t)INT32_MAX : (uint32_t)step);
+  tt_put_u32_le(payload, step > INT32_MAX ? (uint32_t)INT32_MAX : (uint32_t)step);
   put_float(payload + 4, step_size);
   return TT_OK;
 }
@@ -255,10 +238,10 @@ const char *tt_ez_type_name(bool incoming, uint32_t type) {
 
 double tt_ez_float(const tt_ez_packet *packet, int index) {
   assert((size_t)index < packet->size / 4);
-  return get_float(packet->payload + 4 * index);
+  return (double)tt_get_float_le(packet->payload + 4 * index);
 }
 
 int32_t tt_ez_int(const tt_ez_packet *packet, int index) {
   assert((size_t)index < packet->size / 4);
-  return (int32_t)get_u32(packet->payload + 4 * index);
+  return (int32_t)tt_get_u32_le(packet->payload + 4 * index);
 }

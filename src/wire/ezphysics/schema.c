@@ -1,0 +1,119 @@
+/* schema.c: the keys of an ezphysics wire and their defaults. */
+#include "wire/ezphysics/ezphysics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_LISTEN "127.0.0.1:5803"
+#define MOST_STEPS 1000000
+#define MOST_SECONDS 86400
+
+#define TEXT(key, member, max)                                                                     \
+  CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_ezphysics_config,       \
+                         member, 0, max)
+
+static const cyaml_schema_field_t mark_fields[] = {
+    CYAML_FIELD_STRING_PTR("body", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_ez_mark, body, 1,
+                           256),
+    CYAML_FIELD_STRING_PTR("joint", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_ez_mark, joint, 1,
+                           256),
+    CYAML_FIELD_BOOL_PTR("send", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_ez_mark, send),
+    CYAML_FIELD_BOOL_PTR("receive", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_ez_mark, receive),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t mark_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_ez_mark, mark_fields),
+};
+
+static const cyaml_schema_field_t fields[] = {
+    TT_WIRE_COMMON_FIELDS(tt_ezphysics_config),
+    TEXT("listen", listen, 64),
+    TEXT("connect", connect, 64),
+    TEXT("mode", mode, 16),
+    CYAML_FIELD_UINT("steps", CYAML_FLAG_OPTIONAL, tt_ezphysics_config, steps),
+    TEXT("connect_timeout", connect_timeout, 64),
+    TEXT("receive_timeout", receive_timeout, 64),
+    TEXT("send_timeout", send_timeout, 64),
+    CYAML_FIELD_BOOL_PTR("names", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_ezphysics_config,
+                         names),
+    CYAML_FIELD_SEQUENCE_COUNT("marks", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                               tt_ezphysics_config, marks, mark_count, &mark_schema, 0, 1000),
+    CYAML_FIELD_END,
+};
+
+static tt_status check_address(tt_ezphysics_config *config, const char *where, tt_error *error) {
+  const tt_allow allow = {(const char *const *)config->common.allow,
+                          (int)config->common.allow_count};
+  if (config->listen != NULL && config->connect != NULL) {
+    return tt_fail(error, TT_INVALID, "%s: give `listen` or `connect`, not both", where);
+  }
+  if (config->connect == NULL) TT_TRY(tt_default_string(&config->listen, DEFAULT_LISTEN, error));
+  const char *address = config->connect != NULL ? config->connect : config->listen;
+  tt_error reason;
+  tt_status status =
+      tt_address_check(address, config->connect != NULL ? NULL : &allow, &reason);
+  return status == TT_OK ? TT_OK
+                         : tt_fail(error, status, "%s.%s: %s", where,
+                                   config->connect != NULL ? "connect" : "listen", reason.text);
+}
+
+static tt_status check_mode(tt_ezphysics_config *config, const char *where, tt_error *error) {
+  TT_TRY(tt_default_string(&config->mode, "step", error));
+  config->checked_mode = strcmp(config->mode, "realtime") == 0 ? TT_EZ_REALTIME : TT_EZ_STEP;
+  if (config->checked_mode == TT_EZ_REALTIME || strcmp(config->mode, "step") == 0) return TT_OK;
+  return tt_fail(error, TT_INVALID, "%s.mode: '%s' is not one of step, realtime", where,
+                 config->mode);
+}
+
+static tt_status check_marks(const tt_ezphysics_config *config, const char *where,
+                             tt_error *error) {
+  for (unsigned i = 0; i < config->mark_count; i++) {
+    const tt_ez_mark *mark = &config->marks[i];
+    if ((mark->body == NULL) == (mark->joint == NULL)) {
+      return tt_fail(error, TT_INVALID, "%s.marks[%u]: name either a body or a joint", where, i);
+    }
+    if (mark->body != NULL && mark->receive != NULL) {
+      return tt_fail(error, TT_INVALID,
+                     "%s.marks[%u].receive: bodies take no commands; only joints do", where, i);
+    }
+  }
+  return TT_OK;
+}
+
+static tt_status check_timeouts(tt_ezphysics_config *config, const char *where, tt_error *error) {
+  double connect = config->connect != NULL ? 10 : 0;
+  TT_TRY(tt_quantity_check(config->connect_timeout, "connect_timeout", where, TT_TIME, 0,
+                           MOST_SECONDS, connect, &config->connect_seconds, error));
+  TT_TRY(tt_quantity_check(config->receive_timeout, "receive_timeout", where, TT_TIME, 0,
+                           MOST_SECONDS, 10, &config->receive_seconds, error));
+  return tt_quantity_check(config->send_timeout, "send_timeout", where, TT_TIME, 0, MOST_SECONDS, 5,
+                           &config->send_seconds, error);
+}
+
+static tt_status check(void *untyped, const char *where, tt_error *error) {
+  tt_ezphysics_config *config = untyped;
+  TT_TRY(tt_default_string(&config->common.watchdog, "0.5 s", error));
+  TT_TRY(check_address(config, where, error));
+  TT_TRY(check_mode(config, where, error));
+  TT_TRY(check_timeouts(config, where, error));
+  if (config->steps > MOST_STEPS) {
+    return tt_fail(error, TT_INVALID, "%s.steps: give 1 to %d", where, MOST_STEPS);
+  }
+  if (config->common.faults != NULL) {
+    return tt_fail(error, TT_INVALID, "%s.faults: TCP loses nothing; faults are for UDP wires",
+                   where);
+  }
+  return check_marks(config, where, error);
+}
+
+static uint64_t period_steps(const void *untyped) {
+  const tt_ezphysics_config *config = untyped;
+  return config->steps;
+}
+
+const tt_schema tt_ezphysics_schema = {.key = "ezphysics",
+                                       .fields = fields,
+                                       .size = sizeof(tt_ezphysics_config),
+                                       .check = check,
+                                       .period_steps = period_steps,
+                                       .reads_forces = true};

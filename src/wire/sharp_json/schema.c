@@ -1,0 +1,101 @@
+/* schema.c: the keys of a sharp-json wire and their defaults. */
+#include "wire/sharp_json/sharp_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VEHICLE_PORT 8000
+#define CORE_PORT 6000
+#define PORTS_A_PLAYER 10
+#define MOST_PLAYERS 100
+
+static const cyaml_schema_field_t fields[] = {
+    TT_WIRE_COMMON_FIELDS(tt_sharp_json_config),
+    CYAML_FIELD_INT_PTR("player", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_sharp_json_config,
+                        player),
+    CYAML_FIELD_STRING_PTR("bind", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_sharp_json_config,
+                           bind, 0, 64),
+    CYAML_FIELD_STRING_PTR("peer", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_sharp_json_config,
+                           peer, 0, 64),
+    CYAML_FIELD_STRING_PTR("style", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_sharp_json_config,
+                           style, 0, 16),
+    CYAML_FIELD_SEQUENCE_COUNT("commands", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                               tt_sharp_json_config, commands, command_count,
+                               &tt_name_entry_schema, 0, TT_SHARP_MOTORS),
+    CYAML_FIELD_SEQUENCE_COUNT("sensors", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                               tt_sharp_json_config, sensors, sensor_count, &tt_name_entry_schema,
+                               0, TT_SHARP_MOTORS),
+    CYAML_FIELD_END,
+};
+
+/** The list as the scene has it, or the robot `sharp`'s own names. */
+static tt_status check_list(tt_name_entry **entries, unsigned *count, const char *const *names,
+                            const char *key, const char *where, tt_error *error) {
+  if (*count == 0) {
+    *entries = calloc(TT_SHARP_MOTORS, sizeof **entries);
+    if (*entries == NULL) return tt_fail(error, TT_NOMEM, "out of memory");
+    *count = TT_SHARP_MOTORS;
+    for (int i = 0; i < TT_SHARP_MOTORS; i++) {
+      TT_TRY(tt_default_string(&(*entries)[i].name, names[i], error));
+    }
+  }
+  if (*count != TT_SHARP_MOTORS) {
+    return tt_fail(error, TT_INVALID,
+                   "%s.%s: give three names, for left drive, right drive and elevator; `none` for "
+                   "what the robot lacks",
+                   where, key);
+  }
+  for (unsigned i = 0; i < *count; i++) {
+    char place[512];
+    snprintf(place, sizeof place, "%s.%s[%u]", where, key, i);
+    TT_TRY(tt_name_entry_check(&(*entries)[i], place, error));
+  }
+  return TT_OK;
+}
+
+/** An address that the scene gives stays; a default one is the player's. */
+static tt_status check_address(char **address, int port, int player, const char *key,
+                               const tt_allow *allow, const char *where, tt_error *error) {
+  char text[32];
+  tt_error reason;
+  snprintf(text, sizeof text, "127.0.0.1:%d", port + PORTS_A_PLAYER * (player - 1));
+  TT_TRY(tt_default_string(address, text, error));
+  if (allow == NULL && strcmp(*address, "sender") == 0) return TT_OK;
+  tt_status status = tt_address_check(*address, allow, &reason);
+  return status == TT_OK ? TT_OK : tt_fail(error, status, "%s.%s: %s", where, key, reason.text);
+}
+
+static tt_status check_addresses(tt_sharp_json_config *config, const char *where, tt_error *error) {
+  const tt_allow allow = {(const char *const *)config->common.allow,
+                          (int)config->common.allow_count};
+  int player = config->player == NULL ? 1 : *config->player;
+  if (player < 1 || player > MOST_PLAYERS) {
+    return tt_fail(error, TT_INVALID, "%s.player: %d is no player; give 1 to %d", where, player,
+                   MOST_PLAYERS);
+  }
+  TT_TRY(check_address(&config->bind, VEHICLE_PORT, player, "bind", &allow, where, error));
+  return check_address(&config->peer, CORE_PORT, player, "peer", NULL, where, error);
+}
+
+static tt_status check(void *untyped, const char *where, tt_error *error) {
+  static const char *const commands[] = {"left_drive.duty", "right_drive.duty", "elevator.duty"};
+  static const char *const sensors[] = {"left_drive_encoder", "right_drive_encoder",
+                                        "elevator_encoder"};
+  tt_sharp_json_config *config = untyped;
+  TT_TRY(tt_default_string(&config->common.watchdog, "0.5 s", error));
+  TT_TRY(tt_default_string(&config->style, "columns", error));
+  tt_sharp_style style;
+  if (!tt_sharp_style_parse(config->style, &style)) {
+    return tt_fail(error, TT_INVALID, "%s.style: '%s' is not one of columns, json", where,
+                   config->style);
+  }
+  TT_TRY(check_addresses(config, where, error));
+  TT_TRY(check_list(&config->commands, &config->command_count, commands, "commands", where, error));
+  TT_TRY(check_list(&config->sensors, &config->sensor_count, sensors, "sensors", where, error));
+  tt_faults faults;
+  return tt_wire_faults_check(&config->common, where, &faults, error);
+}
+
+const tt_schema tt_sharp_json_schema = {
+    .key = "sharp-json", .fields = fields, .size = sizeof(tt_sharp_json_config), .check = check};

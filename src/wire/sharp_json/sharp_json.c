@@ -1,0 +1,274 @@
+/* sharp_json.c: the vehicle's end of the sharp-json wire: motor speeds of the newest message in, encoder counts out.
+ *
+ * A message may leave keys out, which then keep their last value, so messages are read in the order of arrival
+ * into one set of values, and that set is submitted at receive. Start and guide act when they go from 0 to 1,
+ * also where several messages arrive in one period.
+ */
+#include "wire/sharp_json/sharp_json.h"
+
+#include "wire/convert.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE -1
+
+typedef struct sharp_json {
+  tt_udp *udp;
+  const char *address; /* when only checked */
+  tt_sharp_style style;
+  int commands[TT_SHARP_MOTORS]; /* indices into model->commands, or NONE */
+  tt_conversion command_conversions[TT_SHARP_MOTORS];
+  bool reads[TT_SHARP_MOTORS]; /* there is a sensor */
+  tt_signal sensors[TT_SHARP_MOTORS];
+  tt_conversion sensor_conversions[TT_SHARP_MOTORS];
+  int match_timer; /* command index */
+  int owned[TT_SHARP_MOTORS];
+
+  int values[TT_SHARP_COMMAND_VALUES]; /* as last heard */
+  bool pending;                        /* a message waits for receive */
+  bool start_pressed, guide_pressed;   /* since the last receive */
+  char pending_peer[64];
+} sharp_json;
+
+/* --- opening --- */
+
+static tt_status resolve_command(tt_wire *wire, const tt_name_entry *entry, int index,
+                                 tt_error *error) {
+  sharp_json *self = wire->self;
+  char where[512];
+  self->commands[index] = NONE;
+  if (strcmp(entry->name, "none") == 0) return TT_OK;
+  snprintf(where, sizeof where, "%s.commands[%d]", wire->where, index);
+  int *command = &self->commands[index];
+  TT_TRY(tt_names_find_command(wire->names, entry->name, wire->robot, where, command, error));
+  self->owned[wire->owned_count++] = *command;
+  return tt_conversion_open(entry, wire->model->commands[*command].dimension, where,
+                            &self->command_conversions[index], error);
+}
+
+static tt_status resolve_sensor(tt_wire *wire, const tt_name_entry *entry, int index,
+                                tt_error *error) {
+  sharp_json *self = wire->self;
+  char where[512];
+  if (strcmp(entry->name, "none") == 0) return TT_OK;
+  snprintf(where, sizeof where, "%s.sensors[%d]", wire->where, index);
+  self->reads[index] = true;
+  tt_signal *signal = &self->sensors[index];
+  TT_TRY(tt_names_find_signal(wire->names, entry->name, wire->robot, where, signal, error));
+  return tt_conversion_open(entry, signal->dimension, where, &self->sensor_conversions[index],
+                            error);
+}
+
+static tt_status resolve(tt_wire *wire, const tt_sharp_json_config *config, tt_error *error) {
+  sharp_json *self = wire->self;
+  wire->owned = self->owned;
+  for (int i = 0; i < TT_SHARP_MOTORS; i++) {
+    TT_TRY(resolve_command(wire, &config->commands[i], i, error));
+    TT_TRY(resolve_sensor(wire, &config->sensors[i], i, error));
+  }
+  self->match_timer = NONE;
+  for (int i = 0; i < wire->model->command_count; i++) {
+    if (wire->model->commands[i].kind == TT_COMMAND_MATCH_TIMER) self->match_timer = i;
+  }
+  return TT_OK;
+}
+
+static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool truncated,
+                        const char *peer);
+static void on_refused(void *context, const uint8_t *bytes, size_t size, const char *peer);
+
+static tt_status open_socket(tt_wire *wire, const tt_sharp_json_config *config, tt_error *error) {
+  sharp_json *self = wire->self;
+  tt_udp_options options = tt_udp_options_default();
+  options.bind = config->bind;
+  options.peer = config->peer;
+  options.max_datagram = TT_SHARP_MAX_DATAGRAM;
+  options.allow =
+      (tt_allow){(const char *const *)config->common.allow, (int)config->common.allow_count};
+  options.on_datagram = on_datagram;
+  options.on_refused = on_refused;
+  options.context = wire;
+  TT_TRY(tt_wire_faults_check(&config->common, wire->where, &options.faults, error));
+  tt_error reason;
+  tt_status status = tt_udp_open(wire->net, &options, &self->udp, &reason);
+  return status == TT_OK ? TT_OK : tt_fail(error, status, "%s: %s", wire->where, reason.text);
+}
+
+static void close_wire(tt_wire *wire) {
+  sharp_json *self = wire->self;
+  tt_udp_close(self->udp);
+  free(self);
+  wire->self = NULL;
+  wire->owned = NULL;
+  wire->owned_count = 0;
+}
+
+static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) {
+  const tt_sharp_json_config *config = untyped;
+  sharp_json *self = calloc(1, sizeof *self);
+  if (self == NULL) return tt_fail(error, TT_NOMEM, "out of memory");
+  wire->self = self;
+  self->address = config->bind;
+  tt_sharp_style_parse(config->style, &self->style);
+  tt_status status = resolve(wire, config, error);
+  if (status == TT_OK && !wire->check_only) status = open_socket(wire, config, error);
+  if (status != TT_OK) close_wire(wire);
+  return status;
+}
+
+/* --- receiving --- */
+
+/** A motor's speed in SI: the wire's number as a part of full speed, converted as the scene says. */
+static double motor_speed(const sharp_json *self, int motor, const int *values) {
+  double part = (double)values[TT_SHARP_LEFT_DRIVE + motor] / TT_SHARP_FULL;
+  return tt_convert_in(&self->command_conversions[motor], part);
+}
+
+/** Whether every motor takes the speed asked of it; a scale of the scene may ask for too much. */
+static bool in_range(tt_wire *wire, const int *values, tt_sharp_fault *fault) {
+  const sharp_json *self = wire->self;
+  for (int i = 0; i < TT_SHARP_MOTORS; i++) {
+    if (self->commands[i] == NONE) continue;
+    const tt_command *command = &wire->model->commands[self->commands[i]];
+    double speed = motor_speed(self, i, values);
+    if (speed >= command->lower && speed <= command->upper) continue;
+    fault->drop = TT_DROP_RANGE;
+    snprintf(fault->text, sizeof fault->text, "%s is %g, not within %g to %g", command->name, speed,
+             command->lower, command->upper);
+    return false;
+  }
+  return true;
+}
+
+static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool truncated,
+                        const char *peer) {
+  tt_wire *wire = context;
+  sharp_json *self = wire->self;
+  int values[TT_SHARP_COMMAND_VALUES];
+  tt_sharp_fault fault = {TT_DROP_LENGTH, "longer than any message of this wire"};
+  memcpy(values, self->values, sizeof values);
+  wire->stats.received++;
+  if (truncated ||
+      tt_sharp_decode(&tt_sharp_command_format, bytes, size, values, &fault) != TT_OK ||
+      !in_range(wire, values, &fault)) {
+    tt_wire_drop(wire, fault.drop, peer, bytes, size, "%s", fault.text);
+    return;
+  }
+  if (self->pending) {
+    tt_wire_drop(wire, TT_DROP_SUPERSEDED, peer, bytes, size,
+                 "a newer message came in the same period");
+  }
+  self->start_pressed |= values[TT_SHARP_START] && !self->values[TT_SHARP_START];
+  self->guide_pressed |= values[TT_SHARP_GUIDE] && !self->values[TT_SHARP_GUIDE];
+  memcpy(self->values, values, sizeof values);
+  self->pending = true;
+  snprintf(self->pending_peer, sizeof self->pending_peer, "%s", peer);
+  tt_udp_accept_peer(self->udp);
+}
+
+static void on_refused(void *context, const uint8_t *bytes, size_t size, const char *peer) {
+  tt_wire *wire = context;
+  wire->stats.received++;
+  tt_wire_drop(wire, TT_DROP_REFUSED, peer, bytes, size, "its address is not in allow");
+}
+
+static void count_overflow(tt_wire *wire) {
+  const sharp_json *self = wire->self;
+  uint64_t *counted = &wire->stats.dropped[TT_DROP_OVERFLOW];
+  uint64_t overflowed = tt_udp_overflowed(self->udp);
+  wire->stats.received += overflowed - *counted;
+  *counted = overflowed;
+}
+
+static void submit_pending(tt_wire *wire) {
+  sharp_json *self = wire->self;
+  tt_submission submissions[TT_SHARP_MOTORS + 1];
+  int count = 0;
+  for (int i = 0; i < TT_SHARP_MOTORS; i++) {
+    if (self->commands[i] == NONE) continue;
+    submissions[count++] =
+        (tt_submission){self->commands[i], motor_speed(self, i, self->values)};
+  }
+  if (self->start_pressed && self->match_timer != NONE) {
+    submissions[count++] = (tt_submission){self->match_timer, 1};
+  }
+  self->pending = self->start_pressed = false;
+  if (strcmp(wire->stats.peer, self->pending_peer) != 0) {
+    tt_wire_event(wire, "driven by %s", self->pending_peer);
+    snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", self->pending_peer);
+  }
+  tt_wire_submit(wire, submissions, count, NULL); /* checked when it arrived */
+}
+
+static void receive(tt_wire *wire) {
+  sharp_json *self = wire->self;
+  tt_udp_advance(self->udp, tt_wire_time(wire));
+  count_overflow(wire);
+  if (self->pending) submit_pending(wire);
+  if (self->guide_pressed) tt_wire_request_reset(wire);
+  self->guide_pressed = false;
+}
+
+/* --- sending --- */
+
+static void send_state(tt_wire *wire, const tt_view *view) {
+  sharp_json *self = wire->self;
+  int values[TT_SHARP_STATE_VALUES] = {0};
+  for (int i = 0; i < TT_SHARP_MOTORS; i++) {
+    if (!self->reads[i]) continue;
+    double count = (double)tt_convert_out(&self->sensor_conversions[i],
+                                          tt_signal_read(&self->sensors[i], view));
+    values[i] = (int)lrint(fmax(0, fmin(TT_SHARP_TICKS - 1, count)));
+  }
+  char text[TT_SHARP_MAX_TEXT];
+  size_t size = tt_sharp_encode(&tt_sharp_state_format, self->style, values, text);
+  switch (tt_udp_send(self->udp, text, size)) {
+    case TT_OK: wire->stats.sent++; break;
+    case TT_CLOSED: break; /* nobody has spoken yet */
+    default: wire->stats.send_failed++;
+  }
+}
+
+/* --- the rest of the contract --- */
+
+/** Speeds start from rest; the buttons stay as they are, so that one still held is not pressed again. */
+static void reset(tt_wire *wire) {
+  sharp_json *self = wire->self;
+  for (int i = 0; i < TT_SHARP_MOTORS; i++) self->values[TT_SHARP_LEFT_DRIVE + i] = 0;
+  self->pending = false;
+}
+
+static const char *address(const tt_wire *wire) {
+  const sharp_json *self = wire->self;
+  return self->udp != NULL ? tt_udp_address(self->udp) : self->address;
+}
+
+static int explain(const tt_wire *wire, bool incoming, const uint8_t *bytes, int size,
+                   tt_wire_field *fields, int capacity) {
+  (void)wire;
+  const tt_sharp_format *format = incoming ? &tt_sharp_command_format : &tt_sharp_state_format;
+  int values[TT_SHARP_MAX_VALUES] = {0};
+  tt_sharp_fault fault;
+  if (tt_sharp_decode(format, bytes, (size_t)size, values, &fault) != TT_OK) return 0;
+  int count = format->value_count < capacity ? format->value_count : capacity;
+  for (int i = 0; i < count; i++) {
+    tt_wire_field *field = &fields[i];
+    tt_sharp_column(format, i, field->name, &field->offset, &field->size);
+    snprintf(field->value, sizeof field->value, "%d", values[i]);
+  }
+  return count;
+}
+
+const tt_wire_ops tt_sharp_json_ops = {
+    .protocol = "sharp-json",
+    .open = open_wire,
+    .receive = receive,
+    .send = send_state,
+    .reset = reset,
+    .address = address,
+    .explain = explain,
+    .close = close_wire,
+};

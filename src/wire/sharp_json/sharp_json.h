@@ -1,0 +1,26 @@
+/* sharp_json.h: the adapter of the sharp-json wire: three motor speeds in, three encoder counts out, for any robot. */
+#ifndef TT_WIRE_SHARP_JSON_SHARP_JSON_H
+#define TT_WIRE_SHARP_JSON_SHARP_JSON_H
+
+#include "config/schema.h"
+#include "wire/sharp_json/codec.h"
+#include "wire/wire.h"
+
+#define TT_SHARP_MOTORS 3 /**< left drive, right drive, elevator */
+
+/** Its keys in a scene. */
+typedef struct tt_sharp_json_config {
+  tt_wire_common common;
+  int *player; /**< 1…100, default 1: ten is added to the default ports for each player before */
+  char *bind;  /**< where commands arrive and states leave from; default "127.0.0.1:8000" */
+  char *peer;  /**< where states go, or "sender"; default "127.0.0.1:6000" */
+  char *style; /**< "columns" (default) or "json" */
+  tt_name_entry *commands; /**< left, right, elevator; the wire's number ÷ 512 is what the entry's scale applies to */
+  tt_name_entry *sensors;  /**< left, right, elevator encoder */
+  unsigned command_count, sensor_count;
+} tt_sharp_json_config;
+
+extern const tt_wire_ops tt_sharp_json_ops;
+extern const tt_schema tt_sharp_json_schema;
+
+#endif
