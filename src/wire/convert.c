@@ -32,7 +32,8 @@ tt_status tt_conversion_open(const tt_name_entry *entry, tt_dimension dimension,
 static double wrap(double si, tt_wrap wrap) {
   switch (wrap) {
     case TT_WRAP_PI: return remainder(si, 2 * PI);
-    case TT_WRAP_TURN: return si - 2 * PI * floor(si / (2 * PI));
+    case TT_WRAP_TURN:
+      return fmax(0, si - 2 * PI * floor(si / (2 * PI))); /* rounding may go below 0 */
     default: return si;
   }
 }
