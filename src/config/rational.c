@@ -18,6 +18,10 @@ static int64_t greatest_common_divisor(int64_t a, int64_t b) {
 
 /** value × num / den, in lowest terms; false beyond the limit. */
 static bool scale(tt_rational *value, int64_t num, int64_t den) {
+  int64_t own = greatest_common_divisor(num, den);
+  if (!own) return false;
+  num /= own;
+  den /= own;
   int64_t across = greatest_common_divisor(value->num, den),
           other = greatest_common_divisor(num, value->den);
   if (!across || !other) return false;

@@ -140,16 +140,21 @@ static tt_status check_wire_shape(const tt_scene_store *store, const tt_document
   return TT_OK;
 }
 
-static tt_status load_scene_file(tt_scene_store *store, const char *name,
-                                 const char *const *settings, int setting_count) {
+/** Finds the scene's file; `*document` is NULL on failure. */
+static tt_status find_scene(tt_scene_store *store, const char *name, tt_document **document) {
   tt_scene *scene = &store->scene;
+  *document = NULL;
   TT_TRY(find_file(store, &tt_data_scene, name, NULL, name, &scene->path));
   if (!is_yaml(scene->path)) {
     return tt_fail(store->error, TT_INVALID,
                    "%s: a scene is a .yaml file; name the model as a robot in one", name);
   }
-  tt_document *document;
-  TT_TRY(tt_document_load(scene->path, &document, store->error));
+  return tt_document_load(scene->path, document, store->error);
+}
+
+/** Takes the document, also when it fails. */
+static tt_status read_scene(tt_scene_store *store, tt_document *document,
+                            const char *const *settings, int setting_count) {
   tt_status status = TT_OK;
   for (int i = 0; status == TT_OK && i < setting_count; i++) {
     status = tt_document_set(document, settings[i], store->error);
@@ -606,9 +611,9 @@ static tt_status check_sections(tt_scene_store *store) {
 
 /* --- the whole --- */
 
-static tt_status load(tt_scene_store *store, const char *name, const char *const *settings,
+static tt_status load(tt_scene_store *store, tt_document *document, const char *const *settings,
                       int setting_count) {
-  TT_TRY(load_scene_file(store, name, settings, setting_count));
+  TT_TRY(read_scene(store, document, settings, setting_count));
   TT_TRY(load_timing(store));
   TT_TRY(load_running(store));
   TT_TRY(load_arena(store));
@@ -617,14 +622,14 @@ static tt_status load(tt_scene_store *store, const char *name, const char *const
   return check_sections(store);
 }
 
-tt_status tt_scene_load(const char *name, const char *const *settings, int setting_count,
-                        tt_scene **scene, tt_error *error) {
-  *scene = NULL;
+static tt_scene_store *new_store(tt_error *error) {
   tt_scene_store *store = calloc(1, sizeof *store);
-  if (!store) return tt_fail(error, TT_NOMEM, "out of memory");
-  tt_error ignored;
-  store->error = error ? error : &ignored;
-  tt_status status = load(store, name, settings, setting_count);
+  if (store) store->error = error;
+  return store;
+}
+
+/** Hands the scene over, or explains and cleans up. */
+static tt_status finish(tt_scene_store *store, tt_status status, tt_scene **scene) {
   if (status != TT_OK) {
     tt_scene_explain(&store->scene, store->error);
     tt_scene_free(&store->scene);
@@ -632,6 +637,31 @@ tt_status tt_scene_load(const char *name, const char *const *settings, int setti
   }
   *scene = &store->scene;
   return TT_OK;
+}
+
+tt_status tt_scene_load(const char *name, const char *const *settings, int setting_count,
+                        tt_scene **scene, tt_error *error) {
+  *scene = NULL;
+  tt_scene_store *store = new_store(error);
+  if (!store) return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_document *document;
+  tt_status status = find_scene(store, name, &document);
+  if (status == TT_OK) status = load(store, document, settings, setting_count);
+  return finish(store, status, scene);
+}
+
+tt_status tt_scene_parse(const char *path, const char *text, size_t size,
+                         const char *const *settings, int setting_count, tt_scene **scene,
+                         tt_error *error) {
+  *scene = NULL;
+  tt_scene_store *store = new_store(error);
+  if (!store) return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_document *document = NULL;
+  store->scene.path = tt_pool_print(&store->pool, "%s", path);
+  tt_status status =
+      store->scene.path ? tt_document_parse(path, text, size, &document, error) : no_memory(store);
+  if (status == TT_OK) status = load(store, document, settings, setting_count);
+  return finish(store, status, scene);
 }
 
 void tt_scene_free(tt_scene *scene) {

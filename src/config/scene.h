@@ -74,10 +74,14 @@ typedef struct tt_scene {
 } tt_scene;
 
 /** Loads and checks a scene: `name` is a file or the name of one in scenes/, `settings` are PATH=VALUE texts of
- *  --set, applied in order. On failure `*scene` is NULL and `error` says place, reason and remedy (TT_INVALID;
+ *  --set, applied in order. On failure `*scene` is NULL and `error` (not NULL) says place, reason and remedy (TT_INVALID;
  *  TT_USAGE where a setting has no '='). */
 tt_status tt_scene_load(const char *name, const char *const *settings, int setting_count,
                         tt_scene **scene, tt_error *error);
+/** The same from text in memory; what it names is looked up as if it stood in the file `path`. */
+tt_status tt_scene_parse(const char *path, const char *text, size_t size,
+                         const char *const *settings, int setting_count, tt_scene **scene,
+                         tt_error *error);
 void tt_scene_free(tt_scene *scene);
 
 /** The struct of a section (tt_section_schemas), checked and with its defaults even where the scene leaves it
