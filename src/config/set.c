@@ -6,9 +6,6 @@
 #include <string.h>
 #include <yaml.h>
 
-/** Keys whose text names an element of a sequence. */
-static const char *const element_keys[] = {"name", "robot", "body"};
-
 /** `path` begins with `name` as a whole segment; gives its size, else 0. */
 static size_t match_segment(const char *path, const char *name) {
   size_t size = strlen(name);
@@ -38,27 +35,37 @@ void tt_element_name(const char *path, char *name, size_t size) {
   snprintf(name, size, "%.*s", (int)(end - 1 - start), path + start);
 }
 
-/** Bytes of `path` that name this element: the longest of its names that fits. */
-static size_t match_element(tt_node *element, const char *path) {
+/** A name of an element that a path begins with. */
+typedef struct tt_match {
+  size_t size; /**< bytes of the path; 0: none */
+  bool own;    /**< it is what the element is called, not merely its protocol */
+} tt_match;
+
+static void offer_match(tt_match *best, const char *path, const char *name, bool own) {
+  size_t size = match_segment(path, name);
+  if (size > best->size || (size && size == best->size && own)) *best = (tt_match){size, own};
+}
+
+/** The longest name of this element that `path` begins with. */
+static tt_match match_element(tt_node *element, const char *path) {
   const tt_node *body = element_body(element);
-  size_t best = 0;
-  for (size_t i = 0; i < sizeof element_keys / sizeof *element_keys; i++) {
-    const char *text = tt_node_child_text(body, element_keys[i]);
-    if (!text || (body != element && strcmp(element_keys[i], "name"))) continue;
-    char name[256];
-    tt_element_name(text, name, sizeof name);
-    size_t whole = match_segment(path, text), base = match_segment(path, name);
-    if (whole > best) best = whole;
-    if (base > best && !strcmp(element_keys[i], "robot")) best = base;
+  const char *name = tt_node_child_text(body, "name"), *robot = tt_node_child_text(body, "robot"),
+             *part = tt_node_child_text(body, "body");
+  tt_match best = {0, false};
+  char made[512];
+  if (name) offer_match(&best, path, name, true);
+  if (body != element) {
+    offer_match(&best, path, body->key, !name);
+    snprintf(made, sizeof made, "%s.%s", robot ? robot : "", body->key);
+    if (robot) offer_match(&best, path, made, !name);
+    return best;
   }
-  if (body == element) return best;
-  const char *robot = tt_node_child_text(body, "robot");
-  char name[512];
-  snprintf(name, sizeof name, "%s.%s", robot ? robot : "", body->key);
-  size_t protocol = match_segment(path, body->key),
-         qualified = robot ? match_segment(path, name) : 0;
-  if (protocol > best) best = protocol;
-  return qualified > best ? qualified : best;
+  if (part) offer_match(&best, path, part, !name);
+  if (!robot) return best;
+  offer_match(&best, path, robot, !name);
+  tt_element_name(robot, made, sizeof made);
+  offer_match(&best, path, made, !name);
+  return best;
 }
 
 static tt_node *numbered_element(const tt_node *sequence, const char *path, size_t *used) {
@@ -74,13 +81,17 @@ tt_node *tt_node_element(const tt_node *sequence, const char *path, size_t *used
   *ambiguous = false;
   if (*path == '[') return numbered_element(sequence, path, used);
   tt_node *found = NULL;
+  tt_match best = {0, false};
   for (int i = 0; i < sequence->child_count; i++) {
-    size_t size = match_element(sequence->children[i], path);
-    if (!size || size < *used) continue;
-    *ambiguous = found && size == *used;
-    *used = size;
+    tt_match match = match_element(sequence->children[i], path);
+    if (!match.size || match.size < best.size) continue;
+    bool equal = match.size == best.size;
+    if (equal && best.own && !match.own) continue;
+    *ambiguous = equal && best.own == match.own;
+    best = match;
     found = element_body(sequence->children[i]);
   }
+  *used = best.size;
   return *ambiguous ? NULL : found;
 }
 
