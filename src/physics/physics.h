@@ -65,6 +65,11 @@ tt_status tt_physics_load(const tt_physics_spec *spec, tt_physics **physics, tt_
 tt_physics *tt_physics_clone(const tt_physics *physics);
 void tt_physics_free(tt_physics *physics);
 
+/** Called with MuJoCo's message when it fails while stepping, just before the program aborts: flush
+ *  what must not be lost. Process-wide; NULL for none. Must not call back into physics. */
+typedef void tt_physics_fatal_hook(const char *text);
+void tt_physics_set_fatal_hook(tt_physics_fatal_hook *hook);
+
 /** An actuator that the model file declares. */
 typedef struct tt_physics_actuator {
   const char *name;

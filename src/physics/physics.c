@@ -1,0 +1,224 @@
+/* physics.c: making a world from its files, its clones, and their end. */
+#include "core/hash.h"
+#include "physics/physics_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char EMPTY_ARENA[] =
+    "<mujoco model=\"floor\"><asset>"
+    "<texture name=\"floor\" type=\"2d\" builtin=\"checker\" rgb1=\".55 .55 .55\" "
+    "rgb2=\".6 .6 .6\" width=\"64\" height=\"64\"/>"
+    "<material name=\"floor\" texture=\"floor\" texrepeat=\"20 20\"/></asset>"
+    "<worldbody><light pos=\"0 0 5\"/>"
+    "<geom name=\"floor\" type=\"plane\" size=\"20 20 0.1\" material=\"floor\"/>"
+    "</worldbody></mujoco>";
+
+static tt_status check_spec(const tt_physics_spec *spec, tt_error *error) {
+  if (spec->timestep_num <= 0 || spec->timestep_den <= 0) {
+    return tt_fail(error, TT_INVALID, "timestep: must be positive");
+  }
+  if (spec->robot_count > TT_MAX_ROBOTS) {
+    return tt_fail(error, TT_INVALID, "robots: %d; at most %d are allowed", spec->robot_count,
+                   TT_MAX_ROBOTS);
+  }
+  for (int i = 0; i < spec->robot_count; i++) {
+    const tt_physics_robot *robot = &spec->robots[i];
+    const char *name = robot->name ? robot->name : "";
+    if (!name[0] || strchr(name, '/') || strlen(name) > 100) {
+      return tt_fail(error, TT_INVALID,
+                     "robots: \"%s\": a name must have 1 to 100 characters and no \"/\"", name);
+    }
+    if (!isfinite(robot->x) || !isfinite(robot->y) || !isfinite(robot->z) ||
+        !isfinite(robot->heading)) {
+      return tt_fail(error, TT_INVALID, "robots: \"%s\": its pose is not finite", name);
+    }
+    for (int k = 0; k < i; k++) {
+      if (strcmp(name, spec->robots[k].name) == 0) {
+        return tt_fail(error, TT_INVALID, "robots: two are named \"%s\"; give each its own name",
+                       name);
+      }
+    }
+  }
+  return TT_OK;
+}
+
+static tt_status load_arena(physics_workshop *shop, const char *file, physics_part *part,
+                            tt_error *error) {
+  part->prefix = "";
+  if (file) return physics_part_load(shop, file, part, error);
+  static _Thread_local char path[TT_PATH_SIZE];
+  physics_workshop_path(shop, ".xml", path);
+  FILE *f = fopen(path, "w");
+  bool written = f && fputs(EMPTY_ARENA, f) >= 0;
+  if (f && fclose(f) != 0) written = false;
+  if (!written) return tt_fail(error, TT_FAILED, "%s: cannot be written", path);
+  TT_TRY(physics_part_load(shop, path, part, error));
+  part->file = "an empty floor";
+  return TT_OK;
+}
+
+static tt_status load_parts(physics_workshop *shop, const tt_physics_spec *spec,
+                            physics_part *parts, char (*prefixes)[128], tt_error *error) {
+  TT_TRY(load_arena(shop, spec->arena_file, &parts[0], error));
+  for (int i = 0; i < spec->robot_count; i++) {
+    snprintf(prefixes[i], sizeof prefixes[i], "%s/", spec->robots[i].name);
+    parts[i + 1].prefix = prefixes[i];
+    TT_TRY(physics_part_load(shop, spec->robots[i].model_file, &parts[i + 1], error));
+  }
+  return TT_OK;
+}
+
+/* What an alliance colours: materials and geoms whose own names begin with "alliance". */
+static void paint_alliances(mjModel *m, const tt_physics_spec *spec) {
+  static const float RED[4] = {0.85f, 0.1f, 0.1f, 1}, BLUE[4] = {0.1f, 0.25f, 0.85f, 1};
+  for (int i = 0; i < spec->robot_count; i++) {
+    const char *alliance = spec->robots[i].alliance;
+    const float *colour = NULL;
+    if (alliance && strcmp(alliance, "red") == 0) colour = RED;
+    if (alliance && strcmp(alliance, "blue") == 0) colour = BLUE;
+    if (!colour) continue;
+    char begin[128];
+    snprintf(begin, sizeof begin, "%s/alliance", spec->robots[i].name);
+    for (int k = 0; k < m->nmat; k++) {
+      const char *name = mj_id2name(m, mjOBJ_MATERIAL, k);
+      if (name && strncmp(name, begin, strlen(begin)) == 0) {
+        memcpy(m->mat_rgba + 4 * k, colour, sizeof RED);
+      }
+    }
+    for (int g = 0; g < m->ngeom; g++) {
+      const char *name = mj_id2name(m, mjOBJ_GEOM, g);
+      if (name && strncmp(name, begin, strlen(begin)) == 0) {
+        memcpy(m->geom_rgba + 4 * g, colour, sizeof RED);
+      }
+    }
+  }
+}
+
+static uint64_t hash_model(const mjModel *m) {
+  int size = mj_sizeModel(m);
+  unsigned char *bytes = calloc(1, (size_t)size);
+  if (!bytes) return 0;
+  mj_saveModel(m, NULL, bytes, size);
+  uint64_t hash = tt_hash_bytes(TT_HASH_START, bytes, (size_t)size);
+  free(bytes);
+  return hash;
+}
+
+static tt_status build(const tt_physics_spec *spec, mjModel *model, const physics_part *parts,
+                       tt_physics **physics, tt_error *error) {
+  model->opt.timestep = (double)spec->timestep_num / (double)spec->timestep_den;
+  paint_alliances(model, spec);
+  physics_fixed *fixed = calloc(1, sizeof *fixed);
+  if (!fixed) {
+    mj_deleteModel(model);
+    return TT_NOMEM;
+  }
+  atomic_init(&fixed->references, 1);
+  fixed->timestep = model->opt.timestep;
+  fixed->timestep_num = spec->timestep_num;
+  fixed->timestep_den = spec->timestep_den;
+  fixed->want_feedback = spec->want_feedback;
+  fixed->contact_capacity = spec->contact_capacity > 0 ? spec->contact_capacity : 128;
+  tt_status status = physics_describe(fixed, model, spec, parts, error);
+  fixed->info.model_hash = hash_model(model);
+  if (status != TT_OK) {
+    physics_fixed_free(fixed);
+    mj_deleteModel(model);
+    return status;
+  }
+  return physics_new(fixed, model, physics);
+}
+
+tt_status tt_physics_load(const tt_physics_spec *spec, tt_physics **physics, tt_error *error) {
+  *physics = NULL;
+  TT_TRY(check_spec(spec, error));
+  physics_workshop shop = {.search_path = spec->search_path};
+  TT_TRY(physics_workshop_open(&shop, error));
+  physics_part *parts = calloc((size_t)spec->robot_count + 1, sizeof *parts);
+  char(*prefixes)[128] = calloc((size_t)spec->robot_count + 1, sizeof *prefixes);
+  mjModel *model = NULL;
+  tt_status status = parts && prefixes ? TT_OK : TT_NOMEM;
+  if (status == TT_OK) status = load_parts(&shop, spec, parts, prefixes, error);
+  if (status == TT_OK) status = physics_compose(&shop, spec, parts, &model, error);
+  if (status == TT_OK) status = build(spec, model, parts, physics, error);
+  for (int i = 0; parts && i <= spec->robot_count; i++) physics_part_free(&parts[i]);
+  free(prefixes);
+  free(parts);
+  physics_workshop_close(&shop);
+  if (status == TT_NOMEM) tt_fail(error, status, "out of memory while loading the models");
+  return status;
+}
+
+static size_t backup_count(const mjModel *m) {
+  return (size_t)(m->nq + 3 * m->nv + m->na + 7 * m->nmocap + 1);
+}
+
+/* Takes over `model` and one reference to `fixed`, also when it fails. */
+tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics) {
+  tt_physics *p = calloc(1, sizeof *p);
+  if (!p) {
+    physics_fixed_free(fixed);
+    mj_deleteModel(model);
+    return TT_NOMEM;
+  }
+  p->fixed = fixed;
+  p->model = model;
+  p->data = mj_makeData(model);
+  const size_t axes = (size_t)fixed->info.axis_count + 1, bodies = (size_t)model->nbody;
+  const size_t nq = (size_t)model->nq, pieces = (size_t)fixed->piece_count;
+  p->qpos = calloc(nq + 1, sizeof(double));
+  p->held = calloc((size_t)fixed->info.gripper_count + 1, sizeof(int));
+  p->parked = calloc(pieces + 1, sizeof(int32_t));
+  p->rest = calloc(pieces + 1, sizeof(int32_t));
+  p->ready = calloc(pieces + 1, sizeof(bool));
+  p->axis_velocity = calloc(axes, sizeof(double));
+  p->axis_position = calloc(axes, sizeof(double));
+  p->axis_torque = calloc(axes, sizeof(double));
+  p->axis_effort = calloc(axes, sizeof(double));
+  p->contacts = calloc((size_t)fixed->contact_capacity, sizeof *p->contacts);
+  p->body_wrench = calloc(bodies, 6 * sizeof(double));
+  p->feedback = calloc(bodies, sizeof *p->feedback);
+  p->backup = calloc(backup_count(model), sizeof(double));
+  p->place = calloc(nq + 1, sizeof(double));
+  bool complete = p->data && p->qpos && p->held && p->parked && p->rest && p->ready && p->axis_velocity &&
+                  p->axis_position && p->axis_torque && p->axis_effort && p->contacts &&
+                  p->body_wrench && p->feedback && p->backup && p->place &&
+                  physics_servo_new(p) == TT_OK;
+  if (!complete) {
+    tt_physics_free(p);
+    return TT_NOMEM;
+  }
+  tt_physics_reset(p);
+  *physics = p;
+  return TT_OK;
+}
+
+tt_physics *tt_physics_clone(const tt_physics *physics) {
+  mjModel *model = mj_copyModel(NULL, physics->model);
+  if (!model) return NULL;
+  atomic_fetch_add(&physics->fixed->references, 1);
+  tt_physics *clone = NULL;
+  physics_new(physics->fixed, model, &clone);
+  return clone;
+}
+
+void tt_physics_free(tt_physics *p) {
+  if (!p) return;
+  physics_servo_free(p);
+  void *owned[] = {p->qpos,        p->held,          p->parked,        p->rest,
+                   p->axis_effort, p->axis_velocity, p->axis_position, p->axis_torque,
+                   p->contacts,    p->body_wrench,   p->feedback,      p->backup,
+                   p->place,       p->ready};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+  if (p->data) mj_deleteData(p->data);
+  mj_deleteModel(p->model);
+  physics_fixed_free(p->fixed);
+  free(p);
+}
+
+const tt_physics_info *tt_physics_describe(const tt_physics *physics) {
+  return &physics->fixed->info;
+}

@@ -1,0 +1,116 @@
+/* torque.c: the torque limit of each joint: what the model says, else a documented estimate. */
+#include "physics/physics_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Distance of a point of the joint's body from the joint's axis (hinge) or anchor (ball). */
+static double distance_from_axis(const mjModel *m, int joint, const double point[3]) {
+  double r[3], along[3];
+  mju_sub3(r, point, m->jnt_pos + 3 * joint);
+  if (m->jnt_type[joint] == mjJNT_HINGE) {
+    mju_scl3(along, m->jnt_axis + 3 * joint, mju_dot3(r, m->jnt_axis + 3 * joint));
+    mju_subFrom3(r, along);
+  }
+  return mju_norm3(r);
+}
+
+/* Bound of the distance of a body's centre of mass from a joint's axis, in any pose of the joints
+ * between: the distances along the chain add up at most (triangle inequality), and a slide may add
+ * its whole range. */
+static double farthest_reach(const mjModel *m, int joint, int body) {
+  double reach = 0;
+  const double *point = m->body_ipos + 3 * body;
+  for (int b = body; b != m->jnt_bodyid[joint]; b = m->body_parentid[b]) {
+    reach += mju_norm3(point);
+    for (int j = m->body_jntadr[b]; j >= 0 && j < m->body_jntadr[b] + m->body_jntnum[b]; j++) {
+      if (m->jnt_type[j] != mjJNT_SLIDE || !m->jnt_limited[j]) continue;
+      reach += fmax(fabs(m->jnt_range[2 * j]), fabs(m->jnt_range[2 * j + 1]));
+    }
+    point = m->body_pos + 3 * b;
+  }
+  return reach + distance_from_axis(m, joint, point);
+}
+
+static bool below(const mjModel *m, int body, int ancestor) {
+  while (body > ancestor) body = m->body_parentid[body];
+  return body == ancestor;
+}
+
+/* What a joint must carry: 2 × the weight of all it moves at its farthest reach, plus what gives
+ * its greatest inertia 20 rad/s². A slide: 2 × the weight, plus 20 m/s². A joint whose load is
+ * balanced (a wheel) of a robot that moves as a whole gets at least a quarter of the robot's weight
+ * at the radius of its geometry, so that it can drive it. */
+static double default_torque(const mjModel *m, int joint) {
+  const double g = fmax(mju_norm3(m->opt.gravity), 1.0);
+  int body = m->jnt_bodyid[joint];
+  double weight_torque = 0, inertia = m->dof_armature[m->jnt_dofadr[joint]], mass = 0;
+  for (int b = body; b < m->nbody; b++) {
+    if (!below(m, b, body)) continue;
+    double reach = farthest_reach(m, joint, b);
+    mass += m->body_mass[b];
+    weight_torque += m->body_mass[b] * g * reach;
+    inertia += m->body_mass[b] * reach * reach +
+               fmax(m->body_inertia[3 * b], fmax(m->body_inertia[3 * b + 1],
+                                                 m->body_inertia[3 * b + 2]));
+  }
+  if (m->jnt_type[joint] == mjJNT_SLIDE) return fmax(2 * mass * g + 20 * mass, 1e-3);
+  double torque = 2 * weight_torque + 20 * inertia;
+  double radius = 0;
+  for (int i = m->body_geomadr[body]; i < m->body_geomadr[body] + m->body_geomnum[body]; i++) {
+    if (i >= 0) radius = fmax(radius, m->geom_rbound[i]);
+  }
+  int root = m->body_rootid[body];
+  bool mobile = m->body_dofnum[root] > 0 && root != body;
+  if (mobile && weight_torque < 0.1 * mass * g * radius) {
+    torque += 0.25 * m->body_subtreemass[root] * g * radius;
+  }
+  return fmax(torque, 1e-3);
+}
+
+/* Greatest force that one of the model's own actuators can put on a joint, or 0. */
+static double actuator_limit(const mjModel *m, int actuator) {
+  double gear = fabs(m->actuator_gear[6 * actuator]);
+  if (m->actuator_forcelimited[actuator]) {
+    return gear * fmax(fabs(m->actuator_forcerange[2 * actuator]),
+                       fabs(m->actuator_forcerange[2 * actuator + 1]));
+  }
+  bool motor = m->actuator_gaintype[actuator] == mjGAIN_FIXED &&
+               m->actuator_biastype[actuator] == mjBIAS_NONE;
+  if (!motor || !m->actuator_ctrllimited[actuator]) return 0;
+  return gear * fabs(m->actuator_gainprm[mjNGAIN * actuator]) *
+         fmax(fabs(m->actuator_ctrlrange[2 * actuator]),
+              fabs(m->actuator_ctrlrange[2 * actuator + 1]));
+}
+
+static double urdf_limit(const physics_part *part, const char *joint) {
+  for (int i = 0; i < part->effort_count; i++) {
+    const char *own = part->efforts[i].joint;
+    size_t n = strlen(part->prefix);
+    if (strncmp(joint, part->prefix, n) == 0 && strcmp(joint + n, own) == 0) {
+      return part->efforts[i].effort;
+    }
+  }
+  return 0;
+}
+
+void physics_max_torques(const physics_fixed *fixed, const mjModel *m, const physics_part *parts,
+                         tt_joint *joints) {
+  for (int j = 0; j < m->njnt; j++) {
+    joints[j].max_torque = 1;
+    if (m->jnt_type[j] == mjJNT_FREE) continue;
+    double limit = 0;
+    for (int a = 0; a < m->nu; a++) {
+      bool here = (m->actuator_trntype[a] == mjTRN_JOINT ||
+                   m->actuator_trntype[a] == mjTRN_JOINTINPARENT) &&
+                  m->actuator_trnid[2 * a] == j;
+      if (here) limit = fmax(limit, actuator_limit(m, a));
+    }
+    int robot = fixed->body_robot[m->jnt_bodyid[j]];
+    const char *name = mj_id2name(m, mjOBJ_JOINT, j);
+    if (limit <= 0 && robot >= 0 && name) limit = urdf_limit(&parts[robot + 1], name);
+    if (!(limit > 0) || !isfinite(limit)) limit = default_torque(m, j);
+    joints[j].max_torque = fmin(limit, TT_COMMAND_LIMIT);
+  }
+}
