@@ -181,11 +181,7 @@ static void watch_answer(ezphysics *self) {
 
 static void send_bytes(tt_wire *wire, const uint8_t *bytes, size_t size) {
   ezphysics *self = wire->self;
-  if (tt_tcp_send(self->tcp, bytes, size) == TT_OK) {
-    wire->stats.sent++;
-  } else {
-    wire->stats.send_failed++;
-  }
+  tt_wire_sent(wire, bytes, size, tt_tcp_send(self->tcp, bytes, size) == TT_OK);
 }
 
 static void send_state(tt_wire *wire) {
@@ -383,7 +379,7 @@ static void drop_stale(tt_wire *wire) {
   size_t size;
   while (self->stale > 0 && (size = front_message(wire)) > 0) {
     self->stale--;
-    wire->stats.received++;
+    tt_wire_received(wire, self->in, size);
     tt_wire_drop(wire, TT_DROP_STALE, tt_tcp_peer(self->tcp), self->in, size,
                  "it answers a state from before a reset");
     drop_front(self, size);
@@ -434,7 +430,7 @@ static void take_messages(tt_wire *wire) {
   bool step = self->config->checked_mode == TT_EZ_STEP;
   size_t size;
   while ((size = front_message(wire)) > 0) {
-    wire->stats.received++;
+    tt_wire_received(wire, self->in, size);
     if (step) {
       if (self->owed > 0) self->owed--;
       measure_round_trip(wire);

@@ -150,7 +150,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   int values[TT_SHARP_COMMAND_VALUES];
   tt_sharp_fault fault = {TT_DROP_LENGTH, "longer than any message of this wire"};
   memcpy(values, self->values, sizeof values);
-  wire->stats.received++;
+  tt_wire_received(wire, bytes, size);
   if (truncated ||
       tt_sharp_decode(&tt_sharp_command_format, bytes, size, values, &fault) != TT_OK ||
       !in_range(wire, values, &fault)) {
@@ -171,7 +171,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
 
 static void on_refused(void *context, const uint8_t *bytes, size_t size, const char *peer) {
   tt_wire *wire = context;
-  wire->stats.received++;
+  tt_wire_received(wire, bytes, size);
   tt_wire_drop(wire, TT_DROP_REFUSED, peer, bytes, size, "its address is not in allow");
 }
 
@@ -225,11 +225,9 @@ static void send_state(tt_wire *wire, const tt_view *view) {
   }
   char text[TT_SHARP_MAX_TEXT];
   size_t size = tt_sharp_encode(&tt_sharp_state_format, self->style, values, text);
-  switch (tt_udp_send(self->udp, text, size)) {
-    case TT_OK: wire->stats.sent++; break;
-    case TT_CLOSED: break; /* nobody has spoken yet */
-    default: wire->stats.send_failed++;
-  }
+  tt_status status = tt_udp_send(self->udp, text, size);
+  if (status != TT_CLOSED) /* otherwise nobody has spoken yet */
+    tt_wire_sent(wire, (const uint8_t *)text, size, status == TT_OK);
 }
 
 /* --- the rest of the contract --- */

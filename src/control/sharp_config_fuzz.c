@@ -1,0 +1,58 @@
+/* sharp_config_fuzz.c: any text as the YAML of core and joystick: refused with a reason, or sane settings. */
+#include "config/tree.h"
+#include "control/sharp_config.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool holds) {
+  if (!holds) abort();
+}
+
+static void check_core(tt_sharp_core_config *config) {
+  tt_error error = {.text = ""};
+  if (tt_sharp_core_config_check(config, "f", &error) != TT_OK) {
+    check(error.text[0] != '\0');
+    return;
+  }
+  tt_sharp_core core;
+  tt_sharp_core_input input = {.joystick_heard = true, .vehicle_heard = true};
+  tt_sharp_core_output output;
+  tt_sharp_core_init(&core, &config->settings);
+  for (int i = 0; i < 100; i++) {
+    for (int v = 0; v < TT_JOYSTICK_VALUES; v++) input.joystick[v] = v < 4 ? 512 - 9 * i : i & 1;
+    for (int v = 0; v < TT_SHARP_STATE_VALUES; v++) input.state[v] = (i * 37 * (v + 1)) % 1024;
+    tt_sharp_core_step(&core, &input, &output);
+    for (int v = 0; v < 3; v++) check(abs(output.command[v]) <= TT_SHARP_FULL);
+    check(isfinite(core.integral) && isfinite(core.lift_speed));
+  }
+}
+
+static void check_joystick(tt_joystick_config *config) {
+  tt_error error = {.text = ""};
+  if (tt_joystick_config_check(config, "f", &error) != TT_OK) check(error.text[0] != '\0');
+}
+
+static void one(const uint8_t *data, size_t size, const cyaml_schema_value_t *schema) {
+  tt_document *document;
+  tt_error error = {.text = ""};
+  void *keys;
+  if (tt_document_parse("f", (const char *)data, size, &document, &error) != TT_OK) return;
+  if (tt_document_read(document, schema, &keys, &error) == TT_OK) {
+    if (schema == &tt_sharp_core_schema) {
+      check_core(keys);
+    } else {
+      check_joystick(keys);
+    }
+    tt_document_release(schema, keys);
+  }
+  tt_document_free(document);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  one(data, size, &tt_sharp_core_schema);
+  one(data, size, &tt_joystick_schema);
+  return 0;
+}
