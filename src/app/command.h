@@ -8,6 +8,8 @@
 #define TT_APP_COMMANDS(X)                                                                         \
   X(run)                                                                                           \
   X(check)                                                                                         \
+  X(core)                                                                                          \
+  X(joystick)                                                                                      \
   X(bench)
 
 typedef struct tt_app_command {
