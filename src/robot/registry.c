@@ -1,4 +1,5 @@
-/* registry.c: the table of the kinds of robot parts. Adding one is a line in each list. */
+/* registry.c: the table of the kinds of robot parts. Adding one is a line in each list. A robot's parts act and sense
+ * in this order: what may read others comes last. */
 #include "core/nearest.h"
 #include "robot/common.h"
 
@@ -7,19 +8,19 @@
 #include <string.h>
 
 static const tt_part_kind *const kinds[] = {
-    &tt_bumper_kind,       &tt_encoder_kind,
-    &tt_gripper_kind,      &tt_gyro_kind,
-    &tt_limit_switch_kind, &tt_line_tracker_kind,
-    &tt_lua_sensor_kind,   &tt_motor_kind,
-    &tt_range_finder_kind, NULL,
+    &tt_motor_kind,        &tt_encoder_kind,
+    &tt_gripper_kind,      &tt_line_tracker_kind,
+    &tt_range_finder_kind, &tt_bumper_kind,
+    &tt_limit_switch_kind, &tt_gyro_kind,
+    &tt_lua_sensor_kind,   NULL,
 };
 
 const tt_schema *const tt_part_schemas[] = {
-    &tt_bumper_schema,       &tt_encoder_schema,
-    &tt_gripper_schema,      &tt_gyro_schema,
-    &tt_limit_switch_schema, &tt_line_tracker_schema,
-    &tt_lua_sensor_schema,   &tt_motor_schema,
-    &tt_range_finder_schema, NULL,
+    &tt_motor_schema,        &tt_encoder_schema,
+    &tt_gripper_schema,      &tt_line_tracker_schema,
+    &tt_range_finder_schema, &tt_bumper_schema,
+    &tt_limit_switch_schema, &tt_gyro_schema,
+    &tt_lua_sensor_schema,   NULL,
 };
 
 tt_status tt_robot_part_new(const char *kind, const void *config, const tt_robot_env *env,
