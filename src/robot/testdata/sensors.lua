@@ -1,0 +1,8 @@
+-- sensors of part_test.c
+function double(read)
+  return 2 * read("flywheel.velocity")
+end
+
+function broken(read)
+  return read("flywheel.speed")
+end
