@@ -124,6 +124,9 @@ static tt_status build(const tt_physics_spec *spec, mjModel *model, const physic
   fixed->contact_capacity = spec->contact_capacity > 0 ? spec->contact_capacity : 128;
   tt_status status = physics_describe(fixed, model, spec, parts, error);
   fixed->info.model_hash = hash_model(model);
+  fixed->info.timestep_num = spec->timestep_num;
+  fixed->info.timestep_den = spec->timestep_den;
+  fixed->info.contact_capacity = fixed->contact_capacity;
   if (status != TT_OK) {
     physics_fixed_free(fixed);
     mj_deleteModel(model);
