@@ -5,10 +5,12 @@
 
 #include <assert.h>
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
-/** A float32 that is never infinite. */
+/** A float32 that is always finite; a NaN, which no view holds, becomes 0. */
 static void put_float(uint8_t *bytes, double value) {
+  if (isnan(value)) value = 0;
   float number = value > FLT_MAX ? FLT_MAX : value < -FLT_MAX ? -FLT_MAX : (float)value;
   tt_put_float_le(bytes, number);
 }

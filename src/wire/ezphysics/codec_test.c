@@ -115,13 +115,16 @@ static void every_packet_reads_back(void **state) {
 
 static void sends_finite_numbers_only(void **state) {
   (void)state;
-  uint8_t bytes[64];
+  uint8_t bytes[128];
   tt_ez_writer writer;
   tt_ez_begin(&writer, bytes, sizeof bytes);
   tt_ez_put_axis(&writer, 1, 0, 1e300, -1e300);
+  tt_ez_put_axis(&writer, 1, 1, (double)NAN, (double)INFINITY);
   tt_ez_end(&writer);
-  tt_ez_packet packets[2];
-  assert_int_equal(read_all(&writer, packets, 2), 1);
+  tt_ez_packet packets[3];
+  assert_int_equal(read_all(&writer, packets, 3), 2);
+  assert_true(tt_ez_float(&packets[1], 0) == 0);
+  assert_true(tt_ez_float(&packets[1], 1) == (double)FLT_MAX);
   assert_true(tt_ez_float(&packets[0], 0) == (double)FLT_MAX);
   assert_true(tt_ez_float(&packets[0], 1) == -(double)FLT_MAX);
 }

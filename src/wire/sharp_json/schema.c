@@ -80,8 +80,8 @@ static tt_status check_addresses(tt_sharp_json_config *config, const char *where
 
 static tt_status check(void *untyped, const char *where, tt_error *error) {
   static const char *const commands[] = {"left_drive.duty", "right_drive.duty", "elevator.duty"};
-  static const char *const sensors[] = {"left_drive_encoder", "right_drive_encoder",
-                                        "elevator_encoder"};
+  static const char *const sensors[] = {"left_drive_encoder.ticks", "right_drive_encoder.ticks",
+                                        "elevator_encoder.ticks"};
   tt_sharp_json_config *config = untyped;
   TT_TRY(tt_default_string(&config->common.watchdog, "0.5 s", error));
   TT_TRY(tt_default_string(&config->style, "columns", error));
