@@ -91,8 +91,12 @@ static tt_status run_core(int argc, char **argv, tt_error *error) {
 const tt_app_command tt_app_core = {
     .name = "core",
     .usage = "[CONFIG] [--set PATH=VALUE]…",
-    .summary = "Drive the SHARP vehicle: hears a joystick and the vehicle's encoders, sends motor speeds",
-    .help = "  CONFIG               a YAML file like robots/sharp/core.yaml, which shows every key; default: none\n"
-            "  --set PATH=VALUE     change a key, for example --set elevator.kp=2.5 or --set player=2\n",
+    .summary =
+        "Drive the SHARP vehicle: hears a joystick and the vehicle's encoders, sends motor speeds",
+    .help =
+        "  CONFIG               a YAML file like robots/sharp/core.yaml, which shows every key; "
+        "default: none\n"
+        "  --set PATH=VALUE     change a key, for example --set elevator.kp=2.5 or --set "
+        "player=2\n",
     .run = run_core,
 };

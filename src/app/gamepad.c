@@ -86,8 +86,8 @@ void tt_gamepad_read(tt_gamepad *gamepad, double time, int *values) {
   struct input_event event;
   int status;
   while ((status = libevdev_next_event(gamepad->evdev, flags, &event)) >= 0) {
-    flags = status == LIBEVDEV_READ_STATUS_SYNC ? LIBEVDEV_READ_FLAG_SYNC
-                                                : LIBEVDEV_READ_FLAG_NORMAL;
+    flags =
+        status == LIBEVDEV_READ_STATUS_SYNC ? LIBEVDEV_READ_FLAG_SYNC : LIBEVDEV_READ_FLAG_NORMAL;
     apply(gamepad, &event, values);
   }
   if (status == -EAGAIN) return;

@@ -27,7 +27,7 @@ typedef struct joystick_program {
   tt_joystick_keys keys;
   bool screen;
   bool connected;
-  double last_heartbeat; /**< s, of our clock */
+  double last_heartbeat;          /**< s, of our clock */
   int driven[TT_JOYSTICK_VALUES]; /**< by the gamepad */
   int values[TT_JOYSTICK_VALUES]; /**< sent */
 } joystick_program;
@@ -87,13 +87,13 @@ static void drive(joystick_program *program) {
 
 static tt_status serve(joystick_program *program, tt_error *error) {
   const tt_joystick_config *config = program->config;
-  program->core = (tt_sharp_link){.name = "core",
-                                  .bind = config->bind,
-                                  .peer = config->peer,
-                                  .allow = {(const char *const *)config->allow,
-                                            (int)config->allow_count},
-                                  .hears = &tt_sharp_heartbeat_format,
-                                  .style = config->message_style};
+  program->core =
+      (tt_sharp_link){.name = "core",
+                      .bind = config->bind,
+                      .peer = config->peer,
+                      .allow = {(const char *const *)config->allow, (int)config->allow_count},
+                      .hears = &tt_sharp_heartbeat_format,
+                      .style = config->message_style};
   TT_TRY(tt_sharp_link_open(&program->core, program->net, error));
   fprintf(stderr, "ready core=%s\n", tt_udp_address(program->core.udp));
   program->screen = tt_joystick_screen_open();
@@ -140,9 +140,12 @@ const tt_app_command tt_app_joystick = {
     .name = "joystick",
     .usage = "[CONFIG] [--script FILE] [--set PATH=VALUE]…",
     .summary = "Sticks for `tether core`: keys and a gamepad in a terminal, or a script",
-    .help = "  CONFIG               a YAML file like robots/sharp/joystick.yaml, which shows every key; default: none\n"
-            "  --script FILE        play FILE: lines of `time control value`, for example `0.5 left_y 512`;\n"
-            "                       `20 repeat` starts over. No terminal is needed\n"
-            "  --set PATH=VALUE     change a key, for example --set player=2\n",
+    .help =
+        "  CONFIG               a YAML file like robots/sharp/joystick.yaml, which shows every "
+        "key; default: none\n"
+        "  --script FILE        play FILE: lines of `time control value`, for example `0.5 left_y "
+        "512`;\n"
+        "                       `20 repeat` starts over. No terminal is needed\n"
+        "  --set PATH=VALUE     change a key, for example --set player=2\n",
     .run = run_joystick,
 };

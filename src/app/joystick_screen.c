@@ -6,17 +6,24 @@
 
 /* What keys do; the screen's last lines say it to the driver. */
 static const tt_joystick_key key_map[] = {
-    {'w', TT_JOYSTICK_LEFT_Y, TT_SHARP_FULL},   {'s', TT_JOYSTICK_LEFT_Y, -TT_SHARP_FULL},
-    {'d', TT_JOYSTICK_LEFT_X, TT_SHARP_FULL},   {'a', TT_JOYSTICK_LEFT_X, -TT_SHARP_FULL},
+    {'w', TT_JOYSTICK_LEFT_Y, TT_SHARP_FULL},
+    {'s', TT_JOYSTICK_LEFT_Y, -TT_SHARP_FULL},
+    {'d', TT_JOYSTICK_LEFT_X, TT_SHARP_FULL},
+    {'a', TT_JOYSTICK_LEFT_X, -TT_SHARP_FULL},
     {KEY_UP, TT_JOYSTICK_RIGHT_Y, TT_SHARP_FULL},
     {KEY_DOWN, TT_JOYSTICK_RIGHT_Y, -TT_SHARP_FULL},
     {KEY_RIGHT, TT_JOYSTICK_RIGHT_X, TT_SHARP_FULL},
     {KEY_LEFT, TT_JOYSTICK_RIGHT_X, -TT_SHARP_FULL},
-    {'i', TT_JOYSTICK_UP, 1},     {'k', TT_JOYSTICK_DOWN, 1},
-    {'j', TT_JOYSTICK_LEFT, 1},   {'l', TT_JOYSTICK_RIGHT, 1},
-    {'1', TT_JOYSTICK_A, 1},      {'2', TT_JOYSTICK_B, 1},
-    {'3', TT_JOYSTICK_X, 1},      {'4', TT_JOYSTICK_Y, 1},
-    {'b', TT_JOYSTICK_BACK, 1},   {'v', TT_JOYSTICK_SELECT, 1},
+    {'i', TT_JOYSTICK_UP, 1},
+    {'k', TT_JOYSTICK_DOWN, 1},
+    {'j', TT_JOYSTICK_LEFT, 1},
+    {'l', TT_JOYSTICK_RIGHT, 1},
+    {'1', TT_JOYSTICK_A, 1},
+    {'2', TT_JOYSTICK_B, 1},
+    {'3', TT_JOYSTICK_X, 1},
+    {'4', TT_JOYSTICK_Y, 1},
+    {'b', TT_JOYSTICK_BACK, 1},
+    {'v', TT_JOYSTICK_SELECT, 1},
     {'n', TT_JOYSTICK_START, 1},
 };
 enum { KEY_COUNT = sizeof key_map / sizeof key_map[0] };

@@ -12,7 +12,7 @@ typedef struct tt_program_option {
 
 /** A loaded file. */
 typedef struct tt_program_config {
-  const char *path;    /**< as errors show it; "defaults" without a file */
+  const char *path; /**< as errors show it; "defaults" without a file */
   const cyaml_schema_value_t *schema;
   tt_document *document;
   void *keys; /**< the schema's struct, filled by libcyaml */

@@ -1,9 +1,10 @@
 /* run.c: `tether run`: a scene until its duration, a signal, or trouble. */
 #include "app/assemble.h"
+#include "app/attach.h"
 #include "app/command.h"
 #include "app/options.h"
 #include "app/status_line.h"
-#include "config/sections.h"
+#include "record/section.h"
 #include "core/log.h"
 
 #include <signal.h>
@@ -32,7 +33,7 @@ static void catch_signals(void) {
 }
 
 /** One line, when every socket is bound: "ready NAME=ADDRESS …". */
-static void say_ready(const tt_world *world) {
+static void say_ready(const tt_world *world, const tt_attached *attached) {
   char line[8192] = "ready";
   size_t used = strlen(line);
   for (int i = 0; i < tt_world_wire_count(world) && used < sizeof line; i++) {
@@ -41,20 +42,14 @@ static void say_ready(const tt_world *world) {
                              wire->ops->address(wire));
   }
   if (used > sizeof line - 2) used = sizeof line - 2;
+  used += tt_attached_addresses(attached, line + used, sizeof line - 1 - used);
   line[used++] = '\n';
   if (write(STDERR_FILENO, line, used) < 0) tt_log_warning("nobody reads standard error");
 }
 
-static tt_status open_journal(tt_world *world, const tt_record_keys *record, tt_journal_sink **sink,
-                              tt_error *error) {
-  if (!record->file) return TT_OK;
-  TT_TRY(tt_journal_open_file(record->file, sink, error));
-  return tt_world_add_journal(world, *sink);
-}
-
 /** The world stands: says so, runs it, and says why it ended. */
-static tt_status drive(tt_world *world, tt_error *error) {
-  say_ready(world);
+static tt_status drive(tt_world *world, const tt_attached *attached, tt_error *error) {
+  say_ready(world, attached);
   tt_status_line *line = tt_status_line_start(world);
   atomic_store(&running, world);
   if (atomic_load(&signals)) tt_world_interrupt(world);
@@ -64,16 +59,18 @@ static tt_status drive(tt_world *world, tt_error *error) {
   return status;
 }
 
-static tt_status run_scene(const tt_scene *scene, tt_error *error) {
+static tt_status run_scene(const tt_scene *scene, const tt_scene_options *options,
+                           tt_error *error) {
   const tt_record_keys *record = tt_scene_section(scene, "record", NULL);
-  tt_assembly assembly = {.hash_every_tick = record->hash};
+  tt_assembly assembly = {.hash_every_tick = *record->on};
   tt_world *world;
+  tt_attached *attached = NULL;
   TT_TRY(tt_assemble(scene, &assembly, &world, error));
-  tt_journal_sink *sink = NULL;
-  tt_status status = open_journal(world, record, &sink, error);
-  if (status == TT_OK) status = drive(world, error);
+  tt_attach_context context = {.scene = scene, .options = options, .world = world};
+  tt_status status = tt_attach_all(&context, &attached, error);
+  if (status == TT_OK) status = drive(world, attached, error);
+  tt_attached_close(attached);
   tt_world_free(world);
-  if (sink) sink->close(sink);
   return status;
 }
 
@@ -86,7 +83,7 @@ static tt_status run(int argc, char **argv, tt_error *error) {
     status = tt_scene_load(options.scene, options.settings, options.setting_count, &scene, error);
   if (status == TT_OK) {
     tt_log_start();
-    status = run_scene(scene, error);
+    status = run_scene(scene, &options, error);
     tt_log_stop();
   }
   tt_scene_free(scene);

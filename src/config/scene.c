@@ -675,6 +675,11 @@ void tt_scene_free(tt_scene *scene) {
   free(store);
 }
 
+const char *tt_scene_yaml_file(const tt_scene *scene, int index) {
+  const tt_scene_store *store = (const tt_scene_store *)scene;
+  return index >= 0 && index < store->file_count ? store->files[index].document->path : NULL;
+}
+
 const void *tt_scene_section(const tt_scene *scene, const char *key, bool *given) {
   const tt_scene_store *store = (const tt_scene_store *)scene;
   for (int i = 0; tt_section_schemas[i]; i++) {

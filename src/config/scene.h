@@ -84,6 +84,9 @@ tt_status tt_scene_parse(const char *path, const char *text, size_t size,
                          tt_error *error);
 void tt_scene_free(tt_scene *scene);
 
+/** The scene's own file, its arena's and its robots', in the order they were read; NULL past the last. */
+const char *tt_scene_yaml_file(const tt_scene *scene, int index);
+
 /** The struct of a section (tt_section_schemas), checked and with its defaults even where the scene leaves it
  *  out; `given` (may be NULL) tells which. NULL when there is no such section. */
 const void *tt_scene_section(const tt_scene *scene, const char *key, bool *given);

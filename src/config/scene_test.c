@@ -3,7 +3,7 @@
 #include "config/scene.h"
 
 #include "config/keys.h"
-#include "config/sections.h"
+#include "record/section.h"
 
 #include <dirent.h>
 #include <setjmp.h>

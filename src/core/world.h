@@ -57,6 +57,8 @@ void tt_world_free(tt_world *world);
 /** Before the first tick: who watches, and where the journal goes (not owned; NULL-safe). */
 tt_status tt_world_add_observer(tt_world *world, tt_observer *observer);
 tt_status tt_world_add_journal(tt_world *world, tt_journal_sink *sink);
+/** After the last tick: nobody watches any more, nothing is journaled. */
+void tt_world_detach(tt_world *world);
 
 /** Sends frame 0, then ticks at the world's pace until duration, a stop request, or trouble. The status says
  *  why it ended (TT_OK: duration or stop) and `error` tells a person. */

@@ -161,6 +161,11 @@ tt_status tt_world_add_journal(tt_world *world, tt_journal_sink *sink) {
   return TT_OK;
 }
 
+void tt_world_detach(tt_world *world) {
+  world->observer_count = 0;
+  world->sink_count = 0;
+}
+
 const tt_model *tt_world_model(const tt_world *world) { return world->model; }
 
 const tt_names *tt_world_names(const tt_world *world) {

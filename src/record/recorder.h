@@ -6,6 +6,7 @@
 #ifndef TT_RECORD_RECORDER_H
 #define TT_RECORD_RECORDER_H
 
+#include "core/file.h"
 #include "core/journal.h"
 #include "core/observer.h"
 #include "core/signal.h"
@@ -16,17 +17,10 @@
 
 typedef struct tt_recorder tt_recorder;
 
-/** A file that a replay needs, kept in the log: scene, robot, arena, model, mesh, Lua. */
-typedef struct tt_recorded_file {
-  const char *path; /**< as the loader found it, absolute */
-  const void *bytes;
-  size_t size;
-} tt_recorded_file;
-
 typedef struct tt_recorder_options {
   const char *path;
   const char *run; /**< JSON object: version, build, scene, overrides, pace, seed, model hash */
-  const tt_recorded_file *files;
+  const tt_file *files; /**< what a replay needs: scene, robot, arena, model, mesh, Lua */
   int file_count;
   const void
       *initial_state; /**< tt_world_save() at the start, or NULL: the scene's own initial state */

@@ -1,0 +1,49 @@
+#include "app/attach.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const tt_attachment *const attachments[] = {
+    &tt_record_attachment,
+};
+#define COUNT (sizeof attachments / sizeof *attachments)
+
+struct tt_attached {
+  tt_world *world;
+  void *selves[COUNT];
+};
+
+tt_status tt_attach_all(const tt_attach_context *context, tt_attached **made, tt_error *error) {
+  *made = NULL;
+  tt_attached *attached = calloc(1, sizeof *attached);
+  if (!attached) return tt_fail(error, TT_NOMEM, "out of memory");
+  attached->world = context->world;
+  for (size_t i = 0; i < COUNT; i++) {
+    tt_status status = attachments[i]->open(context, &attached->selves[i], error);
+    if (status == TT_OK) continue;
+    tt_attached_close(attached);
+    return status;
+  }
+  *made = attached;
+  return TT_OK;
+}
+
+size_t tt_attached_addresses(const tt_attached *attached, char *line, size_t size) {
+  size_t used = 0;
+  for (size_t i = 0; i < COUNT; i++) {
+    if (!attached->selves[i] || !attachments[i]->address) continue;
+    const char *address = attachments[i]->address(attached->selves[i]);
+    if (!address || used >= size) continue;
+    int wrote = snprintf(line + used, size - used, " %s=%s", attachments[i]->name, address);
+    used += (size_t)wrote < size - used ? (size_t)wrote : size - used - 1;
+  }
+  return used;
+}
+
+void tt_attached_close(tt_attached *attached) {
+  if (!attached) return;
+  tt_world_detach(attached->world);
+  for (size_t i = COUNT; i-- > 0;)
+    if (attached->selves[i]) attachments[i]->close(attached->selves[i]);
+  free(attached);
+}

@@ -1,0 +1,39 @@
+/* attach.h: what watches a running world from outside it: the recorder, telemetry, the pages.
+ *
+ * Each is one tt_attachment in a file of its own; adding one is a line in attach.c. They open in the order of the
+ * table once the world stands, and close in the opposite order after its last tick, when nobody publishes any more.
+ */
+#ifndef TT_APP_ATTACH_H
+#define TT_APP_ATTACH_H
+
+#include "app/options.h"
+#include "config/scene.h"
+#include "core/world.h"
+
+/** What an attachment may look at. All outlive it. */
+typedef struct tt_attach_context {
+  const tt_scene *scene;
+  const tt_scene_options *options;
+  tt_world *world;
+} tt_attach_context;
+
+typedef struct tt_attachment {
+  const char *name; /**< in the ready line: "web" */
+  /** Adds its observers and journal sinks to the world. `*self` stays NULL when the scene does not ask for it. */
+  tt_status (*open)(const tt_attach_context *context, void **self, tt_error *error);
+  /** For the ready line, "http://127.0.0.1:8080"; NULL: nothing to say. May be NULL. */
+  const char *(*address)(void *self);
+  void (*close)(void *self);
+} tt_attachment;
+
+typedef struct tt_attached tt_attached;
+/** Opens all. On failure what was open is closed again. */
+tt_status tt_attach_all(const tt_attach_context *context, tt_attached **attached, tt_error *error);
+/** Writes " name=address" of each that has one. Returns the length written. */
+size_t tt_attached_addresses(const tt_attached *attached, char *line, size_t size);
+/** Closes all; the world no longer publishes or journals to anybody. */
+void tt_attached_close(tt_attached *attached);
+
+extern const tt_attachment tt_record_attachment;
+
+#endif

@@ -1,0 +1,138 @@
+/* record.c: the recorder of a running scene: where the log goes, and what a replay needs besides. */
+#include "app/attach.h"
+#include "app/state_folder.h"
+#include "config/scene_files.h"
+#include "core/log.h"
+#include "record/recorder.h"
+#include "record/section.h"
+
+#include <json-c/json.h>
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ENDING ".wpilog"
+
+static const char *scene_name(const char *path, char *name, size_t size) {
+  const char *slash = strrchr(path, '/');
+  snprintf(name, size, "%s", slash ? slash + 1 : path);
+  char *dot = strrchr(name, '.');
+  if (dot) *dot = 0;
+  return name;
+}
+
+/* "FOLDER/2026-11-20T19-52-07-frc2011.wpilog", with a number where two runs begin within a second. */
+static tt_status name_file(const tt_record_keys *keys, const tt_scene *scene, char *path,
+                           size_t size, tt_error *error) {
+  char folder[1024], stamp[32], name[128];
+  time_t now = time(NULL);
+  struct tm local;
+  if (keys->file) {
+    snprintf(path, size, "%s", keys->file);
+    return TT_OK;
+  }
+  TT_TRY(tt_state_folder(keys->folder, "runs", folder, sizeof folder, error));
+  localtime_r(&now, &local);
+  strftime(stamp, sizeof stamp, "%Y-%m-%dT%H-%M-%S", &local);
+  scene_name(scene->path, name, sizeof name);
+  for (int i = 1; i < 1000; i++) {
+    char number[8] = "";
+    if (i > 1) snprintf(number, sizeof number, "-%d", i);
+    snprintf(path, size, "%s/%s-%s%s" ENDING, folder, stamp, name, number);
+    if (access(path, F_OK) != 0) return TT_OK;
+  }
+  return tt_fail(error, TT_FAILED, "%s: exists already", path);
+}
+
+static int is_run(const struct dirent *entry) {
+  size_t length = strlen(entry->d_name);
+  return length > strlen(ENDING) && strcmp(entry->d_name + length - strlen(ENDING), ENDING) == 0;
+}
+
+/* Names begin with the date, so the oldest come first. */
+static void remove_oldest(const char *newest, uint64_t keep) {
+  char folder[1024];
+  snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(newest, '/') - newest), newest);
+  struct dirent **runs;
+  int count = scandir(folder, &runs, is_run, alphasort);
+  for (int i = 0; i < count; i++) {
+    char path[1400];
+    snprintf(path, sizeof path, "%s/%s", folder, runs[i]->d_name);
+    if ((uint64_t)(count - i) > keep && unlink(path) == 0) tt_log_debug("record: removed %s", path);
+    free(runs[i]);
+  }
+  if (count >= 0) free(runs);
+}
+
+/* What a reader wants to know first; and what makes the scene again. */
+static char *describe_run(const tt_attach_context *context) {
+  const tt_scene *scene = context->scene;
+  struct json_object *run = json_object_new_object();
+  struct json_object *settings = json_object_new_array();
+  char name[128];
+  time_t now = time(NULL);
+  struct tm utc;
+  char stamp[32];
+  gmtime_r(&now, &utc);
+  strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  for (int i = 0; i < context->options->setting_count; i++)
+    json_object_array_add(settings, json_object_new_string(context->options->settings[i]));
+  json_object_object_add(run, "tether", json_object_new_string(TETHER_VERSION));
+  json_object_object_add(run, "scene",
+                         json_object_new_string(scene_name(scene->path, name, sizeof name)));
+  json_object_object_add(run, "scene_file", json_object_new_string(scene->path));
+  json_object_object_add(run, "settings", settings);
+  json_object_object_add(run, "started", json_object_new_string(stamp));
+  json_object_object_add(run, "seed", json_object_new_int64((int64_t)scene->seed));
+  json_object_object_add(run, "timestep",
+                         json_object_new_double(tt_model_timestep(tt_world_model(context->world))));
+  json_object_object_add(run, "io_steps", json_object_new_int64((int64_t)scene->io_steps));
+  char *text = strdup(json_object_to_json_string_ext(run, JSON_C_TO_STRING_PLAIN));
+  json_object_put(run);
+  return text;
+}
+
+static tt_status open_recorder(const tt_attach_context *context, const tt_record_keys *keys,
+                               const char *path, tt_recorder **recorder, tt_error *error) {
+  const tt_scene *scene = context->scene;
+  tt_scene_files files;
+  TT_TRY(tt_scene_files_read(scene, &files, error));
+  char *run = describe_run(context);
+  double timestep = tt_model_timestep(tt_world_model(context->world));
+  tt_recorder_options options = {.path = path,
+                                 .run = run ? run : "{}",
+                                 .files = files.files,
+                                 .file_count = files.count,
+                                 .period_steps = (uint64_t)llround(keys->period_seconds / timestep),
+                                 .size_cap = keys->megabytes * 1000000u,
+                                 .realtime = scene->pace == TT_PACE_REALTIME};
+  tt_status status = tt_recorder_open(&options, tt_world_model(context->world),
+                                      tt_world_names(context->world), recorder, error);
+  free(run);
+  tt_scene_files_free(&files);
+  return status;
+}
+
+static tt_status open_record(const tt_attach_context *context, void **self, tt_error *error) {
+  const tt_record_keys *keys = tt_scene_section(context->scene, "record", NULL);
+  char path[1200];
+  tt_recorder *recorder;
+  if (!*keys->on) return TT_OK;
+  TT_TRY(name_file(keys, context->scene, path, sizeof path, error));
+  TT_TRY(open_recorder(context, keys, path, &recorder, error));
+  *self = recorder;
+  if (!keys->file) remove_oldest(path, keys->keep);
+  tt_log_info("record: %s", path);
+  TT_TRY(tt_world_add_observer(context->world, tt_recorder_observer(recorder)));
+  return tt_world_add_journal(context->world, tt_recorder_journal(recorder));
+}
+
+static void close_record(void *self) { tt_recorder_close(self); }
+
+const tt_attachment tt_record_attachment = {
+    .name = "record", .open = open_record, .close = close_record};

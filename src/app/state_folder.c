@@ -1,0 +1,34 @@
+#include "app/state_folder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* mkdir -p */
+static int make_folders(char *path) {
+  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    int made = mkdir(path, 0755);
+    *slash = '/';
+    if (made != 0 && errno != EEXIST) return -1;
+  }
+  return mkdir(path, 0755) == 0 || errno == EEXIST ? 0 : -1;
+}
+
+tt_status tt_state_folder(const char *placed, const char *name, char *path, size_t size,
+                          tt_error *error) {
+  const char *state = getenv("XDG_STATE_HOME");
+  const char *home = getenv("HOME");
+  if (placed)
+    snprintf(path, size, "%s", placed);
+  else if (state && *state)
+    snprintf(path, size, "%s/tether/%s", state, name);
+  else
+    snprintf(path, size, "%s/.local/state/tether/%s", home && *home ? home : "/tmp", name);
+  if (make_folders(path) != 0)
+    return tt_fail(error, TT_FAILED, "%s: can't make this folder: %s; set XDG_STATE_HOME", path,
+                   strerror(errno));
+  return TT_OK;
+}

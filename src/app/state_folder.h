@@ -1,0 +1,14 @@
+/* state_folder.h: where files go that nobody placed: runs, databases. */
+#ifndef TT_APP_STATE_FOLDER_H
+#define TT_APP_STATE_FOLDER_H
+
+#include "core/status.h"
+
+#include <stddef.h>
+
+/** Makes sure that a folder exists and writes its path: `placed` where the user gave one, else
+ *  $XDG_STATE_HOME/tether/NAME, else ~/.local/state/tether/NAME. */
+tt_status tt_state_folder(const char *placed, const char *name, char *path, size_t size,
+                          tt_error *error);
+
+#endif

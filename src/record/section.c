@@ -1,0 +1,36 @@
+#include "record/section.h"
+
+#include <stdlib.h>
+
+#define DEFAULT_PERIOD 0.01 /* s */
+#define DEFAULT_MEGABYTES 1000
+#define DEFAULT_KEEP 50
+
+static const cyaml_schema_field_t fields[] = {
+    CYAML_FIELD_BOOL_PTR("on", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_record_keys, on),
+    CYAML_FIELD_STRING_PTR("file", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_record_keys, file,
+                           0, 1024),
+    CYAML_FIELD_STRING_PTR("folder", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_record_keys,
+                           folder, 0, 1024),
+    CYAML_FIELD_STRING_PTR("period", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_record_keys,
+                           period, 0, 64),
+    CYAML_FIELD_UINT("megabytes", CYAML_FLAG_OPTIONAL, tt_record_keys, megabytes),
+    CYAML_FIELD_UINT("keep", CYAML_FLAG_OPTIONAL, tt_record_keys, keep),
+    CYAML_FIELD_END,
+};
+
+static tt_status check(void *config, const char *where, tt_error *error) {
+  tt_record_keys *keys = config;
+  if (!keys->on) {
+    keys->on = malloc(sizeof *keys->on);
+    if (!keys->on) return tt_fail(error, TT_NOMEM, "%s: out of memory", where);
+    *keys->on = true;
+  }
+  if (keys->megabytes == 0) keys->megabytes = DEFAULT_MEGABYTES;
+  if (keys->keep == 0) keys->keep = DEFAULT_KEEP;
+  return tt_quantity_check(keys->period, "period", where, TT_TIME, 0, 3600, DEFAULT_PERIOD,
+                           &keys->period_seconds, error);
+}
+
+const tt_schema tt_record_schema = {
+    .key = "record", .fields = fields, .size = sizeof(tt_record_keys), .check = check};
