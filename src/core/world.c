@@ -269,11 +269,11 @@ void tt_world_sense(tt_world *world) {
   view->match_time = match_time(world);
   view->late_ticks = world->pacer.late_ticks;
   tt_physics_view(world->physics, view);
+  memcpy(view->commands, world->commands, (size_t)world->model->command_count * sizeof(double));
   for (int i = 0; i < world->spec.part_count; i++)
     if (world->parts[i]->ops->sense)
       world->parts[i]->ops->sense(world->parts[i], world->physics, view);
   check_channels(world);
-  memcpy(view->commands, world->commands, (size_t)world->model->command_count * sizeof(double));
 }
 
 tt_status tt_world_apply_entry(tt_world *world, const tt_entry *entry) {
