@@ -53,12 +53,12 @@ bool physics_guard(void (*work)(void *context), void *context, char *text, size_
   here.text[0] = '\0';
   guard *outer = current_guard;
   current_guard = &here;
-  bool done = false;
-  if (setjmp(here.back) == 0) {
-    work(context);
-    done = true;
+  if (setjmp(here.back) != 0) {
+    current_guard = outer;
+    snprintf(text, size, "%s", here.text);
+    return false;
   }
+  work(context);
   current_guard = outer;
-  if (!done) snprintf(text, size, "%s", here.text);
-  return done;
+  return true;
 }

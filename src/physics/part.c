@@ -201,8 +201,8 @@ static tt_status check_file(const char *file, tt_error *error) {
 static tt_status compile_urdf(physics_workshop *shop, const char *canonical, physics_part *part,
                               mjModel **model, tt_error *error) {
   static const char *const GIVEN_UP[] = {"", "without its visual geometry",
-                                         "without its visual geometry, with 1 mg for moving links "
-                                         "that have no mass"};
+                                         ("without its visual geometry, with 1 mg for moving links "
+                                          "that have no mass")};
   tt_error first = {""}, reason;
   for (physics_urdf_care care = URDF_AS_IT_IS; care <= URDF_WITH_LEAST_MASSES; care++) {
     char prepared[TT_PATH_SIZE];

@@ -165,9 +165,20 @@ uint64_t tt_physics_hash(const tt_physics *physics);
 double tt_physics_ray(const tt_physics *physics, const double origin[3], const double direction[3],
                       int except_robot, double limit);
 
+/** What a drawable is. */
+typedef enum tt_shape_kind {
+  TT_PLANE,
+  TT_SPHERE,
+  TT_CAPSULE,
+  TT_ELLIPSOID,
+  TT_CYLINDER,
+  TT_BOX,
+  TT_MESH,
+  TT_HEIGHTFIELD
+} tt_shape_kind;
 /** Geometry for viewers: static description of one drawable. Vertices of meshes are in the geom frame. */
 typedef struct tt_shape {
-  enum { TT_PLANE, TT_SPHERE, TT_CAPSULE, TT_ELLIPSOID, TT_CYLINDER, TT_BOX, TT_MESH, TT_HEIGHTFIELD } kind;
+  tt_shape_kind kind;
   int body;
   double size[3];     /**< MuJoCo's meaning: half sizes; capsule and cylinder radius, half length */
   double position[3]; /**< in the body frame */

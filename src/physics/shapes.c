@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int kind_of(int geom_type) {
+static tt_shape_kind kind_of(int geom_type) {
   switch (geom_type) {
     case mjGEOM_PLANE: return TT_PLANE;
     case mjGEOM_HFIELD: return TT_HEIGHTFIELD;
