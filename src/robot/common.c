@@ -82,6 +82,9 @@ tt_status tt_robot_find_signal(const tt_robot_part *part, const tt_names *names,
   char where[320];
   snprintf(where, sizeof where, "%s.%s", part->where, key);
   TT_TRY(tt_names_find_signal(names, name, part->part.robot, where, signal, error));
+  if (signal->source == TT_SIGNAL_REAL_TIME_FACTOR)
+    return tt_fail(error, TT_INVALID, "%s: '%s' is of the wall clock: no two runs read the same",
+                   where, name);
   if (signal->source != TT_SIGNAL_CHANNEL || signal->index < channel) return TT_OK;
   return tt_fail(error, TT_INVALID,
                  "%s: '%s' is computed later; put what computes it before '%s' in the file", where,

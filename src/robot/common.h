@@ -45,7 +45,7 @@ tt_status tt_robot_find_joint(const tt_declare *declare, const char *key, const 
 tt_status tt_robot_find_body(const tt_declare *declare, const char *key, const char *name,
                              int *body, tt_error *error);
 /** Resolves a signal for a part whose first channel is `channel`. One that this part or a later one computes is
- *  refused: it would be read before it is written. */
+ *  refused: it would be read before it is written. So is what the wall clock decides. */
 tt_status tt_robot_find_signal(const tt_robot_part *part, const tt_names *names, const char *key,
                                const char *name, int channel, tt_signal *signal, tt_error *error);
 /** Adds the channel "<part>.<suffix>". */

@@ -547,6 +547,8 @@ static void mistakes_are_named(void **state) {
       {{"encoders", "{name: a, signal: rail.position, from: 0, to: 1, minimum: 0, maximum: 9}"},
        "give a unit"},
       {{"encoders", "{name: a, signal: a.ticks, ticks_per_turn: 4}"}, "is computed later"},
+      {{"encoders", "{name: a, signal: real_time_factor, ticks_per_turn: 4}"},
+       "is of the wall clock"},
       {{"line_trackers", "{name: a, body: bnch}"}, "did you mean 'bench'?"},
       {{"limit_switches", "{name: a, joint: rail}"}, "give `above`, `below`, or both"},
       {{"limit_switches", "{name: a, joint: rail, above: 3 deg}"}, ".above: '3 deg'"},
