@@ -1,5 +1,8 @@
-/* sections.c: the table of a scene's sections, each one a mapping with a schema of its own in its room's folder. */
-#include "record/section.h"
+/* sections.c: the table of a scene's sections, each one a mapping with a schema of its own in its room's folder.
+ * Rooms are named here and nowhere else in config; their headers stay unknown to it. */
+#include "config/schema.h"
+
+extern const tt_schema tt_record_schema; /* src/record/section.c */
 
 const tt_schema *const tt_section_schemas[] = {
     &tt_record_schema,
