@@ -1,8 +1,9 @@
 /* ezphysics.c: the connection of the ezphysics wire: when it sends, when it waits, what a message does.
  *
- * Mode step: each state sent is answered by one message, and the world waits for it. Mode realtime: states leave
- * as they come, and every message that has arrived by receive applies. A message is validated whole before any of
- * it takes effect; what it orders an axis to do stands in `orders` until receive submits it.
+ * Mode step: each state sent is answered by one message, and the world waits for it; what comes before the next
+ * state stays in the buffer. Mode realtime: states leave as they come, and every message that has arrived by
+ * receive applies. A message is validated whole as soon as it is read; what it orders an axis to do stands in
+ * `orders` until receive submits it.
  */
 #include "wire/ezphysics/ezphysics.h"
 
@@ -54,7 +55,9 @@ typedef struct ezphysics {
   size_t state_capacity, state_size, names_size;
 
   order (*orders)[TT_EZ_AXES], (*draft)[TT_EZ_AXES]; /* [joint_count] of this period; of one message */
-  uint64_t heard;                                    /* messages accepted in this period */
+  bool answered;  /* mode step: the message that was waited for is there */
+  bool reset;     /* a message of this period asked for it */
+  uint64_t heard; /* messages accepted in this period */
   bool (*forced)[TT_EZ_AXES];                        /* a force of the last period is to be ended */
   tt_submission *submissions;                        /* two an axis */
 } ezphysics;
@@ -205,6 +208,7 @@ static void on_open(void *context, tt_tcp *tcp) {
   self->in_size = 0;
   self->paused = false;
   self->owed = self->stale = 0;
+  self->answered = false;
   stop_watch(&self->waiting);
   stop_watch(&self->sending);
   snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_tcp_peer(tcp));
@@ -216,11 +220,19 @@ static void on_open(void *context, tt_tcp *tcp) {
   if (self->tcp != NULL && waits_for_us && self->state_size > 0) send_state(wire);
 }
 
+/** What it ordered but the world has not carried out is void: in mode step the next peer's answer decides. */
+static void forget_orders(ezphysics *self) {
+  memset(self->orders, 0, (size_t)self->objects.joint_count * sizeof *self->orders);
+  self->answered = self->reset = false;
+  self->heard = 0;
+}
+
 static void lose_peer(tt_wire *wire, const char *reason) {
   ezphysics *self = wire->self;
   tt_wire_event(wire, "disconnected %s: %s", tt_tcp_peer(self->tcp), reason);
   self->tcp = NULL;
   self->in_size = 0;
+  forget_orders(self);
   stop_watch(&self->waiting);
   wire->state = TT_WIRE_WAITING;
   wire->stats.peer[0] = '\0';
@@ -336,7 +348,7 @@ static bool take_message(tt_wire *wire, const uint8_t *bytes, size_t size) {
     case ACCEPTED:
       memcpy(self->orders, self->draft, orders);
       self->heard++;
-      if (reset) tt_wire_request_reset(wire);
+      self->reset |= reset;
       return true;
     case REFUSED: return true; /* it was an answer all the same: nobody waits for another */
     default: close_peer(wire, "its message was malformed"); return false;
@@ -386,33 +398,6 @@ static void drop_stale(tt_wire *wire) {
   }
 }
 
-static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t size) {
-  tt_wire *wire = context;
-  ezphysics *self = wire->self;
-  if (tcp != self->tcp) return; /* refused, and not gone yet */
-  if (size > MAX_MESSAGE + READ_AT_MOST - self->in_size) { /* only if a read brought more than it may */
-    close_peer(wire, "more bytes than there is room for");
-    return;
-  }
-  memcpy(self->in + self->in_size, bytes, size);
-  self->in_size += size;
-  drop_stale(wire);
-  if (front_message(wire) == 0 || self->in_size < MAX_MESSAGE || self->paused) return;
-  self->paused = true;
-  tt_tcp_pause(tcp, true);
-}
-
-static bool must_wait(const tt_wire *const_wire) {
-  ezphysics *self = const_wire->self;
-  if (self->config->checked_mode == TT_EZ_REALTIME) return false;
-  if (front_message(self->wire) > 0) return false;
-  watch_connecting(self);
-  watch_answer(self);
-  return true;
-}
-
-/* --- receive --- */
-
 static void measure_round_trip(tt_wire *wire) {
   ezphysics *self = wire->self;
   tt_wire_stats *stats = &wire->stats;
@@ -429,18 +414,45 @@ static void take_messages(tt_wire *wire) {
   ezphysics *self = wire->self;
   bool step = self->config->checked_mode == TT_EZ_STEP;
   size_t size;
-  while ((size = front_message(wire)) > 0) {
+  drop_stale(wire);
+  while (!self->answered && (size = front_message(wire)) > 0) {
     tt_wire_received(wire, self->in, size);
-    if (step) {
-      if (self->owed > 0) self->owed--;
-      measure_round_trip(wire);
-      stop_watch(&self->waiting);
-    }
     if (!take_message(wire, self->in, size)) return;
     drop_front(self, size);
-    if (step) return;
+    if (!step) continue;
+    self->answered = true;
+    if (self->owed > 0) self->owed--;
+    measure_round_trip(wire);
+    stop_watch(&self->waiting);
   }
 }
+
+static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t size) {
+  tt_wire *wire = context;
+  ezphysics *self = wire->self;
+  if (tcp != self->tcp) return; /* refused, and not gone yet */
+  if (size > MAX_MESSAGE + READ_AT_MOST - self->in_size) { /* only if a read brought more than it may */
+    close_peer(wire, "more bytes than there is room for");
+    return;
+  }
+  memcpy(self->in + self->in_size, bytes, size);
+  self->in_size += size;
+  take_messages(wire);
+  if (self->tcp == NULL || self->in_size < MAX_MESSAGE || self->paused) return;
+  self->paused = true;
+  tt_tcp_pause(tcp, true);
+}
+
+static bool must_wait(const tt_wire *const_wire) {
+  ezphysics *self = const_wire->self;
+  if (self->config->checked_mode == TT_EZ_REALTIME) return false;
+  if (self->answered) return false;
+  watch_connecting(self);
+  watch_answer(self);
+  return true;
+}
+
+/* --- receive --- */
 
 static int submit_order(ezphysics *self, const order *order, const tt_ez_axis *axis, int count) {
   if (order->kind == ORDER_FORCE && axis->torque >= 0) {
@@ -492,8 +504,9 @@ static void receive(tt_wire *wire) {
   ezphysics *self = wire->self;
   if (self->config->checked_mode == TT_EZ_REALTIME) watch_connecting(self);
   watch_sending(wire);
-  take_messages(wire);
   carry_out(wire);
+  if (self->reset) tt_wire_request_reset(wire);
+  self->reset = self->answered = false;
 }
 
 /* --- send --- */
@@ -509,19 +522,17 @@ static void send_view(tt_wire *wire, const tt_view *view) {
     return;
   }
   send_state(wire);
+  take_messages(wire); /* it may have sent several at once */
 }
 
 /* --- the rest of the contract --- */
 
 static void reset(tt_wire *wire) {
   ezphysics *self = wire->self;
-  size_t joints = (size_t)self->objects.joint_count;
-  memset(self->orders, 0, joints * sizeof *self->orders);
-  memset(self->forced, 0, joints * sizeof *self->forced);
-  self->heard = 0;
-  if (self->config->checked_mode == TT_EZ_STEP) self->stale = self->owed;
+  forget_orders(self);
+  memset(self->forced, 0, (size_t)self->objects.joint_count * sizeof *self->forced);
+  if (self->config->checked_mode == TT_EZ_STEP) self->stale += self->owed;
   self->owed = 0;
-  drop_stale(wire);
 }
 
 static void eject(tt_wire *wire) { close_peer(wire, "ejected: no message in time"); }

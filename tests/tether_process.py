@@ -1,0 +1,81 @@
+"""Starts the program under test for end-to-end tests, and waits for conditions instead of seconds."""
+import os
+import pathlib
+import signal
+import subprocess
+import threading
+import time
+
+ROOT = pathlib.Path(os.environ.get("TETHER_SOURCE_DIR", pathlib.Path(__file__).parents[1]))
+TETHER = os.environ.get("TETHER", str(ROOT / "build" / "tether"))
+PATIENCE = 20  # s that anything may take on a busy machine
+
+
+def wait_for(condition, what="the condition", patience=PATIENCE):
+    """Returns the first true value of `condition()`, looking again and again."""
+    end = time.monotonic() + patience
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} did not come about within {patience} s")
+        time.sleep(0.002)
+
+
+class Tether:
+    """One running `tether COMMAND …`. Standard error is collected in `lines`; `addresses` holds what it said in its
+    ready line. Use it in a with statement; the process is gone afterwards."""
+
+    def __init__(self, *arguments, ready=True):
+        self.lines = []
+        self.addresses = {}
+        self.process = subprocess.Popen([TETHER, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+        if ready:
+            wait_for(lambda: self.addresses or self.process.poll() is not None, "the ready line")
+            if not self.addresses:
+                self.__exit__()
+                raise AssertionError("tether ended: " + self.text())
+
+    def _read(self):
+        for line in self.process.stderr:
+            self.lines.append(line.rstrip("\n"))
+            if line.startswith("ready "):
+                self.addresses = dict(word.split("=", 1) for word in line.split()[1:])
+
+    def text(self):
+        return "\n".join(self.lines)
+
+    def address(self, name):
+        """(host, port) of a socket named in the ready line."""
+        host, port = self.addresses[name].rsplit(":", 1)
+        return host, int(port)
+
+    def wait_line(self, part, patience=PATIENCE):
+        """Waits until a line of standard error holds `part`, and returns it."""
+        return wait_for(lambda: next((line for line in list(self.lines) if part in line), None),
+                        f"a line with '{part}'", patience)
+
+    def wait_exit(self, patience=PATIENCE):
+        status = self.process.wait(patience)
+        self.reader.join(5)
+        return status
+
+    def stop(self, number=signal.SIGTERM):
+        """Ends it in order and returns its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.wait_exit()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.reader.join(5)
+        self.process.stderr.close()

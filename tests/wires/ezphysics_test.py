@@ -1,0 +1,413 @@
+#!/usr/bin/env python3
+"""The ezphysics wire against the real program: bytes, modes, commands, timeouts, and what a bad peer does."""
+import pathlib
+import socket
+import struct
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from tether_process import ROOT, Tether, wait_for  # noqa: E402
+
+COLLISION, LIMB, JOINTAXIS, JOINTFEEDBACK, TIMESTAMP, NAME = 1, 2, 3, 4, 5, 16
+RESET, AXIS_FORCE, AXIS_MOTOR = 1, 2, 3
+
+# A turntable on a vertical hinge, a hanging two-link arm, and a box that rests on the floor: everything in it
+# can be worked out by hand.
+MODEL = """<mujoco model="bench">
+  <option timestep="0.001"/>
+  <worldbody>
+    <geom type="plane" size="5 5 0.1"/>
+    <body name="table" pos="0 0 1">
+      <joint name="turn" axis="0 0 1"/>
+      <geom type="cylinder" size="0.5 0.02" mass="2"/>
+    </body>
+    <body name="upper" pos="2 0 2">
+      <joint name="shoulder" axis="0 1 0" damping="0.5"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03" mass="1.5"/>
+      <body name="lower" pos="0 0 -0.5">
+        <joint name="elbow" axis="0 1 0" damping="0.5"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03" mass="0.5"/>
+      </body>
+    </body>
+    <body name="box" pos="-2 0 0.1"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="3"/></body>
+  </worldbody>
+</mujoco>
+"""
+SCENE = """timestep: 1/1000 s
+pace: {pace}
+robots:
+  - {{robot: {model}, name: bench}}
+wires:
+  - ezphysics: {{{keys}}}
+"""
+
+
+def message(*packets):
+    body = b"".join(struct.pack("<IIII", kind, len(load), thing, 0) + load for kind, thing, load in packets)
+    return struct.pack("<II", 8 + len(body), len(packets)) + body
+
+
+def motor(joint, velocity, torque):
+    return AXIS_MOTOR, joint, struct.pack("<6f", velocity, torque, 0, 0, 0, 0)
+
+
+def force(joint, torque):
+    return AXIS_FORCE, joint, struct.pack("<3f", torque, float("nan"), float("nan"))
+
+
+class State:
+    """A message from the simulator, checked while it is read."""
+
+    def __init__(self, data):
+        size, count = struct.unpack_from("<II", data)
+        assert size == len(data)
+        self.data, self.packets, at = data, [], 8
+        for _ in range(count):
+            kind, length, thing, index = struct.unpack_from("<IIII", data, at)
+            self.packets.append((kind, thing, index, data[at + 16:at + 16 + length]))
+            at += 16 + length
+        assert at == size
+
+    def floats(self, kind, thing, index=0):
+        return next(struct.unpack(f"<{len(load) // 4}f", load)
+                    for k, t, i, load in self.packets if (k, t, i) == (kind, thing, index))
+
+    @property
+    def step(self):
+        return next(struct.unpack("<if", load)[0] for kind, _, _, load in self.packets if kind == TIMESTAMP)
+
+
+class Peer:
+    """A controller."""
+
+    def __init__(self, connection):
+        self.socket = connection
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.settimeout(20)
+
+    def read(self, size):
+        data = b""
+        while len(data) < size:
+            part = self.socket.recv(size - len(data))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+    def state(self):
+        header = self.read(8)
+        return State(header + self.read(struct.unpack("<I", header[:4])[0] - 8))
+
+    def send(self, *packets):
+        self.socket.sendall(message(*packets))
+
+    def turn(self, *packets):
+        """Answers the last state and reads the next."""
+        self.send(*packets)
+        return self.state()
+
+    def quiet(self, seconds=0.3):
+        """Nothing arrives for a while."""
+        self.socket.settimeout(seconds)
+        try:
+            return self.socket.recv(1) is None
+        except TimeoutError:
+            return True
+        finally:
+            self.socket.settimeout(20)
+
+    def gone(self):
+        """The simulator closes."""
+        try:
+            while self.socket.recv(65536):
+                pass
+        except ConnectionError:
+            pass
+        return True
+
+
+class Ezphysics(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "bench.xml").write_text(MODEL)
+
+    def scene(self, keys="", pace="lockstep"):
+        path = self.folder / "scene.yaml"
+        if "steps" not in keys:
+            keys = "period: 10 ms" + (", " + keys if keys else "")
+        if "listen" not in keys and "connect:" not in keys:
+            keys = "listen: '127.0.0.1:0'" + (", " + keys if keys else "")
+        path.write_text(SCENE.format(pace=pace, model=self.folder / "bench.xml", keys=keys))
+        return path
+
+    def start(self, keys="", pace="lockstep", ready=True):
+        tether = Tether("run", self.scene(keys, pace), "--no-web", ready=ready)
+        self.addCleanup(tether.__exit__)
+        return tether
+
+    def connect(self, tether):
+        peer = Peer(socket.create_connection(tether.address("ezphysics")))
+        self.addCleanup(peer.socket.close)
+        return peer
+
+    def both(self, keys=""):
+        tether = self.start(keys)
+        return tether, self.connect(tether)
+
+    def test_first_state_is_whole_ordered_and_byte_exact(self):
+        _, peer = self.both()
+        state = peer.state()
+        self.assertEqual(state.data[8:32].hex(), "0500000008000000" + "00000000" * 2 + "00000000" + "6f12833a")
+        kinds = [(kind, thing, index) for kind, thing, index, _ in state.packets]
+        self.assertEqual(kinds[:12], [(TIMESTAMP, 0, 0), (LIMB, 1, 0), (LIMB, 2, 0), (LIMB, 3, 0), (LIMB, 4, 0),
+                                      (JOINTAXIS, 1, 0), (JOINTAXIS, 2, 0), (JOINTAXIS, 3, 0),
+                                      (JOINTFEEDBACK, 1, 0), (JOINTFEEDBACK, 2, 0), (JOINTFEEDBACK, 3, 0)]
+                         + kinds[11:12])
+        limb = state.floats(LIMB, 1)
+        self.assertEqual(len(limb), 21)
+        self.assertEqual(limb[:7], (0, 0, 1, 1, 0, 0, 0))
+        self.assertEqual((limb[13], limb[20]), (0, 0))
+        self.assertTrue(peer.quiet(), "it waits for a message after each state")
+
+    def test_one_message_one_period(self):
+        _, peer = self.both("steps: 7")
+        self.assertEqual(peer.state().step, 0)
+        for n in range(1, 20):
+            self.assertEqual(peer.turn().step, 7 * n)
+        peer.socket.sendall(message() * 5)  # several at once are answered one by one
+        self.assertEqual([peer.state().step for _ in range(5)], [7 * n for n in range(20, 25)])
+        self.assertTrue(peer.quiet())
+
+    def test_a_message_may_come_in_any_pieces(self):
+        _, peer = self.both()
+        peer.state()
+        data = message(motor(1, 1.0, 50), (RESET, 0, b""), force(2, 1.0))
+        for byte in data:
+            peer.socket.sendall(bytes([byte]))
+        self.assertEqual(peer.state().step, 0)  # the reset's own state
+
+    def test_contacts_come_in_pairs_and_carry_the_weight(self):
+        _, peer = self.both()
+        peer.state()
+        for _ in range(100):
+            state = peer.turn()
+        touches = [(thing, index) for kind, thing, index, _ in state.packets if kind == COLLISION]
+        self.assertEqual(sorted(thing for thing, _ in touches), [thing for thing, _ in touches])
+        world = {index for thing, index in touches if thing == 0}
+        box = {index for thing, index in touches if thing == 4}
+        self.assertEqual(world, box)
+        self.assertEqual(len(box), 4)
+        for kind, thing, index, load in state.packets:
+            if kind == COLLISION:
+                x, y, z, depth = struct.unpack("<4f", load)
+                self.assertGreater(depth, 0)
+                self.assertAlmostEqual(z, 0, delta=0.01)
+                self.assertAlmostEqual(abs(x + 2), 0.1, delta=0.01)
+        limb = state.floats(LIMB, 4)
+        self.assertAlmostEqual(limb[9], 3 * 9.81, delta=0.3)  # the floor carries the box
+        self.assertAlmostEqual(limb[7], 0, delta=0.3)
+
+    def test_feedback_of_a_hanging_arm_is_its_weight(self):
+        _, peer = self.both()
+        peer.state()
+        for _ in range(50):
+            state = peer.turn()
+        shoulder, elbow = state.floats(JOINTFEEDBACK, 2), state.floats(JOINTFEEDBACK, 3)
+        self.assertAlmostEqual(shoulder[2], 2.0 * 9.81, delta=0.2)
+        self.assertAlmostEqual(elbow[2], 0.5 * 9.81, delta=0.05)
+        for feedback in (shoulder, elbow):
+            for axis in range(3):
+                self.assertAlmostEqual(feedback[axis], -feedback[6 + axis], places=3)
+
+    def test_a_motor_reaches_its_velocity_and_keeps_it(self):
+        _, peer = self.both()
+        peer.state()
+        peer.turn(motor(1, 3.0, 50))
+        for _ in range(40):
+            state = peer.turn()
+        self.assertAlmostEqual(state.floats(JOINTAXIS, 1)[1], 3.0, delta=0.03)
+
+    def test_a_motor_never_exceeds_its_torque(self):
+        _, peer = self.both()
+        peer.state()
+        inertia = 2 * 0.5 ** 2 / 2  # of the turntable about its axis
+        peer.turn(motor(1, 1000.0, 0.5))
+        before = peer.turn().floats(JOINTAXIS, 1)[1]
+        after = before
+        for _ in range(10):
+            after = peer.turn().floats(JOINTAXIS, 1)[1]
+        self.assertAlmostEqual((after - before) / 0.1, 0.5 / inertia, delta=0.02 * 0.5 / inertia)
+
+    def test_a_force_lasts_one_period_and_a_motor_takes_over(self):
+        _, peer = self.both()
+        peer.state()
+        pushed = peer.turn(force(1, 2.0)).floats(JOINTAXIS, 1)[1]  # surplus axes hold NaN: ignored
+        self.assertAlmostEqual(pushed, 2.0 * 0.01 / 0.25, delta=0.002)
+        self.assertAlmostEqual(peer.turn().floats(JOINTAXIS, 1)[1], pushed, delta=1e-5)
+        twice = peer.turn(force(1, 2.0)).floats(JOINTAXIS, 1)[1]
+        self.assertAlmostEqual(twice, 2 * pushed, delta=0.002)
+        peer.turn(motor(1, 0.0, 50))
+        for _ in range(20):
+            state = peer.turn()
+        self.assertAlmostEqual(state.floats(JOINTAXIS, 1)[1], 0, delta=0.001)
+
+    def test_reset_starts_over_bit_for_bit(self):
+        _, peer = self.both()
+        first = peer.state().data
+        run = [peer.turn(motor(1, 2.0, 1.0)).data for _ in range(20)]
+        self.assertEqual(peer.turn((RESET, 0, b"")).data, first)
+        self.assertEqual([peer.turn(motor(1, 2.0, 1.0)).data for _ in range(20)], run)
+
+    def test_names_on_connection(self):
+        _, peer = self.both("names: true")
+        names = peer.state()
+        self.assertTrue(all(kind == NAME for kind, _, _, _ in names.packets))
+        found = {(index, thing): load.decode() for _, thing, index, load in names.packets}
+        self.assertEqual({found[0, n] for n in range(1, 5)}, {"table", "upper", "lower", "box"})
+        self.assertEqual([found[1, n] for n in range(1, 4)], ["turn", "shoulder", "elbow"])
+        self.assertEqual(peer.state().step, 0)
+
+    def test_marks_decide_who_sends_and_receives(self):
+        tether, peer = self.both("marks: [{body: '*', send: false}, {body: table, send: true}, "
+                                 "{joint: '*', send: false, receive: false}, {joint: elbow, receive: true}]")
+        self.assertEqual([(kind, thing) for kind, thing, _, _ in peer.state().packets], [(TIMESTAMP, 0), (LIMB, 1)])
+        peer.turn(motor(1, 3.0, 50))
+        tether.wait_line("AXIS_MOTOR for joint 1, which is unknown or not marked to receive")
+        for _ in range(10):
+            state = peer.turn(force(3, 5.0))
+        self.assertEqual(state.floats(LIMB, 1)[3:7], (1, 0, 0, 0))
+        self.assertEqual(tether.stop(), 0)
+
+    def test_unknown_ids_and_types_are_ignored(self):
+        tether, peer = self.both()
+        peer.state()
+        state = peer.turn((AXIS_MOTOR, 99, bytes(24)), (77, 1, b"abc"), motor(1, 1.0, 50))
+        self.assertEqual(state.step, 10)
+        self.assertGreater(state.floats(JOINTAXIS, 1)[1], 0.1)
+        tether.wait_line("for joint 99")
+
+    def test_bad_numbers_refuse_the_whole_message_but_are_an_answer(self):
+        tether, peer = self.both()
+        peer.state()
+        for bad in (float("nan"), float("inf"), 1e30):
+            state = peer.turn(motor(1, 1.0, 50), motor(2, bad, 1.0))
+            self.assertEqual(state.floats(JOINTAXIS, 1)[1], 0)
+        peer.turn(motor(1, 1.0, -1.0))
+        tether.wait_line("non-finite number")
+        tether.wait_line("value out of range")
+
+    def test_bad_framing_closes_that_connection_only(self):
+        tether = self.start()
+        for bad in (b"\xff" * 8, struct.pack("<II", 7, 0), struct.pack("<II", 8, 1), struct.pack(">II", 8, 0),
+                    struct.pack("<III", 12, 0, 0), message((AXIS_MOTOR, 1, bytes(20))), message((RESET, 0, b"x")),
+                    struct.pack("<IIIIII", 24, 1, 1, 99, 0, 0)):
+            peer = self.connect(tether)
+            peer.state()
+            lines = len(tether.lines)
+            peer.socket.sendall(bad)
+            self.assertTrue(peer.gone())
+            wait_for(lambda: len(tether.lines) > lines)
+        peer = self.connect(tether)
+        self.assertEqual(peer.state().step, 0)
+        self.assertEqual(peer.turn().step, 10)
+
+    def test_only_one_at_a_time_and_the_next_goes_on(self):
+        tether, first = self.both()
+        first.state()
+        first.turn()
+        second = self.connect(tether)
+        self.assertTrue(second.gone())
+        tether.wait_line("one at a time")
+        self.assertEqual(first.turn().step, 20)
+        first.socket.close()
+        third = self.connect(tether)
+        self.assertEqual(third.state().step, 20)
+        self.assertEqual(third.turn().step, 30)
+
+    def test_silence_warns_and_stops(self):
+        tether, peer = self.both("receive_timeout: 0.3 s")
+        peer.state()
+        for _ in range(5):
+            peer.turn()
+            time.sleep(0.1)
+        started = time.monotonic()
+        self.assertEqual(tether.wait_exit(), 3)
+        self.assertLess(time.monotonic() - started, 5)
+        self.assertIn("no message came within 0.3 s", tether.text())
+
+    def test_nobody_at_the_start_stops(self):
+        tether = self.start("connect_timeout: 0.3 s")
+        self.assertEqual(tether.wait_exit(), 3)
+        self.assertIn("nobody connected", tether.text())
+
+    def test_the_simulator_may_connect(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            server.settimeout(20)
+            self.start(f"connect: '127.0.0.1:{server.getsockname()[1]}'")
+            connection, _ = server.accept()
+            peer = Peer(connection)
+            self.addCleanup(connection.close)
+            self.assertEqual(peer.state().step, 0)
+            self.assertEqual(peer.turn().step, 10)
+
+    def test_connecting_to_nobody_stops(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+        tether = self.start(f"connect: '127.0.0.1:{port}', connect_timeout: 0.3 s")
+        self.assertEqual(tether.wait_exit(), 3)
+
+    def test_realtime_mode_never_waits(self):
+        tether = self.start("mode: realtime", pace="realtime")
+        peer = self.connect(tether)
+        steps = [peer.state().step for _ in range(50)]
+        self.assertEqual([b - a for a, b in zip(steps, steps[1:])], [10] * 49)
+        peer.send(motor(1, 2.0, 50))
+        wait_for(lambda: abs(peer.state().floats(JOINTAXIS, 1)[1] - 2.0) < 0.05, "the motor's speed")
+        tether.wait_line("watchdog: silent for 0.5 s")
+        wait_for(lambda: abs(peer.state().floats(JOINTAXIS, 1)[1]) < 0.01, "the stop")
+
+    def test_realtime_force_lasts_one_period(self):
+        tether = self.start("mode: realtime", pace="realtime")
+        peer = self.connect(tether)
+        peer.state()
+        peer.send(force(1, 2.0))
+        wait_for(lambda: peer.state().floats(JOINTAXIS, 1)[1] > 0.01, "the push")
+        speeds = [peer.state().floats(JOINTAXIS, 1)[1] for _ in range(20)]
+        self.assertAlmostEqual(speeds[-1], 0.08, delta=0.005)
+
+    def test_who_does_not_read_is_cut_and_the_world_goes_on(self):
+        tether = self.start("mode: realtime, send_timeout: 0.3 s", pace="fast")
+        peer = self.connect(tether)
+        tether.wait_line("has not read what it was sent in time")
+        peer.socket.close()
+        again = self.connect(tether)
+        self.assertGreater(again.state().step, 0)
+
+    def test_a_wrong_scene_is_refused_with_its_line(self):
+        for keys, says in (("listen: '127.0.0.1:0', connect: '127.0.0.1:1'", "not both"), ("mode: fast", "mode"),
+                           ("steps: 2000000", "steps"), ("marks: [{send: true}]", "marks[0]"),
+                           ("marks: [{body: table, receive: true}]", "bodies take no commands"),
+                           ("marks: [{joint: wheel}]", "there is no joint 'wheel'"),
+                           ("receive_timeout: 3 m", "receive_timeout"), ("faults: {loss: 0.1}", "faults")):
+            tether = self.start(keys, ready=False)
+            self.assertEqual(tether.wait_exit(), 1, keys)
+            self.assertIn(says, tether.text())
+            self.assertIn("scene.yaml:", tether.text())
+
+    def test_check_numbers_joints_as_the_wire_does(self):
+        import subprocess
+        from tether_process import TETHER
+        text = subprocess.run([TETHER, "check", self.scene()], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(text, r"1\s+turn\s+moves table, 1 axis")
+        self.assertRegex(text, r"3\s+elbow\s+moves lower")
+        self.assertRegex(text, r"4\s+box\s+3 kg")
+
+
+if __name__ == "__main__":
+    assert ROOT
+    unittest.main()
