@@ -18,7 +18,7 @@
  *                                   # default: what the motors give at stall, with model none what the joints say
  *       stall_torque: 2.42 N·m      # model custom: one motor's line at nominal_voltage
  *       free_speed: 5310 rpm
- *       stall_current: 133 A        # default: no current is told or limited
+ *       stall_current: 133 A        # default: current is neither told nor limited
  *       free_current: 2.7 A
  *       nominal_voltage: 12 V
  *
@@ -326,7 +326,9 @@ static tt_status declare_channels(motor *self, tt_declare *declare, tt_error *er
   TT_TRY(tt_robot_add_channel(declare, part, "torque", self->slide ? TT_FORCE : TT_TORQUE,
                               &self->torque_channel, error));
   if (!config_of(self)->has_line) return TT_OK;
-  TT_TRY(tt_robot_add_channel(declare, part, "current", TT_CURRENT, &self->current_channel, error));
+  if (config_of(self)->line.stall_current > 0)
+    TT_TRY(
+        tt_robot_add_channel(declare, part, "current", TT_CURRENT, &self->current_channel, error));
   TT_TRY(tt_robot_add_channel(declare, part, "voltage", TT_VOLTAGE, &self->voltage_channel, error));
   if (self->gear < 0) return TT_OK;
   return tt_robot_add_channel(declare, part, "gear", TT_DIMENSIONLESS, &self->gear_channel, error);
@@ -469,8 +471,9 @@ static void motor_sense(tt_part *part, const tt_physics *physics, tt_view *view)
   share at = share_in_gear(self, gear);
   double t = torque / (at.stall * self->axis_count), s = speed / at.free;
   const motor_line *line = &config->line;
-  view->channels[self->current_channel] =
-      config->motors * (line->stall_current * t + line->free_current * s);
+  if (self->current_channel >= 0)
+    view->channels[self->current_channel] =
+        config->motors * (line->stall_current * t + line->free_current * s);
   double u = fmax(-config->full, fmin(t + s, config->full));
   view->channels[self->voltage_channel] = u * line->nominal_voltage;
   if (self->gear_channel >= 0) view->channels[self->gear_channel] = gear;
