@@ -10,7 +10,8 @@
   X(check)                                                                                         \
   X(core)                                                                                          \
   X(joystick)                                                                                      \
-  X(bench)
+  X(bench)                                                                                         \
+  X(verify)
 
 typedef struct tt_app_command {
   const char *name;    /**< "run" */

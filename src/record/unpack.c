@@ -1,0 +1,141 @@
+#include "record/unpack.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILES "/tether/files"
+
+static bool make_parents(char *path) {
+  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    int made = mkdir(path, 0700);
+    *slash = '/';
+    if (made != 0 && errno != EEXIST) return false;
+  }
+  return true;
+}
+
+/* A recorded path is absolute and stays below the folder. */
+static bool is_safe(const char *path) {
+  return path[0] == '/' && !strstr(path, "/../") && strlen(path) < PATH_MAX / 2;
+}
+
+static tt_status write_file(const char *folder, const char *path, const tt_wpilog_record *record,
+                            tt_error *error) {
+  char target[PATH_MAX];
+  snprintf(target, sizeof target, "%s%s", folder, path);
+  FILE *file = is_safe(path) && make_parents(target) ? fopen(target, "wbxe") : NULL;
+  if (!file) return tt_fail(error, TT_FAILED, "%s: can't unpack: %s", path, strerror(errno));
+  size_t wrote = fwrite(record->payload, 1, record->size, file);
+  if (fclose(file) != 0 || wrote != record->size)
+    return tt_fail(error, TT_FAILED, "%s: can't unpack: %s", target, strerror(errno));
+  return TT_OK;
+}
+
+/* What stands before "/robots/" or "/arenas/" in a recorded path is the data folder that names were found in. */
+static void find_data(tt_unpacked *unpacked, const char *path) {
+  const char *found = strstr(path, "/robots/");
+  if (!found) found = strstr(path, "/arenas/");
+  if (!found || unpacked->data) return;
+  if (asprintf(&unpacked->data, "%s%.*s", unpacked->folder, (int)(found - path), path) < 0)
+    unpacked->data = NULL;
+}
+
+static tt_status unpack_files(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt_error *error) {
+  uint32_t count;
+  const tt_run_entry *entries = tt_run_log_entries(cursor->log, &count);
+  for (uint32_t i = 1; i < count; i++) {
+    tt_wpilog_record record;
+    if (!entries[i].name || strncmp(entries[i].name, FILES, strlen(FILES)) != 0) continue;
+    if (!tt_run_cursor_value(cursor, i, &record)) continue;
+    const char *path = entries[i].name + strlen(FILES);
+    TT_TRY(write_file(unpacked->folder, path, &record, error));
+    find_data(unpacked, path);
+  }
+  return TT_OK;
+}
+
+static const char *text_of(struct json_object *object, const char *key) {
+  struct json_object *value;
+  return json_object_object_get_ex(object, key, &value) ? json_object_get_string(value) : NULL;
+}
+
+static tt_status copy_settings(struct json_object *run, tt_unpacked *unpacked) {
+  struct json_object *list;
+  if (!json_object_object_get_ex(run, "settings", &list) ||
+      !json_object_is_type(list, json_type_array))
+    return TT_OK;
+  size_t count = json_object_array_length(list);
+  unpacked->settings = calloc(count + 1, sizeof *unpacked->settings);
+  if (!unpacked->settings) return TT_NOMEM;
+  for (size_t i = 0; i < count; i++) {
+    const char *text = json_object_get_string(json_object_array_get_idx(list, i));
+    unpacked->settings[i] = strdup(text ? text : "");
+    if (!unpacked->settings[i]) return TT_NOMEM;
+    unpacked->setting_count++;
+  }
+  return TT_OK;
+}
+
+static tt_status read_run(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt_error *error) {
+  tt_wpilog_record record;
+  if (!tt_run_cursor_value(cursor, tt_run_log_find(cursor->log, "/tether/run"), &record))
+    return tt_fail(error, TT_INVALID, "the log does not say what was run: it is not one of ours");
+  char *text = strndup((const char *)record.payload, record.size);
+  struct json_object *run = text ? json_tokener_parse(text) : NULL;
+  free(text);
+  const char *scene = run ? text_of(run, "scene_file") : NULL;
+  tt_status status = scene ? copy_settings(run, unpacked) : TT_INVALID;
+  if (status == TT_OK && asprintf(&unpacked->scene, "%s%s", unpacked->folder, scene) < 0) {
+    unpacked->scene = NULL;
+    status = TT_NOMEM;
+  }
+  json_object_put(run);
+  if (status == TT_OK) return TT_OK;
+  return tt_fail(error, status, "the log does not say which scene was run");
+}
+
+static tt_status unpack(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt_error *error) {
+  if (!mkdtemp(unpacked->folder))
+    return tt_fail(error, TT_FAILED, "%s: %s", unpacked->folder, strerror(errno));
+  TT_TRY(read_run(cursor, unpacked, error));
+  TT_TRY(unpack_files(cursor, unpacked, error));
+  if (!unpacked->data) unpacked->data = strdup("");
+  if (access(unpacked->scene, R_OK) != 0)
+    return tt_fail(error, TT_INVALID, "the log does not keep its scene's files");
+  return unpacked->data ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
+}
+
+tt_status tt_unpack(const tt_run_log *log, tt_unpacked *unpacked, tt_error *error) {
+  tt_run_cursor cursor;
+  *unpacked = (tt_unpacked){.folder = "/tmp/tether-run-XXXXXX"};
+  if (!tt_run_cursor_open(&cursor, log)) return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_run_cursor_seek(&cursor, 0); /* what describes the run stands at time 0 */
+  tt_status status = unpack(&cursor, unpacked, error);
+  tt_run_cursor_close(&cursor);
+  if (status != TT_OK) tt_unpacked_remove(unpacked);
+  return status;
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where) {
+  (void)about, (void)kind, (void)where;
+  return remove(path);
+}
+
+void tt_unpacked_remove(tt_unpacked *unpacked) {
+  if (!strchr(unpacked->folder, 'X') || access(unpacked->folder, F_OK) == 0)
+    nftw(unpacked->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  for (int i = 0; i < unpacked->setting_count; i++) free(unpacked->settings[i]);
+  free(unpacked->settings);
+  free(unpacked->scene);
+  free(unpacked->data);
+  *unpacked = (tt_unpacked){.folder = ""};
+}

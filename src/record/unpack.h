@@ -1,0 +1,20 @@
+/* unpack.h: the scene that a run was made of, taken out of its log into a temporary folder. */
+#ifndef TT_RECORD_UNPACK_H
+#define TT_RECORD_UNPACK_H
+
+#include "core/status.h"
+#include "record/run_log.h"
+
+typedef struct tt_unpacked {
+  char folder[64]; /**< temporary, removed by tt_unpacked_remove() */
+  char *scene;     /**< the scene's file in it */
+  char *data;      /**< the data folder in it, for $TETHER_DATA; "" when the scene used none */
+  char **settings; /**< PATH=VALUE of the run's command line */
+  int setting_count;
+} tt_unpacked;
+
+/** TT_INVALID when the log does not keep its scene. */
+tt_status tt_unpack(const tt_run_log *log, tt_unpacked *unpacked, tt_error *error);
+void tt_unpacked_remove(tt_unpacked *unpacked);
+
+#endif
