@@ -233,6 +233,8 @@ void tt_tcp_pause(tt_tcp *tcp, bool paused) {
   watch(tcp);
 }
 
+bool tt_tcp_closed(const tt_tcp *tcp) { return tcp->closed; }
+
 const char *tt_tcp_peer(const tt_tcp *tcp) { return tcp->peer; }
 
 size_t tt_tcp_queued(const tt_tcp *tcp) { return tcp->queued; }

@@ -194,32 +194,6 @@ static void send_state(tt_wire *wire) {
   send_bytes(wire, self->state, self->state_size);
 }
 
-static void on_open(void *context, tt_tcp *tcp) {
-  tt_wire *wire = context;
-  ezphysics *self = wire->self;
-  if (self->tcp != NULL) {
-    tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0,
-                 "%s is connected; one at a time", tt_tcp_peer(self->tcp));
-    tt_tcp_close(tcp, "refused");
-    return;
-  }
-  self->tcp = tcp;
-  self->ever_connected = true;
-  self->in_size = 0;
-  self->paused = false;
-  self->owed = self->stale = 0;
-  self->answered = false;
-  stop_watch(&self->waiting);
-  stop_watch(&self->sending);
-  snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_tcp_peer(tcp));
-  tt_wire_event(wire, "connected %s", tt_tcp_peer(tcp));
-  if (self->config->names != NULL && *self->config->names) {
-    send_bytes(wire, self->names, self->names_size);
-  }
-  bool waits_for_us = self->config->checked_mode == TT_EZ_STEP;
-  if (self->tcp != NULL && waits_for_us && self->state_size > 0) send_state(wire);
-}
-
 /** What it ordered but the world has not carried out is void: in mode step the next peer's answer decides. */
 static void forget_orders(ezphysics *self) {
   memset(self->orders, 0, (size_t)self->objects.joint_count * sizeof *self->orders);
@@ -242,6 +216,33 @@ static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   tt_wire *wire = context;
   ezphysics *self = wire->self;
   if (tcp != NULL && tcp == self->tcp) lose_peer(wire, reason);
+}
+
+static void on_open(void *context, tt_tcp *tcp) {
+  tt_wire *wire = context;
+  ezphysics *self = wire->self;
+  if (self->tcp != NULL && tt_tcp_closed(self->tcp)) lose_peer(wire, "closed");
+  if (self->tcp != NULL) {
+    tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0,
+                 "%s is connected; one at a time", tt_tcp_peer(self->tcp));
+    tt_tcp_close(tcp, "refused");
+    return;
+  }
+  self->tcp = tcp;
+  self->ever_connected = true;
+  self->in_size = 0;
+  self->paused = false;
+  self->owed = self->stale = 0;
+  self->answered = false;
+  stop_watch(&self->waiting);
+  stop_watch(&self->sending);
+  snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_tcp_peer(tcp));
+  tt_wire_event(wire, "connected %s", tt_tcp_peer(tcp));
+  if (self->config->names != NULL && *self->config->names) {
+    send_bytes(wire, self->names, self->names_size);
+  }
+  bool waits_for_us = self->config->checked_mode == TT_EZ_STEP;
+  if (self->tcp != NULL && waits_for_us && self->state_size > 0) send_state(wire);
 }
 
 static void close_peer(tt_wire *wire, const char *reason) {
