@@ -1,0 +1,175 @@
+/* store.h: where telemetry is kept: one small interface, filled by sqlite.c and postgres.c.
+ *
+ * Writing belongs to one thread; readers are opened by any thread, each used by one at a time. Devices and attributes are
+ * known by small indices that the collector gives them; a store maps them to whatever it keeps.
+ */
+#ifndef TT_STORE_STORE_H
+#define TT_STORE_STORE_H
+
+#include "core/status.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** A device or an attribute. */
+typedef struct tt_store_name {
+  int index;        /**< from 0, without gaps */
+  char *identifier; /**< "ROBO1", "Output.drive.velocity" */
+  char *name;       /**< for people, or NULL */
+} tt_store_name;
+
+typedef enum tt_value_type { TT_VALUE_AUTO, TT_VALUE_NUMBER, TT_VALUE_TEXT, TT_VALUE_FLAG } tt_value_type;
+typedef enum tt_value_mode { TT_MODE_BOTH, TT_MODE_STORE, TT_MODE_FORWARD, TT_MODE_IGNORE } tt_value_mode;
+
+/** How the values of attributes are handled. */
+typedef struct tt_handling {
+  char *pattern; /**< an identifier, or one with * and ? in it */
+  bool removed;  /**< takes the pattern away */
+  tt_value_type type;
+  tt_value_mode mode;
+  char *unit;          /**< of scaled values, or NULL */
+  double scale;        /**< kept value = sent value × scale + offset */
+  double offset;
+  double min_interval; /**< s on the device's clock between kept values of a device; 0: all are kept */
+  double retention;    /**< s after which values are removed; 0: never */
+} tt_handling;
+
+/** A boot epoch of a device. Times µs. */
+typedef struct tt_store_epoch {
+  int device, number;
+  int64_t anchor;                  /**< first offset seen; the store keeps the first it was told */
+  int64_t offset_low, offset_high; /**< normalized − device time of every sample lies between; only widened */
+} tt_store_epoch;
+
+/** Values of one device at one moment. Times µs. */
+typedef struct tt_store_sample {
+  int32_t device, epoch;
+  int64_t device_time; /**< as the device said */
+  int64_t time;        /**< UTC */
+  uint32_t first, count;
+} tt_store_sample;
+
+#define TT_STORE_NUMBER UINT32_MAX
+
+typedef struct tt_store_value {
+  int32_t attribute;
+  uint32_t text; /**< offset into the batch's text, or TT_STORE_NUMBER */
+  double number; /**< finite */
+} tt_store_value;
+
+/** What is written in one transaction: definitions first, then samples. */
+typedef struct tt_store_batch {
+  GArray *devices;    /**< tt_store_name */
+  GArray *attributes; /**< tt_store_name */
+  GArray *handlings;  /**< tt_handling */
+  GArray *epochs;     /**< tt_store_epoch */
+  GArray *samples;    /**< tt_store_sample */
+  GArray *values;     /**< tt_store_value */
+  GString *text;
+} tt_store_batch;
+tt_store_batch *tt_store_batch_new(void);
+void tt_store_batch_free(tt_store_batch *batch);
+void tt_store_batch_clear(tt_store_batch *batch);
+bool tt_store_batch_is_empty(const tt_store_batch *batch);
+size_t tt_store_batch_bytes(const tt_store_batch *batch);
+void tt_handling_clear(tt_handling *handling);
+void tt_handling_copy(tt_handling *target, const tt_handling *source);
+
+/** Called while loading, in order of index. Strings are the callee's to copy. */
+typedef struct tt_store_loader {
+  void *context;
+  void (*device)(void *context, const tt_store_name *device);
+  void (*attribute)(void *context, const tt_store_name *attribute);
+  void (*handling)(void *context, const tt_handling *handling);
+  /** The latest epochs of each device, oldest first, with its newest sample (false: it has none). */
+  void (*epoch)(void *context, const tt_store_epoch *epoch, bool has_sample, int64_t device_time, int64_t time);
+  /** The latest sample times of a device's last epoch, oldest first. */
+  void (*sample)(void *context, int device, int epoch, int64_t device_time);
+} tt_store_loader;
+
+/** One cell of a record. */
+typedef struct tt_store_cell {
+  int32_t attribute;
+  const char *text; /**< NULL: a number */
+  double number;
+} tt_store_cell;
+
+/** All values of one device at one moment; valid until the cursor moves. */
+typedef struct tt_store_record {
+  int64_t device_time, time;
+  const tt_store_cell *cells;
+  int count;
+} tt_store_record;
+
+/** Records of one epoch of one device in order of device time. */
+typedef struct tt_store_range {
+  int device, epoch;
+  int64_t device_from, device_to; /**< µs, inclusive */
+  int64_t from, to;               /**< µs UTC, inclusive */
+  const int *attributes;          /**< only these… */
+  int attribute_count;            /**< …all if 0 */
+} tt_store_range;
+
+typedef struct tt_store_cursor tt_store_cursor;
+typedef struct tt_store_reader tt_store_reader;
+
+struct tt_store_reader {
+  /** The epochs of a device, oldest first, appended to `epochs` (tt_store_epoch). */
+  tt_status (*epochs)(tt_store_reader *reader, int device, GArray *epochs, tt_error *error);
+  tt_status (*open)(tt_store_reader *reader, const tt_store_range *range, tt_store_cursor **cursor, tt_error *error);
+  /** TT_NOT_FOUND at the end. */
+  tt_status (*next)(tt_store_cursor *cursor, tt_store_record *record, tt_error *error);
+  void (*close_cursor)(tt_store_cursor *cursor);
+  void (*close)(tt_store_reader *reader);
+};
+
+/** Removes a device's values of an attribute. */
+typedef struct tt_store_purge {
+  int device, attribute;
+  int64_t before; /**< µs UTC */
+  int limit;      /**< samples looked at in one call */
+} tt_store_purge;
+
+/** What people are shown about a store. */
+typedef struct tt_store_state {
+  bool degraded;            /**< it can't write now */
+  char reason[256];         /**< why, if degraded */
+  uint64_t spooled_bytes;   /**< waiting on disk for the database */
+} tt_store_state;
+
+typedef struct tt_store tt_store;
+struct tt_store {
+  const char *kind; /**< "sqlite", "postgresql" */
+  /** Everything known, before the first write. */
+  tt_status (*load)(tt_store *store, const tt_store_loader *loader, tt_error *error);
+  /** TT_OK once the whole batch is durable; else nothing of it is, and it may be given again. A sample that is there
+   *  already (device, epoch, device time, attribute) stays as it is. */
+  tt_status (*write)(tt_store *store, const tt_store_batch *batch, tt_error *error);
+  /** About every 100 ms: reconnects, writes what is spooled. Returns true when there is more to do at once. */
+  bool (*tend)(tt_store *store);
+  /** Removes old values; `removed` counts them; TT_AGAIN: more may be left. */
+  tt_status (*purge)(tt_store *store, const tt_store_purge *purge, int *removed, tt_error *error);
+  void (*state)(tt_store *store, tt_store_state *state);
+  /** Writing ends soon: don't wait long for anything. Any thread. */
+  void (*hurry)(tt_store *store);
+  void (*close)(tt_store *store);
+  /** Any thread. */
+  tt_status (*open_reader)(tt_store *store, tt_store_reader **reader, tt_error *error);
+};
+
+typedef struct tt_store_options {
+  const char *url;       /**< "sqlite:FILE", "postgresql://…" or "none:" */
+  const char *spool;     /**< file that takes batches while PostgreSQL can't; NULL: none */
+  uint64_t spool_limit;  /**< bytes; default 1 GiB */
+} tt_store_options;
+
+/** Opens or creates a store, upgrading one of an older version. TT_VERSION: made by a newer one. */
+tt_status tt_store_open(const tt_store_options *options, tt_store **store, tt_error *error);
+
+/** Keeps nothing. */
+tt_status tt_none_open(tt_store **store);
+tt_status tt_sqlite_open(const char *path, tt_store **store, tt_error *error);
+tt_status tt_postgres_open(const tt_store_options *options, tt_store **store, tt_error *error);
+
+#endif

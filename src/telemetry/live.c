@@ -1,0 +1,236 @@
+/* live.c: queues of live samples, and what they look like on a wire. */
+#include "telemetry/live.h"
+
+#include "telemetry/live_hub.h"
+#include "telemetry/number.h"
+#include "telemetry/text.h"
+
+#include <string.h>
+
+enum { UNKNOWN, WANTED, UNWANTED };
+
+struct tt_live_reader {
+  tt_live_hub *hub;
+  char **devices, **fields;              /**< NULL: all */
+  GByteArray *device_cache, *field_cache; /**< by index */
+  GQueue queue;                          /**< tt_live_sample */
+  guint capacity;
+  uint64_t lost;
+  void (*wake)(void *context);
+  void *context;
+};
+
+struct tt_live_hub {
+  GMutex mutex;
+  GPtrArray *readers;
+  guint max_readers;
+  tt_live_human_name *human_name;
+  void *context;
+};
+
+tt_live_sample *tt_live_sample_new(int count) {
+  tt_live_sample *sample = g_malloc0(sizeof *sample + (size_t)count * sizeof *sample->values);
+  g_atomic_ref_count_init(&sample->references);
+  sample->count = count;
+  return sample;
+}
+
+void tt_live_sample_unref(tt_live_sample *sample) {
+  if (!sample || !g_atomic_ref_count_dec(&sample->references)) return;
+  for (int i = 0; i < sample->count; i++) g_free((char *)sample->values[i].text);
+  g_free(sample);
+}
+
+tt_live_hub *tt_live_hub_new(int max_readers, tt_live_human_name *human_name, void *context) {
+  tt_live_hub *hub = g_new0(tt_live_hub, 1);
+  g_mutex_init(&hub->mutex);
+  hub->readers = g_ptr_array_new();
+  hub->max_readers = (guint)max_readers;
+  hub->human_name = human_name;
+  hub->context = context;
+  return hub;
+}
+
+void tt_live_hub_free(tt_live_hub *hub) {
+  if (!hub) return;
+  g_ptr_array_unref(hub->readers);
+  g_mutex_clear(&hub->mutex);
+  g_free(hub);
+}
+
+tt_live_reader *tt_live_subscribe(tt_live_hub *hub, const tt_live_filter *filter, int capacity,
+                                  void (*wake)(void *context), void *context) {
+  tt_live_reader *reader = NULL;
+  g_mutex_lock(&hub->mutex);
+  if (hub->readers->len < hub->max_readers) {
+    reader = g_new0(tt_live_reader, 1);
+    reader->hub = hub;
+    if (filter->devices && *filter->devices) reader->devices = g_strdupv((char **)filter->devices);
+    if (filter->fields && *filter->fields) reader->fields = g_strdupv((char **)filter->fields);
+    reader->device_cache = g_byte_array_new();
+    reader->field_cache = g_byte_array_new();
+    g_queue_init(&reader->queue);
+    reader->capacity = (guint)capacity;
+    reader->wake = wake;
+    reader->context = context;
+    g_ptr_array_add(hub->readers, reader);
+  }
+  g_mutex_unlock(&hub->mutex);
+  return reader;
+}
+
+void tt_live_unsubscribe(tt_live_hub *hub, tt_live_reader *reader) {
+  g_mutex_lock(&hub->mutex);
+  g_ptr_array_remove_fast(hub->readers, reader);
+  g_mutex_unlock(&hub->mutex);
+  g_queue_clear_full(&reader->queue, (GDestroyNotify)tt_live_sample_unref);
+  g_strfreev(reader->devices);
+  g_strfreev(reader->fields);
+  g_byte_array_unref(reader->device_cache);
+  g_byte_array_unref(reader->field_cache);
+  g_free(reader);
+}
+
+int tt_live_reader_count(tt_live_hub *hub) {
+  g_mutex_lock(&hub->mutex);
+  guint count = hub->readers->len;
+  g_mutex_unlock(&hub->mutex);
+  return (int)count;
+}
+
+void tt_live_renamed(tt_live_hub *hub) {
+  g_mutex_lock(&hub->mutex);
+  for (guint i = 0; i < hub->readers->len; i++) {
+    tt_live_reader *reader = g_ptr_array_index(hub->readers, i);
+    g_byte_array_set_size(reader->device_cache, 0);
+    g_byte_array_set_size(reader->field_cache, 0);
+  }
+  g_mutex_unlock(&hub->mutex);
+}
+
+static bool matches(char **patterns, const char *identifier, const char *name) {
+  for (; *patterns; patterns++) {
+    if (g_pattern_match_simple(*patterns, identifier) || (name && !strcmp(*patterns, name))) return true;
+  }
+  return false;
+}
+
+static bool wants(tt_live_reader *reader, bool device, int index, const char *identifier) {
+  char **patterns = device ? reader->devices : reader->fields;
+  if (!patterns) return true;
+  GByteArray *cache = device ? reader->device_cache : reader->field_cache;
+  if (cache->len <= (guint)index) {
+    guint old = cache->len;
+    g_byte_array_set_size(cache, (guint)index + 64);
+    memset(cache->data + old, UNKNOWN, cache->len - old);
+  }
+  guint8 *known = &cache->data[index];
+  if (*known == UNKNOWN) {
+    const char *name = reader->hub->human_name(reader->hub->context, device, index);
+    *known = matches(patterns, identifier, name) ? WANTED : UNWANTED;
+  }
+  return *known == WANTED;
+}
+
+/** The part of a sample that a reader wants, or NULL: nothing of it. */
+static tt_live_sample *select_values(tt_live_reader *reader, const int *attributes, tt_live_sample *sample) {
+  int wanted = 0;
+  for (int i = 0; i < sample->count; i++) wanted += wants(reader, false, attributes[i], sample->values[i].attribute);
+  if (!wanted) return NULL;
+  if (wanted == sample->count) {
+    g_atomic_ref_count_inc(&sample->references);
+    return sample;
+  }
+  tt_live_sample *part = tt_live_sample_new(wanted);
+  part->device = sample->device;
+  part->epoch = sample->epoch;
+  part->device_time = sample->device_time;
+  part->time = sample->time;
+  for (int i = 0, to = 0; i < sample->count; i++) {
+    if (!wants(reader, false, attributes[i], sample->values[i].attribute)) continue;
+    part->values[to] = sample->values[i];
+    part->values[to++].text = g_strdup(sample->values[i].text);
+  }
+  return part;
+}
+
+void tt_live_publish(tt_live_hub *hub, int device, const int *attributes, tt_live_sample *sample) {
+  g_mutex_lock(&hub->mutex);
+  for (guint i = 0; i < hub->readers->len; i++) {
+    tt_live_reader *reader = g_ptr_array_index(hub->readers, i);
+    if (!wants(reader, true, device, sample->device)) continue;
+    tt_live_sample *part = select_values(reader, attributes, sample);
+    if (!part) continue;
+    if (reader->queue.length >= reader->capacity) {
+      tt_live_sample_unref(g_queue_pop_head(&reader->queue));
+      reader->lost++;
+    }
+    g_queue_push_tail(&reader->queue, part);
+    if (reader->queue.length == 1) reader->wake(reader->context);
+  }
+  g_mutex_unlock(&hub->mutex);
+  tt_live_sample_unref(sample);
+}
+
+tt_live_sample *tt_live_next(tt_live_reader *reader, uint64_t *lost) {
+  g_mutex_lock(&reader->hub->mutex);
+  tt_live_sample *sample = g_queue_pop_head(&reader->queue);
+  *lost = sample ? reader->lost : 0;
+  if (sample) reader->lost = 0;
+  g_mutex_unlock(&reader->hub->mutex);
+  return sample;
+}
+
+void tt_live_append_json(GString *out, const tt_live_sample *sample) {
+  char number[TT_NUMBER_SIZE], time[TT_ISO_SIZE];
+  tt_iso_format(time, sample->time);
+  g_string_append(out, "{\"device\":");
+  tt_append_json(out, sample->device);
+  g_string_append_printf(out, ",\"epoch\":%d,\"device_time\":%" G_GINT64_FORMAT ",\"time\":\"%s\",\"values\":{",
+                         sample->epoch, sample->device_time, time);
+  for (int i = 0; i < sample->count; i++) {
+    const tt_live_value *value = &sample->values[i];
+    if (i) g_string_append_c(out, ',');
+    tt_append_json(out, value->attribute);
+    g_string_append_c(out, ':');
+    if (value->text) {
+      tt_append_json(out, value->text);
+    } else {
+      tt_number_format(number, value->number);
+      g_string_append(out, number);
+    }
+  }
+  g_string_append(out, "}}");
+}
+
+/** "Set.Data.attribute" in its three parts, as they are in XML; false where an identifier has fewer. */
+static bool split_identifier(const char *identifier, char ***parts) {
+  *parts = g_strsplit(identifier, ".", 3);
+  if (g_strv_length(*parts) == 3) return true;
+  g_strfreev(*parts);
+  return false;
+}
+
+void tt_live_append_xml(GString *out, const tt_live_sample *sample) {
+  char number[TT_NUMBER_SIZE], time[TT_MS_SIZE];
+  tt_ms_format(time, sample->device_time);
+  g_string_append(out, "<MESSAGE id=\"");
+  tt_append_xml(out, sample->device);
+  g_string_append_printf(out, "\" time=\"%s\">", time);
+  for (int i = 0; i < sample->count; i++) {
+    const tt_live_value *value = &sample->values[i];
+    char **parts;
+    if (!split_identifier(value->attribute, &parts)) continue;
+    g_string_append_printf(out, "<%s time=\"%s\"><%s %s=\"", parts[0], sample->device_time > 0 ? time : "0", parts[1],
+                           parts[2]);
+    if (value->text) {
+      tt_append_xml(out, value->text);
+    } else {
+      tt_number_format(number, value->number);
+      g_string_append(out, number);
+    }
+    g_string_append_printf(out, "\"/></%s>", parts[0]);
+    g_strfreev(parts);
+  }
+  g_string_append(out, "</MESSAGE>");
+}

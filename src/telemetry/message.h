@@ -1,0 +1,79 @@
+/* message.h: the robocar-xml MESSAGE, and the one streaming parser for all its ways in.
+ *
+ *   <MESSAGE id='1' time='123456'>
+ *     <Output time='-60'> <drive velocity='50'/> <turn heading='12'/> </Output>
+ *   </MESSAGE>
+ *
+ * Bytes may come split anywhere, and any number of documents one after the other. A message is delivered whole or
+ * refused whole with line, column and reason; after a refusal the parser looks for the next document. Expat
+ * parses; nothing external is ever loaded, an internal DTD subset and entities are refused.
+ */
+#ifndef TT_TELEMETRY_MESSAGE_H
+#define TT_TELEMETRY_MESSAGE_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** One attribute of a data set. Texts are offsets for tt_message_text(). */
+typedef struct tt_message_value {
+  uint32_t identifier; /**< "Set.Data.attribute" */
+  uint32_t text;       /**< as sent, UTF-8 */
+} tt_message_value;
+
+/** A sample set: what a device measured at one moment. */
+typedef struct tt_message_sample {
+  int64_t time; /**< µs on the device's clock, already absolute */
+  uint32_t first, count; /**< its values */
+} tt_message_sample;
+
+/** A whole, valid message; valid during on_message only. */
+typedef struct tt_message {
+  const char *device; /**< the `id`: 1…64 bytes without control characters */
+  int64_t time;       /**< µs on the device's clock at transmission */
+  bool acknowledge;   /**< the sender asked for <ACK/> */
+  const tt_message_sample *samples;
+  const tt_message_value *values;
+  uint32_t sample_count, value_count;
+  uint64_t hash; /**< of times, identifiers and values, to know a message sent again */
+  const char *text;
+} tt_message;
+
+static inline const char *tt_message_text(const tt_message *message, uint32_t offset) {
+  return message->text + offset;
+}
+
+/** Where and why a message was refused. */
+typedef struct tt_message_refusal {
+  unsigned long line, column; /**< within its document, both from 1 */
+  const char *reason;
+} tt_message_refusal;
+
+typedef struct tt_message_limits {
+  size_t message_bytes; /**< default 1 MiB */
+  uint32_t values;      /**< a message; default 50,000 */
+  uint32_t attributes;  /**< an element; default 1,000 */
+  uint32_t name_bytes;  /**< of an identifier; default 200 */
+  uint32_t value_bytes; /**< of one value; default 4,096 */
+} tt_message_limits;
+tt_message_limits tt_message_limits_default(void);
+
+typedef struct tt_message_handler {
+  void (*on_message)(void *context, const tt_message *message);
+  void (*on_refused)(void *context, const tt_message_refusal *refusal);
+} tt_message_handler;
+
+typedef struct tt_message_parser tt_message_parser;
+
+/** NULL when out of memory. */
+tt_message_parser *tt_message_parser_new(const tt_message_limits *limits, const tt_message_handler *handler,
+                                         void *context);
+void tt_message_parser_free(tt_message_parser *parser);
+/** Takes bytes as they come; calls the handler for every message that ends or fails in them. */
+void tt_message_parser_feed(tt_message_parser *parser, const void *bytes, size_t size);
+/** The stream has ended: a document that hasn't is refused. The parser is as new afterwards. */
+void tt_message_parser_end(tt_message_parser *parser);
+
+#endif

@@ -1,0 +1,99 @@
+/* text.c: writing without locale and without allocation beyond the output. */
+#include "telemetry/text.h"
+
+#include <string.h>
+#include <time.h>
+
+void tt_iso_format(char text[TT_ISO_SIZE], int64_t us) {
+  int64_t fraction = us % 1000000;
+  if (fraction < 0) fraction += 1000000;
+  time_t seconds = (time_t)((us - fraction) / 1000000);
+  struct tm parts;
+  gmtime_r(&seconds, &parts);
+  size_t used = strftime(text, TT_ISO_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
+  g_snprintf(text + used, (gulong)(TT_ISO_SIZE - used), ".%06dZ", (int)fraction);
+}
+
+bool tt_iso_parse(const char *text, int64_t *us) {
+  char *end;
+  gint64 number = g_ascii_strtoll(text, &end, 10);
+  if (*text && !*end) {
+    *us = number;
+    return number > -9000000000000000 && number < 9000000000000000;
+  }
+  GDateTime *time = g_date_time_new_from_iso8601(text, NULL);
+  if (!time) return false;
+  *us = g_date_time_to_unix(time) * 1000000 + g_date_time_get_microsecond(time);
+  g_date_time_unref(time);
+  return true;
+}
+
+void tt_ms_format(char text[TT_MS_SIZE], int64_t us) {
+  const char *sign = us < 0 ? "-" : "";
+  uint64_t size = us < 0 ? -(uint64_t)us : (uint64_t)us;
+  int used = g_snprintf(text, TT_MS_SIZE, "%s%" G_GUINT64_FORMAT, sign, size / 1000);
+  if (size % 1000) g_snprintf(text + used, (gulong)(TT_MS_SIZE - used), ".%03d", (int)(size % 1000));
+}
+
+void tt_clock_format(char text[TT_MS_SIZE], int64_t us) {
+  int64_t ms = us / 1000 - (us % 1000 < 0);
+  const char *sign = ms < 0 ? "-" : "";
+  if (ms < 0) ms = -ms;
+  g_snprintf(text, TT_MS_SIZE, "%s%" G_GINT64_FORMAT ":%02d:%03d", sign, ms / 60000, (int)(ms / 1000 % 60),
+             (int)(ms % 1000));
+}
+
+void tt_append_xml(GString *out, const char *text) {
+  for (const char *c = text; *c;) {
+    size_t plain = strcspn(c, "&<>\"'\t\r\n");
+    g_string_append_len(out, c, (gssize)plain);
+    c += plain;
+    switch (*c) {
+      case 0: return;
+      case '&': g_string_append(out, "&amp;"); break;
+      case '<': g_string_append(out, "&lt;"); break;
+      case '>': g_string_append(out, "&gt;"); break;
+      case '"': g_string_append(out, "&quot;"); break;
+      case '\'': g_string_append(out, "&apos;"); break;
+      default: g_string_append_printf(out, "&#%d;", *c); break;
+    }
+    c++;
+  }
+}
+
+void tt_append_json(GString *out, const char *text) {
+  g_string_append_c(out, '"');
+  for (const char *c = text; *c; c++) {
+    if (*c == '"' || *c == '\\') {
+      g_string_append_c(out, '\\');
+      g_string_append_c(out, *c);
+    } else if ((unsigned char)*c < 0x20) {
+      g_string_append_printf(out, "\\u%04x", *c);
+    } else {
+      g_string_append_c(out, *c);
+    }
+  }
+  g_string_append_c(out, '"');
+}
+
+void tt_append_csv(GString *out, const char *text) {
+  if (!text[strcspn(text, ",\"\r\n")]) {
+    g_string_append(out, text);
+    return;
+  }
+  g_string_append_c(out, '"');
+  for (const char *c = text; *c; c++) {
+    if (*c == '"') g_string_append_c(out, '"');
+    g_string_append_c(out, *c);
+  }
+  g_string_append_c(out, '"');
+}
+
+bool tt_text_is_fit(const char *text, size_t limit) {
+  size_t size = strlen(text);
+  if (!size || size > limit || !g_utf8_validate(text, (gssize)size, NULL)) return false;
+  for (const char *c = text; *c; c++) {
+    if ((unsigned char)*c < 0x20 || *c == 0x7f) return false;
+  }
+  return true;
+}

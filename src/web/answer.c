@@ -1,0 +1,152 @@
+/* answer.c: documents of any size, produced in a thread of their own at the pace of the client. */
+#include "core/log.h"
+#include "web/internal.h"
+
+#define SECOND 1000000
+/** Bytes that wait for the client. */
+#define MAX_PENDING (256 * 1024)
+
+typedef struct answer {
+  gatomicrefcount references;
+  tt_web *web;
+  GMainContext *context;
+  SoupServerMessage *message;
+  tt_web_producer *produce;
+  void *produce_context;
+  void (*release)(void *context);
+
+  GMutex mutex; /**< guards the rest */
+  GCond room;
+  GString *pending;
+  bool scheduled, finished, failed, gone, in_flight;
+} answer;
+
+static answer *ref(answer *held) {
+  g_atomic_ref_count_inc(&held->references);
+  return held;
+}
+
+static void unref(gpointer data) {
+  answer *held = data;
+  if (!g_atomic_ref_count_dec(&held->references)) return;
+  held->release(held->produce_context);
+  g_string_free(held->pending, TRUE);
+  g_mutex_clear(&held->mutex);
+  g_cond_clear(&held->room);
+  g_main_context_unref(held->context);
+  g_free(held);
+}
+
+/** Hands what is pending to libsoup once it has written what it got before. Web's thread. */
+static gboolean pump(gpointer data) {
+  answer *held = data;
+  g_mutex_lock(&held->mutex);
+  held->scheduled = false;
+  if (!held->gone && !held->in_flight) {
+    SoupMessageBody *body = soup_server_message_get_response_body(held->message);
+    if (held->pending->len) {
+      soup_message_body_append(body, SOUP_MEMORY_COPY, held->pending->str, held->pending->len);
+      g_string_truncate(held->pending, 0);
+      held->in_flight = true;
+      soup_server_message_unpause(held->message);
+      g_cond_signal(&held->room);
+    } else if (held->failed) {
+      g_socket_shutdown(tt_web_socket_of(held->message), TRUE, TRUE, NULL);
+      soup_server_message_unpause(held->message);
+    } else if (held->finished) {
+      held->in_flight = true;
+      soup_message_body_complete(body);
+      soup_server_message_unpause(held->message);
+    }
+  }
+  g_mutex_unlock(&held->mutex);
+  return G_SOURCE_REMOVE;
+}
+
+/** With the lock held. */
+static void schedule(answer *held) {
+  if (held->scheduled || held->gone) return;
+  held->scheduled = true;
+  g_main_context_invoke_full(held->context, G_PRIORITY_DEFAULT, pump, ref(held), unref);
+}
+
+static void on_wrote_chunk(SoupServerMessage *message, gpointer data) {
+  (void)message;
+  answer *held = data;
+  g_mutex_lock(&held->mutex);
+  held->in_flight = false;
+  g_mutex_unlock(&held->mutex);
+  pump(held);
+}
+
+static void on_finished(SoupServerMessage *message, gpointer data) {
+  (void)message;
+  answer *held = data;
+  g_mutex_lock(&held->mutex);
+  held->gone = true;
+  g_cond_signal(&held->room);
+  g_mutex_unlock(&held->mutex);
+}
+
+static tt_status write_piece(void *sink, const char *bytes, size_t size) {
+  answer *held = sink;
+  g_mutex_lock(&held->mutex);
+  while (held->pending->len >= MAX_PENDING && !held->gone) g_cond_wait(&held->room, &held->mutex);
+  bool gone = held->gone;
+  if (!gone) {
+    g_string_append_len(held->pending, bytes, (gssize)size);
+    if (!held->in_flight) schedule(held);
+  }
+  g_mutex_unlock(&held->mutex);
+  return gone ? TT_CLOSED : TT_OK;
+}
+
+static gpointer run(gpointer data) {
+  answer *held = data;
+  tt_web_sink sink = {write_piece, held};
+  tt_status status = held->produce(held->produce_context, &sink);
+  tt_web_give_slot(held->web);
+  g_mutex_lock(&held->mutex);
+  held->finished = true;
+  held->failed = status != TT_OK;
+  if (!held->in_flight) schedule(held);
+  g_mutex_unlock(&held->mutex);
+  unref(held);
+  return NULL;
+}
+
+static void forget(gpointer data, GClosure *closure) {
+  (void)closure;
+  unref(data);
+}
+
+void tt_web_respond_streaming(const tt_web_request *request, const char *content_type, tt_web_producer *produce,
+                              void *context, void (*release)(void *context)) {
+  SoupServerMessage *message = request->message;
+  if (!tt_web_take_slot(request->web)) {
+    tt_web_respond_error(request, TT_FULL, "too many long answers at the same time; try again");
+    release(context);
+    return;
+  }
+  answer *held = g_new0(answer, 1);
+  g_atomic_ref_count_init(&held->references);
+  held->web = request->web;
+  held->context = g_main_context_ref(tt_web_context(request->web));
+  held->message = message;
+  held->produce = produce;
+  held->produce_context = context;
+  held->release = release;
+  held->pending = g_string_new(NULL);
+  g_mutex_init(&held->mutex);
+  g_cond_init(&held->room);
+  SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
+  soup_server_message_set_status(message, 200, NULL);
+  soup_message_headers_set_content_type(headers, content_type, NULL);
+  bool chunked = soup_server_message_get_http_version(message) != SOUP_HTTP_1_0;
+  soup_message_headers_set_encoding(headers, chunked ? SOUP_ENCODING_CHUNKED : SOUP_ENCODING_EOF);
+  soup_message_body_set_accumulate(soup_server_message_get_response_body(message), FALSE);
+  soup_server_message_pause(message);
+  g_signal_connect_data(message, "wrote-chunk", G_CALLBACK(on_wrote_chunk), ref(held), forget, 0);
+  g_signal_connect_data(message, "finished", G_CALLBACK(on_finished), ref(held), forget, 0);
+  g_thread_unref(g_thread_new("answer", run, held));
+}

@@ -1,0 +1,643 @@
+/* server.c: accepting, checking, and finding the route. */
+#include "web/server.h"
+
+#include "core/log.h"
+#include "web/internal.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define SECOND 1000000
+/** s for a request's header, for its body, and between two requests. */
+#define HEADER_DEADLINE 5.0
+#define BODY_DEADLINE 30.0
+#define IDLE_DEADLINE 60.0
+#define ANSWER_DEADLINE 30.0
+#define PORTS_TRIED 100
+#define DEFAULT_BODY 65536
+
+struct tt_web {
+  tt_web_options options;
+  char *host, *token, *address;
+  char **hosts;
+  guint16 port;
+  GMainContext *context;
+  GMainLoop *loop;
+  GThread *thread;
+  GSocketListener *listener;
+  GCancellable *accepting;
+  SoupServer *server;
+  GArray *routes, *sockets; /**< tt_web_route, tt_web_socket_route */
+  GHashTable *connections;  /**< GSocket -> tt_web_connection */
+  GMutex mutex;             /**< guards stats and slots */
+  tt_web_stats stats;
+  int slots;
+};
+
+tt_web_options tt_web_options_default(void) {
+  return (tt_web_options){.listen = "127.0.0.1:8080", .max_connections = 256, .max_streams = 8};
+}
+
+GMainContext *tt_web_context(tt_web *web) { return web->context; }
+const char *tt_web_address(const tt_web *web) { return web->address; }
+
+static void count(tt_web *web, uint64_t *counter) {
+  g_mutex_lock(&web->mutex);
+  ++*counter;
+  g_mutex_unlock(&web->mutex);
+}
+
+void tt_web_get_stats(tt_web *web, tt_web_stats *stats) {
+  g_mutex_lock(&web->mutex);
+  *stats = web->stats;
+  g_mutex_unlock(&web->mutex);
+}
+
+bool tt_web_take_slot(tt_web *web) {
+  g_mutex_lock(&web->mutex);
+  bool free_slot = web->slots < web->options.max_streams;
+  web->slots += free_slot;
+  g_mutex_unlock(&web->mutex);
+  return free_slot;
+}
+
+void tt_web_give_slot(tt_web *web) {
+  g_mutex_lock(&web->mutex);
+  web->slots--;
+  g_mutex_unlock(&web->mutex);
+}
+
+static int slots_taken(tt_web *web) {
+  g_mutex_lock(&web->mutex);
+  int slots = web->slots;
+  g_mutex_unlock(&web->mutex);
+  return slots;
+}
+
+/* --- connections --- */
+
+GSocket *tt_web_socket_of(SoupServerMessage *message) { return g_object_get_data(G_OBJECT(message), "tether-socket"); }
+
+tt_web_connection *tt_web_connection_at(tt_web *web, GSocket *socket) {
+  return g_hash_table_lookup(web->connections, socket);
+}
+
+tt_web_connection *tt_web_connection_of(tt_web *web, SoupServerMessage *message) {
+  return tt_web_connection_at(web, tt_web_socket_of(message));
+}
+
+void tt_web_set_deadline(tt_web_connection *connection, double seconds) {
+  if (connection) connection->deadline = seconds > 0 ? g_get_monotonic_time() + (int64_t)(seconds * SECOND) : 0;
+}
+
+static gboolean cut_late_connections(gpointer data) {
+  tt_web *web = data;
+  int64_t now = g_get_monotonic_time();
+  GHashTableIter iterator;
+  gpointer value;
+  g_hash_table_iter_init(&iterator, web->connections);
+  while (g_hash_table_iter_next(&iterator, NULL, &value)) {
+    tt_web_connection *connection = value;
+    if (!connection->deadline || connection->deadline > now) continue;
+    connection->deadline = 0;
+    count(web, &web->stats.cut);
+    // libsoup notices, and lets go of the connection itself.
+    g_socket_shutdown(connection->socket, TRUE, TRUE, NULL);
+  }
+  return G_SOURCE_CONTINUE;
+}
+
+static void on_connection_gone(gpointer data, GObject *object) {
+  (void)object;
+  tt_web_connection *connection = data;
+  tt_web *web = connection->web;
+  g_mutex_lock(&web->mutex);
+  web->stats.connections--;
+  g_mutex_unlock(&web->mutex);
+  g_hash_table_remove(web->connections, connection->socket);
+}
+
+static void set_option(int fd, int level, int name, int value) {
+  setsockopt(fd, level, name, &value, sizeof value); // best effort
+}
+
+static void take_connection(tt_web *web, GSocketConnection *accepted) {
+  if (g_hash_table_size(web->connections) >= (guint)web->options.max_connections) {
+    count(web, &web->stats.refused_connections);
+    return;
+  }
+  GSocket *socket = g_socket_connection_get_socket(accepted);
+  int fd = g_socket_get_fd(socket);
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 10000);
+  g_socket_set_keepalive(socket, TRUE);
+  tt_web_connection *connection = g_new0(tt_web_connection, 1);
+  connection->web = web;
+  connection->socket = socket;
+  tt_web_set_deadline(connection, HEADER_DEADLINE);
+  g_hash_table_insert(web->connections, socket, connection);
+  g_object_weak_ref(G_OBJECT(accepted), on_connection_gone, connection);
+  g_mutex_lock(&web->mutex);
+  web->stats.connections++;
+  g_mutex_unlock(&web->mutex);
+  GError *error = NULL;
+  GSocketAddress *local = g_socket_connection_get_local_address(accepted, NULL);
+  GSocketAddress *remote = g_socket_connection_get_remote_address(accepted, NULL);
+  if (!local || !remote ||
+      !soup_server_accept_iostream(web->server, G_IO_STREAM(accepted), local, remote, &error)) {
+    tt_log_warning("web: can't serve a connection: %s", error ? error->message : "it is gone");
+    g_clear_error(&error);
+  }
+  g_clear_object(&local);
+  g_clear_object(&remote);
+}
+
+static void on_accepted(GObject *source, GAsyncResult *result, gpointer data);
+
+static gboolean accept_next(gpointer data) {
+  tt_web *web = data;
+  g_socket_listener_accept_async(web->listener, web->accepting, on_accepted, web);
+  return G_SOURCE_REMOVE;
+}
+
+static void accept_later(tt_web *web) {
+  GSource *source = g_timeout_source_new(100);
+  g_source_set_callback(source, accept_next, web, NULL);
+  g_source_attach(source, web->context);
+  g_source_unref(source);
+}
+
+static void on_accepted(GObject *source, GAsyncResult *result, gpointer data) {
+  (void)source;
+  tt_web *web = data;
+  GError *error = NULL;
+  GSocketConnection *accepted = g_socket_listener_accept_finish(web->listener, result, NULL, &error);
+  if (accepted) {
+    take_connection(web, accepted);
+    g_object_unref(accepted);
+    accept_next(web);
+    return;
+  }
+  bool over = g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  if (!over) {
+    tt_log_warning("web: can't accept: %s", error->message); // out of descriptors: try again soon
+    accept_later(web);
+  }
+  g_clear_error(&error);
+}
+
+/* --- checks --- */
+
+/** The name in "name:port" or "[::1]:port". */
+static char *host_name(const char *host) {
+  const char *end = *host == '[' ? strchr(host, ']') : NULL;
+  if (end) return g_strndup(host + 1, (gsize)(end - host - 1));
+  const char *colon = strrchr(host, ':');
+  return colon ? g_strndup(host, (gsize)(colon - host)) : g_strdup(host);
+}
+
+static bool is_own_host(const tt_web *web, const char *host) {
+  char *name = host_name(host);
+  bool own = !g_ascii_strcasecmp(name, "localhost") || !strcmp(name, "127.0.0.1") || !strcmp(name, "::1") ||
+             !strcmp(name, web->host);
+  for (char **allowed = web->hosts; allowed && *allowed && !own; allowed++) own = !g_ascii_strcasecmp(name, *allowed);
+  g_free(name);
+  return own;
+}
+
+/** Names by which nobody can be lured to another server: an attacker's name that resolves to us is none of them. */
+static bool check_host(const tt_web *web, SoupMessageHeaders *headers) {
+  const char *host = soup_message_headers_get_one(headers, "Host");
+  return host && is_own_host(web, host);
+}
+
+/** A page of another site has another origin; a program has none. */
+static bool check_origin(const tt_web *web, SoupMessageHeaders *headers) {
+  const char *origin = soup_message_headers_get_one(headers, "Origin");
+  const char *host = soup_message_headers_get_one(headers, "Host");
+  if (!origin) return true;
+  const char *authority = g_str_has_prefix(origin, "http://")    ? origin + 7
+                          : g_str_has_prefix(origin, "https://") ? origin + 8
+                                                                 : NULL;
+  return authority && host && is_own_host(web, authority) && !g_ascii_strcasecmp(authority, host);
+}
+
+static bool equal_in_constant_time(const char *a, const char *b) {
+  size_t a_size = strlen(a), b_size = strlen(b);
+  unsigned difference = a_size != b_size;
+  for (size_t i = 0; i < a_size; i++) {
+    difference |= (unsigned)((unsigned char)a[i] ^ (unsigned char)b[b_size ? i % b_size : 0]);
+  }
+  return !difference;
+}
+
+/** Authorization: Bearer TOKEN, ?token=TOKEN, or the cookie that a page got with it. */
+static bool check_token(tt_web *web, SoupServerMessage *message) {
+  if (!web->token) return true;
+  SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
+  const char *authorization = soup_message_headers_get_one(headers, "Authorization");
+  if (authorization && g_str_has_prefix(authorization, "Bearer ") &&
+      equal_in_constant_time(authorization + 7, web->token)) {
+    return true;
+  }
+  bool allowed = false;
+  const char *query = g_uri_get_query(soup_server_message_get_uri(message));
+  GHashTable *keys = query ? soup_form_decode(query) : NULL;
+  const char *given = keys ? g_hash_table_lookup(keys, "token") : NULL;
+  if (given && equal_in_constant_time(given, web->token)) {
+    allowed = true;
+    char *cookie = g_strdup_printf("tether_token=%s; Path=/; HttpOnly; SameSite=Strict", web->token);
+    soup_message_headers_append(soup_server_message_get_response_headers(message), "Set-Cookie", cookie);
+    g_free(cookie);
+  }
+  if (keys) g_hash_table_unref(keys);
+  const char *cookies = soup_message_headers_get_list(headers, "Cookie");
+  char **list = allowed || !cookies ? NULL : g_strsplit(cookies, ";", -1);
+  for (char **cookie = list; cookie && *cookie; cookie++) {
+    const char *text = g_strstrip(*cookie);
+    if (g_str_has_prefix(text, "tether_token=") && equal_in_constant_time(text + 13, web->token)) allowed = true;
+  }
+  g_strfreev(list);
+  return allowed;
+}
+
+/* --- routes --- */
+
+static bool path_matches(const char *route, const char *path, const char **rest) {
+  size_t length = strlen(route);
+  bool below = length && route[length - 1] == '/';
+  *rest = "";
+  if (!below) return !strcmp(route, path);
+  if (strncmp(route, path, length)) return false;
+  *rest = path + length;
+  return true;
+}
+
+/** Exact routes before those of whole folders; longer ones first. */
+static const tt_web_route *find_route(tt_web *web, const char *path, const char **rest) {
+  const tt_web_route *best = NULL;
+  const char *ignored;
+  for (guint i = 0; i < web->routes->len; i++) {
+    const tt_web_route *route = &g_array_index(web->routes, tt_web_route, i);
+    if (path_matches(route->path, path, &ignored) && (!best || strlen(route->path) > strlen(best->path))) best = route;
+  }
+  if (best) path_matches(best->path, path, rest);
+  return best;
+}
+
+static const tt_web_socket_route *find_socket(tt_web *web, const char *path) {
+  for (guint i = 0; i < web->sockets->len; i++) {
+    const tt_web_socket_route *route = &g_array_index(web->sockets, tt_web_socket_route, i);
+    if (!strcmp(route->path, path)) return route;
+  }
+  return NULL;
+}
+
+static bool has_word(const char *list, const char *word) {
+  size_t length = strlen(word);
+  for (const char *found = list; (found = strstr(found, word)); found += length) {
+    bool starts = found == list || found[-1] == ' ', ends = !found[length] || found[length] == ' ';
+    if (starts && ends) return true;
+  }
+  return false;
+}
+
+static tt_web_request request_of(tt_web *web, SoupServerMessage *message, const char *path) {
+  return (tt_web_request){.web = web,
+                          .message = message,
+                          .method = soup_server_message_get_method(message),
+                          .path = path,
+                          .rest = "",
+                          .query = g_uri_get_query(soup_server_message_get_uri(message))};
+}
+
+static bool is_upgrade(SoupServerMessage *message) {
+  const char *upgrade =
+      soup_message_headers_get_one(soup_server_message_get_request_headers(message), "Upgrade");
+  return upgrade && !g_ascii_strcasecmp(upgrade, "websocket");
+}
+
+static void add_security_headers(SoupServerMessage *message) {
+  SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
+  soup_message_headers_replace(headers, "Content-Security-Policy",
+                               "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+                               "connect-src 'self'; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; "
+                               "form-action 'self'; frame-ancestors 'none'");
+  soup_message_headers_replace(headers, "X-Content-Type-Options", "nosniff");
+  soup_message_headers_replace(headers, "Referrer-Policy", "no-referrer");
+  soup_message_headers_replace(headers, "Cross-Origin-Resource-Policy", "same-origin");
+  soup_message_headers_replace(headers, "Cache-Control", "no-cache");
+}
+
+/** Refuses before the body is read: it is thrown away, and the connection ends with the answer. */
+static void refuse(const tt_web_request *request, unsigned status, const char *text) {
+  count(request->web, &request->web->stats.refused_requests);
+  soup_message_body_set_accumulate(soup_server_message_get_request_body(request->message), FALSE);
+  soup_message_headers_replace(soup_server_message_get_response_headers(request->message), "Connection", "close");
+  char *body = g_strdup_printf("{\"error\": \"%s\"}\n", text);
+  tt_web_respond(request, status, "application/json", body, strlen(body));
+  g_free(body);
+}
+
+/** A body without a declared length is counted as it comes. */
+static void on_chunk(SoupServerMessage *message, GBytes *chunk, gpointer data) {
+  size_t *left = g_object_get_data(G_OBJECT(message), "tether-body-left");
+  size_t size = g_bytes_get_size(chunk);
+  tt_web_connection *connection = tt_web_connection_of(data, message);
+  if (size <= *left) {
+    *left -= size;
+    return;
+  }
+  *left = 0;
+  soup_message_body_set_accumulate(soup_server_message_get_request_body(message), FALSE);
+  if (connection) connection->deadline = 1; // cut at the next look
+}
+
+static void limit_body(tt_web *web, SoupServerMessage *message, size_t limit) {
+  size_t *left = g_new(size_t, 1);
+  *left = limit;
+  g_object_set_data_full(G_OBJECT(message), "tether-body-left", left, g_free);
+  g_signal_connect(message, "got-chunk", G_CALLBACK(on_chunk), web);
+}
+
+static void on_body(SoupServerMessage *message, gpointer data) {
+  tt_web_set_deadline(tt_web_connection_of(data, message), 0);
+}
+
+static void on_wrote_chunk(SoupServerMessage *message, gpointer data) {
+  tt_web_set_deadline(tt_web_connection_of(data, message), ANSWER_DEADLINE);
+}
+
+static void on_wrote_headers(SoupServerMessage *message, gpointer data) {
+  if (!is_upgrade(message)) tt_web_set_deadline(tt_web_connection_of(data, message), ANSWER_DEADLINE);
+}
+
+static void on_wrote_body(SoupServerMessage *message, gpointer data) {
+  tt_web_set_deadline(tt_web_connection_of(data, message), IDLE_DEADLINE);
+}
+
+static bool check_route(const tt_web_request *request) {
+  tt_web *web = request->web;
+  const char *rest;
+  if (is_upgrade(request->message)) {
+    if (find_socket(web, request->path)) return true;
+    refuse(request, 404, "there is no WebSocket at this path");
+    return false;
+  }
+  const tt_web_route *route = find_route(web, request->path, &rest);
+  if (!route) {
+    refuse(request, 404, "there is nothing at this path");
+    return false;
+  }
+  const char *method = strcmp(request->method, "HEAD") ? request->method : "GET";
+  if (!has_word(route->methods, method)) {
+    soup_message_headers_replace(soup_server_message_get_response_headers(request->message), "Allow", route->methods);
+    refuse(request, 405, "this method is not allowed here");
+    return false;
+  }
+  size_t limit = route->max_body ? route->max_body : DEFAULT_BODY;
+  SoupMessageHeaders *headers = soup_server_message_get_request_headers(request->message);
+  if (soup_message_headers_get_content_length(headers) > (goffset)limit) {
+    refuse(request, 413, "the body is too long");
+    return false;
+  }
+  limit_body(web, request->message, limit);
+  if (route->begin) {
+    tt_web_request passed = *request;
+    passed.rest = rest;
+    route->begin(route->context, &passed);
+  }
+  return true;
+}
+
+/** The headers are there. */
+static void on_headers(SoupServer *server, SoupServerMessage *message, const char *path, GHashTable *query,
+                       gpointer data) {
+  (void)server, (void)query;
+  tt_web *web = data;
+  tt_web_request request = request_of(web, message, path);
+  SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
+  GSocket *socket = soup_server_message_get_socket(message);
+  if (socket) g_object_set_data_full(G_OBJECT(message), "tether-socket", g_object_ref(socket), g_object_unref);
+  count(web, &web->stats.requests);
+  add_security_headers(message);
+  tt_web_set_deadline(tt_web_connection_of(web, message), BODY_DEADLINE);
+  g_signal_connect(message, "got-body", G_CALLBACK(on_body), web);
+  g_signal_connect(message, "wrote-headers", G_CALLBACK(on_wrote_headers), web);
+  g_signal_connect(message, "wrote-chunk", G_CALLBACK(on_wrote_chunk), web);
+  g_signal_connect(message, "wrote-body", G_CALLBACK(on_wrote_body), web);
+  if (!check_host(web, headers)) {
+    refuse(&request, 403, "this Host is not one of ours; web.hosts names further ones");
+  } else if (!check_origin(web, headers)) {
+    refuse(&request, 403, "pages of another origin may not call us");
+  } else if (!check_token(web, message)) {
+    refuse(&request, 401, "a token is needed: Authorization: Bearer TOKEN, or ?token=TOKEN");
+  } else {
+    check_route(&request);
+  }
+}
+
+/** The body is there too. */
+static void on_request(SoupServer *server, SoupServerMessage *message, const char *path, GHashTable *query,
+                       gpointer data) {
+  (void)server, (void)query;
+  tt_web *web = data;
+  if (is_upgrade(message)) return;
+  tt_web_request request = request_of(web, message, path);
+  const tt_web_route *route = find_route(web, path, &request.rest);
+  if (route) route->handle(route->context, &request);
+}
+
+static void on_websocket(SoupServer *server, SoupServerMessage *message, const char *path,
+                         SoupWebsocketConnection *connection, gpointer data) {
+  (void)server;
+  tt_web *web = data;
+  tt_web_set_deadline(tt_web_connection_of(web, message), 0);
+  const tt_web_socket_route *route = find_socket(web, path);
+  if (!route) return;
+  soup_websocket_connection_set_max_incoming_payload_size(connection, route->max_message);
+  soup_websocket_connection_set_keepalive_interval(connection, 20);
+  tt_web_request request = request_of(web, message, path);
+  route->open(route->context, &request, connection);
+}
+
+void tt_web_add_route(tt_web *web, const tt_web_route *route) { g_array_append_vals(web->routes, route, 1); }
+void tt_web_add_socket(tt_web *web, const tt_web_socket_route *route) { g_array_append_vals(web->sockets, route, 1); }
+
+/* --- answers --- */
+
+void tt_web_respond(const tt_web_request *request, unsigned status, const char *content_type, const char *body,
+                    size_t size) {
+  soup_server_message_set_status(request->message, status, NULL);
+  soup_server_message_set_response(request->message, content_type, SOUP_MEMORY_COPY, body, size);
+}
+
+void tt_web_respond_error(const tt_web_request *request, tt_status status, const char *text) {
+  unsigned code = status == TT_NOT_FOUND                                                   ? 404
+                  : status == TT_INVALID || status == TT_USAGE || status == TT_BAD_MESSAGE ? 400
+                  : status == TT_FULL                                                      ? 503
+                                                                                           : 500;
+  GString *body = g_string_new("{\"error\": \"");
+  for (const char *c = text; *c; c++) {
+    if (*c == '"' || *c == '\\') g_string_append_c(body, '\\');
+    g_string_append_c(body, (unsigned char)*c < 0x20 ? ' ' : *c);
+  }
+  g_string_append(body, "\"}\n");
+  tt_web_respond(request, code, "application/json", body->str, body->len);
+  g_string_free(body, TRUE);
+}
+
+/* --- beginning and end --- */
+
+static tt_status parse_address(tt_web *web, tt_error *error) {
+  const char *listen = web->options.listen, *colon = strrchr(listen, ':');
+  char *end = NULL;
+  guint64 port = colon ? g_ascii_strtoull(colon + 1, &end, 10) : 0;
+  web->host = host_name(listen);
+  if (!strcmp(web->host, "localhost")) {
+    g_free(web->host);
+    web->host = g_strdup("127.0.0.1");
+  }
+  if (!colon || !colon[1] || *end || port > 65535 || !g_hostname_is_ip_address(web->host)) {
+    return tt_fail(error, TT_INVALID, "web.listen: '%s' is no address; give one such as 127.0.0.1:8080", listen);
+  }
+  web->port = (guint16)port;
+  GInetAddress *address = g_inet_address_new_from_string(web->host);
+  bool loopback = g_inet_address_get_is_loopback(address);
+  g_object_unref(address);
+  if (!loopback && !web->token) {
+    return tt_fail(error, TT_INVALID, "web.listen: %s can be reached from outside; set web.token, or listen on 127.0.0.1",
+                   listen);
+  }
+  return TT_OK;
+}
+
+tt_status tt_web_new(const tt_web_options *options, tt_web **out, tt_error *error) {
+  tt_web *web = g_new0(tt_web, 1);
+  web->options = *options;
+  web->token = options->token && *options->token ? g_strdup(options->token) : NULL;
+  web->hosts = g_strdupv((char **)options->hosts);
+  web->context = g_main_context_new();
+  web->routes = g_array_new(FALSE, FALSE, sizeof(tt_web_route));
+  web->sockets = g_array_new(FALSE, FALSE, sizeof(tt_web_socket_route));
+  web->connections = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
+  g_mutex_init(&web->mutex);
+  tt_status status = parse_address(web, error);
+  if (status != TT_OK) {
+    tt_web_free(web);
+    return status;
+  }
+  *out = web;
+  return TT_OK;
+}
+
+static bool listen_on(tt_web *web, guint16 port, GError **error) {
+  GInetAddress *host = g_inet_address_new_from_string(web->host);
+  GSocketAddress *address = g_inet_socket_address_new(host, port);
+  GSocketAddress *effective = NULL;
+  bool listening = g_socket_listener_add_address(web->listener, address, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP,
+                                                 NULL, &effective, error);
+  if (listening) {
+    bool six = g_inet_address_get_family(host) == G_SOCKET_FAMILY_IPV6;
+    web->port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(effective));
+    web->address = g_strdup_printf(six ? "http://[%s]:%u" : "http://%s:%u", web->host, web->port);
+    g_object_unref(effective);
+  }
+  g_object_unref(address);
+  g_object_unref(host);
+  return listening;
+}
+
+static tt_status open_listener(tt_web *web, tt_error *error) {
+  int tries = web->options.next_free ? PORTS_TRIED : 1;
+  GError *reason = NULL;
+  web->listener = g_socket_listener_new();
+  g_socket_listener_set_backlog(web->listener, 128);
+  for (int i = 0; i < tries; i++) {
+    g_clear_error(&reason);
+    if (listen_on(web, (guint16)(web->port + i), &reason)) return TT_OK;
+    if (!g_error_matches(reason, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE)) break;
+  }
+  tt_status status = tt_fail(error, TT_FAILED, "web.listen: %s: %s", web->options.listen, reason->message);
+  g_clear_error(&reason);
+  return status;
+}
+
+static gpointer serve(gpointer data) {
+  tt_web *web = data;
+  g_main_context_push_thread_default(web->context);
+  g_main_loop_run(web->loop);
+  g_main_context_pop_thread_default(web->context);
+  return NULL;
+}
+
+tt_status tt_web_start(tt_web *web, tt_error *error) {
+  g_main_context_push_thread_default(web->context);
+  tt_status status = open_listener(web, error);
+  if (status == TT_OK) {
+    web->server = soup_server_new("server-header", "tether", NULL);
+    soup_server_add_early_handler(web->server, "/", on_headers, web, NULL);
+    soup_server_add_handler(web->server, "/", on_request, web, NULL);
+    soup_server_add_websocket_handler(web->server, "/", NULL, NULL, on_websocket, web, NULL);
+    web->accepting = g_cancellable_new();
+    accept_next(web);
+    GSource *tick = g_timeout_source_new(250);
+    g_source_set_callback(tick, cut_late_connections, web, NULL);
+    g_source_attach(tick, web->context);
+    g_source_unref(tick);
+    web->loop = g_main_loop_new(web->context, FALSE);
+  }
+  g_main_context_pop_thread_default(web->context);
+  if (status == TT_OK) web->thread = g_thread_new("web", serve, web);
+  return status;
+}
+
+static gboolean quit(gpointer data) {
+  g_main_loop_quit(((tt_web *)data)->loop);
+  return G_SOURCE_REMOVE;
+}
+
+/** In the web's context, its thread being gone: everything closes and says so to its owners. */
+static void close_all(tt_web *web) {
+  g_cancellable_cancel(web->accepting);
+  soup_server_disconnect(web->server);
+  GHashTableIter iterator;
+  gpointer value;
+  g_hash_table_iter_init(&iterator, web->connections);
+  while (g_hash_table_iter_next(&iterator, NULL, &value)) {
+    g_socket_shutdown(((tt_web_connection *)value)->socket, TRUE, TRUE, NULL);
+  }
+  int64_t end = g_get_monotonic_time() + SECOND / 2;
+  while ((g_hash_table_size(web->connections) || slots_taken(web) || g_main_context_pending(web->context)) &&
+         g_get_monotonic_time() < end) {
+    if (!g_main_context_iteration(web->context, FALSE)) g_usleep(1000);
+  }
+}
+
+void tt_web_free(tt_web *web) {
+  if (!web) return;
+  if (web->thread) {
+    g_main_context_invoke(web->context, quit, web);
+    g_thread_join(web->thread);
+    g_main_context_push_thread_default(web->context);
+    close_all(web);
+    g_main_context_pop_thread_default(web->context);
+  }
+  g_clear_object(&web->server);
+  g_clear_object(&web->listener);
+  g_clear_object(&web->accepting);
+  if (web->loop) g_main_loop_unref(web->loop);
+  g_main_context_unref(web->context);
+  g_array_unref(web->routes);
+  g_array_unref(web->sockets);
+  g_hash_table_unref(web->connections);
+  g_mutex_clear(&web->mutex);
+  g_strfreev(web->hosts);
+  g_free(web->host);
+  g_free(web->token);
+  g_free(web->address);
+  g_free(web);
+}

@@ -1,0 +1,17 @@
+/* telemetry_routes.h: telemetry over HTTP and WebSocket: messages in, tables and live samples out, names and handling. */
+#ifndef TT_WEB_TELEMETRY_ROUTES_H
+#define TT_WEB_TELEMETRY_ROUTES_H
+
+#include "telemetry/collector.h"
+#include "web/server.h"
+
+typedef struct tt_telemetry_routes tt_telemetry_routes;
+
+/** Registers with a server that has not started; `collector` must outlive both. */
+tt_telemetry_routes *tt_telemetry_routes_new(tt_web *web, tt_collector *collector);
+/** Before the server is freed: nothing wakes it any more. NULL-safe. */
+void tt_telemetry_routes_stop(tt_telemetry_routes *routes);
+/** After the server was freed. NULL-safe. */
+void tt_telemetry_routes_free(tt_telemetry_routes *routes);
+
+#endif
