@@ -16,7 +16,8 @@ static bool tend(tt_store *store) {
   return false;
 }
 
-static tt_status purge(tt_store *store, const tt_store_purge *purge, int *removed, tt_error *error) {
+static tt_status purge(tt_store *store, const tt_store_purge *purge, int *removed,
+                       tt_error *error) {
   (void)store, (void)purge, (void)error;
   *removed = 0;
   return TT_OK;
@@ -37,6 +38,7 @@ static tt_status open_reader(tt_store *store, tt_store_reader **reader, tt_error
 
 tt_status tt_none_open(tt_store **store) {
   *store = g_new(tt_store, 1);
-  **store = (tt_store){"none", load, write_batch, tend, purge, state, hurry, close_store, open_reader};
+  **store =
+      (tt_store){"none", load, write_batch, tend, purge, state, hurry, close_store, open_reader};
   return TT_OK;
 }

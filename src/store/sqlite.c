@@ -20,12 +20,17 @@
 /** Each step brings a file from version n to n + 1; a new file goes through all of them. */
 static const char *const migrations[] = {
     // 0 → 1: the tables.
-    "CREATE TABLE device (id INTEGER PRIMARY KEY, identifier TEXT NOT NULL UNIQUE, name TEXT UNIQUE);"
-    "CREATE TABLE attribute (id INTEGER PRIMARY KEY, identifier TEXT NOT NULL UNIQUE, name TEXT UNIQUE);"
-    "CREATE TABLE handling (pattern TEXT PRIMARY KEY, type INTEGER NOT NULL, mode INTEGER NOT NULL, unit TEXT,"
-    " scale REAL NOT NULL, offset REAL NOT NULL, min_interval REAL NOT NULL, retention REAL NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE device (id INTEGER PRIMARY KEY, identifier TEXT NOT NULL UNIQUE, name TEXT "
+    "UNIQUE);"
+    "CREATE TABLE attribute (id INTEGER PRIMARY KEY, identifier TEXT NOT NULL UNIQUE, name TEXT "
+    "UNIQUE);"
+    "CREATE TABLE handling (pattern TEXT PRIMARY KEY, type INTEGER NOT NULL, mode INTEGER NOT "
+    "NULL, unit TEXT,"
+    " scale REAL NOT NULL, offset REAL NOT NULL, min_interval REAL NOT NULL, retention REAL NOT "
+    "NULL) WITHOUT ROWID;"
     "CREATE TABLE boot (device INTEGER NOT NULL, epoch INTEGER NOT NULL, anchor INTEGER NOT NULL,"
-    " offset_low INTEGER NOT NULL, offset_high INTEGER NOT NULL, PRIMARY KEY (device, epoch)) WITHOUT ROWID;"
+    " offset_low INTEGER NOT NULL, offset_high INTEGER NOT NULL, PRIMARY KEY (device, epoch)) "
+    "WITHOUT ROWID;"
     "CREATE TABLE sample (id INTEGER PRIMARY KEY, device INTEGER NOT NULL, epoch INTEGER NOT NULL,"
     " device_time INTEGER NOT NULL, time INTEGER NOT NULL, UNIQUE (device, epoch, device_time));"
     "CREATE TABLE value (sample INTEGER NOT NULL, attribute INTEGER NOT NULL, value NOT NULL,"
@@ -60,21 +65,29 @@ typedef enum statement {
 } statement;
 
 static const char *const statement_texts[STATEMENT_COUNT] = {
-    [PUT_DEVICE] = "INSERT INTO device VALUES (?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET name = excluded.name",
-    [PUT_ATTRIBUTE] = "INSERT INTO attribute VALUES (?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET name = excluded.name",
+    [PUT_DEVICE] =
+        "INSERT INTO device VALUES (?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET name = "
+        "excluded.name",
+    [PUT_ATTRIBUTE] =
+        "INSERT INTO attribute VALUES (?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET name = "
+        "excluded.name",
     [PUT_HANDLING] = "INSERT OR REPLACE INTO handling VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [DROP_HANDLING] = "DELETE FROM handling WHERE pattern = ?1",
-    [PUT_EPOCH] = "INSERT INTO boot VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
-                  " offset_low = min(offset_low, excluded.offset_low),"
-                  " offset_high = max(offset_high, excluded.offset_high)",
-    [PUT_SAMPLE] = "INSERT OR IGNORE INTO sample (device, epoch, device_time, time) VALUES (?1, ?2, ?3, ?4)",
+    [PUT_EPOCH] =
+        "INSERT INTO boot VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
+        " offset_low = min(offset_low, excluded.offset_low),"
+        " offset_high = max(offset_high, excluded.offset_high)",
+    [PUT_SAMPLE] =
+        "INSERT OR IGNORE INTO sample (device, epoch, device_time, time) VALUES (?1, ?2, ?3, ?4)",
     [FIND_SAMPLE] = "SELECT id FROM sample WHERE device = ?1 AND epoch = ?2 AND device_time = ?3",
     [PUT_VALUE] = "INSERT OR IGNORE INTO value VALUES (?1, ?2, ?3)",
     [LIST_EPOCHS] = "SELECT epoch, offset_high FROM boot WHERE device = ?1",
-    [OLD_SAMPLES] = "SELECT id, device_time FROM sample WHERE device = ?1 AND epoch = ?2 AND device_time >= ?3"
-                    " AND device_time < ?4 ORDER BY device_time LIMIT ?5",
+    [OLD_SAMPLES] =
+        "SELECT id, device_time FROM sample WHERE device = ?1 AND epoch = ?2 AND device_time >= ?3"
+        " AND device_time < ?4 ORDER BY device_time LIMIT ?5",
     [DROP_VALUE] = "DELETE FROM value WHERE sample = ?1 AND attribute = ?2",
-    [DROP_SAMPLE] = "DELETE FROM sample WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM value WHERE sample = ?1)",
+    [DROP_SAMPLE] =
+        "DELETE FROM sample WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM value WHERE sample = ?1)",
 };
 
 typedef struct sqlite_store {
@@ -88,7 +101,8 @@ typedef struct sqlite_store {
 } sqlite_store;
 
 static tt_status fail(sqlite3 *db, const char *path, const char *what, tt_error *error) {
-  return tt_fail(error, TT_FAILED, "%s: %s: %s", path, what, db ? sqlite3_errmsg(db) : "out of memory");
+  return tt_fail(error, TT_FAILED, "%s: %s: %s", path, what,
+                 db ? sqlite3_errmsg(db) : "out of memory");
 }
 
 /** Runs a prepared statement that gives no rows. */
@@ -107,7 +121,8 @@ static void bind_text(sqlite3_stmt *prepared, int index, const char *text) {
   }
 }
 
-static tt_status put_names(sqlite_store *store, statement which, const GArray *names, tt_error *error) {
+static tt_status put_names(sqlite_store *store, statement which, const GArray *names,
+                           tt_error *error) {
   for (guint i = 0; i < names->len; i++) {
     const tt_store_name *name = &g_array_index(names, tt_store_name, i);
     sqlite3_stmt *prepared = store->statements[which];
@@ -154,7 +169,8 @@ static tt_status put_epochs(sqlite_store *store, const GArray *epochs, tt_error 
 }
 
 /** The row of a sample, new or there already. */
-static tt_status put_sample(sqlite_store *store, const tt_store_sample *sample, sqlite3_int64 *id, tt_error *error) {
+static tt_status put_sample(sqlite_store *store, const tt_store_sample *sample, sqlite3_int64 *id,
+                            tt_error *error) {
   sqlite3_stmt *put = store->statements[PUT_SAMPLE];
   sqlite3_bind_int(put, 1, sample->device + 1);
   sqlite3_bind_int(put, 2, sample->epoch);
@@ -183,7 +199,8 @@ static tt_status put_samples(sqlite_store *store, const tt_store_batch *batch, t
     TT_TRY(put_sample(store, sample, &id, error));
     sqlite3_bind_int64(put, 1, id);
     for (uint32_t v = 0; v < sample->count; v++) {
-      const tt_store_value *value = &g_array_index(batch->values, tt_store_value, sample->first + v);
+      const tt_store_value *value =
+          &g_array_index(batch->values, tt_store_value, sample->first + v);
       sqlite3_bind_int(put, 2, value->attribute + 1);
       if (value->text == TT_STORE_NUMBER) {
         sqlite3_bind_double(put, 3, value->number);
@@ -197,7 +214,9 @@ static tt_status put_samples(sqlite_store *store, const tt_store_batch *batch, t
 }
 
 static tt_status execute(sqlite3 *db, const char *path, const char *sql, tt_error *error) {
-  return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? TT_OK : fail(db, path, "SQLite says", error);
+  return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK
+             ? TT_OK
+             : fail(db, path, "SQLite says", error);
 }
 
 static tt_status write_all(sqlite_store *store, const tt_store_batch *batch, tt_error *error) {
@@ -245,8 +264,8 @@ static void sqlite_state(tt_store *base, tt_store_state *state) {
 static void sqlite_hurry(tt_store *base) { (void)base; }
 
 /** Looks at old samples of one epoch from where it last stopped. */
-static tt_status purge_epoch(sqlite_store *store, const tt_store_purge *purge, int epoch, int64_t device_before,
-                             int *removed, tt_error *error) {
+static tt_status purge_epoch(sqlite_store *store, const tt_store_purge *purge, int epoch,
+                             int64_t device_before, int *removed, tt_error *error) {
   char *key = g_strdup_printf("%d %d %d", purge->device, epoch, purge->attribute);
   int64_t *done = g_hash_table_lookup(store->purged, key);
   if (!done) {
@@ -286,20 +305,23 @@ static tt_status purge_epoch(sqlite_store *store, const tt_store_purge *purge, i
   return TT_OK;
 }
 
-static tt_status purge_epochs(sqlite_store *store, const tt_store_purge *purge, int *removed, tt_error *error) {
+static tt_status purge_epochs(sqlite_store *store, const tt_store_purge *purge, int *removed,
+                              tt_error *error) {
   sqlite3_stmt *epochs = store->statements[LIST_EPOCHS];
   sqlite3_bind_int(epochs, 1, purge->device + 1);
   tt_status status = TT_OK;
   while (status == TT_OK && sqlite3_step(epochs) == SQLITE_ROW) {
     // Every sample before this device time was taken before `before`.
     int64_t device_before = purge->before - sqlite3_column_int64(epochs, 1);
-    status = purge_epoch(store, purge, sqlite3_column_int(epochs, 0), device_before, removed, error);
+    status =
+        purge_epoch(store, purge, sqlite3_column_int(epochs, 0), device_before, removed, error);
   }
   sqlite3_reset(epochs);
   return status;
 }
 
-static tt_status sqlite_purge(tt_store *base, const tt_store_purge *purge, int *removed, tt_error *error) {
+static tt_status sqlite_purge(tt_store *base, const tt_store_purge *purge, int *removed,
+                              tt_error *error) {
   sqlite_store *store = (sqlite_store *)base;
   *removed = 0;
   TT_TRY(execute(store->db, store->path, "BEGIN IMMEDIATE", error));
@@ -348,7 +370,8 @@ static void load_epoch(const tt_store_loader *loader, sqlite3_stmt *row) {
                           .offset_low = sqlite3_column_int64(row, 3),
                           .offset_high = sqlite3_column_int64(row, 4)};
   bool has_sample = sqlite3_column_type(row, 5) != SQLITE_NULL;
-  loader->epoch(loader->context, &epoch, has_sample, sqlite3_column_int64(row, 5), sqlite3_column_int64(row, 6));
+  loader->epoch(loader->context, &epoch, has_sample, sqlite3_column_int64(row, 5),
+                sqlite3_column_int64(row, 6));
 }
 
 static void load_sample(const tt_store_loader *loader, sqlite3_stmt *row) {
@@ -356,8 +379,8 @@ static void load_sample(const tt_store_loader *loader, sqlite3_stmt *row) {
                  sqlite3_column_int64(row, 2));
 }
 
-static tt_status load_rows(sqlite_store *store, const tt_store_loader *loader, const char *sql, row_function *row,
-                           tt_error *error) {
+static tt_status load_rows(sqlite_store *store, const tt_store_loader *loader, const char *sql,
+                           row_function *row, tt_error *error) {
   sqlite3_stmt *prepared;
   if (sqlite3_prepare_v2(store->db, sql, -1, &prepared, NULL) != SQLITE_OK) {
     return fail(store->db, store->path, "can't read", error);
@@ -370,32 +393,38 @@ static tt_status load_rows(sqlite_store *store, const tt_store_loader *loader, c
 
 static tt_status sqlite_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {
   sqlite_store *store = (sqlite_store *)base;
-  TT_TRY(load_rows(store, loader, "SELECT id, identifier, name FROM device ORDER BY id", load_device, error));
-  TT_TRY(load_rows(store, loader, "SELECT id, identifier, name FROM attribute ORDER BY id", load_attribute, error));
-  TT_TRY(load_rows(store, loader,
-                   "SELECT pattern, type, mode, unit, scale, offset, min_interval, retention FROM handling", load_handling,
-                   error));
-  TT_TRY(load_rows(store, loader,
-                   "SELECT b.device, b.epoch, b.anchor, b.offset_low, b.offset_high, s.device_time, s.time"
-                   " FROM boot b LEFT JOIN sample s ON s.id = (SELECT id FROM sample WHERE device = b.device"
-                   "  AND epoch = b.epoch ORDER BY device_time DESC LIMIT 1)"
-                   " WHERE b.epoch > (SELECT max(epoch) - 4 FROM boot WHERE device = b.device)"
-                   " ORDER BY b.device, b.epoch",
-                   load_epoch, error));
-  return load_rows(store, loader,
-                   "SELECT device, epoch, device_time FROM (SELECT d.id AS device, s.epoch AS epoch,"
-                   "  s.device_time AS device_time FROM device d JOIN sample s ON s.id IN (SELECT id FROM sample"
-                   "   WHERE device = d.id AND epoch = (SELECT max(epoch) FROM boot WHERE device = d.id)"
-                   "   ORDER BY device_time DESC LIMIT 500)) ORDER BY device, device_time",
-                   load_sample, error);
+  TT_TRY(load_rows(store, loader, "SELECT id, identifier, name FROM device ORDER BY id",
+                   load_device, error));
+  TT_TRY(load_rows(store, loader, "SELECT id, identifier, name FROM attribute ORDER BY id",
+                   load_attribute, error));
+  TT_TRY(load_rows(
+      store, loader,
+      "SELECT pattern, type, mode, unit, scale, offset, min_interval, retention FROM handling",
+      load_handling, error));
+  TT_TRY(load_rows(
+      store, loader,
+      "SELECT b.device, b.epoch, b.anchor, b.offset_low, b.offset_high, s.device_time, s.time"
+      " FROM boot b LEFT JOIN sample s ON s.id = (SELECT id FROM sample WHERE device = b.device"
+      "  AND epoch = b.epoch ORDER BY device_time DESC LIMIT 1)"
+      " WHERE b.epoch > (SELECT max(epoch) - 4 FROM boot WHERE device = b.device)"
+      " ORDER BY b.device, b.epoch",
+      load_epoch, error));
+  return load_rows(
+      store, loader,
+      "SELECT device, epoch, device_time FROM (SELECT d.id AS device, s.epoch AS epoch,"
+      "  s.device_time AS device_time FROM device d JOIN sample s ON s.id IN (SELECT id FROM sample"
+      "   WHERE device = d.id AND epoch = (SELECT max(epoch) FROM boot WHERE device = d.id)"
+      "   ORDER BY device_time DESC LIMIT 500)) ORDER BY device, device_time",
+      load_sample, error);
 }
 
 /* --- opening --- */
 
 static tt_status upgrade(sqlite3 *db, const char *path, tt_error *error) {
   sqlite3_stmt *query;
-  if (sqlite3_prepare_v2(db, "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id", -1,
-                         &query, NULL) != SQLITE_OK ||
+  if (sqlite3_prepare_v2(
+          db, "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id",
+          -1, &query, NULL) != SQLITE_OK ||
       sqlite3_step(query) != SQLITE_ROW) {
     tt_status status = fail(db, path, "this is no database", error);
     sqlite3_finalize(query);
@@ -404,17 +433,22 @@ static tt_status upgrade(sqlite3 *db, const char *path, tt_error *error) {
   int version = sqlite3_column_int(query, 0), application = sqlite3_column_int(query, 1);
   sqlite3_finalize(query);
   if (application != 0 && application != APPLICATION_ID) {
-    return tt_fail(error, TT_INVALID, "%s: belongs to another program (application id %#x); give another file", path,
+    return tt_fail(error, TT_INVALID,
+                   "%s: belongs to another program (application id %#x); give another file", path,
                    (unsigned)application);
   }
   if (version > VERSION) {
-    return tt_fail(error, TT_VERSION, "%s: made by a newer Tether (schema %d, this program knows up to %d); "
-                   "use that program or give another file", path, version, VERSION);
+    return tt_fail(error, TT_VERSION,
+                   "%s: made by a newer Tether (schema %d, this program knows up to %d); "
+                   "use that program or give another file",
+                   path, version, VERSION);
   }
-  if (version && version < VERSION) tt_log_info("%s: upgraded from schema %d to %d", path, version, VERSION);
+  if (version && version < VERSION)
+    tt_log_info("%s: upgraded from schema %d to %d", path, version, VERSION);
   for (; version < VERSION; version++) {
-    char *sql = g_strdup_printf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
-                                migrations[version], version + 1, APPLICATION_ID);
+    char *sql = g_strdup_printf(
+        "BEGIN IMMEDIATE; %s PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
+        migrations[version], version + 1, APPLICATION_ID);
     tt_status status = execute(db, path, sql, error);
     g_free(sql);
     TT_TRY(status);
@@ -442,18 +476,22 @@ static void sqlite_close(tt_store *base) {
 
 static tt_status open_file(sqlite_store *store, tt_error *error) {
   const char *path = store->path;
-  if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
-      SQLITE_OK) {
+  if (sqlite3_open_v2(path, &store->db,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                      NULL) != SQLITE_OK) {
     return fail(store->db, path, "can't open", error);
   }
   harden(store->db);
   sqlite3_busy_timeout(store->db, 300);
-  TT_TRY(execute(store->db, path, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-                 " PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY", error));
+  TT_TRY(execute(
+      store->db, path,
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+      " PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY",
+      error));
   TT_TRY(upgrade(store->db, path, error));
   for (int i = 0; i < STATEMENT_COUNT; i++) {
-    if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[i], NULL) !=
-        SQLITE_OK) {
+    if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,
+                           &store->statements[i], NULL) != SQLITE_OK) {
       return fail(store->db, path, "can't prepare", error);
     }
   }
@@ -479,8 +517,10 @@ struct tt_store_cursor {
 static tt_status reader_epochs(tt_store_reader *base, int device, GArray *epochs, tt_error *error) {
   sqlite_reader *reader = (sqlite_reader *)base;
   sqlite3_stmt *query;
-  if (sqlite3_prepare_v2(reader->db, "SELECT epoch, anchor, offset_low, offset_high FROM boot WHERE device = ?1"
-                         " ORDER BY epoch", -1, &query, NULL) != SQLITE_OK) {
+  if (sqlite3_prepare_v2(reader->db,
+                         "SELECT epoch, anchor, offset_low, offset_high FROM boot WHERE device = ?1"
+                         " ORDER BY epoch",
+                         -1, &query, NULL) != SQLITE_OK) {
     return fail(reader->db, reader->path, "can't read", error);
   }
   sqlite3_bind_int(query, 1, device + 1);
@@ -512,15 +552,18 @@ static tt_status cursor_step(tt_store_cursor *cursor, tt_error *error) {
              : fail(cursor->reader->db, cursor->reader->path, "can't read", error);
 }
 
-static tt_status reader_open(tt_store_reader *base, const tt_store_range *range, tt_store_cursor **out,
-                             tt_error *error) {
+static tt_status reader_open(tt_store_reader *base, const tt_store_range *range,
+                             tt_store_cursor **out, tt_error *error) {
   sqlite_reader *reader = (sqlite_reader *)base;
   // CROSS JOIN keeps the order of the loops: samples by their index, then the values of each.
   GString *sql = g_string_new(
-      "SELECT s.id, s.device_time, s.time, v.attribute, v.value FROM sample s CROSS JOIN value v ON v.sample = s.id"
-      " WHERE s.device = ?1 AND s.epoch = ?2 AND s.device_time BETWEEN ?3 AND ?4 AND s.time BETWEEN ?5 AND ?6");
+      "SELECT s.id, s.device_time, s.time, v.attribute, v.value FROM sample s CROSS JOIN value v "
+      "ON v.sample = s.id"
+      " WHERE s.device = ?1 AND s.epoch = ?2 AND s.device_time BETWEEN ?3 AND ?4 AND s.time "
+      "BETWEEN ?5 AND ?6");
   for (int i = 0; i < range->attribute_count; i++) {
-    g_string_append_printf(sql, "%s%d", i ? "," : " AND v.attribute IN (", range->attributes[i] + 1);
+    g_string_append_printf(sql, "%s%d", i ? "," : " AND v.attribute IN (",
+                           range->attributes[i] + 1);
   }
   if (range->attribute_count) g_string_append_c(sql, ')');
   g_string_append(sql, " ORDER BY s.device_time");
@@ -555,7 +598,8 @@ static void take_cell(tt_store_cursor *cursor) {
   if (sqlite3_column_type(cursor->query, 4) == SQLITE_TEXT) {
     const char *text = (const char *)sqlite3_column_text(cursor->query, 4);
     cell.text = GSIZE_TO_POINTER(cursor->text->len + 1);
-    g_string_append_len(cursor->text, text ? text : "", sqlite3_column_bytes(cursor->query, 4) + (text ? 1 : 0));
+    g_string_append_len(cursor->text, text ? text : "",
+                        sqlite3_column_bytes(cursor->query, 4) + (text ? 1 : 0));
   } else {
     cell.number = sqlite3_column_double(cursor->query, 4);
   }
@@ -592,9 +636,11 @@ static void reader_close(tt_store_reader *base) {
 static tt_status sqlite_open_reader(tt_store *base, tt_store_reader **out, tt_error *error) {
   sqlite_store *store = (sqlite_store *)base;
   sqlite_reader *reader = g_new0(sqlite_reader, 1);
-  reader->base = (tt_store_reader){reader_epochs, reader_open, cursor_next, cursor_close, reader_close};
+  reader->base =
+      (tt_store_reader){reader_epochs, reader_open, cursor_next, cursor_close, reader_close};
   reader->path = g_strdup(store->path);
-  if (sqlite3_open_v2(reader->path, &reader->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+  if (sqlite3_open_v2(reader->path, &reader->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
+                      NULL) != SQLITE_OK) {
     tt_status status = fail(reader->db, reader->path, "can't open", error);
     reader_close(&reader->base);
     return status;
@@ -603,8 +649,8 @@ static tt_status sqlite_open_reader(tt_store *base, tt_store_reader **out, tt_er
   sqlite3_db_config(reader->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   sqlite3_busy_timeout(reader->db, 2000);
   // One transaction: all cursors of a query see the same moment.
-  tt_status status =
-      execute(reader->db, reader->path, "PRAGMA query_only = ON; PRAGMA cache_size = -4096; BEGIN", error);
+  tt_status status = execute(reader->db, reader->path,
+                             "PRAGMA query_only = ON; PRAGMA cache_size = -4096; BEGIN", error);
   if (status != TT_OK) {
     reader_close(&reader->base);
     return status;

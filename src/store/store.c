@@ -61,21 +61,19 @@ void tt_store_batch_free(tt_store_batch *batch) {
 }
 
 bool tt_store_batch_is_empty(const tt_store_batch *batch) {
-  return !batch->devices->len && !batch->attributes->len && !batch->handlings->len && !batch->epochs->len &&
-         !batch->samples->len;
+  return !batch->devices->len && !batch->attributes->len && !batch->handlings->len &&
+         !batch->epochs->len && !batch->samples->len;
 }
 
 size_t tt_store_batch_bytes(const tt_store_batch *batch) {
-  return batch->samples->len * sizeof(tt_store_sample) + batch->values->len * sizeof(tt_store_value) +
-         batch->text->len;
+  return batch->samples->len * sizeof(tt_store_sample) +
+         batch->values->len * sizeof(tt_store_value) + batch->text->len;
 }
 
 tt_status tt_store_open(const tt_store_options *options, tt_store **store, tt_error *error) {
   if (!strncmp(options->url, "sqlite:", 7)) return tt_sqlite_open(options->url + 7, store, error);
   if (!strcmp(options->url, "none:")) return tt_none_open(store);
-  if (0 && !strncmp(options->url, "postgresql://", 13) || !strncmp(options->url, "postgres://", 11)) {
-    return tt_postgres_open(options, store, error);
-  }
-  return tt_fail(error, TT_INVALID, "store '%s' is not understood; give sqlite:FILE or postgresql://HOST/DATABASE",
+  return tt_fail(error, TT_INVALID,
+                 "store '%s' is not understood; give sqlite:FILE or postgresql://HOST/DATABASE",
                  options->url);
 }

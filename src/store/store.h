@@ -19,8 +19,18 @@ typedef struct tt_store_name {
   char *name;       /**< for people, or NULL */
 } tt_store_name;
 
-typedef enum tt_value_type { TT_VALUE_AUTO, TT_VALUE_NUMBER, TT_VALUE_TEXT, TT_VALUE_FLAG } tt_value_type;
-typedef enum tt_value_mode { TT_MODE_BOTH, TT_MODE_STORE, TT_MODE_FORWARD, TT_MODE_IGNORE } tt_value_mode;
+typedef enum tt_value_type {
+  TT_VALUE_AUTO,
+  TT_VALUE_NUMBER,
+  TT_VALUE_TEXT,
+  TT_VALUE_FLAG
+} tt_value_type;
+typedef enum tt_value_mode {
+  TT_MODE_BOTH,
+  TT_MODE_STORE,
+  TT_MODE_FORWARD,
+  TT_MODE_IGNORE
+} tt_value_mode;
 
 /** How the values of attributes are handled. */
 typedef struct tt_handling {
@@ -28,18 +38,20 @@ typedef struct tt_handling {
   bool removed;  /**< takes the pattern away */
   tt_value_type type;
   tt_value_mode mode;
-  char *unit;          /**< of scaled values, or NULL */
-  double scale;        /**< kept value = sent value × scale + offset */
+  char *unit;   /**< of scaled values, or NULL */
+  double scale; /**< kept value = sent value × scale + offset */
   double offset;
-  double min_interval; /**< s on the device's clock between kept values of a device; 0: all are kept */
-  double retention;    /**< s after which values are removed; 0: never */
+  double
+      min_interval; /**< s on the device's clock between kept values of a device; 0: all are kept */
+  double retention; /**< s after which values are removed; 0: never */
 } tt_handling;
 
 /** A boot epoch of a device. Times µs. */
 typedef struct tt_store_epoch {
   int device, number;
-  int64_t anchor;                  /**< first offset seen; the store keeps the first it was told */
-  int64_t offset_low, offset_high; /**< normalized − device time of every sample lies between; only widened */
+  int64_t anchor; /**< first offset seen; the store keeps the first it was told */
+  int64_t offset_low,
+      offset_high; /**< normalized − device time of every sample lies between; only widened */
 } tt_store_epoch;
 
 /** Values of one device at one moment. Times µs. */
@@ -83,7 +95,8 @@ typedef struct tt_store_loader {
   void (*attribute)(void *context, const tt_store_name *attribute);
   void (*handling)(void *context, const tt_handling *handling);
   /** The latest epochs of each device, oldest first, with its newest sample (false: it has none). */
-  void (*epoch)(void *context, const tt_store_epoch *epoch, bool has_sample, int64_t device_time, int64_t time);
+  void (*epoch)(void *context, const tt_store_epoch *epoch, bool has_sample, int64_t device_time,
+                int64_t time);
   /** The latest sample times of a device's last epoch, oldest first. */
   void (*sample)(void *context, int device, int epoch, int64_t device_time);
 } tt_store_loader;
@@ -117,7 +130,8 @@ typedef struct tt_store_reader tt_store_reader;
 struct tt_store_reader {
   /** The epochs of a device, oldest first, appended to `epochs` (tt_store_epoch). */
   tt_status (*epochs)(tt_store_reader *reader, int device, GArray *epochs, tt_error *error);
-  tt_status (*open)(tt_store_reader *reader, const tt_store_range *range, tt_store_cursor **cursor, tt_error *error);
+  tt_status (*open)(tt_store_reader *reader, const tt_store_range *range, tt_store_cursor **cursor,
+                    tt_error *error);
   /** TT_NOT_FOUND at the end. */
   tt_status (*next)(tt_store_cursor *cursor, tt_store_record *record, tt_error *error);
   void (*close_cursor)(tt_store_cursor *cursor);
@@ -133,9 +147,9 @@ typedef struct tt_store_purge {
 
 /** What people are shown about a store. */
 typedef struct tt_store_state {
-  bool degraded;            /**< it can't write now */
-  char reason[256];         /**< why, if degraded */
-  uint64_t spooled_bytes;   /**< waiting on disk for the database */
+  bool degraded;          /**< it can't write now */
+  char reason[256];       /**< why, if degraded */
+  uint64_t spooled_bytes; /**< waiting on disk for the database */
 } tt_store_state;
 
 typedef struct tt_store tt_store;
@@ -159,9 +173,9 @@ struct tt_store {
 };
 
 typedef struct tt_store_options {
-  const char *url;       /**< "sqlite:FILE", "postgresql://…" or "none:" */
-  const char *spool;     /**< file that takes batches while PostgreSQL can't; NULL: none */
-  uint64_t spool_limit;  /**< bytes; default 1 GiB */
+  const char *url;      /**< "sqlite:FILE", "postgresql://…" or "none:" */
+  const char *spool;    /**< file that takes batches while PostgreSQL can't; NULL: none */
+  uint64_t spool_limit; /**< bytes; default 1 GiB */
 } tt_store_options;
 
 /** Opens or creates a store, upgrading one of an older version. TT_VERSION: made by a newer one. */

@@ -27,7 +27,8 @@ const char *const tt_value_mode_names[] = {"both", "store", "forward", "ignore",
 typedef struct device {
   char *identifier, *name;
   tt_device_time time;
-  GHashTable *kept; /**< attribute + 1 -> device time of the last value kept, for those with a minimum interval */
+  GHashTable *
+      kept; /**< attribute + 1 -> device time of the last value kept, for those with a minimum interval */
   int kept_epoch;
   int64_t last_time;
   uint64_t messages, values;
@@ -52,18 +53,19 @@ struct tt_collector {
   GMutex mutex; /**< guards everything below */
   GCond work, room;
   bool stopping, urgent;
-  GPtrArray *devices, *attributes;               /**< device, attribute */
-  GHashTable *device_index, *attribute_index;    /**< identifier -> index + 1 */
-  GHashTable *device_names, *attribute_names;    /**< human name -> index + 1 */
-  GArray *handlings;                             /**< tt_handling */
-  tt_store_batch *batch;                         /**< being filled */
-  uint64_t filling;                              /**< ticket of `batch` */
+  GPtrArray *devices, *attributes;            /**< device, attribute */
+  GHashTable *device_index, *attribute_index; /**< identifier -> index + 1 */
+  GHashTable *device_names, *attribute_names; /**< human name -> index + 1 */
+  GArray *handlings;                          /**< tt_handling */
+  tt_store_batch *batch;                      /**< being filled */
+  uint64_t filling;                           /**< ticket of `batch` */
   uint64_t durable;
   int64_t batch_started;
   GArray *listeners;
   GArray *live_values; /**< scratch: tt_live_value of the sample in hand */
   GArray *live_attributes;
-  uint64_t messages, refused, values, stored_values, skipped_values, bad_values, lost_values, batches;
+  uint64_t messages, refused, values, stored_values, skipped_values, bad_values, lost_values,
+      batches;
   int64_t refusal_second;
   int refusals_logged;
 };
@@ -106,7 +108,9 @@ static void free_attribute(gpointer item) {
   g_free(freed);
 }
 
-static int lookup(GHashTable *table, const char *key) { return GPOINTER_TO_INT(g_hash_table_lookup(table, key)) - 1; }
+static int lookup(GHashTable *table, const char *key) {
+  return GPOINTER_TO_INT(g_hash_table_lookup(table, key)) - 1;
+}
 
 static int add_device(tt_collector *collector, const char *identifier, const char *name) {
   device *added = g_new0(device, 1);
@@ -145,7 +149,8 @@ static int add_attribute(tt_collector *collector, const char *identifier, const 
   g_ptr_array_add(collector->attributes, added);
   int index = (int)collector->attributes->len - 1;
   g_hash_table_insert(collector->attribute_index, added->identifier, GINT_TO_POINTER(index + 1));
-  if (name) g_hash_table_insert(collector->attribute_names, added->name, GINT_TO_POINTER(index + 1));
+  if (name)
+    g_hash_table_insert(collector->attribute_names, added->name, GINT_TO_POINTER(index + 1));
   resolve_handling(collector, added);
   return index;
 }
@@ -210,7 +215,9 @@ static const char *human_name(void *context, bool is_device, int index) {
 /* --- values --- */
 
 static bool parse_flag(const char *text, double *number) {
-  static const char *const yes[] = {"1", "true", "yes", "on", NULL}, *const no[] = {"0", "false", "no", "off", NULL};
+  static const char *const yes[] = {"1", "true", "yes", "on", NULL}, *const no[] = {"0", "false",
+                                                                                    "no", "off",
+                                                                                    NULL};
   for (int i = 0; yes[i]; i++) {
     bool set = !g_ascii_strcasecmp(text, yes[i]);
     if (!set && g_ascii_strcasecmp(text, no[i])) continue;
@@ -238,7 +245,8 @@ static bool convert(const tt_handling *handling, const char **text, double *numb
 }
 
 /** Whether the minimum interval of an attribute allows to keep a value of this device time. */
-static bool is_due(device *from, int epoch, int attribute_index, const tt_handling *handling, int64_t device_time) {
+static bool is_due(device *from, int epoch, int attribute_index, const tt_handling *handling,
+                   int64_t device_time) {
   if (handling->min_interval <= 0) return true;
   if (!from->kept) from->kept = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
   if (from->kept_epoch != epoch) {
@@ -264,8 +272,8 @@ typedef struct open_sample {
   bool keep, live;
 } open_sample;
 
-static void open_sample_at(tt_collector *collector, open_sample *sample, int device_index, int epoch,
-                           int64_t device_time, int64_t time) {
+static void open_sample_at(tt_collector *collector, open_sample *sample, int device_index,
+                           int epoch, int64_t device_time, int64_t time) {
   sample->from = device_at(collector, device_index);
   sample->stored = (tt_store_sample){.device = device_index,
                                      .epoch = epoch,
@@ -276,8 +284,8 @@ static void open_sample_at(tt_collector *collector, open_sample *sample, int dev
   g_array_set_size(collector->live_attributes, 0);
 }
 
-static void keep_value(tt_collector *collector, open_sample *sample, int attribute_index, const char *text,
-                       double number) {
+static void keep_value(tt_collector *collector, open_sample *sample, int attribute_index,
+                       const char *text, double number) {
   tt_store_batch *batch = collector->batch;
   start_batch(collector);
   tt_store_value value = {.attribute = attribute_index, .text = TT_STORE_NUMBER, .number = number};
@@ -289,14 +297,15 @@ static void keep_value(tt_collector *collector, open_sample *sample, int attribu
   sample->stored.count++;
 }
 
-static void add_value(tt_collector *collector, open_sample *sample, int attribute_index, const char *text,
-                      double number) {
+static void add_value(tt_collector *collector, open_sample *sample, int attribute_index,
+                      const char *text, double number) {
   const attribute *known = attribute_at(collector, attribute_index);
   const tt_handling *handling = &known->handling;
   collector->values++;
   sample->from->values++;
   bool wanted = handling->mode != TT_MODE_IGNORE &&
-                is_due(sample->from, sample->stored.epoch, attribute_index, handling, sample->stored.device_time);
+                is_due(sample->from, sample->stored.epoch, attribute_index, handling,
+                       sample->stored.device_time);
   if (!wanted) {
     collector->skipped_values++;
     return;
@@ -321,7 +330,8 @@ static void publish_sample(tt_collector *collector, const open_sample *sample) {
     live->values[i] = g_array_index(collector->live_values, tt_live_value, (guint)i);
     live->values[i].text = g_strdup(live->values[i].text);
   }
-  tt_live_publish(collector->hub, sample->stored.device, (const int *)(void *)collector->live_attributes->data, live);
+  tt_live_publish(collector->hub, sample->stored.device,
+                  (const int *)(void *)collector->live_attributes->data, live);
 }
 
 static void close_sample(tt_collector *collector, open_sample *sample) {
@@ -337,28 +347,33 @@ static bool is_full(tt_collector *collector) {
 }
 
 /** Looks up every name first, so that a message with one too many leaves nothing behind but the names before it. */
-static tt_status need_names(tt_collector *collector, const tt_message *message, int *device_index, int *attributes,
-                            tt_error *error) {
+static tt_status need_names(tt_collector *collector, const tt_message *message, int *device_index,
+                            int *attributes, tt_error *error) {
   *device_index = need_device(collector, message->device);
   if (*device_index < 0) {
     return tt_fail(error, TT_BAD_MESSAGE, "more than %d devices", collector->options.max_devices);
   }
   for (uint32_t i = 0; i < message->value_count; i++) {
-    attributes[i] = need_attribute(collector, tt_message_text(message, message->values[i].identifier));
+    attributes[i] =
+        need_attribute(collector, tt_message_text(message, message->values[i].identifier));
     if (attributes[i] < 0) {
-      return tt_fail(error, TT_BAD_MESSAGE, "more than %d attributes", collector->options.max_attributes);
+      return tt_fail(error, TT_BAD_MESSAGE, "more than %d attributes",
+                     collector->options.max_attributes);
     }
   }
   return TT_OK;
 }
 
-static tt_boot *place(tt_collector *collector, int device_index, const tt_message *message, tt_origin *origin,
-                      int64_t received, int64_t *offset, bool *again) {
+static tt_boot *place(tt_collector *collector, int device_index, const tt_message *message,
+                      tt_origin *origin, int64_t received, int64_t *offset, bool *again) {
   device *from = device_at(collector, device_index);
-  tt_timed_message timed = {.transmitted = message->time, .last_sample = message->time, .hash = message->hash,
+  tt_timed_message timed = {.transmitted = message->time,
+                            .last_sample = message->time,
+                            .hash = message->hash,
                             .received = received};
   for (uint32_t i = 0; i < message->sample_count; i++) {
-    if (i == 0 || message->samples[i].time > timed.last_sample) timed.last_sample = message->samples[i].time;
+    if (i == 0 || message->samples[i].time > timed.last_sample)
+      timed.last_sample = message->samples[i].time;
   }
   if (origin && origin->has_previous && origin->device == device_index) {
     timed.after_previous = true;
@@ -366,19 +381,20 @@ static tt_boot *place(tt_collector *collector, int device_index, const tt_messag
   }
   tt_boot *boot;
   bool widened;
-  tt_placement placement =
-      tt_device_time_place(&from->time, &timed, collector->options.late, &boot, offset, &widened, again);
+  tt_placement placement = tt_device_time_place(&from->time, &timed, collector->options.late, &boot,
+                                                offset, &widened, again);
   if (placement == TT_PLACED_JUMP) {
-    tt_log_info("telemetry: the clock of device %s jumped (it says %.3f s); boot epoch %d begins", from->identifier,
-                (double)message->time / SECOND, boot->epoch);
+    tt_log_info("telemetry: the clock of device %s jumped (it says %.3f s); boot epoch %d begins",
+                from->identifier, (double)message->time / SECOND, boot->epoch);
   }
   if (widened) tell_store_epoch(collector, device_index, boot);
-  if (origin) *origin = (tt_origin){.has_previous = true, .device = device_index, .previous = message->time};
+  if (origin)
+    *origin = (tt_origin){.has_previous = true, .device = device_index, .previous = message->time};
   return boot;
 }
 
-static void take_samples(tt_collector *collector, const tt_message *message, int device_index, const tt_boot *boot,
-                         int64_t offset, bool live, const int *attributes) {
+static void take_samples(tt_collector *collector, const tt_message *message, int device_index,
+                         const tt_boot *boot, int64_t offset, bool live, const int *attributes) {
   for (uint32_t s = 0; s < message->sample_count; s++) {
     const tt_message_sample *sent = &message->samples[s];
     open_sample sample = {.keep = true, .live = live};
@@ -396,8 +412,8 @@ static void take_samples(tt_collector *collector, const tt_message *message, int
   }
 }
 
-static tt_status take(tt_collector *collector, const tt_message *message, tt_origin *origin, int64_t received,
-                      int *attributes, uint64_t *ticket, tt_error *error) {
+static tt_status take(tt_collector *collector, const tt_message *message, tt_origin *origin,
+                      int64_t received, int *attributes, uint64_t *ticket, tt_error *error) {
   if (is_full(collector)) return TT_FULL;
   int device_index;
   TT_TRY(need_names(collector, message, &device_index, attributes, error));
@@ -416,8 +432,8 @@ static tt_status take(tt_collector *collector, const tt_message *message, tt_ori
   return TT_OK;
 }
 
-tt_status tt_collector_take(tt_collector *collector, const tt_message *message, tt_origin *origin, int64_t received,
-                            uint64_t *ticket, tt_error *error) {
+tt_status tt_collector_take(tt_collector *collector, const tt_message *message, tt_origin *origin,
+                            int64_t received, uint64_t *ticket, tt_error *error) {
   int few[256];
   int *attributes = message->value_count <= 256 ? few : g_new(int, message->value_count);
   g_mutex_lock(&collector->mutex);
@@ -446,7 +462,8 @@ uint64_t tt_collector_durable(tt_collector *collector) {
   return durable;
 }
 
-void tt_collector_refused(tt_collector *collector, const char *source, const tt_message_refusal *refusal) {
+void tt_collector_refused(tt_collector *collector, const char *source,
+                          const tt_message_refusal *refusal) {
   int64_t second = g_get_monotonic_time() / SECOND;
   g_mutex_lock(&collector->mutex);
   collector->refused++;
@@ -455,8 +472,8 @@ void tt_collector_refused(tt_collector *collector, const char *source, const tt_
   bool say = collector->refusals_logged++ < REFUSALS_LOGGED;
   g_mutex_unlock(&collector->mutex);
   if (say) {
-    tt_log_warning("telemetry: message from %s refused: line %lu, column %lu: %s", source, refusal->line,
-                   refusal->column, refusal->reason);
+    tt_log_warning("telemetry: message from %s refused: line %lu, column %lu: %s", source,
+                   refusal->line, refusal->column, refusal->reason);
   }
 }
 
@@ -494,24 +511,28 @@ tt_status tt_collector_attribute(tt_collector *collector, const char *identifier
   return *index < 0 ? TT_FULL : TT_OK;
 }
 
-int tt_collector_begin_epoch(tt_collector *collector, int device_index, int64_t device_time, int64_t offset) {
+int tt_collector_begin_epoch(tt_collector *collector, int device_index, int64_t device_time,
+                             int64_t offset) {
   g_mutex_lock(&collector->mutex);
-  const tt_boot *boot = tt_device_time_begin(&device_at(collector, device_index)->time, device_time, offset);
+  const tt_boot *boot =
+      tt_device_time_begin(&device_at(collector, device_index)->time, device_time, offset);
   tell_store_epoch(collector, device_index, boot);
   int epoch = boot->epoch;
   g_mutex_unlock(&collector->mutex);
   return epoch;
 }
 
-tt_status tt_collector_record(tt_collector *collector, int device_index, int epoch, int64_t device_time,
-                              int64_t offset, const tt_direct_value *values, int count, bool store) {
+tt_status tt_collector_record(tt_collector *collector, int device_index, int epoch,
+                              int64_t device_time, int64_t offset, const tt_direct_value *values,
+                              int count, bool store) {
   g_mutex_lock(&collector->mutex);
   bool full = store && is_full(collector);
   open_sample sample = {.keep = store && !full, .live = tt_live_reader_count(collector->hub) > 0};
   open_sample_at(collector, &sample, device_index, epoch, device_time, device_time + offset);
   for (int i = 0; i < count; i++) {
     const tt_handling *handling = &attribute_at(collector, values[i].attribute)->handling;
-    add_value(collector, &sample, values[i].attribute, NULL, values[i].number * handling->scale + handling->offset);
+    add_value(collector, &sample, values[i].attribute, NULL,
+              values[i].number * handling->scale + handling->offset);
   }
   close_sample(collector, &sample);
   if (full) collector->lost_values += (uint64_t)count;
@@ -572,7 +593,8 @@ bool tt_collector_get_attribute(tt_collector *collector, int index, tt_attribute
   bool found = index >= 0 && (guint)index < collector->attributes->len;
   if (found) {
     const attribute *known = attribute_at(collector, index);
-    *info = (tt_attribute_info){.identifier = g_strdup(known->identifier), .name = g_strdup(known->name)};
+    *info = (tt_attribute_info){.identifier = g_strdup(known->identifier),
+                                .name = g_strdup(known->name)};
     tt_handling_copy(&info->handling, &known->handling);
   }
   g_mutex_unlock(&collector->mutex);
@@ -581,7 +603,9 @@ bool tt_collector_get_attribute(tt_collector *collector, int index, tt_attribute
 
 static int find(tt_collector *collector, bool is_device, const char *name) {
   int index = lookup(is_device ? collector->device_index : collector->attribute_index, name);
-  return index >= 0 ? index : lookup(is_device ? collector->device_names : collector->attribute_names, name);
+  return index >= 0
+             ? index
+             : lookup(is_device ? collector->device_names : collector->attribute_names, name);
 }
 
 int tt_collector_find_device(tt_collector *collector, const char *name) {
@@ -614,17 +638,22 @@ char *tt_collector_nearest(tt_collector *collector, bool is_device, const char *
   return best;
 }
 
-static tt_status rename_item(tt_collector *collector, bool is_device, const char *identifier, const char *name,
-                             tt_error *error) {
-  int index = is_device ? need_device(collector, identifier) : need_attribute(collector, identifier);
-  if (index < 0) return tt_fail(error, TT_FULL, "there are as many %s as allowed", is_device ? "devices" : "attributes");
+static tt_status rename_item(tt_collector *collector, bool is_device, const char *identifier,
+                             const char *name, tt_error *error) {
+  int index =
+      is_device ? need_device(collector, identifier) : need_attribute(collector, identifier);
+  if (index < 0)
+    return tt_fail(error, TT_FULL, "there are as many %s as allowed",
+                   is_device ? "devices" : "attributes");
   int owner = name ? find(collector, is_device, name) : -1;
   if (owner >= 0 && owner != index) {
     return tt_fail(error, TT_INVALID, "the name '%s' belongs to %s", name,
-                   is_device ? device_at(collector, owner)->identifier : attribute_at(collector, owner)->identifier);
+                   is_device ? device_at(collector, owner)->identifier
+                             : attribute_at(collector, owner)->identifier);
   }
   GHashTable *names = is_device ? collector->device_names : collector->attribute_names;
-  char **held = is_device ? &device_at(collector, index)->name : &attribute_at(collector, index)->name;
+  char **held =
+      is_device ? &device_at(collector, index)->name : &attribute_at(collector, index)->name;
   if (*held) g_hash_table_remove(names, *held);
   g_free(*held);
   *held = g_strdup(name);
@@ -634,15 +663,17 @@ static tt_status rename_item(tt_collector *collector, bool is_device, const char
   return TT_OK;
 }
 
-static tt_status rename_checked(tt_collector *collector, bool is_device, const char *identifier, const char *name,
-                                tt_error *error) {
+static tt_status rename_checked(tt_collector *collector, bool is_device, const char *identifier,
+                                const char *name, tt_error *error) {
   if (name && !*name) name = NULL;
   if (!tt_text_is_fit(identifier, is_device ? 64 : 200)) {
-    return tt_fail(error, TT_INVALID, "an identifier is UTF-8 of 1 to %d bytes without control characters",
+    return tt_fail(error, TT_INVALID,
+                   "an identifier is UTF-8 of 1 to %d bytes without control characters",
                    is_device ? 64 : 200);
   }
   if (name && !tt_text_is_fit(name, NAME_BYTES)) {
-    return tt_fail(error, TT_INVALID, "a name is UTF-8 of at most %d bytes without control characters", NAME_BYTES);
+    return tt_fail(error, TT_INVALID,
+                   "a name is UTF-8 of at most %d bytes without control characters", NAME_BYTES);
   }
   g_mutex_lock(&collector->mutex);
   tt_status status = rename_item(collector, is_device, identifier, name, error);
@@ -650,13 +681,13 @@ static tt_status rename_checked(tt_collector *collector, bool is_device, const c
   return status;
 }
 
-tt_status tt_collector_name_device(tt_collector *collector, const char *identifier, const char *name,
-                                   tt_error *error) {
+tt_status tt_collector_name_device(tt_collector *collector, const char *identifier,
+                                   const char *name, tt_error *error) {
   return rename_checked(collector, true, identifier, name, error);
 }
 
-tt_status tt_collector_name_attribute(tt_collector *collector, const char *identifier, const char *name,
-                                      tt_error *error) {
+tt_status tt_collector_name_attribute(tt_collector *collector, const char *identifier,
+                                      const char *name, tt_error *error) {
   return rename_checked(collector, false, identifier, name, error);
 }
 
@@ -679,7 +710,8 @@ static void apply_handling(tt_collector *collector, const tt_handling *handling)
   } else {
     g_array_append_val(collector->handlings, copy);
   }
-  for (guint i = 0; i < collector->attributes->len; i++) resolve_handling(collector, attribute_at(collector, (int)i));
+  for (guint i = 0; i < collector->attributes->len; i++)
+    resolve_handling(collector, attribute_at(collector, (int)i));
 }
 
 static tt_status change_handling(tt_collector *collector, const tt_handling *handling) {
@@ -693,24 +725,28 @@ static tt_status change_handling(tt_collector *collector, const tt_handling *han
   return TT_OK;
 }
 
-tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *handling, tt_error *error) {
+tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *handling,
+                                    tt_error *error) {
   if (!handling->pattern || !tt_text_is_fit(handling->pattern, 200)) {
-    return tt_fail(error, TT_INVALID, "a pattern is UTF-8 of 1 to 200 bytes without control characters");
+    return tt_fail(error, TT_INVALID,
+                   "a pattern is UTF-8 of 1 to 200 bytes without control characters");
   }
   if (handling->unit && *handling->unit && !tt_text_is_fit(handling->unit, 32)) {
-    return tt_fail(error, TT_INVALID, "a unit is UTF-8 of at most 32 bytes without control characters");
+    return tt_fail(error, TT_INVALID,
+                   "a unit is UTF-8 of at most 32 bytes without control characters");
   }
   if (!isfinite(handling->scale) || !isfinite(handling->offset) || handling->scale == 0) {
     return tt_fail(error, TT_INVALID, "scale and offset are finite numbers, and scale is not 0");
   }
-  if (!(handling->min_interval >= 0) || !(handling->retention >= 0) || handling->min_interval > 1e9 ||
-      handling->retention > 1e10) {
+  if (!(handling->min_interval >= 0) || !(handling->retention >= 0) ||
+      handling->min_interval > 1e9 || handling->retention > 1e10) {
     return tt_fail(error, TT_INVALID, "min_interval and retention are seconds, 0 or more");
   }
   return change_handling(collector, handling);
 }
 
-tt_status tt_collector_remove_handling(tt_collector *collector, const char *pattern, tt_error *error) {
+tt_status tt_collector_remove_handling(tt_collector *collector, const char *pattern,
+                                       tt_error *error) {
   bool found = false;
   g_mutex_lock(&collector->mutex);
   for (guint i = 0; i < collector->handlings->len && !found; i++) {
@@ -765,11 +801,13 @@ static void write_batch(tt_collector *collector, tt_store_batch *batch, uint64_t
     said = true;
     g_mutex_lock(&collector->mutex);
     int64_t end = g_get_monotonic_time() + RETRY_INTERVAL;
-    while (!collector->stopping && g_cond_wait_until(&collector->work, &collector->mutex, end)) continue;
+    while (!collector->stopping && g_cond_wait_until(&collector->work, &collector->mutex, end))
+      continue;
     if (collector->stopping) last_tries--;
     g_mutex_unlock(&collector->mutex);
   }
-  tt_log_error("telemetry: %u values could not be stored; none of them was acknowledged", batch->values->len);
+  tt_log_error("telemetry: %u values could not be stored; none of them was acknowledged",
+               batch->values->len);
 }
 
 static void purge_attribute(tt_collector *collector, int attribute_index, double retention) {
@@ -800,7 +838,8 @@ static void purge_all(tt_collector *collector) {
 }
 
 /** Waits until there is a batch to write or something to tend. True: `spare` was exchanged for a batch. */
-static bool wait_for_batch(tt_collector *collector, tt_store_batch **spare, uint64_t *ticket, bool *stop) {
+static bool wait_for_batch(tt_collector *collector, tt_store_batch **spare, uint64_t *ticket,
+                           bool *stop) {
   bool taken = false;
   g_mutex_lock(&collector->mutex);
   int64_t tend = g_get_monotonic_time() + TEND_INTERVAL;
@@ -863,10 +902,12 @@ static void load_attribute(void *context, const tt_store_name *loaded) {
   add_attribute(context, loaded->identifier, loaded->name);
 }
 
-static void load_handling(void *context, const tt_handling *loaded) { apply_handling(context, loaded); }
+static void load_handling(void *context, const tt_handling *loaded) {
+  apply_handling(context, loaded);
+}
 
-static void load_epoch(void *context, const tt_store_epoch *loaded, bool has_sample, int64_t device_time,
-                       int64_t time) {
+static void load_epoch(void *context, const tt_store_epoch *loaded, bool has_sample,
+                       int64_t device_time, int64_t time) {
   tt_collector *collector = context;
   if (loaded->device < 0 || (guint)loaded->device >= collector->devices->len) return;
   tt_boot range = {.epoch = loaded->number,
@@ -907,7 +948,8 @@ static void free_collector(tt_collector *collector) {
   g_free(collector);
 }
 
-tt_status tt_collector_new(const tt_collector_options *options, tt_collector **out, tt_error *error) {
+tt_status tt_collector_new(const tt_collector_options *options, tt_collector **out,
+                           tt_error *error) {
   tt_collector *collector = g_new0(tt_collector, 1);
   collector->options = *options;
   collector->store = options->store;
@@ -928,7 +970,8 @@ tt_status tt_collector_new(const tt_collector_options *options, tt_collector **o
   collector->live_attributes = g_array_new(FALSE, FALSE, sizeof(int));
   collector->batch = tt_store_batch_new();
   collector->filling = 1;
-  tt_store_loader loader = {collector, load_device, load_attribute, load_handling, load_epoch, load_sample};
+  tt_store_loader loader = {collector,     load_device, load_attribute,
+                            load_handling, load_epoch,  load_sample};
   tt_status status = collector->store->load(collector->store, &loader, error);
   if (status != TT_OK) {
     free_collector(collector);
@@ -953,12 +996,13 @@ void tt_collector_free(tt_collector *collector) {
 
 /* --- out --- */
 
-tt_status tt_collector_open_reader(tt_collector *collector, tt_store_reader **reader, tt_error *error) {
+tt_status tt_collector_open_reader(tt_collector *collector, tt_store_reader **reader,
+                                   tt_error *error) {
   return collector->store->open_reader(collector->store, reader, error);
 }
 
-tt_live_reader *tt_collector_subscribe(tt_collector *collector, const tt_live_filter *filter, int capacity,
-                                       void (*wake)(void *context), void *context) {
+tt_live_reader *tt_collector_subscribe(tt_collector *collector, const tt_live_filter *filter,
+                                       int capacity, void (*wake)(void *context), void *context) {
   return tt_live_subscribe(collector->hub, filter, capacity, wake, context);
 }
 

@@ -17,18 +17,19 @@
 typedef struct tt_collector tt_collector;
 
 typedef struct tt_collector_options {
-  tt_store *store;       /**< becomes the collector's */
-  int64_t late;          /**< µs: see tt_device_time_place(); default 1 s */
-  int max_devices;       /**< default 1,000 */
-  int max_attributes;    /**< default 10,000 */
-  size_t max_queued;     /**< bytes waiting for the store; default 32 MiB */
-  int64_t batch_interval;/**< µs; default 100 ms */
-  int max_readers;       /**< live ones; default 64 */
+  tt_store *store;        /**< becomes the collector's */
+  int64_t late;           /**< µs: see tt_device_time_place(); default 1 s */
+  int max_devices;        /**< default 1,000 */
+  int max_attributes;     /**< default 10,000 */
+  size_t max_queued;      /**< bytes waiting for the store; default 32 MiB */
+  int64_t batch_interval; /**< µs; default 100 ms */
+  int max_readers;        /**< live ones; default 64 */
 } tt_collector_options;
 tt_collector_options tt_collector_options_default(void);
 
 /** Loads what the store knows and starts to write. The store is closed on failure too. */
-tt_status tt_collector_new(const tt_collector_options *options, tt_collector **collector, tt_error *error);
+tt_status tt_collector_new(const tt_collector_options *options, tt_collector **collector,
+                           tt_error *error);
 /** Writes what is left, within a second, and closes the store. Readers must be gone. */
 void tt_collector_free(tt_collector *collector);
 
@@ -47,14 +48,15 @@ int64_t tt_collector_now(void);
 /** Takes a message received at `received` (µs UTC). `origin` may be NULL. `ticket` is durable when
  *  tt_collector_durable() reaches it. TT_FULL: the store is behind; wait with tt_collector_wait_room() or tell the
  *  sender. TT_BAD_MESSAGE: more devices or attributes than allowed; nothing of the message is kept. */
-tt_status tt_collector_take(tt_collector *collector, const tt_message *message, tt_origin *origin, int64_t received,
-                            uint64_t *ticket, tt_error *error);
+tt_status tt_collector_take(tt_collector *collector, const tt_message *message, tt_origin *origin,
+                            int64_t received, uint64_t *ticket, tt_error *error);
 /** Blocks until there is room again, at most `timeout` µs. */
 bool tt_collector_wait_room(tt_collector *collector, int64_t timeout);
 /** The last ticket that is durable. */
 uint64_t tt_collector_durable(tt_collector *collector);
 /** A refused message, counted and logged (with bounded noise). */
-void tt_collector_refused(tt_collector *collector, const char *source, const tt_message_refusal *refusal);
+void tt_collector_refused(tt_collector *collector, const char *source,
+                          const tt_message_refusal *refusal);
 /** Calls `wake` from the writer's thread whenever tickets became durable; it must not block. */
 void tt_collector_on_durable(tt_collector *collector, void (*wake)(void *context), void *context);
 void tt_collector_off_durable(tt_collector *collector, void (*wake)(void *context), void *context);
@@ -67,10 +69,11 @@ typedef struct tt_direct_value {
 tt_status tt_collector_device(tt_collector *collector, const char *identifier, int *device);
 tt_status tt_collector_attribute(tt_collector *collector, const char *identifier, int *attribute);
 /** Begins a boot epoch of the device. */
-int tt_collector_begin_epoch(tt_collector *collector, int device, int64_t device_time, int64_t offset);
+int tt_collector_begin_epoch(tt_collector *collector, int device, int64_t device_time,
+                             int64_t offset);
 /** Adds one sample; `store` false: to live readers only. Never blocks for long; TT_FULL: not stored, counted. */
-tt_status tt_collector_record(tt_collector *collector, int device, int epoch, int64_t device_time, int64_t offset,
-                              const tt_direct_value *values, int count, bool store);
+tt_status tt_collector_record(tt_collector *collector, int device, int epoch, int64_t device_time,
+                              int64_t offset, const tt_direct_value *values, int count, bool store);
 
 /* --- names and handling --- */
 
@@ -82,8 +85,8 @@ typedef struct tt_attribute_info {
 typedef struct tt_device_info {
   char *identifier, *name;
   int epoch;
-  int64_t last_time;   /**< µs UTC of the newest sample; 0: none since the start */
-  int64_t offset;      /**< µs */
+  int64_t last_time; /**< µs UTC of the newest sample; 0: none since the start */
+  int64_t offset;    /**< µs */
   double drift;
   uint64_t messages, values;
 } tt_device_info;
@@ -102,13 +105,16 @@ int tt_collector_find_attribute(tt_collector *collector, const char *name);
 char *tt_collector_nearest(tt_collector *collector, bool device, const char *name);
 /** Gives a human name ("" or NULL takes it away); makes the device or attribute if it is new. TT_INVALID: the name is taken or
  *  not fit to be shown. */
-tt_status tt_collector_name_device(tt_collector *collector, const char *identifier, const char *name, tt_error *error);
-tt_status tt_collector_name_attribute(tt_collector *collector, const char *identifier, const char *name,
-                                      tt_error *error);
+tt_status tt_collector_name_device(tt_collector *collector, const char *identifier,
+                                   const char *name, tt_error *error);
+tt_status tt_collector_name_attribute(tt_collector *collector, const char *identifier,
+                                      const char *name, tt_error *error);
 tt_handling tt_handling_default(void);
 /** Sets the handling of a pattern, at once. */
-tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *handling, tt_error *error);
-tt_status tt_collector_remove_handling(tt_collector *collector, const char *pattern, tt_error *error);
+tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *handling,
+                                    tt_error *error);
+tt_status tt_collector_remove_handling(tt_collector *collector, const char *pattern,
+                                       tt_error *error);
 /** Copies of all handlings set (tt_handling); free with g_array_unref(). */
 GArray *tt_collector_handlings(tt_collector *collector);
 
@@ -117,14 +123,16 @@ extern const char *const tt_value_mode_names[]; /**< "both", "store", "forward",
 
 /* --- out --- */
 
-tt_status tt_collector_open_reader(tt_collector *collector, tt_store_reader **reader, tt_error *error);
+tt_status tt_collector_open_reader(tt_collector *collector, tt_store_reader **reader,
+                                   tt_error *error);
 /** `wake` is called from any thread when the queue stops being empty; it must not block. NULL: too many readers. */
-tt_live_reader *tt_collector_subscribe(tt_collector *collector, const tt_live_filter *filter, int capacity,
-                                       void (*wake)(void *context), void *context);
+tt_live_reader *tt_collector_subscribe(tt_collector *collector, const tt_live_filter *filter,
+                                       int capacity, void (*wake)(void *context), void *context);
 void tt_collector_unsubscribe(tt_collector *collector, tt_live_reader *reader);
 
 typedef struct tt_collector_stats {
-  uint64_t messages, refused, values, stored_values, skipped_values, bad_values, lost_values, batches;
+  uint64_t messages, refused, values, stored_values, skipped_values, bad_values, lost_values,
+      batches;
   uint64_t queued_bytes;
   int devices, attributes, readers;
   const char *store;

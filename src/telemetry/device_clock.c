@@ -67,13 +67,14 @@ static void fit(tt_device_clock *clock) {
 void tt_device_clock_start(tt_device_clock *clock, int64_t device, int64_t received) {
   clock->first = 0;
   clock->count = 1;
-  clock->points[0] =
-      (struct tt_clock_point){.second = received / SECOND, .device = device, .offset = received - device};
+  clock->points[0] = (struct tt_clock_point){
+      .second = received / SECOND, .device = device, .offset = received - device};
   fit(clock);
 }
 
 void tt_device_clock_add(tt_device_clock *clock, int64_t device, int64_t received) {
-  struct tt_clock_point new = {.second = received / SECOND, .device = device, .offset = received - device};
+  struct tt_clock_point new = {
+      .second = received / SECOND, .device = device, .offset = received - device};
   struct tt_clock_point *last = &clock->points[(clock->first + clock->count - 1) % TT_CLOCK_WINDOW];
   if (new.second <= last->second) {
     if (new.offset >= last->offset) return;
@@ -113,7 +114,8 @@ tt_boot *tt_device_time_begin(tt_device_time *time, int64_t device, int64_t offs
   return boot;
 }
 
-void tt_device_time_restore(tt_device_time *time, const tt_boot *range, int64_t newest, int64_t offset) {
+void tt_device_time_restore(tt_device_time *time, const tt_boot *range, int64_t newest,
+                            int64_t offset) {
   tt_boot *boot = add_boot(time);
   boot->epoch = range->epoch;
   boot->anchor = range->anchor;
@@ -148,7 +150,8 @@ static tt_boot *seen_before(tt_device_time *time, const tt_timed_message *messag
 
 /** How late the message would be, were it of this epoch. */
 static int64_t delay(const tt_boot *boot, const tt_timed_message *message) {
-  return message->received - message->transmitted - tt_device_clock_offset(&boot->clock, message->transmitted);
+  return message->received - message->transmitted -
+         tt_device_clock_offset(&boot->clock, message->transmitted);
 }
 
 /** What the clock may have drifted away since it was last heard of. */
@@ -163,7 +166,8 @@ static bool fits(const tt_boot *boot, const tt_timed_message *message, int64_t l
 }
 
 /** The epoch of a message, or NULL when the clock must have jumped. */
-static tt_boot *choose(tt_device_time *time, const tt_timed_message *message, int64_t late, bool *again) {
+static tt_boot *choose(tt_device_time *time, const tt_timed_message *message, int64_t late,
+                       bool *again) {
   tt_boot *current = &time->boots[0];
   bool backwards = message->after_previous && message->transmitted < message->previous;
   tt_boot *known = seen_before(time, message);
@@ -201,8 +205,9 @@ static tt_boot *make_current(tt_device_time *time, tt_boot *boot) {
   return &time->boots[0];
 }
 
-tt_placement tt_device_time_place(tt_device_time *time, const tt_timed_message *message, int64_t late, tt_boot **boot,
-                                  int64_t *offset, bool *widened, bool *again) {
+tt_placement tt_device_time_place(tt_device_time *time, const tt_timed_message *message,
+                                  int64_t late, tt_boot **boot, int64_t *offset, bool *widened,
+                                  bool *again) {
   int64_t implied = message->received - message->transmitted;
   tt_placement placement = TT_PLACED;
   tt_boot *chosen = NULL;
@@ -214,7 +219,8 @@ tt_placement tt_device_time_place(tt_device_time *time, const tt_timed_message *
     chosen = choose(time, message, late, again);
     if (!chosen) placement = TT_PLACED_JUMP;
   }
-  if (chosen && llabs(tt_device_clock_offset(&chosen->clock, message->transmitted) - chosen->anchor) > MAX_DEPARTURE) {
+  if (chosen && llabs(tt_device_clock_offset(&chosen->clock, message->transmitted) -
+                      chosen->anchor) > MAX_DEPARTURE) {
     chosen = NULL;
     placement = TT_PLACED_JUMP;
   }

@@ -21,9 +21,9 @@
 /** An estimate of server time − device time. All times µs. */
 typedef struct tt_device_clock {
   struct tt_clock_point {
-    int64_t second; /**< of the receipt */
-    int64_t device; /**< transmission, device's clock */
-    int64_t offset; /**< receipt − transmission: the smallest of that second */
+    int64_t second;          /**< of the receipt */
+    int64_t device;          /**< transmission, device's clock */
+    int64_t offset;          /**< receipt − transmission: the smallest of that second */
   } points[TT_CLOCK_WINDOW]; /**< a ring */
   int first, count;
   int64_t origin; /**< device time at which the line has the height `offset` */
@@ -39,10 +39,12 @@ int64_t tt_device_clock_offset(const tt_device_clock *clock, int64_t device);
 
 /** From one jump of a device's clock to the next. Kept in the store. */
 typedef struct tt_boot {
-  int epoch;      /**< 0, 1, … */
-  int64_t anchor; /**< µs: the first offset, which never changes; a store may partition by device time + anchor */
-  int64_t offset_low, offset_high; /**< µs: all offsets that its samples were normalized with lie between */
-  int64_t newest; /**< µs: latest transmission, device's clock */
+  int epoch; /**< 0, 1, … */
+  int64_t
+      anchor; /**< µs: the first offset, which never changes; a store may partition by device time + anchor */
+  int64_t offset_low,
+      offset_high; /**< µs: all offsets that its samples were normalized with lie between */
+  int64_t newest;  /**< µs: latest transmission, device's clock */
   tt_device_clock clock;
 } tt_boot;
 
@@ -68,9 +70,10 @@ typedef struct tt_timed_message {
   int64_t transmitted; /**< µs, device's clock */
   int64_t last_sample; /**< µs, device's clock */
   uint64_t hash;
-  int64_t received;     /**< µs UTC */
-  bool after_previous;  /**< came behind another message of this device on the same ordered connection… */
-  int64_t previous;     /**< …which was transmitted then */
+  int64_t received; /**< µs UTC */
+  bool
+      after_previous; /**< came behind another message of this device on the same ordered connection… */
+  int64_t previous; /**< …which was transmitted then */
 } tt_timed_message;
 
 typedef enum tt_placement {
@@ -83,12 +86,14 @@ typedef enum tt_placement {
  *  `late`: µs; a message is behind its time by at most this unless there is evidence that it is merely late.
  *  `boot` is valid until the next call; `widened` tells that it is new or its range of offsets grew;
  *  `again`: this message was seen before. */
-tt_placement tt_device_time_place(tt_device_time *time, const tt_timed_message *message, int64_t late, tt_boot **boot,
-                                  int64_t *offset, bool *widened, bool *again);
+tt_placement tt_device_time_place(tt_device_time *time, const tt_timed_message *message,
+                                  int64_t late, tt_boot **boot, int64_t *offset, bool *widened,
+                                  bool *again);
 /** Begins a new epoch whose offset is known (a simulated robot). */
 tt_boot *tt_device_time_begin(tt_device_time *time, int64_t device, int64_t offset);
 /** Takes an epoch from the store: its range, and its newest sample. Call in order of epochs. */
-void tt_device_time_restore(tt_device_time *time, const tt_boot *range, int64_t newest, int64_t offset);
+void tt_device_time_restore(tt_device_time *time, const tt_boot *range, int64_t newest,
+                            int64_t offset);
 /** A sample time that the store has in the restored epoch. */
 void tt_device_time_restore_seen(tt_device_time *time, int epoch, int64_t sample);
 

@@ -57,10 +57,11 @@ static void on_refused(void *context, const tt_message_refusal *refusal) {
   tt_collector_refused(from->input->collector, from->tcp ? tt_tcp_peer(from->tcp) : "TCP", refusal);
   if (!from->reads_answers || !from->tcp) return;
   GString *text = g_string_new(NULL);
-  g_string_append_printf(text, "<REFUSED line=\"%lu\" column=\"%lu\" reason=\"", refusal->line, refusal->column);
+  g_string_append_printf(text, "<REFUSED line=\"%lu\" column=\"%lu\" reason=\"", refusal->line,
+                         refusal->column);
   tt_append_xml(text, refusal->reason);
   g_string_append(text, "\"/>\n");
-  tt_tcp_send(from->tcp, text->str, text->len); // a client that is gone is noticed by its closing
+  tt_tcp_send(from->tcp, text->str, text->len);  // a client that is gone is noticed by its closing
   g_string_free(text, TRUE);
 }
 
@@ -89,8 +90,8 @@ static void on_message(void *context, const tt_message *message) {
   uint64_t ticket;
   tt_error error;
   tt_status status;
-  while ((status = tt_collector_take(input->collector, message, &from->origin, from->received, &ticket, &error)) ==
-         TT_FULL) {
+  while ((status = tt_collector_take(input->collector, message, &from->origin, from->received,
+                                     &ticket, &error)) == TT_FULL) {
     if (atomic_load(&input->stopping)) return;
     tt_collector_wait_room(input->collector, SECOND / 10);
   }
@@ -158,14 +159,15 @@ static void on_forward_open(void *context, tt_tcp *tcp) {
 }
 
 static void on_forward_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t size) {
-  (void)context, (void)tcp, (void)bytes, (void)size; // nothing is expected, and anything ignored
+  (void)context, (void)tcp, (void)bytes, (void)size;  // nothing is expected, and anything ignored
 }
 
 static void on_forward_close(void *context, tt_tcp *tcp, const char *reason) {
   (void)tcp;
   forward *to = context;
   if (to->tcp && !atomic_load(&to->input->stopping)) {
-    tt_log_warning("telemetry: forwarding to %s stopped: %s; trying again", to->options->to, reason);
+    tt_log_warning("telemetry: forwarding to %s stopped: %s; trying again", to->options->to,
+                   reason);
   }
   to->tcp = NULL;
 }
@@ -208,7 +210,8 @@ static gpointer run(gpointer data) {
   return NULL;
 }
 
-static tt_status open_forward(tt_input *input, forward *to, const tt_forward *options, tt_error *error) {
+static tt_status open_forward(tt_input *input, forward *to, const tt_forward *options,
+                              tt_error *error) {
   *to = (forward){.input = input, .options = options, .line = g_string_new(NULL)};
   tt_live_filter filter = {options->devices, options->fields};
   to->reader = tt_collector_subscribe(input->collector, &filter, FORWARD_QUEUE, wake, input);
@@ -237,14 +240,16 @@ static tt_status open_all(tt_input *input, tt_error *error) {
   return TT_OK;
 }
 
-tt_status tt_input_open(const tt_input_options *options, tt_collector *collector, tt_input **out, tt_error *error) {
+tt_status tt_input_open(const tt_input_options *options, tt_collector *collector, tt_input **out,
+                        tt_error *error) {
   tt_input *input = g_new0(tt_input, 1);
   input->options = *options;
   input->collector = collector;
   input->clients = g_ptr_array_new();
   input->forwards = g_new0(forward, options->forward_count + 1);
   input->net = tt_net_new();
-  tt_status status = input->net ? open_all(input, error) : tt_fail(error, TT_NOMEM, "out of memory or descriptors");
+  tt_status status = input->net ? open_all(input, error)
+                                : tt_fail(error, TT_NOMEM, "out of memory or descriptors");
   if (status != TT_OK) {
     tt_input_close(input);
     return status;
@@ -269,9 +274,10 @@ void tt_input_close(tt_input *input) {
     tt_collector_off_durable(input->collector, wake, input);
   }
   for (int i = 0; i < input->options.forward_count; i++) {
-    if (input->forwards[i].reader) tt_collector_unsubscribe(input->collector, input->forwards[i].reader);
+    if (input->forwards[i].reader)
+      tt_collector_unsubscribe(input->collector, input->forwards[i].reader);
   }
-  tt_net_free(input->net); // closes every connection
+  tt_net_free(input->net);  // closes every connection
   for (int i = 0; i < input->options.forward_count; i++) {
     if (input->forwards[i].line) g_string_free(input->forwards[i].line, TRUE);
   }

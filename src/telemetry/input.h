@@ -9,8 +9,8 @@
 
 /** An external process that gets live samples. */
 typedef struct tt_forward {
-  const char *to; /**< "host:port" */
-  bool xml;       /**< MESSAGEs; else JSON lines */
+  const char *to;                             /**< "host:port" */
+  bool xml;                                   /**< MESSAGEs; else JSON lines */
   const char *const *devices, *const *fields; /**< as in tt_live_filter */
 } tt_forward;
 
@@ -26,7 +26,8 @@ typedef struct tt_input_options {
 typedef struct tt_input tt_input;
 
 /** Listens and starts the thread. Strings must live until tt_input_close(). */
-tt_status tt_input_open(const tt_input_options *options, tt_collector *collector, tt_input **input, tt_error *error);
+tt_status tt_input_open(const tt_input_options *options, tt_collector *collector, tt_input **input,
+                        tt_error *error);
 /** The address it really has, or NULL. */
 const char *tt_input_address(const tt_input *input);
 void tt_input_close(tt_input *input);

@@ -11,9 +11,9 @@ enum { UNKNOWN, WANTED, UNWANTED };
 
 struct tt_live_reader {
   tt_live_hub *hub;
-  char **devices, **fields;              /**< NULL: all */
+  char **devices, **fields;               /**< NULL: all */
   GByteArray *device_cache, *field_cache; /**< by index */
-  GQueue queue;                          /**< tt_live_sample */
+  GQueue queue;                           /**< tt_live_sample */
   guint capacity;
   uint64_t lost;
   void (*wake)(void *context);
@@ -110,7 +110,8 @@ void tt_live_renamed(tt_live_hub *hub) {
 
 static bool matches(char **patterns, const char *identifier, const char *name) {
   for (; *patterns; patterns++) {
-    if (g_pattern_match_simple(*patterns, identifier) || (name && !strcmp(*patterns, name))) return true;
+    if (g_pattern_match_simple(*patterns, identifier) || (name && !strcmp(*patterns, name)))
+      return true;
   }
   return false;
 }
@@ -133,9 +134,11 @@ static bool wants(tt_live_reader *reader, bool device, int index, const char *id
 }
 
 /** The part of a sample that a reader wants, or NULL: nothing of it. */
-static tt_live_sample *select_values(tt_live_reader *reader, const int *attributes, tt_live_sample *sample) {
+static tt_live_sample *select_values(tt_live_reader *reader, const int *attributes,
+                                     tt_live_sample *sample) {
   int wanted = 0;
-  for (int i = 0; i < sample->count; i++) wanted += wants(reader, false, attributes[i], sample->values[i].attribute);
+  for (int i = 0; i < sample->count; i++)
+    wanted += wants(reader, false, attributes[i], sample->values[i].attribute);
   if (!wanted) return NULL;
   if (wanted == sample->count) {
     g_atomic_ref_count_inc(&sample->references);
@@ -186,8 +189,9 @@ void tt_live_append_json(GString *out, const tt_live_sample *sample) {
   tt_iso_format(time, sample->time);
   g_string_append(out, "{\"device\":");
   tt_append_json(out, sample->device);
-  g_string_append_printf(out, ",\"epoch\":%d,\"device_time\":%" G_GINT64_FORMAT ",\"time\":\"%s\",\"values\":{",
-                         sample->epoch, sample->device_time, time);
+  g_string_append_printf(
+      out, ",\"epoch\":%d,\"device_time\":%" G_GINT64_FORMAT ",\"time\":\"%s\",\"values\":{",
+      sample->epoch, sample->device_time, time);
   for (int i = 0; i < sample->count; i++) {
     const tt_live_value *value = &sample->values[i];
     if (i) g_string_append_c(out, ',');
@@ -221,8 +225,8 @@ void tt_live_append_xml(GString *out, const tt_live_sample *sample) {
     const tt_live_value *value = &sample->values[i];
     char **parts;
     if (!split_identifier(value->attribute, &parts)) continue;
-    g_string_append_printf(out, "<%s time=\"%s\"><%s %s=\"", parts[0], sample->device_time > 0 ? time : "0", parts[1],
-                           parts[2]);
+    g_string_append_printf(out, "<%s time=\"%s\"><%s %s=\"", parts[0],
+                           sample->device_time > 0 ? time : "0", parts[1], parts[2]);
     if (value->text) {
       tt_append_xml(out, value->text);
     } else {

@@ -59,12 +59,16 @@ struct tt_message_parser {
 };
 
 tt_message_limits tt_message_limits_default(void) {
-  return (tt_message_limits){
-      .message_bytes = 1 << 20, .values = 50000, .attributes = 1000, .name_bytes = 200, .value_bytes = 4096};
+  return (tt_message_limits){.message_bytes = 1 << 20,
+                             .values = 50000,
+                             .attributes = 1000,
+                             .name_bytes = 200,
+                             .value_bytes = 4096};
 }
 
 /** Refuses the present message at the element or text being parsed. */
-static void refuse(tt_message_parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void refuse(tt_message_parser *parser, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static void refuse(tt_message_parser *parser, const char *format, ...) {
   if (parser->refused) return;
   va_list arguments;
@@ -80,7 +84,8 @@ static void refuse(tt_message_parser *parser, const char *format, ...) {
 }
 
 /** Makes room for one more item; false and refused when out of memory. */
-static bool reserve(tt_message_parser *parser, void **array, size_t *capacity, size_t needed, size_t item_size) {
+static bool reserve(tt_message_parser *parser, void **array, size_t *capacity, size_t needed,
+                    size_t item_size) {
   if (needed <= *capacity) return true;
   size_t larger = *capacity ? *capacity * 2 : 64;
   while (larger < needed) larger *= 2;
@@ -123,7 +128,8 @@ static bool parse_time(const char *text, int64_t *us) {
   if (*text == '.') {
     text++;
     if (!isdigit((unsigned char)*text)) return false;
-    for (int64_t unit = 100; isdigit((unsigned char)*text); text++, unit /= 10) fraction += unit * (*text - '0');
+    for (int64_t unit = 100; isdigit((unsigned char)*text); text++, unit /= 10)
+      fraction += unit * (*text - '0');
   }
   if (*text) return false;
   *us = ms * 1000 + fraction;
@@ -165,7 +171,8 @@ static void start_message(tt_message_parser *parser, const char *name, const cha
     return;
   }
   if (!parse_time(time, &parser->message.time)) {
-    refuse(parser, "MESSAGE time '%.32s' is no number of milliseconds up to %lld", time, (long long)MAX_TIME_MS);
+    refuse(parser, "MESSAGE time '%.32s' is no number of milliseconds up to %lld", time,
+           (long long)MAX_TIME_MS);
     return;
   }
   memcpy(parser->device, id, size + 1);
@@ -190,16 +197,18 @@ static void start_sample(tt_message_parser *parser, const char *name, const char
     return;
   }
   strcpy(parser->set, name);
-  if (!reserve(parser, (void **)&parser->samples, &parser->sample_capacity, message->sample_count + 1,
-               sizeof *parser->samples)) {
+  if (!reserve(parser, (void **)&parser->samples, &parser->sample_capacity,
+               message->sample_count + 1, sizeof *parser->samples)) {
     return;
   }
   if (us <= 0) us += message->time;
-  parser->samples[message->sample_count++] = (tt_message_sample){.time = us, .first = message->value_count};
+  parser->samples[message->sample_count++] =
+      (tt_message_sample){.time = us, .first = message->value_count};
   message->hash = mix(message->hash ^ (uint64_t)us, name, strlen(name));
 }
 
-static void add_value(tt_message_parser *parser, const char *data, const char *name, const char *value) {
+static void add_value(tt_message_parser *parser, const char *data, const char *name,
+                      const char *value) {
   tt_message *message = &parser->message;
   size_t set_size = strlen(parser->set), data_size = strlen(data), name_size = strlen(name);
   size_t value_size = strlen(value), identifier_size = set_size + data_size + name_size + 2;
@@ -275,9 +284,12 @@ static void on_start(void *user, const char *name, const char **attributes) {
   } else if (parser->depth == 1) {
     start_sample(parser, name, attributes);
   } else if (parser->depth == 2) {
-    for (; *attributes && !parser->refused; attributes += 2) add_value(parser, name, attributes[0], attributes[1]);
+    for (; *attributes && !parser->refused; attributes += 2)
+      add_value(parser, name, attributes[0], attributes[1]);
   } else {
-    refuse(parser, "element %.64s stands too deep: a MESSAGE has sample sets, and those have data sets", name);
+    refuse(parser,
+           "element %.64s stands too deep: a MESSAGE has sample sets, and those have data sets",
+           name);
   }
   parser->depth++;
 }
@@ -294,7 +306,8 @@ static void on_end(void *user, const char *name) {
   }
   if (parser->depth > 0) return;
   parser->finished = true;
-  parser->end = (size_t)XML_GetCurrentByteIndex(parser->expat) + (size_t)XML_GetCurrentByteCount(parser->expat);
+  parser->end = (size_t)XML_GetCurrentByteIndex(parser->expat) +
+                (size_t)XML_GetCurrentByteCount(parser->expat);
   XML_StopParser(parser->expat, XML_FALSE);
 }
 
@@ -308,7 +321,8 @@ static void on_text(void *user, const char *text, int size) {
   }
 }
 
-static void on_doctype(void *user, const char *name, const char *system, const char *public, int internal) {
+static void on_doctype(void *user, const char *name, const char *system, const char *public,
+                       int internal) {
   tt_message_parser *parser = user;
   (void)name, (void)system, (void)public;
   parser->has_doctype = true;
@@ -337,7 +351,8 @@ static void begin_document(tt_message_parser *parser) {
 }
 
 static void report_refusal(tt_message_parser *parser) {
-  tt_message_refusal refusal = {.line = parser->line, .column = parser->column, .reason = parser->reason};
+  tt_message_refusal refusal = {
+      .line = parser->line, .column = parser->column, .reason = parser->reason};
   parser->scan = SCAN_LOST;
   parser->found_size = 0;
   parser->handler.on_refused(parser->context, &refusal);
@@ -427,7 +442,9 @@ static bool scan_byte(tt_message_parser *parser, char c) {
       begin_with(parser, "<!-");
       return false;
     case SCAN_COMMENT: parser->scan = c == '-' ? SCAN_COMMENT_DASH : SCAN_COMMENT; return true;
-    case SCAN_COMMENT_DASH: parser->scan = c == '-' ? SCAN_COMMENT_CLOSE : SCAN_COMMENT; return true;
+    case SCAN_COMMENT_DASH:
+      parser->scan = c == '-' ? SCAN_COMMENT_CLOSE : SCAN_COMMENT;
+      return true;
     case SCAN_COMMENT_CLOSE:
       parser->scan = c == '>' ? SCAN_SPACE : c == '-' ? SCAN_COMMENT_CLOSE : SCAN_COMMENT;
       return true;
@@ -445,7 +462,8 @@ static void search_byte(tt_message_parser *parser, char c) {
   bool possible = false;
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
     size_t length = strlen(starts[i]);
-    if (parser->found_size > length || memcmp(parser->found, starts[i], parser->found_size)) continue;
+    if (parser->found_size > length || memcmp(parser->found, starts[i], parser->found_size))
+      continue;
     if (parser->found_size == length) {
       begin_with(parser, starts[i]);
       return;
@@ -475,7 +493,8 @@ void tt_message_parser_end(tt_message_parser *parser) {
     // An end that expat finds wrong itself has a better reason than ours.
     enum XML_Status status = XML_Parse(parser->expat, "", 0, XML_TRUE);
     if (!parser->refused) {
-      refuse(parser, "the document ends before </MESSAGE>%s%s", status == XML_STATUS_ERROR ? ": " : "",
+      refuse(parser, "the document ends before </MESSAGE>%s%s",
+             status == XML_STATUS_ERROR ? ": " : "",
              status == XML_STATUS_ERROR ? XML_ErrorString(XML_GetErrorCode(parser->expat)) : "");
     }
     report_refusal(parser);
@@ -483,8 +502,8 @@ void tt_message_parser_end(tt_message_parser *parser) {
   parser->scan = SCAN_SPACE;
 }
 
-tt_message_parser *tt_message_parser_new(const tt_message_limits *limits, const tt_message_handler *handler,
-                                         void *context) {
+tt_message_parser *tt_message_parser_new(const tt_message_limits *limits,
+                                         const tt_message_handler *handler, void *context) {
   tt_message_parser *parser = calloc(1, sizeof *parser);
   if (!parser) return NULL;
   parser->limits = *limits;

@@ -25,7 +25,7 @@ typedef struct tt_message_value {
 
 /** A sample set: what a device measured at one moment. */
 typedef struct tt_message_sample {
-  int64_t time; /**< µs on the device's clock, already absolute */
+  int64_t time;          /**< µs on the device's clock, already absolute */
   uint32_t first, count; /**< its values */
 } tt_message_sample;
 
@@ -68,8 +68,8 @@ typedef struct tt_message_handler {
 typedef struct tt_message_parser tt_message_parser;
 
 /** NULL when out of memory. */
-tt_message_parser *tt_message_parser_new(const tt_message_limits *limits, const tt_message_handler *handler,
-                                         void *context);
+tt_message_parser *tt_message_parser_new(const tt_message_limits *limits,
+                                         const tt_message_handler *handler, void *context);
 void tt_message_parser_free(tt_message_parser *parser);
 /** Takes bytes as they come; calls the handler for every message that ends or fails in them. */
 void tt_message_parser_feed(tt_message_parser *parser, const void *bytes, size_t size);

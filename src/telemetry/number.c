@@ -7,7 +7,8 @@
 #include <string.h>
 
 /** Both the digits (below 2⁵³) and the power are exact doubles, so that one division rounds correctly. */
-static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
 bool tt_number_parse(const char *text, double *number) {
   const char *c = text;
@@ -16,7 +17,8 @@ bool tt_number_parse(const char *text, double *number) {
   if (!g_ascii_isdigit(*c) && !(*c == '.' && g_ascii_isdigit(c[1]))) return false;
   uint64_t digits = 0;
   int count = 0, decimals = 0;
-  for (; g_ascii_isdigit(*c) && count < 16; c++, count++) digits = digits * 10 + (uint64_t)(*c - '0');
+  for (; g_ascii_isdigit(*c) && count < 16; c++, count++)
+    digits = digits * 10 + (uint64_t)(*c - '0');
   if (*c == '.') {
     for (c++; g_ascii_isdigit(*c) && count < 16; c++, count++, decimals++) {
       digits = digits * 10 + (uint64_t)(*c - '0');
@@ -36,7 +38,7 @@ bool tt_number_parse(const char *text, double *number) {
 }
 
 int tt_number_format(char text[TT_NUMBER_SIZE], double number) {
-  if (number == 0) number = 0; // no "-0"
+  if (number == 0) number = 0;  // no "-0"
   if (fabs(number) < 1e15 && number == (double)(int64_t)number) {
     return g_snprintf(text, TT_NUMBER_SIZE, "%" G_GINT64_FORMAT, (int64_t)number);
   }

@@ -1,16 +1,14 @@
 /* service.c: the section's keys, and what they open. */
 #include "telemetry/service.h"
 
-#include "core/nearest.h"
 #include "telemetry/input.h"
 
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
 #define OPTIONAL_TEXT (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
-#define TEXT(key, type, member, limit) CYAML_FIELD_STRING_PTR(key, OPTIONAL_TEXT, type, member, 0, limit)
+#define TEXT(key, type, member, limit)                                                             \
+  CYAML_FIELD_STRING_PTR(key, OPTIONAL_TEXT, type, member, 0, limit)
 
 static const cyaml_schema_field_t device_fields[] = {
     CYAML_FIELD_STRING_PTR("device", CYAML_FLAG_POINTER, tt_telemetry_device_keys, device, 1, 64),
@@ -22,7 +20,8 @@ static const cyaml_schema_value_t device_schema = {
 };
 
 static const cyaml_schema_field_t attribute_fields[] = {
-    CYAML_FIELD_STRING_PTR("attribute", CYAML_FLAG_POINTER, tt_telemetry_attribute_keys, attribute, 1, 200),
+    CYAML_FIELD_STRING_PTR("attribute", CYAML_FLAG_POINTER, tt_telemetry_attribute_keys, attribute,
+                           1, 200),
     TEXT("name", tt_telemetry_attribute_keys, name, 128),
     TEXT("type", tt_telemetry_attribute_keys, type, 16),
     TEXT("mode", tt_telemetry_attribute_keys, mode, 16),
@@ -40,17 +39,17 @@ static const cyaml_schema_value_t attribute_schema = {
 static const cyaml_schema_field_t forward_fields[] = {
     CYAML_FIELD_STRING_PTR("to", CYAML_FLAG_POINTER, tt_telemetry_forward_keys, to, 1, 256),
     TEXT("format", tt_telemetry_forward_keys, format, 8),
-    CYAML_FIELD_SEQUENCE_COUNT("devices", OPTIONAL_TEXT, tt_telemetry_forward_keys, devices, device_count,
-                               &tt_string_schema, 0, 1000),
-    CYAML_FIELD_SEQUENCE_COUNT("fields", OPTIONAL_TEXT, tt_telemetry_forward_keys, fields, field_count,
-                               &tt_string_schema, 0, 1000),
+    CYAML_FIELD_SEQUENCE_COUNT("devices", OPTIONAL_TEXT, tt_telemetry_forward_keys, devices,
+                               device_count, &tt_string_schema, 0, 1000),
+    CYAML_FIELD_SEQUENCE_COUNT("fields", OPTIONAL_TEXT, tt_telemetry_forward_keys, fields,
+                               field_count, &tt_string_schema, 0, 1000),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t forward_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_telemetry_forward_keys, forward_fields),
 };
 
-static const cyaml_schema_field_t fields[] = {
+const cyaml_schema_field_t tt_telemetry_fields[] = {
     TEXT("listen", tt_telemetry_keys, listen, 256),
     TEXT("store", tt_telemetry_keys, store, 1024),
     TEXT("spool", tt_telemetry_keys, spool, 1024),
@@ -60,18 +59,19 @@ static const cyaml_schema_field_t fields[] = {
     CYAML_FIELD_UINT("max_connections", CYAML_FLAG_OPTIONAL, tt_telemetry_keys, max_connections),
     CYAML_FIELD_UINT("max_devices", CYAML_FLAG_OPTIONAL, tt_telemetry_keys, max_devices),
     CYAML_FIELD_UINT("max_attributes", CYAML_FLAG_OPTIONAL, tt_telemetry_keys, max_attributes),
-    CYAML_FIELD_SEQUENCE_COUNT("allow", OPTIONAL_TEXT, tt_telemetry_keys, allow, allow_count, &tt_string_schema, 0, 64),
-    CYAML_FIELD_SEQUENCE_COUNT("devices", OPTIONAL_TEXT, tt_telemetry_keys, devices, device_count, &device_schema, 0,
-                               1000),
-    CYAML_FIELD_SEQUENCE_COUNT("attributes", OPTIONAL_TEXT, tt_telemetry_keys, attributes, attribute_count,
-                               &attribute_schema, 0, 1000),
-    CYAML_FIELD_SEQUENCE_COUNT("forward", OPTIONAL_TEXT, tt_telemetry_keys, forwards, forward_count, &forward_schema,
-                               0, 16),
+    CYAML_FIELD_SEQUENCE_COUNT("allow", OPTIONAL_TEXT, tt_telemetry_keys, allow, allow_count,
+                               &tt_string_schema, 0, 64),
+    CYAML_FIELD_SEQUENCE_COUNT("devices", OPTIONAL_TEXT, tt_telemetry_keys, devices, device_count,
+                               &device_schema, 0, 1000),
+    CYAML_FIELD_SEQUENCE_COUNT("attributes", OPTIONAL_TEXT, tt_telemetry_keys, attributes,
+                               attribute_count, &attribute_schema, 0, 1000),
+    CYAML_FIELD_SEQUENCE_COUNT("forward", OPTIONAL_TEXT, tt_telemetry_keys, forwards, forward_count,
+                               &forward_schema, 0, 16),
     CYAML_FIELD_END,
 };
 
-static tt_status check_choice(const char *text, const char *const *names, const char *where, const char *key,
-                              int *choice, tt_error *error) {
+static tt_status check_choice(const char *text, const char *const *names, const char *where,
+                              const char *key, int *choice, tt_error *error) {
   *choice = 0;
   if (!text) return TT_OK;
   for (int i = 0; names[i]; i++) {
@@ -80,19 +80,20 @@ static tt_status check_choice(const char *text, const char *const *names, const 
     return TT_OK;
   }
   char *list = g_strjoinv(", ", (char **)names);
-  tt_status status = tt_fail(error, TT_INVALID, "%s.%s: '%s' is not one of %s", where, key, text, list);
+  tt_status status =
+      tt_fail(error, TT_INVALID, "%s.%s: '%s' is not one of %s", where, key, text, list);
   g_free(list);
   return status;
 }
 
 static bool has_handling(const tt_telemetry_attribute_keys *keys) {
-  return keys->type || keys->mode || keys->unit || keys->scale || keys->offset || keys->min_interval ||
-         keys->retention;
+  return keys->type || keys->mode || keys->unit || keys->scale || keys->offset ||
+         keys->min_interval || keys->retention;
 }
 
 /** The handling an element asks for; its strings stay the element's. */
-static tt_status read_handling(const tt_telemetry_attribute_keys *keys, const char *where, tt_handling *handling,
-                               tt_error *error) {
+static tt_status read_handling(const tt_telemetry_attribute_keys *keys, const char *where,
+                               tt_handling *handling, tt_error *error) {
   int type, mode;
   TT_TRY(check_choice(keys->type, tt_value_type_names, where, "type", &type, error));
   TT_TRY(check_choice(keys->mode, tt_value_mode_names, where, "mode", &mode, error));
@@ -104,11 +105,13 @@ static tt_status read_handling(const tt_telemetry_attribute_keys *keys, const ch
   if (keys->scale) handling->scale = *keys->scale;
   if (keys->offset) handling->offset = *keys->offset;
   if (!isfinite(handling->scale) || !isfinite(handling->offset) || handling->scale == 0) {
-    return tt_fail(error, TT_INVALID, "%s: scale and offset are finite numbers, and scale is not 0", where);
+    return tt_fail(error, TT_INVALID, "%s: scale and offset are finite numbers, and scale is not 0",
+                   where);
   }
-  TT_TRY(tt_quantity_check(keys->min_interval, "min_interval", where, TT_TIME, 0, 1e9, 0, &handling->min_interval,
-                           error));
-  return tt_quantity_check(keys->retention, "retention", where, TT_TIME, 0, 1e10, 0, &handling->retention, error);
+  TT_TRY(tt_quantity_check(keys->min_interval, "min_interval", where, TT_TIME, 0, 1e9, 0,
+                           &handling->min_interval, error));
+  return tt_quantity_check(keys->retention, "retention", where, TT_TIME, 0, 1e10, 0,
+                           &handling->retention, error);
 }
 
 static tt_status check(void *config, const char *where, tt_error *error) {
@@ -121,14 +124,17 @@ static tt_status check(void *config, const char *where, tt_error *error) {
   if (!(keys->spool_limit > 0) || keys->spool_limit > 1e15) {
     return tt_fail(error, TT_INVALID, "%s.spool_limit: give bytes, 1 to 1e15", where);
   }
-  if (keys->max_connections > 10000 || keys->max_devices > 100000 || keys->max_attributes > 1000000) {
-    return tt_fail(error, TT_INVALID,
-                   "%s: max_connections is at most 10000, max_devices 100000, max_attributes 1000000", where);
+  if (keys->max_connections > 10000 || keys->max_devices > 100000 ||
+      keys->max_attributes > 1000000) {
+    return tt_fail(
+        error, TT_INVALID,
+        "%s: max_connections is at most 10000, max_devices 100000, max_attributes 1000000", where);
   }
   TT_TRY(tt_default_string(&keys->late, "1 s", error));
   TT_TRY(tt_default_string(&keys->store_interval, "0.1 s", error));
   TT_TRY(tt_quantity_check(keys->late, "late", where, TT_TIME, 0.01, 3600, 1, &ignored, error));
-  TT_TRY(tt_quantity_check(keys->store_interval, "store_interval", where, TT_TIME, 0, 3600, 0.1, &ignored, error));
+  TT_TRY(tt_quantity_check(keys->store_interval, "store_interval", where, TT_TIME, 0, 3600, 0.1,
+                           &ignored, error));
   for (unsigned i = 0; i < keys->attribute_count; i++) {
     char place[512];
     tt_handling handling;
@@ -145,8 +151,10 @@ static tt_status check(void *config, const char *where, tt_error *error) {
   return TT_OK;
 }
 
-const tt_schema tt_telemetry_schema = {
-    .key = "telemetry", .fields = fields, .size = sizeof(tt_telemetry_keys), .check = check};
+const tt_schema tt_telemetry_schema = {.key = "telemetry",
+                                       .fields = tt_telemetry_fields,
+                                       .size = sizeof(tt_telemetry_keys),
+                                       .check = check};
 
 /* --- opening --- */
 
@@ -158,35 +166,18 @@ struct tt_telemetry {
   unsigned forward_count;
 };
 
-char *tt_state_file(const char *name, tt_error *error) {
-  char *folder = g_build_filename(g_get_user_state_dir(), "tether", NULL);
-  char *path = g_build_filename(folder, name, NULL);
-  if (g_mkdir_with_parents(folder, 0700)) {
-    tt_fail(error, TT_FAILED, "%s: can't make the folder: %s", folder, g_strerror(errno));
-    g_clear_pointer(&path, g_free);
-  }
-  g_free(folder);
-  return path;
-}
-
 static tt_status open_store(const tt_telemetry_keys *keys, tt_store **store, tt_error *error) {
   tt_store_options options = {.url = keys->store ? keys->store : "none:",
                               .spool = keys->spool,
                               .spool_limit = (uint64_t)keys->spool_limit};
-  char *spool = NULL;
-  if (!keys->spool && g_str_has_prefix(options.url, "postgres")) {
-    spool = tt_state_file("telemetry.spool", error);
-    if (!spool) return TT_FAILED;
-    options.spool = spool;
-  }
-  tt_status status = tt_store_open(&options, store, error);
-  g_free(spool);
-  return status;
+  return tt_store_open(&options, store, error);
 }
 
-static tt_status apply_names(tt_collector *collector, const tt_telemetry_keys *keys, tt_error *error) {
+static tt_status apply_names(tt_collector *collector, const tt_telemetry_keys *keys,
+                             tt_error *error) {
   for (unsigned i = 0; i < keys->device_count; i++) {
-    TT_TRY(tt_collector_name_device(collector, keys->devices[i].device, keys->devices[i].name, error));
+    TT_TRY(
+        tt_collector_name_device(collector, keys->devices[i].device, keys->devices[i].name, error));
   }
   for (unsigned i = 0; i < keys->attribute_count; i++) {
     const tt_telemetry_attribute_keys *attribute = &keys->attributes[i];
@@ -213,8 +204,10 @@ static void prepare_forwards(tt_telemetry *telemetry, const tt_telemetry_keys *k
   telemetry->lists = g_new0(char **, 2 * keys->forward_count + 1);
   for (unsigned i = 0; i < keys->forward_count; i++) {
     const tt_telemetry_forward_keys *forward = &keys->forwards[i];
-    char **devices = telemetry->lists[2 * i] = null_terminated(forward->devices, forward->device_count);
-    char **values = telemetry->lists[2 * i + 1] = null_terminated(forward->fields, forward->field_count);
+    char **devices = telemetry->lists[2 * i] =
+        null_terminated(forward->devices, forward->device_count);
+    char **values = telemetry->lists[2 * i + 1] =
+        null_terminated(forward->fields, forward->field_count);
     telemetry->forwards[i] = (tt_forward){.to = forward->to,
                                           .xml = forward->format && !strcmp(forward->format, "xml"),
                                           .devices = (const char *const *)devices,
@@ -222,7 +215,8 @@ static void prepare_forwards(tt_telemetry *telemetry, const tt_telemetry_keys *k
   }
 }
 
-static tt_status open_input(tt_telemetry *telemetry, const tt_telemetry_keys *keys, tt_error *error) {
+static tt_status open_input(tt_telemetry *telemetry, const tt_telemetry_keys *keys,
+                            tt_error *error) {
   prepare_forwards(telemetry, keys);
   if (!keys->listen && !keys->forward_count) return TT_OK;
   tt_input_options options = {.listen = keys->listen,
@@ -237,7 +231,7 @@ static tt_status open_input(tt_telemetry *telemetry, const tt_telemetry_keys *ke
 tt_status tt_telemetry_open(const tt_telemetry_keys *keys, tt_telemetry **out, tt_error *error) {
   tt_collector_options options = tt_collector_options_default();
   double late = 1;
-  tt_quantity_parse(keys->late, TT_TIME, &late); // checked when it was read
+  tt_quantity_parse(keys->late, TT_TIME, &late);  // checked when it was read
   options.late = llround(late * 1e6);
   options.max_devices = (int)keys->max_devices;
   options.max_attributes = (int)keys->max_attributes;
@@ -269,7 +263,8 @@ void tt_telemetry_close(tt_telemetry *telemetry) {
   if (!telemetry) return;
   tt_telemetry_stop(telemetry);
   tt_collector_free(telemetry->collector);
-  for (unsigned i = 0; telemetry->lists && i < 2 * telemetry->forward_count; i++) g_free(telemetry->lists[i]);
+  for (unsigned i = 0; telemetry->lists && i < 2 * telemetry->forward_count; i++)
+    g_free(telemetry->lists[i]);
   g_free(telemetry->lists);
   g_free(telemetry->forwards);
   g_free(telemetry);

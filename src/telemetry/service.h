@@ -12,9 +12,9 @@ typedef struct tt_telemetry_device_keys {
 
 /** An element of `telemetry.attributes`: a name, a handling, or both. */
 typedef struct tt_telemetry_attribute_keys {
-  char *attribute;    /**< identifier or pattern */
-  char *name;         /**< not of a pattern */
-  char *type, *mode;  /**< as tt_value_type_names, tt_value_mode_names */
+  char *attribute;   /**< identifier or pattern */
+  char *name;        /**< not of a pattern */
+  char *type, *mode; /**< as tt_value_type_names, tt_value_mode_names */
   char *unit;
   double *scale, *offset;
   char *min_interval, *retention; /**< "0.1 s", "86400 s" */
@@ -29,11 +29,13 @@ typedef struct tt_telemetry_forward_keys {
 
 /** The section `telemetry`. */
 typedef struct tt_telemetry_keys {
-  char *listen;  /**< "127.0.0.1:5804"; NULL: no TCP */
-  char *store;   /**< "sqlite:FILE", "postgresql://…"; NULL: nothing is stored */
-  char *spool;   /**< file, for PostgreSQL; NULL: next to the default database */
+  char *listen; /**< "127.0.0.1:5804"; NULL: no TCP */
+  char *store;  /**< "sqlite:FILE", "postgresql://…"; NULL: nothing is stored */
+  char *
+      spool; /**< file, for PostgreSQL; NULL: while it is away nothing is stored, and senders wait */
   double spool_limit; /**< bytes; default 1 GiB */
-  char *late;    /**< "1 s": a message behind by more, without a sign of why, means that its device's clock jumped */
+  char *
+      late; /**< "1 s": a message behind by more, without a sign of why, means that its device's clock jumped */
   char *store_interval; /**< "0.1 s": of simulated robots; live they come at the I/O rate */
   unsigned max_connections, max_devices, max_attributes;
   char **allow;
@@ -44,12 +46,14 @@ typedef struct tt_telemetry_keys {
   unsigned device_count, attribute_count, forward_count;
 } tt_telemetry_keys;
 
+extern const cyaml_schema_field_t tt_telemetry_fields[];
 extern const tt_schema tt_telemetry_schema;
 
 typedef struct tt_telemetry tt_telemetry;
 
 /** Opens everything the section names. Its keys must outlive it. */
-tt_status tt_telemetry_open(const tt_telemetry_keys *keys, tt_telemetry **telemetry, tt_error *error);
+tt_status tt_telemetry_open(const tt_telemetry_keys *keys, tt_telemetry **telemetry,
+                            tt_error *error);
 tt_collector *tt_telemetry_collector(tt_telemetry *telemetry);
 /** Of the TCP side, or NULL. */
 const char *tt_telemetry_address(const tt_telemetry *telemetry);
@@ -57,8 +61,5 @@ const char *tt_telemetry_address(const tt_telemetry *telemetry);
 void tt_telemetry_stop(tt_telemetry *telemetry);
 /** Writes what is left and closes the store. NULL-safe. */
 void tt_telemetry_close(tt_telemetry *telemetry);
-
-/** $XDG_STATE_HOME/tether/NAME, its folder made; to be freed with g_free(). */
-char *tt_state_file(const char *name, tt_error *error);
 
 #endif

@@ -32,11 +32,11 @@ typedef struct table {
   const tt_table_query *query;
   const tt_table_sink *sink;
   tt_store_reader *reader;
-  GArray *fields;      /**< attribute indices, in order of columns */
-  GPtrArray *labels;   /**< of the columns */
-  int *column;         /**< attribute index -> column + 1 */
+  GArray *fields;    /**< attribute indices, in order of columns */
+  GPtrArray *labels; /**< of the columns */
+  int *column;       /**< attribute index -> column + 1 */
   int column_size;
-  GPtrArray *streams;  /**< a heap by the time of the record in hand */
+  GPtrArray *streams; /**< a heap by the time of the record in hand */
   cell *cells;
   GString *out;
   uint64_t rows;
@@ -56,23 +56,28 @@ const char *tt_table_content_type(tt_table_format format) {
 
 static tt_status unknown(tt_collector *collector, bool device, const char *name, tt_error *error) {
   char *nearest = tt_collector_nearest(collector, device, name);
-  tt_status status = tt_fail(error, TT_NOT_FOUND, "there is no %s '%.64s'%s%s%s", device ? "device" : "attribute", name,
-                             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+  tt_status status =
+      tt_fail(error, TT_NOT_FOUND, "there is no %s '%.64s'%s%s%s", device ? "device" : "attribute",
+              name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
   g_free(nearest);
   return status;
 }
 
 /** Indices of names; all of them when none is given. */
-static tt_status resolve(tt_collector *collector, bool device, char **names, GArray *indices, tt_error *error) {
+static tt_status resolve(tt_collector *collector, bool device, char **names, GArray *indices,
+                         tt_error *error) {
   if (!*names) {
-    int count = device ? tt_collector_device_count(collector) : tt_collector_attribute_count(collector);
+    int count =
+        device ? tt_collector_device_count(collector) : tt_collector_attribute_count(collector);
     for (int i = 0; i < count; i++) g_array_append_val(indices, i);
   }
   for (; *names; names++) {
-    int index = device ? tt_collector_find_device(collector, *names) : tt_collector_find_attribute(collector, *names);
+    int index = device ? tt_collector_find_device(collector, *names)
+                       : tt_collector_find_attribute(collector, *names);
     if (index < 0) return unknown(collector, device, *names, error);
     bool known = false;
-    for (guint i = 0; i < indices->len; i++) known = known || g_array_index(indices, int, i) == index;
+    for (guint i = 0; i < indices->len; i++)
+      known = known || g_array_index(indices, int, i) == index;
     if (!known) g_array_append_val(indices, index);
   }
   return TT_OK;
@@ -82,7 +87,8 @@ static char *label_of(tt_collector *collector, bool device, int index) {
   char *label = NULL;
   if (device) {
     tt_device_info info = {0};
-    if (tt_collector_get_device(collector, index, &info)) label = g_strdup(info.name ? info.name : info.identifier);
+    if (tt_collector_get_device(collector, index, &info))
+      label = g_strdup(info.name ? info.name : info.identifier);
     tt_device_info_clear(&info);
   } else {
     tt_attribute_info info = {0};
@@ -120,15 +126,17 @@ static tt_status advance(table *table, stream *stream, tt_error *error) {
       stream->cursor = NULL;
     }
     if (stream->next_epoch >= stream->epochs->len) return TT_NOT_FOUND;
-    const tt_store_epoch *epoch = &g_array_index(stream->epochs, tt_store_epoch, stream->next_epoch++);
-    tt_store_range range = {.device = stream->device,
-                            .epoch = epoch->number,
-                            .device_from = clamped_difference(table->query->from, epoch->offset_high),
-                            .device_to = clamped_difference(table->query->to, epoch->offset_low),
-                            .from = table->query->from,
-                            .to = table->query->to,
-                            .attributes = (const int *)(void *)table->fields->data,
-                            .attribute_count = *table->query->fields ? (int)table->fields->len : 0};
+    const tt_store_epoch *epoch =
+        &g_array_index(stream->epochs, tt_store_epoch, stream->next_epoch++);
+    tt_store_range range = {
+        .device = stream->device,
+        .epoch = epoch->number,
+        .device_from = clamped_difference(table->query->from, epoch->offset_high),
+        .device_to = clamped_difference(table->query->to, epoch->offset_low),
+        .from = table->query->from,
+        .to = table->query->to,
+        .attributes = (const int *)(void *)table->fields->data,
+        .attribute_count = *table->query->fields ? (int)table->fields->len : 0};
     TT_TRY(table->reader->open(table->reader, &range, &stream->cursor, error));
   }
 }
@@ -195,8 +203,9 @@ static void append_header(table *table) {
   guint count = table->labels->len;
   switch (table->query->format) {
     case TT_TABLE_XML:
-      g_string_append(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TELEMETRY>\n  <HEADER>"
-                           "<FIELD>Device</FIELD><FIELD>Time</FIELD>");
+      g_string_append(out,
+                      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TELEMETRY>\n  <HEADER>"
+                      "<FIELD>Device</FIELD><FIELD>Time</FIELD>");
       for (guint i = 0; i < count; i++) {
         g_string_append(out, "<FIELD>");
         tt_append_xml(out, table->labels->pdata[i]);
@@ -366,7 +375,8 @@ static tt_status prepare_columns(table *table, tt_error *error) {
 static tt_status write_table(table *table, tt_error *error) {
   GArray *devices = g_array_new(FALSE, FALSE, sizeof(int));
   tt_status status = prepare_columns(table, error);
-  if (status == TT_OK) status = resolve(table->collector, true, table->query->devices, devices, error);
+  if (status == TT_OK)
+    status = resolve(table->collector, true, table->query->devices, devices, error);
   if (status == TT_OK) status = tt_collector_open_reader(table->collector, &table->reader, error);
   for (guint i = 0; i < devices->len && status == TT_OK; i++) {
     status = open_stream(table, g_array_index(devices, int, i), error);
@@ -379,8 +389,8 @@ static tt_status write_table(table *table, tt_error *error) {
   return flush(table, 1);
 }
 
-tt_status tt_table_write(tt_collector *collector, const tt_table_query *query, const tt_table_sink *sink,
-                         tt_error *error) {
+tt_status tt_table_write(tt_collector *collector, const tt_table_query *query,
+                         const tt_table_sink *sink, tt_error *error) {
   table table = {.collector = collector,
                  .query = query,
                  .sink = sink,

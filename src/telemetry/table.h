@@ -15,8 +15,8 @@ typedef enum tt_table_origin {
 } tt_table_origin;
 
 typedef struct tt_table_query {
-  char **devices; /**< identifiers or human names; empty: all. NULL-terminated */
-  char **fields;  /**< the same, of attributes */
+  char **devices;   /**< identifiers or human names; empty: all. NULL-terminated */
+  char **fields;    /**< the same, of attributes */
   int64_t from, to; /**< µs UTC, inclusive */
   int64_t origin;   /**< µs UTC */
   tt_table_origin origin_kind;
@@ -28,7 +28,8 @@ typedef struct tt_table_query {
 
 /** Reads "device=ROBO1,ROBO2&fields=Speed&from=…&to=…&fill=previous&limit=10&time=iso&origin=…" (percent-encoded;
  *  NULL is empty). Keys may be repeated. `now`: µs UTC, for times such as "-60 s". TT_INVALID says which key is wrong. */
-tt_status tt_table_query_parse(const char *text, int64_t now, tt_table_query *query, tt_error *error);
+tt_status tt_table_query_parse(const char *text, int64_t now, tt_table_query *query,
+                               tt_error *error);
 void tt_table_query_clear(tt_table_query *query);
 
 typedef struct tt_table_sink {
@@ -40,8 +41,8 @@ typedef struct tt_table_sink {
 /** Whether names are known; TT_NOT_FOUND suggests the nearest. Cheap, for an answer before the first byte. */
 tt_status tt_table_check(tt_collector *collector, const tt_table_query *query, tt_error *error);
 /** Writes the whole document, in pieces of about 32 KiB. */
-tt_status tt_table_write(tt_collector *collector, const tt_table_query *query, const tt_table_sink *sink,
-                         tt_error *error);
+tt_status tt_table_write(tt_collector *collector, const tt_table_query *query,
+                         const tt_table_sink *sink, tt_error *error);
 
 /** "text/xml; charset=utf-8" and so on. */
 const char *tt_table_content_type(tt_table_format format);

@@ -32,15 +32,16 @@ void tt_ms_format(char text[TT_MS_SIZE], int64_t us) {
   const char *sign = us < 0 ? "-" : "";
   uint64_t size = us < 0 ? -(uint64_t)us : (uint64_t)us;
   int used = g_snprintf(text, TT_MS_SIZE, "%s%" G_GUINT64_FORMAT, sign, size / 1000);
-  if (size % 1000) g_snprintf(text + used, (gulong)(TT_MS_SIZE - used), ".%03d", (int)(size % 1000));
+  if (size % 1000)
+    g_snprintf(text + used, (gulong)(TT_MS_SIZE - used), ".%03d", (int)(size % 1000));
 }
 
 void tt_clock_format(char text[TT_MS_SIZE], int64_t us) {
   int64_t ms = us / 1000 - (us % 1000 < 0);
   const char *sign = ms < 0 ? "-" : "";
   if (ms < 0) ms = -ms;
-  g_snprintf(text, TT_MS_SIZE, "%s%" G_GINT64_FORMAT ":%02d:%03d", sign, ms / 60000, (int)(ms / 1000 % 60),
-             (int)(ms % 1000));
+  g_snprintf(text, TT_MS_SIZE, "%s%" G_GINT64_FORMAT ":%02d:%03d", sign, ms / 60000,
+             (int)(ms / 1000 % 60), (int)(ms % 1000));
 }
 
 void tt_append_xml(GString *out, const char *text) {

@@ -120,8 +120,9 @@ static void forget(gpointer data, GClosure *closure) {
   unref(data);
 }
 
-void tt_web_respond_streaming(const tt_web_request *request, const char *content_type, tt_web_producer *produce,
-                              void *context, void (*release)(void *context)) {
+void tt_web_respond_streaming(const tt_web_request *request, const char *content_type,
+                              tt_web_producer *produce, void *context,
+                              void (*release)(void *context)) {
   SoupServerMessage *message = request->message;
   if (!tt_web_take_slot(request->web)) {
     tt_web_respond_error(request, TT_FULL, "too many long answers at the same time; try again");

@@ -79,7 +79,9 @@ static int slots_taken(tt_web *web) {
 
 /* --- connections --- */
 
-GSocket *tt_web_socket_of(SoupServerMessage *message) { return g_object_get_data(G_OBJECT(message), "tether-socket"); }
+GSocket *tt_web_socket_of(SoupServerMessage *message) {
+  return g_object_get_data(G_OBJECT(message), "tether-socket");
+}
 
 tt_web_connection *tt_web_connection_at(tt_web *web, GSocket *socket) {
   return g_hash_table_lookup(web->connections, socket);
@@ -90,7 +92,8 @@ tt_web_connection *tt_web_connection_of(tt_web *web, SoupServerMessage *message)
 }
 
 void tt_web_set_deadline(tt_web_connection *connection, double seconds) {
-  if (connection) connection->deadline = seconds > 0 ? g_get_monotonic_time() + (int64_t)(seconds * SECOND) : 0;
+  if (connection)
+    connection->deadline = seconds > 0 ? g_get_monotonic_time() + (int64_t)(seconds * SECOND) : 0;
 }
 
 static gboolean cut_late_connections(gpointer data) {
@@ -121,7 +124,7 @@ static void on_connection_gone(gpointer data, GObject *object) {
 }
 
 static void set_option(int fd, int level, int name, int value) {
-  setsockopt(fd, level, name, &value, sizeof value); // best effort
+  setsockopt(fd, level, name, &value, sizeof value);  // best effort
 }
 
 static void take_connection(tt_web *web, GSocketConnection *accepted) {
@@ -174,7 +177,8 @@ static void on_accepted(GObject *source, GAsyncResult *result, gpointer data) {
   (void)source;
   tt_web *web = data;
   GError *error = NULL;
-  GSocketConnection *accepted = g_socket_listener_accept_finish(web->listener, result, NULL, &error);
+  GSocketConnection *accepted =
+      g_socket_listener_accept_finish(web->listener, result, NULL, &error);
   if (accepted) {
     take_connection(web, accepted);
     g_object_unref(accepted);
@@ -183,7 +187,7 @@ static void on_accepted(GObject *source, GAsyncResult *result, gpointer data) {
   }
   bool over = g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   if (!over) {
-    tt_log_warning("web: can't accept: %s", error->message); // out of descriptors: try again soon
+    tt_log_warning("web: can't accept: %s", error->message);  // out of descriptors: try again soon
     accept_later(web);
   }
   g_clear_error(&error);
@@ -201,9 +205,10 @@ static char *host_name(const char *host) {
 
 static bool is_own_host(const tt_web *web, const char *host) {
   char *name = host_name(host);
-  bool own = !g_ascii_strcasecmp(name, "localhost") || !strcmp(name, "127.0.0.1") || !strcmp(name, "::1") ||
-             !strcmp(name, web->host);
-  for (char **allowed = web->hosts; allowed && *allowed && !own; allowed++) own = !g_ascii_strcasecmp(name, *allowed);
+  bool own = !g_ascii_strcasecmp(name, "localhost") || !strcmp(name, "127.0.0.1") ||
+             !strcmp(name, "::1") || !strcmp(name, web->host);
+  for (char **allowed = web->hosts; allowed && *allowed && !own; allowed++)
+    own = !g_ascii_strcasecmp(name, *allowed);
   g_free(name);
   return own;
 }
@@ -249,8 +254,10 @@ static bool check_token(tt_web *web, SoupServerMessage *message) {
   const char *given = keys ? g_hash_table_lookup(keys, "token") : NULL;
   if (given && equal_in_constant_time(given, web->token)) {
     allowed = true;
-    char *cookie = g_strdup_printf("tether_token=%s; Path=/; HttpOnly; SameSite=Strict", web->token);
-    soup_message_headers_append(soup_server_message_get_response_headers(message), "Set-Cookie", cookie);
+    char *cookie =
+        g_strdup_printf("tether_token=%s; Path=/; HttpOnly; SameSite=Strict", web->token);
+    soup_message_headers_append(soup_server_message_get_response_headers(message), "Set-Cookie",
+                                cookie);
     g_free(cookie);
   }
   if (keys) g_hash_table_unref(keys);
@@ -258,7 +265,8 @@ static bool check_token(tt_web *web, SoupServerMessage *message) {
   char **list = allowed || !cookies ? NULL : g_strsplit(cookies, ";", -1);
   for (char **cookie = list; cookie && *cookie; cookie++) {
     const char *text = g_strstrip(*cookie);
-    if (g_str_has_prefix(text, "tether_token=") && equal_in_constant_time(text + 13, web->token)) allowed = true;
+    if (g_str_has_prefix(text, "tether_token=") && equal_in_constant_time(text + 13, web->token))
+      allowed = true;
   }
   g_strfreev(list);
   return allowed;
@@ -282,7 +290,9 @@ static const tt_web_route *find_route(tt_web *web, const char *path, const char 
   const char *ignored;
   for (guint i = 0; i < web->routes->len; i++) {
     const tt_web_route *route = &g_array_index(web->routes, tt_web_route, i);
-    if (path_matches(route->path, path, &ignored) && (!best || strlen(route->path) > strlen(best->path))) best = route;
+    if (path_matches(route->path, path, &ignored) &&
+        (!best || strlen(route->path) > strlen(best->path)))
+      best = route;
   }
   if (best) path_matches(best->path, path, rest);
   return best;
@@ -322,10 +332,11 @@ static bool is_upgrade(SoupServerMessage *message) {
 
 static void add_security_headers(SoupServerMessage *message) {
   SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
-  soup_message_headers_replace(headers, "Content-Security-Policy",
-                               "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-                               "connect-src 'self'; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; "
-                               "form-action 'self'; frame-ancestors 'none'");
+  soup_message_headers_replace(
+      headers, "Content-Security-Policy",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+      "connect-src 'self'; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; "
+      "form-action 'self'; frame-ancestors 'none'");
   soup_message_headers_replace(headers, "X-Content-Type-Options", "nosniff");
   soup_message_headers_replace(headers, "Referrer-Policy", "no-referrer");
   soup_message_headers_replace(headers, "Cross-Origin-Resource-Policy", "same-origin");
@@ -336,7 +347,8 @@ static void add_security_headers(SoupServerMessage *message) {
 static void refuse(const tt_web_request *request, unsigned status, const char *text) {
   count(request->web, &request->web->stats.refused_requests);
   soup_message_body_set_accumulate(soup_server_message_get_request_body(request->message), FALSE);
-  soup_message_headers_replace(soup_server_message_get_response_headers(request->message), "Connection", "close");
+  soup_message_headers_replace(soup_server_message_get_response_headers(request->message),
+                               "Connection", "close");
   char *body = g_strdup_printf("{\"error\": \"%s\"}\n", text);
   tt_web_respond(request, status, "application/json", body, strlen(body));
   g_free(body);
@@ -353,7 +365,7 @@ static void on_chunk(SoupServerMessage *message, GBytes *chunk, gpointer data) {
   }
   *left = 0;
   soup_message_body_set_accumulate(soup_server_message_get_request_body(message), FALSE);
-  if (connection) connection->deadline = 1; // cut at the next look
+  if (connection) connection->deadline = 1;  // cut at the next look
 }
 
 static void limit_body(tt_web *web, SoupServerMessage *message, size_t limit) {
@@ -372,7 +384,8 @@ static void on_wrote_chunk(SoupServerMessage *message, gpointer data) {
 }
 
 static void on_wrote_headers(SoupServerMessage *message, gpointer data) {
-  if (!is_upgrade(message)) tt_web_set_deadline(tt_web_connection_of(data, message), ANSWER_DEADLINE);
+  if (!is_upgrade(message))
+    tt_web_set_deadline(tt_web_connection_of(data, message), ANSWER_DEADLINE);
 }
 
 static void on_wrote_body(SoupServerMessage *message, gpointer data) {
@@ -394,7 +407,8 @@ static bool check_route(const tt_web_request *request) {
   }
   const char *method = strcmp(request->method, "HEAD") ? request->method : "GET";
   if (!has_word(route->methods, method)) {
-    soup_message_headers_replace(soup_server_message_get_response_headers(request->message), "Allow", route->methods);
+    soup_message_headers_replace(soup_server_message_get_response_headers(request->message),
+                                 "Allow", route->methods);
     refuse(request, 405, "this method is not allowed here");
     return false;
   }
@@ -414,14 +428,16 @@ static bool check_route(const tt_web_request *request) {
 }
 
 /** The headers are there. */
-static void on_headers(SoupServer *server, SoupServerMessage *message, const char *path, GHashTable *query,
-                       gpointer data) {
+static void on_headers(SoupServer *server, SoupServerMessage *message, const char *path,
+                       GHashTable *query, gpointer data) {
   (void)server, (void)query;
   tt_web *web = data;
   tt_web_request request = request_of(web, message, path);
   SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
   GSocket *socket = soup_server_message_get_socket(message);
-  if (socket) g_object_set_data_full(G_OBJECT(message), "tether-socket", g_object_ref(socket), g_object_unref);
+  if (socket)
+    g_object_set_data_full(G_OBJECT(message), "tether-socket", g_object_ref(socket),
+                           g_object_unref);
   count(web, &web->stats.requests);
   add_security_headers(message);
   tt_web_set_deadline(tt_web_connection_of(web, message), BODY_DEADLINE);
@@ -441,8 +457,8 @@ static void on_headers(SoupServer *server, SoupServerMessage *message, const cha
 }
 
 /** The body is there too. */
-static void on_request(SoupServer *server, SoupServerMessage *message, const char *path, GHashTable *query,
-                       gpointer data) {
+static void on_request(SoupServer *server, SoupServerMessage *message, const char *path,
+                       GHashTable *query, gpointer data) {
   (void)server, (void)query;
   tt_web *web = data;
   if (is_upgrade(message)) return;
@@ -464,13 +480,17 @@ static void on_websocket(SoupServer *server, SoupServerMessage *message, const c
   route->open(route->context, &request, connection);
 }
 
-void tt_web_add_route(tt_web *web, const tt_web_route *route) { g_array_append_vals(web->routes, route, 1); }
-void tt_web_add_socket(tt_web *web, const tt_web_socket_route *route) { g_array_append_vals(web->sockets, route, 1); }
+void tt_web_add_route(tt_web *web, const tt_web_route *route) {
+  g_array_append_vals(web->routes, route, 1);
+}
+void tt_web_add_socket(tt_web *web, const tt_web_socket_route *route) {
+  g_array_append_vals(web->sockets, route, 1);
+}
 
 /* --- answers --- */
 
-void tt_web_respond(const tt_web_request *request, unsigned status, const char *content_type, const char *body,
-                    size_t size) {
+void tt_web_respond(const tt_web_request *request, unsigned status, const char *content_type,
+                    const char *body, size_t size) {
   soup_server_message_set_status(request->message, status, NULL);
   soup_server_message_set_response(request->message, content_type, SOUP_MEMORY_COPY, body, size);
 }
@@ -502,15 +522,18 @@ static tt_status parse_address(tt_web *web, tt_error *error) {
     web->host = g_strdup("127.0.0.1");
   }
   if (!colon || !colon[1] || *end || port > 65535 || !g_hostname_is_ip_address(web->host)) {
-    return tt_fail(error, TT_INVALID, "web.listen: '%s' is no address; give one such as 127.0.0.1:8080", listen);
+    return tt_fail(error, TT_INVALID,
+                   "web.listen: '%s' is no address; give one such as 127.0.0.1:8080", listen);
   }
   web->port = (guint16)port;
   GInetAddress *address = g_inet_address_new_from_string(web->host);
   bool loopback = g_inet_address_get_is_loopback(address);
   g_object_unref(address);
   if (!loopback && !web->token) {
-    return tt_fail(error, TT_INVALID, "web.listen: %s can be reached from outside; set web.token, or listen on 127.0.0.1",
-                   listen);
+    return tt_fail(
+        error, TT_INVALID,
+        "web.listen: %s can be reached from outside; set web.token, or listen on 127.0.0.1",
+        listen);
   }
   return TT_OK;
 }
@@ -538,8 +561,8 @@ static bool listen_on(tt_web *web, guint16 port, GError **error) {
   GInetAddress *host = g_inet_address_new_from_string(web->host);
   GSocketAddress *address = g_inet_socket_address_new(host, port);
   GSocketAddress *effective = NULL;
-  bool listening = g_socket_listener_add_address(web->listener, address, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP,
-                                                 NULL, &effective, error);
+  bool listening = g_socket_listener_add_address(web->listener, address, G_SOCKET_TYPE_STREAM,
+                                                 G_SOCKET_PROTOCOL_TCP, NULL, &effective, error);
   if (listening) {
     bool six = g_inet_address_get_family(host) == G_SOCKET_FAMILY_IPV6;
     web->port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(effective));
@@ -561,7 +584,8 @@ static tt_status open_listener(tt_web *web, tt_error *error) {
     if (listen_on(web, (guint16)(web->port + i), &reason)) return TT_OK;
     if (!g_error_matches(reason, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE)) break;
   }
-  tt_status status = tt_fail(error, TT_FAILED, "web.listen: %s: %s", web->options.listen, reason->message);
+  tt_status status =
+      tt_fail(error, TT_FAILED, "web.listen: %s: %s", web->options.listen, reason->message);
   g_clear_error(&reason);
   return status;
 }
@@ -611,7 +635,8 @@ static void close_all(tt_web *web) {
     g_socket_shutdown(((tt_web_connection *)value)->socket, TRUE, TRUE, NULL);
   }
   int64_t end = g_get_monotonic_time() + SECOND / 2;
-  while ((g_hash_table_size(web->connections) || slots_taken(web) || g_main_context_pending(web->context)) &&
+  while ((g_hash_table_size(web->connections) || slots_taken(web) ||
+          g_main_context_pending(web->context)) &&
          g_get_monotonic_time() < end) {
     if (!g_main_context_iteration(web->context, FALSE)) g_usleep(1000);
   }

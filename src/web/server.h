@@ -16,12 +16,13 @@
 typedef struct tt_web tt_web;
 
 typedef struct tt_web_options {
-  const char *listen;       /**< "127.0.0.1:8080"; port 0: a free one */
-  bool next_free;           /**< a taken port gives way to the next free one (a default nobody asked for) */
-  const char *token;        /**< asked of every request; required unless `listen` is loopback */
-  const char *const *hosts; /**< further names by which pages may call us; NULL-terminated, or NULL */
-  int max_connections;      /**< default 256 */
-  int max_streams;          /**< streamed answers at a time; default 8 */
+  const char *listen; /**< "127.0.0.1:8080"; port 0: a free one */
+  bool next_free; /**< a taken port gives way to the next free one (a default nobody asked for) */
+  const char *token; /**< asked of every request; required unless `listen` is loopback */
+  const char *const
+      *hosts;          /**< further names by which pages may call us; NULL-terminated, or NULL */
+  int max_connections; /**< default 256 */
+  int max_streams;     /**< streamed answers at a time; default 8 */
 } tt_web_options;
 tt_web_options tt_web_options_default(void);
 
@@ -70,8 +71,8 @@ void tt_web_add_socket(tt_web *web, const tt_web_socket_route *route);
 
 /* --- answers --- */
 
-void tt_web_respond(const tt_web_request *request, unsigned status, const char *content_type, const char *body,
-                    size_t size);
+void tt_web_respond(const tt_web_request *request, unsigned status, const char *content_type,
+                    const char *body, size_t size);
 /** {"error": "…"} with the HTTP status that fits the status. */
 void tt_web_respond_error(const tt_web_request *request, tt_status status, const char *text);
 
@@ -83,8 +84,9 @@ typedef struct tt_web_sink {
 typedef tt_status tt_web_producer(void *context, const tt_web_sink *sink);
 /** Answers 200 with what `produce` writes, in constant memory; 503 when too many are at it. `release` frees the context in
  *  any case. An error after the first byte cuts the connection, so that no client takes a part for the whole. */
-void tt_web_respond_streaming(const tt_web_request *request, const char *content_type, tt_web_producer *produce,
-                              void *context, void (*release)(void *context));
+void tt_web_respond_streaming(const tt_web_request *request, const char *content_type,
+                              tt_web_producer *produce, void *context,
+                              void (*release)(void *context));
 
 /* --- frames to a WebSocket at the pace of its reader --- */
 

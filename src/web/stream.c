@@ -66,7 +66,8 @@ static void on_closed(SoupWebsocketConnection *connection, gpointer data) {
 void tt_web_stream_close(tt_web_stream *stream, const char *reason) {
   if (!stream->connection) return;
   if (soup_websocket_connection_get_state(stream->connection) == SOUP_WEBSOCKET_STATE_OPEN) {
-    soup_websocket_connection_close(stream->connection, SOUP_WEBSOCKET_CLOSE_POLICY_VIOLATION, reason);
+    soup_websocket_connection_close(stream->connection, SOUP_WEBSOCKET_CLOSE_POLICY_VIOLATION,
+                                    reason);
   }
 }
 
@@ -84,13 +85,15 @@ static void wait_until_writable(tt_web_stream *stream) {
   set_deadline(stream, STUCK_AFTER);
   stream->writable = g_socket_create_source(stream->socket, G_IO_OUT, NULL);
   g_source_set_priority(stream->writable, G_PRIORITY_DEFAULT_IDLE);
-  g_source_set_callback(stream->writable, G_SOURCE_FUNC(on_writable), tt_web_stream_ref(stream), unref);
+  g_source_set_callback(stream->writable, G_SOURCE_FUNC(on_writable), tt_web_stream_ref(stream),
+                        unref);
   g_source_attach(stream->writable, stream->context);
 }
 
 static void pump(tt_web_stream *stream) {
   for (int i = 0; stream->connection && i < FRAMES_A_TURN; i++) {
-    if (soup_websocket_connection_get_state(stream->connection) != SOUP_WEBSOCKET_STATE_OPEN) return;
+    if (soup_websocket_connection_get_state(stream->connection) != SOUP_WEBSOCKET_STATE_OPEN)
+      return;
     if (!(g_socket_condition_check(stream->socket, G_IO_OUT) & G_IO_OUT)) {
       wait_until_writable(stream);
       return;
@@ -139,7 +142,9 @@ tt_web_stream *tt_web_stream_new(const tt_web_request *request, SoupWebsocketCon
   stream->source_context = context;
   stream->frame = g_string_new(NULL);
   int size = KERNEL_BUFFER;
-  setsockopt(g_socket_get_fd(stream->socket), SOL_SOCKET, SO_SNDBUF, &size, sizeof size); // best effort
-  g_signal_connect_data(connection, "closed", G_CALLBACK(on_closed), tt_web_stream_ref(stream), forget, 0);
+  setsockopt(g_socket_get_fd(stream->socket), SOL_SOCKET, SO_SNDBUF, &size,
+             sizeof size);  // best effort
+  g_signal_connect_data(connection, "closed", G_CALLBACK(on_closed), tt_web_stream_ref(stream),
+                        forget, 0);
   return stream;
 }

@@ -40,11 +40,11 @@ typedef struct upload {
   tt_message_parser *parser;
   tt_origin origin;
   int64_t received;
-  uint64_t ticket;      /**< highest of its messages */
+  uint64_t ticket; /**< highest of its messages */
   uint64_t taken, refused;
-  bool full;            /**< the store was behind: the rest was not taken */
-  GString *refusals;    /**< JSON objects */
-  GArray *acknowledge;  /**< pending_ack, WebSocket */
+  bool full;           /**< the store was behind: the rest was not taken */
+  GString *refusals;   /**< JSON objects */
+  GArray *acknowledge; /**< pending_ack, WebSocket */
 } upload;
 
 typedef struct pending_ack {
@@ -59,12 +59,15 @@ static void refuse_message(upload *from, const tt_message_refusal *refusal) {
   tt_collector_refused(from->routes->collector, from->connection ? "WebSocket" : "HTTP", refusal);
   if (from->refused > MAX_REFUSALS) return;
   if (from->refusals->len) g_string_append_c(from->refusals, ',');
-  g_string_append_printf(from->refusals, "{\"line\":%lu,\"column\":%lu,\"reason\":", refusal->line, refusal->column);
+  g_string_append_printf(from->refusals, "{\"line\":%lu,\"column\":%lu,\"reason\":", refusal->line,
+                         refusal->column);
   tt_append_json(from->refusals, refusal->reason);
   g_string_append_c(from->refusals, '}');
 }
 
-static void on_refused(void *context, const tt_message_refusal *refusal) { refuse_message(context, refusal); }
+static void on_refused(void *context, const tt_message_refusal *refusal) {
+  refuse_message(context, refusal);
+}
 
 static void promise_ack(upload *from, const tt_message *message, uint64_t ticket) {
   char time[TT_MS_SIZE];
@@ -83,9 +86,9 @@ static void on_message(void *context, const tt_message *message) {
   if (from->message) wanted.acknowledge = true;
   uint64_t ticket = 0;
   tt_error error;
-  tt_status status =
-      from->full ? TT_FULL
-                 : tt_collector_take(from->routes->collector, &wanted, &from->origin, from->received, &ticket, &error);
+  tt_status status = from->full ? TT_FULL
+                                : tt_collector_take(from->routes->collector, &wanted, &from->origin,
+                                                    from->received, &ticket, &error);
   if (status == TT_FULL) {
     from->full = true;
   } else if (status != TT_OK) {
@@ -149,14 +152,18 @@ static void begin_post(void *context, const tt_web_request *request) {
 static void answer_post(upload *from) {
   unsigned status = from->full ? 503 : from->refused ? 400 : 200;
   GString *body = g_string_new(NULL);
-  g_string_append_printf(body, "{\"stored\":%" G_GUINT64_FORMAT ",\"refused\":%" G_GUINT64_FORMAT ",\"reasons\":[%s]%s}\n",
-                         from->taken, from->refused, from->refusals->str,
-                         from->full ? ",\"error\":\"the store is behind; send the rest again\"" : "");
+  g_string_append_printf(
+      body,
+      "{\"stored\":%" G_GUINT64_FORMAT ",\"refused\":%" G_GUINT64_FORMAT ",\"reasons\":[%s]%s}\n",
+      from->taken, from->refused, from->refusals->str,
+      from->full ? ",\"error\":\"the store is behind; send the rest again\"" : "");
   if (from->full) {
-    soup_message_headers_replace(soup_server_message_get_response_headers(from->message), "Retry-After", "1");
+    soup_message_headers_replace(soup_server_message_get_response_headers(from->message),
+                                 "Retry-After", "1");
   }
   soup_server_message_set_status(from->message, status, NULL);
-  soup_server_message_set_response(from->message, "application/json", SOUP_MEMORY_COPY, body->str, body->len);
+  soup_server_message_set_response(from->message, "application/json", SOUP_MEMORY_COPY, body->str,
+                                   body->len);
   g_string_free(body, TRUE);
 }
 
@@ -182,6 +189,8 @@ static void handle_telemetry(void *context, const tt_web_request *request) {
     answer_post(from);
     return;
   }
+  // A status says to libsoup that this is no WebSocket handshake gone wrong.
+  soup_server_message_set_status(request->message, 200, NULL);
   soup_server_message_pause(request->message);
   g_ptr_array_add(routes->waiting, from);
 }
@@ -210,7 +219,8 @@ static gboolean answer_waiting(gpointer data) {
     answer_post(from);
     soup_server_message_unpause(from->message);
   }
-  for (guint i = 0; i < routes->inputs->len; i++) send_acks(g_ptr_array_index(routes->inputs, i), durable);
+  for (guint i = 0; i < routes->inputs->len; i++)
+    send_acks(g_ptr_array_index(routes->inputs, i), durable);
   return G_SOURCE_REMOVE;
 }
 
@@ -225,7 +235,8 @@ static void on_durable(void *context) {
   g_source_unref(source);
 }
 
-static void on_input_message(SoupWebsocketConnection *connection, gint type, GBytes *bytes, gpointer data) {
+static void on_input_message(SoupWebsocketConnection *connection, gint type, GBytes *bytes,
+                             gpointer data) {
   (void)type;
   upload *from = data;
   gsize size;
@@ -242,7 +253,8 @@ static void on_input_message(SoupWebsocketConnection *connection, gint type, GBy
     g_free(answer);
   }
   if (from->full && soup_websocket_connection_get_state(connection) == SOUP_WEBSOCKET_STATE_OPEN) {
-    soup_websocket_connection_close(connection, 1013, "the store is behind; send again what was not acknowledged");
+    soup_websocket_connection_close(connection, 1013,
+                                    "the store is behind; send again what was not acknowledged");
   }
 }
 
@@ -254,7 +266,8 @@ static void on_input_closed(SoupWebsocketConnection *connection, gpointer data) 
   g_object_unref(connection);
 }
 
-static void open_input(void *context, const tt_web_request *request, SoupWebsocketConnection *connection) {
+static void open_input(void *context, const tt_web_request *request,
+                       SoupWebsocketConnection *connection) {
   (void)request;
   tt_telemetry_routes *routes = context;
   upload *from = upload_new(routes);
@@ -282,7 +295,8 @@ static tt_status produce_table(void *context, const tt_web_sink *sink) {
   tt_table_sink out = {sink->write, sink->sink};
   tt_error error = {""};
   tt_status status = tt_table_write(job->collector, &job->query, &out, &error);
-  if (status != TT_OK && status != TT_CLOSED) tt_log_warning("telemetry: a table was cut off: %s", error.text);
+  if (status != TT_OK && status != TT_CLOSED)
+    tt_log_warning("telemetry: a table was cut off: %s", error.text);
   return status;
 }
 
@@ -291,7 +305,8 @@ static char *without_token(const char *query) {
   GString *kept = g_string_new(NULL);
   char **pairs = g_strsplit(query ? query : "", "&", -1);
   for (char **pair = pairs; *pair; pair++) {
-    if (!g_str_has_prefix(*pair, "token=")) g_string_append_printf(kept, "%s%s", kept->len ? "&" : "", *pair);
+    if (!g_str_has_prefix(*pair, "token="))
+      g_string_append_printf(kept, "%s%s", kept->len ? "&" : "", *pair);
   }
   g_strfreev(pairs);
   return g_string_free(kept, FALSE);
@@ -314,7 +329,8 @@ static void handle_table(void *context, const tt_web_request *request) {
   job->query.format = g_str_has_suffix(request->path, ".xml")   ? TT_TABLE_XML
                       : g_str_has_suffix(request->path, ".csv") ? TT_TABLE_CSV
                                                                 : TT_TABLE_JSON;
-  tt_web_respond_streaming(request, tt_table_content_type(job->query.format), produce_table, job, free_job);
+  tt_web_respond_streaming(request, tt_table_content_type(job->query.format), produce_table, job,
+                           free_job);
 }
 
 /* --- live --- */
@@ -334,8 +350,10 @@ static bool next_live_frame(void *context, GString *frame, bool *binary) {
     uint64_t lost;
     tt_live_sample *sample = tt_live_next(client->reader, &lost);
     if (!sample) break;
-    if (lost && client->xml) g_string_append_printf(frame, "<LOST samples=\"%" G_GUINT64_FORMAT "\"/>\n", lost);
-    if (lost && !client->xml) g_string_append_printf(frame, "{\"lost\":%" G_GUINT64_FORMAT "}\n", lost);
+    if (lost && client->xml)
+      g_string_append_printf(frame, "<LOST samples=\"%" G_GUINT64_FORMAT "\"/>\n", lost);
+    if (lost && !client->xml)
+      g_string_append_printf(frame, "{\"lost\":%" G_GUINT64_FORMAT "}\n", lost);
     if (client->xml) {
       tt_live_append_xml(frame, sample);
     } else {
@@ -366,7 +384,8 @@ static void close_socket(SoupWebsocketConnection *connection, const char *reason
 }
 
 /** /telemetry/live?device=…&fields=…&format=json (or xml) */
-static void open_live(void *context, const tt_web_request *request, SoupWebsocketConnection *connection) {
+static void open_live(void *context, const tt_web_request *request,
+                      SoupWebsocketConnection *connection) {
   tt_telemetry_routes *routes = context;
   tt_error error = {""};
   tt_table_query query;
@@ -383,7 +402,8 @@ static void open_live(void *context, const tt_web_request *request, SoupWebsocke
   static const tt_web_stream_source source = {next_live_frame, live_closed};
   client->stream = tt_web_stream_new(request, connection, &source, client);
   tt_live_filter filter = {(const char *const *)query.devices, (const char *const *)query.fields};
-  client->reader = tt_collector_subscribe(routes->collector, &filter, LIVE_QUEUE, wake_live, client);
+  client->reader =
+      tt_collector_subscribe(routes->collector, &filter, LIVE_QUEUE, wake_live, client);
   tt_table_query_clear(&query);
   if (!client->reader) close_socket(connection, "too many live readers");
 }
@@ -395,7 +415,8 @@ static void add_text(struct json_object *object, const char *key, const char *te
 }
 
 static void respond_json(const tt_web_request *request, struct json_object *object) {
-  const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+  const char *text = json_object_to_json_string_ext(
+      object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
   tt_web_respond(request, 200, "application/json", text, strlen(text));
   json_object_put(object);
 }
@@ -431,7 +452,8 @@ static struct json_object *device_json(const tt_device_info *info) {
   tt_iso_format(time, info->last_time);
   add_text(object, "last_sample", info->last_time ? time : NULL);
   json_object_object_add(object, "clock_offset_us", json_object_new_int64(info->offset));
-  json_object_object_add(object, "clock_drift_ppm", json_object_new_double(round(info->drift * 1e9) / 1e3));
+  json_object_object_add(object, "clock_drift_ppm",
+                         json_object_new_double(round(info->drift * 1e9) / 1e3));
   json_object_object_add(object, "messages", json_object_new_uint64(info->messages));
   json_object_object_add(object, "values", json_object_new_uint64(info->values));
   return object;
@@ -479,7 +501,8 @@ static const char *text_of(struct json_object *object, const char *key) {
   return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
 }
 
-static tt_status check_keys(struct json_object *object, const char *const *allowed, tt_error *error) {
+static tt_status check_keys(struct json_object *object, const char *const *allowed,
+                            tt_error *error) {
   json_object_object_foreach(object, key, value) {
     (void)value;
     bool known = false;
@@ -498,7 +521,8 @@ static void handle_devices(void *context, const tt_web_request *request) {
     if (!object) return;
     tt_status status = check_keys(object, keys, &error);
     if (status == TT_OK) {
-      status = tt_collector_name_device(routes->collector, request->rest, text_of(object, "name"), &error);
+      status = tt_collector_name_device(routes->collector, request->rest, text_of(object, "name"),
+                                        &error);
     }
     json_object_put(object);
     if (status != TT_OK) {
@@ -509,7 +533,8 @@ static void handle_devices(void *context, const tt_web_request *request) {
     return;
   }
   tt_device_info info;
-  if (!tt_collector_get_device(routes->collector, tt_collector_find_device(routes->collector, request->rest), &info)) {
+  if (!tt_collector_get_device(routes->collector,
+                               tt_collector_find_device(routes->collector, request->rest), &info)) {
     tt_web_respond_error(request, TT_NOT_FOUND, "there is no such device");
     return;
   }
@@ -517,8 +542,8 @@ static void handle_devices(void *context, const tt_web_request *request) {
   tt_device_info_clear(&info);
 }
 
-static tt_status read_choice(struct json_object *object, const char *key, const char *const *names, int *choice,
-                             tt_error *error) {
+static tt_status read_choice(struct json_object *object, const char *key, const char *const *names,
+                             int *choice, tt_error *error) {
   struct json_object *value;
   if (!json_object_object_get_ex(object, key, &value)) return TT_OK;
   const char *text = text_of(object, key);
@@ -533,7 +558,8 @@ static tt_status read_choice(struct json_object *object, const char *key, const 
   return status;
 }
 
-static tt_status read_number(struct json_object *object, const char *key, double *number, tt_error *error) {
+static tt_status read_number(struct json_object *object, const char *key, double *number,
+                             tt_error *error) {
   struct json_object *value;
   if (!json_object_object_get_ex(object, key, &value)) return TT_OK;
   if (!json_object_is_type(value, json_type_double) && !json_object_is_type(value, json_type_int)) {
@@ -564,8 +590,8 @@ static tt_status read_handling(struct json_object *object, tt_handling *handling
   return TT_OK;
 }
 
-static tt_status put_handling(tt_telemetry_routes *routes, const char *pattern, struct json_object *object,
-                              tt_handling *handling, tt_error *error) {
+static tt_status put_handling(tt_telemetry_routes *routes, const char *pattern,
+                              struct json_object *object, tt_handling *handling, tt_error *error) {
   tt_status status = read_handling(object, handling, error);
   g_free(handling->pattern);
   handling->pattern = g_strdup(pattern);
@@ -574,15 +600,17 @@ static tt_status put_handling(tt_telemetry_routes *routes, const char *pattern, 
 }
 
 /** A name, a handling for just this attribute, or both. */
-static tt_status put_attribute(tt_telemetry_routes *routes, const char *identifier, struct json_object *object,
-                               tt_error *error) {
+static tt_status put_attribute(tt_telemetry_routes *routes, const char *identifier,
+                               struct json_object *object, tt_error *error) {
   bool named = json_object_object_get_ex(object, "name", NULL);
   if (named || !json_object_object_length(object)) {
-    TT_TRY(tt_collector_name_attribute(routes->collector, identifier, text_of(object, "name"), error));
+    TT_TRY(
+        tt_collector_name_attribute(routes->collector, identifier, text_of(object, "name"), error));
   }
   if (json_object_object_length(object) == named) return TT_OK;
   tt_attribute_info info = {.handling = tt_handling_default()};
-  tt_collector_get_attribute(routes->collector, tt_collector_find_attribute(routes->collector, identifier), &info);
+  tt_collector_get_attribute(routes->collector,
+                             tt_collector_find_attribute(routes->collector, identifier), &info);
   tt_status status = put_handling(routes, identifier, object, &info.handling, error);
   tt_attribute_info_clear(&info);
   return status;
@@ -620,8 +648,8 @@ static struct json_object *handling_json(const tt_handling *handling) {
   return object;
 }
 
-static tt_status change_handling(tt_telemetry_routes *routes, const tt_web_request *request, bool *answered,
-                                 tt_error *error) {
+static tt_status change_handling(tt_telemetry_routes *routes, const tt_web_request *request,
+                                 bool *answered, tt_error *error) {
   if (!strcmp(request->method, "DELETE")) {
     return tt_collector_remove_handling(routes->collector, request->rest, error);
   }
@@ -707,7 +735,11 @@ tt_telemetry_routes *tt_telemetry_routes_new(tt_web *web, tt_collector *collecto
   routes->waiting = g_ptr_array_new();
   routes->inputs = g_ptr_array_new();
   const tt_web_route all[] = {
-      {.path = "/telemetry", .methods = "GET POST", .handle = handle_telemetry, .begin = begin_post, .max_body = MAX_POST},
+      {.path = "/telemetry",
+       .methods = "GET POST",
+       .handle = handle_telemetry,
+       .begin = begin_post,
+       .max_body = MAX_POST},
       {.path = "/telemetry.xml", .methods = "GET", .handle = handle_table},
       {.path = "/telemetry.csv", .methods = "GET", .handle = handle_table},
       {.path = "/telemetry.json", .methods = "GET", .handle = handle_table},
