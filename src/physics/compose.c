@@ -205,18 +205,33 @@ static tt_status add_grippers(xmlNode *root, const physics_part *part,
   return TT_OK;
 }
 
-/* Every awake piece may touch the floor in many points; the arrays must have room for all. */
-static void make_room(xmlNode *root, const tt_physics_spec *spec) {
-  xmlNode *size = section_of(root, "size");
+static int count_geoms(const xmlNode *body) {
+  int count = 0;
+  for (const xmlNode *child = body->children; child; child = child->next) {
+    if (physics_is(child, "geom")) count++;
+    if (physics_is(child, "body")) count += count_geoms(child);
+  }
+  return count;
+}
+
+/* MuJoCo's own guess is 100 contacts; but every geom of a body that lies down may touch in two
+ * points, and every contact takes four rows or more. */
+static void make_room(xmlNode *root) {
+  xmlNode *size = section_of(root, "size"), *world = section_of(root, "worldbody");
+  int geoms = 0;
+  for (const xmlNode *node = world->children; node; node = node->next) {
+    if (physics_is(node, "body")) geoms += count_geoms(node);
+  }
   static const struct {
     const char *name;
-    long each;
-  } ROOM[] = {{"nconmax", 20}, {"njmax", 80}};
+    long base, each;
+  } ROOM[] = {{"nconmax", 100, 2}, {"njmax", 500, 8}};
   for (size_t i = 0; i < sizeof ROOM / sizeof *ROOM; i++) {
-    const char *old = physics_attribute(size, ROOM[i].name);
+    const char *stated = physics_attribute(size, ROOM[i].name);
+    long given = stated ? strtol(stated, NULL, 10) : 0;
+    long room = ROOM[i].base + ROOM[i].each * (geoms < 1000 ? geoms : 1000);
     char text[32];
-    snprintf(text, sizeof text, "%ld",
-             (old ? strtol(old, NULL, 10) : 100) + ROOM[i].each * spec->piece_count);
+    snprintf(text, sizeof text, "%ld", given > room ? given : room);
     xmlSetProp(size, BAD_CAST ROOM[i].name, BAD_CAST text);
   }
 }
@@ -242,7 +257,7 @@ tt_status physics_compose(physics_workshop *shop, const tt_physics_spec *spec, p
     physics_prefix(&parts[i]);
     merge_part(root, &parts[i], i ? &spec->robots[i - 1] : NULL);
   }
-  make_room(root, spec);
+  make_room(root);
   tt_status status = TT_OK;
   for (int i = 0; i < spec->robot_count && status == TT_OK; i++) {
     status = add_grippers(root, &parts[i + 1], &spec->robots[i], error);

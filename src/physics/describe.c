@@ -56,8 +56,8 @@ static const char *public_name(const describer *d, int type, int id) {
   const char *rest;
   if (!name) return physics_keep(d->fixed, "%s_%d", mju_type2Str(type), id);
   int robot = robot_of_name(d->parts, d->spec->robot_count, name, &rest);
-  bool strip = robot != TT_NO_ROBOT && d->spec->robot_count == 1 &&
-               mj_name2id(d->model, type, rest) < 0;
+  bool strip =
+      robot != TT_NO_ROBOT && d->spec->robot_count == 1 && mj_name2id(d->model, type, rest) < 0;
   return physics_keep(d->fixed, "%s", strip ? rest : name);
 }
 
@@ -73,8 +73,8 @@ static tt_status describe_bodies(const describer *d) {
   for (int i = 0; i < m->nbody; i++) {
     const char *rest, *name = mj_id2name(m, mjOBJ_BODY, i);
     int parent = m->body_parentid[i];
-    f->body_robot[i] = parent ? f->body_robot[parent]
-                              : robot_of_name(d->parts, d->spec->robot_count, name, &rest);
+    f->body_robot[i] =
+        parent ? f->body_robot[parent] : robot_of_name(d->parts, d->spec->robot_count, name, &rest);
     f->body_piece[i] = -1;
     bodies[i] = (tt_body){.name = public_name(d, mjOBJ_BODY, i),
                           .parent = parent,
@@ -91,9 +91,10 @@ static int axes_of(int joint_type) {
 }
 
 static tt_status describe_joints(const describer *d) {
-  static const tt_joint_kind KINDS[] = {
-      [mjJNT_FREE] = TT_FREE, [mjJNT_BALL] = TT_BALL, [mjJNT_SLIDE] = TT_SLIDE,
-      [mjJNT_HINGE] = TT_HINGE};
+  static const tt_joint_kind KINDS[] = {[mjJNT_FREE] = TT_FREE,
+                                        [mjJNT_BALL] = TT_BALL,
+                                        [mjJNT_SLIDE] = TT_SLIDE,
+                                        [mjJNT_HINGE] = TT_HINGE};
   const mjModel *m = d->model;
   physics_fixed *f = d->fixed;
   tt_joint *joints = zeros(m->njnt, sizeof *joints);

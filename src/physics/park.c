@@ -41,7 +41,6 @@ static void park(tt_physics *p, int index) {
   p->parked[index] = 1;
   mju_zero(p->data->qvel + dof, 6);
   mju_zero(p->data->qacc_warmstart + dof, 6);
-  mju_zero(p->data->qfrc_constraint + dof, 6);
   physics_park_masks(p, index);
 }
 
@@ -83,8 +82,7 @@ static bool geom_near(const tt_physics *p, int g, const physics_piece *piece, do
   const double *radius = p->model->geom_rbound;
   const double *centre = d->geom_xpos + 3 * g;
   double reach = radius[g] + piece->radius + margin;
-  if (radius[g] > 0 &&
-      squared_distance(centre, d->xpos + 3 * piece->body) > reach * reach) {
+  if (radius[g] > 0 && squared_distance(centre, d->xpos + 3 * piece->body) > reach * reach) {
     return false;
   }
   for (int h = piece->first_geom; h < piece->last_geom; h++) {

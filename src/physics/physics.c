@@ -156,7 +156,7 @@ tt_status tt_physics_load(const tt_physics_spec *spec, tt_physics **physics, tt_
 }
 
 static size_t backup_count(const mjModel *m) {
-  return (size_t)(m->nq + 3 * m->nv + m->na + 7 * m->nmocap + 1);
+  return (size_t)(m->nq + 2 * m->nv + m->na + 7 * m->nmocap + 1);
 }
 
 /* Takes over `model` and one reference to `fixed`, also when it fails. */
@@ -186,9 +186,9 @@ tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics
   p->feedback = calloc(bodies, sizeof *p->feedback);
   p->backup = calloc(backup_count(model), sizeof(double));
   p->place = calloc(nq + 1, sizeof(double));
-  bool complete = p->data && p->qpos && p->held && p->parked && p->rest && p->ready && p->axis_velocity &&
-                  p->axis_position && p->axis_torque && p->axis_effort && p->contacts &&
-                  p->body_wrench && p->feedback && p->backup && p->place &&
+  bool complete = p->data && p->qpos && p->held && p->parked && p->rest && p->ready &&
+                  p->axis_velocity && p->axis_position && p->axis_torque && p->axis_effort &&
+                  p->contacts && p->body_wrench && p->feedback && p->backup && p->place &&
                   physics_servo_new(p) == TT_OK;
   if (!complete) {
     tt_physics_free(p);
@@ -211,10 +211,9 @@ tt_physics *tt_physics_clone(const tt_physics *physics) {
 void tt_physics_free(tt_physics *p) {
   if (!p) return;
   physics_servo_free(p);
-  void *owned[] = {p->qpos,        p->held,          p->parked,        p->rest,
-                   p->axis_effort, p->axis_velocity, p->axis_position, p->axis_torque,
-                   p->contacts,    p->body_wrench,   p->feedback,      p->backup,
-                   p->place,       p->ready};
+  void *owned[] = {p->qpos,          p->held,          p->parked,      p->rest,     p->axis_effort,
+                   p->axis_velocity, p->axis_position, p->axis_torque, p->contacts, p->body_wrench,
+                   p->feedback,      p->backup,        p->place,       p->ready};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   if (p->data) mj_deleteData(p->data);
   mj_deleteModel(p->model);

@@ -23,9 +23,9 @@ typedef struct tt_physics tt_physics;
 
 /** A gripper: a weld that can be retargeted at run time to one piece at a time. */
 typedef struct tt_physics_gripper {
-  const char *name;  /**< of the part, without the robot's prefix */
-  const char *site;  /**< site (or body) of the robot's model around which pieces are within reach */
-  double reach;      /**< m, from the site to the nearest point of the piece's geometry */
+  const char *name; /**< of the part, without the robot's prefix */
+  const char *site; /**< site (or body) of the robot's model around which pieces are within reach */
+  double reach;     /**< m, from the site to the nearest point of the piece's geometry */
 } tt_physics_gripper;
 
 /** One robot to put into the world. All strings are copied. */
@@ -53,8 +53,8 @@ typedef struct tt_physics_spec {
   const tt_physics_piece *pieces;
   int piece_count;
   int64_t timestep_num, timestep_den; /**< s */
-  const char *const *search_path;     /**< folders for package:// and meshes; NULL-terminated or NULL */
-  bool want_feedback; /**< fill body_force, body_torque and feedback each tick */
+  const char *const *search_path; /**< folders for package:// and meshes; NULL-terminated or NULL */
+  bool want_feedback;             /**< fill body_force, body_torque and feedback each tick */
   int contact_capacity;
 } tt_physics_spec;
 
@@ -184,9 +184,9 @@ typedef struct tt_shape {
   double position[3]; /**< in the body frame */
   double rotation[4]; /**< w x y z, in the body frame */
   float rgba[4];
-  int mesh;           /**< index into meshes, or −1 */
-  const char *name;   /**< "" when unnamed */
-  bool decoration;    /**< does not collide (floor paint, visuals) */
+  int mesh;         /**< index into meshes, or −1 */
+  const char *name; /**< "" when unnamed */
+  bool decoration;  /**< does not collide (floor paint, visuals) */
 } tt_shape;
 typedef struct tt_mesh {
   const float *vertices; /**< [vertex_count][3] */

@@ -29,14 +29,14 @@ typedef struct physics_gripper {
 /** A piece of the arena that can be gripped and parked. */
 typedef struct physics_piece {
   int body, kind;
-  int dof, qpos;               /**< first of its free joint */
-  int first_geom, last_geom;   /**< its geoms that can collide are among these */
-  double radius;               /**< m, of a sphere about the body's origin around all of them */
+  int dof, qpos;             /**< first of its free joint */
+  int first_geom, last_geom; /**< its geoms that can collide are among these */
+  double radius;             /**< m, of a sphere about the body's origin around all of them */
 } physics_piece;
 
 /** A geom that may move among the pieces: of a robot, or of anything else that has joints. */
 typedef struct physics_mover {
-  int body;         /**< body of these geoms */
+  int body; /**< body of these geoms */
   int first_geom, last_geom;
 } physics_mover;
 
@@ -52,13 +52,13 @@ typedef struct physics_fixed {
   bool want_feedback;
   int contact_capacity;
 
-  int *body_robot;  /**< [nbody] */
-  int *axis_dof;    /**< [axis_count] */
-  int *axis_qpos;   /**< [axis_count]; −1 for axes of balls */
-  int *tree_start;  /**< [nv] first dof of the tree that a dof belongs to */
-  int *tree_size;   /**< [nv] dofs in the tree that a dof belongs to */
+  int *body_robot;                      /**< [nbody] */
+  int *axis_dof;                        /**< [axis_count] */
+  int *axis_qpos;                       /**< [axis_count]; −1 for axes of balls */
+  int *tree_start;                      /**< [nv] first dof of the tree that a dof belongs to */
+  int *tree_size;                       /**< [nv] dofs in the tree that a dof belongs to */
   int *geom_contype, *geom_conaffinity; /**< [ngeom] as compiled: parking masks them */
-  double *initial_qpos; /**< [nq] */
+  double *initial_qpos;                 /**< [nq] */
   double (*initial_root)[7]; /**< [robot_count] pose of each root body in its parent, as compiled */
 
   physics_gripper *grippers;
@@ -138,12 +138,12 @@ tt_status physics_compile(const char *file, const char *shown, const char *canon
 /** What the user's URDF keeps when it is rewritten for MuJoCo. */
 typedef enum physics_urdf_care {
   URDF_AS_IT_IS,
-  URDF_WITHOUT_VISUALS,    /**< meshes for the eye are often not closed, which MuJoCo refuses */
+  URDF_WITHOUT_VISUALS,   /**< meshes for the eye are often not closed, which MuJoCo refuses */
   URDF_WITH_LEAST_MASSES, /**< moving links without mass get a microgram's worth */
 } physics_urdf_care;
 /** Writes a URDF that MuJoCo can read into the workshop; collects efforts. */
-tt_status physics_urdf_prepare(physics_workshop *shop, const char *file,
-                                physics_urdf_care care, physics_part *part, char prepared[TT_PATH_SIZE], tt_error *error);
+tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics_urdf_care care,
+                               physics_part *part, char prepared[TT_PATH_SIZE], tt_error *error);
 /** Puts the mesh that `reference` names where MuJoCo can read it; `name` is its file name there. */
 tt_status physics_mesh_import(physics_workshop *shop, const char *file, const char *reference,
                               char name[TT_PATH_SIZE], tt_error *error);
@@ -172,8 +172,8 @@ const char *physics_keep(physics_fixed *fixed, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 tt_status physics_shapes_build(physics_fixed *fixed, const mjModel *model);
 /** Sets max_torque of every joint from actuators, the URDF's effort, or an estimate. */
-void physics_max_torques(const physics_fixed *fixed, const mjModel *model, const physics_part *parts,
-                         tt_joint *joints);
+void physics_max_torques(const physics_fixed *fixed, const mjModel *model,
+                         const physics_part *parts, tt_joint *joints);
 void physics_fixed_free(physics_fixed *fixed);
 
 /* Running. */
@@ -183,8 +183,12 @@ void physics_refresh(tt_physics *p);
 void physics_read_axes(tt_physics *p);
 tt_status physics_servo_new(tt_physics *p);
 void physics_servo_free(tt_physics *p);
-/** Fills the applied forces of `drives`: torques as they are, velocities solved and clamped. */
+/** Before the constraints are solved: torques as they are; velocities solved and clamped, or made
+ *  rows of the constraint solver. */
 void physics_apply_drives(tt_physics *p, const tt_drive *drives);
+/** After they are solved: reads the torques and takes the rows out of the model again. */
+void physics_finish_drives(tt_physics *p);
+bool physics_servos_are_rows(const tt_physics *p);
 void physics_park_step(tt_physics *p);
 void physics_park_pin(tt_physics *p);
 void physics_unpark(tt_physics *p, int piece);

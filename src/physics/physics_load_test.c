@@ -43,7 +43,11 @@ static void copies_compose(void **state) {
   (void)state;
   tt_physics_robot robots[] = {
       {.name = "a", .model_file = DATA "cart.xml", .x = 1, .y = 2, .alliance = "red"},
-      {.name = "b", .model_file = DATA "cart.xml", .x = -1, .heading = M_PI / 2, .alliance = "blue"},
+      {.name = "b",
+       .model_file = DATA "cart.xml",
+       .x = -1,
+       .heading = M_PI / 2,
+       .alliance = "blue"},
       {.name = "c", .model_file = DATA "cart.xml", .y = -3, .z = 0.5},
       {.name = "d", .model_file = DATA "arm.xml", .x = 6}};
   tt_physics_spec spec = {.arena_file = DATA "field.xml",
@@ -91,7 +95,8 @@ static void masses_survive(void **state) {
   tt_physics *p = load_robot(DATA "cart.xml", DATA "field.xml", 1000);
   const tt_physics_info *info = tt_physics_describe(p);
   double mass = 0;
-  for (int i = 0; i < info->body_count; i++) mass += info->bodies[i].robot == 0 ? info->bodies[i].mass : 0;
+  for (int i = 0; i < info->body_count; i++)
+    mass += info->bodies[i].robot == 0 ? info->bodies[i].mass : 0;
   assert_close(mass, 40 + 4 + 3 + 0.2, 1e-9);
   tt_physics_free(p);
 }
@@ -169,15 +174,17 @@ static void refused(const char *text, const char *suffix, const char *expected) 
 
 static void wrong_models_are_refused_with_a_reason(void **state) {
   (void)state;
-  refused("<mujoco><worldbody><body><geom size='1'/><joint/></body></worldbody></mujoco", ".xml", "");
+  refused("<mujoco><worldbody><body><geom size='1'/><joint/></body></worldbody></mujoco", ".xml",
+          "");
   refused("anything", ".mjb", "binary");
   refused("<mujoco><extension/></mujoco>", ".xml", "newer");
   refused("<mujoco><option integrator=\"implicitfast\"/></mujoco>", ".xml", "");
   refused("<mujoco><worldbody/></mujoco>", ".xml", "no body");
   refused("<sdf/>", ".urdf", "not a URDF");
-  refused("<robot name='r'><link name='l'><collision><geometry><mesh filename='package://no/such.stl'/>"
-          "</geometry></collision></link></robot>",
-          ".urdf", "search path");
+  refused(
+      "<robot name='r'><link name='l'><collision><geometry><mesh filename='package://no/such.stl'/>"
+      "</geometry></collision></link></robot>",
+      ".urdf", "search path");
 }
 
 static void wrong_specs_are_refused(void **state) {

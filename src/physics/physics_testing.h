@@ -19,7 +19,7 @@
 #define assert_close(a, b, tolerance)                                                              \
   do {                                                                                             \
     double a_ = (a), b_ = (b);                                                                     \
-    if (!(fabs(a_ - b_) <= (tolerance))) fail_msg(#a " is %.12g, not " #b " = %.12g", a_, b_);      \
+    if (!(fabs(a_ - b_) <= (tolerance))) fail_msg(#a " is %.12g, not " #b " = %.12g", a_, b_);     \
   } while (0)
 
 /** Loads a world; fails the test with the loader's message. */
@@ -31,7 +31,8 @@ static inline tt_physics *load_spec(const tt_physics_spec *spec) {
   return physics;
 }
 
-static inline tt_physics *load_robot(const char *file, const char *arena, int64_t steps_per_second) {
+static inline tt_physics *load_robot(const char *file, const char *arena,
+                                     int64_t steps_per_second) {
   tt_physics_robot robot = {.name = "robot", .model_file = file};
   tt_physics_spec spec = {.arena_file = arena,
                           .robots = &robot,

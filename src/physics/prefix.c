@@ -104,10 +104,10 @@ static bool is_class(const char *name) {
 
 static bool is_reference(const char *name) {
   static const char *const NAMES[] = {
-      "name",     "mesh",    "material", "texture", "hfield",   "joint",      "joint1",
-      "joint2",   "body",    "body1",    "body2",   "geom",     "geom1",      "geom2",
-      "site",     "tendon",  "tendon1",  "tendon2", "actuator", "target",     "objname",
-      "refname",  "sidesite", "slidersite", "cranksite", "jointinparent", "camera", "numeric"};
+      "name",    "mesh",     "material",   "texture",   "hfield",        "joint",  "joint1",
+      "joint2",  "body",     "body1",      "body2",     "geom",          "geom1",  "geom2",
+      "site",    "tendon",   "tendon1",    "tendon2",   "actuator",      "target", "objname",
+      "refname", "sidesite", "slidersite", "cranksite", "jointinparent", "camera", "numeric"};
   for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
     if (strcmp(name, NAMES[i]) == 0) return true;
   }

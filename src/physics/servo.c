@@ -1,14 +1,17 @@
 /* servo.c: torques of driven axes.
  *
  * A velocity servo is not a stiff gain: before each step the torque that makes the axis have its
- * target velocity after the step is solved from the dynamics,
+ * target velocity after the step is solved from the dynamics, all servoed axes together, so that
+ * they don't disturb each other, and clamped.
  *
- *   M a = f + c + τ,   M = mass matrix (+ timestep × damping, which Euler integrates implicitly)
+ * While nothing touches anything, M a = f + τ is solved directly: M is the mass matrix (+ timestep ×
+ * damping, which Euler integrates implicitly), f all known forces, a known for the servoed axes and
+ * τ zero for the others. A torque beyond its limit is clamped, becomes a known force, and the rest
+ * is solved again.
  *
- * with a known for the servoed axes, τ zero for the others, f all known forces and c the constraint
- * forces of the last step (the best estimate of those of this one: contacts, limits, welds). All
- * servoed axes of a kinematic tree are solved together, so that they don't disturb each other. A
- * torque beyond its limit is clamped, becomes a known force, and the rest is solved again.
+ * Where there are contacts, limits or welds, their forces and the servos' torques depend on each
+ * other. Then each servo becomes one more row of MuJoCo's constraint solver: a dry friction against
+ * the target velocity, whose bound is the torque limit. That is what a motor with a limit is.
  */
 #include "physics/physics_internal.h"
 
@@ -17,15 +20,17 @@
 #include <string.h>
 
 typedef struct physics_servo {
-  int *servoed;    /**< [nv] 1: acceleration given, torque wanted; 0: the other way round */
-  double *wanted;  /**< [nv] acceleration of servoed axes */
-  double *limit;   /**< [nv] */
-  double *mass;    /**< [tree][tree] */
-  double *factor;  /**< [free][free] Cholesky of the mass of what is not servoed */
-  double *force;   /**< [tree] f + c + clamped torques */
-  double *accel;   /**< [tree] */
-  int *free_index; /**< [tree] */
-  int *axis_of;    /**< [nv] axis of a dof, or −1 */
+  int *servoed;   /**< [nv] 1: acceleration given, torque wanted; 0: the other way round */
+  double *wanted; /**< [nv] acceleration of servoed axes; their torque once solved as rows */
+  double *limit;  /**< [nv] */
+  double *standing, *moving;     /**< [tree] torques to stand still, and to do as wanted */
+  double *old_loss, *old_solver; /**< [nv], [nv][mjNREF + mjNIMP] of the model while rows are in */
+  bool rows;                     /**< this step's servos are rows of the constraint solver */
+  double *mass;                  /**< [tree][tree] */
+  double *factor;                /**< [free][free] Cholesky of the mass of what is not servoed */
+  double *force;                 /**< [tree] f + clamped torques */
+  double *accel;                 /**< [tree] */
+  int *free_index;               /**< [tree] */
 } physics_servo;
 
 tt_status physics_servo_new(tt_physics *p) {
@@ -40,26 +45,27 @@ tt_status physics_servo_new(tt_physics *p) {
   s->servoed = calloc(nv, sizeof(int));
   s->wanted = calloc(nv, sizeof(double));
   s->limit = calloc(nv, sizeof(double));
+  s->standing = calloc(tree, sizeof(double));
+  s->moving = calloc(tree, sizeof(double));
+  s->old_loss = calloc(nv, sizeof(double));
+  s->old_solver = calloc(nv, sizeof(double) * (mjNREF + mjNIMP));
   s->mass = calloc(tree * tree, sizeof(double));
   s->factor = calloc(tree * tree, sizeof(double));
   s->force = calloc(tree, sizeof(double));
   s->accel = calloc(tree, sizeof(double));
   s->free_index = calloc(tree, sizeof(int));
-  s->axis_of = calloc(nv, sizeof(int));
-  if (!s->servoed || !s->wanted || !s->limit || !s->mass || !s->factor || !s->force || !s->accel ||
-      !s->free_index || !s->axis_of) {
-    return TT_NOMEM;
-  }
-  for (int i = 0; i < p->model->nv; i++) s->axis_of[i] = -1;
-  for (int i = 0; i < p->fixed->info.axis_count; i++) s->axis_of[p->fixed->axis_dof[i]] = i;
-  return TT_OK;
+  return s->servoed && s->wanted && s->limit && s->standing && s->moving && s->old_loss &&
+                 s->old_solver && s->mass && s->factor && s->force && s->accel && s->free_index
+             ? TT_OK
+             : TT_NOMEM;
 }
 
 void physics_servo_free(tt_physics *p) {
   physics_servo *s = p->servo;
   if (!s) return;
-  void *owned[] = {s->servoed, s->wanted, s->limit,      s->mass, s->factor,
-                   s->force,   s->accel,  s->free_index, s->axis_of, s};
+  void *owned[] = {s->servoed,  s->wanted,     s->limit, s->standing, s->moving,
+                   s->old_loss, s->old_solver, s->mass,  s->factor,   s->force,
+                   s->accel,    s->free_index, s};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   p->servo = NULL;
 }
@@ -112,6 +118,13 @@ static void solve_free(physics_servo *s, const int *servoed, int n) {
   }
 }
 
+/* Torque on dof i of the tree that goes with the accelerations. */
+static double torque_on(const physics_servo *s, int i, int n) {
+  double torque = -s->force[i];
+  for (int j = 0; j < n; j++) torque += s->mass[i * n + j] * s->accel[j];
+  return torque;
+}
+
 /* Torques of the servoed dofs; clamps those beyond their limits and tells whether any was. */
 static bool torques_or_clamp(tt_physics *p, int start, int n) {
   physics_servo *s = p->servo;
@@ -120,8 +133,7 @@ static bool torques_or_clamp(tt_physics *p, int start, int n) {
   bool clamped = false;
   for (int i = 0; i < n; i++) {
     if (!servoed[i]) continue;
-    double torque = -s->force[i];
-    for (int j = 0; j < n; j++) torque += s->mass[i * n + j] * s->accel[j];
+    double torque = torque_on(s, i, n);
     double limit = s->limit[start + i];
     applied[i] = fmin(fmax(torque, -limit), limit);
     if (applied[i] != torque) {
@@ -133,15 +145,53 @@ static bool torques_or_clamp(tt_physics *p, int start, int n) {
   return clamped;
 }
 
-static void servo_tree(tt_physics *p, int start, int n) {
+/* Torques for the wanted accelerations, times `scale`. */
+static void torques_at(physics_servo *s, int start, int n, double scale, double *torques) {
+  const int *servoed = s->servoed + start;
+  for (int i = 0; i < n; i++) s->accel[i] = servoed[i] ? scale * s->wanted[start + i] : 0;
+  solve_free(s, servoed, n);
+  for (int i = 0; i < n; i++) torques[i] = servoed[i] ? torque_on(s, i, n) : 0;
+}
+
+/* A strong joint that starts at full torque would overpower the weak ones that it carries. So no
+ * axis is asked for more than it can do alone, and then all are slowed together until none of those
+ * that could stand still is pushed beyond its limit. */
+static void limit_accelerations(physics_servo *s, int start, int n) {
+  const int *servoed = s->servoed + start;
+  const double *limit = s->limit + start;
+  double *wanted = s->wanted + start;
+  for (int i = 0; i < n; i++) {
+    if (!servoed[i]) continue;
+    double least = (s->force[i] - limit[i]) / s->mass[i * n + i];
+    double most = (s->force[i] + limit[i]) / s->mass[i * n + i];
+    if (least < 0 && most > 0) wanted[i] = fmin(fmax(wanted[i], least), most);
+  }
+  double scale = 1;
+  torques_at(s, start, n, 0, s->standing);
+  torques_at(s, start, n, 1, s->moving);
+  for (int i = 0; i < n; i++) {
+    if (!servoed[i] || fabs(s->standing[i]) > limit[i] || fabs(s->moving[i]) <= limit[i]) continue;
+    double bound = s->moving[i] > 0 ? limit[i] : -limit[i];
+    scale = fmin(scale, (bound - s->standing[i]) / (s->moving[i] - s->standing[i]));
+  }
+  for (int i = 0; i < n && scale < 1; i++) wanted[i] *= scale;
+}
+
+/* What is known of a tree before its servos are solved; accelerations they can bear. */
+static void plan_tree(tt_physics *p, int start, int n) {
   physics_servo *s = p->servo;
   const mjData *d = p->data;
   tree_mass(p, start, n);
   for (int i = 0; i < n; i++) {
     int dof = start + i;
     s->force[i] = d->qfrc_passive[dof] + d->qfrc_actuator[dof] - d->qfrc_bias[dof] +
-                  d->qfrc_constraint[dof] + (s->servoed[dof] ? 0 : d->qfrc_applied[dof]);
+                  (s->servoed[dof] ? 0 : d->qfrc_applied[dof]);
   }
+  limit_accelerations(s, start, n);
+}
+
+static void servo_tree(tt_physics *p, int start, int n) {
+  physics_servo *s = p->servo;
   /* Each pass clamps at least one more axis, so there are at most n + 1. */
   bool again = true;
   while (again) {
@@ -151,15 +201,80 @@ static void servo_tree(tt_physics *p, int start, int n) {
   }
 }
 
+/* As stiff as MuJoCo allows: nearly the whole error of velocity is gone after one step. */
+static void make_friction_stiff(tt_physics *p, int dof) {
+  mjModel *m = p->model;
+  static const double IMPEDANCE[mjNIMP] = {0.9999, 0.9999, 0.001, 0.5, 2};
+  const double reference[mjNREF] = {2 * m->opt.timestep, 1};
+  double *old = p->servo->old_solver + (mjNREF + mjNIMP) * dof;
+  memcpy(old, m->dof_solref + mjNREF * dof, sizeof reference);
+  memcpy(old + mjNREF, m->dof_solimp + mjNIMP * dof, sizeof IMPEDANCE);
+  memcpy(m->dof_solref + mjNREF * dof, reference, sizeof reference);
+  memcpy(m->dof_solimp + mjNIMP * dof, IMPEDANCE, sizeof IMPEDANCE);
+}
+
+static void restore_friction(tt_physics *p, int dof) {
+  mjModel *m = p->model;
+  const double *old = p->servo->old_solver + (mjNREF + mjNIMP) * dof;
+  m->dof_frictionloss[dof] = p->servo->old_loss[dof];
+  memcpy(m->dof_solref + mjNREF * dof, old, sizeof(double) * mjNREF);
+  memcpy(m->dof_solimp + mjNIMP * dof, old + mjNREF, sizeof(double) * mjNIMP);
+}
+
+/* The joint's own dry friction takes its part of the torque, so that both fit into one row. */
+static void add_rows(tt_physics *p) {
+  mjModel *m = p->model;
+  mjData *d = p->data;
+  physics_servo *s = p->servo;
+  for (int i = 0; i < m->nv; i++) {
+    if (!s->servoed[i]) continue;
+    s->old_loss[i] = m->dof_frictionloss[i];
+    m->dof_frictionloss[i] = fmax(s->limit[i] - s->old_loss[i], 0);
+    make_friction_stiff(p, i);
+  }
+  mj_makeConstraint(m, d);
+  mj_projectConstraint(m, d);
+  mj_referenceConstraint(m, d);
+  for (int r = d->ne; r < d->ne + d->nf; r++) {
+    int dof = d->efc_id[r];
+    if (d->efc_type[r] != mjCNSTR_FRICTION_DOF || !s->servoed[dof]) continue;
+    d->efc_aref[r] = s->wanted[dof];
+  }
+  s->rows = true;
+}
+
+void physics_finish_drives(tt_physics *p) {
+  const physics_fixed *f = p->fixed;
+  const mjData *d = p->data;
+  physics_servo *s = p->servo;
+  if (s->rows) {
+    for (int r = d->ne; r < d->ne + d->nf; r++) {
+      int dof = d->efc_id[r];
+      if (d->efc_type[r] != mjCNSTR_FRICTION_DOF || !s->servoed[dof]) continue;
+      s->wanted[dof] = d->efc_force[r];
+      restore_friction(p, dof);
+    }
+  }
+  for (int i = 0; i < f->info.axis_count; i++) {
+    int dof = f->axis_dof[i];
+    bool row = s->rows && s->servoed[dof];
+    p->axis_torque[i] = row ? s->wanted[dof] : d->qfrc_applied[dof];
+    p->axis_effort[i] = p->axis_torque[i] + d->qfrc_actuator[dof];
+  }
+}
+
+bool physics_servos_are_rows(const tt_physics *p) { return p->servo->rows; }
+
 void physics_apply_drives(tt_physics *p, const tt_drive *drives) {
   physics_servo *s = p->servo;
   const physics_fixed *f = p->fixed;
   mjData *d = p->data;
   bool any = false;
+  s->rows = false;
   for (int i = 0; i < f->info.axis_count; i++) {
     const tt_drive *drive = &drives[i];
     int dof = f->axis_dof[i];
-    bool servo = drive->kind == TT_DRIVE_VELOCITY;
+    bool servo = drive->kind == TT_DRIVE_VELOCITY && drive->max_torque > 0;
     d->qfrc_applied[dof] = drive->kind == TT_DRIVE_TORQUE ? drive->torque : 0;
     s->servoed[dof] = servo;
     if (!servo) continue;
@@ -167,13 +282,14 @@ void physics_apply_drives(tt_physics *p, const tt_drive *drives) {
     s->wanted[dof] = (drive->velocity - d->qvel[dof]) / f->timestep;
     s->limit[dof] = drive->max_torque;
   }
+  const bool rows = any && d->nefc > 0;
   for (int start = 0; any && start < p->model->nv; start += f->tree_size[start]) {
+    const int n = f->tree_size[start];
     bool here = false;
-    for (int i = start; i < start + f->tree_size[start]; i++) here = here || s->servoed[i];
-    if (here) servo_tree(p, start, f->tree_size[start]);
+    for (int i = start; i < start + n; i++) here = here || s->servoed[i];
+    if (!here) continue;
+    plan_tree(p, start, n);
+    if (!rows) servo_tree(p, start, n);
   }
-  for (int i = 0; i < f->info.axis_count; i++) {
-    p->axis_torque[i] = d->qfrc_applied[f->axis_dof[i]];
-    p->axis_effort[i] = p->axis_torque[i] + d->qfrc_actuator[f->axis_dof[i]];
-  }
+  if (rows) add_rows(p);
 }

@@ -40,7 +40,6 @@ static void visit_deciding(visitor *v, tt_physics *p) {
   visit_doubles(v, d->qvel, m->nv);
   visit_doubles(v, d->act, m->na);
   visit_doubles(v, d->qacc_warmstart, m->nv);
-  visit_doubles(v, d->qfrc_constraint, m->nv);
   visit_doubles(v, d->mocap_pos, 3 * m->nmocap);
   visit_doubles(v, d->mocap_quat, 4 * m->nmocap);
   for (int i = 0; i < p->fixed->info.robot_count; i++) {
@@ -181,7 +180,6 @@ void tt_physics_reset_robot(tt_physics *p, int robot) {
     mju_copy(p->place + q, f->initial_qpos + q, nq);
     mju_zero(d->qvel + v, nv);
     mju_zero(d->qacc_warmstart + v, nv);
-    mju_zero(d->qfrc_constraint + v, nv);
     mju_zero(d->qfrc_applied + v, nv);
   }
   for (int i = 0; i < f->info.axis_count; i++) {

@@ -46,7 +46,6 @@ static void back_up(tt_physics *p) {
   copy(at, p->qpos, m->nq);
   copy(at += m->nq, d->qvel, m->nv);
   copy(at += m->nv, d->qacc_warmstart, m->nv);
-  copy(at += m->nv, d->qfrc_constraint, m->nv);
   copy(at += m->nv, d->act, m->na);
   copy(at += m->na, d->mocap_pos, 3 * m->nmocap);
   copy(at + 3 * m->nmocap, d->mocap_quat, 4 * m->nmocap);
@@ -61,7 +60,6 @@ static void take_back(tt_physics *p) {
   copy(p->qpos, at, m->nq);
   copy(d->qvel, at += m->nq, m->nv);
   copy(d->qacc_warmstart, at += m->nv, m->nv);
-  copy(d->qfrc_constraint, at += m->nv, m->nv);
   copy(d->act, at += m->nv, m->na);
   copy(d->mocap_pos, at += m->na, 3 * m->nmocap);
   copy(d->mocap_quat, at + 3 * m->nmocap, 4 * m->nmocap);
@@ -110,6 +108,43 @@ static const char *owner(const tt_physics *p, int index) {
   return found >= 0 ? p->fixed->info.joints[found].name : "the world";
 }
 
+static void solve(tt_physics *p) {
+  mj_fwdAcceleration(p->model, p->data);
+  mj_fwdConstraint(p->model, p->data);
+  physics_finish_drives(p);
+}
+
+/* The intermediate stages of Runge and Kutta make their own constraints: the servos' torques, once
+ * found, act as plain forces there. */
+static void turn_rows_into_forces(tt_physics *p) {
+  mjData *d = p->data;
+  for (int i = 0; i < p->fixed->info.axis_count; i++) {
+    d->qfrc_applied[p->fixed->axis_dof[i]] = p->axis_torque[i];
+  }
+  mj_makeConstraint(p->model, d);
+  mj_projectConstraint(p->model, d);
+  mj_referenceConstraint(p->model, d);
+  mj_fwdAcceleration(p->model, d);
+  mj_fwdConstraint(p->model, d);
+}
+
+/* The implicit integrator is reachable through mj_step2 alone; what is captured after it needs the
+ * velocities of before. */
+static void step_implicitly(tt_physics *p, bool capture) {
+  const mjModel *m = p->model;
+  mjData *d = p->data;
+  mj_step2(m, d);
+  physics_finish_drives(p);
+  if (!capture) return;
+  int mark = d->pstack;
+  double *after = mj_stackAlloc(d, m->nv);
+  copy(after, d->qvel, m->nv);
+  copy(d->qvel, p->backup + m->nq, m->nv);
+  physics_capture(p);
+  copy(d->qvel, after, m->nv);
+  d->pstack = mark;
+}
+
 static void solve_and_integrate(tt_physics *p, const tt_drive *drives, bool capture) {
   const mjModel *m = p->model;
   mjData *d = p->data;
@@ -117,22 +152,11 @@ static void solve_and_integrate(tt_physics *p, const tt_drive *drives, bool capt
   physics_apply_drives(p, drives);
   physics_park_pin(p);
   if (m->opt.integrator == mjINT_IMPLICIT) {
-    /* The implicit integrator is reachable through mj_step2 alone. */
-    const double *velocity = p->backup + m->nq;
-    mj_step2(m, d);
-    if (capture) {
-      int mark = d->pstack;
-      double *after = mj_stackAlloc(d, m->nv);
-      copy(after, d->qvel, m->nv);
-      copy(d->qvel, velocity, m->nv);
-      physics_capture(p);
-      copy(d->qvel, after, m->nv);
-      d->pstack = mark;
-    }
+    step_implicitly(p, capture);
     return;
   }
-  mj_fwdAcceleration(m, d);
-  mj_fwdConstraint(m, d);
+  solve(p);
+  if (m->opt.integrator == mjINT_RK4 && physics_servos_are_rows(p)) turn_rows_into_forces(p);
   mj_sensorAcc(m, d);
   mj_checkAcc(m, d);
   if (capture) physics_capture(p);

@@ -39,24 +39,26 @@ static bool below(const mjModel *m, int body, int ancestor) {
 }
 
 /* What a joint must carry: 2 × the weight of all it moves at its farthest reach, plus what gives
- * its greatest inertia 20 rad/s². A slide: 2 × the weight, plus 20 m/s². A joint whose load is
+ * its greatest inertia 50 rad/s², or 1.5 g at its farthest end if that is less, so that the joints
+ * beyond, made by the same rule, can bear it. A slide: 2 × the weight, plus 20 m/s². A joint whose load is
  * balanced (a wheel) of a robot that moves as a whole gets at least a quarter of the robot's weight
  * at the radius of its geometry, so that it can drive it. */
 static double default_torque(const mjModel *m, int joint) {
   const double g = fmax(mju_norm3(m->opt.gravity), 1.0);
   int body = m->jnt_bodyid[joint];
-  double weight_torque = 0, inertia = m->dof_armature[m->jnt_dofadr[joint]], mass = 0;
+  double weight_torque = 0, farthest = 0, inertia = m->dof_armature[m->jnt_dofadr[joint]], mass = 0;
   for (int b = body; b < m->nbody; b++) {
     if (!below(m, b, body)) continue;
     double reach = farthest_reach(m, joint, b);
+    farthest = fmax(farthest, reach);
     mass += m->body_mass[b];
     weight_torque += m->body_mass[b] * g * reach;
-    inertia += m->body_mass[b] * reach * reach +
-               fmax(m->body_inertia[3 * b], fmax(m->body_inertia[3 * b + 1],
-                                                 m->body_inertia[3 * b + 2]));
+    inertia +=
+        m->body_mass[b] * reach * reach +
+        fmax(m->body_inertia[3 * b], fmax(m->body_inertia[3 * b + 1], m->body_inertia[3 * b + 2]));
   }
   if (m->jnt_type[joint] == mjJNT_SLIDE) return fmax(2 * mass * g + 20 * mass, 1e-3);
-  double torque = 2 * weight_torque + 20 * inertia;
+  double torque = 2 * weight_torque + fmin(50, 1.5 * g / fmax(farthest, 1e-3)) * inertia;
   double radius = 0;
   for (int i = m->body_geomadr[body]; i < m->body_geomadr[body] + m->body_geomnum[body]; i++) {
     if (i >= 0) radius = fmax(radius, m->geom_rbound[i]);

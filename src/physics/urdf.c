@@ -15,8 +15,7 @@ static tt_status remember_effort(physics_part *part, const xmlNode *joint) {
   const char *text = limit ? physics_attribute(limit, "effort") : NULL;
   double effort = text ? strtod(text, NULL) : 0;
   if (!name || !isfinite(effort) || effort <= 0) return TT_OK;
-  physics_effort *grown =
-      realloc(part->efforts, sizeof *grown * (size_t)(part->effort_count + 1));
+  physics_effort *grown = realloc(part->efforts, sizeof *grown * (size_t)(part->effort_count + 1));
   if (!grown) return TT_NOMEM;
   part->efforts = grown;
   char *copy = strdup(name);
@@ -126,10 +125,10 @@ static tt_status mend_robot(physics_workshop *shop, const char *file, xmlNode *r
   return status;
 }
 
-tt_status physics_urdf_prepare(physics_workshop *shop, const char *file,
-                               physics_urdf_care care, physics_part *part, char prepared[TT_PATH_SIZE], tt_error *error) {
-  xmlDoc *document = xmlReadFile(file, NULL, XML_PARSE_NONET | XML_PARSE_NOERROR |
-                                                 XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS);
+tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics_urdf_care care,
+                               physics_part *part, char prepared[TT_PATH_SIZE], tt_error *error) {
+  xmlDoc *document = xmlReadFile(
+      file, NULL, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS);
   if (!document) {
     const xmlError *why = xmlGetLastError();
     return tt_fail(error, TT_INVALID, "%s:%d: %s", file, why ? why->line : 0,

@@ -95,8 +95,7 @@ static void view_joints(const tt_physics *p, tt_view *view) {
   memcpy(view->joint_torque, p->axis_effort, sizeof(double) * (size_t)info->axis_count);
   for (int j = 0; j < m->njnt; j++) {
     if (m->jnt_type[j] != mjJNT_BALL) continue;
-    mju_quat2Vel(view->joint_position + info->joints[j].axis, p->data->qpos + m->jnt_qposadr[j],
-                 1);
+    mju_quat2Vel(view->joint_position + info->joints[j].axis, p->data->qpos + m->jnt_qposadr[j], 1);
   }
 }
 
