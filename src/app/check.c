@@ -4,8 +4,12 @@
 #include "app/options.h"
 #include "wire/ezphysics/ids.h"
 
+#include "wire/ezphysics/ids.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <stdlib.h>
 
 static void print_summary(const tt_scene *scene) {
@@ -53,25 +57,69 @@ static void print_commands(const tt_world *world) {
   }
 }
 
-/** Bodies and joints by their ids on the ezphysics wire, by the wire's own numbering. */
+/** Bodies and joints by their ids on wires that speak of objects; 0 is the world. */
 static tt_status print_objects(const tt_world *world, tt_error *error) {
   const tt_model *model = tt_world_model(world);
   printf("\nbodies (%d)\n", model->body_count - 1);
   for (int i = 1; i < model->body_count; i++) {
-    printf("  %4d  %-32s %.4g kg%s\n", i, model->bodies[i].name, model->bodies[i].mass,
-           model->bodies[i].piece ? ", game piece" : "");
+    const tt_body *body = &model->bodies[i];
+    printf("  %4d  %-34s %.4g kg%s\n", i, body->name, body->mass,
+           body->piece ? ", game piece" : "");
   }
   int count;
   tt_ez_joint *joints = tt_ez_number_joints(model, &count);
-  if (!joints) return tt_fail(error, TT_NOMEM, "out of memory");
+  if (!joints && count) return tt_fail(error, TT_NOMEM, "out of memory");
   printf("\njoints (%d)\n", count);
   for (int i = 0; i < count; i++) {
-    printf("  %4d  %-32s moves %s, %d %s\n", i + 1, joints[i].name,
+    printf("  %4d  %-34s moves %s, %d ax%s\n", i + 1, joints[i].name,
            model->bodies[joints[i].body].name, joints[i].axis_count,
-           joints[i].axis_count == 1 ? "axis" : "axes");
+           joints[i].axis_count == 1 ? "is" : "es");
   }
   free(joints);
   return TT_OK;
+}
+
+/** The unit that a name has in a message: its own, or SI. */
+static const char *unit_of(const tt_world *world, const tt_name_entry *entry, int robot) {
+  if (entry->unit) return entry->unit;
+  const tt_names *names = tt_world_names(world);
+  tt_signal signal;
+  int command;
+  tt_error ignored;
+  if (tt_names_find_signal(names, entry->name, robot, "", &signal, &ignored) == TT_OK) {
+    return tt_unit_si(signal.dimension)->name;
+  }
+  if (tt_names_find_command(names, entry->name, robot, "", &command, &ignored) == TT_OK) {
+    return tt_unit_si(tt_world_model(world)->commands[command].dimension)->name;
+  }
+  return "";
+}
+
+/** An array of a message as its configuration lists it: names in order, with their units. */
+static void print_list(const tt_world *world, const tt_scene_wire *wire,
+                       const cyaml_schema_field_t *field) {
+  const char *base = wire->config;
+  const void *items = *(void *const *)(base + field->data_offset);
+  unsigned count = *(const unsigned *)(base + field->count_offset);
+  if (!count || !strcmp(field->key, "allow")) return;
+  printf("    %s\n", field->key);
+  for (unsigned i = 0; i < count; i++) {
+    if (field->value.sequence.entry == &tt_string_schema) {
+      printf("      %3u  %s\n", i, ((char *const *)items)[i]);
+    } else {
+      const tt_name_entry *entry = (const tt_name_entry *)items + i;
+      printf("      %3u  %-32s %s\n", i, entry->name, unit_of(world, entry, wire->robot));
+    }
+  }
+}
+
+static void print_lists(const tt_world *world, const tt_scene_wire *wire) {
+  for (const cyaml_schema_field_t *field = wire->schema->fields; field->key; field++) {
+    if (field->value.type != CYAML_SEQUENCE || field->count_size != sizeof(unsigned)) continue;
+    const cyaml_schema_value_t *entry = field->value.sequence.entry;
+    if (entry == &tt_name_entry_schema || entry == &tt_string_schema)
+      print_list(world, wire, field);
+  }
 }
 
 static void print_wires(const tt_scene *scene, const tt_world *world) {
@@ -84,6 +132,7 @@ static void print_wires(const tt_scene *scene, const tt_world *world) {
            wire->ops->address(wire),
            from->robot == TT_NO_ROBOT ? "the world" : scene->robots[from->robot].name,
            1e3 * timestep * (double)from->period_steps);
+    print_lists(world, from);
   }
 }
 
