@@ -1,0 +1,438 @@
+#!/usr/bin/env python3
+"""The sharp-json chain against the real programs: the vehicle's bytes and rules, the core, the joystick, and all three
+together while each is killed and started again."""
+import json
+import pathlib
+import re
+import signal
+import socket
+import statistics
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from tether_process import Tether, wait_for  # noqa: E402
+
+STATE = re.compile(rb"\{ 'leftDriveEncoder': (\d{4}), 'rightDriveEncoder': (\d{4}), 'elevatorEncoder': (\d{4}) \}")
+COMMAND = re.compile(rb"\{ 'leftDriveMotorSpeed': (-\d{3}|\d{4}), 'rightDriveMotorSpeed': (-\d{3}|\d{4}), "
+                     rb"'elevatorMotorSpeed': (-\d{3}|\d{4}), 'back': ([01]), 'guide': ([01]), 'start': ([01]) \}")
+JOYSTICK_SIZE, COMMAND_SIZE, STATE_SIZE = 154, 124, 80
+
+
+def number(value):
+    return f"{value:04d}"
+
+
+def joystick(left=(0, 0), right=(0, 0), dpad=(0, 0, 0, 0), buttons=(0, 0, 0, 0), back=0, select=0, start=0):
+    return (f"{{ 'leftJoystick': [ {number(left[0])}, {number(left[1])} ], "
+            f"'rightJoystick': [ {number(right[0])}, {number(right[1])} ], "
+            f"'dpad': [ {', '.join(map(str, dpad))} ], 'buttons': [ {', '.join(map(str, buttons))} ], "
+            f"'back': {back}, 'select': {select}, 'start': {start} }}").encode()
+
+
+def command(left=0, right=0, elevator=0, back=0, guide=0, start=0):
+    return (f"{{ 'leftDriveMotorSpeed': {number(left)}, 'rightDriveMotorSpeed': {number(right)}, "
+            f"'elevatorMotorSpeed': {number(elevator)}, 'back': {back}, 'guide': {guide}, 'start': {start} }}").encode()
+
+
+def state(left=0, right=0, elevator=0):
+    return (f"{{ 'leftDriveEncoder': {left:04d}, 'rightDriveEncoder': {right:04d}, "
+            f"'elevatorEncoder': {elevator:04d} }}").encode()
+
+
+class Udp:
+    """A socket on a free port of its own."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.settimeout(20)
+        self.address = "127.0.0.1:%d" % self.socket.getsockname()[1]
+
+    def receive(self):
+        self.data, self.sender = self.socket.recvfrom(4096)
+        return self.data
+
+    def drain(self):
+        """Forgets what waits."""
+        self.socket.setblocking(False)
+        try:
+            while True:
+                self.socket.recv(4096)
+        except BlockingIOError:
+            pass
+        self.socket.settimeout(20)
+
+    def send(self, data, address):
+        self.socket.sendto(data, address)
+
+
+class Case(unittest.TestCase):
+    def udp(self):
+        udp = Udp()
+        self.addCleanup(udp.socket.close)
+        return udp
+
+    def tether(self, *arguments):
+        tether = Tether(*arguments)
+        self.addCleanup(tether.__exit__)
+        return tether
+
+    def vehicle(self, peer, *more):
+        return self.tether("run", "sharp", "--no-web", "--set", "wires.sharp-json.bind=127.0.0.1:0",
+                           "--set", f"wires.sharp-json.peer={peer.address}", *more)
+
+    def core(self, joystick_peer, vehicle_peer, *more):
+        return self.tether("core", "--set", "joystick.bind=127.0.0.1:0", "--set", "vehicle.bind=127.0.0.1:0",
+                           "--set", f"joystick.peer={joystick_peer.address}",
+                           "--set", f"vehicle.peer={vehicle_peer.address}", *more)
+
+
+class Vehicle(Case):
+    def start(self, *more):
+        core = self.udp()
+        vehicle = self.vehicle(core, *more)
+        return vehicle, core, vehicle.address("sharp-json")
+
+    def encoders(self, core):
+        match = STATE.fullmatch(core.receive())
+        self.assertTrue(match, core.data)
+        return tuple(int(part) for part in match.groups())
+
+    def assertNear(self, encoders, expected, ticks):
+        """On the circle of 1024."""
+        for one, other in zip(encoders, expected):
+            self.assertLessEqual(abs((one - other + 512) % 1024 - 512), ticks, (encoders, expected))
+
+    def drive(self, core, address, periods, **values):
+        for _ in range(periods):
+            core.send(command(**values), address)
+            encoders = self.encoders(core)
+        return encoders
+
+    def test_states_are_byte_exact_and_come_from_the_bound_port(self):
+        _, core, address = self.start()
+        self.assertEqual(core.receive(), state())
+        self.assertEqual(len(core.data), STATE_SIZE)
+        self.assertEqual(core.sender, address)
+
+    def test_one_state_a_period_never_a_burst(self):
+        _, core, _ = self.start()
+        core.receive()
+        started = time.monotonic()
+        for _ in range(100):
+            core.receive()
+        self.assertAlmostEqual(time.monotonic() - started, 1.0, delta=0.3)
+
+    def test_it_drives_forward_gradually_and_brakes(self):
+        _, core, address = self.start()
+        self.drive(core, address, 5)
+        first = self.drive(core, address, 1, left=512, right=512)
+        second = self.drive(core, address, 1, left=512, right=512)
+        self.assertLess((second[0] - first[0]) % 1024, 100)  # not at full speed at once: that is 142 a period
+        moving = self.drive(core, address, 60, left=512, right=512)
+        more = self.drive(core, address, 1, left=512, right=512)
+        self.assertGreater((more[0] - moving[0]) % 1024, 60)
+        self.drive(core, address, 80)
+        rest = self.drive(core, address, 1)
+        self.assertNear(self.drive(core, address, 20), rest, 10)
+
+    def test_the_lift_lifts_holds_and_saturates(self):
+        _, core, address = self.start()
+        up = self.drive(core, address, 40, elevator=512)[2]
+        self.assertGreater(up, 200)
+        held = self.drive(core, address, 20)[2]
+        self.assertAlmostEqual(self.drive(core, address, 50)[2], held, delta=3)
+        self.assertEqual(self.drive(core, address, 120, elevator=512)[2], 1023)
+        self.assertEqual(self.drive(core, address, 200, elevator=-512)[2], 0)
+
+    def test_tolerant_reading_and_any_source_port(self):
+        vehicle, core, address = self.start()
+        other = self.udp()
+        wait_for(lambda: core.receive() == state())
+        for text in (b"{\"elevatorMotorSpeed\":512}", b"{ 'elevatorMotorSpeed' : 0512, 'new': [1, {'x': 2}] }"):
+            for _ in range(10):
+                other.send(text, address)
+                encoders = self.encoders(core)
+        self.assertGreater(encoders[2], 20)
+        vehicle.wait_line("driven by " + other.address)
+
+    def test_bad_messages_change_nothing_and_are_named(self):
+        vehicle, core, address = self.start()
+        self.drive(core, address, 3)
+        for bad in (b"", b"{", b"nonsense", b"{'elevatorMotorSpeed': 513}", b"{'elevatorMotorSpeed': NaN}",
+                    b"{'start': 2}", b"x" * 3000, b"{'a': " + b"[" * 40 + b"]" * 40 + b"}",
+                    b"{'elevatorMotorSpeed': 1, 'elevatorMotorSpeed': 512}", command()[:60]):
+            for _ in range(3):
+                core.send(bad, address)
+                self.encoders(core)
+        vehicle.wait_line("elevatorMotorSpeed[0] is 513, not in -512…512")
+        vehicle.wait_line("wrong length")
+        self.assertNear(self.drive(core, address, 3), (0, 0, 0), 5)
+
+    def test_silence_makes_it_safe(self):
+        vehicle, core, address = self.start()
+        self.drive(core, address, 20, left=512, right=512)
+        self.encoders(core)
+        vehicle.wait_line("watchdog: silent for 0.5 s")
+        core.drain()
+        for _ in range(100):
+            last = self.encoders(core)
+        for _ in range(10):
+            self.assertNear(self.encoders(core), last, 5)
+        self.drive(core, address, 20, left=512, right=512)
+        vehicle.wait_line("heard again")
+
+    def test_guide_resets(self):
+        vehicle, core, address = self.start()
+        self.assertGreater(self.drive(core, address, 40, elevator=512)[2], 100)
+        self.drive(core, address, 1, guide=1)
+        vehicle.wait_line("world: reset")
+        self.assertLess(self.drive(core, address, 10, guide=1)[2], 5)
+        self.assertEqual(sum("reset" in line for line in vehicle.lines), 1)  # held, not pressed again
+
+    def test_json_style(self):
+        _, core, _ = self.start("--set", "wires.sharp-json.style=json")
+        self.assertEqual(json.loads(core.receive()),
+                         {"leftDriveEncoder": 0, "rightDriveEncoder": 0, "elevatorEncoder": 0})
+
+
+class Core(Case):
+    def start(self, *more):
+        stick, vehicle = self.udp(), self.udp()
+        core = self.core(stick, vehicle, *more)
+        return core, stick, vehicle
+
+    def commanded(self, vehicle):
+        match = COMMAND.fullmatch(vehicle.receive())
+        self.assertTrue(match, vehicle.data)
+        return tuple(int(part) for part in match.groups())
+
+    def settled(self, core, stick, vehicle, data, patience=1):
+        """The commands after `data` has been sent for a while."""
+        vehicle.drain()
+        end = time.monotonic() + 0.1 * patience
+        while time.monotonic() < end:
+            stick.send(data, core.address("joystick"))
+            values = self.commanded(vehicle)
+        return values
+
+    def test_bytes_ports_and_heartbeats(self):
+        core, stick, vehicle = self.start()
+        self.assertEqual(vehicle.receive(), command())
+        self.assertEqual(len(vehicle.data), COMMAND_SIZE)
+        self.assertEqual(vehicle.sender, core.address("vehicle"))
+        self.assertEqual(stick.receive(), b"{}")
+        self.assertEqual(stick.sender, core.address("joystick"))
+        started = time.monotonic()
+        for _ in range(100):
+            vehicle.receive()
+        self.assertAlmostEqual(time.monotonic() - started, 1.0, delta=0.3)
+
+    def test_arcade_and_tank(self):
+        core, stick, vehicle = self.start()
+        self.assertEqual(self.settled(core, stick, vehicle, joystick(left=(0, 300), right=(101, 0)))[:2], (350, 250))
+        self.assertEqual(self.settled(core, stick, vehicle, joystick(left=(0, 512), right=(-512, 0)))[:2], (256, 512))
+        self.assertEqual(self.settled(core, stick, vehicle, joystick(back=1))[3], 1)
+        self.settled(core, stick, vehicle, joystick())
+        core.wait_line("mode: tank")
+        self.assertEqual(self.settled(core, stick, vehicle, joystick(left=(0, 300), right=(0, -200)))[:2], (300, -200))
+
+    def test_select_becomes_guide(self):
+        core, stick, vehicle = self.start()
+        self.assertEqual(self.settled(core, stick, vehicle, joystick(select=1))[3:], (0, 1, 0))
+        self.assertEqual(self.settled(core, stick, vehicle, joystick(start=1))[3:], (0, 0, 1))
+
+    def test_the_lift_is_held_where_it_was_left(self):
+        core, stick, vehicle = self.start()
+        lift = 200.0
+        for n in range(300):
+            stick.send(joystick(dpad=(1, 0, 0, 0) if n < 50 else (0, 0, 0, 0)), core.address("joystick"))
+            speed = self.commanded(vehicle)[2]
+            lift = min(1023, lift + speed / 512 * 13 - (100 if n == 100 else 0))
+            if n == 90:
+                held = lift
+            vehicle.send(state(elevator=int(lift)), core.address("vehicle"))
+        self.assertGreater(held, 300)
+        self.assertAlmostEqual(lift, held, delta=6)
+
+    def test_a_silent_joystick_stops_it(self):
+        core, stick, vehicle = self.start()
+        self.assertEqual(self.settled(core, stick, vehicle, joystick(left=(0, 512)))[:2], (512, 512))
+        silent_since = time.monotonic()
+        wait_for(lambda: self.commanded(vehicle)[:2] == (0, 0), "the stop")
+        self.assertAlmostEqual(time.monotonic() - silent_since, 0.5, delta=0.15)
+        core.wait_line("joystick silent: everything stops")
+
+    def test_it_outlives_any_bad_datagram(self):
+        core, stick, vehicle = self.start()
+        bad = [b"", b"\x00", b"{", b"[]", b"null", b"\xff" * 154, b"x" * 65000, b"{'leftJoystick': [NaN, 0]}",
+               b"{'leftJoystick': [0, 513]}", b"{'leftJoystick': 1e999}", b"[" * 1000, joystick()[:-1],
+               b"{'leftDriveEncoder': 1024}", b"{'leftDriveEncoder': -1}"]
+        for data in bad * 3:
+            stick.send(data, core.address("joystick"))
+            vehicle.send(data, core.address("vehicle"))
+        for cut in range(JOYSTICK_SIZE):
+            stick.send(joystick()[:cut], core.address("joystick"))
+        self.assertEqual(self.settled(core, stick, vehicle, joystick(left=(0, 100)))[:2], (100, 100))
+        self.assertEqual(core.stop(), 0)
+
+    def test_a_player_and_every_key_by_set(self):
+        core, _, _ = self.start("--set", "mode=tank", "--set", "elevator.kp=2.5", "--set", "style=json")
+        core.wait_line("mode: tank")
+        for wrong, says in (("elevator.kp=x", "elevator.kp"), ("elevator.kq=1", "kq"), ("player=0", "player")):
+            bad = Tether("core", "--set", wrong, ready=False)
+            self.addCleanup(bad.__exit__)
+            self.assertEqual(bad.wait_exit(), 1)
+            self.assertIn(says, bad.text())
+
+
+class Joystick(Case):
+    def script(self, text):
+        file = tempfile.NamedTemporaryFile("w", suffix=".txt")
+        self.addCleanup(file.close)
+        file.write(text)
+        file.flush()
+        return file.name
+
+    def start(self, core, script):
+        return self.tether("joystick", "--set", "bind=127.0.0.1:0", "--set", f"peer={core.address}",
+                           "--script", self.script(script))
+
+    def test_a_script_is_sent_byte_exact(self):
+        core = self.udp()
+        stick = self.start(core, "0 left_y 512\n0 right_x -7\n0.2 left_y 0\n0.2 dpad_left 1\n0.4 start 1\n1 start 0\n")
+        self.assertEqual(core.receive(), joystick(left=(0, 512), right=(-7, 0)))
+        self.assertEqual(len(core.data), JOYSTICK_SIZE)
+        self.assertEqual(core.sender, stick.address("core"))
+        wait_for(lambda: core.receive() == joystick(right=(-7, 0), dpad=(0, 0, 1, 0)))
+        wait_for(lambda: core.receive() == joystick(right=(-7, 0), dpad=(0, 0, 1, 0), start=1))
+        wait_for(lambda: core.receive() == joystick())  # at the end it lets go
+        self.assertEqual(stick.wait_exit(), 0)
+
+    def test_the_sign_follows_the_heartbeats(self):
+        core = self.udp()
+        stick = self.start(core, "0 a 1\n60 repeat\n")
+        stick.wait_line("joystick: disconnected")
+
+        def last():
+            return [line for line in stick.lines if "connected" in line][-1]
+        found = time.monotonic()
+        while "disconnected" in last():
+            core.send(b"{}", stick.address("core"))
+            time.sleep(0.01)
+        self.assertLess(time.monotonic() - found, 0.2)
+        lost = time.monotonic()
+        wait_for(lambda: "disconnected" in last())
+        self.assertLess(time.monotonic() - lost, 0.2)
+        self.assertEqual(stick.stop(), 0)
+
+    def test_a_bad_script_is_refused_with_its_line(self):
+        stick = Tether("joystick", "--script", self.script("0 a 1\n1 wheel 3\n"), ready=False)
+        self.addCleanup(stick.__exit__)
+        self.assertEqual(stick.wait_exit(), 1)
+        self.assertIn(":2: unknown control", stick.text())
+
+
+class Chain(Case):
+    """All three programs over real UDP; free ports are found by binding and letting go."""
+
+    @staticmethod
+    def free_ports(count):
+        sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        ports = ["127.0.0.1:%d" % one.getsockname()[1] for one in sockets]
+        for one in sockets:
+            one.close()
+        return ports
+
+    def setUp(self):
+        self.ports = self.free_ports(4)
+        file = tempfile.NamedTemporaryFile("w", suffix=".txt")
+        self.addCleanup(file.close)
+        file.write("0 left_y 300\n100 left_y 0\n")
+        file.flush()
+        self.script = file.name
+        self.programs = {}
+
+    def start(self, name):
+        stick, core_stick, core_vehicle, vehicle = self.ports
+        arguments = {
+            "joystick": ("joystick", "--set", f"bind={stick}", "--set", f"peer={core_stick}", "--script", self.script),
+            "core": ("core", "--set", f"joystick.bind={core_stick}", "--set", f"joystick.peer={stick}",
+                     "--set", f"vehicle.bind={core_vehicle}", "--set", f"vehicle.peer={vehicle}"),
+            "vehicle": ("run", "sharp", "--no-web", "--set", f"wires.sharp-json.bind={vehicle}",
+                        "--set", f"wires.sharp-json.peer={core_vehicle}"),
+        }[name]
+        self.programs[name] = self.tether(*arguments)
+
+    def kill(self, name):
+        self.programs[name].process.send_signal(signal.SIGKILL)
+        self.programs[name].wait_exit()
+
+    def last(self, name, *parts):
+        """The last line that holds one of `parts`."""
+        return next((line for line in reversed(list(self.programs[name].lines)) if any(p in line for p in parts)), "")
+
+    def wait_whole(self):
+        wait_for(lambda: self.last("joystick", "connected").endswith(" connected"), "the joystick's sign")
+        wait_for(lambda: "heard" in self.last("core", "joystick heard", "joystick silent"), "the core's joystick")
+        wait_for(lambda: "heard" in self.last("core", "vehicle heard", "vehicle silent"), "the core's vehicle")
+        wait_for(lambda: any(word in self.last("vehicle", "driven by", "watchdog", "heard again")
+                             for word in ("driven by", "heard again")), "the vehicle's commands")
+
+    def test_it_starts_in_any_order_and_each_may_be_killed_and_restarted(self):
+        for name in ("vehicle", "joystick", "core"):
+            self.start(name)
+        self.wait_whole()
+        for victims in (("joystick",), ("core",), ("vehicle",), ("core", "vehicle"), ("joystick", "core"),
+                        ("vehicle", "joystick")):
+            for name in victims:
+                self.kill(name)
+            survivor = next(name for name in self.programs if name not in victims)
+            if "core" in victims and survivor == "joystick":
+                wait_for(lambda: "disconnected" in self.last("joystick", "connected"), "the lost heartbeat", 0.5)
+            for name in reversed(victims):
+                self.start(name)
+            self.wait_whole()
+
+    @staticmethod
+    def left(data):
+        return int(STATE.fullmatch(data)[1])
+
+    def test_stick_to_motion(self):
+        """From the stick's move to the first changed encoder, at default rates."""
+        stick, core_stick, core_vehicle, vehicle_port = self.ports
+        driver = self.udp()
+        listener = self.udp()  # stands between vehicle and core: passes states on, and notes when they change
+        core = self.tether("core", "--set", f"joystick.bind={core_stick}", "--set", f"joystick.peer={driver.address}",
+                           "--set", f"vehicle.bind={core_vehicle}", "--set", f"vehicle.peer={vehicle_port}")
+        self.tether("run", "sharp", "--no-web", "--set", f"wires.sharp-json.bind={vehicle_port}",
+                    "--set", f"wires.sharp-json.peer={listener.address}")
+        latencies = []
+        for n in range(12):
+            quiet = 0
+            rest = listener.receive()
+            while quiet < 10:  # until the wheels stand still
+                driver.send(joystick(), core.address("joystick"))
+                before, rest = rest, listener.receive()
+                quiet = quiet + 1 if rest == before else 0
+            time.sleep(0.0007 * n)  # every phase of the periods
+            listener.drain()
+            still = self.left(rest)
+            moved = time.monotonic()
+            while True:
+                driver.send(joystick(left=(0, 512 if n % 2 else -512)), core.address("joystick"))
+                if abs((self.left(listener.receive()) - still + 512) % 1024 - 512) >= 3:
+                    break
+            latencies.append(time.monotonic() - moved)
+        print(f"stick to motion: median {statistics.median(latencies) * 1e3:.1f} ms, "
+              f"greatest {max(latencies) * 1e3:.1f} ms", file=sys.stderr)
+        self.assertLess(statistics.median(latencies), 0.030)
+
+
+if __name__ == "__main__":
+    unittest.main()
