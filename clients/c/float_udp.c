@@ -29,8 +29,8 @@ static float clamp(float value, float most) {
 static struct actuators control(const struct sensors *s, float stamp) {
   return (struct actuators){
       .stamp = stamp,
-      .left_track = 40,
-      .right_track = 50,
+      .left_track = clamp(20 * (4 - s->left_speed), 60), /* towards 4 rad/s */
+      .right_track = clamp(20 * (5 - s->right_speed), 60),
       .arm = clamp(-400 * s->arm_angle - 80 * s->arm_speed - 150,
                    400), /* 150: something against gravity */
       .wrist = clamp(-60 * s->wrist_angle - 10 * s->wrist_speed, 60),

@@ -46,10 +46,12 @@ public final class FloatUdp {
   /** Timestamp (any number that grows), torques of left track, right track, arm, wrist in in·lbf, grip 0…4. */
   private static byte[] actuators(int stamp, float[] sensor) {
     float arm = clamp(-400 * sensor[3] - 80 * sensor[7] - 150, 400); // angles are positive down
+    float left = clamp(20 * (4 - sensor[5]), 60); // towards 4 rad/s
+    float right = clamp(20 * (5 - sensor[6]), 60);
     float wrist = clamp(-60 * sensor[4] - 10 * sensor[8], 60);
     byte[] bytes = new byte[4 * ACTUATORS];
     ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
-        .putFloat(stamp).putFloat(40).putFloat(50).putFloat(arm).putFloat(wrist).putFloat(0);
+        .putFloat(stamp).putFloat(left).putFloat(right).putFloat(arm).putFloat(wrist).putFloat(0);
     return bytes;
   }
 

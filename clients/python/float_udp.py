@@ -14,11 +14,16 @@ def address(text):
     return host, int(port)
 
 
+def clamp(value, most):
+    return max(-most, min(most, value))
+
+
 def control(angles, speeds):
     """Torques of left track, right track, arm, wrist in in·lbf. The arm's angle is positive down."""
     arm = -400 * angles[2] - 80 * speeds[2] - 150  # a spring to level, a damper, and something against gravity
     wrist = -60 * angles[3] - 10 * speeds[3]
-    return 40.0, 50.0, max(-400.0, min(400.0, arm)), max(-60.0, min(60.0, wrist))
+    left, right = 20 * (4 - speeds[0]), 20 * (5 - speeds[1])  # towards 4 and 5 rad/s
+    return clamp(left, 60), clamp(right, 60), clamp(arm, 400), clamp(wrist, 60)
 
 
 def main():

@@ -323,10 +323,19 @@ static void refuse_one(tt_tcp_server *server) {
   say_refused(server, "somebody", "no file descriptor is left; raise 'ulimit -n'");
 }
 
+/* Who reconnects at once must find its old connection gone: its end may still wait to be read. */
+static void read_before_accepting(tt_tcp_server *server) {
+  for (tt_tcp *tcp = server->connections, *next; tcp; tcp = next) {
+    next = tcp->next;
+    if (!tcp->closed) read_connection(&tcp->source);
+  }
+}
+
 static void on_knock(uv_poll_t *poll, int status, int events) {
   tt_tcp_server *server = poll->data;
   (void)status;
   (void)events;
+  read_before_accepting(server);
   for (int i = 0; i < ACCEPTS_A_TURN; i++) {
     tt_address peer = {0};
     socklen_t size = sizeof peer;

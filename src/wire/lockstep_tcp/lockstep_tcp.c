@@ -168,21 +168,6 @@ static void send_frame(tt_wire *wire) {
   tt_wire_sent(wire, bytes, size, tt_tcp_send(self->client.tcp, bytes, size) == TT_OK);
 }
 
-static void on_open(void *context, tt_tcp *tcp) {
-  tt_wire *wire = context;
-  lockstep_tcp *self = wire->self;
-  if (self->client.tcp) {
-    tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0,
-                 "%s is connected; one client at a time", tt_tcp_peer(self->client.tcp));
-    tt_tcp_close(tcp, "refused");
-    return;
-  }
-  self->client = (client){.tcp = tcp};
-  snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_tcp_peer(tcp));
-  tt_wire_event(wire, "connected %s", tt_tcp_peer(tcp));
-  if (self->frame_stands) send_frame(wire);
-}
-
 static void lose_client(tt_wire *wire, const char *reason) {
   lockstep_tcp *self = wire->self;
   tt_wire_event(wire, "disconnected %s: %s", tt_tcp_peer(self->client.tcp), reason);
@@ -196,6 +181,22 @@ static void lose_client(tt_wire *wire, const char *reason) {
   } else if (self->on_disconnect == ON_DISCONNECT_EXIT) {
     tt_wire_request_stop(wire, TT_OK, "its client is gone");
   }
+}
+
+static void on_open(void *context, tt_tcp *tcp) {
+  tt_wire *wire = context;
+  lockstep_tcp *self = wire->self;
+  if (self->client.tcp && tt_tcp_closed(self->client.tcp)) lose_client(wire, "closed by peer");
+  if (self->client.tcp) {
+    tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0,
+                 "%s is connected; one client at a time", tt_tcp_peer(self->client.tcp));
+    tt_tcp_close(tcp, "refused");
+    return;
+  }
+  self->client = (client){.tcp = tcp};
+  snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_tcp_peer(tcp));
+  tt_wire_event(wire, "connected %s", tt_tcp_peer(tcp));
+  if (self->frame_stands) send_frame(wire);
 }
 
 static void close_client(tt_wire *wire, const char *reason) {
