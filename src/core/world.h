@@ -5,6 +5,7 @@
 #include "core/journal.h"
 #include "core/observer.h"
 #include "core/part.h"
+#include "core/shape.h"
 #include "core/signal.h"
 #include "core/status.h"
 #include "core/view.h"
@@ -73,6 +74,9 @@ const tt_names *tt_world_names(const tt_world *world);
 /** The latest view. World's thread. */
 const tt_view *tt_world_view(const tt_world *world);
 tt_physics *tt_world_physics(tt_world *world);
+/** What the world looks like. Static for its life; any thread. */
+const tt_shape *tt_world_shapes(const tt_world *world, int *count);
+const tt_mesh *tt_world_meshes(const tt_world *world, int *count);
 int tt_world_wire_count(const tt_world *world);
 const tt_wire *tt_world_wire_at(const tt_world *world, int index);
 bool tt_world_paused(const tt_world *world);

@@ -176,6 +176,14 @@ const tt_view *tt_world_view(const tt_world *world) { return world->view; }
 
 tt_physics *tt_world_physics(tt_world *world) { return world->physics; }
 
+const tt_shape *tt_world_shapes(const tt_world *world, int *count) {
+  return tt_physics_shapes(world->physics, count);
+}
+
+const tt_mesh *tt_world_meshes(const tt_world *world, int *count) {
+  return tt_physics_meshes(world->physics, count);
+}
+
 int tt_world_wire_count(const tt_world *world) { return world->wire_count; }
 
 const tt_wire *tt_world_wire_at(const tt_world *world, int index) {
