@@ -88,6 +88,18 @@ static tt_status make_robot_parts(tt_builder *builder, int index) {
   return TT_OK;
 }
 
+static tt_status limit_joints(tt_builder *builder) {
+  for (int i = 0; i < builder->scene->robot_count; i++) {
+    const tt_scene_robot *robot = &builder->scene->robots[i];
+    for (int k = 0; k < robot->joint_count; k++) {
+      const tt_scene_joint *joint = &robot->joints[k];
+      TT_TRY(tt_physics_limit_joint(builder->physics, i, joint->name, joint->max_torque,
+                                    joint->where, builder->error));
+    }
+  }
+  return TT_OK;
+}
+
 static tt_status make_parts(tt_builder *builder) {
   for (int i = 0; i < builder->scene->robot_count; i++) TT_TRY(make_robot_parts(builder, i));
   return TT_OK;
@@ -141,6 +153,7 @@ static tt_status build(tt_builder *builder, tt_world **world) {
   if (!builder->robots || !builder->wires || !builder->grippers || !builder->parts)
     return no_memory(builder);
   TT_TRY(load_physics(builder));
+  TT_TRY(limit_joints(builder));
   TT_TRY(make_parts(builder));
   return make_world(builder, world);
 }

@@ -116,10 +116,9 @@ tt_status tt_scene_options_parse(int argc, char **argv, tt_scene_options *option
   optind = 1;
   opterr = 0;
   for (;;) {
-    int before = optind ? optind : 1;
     int option = getopt_long(argc, argv, ":", long_options, NULL);
     if (option == -1) break;
-    TT_TRY(take_option(options, option, optarg, argv[before < argc ? before : argc - 1], error));
+    TT_TRY(take_option(options, option, optarg, argv[optind - 1], error));
   }
   if (optind == argc) return tt_fail(error, TT_USAGE, "the scene is missing");
   options->scene = argv[optind++];

@@ -54,11 +54,21 @@ static const cyaml_schema_field_t scene_fields[] = {
                                robots, robots_count, &robot_entry, 0, 64),
 };
 
+static const cyaml_schema_field_t joint_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, tt_joint_keys, name, 1, 256),
+    CYAML_FIELD_STRING_PTR("max_torque", CYAML_FLAG_POINTER, tt_joint_keys, max_torque, 1, 64),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t joint_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_joint_keys, joint_fields)};
+
 static const cyaml_schema_field_t robot_fields[] = {
     TEXT("description", tt_robot_keys, description, 256),
     CYAML_FIELD_STRING_PTR("model", CYAML_FLAG_POINTER, tt_robot_keys, model, 1, 1024),
     CYAML_FIELD_BOOL_PTR("floating", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_robot_keys,
                          floating),
+    CYAML_FIELD_SEQUENCE_COUNT("joints", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_robot_keys,
+                               joints, joints_count, &joint_entry, 0, 256),
 };
 
 static const cyaml_schema_field_t piece_fields[] = {

@@ -30,10 +30,17 @@ typedef struct tt_part_list {
   unsigned count;
 } tt_part_list;
 
+/** The limit of a joint's plain commands. */
+typedef struct tt_joint_keys {
+  char *name, *max_torque;
+} tt_joint_keys;
+
 /** The fixed part of a robot's file; behind it stands a list for each kind of part. */
 typedef struct tt_robot_keys {
   char *description, *model;
   bool *floating;
+  tt_joint_keys *joints;
+  unsigned joints_count;
   tt_part_list parts[];
 } tt_robot_keys;
 

@@ -351,6 +351,34 @@ static tt_status load_parts(tt_scene_store *store, const tt_robot_keys *keys,
   return TT_OK;
 }
 
+/** A torque, or a force for slides: the joint's kind is known only to the model. */
+static tt_status load_joints(tt_scene_store *store, const tt_robot_keys *keys,
+                             tt_scene_robot *robot) {
+  tt_scene_joint *joints;
+  NEW(store, joints, keys->joints_count);
+  for (unsigned i = 0; i < keys->joints_count; i++) {
+    tt_scene_joint *joint = &joints[i];
+    const char *text = keys->joints[i].max_torque;
+    joint->name = keys->joints[i].name;
+    PRINT(store, joint->where, "%s: joints[%u]", robot->file, i);
+    if (!tt_quantity_parse(text, TT_TORQUE, &joint->max_torque) &&
+        !tt_quantity_parse(text, TT_FORCE, &joint->max_torque)) {
+      return tt_fail(
+          store->error, TT_INVALID,
+          "%s.max_torque: '%s' is not understood; give a torque (N·m, in·lbf, …) or, for a "
+          "slide, a force (N, lbf)",
+          joint->where, text);
+    }
+    if (joint->max_torque <= 0) {
+      return tt_fail(store->error, TT_INVALID,
+                     "%s.max_torque: '%s' is out of range; give more than 0", joint->where, text);
+    }
+  }
+  robot->joints = joints;
+  robot->joint_count = (int)keys->joints_count;
+  return TT_OK;
+}
+
 static tt_status load_robot_file(tt_scene_store *store, const char *file, tt_scene_robot *robot) {
   robot->folder = folder_of(store, file);
   if (!robot->folder) return no_memory(store);
@@ -363,6 +391,7 @@ static tt_status load_robot_file(tt_scene_store *store, const char *file, tt_sce
   TT_TRY(load_file(store, file, tt_robot_schema(), (void **)&keys));
   TT_TRY(find_model(store, keys->model, file, &robot->model_file));
   if (keys->floating) robot->floating = *keys->floating;
+  TT_TRY(load_joints(store, keys, robot));
   return load_parts(store, keys, robot);
 }
 

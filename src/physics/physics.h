@@ -100,6 +100,11 @@ typedef struct tt_physics_info {
 } tt_physics_info;
 const tt_physics_info *tt_physics_describe(const tt_physics *physics);
 
+/** Sets tt_joint.max_torque of a robot's joint, called as in the robot's own model. Before the physics is cloned or
+ *  handed to a world. Unknown: TT_INVALID with the nearest name, beginning with `where`. */
+tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const char *joint,
+                                 double max_torque, const char *where, tt_error *error);
+
 /** How an axis is driven during the next steps. */
 typedef enum tt_drive_kind {
   TT_DRIVE_NONE,     /**< free */

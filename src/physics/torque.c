@@ -1,4 +1,5 @@
 /* torque.c: the torque limit of each joint: what the model says, else a documented estimate. */
+#include "core/nearest.h"
 #include "physics/physics_internal.h"
 
 #include <math.h>
@@ -115,4 +116,24 @@ void physics_max_torques(const physics_fixed *fixed, const mjModel *m, const phy
     if (!(limit > 0) || !isfinite(limit)) limit = default_torque(m, j);
     joints[j].max_torque = fmin(limit, TT_COMMAND_LIMIT);
   }
+}
+
+tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const char *joint,
+                                 double max_torque, const char *where, tt_error *error) {
+  const tt_physics_info *info = &physics->fixed->info;
+  tt_joint *joints = (tt_joint *)info->joints; /* ours: describe.c made them */
+  tt_nearest nearest = tt_nearest_start(joint);
+  for (int j = 0; j < info->joint_count; j++) {
+    if (joints[j].robot != robot || joints[j].axis < 0) continue;
+    const char *slash = strchr(joints[j].name, '/');
+    const char *own = slash ? slash + 1 : joints[j].name;
+    if (!strcmp(own, joint)) {
+      joints[j].max_torque = fmin(max_torque, TT_COMMAND_LIMIT);
+      return TT_OK;
+    }
+    tt_nearest_offer(&nearest, own);
+  }
+  return tt_fail(error, TT_INVALID, "%s: the model has no joint '%s'%s%s%s", where, joint,
+                 nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                 nearest.best ? "'?" : "");
 }
