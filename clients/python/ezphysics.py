@@ -2,7 +2,7 @@
 """A controller for the ezphysics wire: swings every joint of the robot to and fro.
 
     tether run ezphysics &
-    python3 clients/python/ezphysics_client.py [host:port] [states]
+    python3 clients/python/ezphysics.py [host:port] [states]
 
 Waits for each state, prints a body and a joint now and then, and answers with a servo command for every joint.
 """
@@ -56,6 +56,7 @@ def main():
         joints = sorted({thing for kind, thing, _, _ in packets if kind == JOINTAXIS})
         wire.sendall(message(*((AXIS_MOTOR, joint, struct.pack("<6f", *(speed, 20.0) * 3)) for joint in joints)))
         states -= 1
+    print(f"done: step {step}")
 
 
 if __name__ == "__main__":
