@@ -569,7 +569,10 @@ static tt_status load_wire(tt_scene_store *store, unsigned index, tt_scene_wire 
   while (wire->protocol < protocols - 1 && !slots[wire->protocol]) wire->protocol++;
   void *config = slots[wire->protocol];
   const tt_wire_common *common = config;
-  assert(config);
+  if (!config)
+    return tt_fail(store->error, TT_INVALID,
+                   "%s: wires[%u] names no protocol; write it as a key, such as `- float-udp:`",
+                   store->scene.path, index);
   wire->schema = tt_wire_schemas[wire->protocol];
   wire->config = config;
   store->scene.reads_forces |= wire->schema->reads_forces;

@@ -141,8 +141,8 @@ static tt_status put_handlings(sqlite_store *store, const GArray *handlings, tt_
     sqlite3_stmt *prepared = store->statements[which];
     bind_text(prepared, 1, handling->pattern);
     if (!handling->removed) {
-      sqlite3_bind_int(prepared, 2, handling->type);
-      sqlite3_bind_int(prepared, 3, handling->mode);
+      sqlite3_bind_int(prepared, 2, (int)handling->type);
+      sqlite3_bind_int(prepared, 3, (int)handling->mode);
       bind_text(prepared, 4, handling->unit);
       sqlite3_bind_double(prepared, 5, handling->scale);
       sqlite3_bind_double(prepared, 6, handling->offset);

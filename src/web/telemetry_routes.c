@@ -573,7 +573,7 @@ static tt_status read_number(struct json_object *object, const char *key, double
 static tt_status read_handling(struct json_object *object, tt_handling *handling, tt_error *error) {
   static const char *const keys[] = {"name",   "type",         "mode",      "unit", "scale",
                                      "offset", "min_interval", "retention", NULL};
-  int type = handling->type, mode = handling->mode;
+  int type = (int)handling->type, mode = (int)handling->mode;
   TT_TRY(check_keys(object, keys, error));
   TT_TRY(read_choice(object, "type", tt_value_type_names, &type, error));
   TT_TRY(read_choice(object, "mode", tt_value_mode_names, &mode, error));
