@@ -335,6 +335,25 @@ static tt_status describe_movers(const describer *d) {
   return TT_OK;
 }
 
+/* Fixed bodies that may be left out of the search for contacts while nothing is near them. Planes
+ * and height fields are near everything; in a fluid geoms matter besides contacts. */
+static tt_status describe_statics(const describer *d) {
+  const mjModel *m = d->model;
+  physics_fixed *f = d->fixed;
+  f->statics = zeros(m->nbody, sizeof(int));
+  f->body_geomnum = zeros(m->nbody, sizeof(int));
+  if (!f->statics || !f->body_geomnum) return TT_NOMEM;
+  memcpy(f->body_geomnum, m->body_geomnum, sizeof(int) * (size_t)m->nbody);
+  for (int b = 1; b < m->nbody; b++) {
+    bool bounded = m->body_weldid[b] == 0 && m->body_mocapid[b] < 0 && m->body_geomnum[b] > 0;
+    for (int g = m->body_geomadr[b]; bounded && g < m->body_geomadr[b] + m->body_geomnum[b]; g++) {
+      bounded = m->geom_rbound[g] > 0 && m->geom_type[g] != mjGEOM_HFIELD;
+    }
+    if (bounded) f->statics[f->static_count++] = b;
+  }
+  return TT_OK;
+}
+
 static tt_status describe_trees(const describer *d) {
   const mjModel *m = d->model;
   physics_fixed *f = d->fixed;
@@ -370,6 +389,7 @@ tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_
   TT_TRY(describe_grippers(&d));
   TT_TRY(describe_pieces(&d));
   TT_TRY(describe_movers(&d));
+  TT_TRY(describe_statics(&d));
   TT_TRY(describe_trees(&d));
   return physics_shapes_build(fixed, model);
 }
@@ -401,6 +421,8 @@ void physics_fixed_free(physics_fixed *fixed) {
                    fixed->grippers,
                    fixed->pieces,
                    fixed->body_piece,
+                   fixed->body_geomnum,
+                   fixed->statics,
                    fixed->movers,
                    fixed->shapes,
                    fixed->meshes,

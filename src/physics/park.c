@@ -23,6 +23,8 @@ void physics_park_masks(tt_physics *p, int index) {
     p->model->geom_contype[g] = p->parked[index] ? 0 : p->fixed->geom_contype[g];
     p->model->geom_conaffinity[g] = p->parked[index] ? 0 : p->fixed->geom_conaffinity[g];
   }
+  /* The broad phase looks at masked geoms too. */
+  p->model->body_geomnum[piece->body] = p->parked[index] ? 0 : piece->last_geom - piece->first_geom;
 }
 
 /* The forces that cancel weight and passive forces to the last bit: acceleration is exactly zero. */
@@ -103,15 +105,16 @@ static bool range_near(const tt_physics *p, int first, int last, const physics_p
 }
 
 /* How far any point of a body can go until the next look, at its present velocity and twice that. */
-static double coming(const tt_physics *p, int body, double radius, double interval) {
+double physics_coming(const tt_physics *p, int body, double radius, double interval) {
   double v[6];
   mj_objectVelocity(p->model, p->data, mjOBJ_BODY, body, v, 0);
   return 2 * interval * (mju_norm3(v + 3) + radius * mju_norm3(v));
 }
 
-static double mover_radius(const tt_physics *p, const physics_mover *mover) {
+double physics_mover_radius(const tt_physics *p, const physics_mover *mover) {
   double radius = 0;
   for (int g = mover->first_geom; g < mover->last_geom; g++) {
+    if (!could_collide(p, g)) continue;
     double r = sqrt(squared_distance(p->data->geom_xpos + 3 * g, p->data->xipos + 3 * mover->body));
     radius = fmax(radius, r + p->model->geom_rbound[g]);
   }
@@ -127,7 +130,8 @@ static bool wake_near_movers(tt_physics *p, double interval) {
     for (int i = 0; i < f->piece_count; i++) {
       if (!p->parked[i]) continue;
       if (margin < 0) {
-        margin = WAKE_MARGIN + coming(p, mover->body, mover_radius(p, mover), interval);
+        margin =
+            WAKE_MARGIN + physics_coming(p, mover->body, physics_mover_radius(p, mover), interval);
       }
       if (range_near(p, mover->first_geom, mover->last_geom, &f->pieces[i], margin)) {
         physics_unpark(p, i);
@@ -147,7 +151,7 @@ static bool wake_near_pieces(tt_physics *p, double interval) {
     for (int k = 0; k < f->piece_count; k++) {
       if (p->parked[k]) continue;
       const physics_piece *awake = &f->pieces[k];
-      double margin = WAKE_MARGIN + coming(p, awake->body, awake->radius, interval);
+      double margin = WAKE_MARGIN + physics_coming(p, awake->body, awake->radius, interval);
       for (int i = 0; i < f->piece_count; i++) {
         if (!p->parked[i] ||
             !range_near(p, awake->first_geom, awake->last_geom, &f->pieces[i], margin)) {
@@ -213,7 +217,6 @@ static bool park_still(tt_physics *p, int still_steps) {
 
 void physics_park_step(tt_physics *p) {
   const physics_fixed *f = p->fixed;
-  if (!f->piece_count) return;
   for (int i = 0; i < f->piece_count; i++) {
     if (p->parked[i]) continue;
     p->rest[i] = is_still(p, &f->pieces[i]) ? p->rest[i] + 1 : 0;
@@ -225,4 +228,5 @@ void physics_park_step(tt_physics *p) {
   changed = wake_near_movers(p, interval) || changed;
   changed = wake_near_pieces(p, interval) || changed;
   if (changed) physics_refresh(p);
+  physics_cull(p, interval);
 }

@@ -64,7 +64,10 @@ typedef struct physics_fixed {
   physics_gripper *grippers;
   physics_piece *pieces;
   int piece_count;
-  int *body_piece; /**< [nbody] index into pieces, or −1 */
+  int *body_piece;   /**< [nbody] index into pieces, or −1 */
+  int *body_geomnum; /**< [nbody] as compiled: parking and culling set it to zero */
+  int *statics;      /**< fixed bodies whose geoms all have bounds */
+  int static_count;
   physics_mover *movers;
   int mover_count;
 
@@ -193,6 +196,13 @@ void physics_park_step(tt_physics *p);
 void physics_park_pin(tt_physics *p);
 void physics_unpark(tt_physics *p, int piece);
 void physics_park_masks(tt_physics *p, int piece);
+/** Greatest distance of a mover's colliding geometry from its centre of mass, m. */
+double physics_mover_radius(const tt_physics *p, const physics_mover *mover);
+/** How far a point of a body within `radius` of its centre can go in `interval` s, with a reserve. */
+double physics_coming(const tt_physics *p, int body, double radius, double interval);
+/** Leaves fixed bodies out of the search for contacts that nothing can reach within `interval` s. */
+void physics_cull(tt_physics *p, double interval);
+void physics_cull_nothing(tt_physics *p);
 /** Distance (m) of a point from the surface of a geom; negative or zero inside. Exact for spheres,
  *  capsules, boxes and cylinders, a bound from below for the rest. */
 double physics_point_distance(const tt_physics *p, int geom, const double point[3]);

@@ -36,6 +36,7 @@ static void kinematics(tt_physics *p) {
 void physics_refresh(tt_physics *p) {
   set_time(p);
   copy(p->data->qpos, p->qpos, p->model->nq);
+  physics_cull_nothing(p);
   kinematics(p);
 }
 
