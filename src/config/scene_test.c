@@ -146,7 +146,7 @@ static void test_later_errors_get_their_line(void **state) {
   assert_non_null(strstr(error.text, "one.yaml:14: wires.float-udp.sensors[1]: no such signal"));
   snprintf(error.text, sizeof error.text, "%s: no such site", scene->robots[0].parts[0].where);
   tt_scene_explain(scene, &error);
-  assert_non_null(strstr(error.text, "bot/robot.yaml:4: grippers[0]: no such site"));
+  assert_non_null(strstr(error.text, "bot/robot.yaml:6: grippers[0]: no such site"));
   tt_scene_free(scene);
 }
 

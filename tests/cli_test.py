@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""The command line end to end: exit statuses, the ready line, settings, signals, the status line.
+
+Runs the program that TETHER names, with real sockets on free ports of 127.0.0.1.
+"""
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+TETHER = os.environ["TETHER"]
+ROOT = pathlib.Path(os.environ["TETHER_SOURCE_DIR"])
+SCENES = ROOT / "tests" / "scenes" / "good"
+ONE = str(SCENES / "one.yaml")
+LOCKSTEP = str(SCENES / "lockstep.yaml")
+# Nothing of a test may lie in the home folder of whoever runs it, nor on a port that is asked for by number.
+STATE = tempfile.TemporaryDirectory()
+ENVIRONMENT = {**os.environ, "XDG_STATE_HOME": STATE.name}
+PATIENCE = 20  # s for anything that should happen at once: a loaded machine may be slow, never silent
+
+
+def tether(*arguments):
+    return subprocess.run([TETHER, *arguments], capture_output=True, text=True, timeout=60, env=ENVIRONMENT, check=False)
+
+
+class Run:
+    """A running `tether run`; `ready` maps wire names to addresses."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([TETHER, "run", *arguments, "--no-web"], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+        self.lines = []
+        self.ready = None
+        while self.ready is None:
+            line = self.process.stderr.readline()
+            if not line:
+                raise AssertionError("not ready:\n" + "".join(self.lines))
+            self.lines.append(line)
+            if line.startswith("ready"):
+                self.ready = dict(word.split("=", 1) for word in line.split()[1:])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def address(self, wire):
+        host, port = self.ready[wire].rsplit(":", 1)
+        return host, int(port)
+
+    def finish(self):
+        """Waits for the end; the exit status and everything said on standard error."""
+        self.lines.append(self.process.communicate(timeout=PATIENCE)[1])
+        return self.process.returncode, "".join(self.lines)
+
+
+def receive(connection, size):
+    data = b""
+    while len(data) < size:
+        more = connection.recv(size - len(data))
+        if not more:
+            raise EOFError
+        data += more
+    return data
+
+
+class Usage(unittest.TestCase):
+    def test_version_and_help(self):
+        self.assertRegex(tether("--version").stdout, r"^tether \d+\.\d+\.\d+\n$")
+        text = tether("--help").stdout
+        commands = re.findall(r"^  tether (\w+)", text, re.MULTILINE)
+        self.assertIn("run", commands)
+        self.assertIn("check", commands)
+        self.assertIn("bench", commands)
+        for command in commands:
+            answer = tether(command, "--help")
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""), command)
+            self.assertIn(f"usage: tether {command}", answer.stdout)
+
+    def test_help_names_every_option(self):
+        text = tether("run", "--help").stdout
+        for option in ("--set", "--pace", "--speed", "--duration", "--record", "--no-web", "--remote_control_port"):
+            self.assertIn(option, text)
+
+    def test_a_wrong_command_line_is_2(self):
+        for arguments in ([], ["fly"], ["run"], ["check"], ["run", ONE, ONE], ["run", ONE, "--nope"], ["run", ONE, "--set"],
+                          ["run", ONE, "--set", "pace"], ["run", ONE, "--pace", "slow"], ["run", ONE, "--speed=0"],
+                          ["run", ONE, "--speed", "nan"], ["run", ONE, "--duration", "-1"],
+                          ["run", LOCKSTEP, "--remote_control_port", "65536"], ["bench", "nope"]):
+            answer = tether(*arguments)
+            self.assertEqual(answer.returncode, 2, arguments)
+            if arguments:
+                self.assertRegex(answer.stderr, "^tether: ", arguments)
+
+    def test_a_wrong_option_is_named(self):
+        self.assertIn("there is no option '--nope'", tether("run", "--nope", ONE).stderr)
+        self.assertIn("--pace needs a value", tether("run", ONE, "--pace").stderr)
+
+
+class Check(unittest.TestCase):
+    def test_shows_what_would_run(self):
+        answer = tether("check", ONE)
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        for text in ("timestep  1/3000 s", "every 6 steps, 2 ms", "red1", "float-udp (float-udp) at 127.0.0.1:0, drives red1, every 10 ms",
+                     "second (float-udp)", "arm.position", "N·m", "arm.torque", "in·lbf", "ball", "chassis"):
+            self.assertIn(text, answer.stdout)
+        self.assertRegex(answer.stdout, r"bodies \(3\)\n +1  ball .*\n +2  chassis .*\n +3  arm ")
+        self.assertRegex(answer.stdout, r"joints \(1\)\n +1  arm ")
+        self.assertRegex(answer.stdout, r"sensors\n +0  time +s\n +1  arm\.position +deg\n")
+
+    def test_takes_the_same_options(self):
+        answer = tether("check", "--pace=fast", ONE, "--set", "robots.red1.heading=0", "--duration=2")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertIn("pace      fast", answer.stdout)
+        self.assertIn("duration  2 s", answer.stdout)
+
+    def test_opens_no_socket(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+            taken.bind(("127.0.0.1", 0))
+            bind = f"wires.float-udp.bind=127.0.0.1:{taken.getsockname()[1]}"
+            self.assertEqual(tether("check", ONE, "--set", bind).returncode, 0)
+
+    def test_shipped_scenes(self):
+        scenes = sorted((ROOT / "scenes").glob("*.yaml"))
+        self.assertTrue(scenes)
+        for scene in scenes:
+            answer = tether("check", scene.stem)
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""), scene)
+
+    def test_a_wrong_file_is_1(self):
+        for arguments, expected in (
+                (["no-such-scene"], "there is no scene 'no-such-scene'"),
+                ([str(ROOT / "tests/scenes/bad/unknown_key.yaml")],
+                 "unknown_key.yaml:3: unknown key 'timestp'; did you mean 'timestep'?"),
+                ([ONE, "--set", "wires.float-udp.sensors=[arm.positon]"], "--set wires.float-udp.sensors: "),
+                ([ONE, "--set", "wires.float-udp.sensors=[arm.positon]"], "arm.position"),
+                ([ONE, "--set", "wires.float-udp.period=1 us"], "is no whole number of steps of 1/3000 s"),
+                ([ONE, "--remote_control_port", "0"], "lockstep-tcp")):
+            for command in ("check", "run"):
+                answer = tether(command, *arguments)
+                self.assertEqual(answer.returncode, 1, arguments)
+                self.assertIn(expected, answer.stderr)
+                self.assertEqual(answer.stderr.count("\n"), 1, answer.stderr)
+
+
+class Running(unittest.TestCase):
+    def test_ends_after_its_duration(self):
+        for pace in ("fast", "realtime"):
+            with Run(ONE, "--pace", pace, "--duration", "0.3", "--speed=2") as run:
+                status, said = run.finish()
+                self.assertEqual(status, 0, said)
+
+    def test_ready_names_every_wire_with_its_real_port(self):
+        with Run(ONE) as run:
+            self.assertEqual(list(run.ready), ["float-udp", "second"])
+            ports = [run.address(wire)[1] for wire in run.ready]
+            self.assertNotIn(0, ports)
+            self.assertEqual(len(set(ports)), 2)
+            run.process.send_signal(signal.SIGINT)
+            status, said = run.finish()
+            self.assertEqual(status, 0, said)
+            self.assertEqual(sum(line.startswith("ready") for line in said.splitlines()), 1)
+
+    def test_settings_reach_the_wires(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as controller:
+            controller.bind(("127.0.0.1", 0))
+            controller.settimeout(PATIENCE)
+            peer = f"127.0.0.1:{controller.getsockname()[1]}"
+            with Run(ONE, "--set", f"wires.second.peer={peer}", "--set=wires.second.sensors=[time, arm.position]") as run:
+                message, sender = controller.recvfrom(100)
+                self.assertEqual(len(message), 8)
+                self.assertEqual(sender, run.address("second"))
+                later = controller.recvfrom(100)[0]
+                self.assertGreater(struct.unpack("<2f", later)[0], struct.unpack("<2f", message)[0])
+
+    def test_signals_end_it_within_a_second(self):
+        for scene in (ONE, LOCKSTEP):  # running, and waiting for a first client
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with Run(scene) as run:
+                    asked = time.monotonic()
+                    run.process.send_signal(number)
+                    status, said = run.finish()
+                    self.assertEqual(status, 0, said)
+                    self.assertLess(time.monotonic() - asked, 1, said)
+
+    def test_remote_control_port_in_every_spelling(self):
+        for option in (["--remote_control_port", "0"], ["--remote-control-port=0"]):
+            with Run(LOCKSTEP, *option) as run:
+                with socket.create_connection(run.address("lockstep-tcp"), PATIENCE) as client:
+                    for frame in range(3):
+                        counter, _ = struct.unpack(">Qf", receive(client, 12))
+                        self.assertEqual(counter, frame)
+                        client.sendall(struct.pack(">f", 0.1))
+
+    def test_a_port_in_use_is_3(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+            taken.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+            answer = tether("run", ONE, "--no-web", "--set", f"wires.float-udp.bind={address}")
+            self.assertEqual(answer.returncode, 3, answer.stderr)
+            self.assertIn(address, answer.stderr)
+            self.assertNotIn("ready", answer.stderr)
+
+    def test_no_status_line_in_a_pipe(self):
+        with Run(ONE, "--duration", "0.6") as run:
+            status, said = run.finish()
+            self.assertEqual(status, 0)
+            self.assertNotIn("\r", said)
+            self.assertNotIn("\033", said)
+
+    def test_status_line_on_a_terminal(self):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([TETHER, "run", ONE, "--no-web"], stdin=theirs, stdout=theirs, stderr=theirs,
+                                   env=ENVIRONMENT)
+        os.close(theirs)
+        try:
+            seen, end = b"", time.monotonic() + PATIENCE
+            while not re.search(rb"\r[0-9.]+ s .*real time.*float-udp waiting in 0/s out \d+/s", seen):
+                self.assertLess(time.monotonic(), end, seen)
+                if select.select([ours], [], [], 1)[0]:
+                    seen += os.read(ours, 4096)
+            process.send_signal(signal.SIGTERM)
+            while process.poll() is None and time.monotonic() < end:
+                if select.select([ours], [], [], 0.05)[0]:
+                    try:
+                        os.read(ours, 4096)
+                    except OSError:  # the program's end of the terminal is closed
+                        break
+            self.assertEqual(process.wait(PATIENCE), 0)
+        finally:
+            process.kill()
+            process.wait()
+            os.close(ours)
+
+    def test_data_folder_of_the_environment(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "scenes").mkdir()
+            (pathlib.Path(folder) / "scenes" / "mine.yaml").write_text("description: my own scene\n", encoding="utf-8")
+            answer = subprocess.run([TETHER, "check", "mine"], env={**ENVIRONMENT, "TETHER_DATA": folder}, cwd="/",
+                                    capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertIn("my own scene", answer.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
