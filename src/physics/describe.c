@@ -335,21 +335,30 @@ static tt_status describe_movers(const describer *d) {
   return TT_OK;
 }
 
-/* Fixed bodies that may be left out of the search for contacts while nothing is near them. Planes
- * and height fields are near everything; in a fluid geoms matter besides contacts. */
+/* Geoms of a body that the search for contacts must look at: those that collide, which composing put
+ * first. In a fluid all geoms matter. */
+static int colliding_geoms(const mjModel *m, int body) {
+  int first = m->body_geomadr[body], count = m->body_geomnum[body];
+  if (m->opt.density > 0 || m->opt.viscosity > 0) return count;
+  while (count > 0 && !collides(m, first + count - 1)) count--;
+  return count;
+}
+
+/* Fixed bodies that may be left out of that search while nothing is near them. Planes and height
+ * fields are near everything. */
 static tt_status describe_statics(const describer *d) {
   const mjModel *m = d->model;
   physics_fixed *f = d->fixed;
   f->statics = zeros(m->nbody, sizeof(int));
   f->body_geomnum = zeros(m->nbody, sizeof(int));
   if (!f->statics || !f->body_geomnum) return TT_NOMEM;
-  memcpy(f->body_geomnum, m->body_geomnum, sizeof(int) * (size_t)m->nbody);
-  for (int b = 1; b < m->nbody; b++) {
-    bool bounded = m->body_weldid[b] == 0 && m->body_mocapid[b] < 0 && m->body_geomnum[b] > 0;
+  for (int b = 0; b < m->nbody; b++) {
+    f->body_geomnum[b] = colliding_geoms(m, b);
+    bool bounded = b > 0 && m->body_weldid[b] == 0 && m->body_mocapid[b] < 0;
     for (int g = m->body_geomadr[b]; bounded && g < m->body_geomadr[b] + m->body_geomnum[b]; g++) {
       bounded = m->geom_rbound[g] > 0 && m->geom_type[g] != mjGEOM_HFIELD;
     }
-    if (bounded) f->statics[f->static_count++] = b;
+    if (bounded && f->body_geomnum[b] > 0) f->statics[f->static_count++] = b;
   }
   return TT_OK;
 }

@@ -24,7 +24,7 @@ void physics_park_masks(tt_physics *p, int index) {
     p->model->geom_conaffinity[g] = p->parked[index] ? 0 : p->fixed->geom_conaffinity[g];
   }
   /* The broad phase looks at masked geoms too. */
-  p->model->body_geomnum[piece->body] = p->parked[index] ? 0 : piece->last_geom - piece->first_geom;
+  p->model->body_geomnum[piece->body] = p->parked[index] ? 0 : p->fixed->body_geomnum[piece->body];
 }
 
 /* The forces that cancel weight and passive forces to the last bit: acceleration is exactly zero. */

@@ -123,10 +123,25 @@ static void write_body_exactly(xmlNode *node, const mjModel *m, int body) {
   physics_set_numbers(inertial, "diaginertia", m->body_inertia + 3 * body, 3);
 }
 
+/* Geoms that collide come first in each body, so that the search for contacts can stop there. */
+static void put_decorations_last(xmlNode *node, const mjModel *m, int body) {
+  int g = m->body_geomadr[body], last = g + m->body_geomnum[body];
+  for (xmlNode *child = node->children, *next; child && g < last; child = next) {
+    next = child->next;
+    if (!physics_is(child, "geom")) continue;
+    if (!m->geom_contype[g] && !m->geom_conaffinity[g]) {
+      xmlUnlinkNode(child);
+      xmlAddChild(node, child);
+    }
+    g++;
+  }
+}
+
 static void write_bodies_exactly(xmlNode *parent, const mjModel *m, int *body) {
   for (xmlNode *node = parent->children; node; node = node->next) {
     if (!physics_is(node, "body") || *body + 1 >= m->nbody) continue;
     write_body_exactly(node, m, ++*body);
+    put_decorations_last(node, m, *body);
     write_bodies_exactly(node, m, body);
   }
 }
@@ -245,7 +260,9 @@ tt_status physics_part_load(physics_workshop *shop, const char *file, physics_pa
   make_paths_absolute(root, base);
   int body = 0;
   for (xmlNode *node = root->children; node; node = node->next) {
-    if (physics_is(node, "worldbody")) write_bodies_exactly(node, model, &body);
+    if (!physics_is(node, "worldbody")) continue;
+    put_decorations_last(node, model, 0);
+    write_bodies_exactly(node, model, &body);
   }
   bool complete = body + 1 == model->nbody;
   mj_deleteModel(model);

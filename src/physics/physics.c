@@ -169,6 +169,7 @@ tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics
   }
   p->fixed = fixed;
   p->model = model;
+  memcpy(model->body_geomnum, fixed->body_geomnum, sizeof(int) * (size_t)model->nbody);
   p->data = mj_makeData(model);
   const size_t axes = (size_t)fixed->info.axis_count + 1, bodies = (size_t)model->nbody;
   const size_t nq = (size_t)model->nq, pieces = (size_t)fixed->piece_count;

@@ -65,7 +65,7 @@ typedef struct physics_fixed {
   physics_piece *pieces;
   int piece_count;
   int *body_piece;   /**< [nbody] index into pieces, or −1 */
-  int *body_geomnum; /**< [nbody] as compiled: parking and culling set it to zero */
+  int *body_geomnum; /**< [nbody] colliding geoms; parking and culling set the model's to zero */
   int *statics;      /**< fixed bodies whose geoms all have bounds */
   int static_count;
   physics_mover *movers;

@@ -75,7 +75,7 @@ static bool all_finite(const double *numbers, int count) {
 }
 
 /* Why the world diverged in this step, or NULL. `element` is the index that was bad, or −1. */
-static const char *divergence(const tt_physics *p, double time_before, int *element) {
+static const char *divergence(const tt_physics *p, bool backwards, int *element) {
   static const struct {
     mjtWarning warning;
     const char *text;
@@ -93,7 +93,7 @@ static const char *divergence(const tt_physics *p, double time_before, int *elem
     }
   }
   *element = -1;
-  if (d->time < time_before) return "time ran backwards";
+  if (backwards) return "time ran backwards";
   bool finite = all_finite(d->qpos, m->nq) && all_finite(d->qvel, m->nv) &&
                 all_finite(d->qacc, m->nv) && all_finite(d->act, m->na);
   return finite ? NULL : "a number became not finite";
@@ -175,16 +175,14 @@ tt_status tt_physics_step(tt_physics *p, const tt_drive *drives, const double *c
   back_up(p);
   if (p->model->nu) copy(d->ctrl, controls, p->model->nu);
   solve_and_integrate(p, drives, last);
+  const bool backwards = d->time < time_before;
+  p->step++;
+  set_time(p);
+  kinematics(p);
   int element;
-  const char *reason = divergence(p, time_before, &element);
-  if (!reason) {
-    p->step++;
-    set_time(p);
-    kinematics(p);
-    reason = divergence(p, time_before, &element);
-    if (reason) p->step--;
-  }
+  const char *reason = divergence(p, backwards, &element);
   if (reason) {
+    p->step--;
     take_back(p);
     return tt_fail(error, TT_DIVERGED,
                    "step %lld: the simulation diverged: %s (near \"%s\"); a smaller timestep, "
