@@ -36,7 +36,7 @@ def sources():
 
 
 def is_test(path):
-    return path.stem.endswith(("_test", "_fuzz"))
+    return path.stem.endswith(("_test", "_fuzz")) or path.stem.startswith("conformance")
 
 
 def includes(path):

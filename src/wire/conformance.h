@@ -1,0 +1,45 @@
+/* conformance.h: the tests that every wire has to pass, whatever its protocol. For tests only.
+ *
+ * A wire describes one valid message from its controller and where its numbers stand; the suite makes everything out
+ * of it that a bad network or a bad program could send, to a world of a real scene over a real socket, and compares
+ * that world with one that was never attacked.
+ */
+#ifndef TT_WIRE_CONFORMANCE_H
+#define TT_WIRE_CONFORMANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TT_CONFORMANCE_MESSAGE 1024 /**< bytes that hold any message of a controller */
+
+/** A float32 in a message. */
+typedef struct tt_conformance_field {
+  const char *name; /**< as the log must name it */
+  int offset;
+  bool big_endian;
+  bool limited; /**< ±1e30 is out of its range */
+} tt_conformance_field;
+
+typedef struct tt_conformance {
+  const char *scene;           /**< with this wire alone, or as its first */
+  const char *const *settings; /**< as --set; must bind 127.0.0.1:0 */
+  int setting_count;
+  /** Writes the n-th valid message (n = 1, 2, …; a later one is newer and says something else). Returns its size. */
+  size_t (*message)(uint64_t n, uint8_t bytes[TT_CONFORMANCE_MESSAGE]);
+  const tt_conformance_field *fields;
+  int field_count;
+
+  /* Datagrams */
+  bool ordered;    /**< messages carry a timestamp: an old one is dropped */
+  bool fixed_size; /**< any other length is refused */
+
+  /* Streams that answer each message with one of their own */
+  size_t answer_size; /**< bytes of a message from the simulator */
+} tt_conformance;
+
+/** Runs all tests for a wire over UDP, or for one over TCP, and returns what main() returns. */
+int tt_conformance_datagrams(const tt_conformance *wire);
+int tt_conformance_stream(const tt_conformance *wire);
+
+#endif

@@ -1,0 +1,333 @@
+/* conformance_stream.c: what every lock-step wire over TCP has to withstand.
+ *
+ * The world runs in a thread of its own, as in the program. Once, undisturbed, a client drives it and keeps every byte
+ * it is sent. After each attack a new client sends the same again, and must get the same bytes: then nothing of the
+ * attack is left in the world.
+ */
+#include "wire/bytes.h"
+#include "wire/conformance_world.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define FRAMES 40        /* messages of the undisturbed run */
+#define CHECKED_FRAMES 8 /* of those sent again after every single attack */
+#define NAN_BITS 0x7fc00000u
+#define INFINITY_BITS 0x7f800000u
+#define SIGN_BIT 0x80000000u
+
+static const tt_conformance *tested;
+static uint8_t *reference; /* FRAMES + 1 answers */
+
+typedef struct running {
+  tt_under_test under;
+  pthread_t thread;
+  tt_status status;
+  tt_error error;
+} running;
+
+static void *run_world(void *context) {
+  running *r = context;
+  r->status = tt_world_run(r->under.world, &r->error);
+  return NULL;
+}
+
+static void open_world(running *r) {
+  *r = (running){0};
+  tt_under_test_open(&r->under, tested);
+  assert_int_equal(pthread_create(&r->thread, NULL, run_world, r), 0);
+}
+
+/* Ends the world's thread, so that its stats may be read. */
+static void stop(running *r) {
+  tt_world_post(r->under.world, &(tt_mail){.kind = TT_MAIL_QUIT, .source = "test"});
+  pthread_join(r->thread, NULL);
+  if (r->status != TT_OK) fail_msg("%s", r->error.text);
+}
+
+static void close_world(running *r) {
+  stop(r);
+  tt_under_test_close(&r->under);
+}
+
+static int setup(void **state) {
+  static running r;
+  open_world(&r);
+  *state = &r;
+  return 0;
+}
+
+static int teardown(void **state) {
+  close_world(*state);
+  return 0;
+}
+
+static int join(const running *r) {
+  int s = tt_under_test_connect(&r->under, SOCK_STREAM), on = 1;
+  assert_true(s >= 0);
+  setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return s;
+}
+
+static void send_bytes(int s, const uint8_t *bytes, size_t size) {
+  assert_int_equal(send(s, bytes, size, MSG_NOSIGNAL), (ssize_t)size);
+}
+
+static void send_message(int s, uint64_t n) {
+  uint8_t message[TT_CONFORMANCE_MESSAGE];
+  send_bytes(s, message, tested->message(n, message));
+}
+
+/* Receives answer `n` and compares it with that of the undisturbed run. */
+static void expect_answer(int s, uint64_t n) {
+  uint8_t answer[TT_CONFORMANCE_MESSAGE];
+  assert_int_equal(recv(s, answer, tested->answer_size, MSG_WAITALL), (ssize_t)tested->answer_size);
+  assert_memory_equal(answer, reference + n * tested->answer_size, tested->answer_size);
+}
+
+/* The simulator closes the connection and says nothing more. */
+static void expect_closed(int s) {
+  uint8_t byte;
+  ssize_t got = recv(s, &byte, 1, 0);
+  assert_true(got == 0 || (got < 0 && errno == ECONNRESET));
+}
+
+/* A new client gets what the undisturbed one got. */
+static void expect_unharmed(const running *r, uint64_t frames) {
+  int s = join(r);
+  expect_answer(s, 0);
+  for (uint64_t n = 1; n <= frames; n++) {
+    send_message(s, n);
+    expect_answer(s, n);
+  }
+  close(s);
+}
+
+static void pause_ms(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL); }
+
+/* --- the undisturbed run --- */
+
+static void the_undisturbed_run_repeats(void **state) {
+  running *r = *state;
+  int s = join(r);
+  for (uint64_t n = 0; n <= FRAMES; n++) {
+    uint8_t *answer = reference + n * tested->answer_size;
+    if (n) send_message(s, n);
+    assert_int_equal(recv(s, answer, tested->answer_size, MSG_WAITALL),
+                     (ssize_t)tested->answer_size);
+    if (n) assert_memory_not_equal(answer, answer - tested->answer_size, tested->answer_size);
+  }
+  close(s);
+  expect_unharmed(r, FRAMES);
+}
+
+/* --- attacks --- */
+
+static void every_truncation(void **state) {
+  running *r = *state;
+  uint8_t message[TT_CONFORMANCE_MESSAGE];
+  size_t size = tested->message(1, message);
+  for (size_t cut = 0; cut < size; cut++) {
+    int s = join(r);
+    expect_answer(s, 0);
+    send_bytes(s, message, cut);
+    close(s);
+  }
+  expect_unharmed(r, FRAMES);
+  stop(r);
+  assert_true(tt_under_test_wire(&r->under)->stats.accepted == FRAMES);
+  tt_under_test_close(&r->under);
+  open_world(r);
+}
+
+static void every_split(void **state) {
+  running *r = *state;
+  uint8_t message[TT_CONFORMANCE_MESSAGE];
+  size_t size = tested->message(1, message);
+  for (size_t split = 1; split < size; split++) {
+    int s = join(r);
+    expect_answer(s, 0);
+    send_bytes(s, message, split);
+    pause_ms(1);
+    send_bytes(s, message + split, size - split);
+    expect_answer(s, 1);
+    close(s);
+  }
+}
+
+static void byte_by_byte(void **state) {
+  int s = join(*state);
+  expect_answer(s, 0);
+  for (uint64_t n = 1; n <= CHECKED_FRAMES; n++) {
+    uint8_t message[TT_CONFORMANCE_MESSAGE];
+    size_t size = tested->message(n, message);
+    for (size_t i = 0; i < size; i++) send_bytes(s, message + i, 1);
+    expect_answer(s, n);
+  }
+  close(s);
+}
+
+/* The last bad message's reason names this; then begins anew. */
+static void expect_named(running *r, const char *name) {
+  stop(r);
+  const tt_wire_stats *stats = &tt_under_test_wire(&r->under)->stats;
+  if (!strstr(stats->bad_text, name)) fail_msg("'%s' does not name '%s'", stats->bad_text, name);
+  tt_under_test_close(&r->under);
+  open_world(r);
+}
+
+/* Sends a message with one field spoilt: it must cost the connection, and nothing else. */
+static void spoil(const running *r, const tt_conformance_field *field, uint32_t bits) {
+  uint8_t message[TT_CONFORMANCE_MESSAGE];
+  size_t size = tested->message(1, message);
+  tt_put_field(field, message, bits);
+  int s = join(r);
+  expect_answer(s, 0);
+  send_bytes(s, message, size);
+  expect_closed(s);
+  close(s);
+}
+
+static void numbers_that_are_not_finite(void **state) {
+  running *r = *state;
+  const uint32_t bad[] = {NAN_BITS, NAN_BITS | SIGN_BIT, INFINITY_BITS, INFINITY_BITS | SIGN_BIT};
+  for (int f = 0; f < tested->field_count; f++) {
+    for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) spoil(r, &tested->fields[f], bad[b]);
+    expect_unharmed(r, CHECKED_FRAMES);
+    expect_named(r, tested->fields[f].name);
+  }
+}
+
+static void numbers_far_out_of_range(void **state) {
+  running *r = *state;
+  for (int f = 0; f < tested->field_count; f++) {
+    if (!tested->fields[f].limited) continue;
+    spoil(r, &tested->fields[f], tt_bits_of_float(1e30f));
+    spoil(r, &tested->fields[f], tt_bits_of_float(-1e30f));
+    expect_unharmed(r, CHECKED_FRAMES);
+    expect_named(r, tested->fields[f].name);
+  }
+}
+
+static void byte_swapped(void **state) {
+  running *r = *state;
+  uint8_t message[TT_CONFORMANCE_MESSAGE], answer[TT_CONFORMANCE_MESSAGE];
+  size_t size = tested->message(1, message);
+  tt_swap_fields(tested, message);
+  int s = join(r);
+  expect_answer(s, 0);
+  send_bytes(s, message, size);
+  recv(s, answer, tested->answer_size,
+       MSG_WAITALL); /* it may be valid by chance, or cost the connection */
+  close(s);
+  expect_unharmed(r, CHECKED_FRAMES);
+}
+
+static void many_messages_at_once(void **state) {
+  running *r = *state;
+  int s = join(r);
+  uint8_t *all = malloc(FRAMES * TT_CONFORMANCE_MESSAGE);
+  size_t size = 0;
+  for (uint64_t n = 1; n <= FRAMES; n++) size += tested->message(n, all + size);
+  send_bytes(s, all, size);
+  free(all);
+  for (uint64_t n = 0; n <= FRAMES; n++) expect_answer(s, n); /* one step for each, none skipped */
+  close(s);
+}
+
+static void a_silent_client(void **state) {
+  running *r = *state;
+  int s = join(r);
+  expect_answer(s, 0);
+  pause_ms(200);
+  uint8_t byte;
+  assert_int_equal(recv(s, &byte, 1, MSG_DONTWAIT), -1); /* never a step without an answer */
+  assert_int_equal(errno, EAGAIN);
+  send_message(s, 1);
+  expect_answer(s, 1);
+  close(s);
+}
+
+static void a_client_that_never_reads(void **state) {
+  running *r = *state;
+  int s = join(r), small = 4096;
+  setsockopt(s, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+  uint8_t message[TT_CONFORMANCE_MESSAGE];
+  size_t size = tested->message(1, message);
+  for (int i = 0; i < 20000; i++)
+    if (send(s, message, size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)size) break;
+  close(s); /* with bytes unread: a reset */
+  expect_unharmed(r, CHECKED_FRAMES);
+}
+
+static void a_client_that_is_torn_away(void **state) {
+  running *r = *state;
+  for (int i = 0; i < 5; i++) {
+    int s = join(r);
+    expect_answer(s, 0);
+    send_message(s, 1);
+    struct linger hard = {.l_onoff = 1};
+    setsockopt(s, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+    close(s);
+  }
+  expect_unharmed(r, CHECKED_FRAMES);
+}
+
+static void a_second_client(void **state) {
+  running *r = *state;
+  int first = join(r);
+  expect_answer(first, 0);
+  for (int i = 0; i < 5; i++) {
+    int second = join(r);
+    expect_closed(second);
+    close(second);
+  }
+  for (uint64_t n = 1; n <= CHECKED_FRAMES; n++) {
+    send_message(first, n);
+    expect_answer(first, n);
+  }
+  close(first);
+  expect_unharmed(r, CHECKED_FRAMES);
+}
+
+static void many_clients_one_after_another(void **state) {
+  for (int i = 0; i < 50; i++) expect_unharmed(*state, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int tt_conformance_stream(const tt_conformance *wire) {
+  const struct CMUnitTest tests[] = {
+      TEST(the_undisturbed_run_repeats), /* first: the others compare with it */
+      TEST(every_truncation),
+      TEST(every_split),
+      TEST(byte_by_byte),
+      TEST(numbers_that_are_not_finite),
+      TEST(numbers_far_out_of_range),
+      TEST(byte_swapped),
+      TEST(many_messages_at_once),
+      TEST(a_silent_client),
+      TEST(a_client_that_never_reads),
+      TEST(a_client_that_is_torn_away),
+      TEST(a_second_client),
+      TEST(many_clients_one_after_another),
+  };
+  tested = wire;
+  reference = calloc(FRAMES + 1, wire->answer_size);
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  free(reference);
+  return failed;
+}

@@ -1,0 +1,27 @@
+/* conformance_world.h: a world under test, shared by the two halves of the conformance suite. */
+#ifndef TT_WIRE_CONFORMANCE_WORLD_H
+#define TT_WIRE_CONFORMANCE_WORLD_H
+
+#include "app/assemble.h"
+#include "wire/conformance.h"
+
+typedef struct tt_under_test {
+  tt_scene *scene;
+  tt_world *world;
+  tt_net *net;
+} tt_under_test;
+
+/** Assembles the wire's scene and takes the first view; fails the test when that is not possible. */
+void tt_under_test_open(tt_under_test *under, const tt_conformance *wire);
+void tt_under_test_close(tt_under_test *under);
+const tt_wire *tt_under_test_wire(const tt_under_test *under);
+/** A socket of `type` connected to the wire, or −1. */
+int tt_under_test_connect(const tt_under_test *under, int type);
+/** Messages dropped for any reason but being superseded. */
+uint64_t tt_dropped(const tt_wire_stats *stats);
+/** Puts the float32 with these bits into a message. */
+void tt_put_field(const tt_conformance_field *field, uint8_t *message, uint32_t bits);
+/** Turns every field's bytes around. */
+void tt_swap_fields(const tt_conformance *wire, uint8_t *message);
+
+#endif
