@@ -64,13 +64,14 @@ typedef enum statement {
   STATEMENT_COUNT
 } statement;
 
+#define PUT_NAME(table)                                                                            \
+  "INSERT INTO " table                                                                             \
+  " VALUES (?1, ?2, nullif(?3, '')) ON CONFLICT (id) DO UPDATE SET"                                \
+  " name = CASE WHEN ?3 = '' THEN NULL ELSE coalesce(?3, name) END"
+
 static const char *const statement_texts[STATEMENT_COUNT] = {
-    [PUT_DEVICE] =
-        "INSERT INTO device VALUES (?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET name = "
-        "excluded.name",
-    [PUT_ATTRIBUTE] =
-        "INSERT INTO attribute VALUES (?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET name = "
-        "excluded.name",
+    [PUT_DEVICE] = PUT_NAME("device"),
+    [PUT_ATTRIBUTE] = PUT_NAME("attribute"),
     [PUT_HANDLING] = "INSERT OR REPLACE INTO handling VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [DROP_HANDLING] = "DELETE FROM handling WHERE pattern = ?1",
     [PUT_EPOCH] =

@@ -73,6 +73,10 @@ size_t tt_store_batch_bytes(const tt_store_batch *batch) {
 tt_status tt_store_open(const tt_store_options *options, tt_store **store, tt_error *error) {
   if (!strncmp(options->url, "sqlite:", 7)) return tt_sqlite_open(options->url + 7, store, error);
   if (!strcmp(options->url, "none:")) return tt_none_open(store);
+  if (g_str_has_prefix(options->url, "postgresql://") ||
+      g_str_has_prefix(options->url, "postgres://")) {
+    return tt_postgres_open(options, store, error);
+  }
   return tt_fail(error, TT_INVALID,
                  "store '%s' is not understood; give sqlite:FILE or postgresql://HOST/DATABASE",
                  options->url);

@@ -16,7 +16,7 @@
 typedef struct tt_store_name {
   int index;        /**< from 0, without gaps */
   char *identifier; /**< "ROBO1", "Output.drive.velocity" */
-  char *name;       /**< for people, or NULL */
+  char *name;       /**< for people; NULL: as before; "": none */
 } tt_store_name;
 
 typedef enum tt_value_type {

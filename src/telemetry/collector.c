@@ -162,18 +162,19 @@ static void start_batch(tt_collector *collector) {
   }
 }
 
-static void tell_store_name(tt_collector *collector, bool is_device, int index) {
+/** `name`: NULL leaves the human name as it is, "" takes it away. */
+static void tell_store_name(tt_collector *collector, bool is_device, int index, const char *name) {
   start_batch(collector);
   tt_store_name told = {.index = index};
   if (is_device) {
     device *named = device_at(collector, index);
     told.identifier = g_strdup(named->identifier);
-    told.name = g_strdup(named->name);
+    told.name = g_strdup(name);
     g_array_append_val(collector->batch->devices, told);
   } else {
     attribute *named = attribute_at(collector, index);
     told.identifier = g_strdup(named->identifier);
-    told.name = g_strdup(named->name);
+    told.name = g_strdup(name);
     g_array_append_val(collector->batch->attributes, told);
   }
 }
@@ -193,7 +194,7 @@ static int need_device(tt_collector *collector, const char *identifier) {
   if (index >= 0) return index;
   if (collector->devices->len >= (guint)collector->options.max_devices) return -1;
   index = add_device(collector, identifier, NULL);
-  tell_store_name(collector, true, index);
+  tell_store_name(collector, true, index, NULL);
   tt_log_info("telemetry: new device %s", identifier);
   return index;
 }
@@ -203,7 +204,7 @@ static int need_attribute(tt_collector *collector, const char *identifier) {
   if (index >= 0) return index;
   if (collector->attributes->len >= (guint)collector->options.max_attributes) return -1;
   index = add_attribute(collector, identifier, NULL);
-  tell_store_name(collector, false, index);
+  tell_store_name(collector, false, index, NULL);
   return index;
 }
 
@@ -658,7 +659,7 @@ static tt_status rename_item(tt_collector *collector, bool is_device, const char
   g_free(*held);
   *held = g_strdup(name);
   if (name) g_hash_table_insert(names, *held, GINT_TO_POINTER(index + 1));
-  tell_store_name(collector, is_device, index);
+  tell_store_name(collector, is_device, index, name ? name : "");
   tt_live_renamed(collector->hub);
   return TT_OK;
 }

@@ -1,0 +1,34 @@
+/* postgres_link.h: a connection to PostgreSQL on which nothing waits beyond a deadline, whatever the server does. */
+#ifndef TT_STORE_POSTGRES_LINK_H
+#define TT_STORE_POSTGRES_LINK_H
+
+#include "store/store.h"
+
+#include <libpq-fe.h>
+
+typedef struct tt_postgres_link tt_postgres_link;
+
+/* Deadlines are µs of g_get_monotonic_time(). After a missed one the link is dead. */
+
+tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_link **link,
+                              tt_error *error);
+/** NULL-safe. */
+void tt_postgres_close(tt_postgres_link *link);
+bool tt_postgres_is_alive(const tt_postgres_link *link);
+/** SQLSTATE of the last error, "" if none. */
+const char *tt_postgres_last_code(const tt_postgres_link *link);
+
+/** Runs a statement, or several without parameters. `result` (may be NULL) gets the last one's, to be cleared. */
+tt_status tt_postgres_run(tt_postgres_link *link, const char *sql, int count,
+                          const char *const *parameters, int64_t deadline, PGresult **result,
+                          tt_error *error);
+/** Of a result in text. */
+int64_t tt_postgres_integer(const PGresult *result, int row, int column);
+
+tt_status tt_postgres_begin_copy(tt_postgres_link *link, const char *sql, int64_t deadline,
+                                 tt_error *error);
+tt_status tt_postgres_copy(tt_postgres_link *link, const void *bytes, size_t size, int64_t deadline,
+                           tt_error *error);
+tt_status tt_postgres_end_copy(tt_postgres_link *link, int64_t deadline, tt_error *error);
+
+#endif

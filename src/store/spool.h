@@ -1,0 +1,22 @@
+/* spool.h: batches on disk while a database is away, each one whole in itself and checked by a digest. */
+#ifndef TT_STORE_SPOOL_H
+#define TT_STORE_SPOOL_H
+
+#include "store/store.h"
+
+typedef struct tt_spool tt_spool;
+
+/** Opens or creates the file; what an earlier process left in it is kept. */
+tt_status tt_spool_open(const char *path, uint64_t limit, tt_spool **spool, tt_error *error);
+void tt_spool_close(tt_spool *spool);
+
+/** Appends a batch and makes it durable. TT_FULL: the limit is reached. */
+tt_status tt_spool_append(tt_spool *spool, const tt_store_batch *batch, tt_error *error);
+/** Reads the oldest batch that was not dropped. TT_NOT_FOUND: there is none. A damaged end is said and removed. */
+tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error);
+/** Drops the batch that tt_spool_front() read; it comes back after a crash, until all are dropped. */
+void tt_spool_pop(tt_spool *spool);
+/** Bytes waiting. */
+uint64_t tt_spool_bytes(const tt_spool *spool);
+
+#endif

@@ -1,0 +1,293 @@
+"""The collector as a process, a PostgreSQL cluster of the test's own, and small clients; standard library only."""
+import base64
+import contextlib
+import glob
+import json
+import os
+import pathlib
+import pwd
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+TETHER = os.environ["TETHER"]
+SOURCE = pathlib.Path(os.environ["TETHER_SOURCE_DIR"])
+LONG = os.environ.get("TETHER_LONG") == "1"
+
+
+def wait_until(condition, what, seconds=20):
+    """Calls `condition` until it returns something true, which is returned."""
+    end = time.monotonic() + seconds
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.02)
+
+
+class Collector:
+    """`tether collect` on free ports."""
+
+    def __init__(self, store, *settings, config=None, prefix=(), **environment):
+        command = [*prefix, TETHER, "collect"] + ([str(config)] if config else []) + ["--store", store]
+        for setting in ("telemetry.listen=127.0.0.1:0", "web.listen=127.0.0.1:0", *settings):
+            command += ["--set", setting]
+        self.log = []
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
+        line = ""
+        while not line.startswith("ready"):
+            line = self.process.stderr.readline()
+            self.log.append(line)
+            if not line:
+                raise RuntimeError("the collector did not start:\n" + "".join(self.log))
+        match = re.match(r"ready robocar-xml=([^ :]+):(\d+) web=(http://\S+)", line)
+        self.address = (match[1], int(match[2]))
+        self.web = match[3]
+        self.reader = threading.Thread(target=self._read_log, daemon=True)
+        self.reader.start()
+
+    def _read_log(self):
+        for line in self.process.stderr:
+            self.log.append(line)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def close(self):
+        """Ends it in order, and checks that this takes no longer than promised."""
+        if self.process.poll() is None:
+            start = time.monotonic()
+            self.process.send_signal(signal.SIGTERM)
+            status = self.process.wait(10)
+            took = time.monotonic() - start
+            self.reader.join(5)
+            self.process.stderr.close()
+            assert status == 0, (status, "".join(self.log))
+            assert took < 2, f"ending took {took:.1f} s"  # a second is promised; the machine may be busy
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.reader.join(5)
+        self.process.stderr.close()
+
+    def connect(self):
+        connection = socket.create_connection(self.address, timeout=20)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    def request(self, method, path, body=None, headers=None, timeout=60):
+        """(status, text) of one request."""
+        if body is not None and not isinstance(body, bytes):
+            body = body.encode()
+        request = urllib.request.Request(self.web + path, method=method, data=body, headers=headers or {})
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as response:
+                return response.status, response.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    def get(self, path):
+        status, text = self.request("GET", path)
+        assert status == 200, (path, status, text)
+        return text
+
+    def put(self, path, value):
+        status, text = self.request("PUT", path, json.dumps(value))
+        assert status == 200, (path, status, text)
+        return json.loads(text)
+
+    def status(self):
+        return json.loads(self.get("/telemetry/status"))
+
+    def devices(self):
+        return {device["device"]: device for device in json.loads(self.get("/telemetry/devices"))}
+
+    def table(self, query=""):
+        return json.loads(self.get("/telemetry.json?" + query))
+
+    def wait_stored(self, values):
+        wait_until(lambda: self.status()["stored_values"] >= values, f"{values} values stored")
+
+    def websocket(self, path, **headers):
+        return WebSocket(self.web, path, headers)
+
+
+class WebSocket:
+    """A client of RFC 6455, as far as tests need it."""
+
+    def __init__(self, web, path, headers=None, receive_buffer=None):
+        host, port = re.match(r"http://([^:]+):(\d+)", web).groups()
+        self.socket = socket.socket()
+        if receive_buffer:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.settimeout(20)
+        self.socket.connect((host, int(port)))
+        fields = {"Host": f"{host}:{port}", "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+                  "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(), **(headers or {})}
+        request = f"GET {path} HTTP/1.1\r\n" + "".join(f"{key}: {value}\r\n" for key, value in fields.items()) + "\r\n"
+        self.socket.sendall(request.encode())
+        self.buffer = b""
+        while b"\r\n\r\n" not in self.buffer:
+            self._more()
+        head, _, self.buffer = self.buffer.partition(b"\r\n\r\n")
+        self.status = int(head.split()[1])
+
+    def _more(self):
+        data = self.socket.recv(65536)
+        if not data:
+            raise EOFError
+        self.buffer += data
+
+    def _take(self, size):
+        while len(self.buffer) < size:
+            self._more()
+        taken, self.buffer = self.buffer[:size], self.buffer[size:]
+        return taken
+
+    def send(self, text, opcode=1):
+        payload = text.encode() if isinstance(text, str) else text
+        mask = os.urandom(4)
+        size = len(payload)
+        head = bytes([0x80 | opcode])
+        head += bytes([0x80 | size]) if size < 126 else (
+            struct.pack("!BH", 0x80 | 126, size) if size < 65536 else struct.pack("!BQ", 0x80 | 127, size))
+        self.socket.sendall(head + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload)))
+
+    def receive(self):
+        """The next text; EOFError when closed. Pings are answered."""
+        while True:
+            first, size = self._take(2)
+            if size == 126:
+                size, = struct.unpack("!H", self._take(2))
+            elif size == 127:
+                size, = struct.unpack("!Q", self._take(8))
+            payload = self._take(size)
+            opcode = first & 15
+            if opcode == 8:
+                raise EOFError(payload[2:].decode())
+            if opcode == 9:
+                self.send(payload, 10)
+            elif opcode in (1, 2):
+                return payload.decode()
+
+    def close(self):
+        self.socket.close()
+
+
+class Postgres:
+    """A cluster in a folder of its own, on a Unix socket, run by an unprivileged user; never touches the system's."""
+
+    def __init__(self):
+        binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+        if not binaries:
+            raise RuntimeError("PostgreSQL is not installed: script/setup --test")
+        self.binaries = pathlib.Path(binaries[-1])
+        self.user = "postgres" if os.getuid() == 0 else None
+        self.folder = tempfile.mkdtemp(prefix="tether-postgres-")
+        if self.user:
+            account = pwd.getpwnam(self.user)
+            os.chown(self.folder, account.pw_uid, account.pw_gid)
+        self._run("initdb", "--pgdata", f"{self.folder}/data", "--auth", "trust", "--username", "tether", "--no-sync",
+                  "--encoding", "UTF8", "--locale", "C")
+        self.url = f"postgresql://tether@/postgres?host={self.folder}"
+        self.process = None
+        self.start()
+
+    def _run(self, program, *arguments):
+        subprocess.run([self.binaries / program, *arguments], check=True, user=self.user, cwd="/",
+                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def start(self):
+        self.output = open(f"{self.folder}.log", "a", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [self.binaries / "postgres", "-D", f"{self.folder}/data", "-k", self.folder, "-c", "listen_addresses=",
+             "-c", "max_connections=40", "-c", "autovacuum=off", "-c", "max_locks_per_transaction=256"],
+            user=self.user, cwd="/", stdout=self.output, stderr=self.output)
+
+        def is_ready():
+            assert self.process.poll() is None, pathlib.Path(f"{self.folder}.log").read_text(encoding="utf-8")
+            return subprocess.run([self.binaries / "pg_isready", "-q", "-h", self.folder], check=False).returncode == 0
+        wait_until(is_ready, "PostgreSQL is ready", 60)
+
+    def stop(self, number=signal.SIGINT):
+        """SIGINT: the fast shutdown; SIGKILL and its like are up to the caller."""
+        self.process.send_signal(number)
+        self.process.wait(60)
+        self.output.close()
+
+    def query(self, sql):
+        """Rows of text."""
+        result = subprocess.run([self.binaries / "psql", "-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1",
+                                 self.url, "-c", sql], check=True, capture_output=True, text=True)
+        return [line.split("\t") for line in result.stdout.splitlines()]
+
+    def drop(self):
+        """An empty database again."""
+        self.query("DROP SCHEMA IF EXISTS tether CASCADE")
+
+    def close(self):
+        if self.process.poll() is None:
+            self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{self.folder}.log")
+
+
+class Stores:
+    """Fresh stores of both kinds, for tests that run with each."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="tether-telemetry-")
+        self.count = 0
+        self._postgres = None
+
+    @property
+    def postgres(self):
+        if self._postgres is None:
+            self._postgres = Postgres()
+        return self._postgres
+
+    def file(self, name):
+        self.count += 1
+        return f"{self.folder}/{self.count}-{name}"
+
+    def url(self, kind):
+        if kind == "sqlite":
+            return "sqlite:" + self.file("telemetry.sqlite")
+        self.postgres.drop()
+        return self.postgres.url
+
+    def settings(self, kind):
+        return [] if kind == "sqlite" else ["telemetry.spool=" + self.file("spool")]
+
+    def close(self):
+        if self._postgres:
+            self._postgres.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def message(device, time_ms, samples, acknowledge=False):
+    """A MESSAGE: samples are (set, time, {data: {attribute: value}})."""
+    from xml.sax.saxutils import quoteattr
+    sets = "".join(
+        f"<{name} time='{when}'>" + "".join(
+            f"<{data} " + " ".join(f"{key}={quoteattr(str(value))}" for key, value in values.items()) + "/>"
+            for data, values in content.items()) + f"</{name}>"
+        for name, when, content in samples)
+    ack = " ack='yes'" if acknowledge else ""
+    return f"<?xml version=\"1.0\"?>\n<MESSAGE id={quoteattr(device)} time='{time_ms}'{ack}>{sets}</MESSAGE>\n"
