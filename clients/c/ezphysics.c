@@ -37,8 +37,8 @@ static size_t add_motor(char *out, size_t at, uint32_t joint, float velocity, fl
 
 int main(int argc, char **argv) {
   static char in[MOST], out[MOST];
-  struct sockaddr_in address = {.sin_family = AF_INET,
-                                .sin_port = htons((unsigned short)atoi(argc > 1 ? argv[1] : "5803"))};
+  struct sockaddr_in address = {
+      .sin_family = AF_INET, .sin_port = htons((unsigned short)atoi(argc > 1 ? argv[1] : "5803"))};
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   int wire = socket(AF_INET, SOCK_STREAM, 0), one = 1, states = argc > 2 ? atoi(argv[2]) : 1000;
   int32_t step = 0;
@@ -67,7 +67,8 @@ int main(int argc, char **argv) {
       }
       at += packet.size;
     }
-    if (n % 100 == 0) printf("t %7.3f s  body 1 at height %.3f m\n", (double)(step * step_size), (double)limb[2]);
+    if (n % 100 == 0)
+      printf("t %7.3f s  body 1 at height %.3f m\n", (double)(step * step_size), (double)limb[2]);
     const uint32_t answer[2] = {(uint32_t)used, motors};
     memcpy(out, answer, sizeof answer);
     send(wire, out, used, MSG_NOSIGNAL);

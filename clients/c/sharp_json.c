@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 static struct sockaddr_in loopback(const char *port) {
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)atoi(port))};
+  struct sockaddr_in address = {.sin_family = AF_INET,
+                                .sin_port = htons((unsigned short)atoi(port))};
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   return address;
 }

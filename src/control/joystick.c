@@ -9,13 +9,20 @@
 #include <string.h>
 
 static const char *const control_names[TT_JOYSTICK_VALUES] = {
-    [TT_JOYSTICK_LEFT_X] = "left_x",   [TT_JOYSTICK_LEFT_Y] = "left_y",
-    [TT_JOYSTICK_RIGHT_X] = "right_x", [TT_JOYSTICK_RIGHT_Y] = "right_y",
-    [TT_JOYSTICK_UP] = "dpad_up",      [TT_JOYSTICK_DOWN] = "dpad_down",
-    [TT_JOYSTICK_LEFT] = "dpad_left",  [TT_JOYSTICK_RIGHT] = "dpad_right",
-    [TT_JOYSTICK_A] = "a",             [TT_JOYSTICK_B] = "b",
-    [TT_JOYSTICK_X] = "x",             [TT_JOYSTICK_Y] = "y",
-    [TT_JOYSTICK_BACK] = "back",       [TT_JOYSTICK_SELECT] = "select",
+    [TT_JOYSTICK_LEFT_X] = "left_x",
+    [TT_JOYSTICK_LEFT_Y] = "left_y",
+    [TT_JOYSTICK_RIGHT_X] = "right_x",
+    [TT_JOYSTICK_RIGHT_Y] = "right_y",
+    [TT_JOYSTICK_UP] = "dpad_up",
+    [TT_JOYSTICK_DOWN] = "dpad_down",
+    [TT_JOYSTICK_LEFT] = "dpad_left",
+    [TT_JOYSTICK_RIGHT] = "dpad_right",
+    [TT_JOYSTICK_A] = "a",
+    [TT_JOYSTICK_B] = "b",
+    [TT_JOYSTICK_X] = "x",
+    [TT_JOYSTICK_Y] = "y",
+    [TT_JOYSTICK_BACK] = "back",
+    [TT_JOYSTICK_SELECT] = "select",
     [TT_JOYSTICK_START] = "start",
 };
 
@@ -102,11 +109,11 @@ bool tt_joystick_gamepad(int type, int code, int value, int minimum, int maximum
   static const struct {
     int code, control;
   } buttons[] = {
-      {BTN_SOUTH, TT_JOYSTICK_A},       {BTN_EAST, TT_JOYSTICK_B},
-      {BTN_WEST, TT_JOYSTICK_X},        {BTN_NORTH, TT_JOYSTICK_Y},
-      {BTN_SELECT, TT_JOYSTICK_BACK},   {BTN_MODE, TT_JOYSTICK_SELECT},
-      {BTN_START, TT_JOYSTICK_START},   {BTN_DPAD_UP, TT_JOYSTICK_UP},
-      {BTN_DPAD_DOWN, TT_JOYSTICK_DOWN}, {BTN_DPAD_LEFT, TT_JOYSTICK_LEFT},
+      {BTN_SOUTH, TT_JOYSTICK_A},          {BTN_EAST, TT_JOYSTICK_B},
+      {BTN_WEST, TT_JOYSTICK_X},           {BTN_NORTH, TT_JOYSTICK_Y},
+      {BTN_SELECT, TT_JOYSTICK_BACK},      {BTN_MODE, TT_JOYSTICK_SELECT},
+      {BTN_START, TT_JOYSTICK_START},      {BTN_DPAD_UP, TT_JOYSTICK_UP},
+      {BTN_DPAD_DOWN, TT_JOYSTICK_DOWN},   {BTN_DPAD_LEFT, TT_JOYSTICK_LEFT},
       {BTN_DPAD_RIGHT, TT_JOYSTICK_RIGHT},
   };
   if (type == EV_ABS) return gamepad_axis(code, value, minimum, maximum, values);
@@ -122,8 +129,8 @@ bool tt_joystick_gamepad(int type, int code, int value, int minimum, int maximum
 /* --- scripts --- */
 
 enum { MAX_LINE = 256 };
-#define MIN_ROUND 0.01  /* s: a period; a shorter round could not be played */
-#define MAX_TIME 1e6 /* s: eleven days; beyond, periods would get lost in rounding */
+#define MIN_ROUND 0.01 /* s: a period; a shorter round could not be played */
+#define MAX_TIME 1e6   /* s: eleven days; beyond, periods would get lost in rounding */
 
 /** Reads a whole number or decimal without exponent tricks; false when `word` is anything else. */
 static bool read_number(const char *word, double *number) {
@@ -143,8 +150,7 @@ static tt_status read_event(const char *where, char *line, double previous,
   if (name == NULL || strtok_r(NULL, blanks, &rest) != NULL) {
     return tt_fail(error, TT_INVALID, "%s: a line is `time control value`", where);
   }
-  if (!read_number(time, &event->time) || event->time < previous ||
-      event->time > MAX_TIME) {
+  if (!read_number(time, &event->time) || event->time < previous || event->time > MAX_TIME) {
     return tt_fail(error, TT_INVALID,
                    "%s: \"%s\" is not a time in seconds from %g to %g; times never decrease", where,
                    time, previous, MAX_TIME);
@@ -202,7 +208,8 @@ static tt_status parse_lines(const char *name, const char *text, size_t size,
       TT_TRY(read_event(where, line, previous, event, error));
       previous = event->time;
       script->count++;
-      if (event->control == TT_JOYSTICK_REPEAT) return TT_OK; /* nothing after it would be reached */
+      if (event->control == TT_JOYSTICK_REPEAT)
+        return TT_OK; /* nothing after it would be reached */
     }
     size_t used = newline == NULL ? length : length + 1;
     text += used;

@@ -60,7 +60,7 @@ typedef struct tt_joystick_event {
   int value;
 } tt_joystick_event;
 #define TT_JOYSTICK_REPEAT -1 /**< start over */
-#define TT_JOYSTICK_END -2    /**< nothing more; the last event of every script that does not repeat */
+#define TT_JOYSTICK_END -2 /**< nothing more; the last event of every script that does not repeat */
 
 #define TT_JOYSTICK_MAX_SCRIPT 1048576 /**< bytes */
 

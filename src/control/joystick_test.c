@@ -78,7 +78,7 @@ static void gamepad_axes_reach_full_deflection(void **state) {
   tt_joystick_gamepad(EV_ABS, ABS_RY, 191, 0, 255, values);
   assert_in_range(-values[TT_JOYSTICK_RIGHT_Y], 250, 260);
   tt_joystick_gamepad(EV_ABS, ABS_X, 1000, -32768, 32767, values);
-  assert_int_equal(values[TT_JOYSTICK_LEFT_X], 0); /* dead zone */
+  assert_int_equal(values[TT_JOYSTICK_LEFT_X], 0);     /* dead zone */
   tt_joystick_gamepad(EV_ABS, ABS_X, 5, 3, 3, values); /* a device that tells no range */
   assert_int_equal(values[TT_JOYSTICK_LEFT_X], 0);
 }

@@ -166,7 +166,8 @@ static tt_status check_elevator(const tt_sharp_elevator_keys *keys, const char *
   TT_TRY(check_number(keys->kd, "elevator.kd", file, 0, 1000, &s->kd, error));
   TT_TRY(check_number(keys->integral_limit, "elevator.integral_limit", file, 0, full,
                       &s->integral_limit, error));
-  TT_TRY(check_number(keys->hold_limit, "elevator.hold_limit", file, 0, full, &s->hold_limit, error));
+  TT_TRY(
+      check_number(keys->hold_limit, "elevator.hold_limit", file, 0, full, &s->hold_limit, error));
   TT_TRY(check_number(keys->tolerance, "elevator.tolerance", file, 0, TT_SHARP_TICKS, &s->tolerance,
                       error));
   TT_TRY(check_preset(keys->presets.a, "a", file, &s->presets[0], error));
@@ -182,7 +183,8 @@ static tt_status check_traction(const tt_sharp_traction_keys *keys, const char *
   TT_TRY(check_number(keys->slew_slipping, "traction.slew_slipping", file, 1, 1e6,
                       &s->slew_slipping, error));
   TT_TRY(check_number(keys->slip, "traction.slip", file, 0.001, 10, &s->slip, error));
-  TT_TRY(check_number(keys->full_speed, "traction.full_speed", file, 1, 1e6, &s->full_speed, error));
+  TT_TRY(
+      check_number(keys->full_speed, "traction.full_speed", file, 1, 1e6, &s->full_speed, error));
   TT_TRY(check_time(keys->slip_hold, "traction", "slip_hold", file, 0, 10, &s->slip_hold, error));
   TT_TRY(check_time(keys->lag, "traction", "lag", file, 0, 10, &s->lag, error));
   TT_TRY(check_time(keys->smoothing, "traction", "smoothing", file, 0, 10, &s->smoothing, error));

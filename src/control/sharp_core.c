@@ -71,7 +71,8 @@ static void meet_vehicle(tt_sharp_core *core, const int *state) {
 static void supervise(tt_sharp_core *core, const tt_sharp_core_input *input,
                       tt_sharp_core_output *output) {
   const tt_sharp_core_settings *s = &core->settings;
-  bool joystick = alive(&core->joystick_silence, input->joystick_heard, s->joystick_timeout, s->period);
+  bool joystick =
+      alive(&core->joystick_silence, input->joystick_heard, s->joystick_timeout, s->period);
   bool vehicle = alive(&core->vehicle_silence, input->vehicle_heard, s->vehicle_timeout, s->period);
   if (joystick != core->joystick_alive) {
     note(output, joystick ? "joystick heard" : "joystick silent: everything stops");
@@ -155,7 +156,8 @@ static int limit_slew(const tt_sharp_core *core, tt_sharp_side *side, int wanted
   const tt_sharp_core_settings *s = &core->settings;
   bool limited = s->traction && core->vehicle_alive && core->encoders_alive;
   double change = wanted - side->output;
-  if (limited) change = clamp(change, (core->slipping > 0 ? s->slew_slipping : s->slew) * s->period);
+  if (limited)
+    change = clamp(change, (core->slipping > 0 ? s->slew_slipping : s->slew) * s->period);
   side->output += change;
   return (int)lround(side->output);
 }

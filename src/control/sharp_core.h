@@ -26,19 +26,20 @@ typedef struct tt_sharp_core_settings {
   double ki;             /**< motor speed per tick and second */
   double kd;             /**< motor speed per tick/s of the lift's own movement */
   double integral_limit; /**< most motor speed the integral may ask for */
-  double tolerance;      /**< ticks of error within which the motor rests (the lift brakes by itself) */
-  double hold_limit;     /**< most motor speed the hold may ask for, 0…512 */
+  double tolerance;  /**< ticks of error within which the motor rests (the lift brakes by itself) */
+  double hold_limit; /**< most motor speed the hold may ask for, 0…512 */
   int presets[TT_SHARP_PRESETS]; /**< ticks, or TT_SHARP_NO_PRESET */
 
-  bool traction;          /**< traction control at all */
-  double slew;            /**< motor speed per second that a drive command may change by */
-  double slew_slipping;   /**< the same while a wheel slips */
-  double slip;            /**< disagreement, as a part of full speed, that counts as slipping */
-  double slip_hold;       /**< s that the tight limit stays after the last sign of slipping */
-  double full_speed;      /**< ticks/s of a drive encoder at motor speed 512 */
-  double lag;             /**< s, time constant with which wheels follow their commands */
-  double smoothing;       /**< s, time constant of the filter on encoder speeds */
-  double still_time;      /**< s of encoders standing still under command after which they count as absent */
+  bool traction;        /**< traction control at all */
+  double slew;          /**< motor speed per second that a drive command may change by */
+  double slew_slipping; /**< the same while a wheel slips */
+  double slip;          /**< disagreement, as a part of full speed, that counts as slipping */
+  double slip_hold;     /**< s that the tight limit stays after the last sign of slipping */
+  double full_speed;    /**< ticks/s of a drive encoder at motor speed 512 */
+  double lag;           /**< s, time constant with which wheels follow their commands */
+  double smoothing;     /**< s, time constant of the filter on encoder speeds */
+  double
+      still_time; /**< s of encoders standing still under command after which they count as absent */
 } tt_sharp_core_settings;
 
 tt_sharp_core_settings tt_sharp_core_settings_default(void);
@@ -79,10 +80,10 @@ typedef struct tt_sharp_core {
   bool back_held;
   int buttons_held[TT_SHARP_PRESETS];
 
-  bool holding;    /**< the lift has a target */
-  double target;   /**< ticks */
-  double integral; /**< motor speed */
-  double lift;     /**< last elevator reading, ticks */
+  bool holding;      /**< the lift has a target */
+  double target;     /**< ticks */
+  double integral;   /**< motor speed */
+  double lift;       /**< last elevator reading, ticks */
   double lift_speed; /**< ticks/s, smoothed */
 
   tt_sharp_side left, right;

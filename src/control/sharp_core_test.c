@@ -62,12 +62,13 @@ static void arcade_mixes_toward_zero_and_clamps(void **state) {
   (void)state;
   static const int cases[][4] = {
       /* left y, right x, left, right */
-      {0, 0, 0, 0},       {512, 0, 512, 512},   {-512, 0, -512, -512},  {100, 51, 125, 75},
-      {100, -51, 75, 125}, {0, 512, 256, -256},  {512, 512, 512, 256},   {-512, 512, -256, -512},
-      {0, 1, 0, 0},       {0, -1, 0, 0},        {400, 300, 512, 250},   {-1, -3, -2, 0},
+      {0, 0, 0, 0},        {512, 0, 512, 512},  {-512, 0, -512, -512}, {100, 51, 125, 75},
+      {100, -51, 75, 125}, {0, 512, 256, -256}, {512, 512, 512, 256},  {-512, 512, -256, -512},
+      {0, 1, 0, 0},        {0, -1, 0, 0},       {400, 300, 512, 250},  {-1, -3, -2, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    rig rig = new_rig(); /* encoders that never move: commands pass as they are, in the first period */
+    rig rig =
+        new_rig(); /* encoders that never move: commands pass as they are, in the first period */
     rig.input.joystick[TT_JOYSTICK_LEFT_Y] = cases[i][0];
     rig.input.joystick[TT_JOYSTICK_RIGHT_X] = cases[i][1];
     step(&rig);
@@ -310,7 +311,8 @@ static void encoders_count_on_through_their_end(void **state) {
   rig rig = rolling_rig();
   for (int i = 0; i < 500; i++) {
     live(&rig);
-    assert_in_range(rig.core.left.measured, 2000, 3500); /* 100/512 of 14217 ticks/s, never a jump */
+    assert_in_range(rig.core.left.measured, 2000,
+                    3500); /* 100/512 of 14217 ticks/s, never a jump */
   }
 }
 

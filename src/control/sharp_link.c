@@ -20,8 +20,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
                         const char *peer) {
   tt_sharp_link *link = context;
   tt_sharp_fault fault = {TT_DROP_LENGTH, "longer than any of these messages"};
-  if (truncated ||
-      tt_sharp_decode(link->hears, bytes, size, link->values, &fault) != TT_OK) {
+  if (truncated || tt_sharp_decode(link->hears, bytes, size, link->values, &fault) != TT_OK) {
     drop(link, peer, &fault);
     return;
   }

@@ -7,14 +7,15 @@
 
 /** Messages from one partner. Set the first five members, zero the rest, then open. */
 typedef struct tt_sharp_link {
-  const char *name;              /**< of the partner, for people: "vehicle" */
-  const char *bind, *peer;       /**< as in tt_udp_options */
+  const char *name;        /**< of the partner, for people: "vehicle" */
+  const char *bind, *peer; /**< as in tt_udp_options */
   tt_allow allow;
-  const tt_sharp_format *hears;  /**< what the partner sends */
-  tt_sharp_style style;          /**< of what we send */
+  const tt_sharp_format *hears; /**< what the partner sends */
+  tt_sharp_style style;         /**< of what we send */
 
-  int values[TT_SHARP_MAX_VALUES]; /**< of the newest accepted message; missing keys keep their last value */
-  bool heard;                      /**< something was accepted; the reader clears it */
+  int values
+      [TT_SHARP_MAX_VALUES]; /**< of the newest accepted message; missing keys keep their last value */
+  bool heard;                /**< something was accepted; the reader clears it */
   uint64_t accepted, sent;
   uint64_t dropped[TT_DROP_COUNT];
   uint64_t said_ns[TT_DROP_COUNT]; /**< when each reason was last logged */

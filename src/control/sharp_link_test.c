@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 static void new_link(tt_net *net, tt_sharp_link *link, const char *peer,
-                              const tt_sharp_format *hears) {
+                     const tt_sharp_format *hears) {
   tt_error error;
   *link = (tt_sharp_link){.name = "test", .bind = "127.0.0.1:0", .peer = peer, .hears = hears};
   if (tt_sharp_link_open(link, net, &error) != TT_OK) fail_msg("%s", error.text);

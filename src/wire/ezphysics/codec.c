@@ -3,7 +3,6 @@
 
 #include "wire/bytes.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -50,7 +49,6 @@ static packet_header get_packet_header(const uint8_t *bytes) {
 /* --- out --- */
 
 void tt_ez_begin(tt_ez_writer *writer, uint8_t *bytes, size_t capacity) {
-  assert(capacity >= TT_EZ_HEADER);
   *writer = (tt_ez_writer){bytes, TT_EZ_HEADER, capacity, 0};
 }
 
@@ -108,8 +106,7 @@ tt_status tt_ez_put_axis(tt_ez_writer *writer, uint32_t joint, uint32_t index, d
 }
 
 tt_status tt_ez_put_feedback(tt_ez_writer *writer, uint32_t joint, const double values[12]) {
-  uint8_t *payload =
-      add(writer, TT_EZ_SEND_JOINTFEEDBACK, TT_EZ_SEND_JOINTFEEDBACK_SIZE, joint, 0);
+  uint8_t *payload = add(writer, TT_EZ_SEND_JOINTFEEDBACK, TT_EZ_SEND_JOINTFEEDBACK_SIZE, joint, 0);
   if (payload == NULL) return TT_FULL;
   put_floats(payload, values, 12);
   return TT_OK;
@@ -239,11 +236,11 @@ const char *tt_ez_type_name(bool incoming, uint32_t type) {
 }
 
 double tt_ez_float(const tt_ez_packet *packet, int index) {
-  assert((size_t)index < packet->size / 4);
+  if ((size_t)index >= packet->size / 4) return 0;
   return (double)tt_get_float_le(packet->payload + 4 * index);
 }
 
 int32_t tt_ez_int(const tt_ez_packet *packet, int index) {
-  assert((size_t)index < packet->size / 4);
+  if ((size_t)index >= packet->size / 4) return 0;
   return (int32_t)tt_get_u32_le(packet->payload + 4 * index);
 }

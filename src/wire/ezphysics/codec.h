@@ -29,11 +29,13 @@
   X(AXIS_MOTOR, 3, 24)
 
 enum {
-#define TT_EZ_SEND_ENUM(name, type, size) TT_EZ_SEND_##name = (type), TT_EZ_SEND_##name##_SIZE = (size),
+#define TT_EZ_SEND_ENUM(name, type, size)                                                          \
+  TT_EZ_SEND_##name = (type), TT_EZ_SEND_##name##_SIZE = (size),
   TT_EZ_SEND_LIST(TT_EZ_SEND_ENUM)
 #undef TT_EZ_SEND_ENUM
-#define TT_EZ_RECV_ENUM(name, type, size) TT_EZ_RECV_##name = (type), TT_EZ_RECV_##name##_SIZE = (size),
-  TT_EZ_RECV_LIST(TT_EZ_RECV_ENUM)
+#define TT_EZ_RECV_ENUM(name, type, size)                                                          \
+  TT_EZ_RECV_##name = (type), TT_EZ_RECV_##name##_SIZE = (size),
+      TT_EZ_RECV_LIST(TT_EZ_RECV_ENUM)
 #undef TT_EZ_RECV_ENUM
 };
 
@@ -75,7 +77,8 @@ tt_status tt_ez_put_axis(tt_ez_writer *writer, uint32_t joint, uint32_t index, d
 tt_status tt_ez_put_feedback(tt_ez_writer *writer, uint32_t joint, const double values[12]);
 /** A step beyond 2³¹−1 is sent as that. */
 tt_status tt_ez_put_timestamp(tt_ez_writer *writer, uint64_t step, double step_size);
-tt_status tt_ez_put_name(tt_ez_writer *writer, tt_ez_object kind, uint32_t object, const char *name);
+tt_status tt_ez_put_name(tt_ez_writer *writer, tt_ez_object kind, uint32_t object,
+                         const char *name);
 
 /* What a client sends; for tests, fuzzing and client programs in C. */
 tt_status tt_ez_put_reset(tt_ez_writer *writer);
@@ -116,9 +119,9 @@ int tt_ez_payload_size(bool incoming, uint32_t type);
 /** The type's name ("AXIS_MOTOR"), or NULL. Static. */
 const char *tt_ez_type_name(bool incoming, uint32_t type);
 
-/** Float32 number `index` of a payload (0-based; the payload must have it). May be non-finite. */
+/** Float32 number `index` of a payload, from 0; may be non-finite. 0 where the payload has no such number. */
 double tt_ez_float(const tt_ez_packet *packet, int index);
-/** Little-endian int32 at float position `index` of a payload. */
+/** The same four bytes as an int32. */
 int32_t tt_ez_int(const tt_ez_packet *packet, int index);
 
 #endif

@@ -72,7 +72,7 @@ static void every_packet_reads_back(void **state) {
   uint8_t bytes[1024];
   tt_ez_writer writer;
   tt_ez_begin(&writer, bytes, sizeof bytes);
-  const tt_ez_limb limb = {{1, 2, 3},    {4, 5, 6, 7},    {8, 9, 10},
+  const tt_ez_limb limb = {{1, 2, 3},    {4, 5, 6, 7}, {8, 9, 10},
                            {11, 12, 13}, {15, 16, 17}, {18, 19, 20}};
   const double feedback[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   const double point[3] = {0.5, -0.5, 0.25}, torque[3] = {1, -2, 3};
@@ -111,6 +111,8 @@ static void every_packet_reads_back(void **state) {
   assert_int_equal(packets[6].type, TT_EZ_RECV_RESET);
   assert_int_equal(packets[6].size, 0);
   assert_true(tt_ez_float(&packets[7], 1) == -2);
+  assert_true(tt_ez_float(&packets[7], 3) == 0); /* it has three */
+  assert_int_equal(tt_ez_int(&packets[6], 0), 0);
 }
 
 static void sends_finite_numbers_only(void **state) {
@@ -131,8 +133,8 @@ static void sends_finite_numbers_only(void **state) {
 
 static void a_packet_that_does_not_fit_adds_nothing(void **state) {
   (void)state;
-  static const size_t sizes[] = {16 + 16, 16 + 84, 16 + 8, 16 + 48, 16 + 8, 16 + 3, 16, 16 + 12,
-                                 16 + 24};
+  static const size_t sizes[] = {16 + 16, 16 + 84, 16 + 8,  16 + 48, 16 + 8,
+                                 16 + 3,  16,      16 + 12, 16 + 24};
   const double zeros[12] = {0};
   const tt_ez_limb limb = {0};
   for (int kind = 0; kind < 9; kind++) {
@@ -185,9 +187,14 @@ static void frames_are_checked_before_anything_else(void **state) {
     uint32_t header[2];
     tt_status status;
   } cases[] = {
-      {{8, 0}, TT_OK},           {{7, 0}, TT_BAD_MESSAGE},  {{0, 0}, TT_BAD_MESSAGE},
-      {{24, 1}, TT_AGAIN},       {{23, 1}, TT_BAD_MESSAGE}, {{8, 1}, TT_BAD_MESSAGE},
-      {{LIMIT, 1}, TT_AGAIN},    {{LIMIT + 1, 1}, TT_BAD_MESSAGE},
+      {{8, 0}, TT_OK},
+      {{7, 0}, TT_BAD_MESSAGE},
+      {{0, 0}, TT_BAD_MESSAGE},
+      {{24, 1}, TT_AGAIN},
+      {{23, 1}, TT_BAD_MESSAGE},
+      {{8, 1}, TT_BAD_MESSAGE},
+      {{LIMIT, 1}, TT_AGAIN},
+      {{LIMIT + 1, 1}, TT_BAD_MESSAGE},
       {{UINT32_MAX, UINT32_MAX}, TT_BAD_MESSAGE},
       {{0x20000000, 0x01000000}, TT_BAD_MESSAGE}, /* the other byte order */
   };

@@ -46,20 +46,21 @@ typedef struct ezphysics {
 
   uint8_t *in; /* [MAX_MESSAGE + READ_AT_MOST] */
   size_t in_size;
-  bool paused;   /* the peer feels TCP's own backpressure */
-  uint64_t owed; /* states sent that it has not answered, mode step */
-  uint64_t stale; /* of those, sent before a reset: their answers are thrown away */
+  bool paused;      /* the peer feels TCP's own backpressure */
+  uint64_t owed;    /* states sent that it has not answered, mode step */
+  uint64_t stale;   /* of those, sent before a reset: their answers are thrown away */
   uint64_t sent_at; /* ns, for statistics */
 
   uint8_t *state, *names; /* the latest state, sent to whoever connects */
   size_t state_capacity, state_size, names_size;
 
-  order (*orders)[TT_EZ_AXES], (*draft)[TT_EZ_AXES]; /* [joint_count] of this period; of one message */
-  bool answered;  /* mode step: the message that was waited for is there */
-  bool reset;     /* a message of this period asked for it */
-  uint64_t heard; /* messages accepted in this period */
-  bool (*forced)[TT_EZ_AXES];                        /* a force of the last period is to be ended */
-  tt_submission *submissions;                        /* two an axis */
+  order (*orders)[TT_EZ_AXES],
+      (*draft)[TT_EZ_AXES];   /* [joint_count] of this period; of one message */
+  bool answered;              /* mode step: the message that was waited for is there */
+  bool reset;                 /* a message of this period asked for it */
+  uint64_t heard;             /* messages accepted in this period */
+  bool (*forced)[TT_EZ_AXES]; /* a force of the last period is to be ended */
+  tt_submission *submissions; /* two an axis */
 } ezphysics;
 
 /* --- opening --- */
@@ -223,8 +224,8 @@ static void on_open(void *context, tt_tcp *tcp) {
   ezphysics *self = wire->self;
   if (self->tcp != NULL && tt_tcp_closed(self->tcp)) lose_peer(wire, "closed");
   if (self->tcp != NULL) {
-    tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0,
-                 "%s is connected; one at a time", tt_tcp_peer(self->tcp));
+    tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0, "%s is connected; one at a time",
+                 tt_tcp_peer(self->tcp));
     tt_tcp_close(tcp, "refused");
     return;
   }
@@ -432,7 +433,8 @@ static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t siz
   tt_wire *wire = context;
   ezphysics *self = wire->self;
   if (tcp != self->tcp) return; /* refused, and not gone yet */
-  if (size > MAX_MESSAGE + READ_AT_MOST - self->in_size) { /* only if a read brought more than it may */
+  if (size >
+      MAX_MESSAGE + READ_AT_MOST - self->in_size) { /* only if a read brought more than it may */
     close_peer(wire, "more bytes than there is room for");
     return;
   }
@@ -514,8 +516,7 @@ static void receive(tt_wire *wire) {
 
 static void send_view(tt_wire *wire, const tt_view *view) {
   ezphysics *self = wire->self;
-  self->state_size =
-      tt_ez_write_state(&self->objects, view, self->state, self->state_capacity);
+  self->state_size = tt_ez_write_state(&self->objects, view, self->state, self->state_capacity);
   if (self->tcp == NULL) return;
   bool behind = tt_tcp_queued(self->tcp) > 0;
   if (self->config->checked_mode == TT_EZ_REALTIME && behind) {

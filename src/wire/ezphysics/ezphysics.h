@@ -31,7 +31,7 @@ typedef struct tt_ezphysics_config {
   tt_ez_mark *marks;     /**< default: all send, the joints of the wire's robot receive */
   unsigned mark_count;
 
-  tt_ez_mode checked_mode;                              /**< set by the check */
+  tt_ez_mode checked_mode;                               /**< set by the check */
   double connect_seconds, receive_seconds, send_seconds; /**< set by the check */
 } tt_ezphysics_config;
 

@@ -12,9 +12,9 @@
 
 /** A Joint as the wire numbers it. */
 typedef struct tt_ez_joint {
-  const char *name; /**< of the model's first joint of the body; owned by the model */
-  int body;         /**< the child, body 1 of its feedback; body 2 is its parent */
-  int robot;        /**< as in tt_body */
+  const char *name;     /**< of the model's first joint of the body; owned by the model */
+  int body;             /**< the child, body 1 of its feedback; body 2 is its parent */
+  int robot;            /**< as in tt_body */
   int axes[TT_EZ_AXES]; /**< the model's axis behind each, in order */
   int axis_count;       /**< 1…3 */
   int axes_left_off;    /**< beyond the third, which this wire can't speak of */

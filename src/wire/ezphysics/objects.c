@@ -89,8 +89,8 @@ static tt_status apply_marks(tt_ez_objects *objects, const tt_wire *wire,
   default_marks(objects, wire);
   for (unsigned i = 0; i < config->mark_count; i++) {
     const tt_ez_mark *mark = &config->marks[i];
-    bool found = mark->body != NULL ? mark_bodies(objects, wire, mark)
-                                    : mark_joints(objects, wire, mark);
+    bool found =
+        mark->body != NULL ? mark_bodies(objects, wire, mark) : mark_joints(objects, wire, mark);
     if (found) continue;
     return tt_fail(error, TT_INVALID,
                    "%s.marks[%u]: there is no %s '%s'; `tether check` lists them", wire->where, i,
@@ -157,8 +157,8 @@ size_t tt_ez_state_capacity(const tt_ez_objects *objects) {
   bytes += (size_t)model->body_count * (TT_EZ_PACKET_HEADER + TT_EZ_SEND_LIMB_SIZE);
   bytes += (size_t)model->axis_count * (TT_EZ_PACKET_HEADER + TT_EZ_SEND_JOINTAXIS_SIZE);
   bytes += (size_t)objects->joint_count * (TT_EZ_PACKET_HEADER + TT_EZ_SEND_JOINTFEEDBACK_SIZE);
-  return bytes + 2 * (size_t)model->contact_capacity *
-                     (TT_EZ_PACKET_HEADER + TT_EZ_SEND_COLLISION_SIZE);
+  return bytes +
+         2 * (size_t)model->contact_capacity * (TT_EZ_PACKET_HEADER + TT_EZ_SEND_COLLISION_SIZE);
 }
 
 size_t tt_ez_names_capacity(const tt_ez_objects *objects) {

@@ -19,14 +19,14 @@ typedef struct tt_ez_objects {
   const tt_model *model;
   tt_ez_joint *joints; /**< joint id is index + 1 */
   int joint_count;
-  tt_ez_axis (*axes)[TT_EZ_AXES]; /**< [joint_count] */
-  bool *body_sends;               /**< [body_count] */
+  tt_ez_axis (*axes)[TT_EZ_AXES];     /**< [joint_count] */
+  bool *body_sends;                   /**< [body_count] */
   bool *joint_sends, *joint_receives; /**< [joint_count] */
-  int *owned; /**< every command a receiving joint has */
+  int *owned;                         /**< every command a receiving joint has */
   int owned_count;
   struct tt_ez_touch {
     int body, contact;
-  } *touches; /**< room for two a contact */
+  } * touches; /**< room for two a contact */
 } tt_ez_objects;
 
 /** Numbers everything and applies the marks of the scene. Free with tt_ez_objects_close() also after an error. */

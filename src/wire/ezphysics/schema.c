@@ -50,8 +50,7 @@ static tt_status check_address(tt_ezphysics_config *config, const char *where, t
   if (config->connect == NULL) TT_TRY(tt_default_string(&config->listen, DEFAULT_LISTEN, error));
   const char *address = config->connect != NULL ? config->connect : config->listen;
   tt_error reason;
-  tt_status status =
-      tt_address_check(address, config->connect != NULL ? NULL : &allow, &reason);
+  tt_status status = tt_address_check(address, config->connect != NULL ? NULL : &allow, &reason);
   return status == TT_OK ? TT_OK
                          : tt_fail(error, status, "%s.%s: %s", where,
                                    config->connect != NULL ? "connect" : "listen", reason.text);

@@ -1,7 +1,6 @@
 /* codec.c: the JSON messages between joystick, core and vehicle. See codec.h. */
 #include "wire/sharp_json/codec.h"
 
-#include <assert.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdarg.h>
@@ -22,9 +21,12 @@ static const tt_sharp_key joystick_keys[] = {
     {"start", false, 1, BUTTON},
 };
 static const tt_sharp_key command_keys[] = {
-    {"leftDriveMotorSpeed", false, 1, SPEED}, {"rightDriveMotorSpeed", false, 1, SPEED},
-    {"elevatorMotorSpeed", false, 1, SPEED},  {"back", false, 1, BUTTON},
-    {"guide", false, 1, BUTTON},              {"start", false, 1, BUTTON},
+    {"leftDriveMotorSpeed", false, 1, SPEED},
+    {"rightDriveMotorSpeed", false, 1, SPEED},
+    {"elevatorMotorSpeed", false, 1, SPEED},
+    {"back", false, 1, BUTTON},
+    {"guide", false, 1, BUTTON},
+    {"start", false, 1, BUTTON},
 };
 static const tt_sharp_key state_keys[] = {
     {"leftDriveEncoder", false, 1, ENCODER},
@@ -53,7 +55,7 @@ bool tt_sharp_style_parse(const char *text, tt_sharp_style *style) {
 
 /* --- out --- */
 
-/** Text that grows. */
+/** Text that grows; TT_SHARP_MAX_TEXT holds the longest message of the tables above. */
 typedef struct writer {
   char *text;
   size_t size;
@@ -61,7 +63,6 @@ typedef struct writer {
 
 static void put(writer *writer, const char *text) {
   size_t length = strlen(text);
-  assert(writer->size + length < TT_SHARP_MAX_TEXT);
   memcpy(writer->text + writer->size, text, length + 1);
   writer->size += length;
 }
@@ -171,10 +172,10 @@ static int parsed_pairs(json_object *value) {
   return pairs;
 }
 
-/** Only blanks after the message; a terminating NUL counts as one, since C programs send it. */
-static bool blank(const uint8_t *bytes, size_t size) {
+/** Nothing but NULs, which C programs send behind their texts; the parser has taken blanks itself. */
+static bool only_nuls(const uint8_t *bytes, size_t size) {
   for (size_t i = 0; i < size; i++) {
-    if (bytes[i] != '\0' && memchr(" \t\r\n", bytes[i], 4) == NULL) return false;
+    if (bytes[i] != '\0') return false;
   }
   return true;
 }
@@ -202,7 +203,7 @@ static json_object *parse(const uint8_t *bytes, size_t size, tt_sharp_fault *fau
     refuse(fault, TT_DROP_SYNTAX, "byte %zu: %s", end, json_tokener_error_desc(trouble));
   } else if (!json_object_is_type(tree, json_type_object)) {
     refuse(fault, TT_DROP_SYNTAX, "not a JSON object");
-  } else if (!blank(bytes + end, size - end)) {
+  } else if (!only_nuls(bytes + end, size - end)) {
     refuse(fault, TT_DROP_SYNTAX, "byte %zu: something follows the JSON object", end);
   } else if (written_pairs(bytes, end) != parsed_pairs(tree)) {
     refuse(fault, TT_DROP_SYNTAX, "a key stands twice, or a comment");

@@ -78,9 +78,9 @@ typedef struct tt_sharp_format {
   int value_count;
 } tt_sharp_format;
 
-extern const tt_sharp_format tt_sharp_joystick_format; /**< joystick → core, 154 bytes */
-extern const tt_sharp_format tt_sharp_command_format;  /**< core → vehicle, 124 bytes */
-extern const tt_sharp_format tt_sharp_state_format;    /**< vehicle → core, 80 bytes */
+extern const tt_sharp_format tt_sharp_joystick_format;  /**< joystick → core, 154 bytes */
+extern const tt_sharp_format tt_sharp_command_format;   /**< core → vehicle, 124 bytes */
+extern const tt_sharp_format tt_sharp_state_format;     /**< vehicle → core, 80 bytes */
 extern const tt_sharp_format tt_sharp_heartbeat_format; /**< core → joystick, "{}" */
 
 typedef enum tt_sharp_style {

@@ -170,10 +170,10 @@ static void leading_zeros_are_decimal_and_signs_stand_inside(void **state) {
   (void)state;
   int values[TT_SHARP_COMMAND_VALUES] = {0};
   tt_sharp_fault fault;
-  assert_int_equal(decode(&tt_sharp_command_format,
-                          "{'leftDriveMotorSpeed': -012, 'rightDriveMotorSpeed': 0010}", values,
-                          &fault),
-                   TT_OK);
+  assert_int_equal(
+      decode(&tt_sharp_command_format,
+             "{'leftDriveMotorSpeed': -012, 'rightDriveMotorSpeed': 0010}", values, &fault),
+      TT_OK);
   assert_int_equal(values[0], -12);
   assert_int_equal(values[1], 10);
 }
@@ -265,6 +265,24 @@ static void refuses_what_is_too_long(void **state) {
   assert_int_equal(fault.drop, TT_DROP_LENGTH);
 }
 
+static bool memory_is_short;
+
+struct json_tokener *__real_json_tokener_new_ex(int depth);
+struct json_tokener *__wrap_json_tokener_new_ex(int depth);
+struct json_tokener *__wrap_json_tokener_new_ex(int depth) {
+  return memory_is_short ? NULL : __real_json_tokener_new_ex(depth);
+}
+
+static void short_memory_is_a_refusal(void **state) {
+  (void)state;
+  int values[TT_JOYSTICK_VALUES] = {0};
+  tt_sharp_fault fault;
+  memory_is_short = true;
+  assert_int_equal(decode(&tt_sharp_joystick_format, "{}", values, &fault), TT_BAD_MESSAGE);
+  memory_is_short = false;
+  assert_int_equal(fault.drop, TT_DROP_OVERFLOW);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(writes_the_zero_messages_byte_for_byte),
@@ -280,6 +298,7 @@ int main(void) {
       cmocka_unit_test(refuses_and_changes_nothing),
       cmocka_unit_test(refuses_every_truncation),
       cmocka_unit_test(refuses_what_is_too_long),
+      cmocka_unit_test(short_memory_is_a_refusal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

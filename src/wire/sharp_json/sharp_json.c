@@ -189,8 +189,7 @@ static void submit_pending(tt_wire *wire) {
   int count = 0;
   for (int i = 0; i < TT_SHARP_MOTORS; i++) {
     if (self->commands[i] == NONE) continue;
-    submissions[count++] =
-        (tt_submission){self->commands[i], motor_speed(self, i, self->values)};
+    submissions[count++] = (tt_submission){self->commands[i], motor_speed(self, i, self->values)};
   }
   if (self->start_pressed && self->match_timer != NONE) {
     submissions[count++] = (tt_submission){self->match_timer, 1};
