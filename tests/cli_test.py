@@ -93,6 +93,13 @@ class Usage(unittest.TestCase):
         for option in ("--set", "--pace", "--speed", "--duration", "--record", "--no-web", "--remote_control_port"):
             self.assertIn(option, text)
 
+    def test_man_page_names_every_command_and_option(self):
+        page = (ROOT / "man" / "tether.1").read_text(encoding="utf-8")
+        for command in re.findall(r"^  tether (\w+)", tether("--help").stdout, re.MULTILINE):
+            self.assertIn(f".Cm {command}\n", page)
+        for option in re.findall(r"^  --(\w[\w-]*)", tether("run", "--help").stdout, re.MULTILINE):
+            self.assertIn(f".It Fl -{option}", page)
+
     def test_a_wrong_command_line_is_2(self):
         for arguments in ([], ["fly"], ["run"], ["check"], ["run", ONE, ONE], ["run", ONE, "--nope"], ["run", ONE, "--set"],
                           ["run", ONE, "--set", "pace"], ["run", ONE, "--pace", "slow"], ["run", ONE, "--speed=0"],
