@@ -117,6 +117,8 @@ static void third_party_models_load_and_step(void **state) {
       {"/usr/share/doc/dart/data/urdf/KR5/KR5 sixx R650.urdf", 6},
       {"/usr/share/doc/dart/data/urdf/wam/wam.urdf", 7},
       {"/usr/share/doc/dart/data/sdf/atlas/atlas_v3_no_head.urdf", 27},
+      {"/usr/share/doc/dart/data/sdf/atlas/atlas_v3.urdf", 27},
+      {"/usr/share/doc/dart/data/urdf/drchubo/drchubo.urdf", 51},
       {"/usr/share/doc/dart/data/urdf/test/joint_properties.urdf", 2},
   };
   inputs in = {0};

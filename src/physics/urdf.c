@@ -110,10 +110,41 @@ static void set_compiler(xmlNode *robot, physics_urdf_care care) {
   }
 }
 
+static bool has_link(const xmlNode *robot, const char *name) {
+  for (const xmlNode *node = robot->children; node; node = node->next) {
+    const char *own = physics_is(node, "link") ? physics_attribute(node, "name") : NULL;
+    if (own && strcmp(own, name) == 0) return true;
+  }
+  return false;
+}
+
+/* A joint to a link that the file does not have joins nothing; published files have such. */
+static void drop_loose_joints(const char *file, xmlNode *robot, bool say) {
+  for (xmlNode *node = robot->children, *next; node; node = next) {
+    next = node->next;
+    if (!physics_is(node, "joint")) continue;
+    static const char *const ENDS[] = {"parent", "child"};
+    for (int i = 0; i < 2; i++) {
+      const xmlNode *end = physics_first_child(node, ENDS[i]);
+      const char *link = end ? physics_attribute(end, "link") : NULL;
+      if (!link || has_link(robot, link)) continue;
+      const char *name = physics_attribute(node, "name");
+      if (say) {
+        tt_log_warning("%s: joint \"%s\": there is no link \"%s\"; left out", file,
+                       name ? name : "", link);
+      }
+      xmlUnlinkNode(node);
+      xmlFreeNode(node);
+      break;
+    }
+  }
+}
+
 static tt_status mend_robot(physics_workshop *shop, const char *file, xmlNode *robot,
                             physics_urdf_care care, physics_part *part, tt_error *error) {
   imports done = {0};
   tt_status status = TT_OK;
+  drop_loose_joints(file, robot, care == URDF_AS_IT_IS);
   for (xmlNode *node = robot->children; node && status == TT_OK; node = node->next) {
     if (physics_is(node, "joint") && care == URDF_AS_IT_IS) status = remember_effort(part, node);
     if (physics_is(node, "link")) {
