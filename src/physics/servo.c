@@ -25,6 +25,7 @@ typedef struct physics_servo {
   double *limit;  /**< [nv] */
   double *standing, *moving;     /**< [tree] torques to stand still, and to do as wanted */
   double *old_loss, *old_solver; /**< [nv], [nv][mjNREF + mjNIMP] of the model while rows are in */
+  int *touched;                  /**< [nv] by first dof of a tree: constraints act on it */
   bool rows;                     /**< this step's servos are rows of the constraint solver */
   double *mass;                  /**< [tree][tree] */
   double *factor;                /**< [free][free] Cholesky of the mass of what is not servoed */
@@ -43,6 +44,7 @@ tt_status physics_servo_new(tt_physics *p) {
   if (!s) return TT_NOMEM;
   p->servo = s;
   s->servoed = calloc(nv, sizeof(int));
+  s->touched = calloc(nv, sizeof(int));
   s->wanted = calloc(nv, sizeof(double));
   s->limit = calloc(nv, sizeof(double));
   s->standing = calloc(tree, sizeof(double));
@@ -54,8 +56,9 @@ tt_status physics_servo_new(tt_physics *p) {
   s->force = calloc(tree, sizeof(double));
   s->accel = calloc(tree, sizeof(double));
   s->free_index = calloc(tree, sizeof(int));
-  return s->servoed && s->wanted && s->limit && s->standing && s->moving && s->old_loss &&
-                 s->old_solver && s->mass && s->factor && s->force && s->accel && s->free_index
+  return s->servoed && s->touched && s->wanted && s->limit && s->standing && s->moving &&
+                 s->old_loss && s->old_solver && s->mass && s->factor && s->force && s->accel &&
+                 s->free_index
              ? TT_OK
              : TT_NOMEM;
 }
@@ -63,9 +66,9 @@ tt_status physics_servo_new(tt_physics *p) {
 void physics_servo_free(tt_physics *p) {
   physics_servo *s = p->servo;
   if (!s) return;
-  void *owned[] = {s->servoed,  s->wanted,     s->limit, s->standing, s->moving,
-                   s->old_loss, s->old_solver, s->mass,  s->factor,   s->force,
-                   s->accel,    s->free_index, s};
+  void *owned[] = {s->servoed, s->touched,  s->wanted,     s->limit, s->standing,
+                   s->moving,  s->old_loss, s->old_solver, s->mass,  s->factor,
+                   s->force,   s->accel,    s->free_index, s};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   p->servo = NULL;
 }
@@ -166,15 +169,20 @@ static void limit_accelerations(physics_servo *s, int start, int n) {
     double most = (s->force[i] + limit[i]) / s->mass[i * n + i];
     if (least < 0 && most > 0) wanted[i] = fmin(fmax(wanted[i], least), most);
   }
+  torques_at(s, start, n, 1, s->moving);
+  bool feasible = true;
+  for (int i = 0; i < n; i++)
+    feasible = feasible && (!servoed[i] || fabs(s->moving[i]) <= limit[i]);
+  if (feasible) return;
   double scale = 1;
   torques_at(s, start, n, 0, s->standing);
-  torques_at(s, start, n, 1, s->moving);
   for (int i = 0; i < n; i++) {
     if (!servoed[i] || fabs(s->standing[i]) > limit[i] || fabs(s->moving[i]) <= limit[i]) continue;
     double bound = s->moving[i] > 0 ? limit[i] : -limit[i];
     scale = fmin(scale, (bound - s->standing[i]) / (s->moving[i] - s->standing[i]));
   }
   for (int i = 0; i < n && scale < 1; i++) wanted[i] *= scale;
+  torques_at(s, start, n, 1, s->moving);
 }
 
 /* What is known of a tree before its servos are solved; accelerations they can bear. */
@@ -192,12 +200,10 @@ static void plan_tree(tt_physics *p, int start, int n) {
 
 static void servo_tree(tt_physics *p, int start, int n) {
   physics_servo *s = p->servo;
-  /* Each pass clamps at least one more axis, so there are at most n + 1. */
-  bool again = true;
-  while (again) {
+  /* The plan left the accelerations solved. Each pass clamps at least one more axis. */
+  while (torques_or_clamp(p, start, n)) {
     for (int i = 0; i < n; i++) s->accel[i] = s->servoed[start + i] ? s->wanted[start + i] : 0;
     solve_free(s, s->servoed + start, n);
-    again = torques_or_clamp(p, start, n);
   }
 }
 
@@ -265,6 +271,44 @@ void physics_finish_drives(tt_physics *p) {
 
 bool physics_servos_are_rows(const tt_physics *p) { return p->servo->rows; }
 
+static void touch_body(tt_physics *p, int body) {
+  int moving = p->model->body_weldid[body], dof = p->model->body_dofadr[moving];
+  if (dof >= 0) p->servo->touched[p->fixed->tree_start[dof]] = 1;
+}
+
+static void touch_all(tt_physics *p) {
+  for (int i = 0; i < p->model->nv; i++) p->servo->touched[i] = 1;
+}
+
+/* Marks the trees that contacts, limits, frictions or equalities act on: only there torques and
+ * constraint forces depend on each other. */
+static void find_touched(tt_physics *p) {
+  const mjModel *m = p->model;
+  const mjData *d = p->data;
+  memset(p->servo->touched, 0, sizeof(int) * (size_t)m->nv);
+  for (int i = 0; i < d->ncon; i++) {
+    if (d->contact[i].efc_address < 0) continue;
+    touch_body(p, m->geom_bodyid[d->contact[i].geom1]);
+    touch_body(p, m->geom_bodyid[d->contact[i].geom2]);
+  }
+  for (int r = 0; r < d->nefc; r++) {
+    int type = d->efc_type[r], id = d->efc_id[r];
+    if (type == mjCNSTR_LIMIT_JOINT) {
+      touch_body(p, m->jnt_bodyid[id]);
+    } else if (type == mjCNSTR_FRICTION_DOF) {
+      touch_body(p, m->dof_bodyid[id]);
+    } else if (type == mjCNSTR_EQUALITY &&
+               (m->eq_type[id] == mjEQ_WELD || m->eq_type[id] == mjEQ_CONNECT)) {
+      touch_body(p, m->eq_obj1id[id]);
+      touch_body(p, m->eq_obj2id[id]);
+    } else if (type == mjCNSTR_EQUALITY || type == mjCNSTR_LIMIT_TENDON ||
+               type == mjCNSTR_FRICTION_TENDON) {
+      touch_all(p);
+      return;
+    }
+  }
+}
+
 void physics_apply_drives(tt_physics *p, const tt_drive *drives) {
   physics_servo *s = p->servo;
   const physics_fixed *f = p->fixed;
@@ -282,14 +326,20 @@ void physics_apply_drives(tt_physics *p, const tt_drive *drives) {
     s->wanted[dof] = (drive->velocity - d->qvel[dof]) / f->timestep;
     s->limit[dof] = drive->max_torque;
   }
-  const bool rows = any && d->nefc > 0;
+  bool rows = false;
+  if (any) find_touched(p);
   for (int start = 0; any && start < p->model->nv; start += f->tree_size[start]) {
     const int n = f->tree_size[start];
     bool here = false;
     for (int i = start; i < start + n; i++) here = here || s->servoed[i];
     if (!here) continue;
     plan_tree(p, start, n);
-    if (!rows) servo_tree(p, start, n);
+    if (s->touched[start]) {
+      rows = true;
+    } else {
+      servo_tree(p, start, n);
+      memset(s->servoed + start, 0, sizeof(int) * (size_t)n);
+    }
   }
   if (rows) add_rows(p);
 }
