@@ -84,8 +84,8 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [PUT_VALUE] = "INSERT OR IGNORE INTO value VALUES (?1, ?2, ?3)",
     [LIST_EPOCHS] = "SELECT epoch, offset_high FROM boot WHERE device = ?1",
     [OLD_SAMPLES] =
-        "SELECT id, device_time FROM sample WHERE device = ?1 AND epoch = ?2 AND device_time >= ?3"
-        " AND device_time < ?4 ORDER BY device_time LIMIT ?5",
+        ("SELECT id, device_time FROM sample WHERE device = ?1 AND epoch = ?2 AND device_time >= ?3"
+         " AND device_time < ?4 ORDER BY device_time LIMIT ?5"),
     [DROP_VALUE] = "DELETE FROM value WHERE sample = ?1 AND attribute = ?2",
     [DROP_SAMPLE] =
         "DELETE FROM sample WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM value WHERE sample = ?1)",
