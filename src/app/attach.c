@@ -5,11 +5,14 @@
 
 static const tt_attachment *const attachments[] = {
     &tt_record_attachment,
+    &tt_telemetry_attachment,
+    &tt_web_attachment,
 };
 #define COUNT (sizeof attachments / sizeof *attachments)
 
 struct tt_attached {
   tt_world *world;
+  struct tt_collector *collector;
   void *selves[COUNT];
 };
 
@@ -18,8 +21,10 @@ tt_status tt_attach_all(const tt_attach_context *context, tt_attached **made, tt
   tt_attached *attached = calloc(1, sizeof *attached);
   if (!attached) return tt_fail(error, TT_NOMEM, "out of memory");
   attached->world = context->world;
+  tt_attach_context shared = *context;
+  shared.collector = &attached->collector;
   for (size_t i = 0; i < COUNT; i++) {
-    tt_status status = attachments[i]->open(context, &attached->selves[i], error);
+    tt_status status = attachments[i]->open(&shared, &attached->selves[i], error);
     if (status == TT_OK) continue;
     tt_attached_close(attached);
     return status;

@@ -15,6 +15,9 @@ typedef struct tt_attach_context {
   const tt_scene *scene;
   const tt_scene_options *options;
   tt_world *world;
+  /** Where telemetry leaves its collector for those behind it in the table; NULL inside where there is none. Set by
+   *  tt_attach_all(). */
+  struct tt_collector **collector;
 } tt_attach_context;
 
 typedef struct tt_attachment {
@@ -35,5 +38,7 @@ size_t tt_attached_addresses(const tt_attached *attached, char *line, size_t siz
 void tt_attached_close(tt_attached *attached);
 
 extern const tt_attachment tt_record_attachment;
+extern const tt_attachment tt_telemetry_attachment;
+extern const tt_attachment tt_web_attachment;
 
 #endif

@@ -27,7 +27,7 @@ struct tt_simulated {
   atomic_bool stopping;
   robot *robots;
   int robot_count;
-  int64_t interval;   /**< µs simulated */
+  int64_t interval; /**< µs simulated */
   bool begun;
   uint32_t world_epoch;
   int64_t offset;      /**< µs: UTC − simulated time */
@@ -41,7 +41,8 @@ static void publish(tt_observer *observer, const tt_view *view) {
 
 /** Letters that XML allows in a name; the kind before a colon goes. */
 static void append_name(GString *out, const char *name) {
-  for (; *name; name++) g_string_append_c(out, g_ascii_isalnum(*name) || strchr("._-", *name) ? *name : '_');
+  for (; *name; name++)
+    g_string_append_c(out, g_ascii_isalnum(*name) || strchr("._-", *name) ? *name : '_');
 }
 
 static char *identifier_of(const char *name, const char *robot_name, bool command) {
@@ -54,7 +55,8 @@ static char *identifier_of(const char *name, const char *robot_name, bool comman
   return g_string_free(identifier, FALSE);
 }
 
-static tt_status prepare_robot(tt_simulated *simulated, tt_world *world, int index, tt_error *error) {
+static tt_status prepare_robot(tt_simulated *simulated, tt_world *world, int index,
+                               tt_error *error) {
   const tt_robot *known = &tt_world_model(world)->robots[index];
   robot *prepared = &simulated->robots[index];
   int count;
@@ -66,12 +68,14 @@ static tt_status prepare_robot(tt_simulated *simulated, tt_world *world, int ind
     if (entries[i].robot != index) continue;
     bool command = entries[i].signal.source == TT_SIGNAL_COMMAND;
     char *identifier = identifier_of(entries[i].name, known->name, command);
-    status = tt_collector_attribute(simulated->collector, identifier, &prepared->values[prepared->count].attribute);
+    status = tt_collector_attribute(simulated->collector, identifier,
+                                    &prepared->values[prepared->count].attribute);
     g_free(identifier);
     prepared->signals[prepared->count++] = entries[i].signal;
   }
   if (status == TT_OK) return TT_OK;
-  return tt_fail(error, status, "telemetry: the robots have more devices or attributes than allowed; raise "
+  return tt_fail(error, status,
+                 "telemetry: the robots have more devices or attributes than allowed; raise "
                  "telemetry.max_devices or telemetry.max_attributes");
 }
 
@@ -83,20 +87,24 @@ static void begin_epoch(tt_simulated *simulated, const tt_view *view, int64_t ti
   simulated->last_stored = INT64_MIN;
   for (int i = 0; i < simulated->robot_count; i++) {
     robot *known = &simulated->robots[i];
-    known->epoch = tt_collector_begin_epoch(simulated->collector, known->device, time, simulated->offset);
+    known->epoch =
+        tt_collector_begin_epoch(simulated->collector, known->device, time, simulated->offset);
   }
 }
 
 static void take_view(tt_simulated *simulated, const tt_view *view) {
   int64_t time = llround(view->time * 1e6);
-  if (!simulated->begun || view->epoch != simulated->world_epoch) begin_epoch(simulated, view, time);
-  bool store = simulated->last_stored == INT64_MIN || time - simulated->last_stored >= simulated->interval;
+  if (!simulated->begun || view->epoch != simulated->world_epoch)
+    begin_epoch(simulated, view, time);
+  bool store =
+      simulated->last_stored == INT64_MIN || time - simulated->last_stored >= simulated->interval;
   if (store) simulated->last_stored = time;
   for (int i = 0; i < simulated->robot_count; i++) {
     robot *known = &simulated->robots[i];
-    for (int s = 0; s < known->count; s++) known->values[s].number = tt_signal_read(&known->signals[s], view);
-    tt_collector_record(simulated->collector, known->device, known->epoch, time, simulated->offset, known->values,
-                        known->count, store);
+    for (int s = 0; s < known->count; s++)
+      known->values[s].number = tt_signal_read(&known->signals[s], view);
+    tt_collector_record(simulated->collector, known->device, known->epoch, time, simulated->offset,
+                        known->values, known->count, store);
   }
 }
 
@@ -123,8 +131,8 @@ static gpointer run(gpointer data) {
   return NULL;
 }
 
-tt_status tt_simulated_new(tt_world *world, tt_collector *collector, double store_interval, tt_simulated **out,
-                           tt_error *error) {
+tt_status tt_simulated_new(tt_world *world, tt_collector *collector, double store_interval,
+                           tt_simulated **out, tt_error *error) {
   tt_simulated *simulated = g_new0(tt_simulated, 1);
   simulated->observer.publish = publish;
   simulated->collector = collector;
@@ -138,7 +146,8 @@ tt_status tt_simulated_new(tt_world *world, tt_collector *collector, double stor
   }
   if (status == TT_OK) {
     status = tt_world_add_observer(world, &simulated->observer);
-    if (status != TT_OK) tt_fail(error, status, "telemetry: the world has as many observers as it can");
+    if (status != TT_OK)
+      tt_fail(error, status, "telemetry: the world has as many observers as it can");
   }
   if (status != TT_OK) {
     tt_simulated_free(simulated);
@@ -149,7 +158,9 @@ tt_status tt_simulated_new(tt_world *world, tt_collector *collector, double stor
   return TT_OK;
 }
 
-uint64_t tt_simulated_lost(const tt_simulated *simulated) { return tt_view_queue_lost(simulated->queue); }
+uint64_t tt_simulated_lost(const tt_simulated *simulated) {
+  return tt_view_queue_lost(simulated->queue);
+}
 
 void tt_simulated_free(tt_simulated *simulated) {
   if (!simulated) return;

@@ -14,8 +14,8 @@ typedef struct tt_simulated tt_simulated;
 
 /** Adds an observer to a world that has not begun. `store_interval`: s simulated between stored samples; 0: every tick is
  *  stored. Views wait in a queue of their own; a collector that is behind loses samples, never the world time. */
-tt_status tt_simulated_new(tt_world *world, tt_collector *collector, double store_interval, tt_simulated **simulated,
-                           tt_error *error);
+tt_status tt_simulated_new(tt_world *world, tt_collector *collector, double store_interval,
+                           tt_simulated **simulated, tt_error *error);
 /** Samples lost because the collector was behind. Any thread. */
 uint64_t tt_simulated_lost(const tt_simulated *simulated);
 /** Once the world publishes no more: takes what is waiting and ends. NULL-safe. */

@@ -1,0 +1,47 @@
+/* telemetry.c: telemetry of a running scene: its robots are devices, and real ones may send too. */
+#include "app/attach.h"
+#include "telemetry/service.h"
+#include "telemetry/simulated.h"
+
+#include <stdlib.h>
+
+typedef struct run_telemetry {
+  tt_telemetry *service;
+  tt_simulated *simulated;
+} run_telemetry;
+
+static void close_telemetry(void *self) {
+  run_telemetry *telemetry = self;
+  tt_simulated_free(telemetry->simulated);
+  tt_telemetry_close(telemetry->service);
+  free(telemetry);
+}
+
+static tt_status open_telemetry(const tt_attach_context *context, void **self, tt_error *error) {
+  bool given;
+  const tt_telemetry_keys *keys = tt_scene_section(context->scene, "telemetry", &given);
+  if (!given) return TT_OK;
+  run_telemetry *telemetry = calloc(1, sizeof *telemetry);
+  if (!telemetry) return tt_fail(error, TT_NOMEM, "out of memory");
+  double interval = 0.1;
+  tt_quantity_parse(keys->store_interval, TT_TIME, &interval);  // checked when it was read
+  tt_status status = tt_telemetry_open(keys, &telemetry->service, error);
+  if (status == TT_OK) {
+    status = tt_simulated_new(context->world, tt_telemetry_collector(telemetry->service), interval,
+                              &telemetry->simulated, error);
+  }
+  if (status != TT_OK) {
+    close_telemetry(telemetry);
+    return status;
+  }
+  *context->collector = tt_telemetry_collector(telemetry->service);
+  *self = telemetry;
+  return TT_OK;
+}
+
+static const char *telemetry_address(void *self) {
+  return tt_telemetry_address(((run_telemetry *)self)->service);
+}
+
+const tt_attachment tt_telemetry_attachment = {"robocar-xml", open_telemetry, telemetry_address,
+                                               close_telemetry};
