@@ -236,16 +236,19 @@ static void byte_swapped(void **state) {
   expect_unharmed(r, CHECKED_FRAMES);
 }
 
+/* All at once, the second time before the first answer can have come: one step for each message, none skipped. */
 static void many_messages_at_once(void **state) {
   running *r = *state;
-  int s = join(r);
   uint8_t *all = malloc(FRAMES * TT_CONFORMANCE_MESSAGE);
   size_t size = 0;
   for (uint64_t n = 1; n <= FRAMES; n++) size += tested->message(n, all + size);
-  send_bytes(s, all, size);
+  for (int client = 0; client < 10; client++) {
+    int s = join(r);
+    send_bytes(s, all, size);
+    for (uint64_t n = 0; n <= FRAMES; n++) expect_answer(s, n);
+    close(s);
+  }
   free(all);
-  for (uint64_t n = 0; n <= FRAMES; n++) expect_answer(s, n); /* one step for each, none skipped */
-  close(s);
 }
 
 static void a_silent_client(void **state) {

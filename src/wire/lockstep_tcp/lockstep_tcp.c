@@ -252,6 +252,7 @@ static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size) {
 static void take_answer(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
   client *client = &self->client;
+  if (!self->frame_stands) return; /* what a new client says before its frame 0 waits until that is sent */
   size_t size = TT_LOCKSTEP_VELOCITY_BYTES((size_t)self->joints), used = 0;
   while (!client->answered && client->size - used >= size) {
     const uint8_t *bytes = client->buffer + used;
@@ -331,6 +332,7 @@ static void send_positions(tt_wire *wire, const tt_view *view) {
 static void reset(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
   self->next_counter = 0;
+  self->frame_stands = false;
   self->client.answered = false;
   self->client.stale = self->client.owed;
 }

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""lockstep-tcp against the real program: frames, restarts, refusals, policies, and the sample clients."""
+import os
+import pathlib
+import random
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from tether_process import ROOT, Tether  # noqa: E402
+
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="tether_state_")
+FRAME = struct.Struct(">Q10f")
+VELOCITIES = struct.Struct(">10f")
+LARGEST_ANGLE = struct.unpack(">f", bytes.fromhex("40490fda"))[0]
+
+
+def run(*settings):
+    arguments = ["run", "gripper", "--no-web", "--set", "wires.lockstep-tcp.listen=127.0.0.1:0"]
+    for setting in settings:
+        arguments += ["--set", setting]
+    return Tether(*arguments)
+
+
+def join(tether):
+    link = socket.create_connection(tether.address("lockstep-tcp"), timeout=20)
+    link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return link
+
+
+def receive(link, size=FRAME.size):
+    data = b""
+    while len(data) < size:
+        piece = link.recv(size - len(data))
+        if not piece:
+            raise EOFError("closed by the simulator")
+        data += piece
+    return data
+
+
+def velocities(n):
+    return VELOCITIES.pack(*[0.5 * ((n // 100 + joint) % 3 - 1) for joint in range(10)])
+
+
+def drive(link, frames, first=0):
+    """Answers `frames` frames, and returns every byte received, the frame after the last answer included."""
+    stream = receive(link)
+    for n in range(first, first + frames):
+        link.sendall(velocities(n))
+        stream += receive(link)
+    return stream
+
+
+def closed(link):
+    try:
+        return link.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+class Lockstep(unittest.TestCase):
+    def test_ten_thousand_frames_twice_byte_for_byte(self):
+        with run("wires.lockstep-tcp.steps_per_frame=1") as tether:
+            with join(tether) as link:
+                stream = drive(link, 10000)
+            frames = [FRAME.unpack_from(stream, at) for at in range(0, len(stream), FRAME.size)]
+            self.assertEqual([frame[0] for frame in frames], list(range(10001)))
+            self.assertTrue(all(abs(angle) <= LARGEST_ANGLE for frame in frames for angle in frame[1:]))
+            self.assertEqual([round(angle, 6) for angle in frames[0][1:]], [0] * 7 + [-0.1] * 3)
+            with join(tether) as link:
+                self.assertEqual(drive(link, 10000), stream)
+            self.assertEqual(tether.stop(), 0)
+        with run("wires.lockstep-tcp.steps_per_frame=1") as tether, join(tether) as link:
+            self.assertEqual(drive(link, 10000), stream)
+
+    def test_any_segmentation(self):
+        with run() as tether:
+            with join(tether) as link:
+                expected = drive(link, 100)
+            dice, bytes_to_send = random.Random(1), b"".join(velocities(n) for n in range(100))
+            with join(tether) as link:
+                while bytes_to_send:
+                    size = dice.randint(1, 120)
+                    link.sendall(bytes_to_send[:size])
+                    bytes_to_send = bytes_to_send[size:]
+                self.assertEqual(receive(link, len(expected)), expected)
+
+    def test_a_second_client_is_refused_and_says_so_in_the_log(self):
+        with run() as tether, join(tether) as first:
+            receive(first)
+            with join(tether) as second:
+                self.assertTrue(closed(second))
+            tether.wait_line("one client at a time")
+            first.sendall(velocities(0))
+            self.assertEqual(FRAME.unpack(receive(first))[0], 1)
+
+    def test_a_velocity_that_is_no_number_closes_with_a_clear_line(self):
+        with run() as tether:
+            with join(tether) as link:
+                receive(link)
+                link.sendall(VELOCITIES.pack(*[0.0] * 4, float("nan"), *[0.0] * 5))
+                self.assertTrue(closed(link))
+            self.assertIn("velocity 5 (finger1_base) is not a finite number", tether.wait_line("finite"))
+            with join(tether) as link:
+                self.assertEqual(FRAME.unpack(receive(link))[0], 0)
+
+    def test_a_vanished_client_makes_room_at_frame_0(self):
+        with run() as tether:
+            for _ in range(3):
+                with join(tether) as link:
+                    drive(link, 5)
+                    link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            with join(tether) as link:
+                frame, *angles = FRAME.unpack(receive(link))
+                self.assertEqual(frame, 0)
+                self.assertEqual(angles[0], 0)
+
+    def test_on_disconnect_keep_goes_on_where_it_was(self):
+        with run("wires.lockstep-tcp.on_disconnect=keep") as tether:
+            with join(tether) as link:
+                last = drive(link, 5)[-FRAME.size:]
+            with join(tether) as link:
+                self.assertEqual(receive(link), last)
+
+    def test_on_disconnect_exit_ends_the_program(self):
+        with run("wires.lockstep-tcp.on_disconnect=exit") as tether:
+            with join(tether) as link:
+                drive(link, 5)
+            self.assertEqual(tether.wait_exit(), 0)
+
+    def test_the_originals_option_sets_the_port(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        with Tether("run", "gripper", "--no-web", "--remote_control_port", port) as tether, join(tether) as link:
+            self.assertEqual(tether.address("lockstep-tcp"), ("127.0.0.1", port))
+            drive(link, 2)
+
+    def test_a_port_in_use_ends_with_status_3(self):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            setting = f"wires.lockstep-tcp.listen=127.0.0.1:{other.getsockname()[1]}"
+            with Tether("run", "gripper", "--no-web", "--set", setting, ready=False) as tether:
+                self.assertEqual(tether.wait_exit(), 3)
+                self.assertIn("in use", tether.text())
+
+
+class Samples(unittest.TestCase):
+    def run_sample(self, *command):
+        with run() as tether:
+            host, port = tether.address("lockstep-tcp")
+            where = f"{host}:{port}" if command[0] == sys.executable else str(port)
+            result = subprocess.run([*command, where, "120"], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stdout, r"done: 120 frames, swivel at 0\.4\d\d rad")
+
+    def test_python(self):
+        self.run_sample(sys.executable, str(ROOT / "clients/python/lockstep_tcp.py"))
+
+    @unittest.skipUnless(shutil.which("cc"), "no C compiler")
+    def test_c(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = f"{folder}/lockstep_tcp"
+            subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", ROOT / "clients/c/lockstep_tcp.c", "-o", program,
+                            "-lm"], check=True)
+            self.run_sample(program)
+
+    @unittest.skipUnless(shutil.which("java"), "no Java")
+    def test_java(self):
+        self.run_sample("java", str(ROOT / "clients/java/LockstepTcp.java"))
+
+
+if __name__ == "__main__":
+    unittest.main()
