@@ -25,7 +25,7 @@ ALLOWED = {
     "robot": {"config/schema.h", "core", "physics"},
     "store": {"core"},
     "telemetry": {"config/schema.h", "core", "net", "store"},
-    "web": {"config/schema.h", "core", "net", "record", "store", "telemetry", "wire/wire.h"},
+    "web": {"config/schema.h", "control", "core", "net", "record", "store", "telemetry", "wire/wire.h"},
     "wire": {"config/schema.h", "core", "net"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -1,13 +1,19 @@
 /* web.c: the pages of a running scene. Rooms that have pages register their routes here, before the server listens. */
 #include "app/attach.h"
+#include "web/live.h"
 #include "web/section.h"
 #include "web/telemetry_routes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct run_web {
   tt_web *server;
+  tt_live *live;
   tt_telemetry_routes *telemetry; /**< NULL where the scene has none */
+  tt_live_line *lines;
+  char scene[128];
 } run_web;
 
 static void close_web(void *self) {
@@ -15,19 +21,62 @@ static void close_web(void *self) {
   tt_telemetry_routes_stop(web->telemetry);
   tt_web_free(web->server);
   tt_telemetry_routes_free(web->telemetry);
+  tt_live_close(web->live);
+  free(web->lines);
   free(web);
+}
+
+static tt_status copy_lines(run_web *web, const tt_scene *scene, tt_error *error) {
+  web->lines = calloc((size_t)scene->line_count + 1, sizeof *web->lines);
+  if (!web->lines) return tt_fail(error, TT_NOMEM, "out of memory");
+  for (int i = 0; i < scene->line_count; i++) {
+    const tt_painted_line *from = &scene->lines[i];
+    web->lines[i] =
+        (tt_live_line){from->x1, from->y1, from->x2, from->y2, from->width, from->darkness};
+  }
+  return TT_OK;
+}
+
+/* The scene's name: its file without folder and ending. */
+static void name_scene(run_web *web, const char *path) {
+  const char *slash = strrchr(path, '/');
+  snprintf(web->scene, sizeof web->scene, "%s", slash ? slash + 1 : path);
+  char *dot = strrchr(web->scene, '.');
+  if (dot) *dot = 0;
+}
+
+static tt_status open_live(run_web *web, const tt_attach_context *context, tt_error *error) {
+  static const char *const paces[] = {"realtime", "lockstep", "fast"};
+  const tt_scene *scene = context->scene;
+  double timestep = tt_model_timestep(tt_world_model(context->world));
+  TT_TRY(copy_lines(web, scene, error));
+  name_scene(web, scene->path);
+  tt_live_options options = {.world = context->world,
+                             .scene = web->scene,
+                             .description = scene->description,
+                             .pace = paces[scene->pace],
+                             .timestep = timestep,
+                             .tick = timestep * (double)scene->io_steps,
+                             .dynamics = scene->dynamics,
+                             .lines = web->lines,
+                             .line_count = scene->line_count};
+  TT_TRY(tt_live_open(web->server, &options, &web->live, error));
+  return tt_world_add_observer(context->world, tt_live_observer(web->live));
+}
+
+static tt_status start(run_web *web, const tt_attach_context *context, tt_error *error) {
+  TT_TRY(tt_web_from_keys(tt_scene_section(context->scene, "web", NULL), &web->server, error));
+  TT_TRY(open_live(web, context, error));
+  if (*context->collector)
+    web->telemetry = tt_telemetry_routes_new(web->server, *context->collector);
+  return tt_web_start(web->server, error);
 }
 
 static tt_status open_web(const tt_attach_context *context, void **self, tt_error *error) {
   if (context->options->no_web) return TT_OK;
   run_web *web = calloc(1, sizeof *web);
   if (!web) return tt_fail(error, TT_NOMEM, "out of memory");
-  tt_status status =
-      tt_web_from_keys(tt_scene_section(context->scene, "web", NULL), &web->server, error);
-  if (status == TT_OK && *context->collector) {
-    web->telemetry = tt_telemetry_routes_new(web->server, *context->collector);
-  }
-  if (status == TT_OK) status = tt_web_start(web->server, error);
+  tt_status status = start(web, context, error);
   if (status != TT_OK) {
     close_web(web);
     return status;

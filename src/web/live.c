@@ -1,0 +1,229 @@
+#include "web/live_internal.h"
+
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VIEWS 1024
+#define EVENTS 256
+#define TIMER_MS 16 /* 60 frames a second */
+#define SMALLEST_GAP_NS                                                                            \
+  1000000u /* wall: a free-running world is shown a thousand times a second at most */
+#define SMALLEST_GAP 0.0005 /* s simulated */
+#define STATUS_EVERY 200000 /* µs */
+#define MESSAGE_EVERY 50000 /* µs: 20 monitored messages a second are as many as anybody reads */
+
+/* ---- the world's thread ---- */
+
+static void publish(tt_observer *observer, const tt_view *view) {
+  tt_live *live = (tt_live *)observer;
+  if (atomic_load_explicit(&live->watchers, memory_order_relaxed) == 0) return;
+  bool turned_back = view->time < live->next_push_time - 2 * SMALLEST_GAP; /* a reset */
+  if (!turned_back && view->time < live->next_push_time) return;
+  uint64_t now = tt_net_now();
+  if (now < live->next_push_ns && !turned_back) return;
+  live->next_push_ns = now + SMALLEST_GAP_NS;
+  live->next_push_time = view->time + SMALLEST_GAP;
+  tt_view_queue_push(live->views, view);
+}
+
+static void note_event(tt_observer *observer, uint64_t step, const char *source, const char *text) {
+  tt_live *live = (tt_live *)observer;
+  if (atomic_load_explicit(&live->watchers, memory_order_relaxed) == 0) return;
+  tt_live_event event = {.step = step};
+  snprintf(event.source, sizeof event.source, "%s", source);
+  snprintf(event.text, sizeof event.text, "%s", text);
+  tt_queue_push(live->events, &event);
+}
+
+/* ---- the web's thread ---- */
+
+static void say_to_all(tt_live *live, GString *text) {
+  for (guint i = 0; i < live->pages->len; i++)
+    tt_live_page_say(live->pages->pdata[i], g_string_new_len(text->str, (gssize)text->len));
+  g_string_free(text, TRUE);
+}
+
+static void take_views(tt_live *live) {
+  uint64_t lost;
+  for (const tt_view *view; (view = tt_view_queue_front(live->views, &lost));) {
+    for (guint i = 0; i < live->pages->len; i++)
+      tt_live_page_sample(live->pages->pdata[i], view, lost);
+    tt_view_copy(live->latest, view);
+    live->pose_number++;
+    tt_view_queue_pop(live->views);
+  }
+}
+
+static void take_events(tt_live *live) {
+  tt_live_event event;
+  while (tt_queue_pop(live->events, &event)) say_to_all(live, tt_live_event_text(&event));
+}
+
+static void show_status(tt_live *live, int64_t now) {
+  if (now - live->status_at < STATUS_EVERY) return;
+  live->status_at = now;
+  for (guint i = 0; i < live->pages->len; i++) {
+    tt_live_page *page = live->pages->pdata[i];
+    tt_live_page_say(page, tt_live_status(live, page));
+  }
+}
+
+static void show_message(tt_live *live, const tt_tapped *message) {
+  for (guint i = 0; i < live->pages->len; i++) {
+    tt_live_page *page = live->pages->pdata[i];
+    if (page->monitor == message->wire) tt_live_page_say(page, tt_live_message(live, message));
+  }
+}
+
+/* The newest message of each direction; what came between is not shown. */
+static void take_messages(tt_live *live, int64_t now) {
+  tt_tapped message, newest[2];
+  bool got[2] = {false, false};
+  if (now - live->message_at < MESSAGE_EVERY) return;
+  live->message_at = now;
+  while (tt_world_take_tapped(live->world, &message)) {
+    newest[message.incoming] = message;
+    got[message.incoming] = true;
+  }
+  for (int i = 0; i < 2; i++)
+    if (got[i]) show_message(live, &newest[i]);
+}
+
+static gboolean on_timer(gpointer data) {
+  tt_live *live = data;
+  int64_t now = g_get_monotonic_time();
+  take_views(live);
+  take_events(live);
+  take_messages(live, now);
+  show_status(live, now);
+  for (guint i = 0; i < live->pages->len; i++)
+    tt_web_stream_wake(((tt_live_page *)live->pages->pdata[i])->stream);
+  return G_SOURCE_CONTINUE;
+}
+
+static void start_timer(tt_live *live) {
+  if (live->timer) return;
+  live->timer = g_timeout_source_new(TIMER_MS);
+  g_source_set_callback(live->timer, on_timer, live, NULL);
+  g_source_attach(live->timer, tt_web_context(live->web));
+}
+
+static void stop_timer(tt_live *live) {
+  if (!live->timer) return;
+  g_source_destroy(live->timer);
+  g_clear_pointer(&live->timer, g_source_unref);
+}
+
+static void on_open(void *context, const tt_web_request *request,
+                    SoupWebsocketConnection *connection) {
+  tt_live *live = context;
+  tt_live_page *page = tt_live_page_new(live, request, connection);
+  tt_live_page_say(page, g_string_new_len(live->hello->str, (gssize)live->hello->len));
+  tt_live_page_say(page, g_string_new_len(live->model_text->str, (gssize)live->model_text->len));
+  g_ptr_array_add(live->pages, page);
+  atomic_fetch_add(&live->watchers, 1);
+  start_timer(live);
+  tt_web_stream_wake(page->stream);
+}
+
+/* Nobody monitors a wire any more: the world need not show its messages. */
+static void end_monitoring(tt_live *live) {
+  for (guint i = 0; i < live->pages->len; i++)
+    if (((tt_live_page *)live->pages->pdata[i])->monitor >= 0) return;
+  tt_world_post(live->world, &(tt_mail){.kind = TT_MAIL_TAP, .index = -1, .source = "web"});
+}
+
+void tt_live_remove_page(tt_live *live, tt_live_page *page) {
+  g_ptr_array_remove(live->pages, page);
+  atomic_fetch_sub(&live->watchers, 1);
+  end_monitoring(live);
+  if (live->pages->len == 0) stop_timer(live);
+}
+
+/* ---- meshes ---- */
+
+static void append_u32(GString *to, uint32_t value) {
+  uint32_t little = GUINT32_TO_LE(value);
+  g_string_append_len(to, (const char *)&little, sizeof little);
+}
+
+static void append_f32(GString *to, float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  append_u32(to, bits);
+}
+
+static void answer_mesh(void *context, const tt_web_request *request) {
+  tt_live *live = context;
+  int count;
+  const tt_mesh *meshes = tt_world_meshes(live->world, &count);
+  char *end;
+  long index = strtol(request->rest, &end, 10);
+  if (*end || end == request->rest || index < 0 || index >= count) {
+    tt_web_respond_error(request, TT_NOT_FOUND, "there is no such mesh");
+    return;
+  }
+  const tt_mesh *mesh = &meshes[index];
+  GString *bytes = g_string_new(NULL);
+  append_u32(bytes, (uint32_t)mesh->vertex_count);
+  append_u32(bytes, (uint32_t)mesh->triangle_count);
+  for (int i = 0; i < 3 * mesh->vertex_count; i++) append_f32(bytes, mesh->vertices[i]);
+  for (int i = 0; i < 3 * mesh->triangle_count; i++)
+    append_u32(bytes, (uint32_t)mesh->triangles[i]);
+  tt_web_respond(request, 200, "application/octet-stream", bytes->str, bytes->len);
+  g_string_free(bytes, TRUE);
+}
+
+/* ---- opening and closing ---- */
+
+static void add_routes(tt_live *live) {
+  static const char live_path[] = "/live", meshes_path[] = "/api/meshes/";
+  tt_web_add_socket(live->web,
+                    &(tt_web_socket_route){
+                        .path = live_path, .open = on_open, .max_message = 65536, .context = live});
+  tt_web_add_route(
+      live->web,
+      &(tt_web_route){
+          .path = meshes_path, .methods = "GET", .handle = answer_mesh, .context = live});
+}
+
+tt_status tt_live_open(tt_web *web, const tt_live_options *options, tt_live **made,
+                       tt_error *error) {
+  tt_live *live = g_new0(tt_live, 1);
+  live->observer = (tt_observer){.publish = publish, .event = note_event};
+  live->options = *options;
+  live->web = web;
+  live->world = options->world;
+  live->model = tt_world_model(options->world);
+  live->views = tt_view_queue_new(live->model, VIEWS);
+  live->events = tt_queue_new(EVENTS, sizeof(tt_live_event));
+  live->latest = tt_view_new(live->model);
+  live->pages = g_ptr_array_new();
+  *made = live;
+  if (!live->views || !live->events || !live->latest) {
+    tt_live_close(live);
+    *made = NULL;
+    return tt_fail(error, TT_NOMEM, "out of memory for the pages' stream");
+  }
+  tt_view_copy(live->latest, tt_world_view(options->world));
+  live->hello = tt_live_hello(live);
+  live->model_text = tt_live_model(live);
+  add_routes(live);
+  return TT_OK;
+}
+
+tt_observer *tt_live_observer(tt_live *live) { return &live->observer; }
+
+void tt_live_close(tt_live *live) {
+  if (!live) return;
+  stop_timer(live);
+  tt_view_queue_free(live->views);
+  tt_queue_free(live->events);
+  tt_view_free(live->latest);
+  if (live->hello) g_string_free(live->hello, TRUE);
+  if (live->model_text) g_string_free(live->model_text, TRUE);
+  g_ptr_array_free(live->pages, TRUE);
+  g_free(live);
+}

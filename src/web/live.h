@@ -1,0 +1,42 @@
+/* live.h: the pages' window on a running world: docs/web.md, protocol version 1.
+ *
+ * The world's thread only pushes views into a queue while a page is connected. Everything else happens in the
+ * web's thread: frames for each page at the pace that page takes them, requests into the world's mailbox.
+ */
+#ifndef TT_WEB_LIVE_H
+#define TT_WEB_LIVE_H
+
+#include "core/observer.h"
+#include "core/world.h"
+#include "web/server.h"
+
+#define TT_LIVE_PROTOCOL 1
+
+/** A line painted on the floor, for the view. */
+typedef struct tt_live_line {
+  double x1, y1, x2, y2, width; /**< m, arena frame */
+  double darkness;              /**< 0…1 */
+} tt_live_line;
+
+typedef struct tt_live_options {
+  tt_world *world;   /**< must outlive the live stream */
+  const char *scene; /**< its name, for people */
+  const char *description;
+  const char *pace;      /**< "realtime", "lockstep", "fast" */
+  double timestep, tick; /**< s */
+  bool dynamics;
+  const tt_live_line *lines; /**< copied into the model message */
+  int line_count;
+} tt_live_options;
+
+typedef struct tt_live tt_live;
+
+/** Adds the routes /live and /api/meshes/ to `web`, before tt_web_start(). */
+tt_status tt_live_open(tt_web *web, const tt_live_options *options, tt_live **live,
+                       tt_error *error);
+/** To add to the world. */
+tt_observer *tt_live_observer(tt_live *live);
+/** After tt_web_free(): frees what the routes used. */
+void tt_live_close(tt_live *live);
+
+#endif

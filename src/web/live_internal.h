@@ -1,0 +1,99 @@
+/* live_internal.h: shared by live.c (the hub), live_page.c (one page), live_json.c (texts), live_request.c (what pages
+ * ask) and live_joystick.c. */
+#ifndef TT_WEB_LIVE_INTERNAL_H
+#define TT_WEB_LIVE_INTERNAL_H
+
+#include "core/queue.h"
+#include "web/live.h"
+
+#include <json-c/json.h>
+
+#include <stdatomic.h>
+
+#define TT_LIVE_FRAMES_UNDER_WAY 2
+#define TT_LIVE_MOST_SIGNALS 256
+
+/** What a page has asked to plot. */
+typedef struct tt_live_subscription {
+  uint32_t number;
+  tt_signal signals[TT_LIVE_MOST_SIGNALS];
+  int count;
+  double period;   /* s simulated between samples */
+  double next;     /* s simulated at which the next is due */
+  GArray *samples; /* doubles: time, values, time, values … */
+  uint32_t lost;
+  int64_t sent; /* µs monotonic of the last message */
+} tt_live_subscription;
+
+typedef struct tt_live_joystick tt_live_joystick;
+
+typedef struct tt_live_page {
+  tt_live *live;
+  SoupWebsocketConnection *connection;
+  tt_web_stream *stream;
+  GQueue texts; /* GString, oldest first */
+  uint32_t sequence, acknowledged;
+  uint64_t pose_shown; /* live->pose_number of the last pose frame */
+  int64_t pose_sent;   /* µs monotonic */
+  uint64_t frames_dropped;
+  bool contacts;
+  int monitor; /* wire, or −1 */
+  tt_live_subscription plot;
+  tt_live_joystick *joystick;
+} tt_live_page;
+
+typedef struct tt_live_event {
+  uint64_t step;
+  char source[32];
+  char text[224];
+} tt_live_event;
+
+struct tt_live {
+  tt_observer observer; /* first: the world calls back with it */
+  tt_live_options options;
+  tt_web *web;
+  tt_world *world;
+  const tt_model *model;
+  GString *hello, *model_text;
+  tt_view_queue *views;
+  tt_queue *events;
+  atomic_int watchers;   /* pages connected: without any, publishing costs one load */
+  uint64_t next_push_ns; /* the world's thread: views closer together in wall time are not pushed */
+  double next_push_time;
+
+  GPtrArray *pages;
+  GSource *timer;
+  tt_view *latest;
+  uint64_t pose_number;
+  uint64_t lost;
+  int64_t status_at; /* µs monotonic of the last status */
+  int64_t message_at;
+};
+
+/* live_json.c */
+GString *tt_live_hello(const tt_live *live);
+GString *tt_live_model(const tt_live *live);
+GString *tt_live_status(tt_live *live, const tt_live_page *page);
+GString *tt_live_message(const tt_live *live, const tt_tapped *message);
+GString *tt_live_event_text(const tt_live_event *event);
+GString *tt_live_error(const char *text);
+
+/* live_page.c */
+tt_live_page *tt_live_page_new(tt_live *live, const tt_web_request *request,
+                               SoupWebsocketConnection *connection);
+/** Queues a text; the page owns it. When too many wait, the oldest events give way. */
+void tt_live_page_say(tt_live_page *page, GString *text);
+/** Takes what the page plots out of a view. */
+void tt_live_page_sample(tt_live_page *page, const tt_view *view, uint64_t lost);
+
+/* live.c */
+void tt_live_remove_page(tt_live *live, tt_live_page *page);
+
+/* live_request.c */
+void tt_live_request(tt_live_page *page, const char *text, size_t size);
+
+/* live_joystick.c */
+void tt_live_joystick_set(tt_live_page *page, struct json_object *request);
+void tt_live_joystick_free(tt_live_joystick *joystick);
+
+#endif

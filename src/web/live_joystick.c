@@ -1,0 +1,123 @@
+/* live_joystick.c: a page as the joystick of sharp-json: its sticks to a core over UDP, the core's heartbeat back. */
+#include "control/sharp_link.h"
+#include "web/live_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define EVERY_MS 10
+#define BIND "127.0.0.1:2000"   /* where the original's core expects its joystick */
+#define HEARTBEAT_WITHIN 100000 /* µs */
+
+struct tt_live_joystick {
+  tt_live_page *page;
+  char *core;
+  tt_net *net;
+  tt_sharp_link link;
+  int values[TT_JOYSTICK_VALUES];
+  GSource *timer;
+  int64_t heard; /* µs monotonic */
+  bool connected;
+};
+
+static void say_connected(const tt_live_joystick *joystick) {
+  GString *text = g_string_new(NULL);
+  g_string_printf(text, "{\"type\":\"joystick\",\"connected\":%s}",
+                  joystick->connected ? "true" : "false");
+  tt_live_page_say(joystick->page, text);
+}
+
+static gboolean on_timer(gpointer data) {
+  tt_live_joystick *joystick = data;
+  int64_t now = g_get_monotonic_time();
+  tt_net_poll(joystick->net, 0);
+  if (joystick->link.heard) joystick->heard = now;
+  joystick->link.heard = false;
+  bool connected = joystick->heard && now - joystick->heard < HEARTBEAT_WITHIN;
+  if (connected != joystick->connected) {
+    joystick->connected = connected;
+    say_connected(joystick);
+  }
+  tt_sharp_link_send(&joystick->link, &tt_sharp_joystick_format, joystick->values);
+  return G_SOURCE_CONTINUE;
+}
+
+void tt_live_joystick_free(tt_live_joystick *joystick) {
+  if (!joystick) return;
+  if (joystick->timer) {
+    g_source_destroy(joystick->timer);
+    g_source_unref(joystick->timer);
+    /* who leaves lets go of the sticks */
+    memset(joystick->values, 0, sizeof joystick->values);
+    tt_sharp_link_send(&joystick->link, &tt_sharp_joystick_format, joystick->values);
+  }
+  if (joystick->net) tt_net_free(joystick->net);
+  g_free(joystick->core);
+  g_free(joystick);
+}
+
+static tt_live_joystick *open_joystick(tt_live_page *page, const char *core, tt_error *error) {
+  tt_live_joystick *joystick = g_new0(tt_live_joystick, 1);
+  joystick->page = page;
+  joystick->core = g_strdup(core);
+  joystick->net = tt_net_new();
+  joystick->link = (tt_sharp_link){
+      .name = "core", .bind = BIND, .peer = joystick->core, .hears = &tt_sharp_heartbeat_format};
+  if (!joystick->net || tt_sharp_link_open(&joystick->link, joystick->net, error) != TT_OK) {
+    tt_live_joystick_free(joystick);
+    return NULL;
+  }
+  joystick->timer = g_timeout_source_new(EVERY_MS);
+  g_source_set_callback(joystick->timer, on_timer, joystick, NULL);
+  g_source_attach(joystick->timer, tt_web_context(page->live->web));
+  say_connected(joystick);
+  return joystick;
+}
+
+/* −1…1 as the wire has it. */
+static int stick(struct json_object *value) {
+  double deflection = json_object_get_double(value);
+  if (!isfinite(deflection)) return 0;
+  return (int)lround(TT_SHARP_FULL * fmax(-1, fmin(1, deflection)));
+}
+
+static void read_list(struct json_object *request, const char *key, int first, int count,
+                      bool sticks, int *values) {
+  struct json_object *list;
+  if (!json_object_object_get_ex(request, key, &list) ||
+      !json_object_is_type(list, json_type_array))
+    return;
+  for (int i = 0; i < count && (size_t)i < json_object_array_length(list); i++) {
+    struct json_object *value = json_object_array_get_idx(list, (size_t)i);
+    values[first + i] = sticks ? stick(value) : json_object_get_boolean(value);
+  }
+}
+
+static void read_button(struct json_object *request, const char *key, int *value) {
+  struct json_object *pressed;
+  if (json_object_object_get_ex(request, key, &pressed)) *value = json_object_get_boolean(pressed);
+}
+
+void tt_live_joystick_set(tt_live_page *page, struct json_object *request) {
+  struct json_object *core;
+  tt_error error = {.text = ""};
+  const char *address =
+      json_object_object_get_ex(request, "core", &core) ? json_object_get_string(core) : NULL;
+  if (page->joystick && (!address || strcmp(page->joystick->core, address) != 0)) {
+    tt_live_joystick_free(page->joystick);
+    page->joystick = NULL;
+  }
+  if (!address) return;
+  if (!page->joystick) page->joystick = open_joystick(page, address, &error);
+  if (!page->joystick) {
+    tt_live_page_say(page, tt_live_error(error.text));
+    return;
+  }
+  int *values = page->joystick->values;
+  read_list(request, "axes", TT_JOYSTICK_LEFT_X, 4, true, values);
+  read_list(request, "dpad", TT_JOYSTICK_UP, 4, false, values);
+  read_list(request, "buttons", TT_JOYSTICK_A, 4, false, values);
+  read_button(request, "back", &values[TT_JOYSTICK_BACK]);
+  read_button(request, "select", &values[TT_JOYSTICK_SELECT]);
+  read_button(request, "start", &values[TT_JOYSTICK_START]);
+}

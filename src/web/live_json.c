@@ -1,0 +1,310 @@
+/* live_json.c: the texts of docs/web.md. json-c writes them, so that whatever a name holds is escaped. */
+#include "web/live_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* json-c prints doubles with %.17g; these helpers keep the builders below readable. */
+static void add_text(struct json_object *to, const char *key, const char *value) {
+  json_object_object_add(to, key, json_object_new_string(value));
+}
+
+static void add_int(struct json_object *to, const char *key, int64_t value) {
+  json_object_object_add(to, key, json_object_new_int64(value));
+}
+
+static void add_double(struct json_object *to, const char *key, double value) {
+  json_object_object_add(to, key, json_object_new_double(value));
+}
+
+static void add_bool(struct json_object *to, const char *key, bool value) {
+  json_object_object_add(to, key, json_object_new_boolean(value));
+}
+
+static struct json_object *add_array(struct json_object *to, const char *key) {
+  struct json_object *array = json_object_new_array();
+  json_object_object_add(to, key, array);
+  return array;
+}
+
+static void add_doubles(struct json_object *to, const char *key, const double *values, int count) {
+  struct json_object *array = add_array(to, key);
+  for (int i = 0; i < count; i++) json_object_array_add(array, json_object_new_double(values[i]));
+}
+
+static struct json_object *message(const char *type) {
+  struct json_object *made = json_object_new_object();
+  add_text(made, "type", type);
+  return made;
+}
+
+static GString *finish(struct json_object *object) {
+  GString *text = g_string_new(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+  json_object_put(object);
+  return text;
+}
+
+/* ---- hello and model ---- */
+
+GString *tt_live_hello(const tt_live *live) {
+  const tt_live_options *options = &live->options;
+  struct json_object *hello = message("hello");
+  char token[32];
+  snprintf(token, sizeof token, "%llx", (unsigned long long)g_get_real_time());
+  add_int(hello, "protocol", TT_LIVE_PROTOCOL);
+  add_text(hello, "version", TETHER_VERSION);
+  add_text(hello, "scene", options->scene);
+  add_text(hello, "description", options->description);
+  add_double(hello, "timestep", options->timestep);
+  add_double(hello, "tick", options->tick);
+  add_text(hello, "pace", options->pace);
+  add_bool(hello, "dynamics", options->dynamics);
+  add_text(hello, "token", token);
+  return finish(hello);
+}
+
+static void add_bodies(struct json_object *to, const tt_model *model) {
+  struct json_object *list = add_array(to, "bodies");
+  for (int i = 0; i < model->body_count; i++) {
+    struct json_object *body = json_object_new_object();
+    add_text(body, "name", model->bodies[i].name);
+    add_int(body, "parent", model->bodies[i].parent);
+    add_int(body, "robot", model->bodies[i].robot);
+    add_int(body, "piece", model->bodies[i].piece);
+    json_object_array_add(list, body);
+  }
+}
+
+static void add_joints(struct json_object *to, const tt_model *model) {
+  static const char *const kinds[] = {"hinge", "slide", "ball", "free"};
+  struct json_object *list = add_array(to, "joints");
+  for (int i = 0; i < model->joint_count; i++) {
+    const tt_joint *from = &model->joints[i];
+    struct json_object *joint = json_object_new_object();
+    add_text(joint, "name", from->name);
+    add_text(joint, "kind", kinds[from->kind]);
+    add_int(joint, "body", from->body);
+    add_int(joint, "robot", from->robot);
+    json_object_object_add(joint, "lower",
+                           from->limited ? json_object_new_double(from->lower) : NULL);
+    json_object_object_add(joint, "upper",
+                           from->limited ? json_object_new_double(from->upper) : NULL);
+    json_object_array_add(list, joint);
+  }
+}
+
+static void add_robots(struct json_object *to, const tt_model *model) {
+  struct json_object *list = add_array(to, "robots");
+  for (int i = 0; i < model->robot_count; i++) {
+    struct json_object *robot = json_object_new_object();
+    add_text(robot, "name", model->robots[i].name);
+    add_text(robot, "alliance", model->robots[i].alliance);
+    add_int(robot, "root", model->robots[i].root_body);
+    json_object_array_add(list, robot);
+  }
+}
+
+static void add_signals(struct json_object *to, const tt_names *names) {
+  struct json_object *list = add_array(to, "signals");
+  int count;
+  const tt_signal_entry *entries = tt_names_signals(names, &count);
+  for (int i = 0; i < count; i++) {
+    struct json_object *signal = json_object_new_object();
+    add_text(signal, "name", entries[i].name);
+    add_text(signal, "unit", tt_unit_si(entries[i].signal.dimension)->name);
+    add_int(signal, "robot", entries[i].robot);
+    add_bool(signal, "command", entries[i].signal.source == TT_SIGNAL_COMMAND);
+    json_object_array_add(list, signal);
+  }
+}
+
+static void add_commands(struct json_object *to, const tt_model *model, const tt_names *names) {
+  struct json_object *list = add_array(to, "commands");
+  for (int i = 0; i < model->command_count; i++) {
+    const tt_command *from = &model->commands[i];
+    struct json_object *command = json_object_new_object();
+    add_text(command, "name", tt_names_command(names, i));
+    add_text(command, "unit", tt_unit_si(from->dimension)->name);
+    add_int(command, "robot", from->robot);
+    add_double(command, "lower", from->lower);
+    add_double(command, "upper", from->upper);
+    json_object_array_add(list, command);
+  }
+}
+
+static void add_shapes(struct json_object *to, const tt_world *world) {
+  static const char *const kinds[] = {"plane",    "sphere", "capsule", "ellipsoid",
+                                      "cylinder", "box",    "mesh",    "heightfield"};
+  struct json_object *list = add_array(to, "shapes");
+  int count;
+  const tt_shape *shapes = tt_world_shapes(world, &count);
+  for (int i = 0; i < count; i++) {
+    const tt_shape *from = &shapes[i];
+    struct json_object *shape = json_object_new_object();
+    double rgba[4] = {from->rgba[0], from->rgba[1], from->rgba[2], from->rgba[3]};
+    add_text(shape, "kind", kinds[from->kind]);
+    add_int(shape, "body", from->body);
+    add_doubles(shape, "size", from->size, 3);
+    add_doubles(shape, "position", from->position, 3);
+    add_doubles(shape, "rotation", from->rotation, 4);
+    add_doubles(shape, "rgba", rgba, 4);
+    add_int(shape, "mesh", from->mesh);
+    add_text(shape, "name", from->name);
+    add_bool(shape, "decoration", from->decoration);
+    json_object_array_add(list, shape);
+  }
+  tt_world_meshes(world, &count);
+  add_int(to, "meshes", count);
+}
+
+static void add_lines(struct json_object *to, const tt_live_options *options) {
+  struct json_object *list = add_array(to, "lines");
+  for (int i = 0; i < options->line_count; i++) {
+    const tt_live_line *from = &options->lines[i];
+    struct json_object *line = json_object_new_object();
+    add_double(line, "x1", from->x1);
+    add_double(line, "y1", from->y1);
+    add_double(line, "x2", from->x2);
+    add_double(line, "y2", from->y2);
+    add_double(line, "width", from->width);
+    add_double(line, "darkness", from->darkness);
+    json_object_array_add(list, line);
+  }
+}
+
+GString *tt_live_model(const tt_live *live) {
+  struct json_object *model = message("model");
+  const tt_names *names = tt_world_names(live->world);
+  add_bodies(model, live->model);
+  add_joints(model, live->model);
+  add_robots(model, live->model);
+  add_signals(model, names);
+  add_commands(model, live->model, names);
+  add_shapes(model, live->world);
+  add_lines(model, &live->options);
+  return finish(model);
+}
+
+/* ---- wires ---- */
+
+static void add_hex(struct json_object *to, const uint8_t *bytes, int size) {
+  char *hex = g_malloc((gsize)size * 2 + 1);
+  hex[0] = 0;
+  for (int i = 0; i < size; i++) snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+  add_text(to, "hex", hex);
+  g_free(hex);
+}
+
+static void add_fields(struct json_object *to, const tt_wire *wire, bool incoming,
+                       const uint8_t *bytes, int size) {
+  enum { MOST = 512 };
+  struct json_object *list = add_array(to, "fields");
+  tt_wire_field *fields = g_new0(tt_wire_field, MOST);
+  int count =
+      wire->ops->explain ? wire->ops->explain(wire, incoming, bytes, size, fields, MOST) : 0;
+  for (int i = 0; i < count; i++) {
+    struct json_object *field = json_object_new_object();
+    add_text(field, "name", fields[i].name);
+    add_text(field, "value", fields[i].value);
+    add_int(field, "offset", fields[i].offset);
+    add_int(field, "size", fields[i].size);
+    json_object_array_add(list, field);
+  }
+  g_free(fields);
+}
+
+static struct json_object *bad_message(const tt_wire *wire, const tt_wire_stats *stats) {
+  if (stats->bad_text[0] == 0) return NULL;
+  struct json_object *bad = json_object_new_object();
+  add_text(bad, "peer", stats->bad_peer);
+  add_text(bad, "text", stats->bad_text);
+  add_hex(bad, stats->bad_bytes, stats->bad_size);
+  add_fields(bad, wire, true, stats->bad_bytes, stats->bad_size);
+  return bad;
+}
+
+static struct json_object *round_trip(const tt_wire_stats *stats) {
+  if (stats->round_trips == 0) return NULL;
+  struct json_object *figures = json_object_new_object();
+  add_double(figures, "last", 1e3 * stats->round_trip_last);
+  add_double(figures, "min", 1e3 * stats->round_trip_min);
+  add_double(figures, "mean", 1e3 * stats->round_trip_sum / (double)stats->round_trips);
+  add_double(figures, "max", 1e3 * stats->round_trip_max);
+  return figures;
+}
+
+static struct json_object *describe_wire(tt_live *live, int index) {
+  static const char *const states[] = {"waiting", "driving", "late", "silent"};
+  const tt_wire *wire = tt_world_wire_at(live->world, index);
+  tt_wire_stats stats;
+  tt_wire_state state;
+  tt_world_get_wire(live->world, index, &stats, &state);
+  struct json_object *made = json_object_new_object();
+  struct json_object *dropped = json_object_new_object();
+  add_text(made, "name", wire->name);
+  add_text(made, "protocol", wire->ops->protocol);
+  add_int(made, "robot", wire->robot);
+  add_text(made, "address", wire->ops->address(wire));
+  add_text(made, "state", states[state]);
+  add_text(made, "peer", stats.peer);
+  add_int(made, "received", (int64_t)stats.received);
+  add_int(made, "accepted", (int64_t)stats.accepted);
+  add_int(made, "sent", (int64_t)stats.sent);
+  add_int(made, "sendFailed", (int64_t)stats.send_failed);
+  add_int(made, "late", (int64_t)stats.late);
+  add_int(made, "watchdogTrips", (int64_t)stats.watchdog_trips);
+  for (int i = 0; i < TT_DROP_COUNT; i++)
+    if (stats.dropped[i]) add_int(dropped, tt_drop_text((tt_drop)i), (int64_t)stats.dropped[i]);
+  json_object_object_add(made, "dropped", dropped);
+  json_object_object_add(made, "bad", bad_message(wire, &stats));
+  json_object_object_add(made, "roundTrip", round_trip(&stats));
+  return made;
+}
+
+/* ---- status, events, messages ---- */
+
+GString *tt_live_status(tt_live *live, const tt_live_page *page) {
+  tt_world_status now;
+  tt_world_get_status(live->world, &now);
+  struct json_object *status = message("status");
+  add_double(status, "time", now.time);
+  add_int(status, "step", (int64_t)now.step);
+  add_double(status, "factor", now.real_time_factor);
+  add_double(status, "speed", now.speed);
+  add_bool(status, "paused", now.paused);
+  add_bool(status, "stopped", now.stopped);
+  add_int(status, "lateTicks", (int64_t)now.late_ticks);
+  struct json_object *wires = add_array(status, "wires");
+  for (int i = 0; i < tt_world_wire_count(live->world); i++)
+    json_object_array_add(wires, describe_wire(live, i));
+  add_int(status, "framesDropped", (int64_t)page->frames_dropped);
+  add_int(status, "pages", live->pages->len);
+  return finish(status);
+}
+
+GString *tt_live_message(const tt_live *live, const tt_tapped *tapped) {
+  int kept = tapped->size < TT_TAPPED_BYTES ? tapped->size : TT_TAPPED_BYTES;
+  struct json_object *made = message("message");
+  add_int(made, "wire", tapped->wire);
+  add_bool(made, "incoming", tapped->incoming);
+  add_int(made, "step", (int64_t)tapped->step);
+  add_int(made, "size", tapped->size);
+  add_hex(made, tapped->bytes, kept);
+  add_fields(made, tt_world_wire_at(live->world, tapped->wire), tapped->incoming, tapped->bytes,
+             kept);
+  return finish(made);
+}
+
+GString *tt_live_event_text(const tt_live_event *event) {
+  struct json_object *made = message("event");
+  add_int(made, "step", (int64_t)event->step);
+  add_text(made, "source", event->source);
+  add_text(made, "text", event->text);
+  return finish(made);
+}
+
+GString *tt_live_error(const char *text) {
+  struct json_object *made = message("error");
+  add_text(made, "text", text);
+  return finish(made);
+}
