@@ -149,6 +149,9 @@ static void take_connection(tt_web *web, GSocketConnection *accepted) {
   GError *error = NULL;
   GSocketAddress *local = g_socket_connection_get_local_address(accepted, NULL);
   GSocketAddress *remote = g_socket_connection_get_remote_address(accepted, NULL);
+  /* libsoup knows no socket of a stream that it was given; the peer's address leads back to it. */
+  if (remote)
+    g_object_set_data_full(G_OBJECT(remote), "tether-socket", g_object_ref(socket), g_object_unref);
   if (!local || !remote ||
       !soup_server_accept_iostream(web->server, G_IO_STREAM(accepted), local, remote, &error)) {
     tt_log_warning("web: can't serve a connection: %s", error ? error->message : "it is gone");
@@ -434,7 +437,8 @@ static void on_headers(SoupServer *server, SoupServerMessage *message, const cha
   tt_web *web = data;
   tt_web_request request = request_of(web, message, path);
   SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
-  GSocket *socket = soup_server_message_get_socket(message);
+  GSocketAddress *remote = soup_server_message_get_remote_address(message);
+  GSocket *socket = remote ? g_object_get_data(G_OBJECT(remote), "tether-socket") : NULL;
   if (socket)
     g_object_set_data_full(G_OBJECT(message), "tether-socket", g_object_ref(socket),
                            g_object_unref);
