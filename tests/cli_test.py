@@ -201,6 +201,13 @@ class Running(unittest.TestCase):
                     self.assertEqual(status, 0, said)
                     self.assertLess(time.monotonic() - asked, 1, said)
 
+    def test_the_same_wish_told_twice(self):
+        with Run(ONE) as run:
+            run.process.send_signal(signal.SIGINT)
+            run.process.send_signal(signal.SIGTERM)
+            status, said = run.finish()
+            self.assertEqual(status, 0, said)
+
     def test_remote_control_port_in_every_spelling(self):
         for option in (["--remote_control_port", "0"], ["--remote-control-port=0"]):
             with Run(LOCKSTEP, *option) as run:

@@ -7,22 +7,42 @@
 #include "record/section.h"
 #include "core/log.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-/* What the signal handler may touch: the world, once there is one, and whether a signal came before. */
+/* What the signal handler, which may run in any thread, touches: the world, once there is one; when the first signal
+ * came; and how many handlers are at it. */
 static _Atomic(tt_world *) running;
-static atomic_int signals;
+static atomic_llong first_signal; /* ns, monotonic; 0: none yet */
+static atomic_int handlers;
 
-/** The first signal ends the run in order; the second one at once. */
+#define PATIENCE_NS 1000000000LL
+
+/** The first signal ends the run in order; one that comes a second later, at once. Those between are the same wish
+ *  told twice (a terminal and a script, for example). */
 static void on_signal(int number) {
-  if (atomic_fetch_add(&signals, 1) > 0) _exit(128 + number);
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  long long now = time.tv_sec * 1000000000LL + time.tv_nsec, first = 0;
+  if (!atomic_compare_exchange_strong(&first_signal, &first, now) && now - first > PATIENCE_NS) {
+    _exit(128 + number);
+  }
+  atomic_fetch_add(&handlers, 1);
   tt_world *world = atomic_load(&running);
   if (world) tt_world_interrupt(world);
+  atomic_fetch_sub(&handlers, 1);
+}
+
+/** From here on no handler touches the world. */
+static void forget_world(void) {
+  atomic_store(&running, NULL);
+  while (atomic_load(&handlers) > 0) sched_yield();
 }
 
 static void catch_signals(void) {
@@ -52,9 +72,9 @@ static tt_status drive(tt_world *world, const tt_attached *attached, tt_error *e
   say_ready(world, attached);
   tt_status_line *line = tt_status_line_start(world);
   atomic_store(&running, world);
-  if (atomic_load(&signals)) tt_world_interrupt(world);
+  if (atomic_load(&first_signal)) tt_world_interrupt(world);
   tt_status status = tt_world_run(world, error);
-  atomic_store(&running, NULL);
+  forget_world();
   tt_status_line_stop(line);
   return status;
 }
