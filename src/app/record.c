@@ -9,6 +9,7 @@
 #include <json-c/json.h>
 
 #include <dirent.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,7 @@ static char *describe_run(const tt_attach_context *context) {
   struct json_object *run = json_object_new_object();
   struct json_object *settings = json_object_new_array();
   char name[128];
+  char file[PATH_MAX];
   time_t now = time(NULL);
   struct tm utc;
   char stamp[32];
@@ -85,7 +87,8 @@ static char *describe_run(const tt_attach_context *context) {
   json_object_object_add(run, "tether", json_object_new_string(TETHER_VERSION));
   json_object_object_add(run, "scene",
                          json_object_new_string(scene_name(scene->path, name, sizeof name)));
-  json_object_object_add(run, "scene_file", json_object_new_string(scene->path));
+  json_object_object_add(run, "scene_file",
+                         json_object_new_string(realpath(scene->path, file) ? file : scene->path));
   json_object_object_add(run, "settings", settings);
   json_object_object_add(run, "started", json_object_new_string(stamp));
   json_object_object_add(run, "seed", json_object_new_int64((int64_t)scene->seed));
