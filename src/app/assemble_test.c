@@ -102,7 +102,11 @@ static void test_several_robots(void **state) {
       "wires:\n"
       "  - float-udp: {robot: b, bind: '127.0.0.1:0', sensors: [arm.position, a/arm.position]}\n";
   if (assemble(text, NULL, &scene, &world, &error) != TT_OK) fail_msg("%s", error.text);
-  assert_int_equal(tt_world_model(world)->robot_count, 2);
+  const tt_model *model = tt_world_model(world);
+  assert_int_equal(model->robot_count, 2);
+  int limited = 0;
+  for (int i = 0; i < model->joint_count; i++) limited += model->joints[i].max_torque == 5;
+  assert_int_equal(limited, 2);
   tt_world_free(world);
   tt_scene_free(scene);
 }

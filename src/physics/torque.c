@@ -123,10 +123,10 @@ tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const char *joi
   const tt_physics_info *info = &physics->fixed->info;
   tt_joint *joints = (tt_joint *)info->joints; /* ours: describe.c made them */
   tt_nearest nearest = tt_nearest_start(joint);
+  size_t prefix = info->robot_count > 1 ? strlen(info->robots[robot].name) + 1 : 0;
   for (int j = 0; j < info->joint_count; j++) {
     if (joints[j].robot != robot || joints[j].axis < 0) continue;
-    const char *slash = strchr(joints[j].name, '/');
-    const char *own = slash ? slash + 1 : joints[j].name;
+    const char *own = joints[j].name + prefix;
     if (!strcmp(own, joint)) {
       joints[j].max_torque = fmin(max_torque, TT_COMMAND_LIMIT);
       return TT_OK;
