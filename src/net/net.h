@@ -124,7 +124,8 @@ tt_status tt_tcp_send(tt_tcp *tcp, const void *bytes, size_t size);
 /** While paused nothing is read, so that the peer feels TCP's own backpressure. */
 void tt_tcp_pause(tt_tcp *tcp, bool paused);
 const char *tt_tcp_peer(const tt_tcp *tcp);
-/** The connection is gone and only its on_close is still to come: who holds it may take the next one already. */
+/** The peer has ended the connection, though what it sent before may still be unread and on_close is to come: who holds
+ *  it may close it and take the next one already. */
 bool tt_tcp_closed(const tt_tcp *tcp);
 size_t tt_tcp_queued(const tt_tcp *tcp);
 void tt_tcp_set_context(tt_tcp *tcp, void *context);

@@ -233,7 +233,13 @@ void tt_tcp_pause(tt_tcp *tcp, bool paused) {
   watch(tcp);
 }
 
-bool tt_tcp_closed(const tt_tcp *tcp) { return tcp->closed; }
+bool tt_tcp_closed(const tt_tcp *tcp) {
+  struct tcp_info info = {0};
+  socklen_t size = sizeof info;
+  if (tcp->closed) return true;
+  return getsockopt(tcp->socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+         info.tcpi_state != TCP_ESTABLISHED;
+}
 
 const char *tt_tcp_peer(const tt_tcp *tcp) { return tcp->peer; }
 
@@ -323,19 +329,10 @@ static void refuse_one(tt_tcp_server *server) {
   say_refused(server, "somebody", "no file descriptor is left; raise 'ulimit -n'");
 }
 
-/* Who reconnects at once must find its old connection gone: its end may still wait to be read. */
-static void read_before_accepting(tt_tcp_server *server) {
-  for (tt_tcp *tcp = server->connections, *next; tcp; tcp = next) {
-    next = tcp->next;
-    if (!tcp->closed) read_connection(&tcp->source);
-  }
-}
-
 static void on_knock(uv_poll_t *poll, int status, int events) {
   tt_tcp_server *server = poll->data;
   (void)status;
   (void)events;
-  read_before_accepting(server);
   for (int i = 0; i < ACCEPTS_A_TURN; i++) {
     tt_address peer = {0};
     socklen_t size = sizeof peer;

@@ -222,7 +222,11 @@ static void on_close(void *context, tt_tcp *tcp, const char *reason) {
 static void on_open(void *context, tt_tcp *tcp) {
   tt_wire *wire = context;
   ezphysics *self = wire->self;
-  if (self->tcp != NULL && tt_tcp_closed(self->tcp)) lose_peer(wire, "closed");
+  if (self->tcp != NULL && tt_tcp_closed(self->tcp)) {
+    tt_tcp *gone = self->tcp;
+    lose_peer(wire, "closed");
+    tt_tcp_close(gone, "closed");
+  }
   if (self->tcp != NULL) {
     tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0, "%s is connected; one at a time",
                  tt_tcp_peer(self->tcp));

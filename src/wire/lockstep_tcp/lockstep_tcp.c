@@ -183,10 +183,17 @@ static void lose_client(tt_wire *wire, const char *reason) {
   }
 }
 
+static void close_client(tt_wire *wire, const char *reason) {
+  lockstep_tcp *self = wire->self;
+  tt_tcp *tcp = self->client.tcp;
+  lose_client(wire, reason);
+  tt_tcp_close(tcp, reason);
+}
+
 static void on_open(void *context, tt_tcp *tcp) {
   tt_wire *wire = context;
   lockstep_tcp *self = wire->self;
-  if (self->client.tcp && tt_tcp_closed(self->client.tcp)) lose_client(wire, "closed by peer");
+  if (self->client.tcp && tt_tcp_closed(self->client.tcp)) close_client(wire, "closed by peer");
   if (self->client.tcp) {
     tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0,
                  "%s is connected; one client at a time", tt_tcp_peer(self->client.tcp));
@@ -197,13 +204,6 @@ static void on_open(void *context, tt_tcp *tcp) {
   snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_tcp_peer(tcp));
   tt_wire_event(wire, "connected %s", tt_tcp_peer(tcp));
   if (self->frame_stands) send_frame(wire);
-}
-
-static void close_client(tt_wire *wire, const char *reason) {
-  lockstep_tcp *self = wire->self;
-  tt_tcp *tcp = self->client.tcp;
-  lose_client(wire, reason);
-  tt_tcp_close(tcp, reason);
 }
 
 static void on_close(void *context, tt_tcp *tcp, const char *reason) {
@@ -252,7 +252,8 @@ static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size) {
 static void take_answer(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
   client *client = &self->client;
-  if (!self->frame_stands) return; /* what a new client says before its frame 0 waits until that is sent */
+  if (!self->frame_stands)
+    return; /* what a new client says before its frame 0 waits until that is sent */
   size_t size = TT_LOCKSTEP_VELOCITY_BYTES((size_t)self->joints), used = 0;
   while (!client->answered && client->size - used >= size) {
     const uint8_t *bytes = client->buffer + used;
