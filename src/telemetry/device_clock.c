@@ -10,6 +10,8 @@
 #define MAX_DRIFT 300e-6
 /** Below this span a slope would be noise. */
 #define MIN_SPAN (8 * (double)SECOND)
+/** Measurements of the drift that are averaged, one a second. */
+#define SLOPES_AVERAGED 30
 /** Offsets of an epoch are recorded rounded outward to this, so that the store is rarely told. */
 #define RANGE_STEP 50000
 /** Offsets further than this from an epoch's first begin a new epoch, so that device time + anchor stays
@@ -25,51 +27,53 @@ static const struct tt_clock_point *point(const tt_device_clock *clock, int inde
   return &clock->points[(clock->first + index) % TT_CLOCK_WINDOW];
 }
 
-/** Lays the line under the points: the edge of their lower convex hull above or below their middle. */
-static void fit(tt_device_clock *clock) {
+/** Drift as the points show it: the edge of their lower convex hull below their middle. */
+static double hull_slope(const double *x, const double *y, int count, double middle) {
+  // Transmission times rise from point to point but for reordered messages, which are left out of the hull.
+  int hull[TT_CLOCK_WINDOW], size = 0;
+  for (int i = 0; i < count; i++) {
+    if (size && x[i] <= x[hull[size - 1]]) continue;
+    while (size >= 2) {
+      int a = hull[size - 2], b = hull[size - 1];
+      if ((x[b] - x[a]) * (y[i] - y[a]) - (y[b] - y[a]) * (x[i] - x[a]) > 0) break;
+      size--;
+    }
+    hull[size++] = i;
+  }
+  for (int i = 0; i + 1 < size; i++) {
+    if (x[hull[i + 1]] < middle) continue;
+    double slope = (y[hull[i + 1]] - y[hull[i]]) / (x[hull[i + 1]] - x[hull[i]]);
+    return fmax(-MAX_DRIFT, fmin(MAX_DRIFT, slope));
+  }
+  return 0;
+}
+
+/** Lays the line under the points. `measure`: a point was added, so that the drift is looked at again; being
+ *  steady, it is averaged over half a minute. */
+static void fit(tt_device_clock *clock, bool measure) {
   const struct tt_clock_point *base = point(clock, 0);
-  double x[TT_CLOCK_WINDOW], y[TT_CLOCK_WINDOW];
-  double middle = 0, lowest = INFINITY, left = INFINITY, right = -INFINITY;
+  double x[TT_CLOCK_WINDOW] = {0}, y[TT_CLOCK_WINDOW] = {0};
+  double middle = 0;
   for (int i = 0; i < clock->count; i++) {
     x[i] = (double)(point(clock, i)->device - base->device);
     y[i] = (double)(point(clock, i)->offset - base->offset);
     middle += x[i] / clock->count;
-    lowest = fmin(lowest, y[i]);
-    left = fmin(left, x[i]);
-    right = fmax(right, x[i]);
   }
-  clock->origin = base->device;
-  clock->slope = 0;
-  if (right - left >= MIN_SPAN) {
-    // Transmission times rise from point to point but for reordered messages, which are left out of the hull.
-    int hull[TT_CLOCK_WINDOW], size = 0;
-    for (int i = 0; i < clock->count; i++) {
-      if (size && x[i] <= x[hull[size - 1]]) continue;
-      while (size >= 2) {
-        int a = hull[size - 2], b = hull[size - 1];
-        if ((x[b] - x[a]) * (y[i] - y[a]) - (y[b] - y[a]) * (x[i] - x[a]) > 0) break;
-        size--;
-      }
-      hull[size++] = i;
-    }
-    for (int i = 0; i + 1 < size; i++) {
-      if (x[hull[i + 1]] < middle) continue;
-      clock->slope = (y[hull[i + 1]] - y[hull[i]]) / (x[hull[i + 1]] - x[hull[i]]);
-      break;
-    }
-    clock->slope = fmax(-MAX_DRIFT, fmin(MAX_DRIFT, clock->slope));
+  if (measure && x[clock->count - 1] - x[0] >= MIN_SPAN) {
+    if (clock->slopes < SLOPES_AVERAGED) clock->slopes++;
+    clock->slope += (hull_slope(x, y, clock->count, middle) - clock->slope) / clock->slopes;
   }
   double height = INFINITY;
   for (int i = 0; i < clock->count; i++) height = fmin(height, y[i] - clock->slope * x[i]);
+  clock->origin = base->device;
   clock->offset = base->offset + llround(height);
 }
 
 void tt_device_clock_start(tt_device_clock *clock, int64_t device, int64_t received) {
-  clock->first = 0;
-  clock->count = 1;
+  *clock = (tt_device_clock){.count = 1};
   clock->points[0] = (struct tt_clock_point){
       .second = received / SECOND, .device = device, .offset = received - device};
-  fit(clock);
+  fit(clock, false);
 }
 
 void tt_device_clock_add(tt_device_clock *clock, int64_t device, int64_t received) {
@@ -80,6 +84,7 @@ void tt_device_clock_add(tt_device_clock *clock, int64_t device, int64_t receive
     if (new.offset >= last->offset) return;
     new.second = last->second;
     *last = new;
+    fit(clock, false);
   } else {
     while (clock->count && point(clock, 0)->second <= new.second - TT_CLOCK_WINDOW) {
       clock->first = (clock->first + 1) % TT_CLOCK_WINDOW;
@@ -87,8 +92,8 @@ void tt_device_clock_add(tt_device_clock *clock, int64_t device, int64_t receive
     }
     clock->points[(clock->first + clock->count) % TT_CLOCK_WINDOW] = new;
     clock->count++;
+    fit(clock, true);
   }
-  fit(clock);
 }
 
 int64_t tt_device_clock_offset(const tt_device_clock *clock, int64_t device) {

@@ -29,6 +29,7 @@ typedef struct tt_device_clock {
   int64_t origin; /**< device time at which the line has the height `offset` */
   int64_t offset;
   double slope; /**< drift, dimensionless */
+  int slopes;   /**< measurements that made it */
 } tt_device_clock;
 
 /** Forgets everything but one observation. */

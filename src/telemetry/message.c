@@ -13,6 +13,7 @@
 /** Text of a message is at most this many times its bytes: identifiers repeat the names of set and data. */
 #define TEXT_PER_BYTE 4
 #define MAX_DEVICE_BYTES 64
+#define MAX_UNFINISHED_WORK (64u << 20)
 /** ms; the year 2255 for a clock that counts from 1970. */
 #define MAX_TIME_MS 9000000000000
 
@@ -39,10 +40,14 @@ struct tt_message_parser {
   char found[16]; /**< bytes of a possible document start while SCAN_LOST */
   size_t found_size;
 
-  size_t document_bytes; /**< given to expat before the present chunk */
+  size_t token_start;     /**< byte of the document where the unfinished token begins */
+  size_t unfinished_work; /**< bytes of it looked at again and again */
+  size_t document_bytes;  /**< given to expat before the present chunk */
   int depth;
+  bool skip_root; /**< refused before its MESSAGE, which is still to come and not to be taken */
   bool has_doctype, finished, refused;
-  bool again; /**< the refused element may itself begin the next message */
+  char tag[1024];  /**< of a MESSAGE that began inside another… */
+  size_t tag_size; /**< …0: none did */
   char reason[256];
   unsigned long line, column;
   size_t end; /**< byte of the document just behind it, or where it was refused */
@@ -268,6 +273,17 @@ static bool names_unknown_entity(tt_message_parser *parser) {
   return false;
 }
 
+/** The tag in hand begins the next document: some of it may have come with an earlier chunk. */
+static void keep_tag(tt_message_parser *parser) {
+  int offset = 0, size = 0, length = XML_GetCurrentByteCount(parser->expat);
+  const char *context = XML_GetInputContext(parser->expat, &offset, &size);
+  if (!context || length <= 0 || (size_t)length > sizeof parser->tag || offset + length > size)
+    return;
+  memcpy(parser->tag, context + offset, (size_t)length);
+  parser->tag_size = (size_t)length;
+  parser->end += (size_t)length;
+}
+
 static void on_start(void *user, const char *name, const char **attributes) {
   tt_message_parser *parser = user;
   if (parser->refused) return;
@@ -278,7 +294,7 @@ static void on_start(void *user, const char *name, const char **attributes) {
     refuse(parser, "entities are not allowed");
   } else if (parser->depth > 0 && !strcmp(name, "MESSAGE")) {
     refuse(parser, "a MESSAGE begins before the last one has ended");
-    parser->again = true;
+    keep_tag(parser);
   } else if (parser->depth == 0) {
     start_message(parser, name, attributes);
   } else if (parser->depth == 1) {
@@ -326,7 +342,9 @@ static void on_doctype(void *user, const char *name, const char *system, const c
   tt_message_parser *parser = user;
   (void)name, (void)system, (void)public;
   parser->has_doctype = true;
-  if (internal) refuse(parser, "an internal DTD subset is not allowed");
+  if (!internal) return;
+  refuse(parser, "an internal DTD subset is not allowed");
+  parser->skip_root = true;
 }
 
 static void on_skipped_entity(void *user, const char *name, int is_parameter) {
@@ -342,10 +360,18 @@ static void begin_document(tt_message_parser *parser) {
   XML_SetCharacterDataHandler(expat, on_text);
   XML_SetStartDoctypeDeclHandler(expat, on_doctype);
   XML_SetSkippedEntityHandler(expat, on_skipped_entity);
+#ifdef TT_EXPAT_DEFERS
+  // Else the end of a message would be seen only when the next one comes. See spend_on_unfinished().
+  XML_SetReparseDeferralEnabled(expat, XML_FALSE);
+#endif
   parser->scan = SCAN_DOCUMENT;
   parser->document_bytes = 0;
+  parser->token_start = 0;
+  parser->unfinished_work = 0;
   parser->depth = 0;
-  parser->has_doctype = parser->finished = parser->refused = parser->again = false;
+  parser->has_doctype = parser->finished = parser->refused = false;
+  parser->skip_root = false;
+  parser->tag_size = 0;
   parser->text_size = 0;
   parser->message = (tt_message){.device = parser->device};
 }
@@ -374,6 +400,19 @@ static size_t within_chunk(const tt_message_parser *parser, size_t position, siz
   return inside < size ? inside : size;
 }
 
+/** Expat looks at an unfinished token from its beginning whenever bytes come: one that is long and comes in small
+ *  pieces is refused before that costs much. */
+static void spend_on_unfinished(tt_message_parser *parser) {
+  XML_Index index = XML_GetCurrentByteIndex(parser->expat);
+  size_t start = index < 0 ? 0 : (size_t)index;
+  if (start != parser->token_start) parser->unfinished_work = 0;
+  parser->token_start = start;
+  parser->unfinished_work += parser->document_bytes - start;
+  if (parser->unfinished_work <= MAX_UNFINISHED_WORK) return;
+  refuse(parser, "an element too long for the small pieces in which it comes");
+  report_refusal(parser);
+}
+
 /** Gives bytes to expat; returns how many belong to this document. */
 static size_t feed_document(tt_message_parser *parser, const char *bytes, size_t size) {
   size_t room = parser->limits.message_bytes - parser->document_bytes;
@@ -385,13 +424,20 @@ static size_t feed_document(tt_message_parser *parser, const char *bytes, size_t
     return used;
   }
   if (parser->refused) {
-    size_t used = within_chunk(parser, parser->again ? parser->end : parser->end + 1, given);
+    size_t used = within_chunk(parser, parser->tag_size ? parser->end : parser->end + 1, given);
+    size_t tag_size = parser->tag_size;
     report_refusal(parser);
+    if (tag_size) {
+      begin_document(parser);
+      feed_document(parser, parser->tag, tag_size);
+    }
     return used;
   }
   if (status == XML_STATUS_ERROR) {
     refuse(parser, "%s", XML_ErrorString(XML_GetErrorCode(parser->expat)));
     size_t used = within_chunk(parser, parser->end ? parser->end : 1, given);
+    enum XML_Error code = XML_GetErrorCode(parser->expat);
+    parser->skip_root = code == XML_ERROR_UNKNOWN_ENCODING || code == XML_ERROR_INCORRECT_ENCODING;
     report_refusal(parser);
     return used;
   }
@@ -399,6 +445,8 @@ static size_t feed_document(tt_message_parser *parser, const char *bytes, size_t
   if (parser->document_bytes >= parser->limits.message_bytes) {
     refuse(parser, "the message is longer than %zu bytes", parser->limits.message_bytes);
     report_refusal(parser);
+  } else {
+    spend_on_unfinished(parser);
   }
   return given;
 }
@@ -465,6 +513,10 @@ static void search_byte(tt_message_parser *parser, char c) {
     if (parser->found_size > length || memcmp(parser->found, starts[i], parser->found_size))
       continue;
     if (parser->found_size == length) {
+      if (parser->skip_root && starts[i][1] == 'M') {
+        parser->skip_root = false;
+        break;
+      }
       begin_with(parser, starts[i]);
       return;
     }

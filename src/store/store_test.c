@@ -1,0 +1,397 @@
+/* store_test.c: what every store must do. SQLite always; PostgreSQL where TETHER_TEST_POSTGRES gives the URL of a database
+ * whose schema `tether` may be dropped (tests/telemetry/store_postgres_test.py does).
+ */
+#include "store/store.h"
+
+#include <glib/gstdio.h>
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char *url;    /* of the store under test */
+static char *folder; /* SQLite */
+static char *spool;
+
+static tt_store *open_store(void) {
+  tt_store *store;
+  tt_error error;
+  tt_store_options options = {.url = url, .spool = spool, .spool_limit = 1 << 20};
+  if (tt_store_open(&options, &store, &error) != TT_OK) fail_msg("%s", error.text);
+  return store;
+}
+
+typedef struct loaded {
+  GString *text;
+} loaded;
+
+static void on_device(void *context, const tt_store_name *name) {
+  g_string_append_printf(((loaded *)context)->text, "device %d %s %s\n", name->index,
+                         name->identifier, name->name ? name->name : "-");
+}
+static void on_attribute(void *context, const tt_store_name *name) {
+  g_string_append_printf(((loaded *)context)->text, "attribute %d %s %s\n", name->index,
+                         name->identifier, name->name ? name->name : "-");
+}
+static void on_handling(void *context, const tt_handling *handling) {
+  g_string_append_printf(((loaded *)context)->text, "handling %s %d %d %s %g %g %g %g\n",
+                         handling->pattern, handling->type, handling->mode,
+                         handling->unit ? handling->unit : "-", handling->scale, handling->offset,
+                         handling->min_interval, handling->retention);
+}
+static void on_epoch(void *context, const tt_store_epoch *epoch, bool has_sample,
+                     int64_t device_time, int64_t time) {
+  g_string_append_printf(((loaded *)context)->text, "epoch %d %d %d %d %d | %d %d %d\n",
+                         epoch->device, epoch->number, (int)epoch->anchor, (int)epoch->offset_low,
+                         (int)epoch->offset_high, has_sample, (int)device_time, (int)time);
+}
+static void on_sample(void *context, int device, int epoch, int64_t device_time) {
+  g_string_append_printf(((loaded *)context)->text, "sample %d %d %d\n", device, epoch,
+                         (int)device_time);
+}
+
+/** Everything a store tells at its start. */
+static char *load(tt_store *store) {
+  loaded to = {g_string_new(NULL)};
+  tt_store_loader loader = {&to, on_device, on_attribute, on_handling, on_epoch, on_sample};
+  tt_error error;
+  if (store->load(store, &loader, &error) != TT_OK) fail_msg("%s", error.text);
+  return g_string_free(to.text, FALSE);
+}
+
+static void assert_loads(tt_store *store, const char *expected) {
+  char *text = load(store);
+  assert_string_equal(text, expected);
+  g_free(text);
+}
+
+static void add_name(GArray *names, int index, const char *identifier, const char *name) {
+  tt_store_name added = {index, g_strdup(identifier), g_strdup(name)};
+  g_array_append_val(names, added);
+}
+
+static void add_epoch(tt_store_batch *batch, int device, int number, int64_t anchor, int64_t low,
+                      int64_t high) {
+  tt_store_epoch epoch = {device, number, anchor, low, high};
+  g_array_append_val(batch->epochs, epoch);
+}
+
+static void add_sample(tt_store_batch *batch, int device, int epoch, int64_t device_time,
+                       int64_t time) {
+  tt_store_sample sample = {device, epoch, device_time, time, batch->values->len, 0};
+  g_array_append_val(batch->samples, sample);
+}
+
+static void add_value(tt_store_batch *batch, int attribute, const char *text, double number) {
+  tt_store_value value = {attribute, TT_STORE_NUMBER, number};
+  if (text) {
+    value.text = (uint32_t)batch->text->len;
+    g_string_append_len(batch->text, text, (gssize)strlen(text) + 1);
+  }
+  g_array_append_val(batch->values, value);
+  g_array_index(batch->samples, tt_store_sample, batch->samples->len - 1).count++;
+}
+
+static tt_store_batch *new_batch(void) {
+  tt_store_batch *batch = tt_store_batch_new();
+  add_name(batch->devices, 0, "ROBO1", NULL);
+  add_name(batch->devices, 1, "ROBO2", "Red");
+  add_name(batch->attributes, 0, "Output.drive.velocity", "Speed");
+  add_name(batch->attributes, 1, "Output.turn.heading", NULL);
+  add_epoch(batch, 0, 0, 1000, 900, 1100);
+  add_epoch(batch, 1, 0, 0, -50, 50);
+  add_sample(batch, 0, 0, 80000, 81000);
+  add_value(batch, 0, NULL, 50.25);
+  add_value(batch, 1, "Left & <\"ü\">", 0);
+  add_sample(batch, 1, 0, 80050, 80050);
+  add_value(batch, 0, NULL, -0.1);
+  return batch;
+}
+
+static void write_batch(tt_store *store, tt_store_batch *batch) {
+  tt_error error;
+  if (store->write(store, batch, &error) != TT_OK) fail_msg("%s", error.text);
+  tt_store_batch_free(batch);
+}
+
+/** All records of a device and epoch, a line each. */
+static char *read_all(tt_store *store, int device, int epoch, int64_t from, int64_t to,
+                      const int *attributes, int count) {
+  tt_store_reader *reader;
+  tt_store_cursor *cursor;
+  tt_store_record record;
+  tt_error error;
+  GString *text = g_string_new(NULL);
+  tt_store_range range = {device, epoch, INT64_MIN, INT64_MAX, from, to, attributes, count};
+  if (store->open_reader(store, &reader, &error) != TT_OK) fail_msg("%s", error.text);
+  if (reader->open(reader, &range, &cursor, &error) != TT_OK) fail_msg("%s", error.text);
+  tt_status status;
+  while ((status = reader->next(cursor, &record, &error)) == TT_OK) {
+    g_string_append_printf(text, "%d %d", (int)record.device_time, (int)record.time);
+    for (int i = 0; i < record.count; i++) {
+      const tt_store_cell *cell = &record.cells[i];
+      if (cell->text) {
+        g_string_append_printf(text, " %d='%s'", cell->attribute, cell->text);
+      } else {
+        g_string_append_printf(text, " %d=%.17g", cell->attribute, cell->number);
+      }
+    }
+    g_string_append_c(text, '\n');
+  }
+  assert_int_equal(status, TT_NOT_FOUND);
+  reader->close_cursor(cursor);
+  reader->close(reader);
+  return g_string_free(text, FALSE);
+}
+
+static void assert_reads(tt_store *store, int device, int epoch, const char *expected) {
+  char *text = read_all(store, device, epoch, INT64_MIN, INT64_MAX, NULL, 0);
+  assert_string_equal(text, expected);
+  g_free(text);
+}
+
+static const char robo1[] = "80000 81000 0=50.25 1='Left & <\"ü\">'\n";
+
+static void test_what_is_written_is_read(void **state) {
+  (void)state;
+  tt_store *store = open_store();
+  assert_loads(store, "");
+  write_batch(store, new_batch());
+  assert_reads(store, 0, 0, robo1);
+  assert_reads(store, 1, 0, "80050 80050 0=-0.10000000000000001\n");
+  assert_reads(store, 1, 1, "");
+  char *text = read_all(store, 0, 0, 81001, 90000, NULL, 0);
+  assert_string_equal(text, "");
+  g_free(text);
+  int only[] = {1};
+  text = read_all(store, 0, 0, 81000, 81000, only, 1);
+  assert_string_equal(text, "80000 81000 1='Left & <\"ü\">'\n");
+  g_free(text);
+  store->close(store);
+}
+
+static void test_everything_is_there_again(void **state) {
+  (void)state;
+  tt_store *store = open_store();
+  load(store);
+  tt_store_batch *batch = new_batch();
+  tt_handling handling = {
+      g_strdup("Input.*"), false, TT_VALUE_FLAG, TT_MODE_STORE, g_strdup("V"), 2, 0.5, 0.1, 60};
+  g_array_append_val(batch->handlings, handling);
+  write_batch(store, batch);
+  batch = tt_store_batch_new();
+  add_epoch(batch, 0, 0, 5555, 800, 1050);  // wider below; the anchor stays
+  add_epoch(batch, 0, 1, 7, 0, 10);
+  add_sample(batch, 0, 1, 3, 10);
+  add_value(batch, 0, NULL, 1);
+  add_sample(batch, 0, 1, 4, 11);
+  add_value(batch, 0, NULL, 1);
+  write_batch(store, batch);
+  store->close(store);
+  store = open_store();
+  assert_loads(store,
+               "device 0 ROBO1 -\ndevice 1 ROBO2 Red\n"
+               "attribute 0 Output.drive.velocity Speed\nattribute 1 Output.turn.heading -\n"
+               "handling Input.* 3 1 V 2 0.5 0.1 60\n"
+               "epoch 0 0 1000 800 1100 | 1 80000 81000\nepoch 0 1 7 0 10 | 1 4 11\n"
+               "epoch 1 0 0 -50 50 | 1 80050 80050\n"
+               "sample 0 1 3\nsample 0 1 4\nsample 1 0 80050\n");
+  batch = tt_store_batch_new();
+  add_name(batch->attributes, 0, "Output.drive.velocity", "");  // takes the name away
+  add_name(batch->devices, 1, "ROBO2", NULL);                   // leaves it
+  tt_handling removed = {g_strdup("Input.*"), true, 0, 0, NULL, 1, 0, 0, 0};
+  g_array_append_val(batch->handlings, removed);
+  write_batch(store, batch);
+  store->close(store);
+  store = open_store();
+  char *text = load(store);
+  assert_non_null(strstr(text, "device 1 ROBO2 Red\nattribute 0 Output.drive.velocity -\n"));
+  assert_null(strstr(text, "handling"));
+  g_free(text);
+  store->close(store);
+}
+
+static void test_a_duplicate_is_stored_once(void **state) {
+  (void)state;
+  tt_store *store = open_store();
+  load(store);
+  write_batch(store, new_batch());
+  write_batch(store, new_batch());
+  tt_store_batch *batch = tt_store_batch_new();
+  add_sample(batch, 0, 0, 80000, 81003);  // the same sample, normalized a little differently
+  add_value(batch, 0, NULL, 99);
+  add_sample(batch, 0, 0, 80001, 81001);  // twice in one batch
+  add_value(batch, 0, NULL, 1);
+  add_sample(batch, 0, 0, 80001, 81001);
+  add_value(batch, 0, NULL, 2);
+  write_batch(store, batch);
+  char *expected = g_strconcat(robo1, "80001 81001 0=1\n", NULL);
+  char *text = read_all(store, 0, 0, INT64_MIN, INT64_MAX, NULL, 0);
+  // Which of two equals in one batch is kept is up to the store.
+  char *other = g_strconcat(robo1, "80001 81001 0=2\n", NULL);
+  if (strcmp(text, expected) && strcmp(text, other)) fail_msg("%s", text);
+  g_free(text);
+  g_free(expected);
+  g_free(other);
+  store->close(store);
+}
+
+static void test_an_epoch_is_another_life(void **state) {
+  (void)state;
+  tt_store *store = open_store();
+  load(store);
+  write_batch(store, new_batch());
+  tt_store_batch *batch = tt_store_batch_new();
+  add_epoch(batch, 0, 1, 2000, 1900, 2100);
+  add_sample(batch, 0, 1, 80000, 82000);
+  add_value(batch, 0, NULL, 7);
+  write_batch(store, batch);
+  assert_reads(store, 0, 0, robo1);
+  assert_reads(store, 0, 1, "80000 82000 0=7\n");
+  store->close(store);
+}
+
+static void test_order_and_many(void **state) {
+  (void)state;
+  tt_store *store = open_store();
+  load(store);
+  tt_store_batch *batch = new_batch();
+  GString *expected = g_string_new(robo1);
+  for (int i = 5000; i > 0; i--) {
+    add_sample(batch, 0, 0, 90000 + i, 91000 + i);
+    add_value(batch, 0, NULL, i);
+    add_value(batch, 1, "x", 0);
+  }
+  for (int i = 1; i <= 5000; i++) {
+    g_string_append_printf(expected, "%d %d 0=%d 1='x'\n", 90000 + i, 91000 + i, i);
+  }
+  write_batch(store, batch);
+  assert_reads(store, 0, 0, expected->str);
+  g_string_free(expected, TRUE);
+  store->close(store);
+}
+
+static void test_old_values_are_removed(void **state) {
+  (void)state;
+  tt_store *store = open_store();
+  load(store);
+  write_batch(store, new_batch());
+  tt_store_purge purge = {.device = 0, .attribute = 1, .before = 90000, .limit = 100};
+  int removed;
+  tt_error error;
+  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
+  assert_int_equal(removed, 1);
+  assert_reads(store, 0, 0, "80000 81000 0=50.25\n");
+  purge.attribute = 0;
+  purge.before = 80900;
+  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
+  assert_int_equal(removed, 0);
+  purge.before = 90000;
+  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
+  assert_int_equal(removed, 1);
+  assert_reads(store, 0, 0, "");
+  store->close(store);
+}
+
+static void test_a_newer_one_is_refused(void **state) {
+  (void)state;
+  if (!folder) skip();
+  tt_store *made = open_store();
+  made->close(made);
+  sqlite3 *db;
+  assert_int_equal(sqlite3_open(url + 7, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(db);
+  tt_store *store;
+  tt_error error;
+  tt_store_options options = {.url = url};
+  assert_int_equal(tt_store_open(&options, &store, &error), TT_VERSION);
+  assert_non_null(strstr(error.text, "newer Tether"));
+}
+
+static void test_an_older_one_is_upgraded(void **state) {
+  (void)state;
+  if (!folder) skip();
+  char *sql;
+  sqlite3 *db;
+  assert_true(
+      g_file_get_contents(TETHER_SOURCE_DIR "/tests/telemetry/schema_1.sql", &sql, NULL, NULL));
+  assert_int_equal(sqlite3_open(url + 7, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(db);
+  g_free(sql);
+  tt_store *store = open_store();
+  assert_loads(store,
+               "device 0 OLD -\nattribute 0 Output.drive.velocity -\n"
+               "epoch 0 0 0 -50 50 | 1 5 5\nsample 0 0 5\n");
+  assert_reads(store, 0, 0, "5 5 0=42\n");
+  store->close(store);
+  assert_int_equal(sqlite3_open(url + 7, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "SELECT * FROM telemetry", NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(db);
+}
+
+static void test_not_ours(void **state) {
+  (void)state;
+  if (!folder) skip();
+  assert_true(g_file_set_contents(
+      url + 7, "this is a letter, not a database, and long enough to tell", -1, NULL));
+  tt_store *store;
+  tt_error error;
+  tt_store_options options = {.url = url};
+  assert_int_equal(tt_store_open(&options, &store, &error), TT_FAILED);
+  assert_non_null(strstr(error.text, url + 7));
+}
+
+static int remove_files(void **state) {
+  (void)state;
+  static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+  for (size_t i = 0; folder && i < sizeof endings / sizeof *endings; i++) {
+    char *path = g_strconcat(url + 7, endings[i], NULL);
+    g_unlink(path);
+    g_free(path);
+  }
+  if (!folder) {
+    char *command = g_strdup_printf(
+        "psql -X -q '%s' -c 'DROP SCHEMA IF EXISTS tether CASCADE' 2>/dev/null", url);
+    int status = system(command);
+    g_free(command);
+    if (status) return 1;
+  }
+  if (spool) g_unlink(spool);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(test_what_is_written_is_read, remove_files),
+      cmocka_unit_test_setup(test_everything_is_there_again, remove_files),
+      cmocka_unit_test_setup(test_a_duplicate_is_stored_once, remove_files),
+      cmocka_unit_test_setup(test_an_epoch_is_another_life, remove_files),
+      cmocka_unit_test_setup(test_order_and_many, remove_files),
+      cmocka_unit_test_setup(test_old_values_are_removed, remove_files),
+      cmocka_unit_test_setup(test_a_newer_one_is_refused, remove_files),
+      cmocka_unit_test_setup(test_an_older_one_is_upgraded, remove_files),
+      cmocka_unit_test_setup(test_not_ours, remove_files),
+  };
+  char *made = g_dir_make_tmp("tether-store-XXXXXX", NULL);
+  const char *postgres = g_getenv("TETHER_TEST_POSTGRES");
+  if (postgres) {
+    url = g_strdup(postgres);
+    spool = g_build_filename(made, "spool", NULL);
+  } else {
+    folder = made;
+    url = g_strdup_printf("sqlite:%s/t.sqlite", folder);
+  }
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  remove_files(NULL);
+  g_rmdir(made);
+  g_free(made);
+  g_free(url);
+  g_free(spool);
+  return failed;
+}
