@@ -45,11 +45,19 @@ static void forget_world(void) {
   while (atomic_load(&handlers) > 0) sched_yield();
 }
 
+/** The physics engine gave up in the middle of a step: what a proof needs is saved before the program aborts. */
+static void on_fatal(const char *text) {
+  (void)text; /* physics has logged it */
+  tt_world *world = atomic_load(&running);
+  if (world) tt_world_flush_journal(world);
+}
+
 static void catch_signals(void) {
   struct sigaction action = {.sa_handler = on_signal};
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
   signal(SIGPIPE, SIG_IGN);
+  tt_physics_set_fatal_hook(on_fatal);
 }
 
 /** One line, when every socket is bound: "ready NAME=ADDRESS …". */

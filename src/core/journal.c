@@ -89,7 +89,7 @@ static void close_memory(tt_journal_sink *sink) {
 tt_journal_sink *tt_journal_open_memory(void) {
   memory_sink *made = calloc(1, sizeof *made);
   if (!made) return NULL;
-  made->sink = (tt_journal_sink){write_memory, close_memory};
+  made->sink = (tt_journal_sink){.write = write_memory, .close = close_memory};
   return &made->sink;
 }
 
@@ -144,6 +144,15 @@ static void *write_lines(void *context) {
   return NULL;
 }
 
+static void flush_file(tt_journal_sink *sink) {
+  file_sink *to = (file_sink *)sink;
+  pthread_mutex_lock(&to->lock);
+  fwrite(to->waiting.bytes, 1, to->waiting.size, to->file);
+  fflush(to->file);
+  to->waiting.size = 0;
+  pthread_mutex_unlock(&to->lock);
+}
+
 static void close_file(tt_journal_sink *sink) {
   file_sink *to = (file_sink *)sink;
   pthread_mutex_lock(&to->lock);
@@ -167,7 +176,7 @@ tt_status tt_journal_open_file(const char *path, tt_journal_sink **sink, tt_erro
     free(made);
     return tt_fail(error, TT_FAILED, "%s: can't write the journal: %s", path, strerror(errno));
   }
-  made->sink = (tt_journal_sink){write_file, close_file};
+  made->sink = (tt_journal_sink){.write = write_file, .flush = flush_file, .close = close_file};
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->filled, NULL);
   if (pthread_create(&made->thread, NULL, write_lines, made) != 0) {

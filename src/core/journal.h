@@ -36,6 +36,8 @@ typedef struct tt_entry {
  *  FULL marks the run unverifiable from that step on, loudly (in other paces it may block instead). */
 typedef struct tt_journal_sink {
   tt_status (*write)(struct tt_journal_sink *sink, const tt_entry *entry);
+  /** The program is about to abort: writes out at once what was given so far. World's thread. May be NULL. */
+  void (*flush)(struct tt_journal_sink *sink);
   void (*close)(struct tt_journal_sink *sink);
 } tt_journal_sink;
 

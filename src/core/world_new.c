@@ -161,6 +161,11 @@ tt_status tt_world_add_journal(tt_world *world, tt_journal_sink *sink) {
   return TT_OK;
 }
 
+void tt_world_flush_journal(tt_world *world) {
+  for (int i = 0; i < world->sink_count; i++)
+    if (world->sinks[i]->flush) world->sinks[i]->flush(world->sinks[i]);
+}
+
 void tt_world_detach(tt_world *world) {
   world->observer_count = 0;
   world->sink_count = 0;

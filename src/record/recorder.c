@@ -116,6 +116,16 @@ static void write_out(tt_recorder *recorder, const tt_bytes *bytes) {
   atomic_fetch_add(&recorder->bytes, done);
 }
 
+static void flush(tt_journal_sink *sink) {
+  tt_recorder *recorder = (tt_recorder *)((char *)sink - offsetof(tt_recorder, sink));
+  pthread_mutex_lock(&recorder->lock);
+  tt_bytes left = recorder->pending;
+  recorder->pending = (tt_bytes){0};
+  pthread_mutex_unlock(&recorder->lock);
+  write_out(recorder, &left);
+  tt_bytes_free(&left);
+}
+
 /* Signals are kept when their bits change: between two records a value holds. */
 static void encode_signals(tt_recorder *recorder, tt_bytes *out, const tt_view *view,
                            uint64_t timestamp) {
@@ -324,7 +334,7 @@ tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *m
   tt_recorder *recorder = calloc(1, sizeof *recorder);
   if (!recorder) return tt_fail(error, TT_NOMEM, "%s: out of memory", options->path);
   recorder->observer = (tt_observer){.publish = publish};
-  recorder->sink = (tt_journal_sink){.write = write_entry};
+  recorder->sink = (tt_journal_sink){.write = write_entry, .flush = flush};
   recorder->model = model;
   recorder->signals = tt_names_signals(names, &recorder->signal_count);
   recorder->period_steps = options->period_steps;
