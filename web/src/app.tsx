@@ -1,0 +1,76 @@
+// app.tsx: the frame around all pages: rail, top bar, banner, and the page itself.
+import type {ComponentType} from 'preact';
+import {hello} from './live/store';
+import {page, PAGES, TITLES} from './route';
+import type {Page} from './route';
+import {Banner, Notices} from './ui/banner';
+import {Dialog} from './ui/dialog';
+import {Icon} from './ui/icon';
+import {helpShown, SHORTCUTS} from './ui/keys';
+import {TopBar} from './ui/topbar';
+import {World} from './pages/world/world';
+import {Signals} from './pages/signals/signals';
+
+const VIEWS: Record<Page, ComponentType> = {
+  world: World,
+  signals: Signals,
+};
+
+function Rail() {
+  return (
+    <nav class="rail" aria-label="Pages">
+      {PAGES.map((name) => (
+        <a key={name} href={`#${name}`} aria-current={page.value === name ? 'page' : undefined}>
+          <Icon name={name} size={20} />
+          <span>{TITLES[name]}</span>
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Help() {
+  return (
+    <Dialog title="Shortcuts" onClose={() => (helpShown.value = false)}>
+      <dl class="shortcuts">
+        {SHORTCUTS.map(({keys, text}) => (
+          <div key={keys}>
+            <dt>
+              {keys.split('+').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="muted">
+        In the tree of signals: arrows move, Enter plots. In the world: drag turns, right-drag or two fingers move, the wheel zooms.
+      </p>
+      <p class="muted">
+        Tether {hello.value?.version} · <a href="api">HTTP interface</a> · <a href="licenses.txt">licences</a>
+      </p>
+    </Dialog>
+  );
+}
+
+export function App() {
+  const View = VIEWS[page.value];
+  return (
+    <>
+      <a class="skip" href={`#${page.value}`} onClick={() => document.querySelector<HTMLElement>('main')?.focus()}>
+        To the page
+      </a>
+      <TopBar />
+      <Rail />
+      <main tabIndex={-1} aria-label={TITLES[page.value]}>
+        <Banner />
+        <div class="view">
+          <View key={page.value} />
+        </div>
+      </main>
+      <Notices />
+      {helpShown.value && <Help />}
+    </>
+  );
+}

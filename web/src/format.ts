@@ -1,0 +1,70 @@
+// format.ts: numbers, units and times as people read them.
+
+const MINUS = '\u2212';
+
+/** A value in at most `digits` significant digits, never longer than about nine characters: 12.30, −0.0042, 1.2e7. */
+export function formatValue(value: number, digits = 4): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? '–' : value > 0 ? '∞' : `${MINUS}∞`;
+  if (value === 0) return '0';
+  const magnitude = Math.abs(value);
+  if (magnitude >= 1e7 || magnitude < 1e-4) return value.toExponential(2).replace('e+', 'e').replace(/-/g, MINUS);
+  if (Number.isInteger(value)) return value.toString().replace('-', MINUS);
+  const decimals = Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(magnitude))));
+  return value.toFixed(decimals).replace('-', MINUS);
+}
+
+/** m:ss.mmm, or h:mm:ss from an hour on. */
+export function formatClock(seconds: number): string {
+  if (!Number.isFinite(seconds)) return '–:––.–––';
+  const sign = seconds < 0 ? MINUS : '';
+  const total = Math.abs(seconds);
+  const minutes = Math.floor(total / 60);
+  if (minutes >= 60) {
+    const parts = [Math.floor(minutes / 60), minutes % 60, Math.floor(total % 60)];
+    return sign + parts.map((part, i) => String(part).padStart(i ? 2 : 1, '0')).join(':');
+  }
+  // Cut, not rounded, so that 59.9996 is not shown as 60.
+  const millis = Math.floor((total % 60) * 1000 + 1e-6);
+  return `${sign}${minutes}:${String(Math.floor(millis / 1000)).padStart(2, '0')}.${String(millis % 1000).padStart(3, '0')}`;
+}
+
+/** 12 s, 3 min 05 s, 2 h 10 min. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 60) return `${formatValue(seconds, 3)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
+  return `${Math.floor(whole / 3600)} h ${String(Math.floor((whole % 3600) / 60)).padStart(2, '0')} min`;
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let unit = 0;
+  while (bytes >= 1000 && unit < units.length - 1) {
+    bytes /= 1000;
+    unit++;
+  }
+  return `${unit ? formatValue(bytes, 3) : bytes} ${units[unit]}`;
+}
+
+/** 12 345 with thin spaces. */
+export function formatCount(count: number): string {
+  return String(Math.round(count)).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
+}
+
+export function formatRate(perSecond: number): string {
+  return `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)} /s`;
+}
+
+/** 20 Nov 2026, 19:41 in the reader's own time zone; "" for what is no date. */
+export function formatDate(iso: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return '';
+  return date.toLocaleString(undefined, {dateStyle: 'medium', timeStyle: 'short'});
+}
+
+/** A CSV cell by RFC 4180. Text that a spreadsheet would take for a formula is kept from being one. */
+export function csvCell(cell: string | number): string {
+  if (typeof cell === 'number') return Number.isFinite(cell) ? String(cell) : '';
+  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+}

@@ -1,0 +1,110 @@
+// connection.ts: the WebSocket to the program: opens, comes back by itself, hands messages to the store, the frames and the samples.
+import {decodeFrame, decodeSamples, POSES, SIGNALS} from './codec';
+import {takeFrame} from './frames';
+import {resubscribe, takeSamples} from './samples';
+import {connection, hello, receive, retryAt, status} from './store';
+import {PROTOCOL} from './types';
+import type {PageMessage, ServerMessage} from './types';
+
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 5000;
+/** The program says its status five times a second; this long without anything and the line is dead. */
+const SILENCE_MS = 5000;
+
+let socket: WebSocket | null = null;
+let retry = FIRST_RETRY_MS;
+let timer: ReturnType<typeof setTimeout> | undefined;
+let heard = 0;
+const onOpen = new Set<() => void>();
+
+export function send(message: PageMessage): boolean {
+  if (socket?.readyState !== WebSocket.OPEN) return false;
+  socket.send(JSON.stringify(message));
+  return true;
+}
+
+/** Calls `tell` now and after every connect: for what the program is to know of a page (monitor, contacts, joystick). */
+export function whileConnected(tell: () => void): () => void {
+  onOpen.add(tell);
+  if (connection.peek() === 'live') tell();
+  return () => void onOpen.delete(tell);
+}
+
+export function connect(): void {
+  clearTimeout(timer);
+  const url = new URL('live', location.href);
+  url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+  url.hash = '';
+  const opened = new WebSocket(url);
+  socket = opened;
+  opened.binaryType = 'arraybuffer';
+  opened.onmessage = ({data}) => socket === opened && take(data);
+  opened.onclose = () => socket === opened && lose();
+}
+
+export function retryNow(): void {
+  if (connection.peek() === 'live' || socket?.readyState === WebSocket.CONNECTING) return;
+  retry = FIRST_RETRY_MS;
+  connect();
+}
+
+function take(data: ArrayBuffer | string): void {
+  heard = Date.now();
+  if (typeof data === 'string') takeText(JSON.parse(data) as ServerMessage);
+  else takeBytes(data);
+}
+
+function takeText(message: ServerMessage): void {
+  if (message.type === 'hello' && message.protocol !== PROTOCOL) {
+    hello.value = message;
+    connection.value = 'foreign';
+    const foreign = socket;
+    socket = null;
+    foreign?.close();
+    return;
+  }
+  receive(message);
+  if (message.type === 'hello') retry = FIRST_RETRY_MS;
+  if (message.type !== 'model') return;
+  // With the model the program is known: now it may be told what this page wants.
+  connection.value = 'live';
+  resubscribe(send);
+  for (const tell of onOpen) tell();
+}
+
+function takeBytes(bytes: ArrayBuffer): void {
+  const kind = new DataView(bytes).getUint8(0);
+  if (kind === POSES) {
+    const frame = decodeFrame(bytes);
+    takeFrame(frame);
+    send({type: 'ack', sequence: frame.sequence});
+  } else if (kind === SIGNALS) {
+    takeSamples(decodeSamples(bytes));
+  }
+}
+
+function lose(): void {
+  socket = null;
+  if (connection.peek() === 'live') connection.value = 'lost';
+  status.value = null;
+  retryAt.value = Date.now() + retry;
+  timer = setTimeout(connect, retry);
+  retry = Math.min(2 * retry, LAST_RETRY_MS);
+}
+
+/** A machine that slept or a cable pulled: the socket never closes by itself. */
+function watch(): void {
+  if (connection.peek() === 'live' && Date.now() - heard > SILENCE_MS) {
+    const dead = socket;
+    socket = null;
+    dead?.close();
+    lose();
+  }
+}
+
+export function start(): void {
+  connect();
+  setInterval(watch, 1000);
+  addEventListener('online', retryNow);
+  document.addEventListener('visibilitychange', () => document.hidden || retryNow());
+}

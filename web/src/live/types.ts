@@ -1,0 +1,201 @@
+// types.ts: the messages of docs/web.md, protocol version 1.
+
+export const PROTOCOL = 1;
+
+export type Vector = [number, number, number];
+export type Quaternion = [number, number, number, number];
+
+export interface Hello {
+  protocol: number;
+  version: string;
+  scene: string;
+  description: string;
+  timestep: number;
+  tick: number;
+  pace: 'realtime' | 'lockstep' | 'fast';
+  dynamics: boolean;
+  token: string;
+}
+
+export interface Body {
+  name: string;
+  parent: number;
+  robot: number;
+  piece: number;
+}
+
+export interface Joint {
+  name: string;
+  kind: 'hinge' | 'slide' | 'ball' | 'free';
+  body: number;
+  robot: number;
+  lower: number | null;
+  upper: number | null;
+}
+
+export interface Robot {
+  name: string;
+  alliance: string;
+  root: number;
+}
+
+export interface SignalInfo {
+  name: string;
+  unit: string;
+  robot: number;
+  command: boolean;
+}
+
+export interface CommandInfo {
+  name: string;
+  unit: string;
+  robot: number;
+  lower: number;
+  upper: number;
+}
+
+export type ShapeKind =
+  | 'plane' | 'sphere' | 'capsule' | 'ellipsoid' | 'cylinder' | 'box' | 'mesh' | 'heightfield';
+
+export interface Shape {
+  kind: ShapeKind;
+  body: number;
+  size: Vector;
+  position: Vector;
+  rotation: Quaternion;
+  rgba: Quaternion;
+  mesh: number;
+  name: string;
+  decoration: boolean;
+}
+
+export interface PaintedLine {
+  x1: number;
+  y1: number;
+  x2: number;
+  y2: number;
+  width: number;
+  darkness: number;
+}
+
+export interface Ray {
+  name: string;
+  body: number;
+  position: Vector;
+  direction: Vector;
+  signal: number;
+}
+
+export interface Model {
+  bodies: Body[];
+  joints: Joint[];
+  robots: Robot[];
+  signals: SignalInfo[];
+  commands: CommandInfo[];
+  shapes: Shape[];
+  meshes: number;
+  lines: PaintedLine[];
+  rays?: Ray[];
+}
+
+export interface Field {
+  name: string;
+  value: string | number | boolean | null;
+  offset: number;
+  size: number;
+}
+
+export interface BadMessage {
+  peer: string;
+  text: string;
+  hex: string;
+  fields: Field[] | null;
+}
+
+export type WireState = 'waiting' | 'driving' | 'late' | 'silent';
+
+export interface WireStatus {
+  name: string;
+  protocol: string;
+  robot: number;
+  address: string;
+  state: WireState;
+  peer: string | null;
+  received: number;
+  accepted: number;
+  sent: number;
+  sendFailed: number;
+  late: number;
+  watchdogTrips: number;
+  dropped: Record<string, number>;
+  bad: BadMessage | null;
+  roundTrip: {last: number; min: number; mean: number; max: number} | null;
+}
+
+export interface Status {
+  time: number;
+  step: number;
+  factor: number;
+  speed: number;
+  paused: boolean;
+  stopped: boolean;
+  lateTicks: number;
+  wires: WireStatus[];
+  framesDropped: number;
+  pages: number;
+}
+
+export interface WorldEvent {
+  step: number;
+  source: string;
+  text: string;
+}
+
+export interface WireMessage {
+  wire: number;
+  incoming: boolean;
+  step: number;
+  size: number;
+  hex: string;
+  fields: Field[];
+}
+
+export interface Phantom {
+  id: number;
+  run: string;
+  name: string;
+  shapes: Shape[];
+  bodies: Body[];
+}
+
+export type ServerMessage =
+  | ({type: 'hello'} & Hello)
+  | ({type: 'model'} & Model)
+  | ({type: 'status'} & Status)
+  | ({type: 'event'} & WorldEvent)
+  | ({type: 'message'} & WireMessage)
+  | {type: 'joystick'; connected: boolean}
+  | {type: 'phantoms'; phantoms: Phantom[]}
+  | {type: 'error'; text: string};
+
+export type ControlAction = 'pause' | 'resume' | 'step' | 'speed' | 'reset' | 'stop' | 'release';
+
+export interface JoystickState {
+  core: string | null;
+  axes: [number, number, number, number];
+  dpad: [number, number, number, number];
+  buttons: [number, number, number, number];
+  back: number;
+  select: number;
+  start: number;
+}
+
+export type PageMessage =
+  | {type: 'ack'; sequence: number}
+  | {type: 'subscribe'; number: number; signals: number[]; rate: number}
+  | {type: 'contacts'; on: boolean}
+  | {type: 'control'; action: ControlAction; value?: number; robot?: number}
+  | {type: 'command'; values: [number, number][]}
+  | {type: 'monitor'; wire: number}
+  | ({type: 'joystick'} & Partial<JoystickState>)
+  | {type: 'phantom'; add?: string; remove?: number};

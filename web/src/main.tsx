@@ -1,0 +1,22 @@
+// main.tsx: where the pages begin.
+import {render} from 'preact';
+import './styles/base.css';
+import './styles/frame.css';
+import './styles/controls.css';
+import './styles/world.css';
+import './styles/signals.css';
+import './styles/pages.css';
+import {App} from './app';
+import {start} from './live/connection';
+import {page, TITLES} from './route';
+import './theme';
+import {listen} from './ui/keys';
+import {effect} from '@preact/signals';
+import {hello} from './live/store';
+
+effect(() => {
+  document.title = `${TITLES[page.value]} · ${hello.value?.scene ?? 'Tether'}`;
+});
+render(<App />, document.getElementById('app')!);
+listen();
+start();

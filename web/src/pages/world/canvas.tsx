@@ -1,0 +1,77 @@
+// canvas.tsx: the picture of the world as a component, for every page that shows it.
+import {useEffect, useRef, useState} from 'preact/hooks';
+import {send, whileConnected} from '../../live/connection';
+import {want} from '../../live/samples';
+import {generation, model, phantoms} from '../../live/store';
+import {Empty} from '../../ui/controls';
+import type {View3D, ViewOptions} from './view3d';
+
+interface CanvasProps {
+  options: ViewOptions;
+  /** Gets the view while there is one. */
+  onView?: (view: View3D | null) => void;
+  onPick?: (body: number) => void;
+}
+
+/** A click, not a drag. */
+const CLICK_PIXELS = 4;
+
+export function WorldCanvas({options, onView, onPick}: CanvasProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState<View3D | null>(null);
+  const [failure, setFailure] = useState('');
+  const world = generation.value;
+
+  useEffect(() => {
+    const description = model.peek();
+    if (!description) return;
+    let made: View3D | null = null;
+    let gone = false;
+    import('./view3d')
+      .then(({View3D: Class}) => {
+        if (gone || !host.current) return;
+        made = new Class(host.current, description, world);
+        setView(made);
+      })
+      .catch((error: unknown) => setFailure(String(error)));
+    return () => {
+      gone = true;
+      setView(null);
+      made?.dispose();
+    };
+  }, [world]);
+
+  useEffect(() => view?.set(options), [view, options]);
+  useEffect(() => onView?.(view), [view]);
+  useEffect(() => view?.setPhantoms(phantoms.value), [view, phantoms.value]);
+  useEffect(() => {
+    if (!options.contacts) return;
+    const stop = whileConnected(() => send({type: 'contacts', on: true}));
+    return () => {
+      stop();
+      send({type: 'contacts', on: false});
+    };
+  }, [options.contacts]);
+  useEffect(() => (view && options.rays && view.signals.length ? want(view.signals, false) : undefined), [view, options.rays]);
+
+  const down = useRef({x: 0, y: 0});
+  return (
+    <div
+      ref={host}
+      class="canvas"
+      role="img"
+      aria-label="The simulated world"
+      onPointerDown={(event) => (down.current = {x: event.clientX, y: event.clientY})}
+      onPointerUp={(event) => {
+        const moved = Math.hypot(event.clientX - down.current.x, event.clientY - down.current.y);
+        if (view && onPick && event.button === 0 && moved < CLICK_PIXELS) onPick(view.pick(event.clientX, event.clientY));
+      }}
+    >
+      {failure && (
+        <Empty icon="warning" title="This browser cannot draw in three dimensions">
+          WebGL is missing or switched off. Every other page works. ({failure})
+        </Empty>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+// labels.ts: names that stand over robots and pieces: HTML over the canvas, so that they stay sharp and are text.
+import * as THREE from 'three';
+import type {Model} from '../../live/types';
+
+const ABOVE = 0.55; // m over a robot's root
+const ABOVE_PIECE = 0.12;
+
+export class Labels {
+  private readonly layer = document.createElement('div');
+  private readonly labels: {element: HTMLElement; body: THREE.Group; above: number}[] = [];
+  private visible = false;
+
+  constructor(host: HTMLElement, model: Model, bodies: THREE.Group[]) {
+    this.layer.className = 'labels';
+    host.append(this.layer);
+    for (const {name, root, alliance} of model.robots) this.add(name, alliance || 'robot', bodies[root]!, ABOVE);
+    model.bodies.forEach((body, i) => {
+      if (body.piece) this.add(body.name, 'piece', bodies[i]!, ABOVE_PIECE);
+    });
+  }
+
+  private add(text: string, kind: string, body: THREE.Group, above: number): void {
+    const element = document.createElement('span');
+    element.className = 'label';
+    element.dataset.kind = kind;
+    element.textContent = text;
+    this.layer.append(element);
+    this.labels.push({element, body, above});
+  }
+
+  show(visible: boolean): void {
+    this.visible = visible;
+    this.layer.hidden = !visible;
+  }
+
+  update(camera: THREE.Camera, width: number, height: number): void {
+    if (!this.visible) return;
+    const point = new THREE.Vector3();
+    for (const {element, body, above} of this.labels) {
+      point.copy(body.position);
+      point.z += above;
+      point.project(camera);
+      const inside = point.z < 1 && Math.abs(point.x) < 1.1 && Math.abs(point.y) < 1.1;
+      element.hidden = !inside;
+      if (!inside) continue;
+      const x = ((point.x + 1) / 2) * width;
+      const y = ((1 - point.y) / 2) * height;
+      element.style.transform = `translate(-50%, -100%) translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+    }
+  }
+
+  dispose(): void {
+    this.layer.remove();
+  }
+}

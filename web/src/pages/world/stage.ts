@@ -1,0 +1,138 @@
+// stage.ts: what stands around the model: floor with grid, painted lines, lights, sky; in the colours of the theme.
+import * as THREE from 'three';
+import type {Model} from '../../live/types';
+import {isFloor} from './shapes';
+
+export interface Palette {
+  skyTop: string;
+  skyBottom: string;
+  floor: string;
+  grid: string;
+  gridMajor: string;
+  line: string;
+}
+
+export const DARK: Palette = {
+  skyTop: '#10161f', skyBottom: '#263142', floor: '#2a323d', grid: '#3a4451', gridMajor: '#525f70', line: '#e8ecf2',
+};
+export const LIGHT: Palette = {
+  skyTop: '#b8cfe6', skyBottom: '#eef3f8', floor: '#c9ced5', grid: '#b4bbc5', gridMajor: '#99a3b0', line: '#ffffff',
+};
+
+/** What the world's own shapes span, m: where the floor ends and where cameras stand. */
+export function extent(model: Model): THREE.Box3 {
+  const box = new THREE.Box3();
+  for (const shape of model.shapes) {
+    if (shape.body !== 0) continue;
+    const [x, y, z] = shape.position;
+    const endless = shape.kind === 'plane' && (shape.size[0] <= 0 || shape.size[1] <= 0);
+    if (endless) continue;
+    const reach = shape.kind === 'plane' ? new THREE.Vector3(shape.size[0], shape.size[1], 0) : reachOf(shape.size, shape.rotation);
+    // A floor far larger than what stands on it says nothing about where to look.
+    if (shape.kind === 'plane' && Math.max(shape.size[0], shape.size[1]) > 25) continue;
+    box.expandByPoint(new THREE.Vector3(x, y, z).add(reach));
+    box.expandByPoint(new THREE.Vector3(x, y, z).sub(reach));
+  }
+  if (box.isEmpty()) box.set(new THREE.Vector3(-3, -3, 0), new THREE.Vector3(3, 3, 1));
+  return box;
+}
+
+function reachOf(size: readonly number[], rotation: readonly number[]): THREE.Vector3 {
+  const [w, x, y, z] = rotation as [number, number, number, number];
+  const radius = new THREE.Vector3(size[0], Math.max(size[1]!, size[0]!), Math.max(size[2]!, size[1]!));
+  return radius.applyQuaternion(new THREE.Quaternion(x, y, z, w)).set(Math.abs(radius.x), Math.abs(radius.y), Math.abs(radius.z));
+}
+
+function gradient(palette: Palette): THREE.Texture {
+  const canvas = document.createElement('canvas');
+  canvas.width = 2;
+  canvas.height = 256;
+  const context = canvas.getContext('2d')!;
+  const fill = context.createLinearGradient(0, 0, 0, 256);
+  fill.addColorStop(0, palette.skyTop);
+  fill.addColorStop(0.75, palette.skyBottom);
+  context.fillStyle = fill;
+  context.fillRect(0, 0, 2, 256);
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.colorSpace = THREE.SRGBColorSpace;
+  return texture;
+}
+
+function gridLines(half: THREE.Vector2, centre: THREE.Vector3, step: number, colour: string, skip: number): THREE.LineSegments {
+  const points: number[] = [];
+  const from = (value: number) => Math.ceil(value / step);
+  for (let i = from(centre.x - half.x); i * step <= centre.x + half.x; i++) {
+    if (skip && i % skip === 0) continue;
+    points.push(i * step, centre.y - half.y, 0, i * step, centre.y + half.y, 0);
+  }
+  for (let i = from(centre.y - half.y); i * step <= centre.y + half.y; i++) {
+    if (skip && i % skip === 0) continue;
+    points.push(centre.x - half.x, i * step, 0, centre.x + half.x, i * step, 0);
+  }
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute('position', new THREE.Float32BufferAttribute(points, 3));
+  return new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({color: colour, transparent: true, opacity: 0.7}));
+}
+
+function floorOf(model: Model, area: THREE.Box3, palette: Palette): THREE.Group {
+  const group = new THREE.Group();
+  const shape = model.shapes.find(isFloor);
+  const centre = area.getCenter(new THREE.Vector3()).setZ(0);
+  const size = area.getSize(new THREE.Vector3());
+  const half = new THREE.Vector2(Math.ceil(size.x / 2 + 3), Math.ceil(size.y / 2 + 3));
+  if (shape && shape.size[0] > 0 && shape.size[0] <= 25) {
+    centre.set(shape.position[0], shape.position[1], 0);
+    half.set(shape.size[0], shape.size[1]);
+  }
+  const surface = new THREE.Mesh(
+    new THREE.PlaneGeometry(2 * half.x, 2 * half.y),
+    new THREE.MeshStandardMaterial({color: palette.floor, roughness: 0.95, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2}),
+  );
+  surface.position.copy(centre);
+  surface.receiveShadow = true;
+  const fine = gridLines(half, centre, 1, palette.grid, 5);
+  const coarse = gridLines(half, centre, 5, palette.gridMajor, 0);
+  fine.position.z = coarse.position.z = 0.002;
+  group.add(surface, fine, coarse);
+  group.position.z = shape?.position[2] ?? 0;
+  return group;
+}
+
+function paintOf(model: Model, palette: Palette): THREE.Group {
+  const group = new THREE.Group();
+  for (const {x1, y1, x2, y2, width, darkness} of model.lines) {
+    const length = Math.hypot(x2 - x1, y2 - y1) + width;
+    const mesh = new THREE.Mesh(
+      new THREE.PlaneGeometry(length, width),
+      new THREE.MeshBasicMaterial({color: palette.line, transparent: true, opacity: 0.35 + 0.6 * Math.min(1, Math.abs(darkness)), polygonOffset: true, polygonOffsetFactor: -2}),
+    );
+    mesh.position.set((x1 + x2) / 2, (y1 + y2) / 2, 0.004);
+    mesh.rotation.z = Math.atan2(y2 - y1, x2 - x1);
+    group.add(mesh);
+  }
+  return group;
+}
+
+function lightsFor(area: THREE.Box3): THREE.Group {
+  const group = new THREE.Group();
+  const centre = area.getCenter(new THREE.Vector3()).setZ(0);
+  const radius = Math.max(3, area.getSize(new THREE.Vector3()).length() / 2);
+  const sun = new THREE.DirectionalLight('#fff6e8', 2.1);
+  sun.position.set(centre.x - 0.45 * radius, centre.y - 0.7 * radius, 1.4 * radius);
+  sun.target.position.copy(centre);
+  sun.castShadow = true;
+  sun.shadow.mapSize.set(2048, 2048);
+  sun.shadow.bias = -0.0004;
+  sun.shadow.normalBias = 0.02;
+  Object.assign(sun.shadow.camera, {left: -radius, right: radius, top: radius, bottom: -radius, near: 0.1, far: 4 * radius});
+  group.add(new THREE.HemisphereLight('#eaf2ff', '#59616d', 1.5), sun, sun.target);
+  return group;
+}
+
+/** Everything around the model, with the painted lines in a group of their own, which can be hidden. */
+export function buildStage(model: Model, area: THREE.Box3, palette: Palette) {
+  const group = new THREE.Group();
+  const paint = paintOf(model, palette);
+  group.add(floorOf(model, area, palette), paint, lightsFor(area));
+  return {group, paint, sky: gradient(palette)};
+}

@@ -1,0 +1,246 @@
+// view3d.ts: the picture of a world on a canvas, without any page around it. Loaded when first needed: it is most of the bundle.
+import * as THREE from 'three';
+import {newestFrame, posesAt} from '../../live/frames';
+import {lastValue} from '../../live/samples';
+import type {Model, Phantom} from '../../live/types';
+import {Cameras} from './cameras';
+import type {CameraMode} from './cameras';
+import {Labels} from './labels';
+import {Contacts, Frames, Rays, Trails} from './overlays';
+import {buildBodies, disposeTree, meshLoader} from './shapes';
+import {buildStage, DARK, extent, LIGHT} from './stage';
+
+export interface ViewOptions {
+  camera: CameraMode;
+  robot: number; // that is followed, or whose driver's eyes are used
+  dark: boolean;
+  shadows: boolean;
+  contacts: boolean;
+  frames: boolean;
+  trails: boolean;
+  rays: boolean;
+  lines: boolean;
+  names: boolean;
+}
+
+export interface ViewStats {
+  framesPerSecond: number;
+  triangles: number;
+  calls: number;
+}
+
+/** ms without anything new after which drawing stops until something changes. */
+const IDLE_MS = 600;
+const PHANTOM_OPACITY = 0.35;
+
+export class View3D {
+  private readonly renderer: THREE.WebGLRenderer;
+  private readonly scene = new THREE.Scene();
+  private readonly area: THREE.Box3;
+  private readonly cameras: Cameras;
+  private readonly labels: Labels;
+  private readonly bodies: THREE.Group[];
+  private readonly poses: Float32Array;
+  private readonly contacts = new Contacts();
+  private readonly frames: Frames;
+  private readonly trails: Trails;
+  private readonly rays: Rays;
+  private readonly phantoms = new Map<number, THREE.Group[]>();
+  private readonly observer: ResizeObserver;
+  private stage: ReturnType<typeof buildStage> | null = null;
+  private options: ViewOptions | null = null;
+  private changed = performance.now();
+  private lastSequence = -1;
+  private lastEpoch = -1;
+  private request = 0;
+  private drawnAt: number[] = [];
+  private placed = false;
+
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly model: Model,
+    private readonly generation: number,
+  ) {
+    this.renderer = new THREE.WebGLRenderer({antialias: true, powerPreference: 'high-performance'});
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.domElement.setAttribute('aria-hidden', 'true');
+    host.prepend(this.renderer.domElement);
+    this.area = extent(model);
+    this.cameras = new Cameras(this.renderer.domElement, this.area, this.touch);
+    this.bodies = buildBodies(model.bodies, model.shapes, meshLoader(generation), {opacity: 1, shadows: true}, this.touch);
+    this.scene.add(...this.bodies, this.contacts.group);
+    this.poses = new Float32Array(7 * model.bodies.length);
+    this.frames = new Frames(model, this.bodies);
+    this.trails = new Trails(model);
+    this.rays = new Rays(model, this.bodies);
+    this.scene.add(this.trails.group);
+    this.labels = new Labels(host, model, this.bodies);
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(host);
+    this.resize();
+    this.request = requestAnimationFrame(this.draw);
+  }
+
+  /** Signals that the picture needs: lengths of rays. */
+  get signals(): string[] {
+    return this.rays.signals;
+  }
+
+  private touch = (): void => {
+    this.changed = performance.now();
+  };
+
+  private resize(): void {
+    const {clientWidth: width, clientHeight: height} = this.host;
+    this.renderer.setSize(width, height);
+    this.cameras.resize(width, height);
+    this.touch();
+  }
+
+  set(options: ViewOptions): void {
+    const before = this.options;
+    this.options = options;
+    if (before?.dark !== options.dark) this.setStage(options.dark);
+    this.stage!.paint.visible = options.lines;
+    if (before?.shadows !== options.shadows) this.setShadows(options.shadows);
+    this.contacts.group.visible = options.contacts;
+    this.frames.show(options.frames);
+    this.trails.group.visible = options.trails;
+    if (!options.trails) this.trails.clear();
+    this.rays.show(options.rays);
+    this.labels.show(options.names);
+    if (before?.camera !== options.camera || before.robot !== options.robot) this.goToCamera();
+    this.touch();
+  }
+
+  private setStage(dark: boolean): void {
+    if (this.stage) {
+      this.scene.remove(this.stage.group);
+      disposeTree(this.stage.group);
+      this.stage.sky.dispose();
+    }
+    this.stage = buildStage(this.model, this.area, dark ? DARK : LIGHT);
+    this.scene.add(this.stage.group);
+    this.scene.background = this.stage.sky;
+  }
+
+  private setShadows(on: boolean): void {
+    this.renderer.shadowMap.enabled = on;
+    this.scene.traverse((node) => {
+      const material = (node as Partial<THREE.Mesh>).material as THREE.Material | undefined;
+      if (material) material.needsUpdate = true;
+    });
+  }
+
+  private robotPosition(): THREE.Vector3 | null {
+    const root = this.model.robots[this.options?.robot ?? 0]?.root;
+    return root === undefined ? null : this.bodies[root]!.position;
+  }
+
+  goToCamera(): void {
+    const {camera, robot} = this.options!;
+    const target = this.robotPosition() ?? new THREE.Vector3();
+    this.cameras.set(camera, target, this.model.robots[robot]?.alliance === 'blue' ? 1 : -1);
+    this.touch();
+  }
+
+  zoom(factor: number): void {
+    const {camera, controls} = this.cameras;
+    camera.position.sub(controls.target).multiplyScalar(factor).add(controls.target);
+    this.touch();
+  }
+
+  focusBody(body: number): void {
+    const group = this.bodies[body];
+    if (group) this.cameras.focus(group.position);
+    this.touch();
+  }
+
+  /** The body under a point of the window, or −1. */
+  pick(clientX: number, clientY: number): number {
+    const box = this.renderer.domElement.getBoundingClientRect();
+    const point = new THREE.Vector2(
+      ((clientX - box.left) / box.width) * 2 - 1,
+      1 - ((clientY - box.top) / box.height) * 2,
+    );
+    const caster = new THREE.Raycaster();
+    caster.setFromCamera(point, this.cameras.camera);
+    const hit = caster.intersectObjects(this.bodies, true).find(({object}) => (object as THREE.Mesh).isMesh);
+    return hit ? (hit.object.userData.body as number) : -1;
+  }
+
+  setPhantoms(list: Phantom[]): void {
+    for (const [id, groups] of this.phantoms) {
+      if (list.some((phantom) => phantom.id === id)) continue;
+      groups.forEach((group) => {
+        this.scene.remove(group);
+        disposeTree(group);
+      });
+      this.phantoms.delete(id);
+    }
+    for (const phantom of list) {
+      if (this.phantoms.has(phantom.id)) continue;
+      const look = {opacity: PHANTOM_OPACITY, shadows: false};
+      const groups = buildBodies(phantom.bodies, phantom.shapes, meshLoader(this.generation), look, this.touch);
+      this.phantoms.set(phantom.id, groups);
+      this.scene.add(...groups);
+    }
+    this.touch();
+  }
+
+  stats(): ViewStats {
+    const since = performance.now() - 1000;
+    const {triangles, calls} = this.renderer.info.render;
+    return {framesPerSecond: this.drawnAt.filter((time) => time > since).length, triangles, calls};
+  }
+
+  private draw = (now: number): void => {
+    this.request = requestAnimationFrame(this.draw);
+    const frame = newestFrame();
+    if (frame && frame.sequence !== this.lastSequence) {
+      this.lastSequence = frame.sequence;
+      if (frame.epoch !== this.lastEpoch) this.trails.clear();
+      this.lastEpoch = frame.epoch;
+      this.changed = now;
+    }
+    if (!this.options || now - this.changed > IDLE_MS) return;
+    if (posesAt(now, this.poses)) this.pose();
+    if (this.options.contacts) this.contacts.update(frame?.contacts ?? []);
+    if (this.options.trails) this.trails.update(this.bodies);
+    if (this.options.rays) this.rays.update(lastValue);
+    for (const phantom of frame?.phantoms ?? []) {
+      this.phantoms.get(phantom.id)?.forEach((group, i) => placeGroup(group, phantom.poses, 7 * i));
+    }
+    this.cameras.update(this.robotPosition());
+    this.renderer.render(this.scene, this.cameras.camera);
+    this.labels.update(this.cameras.camera, this.host.clientWidth, this.host.clientHeight);
+    this.drawnAt = [...this.drawnAt.slice(-119), now];
+  };
+
+  private pose(): void {
+    this.bodies.forEach((group, i) => placeGroup(group, this.poses, 7 * i));
+    if (this.placed) return;
+    // Only now is it known where the robots are: cameras that look at one go there.
+    this.placed = true;
+    if (this.options!.camera !== 'orbit') this.goToCamera();
+    this.host.dataset.ready = 'true';
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.request);
+    this.observer.disconnect();
+    this.cameras.dispose();
+    this.labels.dispose();
+    disposeTree(this.scene);
+    this.stage?.sky.dispose();
+    this.renderer.dispose();
+    this.renderer.domElement.remove();
+  }
+}
+
+function placeGroup(group: THREE.Group, poses: Float32Array, at: number): void {
+  group.position.fromArray(poses, at);
+  group.quaternion.set(poses[at + 4]!, poses[at + 5]!, poses[at + 6]!, poses[at + 3]!);
+}

@@ -1,0 +1,20 @@
+// theme.ts: light and dark: what the system prefers, until the reader says otherwise.
+import {computed, effect, signal} from '@preact/signals';
+import {stored} from './settings';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+export const theme = stored<Theme>('theme', 'system');
+const query = matchMedia('(prefers-color-scheme: dark)');
+const systemDark = signal(query.matches);
+query.addEventListener('change', () => (systemDark.value = query.matches));
+export const dark = computed(() => (theme.value === 'system' ? systemDark.value : theme.value === 'dark'));
+
+effect(() => {
+  document.documentElement.dataset.theme = dark.value ? 'dark' : 'light';
+});
+
+/** A colour of the style sheet, for what draws on a canvas. */
+export function cssColor(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}

@@ -1,0 +1,36 @@
+// dialog.tsx: a modal dialog: the browser's own, which keeps the focus inside and gives it back.
+import type {ComponentChildren} from 'preact';
+import {useEffect, useRef} from 'preact/hooks';
+import {Button} from './controls';
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+export function Dialog({title, onClose, children}: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current!;
+    if (!dialog.open) dialog.showModal();
+    return () => dialog.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === element.current && onClose()}
+    >
+      <header class="panel-head">
+        <h2>{title}</h2>
+        <Button icon="close" label="Close" onClick={onClose} />
+      </header>
+      <div class="dialog-body">{children}</div>
+    </dialog>
+  );
+}

@@ -1,0 +1,51 @@
+// Numbers as people read them, statistics, and the tree of names.
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {load} from './load.mjs';
+
+const format = await load('format.ts');
+const {quantile, summarize} = await load('statistics.ts');
+const {buildTree, visibleRows} = await load('pages/signals/tree.ts');
+
+test('values', () => {
+  const cases = [
+    [0, '0'], [12, '12'], [-3, '\u22123'], [1.23456, '1.235'], [-0.00421, '\u22120.004210'], [1234.5678, '1235'],
+    [1e-9, '1.00e\u22129'], [2.5e8, '2.50e8'], [NaN, '–'], [Infinity, '∞'],
+  ];
+  for (const [value, text] of cases) assert.equal(format.formatValue(value), text);
+});
+
+test('clocks never show a sixtieth second', () => {
+  assert.equal(format.formatClock(0), '0:00.000');
+  assert.equal(format.formatClock(59.9996), '0:59.999');
+  assert.equal(format.formatClock(61.25), '1:01.250');
+  assert.equal(format.formatClock(3725), '1:02:05');
+});
+
+test('CSV cells: quotes, commas, and no formulas from names', () => {
+  assert.equal(format.csvCell(0.1 + 0.2), '0.30000000000000004');
+  assert.equal(format.csvCell('a,"b"'), '"a,""b"""');
+  assert.equal(format.csvCell('=cmd()'), "'=cmd()");
+  assert.equal(format.csvCell(NaN), '');
+});
+
+test('quantiles and spread of known numbers', () => {
+  assert.equal(quantile([1, 2, 3, 4], 0.5), 2.5);
+  const summary = summarize([2, 4, 4, 4, 5, 5, 7, 9]);
+  assert.equal(summary.mean, 5);
+  assert.ok(Math.abs(summary.deviation - Math.sqrt(32 / 7)) < 1e-12);
+  assert.deepEqual([summary.least, summary.lower, summary.median, summary.upper, summary.greatest], [2, 4, 4.5, 5.5, 9]);
+  assert.ok(Number.isNaN(summarize([3]).deviation));
+  assert.equal(summarize([]).count, 0);
+});
+
+const SIGNALS = ['time', 'a/arm.position', 'a/arm.velocity', 'b/arm.position', 'command:a/grip'].map((name) => ({name, unit: '', robot: -1, command: name.startsWith('command:')}));
+
+test('the tree has a branch a robot and a part; a search opens it', () => {
+  const tree = buildTree(SIGNALS);
+  assert.deepEqual(tree.map(({label}) => label), ['world', 'a', 'b']);
+  assert.equal(visibleRows(tree, new Set(), '', 100).length, 3);
+  const found = visibleRows(tree, new Set(), 'arm pos', 100);
+  assert.deepEqual(found.filter(({name}) => name).map(({name}) => name), ['a/arm.position', 'b/arm.position']);
+  assert.deepEqual(visibleRows(tree, new Set(), 'nothing such', 100), []);
+});
