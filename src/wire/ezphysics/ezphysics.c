@@ -211,6 +211,12 @@ static void lose_peer(tt_wire *wire, const char *reason) {
   stop_watch(&self->waiting);
   wire->state = TT_WIRE_WAITING;
   wire->stats.peer[0] = '\0';
+  if (self->config->checked_disconnect == TT_EZ_RESET) {
+    self->state_size = 0; /* the next peer's first state is the one after the reset */
+    tt_wire_request_reset(wire);
+  } else if (self->config->checked_disconnect == TT_EZ_EXIT) {
+    tt_wire_request_stop(wire, TT_OK, "its peer is gone");
+  }
 }
 
 static void on_close(void *context, tt_tcp *tcp, const char *reason) {

@@ -16,6 +16,7 @@ typedef struct tt_ez_mark {
 } tt_ez_mark;
 
 typedef enum tt_ez_mode { TT_EZ_STEP, TT_EZ_REALTIME } tt_ez_mode;
+typedef enum tt_ez_disconnect { TT_EZ_KEEP, TT_EZ_RESET, TT_EZ_EXIT } tt_ez_disconnect;
 
 /** Its keys in a scene. */
 typedef struct tt_ezphysics_config {
@@ -27,11 +28,13 @@ typedef struct tt_ezphysics_config {
   char *connect_timeout; /**< at the start only; default 10 s with `connect`, else 0: no end */
   char *receive_timeout; /**< mode step: wait for a message; default 10 s; 0: no end */
   char *send_timeout;    /**< a peer that does not read is cut; default 5 s; 0: never */
+  char *on_disconnect;   /**< keep (default): the world stays as it is; reset; exit */
   bool *names;           /**< name packets on connection; default false */
   tt_ez_mark *marks;     /**< default: all send, the joints of the wire's robot receive */
   unsigned mark_count;
 
   tt_ez_mode checked_mode;                               /**< set by the check */
+  tt_ez_disconnect checked_disconnect;                   /**< set by the check */
   double connect_seconds, receive_seconds, send_seconds; /**< set by the check */
 } tt_ezphysics_config;
 

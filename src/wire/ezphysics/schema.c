@@ -34,6 +34,7 @@ static const cyaml_schema_field_t fields[] = {
     TEXT("connect_timeout", connect_timeout, 64),
     TEXT("receive_timeout", receive_timeout, 64),
     TEXT("send_timeout", send_timeout, 64),
+    TEXT("on_disconnect", on_disconnect, 16),
     CYAML_FIELD_BOOL_PTR("names", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_ezphysics_config,
                          names),
     CYAML_FIELD_SEQUENCE_COUNT("marks", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
@@ -62,6 +63,17 @@ static tt_status check_mode(tt_ezphysics_config *config, const char *where, tt_e
   if (config->checked_mode == TT_EZ_REALTIME || strcmp(config->mode, "step") == 0) return TT_OK;
   return tt_fail(error, TT_INVALID, "%s.mode: '%s' is not one of step, realtime", where,
                  config->mode);
+}
+
+static tt_status check_disconnect(tt_ezphysics_config *config, const char *where, tt_error *error) {
+  static const char *const words[] = {"keep", "reset", "exit"};
+  TT_TRY(tt_default_string(&config->on_disconnect, words[TT_EZ_KEEP], error));
+  for (int i = TT_EZ_KEEP; i <= TT_EZ_EXIT; i++) {
+    config->checked_disconnect = (tt_ez_disconnect)i;
+    if (strcmp(config->on_disconnect, words[i]) == 0) return TT_OK;
+  }
+  return tt_fail(error, TT_INVALID, "%s.on_disconnect: '%s' is not one of keep, reset, exit", where,
+                 config->on_disconnect);
 }
 
 static tt_status check_marks(const tt_ezphysics_config *config, const char *where,
@@ -94,6 +106,7 @@ static tt_status check(void *untyped, const char *where, tt_error *error) {
   TT_TRY(tt_default_string(&config->common.watchdog, "0.5 s", error));
   TT_TRY(check_address(config, where, error));
   TT_TRY(check_mode(config, where, error));
+  TT_TRY(check_disconnect(config, where, error));
   TT_TRY(check_timeouts(config, where, error));
   if (config->steps > MOST_STEPS) {
     return tt_fail(error, TT_INVALID, "%s.steps: give 1 to %d", where, MOST_STEPS);
