@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const tt_bench *const benches[] = {
+    &tt_bench_step,
     NULL,
 };
 

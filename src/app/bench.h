@@ -11,4 +11,6 @@ typedef struct tt_bench {
   tt_status (*run)(int argc, char **argv, tt_error *error);
 } tt_bench;
 
+extern const tt_bench tt_bench_step;
+
 #endif
