@@ -12,7 +12,8 @@
   X(core)                                                                                          \
   X(joystick)                                                                                      \
   X(bench)                                                                                         \
-  X(verify)
+  X(verify)                                                                                        \
+  X(export)
 
 typedef struct tt_app_command {
   const char *name;    /**< "run" */

@@ -3,6 +3,7 @@
 #include "app/state_folder.h"
 #include "config/scene_files.h"
 #include "core/log.h"
+#include "record/describe.h"
 #include "record/recorder.h"
 #include "record/section.h"
 
@@ -100,15 +101,64 @@ static char *describe_run(const tt_attach_context *context) {
   return text;
 }
 
+/* What passed over a wire. */
+static struct json_object *count_wire(tt_world *world, int index) {
+  tt_wire_stats stats;
+  tt_wire_state state;
+  tt_world_get_wire(world, index, &stats, &state);
+  struct json_object *made = json_object_new_object();
+  struct json_object *dropped = json_object_new_object();
+  const struct {
+    const char *key;
+    uint64_t count;
+  } counts[] = {{"received", stats.received}, {"accepted", stats.accepted},
+                {"sent", stats.sent},         {"send_failed", stats.send_failed},
+                {"late", stats.late},         {"watchdog_trips", stats.watchdog_trips}};
+  const char *name = tt_world_wire_at(world, index)->name;
+  json_object_object_add(made, "name", json_object_new_string(name));
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    json_object_object_add(made, counts[i].key, json_object_new_int64((int64_t)counts[i].count));
+  for (int i = 0; i < TT_DROP_COUNT; i++)
+    if (stats.dropped[i])
+      json_object_object_add(dropped, tt_drop_text((tt_drop)i),
+                             json_object_new_int64((int64_t)stats.dropped[i]));
+  json_object_object_add(made, "dropped", dropped);
+  return made;
+}
+
+/* The recorder's thread asks. */
+static char *count_run(void *context) {
+  tt_world *world = context;
+  tt_world_status status;
+  tt_world_get_status(world, &status);
+  struct json_object *made = json_object_new_object();
+  struct json_object *wires = json_object_new_array();
+  json_object_object_add(made, "late_ticks", json_object_new_int64((int64_t)status.late_ticks));
+  for (int i = 0; i < tt_world_wire_count(world); i++)
+    json_object_array_add(wires, count_wire(world, i));
+  json_object_object_add(made, "wires", wires);
+  char *text = strdup(json_object_to_json_string_ext(made, JSON_C_TO_STRING_PLAIN));
+  json_object_put(made);
+  return text;
+}
+
 static tt_status open_recorder(const tt_attach_context *context, const tt_record_keys *keys,
                                const char *path, tt_recorder **recorder, tt_error *error) {
   const tt_scene *scene = context->scene;
   tt_scene_files files;
   TT_TRY(tt_scene_files_read(scene, &files, error));
   char *run = describe_run(context);
+  char *model = tt_describe_world(context->world, NULL, 0);
+  int mesh_count;
+  const tt_mesh *meshes = tt_world_meshes(context->world, &mesh_count);
   double timestep = tt_model_timestep(tt_world_model(context->world));
   tt_recorder_options options = {.path = path,
                                  .run = run ? run : "{}",
+                                 .model = model,
+                                 .meshes = meshes,
+                                 .mesh_count = mesh_count,
+                                 .statistics = count_run,
+                                 .statistics_context = context->world,
                                  .files = files.files,
                                  .file_count = files.count,
                                  .period_steps = (uint64_t)llround(keys->period_seconds / timestep),
@@ -117,6 +167,7 @@ static tt_status open_recorder(const tt_attach_context *context, const tt_record
   tt_status status = tt_recorder_open(&options, tt_world_model(context->world),
                                       tt_world_names(context->world), recorder, error);
   free(run);
+  free(model);
   tt_scene_files_free(&files);
   return status;
 }

@@ -12,7 +12,7 @@ typedef struct run_web {
   tt_web *server;
   tt_live *live;
   tt_telemetry_routes *telemetry; /**< NULL where the scene has none */
-  tt_live_line *lines;
+  tt_floor_line *lines;
   char scene[128];
 } run_web;
 
@@ -32,7 +32,7 @@ static tt_status copy_lines(run_web *web, const tt_scene *scene, tt_error *error
   for (int i = 0; i < scene->line_count; i++) {
     const tt_painted_line *from = &scene->lines[i];
     web->lines[i] =
-        (tt_live_line){from->x1, from->y1, from->x2, from->y2, from->width, from->darkness};
+        (tt_floor_line){from->x1, from->y1, from->x2, from->y2, from->width, from->darkness};
   }
   return TT_OK;
 }

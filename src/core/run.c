@@ -145,6 +145,8 @@ tt_status tt_world_run(tt_world *world, tt_error *error) {
     TT_TRY(tt_world_tick(world, error));
     show(world, tt_net_now());
   }
+  world->shown_at = 0; /* the last figures are the run's */
+  show(world, tt_net_now());
   if (error && world->quit_status != TT_OK) *error = world->quit_reason;
   return world->quit_status;
 }

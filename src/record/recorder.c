@@ -1,6 +1,7 @@
 #include "record/recorder.h"
 
 #include "core/log.h"
+#include "record/describe.h"
 #include "record/journal_codec.h"
 #include "record/wpilog.h"
 
@@ -11,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
 #define QUEUE_VIEWS 256
 #define WRITE_EVERY_NS 50000000 /* half of the 100 ms that a crash may cost */
+#define STATISTICS_EVERY 20     /* writings: once a second */
 #define LARGEST_BACKLOG                                                                            \
   (64u << 20) /* bytes of journal not yet written: then the run is unverifiable, or held */
 
@@ -25,6 +28,9 @@ enum {
   ENTRY_JOURNAL,
   ENTRY_EVENTS,
   ENTRY_LOST,
+  ENTRY_MODEL,
+  ENTRY_STATISTICS,
+  ENTRY_END,
   ENTRY_FIRST_FREE
 };
 
@@ -38,6 +44,8 @@ struct tt_recorder {
   double field_x, field_y;
   uint64_t size_cap;
   bool realtime;
+  char *(*statistics)(void *context);
+  void *statistics_context;
   char *path;
   int file;
 
@@ -55,6 +63,9 @@ struct tt_recorder {
   double (*last_poses)[7];
   bool *kept; /* signals, then poses: was anything kept yet? */
   bool capped;
+  uint64_t newest; /* µs of the newest view */
+  char *last_statistics;
+  int writings;
   atomic_ullong bytes;
 };
 
@@ -167,6 +178,7 @@ static void encode_views(tt_recorder *recorder, tt_bytes *out) {
   uint64_t lost;
   for (const tt_view *view; (view = tt_view_queue_front(recorder->views, &lost));) {
     uint64_t timestamp = microseconds(recorder, view->total_step);
+    recorder->newest = timestamp;
     uint8_t count[8];
     if (lost) {
       for (int i = 0; i < 8; i++) count[i] = (uint8_t)(lost >> (8 * i));
@@ -180,6 +192,19 @@ static void encode_views(tt_recorder *recorder, tt_bytes *out) {
     }
     tt_view_queue_pop(recorder->views);
   }
+}
+
+/* Once a second, and only when they changed. */
+static void encode_statistics(tt_recorder *recorder, tt_bytes *out, bool last) {
+  if (!recorder->statistics || (!last && recorder->writings++ % STATISTICS_EVERY != 0)) return;
+  char *text = recorder->statistics(recorder->statistics_context);
+  if (!text || (recorder->last_statistics && strcmp(recorder->last_statistics, text) == 0)) {
+    free(text);
+    return;
+  }
+  tt_wpilog_write_string(out, ENTRY_STATISTICS, recorder->newest, text);
+  free(recorder->last_statistics);
+  recorder->last_statistics = text;
 }
 
 /* Takes what the world left; false when there is nothing more to come. */
@@ -212,6 +237,8 @@ static void *write_log(void *context) {
     more = take_pending(recorder, &journal);
     samples.size = 0;
     encode_views(recorder, &samples);
+    encode_statistics(recorder, &samples, !more);
+    if (!more) tt_wpilog_write_string(&samples, ENTRY_END, recorder->newest, "ended");
     write_out(recorder, &journal);
     write_out(recorder, &samples);
   }
@@ -266,6 +293,21 @@ static void announce_files(const tt_recorder_options *options, tt_bytes *out, ui
   }
 }
 
+static void announce_model(const tt_recorder_options *options, tt_bytes *out, uint32_t *next) {
+  tt_wpilog_write_start(out, ENTRY_MODEL, "/tether/model", "json", "", 0);
+  if (options->model) tt_wpilog_write_string(out, ENTRY_MODEL, 0, options->model);
+  for (int i = 0; i < options->mesh_count; i++) {
+    char name[64];
+    tt_bytes mesh = {0};
+    snprintf(name, sizeof name, "/tether/meshes/%d", i);
+    tt_describe_mesh(&options->meshes[i], &mesh);
+    out->failed |= mesh.failed;
+    tt_wpilog_write_start(out, *next, name, "raw", "", 0);
+    tt_wpilog_write(out, (*next)++, 0, mesh.data, mesh.size);
+    tt_bytes_free(&mesh);
+  }
+}
+
 static void announce(tt_recorder *recorder, const tt_recorder_options *options, tt_bytes *out) {
   uint32_t next = ENTRY_FIRST_FREE;
   tt_wpilog_write_header(out, "tether " TETHER_VERSION);
@@ -278,6 +320,9 @@ static void announce(tt_recorder *recorder, const tt_recorder_options *options, 
   tt_wpilog_write_start(out, ENTRY_JOURNAL, "/tether/journal", "raw", "", 0);
   tt_wpilog_write_start(out, ENTRY_EVENTS, "/events", "string", "", 0);
   tt_wpilog_write_start(out, ENTRY_LOST, "/tether/samples_lost", "int64", "", 0);
+  tt_wpilog_write_start(out, ENTRY_STATISTICS, "/tether/statistics", "json", "", 0);
+  tt_wpilog_write_start(out, ENTRY_END, "/tether/end", "string", "", 0);
+  announce_model(options, out, &next);
   announce_files(options, out, &next);
   announce_poses(recorder, out, &next);
   announce_signals(recorder, out, &next);
@@ -288,6 +333,7 @@ static void free_recorder(tt_recorder *recorder) {
   tt_view_queue_free(recorder->views);
   tt_bytes_free(&recorder->pending);
   free(recorder->path);
+  free(recorder->last_statistics);
   free(recorder->last_values);
   free(recorder->last_poses);
   free(recorder->kept);
@@ -314,6 +360,7 @@ static tt_status open_file(tt_recorder *recorder, tt_error *error) {
   if (lseek(recorder->file, 0, SEEK_END) > 0)
     return tt_fail(error, TT_FAILED, "%s: exists already; name another file or remove it",
                    recorder->path);
+  flock(recorder->file, LOCK_EX | LOCK_NB); /* says to readers that it still grows */
   return TT_OK;
 }
 
@@ -342,6 +389,8 @@ tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *m
   recorder->field_y = options->field_y;
   recorder->size_cap = options->size_cap;
   recorder->realtime = options->realtime;
+  recorder->statistics = options->statistics;
+  recorder->statistics_context = options->statistics_context;
   recorder->file = -1;
   pthread_mutex_init(&recorder->lock, NULL);
   pthread_cond_init(&recorder->wanted, NULL);

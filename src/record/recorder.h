@@ -9,6 +9,7 @@
 #include "core/file.h"
 #include "core/journal.h"
 #include "core/observer.h"
+#include "core/shape.h"
 #include "core/signal.h"
 #include "core/status.h"
 
@@ -19,9 +20,16 @@ typedef struct tt_recorder tt_recorder;
 
 typedef struct tt_recorder_options {
   const char *path;
-  const char *run; /**< JSON object: version, build, scene, overrides, pace, seed, model hash */
+  const char *run;   /**< JSON object: version, build, scene, overrides, pace, seed, model hash */
+  const char *model; /**< JSON object of tt_describe_world(), or NULL */
+  const tt_mesh *meshes; /**< that its shapes name */
+  int mesh_count;
   const tt_file *files; /**< what a replay needs: scene, robot, arena, model, mesh, Lua */
   int file_count;
+  /** Gives counters of the run so far as a JSON object, free()d by the recorder; asked once a second and at the end,
+   *  in the recorder's thread. NULL: none are kept. */
+  char *(*statistics)(void *context);
+  void *statistics_context;
   const void
       *initial_state; /**< tt_world_save() at the start, or NULL: the scene's own initial state */
   size_t initial_state_size;

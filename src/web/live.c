@@ -1,6 +1,5 @@
 #include "web/live_internal.h"
 
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,17 +143,6 @@ void tt_live_remove_page(tt_live *live, tt_live_page *page) {
 
 /* ---- meshes ---- */
 
-static void append_u32(GString *to, uint32_t value) {
-  uint32_t little = GUINT32_TO_LE(value);
-  g_string_append_len(to, (const char *)&little, sizeof little);
-}
-
-static void append_f32(GString *to, float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  append_u32(to, bits);
-}
-
 static void answer_mesh(void *context, const tt_web_request *request) {
   tt_live *live = context;
   int count;
@@ -165,15 +153,13 @@ static void answer_mesh(void *context, const tt_web_request *request) {
     tt_web_respond_error(request, TT_NOT_FOUND, "there is no such mesh");
     return;
   }
-  const tt_mesh *mesh = &meshes[index];
-  GString *bytes = g_string_new(NULL);
-  append_u32(bytes, (uint32_t)mesh->vertex_count);
-  append_u32(bytes, (uint32_t)mesh->triangle_count);
-  for (int i = 0; i < 3 * mesh->vertex_count; i++) append_f32(bytes, mesh->vertices[i]);
-  for (int i = 0; i < 3 * mesh->triangle_count; i++)
-    append_u32(bytes, (uint32_t)mesh->triangles[i]);
-  tt_web_respond(request, 200, "application/octet-stream", bytes->str, bytes->len);
-  g_string_free(bytes, TRUE);
+  tt_bytes bytes = {0};
+  tt_describe_mesh(&meshes[index], &bytes);
+  if (bytes.failed)
+    tt_web_respond_error(request, TT_NOMEM, "out of memory");
+  else
+    tt_web_respond(request, 200, "application/octet-stream", (const char *)bytes.data, bytes.size);
+  tt_bytes_free(&bytes);
 }
 
 /* ---- opening and closing ---- */

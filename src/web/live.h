@@ -8,15 +8,10 @@
 
 #include "core/observer.h"
 #include "core/world.h"
+#include "record/describe.h"
 #include "web/server.h"
 
 #define TT_LIVE_PROTOCOL 1
-
-/** A line painted on the floor, for the view. */
-typedef struct tt_live_line {
-  double x1, y1, x2, y2, width; /**< m, arena frame */
-  double darkness;              /**< 0…1 */
-} tt_live_line;
 
 typedef struct tt_live_options {
   tt_world *world;   /**< must outlive the live stream */
@@ -25,7 +20,7 @@ typedef struct tt_live_options {
   const char *pace;      /**< "realtime", "lockstep", "fast" */
   double timestep, tick; /**< s */
   bool dynamics;
-  const tt_live_line *lines; /**< copied into the model message */
+  const tt_floor_line *lines; /**< copied into the model message */
   int line_count;
 } tt_live_options;
 

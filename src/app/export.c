@@ -1,0 +1,101 @@
+/* export.c: `tether export`: a kept run as a file that other programs read. */
+#include "app/command.h"
+#include "app/progress.h"
+#include "record/export.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef tt_status export_function(const tt_run_log *log, const tt_export_sink *sink);
+
+static const struct {
+  const char *name;
+  export_function *run;
+} formats[] = {
+#define FORMAT(name, function) {name, function},
+    TT_EXPORT_FORMATS(FORMAT)
+#undef FORMAT
+};
+
+typedef struct export_job {
+  const char *log, *output;
+  export_function *format;
+  FILE *file;
+  tt_progress progress;
+} export_job;
+
+static tt_status choose_format(export_job *job, const char *name, tt_error *error) {
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    if (strcmp(formats[i].name, name) != 0) continue;
+    job->format = formats[i].run;
+    return TT_OK;
+  }
+  return tt_fail(error, TT_USAGE, "--format %s: give csv, jsonl, mcap or summary", name);
+}
+
+static tt_status parse(int argc, char **argv, export_job *job, tt_error *error) {
+  static const struct option options[] = {{"format", required_argument, NULL, 'f'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {NULL, 0, NULL, 0}};
+  optind = 1;
+  opterr = 0;
+  for (int option; (option = getopt_long(argc, argv, ":o:", options, NULL)) != -1;) {
+    if (option == 'f')
+      TT_TRY(choose_format(job, optarg, error));
+    else if (option == 'o')
+      job->output = optarg;
+    else
+      return tt_fail(error, TT_USAGE,
+                     option == ':' ? "%s needs a value" : "there is no option '%s'",
+                     argv[optind - 1]);
+  }
+  if (optind != argc - 1) return tt_fail(error, TT_USAGE, "export takes one LOG");
+  job->log = argv[optind];
+  return TT_OK;
+}
+
+static tt_status write_piece(void *context, const void *bytes, size_t size) {
+  export_job *job = context;
+  return fwrite(bytes, 1, size, job->file) == size ? TT_OK : TT_FAILED;
+}
+
+static void show_progress(void *context, double done) {
+  tt_progress_show(&((export_job *)context)->progress, done);
+}
+
+static tt_status write_file(export_job *job, const tt_run_log *log, tt_error *error) {
+  const tt_export_sink sink = {write_piece, show_progress, job};
+  const char *name = job->output ? job->output : "standard output";
+  job->file = job->output ? fopen(job->output, "wbe") : stdout;
+  if (!job->file) return tt_fail(error, TT_FAILED, "%s: %s", name, strerror(errno));
+  job->progress = tt_progress_start("export");
+  tt_status status = job->format(log, &sink);
+  tt_progress_end(&job->progress);
+  bool flushed = (job->output ? fclose(job->file) : fflush(job->file)) == 0;
+  if (status == TT_FAILED || !flushed)
+    return tt_fail(error, TT_FAILED, "%s: can't write: %s", name, strerror(errno));
+  return status == TT_OK ? TT_OK
+                         : tt_fail(error, status, "%s: %s", job->log, tt_status_text(status));
+}
+
+static tt_status run(int argc, char **argv, tt_error *error) {
+  export_job job = {.format = tt_export_csv};
+  tt_run_log *log;
+  TT_TRY(parse(argc, argv, &job, error));
+  TT_TRY(tt_run_log_open(job.log, &log, error));
+  tt_status status = write_file(&job, log, error);
+  tt_run_log_close(log);
+  return status;
+}
+
+const tt_app_command tt_app_export = {
+    "export", "LOG [--format csv|jsonl|mcap|summary] [--output FILE]",
+    "Writes a kept run in a format that other programs read",
+    "  --format csv      a line a sample, a column a signal (default)\n"
+    "  --format jsonl    a line of JSON a record\n"
+    "  --format mcap     for Foxglove and PlotJuggler\n"
+    "  --format summary  duration, distance, top speed, drops, events\n"
+    "  --output FILE     instead of standard output\n",
+    run};

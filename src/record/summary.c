@@ -1,0 +1,309 @@
+#include "record/summary.h"
+
+#include "core/journal.h"
+#include "record/export.h"
+
+#include <json-c/json.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ROBOTS 256
+#define MOST_EVENTS_SHOWN 1000
+
+/* The newest record of an entry in the whole log, as JSON; NULL where there is none. */
+static struct json_object *last_json(const tt_run_cursor *end, const char *name) {
+  tt_wpilog_record record;
+  if (!tt_run_cursor_value(end, tt_run_log_find(end->log, name), &record)) return NULL;
+  char *text = strndup((const char *)record.payload, record.size);
+  struct json_object *object = text ? json_tokener_parse(text) : NULL;
+  free(text);
+  if (json_object_is_type(object, json_type_object)) return object;
+  json_object_put(object);
+  return NULL;
+}
+
+static void copy_text(struct json_object *from, const char *key, char *to, size_t size) {
+  struct json_object *value;
+  if (json_object_object_get_ex(from, key, &value))
+    snprintf(to, size, "%s", json_object_get_string(value));
+}
+
+static uint64_t count_of(struct json_object *from, const char *key) {
+  struct json_object *value;
+  if (!json_object_object_get_ex(from, key, &value)) return 0;
+  int64_t count = json_object_get_int64(value);
+  return count > 0 ? (uint64_t)count : 0;
+}
+
+/* ---- facts ---- */
+
+static void add_drops(struct json_object *wire, tt_run_facts *facts) {
+  struct json_object *dropped;
+  if (!json_object_object_get_ex(wire, "dropped", &dropped) ||
+      !json_object_is_type(dropped, json_type_object))
+    return;
+  json_object_object_foreach(dropped, reason, count) {
+    size_t used = strlen(facts->drops);
+    facts->dropped += (uint64_t)json_object_get_int64(count);
+    snprintf(facts->drops + used, sizeof facts->drops - used, "%s%s %lld", used ? ", " : "", reason,
+             (long long)json_object_get_int64(count));
+  }
+}
+
+static void read_statistics(const tt_run_cursor *end, tt_run_facts *facts) {
+  struct json_object *statistics = last_json(end, "/tether/statistics");
+  struct json_object *wires;
+  if (!statistics) return;
+  facts->late_ticks = count_of(statistics, "late_ticks");
+  if (json_object_object_get_ex(statistics, "wires", &wires) &&
+      json_object_is_type(wires, json_type_array))
+    for (size_t i = 0; i < json_object_array_length(wires); i++) {
+      struct json_object *wire = json_object_array_get_idx(wires, i);
+      facts->received += count_of(wire, "received");
+      facts->accepted += count_of(wire, "accepted");
+      add_drops(wire, facts);
+    }
+  json_object_put(statistics);
+}
+
+static uint64_t sum_lost(const tt_run_log *log) {
+  tt_run_cursor cursor;
+  tt_wpilog_record record;
+  uint32_t id = tt_run_log_find(log, "/tether/samples_lost");
+  uint32_t count;
+  uint64_t lost = 0;
+  const tt_run_entry *entries = tt_run_log_entries(log, &count);
+  if (!id || entries[id].records == 0 || !tt_run_cursor_open(&cursor, log)) return 0;
+  while (tt_run_cursor_next(&cursor, &record) == TT_OK)
+    if (record.entry == id && record.size == 8) lost += tt_wpilog_uint(record.payload, 8);
+  tt_run_cursor_close(&cursor);
+  return lost;
+}
+
+/* A run that diverged says so in its last events; one without its end was cut off. */
+static void find_outcome(const tt_run_cursor *end, tt_run_facts *facts) {
+  tt_wpilog_record record;
+  bool ended = tt_run_cursor_value(end, tt_run_log_find(end->log, "/tether/end"), &record);
+  snprintf(facts->outcome, sizeof facts->outcome, "%s", ended ? "ended" : "cut off");
+  if (!tt_run_cursor_value(end, tt_run_log_find(end->log, "/events"), &record)) return;
+  tt_run_event last = tt_run_read_event(&record);
+  if (last.source_size == 7 && memcmp(last.source, "physics", 7) == 0)
+    snprintf(facts->outcome, sizeof facts->outcome, "%.*s", last.text_size, last.text);
+}
+
+tt_status tt_run_get_facts(const tt_run_log *log, tt_run_facts *facts) {
+  tt_run_cursor end;
+  *facts = (tt_run_facts){.duration = (double)tt_run_log_duration(log) * 1e-6,
+                          .size = tt_run_log_size(log)};
+  if (!tt_run_cursor_open(&end, log)) return TT_NOMEM;
+  tt_run_cursor_seek(&end, UINT64_MAX);
+  struct json_object *run = last_json(&end, "/tether/run");
+  if (run) {
+    copy_text(run, "scene", facts->scene, sizeof facts->scene);
+    copy_text(run, "started", facts->started, sizeof facts->started);
+  }
+  json_object_put(run);
+  read_statistics(&end, facts);
+  find_outcome(&end, facts);
+  facts->samples_lost = sum_lost(log);
+  tt_run_cursor_close(&end);
+  return TT_OK;
+}
+
+/* ---- robots ---- */
+
+typedef struct track {
+  uint32_t pose; /* entry of the root body's pose */
+  bool known;
+  uint64_t time;
+  double x, y;
+} track;
+
+static uint32_t root_pose(const tt_run_log *log, struct json_object *model,
+                          struct json_object *robot) {
+  struct json_object *bodies, *root, *body, *name;
+  char entry[400];
+  if (!json_object_object_get_ex(model, "bodies", &bodies) ||
+      !json_object_is_type(bodies, json_type_array) ||
+      !json_object_object_get_ex(robot, "root", &root))
+    return 0;
+  int index = json_object_get_int(root);
+  if (index < 0 || (size_t)index >= json_object_array_length(bodies)) return 0;
+  body = json_object_array_get_idx(bodies, (size_t)index);
+  if (!json_object_object_get_ex(body, "name", &name)) return 0;
+  snprintf(entry, sizeof entry, "/poses/%s", json_object_get_string(name));
+  return tt_run_log_find(log, entry);
+}
+
+static int list_robots(const tt_run_log *log, tt_robot_summary *robots, track *tracks) {
+  tt_run_cursor start;
+  struct json_object *list;
+  int count = 0;
+  if (!tt_run_cursor_open(&start, log)) return 0;
+  tt_run_cursor_seek(&start, 0);
+  struct json_object *model = last_json(&start, "/tether/model");
+  if (model && json_object_object_get_ex(model, "robots", &list) &&
+      json_object_is_type(list, json_type_array))
+    for (size_t i = 0; i < json_object_array_length(list) && count < MOST_ROBOTS; i++) {
+      struct json_object *robot = json_object_array_get_idx(list, i);
+      copy_text(robot, "name", robots[count].name, sizeof robots[count].name);
+      tracks[count++].pose = root_pose(log, model, robot);
+    }
+  json_object_put(model);
+  tt_run_cursor_close(&start);
+  return count;
+}
+
+static void follow(track *from, tt_robot_summary *robot, const tt_wpilog_record *record,
+                   uint64_t last_reset) {
+  double x = tt_wpilog_double(record->payload);
+  double y = tt_wpilog_double(record->payload + 8);
+  bool moved = from->known && record->timestamp > from->time;
+  bool reset = last_reset >= from->time && last_reset <= record->timestamp;
+  if (moved && !reset) {
+    double distance = hypot(x - from->x, y - from->y);
+    double speed = distance / ((double)(record->timestamp - from->time) * 1e-6);
+    robot->distance += distance;
+    if (speed > robot->top_speed) robot->top_speed = speed;
+  }
+  *from = (track){from->pose, true, record->timestamp, x, y};
+}
+
+/* Resets stand in the journal, which runs a little ahead of the samples: the times of the last few are kept. */
+typedef struct resets {
+  uint64_t times[256];
+  unsigned count;
+} resets;
+
+static uint64_t reset_between(const resets *seen, uint64_t from, uint64_t to) {
+  unsigned kept = seen->count < 256 ? seen->count : 256;
+  for (unsigned i = 0; i < kept; i++)
+    if (seen->times[i] >= from && seen->times[i] <= to) return seen->times[i];
+  return UINT64_MAX;
+}
+
+static void walk(const tt_run_log *log, tt_run_cursor *cursor, tt_robot_summary *robots,
+                 track *tracks, int count) {
+  uint32_t journal = tt_run_log_find(log, "/tether/journal");
+  tt_wpilog_record record;
+  resets seen = {.count = 0};
+  while (tt_run_cursor_next(cursor, &record) == TT_OK) {
+    if (record.entry == journal && record.size > 0 && record.payload[0] == TT_ENTRY_RESET)
+      seen.times[seen.count++ % 256] = record.timestamp;
+    for (int i = 0; i < count; i++)
+      if (record.entry == tracks[i].pose && tt_record_fits(TT_ROLE_POSE, &record))
+        follow(&tracks[i], &robots[i], &record,
+               reset_between(&seen, tracks[i].time, record.timestamp));
+  }
+}
+
+tt_status tt_run_summarize_robots(const tt_run_log *log, tt_robot_summary **robots, int *count) {
+  tt_run_cursor cursor;
+  tt_robot_summary *made = calloc(MOST_ROBOTS, sizeof *made);
+  track *tracks = calloc(MOST_ROBOTS, sizeof *tracks);
+  tt_status status = TT_NOMEM;
+  *robots = NULL;
+  *count = 0;
+  if (made && tracks && tt_run_cursor_open(&cursor, log)) {
+    *count = list_robots(log, made, tracks);
+    walk(log, &cursor, made, tracks, *count);
+    tt_run_cursor_close(&cursor);
+    *robots = made;
+    made = NULL;
+    status = TT_OK;
+  }
+  free(made);
+  free(tracks);
+  return status;
+}
+
+/* ---- events ---- */
+
+tt_run_event tt_run_read_event(const tt_wpilog_record *record) {
+  const char *text = (const char *)record->payload;
+  int size = record->size < 4096 ? (int)record->size : 4096;
+  const char *colon = memchr(text, ':', (size_t)size);
+  int source = colon ? (int)(colon - text) : 0;
+  int skip = colon ? source + 1 : 0;
+  if (skip < size && text[skip] == ' ') skip++;
+  return (tt_run_event){(double)record->timestamp * 1e-6, text, text + skip, source, size - skip};
+}
+
+/* ---- for people ---- */
+
+static void put_json_text(tt_export_buffer *out, const char *text, size_t size) {
+  tt_bytes_append_json(&out->bytes, text, size); /* a JSON string is one of YAML too */
+  tt_export_put(out, "\n", 1);
+}
+
+static void put_facts(tt_export_buffer *out, const tt_run_facts *facts) {
+  tt_export_text(out, "scene: ");
+  put_json_text(out, facts->scene, strlen(facts->scene));
+  tt_export_text(out, "started: ");
+  put_json_text(out, facts->started, strlen(facts->started));
+  tt_export_text(out, "duration: %.3f s\n", facts->duration);
+  tt_export_text(out, "outcome: ");
+  put_json_text(out, facts->outcome, strlen(facts->outcome));
+  tt_export_text(out, "size: %.2f MB\n", (double)facts->size * 1e-6);
+  tt_export_text(out, "messages: {received: %llu, accepted: %llu, dropped: %llu}\n",
+                 (unsigned long long)facts->received, (unsigned long long)facts->accepted,
+                 (unsigned long long)facts->dropped);
+  if (*facts->drops) {
+    tt_export_text(out, "drops: ");
+    put_json_text(out, facts->drops, strlen(facts->drops));
+  }
+  tt_export_text(out, "late ticks: %llu\n", (unsigned long long)facts->late_ticks);
+  tt_export_text(out, "samples lost: %llu\n", (unsigned long long)facts->samples_lost);
+}
+
+static tt_status put_robots(tt_export_buffer *out, const tt_run_log *log) {
+  tt_robot_summary *robots;
+  int count;
+  TT_TRY(tt_run_summarize_robots(log, &robots, &count));
+  tt_export_text(out, count ? "robots:\n" : "robots: []\n");
+  for (int i = 0; i < count; i++) {
+    tt_export_text(out, "  - name: ");
+    put_json_text(out, robots[i].name, strlen(robots[i].name));
+    tt_export_text(out, "    distance: %.3f m\n    top speed: %.3f m/s\n", robots[i].distance,
+                   robots[i].top_speed);
+  }
+  free(robots);
+  return TT_OK;
+}
+
+static void put_events(tt_export_buffer *out, const tt_run_log *log, tt_run_cursor *cursor) {
+  uint32_t events = tt_run_log_find(log, "/events");
+  uint32_t count;
+  const tt_run_entry *entries = tt_run_log_entries(log, &count);
+  uint64_t total = events ? entries[events].records : 0, shown = 0;
+  tt_wpilog_record record;
+  tt_export_text(out, total ? "events:\n" : "events: []\n");
+  while (shown < total && shown < MOST_EVENTS_SHOWN &&
+         tt_run_cursor_next(cursor, &record) == TT_OK) {
+    if (record.entry != events) continue;
+    tt_export_text(out, "  - [%.3f s, ", (double)record.timestamp * 1e-6);
+    tt_bytes_append_json(&out->bytes, (const char *)record.payload, record.size);
+    tt_export_text(out, "]\n");
+    shown++;
+  }
+  if (total > shown)
+    tt_export_text(out, "events left out: %llu\n", (unsigned long long)(total - shown));
+}
+
+tt_status tt_export_summary(const tt_run_log *log, const tt_export_sink *sink) {
+  tt_run_facts facts;
+  tt_run_cursor cursor;
+  tt_export_buffer out;
+  TT_TRY(tt_run_get_facts(log, &facts));
+  if (!tt_run_cursor_open(&cursor, log)) return TT_NOMEM;
+  tt_export_begin(&out, sink);
+  put_facts(&out, &facts);
+  tt_status status = put_robots(&out, log);
+  put_events(&out, log, &cursor);
+  tt_run_cursor_close(&cursor);
+  tt_status written = tt_export_end(&out);
+  return status == TT_OK ? written : status;
+}
