@@ -52,8 +52,8 @@ static void print_commands(const tt_world *world) {
   printf("\ncommands (%d)\n", model->command_count);
   for (int i = 0; i < model->command_count; i++) {
     const tt_command *command = &model->commands[i];
-    printf("  %-40s %-8s %g … %g\n", command->name, tt_unit_si(command->dimension)->name,
-           command->lower, command->upper);
+    printf("  %-40s %-8s %g … %g\n", tt_names_command(tt_world_names(world), i),
+           tt_unit_si(command->dimension)->name, command->lower, command->upper);
   }
 }
 

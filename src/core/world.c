@@ -63,6 +63,8 @@ static bool any_unanswered(const tt_world *world) {
 /* A controller did not answer in time: what its wire's policy says. */
 static void handle_late(tt_world *world, tt_wire_slot *slot) {
   tt_wire *wire = &slot->wire;
+  if (wire->state == TT_WIRE_WAITING && slot->late == TT_LATE_WAIT)
+    return; /* nobody is there to be late */
   wire->stats.late++;
   if (wire->state != TT_WIRE_LATE) {
     static const char *const policies[] = {"waiting for it", "going on with its last commands",
