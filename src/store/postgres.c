@@ -392,14 +392,6 @@ static tt_status write_batch(postgres_store *store, const tt_store_batch *batch,
 
 /* --- definitions kept for the spool --- */
 
-static void copy_names(GArray *target, const GArray *source) {
-  for (guint i = 0; i < source->len; i++) {
-    const tt_store_name *name = &g_array_index(source, tt_store_name, i);
-    tt_store_name copy = {name->index, g_strdup(name->identifier), g_strdup(name->name)};
-    g_array_append_val(target, copy);
-  }
-}
-
 /** Keeps the newest definition of each name and the whole range of each epoch. */
 static void remember(postgres_store *store, const tt_store_batch *batch) {
   tt_store_batch *all = store->definitions;
@@ -425,29 +417,66 @@ static void remember(postgres_store *store, const tt_store_batch *batch) {
   }
 }
 
+/** Names of indices that are used, and then those that the batch sets itself. */
+static void copy_used(GArray *target, const GArray *all, const GArray *own, GHashTable *used) {
+  for (guint i = 0; i < all->len; i++) {
+    const tt_store_name *name = &g_array_index(all, tt_store_name, i);
+    if (!g_hash_table_contains(used, GINT_TO_POINTER(name->index))) continue;
+    tt_store_name copy = {name->index, g_strdup(name->identifier), NULL};
+    g_array_append_val(target, copy);
+  }
+  for (guint i = 0; i < own->len; i++) {
+    const tt_store_name *name = &g_array_index(own, tt_store_name, i);
+    tt_store_name copy = {name->index, g_strdup(name->identifier), g_strdup(name->name)};
+    g_array_append_val(target, copy);
+  }
+}
+
+static void copy_used_epochs(GArray *target, const GArray *all, const tt_store_batch *batch) {
+  GHashTable *used = g_hash_table_new(g_int64_hash, g_int64_equal);
+  gint64 *keys = g_new(gint64, batch->samples->len + 1);
+  for (guint i = 0; i < batch->samples->len; i++) {
+    const tt_store_sample *sample = &g_array_index(batch->samples, tt_store_sample, i);
+    keys[i] = epoch_key(sample->device, sample->epoch);
+    g_hash_table_add(used, &keys[i]);
+  }
+  for (guint i = 0; i < all->len; i++) {
+    const tt_store_epoch *epoch = &g_array_index(all, tt_store_epoch, i);
+    gint64 key = epoch_key(epoch->device, epoch->number);
+    if (g_hash_table_contains(used, &key)) g_array_append_val(target, *epoch);
+  }
+  g_array_append_vals(target, batch->epochs->data, batch->epochs->len);
+  g_hash_table_unref(used);
+  g_free(keys);
+}
+
 /** The batch with every definition that it needs, to be understood by another process. */
 static tt_store_batch *self_contained(postgres_store *store, const tt_store_batch *batch) {
-  const tt_store_batch *all = store->definitions;
   tt_store_batch *whole = tt_store_batch_new();
-  copy_names(whole->devices, all->devices);
-  copy_names(whole->attributes, all->attributes);
-  copy_names(whole->devices, batch->devices);  // with their human names
-  copy_names(whole->attributes, batch->attributes);
+  GHashTable *devices = g_hash_table_new(g_direct_hash, g_direct_equal);
+  GHashTable *attributes = g_hash_table_new(g_direct_hash, g_direct_equal);
+  for (guint i = 0; i < batch->samples->len; i++) {
+    g_hash_table_add(devices,
+                     GINT_TO_POINTER(g_array_index(batch->samples, tt_store_sample, i).device));
+  }
+  for (guint i = 0; i < batch->epochs->len; i++) {
+    g_hash_table_add(devices,
+                     GINT_TO_POINTER(g_array_index(batch->epochs, tt_store_epoch, i).device));
+  }
+  for (guint i = 0; i < batch->values->len; i++) {
+    g_hash_table_add(attributes,
+                     GINT_TO_POINTER(g_array_index(batch->values, tt_store_value, i).attribute));
+  }
+  copy_used(whole->devices, store->definitions->devices, batch->devices, devices);
+  copy_used(whole->attributes, store->definitions->attributes, batch->attributes, attributes);
+  g_hash_table_unref(devices);
+  g_hash_table_unref(attributes);
   for (guint i = 0; i < batch->handlings->len; i++) {
     tt_handling copy;
     tt_handling_copy(&copy, &g_array_index(batch->handlings, tt_handling, i));
     g_array_append_val(whole->handlings, copy);
   }
-  for (guint i = 0; i < all->epochs->len; i++) {
-    const tt_store_epoch *epoch = &g_array_index(all->epochs, tt_store_epoch, i);
-    bool used = false;
-    for (guint s = 0; s < batch->samples->len && !used; s++) {
-      const tt_store_sample *sample = &g_array_index(batch->samples, tt_store_sample, s);
-      used = sample->device == epoch->device && sample->epoch == epoch->number;
-    }
-    if (used) g_array_append_val(whole->epochs, *epoch);
-  }
-  g_array_append_vals(whole->epochs, batch->epochs->data, batch->epochs->len);
+  copy_used_epochs(whole->epochs, store->definitions->epochs, batch);
   g_array_append_vals(whole->samples, batch->samples->data, batch->samples->len);
   g_array_append_vals(whole->values, batch->values->data, batch->values->len);
   g_string_append_len(whole->text, batch->text->str, (gssize)batch->text->len);
@@ -471,12 +500,14 @@ static tt_status postgres_write(tt_store *base, const tt_store_batch *batch, tt_
   postgres_store *store = (postgres_store *)base;
   remember(store, batch);
   if (!store->link) return spool_batch(store, batch, store->state.reason, error);
-  if (store->spool && tt_spool_bytes(store->spool)) {
+  bool behind = store->spool && tt_spool_bytes(store->spool);
+  // Samples may pass those that are spooled; what people set must not be undone by what they set before.
+  if (behind && (batch->devices->len || batch->attributes->len || batch->handlings->len)) {
     return spool_batch(store, batch, "what was spooled is being written", error);
   }
   tt_error trouble;
   if (write_batch(store, batch, &store->known, &trouble) == TT_OK) {
-    set_state(store, NULL);
+    set_state(store, behind ? "what was spooled is being written" : NULL);
     return TT_OK;
   }
   tt_log_warning("postgresql: %s; spooling", trouble.text);
@@ -551,7 +582,8 @@ static bool postgres_tend(tt_store *base) {
       return false;
     }
     tt_log_info("postgresql: connected again");
-    set_state(store, NULL);
+    bool behind = store->spool && tt_spool_bytes(store->spool);
+    set_state(store, behind ? "what was spooled is being written" : NULL);
   }
   if (!store->spool || !tt_spool_bytes(store->spool) || g_atomic_int_get(&store->hurried))
     return false;

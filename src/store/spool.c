@@ -14,15 +14,19 @@
 #define MAGIC 0x5350544cu
 #define DIGEST_SIZE 32
 #define MAX_FRAME (1u << 30)
+/** Small frames are read together up to about this. */
+#define MERGED_BYTES (4u << 20)
 
 typedef struct frame_header {
   uint32_t magic, size;
+  uint64_t writer; /**< of one process: indices mean the same in its frames */
   uint8_t digest[DIGEST_SIZE];
 } frame_header;
 
 struct tt_spool {
   char *path;
   int file;
+  uint64_t writer;
   uint64_t limit, start, end; /**< the frames that wait lie between */
   uint64_t front_size;        /**< of the frame last read */
 };
@@ -35,6 +39,7 @@ tt_status tt_spool_open(const char *path, uint64_t limit, tt_spool **out, tt_err
   tt_spool *spool = g_new0(tt_spool, 1);
   spool->path = g_strdup(path);
   spool->limit = limit;
+  spool->writer = (uint64_t)g_random_int() << 32 | g_random_int();
   spool->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   struct stat info;
   if (spool->file < 0 || fstat(spool->file, &info)) {
@@ -129,26 +134,27 @@ static char *take_text(cursor *from) {
   return bytes ? g_strndup(bytes, size - 1) : NULL;
 }
 
-static void take_array(cursor *from, GArray *array) {
-  uint32_t count = take_number(from);
-  const void *bytes = take_bytes(from, (size_t)count * g_array_get_element_size(array));
-  if (bytes) g_array_append_vals(array, bytes, count);
-}
-
+/** Appends names, leaving out those that are there already and say nothing new. */
 static void take_names(cursor *from, GArray *names) {
   uint32_t count = take_number(from);
+  guint before = names->len;
   for (uint32_t i = 0; i < count && !from->bad; i++) {
     tt_store_name name = {.index = (int)take_number(from)};
     name.identifier = take_text(from);
     name.name = take_text(from);
-    g_array_append_val(names, name);
+    bool known = false;
+    for (guint k = 0; k < before && !known && !name.name; k++) {
+      known = g_array_index(names, tt_store_name, k).index == name.index;
+    }
+    if (known) {
+      g_free(name.identifier);
+    } else {
+      g_array_append_val(names, name);
+    }
   }
 }
 
-static bool take_batch(cursor *from, tt_store_batch *batch) {
-  tt_store_batch_clear(batch);
-  take_names(from, batch->devices);
-  take_names(from, batch->attributes);
+static void take_handlings(cursor *from, GArray *handlings) {
   uint32_t count = take_number(from);
   for (uint32_t i = 0; i < count && !from->bad; i++) {
     char *pattern = take_text(from), *unit = take_text(from);
@@ -157,11 +163,57 @@ static bool take_batch(cursor *from, tt_store_batch *batch) {
     if (bytes) memcpy(&handling, bytes, sizeof handling);
     handling.pattern = pattern;
     handling.unit = unit;
-    g_array_append_val(batch->handlings, handling);
+    g_array_append_val(handlings, handling);
   }
-  take_array(from, batch->epochs);
-  take_array(from, batch->samples);
-  take_array(from, batch->values);
+}
+
+static void take_epochs(cursor *from, GArray *epochs) {
+  uint32_t count = take_number(from);
+  for (uint32_t i = 0; i < count && !from->bad; i++) {
+    tt_store_epoch epoch = {0};
+    const void *bytes = take_bytes(from, sizeof epoch);
+    if (bytes) memcpy(&epoch, bytes, sizeof epoch);
+    tt_store_epoch *known = NULL;
+    for (guint k = epochs->len; k-- > 0 && !known;) {
+      tt_store_epoch *candidate = &g_array_index(epochs, tt_store_epoch, k);
+      if (candidate->device == epoch.device && candidate->number == epoch.number) known = candidate;
+    }
+    if (known) {
+      known->offset_low = MIN(known->offset_low, epoch.offset_low);
+      known->offset_high = MAX(known->offset_high, epoch.offset_high);
+    } else {
+      g_array_append_val(epochs, epoch);
+    }
+  }
+}
+
+/** Offsets of samples and values count from what the batch holds already. */
+static void take_samples(cursor *from, tt_store_batch *batch) {
+  uint32_t count = take_number(from);
+  for (uint32_t i = 0; i < count && !from->bad; i++) {
+    tt_store_sample sample = {0};
+    const void *bytes = take_bytes(from, sizeof sample);
+    if (bytes) memcpy(&sample, bytes, sizeof sample);
+    sample.first += batch->values->len;
+    g_array_append_val(batch->samples, sample);
+  }
+  count = take_number(from);
+  for (uint32_t i = 0; i < count && !from->bad; i++) {
+    tt_store_value value = {0};
+    const void *bytes = take_bytes(from, sizeof value);
+    if (bytes) memcpy(&value, bytes, sizeof value);
+    if (value.text != TT_STORE_NUMBER) value.text += (uint32_t)batch->text->len;
+    g_array_append_val(batch->values, value);
+  }
+}
+
+/** Appends a frame to a batch. */
+static bool take_batch(cursor *from, tt_store_batch *batch) {
+  take_names(from, batch->devices);
+  take_names(from, batch->attributes);
+  take_handlings(from, batch->handlings);
+  take_epochs(from, batch->epochs);
+  take_samples(from, batch);
   uint32_t size = take_number(from);
   const char *text = take_bytes(from, size);
   if (text) g_string_append_len(batch->text, text, size);
@@ -204,7 +256,7 @@ static bool read_all(int file, uint8_t *bytes, size_t size, uint64_t position) {
 
 tt_status tt_spool_append(tt_spool *spool, const tt_store_batch *batch, tt_error *error) {
   GByteArray *frame = g_byte_array_new();
-  frame_header header = {.magic = MAGIC};
+  frame_header header = {.magic = MAGIC, .writer = spool->writer};
   g_byte_array_append(frame, (const guint8 *)&header, sizeof header);
   put_batch(frame, batch);
   header.size = frame->len - (guint)sizeof header;
@@ -240,26 +292,45 @@ static tt_status drop_damaged_end(tt_spool *spool) {
   return TT_NOT_FOUND;
 }
 
-tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error) {
+/** Appends the frame at `position` to the batch. TT_NOT_FOUND: it is another process's, and has to wait. */
+static tt_status take_frame(tt_spool *spool, uint64_t position, uint64_t *writer,
+                            tt_store_batch *batch, uint64_t *size, tt_error *error) {
   frame_header header;
-  if (spool->start >= spool->end) return TT_NOT_FOUND;
-  uint64_t left = tt_spool_bytes(spool);
-  if (left < sizeof header) return drop_damaged_end(spool);
-  if (!read_all(spool->file, (uint8_t *)&header, sizeof header, spool->start))
+  uint64_t left = spool->end - position;
+  if (left < sizeof header) return TT_BAD_MESSAGE;
+  if (!read_all(spool->file, (uint8_t *)&header, sizeof header, position))
     return fail(spool, "can't read", error);
-  if (header.magic != MAGIC || header.size > MAX_FRAME || sizeof header + header.size > left) {
-    return drop_damaged_end(spool);
-  }
+  if (header.magic != MAGIC || header.size > MAX_FRAME || sizeof header + header.size > left)
+    return TT_BAD_MESSAGE;
+  if (*writer && header.writer != *writer) return TT_NOT_FOUND;
+  *writer = header.writer;
+  *size = sizeof header + header.size;
   uint8_t *bytes = g_malloc(header.size + 1), wanted[DIGEST_SIZE];
-  bool read = read_all(spool->file, bytes, header.size, spool->start + sizeof header);
+  bool read = read_all(spool->file, bytes, header.size, position + sizeof header);
   digest(bytes, header.size, wanted);
   cursor from = {bytes, bytes + header.size, false};
   bool whole = read && !memcmp(wanted, header.digest, DIGEST_SIZE) && take_batch(&from, batch);
   g_free(bytes);
-  if (!read) return fail(spool, "can't read", error);
-  if (!whole) return drop_damaged_end(spool);
-  spool->front_size = sizeof header + header.size;
-  return TT_OK;
+  return !read ? fail(spool, "can't read", error) : whole ? TT_OK : TT_BAD_MESSAGE;
+}
+
+tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error) {
+  uint64_t writer = 0, position = spool->start;
+  tt_store_batch_clear(batch);
+  while (position < spool->end && tt_store_batch_bytes(batch) < MERGED_BYTES) {
+    uint64_t size = 0;
+    tt_status status = take_frame(spool, position, &writer, batch, &size, error);
+    if (status == TT_BAD_MESSAGE) {
+      // The frames before it first; it is what a crash left, and was not acknowledged.
+      if (position > spool->start) break;
+      return drop_damaged_end(spool);
+    }
+    if (status == TT_NOT_FOUND) break;
+    TT_TRY(status);
+    position += size;
+  }
+  spool->front_size = position - spool->start;
+  return spool->front_size ? TT_OK : TT_NOT_FOUND;
 }
 
 void tt_spool_pop(tt_spool *spool) {

@@ -12,9 +12,9 @@ void tt_spool_close(tt_spool *spool);
 
 /** Appends a batch and makes it durable. TT_FULL: the limit is reached. */
 tt_status tt_spool_append(tt_spool *spool, const tt_store_batch *batch, tt_error *error);
-/** Reads the oldest batch that was not dropped. TT_NOT_FOUND: there is none. A damaged end is said and removed. */
+/** Reads the oldest batches that were not dropped, as one. TT_NOT_FOUND: there is none. A damaged end is said and removed. */
 tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error);
-/** Drops the batch that tt_spool_front() read; it comes back after a crash, until all are dropped. */
+/** Drops what tt_spool_front() read; it comes back after a crash, until all are dropped. */
 void tt_spool_pop(tt_spool *spool);
 /** Bytes waiting. */
 uint64_t tt_spool_bytes(const tt_spool *spool);

@@ -14,7 +14,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
+#define PAGE_SIZE 4096 /* SQLite's default */
+#define CHECKPOINT_PAGES 4000
 #define APPLICATION_ID 0x54544c4d /* "TTLM" */
 
 /** Each step brings a file from version n to n + 1; a new file goes through all of them. */
@@ -96,6 +99,7 @@ typedef struct sqlite_store {
   sqlite3 *db;
   sqlite3_stmt *statements[STATEMENT_COUNT];
   char *path;
+  int log_pages;      /**< of the write-ahead log */
   GHashTable *purged; /**< "device epoch attribute" -> device time up to which it has been done */
   GMutex mutex;       /**< guards state */
   tt_store_state state;
@@ -237,12 +241,43 @@ static void set_state(sqlite_store *store, const char *trouble) {
   g_mutex_unlock(&store->mutex);
 }
 
+static int on_commit(void *data, sqlite3 *db, const char *name, int pages) {
+  (void)db, (void)name;
+  ((sqlite_store *)data)->log_pages = pages;
+  return SQLITE_OK;
+}
+
+/** Empties the write-ahead log when it is long, or when what it must still be copied to might not find room. */
+static void checkpoint_if_due(sqlite_store *store) {
+  struct statvfs disk;
+  bool tight = statvfs(store->path, &disk) == 0 &&
+               (uint64_t)disk.f_bavail * disk.f_frsize < 3 * (uint64_t)store->log_pages * PAGE_SIZE;
+  if (!tight && store->log_pages < CHECKPOINT_PAGES) return;
+  int mode = tight ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
+  sqlite3_wal_checkpoint_v2(store->db, NULL, mode, NULL, NULL);  // else the next time
+}
+
+static tt_status write_or_nothing(sqlite_store *store, const tt_store_batch *batch,
+                                  tt_error *error) {
+  tt_status status = write_all(store, batch, error);
+  if (status != TT_OK && !sqlite3_get_autocommit(store->db)) {
+    sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+  }
+  return status;
+}
+
 static tt_status sqlite_write(tt_store *base, const tt_store_batch *batch, tt_error *error) {
   sqlite_store *store = (sqlite_store *)base;
   tt_error trouble;
-  tt_status status = write_all(store, batch, &trouble);
+  tt_status status = write_or_nothing(store, batch, &trouble);
   if (status != TT_OK) {
-    if (!sqlite3_get_autocommit(store->db)) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    // On a full disk the write-ahead log may be what fills it: give its room back, and try once more.
+    sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    status = write_or_nothing(store, batch, &trouble);
+  }
+  if (status == TT_OK) {
+    checkpoint_if_due(store);
+  } else {
     tt_fail(error, status, "%s", trouble.text);
   }
   set_state(store, status == TT_OK ? NULL : trouble.text);
@@ -484,11 +519,11 @@ static tt_status open_file(sqlite_store *store, tt_error *error) {
   }
   harden(store->db);
   sqlite3_busy_timeout(store->db, 300);
-  TT_TRY(execute(
-      store->db, path,
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-      " PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY",
-      error));
+  sqlite3_wal_hook(store->db, on_commit, store);
+  TT_TRY(execute(store->db, path,
+                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+                 " PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY",
+                 error));
   TT_TRY(upgrade(store->db, path, error));
   for (int i = 0; i < STATEMENT_COUNT; i++) {
     if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,

@@ -603,9 +603,10 @@ static tt_status put_handling(tt_telemetry_routes *routes, const char *pattern,
 static tt_status put_attribute(tt_telemetry_routes *routes, const char *identifier,
                                struct json_object *object, tt_error *error) {
   bool named = json_object_object_get_ex(object, "name", NULL);
-  if (named || !json_object_object_length(object)) {
-    TT_TRY(
-        tt_collector_name_attribute(routes->collector, identifier, text_of(object, "name"), error));
+  bool known = tt_collector_find_attribute(routes->collector, identifier) >= 0;
+  if (named || !known) {
+    const char *name = named ? text_of(object, "name") : NULL;
+    TT_TRY(tt_collector_name_attribute(routes->collector, identifier, name, error));
   }
   if (json_object_object_length(object) == named) return TT_OK;
   tt_attribute_info info = {.handling = tt_handling_default()};

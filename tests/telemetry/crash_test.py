@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Killed again and again under load: nothing that was acknowledged is lost, nothing is stored twice. The disk full, the
+database stopped: the state is said, and everything arrives in the end."""
+import os
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+from harness import LONG, Collector, Stores, message, wait_until
+
+KILLS = 100 if LONG else 5  # with each of two stores
+DEVICES = 4
+WINDOW = 30
+
+
+class Device(threading.Thread):
+    """Sends numbered samples at about 200 Hz and, after a broken connection, what was not acknowledged."""
+
+    def __init__(self, name, where):
+        super().__init__(daemon=True)
+        self.name, self.where = name, where  # where(): the collector's address
+        self.start_time = time.monotonic()
+        self.unacknowledged = {}  # time -> text, in order
+        self.acknowledged = set()
+        self.number = 0
+        self.last_time = 0
+        self.stop_sending = threading.Event()
+
+    def run(self):
+        while not (self.stop_sending.is_set() and not self.unacknowledged):
+            try:
+                self.one_connection()
+            except OSError:
+                time.sleep(0.02)
+
+    def one_connection(self):
+        import socket
+        with socket.create_connection(self.where(), timeout=0.5) as connection:
+            connection.settimeout(0.005)
+            self.buffer = b""
+            for text in list(self.unacknowledged.values()):
+                connection.sendall(text)
+            quiet_since = time.monotonic()
+            while not (self.stop_sending.is_set() and not self.unacknowledged):
+                if len(self.unacknowledged) < WINDOW and not self.stop_sending.is_set():
+                    self.send_next(connection)
+                if self.hear(connection):
+                    quiet_since = time.monotonic()
+                elif time.monotonic() - quiet_since > 20:
+                    raise OSError("no acknowledgements")
+
+    def send_next(self, connection):
+        self.number += 1
+        self.last_time = max(self.last_time + 1, int((time.monotonic() - self.start_time) * 1000))
+        text = message(self.name, self.last_time, [("S", 0, {"d": {"n": self.number, "t": f"text {self.number}"}})],
+                       True).encode()
+        self.unacknowledged[self.last_time] = text
+        connection.sendall(text)
+
+    def hear(self, connection):
+        try:
+            data = connection.recv(65536)
+        except TimeoutError:
+            return False
+        if not data:
+            raise OSError("closed")
+        self.buffer += data
+        *lines, self.buffer = self.buffer.split(b"\n")
+        for line in lines:
+            assert line.startswith(b"<ACK "), line
+            when = int(line.split(b'time="')[1].split(b'"')[0])
+            self.acknowledged.add(when)
+            self.unacknowledged.pop(when, None)
+        return True
+
+
+class Crash(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stores = Stores()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.stores.close()
+
+    def check_stored(self, collector, devices):
+        """Every acknowledged sample exactly once, with its values."""
+        for device in devices:
+            records = collector.table(f"device={device.name}&origin=device&fields=S.d.n,S.d.t")["records"]
+            times = []
+            for _, clock, number, text in records:
+                minutes, seconds, ms = map(int, clock.split(":"))
+                times.append(minutes * 60000 + seconds * 1000 + ms)
+                self.assertEqual(text, f"text {number}")
+            self.assertEqual(len(times), len(set(times)), "a sample is there twice")
+            self.assertEqual(device.acknowledged - set(times), set(), "an acknowledged sample is lost")
+            self.assertEqual(len(times), device.number, "something that was never sent, or not all that was")
+
+    def kill_again_and_again(self, kind):
+        url, settings = self.stores.url(kind), self.stores.settings(kind)
+        collector = Collector(url, *settings)
+        devices = [Device(f"D{i}", lambda: collector.address) for i in range(DEVICES)]
+        for device in devices:
+            device.start()
+        for kill in range(KILLS):
+            before = sum(len(device.acknowledged) for device in devices)
+            wait_until(lambda: sum(len(device.acknowledged) for device in devices) > before + 40, "load", 60)
+            time.sleep((kill * 37 % 100) / 1000)  # at another moment of a batch each time
+            collector.kill()
+            collector = Collector(url, *settings)
+        for device in devices:
+            device.stop_sending.set()
+        for device in devices:
+            device.join(60)
+            self.assertFalse(device.is_alive())
+        with collector:
+            self.check_stored(collector, devices)
+
+    def test_kill_sqlite(self):
+        self.kill_again_and_again("sqlite")
+
+    def test_kill_postgresql(self):
+        self.kill_again_and_again("postgresql")
+
+    def test_postgresql_stopped(self):
+        postgres = self.stores.postgres
+        url = self.stores.url("postgresql")
+        with Collector(url, *self.stores.settings("postgresql")) as collector:
+            device = Device("P", lambda: collector.address)
+            device.start()
+            wait_until(lambda: len(device.acknowledged) > 50, "acknowledged samples")
+            postgres.stop()
+            wait_until(lambda: collector.status()["degraded"], "the state is said")
+            before = len(device.acknowledged)
+            # Durable in the spool, so they are acknowledged all the same.
+            time.sleep(60 if LONG else 3)
+            self.assertGreater(len(device.acknowledged), before + 100)
+            self.assertGreater(collector.status()["spooled_bytes"], 0)
+            postgres.start()
+            start = time.monotonic()
+            try:
+                wait_until(lambda: not collector.status()["degraded"], "the spool is drained", 30)
+            except AssertionError:
+                self.fail(f"{collector.status()} {collector.log}")
+            self.assertLess(time.monotonic() - start, 5 if LONG else 10)
+            self.assertEqual(collector.status()["spooled_bytes"], 0)
+            device.stop_sending.set()
+            device.join(30)
+            self.assertEqual(collector.status()["lost_values"], 0)
+            self.check_stored(collector, [device])
+
+    def test_spool_survives_the_collector(self):
+        """Database away, collector killed: what was acknowledged from the spool is in the database after the next start."""
+        postgres = self.stores.postgres
+        url, settings = self.stores.url("postgresql"), self.stores.settings("postgresql")
+        collector = Collector(url, *settings)
+        device = Device("Q", lambda: collector.address)
+        device.start()
+        wait_until(lambda: len(device.acknowledged) > 20, "acknowledged samples")
+        postgres.stop()
+        wait_until(lambda: collector.status()["degraded"], "the state is said")
+        before = len(device.acknowledged)
+        wait_until(lambda: len(device.acknowledged) > before + 50, "acknowledged from the spool")
+        collector.kill()
+        postgres.start()
+        collector = Collector(url, *settings)
+        device.stop_sending.set()
+        device.join(30)
+        with collector:
+            self.check_stored(collector, [device])
+
+    def test_disk_full(self):
+        """A tmpfs of 1 MB: the state is said, nobody gets a false acknowledgement, and it goes on once there is room."""
+        if os.getuid() != 0:
+            self.skipTest("mounting a tmpfs takes root")
+        folder = self.stores.file("small")
+        os.mkdir(folder)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], check=False,
+                          stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("no mounting here")
+        try:
+            filler = f"{folder}/filler"
+            with open(filler, "wb") as file:
+                file.write(b"x" * 850_000)
+            with Collector(f"sqlite:{folder}/t.sqlite") as collector:
+                device = Device("F", lambda: collector.address)
+                device.start()
+                wait_until(lambda: collector.status()["degraded"], "the state is said", 60)
+                self.assertIn("full", collector.status()["reason"])
+                self.assertTrue(device.unacknowledged)
+                os.unlink(filler)
+                try:
+                    wait_until(lambda: not collector.status()["degraded"], "it goes on", 30)
+                except AssertionError:
+                    self.fail(f"{collector.status()} {collector.log} {os.listdir(folder)}")
+                device.stop_sending.set()
+                device.join(30)
+                self.assertEqual(collector.status()["lost_values"], 0)
+                self.check_stored(collector, [device])
+        finally:
+            subprocess.run(["umount", folder], check=False)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

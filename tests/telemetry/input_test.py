@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""What comes in over sockets: bad XML between good messages, floods of connections, slow senders, and memory."""
+import json
+import pathlib
+import socket
+import sys
+import time
+import unittest
+
+from harness import Collector, Stores, message, wait_until
+
+DOCTYPE = "<!DOCTYPE MESSAGE [<!ENTITY a 'ha'>" + "".join(
+    f"<!ENTITY {chr(98 + i)} '{('&' + chr(97 + i) + ';') * 10}'>" for i in range(9)) + "]>"
+BAD = [
+    "<MESSAGE time='1'/>", "<MESSAGE id='B'/>", "<MESSAGE id='B' time='soon'/>", "<MESSAGE id='B' time='1e999'/>",
+    "<MESSAGE id='B' time='1'><S><d v='1'/></S></MESSAGE>", "<MESSAGE id='B' time='1'>text</MESSAGE>",
+    "<MESSAGE id='B' time='1'><S time='1'><d><e/></d></S></MESSAGE>", "<MESSAGE id='B' time='1' time='2'/>",
+    "<MESSAGE id='B' time='1'><S time='1'></T></MESSAGE>", "<x/>", "hello", "<MESSAGE id='\xff' time='1'/>",
+    DOCTYPE + "<MESSAGE id='&j;' time='1'/>",
+    "<!DOCTYPE m [<!ENTITY x SYSTEM 'http://127.0.0.1:1/'>]><MESSAGE id='&x;' time='1'/>",
+    "<!DOCTYPE m [<!ENTITY % x SYSTEM 'file:///etc/passwd'> %x;]><MESSAGE id='B' time='1'/>",
+    "<MESSAGE id='&lol;' time='1'/>", "<MESSAGE id='B' time='1'>" + "<S time='1'>" * 10000,
+    "<MESSAGE id='B' time='1'><S time='1'><d " + " ".join(f"a{i}='1'" for i in range(2000)) + "/></S></MESSAGE>",
+    "<MESSAGE id='B' time='1'>" + "<S time='1'/>" * 100000, "<MESSAGE id='" + "B" * 100000 + "' time='1'/>",
+]
+
+
+def good(number):
+    return message("G", 1000 + number * 10, [("S", 0, {"d": {"n": number}})], True)
+
+
+def memory_kib(process):
+    text = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+    return int(text.split("VmRSS:")[1].split()[0])
+
+
+class Input(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stores = Stores()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.stores.close()
+
+    def collector(self, *settings):
+        return Collector(self.stores.url("sqlite"), *settings)
+
+    def test_bad_messages_between_good_ones(self):
+        with self.collector() as collector, collector.connect() as connection:
+            for number, bad in enumerate(BAD):
+                connection.sendall(good(number).encode() + bad.encode("latin-1") + b"\n")
+            connection.sendall(good(len(BAD)).encode())
+            answers = b""
+            while answers.count(b"<ACK") < len(BAD) + 1:
+                answers += connection.recv(65536)
+            self.assertGreaterEqual(answers.count(b"<REFUSED "), len(BAD))
+            self.assertIn(b'line="1"', answers)
+            status = collector.status()
+            self.assertEqual(status["messages"], len(BAD) + 1)
+            self.assertGreaterEqual(status["refused"], len(BAD))
+            numbers = [record[2] for record in collector.table("device=G")["records"]]
+            self.assertEqual(numbers, list(range(len(BAD) + 1)))
+            self.assertLess(memory_kib(collector.process), 150_000)
+
+    def test_http_says_what_is_wrong(self):
+        with self.collector() as collector:
+            for bad in BAD:
+                status, answer = collector.request("POST", "/telemetry", bad.encode("latin-1"))
+                self.assertEqual(status, 400, bad[:80])
+                self.assertTrue(json.loads(answer)["reasons"][0]["reason"])
+            status, answer = collector.request("POST", "/telemetry", good(1) + BAD[0] + good(2))
+            self.assertEqual((status, json.loads(answer)["stored"]), (400, 2))
+            status, _ = collector.request("POST", "/telemetry", b"x" * (17 << 20))
+            self.assertEqual(status, 413)
+
+    def test_truncated_at_every_byte(self):
+        text = good(1).encode().rstrip()
+        with self.collector() as collector:
+            for size in range(1, len(text), 7):
+                with collector.connect() as connection:
+                    connection.sendall(text[:size])
+            wait_until(lambda: collector.status()["refused"] == len(range(1, len(text), 7)), "all refused")
+            self.assertEqual(collector.status()["messages"], 0)
+
+    def test_one_byte_at_a_time(self):
+        with self.collector() as collector, collector.connect() as connection:
+            for byte in good(1).encode():
+                connection.sendall(bytes([byte]))
+            self.assertEqual(connection.recv(100), b'<ACK id="G" time="1010"/>\n')
+
+    def test_many_connections(self):
+        """Two hundred that say nothing don't disturb one that does; those above the limit are turned away."""
+        with self.collector("telemetry.max_connections=210") as collector:
+            idle = [collector.connect() for _ in range(200)]
+            with collector.connect() as connection:
+                start = time.monotonic()
+                for number in range(20):
+                    connection.sendall(good(number).encode())
+                    self.assertIn(b"<ACK", connection.recv(100))
+                self.assertLess(time.monotonic() - start, 5)
+            more = [collector.connect() for _ in range(30)]
+            closed = 0
+            for connection in more:
+                connection.settimeout(1)
+                try:
+                    closed += connection.recv(1) == b""
+                except TimeoutError:
+                    pass
+                except ConnectionError:
+                    closed += 1
+            self.assertGreaterEqual(closed, 15)
+            for connection in idle + more:
+                connection.close()
+            with collector.connect() as connection:
+                connection.sendall(good(100).encode())
+                self.assertIn(b"<ACK", connection.recv(100))
+
+    def test_a_sender_that_never_reads(self):
+        """Its acknowledgements pile up until it is cut; others go on."""
+        with self.collector() as collector:
+            deaf = socket.socket()
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.settimeout(10)
+            deaf.connect(collector.address)
+            try:
+                for number in range(60000):
+                    deaf.sendall(message("DEAF", 1000 + number, [("S", 0, {"d": {"n": number}})], True).encode())
+            except OSError:
+                pass
+            with collector.connect() as connection:
+                connection.sendall(good(1).encode())
+                self.assertIn(b"<ACK", connection.recv(100))
+            deaf.close()
+
+    def test_limits_of_names(self):
+        with self.collector("telemetry.max_devices=3", "telemetry.max_attributes=5") as collector:
+            for number in range(6):
+                status, _ = collector.request("POST", "/telemetry", message(f"N{number}", 5, [("S", 0, {"d": {"n": 1}})]))
+                self.assertEqual(status, 200 if number < 3 else 400)
+            status, answer = collector.request(
+                "POST", "/telemetry", message("N1", 6, [("S", 0, {"d": {f"n{i}": 1 for i in range(9)}})]))
+            self.assertEqual(status, 400)
+            self.assertIn("more than 5 attributes", answer)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""HTTP and WebSocket: who may call, names and handling, live samples, forwarding, long answers and slow readers."""
+import http.client
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from harness import TETHER, Collector, Stores, WebSocket, message, wait_until
+
+
+def sample(number, device="W", **values):
+    return message(device, 1000 + number * 10, [("S", 0, {"d": values or {"n": number}})], True)
+
+
+class Web(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stores = Stores()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.stores.close()
+
+    def collector(self, *settings, **more):
+        return Collector(self.stores.url("sqlite"), *settings, **more)
+
+    def post(self, collector, text):
+        status, answer = collector.request("POST", "/telemetry", text)
+        self.assertEqual(status, 200, answer)
+
+    def test_who_may_call(self):
+        with self.collector() as collector:
+            own = collector.web
+            for headers, expected in (
+                    ({}, 200), ({"Origin": own}, 200), ({"Origin": "http://evil.example"}, 403), ({"Origin": "null"}, 403),
+                    ({"Host": "evil.example"}, 403), ({"Host": "evil.example", "Origin": "http://evil.example"}, 403),
+                    ({"Origin": own.replace("127.0.0.1", "localhost")}, 403)):
+                self.assertEqual(collector.request("GET", "/telemetry/status", headers=headers)[0], expected, headers)
+                text = sample(1).replace("\n", "")
+                self.assertEqual(collector.request("POST", "/telemetry", text, headers)[0], expected, headers)
+                upgrade = WebSocket(own, "/telemetry/live", headers)
+                self.assertEqual(upgrade.status, 101 if expected == 200 else 403, headers)
+                upgrade.close()
+            for method in "POST", "PUT", "DELETE":
+                self.assertEqual(collector.request(method, "/telemetry/status", "{}")[0], 405)
+            for path in "/../etc/passwd", "/%2e%2e/etc/passwd", "/telemetry.js%00", "/telemetry/../../x", "/nothing", "//etc":
+                self.assertIn(collector.request("GET", path)[0], (400, 404), path)
+            status, page = collector.request("GET", "/telemetry")
+            self.assertEqual(status, 200)
+            self.assertIn("<title>Telemetry</title>", page)
+
+    def test_headers(self):
+        with self.collector() as collector:
+            connection = http.client.HTTPConnection(collector.web[7:])
+            connection.request("GET", "/telemetry")
+            response = connection.getresponse()
+            response.read()
+            self.assertIn("default-src 'none'", response.headers["Content-Security-Policy"])
+            self.assertEqual(response.headers["X-Content-Type-Options"], "nosniff")
+            connection.close()
+
+    def test_a_public_address_needs_a_token(self):
+        url = self.stores.url("sqlite")
+        result = subprocess.run([TETHER, "collect", "--store", url, "--set", "web.listen=0.0.0.0:0", "--set",
+                                 "telemetry.listen=127.0.0.1:0"], capture_output=True, text=True, timeout=20, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("web.token", result.stderr)
+        with Collector(url, "web.token=secret word") as collector:
+            self.assertEqual(collector.request("GET", "/telemetry/status")[0], 401)
+            self.assertEqual(collector.request("GET", "/telemetry/status?token=wrong")[0], 401)
+            self.assertEqual(collector.request("GET", "/telemetry/status?token=secret+word")[0], 200)
+            headers = {"Authorization": "Bearer secret word"}
+            self.assertEqual(collector.request("GET", "/telemetry/status", headers=headers)[0], 200)
+            self.assertEqual(collector.request("GET", "/telemetry.csv?token=secret+word")[0], 200)
+            refused = WebSocket(collector.web, "/telemetry/live")
+            self.assertEqual(refused.status, 401)
+            refused.close()
+
+    def test_a_port_in_use(self):
+        with self.collector() as collector:
+            address = collector.web[7:]
+            result = subprocess.run([TETHER, "collect", "--store", self.stores.url("sqlite"), "--set",
+                                     f"web.listen={address}", "--set", "telemetry.listen=127.0.0.1:0"],
+                                    capture_output=True, text=True, timeout=20, check=False)
+            self.assertEqual(result.returncode, 3)
+            self.assertIn(address, result.stderr)
+
+    def test_names_and_handling(self):
+        with self.collector() as collector:
+            put = collector.put
+            self.assertEqual(put("/telemetry/attributes/S.d.level", {"name": "Level", "unit": "V", "scale": 0.5, "offset": 1,
+                                                                     "type": "number"})["name"], "Level")
+            put("/telemetry/devices/W", {"name": "Wally"})
+            put("/telemetry/handling/S.d.secret*", {"mode": "ignore"})
+            put("/telemetry/handling/S.flag.*", {"type": "flag"})
+            put("/telemetry/attributes/S.d.slow", {"min_interval": 0.1})
+            for number in range(20):
+                self.post(collector, message("W", 1000 + number * 10, [
+                    ("S", 0, {"d": {"level": 10, "secret1": 5, "slow": number}, "flag": {"on": "yes"}})]))
+            self.post(collector, message("W", 3000, [("S", 0, {"d": {"level": "high"}, "flag": {"on": "off"}})]))
+            table = collector.table("device=Wally&fields=Level,S.flag.on,S.d.slow")
+            self.assertEqual(table["header"], ["Device", "Time", "Level", "S.flag.on", "S.d.slow"])
+            self.assertEqual(table["records"][0][0], "Wally")
+            self.assertEqual({record[2] for record in table["records"]}, {6, None})
+            self.assertEqual({record[3] for record in table["records"]}, {1, 0})
+            self.assertEqual([record[4] for record in table["records"] if record[4] is not None], [0, 10])
+            status = collector.status()
+            self.assertEqual(status["bad_values"], 1)
+            self.assertEqual(collector.table("fields=S.d.secret1")["records"], [])
+            # At once, and for good.
+            status, text = collector.request("DELETE", "/telemetry/handling/S.d.secret*")
+            self.assertEqual(status, 200, text)
+            self.post(collector, message("W", 4000, [("S", 0, {"d": {"secret1": 5}})]))
+            self.assertEqual(len(collector.table("fields=S.d.secret1")["records"]), 1)
+            for path, body in (("/telemetry/attributes/S.x.y", {"name": "Level"}), ("/telemetry/attributes/A", {"scale": 0}),
+                               ("/telemetry/handling/B", {"mode": "eat"}), ("/telemetry/handling/B", {"colour": 1}),
+                               ("/telemetry/devices/W", {"name": "a\nb"}), ("/telemetry/handling/B", [1])):
+                self.assertEqual(collector.request("PUT", path, json.dumps(body))[0], 400, (path, body))
+            self.assertEqual(collector.request("PUT", "/telemetry/devices/W", "{" * 100)[0], 400)
+
+    def test_names_and_handling_are_kept(self):
+        url = self.stores.url("sqlite")
+        with Collector(url) as collector:
+            collector.put("/telemetry/attributes/S.d.n", {"name": "Number", "scale": 2})
+            collector.put("/telemetry/devices/W", {"name": "Wally"})
+        with Collector(url) as collector:
+            self.post(collector, sample(1))
+            self.assertEqual(collector.table("fields=Number")["records"][0][2], 2)
+            self.assertEqual(collector.devices()["W"]["name"], "Wally")
+
+    def test_yaml(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+            config.write("telemetry:\n  devices: [{device: W, name: Wally}]\n  attributes:\n"
+                         "    - {attribute: S.d.n, name: Number, scale: 10, unit: V}\n    - {attribute: 'X.*', mode: ignore}\n")
+            config.flush()
+            with self.collector(config=config.name) as collector:
+                self.post(collector, sample(3))
+                table = collector.table("fields=Number&device=Wally")
+                self.assertEqual(table["records"], [["Wally", "0:00:000", 30]])
+        for yaml, expected in (("telemetry: {late: soon}", "telemetry.late"), ("telemetry: {colour: red}", "colour"),
+                               ("telemetry: {attributes: [{attribute: a, type: what}]}", "attributes[0].type")):
+            with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+                config.write(yaml)
+                config.flush()
+                result = subprocess.run([TETHER, "collect", config.name], capture_output=True, text=True, timeout=20,
+                                        check=False)
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(expected, result.stderr)
+                self.assertIn(config.name, result.stderr)
+
+    def test_queries(self):
+        with self.collector() as collector:
+            for number in range(10):
+                self.post(collector, sample(number, n=number) if number % 2 else sample(number, m="<&\"']]>\u00fc, x"))
+            records = collector.table("fields=S.d.n,S.d.m&fill=previous&origin=device")["records"]
+            self.assertEqual([record[2] for record in records], [None, 1, 1, 3, 3, 5, 5, 7, 7, 9])
+            self.assertEqual([record[3] for record in records][0], "<&\"']]>\u00fc, x")
+            self.assertEqual(len(collector.table("limit=3")["records"]), 3)
+            self.assertEqual(len(collector.table("fields=S.d.n&limit=3")["records"]), 3)
+            iso = [record[1] for record in collector.table("time=iso")["records"]]
+            self.assertEqual(iso, sorted(iso))
+            part = collector.table(f"time=iso&from={iso[2]}&to={iso[5]}")["records"]
+            self.assertEqual([record[1] for record in part], iso[2:6])
+            self.assertEqual(collector.table(f"from={iso[-1]}&origin={iso[-1]}")["records"][0][1], "0:00:000")
+            self.assertEqual(len(collector.table("from=-60+s")["records"]), 10)
+            self.assertIn('"<&""\']]>\u00fc, x"', collector.get("/telemetry.csv"))
+            for bad in "fields=S.d.x", "device=X", "from=soon", "limit=-1", "fill=all", "colour=red", "from=%", "time=%ff":
+                self.assertIn(collector.request("GET", "/telemetry.csv?" + bad)[0], (400, 404), bad)
+
+    def test_live(self):
+        with self.collector() as collector:
+            everything = collector.websocket("/telemetry/live")
+            some = collector.websocket("/telemetry/live?device=W*&fields=S.d.m")
+            xml = collector.websocket("/telemetry/live?format=xml")
+            wait_until(lambda: collector.status()["live_readers"] == 3, "three readers")
+            self.post(collector, sample(1, "V", n=1, m="a"))
+            self.post(collector, sample(2, "W", n=2, m="b"))
+            self.post(collector, sample(2, "W", n=2, m="b"))  # sent again: not told again
+            self.post(collector, sample(3, "W", n=3))
+            lines = []
+            while len(lines) < 3:
+                lines += [json.loads(line) for line in everything.receive().splitlines()]
+            self.assertEqual([line["values"] for line in lines],
+                             [{"S.d.n": 1, "S.d.m": "a"}, {"S.d.n": 2, "S.d.m": "b"}, {"S.d.n": 3}])
+            self.assertEqual(lines[0]["device_time"], 1010000)
+            self.assertEqual(json.loads(some.receive())["values"], {"S.d.m": "b"})
+            self.assertIn('<MESSAGE id="V" time="1010"><S time="1010"><d n="1"/></S>', xml.receive())
+            for connection in everything, some, xml:
+                connection.close()
+            wait_until(lambda: collector.status()["live_readers"] == 0, "the readers are gone")
+            refused = collector.websocket("/telemetry/live?colour=red")
+            self.assertRaises(EOFError, refused.receive)
+            refused.close()
+
+    def test_a_reader_that_never_reads(self):
+        """It loses samples and is cut; another one gets everything, in time."""
+        with self.collector() as collector:
+            deaf = WebSocket(collector.web, "/telemetry/live", receive_buffer=4096)
+            good = collector.websocket("/telemetry/live")
+            wait_until(lambda: collector.status()["live_readers"] == 2, "two readers")
+            count = 30000
+            heard = []
+
+            def hear():
+                while len(heard) < count:
+                    heard.extend(json.loads(line) for line in good.receive().splitlines())
+            thread = threading.Thread(target=hear, daemon=True)
+            thread.start()
+            with collector.connect() as connection:
+                for number in range(0, count, 50):
+                    connection.sendall("".join(message("L", 1000 + n, [("S", 0, {"d": {"n": n, "text": "x" * 100}})])
+                                               for n in range(number, number + 50)).encode())
+                    time.sleep(0.002)
+            thread.join(60)
+            self.assertEqual(len(heard), count)
+            self.assertEqual([line for line in heard if "lost" in line], [])
+            wait_until(lambda: collector.status()["live_readers"] == 1, "the deaf one is cut", 20)
+            deaf.close()
+            good.close()
+
+    def test_a_slow_reader_is_told_what_it_lost(self):
+        with self.collector() as collector:
+            slow = WebSocket(collector.web, "/telemetry/live", receive_buffer=4096)
+            wait_until(lambda: collector.status()["live_readers"] == 1, "a reader")
+            count = 40000
+            with collector.connect() as connection:
+                connection.sendall("".join(message("L", 1000 + n, [("S", 0, {"d": {"n": n}})])
+                                           for n in range(count)).encode())
+                wait_until(lambda: collector.status()["values"] >= count, "all were taken", 30)
+                heard, lost = 0, 0
+                while heard + lost < count:
+                    for line in map(json.loads, slow.receive().splitlines()):
+                        if "lost" in line:
+                            lost += line["lost"]
+                        else:
+                            heard += 1
+            self.assertEqual(heard + lost, count)
+            self.assertGreater(lost, 0)
+            slow.close()
+
+    def test_slow_http_clients_are_cut(self):
+        with self.collector() as collector:
+            host, port = collector.web[7:].split(":")
+            slow = [socket.create_connection((host, int(port))) for _ in range(50)]
+            for connection in slow:
+                connection.sendall(b"GET /telemetry/status HTTP/1.1\r\nHost: 127")
+            start = time.monotonic()
+            collector.status()
+            self.assertLess(time.monotonic() - start, 1)
+            wait_until(lambda: collector.status()["web_connections"] <= 2, "they are cut", 10)
+            for connection in slow:
+                connection.close()
+
+    def test_forwarding(self):
+        for form in "json", "xml":
+            listener = socket.create_server(("127.0.0.1", 0))
+            listener.settimeout(20)
+            port = listener.getsockname()[1]
+            with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+                config.write(f"telemetry:\n  forward: [{{to: '127.0.0.1:{port}', format: {form}, devices: [F*]}}]\n")
+                config.flush()
+                with self.collector(config=config.name) as collector:
+                    client, _ = listener.accept()
+                    client.settimeout(20)
+                    self.post(collector, sample(1, "OTHER"))
+                    self.post(collector, sample(1, "F1"))
+                    line = client.makefile().readline()
+                    self.assertIn("F1", line)
+                    self.assertIn("<MESSAGE" if form == "xml" else '"values":{"S.d.n":1}', line)
+                    client.close()  # it comes again
+                    wait_until(lambda: self.post(collector, sample(2, "F1")) is None and self.reconnects(listener),
+                               "it reconnects")
+                    self.post(collector, sample(3, "F1"))
+                    text = self.client.recv(65536).decode()
+                    self.assertIn("F1", text)
+                    self.client.close()
+            listener.close()
+
+    def reconnects(self, listener):
+        listener.settimeout(0.2)
+        try:
+            self.client, _ = listener.accept()
+            self.client.settimeout(20)
+            return True
+        except TimeoutError:
+            return False
+
+    def test_a_long_table(self):
+        """A hundred thousand records stream; a client that goes away in the middle harms nobody."""
+        count = 100_000
+        with self.collector() as collector:
+            with collector.connect() as connection:
+                for start in range(0, count, 1000):
+                    sets = [("S", 1000 + n, {"d": {"n": n}}) for n in range(start, start + 1000)]
+                    connection.sendall(message("T", 1000 + start + 1000, sets).encode())
+                collector.wait_stored(count)
+            host, port = collector.web[7:].split(":")
+            for _ in range(12):
+                with socket.create_connection((host, int(port))) as rude:
+                    rude.sendall(b"GET /telemetry.csv HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                    rude.recv(1000)
+            text = wait_until(lambda: (lambda answer: answer[0] == 200 and answer[1])(
+                collector.request("GET", "/telemetry.csv?origin=device")), "a free slot")
+            lines = text.split("\r\n")
+            self.assertEqual(len(lines), count + 2)
+            self.assertEqual(lines[-2].split(",")[2], str(count - 1))
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
