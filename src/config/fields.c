@@ -2,6 +2,7 @@
 #include "config/schema.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const cyaml_schema_value_t tt_string_schema = {
@@ -39,6 +40,18 @@ tt_status tt_default_string(char **target, const char *value, tt_error *error) {
   if (*target) return TT_OK;
   *target = strdup(value);
   return *target ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
+}
+
+tt_status tt_default_address(const tt_wire_common *common, int port, char **address,
+                             const char *where, tt_error *error) {
+  char text[32];
+  int player = common->player ? *common->player : 1;
+  if (player < 1 || player > TT_MOST_PLAYERS) {
+    return tt_fail(error, TT_INVALID, "%s.player: %d is no player; give 1 to %d", where, player,
+                   TT_MOST_PLAYERS);
+  }
+  snprintf(text, sizeof text, "127.0.0.1:%d", port + TT_PORTS_A_PLAYER * (player - 1));
+  return tt_default_string(address, text, error);
 }
 
 tt_status tt_quantity_check(const char *text, const char *key, const char *where,

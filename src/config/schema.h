@@ -21,6 +21,7 @@ typedef struct tt_wire_common {
   char *period;   /**< "10 ms"; default: the scene's io_period */
   char *watchdog; /**< "0.5 s" simulated; "0" off */
   char *late;     /**< wait | hold | zero | eject */
+  int *player;    /**< 1…TT_MOST_PLAYERS, default 1: moves the default ports */
   char *deadline; /**< "1 s" */
   char **allow;   /**< CIDRs */
   unsigned allow_count;
@@ -30,6 +31,10 @@ typedef struct tt_wire_common {
     uint64_t seed;
   } * faults; /**< UDP wires; NULL when absent */
 } tt_wire_common;
+
+/** Ports of player n are those of player 1 and ten more for each player before. */
+#define TT_PORTS_A_PLAYER 10
+#define TT_MOST_PLAYERS 100
 
 /** One entry of a list of names: how a signal or command stands in a message. */
 typedef struct tt_name_entry {
@@ -61,6 +66,8 @@ extern const cyaml_schema_value_t tt_string_schema;
                              0, 16),                                                               \
       CYAML_FIELD_STRING_PTR("deadline", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type,           \
                              common.deadline, 0, 64),                                              \
+      CYAML_FIELD_INT_PTR("player", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type,                \
+                          common.player),                                                          \
       CYAML_FIELD_SEQUENCE_COUNT("allow", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type,          \
                                  common.allow, common.allow_count, &tt_string_schema, 0, 64),      \
       CYAML_FIELD_MAPPING_PTR("faults", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type,            \
@@ -93,6 +100,10 @@ extern const tt_schema *const tt_section_schemas[]; /* src/config/sections.c */
 
 /** Sets `*target` to a copy of `value` where the scene left the key out. */
 tt_status tt_default_string(char **target, const char *value, tt_error *error);
+/** Sets `*address` to the default one of the wire's player where the scene left it out: 127.0.0.1 and `port` + 10 (player − 1).
+ *  What the scene gives stays as it is. */
+tt_status tt_default_address(const tt_wire_common *common, int port, char **address,
+                             const char *where, tt_error *error);
 /** Reads a quantity such as "10 ms" in SI, within [lower, upper]; NULL gives `fallback`. */
 tt_status tt_quantity_check(const char *text, const char *key, const char *where,
                             tt_dimension dimension, double lower, double upper, double fallback,

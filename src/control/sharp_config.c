@@ -132,9 +132,9 @@ static tt_status check_period(const char *text, const char *file, double *target
 
 static tt_status check_player(const int *key, const char *file, int *player, tt_error *error) {
   *player = key == NULL ? 1 : *key;
-  if (*player >= 1 && *player <= TT_SHARP_MAX_PLAYER) return TT_OK;
+  if (*player >= 1 && *player <= TT_MOST_PLAYERS) return TT_OK;
   return tt_fail(error, TT_INVALID, "%s: player: %d is no player; give 1 to %d", file, *player,
-                 TT_SHARP_MAX_PLAYER);
+                 TT_MOST_PLAYERS);
 }
 
 static tt_status check_style(char **text, const char *file, tt_sharp_style *style,
@@ -153,7 +153,7 @@ static tt_status check_mode(char **text, const char *file, bool *tank, tt_error 
 
 static tt_status default_address(char **text, int port, int player, tt_error *error) {
   char address[32];
-  snprintf(address, sizeof address, "127.0.0.1:%d", port + TT_SHARP_PORTS_A_PLAYER * (player - 1));
+  snprintf(address, sizeof address, "127.0.0.1:%d", port + TT_PORTS_A_PLAYER * (player - 1));
   return tt_default_string(text, address, error);
 }
 

@@ -7,10 +7,6 @@
 #include "config/schema.h"
 #include "control/sharp_core.h"
 
-/** Ports of player n are those of player 1 and ten more for each player before. */
-#define TT_SHARP_PORTS_A_PLAYER 10
-#define TT_SHARP_MAX_PLAYER 100
-
 /** One side of the core: where it listens and where it sends. */
 typedef struct tt_sharp_core_side_keys {
   char *bind, *peer, *timeout;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_LISTEN "127.0.0.1:5803"
+#define DEFAULT_LISTEN 5803
 #define MOST_STEPS 1000000
 #define MOST_SECONDS 86400
 
@@ -48,7 +48,8 @@ static tt_status check_address(tt_ezphysics_config *config, const char *where, t
   if (config->listen != NULL && config->connect != NULL) {
     return tt_fail(error, TT_INVALID, "%s: give `listen` or `connect`, not both", where);
   }
-  if (config->connect == NULL) TT_TRY(tt_default_string(&config->listen, DEFAULT_LISTEN, error));
+  if (config->connect == NULL)
+    TT_TRY(tt_default_address(&config->common, DEFAULT_LISTEN, &config->listen, where, error));
   const char *address = config->connect != NULL ? config->connect : config->listen;
   tt_error reason;
   tt_status status = tt_address_check(address, config->connect != NULL ? NULL : &allow, &reason);

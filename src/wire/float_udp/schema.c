@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_BIND "127.0.0.1:5801"
-#define DEFAULT_PEER "127.0.0.1:5802"
+#define DEFAULT_BIND 5801
+#define DEFAULT_PEER 5802
 
 static const cyaml_schema_field_t fields[] = {
     TT_WIRE_COMMON_FIELDS(tt_float_udp_config),
@@ -42,8 +42,8 @@ static tt_status check_address(const char *address, const char *key, const tt_al
 
 static tt_status check(void *untyped, const char *where, tt_error *error) {
   tt_float_udp_config *config = untyped;
-  TT_TRY(tt_default_string(&config->bind, DEFAULT_BIND, error));
-  TT_TRY(tt_default_string(&config->peer, DEFAULT_PEER, error));
+  TT_TRY(tt_default_address(&config->common, DEFAULT_BIND, &config->bind, where, error));
+  TT_TRY(tt_default_address(&config->common, DEFAULT_PEER, &config->peer, where, error));
   TT_TRY(tt_default_string(&config->common.watchdog, "0.5 s", error));
   tt_allow allow = {.cidrs = (const char *const *)config->common.allow,
                     .count = (int)config->common.allow_count};

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define DEFAULT_LISTEN "127.0.0.1:11235"
+#define DEFAULT_LISTEN 11235
 #define DEFAULT_STEPS 10 /* of 1/600 s make 1/60 s */
 #define MOST_STEPS 1000000
 
@@ -24,7 +24,7 @@ static const cyaml_schema_field_t fields[] = {
 
 static tt_status check(void *untyped, const char *where, tt_error *error) {
   tt_lockstep_tcp_config *config = untyped;
-  TT_TRY(tt_default_string(&config->listen, DEFAULT_LISTEN, error));
+  TT_TRY(tt_default_address(&config->common, DEFAULT_LISTEN, &config->listen, where, error));
   TT_TRY(tt_default_string(&config->on_disconnect, "reset", error));
   TT_TRY(tt_default_string(&config->common.watchdog, "0 s", error));
   if (config->steps_per_frame == 0) config->steps_per_frame = DEFAULT_STEPS;

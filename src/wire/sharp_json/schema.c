@@ -7,13 +7,9 @@
 
 #define VEHICLE_PORT 8000
 #define CORE_PORT 6000
-#define PORTS_A_PLAYER 10
-#define MOST_PLAYERS 100
 
 static const cyaml_schema_field_t fields[] = {
     TT_WIRE_COMMON_FIELDS(tt_sharp_json_config),
-    CYAML_FIELD_INT_PTR("player", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_sharp_json_config,
-                        player),
     CYAML_FIELD_STRING_PTR("bind", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_sharp_json_config,
                            bind, 0, 64),
     CYAML_FIELD_STRING_PTR("peer", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_sharp_json_config,
@@ -54,28 +50,21 @@ static tt_status check_list(tt_name_entry **entries, unsigned *count, const char
   return TT_OK;
 }
 
-/** An address that the scene gives stays; a default one is the player's. */
-static tt_status check_address(char **address, int port, int player, const char *key,
-                               const tt_allow *allow, const char *where, tt_error *error) {
-  char text[32];
+static tt_status check_address(const char *address, const char *key, const tt_allow *allow,
+                               const char *where, tt_error *error) {
   tt_error reason;
-  snprintf(text, sizeof text, "127.0.0.1:%d", port + PORTS_A_PLAYER * (player - 1));
-  TT_TRY(tt_default_string(address, text, error));
-  if (allow == NULL && strcmp(*address, "sender") == 0) return TT_OK;
-  tt_status status = tt_address_check(*address, allow, &reason);
+  if (allow == NULL && strcmp(address, "sender") == 0) return TT_OK;
+  tt_status status = tt_address_check(address, allow, &reason);
   return status == TT_OK ? TT_OK : tt_fail(error, status, "%s.%s: %s", where, key, reason.text);
 }
 
 static tt_status check_addresses(tt_sharp_json_config *config, const char *where, tt_error *error) {
   const tt_allow allow = {(const char *const *)config->common.allow,
                           (int)config->common.allow_count};
-  int player = config->player == NULL ? 1 : *config->player;
-  if (player < 1 || player > MOST_PLAYERS) {
-    return tt_fail(error, TT_INVALID, "%s.player: %d is no player; give 1 to %d", where, player,
-                   MOST_PLAYERS);
-  }
-  TT_TRY(check_address(&config->bind, VEHICLE_PORT, player, "bind", &allow, where, error));
-  return check_address(&config->peer, CORE_PORT, player, "peer", NULL, where, error);
+  TT_TRY(tt_default_address(&config->common, VEHICLE_PORT, &config->bind, where, error));
+  TT_TRY(tt_default_address(&config->common, CORE_PORT, &config->peer, where, error));
+  TT_TRY(check_address(config->bind, "bind", &allow, where, error));
+  return check_address(config->peer, "peer", NULL, where, error);
 }
 
 static tt_status check(void *untyped, const char *where, tt_error *error) {

@@ -11,7 +11,6 @@
 /** Its keys in a scene. */
 typedef struct tt_sharp_json_config {
   tt_wire_common common;
-  int *player; /**< 1…100, default 1: ten is added to the default ports for each player before */
   char *bind;  /**< where commands arrive and states leave from; default "127.0.0.1:8000" */
   char *peer;  /**< where states go, or "sender"; default "127.0.0.1:6000" */
   char *style; /**< "columns" (default) or "json" */
