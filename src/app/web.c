@@ -1,5 +1,6 @@
 /* web.c: the pages of a running scene. Rooms that have pages register their routes here, before the server listens. */
 #include "app/attach.h"
+#include "app/runs.h"
 #include "web/live.h"
 #include "web/section.h"
 #include "web/telemetry_routes.h"
@@ -12,6 +13,7 @@ typedef struct run_web {
   tt_web *server;
   tt_live *live;
   tt_telemetry_routes *telemetry; /**< NULL where the scene has none */
+  tt_run_routes *runs;
   tt_floor_line *lines;
   char scene[128];
 } run_web;
@@ -21,6 +23,7 @@ static void close_web(void *self) {
   tt_telemetry_routes_stop(web->telemetry);
   tt_web_free(web->server);
   tt_telemetry_routes_free(web->telemetry);
+  tt_run_routes_free(web->runs);
   tt_live_close(web->live);
   free(web->lines);
   free(web);
@@ -69,6 +72,7 @@ static tt_status start(run_web *web, const tt_attach_context *context, tt_error 
   TT_TRY(open_live(web, context, error));
   if (*context->collector)
     web->telemetry = tt_telemetry_routes_new(web->server, *context->collector);
+  TT_TRY(tt_runs_open(web->server, context, &web->runs, error));
   return tt_web_start(web->server, error);
 }
 

@@ -118,6 +118,21 @@ static void list_root(const tt_data_kind *kind, const char *root, tt_listing *li
   if (count >= 0) free(entries);
 }
 
+char **tt_data_list(const tt_data_kind *kind) {
+  tt_root roots[MAX_ROOTS];
+  tt_listing listing = {.count = 0};
+  int count = data_roots(roots);
+  for (int i = 0; i < count; i++) list_root(kind, roots[i], &listing);
+  char **names = calloc((size_t)listing.count + 1, sizeof *names);
+  for (int i = 0; i < listing.count; i++) {
+    if (names)
+      names[i] = listing.names[i];
+    else
+      free(listing.names[i]);
+  }
+  return names;
+}
+
 static tt_status not_found(const tt_data_kind *kind, const char *name, const char *where,
                            tt_root *roots, int count, tt_error *error) {
   tt_listing listing = {.count = 0};

@@ -21,4 +21,8 @@ extern const tt_data_kind tt_data_scene, tt_data_robot, tt_data_arena;
 tt_status tt_data_find(const tt_data_kind *kind, const char *name, const char *including,
                        const char *where, char **path, tt_error *error);
 
+/** Names of all that can be found by a bare name, sorted within each data folder. `*names` is NULL-terminated; free each
+ *  and the list. NULL when out of memory. */
+char **tt_data_list(const tt_data_kind *kind);
+
 #endif

@@ -66,6 +66,7 @@ static const struct {
 /* A channel; what the open chunk holds of it. */
 typedef struct channel {
   const tt_run_entry *entry;
+  tt_entry_role role;
   schema_id schema;
   uint32_t sequence;
   uint64_t messages;
@@ -160,8 +161,8 @@ static void add_channel(tt_bytes *to, const channel *from, uint16_t id) {
   tt_bytes_free(&content);
 }
 
-static schema_id schema_of(const tt_run_entry *entry) {
-  switch (tt_entry_role_of(entry)) {
+static schema_id schema_of(tt_entry_role role) {
+  switch (role) {
     case TT_ROLE_SIGNAL: return SCHEMA_SIGNAL;
     case TT_ROLE_POSE: return SCHEMA_POSE;
     case TT_ROLE_EVENT: return SCHEMA_EVENT;
@@ -177,10 +178,12 @@ static tt_status list_channels(writer *to) {
   to->channel_of = calloc((size_t)count + 1, sizeof *to->channel_of);
   if (!to->channels || !to->channel_of) return TT_NOMEM;
   for (uint32_t i = 0; i < count; i++) {
-    schema_id schema = schema_of(&entries[i]);
+    tt_entry_role role = tt_entry_role_of(&entries[i]);
+    schema_id schema = schema_of(role);
     if (schema == SCHEMA_NONE) continue;
     if (to->channel_count == MOST_CHANNELS) return TT_FULL;
-    to->channels[++to->channel_count] = (channel){.entry = &entries[i], .schema = schema};
+    to->channels[++to->channel_count] =
+        (channel){.entry = &entries[i], .role = role, .schema = schema};
     to->channel_of[i] = (uint16_t)to->channel_count;
   }
   return TT_OK;
@@ -351,7 +354,7 @@ static void emit_messages(writer *to, tt_run_cursor *cursor) {
   add_definitions(to, &to->chunk);
   while (to->out.status == TT_OK && tt_run_cursor_next(cursor, &record) == TT_OK) {
     uint16_t id = to->channel_of[record.entry];
-    if (!id || !tt_record_fits(tt_entry_role_of(to->channels[id].entry), &record)) continue;
+    if (!id || !tt_record_fits(to->channels[id].role, &record)) continue;
     add_message(to, id, &record);
     if (to->chunk.size < CHUNK_SIZE) continue;
     close_chunk(to);

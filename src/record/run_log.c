@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -159,6 +160,14 @@ void tt_run_log_close(tt_run_log *log) {
   free(log->keyframes);
   free(log->entries);
   free(log);
+}
+
+bool tt_run_log_is_growing(const char *path) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  bool held = flock(file, LOCK_SH | LOCK_NB) != 0; /* the recorder holds it alone */
+  close(file);
+  return held;
 }
 
 /* ---- looking ---- */

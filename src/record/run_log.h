@@ -24,6 +24,8 @@ typedef struct tt_run_entry {
 
 tt_status tt_run_log_open(const char *path, tt_run_log **log, tt_error *error);
 void tt_run_log_close(tt_run_log *log);
+/** Is a recorder still writing the file? */
+bool tt_run_log_is_growing(const char *path);
 
 /** Entries by id: 0 … count − 1. */
 const tt_run_entry *tt_run_log_entries(const tt_run_log *log, uint32_t *count);

@@ -96,7 +96,7 @@ static void find_outcome(const tt_run_cursor *end, tt_run_facts *facts) {
 
 tt_status tt_run_get_facts(const tt_run_log *log, tt_run_facts *facts) {
   tt_run_cursor end;
-  *facts = (tt_run_facts){.duration = (double)tt_run_log_duration(log) * 1e-6,
+  *facts = (tt_run_facts){.duration = (double)tt_run_log_duration(log) / 1e6,
                           .size = tt_run_log_size(log)};
   if (!tt_run_cursor_open(&end, log)) return TT_NOMEM;
   tt_run_cursor_seek(&end, UINT64_MAX);
@@ -229,7 +229,7 @@ tt_run_event tt_run_read_event(const tt_wpilog_record *record) {
   int source = colon ? (int)(colon - text) : 0;
   int skip = colon ? source + 1 : 0;
   if (skip < size && text[skip] == ' ') skip++;
-  return (tt_run_event){(double)record->timestamp * 1e-6, text, text + skip, source, size - skip};
+  return (tt_run_event){(double)record->timestamp / 1e6, text, text + skip, source, size - skip};
 }
 
 /* ---- for people ---- */

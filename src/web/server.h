@@ -88,6 +88,19 @@ void tt_web_respond_streaming(const tt_web_request *request, const char *content
                               tt_web_producer *produce, void *context,
                               void (*release)(void *context));
 
+/** An answer in the making. */
+typedef struct tt_web_answer {
+  tt_status status; /**< anything but TT_OK: `error` is answered */
+  tt_error error;
+  unsigned code; /**< HTTP; 0: 200 */
+  GString *body; /**< JSON, of bounded size */
+} tt_web_answer;
+typedef void tt_web_work(void *context, tt_web_answer *answer);
+/** Lets `work` make a short answer in a thread of its own; 503 when too many are at it. `release` frees the context in
+ *  any case. */
+void tt_web_respond_later(const tt_web_request *request, tt_web_work *work, void *context,
+                          void (*release)(void *context));
+
 /* --- frames to a WebSocket at the pace of its reader --- */
 
 /** libsoup queues without bound and can't tell how much; a stream asks for the next frame only when all before went

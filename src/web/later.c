@@ -1,0 +1,78 @@
+/* later.c: answers that take a while (a file to read, a database to ask), made in a thread of their own. */
+#include "web/internal.h"
+
+typedef struct later {
+  tt_web *web;
+  GMainContext *context;
+  SoupServerMessage *message;
+  tt_web_work *work;
+  void *work_context;
+  void (*release)(void *context);
+  tt_web_answer answer;
+  gboolean gone; /* web's thread: the client is no longer there */
+} later;
+
+static void on_finished(SoupServerMessage *message, gpointer data) {
+  (void)message;
+  ((later *)data)->gone = TRUE;
+}
+
+/* Web's thread. */
+static gboolean answer(gpointer data) {
+  later *held = data;
+  tt_web_request request = {.web = held->web, .message = held->message};
+  g_signal_handlers_disconnect_by_data(held->message, held);
+  if (!held->gone) {
+    if (held->answer.status == TT_OK)
+      tt_web_respond(&request, held->answer.code ? held->answer.code : 200, "application/json",
+                     held->answer.body->str, held->answer.body->len);
+    else
+      tt_web_respond_error(&request, held->answer.status, held->answer.error.text);
+    soup_server_message_unpause(held->message);
+  }
+  tt_web_give_slot(held->web);
+  return G_SOURCE_REMOVE;
+}
+
+static void free_later(gpointer data) {
+  later *held = data;
+  g_object_unref(held->message);
+  g_string_free(held->answer.body, TRUE);
+  held->release(held->work_context);
+  g_free(held);
+}
+
+/* The answer goes back through the web's loop; where that has ended meanwhile, nobody waits for it any more. */
+static gpointer run(gpointer data) {
+  later *held = data;
+  GMainContext *context = held->context;
+  held->work(held->work_context, &held->answer);
+  GSource *source = g_idle_source_new();
+  g_source_set_priority(source, G_PRIORITY_DEFAULT);
+  g_source_set_callback(source, answer, held, free_later);
+  g_source_attach(source, context);
+  g_source_unref(source);
+  g_main_context_unref(context);
+  return NULL;
+}
+
+void tt_web_respond_later(const tt_web_request *request, tt_web_work *work, void *context,
+                          void (*release)(void *context)) {
+  if (!tt_web_take_slot(request->web)) {
+    tt_web_respond_error(request, TT_FULL, "too many long answers at the same time; try again");
+    release(context);
+    return;
+  }
+  later *held = g_new0(later, 1);
+  held->web = request->web;
+  held->context = g_main_context_ref(tt_web_context(request->web));
+  held->message = g_object_ref(request->message);
+  held->work = work;
+  held->work_context = context;
+  held->release = release;
+  held->answer.body = g_string_new(NULL);
+  soup_server_message_set_status(held->message, 200, NULL); /* or libsoup takes it for unhandled */
+  soup_server_message_pause(held->message);
+  g_signal_connect(held->message, "finished", G_CALLBACK(on_finished), held);
+  g_thread_unref(g_thread_new("later", run, held));
+}
