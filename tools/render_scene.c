@@ -24,12 +24,18 @@ static int fail(const char *reason) {
 
 /** A context to draw in, without any screen; it lives as long as the program. */
 static bool begin_drawing(void) {
-  const EGLint wanted[] = {EGL_RED_SIZE,       8,
-                           EGL_GREEN_SIZE,     8,
-                           EGL_BLUE_SIZE,      8,
-                           EGL_DEPTH_SIZE,     24,
-                           EGL_SURFACE_TYPE,   EGL_PBUFFER_BIT,
-                           EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT,
+  const EGLint wanted[] = {EGL_RED_SIZE,
+                           8,
+                           EGL_GREEN_SIZE,
+                           8,
+                           EGL_BLUE_SIZE,
+                           8,
+                           EGL_DEPTH_SIZE,
+                           24,
+                           EGL_SURFACE_TYPE,
+                           EGL_PBUFFER_BIT,
+                           EGL_RENDERABLE_TYPE,
+                           EGL_OPENGL_BIT,
                            EGL_NONE};
   const EGLint size[] = {EGL_WIDTH, WIDTH, EGL_HEIGHT, HEIGHT, EGL_NONE};
   setenv("EGL_PLATFORM", "surfaceless", 0);
@@ -90,7 +96,7 @@ static bool write_png(const char *path, const unsigned char *pixels) {
   FILE *file = fopen(path, "wb");
   if (!file || compress2(packed, &size, rows[0], sizeof rows, 9) != Z_OK) return false;
   const unsigned char header[13] = {0, 0, WIDTH >> 8, WIDTH & 255, 0, 0, HEIGHT >> 8, HEIGHT & 255,
-                                    8, 2, 0, 0, 0};
+                                    8, 2, 0,          0,           0};
   fwrite("\x89PNG\r\n\x1a\n", 1, 8, file);
   put_chunk(file, "IHDR", header, 13);
   put_chunk(file, "IDAT", packed, (unsigned)size);
