@@ -2,6 +2,7 @@
 #include "app/attach.h"
 #include "app/runs.h"
 #include "web/live.h"
+#include "web/pages.h"
 #include "web/section.h"
 #include "web/telemetry_routes.h"
 
@@ -69,6 +70,7 @@ static tt_status open_live(run_web *web, const tt_attach_context *context, tt_er
 
 static tt_status start(run_web *web, const tt_attach_context *context, tt_error *error) {
   TT_TRY(tt_web_from_keys(tt_scene_section(context->scene, "web", NULL), &web->server, error));
+  tt_pages_add(web->server);
   TT_TRY(open_live(web, context, error));
   if (*context->collector)
     web->telemetry = tt_telemetry_routes_new(web->server, *context->collector);
