@@ -421,19 +421,19 @@ static void measure_round_trip(tt_wire *wire) {
   stats->round_trips++;
 }
 
-/** Mode step: the one answer. Mode realtime: whatever has arrived. */
+/** Mode step: the one answer to the state that was sent. Mode realtime: whatever has arrived. */
 static void take_messages(tt_wire *wire) {
   ezphysics *self = wire->self;
   bool step = self->config->checked_mode == TT_EZ_STEP;
   size_t size;
   drop_stale(wire);
-  while (!self->answered && (size = front_message(wire)) > 0) {
+  while (!self->answered && (!step || self->owed > 0) && (size = front_message(wire)) > 0) {
     tt_wire_received(wire, self->in, size);
     if (!take_message(wire, self->in, size)) return;
     drop_front(self, size);
     if (!step) continue;
     self->answered = true;
-    if (self->owed > 0) self->owed--;
+    self->owed--;
     measure_round_trip(wire);
     stop_watch(&self->waiting);
   }

@@ -40,13 +40,13 @@ static tt_status allocate(tt_ez_objects *objects, tt_error *error) {
   return complete ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
 }
 
-/** Everything sends; joints of the wire's robot receive. */
+/** Everything sends; joints of the wire's robot receive where they have a command (a ball has none). */
 static void default_marks(tt_ez_objects *objects, const tt_wire *wire) {
   for (int b = 0; b < objects->model->body_count; b++) objects->body_sends[b] = true;
   for (int j = 0; j < objects->joint_count; j++) {
     objects->joint_sends[j] = true;
-    objects->joint_receives[j] =
-        wire->robot == TT_NO_ROBOT || objects->joints[j].robot == wire->robot;
+    bool ours = wire->robot == TT_NO_ROBOT || objects->joints[j].robot == wire->robot;
+    objects->joint_receives[j] = ours && objects->axes[j][0].torque != NONE;
   }
 }
 
@@ -86,7 +86,6 @@ static bool mark_joints(tt_ez_objects *objects, const tt_wire *wire, const tt_ez
 
 static tt_status apply_marks(tt_ez_objects *objects, const tt_wire *wire,
                              const tt_ezphysics_config *config, tt_error *error) {
-  default_marks(objects, wire);
   for (unsigned i = 0; i < config->mark_count; i++) {
     const tt_ez_mark *mark = &config->marks[i];
     bool found =
@@ -104,16 +103,11 @@ static void own(tt_ez_objects *objects, int command) {
   if (command != NONE) objects->owned[objects->owned_count++] = command;
 }
 
-static void find_commands(tt_ez_objects *objects, const tt_wire *wire) {
+static void find_axes(tt_ez_objects *objects, const tt_wire *wire) {
   for (int j = 0; j < objects->joint_count; j++) {
     const tt_ez_joint *joint = &objects->joints[j];
     for (int i = 0; i < joint->axis_count; i++) {
-      tt_ez_axis axis = find_axis(objects->model, joint->axes[i]);
-      objects->axes[j][i] = axis;
-      if (!objects->joint_receives[j]) continue;
-      own(objects, axis.torque);
-      own(objects, axis.velocity);
-      own(objects, axis.max_torque);
+      objects->axes[j][i] = find_axis(objects->model, joint->axes[i]);
     }
     if (joint->axes_left_off > 0) {
       tt_log_warning("%s: joint %d (%s) has %d axes more than this wire can tell of", wire->name,
@@ -122,12 +116,25 @@ static void find_commands(tt_ez_objects *objects, const tt_wire *wire) {
   }
 }
 
+/** What the watchdog makes safe. */
+static void own_commands(tt_ez_objects *objects) {
+  for (int j = 0; j < objects->joint_count; j++) {
+    for (int i = 0; objects->joint_receives[j] && i < objects->joints[j].axis_count; i++) {
+      own(objects, objects->axes[j][i].torque);
+      own(objects, objects->axes[j][i].velocity);
+      own(objects, objects->axes[j][i].max_torque);
+    }
+  }
+}
+
 tt_status tt_ez_objects_open(tt_ez_objects *objects, const tt_wire *wire,
                              const tt_ezphysics_config *config, tt_error *error) {
   *objects = (tt_ez_objects){.model = wire->model};
   TT_TRY(allocate(objects, error));
+  find_axes(objects, wire);
+  default_marks(objects, wire);
   TT_TRY(apply_marks(objects, wire, config, error));
-  find_commands(objects, wire);
+  own_commands(objects);
   return TT_OK;
 }
 
