@@ -3,6 +3,10 @@
 #include "wire/conformance.h"
 #include "wire/ezphysics/codec.h"
 
+/* A setting: of all bodies and joints only the tail is told of. */
+#define ONE_JOINT                                                                                  \
+  "wires.ezphysics.marks=[{body: '*', send: false}, {joint: '*', send: false}, {joint: tail, "     \
+  "send: true}]"
 #define PACKET (TT_EZ_PACKET_HEADER + TT_EZ_RECV_AXIS_MOTOR_SIZE)
 
 /** A servo command for joints 2 (one axis) and 3 (two axes). */
@@ -26,9 +30,7 @@ int main(void) {
        .limited = true},
   };
   static const char *const settings[] = {"wires.ezphysics.listen=127.0.0.1:0",
-                                         "wires.ezphysics.on_disconnect=reset",
-                                         "wires.ezphysics.marks=[{body: '*', send: false}, "
-                                         "{joint: '*', send: false}, {joint: tail, send: true}]"};
+                                         "wires.ezphysics.on_disconnect=reset", ONE_JOINT};
   const tt_conformance wire = {
       .scene = "ezphysics",
       .settings = settings,
