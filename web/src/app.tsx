@@ -8,12 +8,22 @@ import {Dialog} from './ui/dialog';
 import {Icon} from './ui/icon';
 import {helpShown, SHORTCUTS} from './ui/keys';
 import {TopBar} from './ui/topbar';
-import {World} from './pages/world/world';
+import {Drive} from './pages/drive/drive';
+import {Runs} from './pages/runs/runs';
 import {Signals} from './pages/signals/signals';
+import {Telemetry} from './pages/telemetry/telemetry';
+import {Trials} from './pages/trials/trials';
+import {Wires} from './pages/wires/wires';
+import {World} from './pages/world/world';
 
 const VIEWS: Record<Page, ComponentType> = {
   world: World,
   signals: Signals,
+  wires: Wires,
+  drive: Drive,
+  telemetry: Telemetry,
+  runs: Runs,
+  trials: Trials,
 };
 
 function Rail() {

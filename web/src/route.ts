@@ -1,12 +1,17 @@
 // route.ts: which page is shown: what stands behind # in the address.
 import {signal} from '@preact/signals';
 
-export const PAGES = ['world', 'signals'] as const;
+export const PAGES = ['world', 'signals', 'wires', 'drive', 'telemetry', 'runs', 'trials'] as const;
 export type Page = (typeof PAGES)[number];
 
 export const TITLES: Record<Page, string> = {
   world: 'World',
   signals: 'Signals',
+  wires: 'Wires',
+  drive: 'Drive',
+  telemetry: 'Telemetry',
+  runs: 'Runs',
+  trials: 'Trials',
 };
 
 function current(): Page {

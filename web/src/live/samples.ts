@@ -9,6 +9,8 @@ import type {PageMessage} from './types';
 /** An hour at 100 Hz. */
 const CAPACITY = 360_000;
 const MAX_RATE = 100;
+/** The program refuses more in one subscription; what is plotted comes first. */
+const MAX_SIGNALS = 256;
 
 /** Samples lost on the way since the page was opened. */
 export const lostSamples = signal(0);
@@ -66,7 +68,9 @@ export function resubscribe(send: (message: PageMessage) => boolean): void {
 
 function subscribe(): void {
   const ids = signalIds.peek();
-  const names = [...new Set([...wanted.values()].flatMap((part) => part.names))].filter((name) => ids.has(name));
+  const parts = [...wanted.values()].sort((a, b) => Number(b.keep) - Number(a.keep));
+  const known = [...new Set(parts.flatMap((part) => part.names))].filter((name) => ids.has(name));
+  const names = known.slice(0, MAX_SIGNALS);
   const previous = subscriptions.get(number);
   if (previous && previous.length === names.length && previous.every((name, i) => name === names[i])) return;
   subscriptions.set(++number, names);

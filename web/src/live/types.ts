@@ -180,8 +180,7 @@ export type ServerMessage =
 
 export type ControlAction = 'pause' | 'resume' | 'step' | 'speed' | 'reset' | 'stop' | 'release';
 
-export interface JoystickState {
-  core: string | null;
+export interface JoystickControls {
   axes: [number, number, number, number];
   dpad: [number, number, number, number];
   buttons: [number, number, number, number];
@@ -197,5 +196,6 @@ export type PageMessage =
   | {type: 'control'; action: ControlAction; value?: number; robot?: number}
   | {type: 'command'; values: [number, number][]}
   | {type: 'monitor'; wire: number}
-  | ({type: 'joystick'} & Partial<JoystickState>)
+  | ({type: 'joystick'; core: string} & JoystickControls)
+  | {type: 'joystick'; core: null}
   | {type: 'phantom'; add?: string; remove?: number};

@@ -139,5 +139,7 @@ export function range(least: number, greatest: number): [number, number] {
 function formatTick(value: number, splits: number[]): string {
   const step = splits.length > 1 ? splits[1]! - splits[0]! : 1;
   if (Math.abs(value) >= 1e6) return formatValue(value);
-  return value.toFixed(Math.max(0, Math.min(6, Math.ceil(-Math.log10(step) - 1e-9)))).replace('-', '\u2212');
+  let decimals = 0;
+  while (decimals < 6 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals++;
+  return value.toFixed(decimals).replace('-', '\u2212');
 }

@@ -50,12 +50,12 @@ export class Cameras {
     controls.minPolarAngle = 0;
     this.followed.copy(target);
     if (mode === 'orbit') {
-      const away = 0.78 * this.distance(size.x, 0.6 * size.y + size.z);
-      controls.target.copy(centre).z += 0.3;
-      camera.position.copy(centre).add(new THREE.Vector3(-0.28, -0.82, 0.62).normalize().multiplyScalar(away));
+      const away = 0.72 * this.distance(size.x, 0.6 * size.y + size.z);
+      controls.target.copy(centre).add(new THREE.Vector3(0, -0.06 * size.y, 0));
+      camera.position.copy(centre).add(new THREE.Vector3(-0.22, -0.82, 0.66).normalize().multiplyScalar(away));
     } else if (mode === 'follow') {
       controls.target.copy(target);
-      camera.position.copy(target).add(new THREE.Vector3(-2.1, -1.5, 1.4));
+      camera.position.copy(target).add(new THREE.Vector3(-2.9, -1.9, 2.0));
     } else if (mode === 'top') {
       controls.target.copy(centre);
       camera.position.copy(centre).add(new THREE.Vector3(0, -0.001, 1.06 * this.distance(size.x, size.y) + area.max.z));

@@ -47,13 +47,13 @@ function primitive(shape: Shape): THREE.BufferGeometry | null {
   const [a, b, c] = shape.size;
   switch (shape.kind) {
     case 'sphere':
-      return new THREE.SphereGeometry(a, 24, 16);
+      return new THREE.SphereGeometry(a, 20, 14);
     case 'ellipsoid':
-      return new THREE.SphereGeometry(1, 24, 16).scale(a, b, c);
+      return new THREE.SphereGeometry(1, 20, 14).scale(a, b, c);
     case 'capsule':
-      return new THREE.CapsuleGeometry(a, 2 * b, 6, 16).rotateX(Math.PI / 2);
+      return new THREE.CapsuleGeometry(a, 2 * b, 4, 12).rotateX(Math.PI / 2);
     case 'cylinder':
-      return new THREE.CylinderGeometry(a, a, 2 * b, 28).rotateX(Math.PI / 2);
+      return new THREE.CylinderGeometry(a, a, 2 * b, 24).rotateX(Math.PI / 2);
     case 'box':
       return new THREE.BoxGeometry(2 * a, 2 * b, 2 * c);
     case 'plane':
@@ -93,10 +93,8 @@ export interface Look {
 }
 
 function material(opacity: number): THREE.Material {
-  return new THREE.MeshStandardMaterial({
+  return new THREE.MeshLambertMaterial({
     vertexColors: true,
-    roughness: 0.78,
-    metalness: 0.05,
     transparent: opacity < 1,
     opacity,
     depthWrite: opacity > 0.5,

@@ -13,10 +13,10 @@ export interface Palette {
 }
 
 export const DARK: Palette = {
-  skyTop: '#10161f', skyBottom: '#263142', floor: '#2a323d', grid: '#3a4451', gridMajor: '#525f70', line: '#e8ecf2',
+  skyTop: '#0f151e', skyBottom: '#2b384b', floor: '#46525f', grid: '#566372', gridMajor: '#738296', line: '#f2f5f9',
 };
 export const LIGHT: Palette = {
-  skyTop: '#b8cfe6', skyBottom: '#eef3f8', floor: '#c9ced5', grid: '#b4bbc5', gridMajor: '#99a3b0', line: '#ffffff',
+  skyTop: '#b8cfe6', skyBottom: '#eef3f8', floor: '#aeb6c0', grid: '#9aa4b0', gridMajor: '#7f8b9a', line: '#ffffff',
 };
 
 /** What the world's own shapes span, m: where the floor ends and where cameras stand. */
@@ -34,7 +34,14 @@ export function extent(model: Model): THREE.Box3 {
     box.expandByPoint(new THREE.Vector3(x, y, z).sub(reach));
   }
   if (box.isEmpty()) box.set(new THREE.Vector3(-3, -3, 0), new THREE.Vector3(3, 3, 1));
+  // Eyes and cameras stand on the floor, whatever reaches below it.
+  box.min.z = floorHeight(model);
+  box.max.z = Math.max(box.max.z, box.min.z);
   return box;
+}
+
+function floorHeight(model: Model): number {
+  return model.shapes.find(isFloor)?.position[2] ?? 0;
 }
 
 function reachOf(size: readonly number[], rotation: readonly number[]): THREE.Vector3 {
@@ -86,7 +93,7 @@ function floorOf(model: Model, area: THREE.Box3, palette: Palette): THREE.Group 
   }
   const surface = new THREE.Mesh(
     new THREE.PlaneGeometry(2 * half.x, 2 * half.y),
-    new THREE.MeshStandardMaterial({color: palette.floor, roughness: 0.95, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2}),
+    new THREE.MeshLambertMaterial({color: palette.floor, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2}),
   );
   surface.position.copy(centre);
   surface.receiveShadow = true;
@@ -94,7 +101,7 @@ function floorOf(model: Model, area: THREE.Box3, palette: Palette): THREE.Group 
   const coarse = gridLines(half, centre, 5, palette.gridMajor, 0);
   fine.position.z = coarse.position.z = 0.002;
   group.add(surface, fine, coarse);
-  group.position.z = shape?.position[2] ?? 0;
+  group.position.z = floorHeight(model);
   return group;
 }
 

@@ -61,9 +61,9 @@ export class View3D {
     private readonly model: Model,
     private readonly generation: number,
   ) {
-    this.renderer = new THREE.WebGLRenderer({antialias: true, powerPreference: 'high-performance'});
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
-    this.renderer.shadowMap.enabled = true;
+    const slow = drawsWithoutGpu();
+    this.renderer = new THREE.WebGLRenderer({antialias: !slow, powerPreference: 'high-performance'});
+    this.renderer.setPixelRatio(slow ? 1 : Math.min(devicePixelRatio, 2));
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.domElement.setAttribute('aria-hidden', 'true');
     host.prepend(this.renderer.domElement);
@@ -238,6 +238,15 @@ export class View3D {
     this.renderer.dispose();
     this.renderer.domElement.remove();
   }
+}
+
+/** A machine whose processor draws: then smooth motion is worth more than smooth edges. */
+function drawsWithoutGpu(): boolean {
+  const probe = document.createElement('canvas').getContext('webgl2');
+  const about = probe?.getExtension('WEBGL_debug_renderer_info');
+  const name = about ? String(probe!.getParameter(about.UNMASKED_RENDERER_WEBGL)) : '';
+  probe?.getExtension('WEBGL_lose_context')?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
 }
 
 function placeGroup(group: THREE.Group, poses: Float32Array, at: number): void {

@@ -1,0 +1,122 @@
+// drive.tsx: a robot in your hands: sticks on the screen, keys, or any gamepad.
+import {useEffect, useMemo} from 'preact/hooks';
+import {joystickConnected, live, model} from '../../live/store';
+import {dark} from '../../theme';
+import {Button, Empty, Field, Panel, Segmented} from '../../ui/controls';
+import {Icon} from '../../ui/icon';
+import {WorldCanvas} from '../world/canvas';
+import {gamepadName, readInputs} from './input';
+import {MappingEditor} from './mapping_editor';
+import {chooseRobot, core, driving, inputs, robot, start, stop, use} from './session';
+import {PadKey, Stick} from './stick';
+
+const USES = [
+  {value: 'robot', text: 'Robot', title: "Straight to a robot's commands"},
+  {value: 'joystick', text: 'Joystick of a core', title: 'As the joystick of sharp-json, over UDP'},
+] as const;
+
+function Setup() {
+  return (
+    <div class="drive-setup">
+      <Segmented
+        label="Use"
+        options={USES}
+        value={use.value}
+        onChange={(value) => {
+          stop();
+          use.value = value;
+        }}
+      />
+      {use.value === 'robot' ? (
+        <select aria-label="Robot to drive" value={String(robot.value)} onChange={(event) => chooseRobot(Number(event.currentTarget.value))}>
+          {model.value!.robots.map(({name}, i) => (
+            <option key={name} value={String(i)}>{name}</option>
+          ))}
+        </select>
+      ) : (
+        <input
+          aria-label="Address of the core"
+          placeholder="127.0.0.1:4000"
+          value={core.value}
+          disabled={driving.value}
+          onChange={(event) => (core.value = event.currentTarget.value.trim())}
+        />
+      )}
+      <span class="grow" />
+      {gamepadName.value ? <span class="tag good"><Icon name="drive" size={14} />{gamepadName.value}</span> : <span class="tag">no gamepad: press a button on it</span>}
+      {use.value === 'joystick' && driving.value && (
+        <span class={`tag ${joystickConnected.value ? 'good' : 'bad'}`}>{joystickConnected.value ? 'core connected' : 'core disconnected'}</span>
+      )}
+      <Button
+        icon={driving.value ? 'stop' : 'play'}
+        label={driving.value ? 'Stop driving' : 'Start driving'}
+        text={driving.value ? 'Stop driving' : 'Start driving'}
+        kind={driving.value ? 'danger' : 'primary'}
+        disabled={!live.value}
+        onClick={() => (driving.value ? stop() : start())}
+      />
+    </div>
+  );
+}
+
+function Pad() {
+  return (
+    <div class={`pad${driving.value ? ' live' : ''}`} aria-label="Joystick" role="group">
+      <Stick label="W A S D" x="left_x" y="left_y" />
+      <div class="pad-middle">
+        <div class="pad-cross">
+          <PadKey name="up" text="▲" /><PadKey name="left" text="◀" /><PadKey name="right" text="▶" /><PadKey name="down" text="▼" />
+        </div>
+        <div class="pad-small">
+          <PadKey name="back" text="Back" /><PadKey name="select" text="Guide" /><PadKey name="start" text="Start" />
+        </div>
+        <div class="pad-cross">
+          <PadKey name="y" text="Y" /><PadKey name="x" text="X" /><PadKey name="b" text="B" /><PadKey name="a" text="A" />
+        </div>
+      </div>
+      <Stick label="Arrows" x="right_x" y="right_y" />
+    </div>
+  );
+}
+
+export function Drive() {
+  const options = useMemo(
+    () => ({camera: 'follow' as const, robot: robot.value, dark: dark.value, shadows: true, contacts: false, frames: false, trails: false, rays: true, lines: true, names: false}),
+    [robot.value, dark.value],
+  );
+  // Sticks show what they do before driving begins, so that one sees which pad is in hand.
+  useEffect(() => {
+    const timer = setInterval(() => driving.peek() || (inputs.value = readInputs(false)), 50);
+    return () => {
+      clearInterval(timer);
+      stop();
+    };
+  }, []);
+  if (!model.value) return <Empty icon="drive" title="Nothing to drive yet">The program has to be connected.</Empty>;
+  if (!model.value.robots.length && use.value === 'robot') return <Empty icon="drive" title="This scene has no robot">Choose a scene with one.</Empty>;
+  return (
+    <div class="drive">
+      <Setup />
+      <div class="drive-view">
+        <WorldCanvas options={options} />
+        <Pad />
+      </div>
+      {use.value === 'robot' ? (
+        <MappingEditor />
+      ) : (
+        <Panel title="Joystick of a core" class="mapping">
+          <div class="panel-body">
+            <Field label="How it works">
+              <p>While you drive, this program sends the joystick to {core.value} by UDP and listens for its heartbeat.</p>
+            </Field>
+            <dl class="pairs">
+              {Object.entries(inputs.value).map(([name, value]) => (
+                <div key={name}><dt>{name}</dt><dd class="mono">{value.toFixed(2)}</dd></div>
+              ))}
+            </dl>
+          </div>
+        </Panel>
+      )}
+    </div>
+  );
+}

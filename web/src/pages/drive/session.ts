@@ -1,0 +1,140 @@
+// session.ts: driving while it lasts: fifty times a second from the joystick to the robot, or to a core as its joystick.
+import {signal} from '@preact/signals';
+import {send, whileConnected} from '../../live/connection';
+import {newestFrame} from '../../live/frames';
+import {live, model, notify} from '../../live/store';
+import {load, save, stored} from '../../settings';
+import {noInputs, readInputs, releaseAll, takeKeys} from './input';
+import type {Inputs} from './input';
+import {commandsOf, Driver, guessMapping, released} from './mapping';
+import type {Place, Row} from './mapping';
+
+export type Use = 'robot' | 'joystick';
+
+const PERIOD_MS = 20;
+/** Commands that don't change are said again, so that no watchdog takes the driver for gone. */
+const REPEAT_MS = 100;
+
+export const use = stored<Use>('drive.use', 'robot');
+export const core = stored('drive.core', '127.0.0.1:4000');
+export const robot = signal(0);
+export const driving = signal(false);
+export const inputs = signal<Inputs>(noInputs());
+/** What was last sent, for the page. */
+export const sent = signal(new Map<string, number>());
+export const mapping = signal<Row[]>([]);
+
+let stopDriving: (() => void) | null = null;
+
+function keyOf(index: number): string {
+  return `mapping.${model.peek()?.robots[index]?.name ?? ''}`;
+}
+
+export function chooseRobot(index: number): void {
+  stop();
+  robot.value = index;
+  mapping.value = model.peek() ? load(keyOf(index), guessMapping(model.peek()!, index)) : [];
+}
+
+export function setMapping(rows: Row[]): void {
+  mapping.value = rows;
+  save(keyOf(robot.peek()), rows);
+}
+
+export function guessAgain(): void {
+  if (model.peek()) setMapping(guessMapping(model.peek()!, robot.peek()));
+}
+
+function placeOf(index: number): Place {
+  const root = model.peek()?.robots[index]?.root ?? 0;
+  const poses = newestFrame()?.poses;
+  if (!poses) return {x: 0, y: 0, heading: 0};
+  const [x, y, , w, qx, qy, qz] = poses.subarray(7 * root, 7 * root + 7) as unknown as number[];
+  return {x: x!, y: y!, heading: Math.atan2(2 * (w! * qz! + qx! * qy!), 1 - 2 * (qy! ** 2 + qz! ** 2))};
+}
+
+/** Sends to a robot what changed, and everything now and then. */
+function robotSender(): (now: Inputs, seconds: number) => void {
+  const driver = new Driver(placeOf(robot.peek()));
+  const last = new Map<string, number>();
+  let repeated = 0;
+  return (now, seconds) => {
+    const values = driver.step(mapping.peek(), now, seconds);
+    const commands = commandsOf(model.peek()!, robot.peek());
+    const all = performance.now() - repeated > REPEAT_MS;
+    if (all) repeated = performance.now();
+    const pairs: [number, number][] = [];
+    for (const [name, value] of values) {
+      const command = commands.get(name);
+      if (!command || (!all && last.get(name) === value)) continue;
+      pairs.push([command.id, Math.max(command.info.lower, Math.min(command.info.upper, value))]);
+      last.set(name, value);
+    }
+    if (pairs.length) send({type: 'command', values: pairs});
+    sent.value = values;
+  };
+}
+
+function sendJoystick(now: Inputs): void {
+  send({
+    type: 'joystick',
+    core: core.peek(),
+    axes: [now.left_x, now.left_y, now.right_x, now.right_y],
+    dpad: [now.up, now.down, now.left, now.right],
+    buttons: [now.a, now.b, now.x, now.y],
+    back: now.back,
+    select: now.select,
+    start: now.start,
+  });
+}
+
+function letGo(): void {
+  if (use.peek() === 'joystick') {
+    send({type: 'joystick', core: null});
+    return;
+  }
+  const commands = model.peek() ? commandsOf(model.peek()!, robot.peek()) : new Map();
+  const values = [...released(mapping.peek())].flatMap(([name, value]) => (commands.has(name) ? [[commands.get(name)!.id, value] as [number, number]] : []));
+  if (values.length) send({type: 'command', values});
+}
+
+export function start(): void {
+  if (driving.peek() || !live.peek()) return;
+  const stopKeys = takeKeys();
+  const toRobot = use.peek() === 'robot' ? robotSender() : null;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const time = performance.now();
+    const now = readInputs(true);
+    inputs.value = now;
+    if (!live.peek()) stop('The connection was lost: driving has ended');
+    else if (toRobot) toRobot(now, Math.min(0.1, (time - last) / 1000));
+    else sendJoystick(now);
+    last = time;
+  }, PERIOD_MS);
+  const onHidden = () => document.hidden && stop('The page was hidden: driving has ended');
+  const onBlur = () => releaseAll();
+  document.addEventListener('visibilitychange', onHidden);
+  addEventListener('blur', onBlur);
+  driving.value = true;
+  stopDriving = () => {
+    clearInterval(timer);
+    stopKeys();
+    document.removeEventListener('visibilitychange', onHidden);
+    removeEventListener('blur', onBlur);
+    letGo();
+  };
+}
+
+export function stop(why?: string): void {
+  if (!driving.peek()) return;
+  driving.value = false;
+  stopDriving?.();
+  stopDriving = null;
+  inputs.value = noInputs();
+  sent.value = new Map();
+  if (why) notify(why, 'error');
+}
+
+// Another world has other robots and other ids.
+whileConnected(() => chooseRobot(Math.min(robot.peek(), Math.max(0, (model.peek()?.robots.length ?? 1) - 1))));

@@ -1,0 +1,109 @@
+// runs.tsx: runs that were kept: what happened when, any signal over all of it, one over another, and a race against one.
+import {signal} from '@preact/signals';
+import {useMemo, useState} from 'preact/hooks';
+import {formatBytes, formatDate, formatDuration} from '../../format';
+import {useFetched} from '../../http';
+import {send} from '../../live/connection';
+import {go} from '../../route';
+import {Button, Empty, Panel} from '../../ui/controls';
+import {Show} from '../../ui/fetched';
+import {Icon} from '../../ui/icon';
+import {RunPlots} from './run_plots';
+import type {Run, RunDetail} from './types';
+
+const chosen = signal('');
+const compared = signal('');
+
+function race(run: Run): void {
+  send({type: 'phantom', add: run.id});
+  go('world');
+}
+
+function TimeLine({run}: {run: RunDetail}) {
+  const [pointed, setPointed] = useState(-1);
+  const length = Math.max(run.duration, 1e-9);
+  return (
+    <Panel title="What happened" class="timeline-panel">
+      <div class="timeline" aria-hidden="true">
+        {run.events.map((event, i) => (
+          <i
+            key={i}
+            class={pointed === i ? 'pointed' : ''}
+            style={{left: `${(100 * event.time) / length}%`}}
+            onMouseEnter={() => setPointed(i)}
+            onMouseLeave={() => setPointed(-1)}
+          />
+        ))}
+      </div>
+      <ol class="timeline-events" tabIndex={0} aria-label="Events">
+        {run.events.map((event, i) => (
+          <li key={i} class={pointed === i ? 'marked' : ''} onMouseEnter={() => setPointed(i)} onMouseLeave={() => setPointed(-1)}>
+            <span class="number">{event.time.toFixed(3)}</span> <b>{event.source}</b> {event.text}
+          </li>
+        ))}
+        {!run.events.length && <li class="muted">Nothing out of the ordinary.</li>}
+      </ol>
+    </Panel>
+  );
+}
+
+function Detail({id, runs}: {id: string; runs: Run[]}) {
+  const run = useFetched<RunDetail>(`api/runs/${encodeURIComponent(id)}`);
+  const other = runs.find((each) => each.id === compared.value);
+  return (
+    <div class="run-detail">
+      <Show from={run} what="such run" icon="runs" missing="It may have been removed.">
+        {(value) => (
+          <>
+            <div class="run-head">
+              <div>
+                <h2>{value.scene}</h2>
+                <span class="muted">{formatDate(value.started)} · {formatDuration(value.duration)} · {value.outcome}</span>
+              </div>
+              <span class="grow" />
+              <label>
+                over it{' '}
+                <select value={compared.value} onChange={(event) => (compared.value = event.currentTarget.value)}>
+                  <option value="">nothing</option>
+                  {runs.filter((each) => each.id !== id).map((each) => (
+                    <option key={each.id} value={each.id}>{each.id}</option>
+                  ))}
+                </select>
+              </label>
+              <Button icon="flag" label="Race this one" text="Race this one" kind="primary" disabled={value.recording} onClick={() => race(value)} />
+            </div>
+            <RunPlots run={value} other={other ?? null} />
+            <TimeLine run={value} />
+          </>
+        )}
+      </Show>
+    </div>
+  );
+}
+
+export function Runs() {
+  const runs = useFetched<Run[]>('api/runs', 5000);
+  const sorted = useMemo(() => [...(runs.value ?? [])].sort((a, b) => b.started.localeCompare(a.started)), [runs.value]);
+  return (
+    <Show from={runs} what="runs" icon="runs" missing={<>Keep them with <code>tether run SCENE --record FILE</code>, or <code>record: on</code> in the scene.</>}>
+      {(list) => {
+        if (!list.length) return <Empty icon="runs" title="No runs yet">Every recorded run of this program will be listed here.</Empty>;
+        const current = sorted.find(({id}) => id === chosen.value) ?? sorted[0]!;
+        return (
+          <div class="runs">
+            <nav class="run-list" aria-label="Runs">
+              {sorted.map((run) => (
+                <button key={run.id} type="button" class="run-card" aria-current={run === current || undefined} onClick={() => (chosen.value = run.id)}>
+                  <span class="run-name">{run.scene}{run.recording && <span class="tag bad">recording</span>}</span>
+                  <span class="muted">{formatDate(run.started)}</span>
+                  <span class="run-figures"><Icon name="trials" size={14} />{formatDuration(run.duration)} · {formatBytes(run.size)}</span>
+                </button>
+              ))}
+            </nav>
+            <Detail key={current.id} id={current.id} runs={sorted} />
+          </div>
+        );
+      }}
+    </Show>
+  );
+}

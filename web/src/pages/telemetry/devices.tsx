@@ -1,0 +1,114 @@
+// devices.tsx: who sends telemetry, what they send, and what becomes of it; names and handling edited in place.
+import {formatBytes, formatCount, formatDate} from '../../format';
+import type {Fetched} from '../../http';
+import {request} from '../../http';
+import {Panel} from '../../ui/controls';
+import {Editable} from '../../ui/editable';
+import {notify} from '../../live/store';
+import {MODES, TYPES} from './types';
+import type {Attribute, CollectorStatus, Device, Handling} from './types';
+
+export function Devices({devices, again}: {devices: Device[]; again: () => void}) {
+  const rename = (device: string) => async (name: string) => {
+    await request('PUT', `telemetry/devices/${encodeURIComponent(device)}`, {name: name || null});
+    again();
+  };
+  return (
+    <Panel title={`Devices · ${devices.length}`}>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr><th>name</th><th>identifier</th><th>last sample</th><th class="number">messages</th><th class="number">values</th><th class="number">clock behind</th><th class="number">drift</th></tr>
+          </thead>
+          <tbody>
+            {devices.map((info) => (
+              <tr key={info.device}>
+                <td><Editable label={`Name of ${info.device}`} value={info.name ?? ''} placeholder="no name" save={rename(info.device)} /></td>
+                <td class="mono">{info.device}</td>
+                <td>{info.last_sample ? formatDate(info.last_sample) : 'none'}</td>
+                <td class="number">{formatCount(info.messages)}</td>
+                <td class="number">{formatCount(info.values)}</td>
+                <td class="number">{(info.clock_offset_us / 1000).toFixed(1)} <span class="muted">ms</span></td>
+                <td class="number">{info.clock_drift_ppm.toFixed(1)} <span class="muted">ppm</span></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+/** A number field of an attribute's handling. */
+function numberOf(text: string): number {
+  const value = Number(text.replace(',', '.'));
+  if (!text || !Number.isFinite(value)) throw new Error(`'${text}' is no number`);
+  return value;
+}
+
+export function Attributes({attributes, again}: {attributes: Attribute[]; again: () => void}) {
+  const put = async (attribute: string, change: Partial<Handling & {name: string | null}>) => {
+    await request('PUT', `telemetry/attributes/${encodeURIComponent(attribute)}`, change);
+    again();
+  };
+  const choose = (attribute: string, change: Partial<Handling>) =>
+    put(attribute, change).catch((error: Error) => notify(`${attribute}: ${error.message}`, 'error'));
+  return (
+    <Panel title={`Attributes · ${attributes.length}`}>
+      <div class="scroll">
+        <table class="attributes">
+          <thead>
+            <tr>
+              <th>name</th><th>identifier</th><th>type</th><th>handling</th><th>unit</th>
+              <th class="number">scale</th><th class="number">offset</th><th class="number" title="Values closer together are not stored, s">every</th><th class="number" title="Kept this long, s; 0 is for ever">kept</th>
+            </tr>
+          </thead>
+          <tbody>
+            {attributes.map((info) => {
+              const {attribute} = info;
+              const number = (key: 'scale' | 'offset' | 'min_interval' | 'retention', label: string) => (
+                <td class="number">
+                  <Editable number label={`${label} of ${attribute}`} value={String(info[key])} save={async (text) => put(attribute, {[key]: numberOf(text)})} />
+                </td>
+              );
+              return (
+                <tr key={attribute}>
+                  <td><Editable label={`Name of ${attribute}`} value={info.name ?? ''} placeholder="no name" save={(name) => put(attribute, {name: name || null})} /></td>
+                  <td class="mono">{attribute}</td>
+                  <td>
+                    <select aria-label={`Type of ${attribute}`} value={info.type} onChange={(event) => choose(attribute, {type: event.currentTarget.value})}>
+                      {TYPES.map((type) => <option key={type} value={type}>{type}</option>)}
+                    </select>
+                  </td>
+                  <td>
+                    <select aria-label={`Handling of ${attribute}`} value={info.mode} onChange={(event) => choose(attribute, {mode: event.currentTarget.value})}>
+                      {Object.entries(MODES).map(([mode, text]) => <option key={mode} value={mode}>{text}</option>)}
+                    </select>
+                  </td>
+                  <td><Editable label={`Unit of ${attribute}`} value={info.unit ?? ''} placeholder="–" save={(unit) => put(attribute, {unit: unit || null})} /></td>
+                  {number('scale', 'Scale')}
+                  {number('offset', 'Offset')}
+                  {number('min_interval', 'Least interval')}
+                  {number('retention', 'Retention')}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+export function Store({from}: {from: Fetched<CollectorStatus>}) {
+  const state = from.value;
+  if (!state) return null;
+  return (
+    <div class="store-line">
+      <span class={`tag ${state.degraded ? 'bad' : 'good'}`}>{state.degraded ? 'store is away' : 'storing'}</span>
+      <span class="muted">{state.store ?? 'nothing is stored'}{state.reason ? `: ${state.reason}` : ''}</span>
+      <span class="grow" />
+      <span class="muted">{formatCount(state.messages)} messages · {formatCount(state.refused)} refused · {formatCount(state.stored_values)} values stored · {formatBytes(state.queued_bytes)} waiting</span>
+    </div>
+  );
+}

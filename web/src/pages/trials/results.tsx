@@ -1,0 +1,105 @@
+// results.tsx: what trials tell about concepts and drivers.
+import {useMemo, useState} from 'preact/hooks';
+import {csvCell, formatDate, formatValue} from '../../format';
+import {request} from '../../http';
+import {notify} from '../../live/store';
+import {summarize} from '../../statistics';
+import {Button, Empty, Panel, Segmented} from '../../ui/controls';
+import {Editable} from '../../ui/editable';
+import {save} from '../signals/export';
+import {BoxPlot} from './boxplot';
+import type {Group} from './boxplot';
+import type {Trial} from './types';
+
+type By = 'scene' | 'driver' | 'both';
+const BY = [
+  {value: 'scene', text: 'Concepts'},
+  {value: 'driver', text: 'Drivers'},
+  {value: 'both', text: 'Both'},
+] as const;
+
+function groupsOf(trials: Trial[], by: By): Group[] {
+  const times = new Map<string, number[]>();
+  for (const trial of trials) {
+    if (trial.discarded) continue;
+    const driver = trial.driver || 'nobody named';
+    const name = by === 'scene' ? trial.scene : by === 'driver' ? driver : `${trial.scene} · ${driver}`;
+    times.set(name, [...(times.get(name) ?? []), trial.time]);
+  }
+  return [...times].map(([name, list]) => ({name, times: list, summary: summarize(list)})).sort((a, b) => a.name.localeCompare(b.name));
+}
+
+function Summaries({groups}: {groups: Group[]}) {
+  const value = (number: number) => <td class="number">{formatValue(number, 4)}</td>;
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th>group</th><th class="number">count</th><th class="number">median [s]</th><th class="number" title="Between the quartiles">spread [s]</th>
+          <th class="number">mean [s]</th><th class="number" title="Standard deviation of the sample">deviation [s]</th><th class="number">least [s]</th><th class="number">greatest [s]</th>
+        </tr>
+      </thead>
+      <tbody>
+        {groups.map(({name, summary}, i) => (
+          <tr key={name}>
+            <td><i class={`swatch inline trace-${(i % 10) + 1}`} /> {name}</td>
+            <td class="number">{summary.count}</td>
+            {value(summary.median)}{value(summary.upper - summary.lower)}{value(summary.mean)}{value(summary.deviation)}{value(summary.least)}{value(summary.greatest)}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function exportCsv(trials: Trial[]): void {
+  const keys = ['id', 'started', 'scene', 'driver', 'time', 'startedBy', 'stoppedBy', 'condition', 'note', 'discarded'] as const;
+  const rows = trials.map((trial) => keys.map((key) => csvCell(typeof trial[key] === 'boolean' ? String(trial[key]) : (trial[key] as string | number))).join(','));
+  save('tether-trials.csv', new Blob([[keys.join(','), ...rows].join('\r\n') + '\r\n'], {type: 'text/csv'}));
+}
+
+export function Results({trials, again}: {trials: Trial[]; again: () => void}) {
+  const [by, setBy] = useState<By>('scene');
+  const groups = useMemo(() => groupsOf(trials, by), [trials, by]);
+  const change = async (trial: Trial, part: Partial<Trial>) => {
+    await request('PUT', `api/trials/${trial.id}`, {note: trial.note, discarded: trial.discarded, ...part});
+    again();
+  };
+  const tell = (error: Error) => notify(error.message, 'error');
+  if (!trials.length) return <Empty icon="trials" title="No trials yet">Their times will be compared here, by concept and by driver.</Empty>;
+  return (
+    <div class="results">
+      <Panel title="Comparison" class="comparison" actions={<Segmented label="Compare" options={BY} value={by} onChange={setBy} />}>
+        {groups.length ? (
+          <>
+            <div class="boxplot-host"><BoxPlot groups={groups} /></div>
+            <div class="scroll"><Summaries groups={groups} /></div>
+          </>
+        ) : (
+          <Empty icon="trials" title="Every trial was discarded" />
+        )}
+      </Panel>
+      <Panel title={`Trials · ${trials.length}`} class="trial-list" actions={<Button icon="download" label="Trials as CSV" text="CSV" onClick={() => exportCsv(trials)} />}>
+        <div class="scroll">
+          <table>
+            <thead><tr><th>when</th><th>concept</th><th>driver</th><th class="number">time [s]</th><th>stopped by</th><th>note</th><th>counts</th><th><span class="visually-hidden">delete</span></th></tr></thead>
+            <tbody>
+              {[...trials].reverse().map((trial) => (
+                <tr key={trial.id} class={trial.discarded ? 'discarded' : ''}>
+                  <td>{formatDate(trial.started)}</td>
+                  <td>{trial.scene}</td>
+                  <td>{trial.driver || <span class="muted">–</span>}</td>
+                  <td class="number">{trial.time.toFixed(3)}</td>
+                  <td title={trial.condition}>{trial.stoppedBy}</td>
+                  <td><Editable label={`Note of trial ${trial.id}`} value={trial.note} placeholder="add" save={(note) => change(trial, {note})} /></td>
+                  <td><input type="checkbox" aria-label={`Trial ${trial.id} counts`} checked={!trial.discarded} onChange={(event) => change(trial, {discarded: !event.currentTarget.checked}).catch(tell)} /></td>
+                  <td><Button icon="trash" label={`Delete trial ${trial.id}`} onClick={() => request('DELETE', `api/trials/${trial.id}`).then(again, tell)} /></td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </Panel>
+    </div>
+  );
+}

@@ -1,0 +1,152 @@
+// session.ts: one trial from start to stop, and what is kept of it.
+import {signal} from '@preact/signals';
+import {request} from '../../http';
+import {control} from '../../live/control';
+import {lastValue, ring, want} from '../../live/samples';
+import {hello, live, model, notify, status} from '../../live/store';
+import {stored} from '../../settings';
+import {describe, motionSignals, whenHolds, whenMoved} from './condition';
+import type {Condition} from './condition';
+import type {Trial} from './types';
+
+/** resetting: waiting until the world's clock has gone back; armed: waiting for the first motion. */
+export type Phase = 'idle' | 'resetting' | 'armed' | 'running' | 'done';
+export type StartBy = Trial['startedBy'];
+export type StopBy = Trial['stoppedBy'];
+
+const PERIOD_MS = 25;
+const CLOCK = 'time';
+/** A world younger than this need not be reset. s */
+const YOUNG = 0.05;
+
+export const driver = stored('trial.driver', '');
+export const startBy = stored<StartBy>('trial.start', 'motion');
+export const stopBy = stored<StopBy>('trial.stop', 'hand');
+export const condition = stored<Condition>('trial.condition', {terms: [], least: 0});
+export const resetFirst = stored('trial.reset', true);
+export const phase = signal<Phase>('idle');
+/** s since the start, or of the trial that is done. */
+export const elapsed = signal(0);
+export const last = signal<Trial | null>(null);
+/** Grows with every trial stored. */
+export const storedTrials = signal(0);
+/** Trials that the program could not take yet. */
+const waiting = stored<Omit<Trial, 'id'>[]>('trial.waiting', []);
+
+let release: (() => void) | null = null;
+let timer: ReturnType<typeof setInterval> | undefined;
+let armedAt = 0; // s simulated
+let startedAt = 0;
+let checked = 0; // s up to which samples were asked
+let startedDate = '';
+
+function watched(): string[] {
+  const motion = startBy.peek() === 'motion' ? motionSignals(model.peek()!) : [];
+  const terms = stopBy.peek() === 'condition' ? condition.peek().terms.map((term) => term.signal) : [];
+  return [CLOCK, ...motion, ...terms];
+}
+
+export function begin(): void {
+  if (!live.peek() || !model.peek()) return;
+  end('idle');
+  release = want(watched(), true);
+  const before = status.peek()?.time ?? 0;
+  armedAt = before;
+  if (resetFirst.peek() && before > YOUNG) {
+    phase.value = 'resetting';
+    control('reset');
+  } else {
+    arm();
+  }
+  if (status.peek()?.paused) control('resume');
+  timer = setInterval(watch, PERIOD_MS);
+}
+
+function arm(): void {
+  armedAt = Number.isFinite(lastValue(CLOCK)) ? lastValue(CLOCK) : armedAt;
+  checked = armedAt;
+  elapsed.value = 0;
+  if (startBy.peek() === 'hand') run(armedAt);
+  else phase.value = 'armed';
+}
+
+function run(time: number): void {
+  startedAt = time;
+  checked = time;
+  startedDate = new Date().toISOString();
+  phase.value = 'running';
+}
+
+/** By hand: starts one that waits for motion, or stops one that runs. */
+export function byHand(): void {
+  if (phase.peek() === 'armed') run(lastValue(CLOCK));
+  else if (phase.peek() === 'running') finish(lastValue(CLOCK), 'hand');
+}
+
+export function abort(why: string): void {
+  end('idle');
+  notify(why, 'error');
+}
+
+function watch(): void {
+  const now = lastValue(CLOCK);
+  if (!live.peek()) return abort('The connection was lost: the trial is void');
+  if (!Number.isFinite(now)) return;
+  if (phase.peek() === 'resetting') {
+    if (now < armedAt) arm();
+    return;
+  }
+  if (now < checked) return abort('The world was reset: the trial is void');
+  if (phase.peek() === 'armed') {
+    const moved = whenMoved(motionSignals(model.peek()!), ring, armedAt, checked);
+    if (Number.isFinite(moved)) run(moved);
+    else checked = now;
+  }
+  if (phase.peek() !== 'running') return;
+  elapsed.value = now - startedAt;
+  const stopped = stopBy.peek() === 'condition' ? whenHolds(condition.peek(), ring, checked) : NaN;
+  checked = now;
+  if (Number.isFinite(stopped)) finish(stopped, 'condition');
+}
+
+function end(to: Phase): void {
+  clearInterval(timer);
+  release?.();
+  release = null;
+  phase.value = to;
+}
+
+function finish(time: number, by: StopBy): void {
+  elapsed.value = time - startedAt;
+  const trial: Omit<Trial, 'id'> = {
+    started: startedDate,
+    scene: hello.peek()?.scene ?? '',
+    driver: driver.peek().trim(),
+    time: elapsed.peek(),
+    startedBy: startBy.peek(),
+    stoppedBy: by,
+    condition: by === 'condition' ? describe(condition.peek()) : '',
+    note: '',
+    discarded: false,
+  };
+  end('done');
+  last.value = {...trial, id: 0};
+  waiting.value = [...waiting.peek(), trial];
+  void storeWaiting();
+}
+
+/** Hands over what waits, oldest first; what fails waits on. */
+export async function storeWaiting(): Promise<void> {
+  while (waiting.peek().length) {
+    const trial = waiting.peek()[0]!;
+    try {
+      const answer = await request<Trial>('POST', 'api/trials', trial);
+      if (last.peek()?.started === trial.started) last.value = answer;
+    } catch (error) {
+      notify(`The trial is kept in this browser until the program takes it: ${(error as Error).message}`, 'error');
+      return;
+    }
+    waiting.value = waiting.peek().slice(1);
+    storedTrials.value++;
+  }
+}

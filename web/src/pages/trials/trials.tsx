@@ -1,0 +1,150 @@
+// trials.tsx: how long do people take with a concept? A clock, who drives what, and a comparison.
+import {useEffect, useMemo, useState} from 'preact/hooks';
+import {formatClock} from '../../format';
+import {useFetched} from '../../http';
+import {want} from '../../live/samples';
+import {hello, live, model} from '../../live/store';
+import {dark} from '../../theme';
+import {Button, Empty, Field, Segmented, Switch} from '../../ui/controls';
+import {Show} from '../../ui/fetched';
+import * as drive from '../drive/session';
+import {WorldCanvas} from '../world/canvas';
+import {ConditionEditor} from './condition_editor';
+import {Results} from './results';
+import {abort, begin, byHand, condition, driver, elapsed, last, phase, resetFirst, startBy, stopBy, storedTrials, storeWaiting} from './session';
+import type {Phase} from './session';
+import type {Scene, Trial} from './types';
+
+const PARTS = [
+  {value: 'trial', text: 'Trial'},
+  {value: 'results', text: 'Results'},
+] as const;
+const STARTS = [
+  {value: 'motion', text: 'First motion'},
+  {value: 'hand', text: 'By hand'},
+] as const;
+const STOPS = [
+  {value: 'hand', text: 'By hand'},
+  {value: 'condition', text: 'A condition'},
+] as const;
+const SAYS: Record<Phase, string> = {
+  idle: 'ready',
+  resetting: 'resetting the world',
+  armed: 'waiting for the first motion',
+  running: 'running',
+  done: 'done',
+};
+
+function Clock() {
+  const now = phase.value;
+  const active = now === 'armed' || now === 'running';
+  const stored = now === 'done' && last.value;
+  const ready = live.value && driver.value.trim() !== '' && (stopBy.value === 'hand' || condition.value.terms.length > 0);
+  return (
+    <div class={`float trial-clock ${now}`}>
+      <output aria-label="Time of the trial">{formatClock(elapsed.value)}</output>
+      <span class="muted" role="status">{stored ? (stored.id ? `stored as trial ${stored.id}` : 'not stored yet') : SAYS[now]}</span>
+      <div class="trial-buttons">
+        {active ? (
+          <>
+            <Button icon={now === 'armed' ? 'play' : 'check'} label={now === 'armed' ? 'Start now' : 'Stop'} text={now === 'armed' ? 'Start now' : 'Stop'} kind="primary" onClick={byHand} />
+            <Button icon="close" label="Abort" text="Abort" kind="danger" onClick={() => abort('The trial was aborted; nothing is stored')} />
+          </>
+        ) : (
+          <Button icon="play" label={now === 'done' ? 'Next trial' : 'Begin'} text={now === 'done' ? 'Next trial' : 'Begin'} kind="primary" disabled={!ready || now === 'resetting'} onClick={begin} />
+        )}
+        <Button
+          icon="drive"
+          label={drive.driving.value ? 'Stop driving' : 'Drive from here'}
+          text={drive.driving.value ? 'Stop driving' : 'Drive from here'}
+          kind="plain"
+          pressed={drive.driving.value}
+          disabled={!live.value}
+          onClick={() => (drive.driving.value ? drive.stop() : drive.start())}
+        />
+      </div>
+    </div>
+  );
+}
+
+function Setup({drivers}: {drivers: string[]}) {
+  const scenes = useFetched<Scene[]>('api/scenes');
+  const others = (scenes.value ?? []).filter(({current}) => !current);
+  return (
+    <section class="trial-setup panel" aria-label="Setup of the trial">
+      <div class="field">
+        <span class="field-label">Concept</span>
+        <b>{hello.value?.scene}</b>
+        <span class="hint">{hello.value?.description}</span>
+      </div>
+      {others.length > 0 && (
+        <details>
+          <summary class="muted">Another concept?</summary>
+          <p class="hint">A program runs one scene; start another and this page follows:</p>
+          <ul class="scene-list">
+            {others.map(({name, description}) => (
+              <li key={name} title={description}><code>tether run {name}</code></li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <Field label="Driver">
+        <input list="trial-drivers" placeholder="Who drives?" maxLength={64} value={driver.value} onInput={(event) => (driver.value = event.currentTarget.value)} />
+      </Field>
+      <datalist id="trial-drivers">{drivers.map((name) => <option key={name} value={name} />)}</datalist>
+      <div class="field">
+        <span class="field-label">The clock starts</span>
+        <Segmented label="The clock starts" options={STARTS} value={startBy.value} onChange={(value) => (startBy.value = value)} />
+      </div>
+      <div class="field">
+        <span class="field-label">The clock stops</span>
+        <Segmented label="The clock stops" options={STOPS} value={stopBy.value} onChange={(value) => (stopBy.value = value)} />
+      </div>
+      {stopBy.value === 'condition' && <ConditionEditor />}
+      <Switch label="Reset the world first" checked={resetFirst.value} onChange={(on) => (resetFirst.value = on)} />
+    </section>
+  );
+}
+
+function TrialPart({drivers}: {drivers: string[]}) {
+  const options = useMemo(
+    () => ({camera: 'station' as const, robot: 0, dark: dark.value, shadows: true, contacts: false, frames: false, trails: false, rays: false, lines: true, names: false}),
+    [dark.value],
+  );
+  const terms = condition.value.terms.map(({signal}) => signal);
+  useEffect(() => want(['time', ...terms], false), [terms.join('\n')]);
+  useEffect(() => () => drive.stop(), []);
+  if (!model.value) return <Empty icon="trials" title="No world to drive in">The program has to be connected.</Empty>;
+  return (
+    <div class="trial">
+      <Setup drivers={drivers} />
+      <div class="trial-view">
+        <WorldCanvas options={options} />
+        <Clock />
+      </div>
+    </div>
+  );
+}
+
+export function Trials() {
+  const [part, setPart] = useState<'trial' | 'results'>('trial');
+  const trials = useFetched<Trial[]>('api/trials');
+  useEffect(() => void storeWaiting(), []);
+  useEffect(() => trials.again(), [storedTrials.value]);
+  const drivers = [...new Set((trials.value ?? []).map((trial) => trial.driver))].filter(Boolean).sort();
+  return (
+    <div class="trials">
+      <div class="trials-head">
+        <Segmented label="Part" options={PARTS} value={part} onChange={setPart} />
+        {trials.value && <span class="muted">{trials.value.length} trials stored</span>}
+      </div>
+      {part === 'trial' ? (
+        <TrialPart drivers={drivers} />
+      ) : (
+        <Show from={trials} what="trials" icon="trials" missing="Its store of trials could not be opened; trials are kept in this browser until it can.">
+          {(list) => <Results trials={list} again={trials.again} />}
+        </Show>
+      )}
+    </div>
+  );
+}

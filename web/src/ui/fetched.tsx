@@ -1,0 +1,32 @@
+// fetched.tsx: what stands in place of data that is loading, failed, or that this program doesn't keep.
+import type {ComponentChildren} from 'preact';
+import type {Fetched} from '../http';
+import {Button, Empty} from './controls';
+import type {IconName} from './icon';
+
+interface FetchedProps<T> {
+  from: Fetched<T>;
+  what: string;
+  icon: IconName;
+  /** How to get it, where the program keeps none (404). */
+  missing: ComponentChildren;
+  children: (value: T) => ComponentChildren;
+}
+
+export function Show<T>({from, what, icon, missing, children}: FetchedProps<T>) {
+  if (from.value !== null) {
+    return (
+      <>
+        {from.error && from.error.status !== 404 && <p class="inline-error" role="alert">{from.error.message}: what you see is the last that came.</p>}
+        {children(from.value)}
+      </>
+    );
+  }
+  if (from.loading) return <div class="loading" role="status"><i />Loading {what}…</div>;
+  if (from.error?.status === 404) return <Empty icon={icon} title={`This program keeps no ${what}`}>{missing}</Empty>;
+  return (
+    <Empty icon="warning" title={`No ${what}: ${from.error?.message ?? 'nothing came'}`}>
+      <Button label="Try again" text="Try again" kind="plain" onClick={from.again} />
+    </Empty>
+  );
+}
