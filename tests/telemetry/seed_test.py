@@ -90,6 +90,7 @@ def over_rmi(collector):
                 proxy.stdin.write(text.replace("\n", " ").strip() + "\n")
                 proxy.stdin.flush()
                 assert proxy.stdout.readline() == "sent\n"
+            send("<MESSAGE id='warm-up' time='1'/>")  # the first call loads half of Java
             at_their_pace(send)
             send(EXAMPLE)
             proxy.stdin.close()
@@ -165,6 +166,19 @@ class Seed(unittest.TestCase):
 
     def test_rmi_postgresql(self):
         self.check("postgresql", over_rmi)
+
+    def test_sample_clients(self):
+        with tempfile.TemporaryDirectory() as folder, Collector(self.stores.url("sqlite")) as collector:
+            subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-o", f"{folder}/telemetry",
+                            SOURCE / "clients/c/telemetry.c"], check=True)
+            host, port = collector.address
+            for command in ([f"{folder}/telemetry", host, str(port), "C"],
+                            [sys.executable, SOURCE / "clients/python/telemetry.py", f"{host}:{port}", "PYTHON"]):
+                result = subprocess.run(command, check=True, capture_output=True, text=True)
+                self.assertEqual(result.stdout.count("<ACK "), 50, result.stdout)
+            for device in "C", "PYTHON":
+                table = collector.table(f"device={device}&fields=Output.drive.velocity,Input.battery.level")
+                self.assertEqual(len(table["records"]), 100)
 
     def test_message_dtd(self):
         subprocess.run(["xmllint", "--noout", "--nonet", "--dtdvalid", SOURCE / "docs/message.dtd", "-"],
