@@ -16,8 +16,10 @@ import time
 from measure import ROOT, Row, progress
 import lockstep
 import stepping
+import telemetry
 
-BENCHES = {"lockstep": lockstep.lockstep, "free": stepping.free, "robots": stepping.robots, "start": stepping.start}
+BENCHES = {"lockstep": lockstep.lockstep, "free": stepping.free, "robots": stepping.robots, "start": stepping.start,
+           "telemetry": telemetry.telemetry}
 
 
 def machine():

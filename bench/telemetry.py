@@ -1,0 +1,233 @@
+"""Telemetry: values stored durably through TCP against bare inserts, COPY, the bare parser, and InfluxDB; a long table; many devices."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+
+from measure import BUILD, ROOT, TETHER, Row, median, progress, run
+
+os.environ.setdefault("TETHER", TETHER)
+os.environ.setdefault("TETHER_SOURCE_DIR", str(ROOT))
+sys.path.insert(0, str(ROOT / "tests/telemetry"))
+from harness import Collector, Postgres  # noqa: E402
+
+SAMPLES = 60_000  # of VALUES values each, in all connections together
+VALUES = 10
+LIMITS = BUILD / "telemetry_limits"
+SUSTAINED_SECONDS = int(os.environ.get("TETHER_BENCH_SECONDS", "20"))
+
+
+def messages(device, count):
+    """Messages of one sample; a microsecond apart, so that the device's clock does not seem to race."""
+    out = []
+    for i in range(count):
+        time_ms = f"{1000 + i // 1000}.{i % 1000:03}"
+        values = " ".join(f"v{v}='{i * 0.5 + v}'" for v in range(VALUES))
+        out.append(f"<MESSAGE id='{device}' time='{time_ms}'><S time='0'><d {values}/></S></MESSAGE>\n")
+    out[-1] = out[-1].replace("<MESSAGE ", "<MESSAGE ack='yes' ")
+    return "".join(out).encode()
+
+
+def send(address, data):
+    """Sends everything; returns once the last message, and so everything before it, is stored durably."""
+    with socket.create_connection(address, timeout=300) as connection:
+        connection.sendall(data)
+        answer = b""
+        while not answer.endswith(b"\n"):
+            piece = connection.recv(4096)
+            if not piece:
+                raise RuntimeError("the collector closed the connection")
+            answer += piece
+
+
+def stored_per_second(store, connections, settings=()):
+    data = [messages(f"D{i}", SAMPLES // connections) for i in range(connections)]
+    with Collector(store, *settings) as collector:
+        threads = [threading.Thread(target=send, args=(collector.address, part)) for part in data]
+        start = time.monotonic()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        took = time.monotonic() - start
+        stored = collector.status()["stored_values"]
+        if stored != SAMPLES // connections * connections * VALUES:
+            raise RuntimeError(f"stored {stored} values")
+    return stored / took
+
+
+def limit(*arguments):
+    return float(run(LIMITS, *arguments, timeout=300))
+
+
+def bytes_of(path):
+    return sum(file.stat().st_size for file in pathlib.Path(path).parent.glob(pathlib.Path(path).name + "*"))
+
+
+def sqlite_rows(folder):
+    file = f"{folder}/messages.xml"
+    pathlib.Path(file).write_bytes(messages("D", SAMPLES))
+    results = {1: [], 10: [], 100: []}
+    bare, parser = [], []
+    size = 0
+    for turn in range(3):
+        progress(f"telemetry: round {turn + 1} of 3")
+        bare.append(limit("sqlite", f"{folder}/bare{turn}", SAMPLES, VALUES))
+        parser.append(limit("expat", file))
+        for connections, rates in results.items():
+            path = f"{folder}/t{turn}-{connections}"
+            rates.append(stored_per_second(f"sqlite:{path}", connections))
+            size = bytes_of(path)
+    rows = [Row(f"telemetry/tcp-{n}", f"stored durably through TCP, {n} connections, against bare inserts", median(rates),
+                "values/s", median(bare), median(rates) / median(bare), 0.7) for n, rates in results.items()]
+    rows.append(Row("telemetry/expat", "stored durably through TCP against expat alone", median(results[1]), "values/s",
+                    median(parser), median(results[1]) / median(parser)))
+    rows.append(Row("telemetry/bytes", "SQLite, of a value", size / (SAMPLES * VALUES), "bytes"))
+    return rows, median(results[10])
+
+
+def postgres_rows():
+    postgres = Postgres()
+    try:
+        ours, bare = [], []
+        for turn in range(3):
+            progress(f"telemetry: PostgreSQL, round {turn + 1} of 3")
+            bare.append(limit("copy", postgres.url, SAMPLES, VALUES))
+            postgres.drop()
+            ours.append(stored_per_second(postgres.url, 1))
+        return [Row("telemetry/postgresql", "stored durably in PostgreSQL, against bare COPY", median(ours), "values/s",
+                    median(bare), median(ours) / median(bare), 0.7)]
+    finally:
+        postgres.close()
+
+
+def influx_lines():
+    for first in range(0, SAMPLES, 5000):
+        yield "\n".join(
+            "S,device=D " + ",".join(f"v{v}={i * 0.5 + v}" for v in range(VALUES)) + f" {1700000000000000 + i}"
+            for i in range(first, min(first + 5000, SAMPLES))).encode()
+
+
+def influx_rows(ours):
+    """The same values through InfluxDB 1.6, 5,000 points a batch, where Debian's package is installed."""
+    program = shutil.which("influxd")
+    if not program:
+        return [Row("telemetry/influxdb", "InfluxDB is not installed (apt install influxdb)", ours, "values/s")]
+    with tempfile.TemporaryDirectory() as folder:
+        with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
+            port, rpc = one.getsockname()[1], two.getsockname()[1]
+        pathlib.Path(f"{folder}/c").write_text(
+            f'reporting-disabled = true\nbind-address = "127.0.0.1:{rpc}"\n[meta]\n dir = "{folder}/meta"\n[data]\n'
+            f' dir = "{folder}/data"\n wal-dir = "{folder}/wal"\n query-log-enabled = false\n[http]\n'
+            f' bind-address = "127.0.0.1:{port}"\n log-enabled = false\n', encoding="utf-8")
+        process = subprocess.Popen([program, "-config", f"{folder}/c"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        try:
+            url = f"http://127.0.0.1:{port}"
+            for _ in range(200):
+                try:
+                    urllib.request.urlopen(f"{url}/query?q=CREATE+DATABASE+t", data=b"").read()
+                    break
+                except OSError:
+                    time.sleep(0.1)
+            batches = list(influx_lines())
+            start = time.monotonic()
+            for batch in batches:
+                urllib.request.urlopen(f"{url}/write?db=t&precision=u", data=batch).read()
+            rate = SAMPLES * VALUES / (time.monotonic() - start)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+        size = sum(file.stat().st_size for part in ("data", "wal") for file in pathlib.Path(folder, part).rglob("*")
+                   if file.is_file())
+    return [Row("telemetry/influxdb", "stored durably through TCP, 10 connections, against InfluxDB", ours, "values/s", rate,
+                ours / rate, note=f"InfluxDB took {size / (SAMPLES * VALUES):.1f} bytes a value, log and data")]
+
+
+def peak_memory(process):
+    text = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+    return int(re.search(r"VmHWM:\s*(\d+)", text)[1]) / 1024
+
+
+def table_rows(folder):
+    """A million records as CSV."""
+    count = 1_000_000
+    url = f"sqlite:{folder}/table"
+    progress("telemetry: a million records")
+    with Collector(url) as collector:
+        for first in range(0, count, 100_000):
+            data = "".join(
+                f"<MESSAGE ack='yes' id='T' time='{2000 + start / 1000}'>" + "".join(
+                    f"<S time='{1000 + i / 1000:.3f}'><d n='{i}'/></S>" for i in range(start, start + 1000)) + "</MESSAGE>\n"
+                for start in range(first, first + 100_000, 1000)).encode()
+            with socket.create_connection(collector.address) as connection:
+                connection.sendall(data)
+                answers = 0
+                while answers < 100:
+                    answers += connection.recv(65536).count(b"\n")
+    with Collector(url) as collector:
+        start = time.monotonic()
+        lines = 0
+        with urllib.request.urlopen(collector.web + "/telemetry.csv") as answer:
+            while piece := answer.read(1 << 16):
+                lines += piece.count(b"\n")
+        took = time.monotonic() - start
+        if lines != count + 1:
+            raise RuntimeError(f"{lines} lines instead of {count + 1}")
+        return [Row("telemetry/csv", "a table of a million records as CSV", count / took, "records/s"),
+                Row("telemetry/csv-memory", "peak memory of the collector meanwhile", peak_memory(collector.process), "MiB",
+                    goal=64, less=True)]
+
+
+def cpu_seconds(process):
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def sustained_rows(folder):
+    """A hundred devices, 100 Hz, ten attributes each."""
+    progress(f"telemetry: 100 devices for {SUSTAINED_SECONDS} s")
+    with Collector(f"sqlite:{folder}/sustained") as collector:
+        connections = [collector.connect() for _ in range(100)]
+        values = " ".join(f"v{v}='%.1f'" for v in range(VALUES))
+        start, before = time.monotonic(), cpu_seconds(collector.process)
+        sent, late = 0, 0.0
+        for tick in range(SUSTAINED_SECONDS * 100):
+            due = start + tick / 100
+            now = time.monotonic()
+            late = max(late, now - due)
+            if now < due:
+                time.sleep(due - now)
+            body = f"<S time='0'><d {values % tuple(tick + v for v in range(VALUES))}/></S></MESSAGE>\n"
+            for index, connection in enumerate(connections):
+                connection.sendall(f"<MESSAGE id='D{index}' time='{1000 + tick * 10}'>{body}".encode())
+                sent += VALUES
+        ended = time.monotonic()
+        while collector.status()["stored_values"] < sent:
+            if time.monotonic() - ended > 30:
+                raise RuntimeError("values were lost")
+            time.sleep(0.01)
+        lag = time.monotonic() - ended
+        cpu = (cpu_seconds(collector.process) - before) / (ended - start)
+        for connection in connections:
+            connection.close()
+        return [Row("telemetry/sustained", "100 devices × 100 Hz × 10 attributes: CPU of the collector", cpu * 100, "% of a core",
+                    note=f"nothing lost; sender at most {late * 1000:.0f} ms late"),
+                Row("telemetry/sustained-lag", "until the last value was stored", lag * 1000, "ms")]
+
+
+def telemetry():
+    """Telemetry stored, queried, and compared."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows, ours = sqlite_rows(folder)
+        rows += postgres_rows()
+        rows += influx_rows(ours)
+        rows += table_rows(folder)
+        return rows + sustained_rows(folder)
