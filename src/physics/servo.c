@@ -9,9 +9,13 @@
  * τ zero for the others. A torque beyond its limit is clamped, becomes a known force, and the rest
  * is solved again.
  *
- * Where there are contacts, limits or welds, their forces and the servos' torques depend on each
- * other. Then each servo becomes one more row of MuJoCo's constraint solver: a dry friction against
- * the target velocity, whose bound is the torque limit. That is what a motor with a limit is.
+ * A servoed joint that leans on its limit is no harder: its acceleration is given, and with it the
+ * limit's force, which the torque has to bear too.
+ *
+ * Where there are contacts or welds, or a limit that no torque within bounds bears, their forces and
+ * the servos' torques depend on each other. Then each servo becomes one more row of MuJoCo's
+ * constraint solver: a dry friction against the target velocity, whose bound is the torque limit.
+ * That is what a motor with a limit is.
  */
 #include "physics/physics_internal.h"
 
@@ -19,13 +23,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How constraints act on a tree. */
+enum { TOUCHED_BY_NOTHING, TOUCHED_BY_LIMITS, TOUCHED };
+
 typedef struct physics_servo {
   int *servoed;   /**< [nv] 1: acceleration given, torque wanted; 0: the other way round */
   double *wanted; /**< [nv] acceleration of servoed axes; their torque once solved as rows */
   double *limit;  /**< [nv] */
   double *standing, *moving;     /**< [tree] torques to stand still, and to do as wanted */
   double *old_loss, *old_solver; /**< [nv], [nv][mjNREF + mjNIMP] of the model while rows are in */
-  int *touched;                  /**< [nv] by first dof of a tree: constraints act on it */
+  int *touched;                  /**< [nv] by first dof of a tree: TOUCHED… */
+  int *limit_row;                /**< [nv] row of the limit that a servoed dof leans on, or −1 */
   bool rows;                     /**< this step's servos are rows of the constraint solver */
   double *mass;                  /**< [tree][tree] */
   double *factor;                /**< [free][free] Cholesky of the mass of what is not servoed */
@@ -45,6 +53,7 @@ tt_status physics_servo_new(tt_physics *p) {
   p->servo = s;
   s->servoed = calloc(nv, sizeof(int));
   s->touched = calloc(nv, sizeof(int));
+  s->limit_row = calloc(nv, sizeof(int));
   s->wanted = calloc(nv, sizeof(double));
   s->limit = calloc(nv, sizeof(double));
   s->standing = calloc(tree, sizeof(double));
@@ -56,9 +65,9 @@ tt_status physics_servo_new(tt_physics *p) {
   s->force = calloc(tree, sizeof(double));
   s->accel = calloc(tree, sizeof(double));
   s->free_index = calloc(tree, sizeof(int));
-  return s->servoed && s->touched && s->wanted && s->limit && s->standing && s->moving &&
-                 s->old_loss && s->old_solver && s->mass && s->factor && s->force && s->accel &&
-                 s->free_index
+  return s->servoed && s->touched && s->limit_row && s->wanted && s->limit && s->standing &&
+                 s->moving && s->old_loss && s->old_solver && s->mass && s->factor && s->force &&
+                 s->accel && s->free_index
              ? TT_OK
              : TT_NOMEM;
 }
@@ -66,9 +75,9 @@ tt_status physics_servo_new(tt_physics *p) {
 void physics_servo_free(tt_physics *p) {
   physics_servo *s = p->servo;
   if (!s) return;
-  void *owned[] = {s->servoed, s->touched,  s->wanted,     s->limit, s->standing,
-                   s->moving,  s->old_loss, s->old_solver, s->mass,  s->factor,
-                   s->force,   s->accel,    s->free_index, s};
+  void *owned[] = {s->servoed,  s->touched, s->limit_row, s->wanted,     s->limit,
+                   s->standing, s->moving,  s->old_loss,  s->old_solver, s->mass,
+                   s->factor,   s->force,   s->accel,     s->free_index, s};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   p->servo = NULL;
 }
@@ -198,6 +207,39 @@ static void plan_tree(tt_physics *p, int start, int n) {
   limit_accelerations(s, start, n);
 }
 
+/* The limit acts on its joint with this sign. */
+static double limit_side(const tt_physics *p, int row) {
+  const mjData *d = p->data;
+  const int dof = p->model->jnt_dofadr[d->efc_id[row]];
+  return mj_isSparse(p->model) ? d->efc_J[d->efc_J_rowadr[row]]
+                               : d->efc_J[row * p->model->nv + dof];
+}
+
+/* What a limit adds to the torque that dof i of the tree needs: the force that MuJoCo's solver gives
+ * the row at that acceleration, the other way round. */
+static double limit_load(const tt_physics *p, int start, int i) {
+  const mjData *d = p->data;
+  const int row = p->servo->limit_row[start + i];
+  if (row < 0) return 0;
+  const double side = limit_side(p, row);
+  return -side * d->efc_D[row] * fmax(0, d->efc_aref[row] - side * p->servo->accel[i]);
+}
+
+/* The torques with which servoed dofs move as planned although they lean on their limits; false,
+ * with nothing changed, when one of them is too great. */
+static bool bear_limits(tt_physics *p, int start, int n) {
+  physics_servo *s = p->servo;
+  const int *servoed = s->servoed + start;
+  for (int i = 0; i < n; i++) {
+    if (!servoed[i]) continue;
+    s->moving[i] = torque_on(s, i, n) + limit_load(p, start, i);
+    if (fabs(s->moving[i]) > s->limit[start + i]) return false;
+  }
+  for (int i = 0; i < n; i++)
+    if (servoed[i]) p->data->qfrc_applied[start + i] = s->moving[i];
+  return true;
+}
+
 static void servo_tree(tt_physics *p, int start, int n) {
   physics_servo *s = p->servo;
   /* The plan left the accelerations solved. Each pass clamps at least one more axis. */
@@ -273,11 +315,25 @@ bool physics_servos_are_rows(const tt_physics *p) { return p->servo->rows; }
 
 static void touch_body(tt_physics *p, int body) {
   int moving = p->model->body_weldid[body], dof = p->model->body_dofadr[moving];
-  if (dof >= 0) p->servo->touched[p->fixed->tree_start[dof]] = 1;
+  if (dof >= 0) p->servo->touched[p->fixed->tree_start[dof]] = TOUCHED;
+}
+
+/* Only of a servoed axis that leans on one side is the limit's force known beforehand. */
+static void touch_limit(tt_physics *p, int row) {
+  physics_servo *s = p->servo;
+  const mjModel *m = p->model;
+  const int joint = p->data->efc_id[row], dof = m->jnt_dofadr[joint];
+  int *touched = &s->touched[p->fixed->tree_start[dof]];
+  if (m->jnt_type[joint] == mjJNT_BALL || !s->servoed[dof] || s->limit_row[dof] >= 0) {
+    *touched = TOUCHED;
+  } else {
+    s->limit_row[dof] = row;
+    if (*touched == TOUCHED_BY_NOTHING) *touched = TOUCHED_BY_LIMITS;
+  }
 }
 
 static void touch_all(tt_physics *p) {
-  for (int i = 0; i < p->model->nv; i++) p->servo->touched[i] = 1;
+  for (int i = 0; i < p->model->nv; i++) p->servo->touched[i] = TOUCHED;
 }
 
 /* Marks the trees that contacts, limits, frictions or equalities act on: only there torques and
@@ -285,7 +341,10 @@ static void touch_all(tt_physics *p) {
 static void find_touched(tt_physics *p) {
   const mjModel *m = p->model;
   const mjData *d = p->data;
-  memset(p->servo->touched, 0, sizeof(int) * (size_t)m->nv);
+  for (int i = 0; i < m->nv; i++) {
+    p->servo->touched[i] = TOUCHED_BY_NOTHING;
+    p->servo->limit_row[i] = -1;
+  }
   for (int i = 0; i < d->ncon; i++) {
     if (d->contact[i].efc_address < 0) continue;
     touch_body(p, m->geom_bodyid[d->contact[i].geom1]);
@@ -294,7 +353,7 @@ static void find_touched(tt_physics *p) {
   for (int r = 0; r < d->nefc; r++) {
     int type = d->efc_type[r], id = d->efc_id[r];
     if (type == mjCNSTR_LIMIT_JOINT) {
-      touch_body(p, m->jnt_bodyid[id]);
+      touch_limit(p, r);
     } else if (type == mjCNSTR_FRICTION_DOF) {
       touch_body(p, m->dof_bodyid[id]);
     } else if (type == mjCNSTR_EQUALITY &&
@@ -307,6 +366,14 @@ static void find_touched(tt_physics *p) {
       return;
     }
   }
+}
+
+/* Torques of a planned tree's servos, where they can be known before the constraints are solved. */
+static bool solve_tree(tt_physics *p, int start, int n) {
+  if (p->servo->touched[start] == TOUCHED) return false;
+  if (p->servo->touched[start] == TOUCHED_BY_LIMITS) return bear_limits(p, start, n);
+  servo_tree(p, start, n);
+  return true;
 }
 
 void physics_apply_drives(tt_physics *p, const tt_drive *drives) {
@@ -334,12 +401,11 @@ void physics_apply_drives(tt_physics *p, const tt_drive *drives) {
     for (int i = start; i < start + n; i++) here = here || s->servoed[i];
     if (!here) continue;
     plan_tree(p, start, n);
-    if (s->touched[start]) {
+    if (!solve_tree(p, start, n)) {
       rows = true;
-    } else {
-      servo_tree(p, start, n);
-      memset(s->servoed + start, 0, sizeof(int) * (size_t)n);
+      continue;
     }
+    memset(s->servoed + start, 0, sizeof(int) * (size_t)n);
   }
   if (rows) add_rows(p);
 }
