@@ -20,13 +20,13 @@ static void say_identical(const tt_replay_result *result, double simulated, doub
 
 static void say_different(const tt_replay *replay, const tt_world *world,
                           const tt_replay_result *result) {
-  const char *name;
-  double recorded, repeated;
+  tt_replay_difference found =
+      tt_replay_find_difference(replay, tt_world_names(world), tt_world_view(world));
   printf("different after step %" PRIu64 ": %s\n", result->first_step, result->reason);
-  if (tt_replay_first_difference(replay, tt_world_names(world), tt_world_view(world), &name,
-                                 &recorded, &repeated))
-    printf("first signal that differs: %s, recorded %.17g, now %.17g (by %.3g)\n", name, recorded,
-           repeated, repeated - recorded);
+  if (found.count)
+    printf("%d signals differ first there, most of all %s: recorded %.17g, now %.17g (by %.3g)\n",
+           found.count, found.name, found.recorded, found.repeated,
+           found.repeated - found.recorded);
   else
     printf("no recorded signal differs at that step yet\n");
 }

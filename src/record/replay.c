@@ -3,6 +3,7 @@
 #include "record/journal_codec.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,27 +146,40 @@ static uint64_t microseconds(const tt_view *view) {
          (uint64_t)view->model->timestep_den;
 }
 
-bool tt_replay_first_difference(const tt_replay *replay, const tt_names *names, const tt_view *view,
-                                const char **name, double *recorded, double *repeated) {
+/* The recorded value of a signal at the cursor; false for what a replay can't have: inputs and the wall clock. */
+static bool recorded_value(const tt_run_cursor *cursor, const tt_signal_entry *signal,
+                           double *value) {
+  char entry[300];
+  tt_wpilog_record record;
+  if (signal->signal.source == TT_SIGNAL_COMMAND) return false;
+  if (signal->signal.source == TT_SIGNAL_REAL_TIME_FACTOR) return false;
+  snprintf(entry, sizeof entry, "/signals/%s", signal->name);
+  if (!tt_run_cursor_value(cursor, tt_run_log_find(cursor->log, entry), &record)) return false;
+  if (record.size != sizeof *value) return false;
+  *value = tt_wpilog_double(record.payload);
+  return true;
+}
+
+tt_replay_difference tt_replay_find_difference(const tt_replay *replay, const tt_names *names,
+                                               const tt_view *view) {
   tt_run_cursor cursor;
-  bool found = false;
   int count;
   const tt_signal_entry *signals = tt_names_signals(names, &count);
-  if (!tt_run_cursor_open(&cursor, replay->log)) return false;
+  tt_replay_difference found = {.name = NULL};
+  double most = -1, recorded;
+  if (!tt_run_cursor_open(&cursor, replay->log)) return found;
   tt_run_cursor_seek(&cursor, microseconds(view));
-  for (int i = 0; i < count && !found; i++) {
-    char entry[300];
-    tt_wpilog_record record;
-    if (signals[i].signal.source == TT_SIGNAL_COMMAND)
-      continue; /* an input; the log names its effect */
-    if (signals[i].signal.source == TT_SIGNAL_REAL_TIME_FACTOR)
-      continue; /* an observation of the wall clock */
-    snprintf(entry, sizeof entry, "/signals/%s", signals[i].name);
-    if (!tt_run_cursor_value(&cursor, tt_run_log_find(replay->log, entry), &record)) continue;
-    *recorded = tt_wpilog_double(record.payload);
-    *repeated = tt_signal_read(&signals[i].signal, view);
-    *name = signals[i].name;
-    found = memcmp(recorded, repeated, sizeof *recorded) != 0;
+  for (int i = 0; i < count; i++) {
+    if (!recorded_value(&cursor, &signals[i], &recorded)) continue;
+    double repeated = tt_signal_read(&signals[i].signal, view);
+    if (memcmp(&recorded, &repeated, sizeof recorded) == 0) continue;
+    double size = fabs(repeated - recorded) / (1 + fabs(repeated) + fabs(recorded));
+    found.count++;
+    if (!(size > most)) continue;
+    most = size;
+    found.name = signals[i].name;
+    found.recorded = recorded;
+    found.repeated = repeated;
   }
   tt_run_cursor_close(&cursor);
   return found;

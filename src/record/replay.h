@@ -37,9 +37,13 @@ typedef struct tt_replay_result {
 } tt_replay_result;
 tt_replay_result tt_replay_get_result(const tt_replay *replay);
 
-/** After a difference: the first signal, in the log's order, whose recorded value is not that of `view`; false
- *  when all recorded signals agree (the difference hides in what is not a signal). */
-bool tt_replay_first_difference(const tt_replay *replay, const tt_names *names, const tt_view *view,
-                                const char **name, double *recorded, double *repeated);
+/** After a difference: which recorded signals are not those of `view`. */
+typedef struct tt_replay_difference {
+  int count;        /**< signals that differ; 0: the difference hides in what is not a signal */
+  const char *name; /**< of the one that differs most for its size; NULL when none does */
+  double recorded, repeated;
+} tt_replay_difference;
+tt_replay_difference tt_replay_find_difference(const tt_replay *replay, const tt_names *names,
+                                               const tt_view *view);
 
 #endif
