@@ -17,6 +17,8 @@
 /** Of one POST, which may hold many messages. */
 #define MAX_POST (16u << 20)
 #define MAX_REFUSALS 100
+/** Answers that a WebSocket's client may leave unread before it is cut. */
+#define MAX_UNREAD 100000
 /** Samples waiting for one live reader. */
 #define LIVE_QUEUE 10000
 /** A frame to a live reader is closed at this size. */
@@ -42,9 +44,10 @@ typedef struct upload {
   int64_t received;
   uint64_t ticket; /**< highest of its messages */
   uint64_t taken, refused;
-  bool full;           /**< the store was behind: the rest was not taken */
-  GString *refusals;   /**< JSON objects */
-  GArray *acknowledge; /**< pending_ack, WebSocket */
+  bool full;             /**< the store was behind: the rest was not taken */
+  GString *refusals;     /**< JSON objects */
+  GQueue answers;        /**< pending_ack, WebSocket: in order */
+  tt_web_stream *stream; /**< WebSocket: what sends them */
 } upload;
 
 typedef struct pending_ack {
@@ -52,7 +55,19 @@ typedef struct pending_ack {
   char *text;
 } pending_ack;
 
-static void clear_ack(gpointer ack) { g_free(((pending_ack *)ack)->text); }
+static void free_ack(gpointer data) {
+  pending_ack *ack = data;
+  g_free(ack->text);
+  g_free(ack);
+}
+
+/** A WebSocket's answers wait in order: each until its messages are durable and the client takes it. */
+static void promise(upload *from, uint64_t ticket, char *text) {
+  pending_ack *ack = g_new(pending_ack, 1);
+  *ack = (pending_ack){ticket, text};
+  g_queue_push_tail(&from->answers, ack);
+  if (from->answers.length > MAX_UNREAD) tt_web_stream_close(from->stream, "answers are not read");
+}
 
 static void refuse_message(upload *from, const tt_message_refusal *refusal) {
   from->refused++;
@@ -75,8 +90,7 @@ static void promise_ack(upload *from, const tt_message *message, uint64_t ticket
   tt_ms_format(time, message->time);
   tt_append_xml(text, message->device);
   g_string_append_printf(text, "\" time=\"%s\"/>\n", time);
-  pending_ack ack = {ticket, g_string_free(text, FALSE)};
-  g_array_append_val(from->acknowledge, ack);
+  promise(from, ticket, g_string_free(text, FALSE));
 }
 
 static void on_message(void *context, const tt_message *message) {
@@ -107,8 +121,7 @@ static upload *upload_new(tt_telemetry_routes *routes) {
   made->routes = routes;
   made->parser = tt_message_parser_new(&limits, &handler, made);
   made->refusals = g_string_new(NULL);
-  made->acknowledge = g_array_new(FALSE, FALSE, sizeof(pending_ack));
-  g_array_set_clear_func(made->acknowledge, clear_ack);
+  g_queue_init(&made->answers);
   return made;
 }
 
@@ -116,7 +129,8 @@ static void upload_free(gpointer data) {
   upload *freed = data;
   tt_message_parser_free(freed->parser);
   g_string_free(freed->refusals, TRUE);
-  g_array_unref(freed->acknowledge);
+  g_queue_clear_full(&freed->answers, free_ack);
+  if (freed->stream) tt_web_stream_unref(freed->stream);
   g_free(freed);
 }
 
@@ -195,18 +209,6 @@ static void handle_telemetry(void *context, const tt_web_request *request) {
   g_ptr_array_add(routes->waiting, from);
 }
 
-static void send_acks(upload *from, uint64_t durable) {
-  guint sent = 0;
-  for (; sent < from->acknowledge->len; sent++) {
-    const pending_ack *ack = &g_array_index(from->acknowledge, pending_ack, sent);
-    if (ack->ticket > durable) break;
-    if (soup_websocket_connection_get_state(from->connection) == SOUP_WEBSOCKET_STATE_OPEN) {
-      soup_websocket_connection_send_text(from->connection, ack->text);
-    }
-  }
-  if (sent) g_array_remove_range(from->acknowledge, 0, sent);
-}
-
 /** Web's thread: answers everybody whose messages are durable now. */
 static gboolean answer_waiting(gpointer data) {
   tt_telemetry_routes *routes = data;
@@ -219,8 +221,9 @@ static gboolean answer_waiting(gpointer data) {
     answer_post(from);
     soup_server_message_unpause(from->message);
   }
-  for (guint i = 0; i < routes->inputs->len; i++)
-    send_acks(g_ptr_array_index(routes->inputs, i), durable);
+  for (guint i = 0; i < routes->inputs->len; i++) {
+    tt_web_stream_wake(((upload *)g_ptr_array_index(routes->inputs, i))->stream);
+  }
   return G_SOURCE_REMOVE;
 }
 
@@ -245,36 +248,43 @@ static void on_input_message(SoupWebsocketConnection *connection, gint type, GBy
   feed(from, text, size);
   // Every frame is a document of its own or the next part of one; what was refused is said at once.
   if (from->refused != refused) {
-    char *answer = g_strdup_printf("{\"refused\":[%s]}", from->refusals->str);
+    promise(from, 0, g_strdup_printf("{\"refused\":[%s]}", from->refusals->str));
     g_string_truncate(from->refusals, 0);
-    if (soup_websocket_connection_get_state(connection) == SOUP_WEBSOCKET_STATE_OPEN) {
-      soup_websocket_connection_send_text(connection, answer);
-    }
-    g_free(answer);
   }
+  tt_web_stream_wake(from->stream);
   if (from->full && soup_websocket_connection_get_state(connection) == SOUP_WEBSOCKET_STATE_OPEN) {
     soup_websocket_connection_close(connection, 1013,
                                     "the store is behind; send again what was not acknowledged");
   }
 }
 
-static void on_input_closed(SoupWebsocketConnection *connection, gpointer data) {
-  upload *from = data;
-  if (!g_ptr_array_remove_fast(from->routes->inputs, from)) return;
-  g_signal_handlers_disconnect_by_data(connection, from);
+static bool next_answer(void *context, GString *frame, bool *binary) {
+  upload *from = context;
+  pending_ack *ack = g_queue_peek_head(&from->answers);
+  if (!ack || ack->ticket > tt_collector_durable(from->routes->collector)) return false;
+  *binary = false;
+  g_string_append(frame, ack->text);
+  free_ack(g_queue_pop_head(&from->answers));
+  return true;
+}
+
+static void input_closed(void *context) {
+  upload *from = context;
+  g_ptr_array_remove_fast(from->routes->inputs, from);
+  g_signal_handlers_disconnect_by_data(from->connection, from);
+  g_object_unref(from->connection);
   upload_free(from);
-  g_object_unref(connection);
 }
 
 static void open_input(void *context, const tt_web_request *request,
                        SoupWebsocketConnection *connection) {
-  (void)request;
+  static const tt_web_stream_source source = {next_answer, input_closed};
   tt_telemetry_routes *routes = context;
   upload *from = upload_new(routes);
   from->connection = g_object_ref(connection);
+  from->stream = tt_web_stream_new(request, connection, &source, from);
   g_ptr_array_add(routes->inputs, from);
   g_signal_connect(connection, "message", G_CALLBACK(on_input_message), from);
-  g_signal_connect(connection, "closed", G_CALLBACK(on_input_closed), from);
 }
 
 /* --- tables out --- */
@@ -367,7 +377,7 @@ static bool next_live_frame(void *context, GString *frame, bool *binary) {
 
 static void live_closed(void *context) {
   live_client *client = context;
-  tt_collector_unsubscribe(client->routes->collector, client->reader);
+  if (client->reader) tt_collector_unsubscribe(client->routes->collector, client->reader);
   tt_web_stream_unref(client->stream);
   g_free(client);
 }
