@@ -177,7 +177,7 @@ static void test_what_is_written_is_read(void **state) {
 static void test_everything_is_there_again(void **state) {
   (void)state;
   tt_store *store = open_store();
-  load(store);
+  g_free(load(store));
   tt_store_batch *batch = new_batch();
   tt_handling handling = {
       g_strdup("Input.*"), false, TT_VALUE_FLAG, TT_MODE_STORE, g_strdup("V"), 2, 0.5, 0.1, 60};
@@ -218,7 +218,7 @@ static void test_everything_is_there_again(void **state) {
 static void test_a_duplicate_is_stored_once(void **state) {
   (void)state;
   tt_store *store = open_store();
-  load(store);
+  g_free(load(store));
   write_batch(store, new_batch());
   write_batch(store, new_batch());
   tt_store_batch *batch = tt_store_batch_new();
@@ -243,7 +243,7 @@ static void test_a_duplicate_is_stored_once(void **state) {
 static void test_an_epoch_is_another_life(void **state) {
   (void)state;
   tt_store *store = open_store();
-  load(store);
+  g_free(load(store));
   write_batch(store, new_batch());
   tt_store_batch *batch = tt_store_batch_new();
   add_epoch(batch, 0, 1, 2000, 1900, 2100);
@@ -258,7 +258,7 @@ static void test_an_epoch_is_another_life(void **state) {
 static void test_order_and_many(void **state) {
   (void)state;
   tt_store *store = open_store();
-  load(store);
+  g_free(load(store));
   tt_store_batch *batch = new_batch();
   GString *expected = g_string_new(robo1);
   for (int i = 5000; i > 0; i--) {
@@ -278,7 +278,7 @@ static void test_order_and_many(void **state) {
 static void test_old_values_are_removed(void **state) {
   (void)state;
   tt_store *store = open_store();
-  load(store);
+  g_free(load(store));
   write_batch(store, new_batch());
   tt_store_purge purge = {.device = 0, .attribute = 1, .before = 90000, .limit = 100};
   int removed;
