@@ -15,10 +15,13 @@ import time
 
 from measure import ROOT, Row, progress
 import lockstep
+import realtime
+import recording
 import stepping
 import telemetry
 
 BENCHES = {"lockstep": lockstep.lockstep, "free": stepping.free, "robots": stepping.robots, "start": stepping.start,
+           "realtime": realtime.realtime, "recording": recording.recording,
            "telemetry": telemetry.telemetry}
 
 

@@ -75,7 +75,8 @@ static void apply(tt_feed *feed, tt_world *world) {
   tt_bench_driver *driver = (tt_bench_driver *)feed;
   if (driver->torques && tt_world_step(world) > driver->first_step)
     tt_bench_driver_keep_torques(driver);
-  if (tt_world_step(world) % driver->io_steps == 0) command(driver);
+  if (tt_world_step(world) % driver->io_steps == 0 && driver->track_count + driver->velocity_count)
+    command(driver);
 }
 
 void tt_bench_driver_record(tt_bench_driver *driver, double *torques) {
@@ -107,7 +108,7 @@ static void find_commands(tt_bench_driver *driver, bool *tracks) {
       driver->velocities[driver->velocity_count++] = i;
 }
 
-tt_status tt_bench_driver_new(tt_world *world, uint64_t io_steps, tt_bench_driver **out,
+tt_status tt_bench_driver_new(tt_world *world, uint64_t io_steps, bool idle, tt_bench_driver **out,
                               tt_error *error) {
   const tt_model *model = tt_world_model(world);
   size_t robots = (size_t)model->robot_count + 1, commands = (size_t)model->command_count + 1;
@@ -126,7 +127,7 @@ tt_status tt_bench_driver_new(tt_world *world, uint64_t io_steps, tt_bench_drive
     *out = NULL;
     return tt_fail(error, TT_NOMEM, "out of memory");
   }
-  find_commands(driver, tracks);
+  if (!idle) find_commands(driver, tracks);
   free(tracks);
   tt_world_set_feed(world, &driver->feed);
   return TT_OK;

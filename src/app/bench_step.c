@@ -24,6 +24,7 @@ typedef struct step_bench {
   tt_world *world;
   tt_bench_driver *driver;
   uint64_t io_steps;
+  bool idle; /* nobody drives */
   int ticks; /* a segment */
   size_t state_size;
   void *start, *state;
@@ -130,7 +131,7 @@ static tt_status measure_world(step_bench *bench, double seconds, tt_error *erro
   if (!bench->start || !bench->state || !end || !bench->torques)
     status = tt_fail(error, TT_NOMEM, "out of memory");
   if (status == TT_OK)
-    status = tt_bench_driver_new(bench->world, bench->io_steps, &bench->driver, error);
+    status = tt_bench_driver_new(bench->world, bench->io_steps, bench->idle, &bench->driver, error);
   if (status == TT_OK) status = measure(bench, seconds, end, error);
   if (status == TT_OK) print(bench);
   free(end);
@@ -144,10 +145,11 @@ static bool waits_for_somebody(const tt_scene *scene) {
   return false;
 }
 
-static tt_status measure_scene(const tt_scene *scene, double seconds, tt_error *error) {
+static tt_status measure_scene(const tt_scene *scene, bool idle, double seconds, tt_error *error) {
   static step_bench bench;
   tt_assembly assembly = {.no_wires = waits_for_somebody(scene)};
   bench.io_steps = scene->io_steps;
+  bench.idle = idle;
   TT_TRY(tt_assemble(scene, &assembly, &bench.world, error));
   tt_status status = measure_world(&bench, seconds, error);
   tt_world_free(bench.world);
@@ -160,6 +162,7 @@ static tt_status measure_scene(const tt_scene *scene, double seconds, tt_error *
 
 static tt_status run(int argc, char **argv, tt_error *error) {
   double seconds = 3;
+  bool idle = false;
   tt_scene_options options;
   tt_scene *scene;
   if (argc > 2 && !strcmp(argv[1], "--seconds")) {
@@ -167,18 +170,24 @@ static tt_status run(int argc, char **argv, tt_error *error) {
     argv += 2;
     argc -= 2;
   }
+  if (argc > 1 && !strcmp(argv[1], "--idle")) {
+    idle = true;
+    argv++;
+    argc--;
+  }
   tt_log_set_level(TT_LOG_WARNING);
   tt_status status = tt_scene_options_parse(argc, argv, &options, error);
   if (status == TT_OK)
     status = tt_scene_load(options.scene, options.settings, options.setting_count, &scene, error);
   if (status == TT_OK) {
-    status = measure_scene(scene, seconds, error);
+    status = measure_scene(scene, idle, seconds, error);
     tt_scene_free(scene);
   }
   tt_scene_options_free(&options);
   return status;
 }
 
-const tt_bench tt_bench_step = {
-    "step",
-    "[--seconds N] SCENE [--set …]: steps of a scene against bare mj_step of the same states", run};
+const tt_bench tt_bench_step = {"step",
+                                "[--seconds N] [--idle] SCENE [--set …]: steps of a scene against "
+                                "bare mj_step of the same states",
+                                run};

@@ -75,6 +75,15 @@ static void say_ready(const tt_world *world, const tt_attached *attached) {
   if (write(STDERR_FILENO, line, used) < 0) tt_log_warning("nobody reads standard error");
 }
 
+/** What a real-time run is judged by. */
+static void say_how_it_went(tt_world *world) {
+  const tt_view *view = tt_world_view(world);
+  tt_world_status status;
+  tt_world_get_status(world, &status);
+  tt_log_info("%.3f s simulated, %llu of %llu ticks late", view->time,
+              (unsigned long long)view->late_ticks, (unsigned long long)status.tick);
+}
+
 /** The world stands: says so, runs it, and says why it ended. */
 static tt_status drive(tt_world *world, const tt_attached *attached, tt_error *error) {
   say_ready(world, attached);
@@ -84,6 +93,7 @@ static tt_status drive(tt_world *world, const tt_attached *attached, tt_error *e
   tt_status status = tt_world_run(world, error);
   forget_world();
   tt_status_line_stop(line);
+  say_how_it_went(world);
   return status;
 }
 
