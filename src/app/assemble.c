@@ -70,12 +70,13 @@ static tt_status load_physics(tt_builder *builder) {
   return tt_physics_load(&spec, &builder->physics, builder->error);
 }
 
-/** Files that a part names are looked up next to the robot's file. */
+/** Files that a part names are looked up in the scene's folder, then next to the robot's file. */
 static tt_status make_robot_parts(tt_builder *builder, int index) {
   const tt_scene_robot *robot = &builder->scene->robots[index];
   tt_robot_env env = {.robot = index,
                       .lines = builder->scene->lines,
                       .line_count = builder->scene->line_count,
+                      .scene_folder = builder->scene->folder,
                       .folder = robot->folder,
                       .seed = builder->scene->seed};
   for (int i = 0; i < robot->part_count; i++) {

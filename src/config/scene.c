@@ -452,6 +452,7 @@ static tt_status load_search_path(tt_scene_store *store) {
   store->scene.search_path = folders;
   const char *here = folder_of(store, store->scene.path);
   if (!here) return no_memory(store);
+  store->scene.folder = here;
   for (unsigned i = 0; i < keys->search_path_count; i++) {
     const char *folder = keys->search_path[i];
     PRINT(store, *folders, "%s%s%s", *folder == '/' ? "" : here, *folder == '/' ? "" : "/", folder);

@@ -62,6 +62,7 @@ typedef struct tt_scene_wire {
 
 typedef struct tt_scene {
   const char *path;                   /**< the scene's file */
+  const char *folder;                 /**< that it stands in */
   const char *description;            /**< one line; "" when absent */
   int64_t timestep_num, timestep_den; /**< s, lowest terms */
   uint64_t io_steps;                  /**< steps a tick */

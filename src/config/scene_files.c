@@ -136,16 +136,13 @@ static void add_model(gathering *into, const char *path) {
   xmlFreeDoc(document);
 }
 
-static void add_lua(gathering *into, const char *scene) {
-  char folder[PATH_MAX], path[PATH_MAX + 256];
-  snprintf(folder, sizeof folder, "%s", scene);
-  char *slash = strrchr(folder, '/');
-  if (slash) *slash = 0;
+static void add_lua(gathering *into, const char *folder) {
+  char path[PATH_MAX + 256];
   struct dirent **entries;
-  int count = scandir(slash ? folder : ".", &entries, NULL, alphasort);
+  int count = scandir(*folder ? folder : ".", &entries, NULL, alphasort);
   for (int i = 0; i < count; i++) {
     const char *dot = strrchr(entries[i]->d_name, '.');
-    snprintf(path, sizeof path, "%s/%s", slash ? folder : ".", entries[i]->d_name);
+    snprintf(path, sizeof path, "%s/%s", *folder ? folder : ".", entries[i]->d_name);
     if (dot && strcmp(dot, ".lua") == 0) add(into, path);
     free(entries[i]);
   }
@@ -159,7 +156,8 @@ tt_status tt_scene_files_read(const tt_scene *scene, tt_scene_files *files, tt_e
   for (int i = 0; (yaml = tt_scene_yaml_file(scene, i)); i++) add(&into, yaml);
   if (scene->arena_file) add_model(&into, scene->arena_file);
   for (int i = 0; i < scene->robot_count; i++) add_model(&into, scene->robots[i].model_file);
-  add_lua(&into, scene->path);
+  add_lua(&into, scene->folder);
+  for (int i = 0; i < scene->robot_count; i++) add_lua(&into, scene->robots[i].folder);
   if (into.status == TT_OK) return TT_OK;
   tt_scene_files_free(files);
   return tt_fail(error, into.status, "%s: its files can't be kept with the run: %s", scene->path,

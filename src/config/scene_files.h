@@ -11,7 +11,7 @@ typedef struct tt_scene_files {
 } tt_scene_files;
 
 /** Reads the YAML files, the models and what these name (includes, meshes, textures, height fields), and the Lua files
- *  beside the scene. What can't be found is left out: the models loaded without it. At most 256 MB in all. */
+ *  beside the scene and the robots. What can't be found is left out: the models loaded without it. At most 256 MB in all. */
 tt_status tt_scene_files_read(const tt_scene *scene, tt_scene_files *files, tt_error *error);
 void tt_scene_files_free(tt_scene_files *files);
 

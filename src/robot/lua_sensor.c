@@ -2,7 +2,7 @@
  *
  *   lua_sensors:
  *     - name: slip              # channel slip
- *       file: sensors.lua       # beside the robot's file, or below
+ *       file: sensors.lua       # in the scene's folder or beside the robot's file, or below
  *       function: slip          # a global function of that file; default `sense`
  *       unit: m/s               # what it gives; default a plain number
  *       fallback: 0             # reading while the function fails, in that unit, default 0
@@ -69,8 +69,10 @@ static tt_status lua_sensor_check(void *untyped, const char *where, tt_error *er
   lua_sensor_config *config = untyped;
   TT_TRY(tt_robot_check_name(config->name, where, error));
   if (config->file[0] == '/' || strstr(config->file, ".."))
-    return tt_fail(error, TT_INVALID, "%s.file: '%s' must lie beside the robot's file, or below",
-                   where, config->file);
+    return tt_fail(
+        error, TT_INVALID,
+        "%s.file: '%s' must lie in the scene's folder or beside the robot's file, or below", where,
+        config->file);
   TT_TRY(tt_default_string(&config->function, "sense", error));
   config->given = tt_unit_find(config->unit ? config->unit : "");
   if (!config->given)
@@ -118,15 +120,26 @@ static tt_status compile(lua_sensor *self, tt_error *error) {
                          : tt_fail(error, status, "%s.file: %s", self->head.where, why.text);
 }
 
+/* A scene's own file goes before one of the same name beside the robot. `path` is that of the last attempt. */
+static FILE *open_script(const lua_sensor *self, char *path, size_t size) {
+  const tt_robot_env *env = &self->head.env;
+  if (env->scene_folder && *env->scene_folder) {
+    snprintf(path, size, "%s/%s", env->scene_folder, config_of(self)->file);
+    FILE *file = fopen(path, "rb");
+    if (file) return file;
+  }
+  const char *folder = env->folder && *env->folder ? env->folder : ".";
+  snprintf(path, size, "%s/%s", folder, config_of(self)->file);
+  return fopen(path, "rb");
+}
+
 static tt_status lua_sensor_make(tt_part *part, tt_error *error) {
   lua_sensor *self = (lua_sensor *)part;
-  const char *folder = self->head.env.folder;
   char path[4096];
-  snprintf(path, sizeof path, "%s/%s", folder && *folder ? folder : ".", config_of(self)->file);
-  FILE *file = fopen(path, "rb");
+  FILE *file = open_script(self, path, sizeof path);
   if (!file)
-    return tt_fail(error, TT_INVALID, "%s.file: can't open %s: %s", self->head.where, path,
-                   strerror(errno));
+    return tt_fail(error, TT_INVALID, "%s.file: can't open %s (nor in the scene's folder): %s",
+                   self->head.where, path, strerror(errno));
   self->length = fread(self->text, 1, sizeof self->text, file);
   bool failed = ferror(file);
   fclose(file);

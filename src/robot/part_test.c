@@ -553,7 +553,7 @@ static void mistakes_are_named(void **state) {
       {{"limit_switches", "{name: a, joint: rail}"}, "give `above`, `below`, or both"},
       {{"limit_switches", "{name: a, joint: rail, above: 3 deg}"}, ".above: '3 deg'"},
       {{"lua_sensors", "{name: a, file: none.lua}"}, "can't open"},
-      {{"lua_sensors", "{name: a, file: ../../x.lua}"}, "must lie beside the robot's file"},
+      {{"lua_sensors", "{name: a, file: ../../x.lua}"}, "must lie in the scene's folder"},
       {{"lua_sensors", "{name: a, file: sensors.lua}"}, "defines no function sense(read)"},
       {{"grippers", "{name: other, site: bench}"}, "composed without the gripper 'other'"},
   };

@@ -25,8 +25,9 @@ typedef struct tt_robot_env {
   const char *where; /**< begins error messages: "robots/a/robot.yaml: motors[0]"; copied */
   const tt_painted_line *lines; /**< of the arena; may be NULL when line_count is 0 */
   int line_count;
-  const char *folder; /**< where Lua files are looked up: the robot file's; NULL: the working one */
-  uint64_t seed;      /**< of the scene */
+  const char *scene_folder; /**< where Lua files are looked up first; NULL or "": nowhere */
+  const char *folder;       /**< then here: the robot file's; NULL or "": the working one */
+  uint64_t seed;            /**< of the scene */
 } tt_robot_env;
 
 /** Makes a part of `kind` ("motors", …) from one checked element of that sequence. `config` must outlive the
