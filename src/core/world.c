@@ -66,16 +66,23 @@ static void handle_late(tt_world *world, tt_wire_slot *slot) {
   if (wire->state == TT_WIRE_WAITING && slot->late == TT_LATE_WAIT)
     return; /* nobody is there to be late */
   wire->stats.late++;
-  if (wire->state != TT_WIRE_LATE) {
-    static const char *const policies[] = {"waiting for it", "going on with its last commands",
-                                           "going on with safe commands", "closing it"};
-    tt_world_event(world, wire->name, "no answer within %g s: %s", (double)slot->deadline_ns * 1e-9,
-                   policies[slot->late]);
-  }
-  wire->state = TT_WIRE_LATE;
+  if (wire->state == TT_WIRE_LATE) return; /* its policy has been followed already */
+  static const char *const policies[] = {"waiting for it", "going on with its last commands",
+                                         "going on with safe commands", "closing it"};
+  tt_world_event(world, wire->name, "no answer within %g s: %s", (double)slot->deadline_ns * 1e-9,
+                 policies[slot->late]);
   if (slot->late == TT_LATE_ZERO)
     tt_world_make_safe(world, wire->name, wire->owned, wire->owned_count);
   if (slot->late == TT_LATE_EJECT) wire->ops->eject(wire);
+  wire->state = TT_WIRE_LATE;
+}
+
+/* How much longer the world waits for this wire, ns. Who has been late once, with a policy to go on, costs the others
+ * nothing more until it is heard again. */
+static uint64_t patience_left(const tt_wire_slot *slot, uint64_t started) {
+  if (slot->late != TT_LATE_WAIT && slot->wire.state == TT_WIRE_LATE) return 0;
+  uint64_t waited = tt_net_now() - started;
+  return waited < slot->deadline_ns ? slot->deadline_ns - waited : 0;
 }
 
 static bool reset_asked(const tt_world *world) {
@@ -93,10 +100,11 @@ static void await_answers(tt_world *world) {
     tt_wire_slot *slot = &world->wires[i];
     bool told = false;
     while (unanswered(world, slot) && !world->quit && !reset_asked(world)) {
-      tt_net_poll(world->net, TT_SLICE_NS);
+      uint64_t left = patience_left(slot, started);
+      bool unlimited = world->paused || told || left > TT_SLICE_NS;
+      tt_net_poll(world->net, unlimited ? TT_SLICE_NS : left);
       tt_world_drain_mail(world);
-      if (world->paused || told || tt_net_now() - started < slot->deadline_ns ||
-          !unanswered(world, slot))
+      if (world->paused || told || patience_left(slot, started) > 0 || !unanswered(world, slot))
         continue;
       handle_late(world, slot);
       if (slot->late != TT_LATE_WAIT) break;

@@ -2,18 +2,21 @@
 """The sharp-json chain against the real programs: the vehicle's bytes and rules, the core, the joystick, and all three
 together while each is killed and started again."""
 import json
+import os
 import pathlib
+import pty
 import re
 import signal
 import socket
 import statistics
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from tether_process import Tether, wait_for  # noqa: E402
+from tether_process import TETHER, Tether, wait_for  # noqa: E402
 
 STATE = re.compile(rb"\{ 'leftDriveEncoder': (\d{4}), 'rightDriveEncoder': (\d{4}), 'elevatorEncoder': (\d{4}) \}")
 COMMAND = re.compile(rb"\{ 'leftDriveMotorSpeed': (-\d{3}|\d{4}), 'rightDriveMotorSpeed': (-\d{3}|\d{4}), "
@@ -107,6 +110,8 @@ class Vehicle(Case):
             self.assertLessEqual(abs((one - other + 512) % 1024 - 512), ticks, (encoders, expected))
 
     def drive(self, core, address, periods, **values):
+        """Answers each state with a command, and returns the last state; those that waited before are forgotten."""
+        core.drain()
         for _ in range(periods):
             core.send(command(**values), address)
             encoders = self.encoders(core)
@@ -334,6 +339,37 @@ class Joystick(Case):
         self.addCleanup(stick.__exit__)
         self.assertEqual(stick.wait_exit(), 1)
         self.assertIn(":2: unknown control", stick.text())
+
+
+class Terminal(Case):
+    def test_keys_values_and_sign_on_a_screen(self):
+        core = self.udp()
+        address = Chain.free_ports(1)[0]
+        process, screen = pty.fork()
+        if process == 0:
+            os.environ["TERM"] = "xterm"
+            os.execv(TETHER, [TETHER, "joystick", "--set", f"bind={address}", "--set", f"peer={core.address}"])
+        self.addCleanup(os.close, screen)
+        shown = bytearray()
+        threading.Thread(target=self.read_screen, args=(screen, shown), daemon=True).start()
+        self.assertEqual(core.receive(), joystick())
+        wait_for(lambda: b"disconnected" in shown, "the sign")
+        os.write(screen, b"w1")
+        wait_for(lambda: core.receive() == joystick(left=(0, 512), buttons=(1, 0, 0, 0)), "both keys")
+        host, port = address.split(":")
+        wait_for(lambda: core.send(b"{}", (host, int(port))) or core.receive() and b" connected" in
+                 re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b" ", bytes(shown)), "the sign")
+        wait_for(lambda: core.receive() == joystick(), "the keys' release")
+        os.write(screen, b"q")
+        self.assertEqual(os.waitpid(process, 0)[1], 0)
+
+    @staticmethod
+    def read_screen(screen, shown):
+        try:
+            while True:
+                shown += os.read(screen, 65536)
+        except OSError:
+            pass
 
 
 class Chain(Case):

@@ -241,6 +241,7 @@ static void on_open(void *context, tt_tcp *tcp) {
   }
   self->tcp = tcp;
   self->ever_connected = true;
+  wire->state = TT_WIRE_WAITING; /* it gets its own time to answer */
   self->in_size = 0;
   self->paused = false;
   self->owed = self->stale = 0;

@@ -201,6 +201,7 @@ static void on_open(void *context, tt_tcp *tcp) {
     return;
   }
   self->client = (client){.tcp = tcp};
+  wire->state = TT_WIRE_WAITING; /* it gets its own time to answer */
   snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_tcp_peer(tcp));
   tt_wire_event(wire, "connected %s", tt_tcp_peer(tcp));
   if (self->frame_stands) send_frame(wire);

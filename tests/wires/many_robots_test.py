@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Several robots in one world: each with its own wires, none disturbed by another's controller, in real time and in
+lock-step side by side."""
+import pathlib
+import socket
+import struct
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from ezphysics_test import Peer  # noqa: E402
+from sharp_test import STATE, Case, command  # noqa: E402
+
+SCENE = """timestep: 1/1000 s
+io_period: 10 ms
+pace: realtime
+arena: sharp
+robots:
+  - {{robot: sharp, name: one, alliance: red, x: -2 m, y: -3 m, heading: 90 deg}}
+  - {{robot: sharp, name: two, alliance: blue, x: 2 m, y: -3 m, heading: 90 deg}}
+  - {{robot: sharp, name: three, alliance: red, x: 0 m, y: 3 m}}
+wires:
+  - sharp-json: {{robot: one, bind: '127.0.0.1:0', peer: '{one}'}}
+  - sharp-json: {{robot: two, bind: '127.0.0.1:0', peer: '{two}'}}
+  - ezphysics: {{robot: three, listen: '127.0.0.1:0', late: {late}, deadline: 20 ms, receive_timeout: 0 s}}
+"""
+
+
+class ManyRobots(Case):
+    def start(self, late):
+        self.one, self.two = self.udp(), self.udp()
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as scene:
+            scene.write(SCENE.format(one=self.one.address, two=self.two.address, late=late))
+            scene.flush()
+            return self.tether("run", scene.name, "--no-web")
+
+    @staticmethod
+    def lift(udp):
+        return int(STATE.fullmatch(udp.receive())[3])
+
+    def drive(self, world, seconds):
+        """Drives robot one's lift up while rubbish comes for robot two; returns the states a second."""
+        states, started = 0, time.monotonic()
+        while time.monotonic() - started < seconds:
+            self.one.send(command(elevator=512), world.address("one.sharp-json"))
+            self.two.send(b"rubbish", world.address("two.sharp-json"))
+            self.one.receive()
+            states += 1
+        return states / seconds
+
+    def test_a_silent_lockstep_controller_slows_nobody_twice(self):
+        for late in ("hold", "zero", "eject"):
+            world = self.start(late)
+            self.assertGreater(self.drive(world, 1.5), 80)
+            self.assertGreater(self.lift(self.one), 500)
+            self.assertLess(self.lift(self.two), 50)
+            self.assertEqual(sum("no answer within" in line for line in world.lines), 1)
+            self.assertEqual(world.stop(), 0)
+
+    def test_a_lockstep_controller_and_real_time_ones_side_by_side(self):
+        world = self.start("zero")
+        peer = Peer(socket.create_connection(world.address("ezphysics")))
+        self.addCleanup(peer.socket.close)
+        steps = [peer.state().step]
+        for _ in range(100):
+            self.one.send(command(elevator=512), world.address("one.sharp-json"))
+            steps.append(peer.turn().step)
+            self.one.receive()
+        self.assertEqual([b - a for a, b in zip(steps, steps[1:])], [10] * 100)  # not one was skipped
+        self.one.drain()
+        self.assertGreater(self.lift(self.one), 300)
+
+    def test_one_robots_reset_touches_no_other(self):
+        world = self.start("hold")
+        self.drive(world, 0.7)
+        self.one.drain()
+        risen = self.lift(self.one)
+        self.assertGreater(risen, 200)
+        peer = Peer(socket.create_connection(world.address("ezphysics")))
+        self.addCleanup(peer.socket.close)
+        before = peer.state().step
+        peer.socket.sendall(struct.pack("<IIIIII", 24, 1, 1, 0, 0, 0))
+        world.wait_line("world: reset three")
+        self.one.drain()
+        self.assertGreater(self.lift(self.one), risen - 20)
+        self.assertGreater(peer.state().step, before - 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
