@@ -165,10 +165,19 @@ static void torques_at(physics_servo *s, int start, int n, double scale, double 
   for (int i = 0; i < n; i++) torques[i] = servoed[i] ? torque_on(s, i, n) : 0;
 }
 
+/* Whether another servo of the tree carries this one, as an arm its wrist. */
+static bool is_carried(const tt_physics *p, int start, int i) {
+  for (int dof = p->model->dof_parentid[start + i]; dof >= start; dof = p->model->dof_parentid[dof])
+    if (p->servo->servoed[dof]) return true;
+  return false;
+}
+
 /* A strong joint that starts at full torque would overpower the weak ones that it carries. So no
  * axis is asked for more than it can do alone, and then all are slowed together until none of those
- * that could stand still is pushed beyond its limit. */
-static void limit_accelerations(physics_servo *s, int start, int n) {
+ * that are carried, and could stand still, is pushed beyond its limit. What only stands on the same
+ * base, as wheels that coast beside a lift, slows nobody. */
+static void limit_accelerations(const tt_physics *p, int start, int n) {
+  physics_servo *s = p->servo;
   const int *servoed = s->servoed + start;
   const double *limit = s->limit + start;
   double *wanted = s->wanted + start;
@@ -187,6 +196,7 @@ static void limit_accelerations(physics_servo *s, int start, int n) {
   torques_at(s, start, n, 0, s->standing);
   for (int i = 0; i < n; i++) {
     if (!servoed[i] || fabs(s->standing[i]) > limit[i] || fabs(s->moving[i]) <= limit[i]) continue;
+    if (!is_carried(p, start, i)) continue;
     double bound = s->moving[i] > 0 ? limit[i] : -limit[i];
     scale = fmin(scale, (bound - s->standing[i]) / (s->moving[i] - s->standing[i]));
   }
@@ -204,7 +214,7 @@ static void plan_tree(tt_physics *p, int start, int n) {
     s->force[i] = d->qfrc_passive[dof] + d->qfrc_actuator[dof] - d->qfrc_bias[dof] +
                   (s->servoed[dof] ? 0 : d->qfrc_applied[dof]);
   }
-  limit_accelerations(s, start, n);
+  limit_accelerations(p, start, n);
 }
 
 /* The limit acts on its joint with this sign. */
