@@ -228,5 +228,6 @@ void physics_park_step(tt_physics *p) {
   changed = wake_near_movers(p, interval) || changed;
   changed = wake_near_pieces(p, interval) || changed;
   if (changed) physics_refresh(p);
-  physics_cull(p, interval);
+  /* Where little stands around, looking costs more than it saves. */
+  if (f->static_count > f->mover_count) physics_cull(p, interval);
 }

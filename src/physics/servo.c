@@ -183,6 +183,7 @@ static void limit_accelerations(const tt_physics *p, int start, int n) {
   double *wanted = s->wanted + start;
   for (int i = 0; i < n; i++) {
     if (!servoed[i]) continue;
+    if (fabs(s->mass[i * n + i] * wanted[i] - s->force[i]) <= limit[i]) continue;
     double least = (s->force[i] - limit[i]) / s->mass[i * n + i];
     double most = (s->force[i] + limit[i]) / s->mass[i * n + i];
     if (least < 0 && most > 0) wanted[i] = fmin(fmax(wanted[i], least), most);
@@ -242,7 +243,7 @@ static bool bear_limits(tt_physics *p, int start, int n) {
   const int *servoed = s->servoed + start;
   for (int i = 0; i < n; i++) {
     if (!servoed[i]) continue;
-    s->moving[i] = torque_on(s, i, n) + limit_load(p, start, i);
+    s->moving[i] += limit_load(p, start, i); /* the plan left there what the motion needs */
     if (fabs(s->moving[i]) > s->limit[start + i]) return false;
   }
   for (int i = 0; i < n; i++)
