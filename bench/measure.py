@@ -14,6 +14,9 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(os.environ.get("TETHER_BUILD", ROOT / "build"))
 TETHER = str(BUILD / "tether")
+# With TETHER_BENCH_FIFO=1 (root only) everything measured runs with real-time priority: what else the machine does then
+# hardly shows, and it stands still meanwhile.
+PRIORITY = ["chrt", "-f", "10"] if os.environ.get("TETHER_BENCH_FIFO") == "1" else []
 QUIET = ["--set", "record.on=false", "--no-web"]
 
 
@@ -46,7 +49,7 @@ def progress(text):
 
 def run(*command, timeout=120, **options):
     """Standard output of a command; its standard error only if it fails."""
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=timeout, **options)
+    done = subprocess.run([*PRIORITY, *map(str, command)], capture_output=True, text=True, timeout=timeout, **options)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stderr.strip()}")
     return done.stdout
@@ -73,7 +76,7 @@ class Tether:
         self.started = time.monotonic()
         self.log = tempfile.TemporaryFile("w+")
         read, write = os.pipe()
-        self.process = subprocess.Popen([TETHER, "run", *map(str, arguments), *settings], stderr=write,
+        self.process = subprocess.Popen([*PRIORITY, TETHER, "run", *map(str, arguments), *settings], stderr=write,
                                         env={**os.environ, **environment})
         os.close(write)
         self.stderr = os.fdopen(read)
