@@ -123,15 +123,19 @@ static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t siz
   tt_message_parser_feed(from->parser, bytes, size);
 }
 
+static void free_client(client *from) {
+  tt_message_parser_free(from->parser);
+  g_queue_clear_full(&from->pending, free_ack);
+  g_ptr_array_remove_fast(from->input->clients, from);
+  g_free(from);
+}
+
 static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   (void)tcp, (void)reason;
   client *from = context;
   from->tcp = NULL;
   if (from->parser) tt_message_parser_end(from->parser);
-  tt_message_parser_free(from->parser);
-  g_queue_clear_full(&from->pending, free_ack);
-  g_ptr_array_remove_fast(from->input->clients, from);
-  g_free(from);
+  free_client(from);
 }
 
 static void send_acks(tt_input *input) {
