@@ -52,6 +52,13 @@ struct tt_input {
 
 /* --- messages in --- */
 
+/** Sent by send_acks() once the ticket is durable, never from within the parser: sending may end the connection. */
+static void promise(client *from, uint64_t ticket, char *text) {
+  pending_ack *ack = g_new(pending_ack, 1);
+  *ack = (pending_ack){ticket, text};
+  g_queue_push_tail(&from->pending, ack);
+}
+
 static void on_refused(void *context, const tt_message_refusal *refusal) {
   client *from = context;
   tt_collector_refused(from->input->collector, from->tcp ? tt_tcp_peer(from->tcp) : "TCP", refusal);
@@ -61,8 +68,7 @@ static void on_refused(void *context, const tt_message_refusal *refusal) {
                          refusal->column);
   tt_append_xml(text, refusal->reason);
   g_string_append(text, "\"/>\n");
-  tt_tcp_send(from->tcp, text->str, text->len);  // a client that is gone is noticed by its closing
-  g_string_free(text, TRUE);
+  promise(from, 0, g_string_free(text, FALSE));
 }
 
 static void promise_ack(client *from, const tt_message *message, uint64_t ticket) {
@@ -71,9 +77,7 @@ static void promise_ack(client *from, const tt_message *message, uint64_t ticket
   tt_append_xml(text, message->device);
   tt_ms_format(time, message->time);
   g_string_append_printf(text, "\" time=\"%s\"/>\n", time);
-  pending_ack *ack = g_new(pending_ack, 1);
-  *ack = (pending_ack){ticket, g_string_free(text, FALSE)};
-  g_queue_push_tail(&from->pending, ack);
+  promise(from, ticket, g_string_free(text, FALSE));
   from->reads_answers = true;
 }
 
@@ -140,7 +144,7 @@ static void on_close(void *context, tt_tcp *tcp, const char *reason) {
 
 static void send_acks(tt_input *input) {
   uint64_t durable = tt_collector_durable(input->collector);
-  for (guint i = 0; i < input->clients->len; i++) {
+  for (guint i = input->clients->len; i-- > 0;) {  // sending may end a connection, and take it out
     client *from = g_ptr_array_index(input->clients, i);
     GString *text = NULL;
     pending_ack *ack;
@@ -281,7 +285,8 @@ void tt_input_close(tt_input *input) {
     if (input->forwards[i].reader)
       tt_collector_unsubscribe(input->collector, input->forwards[i].reader);
   }
-  tt_net_free(input->net);  // closes every connection
+  tt_net_free(input->net);  // closes every connection, without a word
+  while (input->clients->len) free_client(g_ptr_array_index(input->clients, 0));
   for (int i = 0; i < input->options.forward_count; i++) {
     if (input->forwards[i].line) g_string_free(input->forwards[i].line, TRUE);
   }
