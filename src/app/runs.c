@@ -47,11 +47,15 @@ static char *list_scenes(void *context) {
   return text;
 }
 
+tt_status tt_runs_folder(const tt_scene *scene, char *path, size_t size, tt_error *error) {
+  const tt_record_keys *keys = tt_scene_section(scene, "record", NULL);
+  return tt_state_folder(keys->folder, "runs", path, size, error);
+}
+
 tt_status tt_runs_open(tt_web *web, const tt_attach_context *context, tt_run_routes **routes,
                        tt_error *error) {
-  const tt_record_keys *keys = tt_scene_section(context->scene, "record", NULL);
   char runs[1024], state[1024], trials[1100];
-  TT_TRY(tt_state_folder(keys->folder, "runs", runs, sizeof runs, error));
+  TT_TRY(tt_runs_folder(context->scene, runs, sizeof runs, error));
   TT_TRY(tt_state_folder(NULL, "trials", state, sizeof state, error));
   snprintf(trials, sizeof trials, "%s/trials.sqlite", state);
   *routes =

@@ -8,5 +8,7 @@
 /** Adds the routes to `web` before it starts. */
 tt_status tt_runs_open(tt_web *web, const tt_attach_context *context, tt_run_routes **routes,
                        tt_error *error);
+/** The folder that the scene's runs are kept in. */
+tt_status tt_runs_folder(const tt_scene *scene, char *path, size_t size, tt_error *error);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct run_web {
   tt_run_routes *runs;
   tt_floor_line *lines;
   char scene[128];
+  char runs_folder[1024];
 } run_web;
 
 static void close_web(void *self) {
@@ -54,6 +55,7 @@ static tt_status open_live(run_web *web, const tt_attach_context *context, tt_er
   const tt_scene *scene = context->scene;
   double timestep = tt_model_timestep(tt_world_model(context->world));
   TT_TRY(copy_lines(web, scene, error));
+  TT_TRY(tt_runs_folder(scene, web->runs_folder, sizeof web->runs_folder, error));
   name_scene(web, scene->path);
   tt_live_options options = {.world = context->world,
                              .scene = web->scene,
@@ -62,6 +64,7 @@ static tt_status open_live(run_web *web, const tt_attach_context *context, tt_er
                              .timestep = timestep,
                              .tick = timestep * (double)scene->io_steps,
                              .dynamics = scene->dynamics,
+                             .runs = web->runs_folder,
                              .lines = web->lines,
                              .line_count = scene->line_count};
   TT_TRY(tt_live_open(web->server, &options, &web->live, error));

@@ -38,7 +38,7 @@ static void note_event(tt_observer *observer, uint64_t step, const char *source,
 
 /* ---- the web's thread ---- */
 
-static void say_to_all(tt_live *live, GString *text) {
+void tt_live_say_to_all(tt_live *live, GString *text) {
   for (guint i = 0; i < live->pages->len; i++)
     tt_live_page_say(live->pages->pdata[i], g_string_new_len(text->str, (gssize)text->len));
   g_string_free(text, TRUE);
@@ -57,7 +57,7 @@ static void take_views(tt_live *live) {
 
 static void take_events(tt_live *live) {
   tt_live_event event;
-  while (tt_queue_pop(live->events, &event)) say_to_all(live, tt_live_event_text(&event));
+  while (tt_queue_pop(live->events, &event)) tt_live_say_to_all(live, tt_live_event_text(&event));
 }
 
 static void show_status(tt_live *live, int64_t now) {
@@ -121,6 +121,7 @@ static void on_open(void *context, const tt_web_request *request,
   tt_live_page *page = tt_live_page_new(live, request, connection);
   tt_live_page_say(page, g_string_new_len(live->hello->str, (gssize)live->hello->len));
   tt_live_page_say(page, g_string_new_len(live->model_text->str, (gssize)live->model_text->len));
+  tt_live_phantoms_greet(page);
   g_ptr_array_add(live->pages, page);
   atomic_fetch_add(&live->watchers, 1);
   start_timer(live);
@@ -148,7 +149,13 @@ static void answer_mesh(void *context, const tt_web_request *request) {
   int count;
   const tt_mesh *meshes = tt_world_meshes(live->world, &count);
   char *end;
+  const uint8_t *kept;
+  size_t size;
   long index = strtol(request->rest, &end, 10);
+  if (*end == 0 && end != request->rest && tt_live_phantom_mesh(live, index, &kept, &size)) {
+    tt_web_respond(request, 200, "application/octet-stream", (const char *)kept, size);
+    return;
+  }
   if (*end || end == request->rest || index < 0 || index >= count) {
     tt_web_respond_error(request, TT_NOT_FOUND, "there is no such mesh");
     return;
@@ -187,6 +194,7 @@ tt_status tt_live_open(tt_web *web, const tt_live_options *options, tt_live **ma
   live->events = tt_queue_new(EVENTS, sizeof(tt_live_event));
   live->latest = tt_view_new(live->model);
   live->pages = g_ptr_array_new();
+  tt_live_phantoms_new(live);
   *made = live;
   if (!live->views || !live->events || !live->latest) {
     tt_live_close(live);
@@ -211,5 +219,6 @@ void tt_live_close(tt_live *live) {
   if (live->hello) g_string_free(live->hello, TRUE);
   if (live->model_text) g_string_free(live->model_text, TRUE);
   g_ptr_array_free(live->pages, TRUE);
+  tt_live_phantoms_free(live);
   g_free(live);
 }

@@ -20,6 +20,7 @@ typedef struct tt_live_options {
   const char *pace;      /**< "realtime", "lockstep", "fast" */
   double timestep, tick; /**< s */
   bool dynamics;
+  const char *runs;           /**< folder of kept runs that may race; NULL: none */
   const tt_floor_line *lines; /**< copied into the model message */
   int line_count;
 } tt_live_options;

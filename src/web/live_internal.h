@@ -4,6 +4,7 @@
 #define TT_WEB_LIVE_INTERNAL_H
 
 #include "core/queue.h"
+#include "record/phantom.h"
 #include "web/live.h"
 
 #include <json-c/json.h>
@@ -62,6 +63,9 @@ struct tt_live {
   double next_push_time;
 
   GPtrArray *pages;
+  GPtrArray *phantoms; /* racer; live_phantom.c */
+  guint phantoms_opening;
+  int next_phantom;
   GSource *timer;
   tt_view *latest;
   uint64_t pose_number;
@@ -86,11 +90,28 @@ void tt_live_page_say(tt_live_page *page, GString *text);
 /** Takes what the page plots out of a view. */
 void tt_live_page_sample(tt_live_page *page, const tt_view *view, uint64_t lost);
 
+void tt_live_put_u16(GString *to, unsigned value);
+void tt_live_put_f32(GString *to, double value);
+
 /* live.c */
+/** Takes the text over. */
+void tt_live_say_to_all(tt_live *live, GString *text);
 void tt_live_remove_page(tt_live *live, tt_live_page *page);
 
 /* live_request.c */
 void tt_live_request(tt_live_page *page, const char *text, size_t size);
+
+/* live_phantom.c */
+void tt_live_phantoms_new(tt_live *live);
+void tt_live_phantoms_free(tt_live *live);
+/** Tells a new page which there are. */
+void tt_live_phantoms_greet(tt_live_page *page);
+void tt_live_phantom_request(tt_live_page *page, struct json_object *request);
+unsigned tt_live_phantom_count(const tt_live *live);
+/** Appends the part of a pose frame that is theirs. */
+void tt_live_put_phantoms(GString *to, tt_live *live);
+/** A mesh of a phantom by the id that its shapes name. */
+bool tt_live_phantom_mesh(const tt_live *live, long id, const uint8_t **bytes, size_t *size);
 
 /* live_joystick.c */
 void tt_live_joystick_set(tt_live_page *page, struct json_object *request);

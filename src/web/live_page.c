@@ -11,7 +11,7 @@
 
 /* ---- little-endian binary ---- */
 
-static void put_u16(GString *to, unsigned value) {
+void tt_live_put_u16(GString *to, unsigned value) {
   uint16_t little = GUINT16_TO_LE((uint16_t)value);
   g_string_append_len(to, (const char *)&little, sizeof little);
 }
@@ -21,7 +21,7 @@ static void put_u32(GString *to, uint32_t value) {
   g_string_append_len(to, (const char *)&little, sizeof little);
 }
 
-static void put_f32(GString *to, double value) {
+void tt_live_put_f32(GString *to, double value) {
   float narrow = (float)value;
   uint32_t bits;
   memcpy(&bits, &narrow, sizeof bits);
@@ -40,27 +40,28 @@ static void put_f64(GString *to, double value) {
 static void put_contacts(GString *to, const tt_view *view) {
   for (int i = 0; i < view->contact_count; i++) {
     const tt_contact *contact = &view->contacts[i];
-    for (int k = 0; k < 3; k++) put_f32(to, contact->position[k]);
-    for (int k = 0; k < 3; k++) put_f32(to, contact->force[k]);
-    put_u16(to, (unsigned)contact->body1);
-    put_u16(to, (unsigned)contact->body2);
+    for (int k = 0; k < 3; k++) tt_live_put_f32(to, contact->position[k]);
+    for (int k = 0; k < 3; k++) tt_live_put_f32(to, contact->force[k]);
+    tt_live_put_u16(to, (unsigned)contact->body1);
+    tt_live_put_u16(to, (unsigned)contact->body2);
   }
 }
 
 static void put_pose_frame(GString *to, const tt_live_page *page, const tt_view *view) {
   g_string_append_c(to, 1);
   g_string_append_c(to, page->contacts ? 1 : 0);
-  put_u16(to, 0); /* phantoms */
+  tt_live_put_u16(to, tt_live_phantom_count(page->live));
   put_u32(to, page->sequence);
   put_f64(to, view->time);
   put_u32(to, view->epoch);
-  put_u16(to, (unsigned)view->model->body_count);
-  put_u16(to, page->contacts ? (unsigned)view->contact_count : 0);
+  tt_live_put_u16(to, (unsigned)view->model->body_count);
+  tt_live_put_u16(to, page->contacts ? (unsigned)view->contact_count : 0);
   for (int b = 0; b < view->model->body_count; b++) {
-    for (int k = 0; k < 3; k++) put_f32(to, view->body_position[b][k]);
-    for (int k = 0; k < 4; k++) put_f32(to, view->body_rotation[b][k]);
+    for (int k = 0; k < 3; k++) tt_live_put_f32(to, view->body_position[b][k]);
+    for (int k = 0; k < 4; k++) tt_live_put_f32(to, view->body_rotation[b][k]);
   }
   if (page->contacts) put_contacts(to, view);
+  tt_live_put_phantoms(to, page->live);
 }
 
 /* At most so many under way: a slow page gets fewer frames, never old ones. */
@@ -113,7 +114,7 @@ static void next_samples(tt_live_page *page, GString *frame, int64_t now) {
   tt_live_subscription *plot = &page->plot;
   g_string_append_c(frame, 2);
   g_string_append_c(frame, 0);
-  put_u16(frame, (unsigned)plot->count);
+  tt_live_put_u16(frame, (unsigned)plot->count);
   put_u32(frame, plot->number);
   put_u32(frame, plot->samples->len / ((guint)plot->count + 1));
   put_u32(frame, plot->lost);

@@ -144,6 +144,7 @@ static void obey(tt_live_page *page, struct json_object *request) {
       {"monitor", monitor},
       {"contacts", show_contacts},
       {"joystick", tt_live_joystick_set},
+      {"phantom", tt_live_phantom_request},
   };
   const char *type = text_of(request, "type");
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {

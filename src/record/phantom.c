@@ -1,0 +1,268 @@
+#include "record/phantom.h"
+
+#include "record/export.h"
+#include "record/run_log.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_BODIES 10000
+#define TRACK_EVERY 50000u /* µs between two points of the track */
+#define WINDOW 30.0        /* s: a place may be passed several times */
+
+typedef struct place {
+  double time, x, y;
+} place;
+
+struct tt_phantom {
+  tt_run_log *log;
+  tt_run_cursor cursor;
+  struct json_object *model;
+  int *bodies;       /* index in the log's model */
+  uint32_t *entries; /* of their poses */
+  double (*poses)[7];
+  int body_count;
+  int root; /* index into bodies of the first robot's root */
+  double time;
+  place *track; /* of the root */
+  size_t track_count;
+};
+
+static int64_t int_of(struct json_object *from, const char *key, int64_t fallback) {
+  struct json_object *value;
+  return json_object_object_get_ex(from, key, &value) ? json_object_get_int64(value) : fallback;
+}
+
+static const char *text_of(struct json_object *from, const char *key) {
+  struct json_object *value;
+  const char *text =
+      json_object_object_get_ex(from, key, &value) ? json_object_get_string(value) : NULL;
+  return text ? text : "";
+}
+
+/* The list under `key`; NULL when the model has none. */
+static struct json_object *list_of(struct json_object *from, const char *key, size_t *count) {
+  struct json_object *list;
+  *count = 0;
+  if (!json_object_object_get_ex(from, key, &list) || !json_object_is_type(list, json_type_array))
+    return NULL;
+  *count = json_object_array_length(list);
+  return list;
+}
+
+/* ---- opening ---- */
+
+static tt_status read_model(tt_phantom *phantom, tt_error *error) {
+  tt_wpilog_record record;
+  uint32_t entry = tt_run_log_find(phantom->log, "/tether/model");
+  if (!tt_run_cursor_value(&phantom->cursor, entry, &record))
+    return tt_fail(error, TT_INVALID, "the run does not keep what its robots look like");
+  char *text = strndup((const char *)record.payload, record.size);
+  phantom->model = text ? json_tokener_parse(text) : NULL;
+  free(text);
+  if (json_object_is_type(phantom->model, json_type_object)) return TT_OK;
+  return tt_fail(error, TT_INVALID, "what the run keeps of its robots can't be read");
+}
+
+/* Bodies of robots; the arena stands still or is the live one's. */
+static tt_status find_bodies(tt_phantom *phantom, tt_error *error) {
+  size_t count, robots;
+  struct json_object *bodies = list_of(phantom->model, "bodies", &count);
+  struct json_object *list = list_of(phantom->model, "robots", &robots);
+  if (count > MOST_BODIES) count = MOST_BODIES;
+  phantom->bodies = calloc(count + 1, sizeof *phantom->bodies);
+  phantom->entries = calloc(count + 1, sizeof *phantom->entries);
+  phantom->poses = calloc(count + 1, sizeof *phantom->poses);
+  if (!phantom->bodies || !phantom->entries || !phantom->poses)
+    return tt_fail(error, TT_NOMEM, "out of memory");
+  int64_t root = robots ? int_of(json_object_array_get_idx(list, 0), "root", -1) : -1;
+  for (size_t i = 0; i < count; i++) {
+    struct json_object *body = json_object_array_get_idx(bodies, i);
+    char name[400];
+    if (int_of(body, "robot", -1) < 0) continue;
+    snprintf(name, sizeof name, "/poses/%s", text_of(body, "name"));
+    if ((int64_t)i == root) phantom->root = phantom->body_count;
+    phantom->bodies[phantom->body_count] = (int)i;
+    phantom->poses[phantom->body_count][3] = 1;
+    phantom->entries[phantom->body_count++] = tt_run_log_find(phantom->log, name);
+  }
+  return phantom->body_count ? TT_OK : tt_fail(error, TT_INVALID, "the run has no robot");
+}
+
+static tt_status read_track(tt_phantom *phantom, tt_error *error) {
+  tt_wpilog_record record;
+  size_t capacity = (size_t)(tt_run_log_duration(phantom->log) / TRACK_EVERY) + 2;
+  uint64_t next = 0;
+  phantom->track = calloc(capacity, sizeof *phantom->track);
+  if (!phantom->track) return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_run_cursor_rewind(&phantom->cursor);
+  while (tt_run_cursor_next(&phantom->cursor, &record) == TT_OK) {
+    if (record.entry != phantom->entries[phantom->root] || record.timestamp < next) continue;
+    if (!tt_record_fits(TT_ROLE_POSE, &record) || phantom->track_count == capacity) continue;
+    phantom->track[phantom->track_count++] =
+        (place){(double)record.timestamp / 1e6, tt_wpilog_double(record.payload),
+                tt_wpilog_double(record.payload + 8)};
+    next = record.timestamp + TRACK_EVERY;
+  }
+  return TT_OK;
+}
+
+static tt_status open_phantom(tt_phantom *phantom, const char *path, tt_error *error) {
+  TT_TRY(tt_run_log_open(path, &phantom->log, error));
+  if (!tt_run_cursor_open(&phantom->cursor, phantom->log))
+    return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_run_cursor_seek(&phantom->cursor, 0);
+  TT_TRY(read_model(phantom, error));
+  TT_TRY(find_bodies(phantom, error));
+  return read_track(phantom, error);
+}
+
+tt_status tt_phantom_open(const char *path, tt_phantom **made, tt_error *error) {
+  *made = NULL;
+  tt_phantom *phantom = calloc(1, sizeof *phantom);
+  if (!phantom) return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_status status = open_phantom(phantom, path, error);
+  if (status != TT_OK) {
+    tt_phantom_close(phantom);
+    return status;
+  }
+  *made = phantom;
+  return TT_OK;
+}
+
+void tt_phantom_close(tt_phantom *phantom) {
+  if (!phantom) return;
+  tt_run_cursor_close(&phantom->cursor);
+  tt_run_log_close(phantom->log);
+  json_object_put(phantom->model);
+  free(phantom->bodies);
+  free(phantom->entries);
+  free(phantom->poses);
+  free(phantom->track);
+  free(phantom);
+}
+
+/* ---- what it looks like ---- */
+
+static int place_of(const tt_phantom *phantom, int64_t body) {
+  for (int i = 0; i < phantom->body_count; i++)
+    if (phantom->bodies[i] == body) return i;
+  return -1;
+}
+
+static struct json_object *copy_of(struct json_object *from) {
+  struct json_object *made = NULL;
+  json_object_deep_copy(from, &made, NULL);
+  return made;
+}
+
+static struct json_object *describe_bodies(const tt_phantom *phantom) {
+  size_t count;
+  struct json_object *bodies = list_of(phantom->model, "bodies", &count);
+  struct json_object *made = json_object_new_array();
+  for (int i = 0; i < phantom->body_count; i++) {
+    struct json_object *body =
+        copy_of(json_object_array_get_idx(bodies, (size_t)phantom->bodies[i]));
+    json_object_object_add(body, "parent",
+                           json_object_new_int(place_of(phantom, int_of(body, "parent", -1))));
+    json_object_array_add(made, body);
+  }
+  return made;
+}
+
+static struct json_object *describe_shapes(const tt_phantom *phantom, int mesh_base) {
+  size_t count;
+  struct json_object *shapes = list_of(phantom->model, "shapes", &count);
+  struct json_object *made = json_object_new_array();
+  for (size_t i = 0; i < count; i++) {
+    struct json_object *from = json_object_array_get_idx(shapes, i);
+    int body = place_of(phantom, int_of(from, "body", -1));
+    int64_t mesh = int_of(from, "mesh", -1);
+    if (body < 0) continue;
+    struct json_object *shape = copy_of(from);
+    json_object_object_add(shape, "body", json_object_new_int(body));
+    json_object_object_add(shape, "mesh", json_object_new_int64(mesh < 0 ? -1 : mesh + mesh_base));
+    json_object_array_add(made, shape);
+  }
+  return made;
+}
+
+struct json_object *tt_phantom_describe(const tt_phantom *phantom, int id, const char *run,
+                                        int mesh_base) {
+  struct json_object *made = json_object_new_object();
+  json_object_object_add(made, "id", json_object_new_int(id));
+  json_object_object_add(made, "run", json_object_new_string(run));
+  json_object_object_add(made, "name", json_object_new_string(tt_phantom_robot(phantom)));
+  json_object_object_add(made, "shapes", describe_shapes(phantom, mesh_base));
+  json_object_object_add(made, "bodies", describe_bodies(phantom));
+  return made;
+}
+
+bool tt_phantom_mesh(const tt_phantom *phantom, int mesh, const uint8_t **bytes, size_t *size) {
+  char name[64];
+  tt_wpilog_record record;
+  snprintf(name, sizeof name, "/tether/meshes/%d", mesh);
+  if (!tt_run_cursor_value(&phantom->cursor, tt_run_log_find(phantom->log, name), &record))
+    return false;
+  *bytes = record.payload;
+  *size = record.size;
+  return true;
+}
+
+const char *tt_phantom_robot(const tt_phantom *phantom) {
+  size_t count;
+  struct json_object *robots = list_of(phantom->model, "robots", &count);
+  return count ? text_of(json_object_array_get_idx(robots, 0), "name") : "";
+}
+
+/* ---- where it is ---- */
+
+const double (*tt_phantom_poses(tt_phantom *phantom, double time, int *count))[7] {
+  uint64_t at = time > 0 ? (uint64_t)(time * 1e6 + 0.5) : 0;
+  tt_wpilog_record record;
+  phantom->time = time;
+  if (at >= phantom->cursor.time)
+    tt_run_cursor_advance(&phantom->cursor, at);
+  else
+    tt_run_cursor_seek(&phantom->cursor, at);
+  for (int i = 0; i < phantom->body_count; i++) {
+    if (!tt_run_cursor_value(&phantom->cursor, phantom->entries[i], &record)) continue;
+    if (!tt_record_fits(TT_ROLE_POSE, &record)) continue;
+    for (int k = 0; k < 7; k++) phantom->poses[i][k] = tt_wpilog_double(record.payload + 8 * k);
+  }
+  *count = phantom->body_count;
+  return (const double(*)[7])phantom->poses;
+}
+
+/* First point of the track at or after `time`. */
+static size_t track_at(const tt_phantom *phantom, double time) {
+  size_t low = 0, high = phantom->track_count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (phantom->track[middle].time < time)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+void tt_phantom_gap(const tt_phantom *phantom, double x, double y, double *seconds,
+                    double *metres) {
+  const double *now = phantom->poses[phantom->root];
+  double nearest = INFINITY;
+  *metres = hypot(now[0] - x, now[1] - y);
+  *seconds = 0;
+  for (size_t i = track_at(phantom, phantom->time - WINDOW); i < phantom->track_count; i++) {
+    const place *at = &phantom->track[i];
+    double gap = phantom->time - at->time;
+    if (gap < -WINDOW) break;
+    /* Of places about as near, the one passed closest to now. */
+    double distance = hypot(at->x - x, at->y - y) + 1e-3 * fabs(gap);
+    if (distance >= nearest) continue;
+    nearest = distance;
+    *seconds = gap;
+  }
+}

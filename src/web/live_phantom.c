@@ -1,0 +1,183 @@
+/* live_phantom.c: kept runs raced beside the live world. Opening one takes as long as its log is large, so that happens
+ * in a thread of its own; everything else in the web's thread.
+ */
+#include "web/live_internal.h"
+#include "web/run_routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PHANTOMS 8
+#define MESHES_EACH 65536 /* mesh ids of phantom N begin at N × this */
+
+typedef struct racer {
+  int id;
+  char *run;
+  tt_phantom *phantom;
+} racer;
+
+/* A log being opened. */
+typedef struct opening {
+  tt_live *live;
+  GMainContext *context;
+  char *run, *path;
+  tt_phantom *phantom;
+  tt_error error;
+} opening;
+
+static void free_racer(gpointer data) {
+  racer *freed = data;
+  tt_phantom_close(freed->phantom);
+  g_free(freed->run);
+  g_free(freed);
+}
+
+static GString *describe(const tt_live *live) {
+  struct json_object *made = json_object_new_object();
+  struct json_object *list = json_object_new_array();
+  json_object_object_add(made, "type", json_object_new_string("phantoms"));
+  for (guint i = 0; i < live->phantoms->len; i++) {
+    const racer *one = live->phantoms->pdata[i];
+    json_object_array_add(
+        list, tt_phantom_describe(one->phantom, one->id, one->run, one->id * MESHES_EACH));
+  }
+  json_object_object_add(made, "phantoms", list);
+  GString *text = g_string_new(json_object_to_json_string_ext(made, JSON_C_TO_STRING_PLAIN));
+  json_object_put(made);
+  return text;
+}
+
+static void tell_all(tt_live *live) {
+  live->pose_number++; /* a paused world is drawn again too */
+  tt_live_say_to_all(live, describe(live));
+}
+
+void tt_live_phantoms_greet(tt_live_page *page) {
+  if (page->live->phantoms->len) tt_live_page_say(page, describe(page->live));
+}
+
+/* ---- adding and removing ---- */
+
+static gboolean finish(gpointer data) {
+  opening *done = data;
+  tt_live *live = done->live;
+  live->phantoms_opening--;
+  if (!done->phantom) {
+    tt_live_say_to_all(live, tt_live_error(done->error.text));
+  } else if (live->phantoms->len < MOST_PHANTOMS) {
+    racer *made = g_new(racer, 1);
+    *made = (racer){live->next_phantom++, g_strdup(done->run), done->phantom};
+    done->phantom = NULL;
+    g_ptr_array_add(live->phantoms, made);
+    tell_all(live);
+  }
+  return G_SOURCE_REMOVE;
+}
+
+static void free_opening(gpointer data) {
+  opening *freed = data;
+  tt_phantom_close(freed->phantom);
+  g_free(freed->run);
+  g_free(freed->path);
+  g_free(freed);
+}
+
+static gpointer open_log(gpointer data) {
+  opening *held = data;
+  GMainContext *context = held->context;
+  tt_phantom_open(held->path, &held->phantom, &held->error);
+  GSource *source = g_idle_source_new();
+  g_source_set_callback(source, finish, held, free_opening);
+  g_source_attach(source, context);
+  g_source_unref(source);
+  g_main_context_unref(context);
+  return NULL;
+}
+
+static void add(tt_live_page *page, const char *run) {
+  tt_live *live = page->live;
+  char *path = tt_run_path(live->options.runs, run);
+  if (!path || live->phantoms->len + live->phantoms_opening >= MOST_PHANTOMS) {
+    tt_live_page_say(
+        page, tt_live_error(path ? "no more than 8 runs race at a time" : "there is no such run"));
+    g_free(path);
+    return;
+  }
+  opening *held = g_new0(opening, 1);
+  *held = (opening){.live = live,
+                    .context = g_main_context_ref(tt_web_context(live->web)),
+                    .run = g_strdup(run),
+                    .path = path};
+  live->phantoms_opening++;
+  g_thread_unref(g_thread_new("phantom", open_log, held));
+}
+
+static void take_out(tt_live_page *page, int id) {
+  tt_live *live = page->live;
+  for (guint i = 0; i < live->phantoms->len; i++) {
+    if (((racer *)live->phantoms->pdata[i])->id != id) continue;
+    g_ptr_array_remove_index(live->phantoms, i);
+    tell_all(live);
+    return;
+  }
+  tt_live_page_say(page, tt_live_error("there is no such phantom"));
+}
+
+void tt_live_phantom_request(tt_live_page *page, struct json_object *request) {
+  struct json_object *value;
+  if (json_object_object_get_ex(request, "add", &value) &&
+      json_object_is_type(value, json_type_string))
+    add(page, json_object_get_string(value));
+  else if (json_object_object_get_ex(request, "remove", &value) &&
+           json_object_is_type(value, json_type_int))
+    take_out(page, json_object_get_int(value));
+  else
+    tt_live_page_say(page, tt_live_error("phantom: add a run, or remove an id"));
+}
+
+bool tt_live_phantom_mesh(const tt_live *live, long id, const uint8_t **bytes, size_t *size) {
+  for (guint i = 0; i < live->phantoms->len; i++) {
+    const racer *one = live->phantoms->pdata[i];
+    if (id / MESHES_EACH == one->id)
+      return tt_phantom_mesh(one->phantom, (int)(id % MESHES_EACH), bytes, size);
+  }
+  return false;
+}
+
+/* ---- frames ---- */
+
+/* The live robot of the phantom's name, or else the first. */
+static int rival(const tt_live *live, const racer *one) {
+  const tt_model *model = live->model;
+  for (int i = 0; i < model->robot_count; i++)
+    if (strcmp(model->robots[i].name, tt_phantom_robot(one->phantom)) == 0)
+      return model->robots[i].root_body;
+  return model->robot_count ? model->robots[0].root_body : 0;
+}
+
+unsigned tt_live_phantom_count(const tt_live *live) { return live->phantoms->len; }
+
+void tt_live_put_phantoms(GString *to, tt_live *live) {
+  const tt_view *view = live->latest;
+  for (guint i = 0; i < live->phantoms->len; i++) {
+    racer *one = live->phantoms->pdata[i];
+    const double *place = view->body_position[rival(live, one)];
+    double seconds, metres;
+    int count;
+    const double(*poses)[7] = tt_phantom_poses(one->phantom, view->time, &count);
+    tt_phantom_gap(one->phantom, place[0], place[1], &seconds, &metres);
+    tt_live_put_u16(to, (unsigned)one->id);
+    tt_live_put_u16(to, (unsigned)count);
+    tt_live_put_f32(to, seconds);
+    tt_live_put_f32(to, metres);
+    for (int b = 0; b < count; b++)
+      for (int k = 0; k < 7; k++) tt_live_put_f32(to, poses[b][k]);
+  }
+}
+
+void tt_live_phantoms_new(tt_live *live) {
+  live->phantoms = g_ptr_array_new_with_free_func(free_racer);
+  live->next_phantom = 1;
+}
+
+void tt_live_phantoms_free(tt_live *live) { g_ptr_array_unref(live->phantoms); }
