@@ -24,6 +24,7 @@ tt_status tt_attach_all(const tt_attach_context *context, tt_attached **made, tt
   tt_attach_context shared = *context;
   shared.collector = &attached->collector;
   for (size_t i = 0; i < COUNT; i++) {
+    if (context->kept && !attachments[i]->shows) continue;
     tt_status status = attachments[i]->open(&shared, &attached->selves[i], error);
     if (status == TT_OK) continue;
     tt_attached_close(attached);

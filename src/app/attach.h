@@ -15,10 +15,21 @@ typedef struct tt_attach_context {
   const tt_scene *scene;
   const tt_scene_options *options;
   tt_world *world;
+  const void *
+      initial_state; /**< from which the world starts, as tt_world_save() gives it; NULL: the scene's own */
+  size_t initial_state_size;
+  const struct tt_attached_run
+      *kept; /**< a kept run is shown, not a new one made; NULL: the usual */
   /** Where telemetry leaves its collector for those behind it in the table; NULL inside where there is none. Set by
    *  tt_attach_all(). */
   struct tt_collector **collector;
 } tt_attach_context;
+
+/** A kept run that is shown in place of a new one. Only attachments that say so open then. */
+typedef struct tt_attached_run {
+  const char *name;
+  double duration; /**< s */
+} tt_attached_run;
 
 typedef struct tt_attachment {
   const char *name; /**< in the ready line: "web" */
@@ -27,6 +38,7 @@ typedef struct tt_attachment {
   /** For the ready line, "http://127.0.0.1:8080"; NULL: nothing to say. May be NULL. */
   const char *(*address)(void *self);
   void (*close)(void *self);
+  bool shows; /**< also opens for a kept run */
 } tt_attachment;
 
 typedef struct tt_attached tt_attached;

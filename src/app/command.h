@@ -13,7 +13,8 @@
   X(joystick)                                                                                      \
   X(bench)                                                                                         \
   X(verify)                                                                                        \
-  X(export)
+  X(export)                                                                                        \
+  X(replay)
 
 typedef struct tt_app_command {
   const char *name;    /**< "run" */

@@ -15,6 +15,8 @@ const char tt_scene_options_help[] =
     "  --speed FACTOR              of real time\n"
     "  --duration SIM_SECONDS      ends after that much simulated time\n"
     "  --record FILE               writes inputs and events to FILE\n"
+    "  --from-state FILE           goes on from a saved state instead of the scene's beginning\n"
+    "  --save-state FILE           saves the state at the end\n"
     "  --no-web                    serves no pages\n"
     "  --remote_control_port PORT  where lockstep-tcp listens\n";
 
@@ -24,6 +26,8 @@ enum {
   OPTION_SPEED,
   OPTION_DURATION,
   OPTION_RECORD,
+  OPTION_FROM_STATE,
+  OPTION_SAVE_STATE,
   OPTION_NO_WEB,
   OPTION_PORT
 };
@@ -34,6 +38,8 @@ static const struct option long_options[] = {
     {"speed", required_argument, NULL, OPTION_SPEED},
     {"duration", required_argument, NULL, OPTION_DURATION},
     {"record", required_argument, NULL, OPTION_RECORD},
+    {"from-state", required_argument, NULL, OPTION_FROM_STATE},
+    {"save-state", required_argument, NULL, OPTION_SAVE_STATE},
     {"no-web", no_argument, NULL, OPTION_NO_WEB},
     {"no_web", no_argument, NULL, OPTION_NO_WEB},
     {"remote_control_port", required_argument, NULL, OPTION_PORT},
@@ -100,6 +106,8 @@ static tt_status take_option(tt_scene_options *options, int option, const char *
       TT_TRY(check_positive("duration", value, TT_TIME, error));
       return add_setting(options, "duration", value, error);
     case OPTION_RECORD: return add_setting(options, "record.file", value, error);
+    case OPTION_FROM_STATE: options->from_state = value; return TT_OK;
+    case OPTION_SAVE_STATE: options->save_state = value; return TT_OK;
     case OPTION_PORT: return set_port(options, value, error);
     case OPTION_NO_WEB: options->no_web = true; return TT_OK;
     case ':': return tt_fail(error, TT_USAGE, "%s needs a value", text);

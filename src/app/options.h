@@ -13,6 +13,7 @@ typedef struct tt_scene_options {
   char **owned; /**< texts made here */
   int owned_count;
   bool no_web;
+  const char *from_state, *save_state; /**< files; NULL: none */
 } tt_scene_options;
 
 /** The lines of --help for these options. */

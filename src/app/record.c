@@ -157,6 +157,8 @@ static tt_status open_recorder(const tt_attach_context *context, const tt_record
                                  .model = model,
                                  .meshes = meshes,
                                  .mesh_count = mesh_count,
+                                 .initial_state = context->initial_state,
+                                 .initial_state_size = context->initial_state_size,
                                  .statistics = count_run,
                                  .statistics_context = context->world,
                                  .files = files.files,

@@ -2,100 +2,13 @@
 #include "app/assemble.h"
 #include "app/attach.h"
 #include "app/command.h"
+#include "app/drive.h"
 #include "app/options.h"
-#include "app/status_line.h"
-#include "record/section.h"
 #include "core/log.h"
+#include "record/section.h"
+#include "record/state_file.h"
 
-#include <sched.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-/* What the signal handler, which may run in any thread, touches: the world, once there is one; when the first signal
- * came; and how many handlers are at it. */
-static _Atomic(tt_world *) running;
-static atomic_llong first_signal; /* ns, monotonic; 0: none yet */
-static atomic_int handlers;
-
-#define PATIENCE_NS 1000000000LL
-
-/** The first signal ends the run in order; one that comes a second later, at once. Those between are the same wish
- *  told twice (a terminal and a script, for example). */
-static void on_signal(int number) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  long long now = time.tv_sec * 1000000000LL + time.tv_nsec, first = 0;
-  if (!atomic_compare_exchange_strong(&first_signal, &first, now) && now - first > PATIENCE_NS) {
-    _exit(128 + number);
-  }
-  atomic_fetch_add(&handlers, 1);
-  tt_world *world = atomic_load(&running);
-  if (world) tt_world_interrupt(world);
-  atomic_fetch_sub(&handlers, 1);
-}
-
-/** From here on no handler touches the world. */
-static void forget_world(void) {
-  atomic_store(&running, NULL);
-  while (atomic_load(&handlers) > 0) sched_yield();
-}
-
-/** The physics engine gave up in the middle of a step: what a proof needs is saved before the program aborts. */
-static void on_fatal(const char *text) {
-  (void)text; /* physics has logged it */
-  tt_world *world = atomic_load(&running);
-  if (world) tt_world_flush_journal(world);
-}
-
-static void catch_signals(void) {
-  struct sigaction action = {.sa_handler = on_signal};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  signal(SIGPIPE, SIG_IGN);
-  tt_physics_set_fatal_hook(on_fatal);
-}
-
-/** One line, when every socket is bound: "ready NAME=ADDRESS …". */
-static void say_ready(const tt_world *world, const tt_attached *attached) {
-  char line[8192] = "ready";
-  size_t used = strlen(line);
-  for (int i = 0; i < tt_world_wire_count(world) && used < sizeof line; i++) {
-    const tt_wire *wire = tt_world_wire_at(world, i);
-    used += (size_t)snprintf(line + used, sizeof line - used, " %s=%s", wire->name,
-                             wire->ops->address(wire));
-  }
-  if (used > sizeof line - 2) used = sizeof line - 2;
-  used += tt_attached_addresses(attached, line + used, sizeof line - 1 - used);
-  line[used++] = '\n';
-  if (write(STDERR_FILENO, line, used) < 0) tt_log_warning("nobody reads standard error");
-}
-
-/** What a real-time run is judged by. */
-static void say_how_it_went(tt_world *world) {
-  const tt_view *view = tt_world_view(world);
-  tt_world_status status;
-  tt_world_get_status(world, &status);
-  tt_log_info("%.3f s simulated, %llu of %llu ticks late", view->time,
-              (unsigned long long)view->late_ticks, (unsigned long long)status.tick);
-}
-
-/** The world stands: says so, runs it, and says why it ended. */
-static tt_status drive(tt_world *world, const tt_attached *attached, tt_error *error) {
-  say_ready(world, attached);
-  tt_status_line *line = tt_status_line_start(world);
-  atomic_store(&running, world);
-  if (atomic_load(&first_signal)) tt_world_interrupt(world);
-  tt_status status = tt_world_run(world, error);
-  forget_world();
-  tt_status_line_stop(line);
-  say_how_it_went(world);
-  return status;
-}
 
 static tt_status run_scene(const tt_scene *scene, const tt_scene_options *options,
                            tt_error *error) {
@@ -103,19 +16,28 @@ static tt_status run_scene(const tt_scene *scene, const tt_scene_options *option
   tt_assembly assembly = {.hash_every_tick = *record->on};
   tt_world *world;
   tt_attached *attached = NULL;
+  void *state = NULL;
   TT_TRY(tt_assemble(scene, &assembly, &world, error));
   tt_attach_context context = {.scene = scene, .options = options, .world = world};
-  tt_status status = tt_attach_all(&context, &attached, error);
-  if (status == TT_OK) status = drive(world, attached, error);
+  tt_status status = TT_OK;
+  if (options->from_state)
+    status =
+        tt_state_file_read(options->from_state, world, &state, &context.initial_state_size, error);
+  context.initial_state = state;
+  if (status == TT_OK) status = tt_attach_all(&context, &attached, error);
+  if (status == TT_OK) status = tt_drive_world(world, attached, error);
+  if (status == TT_OK && options->save_state)
+    status = tt_state_file_write(options->save_state, world, error);
   tt_attached_close(attached);
   tt_world_free(world);
+  free(state);
   return status;
 }
 
 static tt_status run(int argc, char **argv, tt_error *error) {
   tt_scene_options options;
   tt_scene *scene = NULL;
-  catch_signals();
+  tt_catch_signals();
   tt_status status = tt_scene_options_parse(argc, argv, &options, error);
   if (status == TT_OK)
     status = tt_scene_load(options.scene, options.settings, options.setting_count, &scene, error);

@@ -43,5 +43,7 @@ static const char *telemetry_address(void *self) {
   return tt_telemetry_address(((run_telemetry *)self)->service);
 }
 
-const tt_attachment tt_telemetry_attachment = {"robocar-xml", open_telemetry, telemetry_address,
-                                               close_telemetry};
+const tt_attachment tt_telemetry_attachment = {.name = "robocar-xml",
+                                               .open = open_telemetry,
+                                               .address = telemetry_address,
+                                               .close = close_telemetry};

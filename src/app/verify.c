@@ -31,6 +31,20 @@ static void say_different(const tt_replay *replay, const tt_world *world,
     printf("no recorded signal differs at that step yet\n");
 }
 
+/* A run that went on from a saved state does so again. */
+static tt_status restore(tt_world *world, const tt_run_log *log, tt_error *error) {
+  tt_run_cursor cursor;
+  tt_wpilog_record record;
+  tt_status status = TT_OK;
+  if (!tt_run_cursor_open(&cursor, log)) return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_run_cursor_seek(&cursor, 0);
+  if (tt_run_cursor_value(&cursor, tt_run_log_find(log, "/tether/initial_state"), &record) &&
+      tt_world_restore(world, record.payload, record.size) != TT_OK)
+    status = tt_fail(error, TT_INVALID, "the state from which the run started can't be restored");
+  tt_run_cursor_close(&cursor);
+  return status;
+}
+
 /* Ticks until every hash is compared or one differs. */
 static tt_status repeat(tt_world *world, tt_replay *replay, tt_error *error) {
   tt_progress progress = tt_progress_start("verify");
@@ -51,6 +65,7 @@ static tt_status verify_in(const tt_scene *scene, const tt_run_log *log, tt_erro
   TT_TRY(tt_assemble(scene, &assembly, &world, error));
   uint64_t started = tt_net_now();
   tt_status status = tt_replay_open(log, &replay, error);
+  if (status == TT_OK) status = restore(world, log, error);
   if (status == TT_OK) status = tt_replay_attach(replay, world);
   if (status == TT_OK) status = repeat(world, replay, error);
   if (status == TT_OK) {

@@ -64,6 +64,8 @@ static tt_status open_live(run_web *web, const tt_attach_context *context, tt_er
                              .timestep = timestep,
                              .tick = timestep * (double)scene->io_steps,
                              .dynamics = scene->dynamics,
+                             .kept = context->kept ? context->kept->name : NULL,
+                             .kept_duration = context->kept ? context->kept->duration : 0,
                              .runs = web->runs_folder,
                              .lines = web->lines,
                              .line_count = scene->line_count};
@@ -96,4 +98,5 @@ static tt_status open_web(const tt_attach_context *context, void **self, tt_erro
 
 static const char *web_address(void *self) { return tt_web_address(((run_web *)self)->server); }
 
-const tt_attachment tt_web_attachment = {"web", open_web, web_address, close_web};
+const tt_attachment tt_web_attachment = {
+    .name = "web", .open = open_web, .address = web_address, .close = close_web, .shows = true};

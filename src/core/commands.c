@@ -65,6 +65,7 @@ tt_status tt_world_apply(tt_world *world, const char *source, const tt_submissio
     return TT_BAD_MESSAGE;
   }
   if (world->stopped) return TT_OK; /* heard, but the emergency stop holds */
+  if (world->player) return TT_OK;  /* what is shown was decided long ago */
   tt_world_journal(
       world,
       &(tt_entry){

@@ -21,6 +21,8 @@ static void set_stopped(tt_world *world, const tt_mail *mail) {
 
 static void set_paused(tt_world *world, const tt_mail *mail) {
   if (world->paused == (mail->value != 0)) return;
+  if (world->player && world->paused && world->total_steps >= world->player->steps)
+    tt_world_seek(world, 0); /* once more */
   world->paused = mail->value != 0;
   tt_world_event(world, mail->source, world->paused ? "paused" : "resumed");
 }
@@ -37,6 +39,7 @@ static void open_mail(tt_world *world, tt_mail *mail) {
       tt_pacer_restart(&world->pacer, mail->value, tt_net_now());
       tt_world_event(world, mail->source, "speed %g", mail->value);
       break;
+    case TT_MAIL_SEEK: tt_world_seek(world, mail->value); break;
     case TT_MAIL_RESET:
       if (mail->index == TT_NO_ROBOT)
         world->reset_world = true;
@@ -129,7 +132,7 @@ static bool may_tick(tt_world *world, bool realtime) {
 }
 
 static bool finished(const tt_world *world) {
-  return world->spec.duration > 0 &&
+  return !world->player && world->spec.duration > 0 &&
          tt_world_step_time(world, world->total_steps) >= world->spec.duration - 1e-9;
 }
 

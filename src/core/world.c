@@ -151,8 +151,24 @@ static void reset_parts(tt_world *world, int robot) {
   }
 }
 
+void tt_world_seek(tt_world *world, double time) {
+  if (!world->player || !(time >= 0)) return;
+  double wanted = time / tt_model_timestep(world->model) + 1e-6;
+  uint64_t last = world->player->steps;
+  uint64_t step = wanted < (double)last ? (uint64_t)wanted : last;
+  world->step = world->total_steps = step - step % world->spec.io_steps;
+  world->epoch++; /* for those who watch: what follows does not go on from before */
+  tt_world_sense(world);
+  send_to(world, TT_NO_ROBOT);
+  publish(world);
+}
+
 /* Back to the initial state: the whole world, or one robot and nothing else. */
 static void reset(tt_world *world, int robot) {
+  if (world->player) {
+    tt_world_seek(world, 0);
+    return;
+  }
   tt_world_journal(world, &(tt_entry){.kind = TT_ENTRY_RESET, .source = "world", .robot = robot});
   if (robot == TT_NO_ROBOT) {
     tt_physics_reset(world->physics);
@@ -211,6 +227,7 @@ static void supervise(tt_world *world) {
 }
 
 static void actuate(tt_world *world) {
+  if (world->player) return;
   tt_world_refresh_drives(world);
   if (!world->parts_actuate) return;
   memcpy(world->drives, world->command_drives,
@@ -236,9 +253,10 @@ static tt_status place(tt_world *world, bool last) {
 }
 
 static tt_status step(tt_world *world, bool last, tt_error *reason) {
-  TT_TRY(world->spec.dynamics
-             ? tt_physics_step(world->physics, world->drives, world->controls, last, reason)
-             : place(world, last));
+  if (!world->player)
+    TT_TRY(world->spec.dynamics
+               ? tt_physics_step(world->physics, world->drives, world->controls, last, reason)
+               : place(world, last));
   world->step++;
   world->total_steps++;
   return TT_OK;
@@ -278,6 +296,10 @@ void tt_world_sense(tt_world *world) {
   view->time = tt_world_step_time(world, world->step);
   view->match_time = match_time(world);
   view->late_ticks = world->pacer.late_ticks;
+  if (world->player) {
+    world->player->show(world->player, world->total_steps, view);
+    return;
+  }
   tt_physics_view(world->physics, view);
   memcpy(view->commands, world->commands, (size_t)world->model->command_count * sizeof(double));
   for (int i = 0; i < world->spec.part_count; i++)
@@ -325,6 +347,10 @@ tt_status tt_world_tick(tt_world *world, tt_error *error) {
   tt_world_sense(world);
   send_to(world, TT_NO_ROBOT);
   publish(world);
+  if (world->player && world->total_steps >= world->player->steps && !world->paused) {
+    world->paused = true;
+    tt_world_event(world, "world", "the kept run ends here");
+  }
   return TT_OK;
 }
 

@@ -101,11 +101,23 @@ void tt_world_set_feed(tt_world *world, tt_feed *feed);
 tt_status tt_world_apply_entry(tt_world *world, const tt_entry *entry);
 uint64_t tt_world_step(const tt_world *world);
 
+/* --- a world that shows a kept run instead of computing one --- */
+/** Where its views come from. */
+typedef struct tt_player {
+  /** Fills `view` with what was `step` steps after the run began. World's thread. */
+  void (*show)(struct tt_player *player, uint64_t step, tt_view *view);
+  uint64_t steps; /**< of the run; at its end the world pauses */
+} tt_player;
+/** Before the first tick; `player` must outlive the world. No step is made, no command taken; a reset goes back to the
+ *  beginning, and simulated time counts through the resets of the run. */
+void tt_world_set_player(tt_world *world, tt_player *player);
+
 /* --- the mailbox: the one way in from other threads, drained at *receive* --- */
 typedef enum tt_mail_kind {
   TT_MAIL_PAUSE,    /**< value 1 pauses, 0 resumes */
   TT_MAIL_STEP,     /**< makes `value` ticks while paused */
   TT_MAIL_SPEED,    /**< factor `value` of real time */
+  TT_MAIL_SEEK,     /**< a kept run: shows what was at `value` s */
   TT_MAIL_RESET,    /**< robot `index`, or the world if TT_NO_ROBOT */
   TT_MAIL_STOP_ALL, /**< e-stop: value 1 sets every command safe and refuses others until value 0 */
   TT_MAIL_COMMAND,  /**< command `index` gets `value` (checked like any other) */

@@ -72,7 +72,8 @@ struct tt_world {
   tt_journal_sink *sinks[TT_MAX_SINKS];
   int observer_count, sink_count;
   bool unverifiable;
-  tt_feed *feed; /* recorded inputs, or NULL */
+  tt_feed *feed;     /* recorded inputs, or NULL */
+  tt_player *player; /* a kept run that is shown, or NULL */
 
   tt_pacer pacer;
   tt_queue *mail;
@@ -99,6 +100,10 @@ void tt_world_set_safe(tt_world *world, const tt_submission *submissions, int co
 void tt_world_forget_commands(tt_world *world, int robot);
 /** Brings command_drives and controls up to date with the commands. */
 void tt_world_refresh_drives(tt_world *world);
+
+/* world.c */
+/** A kept run is shown from `time` s on. */
+void tt_world_seek(tt_world *world, double time);
 
 /* supervise.c */
 void tt_world_supervise(tt_world *world);

@@ -199,4 +199,6 @@ bool tt_world_paused(const tt_world *world) { return world->paused; }
 
 uint64_t tt_world_step(const tt_world *world) { return world->step; }
 
+void tt_world_set_player(tt_world *world, tt_player *player) { world->player = player; }
+
 void tt_world_set_feed(tt_world *world, tt_feed *feed) { world->feed = feed; }

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#define MAGIC 0x31305354544554u /* "TETTS01", little-endian */
+#define MAGIC 0x32305354544554u /* "TETTS02", little-endian */
 
 /* The fixed part; then one watchdog a wire, commands, acceptances, axis acceptances, parts, physics. */
 typedef struct head {
-  uint64_t magic, step, total_steps, match_start, sequence, epoch;
+  uint64_t magic, step, total_steps, match_start, sequence, epoch, wires;
 } head;
 
 typedef struct watchdog {
@@ -75,8 +75,8 @@ size_t tt_world_state_size(const tt_world *world) {
 void tt_world_save(const tt_world *world, void *state) {
   tt_world *source = (tt_world *)world; /* the walk only reads while saving */
   walk through = {.at = state, .saving = true};
-  head fixed = {MAGIC,           world->step, world->total_steps, world->match_start,
-                world->sequence, world->epoch};
+  head fixed = {MAGIC,           world->step,  world->total_steps,         world->match_start,
+                world->sequence, world->epoch, (uint64_t)world->wire_count};
   move(&through, &fixed, sizeof fixed);
   move_watchdogs(source, &through);
   move_commands(source, &through);
@@ -87,15 +87,24 @@ void tt_world_save(const tt_world *world, void *state) {
 tt_status tt_world_restore(tt_world *world, const void *state, size_t size) {
   walk through = {.at = (unsigned char *)state, .saving = false};
   head fixed;
-  if (size != tt_world_state_size(world)) return TT_INVALID;
+  size_t own_watchdogs = (size_t)world->wire_count * sizeof(watchdog);
+  if (size < sizeof fixed) return TT_INVALID;
   move(&through, &fixed, sizeof fixed);
   if (fixed.magic != MAGIC) return TT_VERSION;
+  /* A replay has no wires: it takes any state of the scene. */
+  if (fixed.wires != (uint64_t)world->wire_count && (world->wire_count || fixed.wires > 1000))
+    return TT_INVALID;
+  size_t watchdogs = (size_t)fixed.wires * sizeof(watchdog);
+  if (size != tt_world_state_size(world) - own_watchdogs + watchdogs) return TT_INVALID;
   world->step = fixed.step;
   world->total_steps = fixed.total_steps;
   world->match_start = fixed.match_start;
   world->sequence = fixed.sequence;
   world->epoch = (uint32_t)fixed.epoch;
-  move_watchdogs(world, &through);
+  if (world->wire_count)
+    move_watchdogs(world, &through);
+  else
+    through.at += watchdogs;
   move_commands(world, &through);
   move_parts(world, &through);
   TT_TRY(tt_physics_restore(world->physics, through.at, tt_physics_state_size(world->physics)));

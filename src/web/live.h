@@ -20,7 +20,9 @@ typedef struct tt_live_options {
   const char *pace;      /**< "realtime", "lockstep", "fast" */
   double timestep, tick; /**< s */
   bool dynamics;
-  const char *runs;           /**< folder of kept runs that may race; NULL: none */
+  const char *kept;     /**< name of the kept run that the world shows; NULL: it computes its own */
+  double kept_duration; /**< s */
+  const char *runs;     /**< folder of kept runs that may race; NULL: none */
   const tt_floor_line *lines; /**< copied into the model message */
   int line_count;
 } tt_live_options;

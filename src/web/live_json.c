@@ -57,6 +57,12 @@ GString *tt_live_hello(const tt_live *live) {
   add_text(hello, "pace", options->pace);
   add_bool(hello, "dynamics", options->dynamics);
   add_text(hello, "token", token);
+  struct json_object *replay = options->kept ? json_object_new_object() : NULL;
+  if (replay) {
+    add_text(replay, "run", options->kept);
+    add_double(replay, "duration", options->kept_duration);
+  }
+  json_object_object_add(hello, "replay", replay);
   return finish(hello);
 }
 

@@ -90,7 +90,7 @@ static void control(tt_live_page *page, struct json_object *request) {
   } actions[] = {
       {"pause", TT_MAIL_PAUSE, 1},      {"resume", TT_MAIL_PAUSE, 0}, {"step", TT_MAIL_STEP, NAN},
       {"speed", TT_MAIL_SPEED, NAN},    {"reset", TT_MAIL_RESET, 0},  {"stop", TT_MAIL_STOP_ALL, 1},
-      {"release", TT_MAIL_STOP_ALL, 0},
+      {"release", TT_MAIL_STOP_ALL, 0}, {"seek", TT_MAIL_SEEK, NAN},
   };
   const char *action = text_of(request, "action");
   for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {

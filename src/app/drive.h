@@ -1,0 +1,12 @@
+/* drive.h: runs a world that stands: the ready line, the status line, signals. */
+#ifndef TT_APP_DRIVE_H
+#define TT_APP_DRIVE_H
+
+#include "app/attach.h"
+
+/** From here on SIGINT and SIGTERM end a run in order. Before anything is loaded. */
+void tt_catch_signals(void);
+/** Says that the world is ready, runs it, and says why it ended. */
+tt_status tt_drive_world(tt_world *world, const tt_attached *attached, tt_error *error);
+
+#endif

@@ -1,0 +1,106 @@
+#include "record/player.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A signal of the model and the log's entry that holds it. */
+typedef struct track {
+  tt_signal signal;
+  uint32_t entry;
+} track;
+
+struct tt_run_player {
+  tt_player player; /* first: the world calls back with it */
+  const tt_model *model;
+  tt_run_cursor cursor;
+  track *tracks;
+  int track_count;
+};
+
+/* Where a view holds a signal; NULL for those that follow from others or from the clock. */
+static double *place_in(const tt_signal *signal, tt_view *view) {
+  int i = signal->index, k = signal->component;
+  switch (signal->source) {
+    case TT_SIGNAL_MATCH_TIME: return &view->match_time;
+    case TT_SIGNAL_BODY_POSITION: return &view->body_position[i][k];
+    case TT_SIGNAL_BODY_ROTATION: return &view->body_rotation[i][k];
+    case TT_SIGNAL_BODY_VELOCITY: return &view->body_velocity[i][k];
+    case TT_SIGNAL_BODY_SPIN: return &view->body_spin[i][k];
+    case TT_SIGNAL_JOINT_POSITION: return &view->joint_position[i];
+    case TT_SIGNAL_JOINT_VELOCITY: return &view->joint_velocity[i];
+    case TT_SIGNAL_JOINT_TORQUE: return &view->joint_torque[i];
+    case TT_SIGNAL_CHANNEL: return &view->channels[i];
+    case TT_SIGNAL_COMMAND: return &view->commands[i];
+    case TT_SIGNAL_TIME:
+    case TT_SIGNAL_STEP:
+    case TT_SIGNAL_REAL_TIME_FACTOR:
+    case TT_SIGNAL_BODY_HEADING:
+    case TT_SIGNAL_BODY_YAW_RATE: return NULL;
+  }
+  return NULL;
+}
+
+static void show(tt_player *player, uint64_t step, tt_view *view) {
+  tt_run_player *from = (tt_run_player *)player;
+  uint64_t time =
+      step * 1000000u * (uint64_t)from->model->timestep_num / (uint64_t)from->model->timestep_den;
+  tt_wpilog_record record;
+  if (time >= from->cursor.time)
+    tt_run_cursor_advance(&from->cursor, time);
+  else
+    tt_run_cursor_seek(&from->cursor, time);
+  view->contact_count = 0;
+  for (int i = 0; i < from->track_count; i++) {
+    double *place = place_in(&from->tracks[i].signal, view);
+    if (!place || !tt_run_cursor_value(&from->cursor, from->tracks[i].entry, &record)) continue;
+    double value = record.size == sizeof value ? tt_wpilog_double(record.payload) : NAN;
+    if (isfinite(value)) *place = value;
+  }
+}
+
+static tt_status find_tracks(tt_run_player *player, const tt_world *world, tt_error *error) {
+  int count;
+  const tt_signal_entry *signals = tt_names_signals(tt_world_names(world), &count);
+  player->tracks = calloc((size_t)count + 1, sizeof *player->tracks);
+  if (!player->tracks) return tt_fail(error, TT_NOMEM, "out of memory");
+  for (int i = 0; i < count; i++) {
+    char name[400];
+    bool command = signals[i].signal.source == TT_SIGNAL_COMMAND;
+    const char *tail = command ? strchr(signals[i].name, ':') + 1 : signals[i].name;
+    snprintf(name, sizeof name, "/%s/%s", command ? "commands" : "signals", tail);
+    uint32_t entry = tt_run_log_find(player->cursor.log, name);
+    if (entry) player->tracks[player->track_count++] = (track){signals[i].signal, entry};
+  }
+  return player->track_count ? TT_OK
+                             : tt_fail(error, TT_INVALID, "the log keeps none of its signals");
+}
+
+tt_status tt_run_player_open(const tt_run_log *log, tt_world *world, tt_run_player **made,
+                             tt_error *error) {
+  *made = NULL;
+  tt_run_player *player = calloc(1, sizeof *player);
+  if (!player) return tt_fail(error, TT_NOMEM, "out of memory");
+  player->player.show = show;
+  player->model = tt_world_model(world);
+  player->player.steps =
+      (uint64_t)((double)tt_run_log_duration(log) / 1e6 / tt_model_timestep(player->model) + 0.5);
+  tt_status status = tt_run_cursor_open(&player->cursor, log)
+                         ? find_tracks(player, world, error)
+                         : tt_fail(error, TT_NOMEM, "out of memory");
+  if (status != TT_OK) {
+    tt_run_player_close(player);
+    return status;
+  }
+  tt_world_set_player(world, &player->player);
+  *made = player;
+  return TT_OK;
+}
+
+void tt_run_player_close(tt_run_player *player) {
+  if (!player) return;
+  tt_run_cursor_close(&player->cursor);
+  free(player->tracks);
+  free(player);
+}

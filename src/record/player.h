@@ -1,0 +1,17 @@
+/* player.h: a kept run as the view of a world, so that everything that watches a world watches a run: pages, wires. */
+#ifndef TT_RECORD_PLAYER_H
+#define TT_RECORD_PLAYER_H
+
+#include "core/world.h"
+#include "record/run_log.h"
+
+typedef struct tt_run_player tt_run_player;
+
+/** Plays `log`, which must outlive it, in `world` (of the same scene): becomes the world's player. Signals are found by
+ *  name; one that the log lacks stays as it was. Contacts and forces between bodies are not kept, so there are none. */
+tt_status tt_run_player_open(const tt_run_log *log, tt_world *world, tt_run_player **player,
+                             tt_error *error);
+/** After the world is freed. NULL-safe. */
+void tt_run_player_close(tt_run_player *player);
+
+#endif

@@ -1,0 +1,13 @@
+/* state_file.h: the state of a world in a file, from which another run goes on bit for bit. */
+#ifndef TT_RECORD_STATE_FILE_H
+#define TT_RECORD_STATE_FILE_H
+
+#include "core/world.h"
+
+/** Writes the world's present state; an earlier file is replaced only once the new one is whole. */
+tt_status tt_state_file_write(const char *path, const tt_world *world, tt_error *error);
+/** Restores a state. `*state` gets its bytes, the caller's to free(). TT_INVALID: damaged, or of another scene. */
+tt_status tt_state_file_read(const char *path, tt_world *world, void **state, size_t *size,
+                             tt_error *error);
+
+#endif
