@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Kept runs shown again (`tether replay`), raced as phantoms, and gone on from saved states."""
+import http.client
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+STATE = tempfile.TemporaryDirectory()
+os.environ["XDG_STATE_HOME"] = STATE.name
+from live_page import Page  # noqa: E402
+from tether_process import TETHER, Tether, wait_for  # noqa: E402
+
+FOLDER = pathlib.Path(STATE.name)
+RUNS = FOLDER / "tether" / "runs"
+WIRE = ("--set", "wires.float-udp.bind=127.0.0.1:0")
+
+
+def tether(*arguments):
+    return subprocess.run([TETHER, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False)
+
+
+def run(*arguments):
+    """One quick run of the demonstration scene that drives: its log."""
+    before = set(RUNS.glob("*.wpilog")) if RUNS.exists() else set()
+    done = tether("run", "frc2011", "--pace", "fast", "--no-web", *WIRE, *arguments)
+    assert done.returncode == 0, done.stderr
+    return (set(RUNS.glob("*.wpilog")) - before).pop()
+
+
+def drive(page, torque):
+    """Sets both tracks' torque from the page."""
+    ids = {command["name"]: i for i, command in enumerate(page.model["commands"])}
+    page.send(type="command", values=[[ids["left_track.torque"], torque], [ids["right_track.torque"], torque]])
+
+
+def poses(frame):
+    """(time, {body index: pose}, phantoms [(id, gap s, gap m, [pose])]) of a pose frame."""
+    kind, flags, phantoms, _, time, _, bodies, contacts = struct.unpack_from("<BBHIdIHH", frame)
+    assert kind == 1
+    values = struct.unpack_from(f"<{7 * bodies}f", frame, 24)
+    offset = 24 + 28 * bodies + (28 * contacts if flags & 1 else 0)
+    racing = []
+    for _ in range(phantoms):
+        number, count, seconds, metres = struct.unpack_from("<HHff", frame, offset)
+        offset += 12
+        where = struct.unpack_from(f"<{7 * count}f", frame, offset)
+        offset += 28 * count
+        racing.append((number, seconds, metres, [where[7 * i:7 * i + 7] for i in range(count)]))
+    assert offset == len(frame), (offset, len(frame))
+    return time, [values[7 * i:7 * i + 7] for i in range(bodies)], racing
+
+
+class Snapshots(unittest.TestCase):
+    def test_a_run_from_a_snapshot_is_the_run_that_went_on(self):
+        one, two, three = (FOLDER / name for name in ("one", "two", "three"))
+        run("--duration", "1", "--save-state", one)
+        run("--duration", "0.5", "--save-state", two)
+        log = run("--duration", "1", "--from-state", two, "--save-state", three)
+        self.assertEqual(one.read_bytes(), three.read_bytes())
+        verified = tether("verify", log)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+        self.assertIn("identical: 1500 steps", verified.stdout)
+
+    def test_what_is_no_state_of_this_scene_is_refused(self):
+        good = FOLDER / "good"
+        run("--duration", "0.1", "--save-state", good)
+        bad = FOLDER / "bad"
+        flipped = bytearray(good.read_bytes())
+        flipped[-1] ^= 1
+        for content in (b"", b"TETHERST", good.read_bytes()[:-1], bytes(flipped), good.read_bytes()[:30]):
+            bad.write_bytes(content)
+            done = tether("run", "frc2011", "--no-web", *WIRE, "--duration", "0.1", "--from-state", bad)
+            self.assertEqual(done.returncode, 1, done.stderr)
+        done = tether("run", "gripper", "--no-web", "--duration", "0.1", "--from-state", good)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("another scene", done.stderr)
+
+
+class Shown(unittest.TestCase):
+    """One run that drives, made by a page, shown and raced afterwards."""
+
+    @classmethod
+    def setUpClass(cls):
+        with Tether("run", "frc2011", "--set", "web.listen=127.0.0.1:0", *WIRE, "--set", "speed=4") as program:
+            page = Page(program.addresses["web"])
+            drive(page, 8)
+            start = poses(page.frame())[0]
+            page.until(lambda message: isinstance(message, bytes) and message[0] == 1
+                       and poses(message)[0] > start + 2.5)
+            page.close()
+            assert program.stop() == 0, program.text()
+        cls.log = max(RUNS.glob("*.wpilog"), key=lambda path: path.stat().st_mtime)
+        summary = tether("export", cls.log, "--format", "summary").stdout
+        cls.distance = float(summary.split("distance: ")[1].split()[0])
+
+    def plot(self, address, *names):
+        host = address.removeprefix("http://")
+        connection = http.client.HTTPConnection(host, timeout=20)
+        connection.request("GET", f"/api/runs/{self.log.name}/signals?" + "&".join(f"name={n}" for n in names) + "&points=20000")
+        answer = json.loads(connection.getresponse().read())
+        connection.close()
+        return answer
+
+    def test_it_drove(self):
+        self.assertGreater(self.distance, 0.1)
+
+    def test_replay_shows_the_run_and_seeks(self):
+        with Tether("replay", self.log, "--from", "1", "--set", "web.listen=127.0.0.1:0") as program:
+            page = Page(program.addresses["web"])
+            self.assertEqual(page.hello["replay"]["run"], self.log.name)
+            self.assertGreater(page.hello["replay"]["duration"], 2.5)
+            root = page.model["robots"][0]["root"]
+            name = page.model["bodies"][root]["name"]
+            plot = self.plot(program.addresses["web"], f"{name}.x", f"{name}.y")
+            page.send(type="control", action="pause")
+            for wanted in (0.5, 2.0, 0.0, 1.5):
+                page.send(type="control", action="seek", value=wanted)
+                time, bodies, _ = poses(page.until(lambda message: isinstance(message, bytes) and message[0] == 1
+                                                   and abs(poses(message)[0] - wanted) < 0.0005))
+                row = max(i for i, at in enumerate(plot["time"]) if at <= time + 1e-9)
+                self.assertAlmostEqual(bodies[root][0], plot["values"][0][row], places=5)
+                self.assertAlmostEqual(bodies[root][1], plot["values"][1][row], places=5)
+            drive(page, 8)  # nobody drives what happened long ago
+            page.send(type="control", action="resume")
+            page.until(lambda message: isinstance(message, dict) and message["type"] == "event"
+                       and "ends here" in message["text"])
+            page.close()
+            self.assertEqual(program.stop(), 0, program.text())
+
+    def test_a_phantom_races(self):
+        with Tether("run", "frc2011", "--set", "web.listen=127.0.0.1:0", *WIRE) as program:
+            page = Page(program.addresses["web"])
+            page.send(type="phantom", add="../" + self.log.name)
+            page.until(lambda message: isinstance(message, dict) and message["type"] == "error")
+            page.send(type="phantom", add=self.log.name)
+            told = page.until(lambda message: isinstance(message, dict) and message["type"] == "phantoms")["phantoms"]
+            self.assertEqual([phantom["run"] for phantom in told], [self.log.name])
+            self.assertTrue(told[0]["shapes"])
+            self.assertTrue(all(0 <= shape["body"] < len(told[0]["bodies"]) for shape in told[0]["shapes"]))
+            root = page.model["robots"][0]["root"]
+            page.send(type="control", action="reset", robot=-1)
+            time, bodies, racing = poses(page.until(lambda message: isinstance(message, bytes) and message[0] == 1
+                                                    and 1.5 < poses(message)[0] < 2.5))
+            number, seconds, metres, where = racing[0]
+            self.assertEqual(number, told[0]["id"])
+            self.assertEqual(len(where), len(told[0]["bodies"]))
+            name = page.model["bodies"][root]["name"]
+            first = [body["name"] for body in told[0]["bodies"]].index(name)
+            plot = self.plot(program.addresses["web"], f"{name}.x", f"{name}.y")
+            row = max(i for i, at in enumerate(plot["time"]) if at <= time + 1e-6)
+            self.assertAlmostEqual(where[first][0], plot["values"][0][row], places=4)
+            gone = ((where[first][0] - bodies[root][0]) ** 2 + (where[first][1] - bodies[root][1]) ** 2) ** 0.5
+            self.assertAlmostEqual(metres, gone, places=4)
+            self.assertGreater(metres, 0.05)
+            self.assertGreater(seconds, 0)  # it left while we stood
+            other = Page(program.addresses["web"])  # whoever comes later sees it too
+            other.until(lambda message: isinstance(message, dict) and message["type"] == "phantoms")
+            other.close()
+            page.send(type="phantom", remove=told[0]["id"])
+            page.until(lambda message: isinstance(message, dict) and message["type"] == "phantoms"
+                       and message["phantoms"] == [])
+            page.close()
+            self.assertEqual(program.stop(), 0, program.text())
+
+    def test_replay_onto_a_wire(self):
+        import socket
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
+            peer.bind(("127.0.0.1", 0))
+            peer.settimeout(20)
+            port = peer.getsockname()[1]
+            with Tether("replay", self.log, "--wires", "--speed", "4", "--set", "web.listen=127.0.0.1:0", *WIRE,
+                        "--set", f"wires.float-udp.peer=127.0.0.1:{port}") as program:
+                times = []
+                wait_for(lambda: times.append(struct.unpack("<f", peer.recv(2048)[:4])[0]) or len(times) > 20)
+                self.assertEqual(times, sorted(times))
+                self.assertEqual(program.stop(), 0, program.text())
+
+
+if __name__ == "__main__":
+    unittest.main()
