@@ -2,15 +2,11 @@
 #include "app/assemble.h"
 #include "app/command.h"
 #include "app/options.h"
-#include "wire/ezphysics/ids.h"
-
-#include "wire/ezphysics/ids.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <stdlib.h>
 
 static void print_summary(const tt_scene *scene) {
   static const char *const paces[] = {"realtime", "lockstep", "fast"};
@@ -57,26 +53,11 @@ static void print_commands(const tt_world *world) {
   }
 }
 
-/** Bodies and joints by their ids on wires that speak of objects; 0 is the world. */
-static tt_status print_objects(const tt_world *world, tt_error *error) {
-  const tt_model *model = tt_world_model(world);
-  printf("\nbodies (%d)\n", model->body_count - 1);
-  for (int i = 1; i < model->body_count; i++) {
-    const tt_body *body = &model->bodies[i];
-    printf("  %4d  %-34s %.4g kg%s\n", i, body->name, body->mass,
-           body->piece ? ", game piece" : "");
-  }
-  int count;
-  tt_ez_joint *joints = tt_ez_number_joints(model, &count);
-  if (!joints && count) return tt_fail(error, TT_NOMEM, "out of memory");
-  printf("\njoints (%d)\n", count);
-  for (int i = 0; i < count; i++) {
-    printf("  %4d  %-34s moves %s, %d ax%s\n", i + 1, joints[i].name,
-           model->bodies[joints[i].body].name, joints[i].axis_count,
-           joints[i].axis_count == 1 ? "is" : "es");
-  }
-  free(joints);
-  return TT_OK;
+/** What protocols call things by besides names: object ids. Of every protocol, since any robot runs on any wire. */
+static void print_ids(const tt_world *world) {
+  for (int i = 0; tt_wire_protocols[i]; i++)
+    if (tt_wire_protocols[i]->list_ids)
+      tt_wire_protocols[i]->list_ids(tt_world_model(world), stdout);
 }
 
 /** The unit that a name has in a message: its own, or SI. */
@@ -145,9 +126,9 @@ static tt_status print_scene(const tt_scene *scene, tt_error *error) {
   print_wires(scene, world);
   print_signals(world);
   print_commands(world);
-  tt_status status = print_objects(world, error);
+  print_ids(world);
   tt_world_free(world);
-  return status;
+  return TT_OK;
 }
 
 static tt_status check(int argc, char **argv, tt_error *error) {

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef struct tt_wire tt_wire;
 
@@ -115,6 +116,10 @@ typedef struct tt_wire_ops {
 
   /** Closes sockets and frees self. */
   void (*close)(tt_wire *wire);
+
+  /** Lists what this protocol calls the things of a model where it does not use names, for `tether check`.
+   *  May be NULL. */
+  void (*list_ids)(const tt_model *model, FILE *to);
 } tt_wire_ops;
 
 /** Core's side of a wire. An adapter reads it, calls the functions below, and writes only `self`, and

@@ -602,4 +602,5 @@ const tt_wire_ops tt_ezphysics_ops = {
     .address = address,
     .explain = explain,
     .close = close_wire,
+    .list_ids = tt_ez_list_ids,
 };

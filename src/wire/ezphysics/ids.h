@@ -10,6 +10,8 @@
 #include "core/model.h"
 #include "wire/ezphysics/codec.h"
 
+#include <stdio.h>
+
 /** A Joint as the wire numbers it. */
 typedef struct tt_ez_joint {
   const char *name;     /**< of the model's first joint of the body; owned by the model */
@@ -23,5 +25,8 @@ typedef struct tt_ez_joint {
 /** Lists the joints of a model; joint id is index + 1, body id is the index in model->bodies. The caller frees
  *  the list with free(); NULL when out of memory (never for a model without joints). */
 tt_ez_joint *tt_ez_number_joints(const tt_model *model, int *count);
+
+/** Writes both lists for people: `tether check`. */
+void tt_ez_list_ids(const tt_model *model, FILE *to);
 
 #endif
