@@ -2,6 +2,7 @@
 import {formatValue} from '../../format';
 import {model} from '../../live/store';
 import {Button, Panel} from '../../ui/controls';
+import {shownUnit} from '../signals/tree';
 import {commandsOf, FORWARD, KINDS, SOURCES, TURN} from './mapping';
 import type {Row, RowKind, Source} from './mapping';
 import {guessAgain, mapping, robot, sent, setMapping} from './session';
@@ -65,7 +66,7 @@ export function MappingEditor() {
                     value={row.scale}
                     onChange={(event) => Number.isFinite(event.currentTarget.valueAsNumber) && change(i, {scale: event.currentTarget.valueAsNumber})}
                   />
-                  <span class="unit">{commands.get(row.target)?.info.unit ?? (row.target === FORWARD ? 'm/s' : row.target === TURN ? 'rad/s' : '')}</span>
+                  <span class="unit">{shownUnit(commands.get(row.target)?.info.unit ?? (row.target === FORWARD ? 'm/s' : row.target === TURN ? 'rad/s' : ''))}</span>
                 </td>
                 <td class="number mono">{sent.value.has(row.target) ? formatValue(sent.value.get(row.target)!, 3) : '–'}</td>
                 <td><Button icon="close" label={`Remove row ${i + 1}`} onClick={() => setMapping(mapping.value.filter((_, k) => k !== i))} /></td>

@@ -5,7 +5,7 @@ import {useFetched} from '../../http';
 import {cssColor, dark} from '../../theme';
 import {Button, Empty, Panel} from '../../ui/controls';
 import {StaticChart} from '../../ui/static_chart';
-import {matches} from '../signals/tree';
+import {matches, shownUnit} from '../signals/tree';
 import {samplesUrl} from './types';
 import type {Run, RunDetail, RunSamples} from './types';
 
@@ -65,7 +65,7 @@ export function RunPlots({run, other}: {run: RunDetail; other: Run | null}) {
             {shown.map((name, i) => (
               <li key={name}>
                 <i class={`swatch trace-${(i % 10) + 1}`} />
-                {name} <span class="unit">{run.signals.find((info) => info.name === name)?.unit}</span>
+                {name} <span class="unit">{shownUnit(run.signals.find((info) => info.name === name)?.unit ?? '')}</span>
               </li>
             ))}
           </ul>

@@ -1,8 +1,9 @@
 // plots.ts: which signals are plotted where, and the stretch of time that all plots show.
 import {computed, effect, signal} from '@preact/signals';
 import {forget, lastValue, ring, want} from '../../live/samples';
-import {model} from '../../live/store';
+import {model, signalIds} from '../../live/store';
 import {stored} from '../../settings';
+import {shownUnit} from './tree';
 
 export interface PlotSpec {
   id: number;
@@ -28,7 +29,7 @@ export function colourOf(index: number): string {
 }
 
 export function unitOf(name: string): string {
-  return model.value?.signals.find((info) => info.name === name)?.unit ?? '';
+  return shownUnit(model.value?.signals[signalIds.value.get(name) ?? -1]?.unit ?? '');
 }
 
 export function addPlot(names: string[] = []): void {

@@ -11,6 +11,11 @@ export interface Node {
 
 const COMMANDS = 'command:';
 
+/** Numbers without a dimension have the unit 1, which nobody writes. */
+export function shownUnit(unit: string): string {
+  return unit === '1' ? '' : unit;
+}
+
 function stepsOf(info: SignalInfo): string[] {
   const command = info.name.startsWith(COMMANDS);
   const name = command ? info.name.slice(COMMANDS.length) : info.name;
@@ -34,7 +39,7 @@ export function buildTree(signals: SignalInfo[]): Node[] {
       const path = `${parent.path}/${label}${leaf ? '=' : ''}`;
       let node = index.get(path);
       if (!node) {
-        node = {path, label, name: leaf ? info.name : '', unit: leaf ? info.unit : '', children: []};
+        node = {path, label, name: leaf ? info.name : '', unit: leaf ? shownUnit(info.unit) : '', children: []};
         index.set(path, node);
         parent.children.push(node);
       }

@@ -16,7 +16,6 @@ export class Cameras {
 
   constructor(
     element: HTMLElement,
-    private area: THREE.Box3,
     changed: () => void,
   ) {
     this.camera.up.set(0, 0, 1);
@@ -29,20 +28,16 @@ export class Cameras {
     this.controls.addEventListener('change', changed);
   }
 
-  setArea(area: THREE.Box3): void {
-    this.area = area;
-  }
-
   /** Distance from which a length fills the view, whichever way the window is shaped. */
   private distance(width: number, height: number): number {
     const tangent = Math.tan((this.camera.fov * Math.PI) / 360);
     return Math.max(height / 2 / tangent, width / 2 / tangent / this.camera.aspect);
   }
 
-  /** Goes to a mode's own place. `target`: the robot that is followed or driven; `side`: −1 its station is at −x. */
-  set(mode: CameraMode, target: THREE.Vector3, side: number): void {
+  /** Goes to a mode's own place. `area`: what there is to see; `target`: the robot that is followed or driven; `side`: −1 its station is at −x. */
+  set(mode: CameraMode, area: THREE.Box3, target: THREE.Vector3, side: number): void {
     this.mode = mode;
-    const {controls, camera, area} = this;
+    const {controls, camera} = this;
     const centre = area.getCenter(new THREE.Vector3()).setZ(area.min.z);
     const size = area.getSize(new THREE.Vector3());
     controls.enableRotate = mode !== 'top';
@@ -50,7 +45,7 @@ export class Cameras {
     controls.minPolarAngle = 0;
     this.followed.copy(target);
     if (mode === 'orbit') {
-      const away = 0.72 * this.distance(size.x, 0.6 * size.y + size.z);
+      const away = 1.16 * this.distance(size.x, 0.6 * size.y + size.z);
       controls.target.copy(centre).add(new THREE.Vector3(0, -0.06 * size.y, 0));
       camera.position.copy(centre).add(new THREE.Vector3(-0.22, -0.82, 0.66).normalize().multiplyScalar(away));
     } else if (mode === 'follow') {

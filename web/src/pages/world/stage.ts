@@ -19,19 +19,21 @@ export const LIGHT: Palette = {
   skyTop: '#b8cfe6', skyBottom: '#eef3f8', floor: '#aeb6c0', grid: '#9aa4b0', gridMajor: '#7f8b9a', line: '#ffffff',
 };
 
-/** What the world's own shapes span, m: where the floor ends and where cameras stand. */
-export function extent(model: Model): THREE.Box3 {
+/** Wider than this a thing is a horizon, not a place to look at, m. */
+const HORIZON = 60;
+
+/** What all bodies span where they are now, m: where the floor ends and where cameras stand. */
+export function extent(model: Model, bodies: THREE.Group[]): THREE.Box3 {
   const box = new THREE.Box3();
-  for (const shape of model.shapes) {
-    if (shape.body !== 0) continue;
-    const [x, y, z] = shape.position;
-    const endless = shape.kind === 'plane' && (shape.size[0] <= 0 || shape.size[1] <= 0);
-    if (endless) continue;
-    const reach = shape.kind === 'plane' ? new THREE.Vector3(shape.size[0], shape.size[1], 0) : reachOf(shape.size, shape.rotation);
-    // A floor far larger than what stands on it says nothing about where to look.
-    if (shape.kind === 'plane' && Math.max(shape.size[0], shape.size[1]) > 25) continue;
-    box.expandByPoint(new THREE.Vector3(x, y, z).add(reach));
-    box.expandByPoint(new THREE.Vector3(x, y, z).sub(reach));
+  for (const group of bodies) {
+    const one = new THREE.Box3().setFromObject(group);
+    if (!one.isEmpty() && one.getSize(new THREE.Vector3()).length() < HORIZON) box.union(one);
+  }
+  const floor = model.shapes.find(isFloor);
+  if (floor && floor.size[0] > 0 && floor.size[0] < HORIZON / 3) {
+    const half = new THREE.Vector3(floor.size[0], floor.size[1], 0);
+    const centre = new THREE.Vector3(...floor.position);
+    box.expandByPoint(centre.clone().add(half)).expandByPoint(centre.sub(half));
   }
   if (box.isEmpty()) box.set(new THREE.Vector3(-3, -3, 0), new THREE.Vector3(3, 3, 1));
   // Eyes and cameras stand on the floor, whatever reaches below it.
@@ -42,12 +44,6 @@ export function extent(model: Model): THREE.Box3 {
 
 function floorHeight(model: Model): number {
   return model.shapes.find(isFloor)?.position[2] ?? 0;
-}
-
-function reachOf(size: readonly number[], rotation: readonly number[]): THREE.Vector3 {
-  const [w, x, y, z] = rotation as [number, number, number, number];
-  const radius = new THREE.Vector3(size[0], Math.max(size[1]!, size[0]!), Math.max(size[2]!, size[1]!));
-  return radius.applyQuaternion(new THREE.Quaternion(x, y, z, w)).set(Math.abs(radius.x), Math.abs(radius.y), Math.abs(radius.z));
 }
 
 function gradient(palette: Palette): THREE.Texture {
@@ -87,7 +83,7 @@ function floorOf(model: Model, area: THREE.Box3, palette: Palette): THREE.Group 
   const centre = area.getCenter(new THREE.Vector3()).setZ(0);
   const size = area.getSize(new THREE.Vector3());
   const half = new THREE.Vector2(Math.ceil(size.x / 2 + 3), Math.ceil(size.y / 2 + 3));
-  if (shape && shape.size[0] > 0 && shape.size[0] <= 25) {
+  if (shape && shape.size[0] > 0 && shape.size[0] < HORIZON / 3) {
     centre.set(shape.position[0], shape.position[1], 0);
     half.set(shape.size[0], shape.size[1]);
   }

@@ -36,7 +36,6 @@ const PHANTOM_OPACITY = 0.35;
 export class View3D {
   private readonly renderer: THREE.WebGLRenderer;
   private readonly scene = new THREE.Scene();
-  private readonly area: THREE.Box3;
   private readonly cameras: Cameras;
   private readonly labels: Labels;
   private readonly bodies: THREE.Group[];
@@ -54,7 +53,8 @@ export class View3D {
   private lastEpoch = -1;
   private request = 0;
   private drawnAt: number[] = [];
-  private placed = false;
+  /** What there is to see; known with the first poses. */
+  private area: THREE.Box3 | null = null;
 
   constructor(
     private readonly host: HTMLElement,
@@ -67,8 +67,7 @@ export class View3D {
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.domElement.setAttribute('aria-hidden', 'true');
     host.prepend(this.renderer.domElement);
-    this.area = extent(model);
-    this.cameras = new Cameras(this.renderer.domElement, this.area, this.touch);
+    this.cameras = new Cameras(this.renderer.domElement, this.touch);
     this.bodies = buildBodies(model.bodies, model.shapes, meshLoader(generation), {opacity: 1, shadows: true}, this.touch);
     this.scene.add(...this.bodies, this.contacts.group);
     this.poses = new Float32Array(7 * model.bodies.length);
@@ -103,7 +102,7 @@ export class View3D {
     const before = this.options;
     this.options = options;
     if (before?.dark !== options.dark) this.setStage(options.dark);
-    this.stage!.paint.visible = options.lines;
+    if (this.stage) this.stage.paint.visible = options.lines;
     if (before?.shadows !== options.shadows) this.setShadows(options.shadows);
     this.contacts.group.visible = options.contacts;
     this.frames.show(options.frames);
@@ -116,12 +115,14 @@ export class View3D {
   }
 
   private setStage(dark: boolean): void {
+    if (!this.area) return;
     if (this.stage) {
       this.scene.remove(this.stage.group);
       disposeTree(this.stage.group);
       this.stage.sky.dispose();
     }
     this.stage = buildStage(this.model, this.area, dark ? DARK : LIGHT);
+    this.stage.paint.visible = this.options!.lines;
     this.scene.add(this.stage.group);
     this.scene.background = this.stage.sky;
   }
@@ -140,9 +141,10 @@ export class View3D {
   }
 
   goToCamera(): void {
+    if (!this.area) return;
     const {camera, robot} = this.options!;
     const target = this.robotPosition() ?? new THREE.Vector3();
-    this.cameras.set(camera, target, this.model.robots[robot]?.alliance === 'blue' ? 1 : -1);
+    this.cameras.set(camera, this.area, target, this.model.robots[robot]?.alliance === 'blue' ? 1 : -1);
     this.touch();
   }
 
@@ -221,10 +223,11 @@ export class View3D {
 
   private pose(): void {
     this.bodies.forEach((group, i) => placeGroup(group, this.poses, 7 * i));
-    if (this.placed) return;
-    // Only now is it known where the robots are: cameras that look at one go there.
-    this.placed = true;
-    if (this.options!.camera !== 'orbit') this.goToCamera();
+    if (this.area) return;
+    // Only now is it known where everything is: the floor goes under it, and the camera before it.
+    this.area = extent(this.model, this.bodies);
+    this.setStage(this.options!.dark);
+    this.goToCamera();
     this.host.dataset.ready = 'true';
   }
 
