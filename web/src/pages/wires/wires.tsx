@@ -81,12 +81,15 @@ function Figures({wire}: {wire: WireStatus}) {
         </dl>
       </Panel>
       <Panel title="Dropped">
-        <dl class="pairs panel-body">
-          {Object.entries(wire.dropped).map(([reason, count]) => (
-            <Pair key={reason} name={reason} value={formatCount(count)} warn={count > 0} />
-          ))}
-          {!Object.keys(wire.dropped).length && <p class="muted">Every message was taken.</p>}
-        </dl>
+        {Object.keys(wire.dropped).length ? (
+          <dl class="pairs panel-body">
+            {Object.entries(wire.dropped).map(([reason, count]) => (
+              <Pair key={reason} name={reason} value={formatCount(count)} warn={count > 0} />
+            ))}
+          </dl>
+        ) : (
+          <p class="panel-body muted">Every message was taken.</p>
+        )}
       </Panel>
     </div>
   );

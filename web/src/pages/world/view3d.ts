@@ -3,10 +3,12 @@ import * as THREE from 'three';
 import {newestFrame, posesAt} from '../../live/frames';
 import {lastValue} from '../../live/samples';
 import type {Model, Phantom} from '../../live/types';
+import {load} from '../../settings';
 import {Cameras} from './cameras';
 import type {CameraMode} from './cameras';
 import {Labels} from './labels';
 import {Contacts, Frames, Rays, Trails} from './overlays';
+import {drawsWithoutGpu, Pace} from './quality';
 import {buildBodies, disposeTree, meshLoader} from './shapes';
 import {buildStage, DARK, extent, LIGHT} from './stage';
 
@@ -35,6 +37,7 @@ const PHANTOM_OPACITY = 0.35;
 
 export class View3D {
   private readonly renderer: THREE.WebGLRenderer;
+  private readonly pace: Pace;
   private readonly scene = new THREE.Scene();
   private readonly cameras: Cameras;
   private readonly labels: Labels;
@@ -61,9 +64,10 @@ export class View3D {
     private readonly model: Model,
     private readonly generation: number,
   ) {
-    const slow = drawsWithoutGpu();
-    this.renderer = new THREE.WebGLRenderer({antialias: !slow, powerPreference: 'high-performance'});
-    this.renderer.setPixelRatio(slow ? 1 : Math.min(devicePixelRatio, 2));
+    const software = drawsWithoutGpu();
+    const best = load<string>('quality', 'auto') === 'best';
+    this.pace = new Pace(best, software);
+    this.renderer = new THREE.WebGLRenderer({antialias: best || !software, powerPreference: 'high-performance'});
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.domElement.setAttribute('aria-hidden', 'true');
     host.prepend(this.renderer.domElement);
@@ -93,6 +97,7 @@ export class View3D {
 
   private resize(): void {
     const {clientWidth: width, clientHeight: height} = this.host;
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2) * this.pace.quality.scale);
     this.renderer.setSize(width, height);
     this.cameras.resize(width, height);
     this.touch();
@@ -103,7 +108,7 @@ export class View3D {
     this.options = options;
     if (before?.dark !== options.dark) this.setStage(options.dark);
     if (this.stage) this.stage.paint.visible = options.lines;
-    if (before?.shadows !== options.shadows) this.setShadows(options.shadows);
+    this.setShadows();
     this.contacts.group.visible = options.contacts;
     this.frames.show(options.frames);
     this.trails.group.visible = options.trails;
@@ -127,7 +132,9 @@ export class View3D {
     this.scene.background = this.stage.sky;
   }
 
-  private setShadows(on: boolean): void {
+  private setShadows(): void {
+    const on = this.options!.shadows && this.pace.quality.shadows;
+    if (this.renderer.shadowMap.enabled === on) return;
     this.renderer.shadowMap.enabled = on;
     this.scene.traverse((node) => {
       const material = (node as Partial<THREE.Mesh>).material as THREE.Material | undefined;
@@ -219,6 +226,10 @@ export class View3D {
     this.renderer.render(this.scene, this.cameras.camera);
     this.labels.update(this.cameras.camera, this.host.clientWidth, this.host.clientHeight);
     this.drawnAt = [...this.drawnAt.slice(-119), now];
+    if (this.pace.drawn(now)) {
+      this.setShadows();
+      this.resize();
+    }
   };
 
   private pose(): void {
@@ -241,15 +252,6 @@ export class View3D {
     this.renderer.dispose();
     this.renderer.domElement.remove();
   }
-}
-
-/** A machine whose processor draws: then smooth motion is worth more than smooth edges. */
-function drawsWithoutGpu(): boolean {
-  const probe = document.createElement('canvas').getContext('webgl2');
-  const about = probe?.getExtension('WEBGL_debug_renderer_info');
-  const name = about ? String(probe!.getParameter(about.UNMASKED_RENDERER_WEBGL)) : '';
-  probe?.getExtension('WEBGL_lose_context')?.loseContext();
-  return /swiftshader|llvmpipe|software/i.test(name);
 }
 
 function placeGroup(group: THREE.Group, poses: Float32Array, at: number): void {

@@ -28,7 +28,7 @@ const OVERLAYS = {
   rays: 'Range-finder rays',
   lines: 'Painted lines',
   names: 'Names',
-  shadows: 'Shadows',
+  shadows: 'Shadows where it stays smooth',
 } as const;
 
 const overlays = stored('overlays', {contacts: false, frames: false, trails: false, rays: true, lines: true, names: true, shadows: true});

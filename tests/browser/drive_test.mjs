@@ -1,0 +1,80 @@
+// Driving: keys and a gamepad reach the robot, and letting go stops it.
+import {test} from 'node:test';
+import {assert, openBrowser, openPage, startTether, until} from './harness.mjs';
+
+/** A gamepad as the browser would report it, moved by window.pad. */
+const GAMEPAD = `
+  window.pad = {axes: [0, 0, 0, 0], pressed: []};
+  navigator.getGamepads = () => [{
+    id: 'Scripted pad (STANDARD GAMEPAD)', index: 0, connected: true, mapping: 'standard', timestamp: performance.now(),
+    axes: window.pad.axes,
+    buttons: Array.from({length: 17}, (_, i) => ({pressed: window.pad.pressed.includes(i), touched: false, value: Number(window.pad.pressed.includes(i))})),
+  }];`;
+
+const sentOf = async (page, command) => {
+  const row = page.locator('.mapping tbody tr', {has: page.locator(`select[aria-label^="Command"]`).filter({hasText: command})});
+  const rows = await row.evaluateAll((all, name) => all.filter((each) => each.querySelectorAll('select')[2].value === name).map((each) => each.cells[4].textContent), command);
+  return Number(rows[0]?.replace('\u2212', '-'));
+};
+const xOf = (page) => page.evaluate(async () => {
+  const socket = new WebSocket(`ws://${location.host}/live`);
+  socket.binaryType = 'arraybuffer';
+  return new Promise((resolve) => {
+    let root = -1;
+    socket.onmessage = ({data}) => {
+      if (typeof data === 'string') {
+        const message = JSON.parse(data);
+        if (message.type === 'model') root = message.robots[0].root;
+      } else if (new DataView(data).getUint8(0) === 1) {
+        socket.close();
+        resolve(new DataView(data).getFloat32(24 + 28 * root, true));
+      }
+    };
+  });
+});
+
+test('keys and a gamepad drive the robot', async (t) => {
+  const tether = await startTether(t, 'frc2011', {'wires.float-udp.bind': '127.0.0.1:0'});
+  const browser = await openBrowser(t);
+  const {page, troubles} = await openPage(browser, tether.url, {hash: 'drive', script: GAMEPAD});
+  await page.getByText('Scripted pad').waitFor();
+  const start = await xOf(page);
+
+  await t.test('W drives forward', async () => {
+    await page.getByRole('button', {name: 'Start driving'}).click();
+    await page.keyboard.down('KeyW');
+    await until('the robot went forward', () => xOf(page), (x) => x > start + 0.1);
+    await page.keyboard.up('KeyW');
+    await until('the stick is let go', () => page.locator('.stick').first().getAttribute('aria-label'), (label) => /0\.00 up/.test(label));
+  });
+
+  await t.test('the left stick drives back', async () => {
+    const from = await xOf(page);
+    await page.evaluate(() => (window.pad.axes = [0, 1, 0, 0]));
+    await until('the robot went back', () => xOf(page), (x) => x < from - 0.1);
+    await page.evaluate(() => (window.pad.axes = [0, 0, 0, 0]));
+  });
+
+  await t.test('a button switches the grip', async () => {
+    await page.evaluate(() => (window.pad.pressed = [1]));
+    await until('grip 2', () => sentOf(page, 'grip'), (value) => value === 2);
+    await page.evaluate(() => (window.pad.pressed = []));
+  });
+
+  await t.test('a finger on the screen drives too, and a mapping is remembered', async () => {
+    await page.getByRole('button', {name: 'Stop driving'}).click();
+    await page.getByLabel('Scale of row 1').fill('0.5');
+    await page.getByLabel('Scale of row 1').press('Tab');
+    await page.reload();
+    await until('the scale is kept', () => page.getByLabel('Scale of row 1').inputValue(), (value) => value === '0.5');
+    await page.getByRole('button', {name: 'Start driving'}).click();
+    const box = await page.locator('.stick').first().boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2, box.y + 4);
+    await until('half of full', () => page.locator('.mapping tbody tr').first().locator('td').nth(4).textContent(), (text) => Math.abs(Number(text) - 0.5) < 0.05);
+    await page.mouse.up();
+    await until('zero again', () => page.locator('.mapping tbody tr').first().locator('td').nth(4).textContent(), (text) => text === '0');
+  });
+  assert.deepEqual(troubles, []);
+});

@@ -1,0 +1,119 @@
+// harness.mjs: the real program and a real browser for the tests of the pages.
+import assert from 'node:assert/strict';
+import {spawn} from 'node:child_process';
+import {existsSync, mkdtempSync, rmSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {createInterface} from 'node:readline';
+import {fileURLToPath} from 'node:url';
+
+export const root = process.env.TETHER_SOURCE_DIR ?? fileURLToPath(new URL('../..', import.meta.url));
+const require = createRequire(join(root, 'web/'));
+const {chromium} = require('playwright-core');
+const program = process.env.TETHER ?? join(root, 'build/tether');
+const CHROMIUM = '/usr/bin/chromium';
+const FLAGS = [
+  '--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+  '--disable-sync', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
+];
+/** For what takes this long on a machine that does other things besides, ms. */
+export const PATIENCE = 30000;
+
+if (!existsSync(CHROMIUM)) {
+  console.error('skipped: no chromium (script/setup --test installs it)');
+  process.exit(77);
+}
+
+/** Runs of one test keep their state apart from the user's. */
+export function stateFolder(t) {
+  const folder = mkdtempSync(join(tmpdir(), 'tether-browser-'));
+  t.after(() => rmSync(folder, {recursive: true, force: true}));
+  return folder;
+}
+
+/** Starts the program; resolves once it says that it is ready. `settings`: {path: value} of --set. */
+export async function startTether(t, scene, settings = {}, {state = stateFolder(t), command = 'run'} = {}) {
+  const args = [command, ...(scene ? [scene] : [])];
+  for (const [path, value] of Object.entries({'web.listen': '127.0.0.1:0', ...settings})) args.push('--set', `${path}=${value}`);
+  const child = spawn(program, args, {cwd: root, env: {...process.env, XDG_STATE_HOME: state}, stdio: ['ignore', 'ignore', 'pipe']});
+  const ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+  const said = [];
+  const ready = new Promise((resolve, reject) => {
+    createInterface(child.stderr).on('line', (line) => {
+      said.push(line);
+      if (line.startsWith('ready ')) resolve(line);
+    });
+    ended.then((code) => reject(new Error(`tether ended with ${code}: ${said.join('\n')}`)));
+  });
+  const stop = async () => {
+    child.kill('SIGTERM');
+    return ended;
+  };
+  t.after(stop);
+  const line = await ready;
+  const addresses = Object.fromEntries(line.split(' ').slice(1).map((part) => part.split(/=(.*)/s).slice(0, 2)));
+  return {addresses, url: `${addresses.web}/`, stop, ended, said};
+}
+
+/** One browser a test file; its pages tell of everything that goes wrong in them. */
+export async function openBrowser(t) {
+  const browser = await chromium.launch({executablePath: CHROMIUM, args: FLAGS});
+  t.after(() => browser.close());
+  return browser;
+}
+
+export async function openPage(browser, url, {width = 1280, height = 720, hash = 'world', theme = 'dark', phone = false, script} = {}) {
+  const context = await browser.newContext({
+    viewport: {width, height},
+    colorScheme: theme,
+    hasTouch: phone,
+    isMobile: phone,
+    acceptDownloads: true,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  const troubles = [];
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && troubles.push(message.text()));
+  page.on('pageerror', (error) => troubles.push(error.stack ?? String(error)));
+  page.on('requestfailed', (request) => troubles.push(`failed: ${request.url()}`));
+  page.on('request', (request) => {
+    const {protocol, host} = new URL(request.url());
+    if (protocol.startsWith('http') && host !== new URL(url).host) troubles.push(`leaves the machine: ${request.url()}`);
+  });
+  if (script) await page.addInitScript(script);
+  await page.goto(`${url}#${hash}`);
+  await page.getByRole('status', {name: 'Connection: Live'}).waitFor();
+  return {page, context, troubles};
+}
+
+/** Waits until `ask` gives what `holds`; fails with what it gave last. */
+export async function until(what, ask, holds = Boolean) {
+  const end = Date.now() + PATIENCE;
+  let value;
+  for (;;) {
+    value = await ask();
+    if (holds(value)) return value;
+    if (Date.now() > end) assert.fail(`${what}: still ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Names of signals into the first plot, through the tree. */
+export async function plot(page, names) {
+  const search = page.getByRole('searchbox', {name: 'Search signals'});
+  for (const name of names) {
+    await search.fill(name);
+    await page.locator(`[data-signal="${name}"]`).click();
+    await page.locator('.legend-name', {hasText: name}).waitFor();
+  }
+  await search.fill('');
+}
+
+/** The raw value that a plot's legend shows of a signal. */
+export async function shownValue(page, name) {
+  const row = page.locator('.legend li', {has: page.locator(`.legend-name[title="${name}"]`)});
+  return Number(await row.locator('.legend-value').getAttribute('data-raw'));
+}
+
+export {assert};

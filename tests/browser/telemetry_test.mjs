@@ -1,0 +1,38 @@
+// Names of telemetry are edited in the page and found in the XML; markup in a name stays text.
+import {test} from 'node:test';
+import {join} from 'node:path';
+import {assert, openBrowser, openPage, startTether, stateFolder, until} from './harness.mjs';
+
+const MARKUP = '<img src=x onerror=alert(1)> & "Co"';
+
+test('names are edited in place and found in the XML', async (t) => {
+  const state = stateFolder(t);
+  const tether = await startTether(t, 'robocar', {'telemetry.listen': '127.0.0.1:0', 'telemetry.store': `sqlite:${join(state, 'telemetry.db')}`}, {state});
+  const browser = await openBrowser(t);
+  const {page, troubles} = await openPage(browser, tether.url, {hash: 'telemetry'});
+  await page.getByRole('radio', {name: 'Names and handling'}).check();
+  const device = page.getByRole('textbox', {name: /^Name of /}).first();
+  await device.fill(MARKUP);
+  await device.press('Enter');
+  const attribute = page.locator('.attributes').getByRole('textbox', {name: /^Name of /}).first();
+  await attribute.fill('Speed <b>');
+  await attribute.press('Enter');
+  const xml = await until('the names are in the XML', async () => (await fetch(`${tether.url}telemetry.xml?from=-60%20s`)).text(), (text) => text.includes('&lt;img') && text.includes('Speed &lt;b'));
+  assert.ok(!xml.includes('<img'));
+  await page.getByRole('radio', {name: 'Data', exact: true}).check();
+  await page.getByRole('cell', {name: MARKUP}).first().waitFor();
+  assert.equal(await page.locator('main img').count(), 0);
+
+  await t.test('handling too, and a wrong number is refused', async () => {
+    await page.getByRole('radio', {name: 'Names and handling'}).check();
+    const scale = page.getByRole('textbox', {name: /^Scale of /}).first();
+    await scale.fill('2.5');
+    await scale.press('Enter');
+    await until('the program has it', async () => (await (await fetch(`${tether.url}telemetry/attributes`)).json())[0].scale, (value) => value === 2.5);
+    await scale.fill('nonsense');
+    await scale.press('Enter');
+    await page.getByText("'nonsense' is no number").waitFor();
+    await until('the old value is back', () => scale.inputValue(), (value) => value === '2.5');
+  });
+  assert.deepEqual(troubles, []);
+});

@@ -1,0 +1,52 @@
+// Trials from begin to end: started by the first motion, stopped by a condition or by hand, stored, compared.
+import {test} from 'node:test';
+import {assert, openBrowser, openPage, startTether, stateFolder, until} from './harness.mjs';
+
+test('a trial is run to its end, stored and compared', async (t) => {
+  const state = stateFolder(t);
+  const tether = await startTether(t, 'concept-symmetric', {'wires.float-udp.bind': '127.0.0.1:0'}, {state});
+  const browser = await openBrowser(t);
+  const {page, troubles} = await openPage(browser, tether.url, {hash: 'trials'});
+
+  await t.test('first motion starts it, a condition stops it', async () => {
+    await page.getByPlaceholder('Who drives?').fill('Ada');
+    await page.getByRole('radio', {name: 'A condition'}).check();
+    await page.getByRole('button', {name: 'Add a condition'}).click();
+    await page.getByLabel('Signal of condition 1').fill('chassis.x');
+    await page.getByLabel('Comparison of condition 1').selectOption('>');
+    await page.getByLabel('Value of condition 1').fill('2.5');
+    await page.getByRole('button', {name: 'Begin'}).click();
+    await page.getByText('waiting for the first motion').waitFor();
+    await page.getByRole('button', {name: 'Drive from here'}).click();
+    await page.keyboard.down('KeyW');
+    await page.getByText(/^stored as trial/).waitFor();
+    await page.keyboard.up('KeyW');
+    await page.getByRole('button', {name: 'Stop driving'}).click();
+  });
+
+  await t.test('by hand', async () => {
+    await page.getByRole('radio', {name: 'By hand'}).first().check();
+    await page.getByRole('radio', {name: 'By hand'}).last().check();
+    await page.getByRole('button', {name: 'Next trial'}).click();
+    await page.getByRole('button', {name: 'Stop', exact: true}).click();
+    await page.getByText(/^stored as trial/).waitFor();
+  });
+
+  const stored = await (await fetch(`${tether.url}api/trials`)).json();
+  assert.equal(stored.length, 2);
+  assert.deepEqual([stored[0].driver, stored[0].scene, stored[0].startedBy, stored[0].stoppedBy], ['Ada', 'concept-symmetric', 'motion', 'condition']);
+  // At 2 m/s from x = 1.8 m to 2.5 m.
+  t.diagnostic(`the first trial took ${stored[0].time} s`);
+  assert.ok(stored[0].time > 0.2 && stored[0].time < 3, `${stored[0].time} s`);
+  assert.deepEqual([stored[1].startedBy, stored[1].stoppedBy], ['hand', 'hand']);
+
+  await t.test('the comparison counts what was not discarded', async () => {
+    await page.getByRole('radio', {name: 'Results'}).check();
+    const count = page.locator('.comparison tbody td').nth(1);
+    await until('two trials', () => count.textContent(), (text) => text === '2');
+    await page.getByRole('checkbox', {name: 'Trial 2 counts'}).uncheck();
+    await until('one trial', () => count.textContent(), (text) => text === '1');
+    await until('the program knows', async () => (await (await fetch(`${tether.url}api/trials`)).json())[1].discarded);
+  });
+  assert.deepEqual(troubles, []);
+});
