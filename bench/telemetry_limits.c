@@ -49,7 +49,8 @@ static void on_end(void *user, const char *name) {
   (void)name;
   if (--count->depth) return;
   count->finished = 1;
-  count->end = (size_t)XML_GetCurrentByteIndex(count->parser) + (size_t)XML_GetCurrentByteCount(count->parser);
+  count->end = (size_t)XML_GetCurrentByteIndex(count->parser) +
+               (size_t)XML_GetCurrentByteCount(count->parser);
   XML_StopParser(count->parser, XML_FALSE);
 }
 
@@ -91,14 +92,17 @@ static double insert(const char *path, long samples, int values) {
   sqlite3 *db;
   sqlite3_stmt *put_sample, *put_value;
   if (sqlite3_open(path, &db)) die(sqlite3_errmsg(db));
-  run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;"
-          "PRAGMA wal_autocheckpoint = 4000;"
-          "CREATE TABLE sample (id INTEGER PRIMARY KEY, device INTEGER NOT NULL, epoch INTEGER NOT NULL,"
-          " device_time INTEGER NOT NULL, time INTEGER NOT NULL, UNIQUE (device, epoch, device_time));"
-          "CREATE TABLE value (sample INTEGER NOT NULL, attribute INTEGER NOT NULL, value NOT NULL,"
-          " PRIMARY KEY (sample, attribute)) WITHOUT ROWID");
-  sqlite3_prepare_v2(db, "INSERT INTO sample (device, epoch, device_time, time) VALUES (1, 0, ?1, ?2)", -1, &put_sample,
-                     NULL);
+  run(db,
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;"
+      "PRAGMA wal_autocheckpoint = 4000;"
+      "CREATE TABLE sample (id INTEGER PRIMARY KEY, device INTEGER NOT NULL, epoch INTEGER NOT "
+      "NULL,"
+      " device_time INTEGER NOT NULL, time INTEGER NOT NULL, UNIQUE (device, epoch, device_time));"
+      "CREATE TABLE value (sample INTEGER NOT NULL, attribute INTEGER NOT NULL, value NOT NULL,"
+      " PRIMARY KEY (sample, attribute)) WITHOUT ROWID");
+  sqlite3_prepare_v2(db,
+                     "INSERT INTO sample (device, epoch, device_time, time) VALUES (1, 0, ?1, ?2)",
+                     -1, &put_sample, NULL);
   sqlite3_prepare_v2(db, "INSERT INTO value VALUES (?1, ?2, ?3)", -1, &put_value, NULL);
   double start = now();
   for (long i = 0; i < samples; i++) {
@@ -147,10 +151,13 @@ static double copy(const char *url, long samples, int values) {
   PGconn *connection = PQconnectdb(url);
   if (PQstatus(connection) != CONNECTION_OK) die(PQerrorMessage(connection));
   execute(connection,
-          "SET client_min_messages = warning; DROP TABLE IF EXISTS bare; CREATE TABLE bare (device integer NOT NULL,"
-          " epoch integer NOT NULL, device_time bigint NOT NULL, attribute integer NOT NULL, day date NOT NULL,"
+          "SET client_min_messages = warning; DROP TABLE IF EXISTS bare; CREATE TABLE bare (device "
+          "integer NOT NULL,"
+          " epoch integer NOT NULL, device_time bigint NOT NULL, attribute integer NOT NULL, day "
+          "date NOT NULL,"
           " time timestamptz NOT NULL, number double precision, text text,"
-          " PRIMARY KEY (device, epoch, device_time, attribute, day))", PGRES_COMMAND_OK);
+          " PRIMARY KEY (device, epoch, device_time, attribute, day))",
+          PGRES_COMMAND_OK);
   char *piece = malloc((size_t)values * 128 + 64);
   double start = now();
   for (long i = 0; i < samples; i++) {

@@ -60,7 +60,7 @@ def complaint(parts, test, quoted, header):
         return None
     target = tuple(header.split("/"))
     if len(target) < 2 or target[0] not in ALLOWED:
-        return None if (SOURCE.joinpath(*parts).parent / header).is_file() or target[0] == "web_resources.h" \
+        return None if (SOURCE.joinpath(*parts).parent / header).is_file() or target[0] in ("web_app.h", "web_resources.h") \
             else f"{header} is in no room: write the path from src/"
     if not (SOURCE / header).is_file():
         return f"src/{header} does not exist"

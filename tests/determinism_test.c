@@ -19,7 +19,7 @@
 #include "record/recorder.h"
 
 #define STEPS 100000
-#define FEWER 20010 /* where many runs are compared */
+#define FEWER 20010      /* where many runs are compared */
 #define CHANGE_EVERY 300 /* steps between inputs */
 
 /* Inputs that depend on the step alone: torques and grips that make the robot drive, turn, lift, grip, collide. */

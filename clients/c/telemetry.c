@@ -38,10 +38,11 @@ int main(int argc, char **argv) {
   }
   for (int i = 0; i < 50; i++) {
     char text[512], answer[256];
-    int size = snprintf(text, sizeof text,
-                        "<MESSAGE id='%s' time='%ld' ack='yes'><Output time='0'><drive velocity='%d'/></Output>"
-                        "<Input time='-5'><battery level='%.2f'/></Input></MESSAGE>\n",
-                        device, milliseconds(), i, 12 - i / 100.0);
+    int size = snprintf(
+        text, sizeof text,
+        "<MESSAGE id='%s' time='%ld' ack='yes'><Output time='0'><drive velocity='%d'/></Output>"
+        "<Input time='-5'><battery level='%.2f'/></Input></MESSAGE>\n",
+        device, milliseconds(), i, 12 - i / 100.0);
     if (write(fd, text, (size_t)size) != size) return 1;
     ssize_t got = read(fd, answer, sizeof answer - 1);
     if (got <= 0) return 1;

@@ -36,7 +36,8 @@ typedef struct tt_conformance {
 
   /* Streams that answer each message with one of their own */
   size_t answer_size; /**< bytes of a message from the simulator */
-  bool bad_numbers_answered; /**< a bad number refuses its message, but does not cost the connection */
+  bool
+      bad_numbers_answered; /**< a bad number refuses its message, but does not cost the connection */
 } tt_conformance;
 
 /** Runs all tests for a wire over UDP, or for one over TCP, and returns what main() returns. */

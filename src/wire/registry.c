@@ -8,11 +8,7 @@
 #include "wire/wire.h"
 
 const tt_wire_ops *const tt_wire_protocols[] = {
-    &tt_ezphysics_ops,
-    &tt_float_udp_ops,
-    &tt_lockstep_tcp_ops,
-    &tt_sharp_json_ops,
-    NULL,
+    &tt_ezphysics_ops, &tt_float_udp_ops, &tt_lockstep_tcp_ops, &tt_sharp_json_ops, NULL,
 };
 
 const tt_schema *const tt_wire_schemas[] = {
