@@ -75,7 +75,7 @@ function Records({table}: {table: Table}) {
           <thead><tr>{table.header.map((name, i) => <th key={i} class={i > 1 ? 'number' : ''}>{name}</th>)}</tr></thead>
           <tbody>
             {table.records.slice(0, SHOWN_ROWS).map((record, row) => (
-              <tr key={row}>{record.map((value, i) => <td key={i} class={i > 1 ? 'number' : ''}>{i === 1 ? String(value).replace('T', ' ').replace('Z', '') : cell(value)}</td>)}</tr>
+              <tr key={row}>{record.map((value, i) => <td key={i} class={i > 1 ? 'number' : ''}>{i === 1 ? String(value).replace('T', ' ').replace('Z', '').slice(0, 23) : cell(value)}</td>)}</tr>
             ))}
           </tbody>
         </table>

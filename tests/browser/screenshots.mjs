@@ -1,0 +1,97 @@
+// screenshots.mjs: pictures of every page for people, from the real program with the demonstrating driver: script/screenshots.
+import {spawn} from 'node:child_process';
+import {mkdirSync} from 'node:fs';
+import {join} from 'node:path';
+import {test} from 'node:test';
+import {openBrowser, openPage, plot, root, startTether, stateFolder} from './harness.mjs';
+
+const images = join(root, 'docs/images');
+mkdirSync(images, {recursive: true});
+/** Even on a machine without a graphics card. */
+const BEST = "localStorage.setItem('tether.quality', '\"best\"')";
+
+async function shoot(page, name, ms = 2500) {
+  await page.waitForTimeout(ms);
+  await page.screenshot({path: join(images, `${name}.png`)});
+}
+
+function startDriver(t) {
+  const child = spawn('python3', ['-u', join(root, 'clients/python/frc2011_driver.py')], {stdio: 'ignore'});
+  t.after(() => child.kill());
+}
+
+async function storeTrials(url) {
+  const seconds = {'concept-symmetric': [41.2, 38.9, 44.6, 40.1, 37.7, 46.3], 'concept-turnaround': [47.9, 52.3, 45.8, 49.4, 55.1, 46.6]};
+  for (const [scene, times] of Object.entries(seconds)) {
+    for (const [i, time] of times.entries()) {
+      const trial = {started: new Date(Date.now() - 6e5 * (6 - i)).toISOString(), scene, driver: ['Ada', 'Grace'][i % 2], time, startedBy: 'motion', stoppedBy: 'hand', condition: '', note: '', discarded: false};
+      await fetch(`${url}api/trials`, {method: 'POST', body: JSON.stringify(trial), headers: {'Content-Type': 'application/json', Origin: url.replace(/\/$/, '')}});
+    }
+  }
+}
+
+test('the pages with the demo', async (t) => {
+  const tether = await startTether(t, 'frc2011');
+  startDriver(t);
+  const browser = await openBrowser(t);
+  const open = (hash, more = {}) => openPage(browser, tether.url, {hash, script: BEST, ...more});
+
+  const world = await open('world');
+  await world.page.locator('.canvas[data-ready]').waitFor();
+  await shoot(world.page, 'world', 9000);
+  await world.page.getByRole('radio', {name: 'Follow'}).check();
+  await world.page.getByRole('button', {name: 'Overlays'}).click();
+  await world.page.getByLabel('Contacts and forces').check();
+  await world.page.getByLabel('Trails').check();
+  await shoot(world.page, 'world-overlays', 6000);
+  await world.context.close();
+
+  const signals = await open('signals');
+  await plot(signals.page, ['arm.position', 'wrist.position']);
+  await signals.page.getByRole('button', {name: 'Add a plot'}).click();
+  await plot(signals.page, ['left_wheel.velocity', 'right_wheel.velocity']);
+  await signals.page.getByRole('searchbox', {name: 'Search signals'}).fill('arm');
+  await shoot(signals.page, 'signals', 15000);
+  await signals.context.close();
+
+  const wires = await open('wires');
+  await shoot(wires.page, 'wires', 4000);
+  await wires.context.close();
+
+  const drive = await open('drive', {theme: 'light'});
+  await drive.page.locator('.canvas[data-ready]').waitFor();
+  await shoot(drive.page, 'drive', 4000);
+  await drive.context.close();
+
+  const runs = await open('runs');
+  await runs.page.locator('summary', {hasText: 'Signals'}).click();
+  for (const name of ['arm.position', 'chassis.x']) {
+    await runs.page.getByRole('searchbox', {name: 'Search signals of this run'}).fill(name);
+    await runs.page.getByRole('checkbox', {name, exact: true}).check();
+  }
+  await runs.page.locator('summary', {hasText: 'Signals'}).click();
+  await shoot(runs.page, 'runs');
+  await runs.context.close();
+
+  const phone = await open('drive', {width: 390, height: 844, phone: true});
+  await phone.page.locator('.canvas[data-ready]').waitFor();
+  await shoot(phone.page, 'phone', 4000);
+  await phone.context.close();
+});
+
+test('trials', async (t) => {
+  const tether = await startTether(t, 'concept-symmetric', {'wires.float-udp.bind': '127.0.0.1:0'});
+  await storeTrials(tether.url);
+  const browser = await openBrowser(t);
+  const {page} = await openPage(browser, tether.url, {hash: 'trials', theme: 'light', script: BEST});
+  await page.getByRole('radio', {name: 'Results'}).check();
+  await shoot(page, 'trials');
+});
+
+test('telemetry', async (t) => {
+  const state = stateFolder(t);
+  const tether = await startTether(t, 'robocar', {'telemetry.listen': '127.0.0.1:0', 'telemetry.store': `sqlite:${join(state, 'telemetry.db')}`}, {state});
+  const browser = await openBrowser(t);
+  const {page} = await openPage(browser, tether.url, {hash: 'telemetry', script: BEST});
+  await shoot(page, 'telemetry', 6000);
+});
