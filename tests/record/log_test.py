@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""What is kept of a run, read by readers that share no code with the program: WPILOG, MCAP, CSV, JSON lines."""
+import csv
+import io
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+STATE = tempfile.TemporaryDirectory()
+os.environ["XDG_STATE_HOME"] = STATE.name
+from live_page import Page  # noqa: E402
+from mcap import Mcap  # noqa: E402
+from tether_process import ROOT, TETHER, Tether  # noqa: E402
+from wpilog import Log  # noqa: E402
+
+FOLDER = pathlib.Path(STATE.name)
+
+
+def tether(*arguments):
+    return subprocess.run([TETHER, *map(str, arguments)], capture_output=True, timeout=100, check=False)
+
+
+def export(log, form):
+    done = tether("export", log, "--format", form)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class OneRun(unittest.TestCase):
+    """A run that a page drove, reset and paused."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.log = FOLDER / "driven.wpilog"
+        with Tether("run", "frc2011", "--set", "web.listen=127.0.0.1:0", "--set", "wires.float-udp.bind=127.0.0.1:0",
+                    "--record", cls.log) as program:
+            page = Page(program.addresses["web"])
+            ids = {command["name"]: i for i, command in enumerate(page.model["commands"])}
+            chance = random.Random(1)
+            for _ in range(20):
+                name = chance.choice(["left_track.torque", "right_track.torque", "arm.torque", "grip"])
+                page.send(type="command", values=[[ids[name], chance.randint(0, 4)]])
+                page.frame()
+            page.send(type="control", action="reset", robot=-1)
+            page.until(lambda message: isinstance(message, dict) and message["type"] == "event"
+                       and message["text"] == "reset")
+            for _ in range(10):
+                page.frame()
+            cls.signals = page.model["signals"]
+            cls.bodies = page.model["bodies"]
+            page.close()
+            assert program.stop() == 0, program.text()
+        cls.data = cls.log.read_bytes()
+        cls.read = Log(cls.data)
+
+    def test_every_signal_command_and_pose_has_its_entry(self):
+        units = {name: json.loads(metadata)["unit"] for name, kind, metadata in self.read.entries.values()
+                 if kind == "double"}
+        for entry in self.signals:
+            name = "/commands/" + entry["name"].removeprefix("command:") if entry["command"] else "/signals/" + entry["name"]
+            self.assertEqual(units.pop(name), entry["unit"])
+        self.assertEqual(units, {})
+        poses = {name.removeprefix("/poses/") for name in self.read.values if name.startswith("/poses/")}
+        self.assertEqual(poses, {body["name"] for body in self.bodies[1:]})
+        for name in ("Pose3d", "Translation3d", "Rotation3d", "Quaternion"):
+            self.assertIn("/.schema/struct:" + name, self.read.values)
+
+    def test_poses_are_the_signals(self):
+        for body in self.bodies[1:]:
+            name = body["name"]
+            pose = self.read.values["/poses/" + name][-1][1]
+            for i, axis in enumerate(("x", "y", "z", "qw", "qx", "qy", "qz")):
+                values = self.read.values.get(f"/signals/{name}.{axis}") or self.read.values[f"/signals/body:{name}.{axis}"]
+                self.assertEqual(values[-1][1], pose[i], (name, axis))
+
+    def test_samples_are_in_order_and_events_are_there(self):
+        times = [time for name, time in self.read.order if name.startswith(("/signals/", "/commands/", "/poses/"))]
+        self.assertEqual(times, sorted(times))
+        self.assertIn("world: reset", [text for _, text in self.read.values["/events"]])
+        run = json.loads(self.read.values["/tether/run"][0][1])
+        self.assertIn("/tether/files" + run["scene_file"], self.read.values)
+        self.assertEqual([text for _, text in self.read.values["/tether/end"]], ["ended"])
+
+    def test_verify_says_identical(self):
+        done = tether("verify", self.log)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(done.stdout.startswith(b"identical: "), done.stdout)
+
+    def test_csv_has_a_row_a_sample_with_the_values_that_hold(self):
+        rows = list(csv.reader(io.StringIO(export(self.log, "csv").decode())))
+        head, rows = rows[0], rows[1:]
+        self.assertEqual(head[0], "log time [s]")
+        held = dict.fromkeys(head[1:], "")
+        changes = {}
+        for name, values in self.read.values.items():
+            if not name.startswith(("/signals/", "/commands/")):
+                continue
+            column = name.replace("/signals/", "").replace("/commands/", "command:")
+            (full,) = [text for text in head if text.rsplit(" [", 1)[0] == column]
+            for time, value in values:
+                changes.setdefault(time, {})[full] = value
+        self.assertEqual([float(row[0]) for row in rows], sorted(changes))
+        for row in rows:
+            held.update(changes[float(row[0])])
+            self.assertEqual([float(text) for text in row[1:]], [held[name] for name in head[1:]])
+
+    def test_json_lines_say_every_record(self):
+        lines = [json.loads(line) for line in export(self.log, "jsonl").splitlines()]
+        self.assertEqual(len(lines), len(self.read.order))
+        at = dict.fromkeys(self.read.values, 0)
+        kinds = {name: kind for name, kind, _ in self.read.entries.values()}
+        for line in lines:
+            time, value = self.read.values[line["name"]][at[line["name"]]]
+            at[line["name"]] += 1
+            self.assertEqual(line["time"], time)
+            if kinds[line["name"]] in ("double", "string", "json"):
+                self.assertEqual(line["value"], value)
+            elif kinds[line["name"]] == "struct:Pose3d":
+                self.assertEqual(tuple(line["value"]), value)
+        sources = {line["source"] for line in lines if line.get("kind") == "commands"}
+        self.assertEqual(sources, {"web"})
+
+    def test_mcap_says_the_same(self):
+        made = Mcap(export(self.log, "mcap"))
+        for name, values in self.read.values.items():
+            if name.startswith(("/signals/", "/commands/")):
+                self.assertEqual([(time, message["value"]) for time, message in made.messages[name]], values, name)
+            elif name.startswith("/poses/"):
+                position = [tuple(message["pose"]["position"][axis] for axis in "xyz") for _, message in made.messages[name]]
+                turn = [tuple(message["pose"]["orientation"][axis] for axis in "wxyz") for _, message in made.messages[name]]
+                self.assertEqual([a + b for a, b in zip(position, turn)], [value for _, value in values], name)
+        self.assertEqual([message["message"] for _, message in made.messages["/events"]],
+                         [text for _, text in self.read.values["/events"]])
+        self.assertEqual(made.metadata["tether.run"]["run"], self.read.values["/tether/run"][0][1])
+
+    def test_summary(self):
+        text = export(self.log, "summary").decode()
+        for part in ('scene: "frc2011"', 'outcome: "ended"', "distance:", "top speed:", '"world: reset"', "late ticks:"):
+            self.assertIn(part, text)
+
+    def test_a_log_cut_anywhere_reads_up_to_the_cut(self):
+        cut = FOLDER / "cut.wpilog"
+        whole = len(self.data)
+        places = range(whole - 4096, whole) if os.environ.get("TETHER_LONG") else range(whole - 4096, whole, 64)
+        for size in places:
+            cut.write_bytes(self.data[:size])
+            lines = export(cut, "jsonl").splitlines()
+            self.assertEqual(len(lines), len(Log(self.data[:size], cut=True).order), size)
+
+    def test_wrong_use_and_wrong_files(self):
+        nothing = FOLDER / "nothing.wpilog"
+        nothing.write_bytes(b"")
+        for arguments, status in ((("export",), 2), (("export", self.log, "--format", "pdf"), 2),
+                                  (("export", self.log, "more"), 2), (("export", "nosuch.wpilog"), 1),
+                                  (("export", nothing), 1), (("verify", nothing), 1), (("replay", nothing), 1),
+                                  (("export", self.log, "--output", "/nosuch/x"), 3)):
+            done = tether(*arguments)
+            self.assertEqual(done.returncode, status, (arguments, done.stderr))
+
+
+class Programs(unittest.TestCase):
+    def test_scenes_without_lockstep_are_kept_and_verified(self):
+        for scene in ("concept-symmetric", "frc2011-motors"):
+            with self.subTest(scene):
+                log = FOLDER / f"{scene}.wpilog"
+                done = tether("run", scene, "--pace", "fast", "--duration", "0.3", "--no-web", "--record", log,
+                              "--set", "wires.float-udp.bind=127.0.0.1:0")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertGreater(len(Log(log.read_bytes()).values["/signals/time"]), 10)
+                Mcap(export(log, "mcap"))
+                done = tether("verify", log)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Crash(unittest.TestCase):
+    def test_a_killed_run_loses_at_most_a_tenth_of_a_second(self):
+        log = FOLDER / "killed.wpilog"
+        with Tether("run", "frc2011", "--set", "web.listen=127.0.0.1:0", "--set", "wires.float-udp.bind=127.0.0.1:0",
+                    "--record", log) as program:
+            page = Page(program.addresses["web"])
+            import struct
+            shown = 0
+            while shown < 1:
+                shown = struct.unpack_from("<d", page.frame(), 8)[0]
+            os.kill(program.process.pid, signal.SIGKILL)
+            program.wait_exit()
+            page.close()
+        kept = Log(log.read_bytes(), cut=True).values["/signals/time"][-1][0]
+        self.assertLess(shown - kept, 0.1)
+        self.assertIn(b'outcome: "cut off"', export(log, "summary"))
+        self.assertEqual(tether("verify", log).returncode, 0)
+
+
+class Folder(unittest.TestCase):
+    def test_the_oldest_make_room_and_a_cap_keeps_the_inputs(self):
+        folder = FOLDER / "few"
+        common = ("run", ROOT / "tests" / "scenes" / "good" / "one.yaml", "--pace", "fast", "--duration", "0.2", "--no-web",
+                  "--set", f"record.folder={folder}")
+        for _ in range(4):
+            done = tether(*common, "--set", "record.keep=2")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(list(folder.glob("*.wpilog"))), 2)
+        capped = FOLDER / "capped.wpilog"
+        done = tether("run", "frc2011", "--pace", "fast", "--duration", "8", "--no-web", "--set",
+                      "wires.float-udp.bind=127.0.0.1:0", "--record", capped, "--set", "record.megabytes=1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"size cap", done.stderr)
+        self.assertLess(capped.stat().st_size, 1.2e6)
+        self.assertEqual(tether("verify", capped).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
