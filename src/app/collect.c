@@ -4,6 +4,7 @@
 #include "app/state_folder.h"
 #include "core/log.h"
 #include "telemetry/service.h"
+#include "web/pages.h"
 #include "web/section.h"
 #include "web/telemetry_routes.h"
 
@@ -64,6 +65,7 @@ static void close_all(collect_program *program) {
 static tt_status open_all(const collect_keys *keys, collect_program *program, tt_error *error) {
   TT_TRY(tt_telemetry_open(keys->telemetry, &program->telemetry, error));
   TT_TRY(tt_web_from_keys(keys->web, &program->web, error));
+  tt_pages_add(program->web);
   program->routes =
       tt_telemetry_routes_new(program->web, tt_telemetry_collector(program->telemetry));
   return tt_web_start(program->web, error);

@@ -1,6 +1,6 @@
 // The page says what is wrong, and comes back by itself when the program does.
 import {test} from 'node:test';
-import {assert, openBrowser, openPage, startTether, until} from './harness.mjs';
+import {assert, openBrowser, openPage, startTether, stateFolder, until} from './harness.mjs';
 
 test('the page outlives the program', async (t) => {
   const first = await startTether(t, 'frc2011', {'wires.float-udp.bind': '127.0.0.1:0'});
@@ -25,4 +25,15 @@ test('a program of another version is told from a broken one', async (t) => {
   await page.goto(tether.url);
   await page.getByText('The program is another version (9.9, protocol 99)').waitFor();
   await page.getByRole('button', {name: 'Reload'}).waitFor();
+});
+
+test('a program that only collects telemetry shows it', async (t) => {
+  const state = stateFolder(t);
+  const tether = await startTether(t, null, {'telemetry.listen': '127.0.0.1:0', 'telemetry.store': `sqlite:${state}/telemetry.db`}, {state, command: 'collect'});
+  const browser = await openBrowser(t);
+  const page = await browser.newPage();
+  await page.goto(tether.url);
+  await page.getByText('This program collects telemetry').waitFor();
+  await page.getByRole('link', {name: 'To the telemetry'}).click();
+  await page.getByText('No device has sent anything yet').waitFor();
 });

@@ -86,10 +86,17 @@ function takeBytes(bytes: ArrayBuffer): void {
 function lose(): void {
   socket = null;
   if (connection.peek() === 'live') connection.value = 'lost';
+  else if (connection.peek() === 'connecting') void askForTelemetry();
   status.value = null;
   retryAt.value = Date.now() + retry;
   timer = setTimeout(connect, retry);
   retry = Math.min(2 * retry, LAST_RETRY_MS);
+}
+
+/** A program that has no stream may still be one that collects telemetry. */
+async function askForTelemetry(): Promise<void> {
+  const answer = await fetch('telemetry/status').catch(() => null);
+  if (answer?.ok && connection.peek() === 'connecting') connection.value = 'worldless';
 }
 
 /** A machine that slept or a cable pulled: the socket never closes by itself. */

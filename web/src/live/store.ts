@@ -2,8 +2,9 @@
 import {batch, computed, signal} from '@preact/signals';
 import type {Hello, Model, Phantom, ServerMessage, Status, WireMessage, WorldEvent} from './types';
 
-/** connecting: never connected yet; live; lost: was connected; foreign: the program speaks another version. */
-export type ConnectionState = 'connecting' | 'live' | 'lost' | 'foreign';
+/** connecting: never connected yet; live; lost: was connected; foreign: the program speaks another version; worldless: a
+ *  program without a world, `tether collect`, whose telemetry is there all the same. */
+export type ConnectionState = 'connecting' | 'live' | 'lost' | 'foreign' | 'worldless';
 
 export interface TimedEvent extends WorldEvent {
   id: number;

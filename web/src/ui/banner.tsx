@@ -36,6 +36,14 @@ export function Banner() {
       </div>
     ) : null;
   }
+  if (state === 'worldless') {
+    return (
+      <div class="banner info" role="status">
+        <Icon name="telemetry" />
+        <span>This program collects telemetry; no world runs in it. <a href="#telemetry">To the telemetry</a></span>
+      </div>
+    );
+  }
   if (state === 'connecting' && !retryAt.value) return null;
   const wait = Math.max(0, Math.ceil((retryAt.value - now.value) / 1000));
   return (

@@ -13,6 +13,7 @@ const CONNECTION = {
   live: 'Live',
   lost: 'Disconnected',
   foreign: 'Other version',
+  worldless: 'No world',
 } as const;
 
 function Figure({label, value, warn, title, wide}: {label: string; value: string; warn?: boolean; title?: string; wide?: boolean}) {
