@@ -54,7 +54,7 @@ static void describe_robots(tt_builder *builder) {
   }
 }
 
-static tt_status load_physics(tt_builder *builder) {
+static tt_status compile_physics(tt_builder *builder) {
   const tt_scene *scene = builder->scene;
   describe_robots(builder);
   tt_physics_spec spec = {.arena_file = scene->arena_file,
@@ -101,6 +101,16 @@ static tt_status limit_joints(tt_builder *builder) {
   return TT_OK;
 }
 
+/** A clone has the joints' limits already. */
+static tt_status load_physics(tt_builder *builder) {
+  if (builder->assembly->physics) {
+    builder->physics = tt_physics_clone(builder->assembly->physics);
+    return builder->physics ? TT_OK : no_memory(builder);
+  }
+  TT_TRY(compile_physics(builder));
+  return limit_joints(builder);
+}
+
 static tt_status make_parts(tt_builder *builder) {
   for (int i = 0; i < builder->scene->robot_count; i++) TT_TRY(make_robot_parts(builder, i));
   return TT_OK;
@@ -119,6 +129,8 @@ static void describe_wires(tt_builder *builder) {
                                         .deadline = from->deadline,
                                         .config = from->config};
   }
+  if (builder->assembly->wire_config && builder->scene->wire_count > 0)
+    builder->wires[0].config = builder->assembly->wire_config;
 }
 
 static tt_status make_world(tt_builder *builder, tt_world **world) {
@@ -154,7 +166,6 @@ static tt_status build(tt_builder *builder, tt_world **world) {
   if (!builder->robots || !builder->wires || !builder->grippers || !builder->parts)
     return no_memory(builder);
   TT_TRY(load_physics(builder));
-  TT_TRY(limit_joints(builder));
   TT_TRY(make_parts(builder));
   return make_world(builder, world);
 }

@@ -4,6 +4,7 @@
 
 #include "config/scene.h"
 #include "core/world.h"
+#include "physics/physics.h"
 
 /** What differs between the commands that need a world. Zero is the usual. */
 typedef struct tt_assembly {
@@ -11,6 +12,10 @@ typedef struct tt_assembly {
   bool no_wires;        /**< leave the wires out (replay, benches) */
   bool hash_every_tick; /**< as in tt_world_spec */
   tt_net *net;          /**< as in tt_world_spec */
+  const tt_physics
+      *physics; /**< of another world of the same scene, cloned instead of compiled; or NULL */
+  const void *
+      wire_config; /**< for the scene's first wire instead of its own; outlives the world; or NULL */
 } tt_assembly;
 
 /** Makes the world of a scene, which must outlive it. Errors carry file and line. */

@@ -4,6 +4,7 @@
 #include "app/command.h"
 #include "app/drive.h"
 #include "app/options.h"
+#include "app/run_worlds.h"
 #include "core/log.h"
 #include "record/section.h"
 #include "record/state_file.h"
@@ -34,6 +35,8 @@ static tt_status run_scene(const tt_scene *scene, const tt_scene_options *option
   return status;
 }
 
+static bool stop_asked(void) { return atomic_load(&first_signal) != 0; }
+
 static tt_status run(int argc, char **argv, tt_error *error) {
   tt_scene_options options;
   tt_scene *scene = NULL;
@@ -43,7 +46,8 @@ static tt_status run(int argc, char **argv, tt_error *error) {
     status = tt_scene_load(options.scene, options.settings, options.setting_count, &scene, error);
   if (status == TT_OK) {
     tt_log_start();
-    status = run_scene(scene, &options, error);
+    status = tt_runs_worlds(scene) ? tt_run_worlds(scene, stop_asked, error)
+                                   : run_scene(scene, &options, error);
     tt_log_stop();
   }
   tt_scene_free(scene);

@@ -109,6 +109,13 @@ typedef struct tt_tcp_options {
 tt_tcp_options tt_tcp_options_default(void);
 tt_status tt_tcp_listen(tt_net *net, const tt_tcp_options *options, tt_tcp_server **server,
                         tt_error *error);
+/** A server that does not listen: its one connection is `socket`, which another server accepted and gave away with
+ *  tt_tcp_release(). Works on a copy: `socket` stays the caller's to close. on_open is called before this returns. */
+tt_status tt_tcp_adopt(tt_net *net, int socket, const tt_tcp_options *options,
+                       tt_tcp_server **server, tt_error *error);
+/** Gives an accepted connection away, as from on_open, for tt_tcp_adopt() in another thread: returns its descriptor,
+ *  the caller's, never 0, or −1 when it is closed or no descriptor is left. `tcp` ends without on_close. */
+int tt_tcp_release(tt_tcp *tcp);
 const char *tt_tcp_server_address(const tt_tcp_server *server);
 /** Connections closed at once because of `max_connections`, `allow`, or descriptors that ran out. */
 uint64_t tt_tcp_server_refused(const tt_tcp_server *server);

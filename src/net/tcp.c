@@ -348,11 +348,12 @@ static void on_knock(uv_poll_t *poll, int status, int events) {
   }
 }
 
-static void on_server_closed(uv_handle_t *handle) {
-  tt_tcp_server *server = handle->data;
+static void free_server(tt_tcp_server *server) {
   tt_allowed_close(&server->allowed);
   free(server);
 }
+
+static void on_server_closed(uv_handle_t *handle) { free_server(handle->data); }
 
 void tt_tcp_server_close(tt_tcp_server *server) {
   if (!server) return;
@@ -361,6 +362,10 @@ void tt_tcp_server_close(tt_tcp_server *server) {
     tt_tcp_close(server->connections, "the server ends");
   }
   tt_net_remove_endpoint(server->net, &server->endpoint);
+  if (server->socket < 0) { /* it never listened */
+    free_server(server);
+    return;
+  }
   uv_poll_stop(&server->poll);
   close(server->socket);
   server->net->loop_due = true;
@@ -409,6 +414,49 @@ tt_status tt_tcp_listen(tt_net *net, const tt_tcp_options *options, tt_tcp_serve
   net->loop_due = true;
   *server_out = server;
   return TT_OK;
+}
+
+/* The two ends of a connection that somebody else accepted. */
+static tt_status describe_adopted(tt_tcp_server *server, int socket, tt_address *peer,
+                                  tt_error *error) {
+  socklen_t size = sizeof *peer;
+  if (getpeername(socket, &peer->any, &size) != 0)
+    return tt_fail(error, TT_CLOSED, "the client is gone already: %s", strerror(errno));
+  tt_address own = tt_address_of(socket);
+  tt_address_format(&own, server->address);
+  return tt_allowed_open(&server->options.allow, &own, &server->allowed, error);
+}
+
+tt_status tt_tcp_adopt(tt_net *net, int socket, const tt_tcp_options *options,
+                       tt_tcp_server **server_out, tt_error *error) {
+  *server_out = NULL;
+  tt_address peer = {0};
+  tt_tcp_server *server = calloc(1, sizeof *server);
+  if (!server) return tt_fail(error, TT_NOMEM, "out of memory");
+  *server = (tt_tcp_server){
+      .endpoint = {.close = close_server_endpoint}, .net = net, .options = *options, .socket = -1};
+  tt_status status = describe_adopted(server, socket, &peer, error);
+  int copy = status == TT_OK ? fcntl(socket, F_DUPFD_CLOEXEC, 0) : -1;
+  if (status == TT_OK && copy < 0) status = tt_fail(error, TT_FAILED, "%s", strerror(errno));
+  if (status != TT_OK) {
+    free_server(server);
+    return status;
+  }
+  tt_net_add_endpoint(net, &server->endpoint);
+  welcome(server, copy, &peer);
+  if (!server->connections) {
+    tt_tcp_server_close(server);
+    return tt_fail(error, TT_CLOSED, "the client was not let in");
+  }
+  *server_out = server;
+  return TT_OK;
+}
+
+int tt_tcp_release(tt_tcp *tcp) {
+  int socket = tcp->closed ? -1 : fcntl(tcp->socket, F_DUPFD_CLOEXEC, 1);
+  tcp->silent = true;
+  tt_tcp_close(tcp, "released");
+  return socket;
 }
 
 const char *tt_tcp_server_address(const tt_tcp_server *server) { return server->address; }

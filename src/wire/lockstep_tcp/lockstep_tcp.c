@@ -1,7 +1,7 @@
 /* lockstep_tcp.c: a client drives the world frame by frame.
  *
- * What belongs to one client (its connection, what it sent, what it is still owed) stands in `client`, apart from the
- * wire, so that a wire may one day have several, each with a world of its own.
+ * What belongs to one client (its connection, what it sent, what it is still owed) stands in `client`. Where every
+ * client has a world of its own, each of those has a wire of its own, which is given its connection.
  */
 #include "wire/lockstep_tcp/lockstep_tcp.h"
 
@@ -126,7 +126,10 @@ static tt_status open_socket(tt_wire *wire, const tt_lockstep_tcp_config *config
   options.handler = (tt_tcp_handler){.on_open = on_open, .on_data = on_data, .on_close = on_close};
   options.context = wire;
   tt_error reason;
-  tt_status status = tt_tcp_listen(wire->net, &options, &self->server, &reason);
+  tt_status status =
+      config->connection
+          ? tt_tcp_adopt(wire->net, config->connection, &options, &self->server, &reason)
+          : tt_tcp_listen(wire->net, &options, &self->server, &reason);
   return status == TT_OK ? TT_OK : tt_fail(error, status, "%s: %s", wire->where, reason.text);
 }
 
@@ -149,7 +152,8 @@ static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) 
   lockstep_tcp *self = calloc(1, sizeof *self);
   if (!self) return tt_fail(error, TT_NOMEM, "out of memory");
   wire->self = self;
-  self->on_disconnect = parse_policy(config->on_disconnect);
+  self->on_disconnect =
+      config->connection ? ON_DISCONNECT_EXIT : parse_policy(config->on_disconnect);
   self->address = config->listen;
   tt_status status = resolve_joints(wire, config, self, error);
   if (status == TT_OK && !wire->check_only) status = open_socket(wire, config, self, error);

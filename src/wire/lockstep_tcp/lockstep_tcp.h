@@ -15,6 +15,9 @@ typedef struct tt_lockstep_tcp_config {
   uint64_t steps_per_frame; /**< default 10 */
   char **joints; /**< default: every hinge and slide joint of its robot, in model order */
   unsigned joint_count;
+  char *worlds;        /**< shared (default) | per-connection */
+  uint64_t max_worlds; /**< per-connection: how many at once; default 16 */
+  int connection;      /**< no key: an accepted connection to serve instead of listening; 0: none */
 } tt_lockstep_tcp_config;
 
 extern const tt_wire_ops tt_lockstep_tcp_ops;

@@ -7,6 +7,8 @@
 #define DEFAULT_LISTEN 11235
 #define DEFAULT_STEPS 10 /* of 1/600 s make 1/60 s */
 #define MOST_STEPS 1000000
+#define DEFAULT_WORLDS 16
+#define MOST_WORLDS 256
 
 static const cyaml_schema_field_t fields[] = {
     TT_WIRE_COMMON_FIELDS(tt_lockstep_tcp_config),
@@ -19,8 +21,22 @@ static const cyaml_schema_field_t fields[] = {
     CYAML_FIELD_SEQUENCE_COUNT("joints", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
                                tt_lockstep_tcp_config, joints, joint_count, &tt_string_schema, 0,
                                TT_LOCKSTEP_MAX),
+    CYAML_FIELD_STRING_PTR("worlds", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                           tt_lockstep_tcp_config, worlds, 0, 16),
+    CYAML_FIELD_UINT("max_worlds", CYAML_FLAG_OPTIONAL, tt_lockstep_tcp_config, max_worlds),
     CYAML_FIELD_END,
 };
+
+static tt_status check_worlds(tt_lockstep_tcp_config *config, const char *where, tt_error *error) {
+  TT_TRY(tt_default_string(&config->worlds, "shared", error));
+  if (strcmp(config->worlds, "shared") != 0 && strcmp(config->worlds, "per-connection") != 0)
+    return tt_fail(error, TT_INVALID, "%s.worlds: '%s' is not one of shared, per-connection", where,
+                   config->worlds);
+  if (config->max_worlds == 0) config->max_worlds = DEFAULT_WORLDS;
+  if (config->max_worlds > MOST_WORLDS)
+    return tt_fail(error, TT_INVALID, "%s.max_worlds: give 1 to %d", where, MOST_WORLDS);
+  return TT_OK;
+}
 
 static tt_status check(void *untyped, const char *where, tt_error *error) {
   tt_lockstep_tcp_config *config = untyped;
@@ -34,6 +50,7 @@ static tt_status check(void *untyped, const char *where, tt_error *error) {
   if (strcmp(policy, "reset") != 0 && strcmp(policy, "keep") != 0 && strcmp(policy, "exit") != 0)
     return tt_fail(error, TT_INVALID, "%s.on_disconnect: '%s' is not one of reset, keep, exit",
                    where, policy);
+  TT_TRY(check_worlds(config, where, error));
   if (config->common.faults)
     return tt_fail(error, TT_INVALID, "%s.faults: TCP loses nothing; faults are for UDP wires",
                    where);
