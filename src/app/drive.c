@@ -49,6 +49,8 @@ static void on_fatal(const char *text) {
   if (world) tt_world_flush_journal(world);
 }
 
+bool tt_stop_asked(void) { return atomic_load(&first_signal) != 0; }
+
 void tt_catch_signals(void) {
   struct sigaction action = {.sa_handler = on_signal};
   sigaction(SIGINT, &action, NULL);

@@ -35,7 +35,14 @@ static tt_status run_scene(const tt_scene *scene, const tt_scene_options *option
   return status;
 }
 
-static bool stop_asked(void) { return atomic_load(&first_signal) != 0; }
+static tt_status run_worlds(const tt_scene *scene, const tt_scene_options *options,
+                            tt_error *error) {
+  if (options->from_state || options->save_state)
+    return tt_fail(
+        error, TT_USAGE,
+        "worlds: per-connection has many worlds: their states are neither read nor written");
+  return tt_run_worlds(scene, tt_stop_asked, error);
+}
 
 static tt_status run(int argc, char **argv, tt_error *error) {
   tt_scene_options options;
@@ -46,7 +53,7 @@ static tt_status run(int argc, char **argv, tt_error *error) {
     status = tt_scene_load(options.scene, options.settings, options.setting_count, &scene, error);
   if (status == TT_OK) {
     tt_log_start();
-    status = tt_runs_worlds(scene) ? tt_run_worlds(scene, stop_asked, error)
+    status = tt_runs_worlds(scene) ? run_worlds(scene, &options, error)
                                    : run_scene(scene, &options, error);
     tt_log_stop();
   }
