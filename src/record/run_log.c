@@ -120,6 +120,7 @@ static tt_status map(tt_run_log *log, const char *path, tt_error *error) {
   if (data == MAP_FAILED)
     return tt_fail(error, TT_INVALID, "%s: %s", path, log->size ? strerror(errno) : "is empty");
   log->data = data;
+  madvise(data, log->size, MADV_WILLNEED);
   return TT_OK;
 }
 
