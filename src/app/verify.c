@@ -1,13 +1,16 @@
 /* verify.c: `tether verify`: a kept run's inputs run again as fast as the machine can, every state hash compared. */
 #include "app/assemble.h"
 #include "app/command.h"
+#include "app/controller.h"
 #include "app/progress.h"
 #include "config/scene.h"
 #include "core/log.h"
 #include "record/replay.h"
 #include "record/unpack.h"
 
+#include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,31 +86,116 @@ static tt_status verify_in(const tt_scene *scene, const tt_run_log *log, tt_erro
   return status;
 }
 
-static tt_status verify_log(const tt_run_log *log, tt_error *error) {
+/* ---- with a user's program ---- */
+
+typedef struct verify_job {
+  const char *log;
+  tt_controller_check check; /* command NULL: the inputs are those of the log */
+  tt_tolerance *tolerances;
+  const char **settings; /* of --set */
+  int setting_count;
+} verify_job;
+
+/* The run's settings, without what another run must not do; its log in the folder that goes away. */
+static tt_status load_scene(const verify_job *job, const tt_run_log *log,
+                            const tt_unpacked *unpacked, tt_scene **scene, tt_error *error) {
+  char file[160], duration[64];
+  int most = unpacked->setting_count + job->setting_count + 2, count = 0;
+  const char **settings = calloc((size_t)most + 1, sizeof *settings);
+  if (!settings) return tt_fail(error, TT_NOMEM, "out of memory");
+  for (int i = 0; i < unpacked->setting_count; i++)
+    if (!job->check.command || strncmp(unpacked->settings[i], "record.", 7) != 0)
+      settings[count++] = unpacked->settings[i];
+  if (job->check.command) {
+    snprintf(file, sizeof file, "record.file=%s/again.wpilog", unpacked->folder);
+    snprintf(duration, sizeof duration, "duration=%.6f", (double)tt_run_log_duration(log) / 1e6);
+    settings[count++] = file;
+    settings[count++] = duration;
+  }
+  for (int i = 0; i < job->setting_count; i++) settings[count++] = job->settings[i];
+  tt_status status = tt_scene_load(unpacked->scene, settings, count, scene, error);
+  free(settings);
+  return status;
+}
+
+static tt_status verify_log(const verify_job *job, const tt_run_log *log, tt_error *error) {
   tt_unpacked unpacked;
   tt_scene *scene;
   TT_TRY(tt_unpack(log, &unpacked, error));
   if (*unpacked.data) setenv("TETHER_DATA", unpacked.data, 1);
-  tt_status status = tt_scene_load(unpacked.scene, (const char *const *)unpacked.settings,
-                                   unpacked.setting_count, &scene, error);
+  tt_status status = load_scene(job, log, &unpacked, &scene, error);
   if (status == TT_OK) {
-    status = verify_in(scene, log, error);
+    status = job->check.command ? tt_check_controller(&job->check, scene, log, error)
+                                : verify_in(scene, log, error);
     tt_scene_free(scene);
   }
   tt_unpacked_remove(&unpacked);
   return status;
 }
 
+/* "VALUE" for all signals, "SIGNAL=VALUE" for one. */
+static tt_status take_tolerance(verify_job *job, char *text, tt_error *error) {
+  char *equals = strrchr(text, '='), *end;
+  double value = strtod(equals ? equals + 1 : text, &end);
+  if (*end || end == text || !(value >= 0) || !isfinite(value))
+    return tt_fail(error, TT_USAGE, "--tolerance %s: give SIGNAL=VALUE, or VALUE for all", text);
+  if (equals) *equals = 0;
+  job->tolerances[job->check.tolerance_count++] = (tt_tolerance){equals ? text : "", value};
+  return TT_OK;
+}
+
+static tt_status parse(int argc, char **argv, verify_job *job, tt_error *error) {
+  static const struct option options[] = {{"controller", required_argument, NULL, 'c'},
+                                          {"tolerance", required_argument, NULL, 't'},
+                                          {"set", required_argument, NULL, 's'},
+                                          {NULL, 0, NULL, 0}};
+  optind = 1;
+  opterr = 0;
+  job->tolerances = calloc((size_t)argc + 1, sizeof *job->tolerances);
+  job->settings = calloc((size_t)argc + 1, sizeof *job->settings);
+  if (!job->tolerances || !job->settings) return tt_fail(error, TT_NOMEM, "out of memory");
+  job->check.tolerances = job->tolerances;
+  for (int option; (option = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
+    if (option == 'c')
+      job->check.command = optarg;
+    else if (option == 't')
+      TT_TRY(take_tolerance(job, optarg, error));
+    else if (option == 's')
+      job->settings[job->setting_count++] = optarg;
+    else
+      return tt_fail(error, TT_USAGE,
+                     option == ':' ? "%s needs a value" : "there is no option '%s'",
+                     argv[optind - 1]);
+  }
+  if (optind != argc - 1) return tt_fail(error, TT_USAGE, "verify takes one LOG");
+  job->log = argv[optind];
+  if (!job->check.command && (job->check.tolerance_count || job->setting_count))
+    return tt_fail(error, TT_USAGE, "--tolerance and --set go with --controller");
+  return TT_OK;
+}
+
 static tt_status run(int argc, char **argv, tt_error *error) {
+  verify_job job = {.log = NULL};
   tt_run_log *log;
-  if (argc != 2) return tt_fail(error, TT_USAGE, "verify takes one LOG");
-  TT_TRY(tt_run_log_open(argv[1], &log, error));
-  tt_log_set_level(TT_LOG_WARNING);
-  tt_status status = verify_log(log, error);
-  tt_run_log_close(log);
+  tt_status status = parse(argc, argv, &job, error);
+  if (status == TT_OK) status = tt_run_log_open(job.log, &log, error);
+  if (status == TT_OK) {
+    tt_log_set_level(TT_LOG_WARNING);
+    status = verify_log(&job, log, error);
+    tt_run_log_close(log);
+  }
+  free(job.tolerances);
+  free(job.settings);
   return status;
 }
 
 const tt_app_command tt_app_verify = {
-    "verify", "LOG", "Runs a kept run again and compares every state; exit status 1 if it differs",
-    "", run};
+    "verify", "LOG [--controller COMMAND [--tolerance [SIGNAL=]VALUE]…]",
+    "Runs a kept run again and compares every state; exit status 1 if it differs",
+    "  --controller COMMAND        runs this program on the scene's wires instead of the kept "
+    "inputs;\n"
+    "                              it finds their addresses in TETHER_<WIRE>: TETHER_LOCKSTEP_TCP\n"
+    "  --tolerance [SIGNAL=]VALUE  how far a signal (or all) may be from the kept run, SI; default "
+    "0\n"
+    "  --set PATH=VALUE            sets any key of the scene, as an address of a wire\n",
+    run};

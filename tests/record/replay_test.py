@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 STATE = tempfile.TemporaryDirectory()
 os.environ["XDG_STATE_HOME"] = STATE.name
 from live_page import Page  # noqa: E402
-from tether_process import TETHER, Tether, wait_for  # noqa: E402
+from tether_process import ROOT, TETHER, Tether, wait_for  # noqa: E402
 
 FOLDER = pathlib.Path(STATE.name)
 RUNS = FOLDER / "tether" / "runs"
@@ -81,6 +81,38 @@ class Snapshots(unittest.TestCase):
         done = tether("run", "gripper", "--no-web", "--duration", "0.1", "--from-state", good)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("another scene", done.stderr)
+
+
+class Controller(unittest.TestCase):
+    """A user's program against a run that it made before."""
+
+    CLIENT = ROOT / "clients" / "python" / "lockstep_tcp.py"
+    WIRE = ("--set", "wires.lockstep-tcp.listen=127.0.0.1:0")
+
+    def verify(self, command, *arguments):
+        return tether("verify", FOLDER / "good.wpilog", "--controller", command, *self.WIRE, *arguments)
+
+    def test_a_changed_program_is_told_from_the_same(self):
+        with Tether("run", "gripper", "--no-web", "--duration", "1", *self.WIRE, "--record", FOLDER / "good.wpilog") as program:
+            subprocess.run([sys.executable, self.CLIENT, program.addresses["lockstep-tcp"], "60"], check=True, timeout=60,
+                           capture_output=True)
+            self.assertEqual(program.wait_exit(), 0, program.text())
+        address = "$TETHER_LOCKSTEP_TCP"
+        same = self.verify(f"{sys.executable} {self.CLIENT} {address} 60")
+        self.assertEqual(same.returncode, 0, same.stdout + same.stderr)
+        self.assertIn("equal: ", same.stdout)
+        changed = FOLDER / "changed.py"
+        changed.write_text(self.CLIENT.read_text().replace("0.5 * math.cos", "0.4 * math.cos"))
+        different = self.verify(f"{sys.executable} {changed} {address} 60")
+        self.assertEqual(different.returncode, 1, different.stdout + different.stderr)
+        self.assertIn("swivel.position: beyond 0 from ", different.stdout)
+        tolerated = self.verify(f"{sys.executable} {changed} {address} 60", "--tolerance", "100")
+        self.assertEqual(tolerated.returncode, 0, tolerated.stdout + tolerated.stderr)
+        self.assertEqual(self.verify("true", "--tolerance", "nosuch=1").returncode, 1)
+        gone = self.verify("false")
+        self.assertEqual(gone.returncode, 1)
+        self.assertIn("the program ended after", gone.stderr)
+        self.assertEqual(self.verify("true", "--tolerance", "x=nan").returncode, 2)
 
 
 class Shown(unittest.TestCase):

@@ -1,0 +1,118 @@
+#include "record/compare.h"
+
+#include "record/export.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "/signals/"
+
+typedef struct comparison {
+  tt_run_cursor kept, other;
+  tt_deviation *deviations;
+  uint32_t *kept_entries, *other_entries;
+  int count;
+} comparison;
+
+static double tolerance_of(const char *name, const tt_tolerance *tolerances, int count) {
+  double value = 0;
+  for (int i = 0; i < count; i++)
+    if (!*tolerances[i].name || strcmp(tolerances[i].name, name) == 0) value = tolerances[i].value;
+  return value;
+}
+
+static bool list_signals(comparison *of, const tt_tolerance *tolerances, int tolerance_count) {
+  uint32_t count;
+  const tt_run_entry *entries = tt_run_log_entries(of->kept.log, &count);
+  of->deviations = calloc((size_t)count + 1, sizeof *of->deviations);
+  of->kept_entries = calloc((size_t)count + 1, sizeof *of->kept_entries);
+  of->other_entries = calloc((size_t)count + 1, sizeof *of->other_entries);
+  if (!of->deviations || !of->kept_entries || !of->other_entries) return false;
+  for (uint32_t i = 1; i < count; i++) {
+    if (tt_entry_role_of(&entries[i]) != TT_ROLE_SIGNAL) continue;
+    if (strncmp(entries[i].name, PREFIX, strlen(PREFIX)) != 0) continue;
+    const char *name = entries[i].name + strlen(PREFIX);
+    if (strcmp(name, "real_time_factor") == 0) continue;
+    uint32_t other = tt_run_log_find(of->other.log, entries[i].name);
+    of->kept_entries[of->count] = i;
+    of->other_entries[of->count] = other;
+    of->deviations[of->count++] =
+        (tt_deviation){.name = name,
+                       .tolerance = tolerance_of(name, tolerances, tolerance_count),
+                       .first = other ? -1 : 0,
+                       .missing = other == 0};
+  }
+  return true;
+}
+
+static tt_status check_names(const comparison *of, const tt_tolerance *tolerances, int count,
+                             tt_error *error) {
+  for (int i = 0; i < count; i++) {
+    bool known = !*tolerances[i].name;
+    for (int k = 0; k < of->count && !known; k++)
+      known = strcmp(of->deviations[k].name, tolerances[i].name) == 0;
+    if (!known)
+      return tt_fail(error, TT_NOT_FOUND, "the run keeps no signal '%s'", tolerances[i].name);
+  }
+  return TT_OK;
+}
+
+static bool value_at(const tt_run_cursor *cursor, uint32_t entry, double *value) {
+  tt_wpilog_record record;
+  if (!tt_run_cursor_value(cursor, entry, &record) || !tt_record_fits(TT_ROLE_SIGNAL, &record))
+    return false;
+  *value = tt_wpilog_double(record.payload);
+  return true;
+}
+
+static void compare_at(comparison *of, uint64_t time) {
+  double seconds = (double)time / 1e6, kept, other;
+  tt_run_cursor_advance(&of->kept, time);
+  tt_run_cursor_advance(&of->other, time);
+  for (int i = 0; i < of->count; i++) {
+    tt_deviation *into = &of->deviations[i];
+    if (!value_at(&of->kept, of->kept_entries[i], &kept) ||
+        !value_at(&of->other, of->other_entries[i], &other))
+      continue;
+    double difference = fabs(other - kept);
+    if (difference > into->largest) into->largest = difference, into->at = seconds;
+    if (difference > into->tolerance && into->first < 0) into->first = seconds;
+  }
+}
+
+/* Every time at which the kept run was sampled: its clock then changed. */
+static tt_status walk(comparison *of) {
+  uint32_t clock = tt_run_log_find(of->kept.log, PREFIX "time");
+  uint64_t end = tt_run_log_duration(of->other.log);
+  tt_run_cursor times;
+  tt_wpilog_record record;
+  if (!tt_run_cursor_open(&times, of->kept.log)) return TT_NOMEM;
+  while (tt_run_cursor_next(&times, &record) == TT_OK && record.timestamp <= end)
+    if (record.entry == clock) compare_at(of, record.timestamp);
+  tt_run_cursor_close(&times);
+  return TT_OK;
+}
+
+tt_status tt_compare_runs(const tt_run_log *kept, const tt_run_log *other,
+                          const tt_tolerance *tolerances, int tolerance_count,
+                          tt_deviation **deviations, int *count, tt_error *error) {
+  comparison of = {0};
+  *deviations = NULL;
+  bool opened = tt_run_cursor_open(&of.kept, kept) && tt_run_cursor_open(&of.other, other) &&
+                list_signals(&of, tolerances, tolerance_count);
+  tt_status status = opened ? check_names(&of, tolerances, tolerance_count, error)
+                            : tt_fail(error, TT_NOMEM, "out of memory");
+  if (status == TT_OK && walk(&of) != TT_OK) status = tt_fail(error, TT_NOMEM, "out of memory");
+  tt_run_cursor_close(&of.kept);
+  tt_run_cursor_close(&of.other);
+  free(of.kept_entries);
+  free(of.other_entries);
+  if (status == TT_OK) {
+    *deviations = of.deviations;
+    *count = of.count;
+  } else {
+    free(of.deviations);
+  }
+  return status;
+}
