@@ -9,17 +9,16 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-STATE = tempfile.TemporaryDirectory()
-os.environ["XDG_STATE_HOME"] = STATE.name
 from live_page import Page  # noqa: E402
 from mcap import Mcap  # noqa: E402
-from tether_process import ROOT, TETHER, Tether  # noqa: E402
+from tether_process import ROOT, STATE, TETHER, Tether  # noqa: E402
 from wpilog import Log  # noqa: E402
+
+os.environ["XDG_STATE_HOME"] = STATE.name  # also for programs that end by themselves
 
 FOLDER = pathlib.Path(STATE.name)
 

@@ -7,15 +7,14 @@ import pathlib
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-STATE = tempfile.TemporaryDirectory()
-os.environ["XDG_STATE_HOME"] = STATE.name
 from live_page import Page  # noqa: E402
-from tether_process import ROOT, TETHER, Tether, wait_for  # noqa: E402
+from tether_process import ROOT, STATE, TETHER, Tether, wait_for  # noqa: E402
+
+os.environ["XDG_STATE_HOME"] = STATE.name  # also for programs that end by themselves
 
 FOLDER = pathlib.Path(STATE.name)
 RUNS = FOLDER / "tether" / "runs"

@@ -5,13 +5,12 @@ import json
 import os
 import pathlib
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-STATE = tempfile.TemporaryDirectory()
-os.environ["XDG_STATE_HOME"] = STATE.name
-from tether_process import ROOT, Tether  # noqa: E402
+from tether_process import ROOT, STATE, Tether  # noqa: E402
+
+os.environ["XDG_STATE_HOME"] = STATE.name  # also for programs that end by themselves
 
 RUNS = pathlib.Path(STATE.name) / "tether" / "runs"
 SCENE = ROOT / "tests" / "scenes" / "good" / "one.yaml"
