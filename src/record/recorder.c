@@ -370,6 +370,9 @@ static tt_status start(tt_recorder *recorder, const tt_recorder_options *options
   TT_TRY(open_file(recorder, error));
   announce(recorder, options, &recorder->pending);
   if (recorder->pending.failed) return tt_fail(error, TT_NOMEM, "%s: out of memory", options->path);
+  write_out(recorder, &recorder->pending); /* from the beginning the file is a log */
+  recorder->pending.size = 0;
+  if (recorder->broken) return tt_fail(error, TT_FAILED, "%s: can't be written", options->path);
   if (pthread_create(&recorder->thread, NULL, write_log, recorder) != 0)
     return tt_fail(error, TT_FAILED, "%s: can't start the recorder's thread", options->path);
   return TT_OK;
