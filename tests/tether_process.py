@@ -10,6 +10,7 @@ import time
 ROOT = pathlib.Path(os.environ.get("TETHER_SOURCE_DIR", pathlib.Path(__file__).parents[1]))
 TETHER = os.environ.get("TETHER", str(ROOT / "build" / "tether"))
 STATE = tempfile.TemporaryDirectory()  # what tests record and store goes away with them
+os.environ["XDG_STATE_HOME"] = STATE.name
 PATIENCE = 20  # s that anything may take on a busy machine
 
 
@@ -33,8 +34,7 @@ class Tether:
         self.lines = []
         self.addresses = {}
         self.process = subprocess.Popen([TETHER, *map(str, arguments)], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                        env=os.environ | {"XDG_STATE_HOME": STATE.name})
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
         if ready:

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Image generator mode end to end: what a program places stands there in what is sent and recorded."""
-import os
 import math
 import pathlib
 import subprocess
@@ -12,7 +11,6 @@ sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).p
 from float_link import FloatLink, start  # noqa: E402
 from tether_process import ROOT, TETHER, Tether  # noqa: E402
 
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="tether_state_")
 GOLDEN = bytes.fromhex("0000803f 00002040 0000a0bf da0fc93f 0000803e 000000bf 00004040")
 EXTRA = ["chassis.x", "chassis.y", "chassis.heading", "grip.held", "grip.kind", "circle2.x", "circle2.y", "circle2.z"]
 

@@ -1,18 +1,15 @@
 #!/usr/bin/env python3
 """Any robot on any wire: pairs that no ready scene has, and two models that nobody here wrote, unedited."""
-import os
 import pathlib
 import socket
 import struct
 import sys
-import tempfile
 import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]
 from float_link import FloatLink  # noqa: E402
 from tether_process import ROOT, Tether  # noqa: E402
 
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="tether_state_")
 SCENES = ROOT / "tests" / "scenes" / "cross"
 
 

@@ -1,20 +1,17 @@
 #!/usr/bin/env python3
 """Six robots with six controllers in one world: each has its own ports, one that is silent or broken disturbs no other,
 and a reset of one is no other's."""
-import os
 import pathlib
 import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from tether_process import TETHER, Tether, wait_for  # noqa: E402
 
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="tether_state_")
 SENSORS, ACTUATORS = struct.Struct("<10f"), struct.Struct("<6f")
 ROBOTS = ["red1", "red2", "red3", "blue1", "blue2", "blue3"]
 

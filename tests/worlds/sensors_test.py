@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """The sensors of the scene frc2011-sensors over float-udp: eyes that see lines, what is ahead, switches, a gyro, and Lua."""
-import os
 import pathlib
 import shutil
 import sys
@@ -11,7 +10,6 @@ sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).p
 from float_link import start  # noqa: E402
 from tether_process import ROOT  # noqa: E402
 
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="tether_state_")
 NAMES = ["time", "left", "right", "arm", "left_eye", "right_eye", "darkness", "ahead", "front", "rear", "arm_down",
          "gyro_rate", "gyro_angle", "slip", "x"]
 
