@@ -18,7 +18,6 @@ from mcap import Mcap  # noqa: E402
 from tether_process import ROOT, STATE, TETHER, Tether  # noqa: E402
 from wpilog import Log  # noqa: E402
 
-os.environ["XDG_STATE_HOME"] = STATE.name  # also for programs that end by themselves
 
 FOLDER = pathlib.Path(STATE.name)
 

@@ -2,7 +2,6 @@
 """Kept runs shown again (`tether replay`), raced as phantoms, and gone on from saved states."""
 import http.client
 import json
-import os
 import pathlib
 import struct
 import subprocess
@@ -14,7 +13,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from live_page import Page  # noqa: E402
 from tether_process import ROOT, STATE, TETHER, Tether, wait_for  # noqa: E402
 
-os.environ["XDG_STATE_HOME"] = STATE.name  # also for programs that end by themselves
 
 FOLDER = pathlib.Path(STATE.name)
 RUNS = FOLDER / "tether" / "runs"

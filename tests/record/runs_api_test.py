@@ -2,7 +2,6 @@
 """GET /api/runs…, /api/scenes and /api/trials of a running program, as docs/web.md describes them."""
 import http.client
 import json
-import os
 import pathlib
 import sys
 import unittest
@@ -10,7 +9,6 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from tether_process import ROOT, STATE, Tether  # noqa: E402
 
-os.environ["XDG_STATE_HOME"] = STATE.name  # also for programs that end by themselves
 
 RUNS = pathlib.Path(STATE.name) / "tether" / "runs"
 SCENE = ROOT / "tests" / "scenes" / "good" / "one.yaml"
