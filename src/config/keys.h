@@ -1,5 +1,5 @@
 /* keys.h: core's own keys of scene, robot and arena files, and the schemas assembled from them and from every
- * adapter's. The structs are what libcyaml fills; scene.c checks them and makes a tt_scene of them. */
+ * adapter's. The structs are what libcyaml fills; load*.c check them and make a tt_scene of them. */
 #ifndef TT_CONFIG_KEYS_H
 #define TT_CONFIG_KEYS_H
 
