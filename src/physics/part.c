@@ -264,6 +264,7 @@ tt_status physics_part_load(physics_workshop *shop, const char *file, physics_pa
     put_decorations_last(node, model, 0);
     write_bodies_exactly(node, model, &body);
   }
+  if (part->urdf) physics_urdf_exclude_base(root, model);
   bool complete = body + 1 == model->nbody;
   mj_deleteModel(model);
   if (!complete) return tt_fail(error, TT_FAILED, "%s: bodies were lost in composing", file);

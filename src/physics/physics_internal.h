@@ -147,6 +147,9 @@ typedef enum physics_urdf_care {
 /** Writes a URDF that MuJoCo can read into the workshop; collects efforts. */
 tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics_urdf_care care,
                                physics_part *part, char prepared[TT_PATH_SIZE], tt_error *error);
+/** Adds to canonical MJCF that a fixed base does not touch the links joined to it: joined links of a
+ *  URDF never do (as in Gazebo and Bullet), but MuJoCo leaves out only pairs of which both move. */
+void physics_urdf_exclude_base(xmlNode *root, const mjModel *model);
 /** Puts the mesh that `reference` names where MuJoCo can read it; `name` is its file name there. */
 tt_status physics_mesh_import(physics_workshop *shop, const char *file, const char *reference,
                               char name[TT_PATH_SIZE], tt_error *error);

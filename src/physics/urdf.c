@@ -1,5 +1,6 @@
 /* urdf.c: rewrites a URDF so that MuJoCo's reader takes it as it was meant: base kept, meshes found
- * and converted, torque limits remembered. The user's file is not touched. */
+ * and converted, torque limits remembered, joined links without contact. The user's file is not
+ * touched. */
 #include "core/log.h"
 #include "physics/physics_internal.h"
 
@@ -180,4 +181,24 @@ tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics
   }
   xmlFreeDoc(document);
   return status;
+}
+
+/* Whether a body with geometry hangs by one joint on something that stands fixed in the world. */
+static bool hangs_on_base(const mjModel *m, int body) {
+  const int moving = m->body_weldid[body];
+  return moving > 0 && m->body_geomnum[body] > 0 && m->body_weldid[m->body_parentid[moving]] == 0;
+}
+
+void physics_urdf_exclude_base(xmlNode *root, const mjModel *m) {
+  xmlNode *contact = physics_first_child(root, "contact");
+  for (int base = 1; base < m->nbody; base++) {
+    if (m->body_weldid[base] != 0 || m->body_geomnum[base] == 0) continue;
+    for (int link = base + 1; link < m->nbody; link++) {
+      if (!hangs_on_base(m, link)) continue;
+      if (!contact) contact = xmlNewChild(root, NULL, BAD_CAST "contact", NULL);
+      xmlNode *exclude = xmlNewChild(contact, NULL, BAD_CAST "exclude", NULL);
+      xmlSetProp(exclude, BAD_CAST "body1", BAD_CAST mj_id2name(m, mjOBJ_BODY, base));
+      xmlSetProp(exclude, BAD_CAST "body2", BAD_CAST mj_id2name(m, mjOBJ_BODY, link));
+    }
+  }
 }
