@@ -36,6 +36,17 @@ MODEL = """<mujoco model="bench">
   </worldbody>
 </mujoco>
 """
+# A globe on a ball joint in its middle, so that nothing but what is commanded turns it.
+GLOBE = """<mujoco model="bench">
+  <worldbody>
+    <body name="globe" pos="0 0 1">
+      <joint name="pivot" type="ball"/>
+      <geom type="sphere" size="0.2" mass="2.5"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+GLOBE_INERTIA = 2 / 5 * 2.5 * 0.2 ** 2
 SCENE = """timestep: 1/1000 s
 pace: {pace}
 robots:
@@ -255,6 +266,33 @@ class Ezphysics(unittest.TestCase):
         for _ in range(20):
             state = peer.turn()
         self.assertAlmostEqual(state.floats(JOINTAXIS, 1)[1], 0, delta=0.001)
+
+    def globe(self):
+        (self.folder / "bench.xml").write_text(GLOBE)
+        _, peer = self.both()
+        peer.state()
+
+        def turn(kind, *numbers):
+            state = peer.turn((kind, 1, struct.pack(f"<{len(numbers)}f", *numbers)))
+            return [state.floats(JOINTAXIS, 1, axis)[1] for axis in range(3)]
+        return turn
+
+    def test_a_force_on_a_ball_acts_about_each_axis(self):
+        turn = self.globe()
+        speeds = turn(AXIS_FORCE, 0.5, -1.0, 2.0)
+        for speed, torque in zip(speeds, (0.5, -1.0, 2.0)):
+            self.assertAlmostEqual(speed, torque * 0.01 / GLOBE_INERTIA, delta=0.01 * abs(speed))
+
+    def test_a_motor_on_a_ball_reaches_each_velocity_within_its_torque(self):
+        turn = self.globe()
+        before = [0, 0, 0]
+        for _ in range(100):
+            speeds = turn(AXIS_MOTOR, 1.0, 2.0, -1.0, 1.0, 0.0, 0.25)
+            for speed, old, torque in zip(speeds, before, (2.0, 1.0, 0.25)):
+                self.assertLessEqual(abs(speed - old), 1.001 * torque * 0.01 / GLOBE_INERTIA)
+            before = speeds
+        for speed, wanted in zip(speeds, (1.0, -1.0, 0.0)):
+            self.assertAlmostEqual(speed, wanted, delta=0.01)
 
     def test_reset_starts_over_bit_for_bit(self):
         _, peer = self.both()

@@ -10,10 +10,11 @@
 
 /* --- opening --- */
 
-/** The command of `kind` on a model's axis: a part's own where a motor has taken the joint's name. */
+/** The joint's own command of `kind`: what this wire orders is raw, so no motor of a robot's file interprets it. */
 static int find_command(const tt_model *model, tt_command_kind kind, int axis) {
   for (int i = 0; i < model->command_count; i++) {
-    if (model->commands[i].kind == kind && model->commands[i].index == axis) return i;
+    const tt_command *command = &model->commands[i];
+    if (command->part == TT_NO_PART && command->kind == kind && command->index == axis) return i;
   }
   return NONE;
 }
@@ -40,7 +41,7 @@ static tt_status allocate(tt_ez_objects *objects, tt_error *error) {
   return complete ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
 }
 
-/** Everything sends; joints of the wire's robot receive where they have a command (a ball has none). */
+/** Everything sends; joints of the wire's robot receive where they have commands (without physics none has). */
 static void default_marks(tt_ez_objects *objects, const tt_wire *wire) {
   for (int b = 0; b < objects->model->body_count; b++) objects->body_sends[b] = true;
   for (int j = 0; j < objects->joint_count; j++) {
