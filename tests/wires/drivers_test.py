@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The drivers that show what the models can do: a tube hung on its peg, a ball grasped and held in the air.
+"""The drivers that show what the models can do: a tube hung on its peg, a ball grasped and held in the air, a creature
+that crawls.
 
 What they achieve is read from a second wire, which they know nothing of.
 """
@@ -104,6 +105,16 @@ class Drivers(unittest.TestCase):
         self.assertGreater(len(held), 15)
         self.assertGreater(min(held), 1.2)
         self.assertLess(max(held) - min(held), 0.02)
+
+    def test_the_creature_crawls(self):
+        witness = Witness(["time", "torso.x", "torso.y", "torso.z", "torso.heading"])
+        tether = self.start("ezphysics.yaml", {"127.0.0.1:5803": "127.0.0.1:0"}, witness)
+        self.drive(CLIENTS / "creature_crawl.py", "--once", tether.addresses["ezphysics"])
+        _, x, y, _, heading = witness.seen[-1]
+        self.assertGreater(x, 1.5)
+        self.assertLess(abs(y), 0.6)
+        self.assertLess(abs(heading), 0.5)
+        self.assertGreater(min(z for _, _, _, z, _ in witness.seen), 0.25)  # on its feet, not on its belly
 
 
 if __name__ == "__main__":
