@@ -2,7 +2,9 @@
  * same rows, bare COPY. Prints values a second.
  *
  *   telemetry_limits expat FILE              attributes of the messages in FILE
- *   telemetry_limits sqlite FILE SAMPLES N   SAMPLES samples of N values, as the collector's tables have them
+ *   telemetry_limits sqlite FILE SAMPLES N   SAMPLES samples of N values, as the collector's tables have them, one
+ *                                            prepared insert a row, 5,000 samples a transaction
+ *   telemetry_limits rows FILE SAMPLES N     the same, all N values of a sample by one insert
  *   telemetry_limits copy URL SAMPLES N      the same into PostgreSQL
  */
 #include <endian.h>
@@ -88,7 +90,18 @@ static void run(sqlite3 *db, const char *sql) {
   if (sqlite3_exec(db, sql, NULL, NULL, NULL)) die(sqlite3_errmsg(db));
 }
 
-static double insert(const char *path, long samples, int values) {
+/** One insert for `rows` values of a sample. */
+static sqlite3_stmt *prepare_values(sqlite3 *db, int rows) {
+  char sql[4096] = "INSERT INTO value VALUES (?, ?, ?)";
+  if (rows > 200) die("at most 200 rows an insert");
+  for (int i = 1; i < rows; i++) strcat(sql, ", (?, ?, ?)");
+  sqlite3_stmt *put;
+  if (sqlite3_prepare_v2(db, sql, -1, &put, NULL)) die(sqlite3_errmsg(db));
+  return put;
+}
+
+static double insert(const char *path, long samples, int values, int rows) {
+  if (values % rows) die("the values of a sample are to be a multiple of the rows of an insert");
   sqlite3 *db;
   sqlite3_stmt *put_sample, *put_value;
   if (sqlite3_open(path, &db)) die(sqlite3_errmsg(db));
@@ -103,7 +116,7 @@ static double insert(const char *path, long samples, int values) {
   sqlite3_prepare_v2(db,
                      "INSERT INTO sample (device, epoch, device_time, time) VALUES (1, 0, ?1, ?2)",
                      -1, &put_sample, NULL);
-  sqlite3_prepare_v2(db, "INSERT INTO value VALUES (?1, ?2, ?3)", -1, &put_value, NULL);
+  put_value = prepare_values(db, rows);
   double start = now();
   for (long i = 0; i < samples; i++) {
     if (i % BATCH_SAMPLES == 0) run(db, "BEGIN");
@@ -111,10 +124,13 @@ static double insert(const char *path, long samples, int values) {
     sqlite3_bind_int64(put_sample, 2, 1700000000000000 + i);
     if (sqlite3_step(put_sample) != SQLITE_DONE) die(sqlite3_errmsg(db));
     sqlite3_reset(put_sample);
-    sqlite3_bind_int64(put_value, 1, sqlite3_last_insert_rowid(db));
+    sqlite3_int64 id = sqlite3_last_insert_rowid(db);
     for (int v = 0; v < values; v++) {
-      sqlite3_bind_int(put_value, 2, v + 1);
-      sqlite3_bind_double(put_value, 3, (double)i * 0.5 + v);
+      int first = 3 * (v % rows);
+      sqlite3_bind_int64(put_value, first + 1, id);
+      sqlite3_bind_int(put_value, first + 2, v + 1);
+      sqlite3_bind_double(put_value, first + 3, (double)i * 0.5 + v);
+      if (v % rows != rows - 1) continue;
       if (sqlite3_step(put_value) != SQLITE_DONE) die(sqlite3_errmsg(db));
       sqlite3_reset(put_value);
     }
@@ -204,11 +220,13 @@ int main(int argc, char **argv) {
   if (argc == 3 && !strcmp(argv[1], "expat")) {
     rate = parse(argv[2]);
   } else if (argc == 5 && !strcmp(argv[1], "sqlite")) {
-    rate = insert(argv[2], atol(argv[3]), atoi(argv[4]));
+    rate = insert(argv[2], atol(argv[3]), atoi(argv[4]), 1);
+  } else if (argc == 5 && !strcmp(argv[1], "rows")) {
+    rate = insert(argv[2], atol(argv[3]), atoi(argv[4]), atoi(argv[4]));
   } else if (argc == 5 && !strcmp(argv[1], "copy")) {
     rate = copy(argv[2], atol(argv[3]), atoi(argv[4]));
   } else {
-    die("expat FILE, sqlite FILE SAMPLES VALUES, or copy URL SAMPLES VALUES");
+    die("expat FILE, sqlite or rows FILE SAMPLES VALUES, or copy URL SAMPLES VALUES");
   }
   printf("%.0f\n", rate);
   return 0;

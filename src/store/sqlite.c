@@ -60,12 +60,18 @@ typedef enum statement {
   PUT_SAMPLE,
   FIND_SAMPLE,
   PUT_VALUE,
+  PUT_VALUES,
   LIST_EPOCHS,
   OLD_SAMPLES,
   DROP_VALUE,
   DROP_SAMPLE,
   STATEMENT_COUNT
 } statement;
+
+/** Values that one statement writes: what it costs to begin and end one is most of what a row costs. */
+#define ROWS_TOGETHER 16
+#define ROW "(?, ?, ?)"
+#define FOUR_ROWS ROW ", " ROW ", " ROW ", " ROW
 
 #define PUT_NAME(table)                                                                            \
   "INSERT INTO " table                                                                             \
@@ -84,7 +90,9 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [PUT_SAMPLE] =
         "INSERT OR IGNORE INTO sample (device, epoch, device_time, time) VALUES (?1, ?2, ?3, ?4)",
     [FIND_SAMPLE] = "SELECT id FROM sample WHERE device = ?1 AND epoch = ?2 AND device_time = ?3",
-    [PUT_VALUE] = "INSERT OR IGNORE INTO value VALUES (?1, ?2, ?3)",
+    [PUT_VALUE] = "INSERT OR IGNORE INTO value VALUES " ROW,
+    [PUT_VALUES] = "INSERT OR IGNORE INTO value VALUES " FOUR_ROWS ", " FOUR_ROWS ", " FOUR_ROWS
+                   ", " FOUR_ROWS,
     [LIST_EPOCHS] = "SELECT epoch, offset_high FROM boot WHERE device = ?1",
     [OLD_SAMPLES] =
         ("SELECT id, device_time FROM sample WHERE device = ?1 AND epoch = ?2 AND device_time >= ?3"
@@ -196,26 +204,55 @@ static tt_status put_sample(sqlite_store *store, const tt_store_sample *sample, 
   return result == SQLITE_ROW ? TT_OK : fail(store->db, store->path, "can't read", error);
 }
 
+/** Values gathered, of one sample or several, until there are enough for one statement. */
+typedef struct value_rows {
+  const tt_store_batch *batch;
+  sqlite3_int64 samples[ROWS_TOGETHER]; /**< ids */
+  const tt_store_value *values[ROWS_TOGETHER];
+  int count;
+} value_rows;
+
+static void bind_value(sqlite3_stmt *put, const value_rows *rows, int row, int first) {
+  const tt_store_value *value = rows->values[row];
+  sqlite3_bind_int64(put, first, rows->samples[row]);
+  sqlite3_bind_int(put, first + 1, value->attribute + 1);
+  if (value->text == TT_STORE_NUMBER) {
+    sqlite3_bind_double(put, first + 2, value->number);
+  } else {
+    sqlite3_bind_text(put, first + 2, rows->batch->text->str + value->text, -1, SQLITE_STATIC);
+  }
+}
+
+static tt_status put_rows_together(sqlite_store *store, const value_rows *rows, tt_error *error) {
+  for (int i = 0; i < ROWS_TOGETHER; i++) {
+    bind_value(store->statements[PUT_VALUES], rows, i, 3 * i + 1);
+  }
+  return run(store, PUT_VALUES, error);
+}
+
+static tt_status put_rows_singly(sqlite_store *store, const value_rows *rows, tt_error *error) {
+  for (int i = 0; i < rows->count; i++) {
+    bind_value(store->statements[PUT_VALUE], rows, i, 1);
+    TT_TRY(run(store, PUT_VALUE, error));
+  }
+  return TT_OK;
+}
+
 static tt_status put_samples(sqlite_store *store, const tt_store_batch *batch, tt_error *error) {
-  sqlite3_stmt *put = store->statements[PUT_VALUE];
+  value_rows rows = {.batch = batch};
   for (guint i = 0; i < batch->samples->len; i++) {
     const tt_store_sample *sample = &g_array_index(batch->samples, tt_store_sample, i);
     sqlite3_int64 id;
     TT_TRY(put_sample(store, sample, &id, error));
-    sqlite3_bind_int64(put, 1, id);
-    for (uint32_t v = 0; v < sample->count; v++) {
-      const tt_store_value *value =
-          &g_array_index(batch->values, tt_store_value, sample->first + v);
-      sqlite3_bind_int(put, 2, value->attribute + 1);
-      if (value->text == TT_STORE_NUMBER) {
-        sqlite3_bind_double(put, 3, value->number);
-      } else {
-        sqlite3_bind_text(put, 3, batch->text->str + value->text, -1, SQLITE_STATIC);
-      }
-      TT_TRY(run(store, PUT_VALUE, error));
+    for (uint32_t v = sample->first; v < sample->first + sample->count; v++) {
+      rows.samples[rows.count] = id;
+      rows.values[rows.count] = &g_array_index(batch->values, tt_store_value, v);
+      if (++rows.count < ROWS_TOGETHER) continue;
+      TT_TRY(put_rows_together(store, &rows, error));
+      rows.count = 0;
     }
   }
-  return TT_OK;
+  return put_rows_singly(store, &rows, error);
 }
 
 static tt_status execute(sqlite3 *db, const char *path, const char *sql, tt_error *error) {
@@ -510,8 +547,17 @@ static void sqlite_close(tt_store *base) {
   g_free(store);
 }
 
+/** Without statistics nobody reads, SQLite's allocator takes no lock. Only before its first use, hence once. */
+static void configure_library(void) {
+  static gsize done;
+  if (!g_once_init_enter(&done)) return;
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  g_once_init_leave(&done, 1);
+}
+
 static tt_status open_file(sqlite_store *store, tt_error *error) {
   const char *path = store->path;
+  configure_library();
   if (sqlite3_open_v2(path, &store->db,
                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                       NULL) != SQLITE_OK) {

@@ -15,6 +15,8 @@
 #define SECOND 1000000
 /** µs between attempts of a store that fails. */
 #define RETRY_INTERVAL (SECOND / 2)
+/** Bytes of a batch that waits for no more. */
+#define BIG_BATCH ((size_t)1 << 20)
 #define TEND_INTERVAL (SECOND / 10)
 #define PURGE_INTERVAL (30LL * SECOND)
 /** Most refusals logged in a second; all are counted. */
@@ -160,6 +162,19 @@ static void start_batch(tt_collector *collector) {
     collector->batch_started = g_get_monotonic_time();
     g_cond_signal(&collector->work);
   }
+}
+
+/** Whether the batch waits for no more: its rows cost far more than its transaction. */
+static bool is_big(const tt_collector *collector) {
+  return tt_store_batch_bytes(collector->batch) >=
+         MIN(BIG_BATCH, collector->options.max_queued / 4);
+}
+
+/** Has the batch written as soon as the writer is free. */
+static void hasten(tt_collector *collector) {
+  if (collector->urgent) return;
+  collector->urgent = true;
+  g_cond_signal(&collector->work);
 }
 
 /** `name`: NULL leaves the human name as it is, "" takes it away. */
@@ -337,6 +352,7 @@ static void publish_sample(tt_collector *collector, const open_sample *sample) {
 
 static void close_sample(tt_collector *collector, open_sample *sample) {
   if (sample->stored.count) g_array_append_val(collector->batch->samples, sample->stored);
+  if (is_big(collector)) hasten(collector);
   if (collector->live_values->len) publish_sample(collector, sample);
   if (sample->stored.time > sample->from->last_time) sample->from->last_time = sample->stored.time;
 }
@@ -426,10 +442,7 @@ static tt_status take(tt_collector *collector, const tt_message *message, tt_ori
   collector->messages++;
   device_at(collector, device_index)->messages++;
   *ticket = tt_store_batch_is_empty(collector->batch) ? collector->filling - 1 : collector->filling;
-  if (message->acknowledge && !collector->urgent) {
-    collector->urgent = true;
-    g_cond_signal(&collector->work);
-  }
+  if (message->acknowledge) hasten(collector);
   return TT_OK;
 }
 
@@ -848,8 +861,7 @@ static bool wait_for_batch(tt_collector *collector, tt_store_batch **spare, uint
     int64_t now = g_get_monotonic_time(), end = tend;
     if (!tt_store_batch_is_empty(collector->batch)) {
       int64_t due = collector->batch_started + collector->options.batch_interval;
-      bool big = tt_store_batch_bytes(collector->batch) >= collector->options.max_queued / 4;
-      taken = collector->urgent || collector->stopping || big || now >= due;
+      taken = collector->urgent || collector->stopping || now >= due;
       if (due < end) end = due;
     }
     if (taken || collector->stopping || now >= tend) break;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /** Text of a message is at most this many times its bytes: identifiers repeat the names of set and data. */
 #define TEXT_PER_BYTE 4
@@ -32,6 +33,7 @@ typedef enum tt_scan {
 
 struct tt_message_parser {
   XML_Parser expat;
+  unsigned long salt; /**< of expat's hashes: ours, or it would ask the kernel for one a message */
   tt_message_limits limits;
   tt_message_handler handler;
   void *context;
@@ -355,6 +357,7 @@ static void on_skipped_entity(void *user, const char *name, int is_parameter) {
 static void begin_document(tt_message_parser *parser) {
   XML_Parser expat = parser->expat;
   XML_ParserReset(expat, NULL);
+  XML_SetHashSalt(expat, parser->salt);
   XML_SetUserData(expat, parser);
   XML_SetElementHandler(expat, on_start, on_end);
   XML_SetCharacterDataHandler(expat, on_text);
@@ -562,6 +565,7 @@ tt_message_parser *tt_message_parser_new(const tt_message_limits *limits,
   parser->handler = *handler;
   parser->context = context;
   parser->expat = XML_ParserCreate(NULL);
+  if (getrandom(&parser->salt, sizeof parser->salt, 0) < 0) parser->salt = 0;  // then expat asks
   parser->text = malloc(parser->text_capacity = 4096);
   if (!parser->expat || !parser->text) {
     tt_message_parser_free(parser);
