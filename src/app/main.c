@@ -1,8 +1,10 @@
 /* main.c: the program: finds the command and says how it ended. */
 #include "app/command.h"
+#include "config/data.h"
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const tt_app_command *const commands[] = {
@@ -24,6 +26,17 @@ int tt_app_exit_status(tt_status status) {
   }
 }
 
+static void print_scenes(void) {
+  char **names = tt_data_list(&tt_data_scene);
+  fputs("Scenes:", stdout);
+  for (char **name = names; name && *name; name++) {
+    printf("%s %s", name == names ? "" : ",", *name);
+    free(*name);
+  }
+  free(names);
+  puts("");
+}
+
 static void print_help(void) {
   puts("Tether: drive a simulated robot over a wire.\n\nusage:");
   for (size_t i = 0; i < COMMAND_COUNT; i++) {
@@ -33,7 +46,9 @@ static void print_help(void) {
   puts(
       "  tether --version\n"
       "  tether --help, tether COMMAND --help\n\n"
-      "SCENE is a YAML file or the name of one in scenes/. man tether says more.\n"
+      "SCENE is a YAML file of your own, or one of these by its name. man tether says more.");
+  print_scenes();
+  puts(
       "Exit status: 0 done, 1 a file is wrong, 2 the command line is wrong, 3 something failed "
       "while running.");
 }

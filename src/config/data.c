@@ -16,10 +16,15 @@ const tt_data_kind tt_data_scene = {"scene", "scenes", NULL};
 const tt_data_kind tt_data_robot = {"robot", "robots", "robot.yaml"};
 const tt_data_kind tt_data_arena = {"arena", "arenas", "arena.yaml"};
 
-#define MAX_ROOTS 3
+#define MAX_ROOTS 2
 typedef char tt_root[PATH_MAX];
 
-/** <prefix>/share/tether of the running program. */
+static bool is_folder(const char *path) {
+  struct stat info;
+  return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+/** <prefix>/share/tether of the running program, if it is installed. */
 static bool installed_root(tt_root root) {
   ssize_t size = readlink("/proc/self/exe", root, PATH_MAX - 1);
   if (size <= 0) return false;
@@ -31,16 +36,16 @@ static bool installed_root(tt_root root) {
   }
   if (strlen(root) + sizeof "/share/tether" > PATH_MAX) return false;
   strcat(root, "/share/tether");
-  return true;
+  return is_folder(root);
 }
 
+/** An installed program never looks into the tree it was built from: whoever can write there now is somebody else. */
 static int data_roots(tt_root roots[MAX_ROOTS]) {
   int count = 0;
   const char *environment = getenv("TETHER_DATA");
   if (environment && *environment) snprintf(roots[count++], PATH_MAX, "%s", environment);
-  snprintf(roots[count++], PATH_MAX, "%s", TETHER_SOURCE_DIR);
-  if (installed_root(roots[count])) count++;
-  return count;
+  if (!installed_root(roots[count])) snprintf(roots[count], PATH_MAX, "%s", TETHER_SOURCE_DIR);
+  return count + 1;
 }
 
 static bool is_file(const char *path) {

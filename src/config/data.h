@@ -15,9 +15,9 @@ extern const tt_data_kind tt_data_scene, tt_data_robot, tt_data_arena;
 
 /** The file that `name` means. A name with a slash or an ending (.yaml .yml .xml .urdf) is a path: absolute, or
  *  relative to the folder of `including` (NULL: the working directory), or inside a data folder. A bare name is
- *  looked up in the data folders: $TETHER_DATA, the source tree this program was built from, and
- *  <prefix>/share/tether of where it is installed, in this order. `*path` is the caller's to free. `where`
- *  begins the error; unknown names are told with the nearest one. */
+ *  looked up in the data folders: $TETHER_DATA, then <prefix>/share/tether of the installed program, or the source tree
+ *  of one that isn't installed. `*path` is the caller's to free. `where` begins the error; unknown names are told with
+ *  the nearest one. */
 tt_status tt_data_find(const tt_data_kind *kind, const char *name, const char *including,
                        const char *where, char **path, tt_error *error);
 

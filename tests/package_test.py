@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""The .deb: built with cpack from this build, listed, unpacked, and run from there as a program that knows no source tree."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["TETHER"]).parent
+ROOT = pathlib.Path(os.environ["TETHER_SOURCE_DIR"])
+TIMEOUT = 60  # s for anything: a loaded machine may be slow
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False, **options)
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        top = pathlib.Path(cls.folder.name)
+        made = run("cpack", "--config", BUILD / "CPackConfig.cmake", "-B", top)
+        assert made.returncode == 0, made.stdout + made.stderr
+        cls.deb = next(top.glob("tether_*_*.deb"))
+        cls.unpacked = top / "unpacked"
+        run("dpkg-deb", "-x", cls.deb, cls.unpacked)
+        cls.tether = cls.unpacked / "usr/bin/tether"
+        cls.state = top / "state"
+
+    def tether_from_elsewhere(self, *arguments):
+        environment = {"PATH": os.environ["PATH"], "XDG_STATE_HOME": str(self.state)}
+        return run(self.tether, *arguments, cwd="/", env=environment)
+
+    def test_says_what_it_needs(self):
+        control = run("dpkg-deb", "-f", self.deb).stdout
+        self.assertRegex(control, r"Package: tether\n")
+        depends = re.search(r"^Depends: (.*)$", control, re.MULTILINE)[1]
+        for library in ("libc6 (>= ", "libmujoco", "libsoup-3.0-0", "libuv1", "libpq5", "libsqlite3-0"):
+            self.assertIn(library, depends)
+        self.assertNotIn("-dev", depends)
+
+    def test_installs_what_belongs_where(self):
+        for path in ("bin/tether", "share/man/man1/tether.1", "lib/systemd/user/tether@.service",
+                     "share/bash-completion/completions/tether", "share/doc/tether/LICENSE", "share/doc/tether/README.md",
+                     "share/doc/tether/docs/scene.md", "share/doc/tether/clients/python/float_udp.py",
+                     "share/tether/arenas/frc2011/arena.yaml", "share/tether/robots/frc2011/robot.xml"):
+            self.assertTrue((self.unpacked / "usr" / path).is_file(), path)
+        scenes = {path.name for path in (ROOT / "scenes").iterdir()}
+        self.assertEqual({path.name for path in (self.unpacked / "usr/share/tether/scenes").iterdir()}, scenes)
+
+    def test_runs_from_another_folder(self):
+        answer = self.tether_from_elsewhere("run", "frc2011", "--pace", "fast", "--duration", "0.2", "--set",
+                                            "wires.float-udp.bind=127.0.0.1:0", "--set", "web.listen=127.0.0.1:0")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertRegex(answer.stderr, r"(?m)^ready float-udp=127\.0\.0\.1:\d+ web=http://127\.0\.0\.1:\d+$")
+        runs = list((self.state / "tether/runs").iterdir())
+        self.assertEqual(len(runs), 1)
+        self.assertEqual(self.tether_from_elsewhere("verify", runs[0]).returncode, 0)
+
+    def test_finds_nothing_in_the_source_tree(self):
+        scene = self.unpacked / "usr/share/tether/scenes/sharp.yaml"
+        self.assertEqual(self.tether_from_elsewhere("check", "sharp").returncode, 0)
+        scene.rename(scene.with_name("moved.yaml"))
+        try:
+            self.assertEqual(self.tether_from_elsewhere("check", "sharp").returncode, 1)
+        finally:
+            scene.with_name("moved.yaml").rename(scene)
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "no systemd-analyze")
+    def test_the_user_unit_is_one(self):
+        unit = (self.unpacked / "usr/lib/systemd/user/tether@.service").read_text(encoding="utf-8")
+        here = pathlib.Path(self.folder.name) / "tether@frc2011.service"
+        here.write_text(unit.replace("ExecStart=tether", f"ExecStart={self.tether}"), encoding="utf-8")
+        answer = run("systemd-analyze", "verify", "--user", "--man=no", here,
+                     env={**os.environ, "XDG_RUNTIME_DIR": self.folder.name})
+        self.assertEqual((answer.returncode, answer.stdout + answer.stderr), (0, ""))
+
+    def complete(self, *words):
+        script = f'. "$1"; COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}; _tether; echo "${{COMPREPLY[@]}}"'
+        completion = self.unpacked / "usr/share/bash-completion/completions/tether"
+        path = f"{self.tether.parent}:{os.environ['PATH']}"
+        return run("bash", "-c", script, "bash", completion, env={"PATH": path}).stdout.split()
+
+    def test_bash_completes_commands_options_and_scenes(self):
+        self.assertEqual(self.complete("tether", "ver"), ["verify"])
+        self.assertIn("frc2011-motors", self.complete("tether", "run", "frc"))
+        self.assertEqual(self.complete("tether", "run", "frc2011", "--dur"), ["--duration"])
+        self.assertEqual(self.complete("tether", "run", "frc2011", "--pace", "lo"), ["lockstep"])
+
+
+if __name__ == "__main__":
+    unittest.main()
