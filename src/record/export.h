@@ -19,6 +19,7 @@ typedef struct tt_export_sink {
   X("csv", tt_export_csv)                                                                          \
   X("jsonl", tt_export_jsonl)                                                                      \
   X("mcap", tt_export_mcap)                                                                        \
+  X("svg", tt_export_svg)                                                                          \
   X("summary", tt_export_summary)
 
 /** A table: a line for each time at which the run was sampled, a column a signal and command; values hold until they
@@ -28,6 +29,8 @@ tt_status tt_export_csv(const tt_run_log *log, const tt_export_sink *sink);
 tt_status tt_export_jsonl(const tt_run_log *log, const tt_export_sink *sink);
 /** MCAP: chunks in zstd, indexed; JSON messages with their schemas. */
 tt_status tt_export_mcap(const tt_run_log *log, const tt_export_sink *sink);
+/** Where each robot went, as a picture. */
+tt_status tt_export_svg(const tt_run_log *log, const tt_export_sink *sink);
 /** What happened, for people, as YAML. */
 tt_status tt_export_summary(const tt_run_log *log, const tt_export_sink *sink);
 

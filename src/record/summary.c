@@ -2,6 +2,7 @@
 
 #include "core/journal.h"
 #include "record/export.h"
+#include "record/run_robots.h"
 
 #include <json-c/json.h>
 
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ROBOTS 256
 #define MOST_EVENTS_SHOWN 1000
 
 /* The newest record of an entry in the whole log, as JSON; NULL where there is none. */
@@ -122,41 +122,6 @@ typedef struct track {
   double x, y;
 } track;
 
-static uint32_t root_pose(const tt_run_log *log, struct json_object *model,
-                          struct json_object *robot) {
-  struct json_object *bodies, *root, *body, *name;
-  char entry[400];
-  if (!json_object_object_get_ex(model, "bodies", &bodies) ||
-      !json_object_is_type(bodies, json_type_array) ||
-      !json_object_object_get_ex(robot, "root", &root))
-    return 0;
-  int index = json_object_get_int(root);
-  if (index < 0 || (size_t)index >= json_object_array_length(bodies)) return 0;
-  body = json_object_array_get_idx(bodies, (size_t)index);
-  if (!json_object_object_get_ex(body, "name", &name)) return 0;
-  snprintf(entry, sizeof entry, "/poses/%s", json_object_get_string(name));
-  return tt_run_log_find(log, entry);
-}
-
-static int list_robots(const tt_run_log *log, tt_robot_summary *robots, track *tracks) {
-  tt_run_cursor start;
-  struct json_object *list;
-  int count = 0;
-  if (!tt_run_cursor_open(&start, log)) return 0;
-  tt_run_cursor_seek(&start, 0);
-  struct json_object *model = last_json(&start, "/tether/model");
-  if (model && json_object_object_get_ex(model, "robots", &list) &&
-      json_object_is_type(list, json_type_array))
-    for (size_t i = 0; i < json_object_array_length(list) && count < MOST_ROBOTS; i++) {
-      struct json_object *robot = json_object_array_get_idx(list, i);
-      copy_text(robot, "name", robots[count].name, sizeof robots[count].name);
-      tracks[count++].pose = root_pose(log, model, robot);
-    }
-  json_object_put(model);
-  tt_run_cursor_close(&start);
-  return count;
-}
-
 static void follow(track *from, tt_robot_summary *robot, const tt_wpilog_record *record,
                    uint64_t last_reset) {
   double x = tt_wpilog_double(record->payload);
@@ -202,21 +167,27 @@ static void walk(const tt_run_log *log, tt_run_cursor *cursor, tt_robot_summary 
 
 tt_status tt_run_summarize_robots(const tt_run_log *log, tt_robot_summary **robots, int *count) {
   tt_run_cursor cursor;
-  tt_robot_summary *made = calloc(MOST_ROBOTS, sizeof *made);
-  track *tracks = calloc(MOST_ROBOTS, sizeof *tracks);
-  tt_status status = TT_NOMEM;
+  tt_run_robots list;
+  tt_status status = tt_run_robots_read(log, &list);
+  tt_robot_summary *made = calloc((size_t)list.count + 1, sizeof *made);
+  track *tracks = calloc((size_t)list.count + 1, sizeof *tracks);
   *robots = NULL;
   *count = 0;
-  if (made && tracks && tt_run_cursor_open(&cursor, log)) {
-    *count = list_robots(log, made, tracks);
-    walk(log, &cursor, made, tracks, *count);
+  if (status == TT_OK && (!made || !tracks || !tt_run_cursor_open(&cursor, log))) status = TT_NOMEM;
+  if (status == TT_OK) {
+    for (int i = 0; i < list.count; i++) {
+      snprintf(made[i].name, sizeof made[i].name, "%s", list.robots[i].name);
+      tracks[i].pose = list.robots[i].root;
+    }
+    walk(log, &cursor, made, tracks, list.count);
     tt_run_cursor_close(&cursor);
+    *count = list.count;
     *robots = made;
     made = NULL;
-    status = TT_OK;
   }
   free(made);
   free(tracks);
+  tt_run_robots_free(&list);
   return status;
 }
 

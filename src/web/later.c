@@ -24,7 +24,8 @@ static gboolean answer(gpointer data) {
   g_signal_handlers_disconnect_by_data(held->message, held);
   if (!held->gone) {
     if (held->answer.status == TT_OK)
-      tt_web_respond(&request, held->answer.code ? held->answer.code : 200, "application/json",
+      tt_web_respond(&request, held->answer.code ? held->answer.code : 200,
+                     held->answer.type ? held->answer.type : "application/json",
                      held->answer.body->str, held->answer.body->len);
     else
       tt_web_respond_error(&request, held->answer.status, held->answer.error.text);

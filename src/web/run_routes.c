@@ -1,5 +1,6 @@
 #include "web/run_routes.h"
 
+#include "record/export.h"
 #include "record/run_json.h"
 #include "record/run_log.h"
 #include "web/trials.h"
@@ -231,6 +232,24 @@ static void plot_run(void *context, tt_web_answer *answer) {
   g_ptr_array_unref(names);
 }
 
+static tt_status append_piece(void *context, const void *bytes, size_t size) {
+  g_string_append_len(context, bytes, (gssize)size);
+  return TT_OK;
+}
+
+static void draw_run(void *context, tt_web_answer *answer) {
+  const job *from = context;
+  char *slash = strchr(from->rest, '/'), *path;
+  *slash = 0;
+  tt_run_log *log = open_run(from, from->rest, &path, answer);
+  if (log) {
+    answer->type = "image/svg+xml";
+    answer->status = tt_export_svg(log, &(tt_export_sink){append_piece, NULL, answer->body});
+    tt_run_log_close(log);
+  }
+  g_free(path);
+}
+
 static void handle_runs(void *context, const tt_web_request *request) {
   respond_by(context, request, list_runs);
 }
@@ -241,6 +260,8 @@ static void handle_run(void *context, const tt_web_request *request) {
     respond_by(context, request, describe_run);
   else if (strcmp(slash, "/signals") == 0)
     respond_by(context, request, plot_run);
+  else if (strcmp(slash, "/picture") == 0)
+    respond_by(context, request, draw_run);
   else
     tt_web_respond_error(request, TT_NOT_FOUND, "there is no such run");
 }

@@ -92,8 +92,9 @@ void tt_web_respond_streaming(const tt_web_request *request, const char *content
 typedef struct tt_web_answer {
   tt_status status; /**< anything but TT_OK: `error` is answered */
   tt_error error;
-  unsigned code; /**< HTTP; 0: 200 */
-  GString *body; /**< JSON, of bounded size */
+  unsigned code;    /**< HTTP; 0: 200 */
+  const char *type; /**< of the body; NULL: JSON */
+  GString *body;    /**< of bounded size */
 } tt_web_answer;
 typedef void tt_web_work(void *context, tt_web_answer *answer);
 /** Lets `work` make a short answer in a thread of its own; 503 when too many are at it. `release` frees the context in

@@ -6,10 +6,12 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
 import unittest
+from xml.etree import ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -143,6 +145,18 @@ class OneRun(unittest.TestCase):
         text = export(self.log, "summary").decode()
         for part in ('scene: "frc2011"', 'outcome: "ended"', "distance:", "top speed:", '"world: reset"', "late ticks:"):
             self.assertIn(part, text)
+
+    def test_picture_shows_the_way(self):
+        root = ElementTree.fromstring(export(self.log, "svg"))
+        trails = root.findall(".//{*}g")
+        self.assertEqual([trail.find("{*}title").text for trail in trails], ["frc2011"])
+        way = [tuple(map(float, place.split())) for place in re.split("[ML]", trails[0].find("{*}path").get("d"))[1:]]
+        poses = [pose for _, pose in self.read.values["/poses/chassis"]]
+        width = max(pose[0] for pose in poses) - min(pose[0] for pose in poses)
+        drawn = max(x for x, _ in way) - min(x for x, _ in way)
+        scale = drawn / width
+        self.assertAlmostEqual(way[-1][0] - way[0][0], scale * (poses[-1][0] - poses[0][0]), delta=0.2)
+        self.assertAlmostEqual(way[-1][1] - way[0][1], -scale * (poses[-1][1] - poses[0][1]), delta=0.2)
 
     def test_a_log_cut_anywhere_reads_up_to_the_cut(self):
         cut = FOLDER / "cut.wpilog"

@@ -19,7 +19,7 @@ TRAVERSAL = ["..", "../secret.wpilog", "..%2fsecret.wpilog", "%2e%2e/secret.wpil
              "..%252fsecret.wpilog", "....//secret.wpilog", "./secret.wpilog", "/etc/passwd", "%2fetc%2fpasswd",
              "..\\secret.wpilog", "..%5csecret.wpilog", ".wpilog", "link.wpilog", "sub", "sub/inner.wpilog",
              "secret.wpilog%00", "%c0%ae%c0%ae/secret.wpilog", "x" * 300 + ".wpilog", "nosuch.wpilog",
-             "../secret.wpilog/signals?name=time", "..%2fsecret.wpilog/signals?name=time"]
+             "../secret.wpilog/picture", "../secret.wpilog/signals?name=time", "..%2fsecret.wpilog/signals?name=time"]
 
 
 class Api(unittest.TestCase):
@@ -87,6 +87,10 @@ class Api(unittest.TestCase):
         for query, code in (("", 400), ("?name=time&points=1", 400), ("?name=time&points=x", 400), ("?name=nosuch", 404),
                             ("?" + "&".join(["name=time"] * 65), 400)):
             self.assertEqual(self.ask("GET", f"/api/runs/{run}/signals{query}")[0], code, query)
+
+    def test_picture_of_a_run(self):
+        status, picture = self.ask("GET", f"/api/runs/{self.ended()['id']}/picture")
+        self.assertEqual((status, picture[:5]), (200, b"<svg "))
 
     def test_nothing_else_is_read(self):
         for name in TRAVERSAL:

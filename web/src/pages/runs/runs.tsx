@@ -9,7 +9,7 @@ import {Button, Empty, Panel} from '../../ui/controls';
 import {Show} from '../../ui/fetched';
 import {Icon} from '../../ui/icon';
 import {RunPlots} from './run_plots';
-import type {Run, RunDetail} from './types';
+import {pictureUrl, type Run, type RunDetail} from './types';
 
 const chosen = signal('');
 const compared = signal('');
@@ -94,6 +94,7 @@ export function Runs() {
             <nav class="run-list" aria-label="Runs">
               {sorted.map((run) => (
                 <button key={run.id} type="button" class="run-card" aria-current={run === current || undefined} onClick={() => (chosen.value = run.id)}>
+                  <img class="run-picture" src={pictureUrl(run)} alt="" loading="lazy" width={320} height={120} />
                   <span class="run-name">{run.scene}{run.recording && <span class="tag bad">recording</span>}</span>
                   <span class="muted">{formatDate(run.started)}</span>
                   <span class="run-figures"><Icon name="trials" size={14} />{formatDuration(run.duration)} · {formatBytes(run.size)}</span>

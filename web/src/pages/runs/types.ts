@@ -28,3 +28,8 @@ export function samplesUrl(id: string, names: string[]): string {
   query.set('points', String(POINTS));
   return `api/runs/${encodeURIComponent(id)}/signals?${query}`;
 }
+
+/** Made anew once the run is over; until then it shows where the robots were when it was first asked for. */
+export function pictureUrl(run: Run): string {
+  return `api/runs/${encodeURIComponent(run.id)}/picture${run.recording ? '' : `?size=${run.size}`}`;
+}
