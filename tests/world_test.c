@@ -15,7 +15,7 @@
 
 #include "app/assemble.h"
 #include "config/scene.h"
-#include "core/journal.h"
+#include "journal_lines.h"
 
 /* Two carts' worth of frc2011, each with a wire of its own, 10 ms a tick at 1 kHz. */
 static const char two_robots[] =
@@ -49,7 +49,7 @@ static void open_text(fixture *made, const char *text) {
   tt_assembly assembly = {.hash_every_tick = true};
   if (tt_assemble(made->scene, &assembly, &made->world, &error) != TT_OK)
     fail_msg("%s", error.text);
-  made->journal = tt_journal_open_memory();
+  made->journal = journal_lines_open();
   tt_world_add_journal(made->world, made->journal);
   tt_world_start(made->world);
 }
@@ -65,7 +65,7 @@ static void close_fixture(fixture *made) {
   tt_world_detach(made->world);
   tt_world_free(made->world);
   tt_scene_free(made->scene);
-  made->journal->close(made->journal);
+  journal_lines_close(made->journal);
   close(made->socket);
 }
 
@@ -120,7 +120,7 @@ static void post(fixture *in, tt_mail_kind kind, int index, double number) {
 }
 
 static bool journaled(const fixture *in, const char *text) {
-  return strstr(tt_journal_memory_text(in->journal), text) != NULL;
+  return strstr(journal_lines_text(in->journal), text) != NULL;
 }
 
 /* ---- watchdogs ---- */

@@ -1,5 +1,5 @@
 /* journal.h: what a proof needs, never dropped: accepted inputs, events and state hashes, each with the
- * step at which it took effect. The world appends; sinks (a plain file, a run log, a test) consume.
+ * step at which it took effect. The world appends; sinks (a run log, a test) consume.
  */
 #ifndef TT_CORE_JOURNAL_H
 #define TT_CORE_JOURNAL_H
@@ -38,13 +38,6 @@ typedef struct tt_journal_sink {
   tt_status (*write)(struct tt_journal_sink *sink, const tt_entry *entry);
   /** The program is about to abort: writes out at once what was given so far. World's thread. May be NULL. */
   void (*flush)(struct tt_journal_sink *sink);
-  void (*close)(struct tt_journal_sink *sink);
 } tt_journal_sink;
-
-/** A sink that writes one readable line an entry to `path` (own thread, bounded memory). */
-tt_status tt_journal_open_file(const char *path, tt_journal_sink **sink, tt_error *error);
-/** A sink that keeps entries in memory, for tests: tt_journal_memory_text() gives them as lines. */
-tt_journal_sink *tt_journal_open_memory(void);
-const char *tt_journal_memory_text(const tt_journal_sink *sink);
 
 #endif
