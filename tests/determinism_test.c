@@ -19,8 +19,8 @@
 #include "record/recorder.h"
 
 #define STEPS 100000
-#define FEWER 20010      /* where many runs are compared */
-#define TIMED 4500       /* steps in real time */
+#define FEWER 20010 /* where many runs are compared */
+#define TIMED 4500  /* steps in real time */
 #define RESET_AT 9000
 #define CHANGE_EVERY 300 /* steps between inputs */
 

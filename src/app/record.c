@@ -71,6 +71,14 @@ static void remove_oldest(const char *newest, uint64_t keep) {
   if (count >= 0) free(runs);
 }
 
+static struct json_object *describe_field(const tt_field *field) {
+  struct json_object *made = json_object_new_object();
+  json_object_object_add(made, "x", json_object_new_double(field->x));
+  json_object_object_add(made, "y", json_object_new_double(field->y));
+  json_object_object_add(made, "heading", json_object_new_double(field->heading));
+  return made;
+}
+
 /* What a reader wants to know first; and what makes the scene again. */
 static char *describe_run(const tt_attach_context *context) {
   const tt_scene *scene = context->scene;
@@ -96,6 +104,7 @@ static char *describe_run(const tt_attach_context *context) {
   json_object_object_add(run, "timestep",
                          json_object_new_double(tt_model_timestep(tt_world_model(context->world))));
   json_object_object_add(run, "io_steps", json_object_new_int64((int64_t)scene->io_steps));
+  json_object_object_add(run, "field", describe_field(&scene->field));
   char *text = strdup(json_object_to_json_string_ext(run, JSON_C_TO_STRING_PLAIN));
   json_object_put(run);
   return text;
@@ -163,6 +172,7 @@ static tt_status open_recorder(const tt_attach_context *context, const tt_record
                                  .statistics_context = context->world,
                                  .files = files.files,
                                  .file_count = files.count,
+                                 .field = scene->field,
                                  .period_steps = (uint64_t)llround(keys->period_seconds / timestep),
                                  .size_cap = keys->megabytes * 1000000u,
                                  .realtime = scene->pace == TT_PACE_REALTIME};

@@ -91,9 +91,18 @@ static const cyaml_schema_field_t line_fields[] = {
 static const cyaml_schema_value_t line_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_line_keys, line_fields)};
 
+static const cyaml_schema_field_t field_fields[] = {
+    CYAML_FIELD_STRING_PTR("x", CYAML_FLAG_POINTER, tt_field_keys, x, 1, 64),
+    CYAML_FIELD_STRING_PTR("y", CYAML_FLAG_POINTER, tt_field_keys, y, 1, 64),
+    TEXT("heading", tt_field_keys, heading, 64),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t arena_fields[] = {
     TEXT("description", tt_arena_keys, description, 256),
     CYAML_FIELD_STRING_PTR("model", CYAML_FLAG_POINTER, tt_arena_keys, model, 1, 1024),
+    CYAML_FIELD_MAPPING_PTR("field", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_arena_keys, field,
+                            field_fields),
     CYAML_FIELD_SEQUENCE_COUNT("pieces", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_arena_keys,
                                pieces, pieces_count, &piece_entry, 0, 1000),
     CYAML_FIELD_SEQUENCE_COUNT("lines", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_arena_keys,

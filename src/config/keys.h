@@ -54,8 +54,13 @@ typedef struct tt_line_keys {
   double darkness;
 } tt_line_keys;
 
+typedef struct tt_field_keys {
+  char *x, *y, *heading;
+} tt_field_keys;
+
 typedef struct tt_arena_keys {
   char *description, *model;
+  tt_field_keys *field;
   tt_piece_keys *pieces;
   tt_line_keys *lines;
   unsigned pieces_count, lines_count;

@@ -61,6 +61,18 @@ static tt_status load_lines(tt_scene_store *store, const tt_arena_keys *keys, co
   return TT_OK;
 }
 
+static tt_status load_field(tt_scene_store *store, const tt_arena_keys *keys, const char *file) {
+  tt_field *field = &store->scene.field;
+  const tt_field_keys *from = keys->field;
+  char where[PATH_MAX + 32];
+  if (!from) return TT_OK;
+  snprintf(where, sizeof where, "%s: field", file);
+  TT_TRY(tt_quantity_check(from->x, "x", where, TT_LENGTH, -1e4, 1e4, 0, &field->x, store->error));
+  TT_TRY(tt_quantity_check(from->y, "y", where, TT_LENGTH, -1e4, 1e4, 0, &field->y, store->error));
+  return tt_quantity_check(from->heading, "heading", where, TT_ANGLE, -10, 10, 0, &field->heading,
+                           store->error);
+}
+
 tt_status tt_load_arena(tt_scene_store *store) {
   tt_scene *scene = &store->scene;
   if (!store->keys->arena) return TT_OK;
@@ -74,6 +86,7 @@ tt_status tt_load_arena(tt_scene_store *store) {
   tt_arena_keys *keys;
   TT_TRY(tt_load_yaml(store, file, tt_arena_schema(), (void **)&keys));
   TT_TRY(tt_load_find_model(store, keys->model, file, &scene->arena_file));
+  TT_TRY(load_field(store, keys, file));
   TT_TRY(load_pieces(store, keys, file));
   return load_lines(store, keys, file);
 }

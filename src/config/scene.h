@@ -7,6 +7,7 @@
 #define TT_CONFIG_SCENE_H
 
 #include "config/schema.h"
+#include "core/field.h"
 #include "core/status.h"
 #include "core/world.h"
 #include "physics/physics.h"
@@ -74,6 +75,7 @@ typedef struct tt_scene {
   uint64_t seed;
   double duration;                /**< s simulated; 0: no end */
   const char *arena_file;         /**< MJCF, or NULL: an empty floor */
+  tt_field field;                 /**< of the arena, as run logs give poses */
   bool reads_forces;              /**< some wire reads contact and joint forces */
   const char *const *search_path; /**< folders for package:// and meshes, NULL-terminated */
   const tt_physics_piece *pieces;

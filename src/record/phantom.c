@@ -1,6 +1,7 @@
 #include "record/phantom.h"
 
 #include "record/export.h"
+#include "core/field.h"
 #include "record/run_log.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@ struct tt_phantom {
   tt_run_log *log;
   tt_run_cursor cursor;
   struct json_object *model;
+  tt_field field;
   int *bodies;       /* index in the log's model */
   uint32_t *entries; /* of their poses */
   double (*poses)[7];
@@ -33,6 +35,13 @@ struct tt_phantom {
 static int64_t int_of(struct json_object *from, const char *key, int64_t fallback) {
   struct json_object *value;
   return json_object_object_get_ex(from, key, &value) ? json_object_get_int64(value) : fallback;
+}
+
+/* 0 where it is missing or no number that can be used. */
+static double double_of(struct json_object *from, const char *key) {
+  struct json_object *value;
+  double number = json_object_object_get_ex(from, key, &value) ? json_object_get_double(value) : 0;
+  return isfinite(number) ? number : 0;
 }
 
 static const char *text_of(struct json_object *from, const char *key) {
@@ -54,14 +63,35 @@ static struct json_object *list_of(struct json_object *from, const char *key, si
 
 /* ---- opening ---- */
 
-static tt_status read_model(tt_phantom *phantom, tt_error *error) {
+/* The newest JSON of an entry; NULL when there is none. The caller's. */
+static struct json_object *read_json(const tt_phantom *phantom, const char *name) {
   tt_wpilog_record record;
-  uint32_t entry = tt_run_log_find(phantom->log, "/tether/model");
-  if (!tt_run_cursor_value(&phantom->cursor, entry, &record))
-    return tt_fail(error, TT_INVALID, "the run does not keep what its robots look like");
+  if (!tt_run_cursor_value(&phantom->cursor, tt_run_log_find(phantom->log, name), &record))
+    return NULL;
   char *text = strndup((const char *)record.payload, record.size);
-  phantom->model = text ? json_tokener_parse(text) : NULL;
+  struct json_object *made = text ? json_tokener_parse(text) : NULL;
   free(text);
+  return made;
+}
+
+/* A log that does not say keeps poses in its arena's frame. */
+static void read_field(tt_phantom *phantom) {
+  struct json_object *run = read_json(phantom, "/tether/run"), *field;
+  if (json_object_object_get_ex(run, "field", &field))
+    phantom->field =
+        (tt_field){double_of(field, "x"), double_of(field, "y"), double_of(field, "heading")};
+  json_object_put(run);
+}
+
+static void read_pose(const tt_phantom *phantom, const tt_wpilog_record *record, double pose[7]) {
+  for (int k = 0; k < 7; k++) pose[k] = tt_wpilog_double(record->payload + 8 * k);
+  tt_field_to_arena(&phantom->field, pose);
+}
+
+static tt_status read_model(tt_phantom *phantom, tt_error *error) {
+  phantom->model = read_json(phantom, "/tether/model");
+  if (!phantom->model)
+    return tt_fail(error, TT_INVALID, "the run does not keep what its robots look like");
   if (json_object_is_type(phantom->model, json_type_object)) return TT_OK;
   return tt_fail(error, TT_INVALID, "what the run keeps of its robots can't be read");
 }
@@ -95,15 +125,16 @@ static tt_status read_track(tt_phantom *phantom, tt_error *error) {
   tt_wpilog_record record;
   size_t capacity = (size_t)(tt_run_log_duration(phantom->log) / TRACK_EVERY) + 2;
   uint64_t next = 0;
+  double pose[7];
   phantom->track = calloc(capacity, sizeof *phantom->track);
   if (!phantom->track) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_run_cursor_rewind(&phantom->cursor);
   while (tt_run_cursor_next(&phantom->cursor, &record) == TT_OK) {
     if (record.entry != phantom->entries[phantom->root] || record.timestamp < next) continue;
     if (!tt_record_fits(TT_ROLE_POSE, &record) || phantom->track_count == capacity) continue;
+    read_pose(phantom, &record, pose);
     phantom->track[phantom->track_count++] =
-        (place){(double)record.timestamp / 1e6, tt_wpilog_double(record.payload),
-                tt_wpilog_double(record.payload + 8)};
+        (place){(double)record.timestamp / 1e6, pose[0], pose[1]};
     next = record.timestamp + TRACK_EVERY;
   }
   return TT_OK;
@@ -114,6 +145,7 @@ static tt_status open_phantom(tt_phantom *phantom, const char *path, tt_error *e
   if (!tt_run_cursor_open(&phantom->cursor, phantom->log))
     return tt_fail(error, TT_NOMEM, "out of memory");
   tt_run_cursor_seek(&phantom->cursor, 0);
+  read_field(phantom);
   TT_TRY(read_model(phantom, error));
   TT_TRY(find_bodies(phantom, error));
   return read_track(phantom, error);
@@ -230,7 +262,7 @@ const double (*tt_phantom_poses(tt_phantom *phantom, double time, int *count))[7
   for (int i = 0; i < phantom->body_count; i++) {
     if (!tt_run_cursor_value(&phantom->cursor, phantom->entries[i], &record)) continue;
     if (!tt_record_fits(TT_ROLE_POSE, &record)) continue;
-    for (int k = 0; k < 7; k++) phantom->poses[i][k] = tt_wpilog_double(record.payload + 8 * k);
+    read_pose(phantom, &record, phantom->poses[i]);
   }
   *count = phantom->body_count;
   return (const double(*)[7])phantom->poses;

@@ -41,7 +41,7 @@ struct tt_recorder {
   const tt_signal_entry *signals;
   int signal_count;
   uint64_t period_steps, next_step;
-  double field_x, field_y;
+  tt_field field;
   uint64_t size_cap;
   bool realtime;
   char *(*statistics)(void *context);
@@ -157,8 +157,7 @@ static void encode_poses(tt_recorder *recorder, tt_bytes *out, const tt_view *vi
     double pose[7];
     memcpy(pose, view->body_position[b], 3 * sizeof(double));
     memcpy(pose + 3, view->body_rotation[b], 4 * sizeof(double));
-    pose[0] -= recorder->field_x;
-    pose[1] -= recorder->field_y;
+    tt_field_from_arena(&recorder->field, pose);
     bool *kept = &recorder->kept[recorder->signal_count + b];
     if (*kept && memcmp(pose, recorder->last_poses[b], sizeof pose) == 0) continue;
     *kept = true;
@@ -388,8 +387,7 @@ tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *m
   recorder->model = model;
   recorder->signals = tt_names_signals(names, &recorder->signal_count);
   recorder->period_steps = options->period_steps;
-  recorder->field_x = options->field_x;
-  recorder->field_y = options->field_y;
+  recorder->field = options->field;
   recorder->size_cap = options->size_cap;
   recorder->realtime = options->realtime;
   recorder->statistics = options->statistics;

@@ -12,6 +12,7 @@
 #include "core/shape.h"
 #include "core/signal.h"
 #include "core/status.h"
+#include "core/field.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,8 +35,7 @@ typedef struct tt_recorder_options {
       *initial_state; /**< tt_world_save() at the start, or NULL: the scene's own initial state */
   size_t initial_state_size;
   uint64_t period_steps; /**< signals are kept at most this often; 0: every tick */
-  double field_x,
-      field_y; /**< m: where the origin of WPILib's field frame lies in the arena frame */
+  tt_field field;        /**< in which poses are kept */
   uint64_t
       size_cap; /**< bytes; beyond it signals and poses are no longer kept (the journal is); 0: none */
   bool realtime; /**< never wait for the disk; otherwise the world may be held */

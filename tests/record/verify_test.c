@@ -115,8 +115,8 @@ static tt_run_log *open_log(const char *path) {
   return log;
 }
 
-static void check_run(const tt_scene *scene, const tt_physics *recorded,
-                      const tt_physics *repeated, uint64_t seed) {
+static void check_run(const tt_scene *scene, const tt_physics *recorded, const tt_physics *repeated,
+                      uint64_t seed) {
   char path[] = "/tmp/tether_verify_XXXXXX", signal[300];
   close(mkstemp(path));
   record(scene, recorded, seed, path);

@@ -73,13 +73,16 @@ class OneRun(unittest.TestCase):
         for name in ("Pose3d", "Translation3d", "Rotation3d", "Quaternion"):
             self.assertIn("/.schema/struct:" + name, self.read.values)
 
-    def test_poses_are_the_signals(self):
+    def test_poses_are_the_signals_in_the_frame_of_the_field(self):
+        field = json.loads(self.read.values["/tether/run"][0][1])["field"]
+        self.assertEqual(field, {"x": -8.23, "y": -4.115, "heading": 0})
+        origin = {"x": field["x"], "y": field["y"]}
         for body in self.bodies[1:]:
             name = body["name"]
             pose = self.read.values["/poses/" + name][-1][1]
             for i, axis in enumerate(("x", "y", "z", "qw", "qx", "qy", "qz")):
                 values = self.read.values.get(f"/signals/{name}.{axis}") or self.read.values[f"/signals/body:{name}.{axis}"]
-                self.assertEqual(values[-1][1], pose[i], (name, axis))
+                self.assertAlmostEqual(values[-1][1] - origin.get(axis, 0), pose[i], 12, (name, axis))
 
     def test_samples_are_in_order_and_events_are_there(self):
         times = [time for name, time in self.read.order if name.startswith(("/signals/", "/commands/", "/poses/"))]
@@ -179,6 +182,23 @@ class OneRun(unittest.TestCase):
 
 
 class Programs(unittest.TestCase):
+    def test_the_middle_of_the_arena_is_half_the_field_from_its_corner(self):
+        # The fields are 54 x 27 ft and 16 x 8.22 m; the second lies across the arena's axes, blue at its far end.
+        for scene, wire, heading, middle in (("frc2011", "float-udp", "0 deg", (8.23, 4.115)),
+                                             ("sharp", "sharp-json", "270 deg", (8, 4.11))):
+            with self.subTest(scene):
+                log = FOLDER / f"middle-{scene}.wpilog"
+                done = tether("run", scene, "--pace", "fast", "--duration", "0.01", "--no-web", "--record", log,
+                              "--set", f"wires.{wire}.bind=127.0.0.1:0", "--set", f"robots.{scene}.x=0 m",
+                              "--set", f"robots.{scene}.y=0 m", "--set", f"robots.{scene}.heading={heading}")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                values = Log(log.read_bytes()).values
+                model = json.loads(values["/tether/model"][0][1])
+                root = model["bodies"][model["robots"][0]["root"]]["name"]
+                x, y, _, w, i, j, k = values["/poses/" + root][0][1]
+                for is_, wanted in zip((x, y, abs(w), i, j, k), middle + (1, 0, 0, 0)):
+                    self.assertAlmostEqual(is_, wanted, 9)
+
     def test_scenes_without_lockstep_are_kept_and_verified(self):
         for scene in ("concept-symmetric", "frc2011-motors"):
             with self.subTest(scene):
