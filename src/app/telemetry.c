@@ -1,8 +1,10 @@
 /* telemetry.c: telemetry of a running scene: its robots are devices, and real ones may send too. */
 #include "app/attach.h"
+#include "app/state_folder.h"
 #include "telemetry/service.h"
 #include "telemetry/simulated.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct run_telemetry {
@@ -17,6 +19,19 @@ static void close_telemetry(void *self) {
   free(telemetry);
 }
 
+/** A database that goes away must not stop the collecting: its spool is in the state folder unless it was placed. */
+static tt_status open_service(const tt_telemetry_keys *keys, tt_telemetry **service,
+                              tt_error *error) {
+  char folder[4096], path[4200];
+  tt_telemetry_keys placed = *keys;
+  if (!keys->spool && keys->store && g_str_has_prefix(keys->store, "postgres")) {
+    TT_TRY(tt_state_folder(NULL, "telemetry", folder, sizeof folder, error));
+    snprintf(path, sizeof path, "%s/run.spool", folder);
+    placed.spool = path;
+  }
+  return tt_telemetry_open(&placed, service, error);
+}
+
 static tt_status open_telemetry(const tt_attach_context *context, void **self, tt_error *error) {
   bool given;
   const tt_telemetry_keys *keys = tt_scene_section(context->scene, "telemetry", &given);
@@ -25,7 +40,7 @@ static tt_status open_telemetry(const tt_attach_context *context, void **self, t
   if (!telemetry) return tt_fail(error, TT_NOMEM, "out of memory");
   double interval = 0.1;
   tt_quantity_parse(keys->store_interval, TT_TIME, &interval);  // checked when it was read
-  tt_status status = tt_telemetry_open(keys, &telemetry->service, error);
+  tt_status status = open_service(keys, &telemetry->service, error);
   if (status == TT_OK) {
     status = tt_simulated_new(context->world, tt_telemetry_collector(telemetry->service), interval,
                               &telemetry->simulated, error);

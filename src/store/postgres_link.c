@@ -73,6 +73,22 @@ bool tt_postgres_is_alive(const tt_postgres_link *link) {
   return link && !link->dead && PQstatus(link->connection) == CONNECTION_OK;
 }
 
+bool tt_postgres_was_notified(tt_postgres_link *link) {
+  bool notified = false;
+  if (!PQconsumeInput(link->connection)) link->dead = true;
+  for (PGnotify *notice; (notice = PQnotifies(link->connection)); PQfreemem(notice)) {
+    notified |= notice->be_pid != PQbackendPID(link->connection);
+  }
+  return notified;
+}
+
+bool tt_postgres_is_away(const char *url) {
+  const char *const keys[] = {"connect_timeout", "dbname", NULL};
+  const char *const values[] = {"2", url, NULL};
+  PGPing answer = PQpingParams(keys, values, 1);
+  return answer == PQPING_NO_RESPONSE || answer == PQPING_REJECT;
+}
+
 const char *tt_postgres_last_code(const tt_postgres_link *link) { return link->code; }
 
 static tt_status flush(tt_postgres_link *link, int64_t deadline, tt_error *error) {

@@ -15,6 +15,10 @@ tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_lin
 /** NULL-safe. */
 void tt_postgres_close(tt_postgres_link *link);
 bool tt_postgres_is_alive(const tt_postgres_link *link);
+/** Whether another connection has notified this one since the last call. Never waits; may find the link dead. */
+bool tt_postgres_was_notified(tt_postgres_link *link);
+/** Whether no server answers at a URL, or one that is starting or ending: it may be there later. */
+bool tt_postgres_is_away(const char *url);
 /** SQLSTATE of the last error, "" if none. */
 const char *tt_postgres_last_code(const tt_postgres_link *link);
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,8 +43,15 @@ tt_status tt_spool_open(const char *path, uint64_t limit, tt_spool **out, tt_err
   spool->writer = (uint64_t)g_random_int() << 32 | g_random_int();
   spool->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   struct stat info;
+  tt_status status = TT_OK;
   if (spool->file < 0 || fstat(spool->file, &info)) {
-    tt_status status = fail(spool, "can't open the spool", error);
+    status = fail(spool, "can't open the spool", error);
+  } else if (flock(spool->file, LOCK_EX | LOCK_NB)) {
+    status = tt_fail(
+        error, TT_FAILED,
+        "%s: another process spools into this file; set telemetry.spool to one of its own", path);
+  }
+  if (status != TT_OK) {
     tt_spool_close(spool);
     return status;
   }

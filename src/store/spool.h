@@ -6,7 +6,7 @@
 
 typedef struct tt_spool tt_spool;
 
-/** Opens or creates the file; what an earlier process left in it is kept. */
+/** Opens or creates the file, for one process at a time; what an earlier one left in it is kept. */
 tt_status tt_spool_open(const char *path, uint64_t limit, tt_spool **spool, tt_error *error);
 void tt_spool_close(tt_spool *spool);
 

@@ -410,33 +410,33 @@ static tt_status sqlite_purge(tt_store *base, const tt_store_purge *purge, int *
 
 /* --- loading --- */
 
-typedef void row_function(const tt_store_loader *loader, sqlite3_stmt *row);
-
-static void load_device(const tt_store_loader *loader, sqlite3_stmt *row) {
-  tt_store_name name = {sqlite3_column_int(row, 0) - 1, (char *)sqlite3_column_text(row, 1),
-                        (char *)sqlite3_column_text(row, 2)};
-  loader->device(loader->context, &name);
+static void load_device(void *context, sqlite3_stmt *row) {
+  const tt_store_loader *loader = context;
+  loader->device(loader->context, (const char *)sqlite3_column_text(row, 1),
+                 (const char *)sqlite3_column_text(row, 2));
 }
 
-static void load_attribute(const tt_store_loader *loader, sqlite3_stmt *row) {
-  tt_store_name name = {sqlite3_column_int(row, 0) - 1, (char *)sqlite3_column_text(row, 1),
-                        (char *)sqlite3_column_text(row, 2)};
-  loader->attribute(loader->context, &name);
+static void load_attribute(void *context, sqlite3_stmt *row) {
+  const tt_store_loader *loader = context;
+  loader->attribute(loader->context, (const char *)sqlite3_column_text(row, 1),
+                    (const char *)sqlite3_column_text(row, 2));
 }
 
-static void load_handling(const tt_store_loader *loader, sqlite3_stmt *row) {
-  tt_handling handling = {.pattern = (char *)sqlite3_column_text(row, 0),
+static void load_handling(void *context, sqlite3_stmt *row) {
+  GArray *all = context;
+  tt_handling handling = {.pattern = g_strdup((const char *)sqlite3_column_text(row, 0)),
                           .type = (tt_value_type)sqlite3_column_int(row, 1),
                           .mode = (tt_value_mode)sqlite3_column_int(row, 2),
-                          .unit = (char *)sqlite3_column_text(row, 3),
+                          .unit = g_strdup((const char *)sqlite3_column_text(row, 3)),
                           .scale = sqlite3_column_double(row, 4),
                           .offset = sqlite3_column_double(row, 5),
                           .min_interval = sqlite3_column_double(row, 6),
                           .retention = sqlite3_column_double(row, 7)};
-  loader->handling(loader->context, &handling);
+  g_array_append_val(all, handling);
 }
 
-static void load_epoch(const tt_store_loader *loader, sqlite3_stmt *row) {
+static void load_epoch(void *context, sqlite3_stmt *row) {
+  const tt_store_loader *loader = context;
   tt_store_epoch epoch = {.device = sqlite3_column_int(row, 0) - 1,
                           .number = sqlite3_column_int(row, 1),
                           .anchor = sqlite3_column_int64(row, 2),
@@ -447,48 +447,63 @@ static void load_epoch(const tt_store_loader *loader, sqlite3_stmt *row) {
                 sqlite3_column_int64(row, 6));
 }
 
-static void load_sample(const tt_store_loader *loader, sqlite3_stmt *row) {
+static void load_sample(void *context, sqlite3_stmt *row) {
+  const tt_store_loader *loader = context;
   loader->sample(loader->context, sqlite3_column_int(row, 0) - 1, sqlite3_column_int(row, 1),
                  sqlite3_column_int64(row, 2));
 }
 
-static tt_status load_rows(sqlite_store *store, const tt_store_loader *loader, const char *sql,
-                           row_function *row, tt_error *error) {
+static tt_status load_rows(sqlite_store *store, const char *sql,
+                           void (*row)(void *context, sqlite3_stmt *row), void *context,
+                           tt_error *error) {
   sqlite3_stmt *prepared;
   if (sqlite3_prepare_v2(store->db, sql, -1, &prepared, NULL) != SQLITE_OK) {
     return fail(store->db, store->path, "can't read", error);
   }
   int result;
-  while ((result = sqlite3_step(prepared)) == SQLITE_ROW) row(loader, prepared);
+  while ((result = sqlite3_step(prepared)) == SQLITE_ROW) row(context, prepared);
   sqlite3_finalize(prepared);
   return result == SQLITE_DONE ? TT_OK : fail(store->db, store->path, "can't read", error);
 }
 
-static tt_status sqlite_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {
-  sqlite_store *store = (sqlite_store *)base;
-  TT_TRY(load_rows(store, loader, "SELECT id, identifier, name FROM device ORDER BY id",
-                   load_device, error));
-  TT_TRY(load_rows(store, loader, "SELECT id, identifier, name FROM attribute ORDER BY id",
-                   load_attribute, error));
-  TT_TRY(load_rows(
-      store, loader,
+static void clear_handling(gpointer item) { tt_handling_clear(item); }
+
+static tt_status load_handlings(sqlite_store *store, const tt_store_loader *loader,
+                                tt_error *error) {
+  GArray *all = g_array_new(FALSE, FALSE, sizeof(tt_handling));
+  g_array_set_clear_func(all, clear_handling);
+  tt_status status = load_rows(
+      store,
       "SELECT pattern, type, mode, unit, scale, offset, min_interval, retention FROM handling",
-      load_handling, error));
+      load_handling, all, error);
+  if (status == TT_OK) loader->handlings(loader->context, all);
+  g_array_unref(all);
+  return status;
+}
+
+static tt_status sqlite_load(tt_store *base, const tt_store_loader *told, tt_error *error) {
+  sqlite_store *store = (sqlite_store *)base;
+  tt_store_loader loader = *told;
+  TT_TRY(load_rows(store, "SELECT id, identifier, name FROM device ORDER BY id", load_device,
+                   &loader, error));
+  TT_TRY(load_rows(store, "SELECT id, identifier, name FROM attribute ORDER BY id", load_attribute,
+                   &loader, error));
+  TT_TRY(load_handlings(store, &loader, error));
   TT_TRY(load_rows(
-      store, loader,
+      store,
       "SELECT b.device, b.epoch, b.anchor, b.offset_low, b.offset_high, s.device_time, s.time"
       " FROM boot b LEFT JOIN sample s ON s.id = (SELECT id FROM sample WHERE device = b.device"
       "  AND epoch = b.epoch ORDER BY device_time DESC LIMIT 1)"
       " WHERE b.epoch > (SELECT max(epoch) - 4 FROM boot WHERE device = b.device)"
       " ORDER BY b.device, b.epoch",
-      load_epoch, error));
+      load_epoch, &loader, error));
   return load_rows(
-      store, loader,
+      store,
       "SELECT device, epoch, device_time FROM (SELECT d.id AS device, s.epoch AS epoch,"
       "  s.device_time AS device_time FROM device d JOIN sample s ON s.id IN (SELECT id FROM sample"
       "   WHERE device = d.id AND epoch = (SELECT max(epoch) FROM boot WHERE device = d.id)"
       "   ORDER BY device_time DESC LIMIT 500)) ORDER BY device, device_time",
-      load_sample, error);
+      load_sample, &loader, error);
 }
 
 /* --- opening --- */

@@ -88,13 +88,16 @@ size_t tt_store_batch_bytes(const tt_store_batch *batch);
 void tt_handling_clear(tt_handling *handling);
 void tt_handling_copy(tt_handling *target, const tt_handling *source);
 
-/** Called while loading, in order of index. Strings are the callee's to copy. */
+/** Told what a store knows: everything while it loads; later, by a store that others write to as well, what those make known. Strings are the
+ *  callee's to copy. */
 typedef struct tt_store_loader {
   void *context;
-  void (*device)(void *context, const tt_store_name *device);
-  void (*attribute)(void *context, const tt_store_name *attribute);
-  void (*handling)(void *context, const tt_handling *handling);
-  /** The latest epochs of each device, oldest first, with its newest sample (false: it has none). */
+  /** Both return the index it has from now on. `name` is NULL where it has none for people. */
+  int (*device)(void *context, const char *identifier, const char *name);
+  int (*attribute)(void *context, const char *identifier, const char *name);
+  /** All of tt_handling that is set. False: a change of the callee's own is still to be written; tell again after it. */
+  bool (*handlings)(void *context, const GArray *handlings);
+  /** The latest epochs of a device, oldest first, with its newest sample (false: it has none). */
   void (*epoch)(void *context, const tt_store_epoch *epoch, bool has_sample, int64_t device_time,
                 int64_t time);
   /** The latest sample times of a device's last epoch, oldest first. */
@@ -155,7 +158,8 @@ typedef struct tt_store_state {
 typedef struct tt_store tt_store;
 struct tt_store {
   const char *kind; /**< "sqlite", "postgresql" */
-  /** Everything known, before the first write. */
+  /** Everything known, before the first write. The loader is used until the store is closed, from tend(). TT_AGAIN: the
+   *  database is away; what it knows will be told once it is there. */
   tt_status (*load)(tt_store *store, const tt_store_loader *loader, tt_error *error);
   /** TT_OK once the whole batch is durable; else nothing of it is, and it may be given again. A sample that is there
    *  already (device, epoch, device time, attribute) stays as it is. */

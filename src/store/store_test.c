@@ -27,21 +27,29 @@ static tt_store *open_store(void) {
 
 typedef struct loaded {
   GString *text;
+  int devices, attributes;
 } loaded;
 
-static void on_device(void *context, const tt_store_name *name) {
-  g_string_append_printf(((loaded *)context)->text, "device %d %s %s\n", name->index,
-                         name->identifier, name->name ? name->name : "-");
+static int on_device(void *context, const char *identifier, const char *name) {
+  loaded *to = context;
+  g_string_append_printf(to->text, "device %d %s %s\n", to->devices, identifier, name ? name : "-");
+  return to->devices++;
 }
-static void on_attribute(void *context, const tt_store_name *name) {
-  g_string_append_printf(((loaded *)context)->text, "attribute %d %s %s\n", name->index,
-                         name->identifier, name->name ? name->name : "-");
+static int on_attribute(void *context, const char *identifier, const char *name) {
+  loaded *to = context;
+  g_string_append_printf(to->text, "attribute %d %s %s\n", to->attributes, identifier,
+                         name ? name : "-");
+  return to->attributes++;
 }
-static void on_handling(void *context, const tt_handling *handling) {
-  g_string_append_printf(((loaded *)context)->text, "handling %s %d %d %s %g %g %g %g\n",
-                         handling->pattern, handling->type, handling->mode,
-                         handling->unit ? handling->unit : "-", handling->scale, handling->offset,
-                         handling->min_interval, handling->retention);
+static bool on_handlings(void *context, const GArray *handlings) {
+  for (guint i = 0; i < handlings->len; i++) {
+    const tt_handling *handling = &g_array_index(handlings, tt_handling, i);
+    g_string_append_printf(((loaded *)context)->text, "handling %s %d %d %s %g %g %g %g\n",
+                           handling->pattern, handling->type, handling->mode,
+                           handling->unit ? handling->unit : "-", handling->scale, handling->offset,
+                           handling->min_interval, handling->retention);
+  }
+  return true;
 }
 static void on_epoch(void *context, const tt_store_epoch *epoch, bool has_sample,
                      int64_t device_time, int64_t time) {
@@ -56,8 +64,8 @@ static void on_sample(void *context, int device, int epoch, int64_t device_time)
 
 /** Everything a store tells at its start. */
 static char *load(tt_store *store) {
-  loaded to = {g_string_new(NULL)};
-  tt_store_loader loader = {&to, on_device, on_attribute, on_handling, on_epoch, on_sample};
+  loaded to = {g_string_new(NULL), 0, 0};
+  tt_store_loader loader = {&to, on_device, on_attribute, on_handlings, on_epoch, on_sample};
   tt_error error;
   if (store->load(store, &loader, &error) != TT_OK) fail_msg("%s", error.text);
   return g_string_free(to.text, FALSE);

@@ -10,7 +10,7 @@ import unittest
 
 from harness import LONG, Collector, Stores, message, wait_until
 
-KILLS = 100 if LONG else 5  # with each of two stores
+KILLS = 100 if LONG else 10  # with each of two stores
 DEVICES = 4
 WINDOW = 30
 

@@ -1,0 +1,28 @@
+/* catalogue.h: every name and boot epoch that a store was told, for a database that must be told again and for batches that are to be
+ * understood by themselves. One thread.
+ */
+#ifndef TT_STORE_CATALOGUE_H
+#define TT_STORE_CATALOGUE_H
+
+#include "store/store.h"
+
+typedef struct tt_catalogue tt_catalogue;
+
+tt_catalogue *tt_catalogue_new(void);
+void tt_catalogue_free(tt_catalogue *catalogue);
+
+/** A device's (or an attribute's) identifier; the first one said for an index stays. */
+void tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index, const char *identifier);
+/** A boot epoch; the newest range said for it stays. */
+void tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch);
+/** All names and epochs that a batch defines. */
+void tt_catalogue_add_batch(tt_catalogue *catalogue, const tt_store_batch *batch);
+/** The highest number of a device's boot epochs, −1: none was said. */
+int tt_catalogue_newest_epoch(const tt_catalogue *catalogue, int device);
+
+/** Everything, without human names, which are the database's to keep. The caller's to free, as is the next. */
+tt_store_batch *tt_catalogue_all(const tt_catalogue *catalogue);
+/** A copy of the batch with every definition that it needs. */
+tt_store_batch *tt_catalogue_complete(const tt_catalogue *catalogue, const tt_store_batch *batch);
+
+#endif

@@ -1,0 +1,82 @@
+/* postgres_internal.h: the store in PostgreSQL from the inside, shared by postgres.c (its states: connected, away, draining), postgres_schema.c
+ * (tables and their versions), postgres_write.c (a batch as one transaction), postgres_load.c (what is known already) and postgres_read.c
+ * (cursors). */
+#ifndef TT_STORE_POSTGRES_INTERNAL_H
+#define TT_STORE_POSTGRES_INTERNAL_H
+
+#include "store/catalogue.h"
+#include "store/postgres_link.h"
+#include "store/spool.h"
+
+#define SECOND 1000000
+#define DAY (86400LL * SECOND)
+/** µs from 1970 to 2000, where PostgreSQL counts from. */
+#define POSTGRES_EPOCH 946684800000000LL
+/** µs for one statement of the writer; and once it should end soon. */
+#define STATEMENT_DEADLINE (10LL * SECOND)
+#define HURRIED_DEADLINE (3LL * SECOND / 10)
+/** Where collectors tell each other of new names and handling. */
+#define CHANNEL "tether_names"
+
+/** What a process calls its devices, attributes and epochs, and what the database does. */
+typedef struct tt_postgres_ids {
+  GArray *devices, *attributes; /**< by index: id, 0 unknown */
+  GHashTable *anchors;          /**< device index << 32 | epoch -> anchor */
+} tt_postgres_ids;
+
+typedef struct tt_postgres {
+  tt_store base;
+  char *url;
+  tt_postgres_link *link; /**< the writer's; NULL while disconnected */
+  tt_postgres_ids known;
+  tt_catalogue
+      *catalogue; /**< every name and epoch told so far, for the spool and for a new connection */
+  GHashTable *partitions; /**< days that are known to have theirs */
+  tt_spool *spool;
+  tt_store_loader loader;
+  bool stale;        /**< others may have made something known */
+  int64_t next_look; /**< µs: not before then is it looked at */
+  gint hurried;      /**< atomic */
+  int64_t next_try;
+  GMutex mutex; /**< guards state, and known.devices and known.attributes for readers */
+  tt_store_state state;
+} tt_postgres;
+
+void tt_postgres_ids_init(tt_postgres_ids *known);
+void tt_postgres_ids_clear(tt_postgres_ids *known);
+void tt_postgres_set_anchor(tt_postgres_ids *known, int device, int epoch, int64_t anchor);
+
+static inline void tt_postgres_set_id(GArray *ids, int index, int id) {
+  if (ids->len <= (guint)index) g_array_set_size(ids, (guint)index + 1);
+  g_array_index(ids, int, index) = id;
+}
+
+static inline int tt_postgres_get_id(const GArray *ids, int index) {
+  return index >= 0 && (guint)index < ids->len ? g_array_index(ids, int, index) : 0;
+}
+
+/** Days since 1970. */
+static inline int64_t tt_postgres_floor_day(int64_t us) { return us / DAY - (us % DAY < 0); }
+
+int64_t tt_postgres_deadline(tt_postgres *store);
+/** Runs statements on the writer's connection. */
+tt_status tt_postgres_do(tt_postgres *store, const char *sql, tt_error *error);
+/** The same with the last one's result, to be cleared. */
+tt_status tt_postgres_query(tt_postgres *store, const char *sql, PGresult **result,
+                            tt_error *error);
+void tt_postgres_disconnect(tt_postgres *store);
+
+/** Makes or upgrades the schema, and prepares the connection. TT_VERSION: a newer program made it. */
+tt_status tt_postgres_upgrade(tt_postgres *store, tt_error *error);
+
+/** Writes a batch whose indices mean what `known` says, which learns the batch's own; on failure nothing of it is there, or all of it (a lost answer to
+ *  COMMIT), and the store is disconnected. */
+tt_status tt_postgres_write_batch(tt_postgres *store, const tt_store_batch *batch,
+                                  tt_postgres_ids *known, tt_error *error);
+
+/** Tells the loader what the database knows and the catalogue does not. */
+tt_status tt_postgres_load_news(tt_postgres *store, tt_error *error);
+
+tt_status tt_postgres_open_reader(tt_store *base, tt_store_reader **reader, tt_error *error);
+
+#endif

@@ -1,0 +1,111 @@
+/* collector_internal.h: the collector from the inside, shared by collector.c (messages and samples, beginning and end),
+ * registry.c (devices, attributes and their names), handling.c (what is set for attributes) and writer.c (batches on their way to the store).
+ * What is called tt_registry_…, tt_handlings_… or tt_writer_… here is called with the mutex held, unless it says otherwise.
+ */
+#ifndef TT_TELEMETRY_COLLECTOR_INTERNAL_H
+#define TT_TELEMETRY_COLLECTOR_INTERNAL_H
+
+#include "telemetry/collector.h"
+#include "telemetry/device_clock.h"
+#include "telemetry/live_hub.h"
+
+#define SECOND 1000000
+
+typedef struct tt_device {
+  char *identifier, *name;
+  tt_device_time time;
+  bool heard; /**< by this process: its time is the one that counts */
+  GHashTable *
+      kept; /**< attribute + 1 -> device time of the last value kept, for those with a minimum interval */
+  int kept_epoch;
+  int64_t last_time;
+  uint64_t messages, values;
+} tt_device;
+
+typedef struct tt_attribute {
+  char *identifier, *name;
+  tt_handling handling; /**< in effect; its strings belong to the handling set */
+} tt_attribute;
+
+typedef struct tt_durable_listener {
+  void (*wake)(void *context);
+  void *context;
+} tt_durable_listener;
+
+struct tt_collector {
+  tt_collector_options options;
+  tt_store *store;
+  tt_live_hub *hub;
+  GThread *writer;
+
+  GMutex mutex; /**< guards everything below */
+  GCond work, room;
+  bool stopping, urgent;
+  int first_epoch;                 /**< number of the first boot epoch of a device that is new */
+  GPtrArray *devices, *attributes; /**< tt_device, tt_attribute */
+  GHashTable *device_index, *attribute_index; /**< identifier -> index + 1 */
+  GHashTable *device_names, *attribute_names; /**< human name -> index + 1 */
+  GArray *handlings;                          /**< tt_handling */
+  tt_store_batch *batch;                      /**< being filled */
+  uint64_t filling;                           /**< ticket of `batch` */
+  uint64_t durable;
+  int64_t batch_started;
+  GArray *listeners;   /**< tt_durable_listener */
+  GArray *live_values; /**< scratch: tt_live_value of the sample in hand */
+  GArray *live_attributes;
+  uint64_t messages, refused, values, stored_values, skipped_values, bad_values, lost_values,
+      batches;
+  int64_t refusal_second;
+  int refusals_logged;
+};
+
+static inline tt_device *tt_device_at(tt_collector *collector, int index) {
+  return g_ptr_array_index(collector->devices, (guint)index);
+}
+
+static inline tt_attribute *tt_attribute_at(tt_collector *collector, int index) {
+  return g_ptr_array_index(collector->attributes, (guint)index);
+}
+
+/* --- registry.c --- */
+
+void tt_registry_init(tt_collector *collector);
+void tt_registry_clear(tt_collector *collector);
+/** The index of a device or an attribute, made on first sight; −1: there are as many as allowed. */
+int tt_registry_need_device(tt_collector *collector, const char *identifier);
+int tt_registry_need_attribute(tt_collector *collector, const char *identifier);
+/** What a store knows, or another collector made known: see tt_store_loader. These two take the mutex themselves. */
+int tt_registry_load_device(void *collector, const char *identifier, const char *name);
+int tt_registry_load_attribute(void *collector, const char *identifier, const char *name);
+const char *tt_registry_human_name(void *collector, bool is_device, int index);
+
+/* --- handling.c --- */
+
+void tt_handlings_init(tt_collector *collector);
+/** Looks up what is in effect for an attribute: exact before patterns, longer patterns before shorter ones. */
+void tt_handlings_resolve(tt_collector *collector, tt_attribute *resolved);
+/** See tt_store_loader; takes the mutex itself. */
+bool tt_handlings_load(void *collector, const GArray *handlings);
+/** The kept form of a sent value: `*text` stays or becomes NULL (a number). False: not of the attribute's type. */
+bool tt_handling_convert(const tt_handling *handling, const char **text, double *number);
+/** Whether the minimum interval of an attribute allows to keep a value of this device time. */
+bool tt_handling_is_due(const tt_handling *handling, tt_device *from, int epoch, int attribute,
+                        int64_t device_time);
+
+/* --- writer.c --- */
+
+/** What comes next makes the batch non-empty: its time runs from now. */
+void tt_writer_start_batch(tt_collector *collector);
+/** Has the batch written as soon as the writer is free. */
+void tt_writer_hasten(tt_collector *collector);
+/** The same once the batch is so large that its rows cost far more than its transaction. */
+void tt_writer_hasten_big(tt_collector *collector);
+/** Whether nothing more is taken until something is written. */
+bool tt_writer_is_full(const tt_collector *collector);
+/** `name`: NULL leaves the human name as it is, "" takes it away. */
+void tt_writer_tell_name(tt_collector *collector, bool is_device, int index, const char *name);
+void tt_writer_tell_epoch(tt_collector *collector, int device, const tt_boot *boot);
+/** The writer's thread: a GThreadFunc that ends once `stopping` is set and all is written, or can't be. */
+gpointer tt_writer_run(gpointer collector);
+
+#endif

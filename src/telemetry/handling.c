@@ -1,0 +1,192 @@
+/* handling.c: what people set for attributes, and what it does to their values. */
+#include "telemetry/collector_internal.h"
+#include "telemetry/number.h"
+#include "telemetry/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const tt_value_type_names[] = {"auto", "number", "text", "flag", NULL};
+const char *const tt_value_mode_names[] = {"both", "store", "forward", "ignore", NULL};
+
+tt_handling tt_handling_default(void) { return (tt_handling){.scale = 1}; }
+
+/* --- values --- */
+
+static bool parse_flag(const char *text, double *number) {
+  static const char *const yes[] = {"1", "true", "yes", "on", NULL}, *const no[] = {"0", "false",
+                                                                                    "no", "off",
+                                                                                    NULL};
+  for (int i = 0; yes[i]; i++) {
+    bool set = !g_ascii_strcasecmp(text, yes[i]);
+    if (!set && g_ascii_strcasecmp(text, no[i])) continue;
+    *number = set;
+    return true;
+  }
+  return false;
+}
+
+bool tt_handling_convert(const tt_handling *handling, const char **text, double *number) {
+  switch (handling->type) {
+    case TT_VALUE_TEXT: return true;
+    case TT_VALUE_FLAG:
+      if (!parse_flag(*text, number)) return false;
+      *text = NULL;
+      return true;
+    case TT_VALUE_NUMBER:
+    case TT_VALUE_AUTO: break;
+  }
+  if (!tt_number_parse(*text, number)) return handling->type == TT_VALUE_AUTO;
+  *number = *number * handling->scale + handling->offset;
+  *text = NULL;
+  return isfinite(*number);
+}
+
+bool tt_handling_is_due(const tt_handling *handling, tt_device *from, int epoch,
+                        int attribute_index, int64_t device_time) {
+  if (handling->min_interval <= 0) return true;
+  if (!from->kept) from->kept = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
+  if (from->kept_epoch != epoch) {
+    g_hash_table_remove_all(from->kept);
+    from->kept_epoch = epoch;
+  }
+  gpointer key = GINT_TO_POINTER(attribute_index + 1);
+  int64_t *last = g_hash_table_lookup(from->kept, key);
+  if (last && llabs(device_time - *last) < llround(handling->min_interval * SECOND)) return false;
+  if (!last) {
+    last = g_new(int64_t, 1);
+    g_hash_table_insert(from->kept, key, last);
+    *last = device_time;
+  }
+  if (device_time > *last) *last = device_time;
+  return true;
+}
+
+/* --- the set --- */
+
+static void clear_handling(gpointer item) { tt_handling_clear(item); }
+
+void tt_handlings_init(tt_collector *collector) {
+  collector->handlings = g_array_new(FALSE, FALSE, sizeof(tt_handling));
+  g_array_set_clear_func(collector->handlings, clear_handling);
+}
+
+void tt_handlings_resolve(tt_collector *collector, tt_attribute *resolved) {
+  const tt_handling *best = NULL;
+  size_t best_length = 0;
+  for (guint i = 0; i < collector->handlings->len; i++) {
+    const tt_handling *handling = &g_array_index(collector->handlings, tt_handling, i);
+    if (!strcmp(handling->pattern, resolved->identifier)) {
+      best = handling;
+      break;
+    }
+    size_t length = strlen(handling->pattern);
+    if (length > best_length && g_pattern_match_simple(handling->pattern, resolved->identifier)) {
+      best = handling;
+      best_length = length;
+    }
+  }
+  resolved->handling = best ? *best : tt_handling_default();
+}
+
+static void resolve_all(tt_collector *collector) {
+  for (guint i = 0; i < collector->attributes->len; i++)
+    tt_handlings_resolve(collector, tt_attribute_at(collector, (int)i));
+}
+
+bool tt_handlings_load(void *context, const GArray *handlings) {
+  tt_collector *collector = context;
+  g_mutex_lock(&collector->mutex);
+  bool own = collector->batch->handlings->len;
+  if (!own) {
+    g_array_set_size(collector->handlings, 0);
+    for (guint i = 0; i < handlings->len; i++) {
+      tt_handling copy;
+      tt_handling_copy(&copy, &g_array_index(handlings, tt_handling, i));
+      g_array_append_val(collector->handlings, copy);
+    }
+    resolve_all(collector);
+  }
+  g_mutex_unlock(&collector->mutex);
+  return !own;
+}
+
+static void drop_handling(tt_collector *collector, const char *pattern) {
+  for (guint i = 0; i < collector->handlings->len; i++) {
+    tt_handling *handling = &g_array_index(collector->handlings, tt_handling, i);
+    if (strcmp(handling->pattern, pattern)) continue;
+    g_array_remove_index_fast(collector->handlings, i);
+    return;
+  }
+}
+
+/** Replaces what is set for the pattern (or only takes it away), and looks up every attribute anew. */
+static void apply_handling(tt_collector *collector, const tt_handling *handling) {
+  tt_handling copy;
+  tt_handling_copy(&copy, handling);
+  drop_handling(collector, copy.pattern);
+  if (copy.removed) {
+    tt_handling_clear(&copy);
+  } else {
+    g_array_append_val(collector->handlings, copy);
+  }
+  resolve_all(collector);
+}
+
+static tt_status change_handling(tt_collector *collector, const tt_handling *handling) {
+  g_mutex_lock(&collector->mutex);
+  apply_handling(collector, handling);
+  tt_handling told;
+  tt_handling_copy(&told, handling);
+  tt_writer_start_batch(collector);
+  g_array_append_val(collector->batch->handlings, told);
+  g_mutex_unlock(&collector->mutex);
+  return TT_OK;
+}
+
+tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *handling,
+                                    tt_error *error) {
+  if (!handling->pattern || !tt_text_is_fit(handling->pattern, 200)) {
+    return tt_fail(error, TT_INVALID,
+                   "a pattern is UTF-8 of 1 to 200 bytes without control characters");
+  }
+  if (handling->unit && *handling->unit && !tt_text_is_fit(handling->unit, 32)) {
+    return tt_fail(error, TT_INVALID,
+                   "a unit is UTF-8 of at most 32 bytes without control characters");
+  }
+  if (!isfinite(handling->scale) || !isfinite(handling->offset) || handling->scale == 0) {
+    return tt_fail(error, TT_INVALID, "scale and offset are finite numbers, and scale is not 0");
+  }
+  if (!(handling->min_interval >= 0) || !(handling->retention >= 0) ||
+      handling->min_interval > 1e9 || handling->retention > 1e10) {
+    return tt_fail(error, TT_INVALID, "min_interval and retention are seconds, 0 or more");
+  }
+  return change_handling(collector, handling);
+}
+
+tt_status tt_collector_remove_handling(tt_collector *collector, const char *pattern,
+                                       tt_error *error) {
+  bool found = false;
+  g_mutex_lock(&collector->mutex);
+  for (guint i = 0; i < collector->handlings->len && !found; i++) {
+    found = !strcmp(g_array_index(collector->handlings, tt_handling, i).pattern, pattern);
+  }
+  g_mutex_unlock(&collector->mutex);
+  if (!found) return tt_fail(error, TT_NOT_FOUND, "no handling is set for '%s'", pattern);
+  tt_handling removed = {.pattern = (char *)pattern, .removed = true};
+  return change_handling(collector, &removed);
+}
+
+GArray *tt_collector_handlings(tt_collector *collector) {
+  GArray *copies = g_array_new(FALSE, FALSE, sizeof(tt_handling));
+  g_array_set_clear_func(copies, clear_handling);
+  g_mutex_lock(&collector->mutex);
+  for (guint i = 0; i < collector->handlings->len; i++) {
+    tt_handling copy;
+    tt_handling_copy(&copy, &g_array_index(collector->handlings, tt_handling, i));
+    g_array_append_val(copies, copy);
+  }
+  g_mutex_unlock(&collector->mutex);
+  return copies;
+}

@@ -1,0 +1,220 @@
+/* writer.c: the batch being filled, and the thread that writes it: after 100 ms, when it is large, or at once when somebody waits for an
+ * acknowledgement; what arrives meanwhile makes up the next.
+ */
+#include "core/log.h"
+#include "telemetry/collector_internal.h"
+
+#include <math.h>
+
+/** µs between attempts of a store that fails. */
+#define RETRY_INTERVAL (SECOND / 2)
+#define TEND_INTERVAL (SECOND / 10)
+#define PURGE_INTERVAL (30LL * SECOND)
+/** Bytes of a batch that waits for no more. */
+#define BIG_BATCH ((size_t)1 << 20)
+
+/* --- the batch being filled --- */
+
+void tt_writer_start_batch(tt_collector *collector) {
+  if (tt_store_batch_is_empty(collector->batch)) {
+    collector->batch_started = g_get_monotonic_time();
+    g_cond_signal(&collector->work);
+  }
+}
+
+void tt_writer_hasten(tt_collector *collector) {
+  if (collector->urgent) return;
+  collector->urgent = true;
+  g_cond_signal(&collector->work);
+}
+
+void tt_writer_hasten_big(tt_collector *collector) {
+  size_t big = MIN(BIG_BATCH, collector->options.max_queued / 4);
+  if (tt_store_batch_bytes(collector->batch) >= big) tt_writer_hasten(collector);
+}
+
+void tt_writer_tell_name(tt_collector *collector, bool is_device, int index, const char *name) {
+  tt_writer_start_batch(collector);
+  tt_store_name told = {.index = index};
+  if (is_device) {
+    tt_device *named = tt_device_at(collector, index);
+    told.identifier = g_strdup(named->identifier);
+    told.name = g_strdup(name);
+    g_array_append_val(collector->batch->devices, told);
+  } else {
+    tt_attribute *named = tt_attribute_at(collector, index);
+    told.identifier = g_strdup(named->identifier);
+    told.name = g_strdup(name);
+    g_array_append_val(collector->batch->attributes, told);
+  }
+}
+
+void tt_writer_tell_epoch(tt_collector *collector, int index, const tt_boot *boot) {
+  tt_writer_start_batch(collector);
+  tt_store_epoch told = {.device = index,
+                         .number = boot->epoch,
+                         .anchor = boot->anchor,
+                         .offset_low = boot->offset_low,
+                         .offset_high = boot->offset_high};
+  g_array_append_val(collector->batch->epochs, told);
+}
+
+bool tt_writer_is_full(const tt_collector *collector) {
+  return tt_store_batch_bytes(collector->batch) >= collector->options.max_queued;
+}
+
+/* --- what is durable --- */
+
+bool tt_collector_wait_room(tt_collector *collector, int64_t timeout) {
+  int64_t end = g_get_monotonic_time() + timeout;
+  g_mutex_lock(&collector->mutex);
+  while (tt_writer_is_full(collector) && !collector->stopping) {
+    if (!g_cond_wait_until(&collector->room, &collector->mutex, end)) break;
+  }
+  bool room = !tt_writer_is_full(collector);
+  g_mutex_unlock(&collector->mutex);
+  return room;
+}
+
+uint64_t tt_collector_durable(tt_collector *collector) {
+  g_mutex_lock(&collector->mutex);
+  uint64_t durable = collector->durable;
+  g_mutex_unlock(&collector->mutex);
+  return durable;
+}
+
+void tt_collector_on_durable(tt_collector *collector, void (*wake)(void *context), void *context) {
+  tt_durable_listener added = {wake, context};
+  g_mutex_lock(&collector->mutex);
+  g_array_append_val(collector->listeners, added);
+  g_mutex_unlock(&collector->mutex);
+}
+
+void tt_collector_off_durable(tt_collector *collector, void (*wake)(void *context), void *context) {
+  g_mutex_lock(&collector->mutex);
+  for (guint i = 0; i < collector->listeners->len; i++) {
+    tt_durable_listener *known = &g_array_index(collector->listeners, tt_durable_listener, i);
+    if (known->wake != wake || known->context != context) continue;
+    g_array_remove_index_fast(collector->listeners, i);
+    break;
+  }
+  g_mutex_unlock(&collector->mutex);
+}
+
+static void announce(tt_collector *collector, uint64_t ticket, uint64_t values) {
+  g_mutex_lock(&collector->mutex);
+  collector->durable = ticket;
+  collector->stored_values += values;
+  collector->batches++;
+  for (guint i = 0; i < collector->listeners->len; i++) {
+    tt_durable_listener *told = &g_array_index(collector->listeners, tt_durable_listener, i);
+    told->wake(told->context);
+  }
+  g_mutex_unlock(&collector->mutex);
+}
+
+/* --- the thread --- */
+
+/** Writes a batch, trying again until it is durable or the collector ends. */
+static void write_batch(tt_collector *collector, tt_store_batch *batch, uint64_t ticket) {
+  bool said = false;
+  for (int last_tries = 2; last_tries > 0;) {
+    tt_error error;
+    if (collector->store->write(collector->store, batch, &error) == TT_OK) {
+      if (said) tt_log_info("telemetry: the store works again");
+      announce(collector, ticket, batch->values->len);
+      return;
+    }
+    if (!said) tt_log_error("telemetry: can't store, trying again: %s", error.text);
+    said = true;
+    g_mutex_lock(&collector->mutex);
+    int64_t end = g_get_monotonic_time() + RETRY_INTERVAL;
+    while (!collector->stopping && g_cond_wait_until(&collector->work, &collector->mutex, end))
+      continue;
+    if (collector->stopping) last_tries--;
+    g_mutex_unlock(&collector->mutex);
+  }
+  tt_log_error("telemetry: %u values could not be stored; none of them was acknowledged",
+               batch->values->len);
+}
+
+static void purge_attribute(tt_collector *collector, int attribute_index, double retention) {
+  int devices = tt_collector_device_count(collector);
+  for (int i = 0; i < devices; i++) {
+    tt_store_purge purge = {.device = i,
+                            .attribute = attribute_index,
+                            .before = tt_collector_now() - llround(retention * SECOND),
+                            .limit = 2000};
+    int removed;
+    tt_error error;
+    tt_status status = collector->store->purge(collector->store, &purge, &removed, &error);
+    if (status != TT_OK && status != TT_AGAIN) {
+      tt_log_warning("telemetry: can't remove old values: %s", error.text);
+      return;
+    }
+  }
+}
+
+static void purge_all(tt_collector *collector) {
+  int count = tt_collector_attribute_count(collector);
+  for (int i = 0; i < count; i++) {
+    g_mutex_lock(&collector->mutex);
+    double retention = tt_attribute_at(collector, i)->handling.retention;
+    g_mutex_unlock(&collector->mutex);
+    if (retention > 0) purge_attribute(collector, i, retention);
+  }
+}
+
+/** Waits until there is a batch to write or something to tend. True: `spare` was exchanged for a batch. */
+static bool wait_for_batch(tt_collector *collector, tt_store_batch **spare, uint64_t *ticket,
+                           bool *stop) {
+  bool taken = false;
+  g_mutex_lock(&collector->mutex);
+  int64_t tend = g_get_monotonic_time() + TEND_INTERVAL;
+  for (;;) {
+    int64_t now = g_get_monotonic_time(), end = tend;
+    if (!tt_store_batch_is_empty(collector->batch)) {
+      int64_t due = collector->batch_started + collector->options.batch_interval;
+      taken = collector->urgent || collector->stopping || now >= due;
+      if (due < end) end = due;
+    }
+    if (taken || collector->stopping || now >= tend) break;
+    g_cond_wait_until(&collector->work, &collector->mutex, end);
+  }
+  if (taken) {
+    tt_store_batch *full = collector->batch;
+    collector->batch = *spare;
+    *spare = full;
+    *ticket = collector->filling++;
+    collector->urgent = false;
+    g_cond_broadcast(&collector->room);
+  }
+  *stop = collector->stopping && tt_store_batch_is_empty(collector->batch);
+  g_mutex_unlock(&collector->mutex);
+  return taken;
+}
+
+gpointer tt_writer_run(gpointer data) {
+  tt_collector *collector = data;
+  tt_store_batch *spare = tt_store_batch_new();
+  int64_t purged = g_get_monotonic_time();
+  for (bool stop = false; !stop;) {
+    uint64_t ticket = 0;
+    if (wait_for_batch(collector, &spare, &ticket, &stop)) {
+      write_batch(collector, spare, ticket);
+      tt_store_batch_clear(spare);
+    }
+    while (collector->store->tend(collector->store) && !stop) {
+      g_mutex_lock(&collector->mutex);
+      bool busy = collector->stopping || !tt_store_batch_is_empty(collector->batch);
+      g_mutex_unlock(&collector->mutex);
+      if (busy) break;
+    }
+    if (!stop && g_get_monotonic_time() - purged > PURGE_INTERVAL) {
+      purge_all(collector);
+      purged = g_get_monotonic_time();
+    }
+  }
+  tt_store_batch_free(spare);
+  return NULL;
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""PostgreSQL as the store of several collectors, and one that is away when a collector starts."""
+import subprocess
+import sys
+import unittest
+
+from harness import TETHER, Collector, Stores, message, wait_until
+
+
+def sample(device, when, **values):
+    return message(device, when, [("S", 0, {"d": values})], True)
+
+
+class SharedStore(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stores = Stores()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.stores.close()
+
+    def collector(self, url):
+        return Collector(url, *self.stores.settings("postgresql"))
+
+    def post(self, collector, text):
+        status, answer = collector.request("POST", "/telemetry", text)
+        self.assertEqual(status, 200, answer)
+
+    def records(self, collector, query):
+        status, text = collector.request("GET", "/telemetry.csv?origin=device&" + query)
+        return [line.split(",") for line in text.splitlines()[1:]] if status == 200 else []
+
+    def test_collectors_see_what_the_others_name(self):
+        url = self.stores.url("postgresql")
+        with self.collector(url) as one, self.collector(url) as two:
+            self.post(one, sample("A", 1000, n=1))
+            wait_until(lambda: self.records(two, "device=A&fields=S.d.n") == [["A", "0:01:000", "1"]],
+                       "a device and an attribute made by the other")
+            self.post(two, sample("B", 1000, m=2))
+            wait_until(lambda: self.records(one, "device=B&fields=S.d.m") == [["B", "0:01:000", "2"]], "and back")
+            one.put("/telemetry/devices/A", {"name": "Anna"})
+            one.put("/telemetry/attributes/S.d.n", {"name": "Number"})
+            wait_until(lambda: self.records(two, "device=Anna&fields=Number"), "human names")
+            # Handling set at one is in effect at the other, and taken away again.
+            one.put("/telemetry/handling/S.d.k*", {"scale": 10})
+            wait_until(lambda: len(two.get("/telemetry/handling")) > 10, "handling")
+            self.post(two, sample("B", 2000, k=3))
+            self.assertEqual(self.records(two, "device=B&fields=S.d.k"), [["B", "0:02:000", "30"]])
+            self.assertEqual(one.request("DELETE", "/telemetry/handling/S.d.k*")[0], 200)
+            wait_until(lambda: two.get("/telemetry/handling").strip() == "[]", "handling taken away")
+
+    def test_a_device_moves_to_another_collector(self):
+        """What it sends again is known there; after a restart of the device equal times are other samples."""
+        url = self.stores.url("postgresql")
+        with self.collector(url) as one, self.collector(url) as two:
+            self.post(one, sample("M", 5000, n=1))
+            wait_until(lambda: "M" in two.devices(), "the device is known")
+            self.post(two, sample("M", 5000, n=1))
+            self.post(two, sample("M", 5100, n=2))
+            self.assertEqual([row[2] for row in self.records(two, "device=M&fields=S.d.n")], ["1", "2"])
+            self.assertEqual(two.devices()["M"]["epoch"], 0)
+            self.post(two, sample("M", 10, n=3))  # the clock went back
+            self.assertEqual(two.devices()["M"]["epoch"], 1)
+
+    def test_away_at_the_start(self):
+        postgres = self.stores.postgres
+        url = self.stores.url("postgresql")
+        with self.collector(url) as collector:
+            self.post(collector, sample("OLD", 1000, n=1))
+            collector.put("/telemetry/attributes/S.d.n", {"name": "Number"})
+        postgres.stop()
+        with self.collector(url) as collector:
+            self.assertTrue(collector.status()["degraded"])
+            self.post(collector, sample("NEW", 1000, n=2))
+            # Its history is not known here: it must not be taken for what it sent then.
+            self.post(collector, sample("OLD", 1000, n=3))
+            self.assertGreater(collector.status()["spooled_bytes"], 0)
+            postgres.start()
+            wait_until(lambda: not collector.status()["degraded"], "it connects")
+            wait_until(lambda: self.records(collector, "device=NEW,OLD&fields=Number&time=iso"), "what the database knows")
+            self.assertEqual([row[0] for row in self.records(collector, "device=NEW")], ["NEW"])
+            self.assertEqual(sorted(row[2] for row in self.records(collector, "device=OLD&fields=Number")), ["1", "3"])
+            self.assertEqual(collector.status()["lost_values"], 0)
+
+    def refused(self, url, spool=None):
+        """What a collector says that can't start."""
+        result = subprocess.run([TETHER, "collect", "--store", url, "--set",
+                                 "telemetry.spool=" + (spool or self.stores.file("spool")),
+                                 "--set", "web.listen=127.0.0.1:0", "--set", "telemetry.listen=127.0.0.1:0"],
+                                capture_output=True, text=True, timeout=20, check=False)
+        self.assertIn(result.returncode, (1, 3), result.stderr)
+        return result.stderr
+
+    def test_refused_at_the_start(self):
+        """A server that answers and refuses is a mistake in the URL: said at once."""
+        url = self.stores.url("postgresql").replace("/postgres?", "/nowhere?")
+        self.assertIn('"nowhere" does not exist', self.refused(url))
+
+    def test_one_spool_each(self):
+        url, spool = self.stores.url("postgresql"), self.stores.file("spool")
+        with Collector(url, "telemetry.spool=" + spool):
+            self.assertIn("another process spools into this file; set telemetry.spool", self.refused(url, spool))
+
+    def test_versions(self):
+        """An older schema is upgraded, a newer one refused."""
+        postgres, url = self.stores.postgres, self.stores.url("postgresql")
+        with self.collector(url) as collector:
+            self.post(collector, sample("V", 1000, n=1))
+        postgres.query("DROP VIEW tether.telemetry; UPDATE tether.schema_version SET version = 1")
+        with self.collector(url) as collector:
+            self.assertEqual(self.records(collector, "device=V"), [["V", "0:01:000", "1"]])
+        self.assertEqual(postgres.query("SELECT number FROM tether.telemetry WHERE device = 'V'"), [["1"]])
+        postgres.query("UPDATE tether.schema_version SET version = 99")
+        self.assertIn("made by a newer Tether", self.refused(url))
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
