@@ -9,6 +9,7 @@ what=$1 source=$TETHER_SOURCE_DIR build=$(dirname "$TETHER")
 [ "${inside:-}" ] || inside=yes exec unshare --mount --pid --fork --kill-child "$0" "$@"
 
 root=$(mktemp -d)
+chmod 755 "$root" # an ordinary user lives there too
 trap 'umount --lazy "$root/proc" "$root/dev" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
 debootstrap --variant=minbase --include=git,ca-certificates bookworm "$root" >"$root.log" 2>&1 || { tail "$root.log"; exit 1; }
 rm -f "$root.log"
@@ -30,7 +31,7 @@ alone() { unshare --net bash -c 'ip link set lo up; exec "$@"' bash "${enter[@]}
 
 case "$what" in
   package)
-    cpack --config "$build/CPackConfig.cmake" -B "$root/tmp/package" >/dev/null
+    cpack --config "$build/CPackConfig.cmake" -B "$root/tmp/package" >/dev/null 2>&1
     there apt-get -qq update
     there bash -c 'DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends --yes /tmp/package/tether_*.deb' \
       >"$root/tmp/apt.log" 2>&1 || { cat "$root/tmp/apt.log"; exit 1; }

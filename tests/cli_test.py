@@ -112,6 +112,9 @@ class Usage(unittest.TestCase):
 
     def test_a_wrong_option_is_named(self):
         self.assertIn("there is no option '--nope'", tether("run", "--nope", ONE).stderr)
+        self.assertIn("there is no option '--durration'; did you mean '--duration'?", tether("run", ONE, "--durration", "1").stderr)
+        self.assertIn("there is no command 'rnu'; did you mean 'run'?", tether("rnu").stderr)
+        self.assertIn("there is no option '--vesion'; did you mean '--version'?", tether("--vesion").stderr)
         self.assertIn("--pace needs a value", tether("run", ONE, "--pace").stderr)
 
 
@@ -153,7 +156,11 @@ class Check(unittest.TestCase):
                 ([ONE, "--set", "wires.float-udp.sensors=[arm.positon]"], "--set wires.float-udp.sensors: "),
                 ([ONE, "--set", "wires.float-udp.sensors=[arm.positon]"], "arm.position"),
                 ([ONE, "--set", "wires.float-udp.period=1 us"], "is no whole number of steps of 1/3000 s"),
-                ([ONE, "--remote_control_port", "0"], "lockstep-tcp")):
+                ([ONE, "--remote_control_port", "0"], "there is no 'lockstep-tcp' here; there are: float-udp"),
+                ([str(SCENES / "noe.yaml")], "there is no file '%s'; did you mean 'one.yaml'?" % (SCENES / "noe.yaml")),
+                ([str(SCENES / "bot" / "robot.xml")], "this is a model; a scene is a .yaml file that names it"),
+                ([ONE, "--set", "wires.float-udp.sensors=[arm.angle]"], "after the dot there are: position, velocity, torque"),
+                ([ONE, "--set", "wires.float-udp.sensors=[{name: arm.position, unit: degre}]"], "there is no unit 'degre'; did you mean 'deg'?")):
             for command in ("check", "run"):
                 answer = tether(command, *arguments)
                 self.assertEqual(answer.returncode, 1, arguments)
@@ -225,6 +232,17 @@ class Running(unittest.TestCase):
             self.assertEqual(answer.returncode, 3, answer.stderr)
             self.assertIn(address, answer.stderr)
             self.assertNotIn("ready", answer.stderr)
+
+    def test_a_run_that_never_was_leaves_no_log(self):
+        with tempfile.TemporaryDirectory() as folder:
+            answer = tether("run", ONE, "--record", f"{folder}/run.wpilog", "--set", "web.listen=nowhere")
+            self.assertEqual(answer.returncode, 1, answer.stderr)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_the_file_of_this_folder_that_a_name_may_mean(self):
+        answer = subprocess.run([TETHER, "check", "one"], env=ENVIRONMENT, cwd=SCENES, capture_output=True, text=True, check=False)
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("give its whole name: one.yaml", answer.stderr)
 
     def test_no_status_line_in_a_pipe(self):
         with Run(ONE, "--duration", "0.6") as run:

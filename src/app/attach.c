@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 static const tt_attachment *const attachments[] = {
-    &tt_record_attachment,
-    &tt_telemetry_attachment,
-    &tt_web_attachment,
+    &tt_telemetry_attachment, &tt_web_attachment,
+    &tt_record_attachment, /* last: when another can't open, no file of a run that never was stays */
 };
 #define COUNT (sizeof attachments / sizeof *attachments)
 

@@ -4,6 +4,7 @@
 #include "app/options.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,25 @@ static void print_robots(const tt_scene *scene) {
   }
 }
 
+static bool is_of_body(const tt_signal *signal) {
+  return signal->source >= TT_SIGNAL_BODY_POSITION && signal->source <= TT_SIGNAL_BODY_SPIN;
+}
+
+/** One line for all signals of a body: fifteen lines each would bury the others. How many entries it took. */
+static int print_body_signals(const tt_signal_entry *entries, int count) {
+  int taken = 0;
+  printf("  %-24.*s", (int)(strrchr(entries->name, '.') - entries->name), entries->name);
+  while (taken < count && is_of_body(&entries[taken].signal) &&
+         entries[taken].signal.index == entries->signal.index) {
+    tt_dimension dimension = entries[taken].signal.dimension;
+    printf(" %s", strrchr(entries[taken].name, '.'));
+    if (++taken == count || entries[taken].signal.dimension != dimension)
+      printf(" %s ", tt_unit_si(dimension)->name);
+  }
+  puts("");
+  return taken;
+}
+
 static void print_signals(const tt_world *world) {
   int count, shown = 0;
   const tt_signal_entry *entries = tt_names_signals(tt_world_names(world), &count);
@@ -39,7 +59,11 @@ static void print_signals(const tt_world *world) {
   printf("\nsignals (%d)\n", shown);
   for (int i = 0; i < count; i++) {
     if (entries[i].signal.source == TT_SIGNAL_COMMAND) continue;
-    printf("  %-40s %s\n", entries[i].name, tt_unit_si(entries[i].signal.dimension)->name);
+    if (is_of_body(&entries[i].signal)) {
+      i += print_body_signals(entries + i, count - i) - 1;
+    } else {
+      printf("  %-40s %s\n", entries[i].name, tt_unit_si(entries[i].signal.dimension)->name);
+    }
   }
 }
 

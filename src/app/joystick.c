@@ -98,6 +98,10 @@ static tt_status serve(joystick_program *program, tt_error *error) {
   fprintf(stderr, "ready core=%s\n", tt_udp_address(program->core.udp));
   program->screen = tt_joystick_screen_open();
   if (!program->screen) tt_log_info("joystick: disconnected");
+  if (!program->screen && !program->script_path)
+    tt_log_warning(
+        "joystick: there is no terminal for its keys; only a gamepad is heard, or use --script "
+        "FILE");
   tt_period_catch_signals(program->net);
   if (program->screen) tt_log_set_level(TT_LOG_ERROR); /* lines would tear the picture */
   drive(program);

@@ -1,6 +1,7 @@
 /* main.c: the program: finds the command and says how it ended. */
 #include "app/command.h"
 #include "config/data.h"
+#include "core/nearest.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -58,6 +59,18 @@ static void print_command_help(const tt_app_command *command) {
   if (command->help) printf("\n%s", command->help);
 }
 
+/* Exit status 2, with what was perhaps meant. */
+static int refuse_command(const char *name) {
+  tt_nearest nearest = tt_nearest_start(name);
+  tt_nearest_offer(&nearest, "--help");
+  tt_nearest_offer(&nearest, "--version");
+  for (size_t i = 0; i < COMMAND_COUNT; i++) tt_nearest_offer(&nearest, commands[i]->name);
+  fprintf(stderr, "tether: there is no %s '%s'; ", *name == '-' ? "option" : "command", name);
+  fprintf(stderr, nearest.best ? "did you mean '%s'?\n" : "tether --help lists them\n",
+          nearest.best);
+  return 2;
+}
+
 static const tt_app_command *find_command(const char *name) {
   for (size_t i = 0; i < COMMAND_COUNT; i++) {
     if (!strcmp(commands[i]->name, name)) return commands[i];
@@ -98,7 +111,5 @@ int main(int argc, char **argv) {
     return argc > 1 ? 0 : 2;
   }
   const tt_app_command *command = find_command(name);
-  if (command) return run_command(command, argc - 1, argv + 1);
-  fprintf(stderr, "tether: there is no command '%s'; tether --help lists them\n", name);
-  return 2;
+  return command ? run_command(command, argc - 1, argv + 1) : refuse_command(name);
 }

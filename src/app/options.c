@@ -1,6 +1,7 @@
 /* options.c: the command line of commands that take a scene. */
 #include "app/options.h"
 
+#include "core/nearest.h"
 #include "core/unit.h"
 
 #include <getopt.h>
@@ -86,6 +87,15 @@ static tt_status set_port(tt_scene_options *options, const char *value, tt_error
   return add_setting(options, "wires.lockstep-tcp.listen", address, error);
 }
 
+static tt_status refuse_option(const char *text, tt_error *error) {
+  tt_nearest nearest = tt_nearest_start(*text == '-' && text[1] == '-' ? text + 2 : text);
+  for (const struct option *option = long_options; option->name; option++)
+    tt_nearest_offer(&nearest, option->name);
+  if (!nearest.best) return tt_fail(error, TT_USAGE, "there is no option '%s'", text);
+  return tt_fail(error, TT_USAGE, "there is no option '%s'; did you mean '--%s'?", text,
+                 nearest.best);
+}
+
 static tt_status take_option(tt_scene_options *options, int option, const char *value,
                              const char *text, tt_error *error) {
   switch (option) {
@@ -111,7 +121,7 @@ static tt_status take_option(tt_scene_options *options, int option, const char *
     case OPTION_PORT: return set_port(options, value, error);
     case OPTION_NO_WEB: options->no_web = true; return TT_OK;
     case ':': return tt_fail(error, TT_USAGE, "%s needs a value", text);
-    default: return tt_fail(error, TT_USAGE, "there is no option '%s'", text);
+    default: return refuse_option(text, error);
   }
 }
 
@@ -128,7 +138,8 @@ tt_status tt_scene_options_parse(int argc, char **argv, tt_scene_options *option
     if (option == -1) break;
     TT_TRY(take_option(options, option, optarg, argv[optind - 1], error));
   }
-  if (optind == argc) return tt_fail(error, TT_USAGE, "the scene is missing");
+  if (optind == argc)
+    return tt_fail(error, TT_USAGE, "the scene is missing; tether --help lists those there are");
   options->scene = argv[optind++];
   if (optind < argc)
     return tt_fail(error, TT_USAGE, "one scene at a time: '%s' is one too many", argv[optind]);

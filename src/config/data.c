@@ -152,12 +152,41 @@ static tt_status not_found(const tt_data_kind *kind, const char *name, const cha
                                listing.names[i]);
     }
   }
-  tt_status status = nearest.best
-                         ? tt_fail(error, TT_INVALID, "%s: there is no %s '%s'; did you mean '%s'?",
-                                   where, kind->noun, name, nearest.best)
-                         : tt_fail(error, TT_INVALID, "%s: there is no %s '%s'; there are: %s",
-                                   where, kind->noun, name, list);
+  char here[NAME_MAX + 8];
+  snprintf(here, sizeof here, "%s.yaml", name);
+  tt_status status =
+      !kind->file && is_file(here)
+          ? tt_fail(error, TT_INVALID,
+                    "%s: there is no scene '%s'; for the file in this folder, give its "
+                    "whole name: %s",
+                    where, name, here)
+      : nearest.best ? tt_fail(error, TT_INVALID, "%s: there is no %s '%s'; did you mean '%s'?",
+                               where, kind->noun, name, nearest.best)
+                     : tt_fail(error, TT_INVALID, "%s: there is no %s '%s'; there are: %s", where,
+                               kind->noun, name, list);
   for (int i = 0; i < listing.count; i++) free(listing.names[i]);
+  return status;
+}
+
+/** A misspelt path is told with the file of its folder that is nearest to it. */
+static tt_status no_file(const char *folder, const char *name, const char *where, tt_error *error) {
+  char path[2 * PATH_MAX];
+  bool joined = *folder && *name != '/';
+  snprintf(path, sizeof path, "%s%s%s", joined ? folder : "", joined ? "/" : "", name);
+  char *slash = strrchr(path, '/');
+  const char *base = slash ? slash + 1 : path;
+  tt_nearest nearest = tt_nearest_start(base);
+  struct dirent **entries;
+  if (slash) *slash = 0;
+  int count = scandir(slash == path ? "/" : slash ? path : ".", &entries, NULL, alphasort);
+  for (int i = 0; i < count; i++)
+    if (has_ending(entries[i]->d_name)) tt_nearest_offer(&nearest, entries[i]->d_name);
+  tt_status status =
+      nearest.best ? tt_fail(error, TT_INVALID, "%s: there is no file '%s'; did you mean '%s'?",
+                             where, name, nearest.best)
+                   : tt_fail(error, TT_INVALID, "%s: there is no file '%s'", where, name);
+  for (int i = 0; i < count; i++) free(entries[i]);
+  if (count >= 0) free(entries);
   return status;
 }
 
@@ -168,9 +197,9 @@ tt_status tt_data_find(const tt_data_kind *kind, const char *name, const char *i
   if (!*name || strlen(name) >= NAME_MAX + (is_path ? PATH_MAX - NAME_MAX : 0)) {
     return tt_fail(error, TT_INVALID, "%s: '%.80s' is no name of a %s", where, name, kind->noun);
   }
+  char folder[PATH_MAX] = "";
   if (is_path) {
     const char *slash = including ? strrchr(including, '/') : NULL;
-    char folder[PATH_MAX] = "";
     if (slash && *name != '/')
       snprintf(folder, sizeof folder, "%.*s", (int)(slash - including), including);
     if (slash && slash == including && *name != '/') strcpy(folder, "/");
@@ -182,6 +211,6 @@ tt_status tt_data_find(const tt_data_kind *kind, const char *name, const char *i
     if (try_root(kind, roots[i], name, is_path, path)) return TT_OK;
   }
   *path = NULL;
-  if (is_path) return tt_fail(error, TT_INVALID, "%s: there is no file '%s'", where, name);
+  if (is_path) return no_file(folder, name, where, error);
   return not_found(kind, name, where, roots, count, error);
 }

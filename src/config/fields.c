@@ -78,7 +78,10 @@ tt_status tt_quantity_check(const char *text, const char *key, const char *where
 
 tt_status tt_name_entry_check(tt_name_entry *entry, const char *where, tt_error *error) {
   if (entry->unit && !tt_unit_find(entry->unit)) {
-    return tt_fail(error, TT_INVALID, "%s.unit: there is no unit '%s'", where, entry->unit);
+    const char *nearest = tt_unit_nearest(entry->unit);
+    return tt_fail(error, TT_INVALID, "%s.unit: there is no unit '%s'; %s%s%s", where, entry->unit,
+                   nearest ? "did you mean '" : "docs/scene.md lists them", nearest ? nearest : "",
+                   nearest ? "'?" : "");
   }
   if (entry->scale == 0) entry->scale = 1;
   if (!isfinite(entry->scale) || !isfinite(entry->offset)) {

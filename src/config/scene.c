@@ -48,8 +48,10 @@ static tt_status find_scene(tt_scene_store *store, const char *name, tt_document
   *document = NULL;
   TT_TRY(tt_load_find(store, &tt_data_scene, name, NULL, name, &scene->path));
   if (!tt_load_is_yaml(scene->path)) {
-    return tt_fail(store->error, TT_INVALID,
-                   "%s: a scene is a .yaml file; name the model as a robot in one", name);
+    return tt_fail(
+        store->error, TT_INVALID,
+        "%s: this is a model; a scene is a .yaml file that names it: robots: [{robot: %s}]", name,
+        name);
   }
   return tt_document_load(scene->path, document, store->error);
 }

@@ -243,7 +243,7 @@ static void test_missing_scene(void **state) {
   assert_int_equal(
       tt_scene_load(TETHER_SOURCE_DIR "/tests/scenes/good/bot/robot.xml", NULL, 0, &scene, &error),
       TT_INVALID);
-  assert_non_null(strstr(error.text, "a scene is a .yaml file"));
+  assert_non_null(strstr(error.text, "a scene is a .yaml file that names it"));
 }
 
 int main(void) {

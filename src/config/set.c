@@ -173,8 +173,10 @@ static tt_status no_element(const tt_setting *setting, const tt_node *sequence, 
                      : snprintf(list + size, sizeof list - size, "%s[%d]", i ? ", " : "", i);
     size += (size_t)wrote;
   }
-  return tt_fail(setting->error, TT_INVALID, "--set %s: there is no '%s' here; there are: %s",
-                 setting->path, segment, *list ? list : "none");
+  int length =
+      (int)(strrchr(segment, '.') ? strrchr(segment, '.') - segment : (long)strlen(segment));
+  return tt_fail(setting->error, TT_INVALID, "--set %s: there is no '%.*s' here; there are: %s",
+                 setting->path, length, segment, *list ? list : "none");
 }
 
 /** The child called by the next key of `*path`, made if it is missing. */

@@ -219,6 +219,18 @@ static void with_robot(char *out, size_t size, const char *name, const char *rob
   snprintf(out, size, "%.*s%s/%s", kind, name, robot, name + kind);
 }
 
+/* What else belongs to the owner that `name` begins with: "position, velocity, torque". */
+static void list_siblings(const table *in, const char *name, char *list, size_t size) {
+  const char *dot = strrchr(name, '.');
+  size_t owner = dot ? (size_t)(dot - name) + 1 : 0, used = 0;
+  *list = 0;
+  for (int i = 0; owner && i < in->count && used < size; i++) {
+    const char *other = in->entries[i].name;
+    if (strncmp(other, name, owner) != 0) continue;
+    used += (size_t)snprintf(list + used, size - used, "%s%s", used ? ", " : "", other + owner);
+  }
+}
+
 static tt_status find(const tt_names *names, const table *in, const char *what, const char *name,
                       int robot, const char *where, const entry **found, tt_error *error) {
   const entry *rival = NULL;
@@ -243,6 +255,12 @@ static tt_status find(const tt_names *names, const table *in, const char *what, 
   if (best)
     return tt_fail(error, TT_INVALID, "%s: no %s is called \"%s\"; did you mean \"%s\"?", where,
                    what, name, best);
+  char siblings[256];
+  list_siblings(in, robot != TT_NO_ROBOT ? own : name, siblings, sizeof siblings);
+  if (!*siblings) list_siblings(in, name, siblings, sizeof siblings);
+  if (*siblings)
+    return tt_fail(error, TT_INVALID, "%s: no %s is called \"%s\"; after the dot there are: %s",
+                   where, what, name, siblings);
   return tt_fail(error, TT_INVALID, "%s: no %s is called \"%s\"; `tether check` lists them all",
                  where, what, name);
 }

@@ -1,6 +1,8 @@
 /* unit.c: the table of units and the strict, locale-independent reading of quantities. */
 #include "core/unit.h"
 
+#include "core/nearest.h"
+
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -132,6 +134,13 @@ static const tt_unit *find(const char *name, size_t length) {
 }
 
 const tt_unit *tt_unit_find(const char *name) { return find(name, strlen(name)); }
+
+const char *tt_unit_nearest(const char *name) {
+  tt_nearest nearest = tt_nearest_start(name);
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    tt_nearest_offer(&nearest, units[i].name);
+  return nearest.best;
+}
 
 const tt_unit *tt_unit_si(tt_dimension dimension) {
   const tt_unit *unit = units;

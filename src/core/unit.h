@@ -33,6 +33,8 @@ typedef struct tt_unit {
 
 /** The unit called `name` (either spelling; also "1" and "" for dimensionless), or NULL. Static. */
 const tt_unit *tt_unit_find(const char *name);
+/** The name nearest to a misspelt one, or NULL. */
+const char *tt_unit_nearest(const char *name);
 
 /** The SI unit of a dimension, for example "rad/s". Static; never NULL. */
 const tt_unit *tt_unit_si(tt_dimension dimension);

@@ -588,8 +588,11 @@ static tt_status open_listener(tt_web *web, tt_error *error) {
     if (listen_on(web, (guint16)(web->port + i), &reason)) return TT_OK;
     if (!g_error_matches(reason, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE)) break;
   }
+  bool taken = g_error_matches(reason, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE);
   tt_status status =
-      tt_fail(error, TT_FAILED, "web.listen: %s: %s", web->options.listen, reason->message);
+      tt_fail(error, TT_FAILED, "web.listen: %s: %s", web->options.listen,
+              taken ? "port in use by another program; stop that one or give another port"
+                    : reason->message);
   g_clear_error(&reason);
   return status;
 }

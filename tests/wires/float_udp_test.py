@@ -71,6 +71,11 @@ class FloatUdp(unittest.TestCase):
                 link.send(message)
                 self.assertIn("127.0.0.1:%d" % link.getsockname()[1], tether.wait_line(said))
 
+    def test_the_wrong_byte_order_is_told(self):
+        with run("sender") as tether, open_link(tether) as link:
+            link.send(struct.pack(">6f", 0.5, 5, 0, 0, 0, 0))
+            self.assertIn("127.0.0.1:%d" % link.getsockname()[1], tether.wait_line("look like big-endian floats"))
+
     def test_a_restarted_controller_is_heard_after_a_second(self):
         with run("sender") as tether:
             with open_link(tether) as link:
