@@ -12,6 +12,7 @@ static const tt_attachment *const attachments[] = {
 struct tt_attached {
   tt_world *world;
   struct tt_collector *collector;
+  tt_run_reference run;
   void *selves[COUNT];
 };
 
@@ -22,6 +23,7 @@ tt_status tt_attach_all(const tt_attach_context *context, tt_attached **made, tt
   attached->world = context->world;
   tt_attach_context shared = *context;
   shared.collector = &attached->collector;
+  shared.run = &attached->run;
   for (size_t i = 0; i < COUNT; i++) {
     if (context->kept && !attachments[i]->shows) continue;
     tt_status status = attachments[i]->open(&shared, &attached->selves[i], error);

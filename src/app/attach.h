@@ -10,6 +10,8 @@
 #include "config/scene.h"
 #include "core/world.h"
 
+#include <limits.h>
+
 /** What an attachment may look at. All outlive it. */
 typedef struct tt_attach_context {
   const tt_scene *scene;
@@ -20,10 +22,18 @@ typedef struct tt_attach_context {
   size_t initial_state_size;
   const struct tt_attached_run
       *kept; /**< a kept run is shown, not a new one made; NULL: the usual */
+  /** What the recorder calls this run, for those behind it in the table; "" where nothing is kept. Set by tt_attach_all(). */
+  struct tt_run_reference *run;
   /** Where telemetry leaves its collector for those behind it in the table; NULL inside where there is none. Set by
    *  tt_attach_all(). */
   struct tt_collector **collector;
 } tt_attach_context;
+
+/** How others refer to the run that is being kept. */
+typedef struct tt_run_reference {
+  char id[33];         /**< 128 random bits in hexadecimal: a log may be moved, this stays */
+  char file[PATH_MAX]; /**< absolute */
+} tt_run_reference;
 
 /** A kept run that is shown in place of a new one. Only attachments that say so open then. */
 typedef struct tt_attached_run {

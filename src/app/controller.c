@@ -79,7 +79,9 @@ static tt_status run(const char *command, const tt_scene *scene, tt_error *error
   controller of = {0};
   void *recorder = NULL;
   TT_TRY(tt_assemble(scene, &assembly, &of.world, error));
-  tt_attach_context context = {.scene = scene, .options = &options, .world = of.world};
+  tt_run_reference kept = {.id = ""};
+  tt_attach_context context = {
+      .scene = scene, .options = &options, .world = of.world, .run = &kept};
   tt_status status = tt_record_attachment.open(&context, &recorder, error);
   announce_wires(of.world);
   if (status == TT_OK) status = start(&of, command, error);

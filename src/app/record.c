@@ -6,15 +6,18 @@
 #include "record/describe.h"
 #include "record/recorder.h"
 #include "record/section.h"
+#include "telemetry/service.h"
 
 #include <json-c/json.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,12 +74,42 @@ static void remove_oldest(const char *newest, uint64_t keep) {
   if (count >= 0) free(runs);
 }
 
+/* Who looks at the run changes nothing of it, and may know a token or a password. */
+static bool makes_the_run(const char *setting) {
+  return strncmp(setting, "web.", 4) != 0 && strncmp(setting, "telemetry.", 10) != 0;
+}
+
 static struct json_object *describe_field(const tt_field *field) {
   struct json_object *made = json_object_new_object();
   json_object_object_add(made, "x", json_object_new_double(field->x));
   json_object_object_add(made, "y", json_object_new_double(field->y));
   json_object_object_add(made, "heading", json_object_new_double(field->heading));
   return made;
+}
+
+static tt_status name_run(tt_run_reference *run, tt_error *error) {
+  uint8_t bits[16];
+  if (getrandom(bits, sizeof bits, 0) != sizeof bits)
+    return tt_fail(error, TT_FAILED, "record: no random number for the run: %s", strerror(errno));
+  for (size_t i = 0; i < sizeof bits; i++) snprintf(run->id + 2 * i, 3, "%02x", bits[i]);
+  return TT_OK;
+}
+
+/* Where the run's telemetry goes, or NULL; without the user, password and options of a database's URL. */
+static struct json_object *describe_store(const tt_scene *scene) {
+  bool given;
+  const tt_telemetry_keys *keys = tt_scene_section(scene, "telemetry", &given);
+  const char *store = given ? keys->store : NULL;
+  const char *host = store ? strstr(store, "://") : NULL;
+  if (!store) return NULL;
+  if (!host) return json_object_new_string(store);
+  const char *end = host + strcspn(host, "?");
+  const char *at = memrchr(host, '@', (size_t)(end - host));
+  char text[1200];
+  if (!at) at = host + 2;
+  snprintf(text, sizeof text, "%.*s%.*s", (int)(host + 3 - store), store, (int)(end - at - 1),
+           at + 1);
+  return json_object_new_string(text);
 }
 
 /* What a reader wants to know first; and what makes the scene again. */
@@ -92,7 +125,8 @@ static char *describe_run(const tt_attach_context *context) {
   gmtime_r(&now, &utc);
   strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
   for (int i = 0; i < context->options->setting_count; i++)
-    json_object_array_add(settings, json_object_new_string(context->options->settings[i]));
+    if (makes_the_run(context->options->settings[i]))
+      json_object_array_add(settings, json_object_new_string(context->options->settings[i]));
   json_object_object_add(run, "tether", json_object_new_string(TETHER_VERSION));
   json_object_object_add(run, "scene",
                          json_object_new_string(scene_name(scene->path, name, sizeof name)));
@@ -104,6 +138,8 @@ static char *describe_run(const tt_attach_context *context) {
   json_object_object_add(run, "timestep",
                          json_object_new_double(tt_model_timestep(tt_world_model(context->world))));
   json_object_object_add(run, "io_steps", json_object_new_int64((int64_t)scene->io_steps));
+  json_object_object_add(run, "run", json_object_new_string(context->run->id));
+  json_object_object_add(run, "telemetry", describe_store(scene));
   json_object_object_add(run, "field", describe_field(&scene->field));
   char *text = strdup(json_object_to_json_string_ext(run, JSON_C_TO_STRING_PLAIN));
   json_object_put(run);
@@ -190,7 +226,9 @@ static tt_status open_record(const tt_attach_context *context, void **self, tt_e
   tt_recorder *recorder;
   if (!*keys->on) return TT_OK;
   TT_TRY(name_file(keys, context->scene, path, sizeof path, error));
+  TT_TRY(name_run(context->run, error));
   TT_TRY(open_recorder(context, keys, path, &recorder, error));
+  if (!realpath(path, context->run->file)) snprintf(context->run->file, PATH_MAX, "%s", path);
   *self = recorder;
   if (!keys->file) remove_oldest(path, keys->keep);
   tt_log_info("record: %s", path);

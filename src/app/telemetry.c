@@ -41,8 +41,11 @@ static tt_status open_telemetry(const tt_attach_context *context, void **self, t
   double interval = 0.1;
   tt_quantity_parse(keys->store_interval, TT_TIME, &interval);  // checked when it was read
   tt_status status = open_service(keys, &telemetry->service, error);
+  const tt_run_reference *run = context->run;
+  tt_simulated_options options = {
+      .store_interval = interval, .run = run->id[0] ? run->id : NULL, .log = run->file};
   if (status == TT_OK) {
-    status = tt_simulated_new(context->world, tt_telemetry_collector(telemetry->service), interval,
+    status = tt_simulated_new(context->world, tt_telemetry_collector(telemetry->service), &options,
                               &telemetry->simulated, error);
   }
   if (status != TT_OK) {

@@ -22,6 +22,8 @@ struct json_object *tt_run_facts_json(const char *id, const tt_run_facts *facts,
   add_text(run, "id", id);
   add_text(run, "scene", facts->scene);
   add_text(run, "started", facts->started);
+  add_text(run, "run", facts->run);
+  add_text(run, "telemetry", facts->telemetry);
   json_object_object_add(run, "duration", json_object_new_double(facts->duration));
   add_count(run, "size", facts->size);
   add_text(run, "outcome", recording ? "recording" : facts->outcome);

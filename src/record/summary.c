@@ -27,7 +27,7 @@ static struct json_object *last_json(const tt_run_cursor *end, const char *name)
 
 static void copy_text(struct json_object *from, const char *key, char *to, size_t size) {
   struct json_object *value;
-  if (json_object_object_get_ex(from, key, &value))
+  if (json_object_object_get_ex(from, key, &value) && value)
     snprintf(to, size, "%s", json_object_get_string(value));
 }
 
@@ -104,6 +104,8 @@ tt_status tt_run_get_facts(const tt_run_log *log, tt_run_facts *facts) {
   if (run) {
     copy_text(run, "scene", facts->scene, sizeof facts->scene);
     copy_text(run, "started", facts->started, sizeof facts->started);
+    copy_text(run, "run", facts->run, sizeof facts->run);
+    copy_text(run, "telemetry", facts->telemetry, sizeof facts->telemetry);
   }
   json_object_put(run);
   read_statistics(&end, facts);
@@ -210,22 +212,24 @@ static void put_json_text(tt_export_buffer *out, const char *text, size_t size) 
   tt_export_put(out, "\n", 1);
 }
 
+static void put_fact(tt_export_buffer *out, const char *key, const char *text) {
+  if (!*text) return;
+  tt_export_text(out, "%s: ", key);
+  put_json_text(out, text, strlen(text));
+}
+
 static void put_facts(tt_export_buffer *out, const tt_run_facts *facts) {
-  tt_export_text(out, "scene: ");
-  put_json_text(out, facts->scene, strlen(facts->scene));
-  tt_export_text(out, "started: ");
-  put_json_text(out, facts->started, strlen(facts->started));
+  put_fact(out, "scene", facts->scene);
+  put_fact(out, "started", facts->started);
+  put_fact(out, "run", facts->run);
+  put_fact(out, "telemetry", facts->telemetry);
   tt_export_text(out, "duration: %.3f s\n", facts->duration);
-  tt_export_text(out, "outcome: ");
-  put_json_text(out, facts->outcome, strlen(facts->outcome));
+  put_fact(out, "outcome", facts->outcome);
   tt_export_text(out, "size: %.2f MB\n", (double)facts->size * 1e-6);
   tt_export_text(out, "messages: {received: %llu, accepted: %llu, dropped: %llu}\n",
                  (unsigned long long)facts->received, (unsigned long long)facts->accepted,
                  (unsigned long long)facts->dropped);
-  if (*facts->drops) {
-    tt_export_text(out, "drops: ");
-    put_json_text(out, facts->drops, strlen(facts->drops));
-  }
+  put_fact(out, "drops", facts->drops);
   tt_export_text(out, "late ticks: %llu\n", (unsigned long long)facts->late_ticks);
   tt_export_text(out, "samples lost: %llu\n", (unsigned long long)facts->samples_lost);
 }

@@ -11,10 +11,12 @@
 /** What can be told without looking at every sample. Texts are "" where the log does not say. */
 typedef struct tt_run_facts {
   char scene[128];
-  char started[40];  /**< ISO 8601 */
-  char outcome[160]; /**< "ended", "diverged …", "cut off" */
-  double duration;   /**< s simulated, through resets */
-  uint64_t size;     /**< bytes */
+  char started[40];    /**< ISO 8601 */
+  char run[40];        /**< its id, as its telemetry names it */
+  char telemetry[256]; /**< where that is stored */
+  char outcome[160];   /**< "ended", "diverged …", "cut off" */
+  double duration;     /**< s simulated, through resets */
+  uint64_t size;       /**< bytes */
   uint64_t samples_lost;
   uint64_t late_ticks;
   uint64_t received, accepted, dropped; /**< messages, of all wires */

@@ -253,7 +253,7 @@ tt_status tt_collector_record(tt_collector *collector, int device_index, int epo
   open_sample_at(collector, &sample, device_index, epoch, device_time, device_time + offset);
   for (int i = 0; i < count; i++) {
     const tt_handling *handling = &tt_attribute_at(collector, values[i].attribute)->handling;
-    add_value(collector, &sample, values[i].attribute, NULL,
+    add_value(collector, &sample, values[i].attribute, values[i].text,
               values[i].number * handling->scale + handling->offset);
   }
   close_sample(collector, &sample);

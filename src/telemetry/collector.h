@@ -64,6 +64,7 @@ void tt_collector_off_durable(tt_collector *collector, void (*wake)(void *contex
 /* For a device that is inside: its time needs no estimate. */
 typedef struct tt_direct_value {
   int attribute;
+  const char *text; /**< NULL: a number */
   double number;
 } tt_direct_value;
 tt_status tt_collector_device(tt_collector *collector, const char *identifier, int *device);

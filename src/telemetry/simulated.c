@@ -10,12 +10,13 @@
 
 #define QUEUE_VIEWS 512
 #define POLL_INTERVAL 5000 /* µs */
+#define REFERENCES 2       /* texts that say which log keeps the run */
 
 /** One robot as a device. */
 typedef struct robot {
   int device, epoch;
   tt_signal *signals;
-  tt_direct_value *values;
+  tt_direct_value *values; /**< count signals, then the texts of the run's log */
   int count;
 } robot;
 
@@ -27,7 +28,8 @@ struct tt_simulated {
   atomic_bool stopping;
   robot *robots;
   int robot_count;
-  int64_t interval; /**< µs simulated */
+  int64_t interval;             /**< µs simulated */
+  char *references[REFERENCES]; /**< NULL: nothing keeps the run */
   bool begun;
   uint32_t world_epoch;
   int64_t offset;      /**< µs: UTC − simulated time */
@@ -55,6 +57,18 @@ static char *identifier_of(const char *name, const char *robot_name, bool comman
   return g_string_free(identifier, FALSE);
 }
 
+/** The texts of the first sample of an epoch. */
+static tt_status prepare_references(tt_simulated *simulated, robot *prepared) {
+  static const char *const identifiers[REFERENCES] = {"Run.log.id", "Run.log.file"};
+  if (!simulated->references[0]) return TT_OK;
+  for (int i = 0; i < REFERENCES; i++) {
+    tt_direct_value *value = &prepared->values[prepared->count + i];
+    value->text = simulated->references[i];
+    TT_TRY(tt_collector_attribute(simulated->collector, identifiers[i], &value->attribute));
+  }
+  return TT_OK;
+}
+
 static tt_status prepare_robot(tt_simulated *simulated, tt_world *world, int index,
                                tt_error *error) {
   const tt_robot *known = &tt_world_model(world)->robots[index];
@@ -62,7 +76,7 @@ static tt_status prepare_robot(tt_simulated *simulated, tt_world *world, int ind
   int count;
   const tt_signal_entry *entries = tt_names_signals(tt_world_names(world), &count);
   prepared->signals = g_new(tt_signal, count + 1);
-  prepared->values = g_new(tt_direct_value, count + 1);
+  prepared->values = g_new0(tt_direct_value, count + REFERENCES);
   tt_status status = tt_collector_device(simulated->collector, known->name, &prepared->device);
   for (int i = 0; i < count && status == TT_OK; i++) {
     if (entries[i].robot != index) continue;
@@ -73,6 +87,7 @@ static tt_status prepare_robot(tt_simulated *simulated, tt_world *world, int ind
     g_free(identifier);
     prepared->signals[prepared->count++] = entries[i].signal;
   }
+  if (status == TT_OK) status = prepare_references(simulated, prepared);
   if (status == TT_OK) return TT_OK;
   return tt_fail(error, status,
                  "telemetry: the robots have more devices or attributes than allowed; raise "
@@ -94,8 +109,9 @@ static void begin_epoch(tt_simulated *simulated, const tt_view *view, int64_t ti
 
 static void take_view(tt_simulated *simulated, const tt_view *view) {
   int64_t time = llround(view->time * 1e6);
-  if (!simulated->begun || view->epoch != simulated->world_epoch)
-    begin_epoch(simulated, view, time);
+  bool first = !simulated->begun || view->epoch != simulated->world_epoch;
+  if (first) begin_epoch(simulated, view, time);
+  int references = first && simulated->references[0] ? REFERENCES : 0;
   bool store =
       simulated->last_stored == INT64_MIN || time - simulated->last_stored >= simulated->interval;
   if (store) simulated->last_stored = time;
@@ -104,7 +120,7 @@ static void take_view(tt_simulated *simulated, const tt_view *view) {
     for (int s = 0; s < known->count; s++)
       known->values[s].number = tt_signal_read(&known->signals[s], view);
     tt_collector_record(simulated->collector, known->device, known->epoch, time, simulated->offset,
-                        known->values, known->count, store);
+                        known->values, known->count + references, store);
   }
 }
 
@@ -131,12 +147,15 @@ static gpointer run(gpointer data) {
   return NULL;
 }
 
-tt_status tt_simulated_new(tt_world *world, tt_collector *collector, double store_interval,
-                           tt_simulated **out, tt_error *error) {
+tt_status tt_simulated_new(tt_world *world, tt_collector *collector,
+                           const tt_simulated_options *options, tt_simulated **out,
+                           tt_error *error) {
   tt_simulated *simulated = g_new0(tt_simulated, 1);
   simulated->observer.publish = publish;
   simulated->collector = collector;
-  simulated->interval = llround(store_interval * 1e6);
+  simulated->interval = llround(options->store_interval * 1e6);
+  simulated->references[0] = g_strdup(options->run);
+  simulated->references[1] = g_strdup(options->log);
   simulated->robot_count = tt_world_model(world)->robot_count;
   simulated->robots = g_new0(robot, simulated->robot_count + 1);
   simulated->queue = tt_view_queue_new(tt_world_model(world), QUEUE_VIEWS);
@@ -172,5 +191,6 @@ void tt_simulated_free(tt_simulated *simulated) {
     g_free(simulated->robots[i].values);
   }
   g_free(simulated->robots);
+  for (int i = 0; i < REFERENCES; i++) g_free(simulated->references[i]);
   g_free(simulated);
 }

@@ -2,7 +2,7 @@
  *
  * Their time needs no estimate: the moment the run began plus simulated time. Each signal is an attribute:
  * "left_wheel.position" of a robot is State.left_wheel.position, the last accepted value of its command left_track.torque is
- * Command.left_track.torque.
+ * Command.left_track.torque. The first sample of an epoch also says which kept run it belongs to: Run.log.id, Run.log.file.
  */
 #ifndef TT_TELEMETRY_SIMULATED_H
 #define TT_TELEMETRY_SIMULATED_H
@@ -12,10 +12,16 @@
 
 typedef struct tt_simulated tt_simulated;
 
-/** Adds an observer to a world that has not begun. `store_interval`: s simulated between stored samples; 0: every tick is
- *  stored. Views wait in a queue of their own; a collector that is behind loses samples, never the world time. */
-tt_status tt_simulated_new(tt_world *world, tt_collector *collector, double store_interval,
-                           tt_simulated **simulated, tt_error *error);
+typedef struct tt_simulated_options {
+  double store_interval; /**< s simulated between stored samples; 0: every tick is stored */
+  const char *run, *log; /**< id and file of the log that keeps this run; NULL: none does */
+} tt_simulated_options;
+
+/** Adds an observer to a world that has not begun. Views wait in a queue of their own; a collector that is behind loses
+ *  samples, never the world time. */
+tt_status tt_simulated_new(tt_world *world, tt_collector *collector,
+                           const tt_simulated_options *options, tt_simulated **simulated,
+                           tt_error *error);
 /** Samples lost because the collector was behind. Any thread. */
 uint64_t tt_simulated_lost(const tt_simulated *simulated);
 /** Once the world publishes no more: takes what is waiting and ends. NULL-safe. */

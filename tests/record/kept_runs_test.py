@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """What is kept of a run, read by readers that share no code with the program: WPILOG, MCAP, CSV, JSON lines."""
+import bisect
+import contextlib
 import csv
 import io
 import json
@@ -8,6 +10,7 @@ import pathlib
 import random
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -210,6 +213,42 @@ class Programs(unittest.TestCase):
                 Mcap(export(log, "mcap"))
                 done = tether("verify", log)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Telemetry(unittest.TestCase):
+    def test_log_and_store_refer_to_each_other(self):
+        log, store = FOLDER / "stored.wpilog", FOLDER / "stored.sqlite"
+        with Tether("run", "frc2011", "--no-web", "--set", "wires.float-udp.bind=127.0.0.1:0", "--record", log,
+                    "--set", f"telemetry.store=sqlite:{store}", "--set", "telemetry.listen=127.0.0.1:0",
+                    "--duration", "0.5") as program:
+            self.assertEqual(program.wait_exit(), 0, program.text())
+        values = Log(log.read_bytes()).values
+        run = json.loads(values["/tether/run"][0][1])
+        self.assertEqual(run["telemetry"], f"sqlite:{store}")
+        self.assertRegex(run["run"], "^[0-9a-f]{32}$")
+        with contextlib.closing(sqlite3.connect(store)) as database:
+            said = database.execute("SELECT device, epoch, attribute, value, device_time_us FROM telemetry"
+                                    " WHERE attribute LIKE 'Run.%' ORDER BY attribute").fetchall()
+            self.assertEqual(said, [("frc2011", 0, "Run.log.file", str(log), 0), ("frc2011", 0, "Run.log.id", run["run"], 0)])
+            stored = database.execute("SELECT device_time_us, value FROM telemetry WHERE device = 'frc2011' AND epoch = 0"
+                                      " AND attribute = 'State.arm.position' ORDER BY device_time_us").fetchall()
+        kept = dict(values["/signals/arm.position"])
+        times = sorted(kept)
+        self.assertEqual(len(stored), 6)  # every 0.1 s
+        for at, value in stored:
+            held = times[bisect.bisect_right(times, at * 1e-6 + 1e-9) - 1]
+            self.assertEqual(value, kept[held], at)
+        self.assertIn(f"telemetry: \"sqlite:{store}\"", export(log, "summary").decode())
+
+    def test_a_log_keeps_no_password(self):
+        log = FOLDER / "secret.wpilog"
+        tether("run", "frc2011", "--no-web", "--pace", "fast", "--duration", "0.02", "--record", log,
+               "--set", "wires.float-udp.bind=127.0.0.1:0", "--set", "telemetry.listen=127.0.0.1:0",
+               "--set", "telemetry.store=postgresql://ada:byron@127.0.0.1:1/none?password=byron",
+               "--set", f"telemetry.spool={FOLDER / 'spool'}", "--set", "web.token=byron")
+        run = json.loads(Log(log.read_bytes()).values["/tether/run"][0][1])
+        self.assertEqual(run["telemetry"], "postgresql://127.0.0.1:1/none")
+        self.assertNotIn(b"byron", log.read_bytes())
 
 
 class Crash(unittest.TestCase):
