@@ -1,18 +1,18 @@
 /* live_internal.h: shared by live.c (the hub), live_page.c (one page), live_json.c (texts), live_request.c (what pages
- * ask) and live_joystick.c. */
+ * ask), live_phantom.c and live_joystick.c. */
 #ifndef TT_WEB_LIVE_INTERNAL_H
 #define TT_WEB_LIVE_INTERNAL_H
 
 #include "core/queue.h"
 #include "record/phantom.h"
 #include "web/live.h"
+#include "web/live_order.h"
 
 #include <json-c/json.h>
 
 #include <stdatomic.h>
 
 #define TT_LIVE_FRAMES_UNDER_WAY 2
-#define TT_LIVE_MOST_SIGNALS 256
 
 /** What a page has asked to plot. */
 typedef struct tt_live_subscription {
@@ -106,7 +106,8 @@ void tt_live_phantoms_new(tt_live *live);
 void tt_live_phantoms_free(tt_live *live);
 /** Tells a new page which there are. */
 void tt_live_phantoms_greet(tt_live_page *page);
-void tt_live_phantom_request(tt_live_page *page, struct json_object *request);
+void tt_live_phantom_add(tt_live_page *page, const char *run);
+void tt_live_phantom_remove(tt_live_page *page, int id);
 unsigned tt_live_phantom_count(const tt_live *live);
 /** Appends the part of a pose frame that is theirs. */
 void tt_live_put_phantoms(GString *to, tt_live *live);
@@ -114,7 +115,8 @@ void tt_live_put_phantoms(GString *to, tt_live *live);
 bool tt_live_phantom_mesh(const tt_live *live, long id, const uint8_t **bytes, size_t *size);
 
 /* live_joystick.c */
-void tt_live_joystick_set(tt_live_page *page, struct json_object *request);
+/** Sends `values` (TT_JOYSTICK_VALUES) to the core at this address from now on; "": no longer. */
+void tt_live_joystick_set(tt_live_page *page, const char *core, const int *values);
 void tt_live_joystick_free(tt_live_joystick *joystick);
 
 #endif

@@ -2,7 +2,6 @@
 #include "control/sharp_link.h"
 #include "web/live_internal.h"
 
-#include <math.h>
 #include <string.h>
 
 #define EVERY_MS 10
@@ -74,50 +73,16 @@ static tt_live_joystick *open_joystick(tt_live_page *page, const char *core, tt_
   return joystick;
 }
 
-/* −1…1 as the wire has it. */
-static int stick(struct json_object *value) {
-  double deflection = json_object_get_double(value);
-  if (!isfinite(deflection)) return 0;
-  return (int)lround(TT_SHARP_FULL * fmax(-1, fmin(1, deflection)));
-}
-
-static void read_list(struct json_object *request, const char *key, int first, int count,
-                      bool sticks, int *values) {
-  struct json_object *list;
-  if (!json_object_object_get_ex(request, key, &list) ||
-      !json_object_is_type(list, json_type_array))
-    return;
-  for (int i = 0; i < count && (size_t)i < json_object_array_length(list); i++) {
-    struct json_object *value = json_object_array_get_idx(list, (size_t)i);
-    values[first + i] = sticks ? stick(value) : json_object_get_boolean(value);
-  }
-}
-
-static void read_button(struct json_object *request, const char *key, int *value) {
-  struct json_object *pressed;
-  if (json_object_object_get_ex(request, key, &pressed)) *value = json_object_get_boolean(pressed);
-}
-
-void tt_live_joystick_set(tt_live_page *page, struct json_object *request) {
-  struct json_object *core;
+void tt_live_joystick_set(tt_live_page *page, const char *core, const int *values) {
   tt_error error = {.text = ""};
-  const char *address =
-      json_object_object_get_ex(request, "core", &core) ? json_object_get_string(core) : NULL;
-  if (page->joystick && (!address || strcmp(page->joystick->core, address) != 0)) {
+  if (page->joystick && strcmp(page->joystick->core, core) != 0) {
     tt_live_joystick_free(page->joystick);
     page->joystick = NULL;
   }
-  if (!address) return;
-  if (!page->joystick) page->joystick = open_joystick(page, address, &error);
-  if (!page->joystick) {
+  if (!*core) return;
+  if (!page->joystick) page->joystick = open_joystick(page, core, &error);
+  if (page->joystick)
+    memcpy(page->joystick->values, values, sizeof page->joystick->values);
+  else
     tt_live_page_say(page, tt_live_error(error.text));
-    return;
-  }
-  int *values = page->joystick->values;
-  read_list(request, "axes", TT_JOYSTICK_LEFT_X, 4, true, values);
-  read_list(request, "dpad", TT_JOYSTICK_UP, 4, false, values);
-  read_list(request, "buttons", TT_JOYSTICK_A, 4, false, values);
-  read_button(request, "back", &values[TT_JOYSTICK_BACK]);
-  read_button(request, "select", &values[TT_JOYSTICK_SELECT]);
-  read_button(request, "start", &values[TT_JOYSTICK_START]);
 }

@@ -94,7 +94,7 @@ static gpointer open_log(gpointer data) {
   return NULL;
 }
 
-static void add(tt_live_page *page, const char *run) {
+void tt_live_phantom_add(tt_live_page *page, const char *run) {
   tt_live *live = page->live;
   char *path = tt_run_path(live->options.runs, run);
   if (!path || live->phantoms->len + live->phantoms_opening >= MOST_PHANTOMS) {
@@ -112,7 +112,7 @@ static void add(tt_live_page *page, const char *run) {
   g_thread_unref(g_thread_new("phantom", open_log, held));
 }
 
-static void take_out(tt_live_page *page, int id) {
+void tt_live_phantom_remove(tt_live_page *page, int id) {
   tt_live *live = page->live;
   for (guint i = 0; i < live->phantoms->len; i++) {
     if (((racer *)live->phantoms->pdata[i])->id != id) continue;
@@ -121,18 +121,6 @@ static void take_out(tt_live_page *page, int id) {
     return;
   }
   tt_live_page_say(page, tt_live_error("there is no such phantom"));
-}
-
-void tt_live_phantom_request(tt_live_page *page, struct json_object *request) {
-  struct json_object *value;
-  if (json_object_object_get_ex(request, "add", &value) &&
-      json_object_is_type(value, json_type_string))
-    add(page, json_object_get_string(value));
-  else if (json_object_object_get_ex(request, "remove", &value) &&
-           json_object_is_type(value, json_type_int))
-    take_out(page, json_object_get_int(value));
-  else
-    tt_live_page_say(page, tt_live_error("phantom: add a run, or remove an id"));
 }
 
 bool tt_live_phantom_mesh(const tt_live *live, long id, const uint8_t **bytes, size_t *size) {

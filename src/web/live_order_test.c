@@ -1,0 +1,89 @@
+/* live_order_test.c: what pages may ask for, and that of a wrong order nothing is taken. */
+#include "web/live_order.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const tt_live_counts counts = {.signals = 20, .commands = 10, .wires = 3, .robots = 2};
+static tt_live_order order;
+static tt_error error;
+
+static void accept(const char *text) {
+  assert_int_equal(tt_live_order_read(text, strlen(text), &counts, &order, &error), TT_OK);
+}
+
+static void refuse(const char *text, const char *reason) {
+  assert_int_equal(tt_live_order_read(text, strlen(text), &counts, &order, &error), TT_INVALID);
+  if (!strstr(error.text, reason)) fail_msg("%s: \"%s\" does not say %s", text, error.text, reason);
+}
+
+static void test_orders(void **state) {
+  (void)state;
+  accept("{\"type\":\"ack\",\"sequence\":7}");
+  assert_int_equal(order.sequence, 7);
+  accept("{\"type\":\"subscribe\",\"number\":2,\"signals\":[0,19],\"rate\":50}");
+  assert_int_equal(order.subscribe.count, 2);
+  assert_int_equal(order.subscribe.signals[1], 19);
+  accept("{\"type\":\"control\",\"action\":\"speed\",\"value\":0.5}");
+  assert_int_equal(order.control.kind, TT_MAIL_SPEED);
+  assert_true(order.control.value == 0.5);
+  assert_int_equal(order.control.robot, TT_NO_ROBOT);
+  accept("{\"type\":\"control\",\"action\":\"reset\",\"robot\":1}");
+  assert_int_equal(order.control.robot, 1);
+  accept("{\"type\":\"command\",\"values\":[[0,1.5],[9,-2e3]]}");
+  assert_int_equal(order.command.count, 2);
+  assert_true(order.command.values[1].value == -2e3);
+  accept("{\"type\":\"monitor\",\"wire\":-1}");
+  assert_int_equal(order.wire, -1);
+  accept("{\"type\":\"phantom\",\"add\":\"a.wpilog\"}");
+  assert_string_equal(order.run, "a.wpilog");
+}
+
+static void test_joystick(void **state) {
+  (void)state;
+  accept(
+      "{\"type\":\"joystick\",\"core\":\"127.0.0.1:4000\",\"axes\":[0,-1,0.5,9],\"buttons\":[0,1,0,"
+      "0],\"start\":true}");
+  assert_string_equal(order.joystick.core, "127.0.0.1:4000");
+  assert_int_equal(order.joystick.values[TT_JOYSTICK_LEFT_X + 1], -TT_SHARP_FULL);
+  assert_int_equal(order.joystick.values[TT_JOYSTICK_LEFT_X + 3], TT_SHARP_FULL);
+  assert_int_equal(order.joystick.values[TT_JOYSTICK_A + 1], 1);
+  assert_int_equal(order.joystick.values[TT_JOYSTICK_START], 1);
+  accept("{\"type\":\"joystick\",\"core\":null}");
+  assert_string_equal(order.joystick.core, "");
+}
+
+static void test_wrong_orders(void **state) {
+  (void)state;
+  refuse("", "one JSON object");
+  refuse("[]", "one JSON object");
+  refuse("{\"type\":\"ack\"} {}", "one JSON object");
+  refuse("{\"type\":\"ack\",\"a\":[[[[[[[[[1]]]]]]]]]}", "one JSON object");
+  refuse("{\"type\":\"ack\xff\"}", "one JSON object");
+  refuse("{}", "no such order");
+  refuse("{\"type\":\"ack\\u0000\"}", "no such order");
+  refuse("{\"type\":\"control\",\"action\":\"fly\"}", "action");
+  refuse("{\"type\":\"control\",\"action\":\"reset\",\"robot\":2}", "no such robot");
+  refuse("{\"type\":\"control\",\"action\":\"speed\",\"value\":1e999}", "finite number");
+  refuse("{\"type\":\"subscribe\",\"signals\":[20]}", "no such signal");
+  refuse("{\"type\":\"subscribe\",\"signals\":[],\"rate\":0}", "rate");
+  refuse("{\"type\":\"monitor\",\"wire\":3}", "no such wire");
+  refuse("{\"type\":\"command\"}", "values");
+  refuse("{\"type\":\"command\",\"values\":[[0,1],[10,1]]}", "no such command");
+  refuse("{\"type\":\"command\",\"values\":[[0,1],[1,\"a\"]]}", "finite number");
+  assert_int_equal(order.command.count, 0);
+  refuse("{\"type\":\"phantom\",\"remove\":-1}", "add a run");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_joystick),
+      cmocka_unit_test(test_wrong_orders),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
