@@ -1,5 +1,5 @@
 // build.mjs: bundles the pages: node build.mjs [--out FOLDER] [--no-check] [--watch]
-// Writes index.html, one script and one style sheet besides the lazily loaded 3-D view, all with hashed names, each
+// Writes index.html, the script, one style sheet, and chunks for what is loaded when it is needed, all with hashed names, each
 // text also gzipped, and web.gresource.xml, which names them for glib-compile-resources.
 import {spawnSync} from 'node:child_process';
 import {copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
@@ -43,6 +43,21 @@ const bundle = {
   metafile: true,
 };
 
+/** What the World page needs besides the script itself: asked for at once, not one after the other. */
+function firstChunks(metafile) {
+  const outputs = Object.entries(metafile.outputs);
+  const needed = new Set();
+  const add = (path) => {
+    if (needed.has(path)) return;
+    needed.add(path);
+    for (const {path: next, kind} of metafile.outputs[path].imports) if (kind === 'import-statement') add(next);
+  };
+  for (const entry of ['src/main.tsx', 'src/pages/world/view3d.ts']) {
+    add(outputs.find(([, {entryPoint}]) => entryPoint === entry)[0]);
+  }
+  return [...needed].filter((path) => metafile.outputs[path].entryPoint !== 'src/main.tsx').map((path) => relative(out, resolve(here, path)));
+}
+
 /** The names that went into the page: hashed, so that a browser may keep them for ever. */
 function writeIndex(metafile) {
   const names = Object.entries(metafile.outputs).map(([path, output]) => ({
@@ -51,7 +66,11 @@ function writeIndex(metafile) {
   }));
   const script = names.find(({name, entry}) => entry && name.endsWith('.js')).name;
   const style = names.find(({name}) => /^app-.*\.css$/.test(name)).name;
-  const page = readFileSync(join(here, 'src/index.html'), 'utf8').replace('app.js', script).replace('app.css', style);
+  const preload = firstChunks(metafile).map((name) => `  <link rel="modulepreload" href="${name}">\n`).join('');
+  const page = readFileSync(join(here, 'src/index.html'), 'utf8')
+    .replace('app.js', script)
+    .replace('app.css', style)
+    .replace('</head>', `${preload}</head>`);
   writeFileSync(join(out, 'index.html'), page);
 }
 

@@ -8,22 +8,19 @@ import {Dialog} from './ui/dialog';
 import {Icon} from './ui/icon';
 import {helpShown, SHORTCUTS} from './ui/keys';
 import {TopBar} from './ui/topbar';
-import {Drive} from './pages/drive/drive';
-import {Runs} from './pages/runs/runs';
-import {Signals} from './pages/signals/signals';
-import {Telemetry} from './pages/telemetry/telemetry';
-import {Trials} from './pages/trials/trials';
-import {Wires} from './pages/wires/wires';
+import {lazy} from './ui/lazy';
 import {World} from './pages/world/world';
 
+/** The world comes with the first script; the other pages, in one piece, when the first of them is opened. */
+const others = () => import('./pages/others');
 const VIEWS: Record<Page, ComponentType> = {
   world: World,
-  signals: Signals,
-  wires: Wires,
-  drive: Drive,
-  telemetry: Telemetry,
-  runs: Runs,
-  trials: Trials,
+  signals: lazy(() => others().then(({Signals}) => Signals)),
+  wires: lazy(() => others().then(({Wires}) => Wires)),
+  drive: lazy(() => others().then(({Drive}) => Drive)),
+  telemetry: lazy(() => others().then(({Telemetry}) => Telemetry)),
+  runs: lazy(() => others().then(({Runs}) => Runs)),
+  trials: lazy(() => others().then(({Trials}) => Trials)),
 };
 
 function Rail() {

@@ -1,5 +1,6 @@
 // main.tsx: where the pages begin.
 import {render} from 'preact';
+import 'uplot/dist/uPlot.min.css';
 import './styles/base.css';
 import './styles/frame.css';
 import './styles/controls.css';
@@ -7,6 +8,7 @@ import './styles/world.css';
 import './styles/signals.css';
 import './styles/pages.css';
 import {App} from './app';
+import './pages/signals/plots'; // gathers the history of what is plotted, whichever page is shown
 import {start} from './live/connection';
 import {page, TITLES} from './route';
 import './theme';
@@ -17,6 +19,6 @@ import {hello} from './live/store';
 effect(() => {
   document.title = `${TITLES[page.value]} · ${hello.value?.scene ?? 'Tether'}`;
 });
+start(); // first: the program answers while the page is made
 render(<App />, document.getElementById('app')!);
 listen();
-start();

@@ -1,7 +1,6 @@
 // chart.ts: a uPlot that draws traces of their own times each: uPlot keeps axes, scales, cursor and selection; lines are ours,
 // so that no common time axis has to be made of twenty traces sixty times a second.
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
 import type {Trace} from '../live/decimate';
 import {formatValue} from '../format';
 import {cssColor} from '../theme';

@@ -3,6 +3,7 @@ import {useEffect, useRef, useState} from 'preact/hooks';
 import {send, whileConnected} from '../../live/connection';
 import {want} from '../../live/samples';
 import {generation, model, phantoms} from '../../live/store';
+import {page} from '../../route';
 import {Empty} from '../../ui/controls';
 import type {View3D, ViewOptions} from './view3d';
 
@@ -12,6 +13,12 @@ interface CanvasProps {
   onView?: (view: View3D | null) => void;
   onPick?: (body: number) => void;
 }
+
+let loading: Promise<typeof import('./view3d')> | null = null;
+const loadView = () => (loading ??= import('./view3d'));
+
+// The page that shows the world first of all gets ready to draw while the program is still asked what there is to draw.
+if (page.peek() === 'world') loadView().then(({prepareDrawing}) => prepareDrawing(), () => (loading = null));
 
 /** A click, not a drag. */
 const CLICK_PIXELS = 4;
@@ -27,7 +34,7 @@ export function WorldCanvas({options, onView, onPick}: CanvasProps) {
     if (!description) return;
     let made: View3D | null = null;
     let gone = false;
-    import('./view3d')
+    loadView()
       .then(({View3D: Class}) => {
         if (gone || !host.current) return;
         made = new Class(host.current, description, world);

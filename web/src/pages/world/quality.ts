@@ -1,4 +1,5 @@
 // quality.ts: how finely the world is drawn: as finely as stays smooth on this machine.
+import {load} from '../../settings';
 
 export interface Quality {
   shadows: boolean;
@@ -52,10 +53,51 @@ export class Pace {
 }
 
 /** Whether a processor draws in place of a graphics card. */
-export function drawsWithoutGpu(): boolean {
-  const probe = document.createElement('canvas').getContext('webgl2');
-  const about = probe?.getExtension('WEBGL_debug_renderer_info');
-  const name = about ? String(probe!.getParameter(about.UNMASKED_RENDERER_WEBGL)) : '';
-  probe?.getExtension('WEBGL_lose_context')?.loseContext();
+function drawsWithoutGpu(context: WebGL2RenderingContext): boolean {
+  const about = context.getExtension('WEBGL_debug_renderer_info');
+  const name = about ? String(context.getParameter(about.UNMASKED_RENDERER_WEBGL)) : '';
   return /swiftshader|llvmpipe|software/i.test(name);
+}
+
+function openContext(antialias: boolean): WebGL2RenderingContext {
+  const canvas = document.createElement('canvas');
+  const context = canvas.getContext('webgl2', {alpha: true, antialias, powerPreference: 'high-performance'});
+  if (!context) throw new Error('there is no WebGL 2');
+  return context;
+}
+
+export interface Drawing {
+  context: WebGL2RenderingContext;
+  software: boolean;
+  /** Somebody wants pictures, however long they take. */
+  best: boolean;
+}
+
+/** What to draw with. Making a context takes a processor a quarter of a second, so the one that tells whether there is
+ *  a graphics card is kept where there is none; smooth edges are for graphics cards, and for pictures. */
+function makeDrawing(): Drawing {
+  const best = load<string>('quality', 'auto') === 'best';
+  const first = openContext(best);
+  const software = drawsWithoutGpu(first);
+  if (software || best) return {context: first, software, best};
+  first.getExtension('WEBGL_lose_context')?.loseContext();
+  return {context: openContext(true), software, best};
+}
+
+let prepared: Drawing | null = null;
+
+/** Makes one ahead, while the page waits for the program anyway. Where that fails, takeDrawing() says why. */
+export function prepareDrawing(): void {
+  try {
+    prepared ??= makeDrawing();
+  } catch {
+    prepared = null;
+  }
+}
+
+/** One of one's own. */
+export function takeDrawing(): Drawing {
+  const taken = prepared ?? makeDrawing();
+  prepared = null;
+  return taken;
 }

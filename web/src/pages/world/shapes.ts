@@ -70,13 +70,17 @@ function place(geometry: THREE.BufferGeometry, shape: Shape): THREE.BufferGeomet
   return geometry.applyMatrix4(matrix);
 }
 
-function paint(geometry: THREE.BufferGeometry, rgba: Shape['rgba']): THREE.BufferGeometry {
-  const colour = new THREE.Color().setRGB(rgba[0], rgba[1], rgba[2], THREE.SRGBColorSpace);
+/** One colour for all of it. Colours stand at the vertices everywhere, so that one shader draws everything. */
+export function paint(geometry: THREE.BufferGeometry, colour: THREE.Color): THREE.BufferGeometry {
   const count = geometry.getAttribute('position').count;
   const colours = new Float32Array(3 * count);
   for (let i = 0; i < count; i++) colour.toArray(colours, 3 * i);
   geometry.setAttribute('color', new THREE.BufferAttribute(colours, 3));
   return geometry;
+}
+
+function colourOf({rgba}: Shape): THREE.Color {
+  return new THREE.Color().setRGB(rgba[0], rgba[1], rgba[2], THREE.SRGBColorSpace);
 }
 
 /** Everything in one form, so that it can be merged: no index, no texture coordinates. */
@@ -116,7 +120,7 @@ export function buildBodies(bodies: Body[], shapes: Shape[], loader: MeshLoader,
     const opacity = shape.rgba[3] * look.opacity;
     const key = `${shape.body}/${opacity.toFixed(2)}`;
     const bucket = buckets.get(key) ?? {body: shape.body, opacity, parts: []};
-    bucket.parts.push(paint(place(plain(geometry), shape), shape.rgba));
+    bucket.parts.push(paint(place(plain(geometry), shape), colourOf(shape)));
     buckets.set(key, bucket);
   };
   const flush = () => {

@@ -1,11 +1,10 @@
-// stage.ts: what stands around the model: floor with grid, painted lines, lights, sky; in the colours of the theme.
+// stage.ts: what stands around the model: floor with grid, painted lines, lights; in the colours of the theme. The sky is the
+// background of the page.
 import * as THREE from 'three';
 import type {Model} from '../../live/types';
-import {isFloor} from './shapes';
+import {isFloor, paint} from './shapes';
 
 export interface Palette {
-  skyTop: string;
-  skyBottom: string;
   floor: string;
   grid: string;
   gridMajor: string;
@@ -13,10 +12,10 @@ export interface Palette {
 }
 
 export const DARK: Palette = {
-  skyTop: '#0f151e', skyBottom: '#2b384b', floor: '#46525f', grid: '#566372', gridMajor: '#738296', line: '#f2f5f9',
+  floor: '#46525f', grid: '#566372', gridMajor: '#738296', line: '#f2f5f9',
 };
 export const LIGHT: Palette = {
-  skyTop: '#b8cfe6', skyBottom: '#eef3f8', floor: '#aeb6c0', grid: '#9aa4b0', gridMajor: '#7f8b9a', line: '#ffffff',
+  floor: '#aeb6c0', grid: '#9aa4b0', gridMajor: '#7f8b9a', line: '#ffffff',
 };
 
 /** Wider than this a thing is a horizon, not a place to look at, m. */
@@ -46,21 +45,6 @@ function floorHeight(model: Model): number {
   return model.shapes.find(isFloor)?.position[2] ?? 0;
 }
 
-function gradient(palette: Palette): THREE.Texture {
-  const canvas = document.createElement('canvas');
-  canvas.width = 2;
-  canvas.height = 256;
-  const context = canvas.getContext('2d')!;
-  const fill = context.createLinearGradient(0, 0, 0, 256);
-  fill.addColorStop(0, palette.skyTop);
-  fill.addColorStop(0.75, palette.skyBottom);
-  context.fillStyle = fill;
-  context.fillRect(0, 0, 2, 256);
-  const texture = new THREE.CanvasTexture(canvas);
-  texture.colorSpace = THREE.SRGBColorSpace;
-  return texture;
-}
-
 function gridLines(half: THREE.Vector2, centre: THREE.Vector3, step: number, colour: string, skip: number): THREE.LineSegments {
   const points: number[] = [];
   const from = (value: number) => Math.ceil(value / step);
@@ -88,8 +72,8 @@ function floorOf(model: Model, area: THREE.Box3, palette: Palette): THREE.Group 
     half.set(shape.size[0], shape.size[1]);
   }
   const surface = new THREE.Mesh(
-    new THREE.PlaneGeometry(2 * half.x, 2 * half.y),
-    new THREE.MeshLambertMaterial({color: palette.floor, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2}),
+    paint(new THREE.PlaneGeometry(2 * half.x, 2 * half.y), new THREE.Color(palette.floor)),
+    new THREE.MeshLambertMaterial({vertexColors: true, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2}),
   );
   surface.position.copy(centre);
   surface.receiveShadow = true;
@@ -137,5 +121,5 @@ export function buildStage(model: Model, area: THREE.Box3, palette: Palette) {
   const group = new THREE.Group();
   const paint = paintOf(model, palette);
   group.add(floorOf(model, area, palette), paint, lightsFor(area));
-  return {group, paint, sky: gradient(palette)};
+  return {group, paint};
 }

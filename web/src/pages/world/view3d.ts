@@ -3,14 +3,15 @@ import * as THREE from 'three';
 import {newestFrame, posesAt} from '../../live/frames';
 import {lastValue} from '../../live/samples';
 import type {Model, Phantom} from '../../live/types';
-import {load} from '../../settings';
 import {Cameras} from './cameras';
 import type {CameraMode} from './cameras';
 import {Labels} from './labels';
 import {Contacts, Frames, Rays, Trails} from './overlays';
-import {drawsWithoutGpu, Pace} from './quality';
+import {Pace, takeDrawing} from './quality';
 import {buildBodies, disposeTree, meshLoader} from './shapes';
 import {buildStage, DARK, extent, LIGHT} from './stage';
+
+export {prepareDrawing} from './quality';
 
 export interface ViewOptions {
   camera: CameraMode;
@@ -58,16 +59,17 @@ export class View3D {
   private drawnAt: number[] = [];
   /** What there is to see; known with the first poses. */
   private area: THREE.Box3 | null = null;
+  private shown = false;
 
   constructor(
     private readonly host: HTMLElement,
     private readonly model: Model,
     private readonly generation: number,
   ) {
-    const software = drawsWithoutGpu();
-    const best = load<string>('quality', 'auto') === 'best';
+    const {context, software, best} = takeDrawing();
     this.pace = new Pace(best, software);
-    this.renderer = new THREE.WebGLRenderer({antialias: best || !software, powerPreference: 'high-performance'});
+    this.renderer = new THREE.WebGLRenderer({canvas: context.canvas, context});
+    this.renderer.debug.checkShaderErrors = false; // asking waits for the compiler
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.domElement.setAttribute('aria-hidden', 'true');
     host.prepend(this.renderer.domElement);
@@ -97,8 +99,7 @@ export class View3D {
 
   private resize(): void {
     const {clientWidth: width, clientHeight: height} = this.host;
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2) * this.pace.quality.scale);
-    this.renderer.setSize(width, height);
+    this.renderer.setDrawingBufferSize(width, height, Math.min(devicePixelRatio, 2) * this.pace.quality.scale);
     this.cameras.resize(width, height);
     this.touch();
   }
@@ -124,12 +125,10 @@ export class View3D {
     if (this.stage) {
       this.scene.remove(this.stage.group);
       disposeTree(this.stage.group);
-      this.stage.sky.dispose();
     }
     this.stage = buildStage(this.model, this.area, dark ? DARK : LIGHT);
     this.stage.paint.visible = this.options!.lines;
     this.scene.add(this.stage.group);
-    this.scene.background = this.stage.sky;
   }
 
   private setShadows(): void {
@@ -225,12 +224,22 @@ export class View3D {
     this.cameras.update(this.robotPosition());
     this.renderer.render(this.scene, this.cameras.camera);
     this.labels.update(this.cameras.camera, this.host.clientWidth, this.host.clientHeight);
+    if (this.area && !this.shown) this.announce();
     this.drawnAt = [...this.drawnAt.slice(-119), now];
     if (this.pace.drawn(now)) {
       this.setShadows();
       this.resize();
     }
   };
+
+  /** Says that the robots are there, once the picture that has them has been shown. */
+  private announce(): void {
+    this.shown = true;
+    requestAnimationFrame(() => {
+      this.host.dataset.ready = 'true';
+      performance.mark('robots shown');
+    });
+  }
 
   private pose(): void {
     this.bodies.forEach((group, i) => placeGroup(group, this.poses, 7 * i));
@@ -239,7 +248,6 @@ export class View3D {
     this.area = extent(this.model, this.bodies);
     this.setStage(this.options!.dark);
     this.goToCamera();
-    this.host.dataset.ready = 'true';
   }
 
   dispose(): void {
@@ -248,7 +256,6 @@ export class View3D {
     this.cameras.dispose();
     this.labels.dispose();
     disposeTree(this.scene);
-    this.stage?.sky.dispose();
     this.renderer.dispose();
     this.renderer.domElement.remove();
   }

@@ -1,0 +1,33 @@
+// lazy.tsx: a page that is loaded when it is first shown, so that the first page need not wait for all.
+import type {ComponentType} from 'preact';
+import {useEffect, useState} from 'preact/hooks';
+import {Button, Empty} from './controls';
+
+export function lazy(load: () => Promise<ComponentType>): ComponentType {
+  let loaded: ComponentType | null = null;
+  return function Lazy() {
+    const [, show] = useState(0);
+    const [failed, setFailed] = useState(false);
+    useEffect(() => {
+      if (loaded) return;
+      load().then(
+        (component) => {
+          loaded = component;
+          show(1);
+        },
+        () => setFailed(true),
+      );
+    }, []);
+    if (loaded) {
+      const Page = loaded;
+      return <Page />;
+    }
+    if (!failed) return <div class="loading" role="status"><i />Loading this page…</div>;
+    return (
+      <Empty icon="offline" title="This page could not be loaded">
+        <p>The program has ended, or is another version by now.</p>
+        <Button label="Reload" text="Reload" kind="primary" onClick={() => location.reload()} />
+      </Empty>
+    );
+  };
+}
