@@ -8,6 +8,7 @@
 #ifndef TT_CORE_PART_H
 #define TT_CORE_PART_H
 
+#include "core/shape.h"
 #include "core/signal.h"
 #include "core/status.h"
 #include "core/view.h"
@@ -57,6 +58,8 @@ typedef struct tt_part_ops {
   void (*actuate)(tt_part *part, tt_actuation *actuation);
   /** Once a tick, after physics filled `view`: writes the part's own channels only. May be NULL. */
   void (*sense)(tt_part *part, const tt_physics *physics, tt_view *view);
+  /** Of a range finder: its ray, for viewers, but for the name. Static; any thread. May be NULL. */
+  void (*ray)(const tt_part *part, tt_ray *ray);
   /** Robot or world reset. May be NULL. */
   void (*reset)(tt_part *part);
   /** State that decides the future; sizes fixed after declare. May be NULL (no state). */

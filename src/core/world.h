@@ -79,6 +79,10 @@ tt_physics *tt_world_physics(tt_world *world);
 /** What the world looks like. Static for its life; any thread. */
 const tt_shape *tt_world_shapes(const tt_world *world, int *count);
 const tt_mesh *tt_world_meshes(const tt_world *world, int *count);
+const tt_material *tt_world_materials(const tt_world *world, int *count);
+const tt_texture *tt_world_textures(const tt_world *world, int *count);
+/** The ray of range finder `index`, from 0, of parts and of the model's own sensors; false: there are no more. */
+bool tt_world_ray(const tt_world *world, int index, tt_ray *ray);
 int tt_world_wire_count(const tt_world *world);
 const tt_wire *tt_world_wire_at(const tt_world *world, int index);
 bool tt_world_paused(const tt_world *world);

@@ -189,6 +189,31 @@ const tt_mesh *tt_world_meshes(const tt_world *world, int *count) {
   return tt_physics_meshes(world->physics, count);
 }
 
+const tt_material *tt_world_materials(const tt_world *world, int *count) {
+  return tt_physics_materials(world->physics, count);
+}
+
+const tt_texture *tt_world_textures(const tt_world *world, int *count) {
+  return tt_physics_textures(world->physics, count);
+}
+
+bool tt_world_ray(const tt_world *world, int index, tt_ray *ray) {
+  int own;
+  const tt_ray *rays = tt_physics_rays(world->physics, &own);
+  if (index < own) {
+    *ray = rays[index];
+    return true;
+  }
+  for (int i = 0, found = own; i < world->spec.part_count; i++) {
+    const tt_part *part = world->parts[i];
+    if (!part->ops->ray || found++ != index) continue;
+    part->ops->ray(part, ray);
+    ray->name = part->name;
+    return true;
+  }
+  return false;
+}
+
 int tt_world_wire_count(const tt_world *world) { return world->wire_count; }
 
 const tt_wire *tt_world_wire_at(const tt_world *world, int index) {

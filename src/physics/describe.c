@@ -408,8 +408,10 @@ void physics_fixed_free(physics_fixed *fixed) {
   for (int i = 0; i < fixed->string_count; i++) free(fixed->strings[i]);
   for (int i = 0; i < fixed->mesh_count; i++) {
     free((void *)fixed->meshes[i].vertices);
+    free((void *)fixed->meshes[i].coordinates);
     free((void *)fixed->meshes[i].triangles);
   }
+  for (int i = 0; i < fixed->texture_count; i++) free((void *)fixed->textures[i].pixels);
   void *owned[] = {fixed->strings,
                    (void *)fixed->info.bodies,
                    (void *)fixed->info.joints,
@@ -435,6 +437,9 @@ void physics_fixed_free(physics_fixed *fixed) {
                    fixed->movers,
                    fixed->shapes,
                    fixed->meshes,
+                   fixed->materials,
+                   fixed->textures,
+                   fixed->rays,
                    fixed};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }

@@ -174,5 +174,9 @@ double tt_physics_ray(const tt_physics *physics, const double origin[3], const d
 /** Geometry for viewers; owned by the physics. */
 const tt_shape *tt_physics_shapes(const tt_physics *physics, int *count);
 const tt_mesh *tt_physics_meshes(const tt_physics *physics, int *count);
+const tt_material *tt_physics_materials(const tt_physics *physics, int *count);
+const tt_texture *tt_physics_textures(const tt_physics *physics, int *count);
+/** Of the model's own range finders; channels are indices of tt_physics_info.sensors. */
+const tt_ray *tt_physics_rays(const tt_physics *physics, int *count);
 
 #endif

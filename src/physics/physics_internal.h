@@ -75,6 +75,12 @@ typedef struct physics_fixed {
   int shape_count;
   tt_mesh *meshes;
   int mesh_count;
+  tt_material *materials;
+  int material_count;
+  tt_texture *textures;
+  int texture_count;
+  tt_ray *rays; /**< of the model's own range finders */
+  int ray_count;
 } physics_fixed;
 
 struct tt_physics {
@@ -171,12 +177,13 @@ void physics_set_numbers(xmlNode *node, const char *name, const double *numbers,
 bool physics_guard(void (*work)(void *context), void *context, char *text, size_t size);
 void physics_hooks_install(void);
 
-/* Description (describe.c, shapes.c, torque.c). */
+/* Description (describe.c, shapes.c, looks.c, torque.c). */
 tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_physics_spec *spec,
                            const physics_part *parts, tt_error *error);
 const char *physics_keep(physics_fixed *fixed, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 tt_status physics_shapes_build(physics_fixed *fixed, const mjModel *model);
+tt_status physics_looks_build(physics_fixed *fixed, const mjModel *model);
 /** Sets max_torque of every joint from actuators, the URDF's effort, or an estimate. */
 void physics_max_torques(const physics_fixed *fixed, const mjModel *model,
                          const physics_part *parts, tt_joint *joints);

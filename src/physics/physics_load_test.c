@@ -184,6 +184,65 @@ static void urdf_joints_move_through_their_range(void **state) {
   tt_physics_free(p);
 }
 
+static const tt_shape *shape_named(const tt_physics *p, const char *name) {
+  int count;
+  const tt_shape *shapes = tt_physics_shapes(p, &count);
+  for (int i = 0; i < count; i++) {
+    const char *slash = strrchr(shapes[i].name, '/');
+    if (strcmp(slash ? slash + 1 : shapes[i].name, name) == 0) return &shapes[i];
+  }
+  fail_msg("there is no shape %s", name);
+  return NULL;
+}
+
+static void looks_are_described(void **state) {
+  (void)state;
+  tt_physics *p = load_robot(DATA "looks.xml", NULL, 1000);
+  int count;
+  const tt_material *materials = tt_physics_materials(p, &count);
+  const tt_texture *textures = tt_physics_textures(p, &count);
+  const tt_material *magenta = &materials[shape_named(p, "box")->material];
+  assert_non_null(strstr(magenta->name, "magenta"));
+  assert_true(magenta->uniform);
+  const tt_texture *cube = &textures[magenta->texture];
+  assert_true(cube->cube);
+  assert_int_equal(cube->width, 8);
+  assert_int_equal(cube->height, 8);
+  const uint8_t *front = cube->pixels + 3 * 4 * 8 * 8;
+  assert_memory_equal(front, ((uint8_t[3]){255, 0, 255}), 3);
+  const tt_material *checked = &materials[shape_named(p, "tile")->material];
+  assert_close(checked->repeat[0], 3, 0);
+  assert_close(checked->repeat[1], 2, 0);
+  assert_close(checked->specular, 0.25, 1e-6);
+  assert_close(checked->shininess, 0.75, 1e-6);
+  assert_close(checked->emission, 0.5, 1e-6);
+  const tt_texture *flat = &textures[checked->texture];
+  assert_false(flat->cube);
+  assert_int_equal(flat->width, 16);
+  assert_int_equal(flat->height, 8);
+  assert_int_equal(shape_named(p, "wall")->material, -1);
+  assert_true(shape_named(p, "bounds")->hidden);
+  assert_false(shape_named(p, "box")->hidden);
+  const tt_mesh *mesh = &tt_physics_meshes(p, &count)[shape_named(p, "tile")->mesh];
+  assert_non_null(mesh->coordinates);
+  assert_close(mesh->coordinates[2], 1, 0);
+  tt_physics_free(p);
+}
+
+static void rays_of_range_finders_are_described(void **state) {
+  (void)state;
+  tt_physics *p = load_robot(DATA "looks.xml", NULL, 1000);
+  int count;
+  const tt_ray *ray = tt_physics_rays(p, &count);
+  assert_int_equal(count, 1);
+  assert_string_equal(ray->name, "ahead");
+  assert_int_equal(ray->body, body_named(p, "block"));
+  assert_close(ray->position[0], 0.5, 1e-12);
+  assert_close(ray->direction[0], 1, 1e-9);
+  assert_string_equal(tt_physics_describe(p)->sensors[ray->channel].name, "ahead");
+  tt_physics_free(p);
+}
+
 static void refused(const char *text, const char *suffix, const char *expected) {
   char path[64];
   snprintf(path, sizeof path, "/tmp/tether-test-XXXXXX%s", suffix);
@@ -249,6 +308,8 @@ int main(void) {
       cmocka_unit_test(third_party_models_load_and_step),
       cmocka_unit_test(urdf_keeps_base_and_efforts),
       cmocka_unit_test(urdf_joints_move_through_their_range),
+      cmocka_unit_test(looks_are_described),
+      cmocka_unit_test(rays_of_range_finders_are_described),
       cmocka_unit_test(wrong_models_are_refused_with_a_reason),
       cmocka_unit_test(wrong_specs_are_refused),
       cmocka_unit_test(no_file_is_left_behind),

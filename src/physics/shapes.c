@@ -21,8 +21,13 @@ static tt_status copy_mesh(tt_mesh *mesh, const mjModel *m, int id) {
   size_t vertices = (size_t)m->mesh_vertnum[id], faces = (size_t)m->mesh_facenum[id];
   float *points = malloc(sizeof(float) * (3 * vertices + 1));
   int *triangles = malloc(sizeof(int) * (3 * faces + 1));
-  *mesh = (tt_mesh){points, triangles, (int)vertices, (int)faces};
-  if (!points || !triangles) return TT_NOMEM;
+  bool textured = m->mesh_texcoordadr[id] >= 0;
+  float *coordinates = textured ? malloc(sizeof(float) * (2 * vertices + 1)) : NULL;
+  *mesh = (tt_mesh){points, coordinates, triangles, (int)vertices, (int)faces};
+  if (!points || !triangles || (textured && !coordinates)) return TT_NOMEM;
+  if (textured)
+    memcpy(coordinates, m->mesh_texcoord + 2 * m->mesh_texcoordadr[id],
+           sizeof(float) * 2 * vertices);
   memcpy(points, m->mesh_vert + 3 * m->mesh_vertadr[id], sizeof(float) * 3 * vertices);
   memcpy(triangles, m->mesh_face + 3 * m->mesh_faceadr[id], sizeof(int) * 3 * faces);
   return TT_OK;
@@ -36,7 +41,7 @@ static tt_status copy_heightfield(tt_mesh *mesh, const mjModel *m, int id) {
   int faces = 2 * (rows - 1) * (columns - 1);
   float *points = malloc(sizeof(float) * 3 * (size_t)(rows * columns));
   int *triangles = malloc(sizeof(int) * 3 * (size_t)faces);
-  *mesh = (tt_mesh){points, triangles, rows * columns, faces};
+  *mesh = (tt_mesh){points, NULL, triangles, rows * columns, faces};
   if (!points || !triangles) return TT_NOMEM;
   for (int r = 0; r < rows; r++) {
     for (int c = 0; c < columns; c++) {
@@ -66,11 +71,12 @@ static tt_shape describe_geom(physics_fixed *fixed, const mjModel *m, int g) {
   mju_copy(shape.size, m->geom_size + 3 * g, 3);
   mju_copy(shape.position, m->geom_pos + 3 * g, 3);
   mju_copy(shape.rotation, m->geom_quat + 4 * g, 4);
-  int material = m->geom_matid[g];
+  int material = shape.material = m->geom_matid[g];
   memcpy(shape.rgba, material >= 0 ? m->mat_rgba + 4 * material : m->geom_rgba + 4 * g,
          sizeof shape.rgba);
   const char *name = mj_id2name(m, mjOBJ_GEOM, g);
   shape.name = physics_keep(fixed, "%s", name ? name : "");
+  shape.hidden = m->geom_group[g] > 2;
   shape.decoration = !m->geom_contype[g] && !m->geom_conaffinity[g];
   return shape;
 }
@@ -89,7 +95,7 @@ tt_status physics_shapes_build(physics_fixed *fixed, const mjModel *m) {
     fixed->shapes[g] = describe_geom(fixed, m, g);
     if (!fixed->shapes[g].name) return TT_NOMEM;
   }
-  return TT_OK;
+  return physics_looks_build(fixed, m);
 }
 
 const tt_shape *tt_physics_shapes(const tt_physics *physics, int *count) {

@@ -118,12 +118,68 @@ static void add_shapes(struct json_object *to, const tt_world *world) {
     add_doubles(shape, "rotation", from->rotation, 4);
     add_doubles(shape, "rgba", rgba, 4);
     add_int(shape, "mesh", from->mesh);
+    add_int(shape, "material", from->material);
     add_text(shape, "name", from->name);
     add_bool(shape, "decoration", from->decoration);
+    add_bool(shape, "hidden", from->hidden);
     json_object_array_add(list, shape);
   }
   tt_world_meshes(world, &count);
   add_int(to, "meshes", count);
+}
+
+static void add_materials(struct json_object *to, const tt_world *world) {
+  struct json_object *list = add_array(to, "materials");
+  int count;
+  const tt_material *materials = tt_world_materials(world, &count);
+  for (int i = 0; i < count; i++) {
+    const tt_material *from = &materials[i];
+    struct json_object *material = json_object_new_object();
+    add_text(material, "name", from->name);
+    add_int(material, "texture", from->texture);
+    add_doubles(material, "repeat", from->repeat, 2);
+    add_bool(material, "uniform", from->uniform);
+    add_double(material, "specular", from->specular);
+    add_double(material, "shininess", from->shininess);
+    add_double(material, "emission", from->emission);
+    json_object_array_add(list, material);
+  }
+}
+
+static void add_textures(struct json_object *to, const tt_world *world) {
+  struct json_object *list = add_array(to, "textures");
+  int count;
+  const tt_texture *textures = tt_world_textures(world, &count);
+  for (int i = 0; i < count; i++) {
+    struct json_object *texture = json_object_new_object();
+    add_bool(texture, "cube", textures[i].cube);
+    add_int(texture, "width", textures[i].width);
+    add_int(texture, "height", textures[i].height);
+    json_object_array_add(list, texture);
+  }
+}
+
+static int signal_of_channel(const tt_names *names, int channel) {
+  int count;
+  const tt_signal_entry *entries = tt_names_signals(names, &count);
+  for (int i = 0; i < count; i++)
+    if (entries[i].signal.source == TT_SIGNAL_CHANNEL && entries[i].signal.index == channel)
+      return i;
+  return -1;
+}
+
+static void add_rays(struct json_object *to, const tt_world *world) {
+  struct json_object *list = add_array(to, "rays");
+  tt_ray from;
+  for (int i = 0; tt_world_ray(world, i, &from); i++) {
+    struct json_object *ray = json_object_new_object();
+    add_text(ray, "name", from.name);
+    add_int(ray, "body", from.body);
+    add_doubles(ray, "position", from.position, 3);
+    add_doubles(ray, "direction", from.direction, 3);
+    add_int(ray, "signal", signal_of_channel(tt_world_names(world), from.channel));
+    json_object_array_add(list, ray);
+  }
 }
 
 static void add_lines(struct json_object *to, const tt_floor_line *lines, int count) {
@@ -153,13 +209,16 @@ char *tt_describe_world(const tt_world *world, const tt_floor_line *lines, int l
   add_signals(made, names);
   add_commands(made, model, names);
   add_shapes(made, world);
+  add_materials(made, world);
+  add_textures(made, world);
+  add_rays(made, world);
   add_lines(made, lines, line_count);
   char *text = strdup(json_object_to_json_string_ext(made, JSON_C_TO_STRING_PLAIN));
   json_object_put(made);
   return text;
 }
 
-/* ---- meshes ---- */
+/* ---- meshes and textures ---- */
 
 static void append_u32(tt_bytes *out, uint32_t value) {
   uint8_t bytes[4];
@@ -178,4 +237,15 @@ void tt_describe_mesh(const tt_mesh *mesh, tt_bytes *out) {
   append_u32(out, (uint32_t)mesh->triangle_count);
   for (int i = 0; i < 3 * mesh->vertex_count; i++) append_f32(out, mesh->vertices[i]);
   for (int i = 0; i < 3 * mesh->triangle_count; i++) append_u32(out, (uint32_t)mesh->triangles[i]);
+  for (int i = 0; mesh->coordinates && i < 2 * mesh->vertex_count; i++)
+    append_f32(out, mesh->coordinates[i]);
+}
+
+void tt_describe_texture(const tt_texture *texture, tt_bytes *out) {
+  size_t faces = texture->cube ? 6 : 1;
+  append_u32(out, (uint32_t)texture->width);
+  append_u32(out, (uint32_t)texture->height);
+  append_u32(out, (uint32_t)faces);
+  tt_bytes_append(out, texture->pixels,
+                  faces * 3 * (size_t)texture->width * (size_t)texture->height);
 }

@@ -18,5 +18,7 @@ char *tt_describe_world(const tt_world *world, const tt_floor_line *lines, int l
 
 /** Appends a mesh as GET /api/meshes/N answers it. */
 void tt_describe_mesh(const tt_mesh *mesh, tt_bytes *out);
+/** Appends a texture as GET /api/textures/N answers it. */
+void tt_describe_texture(const tt_texture *texture, tt_bytes *out);
 
 #endif

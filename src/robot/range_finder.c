@@ -14,6 +14,7 @@
 #include "robot/mount.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct range_finder_config {
   char *name;
@@ -89,10 +90,20 @@ static void range_finder_sense(tt_part *part, const tt_physics *physics, tt_view
   view->channels[self->distance] = fmax(config->nearest, fmin(distance, config->farthest));
 }
 
+static void range_finder_ray(const tt_part *part, tt_ray *ray) {
+  const range_finder *self = (const range_finder *)part;
+  const range_finder_config *config = self->head.config;
+  ray->body = self->body;
+  ray->channel = self->distance;
+  memcpy(ray->position, config->mount.point, sizeof ray->position);
+  memcpy(ray->direction, config->direction, sizeof ray->direction);
+}
+
 static const tt_part_ops range_finder_ops = {
     .kind = "range_finders",
     .declare = range_finder_declare,
     .sense = range_finder_sense,
+    .ray = range_finder_ray,
     .clone = tt_robot_part_clone,
     .free = tt_robot_part_free,
 };

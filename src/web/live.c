@@ -142,37 +142,63 @@ void tt_live_remove_page(tt_live *live, tt_live_page *page) {
   if (live->pages->len == 0) stop_timer(live);
 }
 
-/* ---- meshes ---- */
+/* ---- meshes and textures ---- */
+
+/* The number that a path ends in; −1: it doesn't. */
+static long number_of(const char *rest) {
+  char *end;
+  long number = g_ascii_isdigit(*rest) ? strtol(rest, &end, 10) : -1;
+  return number >= 0 && *end == 0 ? number : -1;
+}
+
+static void answer_bytes(const tt_web_request *request, tt_bytes *bytes) {
+  if (bytes->failed)
+    tt_web_respond_error(request, TT_NOMEM, "out of memory");
+  else
+    tt_web_respond(request, 200, "application/octet-stream", (const char *)bytes->data,
+                   bytes->size);
+  tt_bytes_free(bytes);
+}
 
 static void answer_mesh(void *context, const tt_web_request *request) {
   tt_live *live = context;
   int count;
   const tt_mesh *meshes = tt_world_meshes(live->world, &count);
-  char *end;
   const uint8_t *kept;
   size_t size;
-  long index = strtol(request->rest, &end, 10);
-  if (*end == 0 && end != request->rest && tt_live_phantom_mesh(live, index, &kept, &size)) {
+  long index = number_of(request->rest);
+  if (index >= 0 && tt_live_phantom_mesh(live, index, &kept, &size)) {
     tt_web_respond(request, 200, "application/octet-stream", (const char *)kept, size);
     return;
   }
-  if (*end || end == request->rest || index < 0 || index >= count) {
+  if (index < 0 || index >= count) {
     tt_web_respond_error(request, TT_NOT_FOUND, "there is no such mesh");
     return;
   }
   tt_bytes bytes = {0};
   tt_describe_mesh(&meshes[index], &bytes);
-  if (bytes.failed)
-    tt_web_respond_error(request, TT_NOMEM, "out of memory");
-  else
-    tt_web_respond(request, 200, "application/octet-stream", (const char *)bytes.data, bytes.size);
-  tt_bytes_free(&bytes);
+  answer_bytes(request, &bytes);
+}
+
+static void answer_texture(void *context, const tt_web_request *request) {
+  tt_live *live = context;
+  int count;
+  const tt_texture *textures = tt_world_textures(live->world, &count);
+  long index = number_of(request->rest);
+  if (index < 0 || index >= count) {
+    tt_web_respond_error(request, TT_NOT_FOUND, "there is no such texture");
+    return;
+  }
+  tt_bytes bytes = {0};
+  tt_describe_texture(&textures[index], &bytes);
+  answer_bytes(request, &bytes);
 }
 
 /* ---- opening and closing ---- */
 
 static void add_routes(tt_live *live) {
-  static const char live_path[] = "/live", meshes_path[] = "/api/meshes/";
+  static const char live_path[] = "/live", meshes_path[] = "/api/meshes/",
+                    textures_path[] = "/api/textures/";
   tt_web_add_socket(live->web,
                     &(tt_web_socket_route){
                         .path = live_path, .open = on_open, .max_message = 65536, .context = live});
@@ -180,6 +206,10 @@ static void add_routes(tt_live *live) {
       live->web,
       &(tt_web_route){
           .path = meshes_path, .methods = "GET", .handle = answer_mesh, .context = live});
+  tt_web_add_route(
+      live->web,
+      &(tt_web_route){
+          .path = textures_path, .methods = "GET", .handle = answer_texture, .context = live});
 }
 
 tt_status tt_live_open(tt_web *web, const tt_live_options *options, tt_live **made,

@@ -29,7 +29,7 @@ typedef struct tt_live_options {
 
 typedef struct tt_live tt_live;
 
-/** Adds the routes /live and /api/meshes/ to `web`, before tt_web_start(). */
+/** Adds the routes /live, /api/meshes/ and /api/textures/ to `web`, before tt_web_start(). */
 tt_status tt_live_open(tt_web *web, const tt_live_options *options, tt_live **live,
                        tt_error *error);
 /** To add to the world. */

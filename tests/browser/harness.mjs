@@ -56,6 +56,9 @@ export async function startTether(t, scene, settings = {}, {state = stateFolder(
   return {addresses, url: `${addresses.web}/`, stop, ended, said};
 }
 
+/** What a page remembers from before: a coarse picture, since a processor draws it here. */
+const COARSE = "localStorage.getItem('tether.quality') ?? localStorage.setItem('tether.quality', '\"fast\"')";
+
 /** One browser a test file; its pages tell of everything that goes wrong in them. */
 export async function openBrowser(t) {
   const browser = await chromium.launch({executablePath: CHROMIUM, args: FLAGS});
@@ -81,7 +84,8 @@ export async function openPage(browser, url, {width = 1280, height = 720, hash =
     const {protocol, host} = new URL(request.url());
     if (protocol.startsWith('http') && host !== new URL(url).host) troubles.push(`leaves the machine: ${request.url()}`);
   });
-  if (script) await page.addInitScript(script);
+  await page.addInitScript(script ?? '');
+  await page.addInitScript(COARSE);
   await page.goto(`${url}#${hash}`);
   await page.getByRole('status', {name: 'Connection: Live'}).waitFor();
   return {page, context, troubles};
@@ -97,6 +101,28 @@ export async function until(what, ask, holds = Boolean) {
     if (Date.now() > end) assert.fail(`${what}: still ${JSON.stringify(value)}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+/** How many pixels of a screenshot lie in a range of colours ({r: [from, below], g: …, b: …}), counted in a page of its own. */
+export async function countPixels(context, screenshot, range) {
+  const page = await context.newPage();
+  const count = await page.evaluate(
+    async ([text, {r, g, b}]) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${text}`;
+      await image.decode();
+      const drawing = new OffscreenCanvas(image.width, image.height).getContext('2d');
+      drawing.drawImage(image, 0, 0);
+      const {data} = drawing.getImageData(0, 0, image.width, image.height);
+      const inside = (value, [from, below]) => value >= from && value < below;
+      let found = 0;
+      for (let i = 0; i < data.length; i += 4) found += inside(data[i], r) && inside(data[i + 1], g) && inside(data[i + 2], b);
+      return found;
+    },
+    [screenshot.toString('base64'), range],
+  );
+  await page.close();
+  return count;
 }
 
 /** Names of signals into the first plot, through the tree. */

@@ -26,7 +26,8 @@ test('what a plot exports is what the wire sent', async (t) => {
   const {page, troubles} = await openPage(browser, tether.url, {hash: 'signals'});
   const names = ['arm.position', 'arm.velocity', 'left_wheel.position'];
   await plot(page, names);
-  await page.waitForTimeout(2000);
+  const before = received.size;
+  await until('a second of samples has come', () => received.size - before, (count) => count > 100);
   await page.getByRole('button', {name: 'Freeze'}).click();
 
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', {name: 'What is shown as CSV'}).click()]);

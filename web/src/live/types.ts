@@ -65,8 +65,26 @@ export interface Shape {
   rotation: Quaternion;
   rgba: Quaternion;
   mesh: number;
+  material?: number; // a phantom's shapes have colours only
   name: string;
   decoration: boolean;
+  hidden?: boolean;
+}
+
+export interface Material {
+  name: string;
+  texture: number;
+  repeat: [number, number];
+  uniform: boolean;
+  specular: number;
+  shininess: number;
+  emission: number;
+}
+
+export interface TextureInfo {
+  cube: boolean;
+  width: number;
+  height: number;
 }
 
 export interface PaintedLine {
@@ -93,9 +111,11 @@ export interface Model {
   signals: SignalInfo[];
   commands: CommandInfo[];
   shapes: Shape[];
+  materials: Material[];
+  textures: TextureInfo[];
   meshes: number;
   lines: PaintedLine[];
-  rays?: Ray[];
+  rays: Ray[];
 }
 
 export interface Field {

@@ -5,6 +5,7 @@ import {want} from '../../live/samples';
 import {generation, model, phantoms} from '../../live/store';
 import {page} from '../../route';
 import {Empty} from '../../ui/controls';
+import {wish} from './quality';
 import type {View3D, ViewOptions} from './view3d';
 
 interface CanvasProps {
@@ -28,6 +29,7 @@ export function WorldCanvas({options, onView, onPick}: CanvasProps) {
   const [view, setView] = useState<View3D | null>(null);
   const [failure, setFailure] = useState('');
   const world = generation.value;
+  const quality = wish.value;
 
   useEffect(() => {
     const description = model.peek();
@@ -46,7 +48,7 @@ export function WorldCanvas({options, onView, onPick}: CanvasProps) {
       setView(null);
       made?.dispose();
     };
-  }, [world]);
+  }, [world, quality]);
 
   useEffect(() => view?.set(options), [view, options]);
   useEffect(() => onView?.(view), [view]);

@@ -125,7 +125,7 @@ export class Rays {
   private readonly rays: {line: THREE.Line; direction: THREE.Vector3; signal: string}[] = [];
 
   constructor(model: Model, bodies: THREE.Group[]) {
-    for (const ray of model.rays ?? []) {
+    for (const ray of model.rays) {
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute('position', new THREE.BufferAttribute(new Float32Array([...ray.position, ...ray.position]), 3));
       const line = new THREE.Line(geometry, new THREE.LineBasicMaterial({color: '#7ee787', transparent: true, opacity: 0.9}));
@@ -149,7 +149,7 @@ export class Rays {
     for (const {line, direction, signal} of this.rays) {
       const length = value(signal);
       const attribute = line.geometry.getAttribute('position') as THREE.BufferAttribute;
-      const at = Number.isFinite(length) ? length : 0;
+      const at = length > 0 ? length : 0; // −1: nothing in reach
       attribute.setXYZ(
         1,
         attribute.getX(0) + at * direction.x,

@@ -1,11 +1,15 @@
 // quality.ts: how finely the world is drawn: as finely as stays smooth on this machine.
-import {load} from '../../settings';
+import {stored} from '../../settings';
 
 export interface Quality {
   shadows: boolean;
   /** Of the screen's own pixels. */
   scale: number;
 }
+
+/** What somebody asked for: as it goes, the finest for pictures, or the fastest. */
+export type Wish = 'auto' | 'best' | 'fast';
+export const wish = stored<Wish>('quality', 'auto');
 
 const LEVELS: Quality[] = [
   {shadows: true, scale: 1},
@@ -25,12 +29,12 @@ export class Pace {
   private sum = 0;
   private count = 0;
 
-  /** `fixed`: always the best, for pictures; `software`: a processor draws, so don't even try. */
+  /** `software`: a processor draws, so the finest is not even tried. */
   constructor(
-    private readonly fixed: boolean,
+    private readonly wished: Wish,
     software: boolean,
   ) {
-    this.level = software && !fixed ? 1 : 0;
+    this.level = wished === 'fast' ? LEVELS.length - 1 : software && wished === 'auto' ? 1 : 0;
   }
 
   get quality(): Quality {
@@ -41,7 +45,7 @@ export class Pace {
   drawn(now: number): boolean {
     const elapsed = now - this.last;
     this.last = now;
-    if (this.fixed || elapsed > PAUSE_MS) return false;
+    if (this.wished !== 'auto' || elapsed > PAUSE_MS) return false;
     this.sum += elapsed;
     if (++this.count < JUDGED) return false;
     const slow = this.sum / this.count > SLOW_MS && this.level < LEVELS.length - 1;
@@ -69,19 +73,18 @@ function openContext(antialias: boolean): WebGL2RenderingContext {
 export interface Drawing {
   context: WebGL2RenderingContext;
   software: boolean;
-  /** Somebody wants pictures, however long they take. */
-  best: boolean;
+  wished: Wish;
 }
 
 /** What to draw with. Making a context takes a processor a quarter of a second, so the one that tells whether there is
  *  a graphics card is kept where there is none; smooth edges are for graphics cards, and for pictures. */
 function makeDrawing(): Drawing {
-  const best = load<string>('quality', 'auto') === 'best';
-  const first = openContext(best);
+  const wished = wish.peek();
+  const first = openContext(wished === 'best');
   const software = drawsWithoutGpu(first);
-  if (software || best) return {context: first, software, best};
+  if (software || wished !== 'auto') return {context: first, software, wished};
   first.getExtension('WEBGL_lose_context')?.loseContext();
-  return {context: openContext(true), software, best};
+  return {context: openContext(true), software, wished};
 }
 
 let prepared: Drawing | null = null;

@@ -2,6 +2,8 @@
 import * as THREE from 'three';
 import {mergeGeometries} from 'three/examples/jsm/utils/BufferGeometryUtils.js';
 import type {Body, Shape} from '../../live/types';
+import {layCube, layFlat} from './looks';
+import type {Looks} from './looks';
 
 /** A plane without an end is drawn this far, m. */
 const ENDLESS = 200;
@@ -32,10 +34,14 @@ async function loadMesh(mesh: number): Promise<THREE.BufferGeometry> {
 
 export function decodeMesh(bytes: ArrayBuffer): THREE.BufferGeometry {
   const [vertices, triangles] = new Uint32Array(bytes, 0, 2) as unknown as [number, number];
-  if (bytes.byteLength < 8 + 12 * (vertices + triangles)) throw new RangeError('a mesh was cut off');
+  const coordinatesAt = 8 + 12 * (vertices + triangles);
+  if (bytes.byteLength < coordinatesAt) throw new RangeError('a mesh was cut off');
   const indexed = new THREE.BufferGeometry();
   indexed.setAttribute('position', new THREE.BufferAttribute(new Float32Array(bytes, 8, 3 * vertices), 3));
   indexed.setIndex(new THREE.BufferAttribute(new Uint32Array(bytes, 8 + 12 * vertices, 3 * triangles), 1));
+  if (bytes.byteLength >= coordinatesAt + 8 * vertices) {
+    indexed.setAttribute('uv', new THREE.BufferAttribute(new Float32Array(bytes, coordinatesAt, 2 * vertices), 2));
+  }
   // Flat normals: models of machines have edges.
   const flat = indexed.toNonIndexed();
   flat.computeVertexNormals();
@@ -83,11 +89,14 @@ function colourOf({rgba}: Shape): THREE.Color {
   return new THREE.Color().setRGB(rgba[0], rgba[1], rgba[2], THREE.SRGBColorSpace);
 }
 
-/** Everything in one form, so that it can be merged: no index, no texture coordinates. */
-function plain(geometry: THREE.BufferGeometry): THREE.BufferGeometry {
-  const flat = geometry.index ? geometry.toNonIndexed() : geometry;
-  flat.deleteAttribute('uv');
-  return flat;
+/** Everything in one form, so that it can be merged: no index, and texture coordinates only where a texture is. */
+function prepare(loaded: THREE.BufferGeometry, shape: Shape, looks: Looks): THREE.BufferGeometry {
+  const geometry = loaded.index ? loaded.toNonIndexed() : loaded;
+  const material = looks.materialOf(shape);
+  if (looks.isCube(material)) layCube(geometry, shape, material);
+  else if (material.texture >= 0 && !(shape.kind === 'mesh' && geometry.hasAttribute('uv'))) layFlat(geometry, shape, material);
+  if (material.texture < 0 || looks.isCube(material)) geometry.deleteAttribute('uv');
+  return paint(place(geometry, shape), colourOf(shape));
 }
 
 export interface Look {
@@ -96,17 +105,8 @@ export interface Look {
   shadows: boolean;
 }
 
-function material(opacity: number): THREE.Material {
-  return new THREE.MeshLambertMaterial({
-    vertexColors: true,
-    transparent: opacity < 1,
-    opacity,
-    depthWrite: opacity > 0.5,
-  });
-}
-
 /** Puts the shapes under their bodies' groups. Meshes come when they are loaded; then `changed` is called. */
-export function buildBodies(bodies: Body[], shapes: Shape[], loader: MeshLoader, look: Look, changed: () => void): THREE.Group[] {
+export function buildBodies(bodies: Body[], shapes: Shape[], loader: MeshLoader, looks: Looks, look: Look, changed: () => void): THREE.Group[] {
   const groups = bodies.map((body, i) => {
     const group = new THREE.Group();
     group.matrixAutoUpdate = true;
@@ -114,18 +114,19 @@ export function buildBodies(bodies: Body[], shapes: Shape[], loader: MeshLoader,
     group.name = body.name;
     return group;
   });
-  // By body, and within it by opacity: each becomes one mesh.
-  const buckets = new Map<string, {body: number; opacity: number; parts: THREE.BufferGeometry[]}>();
+  // By body, and within it by the look of the surface: each becomes one mesh.
+  const buckets = new Map<string, {shape: Shape; opacity: number; parts: THREE.BufferGeometry[]}>();
   const add = (shape: Shape, geometry: THREE.BufferGeometry) => {
     const opacity = shape.rgba[3] * look.opacity;
-    const key = `${shape.body}/${opacity.toFixed(2)}`;
-    const bucket = buckets.get(key) ?? {body: shape.body, opacity, parts: []};
-    bucket.parts.push(paint(place(plain(geometry), shape), colourOf(shape)));
+    const key = `${shape.body}/${opacity.toFixed(2)}/${looks.keyOf(shape)}`;
+    const bucket = buckets.get(key) ?? {shape, opacity, parts: []};
+    bucket.parts.push(prepare(geometry, shape, looks));
     buckets.set(key, bucket);
   };
   const flush = () => {
-    for (const {body, opacity, parts} of buckets.values()) {
-      const mesh = new THREE.Mesh(mergeGeometries(parts), material(opacity));
+    for (const {shape, opacity, parts} of buckets.values()) {
+      const {body} = shape;
+      const mesh = new THREE.Mesh(mergeGeometries(parts), looks.make(shape, opacity));
       parts.forEach((part) => part.dispose());
       mesh.castShadow = look.shadows && opacity > 0.5;
       mesh.receiveShadow = look.shadows;
@@ -135,7 +136,7 @@ export function buildBodies(bodies: Body[], shapes: Shape[], loader: MeshLoader,
     buckets.clear();
   };
   for (const shape of shapes) {
-    if (shape.rgba[3] <= 0 || isFloor(shape)) continue;
+    if (shape.rgba[3] <= 0 || shape.hidden || isFloor(shape)) continue;
     const geometry = primitive(shape);
     if (geometry) {
       add(shape, geometry);

@@ -2,6 +2,7 @@
 // background of the page.
 import * as THREE from 'three';
 import type {Model} from '../../live/types';
+import type {Looks} from './looks';
 import {isFloor, paint} from './shapes';
 
 export interface Palette {
@@ -61,7 +62,7 @@ function gridLines(half: THREE.Vector2, centre: THREE.Vector3, step: number, col
   return new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({color: colour, transparent: true, opacity: 0.7}));
 }
 
-function floorOf(model: Model, area: THREE.Box3, palette: Palette): THREE.Group {
+function floorOf(model: Model, area: THREE.Box3, palette: Palette, looks: Looks): THREE.Group {
   const group = new THREE.Group();
   const shape = model.shapes.find(isFloor);
   const centre = area.getCenter(new THREE.Vector3()).setZ(0);
@@ -73,10 +74,11 @@ function floorOf(model: Model, area: THREE.Box3, palette: Palette): THREE.Group 
   }
   const surface = new THREE.Mesh(
     paint(new THREE.PlaneGeometry(2 * half.x, 2 * half.y), new THREE.Color(palette.floor)),
-    new THREE.MeshLambertMaterial({vertexColors: true, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2}),
+    new THREE.MeshPhongMaterial({vertexColors: true, specular: 0, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2}),
   );
   surface.position.copy(centre);
   surface.receiveShadow = true;
+  if (shape) looks.dressFloor(shape, surface);
   const fine = gridLines(half, centre, 1, palette.grid, 5);
   const coarse = gridLines(half, centre, 5, palette.gridMajor, 0);
   fine.position.z = coarse.position.z = 0.002;
@@ -117,9 +119,9 @@ function lightsFor(area: THREE.Box3): THREE.Group {
 }
 
 /** Everything around the model, with the painted lines in a group of their own, which can be hidden. */
-export function buildStage(model: Model, area: THREE.Box3, palette: Palette) {
+export function buildStage(model: Model, area: THREE.Box3, palette: Palette, looks: Looks) {
   const group = new THREE.Group();
   const paint = paintOf(model, palette);
-  group.add(floorOf(model, area, palette), paint, lightsFor(area));
+  group.add(floorOf(model, area, palette, looks), paint, lightsFor(area));
   return {group, paint};
 }

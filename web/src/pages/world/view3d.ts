@@ -6,6 +6,7 @@ import type {Model, Phantom} from '../../live/types';
 import {Cameras} from './cameras';
 import type {CameraMode} from './cameras';
 import {Labels} from './labels';
+import {Looks} from './looks';
 import {Contacts, Frames, Rays, Trails} from './overlays';
 import {Pace, takeDrawing} from './quality';
 import {buildBodies, disposeTree, meshLoader} from './shapes';
@@ -35,6 +36,8 @@ export interface ViewStats {
 /** ms without anything new after which drawing stops until something changes. */
 const IDLE_MS = 600;
 const PHANTOM_OPACITY = 0.35;
+/** A phantom has colours only. */
+const PLAIN_LOOKS = new Looks({materials: [], textures: []}, () => {});
 
 export class View3D {
   private readonly renderer: THREE.WebGLRenderer;
@@ -45,6 +48,7 @@ export class View3D {
   private readonly bodies: THREE.Group[];
   private readonly poses: Float32Array;
   private readonly contacts = new Contacts();
+  private readonly looks: Looks;
   private readonly frames: Frames;
   private readonly trails: Trails;
   private readonly rays: Rays;
@@ -66,15 +70,16 @@ export class View3D {
     private readonly model: Model,
     private readonly generation: number,
   ) {
-    const {context, software, best} = takeDrawing();
-    this.pace = new Pace(best, software);
+    const {context, software, wished} = takeDrawing();
+    this.pace = new Pace(wished, software);
     this.renderer = new THREE.WebGLRenderer({canvas: context.canvas, context});
     this.renderer.debug.checkShaderErrors = false; // asking waits for the compiler
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.domElement.setAttribute('aria-hidden', 'true');
     host.prepend(this.renderer.domElement);
     this.cameras = new Cameras(this.renderer.domElement, this.touch);
-    this.bodies = buildBodies(model.bodies, model.shapes, meshLoader(generation), {opacity: 1, shadows: true}, this.touch);
+    this.looks = new Looks(model, this.touch);
+    this.bodies = buildBodies(model.bodies, model.shapes, meshLoader(generation), this.looks, {opacity: 1, shadows: true}, this.touch);
     this.scene.add(...this.bodies, this.contacts.group);
     this.poses = new Float32Array(7 * model.bodies.length);
     this.frames = new Frames(model, this.bodies);
@@ -126,7 +131,7 @@ export class View3D {
       this.scene.remove(this.stage.group);
       disposeTree(this.stage.group);
     }
-    this.stage = buildStage(this.model, this.area, dark ? DARK : LIGHT);
+    this.stage = buildStage(this.model, this.area, dark ? DARK : LIGHT, this.looks);
     this.stage.paint.visible = this.options!.lines;
     this.scene.add(this.stage.group);
   }
@@ -191,7 +196,7 @@ export class View3D {
     for (const phantom of list) {
       if (this.phantoms.has(phantom.id)) continue;
       const look = {opacity: PHANTOM_OPACITY, shadows: false};
-      const groups = buildBodies(phantom.bodies, phantom.shapes, meshLoader(this.generation), look, this.touch);
+      const groups = buildBodies(phantom.bodies, phantom.shapes, meshLoader(this.generation), PLAIN_LOOKS, look, this.touch);
       this.phantoms.set(phantom.id, groups);
       this.scene.add(...groups);
     }
@@ -256,6 +261,7 @@ export class View3D {
     this.cameras.dispose();
     this.labels.dispose();
     disposeTree(this.scene);
+    this.looks.dispose();
     this.renderer.dispose();
     this.renderer.domElement.remove();
   }

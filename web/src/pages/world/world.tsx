@@ -12,6 +12,7 @@ import {Button, Empty, Segmented, Switch} from '../../ui/controls';
 import {Icon} from '../../ui/icon';
 import {WorldCanvas} from './canvas';
 import type {CameraMode} from './cameras';
+import {wish} from './quality';
 import type {View3D, ViewStats} from './view3d';
 
 const CAMERAS = [
@@ -30,6 +31,12 @@ const OVERLAYS = {
   names: 'Names',
   shadows: 'Shadows where it stays smooth',
 } as const;
+
+const QUALITIES = [
+  {value: 'auto', text: 'Auto', title: 'As fine as stays smooth on this machine'},
+  {value: 'best', text: 'Best', title: 'As fine as can be, for pictures'},
+  {value: 'fast', text: 'Fast', title: 'Coarse, for slow machines'},
+] as const;
 
 const overlays = stored('overlays', {contacts: false, frames: false, trails: false, rays: true, lines: true, names: true, shadows: true});
 const camera = stored<CameraMode>('camera', 'orbit');
@@ -167,6 +174,10 @@ export function World() {
               onChange={(on) => (overlays.value = {...overlays.value, [name]: on})}
             />
           ))}
+          <div class="overlay-quality">
+            <span class="field-label">Picture</span>
+            <Segmented label="Picture" options={QUALITIES} value={wish.value} onChange={(value) => (wish.value = value)} />
+          </div>
         </section>
       )}
       {selected >= 0 && <Selection body={selected} view={view} onClose={() => setSelected(-1)} />}
