@@ -19,10 +19,11 @@ import realtime
 import recording
 import stepping
 import telemetry
+import web
 
 BENCHES = {"lockstep": lockstep.lockstep, "free": stepping.free, "robots": stepping.robots, "start": stepping.start,
            "realtime": realtime.realtime, "recording": recording.recording,
-           "telemetry": telemetry.telemetry}
+           "telemetry": telemetry.telemetry, "web": web.web}
 
 
 def machine():

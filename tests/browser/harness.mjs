@@ -59,9 +59,13 @@ export async function startTether(t, scene, settings = {}, {state = stateFolder(
 /** What a page remembers from before: a coarse picture, since a processor draws it here. */
 const COARSE = "localStorage.getItem('tether.quality') ?? localStorage.setItem('tether.quality', '\"fast\"')";
 
+export function launch() {
+  return chromium.launch({executablePath: CHROMIUM, args: FLAGS});
+}
+
 /** One browser a test file; its pages tell of everything that goes wrong in them. */
 export async function openBrowser(t) {
-  const browser = await chromium.launch({executablePath: CHROMIUM, args: FLAGS});
+  const browser = await launch();
   t.after(() => browser.close());
   return browser;
 }

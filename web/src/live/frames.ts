@@ -7,7 +7,6 @@ const KEPT = 6;
 const LAG = 1.5;
 const STALE_MS = 400;
 
-
 const kept: Frame[] = [];
 let arrived = 0; // ms, of the newest
 let interval = 1000 / 60; // ms between frames, smoothed
@@ -45,8 +44,9 @@ export function frameRate(): number {
   return performance.now() - arrived > 1000 ? 0 : 1000 / interval;
 }
 
-export function clearFrames(): void {
-  kept.length = 0;
+/** s simulated that was drawn last; NaN before the first drawing. */
+export function drawnTime(): number {
+  return play;
 }
 
 /** Moves the drawn moment on to `now` (ms). Returns s simulated. */

@@ -1,0 +1,84 @@
+// web_page.mjs: what a real browser measures of the pages: node web_page.mjs ADDRESS first|world|plots|stay SECONDS; JSON to
+// standard output.
+import {launch} from '../tests/browser/harness.mjs';
+
+const [address, what, seconds] = process.argv.slice(2);
+const TRACES = 20;
+const SIZE = {width: 1280, height: 720};
+
+/** Collects in the page when each picture was shown (ms since the epoch), and which moment it showed (s simulated). */
+const WATCH = () => {
+  window.shown = [];
+  window.ticks = [];
+  const tick = (now) => {
+    window.ticks.push(now);
+    requestAnimationFrame(tick);
+  };
+  requestAnimationFrame(tick);
+  addEventListener('DOMContentLoaded', () =>
+    document.addEventListener('drawn', ({detail}) => requestAnimationFrame(() => window.shown.push([detail, performance.timeOrigin + performance.now()])), true),
+  );
+};
+
+async function open(browser, hash, plots) {
+  const context = await browser.newContext({viewport: SIZE});
+  const page = await context.newPage();
+  await page.addInitScript(WATCH);
+  if (plots) await page.addInitScript((kept) => localStorage.setItem('tether.plots', kept), JSON.stringify(plots));
+  await page.goto(`${address}/#${hash}`);
+  return {context, page};
+}
+
+/** Median ms from navigation until the first picture with robots was shown; the first visit warms the browser up. */
+async function first(browser) {
+  const times = [];
+  for (let i = 0; i < 6; i++) {
+    const {context, page} = await open(browser, 'world');
+    await page.locator('.canvas[data-ready]').waitFor();
+    times.push(await page.evaluate(() => performance.getEntriesByName('robots shown')[0].startTime));
+    await context.close();
+  }
+  return {ms: times.slice(1).sort((a, b) => a - b)[2], all: times};
+}
+
+/** s for which the page's own thread was busy so far. */
+async function mainThread(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  const {metrics} = await session.send('Performance.getMetrics');
+  return metrics.find(({name}) => name === 'TaskDuration').value;
+}
+
+/** A page that shows `hash` while twenty traces are gathered. */
+async function watch(browser, hash) {
+  const probe = await open(browser, 'signals');
+  await probe.page.locator('[role=tree] [role=treeitem]').first().waitFor();
+  await probe.page.getByRole('searchbox', {name: 'Search signals'}).fill('.');
+  await probe.page.locator(`[data-signal] >> nth=${TRACES - 1}`).waitFor();
+  const names = await probe.page.locator('[data-signal]').evaluateAll((rows) => rows.map((row) => row.dataset.signal));
+  await probe.context.close();
+  const {context, page} = await open(browser, hash, [{id: 1, names: names.slice(0, TRACES / 2)}, {id: 2, names: names.slice(TRACES / 2, TRACES)}]);
+  await page.locator(hash === 'world' ? '.canvas[data-ready]' : '.plot-canvas canvas').first().waitFor();
+  await page.waitForTimeout(2000);
+  const before = await mainThread(page);
+  await page.evaluate(() => ((window.shown = []), (window.ticks = [])));
+  await page.waitForTimeout(1000 * Number(seconds));
+  const after = await mainThread(page);
+  const {shown, ticks} = await page.evaluate(() => ({shown: window.shown, ticks: window.ticks}));
+  const gaps = ticks.slice(1).map((tick, i) => tick - ticks[i]).sort((a, b) => a - b);
+  await context.close();
+  return {shown, frames: (1000 * (ticks.length - 1)) / (ticks.at(-1) - ticks[0]), gap99: gaps[Math.floor(0.99 * gaps.length)], busy: (after - before) / Number(seconds)};
+}
+
+/** A page that is simply there, until standard input ends. */
+async function stay(browser) {
+  const {page} = await open(browser, 'world');
+  await page.locator('.canvas[data-ready]').waitFor();
+  console.log('{}');
+  for await (const _ of process.stdin);
+}
+
+const browser = await launch();
+const result = await {first, stay, world: () => watch(browser, 'world'), plots: () => watch(browser, 'signals')}[what](browser);
+if (result) console.log(JSON.stringify(result));
+await browser.close();
