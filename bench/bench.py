@@ -21,7 +21,7 @@ import stepping
 import telemetry
 import web
 
-BENCHES = {"lockstep": lockstep.lockstep, "free": stepping.free, "robots": stepping.robots, "start": stepping.start,
+BENCHES = {"lockstep": lockstep.lockstep, "worlds": lockstep.worlds, "free": stepping.free, "robots": stepping.robots, "start": stepping.start,
            "realtime": realtime.realtime, "recording": recording.recording,
            "telemetry": telemetry.telemetry, "web": web.web}
 

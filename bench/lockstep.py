@@ -1,6 +1,10 @@
-"""Lock-step frames/s of three clients, each against mj_step alone plus the same client's ping-pong with a spinning echo."""
+"""Lock-step frames/s of three clients, each against mj_step alone plus the same client's ping-pong with a spinning echo;
+and steps/s of several clients in total, each in a world of its own."""
+import concurrent.futures
+import os
 import subprocess
 import sys
+import time
 
 from measure import BUILD, PRIORITY, ROOT, Row, Tether, bench_step, median, progress, rounds, run
 
@@ -28,10 +32,14 @@ class Echo:
         self.process.stdout.close()
 
 
+def warm_up(frames):
+    """Exchanges before those that are timed."""
+    return frames // 10
+
+
 def exchange(client, mode, port, frames):
     """Seconds an exchange."""
-    warm_up = frames // 10
-    return float(run(*client, mode, port, frames, SEND, RECEIVE, warm_up)) / frames
+    return float(run(*client, mode, port, frames, SEND, RECEIVE, warm_up(frames))) / frames
 
 
 def measure(which, steps, count, frames):
@@ -63,4 +71,28 @@ def lockstep(count=5):
                         note=f"ping-pong {raw * 1e6:.1f} µs, mj_step {bare * 1e6:.1f} µs"))
     one = rows[-1]
     rows.append(Row("lockstep/one-step-rate", one.what, one.ours, "frames/s", goal=30000, note=one.note))
+    return rows
+
+
+def worlds(count=3, frames=5000, steps=10):
+    """Steps/s in total of 1, 2, 4 and 8 blocking C clients, each with a world of its own, against as many cores of mj_step."""
+    settings = ["--set", "wires.lockstep-tcp.worlds=per-connection", "--set", "wires.lockstep-tcp.listen=127.0.0.1:0",
+                "--set", f"wires.lockstep-tcp.steps_per_frame={steps}"]
+    rows = []
+    for clients in (1, 2, 4, 8):
+        what = f"gripper, {clients} client{'s' if clients > 1 else ''}, each with its own world"
+        progress(f"worlds/{clients}: {what}")
+        with Tether("gripper", *settings) as tether, concurrent.futures.ThreadPoolExecutor(clients) as pool:
+            port = tether.address("lockstep-tcp")[1]
+
+            def total():  # from the start of the first to the end of the last, making of the worlds included
+                started = time.monotonic()
+                for one in [pool.submit(exchange, C_CLIENT, "block", port, frames) for _ in range(clients)]:
+                    one.result()
+                return clients * steps * (frames + warm_up(frames)) / (time.monotonic() - started)
+
+            ours, bare = rounds(count, total, lambda: bench_step("gripper", seconds=0.25)["bare_ns"] * 1e-9)
+        limits = [min(clients, os.cpu_count()) / one_bare for one_bare in bare]
+        rows.append(Row(f"worlds/{clients}", what, median(ours), "steps/s", median(limits),
+                        median([our / limit for our, limit in zip(ours, limits)])))
     return rows

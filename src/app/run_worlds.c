@@ -169,6 +169,7 @@ static tt_status serve(tt_worlds *worlds, bool (*stop_asked)(void), tt_error *er
   TT_TRY(tt_assemble(worlds->scene, &pattern, &worlds->pattern, error));
   worlds->seats = calloc((size_t)worlds->seat_count, sizeof *worlds->seats);
   tt_net *net = tt_net_new();
+  if (net) tt_net_set_spin(net, 0); /* it only listens */
   tt_status status = worlds->seats && net ? listen_and_serve(worlds, net, stop_asked, error)
                                           : tt_fail(error, TT_NOMEM, "out of memory");
   tt_net_free(net);

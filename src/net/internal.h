@@ -36,6 +36,8 @@ struct tt_net {
   atomic_bool woken;
   bool slack_set;
   uint64_t spin_max, spin; /* ns */
+  int cores;               /* that this thread may use */
+  bool spins;              /* counted among those of this process that do */
   uint64_t loop_ran;       /* when the loop last turned, ns */
   bool loop_due;           /* something was closed or started: turn at the next poll */
   uint64_t callbacks;      /* run so far */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,7 +18,15 @@
 #define LOOKS_PER_GLANCE 8 /* at the clock while spinning */
 #define SECOND 1000000000u
 
+/* Threads of this process whose waits begin with a spin. */
+static atomic_int spinners;
+
 static void on_wake(uv_async_t *async) { (void)async; }
+
+static int available_cores(void) {
+  cpu_set_t cores;
+  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
+}
 
 tt_net *tt_net_new(void) {
   tt_net *net = calloc(1, sizeof *net);
@@ -32,7 +41,13 @@ tt_net *tt_net_new(void) {
     return NULL;
   }
   net->spin = net->spin_max = SPIN_DEFAULT;
+  net->cores = available_cores();
   return net;
+}
+
+static void count_spinner(tt_net *net, bool spins) {
+  if (net->spins != spins) atomic_fetch_add(&spinners, spins ? 1 : -1);
+  net->spins = spins;
 }
 
 static void close_handle(uv_handle_t *handle, void *context) {
@@ -48,6 +63,7 @@ void tt_net_free(tt_net *net) {
   uv_loop_close(&net->loop);
   if (net->spare_descriptor >= 0) close(net->spare_descriptor);
   free(net->sources);
+  count_spinner(net, false);
   free(net);
 }
 
@@ -197,6 +213,11 @@ static void sleep_until(tt_net *net, uint64_t callbacks_before, uint64_t deadlin
   }
 }
 
+/* Who spins needs a core for itself and one for the peer; beyond that it would only take theirs away. */
+static bool is_crowded(const tt_net *net) {
+  return atomic_load(&spinners) > 1 && 2 * atomic_load(&spinners) > net->cores;
+}
+
 /* Spinning paid if the answer came within the largest budget; otherwise spin half as long next time. */
 static void adapt(tt_net *net, bool answered, uint64_t elapsed) {
   if (answered && elapsed <= net->spin_max)
@@ -208,8 +229,9 @@ static void adapt(tt_net *net, bool answered, uint64_t elapsed) {
 static void wait_for_something(tt_net *net, uint64_t callbacks_before, uint64_t start,
                                uint64_t wait_ns) {
   uint64_t deadline = wait_ns > UINT64_MAX - start ? UINT64_MAX : start + wait_ns;
-  uint64_t spin_end = start + (net->spin < wait_ns ? net->spin : wait_ns);
-  spin(net, callbacks_before, spin_end);
+  count_spinner(net, net->spin > 0);
+  uint64_t budget = is_crowded(net) ? 0 : net->spin;
+  spin(net, callbacks_before, start + (budget < wait_ns ? budget : wait_ns));
   if (idle(net, callbacks_before)) sleep_until(net, callbacks_before, deadline);
   adapt(net, net->callbacks != callbacks_before, tt_net_now() - start);
 }

@@ -21,7 +21,8 @@ void tt_net_free(tt_net *net);
 
 /** Runs callbacks that are ready. `wait_ns` 0: returns at once; otherwise waits for the first one at most
  *  that long, first spinning up to the spin budget, then sleeping. Returns true if any callback ran.
- *  The budget adapts: it shrinks when spinning was in vain, grows back when answers come in time. */
+ *  The budget adapts: it shrinks when spinning was in vain, grows back when answers come in time. Where several
+ *  tt_net of a process spin, and there are not two cores for each, all sleep at once instead. */
 bool tt_net_poll(tt_net *net, uint64_t wait_ns);
 /** Upper bound of the spin before sleeping, ns. Default 200 µs; 0: always sleep. */
 void tt_net_set_spin(tt_net *net, uint64_t max_ns);

@@ -704,6 +704,35 @@ static void the_spin_grows_back_when_answers_come_in_time(void **state) {
   close(s);
 }
 
+static uint64_t own_cpu_time(void) {
+  struct timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+/* CPU time of a wait of 20 ms that may spin all the time. */
+static uint64_t cost_of_waiting(tt_net *net) {
+  tt_net_set_spin(net, PATIENCE);
+  uint64_t before = own_cpu_time();
+  tt_net_poll(net, 20000000);
+  return own_cpu_time() - before;
+}
+
+static void where_many_spin_all_sleep(void **state) {
+  tt_net *others[64];
+  int count = ((tt_net *)*state)->cores < 64 ? ((tt_net *)*state)->cores : 64;
+  for (int i = 0; i < count; i++) {
+    others[i] = tt_net_new();
+    assert_non_null(others[i]);
+    cost_of_waiting(others[i]);
+  }
+  assert_true(cost_of_waiting(*state) < 10000000);
+  for (int i = 0; i < count; i++) tt_net_free(others[i]);
+  tt_net_set_spin(*state, 0);
+  tt_net_poll(*state, 1000);
+  assert_false(((tt_net *)*state)->spins);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -737,6 +766,7 @@ int main(void) {
       TEST(a_connection_may_be_closed_by_its_own_callback),
       TEST(waiting_lasts_as_long_as_asked),
       TEST(the_spin_grows_back_when_answers_come_in_time),
+      TEST(where_many_spin_all_sleep),
       TEST(another_thread_wakes_a_sleeper),
       TEST(a_datagram_wakes_a_sleeper),
   };
