@@ -134,12 +134,51 @@ static void wheels_drive_a_robot(void **state) {
   }
 }
 
+/* Dry friction is the joint's, not the motor's: what is told of the motor is what it really gives. */
+static void friction_is_not_the_motors(void **state) {
+  (void)state;
+  enum { RATE = 1000 };
+  const double inertia = 0.1, friction = 0.5;
+  tt_physics *p = load_robot(DATA "wheel.xml", NULL, RATE);
+  const double *velocity = tt_physics_axis_velocity(p), *torque = tt_physics_axis_torque(p);
+  inputs in = {0};
+  /* It speeds up with what friction leaves, and then the motor overcomes friction alone. */
+  in.drives[0] = (tt_drive){TT_DRIVE_VELOCITY, 0, 5, 2};
+  step(p, &in, RATE / 10);
+  assert_close(velocity[0], (2 - friction) / inertia / 10, 0.02);
+  assert_close(torque[0], 2, 1e-3);
+  step(p, &in, RATE);
+  assert_close(velocity[0], 5, 0.01);
+  assert_close(torque[0], friction, 0.01);
+  /* To a stand both work, a weak motor too. */
+  in.drives[0] = (tt_drive){TT_DRIVE_VELOCITY, 0, 0, 0.1};
+  step(p, &in, RATE / 10);
+  assert_close(velocity[0], 5 - (0.1 + friction) / inertia / 10, 0.02);
+  assert_close(torque[0], -0.1, 1e-3);
+  step(p, &in, RATE * 3 / 2);
+  assert_close(velocity[0], 0, 1e-6);
+  assert_close(torque[0], 0, 1e-3);
+  /* A motor weaker than friction does not start. */
+  in.drives[0] = (tt_drive){TT_DRIVE_VELOCITY, 0, 5, 0.4};
+  /* MuJoCo's friction creeps a little under load. */
+  step(p, &in, RATE / 2);
+  assert_close(velocity[0], 0, 0.01);
+  assert_close(torque[0], 0.4, 1e-9);
+  /* Against a stop it gives all it has. */
+  in.drives[0] = (tt_drive){TT_DRIVE_VELOCITY, 0, 50, 8};
+  step(p, &in, RATE * 2);
+  assert_close(velocity[0], 0, 0.05);
+  assert_close(torque[0], 8, 1e-3);
+  tt_physics_free(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_joint_follows_alone),
       cmocka_unit_test(standing_joints_do_not_drift),
       cmocka_unit_test(a_weak_servo_gives_its_limit),
       cmocka_unit_test(wheels_drive_a_robot),
+      cmocka_unit_test(friction_is_not_the_motors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@
  * Where there are contacts or welds, or a limit that no torque within bounds bears, their forces and
  * the servos' torques depend on each other. Then each servo becomes one more row of MuJoCo's
  * constraint solver: a dry friction against the target velocity, whose bound is the torque limit.
- * That is what a motor with a limit is.
+ * That is what a motor with a limit is. The joint's own dry friction is in the same row, and what is
+ * told of the motor is what the row gives without it.
  */
 #include "physics/physics_internal.h"
 
@@ -23,13 +24,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AT_REST 0.01 /* rad/s or m/s: slower than this friction is told to act against the target */
+
 /* How constraints act on a tree. */
 enum { TOUCHED_BY_NOTHING, TOUCHED_BY_LIMITS, TOUCHED };
 
 typedef struct physics_servo {
   int *servoed;   /**< [nv] 1: acceleration given, torque wanted; 0: the other way round */
+  double *target; /**< [nv] velocity of servoed axes */
   double *wanted; /**< [nv] acceleration of servoed axes; their torque once solved as rows */
-  double *limit;  /**< [nv] */
+  double *limit;  /**< [nv] of the torque, dry friction included */
   double *standing, *moving;     /**< [tree] torques to stand still, and to do as wanted */
   double *old_loss, *old_solver; /**< [nv], [nv][mjNREF + mjNIMP] of the model while rows are in */
   int *touched;                  /**< [nv] by first dof of a tree: TOUCHED… */
@@ -54,6 +58,7 @@ tt_status physics_servo_new(tt_physics *p) {
   s->servoed = calloc(nv, sizeof(int));
   s->touched = calloc(nv, sizeof(int));
   s->limit_row = calloc(nv, sizeof(int));
+  s->target = calloc(nv, sizeof(double));
   s->wanted = calloc(nv, sizeof(double));
   s->limit = calloc(nv, sizeof(double));
   s->standing = calloc(tree, sizeof(double));
@@ -65,9 +70,9 @@ tt_status physics_servo_new(tt_physics *p) {
   s->force = calloc(tree, sizeof(double));
   s->accel = calloc(tree, sizeof(double));
   s->free_index = calloc(tree, sizeof(int));
-  return s->servoed && s->touched && s->limit_row && s->wanted && s->limit && s->standing &&
-                 s->moving && s->old_loss && s->old_solver && s->mass && s->factor && s->force &&
-                 s->accel && s->free_index
+  return s->servoed && s->touched && s->limit_row && s->target && s->wanted && s->limit &&
+                 s->standing && s->moving && s->old_loss && s->old_solver && s->mass && s->factor &&
+                 s->force && s->accel && s->free_index
              ? TT_OK
              : TT_NOMEM;
 }
@@ -75,9 +80,10 @@ tt_status physics_servo_new(tt_physics *p) {
 void physics_servo_free(tt_physics *p) {
   physics_servo *s = p->servo;
   if (!s) return;
-  void *owned[] = {s->servoed,  s->touched, s->limit_row, s->wanted,     s->limit,
-                   s->standing, s->moving,  s->old_loss,  s->old_solver, s->mass,
-                   s->factor,   s->force,   s->accel,     s->free_index, s};
+  void *owned[] = {s->servoed,  s->touched,    s->limit_row,  s->target,
+                   s->wanted,   s->limit,      s->standing,   s->moving,
+                   s->old_loss, s->old_solver, s->mass,       s->factor,
+                   s->force,    s->accel,      s->free_index, s};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   p->servo = NULL;
 }
@@ -280,7 +286,6 @@ static void restore_friction(tt_physics *p, int dof) {
   memcpy(m->dof_solimp + mjNIMP * dof, old + mjNREF, sizeof(double) * mjNIMP);
 }
 
-/* The joint's own dry friction takes its part of the torque, so that both fit into one row. */
 static void add_rows(tt_physics *p) {
   mjModel *m = p->model;
   mjData *d = p->data;
@@ -288,7 +293,7 @@ static void add_rows(tt_physics *p) {
   for (int i = 0; i < m->nv; i++) {
     if (!s->servoed[i]) continue;
     s->old_loss[i] = m->dof_frictionloss[i];
-    m->dof_frictionloss[i] = fmax(s->limit[i] - s->old_loss[i], 0);
+    m->dof_frictionloss[i] = s->limit[i];
     make_friction_stiff(p, i);
   }
   mj_makeConstraint(m, d);
@@ -302,6 +307,14 @@ static void add_rows(tt_physics *p) {
   s->rows = true;
 }
 
+/* What of a row's force is dry friction: against the motion, and to stand still as much as it bears. */
+static double friction_of(const tt_physics *p, int dof, double force) {
+  const double loss = p->servo->old_loss[dof], target = p->servo->target[dof];
+  if (target == 0) return fmin(fmax(force, -loss), loss);
+  const double velocity = p->data->qvel[dof];
+  return -copysign(loss, fabs(velocity) > AT_REST ? velocity : target);
+}
+
 void physics_finish_drives(tt_physics *p) {
   const physics_fixed *f = p->fixed;
   const mjData *d = p->data;
@@ -310,7 +323,7 @@ void physics_finish_drives(tt_physics *p) {
     for (int r = d->ne; r < d->ne + d->nf; r++) {
       int dof = d->efc_id[r];
       if (d->efc_type[r] != mjCNSTR_FRICTION_DOF || !s->servoed[dof]) continue;
-      s->wanted[dof] = d->efc_force[r];
+      s->wanted[dof] = d->efc_force[r] - friction_of(p, dof, d->efc_force[r]);
       restore_friction(p, dof);
     }
   }
@@ -387,6 +400,21 @@ static bool solve_tree(tt_physics *p, int start, int n) {
   return true;
 }
 
+/* What motor and dry friction can do together: on the way to a target friction takes its part of the torque, to stand
+ * still they work together. A motor weaker than friction can't keep a target up: it pushes toward it, and friction
+ * decides. */
+static void set_servo(tt_physics *p, int dof, const tt_drive *drive) {
+  physics_servo *s = p->servo;
+  const double most = drive->max_torque, loss = p->model->dof_frictionloss[dof];
+  s->target[dof] = drive->velocity;
+  s->wanted[dof] = (drive->velocity - p->data->qvel[dof]) / p->fixed->timestep;
+  s->limit[dof] = drive->velocity == 0 ? most + loss : most - loss;
+  s->servoed[dof] = s->limit[dof] > 0;
+  if (s->servoed[dof]) return;
+  const double enough = p->data->qM[p->model->dof_Madr[dof]] * s->wanted[dof];
+  p->data->qfrc_applied[dof] = fmin(fmax(enough, -most), most);
+}
+
 void physics_apply_drives(tt_physics *p, const tt_drive *drives) {
   physics_servo *s = p->servo;
   const physics_fixed *f = p->fixed;
@@ -396,13 +424,10 @@ void physics_apply_drives(tt_physics *p, const tt_drive *drives) {
   for (int i = 0; i < f->info.axis_count; i++) {
     const tt_drive *drive = &drives[i];
     int dof = f->axis_dof[i];
-    bool servo = drive->kind == TT_DRIVE_VELOCITY && drive->max_torque > 0;
     d->qfrc_applied[dof] = drive->kind == TT_DRIVE_TORQUE ? drive->torque : 0;
-    s->servoed[dof] = servo;
-    if (!servo) continue;
-    any = true;
-    s->wanted[dof] = (drive->velocity - d->qvel[dof]) / f->timestep;
-    s->limit[dof] = drive->max_torque;
+    s->servoed[dof] = 0;
+    if (drive->kind == TT_DRIVE_VELOCITY && drive->max_torque > 0) set_servo(p, dof, drive);
+    any = any || s->servoed[dof];
   }
   bool rows = false;
   if (any) find_touched(p);

@@ -140,7 +140,7 @@ class Vehicle(Case):
         moving = self.drive(core, address, 60, left=512, right=512)
         more = self.drive(core, address, 1, left=512, right=512)
         self.assertGreater((more[0] - moving[0]) % 1024, 60)
-        rest = self.drive(core, address, 300)
+        rest = self.drive(core, address, 120)
         self.assertNear(self.drive(core, address, 20), rest, 3)
 
     def test_the_lift_lifts_holds_and_saturates(self):
@@ -182,7 +182,7 @@ class Vehicle(Case):
         self.encoders(core)
         vehicle.wait_line("watchdog: silent for 0.5 s")
         core.drain()
-        for _ in range(300):
+        for _ in range(120):
             last = self.encoders(core)
         for _ in range(10):
             self.assertNear(self.encoders(core), last, 3)
