@@ -110,4 +110,7 @@ typedef struct tt_model {
 /** The timestep as the nearest double, s. */
 double tt_model_timestep(const tt_model *model);
 
+/** Index of an axis' own command of a kind from torque to duty (not of a motor that drives the axis), or −1. */
+int tt_model_axis_command(const tt_model *model, tt_command_kind kind, int axis);
+
 #endif

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """float-udp against the real program: rates, filtering, a restarted controller, and the sample clients."""
-import os
 import pathlib
 import shutil
 import socket
@@ -14,7 +13,6 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from tether_process import ROOT, Tether  # noqa: E402
 
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="tether_state_")
 SENSORS = struct.Struct("<10f")
 ACTUATORS = struct.Struct("<6f")
 

@@ -1,21 +1,17 @@
 #!/usr/bin/env python3
 """lockstep-tcp with `worlds: per-connection`: every client has a world of its own, and notices no other."""
-import os
 import pathlib
 import socket
 import struct
 import sys
-import tempfile
 import threading
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]
+from lockstep_link import FRAME, VELOCITIES, closed, drive, join, receive, velocities  # noqa: E402
 from tether_process import Tether, wait_for  # noqa: E402
 
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="tether_state_")
-FRAME = struct.Struct(">Q10f")
-VELOCITIES = struct.Struct(">10f")
 FRAMES = 300
 
 
@@ -25,34 +21,6 @@ def run(*settings):
     for setting in settings:
         arguments += ["--set", setting]
     return Tether(*arguments)
-
-
-def join(tether):
-    link = socket.create_connection(tether.address("lockstep-tcp"), timeout=20)
-    link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return link
-
-
-def receive(link, size=FRAME.size):
-    data = b""
-    while len(data) < size:
-        piece = link.recv(size - len(data))
-        if not piece:
-            raise EOFError("closed by the simulator")
-        data += piece
-    return data
-
-
-def velocities(n, sign=1):
-    return VELOCITIES.pack(*[sign * 0.5 * ((n // 20 + joint) % 3 - 1) for joint in range(10)])
-
-
-def drive(link, frames, sign=1):
-    stream = receive(link)
-    for n in range(frames):
-        link.sendall(velocities(n, sign))
-        stream += receive(link)
-    return stream
 
 
 def together(jobs):
@@ -69,18 +37,11 @@ def together(jobs):
     return results
 
 
-def closed(link):
-    try:
-        return link.recv(1) == b""
-    except ConnectionResetError:
-        return True
-
-
 class Worlds(unittest.TestCase):
     def test_eight_at_once_byte_for_byte(self):
         with run() as tether:
             links = [join(tether) for _ in range(8)]
-            jobs = [lambda link=link, sign=1 if i < 6 else -1: drive(link, FRAMES, sign)
+            jobs = [lambda link=link, sign=1 if i < 6 else -1: drive(link, FRAMES, sign=sign)
                     for i, link in enumerate(links)]
             streams = together(jobs)
             for link in links:

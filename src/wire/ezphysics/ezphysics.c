@@ -422,7 +422,8 @@ static void measure_round_trip(tt_wire *wire) {
   stats->round_trips++;
 }
 
-/** Mode step: the one answer to the state that was sent. Mode realtime: whatever has arrived. */
+/** Mode step: answers up to that to the newest state (where the world did not wait for one, policies hold and zero, there
+ *  are several). Mode realtime: whatever has arrived. */
 static void take_messages(tt_wire *wire) {
   ezphysics *self = wire->self;
   bool step = self->config->checked_mode == TT_EZ_STEP;
@@ -432,9 +433,8 @@ static void take_messages(tt_wire *wire) {
     tt_wire_received(wire, self->in, size);
     if (!take_message(wire, self->in, size)) return;
     drop_front(self, size);
-    if (!step) continue;
+    if (!step || --self->owed > 0) continue;
     self->answered = true;
-    self->owed--;
     measure_round_trip(wire);
     stop_watch(&self->waiting);
   }

@@ -10,19 +10,11 @@
 
 /* --- opening --- */
 
-/** The joint's own command of `kind`: what this wire orders is raw, so no motor of a robot's file interprets it. */
-static int find_command(const tt_model *model, tt_command_kind kind, int axis) {
-  for (int i = 0; i < model->command_count; i++) {
-    const tt_command *command = &model->commands[i];
-    if (command->part == TT_NO_PART && command->kind == kind && command->index == axis) return i;
-  }
-  return NONE;
-}
-
+/** What this wire orders is raw: no motor of a robot's file interprets it. */
 static tt_ez_axis find_axis(const tt_model *model, int axis) {
-  return (tt_ez_axis){.torque = find_command(model, TT_COMMAND_TORQUE, axis),
-                      .velocity = find_command(model, TT_COMMAND_VELOCITY, axis),
-                      .max_torque = find_command(model, TT_COMMAND_MAX_TORQUE, axis)};
+  return (tt_ez_axis){.torque = tt_model_axis_command(model, TT_COMMAND_TORQUE, axis),
+                      .velocity = tt_model_axis_command(model, TT_COMMAND_VELOCITY, axis),
+                      .max_torque = tt_model_axis_command(model, TT_COMMAND_MAX_TORQUE, axis)};
 }
 
 static tt_status allocate(tt_ez_objects *objects, tt_error *error) {

@@ -21,7 +21,8 @@ typedef struct client {
   tt_tcp *tcp; /* NULL: nobody */
   size_t size; /* bytes in `buffer` */
   bool paused;
-  bool answered;    /* `velocities` are valid and wait for receive */
+  bool answered;    /* it has answered the newest frame */
+  bool ordered;     /* `velocities` are valid and wait for receive */
   uint64_t owed;    /* frames sent that it has not answered */
   uint64_t stale;   /* of those, sent before a reset: their answers are thrown away */
   uint64_t sent_at; /* wall clock, ns, for statistics */
@@ -54,10 +55,7 @@ typedef struct lockstep_tcp {
 /* --- opening --- */
 
 static int velocity_command(const tt_model *model, int axis) {
-  for (int i = 0; i < model->command_count; i++)
-    if (model->commands[i].kind == TT_COMMAND_VELOCITY && model->commands[i].index == axis)
-      return i;
-  return -1;
+  return tt_model_axis_command(model, TT_COMMAND_VELOCITY, axis);
 }
 
 static void add_axis(tt_wire *wire, lockstep_tcp *self, const char *name, const tt_signal *signal) {
@@ -176,7 +174,7 @@ static void lose_client(tt_wire *wire, const char *reason) {
   lockstep_tcp *self = wire->self;
   tt_wire_event(wire, "disconnected %s: %s", tt_tcp_peer(self->client.tcp), reason);
   self->client.tcp = NULL;
-  self->client.answered = false;
+  self->client.answered = self->client.ordered = false;
   wire->state = TT_WIRE_WAITING;
   wire->stats.peer[0] = '\0';
   if (self->on_disconnect == ON_DISCONNECT_RESET) {
@@ -253,7 +251,9 @@ static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size) {
   return true;
 }
 
-/* Takes the next whole answer out of the buffer, past those to frames from before a reset. */
+/* Takes the next whole answer out of the buffer, past those to frames from before a reset. An answer to a frame that
+ * the world has already left behind (policies hold and zero) is obeyed like any other, but the newest frame still wants
+ * its own: else a client that was late once would lag for ever. */
 static void take_answer(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
   client *client = &self->client;
@@ -275,6 +275,10 @@ static void take_answer(tt_wire *wire) {
                    "answers a frame from before a reset");
       continue;
     }
+    if (client->ordered)
+      tt_wire_drop(wire, TT_DROP_SUPERSEDED, tt_tcp_peer(client->tcp), bytes, size, "late");
+    client->ordered = true;
+    if (client->owed > 0) continue;
     client->answered = true;
     measure_round_trip(wire, client);
   }
@@ -307,11 +311,11 @@ static bool must_wait(const tt_wire *wire) {
 static void receive(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
   client *client = &self->client;
-  if (!client->answered) return;
+  if (!client->ordered) return;
   tt_submission submissions[TT_LOCKSTEP_MAX];
   for (int i = 0; i < self->joints; i++)
     submissions[i] = (tt_submission){self->commands[i], client->velocities[i]};
-  client->answered = false;
+  client->answered = client->ordered = false;
   if (tt_wire_submit(wire, submissions, self->joints, NULL) != TT_OK)
     close_client(wire, "the world refused its message");
 }
@@ -339,7 +343,7 @@ static void reset(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
   self->next_counter = 0;
   self->frame_stands = false;
-  self->client.answered = false;
+  self->client.answered = self->client.ordered = false;
   self->client.stale = self->client.owed;
 }
 
