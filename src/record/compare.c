@@ -81,17 +81,42 @@ static void compare_at(comparison *of, uint64_t time) {
   }
 }
 
-/* Every time at which the kept run was sampled: its clock then changed. */
-static tt_status walk(comparison *of) {
-  uint32_t clock = tt_run_log_find(of->kept.log, PREFIX "time");
-  uint64_t end = tt_run_log_duration(of->other.log);
-  tt_run_cursor times;
+/* When a run was sampled: its clock then changed. */
+typedef struct sample_times {
+  tt_run_cursor cursor;
+  uint32_t clock;
+  uint64_t now;
+} sample_times;
+
+static bool open_times(sample_times *times, const tt_run_log *log) {
+  times->clock = tt_run_log_find(log, PREFIX "time");
+  return tt_run_cursor_open(&times->cursor, log);
+}
+
+static bool next_time(sample_times *times) {
   tt_wpilog_record record;
-  if (!tt_run_cursor_open(&times, of->kept.log)) return TT_NOMEM;
-  while (tt_run_cursor_next(&times, &record) == TT_OK && record.timestamp <= end)
-    if (record.entry == clock) compare_at(of, record.timestamp);
-  tt_run_cursor_close(&times);
-  return TT_OK;
+  while (tt_run_cursor_next(&times->cursor, &record) == TT_OK) {
+    if (record.entry != times->clock) continue;
+    times->now = record.timestamp;
+    return true;
+  }
+  return false;
+}
+
+/* Every time at which both were sampled: what the recorder lost of one is no difference. */
+static tt_status walk(comparison *of, tt_error *error) {
+  sample_times kept = {0}, other = {0};
+  bool compared = false;
+  bool opened = open_times(&kept, of->kept.log) && open_times(&other, of->other.log);
+  bool more = opened && next_time(&kept) && next_time(&other);
+  while (more) {
+    if (kept.now == other.now) compare_at(of, kept.now), compared = true;
+    more = kept.now <= other.now ? next_time(&kept) : next_time(&other);
+  }
+  tt_run_cursor_close(&kept.cursor);
+  tt_run_cursor_close(&other.cursor);
+  if (!opened) return tt_fail(error, TT_NOMEM, "out of memory");
+  return compared ? TT_OK : tt_fail(error, TT_DIFFERS, "the runs have no sample at the same time");
 }
 
 tt_status tt_compare_runs(const tt_run_log *kept, const tt_run_log *other,
@@ -103,7 +128,7 @@ tt_status tt_compare_runs(const tt_run_log *kept, const tt_run_log *other,
                 list_signals(&of, tolerances, tolerance_count);
   tt_status status = opened ? check_names(&of, tolerances, tolerance_count, error)
                             : tt_fail(error, TT_NOMEM, "out of memory");
-  if (status == TT_OK && walk(&of) != TT_OK) status = tt_fail(error, TT_NOMEM, "out of memory");
+  if (status == TT_OK) status = walk(&of, error);
   tt_run_cursor_close(&of.kept);
   tt_run_cursor_close(&of.other);
   free(of.kept_entries);

@@ -40,7 +40,7 @@ struct tt_recorder {
   const tt_model *model;
   const tt_signal_entry *signals;
   int signal_count;
-  uint64_t period_steps, next_step;
+  uint64_t period_steps, next_step, published;
   tt_field field;
   uint64_t size_cap;
   bool realtime;
@@ -81,6 +81,8 @@ static void publish(tt_observer *observer, const tt_view *view) {
   if (view->total_step < recorder->next_step) return;
   recorder->next_step = view->total_step + recorder->period_steps;
   tt_view_queue_push(recorder->views, view);
+  /* A fast world would fill the queue before the writer wakes by itself. */
+  if (++recorder->published % (QUEUE_VIEWS / 4) == 0) pthread_cond_signal(&recorder->wanted);
 }
 
 /* Waits for the disk where the pace allows it; false when the entry can't be kept. */
