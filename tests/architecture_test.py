@@ -28,6 +28,7 @@ ALLOWED = {
     "web": {"config/schema.h", "control", "core", "net", "record", "store", "telemetry", "wire/wire.h"},
     "wire": {"config/schema.h", "core", "net"},
 }
+MAP = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -86,6 +87,20 @@ class Architecture(unittest.TestCase):
                 if text:
                     wrong.append(f"{path.relative_to(ROOT)}:{line}: {text}")
         self.assertEqual(wrong, [], "\n" + "\n".join(wrong))
+
+    def test_every_room_says_what_it_is_for(self):
+        for room in ALLOWED:
+            head = (SOURCE / room / "CMakeLists.txt").read_text(encoding="utf-8")
+            self.assertRegex(head, rf"\A# {room}: .+\n# May not know: .+\.\n", room)
+            self.assertIn(f"`src/{room}", MAP, "docs/architecture.md has no such room")
+
+    def test_the_map_names_what_there_is(self):
+        for name in re.findall(r"`((?:src|tests|web|core|docs)/[\w./]+)`", MAP):
+            self.assertTrue((ROOT / name).exists() or (SOURCE / name).exists(), name)
+        for name, path in re.findall(r"`(\w+)\(\)`(?:\s+(?:in|\()\s*`([\w./]+)`)?", MAP):
+            files = [ROOT / path] if path else [file for file in sources() if file.suffix == ".c"]
+            defined = re.compile(rf"^(?:\w.*[ *]|){name}\(", re.MULTILINE)
+            self.assertTrue(any(defined.search(file.read_text(encoding="utf-8")) for file in files), f"{name}() in {path or 'src'}")
 
     def test_the_check_finds_what_is_wrong(self):
         cases = [
