@@ -30,7 +30,7 @@ static void place(tt_world *world, const tt_command *command) {
   }
 }
 
-static void obey(tt_world *world, const tt_command *command, double value) {
+static void obey(tt_world *world, const char *source, const tt_command *command, double value) {
   if (command->part != TT_NO_PART) return; /* the part reads it when it actuates */
   switch (command->kind) {
     case TT_COMMAND_TORQUE:
@@ -43,7 +43,7 @@ static void obey(tt_world *world, const tt_command *command, double value) {
       else
         world->reset_robot[command->robot] = true;
       break;
-    case TT_COMMAND_PAUSE: world->paused = value != 0; break;
+    case TT_COMMAND_PAUSE: tt_world_set_paused(world, source, value != 0); break;
     case TT_COMMAND_MATCH_TIMER:
       if (value != 0) world->match_start = world->match_start == TT_NEVER ? world->step : TT_NEVER;
       break;
@@ -76,7 +76,7 @@ tt_status tt_world_apply(tt_world *world, const char *source, const tt_submissio
     world->accepted[submissions[i].command] = world->sequence;
   }
   for (int i = 0; i < count; i++)
-    obey(world, &world->model->commands[submissions[i].command], submissions[i].value);
+    obey(world, source, &world->model->commands[submissions[i].command], submissions[i].value);
   world->drives_stale = true;
   return TT_OK;
 }

@@ -19,18 +19,18 @@ static void set_stopped(tt_world *world, const tt_mail *mail) {
     tt_world_make_safe(world, mail->source, &i, 1);
 }
 
-static void set_paused(tt_world *world, const tt_mail *mail) {
-  if (world->paused == (mail->value != 0)) return;
+void tt_world_set_paused(tt_world *world, const char *source, bool paused) {
+  if (world->paused == paused) return;
   if (world->player && world->paused && world->total_steps >= world->player->steps)
     tt_world_seek(world, 0); /* once more */
-  world->paused = mail->value != 0;
-  tt_world_event(world, mail->source, world->paused ? "paused" : "resumed");
+  world->paused = paused;
+  tt_world_event(world, source, paused ? "paused" : "resumed");
 }
 
 static void open_mail(tt_world *world, tt_mail *mail) {
   mail->source[sizeof mail->source - 1] = 0;
   switch (mail->kind) {
-    case TT_MAIL_PAUSE: set_paused(world, mail); break;
+    case TT_MAIL_PAUSE: tt_world_set_paused(world, mail->source, mail->value != 0); break;
     case TT_MAIL_STEP:
       world->ticks_to_make += mail->value > 0 && mail->value < 1e9 ? (uint64_t)mail->value : 0;
       break;
@@ -52,6 +52,10 @@ static void open_mail(tt_world *world, tt_mail *mail) {
                          NULL) != TT_OK)
         tt_log_warning("%s: command %d refused: %g is out of its range", mail->source, mail->index,
                        mail->value);
+      break;
+    case TT_MAIL_TELL:
+      mail->text[sizeof mail->text - 1] = 0;
+      tt_world_event(world, mail->source, "%s", mail->text);
       break;
     case TT_MAIL_TAP: world->tap = mail->index < world->wire_count ? mail->index : -1; break;
     case TT_MAIL_QUIT: world->quit = true; break;

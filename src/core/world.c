@@ -188,18 +188,24 @@ static void reset(tt_world *world, int robot) {
   publish(world);
 }
 
+/* A reset, and with it whatever was asked of the same kind. */
+static void answer_reset(tt_world *world, int robot) {
+  if (robot == TT_NO_ROBOT) {
+    world->reset_world = false;
+    memset(world->reset_robot, 0, (size_t)world->model->robot_count * sizeof(bool));
+  } else {
+    world->reset_robot[robot] = false;
+  }
+  reset(world, robot);
+}
+
 /* Does the resets that were asked for; true if there was one, since its frame 0 wants an answer. */
 bool tt_world_apply_resets(tt_world *world) {
   bool any = world->reset_world;
-  if (world->reset_world) {
-    world->reset_world = false;
-    memset(world->reset_robot, 0, (size_t)world->model->robot_count * sizeof(bool));
-    reset(world, TT_NO_ROBOT);
-  }
+  if (world->reset_world) answer_reset(world, TT_NO_ROBOT);
   for (int r = 0; r < world->model->robot_count; r++) {
     if (!world->reset_robot[r]) continue;
-    world->reset_robot[r] = false;
-    reset(world, r);
+    answer_reset(world, r);
     any = true;
   }
   return any;
@@ -322,11 +328,7 @@ tt_status tt_world_apply_entry(tt_world *world, const tt_entry *entry) {
     case TT_ENTRY_RESET:
       if (entry->robot < TT_NO_ROBOT || entry->robot >= world->model->robot_count)
         return TT_BAD_MESSAGE;
-      if (entry->robot == TT_NO_ROBOT)
-        world->reset_world = true;
-      else
-        world->reset_robot[entry->robot] = true;
-      tt_world_apply_resets(world);
+      answer_reset(world, entry->robot); /* that one: what else was asked has its own entry */
       return TT_OK;
     case TT_ENTRY_EVENT:
     case TT_ENTRY_HASH: return TT_OK;
@@ -339,7 +341,9 @@ tt_status tt_world_tick(tt_world *world, tt_error *error) {
   receive(world);
   if (world->quit) return TT_OK;
   for (uint64_t left = world->spec.io_steps; left > 0; left--) {
+    uint32_t epoch = world->epoch;
     supervise(world);
+    if (world->epoch != epoch) left = world->spec.io_steps; /* a replay: here the run diverged */
     actuate(world);
     if (step(world, left == 1, &reason) != TT_OK) return diverged(world, &reason, error);
   }

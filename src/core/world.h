@@ -125,6 +125,7 @@ typedef enum tt_mail_kind {
   TT_MAIL_RESET,    /**< robot `index`, or the world if TT_NO_ROBOT */
   TT_MAIL_STOP_ALL, /**< e-stop: value 1 sets every command safe and refuses others until value 0 */
   TT_MAIL_COMMAND,  /**< command `index` gets `value` (checked like any other) */
+  TT_MAIL_TELL, /**< something for people that others decided, as an event of `source`: `text` */
   TT_MAIL_TAP,  /**< show the messages of wire `index` (tt_world_take_tapped), or of none: −1 */
   TT_MAIL_QUIT, /**< ends tt_world_run() with TT_OK */
 } tt_mail_kind;
@@ -133,6 +134,7 @@ typedef struct tt_mail {
   int index;
   double value;
   char source[32]; /**< "web", "signal", … for the journal */
+  char text[240];  /**< of TT_MAIL_TELL */
 } tt_mail;
 /** Any thread; never blocks; TT_FULL when 1,024 are waiting. */
 tt_status tt_world_post(tt_world *world, const tt_mail *mail);

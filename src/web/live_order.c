@@ -1,12 +1,16 @@
 #include "web/live_order.h"
 
+#include <glib.h>
 #include <json-c/json.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MOST_DEPTH 8
-#define DEFAULT_RATE 10 /* Hz */
+#define DEFAULT_RATE 10   /* Hz */
+#define LONGEST_LINE 90   /* bytes of each text of a trial */
+#define LONGEST_TRIAL 1e9 /* s */
 
 /* An order on its way from JSON. */
 typedef struct reading {
@@ -197,6 +201,44 @@ static tt_status read_joystick(const reading *of) {
   return TT_OK;
 }
 
+/* What people wrote, on one line and not too long; "" where it is left out. The caller's to g_free(). */
+static char *read_line(const reading *of, const char *key) {
+  struct json_object *value;
+  const char *text = "";
+  if (json_object_object_get_ex(of->from, key, &value) &&
+      json_object_is_type(value, json_type_string))
+    text = json_object_get_string(value);
+  size_t length = strlen(text);
+  if (length > LONGEST_LINE)
+    for (length = LONGEST_LINE; (text[length] & 0xc0) == 0x80;) length--; /* whole characters */
+  char *line = g_strndup(text, length);
+  for (char *c = line; *c; c++)
+    if ((unsigned char)*c < ' ') *c = ' ';
+  return line;
+}
+
+/* The trial is the page's: who drives, and what starts and stops it. The run only notes it. */
+static tt_status read_trial(const reading *of) {
+  double time;
+  TT_TRY(read_number(of, "time", 0, &time));
+  char *action = read_line(of, "action");
+  char *why = read_line(of, "why"), *driver = read_line(of, "driver");
+  char *text = of->to->trial;
+  size_t size = sizeof of->to->trial;
+  of->to->kind = TT_ORDER_TRIAL;
+  if (!strcmp(action, "start"))
+    snprintf(text, size, "started by %s, driver %s", why, driver);
+  else if (!strcmp(action, "stop"))
+    snprintf(text, size, "stopped by %s after %.3f s, driver %s", why,
+             fmax(0, fmin(time, LONGEST_TRIAL)), driver);
+  else if (!strcmp(action, "void"))
+    snprintf(text, size, "void: %s", why);
+  g_free(action);
+  g_free(why);
+  g_free(driver);
+  return *text ? TT_OK : refuse(of, "action", "start, stop or void");
+}
+
 static tt_status read_phantom(const reading *of) {
   struct json_object *value;
   of->to->kind = TT_ORDER_ADD_PHANTOM;
@@ -219,7 +261,7 @@ static tt_status read_order(reading *of) {
   } types[] = {
       {"ack", read_acknowledge},   {"subscribe", read_subscribe}, {"control", read_control},
       {"command", read_command},   {"monitor", read_monitor},     {"contacts", read_contacts},
-      {"joystick", read_joystick}, {"phantom", read_phantom},
+      {"joystick", read_joystick}, {"phantom", read_phantom},     {"trial", read_trial},
   };
   struct json_object *named;
   char type[16];

@@ -15,6 +15,7 @@
 
 #define TT_LIVE_MOST_SIGNALS 256  /**< of one subscription */
 #define TT_LIVE_MOST_COMMANDS 512 /**< of one order */
+#define TT_LIVE_LONGEST_TRIAL 240 /**< with the end of the text */
 
 typedef enum tt_live_order_kind {
   TT_ORDER_ACKNOWLEDGE,
@@ -24,6 +25,7 @@ typedef enum tt_live_order_kind {
   TT_ORDER_MONITOR,
   TT_ORDER_CONTACTS,
   TT_ORDER_JOYSTICK,
+  TT_ORDER_TRIAL,
   TT_ORDER_ADD_PHANTOM,
   TT_ORDER_REMOVE_PHANTOM,
 } tt_live_order_kind;
@@ -50,10 +52,11 @@ typedef struct tt_live_order {
       } values[TT_LIVE_MOST_COMMANDS];
       int count;
     } command;
-    int wire;      /**< monitor: index or −1 */
-    bool on;       /**< contacts */
-    int phantom;   /**< remove */
-    char run[256]; /**< add a phantom */
+    int wire;                          /**< monitor: index or −1 */
+    bool on;                           /**< contacts */
+    int phantom;                       /**< remove */
+    char trial[TT_LIVE_LONGEST_TRIAL]; /**< what is to be noted of it, one line */
+    char run[256];                     /**< add a phantom */
     struct {
       char core[64]; /**< address; "": off */
       int values[TT_JOYSTICK_VALUES];

@@ -57,6 +57,20 @@ static void test_joystick(void **state) {
   assert_string_equal(order.joystick.core, "");
 }
 
+static void test_trials(void **state) {
+  (void)state;
+  accept("{\"type\":\"trial\",\"action\":\"start\",\"why\":\"hand\",\"driver\":\"Ada\\nL.\"}");
+  assert_int_equal(order.kind, TT_ORDER_TRIAL);
+  assert_string_equal(order.trial, "started by hand, driver Ada L.");
+  accept("{\"type\":\"trial\",\"action\":\"stop\",\"why\":\"x > 1\",\"driver\":\"\",\"time\":2.5}");
+  assert_string_equal(order.trial, "stopped by x > 1 after 2.500 s, driver ");
+  char text[400] = "{\"type\":\"trial\",\"action\":\"void\",\"why\":\"x";
+  for (int i = 0; i < 100; i++) strcat(text, "\xc3\xa4");
+  accept(strcat(text, "\"}"));
+  assert_int_equal(strlen(order.trial), strlen("void: x") + 88); /* no half of a character */
+  refuse("{\"type\":\"trial\",\"action\":\"win\"}", "start, stop or void");
+}
+
 static void test_wrong_orders(void **state) {
   (void)state;
   refuse("", "one JSON object");
@@ -83,6 +97,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_orders),
       cmocka_unit_test(test_joystick),
+      cmocka_unit_test(test_trials),
       cmocka_unit_test(test_wrong_orders),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

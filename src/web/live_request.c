@@ -26,6 +26,14 @@ static void subscribe(tt_live_page *page, const tt_live_order *order) {
     plot->signals[i] = entries[order->subscribe.signals[i]].signal;
 }
 
+static void note(tt_live_page *page, const char *source, const char *text) {
+  tt_mail mail = {.kind = TT_MAIL_TELL};
+  g_strlcpy(mail.source, source, sizeof mail.source);
+  g_strlcpy(mail.text, text, sizeof mail.text);
+  if (tt_world_post(page->live->world, &mail) != TT_OK)
+    tt_live_page_say(page, tt_live_error("the world is busy; try again"));
+}
+
 static void obey(tt_live_page *page, const tt_live_order *order) {
   switch (order->kind) {
     case TT_ORDER_ACKNOWLEDGE: acknowledge(page, order); break;
@@ -46,6 +54,7 @@ static void obey(tt_live_page *page, const tt_live_order *order) {
     case TT_ORDER_JOYSTICK:
       tt_live_joystick_set(page, order->joystick.core, order->joystick.values);
       break;
+    case TT_ORDER_TRIAL: note(page, "trial", order->trial); break;
     case TT_ORDER_ADD_PHANTOM: tt_live_phantom_add(page, order->run); break;
     case TT_ORDER_REMOVE_PHANTOM: tt_live_phantom_remove(page, order->phantom); break;
   }

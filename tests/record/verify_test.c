@@ -47,8 +47,26 @@ static tt_world *assemble(const tt_scene *scene, const tt_physics *physics) {
   return world;
 }
 
-/* A few commands within their ranges, now and then a reset. */
-static void random_inputs(tt_world *world, uint64_t *state) {
+/* What is posted before each tick. */
+typedef void post_inputs(tt_world *world, int tick, void *context);
+
+static void post_command(tt_world *world, const char *name, double value) {
+  int command;
+  tt_error error = {.text = ""};
+  if (tt_names_find_command(tt_world_names(world), name, TT_NO_ROBOT, "test", &command, &error) !=
+      TT_OK)
+    fail_msg("%s", error.text);
+  tt_world_post(world, &(tt_mail){TT_MAIL_COMMAND, command, value, "test", ""});
+}
+
+static void post_reset(tt_world *world, int robot) {
+  tt_world_post(world, &(tt_mail){TT_MAIL_RESET, robot, 0, "test", ""});
+}
+
+/* A few commands within their ranges, now and then a reset. `context`: the state of the random numbers. */
+static void random_inputs(tt_world *world, int tick, void *context) {
+  (void)tick;
+  uint64_t *state = context;
   const tt_model *model = tt_world_model(world);
   int count = (int)(next_random(state) % 4);
   for (int i = 0; i < count; i++) {
@@ -57,21 +75,18 @@ static void random_inputs(tt_world *world, uint64_t *state) {
     double lower = command->lower < -5 ? -5 : command->lower;
     double upper = command->upper > 5 ? 5 : command->upper;
     double value = between(state, lower, upper);
-    tt_world_post(world, &(tt_mail){TT_MAIL_COMMAND, index, value, "random"});
+    tt_world_post(world, &(tt_mail){TT_MAIL_COMMAND, index, value, "random", ""});
   }
-  if (next_random(state) % 20 == 0) {
-    int robot = (int)(next_random(state) % (uint64_t)(model->robot_count + 1)) - 1;
-    tt_world_post(world, &(tt_mail){TT_MAIL_RESET, robot, 0, "random"});
-  }
+  if (next_random(state) % 20 == 0)
+    post_reset(world, (int)(next_random(state) % (uint64_t)(model->robot_count + 1)) - 1);
 }
 
-static void record(const tt_scene *scene, const tt_physics *physics, uint64_t seed,
-                   const char *path) {
+static void record(const tt_scene *scene, const tt_physics *physics, const char *path,
+                   post_inputs *inputs, void *context) {
   tt_world *world = assemble(scene, physics);
   tt_recorder *recorder;
   tt_error error = {.text = ""};
   tt_recorder_options options = {.path = path, .run = "{}"};
-  uint64_t state = seed;
   if (tt_recorder_open(&options, tt_world_model(world), tt_world_names(world), &recorder, &error) !=
       TT_OK)
     fail_msg("%s", error.text);
@@ -79,7 +94,7 @@ static void record(const tt_scene *scene, const tt_physics *physics, uint64_t se
   tt_world_add_journal(world, tt_recorder_journal(recorder));
   tt_world_start(world);
   for (int i = 0; i < TICKS; i++) {
-    random_inputs(world, &state);
+    inputs(world, i, context);
     if (tt_world_tick(world, &error) != TT_OK) break; /* diverged: the run ends there */
   }
   tt_world_detach(world);
@@ -115,17 +130,17 @@ static tt_run_log *open_log(const char *path) {
   return log;
 }
 
+/* Records a run and repeats it: the same, bit for bit. */
 static void check_run(const tt_scene *scene, const tt_physics *recorded, const tt_physics *repeated,
-                      uint64_t seed) {
+                      post_inputs *inputs, void *context) {
   char path[] = "/tmp/tether_verify_XXXXXX", signal[300];
   close(mkstemp(path));
-  record(scene, recorded, seed, path);
+  record(scene, recorded, path, inputs, context);
   tt_run_log *log = open_log(path);
   tt_replay_result result = repeat(scene, repeated, log, signal, sizeof signal);
   if (!result.identical)
-    fail_msg("%s, seed %llu: differs after step %llu (%s) in %s", scene->path,
-             (unsigned long long)seed, (unsigned long long)result.first_step, result.reason,
-             signal);
+    fail_msg("%s: differs after step %llu (%s) in %s; the log is %s", scene->path,
+             (unsigned long long)result.first_step, result.reason, signal, path);
   assert_true(result.hashes >= 1);
   tt_run_log_close(log);
   unlink(path);
@@ -136,8 +151,10 @@ static void check_scene(const char *name, int runs) {
   tt_scene *scene = load(name);
   tt_world *pattern = assemble(scene, NULL);
   const tt_physics *physics = tt_world_physics(pattern);
-  for (int i = 0; i < runs; i++)
-    check_run(scene, physics, i == 1 ? NULL : physics, (uint64_t)i + 1);
+  for (int i = 0; i < runs; i++) {
+    uint64_t state = (uint64_t)i + 1;
+    check_run(scene, physics, i == 1 ? NULL : physics, random_inputs, &state);
+  }
   tt_world_free(pattern);
   tt_scene_free(scene);
 }
@@ -155,31 +172,62 @@ static void random_runs_are_identical(void **state) {
   free(names);
 }
 
+/* ---- resets ---- */
+
+static const char two_robots[] =
+    "timestep: 1/1000 s\nio_period: 10 ms\npace: fast\non_divergence: reset\n"
+    "robots:\n"
+    "  - {robot: frc2011, name: red, alliance: red, x: -2 m}\n"
+    "  - {robot: frc2011, name: blue, alliance: blue, x: 2 m}\n";
+
+static tt_scene *parse(const char *text) {
+  tt_scene *scene;
+  tt_error error = {.text = ""};
+  if (tt_scene_parse(TETHER_SOURCE_DIR "/scenes/test.yaml", text, strlen(text), NULL, 0, &scene,
+                     &error) != TT_OK)
+    fail_msg("%s", error.text);
+  return scene;
+}
+
+/* Two robots, or a robot and the world, in one tick, by command and by mail, in either order. */
+static void resets_together(tt_world *world, int tick, void *context) {
+  (void)context;
+  post_command(world, "red/left_track.torque", 3);
+  if (tick == 5) post_command(world, "blue/reset", 1);
+  if (tick == 5) post_reset(world, 0);
+  if (tick == 9) post_reset(world, 1);
+  if (tick == 9) post_command(world, "red/reset", 1);
+  if (tick == 13) post_reset(world, 0);
+  if (tick == 13) post_reset(world, TT_NO_ROBOT);
+  if (tick == 13) post_command(world, "blue/reset", 1);
+}
+
+/* Torque without measure; what is commanded after it diverged stands before the reset in the journal. */
+static void too_much(tt_world *world, int tick, void *context) {
+  uint32_t *epoch = context;
+  *epoch = tt_world_view(world)->epoch;
+  if (tick == 3) post_command(world, "joint:red/arm.torque", 9e6);
+  if (tick > 3) post_command(world, "blue/left_track.torque", 0.1 * tick);
+}
+
+static void resets_are_repeated_in_their_order(void **state) {
+  (void)state;
+  uint32_t epoch = 0;
+  tt_scene *scene = parse(two_robots);
+  tt_world *pattern = assemble(scene, NULL);
+  check_run(scene, tt_world_physics(pattern), tt_world_physics(pattern), resets_together, NULL);
+  check_run(scene, tt_world_physics(pattern), tt_world_physics(pattern), too_much, &epoch);
+  assert_true(epoch >= 1); /* it did diverge */
+  tt_world_free(pattern);
+  tt_scene_free(scene);
+}
+
 /* ---- one changed input ---- */
 
-/* A run with one input: torque on the arm from the twentieth tick on. */
-static void record_one_input(const tt_scene *scene, const tt_physics *physics, const char *path,
-                             int *command) {
-  tt_world *world = assemble(scene, physics);
-  tt_recorder *recorder;
-  tt_error error = {.text = ""};
-  tt_recorder_options options = {.path = path, .run = "{}"};
-  if (tt_recorder_open(&options, tt_world_model(world), tt_world_names(world), &recorder, &error) !=
-      TT_OK)
-    fail_msg("%s", error.text);
-  tt_world_add_observer(world, tt_recorder_observer(recorder));
-  tt_world_add_journal(world, tt_recorder_journal(recorder));
-  assert_int_equal(
-      tt_names_find_command(tt_world_names(world), "arm.torque", 0, "test", command, &error),
-      TT_OK);
-  tt_world_start(world);
-  for (int i = 0; i < TICKS; i++) {
-    if (i == 20) tt_world_post(world, &(tt_mail){TT_MAIL_COMMAND, *command, 1.5, "test"});
-    assert_int_equal(tt_world_tick(world, &error), TT_OK);
-  }
-  tt_world_detach(world);
-  tt_recorder_close(recorder);
-  tt_world_free(world);
+/* Torque on the arm from the twentieth tick on. */
+static void one_input(tt_world *world, int tick, void *context) {
+  (void)context;
+  if (tick == 20) post_command(world, "arm.torque", 1.5);
 }
 
 /* Changes the one command of the journal in the file; gives the step at which it took effect. */
@@ -212,12 +260,11 @@ static uint64_t change_input(const char *path, double value) {
 static void a_changed_input_is_found(void **state) {
   (void)state;
   char path[] = "/tmp/tether_verify_XXXXXX", signal[300];
-  int command;
   close(mkstemp(path));
   tt_scene *scene = load("frc2011");
   tt_world *pattern = assemble(scene, NULL);
   const tt_physics *physics = tt_world_physics(pattern);
-  record_one_input(scene, physics, path, &command);
+  record(scene, physics, path, one_input, NULL);
   tt_run_log *log = open_log(path);
   assert_true(repeat(scene, physics, log, signal, sizeof signal).identical);
   tt_run_log_close(log);
@@ -237,6 +284,7 @@ static void a_changed_input_is_found(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_runs_are_identical),
+      cmocka_unit_test(resets_are_repeated_in_their_order),
       cmocka_unit_test(a_changed_input_is_found),
   };
   tt_log_set_level(TT_LOG_ERROR);

@@ -218,4 +218,7 @@ export type PageMessage =
   | {type: 'monitor'; wire: number}
   | ({type: 'joystick'; core: string} & JoystickControls)
   | {type: 'joystick'; core: null}
-  | {type: 'phantom'; add?: string; remove?: number};
+  | {type: 'phantom'; add?: string; remove?: number}
+  | {type: 'trial'; action: 'start'; why: string; driver: string}
+  | {type: 'trial'; action: 'stop'; why: string; driver: string; time: number}
+  | {type: 'trial'; action: 'void'; why: string};

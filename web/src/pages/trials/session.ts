@@ -1,6 +1,7 @@
 // session.ts: one trial from start to stop, and what is kept of it.
 import {signal} from '@preact/signals';
 import {request} from '../../http';
+import {send} from '../../live/connection';
 import {control} from '../../live/control';
 import {lastValue, ring, want} from '../../live/samples';
 import {hello, live, model, notify, status} from '../../live/store';
@@ -75,6 +76,7 @@ function run(time: number): void {
   checked = time;
   startedDate = new Date().toISOString();
   phase.value = 'running';
+  send({type: 'trial', action: 'start', why: startBy.peek(), driver: driver.peek().trim()});
 }
 
 /** By hand: starts one that waits for motion, or stops one that runs. */
@@ -84,6 +86,7 @@ export function byHand(): void {
 }
 
 export function abort(why: string): void {
+  if (phase.peek() === 'running') send({type: 'trial', action: 'void', why});
   end('idle');
   notify(why, 'error');
 }
@@ -130,6 +133,7 @@ function finish(time: number, by: StopBy): void {
     discarded: false,
   };
   end('done');
+  send({type: 'trial', action: 'stop', why: trial.condition || 'hand', driver: trial.driver, time: trial.time});
   last.value = {...trial, id: 0};
   waiting.value = [...waiting.peek(), trial];
   void storeWaiting();
