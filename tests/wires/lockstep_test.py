@@ -2,6 +2,7 @@
 """lockstep-tcp against the real program: frames, restarts, refusals, policies, and the sample clients."""
 import pathlib
 import random
+import re
 import select
 import shutil
 import socket
@@ -94,6 +95,20 @@ class Lockstep(unittest.TestCase):
             with join(tether) as link:
                 drive(link, 5)
             self.assertEqual(tether.wait_exit(), 0)
+
+    def test_every_answer_gets_its_frame_before_a_client_is_gone(self):
+        ends = set()
+        for _ in range(5):
+            with run("wires.lockstep-tcp.on_disconnect=exit", "wires.lockstep-tcp.steps_per_frame=1") as tether:
+                with join(tether) as link:
+                    receive(link)
+                    link.sendall(b"".join(velocities(n) for n in range(50)))
+                    link.shutdown(socket.SHUT_WR)
+                    while link.recv(65536):
+                        pass
+                self.assertEqual(tether.wait_exit(), 0)
+                ends.add(re.search(r"([\d.]+) s simulated", tether.text())[1])
+        self.assertEqual(ends, {"0.083"})  # 50 steps of 1/600 s
 
     def test_the_originals_option_sets_the_port(self):
         with socket.socket() as probe:

@@ -23,6 +23,7 @@ typedef struct client {
   bool paused;
   bool answered;    /* it has answered the newest frame */
   bool ordered;     /* `velocities` are valid and wait for receive */
+  bool left;        /* it is gone, but what it had answered is still obeyed; `tcp` is NULL */
   uint64_t owed;    /* frames sent that it has not answered */
   uint64_t stale;   /* of those, sent before a reset: their answers are thrown away */
   uint64_t sent_at; /* wall clock, ns, for statistics */
@@ -172,9 +173,8 @@ static void send_frame(tt_wire *wire) {
 
 static void lose_client(tt_wire *wire, const char *reason) {
   lockstep_tcp *self = wire->self;
-  tt_wire_event(wire, "disconnected %s: %s", tt_tcp_peer(self->client.tcp), reason);
-  self->client.tcp = NULL;
-  self->client.answered = self->client.ordered = false;
+  tt_wire_event(wire, "disconnected %s: %s", wire->stats.peer, reason);
+  self->client = (client){0};
   wire->state = TT_WIRE_WAITING;
   wire->stats.peer[0] = '\0';
   if (self->on_disconnect == ON_DISCONNECT_RESET) {
@@ -189,13 +189,14 @@ static void close_client(tt_wire *wire, const char *reason) {
   lockstep_tcp *self = wire->self;
   tt_tcp *tcp = self->client.tcp;
   lose_client(wire, reason);
-  tt_tcp_close(tcp, reason);
+  if (tcp) tt_tcp_close(tcp, reason);
 }
 
 static void on_open(void *context, tt_tcp *tcp) {
   tt_wire *wire = context;
   lockstep_tcp *self = wire->self;
-  if (self->client.tcp && tt_tcp_closed(self->client.tcp)) close_client(wire, "closed by peer");
+  if (self->client.left || (self->client.tcp && tt_tcp_closed(self->client.tcp)))
+    close_client(wire, "closed by peer");
   if (self->client.tcp) {
     tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0,
                  "%s is connected; one client at a time", tt_tcp_peer(self->client.tcp));
@@ -209,10 +210,15 @@ static void on_open(void *context, tt_tcp *tcp) {
   if (self->frame_stands) send_frame(wire);
 }
 
+/* Whether the end comes together with the last answer or after its tick is chance; what the world does is not: every
+ * answer that came gets its tick. */
 static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   tt_wire *wire = context;
   lockstep_tcp *self = wire->self;
-  if (tcp == self->client.tcp) lose_client(wire, reason);
+  if (tcp != self->client.tcp) return;
+  self->client.tcp = NULL;
+  self->client.left = self->client.answered;
+  if (!self->client.left) lose_client(wire, reason);
 }
 
 /* --- receiving --- */
@@ -230,7 +236,7 @@ static void measure_round_trip(tt_wire *wire, const client *client) {
 /* All fields finite and in range; otherwise the connection ends. */
 static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size) {
   lockstep_tcp *self = wire->self;
-  const char *peer = tt_tcp_peer(self->client.tcp);
+  const char *peer = wire->stats.peer;
   int field;
   if (tt_lockstep_decode_velocities(bytes, self->joints, self->client.velocities, &field) !=
       TT_OK) {
@@ -271,12 +277,12 @@ static void take_answer(tt_wire *wire) {
     }
     if (client->stale) {
       client->stale--;
-      tt_wire_drop(wire, TT_DROP_STALE, tt_tcp_peer(client->tcp), bytes, size,
+      tt_wire_drop(wire, TT_DROP_STALE, wire->stats.peer, bytes, size,
                    "answers a frame from before a reset");
       continue;
     }
     if (client->ordered)
-      tt_wire_drop(wire, TT_DROP_SUPERSEDED, tt_tcp_peer(client->tcp), bytes, size, "late");
+      tt_wire_drop(wire, TT_DROP_SUPERSEDED, wire->stats.peer, bytes, size, "late");
     client->ordered = true;
     if (client->owed > 0) continue;
     client->answered = true;
@@ -330,10 +336,10 @@ static void send_positions(tt_wire *wire, const tt_view *view) {
     self->frame.positions[i] = self->wraps[i] ? tt_wrap_angle(position) : (float)position;
   }
   self->frame_stands = true;
-  if (!self->client.tcp) return;
-  send_frame(wire);
-  if (!self->client.tcp) return;
+  if (self->client.tcp) send_frame(wire);
+  if (!self->client.tcp && !self->client.left) return;
   take_answer(wire); /* it may have sent several sets at once */
+  if (self->client.left && !self->client.answered) lose_client(wire, "closed by peer");
   if (self->client.tcp) set_paused(&self->client, self->client.size > ENOUGH_BYTES);
 }
 
@@ -341,6 +347,7 @@ static void send_positions(tt_wire *wire, const tt_view *view) {
 
 static void reset(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
+  if (self->client.left) close_client(wire, "closed by peer");
   self->next_counter = 0;
   self->frame_stands = false;
   self->client.answered = self->client.ordered = false;
