@@ -1,5 +1,6 @@
 #include "record/run_json.h"
 
+#include "core/json.h"
 #include "record/export.h"
 
 #include <math.h>
@@ -9,28 +10,24 @@
 
 #define MOST_EVENTS 10000
 
-static void add_text(struct json_object *to, const char *key, const char *value) {
-  json_object_object_add(to, key, json_object_new_string(value));
-}
-
 static void add_count(struct json_object *to, const char *key, uint64_t value) {
   json_object_object_add(to, key, json_object_new_int64((int64_t)value));
 }
 
 struct json_object *tt_run_facts_json(const char *id, const tt_run_facts *facts, bool recording) {
   struct json_object *run = json_object_new_object();
-  add_text(run, "id", id);
-  add_text(run, "scene", facts->scene);
-  add_text(run, "started", facts->started);
-  add_text(run, "run", facts->run);
-  add_text(run, "telemetry", facts->telemetry);
+  tt_json_add_text(run, "id", id);
+  tt_json_add_text(run, "scene", facts->scene);
+  tt_json_add_text(run, "started", facts->started);
+  tt_json_add_text(run, "run", facts->run);
+  tt_json_add_text(run, "telemetry", facts->telemetry);
   json_object_object_add(run, "duration", json_object_new_double(facts->duration));
   add_count(run, "size", facts->size);
-  add_text(run, "outcome", recording ? "recording" : facts->outcome);
+  tt_json_add_text(run, "outcome", recording ? "recording" : facts->outcome);
   json_object_object_add(run, "recording", json_object_new_boolean(recording));
   add_count(run, "received", facts->received);
   add_count(run, "dropped", facts->dropped);
-  add_text(run, "drops", facts->drops);
+  tt_json_add_text(run, "drops", facts->drops);
   add_count(run, "lateTicks", facts->late_ticks);
   add_count(run, "samplesLost", facts->samples_lost);
   return run;
@@ -55,8 +52,8 @@ static void add_signals(const tt_run_log *log, struct json_object *run) {
     struct json_object *signal = json_object_new_object();
     struct json_object *metadata = json_tokener_parse(entries[i].metadata);
     signal_name(&entries[i], name, sizeof name);
-    add_text(signal, "name", name);
-    add_text(
+    tt_json_add_text(signal, "name", name);
+    tt_json_add_text(
         signal, "unit",
         json_object_object_get_ex(metadata, "unit", &unit) ? json_object_get_string(unit) : "1");
     json_object_put(metadata);
@@ -124,7 +121,7 @@ static void add_robots(const tt_run_log *log, struct json_object *run) {
   if (tt_run_summarize_robots(log, &robots, &count) == TT_OK)
     for (int i = 0; i < count; i++) {
       struct json_object *robot = json_object_new_object();
-      add_text(robot, "name", robots[i].name);
+      tt_json_add_text(robot, "name", robots[i].name);
       json_object_object_add(robot, "distance", json_object_new_double(robots[i].distance));
       json_object_object_add(robot, "topSpeed", json_object_new_double(robots[i].top_speed));
       json_object_array_add(list, robot);

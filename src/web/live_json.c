@@ -1,4 +1,5 @@
 /* live_json.c: the texts of docs/web.md. json-c writes them, so that whatever a name holds is escaped. */
+#include "core/json.h"
 #include "record/describe.h"
 #include "web/live_internal.h"
 
@@ -6,32 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* json-c prints doubles with %.17g; these helpers keep the builders below readable. */
-static void add_text(struct json_object *to, const char *key, const char *value) {
-  json_object_object_add(to, key, json_object_new_string(value));
-}
-
-static void add_int(struct json_object *to, const char *key, int64_t value) {
-  json_object_object_add(to, key, json_object_new_int64(value));
-}
-
-static void add_double(struct json_object *to, const char *key, double value) {
-  json_object_object_add(to, key, json_object_new_double(value));
-}
-
-static void add_bool(struct json_object *to, const char *key, bool value) {
-  json_object_object_add(to, key, json_object_new_boolean(value));
-}
-
-static struct json_object *add_array(struct json_object *to, const char *key) {
-  struct json_object *array = json_object_new_array();
-  json_object_object_add(to, key, array);
-  return array;
-}
-
 static struct json_object *message(const char *type) {
   struct json_object *made = json_object_new_object();
-  add_text(made, "type", type);
+  tt_json_add_text(made, "type", type);
   return made;
 }
 
@@ -48,19 +26,19 @@ GString *tt_live_hello(const tt_live *live) {
   struct json_object *hello = message("hello");
   char token[32];
   snprintf(token, sizeof token, "%llx", (unsigned long long)g_get_real_time());
-  add_int(hello, "protocol", TT_LIVE_PROTOCOL);
-  add_text(hello, "version", TETHER_VERSION);
-  add_text(hello, "scene", options->scene);
-  add_text(hello, "description", options->description);
-  add_double(hello, "timestep", options->timestep);
-  add_double(hello, "tick", options->tick);
-  add_text(hello, "pace", options->pace);
-  add_bool(hello, "dynamics", options->dynamics);
-  add_text(hello, "token", token);
+  tt_json_add_int(hello, "protocol", TT_LIVE_PROTOCOL);
+  tt_json_add_text(hello, "version", TETHER_VERSION);
+  tt_json_add_text(hello, "scene", options->scene);
+  tt_json_add_text(hello, "description", options->description);
+  tt_json_add_double(hello, "timestep", options->timestep);
+  tt_json_add_double(hello, "tick", options->tick);
+  tt_json_add_text(hello, "pace", options->pace);
+  tt_json_add_bool(hello, "dynamics", options->dynamics);
+  tt_json_add_text(hello, "token", token);
   struct json_object *replay = options->kept ? json_object_new_object() : NULL;
   if (replay) {
-    add_text(replay, "run", options->kept);
-    add_double(replay, "duration", options->kept_duration);
+    tt_json_add_text(replay, "run", options->kept);
+    tt_json_add_double(replay, "duration", options->kept_duration);
   }
   json_object_object_add(hello, "replay", replay);
   return finish(hello);
@@ -79,23 +57,23 @@ static void add_hex(struct json_object *to, const uint8_t *bytes, int size) {
   char *hex = g_malloc((gsize)size * 2 + 1);
   hex[0] = 0;
   for (int i = 0; i < size; i++) snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
-  add_text(to, "hex", hex);
+  tt_json_add_text(to, "hex", hex);
   g_free(hex);
 }
 
 static void add_fields(struct json_object *to, const tt_wire *wire, bool incoming,
                        const uint8_t *bytes, int size) {
   enum { MOST = 512 };
-  struct json_object *list = add_array(to, "fields");
+  struct json_object *list = tt_json_add_array(to, "fields");
   tt_wire_field *fields = g_new0(tt_wire_field, MOST);
   int count =
       wire->ops->explain ? wire->ops->explain(wire, incoming, bytes, size, fields, MOST) : 0;
   for (int i = 0; i < count; i++) {
     struct json_object *field = json_object_new_object();
-    add_text(field, "name", fields[i].name);
-    add_text(field, "value", fields[i].value);
-    add_int(field, "offset", fields[i].offset);
-    add_int(field, "size", fields[i].size);
+    tt_json_add_text(field, "name", fields[i].name);
+    tt_json_add_text(field, "value", fields[i].value);
+    tt_json_add_int(field, "offset", fields[i].offset);
+    tt_json_add_int(field, "size", fields[i].size);
     json_object_array_add(list, field);
   }
   g_free(fields);
@@ -104,8 +82,8 @@ static void add_fields(struct json_object *to, const tt_wire *wire, bool incomin
 static struct json_object *bad_message(const tt_wire *wire, const tt_wire_stats *stats) {
   if (stats->bad_text[0] == 0) return NULL;
   struct json_object *bad = json_object_new_object();
-  add_text(bad, "peer", stats->bad_peer);
-  add_text(bad, "text", stats->bad_text);
+  tt_json_add_text(bad, "peer", stats->bad_peer);
+  tt_json_add_text(bad, "text", stats->bad_text);
   add_hex(bad, stats->bad_bytes, stats->bad_size);
   add_fields(bad, wire, true, stats->bad_bytes, stats->bad_size);
   return bad;
@@ -114,10 +92,10 @@ static struct json_object *bad_message(const tt_wire *wire, const tt_wire_stats 
 static struct json_object *round_trip(const tt_wire_stats *stats) {
   if (stats->round_trips == 0) return NULL;
   struct json_object *figures = json_object_new_object();
-  add_double(figures, "last", 1e3 * stats->round_trip_last);
-  add_double(figures, "min", 1e3 * stats->round_trip_min);
-  add_double(figures, "mean", 1e3 * stats->round_trip_sum / (double)stats->round_trips);
-  add_double(figures, "max", 1e3 * stats->round_trip_max);
+  tt_json_add_double(figures, "last", 1e3 * stats->round_trip_last);
+  tt_json_add_double(figures, "min", 1e3 * stats->round_trip_min);
+  tt_json_add_double(figures, "mean", 1e3 * stats->round_trip_sum / (double)stats->round_trips);
+  tt_json_add_double(figures, "max", 1e3 * stats->round_trip_max);
   return figures;
 }
 
@@ -129,20 +107,21 @@ static struct json_object *describe_wire(tt_live *live, int index) {
   tt_world_get_wire(live->world, index, &stats, &state);
   struct json_object *made = json_object_new_object();
   struct json_object *dropped = json_object_new_object();
-  add_text(made, "name", wire->name);
-  add_text(made, "protocol", wire->ops->protocol);
-  add_int(made, "robot", wire->robot);
-  add_text(made, "address", wire->ops->address(wire));
-  add_text(made, "state", states[state]);
-  add_text(made, "peer", stats.peer);
-  add_int(made, "received", (int64_t)stats.received);
-  add_int(made, "accepted", (int64_t)stats.accepted);
-  add_int(made, "sent", (int64_t)stats.sent);
-  add_int(made, "sendFailed", (int64_t)stats.send_failed);
-  add_int(made, "late", (int64_t)stats.late);
-  add_int(made, "watchdogTrips", (int64_t)stats.watchdog_trips);
+  tt_json_add_text(made, "name", wire->name);
+  tt_json_add_text(made, "protocol", wire->ops->protocol);
+  tt_json_add_int(made, "robot", wire->robot);
+  tt_json_add_text(made, "address", wire->ops->address(wire));
+  tt_json_add_text(made, "state", states[state]);
+  tt_json_add_text(made, "peer", stats.peer);
+  tt_json_add_int(made, "received", (int64_t)stats.received);
+  tt_json_add_int(made, "accepted", (int64_t)stats.accepted);
+  tt_json_add_int(made, "sent", (int64_t)stats.sent);
+  tt_json_add_int(made, "sendFailed", (int64_t)stats.send_failed);
+  tt_json_add_int(made, "late", (int64_t)stats.late);
+  tt_json_add_int(made, "watchdogTrips", (int64_t)stats.watchdog_trips);
   for (int i = 0; i < TT_DROP_COUNT; i++)
-    if (stats.dropped[i]) add_int(dropped, tt_drop_text((tt_drop)i), (int64_t)stats.dropped[i]);
+    if (stats.dropped[i])
+      tt_json_add_int(dropped, tt_drop_text((tt_drop)i), (int64_t)stats.dropped[i]);
   json_object_object_add(made, "dropped", dropped);
   json_object_object_add(made, "bad", bad_message(wire, &stats));
   json_object_object_add(made, "roundTrip", round_trip(&stats));
@@ -155,28 +134,28 @@ GString *tt_live_status(tt_live *live, const tt_live_page *page) {
   tt_world_status now;
   tt_world_get_status(live->world, &now);
   struct json_object *status = message("status");
-  add_double(status, "time", now.time);
-  add_int(status, "step", (int64_t)now.step);
-  add_double(status, "factor", now.real_time_factor);
-  add_double(status, "speed", now.speed);
-  add_bool(status, "paused", now.paused);
-  add_bool(status, "stopped", now.stopped);
-  add_int(status, "lateTicks", (int64_t)now.late_ticks);
-  struct json_object *wires = add_array(status, "wires");
+  tt_json_add_double(status, "time", now.time);
+  tt_json_add_int(status, "step", (int64_t)now.step);
+  tt_json_add_double(status, "factor", now.real_time_factor);
+  tt_json_add_double(status, "speed", now.speed);
+  tt_json_add_bool(status, "paused", now.paused);
+  tt_json_add_bool(status, "stopped", now.stopped);
+  tt_json_add_int(status, "lateTicks", (int64_t)now.late_ticks);
+  struct json_object *wires = tt_json_add_array(status, "wires");
   for (int i = 0; i < tt_world_wire_count(live->world); i++)
     json_object_array_add(wires, describe_wire(live, i));
-  add_int(status, "framesDropped", (int64_t)page->frames_dropped);
-  add_int(status, "pages", live->pages->len);
+  tt_json_add_int(status, "framesDropped", (int64_t)page->frames_dropped);
+  tt_json_add_int(status, "pages", live->pages->len);
   return finish(status);
 }
 
 GString *tt_live_message(const tt_live *live, const tt_tapped *tapped) {
   int kept = tapped->size < TT_TAPPED_BYTES ? tapped->size : TT_TAPPED_BYTES;
   struct json_object *made = message("message");
-  add_int(made, "wire", tapped->wire);
-  add_bool(made, "incoming", tapped->incoming);
-  add_int(made, "step", (int64_t)tapped->step);
-  add_int(made, "size", tapped->size);
+  tt_json_add_int(made, "wire", tapped->wire);
+  tt_json_add_bool(made, "incoming", tapped->incoming);
+  tt_json_add_int(made, "step", (int64_t)tapped->step);
+  tt_json_add_int(made, "size", tapped->size);
   add_hex(made, tapped->bytes, kept);
   add_fields(made, tt_world_wire_at(live->world, tapped->wire), tapped->incoming, tapped->bytes,
              kept);
@@ -185,14 +164,14 @@ GString *tt_live_message(const tt_live *live, const tt_tapped *tapped) {
 
 GString *tt_live_event_text(const tt_live_event *event) {
   struct json_object *made = message("event");
-  add_int(made, "step", (int64_t)event->step);
-  add_text(made, "source", event->source);
-  add_text(made, "text", event->text);
+  tt_json_add_int(made, "step", (int64_t)event->step);
+  tt_json_add_text(made, "source", event->source);
+  tt_json_add_text(made, "text", event->text);
   return finish(made);
 }
 
 GString *tt_live_error(const char *text) {
   struct json_object *made = message("error");
-  add_text(made, "text", text);
+  tt_json_add_text(made, "text", text);
   return finish(made);
 }

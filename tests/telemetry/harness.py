@@ -206,6 +206,7 @@ class Postgres:
                   "--encoding", "UTF8", "--locale", "C")
         self.url = f"postgresql://tether@/postgres?host={self.folder}"
         self.process = None
+        self.databases = 0
         self.start()
 
     def _run(self, program, *arguments):
@@ -235,6 +236,13 @@ class Postgres:
         result = subprocess.run([self.binaries / "psql", "-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1",
                                  self.url, "-c", sql], check=True, capture_output=True, text=True)
         return [line.split("\t") for line in result.stdout.splitlines()]
+
+    def database(self):
+        """The URL of a new, empty database in the cluster."""
+        self.databases += 1
+        name = f"t{self.databases}"
+        self.query(f"CREATE DATABASE {name}")
+        return f"postgresql://tether@/{name}?host={self.folder}"
 
     def drop(self):
         """An empty database again."""

@@ -1,0 +1,277 @@
+/* telemetry_names.c: /telemetry/devices, /telemetry/attributes and /telemetry/handling: what things are called, and what becomes of values. */
+#include "core/json.h"
+#include "telemetry/text.h"
+#include "web/telemetry_routes_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+void tt_names_respond(const tt_web_request *request, struct json_object *object) {
+  const char *text = json_object_to_json_string_ext(
+      object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+  tt_web_respond(request, 200, "application/json", text, strlen(text));
+  json_object_put(object);
+}
+
+/** The body as a JSON object, or NULL after an error was answered. */
+static struct json_object *read_json(const tt_web_request *request) {
+  GBytes *bytes = soup_message_body_flatten(soup_server_message_get_request_body(request->message));
+  struct json_tokener *tokener = json_tokener_new_ex(8);
+  json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+  gsize size;
+  const char *text = g_bytes_get_data(bytes, &size);
+  struct json_object *object = size ? json_tokener_parse_ex(tokener, text, (int)size) : NULL;
+  enum json_tokener_error error = json_tokener_get_error(tokener);
+  if (!json_object_is_type(object, json_type_object)) {
+    tt_web_respond_error(request, TT_INVALID,
+                         error == json_tokener_success || error == json_tokener_continue
+                             ? "the body is to be one JSON object"
+                             : json_tokener_error_desc(error));
+    json_object_put(object);
+    object = NULL;
+  }
+  json_tokener_free(tokener);
+  g_bytes_unref(bytes);
+  return object;
+}
+
+static struct json_object *device_json(const tt_device_info *info) {
+  struct json_object *object = json_object_new_object();
+  tt_json_add_text(object, "device", info->identifier);
+  tt_json_add_text(object, "name", info->name);
+  tt_json_add_int(object, "epoch", (int64_t)info->epoch);
+  char time[TT_ISO_SIZE];
+  tt_iso_format(time, info->last_time);
+  tt_json_add_text(object, "last_sample", info->last_time ? time : NULL);
+  tt_json_add_int(object, "clock_offset_us", (int64_t)info->offset);
+  tt_json_add_double(object, "clock_drift_ppm", round(info->drift * 1e9) / 1e3);
+  tt_json_add_int(object, "messages", (int64_t)info->messages);
+  tt_json_add_int(object, "values", (int64_t)info->values);
+  return object;
+}
+
+static void add_handling(struct json_object *object, const tt_handling *handling) {
+  tt_json_add_text(object, "type", tt_value_type_names[handling->type]);
+  tt_json_add_text(object, "mode", tt_value_mode_names[handling->mode]);
+  tt_json_add_text(object, "unit", handling->unit);
+  tt_json_add_double(object, "scale", handling->scale);
+  tt_json_add_double(object, "offset", handling->offset);
+  tt_json_add_double(object, "min_interval", handling->min_interval);
+  tt_json_add_double(object, "retention", handling->retention);
+}
+
+static struct json_object *attribute_json(const tt_attribute_info *info) {
+  struct json_object *object = json_object_new_object();
+  tt_json_add_text(object, "attribute", info->identifier);
+  tt_json_add_text(object, "name", info->name);
+  add_handling(object, &info->handling);
+  return object;
+}
+
+/** True: `rest` names no single thing, and the list was answered. */
+static bool respond_list(tt_telemetry_routes *routes, const tt_web_request *request, bool devices) {
+  if (*request->rest) return false;
+  struct json_object *list = json_object_new_array();
+  tt_device_info device;
+  tt_attribute_info attribute;
+  for (int i = 0; devices && tt_collector_get_device(routes->collector, i, &device); i++) {
+    json_object_array_add(list, device_json(&device));
+    tt_device_info_clear(&device);
+  }
+  for (int i = 0; !devices && tt_collector_get_attribute(routes->collector, i, &attribute); i++) {
+    json_object_array_add(list, attribute_json(&attribute));
+    tt_attribute_info_clear(&attribute);
+  }
+  tt_names_respond(request, list);
+  return true;
+}
+
+static const char *text_of(struct json_object *object, const char *key) {
+  struct json_object *value = NULL;
+  json_object_object_get_ex(object, key, &value);
+  return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+}
+
+static tt_status check_keys(struct json_object *object, const char *const *allowed,
+                            tt_error *error) {
+  json_object_object_foreach(object, key, value) {
+    (void)value;
+    bool known = false;
+    for (int i = 0; allowed[i]; i++) known = known || !strcmp(key, allowed[i]);
+    if (!known) return tt_fail(error, TT_INVALID, "'%.32s' is no key here", key);
+  }
+  return TT_OK;
+}
+
+void tt_names_handle_devices(void *context, const tt_web_request *request) {
+  tt_telemetry_routes *routes = context;
+  tt_error error = {""};
+  if (!strcmp(request->method, "PUT")) {
+    static const char *const keys[] = {"name", NULL};
+    struct json_object *object = read_json(request);
+    if (!object) return;
+    tt_status status = check_keys(object, keys, &error);
+    if (status == TT_OK) {
+      status = tt_collector_name_device(routes->collector, request->rest, text_of(object, "name"),
+                                        &error);
+    }
+    json_object_put(object);
+    if (status != TT_OK) {
+      tt_web_respond_error(request, status, error.text);
+      return;
+    }
+  } else if (respond_list(routes, request, true)) {
+    return;
+  }
+  tt_device_info info;
+  if (!tt_collector_get_device(routes->collector,
+                               tt_collector_find_device(routes->collector, request->rest), &info)) {
+    tt_web_respond_error(request, TT_NOT_FOUND, "there is no such device");
+    return;
+  }
+  tt_names_respond(request, device_json(&info));
+  tt_device_info_clear(&info);
+}
+
+static tt_status read_choice(struct json_object *object, const char *key, const char *const *names,
+                             int *choice, tt_error *error) {
+  struct json_object *value;
+  if (!json_object_object_get_ex(object, key, &value)) return TT_OK;
+  const char *text = text_of(object, key);
+  for (int i = 0; text && names[i]; i++) {
+    if (strcmp(text, names[i])) continue;
+    *choice = i;
+    return TT_OK;
+  }
+  char *list = g_strjoinv(", ", (char **)names);
+  tt_status status = tt_fail(error, TT_INVALID, "%s is one of %s", key, list);
+  g_free(list);
+  return status;
+}
+
+static tt_status read_number(struct json_object *object, const char *key, double *number,
+                             tt_error *error) {
+  struct json_object *value;
+  if (!json_object_object_get_ex(object, key, &value)) return TT_OK;
+  if (!json_object_is_type(value, json_type_double) && !json_object_is_type(value, json_type_int)) {
+    return tt_fail(error, TT_INVALID, "%s is to be a number", key);
+  }
+  *number = json_object_get_double(value);
+  return TT_OK;
+}
+
+/** Sets the keys that the object has, and leaves the others. */
+static tt_status read_handling(struct json_object *object, tt_handling *handling, tt_error *error) {
+  static const char *const keys[] = {"name",   "type",         "mode",      "unit", "scale",
+                                     "offset", "min_interval", "retention", NULL};
+  int type = (int)handling->type, mode = (int)handling->mode;
+  TT_TRY(check_keys(object, keys, error));
+  TT_TRY(read_choice(object, "type", tt_value_type_names, &type, error));
+  TT_TRY(read_choice(object, "mode", tt_value_mode_names, &mode, error));
+  TT_TRY(read_number(object, "scale", &handling->scale, error));
+  TT_TRY(read_number(object, "offset", &handling->offset, error));
+  TT_TRY(read_number(object, "min_interval", &handling->min_interval, error));
+  TT_TRY(read_number(object, "retention", &handling->retention, error));
+  handling->type = (tt_value_type)type;
+  handling->mode = (tt_value_mode)mode;
+  if (json_object_object_get_ex(object, "unit", NULL)) {
+    g_free(handling->unit);
+    handling->unit = g_strdup(text_of(object, "unit"));
+  }
+  return TT_OK;
+}
+
+static tt_status put_handling(tt_telemetry_routes *routes, const char *pattern,
+                              struct json_object *object, tt_handling *handling, tt_error *error) {
+  tt_status status = read_handling(object, handling, error);
+  g_free(handling->pattern);
+  handling->pattern = g_strdup(pattern);
+  if (status == TT_OK) status = tt_collector_set_handling(routes->collector, handling, error);
+  return status;
+}
+
+/** A name, a handling for just this attribute, or both. */
+static tt_status put_attribute(tt_telemetry_routes *routes, const char *identifier,
+                               struct json_object *object, tt_error *error) {
+  bool named = json_object_object_get_ex(object, "name", NULL);
+  bool known = tt_collector_find_attribute(routes->collector, identifier) >= 0;
+  if (named || !known) {
+    const char *name = named ? text_of(object, "name") : NULL;
+    TT_TRY(tt_collector_name_attribute(routes->collector, identifier, name, error));
+  }
+  if (json_object_object_length(object) == named) return TT_OK;
+  tt_attribute_info info = {.handling = tt_handling_default()};
+  tt_collector_get_attribute(routes->collector,
+                             tt_collector_find_attribute(routes->collector, identifier), &info);
+  tt_status status = put_handling(routes, identifier, object, &info.handling, error);
+  tt_attribute_info_clear(&info);
+  return status;
+}
+
+void tt_names_handle_attributes(void *context, const tt_web_request *request) {
+  tt_telemetry_routes *routes = context;
+  tt_error error = {""};
+  if (!strcmp(request->method, "PUT")) {
+    struct json_object *object = read_json(request);
+    if (!object) return;
+    tt_status status = put_attribute(routes, request->rest, object, &error);
+    json_object_put(object);
+    if (status != TT_OK) {
+      tt_web_respond_error(request, status, error.text);
+      return;
+    }
+  } else if (respond_list(routes, request, false)) {
+    return;
+  }
+  tt_attribute_info info;
+  int index = tt_collector_find_attribute(routes->collector, request->rest);
+  if (!tt_collector_get_attribute(routes->collector, index, &info)) {
+    tt_web_respond_error(request, TT_NOT_FOUND, "there is no such attribute");
+    return;
+  }
+  tt_names_respond(request, attribute_json(&info));
+  tt_attribute_info_clear(&info);
+}
+
+static struct json_object *handling_json(const tt_handling *handling) {
+  struct json_object *object = json_object_new_object();
+  tt_json_add_text(object, "pattern", handling->pattern);
+  add_handling(object, handling);
+  return object;
+}
+
+static tt_status change_handling(tt_telemetry_routes *routes, const tt_web_request *request,
+                                 bool *answered, tt_error *error) {
+  if (!strcmp(request->method, "DELETE")) {
+    return tt_collector_remove_handling(routes->collector, request->rest, error);
+  }
+  struct json_object *object = read_json(request);
+  *answered = !object;
+  if (!object) return TT_OK;
+  tt_handling handling = tt_handling_default();
+  tt_status status = put_handling(routes, request->rest, object, &handling, error);
+  tt_handling_clear(&handling);
+  json_object_put(object);
+  return status;
+}
+
+void tt_names_handle_handling(void *context, const tt_web_request *request) {
+  tt_telemetry_routes *routes = context;
+  if (strcmp(request->method, "GET") && strcmp(request->method, "HEAD")) {
+    tt_error error = {""};
+    bool answered = false;
+    tt_status status = change_handling(routes, request, &answered, &error);
+    if (answered) return;
+    if (status != TT_OK) {
+      tt_web_respond_error(request, status, error.text);
+      return;
+    }
+  }
+  struct json_object *list = json_object_new_array();
+  GArray *handlings = tt_collector_handlings(routes->collector);
+  for (guint i = 0; i < handlings->len; i++) {
+    json_object_array_add(list, handling_json(&g_array_index(handlings, tt_handling, i)));
+  }
+  g_array_unref(handlings);
+  tt_names_respond(request, list);
+}

@@ -1,0 +1,49 @@
+/* telemetry_routes_internal.h: shared by telemetry_routes.c (what is at which path), telemetry_upload.c (messages in), telemetry_tables.c (tables out),
+ * telemetry_live.c (samples as they come) and telemetry_names.c (names and handling).
+ */
+#ifndef TT_WEB_TELEMETRY_ROUTES_INTERNAL_H
+#define TT_WEB_TELEMETRY_ROUTES_INTERNAL_H
+
+#include "telemetry/table.h"
+#include "web/telemetry_routes.h"
+
+#include <json-c/json.h>
+
+/** Of one POST, which may hold many messages. */
+#define TT_UPLOAD_MAX (16u << 20)
+
+struct tt_telemetry_routes {
+  tt_web *web;
+  tt_collector *collector;
+  GPtrArray *waiting; /**< uploads: answers that wait for the store. Web's thread */
+  GPtrArray *inputs;  /**< uploads: open WebSockets. Web's thread */
+  gint told;          /**< atomic: a look at what became durable is scheduled */
+};
+
+/* Handlers of tt_web_route and tt_web_socket_route; their context is the tt_telemetry_routes. */
+
+/** POST /telemetry before its body: takes the messages as they come. */
+void tt_upload_begin_post(void *context, const tt_web_request *request);
+/** POST /telemetry behind its body: answers once all is durable. False: it is no POST. */
+bool tt_upload_answer_post(tt_telemetry_routes *routes, const tt_web_request *request);
+void tt_upload_open_socket(void *context, const tt_web_request *request,
+                           SoupWebsocketConnection *connection);
+/** Something became durable: wakes those who wait. Store's thread. */
+void tt_upload_on_durable(void *context);
+
+void tt_tables_handle(void *context, const tt_web_request *request);
+/** Reads a query like those of tables, the server's token left out; to be cleared. */
+tt_status tt_tables_parse_query(const tt_web_request *request, tt_table_query *query,
+                                tt_error *error);
+
+void tt_telemetry_live_open(void *context, const tt_web_request *request,
+                            SoupWebsocketConnection *connection);
+
+void tt_names_handle_devices(void *context, const tt_web_request *request);
+void tt_names_handle_attributes(void *context, const tt_web_request *request);
+void tt_names_handle_handling(void *context, const tt_web_request *request);
+
+/** Answers with an object or array, which is freed. */
+void tt_names_respond(const tt_web_request *request, struct json_object *object);
+
+#endif

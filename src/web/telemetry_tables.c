@@ -1,0 +1,65 @@
+/* telemetry_tables.c: GET /telemetry.xml, .csv, .json: tables of any size, streamed. */
+#include "core/log.h"
+#include "web/telemetry_routes_internal.h"
+
+#include <string.h>
+
+typedef struct table_job {
+  tt_collector *collector;
+  tt_table_query query;
+} table_job;
+
+static void free_job(void *context) {
+  table_job *job = context;
+  tt_table_query_clear(&job->query);
+  g_free(job);
+}
+
+static tt_status produce_table(void *context, const tt_web_sink *sink) {
+  table_job *job = context;
+  tt_table_sink out = {sink->write, sink->sink};
+  tt_error error = {""};
+  tt_status status = tt_table_write(job->collector, &job->query, &out, &error);
+  if (status != TT_OK && status != TT_CLOSED)
+    tt_log_warning("telemetry: a table was cut off: %s", error.text);
+  return status;
+}
+
+/** The query without the token, which is nobody's key but the server's. */
+static char *without_token(const char *query) {
+  GString *kept = g_string_new(NULL);
+  char **pairs = g_strsplit(query ? query : "", "&", -1);
+  for (char **pair = pairs; *pair; pair++) {
+    if (!g_str_has_prefix(*pair, "token="))
+      g_string_append_printf(kept, "%s%s", kept->len ? "&" : "", *pair);
+  }
+  g_strfreev(pairs);
+  return g_string_free(kept, FALSE);
+}
+
+tt_status tt_tables_parse_query(const tt_web_request *request, tt_table_query *query,
+                                tt_error *error) {
+  char *text = without_token(request->query);
+  tt_status status = tt_table_query_parse(text, tt_collector_now(), query, error);
+  g_free(text);
+  return status;
+}
+
+void tt_tables_handle(void *context, const tt_web_request *request) {
+  tt_telemetry_routes *routes = context;
+  table_job *job = g_new0(table_job, 1);
+  job->collector = routes->collector;
+  tt_error error = {""};
+  tt_status status = tt_tables_parse_query(request, &job->query, &error);
+  if (status == TT_OK) status = tt_table_check(routes->collector, &job->query, &error);
+  if (status != TT_OK) {
+    tt_web_respond_error(request, status, error.text);
+    free_job(job);
+    return;
+  }
+  job->query.format = g_str_has_suffix(request->path, ".xml")   ? TT_TABLE_XML
+                      : g_str_has_suffix(request->path, ".csv") ? TT_TABLE_CSV
+                                                                : TT_TABLE_JSON;
+  tt_web_respond_streaming(request, tt_table_content_type(job->query.format), produce_table, job,
+                           free_job);
+}
