@@ -47,6 +47,15 @@ size_t tt_attached_addresses(const tt_attached *attached, char *line, size_t siz
   return used;
 }
 
+void tt_attached_troubles(const tt_attached *attached, char *line, size_t size) {
+  size_t used = 0;
+  line[0] = 0;
+  for (size_t i = 0; i < COUNT && used < size; i++) {
+    if (!attached->selves[i] || !attachments[i]->trouble) continue;
+    used += attachments[i]->trouble(attached->selves[i], line + used, size - used);
+  }
+}
+
 void tt_attached_close(tt_attached *attached) {
   if (!attached) return;
   tt_world_detach(attached->world);

@@ -47,6 +47,8 @@ typedef struct tt_attachment {
   tt_status (*open)(const tt_attach_context *context, void **self, tt_error *error);
   /** For the ready line, "http://127.0.0.1:8080"; NULL: nothing to say. May be NULL. */
   const char *(*address)(void *self);
+  /** Appends to the status line what is wrong, " | …"; nothing as long as all is well. Any thread. May be NULL. */
+  size_t (*trouble)(void *self, char *text, size_t size);
   void (*close)(void *self);
   bool shows; /**< also opens for a kept run */
 } tt_attachment;
@@ -56,6 +58,8 @@ typedef struct tt_attached tt_attached;
 tt_status tt_attach_all(const tt_attach_context *context, tt_attached **attached, tt_error *error);
 /** Writes " name=address" of each that has one. Returns the length written. */
 size_t tt_attached_addresses(const tt_attached *attached, char *line, size_t size);
+/** Writes what each has to complain of, "" if nothing. Any thread. */
+void tt_attached_troubles(const tt_attached *attached, char *line, size_t size);
 /** Closes all; the world no longer publishes or journals to anybody. */
 void tt_attached_close(tt_attached *attached);
 

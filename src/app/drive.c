@@ -86,7 +86,7 @@ static void say_how_it_went(tt_world *world) {
 /** The world stands: says so, runs it, and says why it ended. */
 tt_status tt_drive_world(tt_world *world, const tt_attached *attached, tt_error *error) {
   say_ready(world, attached);
-  tt_status_line *line = tt_status_line_start(world);
+  tt_status_line *line = tt_status_line_start(world, attached);
   atomic_store(&running, world);
   if (atomic_load(&first_signal)) tt_world_interrupt(world);
   tt_status status = tt_world_run(world, error);

@@ -23,6 +23,7 @@ typedef struct tt_wire_counts {
 
 struct tt_status_line {
   tt_world *world;
+  const tt_attached *attached;
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t wake;
@@ -91,6 +92,8 @@ static void show(tt_status_line *line) {
   if (status.stopped) used = add(text, used, "  STOPPED");
   if (status.late_ticks)
     used = add(text, used, "  late %llu", (unsigned long long)status.late_ticks);
+  tt_attached_troubles(line->attached, text + used, sizeof text - used);
+  used += strlen(text + used);
   for (int i = 0; i < line->wire_count; i++)
     used = add_wire(line, i, elapsed > 0 ? elapsed : 1, text, used);
   int width = terminal_width(); /* the × is two bytes and one column */
@@ -124,11 +127,12 @@ static void release(tt_status_line *line) {
   free(line);
 }
 
-tt_status_line *tt_status_line_start(tt_world *world) {
+tt_status_line *tt_status_line_start(tt_world *world, const tt_attached *attached) {
   if (!isatty(STDERR_FILENO)) return NULL;
   tt_status_line *line = calloc(1, sizeof *line);
   if (!line) return NULL;
   line->world = world;
+  line->attached = attached;
   line->wire_count = tt_world_wire_count(world);
   line->counts = calloc((size_t)line->wire_count + 1, sizeof *line->counts);
   line->last = now();

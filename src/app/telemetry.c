@@ -61,7 +61,16 @@ static const char *telemetry_address(void *self) {
   return tt_telemetry_address(((run_telemetry *)self)->service);
 }
 
+static size_t telemetry_trouble(void *self, char *text, size_t size) {
+  tt_collector_stats stats;
+  tt_collector_get_stats(tt_telemetry_collector(((run_telemetry *)self)->service), &stats);
+  if (!stats.store_state.degraded) return 0;
+  int wrote = snprintf(text, size, " | store degraded: %s", stats.store_state.reason);
+  return wrote < 0 ? 0 : MIN((size_t)wrote, size - 1);
+}
+
 const tt_attachment tt_telemetry_attachment = {.name = "robocar-xml",
                                                .open = open_telemetry,
                                                .address = telemetry_address,
+                                               .trouble = telemetry_trouble,
                                                .close = close_telemetry};

@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import pathlib
+import pty
 import pwd
 import re
 import shutil
@@ -15,6 +16,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import unittest
 import urllib.error
 import urllib.request
 
@@ -36,29 +38,41 @@ def wait_until(condition, what, seconds=20):
 
 
 class Collector:
-    """`tether collect` on free ports."""
+    """`tether collect` on free ports; with `scene`, `tether run` of it; with `terminal`, on one."""
 
-    def __init__(self, store, *settings, config=None, prefix=(), **environment):
-        command = [*prefix, TETHER, "collect"] + ([str(config)] if config else []) + ["--store", store]
-        for setting in ("telemetry.listen=127.0.0.1:0", "web.listen=127.0.0.1:0", *settings):
+    def __init__(self, store, *settings, config=None, scene=None, prefix=(), terminal=False, **environment):
+        command = [*prefix, TETHER, *(["run", str(scene)] if scene else ["collect"]), *([str(config)] if config else [])]
+        for setting in (f"telemetry.store={store}", "telemetry.listen=127.0.0.1:0", "web.listen=127.0.0.1:0", *settings):
             command += ["--set", setting]
         self.log = []
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
+        self.process, self.stderr = self._start(command, terminal, {**os.environ, **environment})
         line = ""
         while not line.startswith("ready"):
-            line = self.process.stderr.readline()
+            line = self.stderr.readline()
             self.log.append(line)
             if not line:
                 raise RuntimeError("the collector did not start:\n" + "".join(self.log))
-        match = re.match(r"ready robocar-xml=([^ :]+):(\d+) web=(http://\S+)", line)
+        match = re.match(r"ready (?:.* )?robocar-xml=([^ :]+):(\d+) (?:.* )?web=(http://\S+)", line)
         self.address = (match[1], int(match[2]))
         self.web = match[3]
         self.reader = threading.Thread(target=self._read_log, daemon=True)
         self.reader.start()
 
+    @staticmethod
+    def _start(command, terminal, environment):
+        """The process, and what to read its standard error from: of a terminal, every refreshed line is a line."""
+        if not terminal:
+            process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+            return process, process.stderr
+        ours, its = pty.openpty()
+        process = subprocess.Popen(command, stderr=its, env=environment)
+        os.close(its)
+        return process, os.fdopen(ours, encoding="utf-8", errors="replace")
+
     def _read_log(self):
-        for line in self.process.stderr:
-            self.log.append(line)
+        with contextlib.suppress(OSError):  # a terminal without its program
+            for line in self.stderr:
+                self.log.append(line)
 
     def __enter__(self):
         return self
@@ -74,7 +88,7 @@ class Collector:
             status = self.process.wait(10)
             took = time.monotonic() - start
             self.reader.join(5)
-            self.process.stderr.close()
+            self.stderr.close()
             assert status == 0, (status, "".join(self.log))
             assert took < 2, f"ending took {took:.1f} s"  # a second is promised; the machine may be busy
 
@@ -82,7 +96,7 @@ class Collector:
         self.process.kill()
         self.process.wait()
         self.reader.join(5)
-        self.process.stderr.close()
+        self.stderr.close()
 
     def connect(self):
         connection = socket.create_connection(self.address, timeout=20)
@@ -254,6 +268,19 @@ class Postgres:
         shutil.rmtree(self.folder, ignore_errors=True)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(f"{self.folder}.log")
+
+
+@contextlib.contextmanager
+def small_disk(folder):
+    """A file system of 1 MB at `folder`, which is made; skips the test where nothing can be mounted."""
+    os.mkdir(folder)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]
+    if os.getuid() or subprocess.run(mount, check=False, stderr=subprocess.DEVNULL).returncode:
+        raise unittest.SkipTest("no mounting here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=False)
 
 
 class Stores:

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""A running world's robots are devices: live at the I/O rate, stored at 10 Hz. Neither a database that goes away nor a full disk
+is noticed by the world; both are said, and in the end everything is stored."""
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from harness import LONG, Collector, Stores, small_disk, wait_until
+
+SCENE = """timestep: 1/1000 s
+io_period: 10 ms
+pace: realtime
+arena: sharp
+robots:
+  - {robot: sharp, name: one, x: -2 m, y: -3 m}
+  - {robot: sharp, name: two, x: 2 m, y: -3 m}
+  - {robot: sharp, name: three, x: 0 m, y: 3 m}
+"""
+ROBOTS = ["one", "two", "three"]
+TICK, STORED = 10_000, 100_000  # us simulated
+FIELD = "State.chassis.x"
+
+
+class Listener(threading.Thread):
+    """Hears everything of one robot, live."""
+
+    def __init__(self, world, robot):
+        super().__init__(daemon=True)
+        self.socket = world.websocket(f"/telemetry/live?device={robot}&fields={FIELD}")
+        self.heard = {}  # device time -> value
+        self.lost = 0
+        self.start()
+
+    def run(self):
+        try:
+            while True:
+                for sample in map(json.loads, self.socket.receive().splitlines()):
+                    self.lost += sample.get("lost", 0)
+                    if "values" in sample:
+                        self.heard[sample["device_time"]] = sample["values"][FIELD]
+        except (EOFError, OSError):
+            pass
+
+    def stop(self):
+        self.socket.close()
+        self.join(20)
+
+
+class Run(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stores = Stores()
+        cls.scene = tempfile.NamedTemporaryFile("w", suffix=".yaml")
+        cls.scene.write(SCENE)
+        cls.scene.flush()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scene.close()
+        cls.stores.close()
+
+    def world(self, store, *settings, **more):
+        return Collector(store, *settings, scene=self.scene.name, **more)
+
+    def records(self, collector, robot):
+        """Stored: device time in us -> value."""
+        stored = {}
+        for _, clock, value in collector.table(f"device={robot}&fields={FIELD}&origin=device")["records"]:
+            minutes, seconds, ms = map(int, clock.split(":"))
+            stored[(minutes * 60 + seconds) * 1_000_000 + ms * 1000] = value
+        return stored
+
+    def check_no_gap(self, times, step):
+        times = sorted(times)
+        self.assertEqual(times, list(range(times[0], times[-1] + 1, step)))
+
+    def check_all_arrived(self, world, listener, since):
+        """The world went on, and every tenth tick of every robot is stored, also of the time of the trouble."""
+        last = max(listener.heard)
+        self.assertEqual(listener.lost, 0)
+        self.check_no_gap(listener.heard, TICK)
+        wait_until(lambda: max(self.records(world, "one")) >= last, "all is stored")
+        for robot in ROBOTS:
+            stored = self.records(world, robot)
+            self.assertLess(min(stored), since)
+            self.check_no_gap(stored, STORED)
+        self.assertEqual(world.status()["lost_values"], 0)
+
+    def test_each_robot_is_a_device(self):
+        for kind in "sqlite", "postgresql":
+            url, settings = self.stores.url(kind), self.stores.settings(kind)
+            with self.world(url, *settings) as world:
+                self.assertEqual(sorted(world.devices()), sorted(ROBOTS))
+                listener = Listener(world, "two")
+                wait_until(lambda: len(listener.heard) > 100, "a hundred ticks")
+                listener.stop()
+            with Collector(url, *settings) as collector:  # afterwards, by another program
+                stored = self.records(collector, "two")
+                self.check_no_gap(listener.heard, TICK)
+                self.check_no_gap(stored, STORED)
+                both = set(stored) & set(listener.heard)
+                self.assertGreaterEqual(len(both), 10)
+                for when in both:
+                    self.assertAlmostEqual(stored[when], listener.heard[when], places=12)
+                for robot in ROBOTS:
+                    self.assertEqual(sorted(self.records(collector, robot)), sorted(stored))
+
+    def test_postgresql_stopped(self):
+        postgres, url = self.stores.postgres, self.stores.url("postgresql")
+        with self.world(url, *self.stores.settings("postgresql")) as world:
+            listener = Listener(world, "three")
+            wait_until(lambda: len(listener.heard) > 20 and self.records(world, "one"), "the world runs")
+            stopped_at = max(listener.heard)
+            postgres.stop()
+            wait_until(lambda: world.status()["degraded"], "the state is said")
+            self.assertTrue(any("spooling" in line for line in world.log), world.log)
+            time.sleep(60 if LONG else 0)
+            before = max(listener.heard)
+            wait_until(lambda: max(listener.heard) > before + 1_000_000, "it goes on")
+            self.assertGreater(world.status()["spooled_bytes"], 0)
+            postgres.start()
+            wait_until(lambda: not world.status()["degraded"], "the spool is drained")
+            self.assertEqual(world.status()["spooled_bytes"], 0)
+            listener.stop()
+            self.check_all_arrived(world, listener, stopped_at)
+
+    def test_disk_full(self):
+        with small_disk(self.stores.file("small")) as folder:
+            filler = f"{folder}/filler"
+            with open(filler, "wb") as file:
+                file.write(b"x" * 850_000)
+            with self.world(f"sqlite:{folder}/t.sqlite") as world:
+                listener = Listener(world, "three")
+                wait_until(lambda: world.status()["degraded"], "the state is said", 60)
+                full_at = max(listener.heard)
+                self.assertIn("full", world.status()["reason"])
+                wait_until(lambda: max(listener.heard) > full_at + 1_000_000, "it goes on")
+                os.unlink(filler)
+                wait_until(lambda: not world.status()["degraded"], "there is room again")
+                listener.stop()
+                self.check_all_arrived(world, listener, full_at)
+
+    def test_the_status_line_says_it(self):
+        """On a terminal, where the log may have scrolled away."""
+        postgres, url = self.stores.postgres, self.stores.url("postgresql")
+        with self.world(url, *self.stores.settings("postgresql"), terminal=True) as world:
+            postgres.stop()
+            wait_until(lambda: any("real time" in line and "store degraded" in line for line in world.log), "it is said")
+            postgres.start()
+            wait_until(lambda: not world.status()["degraded"], "it is back")
+            seen = len(world.log)
+            wait_until(lambda: any("real time" in line and "degraded" not in line for line in world.log[seen:]), "and back")
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
