@@ -13,6 +13,8 @@
 #define FORWARD_AHEAD 65536
 /** Bytes of acknowledgements that a device may leave unread. */
 #define MAX_UNREAD (256 * 1024)
+/** µs between looks for messages that take too long. */
+#define LOOK_INTERVAL (SECOND / 4)
 
 typedef struct pending_ack {
   uint64_t ticket;
@@ -48,6 +50,7 @@ struct tt_input {
   atomic_bool stopping;
   GPtrArray *clients; /**< client */
   forward *forwards;
+  int64_t next_look;
 };
 
 /* --- messages in --- */
@@ -158,6 +161,18 @@ static void send_acks(tt_input *input) {
   }
 }
 
+/** Ends connections whose message has begun and does not end. */
+static void cut_slow_clients(tt_input *input) {
+  int64_t now = g_get_monotonic_time(), allowed = input->options.limits.duration;
+  if (now < input->next_look) return;
+  input->next_look = now + LOOK_INTERVAL;
+  for (guint i = input->clients->len; i-- > 0;) {
+    client *from = g_ptr_array_index(input->clients, i);
+    int64_t begun = from->tcp && from->parser ? tt_message_parser_begun(from->parser) : 0;
+    if (begun && now - begun > allowed) tt_tcp_close(from->tcp, "a message took too long");
+  }
+}
+
 /* --- live samples out --- */
 
 static void on_forward_open(void *context, tt_tcp *tcp) {
@@ -213,6 +228,7 @@ static gpointer run(gpointer data) {
   while (!atomic_load(&input->stopping)) {
     tt_net_poll(input->net, 50 * 1000000);
     send_acks(input);
+    cut_slow_clients(input);
     for (int i = 0; i < input->options.forward_count; i++) pump_forward(&input->forwards[i]);
   }
   return NULL;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
 /** Text of a message is at most this many times its bytes: identifiers repeat the names of set and data. */
 #define TEXT_PER_BYTE 4
@@ -39,6 +40,7 @@ struct tt_message_parser {
   void *context;
 
   tt_scan scan;
+  int64_t begun;  /**< µs monotonic: first byte of the document in hand */
   char found[16]; /**< bytes of a possible document start while SCAN_LOST */
   size_t found_size;
 
@@ -70,7 +72,8 @@ tt_message_limits tt_message_limits_default(void) {
                              .values = 50000,
                              .attributes = 1000,
                              .name_bytes = 200,
-                             .value_bytes = 4096};
+                             .value_bytes = 4096,
+                             .duration = 5000000};
 }
 
 /** Refuses the present message at the element or text being parsed. */
@@ -354,6 +357,12 @@ static void on_skipped_entity(void *user, const char *name, int is_parameter) {
   refuse(user, "entities are not allowed");
 }
 
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000LL + time.tv_nsec / 1000;
+}
+
 static void begin_document(tt_message_parser *parser) {
   XML_Parser expat = parser->expat;
   XML_ParserReset(expat, NULL);
@@ -368,6 +377,7 @@ static void begin_document(tt_message_parser *parser) {
   XML_SetReparseDeferralEnabled(expat, XML_FALSE);
 #endif
   parser->scan = SCAN_DOCUMENT;
+  parser->begun = now();
   parser->document_bytes = 0;
   parser->token_start = 0;
   parser->unfinished_work = 0;
@@ -539,6 +549,10 @@ void tt_message_parser_feed(tt_message_parser *parser, const void *bytes, size_t
       next++;
     }
   }
+}
+
+int64_t tt_message_parser_begun(const tt_message_parser *parser) {
+  return parser->scan == SCAN_DOCUMENT ? parser->begun : 0;
 }
 
 void tt_message_parser_end(tt_message_parser *parser) {

@@ -57,6 +57,8 @@ typedef struct tt_message_limits {
   uint32_t attributes;  /**< an element; default 1,000 */
   uint32_t name_bytes;  /**< of an identifier; default 200 */
   uint32_t value_bytes; /**< of one value; default 4,096 */
+  int64_t
+      duration; /**< µs from a message's first byte to its last; default 5 s. Whoever reads enforces it */
 } tt_message_limits;
 tt_message_limits tt_message_limits_default(void);
 
@@ -73,6 +75,8 @@ tt_message_parser *tt_message_parser_new(const tt_message_limits *limits,
 void tt_message_parser_free(tt_message_parser *parser);
 /** Takes bytes as they come; calls the handler for every message that ends or fails in them. */
 void tt_message_parser_feed(tt_message_parser *parser, const void *bytes, size_t size);
+/** µs monotonic at which the message in hand began, 0 between messages. */
+int64_t tt_message_parser_begun(const tt_message_parser *parser);
 /** The stream has ended: a document that hasn't is refused. The parser is as new afterwards. */
 void tt_message_parser_end(tt_message_parser *parser);
 

@@ -1,10 +1,12 @@
 /* telemetry_upload.c: messages in by POST /telemetry and by the WebSocket /telemetry/in. */
 #include "core/log.h"
 #include "telemetry/text.h"
+#include "web/internal.h"
 #include "web/telemetry_routes_internal.h"
 
 #include <string.h>
 
+#define SECOND 1000000
 #define MAX_REFUSALS 100
 /** Answers that a WebSocket's client may leave unread before it is cut. */
 #define MAX_UNREAD 100000
@@ -14,6 +16,7 @@ typedef struct upload {
   tt_telemetry_routes *routes;
   SoupServerMessage *message;          /**< POST */
   SoupWebsocketConnection *connection; /**< WebSocket */
+  GSocket *socket;                     /**< not owned */
   tt_message_parser *parser;
   tt_origin origin;
   int64_t received;
@@ -89,11 +92,12 @@ static void on_message(void *context, const tt_message *message) {
   }
 }
 
-static upload *upload_new(tt_telemetry_routes *routes) {
+static upload *upload_new(tt_telemetry_routes *routes, const tt_web_request *request) {
   static const tt_message_handler handler = {on_message, on_refused};
   tt_message_limits limits = tt_message_limits_default();
   upload *made = g_new0(upload, 1);
   made->routes = routes;
+  made->socket = tt_web_socket_of(request->message);
   made->parser = tt_message_parser_new(&limits, &handler, made);
   made->refusals = g_string_new(NULL);
   g_queue_init(&made->answers);
@@ -109,9 +113,19 @@ static void upload_free(gpointer data) {
   g_free(freed);
 }
 
+/** A message has so long from its first byte; within a POST, another must begin in that time. */
+static void set_deadline(upload *from) {
+  double allowed = (double)tt_message_limits_default().duration / SECOND;
+  int64_t begun = tt_message_parser_begun(from->parser);
+  double left = begun ? allowed - (double)(g_get_monotonic_time() - begun) / SECOND : allowed;
+  tt_web_connection *connection = tt_web_connection_at(from->routes->web, from->socket);
+  tt_web_set_deadline(connection, begun || from->message ? MAX(left, 0.001) : 0);
+}
+
 static void feed(upload *from, const void *bytes, size_t size) {
   from->received = tt_collector_now();
   tt_message_parser_feed(from->parser, bytes, size);
+  set_deadline(from);
 }
 
 static void on_post_chunk(SoupServerMessage *message, GBytes *chunk, gpointer data) {
@@ -130,12 +144,13 @@ static void on_post_finished(SoupServerMessage *message, gpointer data) {
 
 void tt_upload_begin_post(void *context, const tt_web_request *request) {
   if (strcmp(request->method, "POST")) return;
-  upload *from = upload_new(context);
+  upload *from = upload_new(context, request);
   from->message = request->message;
   soup_message_body_set_accumulate(soup_server_message_get_request_body(request->message), FALSE);
   g_object_set_data_full(G_OBJECT(request->message), "tether-upload", from, upload_free);
   g_signal_connect(request->message, "got-chunk", G_CALLBACK(on_post_chunk), from);
   g_signal_connect(request->message, "finished", G_CALLBACK(on_post_finished), from);
+  set_deadline(from);
 }
 
 static void answer_post(upload *from) {
@@ -241,7 +256,7 @@ void tt_upload_open_socket(void *context, const tt_web_request *request,
                            SoupWebsocketConnection *connection) {
   static const tt_web_stream_source source = {next_answer, input_closed};
   tt_telemetry_routes *routes = context;
-  upload *from = upload_new(routes);
+  upload *from = upload_new(routes, request);
   from->connection = g_object_ref(connection);
   from->stream = tt_web_stream_new(request, connection, &source, from);
   g_ptr_array_add(routes->inputs, from);

@@ -89,6 +89,46 @@ class Input(unittest.TestCase):
                 connection.sendall(bytes([byte]))
             self.assertEqual(connection.recv(100), b'<ACK id="G" time="1010"/>\n')
 
+    def test_a_message_takes_too_long(self):
+        """A byte now and then: five seconds a message, on TCP, in a POST, through a WebSocket; others are served meanwhile."""
+        head = b"POST /telemetry HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n"
+        with self.collector() as collector:
+            host, port = collector.web[7:].split(":")
+            web = [socket.create_connection((host, int(port)), timeout=20) for _ in range(20)]
+            tcp = [collector.connect() for _ in range(20)]
+            sockets = [collector.websocket("/telemetry/in") for _ in range(20)]
+            start = time.monotonic()
+            for connection in web:
+                connection.sendall(head)
+
+            def drip(byte):
+                for connection in web + tcp:
+                    connection.sendall(byte)
+                for connection in sockets:
+                    connection.send(byte)
+
+            with self.assertRaises(OSError):  # what is cut resets what is still sent
+                for byte in good(1).encode():
+                    drip(bytes([byte]))
+                    time.sleep(0.2)
+                    self.assertLess(time.monotonic() - start, 15, "nobody is cut")
+            self.assertGreater(time.monotonic() - start, 4.5)
+            with collector.connect() as connection:
+                connection.sendall(good(2).encode())
+                self.assertIn(b"<ACK", connection.recv(100))
+            for connection in web + tcp + [one.socket for one in sockets]:
+                connection.settimeout(5)
+                try:
+                    while connection.recv(1000):
+                        pass
+                except ConnectionError:
+                    pass
+                connection.close()
+            status = collector.status()
+            self.assertEqual(status["refused"], 20)
+            self.assertEqual(status["web_cut_connections"], 40)
+            self.assertEqual(status["messages"], 1)
+
     def test_many_connections(self):
         """Two hundred that say nothing don't disturb one that does; those above the limit are turned away."""
         with self.collector("telemetry.max_connections=210") as collector:
