@@ -1,4 +1,5 @@
 """Telemetry: values stored durably through TCP against bare inserts, COPY, the bare parser, and InfluxDB; a long table; many devices."""
+import contextlib
 import os
 import pathlib
 import re
@@ -17,7 +18,7 @@ from measure import BUILD, ROOT, TETHER, Row, median, progress, run
 os.environ.setdefault("TETHER", TETHER)
 os.environ.setdefault("TETHER_SOURCE_DIR", str(ROOT))
 sys.path.insert(0, str(ROOT / "tests/telemetry"))
-from harness import Collector, Postgres  # noqa: E402
+from harness import Collector, Postgres, WebSocket  # noqa: E402
 
 SAMPLES = 60_000  # of VALUES values each, in all connections together
 VALUES = 10
@@ -48,9 +49,10 @@ def send(address, data):
             answer += piece
 
 
-def stored_per_second(store, connections, settings=()):
+def stored_per_second(store, connections, around=contextlib.nullcontext):
+    """With `around` called with the collector, and its context kept, meanwhile."""
     data = [messages(f"D{i}", SAMPLES // connections) for i in range(connections)]
-    with Collector(store, *settings) as collector:
+    with Collector(store) as collector, around(collector):
         threads = [threading.Thread(target=send, args=(collector.address, part)) for part in data]
         start = time.monotonic()
         for thread in threads:
@@ -154,6 +156,39 @@ def influx_rows(ours):
                 ours / rate, note=f"InfluxDB took {size / (SAMPLES * VALUES):.1f} bytes a value, log and data")]
 
 
+@contextlib.contextmanager
+def crowd(collector):
+    """Two hundred that say nothing, a live reader that never reads, and five that read a little now and then."""
+    idle = [collector.connect() for _ in range(200)]
+    deaf = WebSocket(collector.web, "/telemetry/live", receive_buffer=4096)
+    slow = [WebSocket(collector.web, "/telemetry/live", receive_buffer=4096) for _ in range(5)]
+    over = threading.Event()
+
+    def read_slowly():
+        while not over.wait(0.05):
+            for reader in slow:
+                reader.socket.recv(1000)
+    thread = threading.Thread(target=read_slowly, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(10)
+        for connection in idle + [deaf.socket] + [reader.socket for reader in slow]:
+            connection.close()
+
+
+def crowd_rows(folder):
+    alone, crowded = [], []
+    for turn in range(3):
+        progress(f"telemetry: in a crowd, round {turn + 1} of 3")
+        alone.append(stored_per_second(f"sqlite:{folder}/alone{turn}", 10))
+        crowded.append(stored_per_second(f"sqlite:{folder}/crowd{turn}", 10, crowd))
+    return [Row("telemetry/crowd", "with 200 idle connections, 5 slow live readers and 1 that never reads, against alone",
+                median(crowded), "values/s", median(alone), median(crowded) / median(alone))]
+
+
 def peak_memory(process):
     text = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
     return int(re.search(r"VmHWM:\s*(\d+)", text)[1]) / 1024
@@ -232,5 +267,6 @@ def telemetry():
         rows, ours = sqlite_rows(folder)
         rows += postgres_rows()
         rows += influx_rows(ours)
+        rows += crowd_rows(folder)
         rows += table_rows(folder)
         return rows + sustained_rows(folder)

@@ -16,11 +16,11 @@
 /* --- state --- */
 
 static void set_state(tt_postgres *store, const char *trouble) {
-  g_mutex_lock(&store->mutex);
+  pthread_mutex_lock(&store->mutex);
   store->state.degraded = trouble;
   g_strlcpy(store->state.reason, trouble ? trouble : "", sizeof store->state.reason);
   store->state.spooled_bytes = store->spool ? tt_spool_bytes(store->spool) : 0;
-  g_mutex_unlock(&store->mutex);
+  pthread_mutex_unlock(&store->mutex);
 }
 
 int64_t tt_postgres_deadline(tt_postgres *store) {
@@ -190,9 +190,9 @@ static tt_status postgres_purge(tt_store *base, const tt_store_purge *purge, int
 
 static void postgres_state(tt_store *base, tt_store_state *state) {
   tt_postgres *store = (tt_postgres *)base;
-  g_mutex_lock(&store->mutex);
+  pthread_mutex_lock(&store->mutex);
   *state = store->state;
-  g_mutex_unlock(&store->mutex);
+  pthread_mutex_unlock(&store->mutex);
 }
 
 static void postgres_hurry(tt_store *base) { g_atomic_int_set(&((tt_postgres *)base)->hurried, 1); }
@@ -216,7 +216,7 @@ static void postgres_close_store(tt_store *base) {
   tt_catalogue_free(store->catalogue);
   tt_postgres_ids_clear(&store->known);
   g_hash_table_unref(store->partitions);
-  g_mutex_clear(&store->mutex);
+  pthread_mutex_destroy(&store->mutex);
   g_free(store->url);
   g_free(store);
 }
@@ -245,7 +245,7 @@ tt_status tt_postgres_open(const tt_store_options *options, tt_store **out, tt_e
   store->catalogue = tt_catalogue_new();
   store->partitions = g_hash_table_new(g_direct_hash, g_direct_equal);
   tt_postgres_ids_init(&store->known);
-  g_mutex_init(&store->mutex);
+  pthread_mutex_init(&store->mutex, NULL);
   tt_status status = TT_OK;
   if (options->spool)
     status = tt_spool_open(options->spool, options->spool_limit, &store->spool, error);

@@ -8,6 +8,8 @@
 #include "store/postgres_link.h"
 #include "store/spool.h"
 
+#include <pthread.h>
+
 #define SECOND 1000000
 #define DAY (86400LL * SECOND)
 /** µs from 1970 to 2000, where PostgreSQL counts from. */
@@ -38,7 +40,7 @@ typedef struct tt_postgres {
   int64_t next_look; /**< µs: not before then is it looked at */
   gint hurried;      /**< atomic */
   int64_t next_try;
-  GMutex mutex; /**< guards state, and known.devices and known.attributes for readers */
+  pthread_mutex_t mutex; /**< guards state, and known.devices and known.attributes for readers */
   tt_store_state state;
 } tt_postgres;
 

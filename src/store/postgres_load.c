@@ -22,9 +22,9 @@ static tt_status load_names(tt_postgres *store, bool devices, GHashTable *indice
     int index = (devices ? loader->device : loader->attribute)(loader->context, identifier,
                                                                text_or_null(result, row, 2));
     tt_catalogue_add_name(store->catalogue, devices, index, identifier);
-    g_mutex_lock(&store->mutex);
+    pthread_mutex_lock(&store->mutex);
     tt_postgres_set_id(devices ? store->known.devices : store->known.attributes, index, id);
-    g_mutex_unlock(&store->mutex);
+    pthread_mutex_unlock(&store->mutex);
     g_hash_table_insert(indices, GINT_TO_POINTER(id), GINT_TO_POINTER(index + 1));
   }
   PQclear(result);

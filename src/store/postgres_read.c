@@ -209,10 +209,10 @@ tt_status tt_postgres_open_reader(tt_store *base, tt_store_reader **out, tt_erro
       (tt_store_reader){reader_epochs, reader_open, cursor_next, cursor_close, reader_close};
   reader->link = link;
   reader->attributes = g_hash_table_new(g_direct_hash, g_direct_equal);
-  g_mutex_lock(&store->mutex);
+  pthread_mutex_lock(&store->mutex);
   reader->devices = copy_ids(store->known.devices);
   reader->attribute_ids = copy_ids(store->known.attributes);
-  g_mutex_unlock(&store->mutex);
+  pthread_mutex_unlock(&store->mutex);
   for (guint i = 0; i < reader->attribute_ids->len; i++) {
     g_hash_table_insert(reader->attributes,
                         GINT_TO_POINTER(g_array_index(reader->attribute_ids, int, i)),

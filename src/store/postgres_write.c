@@ -56,10 +56,10 @@ static tt_status put_names(tt_postgres *store, bool devices, const GArray *names
     PGresult *result;
     TT_TRY(tt_postgres_run(store->link, sql, 2, parameters, tt_postgres_deadline(store), &result,
                            error));
-    g_mutex_lock(&store->mutex);
+    pthread_mutex_lock(&store->mutex);
     tt_postgres_set_id(devices ? known->devices : known->attributes, name->index,
                        (int)tt_postgres_integer(result, 0, 0));
-    g_mutex_unlock(&store->mutex);
+    pthread_mutex_unlock(&store->mutex);
     PQclear(result);
   }
   return TT_OK;

@@ -193,10 +193,10 @@ tt_status tt_collector_take(tt_collector *collector, const tt_message *message, 
                             int64_t received, uint64_t *ticket, tt_error *error) {
   int few[256];
   int *attributes = message->value_count <= 256 ? few : g_new(int, message->value_count);
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   tt_status status = take(collector, message, origin, received, attributes, ticket, error);
   if (status == TT_BAD_MESSAGE) collector->refused++;
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   if (attributes != few) g_free(attributes);
   return status;
 }
@@ -204,12 +204,12 @@ tt_status tt_collector_take(tt_collector *collector, const tt_message *message, 
 void tt_collector_refused(tt_collector *collector, const char *source,
                           const tt_message_refusal *refusal) {
   int64_t second = g_get_monotonic_time() / SECOND;
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   collector->refused++;
   if (collector->refusal_second != second) collector->refusals_logged = 0;
   collector->refusal_second = second;
   bool say = collector->refusals_logged++ < REFUSALS_LOGGED;
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   if (say) {
     tt_log_warning("telemetry: message from %s refused: line %lu, column %lu: %s", source,
                    refusal->line, refusal->column, refusal->reason);
@@ -219,35 +219,35 @@ void tt_collector_refused(tt_collector *collector, const char *source,
 /* --- devices inside --- */
 
 tt_status tt_collector_device(tt_collector *collector, const char *identifier, int *index) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   *index = tt_registry_need_device(collector, identifier);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return *index < 0 ? TT_FULL : TT_OK;
 }
 
 tt_status tt_collector_attribute(tt_collector *collector, const char *identifier, int *index) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   *index = tt_registry_need_attribute(collector, identifier);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return *index < 0 ? TT_FULL : TT_OK;
 }
 
 int tt_collector_begin_epoch(tt_collector *collector, int device_index, int64_t device_time,
                              int64_t offset) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   tt_device *begun = tt_device_at(collector, device_index);
   begun->heard = true;
   const tt_boot *boot = tt_device_time_begin(&begun->time, device_time, offset);
   tt_writer_tell_epoch(collector, device_index, boot);
   int epoch = boot->epoch;
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return epoch;
 }
 
 tt_status tt_collector_record(tt_collector *collector, int device_index, int epoch,
                               int64_t device_time, int64_t offset, const tt_direct_value *values,
                               int count, bool store) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   bool full = store && tt_writer_is_full(collector);
   open_sample sample = {.keep = store && !full, .live = tt_live_reader_count(collector->hub) > 0};
   open_sample_at(collector, &sample, device_index, epoch, device_time, device_time + offset);
@@ -258,7 +258,7 @@ tt_status tt_collector_record(tt_collector *collector, int device_index, int epo
   }
   close_sample(collector, &sample);
   if (full) collector->lost_values += (uint64_t)count;
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return full ? TT_FULL : TT_OK;
 }
 
@@ -272,7 +272,7 @@ static void load_epoch(void *context, const tt_store_epoch *loaded, bool has_sam
                    .anchor = loaded->anchor,
                    .offset_low = loaded->offset_low,
                    .offset_high = loaded->offset_high};
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   tt_device *from = tt_device_at(collector, loaded->device);
   if (!from->heard && !from->time.boot_count) from->time.next_epoch = 0;
   if (loaded->number >= from->time.next_epoch) {
@@ -282,15 +282,15 @@ static void load_epoch(void *context, const tt_store_epoch *loaded, bool has_sam
       from->time.next_epoch = loaded->number + 1;
     }
   }
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
 }
 
 static void load_sample(void *context, int device_index, int epoch, int64_t device_time) {
   tt_collector *collector = context;
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   tt_device *from = tt_device_at(collector, device_index);
   if (!from->heard) tt_device_time_restore_seen(&from->time, epoch, device_time);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
 }
 
 /** Where the store is away, nobody knows how many boots a device had: then they are numbered from the seconds since 2020,
@@ -317,9 +317,9 @@ static void free_collector(tt_collector *collector) {
   g_array_unref(collector->listeners);
   g_array_unref(collector->live_values);
   g_array_unref(collector->live_attributes);
-  g_mutex_clear(&collector->mutex);
-  g_cond_clear(&collector->work);
-  g_cond_clear(&collector->room);
+  pthread_mutex_destroy(&collector->mutex);
+  pthread_cond_destroy(&collector->work);
+  pthread_cond_destroy(&collector->room);
   g_free(collector);
 }
 
@@ -329,9 +329,9 @@ tt_status tt_collector_new(const tt_collector_options *options, tt_collector **o
   collector->options = *options;
   collector->store = options->store;
   collector->hub = tt_live_hub_new(options->max_readers, tt_registry_human_name, collector);
-  g_mutex_init(&collector->mutex);
-  g_cond_init(&collector->work);
-  g_cond_init(&collector->room);
+  pthread_mutex_init(&collector->mutex, NULL);
+  pthread_cond_init(&collector->work, NULL);
+  pthread_cond_init(&collector->room, NULL);
   tt_registry_init(collector);
   tt_handlings_init(collector);
   collector->listeners = g_array_new(FALSE, FALSE, sizeof(tt_durable_listener));
@@ -352,11 +352,11 @@ tt_status tt_collector_new(const tt_collector_options *options, tt_collector **o
 void tt_collector_free(tt_collector *collector) {
   if (!collector) return;
   collector->store->hurry(collector->store);
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   collector->stopping = true;
-  g_cond_broadcast(&collector->work);
-  g_cond_broadcast(&collector->room);
-  g_mutex_unlock(&collector->mutex);
+  pthread_cond_broadcast(&collector->work);
+  pthread_cond_broadcast(&collector->room);
+  pthread_mutex_unlock(&collector->mutex);
   g_thread_join(collector->writer);
   free_collector(collector);
 }
@@ -378,7 +378,7 @@ void tt_collector_unsubscribe(tt_collector *collector, tt_live_reader *reader) {
 }
 
 void tt_collector_get_stats(tt_collector *collector, tt_collector_stats *stats) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   *stats = (tt_collector_stats){.messages = collector->messages,
                                 .refused = collector->refused,
                                 .values = collector->values,
@@ -392,6 +392,6 @@ void tt_collector_get_stats(tt_collector *collector, tt_collector_stats *stats) 
                                 .attributes = (int)collector->attributes->len,
                                 .readers = tt_live_reader_count(collector->hub),
                                 .store = collector->store->kind};
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   collector->store->state(collector->store, &stats->store_state);
 }

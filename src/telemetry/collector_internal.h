@@ -9,6 +9,8 @@
 #include "telemetry/device_clock.h"
 #include "telemetry/live_hub.h"
 
+#include <pthread.h>
+
 #define SECOND 1000000
 
 typedef struct tt_device {
@@ -38,8 +40,8 @@ struct tt_collector {
   tt_live_hub *hub;
   GThread *writer;
 
-  GMutex mutex; /**< guards everything below */
-  GCond work, room;
+  pthread_mutex_t mutex; /**< guards everything below */
+  pthread_cond_t work, room;
   bool stopping, urgent;
   int first_epoch;                 /**< number of the first boot epoch of a device that is new */
   GPtrArray *devices, *attributes; /**< tt_device, tt_attribute */

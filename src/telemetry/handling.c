@@ -97,7 +97,7 @@ static void resolve_all(tt_collector *collector) {
 
 bool tt_handlings_load(void *context, const GArray *handlings) {
   tt_collector *collector = context;
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   bool own = collector->batch->handlings->len;
   if (!own) {
     g_array_set_size(collector->handlings, 0);
@@ -108,7 +108,7 @@ bool tt_handlings_load(void *context, const GArray *handlings) {
     }
     resolve_all(collector);
   }
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return !own;
 }
 
@@ -135,13 +135,13 @@ static void apply_handling(tt_collector *collector, const tt_handling *handling)
 }
 
 static tt_status change_handling(tt_collector *collector, const tt_handling *handling) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   apply_handling(collector, handling);
   tt_handling told;
   tt_handling_copy(&told, handling);
   tt_writer_start_batch(collector);
   g_array_append_val(collector->batch->handlings, told);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return TT_OK;
 }
 
@@ -168,11 +168,11 @@ tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *
 tt_status tt_collector_remove_handling(tt_collector *collector, const char *pattern,
                                        tt_error *error) {
   bool found = false;
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   for (guint i = 0; i < collector->handlings->len && !found; i++) {
     found = !strcmp(g_array_index(collector->handlings, tt_handling, i).pattern, pattern);
   }
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   if (!found) return tt_fail(error, TT_NOT_FOUND, "no handling is set for '%s'", pattern);
   tt_handling removed = {.pattern = (char *)pattern, .removed = true};
   return change_handling(collector, &removed);
@@ -181,12 +181,12 @@ tt_status tt_collector_remove_handling(tt_collector *collector, const char *patt
 GArray *tt_collector_handlings(tt_collector *collector) {
   GArray *copies = g_array_new(FALSE, FALSE, sizeof(tt_handling));
   g_array_set_clear_func(copies, clear_handling);
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   for (guint i = 0; i < collector->handlings->len; i++) {
     tt_handling copy;
     tt_handling_copy(&copy, &g_array_index(collector->handlings, tt_handling, i));
     g_array_append_val(copies, copy);
   }
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return copies;
 }

@@ -5,6 +5,7 @@
 #include "telemetry/number.h"
 #include "telemetry/text.h"
 
+#include <pthread.h>
 #include <string.h>
 
 enum { UNKNOWN, WANTED, UNWANTED };
@@ -21,7 +22,7 @@ struct tt_live_reader {
 };
 
 struct tt_live_hub {
-  GMutex mutex;
+  pthread_mutex_t mutex;
   GPtrArray *readers;
   guint max_readers;
   tt_live_human_name *human_name;
@@ -30,20 +31,20 @@ struct tt_live_hub {
 
 tt_live_sample *tt_live_sample_new(int count) {
   tt_live_sample *sample = g_malloc0(sizeof *sample + (size_t)count * sizeof *sample->values);
-  g_atomic_ref_count_init(&sample->references);
+  atomic_init(&sample->references, 1);
   sample->count = count;
   return sample;
 }
 
 void tt_live_sample_unref(tt_live_sample *sample) {
-  if (!sample || !g_atomic_ref_count_dec(&sample->references)) return;
+  if (!sample || atomic_fetch_sub(&sample->references, 1) > 1) return;
   for (int i = 0; i < sample->count; i++) g_free((char *)sample->values[i].text);
   g_free(sample);
 }
 
 tt_live_hub *tt_live_hub_new(int max_readers, tt_live_human_name *human_name, void *context) {
   tt_live_hub *hub = g_new0(tt_live_hub, 1);
-  g_mutex_init(&hub->mutex);
+  pthread_mutex_init(&hub->mutex, NULL);
   hub->readers = g_ptr_array_new();
   hub->max_readers = (guint)max_readers;
   hub->human_name = human_name;
@@ -54,14 +55,14 @@ tt_live_hub *tt_live_hub_new(int max_readers, tt_live_human_name *human_name, vo
 void tt_live_hub_free(tt_live_hub *hub) {
   if (!hub) return;
   g_ptr_array_unref(hub->readers);
-  g_mutex_clear(&hub->mutex);
+  pthread_mutex_destroy(&hub->mutex);
   g_free(hub);
 }
 
 tt_live_reader *tt_live_subscribe(tt_live_hub *hub, const tt_live_filter *filter, int capacity,
                                   void (*wake)(void *context), void *context) {
   tt_live_reader *reader = NULL;
-  g_mutex_lock(&hub->mutex);
+  pthread_mutex_lock(&hub->mutex);
   if (hub->readers->len < hub->max_readers) {
     reader = g_new0(tt_live_reader, 1);
     reader->hub = hub;
@@ -75,14 +76,14 @@ tt_live_reader *tt_live_subscribe(tt_live_hub *hub, const tt_live_filter *filter
     reader->context = context;
     g_ptr_array_add(hub->readers, reader);
   }
-  g_mutex_unlock(&hub->mutex);
+  pthread_mutex_unlock(&hub->mutex);
   return reader;
 }
 
 void tt_live_unsubscribe(tt_live_hub *hub, tt_live_reader *reader) {
-  g_mutex_lock(&hub->mutex);
+  pthread_mutex_lock(&hub->mutex);
   g_ptr_array_remove_fast(hub->readers, reader);
-  g_mutex_unlock(&hub->mutex);
+  pthread_mutex_unlock(&hub->mutex);
   g_queue_clear_full(&reader->queue, (GDestroyNotify)tt_live_sample_unref);
   g_strfreev(reader->devices);
   g_strfreev(reader->fields);
@@ -92,20 +93,20 @@ void tt_live_unsubscribe(tt_live_hub *hub, tt_live_reader *reader) {
 }
 
 int tt_live_reader_count(tt_live_hub *hub) {
-  g_mutex_lock(&hub->mutex);
+  pthread_mutex_lock(&hub->mutex);
   guint count = hub->readers->len;
-  g_mutex_unlock(&hub->mutex);
+  pthread_mutex_unlock(&hub->mutex);
   return (int)count;
 }
 
 void tt_live_renamed(tt_live_hub *hub) {
-  g_mutex_lock(&hub->mutex);
+  pthread_mutex_lock(&hub->mutex);
   for (guint i = 0; i < hub->readers->len; i++) {
     tt_live_reader *reader = g_ptr_array_index(hub->readers, i);
     g_byte_array_set_size(reader->device_cache, 0);
     g_byte_array_set_size(reader->field_cache, 0);
   }
-  g_mutex_unlock(&hub->mutex);
+  pthread_mutex_unlock(&hub->mutex);
 }
 
 static bool matches(char **patterns, const char *identifier, const char *name) {
@@ -141,7 +142,7 @@ static tt_live_sample *select_values(tt_live_reader *reader, const int *attribut
     wanted += wants(reader, false, attributes[i], sample->values[i].attribute);
   if (!wanted) return NULL;
   if (wanted == sample->count) {
-    g_atomic_ref_count_inc(&sample->references);
+    atomic_fetch_add(&sample->references, 1);
     return sample;
   }
   tt_live_sample *part = tt_live_sample_new(wanted);
@@ -158,7 +159,7 @@ static tt_live_sample *select_values(tt_live_reader *reader, const int *attribut
 }
 
 void tt_live_publish(tt_live_hub *hub, int device, const int *attributes, tt_live_sample *sample) {
-  g_mutex_lock(&hub->mutex);
+  pthread_mutex_lock(&hub->mutex);
   for (guint i = 0; i < hub->readers->len; i++) {
     tt_live_reader *reader = g_ptr_array_index(hub->readers, i);
     if (!wants(reader, true, device, sample->device)) continue;
@@ -171,16 +172,16 @@ void tt_live_publish(tt_live_hub *hub, int device, const int *attributes, tt_liv
     g_queue_push_tail(&reader->queue, part);
     if (reader->queue.length == 1) reader->wake(reader->context);
   }
-  g_mutex_unlock(&hub->mutex);
+  pthread_mutex_unlock(&hub->mutex);
   tt_live_sample_unref(sample);
 }
 
 tt_live_sample *tt_live_next(tt_live_reader *reader, uint64_t *lost) {
-  g_mutex_lock(&reader->hub->mutex);
+  pthread_mutex_lock(&reader->hub->mutex);
   tt_live_sample *sample = g_queue_pop_head(&reader->queue);
   *lost = sample ? reader->lost : 0;
   if (sample) reader->lost = 0;
-  g_mutex_unlock(&reader->hub->mutex);
+  pthread_mutex_unlock(&reader->hub->mutex);
   return sample;
 }
 

@@ -5,6 +5,7 @@
 #define TT_TELEMETRY_LIVE_H
 
 #include <glib.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,7 +17,7 @@ typedef struct tt_live_value {
 
 /** One sample, shared by all readers. Times µs. */
 typedef struct tt_live_sample {
-  gatomicrefcount references;
+  atomic_int references;
   const char *device; /**< identifier; lives as long as the collector */
   int epoch;
   int64_t device_time, time;

@@ -105,21 +105,21 @@ void tt_attribute_info_clear(tt_attribute_info *info) {
 }
 
 int tt_collector_device_count(tt_collector *collector) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   guint count = collector->devices->len;
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return (int)count;
 }
 
 int tt_collector_attribute_count(tt_collector *collector) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   guint count = collector->attributes->len;
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return (int)count;
 }
 
 bool tt_collector_get_device(tt_collector *collector, int index, tt_device_info *info) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   bool found = index >= 0 && (guint)index < collector->devices->len;
   if (found) {
     const tt_device *known = tt_device_at(collector, index);
@@ -135,12 +135,12 @@ bool tt_collector_get_device(tt_collector *collector, int index, tt_device_info 
       info->drift = boot->clock.slope;
     }
   }
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return found;
 }
 
 bool tt_collector_get_attribute(tt_collector *collector, int index, tt_attribute_info *info) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   bool found = index >= 0 && (guint)index < collector->attributes->len;
   if (found) {
     const tt_attribute *known = tt_attribute_at(collector, index);
@@ -148,7 +148,7 @@ bool tt_collector_get_attribute(tt_collector *collector, int index, tt_attribute
                                 .name = g_strdup(known->name)};
     tt_handling_copy(&info->handling, &known->handling);
   }
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return found;
 }
 
@@ -160,22 +160,22 @@ static int find(tt_collector *collector, bool is_device, const char *name) {
 }
 
 int tt_collector_find_device(tt_collector *collector, const char *name) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   int index = find(collector, true, name);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return index;
 }
 
 int tt_collector_find_attribute(tt_collector *collector, const char *name) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   int index = find(collector, false, name);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return index;
 }
 
 char *tt_collector_nearest(tt_collector *collector, bool is_device, const char *name) {
   tt_nearest nearest = tt_nearest_start(name);
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   GHashTable *tables[] = {is_device ? collector->device_index : collector->attribute_index,
                           is_device ? collector->device_names : collector->attribute_names};
   for (int i = 0; i < 2; i++) {
@@ -185,7 +185,7 @@ char *tt_collector_nearest(tt_collector *collector, bool is_device, const char *
     while (g_hash_table_iter_next(&iterator, &key, NULL)) tt_nearest_offer(&nearest, key);
   }
   char *best = g_strdup(nearest.best);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return best;
 }
 
@@ -231,9 +231,9 @@ static tt_status rename_checked(tt_collector *collector, bool is_device, const c
     return tt_fail(error, TT_INVALID,
                    "a name is UTF-8 of at most %d bytes without control characters", NAME_BYTES);
   }
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   tt_status status = rename_item(collector, is_device, identifier, name, error);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return status;
 }
 
@@ -270,20 +270,20 @@ static void load_name(tt_collector *collector, bool is_device, int index, const 
 
 int tt_registry_load_device(void *context, const char *identifier, const char *name) {
   tt_collector *collector = context;
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   int index = lookup(collector->device_index, identifier);
   if (index < 0) index = add_device(collector, identifier);
   load_name(collector, true, index, name);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return index;
 }
 
 int tt_registry_load_attribute(void *context, const char *identifier, const char *name) {
   tt_collector *collector = context;
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   int index = lookup(collector->attribute_index, identifier);
   if (index < 0) index = add_attribute(collector, identifier);
   load_name(collector, false, index, name);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return index;
 }

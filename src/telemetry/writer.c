@@ -18,14 +18,14 @@
 void tt_writer_start_batch(tt_collector *collector) {
   if (tt_store_batch_is_empty(collector->batch)) {
     collector->batch_started = g_get_monotonic_time();
-    g_cond_signal(&collector->work);
+    pthread_cond_signal(&collector->work);
   }
 }
 
 void tt_writer_hasten(tt_collector *collector) {
   if (collector->urgent) return;
   collector->urgent = true;
-  g_cond_signal(&collector->work);
+  pthread_cond_signal(&collector->work);
 }
 
 void tt_writer_hasten_big(tt_collector *collector) {
@@ -65,44 +65,50 @@ bool tt_writer_is_full(const tt_collector *collector) {
 
 /* --- what is durable --- */
 
+/** Waits to be told, until `end` (µs monotonic) at most; false: it is past. */
+static bool wait_until(tt_collector *collector, pthread_cond_t *told, int64_t end) {
+  struct timespec time = {.tv_sec = end / SECOND, .tv_nsec = end % SECOND * 1000};
+  return !pthread_cond_clockwait(told, &collector->mutex, CLOCK_MONOTONIC, &time);
+}
+
 bool tt_collector_wait_room(tt_collector *collector, int64_t timeout) {
   int64_t end = g_get_monotonic_time() + timeout;
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   while (tt_writer_is_full(collector) && !collector->stopping) {
-    if (!g_cond_wait_until(&collector->room, &collector->mutex, end)) break;
+    if (!wait_until(collector, &collector->room, end)) break;
   }
   bool room = !tt_writer_is_full(collector);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return room;
 }
 
 uint64_t tt_collector_durable(tt_collector *collector) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   uint64_t durable = collector->durable;
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return durable;
 }
 
 void tt_collector_on_durable(tt_collector *collector, void (*wake)(void *context), void *context) {
   tt_durable_listener added = {wake, context};
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   g_array_append_val(collector->listeners, added);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
 }
 
 void tt_collector_off_durable(tt_collector *collector, void (*wake)(void *context), void *context) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   for (guint i = 0; i < collector->listeners->len; i++) {
     tt_durable_listener *known = &g_array_index(collector->listeners, tt_durable_listener, i);
     if (known->wake != wake || known->context != context) continue;
     g_array_remove_index_fast(collector->listeners, i);
     break;
   }
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
 }
 
 static void announce(tt_collector *collector, uint64_t ticket, uint64_t values) {
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   collector->durable = ticket;
   collector->stored_values += values;
   collector->batches++;
@@ -110,7 +116,7 @@ static void announce(tt_collector *collector, uint64_t ticket, uint64_t values) 
     tt_durable_listener *told = &g_array_index(collector->listeners, tt_durable_listener, i);
     told->wake(told->context);
   }
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
 }
 
 /* --- the thread --- */
@@ -127,12 +133,11 @@ static void write_batch(tt_collector *collector, tt_store_batch *batch, uint64_t
     }
     if (!said) tt_log_error("telemetry: can't store, trying again: %s", error.text);
     said = true;
-    g_mutex_lock(&collector->mutex);
+    pthread_mutex_lock(&collector->mutex);
     int64_t end = g_get_monotonic_time() + RETRY_INTERVAL;
-    while (!collector->stopping && g_cond_wait_until(&collector->work, &collector->mutex, end))
-      continue;
+    while (!collector->stopping && wait_until(collector, &collector->work, end)) continue;
     if (collector->stopping) last_tries--;
-    g_mutex_unlock(&collector->mutex);
+    pthread_mutex_unlock(&collector->mutex);
   }
   tt_log_error("telemetry: %u values could not be stored; none of them was acknowledged",
                batch->values->len);
@@ -158,9 +163,9 @@ static void purge_attribute(tt_collector *collector, int attribute_index, double
 static void purge_all(tt_collector *collector) {
   int count = tt_collector_attribute_count(collector);
   for (int i = 0; i < count; i++) {
-    g_mutex_lock(&collector->mutex);
+    pthread_mutex_lock(&collector->mutex);
     double retention = tt_attribute_at(collector, i)->handling.retention;
-    g_mutex_unlock(&collector->mutex);
+    pthread_mutex_unlock(&collector->mutex);
     if (retention > 0) purge_attribute(collector, i, retention);
   }
 }
@@ -169,7 +174,7 @@ static void purge_all(tt_collector *collector) {
 static bool wait_for_batch(tt_collector *collector, tt_store_batch **spare, uint64_t *ticket,
                            bool *stop) {
   bool taken = false;
-  g_mutex_lock(&collector->mutex);
+  pthread_mutex_lock(&collector->mutex);
   int64_t tend = g_get_monotonic_time() + TEND_INTERVAL;
   for (;;) {
     int64_t now = g_get_monotonic_time(), end = tend;
@@ -179,7 +184,7 @@ static bool wait_for_batch(tt_collector *collector, tt_store_batch **spare, uint
       if (due < end) end = due;
     }
     if (taken || collector->stopping || now >= tend) break;
-    g_cond_wait_until(&collector->work, &collector->mutex, end);
+    wait_until(collector, &collector->work, end);
   }
   if (taken) {
     tt_store_batch *full = collector->batch;
@@ -187,10 +192,10 @@ static bool wait_for_batch(tt_collector *collector, tt_store_batch **spare, uint
     *spare = full;
     *ticket = collector->filling++;
     collector->urgent = false;
-    g_cond_broadcast(&collector->room);
+    pthread_cond_broadcast(&collector->room);
   }
   *stop = collector->stopping && tt_store_batch_is_empty(collector->batch);
-  g_mutex_unlock(&collector->mutex);
+  pthread_mutex_unlock(&collector->mutex);
   return taken;
 }
 
@@ -205,9 +210,9 @@ gpointer tt_writer_run(gpointer data) {
       tt_store_batch_clear(spare);
     }
     while (collector->store->tend(collector->store) && !stop) {
-      g_mutex_lock(&collector->mutex);
+      pthread_mutex_lock(&collector->mutex);
       bool busy = collector->stopping || !tt_store_batch_is_empty(collector->batch);
-      g_mutex_unlock(&collector->mutex);
+      pthread_mutex_unlock(&collector->mutex);
       if (busy) break;
     }
     if (!stop && g_get_monotonic_time() - purged > PURGE_INTERVAL) {

@@ -1,0 +1,98 @@
+/* sqlite_load.c: names, handling, boots and the latest samples of each device, as a file knows them. */
+#include "store/sqlite_internal.h"
+
+static void load_device(void *context, sqlite3_stmt *row) {
+  const tt_store_loader *loader = context;
+  loader->device(loader->context, (const char *)sqlite3_column_text(row, 1),
+                 (const char *)sqlite3_column_text(row, 2));
+}
+
+static void load_attribute(void *context, sqlite3_stmt *row) {
+  const tt_store_loader *loader = context;
+  loader->attribute(loader->context, (const char *)sqlite3_column_text(row, 1),
+                    (const char *)sqlite3_column_text(row, 2));
+}
+
+static void load_handling(void *context, sqlite3_stmt *row) {
+  GArray *all = context;
+  tt_handling handling = {.pattern = g_strdup((const char *)sqlite3_column_text(row, 0)),
+                          .type = (tt_value_type)sqlite3_column_int(row, 1),
+                          .mode = (tt_value_mode)sqlite3_column_int(row, 2),
+                          .unit = g_strdup((const char *)sqlite3_column_text(row, 3)),
+                          .scale = sqlite3_column_double(row, 4),
+                          .offset = sqlite3_column_double(row, 5),
+                          .min_interval = sqlite3_column_double(row, 6),
+                          .retention = sqlite3_column_double(row, 7)};
+  g_array_append_val(all, handling);
+}
+
+static void load_epoch(void *context, sqlite3_stmt *row) {
+  const tt_store_loader *loader = context;
+  tt_store_epoch epoch = {.device = sqlite3_column_int(row, 0) - 1,
+                          .number = sqlite3_column_int(row, 1),
+                          .anchor = sqlite3_column_int64(row, 2),
+                          .offset_low = sqlite3_column_int64(row, 3),
+                          .offset_high = sqlite3_column_int64(row, 4)};
+  bool has_sample = sqlite3_column_type(row, 5) != SQLITE_NULL;
+  loader->epoch(loader->context, &epoch, has_sample, sqlite3_column_int64(row, 5),
+                sqlite3_column_int64(row, 6));
+}
+
+static void load_sample(void *context, sqlite3_stmt *row) {
+  const tt_store_loader *loader = context;
+  loader->sample(loader->context, sqlite3_column_int(row, 0) - 1, sqlite3_column_int(row, 1),
+                 sqlite3_column_int64(row, 2));
+}
+
+static tt_status load_rows(sqlite3 *db, const char *path, const char *sql,
+                           void (*row)(void *context, sqlite3_stmt *row), void *context,
+                           tt_error *error) {
+  sqlite3_stmt *prepared;
+  if (sqlite3_prepare_v2(db, sql, -1, &prepared, NULL) != SQLITE_OK) {
+    return tt_sqlite_fail(db, path, "can't read", error);
+  }
+  int result;
+  while ((result = sqlite3_step(prepared)) == SQLITE_ROW) row(context, prepared);
+  sqlite3_finalize(prepared);
+  return result == SQLITE_DONE ? TT_OK : tt_sqlite_fail(db, path, "can't read", error);
+}
+
+static void clear_handling(gpointer item) { tt_handling_clear(item); }
+
+static tt_status load_handlings(sqlite3 *db, const char *path, const tt_store_loader *loader,
+                                tt_error *error) {
+  GArray *all = g_array_new(FALSE, FALSE, sizeof(tt_handling));
+  g_array_set_clear_func(all, clear_handling);
+  tt_status status = load_rows(
+      db, path,
+      "SELECT pattern, type, mode, unit, scale, offset, min_interval, retention FROM handling",
+      load_handling, all, error);
+  if (status == TT_OK) loader->handlings(loader->context, all);
+  g_array_unref(all);
+  return status;
+}
+
+tt_status tt_sqlite_load(sqlite3 *db, const char *path, const tt_store_loader *told,
+                         tt_error *error) {
+  tt_store_loader loader = *told;
+  TT_TRY(load_rows(db, path, "SELECT id, identifier, name FROM device ORDER BY id", load_device,
+                   &loader, error));
+  TT_TRY(load_rows(db, path, "SELECT id, identifier, name FROM attribute ORDER BY id",
+                   load_attribute, &loader, error));
+  TT_TRY(load_handlings(db, path, &loader, error));
+  TT_TRY(load_rows(
+      db, path,
+      "SELECT b.device, b.epoch, b.anchor, b.offset_low, b.offset_high, s.device_time, s.time"
+      " FROM boot b LEFT JOIN sample s ON s.id = (SELECT id FROM sample WHERE device = b.device"
+      "  AND epoch = b.epoch ORDER BY device_time DESC LIMIT 1)"
+      " WHERE b.epoch > (SELECT max(epoch) - 4 FROM boot WHERE device = b.device)"
+      " ORDER BY b.device, b.epoch",
+      load_epoch, &loader, error));
+  return load_rows(
+      db, path,
+      "SELECT device, epoch, device_time FROM (SELECT d.id AS device, s.epoch AS epoch,"
+      "  s.device_time AS device_time FROM device d JOIN sample s ON s.id IN (SELECT id FROM sample"
+      "   WHERE device = d.id AND epoch = (SELECT max(epoch) FROM boot WHERE device = d.id)"
+      "   ORDER BY device_time DESC LIMIT 500)) ORDER BY device, device_time",
+      load_sample, &loader, error);
+}

@@ -1,0 +1,91 @@
+/* sqlite_schema.c: the tables of a file, and how one of an older version becomes one of this. */
+#include "core/log.h"
+#include "store/sqlite_internal.h"
+
+#define APPLICATION_ID 0x54544c4d /* "TTLM" */
+
+/** Each step brings a file from version n to n + 1; a new file goes through all of them. */
+static const char *const migrations[] = {
+    // 0 → 1: the tables.
+    "CREATE TABLE device (id INTEGER PRIMARY KEY, identifier TEXT NOT NULL UNIQUE, name TEXT "
+    "UNIQUE);"
+    "CREATE TABLE attribute (id INTEGER PRIMARY KEY, identifier TEXT NOT NULL UNIQUE, name TEXT "
+    "UNIQUE);"
+    "CREATE TABLE handling (pattern TEXT PRIMARY KEY, type INTEGER NOT NULL, mode INTEGER NOT "
+    "NULL, unit TEXT,"
+    " scale REAL NOT NULL, offset REAL NOT NULL, min_interval REAL NOT NULL, retention REAL NOT "
+    "NULL) WITHOUT ROWID;"
+    "CREATE TABLE boot (device INTEGER NOT NULL, epoch INTEGER NOT NULL, anchor INTEGER NOT NULL,"
+    " offset_low INTEGER NOT NULL, offset_high INTEGER NOT NULL, PRIMARY KEY (device, epoch)) "
+    "WITHOUT ROWID;"
+    "CREATE TABLE sample (id INTEGER PRIMARY KEY, device INTEGER NOT NULL, epoch INTEGER NOT NULL,"
+    " device_time INTEGER NOT NULL, time INTEGER NOT NULL, UNIQUE (device, epoch, device_time));"
+    "CREATE TABLE value (sample INTEGER NOT NULL, attribute INTEGER NOT NULL, value NOT NULL,"
+    " PRIMARY KEY (sample, attribute)) WITHOUT ROWID;",
+    // 1 → 2: one view for people.
+    "CREATE VIEW telemetry AS"
+    " SELECT coalesce(device.name, device.identifier) AS device,"
+    "  strftime('%Y-%m-%dT%H:%M:', sample.time / 1000000, 'unixepoch') ||"
+    "  printf('%02d.%06dZ', sample.time / 1000000 % 60, sample.time % 1000000) AS time,"
+    "  coalesce(attribute.name, attribute.identifier) AS attribute, value.value AS value,"
+    "  sample.time AS time_us, sample.device_time AS device_time_us, sample.epoch AS epoch,"
+    "  device.identifier AS device_identifier, attribute.identifier AS attribute_identifier"
+    " FROM sample JOIN value ON value.sample = sample.id"
+    " JOIN device ON device.id = sample.device JOIN attribute ON attribute.id = value.attribute;",
+};
+#define VERSION ((int)(sizeof migrations / sizeof *migrations))
+
+tt_status tt_sqlite_fail(sqlite3 *db, const char *path, const char *what, tt_error *error) {
+  return tt_fail(error, TT_FAILED, "%s: %s: %s", path, what,
+                 db ? sqlite3_errmsg(db) : "out of memory");
+}
+
+tt_status tt_sqlite_execute(sqlite3 *db, const char *path, const char *sql, tt_error *error) {
+  return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK
+             ? TT_OK
+             : tt_sqlite_fail(db, path, "SQLite says", error);
+}
+
+void tt_sqlite_harden(sqlite3 *db) {
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+  sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 20);
+}
+
+tt_status tt_sqlite_upgrade(sqlite3 *db, const char *path, tt_error *error) {
+  sqlite3_stmt *query;
+  if (sqlite3_prepare_v2(
+          db, "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id",
+          -1, &query, NULL) != SQLITE_OK ||
+      sqlite3_step(query) != SQLITE_ROW) {
+    tt_status status = tt_sqlite_fail(db, path, "this is no database", error);
+    sqlite3_finalize(query);
+    return status;
+  }
+  int version = sqlite3_column_int(query, 0), application = sqlite3_column_int(query, 1);
+  sqlite3_finalize(query);
+  if (application != 0 && application != APPLICATION_ID) {
+    return tt_fail(error, TT_INVALID,
+                   "%s: belongs to another program (application id %#x); give another file", path,
+                   (unsigned)application);
+  }
+  if (version > VERSION) {
+    return tt_fail(error, TT_VERSION,
+                   "%s: made by a newer Tether (schema %d, this program knows up to %d); "
+                   "use that program or give another file",
+                   path, version, VERSION);
+  }
+  if (version && version < VERSION)
+    tt_log_info("%s: upgraded from schema %d to %d", path, version, VERSION);
+  for (; version < VERSION; version++) {
+    char *sql = g_strdup_printf(
+        "BEGIN IMMEDIATE; %s PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
+        migrations[version], version + 1, APPLICATION_ID);
+    tt_status status = tt_sqlite_execute(db, path, sql, error);
+    g_free(sql);
+    TT_TRY(status);
+  }
+  return TT_OK;
+}

@@ -1,0 +1,278 @@
+/* collector_test.c: a collector under everything that happens to it at once: senders, people who rename and handle, readers that come and
+ * go, tables, the writer. What was taken is stored, once. The thread sanitizer's stage runs this too.
+ */
+#include "telemetry/collector.h"
+
+#include "telemetry/table.h"
+
+#include <glib/gstdio.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SENDERS 4
+#define MESSAGES 500 /* of each sender */
+#define SAMPLES 3    /* of each message */
+
+typedef struct fixture {
+  char *folder, *url;
+  tt_collector *collector;
+  atomic_int sending; /**< senders that are still at it */
+  atomic_int woken;
+} fixture;
+
+static void open_collector(fixture *made) {
+  tt_collector_options options = tt_collector_options_default();
+  tt_store_options store = {.url = made->url};
+  tt_error error;
+  if (tt_store_open(&store, &options.store, &error) != TT_OK) fail_msg("%s", error.text);
+  options.batch_interval = 2000;
+  if (tt_collector_new(&options, &made->collector, &error) != TT_OK) fail_msg("%s", error.text);
+}
+
+static int set_up(void **state) {
+  fixture *made = g_new0(fixture, 1);
+  made->folder = g_dir_make_tmp("tether-collector-XXXXXX", NULL);
+  made->url = g_strdup_printf("sqlite:%s/t.sqlite", made->folder);
+  open_collector(made);
+  *state = made;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture *made = *state;
+  tt_collector_free(made->collector);
+  static const char *const endings[] = {"", "-wal", "-shm"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    char *path = g_strconcat(made->url + 7, endings[i], NULL);
+    g_unlink(path);
+    g_free(path);
+  }
+  g_rmdir(made->folder);
+  g_free(made->folder);
+  g_free(made->url);
+  g_free(made);
+  return 0;
+}
+
+/* --- messages --- */
+
+typedef struct sender {
+  fixture *of;
+  tt_message_parser *parser;
+  tt_origin origin;
+  int number; /**< of its device */
+  int64_t received;
+  uint64_t ticket;
+  int taken;
+} sender;
+
+static void on_message(void *context, const tt_message *message) {
+  sender *from = context;
+  tt_error error;
+  tt_status status;
+  while ((status = tt_collector_take(from->of->collector, message, &from->origin, from->received,
+                                     &from->ticket, &error)) == TT_FULL) {
+    tt_collector_wait_room(from->of->collector, 100000);
+  }
+  from->taken += status == TT_OK;
+}
+
+static void on_refused(void *context, const tt_message_refusal *refusal) {
+  (void)context;
+  print_error("refused: %s\n", refusal->reason);
+}
+
+static void sender_init(sender *made, fixture *of, int number) {
+  static const tt_message_handler handler = {on_message, on_refused};
+  tt_message_limits limits = tt_message_limits_default();
+  *made = (sender){.of = of, .number = number, .received = tt_collector_now()};
+  made->parser = tt_message_parser_new(&limits, &handler, made);
+}
+
+static void send(sender *from, const char *device, int number) {
+  GString *text = g_string_new(NULL);
+  int first = number * 10;
+  g_string_append_printf(text, "<MESSAGE id='%s' time='%d' ack='%s'>", device, first + SAMPLES,
+                         number % 7 ? "no" : "yes");
+  for (int i = 0; i < SAMPLES; i++) {
+    g_string_append_printf(text, "<S time='%d'><d n='%d' t='text %d' v%d='1'/></S>", first + i + 1,
+                           first + i, number, number % 20);
+  }
+  g_string_append(text, "</MESSAGE>");
+  from->received += 10000;
+  tt_message_parser_feed(from->parser, text->str, text->len);
+  g_string_free(text, TRUE);
+}
+
+static void wait_durable(fixture *of, uint64_t ticket) {
+  for (int i = 0; i < 20000 && tt_collector_durable(of->collector) < ticket; i++) g_usleep(1000);
+  assert_true(tt_collector_durable(of->collector) >= ticket);
+}
+
+/* --- tables --- */
+
+static tt_status append(void *context, const char *bytes, size_t size) {
+  g_string_append_len(context, bytes, (gssize)size);
+  return TT_OK;
+}
+
+static char *table(fixture *of, const char *query_text) {
+  GString *text = g_string_new(NULL);
+  tt_table_query query;
+  tt_error error = {""};
+  tt_table_sink sink = {append, text};
+  // May run in any thread, where cmocka can't fail.
+  g_assert(tt_table_query_parse(query_text, tt_collector_now(), &query, &error) == TT_OK);
+  query.format = TT_TABLE_CSV;
+  tt_status status = tt_table_write(of->collector, &query, &sink, &error);
+  tt_table_query_clear(&query);
+  if (status != TT_OK) g_error("%s", error.text);
+  return g_string_free(text, FALSE);
+}
+
+/* --- what happens at once --- */
+
+static void on_durable(void *context) { atomic_fetch_add(&((fixture *)context)->woken, 1); }
+
+static gpointer send_all(gpointer data) {
+  sender *from = data;
+  char device[16];
+  snprintf(device, sizeof device, "D%d", from->number);
+  for (int i = 1; i <= MESSAGES; i++) send(from, device, i);
+  atomic_fetch_sub(&from->of->sending, 1);
+  return NULL;
+}
+
+/** Readers that come, hear a while, and go. */
+static gpointer listen_again_and_again(gpointer data) {
+  fixture *of = data;
+  const char *const devices[] = {"D*", "Rex", NULL}, *const fields[] = {"S.d.n", "Text", NULL};
+  tt_live_filter filters[] = {{NULL, NULL}, {devices, fields}};
+  for (int turn = 0; atomic_load(&of->sending); turn++) {
+    tt_live_reader *reader =
+        tt_collector_subscribe(of->collector, &filters[turn % 2], 50, on_durable, of);
+    g_assert(reader);
+    for (int i = 0; i < 200; i++) {
+      uint64_t lost;
+      tt_live_sample *sample = tt_live_next(reader, &lost);
+      if (!sample) {
+        g_usleep(100);
+        continue;
+      }
+      GString *text = g_string_new(NULL);
+      tt_live_append_json(text, sample);
+      tt_live_append_xml(text, sample);
+      g_string_free(text, TRUE);
+      tt_live_sample_unref(sample);
+    }
+    tt_collector_unsubscribe(of->collector, reader);
+  }
+  return NULL;
+}
+
+/** People who change names and handling while all comes in; S.d.n and S.d.t stay what they are. */
+static gpointer change_again_and_again(gpointer data) {
+  fixture *of = data;
+  tt_error error;
+  for (int turn = 0; atomic_load(&of->sending); turn++) {
+    bool even = turn % 2 == 0;
+    tt_handling handling = tt_handling_default();
+    handling.pattern = "S.d.v*";
+    handling.unit = even ? "V" : NULL;
+    handling.scale = even ? 2 : 1;
+    g_assert(tt_collector_set_handling(of->collector, &handling, &error) == TT_OK);
+    tt_collector_name_device(of->collector, "D1", even ? "Rex" : NULL, &error);
+    tt_collector_name_attribute(of->collector, "S.d.t", even ? "Text" : "", &error);
+    tt_collector_remove_handling(of->collector, "S.d.v*", &error);
+    tt_attribute_info info;
+    if (tt_collector_get_attribute(of->collector, turn % 5, &info)) tt_attribute_info_clear(&info);
+    g_array_unref(tt_collector_handlings(of->collector));
+    g_usleep(500);
+  }
+  return NULL;
+}
+
+static gpointer read_again_and_again(gpointer data) {
+  fixture *of = data;
+  while (atomic_load(&of->sending)) {
+    g_free(table(of, "limit=200"));
+    tt_collector_stats stats;
+    tt_collector_get_stats(of->collector, &stats);
+    g_usleep(2000);
+  }
+  return NULL;
+}
+
+/** What a device sent, each sample once and in order. */
+static void assert_stored(fixture *of, int number) {
+  char *query = g_strdup_printf("device=D%d&fields=S.d.n,S.d.t&origin=device", number);
+  char *text = table(of, query);
+  char **lines = g_strsplit(text, "\r\n", -1);
+  assert_int_equal(g_strv_length(lines), 1 + MESSAGES * SAMPLES + 1);
+  for (int i = 0; i < MESSAGES * SAMPLES; i++) {
+    int expected = (i / SAMPLES + 1) * 10 + i % SAMPLES;
+    char *end = g_strdup_printf(",%d,text %d", expected, i / SAMPLES + 1);
+    assert_true(g_str_has_suffix(lines[i + 1], end));
+    g_free(end);
+  }
+  g_strfreev(lines);
+  g_free(text);
+  g_free(query);
+}
+
+static void test_everything_at_once(void **state) {
+  fixture *of = *state;
+  static const GThreadFunc others[] = {listen_again_and_again, listen_again_and_again,
+                                       change_again_and_again, read_again_and_again};
+  enum { OTHERS = sizeof others / sizeof *others };
+  GThread *threads[SENDERS + OTHERS];
+  sender senders[SENDERS];
+  atomic_store(&of->sending, SENDERS);
+  tt_collector_on_durable(of->collector, on_durable, of);
+  for (int i = 0; i < SENDERS; i++) {
+    sender_init(&senders[i], of, i);
+    threads[i] = g_thread_new("sender", send_all, &senders[i]);
+  }
+  for (int i = 0; i < OTHERS; i++) threads[SENDERS + i] = g_thread_new("other", others[i], of);
+  for (int i = 0; i < SENDERS + OTHERS; i++) g_thread_join(threads[i]);
+  tt_collector_off_durable(of->collector, on_durable, of);
+  assert_true(atomic_load(&of->woken) > 0);
+  for (int i = 0; i < SENDERS; i++) {
+    wait_durable(of, senders[i].ticket);
+    assert_int_equal(senders[i].taken, MESSAGES);
+    tt_message_parser_free(senders[i].parser);
+  }
+  // What is stored is what was taken, also for one who opens the file anew.
+  for (int i = 0; i < SENDERS; i++) assert_stored(of, i);
+  tt_collector_free(of->collector);
+  open_collector(of);
+  for (int i = 0; i < SENDERS; i++) assert_stored(of, i);
+}
+
+static void test_sent_again(void **state) {
+  fixture *of = *state;
+  sender first, again;
+  sender_init(&first, of, 0);
+  for (int i = 1; i <= MESSAGES; i++) send(&first, "D0", i);
+  sender_init(&again, of, 0);
+  again.received = first.received;
+  for (int i = MESSAGES - 50; i <= MESSAGES; i++) send(&again, "D0", i);
+  wait_durable(of, again.ticket);
+  assert_stored(of, 0);
+  tt_message_parser_free(first.parser);
+  tt_message_parser_free(again.parser);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_everything_at_once, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_sent_again, set_up, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
