@@ -56,9 +56,9 @@ class Page:
         if GOES_ON.fullmatch(text):
             self.run_in_other_terminal(text)
             return
-        done = subprocess.run(["bash", "-c", text], cwd=self.folder, env=self.environment, capture_output=True, text=True,
-                              timeout=PATIENCE, check=False)
-        self.said = done.stdout + done.stderr
+        done = subprocess.run(["bash", "-c", text], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
+        self.said = done.stdout
 
     def run_in_other_terminal(self, text):
         assert self.other is None, f"still running before {text}"

@@ -16,7 +16,7 @@ static void print_summary(const tt_scene *scene) {
   if (*scene->description) printf("          %s\n", scene->description);
   printf("arena     %s\n", scene->arena_file ? scene->arena_file : "an empty floor");
   printf("timestep  %lld/%lld s\n", (long long)scene->timestep_num, (long long)scene->timestep_den);
-  printf("io        every %llu steps, %.9g ms\n", (unsigned long long)scene->io_steps,
+  printf("tick      every %llu steps, %.9g ms\n", (unsigned long long)scene->io_steps,
          1e3 * timestep * (double)scene->io_steps);
   printf("pace      %s", paces[scene->pace]);
   if (scene->pace == TT_PACE_REALTIME) printf(", %g × real time", scene->speed);

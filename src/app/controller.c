@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define MOST_SHOWN 20
+#define LAST_WORDS_MS 500
 
 extern char **environ;
 
@@ -66,7 +67,13 @@ static tt_status start(controller *of, const char *command, tt_error *error) {
   return tt_fail(error, TT_FAILED, "can't start a thread");
 }
 
+/* A program that saw the run through may say its last words; one that waits for more is told to end. */
 static void stop(controller *of) {
+  siginfo_t about = {.si_pid = 0};
+  for (int i = 0; i < LAST_WORDS_MS && !about.si_pid; i++) {
+    if (waitid(P_PID, (id_t)of->process, &about, WEXITED | WNOHANG | WNOWAIT) != 0) break;
+    usleep(1000);
+  }
   kill(-of->process, SIGTERM);
   pthread_join(of->watcher, NULL);
   waitpid(of->process, NULL, 0);

@@ -36,7 +36,7 @@ typedef struct tt_telemetry_keys {
   double spool_limit; /**< bytes; default 1 GiB */
   char *
       late; /**< "1 s": a message behind by more, without a sign of why, means that its device's clock jumped */
-  char *store_interval; /**< "0.1 s": of simulated robots; live they come at the I/O rate */
+  char *store_interval; /**< "0.1 s": of simulated robots; live they come at every tick */
   unsigned max_connections, max_devices, max_attributes;
   char **allow;
   unsigned allow_count;

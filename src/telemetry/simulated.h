@@ -1,4 +1,4 @@
-/* simulated.h: the robots of a running world as devices: live at the I/O rate, stored at a lower one.
+/* simulated.h: the robots of a running world as devices: live at every tick, stored at a lower one.
  *
  * Their time needs no estimate: the moment the run began plus simulated time. Each signal is an attribute:
  * "left_wheel.position" of a robot is State.left_wheel.position, the last accepted value of its command left_track.torque is
