@@ -110,6 +110,14 @@ class Usage(unittest.TestCase):
             if arguments:
                 self.assertRegex(answer.stderr, "^tether: ", arguments)
 
+    def test_every_command_knows_its_nearest_option(self):
+        for command, wrong, meant in (("replay", "--form", "--from"), ("verify", "--controler", "--controller"),
+                                      ("export", "--fromat", "--format"), ("collect", "--stor", "--store"),
+                                      ("core", "--sett", "--set"), ("joystick", "--scrpt", "--script")):
+            answer = tether(command, wrong, "x")
+            self.assertEqual(answer.returncode, 2, answer.stderr)
+            self.assertIn(f"there is no option '{wrong}'; did you mean '{meant}'?", answer.stderr)
+
     def test_a_wrong_option_is_named(self):
         self.assertIn("there is no option '--nope'", tether("run", "--nope", ONE).stderr)
         self.assertIn("there is no option '--durration'; did you mean '--duration'?", tether("run", ONE, "--durration", "1").stderr)
@@ -157,6 +165,7 @@ class Check(unittest.TestCase):
                 ([ONE, "--set", "wires.float-udp.sensors=[arm.positon]"], "arm.position"),
                 ([ONE, "--set", "wires.float-udp.period=1 us"], "is no whole number of steps of 1/3000 s"),
                 ([ONE, "--remote_control_port", "0"], "there is no 'lockstep-tcp' here; there are: float-udp"),
+                ([ONE, "--set", "duration=forever"], "--set duration: 'forever' is not understood"),
                 ([str(SCENES / "noe.yaml")], "there is no file '%s'; did you mean 'one.yaml'?" % (SCENES / "noe.yaml")),
                 ([str(SCENES / "bot" / "robot.xml")], "this is a model; a scene is a .yaml file that names it"),
                 ([ONE, "--set", "wires.float-udp.sensors=[arm.angle]"], "after the dot there are: position, velocity, torque"),

@@ -1,11 +1,15 @@
 #include "app/attach.h"
 
+#include "core/log.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const tt_attachment *const attachments[] = {
-    &tt_telemetry_attachment, &tt_web_attachment,
-    &tt_record_attachment, /* last: when another can't open, no file of a run that never was stays */
+    &tt_record_attachment,
+    &tt_telemetry_attachment,
+    &tt_web_attachment,
 };
 #define COUNT (sizeof attachments / sizeof *attachments)
 
@@ -15,6 +19,14 @@ struct tt_attached {
   tt_run_reference run;
   void *selves[COUNT];
 };
+
+/* When another can't open, no log of a run that never began stays. */
+static void give_up(tt_attached *attached) {
+  tt_run_reference run = attached->run;
+  tt_attached_close(attached);
+  if (*run.file && unlink(run.file) == 0)
+    tt_log_info("record: %s: removed, since the run did not begin", run.file);
+}
 
 tt_status tt_attach_all(const tt_attach_context *context, tt_attached **made, tt_error *error) {
   *made = NULL;
@@ -28,7 +40,7 @@ tt_status tt_attach_all(const tt_attach_context *context, tt_attached **made, tt
     if (context->kept && !attachments[i]->shows) continue;
     tt_status status = attachments[i]->open(&shared, &attached->selves[i], error);
     if (status == TT_OK) continue;
-    tt_attached_close(attached);
+    give_up(attached);
     return status;
   }
   *made = attached;

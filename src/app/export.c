@@ -1,10 +1,10 @@
 /* export.c: `tether export`: a kept run as a file that other programs read. */
 #include "app/command.h"
+#include "app/options.h"
 #include "app/progress.h"
 #include "record/export.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,9 +47,7 @@ static tt_status parse(int argc, char **argv, export_job *job, tt_error *error) 
     else if (option == 'o')
       job->output = optarg;
     else
-      return tt_fail(error, TT_USAGE,
-                     option == ':' ? "%s needs a value" : "there is no option '%s'",
-                     argv[optind - 1]);
+      return tt_option_refused(option, options, argv[optind - 1], error);
   }
   if (optind != argc - 1) return tt_fail(error, TT_USAGE, "export takes one LOG");
   job->log = argv[optind];
@@ -69,7 +67,8 @@ static tt_status write_file(export_job *job, const tt_run_log *log, tt_error *er
   const tt_export_sink sink = {write_piece, show_progress, job};
   const char *name = job->output ? job->output : "standard output";
   job->file = job->output ? fopen(job->output, "wbe") : stdout;
-  if (!job->file) return tt_fail(error, TT_FAILED, "%s: %s", name, strerror(errno));
+  if (!job->file)
+    return tt_fail(error, TT_FAILED, "%s: can't write here: %s", name, strerror(errno));
   job->progress = tt_progress_start("export");
   tt_status status = job->format(log, &sink);
   tt_progress_end(&job->progress);

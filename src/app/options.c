@@ -4,7 +4,6 @@
 #include "core/nearest.h"
 #include "core/unit.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,10 +86,11 @@ static tt_status set_port(tt_scene_options *options, const char *value, tt_error
   return add_setting(options, "wires.lockstep-tcp.listen", address, error);
 }
 
-static tt_status refuse_option(const char *text, tt_error *error) {
-  tt_nearest nearest = tt_nearest_start(*text == '-' && text[1] == '-' ? text + 2 : text);
-  for (const struct option *option = long_options; option->name; option++)
-    tt_nearest_offer(&nearest, option->name);
+tt_status tt_option_refused(int option, const struct option *known, const char *text,
+                            tt_error *error) {
+  if (option == ':') return tt_fail(error, TT_USAGE, "%s needs a value", text);
+  tt_nearest nearest = tt_nearest_start(text[0] == '-' && text[1] == '-' ? text + 2 : text);
+  for (; known->name; known++) tt_nearest_offer(&nearest, known->name);
   if (!nearest.best) return tt_fail(error, TT_USAGE, "there is no option '%s'", text);
   return tt_fail(error, TT_USAGE, "there is no option '%s'; did you mean '--%s'?", text,
                  nearest.best);
@@ -120,8 +120,7 @@ static tt_status take_option(tt_scene_options *options, int option, const char *
     case OPTION_SAVE_STATE: options->save_state = value; return TT_OK;
     case OPTION_PORT: return set_port(options, value, error);
     case OPTION_NO_WEB: options->no_web = true; return TT_OK;
-    case ':': return tt_fail(error, TT_USAGE, "%s needs a value", text);
-    default: return refuse_option(text, error);
+    default: return tt_option_refused(option, long_options, text, error);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/status.h"
 
+#include <getopt.h>
 #include <stdbool.h>
 
 typedef struct tt_scene_options {
@@ -23,5 +24,10 @@ extern const char tt_scene_options_help[];
  *  --remote_control_port, with dashes too, `--opt value` and `--opt=value`. TT_USAGE when it is wrong. */
 tt_status tt_scene_options_parse(int argc, char **argv, tt_scene_options *options, tt_error *error);
 void tt_scene_options_free(tt_scene_options *options);
+
+/** What getopt_long() made ':' or '?' of: a value is missing, or there is no such option; with the nearest of those `known`
+ *  (the list it was given). `text` is the word of the command line. TT_USAGE. */
+tt_status tt_option_refused(int option, const struct option *known, const char *text,
+                            tt_error *error);
 
 #endif

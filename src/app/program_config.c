@@ -1,6 +1,8 @@
 /* program_config.c: the command line and YAML file of commands that take a CONFIG. See program_config.h. */
 #include "app/program_config.h"
 
+#include "core/nearest.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +22,21 @@ static const char *option_value(int argc, char **argv, int *i, const char *name)
   return argv[++*i];
 }
 
+/** An option without its value, or one that there is not. */
+static tt_status refuse(const char *word, const tt_program_option *options, tt_error *error) {
+  tt_nearest nearest = tt_nearest_start(word);
+  tt_nearest_offer(&nearest, "--set");
+  for (; options != NULL && options->name != NULL; options++)
+    tt_nearest_offer(&nearest, options->name);
+  if (nearest.best == NULL) return tt_fail(error, TT_USAGE, "there is no option '%s'", word);
+  if (strcmp(nearest.best, word) == 0) return tt_fail(error, TT_USAGE, "%s needs a value", word);
+  return tt_fail(error, TT_USAGE, "there is no option '%s'; did you mean '%s'?", word,
+                 nearest.best);
+}
+
 static tt_status read_word(int argc, char **argv, int *i, const tt_program_option *options,
                            command_line *line, tt_error *error) {
+  const tt_program_option *first = options;
   const char *value = option_value(argc, argv, i, "--set");
   if (value != NULL) {
     line->settings[line->setting_count++] = value;
@@ -34,7 +49,7 @@ static tt_status read_word(int argc, char **argv, int *i, const tt_program_optio
     return TT_OK;
   }
   if (argv[*i][0] == '-' && argv[*i][1] != '\0') {
-    return tt_fail(error, TT_USAGE, "%s: no such option, or its value is missing", argv[*i]);
+    return refuse(argv[*i], first, error);
   }
   if (line->path != NULL) {
     return tt_fail(error, TT_USAGE, "two files given: %s and %s", line->path, argv[*i]);

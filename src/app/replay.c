@@ -2,13 +2,13 @@
 #include "app/assemble.h"
 #include "app/command.h"
 #include "app/drive.h"
+#include "app/options.h"
 #include "config/scene.h"
 #include "core/log.h"
 #include "core/unit.h"
 #include "record/player.h"
 #include "record/unpack.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,28 +27,28 @@ static tt_status take_number(const char *option, const char *text, tt_dimension 
   return tt_fail(error, TT_USAGE, "--%s %s: give a number, not below 0", option, text);
 }
 
+static const struct option long_options[] = {{"speed", required_argument, NULL, 's'},
+                                             {"from", required_argument, NULL, 'f'},
+                                             {"wires", no_argument, NULL, 'w'},
+                                             {"set", required_argument, NULL, 'S'},
+                                             {NULL, 0, NULL, 0}};
+
 static tt_status take(replay_job *job, int option, const char *text, tt_error *error) {
   switch (option) {
     case 's': return take_number("speed", optarg, TT_DIMENSIONLESS, &job->speed, error);
     case 'f': return take_number("from", optarg, TT_TIME, &job->from, error);
     case 'w': job->wires = true; return TT_OK;
     case 'S': job->settings[job->setting_count++] = optarg; return TT_OK;
-    case ':': return tt_fail(error, TT_USAGE, "%s needs a value", text);
-    default: return tt_fail(error, TT_USAGE, "there is no option '%s'", text);
+    default: return tt_option_refused(option, long_options, text, error);
   }
 }
 
 static tt_status parse(int argc, char **argv, replay_job *job, tt_error *error) {
-  static const struct option options[] = {{"speed", required_argument, NULL, 's'},
-                                          {"from", required_argument, NULL, 'f'},
-                                          {"wires", no_argument, NULL, 'w'},
-                                          {"set", required_argument, NULL, 'S'},
-                                          {NULL, 0, NULL, 0}};
   optind = 1;
   opterr = 0;
   job->settings = calloc((size_t)argc + 1, sizeof *job->settings);
   if (!job->settings) return tt_fail(error, TT_NOMEM, "out of memory");
-  for (int option; (option = getopt_long(argc, argv, ":", options, NULL)) != -1;)
+  for (int option; (option = getopt_long(argc, argv, ":", long_options, NULL)) != -1;)
     TT_TRY(take(job, option, argv[optind - 1], error));
   if (optind != argc - 1) return tt_fail(error, TT_USAGE, "replay takes one LOG");
   job->log = argv[optind];
@@ -132,7 +132,7 @@ static tt_status run(int argc, char **argv, tt_error *error) {
 }
 
 const tt_app_command tt_app_replay = {
-    "replay", "LOG [--speed FACTOR] [--from SECONDS] [--wires]",
+    "replay", "LOG [--speed FACTOR] [--from SECONDS] [--wires] [--set PATH=VALUE]…",
     "Shows a kept run in the pages; physics rests",
     "  --speed FACTOR    of real time\n"
     "  --from SECONDS    where to begin\n"

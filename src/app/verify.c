@@ -2,13 +2,13 @@
 #include "app/assemble.h"
 #include "app/command.h"
 #include "app/controller.h"
+#include "app/options.h"
 #include "app/progress.h"
 #include "config/scene.h"
 #include "core/log.h"
 #include "record/replay.h"
 #include "record/unpack.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -163,9 +163,7 @@ static tt_status parse(int argc, char **argv, verify_job *job, tt_error *error) 
     else if (option == 's')
       job->settings[job->setting_count++] = optarg;
     else
-      return tt_fail(error, TT_USAGE,
-                     option == ':' ? "%s needs a value" : "there is no option '%s'",
-                     argv[optind - 1]);
+      return tt_option_refused(option, options, argv[optind - 1], error);
   }
   if (optind != argc - 1) return tt_fail(error, TT_USAGE, "verify takes one LOG");
   job->log = argv[optind];

@@ -59,19 +59,20 @@ tt_status tt_quantity_check(const char *text, const char *key, const char *where
                             double *si, tt_error *error) {
   *si = fallback;
   if (!text) return TT_OK;
+  const char *dot = *key ? "." : "";
   const char *unit = tt_unit_si(dimension)->name;
   if (!tt_quantity_parse(text, dimension, si)) {
     return tt_fail(error, TT_INVALID,
-                   "%s.%s: '%s' is not understood; give a number and one of the units %s", where,
-                   key, text, tt_unit_names(dimension));
+                   "%s%s%s: '%s' is not understood; give a number and one of the units %s", where,
+                   dot, key, text, tt_unit_names(dimension));
   }
   if (!isfinite(*si) || *si < lower || *si > upper) {
     if (isinf(upper)) {
-      return tt_fail(error, TT_INVALID, "%s.%s: '%s' is out of range; give at least %g %s", where,
-                     key, text, lower, unit);
+      return tt_fail(error, TT_INVALID, "%s%s%s: '%s' is out of range; give at least %g %s", where,
+                     dot, key, text, lower, unit);
     }
-    return tt_fail(error, TT_INVALID, "%s.%s: '%s' is out of range; give %g to %g %s", where, key,
-                   text, lower, upper, unit);
+    return tt_fail(error, TT_INVALID, "%s%s%s: '%s' is out of range; give %g to %g %s", where, dot,
+                   key, text, lower, upper, unit);
   }
   return TT_OK;
 }

@@ -106,8 +106,10 @@ static tt_status load_running(tt_scene_store *store) {
                    "%s: speed: %g is out of range; give a factor of 0.001 to 1000", scene->path,
                    scene->speed);
   }
-  return tt_quantity_check(keys->duration, "duration", scene->path, TT_TIME, 0, 1e9, 0,
-                           &scene->duration, store->error);
+  const char *where;
+  PRINT(store, where, "%s: duration", scene->path);
+  return tt_quantity_check(keys->duration, "", where, TT_TIME, 0, 1e9, 0, &scene->duration,
+                           store->error);
 }
 
 static tt_status check_sections(tt_scene_store *store) {

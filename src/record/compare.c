@@ -1,5 +1,6 @@
 #include "record/compare.h"
 
+#include "core/nearest.h"
 #include "record/export.h"
 
 #include <math.h>
@@ -46,14 +47,22 @@ static bool list_signals(comparison *of, const tt_tolerance *tolerances, int tol
   return true;
 }
 
+static tt_status refuse_name(const comparison *of, const char *name, tt_error *error) {
+  tt_nearest nearest = tt_nearest_start(name);
+  for (int k = 0; k < of->count; k++) tt_nearest_offer(&nearest, of->deviations[k].name);
+  return nearest.best
+             ? tt_fail(error, TT_NOT_FOUND, "the run keeps no signal '%s'; did you mean '%s'?",
+                       name, nearest.best)
+             : tt_fail(error, TT_NOT_FOUND, "the run keeps no signal '%s'", name);
+}
+
 static tt_status check_names(const comparison *of, const tt_tolerance *tolerances, int count,
                              tt_error *error) {
   for (int i = 0; i < count; i++) {
     bool known = !*tolerances[i].name;
     for (int k = 0; k < of->count && !known; k++)
       known = strcmp(of->deviations[k].name, tolerances[i].name) == 0;
-    if (!known)
-      return tt_fail(error, TT_NOT_FOUND, "the run keeps no signal '%s'", tolerances[i].name);
+    if (!known) return refuse_name(of, tolerances[i].name, error);
   }
   return TT_OK;
 }

@@ -110,7 +110,9 @@ static tt_status unpack(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt_e
   TT_TRY(unpack_files(cursor, unpacked, error));
   if (!unpacked->data) unpacked->data = strdup("");
   if (access(unpacked->scene, R_OK) != 0)
-    return tt_fail(error, TT_INVALID, "the log does not keep its scene's files");
+    return tt_fail(error, TT_INVALID,
+                   "the log does not keep all files of its scene: it was cut off, or another "
+                   "program wrote it");
   return unpacked->data ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
 }
 

@@ -256,7 +256,9 @@ static tt_status open_all(tt_input *input, tt_error *error) {
     tcp.allow = input->options.allow;
     tcp.handler = (tt_tcp_handler){on_open, on_data, on_close};
     tcp.context = input;
-    TT_TRY(tt_tcp_listen(input->net, &tcp, &input->server, error));
+    tt_error reason;
+    tt_status status = tt_tcp_listen(input->net, &tcp, &input->server, &reason);
+    if (status != TT_OK) return tt_fail(error, status, "telemetry.listen: %s", reason.text);
   }
   for (int i = 0; i < input->options.forward_count; i++) {
     TT_TRY(open_forward(input, &input->forwards[i], &input->options.forwards[i], error));
