@@ -1,7 +1,7 @@
 #!/bin/bash
 # bare_root_test: a fresh Debian 12 with nothing but git, as a stranger has it. Needs root, debootstrap and the network.
 #   bare_root_test.sh package    the .deb is installed there, and an ordinary user runs a scene from a folder that isn't theirs
-#   bare_root_test.sh source     the repository is cloned there, and `script/run` is all that is said
+#   bare_root_test.sh source     the repository is cloned there, and `script/run` and `script/package` are all that is said
 set -euo pipefail
 what=$1 source=$TETHER_SOURCE_DIR build=$(dirname "$TETHER")
 [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null || { echo "needs root and debootstrap"; exit 77; }
@@ -46,5 +46,6 @@ case "$what" in
     alone bash -c 'cd /root/tether && script/run --duration 3' 2>&1 | tee "$root/tmp/run.log"
     grep -q '^ready float-udp=127.0.0.1:5801 web=http://127.0.0.1:8080$' "$root/tmp/run.log"
     grep -q 'hand at x' "$root/tmp/run.log" # the driver drives
+    there bash -c 'cd /root/tether && script/package'
     ;;
 esac
