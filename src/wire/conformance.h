@@ -36,6 +36,8 @@ typedef struct tt_conformance {
 
   /* Streams that answer each message with one of their own */
   size_t answer_size; /**< bytes of a message from the simulator */
+  const char *const *
+      hold_settings; /**< three, with which the world goes on without answers, and has a watchdog */
   bool
       bad_numbers_answered; /**< a bad number refuses its message, but does not cost the connection */
 } tt_conformance;

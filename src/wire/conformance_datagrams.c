@@ -217,6 +217,15 @@ static void a_restarted_controller(void **state) {
   assert_true(stats->accepted == accepted + 2);
 }
 
+static void silence_makes_it_safe_on_its_step(void **state) {
+  twins *t = *state;
+  tt_silence silence;
+  tt_silence_watch(&silence, &t->attacked);
+  drive(t);
+  for (int i = 0; i < 1000 && !silence.ended; i++) tick(t);
+  tt_silence_check(&silence, &t->attacked);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int tt_conformance_datagrams(const tt_conformance *wire) {
@@ -230,6 +239,7 @@ int tt_conformance_datagrams(const tt_conformance *wire) {
       TEST(flooded),
       TEST(a_second_controller),
       TEST(a_restarted_controller),
+      TEST(silence_makes_it_safe_on_its_step),
   };
   tested = wire;
   return cmocka_run_group_tests(tests, NULL, NULL);

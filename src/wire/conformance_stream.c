@@ -45,9 +45,10 @@ static void *run_world(void *context) {
   return NULL;
 }
 
-static void open_world(running *r) {
+static void open_world(running *r, const tt_conformance *wire, tt_silence *silence) {
   *r = (running){0};
-  tt_under_test_open(&r->under, tested);
+  tt_under_test_open(&r->under, wire);
+  if (silence) tt_silence_watch(silence, &r->under);
   assert_int_equal(pthread_create(&r->thread, NULL, run_world, r), 0);
 }
 
@@ -65,7 +66,7 @@ static void close_world(running *r) {
 
 static int setup(void **state) {
   static running r;
-  open_world(&r);
+  open_world(&r, tested, NULL);
   *state = &r;
   return 0;
 }
@@ -168,7 +169,7 @@ static void every_truncation(void **state) {
   stop(r);
   assert_true(tt_under_test_wire(&r->under)->stats.accepted == FRAMES);
   tt_under_test_close(&r->under);
-  open_world(r);
+  open_world(r, tested, NULL);
 }
 
 static void every_split(void **state) {
@@ -202,7 +203,7 @@ static void expect_named(running *r, const char *name) {
   const tt_wire_stats *stats = &tt_under_test_wire(&r->under)->stats;
   if (!strstr(stats->bad_text, name)) fail_msg("'%s' does not name '%s'", stats->bad_text, name);
   tt_under_test_close(&r->under);
-  open_world(r);
+  open_world(r, tested, NULL);
 }
 
 /* Sends a message with one field spoilt: it must cost the connection, or only be refused, and nothing else. */
@@ -282,6 +283,27 @@ static void a_silent_client(void **state) {
   close(s);
 }
 
+static void silence_makes_it_safe_on_its_step(void **state) {
+  (void)state;
+  const char *settings[8];
+  tt_conformance going_on = *tested;
+  going_on.settings = settings;
+  memcpy(settings, tested->settings, sizeof *settings * (size_t)tested->setting_count);
+  memcpy(settings + tested->setting_count, tested->hold_settings, 3 * sizeof *settings);
+  going_on.setting_count += 3;
+  running r;
+  tt_silence silence;
+  open_world(&r, &going_on, &silence);
+  int s = join(&r);
+  send_message(s, 1);
+  for (int i = 0; i < 20000 && !atomic_load(&silence.ended); i++) pause_ms(1);
+  stop(&r);
+  assert_true(atomic_load(&silence.ended));
+  tt_silence_check(&silence, &r.under);
+  close(s);
+  tt_under_test_close(&r.under);
+}
+
 static void a_client_that_never_reads(void **state) {
   running *r = *state;
   int s = join_at_frame_0(r), small = 4096;
@@ -339,6 +361,7 @@ int tt_conformance_stream(const tt_conformance *wire) {
       TEST(byte_swapped),
       TEST(many_messages_at_once),
       TEST(a_silent_client),
+      cmocka_unit_test(silence_makes_it_safe_on_its_step),
       TEST(a_client_that_never_reads),
       TEST(a_client_that_is_torn_away),
       TEST(a_second_client),

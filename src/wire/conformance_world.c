@@ -4,10 +4,12 @@
 #include "net/address.h"
 #include "wire/bytes.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -45,6 +47,30 @@ int tt_under_test_connect(const tt_under_test *under, int type) {
   if (connect(s, &address.any, tt_address_size(&address)) == 0) return s;
   close(s);
   return -1;
+}
+
+static tt_status note_entry(tt_journal_sink *sink, const tt_entry *entry) {
+  tt_silence *silence = (tt_silence *)sink;
+  if (atomic_load(&silence->ended)) return TT_OK;
+  if (entry->kind == TT_ENTRY_COMMANDS) silence->obeyed = entry->step;
+  if (entry->kind != TT_ENTRY_SAFE || strcmp(entry->source, "supervisor") != 0) return TT_OK;
+  silence->safe = entry->step;
+  atomic_store(&silence->ended, true);
+  return TT_OK;
+}
+
+void tt_silence_watch(tt_silence *silence, const tt_under_test *under) {
+  *silence = (tt_silence){.sink = {.write = note_entry}};
+  assert_int_equal(tt_world_add_journal(under->world, &silence->sink), TT_OK);
+}
+
+void tt_silence_check(const tt_silence *silence, const tt_under_test *under) {
+  const tt_wire *wire = tt_under_test_wire(under);
+  double steps = wire->watchdog / tt_model_timestep(wire->model);
+  assert_true(wire->watchdog > 0);
+  assert_true(fabs((double)(silence->safe - silence->obeyed) - steps) <= 1);
+  assert_int_equal(wire->state, TT_WIRE_SILENT); /* what the status line and the pages show */
+  assert_int_equal(wire->stats.watchdog_trips, 1);
 }
 
 uint64_t tt_dropped(const tt_wire_stats *stats) {

@@ -31,6 +31,8 @@ int main(void) {
   };
   static const char *const settings[] = {"wires.ezphysics.listen=127.0.0.1:0",
                                          "wires.ezphysics.on_disconnect=reset", ONE_JOINT};
+  static const char *const hold[] = {"wires.ezphysics.late=hold", "wires.ezphysics.deadline=20 ms",
+                                     "wires.ezphysics.receive_timeout=0 s"};
   const tt_conformance wire = {
       .scene = "ezphysics",
       .settings = settings,
@@ -38,6 +40,7 @@ int main(void) {
       .message = message,
       .fields = fields,
       .field_count = 4,
+      .hold_settings = hold,
       .answer_size = TT_EZ_HEADER + 3 * TT_EZ_PACKET_HEADER + TT_EZ_SEND_TIMESTAMP_SIZE +
                      TT_EZ_SEND_JOINTAXIS_SIZE + TT_EZ_SEND_JOINTFEEDBACK_SIZE,
       .bad_numbers_answered = true,

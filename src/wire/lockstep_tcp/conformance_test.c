@@ -21,6 +21,9 @@ int main(void) {
     fields[i] = (tt_conformance_field){
         .name = names[i], .offset = 4 * i, .big_endian = true, .limited = true};
   static const char *const settings[] = {"wires.lockstep-tcp.listen=127.0.0.1:0"};
+  static const char *const hold[] = {"wires.lockstep-tcp.late=hold",
+                                     "wires.lockstep-tcp.deadline=20 ms",
+                                     "wires.lockstep-tcp.watchdog=0.5 s"};
   const tt_conformance wire = {
       .scene = "gripper",
       .settings = settings,
@@ -28,6 +31,7 @@ int main(void) {
       .message = message,
       .fields = fields,
       .field_count = JOINTS,
+      .hold_settings = hold,
       .answer_size = TT_LOCKSTEP_FRAME_BYTES(JOINTS),
   };
   return tt_conformance_stream(&wire);
