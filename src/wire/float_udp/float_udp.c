@@ -9,6 +9,7 @@
 #include "core/log.h"
 #include "wire/convert.h"
 #include "wire/float_udp/codec.h"
+#include "wire/udp.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -117,25 +118,6 @@ static tt_status resolve_lists(tt_wire *wire, const tt_float_udp_config *config,
 
 static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool truncated,
                         const char *peer);
-static void on_refused(void *context, const uint8_t *bytes, size_t size, const char *peer);
-
-static tt_status open_socket(tt_wire *wire, const tt_float_udp_config *config, float_udp *self,
-                             tt_error *error) {
-  tt_udp_options options = tt_udp_options_default();
-  options.bind = config->bind;
-  options.peer = config->peer;
-  options.max_datagram = TT_FLOAT_UDP_BYTES;
-  options.allow =
-      (tt_allow){(const char *const *)config->common.allow, (int)config->common.allow_count};
-  options.on_datagram = on_datagram;
-  options.on_refused = on_refused;
-  options.context = wire;
-  TT_TRY(tt_wire_faults_check(&config->common, wire->where, &options.faults, error));
-  tt_error reason;
-  tt_status status = tt_udp_open(wire->net, &options, &self->udp, &reason);
-  return status == TT_OK ? TT_OK : tt_fail(error, status, "%s: %s", wire->where, reason.text);
-}
-
 static void close_wire(tt_wire *wire) {
   float_udp *self = wire->self;
   tt_udp_close(self->udp);
@@ -153,7 +135,9 @@ static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) 
   self->stamp = -1;
   self->address = config->bind;
   tt_status status = resolve_lists(wire, config, self, error);
-  if (status == TT_OK && !wire->check_only) status = open_socket(wire, config, self, error);
+  if (status == TT_OK && !wire->check_only)
+    status = tt_wire_open_udp(wire, &config->common, config->bind, config->peer, TT_FLOAT_UDP_BYTES,
+                              on_datagram, &self->udp, error);
   if (status != TT_OK) close_wire(wire);
   return status;
 }
@@ -284,12 +268,6 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   tt_udp_accept_peer(self->udp);
 }
 
-static void on_refused(void *context, const uint8_t *bytes, size_t size, const char *peer) {
-  tt_wire *wire = context;
-  tt_wire_received(wire, bytes, size);
-  tt_wire_drop(wire, TT_DROP_REFUSED, peer, bytes, size, "its address is not in allow");
-}
-
 /* Remembers whose message drives now and how new it is. */
 static void take_order(tt_wire *wire) {
   float_udp *self = wire->self;
@@ -321,18 +299,9 @@ static void submit_pending(tt_wire *wire) {
                  4 * (size_t)self->command_count, "the world refused it");
 }
 
-static void count_overflow(tt_wire *wire) {
-  const float_udp *self = wire->self;
-  uint64_t *counted = &wire->stats.dropped[TT_DROP_OVERFLOW];
-  uint64_t overflowed = tt_udp_overflowed(self->udp);
-  wire->stats.received += overflowed - *counted;
-  *counted = overflowed;
-}
-
 static void receive(tt_wire *wire) {
   float_udp *self = wire->self;
-  tt_udp_advance(self->udp, tt_wire_time(wire));
-  count_overflow(wire);
+  tt_wire_advance_udp(wire, self->udp);
   if (self->pending) submit_pending(wire);
 }
 
@@ -363,9 +332,7 @@ static void send_sensors(tt_wire *wire, const tt_view *view) {
   for (int i = 0; i < self->sensor_count; i++)
     values[i] = sensor_value(self, &self->sensors[i], view);
   size_t size = tt_float_udp_encode(values, self->sensor_count, bytes);
-  tt_status status = tt_udp_send(self->udp, bytes, size);
-  if (status != TT_CLOSED) /* otherwise nobody has spoken yet */
-    tt_wire_sent(wire, bytes, size, status == TT_OK);
+  tt_wire_send_udp(wire, self->udp, bytes, size);
 }
 
 /* --- the rest of the contract --- */

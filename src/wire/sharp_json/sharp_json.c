@@ -7,6 +7,7 @@
 #include "wire/sharp_json/sharp_json.h"
 
 #include "wire/convert.h"
+#include "wire/udp.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,25 +79,6 @@ static tt_status resolve(tt_wire *wire, const tt_sharp_json_config *config, tt_e
 
 static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool truncated,
                         const char *peer);
-static void on_refused(void *context, const uint8_t *bytes, size_t size, const char *peer);
-
-static tt_status open_socket(tt_wire *wire, const tt_sharp_json_config *config, tt_error *error) {
-  sharp_json *self = wire->self;
-  tt_udp_options options = tt_udp_options_default();
-  options.bind = config->bind;
-  options.peer = config->peer;
-  options.max_datagram = TT_SHARP_MAX_DATAGRAM;
-  options.allow =
-      (tt_allow){(const char *const *)config->common.allow, (int)config->common.allow_count};
-  options.on_datagram = on_datagram;
-  options.on_refused = on_refused;
-  options.context = wire;
-  TT_TRY(tt_wire_faults_check(&config->common, wire->where, &options.faults, error));
-  tt_error reason;
-  tt_status status = tt_udp_open(wire->net, &options, &self->udp, &reason);
-  return status == TT_OK ? TT_OK : tt_fail(error, status, "%s: %s", wire->where, reason.text);
-}
-
 static void close_wire(tt_wire *wire) {
   sharp_json *self = wire->self;
   tt_udp_close(self->udp);
@@ -114,7 +96,9 @@ static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) 
   self->address = config->bind;
   tt_sharp_style_parse(config->style, &self->style);
   tt_status status = resolve(wire, config, error);
-  if (status == TT_OK && !wire->check_only) status = open_socket(wire, config, error);
+  if (status == TT_OK && !wire->check_only)
+    status = tt_wire_open_udp(wire, &config->common, config->bind, config->peer,
+                              TT_SHARP_MAX_DATAGRAM, on_datagram, &self->udp, error);
   if (status != TT_OK) close_wire(wire);
   return status;
 }
@@ -169,20 +153,6 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   tt_udp_accept_peer(self->udp);
 }
 
-static void on_refused(void *context, const uint8_t *bytes, size_t size, const char *peer) {
-  tt_wire *wire = context;
-  tt_wire_received(wire, bytes, size);
-  tt_wire_drop(wire, TT_DROP_REFUSED, peer, bytes, size, "its address is not in allow");
-}
-
-static void count_overflow(tt_wire *wire) {
-  const sharp_json *self = wire->self;
-  uint64_t *counted = &wire->stats.dropped[TT_DROP_OVERFLOW];
-  uint64_t overflowed = tt_udp_overflowed(self->udp);
-  wire->stats.received += overflowed - *counted;
-  *counted = overflowed;
-}
-
 static void submit_pending(tt_wire *wire) {
   sharp_json *self = wire->self;
   tt_submission submissions[TT_SHARP_MOTORS + 1];
@@ -204,8 +174,7 @@ static void submit_pending(tt_wire *wire) {
 
 static void receive(tt_wire *wire) {
   sharp_json *self = wire->self;
-  tt_udp_advance(self->udp, tt_wire_time(wire));
-  count_overflow(wire);
+  tt_wire_advance_udp(wire, self->udp);
   if (self->pending) submit_pending(wire);
   if (self->guide_pressed) tt_wire_request_reset(wire);
   self->guide_pressed = false;
@@ -224,9 +193,7 @@ static void send_state(tt_wire *wire, const tt_view *view) {
   }
   char text[TT_SHARP_MAX_TEXT];
   size_t size = tt_sharp_encode(&tt_sharp_state_format, self->style, values, text);
-  tt_status status = tt_udp_send(self->udp, text, size);
-  if (status != TT_CLOSED) /* otherwise nobody has spoken yet */
-    tt_wire_sent(wire, (const uint8_t *)text, size, status == TT_OK);
+  tt_wire_send_udp(wire, self->udp, text, size);
 }
 
 /* --- the rest of the contract --- */
