@@ -13,7 +13,8 @@ const cyaml_schema_field_t tt_name_entry_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, tt_name_entry, name, 1, 256),
     CYAML_FIELD_STRING_PTR("unit", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_name_entry, unit, 0,
                            32),
-    CYAML_FIELD_FLOAT("scale", CYAML_FLAG_OPTIONAL, tt_name_entry, scale),
+    CYAML_FIELD_FLOAT_PTR("scale", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_name_entry,
+                          given_scale),
     CYAML_FIELD_FLOAT("offset", CYAML_FLAG_OPTIONAL, tt_name_entry, offset),
     CYAML_FIELD_STRING_PTR("wrap", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_name_entry, wrap, 0,
                            8),
@@ -84,7 +85,12 @@ tt_status tt_name_entry_check(tt_name_entry *entry, const char *where, tt_error 
                    nearest ? "did you mean '" : "docs/scene.md lists them", nearest ? nearest : "",
                    nearest ? "'?" : "");
   }
-  if (entry->scale == 0) entry->scale = 1;
+  entry->scale = entry->given_scale ? *entry->given_scale : 1;
+  if (entry->scale == 0)
+    return tt_fail(error, TT_INVALID,
+                   "%s.scale: 0 tells nothing and can't be undone; give another factor, or 'none' "
+                   "as the name for a number that means nothing",
+                   where);
   if (!isfinite(entry->scale) || !isfinite(entry->offset)) {
     return tt_fail(error, TT_INVALID, "%s: scale and offset must be finite numbers", where);
   }

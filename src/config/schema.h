@@ -38,9 +38,11 @@ typedef struct tt_wire_common {
 
 /** One entry of a list of names: how a signal or command stands in a message. */
 typedef struct tt_name_entry {
-  char *name;   /**< "arm.position"; "stamp" or "none" where the wire allows them */
-  char *unit;   /**< "in·lbf"; default SI */
-  double scale; /**< wire = (SI in unit) × scale + offset; default 1 */
+  char *name; /**< "arm.position"; "stamp" or "none" where the wire allows them */
+  char *unit; /**< "in·lbf"; default SI */
+  double *given_scale;
+  double
+      scale; /**< wire = (SI in unit) × scale + offset; not 0, default 1; set by tt_name_entry_check */
   double offset;
   char *wrap; /**< "none" | "pi" (into [−π, π]) | "turn" (into [0, 1) turn of the unit) */
 } tt_name_entry;
@@ -108,7 +110,7 @@ tt_status tt_default_address(const tt_wire_common *common, int port, char **addr
 tt_status tt_quantity_check(const char *text, const char *key, const char *where,
                             tt_dimension dimension, double lower, double upper, double fallback,
                             double *si, tt_error *error);
-/** Defaults and checks of a list entry: a name, a known unit, a finite scale (default 1), a known wrap. */
+/** Defaults and checks of a list entry: a name, a known unit, a finite scale other than 0 (default 1), a known wrap. */
 tt_status tt_name_entry_check(tt_name_entry *entry, const char *where, tt_error *error);
 /** Reads the `faults` of a UDP wire (all zero where absent). */
 tt_status tt_wire_faults_check(const tt_wire_common *common, const char *where, tt_faults *faults,

@@ -99,7 +99,7 @@ typedef struct lua_sensor {
   tt_lua_script *script;
   int channel;
   const tt_names *names;
-  const tt_view *view;             /* while the function is called */
+  const tt_view *view;             /* of the latest call; NULL before the first */
   known_signal known[SIGNALS_MAX]; /* a cache: it decides nothing */
   int known_count;
   double told; /* s: when the log last told of a failure; negative: not yet */
@@ -153,12 +153,6 @@ static tt_status lua_sensor_declare(tt_part *part, tt_declare *declare, tt_error
                               &self->channel, error);
 }
 
-static tt_status lua_sensor_resolve(tt_part *part, const tt_names *names, tt_error *error) {
-  (void)error;
-  ((lua_sensor *)part)->names = names;
-  return TT_OK;
-}
-
 static const tt_signal *find_known(const lua_sensor *self, const char *name) {
   for (int i = 0; i < self->known_count; i++)
     if (strcmp(self->known[i].name, name) == 0) return &self->known[i].signal;
@@ -179,8 +173,34 @@ static tt_status read_by_name(void *context, const char *name, double *value, tt
       kept->signal = found;
     }
   }
-  *value = tt_signal_read(known, self->view);
+  *value = self->view ? tt_signal_read(known, self->view) : 0;
   return TT_OK;
+}
+
+/* What is told of names that nobody has; other failures may come from the zeros that are read here. */
+typedef struct trial {
+  lua_sensor *self;
+  bool misnamed;
+} trial;
+
+static tt_status try_name(void *context, const char *name, double *value, tt_error *error) {
+  trial *trial = context;
+  tt_status status = read_by_name(trial->self, name, value, error);
+  trial->misnamed = trial->misnamed || status != TT_OK;
+  return status;
+}
+
+/* Calls the function once with zeros, so that a signal that does not exist is an error before anything runs. */
+static tt_status lua_sensor_resolve(tt_part *part, const tt_names *names, tt_error *error) {
+  lua_sensor *self = (lua_sensor *)part;
+  self->names = names;
+  trial trial = {.self = self};
+  const tt_lua_host host = {.read = try_name, .context = &trial, .noise = self->noise};
+  tt_error why;
+  double value;
+  tt_lua_script_call(self->script, &host, &value, &why);
+  if (!trial.misnamed) return TT_OK;
+  return tt_fail(error, TT_INVALID, "%s.file: %s", self->head.where, why.text);
 }
 
 /* Observation only: it goes to the log and nowhere else. */

@@ -524,6 +524,8 @@ static void mistakes_are_named(void **state) {
     const char *expected;
   } cases[] = {
       {{"motors", "{name: a, joint: flywhel}"}, "did you mean 'flywheel'?"},
+      {{"lua_sensors", "{name: a, file: sensors.lua, function: misnamed}"},
+       "sensors.lua:11: robot.yaml: part.function: no signal is called"},
       {{"motors", "{name: a}"}, "give either `joint: name` or `joints: [names]`"},
       {{"motors", "{name: a.b, joint: flywheel}"}, "can't begin a signal's name"},
       {{"motors", "{name: a, joint: flywheel, model: cym}"},

@@ -2,13 +2,14 @@
 """The sensors of the scene frc2011-sensors over float-udp: eyes that see lines, what is ahead, switches, a gyro, and Lua."""
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]
 from float_link import start  # noqa: E402
-from tether_process import ROOT  # noqa: E402
+from tether_process import ROOT, TETHER  # noqa: E402
 
 NAMES = ["time", "left", "right", "arm", "left_eye", "right_eye", "darkness", "ahead", "front", "rear", "arm_down",
          "gyro_rate", "gyro_angle", "slip", "x"]
@@ -86,10 +87,14 @@ class Sensors(unittest.TestCase):
             tether, link = start(self, scene)
             self.assertEqual(named(link.turn(0, 0, 0, 0, 0))["slip"], 40)
             tether.stop()
-            script.write_text('function slip(read)\n  return read("arm.positoin")\nend\n')
+            script.write_text('function slip(read)\n  return read("arm.position") + nothing\nend\n')
             tether, link = start(self, scene)
             self.assertEqual(named(link.turn(0, 0, 0, 0, 0))["slip"], 0)
-            self.assertIn("arm.position", tether.wait_line("sensors.lua:2"))
+            self.assertIn("nothing", tether.wait_line("sensors.lua:2"))
+            script.write_text('function slip(read)\n  return read("arm.positoin")\nend\n')
+            checked = subprocess.run([TETHER, "check", scene], capture_output=True, text=True, check=False)
+            self.assertEqual(checked.returncode, 1)
+            self.assertRegex(checked.stderr, r"sensors.lua:2: .*arm.positoin.*did you mean \"arm.position\"")
 
 
 if __name__ == "__main__":

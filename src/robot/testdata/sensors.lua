@@ -4,5 +4,9 @@ function double(read)
 end
 
 function broken(read)
+  return read("flywheel.velocity") + nothing
+end
+
+function misnamed(read)
   return read("flywheel.speed")
 end
