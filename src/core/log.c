@@ -142,6 +142,8 @@ void tt_log_stop(void) {
     pthread_join(writer, NULL); /* not pthread_clockjoin_np(): thread sanitizers don't know it */
 }
 
+void tt_log_forked(void) { atomic_store(&running, false); }
+
 void tt_log_set_level(tt_log_level level) { atomic_store(&threshold, (int)level); }
 
 void tt_log(tt_log_level level, const char *format, ...) {

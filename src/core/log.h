@@ -13,6 +13,8 @@ typedef enum tt_log_level { TT_LOG_ERROR, TT_LOG_WARNING, TT_LOG_INFO, TT_LOG_DE
 void tt_log_start(void);
 /** Writes out what is queued and ends the writer thread. */
 void tt_log_stop(void);
+/** In a child process after fork(): its lines are written at once, since the writer thread is the parent's. */
+void tt_log_forked(void);
 /** Lines less important than `level` are not said. Default TT_LOG_INFO. */
 void tt_log_set_level(tt_log_level level);
 

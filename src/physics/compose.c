@@ -205,6 +205,17 @@ static tt_status add_grippers(xmlNode *root, const physics_part *part,
   return TT_OK;
 }
 
+/* MJCF knows no torque limit of a joint without an actuator: what a URDF states goes along as numbers. */
+static void add_efforts(xmlNode *root, const physics_part *part) {
+  for (int i = 0; i < part->effort_count; i++) {
+    char name[1024];
+    snprintf(name, sizeof name, TT_EFFORT_PREFIX "%s%s", part->prefix, part->efforts[i].joint);
+    xmlNode *numeric = xmlNewChild(section_of(root, "custom"), NULL, BAD_CAST "numeric", NULL);
+    xmlSetProp(numeric, BAD_CAST "name", BAD_CAST name);
+    physics_set_numbers(numeric, "data", &part->efforts[i].effort, 1);
+  }
+}
+
 static int count_geoms(const xmlNode *body) {
   int count = 0;
   for (const xmlNode *child = body->children; child; child = child->next) {
@@ -256,6 +267,7 @@ tt_status physics_compose(physics_workshop *shop, const tt_physics_spec *spec, p
   for (int i = 0; i <= spec->robot_count; i++) {
     physics_prefix(&parts[i]);
     merge_part(root, &parts[i], i ? &spec->robots[i - 1] : NULL);
+    add_efforts(root, &parts[i]);
   }
   make_room(root);
   tt_status status = TT_OK;
@@ -271,6 +283,7 @@ tt_status physics_compose(physics_workshop *shop, const tt_physics_spec *spec, p
       char shown[TT_PATH_SIZE];
       snprintf(shown, sizeof shown, "%.2000s with %d robot%s, composed", parts[0].file,
                spec->robot_count, spec->robot_count == 1 ? "" : "s");
+      snprintf(shop->at, TT_PATH_SIZE, "%s", shown);
       status = physics_compile(path, shown, NULL, model, error);
     }
   }

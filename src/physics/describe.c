@@ -125,7 +125,7 @@ static tt_status describe_joints(const describer *d) {
     }
   }
   f->info.axis_count = axis;
-  physics_max_torques(f, m, d->parts, joints);
+  physics_max_torques(m, joints);
   return TT_OK;
 }
 

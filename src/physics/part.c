@@ -233,7 +233,7 @@ static tt_status compile_urdf(physics_workshop *shop, const char *canonical, phy
 
 tt_status physics_part_load(physics_workshop *shop, const char *file, physics_part *part,
                             tt_error *error) {
-  part->file = file;
+  snprintf(shop->at, TT_PATH_SIZE, "%s", file);
   TT_TRY(check_file(file, error));
   part->urdf = ends_with(file, ".urdf");
   char canonical[TT_PATH_SIZE];

@@ -45,30 +45,77 @@ static tt_status check_spec(const tt_physics_spec *spec, tt_error *error) {
   return TT_OK;
 }
 
-static tt_status load_arena(physics_workshop *shop, const char *file, physics_part *part,
-                            tt_error *error) {
-  part->prefix = "";
-  if (file) return physics_part_load(shop, file, part, error);
-  static _Thread_local char path[TT_PATH_SIZE];
-  physics_workshop_path(shop, ".xml", path);
+/* What is loaded, and the file that the child process leaves the compiled model in. */
+typedef struct loading {
+  const tt_physics_spec *spec;
+  physics_workshop shop;
+  physics_part *parts; /* the arena, then the robots */
+  char (*prefixes)[128];
+  char made[TT_PATH_SIZE];
+  mjModel *model;
+} loading;
+
+static tt_status loading_open(loading *l, tt_error *error) {
+  const tt_physics_spec *spec = l->spec;
+  TT_TRY(physics_workshop_open(&l->shop, error));
+  physics_workshop_path(&l->shop, ".mjb", l->made);
+  l->parts = calloc((size_t)spec->robot_count + 1, sizeof *l->parts);
+  l->prefixes = calloc((size_t)spec->robot_count + 1, sizeof *l->prefixes);
+  if (!l->parts || !l->prefixes) return TT_NOMEM;
+  l->parts[0].prefix = "";
+  l->parts[0].file = spec->arena_file ? spec->arena_file : "an empty floor";
+  for (int i = 0; i < spec->robot_count; i++) {
+    snprintf(l->prefixes[i], sizeof l->prefixes[i], "%s/", spec->robots[i].name);
+    l->parts[i + 1].prefix = l->prefixes[i];
+    l->parts[i + 1].file = spec->robots[i].model_file;
+  }
+  return TT_OK;
+}
+
+static void loading_close(loading *l) {
+  free(l->prefixes);
+  free(l->parts);
+  physics_workshop_close(&l->shop);
+}
+
+static tt_status load_arena(loading *l, tt_error *error) {
+  if (l->spec->arena_file)
+    return physics_part_load(&l->shop, l->spec->arena_file, &l->parts[0], error);
+  char path[TT_PATH_SIZE];
+  physics_workshop_path(&l->shop, ".xml", path);
   FILE *f = fopen(path, "w");
   bool written = f && fputs(EMPTY_ARENA, f) >= 0;
   if (f && fclose(f) != 0) written = false;
   if (!written) return tt_fail(error, TT_FAILED, "%s: cannot be written", path);
-  TT_TRY(physics_part_load(shop, path, part, error));
-  part->file = "an empty floor";
+  return physics_part_load(&l->shop, path, &l->parts[0], error);
+}
+
+/* What the world will do with the model at its start, tried where it may fail. */
+static void try_model(void *context) {
+  mjModel *m = context;
+  mjData *data = mj_makeData(m);
+  mj_forward(m, data);
+  mj_deleteData(data);
+}
+
+/* In the child process: reads the files and compiles them. What it allocates goes with it. */
+static tt_status compile_world(void *context, char at[TT_PATH_SIZE], tt_error *error) {
+  loading *l = context;
+  l->shop.at = at;
+  TT_TRY(load_arena(l, error));
+  for (int i = 0; i < l->spec->robot_count; i++)
+    TT_TRY(physics_part_load(&l->shop, l->spec->robots[i].model_file, &l->parts[i + 1], error));
+  TT_TRY(physics_compose(&l->shop, l->spec, l->parts, &l->model, error));
+  char fatal[512];
+  if (!physics_guard(try_model, l->model, fatal, sizeof fatal))
+    return tt_fail(error, TT_INVALID, "%s: compiles, but cannot run: %s", at, fatal);
+  mj_saveModel(l->model, l->made, NULL, 0);
   return TT_OK;
 }
 
-static tt_status load_parts(physics_workshop *shop, const tt_physics_spec *spec,
-                            physics_part *parts, char (*prefixes)[128], tt_error *error) {
-  TT_TRY(load_arena(shop, spec->arena_file, &parts[0], error));
-  for (int i = 0; i < spec->robot_count; i++) {
-    snprintf(prefixes[i], sizeof prefixes[i], "%s/", spec->robots[i].name);
-    parts[i + 1].prefix = prefixes[i];
-    TT_TRY(physics_part_load(shop, spec->robots[i].model_file, &parts[i + 1], error));
-  }
-  return TT_OK;
+static void read_made(void *context) {
+  loading *l = context;
+  l->model = mj_loadModel(l->made, NULL);
 }
 
 /* What an alliance colours: materials and geoms whose own names begin with "alliance". */
@@ -135,28 +182,34 @@ static tt_status build(const tt_physics_spec *spec, mjModel *model, const physic
   return physics_new(fixed, model, physics);
 }
 
+static tt_status load(loading *l, tt_physics **physics, tt_error *error) {
+  TT_TRY(loading_open(l, error));
+  TT_TRY(physics_confine(compile_world, l, l->shop.folder, error));
+  char fatal[512];
+  if (!physics_guard(read_made, l, fatal, sizeof fatal) || !l->model)
+    return tt_fail(error, TT_FAILED, "%s: the compiled model cannot be read back; is /tmp full?",
+                   l->made);
+  return build(l->spec, l->model, l->parts, physics, error);
+}
+
 tt_status tt_physics_load(const tt_physics_spec *spec, tt_physics **physics, tt_error *error) {
   *physics = NULL;
   TT_TRY(check_spec(spec, error));
-  physics_workshop shop = {.search_path = spec->search_path};
-  TT_TRY(physics_workshop_open(&shop, error));
-  physics_part *parts = calloc((size_t)spec->robot_count + 1, sizeof *parts);
-  char(*prefixes)[128] = calloc((size_t)spec->robot_count + 1, sizeof *prefixes);
-  mjModel *model = NULL;
-  tt_status status = parts && prefixes ? TT_OK : TT_NOMEM;
-  if (status == TT_OK) status = load_parts(&shop, spec, parts, prefixes, error);
-  if (status == TT_OK) status = physics_compose(&shop, spec, parts, &model, error);
-  if (status == TT_OK) status = build(spec, model, parts, physics, error);
-  for (int i = 0; parts && i <= spec->robot_count; i++) physics_part_free(&parts[i]);
-  free(prefixes);
-  free(parts);
-  physics_workshop_close(&shop);
+  physics_hooks_install();
+  loading l = {.spec = spec, .shop = {.search_path = spec->search_path}};
+  tt_status status = load(&l, physics, error);
+  loading_close(&l);
   if (status == TT_NOMEM) tt_fail(error, status, "out of memory while loading the models");
   return status;
 }
 
 static size_t backup_count(const mjModel *m) {
   return (size_t)(m->nq + 2 * m->nv + m->na + 7 * m->nmocap + 1);
+}
+
+static void make_data(void *context) {
+  tt_physics *p = context;
+  p->data = mj_makeData(p->model);
 }
 
 /* Takes over `model` and one reference to `fixed`, also when it fails. */
@@ -170,7 +223,8 @@ tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics
   p->fixed = fixed;
   p->model = model;
   memcpy(model->body_geomnum, fixed->body_geomnum, sizeof(int) * (size_t)model->nbody);
-  p->data = mj_makeData(model);
+  char fatal[512];
+  physics_guard(make_data, p, fatal, sizeof fatal);
   const size_t axes = (size_t)fixed->info.axis_count + 1, bodies = (size_t)model->nbody;
   const size_t nq = (size_t)model->nq, pieces = (size_t)fixed->piece_count;
   p->qpos = calloc(nq + 1, sizeof(double));
@@ -200,12 +254,23 @@ tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics
   return TT_OK;
 }
 
+typedef struct copying {
+  const mjModel *from;
+  mjModel *to;
+} copying;
+
+static void copy_model(void *context) {
+  copying *c = context;
+  c->to = mj_copyModel(NULL, c->from);
+}
+
 tt_physics *tt_physics_clone(const tt_physics *physics) {
-  mjModel *model = mj_copyModel(NULL, physics->model);
-  if (!model) return NULL;
+  copying c = {.from = physics->model};
+  char fatal[512];
+  if (!physics_guard(copy_model, &c, fatal, sizeof fatal) || !c.to) return NULL;
   atomic_fetch_add(&physics->fixed->references, 1);
   tt_physics *clone = NULL;
-  physics_new(physics->fixed, model, &clone);
+  physics_new(physics->fixed, c.to, &clone);
   return clone;
 }
 

@@ -18,6 +18,9 @@
 /** Prefix of the names of the welds that grippers use; no model's own name begins so. */
 #define TT_GRIP_PREFIX "tether:grip:"
 
+/** Prefix of the names of the numbers under which the model keeps the torque limits that a URDF states. */
+#define TT_EFFORT_PREFIX "tether:effort:"
+
 /** A gripper as compiled. */
 typedef struct physics_gripper {
   int equality; /**< index of its weld */
@@ -106,7 +109,13 @@ struct tt_physics {
   struct physics_servo *servo;
 };
 
-/* Composition (compose.c, prefix.c, part.c, urdf.c, mesh.c). */
+/* Composition (compose.c, prefix.c, part.c, urdf.c, mesh.c), all of it in a child process (confine.c). */
+
+/** Runs `work` in a child process with limits on time and memory, without network, and unable to write but in
+ *  `folder`: model files come from anywhere, and what reads them was not made for hostile ones. `work` notes the file
+ *  that it is at in `at`; a child that dies becomes TT_INVALID with that file and why. */
+typedef tt_status physics_work(void *context, char at[TT_PATH_SIZE], tt_error *error);
+tt_status physics_confine(physics_work *work, void *context, const char *folder, tt_error *error);
 
 /** Torque limit that a URDF states for a joint. */
 typedef struct physics_effort {
@@ -129,6 +138,7 @@ typedef struct physics_workshop {
   char folder[64];
   int file_count;
   const char *const *search_path;
+  char *at; /**< the file that is being read, see physics_confine() */
 } physics_workshop;
 
 tt_status physics_workshop_open(physics_workshop *shop, tt_error *error);
@@ -185,8 +195,7 @@ const char *physics_keep(physics_fixed *fixed, const char *format, ...)
 tt_status physics_shapes_build(physics_fixed *fixed, const mjModel *model);
 tt_status physics_looks_build(physics_fixed *fixed, const mjModel *model);
 /** Sets max_torque of every joint from actuators, the URDF's effort, or an estimate. */
-void physics_max_torques(const physics_fixed *fixed, const mjModel *model,
-                         const physics_part *parts, tt_joint *joints);
+void physics_max_torques(const mjModel *model, tt_joint *joints);
 void physics_fixed_free(physics_fixed *fixed);
 
 /* Running. */

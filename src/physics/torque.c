@@ -3,6 +3,7 @@
 #include "physics/physics_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,19 +88,15 @@ static double actuator_limit(const mjModel *m, int actuator) {
               fabs(m->actuator_ctrlrange[2 * actuator + 1]));
 }
 
-static double urdf_limit(const physics_part *part, const char *joint) {
-  for (int i = 0; i < part->effort_count; i++) {
-    const char *own = part->efforts[i].joint;
-    size_t n = strlen(part->prefix);
-    if (strncmp(joint, part->prefix, n) == 0 && strcmp(joint + n, own) == 0) {
-      return part->efforts[i].effort;
-    }
-  }
-  return 0;
+/* As composing noted it in the model; 0 when the joint's file stated none. */
+static double stated_effort(const mjModel *m, const char *joint) {
+  char name[1024];
+  snprintf(name, sizeof name, TT_EFFORT_PREFIX "%s", joint);
+  int numeric = mj_name2id(m, mjOBJ_NUMERIC, name);
+  return numeric >= 0 ? m->numeric_data[m->numeric_adr[numeric]] : 0;
 }
 
-void physics_max_torques(const physics_fixed *fixed, const mjModel *m, const physics_part *parts,
-                         tt_joint *joints) {
+void physics_max_torques(const mjModel *m, tt_joint *joints) {
   for (int j = 0; j < m->njnt; j++) {
     joints[j].max_torque = 1;
     if (m->jnt_type[j] == mjJNT_FREE) continue;
@@ -110,9 +107,8 @@ void physics_max_torques(const physics_fixed *fixed, const mjModel *m, const phy
                   m->actuator_trnid[2 * a] == j;
       if (here) limit = fmax(limit, actuator_limit(m, a));
     }
-    int robot = fixed->body_robot[m->jnt_bodyid[j]];
     const char *name = mj_id2name(m, mjOBJ_JOINT, j);
-    if (limit <= 0 && robot >= 0 && name) limit = urdf_limit(&parts[robot + 1], name);
+    if (limit <= 0 && name) limit = stated_effort(m, name);
     if (!(limit > 0) || !isfinite(limit)) limit = default_torque(m, j);
     joints[j].max_torque = fmin(limit, TT_COMMAND_LIMIT);
   }

@@ -1,0 +1,186 @@
+/* confine.c: work in a child process that can do no harm.
+ *
+ * The child has seconds of processor time, a share of memory, no way to open a socket or start a program, and may write
+ * in one folder only, as far as the kernel offers that. Whatever becomes of it, the parent goes on.
+ */
+#include "core/log.h"
+#include "physics/physics_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CPU_SECONDS 10
+#define WAIT_SECONDS 30 /* of the wall clock: for a child that sleeps, or a busy machine */
+#define MORE_MEMORY ((rlim_t)2 << 30)
+#define LARGEST_FILE ((rlim_t)1 << 30)
+
+/* What the child tells, in memory that both share. */
+typedef struct report {
+  tt_status status;
+  tt_error error;
+  char at[TT_PATH_SIZE];
+} report;
+
+/* --- in the child; what the kernel lacks is left out: the limits hold in any case --- */
+
+static void limit(int resource, rlim_t most) {
+  struct rlimit now;
+  if (getrlimit(resource, &now) != 0) return;
+  /* The hard limit lies above the soft one, whose signal says what was too much. */
+  if (now.rlim_max == RLIM_INFINITY || now.rlim_max > most) now.rlim_max = most + 1;
+  now.rlim_cur = now.rlim_max > most ? most : now.rlim_max;
+  setrlimit(resource, &now);
+}
+
+/* Address space in use now, bytes: a sanitizer's may be huge. */
+static rlim_t memory_now(void) {
+  unsigned long pages = 0;
+  FILE *f = fopen("/proc/self/statm", "r");
+  if (f && fscanf(f, "%lu", &pages) != 1) pages = 0;
+  if (f) fclose(f);
+  return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+#if defined(__x86_64__)
+#define THIS_ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define THIS_ARCHITECTURE AUDIT_ARCH_AARCH64
+#else
+#define THIS_ARCHITECTURE 0 /* no call is of this one: nothing is refused */
+#endif
+
+/* Sockets and other programs are refused as if there were no permission. */
+static void refuse_calls(void) {
+#define REFUSE(call)                                                                               \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),                                                 \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (EACCES & SECCOMP_RET_DATA))
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCHITECTURE, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      REFUSE(SYS_socket),
+      REFUSE(SYS_execve),
+      REFUSE(SYS_execveat),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+#undef REFUSE
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static void write_only_in(const char *folder) {
+  struct landlock_ruleset_attr rules = {
+      .handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                           LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+                           LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+                           LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+                           LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM};
+  struct landlock_path_beneath_attr beneath = {.allowed_access = rules.handled_access_fs};
+  int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
+  if (ruleset < 0) return;
+  beneath.parent_fd = open(folder, O_PATH | O_CLOEXEC);
+  if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) == 0)
+    syscall(SYS_landlock_restrict_self, ruleset, 0);
+}
+
+/* A crash is the end of the child, whatever the program (a test, a sanitizer) does with its own. */
+static void let_crashes_end(void) {
+  static const int CRASHES[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU};
+  for (size_t i = 0; i < sizeof CRASHES / sizeof *CRASHES; i++) signal(CRASHES[i], SIG_DFL);
+}
+
+static void confine_self(const char *folder) {
+  let_crashes_end();
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CPU, CPU_SECONDS);
+  limit(RLIMIT_FSIZE, LARGEST_FILE);
+  limit(RLIMIT_AS, memory_now() + MORE_MEMORY);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  write_only_in(folder);
+  refuse_calls();
+}
+
+/* --- in the parent --- */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Until the child has closed its end of the pipe by ending; false after WAIT_SECONDS. */
+static bool wait_for_end(int pipe) {
+  const double until = now() + WAIT_SECONDS;
+  for (;;) {
+    struct pollfd end = {.fd = pipe};
+    double left = until - now();
+    int ready = poll(&end, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
+    if (ready > 0) return true;
+    if (ready == 0) return false;
+    if (errno != EINTR) return false;
+  }
+}
+
+static tt_status reap(pid_t child, bool ended, report *told, tt_error *error) {
+  int how = 0;
+  if (!ended) kill(child, SIGKILL);
+  while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
+  }
+  told->at[sizeof told->at - 1] = told->error.text[sizeof told->error.text - 1] = '\0';
+  if (!ended || (WIFSIGNALED(how) && WTERMSIG(how) == SIGXCPU))
+    return tt_fail(error, TT_INVALID,
+                   "%s: takes more than %d s to compile; give it fewer or simpler shapes", told->at,
+                   CPU_SECONDS);
+  if (WIFSIGNALED(how))
+    return tt_fail(error, TT_INVALID,
+                   "%s: broke the compiler of models (%s), as a damaged file does, or one that "
+                   "needs more than 2 GiB",
+                   told->at, strsignal(WTERMSIG(how)));
+  if (told->status != TT_OK) return tt_fail(error, told->status, "%s", told->error.text);
+  return TT_OK;
+}
+
+tt_status physics_confine(physics_work *work, void *context, const char *folder, tt_error *error) {
+  int ends[2];
+  report *told =
+      mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (told == MAP_FAILED) return TT_NOMEM;
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    munmap(told, sizeof *told);
+    return tt_fail(error, TT_FAILED, "no pipe for compiling models: %s", strerror(errno));
+  }
+  pid_t child = fork();
+  if (child == 0) {
+    tt_log_forked();
+    confine_self(folder);
+    told->status = work(context, told->at, &told->error);
+    _exit(0);
+  }
+  int reason = errno;
+  close(ends[1]);
+  tt_status status =
+      child < 0
+          ? tt_fail(error, TT_FAILED, "no process for compiling models: %s", strerror(reason))
+          : reap(child, wait_for_end(ends[0]), told, error);
+  close(ends[0]);
+  munmap(told, sizeof *told);
+  return status;
+}
