@@ -177,9 +177,8 @@ tt_status physics_confine(physics_work *work, void *context, const char *folder,
   int reason = errno;
   close(ends[1]);
   tt_status status =
-      child < 0
-          ? tt_fail(error, TT_FAILED, "no process for compiling models: %s", strerror(reason))
-          : reap(child, wait_for_end(ends[0]), told, error);
+      child < 0 ? tt_fail(error, TT_FAILED, "no process for compiling models: %s", strerror(reason))
+                : reap(child, wait_for_end(ends[0]), told, error);
   close(ends[0]);
   munmap(told, sizeof *told);
   return status;

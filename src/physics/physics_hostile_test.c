@@ -110,7 +110,8 @@ static void sizes_beyond_reason(void **state) {
       "</worldbody></mujoco>",
       "<mujoco><asset><hfield name='h' nrow='100000' ncol='100000' size='1 1 1 1'/></asset>"
       "<worldbody><geom type='hfield' hfield='h'/></worldbody></mujoco>",
-      "<mujoco><asset><texture name='t' type='2d' builtin='checker' width='100000' height='100000'/>"
+      "<mujoco><asset><texture name='t' type='2d' builtin='checker' width='100000' "
+      "height='100000'/>"
       "</asset><worldbody><body><geom size='1'/></body></worldbody></mujoco>",
       "<mujoco><worldbody><body><composite type='grid' count='2000 2000 1' spacing='.1'>"
       "<geom size='.01'/></composite></body></worldbody></mujoco>",
@@ -186,7 +187,8 @@ static void other_bytes(void **state) {
   FILE *f = fopen(GOOD, "rb");
   size_t size = fread(bytes, 1, 1 << 16, f);
   fclose(f);
-  for (size_t cut = 0; cut + 20 < size; cut += size / 12) refused_file(write_file("cut.xml", bytes, cut));
+  for (size_t cut = 0; cut + 20 < size; cut += size / 12)
+    refused_file(write_file("cut.xml", bytes, cut));
   free(bytes);
   uint8_t binary[4096];
   for (size_t i = 0; i < sizeof binary; i++) binary[i] = (uint8_t)(i * 2654435761u >> 13);
