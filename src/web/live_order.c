@@ -127,6 +127,11 @@ static tt_status read_control(const reading *of) {
     if (strcmp(actions[i].action, action) != 0) continue;
     of->to->control.kind = actions[i].kind;
     if (!isnan(actions[i].value)) of->to->control.value = actions[i].value;
+    double value = of->to->control.value;
+    if (actions[i].kind == TT_MAIL_SPEED && (value < 0.001 || value > 1000))
+      return refuse(of, "value", "a factor of 0.001 to 1000");
+    if (actions[i].kind == TT_MAIL_STEP && (value < 1 || value > 1e6))
+      return refuse(of, "value", "1 to 1,000,000 ticks");
     return TT_OK;
   }
   return refuse(of, "action", "pause, resume, step, speed, reset, stop, release or seek");

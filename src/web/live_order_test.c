@@ -83,6 +83,9 @@ static void test_wrong_orders(void **state) {
   refuse("{\"type\":\"control\",\"action\":\"fly\"}", "action");
   refuse("{\"type\":\"control\",\"action\":\"reset\",\"robot\":2}", "no such robot");
   refuse("{\"type\":\"control\",\"action\":\"speed\",\"value\":1e999}", "finite number");
+  refuse("{\"type\":\"control\",\"action\":\"speed\",\"value\":1e308}", "0.001 to 1000");
+  refuse("{\"type\":\"control\",\"action\":\"speed\",\"value\":0}", "0.001 to 1000");
+  refuse("{\"type\":\"control\",\"action\":\"step\",\"value\":1e30}", "1,000,000 ticks");
   refuse("{\"type\":\"subscribe\",\"signals\":[20]}", "no such signal");
   refuse("{\"type\":\"subscribe\",\"signals\":[],\"rate\":0}", "rate");
   refuse("{\"type\":\"monitor\",\"wire\":3}", "no such wire");

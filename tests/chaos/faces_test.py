@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Strangers at every face of `tether run`: who may bind, who may call, how many, how slowly, and what they may ask."""
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.error
+import urllib.request
+import xml.etree.ElementTree as ElementTree
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "record"), str(HERE.parent / "telemetry")]
+from harness import WebSocket  # noqa: E402
+from live_page import Page  # noqa: E402
+from tether_process import TETHER, Tether, wait_for  # noqa: E402
+
+SCENE = HERE / "soak.yaml"
+QUIET = ("--set", "record.on=off", "--set", "pace=realtime")
+PUBLIC = (("frc2011", "wires.float-udp.bind"), ("gripper", "wires.lockstep-tcp.listen"),
+          ("ezphysics", "wires.ezphysics.listen"), ("sharp", "wires.sharp-json.bind"),
+          ("robocar", "telemetry.listen"), ("frc2011", "web.listen"))
+
+
+def tcp(tether, name):
+    host, port = tether.addresses[name].removeprefix("http://").rsplit(":", 1)
+    return socket.create_connection((host, int(port)), timeout=20)
+
+
+def request(url, method="GET", body=None, **headers):
+    """(status, text)"""
+    asked = urllib.request.Request(url, method=method, data=body, headers={k.replace("_", "-"): v for k, v in headers.items()})
+    try:
+        with urllib.request.urlopen(asked, timeout=20) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+def descriptors(tether):
+    return len(os.listdir(f"/proc/{tether.process.pid}/fd"))
+
+
+class Faces(unittest.TestCase):
+    def test_no_face_opens_to_the_world_unasked(self):
+        for scene, key in PUBLIC:
+            result = subprocess.run([TETHER, "run", scene, *QUIET, "--set", f"{key}=0.0.0.0:0", "--duration", "1"],
+                                    capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(result.returncode, 1, f"{key}: {result.stderr}")
+            self.assertRegex(result.stderr, "allow" if key != "web.listen" else "web.token")
+
+    def test_pages_of_other_sites_are_refused(self):
+        with Tether("run", SCENE, *QUIET) as tether:
+            web = tether.addresses["web"]
+            for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"},
+                            {"Host": "evil.example", "Origin": "http://evil.example"}):
+                stream = WebSocket(web, "/live", headers)
+                self.assertEqual(stream.status, 403, headers)
+                stream.close()
+                for path in "/", "/api/runs", "/api/trials":
+                    self.assertEqual(request(web + path, **headers)[0], 403, (path, headers))
+                self.assertEqual(request(web + "/api/trials", "POST", b"{}", **headers)[0], 403, headers)
+
+    def test_paths_lead_nowhere_else(self):
+        with Tether("run", SCENE, *QUIET) as tether:
+            for path in ("/../etc/passwd", "/..%2f..%2fetc%2fpasswd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd",
+                         "/api/runs/..%2f..%2f..%2fetc%2fpasswd", "/api/runs/%2Fetc%2Fpasswd", "/api/runs/a%00b",
+                         "/api/meshes/-1", "/api/meshes/99999999999999999999", "/api/meshes/..", "/%ff%fe", "/" + "a" * 5000):
+                with tcp(tether, "web") as link:
+                    link.sendall(f"GET {path} HTTP/1.1\r\nHost: {tether.addresses['web'][7:]}\r\n\r\n".encode("latin-1"))
+                    answer = link.recv(65536)
+                self.assertRegex(answer, rb"^HTTP/1.1 4\d\d ", path)
+                self.assertNotIn(b"root:", answer)
+
+    def test_what_a_page_sends_wrongly_changes_nothing(self):
+        bad = ["", "{", "[]", "null", "1e999", "{}", '{"type":5}', '{"type":"nothing"}', '{"type":"command"}',
+               '{"type":"command","values":[[0,1e999]]}', '{"type":"command","values":[[0,NaN]]}',
+               '{"type":"command","values":[[-1,0]]}', '{"type":"command","values":[[99999,0]]}',
+               '{"type":"control","action":"speed","value":1e308}', '{"type":"control","action":"seek","value":-1e308}',
+               '{"type":"subscribe","number":1,"signals":[' + ",".join("0" * 5000) + "]}",
+               '{"type":"joystick","core":"10.0.0.1:99999"}', '{"type":"phantom","add":"../../etc/passwd"}',
+               "[" * 100000, '{"type":' * 200 + "1" + "}" * 200, "\ud800"]
+        with Tether("run", SCENE, *QUIET) as tether:
+            watch = Page(tether.addresses["web"])
+            for text in bad:
+                stream = WebSocket(tether.addresses["web"], "/live", {"Origin": tether.addresses["web"]})
+                self.assertEqual(stream.status, 101)
+                try:
+                    stream.send(text.encode("utf-8", "surrogatepass"))
+                    stream.send(b"\xff" * 20, 2)
+                    stream.socket.sendall(b"\x81\xff" + (2 ** 62).to_bytes(8, "big"))  # a frame of 2^62 bytes, announced
+                except OSError:
+                    pass
+                stream.close()
+            status = watch.until(lambda m: isinstance(m, dict) and m["type"] == "status")
+            later = watch.until(lambda m: isinstance(m, dict) and m["type"] == "status" and m["time"] > status["time"] + 0.1)
+            self.assertFalse(later["paused"] or later["stopped"])
+            self.assertEqual((later["speed"], later["wires"][0]["accepted"]), (1, 0))
+            watch.close()
+            self.assertEqual(tether.stop(), 0)
+
+    def test_two_hundred_that_never_finish_their_sentence(self):
+        """Among them a good page is served; five seconds later they are gone."""
+        with Tether("run", SCENE, *QUIET) as tether:
+            before = descriptors(tether)
+            slow = [tcp(tether, "web") for _ in range(200)]
+            for link in slow:
+                link.sendall(b"GET / HTTP/1.1\r\nHost: 1")
+            page = Page(tether.addresses["web"])
+            page.frame()
+            page.close()
+            for link in slow:
+                link.settimeout(20)
+                self.assertIn(link.recv(1000)[:1], (b"", b"H"))
+                link.close()
+            wait_for(lambda: descriptors(tether) <= before + 1, "their descriptors are free")
+
+    def test_more_than_the_cap_and_then_again_a_good_one(self):
+        with Tether("run", SCENE, *QUIET, "--set", "web.max_connections=20", "--set", "telemetry.max_connections=20") as tether:
+            for name in "web", "robocar-xml":
+                many = [tcp(tether, name) for _ in range(70)]
+                closed = 0
+                for link in many[20:]:
+                    try:
+                        closed += link.recv(1000) == b""
+                    except ConnectionResetError:
+                        closed += 1
+                self.assertEqual(closed, 50, name)
+                for link in many:
+                    link.close()
+            wait_for(lambda: self.served(tether), "a good one is served")
+            self.assertIn("refused", tether.text())
+
+    def served(self, tether):
+        try:
+            return request(tether.addresses["web"] + "/api/runs")[0] == 200
+        except OSError:
+            return False
+
+    def test_no_descriptor_left(self):
+        """With 60 descriptors in all, 100 come: it says no to them without spinning, and is well afterwards."""
+        with Tether("run", SCENE, *QUIET) as tether:
+            self.assertTrue(self.served(tether))
+            subprocess.run(["prlimit", "--pid", str(tether.process.pid), "--nofile=60:60"], check=True)
+            many = [tcp(tether, ("web", "robocar-xml")[n % 2]) for n in range(100)]
+            tether.wait_line("descriptor")
+            used = self.processor_time(tether)
+            page = None
+            wait_for(lambda: len(tether.lines) > 2, "it lives")
+            self.assertLess(len(tether.lines), 100)  # nor does it fill the log
+            spent = self.processor_time(tether) - used
+            for link in many:
+                link.close()
+            wait_for(lambda: self.served(tether), "a good one is served")
+            page = Page(tether.addresses["web"])
+            page.frame()
+            page.close()
+            self.assertLess(spent, 5)  # s; a loop that spins would never have come here
+            self.assertEqual(tether.stop(), 0)
+
+    def processor_time(self, tether):
+        fields = pathlib.Path(f"/proc/{tether.process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def test_what_goes_out_as_xml_is_xml(self):
+        """Names and values that are markup, or no text at all, come out as text or were refused at the door."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        nasty = ["<&]]>\"'", "]]><evil/>", "&lt;", "a&#0;b", "\x01\x1f", "\ufffe", "caf\u00e9 \u2028 \U0001f916"]
+        with Tether("run", SCENE, *QUIET, "--set", f"telemetry.store=sqlite:{folder.name}/t") as tether:
+            web = tether.addresses["web"]
+            for n, text in enumerate(nasty):
+                value = re.sub("[&<'\"]", lambda m: f"&#{ord(m[0])};", text) if n != 3 else text
+                body = f"<MESSAGE id='N{n}{value}' time='1000'><S time='1'><d v='{value}'/></S></MESSAGE>"
+                status, _ = request(web + "/telemetry", "POST", body.encode("utf-8"))
+                self.assertEqual(status, 400 if n in (3, 4, 5) else 200, repr(text))
+                request(web + "/telemetry/attributes/S.d.v", "PUT", json.dumps({"name": text}).encode())
+            status, table = request(web + "/telemetry.xml")
+            self.assertEqual(status, 200, table)
+            self.assertEqual(ElementTree.fromstring(table).findall(".//evil"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""What a run is kept in, and the clock on the wall: a database that another holds, a disk that is full, time that jumps."""
+import json
+import os
+import pathlib
+import socket
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "telemetry")]
+from harness import Collector, Stores, message, wait_until  # noqa: E402
+from tether_process import TETHER, Tether  # noqa: E402
+
+CLOCK = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1].endswith(".so") else None
+
+
+class Locked(unittest.TestCase):
+    def test_a_database_that_another_holds(self):
+        """BEGIN EXCLUSIVE for two seconds: it is said, nobody waits in the world's thread, and nothing is lost."""
+        stores = Stores()
+        self.addCleanup(stores.close)
+        url = stores.url("sqlite")
+        with Collector(url) as collector, collector.connect() as link:
+            link.sendall(message("L", 1000, [("S", 1, {"d": {"n": 0}})], True).encode())
+            collector.wait_stored(1)
+            other = sqlite3.connect(url.removeprefix("sqlite:"), isolation_level=None, timeout=20)
+            other.execute("BEGIN EXCLUSIVE")
+            for n in range(1, 101):
+                link.sendall(message("L", 1000 + 10 * n, [("S", 1 + n, {"d": {"n": n}})], True).encode())
+            wait_until(lambda: collector.status()["degraded"], "the state is said")
+            self.assertIn("lock", collector.status()["reason"])
+            self.assertEqual(collector.status()["stored_values"], 1)
+            other.execute("COMMIT")
+            other.close()
+            collector.wait_stored(101)
+            wait_until(lambda: not collector.status()["degraded"], "it goes on")
+            answers = b""
+            while answers.count(b"<ACK") < 101:
+                answers += link.recv(65536)
+
+
+class DiskFull(unittest.TestCase):
+    def test_a_run_outlives_the_disk_it_is_kept_on(self):
+        """A tmpfs of 1 MB: physics goes on, it is said, and what was kept before reads."""
+        if os.getuid() != 0:
+            self.skipTest("mounting a tmpfs takes root")
+        with tempfile.TemporaryDirectory() as folder:
+            if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], check=False,
+                              stderr=subprocess.DEVNULL).returncode:
+                self.skipTest("no mounting here")
+            try:
+                run = f"{folder}/run.wpilog"
+                with Tether("run", "frc2011", "--no-web", "--record", run, "--set", "wires.float-udp.bind=127.0.0.1:0",
+                            "--duration", "4", "--pace", "fast") as tether:
+                    self.assertIn(tether.wait_exit(60), (0, 3), tether.text())
+                    self.assertIn("4.000 s simulated", tether.text())
+                    self.assertRegex(tether.text(), "No space|full")
+                summary = subprocess.run([TETHER, "export", run, "--format", "summary"], capture_output=True, text=True,
+                                         check=False)
+                self.assertEqual(summary.returncode, 0, summary.stderr)
+            finally:
+                subprocess.run(["umount", folder], check=False)
+
+
+@unittest.skipUnless(CLOCK, "needs the clock that jumps")
+class Clock(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.file = pathlib.Path(self.folder.name) / "jump"
+        self.jump(0)
+        self.environment = {"LD_PRELOAD": CLOCK, "CLOCK_SHIM": str(self.file)}
+
+    def jump(self, seconds):
+        new = self.file.with_suffix(".new")
+        new.write_text(str(seconds), encoding="ascii")
+        new.rename(self.file)
+
+    def test_a_world_in_real_time_does_not_look_at_the_wall(self):
+        os.environ.update(self.environment)
+        try:
+            tether = Tether("run", "frc2011", "--no-web", "--set", "record.on=off", "--set",
+                            "wires.float-udp.bind=127.0.0.1:0", "--set", "wires.float-udp.peer=sender")
+        finally:
+            for key in self.environment:
+                del os.environ[key]
+        with tether, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link:
+            link.connect(tether.address("float-udp"))
+            link.settimeout(20)
+            link.send(struct.pack("<6f", 1, 0, 0, 0, 0, 0))
+            last, = struct.unpack_from("<f", link.recv(2048))
+            start, first = time.monotonic(), last
+            for seconds in 3600, -3600, 0, 10 ** 9, 0:
+                self.jump(seconds)
+                for _ in range(20):
+                    now, = struct.unpack_from("<f", link.recv(2048))
+                    self.assertGreater(now, last)
+                    last = now
+            # Neither an hour slept nor an hour caught up: simulated time is not ahead of the time that passed.
+            self.assertLess(last - first, time.monotonic() - start + 1)
+            self.assertEqual(tether.stop(), 0)
+
+    def test_telemetry_keeps_the_order_and_distances_of_the_device(self):
+        stores = Stores()
+        self.addCleanup(stores.close)
+        with Collector(stores.url("sqlite"), **self.environment) as collector, collector.connect() as link:
+            for n, seconds in enumerate((0, 3600, -3600, 0)):
+                self.jump(seconds)
+                link.sendall(message("C", 10000 + 10 * n, [("S", 10000 + 10 * n, {"d": {"n": n}})], True).encode())
+                collector.wait_stored(n + 1)
+            self.jump(0)
+            rows = collector.table("fields=S.d.n")
+            self.assertEqual([n for n in range(4) if f'{n}' in json.dumps(rows)], [0, 1, 2, 3])
+            self.assertFalse(collector.status()["degraded"])
+
+
+if __name__ == "__main__":
+    unittest.main()

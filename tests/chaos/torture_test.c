@@ -1,0 +1,284 @@
+/* torture_test.c: memory that runs out. Every scenario is done again and again, with its n-th allocation failing once,
+ * and with all from its n-th on; it must end in order each time, with success or an error that says something, and leave
+ * nothing behind (the leak sanitizer looks).
+ *
+ * The linker puts the functions below in place of malloc and its kin for Tether's own calls; SQLite takes them by its own
+ * configuration. What other libraries allocate doesn't fail here: GLib ends the program when memory is short, by its own
+ * rule, and MuJoCo's memory has a test beside the physics.
+ * A long scenario has only every k-th allocation fail, but every one where TETHER_LONG=1.
+ */
+#include "app/assemble.h"
+#include "config/scene.h"
+#include "core/world.h"
+#include "record/export.h"
+#include "record/recorder.h"
+#include "record/run_log.h"
+#include "store/store.h"
+#include "telemetry/message.h"
+
+#include <glib.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SCENES TETHER_SOURCE_DIR "/tests/scenes/good/"
+#define MOST_POINTS                                                                                \
+  60 /* failing allocations tried a scenario, each in both ways; all where TETHER_LONG=1 */
+
+/* --- allocations that fail --- */
+
+static atomic_long until = LONG_MAX; /* allocations before the one that fails */
+static atomic_bool forever;
+static atomic_long made;
+
+static bool fails(void) {
+  atomic_fetch_add(&made, 1);
+  long left = atomic_fetch_sub(&until, 1);
+  return atomic_load(&forever) ? left <= 0 : left == 0;
+}
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): names that the linker makes up */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+char *__real_strdup(const char *text);
+char *__real_strndup(const char *text, size_t most);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t most);
+
+void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size) {
+  return fails() ? NULL : __real_calloc(count, size);
+}
+void *__wrap_realloc(void *old, size_t size) { return fails() ? NULL : __real_realloc(old, size); }
+char *__wrap_strdup(const char *text) { return fails() ? NULL : __real_strdup(text); }
+char *__wrap_strndup(const char *text, size_t most) {
+  return fails() ? NULL : __real_strndup(text, most);
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* A scenario: TT_OK, or an error. `error` is its to fill. */
+typedef tt_status scenario(tt_error *error);
+
+static tt_status with_failure(scenario *run, long after, bool all, tt_error *error) {
+  error->text[0] = '\0';
+  atomic_store(&made, 0);
+  atomic_store(&forever, all);
+  atomic_store(&until, after);
+  tt_status status = run(error);
+  atomic_store(&until, LONG_MAX);
+  return status;
+}
+
+static void torture(scenario *run) {
+  tt_error error;
+  tt_status well = with_failure(run, LONG_MAX, false, &error);
+  if (well != TT_OK) fail_msg("undisturbed: %s", error.text);
+  const long count = atomic_load(&made);
+  assert_true(count > 0);
+  const char *all = getenv("TETHER_LONG");
+  const long step = all && strcmp(all, "1") == 0 ? 1 : 1 + count / MOST_POINTS;
+  for (int way = 0; way < 2; way++) {
+    for (long n = 0; n < count; n += step) {
+      tt_status status = with_failure(run, n, way == 1, &error);
+      if (status != TT_OK && !error.text[0])
+        fail_msg("allocation %ld of %ld%s: status %d says nothing", n, count, way ? " and on" : "",
+                 (int)status);
+    }
+  }
+  if (with_failure(run, LONG_MAX, false, &error) != TT_OK) fail_msg("afterwards: %s", error.text);
+}
+
+/* --- configuration --- */
+
+static tt_status load_scene(const char *name, tt_error *error) {
+  static const char *const SETTINGS[] = {"seed=3", "duration=2 s"};
+  tt_scene *scene = NULL;
+  tt_status status = tt_scene_load(name, SETTINGS, 2, &scene, error);
+  tt_scene_free(scene);
+  return status;
+}
+
+static tt_status load_one(tt_error *error) { return load_scene(SCENES "one.yaml", error); }
+static tt_status load_frc2011(tt_error *error) { return load_scene("frc2011", error); }
+static void a_scene(void **state) {
+  (void)state;
+  torture(load_one);
+  torture(load_frc2011);
+}
+
+/* --- codecs --- */
+
+static void on_message(void *context, const tt_message *message) {
+  (void)message;
+  ++*(int *)context;
+}
+static void on_refused(void *context, const tt_message_refusal *refusal) {
+  assert_non_null(refusal->reason);
+  ++*(int *)context;
+}
+
+static tt_status read_messages(tt_error *error) {
+  static const char TEXT[] =
+      "<MESSAGE id='A' time='1000' ack='yes'><Input time='0'><arm angle='1.5' text='a&lt;b'/>"
+      "</Input><Output time='5'><drive velocity='-3'/></Output></MESSAGE>";
+  const tt_message_handler handler = {on_message, on_refused};
+  const tt_message_limits limits = tt_message_limits_default();
+  int heard = 0;
+  tt_message_parser *parser = tt_message_parser_new(&limits, &handler, &heard);
+  if (!parser) return tt_fail(error, TT_NOMEM, "out of memory");
+  for (int i = 0; i < 3; i++) tt_message_parser_feed(parser, TEXT, sizeof TEXT - 1);
+  tt_message_parser_end(parser);
+  tt_message_parser_free(parser);
+  return heard > 0 ? TT_OK : tt_fail(error, TT_NOMEM, "nothing was heard");
+}
+static void telemetry_messages(void **state) {
+  (void)state;
+  torture(read_messages);
+}
+
+/* --- stores --- */
+
+static char folder[64];
+
+static tt_store_batch *new_batch(void) {
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_store_name device = {0, g_strdup("ROBO1"), NULL};
+  tt_store_name attribute = {0, g_strdup("Output.drive.velocity"), NULL};
+  g_array_append_val(batch->devices, device);
+  g_array_append_val(batch->attributes, attribute);
+  tt_store_epoch epoch = {0, 0, 1000, 900, 1100};
+  g_array_append_val(batch->epochs, epoch);
+  tt_store_sample sample = {0, 0, 80000, 81000, 0, 1};
+  g_array_append_val(batch->samples, sample);
+  tt_store_value value = {0, TT_STORE_NUMBER, 50.25};
+  g_array_append_val(batch->values, value);
+  return batch;
+}
+
+static tt_status write_to_store(tt_error *error) {
+  char url[128];
+  snprintf(url, sizeof url, "sqlite:%s/t.sqlite", folder);
+  const tt_store_options options = {.url = url, .spool_limit = 1 << 20};
+  tt_store *store = NULL;
+  TT_TRY(tt_store_open(&options, &store, error));
+  tt_store_batch *batch = new_batch();
+  tt_status status = store->write(store, batch, error);
+  tt_store_batch_free(batch);
+  store->close(store);
+  return status;
+}
+/* A store's own memory is GLib's; SQLite's is made to fail, which the store has to bear. */
+static sqlite3_mem_methods sqlite_memory;
+static void *sqlite_malloc(int size) { return fails() ? NULL : sqlite_memory.xMalloc(size); }
+static void *sqlite_realloc(void *old, int size) {
+  return fails() ? NULL : sqlite_memory.xRealloc(old, size);
+}
+static void let_sqlite_fail(void) {
+  sqlite3_config(SQLITE_CONFIG_GETMALLOC, &sqlite_memory);
+  sqlite3_mem_methods failing = sqlite_memory;
+  failing.xMalloc = sqlite_malloc;
+  failing.xRealloc = sqlite_realloc;
+  sqlite3_config(SQLITE_CONFIG_MALLOC, &failing);
+}
+static void a_store(void **state) {
+  (void)state;
+  torture(write_to_store);
+}
+
+/* --- the run log --- */
+
+static tt_world *world;
+
+static tt_status record(tt_error *error) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/run.wpilog", folder);
+  unlink(path);
+  const tt_file files[] = {{"scene.yaml", "a: 1\n", 5}};
+  const tt_recorder_options options = {
+      .path = path, .run = "{}", .model = "{}", .files = files, .file_count = 1};
+  const tt_model *model = tt_world_view(world)->model;
+  tt_recorder *recorder = NULL;
+  TT_TRY(tt_recorder_open(&options, model, tt_world_names(world), &recorder, error));
+  tt_observer *observer = tt_recorder_observer(recorder);
+  for (int i = 0; i < 20; i++) observer->publish(observer, tt_world_view(world));
+  tt_recorder_close(recorder);
+  return TT_OK;
+}
+
+static tt_status forget(void *context, const void *bytes, size_t size) {
+  (void)context, (void)bytes, (void)size;
+  return TT_OK;
+}
+static tt_status read_log(tt_error *error) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/run.wpilog", folder);
+  tt_run_log *log = NULL;
+  TT_TRY(tt_run_log_open(path, &log, error));
+  tt_run_cursor cursor;
+  tt_status status = TT_OK;
+  if (tt_run_cursor_open(&cursor, log)) {
+    tt_run_cursor_seek(&cursor, tt_run_log_duration(log) / 2);
+    tt_run_cursor_close(&cursor);
+  } else {
+    status = tt_fail(error, TT_NOMEM, "out of memory");
+  }
+  const tt_export_sink sink = {.write = forget};
+#define EXPORT(name, function)                                                                     \
+  if (status == TT_OK) status = function(log, &sink);
+  TT_EXPORT_FORMATS(EXPORT)
+#undef EXPORT
+  if (status != TT_OK && error && !error->text[0]) tt_fail(error, status, "not exported");
+  tt_run_log_close(log);
+  return status;
+}
+static void a_run_log(void **state) {
+  (void)state;
+  tt_scene *scene = NULL;
+  tt_error error = {""};
+  static const char *const SETTINGS[] = {"robots=[]", "wires=[]"};
+  if (tt_scene_load(SCENES "one.yaml", SETTINGS, 2, &scene, &error) != TT_OK ||
+      tt_assemble(scene, &(tt_assembly){.no_wires = true}, &world, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  torture(record);
+  torture(read_log);
+  tt_world_free(world);
+  tt_scene_free(scene);
+}
+
+static int setup(void **state) {
+  (void)state;
+  snprintf(folder, sizeof folder, "/tmp/tether-torture-XXXXXX");
+  return mkdtemp(folder) ? 0 : -1;
+}
+static int teardown(void **state) {
+  (void)state;
+  char command[100];
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  return system(command);
+}
+
+int main(void) {
+  let_sqlite_fail();
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_scene),
+      cmocka_unit_test(telemetry_messages),
+      cmocka_unit_test(a_store),
+      cmocka_unit_test(a_run_log),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}

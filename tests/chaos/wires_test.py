@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The real program behind bad networks and beside bad neighbours, wire by wire."""
+import csv
+import io
+import os
+import pathlib
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "wires")]
+import lockstep_test as lockstep  # noqa: E402
+from proxy import TcpProxy, UdpProxy  # noqa: E402
+from tether_process import TETHER, Tether  # noqa: E402
+
+COMMANDS = struct.Struct("<6f")
+ROBOT = ("--no-web", "--set", "wires.float-udp.bind=127.0.0.1:0", "--set", "wires.float-udp.peer=sender")
+
+
+def udp(address):
+    link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    link.settimeout(20)
+    link.connect(address)
+    return link
+
+
+def exported(run, *columns):
+    """Rows of a kept run's CSV, those columns."""
+    text = subprocess.run([TETHER, "export", run, "--format", "csv"], capture_output=True, text=True, check=True).stdout
+    rows = csv.reader(io.StringIO(text))
+    head = next(rows)
+    places = [next(i for i, name in enumerate(head) if column in name) for column in columns]
+    return [[float(row[i] or 0) for i in places] for row in rows]
+
+
+class Udp(unittest.TestCase):
+    def drive_through(self, count=150, **harm):
+        """Torque n / 100 with stamp n, 100 a second, through a proxy. What was applied, in order; and the log."""
+        with tempfile.TemporaryDirectory() as folder:
+            run = f"{folder}/run.wpilog"
+            with Tether("run", "frc2011", *ROBOT, "--record", run) as tether:
+                with UdpProxy(tether.address("float-udp"), **harm) as proxy, udp(proxy.address) as link:
+                    for n in range(1, count + 1):
+                        link.send(COMMANDS.pack(n, n / 100, 0, 0, 0, 0))
+                        time.sleep(0.01)
+                self.assertEqual(tether.stop(), 0)
+                text = tether.text()
+            # in·lbf became N·m
+            applied = [round(value / 0.1129848290276167 * 100) for value, in exported(run, "command:left_track.torque")]
+            verified = subprocess.run([TETHER, "verify", run], capture_output=True, text=True, check=False)
+            self.assertEqual(verified.returncode, 0, verified.stderr)
+        return [n for i, n in enumerate(applied) if n and (i == 0 or applied[i - 1] != n)], text
+
+    def test_duplicates_and_replays_and_reordering_are_never_applied_twice_or_late(self):
+        applied, _ = self.drive_through(duplicate=0.3, reorder=0.3, replay=0.3)
+        self.assertEqual(applied, sorted(set(applied)))
+        self.assertGreater(len(applied), 50)
+
+    def test_thirty_percent_loss_trips_no_watchdog(self):
+        applied, text = self.drive_through(loss=0.3)
+        self.assertEqual(applied, sorted(set(applied)))
+        self.assertNotIn("silent", text)
+
+    def test_truncated_and_swapped_messages_are_dropped_whole(self):
+        applied, text = self.drive_through(truncate=0.3, swap=0.3)
+        self.assertEqual(applied, sorted(set(applied)))
+        self.assertLessEqual(max(applied), 150)  # no torque but those that were sent
+        self.assertIn("bytes where 6 floats", text)
+
+    def test_a_flood_holds_nobody_and_is_over_when_it_is_over(self):
+        """A thousand datagrams a period; the world keeps its time and the controller is heard as soon as they end."""
+        with Tether("run", "frc2011", *ROBOT, "--set", "record.on=off") as tether, udp(tether.address("float-udp")) as link:
+            first = stamp = 0
+            end = time.monotonic() + 2
+            while time.monotonic() < end:
+                for _ in range(200):
+                    stamp += 1
+                    link.send(COMMANDS.pack(stamp, 1, 1, 0, 0, 0))
+                link.setblocking(False)
+                try:
+                    while True:
+                        now, = struct.unpack_from("<f", link.recv(2048))
+                        first = first or now
+                except BlockingIOError:
+                    pass
+            link.settimeout(20)
+            self.assertGreater(now - first, 0.5)  # simulated; in 2 s of a machine that others use too
+            link.send(COMMANDS.pack(stamp + 1, 0, 0, 0, 0, 0))
+            self.assertGreater(struct.unpack_from("<f", link.recv(2048))[0], now)
+            self.assertEqual(tether.stop(), 0)
+
+    def test_nobody_is_sent_anything_who_said_nothing_valid(self):
+        """No reflection: a stranger's datagrams, however many, bring no byte to whom they claim to be from."""
+        with Tether("run", "frc2011", *ROBOT, "--set", "record.on=off") as tether:
+            address = tether.address("float-udp")
+            with udp(address) as stranger, udp(address) as controller:
+                for n in range(200):
+                    stranger.send(bytes(n % (COMMANDS.size - 1)))
+                controller.send(COMMANDS.pack(1, 0, 0, 0, 0, 0))
+                for _ in range(20):
+                    controller.recv(2048)
+                    stranger.send(COMMANDS.pack(2, 9, 9, 9, 0, 0))  # valid, but another drives
+                stranger.setblocking(False)
+                self.assertRaises(BlockingIOError, stranger.recv, 2048)
+                tether.wait_line("drives")
+
+
+class Lockstep(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with lockstep.run() as tether, lockstep.join(tether) as link:
+            cls.reference = lockstep.drive(link, 60)
+
+    def through(self, tether, **harm):
+        return TcpProxy(tether.address("lockstep-tcp"), **harm)
+
+    def join(self, proxy):
+        link = socket.create_connection(proxy.address, timeout=20)
+        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return link
+
+    def assert_served(self, tether):
+        """Without a client such a world goes on by itself: the next one joins it as it is."""
+        with lockstep.join(tether) as link:
+            stream = lockstep.drive(link, 5)
+            frames = [lockstep.FRAME.unpack_from(stream, at)[0] for at in range(0, len(stream), lockstep.FRAME.size)]
+            self.assertEqual(frames, list(range(frames[0], frames[0] + 6)))
+
+    def test_one_byte_at_a_time_both_ways(self):
+        with lockstep.run() as tether, self.through(tether, most=1) as proxy, self.join(proxy) as link:
+            self.assertEqual(lockstep.drive(link, 60), self.reference)
+
+    def test_torn_away_in_the_middle_of_a_message(self):
+        with lockstep.run() as tether:
+            for cut in 1, 39, 41, 100:
+                with self.through(tether, cut_after=cut) as proxy, self.join(proxy) as link:
+                    self.assertRaises((EOFError, OSError), lockstep.drive, link, 60)
+            with lockstep.join(tether) as link:
+                self.assertEqual(lockstep.drive(link, 60), self.reference)
+
+    def test_a_line_gone_dead_costs_its_client_its_place(self):
+        """Half a message, then nothing, and nobody closes: after the deadline the next one is served."""
+        with lockstep.run("wires.lockstep-tcp.late=eject", "wires.lockstep-tcp.deadline=0.3") as tether:
+            with self.through(tether, silent_after=60) as proxy, self.join(proxy) as link:
+                self.assertRaises((EOFError, OSError), lockstep.drive, link, 60)
+            tether.wait_line("ejected")
+            self.assert_served(tether)
+
+    def test_a_stopped_client(self):
+        """SIGSTOP: its kernel goes on answering, so only the deadline can tell."""
+        with lockstep.run("wires.lockstep-tcp.late=eject", "wires.lockstep-tcp.deadline=0.3") as tether:
+            host, port = tether.address("lockstep-tcp")
+            client = subprocess.Popen([sys.executable, lockstep.ROOT / "clients/python/lockstep_tcp.py", f"{host}:{port}"],
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                tether.wait_line("connected")
+                os.kill(client.pid, signal.SIGSTOP)
+                tether.wait_line("ejected")
+                self.assert_served(tether)
+            finally:
+                client.kill()
+                client.wait()
+
+
+class Overrun(unittest.TestCase):
+    def test_time_that_cannot_be_kept_is_counted_and_slips(self):
+        """A thousand times real time is more than any machine has: late ticks are counted, wires are served, it ends."""
+        for policy in "slip", "catch_up":
+            with Tether("run", "frc2011", *ROBOT, "--set", "record.on=off", "--set", "speed=1000", "--set",
+                        f"late_ticks={policy}", "--duration", "5") as tether:
+                with udp(tether.address("float-udp")) as link:
+                    link.send(COMMANDS.pack(1, 0, 0, 0, 0, 0))
+                    link.recv(2048)
+                self.assertEqual(tether.wait_exit(60), 0)
+                late = int(tether.wait_line("ticks late").split(", ")[1].split()[0])
+                self.assertGreater(late, 0, policy)
+
+
+if __name__ == "__main__":
+    unittest.main()
