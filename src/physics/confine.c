@@ -39,7 +39,7 @@ typedef struct report {
 
 /* --- in the child; what the kernel lacks is left out: the limits hold in any case --- */
 
-static void limit(int resource, rlim_t most) {
+static void limit(__rlimit_resource_t resource, rlim_t most) {
   struct rlimit now;
   if (getrlimit(resource, &now) != 0) return;
   /* The hard limit lies above the soft one, whose signal says what was too much. */
