@@ -1,6 +1,5 @@
 /* clock_shim.c: a wall clock that jumps. Preloaded, it moves CLOCK_REALTIME of the program by the seconds that stand in
  * the file $CLOCK_SHIM, read anew at each look; the monotonic clock is left alone. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
