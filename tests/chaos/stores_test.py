@@ -57,9 +57,9 @@ class DiskFull(unittest.TestCase):
             try:
                 run = f"{folder}/run.wpilog"
                 with Tether("run", "frc2011", "--no-web", "--record", run, "--set", "wires.float-udp.bind=127.0.0.1:0",
-                            "--duration", "4", "--pace", "fast") as tether:
+                            "--duration", "7", "--pace", "fast") as tether:
                     self.assertIn(tether.wait_exit(60), (0, 3), tether.text())
-                    self.assertIn("4.000 s simulated", tether.text())
+                    self.assertIn("7.000 s simulated", tether.text())
                     self.assertRegex(tether.text(), "No space|full")
                 summary = subprocess.run([TETHER, "export", run, "--format", "summary"], capture_output=True, text=True,
                                          check=False)
