@@ -149,11 +149,11 @@ static tt_status reap(pid_t child, bool ended, report *told, tt_error *error) {
     return tt_fail(error, TT_INVALID,
                    "%s: takes more than %d s to compile; give it fewer or simpler shapes", told->at,
                    CPU_SECONDS);
-  if (WIFSIGNALED(how))
+  if (WIFSIGNALED(how) || WEXITSTATUS(how) != 0)
     return tt_fail(error, TT_INVALID,
                    "%s: broke the compiler of models (%s), as a damaged file does, or one that "
                    "needs more than 2 GiB",
-                   told->at, strsignal(WTERMSIG(how)));
+                   told->at, WIFSIGNALED(how) ? strsignal(WTERMSIG(how)) : "it gave up");
   if (told->status != TT_OK) return tt_fail(error, told->status, "%s", told->error.text);
   return TT_OK;
 }

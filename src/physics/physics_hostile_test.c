@@ -79,7 +79,8 @@ static void refused(const char *name, const char *text) {
 static void includes_that_never_end(void **state) {
   (void)state;
   refused("loop.xml", "<mujoco><include file='loop.xml'/></mujoco>");
-  write_file("b.xml", "<mujoco><include file='a.xml'/></mujoco>", 40);
+  static const char BACK[] = "<mujoco><include file='a.xml'/></mujoco>";
+  write_file("b.xml", BACK, strlen(BACK));
   refused("a.xml", "<mujoco><include file='b.xml'/></mujoco>");
 }
 
@@ -163,7 +164,8 @@ static void meshes(void **state) {
   with_mesh("/etc/passwd");
   with_mesh("/dev/zero");
   with_mesh("../../../../../../etc/shadow");
-  write_file("bad.obj", "f 1 2 3\nf 9999999999 1 2\nv nan nan nan\n", 41);
+  static const char OBJ[] = "f 1 2 3\nf 9999999999 1 2\nv nan nan nan\n";
+  write_file("bad.obj", OBJ, strlen(OBJ));
   with_mesh("bad.obj");
 }
 
