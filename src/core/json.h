@@ -1,4 +1,6 @@
-/* json.h: the members of a JSON object, a line each, for those who build one with json-c (which escapes whatever a text holds). */
+/* json.h: the members of a JSON object, a line each, for those who build one with json-c, which escapes whatever a
+ * text holds.
+ */
 #ifndef TT_CORE_JSON_H
 #define TT_CORE_JSON_H
 

@@ -1,5 +1,5 @@
-/* catalogue.h: every name and boot epoch that a store was told, for a database that must be told again and for batches that are to be
- * understood by themselves. One thread.
+/* catalogue.h: every name and boot epoch that a store was told, for a database that must be told again and for
+ * batches that are to be understood by themselves. One thread.
  */
 #ifndef TT_STORE_CATALOGUE_H
 #define TT_STORE_CATALOGUE_H

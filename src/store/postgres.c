@@ -1,7 +1,7 @@
 /* postgres.c: the store in PostgreSQL, which several collectors may share: connected, away, or catching up.
  *
- * While the database is away, also from the beginning, batches go to a spool on disk and are durable there; they are written in order when it is
- * back, and writing one twice changes nothing.
+ * While the database is away, also from the beginning, batches go to a spool on disk and are durable there; they are
+ * written in order when it is back, and writing one twice changes nothing.
  */
 #include "core/log.h"
 #include "store/postgres_internal.h"

@@ -1,6 +1,6 @@
-/* postgres_internal.h: the store in PostgreSQL from the inside, shared by postgres.c (its states: connected, away, draining), postgres_schema.c
- * (tables and their versions), postgres_write.c (a batch as one transaction), postgres_load.c (what is known already) and postgres_read.c
- * (cursors). */
+/* postgres_internal.h: the store in PostgreSQL from the inside, shared by postgres.c (connected, away, catching up),
+ * postgres_schema.c (tables and their versions), postgres_write.c (a batch as one transaction), postgres_load.c (what
+ * is known already) and postgres_read.c (cursors). */
 #ifndef TT_STORE_POSTGRES_INTERNAL_H
 #define TT_STORE_POSTGRES_INTERNAL_H
 
@@ -71,8 +71,8 @@ void tt_postgres_disconnect(tt_postgres *store);
 /** Makes or upgrades the schema, and prepares the connection. TT_VERSION: a newer program made it. */
 tt_status tt_postgres_upgrade(tt_postgres *store, tt_error *error);
 
-/** Writes a batch whose indices mean what `known` says, which learns the batch's own; on failure nothing of it is there, or all of it (a lost answer to
- *  COMMIT), and the store is disconnected. */
+/** Writes a batch whose indices mean what `known` says, which learns the batch's own. On failure nothing of it is
+ *  there, or all of it (a lost answer to COMMIT), and the store is disconnected. */
 tt_status tt_postgres_write_batch(tt_postgres *store, const tt_store_batch *batch,
                                   tt_postgres_ids *known, tt_error *error);
 

@@ -1,5 +1,5 @@
-/* postgres_load.c: what the database knows: all of it at the beginning, what is new whenever another collector has made something
- * known.
+/* postgres_load.c: what the database knows: all of it at the beginning, what is new whenever another collector has
+ * made something known.
  */
 #include "store/postgres_internal.h"
 

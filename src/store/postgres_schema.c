@@ -1,8 +1,8 @@
 /* postgres_schema.c: the tables in PostgreSQL, and how a database of an older version becomes one of this.
  *
- * Values are partitioned by day and keyed by the device first, so that a distributed PostgreSQL can shard them by device. The day is
- * that of device time + the boot epoch's anchor, which never changes: the same sample always lands in the same partition,
- * also when the estimate of its device's clock has moved since.
+ * Values are partitioned by day and keyed by the device first, so that a distributed PostgreSQL can shard them by
+ * device. The day is that of device time + the boot epoch's anchor, which never changes: the same sample always lands
+ * in the same partition, also when the estimate of its device's clock has moved since.
  */
 #include "core/log.h"
 #include "store/postgres_internal.h"

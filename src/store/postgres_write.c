@@ -1,5 +1,5 @@
-/* postgres_write.c: a batch is one transaction, its values one binary COPY into the table itself; only when a value was there already does the
- * batch go through a staging table and INSERT … ON CONFLICT DO NOTHING.
+/* postgres_write.c: a batch is one transaction, its values one binary COPY into the table itself; only when a value
+ * was there already does the batch go through a staging table and INSERT … ON CONFLICT DO NOTHING.
  */
 #include "core/log.h"
 #include "store/postgres_internal.h"

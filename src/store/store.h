@@ -88,8 +88,8 @@ size_t tt_store_batch_bytes(const tt_store_batch *batch);
 void tt_handling_clear(tt_handling *handling);
 void tt_handling_copy(tt_handling *target, const tt_handling *source);
 
-/** Told what a store knows: everything while it loads; later, by a store that others write to as well, what those make known. Strings are the
- *  callee's to copy. */
+/** Told what a store knows: everything while it loads; later, by a store that others write to as well, what those make
+ *  known. Strings are the callee's to copy. */
 typedef struct tt_store_loader {
   void *context;
   /** Both return the index it has from now on. `name` is NULL where it has none for people. */

@@ -1,6 +1,6 @@
 /* collector_internal.h: the collector from the inside, shared by collector.c (messages and samples, beginning and end),
- * registry.c (devices, attributes and their names), handling.c (what is set for attributes) and writer.c (batches on their way to the store).
- * What is called tt_registry_…, tt_handlings_… or tt_writer_… here is called with the mutex held, unless it says otherwise.
+ * registry.c (devices, attributes and their names), handling.c (what is set for attributes) and writer.c (batches on
+ * their way to the store). The functions here are called with the mutex held, unless they say otherwise.
  */
 #ifndef TT_TELEMETRY_COLLECTOR_INTERNAL_H
 #define TT_TELEMETRY_COLLECTOR_INTERNAL_H

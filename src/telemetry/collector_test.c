@@ -1,5 +1,6 @@
-/* collector_test.c: a collector under everything that happens to it at once: senders, people who rename and handle, readers that come and
- * go, tables, the writer. What was taken is stored, once. The thread sanitizer's stage runs this too.
+/* collector_test.c: a collector under everything that happens to it at once: senders, people who rename and handle,
+ * readers that come and go, tables, the writer. What was taken is stored, once. The thread sanitizer's stage runs this
+ * too.
  */
 #include "telemetry/collector.h"
 

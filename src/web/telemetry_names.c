@@ -1,4 +1,6 @@
-/* telemetry_names.c: /telemetry/devices, /telemetry/attributes and /telemetry/handling: what things are called, and what becomes of values. */
+/* telemetry_names.c: /telemetry/devices, /telemetry/attributes and /telemetry/handling: what things are called, and
+ * what becomes of values.
+ */
 #include "core/json.h"
 #include "telemetry/text.h"
 #include "web/telemetry_routes_internal.h"

@@ -1,4 +1,6 @@
-/* telemetry_routes.c: telemetry over HTTP and WebSocket: what is at which path; docs/telemetry.md and /openapi.json describe each. */
+/* telemetry_routes.c: telemetry over HTTP and WebSocket: what is at which path; docs/telemetry.md and /openapi.json
+ * describe each.
+ */
 #include "web/telemetry_routes.h"
 
 #include "core/json.h"

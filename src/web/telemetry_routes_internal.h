@@ -1,5 +1,5 @@
-/* telemetry_routes_internal.h: shared by telemetry_routes.c (what is at which path), telemetry_upload.c (messages in), telemetry_tables.c (tables out),
- * telemetry_live.c (samples as they come) and telemetry_names.c (names and handling).
+/* telemetry_routes_internal.h: shared by telemetry_routes.c (what is at which path), telemetry_upload.c (messages in),
+ * telemetry_tables.c (tables out), telemetry_live.c (samples as they come) and telemetry_names.c (names and handling).
  */
 #ifndef TT_WEB_TELEMETRY_ROUTES_INTERNAL_H
 #define TT_WEB_TELEMETRY_ROUTES_INTERNAL_H
