@@ -1,59 +1,36 @@
 #include "record/describe.h"
 
-#include <json-c/json.h>
+#include "core/json.h"
 
 #include <string.h>
 
-/* json-c prints doubles with %.17g; these helpers keep the builders below readable. */
-static void add_text(struct json_object *to, const char *key, const char *value) {
-  json_object_object_add(to, key, json_object_new_string(value));
-}
-
-static void add_int(struct json_object *to, const char *key, int64_t value) {
-  json_object_object_add(to, key, json_object_new_int64(value));
-}
-
-static void add_double(struct json_object *to, const char *key, double value) {
-  json_object_object_add(to, key, json_object_new_double(value));
-}
-
-static void add_bool(struct json_object *to, const char *key, bool value) {
-  json_object_object_add(to, key, json_object_new_boolean(value));
-}
-
-static struct json_object *add_array(struct json_object *to, const char *key) {
-  struct json_object *array = json_object_new_array();
-  json_object_object_add(to, key, array);
-  return array;
-}
-
 static void add_doubles(struct json_object *to, const char *key, const double *values, int count) {
-  struct json_object *array = add_array(to, key);
+  struct json_object *array = tt_json_add_array(to, key);
   for (int i = 0; i < count; i++) json_object_array_add(array, json_object_new_double(values[i]));
 }
 
 static void add_bodies(struct json_object *to, const tt_model *model) {
-  struct json_object *list = add_array(to, "bodies");
+  struct json_object *list = tt_json_add_array(to, "bodies");
   for (int i = 0; i < model->body_count; i++) {
     struct json_object *body = json_object_new_object();
-    add_text(body, "name", model->bodies[i].name);
-    add_int(body, "parent", model->bodies[i].parent);
-    add_int(body, "robot", model->bodies[i].robot);
-    add_int(body, "piece", model->bodies[i].piece);
+    tt_json_add_text(body, "name", model->bodies[i].name);
+    tt_json_add_int(body, "parent", model->bodies[i].parent);
+    tt_json_add_int(body, "robot", model->bodies[i].robot);
+    tt_json_add_int(body, "piece", model->bodies[i].piece);
     json_object_array_add(list, body);
   }
 }
 
 static void add_joints(struct json_object *to, const tt_model *model) {
   static const char *const kinds[] = {"hinge", "slide", "ball", "free"};
-  struct json_object *list = add_array(to, "joints");
+  struct json_object *list = tt_json_add_array(to, "joints");
   for (int i = 0; i < model->joint_count; i++) {
     const tt_joint *from = &model->joints[i];
     struct json_object *joint = json_object_new_object();
-    add_text(joint, "name", from->name);
-    add_text(joint, "kind", kinds[from->kind]);
-    add_int(joint, "body", from->body);
-    add_int(joint, "robot", from->robot);
+    tt_json_add_text(joint, "name", from->name);
+    tt_json_add_text(joint, "kind", kinds[from->kind]);
+    tt_json_add_int(joint, "body", from->body);
+    tt_json_add_int(joint, "robot", from->robot);
     json_object_object_add(joint, "lower",
                            from->limited ? json_object_new_double(from->lower) : NULL);
     json_object_object_add(joint, "upper",
@@ -63,40 +40,40 @@ static void add_joints(struct json_object *to, const tt_model *model) {
 }
 
 static void add_robots(struct json_object *to, const tt_model *model) {
-  struct json_object *list = add_array(to, "robots");
+  struct json_object *list = tt_json_add_array(to, "robots");
   for (int i = 0; i < model->robot_count; i++) {
     struct json_object *robot = json_object_new_object();
-    add_text(robot, "name", model->robots[i].name);
-    add_text(robot, "alliance", model->robots[i].alliance);
-    add_int(robot, "root", model->robots[i].root_body);
+    tt_json_add_text(robot, "name", model->robots[i].name);
+    tt_json_add_text(robot, "alliance", model->robots[i].alliance);
+    tt_json_add_int(robot, "root", model->robots[i].root_body);
     json_object_array_add(list, robot);
   }
 }
 
 static void add_signals(struct json_object *to, const tt_names *names) {
-  struct json_object *list = add_array(to, "signals");
+  struct json_object *list = tt_json_add_array(to, "signals");
   int count;
   const tt_signal_entry *entries = tt_names_signals(names, &count);
   for (int i = 0; i < count; i++) {
     struct json_object *signal = json_object_new_object();
-    add_text(signal, "name", entries[i].name);
-    add_text(signal, "unit", tt_unit_si(entries[i].signal.dimension)->name);
-    add_int(signal, "robot", entries[i].robot);
-    add_bool(signal, "command", entries[i].signal.source == TT_SIGNAL_COMMAND);
+    tt_json_add_text(signal, "name", entries[i].name);
+    tt_json_add_text(signal, "unit", tt_unit_si(entries[i].signal.dimension)->name);
+    tt_json_add_int(signal, "robot", entries[i].robot);
+    tt_json_add_bool(signal, "command", entries[i].signal.source == TT_SIGNAL_COMMAND);
     json_object_array_add(list, signal);
   }
 }
 
 static void add_commands(struct json_object *to, const tt_model *model, const tt_names *names) {
-  struct json_object *list = add_array(to, "commands");
+  struct json_object *list = tt_json_add_array(to, "commands");
   for (int i = 0; i < model->command_count; i++) {
     const tt_command *from = &model->commands[i];
     struct json_object *command = json_object_new_object();
-    add_text(command, "name", tt_names_command(names, i));
-    add_text(command, "unit", tt_unit_si(from->dimension)->name);
-    add_int(command, "robot", from->robot);
-    add_double(command, "lower", from->lower);
-    add_double(command, "upper", from->upper);
+    tt_json_add_text(command, "name", tt_names_command(names, i));
+    tt_json_add_text(command, "unit", tt_unit_si(from->dimension)->name);
+    tt_json_add_int(command, "robot", from->robot);
+    tt_json_add_double(command, "lower", from->lower);
+    tt_json_add_double(command, "upper", from->upper);
     json_object_array_add(list, command);
   }
 }
@@ -104,57 +81,57 @@ static void add_commands(struct json_object *to, const tt_model *model, const tt
 static void add_shapes(struct json_object *to, const tt_world *world) {
   static const char *const kinds[] = {"plane",    "sphere", "capsule", "ellipsoid",
                                       "cylinder", "box",    "mesh",    "heightfield"};
-  struct json_object *list = add_array(to, "shapes");
+  struct json_object *list = tt_json_add_array(to, "shapes");
   int count;
   const tt_shape *shapes = tt_world_shapes(world, &count);
   for (int i = 0; i < count; i++) {
     const tt_shape *from = &shapes[i];
     struct json_object *shape = json_object_new_object();
     double rgba[4] = {from->rgba[0], from->rgba[1], from->rgba[2], from->rgba[3]};
-    add_text(shape, "kind", kinds[from->kind]);
-    add_int(shape, "body", from->body);
+    tt_json_add_text(shape, "kind", kinds[from->kind]);
+    tt_json_add_int(shape, "body", from->body);
     add_doubles(shape, "size", from->size, 3);
     add_doubles(shape, "position", from->position, 3);
     add_doubles(shape, "rotation", from->rotation, 4);
     add_doubles(shape, "rgba", rgba, 4);
-    add_int(shape, "mesh", from->mesh);
-    add_int(shape, "material", from->material);
-    add_text(shape, "name", from->name);
-    add_bool(shape, "decoration", from->decoration);
-    add_bool(shape, "hidden", from->hidden);
+    tt_json_add_int(shape, "mesh", from->mesh);
+    tt_json_add_int(shape, "material", from->material);
+    tt_json_add_text(shape, "name", from->name);
+    tt_json_add_bool(shape, "decoration", from->decoration);
+    tt_json_add_bool(shape, "hidden", from->hidden);
     json_object_array_add(list, shape);
   }
   tt_world_meshes(world, &count);
-  add_int(to, "meshes", count);
+  tt_json_add_int(to, "meshes", count);
 }
 
 static void add_materials(struct json_object *to, const tt_world *world) {
-  struct json_object *list = add_array(to, "materials");
+  struct json_object *list = tt_json_add_array(to, "materials");
   int count;
   const tt_material *materials = tt_world_materials(world, &count);
   for (int i = 0; i < count; i++) {
     const tt_material *from = &materials[i];
     struct json_object *material = json_object_new_object();
-    add_text(material, "name", from->name);
-    add_int(material, "texture", from->texture);
+    tt_json_add_text(material, "name", from->name);
+    tt_json_add_int(material, "texture", from->texture);
     add_doubles(material, "repeat", from->repeat, 2);
-    add_bool(material, "uniform", from->uniform);
-    add_double(material, "specular", from->specular);
-    add_double(material, "shininess", from->shininess);
-    add_double(material, "emission", from->emission);
+    tt_json_add_bool(material, "uniform", from->uniform);
+    tt_json_add_double(material, "specular", from->specular);
+    tt_json_add_double(material, "shininess", from->shininess);
+    tt_json_add_double(material, "emission", from->emission);
     json_object_array_add(list, material);
   }
 }
 
 static void add_textures(struct json_object *to, const tt_world *world) {
-  struct json_object *list = add_array(to, "textures");
+  struct json_object *list = tt_json_add_array(to, "textures");
   int count;
   const tt_texture *textures = tt_world_textures(world, &count);
   for (int i = 0; i < count; i++) {
     struct json_object *texture = json_object_new_object();
-    add_bool(texture, "cube", textures[i].cube);
-    add_int(texture, "width", textures[i].width);
-    add_int(texture, "height", textures[i].height);
+    tt_json_add_bool(texture, "cube", textures[i].cube);
+    tt_json_add_int(texture, "width", textures[i].width);
+    tt_json_add_int(texture, "height", textures[i].height);
     json_object_array_add(list, texture);
   }
 }
@@ -169,30 +146,30 @@ static int signal_of_channel(const tt_names *names, int channel) {
 }
 
 static void add_rays(struct json_object *to, const tt_world *world) {
-  struct json_object *list = add_array(to, "rays");
+  struct json_object *list = tt_json_add_array(to, "rays");
   tt_ray from;
   for (int i = 0; tt_world_ray(world, i, &from); i++) {
     struct json_object *ray = json_object_new_object();
-    add_text(ray, "name", from.name);
-    add_int(ray, "body", from.body);
+    tt_json_add_text(ray, "name", from.name);
+    tt_json_add_int(ray, "body", from.body);
     add_doubles(ray, "position", from.position, 3);
     add_doubles(ray, "direction", from.direction, 3);
-    add_int(ray, "signal", signal_of_channel(tt_world_names(world), from.channel));
+    tt_json_add_int(ray, "signal", signal_of_channel(tt_world_names(world), from.channel));
     json_object_array_add(list, ray);
   }
 }
 
 static void add_lines(struct json_object *to, const tt_floor_line *lines, int count) {
-  struct json_object *list = add_array(to, "lines");
+  struct json_object *list = tt_json_add_array(to, "lines");
   for (int i = 0; i < count; i++) {
     const tt_floor_line *from = &lines[i];
     struct json_object *line = json_object_new_object();
-    add_double(line, "x1", from->x1);
-    add_double(line, "y1", from->y1);
-    add_double(line, "x2", from->x2);
-    add_double(line, "y2", from->y2);
-    add_double(line, "width", from->width);
-    add_double(line, "darkness", from->darkness);
+    tt_json_add_double(line, "x1", from->x1);
+    tt_json_add_double(line, "y1", from->y1);
+    tt_json_add_double(line, "x2", from->x2);
+    tt_json_add_double(line, "y2", from->y2);
+    tt_json_add_double(line, "width", from->width);
+    tt_json_add_double(line, "darkness", from->darkness);
     json_object_array_add(list, line);
   }
 }
@@ -202,7 +179,7 @@ char *tt_describe_world(const tt_world *world, const tt_floor_line *lines, int l
   if (!made) return NULL;
   const tt_model *model = tt_world_model(world);
   const tt_names *names = tt_world_names(world);
-  add_text(made, "type", "model");
+  tt_json_add_text(made, "type", "model");
   add_bodies(made, model);
   add_joints(made, model);
   add_robots(made, model);
