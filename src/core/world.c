@@ -10,25 +10,36 @@
 
 /* ---- journal, events, observers ---- */
 
+static void show_event(tt_world *world, const char *source, const char *text) {
+  for (int i = 0; i < world->observer_count; i++)
+    if (world->observers[i]->event)
+      world->observers[i]->event(world->observers[i], world->step, source, text);
+}
+
+/* A sink takes no more: said once, loudly, wherever people look. */
+static void lose_proof(tt_world *world) {
+  char text[120];
+  if (world->unverifiable) return;
+  world->unverifiable = true;
+  snprintf(text, sizeof text, "not kept any more: this run can't be verified from step %llu on",
+           (unsigned long long)world->step);
+  show_event(world, "journal", text);
+  tt_log_error("journal: %s", text);
+}
+
 void tt_world_journal(tt_world *world, const tt_entry *entry) {
   tt_entry stamped = *entry;
   stamped.step = world->step;
   stamped.total_step = world->total_steps;
-  for (int i = 0; i < world->sink_count; i++) {
-    if (world->sinks[i]->write(world->sinks[i], &stamped) == TT_OK || world->unverifiable) continue;
-    world->unverifiable = true;
-    tt_log_error("journal: overflowed at step %llu: this run can't be verified from here on",
-                 (unsigned long long)world->step);
-  }
+  for (int i = 0; i < world->sink_count; i++)
+    if (world->sinks[i]->write(world->sinks[i], &stamped) != TT_OK) lose_proof(world);
 }
 
 void tt_world_event_va(tt_world *world, const char *source, const char *format, va_list arguments) {
   char text[256];
   vsnprintf(text, sizeof text, format, arguments);
   tt_world_journal(world, &(tt_entry){.kind = TT_ENTRY_EVENT, .source = source, .text = text});
-  for (int i = 0; i < world->observer_count; i++)
-    if (world->observers[i]->event)
-      world->observers[i]->event(world->observers[i], world->step, source, text);
+  show_event(world, source, text);
   tt_log_info("%s: %s", source, text);
 }
 

@@ -270,6 +270,31 @@ class Crash(unittest.TestCase):
         self.assertEqual(tether("verify", log).returncode, 0)
 
 
+class FullDisk(unittest.TestCase):
+    """A file system of half a megabyte, in a name space of its own."""
+
+    def setUp(self):
+        if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode:
+            self.skipTest("this machine lets nobody make a name space")
+
+    def test_physics_goes_on_and_what_was_kept_is_read(self):
+        small, copy, state = (FOLDER / name for name in ("small", "copy.wpilog", "end.state"))
+        small.mkdir()
+        script = ('mount -t tmpfs -o size=500k tmpfs "$1" && "$2" run frc2011 --pace fast --duration 3 --no-web '
+                  '--set wires.float-udp.bind=127.0.0.1:0 --record "$1/run.wpilog" --save-state "$4"; '
+                  'status=$?; cp "$1/run.wpilog" "$3"; exit $status')
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", small, TETHER, copy, state],
+                              capture_output=True, timeout=100, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"No space left on device; nothing more of this run is kept", done.stderr)
+        self.assertIn(b"can't be verified from step", done.stderr)
+        self.assertTrue(state.exists())  # it went on to its end
+        kept = Log(copy.read_bytes(), cut=True)
+        self.assertGreater(kept.values["/signals/time"][-1][0], 0.5)
+        self.assertIn(b'outcome: "cut off"', export(copy, "summary"))
+        self.assertEqual(tether("verify", copy).returncode, 0)
+
+
 class Folder(unittest.TestCase):
     def test_the_oldest_make_room_and_a_cap_keeps_the_inputs(self):
         folder = FOLDER / "few"
