@@ -68,7 +68,11 @@ static void remove_oldest(const char *newest, uint64_t keep) {
   for (int i = 0; i < count; i++) {
     char path[1400];
     snprintf(path, sizeof path, "%s/%s", folder, runs[i]->d_name);
-    if ((uint64_t)(count - i) > keep && unlink(path) == 0) tt_log_debug("record: removed %s", path);
+    if ((uint64_t)(count - i) > keep && unlink(path) == 0) {
+      tt_log_debug("record: removed %s", path);
+      snprintf(path, sizeof path, "%s/%s.index", folder, runs[i]->d_name);
+      unlink(path); /* a large log that was opened has one */
+    }
     free(runs[i]);
   }
   if (count >= 0) free(runs);

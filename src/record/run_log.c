@@ -1,4 +1,4 @@
-#include "record/run_log.h"
+#include "record/run_log_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,25 +10,8 @@
 #include <unistd.h>
 
 #define MOST_ENTRIES 1000000u
-#define KEY_EVERY 10000000u /* µs of the run between two places of the index */
-
-/* Where every entry's newest record stood when the run reached `time`. */
-typedef struct keyframe {
-  uint64_t time;
-  size_t offset;
-  size_t *latest; /* [entry_count at that time]; entries announced later had none */
-  uint32_t latest_count;
-} keyframe;
-
-struct tt_run_log {
-  const uint8_t *data;
-  size_t size, first;
-  tt_run_entry *entries;
-  uint32_t entry_count;
-  uint64_t duration;
-  keyframe *keyframes;
-  size_t keyframe_count;
-};
+#define LEAST_INDEXED (32u << 20) /* bytes: a smaller log is read from end to end in no time */
+#define KEY_EVERY 10000000u       /* µs of the run between two places of the index */
 
 /* ---- the scan ---- */
 
@@ -37,15 +20,19 @@ static char *copy_text(const char *text, uint32_t size) { return strndup(text, s
 static tt_status grow_entries(tt_run_log *log, uint32_t id) {
   if (id < log->entry_count) return TT_OK;
   if (id >= MOST_ENTRIES) return TT_FULL;
+  size_t *starts = realloc(log->starts, ((size_t)id + 1) * sizeof *starts);
+  if (!starts) return TT_NOMEM;
+  log->starts = starts;
   tt_run_entry *grown = realloc(log->entries, ((size_t)id + 1) * sizeof *grown);
   if (!grown) return TT_NOMEM;
   memset(grown + log->entry_count, 0, ((size_t)id + 1 - log->entry_count) * sizeof *grown);
+  memset(starts + log->entry_count, 0, ((size_t)id + 1 - log->entry_count) * sizeof *starts);
   log->entries = grown;
   log->entry_count = id + 1;
   return TT_OK;
 }
 
-static tt_status note_start(tt_run_log *log, const tt_wpilog_record *record) {
+tt_status tt_run_log_note_start(tt_run_log *log, const tt_wpilog_record *record, size_t offset) {
   tt_wpilog_start start;
   tt_status status = tt_wpilog_decode_start(record, &start);
   if (status == TT_AGAIN) return TT_OK; /* finish and metadata records say nothing we need */
@@ -53,6 +40,7 @@ static tt_status note_start(tt_run_log *log, const tt_wpilog_record *record) {
   TT_TRY(grow_entries(log, start.entry));
   tt_run_entry *entry = &log->entries[start.entry];
   if (entry->name) return TT_OK; /* announced again: the first name holds */
+  log->starts[start.entry] = offset;
   entry->name = copy_text(start.name, start.name_size);
   entry->type = copy_text(start.type, start.type_size);
   entry->metadata = copy_text(start.metadata, start.metadata_size);
@@ -62,11 +50,11 @@ static tt_status note_start(tt_run_log *log, const tt_wpilog_record *record) {
 }
 
 static tt_status add_keyframe(tt_run_log *log, const size_t *latest, uint64_t time, size_t offset) {
-  keyframe *grown = realloc(log->keyframes, (log->keyframe_count + 1) * sizeof *grown);
+  tt_run_keyframe *grown = realloc(log->keyframes, (log->keyframe_count + 1) * sizeof *grown);
   if (!grown) return TT_NOMEM;
   log->keyframes = grown;
-  keyframe *made = &grown[log->keyframe_count];
-  *made = (keyframe){.time = time, .offset = offset, .latest_count = log->entry_count};
+  tt_run_keyframe *made = &grown[log->keyframe_count];
+  *made = (tt_run_keyframe){.time = time, .offset = offset, .latest_count = log->entry_count};
   made->latest = malloc(((size_t)log->entry_count + 1) * sizeof *made->latest);
   if (!made->latest) return TT_NOMEM;
   memcpy(made->latest, latest, (size_t)log->entry_count * sizeof *latest);
@@ -81,7 +69,7 @@ static tt_status scan_records(tt_run_log *log, size_t *latest) {
   for (size_t at = offset; tt_wpilog_next(log->data, log->size, &offset, &record) == TT_OK;
        at = offset) {
     if (record.entry == 0) {
-      TT_TRY(note_start(log, &record));
+      TT_TRY(tt_run_log_note_start(log, &record, at));
       continue;
     }
     if (record.entry >= log->entry_count) continue; /* never announced: nobody can ask for it */
@@ -115,6 +103,7 @@ static tt_status map(tt_run_log *log, const char *path, tt_error *error) {
     return tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
   }
   log->size = (size_t)about.st_size;
+  log->modified = (uint64_t)about.st_mtim.tv_sec * 1000000000u + (uint64_t)about.st_mtim.tv_nsec;
   void *data = log->size ? mmap(NULL, log->size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
   close(file);
   if (data == MAP_FAILED)
@@ -129,7 +118,10 @@ static tt_status open_log(tt_run_log *log, const char *path, tt_error *error) {
   TT_TRY(map(log, path, error));
   tt_status status = tt_wpilog_open(log->data, log->size, &log->first, &reason);
   if (status != TT_OK) return tt_fail(error, status, "%s: %s", path, reason.text);
+  bool indexed = log->size >= LEAST_INDEXED;
+  if (indexed && tt_run_index_read(log, path)) return TT_OK;
   status = scan(log);
+  if (status == TT_OK && indexed && !tt_run_log_is_growing(path)) tt_run_index_write(log, path);
   if (status != TT_OK)
     return tt_fail(error, status == TT_NOMEM ? TT_NOMEM : TT_INVALID, "%s: can't be read: %s", path,
                    tt_status_text(status));
@@ -149,9 +141,7 @@ tt_status tt_run_log_open(const char *path, tt_run_log **made, tt_error *error) 
   return TT_OK;
 }
 
-void tt_run_log_close(tt_run_log *log) {
-  if (!log) return;
-  if (log->data) munmap((void *)log->data, log->size);
+void tt_run_log_forget(tt_run_log *log) {
   for (uint32_t i = 0; i < log->entry_count; i++) {
     free((char *)log->entries[i].name);
     free((char *)log->entries[i].type);
@@ -160,6 +150,19 @@ void tt_run_log_close(tt_run_log *log) {
   for (size_t i = 0; i < log->keyframe_count; i++) free(log->keyframes[i].latest);
   free(log->keyframes);
   free(log->entries);
+  free(log->starts);
+  log->keyframes = NULL;
+  log->entries = NULL;
+  log->starts = NULL;
+  log->keyframe_count = 0;
+  log->entry_count = 0;
+  log->duration = 0;
+}
+
+void tt_run_log_close(tt_run_log *log) {
+  if (!log) return;
+  if (log->data) munmap((void *)log->data, log->size);
+  tt_run_log_forget(log);
   free(log);
 }
 
@@ -241,7 +244,7 @@ void tt_run_cursor_advance(tt_run_cursor *cursor, uint64_t time) {
 
 void tt_run_cursor_seek(tt_run_cursor *cursor, uint64_t time) {
   const tt_run_log *log = cursor->log;
-  const keyframe *nearest = NULL;
+  const tt_run_keyframe *nearest = NULL;
   for (size_t i = 0; i < log->keyframe_count && log->keyframes[i].time <= time; i++)
     nearest = &log->keyframes[i];
   tt_run_cursor_rewind(cursor);

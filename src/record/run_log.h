@@ -1,7 +1,8 @@
 /* run_log.h: a kept run, read: its entries by name, its values at any time, its journal in order.
  *
- * The file is mapped, scanned once, and every ten seconds of the run an index remembers where the last record
- * of each entry stands, so that seeking costs the same anywhere. A log that a crash cut reads up to the cut.
+ * The file is mapped and scanned once; every ten seconds of the run a keyframe remembers where the last record of each
+ * entry stands, so that seeking costs the same anywhere. What the scan of a large log found is left beside it, as
+ * PATH.index, for the next who opens it. A log that a crash cut reads up to the cut.
  */
 #ifndef TT_RECORD_RUN_LOG_H
 #define TT_RECORD_RUN_LOG_H

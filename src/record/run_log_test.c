@@ -4,12 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "record/run_log.h"
+#include "record/run_log_internal.h"
 
 #define SECONDS 65
 #define RATE 10
@@ -100,6 +102,92 @@ static void advancing_is_seeking(void **state) {
   tt_run_log_close(log);
 }
 
+/* ---- the index beside a large log ---- */
+
+static char large[] = "/tmp/tether_large_log_XXXXXX";
+static char index_path[64];
+
+/* A ramp around one record of 40 MB. */
+static void write_large(void) {
+  static const uint8_t nothing[4096];
+  tt_bytes out = {0};
+  tt_wpilog_write_header(&out, "");
+  tt_wpilog_write_start(&out, 3, "/signals/ramp", "double", "", 0);
+  tt_wpilog_write_start(&out, 4, "/tether/files/blob", "raw", "", 0);
+  for (uint64_t i = 0; i < SECONDS * RATE; i++)
+    tt_wpilog_write_double(&out, 3, i * 1000000 / RATE, (double)i / RATE);
+  tt_wpilog_write_head(&out, 4, 0, 10000 * sizeof nothing);
+  for (int i = 0; i < 10000; i++) tt_bytes_append(&out, nothing, sizeof nothing);
+  int file = mkstemp(large);
+  assert_int_equal(write(file, out.data, out.size), (ssize_t)out.size);
+  close(file);
+  tt_bytes_free(&out);
+  snprintf(index_path, sizeof index_path, "%s.index", large);
+}
+
+static tt_run_log *open_large(void) {
+  tt_run_log *log;
+  tt_error error = {.text = ""};
+  if (tt_run_log_open(large, &log, &error) != TT_OK) fail_msg("%s", error.text);
+  return log;
+}
+
+/* Changes one word of the index, and the checksum if asked. */
+static void forge(size_t word, uint64_t value, bool sum) {
+  static uint64_t words[10000];
+  FILE *file = fopen(index_path, "r+b");
+  size_t count = fread(words, 8, 10000, file);
+  words[word] = value;
+  if (sum) words[count - 1] = tt_run_index_checksum(words, count);
+  rewind(file);
+  assert_int_equal(fwrite(words, 8, count, file), count);
+  fclose(file);
+}
+
+static uint64_t duration_of_large(void) {
+  tt_run_log *log = open_large();
+  uint64_t duration = tt_run_log_duration(log);
+  tt_run_log_close(log);
+  return duration;
+}
+
+static void an_index_says_what_the_scan_says(void **state) {
+  (void)state;
+  write_large();
+  tt_run_log *scanned = open_large();
+  assert_int_equal(access(index_path, R_OK), 0);
+  tt_run_log *indexed = open_large();
+  tt_run_cursor a, b;
+  assert_true(tt_run_cursor_open(&a, scanned) && tt_run_cursor_open(&b, indexed));
+  for (uint64_t time = 0; time < SECONDS * 1000000u; time += 3333333) {
+    tt_run_cursor_seek(&a, time);
+    tt_run_cursor_seek(&b, time);
+    assert_true(value_at(&a, "/signals/ramp") == value_at(&b, "/signals/ramp"));
+  }
+  assert_int_equal(tt_run_log_find(indexed, "/tether/files/blob"), 4);
+  assert_int_equal(tt_run_log_entries(indexed, &(uint32_t){0})[3].records, SECONDS * RATE);
+  tt_run_cursor_close(&a);
+  tt_run_cursor_close(&b);
+  tt_run_log_close(scanned);
+  tt_run_log_close(indexed);
+}
+
+static void only_a_whole_index_of_this_file_is_used(void **state) {
+  (void)state;
+  uint64_t duration = duration_of_large();
+  forge(3, 7, true);
+  assert_int_equal(duration_of_large(), 7); /* it is used, then */
+  forge(3, 8, false);
+  assert_int_equal(duration_of_large(), duration); /* damaged: scanned, and written anew */
+  forge(5, UINT64_MAX / 16, true);
+  assert_int_equal(duration_of_large(), duration); /* more keyframes than there are */
+  forge(3, 7, true);
+  assert_int_equal(utimensat(AT_FDCWD, large, (struct timespec[2]){{1, 0}, {1, 0}}, 0), 0);
+  assert_int_equal(duration_of_large(), duration); /* of another file */
+  unlink(index_path);
+  unlink(large);
+}
+
 static void what_is_no_log_is_refused_by_name(void **state) {
   (void)state;
   tt_run_log *log;
@@ -114,6 +202,8 @@ int main(void) {
       cmocka_unit_test(entries_are_found_by_name),
       cmocka_unit_test(any_time_is_found_forwards_and_backwards),
       cmocka_unit_test(advancing_is_seeking),
+      cmocka_unit_test(an_index_says_what_the_scan_says),
+      cmocka_unit_test(only_a_whole_index_of_this_file_is_used),
       cmocka_unit_test(what_is_no_log_is_refused_by_name),
   };
   return cmocka_run_group_tests(tests, write_log, remove_log);

@@ -1,0 +1,42 @@
+/* run_log_internal.h: what a log knows of itself once it was read, or once its index was. */
+#ifndef TT_RECORD_RUN_LOG_INTERNAL_H
+#define TT_RECORD_RUN_LOG_INTERNAL_H
+
+#include "record/run_log.h"
+
+/** Where every entry's newest record stood when the run reached `time`. */
+typedef struct tt_run_keyframe {
+  uint64_t time;  /**< µs */
+  size_t offset;  /**< of the first record at that time */
+  size_t *latest; /**< [latest_count]; entries announced later had none; 0: no record yet */
+  uint32_t latest_count;
+} tt_run_keyframe;
+
+struct tt_run_log {
+  const uint8_t *data;
+  size_t size, first;
+  uint64_t modified; /**< ns, of the file */
+  tt_run_entry *entries;
+  size_t *starts; /**< [entry_count] offset of the record that announces it */
+  uint32_t entry_count;
+  uint64_t duration;
+  tt_run_keyframe *keyframes;
+  size_t keyframe_count;
+};
+
+/** Takes in the record at `offset` that announces an entry; others say nothing. */
+tt_status tt_run_log_note_start(tt_run_log *log, const tt_wpilog_record *record, size_t offset);
+/** As before it was read: entries and keyframes are freed. */
+void tt_run_log_forget(tt_run_log *log);
+
+/* --- the index beside a large log: PATH.index. Numbers only; names are read from the log itself --- */
+/** Takes entries and keyframes from the index, if there is one of this very file; false: the log is to be scanned. */
+bool tt_run_index_read(tt_run_log *log, const char *path);
+/** Leaves an index for the next who opens the log. One that can't be written is none. */
+void tt_run_index_write(const tt_run_log *log, const char *path);
+/** The same from memory: `words` as the file has them. */
+bool tt_run_index_take(tt_run_log *log, const uint64_t *words, size_t count);
+/** Of the words before the last, which holds it. */
+uint64_t tt_run_index_checksum(const uint64_t *words, size_t count);
+
+#endif
