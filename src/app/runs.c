@@ -1,5 +1,6 @@
 #include "app/runs.h"
 
+#include "app/choice.h"
 #include "app/state_folder.h"
 #include "config/data.h"
 #include "record/section.h"
@@ -58,10 +59,12 @@ tt_status tt_runs_open(tt_web *web, const tt_attach_context *context, tt_run_rou
   TT_TRY(tt_runs_folder(context->scene, runs, sizeof runs, error));
   TT_TRY(tt_state_folder(NULL, "trials", state, sizeof state, error));
   snprintf(trials, sizeof trials, "%s/trials.sqlite", state);
-  *routes =
-      tt_run_routes_new(web, &(tt_run_routes_options){.runs = runs,
-                                                      .trials = trials,
-                                                      .scenes = list_scenes,
-                                                      .scenes_context = (void *)context->scene});
+  *routes = tt_run_routes_new(
+      web, &(tt_run_routes_options){.runs = runs,
+                                    .trials = trials,
+                                    .scenes = list_scenes,
+                                    .scenes_context = (void *)context->scene,
+                                    .choose = context->choice ? tt_scene_choice_make : NULL,
+                                    .choose_context = context->choice});
   return TT_OK;
 }

@@ -1,5 +1,6 @@
 /* web.c: the pages of a running scene. Rooms that have pages register their routes here, before the server listens. */
 #include "app/attach.h"
+#include "app/choice.h"
 #include "app/runs.h"
 #include "web/live.h"
 #include "web/pages.h"
@@ -80,7 +81,9 @@ static tt_status start(run_web *web, const tt_attach_context *context, tt_error 
   if (*context->collector)
     web->telemetry = tt_telemetry_routes_new(web->server, *context->collector);
   TT_TRY(tt_runs_open(web->server, context, &web->runs, error));
-  return tt_web_start(web->server, error);
+  TT_TRY(tt_web_start(web->server, error));
+  if (context->choice) tt_scene_choice_stay_at(context->choice, tt_web_address(web->server));
+  return TT_OK;
 }
 
 static tt_status open_web(const tt_attach_context *context, void **self, tt_error *error) {

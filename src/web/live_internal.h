@@ -116,7 +116,7 @@ bool tt_live_phantom_mesh(const tt_live *live, long id, const uint8_t **bytes, s
 
 /* live_joystick.c */
 /** Sends `values` (TT_JOYSTICK_VALUES) to the core at this address from now on; "": no longer. */
-void tt_live_joystick_set(tt_live_page *page, const char *core, const int *values);
+void tt_live_joystick_set(tt_live_page *page, const char *core, int port, const int *values);
 void tt_live_joystick_free(tt_live_joystick *joystick);
 
 #endif

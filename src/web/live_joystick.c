@@ -5,12 +5,12 @@
 #include <string.h>
 
 #define EVERY_MS 10
-#define BIND "127.0.0.1:2000"   /* where the original's core expects its joystick */
 #define HEARTBEAT_WITHIN 100000 /* µs */
 
 struct tt_live_joystick {
   tt_live_page *page;
-  char *core;
+  char *core, *bind;
+  int port;
   tt_net *net;
   tt_sharp_link link;
   int values[TT_JOYSTICK_VALUES];
@@ -52,16 +52,22 @@ void tt_live_joystick_free(tt_live_joystick *joystick) {
   }
   if (joystick->net) tt_net_free(joystick->net);
   g_free(joystick->core);
+  g_free(joystick->bind);
   g_free(joystick);
 }
 
-static tt_live_joystick *open_joystick(tt_live_page *page, const char *core, tt_error *error) {
+static tt_live_joystick *open_joystick(tt_live_page *page, const char *core, int port,
+                                       tt_error *error) {
   tt_live_joystick *joystick = g_new0(tt_live_joystick, 1);
   joystick->page = page;
   joystick->core = g_strdup(core);
+  joystick->port = port;
+  joystick->bind = g_strdup_printf("127.0.0.1:%d", port);
   joystick->net = tt_net_new();
-  joystick->link = (tt_sharp_link){
-      .name = "core", .bind = BIND, .peer = joystick->core, .hears = &tt_sharp_heartbeat_format};
+  joystick->link = (tt_sharp_link){.name = "core",
+                                   .bind = joystick->bind,
+                                   .peer = joystick->core,
+                                   .hears = &tt_sharp_heartbeat_format};
   if (!joystick->net || tt_sharp_link_open(&joystick->link, joystick->net, error) != TT_OK) {
     tt_live_joystick_free(joystick);
     return NULL;
@@ -73,14 +79,14 @@ static tt_live_joystick *open_joystick(tt_live_page *page, const char *core, tt_
   return joystick;
 }
 
-void tt_live_joystick_set(tt_live_page *page, const char *core, const int *values) {
+void tt_live_joystick_set(tt_live_page *page, const char *core, int port, const int *values) {
   tt_error error = {.text = ""};
-  if (page->joystick && strcmp(page->joystick->core, core) != 0) {
+  if (page->joystick && (strcmp(page->joystick->core, core) != 0 || page->joystick->port != port)) {
     tt_live_joystick_free(page->joystick);
     page->joystick = NULL;
   }
   if (!*core) return;
-  if (!page->joystick) page->joystick = open_joystick(page, core, &error);
+  if (!page->joystick) page->joystick = open_joystick(page, core, port, &error);
   if (page->joystick)
     memcpy(page->joystick->values, values, sizeof page->joystick->values);
   else

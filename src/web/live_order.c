@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define HEARTBEAT_PORT 2000 /* where the original's core expects its joystick */
 #define MOST_DEPTH 8
 #define DEFAULT_RATE 10   /* Hz */
 #define LONGEST_LINE 90   /* bytes of each text of a trial */
@@ -197,6 +198,10 @@ static tt_status read_joystick(const reading *of) {
   if (json_object_object_get_ex(of->from, "core", &core) && core &&
       !copy_text(core, of->to->joystick.core, sizeof of->to->joystick.core))
     return refuse(of, "core", "an address as 127.0.0.1:4000, or null");
+  double port;
+  TT_TRY(read_number(of, "port", HEARTBEAT_PORT, &port));
+  if (port < 1 || port > 65535) return refuse(of, "port", "1 to 65535");
+  of->to->joystick.port = (int)port;
   read_controls(of, "axes", TT_JOYSTICK_LEFT_X, 4, true);
   read_controls(of, "dpad", TT_JOYSTICK_UP, 4, false);
   read_controls(of, "buttons", TT_JOYSTICK_A, 4, false);

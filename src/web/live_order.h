@@ -59,6 +59,7 @@ typedef struct tt_live_order {
     char run[256];                     /**< add a phantom */
     struct {
       char core[64]; /**< address; "": off */
+      int port;      /**< at which its heartbeat is heard */
       int values[TT_JOYSTICK_VALUES];
     } joystick;
   };

@@ -49,10 +49,13 @@ static void test_joystick(void **state) {
       "{\"type\":\"joystick\",\"core\":\"127.0.0.1:4000\",\"axes\":[0,-1,0.5,9],\"buttons\":[0,1,0,"
       "0],\"start\":true}");
   assert_string_equal(order.joystick.core, "127.0.0.1:4000");
+  assert_int_equal(order.joystick.port, 2000);
   assert_int_equal(order.joystick.values[TT_JOYSTICK_LEFT_X + 1], -TT_SHARP_FULL);
   assert_int_equal(order.joystick.values[TT_JOYSTICK_LEFT_X + 3], TT_SHARP_FULL);
   assert_int_equal(order.joystick.values[TT_JOYSTICK_A + 1], 1);
   assert_int_equal(order.joystick.values[TT_JOYSTICK_START], 1);
+  accept("{\"type\":\"joystick\",\"core\":\"127.0.0.1:4000\",\"port\":2001}");
+  assert_int_equal(order.joystick.port, 2001);
   accept("{\"type\":\"joystick\",\"core\":null}");
   assert_string_equal(order.joystick.core, "");
 }

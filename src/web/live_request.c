@@ -52,7 +52,8 @@ static void obey(tt_live_page *page, const tt_live_order *order) {
       break;
     case TT_ORDER_CONTACTS: page->contacts = order->on; break;
     case TT_ORDER_JOYSTICK:
-      tt_live_joystick_set(page, order->joystick.core, order->joystick.values);
+      tt_live_joystick_set(page, order->joystick.core, order->joystick.port,
+                           order->joystick.values);
       break;
     case TT_ORDER_TRIAL: note(page, "trial", order->trial); break;
     case TT_ORDER_ADD_PHANTOM: tt_live_phantom_add(page, order->run); break;

@@ -28,6 +28,8 @@ struct tt_run_routes {
   char *runs, *trials;
   char *(*scenes)(void *context);
   void *scenes_context;
+  tt_status (*choose)(void *context, const char *name, tt_error *error);
+  void *choose_context;
   GMutex mutex;      /* guards known */
   GHashTable *known; /* file name -> known_run */
 };
@@ -76,6 +78,19 @@ static void answer_json(tt_web_answer *answer, struct json_object *object) {
 
 static void fail(tt_web_answer *answer, tt_status status, const char *text) {
   answer->status = tt_fail(&answer->error, status, "%s", text);
+}
+
+static struct json_object *read_body(const job *from, tt_web_answer *answer) {
+  gsize size;
+  const char *text = g_bytes_get_data(from->body, &size);
+  struct json_tokener *tokener = json_tokener_new_ex(4);
+  json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+  struct json_object *object = size ? json_tokener_parse_ex(tokener, text, (int)size) : NULL;
+  json_tokener_free(tokener);
+  if (json_object_is_type(object, json_type_object)) return object;
+  json_object_put(object);
+  fail(answer, TT_INVALID, "the body is to be one JSON object");
+  return NULL;
 }
 
 /* ---- kept runs ---- */
@@ -278,24 +293,28 @@ static void list_scenes(void *context, tt_web_answer *answer) {
   free(text);
 }
 
+static void choose_scene(void *context, tt_web_answer *answer) {
+  const job *from = context;
+  const tt_run_routes *routes = from->routes;
+  struct json_object *name, *body = read_body(from, answer);
+  if (!body) return;
+  if (!json_object_object_get_ex(body, "name", &name) ||
+      !json_object_is_type(name, json_type_string))
+    fail(answer, TT_INVALID, "name: give the scene's");
+  else
+    answer->status =
+        routes->choose(routes->choose_context, json_object_get_string(name), &answer->error);
+  json_object_put(body);
+  answer->code = 202;
+  g_string_assign(answer->body, "{}");
+}
+
 static void handle_scenes(void *context, const tt_web_request *request) {
-  respond_by(context, request, list_scenes);
+  bool post = strcmp(request->method, "POST") == 0;
+  respond_by(context, request, post ? choose_scene : list_scenes);
 }
 
 /* ---- trials ---- */
-
-static struct json_object *read_body(const job *from, tt_web_answer *answer) {
-  gsize size;
-  const char *text = g_bytes_get_data(from->body, &size);
-  struct json_tokener *tokener = json_tokener_new_ex(4);
-  json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-  struct json_object *object = size ? json_tokener_parse_ex(tokener, text, (int)size) : NULL;
-  json_tokener_free(tokener);
-  if (json_object_is_type(object, json_type_object)) return object;
-  json_object_put(object);
-  fail(answer, TT_INVALID, "the body is to be one JSON object");
-  return NULL;
-}
 
 static void work_on_trials(void *context, tt_web_answer *answer) {
   const job *from = context;
@@ -332,6 +351,8 @@ tt_run_routes *tt_run_routes_new(tt_web *web, const tt_run_routes_options *optio
   routes->trials = g_strdup(options->trials);
   routes->scenes = options->scenes;
   routes->scenes_context = options->scenes_context;
+  routes->choose = options->choose;
+  routes->choose_context = options->choose_context;
   routes->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   g_mutex_init(&routes->mutex);
   const struct {
@@ -340,7 +361,10 @@ tt_run_routes *tt_run_routes_new(tt_web *web, const tt_run_routes_options *optio
   } all[] = {
       {options->runs, {.path = "/api/runs", .methods = "GET", .handle = handle_runs}},
       {options->runs, {.path = "/api/runs/", .methods = "GET", .handle = handle_run}},
-      {options->scenes, {.path = "/api/scenes", .methods = "GET", .handle = handle_scenes}},
+      {options->scenes,
+       {.path = "/api/scenes",
+        .methods = options->choose ? "GET POST" : "GET",
+        .handle = handle_scenes}},
       {options->trials, {.path = "/api/trials", .methods = "GET POST", .handle = handle_trials}},
       {options->trials, {.path = "/api/trials/", .methods = "PUT DELETE", .handle = handle_trials}},
   };

@@ -1,6 +1,7 @@
 // Driving: keys and a gamepad reach the robot, and letting go stops it.
+import dgram from 'node:dgram';
 import {test} from 'node:test';
-import {assert, openBrowser, openPage, startTether, until} from './harness.mjs';
+import {assert, openBrowser, openPage, set, start, startTether, until} from './harness.mjs';
 
 /** A gamepad as the browser would report it, moved by window.pad. */
 const GAMEPAD = `
@@ -16,7 +17,7 @@ const sentOf = async (page, command) => {
   const rows = await row.evaluateAll((all, name) => all.filter((each) => each.querySelectorAll('select')[2].value === name).map((each) => each.cells[4].textContent), command);
   return Number(rows[0]?.replace('\u2212', '-'));
 };
-const xOf = (page) => page.evaluate(async () => {
+const placeOf = (page) => page.evaluate(async () => {
   const socket = new WebSocket(`ws://${location.host}/live`);
   socket.binaryType = 'arraybuffer';
   return new Promise((resolve) => {
@@ -27,11 +28,13 @@ const xOf = (page) => page.evaluate(async () => {
         if (message.type === 'model') root = message.robots[0].root;
       } else if (new DataView(data).getUint8(0) === 1) {
         socket.close();
-        resolve(new DataView(data).getFloat32(24 + 28 * root, true));
+        resolve([0, 4].map((offset) => new DataView(data).getFloat32(24 + 28 * root + offset, true)));
       }
     };
   });
 });
+
+const xOf = async (page) => (await placeOf(page))[0];
 
 test('keys and a gamepad drive the robot', async (t) => {
   const tether = await startTether(t, 'frc2011', {'wires.float-udp.bind': '127.0.0.1:0'});
@@ -76,5 +79,35 @@ test('keys and a gamepad drive the robot', async (t) => {
     await page.mouse.up();
     await until('zero again', () => page.locator('.mapping tbody tr').first().locator('td').nth(4).textContent(), (text) => text === '0');
   });
+  assert.deepEqual(troubles, []);
+});
+
+/** A UDP port that was free a moment ago. */
+async function freePort() {
+  const socket = dgram.createSocket('udp4');
+  await new Promise((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  const {port} = socket.address();
+  await new Promise((resolve) => socket.close(resolve));
+  return port;
+}
+
+test('as the joystick of a core, which drives the vehicle', async (t) => {
+  const [heartbeat, vehicle] = [await freePort(), await freePort()];
+  const core = await start(t, ['core', ...set({'joystick.bind': '127.0.0.1:0', 'joystick.peer': `127.0.0.1:${heartbeat}`, 'vehicle.bind': '127.0.0.1:0', 'vehicle.peer': `127.0.0.1:${vehicle}`})]);
+  const tether = await startTether(t, 'sharp', {'wires.sharp-json.bind': `127.0.0.1:${vehicle}`, 'wires.sharp-json.peer': core.addresses.vehicle});
+  const browser = await openBrowser(t);
+  const {page, troubles} = await openPage(browser, tether.url, {hash: 'drive'});
+  await page.getByRole('radio', {name: 'Joystick of a core'}).check();
+  await page.getByLabel('Address of the core').fill(core.addresses.joystick);
+  await page.getByLabel('Port for the heartbeat').fill(String(heartbeat));
+  await page.getByLabel('Port for the heartbeat').press('Tab');
+  await page.getByRole('button', {name: 'Start driving'}).click();
+  await page.getByText('core connected').waitFor();
+  const from = await placeOf(page);
+  await page.keyboard.down('KeyW');
+  await until('the vehicle moves', () => placeOf(page), ([x, y]) => Math.hypot(x - from[0], y - from[1]) > 0.1);
+  await page.keyboard.up('KeyW');
+  await core.stop();
+  await page.getByText('core disconnected').waitFor();
   assert.deepEqual(troubles, []);
 });

@@ -11,7 +11,7 @@ import {fileURLToPath} from 'node:url';
 export const root = process.env.TETHER_SOURCE_DIR ?? fileURLToPath(new URL('../..', import.meta.url));
 const require = createRequire(join(root, 'web/'));
 const {chromium} = require('playwright-core');
-const program = process.env.TETHER ?? join(root, 'build/tether');
+export const program = process.env.TETHER ?? join(root, 'build/tether');
 const CHROMIUM = '/usr/bin/chromium';
 const FLAGS = [
   '--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
@@ -32,10 +32,8 @@ export function stateFolder(t) {
   return folder;
 }
 
-/** Starts the program; resolves once it says that it is ready. `settings`: {path: value} of --set. */
-export async function startTether(t, scene, settings = {}, {state = stateFolder(t), command = 'run'} = {}) {
-  const args = [command, ...(scene ? [scene] : [])];
-  for (const [path, value] of Object.entries({'web.listen': '127.0.0.1:0', ...settings})) args.push('--set', `${path}=${value}`);
+/** Starts the program with arguments; resolves once it says that it is ready. */
+export async function start(t, args, state = stateFolder(t)) {
   const child = spawn(program, args, {cwd: root, env: {...process.env, XDG_STATE_HOME: state}, stdio: ['ignore', 'ignore', 'pipe']});
   const ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
   const said = [];
@@ -53,7 +51,16 @@ export async function startTether(t, scene, settings = {}, {state = stateFolder(
   t.after(stop);
   const line = await ready;
   const addresses = Object.fromEntries(line.split(' ').slice(1).map((part) => part.split(/=(.*)/s).slice(0, 2)));
-  return {addresses, url: `${addresses.web}/`, stop, ended, said};
+  return {addresses, stop, ended, said};
+}
+
+/** --set for each of {path: value}. */
+export const set = (settings) => Object.entries(settings).flatMap(([path, value]) => ['--set', `${path}=${value}`]);
+
+/** Starts a scene, or what `command` takes in place of one, with its pages. */
+export async function startTether(t, scene, settings = {}, {state = stateFolder(t), command = 'run'} = {}) {
+  const started = await start(t, [command, ...(scene ? [scene] : []), ...set({'web.listen': '127.0.0.1:0', ...settings})], state);
+  return {...started, url: `${started.addresses.web}/`};
 }
 
 /** What a page remembers from before: a coarse picture, since a processor draws it here. */

@@ -49,4 +49,13 @@ test('a trial is run to its end, stored and compared', async (t) => {
     await until('the program knows', async () => (await (await fetch(`${tether.url}api/trials`)).json())[1].discarded);
   });
   assert.deepEqual(troubles, []);
+
+  await t.test('another concept is chosen, and the page follows', async () => {
+    await page.getByRole('radio', {name: 'Trial', exact: true}).check();
+    await page.getByLabel('Concept', {exact: true}).selectOption('concept-turnaround');
+    await until('the other concept runs', () => page.locator('.scene h1').textContent(), (name) => name === 'concept-turnaround');
+    await page.locator('.canvas[data-ready]').waitFor();
+    const refused = await fetch(`${tether.url}api/scenes`, {method: 'POST', body: JSON.stringify({name: '../../etc/passwd'}), headers: {'Content-Type': 'application/json'}});
+    assert.equal(refused.status, 404);
+  });
 });

@@ -7,6 +7,7 @@ import {Banner, Notices} from './ui/banner';
 import {Dialog} from './ui/dialog';
 import {Icon} from './ui/icon';
 import {helpShown, SHORTCUTS} from './ui/keys';
+import {Replay} from './ui/replay';
 import {TopBar} from './ui/topbar';
 import {lazy} from './ui/lazy';
 import {World} from './pages/world/world';
@@ -72,6 +73,7 @@ export function App() {
       <Rail />
       <main tabIndex={-1} aria-label={TITLES[page.value]}>
         <Banner />
+        <Replay />
         <div class="view">
           <View key={page.value} />
         </div>

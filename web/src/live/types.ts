@@ -15,6 +15,8 @@ export interface Hello {
   pace: 'realtime' | 'lockstep' | 'fast';
   dynamics: boolean;
   token: string;
+  /** A kept run that is shown in place of a world that computes itself. */
+  replay: {run: string; duration: number} | null;
 }
 
 export interface Body {
@@ -198,7 +200,7 @@ export type ServerMessage =
   | {type: 'phantoms'; phantoms: Phantom[]}
   | {type: 'error'; text: string};
 
-export type ControlAction = 'pause' | 'resume' | 'step' | 'speed' | 'reset' | 'stop' | 'release';
+export type ControlAction = 'pause' | 'resume' | 'step' | 'speed' | 'reset' | 'stop' | 'release' | 'seek';
 
 export interface JoystickControls {
   axes: [number, number, number, number];
@@ -216,7 +218,7 @@ export type PageMessage =
   | {type: 'control'; action: ControlAction; value?: number; robot?: number}
   | {type: 'command'; values: [number, number][]}
   | {type: 'monitor'; wire: number}
-  | ({type: 'joystick'; core: string} & JoystickControls)
+  | ({type: 'joystick'; core: string; port: number} & JoystickControls)
   | {type: 'joystick'; core: null}
   | {type: 'phantom'; add?: string; remove?: number}
   | {type: 'trial'; action: 'start'; why: string; driver: string}

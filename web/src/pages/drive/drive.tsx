@@ -7,7 +7,7 @@ import {Icon} from '../../ui/icon';
 import {WorldCanvas} from '../world/canvas';
 import {gamepadName, readInputs} from './input';
 import {MappingEditor} from './mapping_editor';
-import {chooseRobot, core, driving, inputs, robot, start, stop, use} from './session';
+import {chooseRobot, core, driving, heartbeatPort, inputs, robot, start, stop, use} from './session';
 import {PadKey, Stick} from './stick';
 
 const USES = [
@@ -34,13 +34,28 @@ function Setup() {
           ))}
         </select>
       ) : (
-        <input
-          aria-label="Address of the core"
-          placeholder="127.0.0.1:4000"
-          value={core.value}
-          disabled={driving.value}
-          onChange={(event) => (core.value = event.currentTarget.value.trim())}
-        />
+        <>
+          <input
+            class="core-address"
+            aria-label="Address of the core"
+            placeholder="127.0.0.1:4000"
+            value={core.value}
+            disabled={driving.value}
+            onChange={(event) => (core.value = event.currentTarget.value.trim())}
+          />
+          <label class="core-port">
+            heartbeat at{' '}
+            <input
+              type="number"
+              aria-label="Port for the heartbeat"
+              min={1}
+              max={65535}
+              value={heartbeatPort.value}
+              disabled={driving.value}
+              onChange={(event) => event.currentTarget.checkValidity() && (heartbeatPort.value = event.currentTarget.valueAsNumber)}
+            />
+          </label>
+        </>
       )}
       <span class="grow" />
       {gamepadName.value ? <span class="tag good"><Icon name="drive" size={14} />{gamepadName.value}</span> : <span class="tag">no gamepad: press a button on it</span>}
@@ -107,7 +122,7 @@ export function Drive() {
         <Panel title="Joystick of a core" class="mapping">
           <div class="panel-body">
             <Field label="How it works">
-              <p>While you drive, this program sends the joystick to {core.value} by UDP and listens for its heartbeat.</p>
+              <p>While you drive, this program sends the joystick to {core.value} by UDP and listens for its heartbeat at 127.0.0.1:{heartbeatPort.value}.</p>
             </Field>
             <dl class="pairs">
               {Object.entries(inputs.value).map(([name, value]) => (

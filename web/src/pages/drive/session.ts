@@ -17,6 +17,8 @@ const REPEAT_MS = 100;
 
 export const use = stored<Use>('drive.use', 'robot');
 export const core = stored('drive.core', '127.0.0.1:4000');
+/** Where the core's heartbeat is heard. */
+export const heartbeatPort = stored('drive.port', 2000);
 export const robot = signal(0);
 export const driving = signal(false);
 export const inputs = signal<Inputs>(noInputs());
@@ -79,6 +81,7 @@ function sendJoystick(now: Inputs): void {
   send({
     type: 'joystick',
     core: core.peek(),
+    port: heartbeatPort.peek(),
     axes: [now.left_x, now.left_y, now.right_x, now.right_y],
     dpad: [now.up, now.down, now.left, now.right],
     buttons: [now.a, now.b, now.x, now.y],

@@ -1,9 +1,9 @@
 // trials.tsx: how long do people take with a concept? A clock, who drives what, and a comparison.
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import {formatClock} from '../../format';
-import {useFetched} from '../../http';
+import {request, useFetched} from '../../http';
 import {want} from '../../live/samples';
-import {hello, live, model} from '../../live/store';
+import {hello, live, model, notify} from '../../live/store';
 import {dark} from '../../theme';
 import {Button, Empty, Field, Segmented, Switch} from '../../ui/controls';
 import {Show} from '../../ui/fetched';
@@ -67,27 +67,47 @@ function Clock() {
   );
 }
 
-function Setup({drivers}: {drivers: string[]}) {
+/** The program ends its world and goes on with the scene that is chosen; the page comes back to it by itself. */
+function Concept() {
   const scenes = useFetched<Scene[]>('api/scenes');
-  const others = (scenes.value ?? []).filter(({current}) => !current);
+  const [changing, setChanging] = useState(false);
+  const now = hello.value?.scene ?? '';
+  const list = scenes.value ?? [];
+  const concepts = list.filter(({name}) => name.startsWith('concept'));
+  useEffect(() => setChanging(false), [hello.value?.token]);
+  const choose = async (name: string) => {
+    if (name === now) return;
+    drive.stop();
+    setChanging(true);
+    try {
+      await request('POST', 'api/scenes', {name});
+    } catch (error) {
+      setChanging(false);
+      notify(`${name}: ${(error as Error).message}`, 'error');
+      scenes.again();
+    }
+  };
+  const busy = phase.value === 'armed' || phase.value === 'running' || phase.value === 'resetting';
+  const option = ({name}: {name: string}) => <option key={name} value={name}>{name}</option>;
+  return (
+    <>
+      <select aria-label="Concept" value={now} disabled={!live.value || busy || changing} onChange={(event) => void choose(event.currentTarget.value)}>
+        {!list.some(({name}) => name === now) && option({name: now})}
+        <optgroup label="Concepts">{concepts.map(option)}</optgroup>
+        <optgroup label="Other scenes">{list.filter((scene) => !concepts.includes(scene)).map(option)}</optgroup>
+      </select>
+      <span class="hint">{changing ? 'The other scene starts; this page follows.' : hello.value?.description}</span>
+    </>
+  );
+}
+
+function Setup({drivers}: {drivers: string[]}) {
   return (
     <section class="trial-setup panel" aria-label="Setup of the trial">
       <div class="field">
         <span class="field-label">Concept</span>
-        <b>{hello.value?.scene}</b>
-        <span class="hint">{hello.value?.description}</span>
+        <Concept />
       </div>
-      {others.length > 0 && (
-        <details>
-          <summary class="muted">Another concept?</summary>
-          <p class="hint">A program runs one scene; start another and this page follows:</p>
-          <ul class="scene-list">
-            {others.map(({name, description}) => (
-              <li key={name} title={description}><code>tether run {name}</code></li>
-            ))}
-          </ul>
-        </details>
-      )}
       <Field label="Driver">
         <input list="trial-drivers" placeholder="Who drives?" maxLength={64} value={driver.value} onInput={(event) => (driver.value = event.currentTarget.value)} />
       </Field>

@@ -1,0 +1,84 @@
+#include "app/choice.h"
+
+#include "config/data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tt_scene_choice_init(tt_scene_choice *choice, const tt_scene_options *options) {
+  *choice = (tt_scene_choice){.options = options};
+  pthread_mutex_init(&choice->mutex, NULL);
+}
+
+void tt_scene_choice_watch(tt_scene_choice *choice, tt_world *world) {
+  pthread_mutex_lock(&choice->mutex);
+  choice->world = world;
+  pthread_mutex_unlock(&choice->mutex);
+}
+
+void tt_scene_choice_stay_at(tt_scene_choice *choice, const char *address) {
+  const char *host = strstr(address, "//");
+  pthread_mutex_lock(&choice->mutex);
+  snprintf(choice->web, sizeof choice->web, "web.listen=%s", host ? host + 2 : address);
+  pthread_mutex_unlock(&choice->mutex);
+}
+
+/* With this run's settings, and its pages where they are. */
+static tt_status load(tt_scene_choice *choice, const char *name, tt_scene **scene,
+                      tt_error *error) {
+  const tt_scene_options *options = choice->options;
+  int count = options->setting_count;
+  const char **settings = calloc((size_t)count + 1, sizeof *settings);
+  if (!settings) return tt_fail(error, TT_NOMEM, "out of memory");
+  for (int i = 0; i < count; i++) settings[i] = options->settings[i];
+  settings[count] = choice->web;
+  tt_status status = tt_scene_load(name, settings, count + 1, scene, error);
+  free(settings);
+  return status;
+}
+
+static bool is_listed(const char *name) {
+  char **names = tt_data_list(&tt_data_scene);
+  bool found = false;
+  for (char **one = names; one && *one; one++) {
+    found = found || strcmp(*one, name) == 0;
+    free(*one);
+  }
+  free(names);
+  return found;
+}
+
+/* What was asked for this one run would be wrong for the next. */
+static tt_status check_options(const tt_scene_options *options, tt_error *error) {
+  bool file = false;
+  for (int i = 0; i < options->setting_count; i++)
+    file = file || strncmp(options->settings[i], "record.file=", 12) == 0;
+  if (!file && !options->from_state && !options->save_state) return TT_OK;
+  return tt_fail(error, TT_USAGE,
+                 "this run was started with a file of its own (--record, --from-state or "
+                 "--save-state); start the other scene by hand");
+}
+
+tt_status tt_scene_choice_make(void *context, const char *name, tt_error *error) {
+  tt_scene_choice *choice = context;
+  tt_scene *scene;
+  if (!is_listed(name)) return tt_fail(error, TT_NOT_FOUND, "there is no such scene");
+  TT_TRY(check_options(choice->options, error));
+  TT_TRY(load(choice, name, &scene, error));
+  tt_scene_free(scene);
+  pthread_mutex_lock(&choice->mutex);
+  if (choice->world) {
+    snprintf(choice->name, sizeof choice->name, "%s", name);
+    tt_world_interrupt(choice->world);
+  }
+  pthread_mutex_unlock(&choice->mutex);
+  return TT_OK;
+}
+
+tt_status tt_scene_choice_load(tt_scene_choice *choice, tt_scene **scene, tt_error *error) {
+  char name[sizeof choice->name];
+  memcpy(name, choice->name, sizeof name);
+  choice->name[0] = 0;
+  return *name ? load(choice, name, scene, error) : TT_OK;
+}

@@ -1,0 +1,31 @@
+/* choice.h: another scene, chosen in the pages, with which the program goes on once the present world has ended. */
+#ifndef TT_APP_CHOICE_H
+#define TT_APP_CHOICE_H
+
+#include "app/options.h"
+#include "config/scene.h"
+#include "core/world.h"
+
+#include <pthread.h>
+
+/** Lives as long as the program; the world and the address change with each scene. */
+typedef struct tt_scene_choice {
+  const tt_scene_options *options;
+  pthread_mutex_t mutex; /**< guards what follows */
+  tt_world *world;       /**< that a choice ends; NULL: none runs */
+  char web[300];         /**< "web.listen=…": the next scene's pages stay where they are */
+  char name[128];        /**< of the scene chosen; "": none */
+} tt_scene_choice;
+
+void tt_scene_choice_init(tt_scene_choice *choice, const tt_scene_options *options);
+/** From here on a choice ends `world`; NULL: no choice is taken any more. */
+void tt_scene_choice_watch(tt_scene_choice *choice, tt_world *world);
+/** The pages are at "http://…". */
+void tt_scene_choice_stay_at(tt_scene_choice *choice, const char *address);
+/** Loads scene `name`, one of those in the data folders, to see that it can be run with this run's settings; if so, ends the world. Any thread;
+ *  takes as long as loading. TT_NOT_FOUND, or why it can't be run. `context` is a tt_scene_choice. */
+tt_status tt_scene_choice_make(void *context, const char *name, tt_error *error);
+/** The scene that was chosen; `*scene` stays as it is when none was. */
+tt_status tt_scene_choice_load(tt_scene_choice *choice, tt_scene **scene, tt_error *error);
+
+#endif
