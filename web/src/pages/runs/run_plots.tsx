@@ -1,4 +1,5 @@
 // run_plots.tsx: signals over a whole run, with another run's dashed behind them.
+import {signal} from '@preact/signals';
 import {useMemo, useState} from 'preact/hooks';
 import {stored} from '../../settings';
 import {useFetched} from '../../http';
@@ -11,6 +12,10 @@ import type {Run, RunDetail, RunSamples} from './types';
 
 const names = stored<string[]>('run.signals', []);
 const MOST = 10;
+/** s of the run that the plot shows; null: all of it. */
+export const stretch = signal<{from: number; to: number} | null>(null);
+/** s at which the plot is pointed at; null: it isn't. */
+export const cursor = signal<number | null>(null);
 
 function Picker({run}: {run: RunDetail}) {
   const [search, setSearch] = useState('');
@@ -38,7 +43,8 @@ function Picker({run}: {run: RunDetail}) {
 }
 
 export function RunPlots({run, other}: {run: RunDetail; other: Run | null}) {
-  const [window, setWindow] = useState<{from: number; to: number} | null>(null);
+  const window = stretch.value;
+  const setWindow = (to: typeof window) => (stretch.value = to);
   const shown = names.value.filter((name) => run.signals.some((info) => info.name === name));
   const main = useFetched<RunSamples>(samplesUrl(run.id, shown));
   const behind = useFetched<RunSamples>(other ? samplesUrl(other.id, shown) : '');
@@ -76,6 +82,7 @@ export function RunPlots({run, other}: {run: RunDetail; other: Run | null}) {
             to={window?.to ?? end}
             onZoom={(from, to) => setWindow({from: Math.max(0, from), to: Math.min(end, to)})}
             onReset={() => setWindow(null)}
+            onCursor={(time) => (cursor.value = time)}
           />
           {main.error && <p class="inline-error" role="alert">{main.error.message}</p>}
         </>

@@ -8,7 +8,7 @@ import {go} from '../../route';
 import {Button, Empty, Panel} from '../../ui/controls';
 import {Show} from '../../ui/fetched';
 import {Icon} from '../../ui/icon';
-import {RunPlots} from './run_plots';
+import {cursor, RunPlots, stretch} from './run_plots';
 import {pictureUrl, type Run, type RunDetail} from './types';
 
 const chosen = signal('');
@@ -19,17 +19,41 @@ function race(run: Run): void {
   go('world');
 }
 
+/** Shares of the run that a look at one moment shows. */
+const LOOK = 0.05;
+
+function lookAt(time: number, duration: number): void {
+  const half = Math.max((LOOK / 2) * duration, 0.05);
+  stretch.value = {from: Math.max(0, time - half), to: Math.min(duration, time + half)};
+}
+
+/** Where the plot looks, and what happened; a finger or the mouse on it moves the look along. */
 function TimeLine({run}: {run: RunDetail}) {
   const [pointed, setPointed] = useState(-1);
   const length = Math.max(run.duration, 1e-9);
+  const share = (time: number) => `${100 * Math.min(1, Math.max(0, time / length))}%`;
+  const scrub = (event: PointerEvent) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    lookAt((Math.min(1, Math.max(0, (event.clientX - box.left) / box.width))) * length, length);
+  };
   return (
     <Panel title="What happened" class="timeline-panel">
-      <div class="timeline" aria-hidden="true">
+      <div
+        class="timeline"
+        aria-hidden="true"
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          scrub(event);
+        }}
+        onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && scrub(event)}
+      >
+        {stretch.value && <span class="timeline-look" style={{left: share(stretch.value.from), right: `calc(100% - ${share(stretch.value.to)})`}} />}
+        {cursor.value !== null && <span class="timeline-cursor" style={{left: share(cursor.value)}} />}
         {run.events.map((event, i) => (
           <i
             key={i}
             class={pointed === i ? 'pointed' : ''}
-            style={{left: `${(100 * event.time) / length}%`}}
+            style={{left: share(event.time)}}
             onMouseEnter={() => setPointed(i)}
             onMouseLeave={() => setPointed(-1)}
           />
@@ -38,7 +62,8 @@ function TimeLine({run}: {run: RunDetail}) {
       <ol class="timeline-events" tabIndex={0} aria-label="Events">
         {run.events.map((event, i) => (
           <li key={i} class={pointed === i ? 'marked' : ''} onMouseEnter={() => setPointed(i)} onMouseLeave={() => setPointed(-1)}>
-            <span class="number">{event.time.toFixed(3)}</span> <b>{event.source}</b> {event.text}
+            <button type="button" class="link number" title="Look at this moment" onClick={() => lookAt(event.time, length)}>{event.time.toFixed(3)}</button>{' '}
+            <b>{event.source}</b> {event.text}
           </li>
         ))}
         {!run.events.length && <li class="muted">Nothing out of the ordinary.</li>}
@@ -93,7 +118,7 @@ export function Runs() {
           <div class="runs">
             <nav class="run-list" aria-label="Runs">
               {sorted.map((run) => (
-                <button key={run.id} type="button" class="run-card" aria-current={run === current || undefined} onClick={() => (chosen.value = run.id)}>
+                <button key={run.id} type="button" class="run-card" aria-current={run === current || undefined} onClick={() => { chosen.value = run.id; stretch.value = null; }}>
                   <img class="run-picture" src={pictureUrl(run)} alt="" loading="lazy" width={320} height={120} />
                   <span class="run-name">{run.scene}{run.recording && <span class="tag bad">recording</span>}</span>
                   <span class="muted">{formatDate(run.started)}</span>
