@@ -41,10 +41,8 @@ async function first(browser) {
   return {ms: times.slice(1).sort((a, b) => a - b)[2], all: times};
 }
 
-/** s for which the page's own thread was busy so far. */
-async function mainThread(page) {
-  const session = await page.context().newCDPSession(page);
-  await session.send('Performance.enable');
+/** s for which the page's own thread was busy since the session began to count. */
+async function mainThread(session) {
   const {metrics} = await session.send('Performance.getMetrics');
   return metrics.find(({name}) => name === 'TaskDuration').value;
 }
@@ -60,10 +58,12 @@ async function watch(browser, hash) {
   const {context, page} = await open(browser, hash, [{id: 1, names: names.slice(0, TRACES / 2)}, {id: 2, names: names.slice(TRACES / 2, TRACES)}]);
   await page.locator(hash === 'world' ? '.canvas[data-ready]' : '.plot-canvas canvas').first().waitFor();
   await page.waitForTimeout(2000);
-  const before = await mainThread(page);
+  const session = await context.newCDPSession(page);
+  await session.send('Performance.enable');
+  const before = await mainThread(session);
   await page.evaluate(() => ((window.shown = []), (window.ticks = [])));
   await page.waitForTimeout(1000 * Number(seconds));
-  const after = await mainThread(page);
+  const after = await mainThread(session);
   const {shown, ticks} = await page.evaluate(() => ({shown: window.shown, ticks: window.ticks}));
   const gaps = ticks.slice(1).map((tick, i) => tick - ticks[i]).sort((a, b) => a - b);
   await context.close();
