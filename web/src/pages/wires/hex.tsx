@@ -23,11 +23,14 @@ export function showField(value: Field['value']): string {
 interface MessageProps {
   hex: string;
   fields: Field[];
+  /** What is wrong with it; the field that it names in brackets stands out. */
+  complaint?: string;
 }
 
-export function Message({hex, fields}: MessageProps) {
+export function Message({hex, fields, complaint = ''}: MessageProps) {
   const [marked, setMarked] = useState(-1);
   const bytes = bytesOf(hex);
+  const wrong = fields.findIndex(({name}) => complaint.includes(`(${name})`));
   const rows = Math.min(MOST_ROWS, Math.ceil(bytes.length / ROW));
   return (
     <div class="message">
@@ -37,7 +40,7 @@ export function Message({hex, fields}: MessageProps) {
         </thead>
         <tbody>
           {fields.map((field, i) => (
-            <tr key={i} class={marked === i ? 'marked' : ''} onMouseEnter={() => setMarked(i)} onMouseLeave={() => setMarked(-1)}>
+            <tr key={i} class={marked === i ? 'marked' : wrong === i ? 'wrong' : ''} onMouseEnter={() => setMarked(i)} onMouseLeave={() => setMarked(-1)}>
               <td class="number muted">{field.offset}</td>
               <td class="number muted">{field.size}</td>
               <td>{field.name}</td>
@@ -56,7 +59,7 @@ export function Message({hex, fields}: MessageProps) {
                 return (
                   <span
                     key={i}
-                    class={`byte${field >= 0 && field === marked ? ' marked' : ''}${field >= 0 && field % 2 ? ' odd' : ''}`}
+                    class={`byte${field >= 0 && field === marked ? ' marked' : field >= 0 && field === wrong ? ' wrong' : ''}${field >= 0 && field % 2 ? ' odd' : ''}`}
                     onMouseEnter={() => setMarked(field)}
                     onMouseLeave={() => setMarked(-1)}
                   >
