@@ -123,9 +123,9 @@ bool tt_world_apply_resets(tt_world *world);
 /** Simulated time of a step, s, correctly rounded. */
 double tt_world_step_time(const tt_world *world, uint64_t step);
 void tt_world_journal(tt_world *world, const tt_entry *entry);
-/** Journals something the wall clock or a person decided, tells observers, and logs it. */
 /** Says so to everybody; nothing if it is so already. */
 void tt_world_set_paused(tt_world *world, const char *source, bool paused);
+/** Journals something the wall clock or a person decided, tells observers, and logs it. */
 void tt_world_event(tt_world *world, const char *source, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void tt_world_event_va(tt_world *world, const char *source, const char *format, va_list arguments)
