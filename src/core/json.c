@@ -22,3 +22,17 @@ struct json_object *tt_json_add_array(struct json_object *to, const char *key) {
   json_object_object_add(to, key, array);
   return array;
 }
+
+const char *tt_json_text(struct json_object *from, const char *key) {
+  struct json_object *value;
+  bool given = json_object_object_get_ex(from, key, &value) && value;
+  return given ? json_object_get_string(value) : "";
+}
+
+struct json_object *tt_json_list(struct json_object *from, const char *key, size_t *length) {
+  struct json_object *list;
+  bool given =
+      json_object_object_get_ex(from, key, &list) && json_object_is_type(list, json_type_array);
+  *length = given ? json_object_array_length(list) : 0;
+  return given ? list : NULL;
+}

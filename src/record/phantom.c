@@ -1,7 +1,8 @@
 #include "record/phantom.h"
 
-#include "record/export.h"
 #include "core/field.h"
+#include "core/json.h"
+#include "record/export.h"
 #include "record/run_log.h"
 
 #include <math.h>
@@ -44,23 +45,6 @@ static double double_of(struct json_object *from, const char *key) {
   return isfinite(number) ? number : 0;
 }
 
-static const char *text_of(struct json_object *from, const char *key) {
-  struct json_object *value;
-  const char *text =
-      json_object_object_get_ex(from, key, &value) ? json_object_get_string(value) : NULL;
-  return text ? text : "";
-}
-
-/* The list under `key`; NULL when the model has none. */
-static struct json_object *list_of(struct json_object *from, const char *key, size_t *count) {
-  struct json_object *list;
-  *count = 0;
-  if (!json_object_object_get_ex(from, key, &list) || !json_object_is_type(list, json_type_array))
-    return NULL;
-  *count = json_object_array_length(list);
-  return list;
-}
-
 /* ---- opening ---- */
 
 /* The newest JSON of an entry; NULL when there is none. The caller's. */
@@ -99,8 +83,8 @@ static tt_status read_model(tt_phantom *phantom, tt_error *error) {
 /* Bodies of robots; the arena stands still or is the live one's. */
 static tt_status find_bodies(tt_phantom *phantom, tt_error *error) {
   size_t count, robots;
-  struct json_object *bodies = list_of(phantom->model, "bodies", &count);
-  struct json_object *list = list_of(phantom->model, "robots", &robots);
+  struct json_object *bodies = tt_json_list(phantom->model, "bodies", &count);
+  struct json_object *list = tt_json_list(phantom->model, "robots", &robots);
   if (count > MOST_BODIES) count = MOST_BODIES;
   phantom->bodies = calloc(count + 1, sizeof *phantom->bodies);
   phantom->entries = calloc(count + 1, sizeof *phantom->entries);
@@ -112,7 +96,7 @@ static tt_status find_bodies(tt_phantom *phantom, tt_error *error) {
     struct json_object *body = json_object_array_get_idx(bodies, i);
     char name[400];
     if (int_of(body, "robot", -1) < 0) continue;
-    snprintf(name, sizeof name, "/poses/%s", text_of(body, "name"));
+    snprintf(name, sizeof name, "/poses/%s", tt_json_text(body, "name"));
     if ((int64_t)i == root) phantom->root = phantom->body_count;
     phantom->bodies[phantom->body_count] = (int)i;
     phantom->poses[phantom->body_count][3] = 1;
@@ -192,7 +176,7 @@ static struct json_object *copy_of(struct json_object *from) {
 
 static struct json_object *describe_bodies(const tt_phantom *phantom) {
   size_t count;
-  struct json_object *bodies = list_of(phantom->model, "bodies", &count);
+  struct json_object *bodies = tt_json_list(phantom->model, "bodies", &count);
   struct json_object *made = json_object_new_array();
   for (int i = 0; i < phantom->body_count; i++) {
     struct json_object *body =
@@ -206,7 +190,7 @@ static struct json_object *describe_bodies(const tt_phantom *phantom) {
 
 static struct json_object *describe_shapes(const tt_phantom *phantom, int mesh_base) {
   size_t count;
-  struct json_object *shapes = list_of(phantom->model, "shapes", &count);
+  struct json_object *shapes = tt_json_list(phantom->model, "shapes", &count);
   struct json_object *made = json_object_new_array();
   for (size_t i = 0; i < count; i++) {
     struct json_object *from = json_object_array_get_idx(shapes, i);
@@ -245,8 +229,8 @@ bool tt_phantom_mesh(const tt_phantom *phantom, int mesh, const uint8_t **bytes,
 
 const char *tt_phantom_robot(const tt_phantom *phantom) {
   size_t count;
-  struct json_object *robots = list_of(phantom->model, "robots", &count);
-  return count ? text_of(json_object_array_get_idx(robots, 0), "name") : "";
+  struct json_object *robots = tt_json_list(phantom->model, "robots", &count);
+  return count ? tt_json_text(json_object_array_get_idx(robots, 0), "name") : "";
 }
 
 /* ---- where it is ---- */

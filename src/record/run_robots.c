@@ -1,10 +1,12 @@
 #include "record/run_robots.h"
 
-#include <json-c/json.h>
+#include "core/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_ROBOTS 256 /* no world has as many; a log that says so was made to be large */
 
 /* The log's first description of the world. */
 static struct json_object *read_model(const tt_run_log *log) {
@@ -22,20 +24,6 @@ static struct json_object *read_model(const tt_run_log *log) {
   return model;
 }
 
-/* Logs are files: anything may stand in them. */
-static struct json_object *list_in(struct json_object *model, const char *key, size_t *length) {
-  struct json_object *list;
-  bool good =
-      json_object_object_get_ex(model, key, &list) && json_object_is_type(list, json_type_array);
-  *length = good ? json_object_array_length(list) : 0;
-  return good ? list : NULL;
-}
-
-static const char *text_in(struct json_object *object, const char *key) {
-  struct json_object *value;
-  return json_object_object_get_ex(object, key, &value) ? json_object_get_string(value) : "";
-}
-
 static int int_in(struct json_object *object, const char *key) {
   struct json_object *value;
   return json_object_object_get_ex(object, key, &value) ? json_object_get_int(value) : -1;
@@ -43,20 +31,20 @@ static int int_in(struct json_object *object, const char *key) {
 
 static uint32_t pose_of(const tt_run_log *log, struct json_object *body) {
   char entry[400];
-  snprintf(entry, sizeof entry, "/poses/%s", text_in(body, "name"));
+  snprintf(entry, sizeof entry, "/poses/%s", tt_json_text(body, "name"));
   return tt_run_log_find(log, entry);
 }
 
 static void list_robots(const tt_run_log *log, struct json_object *model, tt_run_robots *to) {
   size_t robots, bodies;
-  struct json_object *list = list_in(model, "robots", &robots);
-  struct json_object *body_list = list_in(model, "bodies", &bodies);
-  for (size_t i = 0; i < robots; i++) {
+  struct json_object *list = tt_json_list(model, "robots", &robots);
+  struct json_object *body_list = tt_json_list(model, "bodies", &bodies);
+  for (size_t i = 0; i < robots && i < MOST_ROBOTS; i++) {
     struct json_object *from = json_object_array_get_idx(list, i);
     tt_run_robot *robot = &to->robots[to->count++];
     int root = int_in(from, "root");
-    snprintf(robot->name, sizeof robot->name, "%s", text_in(from, "name"));
-    snprintf(robot->alliance, sizeof robot->alliance, "%s", text_in(from, "alliance"));
+    snprintf(robot->name, sizeof robot->name, "%s", tt_json_text(from, "name"));
+    snprintf(robot->alliance, sizeof robot->alliance, "%s", tt_json_text(from, "alliance"));
     if (root >= 0 && (size_t)root < bodies)
       robot->root = pose_of(log, json_object_array_get_idx(body_list, (size_t)root));
   }
@@ -64,7 +52,7 @@ static void list_robots(const tt_run_log *log, struct json_object *model, tt_run
 
 static void list_bodies(const tt_run_log *log, struct json_object *model, tt_run_robots *to) {
   size_t bodies;
-  struct json_object *list = list_in(model, "bodies", &bodies);
+  struct json_object *list = tt_json_list(model, "bodies", &bodies);
   for (size_t i = 0; i < bodies; i++) {
     struct json_object *body = json_object_array_get_idx(list, i);
     uint32_t pose = pose_of(log, body);
@@ -74,12 +62,10 @@ static void list_bodies(const tt_run_log *log, struct json_object *model, tt_run
 }
 
 tt_status tt_run_robots_read(const tt_run_log *log, tt_run_robots *robots) {
-  size_t count;
   uint32_t entries;
   struct json_object *model = read_model(log);
-  list_in(model, "robots", &count);
   tt_run_log_entries(log, &entries);
-  *robots = (tt_run_robots){.robots = calloc(count + 1, sizeof *robots->robots),
+  *robots = (tt_run_robots){.robots = calloc(MOST_ROBOTS, sizeof *robots->robots),
                             .robot_of = malloc((entries + 1) * sizeof *robots->robot_of)};
   tt_status status = robots->robots && robots->robot_of ? TT_OK : TT_NOMEM;
   if (status == TT_OK) {
