@@ -33,7 +33,8 @@ static void close_store(tt_store *store) { g_free(store); }
 
 static tt_status open_reader(tt_store *store, tt_store_reader **reader, tt_error *error) {
   (void)store, (void)reader;
-  return tt_fail(error, TT_NOT_FOUND, "nothing is stored here: telemetry.store names no store");
+  return tt_fail(error, TT_NOT_FOUND,
+                 "nothing is stored here: set telemetry.store, to sqlite:FILE for example");
 }
 
 tt_status tt_none_open(tt_store **store) {

@@ -14,11 +14,15 @@ typedef struct answer {
   tt_web_producer *produce;
   void *produce_context;
   void (*release)(void *context);
+  const char *content_type; /**< static */
+  bool begun;               /**< its head is on its way; web's thread */
 
   GMutex mutex; /**< guards the rest */
   GCond room;
   GString *pending;
-  bool scheduled, finished, failed, gone, in_flight;
+  bool scheduled, finished, gone, in_flight;
+  tt_status status; /**< once finished */
+  tt_error error;
 } answer;
 
 static answer *ref(answer *held) {
@@ -37,6 +41,27 @@ static void unref(gpointer data) {
   g_free(held);
 }
 
+/** The head of a document whose length nobody knows yet. */
+static void begin(answer *held) {
+  if (held->begun) return;
+  held->begun = true;
+  SoupMessageHeaders *headers = soup_server_message_get_response_headers(held->message);
+  soup_message_headers_set_content_type(headers, held->content_type, NULL);
+  bool chunked = soup_server_message_get_http_version(held->message) != SOUP_HTTP_1_0;
+  soup_message_headers_set_encoding(headers, chunked ? SOUP_ENCODING_CHUNKED : SOUP_ENCODING_EOF);
+  soup_message_body_set_accumulate(soup_server_message_get_response_body(held->message), FALSE);
+}
+
+/** Says why there is no document; a part of one must not look like the whole. */
+static void fail(answer *held) {
+  if (held->begun) {
+    g_socket_shutdown(tt_web_socket_of(held->message), TRUE, TRUE, NULL);
+  } else {
+    tt_web_request request = {.web = held->web, .message = held->message};
+    tt_web_respond_error(&request, held->status, held->error.text);
+  }
+}
+
 /** Hands what is pending to libsoup once it has written what it got before. Web's thread. */
 static gboolean pump(gpointer data) {
   answer *held = data;
@@ -45,16 +70,19 @@ static gboolean pump(gpointer data) {
   if (!held->gone && !held->in_flight) {
     SoupMessageBody *body = soup_server_message_get_response_body(held->message);
     if (held->pending->len) {
+      begin(held);
       soup_message_body_append(body, SOUP_MEMORY_COPY, held->pending->str, held->pending->len);
       g_string_truncate(held->pending, 0);
       held->in_flight = true;
       soup_server_message_unpause(held->message);
       g_cond_signal(&held->room);
-    } else if (held->failed) {
-      g_socket_shutdown(tt_web_socket_of(held->message), TRUE, TRUE, NULL);
+    } else if (held->finished && held->status != TT_OK) {
+      held->gone = true;  // nothing follows
+      fail(held);
       soup_server_message_unpause(held->message);
     } else if (held->finished) {
       held->in_flight = true;
+      begin(held);
       soup_message_body_complete(body);
       soup_server_message_unpause(held->message);
     }
@@ -104,11 +132,13 @@ static tt_status write_piece(void *sink, const char *bytes, size_t size) {
 static gpointer run(gpointer data) {
   answer *held = data;
   tt_web_sink sink = {write_piece, held};
-  tt_status status = held->produce(held->produce_context, &sink);
+  tt_error error = {""};
+  tt_status status = held->produce(held->produce_context, &sink, &error);
   tt_web_give_slot(held->web);
   g_mutex_lock(&held->mutex);
   held->finished = true;
-  held->failed = status != TT_OK;
+  held->status = status;
+  held->error = error;
   if (!held->in_flight) schedule(held);
   g_mutex_unlock(&held->mutex);
   unref(held);
@@ -137,15 +167,12 @@ void tt_web_respond_streaming(const tt_web_request *request, const char *content
   held->produce = produce;
   held->produce_context = context;
   held->release = release;
+  held->content_type = content_type;
   held->pending = g_string_new(NULL);
   g_mutex_init(&held->mutex);
   g_cond_init(&held->room);
-  SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
+  // A status says to libsoup that this is no WebSocket handshake gone wrong.
   soup_server_message_set_status(message, 200, NULL);
-  soup_message_headers_set_content_type(headers, content_type, NULL);
-  bool chunked = soup_server_message_get_http_version(message) != SOUP_HTTP_1_0;
-  soup_message_headers_set_encoding(headers, chunked ? SOUP_ENCODING_CHUNKED : SOUP_ENCODING_EOF);
-  soup_message_body_set_accumulate(soup_server_message_get_response_body(message), FALSE);
   soup_server_message_pause(message);
   g_signal_connect_data(message, "wrote-chunk", G_CALLBACK(on_wrote_chunk), ref(held), forget, 0);
   g_signal_connect_data(message, "finished", G_CALLBACK(on_finished), ref(held), forget, 0);

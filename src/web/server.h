@@ -81,9 +81,10 @@ typedef struct tt_web_sink {
   tt_status (*write)(void *sink, const char *bytes, size_t size);
   void *sink;
 } tt_web_sink;
-typedef tt_status tt_web_producer(void *context, const tt_web_sink *sink);
+typedef tt_status tt_web_producer(void *context, const tt_web_sink *sink, tt_error *error);
 /** Answers 200 with what `produce` writes, in constant memory; 503 when too many are at it. `release` frees the context in
- *  any case. An error after the first byte cuts the connection, so that no client takes a part for the whole. */
+ *  any case. An error before the first byte is answered as such; a later one cuts the connection, so that no client takes a
+ *  part for the whole. `content_type` is static. */
 void tt_web_respond_streaming(const tt_web_request *request, const char *content_type,
                               tt_web_producer *produce, void *context,
                               void (*release)(void *context));

@@ -108,6 +108,23 @@ tt_telemetry_routes *tt_telemetry_routes_new(tt_web *web, tt_collector *collecto
   return routes;
 }
 
+static void explain(void *context, const tt_web_request *request) {
+  (void)context;
+  tt_web_respond_error(request, TT_NOT_FOUND,
+                       "no telemetry is collected here: give the scene a telemetry section, or run "
+                       "it with --set telemetry.store=sqlite:FILE");
+}
+
+void tt_telemetry_routes_explain(tt_web *web) {
+  static const char *const paths[] = {"/telemetry", "/telemetry.xml", "/telemetry.csv",
+                                      "/telemetry.json", "/telemetry/"};
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    tt_web_add_route(
+        web,
+        &(tt_web_route){.path = paths[i], .methods = "GET POST PUT DELETE", .handle = explain});
+  }
+}
+
 void tt_telemetry_routes_stop(tt_telemetry_routes *routes) {
   if (routes) tt_collector_off_durable(routes->collector, tt_upload_on_durable, routes);
 }

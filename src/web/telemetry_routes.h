@@ -9,6 +9,8 @@ typedef struct tt_telemetry_routes tt_telemetry_routes;
 
 /** Registers with a server that has not started; `collector` must outlive both. */
 tt_telemetry_routes *tt_telemetry_routes_new(tt_web *web, tt_collector *collector);
+/** For a program that collects nothing: the same paths answer 404 and how to change that. */
+void tt_telemetry_routes_explain(tt_web *web);
 /** Before the server is freed: nothing wakes it any more. NULL-safe. */
 void tt_telemetry_routes_stop(tt_telemetry_routes *routes);
 /** After the server was freed. NULL-safe. */

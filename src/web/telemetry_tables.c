@@ -15,13 +15,12 @@ static void free_job(void *context) {
   g_free(job);
 }
 
-static tt_status produce_table(void *context, const tt_web_sink *sink) {
+static tt_status produce_table(void *context, const tt_web_sink *sink, tt_error *error) {
   table_job *job = context;
   tt_table_sink out = {sink->write, sink->sink};
-  tt_error error = {""};
-  tt_status status = tt_table_write(job->collector, &job->query, &out, &error);
-  if (status != TT_OK && status != TT_CLOSED)
-    tt_log_warning("telemetry: a table was cut off: %s", error.text);
+  tt_status status = tt_table_write(job->collector, &job->query, &out, error);
+  if (status != TT_OK && status != TT_CLOSED && status != TT_NOT_FOUND)
+    tt_log_warning("telemetry: a table was cut off: %s", error->text);
   return status;
 }
 

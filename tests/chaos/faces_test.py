@@ -167,6 +167,39 @@ class Faces(unittest.TestCase):
         fields = pathlib.Path(f"/proc/{tether.process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def test_what_is_missing_is_answered_with_the_remedy(self):
+        """No store, no log, no such mesh: every path that can be asked answers, with JSON that says what to do."""
+        asked = {"/telemetry.xml": "set telemetry.store", "/telemetry.csv": "set telemetry.store",
+                 "/telemetry.json?limit=1": "set telemetry.store", "/telemetry.csv?device=nobody": "there is no device",
+                 "/telemetry/devices/nobody": "no such device", "/telemetry/attributes/nothing": "no such attribute",
+                 "/api/runs/nothing.wpilog": "", "/api/meshes/9999": "no such mesh", "/api/textures/9999": "no such texture",
+                 "/nothing": "nothing at this path"}
+        with Tether("run", SCENE, *QUIET) as tether:
+            for path, remedy in asked.items():
+                status, text = request(tether.addresses["web"] + path)
+                self.assertIn(status, (400, 404), path)
+                self.assertIn(remedy, json.loads(text)["error"], path)
+            status, text = request(tether.addresses["web"] + "/telemetry/status")
+            self.assertEqual((status, json.loads(text)["store"]), (200, "none"))
+            self.assertEqual(tether.stop(), 0)
+        free = ("--set", "wires.float-udp.bind=127.0.0.1:0", "--set", "web.listen=127.0.0.1:0")
+        with Tether("run", "frc2011", *QUIET, *free) as tether:  # a scene without telemetry
+            for path in "/telemetry.xml", "/telemetry.csv", "/telemetry.json", "/telemetry/status", "/telemetry/devices/x":
+                status, text = request(tether.addresses["web"] + path)
+                self.assertEqual(status, 404, path)
+                self.assertIn("telemetry.store", json.loads(text)["error"], path)
+
+    def test_a_store_that_fails_is_answered_with_the_reason(self):
+        """Its file is gone to where no reader finds it: the answer says so, instead of closing."""
+        with tempfile.TemporaryDirectory() as folder:
+            with Tether("run", SCENE, *QUIET, "--set", f"telemetry.store=sqlite:{folder}/t") as tether:
+                self.assertEqual(request(tether.addresses["web"] + "/telemetry.csv")[0], 200)
+                for file in pathlib.Path(folder).iterdir():
+                    file.unlink()
+                status, text = request(tether.addresses["web"] + "/telemetry.csv")
+                self.assertEqual(status, 500, text)
+                self.assertTrue(json.loads(text)["error"])
+
     def test_what_goes_out_as_xml_is_xml(self):
         """Names and values that are markup, or no text at all, come out as text or were refused at the door."""
         folder = tempfile.TemporaryDirectory()
