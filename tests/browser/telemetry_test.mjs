@@ -25,10 +25,13 @@ test('names are edited in place and found in the XML', async (t) => {
 
   await t.test('handling too, and a wrong number is refused', async () => {
     await page.getByRole('radio', {name: 'Names and handling'}).check();
-    const scale = page.getByRole('textbox', {name: /^Scale of /}).first();
+    const first = await page.getByRole('textbox', {name: /^Scale of /}).first().getAttribute('aria-label');
+    const attribute = first.replace('Scale of ', ''); // the list grows while robots send
+    const scale = page.getByRole('textbox', {name: first, exact: true});
+    const stored = async () => (await (await fetch(`${tether.url}telemetry/attributes`)).json()).find((each) => each.attribute === attribute).scale;
     await scale.fill('2.5');
     await scale.press('Enter');
-    await until('the program has it', async () => (await (await fetch(`${tether.url}telemetry/attributes`)).json())[0].scale, (value) => value === 2.5);
+    await until('the program has it', stored, (value) => value === 2.5);
     await scale.fill('nonsense');
     await scale.press('Enter');
     await page.getByText("'nonsense' is no number").waitFor();

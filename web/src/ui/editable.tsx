@@ -14,11 +14,11 @@ export function Editable({label, value, placeholder, number, save}: EditableProp
   const [text, setText] = useState(value);
   const [busy, setBusy] = useState(false);
   useEffect(() => setText(value), [value]);
-  const keep = async () => {
-    if (text === value || busy) return;
+  const keep = async (typed: string) => {
+    if (typed === value || busy) return;
     setBusy(true);
     try {
-      await save(text.trim());
+      await save(typed.trim());
     } catch (error) {
       notify(`${label}: ${(error as Error).message}`, 'error');
       setText(value);
@@ -34,7 +34,7 @@ export function Editable({label, value, placeholder, number, save}: EditableProp
       placeholder={placeholder}
       value={text}
       onInput={(event) => setText(event.currentTarget.value)}
-      onBlur={keep}
+      onBlur={(event) => keep(event.currentTarget.value)}
       onKeyDown={(event) => {
         if (event.key === 'Enter') event.currentTarget.blur();
         if (event.key === 'Escape') {
