@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SECOND 1000000
+/** Refusals that one answer lists; all are counted. */
 #define MAX_REFUSALS 100
 /** Answers that a WebSocket's client may leave unread before it is cut. */
 #define MAX_UNREAD 100000
@@ -23,7 +24,8 @@ typedef struct upload {
   uint64_t ticket; /**< highest of its messages */
   uint64_t taken, refused;
   bool full;             /**< the store was behind: the rest was not taken */
-  GString *refusals;     /**< JSON objects */
+  GString *refusals;     /**< JSON objects, for the next answer */
+  int listed;            /**< of them */
   GQueue answers;        /**< pending_ack, WebSocket: in order */
   tt_web_stream *stream; /**< WebSocket: what sends them */
 } upload;
@@ -50,8 +52,8 @@ static void promise(upload *from, uint64_t ticket, char *text) {
 static void refuse_message(upload *from, const tt_message_refusal *refusal) {
   from->refused++;
   tt_collector_refused(from->routes->collector, from->connection ? "WebSocket" : "HTTP", refusal);
-  if (from->refused > MAX_REFUSALS) return;
-  if (from->refusals->len) g_string_append_c(from->refusals, ',');
+  if (from->listed >= MAX_REFUSALS) return;
+  if (from->listed++) g_string_append_c(from->refusals, ',');
   g_string_append_printf(from->refusals, "{\"line\":%lu,\"column\":%lu,\"reason\":", refusal->line,
                          refusal->column);
   tt_append_json(from->refusals, refusal->reason);
@@ -226,6 +228,7 @@ static void on_input_message(SoupWebsocketConnection *connection, gint type, GBy
   if (from->refused != refused) {
     promise(from, 0, g_strdup_printf("{\"refused\":[%s]}", from->refusals->str));
     g_string_truncate(from->refusals, 0);
+    from->listed = 0;
   }
   tt_web_stream_wake(from->stream);
   if (from->full && soup_websocket_connection_get_state(connection) == SOUP_WEBSOCKET_STATE_OPEN) {

@@ -46,6 +46,14 @@ class Input(unittest.TestCase):
     def collector(self, *settings):
         return Collector(self.stores.url("sqlite"), *settings)
 
+    def test_every_refusal_of_a_long_connection_is_told(self):
+        with self.collector() as collector:
+            connection = collector.websocket("/telemetry/in")
+            for _ in range(105):  # one answer lists at most 100
+                connection.send('<MESSAGE id="A" time="noon"/>')
+                self.assertIn('"reason":', connection.receive())
+            connection.close()
+
     def test_bad_messages_between_good_ones(self):
         with self.collector() as collector, collector.connect() as connection:
             for number, bad in enumerate(BAD):
