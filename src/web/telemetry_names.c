@@ -94,6 +94,15 @@ static const char *text_of(struct json_object *object, const char *key) {
   return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
 }
 
+/** `*text` becomes NULL where it is null or left out. */
+static tt_status read_text(struct json_object *object, const char *key, const char **text,
+                           tt_error *error) {
+  struct json_object *value = NULL;
+  json_object_object_get_ex(object, key, &value);
+  *text = text_of(object, key);
+  return !value || *text ? TT_OK : tt_fail(error, TT_INVALID, "%s is to be a text or null", key);
+}
+
 static tt_status check_keys(struct json_object *object, const char *const *allowed,
                             tt_error *error) {
   json_object_object_foreach(object, key, value) {
@@ -112,11 +121,11 @@ void tt_names_handle_devices(void *context, const tt_web_request *request) {
     static const char *const keys[] = {"name", NULL};
     struct json_object *object = read_json(request);
     if (!object) return;
+    const char *name;
     tt_status status = check_keys(object, keys, &error);
-    if (status == TT_OK) {
-      status = tt_collector_name_device(routes->collector, request->rest, text_of(object, "name"),
-                                        &error);
-    }
+    if (status == TT_OK) status = read_text(object, "name", &name, &error);
+    if (status == TT_OK)
+      status = tt_collector_name_device(routes->collector, request->rest, name, &error);
     json_object_put(object);
     if (status != TT_OK) {
       tt_web_respond_error(request, status, error.text);
@@ -177,8 +186,10 @@ static tt_status read_handling(struct json_object *object, tt_handling *handling
   handling->type = (tt_value_type)type;
   handling->mode = (tt_value_mode)mode;
   if (json_object_object_get_ex(object, "unit", NULL)) {
+    const char *unit;
+    TT_TRY(read_text(object, "unit", &unit, error));
     g_free(handling->unit);
-    handling->unit = g_strdup(text_of(object, "unit"));
+    handling->unit = g_strdup(unit);
   }
   return TT_OK;
 }
@@ -198,7 +209,8 @@ static tt_status put_attribute(tt_telemetry_routes *routes, const char *identifi
   bool named = json_object_object_get_ex(object, "name", NULL);
   bool known = tt_collector_find_attribute(routes->collector, identifier) >= 0;
   if (named || !known) {
-    const char *name = named ? text_of(object, "name") : NULL;
+    const char *name;
+    TT_TRY(read_text(object, "name", &name, error));
     TT_TRY(tt_collector_name_attribute(routes->collector, identifier, name, error));
   }
   if (json_object_object_length(object) == named) return TT_OK;

@@ -119,7 +119,8 @@ class Web(unittest.TestCase):
             self.assertEqual(len(collector.table("fields=S.d.secret1")["records"]), 1)
             for path, body in (("/telemetry/attributes/S.x.y", {"name": "Level"}), ("/telemetry/attributes/A", {"scale": 0}),
                                ("/telemetry/handling/B", {"mode": "eat"}), ("/telemetry/handling/B", {"colour": 1}),
-                               ("/telemetry/devices/W", {"name": "a\nb"}), ("/telemetry/handling/B", [1])):
+                               ("/telemetry/devices/W", {"name": "a\nb"}), ("/telemetry/handling/B", [1]),
+                               ("/telemetry/devices/W", {"name": 5}), ("/telemetry/handling/B", {"unit": 5})):
                 self.assertEqual(collector.request("PUT", path, json.dumps(body))[0], 400, (path, body))
             self.assertEqual(collector.request("PUT", "/telemetry/devices/W", "{" * 100)[0], 400)
 
