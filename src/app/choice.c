@@ -30,9 +30,13 @@ static tt_status load(tt_scene_choice *choice, const char *name, tt_scene **scen
   const tt_scene_options *options = choice->options;
   int count = options->setting_count;
   const char **settings = calloc((size_t)count + 1, sizeof *settings);
+  char web[sizeof choice->web];
   if (!settings) return tt_fail(error, TT_NOMEM, "out of memory");
+  pthread_mutex_lock(&choice->mutex);
+  memcpy(web, choice->web, sizeof web);
+  pthread_mutex_unlock(&choice->mutex);
   for (int i = 0; i < count; i++) settings[i] = options->settings[i];
-  settings[count] = choice->web;
+  settings[count] = web;
   tt_status status = tt_scene_load(name, settings, count + 1, scene, error);
   free(settings);
   return status;
@@ -68,17 +72,20 @@ tt_status tt_scene_choice_make(void *context, const char *name, tt_error *error)
   TT_TRY(load(choice, name, &scene, error));
   tt_scene_free(scene);
   pthread_mutex_lock(&choice->mutex);
-  if (choice->world) {
+  bool taken = choice->world;
+  if (taken) {
     snprintf(choice->name, sizeof choice->name, "%s", name);
     tt_world_interrupt(choice->world);
   }
   pthread_mutex_unlock(&choice->mutex);
-  return TT_OK;
+  return taken ? TT_OK : tt_fail(error, TT_FULL, "another scene is just beginning; try again");
 }
 
 tt_status tt_scene_choice_load(tt_scene_choice *choice, tt_scene **scene, tt_error *error) {
   char name[sizeof choice->name];
+  pthread_mutex_lock(&choice->mutex);
   memcpy(name, choice->name, sizeof name);
   choice->name[0] = 0;
+  pthread_mutex_unlock(&choice->mutex);
   return *name ? load(choice, name, scene, error) : TT_OK;
 }

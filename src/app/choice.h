@@ -22,8 +22,9 @@ void tt_scene_choice_init(tt_scene_choice *choice, const tt_scene_options *optio
 void tt_scene_choice_watch(tt_scene_choice *choice, tt_world *world);
 /** The pages are at "http://…". */
 void tt_scene_choice_stay_at(tt_scene_choice *choice, const char *address);
-/** Loads scene `name`, one of those in the data folders, to see that it can be run with this run's settings; if so, ends the world. Any thread;
- *  takes as long as loading. TT_NOT_FOUND, or why it can't be run. `context` is a tt_scene_choice. */
+/** Loads scene `name`, one of those in the data folders, to see that it can be run with this run's settings; if so, ends the
+ *  world. Any thread; takes as long as loading. TT_NOT_FOUND, or why it can't be run; TT_FULL between two worlds. `context`
+ *  is a tt_scene_choice. */
 tt_status tt_scene_choice_make(void *context, const char *name, tt_error *error);
 /** The scene that was chosen; `*scene` stays as it is when none was. */
 tt_status tt_scene_choice_load(tt_scene_choice *choice, tt_scene **scene, tt_error *error);
