@@ -104,7 +104,9 @@ static gboolean cut_late_connections(gpointer data) {
   g_hash_table_iter_init(&iterator, web->connections);
   while (g_hash_table_iter_next(&iterator, NULL, &value)) {
     tt_web_connection *connection = value;
-    if (!connection->deadline || connection->deadline > now) continue;
+    bool late = connection->deadline && connection->deadline <= now;
+    if (!late && !tt_web_frame_is_late(connection, now)) continue;
+    tt_web_unwatch_frames(connection);
     connection->deadline = 0;
     count(web, &web->stats.cut);
     // libsoup notices, and lets go of the connection itself.
@@ -120,6 +122,7 @@ static void on_connection_gone(gpointer data, GObject *object) {
   g_mutex_lock(&web->mutex);
   web->stats.connections--;
   g_mutex_unlock(&web->mutex);
+  tt_web_unwatch_frames(connection);
   g_hash_table_remove(web->connections, connection->socket);
 }
 
@@ -475,11 +478,12 @@ static void on_websocket(SoupServer *server, SoupServerMessage *message, const c
                          SoupWebsocketConnection *connection, gpointer data) {
   (void)server;
   tt_web *web = data;
-  tt_web_set_deadline(tt_web_connection_of(web, message), 0);
+  tt_web_connection *beneath = tt_web_connection_of(web, message);
+  tt_web_set_deadline(beneath, 0);
   const tt_web_socket_route *route = find_socket(web, path);
   if (!route) return;
   soup_websocket_connection_set_max_incoming_payload_size(connection, route->max_message);
-  soup_websocket_connection_set_keepalive_interval(connection, 20);
+  tt_web_watch_frames(beneath, connection);
   tt_web_request request = request_of(web, message, path);
   route->open(route->context, &request, connection);
 }

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Strangers at every face of `tether run`: who may bind, who may call, how many, how slowly, and what they may ask."""
+import contextlib
 import json
 import os
 import pathlib
 import re
+import select
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -119,6 +123,45 @@ class Faces(unittest.TestCase):
                 self.assertIn(link.recv(1000)[:1], (b"", b"H"))
                 link.close()
             wait_for(lambda: descriptors(tether) <= before + 1, "their descriptors are free")
+
+    def test_frames_that_never_end(self):
+        """Begun and left, or a byte now and then: cut after five seconds. Who only pings, or says nothing, stays."""
+        with Tether("run", SCENE, *QUIET) as tether:
+            web = tether.addresses["web"]
+            good, silent = (WebSocket(web, "/telemetry/in") for _ in range(2))
+            bad = {WebSocket(web, path).socket for path in ("/telemetry/in", "/live", "/telemetry/in")}
+            dripping = next(iter(bad))
+            start = time.monotonic()
+            for link in bad:
+                link.sendall(b"\x81\xe4" + bytes(4) + b"<MESS")  # of 100 bytes
+            good.send(b"", 9)
+            answers = []
+            listener = threading.Thread(target=lambda: answers.append(good.receive()), daemon=True)
+            listener.start()
+            while bad:
+                self.assertLess(time.monotonic() - start, 15, "they are not cut")
+                for link in select.select(list(bad), [], [], 0.2)[0]:
+                    if not self.reads(link):
+                        bad.remove(link)
+                        link.close()
+                if dripping in bad:
+                    with contextlib.suppress(OSError):
+                        dripping.send(b" ")
+            self.assertGreater(time.monotonic() - start, 4.5)
+            good.send("<no message/>")  # both are still heard
+            listener.join(10)
+            silent.send("<no message/>")
+            self.assertIn("refused", answers[0])
+            self.assertIn("refused", silent.receive())
+            good.close()
+            silent.close()
+
+    @staticmethod
+    def reads(link):
+        try:
+            return link.recv(1 << 20)
+        except ConnectionError:
+            return b""
 
     def test_more_than_the_cap_and_then_again_a_good_one(self):
         with Tether("run", SCENE, *QUIET, "--set", "web.max_connections=20", "--set", "telemetry.max_connections=20") as tether:
