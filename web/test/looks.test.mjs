@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {load} from './load.mjs';
 
-const {decodeTexture, layCube, layFlat} = await load('pages/world/looks.ts');
+const {decodeTexture, layCube, layFlat, Looks} = await load('pages/world/looks.ts');
 
 function texture(width, height, faces, size = 3 * width * height * faces) {
   const bytes = new Uint8Array(12 + size);
@@ -43,4 +43,12 @@ test('a cube texture is stretched over the shape unless it is uniform', () => {
   assert.deepEqual([...points.attributes.inside.array], [1, 0.5, -1]);
   layCube(points, {kind: 'box', size: [2, 1, 1]}, {uniform: true});
   assert.deepEqual([...points.attributes.inside.array], [2, 0.5, -1]);
+});
+
+test('shapes that glow in different colours are not drawn as one', () => {
+  const plain = {texture: -1, repeat: [1, 1], uniform: false, specular: 0, shininess: 0, emission: 0};
+  const looks = new Looks({materials: [plain, {...plain, emission: 1}], textures: []}, () => {});
+  const key = (material, rgba) => looks.keyOf({material, rgba});
+  assert.equal(key(0, [1, 0, 0, 1]), key(0, [0, 1, 0, 1]));
+  assert.notEqual(key(1, [1, 0, 0, 1]), key(1, [0, 1, 0, 1]));
 });

@@ -90,10 +90,10 @@ export class Looks {
     return this.model.textures[texture]?.cube ?? false;
   }
 
-  /** Shapes of one body whose keys are equal can be one mesh. */
+  /** Shapes of one body whose keys are equal can be one mesh. Colours stand at the vertices, but what glows has one. */
   keyOf(shape: Shape): string {
     const {texture, specular, shininess, emission} = this.materialOf(shape);
-    return [texture, specular, shininess, emission].join(' ');
+    return [texture, specular, shininess, emission, ...(emission > 0 ? shape.rgba : [])].join(' ');
   }
 
   make(shape: Shape, opacity: number): THREE.Material {
