@@ -7,6 +7,23 @@ import struct
 import time
 
 
+def poses(frame):
+    """(time, [pose of each body], phantoms [(id, gap s, gap m, [pose of each of its bodies])]) of a frame of poses."""
+    kind, flags, phantoms, _, at, _, bodies, contacts = struct.unpack_from("<BBHIdIHH", frame)
+    assert kind == 1
+    values = struct.unpack_from(f"<{7 * bodies}f", frame, 24)
+    offset = 24 + 28 * bodies + (28 * contacts if flags & 1 else 0)
+    racing = []
+    for _ in range(phantoms):
+        number, count, seconds, metres = struct.unpack_from("<HHff", frame, offset)
+        offset += 12
+        where = struct.unpack_from(f"<{7 * count}f", frame, offset)
+        offset += 28 * count
+        racing.append((number, seconds, metres, [where[7 * i:7 * i + 7] for i in range(count)]))
+    assert offset == len(frame), (offset, len(frame))
+    return at, [values[7 * i:7 * i + 7] for i in range(bodies)], racing
+
+
 class Page:
     """Connects, takes `hello` and `model`; acknowledges every frame it reads."""
 
@@ -58,6 +75,11 @@ class Page:
         mask = os.urandom(4)
         self.socket.sendall(b"\x81" + size + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload)))
 
+    def command(self, **values):
+        """Sets commands by their names, SI."""
+        ids = {command["name"]: i for i, command in enumerate(self.model["commands"])}
+        self.send(type="command", values=[[ids[name], value] for name, value in values.items()])
+
     def until(self, wanted, patience=20):
         """The next message for which `wanted` is true."""
         end = time.monotonic() + patience
@@ -70,6 +92,10 @@ class Page:
     def frame(self):
         """The next frame of poses."""
         return self.until(lambda message: isinstance(message, bytes) and message[0] == 1)
+
+    def told(self, kind, patience=20):
+        """The next text of this type."""
+        return self.until(lambda message: isinstance(message, dict) and message["type"] == kind, patience)
 
     def close(self):
         self.socket.close()

@@ -10,13 +10,14 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from live_page import Page  # noqa: E402
+from live_page import Page, poses  # noqa: E402
 from tether_process import ROOT, STATE, TETHER, Tether, wait_for  # noqa: E402
 
 
 FOLDER = pathlib.Path(STATE.name)
 RUNS = FOLDER / "tether" / "runs"
 WIRE = ("--set", "wires.float-udp.bind=127.0.0.1:0")
+DRIVE = {"left_track.torque": 8, "right_track.torque": 8}
 
 
 def tether(*arguments):
@@ -29,29 +30,6 @@ def run(*arguments):
     done = tether("run", "frc2011", "--pace", "fast", "--no-web", *WIRE, *arguments)
     assert done.returncode == 0, done.stderr
     return (set(RUNS.glob("*.wpilog")) - before).pop()
-
-
-def drive(page, torque):
-    """Sets both tracks' torque from the page."""
-    ids = {command["name"]: i for i, command in enumerate(page.model["commands"])}
-    page.send(type="command", values=[[ids["left_track.torque"], torque], [ids["right_track.torque"], torque]])
-
-
-def poses(frame):
-    """(time, {body index: pose}, phantoms [(id, gap s, gap m, [pose])]) of a pose frame."""
-    kind, flags, phantoms, _, time, _, bodies, contacts = struct.unpack_from("<BBHIdIHH", frame)
-    assert kind == 1
-    values = struct.unpack_from(f"<{7 * bodies}f", frame, 24)
-    offset = 24 + 28 * bodies + (28 * contacts if flags & 1 else 0)
-    racing = []
-    for _ in range(phantoms):
-        number, count, seconds, metres = struct.unpack_from("<HHff", frame, offset)
-        offset += 12
-        where = struct.unpack_from(f"<{7 * count}f", frame, offset)
-        offset += 28 * count
-        racing.append((number, seconds, metres, [where[7 * i:7 * i + 7] for i in range(count)]))
-    assert offset == len(frame), (offset, len(frame))
-    return time, [values[7 * i:7 * i + 7] for i in range(bodies)], racing
 
 
 class Snapshots(unittest.TestCase):
@@ -119,7 +97,7 @@ class Shown(unittest.TestCase):
     def setUpClass(cls):
         with Tether("run", "frc2011", "--set", "web.listen=127.0.0.1:0", *WIRE, "--set", "speed=4") as program:
             page = Page(program.addresses["web"])
-            drive(page, 8)
+            page.command(**DRIVE)
             start = poses(page.frame())[0]
             page.until(lambda message: isinstance(message, bytes) and message[0] == 1
                        and poses(message)[0] > start + 2.5)
@@ -156,7 +134,7 @@ class Shown(unittest.TestCase):
                 row = max(i for i, at in enumerate(plot["time"]) if at <= time + 1e-9)
                 self.assertAlmostEqual(bodies[root][0], plot["values"][0][row], places=5)
                 self.assertAlmostEqual(bodies[root][1], plot["values"][1][row], places=5)
-            drive(page, 8)  # nobody drives what happened long ago
+            page.command(**DRIVE)  # nobody drives what happened long ago
             page.send(type="control", action="resume")
             page.until(lambda message: isinstance(message, dict) and message["type"] == "event"
                        and "ends here" in message["text"])
