@@ -1,6 +1,8 @@
 /* keys.c: the schemas, assembled from core's own fields and each adapter's. */
 #include "config/keys.h"
 
+#include "core/model.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +53,7 @@ static const cyaml_schema_field_t scene_fields[] = {
                                tt_scene_keys, search_path, search_path_count, &tt_string_schema, 0,
                                64),
     CYAML_FIELD_SEQUENCE_COUNT("robots", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_scene_keys,
-                               robots, robots_count, &robot_entry, 0, 64),
+                               robots, robots_count, &robot_entry, 0, TT_MAX_ROBOTS),
 };
 
 static const cyaml_schema_field_t joint_fields[] = {

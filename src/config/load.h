@@ -24,8 +24,8 @@ typedef struct tt_loaded {
 typedef struct tt_scene_store {
   tt_scene scene;
   tt_pool pool;
-  tt_loaded
-      files[66]; /**< scene, arena, at most 64 robots; a robot's file is loaded for each robot */
+  /** Scene, arena, and a file for each robot, also where robots share one. */
+  tt_loaded files[2 + TT_MAX_ROBOTS];
   int file_count;
   tt_scene_keys *keys;
   bool *section_given;

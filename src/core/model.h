@@ -15,6 +15,7 @@
 
 #define TT_NO_ROBOT (-1) /**< belongs to the arena or to the world */
 #define TT_NO_PART (-1)  /**< belongs to the model or to core, not to a robot part */
+#define TT_MAX_ROBOTS 32 /**< in one world */
 
 /** A rigid body. */
 typedef struct tt_body {

@@ -12,7 +12,6 @@
 #define TT_MAX_MODEL_BYTES (16 << 20)
 #define TT_MAX_BODIES 5000
 #define TT_MAX_GEOMS 20000
-#define TT_MAX_ROBOTS 32
 #define TT_PATH_SIZE 4096
 
 /** Prefix of the names of the welds that grippers use; no model's own name begins so. */
