@@ -215,7 +215,6 @@ static void take_samples(cursor *from, tt_store_batch *batch) {
   }
 }
 
-/** Appends a frame to a batch. */
 static bool take_batch(cursor *from, tt_store_batch *batch) {
   take_names(from, batch->devices);
   take_names(from, batch->attributes);
@@ -226,6 +225,11 @@ static bool take_batch(cursor *from, tt_store_batch *batch) {
   const char *text = take_bytes(from, size);
   if (text) g_string_append_len(batch->text, text, size);
   return !from->bad && from->next == from->end;
+}
+
+bool tt_spool_decode(const uint8_t *bytes, size_t size, tt_store_batch *batch) {
+  cursor from = {bytes, bytes + size, false};
+  return take_batch(&from, batch);
 }
 
 static void digest(const guint8 *bytes, gsize size, uint8_t out[DIGEST_SIZE]) {
@@ -316,8 +320,8 @@ static tt_status take_frame(tt_spool *spool, uint64_t position, uint64_t *writer
   uint8_t *bytes = g_malloc(header.size + 1), wanted[DIGEST_SIZE];
   bool read = read_all(spool->file, bytes, header.size, position + sizeof header);
   digest(bytes, header.size, wanted);
-  cursor from = {bytes, bytes + header.size, false};
-  bool whole = read && !memcmp(wanted, header.digest, DIGEST_SIZE) && take_batch(&from, batch);
+  bool whole = read && !memcmp(wanted, header.digest, DIGEST_SIZE) &&
+               tt_spool_decode(bytes, header.size, batch);
   g_free(bytes);
   return !read ? fail(spool, "can't read", error) : whole ? TT_OK : TT_BAD_MESSAGE;
 }

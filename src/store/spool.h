@@ -16,6 +16,8 @@ tt_status tt_spool_append(tt_spool *spool, const tt_store_batch *batch, tt_error
 tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error);
 /** Drops what tt_spool_front() read; it comes back after a crash, until all are dropped. */
 void tt_spool_pop(tt_spool *spool);
+/** Appends what the bytes of a frame, without its header, say to a batch. False: they are no frame; a part may be there. */
+bool tt_spool_decode(const uint8_t *bytes, size_t size, tt_store_batch *batch);
 /** Bytes waiting. */
 uint64_t tt_spool_bytes(const tt_spool *spool);
 
