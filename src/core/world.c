@@ -10,10 +10,10 @@
 
 /* ---- journal, events, observers ---- */
 
-static void show_event(tt_world *world, const char *source, const char *text) {
+static void show_event(tt_world *world, uint64_t step, const char *source, const char *text) {
   for (int i = 0; i < world->observer_count; i++)
     if (world->observers[i]->event)
-      world->observers[i]->event(world->observers[i], world->step, source, text);
+      world->observers[i]->event(world->observers[i], step, source, text);
 }
 
 /* A sink takes no more: said once, loudly, wherever people look. */
@@ -23,7 +23,7 @@ static void lose_proof(tt_world *world) {
   world->unverifiable = true;
   snprintf(text, sizeof text, "not kept any more: this run can't be verified from step %llu on",
            (unsigned long long)world->step);
-  show_event(world, "journal", text);
+  show_event(world, world->step, "journal", text);
   tt_log_error("journal: %s", text);
 }
 
@@ -39,7 +39,7 @@ void tt_world_event_va(tt_world *world, const char *source, const char *format, 
   char text[256];
   vsnprintf(text, sizeof text, format, arguments);
   tt_world_journal(world, &(tt_entry){.kind = TT_ENTRY_EVENT, .source = source, .text = text});
-  show_event(world, source, text);
+  show_event(world, world->step, source, text);
   tt_log_info("%s: %s", source, text);
 }
 
@@ -162,6 +162,24 @@ static void reset_parts(tt_world *world, int robot) {
   }
 }
 
+/* A kept run goes on from a step: what happened from there on is yet to be told. */
+static void seek_event(tt_world *world, uint64_t step) {
+  const tt_player *player = world->player;
+  world->next_kept = 0;
+  while (world->next_kept < player->event_count && player->events[world->next_kept].step < step)
+    world->next_kept++;
+}
+
+/* Tells what happened in a kept run up to the step that is shown. */
+static void show_kept_events(tt_world *world) {
+  const tt_player *player = world->player;
+  for (; world->next_kept < player->event_count; world->next_kept++) {
+    const tt_kept_event *event = &player->events[world->next_kept];
+    if (event->step > world->total_steps) return;
+    show_event(world, event->step, event->source, event->text);
+  }
+}
+
 void tt_world_seek(tt_world *world, double time) {
   if (!world->player || !(time >= 0)) return;
   double wanted = time / tt_model_timestep(world->model) + 1e-6;
@@ -169,6 +187,7 @@ void tt_world_seek(tt_world *world, double time) {
   uint64_t step = wanted < (double)last ? (uint64_t)wanted : last;
   world->step = world->total_steps = step - step % world->spec.io_steps;
   world->epoch++; /* for those who watch: what follows does not go on from before */
+  seek_event(world, world->step);
   tt_world_sense(world);
   send_to(world, TT_NO_ROBOT);
   publish(world);
@@ -347,6 +366,14 @@ tt_status tt_world_apply_entry(tt_world *world, const tt_entry *entry) {
   return TT_OK;
 }
 
+/* A kept run: tells what was told at this time, and pauses at the end. */
+static void follow_player(tt_world *world) {
+  show_kept_events(world);
+  if (world->total_steps < world->player->steps || world->paused) return;
+  world->paused = true;
+  tt_world_event(world, "world", "the kept run ends here");
+}
+
 tt_status tt_world_tick(tt_world *world, tt_error *error) {
   tt_error reason = {.text = ""};
   receive(world);
@@ -362,10 +389,7 @@ tt_status tt_world_tick(tt_world *world, tt_error *error) {
   tt_world_sense(world);
   send_to(world, TT_NO_ROBOT);
   publish(world);
-  if (world->player && world->total_steps >= world->player->steps && !world->paused) {
-    world->paused = true;
-    tt_world_event(world, "world", "the kept run ends here");
-  }
+  if (world->player) follow_player(world);
   return TT_OK;
 }
 

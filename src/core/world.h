@@ -106,11 +106,18 @@ tt_status tt_world_apply_entry(tt_world *world, const tt_entry *entry);
 uint64_t tt_world_step(const tt_world *world);
 
 /* --- a world that shows a kept run instead of computing one --- */
+/** What people were told once, when `step` steps had been made since the run began. */
+typedef struct tt_kept_event {
+  uint64_t step;
+  const char *source, *text;
+} tt_kept_event;
 /** Where its views come from. */
 typedef struct tt_player {
   /** Fills `view` with what was `step` steps after the run began. World's thread. */
   void (*show)(struct tt_player *player, uint64_t step, tt_view *view);
-  uint64_t steps; /**< of the run; at its end the world pauses */
+  uint64_t steps;              /**< of the run; at its end the world pauses */
+  const tt_kept_event *events; /**< [event_count] by step; observers hear each at its time */
+  size_t event_count;
 } tt_player;
 /** Before the first tick; `player` must outlive the world. No step is made, no command taken; a reset goes back to the
  *  beginning, and simulated time counts through the resets of the run. */

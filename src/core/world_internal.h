@@ -74,6 +74,7 @@ struct tt_world {
   bool unverifiable;
   tt_feed *feed;     /* recorded inputs, or NULL */
   tt_player *player; /* a kept run that is shown, or NULL */
+  size_t next_kept;  /* the first of the player's events that nobody heard yet */
 
   tt_pacer pacer;
   tt_queue *mail;

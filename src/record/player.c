@@ -1,5 +1,7 @@
 #include "record/player.h"
 
+#include "record/summary.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,8 @@ struct tt_run_player {
   tt_run_cursor cursor;
   track *tracks;
   int track_count;
+  tt_kept_event *events;
+  char **texts; /* [event_count] of the events */
 };
 
 /* Where a view holds a signal; NULL for those that follow from others or from the clock. */
@@ -77,6 +81,42 @@ static tt_status find_tracks(tt_run_player *player, const tt_world *world, tt_er
                              : tt_fail(error, TT_INVALID, "the log keeps none of its signals");
 }
 
+/* "SOURCE\0TEXT\0", the caller's; NULL when out of memory. */
+static char *copy_texts(const tt_run_event *event) {
+  char *made = calloc((size_t)event->source_size + (size_t)event->text_size + 2, 1);
+  if (!made) return NULL;
+  memcpy(made, event->source, (size_t)event->source_size);
+  memcpy(made + event->source_size + 1, event->text, (size_t)event->text_size);
+  return made;
+}
+
+/* The journal wrote them in order of time. */
+static tt_status read_events(tt_run_player *player, tt_error *error) {
+  tt_run_cursor *cursor = &player->cursor;
+  uint32_t count, id = tt_run_log_find(cursor->log, "/events");
+  double timestep = tt_model_timestep(player->model);
+  tt_wpilog_record record;
+  if (!id) return TT_OK;
+  size_t most = tt_run_log_entries(cursor->log, &count)[id].records;
+  size_t *read = &player->player.event_count;
+  player->events = calloc(most + 1, sizeof *player->events);
+  player->texts = calloc(most + 1, sizeof *player->texts);
+  if (!player->events || !player->texts) return tt_fail(error, TT_NOMEM, "out of memory");
+  player->player.events = player->events;
+  while (*read < most && tt_run_cursor_next(cursor, &record) == TT_OK) {
+    if (record.entry != id) continue;
+    tt_run_event event = tt_run_read_event(&record);
+    char *texts = copy_texts(&event);
+    if (!texts) return tt_fail(error, TT_NOMEM, "out of memory");
+    player->texts[*read] = texts;
+    player->events[(*read)++] = (tt_kept_event){.step = (uint64_t)(event.time / timestep + 0.5),
+                                                .source = texts,
+                                                .text = texts + event.source_size + 1};
+  }
+  tt_run_cursor_rewind(cursor);
+  return TT_OK;
+}
+
 tt_status tt_run_player_open(const tt_run_log *log, tt_world *world, tt_run_player **made,
                              tt_error *error) {
   *made = NULL;
@@ -89,6 +129,7 @@ tt_status tt_run_player_open(const tt_run_log *log, tt_world *world, tt_run_play
   tt_status status = tt_run_cursor_open(&player->cursor, log)
                          ? find_tracks(player, world, error)
                          : tt_fail(error, TT_NOMEM, "out of memory");
+  if (status == TT_OK) status = read_events(player, error);
   if (status != TT_OK) {
     tt_run_player_close(player);
     return status;
@@ -102,5 +143,8 @@ void tt_run_player_close(tt_run_player *player) {
   if (!player) return;
   tt_run_cursor_close(&player->cursor);
   free(player->tracks);
+  free(player->events);
+  for (size_t i = 0; i < player->player.event_count; i++) free(player->texts[i]);
+  free(player->texts);
   free(player);
 }

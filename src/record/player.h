@@ -8,7 +8,8 @@
 typedef struct tt_run_player tt_run_player;
 
 /** Plays `log`, which must outlive it, in `world` (of the same scene): becomes the world's player. Signals are found by
- *  name; one that the log lacks stays as it was. Contacts and forces between bodies are not kept, so there are none. */
+ *  name; one that the log lacks stays as it was. Contacts and forces between bodies are not kept, so there are none. What people were
+ *  told during the run, observers hear again at its time. */
 tt_status tt_run_player_open(const tt_run_log *log, tt_world *world, tt_run_player **player,
                              tt_error *error);
 /** After the world is freed. NULL-safe. */

@@ -162,11 +162,18 @@ GString *tt_live_message(const tt_live *live, const tt_tapped *tapped) {
   return finish(made);
 }
 
+/* A text that was cut, or is of a kept run, need not be UTF-8; a page takes nothing else. */
+static void add_valid_text(struct json_object *to, const char *key, const char *text) {
+  char *valid = g_utf8_make_valid(text, -1);
+  tt_json_add_text(to, key, valid);
+  g_free(valid);
+}
+
 GString *tt_live_event_text(const tt_live_event *event) {
   struct json_object *made = message("event");
   tt_json_add_int(made, "step", (int64_t)event->step);
-  tt_json_add_text(made, "source", event->source);
-  tt_json_add_text(made, "text", event->text);
+  add_valid_text(made, "source", event->source);
+  add_valid_text(made, "text", event->text);
   return finish(made);
 }
 

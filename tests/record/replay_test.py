@@ -3,6 +3,7 @@
 import http.client
 import json
 import pathlib
+import socket
 import struct
 import subprocess
 import sys
@@ -141,6 +142,52 @@ class Shown(unittest.TestCase):
             page.close()
             self.assertEqual(program.stop(), 0, program.text())
 
+    def test_what_people_were_told_they_are_told_again_at_its_time(self):
+        log = RUNS / "eventful.wpilog"
+        with Tether("run", "frc2011", "--set", "web.listen=127.0.0.1:0", *WIRE, "--set", "wires.float-udp.watchdog=0.1 s",
+                    "--record", log) as program:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
+                peer.sendto(struct.pack("<6f", *[0] * 6), program.address("float-udp"))
+            program.wait_line("watchdog: silent")
+            page = Page(program.addresses["web"])
+            page.send(type="trial", action="start", driver="Zoë")
+            page.send(type="control", action="reset", robot=-1)
+            page.until(lambda message: isinstance(message, dict) and message.get("text") == "reset")
+            page.close()
+            self.assertEqual(program.stop(), 0, program.text())
+        kept = [json.loads(line) for line in tether("export", log, "--format", "jsonl").stdout.splitlines()]
+        kept = [(event["time"], event["value"]) for event in kept if event["name"] == "/events"]
+        for part in ("watchdog: silent", "trial: ", "Zoë", "world: reset"):
+            self.assertIn(part, " ".join(text for _, text in kept))
+        with Tether("replay", log, "--set", "web.listen=127.0.0.1:0") as program:
+            page = Page(program.addresses["web"])
+            page.send(type="control", action="pause")
+            page.until(lambda message: isinstance(message, dict) and message["type"] == "status" and message["paused"])
+            page.send(type="control", action="seek", value=0)
+            page.until(lambda message: isinstance(message, bytes) and poses(message)[0] == 0)
+            page.send(type="control", action="resume")
+            page.until(lambda message: isinstance(message, dict) and message.get("text") == "resumed")
+            shown, told = 0, []
+            while not told or "ends here" not in told[-1][1]:
+                message = page.receive()
+                if isinstance(message, bytes):
+                    shown = poses(message)[0]
+                elif message["type"] == "event":
+                    at = message["step"] * page.hello["timestep"]
+                    self.assertLess(shown, at + 0.03, message)  # not after what came later: a tick and a frame
+                    told.append((at, f"{message['source']}: {message['text']}"))
+            self.assertEqual([text for _, text in told[:-1]], [text for _, text in kept])
+            for (at, _), (wanted, _) in zip(told, kept):
+                self.assertAlmostEqual(at, wanted, places=5)
+            # Whoever goes past them does not hear them.
+            last = max(time for time, _ in kept)
+            first = next(i for i, (time, _) in enumerate(kept) if time == last)
+            page.send(type="control", action="seek", value=last)
+            page.send(type="control", action="step", value=1)
+            self.assertEqual(page.told("event")["text"], kept[first][1].split(": ", 1)[1])
+            page.close()
+            self.assertEqual(program.stop(), 0, program.text())
+
     def test_a_phantom_races(self):
         with Tether("run", "frc2011", "--set", "web.listen=127.0.0.1:0", *WIRE) as program:
             page = Page(program.addresses["web"])
@@ -177,7 +224,6 @@ class Shown(unittest.TestCase):
             self.assertEqual(program.stop(), 0, program.text())
 
     def test_replay_onto_a_wire(self):
-        import socket
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
             peer.bind(("127.0.0.1", 0))
             peer.settimeout(20)
