@@ -28,12 +28,16 @@ class Proxy(threading.Thread):
 
 
 class UdpProxy(Proxy):
-    """Between one controller and a wire. Probabilities, each of a datagram towards the wire: `loss`, `duplicate`,
+    """Between one controller and a wire. Probabilities, each of a datagram towards the wire: `loss`, `burst` (it and the
+    next BURST - 1 are lost), `duplicate`,
     `reorder` (held until the next has passed), `truncate`, `swap` (bytes of each float32 reversed), `replay` (one of
     those that passed before comes once more)."""
 
-    def __init__(self, target, seed=1, loss=0, duplicate=0, reorder=0, truncate=0, swap=0, replay=0):
+    BURST = 20
+
+    def __init__(self, target, seed=1, loss=0, burst=0, duplicate=0, reorder=0, truncate=0, swap=0, replay=0):
         super().__init__(target, seed)
+        self.burst, self.losing, self.lost = burst, 0, 0
         self.rates = {"loss": loss, "truncate": truncate, "swap": swap}
         self.duplicate, self.reorder, self.replay = duplicate, reorder, replay
         self.near = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -45,8 +49,16 @@ class UdpProxy(Proxy):
         self.held = None
         self.passed = []
 
+    def loses(self):
+        if not self.losing and self.happens(self.burst):
+            self.losing = self.BURST
+        in_burst = self.losing > 0
+        self.losing -= in_burst
+        return in_burst or self.happens(self.rates["loss"])
+
     def forward(self, data):
-        if self.happens(self.rates["loss"]):
+        if self.loses():
+            self.lost += 1
             return
         if self.happens(self.rates["truncate"]):
             data = data[:self.dice.randrange(len(data))]

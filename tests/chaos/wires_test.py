@@ -4,6 +4,7 @@ import csv
 import io
 import os
 import pathlib
+import re
 import signal
 import socket
 import struct
@@ -14,8 +15,11 @@ import time
 import unittest
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "wires")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "wires"), str(HERE.parent / "telemetry")]
+import ezphysics_test as ezphysics  # noqa: E402
+import harness as telemetry  # noqa: E402
 import lockstep_test as lockstep  # noqa: E402
+import sharp_test as sharp  # noqa: E402
 from proxy import TcpProxy, UdpProxy  # noqa: E402
 from tether_process import TETHER, Tether  # noqa: E402
 
@@ -67,6 +71,14 @@ class Udp(unittest.TestCase):
         self.assertEqual(applied, sorted(set(applied)))
         self.assertNotIn("silent", text)
 
+    def test_bursts_of_loss_trip_no_watchdog(self):
+        """A fifth of a second at a time: held over, and what comes after is heard."""
+        applied, text = self.drive_through(burst=0.03)
+        self.assertEqual(applied, sorted(set(applied)))
+        gaps = [late - early for early, late in zip(applied, applied[1:])]
+        self.assertGreater(max(gaps), UdpProxy.BURST // 2, gaps)
+        self.assertNotIn("silent", text)
+
     def test_truncated_and_swapped_messages_are_dropped_whole(self):
         applied, text = self.drive_through(truncate=0.3, swap=0.3)
         self.assertEqual(applied, sorted(set(applied)))
@@ -109,6 +121,104 @@ class Udp(unittest.TestCase):
                 stranger.setblocking(False)
                 self.assertRaises(BlockingIOError, stranger.recv, 2048)
                 tether.wait_line("drives")
+
+
+class SharpJson(unittest.TestCase):
+    def test_a_bad_line_brings_only_what_was_sent_and_the_last_counts(self):
+        """It has no stamp: what is late is applied late, but nothing is made up, and the end is the last one's."""
+        sent = [n * 3 for n in range(1, 151)]
+        with tempfile.TemporaryDirectory() as folder, sharp.Udp().socket as core:
+            run, peer = f"{folder}/run.wpilog", "127.0.0.1:%d" % core.getsockname()[1]
+            with Tether("run", "sharp", "--no-web", "--set", "wires.sharp-json.bind=127.0.0.1:0", "--set",
+                        f"wires.sharp-json.peer={peer}", "--record", run) as tether:
+                with UdpProxy(tether.address("sharp-json"), loss=0.1, burst=0.02, duplicate=0.2, reorder=0.2,
+                              truncate=0.2) as proxy, udp(proxy.address) as link:
+                    for left in sent:
+                        link.send(sharp.command(left=left))
+                        time.sleep(0.005)
+                with udp(tether.address("sharp-json")) as link:
+                    for _ in range(3):
+                        link.send(sharp.command(left=-77))
+                        time.sleep(0.03)
+                self.assertEqual(tether.stop(), 0)
+                self.assertIn("malformed", tether.text())
+            applied = [value for value, in exported(run, "command:left_drive.duty")]
+            verified = subprocess.run([TETHER, "verify", run], capture_output=True, text=True, check=False)
+            self.assertEqual(verified.returncode, 0, verified.stderr)
+        whole = {round(value * 512) for value in applied}
+        self.assertLessEqual(whole, {0, -77, *sent})
+        self.assertGreater(len(whole), 20)
+        self.assertEqual(round(applied[-1] * 512), -77)
+
+
+class Ezphysics(unittest.TestCase):
+    """The bench of the wire's own tests, behind a proxy."""
+
+    def setUp(self):
+        bench = ezphysics.Ezphysics()
+        bench.setUp()
+        self.addCleanup(bench.doCleanups)
+        self.tether = bench.start()
+
+    def drive(self, address):
+        """The bytes of eleven states, their step numbers counted from the first."""
+        with socket.create_connection(address) as link:
+            peer = ezphysics.Peer(link)
+            states = [peer.state()]
+            states += [peer.turn((ezphysics.RESET, 0, b""))]
+            states += [peer.turn(ezphysics.motor(1, 1.0, 50), ezphysics.force(2, 0.5)) for _ in range(10)]
+            return [state.data for state in states[1:]]
+
+    def test_one_byte_at_a_time_both_ways(self):
+        reference = self.drive(self.tether.address("ezphysics"))
+        with TcpProxy(self.tether.address("ezphysics"), most=1) as proxy:
+            self.assertEqual(self.drive(proxy.address), reference)
+
+    def test_torn_away_in_the_middle_of_a_message(self):
+        reference = self.drive(self.tether.address("ezphysics"))
+        for cut in 3, 9, 30, 60:
+            with TcpProxy(self.tether.address("ezphysics"), cut_after=cut) as proxy:
+                self.assertRaises((EOFError, OSError), self.drive, proxy.address)
+        self.assertEqual(self.drive(self.tether.address("ezphysics")), reference)
+
+
+class Telemetry(unittest.TestCase):
+    """Fifty messages of one device; what is acknowledged is in the table, once, and nothing else is."""
+
+    def send(self, address, count=50):
+        """The numbers that were acknowledged."""
+        known = b""
+        with socket.create_connection(address, timeout=20) as link:
+            try:
+                link.sendall("".join(telemetry.message("G", 1000 + n, [("S", 0, {"d": {"n": n}})], True)
+                                     for n in range(count)).encode())
+                while known.count(b"/>") < count:
+                    known += link.recv(65536) or self.fail("closed")
+            except (OSError, self.failureException):
+                pass
+        return [int(time) - 1000 for time in re.findall(rb'time="(\d+)"/>', known)]
+
+    def through(self, **harm):
+        """What was acknowledged through the proxy, and what the table has."""
+        stores = telemetry.Stores()
+        self.addCleanup(stores.close)
+        with telemetry.Collector(stores.url("sqlite")) as collector:
+            with TcpProxy(collector.address, **harm) as proxy:
+                known = self.send(proxy.address)
+            self.assertEqual(self.send(collector.address, 1), [0])  # the next one is served, and the table is up to date
+            return known, [record[2] for record in collector.table("device=G")["records"]]
+
+    def test_one_byte_at_a_time_both_ways(self):
+        known, table = self.through(most=1)
+        self.assertEqual(known, list(range(50)))
+        self.assertEqual(sorted(set(table)), known)
+
+    def test_torn_away_in_the_middle_of_a_message(self):
+        size = len(telemetry.message("G", 1000, [("S", 0, {"d": {"n": 0}})], True))
+        known, table = self.through(cut_after=10 * size + size // 2)
+        self.assertEqual(sorted(set(table)), list(range(len(set(table)))))
+        self.assertLessEqual(set(known), set(table))
+        self.assertLess(max(table), 11)
 
 
 class Lockstep(unittest.TestCase):
