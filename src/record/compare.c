@@ -125,7 +125,10 @@ static tt_status walk(comparison *of, tt_error *error) {
   tt_run_cursor_close(&kept.cursor);
   tt_run_cursor_close(&other.cursor);
   if (!opened) return tt_fail(error, TT_NOMEM, "out of memory");
-  return compared ? TT_OK : tt_fail(error, TT_DIFFERS, "the runs have no sample at the same time");
+  return compared ? TT_OK
+                  : tt_fail(error, TT_DIFFERS,
+                            "the runs have no sample at the same time: record both with the same "
+                            "record.period and timestep");
 }
 
 tt_status tt_compare_runs(const tt_run_log *kept, const tt_run_log *other,

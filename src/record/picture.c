@@ -195,12 +195,13 @@ static const char *color_of(const tt_run_robot *robot, int index) {
   return colors[index % 6];
 }
 
+/* What XML forbids in a text becomes a question mark. */
 static void put_text(tt_export_buffer *out, const char *text) {
   for (; *text; text++) {
     if (*text == '<' || *text == '&')
       tt_export_text(out, "&#%d;", *text);
     else
-      tt_export_put(out, text, 1);
+      tt_export_put(out, (unsigned char)*text < 0x20 ? "?" : text, 1);
   }
 }
 

@@ -18,6 +18,7 @@ typedef struct robot {
   tt_signal *signals;
   tt_direct_value *values; /**< count signals, then the texts of the run's log */
   int count;
+  bool referred; /**< the store has the texts of this epoch */
 } robot;
 
 struct tt_simulated {
@@ -57,7 +58,7 @@ static char *identifier_of(const char *name, const char *robot_name, bool comman
   return g_string_free(identifier, FALSE);
 }
 
-/** The texts of the first sample of an epoch. */
+/** The texts of the first sample of an epoch that is stored. */
 static tt_status prepare_references(tt_simulated *simulated, robot *prepared) {
   static const char *const identifiers[REFERENCES] = {"Run.log.id", "Run.log.file"};
   if (!simulated->references[0]) return TT_OK;
@@ -102,6 +103,7 @@ static void begin_epoch(tt_simulated *simulated, const tt_view *view, int64_t ti
   simulated->last_stored = INT64_MIN;
   for (int i = 0; i < simulated->robot_count; i++) {
     robot *known = &simulated->robots[i];
+    known->referred = !simulated->references[0];
     known->epoch =
         tt_collector_begin_epoch(simulated->collector, known->device, time, simulated->offset);
   }
@@ -109,9 +111,8 @@ static void begin_epoch(tt_simulated *simulated, const tt_view *view, int64_t ti
 
 static void take_view(tt_simulated *simulated, const tt_view *view) {
   int64_t time = llround(view->time * 1e6);
-  bool first = !simulated->begun || view->epoch != simulated->world_epoch;
-  if (first) begin_epoch(simulated, view, time);
-  int references = first && simulated->references[0] ? REFERENCES : 0;
+  if (!simulated->begun || view->epoch != simulated->world_epoch)
+    begin_epoch(simulated, view, time);
   bool store =
       simulated->last_stored == INT64_MIN || time - simulated->last_stored >= simulated->interval;
   if (store) simulated->last_stored = time;
@@ -119,8 +120,10 @@ static void take_view(tt_simulated *simulated, const tt_view *view) {
     robot *known = &simulated->robots[i];
     for (int s = 0; s < known->count; s++)
       known->values[s].number = tt_signal_read(&known->signals[s], view);
-    tt_collector_record(simulated->collector, known->device, known->epoch, time, simulated->offset,
-                        known->values, known->count + references, store);
+    int count = known->count + (store && !known->referred ? REFERENCES : 0);
+    tt_status stored = tt_collector_record(simulated->collector, known->device, known->epoch, time,
+                                           simulated->offset, known->values, count, store);
+    if (store && stored == TT_OK) known->referred = true;
   }
 }
 
