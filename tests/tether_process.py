@@ -30,10 +30,10 @@ class Tether:
     """One running `tether COMMAND …`. Standard error is collected in `lines`; `addresses` holds what it said in its
     ready line. Use it in a with statement; the process is gone afterwards."""
 
-    def __init__(self, *arguments, ready=True):
+    def __init__(self, *arguments, ready=True, program=TETHER):
         self.lines = []
         self.addresses = {}
-        self.process = subprocess.Popen([TETHER, *map(str, arguments)], stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([program, *map(str, arguments)], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
