@@ -125,14 +125,6 @@ class Vehicle(Case):
         self.assertEqual(len(core.data), STATE_SIZE)
         self.assertEqual(core.sender, address)
 
-    def test_one_state_a_period_never_a_burst(self):
-        _, core, _ = self.start()
-        core.receive()
-        started = time.monotonic()
-        for _ in range(100):
-            core.receive()
-        self.assertAlmostEqual(time.monotonic() - started, 1.0, delta=0.3)
-
     def test_it_drives_forward_gradually_and_brakes(self):
         _, core, address = self.start()
         self.drive(core, address, 5)
@@ -232,10 +224,6 @@ class Core(Case):
         self.assertEqual(vehicle.sender, core.address("vehicle"))
         self.assertEqual(stick.receive(), b"{}")
         self.assertEqual(stick.sender, core.address("joystick"))
-        started = time.monotonic()
-        for _ in range(100):
-            vehicle.receive()
-        self.assertAlmostEqual(time.monotonic() - started, 1.0, delta=0.3)
 
     def test_arcade_and_tank(self):
         core, stick, vehicle = self.start()
@@ -263,14 +251,6 @@ class Core(Case):
             vehicle.send(state(elevator=int(lift)), core.address("vehicle"))
         self.assertGreater(held, 300)
         self.assertAlmostEqual(lift, held, delta=6)
-
-    def test_a_silent_joystick_stops_it(self):
-        core, stick, vehicle = self.start()
-        self.assertEqual(self.settled(core, stick, vehicle, joystick(left=(0, 512)))[:2], (512, 512))
-        silent_since = time.monotonic()
-        wait_for(lambda: self.commanded(vehicle)[:2] == (0, 0), "the stop")
-        self.assertAlmostEqual(time.monotonic() - silent_since, 0.5, delta=0.15)
-        core.wait_line("joystick silent: everything stops")
 
     def test_it_outlives_any_bad_datagram(self):
         core, stick, vehicle = self.start()
@@ -318,26 +298,6 @@ class Joystick(Case):
         wait_for(lambda: core.receive() == joystick())  # at the end it lets go
         self.assertEqual(stick.wait_exit(), 0)
 
-    def test_the_sign_follows_the_heartbeats(self):
-        core = self.udp()
-        stick = self.start(core, "0 a 1\n60 repeat\n")
-        stick.wait_line("joystick: disconnected")
-
-        def last():
-            return [line for line in stick.lines if "connected" in line][-1]
-        found = time.monotonic()
-        while "disconnected" in last():
-            core.send(b"{}", stick.address("core"))
-            time.sleep(0.01)
-        found = time.monotonic() - found
-        lost = time.monotonic()
-        wait_for(lambda: "disconnected" in last())
-        lost = time.monotonic() - lost
-        print(f"heartbeat: found shows after {found * 1e3:.0f} ms, lost after {lost * 1e3:.0f} ms", file=sys.stderr)
-        self.assertLess(found, 0.2)
-        self.assertLess(lost, 0.2)
-        self.assertEqual(stick.stop(), 0)
-
     def test_a_bad_script_is_refused_with_its_line(self):
         stick = Tether("joystick", "--script", self.script("0 a 1\n1 wheel 3\n"), ready=False)
         self.addCleanup(stick.__exit__)
@@ -374,6 +334,55 @@ class Terminal(Case):
                 shown += os.read(screen, 65536)
         except OSError:
             pass
+
+
+class InTime(Case):
+    """What is judged by the clock; nothing else runs meanwhile."""
+    commanded, settled, script = Core.commanded, Core.settled, Joystick.script
+
+    def test_a_vehicle_sends_one_state_a_period_never_a_burst(self):
+        _, core, _ = Vehicle.start(self)
+        core.receive()
+        started = time.monotonic()
+        for _ in range(100):
+            core.receive()
+        self.assertAlmostEqual(time.monotonic() - started, 1.0, delta=0.3)
+
+    def test_a_core_sends_one_command_a_period(self):
+        _, _, vehicle = Core.start(self)
+        vehicle.receive()
+        started = time.monotonic()
+        for _ in range(100):
+            vehicle.receive()
+        self.assertAlmostEqual(time.monotonic() - started, 1.0, delta=0.3)
+
+    def test_a_silent_joystick_stops_it(self):
+        core, stick, vehicle = Core.start(self)
+        self.assertEqual(self.settled(core, stick, vehicle, joystick(left=(0, 512)))[:2], (512, 512))
+        silent_since = time.monotonic()
+        wait_for(lambda: self.commanded(vehicle)[:2] == (0, 0), "the stop")
+        self.assertAlmostEqual(time.monotonic() - silent_since, 0.5, delta=0.15)
+        core.wait_line("joystick silent: everything stops")
+
+    def test_the_sign_follows_the_heartbeats(self):
+        core = self.udp()
+        stick = Joystick.start(self, core, "0 a 1\n60 repeat\n")
+        stick.wait_line("joystick: disconnected")
+
+        def last():
+            return [line for line in stick.lines if "connected" in line][-1]
+        found = time.monotonic()
+        while "disconnected" in last():
+            core.send(b"{}", stick.address("core"))
+            time.sleep(0.01)
+        found = time.monotonic() - found
+        lost = time.monotonic()
+        wait_for(lambda: "disconnected" in last())
+        lost = time.monotonic() - lost
+        print(f"heartbeat: found shows after {found * 1e3:.0f} ms, lost after {lost * 1e3:.0f} ms", file=sys.stderr)
+        self.assertLess(found, 0.2)
+        self.assertLess(lost, 0.2)
+        self.assertEqual(stick.stop(), 0)
 
 
 class Chain(Case):
