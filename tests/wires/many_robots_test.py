@@ -4,6 +4,7 @@ lock-step side by side."""
 import pathlib
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -13,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from ezphysics_test import Peer  # noqa: E402
 from sharp_test import STATE, Case, command  # noqa: E402
+from tether_process import TETHER  # noqa: E402
 
 SCENE = """timestep: 1/1000 s
 io_period: 10 ms
@@ -87,6 +89,16 @@ class ManyRobots(Case):
         self.one.drain()
         self.assertGreater(self.lift(self.one), risen - 20)
         self.assertGreater(peer.state().step, before - 1)
+
+
+class TwelveRobots(unittest.TestCase):
+    def test_they_fit_into_what_loading_may_take(self):
+        robots = [f"  - {{robot: frc2011, name: r{i}, x: {1.8 + 6 * (i % 2)} m, y: {1.2 + 1.1 * (i // 2)} m}}" for i in range(12)]
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as scene:
+            scene.write("arena: frc2011\ntimestep: 1/3000 s\nrobots:\n" + "\n".join(robots) + "\n")
+            scene.flush()
+            done = subprocess.run([TETHER, "check", scene.name], capture_output=True, text=True, timeout=100)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":
