@@ -112,20 +112,12 @@ static tt_status load_wire(tt_scene_store *store, unsigned index, tt_scene_wire 
   return load_period(store, common, wire);
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-  while (b) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /** The scene's interval, and that of every wire, which is a multiple of it. */
 static tt_status settle_periods(tt_scene_store *store, tt_scene_wire *wires) {
   tt_scene *scene = &store->scene;
   for (int i = 0; i < scene->wire_count; i++)
-    scene->io_steps = common_divisor(scene->io_steps, wires[i].period_steps);
+    scene->io_steps = (uint64_t)tt_greatest_common_divisor((int64_t)scene->io_steps,
+                                                           (int64_t)wires[i].period_steps);
   if (store->keys->io_period) {
     const char *where;
     PRINT(store, where, "%s: io_period", scene->path);

@@ -7,7 +7,7 @@
 
 #define LIMIT INT64_C(1000000000000)
 
-static int64_t greatest_common_divisor(int64_t a, int64_t b) {
+int64_t tt_greatest_common_divisor(int64_t a, int64_t b) {
   while (b) {
     int64_t rest = a % b;
     a = b;
@@ -18,12 +18,12 @@ static int64_t greatest_common_divisor(int64_t a, int64_t b) {
 
 /** value × num / den, in lowest terms; false beyond the limit. */
 static bool scale(tt_rational *value, int64_t num, int64_t den) {
-  int64_t own = greatest_common_divisor(num, den);
+  int64_t own = tt_greatest_common_divisor(num, den);
   if (!own) return false;
   num /= own;
   den /= own;
-  int64_t across = greatest_common_divisor(value->num, den),
-          other = greatest_common_divisor(num, value->den);
+  int64_t across = tt_greatest_common_divisor(value->num, den),
+          other = tt_greatest_common_divisor(num, value->den);
   if (!across || !other) return false;
   int64_t top, bottom;
   if (__builtin_mul_overflow(value->num / across, num / other, &top)) return false;

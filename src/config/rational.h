@@ -17,4 +17,7 @@ bool tt_rational_parse(const char *text, tt_rational *value);
 /** How many `step`s make up `time`; 0 when that is no whole number. */
 uint64_t tt_rational_steps(tt_rational time, tt_rational step);
 
+/** Of two numbers that are not negative; 0 takes no part. */
+int64_t tt_greatest_common_divisor(int64_t a, int64_t b);
+
 #endif
