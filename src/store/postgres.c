@@ -200,8 +200,11 @@ static void postgres_hurry(tt_store *base) { g_atomic_int_set(&((tt_postgres *)b
 static tt_status postgres_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {
   tt_postgres *store = (tt_postgres *)base;
   store->loader = *loader;
-  if (!store->link) return TT_AGAIN;
   tt_status status = TT_OK;
+  if (!store->link) {
+    if (is_behind(store)) status = tt_postgres_load_spooled(store, error);
+    return status == TT_OK ? TT_AGAIN : status;
+  }
   while (is_behind(store) && status == TT_OK) status = drain_one(store, error);
   if (status != TT_OK && status != TT_NOT_FOUND) return status;
   return tt_postgres_load_news(store, error);

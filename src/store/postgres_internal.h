@@ -1,6 +1,6 @@
 /* postgres_internal.h: the store in PostgreSQL from the inside, shared by postgres.c (connected, away, catching up),
  * postgres_schema.c (tables and their versions), postgres_write.c (a batch as one transaction), postgres_load.c (what
- * is known already) and postgres_read.c (cursors). */
+ * is known already, in the database or the spool) and postgres_read.c (cursors). */
 #ifndef TT_STORE_POSTGRES_INTERNAL_H
 #define TT_STORE_POSTGRES_INTERNAL_H
 
@@ -78,6 +78,10 @@ tt_status tt_postgres_write_batch(tt_postgres *store, const tt_store_batch *batc
 
 /** Tells the loader what the database knows and the catalogue does not. */
 tt_status tt_postgres_load_news(tt_postgres *store, tt_error *error);
+
+/** Tells the loader what the spool knows, for as long as the database is away: names, the boot epochs of samples that
+ *  wait, and their times, so that one that is sent again falls upon itself. */
+tt_status tt_postgres_load_spooled(tt_postgres *store, tt_error *error);
 
 tt_status tt_postgres_open_reader(tt_store *base, tt_store_reader **reader, tt_error *error);
 

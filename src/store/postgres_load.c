@@ -1,5 +1,5 @@
 /* postgres_load.c: what the database knows: all of it at the beginning, what is new whenever another collector has
- * made something known.
+ * made something known. While the database is away at the beginning, what the spool knows.
  */
 #include "store/postgres_internal.h"
 
@@ -155,4 +155,95 @@ tt_status tt_postgres_load_news(tt_postgres *store, tt_error *error) {
   g_hash_table_unref(devices);
   g_hash_table_unref(attributes);
   return status;
+}
+
+/* --- the spool --- */
+
+/** A boot epoch of which samples wait. */
+typedef struct spooled_epoch {
+  tt_store_epoch epoch;
+  bool has_sample;
+  int64_t device_time, time; /**< of its newest sample */
+} spooled_epoch;
+
+/** Tells names, and notes for each index of the batch's process what it is here. */
+static void take_spooled_names(tt_postgres *store, bool devices, const GArray *names,
+                               GArray *indices) {
+  const tt_store_loader *loader = &store->loader;
+  for (guint i = 0; i < names->len; i++) {
+    const tt_store_name *name = &g_array_index(names, tt_store_name, i);
+    if (tt_postgres_get_id(indices, name->index) && !name->name) continue;  // as before
+    int index = (devices ? loader->device : loader->attribute)(loader->context, name->identifier,
+                                                               name->name);
+    tt_catalogue_add_name(store->catalogue, devices, index, name->identifier);
+    tt_postgres_set_id(indices, name->index, index + 1);
+  }
+}
+
+/** The entry of an epoch, made on first sight. */
+static spooled_epoch *need_spooled_epoch(GArray *epochs, int device, int number) {
+  for (guint i = epochs->len; i-- > 0;) {
+    spooled_epoch *known = &g_array_index(epochs, spooled_epoch, i);
+    if (known->epoch.device == device && known->epoch.number == number) return known;
+  }
+  spooled_epoch new = {.epoch = {.device = device, .number = number}};
+  g_array_append_val(epochs, new);
+  return &g_array_index(epochs, spooled_epoch, epochs->len - 1);
+}
+
+static void take_spooled_batch(tt_postgres *store, const tt_store_batch *batch, GArray *devices,
+                               GArray *epochs) {
+  for (guint i = 0; i < batch->epochs->len; i++) {
+    tt_store_epoch epoch = g_array_index(batch->epochs, tt_store_epoch, i);
+    epoch.device = tt_postgres_get_id(devices, epoch.device) - 1;
+    if (epoch.device < 0) continue;
+    tt_catalogue_add_epoch(store->catalogue, &epoch);
+    need_spooled_epoch(epochs, epoch.device, epoch.number)->epoch = epoch;
+  }
+  for (guint i = 0; i < batch->samples->len; i++) {
+    const tt_store_sample *sample = &g_array_index(batch->samples, tt_store_sample, i);
+    int device = tt_postgres_get_id(devices, sample->device) - 1;
+    if (device < 0) continue;
+    spooled_epoch *of = need_spooled_epoch(epochs, device, sample->epoch);
+    store->loader.sample(store->loader.context, device, sample->epoch, sample->device_time);
+    if (of->has_sample && of->device_time > sample->device_time) continue;
+    of->has_sample = true;
+    of->device_time = sample->device_time;
+    of->time = sample->time;
+  }
+}
+
+static gint by_number(gconstpointer a, gconstpointer b) {
+  const spooled_epoch *left = a, *right = b;
+  return left->epoch.number - right->epoch.number;
+}
+
+tt_status tt_postgres_load_spooled(tt_postgres *store, tt_error *error) {
+  GArray *epochs = g_array_new(FALSE, FALSE, sizeof(spooled_epoch));
+  GArray *devices = g_array_new(FALSE, TRUE, sizeof(int));
+  GArray *attributes = g_array_new(FALSE, TRUE, sizeof(int));
+  tt_store_batch *batch = tt_store_batch_new();
+  uint64_t position = 0, writer = 0, previous = 0;
+  tt_status status;
+  while ((status = tt_spool_look(store->spool, &position, &writer, batch, error)) == TT_OK) {
+    if (writer != previous) {
+      g_array_set_size(devices, 0);
+      g_array_set_size(attributes, 0);
+    }
+    previous = writer;
+    take_spooled_names(store, true, batch->devices, devices);
+    take_spooled_names(store, false, batch->attributes, attributes);
+    take_spooled_batch(store, batch, devices, epochs);
+  }
+  g_array_sort(epochs, by_number);
+  for (guint i = 0; i < epochs->len; i++) {
+    const spooled_epoch *told = &g_array_index(epochs, spooled_epoch, i);
+    store->loader.epoch(store->loader.context, &told->epoch, told->has_sample, told->device_time,
+                        told->time);
+  }
+  tt_store_batch_free(batch);
+  g_array_unref(attributes);
+  g_array_unref(devices);
+  g_array_unref(epochs);
+  return status == TT_NOT_FOUND ? TT_OK : status;
 }

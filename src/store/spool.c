@@ -345,6 +345,17 @@ tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error
   return spool->front_size ? TT_OK : TT_NOT_FOUND;
 }
 
+tt_status tt_spool_look(tt_spool *spool, uint64_t *position, uint64_t *writer,
+                        tt_store_batch *batch, tt_error *error) {
+  uint64_t from = MAX(*position, spool->start), size = 0;
+  tt_store_batch_clear(batch);
+  if (from >= spool->end) return TT_NOT_FOUND;
+  *writer = 0;
+  tt_status status = take_frame(spool, from, writer, batch, &size, error);
+  *position = from + size;
+  return status == TT_BAD_MESSAGE ? TT_NOT_FOUND : status;
+}
+
 void tt_spool_pop(tt_spool *spool) {
   spool->start += spool->front_size;
   spool->front_size = 0;

@@ -17,6 +17,9 @@ static void read_file(const uint8_t *data, size_t size) {
   if (write(file, data, size) == (ssize_t)size &&
       tt_spool_open(path, 1 << 20, &spool, &error) == TT_OK) {
     tt_store_batch *batch = tt_store_batch_new();
+    uint64_t position = 0, writer;
+    while (tt_spool_look(spool, &position, &writer, batch, &error) == TT_OK)
+      assert(position <= size);
     while (tt_spool_front(spool, batch, &error) == TT_OK) tt_spool_pop(spool);
     assert(tt_spool_bytes(spool) == 0);
     tt_store_batch_free(batch);

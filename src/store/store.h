@@ -159,7 +159,7 @@ typedef struct tt_store tt_store;
 struct tt_store {
   const char *kind; /**< "sqlite", "postgresql" */
   /** Everything known, before the first write. The loader is used until the store is closed, from tend(). TT_AGAIN: the
-   *  database is away; what it knows will be told once it is there. */
+   *  database is away; what is spooled was told, what it knows itself will be once it is there. */
   tt_status (*load)(tt_store *store, const tt_store_loader *loader, tt_error *error);
   /** TT_OK once the whole batch is durable; else nothing of it is, and it may be given again. A sample that is there
    *  already (device, epoch, device time, attribute) stays as it is. */

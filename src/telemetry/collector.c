@@ -293,8 +293,8 @@ static void load_sample(void *context, int device_index, int epoch, int64_t devi
   pthread_mutex_unlock(&collector->mutex);
 }
 
-/** Where the store is away, nobody knows how many boots a device had: then they are numbered from the seconds since 2020,
- *  which no count of boots reaches. */
+/** Where the store is away, nobody knows how many boots a device had: then new ones are numbered from the seconds since
+ *  2020, which no count of boots reaches. */
 static tt_status load(tt_collector *collector, tt_error *error) {
   tt_store_loader loader = {collector,
                             tt_registry_load_device,
@@ -305,6 +305,10 @@ static tt_status load(tt_collector *collector, tt_error *error) {
   tt_status status = collector->store->load(collector->store, &loader, error);
   if (status != TT_AGAIN) return status;
   collector->first_epoch = (int)(tt_collector_now() / SECOND - YEAR_2020);
+  for (guint i = 0; i < collector->devices->len; i++) {
+    tt_device_time *time = &tt_device_at(collector, (int)i)->time;
+    time->next_epoch = MAX(time->next_epoch, collector->first_epoch);
+  }
   return TT_OK;
 }
 

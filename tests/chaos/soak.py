@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A simulated day of a running world, with clients of all kinds coming and going, good and bad ones; memory and
-descriptors have to stay where they are."""
+"""A simulated day of a running world, or hours of the clock, with clients of all kinds coming and going, good and bad
+ones; memory and descriptors have to stay where they are."""
 import argparse
 import os
 import pathlib
@@ -151,10 +151,11 @@ def slope(points):
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / spread if spread else 0.0
 
 
-def soak(hours, seed):
+def soak(hours, seed, real_time):
     with tempfile.TemporaryDirectory() as folder:
         arguments = ["run", HERE / "soak.yaml", "--record", f"{folder}/run.wpilog"]
-        for setting in (f"telemetry.store=sqlite:{folder}/telemetry.sqlite", f"duration={1.2 * hours * 3600}"):
+        for setting in (f"telemetry.store=sqlite:{folder}/telemetry.sqlite", f"duration={1.2 * hours * 3600}",
+                        f"pace={'realtime' if real_time else 'fast'}"):
             arguments += ["--set", setting]
         started = time.monotonic()
         with Tether(*arguments) as tether:
@@ -170,7 +171,7 @@ def soak(hours, seed):
                     if status["time"] / 3600 < next_at:
                         continue
                     points.append((status["time"] / 3600, *sample(tether)))
-                    print("{:7.2f} h simulated  {:8d} KiB  {:4d} descriptors  {:3d} threads".format(*points[-1]), flush=True)
+                    print("{:8.3f} h simulated  {:8d} KiB  {:4d} descriptors  {:3d} threads".format(*points[-1]), flush=True)
                     next_at = min(hours, points[-1][0] + hours / 96)
                 visitors.leave.set()
                 visitors.join(60)
@@ -197,8 +198,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, prog="script/soak")
     parser.add_argument("--hours", type=float, default=24, help="simulated (24)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--real-time", action="store_true", help="these are hours of the clock, too")
     arguments = parser.parse_args()
-    return 0 if soak(arguments.hours, arguments.seed) else 1
+    return 0 if soak(arguments.hours, arguments.seed, arguments.real_time) else 1
 
 
 if __name__ == "__main__":

@@ -175,6 +175,38 @@ class Crash(unittest.TestCase):
         with collector:
             self.check_stored(collector, [device])
 
+    def send_numbers(self, collector, numbers):
+        """Samples of device R, and waits until each is acknowledged."""
+        with collector.connect() as link:
+            for n in numbers:
+                link.sendall(message("R", 1000 + 10 * n, [("S", 1000 + 10 * n, {"d": {"n": n}})], True).encode())
+            answers = b""
+            while answers.count(b"<ACK") < len(numbers):
+                more = link.recv(65536)
+                self.assertTrue(more, "the connection is closed")
+                answers += more
+
+    def test_sent_again_to_one_that_never_saw_the_database(self):
+        """Acknowledgements lost, collector killed and begun anew while the database is away: the device sends again what
+        is in the spool already, and it is stored once."""
+        postgres = self.stores.postgres
+        url, settings = self.stores.url("postgresql"), self.stores.settings("postgresql")
+        collector = Collector(url, *settings)
+        self.send_numbers(collector, range(0, 10))
+        postgres.stop()
+        wait_until(lambda: collector.status()["degraded"], "the state is said")
+        for first, last in (10, 20), (10, 25), (15, 30):
+            self.send_numbers(collector, range(first, last))
+            collector.kill()
+            collector = Collector(url, *settings)
+        postgres.start()
+        with collector:
+            wait_until(lambda: not collector.status()["degraded"], "the spool is drained", 30)
+            self.send_numbers(collector, range(20, 40))
+            records = collector.table("device=R&origin=device&fields=S.d.n")["records"]
+        self.assertEqual(postgres.query("SELECT epoch FROM tether.boot"), [["0"]])
+        self.assertEqual([number for _, _, number in records], list(range(40)))
+
     def test_disk_full(self):
         """A tmpfs of 1 MB: the state is said, nobody gets a false acknowledgement, and it goes on once there is room."""
         with small_disk(self.stores.file("small")) as folder:
