@@ -1,13 +1,31 @@
-/* json.h: the members of a JSON object, a line each, for those who build or read one with json-c, which escapes
- * whatever a text holds.
+/* json.h: a JSON object that comes from outside, read whole or refused; and its members, a line each, for those who
+ * build or read one with json-c, which escapes whatever a text holds.
  */
 #ifndef TT_CORE_JSON_H
 #define TT_CORE_JSON_H
+
+#include "core/status.h"
 
 #include <json-c/json.h>
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define TT_JSON_MOST_DEPTH 16 /**< objects and arrays within each other */
+
+/** How much is forgiven. */
+typedef enum tt_json_manner {
+  TT_JSON_STRICT, /**< JSON to the letter */
+  TT_JSON_TOLERANT, /**< also single quotes and leading zeros, as programs of the field have sent them */
+} tt_json_manner;
+
+/** Reads what anybody may have sent: one object in UTF-8 without comments, nothing but blanks behind it, and no key
+ *  twice in an object, since readers disagree on which of the two counts.
+ *  @param size of `text` in bytes; whoever took it in has bounded it
+ *  @param object the caller's to json_object_put(); NULL unless TT_OK
+ *  @return TT_INVALID: `error` says at which byte, counted from 0, and why; TT_NOMEM */
+tt_status tt_json_read(const char *text, size_t size, tt_json_manner manner,
+                       struct json_object **object, tt_error *error);
 
 /** NULL becomes null. */
 void tt_json_add_text(struct json_object *to, const char *key, const char *value);

@@ -47,20 +47,9 @@ static double double_of(struct json_object *from, const char *key) {
 
 /* ---- opening ---- */
 
-/* The newest JSON of an entry; NULL when there is none. The caller's. */
-static struct json_object *read_json(const tt_phantom *phantom, const char *name) {
-  tt_wpilog_record record;
-  if (!tt_run_cursor_value(&phantom->cursor, tt_run_log_find(phantom->log, name), &record))
-    return NULL;
-  char *text = strndup((const char *)record.payload, record.size);
-  struct json_object *made = text ? json_tokener_parse(text) : NULL;
-  free(text);
-  return made;
-}
-
 /* A log that does not say keeps poses in its arena's frame. */
 static void read_field(tt_phantom *phantom) {
-  struct json_object *run = read_json(phantom, "/tether/run"), *field;
+  struct json_object *run = tt_run_cursor_json(&phantom->cursor, "/tether/run"), *field;
   if (json_object_object_get_ex(run, "field", &field))
     phantom->field =
         (tt_field){double_of(field, "x"), double_of(field, "y"), double_of(field, "heading")};
@@ -73,7 +62,7 @@ static void read_pose(const tt_phantom *phantom, const tt_wpilog_record *record,
 }
 
 static tt_status read_model(tt_phantom *phantom, tt_error *error) {
-  phantom->model = read_json(phantom, "/tether/model");
+  phantom->model = tt_run_cursor_json(&phantom->cursor, "/tether/model");
   if (!phantom->model)
     return tt_fail(error, TT_INVALID, "the run does not keep what its robots look like");
   if (json_object_is_type(phantom->model, json_type_object)) return TT_OK;

@@ -64,19 +64,13 @@ static void add_signals(const tt_run_log *log, struct json_object *run) {
 
 static double timestep_of(const tt_run_log *log) {
   tt_run_cursor cursor;
-  tt_wpilog_record record;
   struct json_object *value;
-  double timestep = 0;
   if (!tt_run_cursor_open(&cursor, log)) return 0;
   tt_run_cursor_seek(&cursor, 0);
-  if (tt_run_cursor_value(&cursor, tt_run_log_find(log, "/tether/run"), &record)) {
-    char *text = strndup((const char *)record.payload, record.size);
-    struct json_object *run = text ? json_tokener_parse(text) : NULL;
-    if (json_object_object_get_ex(run, "timestep", &value))
-      timestep = json_object_get_double(value);
-    json_object_put(run);
-    free(text);
-  }
+  struct json_object *run = tt_run_cursor_json(&cursor, "/tether/run");
+  double timestep =
+      json_object_object_get_ex(run, "timestep", &value) ? json_object_get_double(value) : 0;
+  json_object_put(run);
   tt_run_cursor_close(&cursor);
   return timestep;
 }

@@ -1,5 +1,7 @@
 #include "record/run_log_internal.h"
 
+#include <json-c/json.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -259,4 +261,13 @@ bool tt_run_cursor_value(const tt_run_cursor *cursor, uint32_t entry, tt_wpilog_
   if (entry == 0 || entry >= cursor->log->entry_count || cursor->latest[entry] == 0) return false;
   size_t offset = cursor->latest[entry];
   return tt_wpilog_next(cursor->log->data, cursor->log->size, &offset, record) == TT_OK;
+}
+
+struct json_object *tt_run_cursor_json(const tt_run_cursor *cursor, const char *name) {
+  tt_wpilog_record record;
+  if (!tt_run_cursor_value(cursor, tt_run_log_find(cursor->log, name), &record)) return NULL;
+  char *text = strndup((const char *)record.payload, record.size);
+  struct json_object *object = text ? json_tokener_parse(text) : NULL;
+  free(text);
+  return object;
 }

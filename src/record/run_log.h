@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct json_object;
 typedef struct tt_run_log tt_run_log;
 
 /** An announced entry. Texts are terminated and owned by the log; `name` is NULL where an id is unused. */
@@ -57,5 +58,8 @@ void tt_run_cursor_advance(tt_run_cursor *cursor, uint64_t time);
 void tt_run_cursor_seek(tt_run_cursor *cursor, uint64_t time);
 /** The newest record of `entry` at the cursor; false when there is none. */
 bool tt_run_cursor_value(const tt_run_cursor *cursor, uint32_t entry, tt_wpilog_record *record);
+/** The same of the entry called `name`, as the JSON it holds; NULL where there is none. The caller's to
+ *  json_object_put(). */
+struct json_object *tt_run_cursor_json(const tt_run_cursor *cursor, const char *name);
 
 #endif

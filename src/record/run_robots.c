@@ -11,15 +11,9 @@
 /* The log's first description of the world. */
 static struct json_object *read_model(const tt_run_log *log) {
   tt_run_cursor cursor;
-  tt_wpilog_record record;
-  struct json_object *model = NULL;
   if (!tt_run_cursor_open(&cursor, log)) return NULL;
   tt_run_cursor_seek(&cursor, 0);
-  if (tt_run_cursor_value(&cursor, tt_run_log_find(log, "/tether/model"), &record)) {
-    char *text = strndup((const char *)record.payload, record.size);
-    model = text ? json_tokener_parse(text) : NULL;
-    free(text);
-  }
+  struct json_object *model = tt_run_cursor_json(&cursor, "/tether/model");
   tt_run_cursor_close(&cursor);
   return model;
 }

@@ -15,11 +15,7 @@
 
 /* The newest record of an entry in the whole log, as JSON; NULL where there is none. */
 static struct json_object *last_json(const tt_run_cursor *end, const char *name) {
-  tt_wpilog_record record;
-  if (!tt_run_cursor_value(end, tt_run_log_find(end->log, name), &record)) return NULL;
-  char *text = strndup((const char *)record.payload, record.size);
-  struct json_object *object = text ? json_tokener_parse(text) : NULL;
-  free(text);
+  struct json_object *object = tt_run_cursor_json(end, name);
   if (json_object_is_type(object, json_type_object)) return object;
   json_object_put(object);
   return NULL;

@@ -1,8 +1,9 @@
 #include "record/unpack.h"
 
+#include "core/json.h"
+
 #include <errno.h>
 #include <ftw.h>
-#include <json-c/json.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -63,17 +64,9 @@ static tt_status unpack_files(const tt_run_cursor *cursor, tt_unpacked *unpacked
   return TT_OK;
 }
 
-static const char *text_of(struct json_object *object, const char *key) {
-  struct json_object *value;
-  return json_object_object_get_ex(object, key, &value) ? json_object_get_string(value) : NULL;
-}
-
 static tt_status copy_settings(struct json_object *run, tt_unpacked *unpacked) {
-  struct json_object *list;
-  if (!json_object_object_get_ex(run, "settings", &list) ||
-      !json_object_is_type(list, json_type_array))
-    return TT_OK;
-  size_t count = json_object_array_length(list);
+  size_t count;
+  struct json_object *list = tt_json_list(run, "settings", &count);
   unpacked->settings = calloc(count + 1, sizeof *unpacked->settings);
   if (!unpacked->settings) return TT_NOMEM;
   for (size_t i = 0; i < count; i++) {
@@ -86,14 +79,11 @@ static tt_status copy_settings(struct json_object *run, tt_unpacked *unpacked) {
 }
 
 static tt_status read_run(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt_error *error) {
-  tt_wpilog_record record;
-  if (!tt_run_cursor_value(cursor, tt_run_log_find(cursor->log, "/tether/run"), &record))
+  struct json_object *run = tt_run_cursor_json(cursor, "/tether/run");
+  if (!run)
     return tt_fail(error, TT_INVALID, "the log does not say what was run: it is not one of ours");
-  char *text = strndup((const char *)record.payload, record.size);
-  struct json_object *run = text ? json_tokener_parse(text) : NULL;
-  free(text);
-  const char *scene = run ? text_of(run, "scene_file") : NULL;
-  tt_status status = scene ? copy_settings(run, unpacked) : TT_INVALID;
+  const char *scene = tt_json_text(run, "scene_file");
+  tt_status status = *scene ? copy_settings(run, unpacked) : TT_INVALID;
   if (status == TT_OK && asprintf(&unpacked->scene, "%s%s", unpacked->folder, scene) < 0) {
     unpacked->scene = NULL;
     status = TT_NOMEM;

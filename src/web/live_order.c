@@ -1,17 +1,17 @@
 #include "web/live_order.h"
 
+#include "core/json.h"
+
 #include <glib.h>
-#include <json-c/json.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define HEARTBEAT_PORT 2000 /* where the original's core expects its joystick */
-#define MOST_DEPTH 8
-#define DEFAULT_RATE 10   /* Hz */
-#define LONGEST_LINE 90   /* bytes of each text of a trial */
-#define LONGEST_TRIAL 1e9 /* s */
+#define DEFAULT_RATE 10     /* Hz */
+#define LONGEST_LINE 90     /* bytes of each text of a trial */
+#define LONGEST_TRIAL 1e9   /* s */
 
 /* An order on its way from JSON. */
 typedef struct reading {
@@ -76,14 +76,6 @@ static bool copy_text(struct json_object *value, char *text, size_t size) {
   return true;
 }
 
-static struct json_object *list_of(const reading *of, const char *key, size_t *length) {
-  struct json_object *list;
-  bool good =
-      json_object_object_get_ex(of->from, key, &list) && json_object_is_type(list, json_type_array);
-  *length = good ? json_object_array_length(list) : 0;
-  return good ? list : NULL;
-}
-
 /* ---- orders ---- */
 
 static tt_status read_acknowledge(const reading *of) {
@@ -93,7 +85,7 @@ static tt_status read_acknowledge(const reading *of) {
 
 static tt_status read_subscribe(const reading *of) {
   size_t length;
-  struct json_object *list = list_of(of, "signals", &length);
+  struct json_object *list = tt_json_list(of->from, "signals", &length);
   of->to->kind = TT_ORDER_SUBSCRIBE;
   TT_TRY(read_u32(of, "number", &of->to->subscribe.number));
   TT_TRY(read_number(of, "rate", DEFAULT_RATE, &of->to->subscribe.rate));
@@ -140,7 +132,7 @@ static tt_status read_control(const reading *of) {
 
 static tt_status read_command(const reading *of) {
   size_t length;
-  struct json_object *list = list_of(of, "values", &length);
+  struct json_object *list = tt_json_list(of->from, "values", &length);
   of->to->kind = TT_ORDER_COMMAND;
   if (!list || length > TT_LIVE_MOST_COMMANDS)
     return refuse(of, "values", "a list of at most 512 [id, number]");
@@ -178,7 +170,7 @@ static int stick(struct json_object *value) {
 
 static void read_controls(const reading *of, const char *key, int first, int count, bool sticks) {
   size_t length;
-  struct json_object *list = list_of(of, key, &length);
+  struct json_object *list = tt_json_list(of->from, key, &length);
   for (int i = 0; i < count && (size_t)i < length; i++) {
     struct json_object *value = json_object_array_get_idx(list, (size_t)i);
     of->to->joystick.values[first + i] = sticks ? stick(value) : json_object_get_boolean(value);
@@ -284,27 +276,15 @@ static tt_status read_order(reading *of) {
   return tt_fail(of->error, TT_INVALID, "this program knows no such order");
 }
 
-/* NULL where it is no JSON, or something stands behind it. */
-static struct json_object *parse(const char *text, size_t size) {
-  struct json_tokener *tokener = json_tokener_new_ex(MOST_DEPTH);
-  if (!tokener) return NULL;
-  json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-  struct json_object *made =
-      size <= INT32_MAX ? json_tokener_parse_ex(tokener, text, (int)size) : NULL;
-  bool whole = json_tokener_get_parse_end(tokener) == size;
-  json_tokener_free(tokener);
-  if (whole) return made;
-  json_object_put(made);
-  return NULL;
-}
-
 tt_status tt_live_order_read(const char *text, size_t size, const tt_live_counts *counts,
                              tt_live_order *order, tt_error *error) {
-  reading of = {.from = parse(text, size), .counts = counts, .to = order, .error = error};
+  reading of = {.counts = counts, .to = order, .error = error};
+  tt_error reason;
   memset(order, 0, sizeof *order);
-  tt_status status = json_object_is_type(of.from, json_type_object)
-                         ? read_order(&of)
-                         : tt_fail(error, TT_INVALID, "an order is one JSON object");
+  tt_status status = tt_json_read(text, size, TT_JSON_STRICT, &of.from, &reason);
+  if (status != TT_OK)
+    return tt_fail(error, status, "an order is one JSON object: %s", reason.text);
+  status = read_order(&of);
   json_object_put(of.from);
   return status;
 }

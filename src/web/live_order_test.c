@@ -79,8 +79,9 @@ static void test_wrong_orders(void **state) {
   refuse("", "one JSON object");
   refuse("[]", "one JSON object");
   refuse("{\"type\":\"ack\"} {}", "one JSON object");
-  refuse("{\"type\":\"ack\",\"a\":[[[[[[[[[1]]]]]]]]]}", "one JSON object");
+  refuse("{\"type\":\"ack\",\"a\":[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]}", "more than 16 levels");
   refuse("{\"type\":\"ack\xff\"}", "one JSON object");
+  refuse("{\"type\":\"ack\",\"type\":\"trial\"}", "byte 14: the key 'type' stands twice");
   refuse("{}", "no such order");
   refuse("{\"type\":\"ack\\u0000\"}", "no such order");
   refuse("{\"type\":\"control\",\"action\":\"fly\"}", "action");

@@ -3,10 +3,10 @@
 #include "record/export.h"
 #include "record/run_json.h"
 #include "record/run_log.h"
+#include "web/body.h"
 #include "web/trials.h"
 
 #include <glib/gstdio.h>
-#include <json-c/json.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,16 +81,9 @@ static void fail(tt_web_answer *answer, tt_status status, const char *text) {
 }
 
 static struct json_object *read_body(const job *from, tt_web_answer *answer) {
-  gsize size;
-  const char *text = g_bytes_get_data(from->body, &size);
-  struct json_tokener *tokener = json_tokener_new_ex(4);
-  json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-  struct json_object *object = size ? json_tokener_parse_ex(tokener, text, (int)size) : NULL;
-  json_tokener_free(tokener);
-  if (json_object_is_type(object, json_type_object)) return object;
-  json_object_put(object);
-  fail(answer, TT_INVALID, "the body is to be one JSON object");
-  return NULL;
+  struct json_object *object;
+  answer->status = tt_web_read_json(from->body, &object, &answer->error);
+  return object;
 }
 
 /* ---- kept runs ---- */

@@ -3,6 +3,7 @@
  */
 #include "core/json.h"
 #include "telemetry/text.h"
+#include "web/body.h"
 #include "web/telemetry_routes_internal.h"
 
 #include <math.h>
@@ -16,23 +17,12 @@ void tt_names_respond(const tt_web_request *request, struct json_object *object)
 }
 
 /** The body as a JSON object, or NULL after an error was answered. */
-static struct json_object *read_json(const tt_web_request *request) {
+static struct json_object *read_body(const tt_web_request *request) {
   GBytes *bytes = soup_message_body_flatten(soup_server_message_get_request_body(request->message));
-  struct json_tokener *tokener = json_tokener_new_ex(8);
-  json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-  gsize size;
-  const char *text = g_bytes_get_data(bytes, &size);
-  struct json_object *object = size ? json_tokener_parse_ex(tokener, text, (int)size) : NULL;
-  enum json_tokener_error error = json_tokener_get_error(tokener);
-  if (!json_object_is_type(object, json_type_object)) {
-    tt_web_respond_error(request, TT_INVALID,
-                         error == json_tokener_success || error == json_tokener_continue
-                             ? "the body is to be one JSON object"
-                             : json_tokener_error_desc(error));
-    json_object_put(object);
-    object = NULL;
-  }
-  json_tokener_free(tokener);
+  struct json_object *object;
+  tt_error error;
+  tt_status status = tt_web_read_json(bytes, &object, &error);
+  if (status != TT_OK) tt_web_respond_error(request, status, error.text);
   g_bytes_unref(bytes);
   return object;
 }
@@ -88,19 +78,14 @@ static bool respond_list(tt_telemetry_routes *routes, const tt_web_request *requ
   return true;
 }
 
-static const char *text_of(struct json_object *object, const char *key) {
-  struct json_object *value = NULL;
-  json_object_object_get_ex(object, key, &value);
-  return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
-}
-
 /** `*text` becomes NULL where it is null or left out. */
 static tt_status read_text(struct json_object *object, const char *key, const char **text,
                            tt_error *error) {
   struct json_object *value = NULL;
   json_object_object_get_ex(object, key, &value);
-  *text = text_of(object, key);
-  return !value || *text ? TT_OK : tt_fail(error, TT_INVALID, "%s is to be a text or null", key);
+  bool given = json_object_is_type(value, json_type_string);
+  *text = given ? json_object_get_string(value) : NULL;
+  return !value || given ? TT_OK : tt_fail(error, TT_INVALID, "%s is to be a text or null", key);
 }
 
 static tt_status check_keys(struct json_object *object, const char *const *allowed,
@@ -119,7 +104,7 @@ void tt_names_handle_devices(void *context, const tt_web_request *request) {
   tt_error error = {""};
   if (!strcmp(request->method, "PUT")) {
     static const char *const keys[] = {"name", NULL};
-    struct json_object *object = read_json(request);
+    struct json_object *object = read_body(request);
     if (!object) return;
     const char *name;
     tt_status status = check_keys(object, keys, &error);
@@ -148,8 +133,8 @@ static tt_status read_choice(struct json_object *object, const char *key, const 
                              int *choice, tt_error *error) {
   struct json_object *value;
   if (!json_object_object_get_ex(object, key, &value)) return TT_OK;
-  const char *text = text_of(object, key);
-  for (int i = 0; text && names[i]; i++) {
+  const char *text = tt_json_text(object, key);
+  for (int i = 0; names[i]; i++) {
     if (strcmp(text, names[i])) continue;
     *choice = i;
     return TT_OK;
@@ -226,7 +211,7 @@ void tt_names_handle_attributes(void *context, const tt_web_request *request) {
   tt_telemetry_routes *routes = context;
   tt_error error = {""};
   if (!strcmp(request->method, "PUT")) {
-    struct json_object *object = read_json(request);
+    struct json_object *object = read_body(request);
     if (!object) return;
     tt_status status = put_attribute(routes, request->rest, object, &error);
     json_object_put(object);
@@ -259,7 +244,7 @@ static tt_status change_handling(tt_telemetry_routes *routes, const tt_web_reque
   if (!strcmp(request->method, "DELETE")) {
     return tt_collector_remove_handling(routes->collector, request->rest, error);
   }
-  struct json_object *object = read_json(request);
+  struct json_object *object = read_body(request);
   *answered = !object;
   if (!object) return TT_OK;
   tt_handling handling = tt_handling_default();

@@ -41,7 +41,7 @@ class Api(unittest.TestCase):
 
     def ask(self, method, path, body=None):
         connection = http.client.HTTPConnection(self.host, timeout=20)
-        connection.request(method, path, None if body is None else json.dumps(body),
+        connection.request(method, path, body if body is None or isinstance(body, str) else json.dumps(body),
                            {"Origin": "http://" + self.host, "Content-Type": "application/json"})
         answer = connection.getresponse()
         text = answer.read()
@@ -119,6 +119,9 @@ class Api(unittest.TestCase):
         for body, code in wrong:
             self.assertEqual(self.ask("POST", "/api/trials", body)[0], code, body)
         self.assertEqual(self.ask("PUT", path, {"driver": "Bob"})[0], 400)
+        status, answer = self.ask("PUT", path, '{"note": "a", "discarded": true, "note": "b"}')
+        self.assertEqual(status, 400)
+        self.assertIn("byte 33: the key 'note' stands twice", answer["error"])
         self.assertEqual(self.ask("DELETE", path)[0], 200)
         for method, body in (("DELETE", None), ("PUT", {"note": ""})):
             self.assertEqual(self.ask(method, path, body)[0], 404)

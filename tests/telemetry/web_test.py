@@ -122,7 +122,11 @@ class Web(unittest.TestCase):
                                ("/telemetry/devices/W", {"name": "a\nb"}), ("/telemetry/handling/B", [1]),
                                ("/telemetry/devices/W", {"name": 5}), ("/telemetry/handling/B", {"unit": 5})):
                 self.assertEqual(collector.request("PUT", path, json.dumps(body))[0], 400, (path, body))
-            self.assertEqual(collector.request("PUT", "/telemetry/devices/W", "{" * 100)[0], 400)
+            for body, reason in (('{"a":' * 20, "more than 16 levels"), ('{"name": "A"} {}', "byte 14"), ("", "ends before"),
+                                 ('{"name": "A", "name": "B"}', "byte 14: the key 'name' stands twice")):
+                status, answer = collector.request("PUT", "/telemetry/devices/W", body)
+                self.assertEqual(status, 400, body)
+                self.assertIn(reason, json.loads(answer)["error"])
 
     def test_names_and_handling_are_kept(self):
         url = self.stores.url("sqlite")

@@ -1,13 +1,12 @@
 /* codec.c: the JSON messages between joystick, core and vehicle. See codec.h. */
 #include "wire/sharp_json/codec.h"
 
-#include <json-c/json.h>
+#include "core/json.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { MAX_DEPTH = 16 };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define SPEED -TT_SHARP_FULL, TT_SHARP_FULL, 4
@@ -132,86 +131,19 @@ static tt_status refuse(tt_sharp_fault *fault, tt_drop drop, const char *format,
   return TT_BAD_MESSAGE;
 }
 
-/** Pairs in the text as written (colons outside strings), or −1 where a comment begins: json-c takes
- *  comments, and the last of two equal keys, in silence. */
-static int written_pairs(const uint8_t *bytes, size_t size) {
-  int pairs = 0;
-  uint8_t quote = 0;
-  for (size_t i = 0; i < size; i++) {
-    uint8_t c = bytes[i];
-    if (quote != 0) {
-      if (c == '\\') {
-        i++;
-      } else if (c == quote) {
-        quote = 0;
-      }
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-    } else if (c == '/') {
-      return -1;
-    } else if (c == ':') {
-      pairs++;
-    }
-  }
-  return pairs;
-}
-
-/** Pairs in the tree as parsed; fewer than written where a key stood twice. Depth is limited by the parser. */
-static int parsed_pairs(json_object *value) {
-  int pairs = 0;
-  if (json_object_is_type(value, json_type_object)) {
-    json_object_object_foreach(value, name, member) {
-      (void)name;
-      pairs += 1 + parsed_pairs(member);
-    }
-  } else if (json_object_is_type(value, json_type_array)) {
-    for (size_t i = 0; i < json_object_array_length(value); i++) {
-      pairs += parsed_pairs(json_object_array_get_idx(value, i));
-    }
-  }
-  return pairs;
-}
-
-/** Nothing but NULs, which C programs send behind their texts; the parser has taken blanks itself. */
-static bool only_nuls(const uint8_t *bytes, size_t size) {
-  for (size_t i = 0; i < size; i++) {
-    if (bytes[i] != '\0') return false;
-  }
-  return true;
-}
-
 /** The message as a tree that the caller releases, or NULL with `fault` filled. */
 static json_object *parse(const uint8_t *bytes, size_t size, tt_sharp_fault *fault) {
   if (size > TT_SHARP_MAX_DATAGRAM) {
     refuse(fault, TT_DROP_LENGTH, "%zu bytes; at most %d are read", size, TT_SHARP_MAX_DATAGRAM);
     return NULL;
   }
-  json_tokener *tokener = json_tokener_new_ex(MAX_DEPTH);
-  if (tokener == NULL) {
-    refuse(fault, TT_DROP_OVERFLOW, "out of memory");
-    return NULL;
-  }
-  json_tokener_set_flags(tokener, JSON_TOKENER_VALIDATE_UTF8);
-  json_object *tree = json_tokener_parse_ex(tokener, (const char *)bytes, (int)size);
-  enum json_tokener_error trouble = json_tokener_get_error(tokener);
-  size_t end = json_tokener_get_parse_end(tokener);
-  json_tokener_free(tokener);
-
-  if (trouble == json_tokener_continue) {
-    refuse(fault, TT_DROP_SYNTAX, "the message ends before its JSON does");
-  } else if (trouble != json_tokener_success) {
-    refuse(fault, TT_DROP_SYNTAX, "byte %zu: %s", end, json_tokener_error_desc(trouble));
-  } else if (!json_object_is_type(tree, json_type_object)) {
-    refuse(fault, TT_DROP_SYNTAX, "not a JSON object");
-  } else if (!only_nuls(bytes + end, size - end)) {
-    refuse(fault, TT_DROP_SYNTAX, "byte %zu: something follows the JSON object", end);
-  } else if (written_pairs(bytes, end) != parsed_pairs(tree)) {
-    refuse(fault, TT_DROP_SYNTAX, "a key stands twice, or a comment");
-  } else {
-    return tree;
-  }
-  json_object_put(tree);
-  return NULL;
+  while (size > 0 && bytes[size - 1] == '\0') size--; /* C programs send the end of their texts */
+  json_object *tree;
+  tt_error error;
+  tt_status status = tt_json_read((const char *)bytes, size, TT_JSON_TOLERANT, &tree, &error);
+  if (status != TT_OK)
+    refuse(fault, status == TT_NOMEM ? TT_DROP_OVERFLOW : TT_DROP_SYNTAX, "%s", error.text);
+  return tree;
 }
 
 /** One number; a fraction is rounded, as from a sender that computes in floating point. */
