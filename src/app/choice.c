@@ -24,9 +24,8 @@ void tt_scene_choice_stay_at(tt_scene_choice *choice, const char *address) {
   pthread_mutex_unlock(&choice->mutex);
 }
 
-/* With this run's settings, and its pages where they are. */
-static tt_status load(tt_scene_choice *choice, const char *name, tt_scene **scene,
-                      tt_error *error) {
+tt_status tt_scene_choice_load(tt_scene_choice *choice, const char *name, tt_scene **scene,
+                               tt_error *error) {
   const tt_scene_options *options = choice->options;
   int count = options->setting_count;
   const char **settings = calloc((size_t)count + 1, sizeof *settings);
@@ -69,23 +68,38 @@ tt_status tt_scene_choice_make(void *context, const char *name, tt_error *error)
   tt_scene *scene;
   if (!is_listed(name)) return tt_fail(error, TT_NOT_FOUND, "there is no such scene");
   TT_TRY(check_options(choice->options, error));
-  TT_TRY(load(choice, name, &scene, error));
+  TT_TRY(tt_scene_choice_load(choice, name, &scene, error));
   tt_scene_free(scene);
   pthread_mutex_lock(&choice->mutex);
   bool taken = choice->world;
   if (taken) {
-    snprintf(choice->name, sizeof choice->name, "%s", name);
+    snprintf(choice->chosen, sizeof choice->chosen, "%s", name);
+    choice->refused[0] = 0;
     tt_world_interrupt(choice->world);
   }
   pthread_mutex_unlock(&choice->mutex);
   return taken ? TT_OK : tt_fail(error, TT_FULL, "another scene is just beginning; try again");
 }
 
-tt_status tt_scene_choice_load(tt_scene_choice *choice, tt_scene **scene, tt_error *error) {
-  char name[sizeof choice->name];
+bool tt_scene_choice_take(tt_scene_choice *choice, char name[TT_SCENE_NAME]) {
   pthread_mutex_lock(&choice->mutex);
-  memcpy(name, choice->name, sizeof name);
-  choice->name[0] = 0;
+  memcpy(name, choice->chosen, sizeof choice->chosen);
+  choice->chosen[0] = 0;
   pthread_mutex_unlock(&choice->mutex);
-  return *name ? load(choice, name, scene, error) : TT_OK;
+  return *name;
+}
+
+void tt_scene_choice_refuse(tt_scene_choice *choice, const char *name, const tt_error *why) {
+  pthread_mutex_lock(&choice->mutex);
+  snprintf(choice->refused, sizeof choice->refused, "%s", name);
+  choice->refusal = *why;
+  pthread_mutex_unlock(&choice->mutex);
+}
+
+bool tt_scene_choice_refused(tt_scene_choice *choice, const char *name, tt_error *why) {
+  pthread_mutex_lock(&choice->mutex);
+  bool refused = strcmp(choice->refused, name) == 0;
+  if (refused) *why = choice->refusal;
+  pthread_mutex_unlock(&choice->mutex);
+  return refused;
 }

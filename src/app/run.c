@@ -11,46 +11,88 @@
 #include "record/state_file.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static tt_status run_scene(const tt_scene *scene, const tt_scene_options *options,
-                           tt_scene_choice *choice, tt_error *error) {
+/* A world that stands, and what hangs on it. */
+typedef struct standing {
+  tt_world *world;
+  tt_attached *attached;
+  void *state; /* that it starts from; NULL: the scene's own */
+} standing;
+
+static void close_scene(standing *now) {
+  tt_attached_close(now->attached);
+  tt_world_free(now->world);
+  free(now->state);
+  *now = (standing){0};
+}
+
+static tt_status attach(standing *now, const tt_scene *scene, tt_scene_choice *choice,
+                        tt_error *error) {
+  const tt_scene_options *options = choice->options;
+  tt_attach_context context = {
+      .scene = scene, .options = options, .world = now->world, .choice = choice};
+  if (options->from_state)
+    TT_TRY(tt_state_file_read(options->from_state, now->world, &now->state,
+                              &context.initial_state_size, error));
+  context.initial_state = now->state;
+  return tt_attach_all(&context, &now->attached, error);
+}
+
+/* Stands whole, or not at all. */
+static tt_status open_scene(standing *now, const tt_scene *scene, tt_scene_choice *choice,
+                            tt_error *error) {
   const tt_record_keys *record = tt_scene_section(scene, "record", NULL);
   tt_assembly assembly = {.hash_every_tick = *record->on};
-  tt_world *world;
-  tt_attached *attached = NULL;
-  void *state = NULL;
-  TT_TRY(tt_assemble(scene, &assembly, &world, error));
-  tt_attach_context context = {
-      .scene = scene, .options = options, .world = world, .choice = choice};
-  tt_status status = TT_OK;
-  if (options->from_state)
-    status =
-        tt_state_file_read(options->from_state, world, &state, &context.initial_state_size, error);
-  context.initial_state = state;
-  if (status == TT_OK) status = tt_attach_all(&context, &attached, error);
-  tt_scene_choice_watch(choice, world);
-  if (status == TT_OK) status = tt_drive_world(world, attached, error);
-  tt_scene_choice_watch(choice, NULL);
-  if (status == TT_OK && options->save_state)
-    status = tt_state_file_write(options->save_state, world, error);
-  tt_attached_close(attached);
-  tt_world_free(world);
-  free(state);
+  *now = (standing){0};
+  TT_TRY(tt_assemble(scene, &assembly, &now->world, error));
+  tt_status status = attach(now, scene, choice, error);
+  if (status != TT_OK) close_scene(now);
   return status;
 }
 
-/* One scene after another, as long as somebody chooses the next in the pages. */
+static tt_status drive_scene(standing *now, tt_scene_choice *choice, tt_error *error) {
+  tt_scene_choice_watch(choice, now->world);
+  tt_status status = tt_drive_world(now->world, now->attached, error);
+  tt_scene_choice_watch(choice, NULL);
+  if (status == TT_OK && choice->options->save_state)
+    status = tt_state_file_write(choice->options->save_state, now->world, error);
+  return status;
+}
+
+/* `*scene` stays as it is unless all goes well. */
+static tt_status open_named(standing *now, tt_scene **scene, tt_scene_choice *choice,
+                            const char *name, tt_error *error) {
+  tt_scene *loaded = NULL;
+  tt_status status = tt_scene_choice_load(choice, name, &loaded, error);
+  if (status == TT_OK) status = open_scene(now, loaded, choice, error);
+  tt_scene *unneeded = status == TT_OK ? *scene : loaded;
+  if (status == TT_OK) *scene = loaded;
+  tt_scene_free(unneeded);
+  return status;
+}
+
+/* One scene after another, as long as somebody chooses the next in the pages. One that can't be opened (a port in use)
+ * is told to the pages, and the scene before it begins anew. */
 static tt_status run_scenes(tt_scene **scene, const tt_scene_options *options, tt_error *error) {
   tt_scene_choice choice;
+  standing now;
+  char present[TT_SCENE_NAME] = "", chosen[TT_SCENE_NAME]; /* "": as the command line says */
   tt_scene_choice_init(&choice, options);
+  TT_TRY(open_scene(&now, *scene, &choice, error));
   for (;;) {
-    tt_scene *next = NULL;
-    TT_TRY(run_scene(*scene, options, &choice, error));
-    if (tt_stop_asked()) return TT_OK;
-    TT_TRY(tt_scene_choice_load(&choice, &next, error));
-    if (!next) return TT_OK;
-    tt_scene_free(*scene);
-    *scene = next;
+    tt_error why;
+    tt_status status = drive_scene(&now, &choice, error);
+    close_scene(&now);
+    if (status != TT_OK || tt_stop_asked() || !tt_scene_choice_take(&choice, chosen)) return status;
+    if (open_named(&now, scene, &choice, chosen, &why) == TT_OK) {
+      memcpy(present, chosen, sizeof present);
+      continue;
+    }
+    const char *before = *present ? present : options->scene;
+    tt_log_warning("%s cannot be opened, %s goes on: %s", chosen, before, why.text);
+    tt_scene_choice_refuse(&choice, chosen, &why);
+    TT_TRY(open_named(&now, scene, &choice, before, error));
   }
 }
 

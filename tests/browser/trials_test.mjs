@@ -1,9 +1,29 @@
 // Trials from begin to end: started by the first motion, stopped by a condition or by hand, stored, compared.
+import dgram from 'node:dgram';
+import {once} from 'node:events';
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {test} from 'node:test';
 import {assert, openBrowser, openPage, startTether, stateFolder, until} from './harness.mjs';
 
+/** A folder of data with a scene that loads, but whose port is taken. */
+async function takenScene(t, state) {
+  const socket = dgram.createSocket('udp4').bind(0, '127.0.0.1');
+  t.after(() => socket.close());
+  await once(socket, 'listening');
+  mkdirSync(join(state, 'scenes'));
+  writeFileSync(
+    join(state, 'scenes/taken.yaml'),
+    `timestep: 1/500 s\nio_period: 10 ms\nrobots:\n  - {robot: frc2011}\nwires:\n` +
+      `  - float-udp: {bind: 127.0.0.1:0, sensors: [time], commands: [stamp]}\n` +
+      `  - float-udp: {name: other, bind: 127.0.0.1:${socket.address().port}, sensors: [time], commands: [stamp]}\n`,
+  );
+  process.env.TETHER_DATA = state;
+}
+
 test('a trial is run to its end, stored and compared', async (t) => {
   const state = stateFolder(t);
+  await takenScene(t, state);
   const tether = await startTether(t, 'concept-symmetric', {'wires.float-udp.bind': '127.0.0.1:0'}, {state});
   const browser = await openBrowser(t);
   const {page, troubles} = await openPage(browser, tether.url, {hash: 'trials'});
@@ -57,5 +77,16 @@ test('a trial is run to its end, stored and compared', async (t) => {
     await page.locator('.canvas[data-ready]').waitFor();
     const refused = await fetch(`${tether.url}api/scenes`, {method: 'POST', body: JSON.stringify({name: '../../etc/passwd'}), headers: {'Content-Type': 'application/json'}});
     assert.equal(refused.status, 404);
+  });
+
+  await t.test('one that cannot be opened is refused in words, and the present one goes on', async () => {
+    await page.getByLabel('Concept', {exact: true}).selectOption('taken');
+    await page.getByRole('alert').filter({hasText: 'taken could not be opened, so concept-turnaround began anew'}).filter({hasText: 'port in use'}).waitFor();
+    await page.getByRole('status', {name: 'Connection: Live'}).waitFor();
+    await until('the world runs', () => page.locator('.figure-value').first().textContent(), (text) => /^0:\d/.test(text));
+    await page.route('**/api/scenes', (route) => route.request().method() === 'POST' ? route.fulfill({status: 503, json: {error: 'another scene is just beginning; try again'}}) : route.continue());
+    await page.getByLabel('Concept', {exact: true}).selectOption('concept-symmetric');
+    await page.getByText('concept-symmetric: another scene is just beginning').waitFor();
+    await until('the choice is back', () => page.getByLabel('Concept', {exact: true}).inputValue(), (name) => name === 'concept-turnaround');
   });
 });

@@ -102,7 +102,7 @@ class Api(unittest.TestCase):
     def test_scenes(self):
         scenes = self.get("/api/scenes")
         self.assertIn("frc2011", [scene["name"] for scene in scenes])
-        self.assertTrue(all(set(scene) == {"name", "description", "current"} for scene in scenes))
+        self.assertTrue(all(set(scene) == {"name", "description", "current", "refused"} for scene in scenes))
         self.assertFalse(any(scene["current"] for scene in scenes))
 
     def test_trials(self):

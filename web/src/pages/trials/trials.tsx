@@ -87,6 +87,7 @@ function Concept() {
       scenes.again();
     }
   };
+  const refused = list.find((scene) => scene.refused);
   const busy = phase.value === 'armed' || phase.value === 'running' || phase.value === 'resetting';
   const option = ({name}: {name: string}) => <option key={name} value={name}>{name}</option>;
   return (
@@ -97,6 +98,9 @@ function Concept() {
         <optgroup label="Other scenes">{list.filter((scene) => !concepts.includes(scene)).map(option)}</optgroup>
       </select>
       <span class="hint">{changing ? 'The other scene starts; this page follows.' : hello.value?.description}</span>
+      {refused && !changing && (
+        <p class="inline-error" role="alert"><b>{refused.name}</b> could not be opened, so {now} began anew. {refused.refused}</p>
+      )}
     </>
   );
 }

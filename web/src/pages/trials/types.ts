@@ -17,4 +17,5 @@ export interface Scene {
   name: string;
   description: string;
   current: boolean;
+  refused: string | null; // why it could not be opened when it was chosen last
 }
