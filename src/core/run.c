@@ -70,8 +70,7 @@ void tt_world_drain_mail(tt_world *world) {
 
 /* ---- the run ---- */
 
-/* Hands stats to other threads; if one is just reading them, they get the next. */
-static void show(tt_world *world, uint64_t now) {
+void tt_world_show(tt_world *world, uint64_t now) {
   if (now - world->shown_at < SHOW_EVERY_NS) return;
   world->shown_at = now;
   world->view->real_time_factor = world->paused ? 0 : tt_pacer_factor(&world->pacer, now);
@@ -121,7 +120,7 @@ static bool single_step(tt_world *world) {
   tt_net_poll(world->net, TT_SLICE_NS);
   tt_world_drain_mail(world);
   tt_world_apply_resets(world);
-  show(world, tt_net_now());
+  tt_world_show(world, tt_net_now());
   tt_pacer_restart(&world->pacer, world->pacer.speed, tt_net_now());
   if (!world->paused || world->ticks_to_make == 0 || world->quit) return false;
   world->ticks_to_make--;
@@ -150,10 +149,10 @@ tt_status tt_world_run(tt_world *world, tt_error *error) {
     if (!may_tick(world, realtime)) continue;
     tt_pacer_tick(&world->pacer, tt_net_now(), realtime);
     TT_TRY(tt_world_tick(world, error));
-    show(world, tt_net_now());
+    tt_world_show(world, tt_net_now());
   }
   world->shown_at = 0; /* the last figures are the run's */
-  show(world, tt_net_now());
+  tt_world_show(world, tt_net_now());
   if (error && world->quit_status != TT_OK) *error = world->quit_reason;
   return world->quit_status;
 }

@@ -32,6 +32,7 @@ static void keep_bad(tt_wire *wire, const char *peer, const uint8_t *bytes, size
   snprintf(stats->bad_peer, sizeof stats->bad_peer, "%s", peer);
   snprintf(stats->bad_text, sizeof stats->bad_text, "%s", text);
   stats->bad_size = (int)(size < sizeof stats->bad_bytes ? size : sizeof stats->bad_bytes);
+  stats->bad_whole = (int)size;
   if (stats->bad_size) memcpy(stats->bad_bytes, bytes, (size_t)stats->bad_size);
 }
 

@@ -115,6 +115,7 @@ static void await_answers(tt_world *world) {
       bool unlimited = world->paused || told || left > TT_SLICE_NS;
       tt_net_poll(world->net, unlimited ? TT_SLICE_NS : left);
       tt_world_drain_mail(world);
+      tt_world_show(world, tt_net_now());
       if (world->paused || told || patience_left(slot, started) > 0 || !unanswered(world, slot))
         continue;
       handle_late(world, slot);

@@ -117,6 +117,9 @@ tt_wire_slot *tt_wire_slot_of(tt_wire *wire);
 /* run.c */
 /** Does what other threads asked for; sees interrupts. */
 void tt_world_drain_mail(tt_world *world);
+/** Hands status and statistics to other threads, if it is time again; if one is just reading them, they get the next.
+ *  Also while a lock-step world waits: that is when people want to know for whom, and what was wrong. */
+void tt_world_show(tt_world *world, uint64_t now);
 
 /* world.c */
 /** Does the resets that were asked for; true if there was one, since its frame 0 wants an answer. */

@@ -19,6 +19,13 @@ static GString *finish(struct json_object *object) {
   return text;
 }
 
+/* A text that was cut, came over a wire, or is of a kept run, need not be UTF-8; a page takes nothing else. */
+static void add_valid_text(struct json_object *to, const char *key, const char *text) {
+  char *valid = g_utf8_make_valid(text, -1);
+  tt_json_add_text(to, key, valid);
+  g_free(valid);
+}
+
 /* ---- hello and model ---- */
 
 GString *tt_live_hello(const tt_live *live) {
@@ -62,18 +69,20 @@ static void add_hex(struct json_object *to, const uint8_t *bytes, int size) {
 }
 
 static void add_fields(struct json_object *to, const tt_wire *wire, bool incoming,
-                       const uint8_t *bytes, int size) {
+                       const uint8_t *bytes, int size, int whole) {
   enum { MOST = 512 };
   struct json_object *list = tt_json_add_array(to, "fields");
   tt_wire_field *fields = g_new0(tt_wire_field, MOST);
-  int count =
-      wire->ops->explain ? wire->ops->explain(wire, incoming, bytes, size, fields, MOST) : 0;
-  for (int i = 0; i < count; i++) {
+  tt_explanation found = {bytes, size, whole, fields, MOST, 0};
+  wire->ops->explain(wire, incoming, &found);
+  for (int i = 0; i < found.count; i++) {
     struct json_object *field = json_object_new_object();
-    tt_json_add_text(field, "name", fields[i].name);
-    tt_json_add_text(field, "value", fields[i].value);
+    add_valid_text(field, "name", fields[i].name);
+    add_valid_text(field, "value", fields[i].value);
+    tt_json_add_text(field, "unit", fields[i].unit);
     tt_json_add_int(field, "offset", fields[i].offset);
     tt_json_add_int(field, "size", fields[i].size);
+    tt_json_add_bool(field, "wrong", fields[i].wrong);
     json_object_array_add(list, field);
   }
   g_free(fields);
@@ -85,7 +94,8 @@ static struct json_object *bad_message(const tt_wire *wire, const tt_wire_stats 
   tt_json_add_text(bad, "peer", stats->bad_peer);
   tt_json_add_text(bad, "text", stats->bad_text);
   add_hex(bad, stats->bad_bytes, stats->bad_size);
-  add_fields(bad, wire, true, stats->bad_bytes, stats->bad_size);
+  tt_json_add_int(bad, "size", stats->bad_whole);
+  add_fields(bad, wire, true, stats->bad_bytes, stats->bad_size, stats->bad_whole);
   return bad;
 }
 
@@ -158,15 +168,8 @@ GString *tt_live_message(const tt_live *live, const tt_tapped *tapped) {
   tt_json_add_int(made, "size", tapped->size);
   add_hex(made, tapped->bytes, kept);
   add_fields(made, tt_world_wire_at(live->world, tapped->wire), tapped->incoming, tapped->bytes,
-             kept);
+             kept, tapped->size);
   return finish(made);
-}
-
-/* A text that was cut, or is of a kept run, need not be UTF-8; a page takes nothing else. */
-static void add_valid_text(struct json_object *to, const char *key, const char *text) {
-  char *valid = g_utf8_make_valid(text, -1);
-  tt_json_add_text(to, key, valid);
-  g_free(valid);
 }
 
 GString *tt_live_event_text(const tt_live_event *event) {

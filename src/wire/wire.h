@@ -56,7 +56,8 @@ typedef struct tt_wire_stats {
   char bad_peer[64];
   char bad_text[160]; /**< what was wrong with the last bad message, naming the field */
   uint8_t bad_bytes[256];
-  int bad_size; /**< bytes of it kept in bad_bytes */
+  int bad_size;  /**< bytes of it kept in bad_bytes */
+  int bad_whole; /**< its own size, bytes */
 } tt_wire_stats;
 
 /** A wire's state as people see it. */
@@ -79,8 +80,19 @@ typedef enum tt_late_policy {
 typedef struct tt_wire_field {
   char name[64];
   char value[64];
-  int offset, size; /**< bytes */
+  char unit[16];    /**< as on the wire; "" where it has none */
+  int offset, size; /**< bytes; 0 where it is missing */
+  bool wrong;       /**< the message was, or would be, refused for it */
 } tt_wire_field;
+
+/** One message of a wire, and its fields as they are found; filled by the functions of wire/explain.h. */
+typedef struct tt_explanation {
+  const uint8_t *bytes;
+  int size;  /**< bytes that are here */
+  int whole; /**< the message's own size: more than `size` where its end was not kept */
+  tt_wire_field *fields;
+  int capacity, count;
+} tt_explanation;
 
 typedef struct tt_wire_ops {
   const char *protocol; /**< "float-udp" */
@@ -109,10 +121,9 @@ typedef struct tt_wire_ops {
   /** The address it really has, "127.0.0.1:11235", for the ready line. Static until the next call. */
   const char *(*address)(const tt_wire *wire);
 
-  /** Decodes a message of this wire into fields for monitors and error reports; `incoming`: the direction
-   *  is to the simulator. Returns the number of fields filled (≤ capacity). Pure but for wire's names. */
-  int (*explain)(const tt_wire *wire, bool incoming, const uint8_t *bytes, int size,
-                 tt_wire_field *fields, int capacity);
+  /** Takes a message of this wire, good or bad, apart for monitors and error reports: every field of its byte table,
+   *  in order; `incoming`: the direction is to the simulator. Any thread; reads only what open() made. */
+  void (*explain)(const tt_wire *wire, bool incoming, tt_explanation *to);
 
   /** Closes sockets and frees self. */
   void (*close)(tt_wire *wire);

@@ -1,6 +1,7 @@
 /* codec_fuzz.c: any bytes as an EZPhysics stream: every message found lies within its limits, its packets fill it
  * exactly, and written again they give the same bytes. */
 #include "wire/ezphysics/codec.h"
+#include "wire/ezphysics/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,21 @@ static void one_message(const uint8_t *bytes, size_t size) {
   check(status == TT_CLOSED || status == TT_BAD_MESSAGE);
 }
 
+/** What monitors show of it lies within it, whether it was kept whole or not. */
+static void explain(bool incoming, const uint8_t *data, int size, int whole) {
+  static const tt_model model;
+  const tt_ez_objects objects = {.model = &model};
+  tt_wire_field fields[64];
+  tt_explanation to = {data, size, whole, fields, 64, 0};
+  tt_ez_explain(&objects, incoming, &to);
+  check(to.count <= 64);
+  for (int i = 0; i < to.count; i++)
+    check(fields[i].size == 0 || fields[i].offset + fields[i].size <= size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  explain(true, data, (int)size, (int)size);
+  explain(false, data, (int)size, (int)size + 100);
   tt_error error;
   size_t message;
   while (tt_ez_frame(data, size, LIMIT, &message, &error) == TT_OK) {

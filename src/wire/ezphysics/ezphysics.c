@@ -9,6 +9,7 @@
 
 #include "core/log.h"
 #include "wire/ezphysics/codec.h"
+#include "wire/ezphysics/explain.h"
 #include "wire/ezphysics/objects.h"
 
 #include <math.h>
@@ -552,43 +553,9 @@ static void eject(tt_wire *wire) { close_peer(wire, "ejected: no message in time
 
 static const char *address(const tt_wire *wire) { return own_address(wire->self); }
 
-/** A packet's numbers, as many as fit. */
-static void print_numbers(const tt_ez_packet *packet, bool incoming, char *text, size_t room) {
-  int size = tt_ez_payload_size(incoming, packet->type);
-  size_t used = 0;
-  text[0] = '\0';
-  if (!incoming && packet->type == TT_EZ_SEND_NAME) {
-    snprintf(text, room, "%.*s", (int)packet->size, (const char *)packet->payload);
-    return;
-  }
-  if (size < 0 || packet->size != (size_t)size) return;
-  for (int i = 0; i < size / 4 && used < room; i++) {
-    bool whole = !incoming && packet->type == TT_EZ_SEND_TIMESTAMP && i == 0;
-    double number = whole ? tt_ez_int(packet, i) : tt_ez_float(packet, i);
-    used += (size_t)snprintf(text + used, room - used, "%s%.6g", i > 0 ? " " : "", number);
-  }
-}
-
-static int explain(const tt_wire *wire, bool incoming, const uint8_t *bytes, int size,
-                   tt_wire_field *fields, int capacity) {
-  (void)wire;
-  size_t whole;
-  tt_ez_reader reader;
-  tt_ez_packet packet;
-  tt_error error;
-  if (tt_ez_frame(bytes, (size_t)size, (size_t)size, &whole, &error) != TT_OK) return 0;
-  tt_ez_read(&reader, bytes, whole);
-  int count = 0;
-  while (count < capacity && tt_ez_next(&reader, &packet, &error) == TT_OK) {
-    tt_wire_field *field = &fields[count++];
-    const char *type = tt_ez_type_name(incoming, packet.type);
-    snprintf(field->name, sizeof field->name, "%s %u.%u", type != NULL ? type : "unknown",
-             packet.object, packet.index);
-    print_numbers(&packet, incoming, field->value, sizeof field->value);
-    field->offset = (int)packet.offset;
-    field->size = (int)(TT_EZ_PACKET_HEADER + packet.size);
-  }
-  return count;
+static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
+  const ezphysics *self = wire->self;
+  tt_ez_explain(&self->objects, incoming, to);
 }
 
 const tt_wire_ops tt_ezphysics_ops = {

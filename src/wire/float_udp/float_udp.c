@@ -7,7 +7,9 @@
 #include "wire/float_udp/float_udp.h"
 
 #include "core/log.h"
+#include "wire/bytes.h"
 #include "wire/convert.h"
+#include "wire/explain.h"
 #include "wire/float_udp/codec.h"
 #include "wire/udp.h"
 
@@ -26,7 +28,8 @@ typedef struct slot {
   slot_kind kind;
   const char *name; /* as the scene writes it */
   tt_signal signal;
-  int command; /* index into model->commands */
+  int command;      /* index into model->commands */
+  const char *unit; /* of the number on the wire; "" where it has none */
   tt_conversion conversion;
 } slot;
 
@@ -57,18 +60,27 @@ typedef struct float_udp {
 
 /* --- opening --- */
 
+/* What people call the number on the wire, "" for a mere number or one that the scene scales into something else. */
+static const char *unit_of(const tt_name_entry *entry, tt_dimension dimension) {
+  if (dimension == TT_DIMENSIONLESS || (entry->scale != 0 && entry->scale != 1)) return "";
+  return entry->unit ? entry->unit : tt_unit_si(dimension)->name;
+}
+
 static tt_status resolve_sensor(tt_wire *wire, const tt_name_entry *entry, const char *where,
                                 slot *slot, tt_error *error) {
   slot->name = entry->name;
+  slot->unit = "";
   if (strcmp(entry->name, "none") == 0) return TT_OK;
   TT_TRY(tt_names_find_signal(wire->names, entry->name, wire->robot, where, &slot->signal, error));
   slot->kind = slot->signal.source == TT_SIGNAL_TIME ? SLOT_TIME : SLOT_SIGNAL;
+  slot->unit = unit_of(entry, slot->signal.dimension);
   return tt_conversion_open(entry, slot->signal.dimension, where, &slot->conversion, error);
 }
 
 static tt_status resolve_command(tt_wire *wire, const tt_name_entry *entry, const char *where,
                                  slot *slot, tt_error *error) {
   slot->name = entry->name;
+  slot->unit = "";
   if (strcmp(entry->name, "none") == 0) return TT_OK;
   if (strcmp(entry->name, "stamp") == 0) {
     slot->kind = SLOT_STAMP;
@@ -77,8 +89,9 @@ static tt_status resolve_command(tt_wire *wire, const tt_name_entry *entry, cons
   slot->kind = SLOT_COMMAND;
   TT_TRY(
       tt_names_find_command(wire->names, entry->name, wire->robot, where, &slot->command, error));
-  return tt_conversion_open(entry, wire->model->commands[slot->command].dimension, where,
-                            &slot->conversion, error);
+  tt_dimension dimension = wire->model->commands[slot->command].dimension;
+  slot->unit = unit_of(entry, dimension);
+  return tt_conversion_open(entry, dimension, where, &slot->conversion, error);
 }
 
 /* Of several equal entries nobody could say which one applies. */
@@ -348,23 +361,23 @@ static const char *address(const tt_wire *wire) {
   return self->udp ? tt_udp_address(self->udp) : self->address;
 }
 
-static int explain(const tt_wire *wire, bool incoming, const uint8_t *bytes, int size,
-                   tt_wire_field *fields, int capacity) {
+static bool is_acceptable(const tt_wire *wire, const slot *slot, float value) {
+  if (slot->kind != SLOT_COMMAND || !isfinite(value)) return true; /* told by itself */
+  return in_range(&wire->model->commands[slot->command], tt_convert_in(&slot->conversion, value));
+}
+
+static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
   const float_udp *self = wire->self;
   const slot *slots = incoming ? self->commands : self->sensors;
   int count = incoming ? self->command_count : self->sensor_count;
-  if (count > size / 4) count = size / 4;
-  if (count > capacity) count = capacity;
-  float values[TT_FLOAT_UDP_MAX];
-  tt_drop reason;
-  int field;
   for (int i = 0; i < count; i++) {
-    bool finite = tt_float_udp_decode(bytes + 4 * i, 4, 1, values, &reason, &field) == TT_OK;
-    fields[i] = (tt_wire_field){.offset = 4 * i, .size = 4};
-    snprintf(fields[i].name, sizeof fields[i].name, "%s", slots[i].name);
-    snprintf(fields[i].value, sizeof fields[i].value, finite ? "%.9g" : "%f", (double)values[0]);
+    tt_wire_field *field = tt_explain_field(to, slots[i].name, slots[i].unit, 4 * i, 4);
+    if (!field) continue;
+    float value = tt_get_float_le(to->bytes + 4 * i);
+    field->wrong = incoming && !is_acceptable(wire, &slots[i], value);
+    tt_explain_number(field, (double)value);
   }
-  return count;
+  tt_explain_rest(to, 4 * count);
 }
 
 const tt_wire_ops tt_float_udp_ops = {

@@ -334,14 +334,28 @@ static void messages_are_explained(void **state) {
   uint8_t bytes[24];
   tt_hex_read("0000803f 00004842 0000c8c2 00004841 0000c07f 00000040", bytes, sizeof bytes);
   tt_wire_field fields[8];
-  assert_int_equal(rig.wire->ops->explain(rig.wire, true, bytes, 24, fields, 8), 6);
+  tt_explanation whole = {bytes, 24, 24, fields, 8, 0};
+  rig.wire->ops->explain(rig.wire, true, &whole);
+  assert_int_equal(whole.count, 6);
   assert_string_equal(fields[1].name, "left_track.torque");
   assert_string_equal(fields[1].value, "50");
+  assert_string_equal(fields[1].unit, "in·lbf");
   assert_int_equal(fields[1].offset, 4);
+  assert_false(fields[1].wrong);
   assert_string_equal(fields[4].value, "nan");
-  assert_int_equal(rig.wire->ops->explain(rig.wire, true, bytes, 11, fields, 8), 2);
-  assert_int_equal(rig.wire->ops->explain(rig.wire, false, bytes, 24, fields, 3), 3);
+  assert_true(fields[4].wrong);
+  tt_explanation shorter = {bytes, 11, 11, fields, 8, 0};
+  rig.wire->ops->explain(rig.wire, true, &shorter);
+  assert_int_equal(shorter.count, 6);
+  assert_string_equal(fields[2].value, "3 of 4 bytes");
+  assert_string_equal(fields[5].name, "grip");
+  assert_string_equal(fields[5].value, "missing");
+  assert_true(fields[5].wrong);
+  tt_explanation cut = {bytes, 24, 40, fields, 3, 0};
+  rig.wire->ops->explain(rig.wire, false, &cut);
+  assert_int_equal(cut.count, 3);
   assert_string_equal(fields[0].name, "time");
+  assert_string_equal(fields[0].unit, "s");
   end(&rig);
 }
 

@@ -5,7 +5,9 @@
  */
 #include "wire/lockstep_tcp/lockstep_tcp.h"
 
+#include "wire/bytes.h"
 #include "wire/convert.h"
+#include "wire/explain.h"
 #include "wire/lockstep_tcp/codec.h"
 
 #include <stdio.h>
@@ -364,40 +366,30 @@ static const char *address(const tt_wire *wire) {
   return self->server ? tt_tcp_server_address(self->server) : self->address;
 }
 
-static tt_wire_field *explain_joint(const lockstep_tcp *self, int joint, int offset, float value,
-                                    tt_wire_field *field) {
-  *field = (tt_wire_field){.offset = offset, .size = 4};
-  snprintf(field->name, sizeof field->name, "%s", self->names[joint]);
-  snprintf(field->value, sizeof field->value, "%.9g", (double)value);
-  return field + 1;
+static bool is_acceptable(const tt_wire *wire, int joint, double velocity) {
+  const lockstep_tcp *self = wire->self;
+  const tt_command *command = &wire->model->commands[self->commands[joint]];
+  return velocity >= command->lower && velocity <= command->upper;
 }
 
-static int explain(const tt_wire *wire, bool incoming, const uint8_t *bytes, int size,
-                   tt_wire_field *fields, int capacity) {
+static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
+  static const char *const units[2][2] = {{"m", "m/s"}, {"rad", "rad/s"}};
   const lockstep_tcp *self = wire->self;
-  tt_lockstep_frame frame;
   int start = incoming ? 0 : TT_LOCKSTEP_COUNTER;
-  int joints = size < start ? 0 : (size - start) / 4;
-  if (joints > self->joints) joints = self->joints;
-  int room = incoming ? capacity : capacity - 1;
-  if (size < start || room < 0) return 0;
-  if (joints > room) joints = room;
-  tt_wire_field *field = fields;
-  if (incoming) {
-    int bad;
-    for (int i = 0; i < joints; i++) {
-      tt_lockstep_decode_velocities(bytes + 4 * i, 1, frame.positions, &bad);
-      field = explain_joint(self, i, 4 * i, frame.positions[0], field);
-    }
-    return joints;
+  tt_wire_field *field = NULL;
+  if (!incoming) field = tt_explain_field(to, "frame", "", 0, TT_LOCKSTEP_COUNTER);
+  if (field)
+    snprintf(field->value, sizeof field->value, "%llu",
+             (unsigned long long)tt_get_u64_be(to->bytes));
+  for (int i = 0; i < self->joints; i++) {
+    int offset = start + 4 * i;
+    field = tt_explain_field(to, self->names[i], units[self->wraps[i]][incoming], offset, 4);
+    if (!field) continue;
+    double value = (double)tt_get_float_be(to->bytes + offset);
+    field->wrong = incoming && !is_acceptable(wire, i, value);
+    tt_explain_number(field, value);
   }
-  tt_lockstep_decode_frame(bytes, joints, &frame);
-  *field = (tt_wire_field){.name = "frame", .offset = 0, .size = TT_LOCKSTEP_COUNTER};
-  snprintf(field->value, sizeof field->value, "%llu", (unsigned long long)frame.counter);
-  field++;
-  for (int i = 0; i < joints; i++)
-    field = explain_joint(self, i, start + 4 * i, frame.positions[i], field);
-  return joints + 1;
+  tt_explain_rest(to, start + 4 * self->joints);
 }
 
 const tt_wire_ops tt_lockstep_tcp_ops = {

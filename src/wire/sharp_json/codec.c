@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-#define SPEED -TT_SHARP_FULL, TT_SHARP_FULL, 4
-#define BUTTON 0, 1, 1
-#define ENCODER 0, TT_SHARP_TICKS - 1, 4
+#define SPEED -TT_SHARP_FULL, TT_SHARP_FULL, 4, "/512"
+#define BUTTON 0, 1, 1, ""
+#define ENCODER 0, TT_SHARP_TICKS - 1, 4, "/1024"
 
 static const tt_sharp_key joystick_keys[] = {
     {"leftJoystick", true, 2, SPEED}, {"rightJoystick", true, 2, SPEED},
@@ -73,9 +73,8 @@ static void put_number(writer *writer, tt_sharp_style style, const tt_sharp_key 
   put(writer, digits);
 }
 
-/** Writes all, telling the column of value `marked` (−1: none). */
-static size_t encode(const tt_sharp_format *format, tt_sharp_style style, const int *values,
-                     char *text, int marked, int *column) {
+size_t tt_sharp_encode(const tt_sharp_format *format, tt_sharp_style style, const int *values,
+                       char *text) {
   const char *quote = style == TT_SHARP_COLUMNS ? "'" : "\"";
   writer writer = {text, 0};
   int index = 0;
@@ -89,33 +88,12 @@ static size_t encode(const tt_sharp_format *format, tt_sharp_style style, const 
     put(&writer, key->array ? ": [ " : ": ");
     for (int i = 0; i < key->count; i++, index++) {
       if (i > 0) put(&writer, ", ");
-      if (index == marked) *column = (int)writer.size;
       put_number(&writer, style, key, values[index]);
     }
     if (key->array) put(&writer, " ]");
   }
   put(&writer, format->key_count > 0 ? " }" : "}");
   return writer.size;
-}
-
-size_t tt_sharp_encode(const tt_sharp_format *format, tt_sharp_style style, const int *values,
-                       char *text) {
-  return encode(format, style, values, text, -1, NULL);
-}
-
-void tt_sharp_column(const tt_sharp_format *format, int index, char *name, int *offset,
-                     int *width) {
-  static const int zeros[TT_SHARP_MAX_VALUES];
-  char text[TT_SHARP_MAX_TEXT];
-  encode(format, TT_SHARP_COLUMNS, zeros, text, index, offset);
-  const tt_sharp_key *key = format->keys;
-  for (; index >= key->count; key++) index -= key->count;
-  if (key->array) {
-    snprintf(name, 64, "%s[%d]", key->name, index);
-  } else {
-    snprintf(name, 64, "%s", key->name);
-  }
-  *width = key->digits;
 }
 
 /* --- in --- */

@@ -68,6 +68,7 @@ typedef struct tt_sharp_key {
   int count;
   int lower, upper; /**< a value outside is refused */
   int digits;       /**< columns of each number, sign included */
+  const char *unit; /**< for people; "": none */
 } tt_sharp_key;
 
 /** One kind of message. */
@@ -107,9 +108,5 @@ typedef struct tt_sharp_fault {
  *  says why. (json-c allocates while it parses; nothing is kept.) */
 tt_status tt_sharp_decode(const tt_sharp_format *format, const uint8_t *bytes, size_t size,
                           int *values, tt_sharp_fault *fault);
-
-/** Where number `index` stands in the message in columns style: its first column and width, and its
- *  name ("leftJoystick[1]"). For monitors. `name` has room for 64 bytes. */
-void tt_sharp_column(const tt_sharp_format *format, int index, char *name, int *offset, int *width);
 
 #endif

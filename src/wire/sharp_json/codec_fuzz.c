@@ -1,6 +1,7 @@
 /* codec_fuzz.c: any datagram, read as each of the messages: what is accepted is in range, and is read back from
  * what we would send for it. */
 #include "wire/sharp_json/codec.h"
+#include "wire/sharp_json/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,19 @@ static void one(const tt_sharp_format *format, const uint8_t *data, size_t size)
   }
 }
 
+/** What monitors show of it lies within it, whether it was kept whole or not. */
+static void explain(const tt_sharp_format *format, const uint8_t *data, int size, int whole) {
+  tt_wire_field fields[TT_SHARP_MAX_VALUES];
+  tt_explanation to = {data, size, whole, fields, TT_SHARP_MAX_VALUES, 0};
+  tt_sharp_explain(format, &to);
+  for (int i = 0; i < to.count; i++)
+    check(fields[i].offset >= 0 && fields[i].size >= 0 &&
+          fields[i].offset + fields[i].size <= size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  explain(&tt_sharp_joystick_format, data, (int)size, (int)size);
+  explain(&tt_sharp_command_format, data, (int)size, (int)size + 1);
   one(&tt_sharp_joystick_format, data, size);
   one(&tt_sharp_command_format, data, size);
   one(&tt_sharp_state_format, data, size);

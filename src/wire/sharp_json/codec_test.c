@@ -1,6 +1,8 @@
 /* codec_test.c: the JSON messages of joystick, core and vehicle, byte for byte and tolerantly. */
 #include "wire/sharp_json/codec.h"
 
+#include "wire/sharp_json/explain.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,18 +75,48 @@ static void keeps_every_number_in_its_columns(void **state) {
   assert_memory_equal(text + 74, "0512", 4);
 }
 
-static void tells_the_columns_to_monitors(void **state) {
+static void find(const char *text, int whole, tt_wire_field *fields, int count) {
+  tt_explanation to = {(const uint8_t *)text, (int)strlen(text), whole, fields, 8, 0};
+  tt_sharp_explain(&tt_sharp_command_format, &to);
+  assert_int_equal(to.count, count);
+}
+
+static void shows_monitors_where_each_number_stands(void **state) {
   (void)state;
-  char name[64];
-  int offset, width;
-  tt_sharp_column(&tt_sharp_joystick_format, TT_JOYSTICK_RIGHT_Y, name, &offset, &width);
-  assert_string_equal(name, "rightJoystick[1]");
-  assert_int_equal(offset, 59);
-  assert_int_equal(width, 4);
-  tt_sharp_column(&tt_sharp_command_format, TT_SHARP_START, name, &offset, &width);
-  assert_string_equal(name, "start");
-  assert_int_equal(offset, 121);
-  assert_int_equal(width, 1);
+  tt_wire_field fields[8];
+  const int values[TT_SHARP_COMMAND_VALUES] = {-512, 40, -1, 1, 0, 1};
+  char text[TT_SHARP_MAX_TEXT];
+  int size = (int)tt_sharp_encode(&tt_sharp_command_format, TT_SHARP_COLUMNS, values, text);
+  find(text, size, fields, 6);
+  assert_string_equal(fields[0].name, "leftDriveMotorSpeed");
+  assert_string_equal(fields[0].value, "-512");
+  assert_string_equal(fields[0].unit, "/512");
+  assert_int_equal(fields[0].offset, 25);
+  assert_int_equal(fields[5].offset, 121);
+  assert_int_equal(fields[5].size, 1);
+  for (int i = 0; i < 6; i++) assert_false(fields[i].wrong);
+}
+
+static void shows_monitors_what_is_wrong_in_which_key(void **state) {
+  (void)state;
+  tt_wire_field fields[8];
+  const char *text = "{\"guide\":2,\"leftDriveMotorSpeed\" : 513, 'back': x, 'start': }";
+  find(text, (int)strlen(text), fields, 6);
+  assert_string_equal(fields[0].value, "513");
+  assert_true(fields[0].wrong);
+  assert_int_equal(fields[0].offset, 35);
+  assert_string_equal(fields[1].value,
+                      "kept"); /* a key that is not there keeps what it said last */
+  assert_int_equal(fields[1].size, 0);
+  assert_false(fields[1].wrong);
+  assert_string_equal(fields[3].value, "x");
+  assert_true(fields[3].wrong);
+  assert_true(fields[4].wrong);
+  assert_string_equal(fields[5].value, "nothing");
+  assert_true(fields[5].wrong);
+  find("{ 'leftDriveMotorSpeed': 00", 124, fields, 0); /* the rest was not kept */
+  find("{ 'leftDriveMotorSpeed': [1", 27, fields, 6);
+  assert_true(fields[0].wrong);
 }
 
 static void clamps_what_it_sends(void **state) {
@@ -287,7 +319,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(writes_the_zero_messages_byte_for_byte),
       cmocka_unit_test(keeps_every_number_in_its_columns),
-      cmocka_unit_test(tells_the_columns_to_monitors),
+      cmocka_unit_test(shows_monitors_where_each_number_stands),
+      cmocka_unit_test(shows_monitors_what_is_wrong_in_which_key),
       cmocka_unit_test(clamps_what_it_sends),
       cmocka_unit_test(sends_proper_json_on_request),
       cmocka_unit_test(knows_the_styles_by_name),

@@ -7,6 +7,7 @@
 #include "wire/sharp_json/sharp_json.h"
 
 #include "wire/convert.h"
+#include "wire/sharp_json/explain.h"
 #include "wire/udp.h"
 
 #include <math.h>
@@ -210,20 +211,9 @@ static const char *address(const tt_wire *wire) {
   return self->udp != NULL ? tt_udp_address(self->udp) : self->address;
 }
 
-static int explain(const tt_wire *wire, bool incoming, const uint8_t *bytes, int size,
-                   tt_wire_field *fields, int capacity) {
+static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
   (void)wire;
-  const tt_sharp_format *format = incoming ? &tt_sharp_command_format : &tt_sharp_state_format;
-  int values[TT_SHARP_MAX_VALUES] = {0};
-  tt_sharp_fault fault;
-  if (tt_sharp_decode(format, bytes, (size_t)size, values, &fault) != TT_OK) return 0;
-  int count = format->value_count < capacity ? format->value_count : capacity;
-  for (int i = 0; i < count; i++) {
-    tt_wire_field *field = &fields[i];
-    tt_sharp_column(format, i, field->name, &field->offset, &field->size);
-    snprintf(field->value, sizeof field->value, "%d", values[i]);
-  }
-  return count;
+  tt_sharp_explain(incoming ? &tt_sharp_command_format : &tt_sharp_state_format, to);
 }
 
 const tt_wire_ops tt_sharp_json_ops = {

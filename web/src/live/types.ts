@@ -122,16 +122,19 @@ export interface Model {
 
 export interface Field {
   name: string;
-  value: string | number | boolean | null;
-  offset: number;
+  value: string;
+  unit: string;
+  offset: number; // bytes
   size: number;
+  wrong: boolean;
 }
 
 export interface BadMessage {
   peer: string;
   text: string;
+  size: number; // of the message; hex may be its beginning only
   hex: string;
-  fields: Field[] | null;
+  fields: Field[];
 }
 
 export type WireState = 'waiting' | 'driving' | 'late' | 'silent';

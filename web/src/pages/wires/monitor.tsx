@@ -5,7 +5,7 @@ import {send, whileConnected} from '../../live/connection';
 import {messages} from '../../live/store';
 import type {WireMessage} from '../../live/types';
 import {Button, Empty, Panel, Segmented} from '../../ui/controls';
-import {Message, showField} from './hex';
+import {Message} from './hex';
 
 const DIRECTIONS = [
   {value: 'both', text: 'Both'},
@@ -13,6 +13,8 @@ const DIRECTIONS = [
   {value: 'out', text: 'Out'},
 ] as const;
 const SHOWN = 60;
+/** Values in the line of a message; the rest would be cut off. */
+const SUMMARY = 16;
 
 export function Monitor({wire}: {wire: number}) {
   const [direction, setDirection] = useState<'both' | 'in' | 'out'>('both');
@@ -58,7 +60,7 @@ export function Monitor({wire}: {wire: number}) {
           <div class="scroll" tabIndex={0} role="group" aria-label="Recent messages">
             <table class="messages">
               <thead>
-                <tr><th class="number">step</th><th></th><th class="number">bytes</th><th>fields</th></tr>
+                <tr><th class="number">step</th><th>way</th><th class="number">bytes</th><th>values</th></tr>
               </thead>
               <tbody>
                 {list.map((message, i) => (
@@ -77,13 +79,13 @@ export function Monitor({wire}: {wire: number}) {
                     </td>
                     <td><span class={`tag ${message.incoming ? 'in' : ''}`}>{message.incoming ? '→ in' : '← out'}</span></td>
                     <td class="number">{message.size}</td>
-                    <td class="summary mono">{message.fields.map(({value}) => showField(value)).join('  ')}</td>
+                    <td class="summary mono">{message.fields.slice(0, SUMMARY).map(({value}) => value).join('  ')}</td>
                   </tr>
                 ))}
               </tbody>
             </table>
           </div>
-          <Message hex={detail.hex} fields={detail.fields} />
+          <Message size={detail.size} hex={detail.hex} fields={detail.fields} />
         </div>
       ) : (
         <Empty icon="wires" title="No message has passed yet">

@@ -120,7 +120,7 @@ export function Wires() {
           <Panel title="Last bad message" class="bad">
             <div class="panel-body">
               <p class="bad-reason"><b>{wire.bad.text}</b> <span class="muted">from {wire.bad.peer || 'an unknown peer'}</span></p>
-              <Message hex={wire.bad.hex} fields={wire.bad.fields ?? []} complaint={wire.bad.text} />
+              <Message size={wire.bad.size} hex={wire.bad.hex} fields={wire.bad.fields} complaint={wire.bad.text} />
             </div>
           </Panel>
         )}
