@@ -41,7 +41,13 @@ static void merge_option(xmlNode *root, const xmlNode *option) {
   if (flag) merge_attributes(section_of(target, "flag"), flag);
 }
 
-/* Sizes of user data must fit the largest; room for constraints and contacts adds up. */
+/* What canonical MJCF says of a model that says nothing; make_room() knows better. */
+static bool is_automatic(const char *name, long size) {
+  return (strcmp(name, "njmax") == 0 && size == 500) ||
+         (strcmp(name, "nconmax") == 0 && size == 100);
+}
+
+/* Sizes of user data must fit the largest; room for constraints and contacts that files ask for adds up. */
 static void merge_size(xmlNode *root, const xmlNode *size) {
   xmlNode *target = section_of(root, "size");
   for (const xmlAttr *a = size->properties; a; a = a->next) {
@@ -51,6 +57,7 @@ static void merge_size(xmlNode *root, const xmlNode *size) {
     if (strcmp(name, "nkey") == 0 || (!adds && strncmp(name, "nuser_", 6) != 0)) continue;
     const char *old = physics_attribute(target, name);
     long mine = strtol(physics_attribute(size, name), NULL, 10);
+    if (is_automatic(name, mine)) continue;
     long theirs = old ? strtol(old, NULL, 10) : 0;
     long merged = adds ? (mine > 0 ? mine : 0) + theirs : (mine > theirs ? mine : theirs);
     char text[32];
@@ -225,8 +232,8 @@ static int count_geoms(const xmlNode *body) {
   return count;
 }
 
-/* MuJoCo's own guess is 100 contacts; but every geom of a body that lies down may touch in two
- * points, and every contact takes four rows or more. */
+/* MuJoCo's own guess is 100 contacts; but every geom of a body that lies down may touch in two points, and every
+ * contact takes four rows or more. No more than that: memory, and the time of a reset, go with the square of njmax. */
 static void make_room(xmlNode *root) {
   xmlNode *size = section_of(root, "size"), *world = section_of(root, "worldbody");
   int geoms = 0;

@@ -31,7 +31,21 @@ wires:
 """
 
 
+def crowd(count):
+    robots = "".join(f"  - {{robot: frc2011, name: r{i}, x: {i % 8 - 4} m, y: {i // 8 - 2} m}}\n" for i in range(count))
+    return f"arena: frc2011\ntimestep: 1/3000 s\nio_period: 10 ms\nrobots:\n{robots}"
+
+
 class ManyRobots(Case):
+    def test_as_many_as_a_world_may_have(self):
+        for count, expected in (32, ""), (33, "at most 32"):
+            with tempfile.NamedTemporaryFile("w", suffix=".yaml") as scene:
+                scene.write(crowd(count))
+                scene.flush()
+                done = subprocess.run([TETHER, "check", scene.name], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 1 if expected else 0, done.stderr)
+            self.assertIn(expected or "r31", done.stderr if expected else done.stdout)
+
     def start(self, late):
         self.one, self.two = self.udp(), self.udp()
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as scene:
