@@ -107,7 +107,7 @@ static tt_status load_scene(const verify_job *job, const tt_run_log *log,
     if (!job->check.command || strncmp(unpacked->settings[i], "record.", 7) != 0)
       settings[count++] = unpacked->settings[i];
   if (job->check.command) {
-    snprintf(file, sizeof file, "record.file=%s/again.wpilog", unpacked->folder);
+    snprintf(file, sizeof file, "record.file=%s/again.wpilog", unpacked->scratch.folder);
     snprintf(duration, sizeof duration, "duration=%.6f", (double)tt_run_log_duration(log) / 1e6);
     settings[count++] = file;
     settings[count++] = duration;

@@ -1,7 +1,8 @@
 /* confine.c: work in a child process that can do no harm.
  *
- * The child has seconds of processor time, a share of memory, no way to open a socket or start a program, and may write
- * in one folder only, as far as the kernel offers that. Whatever becomes of it, the parent goes on.
+ * The child has seconds of processor time, a share of memory, no open file of the parent's but one, no way to open a
+ * socket, start a program or another process, or look into one, and may write in one folder only, as far as the kernel
+ * offers that. Whatever becomes of it, the parent goes on.
  */
 #include "core/log.h"
 #include "physics/physics_internal.h"
@@ -13,6 +14,7 @@
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -27,7 +29,7 @@
 
 #define CPU_SECONDS 10
 #define WAIT_SECONDS 30 /* of the wall clock: for a child that sleeps, or a busy machine */
-#define MORE_MEMORY ((rlim_t)4 << 30)
+#define MORE_MEMORY ((rlim_t)6 << 30)
 #define LARGEST_FILE ((rlim_t)1 << 30)
 
 /* What the child tells, in memory that both share. */
@@ -65,22 +67,41 @@ static rlim_t memory_now(void) {
 #define THIS_ARCHITECTURE 0 /* no call is of this one: nothing is refused */
 #endif
 
-/* Sockets and other programs are refused as if there were no permission. */
+/* Sockets, other processes and programs are refused as if there were no permission; threads are not. */
 static void refuse_calls(void) {
-#define REFUSE(call)                                                                               \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),                                                 \
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (EACCES & SECCOMP_RET_DATA))
+#define OTHER_NUMBERS 0x40000000 /* of another way to make the same calls, x32 */
+#define REFUSED BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (EACCES & SECCOMP_RET_DATA))
+#define REFUSE(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), REFUSED
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCHITECTURE, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_NUMBERS, 0, 1),
+      REFUSED,
       REFUSE(SYS_socket),
+      REFUSE(SYS_io_uring_setup),
       REFUSE(SYS_execve),
       REFUSE(SYS_execveat),
+      REFUSE(SYS_kill),
+      REFUSE(SYS_ptrace),
+      REFUSE(SYS_process_vm_writev),
+#ifdef SYS_fork
+      REFUSE(SYS_fork),
+      REFUSE(SYS_vfork),
+#endif
+      /* Its flags can't be looked at; the C library then takes clone. */
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (ENOSYS & SECCOMP_RET_DATA)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0),
+      REFUSED,
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
 #undef REFUSE
+#undef REFUSED
+#undef OTHER_NUMBERS
   struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
   prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
@@ -92,12 +113,17 @@ static void write_only_in(const char *folder) {
                            LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
                            LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
                            LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM};
-  struct landlock_path_beneath_attr beneath = {.allowed_access = rules.handled_access_fs};
+  /* Files, and links to meshes where they lie; nothing that could make its reader wait. */
+  struct landlock_path_beneath_attr beneath = {
+      .allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+                        LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SYM};
   int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
   if (ruleset < 0) return;
   beneath.parent_fd = open(folder, O_PATH | O_CLOEXEC);
   if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) == 0)
     syscall(SYS_landlock_restrict_self, ruleset, 0);
+  close(beneath.parent_fd);
+  close(ruleset);
 }
 
 /* A crash is the end of the child, whatever the program (a test, a sanitizer) does with its own. */
@@ -106,7 +132,17 @@ static void let_crashes_end(void) {
   for (size_t i = 0; i < sizeof CRASHES / sizeof *CRASHES; i++) signal(CRASHES[i], SIG_DFL);
 }
 
-static void confine_self(const char *folder) {
+/* What the program holds open (connections, logs) is none of the child's business. */
+static void close_all_but(int one, int other) {
+  unsigned low = (unsigned)(one < other ? one : other),
+           high = (unsigned)(one < other ? other : one);
+  if (low > STDERR_FILENO + 1) close_range(STDERR_FILENO + 1, low - 1, 0);
+  if (high > low + 1) close_range(low + 1, high - 1, 0);
+  close_range(high + 1, ~0u, 0);
+}
+
+static void confine_self(const char *folder, int kept, int pipe) {
+  close_all_but(kept, pipe);
   let_crashes_end();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   limit(RLIMIT_CORE, 0);
@@ -152,13 +188,14 @@ static tt_status reap(pid_t child, bool ended, report *told, tt_error *error) {
   if (WIFSIGNALED(how) || WEXITSTATUS(how) != 0)
     return tt_fail(error, TT_INVALID,
                    "%s: broke the compiler of models (%s), as a damaged file does, or one that "
-                   "needs more than 4 GiB",
+                   "needs more than 6 GiB",
                    told->at, WIFSIGNALED(how) ? strsignal(WTERMSIG(how)) : "it gave up");
   if (told->status != TT_OK) return tt_fail(error, told->status, "%s", told->error.text);
   return TT_OK;
 }
 
-tt_status physics_confine(physics_work *work, void *context, const char *folder, tt_error *error) {
+tt_status physics_confine(physics_work *work, void *context, const char *folder, int kept,
+                          tt_error *error) {
   int ends[2];
   report *told =
       mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -170,7 +207,7 @@ tt_status physics_confine(physics_work *work, void *context, const char *folder,
   pid_t child = fork();
   if (child == 0) {
     tt_log_forked();
-    confine_self(folder);
+    confine_self(folder, kept, ends[1]);
     told->status = work(context, told->at, &told->error);
     _exit(0);
   }

@@ -3,7 +3,6 @@
 #include "core/log.h"
 #include "physics/physics_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <libxml/parser.h>
 #include <pthread.h>
@@ -16,28 +15,8 @@
 
 static pthread_mutex_t compiler_lock = PTHREAD_MUTEX_INITIALIZER;
 
-tt_status physics_workshop_open(physics_workshop *shop, tt_error *error) {
-  snprintf(shop->folder, sizeof shop->folder, "/tmp/tether-XXXXXX");
-  if (!mkdtemp(shop->folder)) {
-    shop->folder[0] = '\0';
-    return tt_fail(error, TT_FAILED, "/tmp: no temporary folder can be made there: %s",
-                   strerror(errno));
-  }
-  return TT_OK;
-}
-
-void physics_workshop_close(physics_workshop *shop) {
-  DIR *folder = shop->folder[0] ? opendir(shop->folder) : NULL;
-  if (!folder) return;
-  for (struct dirent *entry; (entry = readdir(folder));) {
-    unlinkat(dirfd(folder), entry->d_name, 0);
-  }
-  closedir(folder);
-  rmdir(shop->folder);
-}
-
 void physics_workshop_path(physics_workshop *shop, const char *suffix, char path[TT_PATH_SIZE]) {
-  snprintf(path, TT_PATH_SIZE, "%s/%d%s", shop->folder, shop->file_count++, suffix);
+  snprintf(path, TT_PATH_SIZE, "%s/%d%s", shop->scratch.folder, shop->file_count++, suffix);
 }
 
 typedef struct compilation {

@@ -2,10 +2,13 @@
 #include "core/hash.h"
 #include "physics/physics_internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static const char EMPTY_ARENA[] =
     "<mujoco model=\"floor\"><asset>"
@@ -45,20 +48,23 @@ static tt_status check_spec(const tt_physics_spec *spec, tt_error *error) {
   return TT_OK;
 }
 
-/* What is loaded, and the file that the child process leaves the compiled model in. */
+/* What is loaded, and the file without a name that the child process leaves the compiled model in. */
 typedef struct loading {
   const tt_physics_spec *spec;
   physics_workshop shop;
   physics_part *parts; /* the arena, then the robots */
   char (*prefixes)[128];
-  char made[TT_PATH_SIZE];
+  int made;
+  char made_path[32];
   mjModel *model;
 } loading;
 
 static tt_status loading_open(loading *l, tt_error *error) {
   const tt_physics_spec *spec = l->spec;
-  TT_TRY(physics_workshop_open(&l->shop, error));
-  physics_workshop_path(&l->shop, ".mjb", l->made);
+  TT_TRY(tt_scratch_open(&l->shop.scratch, error));
+  l->made = memfd_create("tether-model", MFD_CLOEXEC);
+  if (l->made < 0) return tt_fail(error, TT_FAILED, "no memory file: %s", strerror(errno));
+  snprintf(l->made_path, sizeof l->made_path, "/proc/self/fd/%d", l->made);
   l->parts = calloc((size_t)spec->robot_count + 1, sizeof *l->parts);
   l->prefixes = calloc((size_t)spec->robot_count + 1, sizeof *l->prefixes);
   if (!l->parts || !l->prefixes) return TT_NOMEM;
@@ -75,7 +81,8 @@ static tt_status loading_open(loading *l, tt_error *error) {
 static void loading_close(loading *l) {
   free(l->prefixes);
   free(l->parts);
-  physics_workshop_close(&l->shop);
+  if (l->made >= 0) close(l->made);
+  tt_scratch_close(&l->shop.scratch);
 }
 
 static tt_status load_arena(loading *l, tt_error *error) {
@@ -109,13 +116,13 @@ static tt_status compile_world(void *context, char at[TT_PATH_SIZE], tt_error *e
   char fatal[512];
   if (!physics_guard(try_model, l->model, fatal, sizeof fatal))
     return tt_fail(error, TT_INVALID, "%s: compiles, but cannot run: %s", at, fatal);
-  mj_saveModel(l->model, l->made, NULL, 0);
+  mj_saveModel(l->model, l->made_path, NULL, 0);
   return TT_OK;
 }
 
 static void read_made(void *context) {
   loading *l = context;
-  l->model = mj_loadModel(l->made, NULL);
+  l->model = mj_loadModel(l->made_path, NULL);
 }
 
 /* What an alliance colours: materials and geoms whose own names begin with "alliance". */
@@ -184,11 +191,10 @@ static tt_status build(const tt_physics_spec *spec, mjModel *model, const physic
 
 static tt_status load(loading *l, tt_physics **physics, tt_error *error) {
   TT_TRY(loading_open(l, error));
-  TT_TRY(physics_confine(compile_world, l, l->shop.folder, error));
+  TT_TRY(physics_confine(compile_world, l, l->shop.scratch.folder, l->made, error));
   char fatal[512];
   if (!physics_guard(read_made, l, fatal, sizeof fatal) || !l->model)
-    return tt_fail(error, TT_FAILED, "%s: the compiled model cannot be read back; is /tmp full?",
-                   l->made);
+    return tt_fail(error, TT_FAILED, "the compiled model cannot be read back; is memory short?");
   return build(l->spec, l->model, l->parts, physics, error);
 }
 
@@ -196,7 +202,7 @@ tt_status tt_physics_load(const tt_physics_spec *spec, tt_physics **physics, tt_
   *physics = NULL;
   TT_TRY(check_spec(spec, error));
   physics_hooks_install();
-  loading l = {.spec = spec, .shop = {.search_path = spec->search_path}};
+  loading l = {.spec = spec, .made = -1, .shop = {.search_path = spec->search_path}};
   tt_status status = load(&l, physics, error);
   loading_close(&l);
   if (status == TT_NOMEM) tt_fail(error, status, "out of memory while loading the models");

@@ -2,6 +2,7 @@
 #ifndef TT_PHYSICS_INTERNAL_H
 #define TT_PHYSICS_INTERNAL_H
 
+#include "core/scratch.h"
 #include "physics/physics.h"
 
 #include <libxml/tree.h>
@@ -111,10 +112,12 @@ struct tt_physics {
 /* Composition (compose.c, prefix.c, part.c, urdf.c, mesh.c), all of it in a child process (confine.c). */
 
 /** Runs `work` in a child process with limits on time and memory, without network, and unable to write but in
- *  `folder`: model files come from anywhere, and what reads them was not made for hostile ones. `work` notes the file
- *  that it is at in `at`; a child that dies becomes TT_INVALID with that file and why. */
+ *  `folder` and to the open file `kept`, the only one of ours that it has: model files come from anywhere, and what reads
+ *  them was not made for hostile ones. `work` notes the file that it is at in `at`; a child that dies becomes TT_INVALID
+ *  with that file and why. */
 typedef tt_status physics_work(void *context, char at[TT_PATH_SIZE], tt_error *error);
-tt_status physics_confine(physics_work *work, void *context, const char *folder, tt_error *error);
+tt_status physics_confine(physics_work *work, void *context, const char *folder, int kept,
+                          tt_error *error);
 
 /** Torque limit that a URDF states for a joint. */
 typedef struct physics_effort {
@@ -134,14 +137,12 @@ typedef struct physics_part {
 
 /** Work of one load: a temporary folder and what lies in it. */
 typedef struct physics_workshop {
-  char folder[64];
+  tt_scratch scratch;
   int file_count;
   const char *const *search_path;
   char *at; /**< the file that is being read, see physics_confine() */
 } physics_workshop;
 
-tt_status physics_workshop_open(physics_workshop *shop, tt_error *error);
-void physics_workshop_close(physics_workshop *shop);
 /** A fresh path in the folder, ending in `suffix`. */
 void physics_workshop_path(physics_workshop *shop, const char *suffix, char path[TT_PATH_SIZE]);
 

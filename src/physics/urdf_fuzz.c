@@ -13,12 +13,12 @@
 
 static physics_workshop shop;
 
-static void close_shop(void) { physics_workshop_close(&shop); }
+static void close_shop(void) { tt_scratch_close(&shop.scratch); }
 
 static void open_shop(void) {
   tt_error error;
-  if (shop.folder[0]) return;
-  if (physics_workshop_open(&shop, &error) != TT_OK) abort();
+  if (shop.scratch.folder[0]) return;
+  if (tt_scratch_open(&shop.scratch, &error) != TT_OK) abort();
   atexit(close_shop);
   tt_log_set_level(TT_LOG_ERROR);
 }

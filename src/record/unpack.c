@@ -3,7 +3,6 @@
 #include "core/json.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -46,7 +45,7 @@ static void find_data(tt_unpacked *unpacked, const char *path) {
   const char *found = strstr(path, "/robots/");
   if (!found) found = strstr(path, "/arenas/");
   if (!found || unpacked->data) return;
-  if (asprintf(&unpacked->data, "%s%.*s", unpacked->folder, (int)(found - path), path) < 0)
+  if (asprintf(&unpacked->data, "%s%.*s", unpacked->scratch.folder, (int)(found - path), path) < 0)
     unpacked->data = NULL;
 }
 
@@ -58,7 +57,7 @@ static tt_status unpack_files(const tt_run_cursor *cursor, tt_unpacked *unpacked
     if (!entries[i].name || strncmp(entries[i].name, FILES, strlen(FILES)) != 0) continue;
     if (!tt_run_cursor_value(cursor, i, &record)) continue;
     const char *path = entries[i].name + strlen(FILES);
-    TT_TRY(write_file(unpacked->folder, path, &record, error));
+    TT_TRY(write_file(unpacked->scratch.folder, path, &record, error));
     find_data(unpacked, path);
   }
   return TT_OK;
@@ -84,7 +83,7 @@ static tt_status read_run(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt
     return tt_fail(error, TT_INVALID, "the log does not say what was run: it is not one of ours");
   const char *scene = tt_json_text(run, "scene_file");
   tt_status status = *scene ? copy_settings(run, unpacked) : TT_INVALID;
-  if (status == TT_OK && asprintf(&unpacked->scene, "%s%s", unpacked->folder, scene) < 0) {
+  if (status == TT_OK && asprintf(&unpacked->scene, "%s%s", unpacked->scratch.folder, scene) < 0) {
     unpacked->scene = NULL;
     status = TT_NOMEM;
   }
@@ -94,8 +93,7 @@ static tt_status read_run(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt
 }
 
 static tt_status unpack(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt_error *error) {
-  if (!mkdtemp(unpacked->folder))
-    return tt_fail(error, TT_FAILED, "%s: %s", unpacked->folder, strerror(errno));
+  TT_TRY(tt_scratch_open(&unpacked->scratch, error));
   TT_TRY(read_run(cursor, unpacked, error));
   TT_TRY(unpack_files(cursor, unpacked, error));
   if (!unpacked->data) unpacked->data = strdup("");
@@ -108,7 +106,7 @@ static tt_status unpack(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt_e
 
 tt_status tt_unpack(const tt_run_log *log, tt_unpacked *unpacked, tt_error *error) {
   tt_run_cursor cursor;
-  *unpacked = (tt_unpacked){.folder = "/tmp/tether-run-XXXXXX"};
+  *unpacked = (tt_unpacked){.scene = NULL};
   if (!tt_run_cursor_open(&cursor, log)) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_run_cursor_seek(&cursor, 0); /* what describes the run stands at time 0 */
   tt_status status = unpack(&cursor, unpacked, error);
@@ -117,17 +115,11 @@ tt_status tt_unpack(const tt_run_log *log, tt_unpacked *unpacked, tt_error *erro
   return status;
 }
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where) {
-  (void)about, (void)kind, (void)where;
-  return remove(path);
-}
-
 void tt_unpacked_remove(tt_unpacked *unpacked) {
-  if (!strchr(unpacked->folder, 'X') || access(unpacked->folder, F_OK) == 0)
-    nftw(unpacked->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  tt_scratch_close(&unpacked->scratch);
   for (int i = 0; i < unpacked->setting_count; i++) free(unpacked->settings[i]);
   free(unpacked->settings);
   free(unpacked->scene);
   free(unpacked->data);
-  *unpacked = (tt_unpacked){.folder = ""};
+  *unpacked = (tt_unpacked){.scene = NULL};
 }

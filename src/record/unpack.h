@@ -2,11 +2,11 @@
 #ifndef TT_RECORD_UNPACK_H
 #define TT_RECORD_UNPACK_H
 
-#include "core/status.h"
+#include "core/scratch.h"
 #include "record/run_log.h"
 
 typedef struct tt_unpacked {
-  char folder[64]; /**< temporary, removed by tt_unpacked_remove() */
+  tt_scratch scratch;
   char *scene;     /**< the scene's file in it */
   char *data;      /**< the data folder in it, for $TETHER_DATA; "" when the scene used none */
   char **settings; /**< PATH=VALUE of the run's command line */
