@@ -78,7 +78,7 @@ async function stay(browser) {
   for await (const _ of process.stdin);
 }
 
-const browser = await launch();
+const browser = await launch({webgl: what !== 'plots'});
 const result = await {first, stay, world: () => watch(browser, 'world'), plots: () => watch(browser, 'signals')}[what](browser);
 if (result) console.log(JSON.stringify(result));
 await browser.close();

@@ -15,8 +15,9 @@ export const program = process.env.TETHER ?? join(root, 'build/tether');
 const CHROMIUM = '/usr/bin/chromium';
 const FLAGS = [
   '--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
-  '--disable-sync', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
+  '--disable-sync',
 ];
+const SOFTWARE_WEBGL = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
 /** For what takes this long on a machine that does other things besides, ms. */
 export const PATIENCE = 30000;
 
@@ -66,13 +67,15 @@ export async function startTether(t, scene, settings = {}, {state = stateFolder(
 /** What a page remembers from before: a coarse picture, since a processor draws it here. */
 const COARSE = "localStorage.getItem('tether.quality') ?? localStorage.setItem('tether.quality', '\"fast\"')";
 
-export function launch() {
-  return chromium.launch({executablePath: CHROMIUM, args: FLAGS});
+/** With WebGL in software, for the World page. Without, as Chromium is on a machine without a graphics card: what does not
+ * need WebGL is drawn many times as fast then. */
+export function launch({webgl = true} = {}) {
+  return chromium.launch({executablePath: CHROMIUM, args: [...FLAGS, ...(webgl ? SOFTWARE_WEBGL : [])]});
 }
 
 /** One browser a test file; its pages tell of everything that goes wrong in them. */
-export async function openBrowser(t) {
-  const browser = await launch();
+export async function openBrowser(t, options) {
+  const browser = await launch(options);
   t.after(() => browser.close());
   return browser;
 }

@@ -13,6 +13,19 @@ export function formatValue(value: number, digits = 4): string {
   return value.toFixed(decimals).replace('-', MINUS);
 }
 
+/** A tick of an axis, with as many digits as the distance to the next needs: 0.25, −4.0e−13. */
+export function formatTick(value: number, step: number): string {
+  if (Math.abs(value) < 1e-6 * step) return '0';
+  if (Math.abs(value) >= 1e6) return formatValue(value);
+  if (step < 1e-6) {
+    const digits = Math.floor(Math.log10(Math.abs(value))) - Math.floor(Math.log10(1.001 * step));
+    return value.toExponential(Math.max(0, Math.min(6, digits))).replace(/-/g, MINUS);
+  }
+  let decimals = 0;
+  while (decimals < 6 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals++;
+  return value.toFixed(decimals).replace('-', MINUS);
+}
+
 /** m:ss.mmm, or h:mm:ss from an hour on. */
 export function formatClock(seconds: number): string {
   if (!Number.isFinite(seconds)) return '–:––.–––';

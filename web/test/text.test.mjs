@@ -15,6 +15,14 @@ test('values', () => {
   for (const [value, text] of cases) assert.equal(format.formatValue(value), text);
 });
 
+test('ticks of an axis have the digits their distance needs', () => {
+  const cases = [
+    [0.25, 0.25, '0.25'], [-2, 1, '\u22122'], [3, 0.5, '3.0'], [0, 0.2, '0'], [1e-17, 0.2, '0'], [2e8, 1e8, '2.00e8'],
+    [4e-13, 2e-13, '4e\u221213'], [-1.2e-12, 2e-13, '\u22121.2e\u221212'], [0.0010002, 1e-7, '1.0002e\u22123'],
+  ];
+  for (const [value, step, text] of cases) assert.equal(format.formatTick(value, step), text);
+});
+
 test('clocks never show a sixtieth second', () => {
   assert.equal(format.formatClock(0), '0:00.000');
   assert.equal(format.formatClock(59.9996), '0:59.999');

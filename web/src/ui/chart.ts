@@ -2,7 +2,7 @@
 // so that no common time axis has to be made of twenty traces sixty times a second.
 import uPlot from 'uplot';
 import type {Trace} from '../live/decimate';
-import {formatValue} from '../format';
+import {formatTick} from '../format';
 import {cssColor} from '../theme';
 
 export interface Line extends Trace {
@@ -16,6 +16,8 @@ export interface ChartEvents {
   onReset?: () => void;
 }
 
+/** In device pixels: without a graphics card a line of one is drawn ten times as fast as a wider one. */
+const LINE_WIDTH = Math.max(1, Math.floor(devicePixelRatio));
 const AXIS_FONT = '11px "Inter", system-ui, sans-serif';
 
 export class Chart {
@@ -30,7 +32,7 @@ export class Chart {
       stroke: () => cssColor('--muted'),
       grid: {stroke: () => cssColor('--line'), width: 1},
       ticks: {show: false},
-      values: (_, splits) => splits.map((value) => formatTick(value, splits)),
+      values: (_, splits) => splits.map((value) => formatTick(value, splits.length > 1 ? splits[1]! - splits[0]! : 1)),
     });
     this.plot = new uPlot(
       {
@@ -105,7 +107,7 @@ export class Chart {
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    ctx.lineWidth = 1.5 * devicePixelRatio;
+    ctx.lineWidth = LINE_WIDTH;
     ctx.lineJoin = 'round';
     for (const {times, values, colour, dash} of this.lines) {
       ctx.strokeStyle = colour;
@@ -128,17 +130,9 @@ export class Chart {
   }
 }
 
-/** A little air above and below; a constant gets a range around it. */
+/** A little air above and below; a constant, rounding errors apart, gets a range around it. */
 export function range(least: number, greatest: number): [number, number] {
-  const air = greatest > least ? 0.08 * (greatest - least) : Math.max(Math.abs(greatest) * 0.1, 0.5);
+  const constant = greatest - least <= 1e-9 * Math.max(Math.abs(least), Math.abs(greatest));
+  const air = !constant ? 0.08 * (greatest - least) : Math.max(Math.abs(greatest) * 0.1, 0.5);
   return [least - air, greatest + air];
-}
-
-/** Ticks with as many decimals as their distance needs. */
-function formatTick(value: number, splits: number[]): string {
-  const step = splits.length > 1 ? splits[1]! - splits[0]! : 1;
-  if (Math.abs(value) >= 1e6) return formatValue(value);
-  let decimals = 0;
-  while (decimals < 6 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals++;
-  return value.toFixed(decimals).replace('-', '\u2212');
 }
