@@ -1,4 +1,4 @@
-/* file.h: a file's name and content, as it passes from who read it to who keeps it. */
+/* file.h: a file's name and content, as it passes from who read it to who keeps it; and its name on the disk. */
 #ifndef TT_CORE_FILE_H
 #define TT_CORE_FILE_H
 
@@ -9,5 +9,9 @@ typedef struct tt_file {
   const void *bytes;
   size_t size;
 } tt_file;
+
+/** Has the disk keep the name of a file that was made or renamed: its content, once synced, is of no use without. What a
+ *  broken disk answers is left to the syncing of the content. */
+void tt_file_sync_name(const char *path);
 
 #endif

@@ -164,11 +164,13 @@ static double grid_of(const picture *of) {
   return INFINITY;
 }
 
-/* In pixels: far from the origin a metre more may be the same number. */
+/* In pixels: far from the origin a metre more may be the same number. For the same reason the first line's place is what a
+ * division leaves, which is exact at any distance. */
 static void put_lines(tt_export_buffer *out, const picture *of, int axis, double grid,
                       double size) {
   double first = center(of, axis) - size / 2 / of->scale;
-  double offset = (ceil(first / grid) * grid - first) * of->scale;
+  double past = fmod(first, grid); /* since the line before */
+  double offset = (past > 0 ? grid - past : -past) * of->scale;
   for (double px = offset; px < size; px += grid * of->scale) {
     if (axis == of->across)
       tt_export_text(out, "M%.1f 0V%.0f", px, HEIGHT);

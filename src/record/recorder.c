@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 #define QUEUE_VIEWS 256
-#define WRITE_EVERY_NS 50000000 /* half of the 100 ms that a crash may cost */
-#define STATISTICS_EVERY 20     /* writings: once a second */
+#define WRITE_EVERY_NS 50000000  /* half of the 100 ms that a crash may cost */
+#define STATISTICS_EVERY 20      /* writings: once a second */
+#define SYNC_EVERY_NS 1000000000 /* what a failure of the power may cost */
 #define LARGEST_BACKLOG                                                                            \
   (64u << 20) /* bytes of journal not yet written: then the run is unverifiable, or held */
 
@@ -50,10 +51,11 @@ struct tt_recorder {
   int file;
 
   tt_view_queue *views;
-  pthread_t thread;
+  pthread_t writer, syncer;
   pthread_mutex_t lock;   /* guards pending, closing and broken; held for copies only */
   pthread_cond_t wanted;  /* the writer has something to do */
   pthread_cond_t written; /* the backlog shrank */
+  pthread_cond_t ending;  /* the syncer need not wait any more */
   tt_bytes pending;       /* journal and events, encoded */
   bool closing, broken;
 
@@ -110,21 +112,34 @@ static tt_status write_entry(tt_journal_sink *sink, const tt_entry *entry) {
 
 /* ---- the writer's thread ---- */
 
+static bool is_broken(tt_recorder *recorder) {
+  pthread_mutex_lock(&recorder->lock);
+  bool broken = recorder->broken;
+  pthread_mutex_unlock(&recorder->lock);
+  return broken;
+}
+
+/* The disk refused something. What comes behind it would make no sense to a reader, so nothing does. */
+static void break_off(tt_recorder *recorder) {
+  const char *reason = strerror(errno);
+  pthread_mutex_lock(&recorder->lock);
+  bool first = !recorder->broken;
+  recorder->broken = true;
+  pthread_cond_broadcast(&recorder->written);
+  pthread_mutex_unlock(&recorder->lock);
+  if (first)
+    tt_log_error("%s: can't write: %s; nothing more of this run is kept", recorder->path, reason);
+}
+
 static void write_out(tt_recorder *recorder, const tt_bytes *bytes) {
   size_t done = 0;
-  while (done < bytes->size) {
+  while (done < bytes->size && !is_broken(recorder)) {
     ssize_t wrote = write(recorder->file, bytes->data + done, bytes->size - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) {
-      tt_log_error("%s: can't write: %s; nothing more of this run is kept", recorder->path,
-                   strerror(errno));
-      pthread_mutex_lock(&recorder->lock);
-      recorder->broken = true;
-      pthread_cond_broadcast(&recorder->written);
-      pthread_mutex_unlock(&recorder->lock);
-      return;
+    if (wrote >= 0) {
+      done += (size_t)wrote;
+    } else if (errno != EINTR) {
+      break_off(recorder);
     }
-    done += (size_t)wrote;
   }
   atomic_fetch_add(&recorder->bytes, done);
 }
@@ -208,17 +223,19 @@ static void encode_statistics(tt_recorder *recorder, tt_bytes *out, bool last) {
   recorder->last_statistics = text;
 }
 
+/* Waits to be told, or for so long, unless the run has ended. Call with the lock held. */
+static void wait_for(tt_recorder *recorder, pthread_cond_t *told, long nanoseconds) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += (until.tv_nsec + nanoseconds) / 1000000000;
+  until.tv_nsec = (until.tv_nsec + nanoseconds) % 1000000000;
+  if (!recorder->closing) pthread_cond_clockwait(told, &recorder->lock, CLOCK_MONOTONIC, &until);
+}
+
 /* Takes what the world left; false when there is nothing more to come. */
 static bool take_pending(tt_recorder *recorder, tt_bytes *taken) {
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += WRITE_EVERY_NS;
-  if (until.tv_nsec >= 1000000000) {
-    until.tv_nsec -= 1000000000;
-    until.tv_sec++;
-  }
   pthread_mutex_lock(&recorder->lock);
-  if (!recorder->closing) pthread_cond_timedwait(&recorder->wanted, &recorder->lock, &until);
+  wait_for(recorder, &recorder->wanted, WRITE_EVERY_NS);
   bool more = !recorder->closing;
   tt_bytes swapped = recorder->pending;
   taken->size = 0;
@@ -246,6 +263,24 @@ static void *write_log(void *context) {
   tt_bytes_free(&journal);
   tt_bytes_free(&samples);
   return NULL;
+}
+
+/* ---- the syncer's thread: a disk that takes its time must not keep the writer from the world's views ---- */
+
+static void sync_file(tt_recorder *recorder) {
+  if (fdatasync(recorder->file) != 0) break_off(recorder);
+}
+
+static void *sync_log(void *context) {
+  tt_recorder *recorder = context;
+  for (;;) {
+    pthread_mutex_lock(&recorder->lock);
+    wait_for(recorder, &recorder->ending, SYNC_EVERY_NS);
+    bool ends = recorder->closing;
+    pthread_mutex_unlock(&recorder->lock);
+    if (ends) return NULL;
+    sync_file(recorder);
+  }
 }
 
 /* ---- opening and closing ---- */
@@ -329,6 +364,15 @@ static void announce(tt_recorder *recorder, const tt_recorder_options *options, 
   announce_signals(recorder, out, &next);
 }
 
+/* Says that the run has ended, and waits for a thread to hear it. */
+static void end_thread(tt_recorder *recorder, pthread_t thread, pthread_cond_t *waits) {
+  pthread_mutex_lock(&recorder->lock);
+  recorder->closing = true;
+  pthread_cond_signal(waits);
+  pthread_mutex_unlock(&recorder->lock);
+  pthread_join(thread, NULL);
+}
+
 static void free_recorder(tt_recorder *recorder) {
   if (recorder->file >= 0) close(recorder->file);
   tt_view_queue_free(recorder->views);
@@ -363,7 +407,15 @@ static tt_status open_file(tt_recorder *recorder, tt_error *error) {
     return tt_fail(error, TT_FAILED, "%s: exists already; name another file or remove it",
                    recorder->path);
   flock(recorder->file, LOCK_EX | LOCK_NB); /* says to readers that it still grows */
+  tt_file_sync_name(recorder->path);
   return TT_OK;
+}
+
+static tt_status start_threads(tt_recorder *recorder, tt_error *error) {
+  bool syncs = pthread_create(&recorder->syncer, NULL, sync_log, recorder) == 0;
+  if (syncs && pthread_create(&recorder->writer, NULL, write_log, recorder) == 0) return TT_OK;
+  if (syncs) end_thread(recorder, recorder->syncer, &recorder->ending);
+  return tt_fail(error, TT_FAILED, "%s: can't start the recorder's threads", recorder->path);
 }
 
 static tt_status start(tt_recorder *recorder, const tt_recorder_options *options, tt_error *error) {
@@ -375,9 +427,7 @@ static tt_status start(tt_recorder *recorder, const tt_recorder_options *options
   write_out(recorder, &recorder->pending); /* from the beginning the file is a log */
   recorder->pending.size = 0;
   if (recorder->broken) return tt_fail(error, TT_FAILED, "%s: can't be written", options->path);
-  if (pthread_create(&recorder->thread, NULL, write_log, recorder) != 0)
-    return tt_fail(error, TT_FAILED, "%s: can't start the recorder's thread", options->path);
-  return TT_OK;
+  return start_threads(recorder, error);
 }
 
 tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *model,
@@ -399,6 +449,7 @@ tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *m
   pthread_mutex_init(&recorder->lock, NULL);
   pthread_cond_init(&recorder->wanted, NULL);
   pthread_cond_init(&recorder->written, NULL);
+  pthread_cond_init(&recorder->ending, NULL);
   tt_status status = start(recorder, options, error);
   if (status != TT_OK) {
     free_recorder(recorder);
@@ -414,14 +465,13 @@ tt_journal_sink *tt_recorder_journal(tt_recorder *recorder) { return &recorder->
 
 void tt_recorder_close(tt_recorder *recorder) {
   if (!recorder) return;
-  pthread_mutex_lock(&recorder->lock);
-  recorder->closing = true;
-  pthread_cond_signal(&recorder->wanted);
-  pthread_mutex_unlock(&recorder->lock);
-  pthread_join(recorder->thread, NULL);
+  end_thread(recorder, recorder->writer, &recorder->wanted);
+  end_thread(recorder, recorder->syncer, &recorder->ending);
+  sync_file(recorder);
   tt_log_info("%s: kept %.1f MB, %llu samples lost", recorder->path,
               (double)tt_recorder_bytes(recorder) * 1e-6,
               (unsigned long long)tt_recorder_lost(recorder));
+  pthread_cond_destroy(&recorder->ending);
   pthread_cond_destroy(&recorder->written);
   pthread_cond_destroy(&recorder->wanted);
   pthread_mutex_destroy(&recorder->lock);

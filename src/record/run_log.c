@@ -71,7 +71,13 @@ static tt_status scan_records(tt_run_log *log, size_t *latest) {
   for (size_t at = offset; tt_wpilog_next(log->data, log->size, &offset, &record) == TT_OK;
        at = offset) {
     if (record.entry == 0) {
-      TT_TRY(tt_run_log_note_start(log, &record, at));
+      tt_status status = tt_run_log_note_start(log, &record, at);
+      if (status != TT_OK && status != TT_NOMEM && log->entry_count) {
+        log->size =
+            at; /* where the power failed, a disk may have kept room for what it never got */
+        return TT_OK;
+      }
+      TT_TRY(status);
       continue;
     }
     if (record.entry >= log->entry_count) continue; /* never announced: nobody can ask for it */
@@ -104,7 +110,7 @@ static tt_status map(tt_run_log *log, const char *path, tt_error *error) {
     if (file >= 0) close(file);
     return tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
   }
-  log->size = (size_t)about.st_size;
+  log->mapped = log->size = (size_t)about.st_size;
   log->modified = (uint64_t)about.st_mtim.tv_sec * 1000000000u + (uint64_t)about.st_mtim.tv_nsec;
   void *data = log->size ? mmap(NULL, log->size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
   close(file);
@@ -123,7 +129,8 @@ static tt_status open_log(tt_run_log *log, const char *path, tt_error *error) {
   bool indexed = log->size >= LEAST_INDEXED;
   if (indexed && tt_run_index_read(log, path)) return TT_OK;
   status = scan(log);
-  if (status == TT_OK && indexed && !tt_run_log_is_growing(path)) tt_run_index_write(log, path);
+  if (status == TT_OK && indexed && log->size == log->mapped && !tt_run_log_is_growing(path))
+    tt_run_index_write(log, path);
   if (status != TT_OK)
     return tt_fail(error, status == TT_NOMEM ? TT_NOMEM : TT_INVALID, "%s: can't be read: %s", path,
                    tt_status_text(status));
@@ -163,7 +170,7 @@ void tt_run_log_forget(tt_run_log *log) {
 
 void tt_run_log_close(tt_run_log *log) {
   if (!log) return;
-  if (log->data) munmap((void *)log->data, log->size);
+  if (log->data) munmap((void *)log->data, log->mapped);
   tt_run_log_forget(log);
   free(log);
 }
@@ -191,7 +198,7 @@ uint32_t tt_run_log_find(const tt_run_log *log, const char *name) {
 
 uint64_t tt_run_log_duration(const tt_run_log *log) { return log->duration; }
 
-size_t tt_run_log_size(const tt_run_log *log) { return log->size; }
+size_t tt_run_log_size(const tt_run_log *log) { return log->mapped; }
 
 /* ---- cursors ---- */
 

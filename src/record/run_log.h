@@ -2,7 +2,7 @@
  *
  * The file is mapped and scanned once; every ten seconds of the run a keyframe remembers where the last record of each
  * entry stands, so that seeking costs the same anywhere. What the scan of a large log found is left beside it, as
- * PATH.index, for the next who opens it. A log that a crash cut reads up to the cut.
+ * PATH.index, for the next who opens it. A log that a crash cut, or of which a disk lost a part, reads up to there.
  */
 #ifndef TT_RECORD_RUN_LOG_H
 #define TT_RECORD_RUN_LOG_H

@@ -14,7 +14,9 @@ typedef struct tt_run_keyframe {
 
 struct tt_run_log {
   const uint8_t *data;
-  size_t size, first;
+  size_t mapped; /**< bytes of the file */
+  size_t size;   /**< that make sense, from its beginning */
+  size_t first;
   uint64_t modified; /**< ns, of the file */
   tt_run_entry *entries;
   size_t *starts; /**< [entry_count] offset of the record that announces it */

@@ -102,6 +102,33 @@ static void advancing_is_seeking(void **state) {
   tt_run_log_close(log);
 }
 
+/* Where the power failed, a disk may have kept room for what it never got. */
+static void a_log_reads_up_to_a_hole(void **state) {
+  (void)state;
+  static const char nothing[4096];
+  tt_run_log *log = open_log();
+  off_t half = (off_t)tt_run_log_size(log) / 2;
+  uint64_t whole = tt_run_log_duration(log);
+  tt_run_log_close(log);
+  char there[sizeof nothing];
+  int file = open(path, O_RDWR);
+  assert_int_equal(pread(file, there, sizeof there, half), (ssize_t)sizeof there);
+  assert_int_equal(pwrite(file, nothing, sizeof nothing, half), (ssize_t)sizeof nothing);
+  log = open_log();
+  assert_in_range(tt_run_log_duration(log), whole * 4 / 10, whole * 6 / 10);
+  tt_run_cursor cursor;
+  tt_wpilog_record record;
+  double last = 0;
+  assert_true(tt_run_cursor_open(&cursor, log));
+  while (tt_run_cursor_next(&cursor, &record) == TT_OK)
+    if (record.entry == 5) last = tt_wpilog_double(record.payload);
+  assert_true(last * 1e6 <= (double)whole * 6 / 10);
+  tt_run_cursor_close(&cursor);
+  tt_run_log_close(log);
+  assert_int_equal(pwrite(file, there, sizeof there, half), (ssize_t)sizeof there);
+  close(file);
+}
+
 /* ---- the index beside a large log ---- */
 
 static char large[] = "/tmp/tether_large_log_XXXXXX";
@@ -202,6 +229,7 @@ int main(void) {
       cmocka_unit_test(entries_are_found_by_name),
       cmocka_unit_test(any_time_is_found_forwards_and_backwards),
       cmocka_unit_test(advancing_is_seeking),
+      cmocka_unit_test(a_log_reads_up_to_a_hole),
       cmocka_unit_test(an_index_says_what_the_scan_says),
       cmocka_unit_test(only_a_whole_index_of_this_file_is_used),
       cmocka_unit_test(what_is_no_log_is_refused_by_name),

@@ -2,6 +2,7 @@
  * state, the state (tt_world_save). Numbers as the machine has them: a state goes on only on machines of one kind. */
 #include "record/state_file.h"
 
+#include "core/file.h"
 #include "core/hash.h"
 #include "record/describe.h"
 
@@ -53,6 +54,7 @@ tt_status tt_state_file_write(const char *path, const tt_world *world, tt_error 
   snprintf(temporary, sizeof temporary, "%s.new", path);
   bool written = write_all(temporary, &first, state) && rename(temporary, path) == 0;
   free(state);
+  if (written) tt_file_sync_name(path);
   if (written) return TT_OK;
   return tt_fail(error, TT_FAILED, "%s: can't write the state: %s", path, strerror(errno));
 }

@@ -3,6 +3,7 @@
  */
 #include "store/spool.h"
 
+#include "core/file.h"
 #include "core/log.h"
 
 #include <errno.h>
@@ -55,6 +56,7 @@ tt_status tt_spool_open(const char *path, uint64_t limit, tt_spool **out, tt_err
     tt_spool_close(spool);
     return status;
   }
+  if (!info.st_size) tt_file_sync_name(path);
   spool->end = (uint64_t)info.st_size;
   *out = spool;
   return TT_OK;

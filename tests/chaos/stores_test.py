@@ -83,9 +83,10 @@ class Clock(unittest.TestCase):
         new.rename(self.file)
 
     def test_a_world_in_real_time_does_not_look_at_the_wall(self):
+        run = pathlib.Path(self.folder.name) / "run.wpilog"
         os.environ.update(self.environment)
         try:
-            tether = Tether("run", "frc2011", "--no-web", "--set", "record.on=off", "--set",
+            tether = Tether("run", "frc2011", "--no-web", "--record", run, "--set", "record.period=1 s", "--set",
                             "wires.float-udp.bind=127.0.0.1:0", "--set", "wires.float-udp.peer=sender")
         finally:
             for key in self.environment:
@@ -102,6 +103,8 @@ class Clock(unittest.TestCase):
                     now, = struct.unpack_from("<f", link.recv(2048))
                     self.assertGreater(now, last)
                     last = now
+                kept = run.stat().st_size
+                wait_until(lambda: run.stat().st_size > kept, "the run is written on", 5)
             # Neither an hour slept nor an hour caught up: simulated time is not ahead of the time that passed.
             self.assertLess(last - first, time.monotonic() - start + 1)
             self.assertEqual(tether.stop(), 0)
