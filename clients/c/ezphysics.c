@@ -22,7 +22,7 @@ typedef struct packet {
 
 static void read_all(int wire, void *bytes, size_t size) {
   if (recv(wire, bytes, size, MSG_WAITALL) == (ssize_t)size) return;
-  fprintf(stderr, "the simulator is gone\n");
+  fprintf(stderr, "the simulator has closed the connection\n");
   exit(1);
 }
 

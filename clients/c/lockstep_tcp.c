@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
   for (uint64_t expected = 0; expected <= frames; expected++) {
     uint8_t in[8 + 4 * JOINTS], out[4 * JOINTS] = {0}; /* zeros: the joint rests where it is */
     if (recv(link, in, sizeof in, MSG_WAITALL) != (ssize_t)sizeof in)
-      return fail("the simulator is gone");
+      return fail("the simulator has closed the connection");
     uint64_t frame;
     memcpy(&frame, in, sizeof frame);
     frame = be64toh(frame);

@@ -44,7 +44,7 @@ def main():
     while states > 0:
         packets = receive(stream)
         if packets is None:
-            sys.exit("the simulator is gone")
+            sys.exit("the simulator has closed the connection")
         step, size = next((struct.unpack("<if", load) for kind, _, _, load in packets if kind == TIMESTAMP), (None, 0))
         if step is None:
             continue  # the names

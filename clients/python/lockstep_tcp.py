@@ -18,7 +18,7 @@ def receive_exactly(link, size):
     while len(data) < size:
         piece = link.recv(size - len(data))
         if not piece:
-            raise SystemExit("the simulator closed the connection")
+            raise SystemExit("the simulator has closed the connection")
         data += piece
     return data
 

@@ -108,10 +108,17 @@ static tt_status set_nomem(const tt_setting *setting) {
   return tt_fail(setting->error, TT_NOMEM, "out of memory");
 }
 
+/** A list or a mapping, and not an address as [::1]:5801. */
+static bool is_flow(const char *value) {
+  const char *port = *value == '[' ? strstr(value, "]:") : NULL;
+  if (port && port[2] && !port[2 + strspn(port + 2, "0123456789")]) return false;
+  return *value == '[' || *value == '{';
+}
+
 /** Replaces what `node` holds by VALUE, keeping its key. */
 static tt_status assign(const tt_setting *setting, tt_node *node) {
   tt_document *value = NULL;
-  if (*setting->value == '[' || *setting->value == '{') {
+  if (is_flow(setting->value)) {
     char *text;
     if (asprintf(&text, "value: %s", setting->value) < 0) return set_nomem(setting);
     tt_error reason;

@@ -92,10 +92,12 @@ static tt_status next_event(tt_reader *reader, yaml_event_t *event) {
     return tt_fail(reader->error, TT_INVALID, "%s: this is not UTF-8 text (%s at byte %zu)",
                    reader->document->path, parser->problem, parser->problem_offset);
   }
-  return tt_fail(reader->error, TT_INVALID, "%s:%zu: this is not YAML: %s%s%s",
-                 reader->document->path, parser->problem_mark.line + 1,
-                 parser->problem ? parser->problem : "it can't be parsed",
-                 parser->context ? " " : "", parser->context ? parser->context : "");
+  bool flow = parser->context && strstr(parser->context, "flow");
+  return tt_fail(
+      reader->error, TT_INVALID, "%s:%zu: this is not YAML: %s%s%s%s", reader->document->path,
+      parser->problem_mark.line + 1, parser->problem ? parser->problem : "it can't be parsed",
+      parser->context ? " " : "", parser->context ? parser->context : "",
+      flow ? "; text that begins with [ or {, as the address [::1]:5801, needs quotes" : "");
 }
 
 static tt_status check_budget(tt_reader *reader, size_t line) {

@@ -174,6 +174,12 @@ static void test_settings(void **state) {
   assert_int_equal(read_text(text, "things=[x, y]", &error), TT_OK);
   assert_int_equal(read_text(text, "number=", &error), TT_OK);    /* as if it were not there */
   assert_int_equal(read_text(text, "text=a: [b", &error), TT_OK); /* text as it is */
+  assert_int_equal(read_text(text, "text=[::]:0", &error), TT_OK);
+  assert_int_equal(read_text(text, "text=[::]:", &error), TT_INVALID); /* no address */
+  assert_non_null(strstr(error.text, "needs quotes"));
+  assert_int_equal(read_text(text, "text=[::1]", &error), TT_INVALID);
+  assert_non_null(strstr(error.text, "needs quotes"));
+  assert_int_equal(read_text(text, "things=[a]:0", &error), TT_INVALID);
   assert_int_equal(read_text(text, "things.c.number=x", &error), TT_INVALID);
   assert_string_equal(error.text, "--set things.c.number: 'x' is not a number");
   assert_int_equal(read_text(text, "things=[x, {nam: y}]", &error), TT_INVALID);

@@ -152,7 +152,7 @@ static tt_status read_event(const char *where, char *line, double previous,
   }
   if (!read_number(time, &event->time) || event->time < previous || event->time > MAX_TIME) {
     return tt_fail(error, TT_INVALID,
-                   "%s: \"%s\" is not a time in seconds from %g to %g; times never decrease", where,
+                   "%s: '%s' is not a time in seconds from %g to %g; times never decrease", where,
                    time, previous, MAX_TIME);
   }
   if (strcmp(name, "repeat") == 0 && value == NULL) {
@@ -163,7 +163,7 @@ static tt_status read_event(const char *where, char *line, double previous,
   event->control = tt_joystick_control_find(name);
   if (event->control < 0) {
     return tt_fail(error, TT_INVALID,
-                   "%s: unknown control \"%s\"; there are left_x left_y right_x right_y dpad_up "
+                   "%s: unknown control '%s'; there are left_x left_y right_x right_y dpad_up "
                    "dpad_down dpad_left dpad_right a b x y back select start, and repeat",
                    where, name);
   }

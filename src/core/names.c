@@ -243,8 +243,8 @@ static tt_status find(const tt_names *names, const table *in, const char *what, 
   if (!*found) *found = lookup(in, name, &rival);
   if (*found && !rival) return TT_OK;
   if (*found)
-    return tt_fail(error, TT_INVALID, "%s: \"%s\" means two things: write \"%s\" or \"%s\"", where,
-                   name, (*found)->full, rival->full);
+    return tt_fail(error, TT_INVALID, "%s: '%s' means two things: write '%s' or '%s'", where, name,
+                   (*found)->full, rival->full);
   tt_nearest nearest = tt_nearest_start(name);
   tt_nearest nearest_own = tt_nearest_start(robot != TT_NO_ROBOT ? own : name);
   for (int i = 0; i < in->count; i++) {
@@ -253,15 +253,15 @@ static tt_status find(const tt_names *names, const table *in, const char *what, 
   }
   const char *best = nearest_own.best ? nearest_own.best : nearest.best;
   if (best)
-    return tt_fail(error, TT_INVALID, "%s: no %s is called \"%s\"; did you mean \"%s\"?", where,
-                   what, name, best);
+    return tt_fail(error, TT_INVALID, "%s: no %s is called '%s'; did you mean '%s'?", where, what,
+                   name, best);
   char siblings[256];
   list_siblings(in, robot != TT_NO_ROBOT ? own : name, siblings, sizeof siblings);
   if (!*siblings) list_siblings(in, name, siblings, sizeof siblings);
   if (*siblings)
-    return tt_fail(error, TT_INVALID, "%s: no %s is called \"%s\"; after the dot there are: %s",
+    return tt_fail(error, TT_INVALID, "%s: no %s is called '%s'; after the dot there are: %s",
                    where, what, name, siblings);
-  return tt_fail(error, TT_INVALID, "%s: no %s is called \"%s\"; `tether check` lists them all",
+  return tt_fail(error, TT_INVALID, "%s: no %s is called '%s'; `tether check` lists them all",
                  where, what, name);
 }
 

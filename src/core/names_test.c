@@ -133,7 +133,7 @@ static void the_nearest_name_is_suggested(void **state) {
   tt_error error;
   assert_int_equal(tt_names_find_signal(*state, "chasis.heading", 0, "here", &signal, &error),
                    TT_INVALID);
-  assert_non_null(strstr(error.text, "did you mean \"red/chassis.heading\"?"));
+  assert_non_null(strstr(error.text, "did you mean 'red/chassis.heading'?"));
   assert_int_equal(tt_names_find_signal(*state, "zzzzzzzzzzzz", 0, "here", &signal, &error),
                    TT_INVALID);
   assert_null(strstr(error.text, "did you mean"));

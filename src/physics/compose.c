@@ -198,7 +198,7 @@ static tt_status add_grippers(xmlNode *root, const physics_part *part,
     snprintf(name, sizeof name, "%s%s", part->prefix, gripper->site);
     const char *body = body_of(section_of(root, "worldbody"), name);
     if (!body) {
-      return tt_fail(error, TT_INVALID, "%s: gripper \"%s\": no site or body is named \"%s\"",
+      return tt_fail(error, TT_INVALID, "%s: gripper '%s': no site or body is named '%s'",
                      robot->model_file, gripper->name, gripper->site);
     }
     xmlNode *weld = xmlNewChild(section_of(root, "equality"), NULL, BAD_CAST "weld", NULL);

@@ -289,16 +289,16 @@ static tt_status describe_pieces(const describer *d) {
     const tt_physics_piece *from = &d->spec->pieces[i];
     int body = mj_name2id(m, mjOBJ_BODY, from->body);
     if (body <= 0) {
-      return tt_fail(d->error, TT_INVALID, "%s: piece \"%s\": no such body", arena, from->body);
+      return tt_fail(d->error, TT_INVALID, "%s: piece '%s': no such body", arena, from->body);
     }
     int joint = m->body_jntadr[body];
     if (m->body_jntnum[body] != 1 || m->jnt_type[joint] != mjJNT_FREE) {
       return tt_fail(d->error, TT_INVALID,
-                     "%s: piece \"%s\": needs a free joint to be gripped; add <freejoint/>", arena,
+                     "%s: piece '%s': needs a free joint to be gripped; add <freejoint/>", arena,
                      from->body);
     }
     if (from->kind < 1 || from->kind > 4 || f->body_piece[body] >= 0) {
-      return tt_fail(d->error, TT_INVALID, "%s: piece \"%s\": %s", arena, from->body,
+      return tt_fail(d->error, TT_INVALID, "%s: piece '%s': %s", arena, from->body,
                      f->body_piece[body] >= 0 ? "is listed twice" : "its kind must be 1 to 4");
     }
     f->body_piece[body] = i;

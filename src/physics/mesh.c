@@ -68,7 +68,7 @@ static tt_status find_mesh(const physics_workshop *shop, const char *file, const
   }
   if (package && try_shortening(folder, name, path)) return TT_OK;
   return tt_fail(error, TT_INVALID,
-                 "%s: mesh \"%s\" is not found; add the folder that holds %s to the search path",
+                 "%s: mesh '%s' is not found; add the folder that holds %s to the search path",
                  file, reference, package ? "its package" : "it");
 }
 

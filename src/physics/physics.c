@@ -32,15 +32,15 @@ static tt_status check_spec(const tt_physics_spec *spec, tt_error *error) {
     const char *name = robot->name ? robot->name : "";
     if (!name[0] || strchr(name, '/') || strlen(name) > 100) {
       return tt_fail(error, TT_INVALID,
-                     "robots: \"%s\": a name must have 1 to 100 characters and no \"/\"", name);
+                     "robots: '%s': a name must have 1 to 100 characters and no '/'", name);
     }
     if (!isfinite(robot->x) || !isfinite(robot->y) || !isfinite(robot->z) ||
         !isfinite(robot->heading)) {
-      return tt_fail(error, TT_INVALID, "robots: \"%s\": its pose is not finite", name);
+      return tt_fail(error, TT_INVALID, "robots: '%s': its pose is not finite", name);
     }
     for (int k = 0; k < i; k++) {
       if (strcmp(name, spec->robots[k].name) == 0) {
-        return tt_fail(error, TT_INVALID, "robots: two are named \"%s\"; give each its own name",
+        return tt_fail(error, TT_INVALID, "robots: two are named '%s'; give each its own name",
                        name);
       }
     }

@@ -185,7 +185,7 @@ tt_status tt_physics_step(tt_physics *p, const tt_drive *drives, const double *c
     p->step--;
     take_back(p);
     return tt_fail(error, TT_DIVERGED,
-                   "step %lld: the simulation diverged: %s (near \"%s\"); a smaller timestep, "
+                   "step %lld: the simulation diverged: %s (near '%s'); a smaller timestep, "
                    "smaller forces or softer contacts may help",
                    (long long)p->step, reason, owner(p, element));
   }

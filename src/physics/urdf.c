@@ -131,8 +131,8 @@ static void drop_loose_joints(const char *file, xmlNode *robot, bool say) {
       if (!link || has_link(robot, link)) continue;
       const char *name = physics_attribute(node, "name");
       if (say) {
-        tt_log_warning("%s: joint \"%s\": there is no link \"%s\"; left out", file,
-                       name ? name : "", link);
+        tt_log_warning("%s: joint '%s': there is no link '%s'; left out", file, name ? name : "",
+                       link);
       }
       xmlUnlinkNode(node);
       xmlFreeNode(node);

@@ -94,7 +94,7 @@ class Sensors(unittest.TestCase):
             script.write_text('function slip(read)\n  return read("arm.positoin")\nend\n')
             checked = subprocess.run([TETHER, "check", scene], capture_output=True, text=True, check=False)
             self.assertEqual(checked.returncode, 1)
-            self.assertRegex(checked.stderr, r"sensors.lua:2: .*arm.positoin.*did you mean \"arm.position\"")
+            self.assertRegex(checked.stderr, r"sensors.lua:2: .*arm.positoin.*did you mean 'arm.position'")
 
 
 if __name__ == "__main__":
