@@ -16,7 +16,8 @@ import unittest
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "wires"), str(HERE.parent / "telemetry")]
-import ezphysics_test as ezphysics  # noqa: E402
+import ezphysics_link as ezphysics  # noqa: E402
+import ezphysics_test  # noqa: E402
 import harness as telemetry  # noqa: E402
 import lockstep_test as lockstep  # noqa: E402
 import sharp_test as sharp  # noqa: E402
@@ -155,7 +156,7 @@ class Ezphysics(unittest.TestCase):
     """The bench of the wire's own tests, behind a proxy."""
 
     def setUp(self):
-        bench = ezphysics.Ezphysics()
+        bench = ezphysics_test.Ezphysics()
         bench.setUp()
         self.addCleanup(bench.doCleanups)
         self.tether = bench.start()

@@ -12,7 +12,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from ezphysics_test import Peer  # noqa: E402
+from ezphysics_link import Peer  # noqa: E402
 from sharp_test import STATE, Case, command  # noqa: E402
 from tether_process import TETHER  # noqa: E402
 

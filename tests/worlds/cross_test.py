@@ -6,29 +6,14 @@ import struct
 import sys
 import unittest
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]
+TESTS = pathlib.Path(__file__).parents[1]
+sys.path[:0] = [str(TESTS / "worlds"), str(TESTS / "wires"), str(TESTS)]
+from ezphysics_link import JOINTAXIS, NAME, Peer, motor  # noqa: E402
 from float_link import FloatLink  # noqa: E402
+from lockstep_link import receive  # noqa: E402
 from tether_process import ROOT, Tether  # noqa: E402
 
 SCENES = ROOT / "tests" / "scenes" / "cross"
-
-
-class Stream:
-    """The client's end of a wire over TCP."""
-
-    def __init__(self, address):
-        self.socket = socket.create_connection(address)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.socket.settimeout(20)
-
-    def read(self, size):
-        data = b""
-        while len(data) < size:
-            part = self.socket.recv(size - len(data))
-            if not part:
-                raise EOFError
-            data += part
-        return data
 
 
 class Cross(unittest.TestCase):
@@ -43,9 +28,9 @@ class Cross(unittest.TestCase):
         return link
 
     def stream(self, scene, wire):
-        stream = Stream(self.start(scene).address(wire))
-        self.addCleanup(stream.socket.close)
-        return stream
+        link = socket.create_connection(self.start(scene).address(wire), timeout=20)
+        self.addCleanup(link.close)
+        return link
 
     def until(self, link, command, condition):
         for _ in range(500):
@@ -61,19 +46,19 @@ class Cross(unittest.TestCase):
         self.assertAlmostEqual(now[3], 16, delta=3)  # 20 deg/s as long as 0.5 rad/s took for 0.4 rad
         self.until(link, (0, 0), lambda now: abs(now[2]) < 0.01)
 
-    def frames(self, stream, count, commands):
+    def frames(self, link, count, commands):
         """Angles of the last of `count` frames of lockstep-tcp, each answered with `commands`."""
         joints = len(commands)
         for _ in range(count):
-            frame, *angles = struct.unpack(f">Q{joints}f", stream.read(8 + 4 * joints))
-            stream.socket.sendall(struct.pack(f">{joints}f", *commands))
+            frame, *angles = struct.unpack(f">Q{joints}f", receive(link, 8 + 4 * joints))
+            link.sendall(struct.pack(f">{joints}f", *commands))
         return frame, angles
 
     def test_the_vehicle_over_lockstep_tcp(self):
-        stream = self.stream("sharp-lockstep-tcp", "lockstep-tcp")
-        self.frames(stream, 100, (2, 2, 0.1))
-        before = self.frames(stream, 1, (2, 2, 0.1))
-        after = self.frames(stream, 100, (2, 2, 0.1))
+        link = self.stream("sharp-lockstep-tcp", "lockstep-tcp")
+        self.frames(link, 100, (2, 2, 0.1))
+        before = self.frames(link, 1, (2, 2, 0.1))
+        after = self.frames(link, 100, (2, 2, 0.1))
         self.assertEqual(after[0], before[0] + 100)
         for side in (0, 1):
             turned = (after[1][side] - before[1][side]) % 6.283185307179586
@@ -88,30 +73,21 @@ class Cross(unittest.TestCase):
         self.assertGreater(now[4], 0.1)
 
     def test_the_robot_of_2011_over_ezphysics(self):
-        stream = self.stream("frc2011-ezphysics", "ezphysics")
+        peer = Peer(self.stream("frc2011-ezphysics", "ezphysics"))
         names, axes = {}, {}
 
-        def receive():
-            size, count = struct.unpack("<II", stream.read(8))
-            data, at = stream.read(size - 8), 0
-            for _ in range(count):
-                kind, length, thing, index = struct.unpack_from("<IIII", data, at)
-                load = data[at + 16:at + 16 + length]
-                if kind == 16:
+        def note(state):
+            for kind, thing, _, load in state.packets:
+                if kind == NAME:
                     names.setdefault(load.decode().rstrip("\0"), []).append(thing)
-                if kind == 3:
+                if kind == JOINTAXIS:
                     axes[thing] = struct.unpack("<2f", load)
-                at += 16 + length
 
-        receive()
         while not axes:
-            receive()
+            note(peer.state())
         wheels = [names[side + "_wheel"][-1] for side in ("left", "right")]
-        motors = b"".join(struct.pack("<IIII6f", 3, 24, wheel, 0, 10, 30, 0, 0, 0, 0) for wheel in wheels)
-        message = struct.pack("<II", 8 + len(motors), len(wheels)) + motors
         for _ in range(150):
-            stream.socket.sendall(message)
-            receive()
+            note(peer.turn(*(motor(wheel, 10, 30) for wheel in wheels)))
         for wheel in wheels:
             self.assertAlmostEqual(axes[wheel][1], 10, delta=0.5)
             self.assertGreater(axes[wheel][0], 5)
@@ -126,9 +102,9 @@ class Cross(unittest.TestCase):
     def test_an_mjcf_that_nobody_here_wrote(self):
         if not pathlib.Path("/usr/share/mujoco").exists():
             self.skipTest("libmujoco-samples is not installed")
-        stream = self.stream("third-party-mjcf", "lockstep-tcp")
-        _, before = self.frames(stream, 1, (0.5, 0))
-        frame, after = self.frames(stream, 100, (0.5, 0))
+        link = self.stream("third-party-mjcf", "lockstep-tcp")
+        _, before = self.frames(link, 1, (0.5, 0))
+        frame, after = self.frames(link, 100, (0.5, 0))
         self.assertEqual(frame, 100)
         self.assertAlmostEqual(after[0] - before[0], 0.5, delta=0.05)
         self.assertAlmostEqual(after[1] - before[1], 0, delta=0.05)
