@@ -1,11 +1,19 @@
-// axe-core on every page, in both themes, and the way through the page with keys alone.
+// axe-core on every page, in both themes, at a desk and on a phone; nothing cut off there; and the way through each page with keys alone.
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {assert, openBrowser, openPage, root, startTether} from './harness.mjs';
+import {assert, openBrowser, openPage, root, startTether, until} from './harness.mjs';
 
 const AXE = readFileSync(join(root, 'web/node_modules/axe-core/axe.min.js'), 'utf8');
 const PAGES = {world: 'World', signals: 'Signals', wires: 'Wires', drive: 'Drive', telemetry: 'Telemetry', runs: 'Runs', trials: 'Trials'};
+/** px that a finger needs. */
+const FINGER = 34;
+
+async function goTo(page, hash) {
+  await page.evaluate((to) => (location.hash = to), hash);
+  await page.getByRole('main', {name: PAGES[hash]}).waitFor();
+  await page.locator('.loading').waitFor({state: 'detached'});
+}
 
 /** Serious findings of axe on the page as it is. Themes differ in colours only, so the second need not be asked the rest. */
 function examine(page, colourOnly) {
@@ -17,40 +25,76 @@ function examine(page, colourOnly) {
   }, colourOnly ? {runOnly: ['color-contrast']} : {});
 }
 
-test('no serious findings on any page', async (t) => {
+/** What leaves a phone's screen sideways without standing in something that scrolls, and what is too small for a finger. */
+function misfits(page) {
+  return page.evaluate((finger) => {
+    const scrolls = (element) => element && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+    const seen = [...document.querySelectorAll('.topbar *, .rail *, main *')].filter((element) => element.checkVisibility() && element.closest('.labels, canvas, .visually-hidden, thead') === null);
+    const wide = seen.filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5 && !scrolls(element.parentElement));
+    const small = seen.filter((element) => element.matches('button:not(.timeline *, .replay *), select, summary') && element.getBoundingClientRect().height < finger);
+    return [...wide.map((element) => `cut off: ${element.outerHTML.slice(0, 120)}`), ...small.map((element) => `too small: ${element.outerHTML.slice(0, 120)}`)];
+  }, FINGER);
+}
+
+/** Walks through the page with Tab alone; tells what it does not reach, and where no ring shows the focus. */
+async function walk(page) {
+  const count = await page.evaluate(() => {
+    const stops = 'a[href], button, input, select, textarea, summary, [tabindex]';
+    // Of a group of radio buttons the keys reach one; arrows go on from there. A closed list is opened at its summary.
+    const reachable = (element) =>
+      !element.disabled && element.tabIndex >= 0 && element.checkVisibility({visibilityProperty: true}) && !element.matches('.skip, [role=treeitem], [type=radio]:not(:checked)');
+    window.expected = new Set([...document.querySelectorAll(stops)].filter(reachable));
+    window.reached = new Set();
+    window.ringless = [];
+    document.activeElement.blur();
+    window.watch ??= ({target}) => {
+      window.reached.add(target);
+      const shown = target.type === 'radio' ? target.nextElementSibling : target;
+      if (getComputedStyle(shown).outlineStyle === 'none') window.ringless.push(target.outerHTML.slice(0, 120));
+    };
+    addEventListener('focusin', window.watch); // once, however often it is added
+    return window.expected.size;
+  });
+  for (let i = 0; i < count + 8; i++) await page.keyboard.press('Tab');
+  return page.evaluate(() => ({
+    missed: [...window.expected].filter((element) => element.isConnected && !window.reached.has(element)).map((element) => element.outerHTML.slice(0, 120)),
+    ringless: window.ringless,
+  }));
+}
+
+test('every page can be read, hit and reached', async (t) => {
   const tether = await startTether(t, 'frc2011', {'wires.float-udp.bind': '127.0.0.1:0'});
   const browser = await openBrowser(t);
-  for (const theme of ['dark', 'light']) {
-    const {page, context} = await openPage(browser, tether.url, {theme, script: AXE});
-    for (const [hash, title] of Object.entries(PAGES)) {
-      await page.evaluate((to) => (location.hash = to), hash);
-      await page.getByRole('main', {name: title}).waitFor();
-      await page.locator('.loading').waitFor({state: 'detached'});
-      assert.deepEqual(await examine(page, theme === 'light'), [], `${hash}, ${theme}`);
-    }
-    await context.close();
-  }
 
-  await t.test('every control can be reached with Tab and shows where the focus is', async () => {
-    const {page, context} = await openPage(browser, tether.url);
-    const reached = new Set();
-    for (let i = 0; i < 40; i++) {
-      await page.keyboard.press('Tab');
-      const focus = await page.evaluate(() => {
-        const element = document.activeElement;
-        const ring = getComputedStyle(element.nextElementSibling && element.type === 'radio' ? element.nextElementSibling : element).outlineStyle;
-        return {name: element.getAttribute('aria-label') ?? element.textContent, ring};
-      });
-      if (focus.name !== null) {
-        reached.add(focus.name.trim());
-        if (focus.name.trim() && focus.name.length < 60) assert.notEqual(focus.ring, 'none', focus.name);
-      }
+  await t.test('at a desk, in the dark, with keys alone', async () => {
+    const {page, context} = await openPage(browser, tether.url, {theme: 'dark', script: AXE});
+    for (const hash of Object.keys(PAGES)) {
+      await goTo(page, hash);
+      assert.deepEqual(await examine(page, false), [], hash);
+      assert.deepEqual(await walk(page), {missed: [], ringless: []}, hash);
     }
-    for (const name of ['Pause', 'E-stop', 'Signals', 'Overlays']) assert.ok(reached.has(name), `${name} among ${[...reached].join(', ')}`);
+    await page.getByRole('button', {name: 'Shortcuts and help'}).focus();
     await page.keyboard.press('?');
     await page.getByRole('dialog', {name: 'Shortcuts'}).waitFor();
+    for (let i = 0; i < 6; i++) {
+      await page.keyboard.press('Tab');
+      assert.ok(await page.evaluate(() => document.activeElement === document.body || document.activeElement.closest('dialog') !== null), 'the focus left the dialog');
+    }
     await page.keyboard.press('Escape');
     await page.getByRole('dialog', {name: 'Shortcuts'}).waitFor({state: 'detached'});
+    await until('the focus is back where it was', () => page.evaluate(() => document.activeElement.getAttribute('aria-label')), (name) => name === 'Shortcuts and help');
+    await context.close();
+  });
+
+  await t.test('on a phone, in the light, with a finger', async () => {
+    const {page, context, troubles} = await openPage(browser, tether.url, {theme: 'light', script: AXE, width: 390, height: 844, phone: true});
+    for (const [hash, title] of Object.entries(PAGES)) {
+      await page.getByRole('link', {name: title, exact: true}).tap();
+      await goTo(page, hash);
+      assert.deepEqual(await examine(page, true), [], hash);
+      assert.deepEqual(await misfits(page), [], hash);
+    }
+    assert.deepEqual(troubles.filter((text) => !/404/.test(text)), []); // this scene keeps no telemetry
     await context.close();
   });
 });

@@ -37,3 +37,39 @@ test('a program that only collects telemetry shows it', async (t) => {
   await page.getByRole('link', {name: 'To the telemetry'}).click();
   await page.getByText('No device has sent anything yet').waitFor();
 });
+
+test('what cannot be fetched is told, and comes by itself once it can', async (t) => {
+  const state = stateFolder(t);
+  const tether = await startTether(t, 'frc2011', {'wires.float-udp.bind': '127.0.0.1:0', 'telemetry.listen': '127.0.0.1:0', 'telemetry.store': `sqlite:${state}/telemetry.db`}, {state});
+  const browser = await openBrowser(t);
+  const {page} = await openPage(browser, tether.url, {hash: 'runs'});
+  const failures = {
+    runs: {url: '**/api/runs', answer: (route) => route.fulfill({status: 500, json: {error: 'disk I/O error'}}), says: 'No runs: disk I/O error', then: '.run-card'},
+    telemetry: {url: '**/telemetry/devices', answer: (route) => route.fulfill({status: 503, body: 'busy'}), says: 'No telemetry: the program answered 503', then: '.data'},
+    trials: {url: '**/api/trials', answer: (route) => route.abort(), says: 'No trials: the program cannot be reached', then: '.empty:has-text("No trials yet")'},
+  };
+  for (const [hash, {url, answer, says, then}] of Object.entries(failures)) {
+    await page.goto('about:blank');
+    await page.route(url, answer);
+    await page.goto(`${tether.url}#${hash}`);
+    if (hash === 'trials') await page.getByRole('radio', {name: 'Results'}).check();
+    await page.getByText(says).waitFor();
+    await page.getByRole('button', {name: 'Try again'}).waitFor();
+    await page.unroute(url);
+    await page.locator(then).first().waitFor();
+  }
+
+  await t.test('a page and the picture whose script does not come', async () => {
+    await page.goto('about:blank');
+    await page.route(/\/(others|view3d)[^/]*\.js/, (route) => route.abort());
+    await page.goto(`${tether.url}#world`);
+    await page.getByText('The picture could not be loaded').waitFor();
+    await page.evaluate(() => (location.hash = 'runs'));
+    await page.getByText('This page could not be loaded').waitFor();
+    await page.unroute(/\/(others|view3d)[^/]*\.js/);
+    await page.getByRole('button', {name: 'Reload'}).click();
+    await page.locator('.run-card').first().waitFor();
+    await page.evaluate(() => (location.hash = 'world'));
+    await page.locator('.canvas[data-ready]').waitFor();
+  });
+});

@@ -85,18 +85,5 @@ test('the world comes up, moves when it is driven, and obeys', async (t) => {
     await second.context.close();
   });
 
-  await t.test('a phone shows the same', async () => {
-    const phone = await openPage(browser, tether.url, {width: 390, height: 844, phone: true});
-    await phone.page.locator('.canvas[data-ready]').waitFor();
-    for (const name of ['Signals', 'Wires', 'Drive', 'Telemetry', 'Runs', 'Trials']) {
-      await phone.page.getByRole('link', {name, exact: true}).click();
-      await phone.page.getByRole('main', {name}).waitFor();
-      const wide = await phone.page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(wide <= 390, `${name} is ${wide} px wide`);
-    }
-    assert.deepEqual(phone.troubles.filter((text) => !/404/.test(text)), []);
-    await phone.context.close();
-  });
-
   assert.deepEqual(troubles, []);
 });

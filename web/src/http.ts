@@ -36,7 +36,10 @@ export interface Fetched<T> {
   again: () => void;
 }
 
-/** Gets `url` ("": nothing), again every `periodMs` and when the program came back. */
+/** What failed is asked for again after this. */
+const RETRY_MS = 3000;
+
+/** Gets `url` ("": nothing), again `periodMs` after each answer, when it failed, and when the program came back. */
 export function useFetched<T>(url: string, periodMs = 0): Fetched<T> {
   const [state, setState] = useState<{url: string; value: T | null; error: HttpError | null; loading: boolean}>({url, value: null, error: null, loading: true});
   const [count, setCount] = useState(0);
@@ -44,14 +47,19 @@ export function useFetched<T>(url: string, periodMs = 0): Fetched<T> {
   useEffect(() => {
     if (!url) return;
     let gone = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const later = (ms: number) => ms && !gone && (timer = setTimeout(again, ms));
     request<T>('GET', url).then(
-      (value) => gone || setState({url, value, error: null, loading: false}),
+      (value) => {
+        if (!gone) setState({url, value, error: null, loading: false});
+        later(periodMs);
+      },
       (error: unknown) => {
         const known = error instanceof HttpError ? error : new HttpError(0, 'the program cannot be reached');
         if (!gone) setState((before) => ({url, value: before.url === url ? before.value : null, error: known, loading: false}));
+        later(known.status === 404 ? periodMs : Math.max(periodMs, RETRY_MS));
       },
     );
-    const timer = periodMs ? setTimeout(again, periodMs) : undefined;
     return () => {
       gone = true;
       clearTimeout(timer);

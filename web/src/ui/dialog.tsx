@@ -1,4 +1,4 @@
-// dialog.tsx: a modal dialog: the browser's own, which keeps the focus inside and gives it back.
+// dialog.tsx: a modal dialog: the browser's own, which keeps the focus inside.
 import type {ComponentChildren} from 'preact';
 import {useEffect, useRef} from 'preact/hooks';
 import {Button} from './controls';
@@ -13,8 +13,13 @@ export function Dialog({title, onClose, children}: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current!;
+    const before = document.activeElement;
     if (!dialog.open) dialog.showModal();
-    return () => dialog.close();
+    return () => {
+      dialog.close();
+      // The browser gives it back only as long as the dialog stands in the page.
+      if (before instanceof HTMLElement) before.focus();
+    };
   }, []);
   return (
     <dialog

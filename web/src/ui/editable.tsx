@@ -37,6 +37,7 @@ export function Editable({label, value, placeholder, number, save}: EditableProp
     <input
       ref={input}
       class={`editable${number ? ' number' : ''}`}
+      title={draft ?? value}
       aria-label={label}
       aria-busy={saving !== null}
       inputMode={number ? 'decimal' : undefined}

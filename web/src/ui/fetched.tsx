@@ -26,6 +26,7 @@ export function Show<T>({from, what, icon, missing, children}: FetchedProps<T>) 
   if (from.error?.status === 404) return <Empty icon={icon} title={`This program keeps no ${what}`}>{missing}</Empty>;
   return (
     <Empty icon="warning" title={`No ${what}: ${from.error?.message ?? 'nothing came'}`}>
+      <p>Trying again by itself every few seconds.</p>
       <Button label="Try again" text="Try again" kind="plain" onClick={from.again} />
     </Empty>
   );

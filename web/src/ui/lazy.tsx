@@ -1,6 +1,7 @@
 // lazy.tsx: a page that is loaded when it is first shown, so that the first page need not wait for all.
 import type {ComponentType} from 'preact';
 import {useEffect, useState} from 'preact/hooks';
+import {generation} from '../live/store';
 import {Button, Empty} from './controls';
 
 export function lazy(load: () => Promise<ComponentType>): ComponentType {
@@ -10,14 +11,16 @@ export function lazy(load: () => Promise<ComponentType>): ComponentType {
     const [failed, setFailed] = useState(false);
     useEffect(() => {
       if (loaded) return;
+      let gone = false;
       load().then(
         (component) => {
           loaded = component;
-          show(1);
+          if (!gone) show((count) => count + 1);
         },
-        () => setFailed(true),
+        () => gone || setFailed(true),
       );
-    }, []);
+      return () => void (gone = true);
+    }, [generation.value]);
     if (loaded) {
       const Page = loaded;
       return <Page />;
@@ -25,7 +28,7 @@ export function lazy(load: () => Promise<ComponentType>): ComponentType {
     if (!failed) return <div class="loading" role="status"><i />Loading this page…</div>;
     return (
       <Empty icon="offline" title="This page could not be loaded">
-        <p>The program has ended, or is another version by now.</p>
+        <p>The program has ended, or is another version by now. It is tried again when the program is back.</p>
         <Button label="Reload" text="Reload" kind="primary" onClick={() => location.reload()} />
       </Empty>
     );

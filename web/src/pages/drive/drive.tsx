@@ -1,19 +1,25 @@
 // drive.tsx: a robot in your hands: sticks on the screen, keys, or any gamepad.
 import {useEffect, useMemo} from 'preact/hooks';
-import {joystickConnected, live, model} from '../../live/store';
+import {hello, joystickConnected, live, model} from '../../live/store';
 import {dark} from '../../theme';
 import {Button, Empty, Field, Panel, Segmented} from '../../ui/controls';
 import {Icon} from '../../ui/icon';
+import {KeptRun, NoWorld} from '../../ui/noworld';
 import {WorldCanvas} from '../world/canvas';
 import {gamepadName, readInputs} from './input';
+import type {Axis, PadButton} from './input';
+import {SOURCES} from './mapping';
 import {MappingEditor} from './mapping_editor';
 import {chooseRobot, core, driving, heartbeatPort, inputs, robot, start, stop, use} from './session';
-import {PadKey, Stick} from './stick';
+import {Pad} from './pad';
 
 const USES = [
   {value: 'robot', text: 'Robot', title: "Straight to a robot's commands"},
   {value: 'joystick', text: 'Joystick of a core', title: 'As the joystick of sharp-json, over UDP'},
 ] as const;
+
+/** What the joystick's message to a core has room for. */
+const SENT: (Axis | PadButton)[] = ['left_x', 'left_y', 'right_x', 'right_y', 'up', 'down', 'left', 'right', 'a', 'b', 'x', 'y', 'back', 'select', 'start'];
 
 function Setup() {
   return (
@@ -74,26 +80,6 @@ function Setup() {
   );
 }
 
-function Pad() {
-  return (
-    <div class={`pad${driving.value ? ' live' : ''}`} aria-label="Joystick" role="group">
-      <Stick label="W A S D" x="left_x" y="left_y" />
-      <div class="pad-middle">
-        <div class="pad-cross">
-          <PadKey name="up" text="▲" /><PadKey name="left" text="◀" /><PadKey name="right" text="▶" /><PadKey name="down" text="▼" />
-        </div>
-        <div class="pad-small">
-          <PadKey name="back" text="Back" /><PadKey name="select" text="Guide" /><PadKey name="start" text="Start" />
-        </div>
-        <div class="pad-cross">
-          <PadKey name="y" text="Y" /><PadKey name="x" text="X" /><PadKey name="b" text="B" /><PadKey name="a" text="A" />
-        </div>
-      </div>
-      <Stick label="Arrows" x="right_x" y="right_y" />
-    </div>
-  );
-}
-
 export function Drive() {
   const options = useMemo(
     () => ({camera: 'follow' as const, robot: robot.value, dark: dark.value, shadows: true, contacts: false, frames: false, trails: false, rays: true, lines: true, names: false}),
@@ -107,7 +93,8 @@ export function Drive() {
       stop();
     };
   }, []);
-  if (!model.value) return <Empty icon="drive" title="Nothing to drive yet">The program has to be connected.</Empty>;
+  if (!model.value) return <NoWorld icon="drive" title="Nothing to drive" />;
+  if (hello.value?.replay) return <KeptRun icon="drive" title="Nothing to drive" />;
   if (!model.value.robots.length && use.value === 'robot') return <Empty icon="drive" title="This scene has no robot">Choose a scene with one.</Empty>;
   return (
     <div class="drive">
@@ -124,9 +111,9 @@ export function Drive() {
             <Field label="How it works">
               <p>While you drive, this program sends the joystick to {core.value} by UDP and listens for its heartbeat at 127.0.0.1:{heartbeatPort.value}.</p>
             </Field>
-            <dl class="pairs">
-              {Object.entries(inputs.value).map(([name, value]) => (
-                <div key={name}><dt>{name}</dt><dd class="mono">{value.toFixed(2)}</dd></div>
+            <dl class="pairs joystick-values">
+              {SENT.map((name) => (
+                <div key={name}><dt>{SOURCES[name]}</dt><dd class="mono">{inputs.value[name].toFixed(2)}</dd></div>
               ))}
             </dl>
           </div>

@@ -5,6 +5,7 @@ import {model} from '../../live/store';
 import {formatCount, formatDuration} from '../../format';
 import {cssColor} from '../../theme';
 import {Button, Empty} from '../../ui/controls';
+import {NoWorld} from '../../ui/noworld';
 import {saveCsv, savePng} from './export';
 import {Plot} from './plot';
 import {addPlot, colourOf, freeze, frozen, plots, plotted, span, unitOf, visible, zoom} from './plots';
@@ -42,7 +43,7 @@ function zoomBy(factor: number): void {
 
 export function Signals() {
   const host = useRef<HTMLDivElement>(null);
-  if (!model.value) return <Empty icon="signals" title="No signals yet">They come with the world, as soon as the program answers.</Empty>;
+  if (!model.value) return <NoWorld icon="signals" title="No signals to show" />;
   const spans = SPANS.includes(span.value) ? SPANS : [...SPANS, span.value].sort((a, b) => a - b);
   return (
     <div class="signals">

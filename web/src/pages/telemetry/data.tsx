@@ -1,7 +1,7 @@
 // data.tsx: stored telemetry over any span: as a plot, as a table, and as links that any program can open.
 import {signal} from '@preact/signals';
 import {useMemo, useState} from 'preact/hooks';
-import {formatCount, formatValue} from '../../format';
+import {formatCount, formatDate, formatValue} from '../../format';
 import {useFetched} from '../../http';
 import {cssColor, dark} from '../../theme';
 import type {Line} from '../../ui/chart';
@@ -39,6 +39,11 @@ function linesOf(table: Table): {lines: (Line & {name: string})[]; from: number;
   return {lines: [...found.values()], from: 0, to: Math.max(...times) - from};
 }
 
+function minuteBefore(date: string): Pick<Query, 'from' | 'to'> {
+  const end = Date.parse(date);
+  return {from: new Date(end - 60000).toISOString(), to: new Date(end + 1000).toISOString()};
+}
+
 function Choice({label, all, chosen, onChange}: {label: string; all: {id: string; text: string}[]; chosen: string[]; onChange: (chosen: string[]) => void}) {
   return (
     <details class="choice">
@@ -57,9 +62,19 @@ function cell(value: Table['records'][number][number]): string {
   return typeof value === 'number' ? formatValue(value, 6) : value === null || value === undefined ? '' : String(value);
 }
 
-function Records({table}: {table: Table}) {
+/** The newest sample may be older than any span that ends now: of a world that was slower than its clock, or has ended. */
+function NothingHere({newest, onShow}: {newest: string; onShow: () => void}) {
+  return (
+    <Empty icon="telemetry" title="Nothing was stored in this span">
+      <p>{newest ? `The newest sample is of ${formatDate(newest)}. ` : ''}Choose a longer span, or other devices and fields.</p>
+      {newest && <Button label="Show the minute before it" text="Show the minute before it" kind="plain" onClick={onShow} />}
+    </Empty>
+  );
+}
+
+function Records({table, newest, onShow}: {table: Table; newest: string; onShow: () => void}) {
   const plot = useMemo(() => linesOf(table), [table, dark.value]);
-  if (!table.records.length) return <Empty icon="telemetry" title="Nothing was stored in this span">Choose a longer one, or other devices and fields.</Empty>;
+  if (!table.records.length) return <NothingHere newest={newest} onShow={onShow} />;
   return (
     <div class="records">
       {plot.lines.length > 0 && (
@@ -88,6 +103,7 @@ export function Data({devices, attributes}: {devices: Device[]; attributes: Attr
   const [following, setFollowing] = useState(true);
   const asked = query.value;
   const set = (change: Partial<Query>) => (query.value = {...query.value, ...change});
+  const newest = devices.map((device) => device.last_sample ?? '').sort().pop() ?? '';
   const table = useFetched<Table>(`telemetry.json?${queryText(asked, {time: 'iso'})}`, following ? 2000 : 0);
   return (
     <Panel
@@ -116,7 +132,7 @@ export function Data({devices, attributes}: {devices: Device[]; attributes: Attr
         {table.value && <span class="muted">{formatCount(table.value.records.length)} records</span>}
       </div>
       <Show from={table} what="records" icon="telemetry" missing="Name a store in the scene: telemetry.store.">
-        {(value) => <Records table={value} />}
+        {(value) => <Records table={value} newest={newest} onShow={() => set(minuteBefore(newest))} />}
       </Show>
     </Panel>
   );

@@ -8,6 +8,14 @@ import {notify} from '../../live/store';
 import {MODES, TYPES} from './types';
 import type {Attribute, CollectorStatus, Device, Handling} from './types';
 
+const A_DAY_US = 86400e6;
+
+/** µs. A clock that shows no date counts from when its device began. */
+function Clock({offset}: {offset: number}) {
+  if (Math.abs(offset) < A_DAY_US) return <>{(offset / 1000).toFixed(1)} <span class="muted">ms behind</span></>;
+  return <><span class="muted">since</span> {formatDate(new Date(offset / 1000).toISOString())}</>;
+}
+
 export function Devices({devices, again}: {devices: Device[]; again: () => void}) {
   const rename = (device: string) => async (name: string) => {
     await request('PUT', `telemetry/devices/${encodeURIComponent(device)}`, {name: name || null});
@@ -15,10 +23,10 @@ export function Devices({devices, again}: {devices: Device[]; again: () => void}
   };
   return (
     <Panel title={`Devices · ${devices.length}`}>
-      <div class="scroll">
+      <div class="scroll" tabIndex={0} role="group" aria-label="Devices">
         <table>
           <thead>
-            <tr><th>name</th><th>identifier</th><th>last sample</th><th class="number">messages</th><th class="number">values</th><th class="number">clock behind</th><th class="number">drift</th></tr>
+            <tr><th>name</th><th>identifier</th><th>last sample</th><th class="number">messages</th><th class="number">values</th><th class="number" title="How far its clock is behind; or since when it counts">clock</th><th class="number">drift</th></tr>
           </thead>
           <tbody>
             {devices.map((info) => (
@@ -28,7 +36,7 @@ export function Devices({devices, again}: {devices: Device[]; again: () => void}
                 <td>{info.last_sample ? formatDate(info.last_sample) : 'none'}</td>
                 <td class="number">{formatCount(info.messages)}</td>
                 <td class="number">{formatCount(info.values)}</td>
-                <td class="number">{(info.clock_offset_us / 1000).toFixed(1)} <span class="muted">ms</span></td>
+                <td class="number"><Clock offset={info.clock_offset_us} /></td>
                 <td class="number">{info.clock_drift_ppm.toFixed(1)} <span class="muted">ppm</span></td>
               </tr>
             ))}
@@ -55,12 +63,12 @@ export function Attributes({attributes, again}: {attributes: Attribute[]; again:
     put(attribute, change).catch((error: Error) => notify(`${attribute}: ${error.message}`, 'error'));
   return (
     <Panel title={`Attributes · ${attributes.length}`}>
-      <div class="scroll">
+      <div class="scroll" tabIndex={0} role="group" aria-label="Attributes">
         <table class="attributes">
           <thead>
             <tr>
               <th>name</th><th>identifier</th><th>type</th><th>handling</th><th>unit</th>
-              <th class="number">scale</th><th class="number">offset</th><th class="number" title="Values closer together are not stored, s">every</th><th class="number" title="Kept this long, s; 0 is for ever">kept</th>
+              <th class="number">scale</th><th class="number">offset</th><th class="number" title="Values closer together are not stored">every [s]</th><th class="number" title="Kept this long; 0 is for ever">kept [s]</th>
             </tr>
           </thead>
           <tbody>

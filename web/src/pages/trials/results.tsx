@@ -73,7 +73,7 @@ export function Results({trials, again}: {trials: Trial[]; again: () => void}) {
         {groups.length ? (
           <>
             <div class="boxplot-host"><BoxPlot groups={groups} /></div>
-            <div class="scroll"><Summaries groups={groups} /></div>
+            <div class="scroll" tabIndex={0} role="group" aria-label="Figures of the comparison"><Summaries groups={groups} /></div>
           </>
         ) : (
           <Empty icon="trials" title="Every trial was discarded" />

@@ -5,8 +5,10 @@ import {request, useFetched} from '../../http';
 import {want} from '../../live/samples';
 import {hello, live, model, notify} from '../../live/store';
 import {dark} from '../../theme';
-import {Button, Empty, Field, Segmented, Switch} from '../../ui/controls';
+import {Button, Field, Segmented, Switch} from '../../ui/controls';
 import {Show} from '../../ui/fetched';
+import {KeptRun, NoWorld} from '../../ui/noworld';
+import {Pad} from '../drive/pad';
 import * as drive from '../drive/session';
 import {WorldCanvas} from '../world/canvas';
 import {ConditionEditor} from './condition_editor';
@@ -138,13 +140,15 @@ function TrialPart({drivers}: {drivers: string[]}) {
   const terms = condition.value.terms.map(({signal}) => signal);
   useEffect(() => want(['time', ...terms], false), [terms.join('\n')]);
   useEffect(() => () => drive.stop(), []);
-  if (!model.value) return <Empty icon="trials" title="No world to drive in">The program has to be connected.</Empty>;
+  if (!model.value) return <NoWorld icon="trials" title="No world to drive in" />;
+  if (hello.value?.replay) return <KeptRun icon="trials" title="No world to drive in" />;
   return (
     <div class="trial">
       <Setup drivers={drivers} />
       <div class="trial-view">
         <WorldCanvas options={options} />
         <Clock />
+        {drive.driving.value && <Pad />}
       </div>
     </div>
   );
@@ -160,7 +164,7 @@ export function Trials() {
     <div class="trials">
       <div class="trials-head">
         <Segmented label="Part" options={PARTS} value={part} onChange={setPart} />
-        {trials.value && <span class="muted">{trials.value.length} trials stored</span>}
+        {trials.value && <span class="muted">{trials.value.length === 1 ? '1 trial' : `${trials.value.length} trials`} stored</span>}
       </div>
       {part === 'trial' ? (
         <TrialPart drivers={drivers} />

@@ -2,9 +2,10 @@
 import {signal} from '@preact/signals';
 import {formatCount, formatRate, formatValue} from '../../format';
 import {wireRates} from '../../live/rates';
-import {model, status} from '../../live/store';
+import {hello, model, status} from '../../live/store';
 import type {WireState, WireStatus} from '../../live/types';
 import {Empty, Panel} from '../../ui/controls';
+import {KeptRun, NoWorld} from '../../ui/noworld';
 import {Message} from './hex';
 import {Monitor} from './monitor';
 
@@ -59,7 +60,7 @@ function Figures({wire}: {wire: WireStatus}) {
           <Pair name="protocol" value={wire.protocol} />
           <Pair name="drives" value={robot} />
           <Pair name="here" value={wire.address} />
-          <Pair name="peer" value={wire.peer ?? 'none yet'} />
+          <Pair name="peer" value={wire.peer || 'none yet'} />
           <Pair name="late" value={formatCount(wire.late)} warn={wire.late > 0} />
           <Pair name="watchdog trips" value={formatCount(wire.watchdogTrips)} warn={wire.watchdogTrips > 0} />
         </dl>
@@ -97,7 +98,8 @@ function Figures({wire}: {wire: WireStatus}) {
 
 export function Wires() {
   const wires = status.value?.wires ?? [];
-  if (!status.value) return <Empty icon="wires" title="No state of the wires">It comes with the connection to the program.</Empty>;
+  if (!status.value) return <NoWorld icon="wires" title="No state of the wires" />;
+  if (hello.value?.replay) return <KeptRun icon="wires" title="No wire is open" />;
   const at = Math.max(0, wires.findIndex(({name}) => name === chosen.value));
   const wire = wires[at];
   if (!wire) {

@@ -4,7 +4,7 @@ import {send, whileConnected} from '../../live/connection';
 import {want} from '../../live/samples';
 import {generation, model, phantoms} from '../../live/store';
 import {page} from '../../route';
-import {Empty} from '../../ui/controls';
+import {Button, Empty} from '../../ui/controls';
 import {wish} from './quality';
 import type {View3D, ViewOptions} from './view3d';
 
@@ -16,10 +16,17 @@ interface CanvasProps {
 }
 
 let loading: Promise<typeof import('./view3d')> | null = null;
-const loadView = () => (loading ??= import('./view3d'));
+const loadView = () =>
+  (loading ??= import('./view3d').catch((error: unknown) => {
+    loading = null;
+    throw new NotLoaded(String(error));
+  }));
+
+/** The program did not hand out what draws; another time it may. */
+class NotLoaded extends Error {}
 
 // The page that shows the world first of all gets ready to draw while the program is still asked what there is to draw.
-if (page.peek() === 'world') loadView().then(({prepareDrawing}) => prepareDrawing(), () => (loading = null));
+if (page.peek() === 'world') loadView().then(({prepareDrawing}) => prepareDrawing(), () => undefined);
 
 /** A click, not a drag. */
 const CLICK_PIXELS = 4;
@@ -27,7 +34,7 @@ const CLICK_PIXELS = 4;
 export function WorldCanvas({options, onView, onPick}: CanvasProps) {
   const host = useRef<HTMLDivElement>(null);
   const [view, setView] = useState<View3D | null>(null);
-  const [failure, setFailure] = useState('');
+  const [failure, setFailure] = useState<Error | null>(null);
   const world = generation.value;
   const quality = wish.value;
 
@@ -36,13 +43,14 @@ export function WorldCanvas({options, onView, onPick}: CanvasProps) {
     if (!description) return;
     let made: View3D | null = null;
     let gone = false;
+    setFailure(null);
     loadView()
       .then(({View3D: Class}) => {
         if (gone || !host.current) return;
         made = new Class(host.current, description, world);
         setView(made);
       })
-      .catch((error: unknown) => setFailure(String(error)));
+      .catch((error: unknown) => gone || setFailure(error instanceof Error ? error : new Error(String(error))));
     return () => {
       gone = true;
       setView(null);
@@ -76,9 +84,14 @@ export function WorldCanvas({options, onView, onPick}: CanvasProps) {
         if (view && onPick && event.button === 0 && moved < CLICK_PIXELS) onPick(view.pick(event.clientX, event.clientY));
       }}
     >
-      {failure && (
+      {failure instanceof NotLoaded ? (
+        <Empty icon="offline" title="The picture could not be loaded">
+          <p>The program has ended, or is another version by now. It is tried again when the program is back.</p>
+          <Button label="Reload" text="Reload" kind="primary" onClick={() => location.reload()} />
+        </Empty>
+      ) : failure && (
         <Empty icon="warning" title="This browser cannot draw in three dimensions">
-          WebGL is missing or switched off. Every other page works. ({failure})
+          WebGL is missing or switched off. Every other page works. ({failure.message})
         </Empty>
       )}
     </div>

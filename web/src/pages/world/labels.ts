@@ -4,10 +4,12 @@ import type {Model} from '../../live/types';
 
 const ABOVE = 0.55; // m over a robot's root
 const ABOVE_PIECE = 0.12;
+const HEIGHT = 16; // px of a label
 
 export class Labels {
   private readonly layer = document.createElement('div');
-  private readonly labels: {element: HTMLElement; body: THREE.Group; above: number}[] = [];
+  /** Robots first. */
+  private readonly labels: {element: HTMLElement; body: THREE.Group; above: number; width: number}[] = [];
   private visible = false;
 
   constructor(host: HTMLElement, model: Model, bodies: THREE.Group[]) {
@@ -25,7 +27,7 @@ export class Labels {
     element.dataset.kind = kind;
     element.textContent = text;
     this.layer.append(element);
-    this.labels.push({element, body, above});
+    this.labels.push({element, body, above, width: 0});
   }
 
   show(visible: boolean): void {
@@ -36,7 +38,9 @@ export class Labels {
   update(camera: THREE.Camera, width: number, height: number): void {
     if (!this.visible) return;
     const point = new THREE.Vector3();
-    for (const {element, body, above} of this.labels) {
+    const placed: {x: number; y: number; width: number}[] = [];
+    for (const label of this.labels) {
+      const {element, body, above} = label;
       point.copy(body.position);
       point.z += above;
       point.project(camera);
@@ -45,6 +49,11 @@ export class Labels {
       if (!inside) continue;
       const x = ((point.x + 1) / 2) * width;
       const y = ((1 - point.y) / 2) * height;
+      label.width ||= element.offsetWidth;
+      // A piece's name that would lie on another says nothing: it waits until the camera is nearer.
+      const crowded = element.dataset.kind === 'piece' && placed.some((other) => Math.abs(other.x - x) < (other.width + label.width) / 2 && Math.abs(other.y - y) < HEIGHT);
+      element.classList.toggle('crowded', crowded);
+      if (!crowded) placed.push({x, y, width: label.width});
       element.style.transform = `translate(-50%, -100%) translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
     }
   }

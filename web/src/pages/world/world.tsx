@@ -3,13 +3,14 @@ import {signal} from '@preact/signals';
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import {formatCount, formatValue} from '../../format';
 import {frameRate, newestFrame} from '../../live/frames';
-import {connection, events, model, phantoms, status} from '../../live/store';
+import {events, model, phantoms, status} from '../../live/store';
 import {send} from '../../live/connection';
 import {control} from '../../live/control';
 import {stored} from '../../settings';
 import {dark} from '../../theme';
-import {Button, Empty, Segmented, Switch} from '../../ui/controls';
+import {Button, Segmented, Switch} from '../../ui/controls';
 import {Icon} from '../../ui/icon';
+import {NoWorld} from '../../ui/noworld';
 import {WorldCanvas} from './canvas';
 import type {CameraMode} from './cameras';
 import {wish} from './quality';
@@ -122,7 +123,7 @@ function Phantoms() {
         return (
           <li key={id}>
             <Icon name="runs" size={16} /> {name}
-            {gap && <b class={gap.gapTime > 0 ? 'behind' : 'ahead'}>{formatValue(gap.gapTime, 3)} s · {formatValue(gap.gapDistance, 3)} m</b>}
+            {gap && <b class={gap.gapTime > 0 ? 'behind' : 'ahead'}>{gap.gapTime.toFixed(2)} s · {gap.gapDistance.toFixed(2)} m</b>}
             <Button icon="close" label={`Remove ${name}`} onClick={() => send({type: 'phantom', remove: id})} />
           </li>
         );
@@ -140,13 +141,7 @@ export function World() {
     () => ({...overlays.value, camera: camera.value, robot: robot.value, dark: dark.value}),
     [overlays.value, camera.value, robot.value, dark.value],
   );
-  if (!model.value) {
-    return connection.value === 'connecting' ? (
-      <div class="loading" role="status"><i />Loading the world…</div>
-    ) : (
-      <Empty icon="offline" title="No world to show">Start the program: <code>script/run</code></Empty>
-    );
-  }
+  if (!model.value) return <NoWorld icon="world" title="No world to show" />;
   return (
     <div class="world">
       <WorldCanvas options={options} onView={setView} onPick={(body) => setSelected(body > 0 ? body : -1)} />
