@@ -167,7 +167,6 @@ class Check(unittest.TestCase):
                 ([ONE, "--remote_control_port", "0"], "there is no 'lockstep-tcp' here; there are: float-udp"),
                 ([ONE, "--set", "duration=forever"], "--set duration: 'forever' is not understood"),
                 ([str(SCENES / "noe.yaml")], "there is no file '%s'; did you mean 'one.yaml'?" % (SCENES / "noe.yaml")),
-                ([str(SCENES / "bot" / "robot.xml")], "this is a model; a scene is a .yaml file that names it"),
                 ([ONE, "--set", "wires.float-udp.sensors=[arm.angle]"], "after the dot there are: position, velocity, torque"),
                 ([ONE, "--set", "wires.float-udp.sensors=[{name: arm.position, unit: degre}]"], "there is no unit 'degre'; did you mean 'deg'?")):
             for command in ("check", "run"):
@@ -183,6 +182,23 @@ class Running(unittest.TestCase):
             with Run(ONE, "--pace", pace, "--duration", "0.3", "--speed=2") as run:
                 status, said = run.finish()
                 self.assertEqual(status, 0, said)
+
+    def test_a_model_is_a_scene_of_it_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model, log = pathlib.Path(folder, "my bot.xml"), pathlib.Path(folder, "run.wpilog")
+            model.write_bytes((SCENES / "bot" / "robot.xml").read_bytes())
+            listed = tether("check", str(model), "--set", "robots.my_bot.x=1.5 m")
+            self.assertEqual((listed.returncode, listed.stderr), (0, ""))
+            self.assertRegex(listed.stdout, r"robots \(1\)\n  my_bot .* at 1.5, 0 m")
+            self.assertIn("wires (0)", listed.stdout)
+            with Run(str(model), "--pace", "fast", "--duration", "0.1", "--record", str(log)) as run:
+                status, said = run.finish()
+                self.assertEqual(status, 0, said)
+            model.unlink()
+            proved = tether("verify", str(log))
+            self.assertEqual(proved.returncode, 0, proved.stdout + proved.stderr)
+            model.write_text("<mujoco><worldbody/>", encoding="utf-8")
+            self.assertIn(f"tether: {model}: ", tether("check", str(model)).stderr)
 
     def test_ready_names_every_wire_with_its_real_port(self):
         with Run(ONE) as run:

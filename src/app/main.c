@@ -47,7 +47,8 @@ static void print_help(void) {
   puts(
       "  tether --version\n"
       "  tether --help, tether COMMAND --help\n\n"
-      "SCENE is a YAML file of your own, or one of these by its name. man tether says more.");
+      "SCENE is a YAML file or a model (MJCF, URDF) of your own, or one of these by its name. man "
+      "tether says more.");
   print_scenes();
   puts(
       "Exit status: 0 done, 1 a file is wrong, 2 the command line is wrong, 3 something failed "

@@ -3,6 +3,7 @@
 
 #include "config/load.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,17 +43,31 @@ static tt_status check_wire_shape(const tt_scene_store *store, const tt_document
   return TT_OK;
 }
 
-/** Finds the scene's file; `*document` is NULL on failure. */
+static bool put_text(tt_node *node, const char *text) {
+  free(node->text);
+  return (node->text = strdup(text));
+}
+
+/** A model given as a scene is one of it alone, called after its file, on an empty floor, on no wire. */
+static tt_status scene_of_model(tt_scene_store *store, tt_document **document) {
+  static const char text[] = "robots: [{robot: model, name: model}]";
+  const char *path = store->scene.path, *slash = strrchr(path, '/');
+  char called[256];
+  TT_TRY(tt_document_parse(path, text, strlen(text), document, store->error));
+  tt_element_name(path, called, sizeof called);
+  for (char *c = called; *c; c++)
+    if (!isalnum((unsigned char)*c) && *c != '-') *c = '_';
+  tt_node **keys = tt_node_child((*document)->root, "robots")->children[0]->children;
+  bool done = put_text(keys[0], slash ? slash + 1 : path) && put_text(keys[1], called);
+  return done ? TT_OK : tt_load_no_memory(store);
+}
+
+/** Finds the scene's file; the caller frees `*document` also on failure. */
 static tt_status find_scene(tt_scene_store *store, const char *name, tt_document **document) {
   tt_scene *scene = &store->scene;
   *document = NULL;
   TT_TRY(tt_load_find(store, &tt_data_scene, name, NULL, name, &scene->path));
-  if (!tt_load_is_yaml(scene->path)) {
-    return tt_fail(
-        store->error, TT_INVALID,
-        "%s: this is a model; a scene is a .yaml file that names it: robots: [{robot: %s}]", name,
-        name);
-  }
+  if (!tt_load_is_yaml(scene->path)) return scene_of_model(store, document);
   return tt_document_load(scene->path, document, store->error);
 }
 
@@ -159,7 +174,10 @@ tt_status tt_scene_load(const char *name, const char *const *settings, int setti
   if (!store) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_document *document;
   tt_status status = find_scene(store, name, &document);
-  if (status == TT_OK) status = load(store, document, settings, setting_count);
+  if (status == TT_OK)
+    status = load(store, document, settings, setting_count);
+  else
+    tt_document_free(document);
   return finish(store, status, scene);
 }
 

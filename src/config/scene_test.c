@@ -240,10 +240,22 @@ static void test_missing_scene(void **state) {
   assert_int_equal(tt_scene_load("nowhere/a.yaml", NULL, 0, &scene, &error), TT_INVALID);
   assert_non_null(strstr(error.text, "there is no file 'nowhere/a.yaml'"));
   assert_int_equal(tt_scene_load("", NULL, 0, &scene, &error), TT_INVALID);
-  assert_int_equal(
-      tt_scene_load(TETHER_SOURCE_DIR "/tests/scenes/good/bot/robot.xml", NULL, 0, &scene, &error),
-      TT_INVALID);
-  assert_non_null(strstr(error.text, "a scene is a .yaml file that names it"));
+}
+
+static void test_a_model_by_itself(void **state) {
+  (void)state;
+  static const char model[] = TETHER_SOURCE_DIR "/tests/scenes/good/bot/robot.xml";
+  static const char *const settings[] = {"robots.robot.x=2 m"};
+  tt_scene *scene;
+  tt_error error = {""};
+  if (tt_scene_load(model, settings, 1, &scene, &error) != TT_OK) fail_msg("%s", error.text);
+  assert_int_equal(scene->robot_count, 1);
+  assert_string_equal(scene->robots[0].name, "robot");
+  assert_string_equal(scene->robots[0].model_file, model);
+  assert_true(scene->robots[0].x == 2);
+  assert_int_equal(scene->wire_count, 0);
+  assert_string_equal(tt_scene_yaml_file(scene, 0), model);
+  tt_scene_free(scene);
 }
 
 int main(void) {
@@ -258,6 +270,7 @@ int main(void) {
       cmocka_unit_test(test_bad),
       cmocka_unit_test(test_shipped),
       cmocka_unit_test(test_missing_scene),
+      cmocka_unit_test(test_a_model_by_itself),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
