@@ -3,6 +3,7 @@
 
 Runs the program that TETHER names, with real sockets on free ports of 127.0.0.1.
 """
+import itertools
 import os
 import pathlib
 import pty
@@ -283,10 +284,23 @@ class Running(unittest.TestCase):
         os.close(theirs)
         try:
             seen, end = b"", time.monotonic() + PATIENCE
-            while not re.search(rb"\r[0-9.]+ s .*real time.*float-udp waiting in 0/s out \d+/s", seen):
-                self.assertLess(time.monotonic(), end, seen)
-                if select.select([ours], [], [], 1)[0]:
-                    seen += os.read(ours, 4096)
+
+            def await_line(pattern, meanwhile=lambda: None):
+                nonlocal seen
+                while not re.search(pattern, seen):
+                    self.assertLess(time.monotonic(), end, seen)
+                    meanwhile()
+                    if select.select([ours], [], [], 0.1)[0]:
+                        seen += os.read(ours, 4096)
+
+            await_line(rb"\r[0-9.]+ s .*real time.*float-udp waiting in 0/s out \d+/s")
+            port = int(re.search(rb"ready float-udp=127.0.0.1:(\d+)", seen)[1])
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as controller:
+                stamps = itertools.count(1)
+                await_line(rb"float-udp driving in [1-9]\d*/s",
+                           lambda: controller.sendto(struct.pack("<2f", next(stamps), 0), ("127.0.0.1", port)))
+            await_line(rb"watchdog: silent for 0.5 s")
+            await_line(rb"float-udp silent in 0/s")
             process.send_signal(signal.SIGTERM)
             while process.poll() is None and time.monotonic() < end:
                 if select.select([ours], [], [], 0.05)[0]:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The ezphysics wire against the real program: bytes, modes, commands, timeouts, and what a bad peer does."""
 import pathlib
+import select
 import socket
 import struct
 import sys
@@ -323,6 +324,24 @@ class Ezphysics(unittest.TestCase):
         wait_for(lambda: abs(peer.state().floats(JOINTAXIS, 1)[1] - 2.0) < 0.05, "the motor's speed")
         tether.wait_line("watchdog: silent for 0.5 s")
         wait_for(lambda: abs(peer.state().floats(JOINTAXIS, 1)[1]) < 0.01, "the stop")
+
+    def test_who_was_late_is_in_step_again(self):
+        """Its answers to states that went by are obeyed, but none of them counts as that to the newest."""
+        tether = self.start("late: hold, deadline: 0.4 s, receive_timeout: 0 s", pace="realtime")
+        peer = self.connect(tether)
+        owed = len([peer.state() for _ in range(40)])  # of which none is answered in time
+        tether.wait_line("going on with its last commands")
+        for _ in range(20):
+            peer.socket.sendall(message(motor(1, 1.0, 50)) * owed)
+            owed, pending = 0, True
+            while pending:  # with answers in reserve the world would not stop here
+                state = peer.state()
+                owed += 1
+                pending = select.select([peer.socket], [], [], 0.1)[0]
+            if owed == 1:
+                break
+        self.assertEqual(owed, 1)
+        self.assertGreater(state.floats(JOINTAXIS, 1)[1], 0.5)
 
     def test_realtime_force_lasts_one_period(self):
         tether = self.start("mode: realtime", pace="realtime")
