@@ -1,10 +1,11 @@
 // The page says what is wrong, and comes back by itself when the program does.
-import {test} from 'node:test';
+import {after, test} from 'node:test';
 import {assert, openBrowser, openPage, startTether, stateFolder, until} from './harness.mjs';
+
+const browser = await openBrowser({after});
 
 test('the page outlives the program', async (t) => {
   const first = await startTether(t, 'frc2011', {'wires.float-udp.bind': '127.0.0.1:0'});
-  const browser = await openBrowser(t);
   const {page} = await openPage(browser, first.url);
   await page.locator('.canvas[data-ready]').waitFor();
   await first.stop();
@@ -18,7 +19,6 @@ test('the page outlives the program', async (t) => {
 
 test('a program of another version is told from a broken one', async (t) => {
   const tether = await startTether(t, 'frc2011', {'wires.float-udp.bind': '127.0.0.1:0'});
-  const browser = await openBrowser(t);
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.routeWebSocket(/\/live/, (socket) => socket.send(JSON.stringify({type: 'hello', protocol: 99, version: '9.9'})));
@@ -30,7 +30,6 @@ test('a program of another version is told from a broken one', async (t) => {
 test('a program that only collects telemetry shows it', async (t) => {
   const state = stateFolder(t);
   const tether = await startTether(t, null, {'telemetry.listen': '127.0.0.1:0', 'telemetry.store': `sqlite:${state}/telemetry.db`}, {state, command: 'collect'});
-  const browser = await openBrowser(t);
   const page = await browser.newPage();
   await page.goto(tether.url);
   await page.getByText('This program collects telemetry').waitFor();
@@ -41,7 +40,6 @@ test('a program that only collects telemetry shows it', async (t) => {
 test('what cannot be fetched is told, and comes by itself once it can', async (t) => {
   const state = stateFolder(t);
   const tether = await startTether(t, 'frc2011', {'wires.float-udp.bind': '127.0.0.1:0', 'telemetry.listen': '127.0.0.1:0', 'telemetry.store': `sqlite:${state}/telemetry.db`}, {state});
-  const browser = await openBrowser(t);
   const {page} = await openPage(browser, tether.url, {hash: 'runs'});
   const failures = {
     runs: {url: '**/api/runs', answer: (route) => route.fulfill({status: 500, json: {error: 'disk I/O error'}}), says: 'No runs: disk I/O error', then: '.run-card'},
@@ -56,6 +54,7 @@ test('what cannot be fetched is told, and comes by itself once it can', async (t
     await page.getByText(says).waitFor();
     await page.getByRole('button', {name: 'Try again'}).waitFor();
     await page.unroute(url);
+    if (hash === 'trials') await page.getByRole('button', {name: 'Try again'}).click();
     await page.locator(then).first().waitFor();
   }
 

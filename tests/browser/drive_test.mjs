@@ -1,7 +1,9 @@
 // Driving: keys and a gamepad reach the robot, and letting go stops it.
 import dgram from 'node:dgram';
-import {test} from 'node:test';
+import {after, test} from 'node:test';
 import {assert, openBrowser, openPage, set, start, startTether, until} from './harness.mjs';
+
+const browser = await openBrowser({after});
 
 /** A gamepad as the browser would report it, moved by window.pad. */
 const GAMEPAD = `
@@ -38,7 +40,6 @@ const xOf = async (page) => (await placeOf(page))[0];
 
 test('keys and a gamepad drive the robot', async (t) => {
   const tether = await startTether(t, 'frc2011', {'wires.float-udp.bind': '127.0.0.1:0'});
-  const browser = await openBrowser(t);
   const {page, troubles} = await openPage(browser, tether.url, {hash: 'drive', script: GAMEPAD});
   await page.getByText('Scripted pad').waitFor();
   const start = await xOf(page);
@@ -95,7 +96,6 @@ test('as the joystick of a core, which drives the vehicle', async (t) => {
   const [heartbeat, vehicle] = [await freePort(), await freePort()];
   const core = await start(t, ['core', ...set({'joystick.bind': '127.0.0.1:0', 'joystick.peer': `127.0.0.1:${heartbeat}`, 'vehicle.bind': '127.0.0.1:0', 'vehicle.peer': `127.0.0.1:${vehicle}`})]);
   const tether = await startTether(t, 'sharp', {'wires.sharp-json.bind': `127.0.0.1:${vehicle}`, 'wires.sharp-json.peer': core.addresses.vehicle});
-  const browser = await openBrowser(t);
   const {page, troubles} = await openPage(browser, tether.url, {hash: 'drive'});
   await page.getByRole('radio', {name: 'Joystick of a core'}).check();
   await page.getByLabel('Address of the core').fill(core.addresses.joystick);

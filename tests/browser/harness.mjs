@@ -73,7 +73,7 @@ export function launch({webgl = true} = {}) {
   return chromium.launch({executablePath: CHROMIUM, args: [...FLAGS, ...(webgl ? SOFTWARE_WEBGL : [])]});
 }
 
-/** One browser a test file; its pages tell of everything that goes wrong in them. */
+/** One browser a test file, for one test or, with {after} of node:test, for all; its pages tell of everything that goes wrong in them. */
 export async function openBrowser(t, options) {
   const browser = await launch(options);
   t.after(() => browser.close());

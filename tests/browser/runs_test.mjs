@@ -2,16 +2,16 @@
 import {execFileSync} from 'node:child_process';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {assert, openBrowser, openPage, program, root, startTether, stateFolder, until} from './harness.mjs';
+import {assert, countPixels, openBrowser, openPage, program, root, set, startTether, stateFolder, until} from './harness.mjs';
 
 const WIRE = {'wires.float-udp.bind': '127.0.0.1:0'};
 
-/** A run of `seconds`, kept as `name` in the folder that the pages list. */
-function record(state, name, seconds) {
+/** A run of `seconds`, kept as `name` in the folder that the pages list; the robot stands at x, m. */
+function record(state, name, seconds, x = 1.8) {
   const folder = join(state, 'tether/runs');
   execFileSync('mkdir', ['-p', folder]);
   const log = join(folder, `${name}.wpilog`);
-  execFileSync(program, ['run', 'concept-symmetric', '--pace', 'fast', '--duration', String(seconds), '--record', log, '--no-web', '--set', 'wires.float-udp.bind=127.0.0.1:0'], {
+  execFileSync(program, ['run', 'concept-symmetric', '--pace', 'fast', '--duration', String(seconds), '--record', log, '--no-web', ...set({...WIRE, 'robots.concept-symmetric.x': `${x} m`})], {
     cwd: root,
     env: {...process.env, XDG_STATE_HOME: state},
     stdio: 'ignore',
@@ -23,7 +23,7 @@ const timeOf = (page) => page.getByRole('slider', {name: 'Time of the run'}).inp
 
 test('kept runs', async (t) => {
   const state = stateFolder(t);
-  const log = record(state, '2026-01-01T10-00-00 first', 20);
+  const log = record(state, '2026-01-01T10-00-00 first', 20, 2.9);
   record(state, '2026-01-02T10-00-00 second', 10);
   const browser = await openBrowser(t);
 
@@ -45,6 +45,17 @@ test('kept runs', async (t) => {
     await page.getByRole('button', {name: 'Race this one'}).click();
     const gap = page.getByRole('list', {name: 'Phantoms'}).locator('b');
     await until('the gap is told in time and distance', () => gap.textContent(), (text) => /\d s · .*\d m/.test(text));
+
+    // It stands beside the robot and shines through: its red mixes with the grey of the floor.
+    await page.getByRole('radio', {name: 'Follow'}).check();
+    const count = async (colour) => countPixels(context, await page.locator('.canvas').screenshot(), colour);
+    const mixed = () => count({r: [85, 150], g: [35, 75], b: [38, 85]});
+    const solid = () => count({r: [150, 256], g: [0, 60], b: [0, 60]});
+    await until('the phantom is seen', mixed, (pixels) => pixels > 4000);
+    const red = await solid();
+    await page.getByRole('button', {name: 'Remove concept-symmetric'}).click();
+    await until('and gone', mixed, (pixels) => pixels < 3000);
+    assert.ok(Math.abs((await solid()) - red) < 0.2 * red, 'nothing solid went with it');
     assert.deepEqual(troubles, []);
     await context.close();
   });
