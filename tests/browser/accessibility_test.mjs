@@ -25,14 +25,17 @@ function examine(page, colourOnly) {
   }, colourOnly ? {runOnly: ['color-contrast']} : {});
 }
 
-/** What leaves a phone's screen sideways without standing in something that scrolls, and what is too small for a finger. */
+/** What leaves a phone's screen sideways without standing in something that scrolls, what cuts off its content, and what is too
+ *  small for a finger. */
 function misfits(page) {
   return page.evaluate((finger) => {
     const scrolls = (element) => element && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
     const seen = [...document.querySelectorAll('.topbar *, .rail *, main *')].filter((element) => element.checkVisibility() && element.closest('.labels, canvas, .visually-hidden, thead') === null);
     const wide = seen.filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5 && !scrolls(element.parentElement));
+    const hidden = seen.filter((element) => element.matches('.panel, .scroll, .panel-body') && element.scrollHeight > element.clientHeight + 1 && (element.clientHeight < 60 || element.matches('.panel')));
     const small = seen.filter((element) => element.matches('button:not(.timeline *, .replay *), select, summary') && element.getBoundingClientRect().height < finger);
-    return [...wide.map((element) => `cut off: ${element.outerHTML.slice(0, 120)}`), ...small.map((element) => `too small: ${element.outerHTML.slice(0, 120)}`)];
+    const tell = (what, list) => list.map((element) => `${what}: ${element.outerHTML.slice(0, 120)}`);
+    return [...tell('leaves the screen', wide), ...tell('hides what is in it', hidden), ...tell('too small', small)];
   }, FINGER);
 }
 
