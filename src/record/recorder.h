@@ -21,7 +21,7 @@ typedef struct tt_recorder tt_recorder;
 
 typedef struct tt_recorder_options {
   const char *path;
-  const char *run;   /**< JSON object: version, build, scene, overrides, pace, seed, model hash */
+  const char *run;   /**< JSON object: version, build, scene, settings, pace, seed, model hash */
   const char *model; /**< JSON object of tt_describe_world(), or NULL */
   const tt_mesh *meshes; /**< that its shapes name */
   int mesh_count;

@@ -4,6 +4,33 @@
 
 #include "web/server.h"
 
+/** Used by the web's own thread alone, but for what the mutex guards. */
+struct tt_web {
+  tt_web_options options;
+  char *host, *token, *address;
+  char **hosts;
+  guint16 port;
+  GMainContext *context;
+  GMainLoop *loop;
+  GThread *thread;
+  GSocketListener *listener;
+  GCancellable *accepting;
+  SoupServer *server;
+  GArray *routes, *sockets; /**< tt_web_route, tt_web_socket_route */
+  GHashTable *connections;  /**< GSocket -> tt_web_connection */
+  GMutex mutex;             /**< guards stats and slots */
+  tt_web_stats stats;
+  int slots;
+};
+
+/** Adds one to a counter of `web->stats`. Any thread. */
+void tt_web_count(tt_web *web, uint64_t *counter);
+
+/** The name in "name:port" or "[::1]:port"; g_free() it. */
+char *tt_web_host_name(const char *host);
+/** Why a request is refused before its route is looked for, with the HTTP status in `*code`; NULL: it is let in. Static. */
+const char *tt_web_no_access(const tt_web *web, SoupServerMessage *message, unsigned *code);
+
 /** An accepted connection, whatever is spoken on it. */
 typedef struct tt_web_connection {
   tt_web *web;
@@ -19,6 +46,12 @@ tt_web_connection *tt_web_connection_of(tt_web *web, SoupServerMessage *message)
 tt_web_connection *tt_web_connection_at(tt_web *web, GSocket *socket);
 /** The socket of a request, also once its connection became a WebSocket's. */
 GSocket *tt_web_socket_of(SoupServerMessage *message);
+/** First of all for each request: remembers its socket. */
+void tt_web_find_socket(SoupServerMessage *message);
+/** Accepts from `web->listener` and looks after deadlines, until `web->accepting` is cancelled. */
+void tt_web_begin_accepting(tt_web *web);
+/** Ends all that are open; libsoup notices, and lets go of them. */
+void tt_web_shut_connections(tt_web *web);
 /** Cuts it unless something is called again within `seconds`; 0: no deadline. */
 void tt_web_set_deadline(tt_web_connection *connection, double seconds);
 

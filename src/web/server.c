@@ -1,41 +1,19 @@
-/* server.c: accepting, checking, and finding the route. */
+/* server.c: a server's life, the route of each request, and plain answers. */
 #include "web/server.h"
 
 #include "core/log.h"
 #include "web/internal.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #define SECOND 1000000
-/** s for a request's header, for its body, and between two requests. */
-#define HEADER_DEADLINE 5.0
+/** s for a request's body, between two requests, and for each piece of an answer. */
 #define BODY_DEADLINE 30.0
 #define IDLE_DEADLINE 60.0
 #define ANSWER_DEADLINE 30.0
 #define PORTS_TRIED 100
 #define DEFAULT_BODY 65536
-
-struct tt_web {
-  tt_web_options options;
-  char *host, *token, *address;
-  char **hosts;
-  guint16 port;
-  GMainContext *context;
-  GMainLoop *loop;
-  GThread *thread;
-  GSocketListener *listener;
-  GCancellable *accepting;
-  SoupServer *server;
-  GArray *routes, *sockets; /**< tt_web_route, tt_web_socket_route */
-  GHashTable *connections;  /**< GSocket -> tt_web_connection */
-  GMutex mutex;             /**< guards stats and slots */
-  tt_web_stats stats;
-  int slots;
-};
 
 tt_web_options tt_web_options_default(void) {
   return (tt_web_options){.listen = "127.0.0.1:8080", .max_connections = 256, .max_streams = 8};
@@ -44,7 +22,7 @@ tt_web_options tt_web_options_default(void) {
 GMainContext *tt_web_context(tt_web *web) { return web->context; }
 const char *tt_web_address(const tt_web *web) { return web->address; }
 
-static void count(tt_web *web, uint64_t *counter) {
+void tt_web_count(tt_web *web, uint64_t *counter) {
   g_mutex_lock(&web->mutex);
   ++*counter;
   g_mutex_unlock(&web->mutex);
@@ -75,207 +53,6 @@ static int slots_taken(tt_web *web) {
   int slots = web->slots;
   g_mutex_unlock(&web->mutex);
   return slots;
-}
-
-/* --- connections --- */
-
-GSocket *tt_web_socket_of(SoupServerMessage *message) {
-  return g_object_get_data(G_OBJECT(message), "tether-socket");
-}
-
-tt_web_connection *tt_web_connection_at(tt_web *web, GSocket *socket) {
-  return g_hash_table_lookup(web->connections, socket);
-}
-
-tt_web_connection *tt_web_connection_of(tt_web *web, SoupServerMessage *message) {
-  return tt_web_connection_at(web, tt_web_socket_of(message));
-}
-
-void tt_web_set_deadline(tt_web_connection *connection, double seconds) {
-  if (connection)
-    connection->deadline = seconds > 0 ? g_get_monotonic_time() + (int64_t)(seconds * SECOND) : 0;
-}
-
-static gboolean cut_late_connections(gpointer data) {
-  tt_web *web = data;
-  int64_t now = g_get_monotonic_time();
-  GHashTableIter iterator;
-  gpointer value;
-  g_hash_table_iter_init(&iterator, web->connections);
-  while (g_hash_table_iter_next(&iterator, NULL, &value)) {
-    tt_web_connection *connection = value;
-    bool late = connection->deadline && connection->deadline <= now;
-    if (!late && !tt_web_frame_is_late(connection, now)) continue;
-    tt_web_unwatch_frames(connection);
-    connection->deadline = 0;
-    count(web, &web->stats.cut);
-    // libsoup notices, and lets go of the connection itself.
-    g_socket_shutdown(connection->socket, TRUE, TRUE, NULL);
-  }
-  return G_SOURCE_CONTINUE;
-}
-
-static void on_connection_gone(gpointer data, GObject *object) {
-  (void)object;
-  tt_web_connection *connection = data;
-  tt_web *web = connection->web;
-  g_mutex_lock(&web->mutex);
-  web->stats.connections--;
-  g_mutex_unlock(&web->mutex);
-  tt_web_unwatch_frames(connection);
-  g_hash_table_remove(web->connections, connection->socket);
-}
-
-static void set_option(int fd, int level, int name, int value) {
-  setsockopt(fd, level, name, &value, sizeof value);  // best effort
-}
-
-static void take_connection(tt_web *web, GSocketConnection *accepted) {
-  if (g_hash_table_size(web->connections) >= (guint)web->options.max_connections) {
-    count(web, &web->stats.refused_connections);
-    return;
-  }
-  GSocket *socket = g_socket_connection_get_socket(accepted);
-  int fd = g_socket_get_fd(socket);
-  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 10000);
-  g_socket_set_keepalive(socket, TRUE);
-  tt_web_connection *connection = g_new0(tt_web_connection, 1);
-  connection->web = web;
-  connection->socket = socket;
-  tt_web_set_deadline(connection, HEADER_DEADLINE);
-  g_hash_table_insert(web->connections, socket, connection);
-  g_object_weak_ref(G_OBJECT(accepted), on_connection_gone, connection);
-  g_mutex_lock(&web->mutex);
-  web->stats.connections++;
-  g_mutex_unlock(&web->mutex);
-  GError *error = NULL;
-  GSocketAddress *local = g_socket_connection_get_local_address(accepted, NULL);
-  GSocketAddress *remote = g_socket_connection_get_remote_address(accepted, NULL);
-  /* libsoup knows no socket of a stream that it was given; the peer's address leads back to it. */
-  if (remote)
-    g_object_set_data_full(G_OBJECT(remote), "tether-socket", g_object_ref(socket), g_object_unref);
-  if (!local || !remote ||
-      !soup_server_accept_iostream(web->server, G_IO_STREAM(accepted), local, remote, &error)) {
-    tt_log_warning("web: can't serve a connection: %s", error ? error->message : "it is gone");
-    g_clear_error(&error);
-  }
-  g_clear_object(&local);
-  g_clear_object(&remote);
-}
-
-static void on_accepted(GObject *source, GAsyncResult *result, gpointer data);
-
-static gboolean accept_next(gpointer data) {
-  tt_web *web = data;
-  g_socket_listener_accept_async(web->listener, web->accepting, on_accepted, web);
-  return G_SOURCE_REMOVE;
-}
-
-static void accept_later(tt_web *web) {
-  GSource *source = g_timeout_source_new(100);
-  g_source_set_callback(source, accept_next, web, NULL);
-  g_source_attach(source, web->context);
-  g_source_unref(source);
-}
-
-static void on_accepted(GObject *source, GAsyncResult *result, gpointer data) {
-  (void)source;
-  tt_web *web = data;
-  GError *error = NULL;
-  GSocketConnection *accepted =
-      g_socket_listener_accept_finish(web->listener, result, NULL, &error);
-  if (accepted) {
-    take_connection(web, accepted);
-    g_object_unref(accepted);
-    accept_next(web);
-    return;
-  }
-  bool over = g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-  if (!over) {
-    tt_log_warning("web: can't accept: %s", error->message);  // out of descriptors: try again soon
-    accept_later(web);
-  }
-  g_clear_error(&error);
-}
-
-/* --- checks --- */
-
-/** The name in "name:port" or "[::1]:port". */
-static char *host_name(const char *host) {
-  const char *end = *host == '[' ? strchr(host, ']') : NULL;
-  if (end) return g_strndup(host + 1, (gsize)(end - host - 1));
-  const char *colon = strrchr(host, ':');
-  return colon ? g_strndup(host, (gsize)(colon - host)) : g_strdup(host);
-}
-
-static bool is_own_host(const tt_web *web, const char *host) {
-  char *name = host_name(host);
-  bool own = !g_ascii_strcasecmp(name, "localhost") || !strcmp(name, "127.0.0.1") ||
-             !strcmp(name, "::1") || !strcmp(name, web->host);
-  for (char **allowed = web->hosts; allowed && *allowed && !own; allowed++)
-    own = !g_ascii_strcasecmp(name, *allowed);
-  g_free(name);
-  return own;
-}
-
-/** Names by which nobody can be lured to another server: an attacker's name that resolves to us is none of them. */
-static bool check_host(const tt_web *web, SoupMessageHeaders *headers) {
-  const char *host = soup_message_headers_get_one(headers, "Host");
-  return host && is_own_host(web, host);
-}
-
-/** A page of another site has another origin; a program has none. */
-static bool check_origin(const tt_web *web, SoupMessageHeaders *headers) {
-  const char *origin = soup_message_headers_get_one(headers, "Origin");
-  const char *host = soup_message_headers_get_one(headers, "Host");
-  if (!origin) return true;
-  const char *authority = g_str_has_prefix(origin, "http://")    ? origin + 7
-                          : g_str_has_prefix(origin, "https://") ? origin + 8
-                                                                 : NULL;
-  return authority && host && is_own_host(web, authority) && !g_ascii_strcasecmp(authority, host);
-}
-
-static bool equal_in_constant_time(const char *a, const char *b) {
-  size_t a_size = strlen(a), b_size = strlen(b);
-  unsigned difference = a_size != b_size;
-  for (size_t i = 0; i < a_size; i++) {
-    difference |= (unsigned)((unsigned char)a[i] ^ (unsigned char)b[b_size ? i % b_size : 0]);
-  }
-  return !difference;
-}
-
-/** Authorization: Bearer TOKEN, ?token=TOKEN, or the cookie that a page got with it. */
-static bool check_token(tt_web *web, SoupServerMessage *message) {
-  if (!web->token) return true;
-  SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
-  const char *authorization = soup_message_headers_get_one(headers, "Authorization");
-  if (authorization && g_str_has_prefix(authorization, "Bearer ") &&
-      equal_in_constant_time(authorization + 7, web->token)) {
-    return true;
-  }
-  bool allowed = false;
-  const char *query = g_uri_get_query(soup_server_message_get_uri(message));
-  GHashTable *keys = query ? soup_form_decode(query) : NULL;
-  const char *given = keys ? g_hash_table_lookup(keys, "token") : NULL;
-  if (given && equal_in_constant_time(given, web->token)) {
-    allowed = true;
-    char *cookie =
-        g_strdup_printf("tether_token=%s; Path=/; HttpOnly; SameSite=Strict", web->token);
-    soup_message_headers_append(soup_server_message_get_response_headers(message), "Set-Cookie",
-                                cookie);
-    g_free(cookie);
-  }
-  if (keys) g_hash_table_unref(keys);
-  const char *cookies = soup_message_headers_get_list(headers, "Cookie");
-  char **list = allowed || !cookies ? NULL : g_strsplit(cookies, ";", -1);
-  for (char **cookie = list; cookie && *cookie; cookie++) {
-    const char *text = g_strstrip(*cookie);
-    if (g_str_has_prefix(text, "tether_token=") && equal_in_constant_time(text + 13, web->token))
-      allowed = true;
-  }
-  g_strfreev(list);
-  return allowed;
 }
 
 /* --- routes --- */
@@ -351,7 +128,7 @@ static void add_security_headers(SoupServerMessage *message) {
 
 /** Refuses before the body is read: it is thrown away, and the connection ends with the answer. */
 static void refuse(const tt_web_request *request, unsigned status, const char *text) {
-  count(request->web, &request->web->stats.refused_requests);
+  tt_web_count(request->web, &request->web->stats.refused_requests);
   soup_message_body_set_accumulate(soup_server_message_get_request_body(request->message), FALSE);
   soup_message_headers_replace(soup_server_message_get_response_headers(request->message),
                                "Connection", "close");
@@ -439,28 +216,20 @@ static void on_headers(SoupServer *server, SoupServerMessage *message, const cha
   (void)server, (void)query;
   tt_web *web = data;
   tt_web_request request = request_of(web, message, path);
-  SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
-  GSocketAddress *remote = soup_server_message_get_remote_address(message);
-  GSocket *socket = remote ? g_object_get_data(G_OBJECT(remote), "tether-socket") : NULL;
-  if (socket)
-    g_object_set_data_full(G_OBJECT(message), "tether-socket", g_object_ref(socket),
-                           g_object_unref);
-  count(web, &web->stats.requests);
+  tt_web_find_socket(message);
+  tt_web_count(web, &web->stats.requests);
   add_security_headers(message);
   tt_web_set_deadline(tt_web_connection_of(web, message), BODY_DEADLINE);
   g_signal_connect(message, "got-body", G_CALLBACK(on_body), web);
   g_signal_connect(message, "wrote-headers", G_CALLBACK(on_wrote_headers), web);
   g_signal_connect(message, "wrote-chunk", G_CALLBACK(on_wrote_chunk), web);
   g_signal_connect(message, "wrote-body", G_CALLBACK(on_wrote_body), web);
-  if (!check_host(web, headers)) {
-    refuse(&request, 403, "this Host is not one of ours; web.hosts names further ones");
-  } else if (!check_origin(web, headers)) {
-    refuse(&request, 403, "pages of another origin may not call us");
-  } else if (!check_token(web, message)) {
-    refuse(&request, 401, "a token is needed: Authorization: Bearer TOKEN, or ?token=TOKEN");
-  } else {
+  unsigned code;
+  const char *reason = tt_web_no_access(web, message, &code);
+  if (reason)
+    refuse(&request, code, reason);
+  else
     check_route(&request);
-  }
 }
 
 /** The body is there too. */
@@ -524,7 +293,7 @@ static tt_status parse_address(tt_web *web, tt_error *error) {
   const char *listen = web->options.listen, *colon = strrchr(listen, ':');
   char *end = NULL;
   guint64 port = colon ? g_ascii_strtoull(colon + 1, &end, 10) : 0;
-  web->host = host_name(listen);
+  web->host = tt_web_host_name(listen);
   if (!strcmp(web->host, "localhost")) {
     g_free(web->host);
     web->host = g_strdup("127.0.0.1");
@@ -618,11 +387,7 @@ tt_status tt_web_start(tt_web *web, tt_error *error) {
     soup_server_add_handler(web->server, "/", on_request, web, NULL);
     soup_server_add_websocket_handler(web->server, "/", NULL, NULL, on_websocket, web, NULL);
     web->accepting = g_cancellable_new();
-    accept_next(web);
-    GSource *tick = g_timeout_source_new(250);
-    g_source_set_callback(tick, cut_late_connections, web, NULL);
-    g_source_attach(tick, web->context);
-    g_source_unref(tick);
+    tt_web_begin_accepting(web);
     web->loop = g_main_loop_new(web->context, FALSE);
   }
   g_main_context_pop_thread_default(web->context);
@@ -639,12 +404,7 @@ static gboolean quit(gpointer data) {
 static void close_all(tt_web *web) {
   g_cancellable_cancel(web->accepting);
   soup_server_disconnect(web->server);
-  GHashTableIter iterator;
-  gpointer value;
-  g_hash_table_iter_init(&iterator, web->connections);
-  while (g_hash_table_iter_next(&iterator, NULL, &value)) {
-    g_socket_shutdown(((tt_web_connection *)value)->socket, TRUE, TRUE, NULL);
-  }
+  tt_web_shut_connections(web);
   int64_t end = g_get_monotonic_time() + SECOND / 2;
   while ((g_hash_table_size(web->connections) || slots_taken(web) ||
           g_main_context_pending(web->context)) &&
