@@ -166,7 +166,7 @@ static tt_status run(int argc, char **argv, tt_error *error) {
   tt_scene_options options;
   tt_scene *scene;
   if (argc > 2 && !strcmp(argv[1], "--seconds")) {
-    seconds = atof(argv[2]);
+    seconds = strtod(argv[2], NULL);
     argv += 2;
     argc -= 2;
   }

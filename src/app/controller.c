@@ -19,8 +19,6 @@
 #define MOST_SHOWN 20
 #define LAST_WORDS_MS 500
 
-extern char **environ;
-
 /* The program on the wires, and who waits for its end. */
 typedef struct controller {
   tt_world *world;

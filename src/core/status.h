@@ -47,6 +47,10 @@ typedef struct tt_error {
 tt_status tt_fail(tt_error *error, tt_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+#ifdef __clang_analyzer__ /* which doesn't look into another file to see what is returned */
+#define tt_fail(error, status, ...) ((void)(tt_fail)((error), (status), __VA_ARGS__), (status))
+#endif
+
 /** Returns from the calling function with the status of `expression` unless it is TT_OK. */
 #define TT_TRY(expression)                                                                         \
   do {                                                                                             \

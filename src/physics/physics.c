@@ -210,7 +210,7 @@ tt_status tt_physics_load(const tt_physics_spec *spec, tt_physics **physics, tt_
 }
 
 static size_t backup_count(const mjModel *m) {
-  return (size_t)(m->nq + 2 * m->nv + m->na + 7 * m->nmocap + 1);
+  return (size_t)m->nq + 2 * (size_t)m->nv + (size_t)m->na + 7 * (size_t)m->nmocap + 1;
 }
 
 static void make_data(void *context) {

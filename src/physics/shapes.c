@@ -83,7 +83,7 @@ static tt_shape describe_geom(physics_fixed *fixed, const mjModel *m, int g) {
 
 tt_status physics_shapes_build(physics_fixed *fixed, const mjModel *m) {
   fixed->shapes = calloc((size_t)m->ngeom + 1, sizeof *fixed->shapes);
-  fixed->meshes = calloc((size_t)(m->nmesh + m->nhfield + 1), sizeof *fixed->meshes);
+  fixed->meshes = calloc((size_t)m->nmesh + (size_t)m->nhfield + 1, sizeof *fixed->meshes);
   if (!fixed->shapes || !fixed->meshes) return TT_NOMEM;
   fixed->shape_count = m->ngeom;
   fixed->mesh_count = m->nmesh + m->nhfield;

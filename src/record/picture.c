@@ -119,7 +119,7 @@ static void add_place(trail *to, const double at[3], uint64_t stretch) {
 
 static void follow(picture *to, const tt_run_log *log, tt_run_cursor *cursor,
                    const tt_export_sink *sink) {
-  double stretch = ((double)tt_run_log_duration(log) + 1) / (MOST_POINTS / 2);
+  double stretch = ((double)tt_run_log_duration(log) + 1) / (MOST_POINTS / 2.0);
   tt_wpilog_record record;
   double at[3];
   while (tt_run_cursor_next(cursor, &record) == TT_OK) {

@@ -265,7 +265,7 @@ tt_status tt_run_plot(const tt_run_log *log, const char *const *names, int count
     status = tt_fail(error, TT_NOMEM, "out of memory");
   if (status == TT_OK) {
     of.thin = count_samples(log, of.sampled) > points;
-    of.stretch = ((double)tt_run_log_duration(log) + 1) / (double)(points / 2);
+    of.stretch = ((double)tt_run_log_duration(log) + 1) / (points / 2.0);
     of.times = json_object_new_array();
     for (int i = 0; i < count; i++) of.traces[i].values = json_object_new_array();
     walk(&of, &cursor);

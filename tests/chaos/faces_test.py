@@ -52,10 +52,14 @@ def descriptors(tether):
 
 class Faces(unittest.TestCase):
     def test_no_face_opens_to_the_world_unasked(self):
-        for scene, key in PUBLIC:
-            result = subprocess.run([TETHER, "run", scene, *QUIET, "--set", f"{key}=0.0.0.0:0", "--duration", "1"],
+        faces = [(("run", scene, *QUIET, "--duration", "1"), key) for scene, key in PUBLIC]
+        faces += [(("collect",), "telemetry.listen"), (("collect",), "web.listen"), (("joystick",), "bind"),
+                  (("core",), "joystick.bind"), (("core",), "vehicle.bind")]
+        for n, (command, key) in enumerate(faces):
+            everywhere = ("0.0.0.0:0", "[::]:0")[n % 2]
+            result = subprocess.run([TETHER, *command, "--set", f"{key}={everywhere}"], stdin=subprocess.DEVNULL,
                                     capture_output=True, text=True, timeout=60, check=False)
-            self.assertEqual(result.returncode, 1, f"{key}: {result.stderr}")
+            self.assertEqual(result.returncode, 1, f"{command} {key}: {result.stderr}")
             self.assertRegex(result.stderr, "allow" if key != "web.listen" else "web.token")
 
     def test_pages_of_other_sites_are_refused(self):

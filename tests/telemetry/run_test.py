@@ -121,9 +121,13 @@ class Run(unittest.TestCase):
             time.sleep(60 if LONG else 0)
             before = max(listener.heard)
             wait_until(lambda: max(listener.heard) > before + 1_000_000, "it goes on")
-            self.assertGreater(world.status()["spooled_bytes"], 0)
+            spooled = world.status()["spooled_bytes"]
+            self.assertGreater(spooled, 0)
             postgres.start()
+            start = time.monotonic()
             wait_until(lambda: not world.status()["degraded"], "the spool is drained")
+            print(f"a running world's {spooled >> 10} KiB of spool were in the database {time.monotonic() - start:.1f} s after it "
+                  "was back", file=sys.stderr)
             self.assertEqual(world.status()["spooled_bytes"], 0)
             listener.stop()
             self.check_all_arrived(world, listener, stopped_at)
