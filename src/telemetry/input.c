@@ -2,7 +2,7 @@
 #include "telemetry/input.h"
 
 #include "core/log.h"
-#include "telemetry/text.h"
+#include "telemetry/reply.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -66,21 +66,11 @@ static void on_refused(void *context, const tt_message_refusal *refusal) {
   client *from = context;
   tt_collector_refused(from->input->collector, from->tcp ? tt_tcp_peer(from->tcp) : "TCP", refusal);
   if (!from->reads_answers || !from->tcp) return;
-  GString *text = g_string_new(NULL);
-  g_string_append_printf(text, "<REFUSED line=\"%lu\" column=\"%lu\" reason=\"", refusal->line,
-                         refusal->column);
-  tt_append_xml(text, refusal->reason);
-  g_string_append(text, "\"/>\n");
-  promise(from, 0, g_string_free(text, FALSE));
+  promise(from, 0, tt_reply_refused(refusal));
 }
 
 static void promise_ack(client *from, const tt_message *message, uint64_t ticket) {
-  char time[TT_MS_SIZE];
-  GString *text = g_string_new("<ACK id=\"");
-  tt_append_xml(text, message->device);
-  tt_ms_format(time, message->time);
-  g_string_append_printf(text, "\" time=\"%s\"/>\n", time);
-  promise(from, ticket, g_string_free(text, FALSE));
+  promise(from, ticket, tt_reply_ack(message));
   from->reads_answers = true;
 }
 

@@ -1,5 +1,6 @@
 /* telemetry_upload.c: messages in by POST /telemetry and by the WebSocket /telemetry/in. */
 #include "core/log.h"
+#include "telemetry/reply.h"
 #include "telemetry/text.h"
 #include "web/internal.h"
 #include "web/telemetry_routes_internal.h"
@@ -64,15 +65,6 @@ static void on_refused(void *context, const tt_message_refusal *refusal) {
   refuse_message(context, refusal);
 }
 
-static void promise_ack(upload *from, const tt_message *message, uint64_t ticket) {
-  char time[TT_MS_SIZE];
-  GString *text = g_string_new("<ACK id=\"");
-  tt_ms_format(time, message->time);
-  tt_append_xml(text, message->device);
-  g_string_append_printf(text, "\" time=\"%s\"/>\n", time);
-  promise(from, ticket, g_string_free(text, FALSE));
-}
-
 static void on_message(void *context, const tt_message *message) {
   upload *from = context;
   tt_message wanted = *message;
@@ -90,7 +82,7 @@ static void on_message(void *context, const tt_message *message) {
   } else {
     from->taken++;
     from->ticket = MAX(from->ticket, ticket);
-    if (from->connection && message->acknowledge) promise_ack(from, message, ticket);
+    if (from->connection && message->acknowledge) promise(from, ticket, tt_reply_ack(message));
   }
 }
 
