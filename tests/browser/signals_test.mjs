@@ -51,6 +51,18 @@ test('what a plot exports is what the wire sent', async (t) => {
   const [picture] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', {name: 'What is shown as PNG'}).click()]);
   assert.equal(readFileSync(await picture.path()).subarray(1, 4).toString(), 'PNG');
 
+  await t.test('a bad message is shown field by field', async () => {
+    const [host, port] = tether.addresses['float-udp'].split(':');
+    const bytes = Buffer.alloc(24);
+    bytes.writeFloatLE(NaN, 12);
+    socket.send(bytes, Number(port), host);
+    await page.evaluate(() => (location.hash = 'wires'));
+    const wrong = page.locator('.panel.bad tr.wrong');
+    await until('the wrong field stands out', () => wrong.locator('td').allTextContents(), (cells) => cells.join() === '12,00 00 c0 7f,arm.torque (wrong),nan,in·lbf');
+    await page.locator('.monitor .fields td', {hasText: 'left_wheel.position'}).waitFor();
+    await page.evaluate(() => (location.hash = 'signals'));
+  });
+
   await t.test('the tree is worked with keys alone', async () => {
     await page.getByRole('searchbox', {name: 'Search signals'}).fill('wrist.velocity');
     const leaf = page.locator('[data-signal="wrist.velocity"]');

@@ -17,11 +17,16 @@ const SPAN_TEXT: Record<string, string> = {'-10 s': '10 s', '-60 s': '1 min', '-
 const MOST_LINES = 10;
 const SHOWN_ROWS = 500;
 
+interface FieldLine extends Line {
+  name: string;
+  field: string;
+}
+
 /** A line a device and numeric field. Times are s since the first record. */
-function linesOf(table: Table): {lines: (Line & {name: string})[]; from: number; to: number} {
+function linesOf(table: Table): {lines: FieldLine[]; from: number; to: number} {
   const times = table.records.map((record) => Date.parse(String(record[1])) / 1000);
   const from = Math.min(...times);
-  const found = new Map<string, Line & {name: string}>();
+  const found = new Map<string, FieldLine>();
   table.records.forEach((record, row) => {
     for (let i = 2; i < record.length; i++) {
       const value = record[i];
@@ -30,7 +35,7 @@ function linesOf(table: Table): {lines: (Line & {name: string})[]; from: number;
       let line = found.get(name);
       if (!line) {
         if (found.size >= MOST_LINES) continue;
-        found.set(name, (line = {name, times: [], values: [], colour: cssColor(`--trace-${found.size + 1}`)}));
+        found.set(name, (line = {name, field: table.header[i]!, times: [], values: [], colour: cssColor(`--trace-${found.size + 1}`)}));
       }
       line.times.push(times[row]! - from);
       line.values.push(value);
@@ -72,7 +77,15 @@ function NothingHere({newest, onShow}: {newest: string; onShow: () => void}) {
   );
 }
 
-function Records({table, newest, onShow}: {table: Table; newest: string; onShow: () => void}) {
+interface RecordsProps {
+  table: Table;
+  /** By the name that heads a column. */
+  units: Map<string, string>;
+  newest: string;
+  onShow: () => void;
+}
+
+function Records({table, units, newest, onShow}: RecordsProps) {
   const plot = useMemo(() => linesOf(table), [table, dark.value]);
   if (!table.records.length) return <NothingHere newest={newest} onShow={onShow} />;
   return (
@@ -80,14 +93,14 @@ function Records({table, newest, onShow}: {table: Table; newest: string; onShow:
       {plot.lines.length > 0 && (
         <div class="record-plot">
           <ul class="legend">
-            {plot.lines.map(({name}, i) => <li key={name}><i class={`swatch trace-${i + 1}`} />{name}</li>)}
+            {plot.lines.map(({name, field}, i) => <li key={name}><i class={`swatch trace-${i + 1}`} />{name} <span class="unit">{units.get(field)}</span></li>)}
           </ul>
           <StaticChart label={`Plot of ${plot.lines.map(({name}) => name).join(', ')}`} lines={plot.lines} from={plot.from} to={plot.to} />
         </div>
       )}
       <div class="scroll record-table" tabIndex={0} role="group" aria-label="Records">
         <table>
-          <thead><tr>{table.header.map((name, i) => <th key={i} class={i > 1 ? 'number' : ''}>{name}</th>)}</tr></thead>
+          <thead><tr>{table.header.map((name, i) => <th key={i} class={i > 1 ? 'number' : ''}>{name}{units.has(name) && ` [${units.get(name)}]`}</th>)}</tr></thead>
           <tbody>
             {table.records.slice(0, SHOWN_ROWS).map((record, row) => (
               <tr key={row}>{record.map((value, i) => <td key={i} class={i > 1 ? 'number' : ''}>{i === 1 ? String(value).replace('T', ' ').replace('Z', '').slice(0, 23) : cell(value)}</td>)}</tr>
@@ -103,6 +116,7 @@ export function Data({devices, attributes}: {devices: Device[]; attributes: Attr
   const [following, setFollowing] = useState(true);
   const asked = query.value;
   const set = (change: Partial<Query>) => (query.value = {...query.value, ...change});
+  const units = new Map(attributes.flatMap(({attribute, name, unit}) => (unit ? [[name ?? attribute, unit] as const] : [])));
   const newest = devices.map((device) => device.last_sample ?? '').sort().pop() ?? '';
   const table = useFetched<Table>(`telemetry.json?${queryText(asked, {time: 'iso'})}`, following ? 2000 : 0);
   return (
@@ -132,7 +146,7 @@ export function Data({devices, attributes}: {devices: Device[]; attributes: Attr
         {table.value && <span class="muted">{formatCount(table.value.records.length)} records</span>}
       </div>
       <Show from={table} what="records" icon="telemetry" missing="Name a store in the scene: telemetry.store.">
-        {(value) => <Records table={value} newest={newest} onShow={() => set(minuteBefore(newest))} />}
+        {(value) => <Records table={value} units={units} newest={newest} onShow={() => set(minuteBefore(newest))} />}
       </Show>
     </Panel>
   );
