@@ -16,6 +16,7 @@ typedef struct command_line {
 /** The value of option `name` at argv[*i]: after '=' or the next word; NULL when this is another option. */
 static const char *option_value(int argc, char **argv, int *i, const char *name) {
   size_t length = strlen(name);
+  // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): argv holds argc words
   if (strncmp(argv[*i], name, length) != 0) return NULL;
   if (argv[*i][length] == '=') return argv[*i] + length + 1;
   if (argv[*i][length] != '\0' || *i + 1 >= argc) return NULL;
@@ -48,6 +49,7 @@ static tt_status read_word(int argc, char **argv, int *i, const tt_program_optio
     *options->target = value;
     return TT_OK;
   }
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): argv holds argc words
   if (argv[*i][0] == '-' && argv[*i][1] != '\0') {
     return refuse(argv[*i], first, error);
   }

@@ -30,6 +30,7 @@ static tt_status add_missing_sections(tt_scene_store *store, tt_document *docume
 
 /** libcyaml can't say that a wire has exactly one protocol. */
 static tt_status check_wire_shape(const tt_scene_store *store, const tt_document *document) {
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): read when the status is TT_OK
   const tt_node *wires = tt_node_child(document->root, "wires");
   for (int i = 0; wires && wires->kind == TT_NODE_SEQUENCE && i < wires->child_count; i++) {
     const tt_node *wire = wires->children[i];

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -52,10 +53,11 @@ static void limit(__rlimit_resource_t resource, rlim_t most) {
 
 /* Address space in use now, bytes: a sanitizer's may be huge. */
 static rlim_t memory_now(void) {
-  unsigned long pages = 0;
+  char text[32] = "";
   FILE *f = fopen("/proc/self/statm", "r");
-  if (f && fscanf(f, "%lu", &pages) != 1) pages = 0;
+  if (f && !fgets(text, sizeof text, f)) text[0] = '\0';
   if (f) fclose(f);
+  unsigned long pages = strtoul(text, NULL, 10);
   return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 

@@ -61,6 +61,7 @@ static tt_status check_names(const comparison *of, const tt_tolerance *tolerance
   for (int i = 0; i < count; i++) {
     bool known = !*tolerances[i].name;
     for (int k = 0; k < of->count && !known; k++)
+      // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): both have names
       known = strcmp(of->deviations[k].name, tolerances[i].name) == 0;
     if (!known) return refuse_name(of, tolerances[i].name, error);
   }
