@@ -94,7 +94,7 @@ static void every_packet_reads_back(void **state) {
   assert_int_equal(packets[1].type, TT_EZ_SEND_LIMB);
   assert_int_equal(packets[1].size, 84);
   for (int i = 0; i < 21; i++) {
-    double expected = i == 13 || i == 20 ? 0 : i < 13 ? i + 1 : i + 1;
+    double expected = i == 13 || i == 20 ? 0 : i + 1;
     assert_true(tt_ez_float(&packets[1], i) == expected);
   }
   assert_int_equal(packets[2].index, 1);
