@@ -87,7 +87,7 @@ static void test_errors_have_their_place(void **state) {
       NULL, "did you mean");
   fails("robots: [{robot: ../bad/files/joint_unknown.yaml}]\n", NULL,
         "joint_unknown.yaml:3: joints[0]: the model has no joint 'arn'; did you mean 'arm'?");
-  fails("robots: [{robot: ../bad/files/site_unknown.yaml}]\n", NULL, "\"hnad\"");
+  fails("robots: [{robot: ../bad/files/site_unknown.yaml}]\n", NULL, "'hnad'");
 }
 
 static void test_several_robots(void **state) {
