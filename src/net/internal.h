@@ -1,4 +1,4 @@
-/* internal.h: a tt_net from the inside, shared by net.c, udp.c and tcp.c.
+/* internal.h: a tt_net from the inside, shared by net.c, udp.c and the files of TCP.
  *
  * Sockets are ours and non-blocking; libuv tells when to look (uv_poll_t), keeps the timers, and sleeps. Whoever polls
  * also reads the open sockets directly (tt_source), because one recv() costs a third of a turn of the loop, and
