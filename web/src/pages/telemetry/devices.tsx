@@ -111,12 +111,14 @@ export function Attributes({attributes, again}: {attributes: Attribute[]; again:
 export function Store({from}: {from: Fetched<CollectorStatus>}) {
   const state = from.value;
   if (!state) return null;
+  const store = state.store === 'none' ? null : state.store;
   return (
     <div class="store-line">
-      <span class={`tag ${state.degraded ? 'bad' : 'good'}`}>{state.degraded ? 'store is away' : 'storing'}</span>
-      <span class="muted">{state.store ?? 'nothing is stored'}{state.reason ? `: ${state.reason}` : ''}</span>
+      {state.degraded && <span class="tag bad">store is away</span>}
+      {store && !state.degraded && <span class="tag good">storing</span>}
+      <span class="muted">{store ?? 'nothing is stored'}{state.reason ? `: ${state.reason}` : ''}</span>
       <span class="grow" />
-      <span class="muted">{formatCount(state.messages)} messages · {formatCount(state.refused)} refused · {formatCount(state.stored_values)} values stored · {formatBytes(state.queued_bytes)} waiting</span>
+      <span class="muted">{formatCount(state.messages)} messages · {formatCount(state.refused)} refused{store && ` · ${formatCount(state.stored_values)} values stored · ${formatBytes(state.queued_bytes)} waiting`}</span>
     </div>
   );
 }
