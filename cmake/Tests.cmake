@@ -13,7 +13,8 @@ if(TETHER_TESTS)
 endif()
 set_property(GLOBAL PROPERTY TETHER_FUZZ_TARGETS "")
 
-# What the functions below share: tether_add_test(NAME default_label COMMAND … [options]).
+# What the functions below share: tether_add_test(NAME default_label COMMAND … [options]). Every test has a home folder of
+# its own; script/test checks that none wrote into another.
 function(tether_add_test name label)
   cmake_parse_arguments(PARSE_ARGV 2 arg "LONG;SERIAL" "TIMEOUT" "LABELS;COMMAND")
   if(NOT arg_LABELS)
@@ -27,7 +28,11 @@ function(tether_add_test name label)
     list(APPEND arg_LABELS long)
     set(configurations CONFIGURATIONS Long)
   endif()
-  add_test(NAME ${name} COMMAND ${arg_COMMAND} ${configurations})
+  list(POP_FRONT arg_COMMAND program)
+  if(TARGET ${program})
+    set(program $<TARGET_FILE:${program}>)
+  endif()
+  add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/cmake/own_home.sh ${program} ${arg_COMMAND} ${configurations})
   set_tests_properties(${name} PROPERTIES
     LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
     ENVIRONMENT "TETHER=${CMAKE_BINARY_DIR}/tether;TETHER_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")

@@ -13,12 +13,16 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
 import urllib.error
 import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import tether_process  # noqa: E402,F401: tests run by hand have a state folder of their own by it
 
 TETHER = os.environ["TETHER"]
 SOURCE = pathlib.Path(os.environ["TETHER_SOURCE_DIR"])
