@@ -1,6 +1,7 @@
 /* record.c: the recorder of a running scene: where the log goes, and what a replay needs besides. */
 #include "app/attach.h"
 #include "app/state_folder.h"
+#include "app/versions.h"
 #include "config/scene_files.h"
 #include "core/log.h"
 #include "record/describe.h"
@@ -132,6 +133,7 @@ static char *describe_run(const tt_attach_context *context) {
     if (makes_the_run(context->options->settings[i]))
       json_object_array_add(settings, json_object_new_string(context->options->settings[i]));
   json_object_object_add(run, "tether", json_object_new_string(TETHER_VERSION));
+  tt_versions_add(run);
   json_object_object_add(run, "scene",
                          json_object_new_string(scene_name(scene->path, name, sizeof name)));
   json_object_object_add(run, "scene_file",

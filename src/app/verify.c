@@ -4,6 +4,7 @@
 #include "app/controller.h"
 #include "app/options.h"
 #include "app/progress.h"
+#include "app/versions.h"
 #include "config/scene.h"
 #include "core/log.h"
 #include "record/replay.h"
@@ -32,6 +33,14 @@ static void say_different(const tt_replay *replay, const tt_world *world,
            found.repeated - found.recorded);
   else
     printf("no recorded signal differs at that step yet\n");
+}
+
+/* A difference proves something only where the same program on the same libraries found it. */
+static tt_status explain_difference(const tt_run_log *log, tt_error *error) {
+  char text[400];
+  if (tt_versions_differ(log, text, sizeof text))
+    return tt_fail(error, TT_VERSION, "the run can't be proved here: %s", text);
+  return tt_fail(error, TT_DIFFERS, "the run differs from its log");
 }
 
 /* A run that went on from a saved state does so again. */
@@ -78,7 +87,7 @@ static tt_status verify_in(const tt_scene *scene, const tt_run_log *log, tt_erro
       say_identical(&result, simulated, (double)(tt_net_now() - started) * 1e-9);
     else
       say_different(replay, world, &result);
-    if (!result.identical) status = tt_fail(error, TT_DIFFERS, "the run differs from its log");
+    if (!result.identical) status = explain_difference(log, error);
   }
   tt_world_detach(world);
   tt_world_free(world);
