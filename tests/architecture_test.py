@@ -29,6 +29,10 @@ ALLOWED = {
     "wire": {"config/schema.h", "core", "net"},
 }
 MAP = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+# Everything for people is printed by these: core makes it safe, app draws one line of a terminal again and again.
+PRINTERS = {"core/text.c", "core/log.c", "app/status_line.c", "app/progress.c"}
+PRINTS = re.compile(r'\b(?:v?printf|perror|putchar)\(|\bputs\((?!\s*")|\bv?fprintf\(\s*std|\bf?put[sc]\((?!\s*")[^;]*\bstd(?:out|err)\)'
+                    r"|\bwrite\(STD(?:OUT|ERR)_FILENO")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -104,6 +108,17 @@ class Architecture(unittest.TestCase):
             files = [ROOT / path] if path else [file for file in sources() if file.suffix == ".c"]
             defined = re.compile(rf"^(?:\w.*[ *]|){name}\(", re.MULTILINE)
             self.assertTrue(any(defined.search(file.read_text(encoding="utf-8")) for file in files), f"{name}() in {path or 'src'}")
+
+    def test_what_people_read_is_printed_in_one_place(self):
+        wrong = []
+        for path in sources():
+            name = path.relative_to(SOURCE).as_posix()
+            if name in PRINTERS or is_test(path):
+                continue
+            code = re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment[0].count("\n"), path.read_text(encoding="utf-8"), flags=re.DOTALL)
+            code = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', code)
+            wrong += [f"src/{name}:{code.count(chr(10), 0, match.start()) + 1}: {match[0]}" for match in PRINTS.finditer(code)]
+        self.assertEqual(wrong, [], "print with tt_print() or tt_log(), which make it safe:\n" + "\n".join(wrong))
 
     def test_the_check_finds_what_is_wrong(self):
         cases = [

@@ -3,6 +3,7 @@
 
 Runs the program that TETHER names, with real sockets on free ports of 127.0.0.1.
 """
+import fcntl
 import itertools
 import os
 import pathlib
@@ -14,6 +15,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 
@@ -309,6 +311,28 @@ class Running(unittest.TestCase):
                     except OSError:  # the program's end of the terminal is closed
                         break
             self.assertEqual(process.wait(PATIENCE), 0)
+        finally:
+            process.kill()
+            process.wait()
+            os.close(ours)
+
+    def test_a_narrow_terminal_shows_what_was_dropped(self):
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+        process = subprocess.Popen([TETHER, "run", ONE, "--no-web"], stdin=theirs, stdout=theirs, stderr=theirs, env=ENVIRONMENT)
+        os.close(theirs)
+        try:
+            seen, end = b"", time.monotonic() + PATIENCE
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+                while not (line := re.search(rb"\r([^\r\n]*dropped \d+[^\r\n]*)\033\[K", seen)):
+                    self.assertLess(time.monotonic(), end, seen)
+                    if select.select([ours], [], [], 0.1)[0]:
+                        seen += os.read(ours, 4096)
+                    port = re.search(rb"second=127.0.0.1:(\d+)", seen)
+                    if port:
+                        sender.sendto(b"no float", ("127.0.0.1", int(port[1])))
+            self.assertLessEqual(len(line[1].decode()), 80)
+            self.assertIn("× real time", line[1].decode())
         finally:
             process.kill()
             process.wait()

@@ -2,6 +2,7 @@
 #include "app/bench.h"
 
 #include "app/command.h"
+#include "core/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,8 @@ static const tt_bench *const benches[] = {
 };
 
 static tt_status list_benches(void) {
-  for (int i = 0; benches[i]; i++) printf("%-20s %s\n", benches[i]->name, benches[i]->summary);
+  for (int i = 0; benches[i]; i++)
+    tt_print(stdout, "%-20s %s\n", benches[i]->name, benches[i]->summary);
   return TT_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "app/bench_driver.h"
 #include "app/options.h"
 #include "core/log.h"
+#include "core/text.h"
 #include "physics/bare.h"
 
 #include <stdio.h>
@@ -109,12 +110,12 @@ static void print(step_bench *bench) {
   double ratio[MOST_SEGMENTS];
   for (int i = 0; i < bench->segments; i++) ratio[i] = bench->bare[i] / bench->ours[i];
   double ours = median(bench->ours, bench->segments), bare = median(bench->bare, bench->segments);
-  printf(
-      "{\"ours_ns\": %.1f, \"bare_ns\": %.1f, \"ratio\": %.4f, \"real_time_factor\": %.2f, "
-      "\"segments\": %d, \"segment_steps\": %d}\n",
-      ours, bare, median(ratio, bench->segments),
-      tt_model_timestep(tt_world_model(bench->world)) / (ours * 1e-9), bench->segments,
-      bench->ticks * (int)bench->io_steps);
+  tt_print(stdout,
+           "{\"ours_ns\": %.1f, \"bare_ns\": %.1f, \"ratio\": %.4f, \"real_time_factor\": %.2f, "
+           "\"segments\": %d, \"segment_steps\": %d}\n",
+           ours, bare, median(ratio, bench->segments),
+           tt_model_timestep(tt_world_model(bench->world)) / (ours * 1e-9), bench->segments,
+           bench->ticks * (int)bench->io_steps);
 }
 
 static tt_status measure_world(step_bench *bench, double seconds, tt_error *error) {

@@ -2,6 +2,7 @@
 #include "app/assemble.h"
 #include "app/command.h"
 #include "app/options.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -12,24 +13,26 @@
 static void print_summary(const tt_scene *scene) {
   static const char *const paces[] = {"realtime", "lockstep", "fast"};
   double timestep = (double)scene->timestep_num / (double)scene->timestep_den;
-  printf("scene     %s\n", scene->path);
-  if (*scene->description) printf("          %s\n", scene->description);
-  printf("arena     %s\n", scene->arena_file ? scene->arena_file : "an empty floor");
-  printf("timestep  %lld/%lld s\n", (long long)scene->timestep_num, (long long)scene->timestep_den);
-  printf("tick      every %llu steps, %.9g ms\n", (unsigned long long)scene->io_steps,
-         1e3 * timestep * (double)scene->io_steps);
-  printf("pace      %s", paces[scene->pace]);
-  if (scene->pace == TT_PACE_REALTIME) printf(", %g × real time", scene->speed);
-  printf("%s\n", scene->dynamics ? "" : ", physics off: commands place things");
-  if (scene->duration > 0) printf("duration  %g s\n", scene->duration);
+  tt_print(stdout, "scene     %s\n", scene->path);
+  tt_print_lines(stdout, "          ", scene->description);
+  tt_print(stdout, "arena     %s\n", scene->arena_file ? scene->arena_file : "an empty floor");
+  tt_print(stdout, "timestep  %lld/%lld s\n", (long long)scene->timestep_num,
+           (long long)scene->timestep_den);
+  tt_print(stdout, "tick      every %llu steps, %.9g ms\n", (unsigned long long)scene->io_steps,
+           1e3 * timestep * (double)scene->io_steps);
+  tt_print(stdout, "pace      %s", paces[scene->pace]);
+  if (scene->pace == TT_PACE_REALTIME) tt_print(stdout, ", %g × real time", scene->speed);
+  tt_print(stdout, "%s\n", scene->dynamics ? "" : ", physics off: commands place things");
+  if (scene->duration > 0) tt_print(stdout, "duration  %g s\n", scene->duration);
 }
 
 static void print_robots(const tt_scene *scene) {
-  printf("\nrobots (%d)\n", scene->robot_count);
+  tt_print(stdout, "\nrobots (%d)\n", scene->robot_count);
   for (int i = 0; i < scene->robot_count; i++) {
     const tt_scene_robot *robot = &scene->robots[i];
-    printf("  %-24s %s at %g, %g m, heading %g deg%s%s\n", robot->name, robot->model_file, robot->x,
-           robot->y, robot->heading * 180 / M_PI, *robot->alliance ? ", " : "", robot->alliance);
+    tt_print(stdout, "  %-24s %s at %g, %g m, heading %g deg%s%s\n", robot->name, robot->model_file,
+             robot->x, robot->y, robot->heading * 180 / M_PI, *robot->alliance ? ", " : "",
+             robot->alliance);
   }
 }
 
@@ -40,15 +43,15 @@ static bool is_of_body(const tt_signal *signal) {
 /** One line for all signals of a body: fifteen lines each would bury the others. How many entries it took. */
 static int print_body_signals(const tt_signal_entry *entries, int count) {
   int taken = 0;
-  printf("  %-24.*s", (int)(strrchr(entries->name, '.') - entries->name), entries->name);
+  tt_print(stdout, "  %-24.*s", (int)(strrchr(entries->name, '.') - entries->name), entries->name);
   while (taken < count && is_of_body(&entries[taken].signal) &&
          entries[taken].signal.index == entries->signal.index) {
     tt_dimension dimension = entries[taken].signal.dimension;
-    printf(" %s", strrchr(entries[taken].name, '.'));
+    tt_print(stdout, " %s", strrchr(entries[taken].name, '.'));
     if (++taken == count || entries[taken].signal.dimension != dimension)
-      printf(" %s ", tt_unit_si(dimension)->name);
+      tt_print(stdout, " %s ", tt_unit_si(dimension)->name);
   }
-  puts("");
+  tt_print(stdout, "\n");
   return taken;
 }
 
@@ -56,24 +59,25 @@ static void print_signals(const tt_world *world) {
   int count, shown = 0;
   const tt_signal_entry *entries = tt_names_signals(tt_world_names(world), &count);
   for (int i = 0; i < count; i++) shown += entries[i].signal.source != TT_SIGNAL_COMMAND;
-  printf("\nsignals (%d)\n", shown);
+  tt_print(stdout, "\nsignals (%d)\n", shown);
   for (int i = 0; i < count; i++) {
     if (entries[i].signal.source == TT_SIGNAL_COMMAND) continue;
     if (is_of_body(&entries[i].signal)) {
       i += print_body_signals(entries + i, count - i) - 1;
     } else {
-      printf("  %-40s %s\n", entries[i].name, tt_unit_si(entries[i].signal.dimension)->name);
+      tt_print(stdout, "  %-40s %s\n", entries[i].name,
+               tt_unit_si(entries[i].signal.dimension)->name);
     }
   }
 }
 
 static void print_commands(const tt_world *world) {
   const tt_model *model = tt_world_model(world);
-  printf("\ncommands (%d)\n", model->command_count);
+  tt_print(stdout, "\ncommands (%d)\n", model->command_count);
   for (int i = 0; i < model->command_count; i++) {
     const tt_command *command = &model->commands[i];
-    printf("  %-40s %-8s %g … %g\n", tt_names_command(tt_world_names(world), i),
-           tt_unit_si(command->dimension)->name, command->lower, command->upper);
+    tt_print(stdout, "  %-40s %-8s %g … %g\n", tt_names_command(tt_world_names(world), i),
+             tt_unit_si(command->dimension)->name, command->lower, command->upper);
   }
 }
 
@@ -107,13 +111,13 @@ static void print_list(const tt_world *world, const tt_scene_wire *wire,
   const void *items = *(void *const *)(base + field->data_offset);
   unsigned count = *(const unsigned *)(base + field->count_offset);
   if (!count || !strcmp(field->key, "allow")) return;
-  printf("    %s\n", field->key);
+  tt_print(stdout, "    %s\n", field->key);
   for (unsigned i = 0; i < count; i++) {
     if (field->value.sequence.entry == &tt_string_schema) {
-      printf("      %3u  %s\n", i, ((char *const *)items)[i]);
+      tt_print(stdout, "      %3u  %s\n", i, ((char *const *)items)[i]);
     } else {
       const tt_name_entry *entry = (const tt_name_entry *)items + i;
-      printf("      %3u  %-32s %s\n", i, entry->name, unit_of(world, entry, wire->robot));
+      tt_print(stdout, "      %3u  %-32s %s\n", i, entry->name, unit_of(world, entry, wire->robot));
     }
   }
 }
@@ -129,14 +133,14 @@ static void print_lists(const tt_world *world, const tt_scene_wire *wire) {
 
 static void print_wires(const tt_scene *scene, const tt_world *world) {
   double timestep = (double)scene->timestep_num / (double)scene->timestep_den;
-  printf("\nwires (%d)\n", tt_world_wire_count(world));
+  tt_print(stdout, "\nwires (%d)\n", tt_world_wire_count(world));
   for (int i = 0; i < tt_world_wire_count(world); i++) {
     const tt_wire *wire = tt_world_wire_at(world, i);
     const tt_scene_wire *from = &scene->wires[i];
-    printf("  %s (%s) at %s, drives %s, every %.9g ms\n", wire->name, wire->ops->protocol,
-           wire->ops->address(wire),
-           from->robot == TT_NO_ROBOT ? "the world" : scene->robots[from->robot].name,
-           1e3 * timestep * (double)from->period_steps);
+    tt_print(stdout, "  %s (%s) at %s, drives %s, every %.9g ms\n", wire->name, wire->ops->protocol,
+             wire->ops->address(wire),
+             from->robot == TT_NO_ROBOT ? "the world" : scene->robots[from->robot].name,
+             1e3 * timestep * (double)from->period_steps);
     print_lists(world, from);
   }
 }

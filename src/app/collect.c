@@ -3,6 +3,7 @@
 #include "app/program_config.h"
 #include "app/state_folder.h"
 #include "core/log.h"
+#include "core/text.h"
 #include "telemetry/service.h"
 #include "web/pages.h"
 #include "web/section.h"
@@ -78,8 +79,8 @@ static tt_status serve(const collect_keys *keys, tt_error *error) {
   tt_log_start();
   tt_status status = open_all(keys, &program, error);
   if (status == TT_OK) {
-    fprintf(stderr, "ready robocar-xml=%s web=%s\n", tt_telemetry_address(program.telemetry),
-            tt_web_address(program.web));
+    tt_print(stderr, "ready robocar-xml=%s web=%s\n", tt_telemetry_address(program.telemetry),
+             tt_web_address(program.web));
     int number;
     sigwait(&ends, &number);
   }

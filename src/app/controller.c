@@ -2,6 +2,7 @@
 
 #include "app/assemble.h"
 #include "app/attach.h"
+#include "core/text.h"
 #include "record/section.h"
 
 #include <ctype.h>
@@ -117,19 +118,19 @@ static tt_status report(tt_deviation *deviations, int count, tt_error *error) {
     if (of->largest > worst) worst = of->largest, name = of->name;
     if (of->first < 0 || outside++ >= MOST_SHOWN) continue;
     if (of->missing)
-      printf("%s: missing\n", of->name);
+      tt_print(stdout, "%s: missing\n", of->name);
     else
-      printf("%s: beyond %g from %.3f s on, by up to %g at %.3f s\n", of->name, of->tolerance,
-             of->first, of->largest, of->at);
+      tt_print(stdout, "%s: beyond %g from %.3f s on, by up to %g at %.3f s\n", of->name,
+               of->tolerance, of->first, of->largest, of->at);
   }
-  if (outside > MOST_SHOWN) printf("and %d more\n", outside - MOST_SHOWN);
+  if (outside > MOST_SHOWN) tt_print(stdout, "and %d more\n", outside - MOST_SHOWN);
   if (outside)
     return tt_fail(error, TT_DIFFERS, "%d of %d signals leave their tolerance", outside, count);
   if (worst > 0)
-    printf("within tolerances: %d signals; the largest difference is %g, of %s\n", count, worst,
-           name);
+    tt_print(stdout, "within tolerances: %d signals; the largest difference is %g, of %s\n", count,
+             worst, name);
   else
-    printf("equal: %d signals\n", count);
+    tt_print(stdout, "equal: %d signals\n", count);
   return TT_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "control/sharp_core.h"
 #include "control/sharp_link.h"
 #include "core/log.h"
+#include "core/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,8 +63,8 @@ static tt_status serve(core_program *program, tt_error *error) {
   TT_TRY(open_links(program, error));
   tt_sharp_core_init(&program->law, &program->config->settings);
   tt_period_catch_signals(program->net);
-  fprintf(stderr, "ready joystick=%s vehicle=%s\n", tt_udp_address(program->joystick.udp),
-          tt_udp_address(program->vehicle.udp));
+  tt_print(stderr, "ready joystick=%s vehicle=%s\n", tt_udp_address(program->joystick.udp),
+           tt_udp_address(program->vehicle.udp));
   tt_log_info("core: mode: %s", program->law.tank ? "tank" : "arcade");
   uint64_t due = tt_net_now();
   while (tt_period_wait(program->net, &due, program->config->settings.period)) one_period(program);

@@ -3,6 +3,7 @@
 
 #include "app/status_line.h"
 #include "core/log.h"
+#include "core/text.h"
 #include "physics/physics.h"
 
 #include <sched.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* What the signal handler, which may run in any thread, touches: the world, once there is one; when the first signal
  * came; and how many handlers are at it. */
@@ -61,17 +61,15 @@ void tt_catch_signals(void) {
 
 /** One line, when every socket is bound: "ready NAME=ADDRESS …". */
 static void say_ready(const tt_world *world, const tt_attached *attached) {
-  char line[8192] = "ready";
-  size_t used = strlen(line);
+  char line[8192] = "";
+  size_t used = 0;
   for (int i = 0; i < tt_world_wire_count(world) && used < sizeof line; i++) {
     const tt_wire *wire = tt_world_wire_at(world, i);
     used += (size_t)snprintf(line + used, sizeof line - used, " %s=%s", wire->name,
                              wire->ops->address(wire));
   }
-  if (used > sizeof line - 2) used = sizeof line - 2;
-  used += tt_attached_addresses(attached, line + used, sizeof line - 1 - used);
-  line[used++] = '\n';
-  if (write(STDERR_FILENO, line, used) < 0) tt_log_warning("nobody reads standard error");
+  if (used < sizeof line) tt_attached_addresses(attached, line + used, sizeof line - used);
+  tt_print(stderr, "ready%s\n", line);
 }
 
 /** What a real-time run is judged by. */

@@ -2,11 +2,14 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "app/progress.h"
+#include "core/text.h"
 #include "record/export.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef tt_status export_function(const tt_run_log *log, const tt_export_sink *sink);
 
@@ -54,6 +57,19 @@ static tt_status parse(int argc, char **argv, export_job *job, tt_error *error) 
   return TT_OK;
 }
 
+/* Names in a run come from files of others. */
+static tt_status show_piece(void *context, const void *bytes, size_t size) {
+  char *text = strndup(bytes, size);
+  if (!text) return TT_NOMEM;
+  for (char *line = text, *next; line; line = next) {
+    next = strchr(line, '\n');
+    if (next) *next++ = 0;
+    tt_print(((export_job *)context)->file, next ? "%s\n" : "%s", line);
+  }
+  free(text);
+  return TT_OK;
+}
+
 static tt_status write_piece(void *context, const void *bytes, size_t size) {
   export_job *job = context;
   return fwrite(bytes, 1, size, job->file) == size ? TT_OK : TT_FAILED;
@@ -64,8 +80,11 @@ static void show_progress(void *context, double done) {
 }
 
 static tt_status write_file(export_job *job, const tt_run_log *log, tt_error *error) {
-  const tt_export_sink sink = {write_piece, show_progress, job};
+  bool shown = !job->output && isatty(STDOUT_FILENO);
+  const tt_export_sink sink = {shown ? show_piece : write_piece, show_progress, job};
   const char *name = job->output ? job->output : "standard output";
+  if (shown && job->format == tt_export_mcap)
+    return tt_fail(error, TT_USAGE, "mcap is not for a terminal: give --output FILE");
   job->file = job->output ? fopen(job->output, "wbe") : stdout;
   if (!job->file)
     return tt_fail(error, TT_FAILED, "%s: can't write here: %s", name, strerror(errno));

@@ -10,6 +10,7 @@
 #include "control/sharp_config.h"
 #include "control/sharp_link.h"
 #include "core/log.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,7 +96,7 @@ static tt_status serve(joystick_program *program, tt_error *error) {
                       .hears = &tt_sharp_heartbeat_format,
                       .style = config->message_style};
   TT_TRY(tt_sharp_link_open(&program->core, program->net, error));
-  fprintf(stderr, "ready core=%s\n", tt_udp_address(program->core.udp));
+  tt_print(stderr, "ready core=%s\n", tt_udp_address(program->core.udp));
   program->screen = tt_joystick_screen_open();
   if (!program->screen) tt_log_info("joystick: disconnected");
   if (!program->screen && !program->script_path)

@@ -2,6 +2,7 @@
 #include "app/command.h"
 #include "config/data.h"
 #include "core/nearest.h"
+#include "core/text.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ static void print_scenes(void) {
   char **names = tt_data_list(&tt_data_scene);
   fputs("Scenes:", stdout);
   for (char **name = names; name && *name; name++) {
-    printf("%s %s", name == names ? "" : ",", *name);
+    tt_print(stdout, "%s %s", name == names ? "" : ",", *name);
     free(*name);
   }
   free(names);
@@ -41,8 +42,8 @@ static void print_scenes(void) {
 static void print_help(void) {
   puts("Tether: drive a simulated robot over a wire.\n\nusage:");
   for (size_t i = 0; i < COMMAND_COUNT; i++) {
-    printf("  tether %s %s\n      %s\n", commands[i]->name, commands[i]->usage,
-           commands[i]->summary);
+    tt_print(stdout, "  tether %s %s\n", commands[i]->name, commands[i]->usage);
+    tt_print(stdout, "      %s\n", commands[i]->summary);
   }
   puts(
       "  tether --version\n"
@@ -56,8 +57,11 @@ static void print_help(void) {
 }
 
 static void print_command_help(const tt_app_command *command) {
-  printf("usage: tether %s %s\n\n%s.\n", command->name, command->usage, command->summary);
-  if (command->help) printf("\n%s", command->help);
+  tt_print(stdout, "usage: tether %s %s\n", command->name, command->usage);
+  tt_print(stdout, "\n%s.\n", command->summary);
+  if (!command->help) return;
+  tt_print(stdout, "\n");
+  tt_print_lines(stdout, "", command->help);
 }
 
 /* Exit status 2, with what was perhaps meant. */
@@ -66,9 +70,9 @@ static int refuse_command(const char *name) {
   tt_nearest_offer(&nearest, "--help");
   tt_nearest_offer(&nearest, "--version");
   for (size_t i = 0; i < COMMAND_COUNT; i++) tt_nearest_offer(&nearest, commands[i]->name);
-  fprintf(stderr, "tether: there is no %s '%s'; ", *name == '-' ? "option" : "command", name);
-  fprintf(stderr, nearest.best ? "did you mean '%s'?\n" : "tether --help lists them\n",
-          nearest.best);
+  tt_print(stderr, "tether: there is no %s '%s'; ", *name == '-' ? "option" : "command", name);
+  tt_print(stderr, nearest.best ? "did you mean '%s'?\n" : "tether --help lists them\n",
+           nearest.best);
   return 2;
 }
 
@@ -95,8 +99,9 @@ static int run_command(const tt_app_command *command, int argc, char **argv) {
   tt_error error = {""};
   tt_status status = command->run(argc, argv, &error);
   if (status != TT_OK) {
-    fprintf(stderr, "tether: %s\n", *error.text ? error.text : tt_status_text(status));
-    if (status == TT_USAGE) fprintf(stderr, "usage: tether %s %s\n", command->name, command->usage);
+    tt_print(stderr, "tether: %s\n", *error.text ? error.text : tt_status_text(status));
+    if (status == TT_USAGE)
+      tt_print(stderr, "usage: tether %s %s\n", command->name, command->usage);
   }
   return tt_app_exit_status(status);
 }

@@ -7,6 +7,7 @@
 
 #include "app/assemble.h"
 #include "core/log.h"
+#include "core/text.h"
 #include "wire/lockstep_tcp/lockstep_tcp.h"
 
 #include <pthread.h>
@@ -136,11 +137,8 @@ static void end_worlds(tt_worlds *worlds) {
 }
 
 static void say_ready(const tt_scene_wire *wire, const tt_tcp_server *server) {
-  char line[256];
-  int size =
-      snprintf(line, sizeof line, "ready %s=%s\n", wire->name, tt_tcp_server_address(server));
   tt_log_info("every client has a world of its own: nothing is recorded, no telemetry, no pages");
-  if (write(STDERR_FILENO, line, (size_t)size) < 0) tt_log_warning("nobody reads standard error");
+  tt_print(stderr, "ready %s=%s\n", wire->name, tt_tcp_server_address(server));
 }
 
 static tt_status listen_and_serve(tt_worlds *worlds, tt_net *net, bool (*stop_asked)(void),

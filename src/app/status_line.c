@@ -2,6 +2,8 @@
  * drops. The log clears it before each of its own lines; the next refresh shows it again below. */
 #include "app/status_line.h"
 
+#include "core/text.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -61,6 +63,24 @@ static size_t add(char *text, size_t used, const char *format, ...) {
   return end < LINE_SIZE ? end : LINE_SIZE - 1;
 }
 
+static uint64_t drops_of(const tt_wire_stats *stats) {
+  uint64_t drops = 0;
+  for (int i = 0; i < TT_DROP_COUNT; i++) drops += stats->dropped[i];
+  return drops;
+}
+
+/** Of all wires together, and before them, since a terminal may be too narrow for the wires. */
+static size_t add_drops(tt_status_line *line, char *text, size_t used) {
+  tt_wire_stats stats;
+  tt_wire_state state;
+  uint64_t drops = 0;
+  for (int i = 0; i < line->wire_count; i++) {
+    tt_world_get_wire(line->world, i, &stats, &state);
+    drops += drops_of(&stats);
+  }
+  return drops ? add(text, used, "  dropped %llu", (unsigned long long)drops) : used;
+}
+
 static size_t add_wire(tt_status_line *line, int index, double elapsed, char *text, size_t used) {
   tt_wire_stats stats;
   tt_wire_state state;
@@ -69,8 +89,7 @@ static size_t add_wire(tt_status_line *line, int index, double elapsed, char *te
   double in = (double)(stats.received - before->received) / elapsed;
   double out = (double)(stats.sent - before->sent) / elapsed;
   *before = (tt_wire_counts){stats.received, stats.sent};
-  uint64_t drops = 0;
-  for (int i = 0; i < TT_DROP_COUNT; i++) drops += stats.dropped[i];
+  uint64_t drops = line->wire_count > 1 ? drops_of(&stats) : 0;
   used = add(text, used, " | %s %s in %.0f/s out %.0f/s",
              tt_world_wire_at(line->world, index)->name, state_name(state), in, out);
   return drops ? add(text, used, " dropped %llu", (unsigned long long)drops) : used;
@@ -92,13 +111,15 @@ static void show(tt_status_line *line) {
   if (status.stopped) used = add(text, used, "  STOPPED");
   if (status.late_ticks)
     used = add(text, used, "  late %llu", (unsigned long long)status.late_ticks);
+  used = add_drops(line, text, used);
   tt_attached_troubles(line->attached, text + used, sizeof text - used);
   used += strlen(text + used);
   for (int i = 0; i < line->wire_count; i++)
     used = add_wire(line, i, elapsed > 0 ? elapsed : 1, text, used);
-  int width = terminal_width(); /* the × is two bytes and one column */
+  tt_text_make_safe(text);
+  tt_text_cut_columns(text, (size_t)terminal_width());
   char out[LINE_SIZE + 16];
-  int size = snprintf(out, sizeof out, "\r%.*s\033[K", width, text);
+  int size = snprintf(out, sizeof out, "\r%s\033[K", text);
   if (write(STDERR_FILENO, out, (size_t)size) < 0) return; /* the terminal is gone */
 }
 

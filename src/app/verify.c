@@ -7,6 +7,7 @@
 #include "app/versions.h"
 #include "config/scene.h"
 #include "core/log.h"
+#include "core/text.h"
 #include "record/replay.h"
 #include "record/unpack.h"
 
@@ -17,22 +18,24 @@
 #include <string.h>
 
 static void say_identical(const tt_replay_result *result, double simulated, double took) {
-  printf("identical: %" PRIu64 " steps, %" PRIu64
-         " state hashes; %.3f s of simulation in %.3f s, %.1f × real time\n",
-         result->steps, result->hashes, simulated, took, took > 0 ? simulated / took : 0);
+  tt_print(stdout,
+           "identical: %" PRIu64 " steps, %" PRIu64
+           " state hashes; %.3f s of simulation in %.3f s, %.1f × real time\n",
+           result->steps, result->hashes, simulated, took, took > 0 ? simulated / took : 0);
 }
 
 static void say_different(const tt_replay *replay, const tt_world *world,
                           const tt_replay_result *result) {
   tt_replay_difference found =
       tt_replay_find_difference(replay, tt_world_names(world), tt_world_view(world));
-  printf("different after step %" PRIu64 ": %s\n", result->first_step, result->reason);
+  tt_print(stdout, "different after step %" PRIu64 ": %s\n", result->first_step, result->reason);
   if (found.count)
-    printf("%d signals differ first there, most of all %s: recorded %.17g, now %.17g (by %.3g)\n",
-           found.count, found.name, found.recorded, found.repeated,
-           found.repeated - found.recorded);
+    tt_print(stdout,
+             "%d signals differ first there, most of all %s: recorded %.17g, now %.17g (by %.3g)\n",
+             found.count, found.name, found.recorded, found.repeated,
+             found.repeated - found.recorded);
   else
-    printf("no recorded signal differs at that step yet\n");
+    tt_print(stdout, "no recorded signal differs at that step yet\n");
 }
 
 /* A difference proves something only where the same program on the same libraries found it. */

@@ -2,6 +2,7 @@
 #include "core/log.h"
 
 #include "core/queue.h"
+#include "core/text.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -36,34 +37,16 @@ static sem_t finished;  /* one when the writer is at its end */
 static pthread_t writer;
 static bool abandoned; /* the writer hung in a pipe when the program ended */
 
-/* Length of the printable UTF-8 character at `text`, or 0 when it is a control character or no character. */
-static size_t printable(const unsigned char *text) {
-  if (text[0] < 0x80) return text[0] >= 0x20 && text[0] != 0x7f;
-  size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-  if (text[0] < 0xc2 || text[0] > 0xf4 || (text[0] == 0xc2 && text[1] < 0xa0)) return 0;
-  for (size_t i = 1; i < length; i++)
-    if ((text[i] & 0xc0) != 0x80) return 0;
-  return length;
-}
-
 /* Fills `target` with what `format` gives, made safe for a terminal; cut between characters. */
 __attribute__((format(printf, 3, 0))) static void compose(line *target, tt_log_level level,
                                                           const char *format, va_list arguments) {
-  char raw[LINE_SIZE + 4] = {0};
-  vsnprintf(raw, sizeof raw, format, arguments);
-  size_t used = 0;
-  for (const char *at = raw; *at;) {
-    size_t length = printable((const unsigned char *)at);
-    if (used + (length ? length : 1) > LINE_SIZE) break;
-    if (length)
-      memcpy(target->text + used, at, length);
-    else
-      target->text[used] = '?';
-    used += length ? length : 1;
-    at += length ? length : 1;
-  }
+  char text[LINE_SIZE + 4]; /* room for the character that straddles the end */
+  vsnprintf(text, sizeof text, format, arguments);
+  tt_text_cut(text, LINE_SIZE);
+  tt_text_make_safe(text);
+  target->length = (uint16_t)strlen(text);
+  memcpy(target->text, text, target->length);
   target->level = (uint16_t)level;
-  target->length = (uint16_t)used;
 }
 
 /* One write a line, so that lines of several programs on one terminal don't mix. */

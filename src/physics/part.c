@@ -223,12 +223,16 @@ tt_status physics_part_load(physics_workshop *shop, const char *file, physics_pa
   } else {
     TT_TRY(physics_compile(file, file, canonical, &model, error));
   }
-  part->document =
-      xmlReadFile(canonical, NULL, XML_PARSE_NONET | XML_PARSE_NOBLANKS | XML_PARSE_HUGE);
+  part->document = xmlReadFile(canonical, NULL,
+                               XML_PARSE_NONET | XML_PARSE_NOBLANKS | XML_PARSE_HUGE |
+                                   XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
   xmlNode *root = part->document ? xmlDocGetRootElement(part->document) : NULL;
   if (!root) {
     mj_deleteModel(model);
-    return tt_fail(error, TT_FAILED, "%s: its canonical form cannot be read back", file);
+    const xmlError *last = xmlGetLastError();
+    return tt_fail(error, TT_INVALID,
+                   "%s: it cannot be written as XML; is there a control character in a name? (%s)",
+                   file, last && last->message ? last->message : "out of memory");
   }
   char base[TT_PATH_SIZE];
   char *real = realpath(part->urdf ? canonical : file, NULL);

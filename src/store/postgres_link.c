@@ -1,6 +1,8 @@
 /* postgres_link.c: libpq without blocking calls: every wait is a poll() with a deadline. */
 #include "store/postgres_link.h"
 
+#include "core/log.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -38,6 +40,12 @@ static bool wait_for(tt_postgres_link *link, short events, int64_t deadline) {
   }
 }
 
+/* Else libpq writes them to standard error itself, as the server sent them. */
+static void on_notice(void *context, const char *text) {
+  (void)context;
+  tt_log_info("postgresql: %.*s", (int)strcspn(text, "\n"), text);
+}
+
 tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_link **out,
                               tt_error *error) {
   tt_postgres_link *link = g_new0(tt_postgres_link, 1);
@@ -46,6 +54,7 @@ tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_lin
                               "tcp_user_timeout", "dbname",          NULL};
   const char *const values[] = {"tether", "5", "5", "10000", url, NULL};
   link->connection = PQconnectStartParams(keys, values, 1);
+  if (link->connection) PQsetNoticeProcessor(link->connection, on_notice, NULL);
   PostgresPollingStatusType state = PGRES_POLLING_WRITING;
   while (link->connection && PQstatus(link->connection) != CONNECTION_BAD &&
          state != PGRES_POLLING_OK) {

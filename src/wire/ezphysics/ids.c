@@ -1,6 +1,8 @@
 /* ids.c: the numbers of bodies and joints on the ezphysics wire. See ids.h. */
 #include "wire/ezphysics/ids.h"
 
+#include "core/text.h"
+
 #include <stdlib.h>
 
 static void add_axes(tt_ez_joint *joint, const tt_joint *part) {
@@ -34,17 +36,17 @@ tt_ez_joint *tt_ez_number_joints(const tt_model *model, int *count) {
 void tt_ez_list_ids(const tt_model *model, FILE *to) {
   int count;
   tt_ez_joint *joints = tt_ez_number_joints(model, &count);
-  fprintf(to, "\nbodies (%d)\n", model->body_count - 1);
+  tt_print(to, "\nbodies (%d)\n", model->body_count - 1);
   for (int i = 1; i < model->body_count; i++) {
     const tt_body *body = &model->bodies[i];
-    fprintf(to, "  %4d  %-34s %.4g kg%s\n", i, body->name, body->mass,
-            body->piece ? ", game piece" : "");
+    tt_print(to, "  %4d  %-34s %.4g kg%s\n", i, body->name, body->mass,
+             body->piece ? ", game piece" : "");
   }
-  fprintf(to, "\njoints (%d)\n", count);
+  tt_print(to, "\njoints (%d)\n", count);
   for (int i = 0; joints && i < count; i++) {
-    fprintf(to, "  %4d  %-34s moves %s, %d ax%s\n", i + 1, joints[i].name,
-            model->bodies[joints[i].body].name, joints[i].axis_count,
-            joints[i].axis_count == 1 ? "is" : "es");
+    tt_print(to, "  %4d  %-34s moves %s, %d ax%s\n", i + 1, joints[i].name,
+             model->bodies[joints[i].body].name, joints[i].axis_count,
+             joints[i].axis_count == 1 ? "is" : "es");
   }
   free(joints);
 }
