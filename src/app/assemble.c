@@ -149,6 +149,7 @@ static tt_status make_world(tt_builder *builder, tt_world **world) {
                         .late_tick = scene->late_tick,
                         .on_divergence = scene->on_divergence,
                         .duration = scene->duration,
+                        .time_before = builder->assembly->time_before,
                         .hash_every_tick = builder->assembly->hash_every_tick,
                         .check_only = builder->assembly->check_only};
   builder->physics = NULL; /* they are the world's from here on, even when it fails */

@@ -12,6 +12,7 @@ typedef struct tt_assembly {
   bool no_wires;        /**< leave the wires out (replay, benches) */
   bool hash_every_tick; /**< as in tt_world_spec */
   tt_net *net;          /**< as in tt_world_spec */
+  double time_before;   /**< as in tt_world_spec */
   const tt_physics
       *physics; /**< of another world of the same scene, cloned instead of compiled; or NULL */
   const void *

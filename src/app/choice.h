@@ -13,6 +13,7 @@
 /** Lives as long as the program; the world and the address change with each scene. */
 typedef struct tt_scene_choice {
   const tt_scene_options *options;
+  double time_before;          /**< s simulated by the scenes before; world's thread */
   pthread_mutex_t mutex;       /**< guards what follows */
   tt_world *world;             /**< that a choice ends; NULL: none runs */
   char web[300];               /**< "web.listen=…": the next scene's pages stay where they are */

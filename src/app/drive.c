@@ -77,8 +77,9 @@ static void say_how_it_went(tt_world *world) {
   const tt_view *view = tt_world_view(world);
   tt_world_status status;
   tt_world_get_status(world, &status);
-  tt_log_info("%.3f s simulated, %llu of %llu ticks late", view->time,
-              (unsigned long long)view->late_ticks, (unsigned long long)status.tick);
+  tt_log_info("%.3f s simulated, %llu of %llu ticks late",
+              tt_model_time(view->model, view->total_step), (unsigned long long)view->late_ticks,
+              (unsigned long long)status.tick);
 }
 
 /** The world stands: says so, runs it, and says why it ended. */

@@ -13,6 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* s between the last message of a scene and the first of the next, on the time of wires that go on: a float32 can tell
+ * it for months. */
+#define BETWEEN_SCENES 1.0
+
 /* A world that stands, and what hangs on it. */
 typedef struct standing {
   tt_world *world;
@@ -43,7 +47,7 @@ static tt_status attach(standing *now, const tt_scene *scene, tt_scene_choice *c
 static tt_status open_scene(standing *now, const tt_scene *scene, tt_scene_choice *choice,
                             tt_error *error) {
   const tt_record_keys *record = tt_scene_section(scene, "record", NULL);
-  tt_assembly assembly = {.hash_every_tick = *record->on};
+  tt_assembly assembly = {.hash_every_tick = *record->on, .time_before = choice->time_before};
   *now = (standing){0};
   TT_TRY(tt_assemble(scene, &assembly, &now->world, error));
   tt_status status = attach(now, scene, choice, error);
@@ -55,6 +59,8 @@ static tt_status drive_scene(standing *now, tt_scene_choice *choice, tt_error *e
   tt_scene_choice_watch(choice, now->world);
   tt_status status = tt_drive_world(now->world, now->attached, error);
   tt_scene_choice_watch(choice, NULL);
+  const tt_view *last = tt_world_view(now->world);
+  choice->time_before += tt_model_time(last->model, last->total_step) + BETWEEN_SCENES;
   if (status == TT_OK && choice->options->save_state)
     status = tt_state_file_write(choice->options->save_state, now->world, error);
   return status;

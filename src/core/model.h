@@ -110,6 +110,8 @@ typedef struct tt_model {
 
 /** The timestep as the nearest double, s. */
 double tt_model_timestep(const tt_model *model);
+/** The time that so many steps take, s, correctly rounded. */
+double tt_model_time(const tt_model *model, uint64_t steps);
 
 /** Index of an axis' own command of a kind from torque to duty (not of a motor that drives the axis), or −1. */
 int tt_model_axis_command(const tt_model *model, tt_command_kind kind, int axis);

@@ -136,7 +136,7 @@ static bool may_tick(tt_world *world, bool realtime) {
 
 static bool finished(const tt_world *world) {
   return !world->player && world->spec.duration > 0 &&
-         tt_world_step_time(world, world->total_steps) >= world->spec.duration - 1e-9;
+         tt_model_time(world->model, world->total_steps) >= world->spec.duration - 1e-9;
 }
 
 tt_status tt_world_run(tt_world *world, tt_error *error) {

@@ -110,4 +110,9 @@ void tt_wire_request_stop(tt_wire *wire, tt_status status, const char *reason) {
 
 double tt_wire_time(const tt_wire *wire) { return wire->world->view->time; }
 
+double tt_wire_run_time(const tt_wire *wire) {
+  const tt_world *world = wire->world;
+  return world->spec.time_before + tt_model_time(world->model, world->total_steps);
+}
+
 uint64_t tt_wire_step(const tt_wire *wire) { return wire->world->step; }

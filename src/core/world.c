@@ -50,10 +50,6 @@ void tt_world_event(tt_world *world, const char *source, const char *format, ...
   va_end(arguments);
 }
 
-double tt_world_step_time(const tt_world *world, uint64_t step) {
-  return (double)((long double)step * world->model->timestep_num / world->model->timestep_den);
-}
-
 /* ---- the stages of a tick ---- */
 
 static bool due(const tt_world *world, const tt_wire_slot *slot) {
@@ -312,7 +308,7 @@ static tt_status diverged(tt_world *world, const tt_error *reason, tt_error *err
 
 static double match_time(const tt_world *world) {
   if (world->match_start == TT_NEVER) return 0;
-  double elapsed = tt_world_step_time(world, world->step - world->match_start);
+  double elapsed = tt_model_time(world->model, world->step - world->match_start);
   return elapsed < MATCH_LENGTH ? elapsed : MATCH_LENGTH;
 }
 
@@ -330,7 +326,7 @@ void tt_world_sense(tt_world *world) {
   view->step = world->step;
   view->total_step = world->total_steps;
   view->epoch = world->epoch;
-  view->time = tt_world_step_time(world, world->step);
+  view->time = tt_model_time(world->model, world->step);
   view->match_time = match_time(world);
   view->late_ticks = world->pacer.late_ticks;
   if (world->player) {

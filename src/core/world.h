@@ -47,6 +47,7 @@ typedef struct tt_world_spec {
   tt_late_tick late_tick;
   tt_on_divergence on_divergence;
   double duration;      /**< s simulated; 0: no end */
+  double time_before;   /**< s simulated by this program's earlier worlds; see tt_wire_run_time() */
   bool hash_every_tick; /**< journal a state hash each tick */
   bool check_only;      /**< resolve every name, open no socket */
 } tt_world_spec;

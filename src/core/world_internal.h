@@ -124,8 +124,6 @@ void tt_world_show(tt_world *world, uint64_t now);
 /* world.c */
 /** Does the resets that were asked for; true if there was one, since its frame 0 wants an answer. */
 bool tt_world_apply_resets(tt_world *world);
-/** Simulated time of a step, s, correctly rounded. */
-double tt_world_step_time(const tt_world *world, uint64_t step);
 void tt_world_journal(tt_world *world, const tt_entry *entry);
 /** Says so to everybody; nothing if it is so already. */
 void tt_world_set_paused(tt_world *world, const char *source, bool paused);

@@ -186,9 +186,11 @@ void tt_wire_request_reset(tt_wire *wire);
 /** Asks the program to end, done at the end of this tick. `status` becomes its exit status' cause. */
 void tt_wire_request_stop(tt_wire *wire, tt_status status, const char *reason);
 
-/** Simulated time now, s, and step; and wall-clock nanoseconds for statistics only. */
+/** Simulated time now, s, and step: both begin at 0 again when the world is reset. */
 double tt_wire_time(const tt_wire *wire);
 uint64_t tt_wire_step(const tt_wire *wire);
+/** Simulated time since the program began, s: it never turns back, neither at a reset nor with another scene. */
+double tt_wire_run_time(const tt_wire *wire);
 
 /** All protocols, NULL-terminated: the only place that lists them (src/wire/registry.c). */
 extern const tt_wire_ops *const tt_wire_protocols[];

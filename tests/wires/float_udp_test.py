@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """float-udp against the real program: rates, filtering, a restarted controller, and the sample clients."""
+import http.client
+import json
 import pathlib
 import shutil
 import socket
@@ -46,6 +48,28 @@ class FloatUdp(unittest.TestCase):
         self.assertEqual(times[0], 0)
         for tick, now in enumerate(times):
             self.assertAlmostEqual(now, tick * 0.01, places=6)
+
+    def test_time_goes_on_with_another_scene(self):
+        """One filter at the client's end lives through what people choose in the pages."""
+        with open_link() as link, Tether("run", "frc2011", "--set", "web.listen=127.0.0.1:0", "--set", "record.on=false",
+                                         "--set", "wires.float-udp.bind=127.0.0.1:0", "--set",
+                                         "wires.float-udp.peer=127.0.0.1:%d" % link.getsockname()[1]) as tether:
+            before = 0
+            while before < 0.3:
+                before = SENSORS.unpack(link.recv(2048))[0]
+            host = tether.addresses["web"].removeprefix("http://")
+            connection = http.client.HTTPConnection(host, timeout=20)
+            connection.request("POST", "/api/scenes", json.dumps({"name": "concept-symmetric"}),
+                               {"Origin": "http://" + host, "Content-Type": "application/json"})
+            self.assertEqual(connection.getresponse().status, 202)
+            connection.close()
+            begun = None
+            while begun is None or before < begun + 0.1:
+                now = SENSORS.unpack(link.recv(2048))[0]
+                self.assertGreater(now, before)
+                before = now
+                if begun is None and sum(line.startswith("ready ") for line in list(tether.lines)) == 2:
+                    begun = now
 
     def test_the_sender_is_answered_and_its_torques_drive(self):
         with run("sender") as tether, open_link(tether) as link:

@@ -190,6 +190,9 @@ class Vehicle(Case):
         vehicle.wait_line("world: reset")
         self.assertLess(self.drive(core, address, 10, guide=1)[2], 5)
         self.assertEqual(sum("reset" in line for line in vehicle.lines), 1)  # held, not pressed again
+        vehicle.stop()
+        simulated = float(re.search(r"([\d.]+) s simulated", vehicle.text())[1])
+        self.assertGreaterEqual(simulated, 0.5)  # of the whole run, not only since the reset
 
     def test_json_style(self):
         _, core, _ = self.start("--set", "wires.sharp-json.style=json")

@@ -7,7 +7,6 @@
  */
 #include "wire/ezphysics/ezphysics.h"
 
-#include "core/log.h"
 #include "wire/ezphysics/codec.h"
 #include "wire/ezphysics/explain.h"
 #include "wire/ezphysics/objects.h"
@@ -161,25 +160,21 @@ static const char *own_address(const ezphysics *self) {
   return self->config->connect != NULL ? self->config->connect : self->config->listen;
 }
 
-static void give_up(ezphysics *self, const char *reason) {
-  tt_log_warning("%s: %s: the simulation stops", self->wire->name, reason);
-  tt_wire_request_stop(self->wire, TT_FAILED, reason);
-}
-
 /** The connect timeout counts only until somebody was there for the first time. */
 static void watch_connecting(ezphysics *self) {
   char reason[160];
   if (self->ever_connected || !expired(&self->waiting, self->config->connect_seconds)) return;
-  snprintf(reason, sizeof reason, "nobody connected at %s within %g s", own_address(self),
-           self->config->connect_seconds);
-  give_up(self, reason);
+  snprintf(reason, sizeof reason, "nobody connected at %s within %g s: the simulation stops",
+           own_address(self), self->config->connect_seconds);
+  tt_wire_request_stop(self->wire, TT_FAILED, reason);
 }
 
 static void watch_answer(ezphysics *self) {
   char reason[160];
   if (!self->ever_connected || !expired(&self->waiting, self->config->receive_seconds)) return;
-  snprintf(reason, sizeof reason, "no message came within %g s", self->config->receive_seconds);
-  give_up(self, reason);
+  snprintf(reason, sizeof reason, "no message came within %g s: the simulation stops",
+           self->config->receive_seconds);
+  tt_wire_request_stop(self->wire, TT_FAILED, reason);
 }
 
 /* --- the peer comes and goes --- */

@@ -31,6 +31,8 @@ typedef struct slot {
   int command;      /* index into model->commands */
   const char *unit; /* of the number on the wire; "" where it has none */
   tt_conversion conversion;
+  float last; /* of a time: sent last */
+  bool sent;
 } slot;
 
 typedef struct message {
@@ -53,8 +55,7 @@ typedef struct float_udp {
   double accepted_time;
   char driver[64];
   bool warned_of_byte_order;
-  float last_time; /* sent */
-  bool time_sent;
+  bool time_restarts;  /* at a reset; else it grows as long as the program runs */
   const char *address; /* when only checked */
 } float_udp;
 
@@ -147,6 +148,7 @@ static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) 
   wire->self = self;
   self->stamp = -1;
   self->address = config->bind;
+  self->time_restarts = config->time_restarts;
   tt_status status = resolve_lists(wire, config, self, error);
   if (status == TT_OK && !wire->check_only)
     status = tt_wire_open_udp(wire, &config->common, config->bind, config->peer, TT_FLOAT_UDP_BYTES,
@@ -320,18 +322,21 @@ static void receive(tt_wire *wire) {
 
 /* --- sending --- */
 
-/* Strictly increasing, even where float32 can no longer tell one tick from the next. */
-static float next_time(float_udp *self, const slot *slot, double time) {
+/* Strictly increasing, even where float32 can no longer tell one tick from the next, and, unless the scene wants it
+ * otherwise, through resets: a client that takes it for a filter would be deaf after one. */
+static float next_time(const tt_wire *wire, slot *slot) {
+  const float_udp *self = wire->self;
+  double time = self->time_restarts ? tt_wire_time(wire) : tt_wire_run_time(wire);
   float value = tt_convert_out(&slot->conversion, time);
-  if (self->time_sent && value <= self->last_time) value = nextafterf(self->last_time, INFINITY);
-  self->time_sent = true;
-  self->last_time = value;
+  if (slot->sent && value <= slot->last) value = nextafterf(slot->last, INFINITY);
+  slot->sent = true;
+  slot->last = value;
   return value;
 }
 
-static float sensor_value(float_udp *self, const slot *slot, const tt_view *view) {
+static float sensor_value(const tt_wire *wire, slot *slot, const tt_view *view) {
   switch (slot->kind) {
-    case SLOT_TIME: return next_time(self, slot, view->time);
+    case SLOT_TIME: return next_time(wire, slot);
     case SLOT_SIGNAL: return tt_convert_out(&slot->conversion, tt_signal_read(&slot->signal, view));
     default: return 0;
   }
@@ -343,7 +348,7 @@ static void send_sensors(tt_wire *wire, const tt_view *view) {
   float values[TT_FLOAT_UDP_MAX];
   uint8_t bytes[TT_FLOAT_UDP_BYTES];
   for (int i = 0; i < self->sensor_count; i++)
-    values[i] = sensor_value(self, &self->sensors[i], view);
+    values[i] = sensor_value(wire, &self->sensors[i], view);
   size_t size = tt_float_udp_encode(values, self->sensor_count, bytes);
   tt_wire_send_udp(wire, self->udp, bytes, size);
 }
@@ -353,7 +358,7 @@ static void send_sensors(tt_wire *wire, const tt_view *view) {
 static void reset(tt_wire *wire) {
   float_udp *self = wire->self;
   self->ordered = false;
-  self->time_sent = false;
+  for (int i = 0; self->time_restarts && i < self->sensor_count; i++) self->sensors[i].sent = false;
 }
 
 static const char *address(const tt_wire *wire) {

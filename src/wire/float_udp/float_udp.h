@@ -13,6 +13,9 @@ typedef struct tt_float_udp_config {
   tt_name_entry *sensors;  /**< what is sent, in this order; also "time" and "none" */
   tt_name_entry *commands; /**< what arrives, in this order; also "stamp" and "none" */
   unsigned sensor_count, command_count;
+  char *time; /**< "grow" (default): `time` goes on through resets; "restart": from 0 again */
+
+  bool time_restarts; /**< set by the check */
 } tt_float_udp_config;
 
 extern const tt_wire_ops tt_float_udp_ops;

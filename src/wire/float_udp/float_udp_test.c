@@ -192,6 +192,73 @@ static void time_always_grows(void **state) {
   end(&rig);
 }
 
+static void two_times_grow_each_by_itself(void **state) {
+  (void)state;
+  rig rig;
+  begin_text(&rig, PLACED
+             "      commands: [{name: stamp}]\n"
+             "      sensors: [{name: time, offset: 5}, {name: time, unit: ms, offset: 7000}]\n");
+  say(&rig, (float[]){1}, 1);
+  float times[2];
+  for (int i = 1; i <= 3; i++) {
+    tick(&rig);
+    hear(&rig, times, 2);
+    assert_true(fabsf(times[0] - (5 + 0.01f * (float)i)) < 1e-5f);
+    assert_true(fabsf(times[1] - (7000 + 10 * (float)i)) < 1e-2f);
+  }
+  end(&rig);
+}
+
+static void post_reset(const rig *rig) {
+  tt_world_post(rig->world,
+                &(tt_mail){.kind = TT_MAIL_RESET, .index = TT_NO_ROBOT, .source = "test"});
+}
+
+/* The seed's words for it are "any monotonic increasing float to act as a filter". */
+static void time_grows_through_a_reset(void **state) {
+  (void)state;
+  rig rig;
+  begin_text(&rig, PLACED
+             "      commands: [{name: stamp}]\n"
+             "      sensors: [{name: time}]\n");
+  say(&rig, (float[]){1}, 1);
+  float before = 0, now;
+  for (int i = 1; i <= 60; i++) {
+    if (i % 20 == 0) post_reset(&rig); /* what it sends at once counts, too */
+    tick(&rig);
+    for (int k = i % 20 == 0 ? 2 : 1; k > 0; k--) {
+      hear(&rig, &now, 1);
+      assert_true(now > before);
+      before = now;
+    }
+    assert_true(fabsf(now - 0.01f * (float)i) < 1e-5f);
+  }
+  assert_true(tt_world_view(rig.world)->time < 0.02);
+  end(&rig);
+}
+
+static void time_may_restart_at_a_reset(void **state) {
+  (void)state;
+  rig rig;
+  begin_text(&rig, PLACED
+             "      time: restart\n"
+             "      commands: [{name: stamp}]\n"
+             "      sensors: [{name: time}]\n");
+  say(&rig, (float[]){1}, 1);
+  float now;
+  for (int i = 0; i < 20; i++) {
+    tick(&rig);
+    hear(&rig, &now, 1);
+  }
+  post_reset(&rig);
+  tick(&rig);
+  hear(&rig, &now, 1);
+  assert_true(now == 0);
+  hear(&rig, &now, 1);
+  assert_true(fabsf(now - 0.01f) < 1e-6f);
+  end(&rig);
+}
+
 static void the_longest_message_has_256_numbers(void **state) {
   (void)state;
   rig rig;
@@ -253,8 +320,7 @@ static void a_reset_starts_the_order_anew(void **state) {
   say(&rig, (float[]){1, 0.5f}, 2);
   tick(&rig);
   assert_int_equal(rig.wire->stats.dropped[TT_DROP_STALE], 1);
-  tt_world_post(rig.world,
-                &(tt_mail){.kind = TT_MAIL_RESET, .index = TT_NO_ROBOT, .source = "test"});
+  post_reset(&rig);
   tick(&rig);
   say(&rig, (float[]){2, 0.5f}, 2);
   tick(&rig);
@@ -303,6 +369,7 @@ static void wrong_scenes_name_the_key_and_the_remedy(void **state) {
       {"      commands: [{name: arm.position}, {name: arm.position}]\n", "twice"},
       {"      commands: [{name: stamp}, {name: stamp}]\n", "twice"},
       {"", "list the sensors"},
+      {"      commands: [{name: stamp}]\n      time: wall\n", "'wall' is not one of grow, restart"},
       {"      commands: [{name: stamp}]\n      faults: {loss: 2}\n", "loss"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -365,6 +432,9 @@ int main(void) {
       cmocka_unit_test(golden_placing_reaches_the_world),
       cmocka_unit_test(units_scales_and_wraps_apply),
       cmocka_unit_test(time_always_grows),
+      cmocka_unit_test(two_times_grow_each_by_itself),
+      cmocka_unit_test(time_grows_through_a_reset),
+      cmocka_unit_test(time_may_restart_at_a_reset),
       cmocka_unit_test(the_longest_message_has_256_numbers),
       cmocka_unit_test(a_grip_is_a_whole_number),
       cmocka_unit_test(without_a_stamp_the_last_to_arrive_counts),

@@ -14,6 +14,8 @@ static const cyaml_schema_field_t fields[] = {
                            bind, 0, 64),
     CYAML_FIELD_STRING_PTR("peer", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_float_udp_config,
                            peer, 0, 64),
+    CYAML_FIELD_STRING_PTR("time", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_float_udp_config,
+                           time, 0, 16),
     CYAML_FIELD_SEQUENCE_COUNT("sensors", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
                                tt_float_udp_config, sensors, sensor_count, &tt_name_entry_schema, 0,
                                TT_FLOAT_UDP_MAX),
@@ -40,11 +42,20 @@ static tt_status check_address(const char *address, const char *key, const tt_al
   return status == TT_OK ? TT_OK : tt_fail(error, status, "%s.%s: %s", where, key, reason.text);
 }
 
+static tt_status check_time(tt_float_udp_config *config, const char *where, tt_error *error) {
+  TT_TRY(tt_default_string(&config->time, "grow", error));
+  config->time_restarts = strcmp(config->time, "restart") == 0;
+  if (config->time_restarts || strcmp(config->time, "grow") == 0) return TT_OK;
+  return tt_fail(error, TT_INVALID, "%s.time: '%s' is not one of grow, restart", where,
+                 config->time);
+}
+
 static tt_status check(void *untyped, const char *where, tt_error *error) {
   tt_float_udp_config *config = untyped;
   TT_TRY(tt_default_address(&config->common, DEFAULT_BIND, &config->bind, where, error));
   TT_TRY(tt_default_address(&config->common, DEFAULT_PEER, &config->peer, where, error));
   TT_TRY(tt_default_string(&config->common.watchdog, "0.5 s", error));
+  TT_TRY(check_time(config, where, error));
   tt_allow allow = {.cidrs = (const char *const *)config->common.allow,
                     .count = (int)config->common.allow_count};
   TT_TRY(check_address(config->bind, "bind", &allow, where, error));
