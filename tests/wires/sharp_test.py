@@ -150,11 +150,11 @@ class Vehicle(Case):
         vehicle, core, address = self.start()
         other = self.udp()
         wait_for(lambda: core.receive() == state())
+        higher = 10
         for text in (b"{\"elevatorMotorSpeed\":512}", b"{ 'elevatorMotorSpeed' : 0512, 'new': [1, {'x': 2}] }"):
-            for _ in range(10):
-                other.send(text, address)
-                encoders = self.encoders(core)
-        self.assertGreater(encoders[2], 20)
+            wait_for(lambda: other.send(text, address) or self.encoders(core)[2] > higher, "the lift")
+            self.drive(core, address, 3)  # it holds
+            higher = self.encoders(core)[2] + 10
         vehicle.wait_line("driven by " + other.address)
 
     def test_bad_messages_change_nothing_and_are_named(self):
