@@ -24,6 +24,7 @@ typedef struct tt_attach_context {
       *kept; /**< a kept run is shown, not a new one made; NULL: the usual */
   /** What the recorder calls this run, for those behind it in the table; "" where nothing is kept. Set by tt_attach_all(). */
   struct tt_run_reference *run;
+  bool unlisted; /**< its log goes away again: it is not put into the list of kept runs */
   struct tt_scene_choice *choice; /**< of another scene, in the pages; NULL: there is none */
   /** Where telemetry leaves its collector for those behind it in the table; NULL inside where there is none. Set by
    *  tt_attach_all(). */

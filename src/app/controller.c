@@ -87,7 +87,7 @@ static tt_status run(const char *command, const tt_scene *scene, tt_error *error
   TT_TRY(tt_assemble(scene, &assembly, &of.world, error));
   tt_run_reference kept = {.id = ""};
   tt_attach_context context = {
-      .scene = scene, .options = &options, .world = of.world, .run = &kept};
+      .scene = scene, .options = &options, .world = of.world, .run = &kept, .unlisted = true};
   tt_status status = tt_record_attachment.open(&context, &recorder, error);
   announce_wires(of.world);
   if (status == TT_OK) status = start(&of, command, error);

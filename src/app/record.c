@@ -5,13 +5,13 @@
 #include "config/scene_files.h"
 #include "core/log.h"
 #include "record/describe.h"
+#include "record/run_folder.h"
 #include "record/recorder.h"
 #include "record/section.h"
 #include "telemetry/service.h"
 
 #include <json-c/json.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -22,61 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ENDING ".wpilog"
-
 static const char *scene_name(const char *path, char *name, size_t size) {
   const char *slash = strrchr(path, '/');
   snprintf(name, size, "%s", slash ? slash + 1 : path);
   char *dot = strrchr(name, '.');
   if (dot) *dot = 0;
   return name;
-}
-
-/* "FOLDER/2026-11-20T19-52-07-frc2011.wpilog", with a number where two runs begin within a second. */
-static tt_status name_file(const tt_record_keys *keys, const tt_scene *scene, char *path,
-                           size_t size, tt_error *error) {
-  char folder[1024], stamp[32], name[128];
-  time_t now = time(NULL);
-  struct tm local;
-  if (keys->file) {
-    snprintf(path, size, "%s", keys->file);
-    return TT_OK;
-  }
-  TT_TRY(tt_state_folder(keys->folder, "runs", folder, sizeof folder, error));
-  localtime_r(&now, &local);
-  strftime(stamp, sizeof stamp, "%Y-%m-%dT%H-%M-%S", &local);
-  scene_name(scene->path, name, sizeof name);
-  for (int i = 1; i < 1000; i++) {
-    char number[8] = "";
-    if (i > 1) snprintf(number, sizeof number, "-%d", i);
-    snprintf(path, size, "%s/%s-%s%s" ENDING, folder, stamp, name, number);
-    if (access(path, F_OK) != 0) return TT_OK;
-  }
-  return tt_fail(error, TT_FAILED, "%s: exists already", path);
-}
-
-static int is_run(const struct dirent *entry) {
-  size_t length = strlen(entry->d_name);
-  return length > strlen(ENDING) && strcmp(entry->d_name + length - strlen(ENDING), ENDING) == 0;
-}
-
-/* Names begin with the date, so the oldest come first. */
-static void remove_oldest(const char *newest, uint64_t keep) {
-  char folder[1024];
-  snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(newest, '/') - newest), newest);
-  struct dirent **runs;
-  int count = scandir(folder, &runs, is_run, alphasort);
-  for (int i = 0; i < count; i++) {
-    char path[1400];
-    snprintf(path, sizeof path, "%s/%s", folder, runs[i]->d_name);
-    if ((uint64_t)(count - i) > keep && unlink(path) == 0) {
-      tt_log_debug("record: removed %s", path);
-      snprintf(path, sizeof path, "%s/%s.index", folder, runs[i]->d_name);
-      unlink(path); /* a large log that was opened has one */
-    }
-    free(runs[i]);
-  }
-  if (count >= 0) free(runs);
 }
 
 /* Who looks at the run changes nothing of it, and may know a token or a password. */
@@ -226,17 +177,42 @@ static tt_status open_recorder(const tt_attach_context *context, const tt_record
   return status;
 }
 
+/* A run with a file of its own is in the list, too. A list that can't be written is no reason not to run. */
+static void list_run(const tt_record_keys *keys, const char *scene, const char *path) {
+  char folder[1024];
+  tt_error error;
+  tt_status status = tt_state_folder(keys->folder, "runs", folder, sizeof folder, &error);
+  if (status == TT_OK && keys->file) status = tt_kept_runs_note(folder, scene, path, &error);
+  if (status == TT_OK)
+    tt_kept_runs_make_room(folder, keys->keep);
+  else
+    tt_log_debug("record: not in the list of kept runs: %s", error.text);
+}
+
+/* Where the run goes: where the user said, or into the folder of kept runs. */
+static tt_status choose_path(const tt_record_keys *keys, const char *scene, char *path, size_t size,
+                             tt_error *error) {
+  char folder[1024];
+  if (keys->file) {
+    snprintf(path, size, "%s", keys->file);
+    return TT_OK;
+  }
+  TT_TRY(tt_state_folder(keys->folder, "runs", folder, sizeof folder, error));
+  return tt_kept_runs_new_path(folder, scene, path, size, error);
+}
+
 static tt_status open_record(const tt_attach_context *context, void **self, tt_error *error) {
   const tt_record_keys *keys = tt_scene_section(context->scene, "record", NULL);
-  char path[1200];
+  char path[1200], scene[128];
   tt_recorder *recorder;
   if (!*keys->on) return TT_OK;
-  TT_TRY(name_file(keys, context->scene, path, sizeof path, error));
+  scene_name(context->scene->path, scene, sizeof scene);
+  TT_TRY(choose_path(keys, scene, path, sizeof path, error));
   TT_TRY(name_run(context->run, error));
   TT_TRY(open_recorder(context, keys, path, &recorder, error));
   if (!realpath(path, context->run->file)) snprintf(context->run->file, PATH_MAX, "%s", path);
   *self = recorder;
-  if (!keys->file) remove_oldest(path, keys->keep);
+  if (!context->unlisted) list_run(keys, scene, path);
   tt_log_info("record: %s", path);
   TT_TRY(tt_world_add_observer(context->world, tt_recorder_observer(recorder)));
   return tt_world_add_journal(context->world, tt_recorder_journal(recorder));

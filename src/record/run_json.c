@@ -14,9 +14,12 @@ static void add_count(struct json_object *to, const char *key, uint64_t value) {
   json_object_object_add(to, key, json_object_new_int64((int64_t)value));
 }
 
-struct json_object *tt_run_facts_json(const char *id, const tt_run_facts *facts, bool recording) {
+struct json_object *tt_run_facts_json(const tt_kept_run *kept, const tt_run_facts *facts) {
   struct json_object *run = json_object_new_object();
-  tt_json_add_text(run, "id", id);
+  bool recording = tt_run_log_is_growing(kept->path);
+  tt_json_add_text(run, "id", kept->id);
+  tt_json_add_text(run, "file", kept->path);
+  json_object_object_add(run, "pinned", json_object_new_boolean(kept->pinned));
   tt_json_add_text(run, "scene", facts->scene);
   tt_json_add_text(run, "started", facts->started);
   tt_json_add_text(run, "run", facts->run);

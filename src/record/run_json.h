@@ -2,13 +2,14 @@
 #ifndef TT_RECORD_RUN_JSON_H
 #define TT_RECORD_RUN_JSON_H
 
+#include "record/run_folder.h"
 #include "record/run_log.h"
 #include "record/summary.h"
 
 #include <json-c/json.h>
 
-/** {id, scene, started, duration, size, outcome, recording, …}; the caller's. */
-struct json_object *tt_run_facts_json(const char *id, const tt_run_facts *facts, bool recording);
+/** {id, file, pinned, scene, started, duration, size, outcome, recording, …}; the caller's. */
+struct json_object *tt_run_facts_json(const tt_kept_run *run, const tt_run_facts *facts);
 /** Adds `signals`, `events` and `robots` (distance, top speed) of the log to its object. */
 void tt_run_add_contents(const tt_run_log *log, struct json_object *run);
 /** {time, values} of the signals called `names`, as GET /api/runs/ID/signals answers: every sample, or where they are

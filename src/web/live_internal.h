@@ -106,7 +106,7 @@ void tt_live_phantoms_new(tt_live *live);
 void tt_live_phantoms_free(tt_live *live);
 /** Tells a new page which there are. */
 void tt_live_phantoms_greet(tt_live_page *page);
-void tt_live_phantom_add(tt_live_page *page, const char *run);
+void tt_live_phantom_add(tt_live_page *page, const char *id);
 void tt_live_phantom_remove(tt_live_page *page, int id);
 unsigned tt_live_phantom_count(const tt_live *live);
 /** Appends the part of a pose frame that is theirs. */

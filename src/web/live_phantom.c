@@ -1,8 +1,8 @@
 /* live_phantom.c: kept runs raced beside the live world. Opening one takes as long as its log is large, so that happens
  * in a thread of its own; everything else in the web's thread.
  */
+#include "record/run_folder.h"
 #include "web/live_internal.h"
-#include "web/run_routes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ typedef struct racer {
 typedef struct opening {
   tt_live *live;
   GMainContext *context;
-  char *run, *path;
+  tt_kept_run run;
   tt_phantom *phantom;
   tt_error error;
 } opening;
@@ -66,7 +66,7 @@ static gboolean finish(gpointer data) {
     tt_live_say_to_all(live, tt_live_error(done->error.text));
   } else if (live->phantoms->len < MOST_PHANTOMS) {
     racer *made = g_new(racer, 1);
-    *made = (racer){live->next_phantom++, g_strdup(done->run), done->phantom};
+    *made = (racer){live->next_phantom++, g_strdup(done->run.id), done->phantom};
     done->phantom = NULL;
     g_ptr_array_add(live->phantoms, made);
     tell_all(live);
@@ -77,15 +77,14 @@ static gboolean finish(gpointer data) {
 static void free_opening(gpointer data) {
   opening *freed = data;
   tt_phantom_close(freed->phantom);
-  g_free(freed->run);
-  g_free(freed->path);
+  tt_kept_run_clear(&freed->run);
   g_free(freed);
 }
 
 static gpointer open_log(gpointer data) {
   opening *held = data;
   GMainContext *context = held->context;
-  tt_phantom_open(held->path, &held->phantom, &held->error);
+  tt_phantom_open(held->run.path, &held->phantom, &held->error);
   GSource *source = g_idle_source_new();
   g_source_set_callback(source, finish, held, free_opening);
   g_source_attach(source, context);
@@ -94,20 +93,19 @@ static gpointer open_log(gpointer data) {
   return NULL;
 }
 
-void tt_live_phantom_add(tt_live_page *page, const char *run) {
+void tt_live_phantom_add(tt_live_page *page, const char *id) {
   tt_live *live = page->live;
-  char *path = tt_run_path(live->options.runs, run);
-  if (!path || live->phantoms->len + live->phantoms_opening >= MOST_PHANTOMS) {
+  tt_kept_run run;
+  bool found = tt_kept_run_find(live->options.runs, id, &run);
+  if (!found || live->phantoms->len + live->phantoms_opening >= MOST_PHANTOMS) {
     tt_live_page_say(
-        page, tt_live_error(path ? "no more than 8 runs race at a time" : "there is no such run"));
-    g_free(path);
+        page, tt_live_error(found ? "no more than 8 runs race at a time" : "there is no such run"));
+    tt_kept_run_clear(&run);
     return;
   }
   opening *held = g_new0(opening, 1);
-  *held = (opening){.live = live,
-                    .context = g_main_context_ref(tt_web_context(live->web)),
-                    .run = g_strdup(run),
-                    .path = path};
+  *held =
+      (opening){.live = live, .context = g_main_context_ref(tt_web_context(live->web)), .run = run};
   live->phantoms_opening++;
   g_thread_unref(g_thread_new("phantom", open_log, held));
 }

@@ -1,6 +1,7 @@
 #include "web/run_routes.h"
 
 #include "record/export.h"
+#include "record/run_folder.h"
 #include "record/run_json.h"
 #include "record/run_log.h"
 #include "web/body.h"
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENDING ".wpilog"
 #define MOST_NAMES 64
 #define MOST_POINTS 20000
 #define DEFAULT_POINTS 2000
@@ -31,7 +31,7 @@ struct tt_run_routes {
   tt_status (*choose)(void *context, const char *name, tt_error *error);
   void *choose_context;
   GMutex mutex;      /* guards known */
-  GHashTable *known; /* file name -> known_run */
+  GHashTable *known; /* path -> known_run */
 };
 
 /* One request on its way. */
@@ -88,111 +88,80 @@ static struct json_object *read_body(const job *from, tt_web_answer *answer) {
 
 /* ---- kept runs ---- */
 
-char *tt_run_path(const char *folder, const char *id) {
-  if (!folder || !g_str_has_suffix(id, ENDING) || id[0] == '.' || strlen(id) > 250) return NULL;
-  if (strpbrk(id, "/\\") || !g_utf8_validate(id, -1, NULL)) return NULL;
-  char *path = g_build_filename(folder, id, NULL);
-  if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK))
-    return path;
-  g_free(path);
-  return NULL;
-}
-
-static bool recall(tt_run_routes *routes, const char *id, const GStatBuf *about,
+static bool recall(tt_run_routes *routes, const char *path, const GStatBuf *about,
                    tt_run_facts *facts) {
   g_mutex_lock(&routes->mutex);
-  const known_run *known = g_hash_table_lookup(routes->known, id);
+  const known_run *known = g_hash_table_lookup(routes->known, path);
   bool same = known && known->size == about->st_size && known->modified == about->st_mtime;
   if (same) *facts = known->facts;
   g_mutex_unlock(&routes->mutex);
   return same;
 }
 
-static void remember(tt_run_routes *routes, const char *id, const GStatBuf *about,
+static void remember(tt_run_routes *routes, const char *path, const GStatBuf *about,
                      const tt_run_facts *facts) {
   known_run *known = g_new(known_run, 1);
   *known = (known_run){about->st_size, about->st_mtime, *facts};
   g_mutex_lock(&routes->mutex);
   if (g_hash_table_size(routes->known) >= MOST_FACTS) g_hash_table_remove_all(routes->known);
-  g_hash_table_insert(routes->known, g_strdup(id), known);
+  g_hash_table_insert(routes->known, g_strdup(path), known);
   g_mutex_unlock(&routes->mutex);
 }
 
-static tt_status get_facts(tt_run_routes *routes, const char *id, const char *path,
-                           tt_run_facts *facts) {
+static tt_status get_facts(tt_run_routes *routes, const tt_kept_run *run, tt_run_facts *facts) {
   GStatBuf about;
   tt_run_log *log;
-  if (g_stat(path, &about) != 0) return TT_NOT_FOUND;
-  if (recall(routes, id, &about, facts)) return TT_OK;
-  TT_TRY(tt_run_log_open(path, &log, NULL));
+  if (g_stat(run->path, &about) != 0) return TT_NOT_FOUND;
+  if (recall(routes, run->path, &about, facts)) return TT_OK;
+  TT_TRY(tt_run_log_open(run->path, &log, NULL));
   tt_status status = tt_run_get_facts(log, facts);
   tt_run_log_close(log);
-  if (status == TT_OK) remember(routes, id, &about, facts);
+  if (status == TT_OK) remember(routes, run->path, &about, facts);
   return status;
-}
-
-static int newest_first(gconstpointer a, gconstpointer b) {
-  return strverscmp(*(const char *const *)b,
-                    *(const char *const *)a); /* they begin with the date */
-}
-
-/* Without their ending, so that "…-2" follows "…". */
-static GPtrArray *list_files(const char *folder) {
-  GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-  GDir *directory = g_dir_open(folder, 0, NULL);
-  const char *name;
-  while (directory && (name = g_dir_read_name(directory)))
-    if (g_str_has_suffix(name, ENDING))
-      g_ptr_array_add(names, g_strndup(name, strlen(name) - strlen(ENDING)));
-  if (directory) g_dir_close(directory);
-  g_ptr_array_sort(names, newest_first);
-  return names;
 }
 
 static void list_runs(void *context, tt_web_answer *answer) {
   tt_run_routes *routes = ((job *)context)->routes;
-  GPtrArray *names = list_files(routes->runs);
+  tt_kept_runs kept;
+  answer->status = tt_kept_runs_list(routes->runs, &kept);
   struct json_object *list = json_object_new_array();
-  for (guint i = 0; i < names->len; i++) {
+  for (size_t i = 0; i < kept.count; i++) {
+    const tt_kept_run *run = &kept.runs[i];
     tt_run_facts facts;
-    char *id = g_strconcat(names->pdata[i], ENDING, NULL);
-    char *path = tt_run_path(routes->runs, id);
-    if (path && get_facts(routes, id, path, &facts) == TT_OK)
-      json_object_array_add(list, tt_run_facts_json(id, &facts, tt_run_log_is_growing(path)));
-    g_free(path);
-    g_free(id);
+    if (g_utf8_validate(run->id, -1, NULL) && get_facts(routes, run, &facts) == TT_OK)
+      json_object_array_add(list, tt_run_facts_json(run, &facts));
   }
-  g_ptr_array_unref(names);
+  tt_kept_runs_free(&kept);
   answer_json(answer, list);
 }
 
-/* The log called `id`; NULL after answering why not. */
-static tt_run_log *open_run(const job *from, const char *id, char **path, tt_web_answer *answer) {
+/* The run called `id`, and its log; NULL after answering why not. */
+static tt_run_log *open_run(const job *from, const char *id, tt_kept_run *run,
+                            tt_web_answer *answer) {
   tt_run_log *log = NULL;
-  *path = tt_run_path(from->routes->runs, id);
-  if (!*path) {
+  if (!tt_kept_run_find(from->routes->runs, id, run)) {
     fail(answer, TT_NOT_FOUND, "there is no such run");
     return NULL;
   }
-  answer->status = tt_run_log_open(*path, &log, &answer->error);
+  answer->status = tt_run_log_open(run->path, &log, &answer->error);
   return log;
 }
 
 static void describe_run(void *context, tt_web_answer *answer) {
   const job *from = context;
-  char *path;
+  tt_kept_run run;
   tt_run_facts facts;
-  tt_run_log *log = open_run(from, from->rest, &path, answer);
+  tt_run_log *log = open_run(from, from->rest, &run, answer);
   if (log) {
     answer->status = tt_run_get_facts(log, &facts);
     if (answer->status == TT_OK) {
-      struct json_object *run = tt_run_facts_json(from->rest, &facts, tt_run_log_is_growing(path));
-      tt_run_add_contents(log, run);
-      answer_json(answer, run);
+      struct json_object *made = tt_run_facts_json(&run, &facts);
+      tt_run_add_contents(log, made);
+      answer_json(answer, made);
     }
     tt_run_log_close(log);
   }
-  g_free(path);
+  tt_kept_run_clear(&run);
 }
 
 /* name=…&name=…&points=…; false when a value makes no sense. */
@@ -221,14 +190,15 @@ static bool read_query(const char *query, GPtrArray *names, unsigned *points) {
 
 static void plot_run(void *context, tt_web_answer *answer) {
   const job *from = context;
-  char *slash = strchr(from->rest, '/'), *path = NULL;
+  char *slash = strchr(from->rest, '/');
+  tt_kept_run run = {0};
   GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
   unsigned points;
   *slash = 0;
   if (!read_query(from->query, names, &points)) {
     fail(answer, TT_INVALID, "give name=SIGNAL once to 64 times, and points=2 to 20000");
   } else {
-    tt_run_log *log = open_run(from, from->rest, &path, answer);
+    tt_run_log *log = open_run(from, from->rest, &run, answer);
     struct json_object *plot = NULL;
     if (log)
       answer->status = tt_run_plot(log, (const char *const *)names->pdata, (int)names->len, points,
@@ -236,7 +206,7 @@ static void plot_run(void *context, tt_web_answer *answer) {
     if (plot) answer_json(answer, plot);
     tt_run_log_close(log);
   }
-  g_free(path);
+  tt_kept_run_clear(&run);
   g_ptr_array_unref(names);
 }
 
@@ -247,15 +217,16 @@ static tt_status append_piece(void *context, const void *bytes, size_t size) {
 
 static void draw_run(void *context, tt_web_answer *answer) {
   const job *from = context;
-  char *slash = strchr(from->rest, '/'), *path;
+  char *slash = strchr(from->rest, '/');
+  tt_kept_run run;
   *slash = 0;
-  tt_run_log *log = open_run(from, from->rest, &path, answer);
+  tt_run_log *log = open_run(from, from->rest, &run, answer);
   if (log) {
     answer->type = "image/svg+xml";
     answer->status = tt_export_svg(log, &(tt_export_sink){append_piece, NULL, answer->body});
     tt_run_log_close(log);
   }
-  g_free(path);
+  tt_kept_run_clear(&run);
 }
 
 static void handle_runs(void *context, const tt_web_request *request) {

@@ -5,8 +5,7 @@
 #include "web/server.h"
 
 typedef struct tt_run_routes_options {
-  const char
-      *runs; /**< folder of kept runs; only files in it are ever opened. NULL: none are kept */
+  const char *runs; /**< folder of kept runs; only these are ever opened. NULL: none are kept */
   const char
       *trials; /**< SQLite file of trials, made when the first is stored. NULL: none are kept */
   /** The list of GET /api/scenes as JSON; free()d. In a thread of its own. */
@@ -23,8 +22,5 @@ typedef struct tt_run_routes tt_run_routes;
 tt_run_routes *tt_run_routes_new(tt_web *web, const tt_run_routes_options *options);
 /** After tt_web_free(). NULL-safe. */
 void tt_run_routes_free(tt_run_routes *routes);
-
-/** Path of the kept run called `id` in `folder`, g_free()d; NULL unless it is a plain file right there. Any thread. */
-char *tt_run_path(const char *folder, const char *id);
 
 #endif

@@ -4,6 +4,7 @@ import http.client
 import json
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
@@ -65,7 +66,22 @@ class Api(unittest.TestCase):
         self.assertEqual(ended["scene"], "one")
         self.assertAlmostEqual(ended["duration"], 2, places=6)
         self.assertEqual(ended["size"], (RUNS / ended["id"]).stat().st_size)
+        self.assertEqual((ended["file"], ended["pinned"]), (str(RUNS / ended["id"]), False))
         self.assertRegex(ended["started"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+
+    def test_a_run_recorded_elsewhere_is_in_the_list(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "mine.wpilog"
+            for _ in range(2):  # the second in the place of the first
+                file.unlink(missing_ok=True)
+                with Tether("run", SCENE, "--pace", "fast", "--duration", "1", "--no-web", "--record", file) as elsewhere:
+                    self.assertEqual(elsewhere.wait_exit(), 0, elsewhere.text())
+            found, = [run for run in self.get("/api/runs") if run["file"] == str(file)]
+            self.assertAlmostEqual(found["duration"], 1, places=6)
+            self.assertEqual(self.get("/api/runs/" + found["id"])["file"], str(file))
+            self.assertEqual(self.get(f"/api/runs/{found['id']}/signals?name=time")["time"][0], 0)
+        self.assertNotIn(found["id"], [run["id"] for run in self.get("/api/runs")])
+        self.assertEqual(self.ask("GET", "/api/runs/" + found["id"])[0], 404)
 
     def test_one_run(self):
         run = self.get("/api/runs/" + self.ended()["id"])

@@ -1,0 +1,284 @@
+#include "record/run_folder.h"
+
+#include "core/log.h"
+#include "record/run_log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ENDING ".wpilog"
+#define ELSEWHERE ".elsewhere"
+#define PINNED ".pinned"
+#define INDEX ".index" /* of a large log that was opened */
+#define MOST_ID 240    /* bytes: what lies beside it has a longer name */
+
+static bool ends_with(const char *text, const char *ending) {
+  size_t length = strlen(text), tail = strlen(ending);
+  return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
+/* FOLDER/ID and an ending; NULL when out of memory. */
+static char *beside(const char *folder, const char *id, const char *ending) {
+  char *path;
+  return asprintf(&path, "%s/%s%s", folder, id, ending) < 0 ? NULL : path;
+}
+
+/* A plain file, not a link to one. */
+static bool is_file(const char *path) {
+  struct stat about;
+  return path && lstat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/* ---- which file a run is ---- */
+
+/* What a marker says: the path of a plain file. Only its owner's word counts: others may write into a shared folder. */
+static char *read_marker(const char *marker) {
+  char path[PATH_MAX];
+  struct stat about;
+  int file = open(marker, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return NULL;
+  bool ours = fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid();
+  ssize_t size = ours ? read(file, path, sizeof path - 1) : -1;
+  close(file);
+  if (size < 2 || path[0] != '/' || path[size - 1] != '\n') return NULL;
+  path[size - 1] = 0;
+  return strlen(path) == (size_t)size - 1 && is_file(path) ? strdup(path) : NULL;
+}
+
+static bool is_id(const char *id) {
+  for (const char *at = id; *at; at++)
+    if ((unsigned char)*at < 0x20 || *at == 0x7f || *at == '/' || *at == '\\') return false;
+  return ends_with(id, ENDING) && id[0] != '.' && strlen(id) <= MOST_ID;
+}
+
+/* The run called `name`, or with an ending of this list. False: it is none; its path is NULL where its file is gone. */
+static bool look_at(const char *folder, const char *name, tt_kept_run *run) {
+  *run = (tt_kept_run){.id = strdup(name), .elsewhere = ends_with(name, ELSEWHERE)};
+  char *path = beside(folder, name, "");
+  if (run->id && run->elsewhere) run->id[strlen(name) - strlen(ELSEWHERE)] = 0;
+  bool known = run->id && is_id(run->id) && is_file(path);
+  if (known) {
+    char *pin = beside(folder, run->id, PINNED);
+    run->pinned = is_file(pin);
+    free(pin);
+    run->path = run->elsewhere ? read_marker(path) : strdup(path);
+  }
+  free(path);
+  return known;
+}
+
+void tt_kept_run_clear(tt_kept_run *run) {
+  free(run->id);
+  free(run->path);
+  *run = (tt_kept_run){0};
+}
+
+bool tt_kept_run_find(const char *folder, const char *id, tt_kept_run *run) {
+  char marker[NAME_MAX + 1];
+  *run = (tt_kept_run){0};
+  if (!folder || !is_id(id)) return false;
+  if (look_at(folder, id, run)) return run->path != NULL;
+  tt_kept_run_clear(run);
+  snprintf(marker, sizeof marker, "%s" ELSEWHERE, id);
+  return look_at(folder, marker, run) && run->path;
+}
+
+/* ---- the list ---- */
+
+/* Without their ending, so that "…-2" follows "…". */
+static int newest_first(const void *a, const void *b) {
+  const tt_kept_run *runs[] = {a, b};
+  char names[2][MOST_ID + 1];
+  for (int i = 0; i < 2; i++)
+    snprintf(names[i], sizeof names[i], "%.*s", (int)(strlen(runs[i]->id) - strlen(ENDING)),
+             runs[i]->id);
+  return strverscmp(names[1], names[0]);
+}
+
+static tt_status take_in(tt_kept_runs *runs, const char *folder, const char *name, bool missing) {
+  tt_kept_run run;
+  tt_status status = TT_OK;
+  if (look_at(folder, name, &run) && (run.path || missing)) {
+    tt_kept_run *grown = realloc(runs->runs, (runs->count + 1) * sizeof *grown);
+    if (grown) {
+      runs->runs = grown;
+      runs->runs[runs->count++] = run;
+      return TT_OK;
+    }
+    status = TT_NOMEM;
+  }
+  tt_kept_run_clear(&run);
+  return status;
+}
+
+/* With those whose file is gone, where `missing`: their path is NULL. */
+static tt_status list(const char *folder, bool missing, tt_kept_runs *runs) {
+  *runs = (tt_kept_runs){0};
+  tt_status status = TT_OK;
+  DIR *directory = opendir(folder);
+  if (!directory) return TT_OK;
+  const struct dirent *entry;
+  while (status == TT_OK && (entry = readdir(directory)))
+    status = take_in(runs, folder, entry->d_name, missing);
+  closedir(directory);
+  if (runs->count) qsort(runs->runs, runs->count, sizeof *runs->runs, newest_first);
+  return status;
+}
+
+tt_status tt_kept_runs_list(const char *folder, tt_kept_runs *runs) {
+  return list(folder, false, runs);
+}
+
+void tt_kept_runs_free(tt_kept_runs *runs) {
+  for (size_t i = 0; i < runs->count; i++) tt_kept_run_clear(&runs->runs[i]);
+  free(runs->runs);
+  *runs = (tt_kept_runs){0};
+}
+
+/* ---- changes ---- */
+
+static tt_status write_file(const char *path, const char *text, tt_error *error) {
+  int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  bool written = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
+  int number = errno;
+  if (file >= 0) close(file);
+  return written ? TT_OK
+                 : tt_fail(error, TT_FAILED, "%s: can't be written: %s", path, strerror(number));
+}
+
+static void remove_beside(const char *folder, const char *id, const char *ending) {
+  char *path = beside(folder, id, ending);
+  if (path) unlink(path);
+  free(path);
+}
+
+/* With what lies beside it. Of one recorded elsewhere only a marker lies here. */
+static tt_status remove_run(const char *folder, const char *id, tt_error *error) {
+  static const char *const others[] = {ELSEWHERE, PINNED, INDEX};
+  char *path = beside(folder, id, "");
+  if (!path) return tt_fail(error, TT_NOMEM, "out of memory");
+  bool gone = unlink(path) == 0 || errno == ENOENT;
+  tt_status status =
+      gone ? TT_OK : tt_fail(error, TT_FAILED, "%s: can't be removed: %s", path, strerror(errno));
+  free(path);
+  for (size_t i = 0; gone && i < sizeof others / sizeof *others; i++)
+    remove_beside(folder, id, others[i]);
+  return status;
+}
+
+static tt_status find(const char *folder, const char *id, tt_kept_run *run, tt_error *error) {
+  return tt_kept_run_find(folder, id, run)
+             ? TT_OK
+             : tt_fail(error, TT_NOT_FOUND, "%s: there is no such run", id);
+}
+
+tt_status tt_kept_run_pin(const char *folder, const char *id, bool pinned, tt_error *error) {
+  tt_kept_run run;
+  tt_status status = find(folder, id, &run, error);
+  char *pin = beside(folder, id, PINNED);
+  if (!pin)
+    status = tt_fail(error, TT_NOMEM, "out of memory");
+  else if (status == TT_OK && pinned)
+    status = write_file(pin, "", error);
+  else if (status == TT_OK && unlink(pin) != 0 && errno != ENOENT)
+    status = tt_fail(error, TT_FAILED, "%s: can't be removed: %s", pin, strerror(errno));
+  free(pin);
+  tt_kept_run_clear(&run);
+  return status;
+}
+
+tt_status tt_kept_run_remove(const char *folder, const char *id, tt_error *error) {
+  tt_kept_run run;
+  tt_status status = find(folder, id, &run, error);
+  if (status == TT_OK && run.pinned)
+    status = tt_fail(error, TT_INVALID, "%s: is pinned; unpin it first", id);
+  else if (status == TT_OK && tt_run_log_is_growing(run.path))
+    status = tt_fail(error, TT_INVALID, "%s: is still being recorded; end that run first", id);
+  tt_kept_run_clear(&run);
+  return status == TT_OK ? remove_run(folder, id, error) : status;
+}
+
+void tt_kept_runs_make_room(const char *folder, uint64_t keep) {
+  tt_kept_runs runs;
+  uint64_t kept[2] = {0}; /* here, elsewhere */
+  tt_status status = list(folder, true, &runs);
+  for (size_t i = 0; status == TT_OK && i < runs.count; i++) {
+    const tt_kept_run *run = &runs.runs[i];
+    if (run->pinned || kept[run->elsewhere]++ < keep) continue;
+    if (run->path && tt_run_log_is_growing(run->path)) continue;
+    if (remove_run(folder, run->id, NULL) == TT_OK) tt_log_debug("record: %s made room", run->id);
+  }
+  tt_kept_runs_free(&runs);
+}
+
+/* ---- new ones ---- */
+
+/* Of the runs called `base`, `base`-2, …, the last's number; 0: there is none. Names are not used again, so that the newest
+ * is never taken for the oldest. */
+static int last_number(const tt_kept_runs *runs, const char *base) {
+  int last = 0;
+  for (size_t i = 0; i < runs->count; i++) {
+    const char *rest = runs->runs[i].id;
+    if (strncmp(rest, base, strlen(base)) != 0) continue;
+    rest += strlen(base);
+    int number = *rest == '-' ? atoi(rest + 1) : 1;
+    if (number > last) last = number;
+  }
+  return last;
+}
+
+tt_status tt_kept_runs_new_path(const char *folder, const char *scene, char *path, size_t size,
+                                tt_error *error) {
+  char stamp[32], base[200], number[16] = "";
+  tt_kept_runs runs;
+  time_t now = time(NULL);
+  struct tm local;
+  localtime_r(&now, &local);
+  strftime(stamp, sizeof stamp, "%Y-%m-%dT%H-%M-%S", &local);
+  snprintf(base, sizeof base, "%s-%.128s", stamp, scene);
+  tt_status status = list(folder, true, &runs);
+  int last = last_number(&runs, base);
+  tt_kept_runs_free(&runs);
+  if (last) snprintf(number, sizeof number, "-%d", last + 1);
+  int length = snprintf(path, size, "%s/%s%s" ENDING, folder, base, number);
+  if (status != TT_OK || length < 0 || (size_t)length >= size)
+    return tt_fail(error, TT_FAILED, "%s: a run can't be named here", folder);
+  return TT_OK;
+}
+
+/* Markers of runs that were written to the same file before. */
+static void forget_older(const tt_kept_runs *runs, const char *folder, const char *path) {
+  for (size_t i = 0; i < runs->count; i++)
+    if (runs->runs[i].elsewhere && strcmp(runs->runs[i].path, path) == 0)
+      remove_run(folder, runs->runs[i].id, NULL);
+}
+
+static bool lies_in(const char *folder, const char *path) {
+  char real[PATH_MAX];
+  size_t length = realpath(folder, real) ? strlen(real) : 0;
+  return length && strncmp(path, real, length) == 0 && path[length] == '/' &&
+         is_id(path + length + 1);
+}
+
+tt_status tt_kept_runs_note(const char *folder, const char *scene, const char *path,
+                            tt_error *error) {
+  char real[PATH_MAX], made[PATH_MAX], marker[PATH_MAX + 16], line[PATH_MAX + 1];
+  tt_kept_runs runs;
+  if (!realpath(path, real) || !is_file(real))
+    return tt_fail(error, TT_INVALID, "%s: is no plain file", path);
+  if (lies_in(folder, real)) return TT_OK;
+  if (tt_kept_runs_list(folder, &runs) == TT_OK) forget_older(&runs, folder, real);
+  tt_kept_runs_free(&runs);
+  TT_TRY(tt_kept_runs_new_path(folder, scene, made, sizeof made, error));
+  snprintf(marker, sizeof marker, "%s" ELSEWHERE, made);
+  snprintf(line, sizeof line, "%s\n", real);
+  return write_file(marker, line, error);
+}

@@ -1,0 +1,54 @@
+/* run_folder.h: the folder of kept runs: which there are, what file each is, which is pinned, which makes room.
+ *
+ * A run is a file NAME.wpilog in the folder. A run that was recorded elsewhere is NAME.wpilog.elsewhere, a line that says
+ * where. NAME.wpilog.pinned beside either pins it: it never makes room. Names begin with the date. Any thread; programs
+ * may share a folder.
+ */
+#ifndef TT_RECORD_RUN_FOLDER_H
+#define TT_RECORD_RUN_FOLDER_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** One of the list. Texts are the list's. */
+typedef struct tt_kept_run {
+  char *id;       /**< "2026-11-20T19-52-07-frc2011.wpilog" */
+  char *path;     /**< of its file */
+  bool elsewhere; /**< recorded into a file that is not in the folder */
+  bool pinned;
+} tt_kept_run;
+
+typedef struct tt_kept_runs {
+  tt_kept_run *runs; /**< newest first */
+  size_t count;
+} tt_kept_runs;
+
+/** Those whose file is there, whatever is in it. A folder that can't be read has none. TT_NOMEM. Free it with
+ *  tt_kept_runs_free(), also after failure. */
+tt_status tt_kept_runs_list(const char *folder, tt_kept_runs *runs);
+void tt_kept_runs_free(tt_kept_runs *runs);
+
+/** The run called `id`: an id may come from anybody. False unless it is a plain file of this folder, or one that was recorded
+ *  elsewhere by this user. Free it with tt_kept_run_clear(), also after failure. */
+bool tt_kept_run_find(const char *folder, const char *id, tt_kept_run *run);
+void tt_kept_run_clear(tt_kept_run *run);
+/** Pins it, or no longer. TT_NOT_FOUND: there is no such run. */
+tt_status tt_kept_run_pin(const char *folder, const char *id, bool pinned, tt_error *error);
+/** Removes it with what lies beside it; of one recorded elsewhere the entry in the list only, its file stays. TT_NOT_FOUND;
+ *  TT_INVALID: it is pinned, or still being recorded. */
+tt_status tt_kept_run_remove(const char *folder, const char *id, tt_error *error);
+
+/** A path in `folder` for a run of `scene` that begins now: the newest of the list. */
+tt_status tt_kept_runs_new_path(const char *folder, const char *scene, char *path, size_t size,
+                                tt_error *error);
+/** Puts the file at `path`, a run of `scene` that begins now, into the list, once. Nothing to do where it lies in the folder. */
+tt_status tt_kept_runs_note(const char *folder, const char *scene, const char *path,
+                            tt_error *error);
+/** Removes the oldest until `keep` are left, and as many recorded elsewhere, of which the files stay. What is still being
+ *  recorded stays; what is pinned stays and is not counted. */
+void tt_kept_runs_make_room(const char *folder, uint64_t keep);
+
+#endif
