@@ -300,6 +300,63 @@ static void a_run_ends_with_its_duration(void **state) {
   close_fixture(&in);
 }
 
+/* ---- what a state hash covers ---- */
+
+/* A part that remembers more than a page, as a sensor with a picture would. */
+typedef struct long_memory {
+  tt_part part;
+  unsigned char bytes[20000];
+} long_memory;
+
+static tt_status declare_nothing(tt_part *part, tt_declare *declare, tt_error *error) {
+  (void)part, (void)declare, (void)error;
+  return TT_OK;
+}
+static size_t long_memory_size(const tt_part *part) {
+  (void)part;
+  return sizeof((long_memory *)0)->bytes;
+}
+static void save_long_memory(const tt_part *part, void *state) {
+  memcpy(state, ((const long_memory *)part)->bytes, long_memory_size(part));
+}
+static void restore_long_memory(tt_part *part, const void *state) {
+  memcpy(((long_memory *)part)->bytes, state, long_memory_size(part));
+}
+static void free_long_memory(tt_part *part) { free(part); }
+
+static void every_byte_of_a_parts_state_is_hashed(void **state) {
+  (void)state;
+  static const tt_part_ops ops = {.kind = "memories",
+                                  .declare = declare_nothing,
+                                  .state_size = long_memory_size,
+                                  .save = save_long_memory,
+                                  .restore = restore_long_memory,
+                                  .free = free_long_memory};
+  long_memory *memory = calloc(1, sizeof *memory);
+  memory->part = (tt_part){.ops = &ops, .robot = TT_NO_ROBOT, .name = "memory"};
+  tt_part *parts[] = {&memory->part};
+  const tt_physics_spec empty = {.timestep_num = 1, .timestep_den = 1000, .contact_capacity = 8};
+  tt_world_spec spec = {.dynamics = true,
+                        .parts = parts,
+                        .part_count = 1,
+                        .io_steps = 1,
+                        .pace = TT_PACE_FAST,
+                        .speed = 1};
+  tt_error error = {.text = ""};
+  tt_world *world;
+  if (tt_physics_load(&empty, &spec.physics, &error) != TT_OK ||
+      tt_world_new(&spec, &world, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  const uint64_t before = tt_world_hash(world);
+  for (size_t i = 0; i < sizeof memory->bytes; i += 1999) {
+    memory->bytes[i] ^= 1;
+    assert_true(tt_world_hash(world) != before);
+    memory->bytes[i] ^= 1;
+  }
+  assert_true(tt_world_hash(world) == before);
+  tt_world_free(world);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
@@ -315,6 +372,7 @@ int main(void) {
       TEST(divergence_stops_the_world_with_a_reason),
       cmocka_unit_test(divergence_resets_the_world_where_the_scene_says_so),
       cmocka_unit_test(a_run_ends_with_its_duration),
+      cmocka_unit_test(every_byte_of_a_parts_state_is_hashed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

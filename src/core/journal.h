@@ -33,7 +33,8 @@ typedef struct tt_entry {
 } tt_entry;
 
 /** Consumer of entries. `write` is called from the world's thread and must not block in real time;
- *  FULL marks the run unverifiable from that step on, loudly (in other paces it may block instead). */
+ *  FULL, for whatever reason, marks the run unverifiable from that step on, loudly (in other paces it may block
+ *  instead); a sink that refused an entry refuses all behind it. */
 typedef struct tt_journal_sink {
   tt_status (*write)(struct tt_journal_sink *sink, const tt_entry *entry);
   /** The program is about to abort: writes out at once what was given so far. World's thread. May be NULL. */

@@ -54,9 +54,10 @@ struct tt_world {
   tt_drive *drives;         /* [axis_count] after parts */
   double *controls;         /* [actuator_count] */
   bool drives_stale;
-  tt_submission *scratch; /* [command_count] */
-  bool parts_actuate;     /* any part takes part in a step */
-  bool placed;            /* concept mode: something was moved this tick */
+  tt_submission *scratch;    /* [command_count] */
+  unsigned char *part_state; /* [tt_world_largest_part()] one part's state while it is hashed */
+  bool parts_actuate;        /* any part takes part in a step */
+  bool placed;               /* concept mode: something was moved this tick */
 
   bool reset_world;  /* asked for, done at the end of receive */
   bool *reset_robot; /* [robot_count] */
@@ -105,6 +106,10 @@ void tt_world_refresh_drives(tt_world *world);
 /* world.c */
 /** A kept run is shown from `time` s on. */
 void tt_world_seek(tt_world *world, double time);
+
+/* world_state.c */
+/** Bytes of the largest state of a part, once all have declared. */
+size_t tt_world_largest_part(const tt_world *world);
 
 /* supervise.c */
 void tt_world_supervise(tt_world *world);

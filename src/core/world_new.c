@@ -49,6 +49,7 @@ static bool allocate(tt_world *world) {
   world->commands = calloc(commands, sizeof *world->commands);
   world->accepted = calloc(commands, sizeof *world->accepted);
   world->scratch = calloc(commands, sizeof *world->scratch);
+  world->part_state = calloc(tt_world_largest_part(world) + 1, 1);
   world->axis_accepted = calloc(axes, sizeof *world->axis_accepted);
   world->axis_command = calloc(axes, sizeof *world->axis_command);
   world->command_drives = calloc(axes, sizeof *world->command_drives);
@@ -65,10 +66,10 @@ static bool allocate(tt_world *world) {
     world->net = tt_net_new();
     world->owns_net = true;
   }
-  return world->commands && world->accepted && world->scratch && world->axis_accepted &&
-         world->axis_command && world->command_drives && world->drives && world->controls &&
-         world->reset_robot && world->wires && world->shown_stats && world->shown_states &&
-         world->view && world->mail && world->tapped && world->net;
+  return world->commands && world->accepted && world->scratch && world->part_state &&
+         world->axis_accepted && world->axis_command && world->command_drives && world->drives &&
+         world->controls && world->reset_robot && world->wires && world->shown_stats &&
+         world->shown_states && world->view && world->mail && world->tapped && world->net;
 }
 
 static tt_status build(tt_world *world, const tt_world_spec *spec, tt_error *error) {
@@ -135,6 +136,7 @@ void tt_world_free(tt_world *world) {
   free(world->commands);
   free(world->accepted);
   free(world->scratch);
+  free(world->part_state);
   free(world->axis_accepted);
   free(world->axis_command);
   free(world->command_drives);

@@ -44,6 +44,13 @@ static void move_watchdogs(tt_world *world, walk *through) {
   }
 }
 
+size_t tt_world_largest_part(const tt_world *world) {
+  size_t largest = 0;
+  for (int i = 0; i < world->spec.part_count; i++)
+    if (part_size(world->parts[i]) > largest) largest = part_size(world->parts[i]);
+  return largest;
+}
+
 static void move_parts(tt_world *world, walk *through) {
   for (int i = 0; i < world->spec.part_count; i++) {
     tt_part *part = world->parts[i];
@@ -120,12 +127,11 @@ uint64_t tt_world_hash(const tt_world *world) {
   uint64_t hash = tt_physics_hash(world->physics);
   hash = tt_hash_bytes(hash, world->commands,
                        (size_t)world->model->command_count * sizeof *world->commands);
-  unsigned char state[4096];
   for (int i = 0; i < world->spec.part_count; i++) {
     size_t size = part_size(world->parts[i]);
-    if (size == 0 || size > sizeof state) continue;
-    world->parts[i]->ops->save(world->parts[i], state);
-    hash = tt_hash_bytes(hash, state, size);
+    if (size == 0) continue;
+    world->parts[i]->ops->save(world->parts[i], world->part_state);
+    hash = tt_hash_bytes(hash, world->part_state, size);
   }
   return hash;
 }

@@ -56,8 +56,9 @@ struct tt_recorder {
   pthread_cond_t wanted;  /* the writer has something to do */
   pthread_cond_t written; /* the backlog shrank */
   pthread_cond_t ending;  /* the syncer need not wait any more */
-  tt_bytes pending;       /* journal and events, encoded */
+  tt_bytes pending;       /* journal and events, encoded: whole records */
   bool closing, broken;
+  bool gap; /* an entry was refused: none comes behind it, so what is kept is a run up to there */
 
   /* the writer's alone */
   uint32_t first_signal, first_pose;
@@ -66,9 +67,10 @@ struct tt_recorder {
   bool *kept; /* signals, then poses: was anything kept yet? */
   bool capped;
   uint64_t newest; /* µs of the newest view */
+  uint64_t lost;   /* samples, of which the log does not say yet */
   char *last_statistics;
   int writings;
-  atomic_ullong bytes;
+  atomic_ullong bytes, given_up; /* given_up: samples that did not fit into memory */
 };
 
 /* ---- the world's thread ---- */
@@ -94,20 +96,29 @@ static bool room_for_more(tt_recorder *recorder) {
   return !recorder->broken && recorder->pending.size <= LARGEST_BACKLOG;
 }
 
-static tt_status write_entry(tt_journal_sink *sink, const tt_entry *entry) {
-  tt_recorder *recorder = (tt_recorder *)((char *)sink - offsetof(tt_recorder, sink));
+/* Whole or not at all; false when memory ran out. */
+static bool append_entry(tt_recorder *recorder, const tt_entry *entry) {
   uint64_t timestamp = microseconds(recorder, entry->total_step);
-  pthread_mutex_lock(&recorder->lock);
-  bool room = room_for_more(recorder);
-  if (room && entry->kind == TT_ENTRY_EVENT) {
+  size_t before = recorder->pending.size;
+  if (entry->kind == TT_ENTRY_EVENT) {
     char text[320];
     snprintf(text, sizeof text, "%s: %s", entry->source, entry->text);
     tt_wpilog_write_string(&recorder->pending, ENTRY_EVENTS, timestamp, text);
-  } else if (room) {
+  } else {
     tt_journal_encode(&recorder->pending, ENTRY_JOURNAL, timestamp, entry);
   }
+  bool whole = !recorder->pending.failed;
+  if (!whole) tt_bytes_cut(&recorder->pending, before);
+  return whole;
+}
+
+static tt_status write_entry(tt_journal_sink *sink, const tt_entry *entry) {
+  tt_recorder *recorder = (tt_recorder *)((char *)sink - offsetof(tt_recorder, sink));
+  pthread_mutex_lock(&recorder->lock);
+  bool kept = !recorder->gap && room_for_more(recorder) && append_entry(recorder, entry);
+  recorder->gap = !kept;
   pthread_mutex_unlock(&recorder->lock);
-  return room ? TT_OK : TT_FULL;
+  return kept ? TT_OK : TT_FULL;
 }
 
 /* ---- the writer's thread ---- */
@@ -190,24 +201,48 @@ static void say_capped(tt_recorder *recorder) {
                  recorder->path);
 }
 
+static void encode_lost(tt_recorder *recorder, tt_bytes *out, uint64_t timestamp) {
+  uint8_t count[8];
+  if (recorder->lost == 0) return;
+  for (int i = 0; i < 8; i++) count[i] = (uint8_t)(recorder->lost >> (8 * i));
+  tt_wpilog_write(out, ENTRY_LOST, timestamp, count, sizeof count);
+  recorder->lost = 0;
+}
+
+/* A sample for which memory did not suffice is as lost as one for which the queue had no room; the next is whole. */
+static void give_up_sample(tt_recorder *recorder, tt_bytes *out, size_t before, uint64_t lost) {
+  size_t entries = (size_t)recorder->signal_count + (size_t)recorder->model->body_count;
+  tt_bytes_cut(out, before);
+  memset(recorder->kept, 0, entries * sizeof *recorder->kept);
+  recorder->lost = lost + 1;
+  atomic_fetch_add(&recorder->given_up, 1);
+}
+
 static void encode_views(tt_recorder *recorder, tt_bytes *out) {
   uint64_t lost;
   for (const tt_view *view; (view = tt_view_queue_front(recorder->views, &lost));) {
     uint64_t timestamp = microseconds(recorder, view->total_step);
+    size_t before = out->size;
     recorder->newest = timestamp;
-    uint8_t count[8];
-    if (lost) {
-      for (int i = 0; i < 8; i++) count[i] = (uint8_t)(lost >> (8 * i));
-      tt_wpilog_write(out, ENTRY_LOST, timestamp, count, sizeof count);
-    }
+    recorder->lost += lost;
+    lost = recorder->lost;
+    encode_lost(recorder, out, timestamp);
     if (recorder->size_cap && atomic_load(&recorder->bytes) + out->size > recorder->size_cap) {
       say_capped(recorder);
     } else {
       encode_signals(recorder, out, view, timestamp);
       encode_poses(recorder, out, view, timestamp);
     }
+    if (out->failed) give_up_sample(recorder, out, before, lost);
     tt_view_queue_pop(recorder->views);
   }
+}
+
+/* Whole or not at all. */
+static void append_string(tt_bytes *out, uint32_t entry, uint64_t timestamp, const char *text) {
+  size_t before = out->size;
+  tt_wpilog_write_string(out, entry, timestamp, text);
+  if (out->failed) tt_bytes_cut(out, before);
 }
 
 /* Once a second, and only when they changed. */
@@ -218,7 +253,7 @@ static void encode_statistics(tt_recorder *recorder, tt_bytes *out, bool last) {
     free(text);
     return;
   }
-  tt_wpilog_write_string(out, ENTRY_STATISTICS, recorder->newest, text);
+  append_string(out, ENTRY_STATISTICS, recorder->newest, text);
   free(recorder->last_statistics);
   recorder->last_statistics = text;
 }
@@ -256,7 +291,7 @@ static void *write_log(void *context) {
     samples.size = 0;
     encode_views(recorder, &samples);
     encode_statistics(recorder, &samples, !more);
-    if (!more) tt_wpilog_write_string(&samples, ENTRY_END, recorder->newest, "ended");
+    if (!more) append_string(&samples, ENTRY_END, recorder->newest, "ended");
     write_out(recorder, &journal);
     write_out(recorder, &samples);
   }
@@ -483,5 +518,5 @@ uint64_t tt_recorder_bytes(const tt_recorder *recorder) {
 }
 
 uint64_t tt_recorder_lost(const tt_recorder *recorder) {
-  return tt_view_queue_lost(recorder->views);
+  return tt_view_queue_lost(recorder->views) + atomic_load(&((tt_recorder *)recorder)->given_up);
 }

@@ -33,6 +33,11 @@ void tt_bytes_free(tt_bytes *bytes) {
   *bytes = (tt_bytes){0};
 }
 
+void tt_bytes_cut(tt_bytes *bytes, size_t size) {
+  bytes->size = size;
+  bytes->failed = 0;
+}
+
 /* Writes `value` in `size` bytes, the lowest first. */
 static size_t put(uint8_t *to, uint64_t value, size_t size) {
   for (size_t i = 0; i < size; i++) to[i] = (uint8_t)(value >> (8 * i));

@@ -21,6 +21,8 @@ typedef struct tt_bytes {
 } tt_bytes;
 void tt_bytes_append(tt_bytes *bytes, const void *data, size_t size);
 void tt_bytes_free(tt_bytes *bytes);
+/** Takes back what was appended beyond `size`, whole or cut by a failure; appending may succeed again. */
+void tt_bytes_cut(tt_bytes *bytes, size_t size);
 
 /* --- writing: appends to `out`; errors show as out->failed --- */
 void tt_wpilog_write_header(tt_bytes *out, const char *extra);

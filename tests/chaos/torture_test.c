@@ -11,6 +11,7 @@
 #include "config/scene.h"
 #include "core/world.h"
 #include "record/export.h"
+#include "record/journal_codec.h"
 #include "record/recorder.h"
 #include "record/run_log.h"
 #include "store/store.h"
@@ -220,6 +221,67 @@ static tt_status record(tt_error *error) {
   return TT_OK;
 }
 
+#define ENTRIES 20000 /* of a journal: its memory grows many times */
+
+/* The state hashes of a log, which must be 0, 1, 2, …: how many there are. */
+static uint64_t count_kept(const char *path) {
+  tt_error error = {""};
+  tt_run_log *log;
+  uint64_t count = 0;
+  tt_run_cursor cursor;
+  tt_wpilog_record entry;
+  tt_journal_scratch scratch = {.capacity = 0};
+  tt_entry decoded;
+  if (tt_run_log_open(path, &log, &error) != TT_OK) fail_msg("%s", error.text);
+  const uint32_t journal = tt_run_log_find(log, "/tether/journal");
+  assert_true(tt_run_cursor_open(&cursor, log));
+  while (tt_run_cursor_next(&cursor, &entry) == TT_OK) {
+    if (entry.entry != journal) continue;
+    assert_int_equal(tt_journal_decode(entry.payload, entry.size, &scratch, &decoded), TT_OK);
+    assert_int_equal(decoded.hash, count++);
+  }
+  tt_run_cursor_close(&cursor);
+  tt_run_log_close(log);
+  return count;
+}
+
+/* Allocation `after` from here on fails, and all behind it if asked: what the journal took is in the log, and once it
+ * refused an entry it takes none, so that there is no gap. */
+static void keep_journal(long after, bool all) {
+  char path[128];
+  tt_error error;
+  snprintf(path, sizeof path, "%s/journal.wpilog", folder);
+  unlink(path);
+  const tt_recorder_options options = {.path = path, .run = "{}", .model = "{}"};
+  tt_recorder *recorder;
+  if (tt_recorder_open(&options, tt_world_view(world)->model, tt_world_names(world), &recorder,
+                       &error) != TT_OK)
+    fail_msg("%s", error.text);
+  tt_journal_sink *sink = tt_recorder_journal(recorder);
+  uint64_t taken = 0;
+  bool refused = false;
+  atomic_store(&forever, all);
+  atomic_store(&until, after);
+  for (uint64_t i = 0; i < ENTRIES; i++) {
+    const tt_entry entry = {.kind = TT_ENTRY_HASH, .source = "world", .step = i, .hash = i};
+    bool took = sink->write(sink, &entry) == TT_OK;
+    assert_false(took && refused);
+    refused = !took;
+    taken += took;
+  }
+  atomic_store(&until, LONG_MAX);
+  tt_recorder_close(recorder);
+  assert_int_equal(count_kept(path), taken);
+}
+
+static void a_journal(void **state) {
+  (void)state;
+  for (long after = 0; after < 8; after++) {
+    keep_journal(after, false);
+    keep_journal(after, true);
+  }
+}
+
 static tt_status forget(void *context, const void *bytes, size_t size) {
   (void)context, (void)bytes, (void)size;
   return TT_OK;
@@ -248,26 +310,24 @@ static tt_status read_log(tt_error *error) {
 }
 static void a_run_log(void **state) {
   (void)state;
-  tt_scene *scene = NULL;
-  tt_error error = {""};
-  static const char *const SETTINGS[] = {"robots=[]", "wires=[]"};
-  if (tt_scene_load(SCENES "one.yaml", SETTINGS, 2, &scene, &error) != TT_OK ||
-      tt_assemble(scene, &(tt_assembly){.no_wires = true}, &world, &error) != TT_OK)
-    fail_msg("%s", error.text);
   torture(record);
   torture(read_log);
-  tt_world_free(world);
-  tt_scene_free(scene);
 }
 
 static int setup(void **state) {
-  (void)state;
+  static const char *const SETTINGS[] = {"robots=[]", "wires=[]"};
+  tt_scene *scene = NULL;
+  tt_error error = {""};
   snprintf(folder, sizeof folder, "/tmp/tether-torture-XXXXXX");
-  return mkdtemp(folder) ? 0 : -1;
+  if (!mkdtemp(folder) || tt_scene_load(SCENES "one.yaml", SETTINGS, 2, &scene, &error) != TT_OK)
+    return -1;
+  *state = scene;
+  return tt_assemble(scene, &(tt_assembly){.no_wires = true}, &world, &error) == TT_OK ? 0 : -1;
 }
 static int teardown(void **state) {
-  (void)state;
   char command[100];
+  tt_world_free(world);
+  tt_scene_free(*state);
   snprintf(command, sizeof command, "rm -r %s", folder);
   return system(command);
 }
@@ -275,10 +335,8 @@ static int teardown(void **state) {
 int main(void) {
   let_sqlite_fail();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_scene),
-      cmocka_unit_test(telemetry_messages),
-      cmocka_unit_test(a_store),
-      cmocka_unit_test(a_run_log),
+      cmocka_unit_test(a_scene),   cmocka_unit_test(telemetry_messages), cmocka_unit_test(a_store),
+      cmocka_unit_test(a_run_log), cmocka_unit_test(a_journal),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
