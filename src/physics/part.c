@@ -46,6 +46,17 @@ static void one_line(char *text) {
   for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--) text[n - 1] = '\0';
 }
 
+/* MuJoCo puts the centre of mass of a body without mass as far from the body as the body is from its parent. Forces of
+ * links are told about it, and estimates of torque reach that far: it belongs to the body's origin. */
+static void centre_massless_bodies(mjModel *m) {
+  static const double LEVEL[4] = {1, 0, 0, 0};
+  for (int b = 1; b < m->nbody; b++) {
+    if (m->body_mass[b] > 0) continue;
+    mju_zero3(m->body_ipos + 3 * b);
+    mju_copy4(m->body_iquat + 4 * b, LEVEL);
+  }
+}
+
 tt_status physics_compile(const char *file, const char *shown, const char *canonical,
                           mjModel **model, tt_error *error) {
   physics_hooks_install();
@@ -70,6 +81,7 @@ tt_status physics_compile(const char *file, const char *shown, const char *canon
     *model = NULL;
     return TT_INVALID;
   }
+  centre_massless_bodies(*model);
   return TT_OK;
 }
 

@@ -180,18 +180,12 @@ static const char HANGING[] =
     "<geom type='capsule' fromto='0 0 0 0.5 0 -1' size='0.04' mass='3'/></body></body>"
     "</worldbody></mujoco>";
 
-static double dot(const double a[3], const double b[3]) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/* Two links held still by servos: each link carries what hangs below it, and torque about a centre
- * of mass is what the weight there needs. */
-static void links_transmit_weight(void **state) {
-  (void)state;
+/* A robot from a text, with feedback. */
+static tt_physics *load_text(const char *text) {
   char path[] = "/tmp/tether-test-XXXXXX.xml";
   int file = mkstemps(path, 4);
   FILE *f = fdopen(file, "w");
-  fputs(HANGING, f);
+  fputs(text, f);
   fclose(f);
   tt_physics_robot robot = {.name = "r", .model_file = path};
   tt_physics_spec spec = {.robots = &robot,
@@ -201,6 +195,18 @@ static void links_transmit_weight(void **state) {
                           .want_feedback = true};
   tt_physics *p = load_spec(&spec);
   remove(path);
+  return p;
+}
+
+static double dot(const double a[3], const double b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Two links held still by servos: each link carries what hangs below it, and torque about a centre
+ * of mass is what the weight there needs. */
+static void links_transmit_weight(void **state) {
+  (void)state;
+  tt_physics *p = load_text(HANGING);
   inputs in = {0};
   for (int a = 0; a < 2; a++) in.drives[a] = (tt_drive){TT_DRIVE_VELOCITY, 0, 0, 1000};
   step(p, &in, 500);
@@ -223,6 +229,29 @@ static void links_transmit_weight(void **state) {
   }
   /* The elbow carries the lower link's weight at its lever of 0.25 m, positive turns it down. */
   assert_close(fabs(tt_physics_axis_torque(p)[1]), 3 * 9.81 * 0.25, 0.05);
+  tt_view_free(view);
+  tt_physics_free(p);
+}
+
+static const char ON_A_STAND[] =
+    "<mujoco><worldbody><body name='stand' pos='2 0 1'><body name='bob'>"
+    "<joint name='pivot' axis='0 1 0'/><geom type='sphere' pos='0 0 -0.5' size='0.1' mass='2'/>"
+    "</body></body></worldbody></mujoco>";
+
+/* A body without mass is where its frame is: a weight that hangs straight below it turns nothing. */
+static void a_stand_without_mass_feels_no_torque(void **state) {
+  (void)state;
+  tt_physics *p = load_text(ON_A_STAND);
+  inputs in = {0};
+  step(p, &in, 10);
+  tt_model model;
+  tt_view *view = view_of(p, &model, 8);
+  const tt_feedback *pivot = &view->feedback[body_named(p, "bob")];
+  assert_close(pivot->parent_force[2], -2 * 9.81, 1e-6);
+  for (int i = 0; i < 3; i++) {
+    assert_close(pivot->parent_torque[i], 0, 1e-6);
+    assert_close(pivot->torque[i], 0, 1e-6);
+  }
   tt_view_free(view);
   tt_physics_free(p);
 }
@@ -277,6 +306,7 @@ int main(void) {
       cmocka_unit_test(runs_and_restored_runs_are_equal),
       cmocka_unit_test(resetting_one_robot_touches_no_other),
       cmocka_unit_test(links_transmit_weight),
+      cmocka_unit_test(a_stand_without_mass_feels_no_torque),
       cmocka_unit_test(contacts_carry_a_resting_robot),
       cmocka_unit_test(rays_see_what_collides),
   };
