@@ -164,6 +164,7 @@ static uint64_t hash_model(const mjModel *m) {
 static tt_status build(const tt_physics_spec *spec, mjModel *model, const physics_part *parts,
                        tt_physics **physics, tt_error *error) {
   model->opt.timestep = (double)spec->timestep_num / (double)spec->timestep_den;
+  physics_harden_stops(model);
   paint_alliances(model, spec);
   physics_fixed *fixed = calloc(1, sizeof *fixed);
   if (!fixed) {

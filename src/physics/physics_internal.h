@@ -198,6 +198,16 @@ tt_status physics_looks_build(physics_fixed *fixed, const mjModel *model);
 void physics_max_torques(const mjModel *model, tt_joint *joints);
 void physics_fixed_free(physics_fixed *fixed);
 
+/* Stops (stops.c). */
+
+/** Parameters of a constraint as stiff as MuJoCo allows: nearly the whole error of velocity is gone after one step, and
+ *  1 / (4 × `damping`²) of an error of position; `damping` is the ratio to critical. */
+void physics_stiff(const mjModel *model, double damping, double reference[mjNREF],
+                   double impedance[mjNIMP]);
+/** Makes the stops of joints and tendons as hard as the timestep allows where the model's file leaves them as MuJoCo's default. After
+ *  the timestep is set. */
+void physics_harden_stops(mjModel *model);
+
 /* Running. */
 tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics);
 /** Positions, velocities, masks and welds as they stand → kinematics, contacts and sensors. */

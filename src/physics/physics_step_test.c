@@ -233,6 +233,36 @@ static void links_transmit_weight(void **state) {
   tt_physics_free(p);
 }
 
+static const char STOPS[] =
+    "<mujoco><compiler autolimits='true'/><worldbody>"
+    "<body pos='0 0 1'><joint name='hard' type='slide' axis='0 0 1' range='-0.5 1'/>"
+    "<geom type='sphere' size='0.1' mass='2'/></body>"
+    "<body pos='1 0 1'><joint name='soft' type='slide' axis='0 0 1' range='-0.5 1' "
+    "solreflimit='0.04 1'/><geom type='sphere' size='0.1' mass='2'/></body>"
+    "<body pos='2 0 1'><joint name='hung' type='slide' axis='0 0 1'/>"
+    "<geom type='sphere' size='0.1' mass='2'/></body>"
+    "</worldbody><tendon><fixed range='-0.5 1'><joint joint='hung' coef='1'/></fixed></tendon>"
+    "</mujoco>";
+
+/* Weights that fall half a metre into a stop: steel, but where the model's own file says what it is made of. */
+static void stops_are_steel_unless_the_model_says_otherwise(void **state) {
+  (void)state;
+  tt_physics *p = load_text(STOPS);
+  inputs in = {0};
+  double lowest[3] = {0};
+  for (int i = 0; i < 1000; i++) {
+    step(p, &in, 1);
+    for (int a = 0; a < 3; a++) lowest[a] = fmin(lowest[a], tt_physics_axis_position(p)[a] + 0.5);
+  }
+  const double way = sqrt(9.81) / 1000; /* of one step at the speed of the fall */
+  assert_true(lowest[0] > -1.1 * way);
+  assert_true(lowest[1] < -0.03);
+  assert_true(lowest[2] > -1.1 * way);
+  assert_close(tt_physics_axis_position(p)[0], -0.5, 1e-4);
+  assert_close(tt_physics_axis_position(p)[2], -0.5, 1e-4);
+  tt_physics_free(p);
+}
+
 static const char ON_A_STAND[] =
     "<mujoco><worldbody><body name='stand' pos='2 0 1'><body name='bob'>"
     "<joint name='pivot' axis='0 1 0'/><geom type='sphere' pos='0 0 -0.5' size='0.1' mass='2'/>"
@@ -306,6 +336,7 @@ int main(void) {
       cmocka_unit_test(runs_and_restored_runs_are_equal),
       cmocka_unit_test(resetting_one_robot_touches_no_other),
       cmocka_unit_test(links_transmit_weight),
+      cmocka_unit_test(stops_are_steel_unless_the_model_says_otherwise),
       cmocka_unit_test(a_stand_without_mass_feels_no_torque),
       cmocka_unit_test(contacts_carry_a_resting_robot),
       cmocka_unit_test(rays_see_what_collides),

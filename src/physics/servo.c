@@ -266,16 +266,13 @@ static void servo_tree(tt_physics *p, int start, int n) {
   }
 }
 
-/* As stiff as MuJoCo allows: nearly the whole error of velocity is gone after one step. */
 static void make_friction_stiff(tt_physics *p, int dof) {
   mjModel *m = p->model;
-  static const double IMPEDANCE[mjNIMP] = {0.9999, 0.9999, 0.001, 0.5, 2};
-  const double reference[mjNREF] = {2 * m->opt.timestep, 1};
   double *old = p->servo->old_solver + (mjNREF + mjNIMP) * dof;
-  memcpy(old, m->dof_solref + mjNREF * dof, sizeof reference);
-  memcpy(old + mjNREF, m->dof_solimp + mjNIMP * dof, sizeof IMPEDANCE);
-  memcpy(m->dof_solref + mjNREF * dof, reference, sizeof reference);
-  memcpy(m->dof_solimp + mjNIMP * dof, IMPEDANCE, sizeof IMPEDANCE);
+  double *reference = m->dof_solref + mjNREF * dof, *impedance = m->dof_solimp + mjNIMP * dof;
+  memcpy(old, reference, sizeof(double) * mjNREF);
+  memcpy(old + mjNREF, impedance, sizeof(double) * mjNIMP);
+  physics_stiff(m, 1, reference, impedance);
 }
 
 static void restore_friction(tt_physics *p, int dof) {
