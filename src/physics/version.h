@@ -8,8 +8,9 @@
  *  default leaves the bits alone. Write what changed into CHANGELOG.md, and make the hashes of
  *  tests/reference_hashes.txt anew (its head says how).
  *
- *  1: the first that is counted. Logs from before say none. */
-#define TT_PHYSICS_VERSION 1
+ *  1: the first that is counted. Logs from before say none.
+ *  2: stops are as hard as the timestep allows; bodies without mass have their centre where their frame is. */
+#define TT_PHYSICS_VERSION 2
 
 /** Libraries and processor whose last bits may differ. Static texts. */
 typedef struct tt_platform {
