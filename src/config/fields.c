@@ -26,14 +26,14 @@ const cyaml_schema_value_t tt_name_entry_schema = {
 };
 
 const cyaml_schema_field_t tt_fault_fields[] = {
-    CYAML_FIELD_FLOAT("loss", CYAML_FLAG_OPTIONAL, struct tt_wire_fault_keys, loss),
-    CYAML_FIELD_FLOAT("duplicate", CYAML_FLAG_OPTIONAL, struct tt_wire_fault_keys, duplicate),
-    CYAML_FIELD_FLOAT("reorder", CYAML_FLAG_OPTIONAL, struct tt_wire_fault_keys, reorder),
-    CYAML_FIELD_STRING_PTR("delay", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
-                           struct tt_wire_fault_keys, delay, 0, 64),
-    CYAML_FIELD_STRING_PTR("jitter", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
-                           struct tt_wire_fault_keys, jitter, 0, 64),
-    CYAML_FIELD_UINT("seed", CYAML_FLAG_OPTIONAL, struct tt_wire_fault_keys, seed),
+    CYAML_FIELD_FLOAT("loss", CYAML_FLAG_OPTIONAL, tt_wire_fault_keys, loss),
+    CYAML_FIELD_FLOAT("duplicate", CYAML_FLAG_OPTIONAL, tt_wire_fault_keys, duplicate),
+    CYAML_FIELD_FLOAT("reorder", CYAML_FLAG_OPTIONAL, tt_wire_fault_keys, reorder),
+    CYAML_FIELD_STRING_PTR("delay", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_wire_fault_keys,
+                           delay, 0, 64),
+    CYAML_FIELD_STRING_PTR("jitter", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_wire_fault_keys,
+                           jitter, 0, 64),
+    CYAML_FIELD_UINT("seed", CYAML_FLAG_OPTIONAL, tt_wire_fault_keys, seed),
     CYAML_FIELD_END,
 };
 
@@ -112,7 +112,7 @@ static tt_status check_probability(double value, const char *key, const char *wh
 tt_status tt_wire_faults_check(const tt_wire_common *common, const char *where, tt_faults *faults,
                                tt_error *error) {
   *faults = (tt_faults){0};
-  const struct tt_wire_fault_keys *keys = common->faults;
+  const tt_wire_fault_keys *keys = common->faults;
   if (!keys) return TT_OK;
   TT_TRY(check_probability(keys->loss, "loss", where, error));
   TT_TRY(check_probability(keys->duplicate, "duplicate", where, error));

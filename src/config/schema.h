@@ -14,6 +14,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Keys of `faults`. */
+typedef struct tt_wire_fault_keys {
+  double loss, duplicate, reorder;
+  char *delay, *jitter;
+  uint64_t seed;
+} tt_wire_fault_keys;
+
 /** Keys every wire has; the first member of each adapter's struct, filled by TT_WIRE_COMMON_FIELDS. */
 typedef struct tt_wire_common {
   char *name;     /**< default: the protocol, "<robot>.<protocol>" where several have the same */
@@ -25,11 +32,7 @@ typedef struct tt_wire_common {
   char *deadline; /**< "1 s" */
   char **allow;   /**< CIDRs */
   unsigned allow_count;
-  struct tt_wire_fault_keys {
-    double loss, duplicate, reorder;
-    char *delay, *jitter;
-    uint64_t seed;
-  } * faults; /**< UDP wires; NULL when absent */
+  tt_wire_fault_keys *faults; /**< UDP wires; NULL when absent */
 } tt_wire_common;
 
 /** Ports of player n are those of player 1 and ten more for each player before. */

@@ -32,6 +32,9 @@ static void one_object_is_read(void **state) {
     if (read_text(good[i], TT_JSON_STRICT) != TT_OK) fail_msg("%s: %s", good[i], reason.text);
     assert_int_equal(read_text(good[i], TT_JSON_TOLERANT), TT_OK);
   }
+  static const char umlaut[] = "{\"M\u00fcller\": \"\u00e9\u20ac\U0001f916\"}";
+  assert_int_equal(read_text(umlaut, TT_JSON_STRICT), TT_OK);
+  assert_int_equal(read_text(umlaut, TT_JSON_TOLERANT), TT_OK);
   assert_int_equal(read_text("{'a': 007, 'b': '\"'}", TT_JSON_TOLERANT), TT_OK);
   refuse("{'a': 1}", TT_JSON_STRICT, "byte 1: a key stands in double quotes");
 }
@@ -60,6 +63,10 @@ static void else_the_byte_is_told(void **state) {
   assert_int_equal(read_text("{\"a\": 1 /* one */}", TT_JSON_STRICT), TT_INVALID);
   assert_int_equal(read_text("{} {}", TT_JSON_STRICT), TT_INVALID);
   assert_int_equal(read_text("{\"a\": \"\xff\"}", TT_JSON_STRICT), TT_INVALID);
+  assert_int_equal(read_text("{\"a\": \u00fc}", TT_JSON_STRICT), TT_INVALID);
+  assert_int_equal(read_text("{\"a\": 1,}", TT_JSON_STRICT), TT_INVALID);
+  assert_int_equal(read_text("{\"a\": True}", TT_JSON_STRICT), TT_INVALID);
+  assert_int_equal(read_text("{\"a\": \"\x1f\"}", TT_JSON_STRICT), TT_INVALID);
   refuse("{\"a\": [[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]}", TT_JSON_STRICT,
          "byte 21: more than 16 levels");
 }

@@ -1,5 +1,7 @@
 #include "net/net_testing.h"
 
+#include "net/socket_testing.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,14 +36,14 @@ int plain_socket(int type, const char *address) {
   tt_address to = address_of(address);
   int s = socket(AF_INET, type | SOCK_CLOEXEC, 0);
   assert_true(s >= 0);
-  assert_int_equal(connect(s, &to.any, tt_address_size(&to)), 0);
+  assert_int_equal(connect_to(s, &to.any, tt_address_size(&to)), 0);
   return s;
 }
 
 void receive_exactly(int s, void *bytes, size_t size) {
   struct timeval patience = {.tv_sec = 10};
   setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  assert_int_equal(recv(s, bytes, size, MSG_WAITALL), (ssize_t)size);
+  assert_int_equal(receive_whole(s, bytes, size), (ssize_t)size);
 }
 
 void hear(void *context, const uint8_t *bytes, size_t size, bool truncated, const char *peer) {

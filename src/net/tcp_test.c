@@ -1,6 +1,7 @@
 /* tcp_test.c: connections over real loopback; the other side is a plain socket or a second tt_net. */
 #include "net/internal.h"
 #include "net/net_testing.h"
+#include "net/socket_testing.h"
 
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -125,7 +126,7 @@ static void beyond_the_cap_connections_are_refused(void **state) {
   while (tt_tcp_server_refused(server) < 3) tt_net_poll(*state, 1000000);
   assert_int_equal(server_side.opened, 2);
   char byte;
-  assert_int_equal(recv(s[4], &byte, 1, 0), 0); /* closed at once */
+  assert_int_equal(receive_part(s[4], &byte, 1), 0); /* closed at once */
   close(s[0]);
   poll_until(*state, &server_side.closed, 1);
   int again =
@@ -175,7 +176,7 @@ static void *read_all(void *context) {
   int s = *(int *)context;
   static uint8_t block[65536];
   size_t total = 0;
-  for (ssize_t got; (got = recv(s, block, sizeof block, 0)) > 0;)
+  for (ssize_t got; (got = receive_part(s, block, sizeof block)) > 0;)
     for (ssize_t i = 0; i < got; i++, total++)
       if (block[i] != (uint8_t)(total * 31 >> 3)) return (void *)1;
   return total == 4000000 ? NULL : (void *)1;

@@ -34,7 +34,8 @@ typedef enum tt_scan {
 
 struct tt_message_parser {
   XML_Parser expat;
-  unsigned long salt; /**< of expat's hashes: ours, or it would ask the kernel for one a message */
+  uint8_t salt[16]; /**< of expat's hashes: ours, or it would ask the kernel for one a message */
+  bool salted;      /**< else it does ask */
   tt_message_limits limits;
   tt_message_handler handler;
   void *context;
@@ -363,10 +364,21 @@ static int64_t now(void) {
   return time.tv_sec * 1000000LL + time.tv_nsec / 1000;
 }
 
+static void set_salt(const tt_message_parser *parser) {
+  if (!parser->salted) return;
+#ifdef TT_EXPAT_LONG_SALT
+  XML_SetHashSalt16Bytes(parser->expat, parser->salt);
+#else
+  unsigned long salt;
+  memcpy(&salt, parser->salt, sizeof salt);
+  XML_SetHashSalt(parser->expat, salt);
+#endif
+}
+
 static void begin_document(tt_message_parser *parser) {
   XML_Parser expat = parser->expat;
   XML_ParserReset(expat, NULL);
-  XML_SetHashSalt(expat, parser->salt);
+  set_salt(parser);
   XML_SetUserData(expat, parser);
   XML_SetElementHandler(expat, on_start, on_end);
   XML_SetCharacterDataHandler(expat, on_text);
@@ -579,7 +591,7 @@ tt_message_parser *tt_message_parser_new(const tt_message_limits *limits,
   parser->handler = *handler;
   parser->context = context;
   parser->expat = XML_ParserCreate(NULL);
-  if (getrandom(&parser->salt, sizeof parser->salt, 0) < 0) parser->salt = 0;  // then expat asks
+  parser->salted = getrandom(parser->salt, sizeof parser->salt, 0) == sizeof parser->salt;
   parser->text = malloc(parser->text_capacity = 4096);
   if (!parser->expat || !parser->text) {
     tt_message_parser_free(parser);

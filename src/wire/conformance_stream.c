@@ -4,6 +4,7 @@
  * it is sent. After each attack a new client sends the same again, and must get the same bytes: then nothing of the
  * attack is left in the world.
  */
+#include "net/socket_testing.h"
 #include "wire/bytes.h"
 #include "wire/conformance_world.h"
 
@@ -12,7 +13,9 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -90,7 +93,7 @@ static int join_saying(const running *r, const uint8_t *early, size_t size) {
     int s = join(r);
     send(s, early, size, MSG_NOSIGNAL); /* in vain where it is refused */
     uint8_t answer[TT_CONFORMANCE_MESSAGE];
-    ssize_t got = recv(s, answer, tested->answer_size, MSG_WAITALL);
+    ssize_t got = receive_whole(s, answer, tested->answer_size);
     if (got > 0) {
       assert_int_equal(got, (ssize_t)tested->answer_size);
       assert_memory_equal(answer, reference, tested->answer_size);
@@ -115,14 +118,14 @@ static void send_message(int s, uint64_t n) {
 /* Receives answer `n` and compares it with that of the undisturbed run. */
 static void expect_answer(int s, uint64_t n) {
   uint8_t answer[TT_CONFORMANCE_MESSAGE];
-  assert_int_equal(recv(s, answer, tested->answer_size, MSG_WAITALL), (ssize_t)tested->answer_size);
+  assert_int_equal(receive_whole(s, answer, tested->answer_size), (ssize_t)tested->answer_size);
   assert_memory_equal(answer, reference + n * tested->answer_size, tested->answer_size);
 }
 
 /* The simulator closes the connection and says nothing more. */
 static void expect_closed(int s) {
   uint8_t byte;
-  ssize_t got = recv(s, &byte, 1, 0);
+  ssize_t got = receive_part(s, &byte, 1);
   assert_true(got == 0 || (got < 0 && errno == ECONNRESET));
 }
 
@@ -146,12 +149,44 @@ static void the_undisturbed_run_repeats(void **state) {
   for (uint64_t n = 0; n <= FRAMES; n++) {
     uint8_t *answer = reference + n * tested->answer_size;
     if (n) send_message(s, n);
-    assert_int_equal(recv(s, answer, tested->answer_size, MSG_WAITALL),
-                     (ssize_t)tested->answer_size);
+    assert_int_equal(receive_whole(s, answer, tested->answer_size), (ssize_t)tested->answer_size);
     if (n) assert_memory_not_equal(answer, answer - tested->answer_size, tested->answer_size);
   }
   close(s);
   expect_unharmed(r, FRAMES);
+}
+
+/* --- signals --- */
+
+typedef struct storm {
+  pthread_t here, world;
+  atomic_bool over;
+} storm;
+
+static void ignore(int number) { (void)number; }
+
+static void *send_signals(void *context) {
+  storm *of = context;
+  while (!atomic_load(&of->over)) {
+    pthread_kill(of->here, SIGUSR1);
+    pthread_kill(of->world, SIGUSR1);
+    nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+  }
+  return NULL;
+}
+
+/* Interrupted wherever it waits, which a terminal that changes its size does, and a debugger. */
+static void signals_harm_nobody(void **state) {
+  running *r = *state;
+  struct sigaction interrupting = {.sa_handler = ignore}, before;
+  assert_int_equal(sigaction(SIGUSR1, &interrupting, &before), 0);
+  storm storm = {.here = pthread_self(), .world = r->thread};
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, send_signals, &storm), 0);
+  for (int i = 0; i < 5; i++) expect_unharmed(r, FRAMES);
+  atomic_store(&storm.over, true);
+  pthread_join(thread, NULL);
+  sigaction(SIGUSR1, &before, NULL);
 }
 
 /* --- attacks --- */
@@ -215,8 +250,7 @@ static void spoil(const running *r, const tt_conformance_field *field, uint32_t 
   send_bytes(s, message, size);
   if (tested->bad_numbers_answered) {
     uint8_t answer[TT_CONFORMANCE_MESSAGE];
-    assert_int_equal(recv(s, answer, tested->answer_size, MSG_WAITALL),
-                     (ssize_t)tested->answer_size);
+    assert_int_equal(receive_whole(s, answer, tested->answer_size), (ssize_t)tested->answer_size);
   } else {
     expect_closed(s);
   }
@@ -251,8 +285,8 @@ static void byte_swapped(void **state) {
   tt_swap_fields(tested, message);
   int s = join_at_frame_0(r);
   send_bytes(s, message, size);
-  recv(s, answer, tested->answer_size,
-       MSG_WAITALL); /* it may be valid by chance, or cost the connection */
+  receive_whole(s, answer,
+                tested->answer_size); /* it may be valid by chance, or cost the connection */
   close(s);
   expect_unharmed(r, CHECKED_FRAMES);
 }
@@ -353,6 +387,7 @@ static void many_clients_one_after_another(void **state) {
 int tt_conformance_stream(const tt_conformance *wire) {
   const struct CMUnitTest tests[] = {
       TEST(the_undisturbed_run_repeats), /* first: the others compare with it */
+      TEST(signals_harm_nobody),
       TEST(every_truncation),
       TEST(every_split),
       TEST(byte_by_byte),

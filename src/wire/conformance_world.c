@@ -2,6 +2,7 @@
 #include "wire/conformance_world.h"
 
 #include "net/address.h"
+#include "net/socket_testing.h"
 #include "wire/bytes.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ int tt_under_test_connect(const tt_under_test *under, int type) {
   int s = socket(address.any.sa_family, type | SOCK_CLOEXEC, 0);
   struct timeval patience = {.tv_sec = 20};
   setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  if (connect(s, &address.any, tt_address_size(&address)) == 0) return s;
+  if (connect_to(s, &address.any, tt_address_size(&address)) == 0) return s;
   close(s);
   return -1;
 }

@@ -208,7 +208,7 @@ static void write_feedback(const tt_ez_objects *objects, const tt_view *view,
 }
 
 static int by_body(const void *a, const void *b) {
-  const struct tt_ez_touch *x = a, *y = b;
+  const tt_ez_touch *x = a, *y = b;
   if (x->body != y->body) return x->body < y->body ? -1 : 1;
   return (x->contact > y->contact) - (x->contact < y->contact);
 }
@@ -220,13 +220,13 @@ static void write_collisions(tt_ez_objects *objects, const tt_view *view, tt_ez_
     const tt_contact *contact = &view->contacts[c];
     if (contact->depth <= 0) continue; /* near, but not touching */
     if (objects->body_sends[contact->body1])
-      objects->touches[count++] = (struct tt_ez_touch){contact->body1, c};
+      objects->touches[count++] = (tt_ez_touch){contact->body1, c};
     if (objects->body_sends[contact->body2])
-      objects->touches[count++] = (struct tt_ez_touch){contact->body2, c};
+      objects->touches[count++] = (tt_ez_touch){contact->body2, c};
   }
   qsort(objects->touches, count, sizeof *objects->touches, by_body);
   for (size_t i = 0; i < count; i++) {
-    const struct tt_ez_touch *touch = &objects->touches[i];
+    const tt_ez_touch *touch = &objects->touches[i];
     const tt_contact *contact = &view->contacts[touch->contact];
     tt_ez_put_collision(writer, (uint32_t)touch->body, (uint32_t)touch->contact, contact->position,
                         contact->depth);

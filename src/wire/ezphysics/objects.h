@@ -14,6 +14,11 @@ typedef struct tt_ez_axis {
   int torque, velocity, max_torque;
 } tt_ez_axis;
 
+/** That a body takes part in a contact; both are indices. */
+typedef struct tt_ez_touch {
+  int body, contact;
+} tt_ez_touch;
+
 /** Owned by the wire; made once. */
 typedef struct tt_ez_objects {
   const tt_model *model;
@@ -24,9 +29,7 @@ typedef struct tt_ez_objects {
   bool *joint_sends, *joint_receives; /**< [joint_count] */
   int *owned;                         /**< every command a receiving joint has */
   int owned_count;
-  struct tt_ez_touch {
-    int body, contact;
-  } * touches; /**< room for two a contact */
+  tt_ez_touch *touches; /**< room for two a contact */
 } tt_ez_objects;
 
 /** Numbers everything and applies the marks of the scene. Free with tt_ez_objects_close() also after an error. */

@@ -1,6 +1,7 @@
 /* float_udp_test.c: what stands in a float-udp message and what it does to a world, over a real socket. */
 #include "app/assemble.h"
 #include "net/address.h"
+#include "net/socket_testing.h"
 #include "wire/float_udp/codec.h"
 #include "wire/hex.h"
 
@@ -95,7 +96,7 @@ static void hear(const rig *rig, float *values, int count) {
   uint8_t bytes[TT_FLOAT_UDP_BYTES];
   tt_drop drop;
   int field;
-  ssize_t size = recv(rig->socket, bytes, sizeof bytes, 0);
+  ssize_t size = receive_part(rig->socket, bytes, sizeof bytes);
   assert_int_equal(size, 4 * count);
   assert_int_equal(tt_float_udp_decode(bytes, (size_t)size, count, values, &drop, &field), TT_OK);
 }
