@@ -9,6 +9,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import select
 import signal
 import socket
@@ -235,6 +236,21 @@ class Running(unittest.TestCase):
                     status, said = run.finish()
                     self.assertEqual(status, 0, said)
                     self.assertLess(time.monotonic() - asked, 1, said)
+
+    def test_too_few_descriptors_are_said(self):
+        def tell(soft, hard, *arguments):
+            return subprocess.run([TETHER, *arguments], capture_output=True, text=True, timeout=60, env=ENVIRONMENT, check=False,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)))
+
+        run = ("run", ONE, "--duration", "0.1", "--pace", "fast", "--set", "web.listen=127.0.0.1:0")
+        for count in (5, 8, 12, 14, 16, 63):
+            for arguments in (run, ("check", ONE), ("core",), ("collect", "--set", "web.listen=127.0.0.1:0")):
+                answer = tell(count, count, *arguments)
+                self.assertEqual((answer.returncode, answer.stderr.count("\n")), (3, 1), answer.stderr)
+                self.assertIn(f"may open {count} files at once, and 64 are needed", answer.stderr)
+        for soft, hard in ((64, 64), (12, 512)):
+            answer = tell(soft, hard, *run)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
 
     def test_the_same_wish_told_twice(self):
         with Run(ONE) as run:

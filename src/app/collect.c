@@ -48,6 +48,7 @@ static tt_status fill_in(tt_telemetry_keys *keys, const char *store, tt_error *e
   if (!keys->store || !strncmp(keys->store, "postgres", 8)) {
     TT_TRY(tt_state_folder(NULL, "telemetry", folder, sizeof folder, error));
     snprintf(text, sizeof text, "sqlite:%s/telemetry.sqlite", folder);
+    TT_TRY(tt_state_file(text + strlen("sqlite:"), error));
     TT_TRY(tt_default_string(&keys->store, text, error));
     snprintf(text, sizeof text, "%s/telemetry.spool", folder);
     TT_TRY(tt_default_string(&keys->spool, text, error));

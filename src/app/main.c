@@ -1,5 +1,6 @@
 /* main.c: the program: finds the command and says how it ended. */
 #include "app/command.h"
+#include "app/descriptors.h"
 #include "config/data.h"
 #include "core/nearest.h"
 #include "core/text.h"
@@ -97,7 +98,8 @@ static int run_command(const tt_app_command *command, int argc, char **argv) {
     return 0;
   }
   tt_error error = {""};
-  tt_status status = command->run(argc, argv, &error);
+  tt_status status = tt_need_descriptors(&error);
+  if (status == TT_OK) status = command->run(argc, argv, &error);
   if (status != TT_OK) {
     tt_print(stderr, "tether: %s\n", *error.text ? error.text : tt_status_text(status));
     if (status == TT_USAGE)

@@ -61,6 +61,7 @@ tt_status tt_runs_open(tt_web *web, const tt_attach_context *context, tt_scene_l
   TT_TRY(tt_runs_folder(context->scene, runs, sizeof runs, error));
   TT_TRY(tt_state_folder(NULL, "trials", state, sizeof state, error));
   snprintf(trials, sizeof trials, "%s/trials.sqlite", state);
+  TT_TRY(tt_state_file(trials, error));
   *list = (tt_scene_list){context->scene, context->choice};
   *routes = tt_run_routes_new(
       web, &(tt_run_routes_options){.runs = runs,

@@ -1,20 +1,22 @@
 #include "app/state_folder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-/* mkdir -p */
+/* mkdir -p; others than the owner have no business here. */
 static int make_folders(char *path) {
   for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
     *slash = 0;
-    int made = mkdir(path, 0755);
+    int made = mkdir(path, 0700);
     *slash = '/';
     if (made != 0 && errno != EEXIST) return -1;
   }
-  return mkdir(path, 0755) == 0 || errno == EEXIST ? 0 : -1;
+  return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -1;
 }
 
 tt_status tt_state_folder(const char *placed, const char *name, char *path, size_t size,
@@ -30,5 +32,12 @@ tt_status tt_state_folder(const char *placed, const char *name, char *path, size
   if (make_folders(path) != 0)
     return tt_fail(error, TT_FAILED, "%s: can't make this folder: %s; set XDG_STATE_HOME", path,
                    strerror(errno));
+  return TT_OK;
+}
+
+tt_status tt_state_file(const char *path, tt_error *error) {
+  int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+  if (file < 0) return tt_fail(error, TT_FAILED, "%s: can't write here: %s", path, strerror(errno));
+  close(file);
   return TT_OK;
 }

@@ -433,7 +433,7 @@ static bool allocate(tt_recorder *recorder, const tt_recorder_options *options) 
 }
 
 static tt_status open_file(tt_recorder *recorder, tt_error *error) {
-  recorder->file = open(recorder->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  recorder->file = open(recorder->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (recorder->file < 0)
     return tt_fail(error, TT_FAILED,
                    "%s: can't write the run log: %s; its folder must exist and be yours",

@@ -7,6 +7,7 @@ import pathlib
 import re
 import select
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,30 @@ class Faces(unittest.TestCase):
                                     capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(result.returncode, 1, f"{command} {key}: {result.stderr}")
             self.assertRegex(result.stderr, "allow" if key != "web.listen" else "web.token")
+
+    def test_what_is_kept_is_its_owners_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            home = pathlib.Path(folder, "state")  # made by the program
+            modes = {}
+            before = os.umask(0o022)
+            try:
+                for command in (("run", SCENE, "--set", "pace=realtime", "--set", "telemetry.store=none:"), ("collect",)):
+                    with Tether(f"XDG_STATE_HOME={home}", TETHER, *command, "--set", "telemetry.listen=127.0.0.1:0", "--set",
+                                "web.listen=127.0.0.1:0", program="/usr/bin/env") as tether:
+                        web = tether.addresses["web"]
+                        message = b'<MESSAGE id="a" time="1"><O time="0"><d v="1"/></O></MESSAGE>'
+                        if command[0] == "collect":
+                            self.assertEqual(request(web + "/telemetry", "POST", message)[0], 200)
+                        else:
+                            self.assertEqual(request(web + "/api/trials")[0], 200)
+                        modes |= {str(path): path.stat().st_mode for path in [home, *home.rglob("*")]}
+                        self.assertEqual(tether.stop(), 0, tether.text())
+            finally:
+                os.umask(before)
+            for kind in ("runs/", "trials/trials.sqlite", "telemetry/telemetry.sqlite", "telemetry/telemetry.sqlite-wal"):
+                self.assertTrue(any(kind in name for name in modes), (kind, modes))
+            wrong = {name: oct(mode) for name, mode in modes.items() if mode not in (stat.S_IFDIR | 0o700, stat.S_IFREG | 0o600)}
+            self.assertEqual(wrong, {})
 
     def test_pages_of_other_sites_are_refused(self):
         with Tether("run", SCENE, *QUIET) as tether:

@@ -1,0 +1,20 @@
+#include "app/descriptors.h"
+
+#include <sys/resource.h>
+
+#define NEEDED 64   /* a scene with pages, a store and some clients takes about 40 */
+#define USEFUL 4096 /* as many clients as every limit together lets in */
+
+tt_status tt_need_descriptors(tt_error *error) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return TT_OK;
+  if (limit.rlim_cur < USEFUL && limit.rlim_cur < limit.rlim_max) {
+    struct rlimit raised = {limit.rlim_max < USEFUL ? limit.rlim_max : USEFUL, limit.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  }
+  if (limit.rlim_cur >= NEEDED) return TT_OK;
+  return tt_fail(error, TT_FAILED,
+                 "this process may open %llu files at once, and %d are needed: raise the limit, "
+                 "for example with 'ulimit -n 1024'",
+                 (unsigned long long)limit.rlim_cur, NEEDED);
+}
