@@ -69,6 +69,8 @@ size_t tt_text_cut_columns(char *text, size_t columns) {
   return length;
 }
 
+bool tt_text_is_formula(const char *text) { return *text && strchr("=+-@\t\r", *text); }
+
 void tt_print(FILE *to, const char *format, ...) {
   char *text;
   va_list arguments;

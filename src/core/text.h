@@ -5,6 +5,7 @@
 #ifndef TT_CORE_TEXT_H
 #define TT_CORE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -17,6 +18,10 @@ void tt_text_make_safe(char *text);
 size_t tt_text_cut(char *text, size_t size);
 /** The same for at most `columns` characters, each taken for one column of a terminal. */
 size_t tt_text_cut_columns(char *text, size_t columns);
+
+/** Whether a spreadsheet that opens a CSV would take `text` for a formula, and run what it says. Whoever writes text into a
+ *  CSV puts an apostrophe before it, as csvCell() of the pages does. */
+bool tt_text_is_formula(const char *text);
 
 /** Prints as fprintf() does, in one write, made safe as above. Only the line ends at the beginning and at the end of
  *  `format` itself stay line ends. Any thread. */

@@ -91,6 +91,16 @@ static void a_text_of_lines_is_printed_line_by_line(void **state) {
   assert_string_equal(taken(file), "  first\n  ?second\n  \n  last\n");
 }
 
+static void what_a_spreadsheet_would_run_is_known(void **state) {
+  (void)state;
+  static const char *const formulas[] = {"=1+1", "+1", "-a", "@SUM(A1)", "\t=1", "\r=1"};
+  static const char *const texts[] = {"", "a=b", "1-2", " =1", "'=1"};
+  for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
+    assert_true(tt_text_is_formula(formulas[i]));
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    assert_false(tt_text_is_formula(texts[i]));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(plain_text_stays),
@@ -100,6 +110,7 @@ int main(void) {
       cmocka_unit_test(cutting_keeps_characters_whole),
       cmocka_unit_test(printing_keeps_only_the_line_ends_of_its_format),
       cmocka_unit_test(a_text_of_lines_is_printed_line_by_line),
+      cmocka_unit_test(what_a_spreadsheet_would_run_is_known),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

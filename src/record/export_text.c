@@ -1,4 +1,5 @@
 /* export_text.c: a run as a table and as lines of JSON. */
+#include "core/text.h"
 #include "record/export.h"
 #include "record/journal_codec.h"
 
@@ -60,10 +61,11 @@ static bool list_columns(table *to, const tt_run_log *log) {
   return true;
 }
 
-/* A field in quotes where it needs them. */
+/* A field of text: in quotes where it needs them, and no formula. */
 static void put_field(tt_export_buffer *out, const char *text) {
   bool quoted = strpbrk(text, ",\"\r\n") != NULL;
   if (quoted) tt_export_put(out, "\"", 1);
+  if (tt_text_is_formula(text)) tt_export_put(out, "'", 1);
   for (; *text; text++) tt_export_put(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
   if (quoted) tt_export_put(out, "\"", 1);
 }

@@ -255,7 +255,11 @@ static void append_csv_row(table *table, const char *device, const char *time) {
   g_string_append(out, time);
   for (guint i = 0; i < table->fields->len; i++) {
     g_string_append_c(out, ',');
-    if (table->cells[i].text) tt_append_csv(out, table->cells[i].text);
+    const cell *shown = &table->cells[i];
+    if (shown->text && shown->is_text)
+      tt_append_csv(out, shown->text);
+    else if (shown->text)
+      g_string_append(out, shown->text);
   }
   g_string_append(out, "\r\n");
 }

@@ -1,6 +1,8 @@
 /* text.c: writing without locale and without allocation beyond the output. */
 #include "telemetry/text.h"
 
+#include "core/text.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -78,11 +80,14 @@ void tt_append_json(GString *out, const char *text) {
 }
 
 void tt_append_csv(GString *out, const char *text) {
+  const char *harmless = tt_text_is_formula(text) ? "'" : "";
   if (!text[strcspn(text, ",\"\r\n")]) {
+    g_string_append(out, harmless);
     g_string_append(out, text);
     return;
   }
   g_string_append_c(out, '"');
+  g_string_append(out, harmless);
   for (const char *c = text; *c; c++) {
     if (*c == '"') g_string_append_c(out, '"');
     g_string_append_c(out, *c);

@@ -23,7 +23,7 @@ void tt_clock_format(char text[TT_MS_SIZE], int64_t us);
 void tt_append_xml(GString *out, const char *text);
 /** Text as a JSON string, with its quotes. */
 void tt_append_json(GString *out, const char *text);
-/** Text as a field of CSV (RFC 4180). */
+/** Text as a field of CSV (RFC 4180), which no spreadsheet takes for a formula. Not for numbers. */
 void tt_append_csv(GString *out, const char *text);
 
 /** Fit for people and every format: UTF-8, 1…`limit` bytes, no control characters. */

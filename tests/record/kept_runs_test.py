@@ -100,6 +100,16 @@ class OneRun(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertTrue(done.stdout.startswith(b"identical: "), done.stdout)
 
+    def test_csv_has_no_formula_for_spreadsheets(self):
+        model, log = FOLDER / "formula.xml", FOLDER / "formula.wpilog"
+        model.write_text('<mujoco><worldbody><body name="b"><joint name="=1+1"/><geom size=".1" mass="1"/></body></worldbody>'
+                         "</mujoco>", encoding="utf-8")
+        done = tether("run", model, "--no-web", "--record", log, "--duration", "0.1", "--pace", "fast")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        head = next(csv.reader(io.StringIO(export(log, "csv").decode())))
+        self.assertIn("'=1+1.position [rad]", head)
+        self.assertEqual([name for name in head if name.startswith(("=", "+", "-", "@"))], [])
+
     def test_csv_has_a_row_a_sample_with_the_values_that_hold(self):
         rows = list(csv.reader(io.StringIO(export(self.log, "csv").decode())))
         head, rows = rows[0], rows[1:]

@@ -3,6 +3,7 @@
 import concurrent.futures
 import datetime
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -214,6 +215,25 @@ class Seed(unittest.TestCase):
 
     def test_rmi_postgresql(self):
         self.check("rmi", "postgresql")
+
+    def test_rmi_answers_nobody_before_its_service_is_bound(self):
+        """Callers that hammer at the port while the bridge starts: none of them hears that nothing is bound."""
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["javac", "-Xlint:all", "-Werror", "-cp", self.classes.name, "-d", folder,
+                            pathlib.Path(__file__).parent / "EarlyCaller.java"], check=True)
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                address = f"127.0.0.1:{free.getsockname()[1]}"
+            java = ["java", "-XX:TieredStopAtLevel=1", "-cp"]
+            caller = subprocess.Popen([*java, f"{self.classes.name}:{folder}", "EarlyCaller", address],
+                                      stdout=subprocess.PIPE, text=True)
+            self.assertEqual(caller.stdout.readline(), "calling\n")
+            bridge = subprocess.Popen([*java, self.classes.name, "tether.telemetry.Bridge", "--listen", address],
+                                      stdout=subprocess.DEVNULL)
+            try:
+                self.assertEqual(caller.communicate(timeout=60)[0], "found\n")
+            finally:
+                bridge.terminate()
+                bridge.wait(20)
 
     def test_sample_clients(self):
         with tempfile.TemporaryDirectory() as folder, Collector(self.stores.url("sqlite")) as collector:

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """HTTP and WebSocket: who may call, names and handling, live samples, forwarding, long answers and slow readers."""
+import csv
 import http.client
+import io
 import json
 import socket
 import subprocess
@@ -176,6 +178,21 @@ class Web(unittest.TestCase):
             self.assertIn('"<&""\']]>\u00fc, x"', collector.get("/telemetry.csv"))
             for bad in "fields=S.d.x", "device=X", "from=soon", "limit=-1", "fill=all", "colour=red", "from=%", "time=%ff":
                 self.assertIn(collector.request("GET", "/telemetry.csv?" + bad)[0], (400, 404), bad)
+
+    def test_a_table_has_no_formula_for_spreadsheets(self):
+        """Text that would be run when the CSV is opened gets an apostrophe; numbers stay numbers."""
+        with self.collector() as collector:
+            texts = ["=1+1", "+1 x", "-2 x", "@SUM(A1)", "\t=1", "=HYPERLINK(\"x\",\"y\")", "a=b"]
+            for number, text in enumerate(texts):
+                self.post(collector, sample(number, t=text, n=-number))
+            collector.put("/telemetry/devices/W", {"name": "=W"})
+            collector.put("/telemetry/attributes/S.d.t", {"name": "@t"})
+            head, *rows = list(csv.reader(io.StringIO(collector.get("/telemetry.csv?fields=@t,S.d.n&origin=device"))))
+            self.assertEqual(head, ["Device", "Time", "'@t", "S.d.n"])
+            self.assertEqual([row[2] for row in rows], ["'" + text for text in texts[:-1]] + ["a=b"])
+            self.assertEqual({row[0] for row in rows}, {"'=W"})
+            self.assertEqual([row[3] for row in rows], [str(-number) for number in range(len(texts))])
+            self.assertEqual([row[2] for row in collector.table("fields=@t")["records"]], texts)
 
     def test_live(self):
         with self.collector() as collector:

@@ -5,6 +5,7 @@ import java.io.ObjectInputFilter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -16,13 +17,14 @@ import java.rmi.server.RMIClientSocketFactory;
 import java.rmi.server.RMIServerSocketFactory;
 import java.rmi.server.UnicastRemoteObject;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * Takes telemetry over RMI and hands it to Tether over HTTP, whose answer says that it is stored durably, or why not.
  *
  * <p>java tether.telemetry.Bridge [--listen 127.0.0.1:1099] [--collector http://127.0.0.1:8080]
  *
- * <p>Only the JDK is needed. Registry and object share one port. Arguments other than strings are refused before they are
+ * <p>Only the JDK is needed. Registry and object share one port, on which nobody is answered before the object is bound. Arguments other than strings are refused before they are
  * made into objects.
  */
 public final class Bridge implements DataCollector {
@@ -60,6 +62,27 @@ public final class Bridge implements DataCollector {
         }
     }
 
+    /** Callers wait, their connections made, until the name that they will look up is there. */
+    private static final class Doorkeeper extends ServerSocket {
+        private final CountDownLatch bound;
+
+        Doorkeeper(int port, InetAddress host, CountDownLatch bound) throws IOException {
+            super(port, 50, host);
+            this.bound = bound;
+        }
+
+        @Override
+        public Socket accept() throws IOException {
+            try {
+                bound.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted", e);
+            }
+            return super.accept();
+        }
+    }
+
     private static InetSocketAddress address(String text) {
         int colon = text.lastIndexOf(':');
         return new InetSocketAddress(text.substring(0, colon), Integer.parseInt(text.substring(colon + 1)));
@@ -79,7 +102,8 @@ public final class Bridge implements DataCollector {
         URI collector = URI.create(option(args, "--collector", "http://127.0.0.1:8080") + "/telemetry");
         InetAddress host = listen.getAddress();
         System.setProperty("java.rmi.server.hostname", host.getHostAddress());
-        RMIServerSocketFactory server = port -> new ServerSocket(port, 50, host);
+        CountDownLatch bound = new CountDownLatch(1);
+        RMIServerSocketFactory server = port -> new Doorkeeper(port, host, bound);
         RMIClientSocketFactory plain = null;
         int port = listen.getPort();
         if (port == 0) {
@@ -95,6 +119,7 @@ public final class Bridge implements DataCollector {
         };
         Bridge bridge = new Bridge(collector);
         registry.rebind("DataCollector", UnicastRemoteObject.exportObject(bridge, port, plain, server, onlyStrings));
+        bound.countDown();
         System.out.println("ready rmi=" + host.getHostAddress() + ":" + port);
         Thread.currentThread().join();
     }
