@@ -104,20 +104,32 @@ static void close_sample(tt_collector *collector, open_sample *sample) {
 
 /* --- messages --- */
 
-/** Looks up every name first, so that a message with one too many leaves nothing behind but the names before it. */
+/** Looks up every name, and makes those that are new: all of them, or none where that would be too many. */
 static tt_status need_names(tt_collector *collector, const tt_message *message, int *device_index,
                             int *attributes, tt_error *error) {
-  *device_index = tt_registry_need_device(collector, message->device);
-  if (*device_index < 0) {
+  GHashTable *new_names = NULL;
+  for (uint32_t i = 0; i < message->value_count; i++) {
+    const char *identifier = tt_message_text(message, message->values[i].identifier);
+    attributes[i] = tt_registry_find(collector, false, identifier);
+    if (attributes[i] >= 0) continue;
+    if (!new_names) new_names = g_hash_table_new(g_str_hash, g_str_equal);
+    g_hash_table_add(new_names, (char *)identifier);
+  }
+  guint count = new_names ? g_hash_table_size(new_names) : 0;
+  if (new_names) g_hash_table_unref(new_names);
+  *device_index = tt_registry_find(collector, true, message->device);
+  if (*device_index < 0 && !tt_registry_has_room(collector, true, 1)) {
     return tt_fail(error, TT_BAD_MESSAGE, "more than %d devices", collector->options.max_devices);
   }
-  for (uint32_t i = 0; i < message->value_count; i++) {
+  if (count && !tt_registry_has_room(collector, false, count)) {
+    return tt_fail(error, TT_BAD_MESSAGE, "more than %d attributes",
+                   collector->options.max_attributes);
+  }
+  if (*device_index < 0) *device_index = tt_registry_need_device(collector, message->device);
+  for (uint32_t i = 0; i < message->value_count && count; i++) {
+    if (attributes[i] >= 0) continue;
     attributes[i] = tt_registry_need_attribute(
         collector, tt_message_text(message, message->values[i].identifier));
-    if (attributes[i] < 0) {
-      return tt_fail(error, TT_BAD_MESSAGE, "more than %d attributes",
-                     collector->options.max_attributes);
-    }
   }
   return TT_OK;
 }

@@ -111,6 +111,8 @@ tt_status tt_collector_name_device(tt_collector *collector, const char *identifi
 tt_status tt_collector_name_attribute(tt_collector *collector, const char *identifier,
                                       const char *name, tt_error *error);
 tt_handling tt_handling_default(void);
+/** TT_INVALID: why a handling can't be set. */
+tt_status tt_handling_check(const tt_handling *handling, tt_error *error);
 /** Sets the handling of a pattern, at once. */
 tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *handling,
                                     tt_error *error);

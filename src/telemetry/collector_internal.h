@@ -73,6 +73,10 @@ static inline tt_attribute *tt_attribute_at(tt_collector *collector, int index) 
 
 void tt_registry_init(tt_collector *collector);
 void tt_registry_clear(tt_collector *collector);
+/** By identifier; −1: unknown. */
+int tt_registry_find(const tt_collector *collector, bool is_device, const char *identifier);
+/** Whether `count` more of them are allowed. */
+bool tt_registry_has_room(const tt_collector *collector, bool is_device, guint count);
 /** The index of a device or an attribute, made on first sight; −1: there are as many as allowed. */
 int tt_registry_need_device(tt_collector *collector, const char *identifier);
 int tt_registry_need_attribute(tt_collector *collector, const char *identifier);

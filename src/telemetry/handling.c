@@ -145,8 +145,7 @@ static tt_status change_handling(tt_collector *collector, const tt_handling *han
   return TT_OK;
 }
 
-tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *handling,
-                                    tt_error *error) {
+tt_status tt_handling_check(const tt_handling *handling, tt_error *error) {
   if (!handling->pattern || !tt_text_is_fit(handling->pattern, 200)) {
     return tt_fail(error, TT_INVALID,
                    "a pattern is UTF-8 of 1 to 200 bytes without control characters");
@@ -162,6 +161,12 @@ tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *
       handling->min_interval > 1e9 || handling->retention > 1e10) {
     return tt_fail(error, TT_INVALID, "min_interval and retention are seconds, 0 or more");
   }
+  return TT_OK;
+}
+
+tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *handling,
+                                    tt_error *error) {
+  TT_TRY(tt_handling_check(handling, error));
   return change_handling(collector, handling);
 }
 

@@ -47,6 +47,16 @@ static int lookup(GHashTable *table, const char *key) {
   return GPOINTER_TO_INT(g_hash_table_lookup(table, key)) - 1;
 }
 
+int tt_registry_find(const tt_collector *collector, bool is_device, const char *identifier) {
+  return lookup(is_device ? collector->device_index : collector->attribute_index, identifier);
+}
+
+bool tt_registry_has_room(const tt_collector *collector, bool is_device, guint count) {
+  guint held = is_device ? collector->devices->len : collector->attributes->len;
+  int allowed = is_device ? collector->options.max_devices : collector->options.max_attributes;
+  return held + count <= (guint)allowed;
+}
+
 static int add_device(tt_collector *collector, const char *identifier) {
   tt_device *added = g_new0(tt_device, 1);
   added->identifier = g_strdup(identifier);
@@ -69,7 +79,7 @@ static int add_attribute(tt_collector *collector, const char *identifier) {
 int tt_registry_need_device(tt_collector *collector, const char *identifier) {
   int index = lookup(collector->device_index, identifier);
   if (index >= 0) return index;
-  if (collector->devices->len >= (guint)collector->options.max_devices) return -1;
+  if (!tt_registry_has_room(collector, true, 1)) return -1;
   index = add_device(collector, identifier);
   tt_device_at(collector, index)->time.next_epoch = collector->first_epoch;
   tt_writer_tell_name(collector, true, index, NULL);
@@ -80,7 +90,7 @@ int tt_registry_need_device(tt_collector *collector, const char *identifier) {
 int tt_registry_need_attribute(tt_collector *collector, const char *identifier) {
   int index = lookup(collector->attribute_index, identifier);
   if (index >= 0) return index;
-  if (collector->attributes->len >= (guint)collector->options.max_attributes) return -1;
+  if (!tt_registry_has_room(collector, false, 1)) return -1;
   index = add_attribute(collector, identifier);
   tt_writer_tell_name(collector, false, index, NULL);
   return index;
@@ -203,17 +213,17 @@ static void set_name(tt_collector *collector, bool is_device, int index, const c
 
 static tt_status rename_item(tt_collector *collector, bool is_device, const char *identifier,
                              const char *name, tt_error *error) {
+  int owner = name ? find(collector, is_device, name) : -1;
+  if (owner >= 0 && owner != tt_registry_find(collector, is_device, identifier)) {
+    return tt_fail(error, TT_INVALID, "the name '%s' belongs to %s", name,
+                   is_device ? tt_device_at(collector, owner)->identifier
+                             : tt_attribute_at(collector, owner)->identifier);
+  }
   int index = is_device ? tt_registry_need_device(collector, identifier)
                         : tt_registry_need_attribute(collector, identifier);
   if (index < 0)
     return tt_fail(error, TT_FULL, "there are as many %s as allowed",
                    is_device ? "devices" : "attributes");
-  int owner = name ? find(collector, is_device, name) : -1;
-  if (owner >= 0 && owner != index) {
-    return tt_fail(error, TT_INVALID, "the name '%s' belongs to %s", name,
-                   is_device ? tt_device_at(collector, owner)->identifier
-                             : tt_attribute_at(collector, owner)->identifier);
-  }
   set_name(collector, is_device, index, name);
   tt_writer_tell_name(collector, is_device, index, name ? name : "");
   return TT_OK;

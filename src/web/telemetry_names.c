@@ -179,30 +179,29 @@ static tt_status read_handling(struct json_object *object, tt_handling *handling
   return TT_OK;
 }
 
-static tt_status put_handling(tt_telemetry_routes *routes, const char *pattern,
-                              struct json_object *object, tt_handling *handling, tt_error *error) {
-  tt_status status = read_handling(object, handling, error);
+/** What the object makes of a handling, fit to be set for the pattern; its strings become the handling's. */
+static tt_status read_fit_handling(const char *pattern, struct json_object *object,
+                                   tt_handling *handling, tt_error *error) {
   g_free(handling->pattern);
   handling->pattern = g_strdup(pattern);
-  if (status == TT_OK) status = tt_collector_set_handling(routes->collector, handling, error);
-  return status;
+  TT_TRY(read_handling(object, handling, error));
+  return tt_handling_check(handling, error);
 }
 
-/** A name, a handling for just this attribute, or both. */
+/** A name, a handling for just this attribute, or both. Where one is refused, nothing is changed. */
 static tt_status put_attribute(tt_telemetry_routes *routes, const char *identifier,
                                struct json_object *object, tt_error *error) {
   bool named = json_object_object_get_ex(object, "name", NULL);
-  bool known = tt_collector_find_attribute(routes->collector, identifier) >= 0;
-  if (named || !known) {
-    const char *name;
-    TT_TRY(read_text(object, "name", &name, error));
-    TT_TRY(tt_collector_name_attribute(routes->collector, identifier, name, error));
-  }
-  if (json_object_object_length(object) == named) return TT_OK;
+  int index = tt_collector_find_attribute(routes->collector, identifier);
   tt_attribute_info info = {.handling = tt_handling_default()};
-  tt_collector_get_attribute(routes->collector,
-                             tt_collector_find_attribute(routes->collector, identifier), &info);
-  tt_status status = put_handling(routes, identifier, object, &info.handling, error);
+  tt_collector_get_attribute(routes->collector, index, &info);
+  const char *name;
+  tt_status status = read_text(object, "name", &name, error);
+  if (status == TT_OK) status = read_fit_handling(identifier, object, &info.handling, error);
+  if (status == TT_OK && (named || index < 0))
+    status = tt_collector_name_attribute(routes->collector, identifier, name, error);
+  if (status == TT_OK && json_object_object_length(object) > named)
+    status = tt_collector_set_handling(routes->collector, &info.handling, error);
   tt_attribute_info_clear(&info);
   return status;
 }
@@ -248,7 +247,8 @@ static tt_status change_handling(tt_telemetry_routes *routes, const tt_web_reque
   *answered = !object;
   if (!object) return TT_OK;
   tt_handling handling = tt_handling_default();
-  tt_status status = put_handling(routes, request->rest, object, &handling, error);
+  tt_status status = read_fit_handling(request->rest, object, &handling, error);
+  if (status == TT_OK) status = tt_collector_set_handling(routes->collector, &handling, error);
   tt_handling_clear(&handling);
   json_object_put(object);
   return status;

@@ -191,6 +191,37 @@ class Input(unittest.TestCase):
             self.assertEqual(status, 400)
             self.assertIn("more than 5 attributes", answer)
 
+    def test_what_is_refused_leaves_no_names(self):
+        """One name too many: neither the names before it nor the device stay, and there is still room for others."""
+        with self.collector("telemetry.max_devices=2", "telemetry.max_attributes=5") as collector:
+            def names():
+                return [[item[key] for item in json.loads(collector.get(f"/telemetry/{key}s"))] for key in ("device", "attribute")]
+            self.assertEqual(collector.request("POST", "/telemetry", message("A", 1, [("S", 0, {"d": {"a": 1, "b": 2}})]))[0], 200)
+            before = names()
+            status, answer = collector.request("POST", "/telemetry", message(
+                "B", 1, [("S", 0, {"d": {f"n{i}": i for i in range(4)}})]))
+            self.assertEqual(status, 400)
+            self.assertIn("more than 5 attributes", answer)
+            self.assertEqual(names(), before)
+            self.assertEqual(collector.request("POST", "/telemetry", message("B", 1, [("S", 0, {"d": {"a": 1, "c": 3}, "e": {"c": 4, "d": 5}})]))[0], 200)
+            before = names()
+            self.assertEqual(len(before[1]), 5)
+            status, answer = collector.request("POST", "/telemetry", message("C", 1, [("S", 0, {"d": {"a": 1}})]))
+            self.assertEqual(status, 400)
+            self.assertIn("more than 2 devices", answer)
+            self.assertEqual(names(), before)
+
+    def test_a_refused_change_changes_nothing(self):
+        with self.collector() as collector:
+            collector.put("/telemetry/devices/A", {"name": "Anna"})
+            collector.put("/telemetry/attributes/S.d.a", {"name": "Level"})
+            before = collector.get("/telemetry/devices"), collector.get("/telemetry/attributes")
+            for path, body in (("devices/B", {"name": "Anna"}), ("attributes/S.d.b", {"name": "Level"}),
+                               ("attributes/S.d.b", {"name": "Other", "scale": 0}), ("attributes/S.d.a", {"name": "X", "mode": "eat"}),
+                               ("attributes/S.d.b", {"scale": 0})):
+                self.assertEqual(collector.request("PUT", "/telemetry/" + path, json.dumps(body))[0], 400, (path, body))
+            self.assertEqual((collector.get("/telemetry/devices"), collector.get("/telemetry/attributes")), before)
+
 
 if __name__ == "__main__":
     sys.exit(unittest.main())
