@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -315,7 +316,7 @@ static void sharp_reaches_its_speed(void **state) {
   (void)state;
   stage on;
   open_stage(&on, "sharp");
-  tt_physics_place_robot(on.physics, 0, -3.2, -6, M_PI / 2);
+  tt_physics_place_robot(on.physics, 0, 0, -6, M_PI / 2);
   tt_physics_place_done(on.physics, 0);
   servo(&on, "elevator", 0);
   on.drives[axis(&on, "left_drive")] = on.drives[axis(&on, "right_drive")] =
@@ -329,6 +330,8 @@ static void sharp_lifts_a_crate(void **state) {
   (void)state;
   stage on;
   open_stage(&on, "sharp");
+  tt_physics_place_robot(on.physics, 0, -3.3, -5, M_PI / 2);
+  tt_physics_place_done(on.physics, 0);
   run(&on, 0.2);
   double start = place_of(&on, "crate1")[2];
   servo(&on, "elevator", 0);
@@ -342,6 +345,64 @@ static void sharp_lifts_a_crate(void **state) {
   servo(&on, "elevator", 0);
   run(&on, 0.5);
   assert_true(place_of(&on, "crate1")[2] > start + 0.25);
+  close_stage(&on);
+}
+
+/* Full speed straight ahead, from the start to the other alliance's half. */
+static void drive_across(const char *scene, const char *const *robots, int count, double way) {
+  stage on;
+  open_stage(&on, scene);
+  run(&on, 0.1);
+  double from[3][2];
+  for (int i = 0; i < count; i++) {
+    char joint[64];
+    for (int side = 0; side < 2; side++) {
+      snprintf(joint, sizeof joint, "%s%s_drive", robots[i], side ? "right" : "left");
+      servo(&on, joint, 60);
+    }
+    snprintf(joint, sizeof joint, "%schassis", robots[i]);
+    memcpy(from[i], place_of(&on, joint), sizeof from[i]);
+  }
+  run(&on, way / 4.57 + 1);
+  for (int i = 0; i < count; i++) {
+    char chassis[64];
+    snprintf(chassis, sizeof chassis, "%schassis", robots[i]);
+    const double *at = place_of(&on, chassis);
+    assert_close(at[0], from[i][0], 0.1);
+    if (fabs(at[1] - from[i][1]) < way)
+      fail_msg("%s: %s comes %g m far", scene, chassis, fabs(at[1] - from[i][1]));
+  }
+  close_stage(&on);
+}
+
+static void sharp_field_is_empty_ahead_of_every_start(void **state) {
+  (void)state;
+  static const char *const alone[] = {""}, *const red[] = {"red1/", "red2/", "red3/"},
+                           *const blue[] = {"blue1/", "blue2/", "blue3/"};
+  drive_across("sharp", alone, 1, 12);
+  drive_across("sharp-six", red, 3, 8);
+  drive_across("sharp-six", blue, 3, 8);
+}
+
+/* From the first view on, while it settles. */
+static void sharp_encoders_read_zero_at_rest(void **state) {
+  (void)state;
+  static const char *const names[] = {"left_drive_encoder.ticks", "right_drive_encoder.ticks",
+                                      "elevator_encoder.ticks"};
+  stage on;
+  open_stage(&on, "sharp");
+  tt_error error = {.text = ""};
+  tt_world_start(on.world);
+  for (int tick = 0; tick < 100; tick++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+      tt_signal signal;
+      if (tt_names_find_signal(tt_world_names(on.world), names[i], 0, "test", &signal, &error) !=
+          TT_OK)
+        fail_msg("%s", error.text);
+      assert_close(tt_signal_read(&signal, tt_world_view(on.world)), 0, 0);
+    }
+    if (tt_world_tick(on.world, &error) != TT_OK) fail_msg("%s", error.text);
+  }
   close_stage(&on);
 }
 
@@ -377,6 +438,8 @@ int main(void) {
       cmocka_unit_test(gripper_joints_follow_alone_in_any_pose),
       cmocka_unit_test(sharp_reaches_its_speed),
       cmocka_unit_test(sharp_lifts_a_crate),
+      cmocka_unit_test(sharp_field_is_empty_ahead_of_every_start),
+      cmocka_unit_test(sharp_encoders_read_zero_at_rest),
       cmocka_unit_test(creature_has_every_kind_of_joint),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
