@@ -6,9 +6,14 @@
                         says Ctrl-C or that it ends by itself
     text                is what the block before it says: these lines in this order, with … for anything
 
+and what is to be pressed in the pages is, over their wire. As people do, it takes its time: whatever drives a world is started when
+that has run for three seconds.
+
 All of it in a network of its own, where that is allowed, since pages name ports.
 """
 import fcntl
+import json
+import math
 import os
 import pathlib
 import re
@@ -18,12 +23,18 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
+import urllib.request
 
-from tether_process import PATIENCE, ROOT, TETHER, wait_for
+sys.path[:0] = [str(pathlib.Path(__file__).parent / "record")]
+import live_page  # noqa: E402
+from tether_process import PATIENCE, ROOT, TETHER, wait_for  # noqa: E402
 
 PAGES = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
-PIECE = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$|(?P<stop>Ctrl-C)|(?P<end>ends by itself)", re.MULTILINE | re.DOTALL)
+PIECE = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$|(?P<stop>Ctrl-C)|(?P<end>ends by itself)"
+                   r"|\*(?P<press>Race this one|Reset the world)\*", re.MULTILINE | re.DOTALL)
+A_PERSON_TAKES = 3  # s simulated until a program is typed and started
 GOES_ON = re.compile(r"tether (run|replay) [^\n]*\n")
 ENTER = ["unshare", "--map-root-user", "--net"]
 
@@ -38,6 +49,36 @@ def enter_own_network():
         os.execvp(ENTER[0], [*ENTER, sys.executable, *sys.argv])
 
 
+class Race(threading.Thread):
+    """Looks at a world and the phantom of the run that was kept in `file`, from the time on when that was chosen."""
+
+    def __init__(self, web, file):
+        super().__init__(daemon=True)
+        with urllib.request.urlopen(f"{web}/api/runs") as answer:
+            run, = [run["id"] for run in json.load(answer) if run["file"] == str(file)]
+        self.page = live_page.Page(web)
+        self.page.send(type="phantom", add=run)
+        self.phantom, = self.page.told("phantoms")["phantoms"]
+        self.seen = []  # (time, pose of the live boom, pose of the phantom's, gap s, gap m)
+        self.start()
+
+    def run(self):
+        live, = [i for i, body in enumerate(self.page.model["bodies"]) if body["name"] == "beam"]
+        own, = [i for i, body in enumerate(self.phantom["bodies"]) if body["name"] == "beam"]
+        try:
+            while True:
+                at, bodies, racing = live_page.poses(self.page.frame())
+                for _, seconds, metres, poses in racing:
+                    self.seen.append((at, bodies[live], poses[own], seconds, metres))
+        except (EOFError, OSError):  # the world was ended
+            self.page.close()
+
+    def reset(self):
+        self.page.send(type="control", action="reset", robot=-1)
+        wait_for(lambda: self.seen and self.seen[-1][0] < 1, "that the world begins anew")
+        self.seen.clear()
+
+
 class Page:
     """What a reader has before them: a folder, and at most one `tether` that goes on in another terminal."""
 
@@ -45,7 +86,9 @@ class Page:
         self.folder = folder
         self.environment = {**os.environ, "PATH": f"{pathlib.Path(TETHER).parent}:{os.environ['PATH']}"}
         self.other = None
+        self.web = ""
         self.said = ""
+        self.race = None
 
     def write(self, text):
         name = re.search(r"[\w.-]+\.\w+", text.split("\n", 1)[0])[0]
@@ -56,6 +99,8 @@ class Page:
         if GOES_ON.fullmatch(text):
             self.run_in_other_terminal(text)
             return
+        if self.other:
+            self.take_time()
         done = subprocess.run(["bash", "-c", text], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
         self.said = done.stdout
@@ -69,6 +114,19 @@ class Page:
         wait_for(lambda: re.search("^ready .*\n", log.read_text(), re.MULTILINE) or self.other.poll() is not None,
                  f"that it is ready: {text}")
         self.said = log.read_text()
+        self.web = re.search(r"^ready .*\bweb=(\S+)", self.said, re.MULTILINE)[1]
+
+    def take_time(self):
+        page = live_page.Page(self.web)
+        if page.hello["pace"] == "realtime":
+            page.until(lambda message: isinstance(message, bytes) and live_page.poses(message)[0] >= A_PERSON_TAKES)
+        page.close()
+
+    def press(self, button):
+        if button == "Race this one":
+            self.race = Race(self.web, self.folder / "turret.wpilog")
+        else:
+            self.race.reset()
 
     def stop(self, signalled=True):
         if self.other is None:
@@ -77,6 +135,8 @@ class Page:
             self.other.send_signal(signal.SIGINT)
         status = self.other.wait(PATIENCE)
         self.other = None
+        if self.race:
+            self.race.join(PATIENCE)
         assert status == 0, (self.folder / "said").read_text()
 
 
@@ -99,6 +159,16 @@ class Tutorial(unittest.TestCase):
             finally:
                 if page.other:
                     page.other.kill()
+            self.check_race(page.race)
+
+    def check_race(self, race):
+        """As one until a program came; then both turned, each in its time, which may be the same, and came together again."""
+        _, live, phantom, _, metres = race.seen[-1]
+        _, live_before, phantom_before, *_ = race.seen[0]
+        self.assertLess(max(apart for at, *_, apart in race.seen if at < A_PERSON_TAKES), 0.02)
+        self.assertGreater(math.dist(live, live_before), 0.3)
+        self.assertGreater(math.dist(phantom, phantom_before), 0.3)
+        self.assertLess(metres, 0.02)
 
     def test_the_readme_shows_the_same_lines(self):
         lines = re.search("^```python\n# drive.py\n(.*?)^```", PAGES[0].read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[1]
@@ -106,6 +176,9 @@ class Tutorial(unittest.TestCase):
 
     def read(self, page, text, name):
         for piece in PIECE.finditer(text):
+            if piece["press"]:
+                page.press(piece["press"])
+                continue
             if piece["stop"] or piece["end"]:
                 page.stop(signalled=not piece["end"])
                 continue

@@ -3,6 +3,7 @@
 #include "core/field.h"
 #include "core/json.h"
 #include "record/export.h"
+#include "record/extent.h"
 #include "record/run_log.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@
 #define WINDOW 30.0        /* s: a place may be passed several times */
 
 typedef struct place {
-  double time, x, y;
+  double time; /* s */
+  double at[3];
 } place;
 
 struct tt_phantom {
@@ -27,9 +29,12 @@ struct tt_phantom {
   uint32_t *entries; /* of their poses */
   double (*poses)[7];
   int body_count;
-  int root; /* index into bodies of the first robot's root */
+  double (*centers)[3]; /* of each body's shapes, in its frame */
+  int root;             /* index into bodies of the first robot's root */
+  int followed;         /* index into bodies: whose places are compared with the live robot's */
+  bool drives;          /* the root is followed, over the floor */
   double time;
-  place *track; /* of the root */
+  place *track; /* of the followed */
   size_t track_count;
 };
 
@@ -38,11 +43,16 @@ static int64_t int_of(struct json_object *from, const char *key, int64_t fallbac
   return json_object_object_get_ex(from, key, &value) ? json_object_get_int64(value) : fallback;
 }
 
-/* 0 where it is missing or no number that can be used. */
+/* 0 where it is no number that can be used. */
+static double finite_of(struct json_object *value) {
+  double number = json_object_get_double(value);
+  return isfinite(number) ? number : 0;
+}
+
+/* 0 where it is missing, too. */
 static double double_of(struct json_object *from, const char *key) {
   struct json_object *value;
-  double number = json_object_object_get_ex(from, key, &value) ? json_object_get_double(value) : 0;
-  return isfinite(number) ? number : 0;
+  return json_object_object_get_ex(from, key, &value) ? finite_of(value) : 0;
 }
 
 /* ---- opening ---- */
@@ -78,7 +88,8 @@ static tt_status find_bodies(tt_phantom *phantom, tt_error *error) {
   phantom->bodies = calloc(count + 1, sizeof *phantom->bodies);
   phantom->entries = calloc(count + 1, sizeof *phantom->entries);
   phantom->poses = calloc(count + 1, sizeof *phantom->poses);
-  if (!phantom->bodies || !phantom->entries || !phantom->poses)
+  phantom->centers = calloc(count + 1, sizeof *phantom->centers);
+  if (!phantom->bodies || !phantom->entries || !phantom->poses || !phantom->centers)
     return tt_fail(error, TT_NOMEM, "out of memory");
   int64_t root = robots ? int_of(json_object_array_get_idx(list, 0), "root", -1) : -1;
   for (size_t i = 0; i < count; i++) {
@@ -94,20 +105,110 @@ static tt_status find_bodies(tt_phantom *phantom, tt_error *error) {
   return phantom->body_count ? TT_OK : tt_fail(error, TT_INVALID, "the run has no robot");
 }
 
+static bool is_of_first_robot(const tt_phantom *phantom, int index) {
+  size_t count;
+  struct json_object *bodies = tt_json_list(phantom->model, "bodies", &count);
+  size_t body = (size_t)phantom->bodies[index];
+  return int_of(json_object_array_get_idx(bodies, body), "robot", -1) == 0;
+}
+
+/* A body that turns about its own origin moves all the same: its shapes do. */
+static void find_center(tt_phantom *phantom, int index) {
+  size_t count, length;
+  struct json_object *shapes = tt_json_list(phantom->model, "shapes", &count);
+  double *center = phantom->centers[index];
+  int found = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct json_object *shape = json_object_array_get_idx(shapes, i);
+    if (int_of(shape, "body", -1) != phantom->bodies[index]) continue;
+    struct json_object *position = tt_json_list(shape, "position", &length);
+    found++;
+    for (size_t k = 0; k < 3 && k < length; k++)
+      center[k] += (finite_of(json_object_array_get_idx(position, k)) - center[k]) / found;
+  }
+}
+
+/* Where the center of a body's shapes is; of a robot that drives, where its root is. */
+static void locate(const tt_phantom *phantom, int index, const double pose[7], double at[3]) {
+  const double *v = phantom->centers[index], w = pose[3], *u = pose + 4;
+  double t[3]; /* v + 2 u × (u × v + w v) */
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    t[i] = u[j] * v[k] - u[k] * v[j] + w * v[i];
+  }
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    at[i] = pose[i] + v[i] + 2 * (u[j] * t[k] - u[k] * t[j]);
+  }
+}
+
+/* Index of the body whose pose stands in each entry, −1 for others than the first robot's; free() it. */
+static int *index_bodies(const tt_phantom *phantom) {
+  uint32_t count;
+  tt_run_log_entries(phantom->log, &count);
+  int *body_of = malloc((count + 1) * sizeof *body_of);
+  if (!body_of) return NULL;
+  for (uint32_t i = 0; i <= count; i++) body_of[i] = -1;
+  for (int i = 0; i < phantom->body_count; i++)
+    if (is_of_first_robot(phantom, i)) body_of[phantom->entries[i]] = i;
+  body_of[0] = -1;
+  return body_of;
+}
+
+/* Can the root leave its place? */
+static bool can_drive(const tt_phantom *phantom) {
+  size_t count;
+  struct json_object *joints = tt_json_list(phantom->model, "joints", &count);
+  for (size_t i = 0; i < count; i++) {
+    struct json_object *joint = json_object_array_get_idx(joints, i);
+    const char *kind = tt_json_text(joint, "kind");
+    if (int_of(joint, "body", -1) == phantom->bodies[phantom->root] &&
+        (!strcmp(kind, "free") || !strcmp(kind, "slide")))
+      return true;
+  }
+  return false;
+}
+
+/* Follows the body that moves most, if any moves. */
+static tt_status follow_most_moved(tt_phantom *phantom, tt_error *error) {
+  tt_wpilog_record record;
+  tt_extent *extents = calloc((size_t)phantom->body_count, sizeof *extents);
+  int *body_of = index_bodies(phantom);
+  bool opened = extents && body_of;
+  double pose[7], at[3];
+  for (int i = 0; i < phantom->body_count; i++) find_center(phantom, i);
+  tt_run_cursor_rewind(&phantom->cursor);
+  while (opened && tt_run_cursor_next(&phantom->cursor, &record) == TT_OK) {
+    int body = body_of[record.entry];
+    if (body < 0 || !tt_record_fits(TT_ROLE_POSE, &record)) continue;
+    read_pose(phantom, &record, pose);
+    locate(phantom, body, pose, at);
+    tt_extent_take_in(&extents[body], at);
+  }
+  for (int i = 0; opened && i < phantom->body_count; i++)
+    if (tt_extent_size(&extents[i]) > tt_extent_size(&extents[phantom->followed]))
+      phantom->followed = i;
+  free(extents);
+  free(body_of);
+  return opened ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
+}
+
 static tt_status read_track(tt_phantom *phantom, tt_error *error) {
   tt_wpilog_record record;
   size_t capacity = (size_t)(tt_run_log_duration(phantom->log) / TRACK_EVERY) + 2;
   uint64_t next = 0;
   double pose[7];
+  place passed;
   phantom->track = calloc(capacity, sizeof *phantom->track);
   if (!phantom->track) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_run_cursor_rewind(&phantom->cursor);
   while (tt_run_cursor_next(&phantom->cursor, &record) == TT_OK) {
-    if (record.entry != phantom->entries[phantom->root] || record.timestamp < next) continue;
+    if (record.entry != phantom->entries[phantom->followed] || record.timestamp < next) continue;
     if (!tt_record_fits(TT_ROLE_POSE, &record) || phantom->track_count == capacity) continue;
     read_pose(phantom, &record, pose);
-    phantom->track[phantom->track_count++] =
-        (place){(double)record.timestamp / 1e6, pose[0], pose[1]};
+    locate(phantom, phantom->followed, pose, passed.at);
+    passed.time = (double)record.timestamp / 1e6;
+    phantom->track[phantom->track_count++] = passed;
     next = record.timestamp + TRACK_EVERY;
   }
   return TT_OK;
@@ -121,6 +222,9 @@ static tt_status open_phantom(tt_phantom *phantom, const char *path, tt_error *e
   read_field(phantom);
   TT_TRY(read_model(phantom, error));
   TT_TRY(find_bodies(phantom, error));
+  phantom->followed = phantom->root;
+  phantom->drives = can_drive(phantom);
+  if (!phantom->drives) TT_TRY(follow_most_moved(phantom, error));
   return read_track(phantom, error);
 }
 
@@ -145,6 +249,7 @@ void tt_phantom_close(tt_phantom *phantom) {
   free(phantom->bodies);
   free(phantom->entries);
   free(phantom->poses);
+  free(phantom->centers);
   free(phantom->track);
   free(phantom);
 }
@@ -241,33 +346,49 @@ const double (*tt_phantom_poses(tt_phantom *phantom, double time, int *count))[7
   return (const double(*)[7])phantom->poses;
 }
 
-/* First point of the track at or after `time`. */
+/* The point of the track that holds at `time`: the last up to then. */
 static size_t track_at(const tt_phantom *phantom, double time) {
   size_t low = 0, high = phantom->track_count;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (phantom->track[middle].time < time)
+    if (phantom->track[middle].time <= time)
       low = middle + 1;
     else
       high = middle;
   }
-  return low;
+  return low ? low - 1 : 0;
 }
 
-void tt_phantom_gap(const tt_phantom *phantom, double x, double y, double *seconds,
+const char *tt_phantom_followed(const tt_phantom *phantom) {
+  size_t count;
+  struct json_object *bodies = tt_json_list(phantom->model, "bodies", &count);
+  if (phantom->drives) return NULL;
+  return tt_json_text(json_object_array_get_idx(bodies, (size_t)phantom->bodies[phantom->followed]),
+                      "name");
+}
+
+static double distance(const tt_phantom *phantom, const double a[3], const double b[3]) {
+  double floor = hypot(a[0] - b[0], a[1] - b[1]);
+  return phantom->drives ? floor : hypot(floor, a[2] - b[2]);
+}
+
+void tt_phantom_gap(const tt_phantom *phantom, const double pose[7], double *seconds,
                     double *metres) {
-  const double *now = phantom->poses[phantom->root];
-  double nearest = INFINITY;
-  *metres = hypot(now[0] - x, now[1] - y);
+  double own[3], live[3], nearest = INFINITY;
+  locate(phantom, phantom->followed, phantom->poses[phantom->followed], own);
+  locate(phantom, phantom->followed, pose, live);
+  *metres = distance(phantom, own, live);
   *seconds = 0;
   for (size_t i = track_at(phantom, phantom->time - WINDOW); i < phantom->track_count; i++) {
-    const place *at = &phantom->track[i];
-    double gap = phantom->time - at->time;
+    const place *passed = &phantom->track[i];
+    /* It stayed there until the next point. */
+    double until = i + 1 < phantom->track_count ? passed[1].time : INFINITY;
+    double gap = phantom->time - fmin(fmax(phantom->time, passed->time), until);
     if (gap < -WINDOW) break;
     /* Of places about as near, the one passed closest to now. */
-    double distance = hypot(at->x - x, at->y - y) + 1e-3 * fabs(gap);
-    if (distance >= nearest) continue;
-    nearest = distance;
+    double far = distance(phantom, passed->at, live) + 1e-3 * fabs(gap);
+    if (far >= nearest) continue;
+    nearest = far;
     *seconds = gap;
   }
 }

@@ -28,8 +28,13 @@ const char *tt_phantom_robot(const tt_phantom *phantom);
 
 /** Where its bodies are at `time` (s since the start): [count] x y z w x y z. Valid until the next call. */
 const double (*tt_phantom_poses(tt_phantom *phantom, double time, int *count))[7];
-/** How far the live robot at `x`, `y` (m) is behind: s since the phantom was nearest to that place within half a minute
- *  (negative: it comes there only later), and m between the two now. After tt_phantom_poses(). */
-void tt_phantom_gap(const tt_phantom *phantom, double x, double y, double *seconds, double *metres);
+/** The body by whose places it is compared with the live robot, a name of its own model: of a robot that stays in its
+ *  place the one that moves most; NULL: the root of one that drives. */
+const char *tt_phantom_followed(const tt_phantom *phantom);
+/** How far the live robot, whose same body has the `pose` x y z w x y z, is behind: s since the phantom was nearest to that
+ *  place within half a minute (negative: it comes there only later), and m between the two now: between roots over the
+ *  floor, between other bodies from center to center of their shapes. After tt_phantom_poses(). */
+void tt_phantom_gap(const tt_phantom *phantom, const double pose[7], double *seconds,
+                    double *metres);
 
 #endif

@@ -4,6 +4,7 @@
  * above; where no robot left its place (arms), the body of each that moved most is seen from the side.
  */
 #include "record/export.h"
+#include "record/extent.h"
 #include "record/run_robots.h"
 
 #include <math.h>
@@ -15,13 +16,7 @@
 #define MARGIN 10.0
 #define MOST_POINTS 400
 #define LEAST_SPAN 0.5 /* m: a robot that hardly moved isn't shown as if it had */
-#define STAYED 0.02    /* m */
 #define JUMP 0.5       /* m between two samples: a reset, not a way */
-
-typedef struct box {
-  double least[3], most[3]; /* m, world frame */
-  bool known;
-} box;
 
 typedef struct point {
   double at[3];
@@ -38,30 +33,15 @@ typedef struct trail {
 
 typedef struct picture {
   tt_run_robots robots;
-  box *boxes; /* by entry */
+  tt_extent *boxes; /* by entry */
   trail *trails;
   int across, up; /* axes of the world that are drawn */
-  box seen;
+  tt_extent seen;
   double scale; /* px/m */
 } picture;
 
 static void read_position(const tt_wpilog_record *record, double at[3]) {
   for (int i = 0; i < 3; i++) at[i] = tt_wpilog_double(record->payload + 8 * i);
-}
-
-static void take_in(box *to, const double at[3]) {
-  for (int i = 0; i < 3; i++) {
-    if (!to->known || at[i] < to->least[i]) to->least[i] = at[i];
-    if (!to->known || at[i] > to->most[i]) to->most[i] = at[i];
-  }
-  to->known = true;
-}
-
-/* Diagonal, in m. */
-static double extent(const box *of) {
-  double square = 0;
-  for (int i = 0; i < 3; i++) square += (of->most[i] - of->least[i]) * (of->most[i] - of->least[i]);
-  return of->known ? sqrt(square) : 0;
 }
 
 /* ---- what moved ---- */
@@ -72,13 +52,13 @@ static void measure(picture *to, tt_run_cursor *cursor) {
   while (tt_run_cursor_next(cursor, &record) == TT_OK) {
     if (to->robots.robot_of[record.entry] < 0 || !tt_record_fits(TT_ROLE_POSE, &record)) continue;
     read_position(&record, at);
-    take_in(&to->boxes[record.entry], at);
+    tt_extent_take_in(&to->boxes[record.entry], at);
   }
 }
 
 static bool any_root_moved(const picture *of) {
   for (int i = 0; i < of->robots.count; i++)
-    if (extent(&of->boxes[of->robots.robots[i].root]) > STAYED) return true;
+    if (tt_extent_size(&of->boxes[of->robots.robots[i].root]) > TT_STAYED) return true;
   return false;
 }
 
@@ -93,13 +73,13 @@ static void choose_bodies(picture *to, const tt_run_log *log) {
     int robot = to->robots.robot_of[entry];
     if (robot < 0) continue;
     uint32_t *chosen = &to->trails[robot].pose;
-    if (extent(&to->boxes[entry]) > extent(&to->boxes[*chosen])) *chosen = entry;
+    if (tt_extent_size(&to->boxes[entry]) > tt_extent_size(&to->boxes[*chosen])) *chosen = entry;
   }
   for (int i = 0; i < to->robots.count; i++) {
-    const box *of = &to->boxes[to->trails[i].pose];
+    const tt_extent *of = &to->boxes[to->trails[i].pose];
     if (!of->known) continue;
-    take_in(&to->seen, of->least);
-    take_in(&to->seen, of->most);
+    tt_extent_take_in(&to->seen, of->least);
+    tt_extent_take_in(&to->seen, of->most);
   }
 }
 

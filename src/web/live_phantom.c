@@ -136,9 +136,28 @@ bool tt_live_phantom_mesh(const tt_live *live, long id, const uint8_t **bytes, s
 static int rival(const tt_live *live, const racer *one) {
   const tt_model *model = live->model;
   for (int i = 0; i < model->robot_count; i++)
-    if (strcmp(model->robots[i].name, tt_phantom_robot(one->phantom)) == 0)
-      return model->robots[i].root_body;
-  return model->robot_count ? model->robots[0].root_body : 0;
+    if (strcmp(model->robots[i].name, tt_phantom_robot(one->phantom)) == 0) return i;
+  return 0;
+}
+
+/* In a world of several, "red/beam" is red's beam. */
+static const char *without_robot(const char *body, const char *robot) {
+  size_t length = strlen(robot);
+  return strncmp(body, robot, length) == 0 && body[length] == '/' ? body + length + 1 : body;
+}
+
+/* The body of the rival that the phantom is compared with: its namesake, or else the root. */
+static int rival_body(const tt_live *live, const racer *one) {
+  const tt_model *model = live->model;
+  const char *followed = tt_phantom_followed(one->phantom);
+  int robot = rival(live, one);
+  if (!model->robot_count) return 0;
+  if (followed) followed = without_robot(followed, tt_phantom_robot(one->phantom));
+  for (int i = 0; followed && i < model->body_count; i++)
+    if (model->bodies[i].robot == robot &&
+        strcmp(without_robot(model->bodies[i].name, model->robots[robot].name), followed) == 0)
+      return i;
+  return model->robots[robot].root_body;
 }
 
 unsigned tt_live_phantom_count(const tt_live *live) { return live->phantoms->len; }
@@ -147,11 +166,13 @@ void tt_live_put_phantoms(GString *to, tt_live *live) {
   const tt_view *view = live->latest;
   for (guint i = 0; i < live->phantoms->len; i++) {
     racer *one = live->phantoms->pdata[i];
-    const double *place = view->body_position[rival(live, one)];
-    double seconds, metres;
+    double pose[7], seconds, metres;
     int count;
     const double(*poses)[7] = tt_phantom_poses(one->phantom, view->time, &count);
-    tt_phantom_gap(one->phantom, place[0], place[1], &seconds, &metres);
+    int body = rival_body(live, one);
+    memcpy(pose, view->body_position[body], sizeof *view->body_position);
+    memcpy(pose + 3, view->body_rotation[body], sizeof *view->body_rotation);
+    tt_phantom_gap(one->phantom, pose, &seconds, &metres);
     tt_live_put_u16(to, (unsigned)one->id);
     tt_live_put_u16(to, (unsigned)count);
     tt_live_put_f32(to, seconds);

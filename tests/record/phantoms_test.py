@@ -155,6 +155,32 @@ class Phantoms(unittest.TestCase):
             self.assertEqual(program.stop(), 0, program.text())
         self.assert_identical(log)
 
+    def test_one_that_stays_in_its_place_is_compared_by_what_moves(self):
+        """An arm turns about its own origin; no origin of its bodies ever moves."""
+        (FOLDER / "arm.xml").write_text(
+            '<mujoco><worldbody><body name="post"><geom type="box" size=".1 .1 .5"/><body name="arm" pos="0 0 1">'
+            '<joint name="turn"/><geom type="capsule" fromto="0 0 0 1 0 0" size=".05"/></body></body></worldbody></mujoco>')
+        arm, run = scene("arm", "robots:\n  - robot: arm.xml\n"), RUNS / "turned.wpilog"
+        RUNS.mkdir(parents=True, exist_ok=True)
+        with live(arm, "--set", "speed=4", "--record", run) as program:
+            page = Page(program.addresses["web"])
+            show(page, lambda time, _: time > 2)
+            page.command(**{"turn.velocity": 1})
+            show(page, lambda time, _: time > 4)
+            page.close()
+            self.assertEqual(program.stop(), 0, program.text())
+        with live(arm, "--set", "speed=4", "--set", "record.on=off") as program:
+            page = Page(program.addresses["web"])
+            add(page, run.name)
+            page.send(type="control", action="reset", robot=-1)
+            _, _, ((_, seconds, metres, _),) = show(page, lambda time, racing: 0.5 < time < 1.9 and racing)
+            self.assertEqual((seconds, round(metres, 6)), (0, 0))  # both wait
+            time, bodies, ((_, seconds, metres, where),) = show(page, lambda time, racing: 3 < time < 4 and racing)
+            self.assertGreater(metres, 0.2)
+            self.assertTrue(time - 3.5 < seconds < time - 1.5, (time, seconds))  # it left when two seconds were over
+            page.close()
+            self.assertEqual(program.stop(), 0, program.text())
+
 
 if __name__ == "__main__":
     unittest.main()

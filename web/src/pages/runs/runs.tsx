@@ -83,7 +83,7 @@ function Detail({id, runs}: {id: string; runs: Run[]}) {
             <div class="run-head">
               <div>
                 <h2>{value.scene}</h2>
-                <span class="muted">{formatDate(value.started)} · {formatDuration(value.duration)} · {value.outcome}</span>
+                <span class="muted">{formatDate(value.started)} · {formatDuration(value.duration)} · {value.outcome} · <span title={value.file}>{value.file.replace(/.*\//, '')}</span></span>
               </div>
               <span class="grow" />
               <label>

@@ -2,6 +2,8 @@
 
 export interface Run {
   id: string;
+  file: string; // its path where the program runs
+  pinned: boolean;
   scene: string;
   started: string;
   duration: number;
