@@ -1,7 +1,6 @@
 #include "config/scene_files.h"
 
-#include <libxml/parser.h>
-#include <libxml/tree.h>
+#include "physics/references.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -24,8 +23,8 @@ static bool gathered(const tt_scene_files *files, const char *path) {
 }
 
 static void *read_whole(const char *path, size_t *size) {
-  FILE *file = fopen(path, "rbe");
-  if (!file) return NULL;
+  FILE *file;
+  if (tt_file_open(path, &file, NULL) != TT_OK) return NULL;
   char *bytes = NULL;
   size_t capacity = 0;
   *size = 0;
@@ -64,76 +63,16 @@ static bool add(gathering *into, const char *name) {
   return true;
 }
 
-/* Where a model's file names lead: next to it, or in one of the folders its compiler element names. */
-typedef struct model_folders {
-  const char *folders[4];
-  int count;
-} model_folders;
-
-static void add_model(gathering *into, const char *path);
-
-static void add_named(gathering *into, const model_folders *folders, const char *name) {
-  for (int i = 0; i < folders->count; i++) {
-    char path[PATH_MAX];
-    bool absolute = name[0] == '/';
-    snprintf(path, sizeof path, "%s%s%s", absolute ? "" : folders->folders[i], absolute ? "" : "/",
-             name);
-    const char *dot = strrchr(path, '.');
-    if (dot && (strcmp(dot, ".xml") == 0 || strcmp(dot, ".urdf") == 0))
-      add_model(into, path);
-    else
-      add(into, path);
-  }
+static tt_status add_reference(void *context, const char *path, tt_error *error) {
+  gathering *into = context;
+  (void)error;
+  add(into, path);
+  return into->status;
 }
 
-static void walk(gathering *into, const model_folders *folders, const xmlNode *node) {
-  for (; node; node = node->next) {
-    for (const xmlAttr *attribute = node->properties; node->type == XML_ELEMENT_NODE && attribute;
-         attribute = attribute->next) {
-      const char *name = (const char *)attribute->name;
-      bool names_file = strncmp(name, "file", 4) == 0; /* file, filename, fileright, … */
-      if (names_file && attribute->children)
-        add_named(into, folders, (const char *)attribute->children->content);
-    }
-    walk(into, folders, node->children);
-  }
-}
-
-/* meshdir and texturedir of a compiler element, relative to the model's folder. */
-static void find_folders(const xmlNode *root, const char *base, char paths[2][PATH_MAX],
-                         model_folders *folders) {
-  static const char *const keys[] = {"meshdir", "texturedir"};
-  for (const xmlNode *node = root->children; node; node = node->next) {
-    if (node->type != XML_ELEMENT_NODE || strcmp((const char *)node->name, "compiler") != 0)
-      continue;
-    for (int i = 0; i < 2; i++) {
-      xmlChar *value = xmlGetProp(node, (const xmlChar *)keys[i]);
-      if (!value) continue;
-      snprintf(paths[i], PATH_MAX, "%s%s%s", value[0] == '/' ? "" : base,
-               value[0] == '/' ? "" : "/", (const char *)value);
-      if (folders->count < 4) folders->folders[folders->count++] = paths[i];
-      xmlFree(value);
-    }
-  }
-}
-
-static void add_model(gathering *into, const char *path) {
-  char base[PATH_MAX];
-  char paths[2][PATH_MAX];
-  if (!add(into, path)) return;
-  snprintf(base, sizeof base, "%s", path);
-  char *slash = strrchr(base, '/');
-  if (slash) *slash = 0;
-  xmlDoc *document =
-      xmlReadFile(path, NULL, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
-  if (!document) return;
-  model_folders folders = {.folders = {slash ? base : "."}, .count = 1};
-  xmlNode *root = xmlDocGetRootElement(document);
-  if (root) {
-    find_folders(root, folders.folders[0], paths, &folders);
-    walk(into, &folders, root);
-  }
-  xmlFreeDoc(document);
+static void add_model(gathering *into, const tt_scene *scene, const char *path) {
+  tt_status status = tt_model_references(path, scene->search_path, add_reference, into, NULL);
+  if (into->status == TT_OK) into->status = status;
 }
 
 static void add_lua(gathering *into, const char *folder) {
@@ -154,8 +93,8 @@ tt_status tt_scene_files_read(const tt_scene *scene, tt_scene_files *files, tt_e
   gathering into = {.files = files};
   const char *yaml;
   for (int i = 0; (yaml = tt_scene_yaml_file(scene, i)); i++) add(&into, yaml);
-  if (scene->arena_file) add_model(&into, scene->arena_file);
-  for (int i = 0; i < scene->robot_count; i++) add_model(&into, scene->robots[i].model_file);
+  if (scene->arena_file) add_model(&into, scene, scene->arena_file);
+  for (int i = 0; i < scene->robot_count; i++) add_model(&into, scene, scene->robots[i].model_file);
   add_lua(&into, scene->folder);
   for (int i = 0; i < scene->robot_count; i++) add_lua(&into, scene->robots[i].folder);
   if (into.status == TT_OK) return TT_OK;

@@ -1,6 +1,8 @@
 /* tree.c: parsing YAML into a tree, within limits. */
 #include "config/tree.h"
 
+#include "core/file.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -344,8 +346,8 @@ tt_status tt_document_parse(const char *path, const char *text, size_t size, tt_
 
 tt_status tt_document_load(const char *path, tt_document **document, tt_error *error) {
   *document = NULL;
-  FILE *file = fopen(path, "rbe");
-  if (!file) return tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
+  FILE *file;
+  TT_TRY(tt_file_open(path, &file, error));
   char *text = malloc(TT_TREE_MAX_FILE + 1);
   size_t size = text ? fread(text, 1, TT_TREE_MAX_FILE + 1, file) : 0;
   tt_status status = TT_OK;

@@ -2,13 +2,20 @@
 #ifndef TT_CORE_FILE_H
 #define TT_CORE_FILE_H
 
+#include "core/status.h"
+
 #include <stddef.h>
+#include <stdio.h>
 
 typedef struct tt_file {
   const char *path; /**< absolute */
   const void *bytes;
   size_t size;
 } tt_file;
+
+/** Opens a file to be read; fclose() it. A folder, a pipe or a device is refused at once: to open a pipe is to wait for its
+ *  other end. TT_INVALID with "PATH: why"; `*file` is NULL then. Any thread. */
+tt_status tt_file_open(const char *path, FILE **file, tt_error *error);
 
 /** Has the disk keep the name of a file that was made or renamed: its content, once synced, is of no use without. What a
  *  broken disk answers is left to the syncing of the content. */

@@ -183,7 +183,12 @@ static tt_status reap(pid_t child, bool ended, report *told, tt_error *error) {
   while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
   }
   told->at[sizeof told->at - 1] = told->error.text[sizeof told->error.text - 1] = '\0';
-  if (!ended || (WIFSIGNALED(how) && WTERMSIG(how) == SIGXCPU))
+  if (!ended)
+    return tt_fail(error, TT_INVALID,
+                   "%s: is not compiled after %d s, perhaps since a file that it names is a pipe, "
+                   "or the machine is busy",
+                   told->at, WAIT_SECONDS);
+  if (WIFSIGNALED(how) && WTERMSIG(how) == SIGXCPU)
     return tt_fail(error, TT_INVALID,
                    "%s: takes more than %d s to compile; give it fewer or simpler shapes", told->at,
                    CPU_SECONDS);

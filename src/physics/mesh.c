@@ -33,8 +33,8 @@ static bool try_shortening(const char *folder, const char *name, char path[TT_PA
   return false;
 }
 
-static tt_status find_mesh(const physics_workshop *shop, const char *file, const char *reference,
-                           char path[TT_PATH_SIZE], tt_error *error) {
+tt_status physics_mesh_find(const char *const *search_path, const char *file, const char *reference,
+                            char path[TT_PATH_SIZE], tt_error *error) {
   char folder[TT_PATH_SIZE];
   char *real = realpath(file, NULL);
   snprintf(folder, sizeof folder, "%s", real ? real : file);
@@ -52,12 +52,12 @@ static tt_status find_mesh(const physics_workshop *shop, const char *file, const
     snprintf(path, TT_PATH_SIZE, "%s", name);
     return TT_OK;
   }
-  for (int i = 0; shop->search_path && shop->search_path[i]; i++) {
-    if (try_path(shop->search_path[i], name, path)) return TT_OK;
+  for (int i = 0; search_path && search_path[i]; i++) {
+    if (try_path(search_path[i], name, path)) return TT_OK;
   }
   if (!package && try_path(folder, name, path)) return TT_OK;
-  for (int i = 0; package && shop->search_path && shop->search_path[i]; i++) {
-    if (try_shortening(shop->search_path[i], name, path)) return TT_OK;
+  for (int i = 0; package && search_path && search_path[i]; i++) {
+    if (try_shortening(search_path[i], name, path)) return TT_OK;
   }
   char above[TT_PATH_SIZE];
   snprintf(above, sizeof above, "%s", folder);
@@ -107,14 +107,17 @@ static tt_status convert(const char *from, const char *to, tt_error *error) {
 tt_status physics_mesh_import(physics_workshop *shop, const char *file, const char *reference,
                               char name[TT_PATH_SIZE], tt_error *error) {
   char path[TT_PATH_SIZE], target[TT_PATH_SIZE];
-  TT_TRY(find_mesh(shop, file, reference, path, error));
+  TT_TRY(physics_mesh_find(shop->search_path, file, reference, path, error));
   const char *dot = strrchr(path, '.');
   const char *kind = dot ? dot : "";
   bool stl = strcasecmp(kind, ".stl") == 0 && is_binary_stl(path);
   bool obj = strcasecmp(kind, ".obj") == 0;
   physics_workshop_path(shop, obj ? ".obj" : ".stl", target);
   if (stl || obj) {
-    if (symlink(path, target) != 0) return tt_fail(error, TT_FAILED, "%s: cannot link", path);
+    char *real = realpath(path, NULL); /* a link to "robots/m.stl" would lead nowhere */
+    bool linked = real && symlink(real, target) == 0;
+    free(real);
+    if (!linked) return tt_fail(error, TT_FAILED, "%s: cannot link", path);
   } else {
     TT_TRY(convert(path, target, error));
   }

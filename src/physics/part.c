@@ -2,6 +2,7 @@
  * knows a single dialect: radians, quaternions, everything nested and included already resolved. */
 #include "core/log.h"
 #include "physics/physics_internal.h"
+#include "physics/references.h"
 
 #include <errno.h>
 #include <libxml/parser.h>
@@ -204,6 +205,14 @@ static tt_status check_file(const char *file, tt_error *error) {
   return TT_OK;
 }
 
+/* What opens a pipe waits for its other end; what reads a device may never end. */
+static tt_status check_reference(void *context, const char *path, tt_error *error) {
+  struct stat about;
+  if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) return TT_OK;
+  return tt_fail(error, TT_INVALID, "%s: it names %s, which is a pipe or a device, not a file",
+                 (const char *)context, path);
+}
+
 static tt_status compile_urdf(physics_workshop *shop, const char *canonical, physics_part *part,
                               mjModel **model, tt_error *error) {
   static const char *const GIVEN_UP[] = {"", "without its visual geometry",
@@ -226,6 +235,7 @@ tt_status physics_part_load(physics_workshop *shop, const char *file, physics_pa
                             tt_error *error) {
   snprintf(shop->at, TT_PATH_SIZE, "%s", file);
   TT_TRY(check_file(file, error));
+  TT_TRY(tt_model_references(file, shop->search_path, check_reference, (void *)file, error));
   part->urdf = ends_with(file, ".urdf");
   char canonical[TT_PATH_SIZE];
   physics_workshop_path(shop, ".xml", canonical);

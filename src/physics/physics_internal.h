@@ -166,6 +166,9 @@ tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics
 /** Adds to canonical MJCF that a fixed base does not touch the links joined to it: joined links of a
  *  URDF never do (as in Gazebo and Bullet), but MuJoCo leaves out only pairs of which both move. */
 void physics_urdf_exclude_base(xmlNode *root, const mjModel *model);
+/** Where the mesh lies that `reference` in the URDF `file` names, package:// or not. */
+tt_status physics_mesh_find(const char *const *search_path, const char *file, const char *reference,
+                            char path[TT_PATH_SIZE], tt_error *error);
 /** Puts the mesh that `reference` names where MuJoCo can read it; `name` is its file name there. */
 tt_status physics_mesh_import(physics_workshop *shop, const char *file, const char *reference,
                               char name[TT_PATH_SIZE], tt_error *error);

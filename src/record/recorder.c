@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -433,7 +434,12 @@ static bool allocate(tt_recorder *recorder, const tt_recorder_options *options) 
 }
 
 static tt_status open_file(tt_recorder *recorder, tt_error *error) {
-  recorder->file = open(recorder->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  struct stat about;
+  if (stat(recorder->path, &about) == 0 && !S_ISREG(about.st_mode))
+    return tt_fail(error, TT_FAILED, "%s: is no file that a run log can be; name another",
+                   recorder->path);
+  recorder->file =
+      open(recorder->path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0600);
   if (recorder->file < 0)
     return tt_fail(error, TT_FAILED,
                    "%s: can't write the run log: %s; its folder must exist and be yours",

@@ -97,7 +97,8 @@ static bool name_index(const char *path, const char *ending, char name[PATH_MAX]
 bool tt_run_index_read(tt_run_log *log, const char *path) {
   char name[PATH_MAX];
   struct stat about;
-  int file = name_index(path, "", name) ? open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+  int file =
+      name_index(path, "", name) ? open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
   if (file < 0) return false;
   bool good = fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= LARGEST &&
               about.st_size % 8 == 0;

@@ -1,3 +1,4 @@
+#include "core/file.h"
 #include "record/run_log_internal.h"
 
 #include <json-c/json.h>
@@ -104,16 +105,18 @@ static tt_status scan(tt_run_log *log) {
 /* ---- opening and closing ---- */
 
 static tt_status map(tt_run_log *log, const char *path, tt_error *error) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
+  FILE *file;
   struct stat about;
-  if (file < 0 || fstat(file, &about) != 0) {
-    if (file >= 0) close(file);
+  TT_TRY(tt_file_open(path, &file, error));
+  if (fstat(fileno(file), &about) != 0) {
+    fclose(file);
     return tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
   }
   log->mapped = log->size = (size_t)about.st_size;
   log->modified = (uint64_t)about.st_mtim.tv_sec * 1000000000u + (uint64_t)about.st_mtim.tv_nsec;
-  void *data = log->size ? mmap(NULL, log->size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-  close(file);
+  void *data =
+      log->size ? mmap(NULL, log->size, PROT_READ, MAP_PRIVATE, fileno(file), 0) : MAP_FAILED;
+  fclose(file);
   if (data == MAP_FAILED)
     return tt_fail(error, TT_INVALID, "%s: %s", path, log->size ? strerror(errno) : "is empty");
   log->data = data;
@@ -176,10 +179,10 @@ void tt_run_log_close(tt_run_log *log) {
 }
 
 bool tt_run_log_is_growing(const char *path) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  bool held = flock(file, LOCK_SH | LOCK_NB) != 0; /* the recorder holds it alone */
-  close(file);
+  FILE *file;
+  if (tt_file_open(path, &file, NULL) != TT_OK) return false;
+  bool held = flock(fileno(file), LOCK_SH | LOCK_NB) != 0; /* the recorder holds it alone */
+  fclose(file);
   return held;
 }
 

@@ -79,8 +79,8 @@ tt_status tt_state_file_read(const char *path, tt_world *world, void **state, si
                              tt_error *error) {
   head first;
   *state = NULL;
-  FILE *file = fopen(path, "rbe");
-  if (!file) return tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
+  FILE *file;
+  TT_TRY(tt_file_open(path, &file, error));
   tt_status status = read_state(file, path, world, &first, state, error);
   fclose(file);
   if (status == TT_OK && tt_world_restore(world, *state, first.size) != TT_OK)

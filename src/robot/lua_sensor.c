@@ -17,11 +17,11 @@
  * it in the robot's file. Nothing survives a call (lua_script.h says what it may use). When it fails, the log says
  * where and why, at most once a simulated second.
  */
+#include "core/file.h"
 #include "core/log.h"
 #include "robot/common.h"
 #include "robot/lua_script.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,25 +121,27 @@ static tt_status compile(lua_sensor *self, tt_error *error) {
 }
 
 /* A scene's own file goes before one of the same name beside the robot. `path` is that of the last attempt. */
-static FILE *open_script(const lua_sensor *self, char *path, size_t size) {
+static tt_status open_script(const lua_sensor *self, char *path, size_t size, FILE **file,
+                             tt_error *error) {
   const tt_robot_env *env = &self->head.env;
   if (env->scene_folder && *env->scene_folder) {
     snprintf(path, size, "%s/%s", env->scene_folder, config_of(self)->file);
-    FILE *file = fopen(path, "rb");
-    if (file) return file;
+    if (tt_file_open(path, file, NULL) == TT_OK) return TT_OK;
   }
   const char *folder = env->folder && *env->folder ? env->folder : ".";
   snprintf(path, size, "%s/%s", folder, config_of(self)->file);
-  return fopen(path, "rb");
+  return tt_file_open(path, file, error);
 }
 
 static tt_status lua_sensor_make(tt_part *part, tt_error *error) {
   lua_sensor *self = (lua_sensor *)part;
   char path[4096];
-  FILE *file = open_script(self, path, sizeof path);
-  if (!file)
-    return tt_fail(error, TT_INVALID, "%s.file: can't open %s (nor in the scene's folder): %s",
-                   self->head.where, path, strerror(errno));
+  FILE *file;
+  tt_error why;
+  if (open_script(self, path, sizeof path, &file, &why) != TT_OK)
+    return tt_fail(error, TT_INVALID,
+                   "%s.file: can't open this file (nor in the scene's folder): %s",
+                   self->head.where, why.text);
   self->length = fread(self->text, 1, sizeof self->text, file);
   bool failed = ferror(file);
   fclose(file);
