@@ -28,6 +28,8 @@ ALLOWED = {
     "web": {"config/schema.h", "control", "core", "net", "record", "store", "telemetry", "wire/wire.h"},
     "wire": {"config/schema.h", "core", "net"},
 }
+# Rooms that answer with an error when memory runs out.
+OUTLIVES_MEMORY = {"config", "core", "net", "physics", "record", "robot", "store", "wire"}
 MAP = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 # Everything for people is printed by these: core makes it safe, app draws one line of a terminal again and again.
 PRINTERS = {"core/text.c", "core/log.c", "app/status_line.c", "app/progress.c"}
@@ -61,6 +63,8 @@ def complaint(parts, test, quoted, header):
     room = parts[0]
     if header.startswith("mujoco"):
         return None if room == "physics" else "only src/physics includes MuJoCo"
+    if header.startswith(("glib", "gio")) and room in OUTLIVES_MEMORY and not test:
+        return f"src/{room} must outlive memory that runs out; GLib ends the program"
     if not quoted:
         return None
     target = tuple(header.split("/"))
@@ -130,6 +134,8 @@ class Architecture(unittest.TestCase):
             (("wire", "x", "x.c"), True, "wire/wire.h", False),
             (("record", "log.c"), True, "physics/physics.h", True),
             (("wire", "x", "x.c"), True, "no_such_header.h", True),
+            (("store", "store.c"), False, "glib.h", True),
+            (("web", "web.c"), False, "glib.h", False),
         ]
         for parts, quoted, header, wrong in cases:
             self.assertEqual(complaint(parts, False, quoted, header) is not None, wrong, (parts, header))

@@ -1,165 +1,184 @@
 /* catalogue.c: names by index, epochs in order of their coming. */
 #include "store/catalogue.h"
 
+#include "store/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 struct tt_catalogue {
-  GPtrArray *devices, *attributes; /**< identifiers by index, NULL: none was said */
-  GArray *epochs;                  /**< tt_store_epoch */
-  GArray *newest;                  /**< by device: number of its latest epoch + 1 */
+  tt_list devices, attributes; /**< char *: identifiers by index, NULL: none was said */
+  tt_list epochs;              /**< tt_store_epoch */
+  tt_map places;               /**< device, number → index in `epochs` */
+  tt_map newest;               /**< device → number of its latest epoch */
 };
 
+static void clear_text(void *item) { free(*(char **)item); }
+
 tt_catalogue *tt_catalogue_new(void) {
-  tt_catalogue *catalogue = g_new(tt_catalogue, 1);
-  catalogue->devices = g_ptr_array_new_with_free_func(g_free);
-  catalogue->attributes = g_ptr_array_new_with_free_func(g_free);
-  catalogue->epochs = g_array_new(FALSE, FALSE, sizeof(tt_store_epoch));
-  catalogue->newest = g_array_new(FALSE, TRUE, sizeof(int));
+  tt_catalogue *catalogue = malloc(sizeof *catalogue);
+  if (!catalogue) return NULL;
+  *catalogue = (tt_catalogue){.devices = TT_LIST(char *, clear_text),
+                              .attributes = TT_LIST(char *, clear_text),
+                              .epochs = TT_LIST(tt_store_epoch, NULL)};
   return catalogue;
 }
 
 void tt_catalogue_free(tt_catalogue *catalogue) {
-  g_ptr_array_unref(catalogue->devices);
-  g_ptr_array_unref(catalogue->attributes);
-  g_array_unref(catalogue->epochs);
-  g_array_unref(catalogue->newest);
-  g_free(catalogue);
+  if (!catalogue) return;
+  tt_list_free(&catalogue->devices);
+  tt_list_free(&catalogue->attributes);
+  tt_list_free(&catalogue->epochs);
+  tt_map_clear(&catalogue->places);
+  tt_map_clear(&catalogue->newest);
+  free(catalogue);
 }
 
 /* --- what is said --- */
 
-void tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index,
+bool tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index,
                            const char *identifier) {
-  GPtrArray *names = device ? catalogue->devices : catalogue->attributes;
-  if (names->len <= (guint)index) g_ptr_array_set_size(names, index + 1);
-  if (!names->pdata[index]) names->pdata[index] = g_strdup(identifier);
+  tt_list *names = device ? &catalogue->devices : &catalogue->attributes;
+  if (!tt_list_fill(names, (uint32_t)index + 1)) return false;
+  char **known = &tt_list_at(names, char *, index);
+  if (!*known) *known = strdup(identifier);
+  return *known;
 }
 
 int tt_catalogue_newest_epoch(const tt_catalogue *catalogue, int device) {
-  return (guint)device < catalogue->newest->len ? g_array_index(catalogue->newest, int, device) - 1
-                                                : -1;
+  const int64_t *newest = tt_map_get(&catalogue->newest, (tt_map_key){device, 0});
+  return newest ? (int)*newest : -1;
 }
 
-static void add_newest(tt_catalogue *catalogue, const tt_store_epoch *epoch) {
-  guint device = (guint)epoch->device;
-  if (catalogue->newest->len <= device) g_array_set_size(catalogue->newest, device + 1);
-  int *newest = &g_array_index(catalogue->newest, int, device);
-  *newest = MAX(*newest, epoch->number + 1);
-}
-
-void tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch) {
-  add_newest(catalogue, epoch);
-  for (guint i = catalogue->epochs->len; i-- > 0;) {
-    tt_store_epoch *known = &g_array_index(catalogue->epochs, tt_store_epoch, i);
-    if (known->device != epoch->device || known->number != epoch->number) continue;
-    *known = *epoch;
-    return;
+bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch) {
+  tt_map_key key = {epoch->device, epoch->number};
+  const int64_t *place = tt_map_get(&catalogue->places, key);
+  if (place) {
+    tt_list_at(&catalogue->epochs, tt_store_epoch, *place) = *epoch;
+    return true;
   }
-  g_array_append_val(catalogue->epochs, *epoch);
+  int newest = tt_catalogue_newest_epoch(catalogue, epoch->device);
+  if (!tt_list_reserve(&catalogue->epochs, 1) ||
+      !tt_map_put(&catalogue->newest, (tt_map_key){epoch->device, 0},
+                  epoch->number > newest ? epoch->number : newest) ||
+      !tt_map_put(&catalogue->places, key, catalogue->epochs.len))
+    return false;
+  return tt_list_add(&catalogue->epochs, epoch, 1);
 }
 
-static void add_names(tt_catalogue *catalogue, bool device, const GArray *names) {
-  for (guint i = 0; i < names->len; i++) {
-    const tt_store_name *name = &g_array_index(names, tt_store_name, i);
-    tt_catalogue_add_name(catalogue, device, name->index, name->identifier);
+static bool add_names(tt_catalogue *catalogue, bool device, const tt_list *names) {
+  for (uint32_t i = 0; i < names->len; i++) {
+    const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
+    if (!tt_catalogue_add_name(catalogue, device, name->index, name->identifier)) return false;
   }
+  return true;
 }
 
-void tt_catalogue_add_batch(tt_catalogue *catalogue, const tt_store_batch *batch) {
-  add_names(catalogue, true, batch->devices);
-  add_names(catalogue, false, batch->attributes);
-  for (guint i = 0; i < batch->epochs->len; i++) {
-    tt_catalogue_add_epoch(catalogue, &g_array_index(batch->epochs, tt_store_epoch, i));
+bool tt_catalogue_add_batch(tt_catalogue *catalogue, const tt_store_batch *batch) {
+  if (!add_names(catalogue, true, &batch->devices) ||
+      !add_names(catalogue, false, &batch->attributes))
+    return false;
+  for (uint32_t i = 0; i < batch->epochs.len; i++) {
+    if (!tt_catalogue_add_epoch(catalogue, &tt_list_at(&batch->epochs, tt_store_epoch, i)))
+      return false;
   }
+  return true;
 }
 
 /* --- what is told again --- */
 
 /** Names of the indices in `used`; of all where that is NULL. */
-static void copy_names(GArray *target, const GPtrArray *names, GHashTable *used) {
-  for (guint i = 0; i < names->len; i++) {
-    if (!names->pdata[i] || (used && !g_hash_table_contains(used, GINT_TO_POINTER((int)i))))
-      continue;
-    tt_store_name copy = {(int)i, g_strdup(names->pdata[i]), NULL};
-    g_array_append_val(target, copy);
+static void copy_names(tt_list *target, const tt_list *names, const tt_map *used) {
+  for (uint32_t i = 0; i < names->len; i++) {
+    const char *identifier = tt_list_at(names, char *, i);
+    if (!identifier || (used && !tt_map_get(used, (tt_map_key){i, 0}))) continue;
+    tt_store_add_name(target, (int)i, identifier, NULL);
   }
+}
+
+/** What the batch says itself, human names too. */
+static void copy_own(tt_list *target, const tt_list *own) {
+  for (uint32_t i = 0; i < own->len; i++) {
+    const tt_store_name *name = &tt_list_at(own, tt_store_name, i);
+    tt_store_add_name(target, name->index, name->identifier, name->name);
+  }
+}
+
+static tt_store_batch *whole_or_nothing(tt_store_batch *batch, bool whole) {
+  if (batch && whole && !tt_store_batch_has_failed(batch)) return batch;
+  tt_store_batch_free(batch);
+  return NULL;
 }
 
 tt_store_batch *tt_catalogue_all(const tt_catalogue *catalogue) {
   tt_store_batch *all = tt_store_batch_new();
-  copy_names(all->devices, catalogue->devices, NULL);
-  copy_names(all->attributes, catalogue->attributes, NULL);
-  g_array_append_vals(all->epochs, catalogue->epochs->data, catalogue->epochs->len);
-  return all;
+  if (!all) return NULL;
+  copy_names(&all->devices, &catalogue->devices, NULL);
+  copy_names(&all->attributes, &catalogue->attributes, NULL);
+  tt_list_add(&all->epochs, catalogue->epochs.data, catalogue->epochs.len);
+  return whole_or_nothing(all, true);
 }
 
-/** What the batch says itself, human names too. */
-static void copy_own(GArray *target, const GArray *own) {
-  for (guint i = 0; i < own->len; i++) {
-    const tt_store_name *name = &g_array_index(own, tt_store_name, i);
-    tt_store_name copy = {name->index, g_strdup(name->identifier), g_strdup(name->name)};
-    g_array_append_val(target, copy);
-  }
-}
-
-static void copy_devices(tt_store_batch *whole, const tt_catalogue *catalogue,
+static bool copy_devices(tt_store_batch *whole, const tt_catalogue *catalogue,
                          const tt_store_batch *batch) {
-  GHashTable *used = g_hash_table_new(g_direct_hash, g_direct_equal);
-  for (guint i = 0; i < batch->samples->len; i++) {
-    g_hash_table_add(used,
-                     GINT_TO_POINTER(g_array_index(batch->samples, tt_store_sample, i).device));
+  tt_map used = {0};
+  bool ok = true;
+  for (uint32_t i = 0; i < batch->samples.len; i++) {
+    int device = tt_list_at(&batch->samples, tt_store_sample, i).device;
+    ok &= tt_map_put(&used, (tt_map_key){device, 0}, 1);
   }
-  for (guint i = 0; i < batch->epochs->len; i++) {
-    g_hash_table_add(used, GINT_TO_POINTER(g_array_index(batch->epochs, tt_store_epoch, i).device));
+  for (uint32_t i = 0; i < batch->epochs.len; i++) {
+    int device = tt_list_at(&batch->epochs, tt_store_epoch, i).device;
+    ok &= tt_map_put(&used, (tt_map_key){device, 0}, 1);
   }
-  copy_names(whole->devices, catalogue->devices, used);
-  copy_own(whole->devices, batch->devices);
-  g_hash_table_unref(used);
+  copy_names(&whole->devices, &catalogue->devices, &used);
+  copy_own(&whole->devices, &batch->devices);
+  tt_map_clear(&used);
+  return ok;
 }
 
-static void copy_attributes(tt_store_batch *whole, const tt_catalogue *catalogue,
+static bool copy_attributes(tt_store_batch *whole, const tt_catalogue *catalogue,
                             const tt_store_batch *batch) {
-  GHashTable *used = g_hash_table_new(g_direct_hash, g_direct_equal);
-  for (guint i = 0; i < batch->values->len; i++) {
-    g_hash_table_add(used,
-                     GINT_TO_POINTER(g_array_index(batch->values, tt_store_value, i).attribute));
+  tt_map used = {0};
+  bool ok = true;
+  for (uint32_t i = 0; i < batch->values.len; i++) {
+    int attribute = tt_list_at(&batch->values, tt_store_value, i).attribute;
+    ok &= tt_map_put(&used, (tt_map_key){attribute, 0}, 1);
   }
-  copy_names(whole->attributes, catalogue->attributes, used);
-  copy_own(whole->attributes, batch->attributes);
-  g_hash_table_unref(used);
+  copy_names(&whole->attributes, &catalogue->attributes, &used);
+  copy_own(&whole->attributes, &batch->attributes);
+  tt_map_clear(&used);
+  return ok;
 }
 
-static int64_t epoch_key(int device, int epoch) { return (int64_t)device << 32 | (uint32_t)epoch; }
-
-static void copy_epochs(tt_store_batch *whole, const tt_catalogue *catalogue,
+static bool copy_epochs(tt_store_batch *whole, const tt_catalogue *catalogue,
                         const tt_store_batch *batch) {
-  GHashTable *used = g_hash_table_new(g_int64_hash, g_int64_equal);
-  gint64 *keys = g_new(gint64, batch->samples->len + 1);
-  for (guint i = 0; i < batch->samples->len; i++) {
-    const tt_store_sample *sample = &g_array_index(batch->samples, tt_store_sample, i);
-    keys[i] = epoch_key(sample->device, sample->epoch);
-    g_hash_table_add(used, &keys[i]);
+  tt_map used = {0};
+  bool ok = true;
+  for (uint32_t i = 0; i < batch->samples.len; i++) {
+    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
+    ok &= tt_map_put(&used, (tt_map_key){sample->device, sample->epoch}, 1);
   }
-  for (guint i = 0; i < catalogue->epochs->len; i++) {
-    const tt_store_epoch *epoch = &g_array_index(catalogue->epochs, tt_store_epoch, i);
-    gint64 key = epoch_key(epoch->device, epoch->number);
-    if (g_hash_table_contains(used, &key)) g_array_append_val(whole->epochs, *epoch);
+  for (uint32_t i = 0; i < catalogue->epochs.len; i++) {
+    const tt_store_epoch *epoch = &tt_list_at(&catalogue->epochs, tt_store_epoch, i);
+    if (tt_map_get(&used, (tt_map_key){epoch->device, epoch->number}))
+      tt_list_add(&whole->epochs, epoch, 1);
   }
-  g_array_append_vals(whole->epochs, batch->epochs->data, batch->epochs->len);
-  g_hash_table_unref(used);
-  g_free(keys);
+  tt_list_add(&whole->epochs, batch->epochs.data, batch->epochs.len);
+  tt_map_clear(&used);
+  return ok;
 }
 
 tt_store_batch *tt_catalogue_complete(const tt_catalogue *catalogue, const tt_store_batch *batch) {
   tt_store_batch *whole = tt_store_batch_new();
-  copy_devices(whole, catalogue, batch);
-  copy_attributes(whole, catalogue, batch);
-  copy_epochs(whole, catalogue, batch);
-  for (guint i = 0; i < batch->handlings->len; i++) {
-    tt_handling copy;
-    tt_handling_copy(&copy, &g_array_index(batch->handlings, tt_handling, i));
-    g_array_append_val(whole->handlings, copy);
-  }
-  g_array_append_vals(whole->samples, batch->samples->data, batch->samples->len);
-  g_array_append_vals(whole->values, batch->values->data, batch->values->len);
-  g_string_append_len(whole->text, batch->text->str, (gssize)batch->text->len);
-  return whole;
+  if (!whole) return NULL;
+  bool ok = copy_devices(whole, catalogue, batch);
+  ok &= copy_attributes(whole, catalogue, batch);
+  ok &= copy_epochs(whole, catalogue, batch);
+  for (uint32_t i = 0; i < batch->handlings.len; i++)
+    tt_store_add_handling(&whole->handlings, &tt_list_at(&batch->handlings, tt_handling, i));
+  tt_list_add(&whole->samples, batch->samples.data, batch->samples.len);
+  tt_list_add(&whole->values, batch->values.data, batch->values.len);
+  tt_list_add(&whole->text, batch->text.data, batch->text.len);
+  return whole_or_nothing(whole, ok);
 }

@@ -8,19 +8,24 @@
 
 typedef struct tt_catalogue tt_catalogue;
 
+/** NULL: out of memory. */
 tt_catalogue *tt_catalogue_new(void);
+/** NULL-safe. */
 void tt_catalogue_free(tt_catalogue *catalogue);
 
+/* These return false when memory runs out; what they were told is then to be told again. */
+
 /** A device's (or an attribute's) identifier; the first one said for an index stays. */
-void tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index, const char *identifier);
+bool tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index, const char *identifier);
 /** A boot epoch; the newest range said for it stays. */
-void tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch);
+bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch);
 /** All names and epochs that a batch defines. */
-void tt_catalogue_add_batch(tt_catalogue *catalogue, const tt_store_batch *batch);
+bool tt_catalogue_add_batch(tt_catalogue *catalogue, const tt_store_batch *batch);
 /** The highest number of a device's boot epochs, −1: none was said. */
 int tt_catalogue_newest_epoch(const tt_catalogue *catalogue, int device);
 
-/** Everything, without human names, which are the database's to keep. The caller's to free, as is the next. */
+/** Everything, without human names, which are the database's to keep. The caller's to free, as is the next; NULL: out of
+ *  memory. */
 tt_store_batch *tt_catalogue_all(const tt_catalogue *catalogue);
 /** A copy of the batch with every definition that it needs. */
 tt_store_batch *tt_catalogue_complete(const tt_catalogue *catalogue, const tt_store_batch *batch);

@@ -1,6 +1,8 @@
 /* none.c: keeps nothing, for those who only look at live samples. */
 #include "store/store.h"
 
+#include <stdlib.h>
+
 static tt_status load(tt_store *store, const tt_store_loader *loader, tt_error *error) {
   (void)store, (void)loader, (void)error;
   return TT_OK;
@@ -29,7 +31,7 @@ static void state(tt_store *store, tt_store_state *state) {
 }
 
 static void hurry(tt_store *store) { (void)store; }
-static void close_store(tt_store *store) { g_free(store); }
+static void close_store(tt_store *store) { free(store); }
 
 static tt_status open_reader(tt_store *store, tt_store_reader **reader, tt_error *error) {
   (void)store, (void)reader;
@@ -37,8 +39,9 @@ static tt_status open_reader(tt_store *store, tt_store_reader **reader, tt_error
                  "nothing is stored here: set telemetry.store, to sqlite:FILE for example");
 }
 
-tt_status tt_none_open(tt_store **store) {
-  *store = g_new(tt_store, 1);
+tt_status tt_none_open(tt_store **store, tt_error *error) {
+  *store = malloc(sizeof **store);
+  if (!*store) return tt_fail(error, TT_NOMEM, "out of memory");
   **store =
       (tt_store){"none", load, write_batch, tend, purge, state, hurry, close_store, open_reader};
   return TT_OK;

@@ -6,6 +6,8 @@
 #include "core/log.h"
 #include "store/postgres_internal.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RETRY_INTERVAL (SECOND / 2)
@@ -18,14 +20,13 @@
 static void set_state(tt_postgres *store, const char *trouble) {
   pthread_mutex_lock(&store->mutex);
   store->state.degraded = trouble;
-  g_strlcpy(store->state.reason, trouble ? trouble : "", sizeof store->state.reason);
+  snprintf(store->state.reason, sizeof store->state.reason, "%.255s", trouble ? trouble : "");
   store->state.spooled_bytes = store->spool ? tt_spool_bytes(store->spool) : 0;
   pthread_mutex_unlock(&store->mutex);
 }
 
 int64_t tt_postgres_deadline(tt_postgres *store) {
-  return g_get_monotonic_time() +
-         (g_atomic_int_get(&store->hurried) ? HURRIED_DEADLINE : STATEMENT_DEADLINE);
+  return tt_monotonic_us() + (atomic_load(&store->hurried) ? HURRIED_DEADLINE : STATEMENT_DEADLINE);
 }
 
 tt_status tt_postgres_do(tt_postgres *store, const char *sql, tt_error *error) {
@@ -40,8 +41,8 @@ tt_status tt_postgres_query(tt_postgres *store, const char *sql, PGresult **resu
 void tt_postgres_disconnect(tt_postgres *store) {
   tt_postgres_close(store->link);
   store->link = NULL;
-  store->next_try = g_get_monotonic_time() + RETRY_INTERVAL;
-  g_hash_table_remove_all(store->partitions);
+  store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
+  tt_map_clear(&store->partitions);
 }
 
 /* --- the spool's way in --- */
@@ -57,7 +58,8 @@ static tt_status spool_batch(tt_postgres *store, const tt_store_batch *batch, co
     return tt_fail(error, TT_FAILED, "%s", reason);
   }
   tt_store_batch *whole = tt_catalogue_complete(store->catalogue, batch);
-  tt_status status = tt_spool_append(store->spool, whole, error);
+  tt_status status = whole ? tt_spool_append(store->spool, whole, error)
+                           : tt_fail(error, TT_NOMEM, "out of memory");
   tt_store_batch_free(whole);
   set_state(store, status == TT_OK ? reason : error->text);
   return status;
@@ -66,13 +68,16 @@ static tt_status spool_batch(tt_postgres *store, const tt_store_batch *batch, co
 static tt_status postgres_write(tt_store *base, const tt_store_batch *batch, tt_error *error) {
   tt_postgres *store = (tt_postgres *)base;
   tt_error trouble;
-  tt_catalogue_add_batch(store->catalogue, batch);
+  if (!tt_catalogue_add_batch(store->catalogue, batch)) {
+    set_state(store, "out of memory");
+    return tt_fail(error, TT_NOMEM, "out of memory");
+  }
   if (!store->link) {
-    g_strlcpy(trouble.text, store->state.reason, sizeof trouble.text);
+    snprintf(trouble.text, sizeof trouble.text, "%s", store->state.reason);
     return spool_batch(store, batch, trouble.text, error);
   }
   // Samples may pass those that are spooled; what people set must not be undone by what they set before.
-  if (is_behind(store) && (batch->devices->len || batch->attributes->len || batch->handlings->len))
+  if (is_behind(store) && (batch->devices.len || batch->attributes.len || batch->handlings.len))
     return spool_batch(store, batch, CATCHING_UP, error);
   if (tt_postgres_write_batch(store, batch, &store->known, &trouble) == TT_OK) {
     set_state(store, is_behind(store) ? CATCHING_UP : NULL);
@@ -86,12 +91,13 @@ static tt_status postgres_write(tt_store *base, const tt_store_batch *batch, tt_
 
 /** Connects, and tells the database every name and epoch, of which it may never have heard. */
 static tt_status connect_and_tell(tt_postgres *store, tt_error *error) {
-  store->next_try = g_get_monotonic_time() + RETRY_INTERVAL;
+  store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
   TT_TRY(tt_postgres_connect(store->url, tt_postgres_deadline(store), &store->link, error));
   tt_status status = tt_postgres_upgrade(store, error);
   if (status == TT_OK) {
     tt_store_batch *all = tt_catalogue_all(store->catalogue);
-    status = tt_postgres_write_batch(store, all, &store->known, error);
+    status = all ? tt_postgres_write_batch(store, all, &store->known, error)
+                 : tt_fail(error, TT_NOMEM, "out of memory");
     tt_store_batch_free(all);
   }
   if (status != TT_OK && store->link) tt_postgres_disconnect(store);
@@ -102,8 +108,8 @@ static tt_status connect_and_tell(tt_postgres *store, tt_error *error) {
 /** Writes the oldest spooled batch. TT_NOT_FOUND: there is none. */
 static tt_status drain_one(tt_postgres *store, tt_error *error) {
   tt_store_batch *batch = tt_store_batch_new();
-  tt_postgres_ids known;
-  tt_postgres_ids_init(&known);
+  if (!batch) return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_postgres_ids known = tt_postgres_ids_new();
   tt_status status = tt_spool_front(store->spool, batch, error);
   if (status == TT_OK) {
     status = tt_postgres_write_batch(store, batch, &known, error);
@@ -123,7 +129,7 @@ static bool tend_connection(tt_postgres *store) {
     set_state(store, "postgresql: the connection is lost");
   }
   if (store->link) return true;
-  if (g_atomic_int_get(&store->hurried) || g_get_monotonic_time() < store->next_try) return false;
+  if (atomic_load(&store->hurried) || tt_monotonic_us() < store->next_try) return false;
   if (connect_and_tell(store, &error) != TT_OK) {
     set_state(store, error.text);
     return false;
@@ -144,7 +150,7 @@ static bool tend_spool(tt_postgres *store) {
 }
 
 static void tend_news(tt_postgres *store) {
-  int64_t now = g_get_monotonic_time();
+  int64_t now = tt_monotonic_us();
   if (!store->stale || now < store->next_look) return;
   store->next_look = now + LOOK_INTERVAL;
   tt_error error;
@@ -156,7 +162,7 @@ static void tend_news(tt_postgres *store) {
 
 static bool postgres_tend(tt_store *base) {
   tt_postgres *store = (tt_postgres *)base;
-  if (!tend_connection(store) || g_atomic_int_get(&store->hurried)) return false;
+  if (!tend_connection(store) || atomic_load(&store->hurried)) return false;
   // What an earlier process spooled comes first, so that what is loaded is all there is.
   if (is_behind(store)) return tend_spool(store);
   tend_news(store);
@@ -168,22 +174,20 @@ static tt_status postgres_purge(tt_store *base, const tt_store_purge *purge, int
   tt_postgres *store = (tt_postgres *)base;
   *removed = 0;
   if (!store->link) return TT_OK;
-  char *sql = g_strdup_printf(
-      "DELETE FROM value WHERE device = %d AND attribute = %d AND day <= date '1970-01-01' + "
-      "%" G_GINT64_FORMAT " AND time < timestamptz '1970-01-01 00:00:00Z' + %" G_GINT64_FORMAT
-      " * interval '1 microsecond'",
-      tt_postgres_get_id(store->known.devices, purge->device),
-      tt_postgres_get_id(store->known.attributes, purge->attribute),
-      tt_postgres_floor_day(purge->before) + 1, purge->before);
   PGresult *result;
-  tt_status status =
-      tt_postgres_run(store->link, sql, 0, NULL, tt_postgres_deadline(store), &result, error);
-  g_free(sql);
+  tt_status status = tt_postgres_runf(
+      store->link, tt_postgres_deadline(store), &result, error,
+      "DELETE FROM value WHERE device = %d AND attribute = %d AND day <= date '1970-01-01' + "
+      "%" PRId64 " AND time < timestamptz '1970-01-01 00:00:00Z' + %" PRId64
+      " * interval '1 microsecond'",
+      tt_postgres_get_id(&store->known.devices, purge->device),
+      tt_postgres_get_id(&store->known.attributes, purge->attribute),
+      tt_postgres_floor_day(purge->before) + 1, purge->before);
   if (status != TT_OK) {
     tt_postgres_disconnect(store);
     return status;
   }
-  *removed = (int)g_ascii_strtoll(PQcmdTuples(result), NULL, 10);
+  *removed = atoi(PQcmdTuples(result));
   PQclear(result);
   return TT_OK;
 }
@@ -195,7 +199,7 @@ static void postgres_state(tt_store *base, tt_store_state *state) {
   pthread_mutex_unlock(&store->mutex);
 }
 
-static void postgres_hurry(tt_store *base) { g_atomic_int_set(&((tt_postgres *)base)->hurried, 1); }
+static void postgres_hurry(tt_store *base) { atomic_store(&((tt_postgres *)base)->hurried, true); }
 
 static tt_status postgres_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {
   tt_postgres *store = (tt_postgres *)base;
@@ -218,10 +222,10 @@ static void postgres_close_store(tt_store *base) {
   tt_spool_close(store->spool);
   tt_catalogue_free(store->catalogue);
   tt_postgres_ids_clear(&store->known);
-  g_hash_table_unref(store->partitions);
+  tt_map_clear(&store->partitions);
   pthread_mutex_destroy(&store->mutex);
-  g_free(store->url);
-  g_free(store);
+  free(store->url);
+  free(store);
 }
 
 /** The first connection. A server that is away is waited for, where there is a spool; one that refuses us is not. */
@@ -234,7 +238,8 @@ static tt_status open_link(tt_postgres *store, tt_error *error) {
 }
 
 tt_status tt_postgres_open(const tt_store_options *options, tt_store **out, tt_error *error) {
-  tt_postgres *store = g_new0(tt_postgres, 1);
+  tt_postgres *store = calloc(1, sizeof *store);
+  if (!store) return tt_fail(error, TT_NOMEM, "out of memory");
   store->base = (tt_store){.kind = "postgresql",
                            .load = postgres_load,
                            .write = postgres_write,
@@ -244,13 +249,13 @@ tt_status tt_postgres_open(const tt_store_options *options, tt_store **out, tt_e
                            .hurry = postgres_hurry,
                            .close = postgres_close_store,
                            .open_reader = tt_postgres_open_reader};
-  store->url = g_strdup(options->url);
+  store->url = strdup(options->url);
   store->catalogue = tt_catalogue_new();
-  store->partitions = g_hash_table_new(g_direct_hash, g_direct_equal);
-  tt_postgres_ids_init(&store->known);
+  store->known = tt_postgres_ids_new();
   pthread_mutex_init(&store->mutex, NULL);
-  tt_status status = TT_OK;
-  if (options->spool)
+  tt_status status =
+      store->url && store->catalogue ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
+  if (status == TT_OK && options->spool)
     status = tt_spool_open(options->spool, options->spool_limit, &store->spool, error);
   if (status == TT_OK) status = open_link(store, error);
   if (status != TT_OK) {

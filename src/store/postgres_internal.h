@@ -5,10 +5,14 @@
 #define TT_STORE_POSTGRES_INTERNAL_H
 
 #include "store/catalogue.h"
+#include "store/clock.h"
+#include "store/map.h"
 #include "store/postgres_link.h"
 #include "store/spool.h"
 
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define SECOND 1000000
 #define DAY (86400LL * SECOND)
@@ -22,8 +26,8 @@
 
 /** What a process calls its devices, attributes and epochs, and what the database does. */
 typedef struct tt_postgres_ids {
-  GArray *devices, *attributes; /**< by index: id, 0 unknown */
-  GHashTable *anchors;          /**< device index << 32 | epoch -> anchor */
+  tt_list devices, attributes; /**< int: id by index, 0 unknown */
+  tt_map anchors;              /**< device index, epoch → anchor */
 } tt_postgres_ids;
 
 typedef struct tt_postgres {
@@ -33,28 +37,31 @@ typedef struct tt_postgres {
   tt_postgres_ids known;
   tt_catalogue
       *catalogue; /**< every name and epoch told so far, for the spool and for a new connection */
-  GHashTable *partitions; /**< days that are known to have theirs */
+  tt_map partitions; /**< days that are known to have theirs */
   tt_spool *spool;
   tt_store_loader loader;
   bool stale;        /**< others may have made something known */
   int64_t next_look; /**< µs: not before then is it looked at */
-  gint hurried;      /**< atomic */
+  atomic_bool hurried;
   int64_t next_try;
   pthread_mutex_t mutex; /**< guards state, and known.devices and known.attributes for readers */
   tt_store_state state;
 } tt_postgres;
 
-void tt_postgres_ids_init(tt_postgres_ids *known);
+tt_postgres_ids tt_postgres_ids_new(void);
 void tt_postgres_ids_clear(tt_postgres_ids *known);
-void tt_postgres_set_anchor(tt_postgres_ids *known, int device, int epoch, int64_t anchor);
+/** False: out of memory. */
+bool tt_postgres_set_anchor(tt_postgres_ids *known, int device, int epoch, int64_t anchor);
 
-static inline void tt_postgres_set_id(GArray *ids, int index, int id) {
-  if (ids->len <= (guint)index) g_array_set_size(ids, (guint)index + 1);
-  g_array_index(ids, int, index) = id;
+/** False: out of memory. */
+static inline bool tt_postgres_set_id(tt_list *ids, int index, int id) {
+  if (!tt_list_fill(ids, (uint32_t)index + 1)) return false;
+  tt_list_at(ids, int, index) = id;
+  return true;
 }
 
-static inline int tt_postgres_get_id(const GArray *ids, int index) {
-  return index >= 0 && (guint)index < ids->len ? g_array_index(ids, int, index) : 0;
+static inline int tt_postgres_get_id(const tt_list *ids, int index) {
+  return index >= 0 && (uint32_t)index < ids->len ? tt_list_at(ids, int, index) : 0;
 }
 
 /** Days since 1970. */

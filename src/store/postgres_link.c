@@ -2,9 +2,13 @@
 #include "store/postgres_link.h"
 
 #include "core/log.h"
+#include "store/clock.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct tt_postgres_link {
@@ -16,10 +20,11 @@ struct tt_postgres_link {
 /** One line, without libpq's line ends. */
 static tt_status fail(tt_postgres_link *link, const char *text, tt_error *error) {
   char line[512];
-  g_strlcpy(line, text && *text ? text : "no answer in time", sizeof line);
-  g_strdelimit(line, "\n\r\t", ' ');
+  snprintf(line, sizeof line, "%s", text && *text ? text : "no answer in time");
+  for (char *c = line; (c = strpbrk(c, "\n\r\t"));) *c = ' ';
+  for (size_t size = strlen(line); size && line[size - 1] == ' ';) line[--size] = '\0';
   if (PQstatus(link->connection) != CONNECTION_OK) link->dead = true;
-  return tt_fail(error, TT_FAILED, "postgresql: %s", g_strstrip(line));
+  return tt_fail(error, TT_FAILED, "postgresql: %s", line);
 }
 
 static tt_status late(tt_postgres_link *link, tt_error *error) {
@@ -30,7 +35,7 @@ static tt_status late(tt_postgres_link *link, tt_error *error) {
 /** Waits until the socket can be read (or written). */
 static bool wait_for(tt_postgres_link *link, short events, int64_t deadline) {
   for (;;) {
-    int64_t left = deadline - g_get_monotonic_time();
+    int64_t left = deadline - tt_monotonic_us();
     if (left <= 0) return false;
     struct pollfd poller = {.fd = PQsocket(link->connection), .events = events};
     if (poller.fd < 0) return false;
@@ -48,7 +53,8 @@ static void on_notice(void *context, const char *text) {
 
 tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_link **out,
                               tt_error *error) {
-  tt_postgres_link *link = g_new0(tt_postgres_link, 1);
+  tt_postgres_link *link = calloc(1, sizeof *link);
+  if (!link) return tt_fail(error, TT_NOMEM, "out of memory");
   // The URL goes last, so that what it says wins over these.
   const char *const keys[] = {"application_name", "connect_timeout", "keepalives_idle",
                               "tcp_user_timeout", "dbname",          NULL};
@@ -75,7 +81,7 @@ tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_lin
 void tt_postgres_close(tt_postgres_link *link) {
   if (!link) return;
   PQfinish(link->connection);
-  g_free(link);
+  free(link);
 }
 
 bool tt_postgres_is_alive(const tt_postgres_link *link) {
@@ -138,7 +144,7 @@ static tt_status finish(tt_postgres_link *link, int64_t deadline, PGresult **out
     ExecStatusType state = PQresultStatus(result);
     if (state != PGRES_COMMAND_OK && state != PGRES_TUPLES_OK && status == TT_OK) {
       const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-      g_strlcpy(link->code, code ? code : "", sizeof link->code);
+      snprintf(link->code, sizeof link->code, "%s", code ? code : "");
       status = fail(link, PQresultErrorMessage(result), error);
     }
     PQclear(kept);
@@ -170,8 +176,20 @@ tt_status tt_postgres_run(tt_postgres_link *link, const char *sql, int count,
   return finish(link, deadline, result, error);
 }
 
+tt_status tt_postgres_runf(tt_postgres_link *link, int64_t deadline, PGresult **result,
+                           tt_error *error, const char *format, ...) {
+  char sql[1000];
+  va_list arguments;
+  va_start(arguments, format);
+  int size = vsnprintf(sql, sizeof sql, format, arguments);
+  va_end(arguments);
+  if (size < 0 || (size_t)size >= sizeof sql)
+    return tt_fail(error, TT_FAILED, "postgresql: a statement is too long");
+  return tt_postgres_run(link, sql, 0, NULL, deadline, result, error);
+}
+
 int64_t tt_postgres_integer(const PGresult *result, int row, int column) {
-  return g_ascii_strtoll(PQgetvalue(result, row, column), NULL, 10);
+  return strtoll(PQgetvalue(result, row, column), NULL, 10);
 }
 
 tt_status tt_postgres_begin_copy(tt_postgres_link *link, const char *sql, int64_t deadline,

@@ -8,7 +8,7 @@
 
 typedef struct tt_postgres_link tt_postgres_link;
 
-/* Deadlines are µs of g_get_monotonic_time(). After a missed one the link is dead. */
+/* Deadlines are µs of tt_monotonic_us(). After a missed one the link is dead. */
 
 tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_link **link,
                               tt_error *error);
@@ -26,6 +26,11 @@ const char *tt_postgres_last_code(const tt_postgres_link *link);
 tt_status tt_postgres_run(tt_postgres_link *link, const char *sql, int count,
                           const char *const *parameters, int64_t deadline, PGresult **result,
                           tt_error *error);
+/** The same of a statement that is printed first; of numbers and names of ours, since nothing is quoted. At most 1,000
+ *  bytes. */
+tt_status tt_postgres_runf(tt_postgres_link *link, int64_t deadline, PGresult **result,
+                           tt_error *error, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 /** Of a result in text. */
 int64_t tt_postgres_integer(const PGresult *result, int row, int column);
 

@@ -3,35 +3,38 @@
  */
 #include "store/postgres_internal.h"
 
+#include <stdlib.h>
+
+static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "out of memory"); }
+
 static char *text_or_null(const PGresult *result, int row, int column) {
   return PQgetisnull(result, row, column) ? NULL : PQgetvalue(result, row, column);
 }
 
-/** The database's ids of names, and the loader's indices. `indices`: id -> index + 1. */
-static tt_status load_names(tt_postgres *store, bool devices, GHashTable *indices,
-                            tt_error *error) {
+/** The database's ids of names, and the loader's indices. `indices`: index by id. */
+static tt_status load_names(tt_postgres *store, bool devices, tt_map *indices, tt_error *error) {
   const tt_store_loader *loader = &store->loader;
   PGresult *result;
   TT_TRY(tt_postgres_query(store,
                            devices ? "SELECT id, identifier, name FROM device ORDER BY id"
                                    : "SELECT id, identifier, name FROM attribute ORDER BY id",
                            &result, error));
-  for (int row = 0; row < PQntuples(result); row++) {
+  bool noted = true;
+  for (int row = 0; row < PQntuples(result) && noted; row++) {
     int id = (int)tt_postgres_integer(result, row, 0);
     const char *identifier = PQgetvalue(result, row, 1);
     int index = (devices ? loader->device : loader->attribute)(loader->context, identifier,
                                                                text_or_null(result, row, 2));
-    tt_catalogue_add_name(store->catalogue, devices, index, identifier);
+    noted = tt_catalogue_add_name(store->catalogue, devices, index, identifier);
     pthread_mutex_lock(&store->mutex);
-    tt_postgres_set_id(devices ? store->known.devices : store->known.attributes, index, id);
+    noted &=
+        tt_postgres_set_id(devices ? &store->known.devices : &store->known.attributes, index, id);
     pthread_mutex_unlock(&store->mutex);
-    g_hash_table_insert(indices, GINT_TO_POINTER(id), GINT_TO_POINTER(index + 1));
+    noted &= tt_map_put(indices, (tt_map_key){id, 0}, index);
   }
   PQclear(result);
-  return TT_OK;
+  return noted ? TT_OK : no_memory(error);
 }
-
-static void clear_handling(gpointer item) { tt_handling_clear(item); }
 
 /** `*taken`: the loader has no changes of its own that are still to be written. */
 static tt_status load_handlings(tt_postgres *store, bool *taken, tt_error *error) {
@@ -40,50 +43,52 @@ static tt_status load_handlings(tt_postgres *store, bool *taken, tt_error *error
       store,
       "SELECT pattern, type, mode, unit, scale, \"offset\", min_interval, retention FROM handling",
       &result, error));
-  GArray *all = g_array_new(FALSE, FALSE, sizeof(tt_handling));
-  g_array_set_clear_func(all, clear_handling);
+  tt_list all = tt_handling_list();
   for (int row = 0; row < PQntuples(result); row++) {
-    tt_handling handling = {.pattern = g_strdup(PQgetvalue(result, row, 0)),
-                            .type = (tt_value_type)tt_postgres_integer(result, row, 1),
-                            .mode = (tt_value_mode)tt_postgres_integer(result, row, 2),
-                            .unit = g_strdup(text_or_null(result, row, 3)),
-                            .scale = g_ascii_strtod(PQgetvalue(result, row, 4), NULL),
-                            .offset = g_ascii_strtod(PQgetvalue(result, row, 5), NULL),
-                            .min_interval = g_ascii_strtod(PQgetvalue(result, row, 6), NULL),
-                            .retention = g_ascii_strtod(PQgetvalue(result, row, 7), NULL)};
-    g_array_append_val(all, handling);
+    const tt_handling handling = {.pattern = PQgetvalue(result, row, 0),
+                                  .type = (tt_value_type)tt_postgres_integer(result, row, 1),
+                                  .mode = (tt_value_mode)tt_postgres_integer(result, row, 2),
+                                  .unit = text_or_null(result, row, 3),
+                                  .scale = strtod(PQgetvalue(result, row, 4), NULL),
+                                  .offset = strtod(PQgetvalue(result, row, 5), NULL),
+                                  .min_interval = strtod(PQgetvalue(result, row, 6), NULL),
+                                  .retention = strtod(PQgetvalue(result, row, 7), NULL)};
+    tt_store_add_handling(&all, &handling);
   }
-  *taken = store->loader.handlings(store->loader.context, all);
-  g_array_unref(all);
   PQclear(result);
-  return TT_OK;
+  bool whole = !all.failed;
+  if (whole) *taken = store->loader.handlings(store->loader.context, &all);
+  tt_list_free(&all);
+  return whole ? TT_OK : no_memory(error);
 }
 
-static int index_of(GHashTable *indices, const PGresult *result, int row) {
-  gpointer id = GINT_TO_POINTER((int)tt_postgres_integer(result, row, 0));
-  return GPOINTER_TO_INT(g_hash_table_lookup(indices, id)) - 1;
+/** −1: made known after the names were read. */
+static int index_of(const tt_map *indices, const PGresult *result, int row) {
+  const int64_t *index = tt_map_get(indices, (tt_map_key){tt_postgres_integer(result, row, 0), 0});
+  return index ? (int)*index : -1;
 }
 
 /** Ids of devices that have a boot epoch of which nothing is known here, as PostgreSQL writes an array. */
-static tt_status find_devices_with_news(tt_postgres *store, GHashTable *indices, GString *ids,
+static tt_status find_devices_with_news(tt_postgres *store, tt_map *indices, tt_list *ids,
                                         tt_error *error) {
   PGresult *result;
   TT_TRY(tt_postgres_query(store, "SELECT device, max(epoch) FROM boot GROUP BY device", &result,
                            error));
-  g_string_assign(ids, "{");
+  const char *separator = "{";
   for (int row = 0; row < PQntuples(result); row++) {
     int index = index_of(indices, result, row);
     if (index < 0 ||
         tt_postgres_integer(result, row, 1) <= tt_catalogue_newest_epoch(store->catalogue, index))
       continue;
-    g_string_append_printf(ids, "%s%s", ids->len > 1 ? "," : "", PQgetvalue(result, row, 0));
+    tt_list_print(ids, "%s%s", separator, PQgetvalue(result, row, 0));
+    separator = ",";
   }
-  g_string_append_c(ids, '}');
   PQclear(result);
-  return TT_OK;
+  if (ids->len) tt_list_print(ids, "}");
+  return ids->failed ? no_memory(error) : TT_OK;
 }
 
-static tt_status load_epochs(tt_postgres *store, GHashTable *indices, const char *ids,
+static tt_status load_epochs(tt_postgres *store, tt_map *indices, const char *ids,
                              tt_error *error) {
   PGresult *result;
   TT_TRY(tt_postgres_run(
@@ -95,24 +100,25 @@ static tt_status load_epochs(tt_postgres *store, GHashTable *indices, const char
       " WHERE b.epoch > (SELECT max(epoch) - 4 FROM boot WHERE device = b.device)"
       " AND b.device = ANY ($1) ORDER BY b.device, b.epoch",
       1, &ids, tt_postgres_deadline(store), &result, error));
-  for (int row = 0; row < PQntuples(result); row++) {
+  bool noted = true;
+  for (int row = 0; row < PQntuples(result) && noted; row++) {
     tt_store_epoch epoch = {.device = index_of(indices, result, row),
                             .number = (int)tt_postgres_integer(result, row, 1),
                             .anchor = tt_postgres_integer(result, row, 2),
                             .offset_low = tt_postgres_integer(result, row, 3),
                             .offset_high = tt_postgres_integer(result, row, 4)};
     bool has_sample = !PQgetisnull(result, row, 5);
-    tt_postgres_set_anchor(&store->known, epoch.device, epoch.number, epoch.anchor);
-    tt_catalogue_add_epoch(store->catalogue, &epoch);
+    noted = tt_postgres_set_anchor(&store->known, epoch.device, epoch.number, epoch.anchor) &&
+            tt_catalogue_add_epoch(store->catalogue, &epoch);
     store->loader.epoch(store->loader.context, &epoch, has_sample,
                         has_sample ? tt_postgres_integer(result, row, 5) : 0,
                         has_sample ? tt_postgres_integer(result, row, 6) : 0);
   }
   PQclear(result);
-  return TT_OK;
+  return noted ? TT_OK : no_memory(error);
 }
 
-static tt_status load_samples(tt_postgres *store, GHashTable *indices, const char *ids,
+static tt_status load_samples(tt_postgres *store, tt_map *indices, const char *ids,
                               tt_error *error) {
   PGresult *result;
   TT_TRY(tt_postgres_run(
@@ -132,28 +138,27 @@ static tt_status load_samples(tt_postgres *store, GHashTable *indices, const cha
   return TT_OK;
 }
 
-static tt_status load_boots(tt_postgres *store, GHashTable *indices, tt_error *error) {
-  GString *ids = g_string_new(NULL);
-  tt_status status = find_devices_with_news(store, indices, ids, error);
-  if (status == TT_OK && ids->len > 2) {
-    status = load_epochs(store, indices, ids->str, error);
-    if (status == TT_OK) status = load_samples(store, indices, ids->str, error);
+static tt_status load_boots(tt_postgres *store, tt_map *indices, tt_error *error) {
+  tt_list ids = TT_LIST(char, NULL);
+  tt_status status = find_devices_with_news(store, indices, &ids, error);
+  if (status == TT_OK && ids.len) {
+    status = load_epochs(store, indices, ids.data, error);
+    if (status == TT_OK) status = load_samples(store, indices, ids.data, error);
   }
-  g_string_free(ids, TRUE);
+  tt_list_free(&ids);
   return status;
 }
 
 tt_status tt_postgres_load_news(tt_postgres *store, tt_error *error) {
-  GHashTable *devices = g_hash_table_new(g_direct_hash, g_direct_equal);
-  GHashTable *attributes = g_hash_table_new(g_direct_hash, g_direct_equal);
+  tt_map devices = {0}, attributes = {0};
   bool taken = true;
-  tt_status status = load_names(store, true, devices, error);
-  if (status == TT_OK) status = load_names(store, false, attributes, error);
+  tt_status status = load_names(store, true, &devices, error);
+  if (status == TT_OK) status = load_names(store, false, &attributes, error);
   if (status == TT_OK) status = load_handlings(store, &taken, error);
-  if (status == TT_OK) status = load_boots(store, devices, error);
+  if (status == TT_OK) status = load_boots(store, &devices, error);
   if (status == TT_OK) store->stale = !taken;
-  g_hash_table_unref(devices);
-  g_hash_table_unref(attributes);
+  tt_map_clear(&devices);
+  tt_map_clear(&attributes);
   return status;
 }
 
@@ -166,84 +171,104 @@ typedef struct spooled_epoch {
   int64_t device_time, time; /**< of its newest sample */
 } spooled_epoch;
 
-/** Tells names, and notes for each index of the batch's process what it is here. */
-static void take_spooled_names(tt_postgres *store, bool devices, const GArray *names,
-                               GArray *indices) {
+/** What is gathered from the spool. */
+typedef struct spooled {
+  tt_list devices, attributes; /**< int: for each index of the batch's process, index + 1 here */
+  tt_list epochs;              /**< spooled_epoch */
+} spooled;
+
+/** Tells names, and notes for each index of the batch's process what it is here. False: out of memory. */
+static bool take_spooled_names(tt_postgres *store, bool devices, const tt_list *names,
+                               tt_list *indices) {
   const tt_store_loader *loader = &store->loader;
-  for (guint i = 0; i < names->len; i++) {
-    const tt_store_name *name = &g_array_index(names, tt_store_name, i);
+  for (uint32_t i = 0; i < names->len; i++) {
+    const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
     if (tt_postgres_get_id(indices, name->index) && !name->name) continue;  // as before
     int index = (devices ? loader->device : loader->attribute)(loader->context, name->identifier,
                                                                name->name);
-    tt_catalogue_add_name(store->catalogue, devices, index, name->identifier);
-    tt_postgres_set_id(indices, name->index, index + 1);
+    if (!tt_catalogue_add_name(store->catalogue, devices, index, name->identifier) ||
+        !tt_postgres_set_id(indices, name->index, index + 1))
+      return false;
   }
+  return true;
 }
 
-/** The entry of an epoch, made on first sight. */
-static spooled_epoch *need_spooled_epoch(GArray *epochs, int device, int number) {
-  for (guint i = epochs->len; i-- > 0;) {
-    spooled_epoch *known = &g_array_index(epochs, spooled_epoch, i);
+/** The entry of an epoch, made on first sight. NULL: out of memory. */
+static spooled_epoch *need_spooled_epoch(tt_list *epochs, int device, int number) {
+  for (uint32_t i = epochs->len; i-- > 0;) {
+    spooled_epoch *known = &tt_list_at(epochs, spooled_epoch, i);
     if (known->epoch.device == device && known->epoch.number == number) return known;
   }
   spooled_epoch new = {.epoch = {.device = device, .number = number}};
-  g_array_append_val(epochs, new);
-  return &g_array_index(epochs, spooled_epoch, epochs->len - 1);
+  if (!tt_list_add(epochs, &new, 1)) return NULL;
+  return &tt_list_at(epochs, spooled_epoch, epochs->len - 1);
 }
 
-static void take_spooled_batch(tt_postgres *store, const tt_store_batch *batch, GArray *devices,
-                               GArray *epochs) {
-  for (guint i = 0; i < batch->epochs->len; i++) {
-    tt_store_epoch epoch = g_array_index(batch->epochs, tt_store_epoch, i);
-    epoch.device = tt_postgres_get_id(devices, epoch.device) - 1;
+static bool take_spooled_epochs(tt_postgres *store, const tt_store_batch *batch, spooled *all) {
+  for (uint32_t i = 0; i < batch->epochs.len; i++) {
+    tt_store_epoch epoch = tt_list_at(&batch->epochs, tt_store_epoch, i);
+    epoch.device = tt_postgres_get_id(&all->devices, epoch.device) - 1;
     if (epoch.device < 0) continue;
-    tt_catalogue_add_epoch(store->catalogue, &epoch);
-    need_spooled_epoch(epochs, epoch.device, epoch.number)->epoch = epoch;
+    spooled_epoch *of = need_spooled_epoch(&all->epochs, epoch.device, epoch.number);
+    if (!of || !tt_catalogue_add_epoch(store->catalogue, &epoch)) return false;
+    of->epoch = epoch;
   }
-  for (guint i = 0; i < batch->samples->len; i++) {
-    const tt_store_sample *sample = &g_array_index(batch->samples, tt_store_sample, i);
-    int device = tt_postgres_get_id(devices, sample->device) - 1;
+  return true;
+}
+
+static bool take_spooled_samples(tt_postgres *store, const tt_store_batch *batch, spooled *all) {
+  for (uint32_t i = 0; i < batch->samples.len; i++) {
+    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
+    int device = tt_postgres_get_id(&all->devices, sample->device) - 1;
     if (device < 0) continue;
-    spooled_epoch *of = need_spooled_epoch(epochs, device, sample->epoch);
+    spooled_epoch *of = need_spooled_epoch(&all->epochs, device, sample->epoch);
+    if (!of) return false;
     store->loader.sample(store->loader.context, device, sample->epoch, sample->device_time);
     if (of->has_sample && of->device_time > sample->device_time) continue;
     of->has_sample = true;
     of->device_time = sample->device_time;
     of->time = sample->time;
   }
+  return true;
 }
 
-static gint by_number(gconstpointer a, gconstpointer b) {
+static int by_number(const void *a, const void *b) {
   const spooled_epoch *left = a, *right = b;
   return left->epoch.number - right->epoch.number;
 }
 
-tt_status tt_postgres_load_spooled(tt_postgres *store, tt_error *error) {
-  GArray *epochs = g_array_new(FALSE, FALSE, sizeof(spooled_epoch));
-  GArray *devices = g_array_new(FALSE, TRUE, sizeof(int));
-  GArray *attributes = g_array_new(FALSE, TRUE, sizeof(int));
-  tt_store_batch *batch = tt_store_batch_new();
+/** Everything that waits, batch by batch. */
+static tt_status look_at_spool(tt_postgres *store, tt_store_batch *batch, spooled *all,
+                               tt_error *error) {
   uint64_t position = 0, writer = 0, previous = 0;
   tt_status status;
   while ((status = tt_spool_look(store->spool, &position, &writer, batch, error)) == TT_OK) {
     if (writer != previous) {
-      g_array_set_size(devices, 0);
-      g_array_set_size(attributes, 0);
+      tt_list_cut(&all->devices, 0);
+      tt_list_cut(&all->attributes, 0);
     }
     previous = writer;
-    take_spooled_names(store, true, batch->devices, devices);
-    take_spooled_names(store, false, batch->attributes, attributes);
-    take_spooled_batch(store, batch, devices, epochs);
+    if (!take_spooled_names(store, true, &batch->devices, &all->devices) ||
+        !take_spooled_names(store, false, &batch->attributes, &all->attributes) ||
+        !take_spooled_epochs(store, batch, all) || !take_spooled_samples(store, batch, all))
+      return no_memory(error);
   }
-  g_array_sort(epochs, by_number);
-  for (guint i = 0; i < epochs->len; i++) {
-    const spooled_epoch *told = &g_array_index(epochs, spooled_epoch, i);
+  return status == TT_NOT_FOUND ? TT_OK : status;
+}
+
+tt_status tt_postgres_load_spooled(tt_postgres *store, tt_error *error) {
+  spooled all = {TT_LIST(int, NULL), TT_LIST(int, NULL), TT_LIST(spooled_epoch, NULL)};
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_status status = batch ? look_at_spool(store, batch, &all, error) : no_memory(error);
+  if (all.epochs.len) qsort(all.epochs.data, all.epochs.len, sizeof(spooled_epoch), by_number);
+  for (uint32_t i = 0; i < all.epochs.len; i++) {
+    const spooled_epoch *told = &tt_list_at(&all.epochs, spooled_epoch, i);
     store->loader.epoch(store->loader.context, &told->epoch, told->has_sample, told->device_time,
                         told->time);
   }
   tt_store_batch_free(batch);
-  g_array_unref(attributes);
-  g_array_unref(devices);
-  g_array_unref(epochs);
-  return status == TT_NOT_FOUND ? TT_OK : status;
+  tt_list_free(&all.devices);
+  tt_list_free(&all.attributes);
+  tt_list_free(&all.epochs);
+  return status;
 }

@@ -57,11 +57,14 @@ tt_status tt_postgres_upgrade(tt_postgres *store, tt_error *error) {
   if (version && version < VERSION)
     tt_log_info("postgresql: upgraded from schema %d to %d", version, VERSION);
   for (; version < VERSION; version++) {
-    char *sql = g_strdup_printf(
+    tt_list sql = TT_LIST(char, NULL);
+    bool printed = tt_list_print(
+        &sql,
         "BEGIN; %s DELETE FROM schema_version; INSERT INTO schema_version VALUES (%d); COMMIT",
         migrations[version], version + 1);
-    tt_status status = tt_postgres_do(store, sql, error);
-    g_free(sql);
+    tt_status status = printed ? tt_postgres_do(store, sql.data, error)
+                               : tt_fail(error, TT_NOMEM, "out of memory");
+    tt_list_free(&sql);
     TT_TRY(status);
   }
   return tt_postgres_do(

@@ -4,6 +4,8 @@
 #include "core/log.h"
 #include "store/postgres_internal.h"
 
+#include <endian.h>
+#include <stdio.h>
 #include <string.h>
 
 /** Days in the past that still get a partition of their own; what lies outside goes to the default one. */
@@ -12,36 +14,25 @@
 
 /* --- tt_postgres_ids --- */
 
-void tt_postgres_ids_init(tt_postgres_ids *known) {
-  known->devices = g_array_new(FALSE, TRUE, sizeof(int));
-  known->attributes = g_array_new(FALSE, TRUE, sizeof(int));
-  known->anchors = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+tt_postgres_ids tt_postgres_ids_new(void) {
+  return (tt_postgres_ids){.devices = TT_LIST(int, NULL), .attributes = TT_LIST(int, NULL)};
 }
 
 void tt_postgres_ids_clear(tt_postgres_ids *known) {
-  g_array_unref(known->devices);
-  g_array_unref(known->attributes);
-  g_hash_table_unref(known->anchors);
+  tt_list_free(&known->devices);
+  tt_list_free(&known->attributes);
+  tt_map_clear(&known->anchors);
 }
 
-static int64_t epoch_key(int device, int epoch) { return (int64_t)device << 32 | (uint32_t)epoch; }
-
-void tt_postgres_set_anchor(tt_postgres_ids *known, int device, int epoch, int64_t anchor) {
-  gint64 *key = g_new(gint64, 1), *value = g_new(gint64, 1);
-  *key = epoch_key(device, epoch);
-  *value = anchor;
-  g_hash_table_replace(known->anchors, key, value);
+bool tt_postgres_set_anchor(tt_postgres_ids *known, int device, int epoch, int64_t anchor) {
+  return tt_map_put(&known->anchors, (tt_map_key){device, epoch}, anchor);
 }
 
-static bool get_anchor(const tt_postgres_ids *known, int device, int epoch, int64_t *anchor) {
-  gint64 key = epoch_key(device, epoch), *value = g_hash_table_lookup(known->anchors, &key);
-  if (value) *anchor = *value;
-  return value;
-}
+static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "out of memory"); }
 
 /* --- definitions --- */
 
-static tt_status put_names(tt_postgres *store, bool devices, const GArray *names,
+static tt_status put_names(tt_postgres *store, bool devices, const tt_list *names,
                            tt_postgres_ids *known, tt_error *error) {
   const char *sql =
       devices ? "INSERT INTO device AS t (identifier, name) VALUES ($1, nullif($2, ''))"
@@ -50,42 +41,42 @@ static tt_status put_names(tt_postgres *store, bool devices, const GArray *names
               : "INSERT INTO attribute AS t (identifier, name) VALUES ($1, nullif($2, ''))"
                 " ON CONFLICT (identifier) DO UPDATE SET name = CASE WHEN $2 = '' THEN NULL"
                 " ELSE coalesce($2, t.name) END RETURNING id";
-  for (guint i = 0; i < names->len; i++) {
-    const tt_store_name *name = &g_array_index(names, tt_store_name, i);
+  for (uint32_t i = 0; i < names->len; i++) {
+    const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
     const char *parameters[] = {name->identifier, name->name};
     PGresult *result;
     TT_TRY(tt_postgres_run(store->link, sql, 2, parameters, tt_postgres_deadline(store), &result,
                            error));
     pthread_mutex_lock(&store->mutex);
-    tt_postgres_set_id(devices ? known->devices : known->attributes, name->index,
-                       (int)tt_postgres_integer(result, 0, 0));
+    bool noted = tt_postgres_set_id(devices ? &known->devices : &known->attributes, name->index,
+                                    (int)tt_postgres_integer(result, 0, 0));
     pthread_mutex_unlock(&store->mutex);
     PQclear(result);
+    if (!noted) return no_memory(error);
   }
   return TT_OK;
 }
 
 /** `*added` becomes true where an epoch was not there before. */
-static tt_status put_epochs(tt_postgres *store, const GArray *epochs, tt_postgres_ids *known,
+static tt_status put_epochs(tt_postgres *store, const tt_list *epochs, tt_postgres_ids *known,
                             bool *added, tt_error *error) {
-  for (guint i = 0; i < epochs->len; i++) {
-    const tt_store_epoch *epoch = &g_array_index(epochs, tt_store_epoch, i);
-    char *sql = g_strdup_printf(
-        "INSERT INTO boot AS t VALUES (%d, %d, %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-        ", %" G_GINT64_FORMAT
+  for (uint32_t i = 0; i < epochs->len; i++) {
+    const tt_store_epoch *epoch = &tt_list_at(epochs, tt_store_epoch, i);
+    PGresult *result;
+    TT_TRY(tt_postgres_runf(
+        store->link, tt_postgres_deadline(store), &result, error,
+        "INSERT INTO boot AS t VALUES (%d, %d, %" PRId64 ", %" PRId64 ", %" PRId64
         ") ON CONFLICT (device, epoch) DO UPDATE SET offset_low = least(t.offset_low, "
         "excluded.offset_low),"
         " offset_high = greatest(t.offset_high, excluded.offset_high)"
         " RETURNING anchor, (xmax = 0)::integer",
-        tt_postgres_get_id(known->devices, epoch->device), epoch->number, epoch->anchor,
-        epoch->offset_low, epoch->offset_high);
-    PGresult *result;
-    tt_status status = tt_postgres_query(store, sql, &result, error);
-    g_free(sql);
-    TT_TRY(status);
-    tt_postgres_set_anchor(known, epoch->device, epoch->number, tt_postgres_integer(result, 0, 0));
+        tt_postgres_get_id(&known->devices, epoch->device), epoch->number, epoch->anchor,
+        epoch->offset_low, epoch->offset_high));
+    bool noted = tt_postgres_set_anchor(known, epoch->device, epoch->number,
+                                        tt_postgres_integer(result, 0, 0));
     *added |= tt_postgres_integer(result, 0, 1);
     PQclear(result);
+    if (!noted) return no_memory(error);
   }
   return TT_OK;
 }
@@ -95,13 +86,13 @@ static tt_status put_handling(tt_postgres *store, const tt_handling *handling, t
   TT_TRY(tt_postgres_run(store->link, "DELETE FROM handling WHERE pattern = $1", 1, pattern,
                          tt_postgres_deadline(store), NULL, error));
   if (handling->removed) return TT_OK;
-  char numbers[6][G_ASCII_DTOSTR_BUF_SIZE];
-  g_snprintf(numbers[0], sizeof *numbers, "%d", handling->type);
-  g_snprintf(numbers[1], sizeof *numbers, "%d", handling->mode);
-  g_ascii_dtostr(numbers[2], sizeof *numbers, handling->scale);
-  g_ascii_dtostr(numbers[3], sizeof *numbers, handling->offset);
-  g_ascii_dtostr(numbers[4], sizeof *numbers, handling->min_interval);
-  g_ascii_dtostr(numbers[5], sizeof *numbers, handling->retention);
+  char numbers[6][32];
+  snprintf(numbers[0], sizeof *numbers, "%d", handling->type);
+  snprintf(numbers[1], sizeof *numbers, "%d", handling->mode);
+  snprintf(numbers[2], sizeof *numbers, "%.17g", handling->scale);
+  snprintf(numbers[3], sizeof *numbers, "%.17g", handling->offset);
+  snprintf(numbers[4], sizeof *numbers, "%.17g", handling->min_interval);
+  snprintf(numbers[5], sizeof *numbers, "%.17g", handling->retention);
   const char *parameters[] = {handling->pattern, numbers[0], numbers[1], handling->unit,
                               numbers[2],        numbers[3], numbers[4], numbers[5]};
   return tt_postgres_run(store->link,
@@ -111,15 +102,15 @@ static tt_status put_handling(tt_postgres *store, const tt_handling *handling, t
 
 static tt_status put_definitions(tt_postgres *store, const tt_store_batch *batch,
                                  tt_postgres_ids *known, tt_error *error) {
-  bool news = batch->devices->len || batch->attributes->len || batch->handlings->len;
-  if (!news && !batch->epochs->len) return TT_OK;
+  bool news = batch->devices.len || batch->attributes.len || batch->handlings.len;
+  if (!news && !batch->epochs.len) return TT_OK;
   // One collector at a time, since each names things in an order of its own, which would deadlock.
   TT_TRY(tt_postgres_do(store, "SELECT pg_advisory_xact_lock(7602)", error));
-  TT_TRY(put_names(store, true, batch->devices, known, error));
-  TT_TRY(put_names(store, false, batch->attributes, known, error));
-  TT_TRY(put_epochs(store, batch->epochs, known, &news, error));
-  for (guint i = 0; i < batch->handlings->len; i++) {
-    TT_TRY(put_handling(store, &g_array_index(batch->handlings, tt_handling, i), error));
+  TT_TRY(put_names(store, true, &batch->devices, known, error));
+  TT_TRY(put_names(store, false, &batch->attributes, known, error));
+  TT_TRY(put_epochs(store, &batch->epochs, known, &news, error));
+  for (uint32_t i = 0; i < batch->handlings.len; i++) {
+    TT_TRY(put_handling(store, &tt_list_at(&batch->handlings, tt_handling, i), error));
   }
   return news ? tt_postgres_do(store, "NOTIFY " CHANNEL, error) : TT_OK;
 }
@@ -129,53 +120,52 @@ static tt_status put_definitions(tt_postgres *store, const tt_store_batch *batch
 /** Days since 1970 of a sample's partition. */
 static tt_status day_of(const tt_postgres_ids *known, const tt_store_sample *sample, int64_t *day,
                         tt_error *error) {
-  int64_t anchor;
-  if (!get_anchor(known, sample->device, sample->epoch, &anchor)) {
+  const int64_t *anchor = tt_map_get(&known->anchors, (tt_map_key){sample->device, sample->epoch});
+  if (!anchor) {
     return tt_fail(error, TT_FAILED, "epoch %d of device %d is not known to the database",
                    sample->epoch, sample->device);
   }
-  *day = tt_postgres_floor_day(sample->device_time + anchor);
+  *day = tt_postgres_floor_day(sample->device_time + *anchor);
   return TT_OK;
+}
+
+/** "2024-02-29" */
+static void print_day(char text[16], int64_t day) {
+  const time_t seconds = (time_t)day * 86400;
+  struct tm date;
+  gmtime_r(&seconds, &date);
+  strftime(text, 16, "%Y-%m-%d", &date);
 }
 
 /** A partition for a day that is not far from now. Others, and days that came too early, share the default one. */
 static tt_status need_partition(tt_postgres *store, int64_t day, tt_error *error) {
-  int64_t today = tt_postgres_floor_day(g_get_real_time());
+  int64_t today = tt_postgres_floor_day(tt_wall_us());
   if (day < today - PARTITION_DAYS_BACK || day > today + 1) return TT_OK;
-  if (g_hash_table_contains(store->partitions, GINT_TO_POINTER((int)day))) return TT_OK;
-  GDateTime *first = g_date_time_new_from_unix_utc(day * 86400),
-            *next = g_date_time_add_days(first, 1);
-  char *name = g_date_time_format(first, "value_%Y%m%d"),
-       *from = g_date_time_format(first, "%Y-%m-%d"), *to = g_date_time_format(next, "%Y-%m-%d");
-  char *sql = g_strdup_printf(
-      "SAVEPOINT partition; CREATE TABLE IF NOT EXISTS %s PARTITION OF value"
-      " FOR VALUES FROM ('%s') TO ('%s'); RELEASE partition",
-      name, from, to);
+  if (tt_map_get(&store->partitions, (tt_map_key){day, 0})) return TT_OK;
+  char from[16], to[16];
+  print_day(from, day);
+  print_day(to, day + 1);
   tt_error trouble;
-  tt_status status = tt_postgres_do(store, sql, &trouble);
+  tt_status status = tt_postgres_runf(
+      store->link, tt_postgres_deadline(store), NULL, &trouble,
+      "SAVEPOINT partition; CREATE TABLE IF NOT EXISTS value_%.4s%.2s%.2s PARTITION"
+      " OF value FOR VALUES FROM ('%s') TO ('%s'); RELEASE partition",
+      from, from + 5, from + 8, from, to);
   if (status != TT_OK && tt_postgres_is_alive(store->link)) {
     tt_log_info("postgresql: values of %s go to the default partition: %s", from, trouble.text);
     status = tt_postgres_do(store, "ROLLBACK TO partition", &trouble);
   }
-  if (status == TT_OK)
-    g_hash_table_add(store->partitions, GINT_TO_POINTER((int)day));
-  else
-    tt_fail(error, status, "%s", trouble.text);
-  g_free(sql);
-  g_free(name);
-  g_free(from);
-  g_free(to);
-  g_date_time_unref(first);
-  g_date_time_unref(next);
-  return status;
+  if (status != TT_OK) return tt_fail(error, status, "%s", trouble.text);
+  tt_map_put(&store->partitions, (tt_map_key){day, 0}, 1);  // not noted, it is asked for again
+  return TT_OK;
 }
 
 static tt_status need_partitions(tt_postgres *store, const tt_store_batch *batch,
                                  const tt_postgres_ids *known, tt_error *error) {
   int64_t last = INT64_MIN;
-  for (guint i = 0; i < batch->samples->len; i++) {
+  for (uint32_t i = 0; i < batch->samples.len; i++) {
     int64_t day;
-    TT_TRY(day_of(known, &g_array_index(batch->samples, tt_store_sample, i), &day, error));
+    TT_TRY(day_of(known, &tt_list_at(&batch->samples, tt_store_sample, i), &day, error));
     if (day == last) continue;
     TT_TRY(need_partition(store, day, error));
     last = day;
@@ -183,33 +173,33 @@ static tt_status need_partitions(tt_postgres *store, const tt_store_batch *batch
   return TT_OK;
 }
 
-static void put_16(GByteArray *out, uint16_t number) {
-  number = GUINT16_TO_BE(number);
-  g_byte_array_append(out, (const guint8 *)&number, sizeof number);
+static void put_16(tt_list *out, uint16_t number) {
+  number = htobe16(number);
+  tt_list_add(out, &number, sizeof number);
 }
 
-static void put_32(GByteArray *out, int32_t number) {
-  uint32_t swapped = GUINT32_TO_BE((uint32_t)number);
-  g_byte_array_append(out, (const guint8 *)&swapped, sizeof swapped);
+static void put_32(tt_list *out, int32_t number) {
+  uint32_t swapped = htobe32((uint32_t)number);
+  tt_list_add(out, &swapped, sizeof swapped);
 }
 
-static void put_64(GByteArray *out, int64_t number) {
-  uint64_t swapped = GUINT64_TO_BE((uint64_t)number);
-  g_byte_array_append(out, (const guint8 *)&swapped, sizeof swapped);
+static void put_64(tt_list *out, int64_t number) {
+  uint64_t swapped = htobe64((uint64_t)number);
+  tt_list_add(out, &swapped, sizeof swapped);
 }
 
 /** One row of COPY BINARY: a count of fields, then each with its size. */
-static void put_row(GByteArray *out, const tt_store_batch *batch, const tt_postgres_ids *known,
+static void put_row(tt_list *out, const tt_store_batch *batch, const tt_postgres_ids *known,
                     const tt_store_sample *sample, int32_t day, const tt_store_value *value) {
   put_16(out, 8);
   put_32(out, 4);
-  put_32(out, tt_postgres_get_id(known->devices, sample->device));
+  put_32(out, tt_postgres_get_id(&known->devices, sample->device));
   put_32(out, 4);
   put_32(out, sample->epoch);
   put_32(out, 8);
   put_64(out, sample->device_time);
   put_32(out, 4);
-  put_32(out, tt_postgres_get_id(known->attributes, value->attribute));
+  put_32(out, tt_postgres_get_id(&known->attributes, value->attribute));
   put_32(out, 4);
   put_32(out, day);
   put_32(out, 8);
@@ -221,46 +211,49 @@ static void put_row(GByteArray *out, const tt_store_batch *batch, const tt_postg
     put_64(out, bits);
     put_32(out, -1);
   } else {
-    const char *text = batch->text->str + value->text;
+    const char *text = (const char *)batch->text.data + value->text;
     size_t size = strlen(text);
     put_32(out, -1);
     put_32(out, (int32_t)size);
-    g_byte_array_append(out, (const guint8 *)text, (guint)size);
+    tt_list_add(out, text, size);
   }
+}
+
+/** Sends what was put together; the piece is empty afterwards. */
+static tt_status send_piece(tt_postgres *store, tt_list *piece, tt_error *error) {
+  if (piece->failed) return no_memory(error);
+  tt_status status =
+      tt_postgres_copy(store->link, piece->data, piece->len, tt_postgres_deadline(store), error);
+  tt_list_cut(piece, 0);
+  return status;
 }
 
 static tt_status copy_rows(tt_postgres *store, const tt_store_batch *batch,
                            const tt_postgres_ids *known, const char *table, tt_error *error) {
   static const char signature[] = "PGCOPY\n\377\r\n\0";
-  char *sql = g_strdup_printf(
-      "COPY %s (device, epoch, device_time, attribute, day, time, number, text)"
-      " FROM STDIN (FORMAT binary)",
-      table);
-  tt_status status = tt_postgres_begin_copy(store->link, sql, tt_postgres_deadline(store), error);
-  g_free(sql);
-  TT_TRY(status);
-  GByteArray *piece = g_byte_array_sized_new(1 << 17);
-  g_byte_array_append(piece, (const guint8 *)signature, 11);
-  put_64(piece, 0);  // flags, and no header extension
-  for (guint i = 0; i < batch->samples->len && status == TT_OK; i++) {
-    const tt_store_sample *sample = &g_array_index(batch->samples, tt_store_sample, i);
+  char sql[200];
+  snprintf(sql, sizeof sql,
+           "COPY %s (device, epoch, device_time, attribute, day, time, number, text)"
+           " FROM STDIN (FORMAT binary)",
+           table);
+  TT_TRY(tt_postgres_begin_copy(store->link, sql, tt_postgres_deadline(store), error));
+  tt_list piece = TT_LIST(char, NULL);
+  tt_list_add(&piece, signature, 11);
+  put_64(&piece, 0);  // flags, and no header extension
+  tt_status status = TT_OK;
+  for (uint32_t i = 0; i < batch->samples.len && status == TT_OK; i++) {
+    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
     int64_t day;
     status = day_of(known, sample, &day, error);
     for (uint32_t v = 0; v < sample->count && status == TT_OK; v++) {
-      put_row(piece, batch, known, sample, (int32_t)(day - POSTGRES_EPOCH / DAY),
-              &g_array_index(batch->values, tt_store_value, sample->first + v));
+      put_row(&piece, batch, known, sample, (int32_t)(day - POSTGRES_EPOCH / DAY),
+              &tt_list_at(&batch->values, tt_store_value, sample->first + v));
     }
-    if (status == TT_OK && piece->len > 1 << 16) {
-      status = tt_postgres_copy(store->link, piece->data, piece->len, tt_postgres_deadline(store),
-                                error);
-      g_byte_array_set_size(piece, 0);
-    }
+    if (status == TT_OK && piece.len > 1 << 16) status = send_piece(store, &piece, error);
   }
-  put_16(piece, UINT16_MAX);
-  if (status == TT_OK)
-    status =
-        tt_postgres_copy(store->link, piece->data, piece->len, tt_postgres_deadline(store), error);
-  g_byte_array_unref(piece);
+  put_16(&piece, UINT16_MAX);
+  if (status == TT_OK) status = send_piece(store, &piece, error);
+  tt_list_free(&piece);
   TT_TRY(status);
   return tt_postgres_end_copy(store->link, tt_postgres_deadline(store), error);
 }
@@ -269,7 +262,7 @@ static tt_status write_once(tt_postgres *store, const tt_store_batch *batch, tt_
                             bool staged, tt_error *error) {
   TT_TRY(tt_postgres_do(store, "BEGIN", error));
   TT_TRY(put_definitions(store, batch, known, error));
-  if (batch->samples->len) {
+  if (batch->samples.len) {
     TT_TRY(need_partitions(store, batch, known, error));
     if (staged) {
       TT_TRY(tt_postgres_do(store, "CREATE TEMP TABLE staging (LIKE value) ON COMMIT DROP", error));

@@ -7,10 +7,11 @@
  * A sample is one row; its values are rows of their own, keyed by the sample, so that both tables only grow at
  * their ends and every record lies together.
  */
+#include "store/map.h"
 #include "store/sqlite_internal.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -74,8 +75,8 @@ typedef struct sqlite_store {
   sqlite3 *db;
   sqlite3_stmt *statements[STATEMENT_COUNT];
   char *path;
-  int log_pages;      /**< of the write-ahead log */
-  GHashTable *purged; /**< "device epoch attribute" -> device time up to which it has been done */
+  int log_pages; /**< of the write-ahead log */
+  tt_map purged; /**< device and epoch, attribute → device time up to which it has been done */
   pthread_mutex_t mutex; /**< guards state */
   tt_store_state state;
 } sqlite_store;
@@ -97,10 +98,10 @@ static void bind_text(sqlite3_stmt *prepared, int index, const char *text) {
   }
 }
 
-static tt_status put_names(sqlite_store *store, statement which, const GArray *names,
+static tt_status put_names(sqlite_store *store, statement which, const tt_list *names,
                            tt_error *error) {
-  for (guint i = 0; i < names->len; i++) {
-    const tt_store_name *name = &g_array_index(names, tt_store_name, i);
+  for (uint32_t i = 0; i < names->len; i++) {
+    const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
     sqlite3_stmt *prepared = store->statements[which];
     sqlite3_bind_int(prepared, 1, name->index + 1);
     bind_text(prepared, 2, name->identifier);
@@ -110,9 +111,9 @@ static tt_status put_names(sqlite_store *store, statement which, const GArray *n
   return TT_OK;
 }
 
-static tt_status put_handlings(sqlite_store *store, const GArray *handlings, tt_error *error) {
-  for (guint i = 0; i < handlings->len; i++) {
-    const tt_handling *handling = &g_array_index(handlings, tt_handling, i);
+static tt_status put_handlings(sqlite_store *store, const tt_list *handlings, tt_error *error) {
+  for (uint32_t i = 0; i < handlings->len; i++) {
+    const tt_handling *handling = &tt_list_at(handlings, tt_handling, i);
     statement which = handling->removed ? DROP_HANDLING : PUT_HANDLING;
     sqlite3_stmt *prepared = store->statements[which];
     bind_text(prepared, 1, handling->pattern);
@@ -130,9 +131,9 @@ static tt_status put_handlings(sqlite_store *store, const GArray *handlings, tt_
   return TT_OK;
 }
 
-static tt_status put_epochs(sqlite_store *store, const GArray *epochs, tt_error *error) {
-  for (guint i = 0; i < epochs->len; i++) {
-    const tt_store_epoch *epoch = &g_array_index(epochs, tt_store_epoch, i);
+static tt_status put_epochs(sqlite_store *store, const tt_list *epochs, tt_error *error) {
+  for (uint32_t i = 0; i < epochs->len; i++) {
+    const tt_store_epoch *epoch = &tt_list_at(epochs, tt_store_epoch, i);
     sqlite3_stmt *prepared = store->statements[PUT_EPOCH];
     sqlite3_bind_int(prepared, 1, epoch->device + 1);
     sqlite3_bind_int(prepared, 2, epoch->number);
@@ -182,7 +183,8 @@ static void bind_value(sqlite3_stmt *put, const value_rows *rows, int row, int f
   if (value->text == TT_STORE_NUMBER) {
     sqlite3_bind_double(put, first + 2, value->number);
   } else {
-    sqlite3_bind_text(put, first + 2, rows->batch->text->str + value->text, -1, SQLITE_STATIC);
+    const char *text = (const char *)rows->batch->text.data + value->text;
+    sqlite3_bind_text(put, first + 2, text, -1, SQLITE_STATIC);
   }
 }
 
@@ -203,13 +205,13 @@ static tt_status put_rows_singly(sqlite_store *store, const value_rows *rows, tt
 
 static tt_status put_samples(sqlite_store *store, const tt_store_batch *batch, tt_error *error) {
   value_rows rows = {.batch = batch};
-  for (guint i = 0; i < batch->samples->len; i++) {
-    const tt_store_sample *sample = &g_array_index(batch->samples, tt_store_sample, i);
+  for (uint32_t i = 0; i < batch->samples.len; i++) {
+    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
     sqlite3_int64 id;
     TT_TRY(put_sample(store, sample, &id, error));
     for (uint32_t v = sample->first; v < sample->first + sample->count; v++) {
       rows.samples[rows.count] = id;
-      rows.values[rows.count] = &g_array_index(batch->values, tt_store_value, v);
+      rows.values[rows.count] = &tt_list_at(&batch->values, tt_store_value, v);
       if (++rows.count < ROWS_TOGETHER) continue;
       TT_TRY(put_rows_together(store, &rows, error));
       rows.count = 0;
@@ -220,10 +222,10 @@ static tt_status put_samples(sqlite_store *store, const tt_store_batch *batch, t
 
 static tt_status write_all(sqlite_store *store, const tt_store_batch *batch, tt_error *error) {
   TT_TRY(tt_sqlite_execute(store->db, store->path, "BEGIN IMMEDIATE", error));
-  TT_TRY(put_names(store, PUT_DEVICE, batch->devices, error));
-  TT_TRY(put_names(store, PUT_ATTRIBUTE, batch->attributes, error));
-  TT_TRY(put_handlings(store, batch->handlings, error));
-  TT_TRY(put_epochs(store, batch->epochs, error));
+  TT_TRY(put_names(store, PUT_DEVICE, &batch->devices, error));
+  TT_TRY(put_names(store, PUT_ATTRIBUTE, &batch->attributes, error));
+  TT_TRY(put_handlings(store, &batch->handlings, error));
+  TT_TRY(put_epochs(store, &batch->epochs, error));
   TT_TRY(put_samples(store, batch, error));
   return tt_sqlite_execute(store->db, store->path, "COMMIT", error);
 }
@@ -231,7 +233,7 @@ static tt_status write_all(sqlite_store *store, const tt_store_batch *batch, tt_
 static void set_state(sqlite_store *store, const char *trouble) {
   pthread_mutex_lock(&store->mutex);
   store->state.degraded = trouble;
-  g_strlcpy(store->state.reason, trouble ? trouble : "", sizeof store->state.reason);
+  snprintf(store->state.reason, sizeof store->state.reason, "%.255s", trouble ? trouble : "");
   pthread_mutex_unlock(&store->mutex);
 }
 
@@ -296,18 +298,13 @@ static void sqlite_hurry(tt_store *base) { (void)base; }
 /** Looks at old samples of one epoch from where it last stopped. */
 static tt_status purge_epoch(sqlite_store *store, const tt_store_purge *purge, int epoch,
                              int64_t device_before, int *removed, tt_error *error) {
-  char *key = g_strdup_printf("%d %d %d", purge->device, epoch, purge->attribute);
-  int64_t *done = g_hash_table_lookup(store->purged, key);
-  if (!done) {
-    done = g_new(int64_t, 1);
-    *done = INT64_MIN;
-    g_hash_table_insert(store->purged, g_strdup(key), done);
-  }
-  g_free(key);
+  tt_map_key key = {(int64_t)purge->device << 32 | epoch, purge->attribute};
+  const int64_t *known = tt_map_get(&store->purged, key);
+  int64_t done = known ? *known : INT64_MIN;
   sqlite3_stmt *old = store->statements[OLD_SAMPLES];
   sqlite3_bind_int(old, 1, purge->device + 1);
   sqlite3_bind_int(old, 2, epoch);
-  sqlite3_bind_int64(old, 3, *done);
+  sqlite3_bind_int64(old, 3, done);
   sqlite3_bind_int64(old, 4, device_before);
   sqlite3_bind_int(old, 5, purge->limit);
   int looked = 0;
@@ -327,12 +324,10 @@ static tt_status purge_epoch(sqlite_store *store, const tt_store_purge *purge, i
   }
   sqlite3_reset(old);
   if (status != TT_OK) return status;
-  if (looked == purge->limit) {
-    *done = last;
-    return TT_AGAIN;
-  }
-  if (device_before > *done) *done = device_before;
-  return TT_OK;
+  bool more = looked == purge->limit;
+  if (!more) last = device_before > done ? device_before : done;
+  tt_map_put(&store->purged, key, last);  // not noted, it is looked through once more
+  return more ? TT_AGAIN : TT_OK;
 }
 
 static tt_status purge_epochs(sqlite_store *store, const tt_store_purge *purge, int *removed,
@@ -360,7 +355,7 @@ static tt_status sqlite_purge(tt_store *base, const tt_store_purge *purge, int *
     TT_TRY(tt_sqlite_execute(store->db, store->path, "COMMIT", error));
   } else {
     sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-    g_hash_table_remove_all(store->purged);
+    tt_map_clear(&store->purged);
   }
   return status;
 }
@@ -376,23 +371,19 @@ static void sqlite_close(tt_store *base) {
   sqlite_store *store = (sqlite_store *)base;
   for (int i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(store->statements[i]);
   sqlite3_close(store->db);
-  g_hash_table_unref(store->purged);
+  tt_map_clear(&store->purged);
   pthread_mutex_destroy(&store->mutex);
-  g_free(store->path);
-  g_free(store);
+  free(store->path);
+  free(store);
 }
 
 /** Without statistics nobody reads, SQLite's allocator takes no lock. Only before its first use, hence once. */
-static void configure_library(void) {
-  static gsize done;
-  if (!g_once_init_enter(&done)) return;
-  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-  g_once_init_leave(&done, 1);
-}
+static void configure_library(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 static tt_status open_file(sqlite_store *store, tt_error *error) {
   const char *path = store->path;
-  configure_library();
+  static pthread_once_t configured = PTHREAD_ONCE_INIT;
+  pthread_once(&configured, configure_library);
   if (sqlite3_open_v2(path, &store->db,
                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                       NULL) != SQLITE_OK) {
@@ -423,7 +414,8 @@ static tt_status sqlite_open_reader(tt_store *base, tt_store_reader **out, tt_er
 }
 
 tt_status tt_sqlite_open(const char *path, tt_store **out, tt_error *error) {
-  sqlite_store *store = g_new0(sqlite_store, 1);
+  sqlite_store *store = calloc(1, sizeof *store);
+  if (!store) return tt_fail(error, TT_NOMEM, "out of memory");
   store->base = (tt_store){.kind = "sqlite",
                            .load = sqlite_load,
                            .write = sqlite_write,
@@ -433,10 +425,10 @@ tt_status tt_sqlite_open(const char *path, tt_store **out, tt_error *error) {
                            .hurry = sqlite_hurry,
                            .close = sqlite_close,
                            .open_reader = sqlite_open_reader};
-  store->path = g_strdup(path);
-  store->purged = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  store->path = strdup(path);
   pthread_mutex_init(&store->mutex, NULL);
-  tt_status status = open_file(store, error);
+  tt_status status =
+      store->path ? open_file(store, error) : tt_fail(error, TT_NOMEM, "out of memory");
   if (status != TT_OK) {
     sqlite_close(&store->base);
     return status;

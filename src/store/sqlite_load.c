@@ -1,32 +1,43 @@
 /* sqlite_load.c: names, handling, boots and the latest samples of each device, as a file knows them. */
 #include "store/sqlite_internal.h"
 
-static void load_device(void *context, sqlite3_stmt *row) {
-  const tt_store_loader *loader = context;
-  loader->device(loader->context, (const char *)sqlite3_column_text(row, 1),
-                 (const char *)sqlite3_column_text(row, 2));
+/** What becomes of a row. False: out of memory. */
+typedef bool take_row(void *context, sqlite3_stmt *row);
+
+static bool load_name(sqlite3_stmt *row, int (*told)(void *, const char *, const char *),
+                      void *context) {
+  const char *identifier = (const char *)sqlite3_column_text(row, 1);
+  const char *name = (const char *)sqlite3_column_text(row, 2);
+  bool lost = !identifier || (!name && sqlite3_column_type(row, 2) != SQLITE_NULL);
+  if (!lost) told(context, identifier, name);
+  return !lost;
 }
 
-static void load_attribute(void *context, sqlite3_stmt *row) {
+static bool load_device(void *context, sqlite3_stmt *row) {
   const tt_store_loader *loader = context;
-  loader->attribute(loader->context, (const char *)sqlite3_column_text(row, 1),
-                    (const char *)sqlite3_column_text(row, 2));
+  return load_name(row, loader->device, loader->context);
 }
 
-static void load_handling(void *context, sqlite3_stmt *row) {
-  GArray *all = context;
-  tt_handling handling = {.pattern = g_strdup((const char *)sqlite3_column_text(row, 0)),
+static bool load_attribute(void *context, sqlite3_stmt *row) {
+  const tt_store_loader *loader = context;
+  return load_name(row, loader->attribute, loader->context);
+}
+
+static bool load_handling(void *context, sqlite3_stmt *row) {
+  tt_list *all = context;
+  // Not changed through these: they are copied.
+  tt_handling handling = {.pattern = (char *)sqlite3_column_text(row, 0),
                           .type = (tt_value_type)sqlite3_column_int(row, 1),
                           .mode = (tt_value_mode)sqlite3_column_int(row, 2),
-                          .unit = g_strdup((const char *)sqlite3_column_text(row, 3)),
+                          .unit = (char *)sqlite3_column_text(row, 3),
                           .scale = sqlite3_column_double(row, 4),
                           .offset = sqlite3_column_double(row, 5),
                           .min_interval = sqlite3_column_double(row, 6),
                           .retention = sqlite3_column_double(row, 7)};
-  g_array_append_val(all, handling);
+  return handling.pattern && tt_store_add_handling(all, &handling);
 }
 
-static void load_epoch(void *context, sqlite3_stmt *row) {
+static bool load_epoch(void *context, sqlite3_stmt *row) {
   const tt_store_loader *loader = context;
   tt_store_epoch epoch = {.device = sqlite3_column_int(row, 0) - 1,
                           .number = sqlite3_column_int(row, 1),
@@ -36,39 +47,39 @@ static void load_epoch(void *context, sqlite3_stmt *row) {
   bool has_sample = sqlite3_column_type(row, 5) != SQLITE_NULL;
   loader->epoch(loader->context, &epoch, has_sample, sqlite3_column_int64(row, 5),
                 sqlite3_column_int64(row, 6));
+  return true;
 }
 
-static void load_sample(void *context, sqlite3_stmt *row) {
+static bool load_sample(void *context, sqlite3_stmt *row) {
   const tt_store_loader *loader = context;
   loader->sample(loader->context, sqlite3_column_int(row, 0) - 1, sqlite3_column_int(row, 1),
                  sqlite3_column_int64(row, 2));
+  return true;
 }
 
-static tt_status load_rows(sqlite3 *db, const char *path, const char *sql,
-                           void (*row)(void *context, sqlite3_stmt *row), void *context,
-                           tt_error *error) {
+static tt_status load_rows(sqlite3 *db, const char *path, const char *sql, take_row *take,
+                           void *context, tt_error *error) {
   sqlite3_stmt *prepared;
   if (sqlite3_prepare_v2(db, sql, -1, &prepared, NULL) != SQLITE_OK) {
     return tt_sqlite_fail(db, path, "can't read", error);
   }
   int result;
-  while ((result = sqlite3_step(prepared)) == SQLITE_ROW) row(context, prepared);
+  bool taken = true;
+  while ((result = sqlite3_step(prepared)) == SQLITE_ROW && taken) taken = take(context, prepared);
   sqlite3_finalize(prepared);
+  if (!taken) return tt_fail(error, TT_NOMEM, "%s: out of memory", path);
   return result == SQLITE_DONE ? TT_OK : tt_sqlite_fail(db, path, "can't read", error);
 }
 
-static void clear_handling(gpointer item) { tt_handling_clear(item); }
-
 static tt_status load_handlings(sqlite3 *db, const char *path, const tt_store_loader *loader,
                                 tt_error *error) {
-  GArray *all = g_array_new(FALSE, FALSE, sizeof(tt_handling));
-  g_array_set_clear_func(all, clear_handling);
+  tt_list all = tt_handling_list();
   tt_status status = load_rows(
       db, path,
       "SELECT pattern, type, mode, unit, scale, offset, min_interval, retention FROM handling",
-      load_handling, all, error);
-  if (status == TT_OK) loader->handlings(loader->context, all);
-  g_array_unref(all);
+      load_handling, &all, error);
+  if (status == TT_OK) loader->handlings(loader->context, &all);
+  tt_list_free(&all);
   return status;
 }
 

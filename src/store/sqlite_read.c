@@ -1,6 +1,9 @@
 /* sqlite_read.c: records through a read-only connection of the reader's own, which never checkpoints. */
 #include "store/sqlite_internal.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 typedef struct sqlite_reader {
   tt_store_reader base;
   sqlite3 *db;
@@ -10,12 +13,13 @@ typedef struct sqlite_reader {
 struct tt_store_cursor {
   sqlite_reader *reader;
   sqlite3_stmt *query;
-  GArray *cells; /**< tt_store_cell; texts are offsets until the record is whole */
-  GString *text;
+  tt_list cells; /**< tt_store_cell; texts are offsets until the record is whole */
+  tt_list text;
   bool row; /**< the query stands on a row that has not been taken */
 };
 
-static tt_status reader_epochs(tt_store_reader *base, int device, GArray *epochs, tt_error *error) {
+static tt_status reader_epochs(tt_store_reader *base, int device, tt_list *epochs,
+                               tt_error *error) {
   sqlite_reader *reader = (sqlite_reader *)base;
   sqlite3_stmt *query;
   if (sqlite3_prepare_v2(reader->db,
@@ -32,18 +36,19 @@ static tt_status reader_epochs(tt_store_reader *base, int device, GArray *epochs
                             .anchor = sqlite3_column_int64(query, 1),
                             .offset_low = sqlite3_column_int64(query, 2),
                             .offset_high = sqlite3_column_int64(query, 3)};
-    g_array_append_val(epochs, epoch);
+    tt_list_add(epochs, &epoch, 1);
   }
   sqlite3_finalize(query);
+  if (epochs->failed) return tt_fail(error, TT_NOMEM, "out of memory");
   return result == SQLITE_DONE ? TT_OK
                                : tt_sqlite_fail(reader->db, reader->path, "can't read", error);
 }
 
 static void cursor_close(tt_store_cursor *cursor) {
   sqlite3_finalize(cursor->query);
-  g_array_unref(cursor->cells);
-  g_string_free(cursor->text, TRUE);
-  g_free(cursor);
+  tt_list_free(&cursor->cells);
+  tt_list_free(&cursor->text);
+  free(cursor);
 }
 
 static tt_status cursor_step(tt_store_cursor *cursor, tt_error *error) {
@@ -54,31 +59,37 @@ static tt_status cursor_step(tt_store_cursor *cursor, tt_error *error) {
              : tt_sqlite_fail(cursor->reader->db, cursor->reader->path, "can't read", error);
 }
 
+/** The query for a range, prepared. */
+static tt_status prepare(tt_store_cursor *cursor, const tt_store_range *range, tt_error *error) {
+  sqlite3 *db = cursor->reader->db;
+  tt_list sql = TT_LIST(char, NULL);
+  // CROSS JOIN keeps the order of the loops: samples by their index, then the values of each.
+  tt_list_print(&sql,
+                "SELECT s.id, s.device_time, s.time, v.attribute, v.value FROM sample s"
+                " CROSS JOIN value v ON v.sample = s.id WHERE s.device = ?1 AND s.epoch = ?2"
+                " AND s.device_time BETWEEN ?3 AND ?4 AND s.time BETWEEN ?5 AND ?6");
+  for (int i = 0; i < range->attribute_count; i++) {
+    tt_list_print(&sql, "%s%d", i ? "," : " AND v.attribute IN (", range->attributes[i] + 1);
+  }
+  tt_list_print(&sql, "%s ORDER BY s.device_time", range->attribute_count ? ")" : "");
+  tt_status status = TT_OK;
+  if (sql.failed)
+    status = tt_fail(error, TT_NOMEM, "out of memory");
+  else if (sqlite3_prepare_v2(db, sql.data, -1, &cursor->query, NULL) != SQLITE_OK)
+    status = tt_sqlite_fail(db, cursor->reader->path, "can't read", error);
+  tt_list_free(&sql);
+  return status;
+}
+
 static tt_status reader_open(tt_store_reader *base, const tt_store_range *range,
                              tt_store_cursor **out, tt_error *error) {
-  sqlite_reader *reader = (sqlite_reader *)base;
-  // CROSS JOIN keeps the order of the loops: samples by their index, then the values of each.
-  GString *sql = g_string_new(
-      "SELECT s.id, s.device_time, s.time, v.attribute, v.value FROM sample s CROSS JOIN value v "
-      "ON v.sample = s.id"
-      " WHERE s.device = ?1 AND s.epoch = ?2 AND s.device_time BETWEEN ?3 AND ?4 AND s.time "
-      "BETWEEN ?5 AND ?6");
-  for (int i = 0; i < range->attribute_count; i++) {
-    g_string_append_printf(sql, "%s%d", i ? "," : " AND v.attribute IN (",
-                           range->attributes[i] + 1);
-  }
-  if (range->attribute_count) g_string_append_c(sql, ')');
-  g_string_append(sql, " ORDER BY s.device_time");
-  tt_store_cursor *cursor = g_new0(tt_store_cursor, 1);
-  cursor->reader = reader;
-  cursor->cells = g_array_new(FALSE, FALSE, sizeof(tt_store_cell));
-  cursor->text = g_string_new(NULL);
-  int prepared = sqlite3_prepare_v2(reader->db, sql->str, -1, &cursor->query, NULL);
-  g_string_free(sql, TRUE);
-  tt_status status = TT_OK;
-  if (prepared != SQLITE_OK) {
-    status = tt_sqlite_fail(reader->db, reader->path, "can't read", error);
-  } else {
+  tt_store_cursor *cursor = calloc(1, sizeof *cursor);
+  if (!cursor) return tt_fail(error, TT_NOMEM, "out of memory");
+  cursor->reader = (sqlite_reader *)base;
+  cursor->cells = TT_LIST(tt_store_cell, NULL);
+  cursor->text = TT_LIST(char, NULL);
+  tt_status status = prepare(cursor, range, error);
+  if (status == TT_OK) {
     sqlite3_bind_int(cursor->query, 1, range->device + 1);
     sqlite3_bind_int(cursor->query, 2, range->epoch);
     sqlite3_bind_int64(cursor->query, 3, range->device_from);
@@ -95,52 +106,51 @@ static tt_status reader_open(tt_store_reader *base, const tt_store_range *range,
   return TT_OK;
 }
 
-static void take_cell(tt_store_cursor *cursor) {
+/** False: out of memory. */
+static bool take_cell(tt_store_cursor *cursor) {
   tt_store_cell cell = {.attribute = sqlite3_column_int(cursor->query, 3) - 1};
   if (sqlite3_column_type(cursor->query, 4) == SQLITE_TEXT) {
     const char *text = (const char *)sqlite3_column_text(cursor->query, 4);
-    cell.text = GSIZE_TO_POINTER(cursor->text->len + 1);
-    g_string_append_len(cursor->text, text ? text : "",
-                        sqlite3_column_bytes(cursor->query, 4) + (text ? 1 : 0));
+    cell.text = (const char *)(uintptr_t)(cursor->text.len + 1);
+    if (!text || !tt_list_add(&cursor->text, text, strlen(text) + 1)) return false;
   } else {
     cell.number = sqlite3_column_double(cursor->query, 4);
   }
-  g_array_append_val(cursor->cells, cell);
+  return tt_list_add(&cursor->cells, &cell, 1);
 }
 
 static tt_status cursor_next(tt_store_cursor *cursor, tt_store_record *record, tt_error *error) {
   if (!cursor->row) return TT_NOT_FOUND;
-  g_array_set_size(cursor->cells, 0);
-  g_string_truncate(cursor->text, 0);
+  tt_list_cut(&cursor->cells, 0);
+  tt_list_cut(&cursor->text, 0);
   sqlite3_int64 id = sqlite3_column_int64(cursor->query, 0);
   record->device_time = sqlite3_column_int64(cursor->query, 1);
   record->time = sqlite3_column_int64(cursor->query, 2);
   while (cursor->row && sqlite3_column_int64(cursor->query, 0) == id) {
-    take_cell(cursor);
+    if (!take_cell(cursor)) return tt_fail(error, TT_NOMEM, "out of memory");
     TT_TRY(cursor_step(cursor, error));
   }
-  for (guint i = 0; i < cursor->cells->len; i++) {
-    tt_store_cell *cell = &g_array_index(cursor->cells, tt_store_cell, i);
-    if (cell->text) cell->text = cursor->text->str + (GPOINTER_TO_SIZE(cell->text) - 1);
-  }
-  record->cells = (const tt_store_cell *)(void *)cursor->cells->data;
-  record->count = (int)cursor->cells->len;
+  tt_store_settle_texts(&cursor->cells, &cursor->text);
+  record->cells = cursor->cells.data;
+  record->count = (int)cursor->cells.len;
   return TT_OK;
 }
 
 static void reader_close(tt_store_reader *base) {
   sqlite_reader *reader = (sqlite_reader *)base;
   sqlite3_close(reader->db);
-  g_free(reader->path);
-  g_free(reader);
+  free(reader->path);
+  free(reader);
 }
 
 tt_status tt_sqlite_open_reader(const char *path, tt_store_reader **out, tt_error *error) {
-  sqlite_reader *reader = g_new0(sqlite_reader, 1);
+  sqlite_reader *reader = calloc(1, sizeof *reader);
+  if (!reader) return tt_fail(error, TT_NOMEM, "out of memory");
   reader->base =
       (tt_store_reader){reader_epochs, reader_open, cursor_next, cursor_close, reader_close};
-  reader->path = g_strdup(path);
-  if (sqlite3_open_v2(reader->path, &reader->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
+  reader->path = strdup(path);
+  if (!reader->path ||
+      sqlite3_open_v2(reader->path, &reader->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
                       NULL) != SQLITE_OK) {
     tt_status status = tt_sqlite_fail(reader->db, reader->path, "can't open", error);
     reader_close(&reader->base);

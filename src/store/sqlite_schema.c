@@ -80,11 +80,12 @@ tt_status tt_sqlite_upgrade(sqlite3 *db, const char *path, tt_error *error) {
   if (version && version < VERSION)
     tt_log_info("%s: upgraded from schema %d to %d", path, version, VERSION);
   for (; version < VERSION; version++) {
-    char *sql = g_strdup_printf(
+    char *sql = sqlite3_mprintf(
         "BEGIN IMMEDIATE; %s PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
         migrations[version], version + 1, APPLICATION_ID);
-    tt_status status = tt_sqlite_execute(db, path, sql, error);
-    g_free(sql);
+    tt_status status = sql ? tt_sqlite_execute(db, path, sql, error)
+                           : tt_fail(error, TT_NOMEM, "%s: out of memory", path);
+    sqlite3_free(sql);
     TT_TRY(status);
   }
   return TT_OK;

@@ -1,80 +1,140 @@
 /* store.c: the batch, and the choice of a store by its URL. */
 #include "store/store.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static void clear_name(gpointer item) {
+/* --- what a batch is made of --- */
+
+static void clear_name(void *item) {
   tt_store_name *name = item;
-  g_free(name->identifier);
-  g_free(name->name);
+  free(name->identifier);
+  free(name->name);
 }
 
-static void clear_handling(gpointer item) { tt_handling_clear(item); }
+/** A copy, of NULL too. False: out of memory. */
+static bool copy_text(char **target, const char *source) {
+  *target = source ? strdup(source) : NULL;
+  return *target || !source;
+}
+
+bool tt_store_add_name(tt_list *names, int index, const char *identifier, const char *name) {
+  tt_store_name added = {.index = index};
+  if (copy_text(&added.identifier, identifier) && copy_text(&added.name, name) &&
+      tt_list_add(names, &added, 1))
+    return true;
+  clear_name(&added);
+  names->failed = true;
+  return false;
+}
 
 void tt_handling_clear(tt_handling *handling) {
-  g_free(handling->pattern);
-  g_free(handling->unit);
+  free(handling->pattern);
+  free(handling->unit);
   handling->pattern = handling->unit = NULL;
 }
 
-void tt_handling_copy(tt_handling *target, const tt_handling *source) {
+bool tt_handling_copy(tt_handling *target, const tt_handling *source) {
   *target = *source;
-  target->pattern = g_strdup(source->pattern);
-  target->unit = g_strdup(source->unit);
+  target->pattern = target->unit = NULL;
+  if (copy_text(&target->pattern, source->pattern) && copy_text(&target->unit, source->unit))
+    return true;
+  tt_handling_clear(target);
+  return false;
 }
 
+static void clear_handling(void *item) { tt_handling_clear(item); }
+
+tt_list tt_handling_list(void) { return TT_LIST(tt_handling, clear_handling); }
+
+bool tt_store_add_handling(tt_list *handlings, const tt_handling *handling) {
+  tt_handling added;
+  if (tt_handling_copy(&added, handling)) {
+    if (tt_list_add(handlings, &added, 1)) return true;
+    tt_handling_clear(&added);
+  }
+  handlings->failed = true;
+  return false;
+}
+
+/* --- the batch --- */
+
 tt_store_batch *tt_store_batch_new(void) {
-  tt_store_batch *batch = g_new0(tt_store_batch, 1);
-  batch->devices = g_array_new(FALSE, FALSE, sizeof(tt_store_name));
-  batch->attributes = g_array_new(FALSE, FALSE, sizeof(tt_store_name));
-  batch->handlings = g_array_new(FALSE, FALSE, sizeof(tt_handling));
-  batch->epochs = g_array_new(FALSE, FALSE, sizeof(tt_store_epoch));
-  batch->samples = g_array_new(FALSE, FALSE, sizeof(tt_store_sample));
-  batch->values = g_array_new(FALSE, FALSE, sizeof(tt_store_value));
-  batch->text = g_string_new(NULL);
-  g_array_set_clear_func(batch->devices, clear_name);
-  g_array_set_clear_func(batch->attributes, clear_name);
-  g_array_set_clear_func(batch->handlings, clear_handling);
+  tt_store_batch *batch = malloc(sizeof *batch);
+  if (!batch) return NULL;
+  *batch = (tt_store_batch){.devices = TT_LIST(tt_store_name, clear_name),
+                            .attributes = TT_LIST(tt_store_name, clear_name),
+                            .handlings = tt_handling_list(),
+                            .epochs = TT_LIST(tt_store_epoch, NULL),
+                            .samples = TT_LIST(tt_store_sample, NULL),
+                            .values = TT_LIST(tt_store_value, NULL),
+                            .text = TT_LIST(char, NULL)};
   return batch;
 }
 
 void tt_store_batch_clear(tt_store_batch *batch) {
-  g_array_set_size(batch->devices, 0);
-  g_array_set_size(batch->attributes, 0);
-  g_array_set_size(batch->handlings, 0);
-  g_array_set_size(batch->epochs, 0);
-  g_array_set_size(batch->samples, 0);
-  g_array_set_size(batch->values, 0);
-  g_string_truncate(batch->text, 0);
+  tt_list_cut(&batch->devices, 0);
+  tt_list_cut(&batch->attributes, 0);
+  tt_list_cut(&batch->handlings, 0);
+  tt_list_cut(&batch->epochs, 0);
+  tt_list_cut(&batch->samples, 0);
+  tt_list_cut(&batch->values, 0);
+  tt_list_cut(&batch->text, 0);
 }
 
 void tt_store_batch_free(tt_store_batch *batch) {
   if (!batch) return;
-  g_array_unref(batch->devices);
-  g_array_unref(batch->attributes);
-  g_array_unref(batch->handlings);
-  g_array_unref(batch->epochs);
-  g_array_unref(batch->samples);
-  g_array_unref(batch->values);
-  g_string_free(batch->text, TRUE);
-  g_free(batch);
+  tt_list_free(&batch->devices);
+  tt_list_free(&batch->attributes);
+  tt_list_free(&batch->handlings);
+  tt_list_free(&batch->epochs);
+  tt_list_free(&batch->samples);
+  tt_list_free(&batch->values);
+  tt_list_free(&batch->text);
+  free(batch);
 }
 
 bool tt_store_batch_is_empty(const tt_store_batch *batch) {
-  return !batch->devices->len && !batch->attributes->len && !batch->handlings->len &&
-         !batch->epochs->len && !batch->samples->len;
+  return !batch->devices.len && !batch->attributes.len && !batch->handlings.len &&
+         !batch->epochs.len && !batch->samples.len;
+}
+
+bool tt_store_batch_has_failed(const tt_store_batch *batch) {
+  return batch->devices.failed || batch->attributes.failed || batch->handlings.failed ||
+         batch->epochs.failed || batch->samples.failed || batch->values.failed ||
+         batch->text.failed;
+}
+
+bool tt_store_batch_reserve(tt_store_batch *batch, size_t samples, size_t values,
+                            size_t text_bytes) {
+  return tt_list_reserve(&batch->epochs, 1) && tt_list_reserve(&batch->samples, samples) &&
+         tt_list_reserve(&batch->values, values) && tt_list_reserve(&batch->text, text_bytes);
 }
 
 size_t tt_store_batch_bytes(const tt_store_batch *batch) {
-  return batch->samples->len * sizeof(tt_store_sample) +
-         batch->values->len * sizeof(tt_store_value) + batch->text->len;
+  return batch->samples.len * sizeof(tt_store_sample) + batch->values.len * sizeof(tt_store_value) +
+         batch->text.len;
+}
+
+/* --- cursors --- */
+
+void tt_store_settle_texts(tt_list *cells, const tt_list *text) {
+  for (uint32_t i = 0; i < cells->len; i++) {
+    tt_store_cell *cell = &tt_list_at(cells, tt_store_cell, i);
+    if (cell->text) cell->text = (const char *)text->data + ((uintptr_t)cell->text - 1);
+  }
+}
+
+/* --- the choice --- */
+
+static bool has_prefix(const char *text, const char *prefix) {
+  return !strncmp(text, prefix, strlen(prefix));
 }
 
 tt_status tt_store_open(const tt_store_options *options, tt_store **store, tt_error *error) {
-  if (!strncmp(options->url, "sqlite:", 7)) return tt_sqlite_open(options->url + 7, store, error);
-  if (!strcmp(options->url, "none:")) return tt_none_open(store);
-  if (g_str_has_prefix(options->url, "postgresql://") ||
-      g_str_has_prefix(options->url, "postgres://")) {
+  if (has_prefix(options->url, "sqlite:")) return tt_sqlite_open(options->url + 7, store, error);
+  if (!strcmp(options->url, "none:")) return tt_none_open(store, error);
+  if (has_prefix(options->url, "postgresql://") || has_prefix(options->url, "postgres://")) {
     return tt_postgres_open(options, store, error);
   }
   return tt_fail(error, TT_INVALID,

@@ -7,8 +7,8 @@
 #define TT_STORE_STORE_H
 
 #include "core/status.h"
+#include "store/list.h"
 
-#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -72,21 +72,34 @@ typedef struct tt_store_value {
 
 /** What is written in one transaction: definitions first, then samples. */
 typedef struct tt_store_batch {
-  GArray *devices;    /**< tt_store_name */
-  GArray *attributes; /**< tt_store_name */
-  GArray *handlings;  /**< tt_handling */
-  GArray *epochs;     /**< tt_store_epoch */
-  GArray *samples;    /**< tt_store_sample */
-  GArray *values;     /**< tt_store_value */
-  GString *text;
+  tt_list devices;    /**< tt_store_name */
+  tt_list attributes; /**< tt_store_name */
+  tt_list handlings;  /**< tt_handling */
+  tt_list epochs;     /**< tt_store_epoch */
+  tt_list samples;    /**< tt_store_sample */
+  tt_list values;     /**< tt_store_value */
+  tt_list text;       /**< char: texts of values, each with its 0 */
 } tt_store_batch;
+/** NULL: out of memory. */
 tt_store_batch *tt_store_batch_new(void);
+/** NULL-safe. */
 void tt_store_batch_free(tt_store_batch *batch);
 void tt_store_batch_clear(tt_store_batch *batch);
 bool tt_store_batch_is_empty(const tt_store_batch *batch);
+/** Whether memory ran out while it was filled, so that something is missing in it. */
+bool tt_store_batch_has_failed(const tt_store_batch *batch);
 size_t tt_store_batch_bytes(const tt_store_batch *batch);
+/** Makes room for one more epoch and so much else; adding it then can't fail. False: out of memory. */
+bool tt_store_batch_reserve(tt_store_batch *batch, size_t samples, size_t values,
+                            size_t text_bytes);
+/** Adds copies, to devices or attributes (`name` may be NULL) or to handlings. False: out of memory, nothing was added. */
+bool tt_store_add_name(tt_list *names, int index, const char *identifier, const char *name);
+bool tt_store_add_handling(tt_list *handlings, const tt_handling *handling);
+/** An empty list of tt_handling. */
+tt_list tt_handling_list(void);
 void tt_handling_clear(tt_handling *handling);
-void tt_handling_copy(tt_handling *target, const tt_handling *source);
+/** False: out of memory; there is nothing to be cleared. */
+bool tt_handling_copy(tt_handling *target, const tt_handling *source);
 
 /** Told what a store knows: everything while it loads; later, by a store that others write to as well, what those make
  *  known. Strings are the callee's to copy. */
@@ -96,7 +109,7 @@ typedef struct tt_store_loader {
   int (*device)(void *context, const char *identifier, const char *name);
   int (*attribute)(void *context, const char *identifier, const char *name);
   /** All of tt_handling that is set. False: a change of the callee's own is still to be written; tell again after it. */
-  bool (*handlings)(void *context, const GArray *handlings);
+  bool (*handlings)(void *context, const tt_list *handlings);
   /** The latest epochs of a device, oldest first, with its newest sample (false: it has none). */
   void (*epoch)(void *context, const tt_store_epoch *epoch, bool has_sample, int64_t device_time,
                 int64_t time);
@@ -110,6 +123,9 @@ typedef struct tt_store_cell {
   const char *text; /**< NULL: a number */
   double number;
 } tt_store_cell;
+
+/** For cursors, whose texts move while they are gathered: makes pointers into `text` of offsets + 1. */
+void tt_store_settle_texts(tt_list *cells, const tt_list *text);
 
 /** All values of one device at one moment; valid until the cursor moves. */
 typedef struct tt_store_record {
@@ -132,7 +148,7 @@ typedef struct tt_store_reader tt_store_reader;
 
 struct tt_store_reader {
   /** The epochs of a device, oldest first, appended to `epochs` (tt_store_epoch). */
-  tt_status (*epochs)(tt_store_reader *reader, int device, GArray *epochs, tt_error *error);
+  tt_status (*epochs)(tt_store_reader *reader, int device, tt_list *epochs, tt_error *error);
   tt_status (*open)(tt_store_reader *reader, const tt_store_range *range, tt_store_cursor **cursor,
                     tt_error *error);
   /** TT_NOT_FOUND at the end. */
@@ -186,7 +202,7 @@ typedef struct tt_store_options {
 tt_status tt_store_open(const tt_store_options *options, tt_store **store, tt_error *error);
 
 /** Keeps nothing. */
-tt_status tt_none_open(tt_store **store);
+tt_status tt_none_open(tt_store **store, tt_error *error);
 tt_status tt_sqlite_open(const char *path, tt_store **store, tt_error *error);
 tt_status tt_postgres_open(const tt_store_options *options, tt_store **store, tt_error *error);
 

@@ -41,9 +41,9 @@ static int on_attribute(void *context, const char *identifier, const char *name)
                          name ? name : "-");
   return to->attributes++;
 }
-static bool on_handlings(void *context, const GArray *handlings) {
+static bool on_handlings(void *context, const tt_list *handlings) {
   for (guint i = 0; i < handlings->len; i++) {
-    const tt_handling *handling = &g_array_index(handlings, tt_handling, i);
+    const tt_handling *handling = &tt_list_at(handlings, tt_handling, i);
     g_string_append_printf(((loaded *)context)->text, "handling %s %d %d %s %g %g %g %g\n",
                            handling->pattern, handling->type, handling->mode,
                            handling->unit ? handling->unit : "-", handling->scale, handling->offset,
@@ -77,39 +77,38 @@ static void assert_loads(tt_store *store, const char *expected) {
   g_free(text);
 }
 
-static void add_name(GArray *names, int index, const char *identifier, const char *name) {
-  tt_store_name added = {index, g_strdup(identifier), g_strdup(name)};
-  g_array_append_val(names, added);
+static void add_name(tt_list *names, int index, const char *identifier, const char *name) {
+  assert_true(tt_store_add_name(names, index, identifier, name));
 }
 
 static void add_epoch(tt_store_batch *batch, int device, int number, int64_t anchor, int64_t low,
                       int64_t high) {
   tt_store_epoch epoch = {device, number, anchor, low, high};
-  g_array_append_val(batch->epochs, epoch);
+  tt_list_add(&batch->epochs, &epoch, 1);
 }
 
 static void add_sample(tt_store_batch *batch, int device, int epoch, int64_t device_time,
                        int64_t time) {
-  tt_store_sample sample = {device, epoch, device_time, time, batch->values->len, 0};
-  g_array_append_val(batch->samples, sample);
+  tt_store_sample sample = {device, epoch, device_time, time, batch->values.len, 0};
+  tt_list_add(&batch->samples, &sample, 1);
 }
 
 static void add_value(tt_store_batch *batch, int attribute, const char *text, double number) {
   tt_store_value value = {attribute, TT_STORE_NUMBER, number};
   if (text) {
-    value.text = (uint32_t)batch->text->len;
-    g_string_append_len(batch->text, text, (gssize)strlen(text) + 1);
+    value.text = batch->text.len;
+    tt_list_add(&batch->text, text, strlen(text) + 1);
   }
-  g_array_append_val(batch->values, value);
-  g_array_index(batch->samples, tt_store_sample, batch->samples->len - 1).count++;
+  tt_list_add(&batch->values, &value, 1);
+  tt_list_at(&batch->samples, tt_store_sample, batch->samples.len - 1).count++;
 }
 
 static tt_store_batch *new_batch(void) {
   tt_store_batch *batch = tt_store_batch_new();
-  add_name(batch->devices, 0, "ROBO1", NULL);
-  add_name(batch->devices, 1, "ROBO2", "Red");
-  add_name(batch->attributes, 0, "Output.drive.velocity", "Speed");
-  add_name(batch->attributes, 1, "Output.turn.heading", NULL);
+  add_name(&batch->devices, 0, "ROBO1", NULL);
+  add_name(&batch->devices, 1, "ROBO2", "Red");
+  add_name(&batch->attributes, 0, "Output.drive.velocity", "Speed");
+  add_name(&batch->attributes, 1, "Output.turn.heading", NULL);
   add_epoch(batch, 0, 0, 1000, 900, 1100);
   add_epoch(batch, 1, 0, 0, -50, 50);
   add_sample(batch, 0, 0, 80000, 81000);
@@ -187,9 +186,8 @@ static void test_everything_is_there_again(void **state) {
   tt_store *store = open_store();
   g_free(load(store));
   tt_store_batch *batch = new_batch();
-  tt_handling handling = {
-      g_strdup("Input.*"), false, TT_VALUE_FLAG, TT_MODE_STORE, g_strdup("V"), 2, 0.5, 0.1, 60};
-  g_array_append_val(batch->handlings, handling);
+  tt_handling handling = {"Input.*", false, TT_VALUE_FLAG, TT_MODE_STORE, "V", 2, 0.5, 0.1, 60};
+  tt_store_add_handling(&batch->handlings, &handling);
   write_batch(store, batch);
   batch = tt_store_batch_new();
   add_epoch(batch, 0, 0, 5555, 800, 1050);  // wider below; the anchor stays
@@ -209,10 +207,10 @@ static void test_everything_is_there_again(void **state) {
                "epoch 1 0 0 -50 50 | 1 80050 80050\n"
                "sample 0 1 3\nsample 0 1 4\nsample 1 0 80050\n");
   batch = tt_store_batch_new();
-  add_name(batch->attributes, 0, "Output.drive.velocity", "");  // takes the name away
-  add_name(batch->devices, 1, "ROBO2", NULL);                   // leaves it
-  tt_handling removed = {g_strdup("Input.*"), true, 0, 0, NULL, 1, 0, 0, 0};
-  g_array_append_val(batch->handlings, removed);
+  add_name(&batch->attributes, 0, "Output.drive.velocity", "");  // takes the name away
+  add_name(&batch->devices, 1, "ROBO2", NULL);                   // leaves it
+  tt_handling removed = {"Input.*", true, 0, 0, NULL, 1, 0, 0, 0};
+  tt_store_add_handling(&batch->handlings, &removed);
   write_batch(store, batch);
   store->close(store);
   store = open_store();

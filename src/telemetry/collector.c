@@ -26,7 +26,7 @@ int64_t tt_collector_now(void) { return g_get_real_time(); }
 
 /* --- samples --- */
 
-/** A sample in hand: opened, given its values, closed. */
+/** A sample in hand: opened, given its values, closed. There is room for it in the batch. */
 typedef struct open_sample {
   tt_device *from;
   tt_store_sample stored;
@@ -40,7 +40,7 @@ static void open_sample_at(tt_collector *collector, open_sample *sample, int dev
                                      .epoch = epoch,
                                      .device_time = device_time,
                                      .time = time,
-                                     .first = collector->batch->values->len};
+                                     .first = collector->batch->values.len};
   g_array_set_size(collector->live_values, 0);
   g_array_set_size(collector->live_attributes, 0);
 }
@@ -51,10 +51,10 @@ static void keep_value(tt_collector *collector, open_sample *sample, int attribu
   tt_writer_start_batch(collector);
   tt_store_value value = {.attribute = attribute_index, .text = TT_STORE_NUMBER, .number = number};
   if (text) {
-    value.text = (uint32_t)batch->text->len;
-    g_string_append_len(batch->text, text, (gssize)strlen(text) + 1);
+    value.text = batch->text.len;
+    tt_list_add(&batch->text, text, strlen(text) + 1);
   }
-  g_array_append_val(batch->values, value);
+  tt_list_add(&batch->values, &value, 1);
   sample->stored.count++;
 }
 
@@ -96,7 +96,7 @@ static void publish_sample(tt_collector *collector, const open_sample *sample) {
 }
 
 static void close_sample(tt_collector *collector, open_sample *sample) {
-  if (sample->stored.count) g_array_append_val(collector->batch->samples, sample->stored);
+  if (sample->stored.count) tt_list_add(&collector->batch->samples, &sample->stored, 1);
   tt_writer_hasten_big(collector);
   if (collector->live_values->len) publish_sample(collector, sample);
   if (sample->stored.time > sample->from->last_time) sample->from->last_time = sample->stored.time;
@@ -184,9 +184,20 @@ static void take_samples(tt_collector *collector, const tt_message *message, int
   }
 }
 
+/** Bytes of all values, each with its 0. */
+static size_t text_size(const tt_message *message) {
+  size_t size = 0;
+  for (uint32_t i = 0; i < message->value_count; i++)
+    size += strlen(tt_message_text(message, message->values[i].text)) + 1;
+  return size;
+}
+
 static tt_status take(tt_collector *collector, const tt_message *message, tt_origin *origin,
                       int64_t received, int *attributes, uint64_t *ticket, tt_error *error) {
   if (tt_writer_is_full(collector)) return TT_FULL;
+  if (!tt_store_batch_reserve(collector->batch, message->sample_count, message->value_count,
+                              text_size(message)))
+    return tt_fail(error, TT_NOMEM, "out of memory");
   int device_index;
   TT_TRY(need_names(collector, message, &device_index, attributes, error));
   int64_t offset;
@@ -207,7 +218,7 @@ tt_status tt_collector_take(tt_collector *collector, const tt_message *message, 
   int *attributes = message->value_count <= 256 ? few : g_new(int, message->value_count);
   pthread_mutex_lock(&collector->mutex);
   tt_status status = take(collector, message, origin, received, attributes, ticket, error);
-  if (status == TT_BAD_MESSAGE) collector->refused++;
+  if (status == TT_BAD_MESSAGE || status == TT_NOMEM) collector->refused++;
   pthread_mutex_unlock(&collector->mutex);
   if (attributes != few) g_free(attributes);
   return status;
@@ -246,12 +257,15 @@ tt_status tt_collector_attribute(tt_collector *collector, const char *identifier
 
 int tt_collector_begin_epoch(tt_collector *collector, int device_index, int64_t device_time,
                              int64_t offset) {
+  int epoch = -1;
   pthread_mutex_lock(&collector->mutex);
-  tt_device *begun = tt_device_at(collector, device_index);
-  begun->heard = true;
-  const tt_boot *boot = tt_device_time_begin(&begun->time, device_time, offset);
-  tt_writer_tell_epoch(collector, device_index, boot);
-  int epoch = boot->epoch;
+  if (tt_store_batch_reserve(collector->batch, 0, 0, 0)) {
+    tt_device *begun = tt_device_at(collector, device_index);
+    begun->heard = true;
+    const tt_boot *boot = tt_device_time_begin(&begun->time, device_time, offset);
+    tt_writer_tell_epoch(collector, device_index, boot);
+    epoch = boot->epoch;
+  }
   pthread_mutex_unlock(&collector->mutex);
   return epoch;
 }
@@ -259,8 +273,11 @@ int tt_collector_begin_epoch(tt_collector *collector, int device_index, int64_t 
 tt_status tt_collector_record(tt_collector *collector, int device_index, int epoch,
                               int64_t device_time, int64_t offset, const tt_direct_value *values,
                               int count, bool store) {
+  size_t text = 0;
+  for (int i = 0; i < count; i++) text += values[i].text ? strlen(values[i].text) + 1 : 0;
   pthread_mutex_lock(&collector->mutex);
-  bool full = store && tt_writer_is_full(collector);
+  bool full = store && (tt_writer_is_full(collector) ||
+                        !tt_store_batch_reserve(collector->batch, 1, (size_t)count, text));
   open_sample sample = {.keep = store && !full, .live = tt_live_reader_count(collector->hub) > 0};
   open_sample_at(collector, &sample, device_index, epoch, device_time, device_time + offset);
   for (int i = 0; i < count; i++) {
@@ -328,8 +345,9 @@ static void free_collector(tt_collector *collector) {
   if (collector->store) collector->store->close(collector->store);
   tt_live_hub_free(collector->hub);
   tt_store_batch_free(collector->batch);
+  tt_store_batch_free(collector->spare);
   tt_registry_clear(collector);
-  g_array_unref(collector->handlings);
+  tt_list_free(&collector->handlings);
   g_array_unref(collector->listeners);
   g_array_unref(collector->live_values);
   g_array_unref(collector->live_attributes);
@@ -354,8 +372,11 @@ tt_status tt_collector_new(const tt_collector_options *options, tt_collector **o
   collector->live_values = g_array_new(FALSE, FALSE, sizeof(tt_live_value));
   collector->live_attributes = g_array_new(FALSE, FALSE, sizeof(int));
   collector->batch = tt_store_batch_new();
+  collector->spare = tt_store_batch_new();
   collector->filling = 1;
-  tt_status status = load(collector, error);
+  tt_status status = collector->batch && collector->spare
+                         ? load(collector, error)
+                         : tt_fail(error, TT_NOMEM, "out of memory");
   if (status != TT_OK) {
     free_collector(collector);
     return status;

@@ -47,7 +47,7 @@ int64_t tt_collector_now(void);
 
 /** Takes a message received at `received` (µs UTC). `origin` may be NULL. `ticket` is durable when
  *  tt_collector_durable() reaches it. TT_FULL: the store is behind; wait with tt_collector_wait_room() or tell the
- *  sender. TT_BAD_MESSAGE: more devices or attributes than allowed; nothing of the message is kept. */
+ *  sender. TT_BAD_MESSAGE: more devices or attributes than allowed; TT_NOMEM; nothing of the message is kept then. */
 tt_status tt_collector_take(tt_collector *collector, const tt_message *message, tt_origin *origin,
                             int64_t received, uint64_t *ticket, tt_error *error);
 /** Blocks until there is room again, at most `timeout` µs. */
@@ -69,7 +69,7 @@ typedef struct tt_direct_value {
 } tt_direct_value;
 tt_status tt_collector_device(tt_collector *collector, const char *identifier, int *device);
 tt_status tt_collector_attribute(tt_collector *collector, const char *identifier, int *attribute);
-/** Begins a boot epoch of the device. */
+/** Begins a boot epoch of the device. −1: out of memory, none has begun. */
 int tt_collector_begin_epoch(tt_collector *collector, int device, int64_t device_time,
                              int64_t offset);
 /** Adds one sample; `store` false: to live readers only. Never blocks for long; TT_FULL: not stored, counted. */
@@ -118,8 +118,8 @@ tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *
                                     tt_error *error);
 tt_status tt_collector_remove_handling(tt_collector *collector, const char *pattern,
                                        tt_error *error);
-/** Copies of all handlings set (tt_handling); free with g_array_unref(). */
-GArray *tt_collector_handlings(tt_collector *collector);
+/** Copies of all handlings set (tt_handling), the caller's to free. */
+tt_list tt_collector_handlings(tt_collector *collector);
 
 extern const char *const tt_value_type_names[]; /**< "auto", "number", "text", "flag", NULL */
 extern const char *const tt_value_mode_names[]; /**< "both", "store", "forward", "ignore", NULL */

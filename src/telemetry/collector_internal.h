@@ -9,6 +9,7 @@
 #include "telemetry/device_clock.h"
 #include "telemetry/live_hub.h"
 
+#include <glib.h>
 #include <pthread.h>
 
 #define SECOND 1000000
@@ -47,8 +48,9 @@ struct tt_collector {
   GPtrArray *devices, *attributes; /**< tt_device, tt_attribute */
   GHashTable *device_index, *attribute_index; /**< identifier -> index + 1 */
   GHashTable *device_names, *attribute_names; /**< human name -> index + 1 */
-  GArray *handlings;                          /**< tt_handling */
+  tt_list handlings;                          /**< tt_handling */
   tt_store_batch *batch;                      /**< being filled */
+  tt_store_batch *spare;                      /**< being written; the writer's own */
   uint64_t filling;                           /**< ticket of `batch` */
   uint64_t durable;
   int64_t batch_started;
@@ -77,7 +79,8 @@ void tt_registry_clear(tt_collector *collector);
 int tt_registry_find(const tt_collector *collector, bool is_device, const char *identifier);
 /** Whether `count` more of them are allowed. */
 bool tt_registry_has_room(const tt_collector *collector, bool is_device, guint count);
-/** The index of a device or an attribute, made on first sight; −1: there are as many as allowed. */
+/** The index of a device or an attribute, made on first sight; −1: there are as many as allowed, or
+ *  memory ran out. */
 int tt_registry_need_device(tt_collector *collector, const char *identifier);
 int tt_registry_need_attribute(tt_collector *collector, const char *identifier);
 /** What a store knows, or another collector made known: see tt_store_loader. These two take the mutex themselves. */
@@ -91,7 +94,7 @@ void tt_handlings_init(tt_collector *collector);
 /** Looks up what is in effect for an attribute: exact before patterns, longer patterns before shorter ones. */
 void tt_handlings_resolve(tt_collector *collector, tt_attribute *resolved);
 /** See tt_store_loader; takes the mutex itself. */
-bool tt_handlings_load(void *collector, const GArray *handlings);
+bool tt_handlings_load(void *collector, const tt_list *handlings);
 /** The kept form of a sent value: `*text` stays or becomes NULL (a number). False: not of the attribute's type. */
 bool tt_handling_convert(const tt_handling *handling, const char **text, double *number);
 /** Whether the minimum interval of an attribute allows to keep a value of this device time. */
@@ -108,8 +111,10 @@ void tt_writer_hasten(tt_collector *collector);
 void tt_writer_hasten_big(tt_collector *collector);
 /** Whether nothing more is taken until something is written. */
 bool tt_writer_is_full(const tt_collector *collector);
-/** `name`: NULL leaves the human name as it is, "" takes it away. */
-void tt_writer_tell_name(tt_collector *collector, bool is_device, int index, const char *name);
+/** `name`: NULL leaves the human name as it is, "" takes it away. False: out of memory. */
+bool tt_writer_tell_name(tt_collector *collector, bool is_device, int index, const char *identifier,
+                         const char *name);
+/** There is room for it: see tt_store_batch_reserve(). */
 void tt_writer_tell_epoch(tt_collector *collector, int device, const tt_boot *boot);
 /** The writer's thread: a GThreadFunc that ends once `stopping` is set and all is written, or can't be. */
 gpointer tt_writer_run(gpointer collector);

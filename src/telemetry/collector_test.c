@@ -193,7 +193,8 @@ static gpointer change_again_and_again(gpointer data) {
     tt_collector_remove_handling(of->collector, "S.d.v*", &error);
     tt_attribute_info info;
     if (tt_collector_get_attribute(of->collector, turn % 5, &info)) tt_attribute_info_clear(&info);
-    g_array_unref(tt_collector_handlings(of->collector));
+    tt_list handlings = tt_collector_handlings(of->collector);
+    tt_list_free(&handlings);
     g_usleep(500);
   }
   return NULL;

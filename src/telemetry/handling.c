@@ -65,18 +65,13 @@ bool tt_handling_is_due(const tt_handling *handling, tt_device *from, int epoch,
 
 /* --- the set --- */
 
-static void clear_handling(gpointer item) { tt_handling_clear(item); }
-
-void tt_handlings_init(tt_collector *collector) {
-  collector->handlings = g_array_new(FALSE, FALSE, sizeof(tt_handling));
-  g_array_set_clear_func(collector->handlings, clear_handling);
-}
+void tt_handlings_init(tt_collector *collector) { collector->handlings = tt_handling_list(); }
 
 void tt_handlings_resolve(tt_collector *collector, tt_attribute *resolved) {
   const tt_handling *best = NULL;
   size_t best_length = 0;
-  for (guint i = 0; i < collector->handlings->len; i++) {
-    const tt_handling *handling = &g_array_index(collector->handlings, tt_handling, i);
+  for (guint i = 0; i < collector->handlings.len; i++) {
+    const tt_handling *handling = &tt_list_at(&collector->handlings, tt_handling, i);
     if (!strcmp(handling->pattern, resolved->identifier)) {
       best = handling;
       break;
@@ -95,17 +90,15 @@ static void resolve_all(tt_collector *collector) {
     tt_handlings_resolve(collector, tt_attribute_at(collector, (int)i));
 }
 
-bool tt_handlings_load(void *context, const GArray *handlings) {
+bool tt_handlings_load(void *context, const tt_list *handlings) {
   tt_collector *collector = context;
   pthread_mutex_lock(&collector->mutex);
-  bool own = collector->batch->handlings->len;
+  bool own = collector->batch->handlings.len;
   if (!own) {
-    g_array_set_size(collector->handlings, 0);
-    for (guint i = 0; i < handlings->len; i++) {
-      tt_handling copy;
-      tt_handling_copy(&copy, &g_array_index(handlings, tt_handling, i));
-      g_array_append_val(collector->handlings, copy);
-    }
+    tt_list_cut(&collector->handlings, 0);
+    for (guint i = 0; i < handlings->len; i++)
+      tt_store_add_handling(&collector->handlings, &tt_list_at(handlings, tt_handling, i));
+    own = collector->handlings.failed;  // to be told again
     resolve_all(collector);
   }
   pthread_mutex_unlock(&collector->mutex);
@@ -113,36 +106,41 @@ bool tt_handlings_load(void *context, const GArray *handlings) {
 }
 
 static void drop_handling(tt_collector *collector, const char *pattern) {
-  for (guint i = 0; i < collector->handlings->len; i++) {
-    tt_handling *handling = &g_array_index(collector->handlings, tt_handling, i);
+  for (guint i = 0; i < collector->handlings.len; i++) {
+    tt_handling *handling = &tt_list_at(&collector->handlings, tt_handling, i);
     if (strcmp(handling->pattern, pattern)) continue;
-    g_array_remove_index_fast(collector->handlings, i);
+    tt_list_remove(&collector->handlings, i);
     return;
   }
 }
 
 /** Replaces what is set for the pattern (or only takes it away), and looks up every attribute anew. */
-static void apply_handling(tt_collector *collector, const tt_handling *handling) {
+static tt_status apply_handling(tt_collector *collector, const tt_handling *handling,
+                                tt_error *error) {
+  tt_writer_start_batch(collector);
   tt_handling copy;
-  tt_handling_copy(&copy, handling);
+  if (!tt_list_reserve(&collector->handlings, 1) || !tt_handling_copy(&copy, handling))
+    return tt_fail(error, TT_NOMEM, "out of memory");
+  if (!tt_store_add_handling(&collector->batch->handlings, handling)) {
+    tt_handling_clear(&copy);
+    return tt_fail(error, TT_NOMEM, "out of memory");
+  }
   drop_handling(collector, copy.pattern);
   if (copy.removed) {
     tt_handling_clear(&copy);
   } else {
-    g_array_append_val(collector->handlings, copy);
+    tt_list_add(&collector->handlings, &copy, 1);
   }
   resolve_all(collector);
+  return TT_OK;
 }
 
-static tt_status change_handling(tt_collector *collector, const tt_handling *handling) {
+static tt_status change_handling(tt_collector *collector, const tt_handling *handling,
+                                 tt_error *error) {
   pthread_mutex_lock(&collector->mutex);
-  apply_handling(collector, handling);
-  tt_handling told;
-  tt_handling_copy(&told, handling);
-  tt_writer_start_batch(collector);
-  g_array_append_val(collector->batch->handlings, told);
+  tt_status status = apply_handling(collector, handling, error);
   pthread_mutex_unlock(&collector->mutex);
-  return TT_OK;
+  return status;
 }
 
 tt_status tt_handling_check(const tt_handling *handling, tt_error *error) {
@@ -167,31 +165,27 @@ tt_status tt_handling_check(const tt_handling *handling, tt_error *error) {
 tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *handling,
                                     tt_error *error) {
   TT_TRY(tt_handling_check(handling, error));
-  return change_handling(collector, handling);
+  return change_handling(collector, handling, error);
 }
 
 tt_status tt_collector_remove_handling(tt_collector *collector, const char *pattern,
                                        tt_error *error) {
   bool found = false;
   pthread_mutex_lock(&collector->mutex);
-  for (guint i = 0; i < collector->handlings->len && !found; i++) {
-    found = !strcmp(g_array_index(collector->handlings, tt_handling, i).pattern, pattern);
+  for (guint i = 0; i < collector->handlings.len && !found; i++) {
+    found = !strcmp(tt_list_at(&collector->handlings, tt_handling, i).pattern, pattern);
   }
   pthread_mutex_unlock(&collector->mutex);
   if (!found) return tt_fail(error, TT_NOT_FOUND, "no handling is set for '%s'", pattern);
   tt_handling removed = {.pattern = (char *)pattern, .removed = true};
-  return change_handling(collector, &removed);
+  return change_handling(collector, &removed, error);
 }
 
-GArray *tt_collector_handlings(tt_collector *collector) {
-  GArray *copies = g_array_new(FALSE, FALSE, sizeof(tt_handling));
-  g_array_set_clear_func(copies, clear_handling);
+tt_list tt_collector_handlings(tt_collector *collector) {
+  tt_list copies = tt_handling_list();
   pthread_mutex_lock(&collector->mutex);
-  for (guint i = 0; i < collector->handlings->len; i++) {
-    tt_handling copy;
-    tt_handling_copy(&copy, &g_array_index(collector->handlings, tt_handling, i));
-    g_array_append_val(copies, copy);
-  }
+  for (guint i = 0; i < collector->handlings.len; i++)
+    tt_store_add_handling(&copies, &tt_list_at(&collector->handlings, tt_handling, i));
   pthread_mutex_unlock(&collector->mutex);
   return copies;
 }

@@ -80,9 +80,10 @@ int tt_registry_need_device(tt_collector *collector, const char *identifier) {
   int index = lookup(collector->device_index, identifier);
   if (index >= 0) return index;
   if (!tt_registry_has_room(collector, true, 1)) return -1;
+  if (!tt_writer_tell_name(collector, true, (int)collector->devices->len, identifier, NULL))
+    return -1;
   index = add_device(collector, identifier);
   tt_device_at(collector, index)->time.next_epoch = collector->first_epoch;
-  tt_writer_tell_name(collector, true, index, NULL);
   tt_log_info("telemetry: new device %s", identifier);
   return index;
 }
@@ -91,9 +92,9 @@ int tt_registry_need_attribute(tt_collector *collector, const char *identifier) 
   int index = lookup(collector->attribute_index, identifier);
   if (index >= 0) return index;
   if (!tt_registry_has_room(collector, false, 1)) return -1;
-  index = add_attribute(collector, identifier);
-  tt_writer_tell_name(collector, false, index, NULL);
-  return index;
+  if (!tt_writer_tell_name(collector, false, (int)collector->attributes->len, identifier, NULL))
+    return -1;
+  return add_attribute(collector, identifier);
 }
 
 const char *tt_registry_human_name(void *context, bool is_device, int index) {
@@ -224,8 +225,9 @@ static tt_status rename_item(tt_collector *collector, bool is_device, const char
   if (index < 0)
     return tt_fail(error, TT_FULL, "there are as many %s as allowed",
                    is_device ? "devices" : "attributes");
+  if (!tt_writer_tell_name(collector, is_device, index, identifier, name ? name : ""))
+    return tt_fail(error, TT_NOMEM, "out of memory");
   set_name(collector, is_device, index, name);
-  tt_writer_tell_name(collector, is_device, index, name ? name : "");
   return TT_OK;
 }
 
@@ -260,9 +262,9 @@ tt_status tt_collector_name_attribute(tt_collector *collector, const char *ident
 /* --- what the store knows --- */
 
 /** Whether a name was given that the store has not been told. */
-static bool is_name_waiting(const GArray *names, int index) {
+static bool is_name_waiting(const tt_list *names, int index) {
   for (guint i = 0; i < names->len; i++) {
-    const tt_store_name *waiting = &g_array_index(names, tt_store_name, i);
+    const tt_store_name *waiting = &tt_list_at(names, tt_store_name, i);
     if (waiting->index == index && waiting->name) return true;
   }
   return false;
@@ -271,7 +273,7 @@ static bool is_name_waiting(const GArray *names, int index) {
 /** Two collectors may have given one name to two things: the later one has it. */
 static void load_name(tt_collector *collector, bool is_device, int index, const char *name) {
   const char *held = tt_registry_human_name(collector, is_device, index);
-  const GArray *waiting = is_device ? collector->batch->devices : collector->batch->attributes;
+  const tt_list *waiting = is_device ? &collector->batch->devices : &collector->batch->attributes;
   if (!g_strcmp0(held, name) || is_name_waiting(waiting, index)) return;
   int owner = name ? find(collector, is_device, name) : -1;
   if (owner >= 0) set_name(collector, is_device, owner, NULL);

@@ -106,6 +106,7 @@ static void begin_epoch(tt_simulated *simulated, const tt_view *view, int64_t ti
     known->referred = !simulated->references[0];
     known->epoch =
         tt_collector_begin_epoch(simulated->collector, known->device, time, simulated->offset);
+    if (known->epoch < 0) simulated->begun = false;  // out of memory: again with the next view
   }
 }
 
@@ -118,6 +119,7 @@ static void take_view(tt_simulated *simulated, const tt_view *view) {
   if (store) simulated->last_stored = time;
   for (int i = 0; i < simulated->robot_count; i++) {
     robot *known = &simulated->robots[i];
+    if (known->epoch < 0) continue;
     for (int s = 0; s < known->count; s++)
       known->values[s].number = tt_signal_read(&known->signals[s], view);
     int count = known->count + (store && !known->referred ? REFERENCES : 0);

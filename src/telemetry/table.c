@@ -12,7 +12,7 @@
 typedef struct stream {
   int device;
   char *label; /**< human name or identifier */
-  GArray *epochs;
+  tt_list epochs;
   guint next_epoch;
   tt_store_cursor *cursor;
   tt_store_record record;
@@ -125,9 +125,9 @@ static tt_status advance(table *table, stream *stream, tt_error *error) {
       table->reader->close_cursor(stream->cursor);
       stream->cursor = NULL;
     }
-    if (stream->next_epoch >= stream->epochs->len) return TT_NOT_FOUND;
+    if (stream->next_epoch >= stream->epochs.len) return TT_NOT_FOUND;
     const tt_store_epoch *epoch =
-        &g_array_index(stream->epochs, tt_store_epoch, stream->next_epoch++);
+        &tt_list_at(&stream->epochs, tt_store_epoch, stream->next_epoch++);
     tt_store_range range = {
         .device = stream->device,
         .epoch = epoch->number,
@@ -163,7 +163,7 @@ static void sift_down(GPtrArray *heap, guint index) {
 static void free_stream(table *table, stream *freed) {
   // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a reader opened the cursor
   if (freed->cursor) table->reader->close_cursor(freed->cursor);
-  if (freed->epochs) g_array_unref(freed->epochs);
+  tt_list_free(&freed->epochs);
   for (guint i = 0; freed->last && i < table->fields->len; i++) g_free(freed->last[i]);
   g_free(freed->last);
   g_free(freed->last_is_text);
@@ -175,12 +175,12 @@ static tt_status open_stream(table *table, int device, tt_error *error) {
   stream *opened = g_new0(stream, 1);
   opened->device = device;
   opened->label = label_of(table->collector, true, device);
-  opened->epochs = g_array_new(FALSE, FALSE, sizeof(tt_store_epoch));
+  opened->epochs = TT_LIST(tt_store_epoch, NULL);
   if (table->query->fill_previous) {
     opened->last = g_new0(char *, table->fields->len);
     opened->last_is_text = g_new0(bool, table->fields->len);
   }
-  tt_status status = table->reader->epochs(table->reader, device, opened->epochs, error);
+  tt_status status = table->reader->epochs(table->reader, device, &opened->epochs, error);
   if (status == TT_OK) status = advance(table, opened, error);
   if (status == TT_OK) {
     g_ptr_array_add(table->streams, opened);

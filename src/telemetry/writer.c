@@ -33,20 +33,12 @@ void tt_writer_hasten_big(tt_collector *collector) {
   if (tt_store_batch_bytes(collector->batch) >= big) tt_writer_hasten(collector);
 }
 
-void tt_writer_tell_name(tt_collector *collector, bool is_device, int index, const char *name) {
+bool tt_writer_tell_name(tt_collector *collector, bool is_device, int index, const char *identifier,
+                         const char *name) {
   tt_writer_start_batch(collector);
-  tt_store_name told = {.index = index};
-  if (is_device) {
-    tt_device *named = tt_device_at(collector, index);
-    told.identifier = g_strdup(named->identifier);
-    told.name = g_strdup(name);
-    g_array_append_val(collector->batch->devices, told);
-  } else {
-    tt_attribute *named = tt_attribute_at(collector, index);
-    told.identifier = g_strdup(named->identifier);
-    told.name = g_strdup(name);
-    g_array_append_val(collector->batch->attributes, told);
-  }
+  tt_store_batch *batch = collector->batch;
+  return tt_store_add_name(is_device ? &batch->devices : &batch->attributes, index, identifier,
+                           name);
 }
 
 void tt_writer_tell_epoch(tt_collector *collector, int index, const tt_boot *boot) {
@@ -56,7 +48,7 @@ void tt_writer_tell_epoch(tt_collector *collector, int index, const tt_boot *boo
                          .anchor = boot->anchor,
                          .offset_low = boot->offset_low,
                          .offset_high = boot->offset_high};
-  g_array_append_val(collector->batch->epochs, told);
+  tt_list_add(&collector->batch->epochs, &told, 1);
 }
 
 bool tt_writer_is_full(const tt_collector *collector) {
@@ -128,7 +120,7 @@ static void write_batch(tt_collector *collector, tt_store_batch *batch, uint64_t
     tt_error error;
     if (collector->store->write(collector->store, batch, &error) == TT_OK) {
       if (said) tt_log_info("telemetry: the store works again");
-      announce(collector, ticket, batch->values->len);
+      announce(collector, ticket, batch->values.len);
       return;
     }
     if (!said) tt_log_error("telemetry: can't store, trying again: %s", error.text);
@@ -140,7 +132,7 @@ static void write_batch(tt_collector *collector, tt_store_batch *batch, uint64_t
     pthread_mutex_unlock(&collector->mutex);
   }
   tt_log_error("telemetry: %u values could not be stored; none of them was acknowledged",
-               batch->values->len);
+               batch->values.len);
 }
 
 static void purge_attribute(tt_collector *collector, int attribute_index, double retention) {
@@ -171,8 +163,7 @@ static void purge_all(tt_collector *collector) {
 }
 
 /** Waits until there is a batch to write or something to tend. True: `spare` was exchanged for a batch. */
-static bool wait_for_batch(tt_collector *collector, tt_store_batch **spare, uint64_t *ticket,
-                           bool *stop) {
+static bool wait_for_batch(tt_collector *collector, uint64_t *ticket, bool *stop) {
   bool taken = false;
   pthread_mutex_lock(&collector->mutex);
   int64_t tend = g_get_monotonic_time() + TEND_INTERVAL;
@@ -188,8 +179,8 @@ static bool wait_for_batch(tt_collector *collector, tt_store_batch **spare, uint
   }
   if (taken) {
     tt_store_batch *full = collector->batch;
-    collector->batch = *spare;
-    *spare = full;
+    collector->batch = collector->spare;
+    collector->spare = full;
     *ticket = collector->filling++;
     collector->urgent = false;
     pthread_cond_broadcast(&collector->room);
@@ -201,13 +192,12 @@ static bool wait_for_batch(tt_collector *collector, tt_store_batch **spare, uint
 
 gpointer tt_writer_run(gpointer data) {
   tt_collector *collector = data;
-  tt_store_batch *spare = tt_store_batch_new();
   int64_t purged = g_get_monotonic_time();
   for (bool stop = false; !stop;) {
     uint64_t ticket = 0;
-    if (wait_for_batch(collector, &spare, &ticket, &stop)) {
-      write_batch(collector, spare, ticket);
-      tt_store_batch_clear(spare);
+    if (wait_for_batch(collector, &ticket, &stop)) {
+      write_batch(collector, collector->spare, ticket);
+      tt_store_batch_clear(collector->spare);
     }
     while (collector->store->tend(collector->store) && !stop) {
       pthread_mutex_lock(&collector->mutex);
@@ -220,6 +210,5 @@ gpointer tt_writer_run(gpointer data) {
       purged = g_get_monotonic_time();
     }
   }
-  tt_store_batch_free(spare);
   return NULL;
 }

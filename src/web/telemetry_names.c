@@ -267,10 +267,10 @@ void tt_names_handle_handling(void *context, const tt_web_request *request) {
     }
   }
   struct json_object *list = json_object_new_array();
-  GArray *handlings = tt_collector_handlings(routes->collector);
-  for (guint i = 0; i < handlings->len; i++) {
-    json_object_array_add(list, handling_json(&g_array_index(handlings, tt_handling, i)));
+  tt_list handlings = tt_collector_handlings(routes->collector);
+  for (guint i = 0; i < handlings.len; i++) {
+    json_object_array_add(list, handling_json(&tt_list_at(&handlings, tt_handling, i)));
   }
-  g_array_unref(handlings);
+  tt_list_free(&handlings);
   tt_names_respond(request, list);
 }

@@ -122,18 +122,16 @@ static void cut_power(scenario *run, reading *read, disk_loss worst) {
 static tt_store_batch *batch_of(int number) {
   tt_store_batch *batch = tt_store_batch_new();
   if (number == 1) {
-    tt_store_name device = {0, g_strdup("ROBO1"), NULL};
-    tt_store_name attribute = {0, g_strdup("S.d.n"), NULL};
     tt_store_epoch epoch = {0, 0, 1000, 900, 1100};
-    g_array_append_val(batch->devices, device);
-    g_array_append_val(batch->attributes, attribute);
-    g_array_append_val(batch->epochs, epoch);
+    tt_store_add_name(&batch->devices, 0, "ROBO1", NULL);
+    tt_store_add_name(&batch->attributes, 0, "S.d.n", NULL);
+    tt_list_add(&batch->epochs, &epoch, 1);
   }
   for (uint32_t i = 0; i < 2; i++) {
     tt_store_sample sample = {0, 0, 2 * number + (int)i, 1000 + 2 * number + (int)i, i, 1};
     tt_store_value value = {0, TT_STORE_NUMBER, number};
-    g_array_append_val(batch->samples, sample);
-    g_array_append_val(batch->values, value);
+    tt_list_add(&batch->samples, &sample, 1);
+    tt_list_add(&batch->values, &value, 1);
   }
   return batch;
 }
@@ -255,8 +253,8 @@ static int read_spool(const char *folder) {
   tt_store_batch *batch = tt_store_batch_new();
   int there = 0;
   while (tt_spool_front(spool, batch, &error) == TT_OK) {
-    for (guint i = 0; i < batch->values->len; i++) {
-      int number = (int)g_array_index(batch->values, tt_store_value, i).number;
+    for (uint32_t i = 0; i < batch->values.len; i++) {
+      int number = (int)tt_list_at(&batch->values, tt_store_value, i).number;
       if (number == there + 1) there = number;
       assert_int_equal(number, there);
     }

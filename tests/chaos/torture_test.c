@@ -14,10 +14,11 @@
 #include "record/journal_codec.h"
 #include "record/recorder.h"
 #include "record/run_log.h"
+#include "store/catalogue.h"
+#include "store/spool.h"
 #include "store/store.h"
 #include "telemetry/message.h"
 
-#include <glib.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <sqlite3.h>
@@ -158,17 +159,66 @@ static char folder[64];
 
 static tt_store_batch *new_batch(void) {
   tt_store_batch *batch = tt_store_batch_new();
-  tt_store_name device = {0, g_strdup("ROBO1"), NULL};
-  tt_store_name attribute = {0, g_strdup("Output.drive.velocity"), NULL};
-  g_array_append_val(batch->devices, device);
-  g_array_append_val(batch->attributes, attribute);
-  tt_store_epoch epoch = {0, 0, 1000, 900, 1100};
-  g_array_append_val(batch->epochs, epoch);
-  tt_store_sample sample = {0, 0, 80000, 81000, 0, 1};
-  g_array_append_val(batch->samples, sample);
-  tt_store_value value = {0, TT_STORE_NUMBER, 50.25};
-  g_array_append_val(batch->values, value);
+  if (!batch) return NULL;
+  tt_store_add_name(&batch->devices, 0, "ROBO1", NULL);
+  tt_store_add_name(&batch->attributes, 0, "Output.drive.velocity", NULL);
+  const tt_store_epoch epoch = {0, 0, 1000, 900, 1100};
+  const tt_store_sample sample = {0, 0, 80000, 81000, 0, 1};
+  const tt_store_value value = {0, TT_STORE_NUMBER, 50.25};
+  tt_list_add(&batch->epochs, &epoch, 1);
+  tt_list_add(&batch->samples, &sample, 1);
+  tt_list_add(&batch->values, &value, 1);
   return batch;
+}
+
+static int on_name(void *context, const char *identifier, const char *name) {
+  (void)context, (void)name;
+  assert_non_null(identifier);
+  return 0;
+}
+static bool on_handlings(void *context, const tt_list *handlings) {
+  (void)context, (void)handlings;
+  return true;
+}
+static void on_epoch(void *context, const tt_store_epoch *epoch, bool has_sample,
+                     int64_t device_time, int64_t time) {
+  (void)context, (void)epoch, (void)has_sample, (void)device_time, (void)time;
+}
+static void on_sample(void *context, int device, int epoch, int64_t device_time) {
+  (void)context, (void)device, (void)epoch, (void)device_time;
+}
+
+/** What is there must be read as it was written, or not without an error. */
+static tt_status read_store(tt_store *store, tt_error *error) {
+  tt_store_reader *reader;
+  tt_store_cursor *cursor = NULL;
+  tt_store_record record;
+  const int only[] = {0};
+  const tt_store_range range = {0, 0, INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX, only, 1};
+  TT_TRY(store->open_reader(store, &reader, error));
+  tt_list epochs = TT_LIST(tt_store_epoch, NULL);
+  tt_status status = reader->epochs(reader, 0, &epochs, error);
+  if (status == TT_OK) assert_int_equal(epochs.len, 1);
+  if (status == TT_OK) status = reader->open(reader, &range, &cursor, error);
+  if (status == TT_OK) {
+    status = reader->next(cursor, &record, error);
+    if (status == TT_OK) assert_true(record.count == 1 && record.cells[0].number == 50.25);
+    if (status == TT_OK && reader->next(cursor, &record, error) != TT_NOT_FOUND) status = TT_FAILED;
+    reader->close_cursor(cursor);
+  }
+  tt_list_free(&epochs);
+  reader->close(reader);
+  return status;
+}
+
+static tt_status use_store(tt_store *store, const tt_store_batch *batch, tt_error *error) {
+  const tt_store_loader loader = {NULL, on_name, on_name, on_handlings, on_epoch, on_sample};
+  tt_store_purge purge = {.before = 50000, .limit = 10};
+  int removed;
+  TT_TRY(store->load(store, &loader, error));
+  TT_TRY(store->write(store, batch, error));
+  TT_TRY(store->purge(store, &purge, &removed, error));
+  return read_store(store, error);
 }
 
 static tt_status write_to_store(tt_error *error) {
@@ -178,12 +228,78 @@ static tt_status write_to_store(tt_error *error) {
   tt_store *store = NULL;
   TT_TRY(tt_store_open(&options, &store, error));
   tt_store_batch *batch = new_batch();
-  tt_status status = store->write(store, batch, error);
+  bool whole = batch && !tt_store_batch_has_failed(batch);
+  tt_status status = whole ? use_store(store, batch, error)
+                           : tt_fail(error, TT_NOMEM, "a batch that is not whole says so");
   tt_store_batch_free(batch);
   store->close(store);
   return status;
 }
-/* A store's own memory is GLib's; SQLite's is made to fail, which the store has to bear. */
+
+/** What a spool takes it gives back whole, also after memory was short. */
+static tt_status use_spool(tt_spool *spool, tt_store_batch *batch, tt_error *error) {
+  int taken = 0;
+  for (int i = 0; i < 3; i++) {
+    tt_status status = tt_spool_append(spool, batch, error);
+    if (status != TT_OK) return status;
+    taken++;
+  }
+  uint64_t position = 0, writer;
+  tt_status status;
+  while ((status = tt_spool_look(spool, &position, &writer, batch, error)) == TT_OK) taken--;
+  if (status != TT_NOT_FOUND) return status;
+  assert_int_equal(taken, 0);
+  TT_TRY(tt_spool_front(spool, batch, error));
+  assert_int_equal(batch->samples.len, 3);
+  assert_true(batch->devices.len >= 1); /* what could not be noted is said again */
+  tt_spool_pop(spool);
+  return TT_OK;
+}
+
+static tt_status write_to_spool(tt_error *error) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/spool", folder);
+  tt_spool *spool = NULL;
+  unlink(path);
+  TT_TRY(tt_spool_open(path, 1 << 20, &spool, error));
+  tt_store_batch *batch = new_batch();
+  bool whole = batch && !tt_store_batch_has_failed(batch);
+  tt_status status = whole ? use_spool(spool, batch, error)
+                           : tt_fail(error, TT_NOMEM, "a batch that is not whole says so");
+  tt_store_batch_free(batch);
+  tt_spool_close(spool);
+  return status;
+}
+
+/** What a spool needs to be complete in itself, and a database that is told everything again. */
+static tt_status use_catalogue(tt_catalogue *catalogue, tt_store_batch *batch, tt_error *error) {
+  if (!tt_catalogue_add_batch(catalogue, batch))
+    return tt_fail(error, TT_NOMEM, "not noted, and said");
+  tt_list_cut(&batch->devices, 0);
+  tt_list_cut(&batch->epochs, 0);
+  tt_store_batch *whole = tt_catalogue_complete(catalogue, batch);
+  tt_store_batch *all = whole ? tt_catalogue_all(catalogue) : NULL;
+  if (all) {
+    assert_true(whole->devices.len == 1 && whole->epochs.len == 1 && whole->samples.len == 1);
+    assert_true(all->devices.len == 1 && all->epochs.len == 1 && !all->samples.len);
+  }
+  tt_store_batch_free(whole);
+  tt_store_batch_free(all);
+  return all ? TT_OK : tt_fail(error, TT_NOMEM, "not whole, and said");
+}
+
+static tt_status keep_catalogue(tt_error *error) {
+  tt_catalogue *catalogue = tt_catalogue_new();
+  tt_store_batch *batch = catalogue ? new_batch() : NULL;
+  bool whole = batch && !tt_store_batch_has_failed(batch);
+  tt_status status = whole ? use_catalogue(catalogue, batch, error)
+                           : tt_fail(error, TT_NOMEM, "a batch that is not whole says so");
+  tt_store_batch_free(batch);
+  tt_catalogue_free(catalogue);
+  return status;
+}
+
+/* SQLite's own memory is made to fail, too. */
 static sqlite3_mem_methods sqlite_memory;
 static void *sqlite_malloc(int size) { return fails() ? NULL : sqlite_memory.xMalloc(size); }
 static void *sqlite_realloc(void *old, int size) {
@@ -199,6 +315,11 @@ static void let_sqlite_fail(void) {
 static void a_store(void **state) {
   (void)state;
   torture(write_to_store);
+}
+static void a_spool(void **state) {
+  (void)state;
+  torture(write_to_spool);
+  torture(keep_catalogue);
 }
 
 /* --- the run log --- */
@@ -336,7 +457,7 @@ int main(void) {
   let_sqlite_fail();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_scene),   cmocka_unit_test(telemetry_messages), cmocka_unit_test(a_store),
-      cmocka_unit_test(a_run_log), cmocka_unit_test(a_journal),
+      cmocka_unit_test(a_spool),   cmocka_unit_test(a_run_log), cmocka_unit_test(a_journal),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

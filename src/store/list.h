@@ -1,0 +1,45 @@
+/* list.h: an array that grows, and text. Memory that runs out ends nothing: what is added then is left out, and the list
+ * says so (`failed`) until it is emptied, so that a row of additions can be looked at once, behind the last.
+ *
+ * Used by one thread at a time. A list is zero at first but for the size of its items (TT_LIST()).
+ */
+#ifndef TT_STORE_LIST_H
+#define TT_STORE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct tt_list {
+  void *data; /**< NULL while nothing was added */
+  uint32_t len, room;
+  uint32_t item_size;
+  bool failed;
+  void (*clear)(void *item); /**< ends an item that goes away; NULL: nothing is to be ended */
+} tt_list;
+
+/** An empty list of a type; `clear_item`: see `clear`. */
+#define TT_LIST(type, clear_item) ((tt_list){.item_size = sizeof(type), .clear = (clear_item)})
+
+/** The item at an index, which must be there. */
+#define tt_list_at(list, type, index) (((type *)(list)->data)[index])
+
+/** Ends its items and gives its memory back; it is empty afterwards. */
+void tt_list_free(tt_list *list);
+/** Makes room for so many more items; adding them then can't fail. False: out of memory, and it is as before. */
+bool tt_list_reserve(tt_list *list, size_t more);
+/** Adds copies of items. False: out of memory, now or before: nothing was added, and the items are still the caller's. */
+bool tt_list_add(tt_list *list, const void *items, size_t count);
+/** Ends what stands behind the first `len` items. Emptied (0), it has not failed any more. */
+void tt_list_cut(tt_list *list, uint32_t len);
+/** Ends an item, whose place the last one takes. */
+void tt_list_remove(tt_list *list, uint32_t index);
+/** Makes it so long with zeros, if it is shorter. False: out of memory, and it is as before. */
+bool tt_list_fill(tt_list *list, uint32_t len);
+
+/* --- a list of char is text; a 0 that is not counted stands behind it --- */
+
+/** Adds formatted text. */
+bool tt_list_print(tt_list *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
