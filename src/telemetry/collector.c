@@ -126,12 +126,14 @@ static tt_status need_names(tt_collector *collector, const tt_message *message, 
                    collector->options.max_attributes);
   }
   if (*device_index < 0) *device_index = tt_registry_need_device(collector, message->device);
-  for (uint32_t i = 0; i < message->value_count && count; i++) {
+  bool made = *device_index >= 0;
+  for (uint32_t i = 0; i < message->value_count && count && made; i++) {
     if (attributes[i] >= 0) continue;
     attributes[i] = tt_registry_need_attribute(
         collector, tt_message_text(message, message->values[i].identifier));
+    made = attributes[i] >= 0;
   }
-  return TT_OK;
+  return made ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
 }
 
 static tt_boot *place(tt_collector *collector, int device_index, const tt_message *message,

@@ -456,8 +456,8 @@ static int teardown(void **state) {
 int main(void) {
   let_sqlite_fail();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_scene),   cmocka_unit_test(telemetry_messages), cmocka_unit_test(a_store),
-      cmocka_unit_test(a_spool),   cmocka_unit_test(a_run_log), cmocka_unit_test(a_journal),
+      cmocka_unit_test(a_scene), cmocka_unit_test(telemetry_messages), cmocka_unit_test(a_store),
+      cmocka_unit_test(a_spool), cmocka_unit_test(a_run_log),          cmocka_unit_test(a_journal),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
