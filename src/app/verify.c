@@ -4,7 +4,7 @@
 #include "app/controller.h"
 #include "app/options.h"
 #include "app/progress.h"
-#include "app/versions.h"
+#include "app/proof.h"
 #include "config/scene.h"
 #include "core/log.h"
 #include "core/text.h"
@@ -16,35 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void say_identical(const tt_replay_result *result, double simulated, double took) {
-  tt_print(stdout,
-           "identical: %" PRIu64 " steps, %" PRIu64
-           " state hashes; %.3f s of simulation in %.3f s, %.1f × real time\n",
-           result->steps, result->hashes, simulated, took, took > 0 ? simulated / took : 0);
-}
-
-static void say_different(const tt_replay *replay, const tt_world *world,
-                          const tt_replay_result *result) {
-  tt_replay_difference found =
-      tt_replay_find_difference(replay, tt_world_names(world), tt_world_view(world));
-  tt_print(stdout, "different after step %" PRIu64 ": %s\n", result->first_step, result->reason);
-  if (found.count)
-    tt_print(stdout,
-             "%d signals differ first there, most of all %s: recorded %.17g, now %.17g (by %.3g)\n",
-             found.count, found.name, found.recorded, found.repeated,
-             found.repeated - found.recorded);
-  else
-    tt_print(stdout, "no recorded signal differs at that step yet\n");
-}
-
-/* A difference proves something only where the same program on the same libraries found it. */
-static tt_status explain_difference(const tt_run_log *log, tt_error *error) {
-  char text[400];
-  if (tt_versions_differ(log, text, sizeof text))
-    return tt_fail(error, TT_VERSION, "the run can't be proved here: %s", text);
-  return tt_fail(error, TT_DIFFERS, "the run differs from its log");
-}
 
 /* A run that went on from a saved state does so again. */
 static tt_status restore(tt_world *world, const tt_run_log *log, tt_error *error) {
@@ -81,17 +52,10 @@ static tt_status verify_in(const tt_scene *scene, const tt_run_log *log, tt_erro
   uint64_t started = tt_net_now();
   tt_status status = tt_replay_open(log, &replay, error);
   if (status == TT_OK) status = restore(world, log, error);
-  if (status == TT_OK) status = tt_replay_attach(replay, world);
+  if (status == TT_OK) status = tt_replay_attach(replay, world, error);
   if (status == TT_OK) status = repeat(world, replay, error);
-  if (status == TT_OK) {
-    tt_replay_result result = tt_replay_get_result(replay);
-    double simulated = (double)result.steps * tt_model_timestep(tt_world_model(world));
-    if (result.identical)
-      say_identical(&result, simulated, (double)(tt_net_now() - started) * 1e-9);
-    else
-      say_different(replay, world, &result);
-    if (!result.identical) status = explain_difference(log, error);
-  }
+  if (status == TT_OK)
+    status = tt_proof_say(log, replay, world, (double)(tt_net_now() - started) * 1e-9, error);
   tt_world_detach(world);
   tt_world_free(world);
   tt_replay_close(replay);
@@ -133,6 +97,7 @@ static tt_status load_scene(const verify_job *job, const tt_run_log *log,
 static tt_status verify_log(const verify_job *job, const tt_run_log *log, tt_error *error) {
   tt_unpacked unpacked;
   tt_scene *scene;
+  TT_TRY(tt_proof_check_bytes(job->log, log, error));
   TT_TRY(tt_unpack(log, &unpacked, error));
   if (*unpacked.data) setenv("TETHER_DATA", unpacked.data, 1);
   tt_status status = load_scene(job, log, &unpacked, &scene, error);

@@ -49,22 +49,7 @@ static double finite_of(struct json_object *value) {
   return isfinite(number) ? number : 0;
 }
 
-/* 0 where it is missing, too. */
-static double double_of(struct json_object *from, const char *key) {
-  struct json_object *value;
-  return json_object_object_get_ex(from, key, &value) ? finite_of(value) : 0;
-}
-
 /* ---- opening ---- */
-
-/* A log that does not say keeps poses in its arena's frame. */
-static void read_field(tt_phantom *phantom) {
-  struct json_object *run = tt_run_cursor_json(&phantom->cursor, "/tether/run"), *field;
-  if (json_object_object_get_ex(run, "field", &field))
-    phantom->field =
-        (tt_field){double_of(field, "x"), double_of(field, "y"), double_of(field, "heading")};
-  json_object_put(run);
-}
 
 static void read_pose(const tt_phantom *phantom, const tt_wpilog_record *record, double pose[7]) {
   for (int k = 0; k < 7; k++) pose[k] = tt_wpilog_double(record->payload + 8 * k);
@@ -219,7 +204,7 @@ static tt_status open_phantom(tt_phantom *phantom, const char *path, tt_error *e
   if (!tt_run_cursor_open(&phantom->cursor, phantom->log))
     return tt_fail(error, TT_NOMEM, "out of memory");
   tt_run_cursor_seek(&phantom->cursor, 0);
-  read_field(phantom);
+  phantom->field = tt_run_cursor_field(&phantom->cursor);
   TT_TRY(read_model(phantom, error));
   TT_TRY(find_bodies(phantom, error));
   phantom->followed = phantom->root;

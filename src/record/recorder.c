@@ -1,6 +1,7 @@
 #include "record/recorder.h"
 
 #include "core/log.h"
+#include "record/checksum.h"
 #include "record/describe.h"
 #include "record/journal_codec.h"
 #include "record/wpilog.h"
@@ -33,6 +34,7 @@ enum {
   ENTRY_MODEL,
   ENTRY_STATISTICS,
   ENTRY_END,
+  ENTRY_CHECKSUM,
   ENTRY_FIRST_FREE
 };
 
@@ -53,11 +55,12 @@ struct tt_recorder {
 
   tt_view_queue *views;
   pthread_t writer, syncer;
-  pthread_mutex_t lock;   /* guards pending, closing and broken; held for copies only */
-  pthread_cond_t wanted;  /* the writer has something to do */
-  pthread_cond_t written; /* the backlog shrank */
-  pthread_cond_t ending;  /* the syncer need not wait any more */
-  tt_bytes pending;       /* journal and events, encoded: whole records */
+  pthread_mutex_t writing; /* of the file: one segment at a time, with its checksum */
+  pthread_mutex_t lock;    /* guards pending, closing and broken; held for copies only */
+  pthread_cond_t wanted;   /* the writer has something to do */
+  pthread_cond_t written;  /* the backlog shrank */
+  pthread_cond_t ending;   /* the syncer need not wait any more */
+  tt_bytes pending;        /* journal and events, encoded: whole records */
   bool closing, broken;
   bool gap; /* an entry was refused: none comes behind it, so what is kept is a run up to there */
 
@@ -67,10 +70,10 @@ struct tt_recorder {
   double (*last_poses)[7];
   bool *kept; /* signals, then poses: was anything kept yet? */
   bool capped;
-  uint64_t newest; /* µs of the newest view */
-  uint64_t lost;   /* samples, of which the log does not say yet */
+  uint64_t lost; /* samples, of which the log does not say yet */
   char *last_statistics;
   int writings;
+  atomic_ullong newest;          /* µs of the newest view; the writer's, others only look */
   atomic_ullong bytes, given_up; /* given_up: samples that did not fit into memory */
 };
 
@@ -143,10 +146,10 @@ static void break_off(tt_recorder *recorder) {
     tt_log_error("%s: can't write: %s; nothing more of this run is kept", recorder->path, reason);
 }
 
-static void write_out(tt_recorder *recorder, const tt_bytes *bytes) {
+static void write_all(tt_recorder *recorder, const uint8_t *bytes, size_t size) {
   size_t done = 0;
-  while (done < bytes->size && !is_broken(recorder)) {
-    ssize_t wrote = write(recorder->file, bytes->data + done, bytes->size - done);
+  while (done < size && !is_broken(recorder)) {
+    ssize_t wrote = write(recorder->file, bytes + done, size - done);
     if (wrote >= 0) {
       done += (size_t)wrote;
     } else if (errno != EINTR) {
@@ -154,6 +157,18 @@ static void write_out(tt_recorder *recorder, const tt_bytes *bytes) {
     }
   }
   atomic_fetch_add(&recorder->bytes, done);
+}
+
+/* Whole records, and behind them the checksum of their bytes. */
+static void write_out(tt_recorder *recorder, const tt_bytes *bytes) {
+  uint8_t checksum[TT_CHECKSUM_SIZE];
+  if (bytes->size == 0) return;
+  pthread_mutex_lock(&recorder->writing);
+  tt_checksum_make(checksum, ENTRY_CHECKSUM, atomic_load(&recorder->newest),
+                   atomic_load(&recorder->bytes), bytes->data, bytes->size);
+  write_all(recorder, bytes->data, bytes->size);
+  write_all(recorder, checksum, sizeof checksum);
+  pthread_mutex_unlock(&recorder->writing);
 }
 
 static void flush(tt_journal_sink *sink) {
@@ -224,7 +239,7 @@ static void encode_views(tt_recorder *recorder, tt_bytes *out) {
   for (const tt_view *view; (view = tt_view_queue_front(recorder->views, &lost));) {
     uint64_t timestamp = microseconds(recorder, view->total_step);
     size_t before = out->size;
-    recorder->newest = timestamp;
+    atomic_store(&recorder->newest, timestamp);
     recorder->lost += lost;
     lost = recorder->lost;
     encode_lost(recorder, out, timestamp);
@@ -254,7 +269,7 @@ static void encode_statistics(tt_recorder *recorder, tt_bytes *out, bool last) {
     free(text);
     return;
   }
-  append_string(out, ENTRY_STATISTICS, recorder->newest, text);
+  append_string(out, ENTRY_STATISTICS, atomic_load(&recorder->newest), text);
   free(recorder->last_statistics);
   recorder->last_statistics = text;
 }
@@ -292,7 +307,7 @@ static void *write_log(void *context) {
     samples.size = 0;
     encode_views(recorder, &samples);
     encode_statistics(recorder, &samples, !more);
-    if (!more) append_string(&samples, ENTRY_END, recorder->newest, "ended");
+    if (!more) append_string(&samples, ENTRY_END, atomic_load(&recorder->newest), "ended");
     write_out(recorder, &journal);
     write_out(recorder, &samples);
   }
@@ -394,6 +409,7 @@ static void announce(tt_recorder *recorder, const tt_recorder_options *options, 
   tt_wpilog_write_start(out, ENTRY_LOST, "/tether/samples_lost", "int64", "", 0);
   tt_wpilog_write_start(out, ENTRY_STATISTICS, "/tether/statistics", "json", "", 0);
   tt_wpilog_write_start(out, ENTRY_END, "/tether/end", "string", "", 0);
+  tt_wpilog_write_start(out, ENTRY_CHECKSUM, "/tether/checksum", "raw", "", 0);
   announce_model(options, out, &next);
   announce_files(options, out, &next);
   announce_poses(recorder, out, &next);
@@ -488,6 +504,7 @@ tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *m
   recorder->statistics_context = options->statistics_context;
   recorder->file = -1;
   pthread_mutex_init(&recorder->lock, NULL);
+  pthread_mutex_init(&recorder->writing, NULL);
   pthread_cond_init(&recorder->wanted, NULL);
   pthread_cond_init(&recorder->written, NULL);
   pthread_cond_init(&recorder->ending, NULL);
@@ -515,6 +532,7 @@ void tt_recorder_close(tt_recorder *recorder) {
   pthread_cond_destroy(&recorder->ending);
   pthread_cond_destroy(&recorder->written);
   pthread_cond_destroy(&recorder->wanted);
+  pthread_mutex_destroy(&recorder->writing);
   pthread_mutex_destroy(&recorder->lock);
   free_recorder(recorder);
 }

@@ -13,13 +13,17 @@
 struct tt_replay {
   tt_feed feed; /* first: the world calls back with it */
   tt_journal_sink sink;
+  tt_observer observer;
+  tt_sample_check *samples;
   const tt_run_log *log;
   uint32_t journal;
   tt_run_cursor cursor;
   tt_journal_scratch scratch;
-  tt_entry next; /* the journal's next entry; its pointers lead into scratch */
+  tt_entry next;      /* the journal's next entry; its pointers lead into scratch */
+  uint64_t next_time; /* µs of it */
   bool more;
   uint64_t total_hashes, hashes, steps;
+  uint64_t proved; /* µs: time of the last hash */
   bool differs;
   uint64_t first_step;
   char reason[160];
@@ -34,6 +38,7 @@ static void take_next(tt_replay *replay) {
     if (tt_journal_decode(record.payload, record.size, &replay->scratch, &replay->next) != TT_OK)
       return; /* damaged: the run ends here */
     replay->more = true;
+    replay->next_time = record.timestamp;
     return;
   }
 }
@@ -77,11 +82,17 @@ static tt_status compare(tt_journal_sink *sink, const tt_entry *entry) {
   return TT_OK;
 }
 
-static uint64_t count_hashes(tt_replay *replay) {
-  uint64_t count = 0;
-  for (take_next(replay); replay->more; take_next(replay))
-    if (replay->next.kind == TT_ENTRY_HASH) count++;
-  return count;
+static void compare_view(tt_observer *observer, const tt_view *view) {
+  tt_replay *replay = (tt_replay *)((char *)observer - offsetof(tt_replay, observer));
+  if (!replay->differs) tt_sample_check_view(replay->samples, view);
+}
+
+static void count_hashes(tt_replay *replay) {
+  for (take_next(replay); replay->more; take_next(replay)) {
+    if (replay->next.kind != TT_ENTRY_HASH) continue;
+    replay->total_hashes++;
+    replay->proved = replay->next_time;
+  }
 }
 
 static tt_status open_replay(tt_replay *replay, tt_error *error) {
@@ -92,7 +103,7 @@ static tt_status open_replay(tt_replay *replay, tt_error *error) {
   replay->scratch.capacity = MOST_SUBMISSIONS;
   if (!replay->scratch.submissions || !tt_run_cursor_open(&replay->cursor, replay->log))
     return tt_fail(error, TT_NOMEM, "out of memory while opening a replay");
-  replay->total_hashes = count_hashes(replay);
+  count_hashes(replay);
   if (replay->total_hashes == 0)
     return tt_fail(error, TT_INVALID, "the log keeps no state hashes to compare with");
   tt_run_cursor_rewind(&replay->cursor);
@@ -106,6 +117,7 @@ tt_status tt_replay_open(const tt_run_log *log, tt_replay **made, tt_error *erro
   if (!replay) return tt_fail(error, TT_NOMEM, "out of memory while opening a replay");
   replay->feed.apply = apply;
   replay->sink.write = compare;
+  replay->observer.publish = compare_view;
   replay->log = log;
   tt_status status = open_replay(replay, error);
   if (status != TT_OK) {
@@ -118,14 +130,20 @@ tt_status tt_replay_open(const tt_run_log *log, tt_replay **made, tt_error *erro
 
 void tt_replay_close(tt_replay *replay) {
   if (!replay) return;
+  tt_sample_check_close(replay->samples);
   tt_run_cursor_close(&replay->cursor);
   free(replay->scratch.submissions);
   free(replay);
 }
 
-tt_status tt_replay_attach(tt_replay *replay, tt_world *world) {
+tt_status tt_replay_attach(tt_replay *replay, tt_world *world, tt_error *error) {
+  TT_TRY(tt_sample_check_open(replay->log, tt_world_names(world), tt_world_model(world),
+                              replay->proved, &replay->samples, error));
   tt_world_set_feed(world, &replay->feed);
-  return tt_world_add_journal(world, &replay->sink);
+  if (tt_world_add_journal(world, &replay->sink) == TT_OK &&
+      tt_world_add_observer(world, &replay->observer) == TT_OK)
+    return TT_OK;
+  return tt_fail(error, TT_FULL, "too many watch this world");
 }
 
 bool tt_replay_done(const tt_replay *replay) {
@@ -138,49 +156,10 @@ tt_replay_result tt_replay_get_result(const tt_replay *replay) {
                             .total_hashes = replay->total_hashes,
                             .steps = replay->steps,
                             .first_step = replay->first_step,
-                            .reason = replay->reason};
+                            .reason = replay->reason,
+                            .samples = tt_sample_check_get(replay->samples)};
 }
 
-static uint64_t microseconds(const tt_view *view) {
-  return view->total_step * 1000000u * (uint64_t)view->model->timestep_num /
-         (uint64_t)view->model->timestep_den;
-}
-
-/* The recorded value of a signal at the cursor; false for what a replay can't have: inputs and the wall clock. */
-static bool recorded_value(const tt_run_cursor *cursor, const tt_signal_entry *signal,
-                           double *value) {
-  char entry[300];
-  tt_wpilog_record record;
-  if (signal->signal.source == TT_SIGNAL_COMMAND) return false;
-  if (signal->signal.source == TT_SIGNAL_REAL_TIME_FACTOR) return false;
-  snprintf(entry, sizeof entry, "/signals/%s", signal->name);
-  if (!tt_run_cursor_value(cursor, tt_run_log_find(cursor->log, entry), &record)) return false;
-  if (record.size != sizeof *value) return false;
-  *value = tt_wpilog_double(record.payload);
-  return true;
-}
-
-tt_replay_difference tt_replay_find_difference(const tt_replay *replay, const tt_names *names,
-                                               const tt_view *view) {
-  tt_run_cursor cursor;
-  int count;
-  const tt_signal_entry *signals = tt_names_signals(names, &count);
-  tt_replay_difference found = {.name = NULL};
-  double most = -1, recorded;
-  if (!tt_run_cursor_open(&cursor, replay->log)) return found;
-  tt_run_cursor_seek(&cursor, microseconds(view));
-  for (int i = 0; i < count; i++) {
-    if (!recorded_value(&cursor, &signals[i], &recorded)) continue;
-    double repeated = tt_signal_read(&signals[i].signal, view);
-    if (memcmp(&recorded, &repeated, sizeof recorded) == 0) continue;
-    double size = fabs(repeated - recorded) / (1 + fabs(repeated) + fabs(recorded));
-    found.count++;
-    if (!(size > most)) continue;
-    most = size;
-    found.name = signals[i].name;
-    found.recorded = recorded;
-    found.repeated = repeated;
-  }
-  tt_run_cursor_close(&cursor);
-  return found;
+tt_sample_difference tt_replay_find_difference(const tt_replay *replay, const tt_view *view) {
+  return tt_sample_check_difference(replay->samples, view);
 }

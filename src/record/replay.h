@@ -9,6 +9,7 @@
 #include "core/status.h"
 #include "core/world.h"
 #include "record/run_log.h"
+#include "record/sample_check.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,31 +20,27 @@ typedef struct tt_replay tt_replay;
 tt_status tt_replay_open(const tt_run_log *log, tt_replay **replay, tt_error *error);
 void tt_replay_close(tt_replay *replay);
 
-/** Hands the journal's inputs to the world; becomes its feed and one of its journal sinks. Before tt_world_start();
- *  the world's spec must have hash_every_tick. */
-tt_status tt_replay_attach(tt_replay *replay, tt_world *world);
+/** Hands the journal's inputs to the world; becomes its feed, one of its journal sinks and an observer. Before
+ *  tt_world_start(); the world's spec must have hash_every_tick. */
+tt_status tt_replay_attach(tt_replay *replay, tt_world *world, tt_error *error);
 
 /** Every recorded hash was compared, or a difference was found. */
 bool tt_replay_done(const tt_replay *replay);
 
 /** What came out. */
 typedef struct tt_replay_result {
-  bool identical;
+  bool identical;        /**< the states; whether people saw them as they were, `samples` says */
   uint64_t hashes;       /**< compared and equal */
   uint64_t total_hashes; /**< in the log */
   uint64_t steps;        /**< made until the end or the difference, counting through resets */
   uint64_t first_step;   /**< step after which the states differ first */
   const char *reason;    /**< what differs, for people; "" when identical */
+  tt_sample_result
+      samples; /**< signals and poses; they count only where the states are identical */
 } tt_replay_result;
 tt_replay_result tt_replay_get_result(const tt_replay *replay);
 
-/** After a difference: which recorded signals are not those of `view`. */
-typedef struct tt_replay_difference {
-  int count;        /**< signals that differ; 0: the difference hides in what is not a signal */
-  const char *name; /**< of the one that differs most for its size; NULL when none does */
-  double recorded, repeated;
-} tt_replay_difference;
-tt_replay_difference tt_replay_find_difference(const tt_replay *replay, const tt_names *names,
-                                               const tt_view *view);
+/** After a difference of states: which recorded signals are not those of `view`, the world's. */
+tt_sample_difference tt_replay_find_difference(const tt_replay *replay, const tt_view *view);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -201,7 +202,14 @@ uint32_t tt_run_log_find(const tt_run_log *log, const char *name) {
 
 uint64_t tt_run_log_duration(const tt_run_log *log) { return log->duration; }
 
+bool tt_run_log_ended(const tt_run_log *log) {
+  uint32_t end = tt_run_log_find(log, "/tether/end");
+  return end && log->entries[end].records > 0;
+}
+
 size_t tt_run_log_size(const tt_run_log *log) { return log->mapped; }
+
+const uint8_t *tt_run_log_data(const tt_run_log *log) { return log->data; }
 
 /* ---- cursors ---- */
 
@@ -280,4 +288,20 @@ struct json_object *tt_run_cursor_json(const tt_run_cursor *cursor, const char *
   struct json_object *object = text ? json_tokener_parse(text) : NULL;
   free(text);
   return object;
+}
+
+/* 0 where it is missing or no number that can be used. */
+static double number_of(struct json_object *from, const char *key) {
+  struct json_object *value;
+  double number = json_object_object_get_ex(from, key, &value) ? json_object_get_double(value) : 0;
+  return isfinite(number) ? number : 0;
+}
+
+tt_field tt_run_cursor_field(const tt_run_cursor *cursor) {
+  struct json_object *run = tt_run_cursor_json(cursor, "/tether/run"), *field;
+  tt_field found = {0};
+  if (json_object_object_get_ex(run, "field", &field))
+    found = (tt_field){number_of(field, "x"), number_of(field, "y"), number_of(field, "heading")};
+  json_object_put(run);
+  return found;
 }

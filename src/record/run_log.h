@@ -7,6 +7,7 @@
 #ifndef TT_RECORD_RUN_LOG_H
 #define TT_RECORD_RUN_LOG_H
 
+#include "core/field.h"
 #include "core/status.h"
 #include "record/wpilog.h"
 
@@ -35,8 +36,12 @@ const tt_run_entry *tt_run_log_entries(const tt_run_log *log, uint32_t *count);
 uint32_t tt_run_log_find(const tt_run_log *log, const char *name);
 /** Time of the last record, µs. */
 uint64_t tt_run_log_duration(const tt_run_log *log);
+/** Did the run end in order? Otherwise it was cut off, or is still being recorded. */
+bool tt_run_log_ended(const tt_run_log *log);
 /** Bytes of the file. */
 size_t tt_run_log_size(const tt_run_log *log);
+/** The file itself: tt_run_log_size() bytes, owned by the log. */
+const uint8_t *tt_run_log_data(const tt_run_log *log);
 
 /** A place in a log: the time it stands at, and for each entry its newest record up to then. */
 typedef struct tt_run_cursor {
@@ -61,5 +66,8 @@ bool tt_run_cursor_value(const tt_run_cursor *cursor, uint32_t entry, tt_wpilog_
 /** The same of the entry called `name`, as the JSON it holds; NULL where there is none. The caller's to
  *  json_object_put(). */
 struct json_object *tt_run_cursor_json(const tt_run_cursor *cursor, const char *name);
+/** Where the frame of the log's poses lies in the arena, once the cursor is past the beginning; all 0 where the log does not
+ *  say. */
+tt_field tt_run_cursor_field(const tt_run_cursor *cursor);
 
 #endif

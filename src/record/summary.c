@@ -82,8 +82,8 @@ static uint64_t sum_lost(const tt_run_log *log) {
 /* A run that diverged says so in its last events; one without its end was cut off. */
 static void find_outcome(const tt_run_cursor *end, tt_run_facts *facts) {
   tt_wpilog_record record;
-  bool ended = tt_run_cursor_value(end, tt_run_log_find(end->log, "/tether/end"), &record);
-  snprintf(facts->outcome, sizeof facts->outcome, "%s", ended ? "ended" : "cut off");
+  snprintf(facts->outcome, sizeof facts->outcome, "%s",
+           tt_run_log_ended(end->log) ? "ended" : "cut off");
   if (!tt_run_cursor_value(end, tt_run_log_find(end->log, "/events"), &record)) return;
   tt_run_event last = tt_run_read_event(&record);
   if (last.source_size == 7 && memcmp(last.source, "physics", 7) == 0)

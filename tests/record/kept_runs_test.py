@@ -98,7 +98,36 @@ class OneRun(unittest.TestCase):
     def test_verify_says_identical(self):
         done = tether("verify", self.log)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertTrue(done.stdout.startswith(b"identical: "), done.stdout)
+        bytes_said, said = done.stdout.decode().splitlines()
+        self.assertEqual(bytes_said, f"bytes: all {len(self.data)} are those that were written")
+        samples = len(self.read.values["/signals/time"])
+        kept = sum(name.startswith(("/signals/", "/commands/")) for name in self.read.values) - 1  # but the real-time factor
+        self.assertRegex(said, rf"^identical: \d+ steps, \d+ state hashes, {samples} samples \({kept} of {kept} signals, ")
+
+    def test_verify_finds_a_flipped_bit_anywhere(self):
+        damaged = FOLDER / "damaged.wpilog"
+        chance = random.Random(2)
+        places = [0, 13, len(self.data) - 1, len(self.data) - 40, *(chance.randrange(len(self.data)) for _ in range(15))]
+        for place in places:
+            data = bytearray(self.data)
+            data[place] ^= 1 << chance.randrange(8)
+            damaged.write_bytes(data)
+            done = tether("verify", damaged)
+            self.assertEqual(done.returncode, 1, (place, done.stdout, done.stderr))
+            if place >= 12:  # else it is no WPILOG
+                self.assertIn(b"are not those that were written", done.stderr, place)
+                found = re.search(rb"bytes (\d+) to (\d+), from [\d.]+ s on, are not those that were written", done.stderr)
+                self.assertLessEqual(int(found[1]), place)
+                self.assertGreaterEqual(int(found[2]), place)
+
+    def test_verify_names_a_tail_that_was_not_hashed(self):
+        cut = FOLDER / "tail.wpilog"
+        cut.write_bytes(self.data[:-100])
+        done = tether("verify", cut)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        said = re.search(rb"bytes: the first (\d+) are those that were written; the last (\d+), from [\d.]+ s on, were not hashed",
+                         done.stdout)
+        self.assertEqual(int(said[1]) + int(said[2]), len(self.data) - 100)
 
     def test_csv_has_no_formula_for_spreadsheets(self):
         model, log = FOLDER / "formula.xml", FOLDER / "formula.wpilog"

@@ -109,14 +109,17 @@ static tt_replay_result repeat(const tt_scene *scene, const tt_physics *physics,
   tt_replay *replay;
   tt_error error = {.text = ""};
   if (tt_replay_open(log, &replay, &error) != TT_OK) fail_msg("%s", error.text);
-  assert_int_equal(tt_replay_attach(replay, world), TT_OK);
+  if (tt_replay_attach(replay, world, &error) != TT_OK) fail_msg("%s", error.text);
   tt_world_start(world);
   while (!tt_replay_done(replay) && tt_world_tick(world, &error) == TT_OK) {
   }
   tt_replay_result result = tt_replay_get_result(replay);
-  tt_replay_difference found =
-      tt_replay_find_difference(replay, tt_world_names(world), tt_world_view(world));
-  snprintf(name, size, "%s", !result.identical && found.count ? found.name : "");
+  tt_sample_difference found = tt_replay_find_difference(replay, tt_world_view(world));
+  if (result.identical)
+    snprintf(name, size, "%s", result.samples.name ? result.samples.name : "");
+  else
+    snprintf(name, size, "%s", found.count ? found.name : "");
+  result.samples.name = NULL; /* the world's */
   tt_world_detach(world);
   tt_world_free(world);
   tt_replay_close(replay);
@@ -138,6 +141,10 @@ static void check_run(const tt_scene *scene, const tt_physics *recorded, const t
   record(scene, recorded, path, inputs, context);
   tt_run_log *log = open_log(path);
   tt_replay_result result = repeat(scene, repeated, log, signal, sizeof signal);
+  if (result.samples.differing || result.samples.missed)
+    fail_msg("%s: %llu values differ, %llu samples are missed, first %s at %g s; the log is %s",
+             scene->path, (unsigned long long)result.samples.differing,
+             (unsigned long long)result.samples.missed, signal, result.samples.at, path);
   if (!result.identical)
     fail_msg("%s: differs after step %llu (%s) in %s; the log is %s", scene->path,
              (unsigned long long)result.first_step, result.reason, signal, path);
@@ -281,11 +288,67 @@ static void a_changed_input_is_found(void **state) {
   unlink(path);
 }
 
+/* ---- what people look at ---- */
+
+/* Overwrites the first double of each record of the entries whose names begin so; gives how many. */
+static int overwrite(const char *path, const char *names, double value) {
+  tt_run_log *log = open_log(path);
+  tt_run_cursor cursor;
+  tt_wpilog_record record;
+  uint32_t count;
+  const tt_run_entry *entries = tt_run_log_entries(log, &count);
+  int changed = 0;
+  FILE *file = fopen(path, "r+b");
+  assert_true(tt_run_cursor_open(&cursor, log));
+  while (tt_run_cursor_next(&cursor, &record) == TT_OK) {
+    if (strncmp(entries[record.entry].name, names, strlen(names)) != 0) continue;
+    assert_int_equal(fseek(file, (long)(record.payload - tt_run_log_data(log)), SEEK_SET), 0);
+    assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
+    changed++;
+  }
+  fclose(file);
+  tt_run_cursor_close(&cursor);
+  tt_run_log_close(log);
+  return changed;
+}
+
+static void signals_and_poses_that_are_not_those_of_the_run_are_found(void **state) {
+  (void)state;
+  static const char *const names[] = {"/signals/", "/signals/arm.position", "/signals/time",
+                                      "/poses/chassis"};
+  tt_scene *scene = load("frc2011");
+  tt_world *pattern = assemble(scene, NULL);
+  const tt_physics *physics = tt_world_physics(pattern);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    char path[] = "/tmp/tether_verify_XXXXXX", signal[300];
+    close(mkstemp(path));
+    record(scene, physics, path, one_input, NULL);
+    tt_run_log *log = open_log(path);
+    tt_replay_result result = repeat(scene, physics, log, signal, sizeof signal);
+    tt_run_log_close(log);
+    assert_true(result.identical);
+    assert_int_equal(result.samples.differing + result.samples.missed, 0);
+    assert_int_equal(result.samples.samples, TICKS + 1);
+    assert_int_equal(result.samples.signals, result.samples.kept);
+    assert_true(overwrite(path, names[i], 1234.5) > 0);
+    log = open_log(path);
+    result = repeat(scene, physics, log, signal, sizeof signal);
+    assert_true(result.identical); /* the states and inputs are as they were */
+    assert_true(result.samples.differing + result.samples.missed > 0);
+    if (*signal) assert_true(result.samples.recorded == 1234.5);
+    tt_run_log_close(log);
+    unlink(path);
+  }
+  tt_world_free(pattern);
+  tt_scene_free(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_runs_are_identical),
       cmocka_unit_test(resets_are_repeated_in_their_order),
       cmocka_unit_test(a_changed_input_is_found),
+      cmocka_unit_test(signals_and_poses_that_are_not_those_of_the_run_are_found),
   };
   tt_log_set_level(TT_LOG_ERROR);
   return cmocka_run_group_tests(tests, NULL, NULL);
