@@ -2,7 +2,7 @@
  *
  *   cc -o sharp_json clients/c/sharp_json.c && tether run sharp & ./sharp_json [vehicle port] [our port] [states]
  *
- * Hears one state every 10 ms and answers each with one command, so that neither side ever falls behind.
+ * Hears one state every 17 ms and answers each with one command, so that neither side ever falls behind.
  */
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 //   tether run sharp &
 //   java clients/java/SharpJson.java [vehicle host:port] [our host:port] [states]
 //
-// Hears one state every 10 ms and answers each with one command, so that neither side ever falls behind.
+// Hears one state every 17 ms and answers each with one command, so that neither side ever falls behind.
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetSocketAddress;

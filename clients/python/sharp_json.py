@@ -4,7 +4,7 @@
     tether run sharp &
     python3 clients/python/sharp_json.py [vehicle host:port] [our host:port] [states]
 
-Hears one state every 10 ms and answers each with one command, so that neither side ever falls behind.
+Hears one state every 17 ms and answers each with one command, so that neither side ever falls behind.
 """
 import json
 import socket

@@ -1,5 +1,8 @@
 /* core.c: `tether core`: hears the joystick and the vehicle, sends heartbeats to the one and commands to the other,
  * every period. The law is control/sharp_core.c; here are sockets, log and command line.
+ *
+ * A heartbeat permits the joystick's next message, so that message comes just after it: the command waits a moment for
+ * it, rather than to send what the sticks were a period ago.
  */
 #include "app/command.h"
 #include "app/period.h"
@@ -12,6 +15,9 @@
 
 #include <stdio.h>
 #include <string.h>
+
+#define ANSWER_NS                                                                                  \
+  4000000u /* how long a joystick that hears the heartbeat takes to answer, on a busy machine */
 
 typedef struct core_program {
   const tt_sharp_core_config *config;
@@ -46,17 +52,37 @@ static void take(core_program *program, tt_sharp_core_input *input) {
   program->joystick.heard = program->vehicle.heard = false;
   memcpy(input->joystick, program->joystick.values, sizeof input->joystick);
   memcpy(input->state, program->vehicle.values, sizeof input->state);
+  input->state_time = (double)program->vehicle.heard_ns * 1e-9;
 }
 
-static void one_period(core_program *program) {
+static void compute(core_program *program, const tt_sharp_core_input *input,
+                    tt_sharp_core_output *output) {
+  tt_sharp_core_step(&program->law, input, output);
+  for (int i = 0; i < output->note_count; i++) tt_log_info("core: %s", output->notes[i]);
+}
+
+static void await_answer(core_program *program) {
+  uint64_t until = tt_net_now() + ANSWER_NS;
+  program->joystick.heard = false;
+  while (!program->joystick.heard && tt_net_now() < until && tt_period_serve(program->net, until)) {
+  }
+}
+
+/** The law counts time in periods, so it also lives through those that the process was held up for. */
+static void one_turn(core_program *program, int periods) {
   static const int nothing[1];
   tt_sharp_core_input input;
   tt_sharp_core_output output;
-  take(program, &input);
-  tt_sharp_core_step(&program->law, &input, &output);
+  bool heard = program->joystick.heard;
   tt_sharp_link_send(&program->joystick, &tt_sharp_heartbeat_format, nothing);
+  await_answer(program);
+  program->joystick.heard |= heard;
+  take(program, &input);
+  tt_sharp_core_input missed = input;
+  missed.joystick_heard = missed.vehicle_heard = false;
+  for (int i = 1; i < periods; i++) compute(program, &missed, &output);
+  compute(program, &input, &output);
   tt_sharp_link_send(&program->vehicle, &tt_sharp_command_format, output.command);
-  for (int i = 0; i < output.note_count; i++) tt_log_info("core: %s", output.notes[i]);
 }
 
 static tt_status serve(core_program *program, tt_error *error) {
@@ -67,7 +93,9 @@ static tt_status serve(core_program *program, tt_error *error) {
            tt_udp_address(program->vehicle.udp));
   tt_log_info("core: mode: %s", program->law.tank ? "tank" : "arcade");
   uint64_t due = tt_net_now();
-  while (tt_period_wait(program->net, &due, program->config->settings.period)) one_period(program);
+  int periods;
+  while ((periods = tt_period_wait(program->net, &due, program->config->settings.period)) > 0)
+    one_turn(program, periods);
   return TT_OK;
 }
 

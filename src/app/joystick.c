@@ -1,5 +1,5 @@
-/* joystick.c: `tether joystick`: a driver's sticks, from keys, a gamepad or a script, to the core every period, with
- * the sign that says whether the core is there.
+/* joystick.c: `tether joystick`: a driver's sticks, from keys, a gamepad or a script, to the core whenever it may hear
+ * them (control/joystick_pace.h), with the sign that says whether the core is there.
  */
 #include "app/command.h"
 #include "app/gamepad.h"
@@ -7,16 +7,16 @@
 #include "app/period.h"
 #include "app/program_config.h"
 #include "control/joystick.h"
+#include "control/joystick_pace.h"
 #include "control/sharp_config.h"
 #include "control/sharp_link.h"
 #include "core/log.h"
 #include "core/text.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { DRAW_EVERY = 5 }; /* periods: twenty pictures a second */
+#define LOOK_NS 25000000u /* the sign and the picture are brought up to date at least so often */
 
 typedef struct joystick_program {
   tt_joystick_config *config;
@@ -27,17 +27,18 @@ typedef struct joystick_program {
   tt_gamepad *gamepad;
   tt_joystick_keys keys;
   bool screen;
+  tt_joystick_pace pace;
   bool connected;
-  double last_heartbeat;          /**< s, of our clock */
   int driven[TT_JOYSTICK_VALUES]; /**< by the gamepad */
   int values[TT_JOYSTICK_VALUES]; /**< sent */
 } joystick_program;
 
 /** The sign: no heartbeat for a while means nobody is there. */
-static void watch_heartbeat(joystick_program *program, double time) {
-  if (program->core.heard) program->last_heartbeat = time;
+static void watch_heartbeat(joystick_program *program, uint64_t now) {
+  if (program->core.heard) tt_joystick_pace_heard(&program->pace, program->core.heard_ns);
   program->core.heard = false;
-  bool connected = time - program->last_heartbeat < program->config->timeout_seconds;
+  bool connected =
+      tt_joystick_pace_connected(&program->pace, now, program->config->timeout_seconds);
   if (connected == program->connected) return;
   program->connected = connected;
   if (!program->screen) tt_log_info("joystick: %s", connected ? "connected" : "disconnected");
@@ -71,15 +72,27 @@ static void draw(const joystick_program *program) {
   tt_joystick_screen_draw(&shown);
 }
 
+/** Sends when a message may leave; false when driver or script has ended. */
+static bool speak(joystick_program *program, uint64_t start, uint64_t now) {
+  if (now < tt_joystick_pace_next(&program->pace)) return true;
+  if (!read_controls(program, (double)(now - start) * 1e-9)) return false;
+  tt_sharp_link_send(&program->core, &tt_sharp_joystick_format, program->values);
+  tt_joystick_pace_sent(&program->pace, now);
+  return true;
+}
+
 static void drive(joystick_program *program) {
-  uint64_t start = tt_net_now(), due = start;
-  program->last_heartbeat = -INFINITY;
-  for (uint64_t n = 0; tt_period_wait(program->net, &due, program->config->period_seconds); n++) {
-    double time = (double)(tt_net_now() - start) * 1e-9;
-    watch_heartbeat(program, time);
-    if (!read_controls(program, time)) break;
-    tt_sharp_link_send(&program->core, &tt_sharp_joystick_format, program->values);
-    if (program->screen && n % DRAW_EVERY == 0) draw(program);
+  uint64_t start = tt_net_now(), now = start, look = start;
+  program->pace.period = program->config->period_seconds;
+  while (speak(program, start, now)) {
+    if (now >= look) {
+      if (program->screen) draw(program);
+      look = now + LOOK_NS;
+    }
+    uint64_t next = tt_joystick_pace_next(&program->pace);
+    if (!tt_period_serve(program->net, next < look ? next : look)) break;
+    now = tt_net_now();
+    watch_heartbeat(program, now);
   }
   /* who leaves lets go of the sticks: nothing drives on until the core's own timeout */
   memset(program->values, 0, sizeof program->values);

@@ -21,11 +21,18 @@ void tt_period_catch_signals(tt_net *net) {
   sigaction(SIGTERM, &action, NULL);
 }
 
-bool tt_period_wait(tt_net *net, uint64_t *due, double period) {
+bool tt_period_serve(tt_net *net, uint64_t until) {
+  uint64_t now = tt_net_now();
+  tt_net_poll(net, now < until && !stopped ? until - now : 0);
+  return !stopped;
+}
+
+int tt_period_wait(tt_net *net, uint64_t *due, double period) {
   uint64_t step = (uint64_t)(period * 1e9), now;
   while ((now = tt_net_now()) < *due && !stopped) tt_net_poll(net, *due - now);
   tt_net_poll(net, 0); /* what arrived at the last moment counts */
-  *due += step;
-  if (now > *due + 10 * step) *due = now + step;
-  return !stopped;
+  if (stopped) return 0;
+  uint64_t periods = 1 + (now - *due) / step;
+  *due += periods * step;
+  return periods < TT_PERIODS_AT_ONCE ? (int)periods : TT_PERIODS_AT_ONCE;
 }

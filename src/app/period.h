@@ -6,12 +6,17 @@
 
 #include "net/net.h"
 
-/** Catches SIGINT and SIGTERM from now on: tt_period_wait() then returns false, at once. `net` must stay
- *  until the process ends its loop. */
+/** Catches SIGINT and SIGTERM from now on: the waits below then end at once. `net` must stay until the process ends its
+ *  loop. */
 void tt_period_catch_signals(tt_net *net);
 
-/** Serves the sockets until `*due` (ns, tt_net_now()'s clock) and moves it on by `period` s; where that lies in the
- *  past by more than ten periods (the process was stopped), it starts anew from now. False after a signal. */
-bool tt_period_wait(tt_net *net, uint64_t *due, double period);
+/** Serves the sockets until `*due` (ns, tt_net_now()'s clock) and moves it on by `period` s, as often as it takes to lie
+ *  ahead. Returns how many periods that were: 1, or more where the process was held up, at most
+ *  TT_PERIODS_AT_ONCE; what was missed is so told, and never made up for by a burst. 0 after a signal. */
+int tt_period_wait(tt_net *net, uint64_t *due, double period);
+#define TT_PERIODS_AT_ONCE 10
+
+/** Serves the sockets until `until` (ns), or until something has come. False after a signal. */
+bool tt_period_serve(tt_net *net, uint64_t until);
 
 #endif

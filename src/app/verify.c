@@ -87,6 +87,8 @@ static tt_status load_scene(const verify_job *job, const tt_run_log *log,
     snprintf(duration, sizeof duration, "duration=%.6f", (double)tt_run_log_duration(log) / 1e6);
     settings[count++] = file;
     settings[count++] = duration;
+  } else {
+    settings[count++] = "pace=fast"; /* there are no wires to wait for */
   }
   for (int i = 0; i < job->setting_count; i++) settings[count++] = job->settings[i];
   tt_status status = tt_scene_load(unpacked->scene, settings, count, scene, error);

@@ -7,6 +7,7 @@
 
 /** s, rounded to whole steps, where no wire has a period of its own */
 #define DEFAULT_IO_PERIOD 0.010
+#define ROUNDING 1e-9 /* steps or ticks that a quotient of doubles may be off */
 
 /** The robot that a wire drives: named, the only one, or the whole world. */
 static tt_status find_robot(tt_scene_store *store, const tt_wire_common *common,
@@ -112,6 +113,26 @@ static tt_status load_wire(tt_scene_store *store, unsigned index, tt_scene_wire 
   return load_period(store, common, wire);
 }
 
+static double steps_in(const tt_scene *scene, double seconds) {
+  return seconds * (double)scene->timestep_den / (double)scene->timestep_num;
+}
+
+/** The scene's interval where nothing says it: what suits its wires, if it does all of them. */
+static uint64_t default_io_steps(const tt_scene *scene, const tt_scene_wire *wires) {
+  double period = scene->wire_count > 0 ? wires[0].schema->suiting_period : 0;
+  for (int i = 1; i < scene->wire_count; i++)
+    if (wires[i].schema->suiting_period != period) period = 0;
+  double steps = period > 0 ? ceil(steps_in(scene, period) - ROUNDING)
+                            : round(steps_in(scene, DEFAULT_IO_PERIOD));
+  return steps < 1 ? 1 : (uint64_t)steps;
+}
+
+/** The interval of a wire that has none of its own: no shorter than suits it. */
+static uint64_t default_period_steps(const tt_scene *scene, const tt_scene_wire *wire) {
+  double ticks = steps_in(scene, wire->schema->suiting_period) / (double)scene->io_steps;
+  return scene->io_steps * (uint64_t)fmax(1, ceil(ticks - ROUNDING));
+}
+
 /** The scene's interval, and that of every wire, which is a multiple of it. */
 static tt_status settle_periods(tt_scene_store *store, tt_scene_wire *wires) {
   tt_scene *scene = &store->scene;
@@ -123,12 +144,10 @@ static tt_status settle_periods(tt_scene_store *store, tt_scene_wire *wires) {
     PRINT(store, where, "%s: io_period", scene->path);
     TT_TRY(tt_load_steps(store, store->keys->io_period, where, &scene->io_steps));
   } else if (!scene->io_steps) {
-    double steps =
-        round(DEFAULT_IO_PERIOD * (double)scene->timestep_den / (double)scene->timestep_num);
-    scene->io_steps = steps < 1 ? 1 : (uint64_t)steps;
+    scene->io_steps = default_io_steps(scene, wires);
   }
   for (int i = 0; i < scene->wire_count; i++) {
-    if (!wires[i].period_steps) wires[i].period_steps = scene->io_steps;
+    if (!wires[i].period_steps) wires[i].period_steps = default_period_steps(scene, &wires[i]);
     if (wires[i].period_steps % scene->io_steps == 0) continue;
     return tt_fail(store->error, TT_INVALID,
                    "%s.period: %llu steps are no multiple of the scene's io_period of %llu; leave "
@@ -140,6 +159,33 @@ static tt_status settle_periods(tt_scene_store *store, tt_scene_wire *wires) {
   return TT_OK;
 }
 
+/** A wire that could wait for answers and is told not to wants to be paced by the clock. */
+static bool prefers_the_clock(const tt_scene *scene) {
+  for (int i = 0; i < scene->wire_count; i++)
+    if (scene->wires[i].schema->waits) return true;
+  return false;
+}
+
+/** Lock-step without anybody to wait for would be as fast as the machine can, which nobody asked for. */
+static tt_status settle_pace(tt_scene_store *store) {
+  tt_scene *scene = &store->scene;
+  if (scene->pace != TT_PACE_LOCKSTEP) return TT_OK;
+  for (int i = 0; i < scene->wire_count; i++) {
+    const tt_scene_wire *wire = &scene->wires[i];
+    if (wire->schema->waits && wire->schema->waits(wire->config)) return TT_OK;
+  }
+  if (prefers_the_clock(scene)) {
+    scene->pace = TT_PACE_REALTIME;
+    return TT_OK;
+  }
+  const char *others = scene->wire_count > 0 ? scene->wires[0].schema->key : NULL;
+  return tt_fail(
+      store->error, TT_INVALID,
+      "%s: pace: lockstep waits for the answers of a wire, and %s%s; give `realtime`, or "
+      "`fast` for as fast as the machine can",
+      scene->path, others ? others : "there is none", others ? " wants none" : "");
+}
+
 tt_status tt_load_wires(tt_scene_store *store) {
   tt_scene_wire *wires;
   NEW(store, wires, store->keys->wires_count);
@@ -148,5 +194,6 @@ tt_status tt_load_wires(tt_scene_store *store) {
     TT_TRY(load_wire(store, i, wires));
     store->scene.wire_count++;
   }
-  return settle_periods(store, wires);
+  TT_TRY(settle_periods(store, wires));
+  return settle_pace(store);
 }

@@ -66,7 +66,7 @@ static void test_settings(void **state) {
                                          "wires.second.period=20 ms",
                                          "robots.red1.x=-2 m",
                                          "io_period=5 ms",
-                                         "pace=lockstep",
+                                         "pace=fast",
                                          "duration=1 min",
                                          "physics=off",
                                          "record.file=/dev/null",
@@ -79,7 +79,7 @@ static void test_settings(void **state) {
   assert_int_equal(scene->wires[1].late, TT_LATE_HOLD);
   assert_true(scene->wires[1].watchdog == 0.1);
   assert_true(scene->robots[0].x == -2);
-  assert_int_equal(scene->pace, TT_PACE_LOCKSTEP);
+  assert_int_equal(scene->pace, TT_PACE_FAST);
   assert_true(scene->duration == 60 && !scene->dynamics);
   bool given;
   const tt_record_keys *record = tt_scene_section(scene, "record", &given);
@@ -119,6 +119,58 @@ static void test_defaults(void **state) {
   scene = parse("timestep: 0.02 s\n");
   assert_int_equal(scene->io_steps, 1);
   tt_scene_free(scene);
+}
+
+#define BOT "robots: [{robot: bot/robot.yaml}]\n"
+#define FLOATS "float-udp: {bind: '127.0.0.1:0', sensors: [time], commands: [stamp]}"
+#define SHARP                                                                                      \
+  "sharp-json: {bind: '127.0.0.1:0', commands: [none, none, none], sensors: [none, none, none]}"
+
+/** A protocol's own interval counts where the scene leaves room for it, and is never undercut. */
+static void test_intervals_that_suit_a_protocol(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    uint64_t io_steps, last_wire;
+  } cases[] = {
+      {BOT "wires: [{" SHARP "}]\n", 17, 17},
+      {BOT "timestep: 1/600 s\nwires: [{" SHARP "}]\n", 11, 11},
+      {BOT "io_period: 5 ms\nwires: [{" SHARP "}]\n", 5, 20},
+      {BOT "io_period: 30 ms\nwires: [{" SHARP "}]\n", 30, 30},
+      {BOT "wires: [{" FLOATS "}, {" SHARP "}]\n", 10, 20},
+      {BOT "wires: [{float-udp: {bind: '127.0.0.1:0', sensors: [time], period: 4 ms}}, {" SHARP
+           "}]\n",
+       4, 20},
+      {BOT "wires: [{" SHARP "}, {" FLOATS "}]\n", 10, 10},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tt_scene *scene = parse(cases[i].text);
+    assert_int_equal(scene->io_steps, cases[i].io_steps);
+    assert_int_equal(scene->wires[scene->wire_count - 1].period_steps, cases[i].last_wire);
+    tt_scene_free(scene);
+  }
+}
+
+static tt_pace pace_of(const char *keys, const char *const *settings, int count) {
+  char text[512];
+  tt_scene *scene;
+  tt_error error = {""};
+  snprintf(text, sizeof text, BOT "%s", keys);
+  if (tt_scene_parse(GOOD, text, strlen(text), settings, count, &scene, &error))
+    fail_msg("%s", error.text);
+  tt_pace pace = scene->pace;
+  tt_scene_free(scene);
+  return pace;
+}
+
+static void test_a_wires_mode_decides_the_pace(void **state) {
+  (void)state;
+  static const char lockstep[] = "pace: lockstep\nwires: [{ezphysics: {listen: '127.0.0.1:0'}}]\n";
+  static const char *const realtime[] = {"wires.ezphysics.mode=realtime"};
+  static const char *const fast[] = {"wires.ezphysics.mode=realtime", "pace=fast"};
+  assert_int_equal(pace_of(lockstep, NULL, 0), TT_PACE_LOCKSTEP);
+  assert_int_equal(pace_of(lockstep, realtime, 1), TT_PACE_REALTIME);
+  assert_int_equal(pace_of(lockstep, fast, 2), TT_PACE_FAST);
 }
 
 static void test_same_protocol_twice(void **state) {
@@ -264,6 +316,8 @@ int main(void) {
       cmocka_unit_test(test_settings),
       cmocka_unit_test(test_sections_have_defaults),
       cmocka_unit_test(test_defaults),
+      cmocka_unit_test(test_intervals_that_suit_a_protocol),
+      cmocka_unit_test(test_a_wires_mode_decides_the_pace),
       cmocka_unit_test(test_same_protocol_twice),
       cmocka_unit_test(test_later_errors_get_their_line),
       cmocka_unit_test(test_data_folder),

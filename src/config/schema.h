@@ -89,6 +89,11 @@ typedef struct tt_schema {
   /** Wires only, may be NULL: the wire's own interval when its `period` is missing, in steps of the physics
    *  (lockstep-tcp: its steps_per_frame); 0: it has none and takes the scene's io_period. After check(). */
   uint64_t (*period_steps)(const void *config);
+  /** Wires only: the interval, s, that suits those who speak the protocol, for a wire without one of its own; where the
+   *  scene's io_period is another, the next multiple of that. 0: the scene's io_period. */
+  double suiting_period;
+  /** Wires only, may be NULL: never. Whether the world waits for this wire's answers. After check(). */
+  bool (*waits)(const void *config);
   /** Wires only: it reads body_force, body_torque or feedback of the view, which cost time to compute. */
   bool reads_forces;
 } tt_schema;

@@ -50,6 +50,8 @@ static const cyaml_schema_field_t traction_fields[] = {
     NUMBER("slew", tt_sharp_traction_keys, slew),
     NUMBER("slew_slipping", tt_sharp_traction_keys, slew_slipping),
     NUMBER("slip", tt_sharp_traction_keys, slip),
+    NUMBER("acceleration", tt_sharp_traction_keys, acceleration),
+    NUMBER("headroom", tt_sharp_traction_keys, headroom),
     TEXT("slip_hold", tt_sharp_traction_keys, slip_hold),
     NUMBER("full_speed", tt_sharp_traction_keys, full_speed),
     TEXT("lag", tt_sharp_traction_keys, lag),
@@ -126,8 +128,12 @@ static tt_status check_time(const char *text, const char *section, const char *n
 /** A key at the top of the file has no section to name. */
 static tt_status check_period(const char *text, const char *file, double *target, tt_error *error) {
   if (text == NULL) return TT_OK;
-  if (tt_quantity_parse(text, TT_TIME, target) && *target >= 0.001 && *target <= 1) return TT_OK;
-  return tt_fail(error, TT_INVALID, "%s: period: '%s' is no time from 1 ms to 1 s", file, text);
+  if (tt_quantity_parse(text, TT_TIME, target) && *target >= TT_SHARP_PERIOD - 1e-9 && *target <= 1)
+    return TT_OK;
+  return tt_fail(error, TT_INVALID,
+                 "%s: period: '%s' is no time from 1/60 s to 1 s; a core or vehicle that reads one "
+                 "message a loop falls behind at more than 60 a second",
+                 file, text);
 }
 
 static tt_status check_player(const int *key, const char *file, int *player, tt_error *error) {
@@ -183,6 +189,10 @@ static tt_status check_traction(const tt_sharp_traction_keys *keys, const char *
   TT_TRY(check_number(keys->slew_slipping, "traction.slew_slipping", file, 1, 1e6,
                       &s->slew_slipping, error));
   TT_TRY(check_number(keys->slip, "traction.slip", file, 0.001, 10, &s->slip, error));
+  TT_TRY(check_number(keys->acceleration, "traction.acceleration", file, 1, 1e6, &s->acceleration,
+                      error));
+  TT_TRY(check_number(keys->headroom, "traction.headroom", file, 1, 2 * TT_SHARP_FULL, &s->headroom,
+                      error));
   TT_TRY(
       check_number(keys->full_speed, "traction.full_speed", file, 1, 1e6, &s->full_speed, error));
   TT_TRY(check_time(keys->slip_hold, "traction", "slip_hold", file, 0, 10, &s->slip_hold, error));
@@ -214,7 +224,7 @@ tt_status tt_sharp_core_config_check(tt_sharp_core_config *config, const char *f
 
 tt_status tt_joystick_config_check(tt_joystick_config *config, const char *file, tt_error *error) {
   int player;
-  config->period_seconds = 0.01;
+  config->period_seconds = TT_SHARP_PERIOD;
   config->timeout_seconds = 0.1;
   TT_TRY(check_player(config->player, file, &player, error));
   TT_TRY(check_period(config->period, file, &config->period_seconds, error));

@@ -21,7 +21,7 @@ typedef struct tt_sharp_elevator_keys {
 
 typedef struct tt_sharp_traction_keys {
   bool *enabled;
-  double *slew, *slew_slipping, *slip, *full_speed;
+  double *slew, *slew_slipping, *slip, *acceleration, *headroom, *full_speed;
   char *slip_hold, *lag, *smoothing, *still_time;
 } tt_sharp_traction_keys;
 

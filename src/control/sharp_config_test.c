@@ -47,6 +47,8 @@ static void assert_same_settings(const tt_sharp_core_settings *a, const tt_sharp
                          a->slew,
                          a->slew_slipping,
                          a->slip,
+                         a->acceleration,
+                         a->headroom,
                          a->slip_hold,
                          a->full_speed,
                          a->lag,
@@ -65,6 +67,8 @@ static void assert_same_settings(const tt_sharp_core_settings *a, const tt_sharp
                           b->slew,
                           b->slew_slipping,
                           b->slip,
+                          b->acceleration,
+                          b->headroom,
                           b->slip_hold,
                           b->full_speed,
                           b->lag,
@@ -133,7 +137,7 @@ static void a_player_has_ports_of_its_own(void **state) {
   assert_int_equal(tt_joystick_config_check(joystick, "t.yaml", &error), TT_OK);
   assert_string_equal(joystick->bind, "127.0.0.1:2010");
   assert_string_equal(joystick->peer, "127.0.0.1:4010");
-  assert_true(joystick->timeout_seconds == 0.1 && joystick->period_seconds == 0.01);
+  assert_true(joystick->timeout_seconds == 0.1 && joystick->period_seconds == TT_SHARP_PERIOD);
   release(&file);
 }
 
@@ -145,6 +149,7 @@ static void every_key_is_taken(void **state) {
       " elevator: {speed: 1, kp: 2, ki: 3, kd: 4, integral_limit: 5, hold_limit: 6,\n"
       "            tolerance: 7, presets: {a: -1, b: 8, x: 9, y: 1023}},\n"
       " traction: {enabled: false, slew: 10, slew_slipping: 11, slip: 0.5,\n"
+      "            acceleration: 13, headroom: 14,\n"
       "            full_speed: 12, slip_hold: 1 s, lag: 2 s, smoothing: 3 s,\n"
       "            still_time: 4 s}}",
       &tt_sharp_core_schema);
@@ -167,6 +172,8 @@ static void every_key_is_taken(void **state) {
                                            .slew = 10,
                                            .slew_slipping = 11,
                                            .slip = 0.5,
+                                           .acceleration = 13,
+                                           .headroom = 14,
                                            .slip_hold = 1,
                                            .full_speed = 12,
                                            .lag = 2,
@@ -178,7 +185,8 @@ static void every_key_is_taken(void **state) {
   assert_true(got->kp == 2 && got->ki == 3 && got->kd == 4 && got->integral_limit == 5 &&
               got->hold_limit == 6 && got->tolerance == 7);
   assert_memory_equal(got->presets, expected.presets, sizeof expected.presets);
-  assert_true(!got->traction && got->slew == 10 && got->slew_slipping == 11 && got->slip == 0.5);
+  assert_true(!got->traction && got->slew == 10 && got->slew_slipping == 11 && got->slip == 0.5 &&
+              got->acceleration == 13 && got->headroom == 14);
   assert_true(got->slip_hold == 1 && got->full_speed == 12 && got->lag == 2 &&
               got->smoothing == 3 && got->still_time == 4);
   assert_int_equal(config->message_style, TT_SHARP_JSON);
@@ -194,6 +202,7 @@ static void what_is_wrong_is_refused_by_its_key(void **state) {
       {"{player: 101}", "player"},
       {"{period: 0 s}", "t.yaml: period"},
       {"{period: fast}", "t.yaml: period"},
+      {"{period: 16 ms}", "no time from 1/60 s to 1 s"},
       {"{style: xml}", "t.yaml: style: 'xml' is not one of columns, json"},
       {"{mode: crab}", "t.yaml: mode: 'crab' is not one of arcade, tank"},
       {"{joystick: {timeout: 1 ms}}", "t.yaml: joystick.timeout"},
@@ -212,6 +221,8 @@ static void what_is_wrong_is_refused_by_its_key(void **state) {
       {"{traction: {slew: 0}}", "traction.slew:"},
       {"{traction: {slew_slipping: 0}}", "traction.slew_slipping"},
       {"{traction: {slip: 0}}", "traction.slip:"},
+      {"{traction: {acceleration: 0}}", "traction.acceleration"},
+      {"{traction: {headroom: 2000}}", "traction.headroom"},
       {"{traction: {full_speed: 0}}", "traction.full_speed"},
       {"{traction: {slip_hold: -1 s}}", "traction.slip_hold"},
       {"{traction: {lag: 1 m}}", "traction.lag"},
@@ -227,8 +238,12 @@ static void what_is_wrong_is_refused_by_its_key(void **state) {
     }
     release(&file);
   }
-  static const char *const joysticks[] = {"{player: 0}", "{period: 2 s}", "{style: xml}",
-                                          "{heartbeat_timeout: 1 ms}", "{heartbeat_timeout: x}"};
+  static const char *const joysticks[] = {"{player: 0}",
+                                          "{period: 2 s}",
+                                          "{period: 10 ms}",
+                                          "{style: xml}",
+                                          "{heartbeat_timeout: 1 ms}",
+                                          "{heartbeat_timeout: x}"};
   for (size_t i = 0; i < sizeof joysticks / sizeof joysticks[0]; i++) {
     loaded file = load(joysticks[i], &tt_joystick_schema);
     tt_error error;

@@ -5,9 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#define LEAST_INTERVAL 1e-3 /* s between two readings: nearer ones came late, in one go */
+#define LEAST_COMMAND 26    /* motor speed that surely moves a wheel: a twentieth of the full one */
+
 tt_sharp_core_settings tt_sharp_core_settings_default(void) {
   return (tt_sharp_core_settings){
-      .period = 0.01,
+      .period = TT_SHARP_PERIOD,
       .joystick_timeout = 0.5,
       .vehicle_timeout = 0.5,
       .elevator_speed = 384,
@@ -19,14 +22,16 @@ tt_sharp_core_settings tt_sharp_core_settings_default(void) {
       .hold_limit = TT_SHARP_FULL,
       .presets = {0, 341, 682, 1000},
       .traction = true,
-      .slew = 6000,
+      .slew = 12000,
       .slew_slipping = 800,
       .slip = 0.15,
+      .acceleration = 450,
+      .headroom = 240,
       .slip_hold = 0.2,
       .full_speed = 833.0 / 60 * TT_SHARP_TICKS, /* 833 rpm at the wheel */
       .lag = 0.05,
       .smoothing = 0.04,
-      .still_time = 0.3,
+      .still_time = 0.1,
   };
 }
 
@@ -53,12 +58,14 @@ static bool alive(double *silence, bool heard, double timeout, double period) {
   return *silence < timeout - period / 2;
 }
 
+static void forget_side(tt_sharp_side *side) { *side = (tt_sharp_side){.output = side->output}; }
+
 /** The next readings begin new differences. */
 static void forget_encoders(tt_sharp_core *core) {
-  core->encoders_seen = core->encoders_alive = false;
-  core->left.measured = core->right.measured = 0;
-  core->left.follows = core->right.follows = 0;
-  core->left.expected = core->right.expected = 0;
+  core->encoders_seen = false;
+  core->encoders_alive = true;
+  forget_side(&core->left);
+  forget_side(&core->right);
   core->still = core->slipping = 0;
 }
 
@@ -109,40 +116,68 @@ static void mix(const tt_sharp_core *core, const int *joystick, int *left, int *
   *left = (int)clamp(*left + turn, TT_SHARP_FULL);
 }
 
-/** Ticks between two readings of an encoder that counts on through 1023 → 0. */
-static int ticks_between(int from, int to) {
-  return (to - from + TT_SHARP_TICKS + TT_SHARP_TICKS / 2) % TT_SHARP_TICKS - TT_SHARP_TICKS / 2;
+/** Ticks between two readings of an encoder that counts on through 1023 → 0: of all that differ by whole turns, those
+ *  nearest to `expected`. */
+static double ticks_between(int from, int to, double expected) {
+  return to - from + TT_SHARP_TICKS * rint((expected - (to - from)) / TT_SHARP_TICKS);
 }
 
 static void low_pass(double *state, double value, double time_constant, double period) {
   *state += (value - *state) * period / (time_constant + period);
 }
 
-/** Brings one side's measured and expected speeds up to date; returns whether its encoder moved. */
-static bool watch_side(const tt_sharp_core *core, tt_sharp_side *side, int encoder) {
+/** What a motor speed is in ticks/s of a wheel that follows. */
+static double wheel_speed(const tt_sharp_core *core, double motor_speed) {
+  return motor_speed / TT_SHARP_FULL * core->settings.full_speed;
+}
+
+/** The speed that a wheel should have by now, a period after its last command. */
+static void expect(const tt_sharp_core *core, tt_sharp_side *side) {
   const tt_sharp_core_settings *s = &core->settings;
-  int moved = core->encoders_seen ? ticks_between(side->encoder, encoder) : 0;
-  side->encoder = encoder;
-  low_pass(&side->measured, moved / s->period, s->smoothing, s->period);
-  low_pass(&side->follows, side->output / TT_SHARP_FULL * s->full_speed, s->lag, s->period);
+  low_pass(&side->follows, wheel_speed(core, side->output), s->lag, s->period);
   low_pass(&side->expected, side->follows, s->smoothing, s->period);
+}
+
+/** One side's reading, `passed` s after the one before; returns whether it moved. A wheel's speed is that of the ground
+ *  under it unless it changes faster than the ground can make the vehicle. */
+static bool read_side(const tt_sharp_core *core, tt_sharp_side *side, int encoder, double passed) {
+  const tt_sharp_core_settings *s = &core->settings;
+  double moved = ticks_between(side->encoder, encoder, side->speed * passed);
+  side->encoder = encoder;
+  side->speed = moved / passed;
+  low_pass(&side->measured, side->speed, s->smoothing, passed);
+  double most = core->encoders_alive ? wheel_speed(core, s->acceleration) * passed : INFINITY;
+  side->ground += clamp(side->speed - side->ground, most);
   return moved != 0;
 }
 
-/** Decides whether the encoders tell anything, and whether a wheel slips. Both wheels lag alike behind their
- *  commands, so what is compared is the difference of the two sides. */
-static void watch_traction(tt_sharp_core *core, const int *state) {
-  const tt_sharp_core_settings *s = &core->settings;
-  bool left_moved = watch_side(core, &core->left, state[TT_SHARP_LEFT_ENCODER]);
-  bool right_moved = watch_side(core, &core->right, state[TT_SHARP_RIGHT_ENCODER]);
-  bool moved = left_moved || right_moved;
-  core->encoders_seen = true;
-
-  double commanded = fabs(core->left.output) + fabs(core->right.output);
-  core->still = moved || commanded == 0 ? 0 : core->still + s->period;
+/** Decides whether the encoders tell anything: those that stand still under a command that moves wheels don't. */
+static void judge_encoders(tt_sharp_core *core, bool moved, double passed) {
+  double commanded = fmax(fabs(core->left.output), fabs(core->right.output));
+  core->still = moved || commanded < LEAST_COMMAND ? 0 : core->still + passed;
   if (moved) core->encoders_alive = true;
-  if (core->still > s->still_time) core->encoders_alive = false;
+  if (core->still > core->settings.still_time) core->encoders_alive = false;
+}
 
+static void read_encoders(tt_sharp_core *core, const tt_sharp_core_input *input) {
+  const int *state = input->state;
+  double passed = fmax(input->state_time - core->read_time, LEAST_INTERVAL);
+  core->read_time = input->state_time;
+  if (!core->encoders_seen) {
+    core->left.encoder = state[TT_SHARP_LEFT_ENCODER];
+    core->right.encoder = state[TT_SHARP_RIGHT_ENCODER];
+    core->encoders_seen = true;
+    return;
+  }
+  bool left_moved = read_side(core, &core->left, state[TT_SHARP_LEFT_ENCODER], passed);
+  bool right_moved = read_side(core, &core->right, state[TT_SHARP_RIGHT_ENCODER], passed);
+  judge_encoders(core, left_moved || right_moved, passed);
+}
+
+/** Sees one wheel slip. Both wheels lag alike behind their commands, so what is compared is the difference of the two
+ *  sides. */
+static void compare_sides(tt_sharp_core *core) {
+  const tt_sharp_core_settings *s = &core->settings;
   double measured = core->left.measured - core->right.measured;
   double expected = core->left.expected - core->right.expected;
   if (fabs(measured - expected) > s->slip * s->full_speed) {
@@ -152,22 +187,32 @@ static void watch_traction(tt_sharp_core *core, const int *state) {
   }
 }
 
-static int limit_slew(const tt_sharp_core *core, tt_sharp_side *side, int wanted) {
+/** The command that follows `wanted` no faster than the slew, and stays so near to the speed of the ground that both
+ *  wheels together can't slip far. */
+static int limit(const tt_sharp_core *core, tt_sharp_side *side, int wanted) {
   const tt_sharp_core_settings *s = &core->settings;
-  bool limited = s->traction && core->vehicle_alive && core->encoders_alive;
-  double change = wanted - side->output;
-  if (limited)
-    change = clamp(change, (core->slipping > 0 ? s->slew_slipping : s->slew) * s->period);
-  side->output += change;
+  if (!s->traction || !core->vehicle_alive || !core->encoders_alive) {
+    side->output = wanted;
+    return wanted;
+  }
+  double ground = side->ground / s->full_speed * TT_SHARP_FULL;
+  double gripping = ground + clamp(wanted - ground, s->headroom);
+  double slew = core->slipping > 0 ? s->slew_slipping : s->slew;
+  side->output += clamp(gripping - side->output, slew * s->period);
   return (int)lround(side->output);
 }
 
 static void drive(tt_sharp_core *core, const tt_sharp_core_input *input, int *command) {
   int left, right;
   mix(core, input->joystick, &left, &right);
-  watch_traction(core, input->state);
-  command[TT_SHARP_LEFT_DRIVE] = limit_slew(core, &core->left, left);
-  command[TT_SHARP_RIGHT_DRIVE] = limit_slew(core, &core->right, right);
+  expect(core, &core->left);
+  expect(core, &core->right);
+  if (input->vehicle_heard) {
+    read_encoders(core, input);
+    compare_sides(core);
+  }
+  command[TT_SHARP_LEFT_DRIVE] = limit(core, &core->left, left);
+  command[TT_SHARP_RIGHT_DRIVE] = limit(core, &core->right, right);
 }
 
 /* --- elevator --- */

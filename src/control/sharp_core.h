@@ -34,6 +34,8 @@ typedef struct tt_sharp_core_settings {
   double slew;          /**< motor speed per second that a drive command may change by */
   double slew_slipping; /**< the same while a wheel slips */
   double slip;          /**< disagreement, as a part of full speed, that counts as slipping */
+  double acceleration;  /**< motor speed per second that the ground can give a wheel's side */
+  double headroom;      /**< motor speed that a wheel may be commanded beyond the ground's */
   double slip_hold;     /**< s that the tight limit stays after the last sign of slipping */
   double full_speed;    /**< ticks/s of a drive encoder at motor speed 512 */
   double lag;           /**< s, time constant with which wheels follow their commands */
@@ -50,6 +52,7 @@ typedef struct tt_sharp_core_input {
   int joystick[TT_JOYSTICK_VALUES];
   bool vehicle_heard;
   int state[TT_SHARP_STATE_VALUES];
+  double state_time; /**< s, any origin: when the newest state was heard */
 } tt_sharp_core_input;
 
 #define TT_SHARP_MAX_NOTES 8
@@ -66,7 +69,9 @@ typedef struct tt_sharp_core_output {
 typedef struct tt_sharp_side {
   double output;   /**< last motor speed sent */
   int encoder;     /**< last reading, ticks */
+  double speed;    /**< between the last two readings, ticks/s */
   double measured; /**< smoothed speed, ticks/s */
+  double ground;   /**< speed of the ground under it, as far as it can have changed, ticks/s */
   double follows;  /**< speed the wheel should have by now, ticks/s */
   double expected; /**< the same, smoothed like `measured` */
 } tt_sharp_side;
@@ -88,7 +93,8 @@ typedef struct tt_sharp_core {
 
   tt_sharp_side left, right;
   bool encoders_seen;  /**< a first reading is there to take differences from */
-  bool encoders_alive; /**< they have moved, and not stood still under command */
+  bool encoders_alive; /**< they have not stood still under command, or have moved since */
+  double read_time;    /**< s, state_time of the last reading */
   double still;        /**< s standing still under command */
   double slipping;     /**< s that the tight limit still holds; 0: not slipping */
 } tt_sharp_core;

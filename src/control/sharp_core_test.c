@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+enum { HALF_A_SECOND = 30 }; /* periods */
+
 /** A core with its input and output, and a simple vehicle: wheels and lift follow their commands. */
 typedef struct rig {
   tt_sharp_core core;
@@ -28,7 +30,10 @@ static rig new_rig(void) {
   return rig;
 }
 
-static void step(rig *rig) { tt_sharp_core_step(&rig->core, &rig->input, &rig->output); }
+static void step(rig *rig) {
+  if (rig->input.vehicle_heard) rig->input.state_time += rig->core.settings.period;
+  tt_sharp_core_step(&rig->core, &rig->input, &rig->output);
+}
 
 static bool said(const rig *rig, const char *text) {
   for (int i = 0; i < rig->output.note_count; i++) {
@@ -42,12 +47,12 @@ static void live(rig *rig) {
   const double full = rig->core.settings.full_speed, period = rig->core.settings.period;
   for (int side = 0; side < 2; side++) {
     double wanted = rig->output.command[side] / 512.0 * full * rig->grip[side];
-    rig->wheel_speed[side] += (wanted - rig->wheel_speed[side]) * 0.2;
+    rig->wheel_speed[side] += (wanted - rig->wheel_speed[side]) * 0.31; /* 45 ms */
     rig->wheel[side] += rig->wheel_speed[side] * period;
     rig->input.state[side] = (int)floor(fmod(rig->wheel[side] + 1024e6, 1024));
   }
   double wanted = rig->output.command[TT_SHARP_ELEVATOR] / 512.0 * 1300;
-  rig->lift_speed += (wanted - rig->lift_speed) * 0.3;
+  rig->lift_speed += (wanted - rig->lift_speed) * 0.45; /* 28 ms */
   rig->lift = fmin(1023, fmax(0, rig->lift + rig->lift_speed * period));
   rig->input.state[TT_SHARP_ELEVATOR_ENCODER] = (int)rig->lift;
   step(rig);
@@ -67,8 +72,9 @@ static void arcade_mixes_toward_zero_and_clamps(void **state) {
       {0, 1, 0, 0},        {0, -1, 0, 0},       {400, 300, 512, 250},  {-1, -3, -2, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    rig rig =
-        new_rig(); /* encoders that never move: commands pass as they are, in the first period */
+    rig rig = new_rig();
+    rig.input.vehicle_heard =
+        false; /* without encoders commands pass as they are, in the first period */
     rig.input.joystick[TT_JOYSTICK_LEFT_Y] = cases[i][0];
     rig.input.joystick[TT_JOYSTICK_RIGHT_X] = cases[i][1];
     step(&rig);
@@ -79,6 +85,7 @@ static void arcade_mixes_toward_zero_and_clamps(void **state) {
 static void back_pressed_and_released_toggles_tank(void **state) {
   (void)state;
   rig rig = new_rig();
+  rig.input.vehicle_heard = false;
   rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 300;
   rig.input.joystick[TT_JOYSTICK_RIGHT_Y] = -200;
   rig.input.joystick[TT_JOYSTICK_BACK] = 1;
@@ -126,12 +133,13 @@ static void nothing_moves_before_a_joystick_is_heard(void **state) {
 static void a_silent_joystick_stops_everything_after_half_a_second(void **state) {
   (void)state;
   rig rig = new_rig();
+  rig.input.vehicle_heard = false;
   rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 512;
   rig.input.joystick[TT_JOYSTICK_START] = 1;
   step(&rig);
   assert_true(said(&rig, "joystick heard"));
   rig.input.joystick_heard = false;
-  for (int i = 1; i < 50; i++) {
+  for (int i = 1; i < HALF_A_SECOND; i++) {
     step(&rig);
     assert_drives(&rig, 512, 512);
   }
@@ -162,13 +170,14 @@ static void the_dpad_moves_the_lift_and_it_is_held_where_it_was_left(void **stat
   rig rig = new_rig();
   live(&rig);
   rig.input.joystick[TT_JOYSTICK_UP] = 1;
-  for (int i = 0; i < 40; i++) live(&rig);
+  for (int i = 0; i < 24; i++) live(&rig);
   assert_int_equal(rig.output.command[TT_SHARP_ELEVATOR], 384);
+  rig.input.joystick[TT_JOYSTICK_UP] = 0;
+  live(&rig); /* the core hears of it a period later */
   double left = rig.lift;
   assert_in_range(left, 300, 500);
-  rig.input.joystick[TT_JOYSTICK_UP] = 0;
   for (int i = 0; i < 200; i++) live(&rig);
-  assert_in_range(fabs(rig.lift - left), 0, 15);
+  assert_in_range(fabs(rig.lift - left), 0, 5);
   double held = rig.lift;
   rig.lift -= 100; /* somebody pushes it down */
   for (int i = 0; i < 200; i++) live(&rig);
@@ -220,7 +229,7 @@ static void without_a_vehicle_nothing_is_held_but_driving_goes_on(void **state) 
   assert_int_equal(rig.output.command[TT_SHARP_ELEVATOR], 512);
   rig.input.vehicle_heard = false;
   rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 200;
-  for (int i = 0; i < 49; i++) step(&rig);
+  for (int i = 1; i < HALF_A_SECOND; i++) step(&rig);
   assert_false(said(&rig, "vehicle silent"));
   step(&rig);
   assert_true(said(&rig, "vehicle silent"));
@@ -253,8 +262,9 @@ static rig rolling_rig(void) {
 static void working_encoders_limit_the_slew(void **state) {
   (void)state;
   rig rig = rolling_rig();
-  rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 512;
-  assert_in_range(periods_to_reach(&rig, 512), 6, 9); /* 412 at 60 a period */
+  rig.core.settings.slew = 3000;
+  rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 300;
+  assert_in_range(periods_to_reach(&rig, 300), 4, 5); /* 200 at 50 a period */
   assert_true(rig.core.slipping == 0);
 }
 
@@ -266,10 +276,51 @@ static void a_slipping_wheel_tightens_the_limit(void **state) {
   for (int i = 0; i < 40; i++) live(&rig);
   assert_true(rig.core.slipping > 0);
   rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 450;
-  assert_in_range(periods_to_reach(&rig, 450), 20, 30); /* 200 at 8 a period */
+  assert_in_range(periods_to_reach(&rig, 450), 14, 18); /* 200 at 13.3 a period */
   rig.grip[0] = 1;
   for (int i = 0; i < 100; i++) live(&rig);
   assert_true(rig.core.slipping == 0);
+}
+
+static void wheels_that_run_up_together_stay_near_the_grounds_speed(void **state) {
+  (void)state;
+  rig rig = rolling_rig();
+  rig.grip[0] = rig.grip[1] = 3; /* both have lost their hold: they spin three times as fast */
+  rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 512;
+  for (int i = 1; i <= 20; i++) {
+    live(&rig);
+    double ground = 100 + rig.core.settings.acceleration * i * rig.core.settings.period;
+    assert_true(rig.output.command[TT_SHARP_LEFT_DRIVE] <= ground + rig.core.settings.headroom + 1);
+  }
+  rig.grip[0] = rig.grip[1] = 1;
+  assert_in_range(periods_to_reach(&rig, 512), 0, 40);
+}
+
+static void braking_stays_near_the_grounds_speed(void **state) {
+  (void)state;
+  rig rig = rolling_rig();
+  rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 512;
+  for (int i = 0; i < 100; i++) live(&rig);
+  rig.input.joystick[TT_JOYSTICK_LEFT_Y] = -512;
+  live(&rig);
+  assert_drives(&rig, 512 - 200, 512 - 200); /* the slew's */
+  live(&rig);
+  assert_in_range(rig.output.command[TT_SHARP_LEFT_DRIVE], 250, 280);
+  assert_in_range(periods_to_reach(&rig, -512), 40, 120);
+}
+
+static void late_and_lost_states_are_no_slip(void **state) {
+  (void)state;
+  rig rig = rolling_rig();
+  rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 512;
+  for (int i = 0; i < 300; i++) {
+    rig.input.vehicle_heard = i % 7 > 3; /* 67 ms without one: the wheel turns almost once unseen */
+    if (!rig.input.vehicle_heard) rig.input.state_time += rig.core.settings.period;
+    live(&rig);
+    assert_true(rig.core.slipping == 0);
+  }
+  assert_drives(&rig, 512, 512);
+  assert_true(fabs(rig.core.left.speed - rig.core.settings.full_speed) < 200);
 }
 
 static void turning_is_no_slip(void **state) {
@@ -330,6 +381,9 @@ int main(void) {
       cmocka_unit_test(without_a_vehicle_nothing_is_held_but_driving_goes_on),
       cmocka_unit_test(working_encoders_limit_the_slew),
       cmocka_unit_test(a_slipping_wheel_tightens_the_limit),
+      cmocka_unit_test(wheels_that_run_up_together_stay_near_the_grounds_speed),
+      cmocka_unit_test(braking_stays_near_the_grounds_speed),
+      cmocka_unit_test(late_and_lost_states_are_no_slip),
       cmocka_unit_test(turning_is_no_slip),
       cmocka_unit_test(traction_control_can_be_switched_off),
       cmocka_unit_test(encoders_that_stand_still_under_command_are_ignored),

@@ -27,6 +27,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   tt_udp_accept_peer(link->udp);
   link->accepted++;
   link->heard = true;
+  link->heard_ns = tt_net_now();
 }
 
 tt_status tt_sharp_link_open(tt_sharp_link *link, tt_net *net, tt_error *error) {

@@ -16,6 +16,7 @@ typedef struct tt_sharp_link {
   int values
       [TT_SHARP_MAX_VALUES]; /**< of the newest accepted message; missing keys keep their last value */
   bool heard;                /**< something was accepted; the reader clears it */
+  uint64_t heard_ns;         /**< when the newest was */
   uint64_t accepted, sent;
   uint64_t dropped[TT_DROP_COUNT];
   uint64_t said_ns[TT_DROP_COUNT]; /**< when each reason was last logged */

@@ -1,11 +1,12 @@
 /* live_joystick.c: a page as the joystick of sharp-json: its sticks to a core over UDP, the core's heartbeat back. */
+#include "control/joystick_pace.h"
 #include "control/sharp_link.h"
 #include "web/live_internal.h"
 
 #include <string.h>
 
-#define EVERY_MS 10
-#define HEARTBEAT_WITHIN 100000 /* µs */
+#define LOOK_US 5000         /* how often it is looked for a heartbeat */
+#define HEARTBEAT_WITHIN 0.1 /* s */
 
 struct tt_live_joystick {
   tt_live_page *page;
@@ -15,7 +16,7 @@ struct tt_live_joystick {
   tt_sharp_link link;
   int values[TT_JOYSTICK_VALUES];
   GSource *timer;
-  int64_t heard; /* µs monotonic */
+  tt_joystick_pace pace;
   bool connected;
 };
 
@@ -26,19 +27,35 @@ static void say_connected(const tt_live_joystick *joystick) {
   tt_live_page_say(joystick->page, text);
 }
 
-static gboolean on_timer(gpointer data) {
-  tt_live_joystick *joystick = data;
-  int64_t now = g_get_monotonic_time();
+static void hear(tt_live_joystick *joystick) {
   tt_net_poll(joystick->net, 0);
-  if (joystick->link.heard) joystick->heard = now;
+  if (joystick->link.heard) tt_joystick_pace_heard(&joystick->pace, joystick->link.heard_ns);
   joystick->link.heard = false;
-  bool connected = joystick->heard && now - joystick->heard < HEARTBEAT_WITHIN;
-  if (connected != joystick->connected) {
-    joystick->connected = connected;
-    say_connected(joystick);
+  bool connected = tt_joystick_pace_connected(&joystick->pace, tt_net_now(), HEARTBEAT_WITHIN);
+  if (connected == joystick->connected) return;
+  joystick->connected = connected;
+  say_connected(joystick);
+}
+
+/* Looks for a heartbeat, sends if a message may leave, and looks again when the next one may, or soon. */
+static gboolean on_time(gpointer data) {
+  tt_live_joystick *joystick = data;
+  hear(joystick);
+  uint64_t now = tt_net_now();
+  if (now >= tt_joystick_pace_next(&joystick->pace)) {
+    tt_sharp_link_send(&joystick->link, &tt_sharp_joystick_format, joystick->values);
+    tt_joystick_pace_sent(&joystick->pace, now);
   }
-  tt_sharp_link_send(&joystick->link, &tt_sharp_joystick_format, joystick->values);
+  uint64_t next = tt_joystick_pace_next(&joystick->pace);
+  int64_t left = next > now ? (int64_t)((next - now + 999) / 1000) : 0;
+  g_source_set_ready_time(joystick->timer,
+                          g_get_monotonic_time() + (left < LOOK_US ? left : LOOK_US));
   return G_SOURCE_CONTINUE;
+}
+
+static gboolean dispatch(GSource *source, GSourceFunc callback, gpointer data) {
+  (void)source;
+  return callback(data);
 }
 
 void tt_live_joystick_free(tt_live_joystick *joystick) {
@@ -68,12 +85,15 @@ static tt_live_joystick *open_joystick(tt_live_page *page, const char *core, int
                                    .bind = joystick->bind,
                                    .peer = joystick->core,
                                    .hears = &tt_sharp_heartbeat_format};
+  joystick->pace.period = TT_SHARP_PERIOD;
   if (!joystick->net || tt_sharp_link_open(&joystick->link, joystick->net, error) != TT_OK) {
     tt_live_joystick_free(joystick);
     return NULL;
   }
-  joystick->timer = g_timeout_source_new(EVERY_MS);
-  g_source_set_callback(joystick->timer, on_timer, joystick, NULL);
+  static GSourceFuncs by_time = {.dispatch = dispatch};
+  joystick->timer = g_source_new(&by_time, sizeof(GSource));
+  g_source_set_callback(joystick->timer, on_time, joystick, NULL);
+  g_source_set_ready_time(joystick->timer, 0);
   g_source_attach(joystick->timer, tt_web_context(page->live->web));
   say_connected(joystick);
   return joystick;

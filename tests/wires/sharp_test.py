@@ -139,10 +139,10 @@ class Vehicle(Case):
         self.drive(core, address, 5)
         first = self.drive(core, address, 1, left=512, right=512)
         second = self.drive(core, address, 1, left=512, right=512)
-        self.assertLess((second[0] - first[0]) % 1024, 100)  # not at full speed at once: that is 142 a period
-        moving = self.drive(core, address, 60, left=512, right=512)
+        self.assertLess((second[0] - first[0]) % 1024, 170)  # not at full speed at once: that is 242 a period
+        moving = self.drive(core, address, 30, left=512, right=512)
         more = self.drive(core, address, 1, left=512, right=512)
-        self.assertGreater((more[0] - moving[0]) % 1024, 60)
+        self.assertGreater((more[0] - moving[0]) % 1024, 100)
         self.stands(lambda: self.drive(core, address, 20))
 
     def test_the_lift_lifts_holds_and_saturates(self):
@@ -352,15 +352,15 @@ class InTime(Case):
         _, core, _ = Vehicle.start(self)
         core.receive()
         started = time.monotonic()
-        for _ in range(100):
+        for _ in range(60):
             core.receive()
-        self.assertAlmostEqual(time.monotonic() - started, 1.0, delta=0.3)
+        self.assertAlmostEqual(time.monotonic() - started, 60 * 0.017, delta=0.3)
 
     def test_a_core_sends_one_command_a_period(self):
         _, _, vehicle = Core.start(self)
         vehicle.receive()
         started = time.monotonic()
-        for _ in range(100):
+        for _ in range(60):
             vehicle.receive()
         self.assertAlmostEqual(time.monotonic() - started, 1.0, delta=0.3)
 

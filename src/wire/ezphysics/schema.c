@@ -124,9 +124,15 @@ static uint64_t period_steps(const void *untyped) {
   return config->steps;
 }
 
+static bool waits(const void *untyped) {
+  const tt_ezphysics_config *config = untyped;
+  return config->checked_mode == TT_EZ_STEP;
+}
+
 const tt_schema tt_ezphysics_schema = {.key = "ezphysics",
                                        .fields = fields,
                                        .size = sizeof(tt_ezphysics_config),
                                        .check = check,
                                        .period_steps = period_steps,
+                                       .waits = waits,
                                        .reads_forces = true};

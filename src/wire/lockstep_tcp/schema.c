@@ -66,8 +66,14 @@ static uint64_t period_steps(const void *untyped) {
   return config->steps_per_frame;
 }
 
+static bool waits(const void *untyped) {
+  (void)untyped;
+  return true;
+}
+
 const tt_schema tt_lockstep_tcp_schema = {.key = "lockstep-tcp",
                                           .fields = fields,
                                           .size = sizeof(tt_lockstep_tcp_config),
                                           .check = check,
-                                          .period_steps = period_steps};
+                                          .period_steps = period_steps,
+                                          .waits = waits};

@@ -12,8 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TT_SHARP_FULL 512     /**< full deflection of a stick, full speed of a motor */
-#define TT_SHARP_TICKS 1024   /**< encoder values are 0…1023 */
+#define TT_SHARP_FULL 512   /**< full deflection of a stick, full speed of a motor */
+#define TT_SHARP_TICKS 1024 /**< encoder values are 0…1023 */
+/** s between two messages to a program that may read one a loop and loop no faster than 72 times a second: what comes
+ *  faster waits in its socket and ages. */
+#define TT_SHARP_PERIOD (1.0 / 60)
 #define TT_SHARP_MAX_TEXT 192 /**< bytes that hold any message we send */
 /** A longer datagram is refused before it is read: ten times what any style of these messages takes. */
 #define TT_SHARP_MAX_DATAGRAM 2048

@@ -7,6 +7,7 @@
 
 #define VEHICLE_PORT 8000
 #define CORE_PORT 6000
+#define STATE_PERIOD 0.017 /* s: whole ms, and not below TT_SHARP_PERIOD */
 
 static const cyaml_schema_field_t fields[] = {
     TT_WIRE_COMMON_FIELDS(tt_sharp_json_config),
@@ -87,4 +88,9 @@ static tt_status check(void *untyped, const char *where, tt_error *error) {
 }
 
 const tt_schema tt_sharp_json_schema = {
-    .key = "sharp-json", .fields = fields, .size = sizeof(tt_sharp_json_config), .check = check};
+    .key = "sharp-json",
+    .fields = fields,
+    .size = sizeof(tt_sharp_json_config),
+    .check = check,
+    .suiting_period = STATE_PERIOD,
+};

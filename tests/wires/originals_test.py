@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""The sharp-json chain against programs that read one datagram a loop, 72 loops a second, as the originals do: at each
+place in turn one of them stands, and nothing may wait and age in its sockets."""
+import os
+import pathlib
+import socket
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1]),
+                str(pathlib.Path(__file__).parents[1] / "record")]
+from live_page import Page  # noqa: E402
+import sharp_test as sharp  # noqa: E402
+from tether_process import wait_for  # noqa: E402
+
+LOOPS = 72  # a second
+MOST = 60  # messages a second that may come
+SECONDS = 120 if os.environ.get("TETHER_LONG") else 3
+LAG = 0.15  # s
+
+
+class Inbox:
+    """A socket that is read one datagram a loop."""
+
+    def __init__(self, address):
+        host, port = address.split(":")
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind((host, int(port)))
+        self.socket.setblocking(False)
+        self.times = []  # when each was read
+
+    def read(self):
+        """The oldest datagram that waits, or None."""
+        try:
+            data = self.socket.recv(4096)
+        except BlockingIOError:
+            return None
+        self.times.append(time.monotonic())
+        return data
+
+    def waiting(self):
+        """How many wait; they are gone then."""
+        count = 0
+        while self.read() is not None:
+            count += 1
+        return count
+
+    def send(self, data, address):
+        host, port = address.split(":")
+        self.socket.sendto(data, (host, int(port)))
+
+
+class Originals(sharp.Case):
+    def inbox(self, address):
+        inbox = Inbox(address)
+        self.addCleanup(inbox.socket.close)
+        return inbox
+
+    def loop(self, seconds, *turns):
+        """Does every one of `turns` 72 times a second; loops that the machine was too late for follow at once."""
+        start = time.monotonic()
+        for n in range(round(seconds * LOOPS)):
+            time.sleep(max(0, start + n / LOOPS - time.monotonic()))
+            for turn in turns:
+                turn()
+
+    def assertFresh(self, inbox, place, least=30):
+        """What waits is no older than LAG, and came at a rate that a loop can follow."""
+        waiting = inbox.waiting()
+        rate = (len(inbox.times) - 1) / (inbox.times[-1] - inbox.times[0])
+        print(f"{place}: {rate:.1f} messages/s, {waiting} wait: {waiting / MOST:.3f} s", file=sys.stderr)
+        self.assertLessEqual(waiting / MOST, LAG, place)
+        self.assertLessEqual(rate, MOST + 1 + 3 / SECONDS, place)
+        self.assertGreaterEqual(rate, least, place)
+
+    def script(self):
+        """A stick that tells the time: one more, every so often. (its path, s between two values)"""
+        step = max(0.05, SECONDS / 1000)
+        lines = [f"{k * step:.3f} left_x {k - 512}" for k in range(1024)] + ["600 left_x 0"]
+        file = tempfile.NamedTemporaryFile("w", suffix=".txt")
+        self.addCleanup(file.close)
+        file.write("\n".join(lines))
+        file.flush()
+        return file.name, step
+
+    def test_a_core_hears_sticks_and_encoders_of_now(self):
+        stick, core_stick, core_vehicle, vehicle = sharp.Chain.free_ports(4)
+        sticks, states = self.inbox(core_stick), self.inbox(core_vehicle)
+        script, step = self.script()
+        self.tether("run", "sharp", "--no-web", "--set", f"wires.sharp-json.bind={vehicle}",
+                    "--set", f"wires.sharp-json.peer={core_vehicle}")
+        self.tether("joystick", "--set", f"bind={stick}", "--set", f"peer={core_stick}", "--script", script)
+        seen = {}  # stick's value: s that it was seen after the program began to count, and a constant
+
+        def turn():
+            sticks.send(b"{}", stick)
+            data = sticks.read()
+            if data:
+                value = int(data[20:24])
+                seen.setdefault(value, time.monotonic() - (value + 512) * step)
+            sticks.send(sharp.command(left=100, right=100), vehicle)
+            states.read()
+        self.loop(SECONDS, turn)
+        lags = [late - min(seen.values()) for late in seen.values()]
+        print(f"sticks: {lags[-1]:.3f} s late at the end, {max(lags):.3f} s at most", file=sys.stderr)
+        self.assertLessEqual(lags[-1], LAG + step)
+        self.assertFresh(sticks, "sticks")
+        self.assertFresh(states, "states")
+
+    def test_a_vehicle_hears_commands_of_now_and_a_joystick_sees_the_end_of_heartbeats(self):
+        stick, core_stick, core_vehicle, vehicle = sharp.Chain.free_ports(4)
+        heartbeats, commands = self.inbox(stick), self.inbox(vehicle)
+        core = self.tether("core", "--set", f"joystick.bind={core_stick}", "--set", f"joystick.peer={stick}",
+                           "--set", f"vehicle.bind={core_vehicle}", "--set", f"vehicle.peer={vehicle}")
+
+        def turn():
+            heartbeats.send(sharp.joystick(left=(0, 200)), core_stick)
+            heartbeats.read()
+            commands.send(sharp.state(5, 5, 5), core_vehicle)
+            commands.read()
+        self.loop(SECONDS, turn)
+        core.process.kill()
+        core.wait_exit()
+        self.assertFresh(heartbeats, "heartbeats")  # read one a loop, these would hide for so long that the core is gone
+        self.assertFresh(commands, "commands")
+
+    def test_a_core_hears_the_sticks_of_a_page(self):
+        stick, core_stick = sharp.Chain.free_ports(2)
+        sticks = self.inbox(core_stick)
+        core = self.udp()
+        tether = self.tether("run", "sharp", "--set", "web.listen=127.0.0.1:0", "--set",
+                             "wires.sharp-json.bind=127.0.0.1:0", "--set", f"wires.sharp-json.peer={core.address}")
+        page = Page(tether.addresses["web"])
+        self.addCleanup(page.close)
+        page.send(type="joystick", core=core_stick, port=int(stick.split(":")[1]), axes=[0, 1, 0, 0],
+                  dpad=[0, 0, 0, 0], buttons=[0, 0, 0, 0], back=0, select=0, start=0)
+        wait_for(sticks.read, "the page's sticks")
+        self.assertEqual(page.told("joystick")["connected"], False)
+        sticks.times.clear()
+
+        def turn():
+            sticks.send(b"{}", stick)
+            sticks.read()
+        self.loop(SECONDS, turn)
+        self.assertFresh(sticks, "sticks of a page")
+        self.assertEqual(page.told("joystick")["connected"], True)
+
+
+if __name__ == "__main__":
+    unittest.main()
