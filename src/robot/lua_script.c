@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define HOOK_INTERVAL 500 /* instructions between two looks at the budget */
+#define TEXT_UNIT 256     /* bytes of a text that take about as long as an instruction */
 #define LOAD_MEMORY ((size_t)8 << 20)
 #define LOAD_INSTRUCTIONS 1000000
 
@@ -24,6 +25,8 @@ struct tt_lua_script {
   tt_lua_limits limits;
   int64_t instructions; /* left */
   size_t memory;        /* bytes that may still be allocated */
+  int64_t weight;       /* that an instruction has: it may go through the longest text there is */
+  int64_t file_weight;  /* with the texts that the file brings along */
   const tt_lua_host *host;
   uint64_t randoms; /* drawn in this call */
   char file[128], function[64];
@@ -31,6 +34,22 @@ struct tt_lua_script {
 
 /* Keys of the registry. */
 static const char chunk_key, environment_key;
+
+static void count(lua_State *lua, lua_Debug *where);
+
+static void set_weight(tt_lua_script *script, int64_t weight) {
+  int64_t interval = HOOK_INTERVAL / weight;
+  script->weight = weight;
+  if (script->lua) lua_sethook(script->lua, count, LUA_MASKCOUNT, interval > 1 ? (int)interval : 1);
+}
+
+/* Comparing and looking up a text, and reading a number in it, are one instruction of any length. By doubling, since the
+ * hook begins to count anew each time. */
+static void weigh_text(tt_lua_script *script, size_t size) {
+  int64_t weight = script->weight;
+  while ((int64_t)(size / TEXT_UNIT) > weight) weight *= 2;
+  if (weight > script->weight) set_weight(script, weight);
+}
 
 /* Every allocation counts, freed or not, so that what a call may take doesn't depend on when garbage is collected. */
 static void *allocate(void *context, void *block, size_t old_size, size_t new_size) {
@@ -44,6 +63,7 @@ static void *allocate(void *context, void *block, size_t old_size, size_t new_si
   void *moved = realloc(block, new_size);
   if (!moved) return grows ? NULL : block; /* Lua takes shrinking for granted */
   if (grows) script->memory -= new_size;
+  if (!block && old_size == LUA_TSTRING) weigh_text(script, new_size); /* a new object's kind */
   return moved;
 }
 
@@ -61,13 +81,13 @@ static void give(tt_lua_script *script, uint64_t instructions, size_t memory) {
 /* Work inside one instruction counts as well. */
 static void charge(lua_State *lua, lua_Unsigned work) {
   tt_lua_script *script = script_of(lua);
-  script->instructions -= (int64_t)(work < INT32_MAX ? work : INT32_MAX);
+  script->instructions -= (int64_t)(work < INT32_MAX ? work : INT32_MAX) * script->weight;
   if (script->instructions < 0) luaL_error(lua, "it takes too many instructions");
 }
 
 static void count(lua_State *lua, lua_Debug *where) {
   tt_lua_script *script = script_of(lua);
-  script->instructions -= HOOK_INTERVAL;
+  script->instructions -= script->weight < HOOK_INTERVAL ? HOOK_INTERVAL : script->weight;
   if (script->instructions >= 0) return;
   lua_getinfo(lua, "Sl", where);
   lua_pushfstring(lua, "%s:%d: it takes too many instructions", where->short_src,
@@ -307,7 +327,6 @@ static int load(lua_State *lua) {
   add_math(lua);
   add_table(lua);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &environment_key);
-  lua_sethook(lua, count, LUA_MASKCOUNT, HOOK_INTERVAL);
   run_file(lua);
   if (lua_isfunction(lua, -1)) return 0;
   return luaL_error(lua, "%s: it defines no function %s(read)", script->file, script->function);
@@ -360,17 +379,20 @@ tt_status tt_lua_script_new(const char *text, size_t length, const char *file, c
   strncpy(script->file, file, sizeof script->file - 1);
   strncpy(script->function, function, sizeof script->function - 1);
   give(script, LOAD_INSTRUCTIONS, LOAD_MEMORY);
+  script->weight = 1;
   script->lua = lua_newstate(allocate, script);
   if (!script->lua) {
     free(script);
     return tt_fail(error, TT_NOMEM, "%s: out of memory", file);
   }
   lua_gc(script->lua, LUA_GCSTOP); /* garbage is collected between calls */
+  set_weight(script, script->weight);
   source from = {text, length};
   if (run(script, load, &from, error) != TT_OK) {
     tt_lua_script_free(script);
     return TT_INVALID;
   }
+  script->file_weight = script->weight;
   *made = script;
   return TT_OK;
 }
@@ -386,6 +408,7 @@ tt_status tt_lua_script_call(tt_lua_script *script, const tt_lua_host *host, dou
   script->host = host;
   script->randoms = 0;
   give(script, script->limits.instructions, script->limits.memory);
+  set_weight(script, script->file_weight);
   double result = 0;
   tt_status status = run(script, call, &result, error);
   script->host = NULL;

@@ -7,7 +7,8 @@
  *   table.concat .insert .pack .remove .unpack
  * and nothing else: no files, clock, loading, metatables, coroutines, strings' methods, protected calls or addresses.
  * pairs() goes through keys in order: numbers, then texts by their bytes, then booleans. Each call may execute a
- * number of instructions and allocate a number of bytes, all told; beyond them it fails.
+ * number of instructions and allocate a number of bytes, all told; beyond them it fails. Once there is a text of more than
+ * 256 bytes, every instruction counts for the time that going through it takes, one more for every 256 bytes.
  */
 #ifndef TT_ROBOT_LUA_SCRIPT_H
 #define TT_ROBOT_LUA_SCRIPT_H

@@ -175,6 +175,43 @@ static void limits_end_everything(void **state) {
   expect_failure("function sense() return select('#', table.unpack({}, 1, 900000)) end", "a.lua");
 }
 
+/* Two texts of `length` bytes that are equal, but not the same object; compared `times` times. */
+static const char *comparing(const char *how, int length, int times) {
+  static char text[1000];
+  snprintf(text, sizeof text,
+           "function sense()\n"
+           "  local a, b, t = 'x', 'x', {}\n"
+           "  while #a < %d do a = a .. a; b = b .. b end\n"
+           "  for i = 1, %d do %s end\n"
+           "  return 1\n"
+           "end",
+           length, times, how);
+  return text;
+}
+
+/* One instruction may go through all of a text. */
+static void long_texts_take_instructions(void **state) {
+  (void)state;
+  static const char *const ways[] = {
+      "if a < b then return 2 end", "if a <= b and a ~= b then return 2 end",
+      "if a ~= b then return 2 end", "t[a] = t[b]", "t = tonumber(a)"};
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    expect_failure(comparing(ways[i], 100000, 2000), "a.lua:4: it takes too many instructions");
+    assert_true(value_of(comparing(ways[i], 200, 2000)) == 1);
+  }
+  const char *sorting =
+      "if i == 1 then for k = 1, 8 do t[a .. k] = 1 end end for k in pairs(t) do end";
+  expect_failure(comparing(sorting, 16384, 200), "it takes too many instructions");
+  assert_true(value_of(comparing(sorting, 128, 200)) == 1);
+  /* what a file brings along is as long in every call */
+  static char constant[40000];
+  int size =
+      snprintf(constant, sizeof constant, "local a, b = '%0*d', '%0*d'\n", 15000, 1, 15000, 2);
+  snprintf(constant + size, sizeof constant - (size_t)size,
+           "function sense() for i = 1, 5000 do if a > b then return 2 end end return 1 end");
+  expect_failure(constant, "it takes too many instructions");
+}
+
 static void failures_say_where(void **state) {
   (void)state;
   expect_failure("function sense(s)\n  return s('left.velocty')\nend",
@@ -213,13 +250,10 @@ static void bad_files_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(functions_compute_from_signals),
-      cmocka_unit_test(pairs_go_in_order),
-      cmocka_unit_test(nothing_survives_a_call),
-      cmocka_unit_test(chance_is_the_seeds),
-      cmocka_unit_test(nothing_dangerous_is_there),
-      cmocka_unit_test(limits_end_everything),
-      cmocka_unit_test(failures_say_where),
+      cmocka_unit_test(functions_compute_from_signals), cmocka_unit_test(pairs_go_in_order),
+      cmocka_unit_test(nothing_survives_a_call),        cmocka_unit_test(chance_is_the_seeds),
+      cmocka_unit_test(nothing_dangerous_is_there),     cmocka_unit_test(limits_end_everything),
+      cmocka_unit_test(long_texts_take_instructions),   cmocka_unit_test(failures_say_where),
       cmocka_unit_test(bad_files_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
