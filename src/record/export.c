@@ -92,6 +92,7 @@ tt_entry_role tt_entry_role_of(const tt_run_entry *entry) {
   bool is_double = strcmp(entry->type, "double") == 0;
   if (is_double && (begins(entry->name, "/signals/") || begins(entry->name, "/commands/")))
     return TT_ROLE_SIGNAL;
+  if (is_double) return TT_ROLE_NUMBER;
   if (strcmp(entry->type, "struct:Pose3d") == 0) return TT_ROLE_POSE;
   if (strcmp(entry->name, "/events") == 0) return TT_ROLE_EVENT;
   if (strcmp(entry->name, "/tether/journal") == 0) return TT_ROLE_JOURNAL;
@@ -108,7 +109,8 @@ static bool finite_doubles(const tt_wpilog_record *record, size_t size) {
 
 bool tt_record_fits(tt_entry_role role, const tt_wpilog_record *record) {
   switch (role) {
-    case TT_ROLE_SIGNAL: return finite_doubles(record, sizeof(double));
+    case TT_ROLE_SIGNAL:
+    case TT_ROLE_NUMBER: return finite_doubles(record, sizeof(double));
     case TT_ROLE_POSE: return finite_doubles(record, POSE_SIZE);
     default: return true;
   }

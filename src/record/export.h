@@ -60,6 +60,7 @@ void tt_bytes_append_json(tt_bytes *out, const char *text, size_t size);
 typedef enum tt_entry_role {
   TT_ROLE_OTHER,
   TT_ROLE_SIGNAL,  /**< /signals/NAME, /commands/NAME: a double */
+  TT_ROLE_NUMBER,  /**< any other double */
   TT_ROLE_POSE,    /**< /poses/NAME: struct:Pose3d */
   TT_ROLE_EVENT,   /**< /events: "source: text" */
   TT_ROLE_JOURNAL, /**< /tether/journal */

@@ -163,7 +163,8 @@ static void add_channel(tt_bytes *to, const channel *from, uint16_t id) {
 
 static schema_id schema_of(tt_entry_role role) {
   switch (role) {
-    case TT_ROLE_SIGNAL: return SCHEMA_SIGNAL;
+    case TT_ROLE_SIGNAL:
+    case TT_ROLE_NUMBER: return SCHEMA_SIGNAL;
     case TT_ROLE_POSE: return SCHEMA_POSE;
     case TT_ROLE_EVENT: return SCHEMA_EVENT;
     default: return SCHEMA_NONE;

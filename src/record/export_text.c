@@ -206,6 +206,7 @@ static void put_value(lines *to, tt_entry_role role, const tt_wpilog_record *rec
   if (!tt_record_fits(role, record)) role = TT_ROLE_OTHER;
   switch (role) {
     case TT_ROLE_SIGNAL:
+    case TT_ROLE_NUMBER:
       tt_export_text(&to->out, "\"value\":");
       put_double(&to->out, tt_wpilog_double(record->payload));
       break;

@@ -356,6 +356,15 @@ static void announce_poses(tt_recorder *recorder, tt_bytes *out, uint32_t *next)
   }
 }
 
+/* How fast the machine was is kept, but is nothing that happened in the run: the same run has it otherwise. */
+static const char *place_of(const tt_signal *signal) {
+  switch (signal->source) {
+    case TT_SIGNAL_COMMAND: return "commands";
+    case TT_SIGNAL_REAL_TIME_FACTOR: return "tether";
+    default: return "signals";
+  }
+}
+
 static void announce_signals(tt_recorder *recorder, tt_bytes *out, uint32_t *next) {
   recorder->first_signal = *next;
   for (int i = 0; i < recorder->signal_count; i++) {
@@ -364,7 +373,7 @@ static void announce_signals(tt_recorder *recorder, tt_bytes *out, uint32_t *nex
     char metadata[80];
     bool command = entry->signal.source == TT_SIGNAL_COMMAND;
     const char *tail = command ? strchr(entry->name, ':') + 1 : entry->name;
-    snprintf(name, sizeof name, "/%s/%s", command ? "commands" : "signals", tail);
+    snprintf(name, sizeof name, "/%s/%s", place_of(&entry->signal), tail);
     snprintf(metadata, sizeof metadata, "{\"unit\":\"%s\"}",
              tt_unit_si(entry->signal.dimension)->name);
     tt_wpilog_write_start(out, (*next)++, name, "double", metadata, 0);
