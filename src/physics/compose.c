@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LARGEST_STACK (128 << 20) /* numbers: 1 GiB */
+
 static xmlNode *section_of(xmlNode *root, const char *name) {
   xmlNode *section = physics_first_child(root, name);
   return section ? section : xmlNewChild(root, NULL, BAD_CAST name, NULL);
@@ -53,7 +55,7 @@ static void merge_size(xmlNode *root, const xmlNode *size) {
   for (const xmlAttr *a = size->properties; a; a = a->next) {
     const char *name = (const char *)a->name;
     bool adds = strcmp(name, "njmax") == 0 || strcmp(name, "nconmax") == 0 ||
-                strcmp(name, "nuserdata") == 0;
+                strcmp(name, "nstack") == 0 || strcmp(name, "nuserdata") == 0;
     if (strcmp(name, "nkey") == 0 || (!adds && strncmp(name, "nuser_", 6) != 0)) continue;
     const char *old = physics_attribute(target, name);
     long mine = strtol(physics_attribute(size, name), NULL, 10);
@@ -232,6 +234,17 @@ static int count_geoms(const xmlNode *body) {
   return count;
 }
 
+static long stated_size(const xmlNode *size, const char *name) {
+  const char *stated = physics_attribute(size, name);
+  return stated ? strtol(stated, NULL, 10) : 0;
+}
+
+static void set_size(xmlNode *size, const char *name, long value) {
+  char text[32];
+  snprintf(text, sizeof text, "%ld", value);
+  xmlSetProp(size, BAD_CAST name, BAD_CAST text);
+}
+
 /* MuJoCo's own guess is 100 contacts; but every geom of a body that lies down may touch in two points, and every
  * contact takes four rows or more. No more than that: memory, and the time of a reset, go with the square of njmax. */
 static void make_room(xmlNode *root) {
@@ -245,13 +258,23 @@ static void make_room(xmlNode *root) {
     long base, each;
   } ROOM[] = {{"nconmax", 100, 2}, {"njmax", 500, 8}};
   for (size_t i = 0; i < sizeof ROOM / sizeof *ROOM; i++) {
-    const char *stated = physics_attribute(size, ROOM[i].name);
-    long given = stated ? strtol(stated, NULL, 10) : 0;
+    long given = stated_size(size, ROOM[i].name);
     long room = ROOM[i].base + ROOM[i].each * (geoms < 1000 ? geoms : 1000);
-    char text[32];
-    snprintf(text, sizeof text, "%ld", given > room ? given : room);
-    xmlSetProp(size, BAD_CAST ROOM[i].name, BAD_CAST text);
+    set_size(size, ROOM[i].name, given > room ? given : room);
   }
+}
+
+/* MuJoCo's own guess of the stack goes with the square of all unknowns: gigabytes for thousands of them, of which hardly
+ * any are used. Then it is what the parts state, or a gigabyte; else its guess, which is more than they need. */
+static void bound_stack(xmlNode *root, const physics_part *parts, int count) {
+  xmlNode *size = section_of(root, "size");
+  double unknowns = (double)stated_size(size, "njmax");
+  for (int i = 0; i < count; i++) unknowns += parts[i].unknowns;
+  long stated = stated_size(size, "nstack");
+  if (5 * unknowns * unknowns > LARGEST_STACK)
+    set_size(size, "nstack", stated > LARGEST_STACK ? stated : LARGEST_STACK);
+  else
+    xmlUnsetProp(size, BAD_CAST "nstack");
 }
 
 static xmlNode *begin_document(xmlDoc **document) {
@@ -277,6 +300,7 @@ tt_status physics_compose(physics_workshop *shop, const tt_physics_spec *spec, p
     add_efforts(root, &parts[i]);
   }
   make_room(root);
+  bound_stack(root, parts, spec->robot_count + 1);
   tt_status status = TT_OK;
   for (int i = 0; i < spec->robot_count && status == TT_OK; i++) {
     status = add_grippers(root, &parts[i + 1], &spec->robots[i], error);

@@ -30,7 +30,7 @@
 
 #define CPU_SECONDS 10
 #define WAIT_SECONDS 30 /* of the wall clock: for a child that sleeps, or a busy machine */
-#define MORE_MEMORY ((rlim_t)6 << 30)
+#define MORE_MEMORY ((rlim_t)TT_MAX_MODEL_GIB << 30)
 #define LARGEST_FILE ((rlim_t)1 << 30)
 
 /* What the child tells, in memory that both share. */
@@ -195,8 +195,9 @@ static tt_status reap(pid_t child, bool ended, report *told, tt_error *error) {
   if (WIFSIGNALED(how) || WEXITSTATUS(how) != 0)
     return tt_fail(error, TT_INVALID,
                    "%s: broke the compiler of models (%s), as a damaged file does, or one that "
-                   "needs more than 6 GiB",
-                   told->at, WIFSIGNALED(how) ? strsignal(WTERMSIG(how)) : "it gave up");
+                   "needs more than %d GiB",
+                   told->at, WIFSIGNALED(how) ? strsignal(WTERMSIG(how)) : "it gave up",
+                   TT_MAX_MODEL_GIB);
   if (told->status != TT_OK) return tt_fail(error, told->status, "%s", told->error.text);
   return TT_OK;
 }

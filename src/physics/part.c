@@ -70,6 +70,11 @@ tt_status physics_compile(const char *file, const char *shown, const char *canon
   if (!*model) {
     char *text = survived ? c.text : fatal;
     one_line(text);
+    if (strstr(text, "Could not allocate") || strstr(text, "could not create mj"))
+      return tt_fail(error, TT_INVALID,
+                     "%s: needs more memory than the %d GiB that compiling a model may take; "
+                     "lower njmax, nconmax or nstack of its <size>, or give it fewer bodies",
+                     shown, TT_MAX_MODEL_GIB);
     bool schema = strstr(text, "Schema violation") || strstr(text, "unrecognized");
     return tt_fail(error, TT_INVALID, "%s: %s%s%s%s", shown, text,
                    schema ? " (this MuJoCo is " : "", schema ? mj_versionString() : "",
@@ -271,6 +276,7 @@ tt_status physics_part_load(physics_workshop *shop, const char *file, physics_pa
   }
   if (part->urdf) physics_urdf_exclude_base(root, model);
   bool complete = body + 1 == model->nbody;
+  part->unknowns = model->nv + model->neq;
   mj_deleteModel(model);
   if (!complete) return tt_fail(error, TT_FAILED, "%s: bodies were lost in composing", file);
   return TT_OK;

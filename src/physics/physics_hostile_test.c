@@ -100,6 +100,26 @@ static void entities(void **state) {
           "<!DOCTYPE x [<!ENTITY f SYSTEM 'file:///etc/passwd'>]><robot name='r'>&f;</robot>");
 }
 
+/* The limit is named, and what asks for so much. */
+static void sizes_beyond_memory(void **state) {
+  (void)state;
+  static const char *const SIZES[] = {"nconmax='2000000000'", "njmax='2000000000'", "njmax='30000'",
+                                      "nstack='1000000000'"};
+  for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
+    char text[256];
+    snprintf(text, sizeof text,
+             "<mujoco><size %s/><worldbody><body><freejoint/><geom size='1'/></body></worldbody>"
+             "</mujoco>",
+             SIZES[i]);
+    tt_physics *p = NULL;
+    tt_error error = {""};
+    assert_int_equal(load(write_file("memory.xml", text, strlen(text)), &p, &error), TT_INVALID);
+    if (!strstr(error.text, "memory.xml: needs more memory than the 6 GiB") ||
+        !strstr(error.text, "njmax"))
+      fail_msg("%s: %s", SIZES[i], error.text);
+  }
+}
+
 static void sizes_beyond_reason(void **state) {
   (void)state;
   static const char *const TEXTS[] = {
@@ -273,6 +293,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(includes_that_never_end),
       cmocka_unit_test(entities),
+      cmocka_unit_test(sizes_beyond_memory),
       cmocka_unit_test(sizes_beyond_reason),
       cmocka_unit_test(nesting_without_end),
       cmocka_unit_test(meshes),

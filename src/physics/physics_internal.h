@@ -13,6 +13,7 @@
 #define TT_MAX_MODEL_BYTES (16 << 20)
 #define TT_MAX_BODIES 5000
 #define TT_MAX_GEOMS 20000
+#define TT_MAX_MODEL_GIB 6 /* of memory, while it is compiled */
 #define TT_PATH_SIZE 4096
 
 /** Prefix of the names of the welds that grippers use; no model's own name begins so. */
@@ -131,6 +132,7 @@ typedef struct physics_part {
   const char *prefix; /**< "" for the arena */
   const char *file;   /**< as the user gave it */
   bool urdf;
+  int unknowns; /**< degrees of freedom and equalities */
   physics_effort *efforts;
   int effort_count;
 } physics_part;

@@ -1,4 +1,5 @@
 /* Tests of loading: composing, names, third-party models, what is refused. */
+#include "physics/physics_internal.h"
 #include "physics/physics_testing.h"
 
 #include <math.h>
@@ -133,6 +134,24 @@ static void third_party_models_load_and_step(void **state) {
     if (info->axis_count <= 256 && info->actuator_count <= 64) step(p, &in, 20);
     tt_physics_free(p);
   }
+}
+
+/* MuJoCo's own guess of the stack goes with the square of the rows: 1.4 GB here, where the model says that 8 MB do. */
+static void many_rows_do_not_ask_for_a_huge_stack(void **state) {
+  (void)state;
+  char path[] = "/tmp/tether-test-XXXXXX.xml";
+  FILE *f = fdopen(mkstemps(path, 4), "w");
+  fputs(
+      "<mujoco><size njmax='6000' nstack='1000000'/><worldbody><body><freejoint/>"
+      "<geom size='1'/></body></worldbody></mujoco>",
+      f);
+  fclose(f);
+  tt_physics *p = load_robot(path, NULL, 1000);
+  inputs in = {0};
+  step(p, &in, 1);
+  assert_int_equal(p->model->nstack, 128 << 20);
+  tt_physics_free(p);
+  remove(path);
 }
 
 /* The URDF's own torque limits, its base, and the joint that makes it mobile. */
@@ -306,6 +325,7 @@ int main(void) {
       cmocka_unit_test(copies_compose),
       cmocka_unit_test(masses_survive),
       cmocka_unit_test(third_party_models_load_and_step),
+      cmocka_unit_test(many_rows_do_not_ask_for_a_huge_stack),
       cmocka_unit_test(urdf_keeps_base_and_efforts),
       cmocka_unit_test(urdf_joints_move_through_their_range),
       cmocka_unit_test(looks_are_described),
