@@ -18,6 +18,8 @@ static void print_summary(const tt_scene *scene) {
   tt_print(stdout, "arena     %s\n", scene->arena_file ? scene->arena_file : "an empty floor");
   tt_print(stdout, "timestep  %lld/%lld s\n", (long long)scene->timestep_num,
            (long long)scene->timestep_den);
+  for (const char *const *line = scene->replaced; *line; line++)
+    tt_print(stdout, "          %s\n", *line);
   tt_print(stdout, "tick      every %llu steps, %.9g ms\n", (unsigned long long)scene->io_steps,
            1e3 * timestep * (double)scene->io_steps);
   tt_print(stdout, "pace      %s", paces[scene->pace]);

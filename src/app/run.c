@@ -43,12 +43,17 @@ static tt_status attach(standing *now, const tt_scene *scene, tt_scene_choice *c
   return tt_attach_all(&context, &now->attached, error);
 }
 
+static void say_what_is_replaced(const tt_scene *scene) {
+  for (const char *const *line = scene->replaced; *line; line++) tt_log_info("%s", *line);
+}
+
 /* Stands whole, or not at all. */
 static tt_status open_scene(standing *now, const tt_scene *scene, tt_scene_choice *choice,
                             tt_error *error) {
   const tt_record_keys *record = tt_scene_section(scene, "record", NULL);
   tt_assembly assembly = {.hash_every_tick = *record->on, .time_before = choice->time_before};
   *now = (standing){0};
+  say_what_is_replaced(scene);
   TT_TRY(tt_assemble(scene, &assembly, &now->world, error));
   tt_status status = attach(now, scene, choice, error);
   if (status != TT_OK) close_scene(now);
@@ -108,6 +113,7 @@ static tt_status run_worlds(const tt_scene *scene, const tt_scene_options *optio
     return tt_fail(
         error, TT_USAGE,
         "worlds: per-connection has many worlds: their states are neither read nor written");
+  say_what_is_replaced(scene);
   return tt_run_worlds(scene, tt_stop_asked, error);
 }
 

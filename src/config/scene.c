@@ -2,8 +2,11 @@
 #include "config/scene.h"
 
 #include "config/load.h"
+#include "config/model_file.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,11 +52,15 @@ static bool put_text(tt_node *node, const char *text) {
   return (node->text = strdup(text));
 }
 
-/** A model given as a scene is one of it alone, called after its file, on an empty floor, on no wire. */
+/** A model given as a scene is one of it alone, called after its file, on an empty floor, on no wire, at its own
+ *  timestep. */
 static tt_status scene_of_model(tt_scene_store *store, tt_document **document) {
-  static const char text[] = "robots: [{robot: model, name: model}]";
   const char *path = store->scene.path, *slash = strrchr(path, '/');
-  char called[256];
+  char called[256], text[128] = "robots: [{robot: model, name: model}]";
+  tt_rational own;
+  if (tt_model_file_timestep(path, &own))
+    snprintf(text + strlen(text), sizeof text - strlen(text), "\ntimestep: %lld/%lld s",
+             (long long)own.num, (long long)own.den);
   TT_TRY(tt_document_parse(path, text, strlen(text), document, store->error));
   tt_element_name(path, called, sizeof called);
   for (char *c = called; *c; c++)
@@ -138,6 +145,34 @@ static tt_status check_sections(tt_scene_store *store) {
   return TT_OK;
 }
 
+/** Says of a model's file that its own timestep is another than the scene's, where there is physics to step. */
+static tt_status compare_timestep(tt_scene_store *store, const char *file, const char ***next) {
+  const tt_scene *scene = &store->scene;
+  tt_rational own;
+  if (!file || !scene->dynamics || !tt_model_file_timestep(file, &own)) return TT_OK;
+  const double theirs = (double)own.num / (double)own.den,
+               ours = (double)scene->timestep_num / (double)scene->timestep_den;
+  if (fabs(theirs - ours) <= 1e-5 * ours) return TT_OK;
+  const char *line;
+  PRINT(store, line, "%s: its own timestep of %.9g s is replaced by the scene's %lld/%lld s", file,
+        theirs, (long long)scene->timestep_num, (long long)scene->timestep_den);
+  for (const char *const *said = scene->replaced; *said; said++)
+    if (strcmp(*said, line) == 0) return TT_OK;
+  *(*next)++ = line;
+  return TT_OK;
+}
+
+static tt_status load_replaced(tt_scene_store *store) {
+  tt_scene *scene = &store->scene;
+  const char **next;
+  NEW(store, next, scene->robot_count + 2);
+  scene->replaced = next;
+  TT_TRY(compare_timestep(store, scene->arena_file, &next));
+  for (int i = 0; i < scene->robot_count; i++)
+    TT_TRY(compare_timestep(store, scene->robots[i].model_file, &next));
+  return TT_OK;
+}
+
 /* --- the whole --- */
 
 static tt_status load(tt_scene_store *store, tt_document *document, const char *const *settings,
@@ -147,6 +182,7 @@ static tt_status load(tt_scene_store *store, tt_document *document, const char *
   TT_TRY(load_running(store));
   TT_TRY(tt_load_arena(store));
   TT_TRY(tt_load_robots(store));
+  TT_TRY(load_replaced(store));
   TT_TRY(tt_load_wires(store));
   return check_sections(store);
 }

@@ -66,6 +66,8 @@ typedef struct tt_scene {
   const char *folder;                 /**< that it stands in */
   const char *description;            /**< one line; "" when absent */
   int64_t timestep_num, timestep_den; /**< s, lowest terms */
+  const char *const *replaced;        /**< what models say that the scene replaces: lines for
+                                           people, NULL-terminated */
   uint64_t io_steps;                  /**< steps a tick */
   tt_pace pace;
   double speed;

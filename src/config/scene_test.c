@@ -276,7 +276,9 @@ static void test_shipped(void **state) {
     char *dot = strstr(entries[i]->d_name, ".yaml");
     if (dot) {
       *dot = 0;
-      tt_scene_free(load(entries[i]->d_name, NULL, 0));
+      tt_scene *scene = load(entries[i]->d_name, NULL, 0);
+      if (scene->replaced[0]) fail_msg("%s", scene->replaced[0]);
+      tt_scene_free(scene);
     }
     free(entries[i]);
   }
@@ -310,6 +312,82 @@ static void test_a_model_by_itself(void **state) {
   tt_scene_free(scene);
 }
 
+static char folder[] = "/tmp/tether-scene-XXXXXX";
+
+static const char *write_file(const char *name, const char *text) {
+  static char path[64];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *f = fopen(path, "w");
+  assert_true(f && fputs(text, f) >= 0 && fclose(f) == 0);
+  return path;
+}
+
+/* The timestep of a scene as a part of a second. */
+static double rate_of(const char *path, const char *setting) {
+  tt_scene *scene = load(path, &setting, setting ? 1 : 0);
+  double rate = (double)scene->timestep_den / (double)scene->timestep_num;
+  tt_scene_free(scene);
+  return rate;
+}
+
+static void test_a_model_keeps_its_timestep(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *text;
+    double rate;
+  } cases[] = {
+      {"a.xml", "<mujoco><option timestep='.004'/></mujoco>", 250},
+      {"b.xml", "<mujoco><option timestep='0.000333333'/></mujoco>", 3000},
+      {"c.xml", "<mujoco><option timestep='0.003'/></mujoco>", 1000 / 3.0},
+      {"d.xml", "<mujoco><option integrator='RK4'/></mujoco>", 1000},
+      {"e.xml", "<mujoco><include file='a.xml'/></mujoco>", 250},
+      {"f.xml", "<mujoco><option timestep='.1'/><include file='e.xml'/></mujoco>", 250},
+      {"loop.xml", "<mujoco><include file='loop.xml'/><include file='loop.xml'/></mujoco>", 1000},
+      {"r.urdf", "<robot name='r'><mujoco><option timestep='0.002'/></mujoco></robot>", 500},
+      {"broken.xml", "<mujoco><option timestep='0.00", 1000},
+      {"negative.xml", "<mujoco><option timestep='-1'/></mujoco>", 1000},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *path = write_file(cases[i].name, cases[i].text);
+    if (rate_of(path, NULL) != cases[i].rate)
+      fail_msg("%s: %g steps a second", path, rate_of(path, NULL));
+    assert_true(rate_of(path, "timestep=1/1200 s") == 1200);
+  }
+}
+
+/* A scene has one timestep for all, and says whose it isn't. */
+static void test_a_scene_replaces_timesteps(void **state) {
+  (void)state;
+  write_file("a.xml", "<mujoco><option timestep='.004'/></mujoco>");
+  const char *path =
+      write_file("s.yaml",
+                 "timestep: 1/500 s\n"
+                 "robots: [{robot: ./a.xml, name: one}, {robot: ./a.xml, name: two}]\n");
+  tt_scene *scene = load(path, NULL, 0);
+  assert_int_equal(scene->timestep_den, 500);
+  assert_non_null(scene->replaced[0]);
+  assert_non_null(strstr(scene->replaced[0],
+                         "/a.xml: its own timestep of 0.004 s is replaced by the scene's 1/500 s"));
+  assert_null(scene->replaced[1]);
+  tt_scene_free(scene);
+  static const char *const same[] = {"timestep=4 ms"};
+  scene = load(path, same, 1);
+  assert_null(scene->replaced[0]);
+  tt_scene_free(scene);
+}
+
+static int make_folder(void **state) {
+  (void)state;
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  char command[128];
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  return system(command);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_good),
@@ -325,6 +403,8 @@ int main(void) {
       cmocka_unit_test(test_shipped),
       cmocka_unit_test(test_missing_scene),
       cmocka_unit_test(test_a_model_by_itself),
+      cmocka_unit_test(test_a_model_keeps_its_timestep),
+      cmocka_unit_test(test_a_scene_replaces_timesteps),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
