@@ -67,13 +67,18 @@ static bool any_unanswered(const tt_world *world) {
   return false;
 }
 
+/* Its policy has been followed already; the watchdog's word stays the last. */
+static bool known_to_be_late(const tt_wire *wire) {
+  return wire->state == TT_WIRE_LATE || wire->state == TT_WIRE_SILENT;
+}
+
 /* A controller did not answer in time: what its wire's policy says. */
 static void handle_late(tt_world *world, tt_wire_slot *slot) {
   tt_wire *wire = &slot->wire;
   if (wire->state == TT_WIRE_WAITING && slot->late == TT_LATE_WAIT)
     return; /* nobody is there to be late */
   wire->stats.late++;
-  if (wire->state == TT_WIRE_LATE) return; /* its policy has been followed already */
+  if (known_to_be_late(wire)) return;
   static const char *const policies[] = {"waiting for it", "going on with its last commands",
                                          "going on with safe commands", "closing it"};
   tt_world_event(world, wire->name, "no answer within %g s: %s", (double)slot->deadline_ns * 1e-9,
@@ -87,7 +92,7 @@ static void handle_late(tt_world *world, tt_wire_slot *slot) {
 /* How much longer the world waits for this wire, ns. Who has been late once, with a policy to go on, costs the others
  * nothing more until it is heard again. */
 static uint64_t patience_left(const tt_wire_slot *slot, uint64_t started) {
-  if (slot->late != TT_LATE_WAIT && slot->wire.state == TT_WIRE_LATE) return 0;
+  if (slot->late != TT_LATE_WAIT && known_to_be_late(&slot->wire)) return 0;
   uint64_t waited = tt_net_now() - started;
   return waited < slot->deadline_ns ? slot->deadline_ns - waited : 0;
 }
