@@ -1,9 +1,12 @@
 #!/bin/bash
-# bare_root_test: a fresh Debian 12 with nothing but git, as a stranger has it. Needs root, debootstrap and the network.
-#   bare_root_test.sh package    the .deb is installed there, and an ordinary user runs a scene from a folder that isn't theirs
-#   bare_root_test.sh source     the repository is cloned there, and `script/run` and `script/package` are all that is said
+# bare_root_test: a fresh Debian with nothing but git, as a stranger has it. Needs root, debootstrap and the network.
+# RELEASE is Debian's name for it: bookworm (12), trixie (13).
+#   bare_root_test.sh package RELEASE    the .deb made here is installed there, and an ordinary user runs a scene
+#   bare_root_test.sh source RELEASE     the repository is cloned there: an ordinary user is told what is missing;
+#                                        `script/run` and `script/package` are all that root says
+#   bare_root_test.sh test RELEASE       script/test there, whole, and a bench; once packages are installed, without a network
 set -euo pipefail
-what=$1 source=$TETHER_SOURCE_DIR build=$(dirname "$TETHER")
+what=$1 release=$2 source=$TETHER_SOURCE_DIR build=$(dirname "$TETHER")
 [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null || { echo "needs root and debootstrap"; exit 77; }
 # Mounts and processes of the new root end with this test.
 [ "${inside:-}" ] || inside=yes exec unshare --mount --pid --fork --kill-child "$0" "$@"
@@ -11,7 +14,7 @@ what=$1 source=$TETHER_SOURCE_DIR build=$(dirname "$TETHER")
 root=$(mktemp -d)
 chmod 755 "$root" # an ordinary user lives there too
 trap 'umount --lazy "$root/proc" "$root/dev" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
-debootstrap --variant=minbase --include=git,ca-certificates bookworm "$root" >"$root.log" 2>&1 || { tail "$root.log"; exit 1; }
+debootstrap --variant=minbase --include=git,ca-certificates "$release" "$root" >"$root.log" 2>&1 || { tail "$root.log"; exit 1; }
 rm -f "$root.log"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
@@ -29,23 +32,45 @@ there() { "${enter[@]}" "$@"; }
 # The same without a network: ports are nobody else's.
 alone() { unshare --net bash -c 'ip link set lo up; exec "$@"' bash "${enter[@]}" "$@"; }
 
+there useradd --create-home ann
+
+clone() { # to /root/tether
+  git -c safe.directory='*' clone --quiet --bare "file://$source" "$root/tether.git"
+  there git clone --quiet /tether.git /root/tether
+}
+
+install_and_run() { # PACKAGE…, as paths there
+  there apt-get -qq update
+  there env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends --yes "$@" \
+    >"$root/tmp/apt.log" 2>&1 || { cat "$root/tmp/apt.log"; exit 1; }
+  alone su ann -c 'cd / && tether run frc2011 --duration 2'
+  there su ann -c 'tether verify /home/ann/.local/state/tether/runs/*'
+}
+
 case "$what" in
   package)
     cpack --config "$build/CPackConfig.cmake" -B "$root/tmp/package" >/dev/null 2>&1
-    there apt-get -qq update
-    there bash -c 'DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends --yes /tmp/package/tether_*.deb' \
-      >"$root/tmp/apt.log" 2>&1 || { cat "$root/tmp/apt.log"; exit 1; }
-    there useradd --create-home ann
-    alone su ann -c 'cd / && tether run frc2011 --duration 2'
-    there su ann -c 'tether verify /home/ann/.local/state/tether/runs/*'
+    deb=$(basename "$root"/tmp/package/tether_*.deb)
+    install_and_run "/tmp/package/$deb"
     ;;
   source)
-    git -c safe.directory='*' clone --quiet --bare "file://$source" "$root/tether.git"
-    there git clone --quiet /tether.git /root/tether
-    there bash -c 'cd /root/tether && script/build'
+    clone
+    there su ann -c 'git clone --quiet /tether.git /home/ann/tether; cd /home/ann/tether && script/run' >"$root/tmp/ann.log" 2>&1 &&
+      { echo "somebody who is not root installed packages"; exit 1; }
+    grep -q '^  apt-get update && apt-get install --no-install-recommends build-essential ' "$root/tmp/ann.log"
+    there bash -c 'cd /root/tether && script/build' | tee "$root/tmp/build.log"
+    grep -qE 'installing [0-9]+ packages, [0-9.,]+ MB to fetch, [0-9.,]+ [MG]B on disk: build-essential ' "$root/tmp/build.log"
+    grep -q 'fetching: 25 %' "$root/tmp/build.log"
+    grep -q 'installing: 75 %' "$root/tmp/build.log"
     alone bash -c 'cd /root/tether && script/run --duration 3' 2>&1 | tee "$root/tmp/run.log"
     grep -q '^ready float-udp=127.0.0.1:5801 web=http://127.0.0.1:8080$' "$root/tmp/run.log"
     grep -q 'hand at x' "$root/tmp/run.log" # the driver drives
-    there bash -c 'cd /root/tether && script/package'
+    install_and_run "$(there bash -c 'cd /root/tether && script/package' | tail -n 1)"
+    ;;
+  test)
+    clone
+    there bash -c 'cd /root/tether && script/setup --test'
+    alone bash -c 'cd /root/tether && script/test'
+    alone bash -c 'cd /root/tether && script/bench start'
     ;;
 esac
