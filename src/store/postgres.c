@@ -21,7 +21,12 @@ static void set_state(tt_postgres *store, const char *trouble) {
   pthread_mutex_lock(&store->mutex);
   store->state.degraded = trouble;
   snprintf(store->state.reason, sizeof store->state.reason, "%.255s", trouble ? trouble : "");
-  store->state.spooled_bytes = store->spool ? tt_spool_bytes(store->spool) : 0;
+  if (store->spool) {
+    tt_spool_loss lost = tt_spool_lost(store->spool);
+    store->state.spooled_bytes = tt_spool_bytes(store->spool);
+    store->state.spool_lost_bytes = lost.bytes;
+    store->state.spool_lost_samples = lost.samples;
+  }
   pthread_mutex_unlock(&store->mutex);
 }
 

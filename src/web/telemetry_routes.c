@@ -45,6 +45,8 @@ static void handle_status(void *context, const tt_web_request *request) {
       {"attributes", (uint64_t)stats.attributes},
       {"live_readers", (uint64_t)stats.readers},
       {"spooled_bytes", stats.store_state.spooled_bytes},
+      {"spool_lost_bytes", stats.store_state.spool_lost_bytes},
+      {"spool_lost_samples", stats.store_state.spool_lost_samples},
       {"web_connections", (uint64_t)web.connections},
       {"web_refused_connections", web.refused_connections},
       {"web_cut_connections", web.cut},

@@ -2,6 +2,7 @@
 """Killed again and again under load: nothing that was acknowledged is lost, nothing is stored twice. The disk full, the
 database stopped: the state is said, and everything arrives in the end."""
 import os
+import signal
 import sys
 import threading
 import time
@@ -9,6 +10,7 @@ import unittest
 
 from harness import LONG, Collector, Stores, message, small_disk, wait_until
 
+TEAR = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1].endswith(".so") else None
 KILLS = 100 if LONG else 10  # with each of two stores
 DEVICES = 4
 WINDOW = 30
@@ -196,6 +198,57 @@ class Crash(unittest.TestCase):
         device.join(30)
         with collector:
             self.check_stored(collector, [device])
+
+    @unittest.skipUnless(TEAR, "needs what kills while it writes")
+    def test_torn_spool(self):
+        """Killed in the middle of writing to the spool, begun anew, grown, killed again, each time at another byte; then a
+        bit is changed. Counted sample by sample: what was acknowledged is there once, but for the frame with that bit."""
+        postgres, order, spool = self.stores.postgres, self.stores.file("order"), self.stores.file("spool")
+        url, environment = self.stores.url("postgresql"), {"LD_PRELOAD": TEAR, "TEAR": order, "TEAR_FILE": spool}
+
+        def begin():
+            return Collector(url, "telemetry.spool=" + spool, **environment)
+
+        collector = begin()
+        device = Device("T", lambda: collector.address)
+        device.start()
+        wait_until(lambda: len(device.acknowledged) > 20, "acknowledged samples")
+        postgres.stop()
+        wait_until(lambda: collector.status()["degraded"], "the state is said")
+        for written in 0, 1, 20, 56, 200, 10**9:
+            before = len(device.acknowledged)
+            wait_until(lambda: len(device.acknowledged) > before + 50, "acknowledged from the spool", 60)
+            with open(order + ".new", "w", encoding="ascii") as file:
+                file.write(str(written))
+            os.rename(order + ".new", order)
+            collector.process.wait(60)
+            self.assertEqual(collector.process.returncode, -signal.SIGKILL)
+            os.unlink(order)
+            collector.kill()  # ends what reads its log
+            collector = begin()
+        before = len(device.acknowledged)
+        wait_until(lambda: len(device.acknowledged) > before + 50, "acknowledged from the spool", 60)
+        device.stop_sending.set()
+        device.join(60)
+        collector.kill()
+        with open(spool, "r+b") as file:
+            file.seek(100)
+            byte = file.read(1)[0]
+            file.seek(100)
+            file.write(bytes([byte ^ 0x10]))
+        collector = begin()
+        status = collector.status()
+        lost = status["spool_lost_samples"]
+        self.assertTrue(0 < lost < 40, status)
+        self.assertTrue(any("damaged" in line for line in collector.log), collector.log)
+        postgres.start()
+        with collector:
+            wait_until(lambda: not collector.status()["degraded"], "the spool is drained", 30)
+            records = collector.table("device=T&origin=device&fields=S.d.n")["records"]
+            numbers = [number for _, _, number in records]
+            self.assertEqual(len(numbers), len(set(numbers)), "a sample is there twice")
+            self.assertEqual(len(numbers), device.number - lost)
+            self.assertEqual(collector.status()["spool_lost_samples"], lost)
 
     def send_numbers(self, collector, numbers):
         """Samples of device R, and waits until each is acknowledged."""
