@@ -169,7 +169,8 @@ typedef struct tt_store_state {
   bool degraded;          /**< it can't write now */
   char reason[256];       /**< why, if degraded */
   uint64_t spooled_bytes; /**< waiting on disk for the database */
-  uint64_t spool_lost_bytes, spool_lost_samples; /**< of what waited; damaged since it was acknowledged */
+  uint64_t spool_lost_bytes,
+      spool_lost_samples; /**< of what waited; damaged since it was acknowledged */
 } tt_store_state;
 
 typedef struct tt_store tt_store;
