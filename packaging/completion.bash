@@ -1,4 +1,4 @@
-# Completion of tether in bash: commands, options and scenes, as the program itself names them.
+# Completion of tether in bash: commands, options, scenes and kept runs, as the program itself names them.
 _tether() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words
   if [ "$COMP_CWORD" = 1 ]; then
@@ -9,7 +9,13 @@ _tether() {
     words='realtime lockstep fast'
   elif [[ $command == run || $command == check ]]; then
     words=$("${COMP_WORDS[0]}" --help | sed -nE 's/^Scenes: //p' | tr -d ,)
+  elif [[ $command == runs && $COMP_CWORD == 2 ]]; then
+    words='list show pin unpin remove'
+  elif [[ $command =~ ^(runs|verify|replay|export|compare)$ ]]; then
+    words=$("${COMP_WORDS[0]}" runs --names)
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+  # A run may also be given by its file.
+  [[ $command =~ ^(verify|replay|export|compare)$ && $word != -* ]] && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$word")
 }
 complete -o bashdefault -o default -F _tether tether

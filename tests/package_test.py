@@ -83,7 +83,20 @@ class Package(unittest.TestCase):
         script = f'. "$1"; COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}; _tether; echo "${{COMPREPLY[@]}}"'
         completion = self.unpacked / "usr/share/bash-completion/completions/tether"
         path = f"{self.tether.parent}:{os.environ['PATH']}"
-        return run("bash", "-c", script, "bash", completion, env={"PATH": path}).stdout.split()
+        return run("bash", "-c", script, "bash", completion, cwd=self.folder.name,
+                   env={"PATH": path, "XDG_STATE_HOME": self.folder.name}).stdout.split()
+
+    def test_bash_completes_kept_runs(self):
+        for name in "2001-a", "2001-b":
+            kept = pathlib.Path(self.folder.name) / "tether/runs"
+            kept.mkdir(parents=True, exist_ok=True)
+            (kept / f"{name}.wpilog").write_bytes(b"")
+        (kept.parents[1] / "2001-c.wpilog").write_bytes(b"")
+        self.assertEqual(self.complete("tether", "runs", "unp"), ["unpin"])
+        self.assertEqual(self.complete("tether", "runs", "show", "2001"), ["2001-b", "2001-a"])
+        for command in "verify", "replay", "export", "compare":
+            self.assertEqual(self.complete("tether", command, "2001"), ["2001-b", "2001-a", "2001-c.wpilog"])
+        self.assertEqual(self.complete("tether", "compare", "2001-c.wpilog", "2001-b"), ["2001-b"])
 
     def test_bash_completes_commands_options_and_scenes(self):
         self.assertEqual(self.complete("tether", "ver"), ["verify"])

@@ -13,6 +13,8 @@
   X(joystick)                                                                                      \
   X(bench)                                                                                         \
   X(verify)                                                                                        \
+  X(runs)                                                                                          \
+  X(compare)                                                                                       \
   X(export)                                                                                        \
   X(replay)
 

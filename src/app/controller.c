@@ -2,6 +2,7 @@
 
 #include "app/assemble.h"
 #include "app/attach.h"
+#include "app/comparison.h"
 #include "core/text.h"
 #include "record/section.h"
 
@@ -17,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_SHOWN 20
 #define LAST_WORDS_MS 500
 
 /* The program on the wires, and who waits for its end. */
@@ -101,53 +101,16 @@ static tt_status run(const char *command, const tt_scene *scene, tt_error *error
   return status;
 }
 
-static int largest_first(const void *a, const void *b) {
-  const tt_deviation *left = a, *right = b;
-  double x = left->first < 0 ? INFINITY : left->first,
-         y = right->first < 0 ? INFINITY : right->first;
-  return x < y ? -1 : x > y;
-}
-
-static tt_status report(tt_deviation *deviations, int count, tt_error *error) {
-  int outside = 0;
-  double worst = 0;
-  const char *name = "";
-  qsort(deviations, (size_t)count, sizeof *deviations, largest_first);
-  for (int i = 0; i < count; i++) {
-    const tt_deviation *of = &deviations[i];
-    if (of->largest > worst) worst = of->largest, name = of->name;
-    if (of->first < 0 || outside++ >= MOST_SHOWN) continue;
-    if (of->missing)
-      tt_print(stdout, "%s: missing\n", of->name);
-    else
-      tt_print(stdout, "%s: beyond %g from %.3f s on, by up to %g at %.3f s\n", of->name,
-               of->tolerance, of->first, of->largest, of->at);
-  }
-  if (outside > MOST_SHOWN) tt_print(stdout, "and %d more\n", outside - MOST_SHOWN);
-  if (outside)
-    return tt_fail(error, TT_DIFFERS, "%d of %d signals leave their tolerance", outside, count);
-  if (worst > 0)
-    tt_print(stdout, "within tolerances: %d signals; the largest difference is %g, of %s\n", count,
-             worst, name);
-  else
-    tt_print(stdout, "equal: %d signals\n", count);
-  return TT_OK;
-}
-
 static tt_status compare(const tt_controller_check *check, const tt_run_log *kept, const char *path,
                          double tick, tt_error *error) {
   tt_run_log *made;
-  tt_deviation *deviations = NULL;
-  int count = 0;
   TT_TRY(tt_run_log_open(path, &made, error));
-  tt_status status = tt_compare_runs(kept, made, check->tolerances, check->tolerance_count,
-                                     &deviations, &count, error);
   double wanted = (double)tt_run_log_duration(kept) / 1e6;
   double lasted = (double)tt_run_log_duration(made) / 1e6;
-  if (status == TT_OK && lasted < wanted - 1.5 * tick)
-    status = tt_fail(error, TT_DIFFERS, "the program ended after %.3f of %.3f s", lasted, wanted);
-  if (status == TT_OK) status = report(deviations, count, error);
-  free(deviations);
+  tt_status status =
+      lasted < wanted - 1.5 * tick
+          ? tt_fail(error, TT_DIFFERS, "the program ended after %.3f of %.3f s", lasted, wanted)
+          : tt_comparison_say(kept, made, check->tolerances, check->tolerance_count, error);
   tt_run_log_close(made);
   return status;
 }

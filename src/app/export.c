@@ -1,11 +1,13 @@
 /* export.c: `tether export`: a kept run as a file that other programs read. */
 #include "app/command.h"
+#include "app/log_argument.h"
 #include "app/options.h"
 #include "app/progress.h"
 #include "core/text.h"
 #include "record/export.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +103,10 @@ static tt_status write_file(export_job *job, const tt_run_log *log, tt_error *er
 static tt_status run(int argc, char **argv, tt_error *error) {
   export_job job = {.format = tt_export_csv};
   tt_run_log *log;
+  char path[PATH_MAX];
   TT_TRY(parse(argc, argv, &job, error));
+  TT_TRY(tt_log_argument_path(job.log, path, sizeof path, error));
+  job.log = path;
   TT_TRY(tt_run_log_open(job.log, &log, error));
   tt_status status = write_file(&job, log, error);
   tt_run_log_close(log);

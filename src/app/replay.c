@@ -2,6 +2,7 @@
 #include "app/assemble.h"
 #include "app/command.h"
 #include "app/drive.h"
+#include "app/log_argument.h"
 #include "app/options.h"
 #include "config/scene.h"
 #include "core/log.h"
@@ -9,6 +10,7 @@
 #include "record/player.h"
 #include "record/unpack.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,8 +122,11 @@ static tt_status replay_log(const replay_job *job, const tt_run_log *log, tt_err
 static tt_status run(int argc, char **argv, tt_error *error) {
   replay_job job = {.speed = 1};
   tt_run_log *log;
+  char path[PATH_MAX];
   tt_catch_signals();
   tt_status status = parse(argc, argv, &job, error);
+  if (status == TT_OK) status = tt_log_argument_path(job.log, path, sizeof path, error);
+  if (status == TT_OK) job.log = path;
   if (status == TT_OK) status = tt_run_log_open(job.log, &log, error);
   if (status == TT_OK) {
     status = replay_log(&job, log, error);

@@ -1,74 +1,174 @@
-#include "app/runs.h"
-
-#include "app/choice.h"
+/* runs.c: `tether runs`: the kept runs in a terminal. */
+#include "app/command.h"
+#include "app/log_argument.h"
+#include "app/options.h"
 #include "app/state_folder.h"
-#include "config/data.h"
-#include "record/section.h"
-
-#include <json-c/json.h>
+#include "core/text.h"
+#include "record/export.h"
+#include "record/run_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_file_of(const tt_scene *scene, const char *name) {
-  char *path;
-  if (tt_data_find(&tt_data_scene, name, NULL, "scenes", &path, NULL) != TT_OK) return false;
-  char *real = realpath(path, NULL), *own = realpath(scene->path, NULL);
-  bool same = real && own && strcmp(real, own) == 0;
-  free(real);
-  free(own);
-  free(path);
-  return same;
+typedef struct runs_job {
+  char folder[1024];
+  bool json, names;
+  char **runs; /* named on the command line */
+  int count;
+} runs_job;
+
+/* ---- the list ---- */
+
+static tt_status read_facts(const tt_kept_run *run, tt_run_facts *facts) {
+  tt_run_log *log;
+  TT_TRY(tt_run_log_open(run->path, &log, NULL));
+  tt_status status = tt_run_get_facts(log, facts);
+  tt_run_log_close(log);
+  return status;
 }
 
-/* A scene that does not load can't be run: it is left out. */
-static void add_scene(struct json_object *list, const char *name, const tt_scene_list *from) {
-  tt_scene *scene;
-  tt_error error;
-  if (tt_scene_load(name, NULL, 0, &scene, &error) != TT_OK) return;
-  struct json_object *made = json_object_new_object();
-  json_object_object_add(made, "name", json_object_new_string(name));
-  json_object_object_add(made, "description", json_object_new_string(scene->description));
-  json_object_object_add(made, "current", json_object_new_boolean(is_file_of(from->present, name)));
-  bool refused = from->choice && tt_scene_choice_refused(from->choice, name, &error);
-  json_object_object_add(made, "refused", refused ? json_object_new_string(error.text) : NULL);
-  json_object_array_add(list, made);
-  tt_scene_free(scene);
+static int name_length(const tt_kept_run *run) {
+  return (int)(strlen(run->id) - strlen(TT_RUN_ENDING));
 }
 
-static char *list_scenes(void *context) {
-  struct json_object *list = json_object_new_array();
-  char **names = tt_data_list(&tt_data_scene);
-  for (char **name = names; name && *name; name++) {
-    add_scene(list, *name, context);
-    free(*name);
-  }
-  free(names);
-  char *text = strdup(json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN));
-  json_object_put(list);
-  return text;
+static void print_json(const tt_kept_run *run, const tt_run_facts *facts) {
+  struct json_object *made = tt_run_facts_json(run, facts);
+  tt_print(stdout, "%s\n",
+           json_object_to_json_string_ext(made,
+                                          JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+  json_object_put(made);
 }
 
-tt_status tt_runs_folder(const tt_scene *scene, char *path, size_t size, tt_error *error) {
-  const tt_record_keys *keys = tt_scene_section(scene, "record", NULL);
-  return tt_state_folder(keys->folder, "runs", path, size, error);
+static void print_line(const tt_kept_run *run, const tt_run_facts *facts, int width) {
+  bool growing = tt_run_log_is_growing(run->path);
+  tt_print(stdout, "%-*.*s  %9.2f s  %8.1f MB  %s%s%s%s\n", width, name_length(run), run->id,
+           facts->duration, (double)facts->size / 1e6, growing ? "recording" : facts->outcome,
+           run->pinned ? "  pinned" : "", run->elsewhere ? "  in " : "",
+           run->elsewhere ? run->path : "");
 }
 
-tt_status tt_runs_open(tt_web *web, const tt_attach_context *context, tt_scene_list *list,
-                       tt_run_routes **routes, tt_error *error) {
-  char runs[1024], state[1024], trials[1100];
-  TT_TRY(tt_runs_folder(context->scene, runs, sizeof runs, error));
-  TT_TRY(tt_state_folder(NULL, "trials", state, sizeof state, error));
-  snprintf(trials, sizeof trials, "%s/trials.sqlite", state);
-  TT_TRY(tt_state_file(trials, error));
-  *list = (tt_scene_list){context->scene, context->choice};
-  *routes = tt_run_routes_new(
-      web, &(tt_run_routes_options){.runs = runs,
-                                    .trials = trials,
-                                    .scenes = list_scenes,
-                                    .scenes_context = list,
-                                    .choose = context->choice ? tt_scene_choice_make : NULL,
-                                    .choose_context = context->choice});
+static void print_run(const runs_job *job, const tt_kept_run *run, int width) {
+  tt_run_facts facts;
+  if (job->names)
+    tt_print(stdout, "%.*s\n", name_length(run), run->id);
+  else if (read_facts(run, &facts) != TT_OK)
+    tt_print(stderr, "tether: %s: can't be read\n", run->path);
+  else if (job->json)
+    print_json(run, &facts);
+  else
+    print_line(run, &facts, width);
+}
+
+static tt_status list(const runs_job *job, tt_error *error) {
+  tt_kept_runs runs;
+  int width = 0;
+  tt_status status = tt_kept_runs_list(job->folder, &runs);
+  for (size_t i = 0; i < runs.count; i++)
+    if (name_length(&runs.runs[i]) > width) width = name_length(&runs.runs[i]);
+  for (size_t i = 0; status == TT_OK && i < runs.count; i++) print_run(job, &runs.runs[i], width);
+  tt_kept_runs_free(&runs);
+  return status == TT_OK ? TT_OK : tt_fail(error, status, "out of memory");
+}
+
+/* ---- one of them ---- */
+
+static tt_status append(void *context, const void *bytes, size_t size) {
+  tt_bytes *text = context;
+  tt_bytes_append(text, bytes, size);
+  return text->failed ? TT_NOMEM : TT_OK;
+}
+
+static tt_status show(const runs_job *job, const tt_kept_run *run, tt_error *error) {
+  tt_run_log *log;
+  tt_bytes text = {0};
+  (void)job;
+  TT_TRY(tt_run_log_open(run->path, &log, error));
+  tt_status status = tt_export_summary(log, &(tt_export_sink){append, NULL, &text});
+  if (status == TT_OK) status = append(&text, "", 1);
+  tt_print(stdout, "file: %s\n", run->path);
+  tt_print(stdout, "pinned: %s\n", run->pinned ? "true" : "false");
+  if (status == TT_OK) tt_print_lines(stdout, "", (const char *)text.data);
+  tt_bytes_free(&text);
+  tt_run_log_close(log);
+  return status == TT_OK ? TT_OK
+                         : tt_fail(error, status, "%s: %s", run->path, tt_status_text(status));
+}
+
+static tt_status pin(const runs_job *job, const tt_kept_run *run, tt_error *error) {
+  return tt_kept_run_pin(job->folder, run->id, true, error);
+}
+
+static tt_status unpin(const runs_job *job, const tt_kept_run *run, tt_error *error) {
+  return tt_kept_run_pin(job->folder, run->id, false, error);
+}
+
+static tt_status remove_run(const runs_job *job, const tt_kept_run *run, tt_error *error) {
+  TT_TRY(tt_kept_run_remove(job->folder, run->id, error));
+  if (run->elsewhere) tt_print(stdout, "no longer in the list; its file stays: %s\n", run->path);
   return TT_OK;
 }
+
+static const struct {
+  const char *name;
+  tt_status (*run)(const runs_job *job, const tt_kept_run *run, tt_error *error);
+} actions[] = {{"show", show}, {"pin", pin}, {"unpin", unpin}, {"remove", remove_run}};
+
+/* All that are named, or the first that fails. */
+static tt_status act(const runs_job *job, const char *action, tt_error *error) {
+  for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+    if (strcmp(actions[i].name, action) != 0) continue;
+    if (!job->count) return tt_fail(error, TT_USAGE, "runs %s takes the name of a RUN", action);
+    tt_status status = TT_OK;
+    for (int k = 0; k < job->count && status == TT_OK; k++) {
+      tt_kept_run run;
+      status = tt_log_argument_find(job->folder, job->runs[k], &run, error);
+      if (status == TT_OK) status = actions[i].run(job, &run, error);
+      tt_kept_run_clear(&run);
+    }
+    return status;
+  }
+  return tt_fail(error, TT_USAGE, "runs %s: give list, show, pin, unpin or remove", action);
+}
+
+static tt_status run(int argc, char **argv, tt_error *error) {
+  static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                          {"names", no_argument, NULL, 'n'},
+                                          {"folder", required_argument, NULL, 'f'},
+                                          {NULL, 0, NULL, 0}};
+  runs_job job = {.json = false};
+  const char *folder = NULL;
+  optind = 1;
+  opterr = 0;
+  for (int option; (option = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
+    if (option == 'j')
+      job.json = true;
+    else if (option == 'n')
+      job.names = true;
+    else if (option == 'f')
+      folder = optarg;
+    else
+      return tt_option_refused(option, options, argv[optind - 1], error);
+  }
+  const char *action = optind < argc ? argv[optind++] : "list";
+  job.runs = argv + optind;
+  job.count = argc - optind;
+  if (folder)
+    snprintf(job.folder, sizeof job.folder, "%s", folder);
+  else
+    TT_TRY(tt_state_folder(NULL, "runs", job.folder, sizeof job.folder, error));
+  if (strcmp(action, "list") != 0) return act(&job, action, error);
+  if (job.count) return tt_fail(error, TT_USAGE, "runs list takes no RUN");
+  return list(&job, error);
+}
+
+const tt_app_command tt_app_runs = {
+    "runs", "[list | show RUN… | pin RUN… | unpin RUN… | remove RUN…]",
+    "Lists kept runs, the newest first, and what happened in one; pins and removes them",
+    "A pinned run makes no room for newer ones. Of a run recorded elsewhere (--record FILE) only "
+    "its line in the list is\n"
+    "removed. RUN is a name of the list.\n"
+    "  --json           a line of JSON a run\n"
+    "  --names          only their names\n"
+    "  --folder FOLDER  where the scene's record.folder keeps them\n",
+    run};

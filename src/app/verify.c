@@ -1,7 +1,9 @@
 /* verify.c: `tether verify`: a kept run's inputs run again as fast as the machine can, every state hash compared. */
 #include "app/assemble.h"
 #include "app/command.h"
+#include "app/comparison.h"
 #include "app/controller.h"
+#include "app/log_argument.h"
 #include "app/options.h"
 #include "app/progress.h"
 #include "app/proof.h"
@@ -13,6 +15,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,17 +115,6 @@ static tt_status verify_log(const verify_job *job, const tt_run_log *log, tt_err
   return status;
 }
 
-/* "VALUE" for all signals, "SIGNAL=VALUE" for one. */
-static tt_status take_tolerance(verify_job *job, char *text, tt_error *error) {
-  char *equals = strrchr(text, '='), *end;
-  double value = strtod(equals ? equals + 1 : text, &end);
-  if (*end || end == text || !(value >= 0) || !isfinite(value))
-    return tt_fail(error, TT_USAGE, "--tolerance %s: give SIGNAL=VALUE, or VALUE for all", text);
-  if (equals) *equals = 0;
-  job->tolerances[job->check.tolerance_count++] = (tt_tolerance){equals ? text : "", value};
-  return TT_OK;
-}
-
 static tt_status parse(int argc, char **argv, verify_job *job, tt_error *error) {
   static const struct option options[] = {{"controller", required_argument, NULL, 'c'},
                                           {"tolerance", required_argument, NULL, 't'},
@@ -138,7 +130,7 @@ static tt_status parse(int argc, char **argv, verify_job *job, tt_error *error) 
     if (option == 'c')
       job->check.command = optarg;
     else if (option == 't')
-      TT_TRY(take_tolerance(job, optarg, error));
+      TT_TRY(tt_tolerance_take(optarg, &job->tolerances[job->check.tolerance_count++], error));
     else if (option == 's')
       job->settings[job->setting_count++] = optarg;
     else
@@ -154,7 +146,10 @@ static tt_status parse(int argc, char **argv, verify_job *job, tt_error *error) 
 static tt_status run(int argc, char **argv, tt_error *error) {
   verify_job job = {.log = NULL};
   tt_run_log *log;
+  char path[PATH_MAX];
   tt_status status = parse(argc, argv, &job, error);
+  if (status == TT_OK) status = tt_log_argument_path(job.log, path, sizeof path, error);
+  if (status == TT_OK) job.log = path;
   if (status == TT_OK) status = tt_run_log_open(job.log, &log, error);
   if (status == TT_OK) {
     tt_log_set_level(TT_LOG_WARNING);

@@ -23,18 +23,34 @@ static double tolerance_of(const char *name, const tt_tolerance *tolerances, int
   return value;
 }
 
+/* Name of the signal whose values the entry holds, or NULL. */
+static const char *signal_of(const tt_run_entry *entry) {
+  if (tt_entry_role_of(entry) != TT_ROLE_SIGNAL) return NULL;
+  if (strncmp(entry->name, PREFIX, strlen(PREFIX)) != 0) return NULL;
+  const char *name = entry->name + strlen(PREFIX);
+  return strcmp(name, "real_time_factor") == 0 ? NULL : name; /* older logs have it among them */
+}
+
+static void list_added(comparison *of, const tt_run_entry *entries, uint32_t count) {
+  for (uint32_t i = 1; i < count; i++) {
+    const char *name = signal_of(&entries[i]);
+    if (name && !tt_run_log_find(of->kept.log, entries[i].name))
+      of->deviations[of->count++] = (tt_deviation){.name = name, .added = true};
+  }
+}
+
 static bool list_signals(comparison *of, const tt_tolerance *tolerances, int tolerance_count) {
-  uint32_t count;
+  uint32_t count, others;
   const tt_run_entry *entries = tt_run_log_entries(of->kept.log, &count);
-  of->deviations = calloc((size_t)count + 1, sizeof *of->deviations);
-  of->kept_entries = calloc((size_t)count + 1, sizeof *of->kept_entries);
-  of->other_entries = calloc((size_t)count + 1, sizeof *of->other_entries);
+  const tt_run_entry *other_entries = tt_run_log_entries(of->other.log, &others);
+  size_t most = (size_t)count + others + 1;
+  of->deviations = calloc(most, sizeof *of->deviations);
+  of->kept_entries = calloc(most, sizeof *of->kept_entries);
+  of->other_entries = calloc(most, sizeof *of->other_entries);
   if (!of->deviations || !of->kept_entries || !of->other_entries) return false;
   for (uint32_t i = 1; i < count; i++) {
-    if (tt_entry_role_of(&entries[i]) != TT_ROLE_SIGNAL) continue;
-    if (strncmp(entries[i].name, PREFIX, strlen(PREFIX)) != 0) continue;
-    const char *name = entries[i].name + strlen(PREFIX);
-    if (strcmp(name, "real_time_factor") == 0) continue;
+    const char *name = signal_of(&entries[i]);
+    if (!name) continue;
     uint32_t other = tt_run_log_find(of->other.log, entries[i].name);
     of->kept_entries[of->count] = i;
     of->other_entries[of->count] = other;
@@ -44,6 +60,7 @@ static bool list_signals(comparison *of, const tt_tolerance *tolerances, int tol
                        .first = other ? -1 : 0,
                        .missing = other == 0};
   }
+  list_added(of, other_entries, others);
   return true;
 }
 

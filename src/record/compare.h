@@ -13,13 +13,14 @@ typedef struct tt_tolerance {
   double value;     /**< ≥ 0 */
 } tt_tolerance;
 
-/** How one signal of the kept run fared. */
+/** How one signal fared. */
 typedef struct tt_deviation {
-  const char *name; /**< owned by the kept log */
+  const char *name; /**< owned by the log that has it */
   double tolerance;
   double largest, at; /**< the largest difference, and when (s) */
   double first;       /**< when it first left its tolerance (s); negative: never */
   bool missing;       /**< the other run has no such signal */
+  bool added;         /**< only the other run has it */
 } tt_deviation;
 
 /** Compares at every time at which `kept` was sampled and both runs last; the real-time factor is nobody's doing and left

@@ -1,6 +1,7 @@
 #include "record/run_folder.h"
 
 #include "core/log.h"
+#include "core/text.h"
 #include "record/run_log.h"
 
 #include <dirent.h>
@@ -14,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ENDING ".wpilog"
 #define ELSEWHERE ".elsewhere"
 #define PINNED ".pinned"
 #define INDEX ".index" /* of a large log that was opened */
@@ -53,10 +53,13 @@ static char *read_marker(const char *marker) {
   return strlen(path) == (size_t)size - 1 && is_file(path) ? strdup(path) : NULL;
 }
 
+/* People read it, and pages ask by it. */
 static bool is_id(const char *id) {
-  for (const char *at = id; *at; at++)
-    if ((unsigned char)*at < 0x20 || *at == 0x7f || *at == '/' || *at == '\\') return false;
-  return ends_with(id, ENDING) && id[0] != '.' && strlen(id) <= MOST_ID;
+  char safe[MOST_ID + 1];
+  if (!ends_with(id, TT_RUN_ENDING) || id[0] == '.' || strlen(id) > MOST_ID) return false;
+  snprintf(safe, sizeof safe, "%s", id);
+  tt_text_make_safe(safe);
+  return strcmp(safe, id) == 0 && !strpbrk(id, "/\\");
 }
 
 /* The run called `name`, or with an ending of this list. False: it is none; its path is NULL where its file is gone. */
@@ -98,7 +101,7 @@ static int newest_first(const void *a, const void *b) {
   const tt_kept_run *runs[] = {a, b};
   char names[2][MOST_ID + 1];
   for (int i = 0; i < 2; i++)
-    snprintf(names[i], sizeof names[i], "%.*s", (int)(strlen(runs[i]->id) - strlen(ENDING)),
+    snprintf(names[i], sizeof names[i], "%.*s", (int)(strlen(runs[i]->id) - strlen(TT_RUN_ENDING)),
              runs[i]->id);
   return strverscmp(names[1], names[0]);
 }
@@ -244,11 +247,14 @@ tt_status tt_kept_runs_new_path(const char *folder, const char *scene, char *pat
   localtime_r(&now, &local);
   strftime(stamp, sizeof stamp, "%Y-%m-%dT%H-%M-%S", &local);
   snprintf(base, sizeof base, "%s-%.128s", stamp, scene);
+  tt_text_make_safe(base);
+  for (char *at = base; *at; at++)
+    if (*at == '/' || *at == '\\') *at = '?';
   tt_status status = list(folder, true, &runs);
   int last = last_number(&runs, base);
   tt_kept_runs_free(&runs);
   if (last) snprintf(number, sizeof number, "-%d", last + 1);
-  int length = snprintf(path, size, "%s/%s%s" ENDING, folder, base, number);
+  int length = snprintf(path, size, "%s/%s%s" TT_RUN_ENDING, folder, base, number);
   if (status != TT_OK || length < 0 || (size_t)length >= size)
     return tt_fail(error, TT_FAILED, "%s: a run can't be named here", folder);
   return TT_OK;

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TT_RUN_ENDING ".wpilog"
+
 /** One of the list. Texts are the list's. */
 typedef struct tt_kept_run {
   char *id;       /**< "2026-11-20T19-52-07-frc2011.wpilog" */

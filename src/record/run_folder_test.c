@@ -97,6 +97,15 @@ static void test_newest_first_wherever_the_file_is(void **state) {
   assert_string_equal(list(in->runs), "2026-01-01T10-00-00-a-2 2026-01-01T10-00-00-a");
 }
 
+static void test_a_scene_of_any_name_is_listed(void **state) {
+  const places *in = *state;
+  char path[512];
+  assert_int_equal(tt_kept_runs_new_path(in->runs, "a\tb\xff\\c", path, sizeof path, NULL), TT_OK);
+  assert_non_null(strstr(path, "-a?b??c.wpilog"));
+  make_file(in->runs, strrchr(path, '/') + 1, "x");
+  assert_non_null(strstr(list(in->runs), "-a?b??c"));
+}
+
 static void test_in_the_folder_is_listed_already(void **state) {
   const places *in = *state;
   const char *file = make_file(in->runs, "mine.wpilog", "x");
@@ -200,16 +209,27 @@ static void test_nothing_else_is_found(void **state) {
   make_file(in->runs, "device.wpilog.elsewhere", "/dev/zero\n");
   make_file(in->runs, "empty.wpilog.elsewhere", "");
   make_file(in->runs, "bell\a.wpilog", "x");
+  make_file(in->runs, "turned\u202e.wpilog", "x");
+  make_file(in->runs, "no-utf8\xff.wpilog", "x");
   snprintf(path, sizeof path, "%s/pipe.wpilog.elsewhere", in->runs);
   assert_int_equal(mkfifo(path, 0600), 0);
   assert_string_equal(list(in->runs), "");
-  static const char *const ids[] = {"link.wpilog",     "to-link.wpilog",
-                                    "relative.wpilog", "no-end.wpilog",
-                                    "folder.wpilog",   "device.wpilog",
-                                    "empty.wpilog",    "pipe.wpilog",
-                                    "bell\a.wpilog",   "../other/secret.wpilog",
-                                    ".wpilog",         "",
-                                    "secret.wpilog",   "relative.wpilog.elsewhere"};
+  static const char *const ids[] = {"link.wpilog",
+                                    "to-link.wpilog",
+                                    "relative.wpilog",
+                                    "no-end.wpilog",
+                                    "folder.wpilog",
+                                    "device.wpilog",
+                                    "empty.wpilog",
+                                    "turned\u202e.wpilog",
+                                    "no-utf8\xff.wpilog",
+                                    "pipe.wpilog",
+                                    "bell\a.wpilog",
+                                    "../other/secret.wpilog",
+                                    ".wpilog",
+                                    "",
+                                    "secret.wpilog",
+                                    "relative.wpilog.elsewhere"};
   for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
     assert_false(tt_kept_run_find(in->runs, ids[i], &run));
     tt_kept_run_clear(&run);
@@ -228,6 +248,7 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
       TEST(test_newest_first_wherever_the_file_is),
+      TEST(test_a_scene_of_any_name_is_listed),
       TEST(test_in_the_folder_is_listed_already),
       TEST(test_the_newest_of_a_second_is_the_first_of_the_list),
       TEST(test_the_oldest_makes_room),

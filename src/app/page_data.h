@@ -1,6 +1,6 @@
-/* runs.h: kept runs, scenes and trials for the pages of a running scene. */
-#ifndef TT_APP_RUNS_H
-#define TT_APP_RUNS_H
+/* page_data.h: kept runs, scenes and trials for the pages of a running scene. */
+#ifndef TT_APP_PAGE_DATA_H
+#define TT_APP_PAGE_DATA_H
 
 #include "app/attach.h"
 #include "web/run_routes.h"

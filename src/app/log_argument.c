@@ -1,0 +1,47 @@
+#include "app/log_argument.h"
+
+#include "app/state_folder.h"
+#include "core/nearest.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static tt_status refuse(const char *folder, const char *given, tt_error *error) {
+  tt_kept_runs runs;
+  tt_nearest nearest = tt_nearest_start(given);
+  tt_status status = tt_kept_runs_list(folder, &runs);
+  for (size_t i = 0; status == TT_OK && i < runs.count; i++)
+    tt_nearest_offer(&nearest, runs.runs[i].id);
+  tt_fail(error, TT_NOT_FOUND,
+          nearest.best ? "%s: there is no such run; did you mean '%s'?"
+                       : "%s: there is no such run; tether runs lists them",
+          given, nearest.best);
+  tt_kept_runs_free(&runs);
+  return TT_NOT_FOUND;
+}
+
+tt_status tt_log_argument_find(const char *folder, const char *given, tt_kept_run *run,
+                               tt_error *error) {
+  char id[300];
+  if (tt_kept_run_find(folder, given, run)) return TT_OK;
+  tt_kept_run_clear(run);
+  snprintf(id, sizeof id, "%s" TT_RUN_ENDING, given);
+  return tt_kept_run_find(folder, id, run) ? TT_OK : refuse(folder, given, error);
+}
+
+tt_status tt_log_argument_path(const char *given, char *path, size_t size, tt_error *error) {
+  char folder[1024];
+  tt_kept_run run;
+  snprintf(path, size, "%s", given);
+  if (strchr(given, '/') || access(given, F_OK) == 0) return TT_OK;
+  TT_TRY(tt_state_folder(NULL, "runs", folder, sizeof folder, error));
+  bool found = tt_log_argument_find(folder, given, &run, NULL) == TT_OK;
+  if (found) snprintf(path, size, "%s", run.path);
+  tt_kept_run_clear(&run);
+  return found ? TT_OK
+               : tt_fail(error, TT_INVALID,
+                         "%s: there is no such file, and no kept run of that name; tether runs "
+                         "lists those there are",
+                         given);
+}

@@ -1,0 +1,15 @@
+/* log_argument.h: the kept runs that a command line names. */
+#ifndef TT_APP_LOG_ARGUMENT_H
+#define TT_APP_LOG_ARGUMENT_H
+
+#include "record/run_folder.h"
+
+/** The path of LOG on a command line, which is a file, or a run of the folder of kept runs by its name. TT_INVALID: it is
+ *  neither. */
+tt_status tt_log_argument_path(const char *given, char *path, size_t size, tt_error *error);
+/** The run of `folder` that is called `given`, with or without ".wpilog". TT_NOT_FOUND: the message names the nearest. Free it
+ *  with tt_kept_run_clear(), also after failure. */
+tt_status tt_log_argument_find(const char *folder, const char *given, tt_kept_run *run,
+                               tt_error *error);
+
+#endif
