@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "app/assemble.h"
-#include "config/scene.h"
-#include "core/hash.h"
+#include "scene/scene.h"
+#include "base/hash.h"
 #include "record/recorder.h"
 
 #define STEPS 100000

@@ -2,7 +2,7 @@
 #ifndef JOURNAL_LINES_H
 #define JOURNAL_LINES_H
 
-#include "core/journal.h"
+#include "sim/journal.h"
 
 /** NULL when out of memory; free it with journal_lines_close(). */
 tt_journal_sink *journal_lines_open(void);

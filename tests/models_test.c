@@ -1,6 +1,6 @@
 /* The models that come with Tether are what their files say: masses, signs, forces, and what they can do. */
 #include "app/assemble.h"
-#include "config/scene.h"
+#include "scene/scene.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "app/assemble.h"
-#include "config/scene.h"
+#include "scene/scene.h"
 
 #define IN_LBF 0.1129848290276167 /* N·m */
 #define G 9.81

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "app/assemble.h"
-#include "config/scene.h"
+#include "scene/scene.h"
 
 #define PAST 0.01        /* rad or m */
 #define BEFORE 1.0       /* rad or m before the stop, where a run begins */

@@ -1,7 +1,7 @@
 /* traction_test.c: what traction control does to the real vehicle: the law of `tether core` at 60 commands a second,
  * states every 17 ms, and the robot `sharp` with its tyres on the floor between them. */
 #include "app/assemble.h"
-#include "config/scene.h"
+#include "scene/scene.h"
 #include "control/sharp_core.h"
 
 #include <math.h>

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "app/assemble.h"
-#include "config/scene.h"
+#include "scene/scene.h"
 #include "journal_lines.h"
 
 /* Two carts' worth of frc2011, each with a wire of its own, 10 ms a tick at 1 kHz. */

@@ -6,7 +6,7 @@
  * pass with the joints left free. Looks into src/physics, which keeps MuJoCo to itself otherwise.
  */
 #include "app/assemble.h"
-#include "physics/physics_internal.h"
+#include "engine/mujoco/physics_internal.h"
 
 #include <EGL/egl.h>
 #include <stdio.h>

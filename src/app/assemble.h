@@ -2,9 +2,9 @@
 #ifndef TT_APP_ASSEMBLE_H
 #define TT_APP_ASSEMBLE_H
 
-#include "config/scene.h"
-#include "core/world.h"
-#include "physics/physics.h"
+#include "scene/scene.h"
+#include "host/world.h"
+#include "engine/mujoco/physics.h"
 
 /** What differs between the commands that need a world. Zero is the usual. */
 typedef struct tt_assembly {

@@ -1,6 +1,6 @@
 #include "app/attach.h"
 
-#include "core/log.h"
+#include "base/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

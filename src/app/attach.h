@@ -7,8 +7,8 @@
 #define TT_APP_ATTACH_H
 
 #include "app/options.h"
-#include "config/scene.h"
-#include "core/world.h"
+#include "scene/scene.h"
+#include "host/world.h"
 
 #include <limits.h>
 

@@ -2,7 +2,7 @@
 #include "app/bench.h"
 
 #include "app/command.h"
-#include "core/text.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TT_APP_BENCH_H
 #define TT_APP_BENCH_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 typedef struct tt_bench {
   const char *name;    /**< "lockstep" */

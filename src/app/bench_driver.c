@@ -1,8 +1,8 @@
 /* bench_driver.c: the plain controller of the benches that step a world. */
 #include "app/bench_driver.h"
 
-#include "core/signal.h"
-#include "physics/physics.h"
+#include "model/signal.h"
+#include "engine/mujoco/physics.h"
 
 #include <math.h>
 #include <stdlib.h>

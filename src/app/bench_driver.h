@@ -2,7 +2,7 @@
 #ifndef TT_APP_BENCH_DRIVER_H
 #define TT_APP_BENCH_DRIVER_H
 
-#include "core/world.h"
+#include "host/world.h"
 
 /** A feed of commands, a function of the world's view alone. */
 typedef struct tt_bench_driver tt_bench_driver;

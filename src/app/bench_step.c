@@ -7,9 +7,9 @@
 #include "app/bench.h"
 #include "app/bench_driver.h"
 #include "app/options.h"
-#include "core/log.h"
-#include "core/text.h"
-#include "physics/bare.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "engine/mujoco/bare.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "app/assemble.h"
 #include "app/command.h"
 #include "app/options.h"
-#include "core/text.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdbool.h>

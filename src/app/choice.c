@@ -1,6 +1,6 @@
 #include "app/choice.h"
 
-#include "config/data.h"
+#include "scene/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>

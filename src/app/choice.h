@@ -3,8 +3,8 @@
 #define TT_APP_CHOICE_H
 
 #include "app/options.h"
-#include "config/scene.h"
-#include "core/world.h"
+#include "scene/scene.h"
+#include "host/world.h"
 
 #include <pthread.h>
 

@@ -2,7 +2,7 @@
 #ifndef TT_APP_COMMAND_H
 #define TT_APP_COMMAND_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 /** In the order of --help. X(name): `tether name`, whose tt_app_command is tt_app_name. */
 #define TT_APP_COMMANDS(X)                                                                         \

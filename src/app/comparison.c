@@ -1,6 +1,6 @@
 #include "app/comparison.h"
 
-#include "core/text.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "app/assemble.h"
 #include "app/attach.h"
 #include "app/comparison.h"
-#include "core/text.h"
+#include "base/text.h"
 #include "record/section.h"
 
 #include <ctype.h>

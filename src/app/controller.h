@@ -2,7 +2,7 @@
 #ifndef TT_APP_CONTROLLER_H
 #define TT_APP_CONTROLLER_H
 
-#include "config/scene.h"
+#include "scene/scene.h"
 #include "record/compare.h"
 
 typedef struct tt_controller_check {

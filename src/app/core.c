@@ -10,8 +10,8 @@
 #include "control/sharp_config.h"
 #include "control/sharp_core.h"
 #include "control/sharp_link.h"
-#include "core/log.h"
-#include "core/text.h"
+#include "base/log.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

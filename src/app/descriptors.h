@@ -2,7 +2,7 @@
 #ifndef TT_APP_DESCRIPTORS_H
 #define TT_APP_DESCRIPTORS_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 /** Raises the soft limit where the hard one allows it. TT_FAILED, with what to do, when too few are allowed for any command:
  *  GLib and libuv would end the program without a word. Call it before any thread starts. */

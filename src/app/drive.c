@@ -2,9 +2,9 @@
 #include "app/drive.h"
 
 #include "app/status_line.h"
-#include "core/log.h"
-#include "core/text.h"
-#include "physics/physics.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "engine/mujoco/physics.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 #include "app/log_argument.h"
 #include "app/options.h"
 #include "app/progress.h"
-#include "core/text.h"
+#include "base/text.h"
 #include "record/export.h"
 
 #include <errno.h>

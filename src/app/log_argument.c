@@ -1,7 +1,7 @@
 #include "app/log_argument.h"
 
 #include "app/state_folder.h"
-#include "core/nearest.h"
+#include "base/nearest.h"
 
 #include <stdio.h>
 #include <string.h>

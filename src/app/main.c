@@ -1,9 +1,9 @@
 /* main.c: the program: finds the command and says how it ended. */
 #include "app/command.h"
 #include "app/descriptors.h"
-#include "config/data.h"
-#include "core/nearest.h"
-#include "core/text.h"
+#include "scene/data.h"
+#include "base/nearest.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdio.h>

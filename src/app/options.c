@@ -1,8 +1,8 @@
 /* options.c: the command line of commands that take a scene. */
 #include "app/options.h"
 
-#include "core/nearest.h"
-#include "core/unit.h"
+#include "base/nearest.h"
+#include "model/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

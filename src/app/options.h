@@ -2,7 +2,7 @@
 #ifndef TT_APP_OPTIONS_H
 #define TT_APP_OPTIONS_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 #include <getopt.h>
 #include <stdbool.h>

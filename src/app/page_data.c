@@ -2,7 +2,7 @@
 
 #include "app/choice.h"
 #include "app/state_folder.h"
-#include "config/data.h"
+#include "scene/data.h"
 #include "record/section.h"
 
 #include <json-c/json.h>

@@ -1,7 +1,7 @@
 /* program_config.c: the command line and YAML file of commands that take a CONFIG. See program_config.h. */
 #include "app/program_config.h"
 
-#include "core/nearest.h"
+#include "base/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>

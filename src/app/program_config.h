@@ -2,7 +2,7 @@
 #ifndef TT_APP_PROGRAM_CONFIG_H
 #define TT_APP_PROGRAM_CONFIG_H
 
-#include "config/tree.h"
+#include "scene/tree.h"
 
 /** An option of one command besides --set: its value goes to `target`. */
 typedef struct tt_program_option {

@@ -1,7 +1,7 @@
 #include "app/proof.h"
 
 #include "app/versions.h"
-#include "core/text.h"
+#include "base/text.h"
 #include "record/checksum.h"
 
 #include <inttypes.h>

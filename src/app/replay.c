@@ -4,9 +4,9 @@
 #include "app/drive.h"
 #include "app/log_argument.h"
 #include "app/options.h"
-#include "config/scene.h"
-#include "core/log.h"
-#include "core/unit.h"
+#include "scene/scene.h"
+#include "base/log.h"
+#include "model/unit.h"
 #include "record/player.h"
 #include "record/unpack.h"
 

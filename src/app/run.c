@@ -6,7 +6,7 @@
 #include "app/drive.h"
 #include "app/options.h"
 #include "app/run_worlds.h"
-#include "core/log.h"
+#include "base/log.h"
 #include "record/section.h"
 #include "record/state_file.h"
 

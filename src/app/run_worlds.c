@@ -6,8 +6,8 @@
 #include "app/run_worlds.h"
 
 #include "app/assemble.h"
-#include "core/log.h"
-#include "core/text.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "wire/lockstep_tcp/lockstep_tcp.h"
 
 #include <pthread.h>

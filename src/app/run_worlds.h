@@ -2,7 +2,7 @@
 #ifndef TT_APP_RUN_WORLDS_H
 #define TT_APP_RUN_WORLDS_H
 
-#include "config/scene.h"
+#include "scene/scene.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #include "app/log_argument.h"
 #include "app/options.h"
 #include "app/state_folder.h"
-#include "core/text.h"
+#include "base/text.h"
 #include "record/export.h"
 #include "record/run_json.h"
 

@@ -2,7 +2,7 @@
 #ifndef TT_APP_STATE_FOLDER_H
 #define TT_APP_STATE_FOLDER_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
  * drops. The log clears it before each of its own lines; the next refresh shows it again below. */
 #include "app/status_line.h"
 
-#include "core/text.h"
+#include "base/text.h"
 
 #include <pthread.h>
 #include <signal.h>

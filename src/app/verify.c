@@ -7,9 +7,9 @@
 #include "app/options.h"
 #include "app/progress.h"
 #include "app/proof.h"
-#include "config/scene.h"
-#include "core/log.h"
-#include "core/text.h"
+#include "scene/scene.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "record/replay.h"
 #include "record/unpack.h"
 

@@ -1,7 +1,7 @@
 #include "app/versions.h"
 
-#include "core/json.h"
-#include "physics/version.h"
+#include "base/json.h"
+#include "engine/mujoco/version.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef TT_CONTROL_JOYSTICK_H
 #define TT_CONTROL_JOYSTICK_H
 
-#include "core/status.h"
+#include "base/status.h"
 #include "wire/sharp_json/codec.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* sharp_config_fuzz.c: any text as the YAML of core and joystick: refused with a reason, or sane settings. */
-#include "config/tree.h"
+#include "scene/tree.h"
 #include "control/sharp_config.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* sharp_config_test.c: the YAML keys of core and joystick: defaults, players, and what is refused where. */
-#include "config/tree.h"
+#include "scene/tree.h"
 #include "control/sharp_config.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* sharp_link.c: one UDP link of the SHARP chain. See sharp_link.h. */
 #include "control/sharp_link.h"
 
-#include "core/log.h"
+#include "base/log.h"
 
 #define SAY_AGAIN_NS 1000000000u /* the first of each reason a second is logged */
 

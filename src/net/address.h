@@ -2,7 +2,7 @@
 #ifndef TT_NET_ADDRESS_H
 #define TT_NET_ADDRESS_H
 
-#include "core/status.h"
+#include "base/status.h"
 #include "net/net.h"
 
 #include <netinet/in.h>

@@ -7,7 +7,7 @@
 #ifndef TT_NET_NET_H
 #define TT_NET_NET_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

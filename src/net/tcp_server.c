@@ -1,5 +1,5 @@
 /* tcp_server.c: TCP servers: who may come in, and who is in. */
-#include "core/log.h"
+#include "base/log.h"
 #include "net/tcp_internal.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "record/checksum.h"
 
-#include "core/hash.h"
+#include "base/hash.h"
 #include "record/wpilog.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "record/compare.h"
 
-#include "core/nearest.h"
+#include "base/nearest.h"
 #include "record/export.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "record/describe.h"
 
-#include "core/json.h"
+#include "base/json.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef TT_RECORD_DESCRIBE_H
 #define TT_RECORD_DESCRIBE_H
 
-#include "core/world.h"
+#include "host/world.h"
 #include "record/wpilog.h"
 
 /** A line painted on the floor, for the view. */

@@ -2,7 +2,7 @@
 #ifndef TT_RECORD_EXPORT_H
 #define TT_RECORD_EXPORT_H
 
-#include "core/status.h"
+#include "base/status.h"
 #include "record/run_log.h"
 
 /** Where the bytes go. */

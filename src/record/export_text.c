@@ -1,5 +1,5 @@
 /* export_text.c: a run as a table and as lines of JSON. */
-#include "core/text.h"
+#include "base/text.h"
 #include "record/export.h"
 #include "record/journal_codec.h"
 

@@ -6,7 +6,7 @@
 #ifndef TT_RECORD_JOURNAL_CODEC_H
 #define TT_RECORD_JOURNAL_CODEC_H
 
-#include "core/journal.h"
+#include "sim/journal.h"
 #include "record/wpilog.h"
 
 /** Appends `entry` as a record of `id` to `out`. TT_ENTRY_EVENT is not for this. */

@@ -1,7 +1,7 @@
 #include "record/phantom.h"
 
-#include "core/field.h"
-#include "core/json.h"
+#include "model/field.h"
+#include "base/json.h"
 #include "record/export.h"
 #include "record/extent.h"
 #include "record/run_log.h"

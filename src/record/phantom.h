@@ -4,7 +4,7 @@
 #ifndef TT_RECORD_PHANTOM_H
 #define TT_RECORD_PHANTOM_H
 
-#include "core/status.h"
+#include "base/status.h"
 #include "record/wpilog.h"
 
 #include <json-c/json.h>

@@ -2,7 +2,7 @@
 #ifndef TT_RECORD_PLAYER_H
 #define TT_RECORD_PLAYER_H
 
-#include "core/world.h"
+#include "host/world.h"
 #include "record/run_log.h"
 
 typedef struct tt_run_player tt_run_player;

@@ -1,6 +1,6 @@
 #include "record/recorder.h"
 
-#include "core/log.h"
+#include "base/log.h"
 #include "record/checksum.h"
 #include "record/describe.h"
 #include "record/journal_codec.h"

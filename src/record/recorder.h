@@ -6,13 +6,13 @@
 #ifndef TT_RECORD_RECORDER_H
 #define TT_RECORD_RECORDER_H
 
-#include "core/field.h"
-#include "core/file.h"
-#include "core/journal.h"
-#include "core/observer.h"
-#include "core/shape.h"
-#include "core/signal.h"
-#include "core/status.h"
+#include "model/field.h"
+#include "base/file.h"
+#include "sim/journal.h"
+#include "model/observer.h"
+#include "model/shape.h"
+#include "model/signal.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
 #ifndef TT_RECORD_REPLAY_H
 #define TT_RECORD_REPLAY_H
 
-#include "core/status.h"
-#include "core/world.h"
+#include "base/status.h"
+#include "host/world.h"
 #include "record/run_log.h"
 #include "record/sample_check.h"
 

@@ -1,7 +1,7 @@
 #include "record/run_folder.h"
 
-#include "core/log.h"
-#include "core/text.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "record/run_log.h"
 
 #include <dirent.h>

@@ -7,7 +7,7 @@
 #ifndef TT_RECORD_RUN_FOLDER_H
 #define TT_RECORD_RUN_FOLDER_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

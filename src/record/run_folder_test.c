@@ -1,7 +1,7 @@
 /* The folder of kept runs: what is in the list, what makes room, and what nobody can be made to read or remove. */
 #include "record/run_folder.h"
 
-#include "core/scratch.h"
+#include "base/scratch.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -4,7 +4,7 @@
  * keyframes; two words an entry; for each keyframe time, offset, number of entries, and the newest record of each; at
  * last a checksum. A file that is not exactly that is no index: the log is scanned, and a new one written.
  */
-#include "core/hash.h"
+#include "base/hash.h"
 #include "record/run_log_internal.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "record/run_json.h"
 
-#include "core/json.h"
+#include "base/json.h"
 #include "record/export.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "core/file.h"
+#include "base/file.h"
 #include "record/run_log_internal.h"
 
 #include <json-c/json.h>

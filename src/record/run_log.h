@@ -7,8 +7,8 @@
 #ifndef TT_RECORD_RUN_LOG_H
 #define TT_RECORD_RUN_LOG_H
 
-#include "core/field.h"
-#include "core/status.h"
+#include "model/field.h"
+#include "base/status.h"
 #include "record/wpilog.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "record/run_robots.h"
 
-#include "core/json.h"
+#include "base/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

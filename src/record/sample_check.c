@@ -1,7 +1,7 @@
 #include "record/sample_check.h"
 
-#include "core/field.h"
-#include "core/json.h"
+#include "model/field.h"
+#include "base/json.h"
 #include "record/export.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 #ifndef TT_RECORD_SAMPLE_CHECK_H
 #define TT_RECORD_SAMPLE_CHECK_H
 
-#include "core/signal.h"
-#include "core/status.h"
+#include "model/signal.h"
+#include "base/status.h"
 #include "record/run_log.h"
 
 #include <stdbool.h>

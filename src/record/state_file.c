@@ -2,8 +2,8 @@
  * state, the state (tt_world_save). Numbers as the machine has them: a state goes on only on machines of one kind. */
 #include "record/state_file.h"
 
-#include "core/file.h"
-#include "core/hash.h"
+#include "base/file.h"
+#include "base/hash.h"
 #include "record/describe.h"
 
 #include <errno.h>

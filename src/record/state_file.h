@@ -2,7 +2,7 @@
 #ifndef TT_RECORD_STATE_FILE_H
 #define TT_RECORD_STATE_FILE_H
 
-#include "core/world.h"
+#include "host/world.h"
 
 /** Writes the world's present state; an earlier file is replaced only once the new one is whole. */
 tt_status tt_state_file_write(const char *path, const tt_world *world, tt_error *error);

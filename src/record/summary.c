@@ -1,6 +1,6 @@
 #include "record/summary.h"
 
-#include "core/journal.h"
+#include "sim/journal.h"
 #include "record/export.h"
 #include "record/run_robots.h"
 

@@ -1,6 +1,6 @@
 #include "record/unpack.h"
 
-#include "core/json.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <limits.h>

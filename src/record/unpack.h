@@ -2,7 +2,7 @@
 #ifndef TT_RECORD_UNPACK_H
 #define TT_RECORD_UNPACK_H
 
-#include "core/scratch.h"
+#include "base/scratch.h"
 #include "record/run_log.h"
 
 typedef struct tt_unpacked {

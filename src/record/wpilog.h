@@ -8,7 +8,7 @@
 #ifndef TT_RECORD_WPILOG_H
 #define TT_RECORD_WPILOG_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* common.c: names and frames for all robot parts. */
 #include "robot/common.h"
 
-#include "core/nearest.h"
+#include "base/nearest.h"
 
 #include <ctype.h>
 #include <math.h>

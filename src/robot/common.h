@@ -2,7 +2,7 @@
 #ifndef TT_ROBOT_COMMON_H
 #define TT_ROBOT_COMMON_H
 
-#include "config/schema.h"
+#include "scene/schema.h"
 #include "robot/noise.h"
 #include "robot/robot.h"
 

@@ -13,7 +13,7 @@
 #ifndef TT_ROBOT_LUA_SCRIPT_H
 #define TT_ROBOT_LUA_SCRIPT_H
 
-#include "core/status.h"
+#include "base/status.h"
 #include "robot/noise.h"
 
 #include <stddef.h>

@@ -17,8 +17,8 @@
  * it in the robot's file. Nothing survives a call (lua_script.h says what it may use). When it fails, the log says
  * where and why, at most once a simulated second.
  */
-#include "core/file.h"
-#include "core/log.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "robot/common.h"
 #include "robot/lua_script.h"
 

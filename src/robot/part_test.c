@@ -1,6 +1,6 @@
 /* part_test.c: every part on a bench, in a world with the real physics. */
-#include "config/schema.h"
-#include "core/world.h"
+#include "scene/schema.h"
+#include "host/world.h"
 #include "robot/robot.h"
 
 #include <math.h>

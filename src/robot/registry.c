@@ -1,6 +1,6 @@
 /* registry.c: the table of the kinds of robot parts. Adding one is a line in each list. A robot's parts act and sense
  * in this order: what may read others comes last. */
-#include "core/nearest.h"
+#include "base/nearest.h"
 #include "robot/common.h"
 
 #include <stdio.h>

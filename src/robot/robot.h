@@ -6,9 +6,9 @@
 #ifndef TT_ROBOT_ROBOT_H
 #define TT_ROBOT_ROBOT_H
 
-#include "core/part.h"
-#include "core/status.h"
-#include "physics/physics.h"
+#include "model/part.h"
+#include "base/status.h"
+#include "engine/mujoco/physics.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
  * While the database is away, also from the beginning, batches go to a spool on disk and are durable there; they are
  * written in order when it is back, and writing one twice changes nothing.
  */
-#include "core/log.h"
+#include "base/log.h"
 #include "store/postgres_internal.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* postgres_link.c: libpq without blocking calls: every wait is a poll() with a deadline. */
 #include "store/postgres_link.h"
 
-#include "core/log.h"
+#include "base/log.h"
 #include "store/clock.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * device. The day is that of device time + the boot epoch's anchor, which never changes: the same sample always lands
  * in the same partition, also when the estimate of its device's clock has moved since.
  */
-#include "core/log.h"
+#include "base/log.h"
 #include "store/postgres_internal.h"
 
 /** Each step brings a database from version n to n + 1. */

@@ -1,7 +1,7 @@
 /* postgres_write.c: a batch is one transaction, its values one binary COPY into the table itself; only when a value
  * was there already does the batch go through a staging table and INSERT … ON CONFLICT DO NOTHING.
  */
-#include "core/log.h"
+#include "base/log.h"
 #include "store/postgres_internal.h"
 
 #include <endian.h>

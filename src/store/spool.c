@@ -1,8 +1,8 @@
 /* spool.c: the file of frames (spool_frame.h): what waits in it lies between `start` and `end`. */
 #include "store/spool.h"
 
-#include "core/file.h"
-#include "core/log.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "store/spool_frame.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  */
 #include "store/spool_frame.h"
 
-#include "core/hash.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Fuzz target: any bytes as a spool file, and as the inside of a frame of both formats, whose sums would keep them out. */
-#include "core/log.h"
+#include "base/log.h"
 #include "store/spool.h"
 #include "store/spool_frame.h"
 

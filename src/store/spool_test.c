@@ -2,7 +2,7 @@
  * while it is in use. Batch n holds two samples whose value is n; they are counted sample by sample. */
 #include "store/spool.h"
 
-#include "core/log.h"
+#include "base/log.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>

@@ -1,5 +1,5 @@
 /* sqlite_schema.c: the tables of a file, and how one of an older version becomes one of this. */
-#include "core/log.h"
+#include "base/log.h"
 #include "store/sqlite_internal.h"
 
 #define APPLICATION_ID 0x54544c4d /* "TTLM" */

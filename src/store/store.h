@@ -6,7 +6,7 @@
 #ifndef TT_STORE_STORE_H
 #define TT_STORE_STORE_H
 
-#include "core/status.h"
+#include "base/status.h"
 #include "store/list.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* collector.c: messages and samples on their way in, and a collector's beginning and end. */
 #include "telemetry/collector.h"
 
-#include "core/log.h"
+#include "base/log.h"
 #include "telemetry/collector_internal.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* input.c: connections of devices, and clients that live samples are forwarded to. */
 #include "telemetry/input.h"
 
-#include "core/log.h"
+#include "base/log.h"
 #include "telemetry/reply.h"
 
 #include <stdatomic.h>

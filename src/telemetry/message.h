@@ -11,7 +11,7 @@
 #ifndef TT_TELEMETRY_MESSAGE_H
 #define TT_TELEMETRY_MESSAGE_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* query.c: the query string of a table. */
-#include "core/nearest.h"
-#include "core/unit.h"
+#include "base/nearest.h"
+#include "model/unit.h"
 #include "telemetry/table.h"
 #include "telemetry/text.h"
 

@@ -1,6 +1,6 @@
 /* registry.c: devices and attributes: their identifiers, and the names that people give them. */
-#include "core/log.h"
-#include "core/nearest.h"
+#include "base/log.h"
+#include "base/nearest.h"
 #include "telemetry/collector_internal.h"
 #include "telemetry/text.h"
 

@@ -2,7 +2,7 @@
 #ifndef TT_TELEMETRY_SERVICE_H
 #define TT_TELEMETRY_SERVICE_H
 
-#include "config/schema.h"
+#include "scene/schema.h"
 #include "telemetry/collector.h"
 
 /** An element of `telemetry.devices`. */

@@ -1,8 +1,8 @@
 /* simulated.c: the world's thread queues views; a thread of our own turns them into samples. */
 #include "telemetry/simulated.h"
 
-#include "core/log.h"
-#include "core/signal.h"
+#include "base/log.h"
+#include "model/signal.h"
 
 #include <math.h>
 #include <stdatomic.h>

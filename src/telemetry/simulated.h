@@ -7,7 +7,7 @@
 #ifndef TT_TELEMETRY_SIMULATED_H
 #define TT_TELEMETRY_SIMULATED_H
 
-#include "core/world.h"
+#include "host/world.h"
 #include "telemetry/collector.h"
 
 typedef struct tt_simulated tt_simulated;

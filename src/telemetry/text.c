@@ -1,7 +1,7 @@
 /* text.c: writing without locale and without allocation beyond the output. */
 #include "telemetry/text.h"
 
-#include "core/text.h"
+#include "base/text.h"
 
 #include <string.h>
 #include <time.h>

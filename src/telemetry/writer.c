@@ -1,7 +1,7 @@
 /* writer.c: the batch being filled, and the thread that writes it: after 100 ms, when it is large, or at once when
  * somebody waits for an acknowledgement; what arrives meanwhile makes up the next.
  */
-#include "core/log.h"
+#include "base/log.h"
 #include "telemetry/collector_internal.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* answer.c: documents of any size, produced in a thread of their own at the pace of the client. */
-#include "core/log.h"
+#include "base/log.h"
 #include "web/internal.h"
 
 #define SECOND 1000000

@@ -2,7 +2,7 @@
 #ifndef TT_WEB_BODY_H
 #define TT_WEB_BODY_H
 
-#include "core/json.h"
+#include "base/json.h"
 
 #include <glib.h>
 

@@ -1,5 +1,5 @@
 /* connections.c: who is accepted, how long each connection may take, and its end. */
-#include "core/log.h"
+#include "base/log.h"
 #include "web/internal.h"
 
 #include <netinet/in.h>

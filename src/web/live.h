@@ -6,8 +6,8 @@
 #ifndef TT_WEB_LIVE_H
 #define TT_WEB_LIVE_H
 
-#include "core/observer.h"
-#include "core/world.h"
+#include "model/observer.h"
+#include "host/world.h"
 #include "record/describe.h"
 #include "web/server.h"
 

@@ -3,7 +3,7 @@
 #ifndef TT_WEB_LIVE_INTERNAL_H
 #define TT_WEB_LIVE_INTERNAL_H
 
-#include "core/queue.h"
+#include "base/queue.h"
 #include "record/phantom.h"
 #include "web/live.h"
 #include "web/live_order.h"

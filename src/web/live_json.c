@@ -1,5 +1,5 @@
 /* live_json.c: the texts of docs/web.md. json-c writes them, so that whatever a name holds is escaped. */
-#include "core/json.h"
+#include "base/json.h"
 #include "record/describe.h"
 #include "web/live_internal.h"
 

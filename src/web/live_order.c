@@ -1,6 +1,6 @@
 #include "web/live_order.h"
 
-#include "core/json.h"
+#include "base/json.h"
 
 #include <glib.h>
 

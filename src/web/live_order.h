@@ -6,8 +6,8 @@
 #define TT_WEB_LIVE_ORDER_H
 
 #include "control/joystick.h"
-#include "core/status.h"
-#include "core/world.h"
+#include "base/status.h"
+#include "host/world.h"
 
 #include <stdbool.h>
 #include <stddef.h>

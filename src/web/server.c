@@ -1,7 +1,7 @@
 /* server.c: a server's life, the route of each request, and plain answers. */
 #include "web/server.h"
 
-#include "core/log.h"
+#include "base/log.h"
 #include "web/internal.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef TT_WEB_SERVER_H
 #define TT_WEB_SERVER_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 #include <libsoup/soup.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* telemetry_names.c: /telemetry/devices, /telemetry/attributes and /telemetry/handling: what things are called, and
  * what becomes of values.
  */
-#include "core/json.h"
+#include "base/json.h"
 #include "telemetry/text.h"
 #include "web/body.h"
 #include "web/telemetry_routes_internal.h"

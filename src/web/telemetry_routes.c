@@ -3,7 +3,7 @@
  */
 #include "web/telemetry_routes.h"
 
-#include "core/json.h"
+#include "base/json.h"
 #include "web/pages.h"
 #include "web/telemetry_routes_internal.h"
 

@@ -1,5 +1,5 @@
 /* telemetry_tables.c: GET /telemetry.xml, .csv, .json: tables of any size, streamed. */
-#include "core/log.h"
+#include "base/log.h"
 #include "web/telemetry_routes_internal.h"
 
 #include <string.h>

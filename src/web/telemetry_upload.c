@@ -1,5 +1,5 @@
 /* telemetry_upload.c: messages in by POST /telemetry and by the WebSocket /telemetry/in. */
-#include "core/log.h"
+#include "base/log.h"
 #include "telemetry/reply.h"
 #include "telemetry/text.h"
 #include "web/internal.h"

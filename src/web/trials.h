@@ -2,7 +2,7 @@
 #ifndef TT_WEB_TRIALS_H
 #define TT_WEB_TRIALS_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 #include <json-c/json.h>
 

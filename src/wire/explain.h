@@ -2,7 +2,7 @@
 #ifndef TT_WIRE_EXPLAIN_H
 #define TT_WIRE_EXPLAIN_H
 
-#include "wire/wire.h"
+#include "host/wire.h"
 
 /** Adds the field at bytes offset…offset + size, whose value the caller fills in. NULL when there is nothing to fill in:
  *  the message ends before it or in it (it is listed as missing, and wrong), its bytes were not kept, or the list is full. */

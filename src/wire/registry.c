@@ -1,11 +1,11 @@
 /* registry.c: the one place that lists the protocols. Adding one is an include and a line in each of the two tables,
  * in the same order. */
-#include "config/schema.h"
+#include "scene/schema.h"
 #include "wire/ezphysics/ezphysics.h"
 #include "wire/float_udp/float_udp.h"
 #include "wire/lockstep_tcp/lockstep_tcp.h"
 #include "wire/sharp_json/sharp_json.h"
-#include "wire/wire.h"
+#include "host/wire.h"
 
 const tt_wire_ops *const tt_wire_protocols[] = {
     &tt_ezphysics_ops, &tt_float_udp_ops, &tt_lockstep_tcp_ops, &tt_sharp_json_ops, NULL,

@@ -2,8 +2,8 @@
 #ifndef TT_WIRE_UDP_H
 #define TT_WIRE_UDP_H
 
-#include "config/schema.h"
-#include "wire/wire.h"
+#include "scene/schema.h"
+#include "host/wire.h"
 
 /** Opens the socket of a wire with its common keys (allow, faults). `on_datagram` is given the wire; what `allow` refuses
  *  is counted and told here. Errors begin with the wire's place in the scene. */

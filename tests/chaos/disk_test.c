@@ -4,9 +4,9 @@
  * Every k-th call, but each where TETHER_LONG=1.
  */
 #include "app/assemble.h"
-#include "config/scene.h"
-#include "core/log.h"
-#include "core/world.h"
+#include "scene/scene.h"
+#include "base/log.h"
+#include "host/world.h"
 #include "disk.h"
 #include "record/recorder.h"
 #include "record/run_log.h"

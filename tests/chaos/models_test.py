@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent)]
 from tether_process import TETHER  # noqa: E402
 
-TESTDATA = HERE.parents[1] / "src/physics/testdata"
+TESTDATA = HERE.parents[1] / "src/engine/mujoco/testdata"
 LONG = os.environ.get("TETHER_LONG") == "1"
 COUNT = 150 if LONG else 6  # of each model
 URDF = """<robot name="r"><link name="base"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>

@@ -8,8 +8,8 @@
  * A long scenario has only every k-th allocation fail, but every one where TETHER_LONG=1.
  */
 #include "app/assemble.h"
-#include "config/scene.h"
-#include "core/world.h"
+#include "scene/scene.h"
+#include "host/world.h"
 #include "record/export.h"
 #include "record/journal_codec.h"
 #include "record/recorder.h"

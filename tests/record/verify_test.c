@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "app/assemble.h"
-#include "config/data.h"
-#include "config/scene.h"
-#include "core/log.h"
+#include "scene/data.h"
+#include "scene/scene.h"
+#include "base/log.h"
 #include "record/journal_codec.h"
 #include "record/recorder.h"
 #include "record/replay.h"

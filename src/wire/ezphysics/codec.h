@@ -7,7 +7,7 @@
 #ifndef TT_WIRE_EZPHYSICS_CODEC_H
 #define TT_WIRE_EZPHYSICS_CODEC_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

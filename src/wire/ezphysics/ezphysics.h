@@ -2,8 +2,8 @@
 #ifndef TT_WIRE_EZPHYSICS_EZPHYSICS_H
 #define TT_WIRE_EZPHYSICS_EZPHYSICS_H
 
-#include "config/schema.h"
-#include "wire/wire.h"
+#include "scene/schema.h"
+#include "host/wire.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* ids.c: the numbers of bodies and joints on the ezphysics wire. See ids.h. */
 #include "wire/ezphysics/ids.h"
 
-#include "core/text.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #ifndef TT_WIRE_EZPHYSICS_IDS_H
 #define TT_WIRE_EZPHYSICS_IDS_H
 
-#include "core/model.h"
+#include "model/model.h"
 #include "wire/ezphysics/codec.h"
 
 #include <stdio.h>

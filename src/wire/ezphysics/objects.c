@@ -1,7 +1,7 @@
 /* objects.c: what a model is on the ezphysics wire. See objects.h. */
 #include "wire/ezphysics/objects.h"
 
-#include "core/log.h"
+#include "base/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "wire/ezphysics/codec.h"
 #include "wire/ezphysics/ezphysics.h"
 #include "wire/ezphysics/ids.h"
-#include "wire/wire.h"
+#include "host/wire.h"
 
 /** Commands behind one axis of a joint, indices into model->commands; −1 where there is none. */
 typedef struct tt_ez_axis {

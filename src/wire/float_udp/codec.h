@@ -2,7 +2,7 @@
 #ifndef TT_WIRE_FLOAT_UDP_CODEC_H
 #define TT_WIRE_FLOAT_UDP_CODEC_H
 
-#include "wire/wire.h"
+#include "host/wire.h"
 
 #include <stddef.h>
 #include <stdint.h>

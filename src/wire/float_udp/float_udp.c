@@ -6,7 +6,7 @@
  */
 #include "wire/float_udp/float_udp.h"
 
-#include "core/log.h"
+#include "base/log.h"
 #include "wire/bytes.h"
 #include "wire/convert.h"
 #include "wire/explain.h"

@@ -2,8 +2,8 @@
 #ifndef TT_WIRE_FLOAT_UDP_FLOAT_UDP_H
 #define TT_WIRE_FLOAT_UDP_FLOAT_UDP_H
 
-#include "config/schema.h"
-#include "wire/wire.h"
+#include "scene/schema.h"
+#include "host/wire.h"
 
 /** Its keys in a scene. */
 typedef struct tt_float_udp_config {

@@ -2,7 +2,7 @@
 #ifndef TT_WIRE_LOCKSTEP_TCP_CODEC_H
 #define TT_WIRE_LOCKSTEP_TCP_CODEC_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 #include <stddef.h>
 #include <stdint.h>

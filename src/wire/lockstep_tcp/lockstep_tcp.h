@@ -2,8 +2,8 @@
 #ifndef TT_WIRE_LOCKSTEP_TCP_LOCKSTEP_TCP_H
 #define TT_WIRE_LOCKSTEP_TCP_LOCKSTEP_TCP_H
 
-#include "config/schema.h"
-#include "wire/wire.h"
+#include "scene/schema.h"
+#include "host/wire.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* codec.c: the JSON messages between joystick, core and vehicle. See codec.h. */
 #include "wire/sharp_json/codec.h"
 
-#include "core/json.h"
+#include "base/json.h"
 
 #include <math.h>
 #include <stdarg.h>

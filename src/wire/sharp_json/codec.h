@@ -6,8 +6,8 @@
 #ifndef TT_WIRE_SHARP_JSON_CODEC_H
 #define TT_WIRE_SHARP_JSON_CODEC_H
 
-#include "core/status.h"
-#include "wire/wire.h"
+#include "base/status.h"
+#include "host/wire.h"
 
 #include <stddef.h>
 #include <stdint.h>

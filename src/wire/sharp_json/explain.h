@@ -3,7 +3,7 @@
 #define TT_WIRE_SHARP_JSON_EXPLAIN_H
 
 #include "wire/sharp_json/codec.h"
-#include "wire/wire.h"
+#include "host/wire.h"
 
 /** Lists every number of `format` in its order; a key that the message leaves out is listed as kept. */
 void tt_sharp_explain(const tt_sharp_format *format, tt_explanation *to);

@@ -2,9 +2,9 @@
 #ifndef TT_WIRE_SHARP_JSON_SHARP_JSON_H
 #define TT_WIRE_SHARP_JSON_SHARP_JSON_H
 
-#include "config/schema.h"
+#include "scene/schema.h"
 #include "wire/sharp_json/codec.h"
-#include "wire/wire.h"
+#include "host/wire.h"
 
 #define TT_SHARP_MOTORS 3 /**< left drive, right drive, elevator */
 

@@ -1,0 +1,34 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+tt_status tt_file_open(const char *path, FILE **file, tt_error *error) {
+  struct stat about;
+  int opened = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  *file = NULL;
+  if (opened < 0 || fstat(opened, &about) != 0)
+    tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
+  else if (!S_ISREG(about.st_mode))
+    tt_fail(error, TT_INVALID, "%s: is %s, not a file", path,
+            S_ISDIR(about.st_mode) ? "a folder" : "a pipe or a device");
+  else if (!(*file = fdopen(opened, "rb")))
+    tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
+  if (!*file && opened >= 0) close(opened);
+  return *file ? TT_OK : TT_INVALID;
+}
+
+void tt_file_sync_name(const char *path) {
+  char folder[4096];
+  const char *end = strrchr(path, '/');
+  int size = end == path ? 1 : end ? (int)(end - path) : 0;
+  snprintf(folder, sizeof folder, "%.*s", size, path);
+  int opened = open(size ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return;
+  fsync(opened);
+  close(opened);
+}

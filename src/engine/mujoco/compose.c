@@ -1,0 +1,323 @@
+/* compose.c: merges the arena and the robots, all canonical MJCF with prefixed names, into one
+ * model; places each robot, adds a weld for each gripper, and compiles. */
+#include "engine/mujoco/physics_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGEST_STACK (128 << 20) /* numbers: 1 GiB */
+
+static xmlNode *section_of(xmlNode *root, const char *name) {
+  xmlNode *section = physics_first_child(root, name);
+  return section ? section : xmlNewChild(root, NULL, BAD_CAST name, NULL);
+}
+
+/* Copies `node` and all below it to the end of `parent`. */
+static xmlNode *append_copy(xmlNode *parent, xmlNode *node) {
+  xmlNode *copy = xmlDocCopyNode(node, parent->doc, 1);
+  return copy ? xmlAddChild(parent, copy) : NULL;
+}
+
+static void append_children(xmlNode *target, const xmlNode *source) {
+  for (xmlNode *node = source->children; node; node = node->next) {
+    if (node->type == XML_ELEMENT_NODE) append_copy(target, node);
+  }
+}
+
+/* What an earlier part says holds: the arena comes first. */
+static void merge_attributes(xmlNode *target, const xmlNode *source) {
+  for (const xmlAttr *a = source->properties; a; a = a->next) {
+    const char *name = (const char *)a->name;
+    if (!physics_attribute(target, name)) {
+      xmlSetProp(target, a->name, BAD_CAST physics_attribute(source, name));
+    }
+  }
+}
+
+static void merge_option(xmlNode *root, const xmlNode *option) {
+  xmlNode *target = section_of(root, "option");
+  merge_attributes(target, option);
+  const xmlNode *flag = physics_first_child(option, "flag");
+  if (flag) merge_attributes(section_of(target, "flag"), flag);
+}
+
+/* What canonical MJCF says of a model that says nothing; make_room() knows better. */
+static bool is_automatic(const char *name, long size) {
+  return (strcmp(name, "njmax") == 0 && size == 500) ||
+         (strcmp(name, "nconmax") == 0 && size == 100);
+}
+
+/* Sizes of user data must fit the largest; room for constraints and contacts that files ask for adds up. */
+static void merge_size(xmlNode *root, const xmlNode *size) {
+  xmlNode *target = section_of(root, "size");
+  for (const xmlAttr *a = size->properties; a; a = a->next) {
+    const char *name = (const char *)a->name;
+    bool adds = strcmp(name, "njmax") == 0 || strcmp(name, "nconmax") == 0 ||
+                strcmp(name, "nstack") == 0 || strcmp(name, "nuserdata") == 0;
+    if (strcmp(name, "nkey") == 0 || (!adds && strncmp(name, "nuser_", 6) != 0)) continue;
+    const char *old = physics_attribute(target, name);
+    long mine = strtol(physics_attribute(size, name), NULL, 10);
+    if (is_automatic(name, mine)) continue;
+    long theirs = old ? strtol(old, NULL, 10) : 0;
+    long merged = adds ? (mine > 0 ? mine : 0) + theirs : (mine > theirs ? mine : theirs);
+    char text[32];
+    snprintf(text, sizeof text, "%ld", merged);
+    xmlSetProp(target, a->name, BAD_CAST text);
+  }
+}
+
+static void merge_compiler(xmlNode *root, const xmlNode *compiler) {
+  static const char *const KEPT[] = {"exactmeshinertia", "convexhull", "fitaabb"};
+  for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++) {
+    const char *value = physics_attribute(compiler, KEPT[i]);
+    if (value) xmlSetProp(section_of(root, "compiler"), BAD_CAST KEPT[i], BAD_CAST value);
+  }
+}
+
+/* A robot's pose in the arena. */
+typedef struct pose {
+  double position[3], rotation[4];
+} pose;
+
+static void read_numbers(const char *text, double *numbers, int count) {
+  char *end = (char *)text;
+  for (int i = 0; text && i < count; i++) {
+    char *start = end;
+    double value = strtod(start, &end);
+    if (end == start) return;
+    numbers[i] = value;
+  }
+}
+
+static void place(xmlNode *node, const pose *at) {
+  double position[3] = {0}, rotation[4] = {1, 0, 0, 0}, moved[3], turned[4];
+  read_numbers(physics_attribute(node, "pos"), position, 3);
+  read_numbers(physics_attribute(node, "quat"), rotation, 4);
+  mju_rotVecQuat(moved, position, at->rotation);
+  mju_addTo3(moved, at->position);
+  mju_mulQuat(turned, at->rotation, rotation);
+  physics_set_numbers(node, "pos", moved, 3);
+  physics_set_numbers(node, "quat", turned, 4);
+}
+
+static void give_free_joint(xmlNode *body, const char *prefix) {
+  if (physics_first_child(body, "joint") || physics_first_child(body, "freejoint")) return;
+  char name[256];
+  snprintf(name, sizeof name, "%sbase_joint", prefix);
+  xmlNode *joint = xmlNewNode(NULL, BAD_CAST "freejoint");
+  xmlSetProp(joint, BAD_CAST "name", BAD_CAST name);
+  xmlNode *before = physics_first_child(body, "inertial");
+  if (before) {
+    xmlAddNextSibling(before, joint);
+  } else if (body->children) {
+    xmlAddPrevSibling(body->children, joint);
+  } else {
+    xmlAddChild(body, joint);
+  }
+}
+
+/* A robot file made to be looked at alone has a floor and lights of its own: the arena's are used.
+ * Other things fixed to its world stand with the robot on a body of their own. */
+static void merge_robot_world(xmlNode *world, const xmlNode *source, const physics_part *part,
+                              const tt_physics_robot *robot) {
+  pose at = {{robot->x, robot->y, robot->z},
+             {cos(robot->heading / 2), 0, 0, sin(robot->heading / 2)}};
+  xmlNode *fixture = NULL;
+  bool first = true;
+  for (xmlNode *node = source->children; node; node = node->next) {
+    if (node->type != XML_ELEMENT_NODE || physics_is(node, "light")) continue;
+    const char *type = physics_attribute(node, "type");
+    if (physics_is(node, "geom") && type && strcmp(type, "plane") == 0) continue;
+    if (physics_is(node, "body")) {
+      xmlNode *copy = append_copy(world, node);
+      place(copy, &at);
+      if (robot->floating && part->urdf && first) give_free_joint(copy, part->prefix);
+      first = false;
+      continue;
+    }
+    if (!fixture) {
+      char name[256];
+      snprintf(name, sizeof name, "%sfixture", part->prefix);
+      fixture = xmlNewChild(world, NULL, BAD_CAST "body", NULL);
+      xmlSetProp(fixture, BAD_CAST "name", BAD_CAST name);
+      place(fixture, &at);
+    }
+    append_copy(fixture, node);
+  }
+}
+
+static void merge_part(xmlNode *root, const physics_part *part, const tt_physics_robot *robot) {
+  static const char *const LISTS[] = {"asset",  "contact",  "equality", "tendon",
+                                      "sensor", "actuator", "custom"};
+  for (xmlNode *section = xmlDocGetRootElement(part->document)->children; section;
+       section = section->next) {
+    if (section->type != XML_ELEMENT_NODE) continue;
+    if (physics_is(section, "option")) merge_option(root, section);
+    if (physics_is(section, "size")) merge_size(root, section);
+    if (physics_is(section, "compiler")) merge_compiler(root, section);
+    if (physics_is(section, "default")) append_copy(section_of(root, "default"), section);
+    if (!robot && (physics_is(section, "visual") || physics_is(section, "statistic"))) {
+      append_copy(root, section);
+    }
+    if (physics_is(section, "worldbody")) {
+      xmlNode *world = section_of(root, "worldbody");
+      if (robot) {
+        merge_robot_world(world, section, part, robot);
+      } else {
+        append_children(world, section);
+      }
+    }
+    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
+      if (physics_is(section, LISTS[i])) append_children(section_of(root, LISTS[i]), section);
+    }
+  }
+}
+
+/* Name of the body that carries the site (or is the body) called `name`. */
+static const char *body_of(const xmlNode *node, const char *name) {
+  for (const xmlNode *child = node->children; child; child = child->next) {
+    if (child->type != XML_ELEMENT_NODE) continue;
+    const char *own = physics_attribute(child, "name");
+    bool same = own && strcmp(own, name) == 0;
+    if (same && physics_is(child, "site")) return physics_attribute(node, "name");
+    if (physics_is(child, "body")) {
+      if (same) return own;
+      const char *found = body_of(child, name);
+      if (found) return found;
+    }
+  }
+  return NULL;
+}
+
+/* One weld a gripper, inactive and to the world until something is held. */
+static tt_status add_grippers(xmlNode *root, const physics_part *part,
+                              const tt_physics_robot *robot, tt_error *error) {
+  for (int i = 0; i < robot->gripper_count; i++) {
+    const tt_physics_gripper *gripper = &robot->grippers[i];
+    char name[512];
+    snprintf(name, sizeof name, "%s%s", part->prefix, gripper->site);
+    const char *body = body_of(section_of(root, "worldbody"), name);
+    if (!body) {
+      return tt_fail(error, TT_INVALID, "%s: gripper '%s': no site or body is named '%s'",
+                     robot->model_file, gripper->name, gripper->site);
+    }
+    xmlNode *weld = xmlNewChild(section_of(root, "equality"), NULL, BAD_CAST "weld", NULL);
+    xmlSetProp(weld, BAD_CAST "body1", BAD_CAST body);
+    xmlSetProp(weld, BAD_CAST "active", BAD_CAST "false");
+    xmlSetProp(weld, BAD_CAST "solref", BAD_CAST "0.005 1");
+    xmlSetProp(weld, BAD_CAST "solimp", BAD_CAST "0.98 0.999 0.001");
+    snprintf(name, sizeof name, TT_GRIP_PREFIX "%s%s", part->prefix, gripper->name);
+    xmlSetProp(weld, BAD_CAST "name", BAD_CAST name);
+  }
+  return TT_OK;
+}
+
+/* MJCF knows no torque limit of a joint without an actuator: what a URDF states goes along as numbers. */
+static void add_efforts(xmlNode *root, const physics_part *part) {
+  for (int i = 0; i < part->effort_count; i++) {
+    char name[1024];
+    snprintf(name, sizeof name, TT_EFFORT_PREFIX "%s%s", part->prefix, part->efforts[i].joint);
+    xmlNode *numeric = xmlNewChild(section_of(root, "custom"), NULL, BAD_CAST "numeric", NULL);
+    xmlSetProp(numeric, BAD_CAST "name", BAD_CAST name);
+    physics_set_numbers(numeric, "data", &part->efforts[i].effort, 1);
+  }
+}
+
+static int count_geoms(const xmlNode *body) {
+  int count = 0;
+  for (const xmlNode *child = body->children; child; child = child->next) {
+    if (physics_is(child, "geom")) count++;
+    if (physics_is(child, "body")) count += count_geoms(child);
+  }
+  return count;
+}
+
+static long stated_size(const xmlNode *size, const char *name) {
+  const char *stated = physics_attribute(size, name);
+  return stated ? strtol(stated, NULL, 10) : 0;
+}
+
+static void set_size(xmlNode *size, const char *name, long value) {
+  char text[32];
+  snprintf(text, sizeof text, "%ld", value);
+  xmlSetProp(size, BAD_CAST name, BAD_CAST text);
+}
+
+/* MuJoCo's own guess is 100 contacts; but every geom of a body that lies down may touch in two points, and every
+ * contact takes four rows or more. No more than that: memory, and the time of a reset, go with the square of njmax. */
+static void make_room(xmlNode *root) {
+  xmlNode *size = section_of(root, "size"), *world = section_of(root, "worldbody");
+  int geoms = 0;
+  for (const xmlNode *node = world->children; node; node = node->next) {
+    if (physics_is(node, "body")) geoms += count_geoms(node);
+  }
+  static const struct {
+    const char *name;
+    long base, each;
+  } ROOM[] = {{"nconmax", 100, 2}, {"njmax", 500, 8}};
+  for (size_t i = 0; i < sizeof ROOM / sizeof *ROOM; i++) {
+    long given = stated_size(size, ROOM[i].name);
+    long room = ROOM[i].base + ROOM[i].each * (geoms < 1000 ? geoms : 1000);
+    set_size(size, ROOM[i].name, given > room ? given : room);
+  }
+}
+
+/* MuJoCo's own guess of the stack goes with the square of all unknowns: gigabytes for thousands of them, of which hardly
+ * any are used. Then it is what the parts state, or a gigabyte; else its guess, which is more than they need. */
+static void bound_stack(xmlNode *root, const physics_part *parts, int count) {
+  xmlNode *size = section_of(root, "size");
+  double unknowns = (double)stated_size(size, "njmax");
+  for (int i = 0; i < count; i++) unknowns += parts[i].unknowns;
+  long stated = stated_size(size, "nstack");
+  if (5 * unknowns * unknowns > LARGEST_STACK)
+    set_size(size, "nstack", stated > LARGEST_STACK ? stated : LARGEST_STACK);
+  else
+    xmlUnsetProp(size, BAD_CAST "nstack");
+}
+
+static xmlNode *begin_document(xmlDoc **document) {
+  *document = xmlNewDoc(BAD_CAST "1.0");
+  xmlNode *root = xmlNewDocNode(*document, NULL, BAD_CAST "mujoco", NULL);
+  xmlDocSetRootElement(*document, root);
+  xmlSetProp(root, BAD_CAST "model", BAD_CAST "tether");
+  xmlNode *compiler = section_of(root, "compiler");
+  xmlSetProp(compiler, BAD_CAST "angle", BAD_CAST "radian");
+  xmlSetProp(compiler, BAD_CAST "autolimits", BAD_CAST "true");
+  xmlSetProp(compiler, BAD_CAST "inertiafromgeom", BAD_CAST "false");
+  xmlSetProp(section_of(root, "default"), BAD_CAST "class", BAD_CAST "main");
+  return root;
+}
+
+tt_status physics_compose(physics_workshop *shop, const tt_physics_spec *spec, physics_part *parts,
+                          mjModel **model, tt_error *error) {
+  xmlDoc *document = NULL;
+  xmlNode *root = begin_document(&document);
+  for (int i = 0; i <= spec->robot_count; i++) {
+    physics_prefix(&parts[i]);
+    merge_part(root, &parts[i], i ? &spec->robots[i - 1] : NULL);
+    add_efforts(root, &parts[i]);
+  }
+  make_room(root);
+  bound_stack(root, parts, spec->robot_count + 1);
+  tt_status status = TT_OK;
+  for (int i = 0; i < spec->robot_count && status == TT_OK; i++) {
+    status = add_grippers(root, &parts[i + 1], &spec->robots[i], error);
+  }
+  if (status == TT_OK) {
+    char path[TT_PATH_SIZE];
+    physics_workshop_path(shop, ".xml", path);
+    if (xmlSaveFormatFile(path, document, 1) < 0) {
+      status = tt_fail(error, TT_FAILED, "%s: cannot be written", path);
+    } else {
+      char shown[TT_PATH_SIZE];
+      snprintf(shown, sizeof shown, "%.2000s with %d robot%s, composed", parts[0].file,
+               spec->robot_count, spec->robot_count == 1 ? "" : "s");
+      snprintf(shop->at, TT_PATH_SIZE, "%s", shown);
+      status = physics_compile(path, shown, NULL, model, error);
+    }
+  }
+  xmlFreeDoc(document);
+  return status;
+}

@@ -1,0 +1,129 @@
+/* grip.c: a gripper is a weld, aimed at run time at the piece that it holds. */
+#include "engine/mujoco/physics_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static double box_distance(const double point[3], const double half[3]) {
+  double outside = 0, inside = -INFINITY;
+  for (int i = 0; i < 3; i++) {
+    double beyond = fabs(point[i]) - half[i];
+    outside += beyond > 0 ? beyond * beyond : 0;
+    inside = fmax(inside, beyond);
+  }
+  return inside > 0 ? sqrt(outside) : inside;
+}
+
+double physics_point_distance(const tt_physics *p, int geom, const double point[3]) {
+  const mjModel *m = p->model;
+  const double *size = m->geom_size + 3 * geom;
+  double offset[3], local[3];
+  mju_sub3(offset, point, p->data->geom_xpos + 3 * geom);
+  mju_rotVecMatT(local, offset, p->data->geom_xmat + 9 * geom);
+  switch (m->geom_type[geom]) {
+    case mjGEOM_PLANE: return local[2];
+    case mjGEOM_SPHERE: return mju_norm3(local) - size[0];
+    case mjGEOM_CAPSULE: {
+      double along = fmax(-size[1], fmin(size[1], local[2]));
+      double r[3] = {local[0], local[1], local[2] - along};
+      return mju_norm3(r) - size[0];
+    }
+    case mjGEOM_CYLINDER: {
+      const double flat[3] = {hypot(local[0], local[1]), local[2], 0};
+      const double half[3] = {size[0], size[1], INFINITY};
+      return box_distance(flat, half);
+    }
+    case mjGEOM_BOX:
+    case mjGEOM_ELLIPSOID: return box_distance(local, size);
+    default: return mju_norm3(local) - m->geom_rbound[geom];
+  }
+}
+
+static double piece_distance(const tt_physics *p, const physics_piece *piece,
+                             const double point[3]) {
+  double nearest = INFINITY;
+  for (int g = piece->first_geom; g < piece->last_geom; g++) {
+    nearest = fmin(nearest, physics_point_distance(p, g, point));
+  }
+  return nearest;
+}
+
+static bool held_by_any(const tt_physics *p, int body) {
+  for (int i = 0; i < p->fixed->info.gripper_count; i++) {
+    if (p->held[i] == body) return true;
+  }
+  return false;
+}
+
+/* Index of the nearest free piece of `kind` within reach, or −1; the first listed of equals. */
+static int nearest_piece(const tt_physics *p, const physics_gripper *gripper, int kind) {
+  const double *centre = gripper->site >= 0 ? p->data->site_xpos + 3 * gripper->site
+                                            : p->data->xpos + 3 * gripper->body;
+  int best = -1;
+  double best_distance = INFINITY;
+  for (int i = 0; i < p->fixed->piece_count; i++) {
+    const physics_piece *piece = &p->fixed->pieces[i];
+    if (piece->kind != kind || held_by_any(p, piece->body)) continue;
+    double distance = piece_distance(p, piece, centre);
+    if (distance <= gripper->reach && distance < best_distance) {
+      best = i;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+/* Keeps the piece where it is now, as seen from the gripper. Data of a weld: anchor in body 2 (3),
+ * pose of body 2 in body 1 (7), torque scale. */
+static void aim_weld(tt_physics *p, const physics_gripper *gripper, int body) {
+  mjModel *m = p->model;
+  const mjData *d = p->data;
+  double *data = m->eq_data + mjNEQDATA * gripper->equality;
+  double offset[3], back[4];
+  mju_sub3(offset, d->xpos + 3 * body, d->xpos + 3 * gripper->body);
+  mju_zero(data, mjNEQDATA);
+  mju_rotVecMatT(data + 3, offset, d->xmat + 9 * gripper->body);
+  mju_negQuat(back, d->xquat + 4 * gripper->body);
+  mju_mulQuat(data + 6, back, d->xquat + 4 * body);
+  data[10] = 1;
+  m->eq_obj2id[gripper->equality] = body;
+  m->eq_active[gripper->equality] = 1;
+}
+
+void physics_held_pose(const tt_physics *p, int gripper, double position[3], double rotation[4]) {
+  const physics_gripper *g = &p->fixed->grippers[gripper];
+  const double *data = p->model->eq_data + mjNEQDATA * g->equality;
+  mju_rotVecMat(position, data + 3, p->data->xmat + 9 * g->body);
+  mju_addTo3(position, p->data->xpos + 3 * g->body);
+  mju_mulQuat(rotation, p->data->xquat + 4 * g->body, data + 6);
+}
+
+static void let_go(tt_physics *p, int gripper) {
+  int equality = p->fixed->grippers[gripper].equality;
+  p->held[gripper] = 0;
+  p->model->eq_active[equality] = 0;
+  p->model->eq_obj2id[equality] = 0;
+  mju_zero(p->model->eq_data + mjNEQDATA * equality, mjNEQDATA);
+}
+
+int tt_physics_grip(tt_physics *p, int gripper, int kind) {
+  int old = p->held[gripper];
+  if (old && p->fixed->pieces[p->fixed->body_piece[old]].kind == kind) return old;
+  if (old) let_go(p, gripper);
+  int index = nearest_piece(p, &p->fixed->grippers[gripper], kind);
+  if (index >= 0) {
+    physics_unpark(p, index);
+    p->held[gripper] = p->fixed->pieces[index].body;
+    aim_weld(p, &p->fixed->grippers[gripper], p->held[gripper]);
+  }
+  if (old || index >= 0) physics_refresh(p);
+  return p->held[gripper];
+}
+
+void tt_physics_release(tt_physics *p, int gripper) {
+  if (!p->held[gripper]) return;
+  let_go(p, gripper);
+  physics_refresh(p);
+}
+
+int tt_physics_held(const tt_physics *p, int gripper) { return p->held[gripper]; }

@@ -1,0 +1,299 @@
+/* physics.c: making a world from its files, its clones, and their end. */
+#include "base/hash.h"
+#include "engine/mujoco/physics_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char EMPTY_ARENA[] =
+    "<mujoco model=\"floor\"><asset>"
+    "<texture name=\"floor\" type=\"2d\" builtin=\"checker\" rgb1=\".55 .55 .55\" "
+    "rgb2=\".6 .6 .6\" width=\"64\" height=\"64\"/>"
+    "<material name=\"floor\" texture=\"floor\" texrepeat=\"20 20\"/></asset>"
+    "<worldbody><light pos=\"0 0 5\"/>"
+    "<geom name=\"floor\" type=\"plane\" size=\"20 20 0.1\" material=\"floor\"/>"
+    "</worldbody></mujoco>";
+
+static tt_status check_spec(const tt_physics_spec *spec, tt_error *error) {
+  if (spec->timestep_num <= 0 || spec->timestep_den <= 0) {
+    return tt_fail(error, TT_INVALID, "timestep: must be positive");
+  }
+  if (spec->robot_count > TT_MAX_ROBOTS) {
+    return tt_fail(error, TT_INVALID, "robots: %d; at most %d are allowed", spec->robot_count,
+                   TT_MAX_ROBOTS);
+  }
+  for (int i = 0; i < spec->robot_count; i++) {
+    const tt_physics_robot *robot = &spec->robots[i];
+    const char *name = robot->name ? robot->name : "";
+    if (!name[0] || strchr(name, '/') || strlen(name) > 100) {
+      return tt_fail(error, TT_INVALID,
+                     "robots: '%s': a name must have 1 to 100 characters and no '/'", name);
+    }
+    if (!isfinite(robot->x) || !isfinite(robot->y) || !isfinite(robot->z) ||
+        !isfinite(robot->heading)) {
+      return tt_fail(error, TT_INVALID, "robots: '%s': its pose is not finite", name);
+    }
+    for (int k = 0; k < i; k++) {
+      if (strcmp(name, spec->robots[k].name) == 0) {
+        return tt_fail(error, TT_INVALID, "robots: two are named '%s'; give each its own name",
+                       name);
+      }
+    }
+  }
+  return TT_OK;
+}
+
+/* What is loaded, and the file without a name that the child process leaves the compiled model in. */
+typedef struct loading {
+  const tt_physics_spec *spec;
+  physics_workshop shop;
+  physics_part *parts; /* the arena, then the robots */
+  char (*prefixes)[128];
+  int made;
+  char made_path[32];
+  mjModel *model;
+} loading;
+
+static tt_status loading_open(loading *l, tt_error *error) {
+  const tt_physics_spec *spec = l->spec;
+  TT_TRY(tt_scratch_open(&l->shop.scratch, error));
+  l->made = memfd_create("tether-model", MFD_CLOEXEC);
+  if (l->made < 0) return tt_fail(error, TT_FAILED, "no memory file: %s", strerror(errno));
+  snprintf(l->made_path, sizeof l->made_path, "/proc/self/fd/%d", l->made);
+  l->parts = calloc((size_t)spec->robot_count + 1, sizeof *l->parts);
+  l->prefixes = calloc((size_t)spec->robot_count + 1, sizeof *l->prefixes);
+  if (!l->parts || !l->prefixes) return TT_NOMEM;
+  l->parts[0].prefix = "";
+  l->parts[0].file = spec->arena_file ? spec->arena_file : "an empty floor";
+  for (int i = 0; i < spec->robot_count; i++) {
+    snprintf(l->prefixes[i], sizeof l->prefixes[i], "%s/", spec->robots[i].name);
+    l->parts[i + 1].prefix = l->prefixes[i];
+    l->parts[i + 1].file = spec->robots[i].model_file;
+  }
+  return TT_OK;
+}
+
+static void loading_close(loading *l) {
+  free(l->prefixes);
+  free(l->parts);
+  if (l->made >= 0) close(l->made);
+  tt_scratch_close(&l->shop.scratch);
+}
+
+static tt_status load_arena(loading *l, tt_error *error) {
+  if (l->spec->arena_file)
+    return physics_part_load(&l->shop, l->spec->arena_file, &l->parts[0], error);
+  char path[TT_PATH_SIZE];
+  physics_workshop_path(&l->shop, ".xml", path);
+  FILE *f = fopen(path, "w");
+  bool written = f && fputs(EMPTY_ARENA, f) >= 0;
+  if (f && fclose(f) != 0) written = false;
+  if (!written) return tt_fail(error, TT_FAILED, "%s: cannot be written", path);
+  return physics_part_load(&l->shop, path, &l->parts[0], error);
+}
+
+/* What the world will do with the model at its start, tried where it may fail. */
+static void try_model(void *context) {
+  mjModel *m = context;
+  mjData *data = mj_makeData(m);
+  mj_forward(m, data);
+  mj_deleteData(data);
+}
+
+/* In the child process: reads the files and compiles them. What it allocates goes with it. */
+static tt_status compile_world(void *context, char at[TT_PATH_SIZE], tt_error *error) {
+  loading *l = context;
+  l->shop.at = at;
+  TT_TRY(load_arena(l, error));
+  for (int i = 0; i < l->spec->robot_count; i++)
+    TT_TRY(physics_part_load(&l->shop, l->spec->robots[i].model_file, &l->parts[i + 1], error));
+  TT_TRY(physics_compose(&l->shop, l->spec, l->parts, &l->model, error));
+  char fatal[512];
+  if (!physics_guard(try_model, l->model, fatal, sizeof fatal))
+    return tt_fail(error, TT_INVALID, "%s: compiles, but cannot run: %s", at, fatal);
+  mj_saveModel(l->model, l->made_path, NULL, 0);
+  return TT_OK;
+}
+
+static void read_made(void *context) {
+  loading *l = context;
+  l->model = mj_loadModel(l->made_path, NULL);
+}
+
+/* What an alliance colours: materials and geoms whose own names begin with "alliance". */
+static void paint_alliances(mjModel *m, const tt_physics_spec *spec) {
+  static const float RED[4] = {0.85f, 0.1f, 0.1f, 1}, BLUE[4] = {0.1f, 0.25f, 0.85f, 1};
+  for (int i = 0; i < spec->robot_count; i++) {
+    const char *alliance = spec->robots[i].alliance;
+    const float *colour = NULL;
+    if (alliance && strcmp(alliance, "red") == 0) colour = RED;
+    if (alliance && strcmp(alliance, "blue") == 0) colour = BLUE;
+    if (!colour) continue;
+    char begin[128];
+    snprintf(begin, sizeof begin, "%s/alliance", spec->robots[i].name);
+    for (int k = 0; k < m->nmat; k++) {
+      const char *name = mj_id2name(m, mjOBJ_MATERIAL, k);
+      if (name && strncmp(name, begin, strlen(begin)) == 0) {
+        memcpy(m->mat_rgba + 4 * k, colour, sizeof RED);
+      }
+    }
+    for (int g = 0; g < m->ngeom; g++) {
+      const char *name = mj_id2name(m, mjOBJ_GEOM, g);
+      if (name && strncmp(name, begin, strlen(begin)) == 0) {
+        memcpy(m->geom_rgba + 4 * g, colour, sizeof RED);
+      }
+    }
+  }
+}
+
+static uint64_t hash_model(const mjModel *m) {
+  int size = mj_sizeModel(m);
+  unsigned char *bytes = calloc(1, (size_t)size);
+  if (!bytes) return 0;
+  mj_saveModel(m, NULL, bytes, size);
+  uint64_t hash = tt_hash_bytes(TT_HASH_START, bytes, (size_t)size);
+  free(bytes);
+  return hash;
+}
+
+static tt_status build(const tt_physics_spec *spec, mjModel *model, const physics_part *parts,
+                       tt_physics **physics, tt_error *error) {
+  model->opt.timestep = (double)spec->timestep_num / (double)spec->timestep_den;
+  physics_harden_stops(model);
+  paint_alliances(model, spec);
+  physics_fixed *fixed = calloc(1, sizeof *fixed);
+  if (!fixed) {
+    mj_deleteModel(model);
+    return TT_NOMEM;
+  }
+  atomic_init(&fixed->references, 1);
+  fixed->timestep = model->opt.timestep;
+  fixed->timestep_num = spec->timestep_num;
+  fixed->timestep_den = spec->timestep_den;
+  fixed->want_feedback = spec->want_feedback;
+  fixed->contact_capacity = spec->contact_capacity > 0 ? spec->contact_capacity : 128;
+  tt_status status = physics_describe(fixed, model, spec, parts, error);
+  fixed->info.model_hash = hash_model(model);
+  fixed->info.timestep_num = spec->timestep_num;
+  fixed->info.timestep_den = spec->timestep_den;
+  fixed->info.contact_capacity = fixed->contact_capacity;
+  if (status != TT_OK) {
+    physics_fixed_free(fixed);
+    mj_deleteModel(model);
+    return status;
+  }
+  return physics_new(fixed, model, physics);
+}
+
+static tt_status load(loading *l, tt_physics **physics, tt_error *error) {
+  TT_TRY(loading_open(l, error));
+  TT_TRY(physics_confine(compile_world, l, l->shop.scratch.folder, l->made, error));
+  char fatal[512];
+  if (!physics_guard(read_made, l, fatal, sizeof fatal) || !l->model)
+    return tt_fail(error, TT_FAILED, "the compiled model cannot be read back; is memory short?");
+  return build(l->spec, l->model, l->parts, physics, error);
+}
+
+tt_status tt_physics_load(const tt_physics_spec *spec, tt_physics **physics, tt_error *error) {
+  *physics = NULL;
+  TT_TRY(check_spec(spec, error));
+  physics_hooks_install();
+  loading l = {.spec = spec, .made = -1, .shop = {.search_path = spec->search_path}};
+  tt_status status = load(&l, physics, error);
+  loading_close(&l);
+  if (status == TT_NOMEM) tt_fail(error, status, "out of memory while loading the models");
+  return status;
+}
+
+static size_t backup_count(const mjModel *m) {
+  return (size_t)m->nq + 2 * (size_t)m->nv + (size_t)m->na + 7 * (size_t)m->nmocap + 1;
+}
+
+static void make_data(void *context) {
+  tt_physics *p = context;
+  p->data = mj_makeData(p->model);
+}
+
+/* Takes over `model` and one reference to `fixed`, also when it fails. */
+tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics) {
+  tt_physics *p = calloc(1, sizeof *p);
+  if (!p) {
+    physics_fixed_free(fixed);
+    mj_deleteModel(model);
+    return TT_NOMEM;
+  }
+  p->fixed = fixed;
+  p->model = model;
+  memcpy(model->body_geomnum, fixed->body_geomnum, sizeof(int) * (size_t)model->nbody);
+  char fatal[512];
+  physics_guard(make_data, p, fatal, sizeof fatal);
+  const size_t axes = (size_t)fixed->info.axis_count + 1, bodies = (size_t)model->nbody;
+  const size_t nq = (size_t)model->nq, pieces = (size_t)fixed->piece_count;
+  p->qpos = calloc(nq + 1, sizeof(double));
+  p->held = calloc((size_t)fixed->info.gripper_count + 1, sizeof(int));
+  p->parked = calloc(pieces + 1, sizeof(int32_t));
+  p->rest = calloc(pieces + 1, sizeof(int32_t));
+  p->ready = calloc(pieces + 1, sizeof(bool));
+  p->axis_velocity = calloc(axes, sizeof(double));
+  p->axis_position = calloc(axes, sizeof(double));
+  p->axis_torque = calloc(axes, sizeof(double));
+  p->axis_effort = calloc(axes, sizeof(double));
+  p->contacts = calloc((size_t)fixed->contact_capacity, sizeof *p->contacts);
+  p->body_wrench = calloc(bodies, 6 * sizeof(double));
+  p->feedback = calloc(bodies, sizeof *p->feedback);
+  p->backup = calloc(backup_count(model), sizeof(double));
+  p->place = calloc(nq + 1, sizeof(double));
+  bool complete = p->data && p->qpos && p->held && p->parked && p->rest && p->ready &&
+                  p->axis_velocity && p->axis_position && p->axis_torque && p->axis_effort &&
+                  p->contacts && p->body_wrench && p->feedback && p->backup && p->place &&
+                  physics_servo_new(p) == TT_OK;
+  if (!complete) {
+    tt_physics_free(p);
+    return TT_NOMEM;
+  }
+  tt_physics_reset(p);
+  *physics = p;
+  return TT_OK;
+}
+
+typedef struct copying {
+  const mjModel *from;
+  mjModel *to;
+} copying;
+
+static void copy_model(void *context) {
+  copying *c = context;
+  c->to = mj_copyModel(NULL, c->from);
+}
+
+tt_physics *tt_physics_clone(const tt_physics *physics) {
+  copying c = {.from = physics->model};
+  char fatal[512];
+  if (!physics_guard(copy_model, &c, fatal, sizeof fatal) || !c.to) return NULL;
+  atomic_fetch_add(&physics->fixed->references, 1);
+  tt_physics *clone = NULL;
+  physics_new(physics->fixed, c.to, &clone);
+  return clone;
+}
+
+void tt_physics_free(tt_physics *p) {
+  if (!p) return;
+  physics_servo_free(p);
+  void *owned[] = {p->qpos,          p->held,          p->parked,      p->rest,     p->axis_effort,
+                   p->axis_velocity, p->axis_position, p->axis_torque, p->contacts, p->body_wrench,
+                   p->feedback,      p->backup,        p->place,       p->ready};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+  if (p->data) mj_deleteData(p->data);
+  mj_deleteModel(p->model);
+  physics_fixed_free(p->fixed);
+  free(p);
+}
+
+const tt_physics_info *tt_physics_describe(const tt_physics *physics) {
+  return &physics->fixed->info;
+}

@@ -1,0 +1,182 @@
+/* physics.h: a world of rigid bodies. The only room that includes MuJoCo; known by core alone.
+ *
+ * One tt_physics is one compiled model with its own mutable state (it owns its mjModel too, since
+ * welds live there), so that several worlds can run side by side. No global state, no clock, no I/O
+ * after loading. Not thread-safe: one thread per tt_physics at a time.
+ *
+ * A step is: forces at the present state → integrate → kinematics, contacts and sensors at the new
+ * state. So positions are always fresh after a step, and a servo solved before one sees the present
+ * mass matrix; nothing is computed twice and looking never changes later bits.
+ */
+#ifndef TT_ENGINE_MUJOCO_PHYSICS_H
+#define TT_ENGINE_MUJOCO_PHYSICS_H
+
+#include "model/model.h"
+#include "model/shape.h"
+#include "base/status.h"
+#include "model/view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct tt_physics tt_physics;
+
+/** A gripper: a weld that can be retargeted at run time to one piece at a time. */
+typedef struct tt_physics_gripper {
+  const char *name; /**< of the part, without the robot's prefix */
+  const char *site; /**< site (or body) of the robot's model around which pieces are within reach */
+  double reach;     /**< m, from the site to the nearest point of the piece's geometry */
+} tt_physics_gripper;
+
+/** One robot to put into the world. All strings are copied. */
+typedef struct tt_physics_robot {
+  const char *name;       /**< prefix of every name when there are several robots */
+  const char *model_file; /**< MJCF or URDF */
+  const char *alliance;   /**< "red", "blue" or "": recolours materials/geoms named "alliance" */
+  double x, y, z;         /**< m, arena frame, of the robot's root body */
+  double heading;         /**< rad about world Z */
+  bool floating;          /**< URDF only: give the base a free joint (MJCF says it itself) */
+  const tt_physics_gripper *grippers;
+  int gripper_count;
+} tt_physics_robot;
+
+/** What a body of the arena that can be gripped is. */
+typedef struct tt_physics_piece {
+  const char *body; /**< name of a body of the arena that has a free joint */
+  int kind;         /**< 1…4 */
+} tt_physics_piece;
+
+typedef struct tt_physics_spec {
+  const char *arena_file; /**< MJCF, or NULL for an empty floor */
+  const tt_physics_robot *robots;
+  int robot_count;
+  const tt_physics_piece *pieces;
+  int piece_count;
+  int64_t timestep_num, timestep_den; /**< s */
+  const char *const *search_path; /**< folders for package:// and meshes; NULL-terminated or NULL */
+  bool want_feedback;             /**< fill body_force, body_torque and feedback each tick */
+  int contact_capacity;
+} tt_physics_spec;
+
+/** Loads, composes and compiles. On failure `*physics` is NULL and `error` names file and reason.
+ *  May block (files); writes nothing anywhere but to a temporary folder that it removes. */
+tt_status tt_physics_load(const tt_physics_spec *spec, tt_physics **physics, tt_error *error);
+/** A second, independent world of the same model in its initial state; NULL when out of memory. */
+tt_physics *tt_physics_clone(const tt_physics *physics);
+void tt_physics_free(tt_physics *physics);
+
+/** Called with MuJoCo's message when it fails while stepping, just before the program aborts: flush
+ *  what must not be lost. Process-wide; NULL for none. Must not call back into physics. */
+typedef void tt_physics_fatal_hook(const char *text);
+void tt_physics_set_fatal_hook(tt_physics_fatal_hook *hook);
+
+/** An actuator that the model file declares. */
+typedef struct tt_physics_actuator {
+  const char *name;
+  int robot;
+  double lower, upper; /**< control range; ±TT_COMMAND_LIMIT when unlimited */
+} tt_physics_actuator;
+
+/** A gripper as composed. */
+typedef struct tt_physics_gripper_info {
+  const char *name; /**< with the robot's prefix where names have one */
+  int robot;
+} tt_physics_gripper_info;
+
+/** What was compiled. Owned by the physics. Channels are the model's own sensors, one a scalar. */
+typedef struct tt_physics_info {
+  const tt_body *bodies;
+  const tt_joint *joints;
+  const int *axis_joint;
+  const tt_channel *sensors;
+  const tt_robot *robots;
+  const tt_physics_actuator *actuators;
+  const tt_physics_gripper_info *grippers;
+  int body_count, joint_count, axis_count, sensor_count, robot_count, actuator_count, gripper_count;
+  int64_t timestep_num, timestep_den; /**< s, as in the spec */
+  int contact_capacity;               /**< as in the spec */
+  uint64_t model_hash; /**< of the compiled model: equal models, equal hashes, on one build */
+} tt_physics_info;
+const tt_physics_info *tt_physics_describe(const tt_physics *physics);
+
+/** Sets tt_joint.max_torque of a robot's joint, called as in the robot's own model. Before the physics is cloned or
+ *  handed to a world. Unknown: TT_INVALID with the nearest name, beginning with `where`. */
+tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const char *joint,
+                                 double max_torque, const char *where, tt_error *error);
+
+/** How an axis is driven during the next steps. */
+typedef enum tt_drive_kind {
+  TT_DRIVE_NONE,     /**< free */
+  TT_DRIVE_TORQUE,   /**< `torque`, as it is */
+  TT_DRIVE_VELOCITY, /**< servo to `velocity`, |torque| ≤ max_torque */
+} tt_drive_kind;
+typedef struct tt_drive {
+  tt_drive_kind kind;
+  double torque;     /**< N·m or N */
+  double velocity;   /**< rad/s or m/s */
+  double max_torque; /**< N·m or N, ≥ 0 */
+} tt_drive;
+
+/** Advances one step. `drives` is [axis_count], `controls` is [actuator_count]; both finite.
+ *  `last` says that a view will be filled after this step, so that what only a view needs is
+ *  computed then. Returns TT_DIVERGED in the very step where MuJoCo warned of bad state, time ran
+ *  backwards or a number became non-finite, with the reason in `error`; the state is then that
+ *  before the step, and the caller resets or stops. */
+tt_status tt_physics_step(tt_physics *physics, const tt_drive *drives, const double *controls,
+                          bool last, tt_error *error);
+
+/** Present velocity of each axis, rad/s or m/s; valid until the next call that changes state. */
+const double *tt_physics_axis_velocity(const tt_physics *physics);
+/** Present position of each axis, rad or m (hinge and slide; 0 for ball axes). */
+const double *tt_physics_axis_position(const tt_physics *physics);
+/** Torque that the drive put on each axis in the last step, N·m or N. */
+const double *tt_physics_axis_torque(const tt_physics *physics);
+
+/** Fills the physical part of a view: bodies, joints, contacts, feedback, and the first sensor_count
+ *  channels. Changes nothing in the physics. */
+void tt_physics_view(const tt_physics *physics, tt_view *view);
+
+/** Holds the nearest piece of `kind` within reach of `gripper` that nobody else holds. Returns its
+ *  body, or 0 when there is none (then nothing is held). Holding that kind already changes nothing. */
+int tt_physics_grip(tt_physics *physics, int gripper, int kind);
+/** Lets go. */
+void tt_physics_release(tt_physics *physics, int gripper);
+/** Body held by `gripper`, or 0. */
+int tt_physics_held(const tt_physics *physics, int gripper);
+
+/** Whole-world reset to the initial state: poses, velocities, grips, parked pieces. */
+void tt_physics_reset(tt_physics *physics);
+/** Resets one robot to its initial pose and drops what it holds, touching nothing else. */
+void tt_physics_reset_robot(tt_physics *physics, int robot);
+
+/** Concept mode: moves things without dynamics. Kinematics are fresh after tt_physics_place_done. */
+void tt_physics_place_robot(tt_physics *physics, int robot, double x, double y, double heading);
+void tt_physics_place_axis(tt_physics *physics, int axis, double position);
+void tt_physics_place_body(tt_physics *physics, int body, const double pose[7]);
+/** Held pieces follow their grippers; velocities become differences over `dt` s (0: zero). */
+void tt_physics_place_done(tt_physics *physics, double dt);
+
+/** Saved state: everything that decides the future (positions, velocities, activations, warm
+ *  start, welds, parking), of a fixed size for a model. */
+size_t tt_physics_state_size(const tt_physics *physics);
+void tt_physics_save(const tt_physics *physics, void *state);
+/** TT_INVALID when `size` is not that of this model; otherwise the run goes on bit for bit. */
+tt_status tt_physics_restore(tt_physics *physics, const void *state, size_t size);
+/** 64-bit hash of the saved state (same bits, same hash, on every machine of one byte order). */
+uint64_t tt_physics_hash(const tt_physics *physics);
+
+/** Distance (m) along a ray from `origin` in unit `direction` to the first geometry that is not of
+ *  robot `except_robot` (TT_NO_ROBOT: none excepted); negative when nothing is within `limit`. */
+double tt_physics_ray(const tt_physics *physics, const double origin[3], const double direction[3],
+                      int except_robot, double limit);
+
+/** Geometry for viewers; owned by the physics. */
+const tt_shape *tt_physics_shapes(const tt_physics *physics, int *count);
+const tt_mesh *tt_physics_meshes(const tt_physics *physics, int *count);
+const tt_material *tt_physics_materials(const tt_physics *physics, int *count);
+const tt_texture *tt_physics_textures(const tt_physics *physics, int *count);
+/** Of the model's own range finders; channels are indices of tt_physics_info.sensors. */
+const tt_ray *tt_physics_rays(const tt_physics *physics, int *count);
+
+#endif

@@ -1,0 +1,248 @@
+/* physics_internal.h: what the files of this room share. Nobody outside includes it. */
+#ifndef TT_ENGINE_MUJOCO_PHYSICS_INTERNAL_H
+#define TT_ENGINE_MUJOCO_PHYSICS_INTERNAL_H
+
+#include "base/scratch.h"
+#include "engine/mujoco/physics.h"
+
+#include <libxml/tree.h>
+#include <mujoco/mujoco.h>
+#include <stdatomic.h>
+
+/* Caps on what a model file may ask for: far above any robot, far below what hurts. */
+#define TT_MAX_MODEL_BYTES (16 << 20)
+#define TT_MAX_BODIES 5000
+#define TT_MAX_GEOMS 20000
+#define TT_MAX_MODEL_GIB 6 /* of memory, while it is compiled */
+#define TT_PATH_SIZE 4096
+
+/** Prefix of the names of the welds that grippers use; no model's own name begins so. */
+#define TT_GRIP_PREFIX "tether:grip:"
+
+/** Prefix of the names of the numbers under which the model keeps the torque limits that a URDF states. */
+#define TT_EFFORT_PREFIX "tether:effort:"
+
+/** A gripper as compiled. */
+typedef struct physics_gripper {
+  int equality; /**< index of its weld */
+  int body;     /**< that carries it */
+  int site;     /**< centre of its reach, or −1: the body's origin */
+  double reach; /**< m */
+} physics_gripper;
+
+/** A piece of the arena that can be gripped and parked. */
+typedef struct physics_piece {
+  int body, kind;
+  int dof, qpos;             /**< first of its free joint */
+  int first_geom, last_geom; /**< its geoms that can collide are among these */
+  double radius;             /**< m, of a sphere about the body's origin around all of them */
+} physics_piece;
+
+/** A geom that may move among the pieces: of a robot, or of anything else that has joints. */
+typedef struct physics_mover {
+  int body; /**< body of these geoms */
+  int first_geom, last_geom;
+} physics_mover;
+
+/** What never changes after loading, shared by a world and its clones. */
+typedef struct physics_fixed {
+  atomic_int references;
+  tt_physics_info info;
+  char **strings; /**< owner of every name in info and shapes */
+  int string_count, string_capacity;
+
+  double timestep;
+  int64_t timestep_num, timestep_den;
+  bool want_feedback;
+  int contact_capacity;
+
+  int *body_robot;                      /**< [nbody] */
+  int *axis_dof;                        /**< [axis_count] */
+  int *axis_qpos;                       /**< [axis_count]; −1 for axes of balls */
+  int *tree_start;                      /**< [nv] first dof of the tree that a dof belongs to */
+  int *tree_size;                       /**< [nv] dofs in the tree that a dof belongs to */
+  int *geom_contype, *geom_conaffinity; /**< [ngeom] as compiled: parking masks them */
+  double *initial_qpos;                 /**< [nq] */
+  double (*initial_root)[7]; /**< [robot_count] pose of each root body in its parent, as compiled */
+
+  physics_gripper *grippers;
+  physics_piece *pieces;
+  int piece_count;
+  int *body_piece;   /**< [nbody] index into pieces, or −1 */
+  int *body_geomnum; /**< [nbody] colliding geoms; parking and culling set the model's to zero */
+  int *statics;      /**< fixed bodies whose geoms all have bounds */
+  int static_count;
+  physics_mover *movers;
+  int mover_count;
+
+  tt_shape *shapes;
+  int shape_count;
+  tt_mesh *meshes;
+  int mesh_count;
+  tt_material *materials;
+  int material_count;
+  tt_texture *textures;
+  int texture_count;
+  tt_ray *rays; /**< of the model's own range finders */
+  int ray_count;
+} physics_fixed;
+
+struct tt_physics {
+  physics_fixed *fixed;
+  mjModel *model;
+  mjData *data;
+  int64_t step;
+  double *qpos; /**< [nq] positions before MuJoCo normalised their quaternions: what decides */
+
+  int *held;       /**< [gripper_count] body, or 0 */
+  int32_t *parked; /**< [piece_count] 1: pinned and without contacts */
+  int32_t *rest;   /**< [piece_count] steps at rest so far */
+  bool *ready;     /**< [piece_count] scratch of parking */
+
+  double *axis_velocity, *axis_position, *axis_torque, *axis_effort; /**< [axis_count] */
+  tt_contact *contacts; /**< [contact_capacity] of the step that led here */
+  int32_t contact_count, contacts_left_off;
+  double *body_wrench;   /**< [nbody][6] force, torque; zeros unless wanted */
+  tt_feedback *feedback; /**< [nbody]; zeros unless wanted */
+
+  double *backup; /**< decisive numbers before the step, for a step that diverged */
+  double *place;  /**< [nq] positions before placing began, for speeds in concept mode */
+  struct physics_servo *servo;
+};
+
+/* Composition (compose.c, prefix.c, part.c, urdf.c, mesh.c), all of it in a child process (confine.c). */
+
+/** Runs `work` in a child process with limits on time and memory, without network, and unable to write but in
+ *  `folder` and to the open file `kept`, the only one of ours that it has: model files come from anywhere, and what reads
+ *  them was not made for hostile ones. `work` notes the file that it is at in `at`; a child that dies becomes TT_INVALID
+ *  with that file and why. */
+typedef tt_status physics_work(void *context, char at[TT_PATH_SIZE], tt_error *error);
+tt_status physics_confine(physics_work *work, void *context, const char *folder, int kept,
+                          tt_error *error);
+
+/** Torque limit that a URDF states for a joint. */
+typedef struct physics_effort {
+  char *joint;
+  double effort;
+} physics_effort;
+
+/** One file compiled alone and turned into canonical MJCF. */
+typedef struct physics_part {
+  xmlDoc *document;
+  const char *prefix; /**< "" for the arena */
+  const char *file;   /**< as the user gave it */
+  bool urdf;
+  int unknowns; /**< degrees of freedom and equalities */
+  physics_effort *efforts;
+  int effort_count;
+} physics_part;
+
+/** Work of one load: a temporary folder and what lies in it. */
+typedef struct physics_workshop {
+  tt_scratch scratch;
+  int file_count;
+  const char *const *search_path;
+  char *at; /**< the file that is being read, see physics_confine() */
+} physics_workshop;
+
+/** A fresh path in the folder, ending in `suffix`. */
+void physics_workshop_path(physics_workshop *shop, const char *suffix, char path[TT_PATH_SIZE]);
+
+/** Compiles a file alone; `document` becomes its canonical MJCF with exact inertias and poses. */
+tt_status physics_part_load(physics_workshop *shop, const char *file, physics_part *part,
+                            tt_error *error);
+void physics_part_free(physics_part *part);
+/** mj_loadXML with errors as a status; serialised, since MuJoCo keeps its last model globally. If
+ *  `canonical` is not NULL the model is saved there as MJCF. `shown` is the file people know. */
+tt_status physics_compile(const char *file, const char *shown, const char *canonical,
+                          mjModel **model, tt_error *error);
+/** What the user's URDF keeps when it is rewritten for MuJoCo. */
+typedef enum physics_urdf_care {
+  URDF_AS_IT_IS,
+  URDF_WITHOUT_VISUALS,   /**< meshes for the eye are often not closed, which MuJoCo refuses */
+  URDF_WITH_LEAST_MASSES, /**< moving links without mass get a microgram's worth */
+} physics_urdf_care;
+/** Writes a URDF that MuJoCo can read into the workshop; collects efforts. */
+tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics_urdf_care care,
+                               physics_part *part, char prepared[TT_PATH_SIZE], tt_error *error);
+/** Adds to canonical MJCF that a fixed base does not touch the links joined to it: joined links of a
+ *  URDF never do (as in Gazebo and Bullet), but MuJoCo leaves out only pairs of which both move. */
+void physics_urdf_exclude_base(xmlNode *root, const mjModel *model);
+/** Where the mesh lies that `reference` in the URDF `file` names, package:// or not. */
+tt_status physics_mesh_find(const char *const *search_path, const char *file, const char *reference,
+                            char path[TT_PATH_SIZE], tt_error *error);
+/** Puts the mesh that `reference` names where MuJoCo can read it; `name` is its file name there. */
+tt_status physics_mesh_import(physics_workshop *shop, const char *file, const char *reference,
+                              char name[TT_PATH_SIZE], tt_error *error);
+/** Names what has no name, then prefixes every name and reference of a part. */
+void physics_prefix(physics_part *part);
+/** Merges arena and robots, adds the grippers' welds and compiles. */
+tt_status physics_compose(physics_workshop *shop, const tt_physics_spec *spec, physics_part *parts,
+                          mjModel **model, tt_error *error);
+
+/** The attribute's text inside the document, or NULL; unlike xmlGetProp nothing to free. */
+const char *physics_attribute(const xmlNode *node, const char *name);
+xmlNode *physics_first_child(const xmlNode *node, const char *name);
+bool physics_is(const xmlNode *node, const char *name);
+void physics_set_numbers(xmlNode *node, const char *name, const double *numbers, int count);
+
+/* Hooks (hooks.c). */
+
+/** Runs `work(context)`; false with a text when MuJoCo called its error handler meanwhile. */
+bool physics_guard(void (*work)(void *context), void *context, char *text, size_t size);
+void physics_hooks_install(void);
+
+/* Description (describe.c, shapes.c, looks.c, torque.c). */
+tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_physics_spec *spec,
+                           const physics_part *parts, tt_error *error);
+const char *physics_keep(physics_fixed *fixed, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+tt_status physics_shapes_build(physics_fixed *fixed, const mjModel *model);
+tt_status physics_looks_build(physics_fixed *fixed, const mjModel *model);
+/** Sets max_torque of every joint from actuators, the URDF's effort, or an estimate. */
+void physics_max_torques(const mjModel *model, tt_joint *joints);
+void physics_fixed_free(physics_fixed *fixed);
+
+/* Stops (stops.c). */
+
+/** Parameters of a constraint as stiff as MuJoCo allows: nearly the whole error of velocity is gone after one step, and
+ *  1 / (4 × `damping`²) of an error of position; `damping` is the ratio to critical. */
+void physics_stiff(const mjModel *model, double damping, double reference[mjNREF],
+                   double impedance[mjNIMP]);
+/** Makes the stops of joints and tendons as hard as the timestep allows where the model's file leaves them as MuJoCo's default. After
+ *  the timestep is set. */
+void physics_harden_stops(mjModel *model);
+
+/* Running. */
+tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics);
+/** Positions, velocities, masks and welds as they stand → kinematics, contacts and sensors. */
+void physics_refresh(tt_physics *p);
+void physics_read_axes(tt_physics *p);
+tt_status physics_servo_new(tt_physics *p);
+void physics_servo_free(tt_physics *p);
+/** Before the constraints are solved: torques as they are; velocities solved and clamped, or made
+ *  rows of the constraint solver. */
+void physics_apply_drives(tt_physics *p, const tt_drive *drives);
+/** After they are solved: reads the torques and takes the rows out of the model again. */
+void physics_finish_drives(tt_physics *p);
+bool physics_servos_are_rows(const tt_physics *p);
+void physics_park_step(tt_physics *p);
+void physics_park_pin(tt_physics *p);
+void physics_unpark(tt_physics *p, int piece);
+void physics_park_masks(tt_physics *p, int piece);
+/** Greatest distance of a mover's colliding geometry from its centre of mass, m. */
+double physics_mover_radius(const tt_physics *p, const physics_mover *mover);
+/** How far a point of a body within `radius` of its centre can go in `interval` s, with a reserve. */
+double physics_coming(const tt_physics *p, int body, double radius, double interval);
+/** Leaves fixed bodies out of the search for contacts that nothing can reach within `interval` s. */
+void physics_cull(tt_physics *p, double interval);
+void physics_cull_nothing(tt_physics *p);
+/** Distance (m) of a point from the surface of a geom; negative or zero inside. Exact for spheres,
+ *  capsules, boxes and cylinders, a bound from below for the rest. */
+double physics_point_distance(const tt_physics *p, int geom, const double point[3]);
+/** Pose of the gripped body in the gripper's frame, from its weld. */
+void physics_held_pose(const tt_physics *p, int gripper, double position[3], double rotation[4]);
+void physics_capture(tt_physics *p);
+void physics_capture_clear(tt_physics *p);
+
+#endif

@@ -1,0 +1,227 @@
+/* Tests of game pieces: gripping, one holder a piece, carrying, dropping, parking and waking. */
+#include "engine/mujoco/physics_internal.h"
+#include "engine/mujoco/physics_testing.h"
+
+#include <stdio.h>
+
+#define TUBES 12
+
+static tt_physics *load_field(int robots, bool park, int64_t rate) {
+  static char names[TUBES][8];
+  static tt_physics_piece pieces[TUBES + 1];
+  for (int i = 0; i < TUBES; i++) {
+    snprintf(names[i], sizeof names[i], "tube%d", i + 1);
+    pieces[i] = (tt_physics_piece){names[i], 1 + i % 3};
+  }
+  pieces[TUBES] = (tt_physics_piece){"ball", 4};
+  static const tt_physics_gripper grippers[] = {{"grip", "grip", 0.3}, {"second", "imu", 5}};
+  tt_physics_robot carts[] = {
+      {.name = "a", .model_file = DATA "cart.xml", .grippers = grippers, .gripper_count = 2},
+      {.name = "b",
+       .model_file = DATA "cart.xml",
+       .y = 1.2,
+       .grippers = grippers,
+       .gripper_count = 2}};
+  tt_physics_spec spec = {.arena_file = DATA "field.xml",
+                          .robots = carts,
+                          .robot_count = robots,
+                          .pieces = pieces,
+                          .piece_count = park ? TUBES + 1 : 0,
+                          .timestep_num = 1,
+                          .timestep_den = rate};
+  return load_spec(&spec);
+}
+
+static int parked_count(const tt_physics *p) {
+  int count = 0;
+  for (int i = 0; i < p->fixed->piece_count; i++) count += p->parked[i];
+  return count;
+}
+
+static void place_ball(tt_physics *p, double x, double y, double z) {
+  const double pose[7] = {x, y, z, 1, 0, 0, 0};
+  tt_physics_place_body(p, body_named(p, "ball"), pose);
+  tt_physics_place_done(p, 0);
+}
+
+/* Pose of the ball in the frame of the arm. */
+static void relative_pose(const tt_physics *p, double pose[7]) {
+  const mjData *d = p->data;
+  int arm = body_named(p, "arm"), ball = body_named(p, "ball");
+  double offset[3], back[4];
+  mju_sub3(offset, d->xpos + 3 * ball, d->xpos + 3 * arm);
+  mju_rotVecMatT(pose, offset, d->xmat + 9 * arm);
+  mju_negQuat(back, d->xquat + 4 * arm);
+  mju_mulQuat(pose + 3, back, d->xquat + 4 * ball);
+}
+
+static void a_gripped_piece_keeps_its_pose(void **state) {
+  (void)state;
+  tt_physics *p = load_field(1, true, 3000);
+  inputs in = {0};
+  in.drives[axis_named(p, "arm")] = (tt_drive){TT_DRIVE_VELOCITY, 0, 0, 100};
+  place_ball(p, 0.97, 0.08, 0.35);
+  assert_int_equal(tt_physics_grip(p, 0, 2), 0); /* no tube within reach */
+  int ball = body_named(p, "ball");
+  assert_int_equal(tt_physics_grip(p, 0, 4), ball);
+  assert_int_equal(tt_physics_grip(p, 0, 4), ball);
+  double before[7], after[7];
+  relative_pose(p, before);
+  in.drives[axis_named(p, "arm")].velocity = -0.5;
+  step(p, &in, 3000);
+  relative_pose(p, after);
+  for (int i = 0; i < 7; i++) assert_close(after[i], before[i], 0.01);
+  assert_true(p->data->xpos[3 * ball + 2] > 0.45);
+  /* Let go, it falls at g. */
+  in.drives[axis_named(p, "arm")].velocity = 0;
+  step(p, &in, 300);
+  tt_physics_release(p, 0);
+  assert_int_equal(tt_physics_held(p, 0), 0);
+  double speed = p->data->qvel[p->fixed->pieces[TUBES].dof + 2];
+  step(p, &in, 150);
+  assert_close(p->data->qvel[p->fixed->pieces[TUBES].dof + 2], speed - 9.81 * 0.05, 0.02);
+  tt_physics_free(p);
+}
+
+static void a_piece_has_one_holder(void **state) {
+  (void)state;
+  tt_physics *p = load_field(2, true, 1000);
+  int ball = body_named(p, "ball");
+  place_ball(p, 0.9, 0.08, 0.35);
+  assert_int_equal(tt_physics_grip(p, 1, 4), ball); /* a's second gripper reaches 5 m */
+  assert_int_equal(tt_physics_grip(p, 0, 4), 0);
+  assert_int_equal(tt_physics_grip(p, 3, 4), 0);
+  tt_physics_release(p, 1);
+  assert_int_equal(tt_physics_grip(p, 3, 4), ball);
+  uint64_t holding = tt_physics_hash(p);
+  tt_physics_reset_robot(p, 0); /* not the holder */
+  assert_int_equal(tt_physics_held(p, 3), ball);
+  tt_physics_reset_robot(p, 1);
+  assert_int_equal(tt_physics_held(p, 3), 0);
+  assert_true(tt_physics_hash(p) != holding);
+  /* Another kind lets the first go. */
+  assert_int_equal(tt_physics_grip(p, 1, 4), ball);
+  int tube = tt_physics_grip(p, 1, 2);
+  assert_true(tube != 0 && tube != ball);
+  assert_int_equal(tt_physics_describe(p)->bodies[tube].piece, 2);
+  tt_physics_reset(p);
+  for (int i = 0; i < 4; i++) assert_int_equal(tt_physics_held(p, i), 0);
+  tt_physics_free(p);
+}
+
+static void resting_pieces_park_and_stay(void **state) {
+  (void)state;
+  tt_physics *p = load_field(0, true, 2000);
+  inputs in = {0};
+  step(p, &in, 6000);
+  assert_int_equal(parked_count(p), TUBES + 1);
+  double *poses = malloc(sizeof(double) * (size_t)p->model->nq);
+  memcpy(poses, p->qpos, sizeof(double) * (size_t)p->model->nq);
+  step(p, &in, 2000);
+  assert_memory_equal(poses, p->qpos, sizeof(double) * (size_t)p->model->nq);
+  assert_int_equal(p->data->ncon, 0);
+  free(poses);
+  /* Still seen by rays, and where it lies, not under the floor. */
+  const double above[3] = {-3 + 0.277, -4, 1}, down[3] = {0, 0, -1};
+  assert_close(tt_physics_ray(p, above, down, TT_NO_ROBOT, 5), 0.9, 0.01);
+  tt_physics_free(p);
+}
+
+static void drive(const tt_physics *p, inputs *in, double speed) {
+  static const char *const WHEELS[] = {"left_front", "left_back", "right_front", "right_back"};
+  for (int i = 0; i < 4; i++) {
+    in->drives[axis_named(p, WHEELS[i])] = (tt_drive){TT_DRIVE_VELOCITY, 0, speed, 8};
+  }
+  in->drives[axis_named(p, "arm")] = (tt_drive){TT_DRIVE_VELOCITY, 0, 0, 100};
+}
+
+/* A robot that drives through a piece pushes it just as if it had never been parked. */
+static void a_robot_wakes_what_it_meets(void **state) {
+  (void)state;
+  tt_physics *p = load_field(1, true, 2000);
+  inputs in = {0};
+  drive(p, &in, 0);
+  place_ball(p, 2.5, 0, 0.1);
+  step(p, &in, 6000);
+  int ball = body_named(p, "ball");
+  assert_int_equal(p->parked[TUBES], 1);
+  drive(p, &in, 15);
+  double clearance = 10;
+  for (int i = 0; i < 8000 && p->parked[TUBES]; i++) {
+    step(p, &in, 1);
+    clearance = p->data->xpos[3 * ball] - 0.1 - p->data->xpos[3 * body_named(p, "chassis")] - 0.35;
+  }
+  assert_int_equal(p->parked[TUBES], 0);
+  assert_true(clearance > 0); /* woken before it is touched */
+  step(p, &in, 4000);
+  assert_true(p->data->xpos[3 * ball] > 2.7);
+  tt_physics_free(p);
+}
+
+/* A pile parks as a whole and wakes as a whole: nothing falls through what is parked below it. */
+static void a_pile_parks_together(void **state) {
+  (void)state;
+  tt_physics *p = load_field(0, true, 2000);
+  int tube = body_named(p, "tube1");
+  inputs in = {0};
+  step(p, &in, 4000);
+  const double above[7] = {p->data->xpos[3 * tube], p->data->xpos[3 * tube + 1], 0.3, 1, 0, 0, 0};
+  tt_physics_place_body(p, body_named(p, "tube2"), above);
+  tt_physics_place_done(p, 0);
+  step(p, &in, 450);
+  assert_int_equal(p->parked[0], 0); /* woken by the one that falls on it */
+  step(p, &in, 8000);
+  assert_int_equal(p->parked[0], 1);
+  assert_int_equal(p->parked[1], 1);
+  double height = p->data->xpos[3 * body_named(p, "tube2") + 2];
+  assert_true(height > 0.12 && height < 0.2);
+  tt_physics_free(p);
+}
+
+static void gripping_a_parked_piece_wakes_it(void **state) {
+  (void)state;
+  tt_physics *p = load_field(1, true, 2000);
+  inputs in = {0};
+  drive(p, &in, 0);
+  step(p, &in, 6000);
+  int index = 5; /* tube6, kind 3 */
+  assert_int_equal(p->parked[index], 1);
+  int held = tt_physics_grip(p, 1, 3);
+  assert_true(held != 0);
+  assert_int_equal(p->parked[p->fixed->body_piece[held]], 0);
+  step(p, &in, 4000);
+  assert_int_equal(p->parked[p->fixed->body_piece[held]], 0);
+  tt_physics_free(p);
+}
+
+/* Concept mode: what is held follows its gripper, and speeds are differences. */
+static void held_pieces_follow_when_placed(void **state) {
+  (void)state;
+  tt_physics *p = load_field(1, true, 1000);
+  place_ball(p, 0.9, 0, 0.35);
+  int ball = body_named(p, "ball");
+  assert_int_equal(tt_physics_grip(p, 0, 4), ball);
+  tt_physics_place_robot(p, 0, 2, 1, 0);
+  tt_physics_place_done(p, 0);
+  assert_close(p->data->xpos[3 * ball], 2.9, 1e-9);
+  assert_close(p->data->xpos[3 * ball + 1], 1, 1e-9);
+  tt_physics_place_robot(p, 0, 2.01, 1, M_PI / 2);
+  tt_physics_place_done(p, 0.01);
+  assert_close(p->data->xpos[3 * ball], 2.01, 1e-9);
+  assert_close(p->data->xpos[3 * ball + 1], 1.9, 1e-9);
+  assert_close(p->data->qvel[p->model->body_dofadr[body_named(p, "chassis")]], 1, 1e-9);
+  tt_physics_free(p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_gripped_piece_keeps_its_pose),
+      cmocka_unit_test(a_piece_has_one_holder),
+      cmocka_unit_test(resting_pieces_park_and_stay),
+      cmocka_unit_test(a_robot_wakes_what_it_meets),
+      cmocka_unit_test(a_pile_parks_together),
+      cmocka_unit_test(gripping_a_parked_piece_wakes_it),
+      cmocka_unit_test(held_pieces_follow_when_placed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* physics_testing.h: what the tests of this room share. */
+#ifndef TT_ENGINE_MUJOCO_PHYSICS_TESTING_H
+#define TT_ENGINE_MUJOCO_PHYSICS_TESTING_H
+
+#include "engine/mujoco/physics.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define DATA TETHER_SOURCE_DIR "/src/engine/mujoco/testdata/"
+
+/** cmocka compares floats; these are doubles. */
+#define assert_close(a, b, tolerance)                                                              \
+  do {                                                                                             \
+    double a_ = (a), b_ = (b);                                                                     \
+    if (!(fabs(a_ - b_) <= (tolerance))) fail_msg(#a " is %.12g, not " #b " = %.12g", a_, b_);     \
+  } while (0)
+
+/** Loads a world; fails the test with the loader's message. */
+static inline tt_physics *load_spec(const tt_physics_spec *spec) {
+  tt_physics *physics = NULL;
+  tt_error error = {""};
+  tt_status status = tt_physics_load(spec, &physics, &error);
+  if (status != TT_OK) fail_msg("%s", error.text);
+  return physics;
+}
+
+static inline tt_physics *load_robot(const char *file, const char *arena,
+                                     int64_t steps_per_second) {
+  tt_physics_robot robot = {.name = "robot", .model_file = file};
+  tt_physics_spec spec = {.arena_file = arena,
+                          .robots = &robot,
+                          .robot_count = file ? 1 : 0,
+                          .timestep_num = 1,
+                          .timestep_den = steps_per_second};
+  return load_spec(&spec);
+}
+
+/** Index of the axis of the joint called `name`. */
+static inline int axis_named(const tt_physics *physics, const char *name) {
+  const tt_physics_info *info = tt_physics_describe(physics);
+  for (int i = 0; i < info->joint_count; i++) {
+    if (strcmp(info->joints[i].name, name) == 0) return info->joints[i].axis;
+  }
+  fail_msg("no joint %s", name);
+  return -1;
+}
+
+static inline int body_named(const tt_physics *physics, const char *name) {
+  const tt_physics_info *info = tt_physics_describe(physics);
+  for (int i = 0; i < info->body_count; i++) {
+    if (strcmp(info->bodies[i].name, name) == 0) return i;
+  }
+  fail_msg("no body %s", name);
+  return -1;
+}
+
+/** Drives and controls of zeros, big enough for any test model. */
+typedef struct inputs {
+  tt_drive drives[256];
+  double controls[64];
+} inputs;
+
+static inline void step(tt_physics *physics, const inputs *in, int count) {
+  tt_error error = {""};
+  for (int i = 0; i < count; i++) {
+    tt_status status = tt_physics_step(physics, in->drives, in->controls, i == count - 1, &error);
+    if (status != TT_OK) fail_msg("%s", error.text);
+  }
+}
+
+/** A view of what physics knows, with room for `contacts`. */
+static inline tt_view *view_of(const tt_physics *physics, tt_model *model, int contacts) {
+  const tt_physics_info *info = tt_physics_describe(physics);
+  *model = (tt_model){.bodies = info->bodies,
+                      .joints = info->joints,
+                      .axis_joint = info->axis_joint,
+                      .channels = info->sensors,
+                      .robots = info->robots,
+                      .body_count = info->body_count,
+                      .joint_count = info->joint_count,
+                      .axis_count = info->axis_count,
+                      .channel_count = info->sensor_count,
+                      .robot_count = info->robot_count,
+                      .contact_capacity = contacts};
+  tt_view *view = tt_view_new(model);
+  assert_non_null(view);
+  tt_physics_view(physics, view);
+  return view;
+}
+
+#endif

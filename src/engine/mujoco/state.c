@@ -1,0 +1,191 @@
+/* state.c: save, restore, hash and reset. One list of what a state is serves all of them.
+ *
+ * The first part decides the future. The second only shows the past (sensors of acceleration,
+ * contacts, forces): a restored world shows them as they were, since a controller may use them, but
+ * the hash covers the first part alone.
+ */
+#include "base/hash.h"
+#include "engine/mujoco/physics_internal.h"
+
+#include <string.h>
+
+typedef enum visit_kind { VISIT_SIZE, VISIT_SAVE, VISIT_RESTORE, VISIT_HASH } visit_kind;
+
+typedef struct visitor {
+  visit_kind kind;
+  unsigned char *bytes;
+  size_t size;
+  uint64_t hash;
+} visitor;
+
+static void visit(visitor *v, void *data, size_t size) {
+  switch (v->kind) {
+    case VISIT_SIZE: break;
+    case VISIT_SAVE: memcpy(v->bytes + v->size, data, size); break;
+    case VISIT_RESTORE: memcpy(data, v->bytes + v->size, size); break;
+    case VISIT_HASH: v->hash = tt_hash_bytes(v->hash, data, size); break;
+  }
+  v->size += size;
+}
+
+static void visit_doubles(visitor *v, double *data, int count) {
+  visit(v, data, sizeof(double) * (size_t)count);
+}
+
+static void visit_deciding(visitor *v, tt_physics *p) {
+  mjModel *m = p->model;
+  mjData *d = p->data;
+  visit(v, &p->step, sizeof p->step);
+  visit_doubles(v, p->qpos, m->nq);
+  visit_doubles(v, d->qvel, m->nv);
+  visit_doubles(v, d->act, m->na);
+  visit_doubles(v, d->qacc_warmstart, m->nv);
+  visit_doubles(v, d->mocap_pos, 3 * m->nmocap);
+  visit_doubles(v, d->mocap_quat, 4 * m->nmocap);
+  for (int i = 0; i < p->fixed->info.robot_count; i++) {
+    int root = p->fixed->info.robots[i].root_body;
+    visit_doubles(v, m->body_pos + 3 * root, 3);
+    visit_doubles(v, m->body_quat + 4 * root, 4);
+  }
+  for (int i = 0; i < p->fixed->info.gripper_count; i++) {
+    int equality = p->fixed->grippers[i].equality;
+    visit(v, &p->held[i], sizeof p->held[i]);
+    visit(v, &m->eq_active[equality], sizeof m->eq_active[equality]);
+    visit(v, &m->eq_obj2id[equality], sizeof m->eq_obj2id[equality]);
+    visit_doubles(v, m->eq_data + mjNEQDATA * equality, mjNEQDATA);
+  }
+  visit(v, p->parked, sizeof *p->parked * (size_t)p->fixed->piece_count);
+  visit(v, p->rest, sizeof *p->rest * (size_t)p->fixed->piece_count);
+}
+
+static void visit_shown(visitor *v, tt_physics *p) {
+  const mjModel *m = p->model;
+  visit_doubles(v, p->data->sensordata, m->nsensordata);
+  visit_doubles(v, p->axis_torque, p->fixed->info.axis_count);
+  visit_doubles(v, p->axis_effort, p->fixed->info.axis_count);
+  visit_doubles(v, p->place, m->nq);
+  visit(v, &p->contact_count, sizeof p->contact_count);
+  visit(v, &p->contacts_left_off, sizeof p->contacts_left_off);
+  visit(v, p->contacts, sizeof *p->contacts * (size_t)p->fixed->contact_capacity);
+  if (p->fixed->want_feedback) {
+    visit_doubles(v, p->body_wrench, 6 * m->nbody);
+    visit(v, p->feedback, sizeof *p->feedback * (size_t)m->nbody);
+  }
+}
+
+/* The model's hash stands first, so that a state of another model is refused. */
+static void visit_all(visitor *v, tt_physics *p) {
+  uint64_t model_hash = p->fixed->info.model_hash;
+  visit(v, &model_hash, sizeof model_hash);
+  visit_deciding(v, p);
+  visit_shown(v, p);
+}
+
+size_t tt_physics_state_size(const tt_physics *p) {
+  visitor v = {.kind = VISIT_SIZE};
+  visit_all(&v, (tt_physics *)p);
+  return v.size;
+}
+
+void tt_physics_save(const tt_physics *p, void *state) {
+  visitor v = {.kind = VISIT_SAVE, .bytes = state};
+  visit_all(&v, (tt_physics *)p);
+}
+
+uint64_t tt_physics_hash(const tt_physics *p) {
+  visitor v = {.kind = VISIT_HASH, .hash = TT_HASH_START};
+  visit_deciding(&v, (tt_physics *)p);
+  return v.hash;
+}
+
+tt_status tt_physics_restore(tt_physics *p, const void *state, size_t size) {
+  uint64_t model_hash = 0;
+  if (size != tt_physics_state_size(p)) return TT_INVALID;
+  memcpy(&model_hash, state, sizeof model_hash);
+  if (model_hash != p->fixed->info.model_hash) return TT_INVALID;
+  mj_resetData(p->model, p->data);
+  visitor v = {.kind = VISIT_RESTORE, .bytes = (unsigned char *)state};
+  visit_all(&v, p);
+  for (int i = 0; i < p->fixed->piece_count; i++) physics_park_masks(p, i);
+  physics_refresh(p);
+  /* Refreshing computed the sensors of position and velocity again; those of acceleration belong to
+   * the step that led here. */
+  visitor again = {.kind = VISIT_RESTORE, .bytes = (unsigned char *)state};
+  visit_all(&again, p);
+  return TT_OK;
+}
+
+static void place_root(tt_physics *p, int robot) {
+  int root = p->fixed->info.robots[robot].root_body;
+  memcpy(p->model->body_pos + 3 * root, p->fixed->initial_root[robot], 3 * sizeof(double));
+  memcpy(p->model->body_quat + 4 * root, p->fixed->initial_root[robot] + 3, 4 * sizeof(double));
+}
+
+static void drop(tt_physics *p, int gripper) {
+  int equality = p->fixed->grippers[gripper].equality;
+  p->held[gripper] = 0;
+  p->model->eq_active[equality] = 0;
+  p->model->eq_obj2id[equality] = 0;
+  mju_zero(p->model->eq_data + mjNEQDATA * equality, mjNEQDATA);
+}
+
+void tt_physics_reset(tt_physics *p) {
+  for (int i = 0; i < p->fixed->info.gripper_count; i++) drop(p, i);
+  for (int i = 0; i < p->fixed->info.robot_count; i++) place_root(p, i);
+  for (int i = 0; i < p->fixed->piece_count; i++) {
+    p->parked[i] = p->rest[i] = 0;
+    physics_park_masks(p, i);
+  }
+  mj_resetData(p->model, p->data);
+  p->step = 0;
+  mju_copy(p->qpos, p->fixed->initial_qpos, p->model->nq);
+  mju_copy(p->place, p->fixed->initial_qpos, p->model->nq);
+  mju_zero(p->axis_torque, p->fixed->info.axis_count);
+  mju_zero(p->axis_effort, p->fixed->info.axis_count);
+  physics_capture_clear(p);
+  physics_refresh(p);
+}
+
+static int coordinates_of(int joint_type) {
+  if (joint_type == mjJNT_FREE) return 7;
+  return joint_type == mjJNT_BALL ? 4 : 1;
+}
+
+static int dofs_of(int joint_type) {
+  if (joint_type == mjJNT_FREE) return 6;
+  return joint_type == mjJNT_BALL ? 3 : 1;
+}
+
+static void reset_activations(tt_physics *p, int robot) {
+  const mjModel *m = p->model;
+  int stateless = m->nu - m->na;
+  for (int i = stateless; i < m->nu; i++) {
+    if (p->fixed->info.actuators[i].robot == robot) p->data->act[i - stateless] = 0;
+  }
+}
+
+void tt_physics_reset_robot(tt_physics *p, int robot) {
+  const mjModel *m = p->model;
+  mjData *d = p->data;
+  const physics_fixed *f = p->fixed;
+  for (int i = 0; i < f->info.gripper_count; i++) {
+    if (f->info.grippers[i].robot == robot) drop(p, i);
+  }
+  place_root(p, robot);
+  for (int j = 0; j < m->njnt; j++) {
+    if (f->body_robot[m->jnt_bodyid[j]] != robot) continue;
+    int q = m->jnt_qposadr[j], v = m->jnt_dofadr[j];
+    int nq = coordinates_of(m->jnt_type[j]), nv = dofs_of(m->jnt_type[j]);
+    mju_copy(p->qpos + q, f->initial_qpos + q, nq);
+    mju_copy(p->place + q, f->initial_qpos + q, nq);
+    mju_zero(d->qvel + v, nv);
+    mju_zero(d->qacc_warmstart + v, nv);
+    mju_zero(d->qfrc_applied + v, nv);
+  }
+  for (int i = 0; i < f->info.axis_count; i++) {
+    if (f->body_robot[m->jnt_bodyid[f->info.axis_joint[i]]] != robot) continue;
+    p->axis_torque[i] = p->axis_effort[i] = 0;
+  }
+  reset_activations(p, robot);
+  physics_refresh(p);
+}

@@ -1,0 +1,204 @@
+/* urdf.c: rewrites a URDF so that MuJoCo's reader takes it as it was meant: base kept, meshes found
+ * and converted, torque limits remembered, joined links without contact. The user's file is not
+ * touched. */
+#include "base/log.h"
+#include "engine/mujoco/physics_internal.h"
+
+#include <libxml/parser.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tt_status remember_effort(physics_part *part, const xmlNode *joint) {
+  const xmlNode *limit = physics_first_child(joint, "limit");
+  const char *name = physics_attribute(joint, "name");
+  const char *text = limit ? physics_attribute(limit, "effort") : NULL;
+  double effort = text ? strtod(text, NULL) : 0;
+  if (!name || !isfinite(effort) || effort <= 0) return TT_OK;
+  physics_effort *grown = realloc(part->efforts, sizeof *grown * (size_t)(part->effort_count + 1));
+  if (!grown) return TT_NOMEM;
+  part->efforts = grown;
+  char *copy = strdup(name);
+  if (!copy) return TT_NOMEM;
+  part->efforts[part->effort_count++] = (physics_effort){copy, effort};
+  return TT_OK;
+}
+
+/* Meshes named in several places are imported once. */
+typedef struct import {
+  char *reference, *name;
+} import;
+typedef struct imports {
+  import *list;
+  int count;
+} imports;
+
+static void imports_free(imports *done) {
+  for (int i = 0; i < done->count; i++) {
+    free(done->list[i].reference);
+    free(done->list[i].name);
+  }
+  free(done->list);
+}
+
+static tt_status import_once(physics_workshop *shop, imports *done, const char *file,
+                             const char *reference, const char **name, tt_error *error) {
+  for (int i = 0; i < done->count; i++) {
+    if (strcmp(done->list[i].reference, reference) == 0) {
+      *name = done->list[i].name;
+      return TT_OK;
+    }
+  }
+  char made[TT_PATH_SIZE];
+  TT_TRY(physics_mesh_import(shop, file, reference, made, error));
+  import *grown = realloc(done->list, sizeof *grown * (size_t)(done->count + 1));
+  if (!grown) return TT_NOMEM;
+  done->list = grown;
+  done->list[done->count] = (import){strdup(reference), strdup(made)};
+  *name = done->list[done->count++].name;
+  return TT_OK;
+}
+
+/* Removes visual geometry (all of it unless `visuals`), imports the meshes of the rest. A mesh for
+ * the eye alone that can't be had is left out; one that collides is an error. */
+static tt_status mend_link(physics_workshop *shop, imports *done, const char *file, xmlNode *link,
+                           bool visuals, tt_error *error) {
+  for (xmlNode *node = link->children, *next; node; node = next) {
+    next = node->next;
+    bool visual = physics_is(node, "visual");
+    if (!visual && !physics_is(node, "collision")) continue;
+    bool keep = visuals || !visual;
+    xmlNode *geometry = physics_first_child(node, "geometry");
+    xmlNode *mesh = keep && geometry ? physics_first_child(geometry, "mesh") : NULL;
+    const char *reference = mesh ? physics_attribute(mesh, "filename") : NULL;
+    if (reference) {
+      const char *name = NULL;
+      tt_error reason = {""};
+      tt_status status = import_once(shop, done, file, reference, &name, &reason);
+      if (status == TT_OK) {
+        xmlSetProp(mesh, BAD_CAST "filename", BAD_CAST name);
+      } else if (visual) {
+        tt_log_warning("%s; left out, since it is only seen", reason.text);
+        keep = false;
+      } else {
+        return tt_fail(error, status, "%s", reason.text);
+      }
+    }
+    if (!keep) {
+      xmlUnlinkNode(node);
+      xmlFreeNode(node);
+    }
+  }
+  return TT_OK;
+}
+
+static void set_compiler(xmlNode *robot, physics_urdf_care care) {
+  xmlNode *extension = physics_first_child(robot, "mujoco");
+  if (!extension) extension = xmlNewChild(robot, NULL, BAD_CAST "mujoco", NULL);
+  xmlNode *compiler = physics_first_child(extension, "compiler");
+  if (!compiler) compiler = xmlNewChild(extension, NULL, BAD_CAST "compiler", NULL);
+  static const char *const SETTINGS[][2] = {
+      {"fusestatic", "false"},    {"discardvisual", "false"}, {"strippath", "true"},
+      {"balanceinertia", "true"}, {"meshdir", "."},
+  };
+  for (size_t i = 0; i < sizeof SETTINGS / sizeof *SETTINGS; i++) {
+    xmlSetProp(compiler, BAD_CAST SETTINGS[i][0], BAD_CAST SETTINGS[i][1]);
+  }
+  if (care == URDF_WITH_LEAST_MASSES) {
+    xmlSetProp(compiler, BAD_CAST "boundmass", BAD_CAST "1e-6");
+    xmlSetProp(compiler, BAD_CAST "boundinertia", BAD_CAST "1e-9");
+  }
+}
+
+static bool has_link(const xmlNode *robot, const char *name) {
+  for (const xmlNode *node = robot->children; node; node = node->next) {
+    const char *own = physics_is(node, "link") ? physics_attribute(node, "name") : NULL;
+    if (own && strcmp(own, name) == 0) return true;
+  }
+  return false;
+}
+
+/* A joint to a link that the file does not have joins nothing; published files have such. */
+static void drop_loose_joints(const char *file, xmlNode *robot, bool say) {
+  for (xmlNode *node = robot->children, *next; node; node = next) {
+    next = node->next;
+    if (!physics_is(node, "joint")) continue;
+    static const char *const ENDS[] = {"parent", "child"};
+    for (int i = 0; i < 2; i++) {
+      const xmlNode *end = physics_first_child(node, ENDS[i]);
+      const char *link = end ? physics_attribute(end, "link") : NULL;
+      if (!link || has_link(robot, link)) continue;
+      const char *name = physics_attribute(node, "name");
+      if (say) {
+        tt_log_warning("%s: joint '%s': there is no link '%s'; left out", file, name ? name : "",
+                       link);
+      }
+      xmlUnlinkNode(node);
+      xmlFreeNode(node);
+      break;
+    }
+  }
+}
+
+static tt_status mend_robot(physics_workshop *shop, const char *file, xmlNode *robot,
+                            physics_urdf_care care, physics_part *part, tt_error *error) {
+  imports done = {0};
+  tt_status status = TT_OK;
+  drop_loose_joints(file, robot, care == URDF_AS_IT_IS);
+  for (xmlNode *node = robot->children; node && status == TT_OK; node = node->next) {
+    if (physics_is(node, "joint") && care == URDF_AS_IT_IS) status = remember_effort(part, node);
+    if (physics_is(node, "link")) {
+      status = mend_link(shop, &done, file, node, care == URDF_AS_IT_IS, error);
+    }
+  }
+  imports_free(&done);
+  set_compiler(robot, care);
+  return status;
+}
+
+tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics_urdf_care care,
+                               physics_part *part, char prepared[TT_PATH_SIZE], tt_error *error) {
+  xmlDoc *document = xmlReadFile(
+      file, NULL, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS);
+  if (!document) {
+    const xmlError *why = xmlGetLastError();
+    return tt_fail(error, TT_INVALID, "%s:%d: %s", file, why ? why->line : 0,
+                   why && why->message ? why->message : "not XML");
+  }
+  xmlNode *robot = xmlDocGetRootElement(document);
+  tt_status status;
+  if (!robot || !physics_is(robot, "robot")) {
+    status = tt_fail(error, TT_INVALID, "%s: its root element is not <robot>: not a URDF", file);
+  } else {
+    status = mend_robot(shop, file, robot, care, part, error);
+  }
+  if (status == TT_OK) {
+    physics_workshop_path(shop, ".urdf", prepared);
+    if (xmlSaveFormatFile(prepared, document, 1) < 0) {
+      status = tt_fail(error, TT_FAILED, "%s: cannot be written", prepared);
+    }
+  }
+  xmlFreeDoc(document);
+  return status;
+}
+
+/* Whether a body with geometry hangs by one joint on something that stands fixed in the world. */
+static bool hangs_on_base(const mjModel *m, int body) {
+  const int moving = m->body_weldid[body];
+  return moving > 0 && m->body_geomnum[body] > 0 && m->body_weldid[m->body_parentid[moving]] == 0;
+}
+
+void physics_urdf_exclude_base(xmlNode *root, const mjModel *m) {
+  xmlNode *contact = physics_first_child(root, "contact");
+  for (int base = 1; base < m->nbody; base++) {
+    if (m->body_weldid[base] != 0 || m->body_geomnum[base] == 0) continue;
+    for (int link = base + 1; link < m->nbody; link++) {
+      if (!hangs_on_base(m, link)) continue;
+      if (!contact) contact = xmlNewChild(root, NULL, BAD_CAST "contact", NULL);
+      xmlNode *exclude = xmlNewChild(contact, NULL, BAD_CAST "exclude", NULL);
+      xmlSetProp(exclude, BAD_CAST "body1", BAD_CAST mj_id2name(m, mjOBJ_BODY, base));
+      xmlSetProp(exclude, BAD_CAST "body2", BAD_CAST mj_id2name(m, mjOBJ_BODY, link));
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/* version.h: what decides the bits of a step besides its inputs. A run's log keeps it, so that `tether verify` can say
+ * why another program computes another run. */
+#ifndef TT_ENGINE_MUJOCO_VERSION_H
+#define TT_ENGINE_MUJOCO_VERSION_H
+
+/** Raise it with every change of what a step computes from the same state and inputs, or of what tt_world_hash() covers:
+ *  in physics, in motors and other parts, in core's order of a tick, in a shipped scene's model. Not for new keys whose
+ *  default leaves the bits alone. Write what changed into CHANGELOG.md, and make the hashes of
+ *  tests/reference_hashes.txt anew (its head says how).
+ *
+ *  1: the first that is counted. Logs from before say none.
+ *  2: stops are as hard as the timestep allows; bodies without mass have their centre where their frame is; sharp stands level.
+ */
+#define TT_PHYSICS_VERSION 2
+
+/** Libraries and processor whose last bits may differ. Static texts. */
+typedef struct tt_platform {
+  const char *mujoco; /**< "2.2.2": of the library in use */
+  const char
+      *libc;       /**< "2.36": of the C library in use, whose functions of mathematics are meant */
+  const char *cpu; /**< "x86_64+fma": those functions choose their instructions by the processor */
+} tt_platform;
+/** Of this process. Any thread. */
+tt_platform tt_platform_get(void);
+
+#endif

@@ -1,0 +1,114 @@
+/* view.c: what a step did, and what everyone may see of it. */
+#include "engine/mujoco/physics_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+void physics_capture_clear(tt_physics *p) {
+  p->contact_count = p->contacts_left_off = 0;
+  memset(p->contacts, 0, sizeof *p->contacts * (size_t)p->fixed->contact_capacity);
+  memset(p->body_wrench, 0, 6 * sizeof(double) * (size_t)p->model->nbody);
+  memset(p->feedback, 0, sizeof *p->feedback * (size_t)p->model->nbody);
+}
+
+static void capture_contact(const tt_physics *p, int index, tt_contact *contact) {
+  const mjModel *m = p->model;
+  const mjContact *from = &p->data->contact[index];
+  double wrench[6];
+  mj_contactForce(m, p->data, index, wrench);
+  mju_copy3(contact->position, from->pos);
+  mju_copy3(contact->normal, from->frame);
+  mju_rotVecMatT(contact->force, wrench, from->frame);
+  contact->depth = -from->dist;
+  contact->body1 = m->geom_bodyid[from->geom1];
+  contact->body2 = m->geom_bodyid[from->geom2];
+}
+
+static void capture_contacts(tt_physics *p) {
+  p->contact_count = p->contacts_left_off = 0;
+  for (int i = 0; i < p->data->ncon; i++) {
+    if (p->data->contact[i].efc_address < 0) continue;
+    if (p->contact_count < p->fixed->contact_capacity) {
+      capture_contact(p, i, &p->contacts[p->contact_count++]);
+    } else {
+      p->contacts_left_off++;
+    }
+  }
+}
+
+/* A wrench in MuJoCo's form (torque, force) about `origin`, as force and torque about `point`. */
+static void move_wrench(const double wrench[6], const double origin[3], const double point[3],
+                        double force[3], double torque[3]) {
+  double arm[3], moment[3];
+  mju_copy3(force, wrench + 3);
+  mju_sub3(arm, origin, point);
+  mju_cross(moment, arm, force);
+  mju_add3(torque, wrench, moment);
+}
+
+/* cfrc_int and cfrc_ext are about the centre of mass of the whole tree (Featherstone's spatial
+ * forces with that origin); everyone else wants each body's own centre of mass. */
+static void capture_feedback(tt_physics *p) {
+  const mjModel *m = p->model;
+  mjData *d = p->data;
+  mj_rnePostConstraint(m, d);
+  for (int b = 1; b < m->nbody; b++) {
+    const double *origin = d->subtree_com + 3 * m->body_rootid[b];
+    const double *parent = d->xipos + 3 * m->body_parentid[b];
+    tt_feedback *f = &p->feedback[b];
+    double *w = p->body_wrench + 6 * b;
+    move_wrench(d->cfrc_ext + 6 * b, origin, d->xipos + 3 * b, w, w + 3);
+    move_wrench(d->cfrc_int + 6 * b, origin, d->xipos + 3 * b, f->force, f->torque);
+    move_wrench(d->cfrc_int + 6 * b, origin, parent, f->parent_force, f->parent_torque);
+    mju_scl3(f->parent_force, f->parent_force, -1);
+    mju_scl3(f->parent_torque, f->parent_torque, -1);
+  }
+}
+
+void physics_capture(tt_physics *p) {
+  capture_contacts(p);
+  if (p->fixed->want_feedback) capture_feedback(p);
+}
+
+static void view_bodies(const tt_physics *p, tt_view *view) {
+  const mjModel *m = p->model;
+  const mjData *d = p->data;
+  size_t n = (size_t)m->nbody;
+  memcpy(view->body_position, d->xpos, 3 * sizeof(double) * n);
+  memcpy(view->body_rotation, d->xquat, 4 * sizeof(double) * n);
+  for (int b = 1; b < m->nbody; b++) {
+    double velocity[6];
+    mj_objectVelocity(m, d, mjOBJ_XBODY, b, velocity, 0);
+    mju_copy3(view->body_spin[b], velocity);
+    mju_copy3(view->body_velocity[b], velocity + 3);
+    mju_copy3(view->body_force[b], p->body_wrench + 6 * b);
+    mju_copy3(view->body_torque[b], p->body_wrench + 6 * b + 3);
+  }
+  memcpy(view->feedback, p->feedback, sizeof *p->feedback * n);
+}
+
+static void view_joints(const tt_physics *p, tt_view *view) {
+  const tt_physics_info *info = &p->fixed->info;
+  const mjModel *m = p->model;
+  memcpy(view->joint_position, p->axis_position, sizeof(double) * (size_t)info->axis_count);
+  memcpy(view->joint_velocity, p->axis_velocity, sizeof(double) * (size_t)info->axis_count);
+  memcpy(view->joint_torque, p->axis_effort, sizeof(double) * (size_t)info->axis_count);
+  for (int j = 0; j < m->njnt; j++) {
+    if (m->jnt_type[j] != mjJNT_BALL) continue;
+    mju_quat2Vel(view->joint_position + info->joints[j].axis, p->data->qpos + m->jnt_qposadr[j], 1);
+  }
+}
+
+void tt_physics_view(const tt_physics *p, tt_view *view) {
+  view_bodies(p, view);
+  view_joints(p, view);
+  int capacity = view->model->contact_capacity;
+  int count = p->contact_count < capacity ? p->contact_count : capacity;
+  memcpy(view->contacts, p->contacts, sizeof *p->contacts * (size_t)count);
+  view->contact_count = count;
+  view->contacts_left_off = p->contacts_left_off + p->contact_count - count;
+  for (int i = 0; i < p->fixed->info.sensor_count; i++) {
+    double value = p->data->sensordata[i];
+    view->channels[i] = isfinite(value) ? value : 0;
+  }
+}

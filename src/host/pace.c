@@ -1,0 +1,45 @@
+#include "host/pace.h"
+
+#define SECOND 1000000000.0
+#define MARK_EVERY 250000000u
+/* A debt larger than this is not worked off: a machine that slept must not race for minutes. */
+#define LARGEST_DEBT 100000000u
+
+void tt_pacer_start(tt_pacer *pacer, double tick, double speed, bool catch_up, uint64_t now) {
+  *pacer = (tt_pacer){.tick = tick, .catch_up = catch_up};
+  for (unsigned i = 0; i < TT_PACE_MARKS; i++) pacer->marks[i].wall = now;
+  tt_pacer_restart(pacer, speed, now);
+}
+
+void tt_pacer_restart(tt_pacer *pacer, double speed, uint64_t now) {
+  pacer->speed = speed;
+  pacer->origin = now;
+  pacer->done = 0;
+}
+
+uint64_t tt_pacer_due(const tt_pacer *pacer) {
+  return pacer->origin + (uint64_t)((double)pacer->done * pacer->tick / pacer->speed * SECOND);
+}
+
+static void count_late(tt_pacer *pacer, uint64_t now) {
+  uint64_t due = tt_pacer_due(pacer);
+  double tolerance = 0.1 * pacer->tick / pacer->speed * SECOND;
+  if (now <= due || (double)(now - due) <= tolerance) return;
+  pacer->late_ticks++;
+  if (!pacer->catch_up || now - due > LARGEST_DEBT) tt_pacer_restart(pacer, pacer->speed, now);
+}
+
+void tt_pacer_tick(tt_pacer *pacer, uint64_t now, bool realtime) {
+  if (realtime) count_late(pacer, now);
+  pacer->done++;
+  pacer->simulated += pacer->tick;
+  if (now - pacer->marks[pacer->mark].wall < MARK_EVERY) return;
+  pacer->mark = (pacer->mark + 1) % TT_PACE_MARKS;
+  pacer->marks[pacer->mark] = (struct tt_pace_mark){now, pacer->simulated};
+}
+
+double tt_pacer_factor(const tt_pacer *pacer, uint64_t now) {
+  const struct tt_pace_mark *oldest = &pacer->marks[(pacer->mark + 1) % TT_PACE_MARKS];
+  if (now <= oldest->wall) return 0;
+  return (pacer->simulated - oldest->simulated) / ((double)(now - oldest->wall) / SECOND);
+}

@@ -1,0 +1,198 @@
+/* wire.h: the contract that every protocol fills. One folder a protocol, deletable as a unit: codec (pure:
+ * bytes ↔ message struct, both directions, no I/O, no allocation per message), adapter (this contract), its
+ * part of the scene schema, tests, fuzz target, byte table in docs/wires/, sample clients.
+ *
+ * All calls come from the world's own thread. None may block or touch the physics: an adapter reads the
+ * view it is given and submits named commands; nothing else. An adapter never includes another adapter.
+ */
+#ifndef TT_HOST_WIRE_H
+#define TT_HOST_WIRE_H
+
+#include "model/signal.h"
+#include "base/status.h"
+#include "model/view.h"
+#include "net/net.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct tt_wire tt_wire;
+
+/** Why a message did not change anything. Counted each for itself; the first of each reason a
+ *  second is logged with sender and field. */
+#define TT_DROP_LIST(X)                                                                            \
+  X(LENGTH, "wrong length")                                                                        \
+  X(NON_FINITE, "non-finite number")                                                               \
+  X(RANGE, "value out of range")                                                                   \
+  X(STALE, "not newer than the last accepted message")                                             \
+  X(SYNTAX, "malformed")                                                                           \
+  X(UNKNOWN, "unknown or unmarked object")                                                         \
+  X(SUPERSEDED, "a newer message arrived in the same period")                                      \
+  X(REFUSED, "not allowed")                                                                        \
+  X(OVERFLOW, "queue full")
+typedef enum tt_drop {
+#define TT_DROP_ENUM(name, text) TT_DROP_##name,
+  TT_DROP_LIST(TT_DROP_ENUM)
+#undef TT_DROP_ENUM
+      TT_DROP_COUNT
+} tt_drop;
+/** The text of a reason. Static. */
+const char *tt_drop_text(tt_drop drop);
+
+/** What people want to know about a wire; written by core and adapter in the world's thread. */
+typedef struct tt_wire_stats {
+  uint64_t received; /**< messages that arrived whole */
+  uint64_t accepted; /**< of those, applied */
+  uint64_t sent;     /**< messages handed to the socket */
+  uint64_t send_failed;
+  uint64_t dropped[TT_DROP_COUNT];
+  uint64_t watchdog_trips;
+  uint64_t late; /**< ticks where this wire's answer was late */
+  uint64_t round_trips;
+  double round_trip_last, round_trip_min, round_trip_max,
+      round_trip_sum; /**< s, send → answer, where the protocol has one */
+  char peer[64];      /**< last peer heard, "127.0.0.1:5802" or "" */
+  char bad_peer[64];
+  char bad_text[160]; /**< what was wrong with the last bad message, naming the field */
+  uint8_t bad_bytes[256];
+  int bad_size;  /**< bytes of it kept in bad_bytes */
+  int bad_whole; /**< its own size, bytes */
+} tt_wire_stats;
+
+/** A wire's state as people see it. */
+typedef enum tt_wire_state {
+  TT_WIRE_WAITING, /**< nobody has spoken yet, or the peer is gone */
+  TT_WIRE_DRIVING, /**< commands arrive in time */
+  TT_WIRE_LATE,    /**< lock-step: the world waits for it */
+  TT_WIRE_SILENT,  /**< the watchdog tripped */
+} tt_wire_state;
+
+/** What to do when a lock-step controller has not answered within `deadline` (wall clock). */
+typedef enum tt_late_policy {
+  TT_LATE_WAIT,
+  TT_LATE_HOLD,
+  TT_LATE_ZERO,
+  TT_LATE_EJECT
+} tt_late_policy;
+
+/** A field of a message, for monitors: the byte table come alive. */
+typedef struct tt_wire_field {
+  char name[64];
+  char value[64];
+  char unit[16];    /**< as on the wire; "" where it has none */
+  int offset, size; /**< bytes; 0 where it is missing */
+  bool wrong;       /**< the message was, or would be, refused for it */
+} tt_wire_field;
+
+/** One message of a wire, and its fields as they are found; filled by the functions of wire/explain.h. */
+typedef struct tt_explanation {
+  const uint8_t *bytes;
+  int size;  /**< bytes that are here */
+  int whole; /**< the message's own size: more than `size` where its end was not kept */
+  tt_wire_field *fields;
+  int capacity, count;
+} tt_explanation;
+
+typedef struct tt_wire_ops {
+  const char *protocol; /**< "float-udp" */
+
+  /** Resolves names and opens sockets. `config` is the adapter's own struct as config loaded and checked
+   *  it; valid as long as the wire. Fills wire->self. May allocate. Errors name key and remedy. */
+  tt_status (*open)(tt_wire *wire, const void *config, tt_error *error);
+
+  /** Called at *receive* of each of its ticks after the network was polled: submits what has arrived
+   *  (tt_wire_submit) and drops the rest (tt_wire_drop). */
+  void (*receive)(tt_wire *wire);
+
+  /** Lock-step wires only (NULL otherwise): true while the world has to wait for an answer of this wire
+   *  (or for its first client, where the wire asks for that). The world polls the network meanwhile. */
+  bool (*must_wait)(const tt_wire *wire);
+
+  /** Called at *send* of each of its ticks, and once before the first step: `view` is the present. */
+  void (*send)(tt_wire *wire, const tt_view *view);
+
+  /** The world or this wire's robot was reset (by anyone): forget sequence numbers, start over. May be NULL. */
+  void (*reset)(tt_wire *wire);
+
+  /** The late policy EJECT: close the peer and wait for the next. Lock-step only. */
+  void (*eject)(tt_wire *wire);
+
+  /** The address it really has, "127.0.0.1:11235", for the ready line. Static until the next call. */
+  const char *(*address)(const tt_wire *wire);
+
+  /** Takes a message of this wire, good or bad, apart for monitors and error reports: every field of its byte table,
+   *  in order; `incoming`: the direction is to the simulator. Any thread; reads only what open() made. */
+  void (*explain)(const tt_wire *wire, bool incoming, tt_explanation *to);
+
+  /** Closes sockets and frees self. */
+  void (*close)(tt_wire *wire);
+
+  /** Lists what this protocol calls the things of a model where it does not use names, for `tether check`.
+   *  May be NULL. */
+  void (*list_ids)(const tt_model *model, FILE *to);
+} tt_wire_ops;
+
+/** Core's side of a wire. An adapter reads it, calls the functions below, and writes only `self`, and
+ *  `stats` where the comment says so. */
+struct tt_wire {
+  const tt_wire_ops *ops;
+  const char *name;      /**< as in the ready line and --set */
+  const char *where;     /**< "scenes/frc2011.yaml: wires.float-udp", begins error messages */
+  int robot;             /**< the robot it drives, or TT_NO_ROBOT: the whole world */
+  uint64_t period_steps; /**< its interval; send is called at multiples of it, receive as well */
+  double watchdog;       /**< s simulated; 0 off */
+  const tt_names *names;
+  const tt_model *model;
+  tt_net *net;
+  struct tt_world *world;
+  tt_wire_stats stats;
+  tt_wire_state state; /**< by core; an adapter sets TT_WIRE_WAITING when its peer is gone */
+  const int *
+      owned; /**< commands this wire lists: what its watchdog makes safe; set by the adapter in open() */
+  int owned_count;
+  bool check_only; /**< resolve names, open no socket (tether check) */
+  bool lockstep;   /**< set by core from the pace and ops->must_wait */
+  void *self;
+};
+
+/** Validates all (finite, within the command's range), then journals and applies all, or none: TT_BAD_MESSAGE
+ *  with `bad` (may be NULL) the index of the offending one. Feeds the watchdog. World's thread, during receive(). */
+tt_status tt_wire_submit(tt_wire *wire, const tt_submission *submissions, int count, int *bad);
+
+/** Says that a valid message came without commands (keeps the watchdog quiet). */
+void tt_wire_alive(tt_wire *wire);
+
+/** Sets those of `commands` that have a safe value to it, journaled, without counting as heard: for what a message
+ *  ordered for a limited time only. */
+void tt_wire_make_safe(tt_wire *wire, const int *commands, int count);
+
+/** A message that changed nothing: counts it, keeps it for people, logs the first of each reason a second.
+ *  `format` names the offending field, for example "field 3 (arm torque) is NaN". */
+void tt_wire_drop(tt_wire *wire, tt_drop reason, const char *peer, const uint8_t *bytes,
+                  size_t size, const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/** A whole message arrived, or one was handed to the socket (`sent`: whether it took it): counts it, and shows it
+ *  to whoever monitors this wire, cut at TT_TAPPED_BYTES. Costs one comparison while nobody does. */
+void tt_wire_received(tt_wire *wire, const void *bytes, size_t size);
+void tt_wire_sent(tt_wire *wire, const void *bytes, size_t size, bool sent);
+#define TT_TAPPED_BYTES 1024
+
+/** Journals and publishes something that happened on this wire ("connected 127.0.0.1:4711"). */
+void tt_wire_event(tt_wire *wire, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Asks for a reset of this wire's robot (world, if TT_NO_ROBOT), done before the next step. */
+void tt_wire_request_reset(tt_wire *wire);
+/** Asks the program to end, done at the end of this tick. `status` becomes its exit status' cause. */
+void tt_wire_request_stop(tt_wire *wire, tt_status status, const char *reason);
+
+/** Simulated time now, s, and step: both begin at 0 again when the world is reset. */
+double tt_wire_time(const tt_wire *wire);
+uint64_t tt_wire_step(const tt_wire *wire);
+/** Simulated time since the program began, s: it never turns back, neither at a reset nor with another scene. */
+double tt_wire_run_time(const tt_wire *wire);
+
+/** All protocols, NULL-terminated: the only place that lists them (src/wire/registry.c). */
+extern const tt_wire_ops *const tt_wire_protocols[];
+
+#endif

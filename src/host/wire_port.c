@@ -1,0 +1,118 @@
+/* wire_port.c: core's side of the contract in wire/wire.h: the only ways in which an adapter touches a world. */
+#include "base/log.h"
+#include "host/world_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SAY_AGAIN_AFTER 1000000000u /* ns: the first of each reason a second is logged */
+
+tt_wire_slot *tt_wire_slot_of(tt_wire *wire) {
+  return (tt_wire_slot *)wire; /* the wire is its slot's first member */
+}
+
+tt_status tt_wire_submit(tt_wire *wire, const tt_submission *submissions, int count, int *bad) {
+  TT_TRY(tt_world_apply(wire->world, wire->name, submissions, count, bad));
+  tt_wire_alive(wire);
+  return TT_OK;
+}
+
+void tt_wire_alive(tt_wire *wire) {
+  wire->stats.accepted++;
+  tt_world_fed(wire->world, tt_wire_slot_of(wire));
+}
+
+void tt_wire_make_safe(tt_wire *wire, const int *commands, int count) {
+  tt_world_make_safe(wire->world, wire->name, commands, count);
+}
+
+static void keep_bad(tt_wire *wire, const char *peer, const uint8_t *bytes, size_t size,
+                     const char *text) {
+  tt_wire_stats *stats = &wire->stats;
+  snprintf(stats->bad_peer, sizeof stats->bad_peer, "%s", peer);
+  snprintf(stats->bad_text, sizeof stats->bad_text, "%s", text);
+  stats->bad_size = (int)(size < sizeof stats->bad_bytes ? size : sizeof stats->bad_bytes);
+  stats->bad_whole = (int)size;
+  if (stats->bad_size) memcpy(stats->bad_bytes, bytes, (size_t)stats->bad_size);
+}
+
+void tt_wire_drop(tt_wire *wire, tt_drop reason, const char *peer, const uint8_t *bytes,
+                  size_t size, const char *format, ...) {
+  tt_wire_slot *slot = tt_wire_slot_of(wire);
+  wire->stats.dropped[reason]++;
+  if (reason == TT_DROP_SUPERSEDED) return; /* nothing is wrong with it */
+  char text[sizeof wire->stats.bad_text];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  keep_bad(wire, peer, bytes, size, text);
+
+  uint64_t now = tt_net_now();
+  bool first = slot->drop_logged_ns[reason] == 0;
+  if (!first && now - slot->drop_logged_ns[reason] < SAY_AGAIN_AFTER) {
+    slot->drop_unsaid[reason]++;
+    return;
+  }
+  char more[48] = "";
+  if (slot->drop_unsaid[reason])
+    snprintf(more, sizeof more, " (and %llu more like it)",
+             (unsigned long long)slot->drop_unsaid[reason]);
+  tt_log_warning("%s: dropped a message from %s: %s: %s%s", wire->name, peer, tt_drop_text(reason),
+                 text, more);
+  slot->drop_logged_ns[reason] = now;
+  slot->drop_unsaid[reason] = 0;
+}
+
+static void tap(tt_wire *wire, bool incoming, const void *bytes, size_t size) {
+  tt_world *world = wire->world;
+  if (world->tap < 0 || &world->wires[world->tap].wire != wire) return;
+  tt_tapped message = {
+      .wire = world->tap, .incoming = incoming, .step = world->step, .size = (int)size};
+  memcpy(message.bytes, bytes, size < TT_TAPPED_BYTES ? size : TT_TAPPED_BYTES);
+  tt_queue_push(world->tapped, &message);
+}
+
+void tt_wire_received(tt_wire *wire, const void *bytes, size_t size) {
+  wire->stats.received++;
+  tap(wire, true, bytes, size);
+}
+
+void tt_wire_sent(tt_wire *wire, const void *bytes, size_t size, bool sent) {
+  if (sent)
+    wire->stats.sent++;
+  else
+    wire->stats.send_failed++;
+  tap(wire, false, bytes, size);
+}
+
+void tt_wire_event(tt_wire *wire, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  tt_world_event_va(wire->world, wire->name, format, arguments);
+  va_end(arguments);
+}
+
+void tt_wire_request_reset(tt_wire *wire) {
+  tt_world *world = wire->world;
+  /* With one robot its reset is the world's: a fresh start in every respect. */
+  if (wire->robot == TT_NO_ROBOT || world->model->robot_count == 1)
+    world->reset_world = true;
+  else
+    world->reset_robot[wire->robot] = true;
+}
+
+void tt_wire_request_stop(tt_wire *wire, tt_status status, const char *reason) {
+  tt_world *world = wire->world;
+  world->quit = true;
+  world->quit_status = tt_fail(&world->quit_reason, status, "%s: %s", wire->name, reason);
+}
+
+double tt_wire_time(const tt_wire *wire) { return wire->world->view->time; }
+
+double tt_wire_run_time(const tt_wire *wire) {
+  const tt_world *world = wire->world;
+  return world->spec.time_before + tt_model_time(world->model, world->total_steps);
+}
+
+uint64_t tt_wire_step(const tt_wire *wire) { return wire->world->step; }

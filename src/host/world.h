@@ -1,0 +1,174 @@
+/* world.h: one world and its tick. world_tick() in world.c is the program's main path. */
+#ifndef TT_HOST_WORLD_H
+#define TT_HOST_WORLD_H
+
+#include "sim/journal.h"
+#include "model/observer.h"
+#include "model/part.h"
+#include "model/shape.h"
+#include "model/signal.h"
+#include "base/status.h"
+#include "model/view.h"
+#include "host/wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct tt_world tt_world;
+
+typedef enum tt_pace { TT_PACE_REALTIME, TT_PACE_LOCKSTEP, TT_PACE_FAST } tt_pace;
+/** Real time, when a tick comes late: make up for it at full speed, or let the schedule slip. */
+typedef enum tt_late_tick { TT_TICK_CATCH_UP, TT_TICK_SLIP } tt_late_tick;
+typedef enum tt_on_divergence { TT_DIVERGENCE_STOP, TT_DIVERGENCE_RESET } tt_on_divergence;
+
+/** One wire to open in a world. Strings and config must outlive the world. */
+typedef struct tt_world_wire {
+  const tt_wire_ops *ops;
+  const char *name, *where;
+  int robot;
+  uint64_t period_steps; /**< a multiple of io_steps */
+  double watchdog;       /**< s simulated */
+  tt_late_policy late;
+  double deadline;    /**< s wall clock, of the late policy */
+  const void *config; /**< the adapter's own struct */
+} tt_world_wire;
+
+typedef struct tt_world_spec {
+  tt_net *net;           /**< shared with others in the same thread, or NULL: one of its own */
+  tt_physics *physics;   /**< becomes the world's */
+  bool dynamics;         /**< false: concept mode, commands place things */
+  tt_part *const *parts; /**< become the world's */
+  int part_count;
+  const tt_world_wire *wires;
+  int wire_count;
+  uint64_t io_steps; /**< steps a tick */
+  tt_pace pace;
+  double speed; /**< factor of real time, > 0 */
+  tt_late_tick late_tick;
+  tt_on_divergence on_divergence;
+  double duration;      /**< s simulated; 0: no end */
+  double time_before;   /**< s simulated by this program's earlier worlds; see tt_wire_run_time() */
+  bool hash_every_tick; /**< journal a state hash each tick */
+  bool check_only;      /**< resolve every name, open no socket */
+} tt_world_spec;
+
+/** Composes names and commands, declares parts, opens wires. On failure everything given is freed. */
+tt_status tt_world_new(const tt_world_spec *spec, tt_world **world, tt_error *error);
+void tt_world_free(tt_world *world);
+
+/** Before the first tick: who watches, and where the journal goes (not owned; NULL-safe). */
+tt_status tt_world_add_observer(tt_world *world, tt_observer *observer);
+tt_status tt_world_add_journal(tt_world *world, tt_journal_sink *sink);
+/** The program is about to abort: every journal writes out what it has. World's thread. */
+void tt_world_flush_journal(tt_world *world);
+/** After the last tick: nobody watches any more, nothing is journaled. */
+void tt_world_detach(tt_world *world);
+
+/** Sends frame 0, then ticks at the world's pace until duration, a stop request, or trouble. The status says
+ *  why it ended (TT_OK: duration or stop) and `error` tells a person. */
+tt_status tt_world_run(tt_world *world, tt_error *error);
+/** receive → supervise → (actuate → step) × n → sense → send → publish. For tests and tools that pace themselves. */
+tt_status tt_world_tick(tt_world *world, tt_error *error);
+/** Frame 0: the view before any step, to wires and observers. tt_world_run() does it itself. */
+void tt_world_start(tt_world *world);
+
+const tt_model *tt_world_model(const tt_world *world);
+const tt_names *tt_world_names(const tt_world *world);
+/** The latest view. World's thread. */
+const tt_view *tt_world_view(const tt_world *world);
+tt_physics *tt_world_physics(tt_world *world);
+/** What the world looks like. Static for its life; any thread. */
+const tt_shape *tt_world_shapes(const tt_world *world, int *count);
+const tt_mesh *tt_world_meshes(const tt_world *world, int *count);
+const tt_material *tt_world_materials(const tt_world *world, int *count);
+const tt_texture *tt_world_textures(const tt_world *world, int *count);
+/** The ray of range finder `index`, from 0, of parts and of the model's own sensors; false: there are no more. */
+bool tt_world_ray(const tt_world *world, int index, tt_ray *ray);
+int tt_world_wire_count(const tt_world *world);
+const tt_wire *tt_world_wire_at(const tt_world *world, int index);
+bool tt_world_paused(const tt_world *world);
+uint64_t tt_world_hash(const tt_world *world);
+
+/** Saved state of the whole world: physics, parts, commands, timers, step. */
+size_t tt_world_state_size(const tt_world *world);
+void tt_world_save(const tt_world *world, void *state);
+tt_status tt_world_restore(tt_world *world, const void *state, size_t size);
+
+/* --- replay: inputs that were journaled once take effect again at the same steps --- */
+/** Gives a world its recorded inputs. apply() is called in the world's thread before every step; it hands over what is due at tt_world_step() with tt_world_apply_entry(). */
+typedef struct tt_feed {
+  void (*apply)(struct tt_feed *feed, tt_world *world);
+} tt_feed;
+/** Before the first tick; `feed` must outlive the world. A world that is fed should have no wires. */
+void tt_world_set_feed(tt_world *world, tt_feed *feed);
+/** TT_ENTRY_COMMANDS, TT_ENTRY_SAFE and TT_ENTRY_RESET take effect at once; other kinds change nothing.
+ *  TT_BAD_MESSAGE when a command is not one of this world. */
+tt_status tt_world_apply_entry(tt_world *world, const tt_entry *entry);
+uint64_t tt_world_step(const tt_world *world);
+
+/* --- a world that shows a kept run instead of computing one --- */
+/** What people were told once, when `step` steps had been made since the run began. */
+typedef struct tt_kept_event {
+  uint64_t step;
+  const char *source, *text;
+} tt_kept_event;
+/** Where its views come from. */
+typedef struct tt_player {
+  /** Fills `view` with what was `step` steps after the run began. World's thread. */
+  void (*show)(struct tt_player *player, uint64_t step, tt_view *view);
+  uint64_t steps;              /**< of the run; at its end the world pauses */
+  const tt_kept_event *events; /**< [event_count] by step; observers hear each at its time */
+  size_t event_count;
+} tt_player;
+/** Before the first tick; `player` must outlive the world. No step is made, no command taken; a reset goes back to the
+ *  beginning, and simulated time counts through the resets of the run. */
+void tt_world_set_player(tt_world *world, tt_player *player);
+
+/* --- the mailbox: the one way in from other threads, drained at *receive* --- */
+typedef enum tt_mail_kind {
+  TT_MAIL_PAUSE,    /**< value 1 pauses, 0 resumes */
+  TT_MAIL_STEP,     /**< makes `value` ticks while paused */
+  TT_MAIL_SPEED,    /**< factor `value` of real time */
+  TT_MAIL_SEEK,     /**< a kept run: shows what was at `value` s */
+  TT_MAIL_RESET,    /**< robot `index`, or the world if TT_NO_ROBOT */
+  TT_MAIL_STOP_ALL, /**< e-stop: value 1 sets every command safe and refuses others until value 0 */
+  TT_MAIL_COMMAND,  /**< command `index` gets `value` (checked like any other) */
+  TT_MAIL_TELL, /**< something for people that others decided, as an event of `source`: `text` */
+  TT_MAIL_TAP,  /**< show the messages of wire `index` (tt_world_take_tapped), or of none: −1 */
+  TT_MAIL_QUIT, /**< ends tt_world_run() with TT_OK */
+} tt_mail_kind;
+typedef struct tt_mail {
+  tt_mail_kind kind;
+  int index;
+  double value;
+  char source[32]; /**< "web", "signal", … for the journal */
+  char text[240];  /**< of TT_MAIL_TELL */
+} tt_mail;
+/** Any thread; never blocks; TT_FULL when 1,024 are waiting. */
+tt_status tt_world_post(tt_world *world, const tt_mail *mail);
+/** From a signal handler: tt_world_run() ends soon. Async-signal-safe. */
+void tt_world_interrupt(tt_world *world);
+
+/** What the status line and the browser show. Any thread may call it: values are a consistent copy. */
+typedef struct tt_world_status {
+  double time, real_time_factor, speed;
+  uint64_t step, tick, late_ticks;
+  bool paused, stopped; /**< stopped: e-stop */
+  int wire_count;
+} tt_world_status;
+void tt_world_get_status(tt_world *world, tt_world_status *status);
+/** A message that passed on the monitored wire. */
+typedef struct tt_tapped {
+  int wire;
+  bool incoming; /**< to the simulator */
+  uint64_t step;
+  int size; /**< bytes of the whole message; at most TT_TAPPED_BYTES are kept */
+  uint8_t bytes[TT_TAPPED_BYTES];
+} tt_tapped;
+/** The oldest monitored message not yet taken; false when there is none. One thread at a time; what it does not
+ *  take in time is dropped. */
+bool tt_world_take_tapped(tt_world *world, tt_tapped *message);
+/** A copy of wire `index`'s stats and state. Any thread; at most one tick old. */
+void tt_world_get_wire(tt_world *world, int index, tt_wire_stats *stats, tt_wire_state *state);
+
+#endif

@@ -1,0 +1,81 @@
+/* part.h: what a robot adds to its model: motors, encoders, grippers, surrogate sensors.
+ *
+ * A part declares channels (scalars it computes) and commands (scalars it obeys) when a world is
+ * composed, then takes part in each tick: actuate before every step, sense once after the steps.
+ * All calls come from the world's thread, in the order in which parts stand in the robot's file; none
+ * may block, allocate, read a clock, or keep state that save() does not save.
+ */
+#ifndef TT_MODEL_PART_H
+#define TT_MODEL_PART_H
+
+#include "model/shape.h"
+#include "model/signal.h"
+#include "base/status.h"
+#include "model/view.h"
+#include "engine/mujoco/physics.h"
+
+typedef struct tt_part tt_part;
+
+/** Given to declare(): collects the names a part adds. Indices are final at once. */
+typedef struct tt_declare {
+  int robot;
+  const char *where; /**< beginning of error messages, "robots/frc2011/robot.yaml: motors[0]" */
+  void *context;
+  /** Adds "<robot>/name" (prefix only with several robots) and gives its index in view->channels. */
+  tt_status (*add_channel)(struct tt_declare *declare, const char *name, tt_dimension dimension,
+                           int *channel, tt_error *error);
+  /** Adds a command that only this part interprets; `command` is its index in model->commands. */
+  tt_status (*add_command)(struct tt_declare *declare, const tt_command *command, int *index,
+                           tt_error *error);
+  /** The physics, for joints, grippers and rays by name. */
+  tt_physics *physics;
+} tt_declare;
+
+/** What a part sees and changes while actuating one step. */
+typedef struct tt_actuation {
+  tt_physics *physics;
+  const double *commands; /**< last accepted values; [command_count] */
+  /** When each command was last accepted: a running number, 0 never (since reset); [command_count]. Of several
+   *  commands that mean the same thing the one with the greatest number holds: "the last accepted kind holds
+   *  the joint" needs no other state, and no callback. */
+  const uint64_t *accepted;
+  /** The greatest of them among each axis' own joint commands; [axis_count]. A motor takes an axis over when
+   *  one of its commands has a greater number. */
+  const uint64_t *axis_accepted;
+  tt_drive *drives; /**< [axis_count]; core filled them from commands, parts may change them */
+  double *controls; /**< [actuator_count] */
+  double timestep;  /**< s */
+  uint64_t step;
+} tt_actuation;
+
+typedef struct tt_part_ops {
+  const char *kind; /**< key in the robot's file: "motors", "encoders", "line_trackers", … */
+  /** Resolves what needs no other part's names; declares channels and commands. */
+  tt_status (*declare)(tt_part *part, tt_declare *declare, tt_error *error);
+  /** Resolves signals by name once all parts have declared. May be NULL. */
+  tt_status (*resolve)(tt_part *part, const tt_names *names, tt_error *error);
+  /** Before every step. May be NULL. */
+  void (*actuate)(tt_part *part, tt_actuation *actuation);
+  /** Once a tick, after physics filled `view`: writes the part's own channels only. May be NULL. */
+  void (*sense)(tt_part *part, const tt_physics *physics, tt_view *view);
+  /** Of a range finder: its ray, for viewers, but for the name. Static; any thread. May be NULL. */
+  void (*ray)(const tt_part *part, tt_ray *ray);
+  /** Robot or world reset. May be NULL. */
+  void (*reset)(tt_part *part);
+  /** State that decides the future; sizes fixed after declare. May be NULL (no state). */
+  size_t (*state_size)(const tt_part *part);
+  void (*save)(const tt_part *part, void *state);
+  void (*restore)(tt_part *part, const void *state);
+  /** A fresh part of the same configuration for a cloned world; NULL when out of memory. */
+  tt_part *(*clone)(const tt_part *part);
+  void (*free)(tt_part *part);
+} tt_part_ops;
+
+/** First member of every part's own struct. */
+struct tt_part {
+  const tt_part_ops *ops;
+  int robot; /**< set by core before declare() */
+  const char *name;
+};
+
+#endif

@@ -1,0 +1,49 @@
+/* unit.h: units, which exist only at the wire. Everything inside is SI. */
+#ifndef TT_MODEL_UNIT_H
+#define TT_MODEL_UNIT_H
+
+#include <stdbool.h>
+
+/** The dimension of a scalar; only units of the same dimension convert. */
+typedef enum tt_dimension {
+  TT_DIMENSIONLESS, /**< counts, flags, ratios, kinds */
+  TT_ANGLE,         /**< rad */
+  TT_ANGULAR_VELOCITY,
+  TT_ANGULAR_ACCELERATION,
+  TT_LENGTH, /**< m */
+  TT_VELOCITY,
+  TT_ACCELERATION,
+  TT_FORCE,   /**< N */
+  TT_TORQUE,  /**< N·m */
+  TT_TIME,    /**< s */
+  TT_VOLTAGE, /**< V */
+  TT_CURRENT, /**< A */
+  TT_MASS,    /**< kg */
+  TT_POWER,   /**< W */
+  TT_DIMENSION_COUNT
+} tt_dimension;
+
+/** A unit: value_in_SI = value_in_unit × scale. */
+typedef struct tt_unit {
+  const char *name;       /**< as written in YAML and shown to people: "in·lbf" */
+  const char *ascii;      /**< the same for plain keyboards: "in-lbf"; may equal name */
+  tt_dimension dimension; /**< what it measures */
+  double scale;           /**< SI per unit, exact where the definition is */
+} tt_unit;
+
+/** The unit called `name` (either spelling; also "1" and "" for dimensionless), or NULL. Static. */
+const tt_unit *tt_unit_find(const char *name);
+/** The name nearest to a misspelt one, or NULL. */
+const char *tt_unit_nearest(const char *name);
+
+/** The SI unit of a dimension, for example "rad/s". Static; never NULL. */
+const tt_unit *tt_unit_si(tt_dimension dimension);
+
+/** All unit names of a dimension, comma separated, for error messages. Static; never NULL. */
+const char *tt_unit_names(tt_dimension dimension);
+
+/** Reads "10 ms", "0.5", "1/3000 s", "250 in·lbf" as a finite SI value of the wanted dimension; a
+ *  bare number is taken as SI. False when the text is malformed, not finite, or of another dimension. */
+bool tt_quantity_parse(const char *text, tt_dimension dimension, double *si);
+
+#endif

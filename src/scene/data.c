@@ -1,0 +1,216 @@
+/* data.c: finding the files that a scene names. */
+#include "scene/data.h"
+
+#include "base/nearest.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const tt_data_kind tt_data_scene = {"scene", "scenes", NULL};
+const tt_data_kind tt_data_robot = {"robot", "robots", "robot.yaml"};
+const tt_data_kind tt_data_arena = {"arena", "arenas", "arena.yaml"};
+
+#define MAX_ROOTS 2
+typedef char tt_root[PATH_MAX];
+
+static bool is_folder(const char *path) {
+  struct stat info;
+  return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+/** <prefix>/share/tether of the running program, if it is installed. */
+static bool installed_root(tt_root root) {
+  ssize_t size = readlink("/proc/self/exe", root, PATH_MAX - 1);
+  if (size <= 0) return false;
+  root[size] = 0;
+  for (int i = 0; i < 2; i++) {
+    char *slash = strrchr(root, '/');
+    if (!slash) return false;
+    *slash = 0;
+  }
+  if (strlen(root) + sizeof "/share/tether" > PATH_MAX) return false;
+  strcat(root, "/share/tether");
+  return is_folder(root);
+}
+
+/** An installed program never looks into the tree it was built from: whoever can write there now is somebody else. */
+static int data_roots(tt_root roots[MAX_ROOTS]) {
+  int count = 0;
+  const char *environment = getenv("TETHER_DATA");
+  if (environment && *environment) snprintf(roots[count++], PATH_MAX, "%s", environment);
+  if (!installed_root(roots[count])) snprintf(roots[count], PATH_MAX, "%s", TETHER_SOURCE_DIR);
+  return count + 1;
+}
+
+static bool is_file(const char *path) {
+  struct stat info;
+  return !stat(path, &info) && S_ISREG(info.st_mode);
+}
+
+static bool has_ending(const char *name) {
+  static const char *const endings[] = {".yaml", ".yml", ".xml", ".urdf", ".mjcf"};
+  const char *dot = strrchr(name, '.');
+  for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++) {
+    if (!strcmp(dot, endings[i])) return true;
+  }
+  return false;
+}
+
+/** People read paths that are below where they work relative to it. */
+static void shorten(char *path) {
+  char here[PATH_MAX];
+  if (!getcwd(here, sizeof here)) return;
+  size_t size = strlen(here);
+  if (!strncmp(path, here, size) && path[size] == '/')
+    memmove(path, path + size + 1, strlen(path + size + 1) + 1);
+}
+
+static bool take_file(char *path) {
+  if (!is_file(path)) {
+    free(path);
+    return false;
+  }
+  shorten(path);
+  return true;
+}
+
+/** Takes `folder/name`, or the file of that kind inside it, if there is one. */
+static bool try_path(const tt_data_kind *kind, const char *folder, const char *name, char **path) {
+  const char *slash = *folder ? "/" : "";
+  if (asprintf(path, "%s%s%s", folder, slash, name) < 0) return false;
+  if (take_file(*path)) return true;
+  if (!kind->file || asprintf(path, "%s%s%s/%s", folder, slash, name, kind->file) < 0) return false;
+  return take_file(*path);
+}
+
+static bool try_root(const tt_data_kind *kind, const char *root, const char *name, bool is_path,
+                     char **path) {
+  char folder[PATH_MAX + 16], file[NAME_MAX + 8];
+  snprintf(folder, sizeof folder, "%.*s/%s", PATH_MAX - 1, root, kind->folder);
+  if (is_path || kind->file) return try_path(kind, folder, name, path);
+  snprintf(file, sizeof file, "%.*s.yaml", NAME_MAX, name);
+  return try_path(kind, folder, file, path);
+}
+
+/** All names of this kind, once each, comma separated, and the one nearest to `nearest->wanted`. */
+typedef struct tt_listing {
+  char *names[256];
+  int count;
+} tt_listing;
+
+static void list_root(const tt_data_kind *kind, const char *root, tt_listing *listing) {
+  char folder[PATH_MAX + 16];
+  snprintf(folder, sizeof folder, "%.*s/%s", PATH_MAX - 1, root, kind->folder);
+  struct dirent **entries;
+  int count = scandir(folder, &entries, NULL, alphasort);
+  for (int i = 0; i < count; i++) {
+    char *name = entries[i]->d_name, *found;
+    char *dot = strrchr(name, '.');
+    if (!kind->file && dot && !strcmp(dot, ".yaml")) *dot = 0;
+    bool known = *name == '.' || !try_root(kind, root, name, false, &found);
+    if (!known) free(found);
+    for (int k = 0; k < listing->count; k++) known = known || !strcmp(listing->names[k], name);
+    if (!known && listing->count < 256 && (listing->names[listing->count] = strdup(name)))
+      listing->count++;
+    free(entries[i]);
+  }
+  if (count >= 0) free(entries);
+}
+
+char **tt_data_list(const tt_data_kind *kind) {
+  tt_root roots[MAX_ROOTS];
+  tt_listing listing = {.count = 0};
+  int count = data_roots(roots);
+  for (int i = 0; i < count; i++) list_root(kind, roots[i], &listing);
+  char **names = calloc((size_t)listing.count + 1, sizeof *names);
+  for (int i = 0; i < listing.count; i++) {
+    if (names)
+      names[i] = listing.names[i];
+    else
+      free(listing.names[i]);
+  }
+  return names;
+}
+
+static tt_status not_found(const tt_data_kind *kind, const char *name, const char *where,
+                           tt_root *roots, int count, tt_error *error) {
+  tt_listing listing = {.count = 0};
+  for (int i = 0; i < count; i++) list_root(kind, roots[i], &listing);
+  tt_nearest nearest = tt_nearest_start(name);
+  char list[512] = "none";
+  size_t size = 0;
+  for (int i = 0; i < listing.count; i++) {
+    tt_nearest_offer(&nearest, listing.names[i]);
+    if (size < sizeof list) {
+      size += (size_t)snprintf(list + size, sizeof list - size, "%s%s", i ? ", " : "",
+                               listing.names[i]);
+    }
+  }
+  char here[NAME_MAX + 8];
+  snprintf(here, sizeof here, "%s.yaml", name);
+  tt_status status =
+      !kind->file && is_file(here)
+          ? tt_fail(error, TT_INVALID,
+                    "%s: there is no scene '%s'; for the file in this folder, give its "
+                    "whole name: %s",
+                    where, name, here)
+      : nearest.best ? tt_fail(error, TT_INVALID, "%s: there is no %s '%s'; did you mean '%s'?",
+                               where, kind->noun, name, nearest.best)
+                     : tt_fail(error, TT_INVALID, "%s: there is no %s '%s'; there are: %s", where,
+                               kind->noun, name, list);
+  for (int i = 0; i < listing.count; i++) free(listing.names[i]);
+  return status;
+}
+
+/** A misspelt path is told with the file of its folder that is nearest to it. */
+static tt_status no_file(const char *folder, const char *name, const char *where, tt_error *error) {
+  char path[2 * PATH_MAX];
+  bool joined = *folder && *name != '/';
+  snprintf(path, sizeof path, "%s%s%s", joined ? folder : "", joined ? "/" : "", name);
+  char *slash = strrchr(path, '/');
+  const char *base = slash ? slash + 1 : path;
+  tt_nearest nearest = tt_nearest_start(base);
+  struct dirent **entries;
+  if (slash) *slash = 0;
+  int count = scandir(slash == path ? "/" : slash ? path : ".", &entries, NULL, alphasort);
+  for (int i = 0; i < count; i++)
+    if (has_ending(entries[i]->d_name)) tt_nearest_offer(&nearest, entries[i]->d_name);
+  tt_status status =
+      nearest.best ? tt_fail(error, TT_INVALID, "%s: there is no file '%s'; did you mean '%s'?",
+                             where, name, nearest.best)
+                   : tt_fail(error, TT_INVALID, "%s: there is no file '%s'", where, name);
+  for (int i = 0; i < count; i++) free(entries[i]);
+  if (count >= 0) free(entries);
+  return status;
+}
+
+tt_status tt_data_find(const tt_data_kind *kind, const char *name, const char *including,
+                       const char *where, char **path, tt_error *error) {
+  *path = NULL;
+  bool is_path = strchr(name, '/') || has_ending(name);
+  if (!*name || strlen(name) >= NAME_MAX + (is_path ? PATH_MAX - NAME_MAX : 0)) {
+    return tt_fail(error, TT_INVALID, "%s: '%.80s' is no name of a %s", where, name, kind->noun);
+  }
+  char folder[PATH_MAX] = "";
+  if (is_path) {
+    const char *slash = including ? strrchr(including, '/') : NULL;
+    if (slash && *name != '/')
+      snprintf(folder, sizeof folder, "%.*s", (int)(slash - including), including);
+    if (slash && slash == including && *name != '/') strcpy(folder, "/");
+    if (try_path(kind, folder, name, path)) return TT_OK;
+  }
+  tt_root roots[MAX_ROOTS];
+  int count = data_roots(roots);
+  for (int i = 0; i < count && *name != '/'; i++) {
+    if (try_root(kind, roots[i], name, is_path, path)) return TT_OK;
+  }
+  *path = NULL;
+  if (is_path) return no_file(folder, name, where, error);
+  return not_found(kind, name, where, roots, count, error);
+}

@@ -1,0 +1,28 @@
+/* data.h: finding the files that a scene names. */
+#ifndef TT_SCENE_DATA_H
+#define TT_SCENE_DATA_H
+
+#include "base/status.h"
+
+/** What is looked for: the folder that holds such files, and the file inside a folder of its own. */
+typedef struct tt_data_kind {
+  const char *noun;   /**< "scene" */
+  const char *folder; /**< "scenes" */
+  const char *file;   /**< "robot.yaml" in robots/NAME/, or NULL for scenes/NAME.yaml */
+} tt_data_kind;
+
+extern const tt_data_kind tt_data_scene, tt_data_robot, tt_data_arena;
+
+/** The file that `name` means. A name with a slash or an ending (.yaml .yml .xml .urdf) is a path: absolute, or
+ *  relative to the folder of `including` (NULL: the working directory), or inside a data folder. A bare name is
+ *  looked up in the data folders: $TETHER_DATA, then <prefix>/share/tether of the installed program, or the source tree
+ *  of one that isn't installed. `*path` is the caller's to free. `where` begins the error; unknown names are told with
+ *  the nearest one. */
+tt_status tt_data_find(const tt_data_kind *kind, const char *name, const char *including,
+                       const char *where, char **path, tt_error *error);
+
+/** Names of all that can be found by a bare name, sorted within each data folder. `*names` is NULL-terminated; free each
+ *  and the list. NULL when out of memory. */
+char **tt_data_list(const tt_data_kind *kind);
+
+#endif

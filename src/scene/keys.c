@@ -1,0 +1,258 @@
+/* keys.c: the schemas, assembled from core's own fields and each adapter's. */
+#include "scene/keys.h"
+
+#include "model/model.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(key, type, member, max)                                                               \
+  CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 0, max)
+#define WORD(key, type, member, words)                                                             \
+  CYAML_FIELD_ENUM(key, CYAML_FLAG_OPTIONAL | CYAML_FLAG_STRICT, type, member, words,              \
+                   CYAML_ARRAY_LEN(words))
+
+/* The first word of each is the default. */
+static const cyaml_strval_t pace_words[] = {{"realtime", 0}, {"lockstep", 1}, {"fast", 2}};
+static const cyaml_strval_t late_tick_words[] = {{"catch_up", 0}, {"slip", 1}};
+static const cyaml_strval_t divergence_words[] = {{"stop", 0}, {"reset", 1}};
+
+static const cyaml_schema_field_t robot_entry_fields[] = {
+    CYAML_FIELD_STRING_PTR("robot", CYAML_FLAG_POINTER, tt_robot_entry_keys, robot, 1, 1024),
+    TEXT("name", tt_robot_entry_keys, name, 64),
+    TEXT("alliance", tt_robot_entry_keys, alliance, 8),
+    TEXT("x", tt_robot_entry_keys, x, 64),
+    TEXT("y", tt_robot_entry_keys, y, 64),
+    TEXT("z", tt_robot_entry_keys, z, 64),
+    TEXT("heading", tt_robot_entry_keys, heading, 64),
+    CYAML_FIELD_BOOL_PTR("floating", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_robot_entry_keys,
+                         floating),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t robot_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_robot_entry_keys, robot_entry_fields),
+};
+
+static const cyaml_schema_field_t scene_fields[] = {
+    TEXT("description", tt_scene_keys, description, 256),
+    TEXT("arena", tt_scene_keys, arena, 1024),
+    TEXT("timestep", tt_scene_keys, timestep, 64),
+    TEXT("io_period", tt_scene_keys, io_period, 64),
+    WORD("pace", tt_scene_keys, pace, pace_words),
+    CYAML_FIELD_FLOAT_PTR("speed", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_scene_keys, speed),
+    WORD("late_ticks", tt_scene_keys, late_ticks, late_tick_words),
+    WORD("on_divergence", tt_scene_keys, on_divergence, divergence_words),
+    CYAML_FIELD_BOOL_PTR("physics", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_scene_keys,
+                         physics),
+    CYAML_FIELD_UINT("seed", CYAML_FLAG_OPTIONAL, tt_scene_keys, seed),
+    TEXT("duration", tt_scene_keys, duration, 64),
+    CYAML_FIELD_SEQUENCE_COUNT("search_path", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                               tt_scene_keys, search_path, search_path_count, &tt_string_schema, 0,
+                               64),
+    CYAML_FIELD_SEQUENCE_COUNT("robots", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_scene_keys,
+                               robots, robots_count, &robot_entry, 0, TT_MAX_ROBOTS),
+};
+
+static const cyaml_schema_field_t joint_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, tt_joint_keys, name, 1, 256),
+    CYAML_FIELD_STRING_PTR("max_torque", CYAML_FLAG_POINTER, tt_joint_keys, max_torque, 1, 64),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t joint_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_joint_keys, joint_fields)};
+
+static const cyaml_schema_field_t robot_fields[] = {
+    TEXT("description", tt_robot_keys, description, 256),
+    CYAML_FIELD_STRING_PTR("model", CYAML_FLAG_POINTER, tt_robot_keys, model, 1, 1024),
+    CYAML_FIELD_BOOL_PTR("floating", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_robot_keys,
+                         floating),
+    CYAML_FIELD_SEQUENCE_COUNT("joints", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_robot_keys,
+                               joints, joints_count, &joint_entry, 0, 256),
+};
+
+static const cyaml_schema_field_t piece_fields[] = {
+    CYAML_FIELD_STRING_PTR("body", CYAML_FLAG_POINTER, tt_piece_keys, body, 1, 256),
+    CYAML_FIELD_INT("kind", CYAML_FLAG_DEFAULT, tt_piece_keys, kind),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t piece_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_piece_keys, piece_fields)};
+
+static const cyaml_schema_field_t line_fields[] = {
+    CYAML_FIELD_STRING_PTR("x1", CYAML_FLAG_POINTER, tt_line_keys, x1, 1, 64),
+    CYAML_FIELD_STRING_PTR("y1", CYAML_FLAG_POINTER, tt_line_keys, y1, 1, 64),
+    CYAML_FIELD_STRING_PTR("x2", CYAML_FLAG_POINTER, tt_line_keys, x2, 1, 64),
+    CYAML_FIELD_STRING_PTR("y2", CYAML_FLAG_POINTER, tt_line_keys, y2, 1, 64),
+    TEXT("width", tt_line_keys, width, 64),
+    CYAML_FIELD_FLOAT("darkness", CYAML_FLAG_DEFAULT, tt_line_keys, darkness),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t line_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_line_keys, line_fields)};
+
+static const cyaml_schema_field_t field_fields[] = {
+    CYAML_FIELD_STRING_PTR("x", CYAML_FLAG_POINTER, tt_field_keys, x, 1, 64),
+    CYAML_FIELD_STRING_PTR("y", CYAML_FLAG_POINTER, tt_field_keys, y, 1, 64),
+    TEXT("heading", tt_field_keys, heading, 64),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t arena_fields[] = {
+    TEXT("description", tt_arena_keys, description, 256),
+    CYAML_FIELD_STRING_PTR("model", CYAML_FLAG_POINTER, tt_arena_keys, model, 1, 1024),
+    CYAML_FIELD_MAPPING_PTR("field", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_arena_keys, field,
+                            field_fields),
+    CYAML_FIELD_SEQUENCE_COUNT("pieces", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_arena_keys,
+                               pieces, pieces_count, &piece_entry, 0, 1000),
+    CYAML_FIELD_SEQUENCE_COUNT("lines", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_arena_keys,
+                               lines, lines_count, &line_entry, 0, 1000),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t scene_schema, robot_schema, wire_entry;
+static const cyaml_schema_value_t arena_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, tt_arena_keys, arena_fields),
+};
+
+int tt_schema_count(const tt_schema *const *schemas) {
+  int count = 0;
+  while (schemas[count]) count++;
+  return count;
+}
+
+/** Room for `fixed` fields, one for each of `more`, and the end. Made once, kept for good. */
+static cyaml_schema_field_t *new_fields(const cyaml_schema_field_t *fixed, size_t fixed_count,
+                                        size_t more) {
+  cyaml_schema_field_t *fields = calloc(fixed_count + more + 1, sizeof *fields);
+  if (!fields) abort();
+  if (fixed_count) memcpy(fields, fixed, fixed_count * sizeof *fields);
+  return fields;
+}
+
+/** A key with a mapping of its own, loaded behind a pointer at `offset`. */
+static cyaml_schema_field_t mapping_field(const tt_schema *schema, size_t offset) {
+  return (cyaml_schema_field_t){
+      .key = schema->key,
+      .data_offset = (uint32_t)offset,
+      .value = {.type = CYAML_MAPPING,
+                .flags = (enum cyaml_flag)(CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL),
+                .data_size = (uint32_t)schema->size,
+                .mapping = {.fields = schema->fields}},
+  };
+}
+
+static cyaml_schema_value_t mapping_value(const cyaml_schema_field_t *fields, size_t size,
+                                          unsigned flags) {
+  return (cyaml_schema_value_t){.type = CYAML_MAPPING,
+                                .flags = (enum cyaml_flag)flags,
+                                .data_size = (uint32_t)size,
+                                .mapping = {.fields = fields}};
+}
+
+static void assemble_wires(void) {
+  int count = tt_schema_count(tt_wire_schemas);
+  cyaml_schema_field_t *fields = new_fields(NULL, 0, (size_t)count);
+  for (int i = 0; i < count; i++)
+    fields[i] = mapping_field(tt_wire_schemas[i], (size_t)i * sizeof(void *));
+  wire_entry =
+      mapping_value(fields, (size_t)(count ? count : 1) * sizeof(void *), CYAML_FLAG_DEFAULT);
+}
+
+static void assemble_scene(void) {
+  size_t fixed = CYAML_ARRAY_LEN(scene_fields), count = (size_t)tt_schema_count(tt_section_schemas);
+  cyaml_schema_field_t *fields = new_fields(scene_fields, fixed, count + 1);
+  for (size_t i = 0; i < count; i++) {
+    fields[fixed + i] = mapping_field(tt_section_schemas[i],
+                                      offsetof(tt_scene_keys, sections) + i * sizeof(void *));
+  }
+  fields[fixed + count] = (cyaml_schema_field_t){
+      .key = "wires",
+      .data_offset = offsetof(tt_scene_keys, wires),
+      .count_offset = offsetof(tt_scene_keys, wires_count),
+      .count_size = sizeof(unsigned),
+      .value = {.type = CYAML_SEQUENCE,
+                .flags = (enum cyaml_flag)(CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL),
+                .data_size = wire_entry.data_size,
+                .sequence = {.entry = &wire_entry, .min = 0, .max = 64}},
+  };
+  scene_schema =
+      mapping_value(fields, sizeof(tt_scene_keys) + count * sizeof(void *), CYAML_FLAG_POINTER);
+}
+
+static void assemble_robot(void) {
+  size_t fixed = CYAML_ARRAY_LEN(robot_fields), count = (size_t)tt_schema_count(tt_part_schemas);
+  cyaml_schema_field_t *fields = new_fields(robot_fields, fixed, count);
+  cyaml_schema_value_t *entries = calloc(count ? count : 1, sizeof *entries);
+  if (!entries) abort();
+  for (size_t i = 0; i < count; i++) {
+    const tt_schema *part = tt_part_schemas[i];
+    size_t offset = offsetof(tt_robot_keys, parts) + i * sizeof(tt_part_list);
+    entries[i] = mapping_value(part->fields, part->size, CYAML_FLAG_DEFAULT);
+    fields[fixed + i] = (cyaml_schema_field_t){
+        .key = part->key,
+        .data_offset = (uint32_t)(offset + offsetof(tt_part_list, items)),
+        .count_offset = (uint32_t)(offset + offsetof(tt_part_list, count)),
+        .count_size = sizeof(unsigned),
+        .value = {.type = CYAML_SEQUENCE,
+                  .flags = (enum cyaml_flag)(CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL),
+                  .data_size = (uint32_t)part->size,
+                  .sequence = {.entry = &entries[i], .min = 0, .max = 256}},
+    };
+  }
+  // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the schema keeps the entries
+  robot_schema = mapping_value(fields, sizeof(tt_robot_keys) + count * sizeof(tt_part_list),
+                               CYAML_FLAG_POINTER);
+}
+
+static void assemble(void) {
+  assemble_wires();
+  assemble_scene();
+  assemble_robot();
+}
+
+static pthread_once_t assembled = PTHREAD_ONCE_INIT;
+
+const cyaml_schema_value_t *tt_scene_schema(void) {
+  pthread_once(&assembled, assemble);
+  return &scene_schema;
+}
+
+const cyaml_schema_value_t *tt_robot_schema(void) {
+  pthread_once(&assembled, assemble);
+  return &robot_schema;
+}
+
+const cyaml_schema_value_t *tt_arena_schema(void) { return &arena_schema; }
+
+/* --- visiting --- */
+
+typedef struct tt_visit {
+  void (*visit)(void *context, const char *file, const char *path,
+                const cyaml_schema_value_t *value);
+  void *context;
+  const char *file;
+} tt_visit;
+
+static void visit_value(const tt_visit *visit, const char *path,
+                        const cyaml_schema_value_t *value) {
+  if (*path) visit->visit(visit->context, visit->file, path, value);
+  if (value->type == CYAML_SEQUENCE || value->type == CYAML_SEQUENCE_FIXED)
+    value = value->sequence.entry;
+  if (value->type != CYAML_MAPPING) return;
+  for (const cyaml_schema_field_t *field = value->mapping.fields; field->key; field++) {
+    char deeper[512];
+    snprintf(deeper, sizeof deeper, "%s%s%s", path, *path ? "." : "", field->key);
+    visit_value(visit, deeper, &field->value);
+  }
+}
+
+void tt_keys_visit(void (*visit)(void *context, const char *file, const char *path,
+                                 const cyaml_schema_value_t *value),
+                   void *context) {
+  visit_value(&(tt_visit){visit, context, "scene"}, "", tt_scene_schema());
+  visit_value(&(tt_visit){visit, context, "robot"}, "", tt_robot_schema());
+  visit_value(&(tt_visit){visit, context, "arena"}, "", tt_arena_schema());
+}

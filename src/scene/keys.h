@@ -1,0 +1,82 @@
+/* keys.h: core's own keys of scene, robot and arena files, and the schemas assembled from them and from every
+ * adapter's. The structs are what libcyaml fills; load*.c check them and make a tt_scene of them. */
+#ifndef TT_SCENE_KEYS_H
+#define TT_SCENE_KEYS_H
+
+#include "scene/schema.h"
+
+typedef struct tt_robot_entry_keys {
+  char *robot, *name, *alliance, *x, *y, *z, *heading;
+  bool *floating;
+} tt_robot_entry_keys;
+
+/** The fixed part of a scene; behind it stands a pointer for each section. */
+typedef struct tt_scene_keys {
+  char *description, *arena, *timestep, *io_period, *duration;
+  int pace, late_ticks, on_divergence;
+  double *speed;
+  bool *physics;
+  uint64_t seed;
+  char **search_path;
+  tt_robot_entry_keys *robots;
+  void **wires; /**< count × tt_wire_schema_count() pointers, one of each row set */
+  unsigned search_path_count, robots_count, wires_count;
+  void *sections[];
+} tt_scene_keys;
+
+/** The elements of one kind of part, as libcyaml makes them: one array. */
+typedef struct tt_part_list {
+  void *items;
+  unsigned count;
+} tt_part_list;
+
+/** The limit of a joint's plain commands. */
+typedef struct tt_joint_keys {
+  char *name, *max_torque;
+} tt_joint_keys;
+
+/** The fixed part of a robot's file; behind it stands a list for each kind of part. */
+typedef struct tt_robot_keys {
+  char *description, *model;
+  bool *floating;
+  tt_joint_keys *joints;
+  unsigned joints_count;
+  tt_part_list parts[];
+} tt_robot_keys;
+
+typedef struct tt_piece_keys {
+  char *body;
+  int kind;
+} tt_piece_keys;
+
+typedef struct tt_line_keys {
+  char *x1, *y1, *x2, *y2, *width;
+  double darkness;
+} tt_line_keys;
+
+typedef struct tt_field_keys {
+  char *x, *y, *heading;
+} tt_field_keys;
+
+typedef struct tt_arena_keys {
+  char *description, *model;
+  tt_field_keys *field;
+  tt_piece_keys *pieces;
+  tt_line_keys *lines;
+  unsigned pieces_count, lines_count;
+} tt_arena_keys;
+
+/** The three schemas; assembled once, at the first call. Any thread. */
+const cyaml_schema_value_t *tt_scene_schema(void);
+const cyaml_schema_value_t *tt_robot_schema(void);
+const cyaml_schema_value_t *tt_arena_schema(void);
+
+int tt_schema_count(const tt_schema *const *schemas);
+
+/** Calls `visit` with every key of all three kinds of file, for documentation and tests: `file` is "scene",
+ *  "robot" or "arena", `path` the key with its parents ("wires.float-udp.bind"). */
+void tt_keys_visit(void (*visit)(void *context, const char *file, const char *path,
+                                 const cyaml_schema_value_t *value),
+                   void *context);
+
+#endif

@@ -1,0 +1,89 @@
+/* load.h: what the parts of loading a scene share: the tt_scene under construction, its memory, its files and the
+ * checks of single values. scene.c names the stages; load_arena.c, load_robots.c and load_wires.c are three of them.
+ *
+ * Each function says what is wrong in store->error, with file and key; what it allocates belongs to the scene.
+ */
+#ifndef TT_SCENE_LOAD_H
+#define TT_SCENE_LOAD_H
+
+#include "scene/data.h"
+#include "scene/keys.h"
+#include "scene/pool.h"
+#include "scene/rational.h"
+#include "scene/scene.h"
+#include "scene/tree.h"
+
+/** One YAML file of a scene with the struct that libcyaml made of it. */
+typedef struct tt_loaded {
+  tt_document *document;
+  const cyaml_schema_value_t *schema;
+  void *keys;
+} tt_loaded;
+
+/** What stands behind a tt_scene, which is its first member. */
+typedef struct tt_scene_store {
+  tt_scene scene;
+  tt_pool pool;
+  /** Scene, arena, and a file for each robot, also where robots share one. */
+  tt_loaded files[2 + TT_MAX_ROBOTS];
+  int file_count;
+  tt_scene_keys *keys;
+  bool *section_given;
+  tt_error *error;
+} tt_scene_store;
+
+/** Zeroed memory for `count` things in `target`, or a return with TT_NOMEM. */
+#define NEW(store, target, count)                                                                  \
+  do {                                                                                             \
+    (target) = tt_pool_new(&(store)->pool, (size_t)(count), sizeof *(target));                     \
+    if (!(target)) return tt_load_no_memory(store);                                                \
+  } while (0)
+
+/** Text as printf makes it in `target`, or a return with TT_NOMEM. */
+#define PRINT(store, target, ...)                                                                  \
+  do {                                                                                             \
+    (target) = tt_pool_print(&(store)->pool, __VA_ARGS__);                                         \
+    if (!(target)) return tt_load_no_memory(store);                                                \
+  } while (0)
+
+tt_status tt_load_no_memory(const tt_scene_store *store);
+
+/* Files */
+
+/** The path of a file of this kind that the value at `where` names in the file `including`. */
+tt_status tt_load_find(tt_scene_store *store, const tt_data_kind *kind, const char *name,
+                       const char *including, const char *where, const char **path);
+/** A model that a YAML file names: next to that file, or absolute. */
+tt_status tt_load_find_model(tt_scene_store *store, const char *model, const char *including,
+                             const char **path);
+/** Checks a document against a schema and fills `*keys`; takes the document, also when it fails. */
+tt_status tt_load_document(tt_scene_store *store, tt_document *document,
+                           const cyaml_schema_value_t *schema, void **keys);
+/** The same for the file at `path`. */
+tt_status tt_load_yaml(tt_scene_store *store, const char *path, const cyaml_schema_value_t *schema,
+                       void **keys);
+/** The folder that a path's file stands in; NULL when out of memory. */
+const char *tt_load_folder(tt_scene_store *store, const char *path);
+bool tt_load_is_yaml(const char *path);
+
+/* Single values */
+
+/** An exact time above zero, in s. */
+tt_status tt_load_time(tt_scene_store *store, const char *text, const char *where,
+                       tt_rational *value);
+/** A time as a whole number of steps, or an error that names the nearest ones. After the timestep is known. */
+tt_status tt_load_steps(tt_scene_store *store, const char *text, const char *where,
+                        uint64_t *steps);
+/** Letters, digits, '_' and '-', and those in `extra`: names become parts of signal names and paths. */
+tt_status tt_load_check_name(const tt_scene_store *store, const char *name, const char *extra,
+                             const char *where);
+
+/* Stages, in this order */
+
+tt_status tt_load_arena(tt_scene_store *store);
+/** After the arena. */
+tt_status tt_load_robots(tt_scene_store *store);
+/** After the robots, which they name, and the timestep, of which their periods are multiples. */
+tt_status tt_load_wires(tt_scene_store *store);
+
+#endif

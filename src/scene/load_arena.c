@@ -1,0 +1,92 @@
+/* load_arena.c: the arena: its model, game pieces and painted lines. */
+#include "scene/load.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_LINE_WIDTH 0.05 /* m */
+
+static tt_status load_pieces(tt_scene_store *store, const tt_arena_keys *keys, const char *file) {
+  tt_physics_piece *pieces;
+  NEW(store, pieces, keys->pieces_count);
+  for (unsigned i = 0; i < keys->pieces_count; i++) {
+    pieces[i] = (tt_physics_piece){keys->pieces[i].body, keys->pieces[i].kind};
+    if (pieces[i].kind < 1 || pieces[i].kind > 4) {
+      return tt_fail(store->error, TT_INVALID,
+                     "%s: pieces[%u].kind: %d is no kind of game piece; give 1 to 4", file, i,
+                     pieces[i].kind);
+    }
+    for (unsigned k = 0; k < i; k++) {
+      if (strcmp(pieces[k].body, pieces[i].body)) continue;
+      return tt_fail(store->error, TT_INVALID,
+                     "%s: pieces[%u].body: '%s' is listed already; remove one", file, i,
+                     pieces[i].body);
+    }
+  }
+  store->scene.pieces = pieces;
+  store->scene.piece_count = (int)keys->pieces_count;
+  return TT_OK;
+}
+
+static tt_status load_lines(tt_scene_store *store, const tt_arena_keys *keys, const char *file) {
+  tt_painted_line *lines;
+  NEW(store, lines, keys->lines_count);
+  for (unsigned i = 0; i < keys->lines_count; i++) {
+    const tt_line_keys *from = &keys->lines[i];
+    tt_painted_line *to = &lines[i];
+    char where[PATH_MAX + 32];
+    snprintf(where, sizeof where, "%s: lines[%u]", file, i);
+    const struct {
+      const char *text, *key;
+      double *value;
+    } ends[] = {{from->x1, "x1", &to->x1},
+                {from->y1, "y1", &to->y1},
+                {from->x2, "x2", &to->x2},
+                {from->y2, "y2", &to->y2}};
+    for (int k = 0; k < 4; k++) {
+      TT_TRY(tt_quantity_check(ends[k].text, ends[k].key, where, TT_LENGTH, -1e4, 1e4, 0,
+                               ends[k].value, store->error));
+    }
+    TT_TRY(tt_quantity_check(from->width, "width", where, TT_LENGTH, 0.001, 10, DEFAULT_LINE_WIDTH,
+                             &to->width, store->error));
+    to->darkness = from->darkness;
+    if (to->darkness < 0 || to->darkness > 1) {
+      return tt_fail(store->error, TT_INVALID, "%s.darkness: %g is out of range; give 0 to 1",
+                     where, to->darkness);
+    }
+  }
+  store->scene.lines = lines;
+  store->scene.line_count = (int)keys->lines_count;
+  return TT_OK;
+}
+
+static tt_status load_field(tt_scene_store *store, const tt_arena_keys *keys, const char *file) {
+  tt_field *field = &store->scene.field;
+  const tt_field_keys *from = keys->field;
+  char where[PATH_MAX + 32];
+  if (!from) return TT_OK;
+  snprintf(where, sizeof where, "%s: field", file);
+  TT_TRY(tt_quantity_check(from->x, "x", where, TT_LENGTH, -1e4, 1e4, 0, &field->x, store->error));
+  TT_TRY(tt_quantity_check(from->y, "y", where, TT_LENGTH, -1e4, 1e4, 0, &field->y, store->error));
+  return tt_quantity_check(from->heading, "heading", where, TT_ANGLE, -10, 10, 0, &field->heading,
+                           store->error);
+}
+
+tt_status tt_load_arena(tt_scene_store *store) {
+  tt_scene *scene = &store->scene;
+  if (!store->keys->arena) return TT_OK;
+  const char *where, *file;
+  PRINT(store, where, "%s: arena", scene->path);
+  TT_TRY(tt_load_find(store, &tt_data_arena, store->keys->arena, scene->path, where, &file));
+  if (!tt_load_is_yaml(file)) {
+    scene->arena_file = file;
+    return TT_OK;
+  }
+  tt_arena_keys *keys;
+  TT_TRY(tt_load_yaml(store, file, tt_arena_schema(), (void **)&keys));
+  TT_TRY(tt_load_find_model(store, keys->model, file, &scene->arena_file));
+  TT_TRY(load_field(store, keys, file));
+  TT_TRY(load_pieces(store, keys, file));
+  return load_lines(store, keys, file);
+}

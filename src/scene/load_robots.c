@@ -1,0 +1,155 @@
+/* load_robots.c: the robots: where each stands, its model, parts and limits, and the folders that their files are looked up in. */
+#include "scene/load.h"
+
+#include <string.h>
+
+static tt_status load_parts(tt_scene_store *store, const tt_robot_keys *keys,
+                            tt_scene_robot *robot) {
+  int kinds = tt_schema_count(tt_part_schemas);
+  unsigned total = 0;
+  for (int kind = 0; kind < kinds; kind++) total += keys->parts[kind].count;
+  tt_scene_part *parts;
+  NEW(store, parts, total);
+  robot->parts = parts;
+  for (int kind = 0; kind < kinds; kind++) {
+    const tt_schema *schema = tt_part_schemas[kind];
+    for (unsigned i = 0; i < keys->parts[kind].count; i++) {
+      tt_scene_part *part = &parts[robot->part_count++];
+      void *config = (char *)keys->parts[kind].items + i * schema->size;
+      PRINT(store, part->where, "%s: %s[%u]", robot->file, schema->key, i);
+      part->schema = schema;
+      part->kind = kind;
+      part->config = config;
+      if (schema->check) TT_TRY(schema->check(config, part->where, store->error));
+    }
+  }
+  return TT_OK;
+}
+
+/** A torque, or a force for slides: the joint's kind is known only to the model. */
+static tt_status load_joints(tt_scene_store *store, const tt_robot_keys *keys,
+                             tt_scene_robot *robot) {
+  tt_scene_joint *joints;
+  NEW(store, joints, keys->joints_count);
+  for (unsigned i = 0; i < keys->joints_count; i++) {
+    tt_scene_joint *joint = &joints[i];
+    const char *text = keys->joints[i].max_torque;
+    joint->name = keys->joints[i].name;
+    PRINT(store, joint->where, "%s: joints[%u]", robot->file, i);
+    if (!tt_quantity_parse(text, TT_TORQUE, &joint->max_torque) &&
+        !tt_quantity_parse(text, TT_FORCE, &joint->max_torque)) {
+      return tt_fail(
+          store->error, TT_INVALID,
+          "%s.max_torque: '%s' is not understood; give a torque (N·m, in·lbf, …) or, for a "
+          "slide, a force (N, lbf)",
+          joint->where, text);
+    }
+    if (joint->max_torque <= 0) {
+      return tt_fail(store->error, TT_INVALID,
+                     "%s.max_torque: '%s' is out of range; give more than 0", joint->where, text);
+    }
+  }
+  robot->joints = joints;
+  robot->joint_count = (int)keys->joints_count;
+  return TT_OK;
+}
+
+static tt_status load_robot_file(tt_scene_store *store, const char *file, tt_scene_robot *robot) {
+  robot->folder = tt_load_folder(store, file);
+  if (!robot->folder) return tt_load_no_memory(store);
+  if (!tt_load_is_yaml(file)) {
+    robot->model_file = file;
+    return TT_OK;
+  }
+  tt_robot_keys *keys;
+  robot->file = file;
+  TT_TRY(tt_load_yaml(store, file, tt_robot_schema(), (void **)&keys));
+  TT_TRY(tt_load_find_model(store, keys->model, file, &robot->model_file));
+  if (keys->floating) robot->floating = *keys->floating;
+  TT_TRY(load_joints(store, keys, robot));
+  return load_parts(store, keys, robot);
+}
+
+static tt_status load_pose(tt_scene_store *store, const tt_robot_entry_keys *keys,
+                           tt_scene_robot *robot) {
+  const struct {
+    const char *text, *key;
+    tt_dimension dimension;
+    double *value;
+  } values[] = {
+      {keys->x, "x", TT_LENGTH, &robot->x},
+      {keys->y, "y", TT_LENGTH, &robot->y},
+      {keys->z, "z", TT_LENGTH, &robot->z},
+      {keys->heading, "heading", TT_ANGLE, &robot->heading},
+  };
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    TT_TRY(tt_quantity_check(values[i].text, values[i].key, robot->where, values[i].dimension, -1e4,
+                             1e4, 0, values[i].value, store->error));
+  }
+  robot->alliance = keys->alliance ? keys->alliance : "";
+  if (!*robot->alliance || !strcmp(robot->alliance, "red") || !strcmp(robot->alliance, "blue"))
+    return TT_OK;
+  return tt_fail(store->error, TT_INVALID, "%s.alliance: '%s' is neither red nor blue",
+                 robot->where, robot->alliance);
+}
+
+static tt_status load_robot(tt_scene_store *store, const tt_robot_entry_keys *keys, int index,
+                            tt_scene_robot *robots) {
+  tt_scene *scene = &store->scene;
+  tt_scene_robot *robot = &robots[index];
+  const char *where, *file;
+  PRINT(store, robot->where, "%s: robots[%d]", scene->path, index);
+  PRINT(store, where, "%s.robot", robot->where);
+  char name[256];
+  tt_element_name(keys->robot, name, sizeof name);
+  PRINT(store, robot->name, "%s", keys->name ? keys->name : name);
+  PRINT(store, where, "%s.%s", robot->where, keys->name ? "name" : "robot");
+  TT_TRY(tt_load_check_name(store, robot->name, "", where));
+  for (int i = 0; i < index; i++) {
+    if (strcmp(robots[i].name, robot->name)) continue;
+    return tt_fail(store->error, TT_INVALID,
+                   "%s: two robots are called '%s'; give each a name of its own (name: …)", where,
+                   robot->name);
+  }
+  PRINT(store, where, "%s.robot", robot->where);
+  TT_TRY(tt_load_find(store, &tt_data_robot, keys->robot, scene->path, where, &file));
+  TT_TRY(load_pose(store, keys, robot));
+  TT_TRY(load_robot_file(store, file, robot));
+  if (keys->floating) robot->floating = *keys->floating;
+  return TT_OK;
+}
+
+/** The scene's own folders, relative to its file, then those around each robot's model. */
+static tt_status load_search_path(tt_scene_store *store) {
+  const tt_scene_keys *keys = store->keys;
+  const char **folders;
+  NEW(store, folders, keys->search_path_count + 2 * keys->robots_count + 1);
+  store->scene.search_path = folders;
+  const char *here = tt_load_folder(store, store->scene.path);
+  if (!here) return tt_load_no_memory(store);
+  store->scene.folder = here;
+  for (unsigned i = 0; i < keys->search_path_count; i++) {
+    const char *folder = keys->search_path[i];
+    PRINT(store, *folders, "%s%s%s", *folder == '/' ? "" : here, *folder == '/' ? "" : "/", folder);
+    folders++;
+  }
+  for (int i = 0; i < store->scene.robot_count; i++) {
+    const char *model = tt_load_folder(store, store->scene.robots[i].model_file);
+    if (!model) return tt_load_no_memory(store);
+    *folders++ = model;
+    PRINT(store, *folders, "%s/..", model);
+    folders++;
+  }
+  return TT_OK;
+}
+
+tt_status tt_load_robots(tt_scene_store *store) {
+  tt_scene_robot *robots;
+  NEW(store, robots, store->keys->robots_count);
+  store->scene.robots = robots;
+  for (unsigned i = 0; i < store->keys->robots_count; i++) {
+    TT_TRY(load_robot(store, &store->keys->robots[i], (int)i, robots));
+    store->scene.robot_count++;
+  }
+  return load_search_path(store);
+}

@@ -1,0 +1,199 @@
+/* load_wires.c: the wires: names, robots, policies and periods, which the interval between exchanges follows. */
+#include "scene/load.h"
+#include "base/nearest.h"
+
+#include <math.h>
+#include <string.h>
+
+/** s, rounded to whole steps, where no wire has a period of its own */
+#define DEFAULT_IO_PERIOD 0.010
+#define ROUNDING 1e-9 /* steps or ticks that a quotient of doubles may be off */
+
+/** The robot that a wire drives: named, the only one, or the whole world. */
+static tt_status find_robot(tt_scene_store *store, const tt_wire_common *common,
+                            tt_scene_wire *wire) {
+  const tt_scene *scene = &store->scene;
+  wire->robot = scene->robot_count == 1 ? 0 : TT_NO_ROBOT;
+  if (!common->robot) return TT_OK;
+  tt_nearest nearest = tt_nearest_start(common->robot);
+  for (int i = 0; i < scene->robot_count; i++) {
+    wire->robot = i;
+    if (!strcmp(scene->robots[i].name, common->robot)) return TT_OK;
+    tt_nearest_offer(&nearest, scene->robots[i].name);
+  }
+  wire->robot = TT_NO_ROBOT;
+  if (!strcmp(common->robot, "world")) return TT_OK;
+  return tt_fail(store->error, TT_INVALID, "%s.robot: there is no robot '%s' in this scene%s%s%s",
+                 wire->where, common->robot,
+                 nearest.best ? "; did you mean '" : "; name one of its robots, or world",
+                 nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+}
+
+static int wires_of_protocol(const tt_scene_store *store, int protocol) {
+  int count = 0, protocols = tt_schema_count(tt_wire_schemas);
+  for (unsigned i = 0; i < store->keys->wires_count; i++) {
+    if (store->keys->wires[i * (unsigned)protocols + (unsigned)protocol]) count++;
+  }
+  return count;
+}
+
+/** Its own name, the protocol, or "<robot>.<protocol>" where several have the same. */
+static tt_status name_wire(tt_scene_store *store, const tt_wire_common *common,
+                           tt_scene_wire *wires, int index) {
+  tt_scene_wire *wire = &wires[index];
+  bool alone = wires_of_protocol(store, wire->protocol) == 1;
+  if (common->name) {
+    wire->name = common->name;
+  } else if (alone || !common->robot) {
+    wire->name = wire->schema->key;
+  } else {
+    PRINT(store, wire->name, "%s.%s", common->robot, wire->schema->key);
+  }
+  TT_TRY(tt_load_check_name(store, wire->name, ".", wire->where));
+  for (int i = 0; i < index; i++) {
+    if (strcmp(wires[i].name, wire->name)) continue;
+    return tt_fail(store->error, TT_INVALID,
+                   "%s: two wires are called '%s'; give each a robot or a name of its own",
+                   wire->where, wire->name);
+  }
+  PRINT(store, wire->where, "%s: wires.%s", store->scene.path, wire->name);
+  return TT_OK;
+}
+
+static tt_status load_policy(tt_scene_store *store, const tt_wire_common *common,
+                             tt_scene_wire *wire) {
+  static const char *const words[] = {"wait", "hold", "zero", "eject"};
+  TT_TRY(tt_quantity_check(common->watchdog, "watchdog", wire->where, TT_TIME, 0, 3600, 0,
+                           &wire->watchdog, store->error));
+  TT_TRY(tt_quantity_check(common->deadline, "deadline", wire->where, TT_TIME, 0.001, 3600, 1,
+                           &wire->deadline, store->error));
+  tt_faults faults;
+  TT_TRY(tt_wire_faults_check(common, wire->where, &faults, store->error));
+  wire->late = TT_LATE_WAIT;
+  for (int i = 0; common->late && i < 4; i++) {
+    wire->late = (tt_late_policy)i;
+    if (!strcmp(common->late, words[i])) return TT_OK;
+  }
+  if (!common->late) return TT_OK;
+  return tt_fail(store->error, TT_INVALID, "%s.late: '%s' is not one of wait, hold, zero, eject",
+                 wire->where, common->late);
+}
+
+/** 0: it has no period of its own. */
+static tt_status load_period(tt_scene_store *store, const tt_wire_common *common,
+                             tt_scene_wire *wire) {
+  if (common->period) {
+    const char *where;
+    PRINT(store, where, "%s.period", wire->where);
+    return tt_load_steps(store, common->period, where, &wire->period_steps);
+  }
+  if (wire->schema->period_steps) wire->period_steps = wire->schema->period_steps(wire->config);
+  return TT_OK;
+}
+
+static tt_status load_wire(tt_scene_store *store, unsigned index, tt_scene_wire *wires) {
+  int protocols = tt_schema_count(tt_wire_schemas);
+  tt_scene_wire *wire = &wires[index];
+  void **slots = store->keys->wires + index * (unsigned)protocols;
+  while (wire->protocol < protocols - 1 && !slots[wire->protocol]) wire->protocol++;
+  void *config = slots[wire->protocol];
+  const tt_wire_common *common = config;
+  if (!config)
+    return tt_fail(store->error, TT_INVALID,
+                   "%s: wires[%u] names no protocol; write it as a key, such as `- float-udp:`",
+                   store->scene.path, index);
+  wire->schema = tt_wire_schemas[wire->protocol];
+  wire->config = config;
+  store->scene.reads_forces |= wire->schema->reads_forces;
+  PRINT(store, wire->where, "%s: wires[%u]", store->scene.path, index);
+  TT_TRY(name_wire(store, common, wires, (int)index));
+  if (wire->schema->check) TT_TRY(wire->schema->check(config, wire->where, store->error));
+  TT_TRY(find_robot(store, common, wire));
+  TT_TRY(load_policy(store, common, wire));
+  return load_period(store, common, wire);
+}
+
+static double steps_in(const tt_scene *scene, double seconds) {
+  return seconds * (double)scene->timestep_den / (double)scene->timestep_num;
+}
+
+/** The scene's interval where nothing says it: what suits its wires, if it does all of them. */
+static uint64_t default_io_steps(const tt_scene *scene, const tt_scene_wire *wires) {
+  double period = scene->wire_count > 0 ? wires[0].schema->suiting_period : 0;
+  for (int i = 1; i < scene->wire_count; i++)
+    if (wires[i].schema->suiting_period != period) period = 0;
+  double steps = period > 0 ? ceil(steps_in(scene, period) - ROUNDING)
+                            : round(steps_in(scene, DEFAULT_IO_PERIOD));
+  return steps < 1 ? 1 : (uint64_t)steps;
+}
+
+/** The interval of a wire that has none of its own: no shorter than suits it. */
+static uint64_t default_period_steps(const tt_scene *scene, const tt_scene_wire *wire) {
+  double ticks = steps_in(scene, wire->schema->suiting_period) / (double)scene->io_steps;
+  return scene->io_steps * (uint64_t)fmax(1, ceil(ticks - ROUNDING));
+}
+
+/** The scene's interval, and that of every wire, which is a multiple of it. */
+static tt_status settle_periods(tt_scene_store *store, tt_scene_wire *wires) {
+  tt_scene *scene = &store->scene;
+  for (int i = 0; i < scene->wire_count; i++)
+    scene->io_steps = (uint64_t)tt_greatest_common_divisor((int64_t)scene->io_steps,
+                                                           (int64_t)wires[i].period_steps);
+  if (store->keys->io_period) {
+    const char *where;
+    PRINT(store, where, "%s: io_period", scene->path);
+    TT_TRY(tt_load_steps(store, store->keys->io_period, where, &scene->io_steps));
+  } else if (!scene->io_steps) {
+    scene->io_steps = default_io_steps(scene, wires);
+  }
+  for (int i = 0; i < scene->wire_count; i++) {
+    if (!wires[i].period_steps) wires[i].period_steps = default_period_steps(scene, &wires[i]);
+    if (wires[i].period_steps % scene->io_steps == 0) continue;
+    return tt_fail(store->error, TT_INVALID,
+                   "%s.period: %llu steps are no multiple of the scene's io_period of %llu; leave "
+                   "io_period out and it "
+                   "follows from the wires",
+                   wires[i].where, (unsigned long long)wires[i].period_steps,
+                   (unsigned long long)scene->io_steps);
+  }
+  return TT_OK;
+}
+
+/** A wire that could wait for answers and is told not to wants to be paced by the clock. */
+static bool prefers_the_clock(const tt_scene *scene) {
+  for (int i = 0; i < scene->wire_count; i++)
+    if (scene->wires[i].schema->waits) return true;
+  return false;
+}
+
+/** Lock-step without anybody to wait for would be as fast as the machine can, which nobody asked for. */
+static tt_status settle_pace(tt_scene_store *store) {
+  tt_scene *scene = &store->scene;
+  if (scene->pace != TT_PACE_LOCKSTEP) return TT_OK;
+  for (int i = 0; i < scene->wire_count; i++) {
+    const tt_scene_wire *wire = &scene->wires[i];
+    if (wire->schema->waits && wire->schema->waits(wire->config)) return TT_OK;
+  }
+  if (prefers_the_clock(scene)) {
+    scene->pace = TT_PACE_REALTIME;
+    return TT_OK;
+  }
+  const char *others = scene->wire_count > 0 ? scene->wires[0].schema->key : NULL;
+  return tt_fail(
+      store->error, TT_INVALID,
+      "%s: pace: lockstep waits for the answers of a wire, and %s%s; give `realtime`, or "
+      "`fast` for as fast as the machine can",
+      scene->path, others ? others : "there is none", others ? " wants none" : "");
+}
+
+tt_status tt_load_wires(tt_scene_store *store) {
+  tt_scene_wire *wires;
+  NEW(store, wires, store->keys->wires_count);
+  store->scene.wires = wires;
+  for (unsigned i = 0; i < store->keys->wires_count; i++) {
+    TT_TRY(load_wire(store, i, wires));
+    store->scene.wire_count++;
+  }
+  TT_TRY(settle_periods(store, wires));
+  return settle_pace(store);
+}

@@ -1,0 +1,112 @@
+/* scene.h: a loaded scene: plain, checked structs, in SI, with every default filled in and every path resolved.
+ *
+ * Everything belongs to the tt_scene and lives as long as it does. Keys, types, units and defaults are
+ * documented in docs/scene.md.
+ */
+#ifndef TT_SCENE_SCENE_H
+#define TT_SCENE_SCENE_H
+
+#include "scene/schema.h"
+#include "model/field.h"
+#include "base/status.h"
+#include "host/world.h"
+#include "engine/mujoco/physics.h"
+#include "robot/robot.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** A part of a robot: one element of `motors`, `encoders`, … of its file. */
+typedef struct tt_scene_part {
+  const tt_schema *schema; /**< tt_part_schemas[kind] */
+  int kind;
+  const char *where;  /**< "robots/frc2011/robot.yaml: motors[0]" */
+  const void *config; /**< the part's own struct, checked */
+} tt_scene_part;
+
+/** How much torque the plain commands of a joint may use. */
+typedef struct tt_scene_joint {
+  const char *name;
+  const char *where; /**< "robots/frc2011/robot.yaml: joints[0]" */
+  double max_torque; /**< N·m, or N for slides */
+} tt_scene_joint;
+
+typedef struct tt_scene_robot {
+  const char *name;
+  const char *where;      /**< "scenes/a.yaml: robots[0]" */
+  const char *file;       /**< its robot.yaml, or NULL where the scene names a model itself */
+  const char *folder;     /**< where the files that its parts name are looked up */
+  const char *model_file; /**< MJCF or URDF */
+  const char *alliance;   /**< "red", "blue" or "" */
+  double x, y, z;         /**< m */
+  double heading;         /**< rad */
+  bool floating;          /**< URDF: give the base a free joint */
+  const tt_scene_part
+      *parts; /**< by kind in the order of tt_part_schemas, then in the order of the file */
+  int part_count;
+  const tt_scene_joint *joints;
+  int joint_count;
+} tt_scene_robot;
+
+typedef struct tt_scene_wire {
+  const tt_schema *schema; /**< tt_wire_schemas[protocol] */
+  int protocol;            /**< index into tt_wire_protocols too */
+  const char *name;        /**< unique */
+  const char *where;       /**< "scenes/a.yaml: wires.float-udp" */
+  int robot;               /**< index, or TT_NO_ROBOT: the whole world */
+  uint64_t period_steps;   /**< a multiple of io_steps */
+  double watchdog;         /**< s simulated; 0 off */
+  tt_late_policy late;
+  double deadline;    /**< s wall clock */
+  const void *config; /**< the adapter's own struct, checked */
+} tt_scene_wire;
+
+typedef struct tt_scene {
+  const char *path;                   /**< the scene's file */
+  const char *folder;                 /**< that it stands in */
+  const char *description;            /**< one line; "" when absent */
+  int64_t timestep_num, timestep_den; /**< s, lowest terms */
+  const char *const *replaced;        /**< what models say that the scene replaces: lines for
+                                           people, NULL-terminated */
+  uint64_t io_steps;                  /**< steps a tick */
+  tt_pace pace;
+  double speed;
+  tt_late_tick late_tick;
+  tt_on_divergence on_divergence;
+  bool dynamics; /**< physics: on */
+  uint64_t seed;
+  double duration;                /**< s simulated; 0: no end */
+  const char *arena_file;         /**< MJCF, or NULL: an empty floor */
+  tt_field field;                 /**< of the arena, as run logs give poses */
+  bool reads_forces;              /**< some wire reads contact and joint forces */
+  const char *const *search_path; /**< folders for package:// and meshes, NULL-terminated */
+  const tt_physics_piece *pieces;
+  const tt_painted_line *lines;
+  const tt_scene_robot *robots;
+  const tt_scene_wire *wires;
+  int piece_count, line_count, robot_count, wire_count;
+} tt_scene;
+
+/** Loads and checks a scene: `name` is a file or the name of one in scenes/, `settings` are PATH=VALUE texts of
+ *  --set, applied in order. On failure `*scene` is NULL and `error` (not NULL) says place, reason and remedy (TT_INVALID;
+ *  TT_USAGE where a setting has no '='). */
+tt_status tt_scene_load(const char *name, const char *const *settings, int setting_count,
+                        tt_scene **scene, tt_error *error);
+/** The same from text in memory; what it names is looked up as if it stood in the file `path`. */
+tt_status tt_scene_parse(const char *path, const char *text, size_t size,
+                         const char *const *settings, int setting_count, tt_scene **scene,
+                         tt_error *error);
+void tt_scene_free(tt_scene *scene);
+
+/** The scene's own file, its arena's and its robots', in the order they were read; NULL past the last. */
+const char *tt_scene_yaml_file(const tt_scene *scene, int index);
+
+/** The struct of a section (tt_section_schemas), checked and with its defaults even where the scene leaves it
+ *  out; `given` (may be NULL) tells which. NULL when there is no such section. */
+const void *tt_scene_section(const tt_scene *scene, const char *key, bool *given);
+
+/** Adds the line (or the --set) to an error that begins with a `where` of this scene, for errors that come
+ *  later than loading, as those of names. */
+void tt_scene_explain(const tt_scene *scene, tt_error *error);
+
+#endif

@@ -1,0 +1,18 @@
+/* scene_files.h: every file that a scene was made of, so that a run can be made again elsewhere or later. */
+#ifndef TT_SCENE_SCENE_FILES_H
+#define TT_SCENE_SCENE_FILES_H
+
+#include "scene/scene.h"
+#include "base/file.h"
+
+typedef struct tt_scene_files {
+  tt_file *files;
+  int count, capacity;
+} tt_scene_files;
+
+/** Reads the YAML files, the models and what these name (includes, meshes, textures, height fields), and the Lua files
+ *  beside the scene and the robots. What can't be found is left out: the models loaded without it. At most 256 MB in all. */
+tt_status tt_scene_files_read(const tt_scene *scene, tt_scene_files *files, tt_error *error);
+void tt_scene_files_free(tt_scene_files *files);
+
+#endif
