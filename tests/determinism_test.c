@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "app/guests.h"
 #include "app/assemble.h"
 #include "scene/scene.h"
 #include "base/hash.h"
@@ -36,9 +37,9 @@ static uint64_t scramble(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-static void drive(tt_feed *feed, tt_world *world) {
+static void drive(tt_feed *feed, tt_sim *sim) {
   script *by = (script *)feed;
-  uint64_t step = tt_world_step(world);
+  uint64_t step = tt_sim_clock(sim)->step;
   if (step % CHANGE_EVERY) return;
   static const double reach[] = {9, 9, 20, 5, 4.999};
   tt_submission submissions[5];
@@ -49,7 +50,7 @@ static void drive(tt_feed *feed, tt_world *world) {
   }
   tt_entry entry = {
       .kind = TT_ENTRY_COMMANDS, .source = "script", .submissions = submissions, .count = 5};
-  assert_int_equal(tt_world_apply_entry(world, &entry), TT_OK);
+  assert_int_equal(tt_sim_apply_entry(sim, &entry), TT_OK);
 }
 
 typedef struct run {
@@ -62,7 +63,8 @@ static void start(run *of, const char *const *settings, int setting_count) {
   static const char *const names[] = {"left_track.torque", "right_track.torque", "arm.torque",
                                       "wrist.torque", "grip"};
   tt_error error = {.text = ""};
-  if (tt_scene_load("frc2011", settings, setting_count, &of->scene, &error) != TT_OK)
+  if (tt_scene_load(&tt_program_guests, "frc2011", settings, setting_count, &of->scene, &error) !=
+      TT_OK)
     fail_msg("%s", error.text);
   tt_assembly assembly = {.no_wires = true, .hash_every_tick = true};
   if (tt_assemble(of->scene, &assembly, &of->world, &error) != TT_OK) fail_msg("%s", error.text);
@@ -71,7 +73,7 @@ static void start(run *of, const char *const *settings, int setting_count) {
     if (tt_names_find_command(tt_world_names(of->world), names[i], 0, "test",
                               &of->script.commands[i], &error) != TT_OK)
       fail_msg("%s", error.text);
-  tt_world_set_feed(of->world, &of->script.feed);
+  assert_int_equal(tt_world_set_feed(of->world, &of->script.feed), TT_OK);
 }
 
 static void finish(run *of) {

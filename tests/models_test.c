@@ -1,4 +1,5 @@
 /* The models that come with Tether are what their files say: masses, signs, forces, and what they can do. */
+#include "app/guests.h"
 #include "app/assemble.h"
 #include "scene/scene.h"
 
@@ -22,11 +23,11 @@
     if (!(fabs(a_ - b_) <= (tolerance))) fail_msg(#a " is %.9g, not " #b " = %.9g", a_, b_);       \
   } while (0)
 
-/* A scene's physics, stepped directly: what drives it is in `drives`, one an axis. */
+/* A scene's engine, stepped directly: what drives it is in `drives`, one an axis. */
 typedef struct stage {
   tt_scene *scene;
   tt_world *world;
-  tt_physics *physics;
+  tt_engine *engine;
   tt_view *view;
   tt_drive drives[64];
   double controls[8];
@@ -36,10 +37,11 @@ typedef struct stage {
 static void open_stage(stage *on, const char *scene) {
   memset(on, 0, sizeof *on);
   tt_error error = {.text = ""};
-  if (tt_scene_load(scene, NULL, 0, &on->scene, &error) != TT_OK) fail_msg("%s", error.text);
+  if (tt_scene_load(&tt_program_guests, scene, NULL, 0, &on->scene, &error) != TT_OK)
+    fail_msg("%s", error.text);
   tt_assembly assembly = {.no_wires = true};
   if (tt_assemble(on->scene, &assembly, &on->world, &error) != TT_OK) fail_msg("%s", error.text);
-  on->physics = tt_world_physics(on->world);
+  on->engine = tt_sim_engine(tt_world_sim(on->world));
   on->view = tt_view_new(tt_world_model(on->world));
   assert_non_null(on->view);
   on->rate = (double)on->scene->timestep_den / (double)on->scene->timestep_num;
@@ -55,9 +57,9 @@ static void run(stage *on, double seconds) {
   int steps = (int)lround(seconds * on->rate);
   tt_error error = {.text = ""};
   for (int i = 0; i < steps; i++)
-    if (tt_physics_step(on->physics, on->drives, on->controls, i == steps - 1, &error) != TT_OK)
+    if (tt_engine_step(on->engine, on->drives, on->controls, i == steps - 1, &error) != TT_OK)
       fail_msg("%s", error.text);
-  tt_physics_view(on->physics, on->view);
+  tt_engine_view(on->engine, on->view);
 }
 
 static int axis(const stage *on, const char *joint) {
@@ -81,7 +83,7 @@ static const double *place_of(const stage *on, const char *name) {
 }
 
 static double position(const stage *on, const char *joint) {
-  return tt_physics_axis_position(on->physics)[axis(on, joint)];
+  return tt_space_axis_position(&on->engine->space)[axis(on, joint)];
 }
 
 static void torque(stage *on, const char *joint, double value) {
@@ -98,8 +100,8 @@ static void servo(stage *on, const char *joint, double velocity) {
 
 /* Puts joints where they shall begin, at rest. */
 static void pose(stage *on, const char *joint, double angle) {
-  tt_physics_place_axis(on->physics, axis(on, joint), angle);
-  tt_physics_place_done(on->physics, 0);
+  tt_engine_place_axis(on->engine, axis(on, joint), angle);
+  tt_engine_place_done(on->engine, 0);
 }
 
 static void hold(stage *on, const char *joint, double angle) {
@@ -188,9 +190,9 @@ static void give_tube(stage *on, const char *name, int kind) {
   const double *hand = place_of(on, "hand");
   double side = sqrt(0.5),
          at[7] = {hand[0] + 0.25, hand[1], hand[2] - 0.26 - 0.05, side, 0, side, 0};
-  tt_physics_place_body(on->physics, piece_named(on, name), at);
-  tt_physics_place_done(on->physics, 0);
-  assert_int_equal(tt_physics_grip(on->physics, 0, kind), piece_named(on, name));
+  tt_engine_place_body(on->engine, piece_named(on, name), at);
+  tt_engine_place_done(on->engine, 0);
+  assert_int_equal(tt_space_grip(&on->engine->space, 0, kind), piece_named(on, name));
 }
 
 static void frc2011_lifts_a_tube_with_250_inch_pounds(void **state) {
@@ -222,9 +224,9 @@ static void pieces_of_every_kind_rest_on_a_peg(void **state) {
     double side = sqrt(0.5), y[] = {1.9, 1.9 - 0.762, -1.9, -1.9 - 0.762};
     double axis_height = 1.70 + (i % 2 ? 0 : 0.20) + 0.2 * tan(15 * M_PI / 180);
     double at[7] = {8.13 - 0.2, y[i] + 0.01, axis_height - kinds[i].below, side, 0, side, 0};
-    tt_physics_place_body(on.physics, body(&on, kinds[i].name), at);
+    tt_engine_place_body(on.engine, body(&on, kinds[i].name), at);
   }
-  tt_physics_place_done(on.physics, 0);
+  tt_engine_place_done(on.engine, 0);
   run(&on, 3);
   double before[4][3];
   for (int i = 0; i < 4; i++) memcpy(before[i], place_of(&on, kinds[i].name), sizeof before[i]);
@@ -248,7 +250,7 @@ static void gripper_begins_straight_up(void **state) {
   (void)state;
   stage on;
   open_stage(&on, "gripper");
-  tt_physics_view(on.physics, on.view);
+  tt_engine_view(on.engine, on.view);
   for (int i = 0; i < ARM_JOINTS; i++)
     assert_close(position(&on, arm_joints[i]), i < 7 ? 0 : -0.1, 0);
   static const struct {
@@ -281,13 +283,13 @@ static const double poses[][ARM_JOINTS] = {
 
 static void follow_alone(stage *on, const double *from, int moving, double velocity) {
   for (int i = 0; i < ARM_JOINTS; i++) hold(on, arm_joints[i], from[i]);
-  tt_physics_place_done(on->physics, 0);
+  tt_engine_place_done(on->engine, 0);
   run(on, 0.05);
   servo(on, arm_joints[moving], velocity);
   run(on, 0.1);
   for (int i = 0; i < 10; i++) {
     run(on, 0.02);
-    double speed = tt_physics_axis_velocity(on->physics)[axis(on, arm_joints[moving])];
+    double speed = tt_space_axis_velocity(&on->engine->space)[axis(on, arm_joints[moving])];
     if (fabs(speed - velocity) > 0.05)
       fail_msg("%s at pose %g %g goes at %g, not %g", arm_joints[moving], from[0], from[1], speed,
                velocity);
@@ -303,7 +305,7 @@ static void gripper_joints_follow_alone_in_any_pose(void **state) {
   for (size_t p = 0; p < sizeof poses / sizeof *poses; p++)
     for (int joint = 0; joint < ARM_JOINTS; joint++)
       for (int sign = -1; sign <= 1; sign += 2) {
-        tt_physics_reset(on.physics);
+        tt_engine_reset(on.engine);
         memset(on.drives, 0, sizeof on.drives);
         follow_alone(&on, poses[p], joint, sign);
       }
@@ -316,8 +318,8 @@ static void sharp_reaches_its_speed(void **state) {
   (void)state;
   stage on;
   open_stage(&on, "sharp");
-  tt_physics_place_robot(on.physics, 0, 0, -6, M_PI / 2);
-  tt_physics_place_done(on.physics, 0);
+  tt_engine_place_robot(on.engine, 0, 0, -6, M_PI / 2);
+  tt_engine_place_done(on.engine, 0);
   servo(&on, "elevator", 0);
   on.drives[axis(&on, "left_drive")] = on.drives[axis(&on, "right_drive")] =
       (tt_drive){.kind = TT_DRIVE_VELOCITY, .velocity = 833 * 2 * M_PI / 60, .max_torque = 10};
@@ -330,8 +332,8 @@ static void sharp_lifts_a_crate(void **state) {
   (void)state;
   stage on;
   open_stage(&on, "sharp");
-  tt_physics_place_robot(on.physics, 0, -3.3, -5, M_PI / 2);
-  tt_physics_place_done(on.physics, 0);
+  tt_engine_place_robot(on.engine, 0, -3.3, -5, M_PI / 2);
+  tt_engine_place_done(on.engine, 0);
   run(&on, 0.2);
   double start = place_of(&on, "crate1")[2];
   servo(&on, "elevator", 0);

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "app/guests.h"
 #include "app/assemble.h"
 #include "scene/scene.h"
 
@@ -33,8 +34,8 @@ typedef struct rig {
 static rig open_text(const char *text) {
   rig made = {0};
   tt_error error = {.text = ""};
-  if (tt_scene_parse(TETHER_SOURCE_DIR "/scenes/test.yaml", text, strlen(text), NULL, 0,
-                     &made.scene, &error) != TT_OK)
+  if (tt_scene_parse(&tt_program_guests, TETHER_SOURCE_DIR "/scenes/test.yaml", text, strlen(text),
+                     NULL, 0, &made.scene, &error) != TT_OK)
     fail_msg("%s", error.text);
   if (tt_assemble(made.scene, &(tt_assembly){.no_wires = true}, &made.world, &error) != TT_OK)
     fail_msg("%s", error.text);

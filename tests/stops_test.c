@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "app/guests.h"
 #include "app/assemble.h"
 #include "scene/scene.h"
 
@@ -41,8 +42,8 @@ static void open_stage(stage *on, const char *robot, int rate) {
   *on = (stage){.robot = robot, .rate = rate};
   snprintf(text, sizeof text, scene_text, rate, rate, robot);
   tt_error error = {.text = ""};
-  if (tt_scene_parse(TETHER_SOURCE_DIR "/scenes/test.yaml", text, strlen(text), NULL, 0, &on->scene,
-                     &error) != TT_OK)
+  if (tt_scene_parse(&tt_program_guests, TETHER_SOURCE_DIR "/scenes/test.yaml", text, strlen(text),
+                     NULL, 0, &on->scene, &error) != TT_OK)
     fail_msg("%s", error.text);
   tt_assembly assembly = {.no_wires = true};
   if (tt_assemble(on->scene, &assembly, &on->world, &error) != TT_OK) fail_msg("%s", error.text);
@@ -64,7 +65,7 @@ static void command(const stage *on, const char *joint, const char *kind, double
   tt_submission submission = {id, value};
   tt_entry entry = {
       .kind = TT_ENTRY_COMMANDS, .source = "test", .submissions = &submission, .count = 1};
-  assert_int_equal(tt_world_apply_entry(on->world, &entry), TT_OK);
+  assert_int_equal(tt_sim_apply_entry(tt_world_sim(on->world), &entry), TT_OK);
 }
 
 static bool has_stops(const tt_joint *joint) {
@@ -105,18 +106,19 @@ static void restart(stage *on) {
 
 /* How far a joint is past its stop; negative before it. */
 static double past(const stage *on, const tt_joint *joint, int side) {
-  const double at = tt_physics_axis_position(tt_world_physics(on->world))[joint->axis];
+  const double at =
+      tt_space_axis_position(&tt_sim_engine(tt_world_sim(on->world))->space)[joint->axis];
   return side > 0 ? at - joint->upper : joint->lower - at;
 }
 
 /* The stop is reached at `*speed`; returns how far the joint went past it. */
 static double run_into(stage *on, const tt_joint *joint, int side, double *speed) {
-  tt_physics *physics = tt_world_physics(on->world);
-  const double *velocity = tt_physics_axis_velocity(physics) + joint->axis;
+  tt_engine *engine = tt_sim_engine(tt_world_sim(on->world));
+  const double *velocity = tt_space_axis_velocity(&engine->space) + joint->axis;
   const double before = fmin(BEFORE, 0.9 * (joint->upper - joint->lower));
-  tt_physics_place_axis(physics, joint->axis,
-                        side > 0 ? joint->upper - before : joint->lower + before);
-  tt_physics_place_done(physics, 0);
+  tt_engine_place_axis(engine, joint->axis,
+                       side > 0 ? joint->upper - before : joint->lower + before);
+  tt_engine_place_done(engine, 0);
   double most = -INFINITY;
   int left = (int)(MOST_SECONDS * on->rate);
   *speed = 0;

@@ -1,5 +1,6 @@
 /* traction_test.c: what traction control does to the real vehicle: the law of `tether core` at 60 commands a second,
  * states every 17 ms, and the robot `sharp` with its tyres on the floor between them. */
+#include "app/guests.h"
 #include "app/assemble.h"
 #include "scene/scene.h"
 #include "control/sharp_core.h"
@@ -64,8 +65,8 @@ static double value(const rig *rig, const tt_signal *signal) {
 static void begin(rig *rig, bool traction) {
   tt_error error;
   *rig = (struct rig){.time = 0};
-  if (tt_scene_parse(TETHER_SOURCE_DIR "/scenes/test.yaml", scene_text, strlen(scene_text), NULL, 0,
-                     &rig->scene, &error) != TT_OK ||
+  if (tt_scene_parse(&tt_program_guests, TETHER_SOURCE_DIR "/scenes/test.yaml", scene_text,
+                     strlen(scene_text), NULL, 0, &rig->scene, &error) != TT_OK ||
       tt_assemble(rig->scene, &(tt_assembly){0}, &rig->world, &error) != TT_OK)
     fail_msg("%s", error.text);
   rig->encoders[0] = signal_of(rig, "left_drive_encoder.ticks");

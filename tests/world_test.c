@@ -13,7 +13,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "app/guests.h"
 #include "app/assemble.h"
+#include "engine/mujoco/mujoco_engine.h"
 #include "scene/scene.h"
 #include "journal_lines.h"
 
@@ -43,8 +45,8 @@ typedef struct fixture {
 static void open_text(fixture *made, const char *text) {
   tt_error error = {.text = ""};
   *made = (fixture){.socket = socket(AF_INET, SOCK_DGRAM, 0)};
-  if (tt_scene_parse(TETHER_SOURCE_DIR "/scenes/test.yaml", text, strlen(text), NULL, 0,
-                     &made->scene, &error) != TT_OK)
+  if (tt_scene_parse(&tt_program_guests, TETHER_SOURCE_DIR "/scenes/test.yaml", text, strlen(text),
+                     NULL, 0, &made->scene, &error) != TT_OK)
     fail_msg("%s", error.text);
   tt_assembly assembly = {.hash_every_tick = true};
   if (tt_assemble(made->scene, &assembly, &made->world, &error) != TT_OK)
@@ -335,26 +337,21 @@ static void every_byte_of_a_parts_state_is_hashed(void **state) {
   long_memory *memory = calloc(1, sizeof *memory);
   memory->part = (tt_part){.ops = &ops, .robot = TT_NO_ROBOT, .name = "memory"};
   tt_part *parts[] = {&memory->part};
-  const tt_physics_spec empty = {.timestep_num = 1, .timestep_den = 1000, .contact_capacity = 8};
-  tt_world_spec spec = {.dynamics = true,
-                        .parts = parts,
-                        .part_count = 1,
-                        .io_steps = 1,
-                        .pace = TT_PACE_FAST,
-                        .speed = 1};
+  const tt_engine_spec empty = {.timestep_num = 1, .timestep_den = 1000, .contact_capacity = 8};
+  tt_sim_spec spec = {.dynamics = true, .parts = parts, .part_count = 1};
   tt_error error = {.text = ""};
-  tt_world *world;
-  if (tt_physics_load(&empty, &spec.physics, &error) != TT_OK ||
-      tt_world_new(&spec, &world, &error) != TT_OK)
+  tt_sim *sim;
+  if (tt_mujoco_load(&empty, &spec.engine, &error) != TT_OK ||
+      tt_sim_new(&spec, &sim, &error) != TT_OK)
     fail_msg("%s", error.text);
-  const uint64_t before = tt_world_hash(world);
+  const uint64_t before = tt_sim_hash(sim);
   for (size_t i = 0; i < sizeof memory->bytes; i += 1999) {
     memory->bytes[i] ^= 1;
-    assert_true(tt_world_hash(world) != before);
+    assert_true(tt_sim_hash(sim) != before);
     memory->bytes[i] ^= 1;
   }
-  assert_true(tt_world_hash(world) == before);
-  tt_world_free(world);
+  assert_true(tt_sim_hash(sim) == before);
+  tt_sim_free(sim);
 }
 
 int main(void) {

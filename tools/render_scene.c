@@ -5,6 +5,7 @@
  * X Y Z: what the camera looks at, m; angles in degrees. Joints are put to their positions first, then STEPS steps
  * pass with the joints left free. Looks into src/physics, which keeps MuJoCo to itself otherwise.
  */
+#include "app/guests.h"
 #include "app/assemble.h"
 #include "engine/mujoco/physics_internal.h"
 
@@ -105,15 +106,15 @@ static bool write_png(const char *path, const unsigned char *pixels) {
 }
 
 /** Puts a joint where "name=position" says. */
-static bool pose(tt_physics *physics, char *text) {
-  const tt_physics_info *info = tt_physics_describe(physics);
+static bool pose(tt_engine *engine, char *text) {
+  const tt_mechanism *info = tt_engine_mechanism(engine);
   char *value = strchr(text, '=');
   if (!value) return false;
   *value = 0;
   for (int j = 0; j < info->joint_count; j++) {
     if (strcmp(info->joints[j].name, text) != 0 || info->joints[j].axis_count != 1) continue;
-    tt_physics_place_axis(physics, info->joints[j].axis, strtod(value + 1, NULL));
-    tt_physics_place_done(physics, 0);
+    tt_engine_place_axis(engine, info->joints[j].axis, strtod(value + 1, NULL));
+    tt_engine_place_done(engine, 0);
     return true;
   }
   return false;
@@ -125,12 +126,13 @@ int main(int count, char **arguments) {
   tt_error error = {0};
   tt_scene *scene = NULL;
   tt_world *world = NULL;
-  if (tt_scene_load(arguments[1], NULL, 0, &scene, &error) != TT_OK) return fail(error.text);
+  if (tt_scene_load(&tt_program_guests, arguments[1], NULL, 0, &scene, &error) != TT_OK)
+    return fail(error.text);
   const tt_assembly assembly = {.check_only = true, .no_wires = true};
   if (tt_assemble(scene, &assembly, &world, &error) != TT_OK) return fail(error.text);
-  tt_physics *physics = tt_world_physics(world);
+  tt_engine *engine = tt_sim_engine(tt_world_sim(world));
   for (int i = 10; i < count; i++)
-    if (!pose(physics, arguments[i])) return fail(arguments[i]);
+    if (!pose(engine, arguments[i])) return fail(arguments[i]);
   for (int i = 0; count > 9 && i < atoi(arguments[9]); i++) mj_step(physics->model, physics->data);
   mjvCamera camera;
   mjv_defaultCamera(&camera);

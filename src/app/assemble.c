@@ -1,5 +1,6 @@
 /* assemble.c: a loaded scene becomes a world. tt_assemble() at the end names the stages. */
 #include "app/assemble.h"
+#include "host/scene_wires.h"
 
 #include "robot/robot.h"
 
@@ -12,10 +13,10 @@
 typedef struct tt_builder {
   const tt_scene *scene;
   const tt_assembly *assembly;
-  tt_physics_robot *robots;
-  tt_physics_gripper *grippers;
+  tt_engine_robot *robots;
+  tt_engine_gripper *grippers;
   tt_world_wire *wires;
-  tt_physics *physics;
+  tt_engine *engine;
   tt_part **parts;
   int part_count;
   tt_error *error;
@@ -33,19 +34,19 @@ static int count_parts(const tt_scene *scene) {
 
 /** Physics must know every gripper before it composes the model. */
 static void describe_robots(tt_builder *builder) {
-  tt_physics_gripper *gripper = builder->grippers;
+  tt_engine_gripper *gripper = builder->grippers;
   for (int i = 0; i < builder->scene->robot_count; i++) {
     const tt_scene_robot *from = &builder->scene->robots[i];
-    tt_physics_robot *to = &builder->robots[i];
-    *to = (tt_physics_robot){.name = from->name,
-                             .model_file = from->model_file,
-                             .alliance = from->alliance,
-                             .x = from->x,
-                             .y = from->y,
-                             .z = from->z,
-                             .heading = from->heading,
-                             .floating = from->floating,
-                             .grippers = gripper};
+    tt_engine_robot *to = &builder->robots[i];
+    *to = (tt_engine_robot){.name = from->name,
+                            .model_file = from->model_file,
+                            .alliance = from->alliance,
+                            .x = from->x,
+                            .y = from->y,
+                            .z = from->z,
+                            .heading = from->heading,
+                            .floating = from->floating,
+                            .grippers = gripper};
     for (int k = 0; k < from->part_count; k++) {
       if (strcmp(from->parts[k].schema->key, "grippers")) continue;
       tt_robot_gripper(from->parts[k].config, gripper++);
@@ -57,17 +58,17 @@ static void describe_robots(tt_builder *builder) {
 static tt_status compile_physics(tt_builder *builder) {
   const tt_scene *scene = builder->scene;
   describe_robots(builder);
-  tt_physics_spec spec = {.arena_file = scene->arena_file,
-                          .robots = builder->robots,
-                          .robot_count = scene->robot_count,
-                          .pieces = scene->pieces,
-                          .piece_count = scene->piece_count,
-                          .timestep_num = scene->timestep_num,
-                          .timestep_den = scene->timestep_den,
-                          .search_path = scene->search_path,
-                          .want_feedback = scene->reads_forces,
-                          .contact_capacity = CONTACT_CAPACITY};
-  return tt_physics_load(&spec, &builder->physics, builder->error);
+  tt_engine_spec spec = {.arena_file = scene->arena_file,
+                         .robots = builder->robots,
+                         .robot_count = scene->robot_count,
+                         .pieces = scene->pieces,
+                         .piece_count = scene->piece_count,
+                         .timestep_num = scene->timestep_num,
+                         .timestep_den = scene->timestep_den,
+                         .search_path = scene->search_path,
+                         .want_feedback = scene->reads_forces,
+                         .contact_capacity = CONTACT_CAPACITY};
+  return tt_mujoco_load(&spec, &builder->engine, builder->error);
 }
 
 /** Files that a part names are looked up in the scene's folder, then next to the robot's file. */
@@ -94,8 +95,8 @@ static tt_status limit_joints(tt_builder *builder) {
     const tt_scene_robot *robot = &builder->scene->robots[i];
     for (int k = 0; k < robot->joint_count; k++) {
       const tt_scene_joint *joint = &robot->joints[k];
-      TT_TRY(tt_physics_limit_joint(builder->physics, i, joint->name, joint->max_torque,
-                                    joint->where, builder->error));
+      TT_TRY(tt_engine_limit_joint(builder->engine, i, joint->name, joint->max_torque, joint->where,
+                                   builder->error));
     }
   }
   return TT_OK;
@@ -103,9 +104,9 @@ static tt_status limit_joints(tt_builder *builder) {
 
 /** A clone has the joints' limits already. */
 static tt_status load_physics(tt_builder *builder) {
-  if (builder->assembly->physics) {
-    builder->physics = tt_physics_clone(builder->assembly->physics);
-    return builder->physics ? TT_OK : no_memory(builder);
+  if (builder->assembly->engine) {
+    builder->engine = tt_engine_clone(builder->assembly->engine);
+    return builder->engine ? TT_OK : no_memory(builder);
   }
   TT_TRY(compile_physics(builder));
   return limit_joints(builder);
@@ -133,14 +134,25 @@ static void describe_wires(tt_builder *builder) {
     builder->wires[0].config = builder->assembly->wire_config;
 }
 
+/** Engine and parts are the simulation's from here on, even when it fails. */
+static tt_status make_sim(tt_builder *builder, tt_sim **sim) {
+  tt_sim_spec spec = {.engine = builder->engine,
+                      .parts = builder->parts,
+                      .part_count = builder->part_count,
+                      .dynamics = builder->scene->dynamics,
+                      .hash_a_tick = builder->assembly->hash_every_tick};
+  builder->engine = NULL;
+  builder->part_count = 0;
+  return tt_sim_new(&spec, sim, builder->error);
+}
+
 static tt_status make_world(tt_builder *builder, tt_world **world) {
   const tt_scene *scene = builder->scene;
+  tt_sim *sim;
+  TT_TRY(make_sim(builder, &sim));
   describe_wires(builder);
   tt_world_spec spec = {.net = builder->assembly->net,
-                        .physics = builder->physics,
-                        .dynamics = scene->dynamics,
-                        .parts = builder->parts,
-                        .part_count = builder->part_count,
+                        .sim = sim,
                         .wires = builder->wires,
                         .wire_count = builder->assembly->no_wires ? 0 : scene->wire_count,
                         .io_steps = scene->io_steps,
@@ -150,10 +162,7 @@ static tt_status make_world(tt_builder *builder, tt_world **world) {
                         .on_divergence = scene->on_divergence,
                         .duration = scene->duration,
                         .time_before = builder->assembly->time_before,
-                        .hash_every_tick = builder->assembly->hash_every_tick,
                         .check_only = builder->assembly->check_only};
-  builder->physics = NULL; /* they are the world's from here on, even when it fails */
-  builder->part_count = 0;
   return tt_world_new(&spec, world, builder->error);
 }
 
@@ -177,7 +186,7 @@ tt_status tt_assemble(const tt_scene *scene, const tt_assembly *assembly, tt_wor
   tt_builder builder = {.scene = scene, .assembly = assembly, .error = error};
   tt_status status = build(&builder, world);
   for (int i = 0; i < builder.part_count; i++) builder.parts[i]->ops->free(builder.parts[i]);
-  tt_physics_free(builder.physics);
+  tt_engine_free(builder.engine);
   free(builder.parts);
   free(builder.grippers);
   free(builder.wires);

@@ -1,4 +1,5 @@
 /* assemble_test.c: a scene becomes a world, or an error with its place. */
+#include "app/guests.h"
 #include "app/assemble.h"
 
 #include <setjmp.h>
@@ -14,8 +15,8 @@
 static tt_status assemble(const char *text, const char *setting, tt_scene **scene, tt_world **world,
                           tt_error *error) {
   const char *settings[] = {setting};
-  tt_status status =
-      tt_scene_parse(PLACE, text, strlen(text), settings, setting ? 1 : 0, scene, error);
+  tt_status status = tt_scene_parse(&tt_program_guests, PLACE, text, strlen(text), settings,
+                                    setting ? 1 : 0, scene, error);
   if (status != TT_OK) fail_msg("%s", error->text);
   return tt_assemble(*scene, &(tt_assembly){.check_only = true}, world, error);
 }

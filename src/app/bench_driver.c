@@ -2,7 +2,7 @@
 #include "app/bench_driver.h"
 
 #include "model/signal.h"
-#include "engine/mujoco/physics.h"
+#include "engine/mujoco/mujoco_engine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,18 +65,17 @@ static void command(tt_bench_driver *driver) {
   for (int i = 0; i < driver->velocity_count; i++)
     driver->submissions[count++] =
         (tt_submission){driver->velocities[i], i == 0 ? 0.5 * cos(view->time) : 0};
-  tt_world_apply_entry(driver->world, &(tt_entry){.kind = TT_ENTRY_COMMANDS,
-                                                  .source = "bench",
-                                                  .submissions = driver->submissions,
-                                                  .count = count});
+  tt_sim_apply_entry(tt_world_sim(driver->world), &(tt_entry){.kind = TT_ENTRY_COMMANDS,
+                                                              .source = "bench",
+                                                              .submissions = driver->submissions,
+                                                              .count = count});
 }
 
-static void apply(tt_feed *feed, tt_world *world) {
+static void apply(tt_feed *feed, tt_sim *sim) {
+  uint64_t step = tt_sim_clock(sim)->step;
   tt_bench_driver *driver = (tt_bench_driver *)feed;
-  if (driver->torques && tt_world_step(world) > driver->first_step)
-    tt_bench_driver_keep_torques(driver);
-  if (tt_world_step(world) % driver->io_steps == 0 && driver->track_count + driver->velocity_count)
-    command(driver);
+  if (driver->torques && step > driver->first_step) tt_bench_driver_keep_torques(driver);
+  if (step % driver->io_steps == 0 && driver->track_count + driver->velocity_count) command(driver);
 }
 
 void tt_bench_driver_record(tt_bench_driver *driver, double *torques) {
@@ -86,7 +85,7 @@ void tt_bench_driver_record(tt_bench_driver *driver, double *torques) {
 
 void tt_bench_driver_keep_torques(tt_bench_driver *driver) {
   size_t axes = (size_t)tt_world_model(driver->world)->axis_count;
-  memcpy(driver->torques, tt_physics_axis_torque(tt_world_physics(driver->world)),
+  memcpy(driver->torques, tt_space_axis_torque(&tt_sim_engine(tt_world_sim(driver->world))->space),
          axes * sizeof(double));
   driver->torques += axes;
 }
@@ -129,8 +128,8 @@ tt_status tt_bench_driver_new(tt_world *world, uint64_t io_steps, bool idle, tt_
   }
   if (!idle) find_commands(driver, tracks);
   free(tracks);
-  tt_world_set_feed(world, &driver->feed);
-  return TT_OK;
+  tt_status status = tt_world_set_feed(world, &driver->feed);
+  return status == TT_OK ? TT_OK : tt_fail(error, status, "out of memory");
 }
 
 void tt_bench_driver_free(tt_bench_driver *driver) {

@@ -3,13 +3,15 @@
  * The run is cut into segments. Each is made once to learn the torques; then, from the same saved state, once more by
  * world_tick() and once by mj_step alone with those torques, in alternating order. What is printed are medians.
  */
+#include "app/guests.h"
+#include "host/scene_wires.h"
 #include "app/assemble.h"
 #include "app/bench.h"
 #include "app/bench_driver.h"
 #include "app/options.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "engine/mujoco/bare.h"
+#include "engine/mujoco/mujoco_engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,8 +63,8 @@ static tt_status time_ours(step_bench *bench, double *ns, tt_error *error) {
 static tt_status time_bare(step_bench *bench, double *ns) {
   TT_TRY(tt_world_restore(bench->world, bench->state, bench->state_size));
   uint64_t started = cpu_now();
-  tt_physics_bare_steps(tt_world_physics(bench->world), bench->torques,
-                        bench->ticks * (int)bench->io_steps);
+  tt_mujoco_bare_steps(tt_sim_engine(tt_world_sim(bench->world)), bench->torques,
+                       bench->ticks * (int)bench->io_steps);
   *ns = per_step(bench, started);
   return TT_OK;
 }
@@ -179,7 +181,8 @@ static tt_status run(int argc, char **argv, tt_error *error) {
   tt_log_set_level(TT_LOG_WARNING);
   tt_status status = tt_scene_options_parse(argc, argv, &options, error);
   if (status == TT_OK)
-    status = tt_scene_load(options.scene, options.settings, options.setting_count, &scene, error);
+    status = tt_scene_load(&tt_program_guests, options.scene, options.settings,
+                           options.setting_count, &scene, error);
   if (status == TT_OK) {
     status = measure_scene(scene, idle, seconds, error);
     tt_scene_free(scene);

@@ -1,4 +1,6 @@
 /* check.c: `tether check`: what a scene would run, or the error with file and line. Opens no socket. */
+#include "app/guests.h"
+#include "host/scene_wires.h"
 #include "app/assemble.h"
 #include "app/command.h"
 #include "app/options.h"
@@ -166,7 +168,8 @@ static tt_status check(int argc, char **argv, tt_error *error) {
   tt_scene *scene = NULL;
   tt_status status = tt_scene_options_parse(argc, argv, &options, error);
   if (status == TT_OK)
-    status = tt_scene_load(options.scene, options.settings, options.setting_count, &scene, error);
+    status = tt_scene_load(&tt_program_guests, options.scene, options.settings,
+                           options.setting_count, &scene, error);
   if (status == TT_OK) status = print_scene(scene, error);
   tt_scene_free(scene);
   tt_scene_options_free(&options);

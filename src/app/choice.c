@@ -1,3 +1,4 @@
+#include "app/guests.h"
 #include "app/choice.h"
 
 #include "scene/data.h"
@@ -36,7 +37,7 @@ tt_status tt_scene_choice_load(tt_scene_choice *choice, const char *name, tt_sce
   pthread_mutex_unlock(&choice->mutex);
   for (int i = 0; i < count; i++) settings[i] = options->settings[i];
   settings[count] = web;
-  tt_status status = tt_scene_load(name, settings, count + 1, scene, error);
+  tt_status status = tt_scene_load(&tt_program_guests, name, settings, count + 1, scene, error);
   free(settings);
   return status;
 }

@@ -4,7 +4,7 @@
 #include "app/status_line.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "engine/mujoco/physics.h"
+#include "engine/mujoco/mujoco_engine.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -56,7 +56,7 @@ void tt_catch_signals(void) {
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
   signal(SIGPIPE, SIG_IGN);
-  tt_physics_set_fatal_hook(on_fatal);
+  tt_mujoco_set_fatal_hook(on_fatal);
 }
 
 /** One line, when every socket is bound: "ready NAME=ADDRESS …". */

@@ -1,3 +1,4 @@
+#include "app/guests.h"
 #include "app/page_data.h"
 
 #include "app/choice.h"
@@ -26,7 +27,7 @@ static bool is_file_of(const tt_scene *scene, const char *name) {
 static void add_scene(struct json_object *list, const char *name, const tt_scene_list *from) {
   tt_scene *scene;
   tt_error error;
-  if (tt_scene_load(name, NULL, 0, &scene, &error) != TT_OK) return;
+  if (tt_scene_load(&tt_program_guests, name, NULL, 0, &scene, &error) != TT_OK) return;
   struct json_object *made = json_object_new_object();
   json_object_object_add(made, "name", json_object_new_string(name));
   json_object_object_add(made, "description", json_object_new_string(scene->description));

@@ -2,6 +2,7 @@
 #ifndef TT_APP_PROOF_H
 #define TT_APP_PROOF_H
 
+#include "host/world.h"
 #include "record/replay.h"
 
 /** Is the file the one that was written? Says how much of it was hashed. TT_INVALID: some of it was changed. */

@@ -150,15 +150,14 @@ static tt_status open_recorder(const tt_attach_context *context, const tt_record
   tt_scene_files files;
   TT_TRY(tt_scene_files_read(scene, &files, error));
   char *run = describe_run(context);
-  char *model = tt_describe_world(context->world, NULL, 0);
-  int mesh_count;
-  const tt_mesh *meshes = tt_world_meshes(context->world, &mesh_count);
+  char *model = tt_describe_sim(tt_world_sim(context->world), NULL, 0);
+  const tt_scenery *scenery = tt_world_scenery(context->world);
   double timestep = tt_model_timestep(tt_world_model(context->world));
   tt_recorder_options options = {.path = path,
                                  .run = run ? run : "{}",
                                  .model = model,
-                                 .meshes = meshes,
-                                 .mesh_count = mesh_count,
+                                 .meshes = scenery->meshes,
+                                 .mesh_count = scenery->mesh_count,
                                  .initial_state = context->initial_state,
                                  .initial_state_size = context->initial_state_size,
                                  .statistics = count_run,

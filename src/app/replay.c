@@ -1,4 +1,5 @@
 /* replay.c: `tether replay`: a kept run in the pages, and on the wires if asked: physics rests, the log is the world. */
+#include "app/guests.h"
 #include "app/assemble.h"
 #include "app/command.h"
 #include "app/drive.h"
@@ -76,7 +77,8 @@ static tt_status load_scene(const replay_job *job, const tt_unpacked *unpacked, 
   settings[count++] = "record.on=off";
   settings[count++] = speed;
   for (int i = 0; i < job->setting_count; i++) settings[count++] = job->settings[i];
-  tt_status status = tt_scene_load(unpacked->scene, settings, count, scene, error);
+  tt_status status =
+      tt_scene_load(&tt_program_guests, unpacked->scene, settings, count, scene, error);
   free(settings);
   return status;
 }
@@ -92,7 +94,8 @@ static tt_status play(const replay_job *job, const tt_scene *scene, const tt_run
   tt_attached_run kept = {slash ? slash + 1 : job->log, (double)tt_run_log_duration(log) / 1e6};
   TT_TRY(tt_assemble(scene, &assembly, &world, error));
   tt_attach_context context = {.scene = scene, .options = &options, .world = world, .kept = &kept};
-  tt_status status = tt_run_player_open(log, world, &player, error);
+  tt_status status = tt_run_player_open(log, tt_world_sim(world), &player, error);
+  if (status == TT_OK) status = tt_world_set_player(world, tt_run_player_contract(player));
   if (status == TT_OK)
     tt_world_post(world, &(tt_mail){.kind = TT_MAIL_SEEK, .value = job->from, .source = "replay"});
   if (status == TT_OK) status = tt_attach_all(&context, &attached, error);

@@ -1,4 +1,5 @@
 /* run.c: `tether run`: a scene until its duration, a signal, or trouble. */
+#include "app/guests.h"
 #include "app/assemble.h"
 #include "app/attach.h"
 #include "app/choice.h"
@@ -6,9 +7,9 @@
 #include "app/drive.h"
 #include "app/options.h"
 #include "app/run_worlds.h"
+#include "app/saved_world.h"
 #include "base/log.h"
 #include "record/section.h"
-#include "record/state_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +38,8 @@ static tt_status attach(standing *now, const tt_scene *scene, tt_scene_choice *c
   tt_attach_context context = {
       .scene = scene, .options = options, .world = now->world, .choice = choice};
   if (options->from_state)
-    TT_TRY(tt_state_file_read(options->from_state, now->world, &now->state,
-                              &context.initial_state_size, error));
+    TT_TRY(tt_saved_world_read(options->from_state, now->world, &now->state,
+                               &context.initial_state_size, error));
   context.initial_state = now->state;
   return tt_attach_all(&context, &now->attached, error);
 }
@@ -67,7 +68,7 @@ static tt_status drive_scene(standing *now, tt_scene_choice *choice, tt_error *e
   const tt_view *last = tt_world_view(now->world);
   choice->time_before += tt_model_time(last->model, last->total_step) + BETWEEN_SCENES;
   if (status == TT_OK && choice->options->save_state)
-    status = tt_state_file_write(choice->options->save_state, now->world, error);
+    status = tt_saved_world_write(choice->options->save_state, now->world, error);
   return status;
 }
 
@@ -123,7 +124,8 @@ static tt_status run(int argc, char **argv, tt_error *error) {
   tt_catch_signals();
   tt_status status = tt_scene_options_parse(argc, argv, &options, error);
   if (status == TT_OK)
-    status = tt_scene_load(options.scene, options.settings, options.setting_count, &scene, error);
+    status = tt_scene_load(&tt_program_guests, options.scene, options.settings,
+                           options.setting_count, &scene, error);
   if (status == TT_OK) {
     tt_log_start();
     status = tt_runs_worlds(scene) ? run_worlds(scene, &options, error)

@@ -6,6 +6,7 @@
 #include "app/run_worlds.h"
 
 #include "app/assemble.h"
+#include "host/scene_wires.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "wire/lockstep_tcp/lockstep_tcp.h"
@@ -51,7 +52,7 @@ static void show_world(tt_seat *seat, tt_world *world) {
 }
 
 static tt_status serve_client(tt_seat *seat, tt_error *error) {
-  tt_assembly assembly = {.physics = tt_world_physics(seat->worlds->pattern),
+  tt_assembly assembly = {.engine = tt_sim_engine(tt_world_sim(seat->worlds->pattern)),
                           .wire_config = &seat->config};
   tt_world *world;
   tt_status status = tt_assemble(seat->worlds->scene, &assembly, &world, error);

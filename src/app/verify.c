@@ -1,4 +1,5 @@
 /* verify.c: `tether verify`: a kept run's inputs run again as fast as the machine can, every state hash compared. */
+#include "app/guests.h"
 #include "app/assemble.h"
 #include "app/command.h"
 #include "app/comparison.h"
@@ -51,11 +52,16 @@ static tt_status verify_in(const tt_scene *scene, const tt_run_log *log, tt_erro
   tt_assembly assembly = {.no_wires = true, .hash_every_tick = true};
   tt_world *world;
   tt_replay *replay = NULL;
+  tt_feed *feed;
+  tt_observer *observer;
   TT_TRY(tt_assemble(scene, &assembly, &world, error));
   uint64_t started = tt_net_now();
   tt_status status = tt_replay_open(log, &replay, error);
   if (status == TT_OK) status = restore(world, log, error);
-  if (status == TT_OK) status = tt_replay_attach(replay, world, error);
+  if (status == TT_OK)
+    status = tt_replay_attach(replay, tt_world_sim(world), &feed, &observer, error);
+  if (status == TT_OK) status = tt_world_set_feed(world, feed);
+  if (status == TT_OK) status = tt_world_add_observer(world, observer);
   if (status == TT_OK) status = repeat(world, replay, error);
   if (status == TT_OK)
     status = tt_proof_say(log, replay, world, (double)(tt_net_now() - started) * 1e-9, error);
@@ -94,7 +100,8 @@ static tt_status load_scene(const verify_job *job, const tt_run_log *log,
     settings[count++] = "pace=fast"; /* there are no wires to wait for */
   }
   for (int i = 0; i < job->setting_count; i++) settings[count++] = job->settings[i];
-  tt_status status = tt_scene_load(unpacked->scene, settings, count, scene, error);
+  tt_status status =
+      tt_scene_load(&tt_program_guests, unpacked->scene, settings, count, scene, error);
   free(settings);
   return status;
 }

@@ -19,7 +19,7 @@ void tt_log_forked(void);
 void tt_log_set_level(tt_log_level level);
 
 /** Says one line (no newline in `format`), for example "float-udp: dropped …". Any thread; never
- *  blocks while the writer runs; cut at 1,000 bytes; made safe for a terminal (core/text.h). */
+ *  blocks while the writer runs; cut at 1,000 bytes; made safe for a terminal (base/text.h). */
 void tt_log(tt_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define tt_log_error(...) tt_log(TT_LOG_ERROR, __VA_ARGS__)

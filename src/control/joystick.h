@@ -5,7 +5,7 @@
 #define TT_CONTROL_JOYSTICK_H
 
 #include "base/status.h"
-#include "wire/sharp_json/codec.h"
+#include "sharp/codec.h"
 
 #include <stdbool.h>
 #include <stddef.h>

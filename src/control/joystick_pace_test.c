@@ -1,6 +1,6 @@
 /* joystick_pace_test.c: when a joystick's messages leave, against cores of every kind. */
 #include "control/joystick_pace.h"
-#include "wire/sharp_json/codec.h"
+#include "sharp/codec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #ifndef TT_CONTROL_SHARP_CONFIG_H
 #define TT_CONTROL_SHARP_CONFIG_H
 
-#include "scene/schema.h"
+#include "host/wire_keys.h"
 #include "control/sharp_core.h"
 
 /** One side of the core: where it listens and where it sends. */

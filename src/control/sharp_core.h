@@ -1,13 +1,13 @@
 /* sharp_core.h: the control law of the SHARP robot: from the driver's sticks and the vehicle's encoders to motor
  * speeds, one call every period. Pure: no I/O, no clock; time is counted in calls.
  *
- * Numbers are those of the messages (wire/sharp_json/codec.h): sticks and motor speeds −512…512, encoders
+ * Numbers are those of the messages (sharp/codec.h): sticks and motor speeds −512…512, encoders
  * 0…1023 ticks.
  */
 #ifndef TT_CONTROL_SHARP_CORE_H
 #define TT_CONTROL_SHARP_CORE_H
 
-#include "wire/sharp_json/codec.h"
+#include "sharp/codec.h"
 
 #include <stdbool.h>
 

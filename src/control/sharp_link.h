@@ -3,7 +3,7 @@
 #define TT_CONTROL_SHARP_LINK_H
 
 #include "net/net.h"
-#include "wire/sharp_json/codec.h"
+#include "sharp/codec.h"
 
 /** Messages from one partner. Set the first five members, zero the rest, then open. */
 typedef struct tt_sharp_link {

@@ -16,13 +16,13 @@ static void set_stopped(tt_world *world, const tt_mail *mail) {
                  world->stopped ? "emergency stop" : "emergency stop released");
   if (!world->stopped) return;
   for (int i = 0; i < world->model->command_count; i++)
-    tt_world_make_safe(world, mail->source, &i, 1);
+    tt_sim_make_safe(world->sim, mail->source, &i, 1);
 }
 
 void tt_world_set_paused(tt_world *world, const char *source, bool paused) {
   if (world->paused == paused) return;
-  if (world->player && world->paused && world->total_steps >= world->player->steps)
-    tt_world_seek(world, 0); /* once more */
+  if (world->paused && world->source->follow(world->source))
+    tt_world_seek(world, 0); /* at its end: once more */
   world->paused = paused;
   tt_world_event(world, source, paused ? "paused" : "resumed");
 }
@@ -41,10 +41,8 @@ static void open_mail(tt_world *world, tt_mail *mail) {
       break;
     case TT_MAIL_SEEK: tt_world_seek(world, mail->value); break;
     case TT_MAIL_RESET:
-      if (mail->index == TT_NO_ROBOT)
-        world->reset_world = true;
-      else if (mail->index >= 0 && mail->index < world->model->robot_count)
-        world->reset_robot[mail->index] = true;
+      if (mail->index >= TT_NO_ROBOT && mail->index < world->model->robot_count)
+        tt_sim_ask_reset(world->sim, mail->index);
       break;
     case TT_MAIL_STOP_ALL: set_stopped(world, mail); break;
     case TT_MAIL_COMMAND:
@@ -73,12 +71,13 @@ void tt_world_drain_mail(tt_world *world) {
 void tt_world_show(tt_world *world, uint64_t now) {
   if (now - world->shown_at < SHOW_EVERY_NS) return;
   world->shown_at = now;
-  world->view->real_time_factor = world->paused ? 0 : tt_pacer_factor(&world->pacer, now);
+  tt_sim_own_view(world->sim)->real_time_factor =
+      world->paused ? 0 : tt_pacer_factor(&world->pacer, now);
   if (pthread_mutex_trylock(&world->shown_lock) != 0) return;
   world->shown = (tt_world_status){.time = world->view->time,
                                    .real_time_factor = world->view->real_time_factor,
                                    .speed = world->pacer.speed,
-                                   .step = world->step,
+                                   .step = world->clock->step,
                                    .tick = world->tick,
                                    .late_ticks = world->pacer.late_ticks,
                                    .paused = world->paused,
@@ -135,8 +134,8 @@ static bool may_tick(tt_world *world, bool realtime) {
 }
 
 static bool finished(const tt_world *world) {
-  return !world->player && world->spec.duration > 0 &&
-         tt_model_time(world->model, world->total_steps) >= world->spec.duration - 1e-9;
+  return world->source->is_live && world->spec.duration > 0 &&
+         tt_model_time(world->model, world->clock->total_steps) >= world->spec.duration - 1e-9;
 }
 
 tt_status tt_world_run(tt_world *world, tt_error *error) {

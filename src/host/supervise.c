@@ -22,20 +22,20 @@ static void trip(tt_world *world, tt_wire_slot *slot) {
   slot->wire.stats.watchdog_trips++;
   tt_world_event(world, slot->wire.name, "watchdog: silent for %g s, its commands are made safe",
                  slot->wire.watchdog);
-  tt_world_make_safe(world, "supervisor", slot->wire.owned, slot->wire.owned_count);
+  tt_sim_make_safe(world->sim, "supervisor", slot->wire.owned, slot->wire.owned_count);
 }
 
 void tt_world_supervise(tt_world *world) {
-  if (world->step < world->next_trip) return;
+  if (world->clock->step < world->next_trip) return;
   for (int i = 0; i < world->wire_count; i++)
-    if (world->step >= trip_step(&world->wires[i])) trip(world, &world->wires[i]);
+    if (world->clock->step >= trip_step(&world->wires[i])) trip(world, &world->wires[i]);
   tt_world_schedule_watchdogs(world);
 }
 
 void tt_world_fed(tt_world *world, tt_wire_slot *slot) {
   if (slot->tripped) tt_world_event(world, slot->wire.name, "heard again");
   slot->tripped = false;
-  slot->last_accept_step = world->step;
+  slot->last_accept_step = world->clock->step;
   slot->wire.state = TT_WIRE_DRIVING;
   if (slot->watchdog_steps) tt_world_schedule_watchdogs(world);
 }

@@ -9,6 +9,7 @@
 #define TT_HOST_WIRE_H
 
 #include "model/signal.h"
+#include "base/drop.h"
 #include "base/status.h"
 #include "model/view.h"
 #include "net/net.h"
@@ -19,28 +20,7 @@
 
 typedef struct tt_wire tt_wire;
 
-/** Why a message did not change anything. Counted each for itself; the first of each reason a
- *  second is logged with sender and field. */
-#define TT_DROP_LIST(X)                                                                            \
-  X(LENGTH, "wrong length")                                                                        \
-  X(NON_FINITE, "non-finite number")                                                               \
-  X(RANGE, "value out of range")                                                                   \
-  X(STALE, "not newer than the last accepted message")                                             \
-  X(SYNTAX, "malformed")                                                                           \
-  X(UNKNOWN, "unknown or unmarked object")                                                         \
-  X(SUPERSEDED, "a newer message arrived in the same period")                                      \
-  X(REFUSED, "not allowed")                                                                        \
-  X(OVERFLOW, "queue full")
-typedef enum tt_drop {
-#define TT_DROP_ENUM(name, text) TT_DROP_##name,
-  TT_DROP_LIST(TT_DROP_ENUM)
-#undef TT_DROP_ENUM
-      TT_DROP_COUNT
-} tt_drop;
-/** The text of a reason. Static. */
-const char *tt_drop_text(tt_drop drop);
-
-/** What people want to know about a wire; written by core and adapter in the world's thread. */
+/** What people want to know about a wire; written by host and adapter in the world's thread. */
 typedef struct tt_wire_stats {
   uint64_t received; /**< messages that arrived whole */
   uint64_t accepted; /**< of those, applied */
@@ -147,12 +127,12 @@ struct tt_wire {
   tt_net *net;
   struct tt_world *world;
   tt_wire_stats stats;
-  tt_wire_state state; /**< by core; an adapter sets TT_WIRE_WAITING when its peer is gone */
+  tt_wire_state state; /**< by the host; an adapter sets TT_WIRE_WAITING when its peer is gone */
   const int *
       owned; /**< commands this wire lists: what its watchdog makes safe; set by the adapter in open() */
   int owned_count;
   bool check_only; /**< resolve names, open no socket (tether check) */
-  bool lockstep;   /**< set by core from the pace and ops->must_wait */
+  bool lockstep;   /**< set by the host from the pace and ops->must_wait */
   void *self;
 };
 

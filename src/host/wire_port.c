@@ -1,4 +1,4 @@
-/* wire_port.c: core's side of the contract in wire/wire.h: the only ways in which an adapter touches a world. */
+/* wire_port.c: the host's side of the contract in host/wire.h: the only ways in which an adapter touches a world. */
 #include "base/log.h"
 #include "host/world_internal.h"
 
@@ -23,7 +23,7 @@ void tt_wire_alive(tt_wire *wire) {
 }
 
 void tt_wire_make_safe(tt_wire *wire, const int *commands, int count) {
-  tt_world_make_safe(wire->world, wire->name, commands, count);
+  tt_sim_make_safe(wire->world->sim, wire->name, commands, count);
 }
 
 static void keep_bad(tt_wire *wire, const char *peer, const uint8_t *bytes, size_t size,
@@ -68,7 +68,7 @@ static void tap(tt_wire *wire, bool incoming, const void *bytes, size_t size) {
   tt_world *world = wire->world;
   if (world->tap < 0 || &world->wires[world->tap].wire != wire) return;
   tt_tapped message = {
-      .wire = world->tap, .incoming = incoming, .step = world->step, .size = (int)size};
+      .wire = world->tap, .incoming = incoming, .step = world->clock->step, .size = (int)size};
   memcpy(message.bytes, bytes, size < TT_TAPPED_BYTES ? size : TT_TAPPED_BYTES);
   tt_queue_push(world->tapped, &message);
 }
@@ -96,10 +96,8 @@ void tt_wire_event(tt_wire *wire, const char *format, ...) {
 void tt_wire_request_reset(tt_wire *wire) {
   tt_world *world = wire->world;
   /* With one robot its reset is the world's: a fresh start in every respect. */
-  if (wire->robot == TT_NO_ROBOT || world->model->robot_count == 1)
-    world->reset_world = true;
-  else
-    world->reset_robot[wire->robot] = true;
+  bool whole = wire->robot == TT_NO_ROBOT || world->model->robot_count == 1;
+  tt_sim_ask_reset(world->sim, whole ? TT_NO_ROBOT : wire->robot);
 }
 
 void tt_wire_request_stop(tt_wire *wire, tt_status status, const char *reason) {
@@ -112,7 +110,7 @@ double tt_wire_time(const tt_wire *wire) { return wire->world->view->time; }
 
 double tt_wire_run_time(const tt_wire *wire) {
   const tt_world *world = wire->world;
-  return world->spec.time_before + tt_model_time(world->model, world->total_steps);
+  return world->spec.time_before + tt_model_time(world->model, world->clock->total_steps);
 }
 
-uint64_t tt_wire_step(const tt_wire *wire) { return wire->world->step; }
+uint64_t tt_wire_step(const tt_wire *wire) { return wire->world->clock->step; }

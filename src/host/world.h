@@ -2,24 +2,18 @@
 #ifndef TT_HOST_WORLD_H
 #define TT_HOST_WORLD_H
 
-#include "sim/journal.h"
-#include "model/observer.h"
-#include "model/part.h"
-#include "model/shape.h"
-#include "model/signal.h"
 #include "base/status.h"
-#include "model/view.h"
 #include "host/wire.h"
+#include "model/observer.h"
+#include "model/timing.h"
+#include "model/view.h"
+#include "sim/player.h"
+#include "sim/sim.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct tt_world tt_world;
-
-typedef enum tt_pace { TT_PACE_REALTIME, TT_PACE_LOCKSTEP, TT_PACE_FAST } tt_pace;
-/** Real time, when a tick comes late: make up for it at full speed, or let the schedule slip. */
-typedef enum tt_late_tick { TT_TICK_CATCH_UP, TT_TICK_SLIP } tt_late_tick;
-typedef enum tt_on_divergence { TT_DIVERGENCE_STOP, TT_DIVERGENCE_RESET } tt_on_divergence;
 
 /** One wire to open in a world. Strings and config must outlive the world. */
 typedef struct tt_world_wire {
@@ -34,11 +28,8 @@ typedef struct tt_world_wire {
 } tt_world_wire;
 
 typedef struct tt_world_spec {
-  tt_net *net;           /**< shared with others in the same thread, or NULL: one of its own */
-  tt_physics *physics;   /**< becomes the world's */
-  bool dynamics;         /**< false: concept mode, commands place things */
-  tt_part *const *parts; /**< become the world's */
-  int part_count;
+  tt_net *net; /**< shared with others in the same thread, or NULL: one of its own */
+  tt_sim *sim; /**< becomes the world's */
   const tt_world_wire *wires;
   int wire_count;
   uint64_t io_steps; /**< steps a tick */
@@ -46,13 +37,12 @@ typedef struct tt_world_spec {
   double speed; /**< factor of real time, > 0 */
   tt_late_tick late_tick;
   tt_on_divergence on_divergence;
-  double duration;      /**< s simulated; 0: no end */
-  double time_before;   /**< s simulated by this program's earlier worlds; see tt_wire_run_time() */
-  bool hash_every_tick; /**< journal a state hash each tick */
-  bool check_only;      /**< resolve every name, open no socket */
+  double duration;    /**< s simulated; 0: no end */
+  double time_before; /**< s simulated by this program's earlier worlds; see tt_wire_run_time() */
+  bool check_only;    /**< resolve every name, open no socket */
 } tt_world_spec;
 
-/** Composes names and commands, declares parts, opens wires. On failure everything given is freed. */
+/** Opens the wires. On failure everything given is freed. */
 tt_status tt_world_new(const tt_world_spec *spec, tt_world **world, tt_error *error);
 void tt_world_free(tt_world *world);
 
@@ -76,12 +66,10 @@ const tt_model *tt_world_model(const tt_world *world);
 const tt_names *tt_world_names(const tt_world *world);
 /** The latest view. World's thread. */
 const tt_view *tt_world_view(const tt_world *world);
-tt_physics *tt_world_physics(tt_world *world);
+/** What it puts in time. */
+tt_sim *tt_world_sim(tt_world *world);
 /** What the world looks like. Static for its life; any thread. */
-const tt_shape *tt_world_shapes(const tt_world *world, int *count);
-const tt_mesh *tt_world_meshes(const tt_world *world, int *count);
-const tt_material *tt_world_materials(const tt_world *world, int *count);
-const tt_texture *tt_world_textures(const tt_world *world, int *count);
+const tt_scenery *tt_world_scenery(const tt_world *world);
 /** The ray of range finder `index`, from 0, of parts and of the model's own sensors; false: there are no more. */
 bool tt_world_ray(const tt_world *world, int index, tt_ray *ray);
 int tt_world_wire_count(const tt_world *world);
@@ -89,40 +77,18 @@ const tt_wire *tt_world_wire_at(const tt_world *world, int index);
 bool tt_world_paused(const tt_world *world);
 uint64_t tt_world_hash(const tt_world *world);
 
-/** Saved state of the whole world: physics, parts, commands, timers, step. */
+/** Saved state of the whole world: the simulation's, and the watchdogs'. */
 size_t tt_world_state_size(const tt_world *world);
 void tt_world_save(const tt_world *world, void *state);
 tt_status tt_world_restore(tt_world *world, const void *state, size_t size);
 
-/* --- replay: inputs that were journaled once take effect again at the same steps --- */
-/** Gives a world its recorded inputs. apply() is called in the world's thread before every step; it hands over what is due at tt_world_step() with tt_world_apply_entry(). */
-typedef struct tt_feed {
-  void (*apply)(struct tt_feed *feed, tt_world *world);
-} tt_feed;
-/** Before the first tick; `feed` must outlive the world. A world that is fed should have no wires. */
-void tt_world_set_feed(tt_world *world, tt_feed *feed);
-/** TT_ENTRY_COMMANDS, TT_ENTRY_SAFE and TT_ENTRY_RESET take effect at once; other kinds change nothing.
- *  TT_BAD_MESSAGE when a command is not one of this world. */
-tt_status tt_world_apply_entry(tt_world *world, const tt_entry *entry);
+/* --- other sources than wires and pages; before the first tick --- */
+/** Gives the world recorded inputs; `feed` outlives the world. A world that is fed should have no wires. */
+tt_status tt_world_set_feed(tt_world *world, tt_feed *feed);
+/** The world shows a kept run instead of computing one; `player` outlives it. No step is made, no command taken; a reset
+ *  goes back to the beginning, and simulated time counts through the resets of the run. */
+tt_status tt_world_set_player(tt_world *world, tt_player *player);
 uint64_t tt_world_step(const tt_world *world);
-
-/* --- a world that shows a kept run instead of computing one --- */
-/** What people were told once, when `step` steps had been made since the run began. */
-typedef struct tt_kept_event {
-  uint64_t step;
-  const char *source, *text;
-} tt_kept_event;
-/** Where its views come from. */
-typedef struct tt_player {
-  /** Fills `view` with what was `step` steps after the run began. World's thread. */
-  void (*show)(struct tt_player *player, uint64_t step, tt_view *view);
-  uint64_t steps;              /**< of the run; at its end the world pauses */
-  const tt_kept_event *events; /**< [event_count] by step; observers hear each at its time */
-  size_t event_count;
-} tt_player;
-/** Before the first tick; `player` must outlive the world. No step is made, no command taken; a reset goes back to the
- *  beginning, and simulated time counts through the resets of the run. */
-void tt_world_set_player(tt_world *world, tt_player *player);
 
 /* --- the mailbox: the one way in from other threads, drained at *receive* --- */
 typedef enum tt_mail_kind {

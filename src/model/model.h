@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define TT_NO_ROBOT (-1) /**< belongs to the arena or to the world */
-#define TT_NO_PART (-1)  /**< belongs to the model or to core, not to a robot part */
+#define TT_NO_PART (-1)  /**< belongs to the model or to the simulation, not to a robot part */
 #define TT_MAX_ROBOTS 32 /**< in one world */
 
 /** A rigid body. */
@@ -76,7 +76,7 @@ typedef struct tt_command {
   double lower,
       upper;   /**< a value outside is refused; ±TT_COMMAND_LIMIT where nothing else holds */
   double safe; /**< value the watchdog sets (0 for torque; grip stays: NAN means "leave it") */
-  int part;    /**< index of the part that interprets it, or TT_NO_PART: core does */
+  int part;    /**< index of the part that interprets it, or TT_NO_PART: the simulation does */
 } tt_command;
 
 /** One accepted scalar. */

@@ -10,9 +10,10 @@
 
 #include "model/shape.h"
 #include "model/signal.h"
+#include "model/space.h"
 #include "base/status.h"
 #include "model/view.h"
-#include "engine/mujoco/physics.h"
+#include "model/drive.h"
 
 typedef struct tt_part tt_part;
 
@@ -27,13 +28,13 @@ typedef struct tt_declare {
   /** Adds a command that only this part interprets; `command` is its index in model->commands. */
   tt_status (*add_command)(struct tt_declare *declare, const tt_command *command, int *index,
                            tt_error *error);
-  /** The physics, for joints, grippers and rays by name. */
-  tt_physics *physics;
+  /** For joints, grippers and rays by name. */
+  tt_space *space;
 } tt_declare;
 
 /** What a part sees and changes while actuating one step. */
 typedef struct tt_actuation {
-  tt_physics *physics;
+  tt_space *space;
   const double *commands; /**< last accepted values; [command_count] */
   /** When each command was last accepted: a running number, 0 never (since reset); [command_count]. Of several
    *  commands that mean the same thing the one with the greatest number holds: "the last accepted kind holds
@@ -42,7 +43,8 @@ typedef struct tt_actuation {
   /** The greatest of them among each axis' own joint commands; [axis_count]. A motor takes an axis over when
    *  one of its commands has a greater number. */
   const uint64_t *axis_accepted;
-  tt_drive *drives; /**< [axis_count]; core filled them from commands, parts may change them */
+  tt_drive
+      *drives; /**< [axis_count]; the simulation filled them from commands, parts may change them */
   double *controls; /**< [actuator_count] */
   double timestep;  /**< s */
   uint64_t step;
@@ -57,7 +59,7 @@ typedef struct tt_part_ops {
   /** Before every step. May be NULL. */
   void (*actuate)(tt_part *part, tt_actuation *actuation);
   /** Once a tick, after physics filled `view`: writes the part's own channels only. May be NULL. */
-  void (*sense)(tt_part *part, const tt_physics *physics, tt_view *view);
+  void (*sense)(tt_part *part, const tt_space *space, tt_view *view);
   /** Of a range finder: its ray, for viewers, but for the name. Static; any thread. May be NULL. */
   void (*ray)(const tt_part *part, tt_ray *ray);
   /** Robot or world reset. May be NULL. */
@@ -74,7 +76,7 @@ typedef struct tt_part_ops {
 /** First member of every part's own struct. */
 struct tt_part {
   const tt_part_ops *ops;
-  int robot; /**< set by core before declare() */
+  int robot; /**< set by the simulation before declare() */
   const char *name;
 };
 

@@ -1,4 +1,4 @@
-/* view.h: the one read-only picture of a world that core publishes once a tick.
+/* view.h: the one read-only picture of a world that is published once a tick.
  *
  * One block of memory, so that an observer's copy is one memcpy (tt_view_copy). Frames: world,
  * Z up, right-handed; quaternions w x y z, body to world; SI. Never holds a non-finite number.

@@ -78,14 +78,13 @@ static void add_commands(struct json_object *to, const tt_model *model, const tt
   }
 }
 
-static void add_shapes(struct json_object *to, const tt_world *world) {
+static void add_shapes(struct json_object *to, const tt_sim *sim) {
   static const char *const kinds[] = {"plane",    "sphere", "capsule", "ellipsoid",
                                       "cylinder", "box",    "mesh",    "heightfield"};
   struct json_object *list = tt_json_add_array(to, "shapes");
-  int count;
-  const tt_shape *shapes = tt_world_shapes(world, &count);
-  for (int i = 0; i < count; i++) {
-    const tt_shape *from = &shapes[i];
+  const tt_scenery *scenery = tt_sim_scenery(sim);
+  for (int i = 0; i < scenery->shape_count; i++) {
+    const tt_shape *from = &scenery->shapes[i];
     struct json_object *shape = json_object_new_object();
     double rgba[4] = {from->rgba[0], from->rgba[1], from->rgba[2], from->rgba[3]};
     tt_json_add_text(shape, "kind", kinds[from->kind]);
@@ -101,16 +100,14 @@ static void add_shapes(struct json_object *to, const tt_world *world) {
     tt_json_add_bool(shape, "hidden", from->hidden);
     json_object_array_add(list, shape);
   }
-  tt_world_meshes(world, &count);
-  tt_json_add_int(to, "meshes", count);
+  tt_json_add_int(to, "meshes", scenery->mesh_count);
 }
 
-static void add_materials(struct json_object *to, const tt_world *world) {
+static void add_materials(struct json_object *to, const tt_sim *sim) {
   struct json_object *list = tt_json_add_array(to, "materials");
-  int count;
-  const tt_material *materials = tt_world_materials(world, &count);
-  for (int i = 0; i < count; i++) {
-    const tt_material *from = &materials[i];
+  const tt_scenery *scenery = tt_sim_scenery(sim);
+  for (int i = 0; i < scenery->material_count; i++) {
+    const tt_material *from = &scenery->materials[i];
     struct json_object *material = json_object_new_object();
     tt_json_add_text(material, "name", from->name);
     tt_json_add_int(material, "texture", from->texture);
@@ -123,15 +120,14 @@ static void add_materials(struct json_object *to, const tt_world *world) {
   }
 }
 
-static void add_textures(struct json_object *to, const tt_world *world) {
+static void add_textures(struct json_object *to, const tt_sim *sim) {
   struct json_object *list = tt_json_add_array(to, "textures");
-  int count;
-  const tt_texture *textures = tt_world_textures(world, &count);
-  for (int i = 0; i < count; i++) {
+  const tt_scenery *scenery = tt_sim_scenery(sim);
+  for (int i = 0; i < scenery->texture_count; i++) {
     struct json_object *texture = json_object_new_object();
-    tt_json_add_bool(texture, "cube", textures[i].cube);
-    tt_json_add_int(texture, "width", textures[i].width);
-    tt_json_add_int(texture, "height", textures[i].height);
+    tt_json_add_bool(texture, "cube", scenery->textures[i].cube);
+    tt_json_add_int(texture, "width", scenery->textures[i].width);
+    tt_json_add_int(texture, "height", scenery->textures[i].height);
     json_object_array_add(list, texture);
   }
 }
@@ -145,16 +141,16 @@ static int signal_of_channel(const tt_names *names, int channel) {
   return -1;
 }
 
-static void add_rays(struct json_object *to, const tt_world *world) {
+static void add_rays(struct json_object *to, const tt_sim *sim) {
   struct json_object *list = tt_json_add_array(to, "rays");
   tt_ray from;
-  for (int i = 0; tt_world_ray(world, i, &from); i++) {
+  for (int i = 0; tt_sim_ray(sim, i, &from); i++) {
     struct json_object *ray = json_object_new_object();
     tt_json_add_text(ray, "name", from.name);
     tt_json_add_int(ray, "body", from.body);
     add_doubles(ray, "position", from.position, 3);
     add_doubles(ray, "direction", from.direction, 3);
-    tt_json_add_int(ray, "signal", signal_of_channel(tt_world_names(world), from.channel));
+    tt_json_add_int(ray, "signal", signal_of_channel(tt_sim_names(sim), from.channel));
     json_object_array_add(list, ray);
   }
 }
@@ -174,21 +170,21 @@ static void add_lines(struct json_object *to, const tt_floor_line *lines, int co
   }
 }
 
-char *tt_describe_world(const tt_world *world, const tt_floor_line *lines, int line_count) {
+char *tt_describe_sim(const tt_sim *sim, const tt_floor_line *lines, int line_count) {
   struct json_object *made = json_object_new_object();
   if (!made) return NULL;
-  const tt_model *model = tt_world_model(world);
-  const tt_names *names = tt_world_names(world);
+  const tt_model *model = tt_sim_model(sim);
+  const tt_names *names = tt_sim_names(sim);
   tt_json_add_text(made, "type", "model");
   add_bodies(made, model);
   add_joints(made, model);
   add_robots(made, model);
   add_signals(made, names);
   add_commands(made, model, names);
-  add_shapes(made, world);
-  add_materials(made, world);
-  add_textures(made, world);
-  add_rays(made, world);
+  add_shapes(made, sim);
+  add_materials(made, sim);
+  add_textures(made, sim);
+  add_rays(made, sim);
   add_lines(made, lines, line_count);
   char *text = strdup(json_object_to_json_string_ext(made, JSON_C_TO_STRING_PLAIN));
   json_object_put(made);

@@ -1,10 +1,10 @@
-/* describe.h: what a world consists of and looks like, as a text and as meshes: for the pages (docs/web.md, message
+/* describe.h: what a simulation consists of and looks like, as a text and as meshes: for the pages (docs/web.md, message
  * `model`) and kept in every run, so that a run can be shown without the robot's files.
  */
 #ifndef TT_RECORD_DESCRIBE_H
 #define TT_RECORD_DESCRIBE_H
 
-#include "host/world.h"
+#include "sim/sim.h"
 #include "record/wpilog.h"
 
 /** A line painted on the floor, for the view. */
@@ -14,7 +14,7 @@ typedef struct tt_floor_line {
 } tt_floor_line;
 
 /** The JSON object `model` of docs/web.md; free() it. NULL when out of memory. */
-char *tt_describe_world(const tt_world *world, const tt_floor_line *lines, int line_count);
+char *tt_describe_sim(const tt_sim *sim, const tt_floor_line *lines, int line_count);
 
 /** Appends a mesh as GET /api/meshes/N answers it. */
 void tt_describe_mesh(const tt_mesh *mesh, tt_bytes *out);

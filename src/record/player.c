@@ -64,9 +64,9 @@ static void show(tt_player *player, uint64_t step, tt_view *view) {
   }
 }
 
-static tt_status find_tracks(tt_run_player *player, const tt_world *world, tt_error *error) {
+static tt_status find_tracks(tt_run_player *player, const tt_sim *sim, tt_error *error) {
   int count;
-  const tt_signal_entry *signals = tt_names_signals(tt_world_names(world), &count);
+  const tt_signal_entry *signals = tt_names_signals(tt_sim_names(sim), &count);
   player->tracks = calloc((size_t)count + 1, sizeof *player->tracks);
   if (!player->tracks) return tt_fail(error, TT_NOMEM, "out of memory");
   for (int i = 0; i < count; i++) {
@@ -117,27 +117,28 @@ static tt_status read_events(tt_run_player *player, tt_error *error) {
   return TT_OK;
 }
 
-tt_status tt_run_player_open(const tt_run_log *log, tt_world *world, tt_run_player **made,
+tt_status tt_run_player_open(const tt_run_log *log, const tt_sim *sim, tt_run_player **made,
                              tt_error *error) {
   *made = NULL;
   tt_run_player *player = calloc(1, sizeof *player);
   if (!player) return tt_fail(error, TT_NOMEM, "out of memory");
   player->player.show = show;
-  player->model = tt_world_model(world);
+  player->model = tt_sim_model(sim);
   player->player.steps =
       (uint64_t)((double)tt_run_log_duration(log) / 1e6 / tt_model_timestep(player->model) + 0.5);
   tt_status status = tt_run_cursor_open(&player->cursor, log)
-                         ? find_tracks(player, world, error)
+                         ? find_tracks(player, sim, error)
                          : tt_fail(error, TT_NOMEM, "out of memory");
   if (status == TT_OK) status = read_events(player, error);
   if (status != TT_OK) {
     tt_run_player_close(player);
     return status;
   }
-  tt_world_set_player(world, &player->player);
   *made = player;
   return TT_OK;
 }
+
+tt_player *tt_run_player_contract(tt_run_player *player) { return &player->player; }
 
 void tt_run_player_close(tt_run_player *player) {
   if (!player) return;

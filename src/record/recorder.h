@@ -22,7 +22,7 @@ typedef struct tt_recorder tt_recorder;
 typedef struct tt_recorder_options {
   const char *path;
   const char *run;   /**< JSON object: version, build, scene, settings, pace, seed, model hash */
-  const char *model; /**< JSON object of tt_describe_world(), or NULL */
+  const char *model; /**< JSON object of tt_describe_sim(), or NULL */
   const tt_mesh *meshes; /**< that its shapes name */
   int mesh_count;
   const tt_file *files; /**< what a replay needs: scene, robot, arena, model, mesh, Lua */
@@ -31,8 +31,8 @@ typedef struct tt_recorder_options {
    *  in the recorder's thread. NULL: none are kept. */
   char *(*statistics)(void *context);
   void *statistics_context;
-  const void
-      *initial_state; /**< tt_world_save() at the start, or NULL: the scene's own initial state */
+  const void *
+      initial_state; /**< tt_world_save() or tt_sim_save() at the start, or NULL: the scene's own initial state */
   size_t initial_state_size;
   uint64_t period_steps; /**< signals are kept at most this often; 0: every tick */
   tt_field field;        /**< in which poses are kept */

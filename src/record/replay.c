@@ -50,17 +50,17 @@ static void differ(tt_replay *replay, uint64_t step, const char *reason) {
   snprintf(replay->reason, sizeof replay->reason, "%s", reason);
 }
 
-static void apply(tt_feed *feed, tt_world *world) {
+static void apply(tt_feed *feed, tt_sim *sim) {
   tt_replay *replay = (tt_replay *)feed;
   replay->steps++;
   while (replay->more && !replay->differs && replay->next.kind != TT_ENTRY_HASH &&
-         replay->next.step == tt_world_step(world)) {
+         replay->next.step == tt_sim_clock(sim)->step) {
     /* The entry must be taken before it is applied: a reset journals a hash, which is compared at once. */
     tt_entry entry = replay->next;
-    if (entry.kind != TT_ENTRY_RESET && tt_world_apply_entry(world, &entry) != TT_OK)
+    if (entry.kind != TT_ENTRY_RESET && tt_sim_apply_entry(sim, &entry) != TT_OK)
       differ(replay, entry.step, "a recorded command is not one of this scene");
     take_next(replay);
-    if (entry.kind == TT_ENTRY_RESET && tt_world_apply_entry(world, &entry) != TT_OK)
+    if (entry.kind == TT_ENTRY_RESET && tt_sim_apply_entry(sim, &entry) != TT_OK)
       differ(replay, entry.step, "a recorded reset is of a robot that this scene does not have");
   }
 }
@@ -136,14 +136,14 @@ void tt_replay_close(tt_replay *replay) {
   free(replay);
 }
 
-tt_status tt_replay_attach(tt_replay *replay, tt_world *world, tt_error *error) {
-  TT_TRY(tt_sample_check_open(replay->log, tt_world_names(world), tt_world_model(world),
-                              replay->proved, &replay->samples, error));
-  tt_world_set_feed(world, &replay->feed);
-  if (tt_world_add_journal(world, &replay->sink) == TT_OK &&
-      tt_world_add_observer(world, &replay->observer) == TT_OK)
-    return TT_OK;
-  return tt_fail(error, TT_FULL, "too many watch this world");
+tt_status tt_replay_attach(tt_replay *replay, tt_sim *sim, tt_feed **feed, tt_observer **observer,
+                           tt_error *error) {
+  TT_TRY(tt_sample_check_open(replay->log, tt_sim_names(sim), tt_sim_model(sim), replay->proved,
+                              &replay->samples, error));
+  *feed = &replay->feed;
+  *observer = &replay->observer;
+  if (tt_sim_add_journal(sim, &replay->sink) == TT_OK) return TT_OK;
+  return tt_fail(error, TT_FULL, "too many keep a journal of this simulation");
 }
 
 bool tt_replay_done(const tt_replay *replay) {

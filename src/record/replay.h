@@ -7,7 +7,8 @@
 #define TT_RECORD_REPLAY_H
 
 #include "base/status.h"
-#include "host/world.h"
+#include "model/observer.h"
+#include "sim/player.h"
 #include "record/run_log.h"
 #include "record/sample_check.h"
 
@@ -20,9 +21,10 @@ typedef struct tt_replay tt_replay;
 tt_status tt_replay_open(const tt_run_log *log, tt_replay **replay, tt_error *error);
 void tt_replay_close(tt_replay *replay);
 
-/** Hands the journal's inputs to the world; becomes its feed, one of its journal sinks and an observer. Before
- *  tt_world_start(); the world's spec must have hash_every_tick. */
-tt_status tt_replay_attach(tt_replay *replay, tt_world *world, tt_error *error);
+/** The journal's inputs, for tt_world_set_feed(), and who compares what people look at, for tt_world_add_observer(); the
+ *  replay becomes one of the journal sinks of `sim`, whose spec must have hash_a_tick. Before the first tick. */
+tt_status tt_replay_attach(tt_replay *replay, tt_sim *sim, tt_feed **feed, tt_observer **observer,
+                           tt_error *error);
 
 /** Every recorded hash was compared, or a difference was found. */
 bool tt_replay_done(const tt_replay *replay);

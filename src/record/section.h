@@ -2,7 +2,7 @@
 #ifndef TT_RECORD_SECTION_H
 #define TT_RECORD_SECTION_H
 
-#include "scene/schema.h"
+#include "model/schema.h"
 
 #include <stdbool.h>
 #include <stdint.h>

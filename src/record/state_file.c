@@ -1,5 +1,5 @@
 /* The file: "TETHERST", u64 version 1, u64 hash of what the world consists of, u64 size of the state, u64 hash of the
- * state, the state (tt_world_save). Numbers as the machine has them: a state goes on only on machines of one kind. */
+ * state, the state (tt_sim_save, or tt_world_save). Numbers as the machine has them: a state goes on only on machines of one kind. */
 #include "record/state_file.h"
 
 #include "base/file.h"
@@ -27,8 +27,8 @@ static uint64_t hash_of(const void *bytes, size_t size) {
 }
 
 /* Names, joints, shapes: what must be the same for a state to mean the same. */
-static uint64_t hash_model(const tt_world *world) {
-  char *text = tt_describe_world(world, NULL, 0);
+static uint64_t hash_model(const tt_sim *sim) {
+  char *text = tt_describe_sim(sim, NULL, 0);
   uint64_t hash = text ? hash_of(text, strlen(text)) : 0;
   free(text);
   return hash;
@@ -43,29 +43,26 @@ static bool write_all(const char *path, const head *first, const void *state) {
   return fclose(file) == 0 && good;
 }
 
-tt_status tt_state_file_write(const char *path, const tt_world *world, tt_error *error) {
-  head first = {.version = VERSION, .model = hash_model(world), .size = tt_world_state_size(world)};
+tt_status tt_state_file_write(const char *path, const tt_sim *sim, const void *state, size_t size,
+                              tt_error *error) {
+  head first = {.version = VERSION, .model = hash_model(sim), .size = size};
   char temporary[4096];
-  void *state = calloc(1, first.size);
-  if (!state) return tt_fail(error, TT_NOMEM, "%s: out of memory", path);
   memcpy(first.magic, magic, sizeof magic);
-  tt_world_save(world, state);
   first.hash = hash_of(state, first.size);
   snprintf(temporary, sizeof temporary, "%s.new", path);
   bool written = write_all(temporary, &first, state) && rename(temporary, path) == 0;
-  free(state);
   if (written) tt_file_sync_name(path);
   if (written) return TT_OK;
   return tt_fail(error, TT_FAILED, "%s: can't write the state: %s", path, strerror(errno));
 }
 
-static tt_status read_state(FILE *file, const char *path, const tt_world *world, head *first,
+static tt_status read_state(FILE *file, const char *path, const tt_sim *sim, head *first,
                             void **state, tt_error *error) {
   if (fread(first, sizeof *first, 1, file) != 1 || memcmp(first->magic, magic, sizeof magic) != 0)
     return tt_fail(error, TT_INVALID, "%s: this is no saved state", path);
   if (first->version != VERSION || first->size > LARGEST)
     return tt_fail(error, TT_VERSION, "%s: saved by another version of Tether", path);
-  if (first->model != hash_model(world))
+  if (first->model != hash_model(sim))
     return tt_fail(error, TT_INVALID, "%s: saved from another scene, or its models changed", path);
   *state = malloc(first->size + 1);
   if (!*state) return tt_fail(error, TT_NOMEM, "%s: out of memory", path);
@@ -75,18 +72,19 @@ static tt_status read_state(FILE *file, const char *path, const tt_world *world,
   return TT_OK;
 }
 
-tt_status tt_state_file_read(const char *path, tt_world *world, void **state, size_t *size,
+tt_status tt_state_file_read(const char *path, const tt_sim *sim, void **state, size_t *size,
                              tt_error *error) {
   head first;
   *state = NULL;
+  *size = 0;
   FILE *file;
   TT_TRY(tt_file_open(path, &file, error));
-  tt_status status = read_state(file, path, world, &first, state, error);
+  tt_status status = read_state(file, path, sim, &first, state, error);
   fclose(file);
-  if (status == TT_OK && tt_world_restore(world, *state, first.size) != TT_OK)
-    status = tt_fail(error, TT_INVALID, "%s: saved from another scene", path);
-  *size = status == TT_OK ? first.size : 0;
-  if (status == TT_OK) return TT_OK;
+  if (status == TT_OK) {
+    *size = first.size;
+    return TT_OK;
+  }
   free(*state);
   *state = NULL;
   return status;

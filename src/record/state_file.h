@@ -2,12 +2,17 @@
 #ifndef TT_RECORD_STATE_FILE_H
 #define TT_RECORD_STATE_FILE_H
 
-#include "host/world.h"
+#include "sim/sim.h"
 
-/** Writes the world's present state; an earlier file is replaced only once the new one is whole. */
-tt_status tt_state_file_write(const char *path, const tt_world *world, tt_error *error);
-/** Restores a state. `*state` gets its bytes, the caller's to free(). TT_INVALID: damaged, or of another scene. */
-tt_status tt_state_file_read(const char *path, tt_world *world, void **state, size_t *size,
+#include <stddef.h>
+
+/** Writes a saved state of `sim`, or of the world around it, [size] bytes; an earlier file is replaced only once the new
+ *  one is whole. */
+tt_status tt_state_file_write(const char *path, const tt_sim *sim, const void *state, size_t size,
+                              tt_error *error);
+/** Reads a state that was written for the same model as `sim` has. `*state` gets its bytes, the caller's to free().
+ *  TT_INVALID: damaged, or of another scene; TT_VERSION: of another version of Tether. */
+tt_status tt_state_file_read(const char *path, const tt_sim *sim, void **state, size_t *size,
                              tt_error *error);
 
 #endif

@@ -87,8 +87,8 @@ static double push_of(const bumper *self, const tt_view *view, const tt_contact 
   return fmax(push, 0);
 }
 
-static void bumper_sense(tt_part *part, const tt_physics *physics, tt_view *view) {
-  (void)physics;
+static void bumper_sense(tt_part *part, const tt_space *space, tt_view *view) {
+  (void)space;
   const bumper *self = (const bumper *)part;
   const bumper_config *config = self->head.config;
   double force = 0;

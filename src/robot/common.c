@@ -18,8 +18,7 @@ tt_part *tt_robot_part_clone(const tt_part *part) {
 
 void tt_robot_part_free(tt_part *part) { free(part); }
 
-bool tt_robot_is_called(const tt_physics_info *info, int robot, const char *whole,
-                        const char *name) {
+bool tt_robot_is_called(const tt_mechanism *info, int robot, const char *whole, const char *name) {
   if (strcmp(whole, name) == 0) return true;
   size_t prefix = strlen(info->robots[robot].name);
   return strncmp(whole, info->robots[robot].name, prefix) == 0 && whole[prefix] == '/' &&
@@ -27,7 +26,7 @@ bool tt_robot_is_called(const tt_physics_info *info, int robot, const char *whol
 }
 
 /* Names as the robot's file knows them, for suggestions. */
-static const char *own_name(const tt_physics_info *info, int robot, const char *whole) {
+static const char *own_name(const tt_mechanism *info, int robot, const char *whole) {
   size_t prefix = strlen(info->robots[robot].name);
   bool prefixed = strncmp(whole, info->robots[robot].name, prefix) == 0 && whole[prefix] == '/';
   return prefixed ? whole + prefix + 1 : whole;
@@ -44,7 +43,7 @@ static tt_status not_found(const tt_declare *declare, const char *key, const cha
 
 tt_status tt_robot_find_joint(const tt_declare *declare, const char *key, const char *name,
                               int *joint, tt_error *error) {
-  const tt_physics_info *info = tt_physics_describe(declare->physics);
+  const tt_mechanism *info = tt_space_mechanism(declare->space);
   tt_nearest nearest = tt_nearest_start(name);
   for (int i = 0; i < info->joint_count; i++) {
     const tt_joint *candidate = &info->joints[i];
@@ -60,7 +59,7 @@ tt_status tt_robot_find_joint(const tt_declare *declare, const char *key, const 
 
 tt_status tt_robot_find_body(const tt_declare *declare, const char *key, const char *name,
                              int *body, tt_error *error) {
-  const tt_physics_info *info = tt_physics_describe(declare->physics);
+  const tt_mechanism *info = tt_space_mechanism(declare->space);
   if (!name) {
     *body = info->robots[declare->robot].root_body;
     return TT_OK;

@@ -2,7 +2,7 @@
 #ifndef TT_ROBOT_COMMON_H
 #define TT_ROBOT_COMMON_H
 
-#include "scene/schema.h"
+#include "model/schema.h"
 #include "robot/noise.h"
 #include "robot/robot.h"
 
@@ -35,8 +35,7 @@ tt_part *tt_robot_part_clone(const tt_part *part);
 void tt_robot_part_free(tt_part *part);
 
 /** Whether the whole name `whole` of something is what `robot` itself calls `name`. */
-bool tt_robot_is_called(const tt_physics_info *info, int robot, const char *whole,
-                        const char *name);
+bool tt_robot_is_called(const tt_mechanism *info, int robot, const char *whole, const char *name);
 /** Index of this robot's joint with one axis called `name` ("<robot>/" may be left out); its axis is
  *  joints[index].axis. `key` stands in the error. */
 tt_status tt_robot_find_joint(const tt_declare *declare, const char *key, const char *name,

@@ -164,8 +164,8 @@ static double into_bounds(const encoder_config *config, double ticks) {
   return config->least + (above < 0 ? above + readings : above);
 }
 
-static void encoder_sense(tt_part *part, const tt_physics *physics, tt_view *view) {
-  (void)physics;
+static void encoder_sense(tt_part *part, const tt_space *space, tt_view *view) {
+  (void)space;
   const encoder *self = (const encoder *)part;
   const encoder_config *config = self->head.config;
   double value = tt_signal_read(&self->signal, view);

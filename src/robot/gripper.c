@@ -43,10 +43,10 @@ const tt_schema tt_gripper_schema = {.key = "grippers",
                                      .size = sizeof(gripper_config),
                                      .check = gripper_check};
 
-void tt_robot_gripper(const void *untyped, tt_physics_gripper *gripper) {
+void tt_robot_gripper(const void *untyped, tt_engine_gripper *gripper) {
   const gripper_config *config = untyped;
   *gripper =
-      (tt_physics_gripper){.name = config->name, .site = config->site, .reach = config->reach_si};
+      (tt_engine_gripper){.name = config->name, .site = config->site, .reach = config->reach_si};
 }
 
 typedef struct gripper {
@@ -56,9 +56,9 @@ typedef struct gripper {
 } gripper;
 
 static tt_status find_gripper(gripper *self, const tt_declare *declare, tt_error *error) {
-  const tt_physics_info *info = tt_physics_describe(declare->physics);
+  const tt_mechanism *info = tt_space_mechanism(declare->space);
   for (self->index = 0; self->index < info->gripper_count; self->index++) {
-    const tt_physics_gripper_info *candidate = &info->grippers[self->index];
+    const tt_gripper *candidate = &info->grippers[self->index];
     if (candidate->robot == self->head.part.robot &&
         tt_robot_is_called(info, candidate->robot, candidate->name, self->head.part.name))
       return TT_OK;
@@ -89,14 +89,14 @@ static void gripper_actuate(tt_part *part, tt_actuation *actuation) {
   const gripper *self = (const gripper *)part;
   int kind = (int)lrint(actuation->commands[self->command]);
   if (kind > 0)
-    tt_physics_grip(actuation->physics, self->index, kind);
-  else if (tt_physics_held(actuation->physics, self->index))
-    tt_physics_release(actuation->physics, self->index);
+    tt_space_grip(actuation->space, self->index, kind);
+  else if (tt_space_held(actuation->space, self->index))
+    tt_space_release(actuation->space, self->index);
 }
 
-static void gripper_sense(tt_part *part, const tt_physics *physics, tt_view *view) {
+static void gripper_sense(tt_part *part, const tt_space *space, tt_view *view) {
   const gripper *self = (const gripper *)part;
-  int body = tt_physics_held(physics, self->index);
+  int body = tt_space_held(space, self->index);
   view->channels[self->held_channel] = body != 0;
   view->channels[self->kind_channel] = body ? view->model->bodies[body].piece : 0;
 }

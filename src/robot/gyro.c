@@ -65,8 +65,8 @@ static tt_status gyro_declare(tt_part *part, tt_declare *declare, tt_error *erro
   return tt_robot_add_channel(declare, part, "angle", TT_ANGLE, &self->angle, error);
 }
 
-static void gyro_sense(tt_part *part, const tt_physics *physics, tt_view *view) {
-  (void)physics;
+static void gyro_sense(tt_part *part, const tt_space *space, tt_view *view) {
+  (void)space;
   gyro *self = (gyro *)part;
   const gyro_config *config = self->head.config;
   static const double up[3] = {0, 0, 1};

@@ -47,7 +47,7 @@ static tt_status limit_switch_declare(tt_part *part, tt_declare *declare, tt_err
   const limit_switch_config *config = self->head.config;
   int joint;
   TT_TRY(tt_robot_find_joint(declare, "joint", config->joint, &joint, error));
-  const tt_joint *found = &tt_physics_describe(declare->physics)->joints[joint];
+  const tt_joint *found = &tt_space_mechanism(declare->space)->joints[joint];
   self->axis = found->axis;
   tt_dimension dimension = found->kind == TT_SLIDE ? TT_LENGTH : TT_ANGLE;
   TT_TRY(tt_quantity_check(config->above, "above", declare->where, dimension, -1e6, 1e6, INFINITY,
@@ -57,8 +57,8 @@ static tt_status limit_switch_declare(tt_part *part, tt_declare *declare, tt_err
   return tt_robot_add_channel(declare, part, "pressed", TT_DIMENSIONLESS, &self->pressed, error);
 }
 
-static void limit_switch_sense(tt_part *part, const tt_physics *physics, tt_view *view) {
-  (void)physics;
+static void limit_switch_sense(tt_part *part, const tt_space *space, tt_view *view) {
+  (void)space;
   const limit_switch *self = (const limit_switch *)part;
   double position = view->joint_position[self->axis];
   view->channels[self->pressed] = position >= self->above || position <= self->below;

@@ -82,8 +82,8 @@ static offset offset_of(const tt_painted_line *line, double x, double y) {
   return (offset){.outside = outside, .centre = hypot(fmax(beyond, 0), across)};
 }
 
-static void line_tracker_sense(tt_part *part, const tt_physics *physics, tt_view *view) {
-  (void)physics;
+static void line_tracker_sense(tt_part *part, const tt_space *space, tt_view *view) {
+  (void)space;
   const line_tracker *self = (const line_tracker *)part;
   const line_tracker_config *config = self->head.config;
   double at[3], darkness = 0, distance = -1;

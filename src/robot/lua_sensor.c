@@ -212,8 +212,8 @@ static void tell(lua_sensor *self, const tt_view *view, const tt_error *error) {
   tt_log_warning("%s: %s; the sensor reads its fallback", self->head.part.name, error->text);
 }
 
-static void lua_sensor_sense(tt_part *part, const tt_physics *physics, tt_view *view) {
-  (void)physics;
+static void lua_sensor_sense(tt_part *part, const tt_space *space, tt_view *view) {
+  (void)space;
   lua_sensor *self = (lua_sensor *)part;
   const lua_sensor_config *config = config_of(self);
   const tt_lua_host host = {

@@ -49,7 +49,7 @@ static share share_in_gear(const motor *self, int gear) {
 
 static tt_status find_axes(motor *self, tt_declare *declare, double *joints_max, tt_error *error) {
   const motor_config *config = config_of(self);
-  const tt_physics_info *info = tt_physics_describe(declare->physics);
+  const tt_mechanism *info = tt_space_mechanism(declare->space);
   self->axis_count = config->joint ? 1 : (int)config->joints_count;
   *joints_max = 0;
   for (int i = 0; i < self->axis_count; i++) {
@@ -218,7 +218,7 @@ static void motor_actuate(tt_part *part, tt_actuation *actuation) {
   int holds = holding_command(self, actuation->accepted);
   if (holds < 0) return;
   double sign = config_of(self)->reversed ? -1 : 1;
-  const double *velocities = tt_physics_axis_velocity(actuation->physics);
+  const double *velocities = tt_space_axis_velocity(actuation->space);
   for (int i = 0; i < self->axis_count; i++) {
     int axis = self->axes[i];
     /* The joint's own command may hold it. */
@@ -231,12 +231,11 @@ static void motor_actuate(tt_part *part, tt_actuation *actuation) {
 }
 
 /* Current and voltage follow from torque and speed, whoever asked for them. */
-static void motor_sense(tt_part *part, const tt_physics *physics, tt_view *view) {
+static void motor_sense(tt_part *part, const tt_space *space, tt_view *view) {
   const motor *self = (const motor *)part;
   const motor_config *config = config_of(self);
   double sign = config->reversed ? -1 : 1;
-  const double *torques = tt_physics_axis_torque(physics),
-               *velocities = tt_physics_axis_velocity(physics);
+  const double *torques = tt_space_axis_torque(space), *velocities = tt_space_axis_velocity(space);
   double torque = 0, speed = 0;
   for (int i = 0; i < self->axis_count; i++) {
     torque += sign * torques[self->axes[i]];

@@ -1,5 +1,6 @@
 /* part_test.c: every part on a bench, in a world with the real physics. */
-#include "scene/schema.h"
+#include "model/schema.h"
+#include "engine/mujoco/mujoco_engine.h"
 #include "host/world.h"
 #include "robot/robot.h"
 
@@ -61,26 +62,26 @@ static tt_status make_part(bench *made, element from, tt_part **part, tt_error *
   return tt_robot_part_new(from.kind, *config, &env, part, error);
 }
 
-static tt_physics *load_physics(void) {
-  static const tt_physics_gripper gripper = {.name = "grip", .site = "bench", .reach = 0.5};
-  static const tt_physics_robot robot = {.name = "rig",
-                                         .model_file = DATA "rig.xml",
-                                         .alliance = "",
-                                         .grippers = &gripper,
-                                         .gripper_count = 1};
-  static const tt_physics_piece pieces[] = {{"piece", 2}, {"other", 3}};
-  const tt_physics_spec spec = {.arena_file = DATA "wall.xml",
-                                .robots = &robot,
-                                .robot_count = 1,
-                                .pieces = pieces,
-                                .piece_count = 2,
-                                .timestep_num = 1,
-                                .timestep_den = 1000,
-                                .contact_capacity = 64};
-  tt_physics *physics;
+static tt_engine *load_engine(void) {
+  static const tt_engine_gripper gripper = {.name = "grip", .site = "bench", .reach = 0.5};
+  static const tt_engine_robot robot = {.name = "rig",
+                                        .model_file = DATA "rig.xml",
+                                        .alliance = "",
+                                        .grippers = &gripper,
+                                        .gripper_count = 1};
+  static const tt_engine_piece pieces[] = {{"piece", 2}, {"other", 3}};
+  const tt_engine_spec spec = {.arena_file = DATA "wall.xml",
+                               .robots = &robot,
+                               .robot_count = 1,
+                               .pieces = pieces,
+                               .piece_count = 2,
+                               .timestep_num = 1,
+                               .timestep_den = 1000,
+                               .contact_capacity = 64};
+  tt_engine *engine;
   tt_error error = {{0}};
-  if (tt_physics_load(&spec, &physics, &error) != TT_OK) fail_msg("%s", error.text);
-  return physics;
+  if (tt_mujoco_load(&spec, &engine, &error) != TT_OK) fail_msg("%s", error.text);
+  return engine;
 }
 
 static tt_status set_up_checked(bench *made, const element *elements, int count, tt_error *error) {
@@ -92,13 +93,11 @@ static tt_status set_up_checked(bench *made, const element *elements, int count,
     while (i-- > 0) parts[i]->ops->free(parts[i]);
     return status;
   }
-  const tt_world_spec spec = {.physics = load_physics(),
-                              .dynamics = true,
-                              .parts = parts,
-                              .part_count = count,
-                              .io_steps = IO_STEPS,
-                              .pace = TT_PACE_FAST,
-                              .speed = 1};
+  const tt_sim_spec sim_spec = {
+      .engine = load_engine(), .dynamics = true, .parts = parts, .part_count = count};
+  tt_sim *sim;
+  TT_TRY(tt_sim_new(&sim_spec, &sim, error));
+  const tt_world_spec spec = {.sim = sim, .io_steps = IO_STEPS, .pace = TT_PACE_FAST, .speed = 1};
   TT_TRY(tt_world_new(&spec, &made->world, error));
   tt_world_start(made->world);
   return TT_OK;

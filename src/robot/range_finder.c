@@ -78,13 +78,13 @@ static tt_status range_finder_declare(tt_part *part, tt_declare *declare, tt_err
   return tt_robot_add_channel(declare, part, "distance", TT_LENGTH, &self->distance, error);
 }
 
-static void range_finder_sense(tt_part *part, const tt_physics *physics, tt_view *view) {
+static void range_finder_sense(tt_part *part, const tt_space *space, tt_view *view) {
   const range_finder *self = (const range_finder *)part;
   const range_finder_config *config = self->head.config;
   double origin[3], direction[3];
   tt_robot_place(view, self->body, config->mount.point, origin);
   tt_robot_rotate(view->body_rotation[self->body], config->direction, direction);
-  double distance = tt_physics_ray(physics, origin, direction, part->robot, config->farthest);
+  double distance = tt_space_ray(space, origin, direction, part->robot, config->farthest);
   if (distance < 0) distance = config->farthest;
   distance += config->deviation * tt_noise_normal(self->noise, view->step, 0);
   view->channels[self->distance] = fmax(config->nearest, fmin(distance, config->farthest));

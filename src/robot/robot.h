@@ -8,7 +8,7 @@
 
 #include "model/part.h"
 #include "base/status.h"
-#include "engine/mujoco/physics.h"
+#include "model/engine.h"
 
 #include <stdint.h>
 
@@ -37,6 +37,6 @@ tt_status tt_robot_part_new(const char *kind, const void *config, const tt_robot
 
 /** What physics must know of one checked element of `grippers` before the model is composed. Strings are the
  *  element's own. */
-void tt_robot_gripper(const void *config, tt_physics_gripper *gripper);
+void tt_robot_gripper(const void *config, tt_engine_gripper *gripper);
 
 #endif

@@ -1,9 +1,8 @@
-/* keys.c: the schemas, assembled from core's own fields and each adapter's. */
+/* keys.c: the schemas, assembled from the simulation's own fields and those of parts and guests. */
 #include "scene/keys.h"
 
 #include "model/model.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,23 +111,15 @@ static const cyaml_schema_field_t arena_fields[] = {
     CYAML_FIELD_END,
 };
 
-static cyaml_schema_value_t scene_schema, robot_schema, wire_entry;
 static const cyaml_schema_value_t arena_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, tt_arena_keys, arena_fields),
 };
 
-int tt_schema_count(const tt_schema *const *schemas) {
-  int count = 0;
-  while (schemas[count]) count++;
-  return count;
-}
-
-/** Room for `fixed` fields, one for each of `more`, and the end. Made once, kept for good. */
-static cyaml_schema_field_t *new_fields(const cyaml_schema_field_t *fixed, size_t fixed_count,
-                                        size_t more) {
-  cyaml_schema_field_t *fields = calloc(fixed_count + more + 1, sizeof *fields);
-  if (!fields) abort();
-  if (fixed_count) memcpy(fields, fixed, fixed_count * sizeof *fields);
+/** Room for `fixed` fields, one for each of `more`, and the end. */
+static cyaml_schema_field_t *new_fields(tt_pool *pool, const cyaml_schema_field_t *fixed,
+                                        size_t fixed_count, size_t more) {
+  cyaml_schema_field_t *fields = tt_pool_new(pool, fixed_count + more + 1, sizeof *fields);
+  if (fields && fixed_count) memcpy(fields, fixed, fixed_count * sizeof *fields);
   return fields;
 }
 
@@ -152,22 +143,46 @@ static cyaml_schema_value_t mapping_value(const cyaml_schema_field_t *fields, si
                                 .mapping = {.fields = fields}};
 }
 
-static void assemble_wires(void) {
-  int count = tt_schema_count(tt_wire_schemas);
-  cyaml_schema_field_t *fields = new_fields(NULL, 0, (size_t)count);
-  for (int i = 0; i < count; i++)
-    fields[i] = mapping_field(tt_wire_schemas[i], (size_t)i * sizeof(void *));
-  wire_entry =
-      mapping_value(fields, (size_t)(count ? count : 1) * sizeof(void *), CYAML_FLAG_DEFAULT);
+static cyaml_schema_value_t *new_mapping(tt_pool *pool, const cyaml_schema_field_t *fields,
+                                         size_t size, unsigned flags) {
+  cyaml_schema_value_t *value = tt_pool_new(pool, 1, sizeof *value);
+  if (value) *value = mapping_value(fields, size, flags);
+  return value;
 }
 
-static void assemble_scene(void) {
-  size_t fixed = CYAML_ARRAY_LEN(scene_fields), count = (size_t)tt_schema_count(tt_section_schemas);
-  cyaml_schema_field_t *fields = new_fields(scene_fields, fixed, count + 1);
-  for (size_t i = 0; i < count; i++) {
-    fields[fixed + i] = mapping_field(tt_section_schemas[i],
-                                      offsetof(tt_scene_keys, sections) + i * sizeof(void *));
-  }
+/** A wire: a mapping with one key of all protocols. */
+static const cyaml_schema_value_t *wire_schema(const tt_scene_guests *guests, tt_pool *pool) {
+  int count = tt_schema_count(guests->wires);
+  cyaml_schema_field_t *fields = new_fields(pool, NULL, 0, (size_t)count);
+  if (!fields) return NULL;
+  for (int i = 0; i < count; i++)
+    fields[i] = mapping_field(guests->wires[i], (size_t)i * sizeof(void *));
+  return new_mapping(pool, fields, (size_t)(count ? count : 1) * sizeof(void *),
+                     CYAML_FLAG_DEFAULT);
+}
+
+/** What stands in a scene when nobody here knows more of it. */
+static const char *const guest_keys[] = {"record", "telemetry", "web", "wires"};
+
+static const cyaml_schema_value_t *scene_without_guests(tt_pool *pool) {
+  size_t fixed = CYAML_ARRAY_LEN(scene_fields), count = CYAML_ARRAY_LEN(guest_keys);
+  cyaml_schema_field_t *fields = new_fields(pool, scene_fields, fixed, count);
+  if (!fields) return NULL;
+  for (size_t i = 0; i < count; i++)
+    fields[fixed + i] = (cyaml_schema_field_t){
+        .key = guest_keys[i], .value = {.type = CYAML_IGNORE, .flags = CYAML_FLAG_OPTIONAL}};
+  return new_mapping(pool, fields, sizeof(tt_scene_keys), CYAML_FLAG_POINTER);
+}
+
+static const cyaml_schema_value_t *scene_schema(const tt_scene_guests *guests, tt_pool *pool) {
+  if (!guests) return scene_without_guests(pool);
+  size_t fixed = CYAML_ARRAY_LEN(scene_fields), count = (size_t)tt_schema_count(guests->sections);
+  cyaml_schema_field_t *fields = new_fields(pool, scene_fields, fixed, count + 1);
+  const cyaml_schema_value_t *wire = wire_schema(guests, pool);
+  if (!fields || !wire) return NULL;
+  for (size_t i = 0; i < count; i++)
+    fields[fixed + i] =
+        mapping_field(guests->sections[i], offsetof(tt_scene_keys, sections) + i * sizeof(void *));
   fields[fixed + count] = (cyaml_schema_field_t){
       .key = "wires",
       .data_offset = offsetof(tt_scene_keys, wires),
@@ -175,18 +190,18 @@ static void assemble_scene(void) {
       .count_size = sizeof(unsigned),
       .value = {.type = CYAML_SEQUENCE,
                 .flags = (enum cyaml_flag)(CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL),
-                .data_size = wire_entry.data_size,
-                .sequence = {.entry = &wire_entry, .min = 0, .max = 64}},
+                .data_size = wire->data_size,
+                .sequence = {.entry = wire, .min = 0, .max = 64}},
   };
-  scene_schema =
-      mapping_value(fields, sizeof(tt_scene_keys) + count * sizeof(void *), CYAML_FLAG_POINTER);
+  return new_mapping(pool, fields, sizeof(tt_scene_keys) + count * sizeof(void *),
+                     CYAML_FLAG_POINTER);
 }
 
-static void assemble_robot(void) {
+static const cyaml_schema_value_t *robot_schema(tt_pool *pool) {
   size_t fixed = CYAML_ARRAY_LEN(robot_fields), count = (size_t)tt_schema_count(tt_part_schemas);
-  cyaml_schema_field_t *fields = new_fields(robot_fields, fixed, count);
-  cyaml_schema_value_t *entries = calloc(count ? count : 1, sizeof *entries);
-  if (!entries) abort();
+  cyaml_schema_field_t *fields = new_fields(pool, robot_fields, fixed, count);
+  cyaml_schema_value_t *entries = tt_pool_new(pool, count, sizeof *entries);
+  if (!fields || !entries) return NULL;
   for (size_t i = 0; i < count; i++) {
     const tt_schema *part = tt_part_schemas[i];
     size_t offset = offsetof(tt_robot_keys, parts) + i * sizeof(tt_part_list);
@@ -202,30 +217,15 @@ static void assemble_robot(void) {
                   .sequence = {.entry = &entries[i], .min = 0, .max = 256}},
     };
   }
-  // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the schema keeps the entries
-  robot_schema = mapping_value(fields, sizeof(tt_robot_keys) + count * sizeof(tt_part_list),
-                               CYAML_FLAG_POINTER);
+  return new_mapping(pool, fields, sizeof(tt_robot_keys) + count * sizeof(tt_part_list),
+                     CYAML_FLAG_POINTER);
 }
 
-static void assemble(void) {
-  assemble_wires();
-  assemble_scene();
-  assemble_robot();
+tt_status tt_schemas_new(const tt_scene_guests *guests, tt_pool *pool, tt_schemas *schemas) {
+  *schemas = (tt_schemas){
+      .scene = scene_schema(guests, pool), .robot = robot_schema(pool), .arena = &arena_schema};
+  return schemas->scene && schemas->robot ? TT_OK : TT_NOMEM;
 }
-
-static pthread_once_t assembled = PTHREAD_ONCE_INIT;
-
-const cyaml_schema_value_t *tt_scene_schema(void) {
-  pthread_once(&assembled, assemble);
-  return &scene_schema;
-}
-
-const cyaml_schema_value_t *tt_robot_schema(void) {
-  pthread_once(&assembled, assemble);
-  return &robot_schema;
-}
-
-const cyaml_schema_value_t *tt_arena_schema(void) { return &arena_schema; }
 
 /* --- visiting --- */
 
@@ -249,10 +249,11 @@ static void visit_value(const tt_visit *visit, const char *path,
   }
 }
 
-void tt_keys_visit(void (*visit)(void *context, const char *file, const char *path,
+void tt_keys_visit(const tt_schemas *schemas,
+                   void (*visit)(void *context, const char *file, const char *path,
                                  const cyaml_schema_value_t *value),
                    void *context) {
-  visit_value(&(tt_visit){visit, context, "scene"}, "", tt_scene_schema());
-  visit_value(&(tt_visit){visit, context, "robot"}, "", tt_robot_schema());
-  visit_value(&(tt_visit){visit, context, "arena"}, "", tt_arena_schema());
+  visit_value(&(tt_visit){visit, context, "scene"}, "", schemas->scene);
+  visit_value(&(tt_visit){visit, context, "robot"}, "", schemas->robot);
+  visit_value(&(tt_visit){visit, context, "arena"}, "", schemas->arena);
 }

@@ -1,9 +1,10 @@
-/* keys.h: core's own keys of scene, robot and arena files, and the schemas assembled from them and from every
+/* keys.h: the simulation's own keys of scene, robot and arena files, and the schemas assembled from them and from every
  * adapter's. The structs are what libcyaml fills; load*.c check them and make a tt_scene of them. */
 #ifndef TT_SCENE_KEYS_H
 #define TT_SCENE_KEYS_H
 
-#include "scene/schema.h"
+#include "scene/guests.h"
+#include "scene/pool.h"
 
 typedef struct tt_robot_entry_keys {
   char *robot, *name, *alliance, *x, *y, *z, *heading;
@@ -19,7 +20,7 @@ typedef struct tt_scene_keys {
   uint64_t seed;
   char **search_path;
   tt_robot_entry_keys *robots;
-  void **wires; /**< count × tt_wire_schema_count() pointers, one of each row set */
+  void **wires; /**< count × protocols pointers, one of each row set */
   unsigned search_path_count, robots_count, wires_count;
   void *sections[];
 } tt_scene_keys;
@@ -66,16 +67,18 @@ typedef struct tt_arena_keys {
   unsigned pieces_count, lines_count;
 } tt_arena_keys;
 
-/** The three schemas; assembled once, at the first call. Any thread. */
-const cyaml_schema_value_t *tt_scene_schema(void);
-const cyaml_schema_value_t *tt_robot_schema(void);
-const cyaml_schema_value_t *tt_arena_schema(void);
+/** The schemas of the three kinds of file. */
+typedef struct tt_schemas {
+  const cyaml_schema_value_t *scene, *robot, *arena;
+} tt_schemas;
 
-int tt_schema_count(const tt_schema *const *schemas);
+/** Assembles them from the simulation's own keys and those of parts and `guests` (NULL: none), in the pool. TT_NOMEM. */
+tt_status tt_schemas_new(const tt_scene_guests *guests, tt_pool *pool, tt_schemas *schemas);
 
 /** Calls `visit` with every key of all three kinds of file, for documentation and tests: `file` is "scene",
  *  "robot" or "arena", `path` the key with its parents ("wires.float-udp.bind"). */
-void tt_keys_visit(void (*visit)(void *context, const char *file, const char *path,
+void tt_keys_visit(const tt_schemas *schemas,
+                   void (*visit)(void *context, const char *file, const char *path,
                                  const cyaml_schema_value_t *value),
                    void *context);
 

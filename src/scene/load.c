@@ -9,6 +9,9 @@
 
 #define MAX_STEPS_PER_TICK 1000000
 
+/** s, rounded to whole steps, where no wire has a period of its own */
+#define DEFAULT_IO_PERIOD 0.010
+
 tt_status tt_load_no_memory(const tt_scene_store *store) {
   return tt_fail(store->error, TT_NOMEM, "out of memory");
 }
@@ -105,4 +108,18 @@ tt_status tt_load_check_name(const tt_scene_store *store, const char *name, cons
   if (*name) return TT_OK;
   return tt_fail(store->error, TT_INVALID,
                  "%s: an empty name; give it one of letters, digits, _ and -", where);
+}
+
+tt_status tt_load_io_period(tt_scene_store *store) {
+  tt_scene *scene = &store->scene;
+  if (store->keys->io_period) {
+    const char *where;
+    PRINT(store, where, "%s: io_period", scene->path);
+    return tt_load_steps(store, store->keys->io_period, where, &scene->io_steps);
+  }
+  if (scene->io_steps) return TT_OK;
+  double steps =
+      round(DEFAULT_IO_PERIOD * (double)scene->timestep_den / (double)scene->timestep_num);
+  scene->io_steps = steps < 1 ? 1 : (uint64_t)steps;
+  return TT_OK;
 }

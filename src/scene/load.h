@@ -1,5 +1,5 @@
 /* load.h: what the parts of loading a scene share: the tt_scene under construction, its memory, its files and the
- * checks of single values. scene.c names the stages; load_arena.c, load_robots.c and load_wires.c are three of them.
+ * checks of single values. scene.c names the stages; load_arena.c and load_robots.c are two of them.
  *
  * Each function says what is wrong in store->error, with file and key; what it allocates belongs to the scene.
  */
@@ -27,6 +27,8 @@ typedef struct tt_scene_store {
   /** Scene, arena, and a file for each robot, also where robots share one. */
   tt_loaded files[2 + TT_MAX_ROBOTS];
   int file_count;
+  const tt_scene_guests *guests; /**< or NULL */
+  tt_schemas schemas;
   tt_scene_keys *keys;
   bool *section_given;
   tt_error *error;
@@ -83,7 +85,8 @@ tt_status tt_load_check_name(const tt_scene_store *store, const char *name, cons
 tt_status tt_load_arena(tt_scene_store *store);
 /** After the arena. */
 tt_status tt_load_robots(tt_scene_store *store);
-/** After the robots, which they name, and the timestep, of which their periods are multiples. */
-tt_status tt_load_wires(tt_scene_store *store);
+/** The interval between exchanges: the scene's key, else what tt_scene.io_steps is by now, else 10 ms. The wires' own
+ *  stage comes here too (tt_scene_guests), after the robots, which they name, and the timestep. */
+tt_status tt_load_io_period(tt_scene_store *store);
 
 #endif

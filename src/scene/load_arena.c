@@ -8,10 +8,10 @@
 #define DEFAULT_LINE_WIDTH 0.05 /* m */
 
 static tt_status load_pieces(tt_scene_store *store, const tt_arena_keys *keys, const char *file) {
-  tt_physics_piece *pieces;
+  tt_engine_piece *pieces;
   NEW(store, pieces, keys->pieces_count);
   for (unsigned i = 0; i < keys->pieces_count; i++) {
-    pieces[i] = (tt_physics_piece){keys->pieces[i].body, keys->pieces[i].kind};
+    pieces[i] = (tt_engine_piece){keys->pieces[i].body, keys->pieces[i].kind};
     if (pieces[i].kind < 1 || pieces[i].kind > 4) {
       return tt_fail(store->error, TT_INVALID,
                      "%s: pieces[%u].kind: %d is no kind of game piece; give 1 to 4", file, i,
@@ -84,7 +84,7 @@ tt_status tt_load_arena(tt_scene_store *store) {
     return TT_OK;
   }
   tt_arena_keys *keys;
-  TT_TRY(tt_load_yaml(store, file, tt_arena_schema(), (void **)&keys));
+  TT_TRY(tt_load_yaml(store, file, store->schemas.arena, (void **)&keys));
   TT_TRY(tt_load_find_model(store, keys->model, file, &scene->arena_file));
   TT_TRY(load_field(store, keys, file));
   TT_TRY(load_pieces(store, keys, file));

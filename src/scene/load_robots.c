@@ -63,7 +63,7 @@ static tt_status load_robot_file(tt_scene_store *store, const char *file, tt_sce
   }
   tt_robot_keys *keys;
   robot->file = file;
-  TT_TRY(tt_load_yaml(store, file, tt_robot_schema(), (void **)&keys));
+  TT_TRY(tt_load_yaml(store, file, store->schemas.robot, (void **)&keys));
   TT_TRY(tt_load_find_model(store, keys->model, file, &robot->model_file));
   if (keys->floating) robot->floating = *keys->floating;
   TT_TRY(load_joints(store, keys, robot));

@@ -16,10 +16,11 @@
 
 /** A section that the scene leaves out stands there empty, so that its defaults come about in one way. */
 static tt_status add_missing_sections(tt_scene_store *store, tt_document *document) {
-  int count = tt_schema_count(tt_section_schemas);
+  if (!store->guests) return TT_OK;
+  int count = tt_schema_count(store->guests->sections);
   NEW(store, store->section_given, count);
   for (int i = 0; i < count; i++) {
-    const char *key = tt_section_schemas[i]->key;
+    const char *key = store->guests->sections[i]->key;
     store->section_given[i] = tt_node_child(document->root, key) != NULL;
     if (store->section_given[i]) continue;
     tt_node *empty = tt_document_node(document, TT_NODE_MAPPING, key, strlen(key), NULL, 0, 0);
@@ -93,7 +94,7 @@ static tt_status read_scene(tt_scene_store *store, tt_document *document,
     tt_document_free(document);
     return status;
   }
-  return tt_load_document(store, document, tt_scene_schema(), (void **)&store->keys);
+  return tt_load_document(store, document, store->schemas.scene, (void **)&store->keys);
 }
 
 /* --- keys of the scene itself --- */
@@ -136,8 +137,8 @@ static tt_status load_running(tt_scene_store *store) {
 }
 
 static tt_status check_sections(tt_scene_store *store) {
-  for (int i = 0; tt_section_schemas[i]; i++) {
-    const tt_schema *schema = tt_section_schemas[i];
+  for (int i = 0; store->guests && store->guests->sections[i]; i++) {
+    const tt_schema *schema = store->guests->sections[i];
     const char *where;
     PRINT(store, where, "%s: %s", store->scene.path, schema->key);
     if (schema->check) TT_TRY(schema->check(store->keys->sections[i], where, store->error));
@@ -177,19 +178,25 @@ static tt_status load_replaced(tt_scene_store *store) {
 
 static tt_status load(tt_scene_store *store, tt_document *document, const char *const *settings,
                       int setting_count) {
+  if (tt_schemas_new(store->guests, &store->pool, &store->schemas) != TT_OK) {
+    tt_document_free(document);
+    return tt_load_no_memory(store);
+  }
   TT_TRY(read_scene(store, document, settings, setting_count));
   TT_TRY(load_timing(store));
   TT_TRY(load_running(store));
   TT_TRY(tt_load_arena(store));
   TT_TRY(tt_load_robots(store));
   TT_TRY(load_replaced(store));
-  TT_TRY(tt_load_wires(store));
+  TT_TRY(store->guests ? store->guests->load_wires(store) : tt_load_io_period(store));
   return check_sections(store);
 }
 
-static tt_scene_store *new_store(tt_error *error) {
+static tt_scene_store *new_store(const tt_scene_guests *guests, tt_error *error) {
   tt_scene_store *store = calloc(1, sizeof *store);
-  if (store) store->error = error;
+  if (!store) return NULL;
+  store->error = error;
+  store->guests = guests;
   return store;
 }
 
@@ -204,10 +211,11 @@ static tt_status finish(tt_scene_store *store, tt_status status, tt_scene **scen
   return TT_OK;
 }
 
-tt_status tt_scene_load(const char *name, const char *const *settings, int setting_count,
-                        tt_scene **scene, tt_error *error) {
+tt_status tt_scene_load(const tt_scene_guests *guests, const char *name,
+                        const char *const *settings, int setting_count, tt_scene **scene,
+                        tt_error *error) {
   *scene = NULL;
-  tt_scene_store *store = new_store(error);
+  tt_scene_store *store = new_store(guests, error);
   if (!store) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_document *document;
   tt_status status = find_scene(store, name, &document);
@@ -218,11 +226,11 @@ tt_status tt_scene_load(const char *name, const char *const *settings, int setti
   return finish(store, status, scene);
 }
 
-tt_status tt_scene_parse(const char *path, const char *text, size_t size,
-                         const char *const *settings, int setting_count, tt_scene **scene,
-                         tt_error *error) {
+tt_status tt_scene_parse(const tt_scene_guests *guests, const char *path, const char *text,
+                         size_t size, const char *const *settings, int setting_count,
+                         tt_scene **scene, tt_error *error) {
   *scene = NULL;
-  tt_scene_store *store = new_store(error);
+  tt_scene_store *store = new_store(guests, error);
   if (!store) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_document *document = NULL;
   store->scene.path = tt_pool_print(&store->pool, "%s", path);
@@ -250,8 +258,8 @@ const char *tt_scene_yaml_file(const tt_scene *scene, int index) {
 
 const void *tt_scene_section(const tt_scene *scene, const char *key, bool *given) {
   const tt_scene_store *store = (const tt_scene_store *)scene;
-  for (int i = 0; tt_section_schemas[i]; i++) {
-    if (strcmp(tt_section_schemas[i]->key, key)) continue;
+  for (int i = 0; store->guests && store->guests->sections[i]; i++) {
+    if (strcmp(store->guests->sections[i]->key, key)) continue;
     if (given) *given = store->section_given[i];
     return store->keys->sections[i];
   }

@@ -6,11 +6,11 @@
 #ifndef TT_SCENE_SCENE_H
 #define TT_SCENE_SCENE_H
 
-#include "scene/schema.h"
+#include "scene/guests.h"
 #include "model/field.h"
 #include "base/status.h"
-#include "host/world.h"
-#include "engine/mujoco/physics.h"
+#include "model/timing.h"
+#include "model/engine.h"
 #include "robot/robot.h"
 
 #include <stdbool.h>
@@ -48,19 +48,6 @@ typedef struct tt_scene_robot {
   int joint_count;
 } tt_scene_robot;
 
-typedef struct tt_scene_wire {
-  const tt_schema *schema; /**< tt_wire_schemas[protocol] */
-  int protocol;            /**< index into tt_wire_protocols too */
-  const char *name;        /**< unique */
-  const char *where;       /**< "scenes/a.yaml: wires.float-udp" */
-  int robot;               /**< index, or TT_NO_ROBOT: the whole world */
-  uint64_t period_steps;   /**< a multiple of io_steps */
-  double watchdog;         /**< s simulated; 0 off */
-  tt_late_policy late;
-  double deadline;    /**< s wall clock */
-  const void *config; /**< the adapter's own struct, checked */
-} tt_scene_wire;
-
 typedef struct tt_scene {
   const char *path;                   /**< the scene's file */
   const char *folder;                 /**< that it stands in */
@@ -80,28 +67,30 @@ typedef struct tt_scene {
   tt_field field;                 /**< of the arena, as run logs give poses */
   bool reads_forces;              /**< some wire reads contact and joint forces */
   const char *const *search_path; /**< folders for package:// and meshes, NULL-terminated */
-  const tt_physics_piece *pieces;
+  const tt_engine_piece *pieces;
   const tt_painted_line *lines;
   const tt_scene_robot *robots;
-  const tt_scene_wire *wires;
+  const struct tt_scene_wire
+      *wires; /**< of src/host, where the scene was loaded with it; or NULL */
   int piece_count, line_count, robot_count, wire_count;
 } tt_scene;
 
-/** Loads and checks a scene: `name` is a file or the name of one in scenes/, `settings` are PATH=VALUE texts of
+/** Loads and checks a scene: `guests` has the sections of others, or is NULL; it outlives the scene. `name` is a file or the name of one in scenes/, `settings` are PATH=VALUE texts of
  *  --set, applied in order. On failure `*scene` is NULL and `error` (not NULL) says place, reason and remedy (TT_INVALID;
  *  TT_USAGE where a setting has no '='). */
-tt_status tt_scene_load(const char *name, const char *const *settings, int setting_count,
-                        tt_scene **scene, tt_error *error);
+tt_status tt_scene_load(const tt_scene_guests *guests, const char *name,
+                        const char *const *settings, int setting_count, tt_scene **scene,
+                        tt_error *error);
 /** The same from text in memory; what it names is looked up as if it stood in the file `path`. */
-tt_status tt_scene_parse(const char *path, const char *text, size_t size,
-                         const char *const *settings, int setting_count, tt_scene **scene,
-                         tt_error *error);
+tt_status tt_scene_parse(const tt_scene_guests *guests, const char *path, const char *text,
+                         size_t size, const char *const *settings, int setting_count,
+                         tt_scene **scene, tt_error *error);
 void tt_scene_free(tt_scene *scene);
 
 /** The scene's own file, its arena's and its robots', in the order they were read; NULL past the last. */
 const char *tt_scene_yaml_file(const tt_scene *scene, int index);
 
-/** The struct of a section (tt_section_schemas), checked and with its defaults even where the scene leaves it
+/** The struct of a guest's section, checked and with its defaults even where the scene leaves it
  *  out; `given` (may be NULL) tells which. NULL when there is no such section. */
 const void *tt_scene_section(const tt_scene *scene, const char *key, bool *given);
 

@@ -1,4 +1,5 @@
 /* scene_fuzz.c: any bytes as a scene, with any --set before the first line feed of inputs that begin with '!'. */
+#include "app/guests.h"
 #include "scene/keys.h"
 #include "scene/scene.h"
 #include "scene/tree.h"
@@ -19,6 +20,16 @@ static void read_as(const char *text, size_t size, const cyaml_schema_value_t *s
   tt_document_free(document);
 }
 
+static void read_scene(const tt_scene_guests *guests, const char *text, size_t size,
+                       const char *setting) {
+  tt_scene *scene;
+  tt_error error = {""};
+  tt_status status = tt_scene_parse(guests, TETHER_SOURCE_DIR "/tests/scenes/good/fuzz.yaml", text,
+                                    size, &setting, setting ? 1 : 0, &scene, &error);
+  if ((status == TT_OK) != !*error.text) abort(); /* an error always says why */
+  tt_scene_free(scene);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const char *text = (const char *)data;
   char *setting = NULL;
@@ -29,15 +40,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     text += end ? used + 1 : used;
     size -= end ? used + 1 : used;
   }
-  tt_scene *scene;
-  tt_error error = {""};
-  const char *settings[] = {setting};
-  tt_status status = tt_scene_parse(TETHER_SOURCE_DIR "/tests/scenes/good/fuzz.yaml", text, size,
-                                    settings, setting ? 1 : 0, &scene, &error);
-  if ((status == TT_OK) != !*error.text) abort(); /* an error always says why */
-  tt_scene_free(scene);
+  read_scene(&tt_program_guests, text, size, setting);
+  read_scene(NULL, text, size, setting);
   free(setting);
-  read_as(text, size, tt_arena_schema());
-  read_as(text, size, tt_robot_schema());
+  tt_pool pool = {0};
+  tt_schemas schemas;
+  if (tt_schemas_new(&tt_program_guests, &pool, &schemas) != TT_OK) abort();
+  read_as(text, size, schemas.arena);
+  read_as(text, size, schemas.robot);
+  tt_pool_free(&pool);
   return 0;
 }

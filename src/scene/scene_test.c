@@ -1,5 +1,7 @@
 /* scene_test.c: scenes as files: good ones come out in SI with their defaults, bad ones are refused with the
  * message that their first line expects. */
+#include "app/guests.h"
+#include "host/scene_wires.h"
 #include "scene/scene.h"
 
 #include "scene/keys.h"
@@ -22,7 +24,8 @@
 static tt_scene *load(const char *name, const char *const *settings, int count) {
   tt_scene *scene;
   tt_error error = {""};
-  if (tt_scene_load(name, settings, count, &scene, &error)) fail_msg("%s: %s", name, error.text);
+  if (tt_scene_load(&tt_program_guests, name, settings, count, &scene, &error))
+    fail_msg("%s: %s", name, error.text);
   return scene;
 }
 
@@ -89,12 +92,32 @@ static void test_settings(void **state) {
   tt_scene_free(scene);
 }
 
+/* Who has no wires and no pages reads the same scenes. */
+static void test_a_scene_loads_without_guests(void **state) {
+  (void)state;
+  tt_scene *scene;
+  tt_error error = {.text = ""};
+  if (tt_scene_load(NULL, GOOD, NULL, 0, &scene, &error) != TT_OK) fail_msg("%s", error.text);
+  assert_int_equal(scene->wire_count, 0);
+  assert_true(scene->io_steps > 0);
+  assert_null(tt_scene_section(scene, "record", NULL));
+  tt_scene_free(scene);
+  static const char text[] = "robots: []\nwires: {what: ever}\nweb: [1]\n";
+  if (tt_scene_parse(NULL, GOOD, text, strlen(text), NULL, 0, &scene, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  tt_scene_free(scene);
+  static const char misspelt[] = "robots: []\nwirse: []\n";
+  assert_int_equal(tt_scene_parse(NULL, GOOD, misspelt, strlen(misspelt), NULL, 0, &scene, &error),
+                   TT_INVALID);
+  assert_non_null(strstr(error.text, "did you mean 'wires'?"));
+}
+
 static void test_sections_have_defaults(void **state) {
   (void)state;
   tt_scene *scene = load(GOOD, NULL, 0);
-  for (int i = 0; tt_section_schemas[i]; i++) {
+  for (int i = 0; tt_program_guests.sections[i]; i++) {
     bool given = true;
-    assert_non_null(tt_scene_section(scene, tt_section_schemas[i]->key, &given));
+    assert_non_null(tt_scene_section(scene, tt_program_guests.sections[i]->key, &given));
     assert_false(given);
   }
   tt_scene_free(scene);
@@ -103,7 +126,8 @@ static void test_sections_have_defaults(void **state) {
 static tt_scene *parse(const char *text) {
   tt_scene *scene;
   tt_error error = {""};
-  if (tt_scene_parse(GOOD, text, strlen(text), NULL, 0, &scene, &error)) fail_msg("%s", error.text);
+  if (tt_scene_parse(&tt_program_guests, GOOD, text, strlen(text), NULL, 0, &scene, &error))
+    fail_msg("%s", error.text);
   return scene;
 }
 
@@ -156,7 +180,7 @@ static tt_pace pace_of(const char *keys, const char *const *settings, int count)
   tt_scene *scene;
   tt_error error = {""};
   snprintf(text, sizeof text, BOT "%s", keys);
-  if (tt_scene_parse(GOOD, text, strlen(text), settings, count, &scene, &error))
+  if (tt_scene_parse(&tt_program_guests, GOOD, text, strlen(text), settings, count, &scene, &error))
     fail_msg("%s", error.text);
   tt_pace pace = scene->pace;
   tt_scene_free(scene);
@@ -242,7 +266,8 @@ static bool check_bad(const char *name) {
   const char *settings[] = {setting};
   tt_scene *scene;
   tt_error error = {""};
-  tt_status status = tt_scene_load(path, settings, setting ? 1 : 0, &scene, &error);
+  tt_status status =
+      tt_scene_load(&tt_program_guests, path, settings, setting ? 1 : 0, &scene, &error);
   bool right = status == TT_INVALID && strstr(error.text, expected);
   if (!right) print_error("%s:\n  expected %s\n  got      %s\n", name, expected, error.text);
   assert_null(scene);
@@ -289,11 +314,14 @@ static void test_missing_scene(void **state) {
   (void)state;
   tt_scene *scene;
   tt_error error = {""};
-  assert_int_equal(tt_scene_load("no-such-thing-at-all", NULL, 0, &scene, &error), TT_INVALID);
+  assert_int_equal(
+      tt_scene_load(&tt_program_guests, "no-such-thing-at-all", NULL, 0, &scene, &error),
+      TT_INVALID);
   assert_non_null(strstr(error.text, "there is no scene 'no-such-thing-at-all'; there are: "));
-  assert_int_equal(tt_scene_load("nowhere/a.yaml", NULL, 0, &scene, &error), TT_INVALID);
+  assert_int_equal(tt_scene_load(&tt_program_guests, "nowhere/a.yaml", NULL, 0, &scene, &error),
+                   TT_INVALID);
   assert_non_null(strstr(error.text, "there is no file 'nowhere/a.yaml'"));
-  assert_int_equal(tt_scene_load("", NULL, 0, &scene, &error), TT_INVALID);
+  assert_int_equal(tt_scene_load(&tt_program_guests, "", NULL, 0, &scene, &error), TT_INVALID);
 }
 
 static void test_a_model_by_itself(void **state) {
@@ -302,7 +330,8 @@ static void test_a_model_by_itself(void **state) {
   static const char *const settings[] = {"robots.robot.x=2 m"};
   tt_scene *scene;
   tt_error error = {""};
-  if (tt_scene_load(model, settings, 1, &scene, &error) != TT_OK) fail_msg("%s", error.text);
+  if (tt_scene_load(&tt_program_guests, model, settings, 1, &scene, &error) != TT_OK)
+    fail_msg("%s", error.text);
   assert_int_equal(scene->robot_count, 1);
   assert_string_equal(scene->robots[0].name, "robot");
   assert_string_equal(scene->robots[0].model_file, model);
@@ -393,6 +422,7 @@ int main(void) {
       cmocka_unit_test(test_good),
       cmocka_unit_test(test_settings),
       cmocka_unit_test(test_sections_have_defaults),
+      cmocka_unit_test(test_a_scene_loads_without_guests),
       cmocka_unit_test(test_defaults),
       cmocka_unit_test(test_intervals_that_suit_a_protocol),
       cmocka_unit_test(test_a_wires_mode_decides_the_pace),

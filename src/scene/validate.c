@@ -260,6 +260,7 @@ static tt_status check_node(tt_walk *walk, tt_node *node, const cyaml_schema_val
     case CYAML_UINT: return check_scalar(walk, node, schema, "a whole number");
     case CYAML_FLOAT: return check_scalar(walk, node, schema, "a number");
     case CYAML_BOOL: return check_scalar(walk, node, schema, "on or off");
+    case CYAML_IGNORE: return TT_OK;
     default: return check_scalar(walk, node, schema, "text");
   }
 }

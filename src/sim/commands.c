@@ -1,55 +1,51 @@
-/* commands.c: how accepted scalars take effect. Everything that changes a world from outside passes through
- * tt_world_apply(): wires, the mailbox, a replay. */
-#include "host/world_internal.h"
+/* commands.c: how accepted scalars take effect. Everything that changes a simulation from outside passes through
+ * tt_sim_apply(): wires, the mailbox, a replay. */
+#include "sim/sim_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-static bool acceptable(const tt_world *world, const tt_submission *submission) {
-  if (submission->command < 0 || submission->command >= world->model->command_count) return false;
-  const tt_command *command = &world->model->commands[submission->command];
+static bool acceptable(const tt_sim *sim, const tt_submission *submission) {
+  if (submission->command < 0 || submission->command >= sim->model->command_count) return false;
+  const tt_command *command = &sim->model->commands[submission->command];
   return isfinite(submission->value) && submission->value >= command->lower &&
          submission->value <= command->upper;
 }
 
-static void place(tt_world *world, const tt_command *command) {
-  const double *value = &world->commands[command - world->model->commands];
-  world->placed = true;
+static void place(tt_sim *sim, const tt_command *command) {
+  const double *value = &sim->commands[command - sim->model->commands];
   switch (command->kind) {
     case TT_COMMAND_PLACE: {
       const double *pose = value - command->index; /* x, y, heading stand together */
-      tt_physics_place_robot(world->physics, command->robot, pose[0], pose[1], pose[2]);
+      tt_engine_place_robot(sim->engine, command->robot, pose[0], pose[1], pose[2]);
       break;
     }
-    case TT_COMMAND_PLACE_JOINT:
-      tt_physics_place_axis(world->physics, command->index, *value);
-      break;
+    case TT_COMMAND_PLACE_JOINT: tt_engine_place_axis(sim->engine, command->index, *value); break;
     default:
-      tt_physics_place_body(world->physics, command->index / 7, value - command->index % 7);
+      tt_engine_place_body(sim->engine, command->index / 7, value - command->index % 7);
       break;
   }
 }
 
-static void obey(tt_world *world, const char *source, const tt_command *command, double value) {
+static void obey(tt_sim *sim, const char *source, const tt_command *command, double value) {
   if (command->part != TT_NO_PART) return; /* the part reads it when it actuates */
   switch (command->kind) {
     case TT_COMMAND_TORQUE:
     case TT_COMMAND_VELOCITY:
-    case TT_COMMAND_DUTY: world->axis_accepted[command->index] = world->sequence; break;
+    case TT_COMMAND_DUTY: sim->axis_accepted[command->index] = sim->sequence; break;
     case TT_COMMAND_RESET:
       if (value == 0) break;
-      if (command->robot == TT_NO_ROBOT)
-        world->reset_world = true;
-      else
-        world->reset_robot[command->robot] = true;
+      tt_sim_ask_reset(sim, command->robot);
       break;
-    case TT_COMMAND_PAUSE: tt_world_set_paused(world, source, value != 0); break;
+    case TT_COMMAND_PAUSE:
+      if (sim->owner && sim->owner->paused) sim->owner->paused(sim->owner, source, value != 0);
+      break;
     case TT_COMMAND_MATCH_TIMER:
-      if (value != 0) world->match_start = world->match_start == TT_NEVER ? world->step : TT_NEVER;
+      if (value != 0) sim->match_start = sim->match_start == TT_NEVER ? sim->clock.step : TT_NEVER;
       break;
     case TT_COMMAND_PLACE:
     case TT_COMMAND_PLACE_JOINT:
-    case TT_COMMAND_PLACE_PIECE: place(world, command); break;
+    case TT_COMMAND_PLACE_PIECE: place(sim, command); break;
     case TT_COMMAND_MAX_TORQUE:
     case TT_COMMAND_ACTUATOR:
     case TT_COMMAND_GRIP:
@@ -57,88 +53,129 @@ static void obey(tt_world *world, const char *source, const tt_command *command,
   }
 }
 
-tt_status tt_world_apply(tt_world *world, const char *source, const tt_submission *submissions,
-                         int count, int *bad) {
+tt_status tt_sim_check(const tt_sim *sim, const tt_submission *submissions, int count, int *bad) {
   for (int i = 0; i < count; i++) {
-    if (acceptable(world, &submissions[i])) continue;
+    if (acceptable(sim, &submissions[i])) continue;
     if (bad) *bad = i;
     return TT_BAD_MESSAGE;
   }
-  if (world->stopped) return TT_OK; /* heard, but the emergency stop holds */
-  if (world->player) return TT_OK;  /* what is shown was decided long ago */
-  tt_world_journal(
-      world,
-      &(tt_entry){
-          .kind = TT_ENTRY_COMMANDS, .source = source, .submissions = submissions, .count = count});
-  world->sequence++;
-  for (int i = 0; i < count; i++) {
-    world->commands[submissions[i].command] = submissions[i].value;
-    world->accepted[submissions[i].command] = world->sequence;
-  }
-  for (int i = 0; i < count; i++)
-    obey(world, source, &world->model->commands[submissions[i].command], submissions[i].value);
-  world->drives_stale = true;
   return TT_OK;
 }
 
-void tt_world_make_safe(tt_world *world, const char *source, const int *commands, int count) {
+tt_status tt_sim_apply(tt_sim *sim, const char *source, const tt_submission *submissions, int count,
+                       int *bad) {
+  TT_TRY(tt_sim_check(sim, submissions, count, bad));
+  tt_sim_journal(
+      sim,
+      &(tt_entry){
+          .kind = TT_ENTRY_COMMANDS, .source = source, .submissions = submissions, .count = count});
+  sim->sequence++;
+  for (int i = 0; i < count; i++) {
+    sim->commands[submissions[i].command] = submissions[i].value;
+    sim->accepted[submissions[i].command] = sim->sequence;
+  }
+  for (int i = 0; i < count; i++)
+    obey(sim, source, &sim->model->commands[submissions[i].command], submissions[i].value);
+  sim->drives_stale = true;
+  return TT_OK;
+}
+
+void tt_sim_make_safe(tt_sim *sim, const char *source, const int *commands, int count) {
   int made = 0;
   for (int i = 0; i < count; i++) {
-    double safe = world->model->commands[commands[i]].safe;
-    if (!isnan(safe)) world->scratch[made++] = (tt_submission){commands[i], safe};
+    double safe = sim->model->commands[commands[i]].safe;
+    if (!isnan(safe)) sim->scratch[made++] = (tt_submission){commands[i], safe};
   }
-  tt_world_journal(
-      world,
+  tt_sim_journal(
+      sim,
       &(tt_entry){
-          .kind = TT_ENTRY_SAFE, .source = source, .submissions = world->scratch, .count = made});
-  tt_world_set_safe(world, world->scratch, made);
+          .kind = TT_ENTRY_SAFE, .source = source, .submissions = sim->scratch, .count = made});
+  tt_sim_set_safe(sim, sim->scratch, made);
 }
 
-void tt_world_set_safe(tt_world *world, const tt_submission *submissions, int count) {
-  for (int i = 0; i < count; i++) world->commands[submissions[i].command] = submissions[i].value;
-  world->drives_stale = true;
+void tt_sim_set_safe(tt_sim *sim, const tt_submission *submissions, int count) {
+  for (int i = 0; i < count; i++) sim->commands[submissions[i].command] = submissions[i].value;
+  sim->drives_stale = true;
 }
 
-void tt_world_forget_commands(tt_world *world, int robot) {
-  for (int i = 0; i < world->model->command_count; i++) {
-    const tt_command *command = &world->model->commands[i];
+void tt_sim_forget_commands(tt_sim *sim, int robot) {
+  for (int i = 0; i < sim->model->command_count; i++) {
+    const tt_command *command = &sim->model->commands[i];
     if (robot != TT_NO_ROBOT && command->robot != robot) continue;
-    world->commands[i] = 0;
-    world->accepted[i] = 0;
+    sim->commands[i] = 0;
+    sim->accepted[i] = 0;
     bool drives_axis = command->part == TT_NO_PART && command->kind <= TT_COMMAND_DUTY;
-    if (drives_axis) world->axis_accepted[command->index] = 0;
+    if (drives_axis) sim->axis_accepted[command->index] = 0;
   }
-  world->drives_stale = true;
+  sim->drives_stale = true;
 }
 
 /* Of torque, velocity and duty the last accepted kind holds the axis. */
-static tt_drive drive_of(const tt_world *world, int axis) {
+static tt_drive drive_of(const tt_sim *sim, int axis) {
   enum { TORQUE, VELOCITY, MAX_TORQUE, DUTY };
-  int first = world->axis_command[axis];
-  const double *value = &world->commands[first];
-  const uint64_t *accepted = &world->accepted[first];
-  if (world->axis_accepted[axis] == 0) return (tt_drive){.kind = TT_DRIVE_NONE};
-  double limit = world->model->joints[world->model->axis_joint[axis]].max_torque;
-  if (accepted[VELOCITY] == world->axis_accepted[axis])
+  int first = sim->axis_command[axis];
+  const double *value = &sim->commands[first];
+  const uint64_t *accepted = &sim->accepted[first];
+  if (sim->axis_accepted[axis] == 0) return (tt_drive){.kind = TT_DRIVE_NONE};
+  double limit = sim->model->joints[sim->model->axis_joint[axis]].max_torque;
+  if (accepted[VELOCITY] == sim->axis_accepted[axis])
     return (tt_drive){.kind = TT_DRIVE_VELOCITY,
                       .velocity = value[VELOCITY],
                       .max_torque = accepted[MAX_TORQUE] ? value[MAX_TORQUE] : limit};
-  if (accepted[DUTY] == world->axis_accepted[axis])
+  if (accepted[DUTY] == sim->axis_accepted[axis])
     return (tt_drive){.kind = TT_DRIVE_TORQUE, .torque = value[DUTY] * limit};
   return (tt_drive){.kind = TT_DRIVE_TORQUE, .torque = value[TORQUE]};
 }
 
-void tt_world_refresh_drives(tt_world *world) {
-  if (!world->drives_stale) return;
-  world->drives_stale = false;
-  if (!world->spec.dynamics) return;
-  for (int axis = 0; axis < world->model->axis_count; axis++)
-    world->command_drives[axis] = drive_of(world, axis);
-  for (int i = 0; i < world->model->command_count; i++) {
-    const tt_command *command = &world->model->commands[i];
+void tt_sim_refresh_drives(tt_sim *sim) {
+  if (!sim->drives_stale) return;
+  sim->drives_stale = false;
+  if (!sim->dynamics) return;
+  for (int axis = 0; axis < sim->model->axis_count; axis++)
+    sim->command_drives[axis] = drive_of(sim, axis);
+  for (int i = 0; i < sim->model->command_count; i++) {
+    const tt_command *command = &sim->model->commands[i];
     if (command->kind == TT_COMMAND_ACTUATOR && command->part == TT_NO_PART)
-      world->controls[command->index] = world->commands[i];
+      sim->controls[command->index] = sim->commands[i];
   }
-  memcpy(world->drives, world->command_drives,
-         (size_t)world->model->axis_count * sizeof *world->drives);
+  memcpy(sim->drives, sim->command_drives, (size_t)sim->model->axis_count * sizeof *sim->drives);
+}
+
+static bool of_this(const tt_sim *sim, const tt_entry *entry) {
+  for (int i = 0; i < entry->count; i++)
+    if (entry->submissions[i].command < 0 ||
+        entry->submissions[i].command >= sim->model->command_count)
+      return false;
+  return true;
+}
+
+/* That one: what else was asked for has its own entry. */
+static void reset_again(tt_sim *sim, int robot) {
+  if (sim->owner && sim->owner->reset) {
+    sim->owner->reset(sim->owner, robot);
+    return;
+  }
+  tt_sim_reset(sim, robot);
+  tt_sim_sense(sim);
+  tt_sim_mark(sim);
+}
+
+tt_status tt_sim_apply_entry(tt_sim *sim, const tt_entry *entry) {
+  switch (entry->kind) {
+    case TT_ENTRY_COMMANDS:
+      return tt_sim_apply(sim, entry->source, entry->submissions, entry->count, NULL);
+    case TT_ENTRY_SAFE:
+      if (!of_this(sim, entry)) return TT_BAD_MESSAGE;
+      tt_sim_set_safe(sim, entry->submissions, entry->count);
+      return TT_OK;
+    case TT_ENTRY_RESET:
+      if (entry->robot < TT_NO_ROBOT || entry->robot >= sim->model->robot_count)
+        return TT_BAD_MESSAGE;
+      tt_sim_answer_reset(sim, entry->robot);
+      reset_again(sim, entry->robot);
+      return TT_OK;
+    case TT_ENTRY_EVENT:
+    case TT_ENTRY_HASH: return TT_OK;
+  }
+  return TT_OK;
 }

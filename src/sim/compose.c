@@ -63,7 +63,7 @@ static tt_status add_channel(tt_composition *made, tt_channel channel) {
   return TT_OK;
 }
 
-/* ---- commands that core itself obeys ---- */
+/* ---- commands that the simulation itself obeys ---- */
 
 static tt_status add_axis_commands(tt_composition *made, const tt_joint *joint, int component) {
   bool slides = joint->kind == TT_SLIDE;
@@ -100,12 +100,12 @@ static tt_status add_axis_commands(tt_composition *made, const tt_joint *joint, 
   return TT_OK;
 }
 
-static tt_status add_drive_commands(tt_composition *made, const tt_physics_info *info) {
+static tt_status add_drive_commands(tt_composition *made, const tt_mechanism *info) {
   for (int j = 0; j < info->joint_count; j++)
     for (int k = 0; k < info->joints[j].axis_count; k++)
       TT_TRY(add_axis_commands(made, &info->joints[j], k));
   for (int a = 0; a < info->actuator_count; a++) {
-    const tt_physics_actuator *actuator = &info->actuators[a];
+    const tt_actuator *actuator = &info->actuators[a];
     double zero = fmin(fmax(0, actuator->lower), actuator->upper);
     TT_TRY(add_command(made, (tt_command){.name = keep_name(made, actuator->name, "", ""),
                                           .kind = TT_COMMAND_ACTUATOR,
@@ -132,7 +132,7 @@ static tt_command placing(const char *name, tt_command_kind kind, tt_dimension d
                       .part = TT_NO_PART};
 }
 
-static tt_status add_place_commands(tt_composition *made, const tt_physics_info *info) {
+static tt_status add_place_commands(tt_composition *made, const tt_mechanism *info) {
   static const char *const pose[] = {"x", "y", "heading"};
   static const char *const part[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
   for (int r = 0; r < info->robot_count; r++)
@@ -204,7 +204,7 @@ static tt_status declare_command(tt_declare *declare, const tt_command *command,
   return status == TT_OK ? TT_OK : tt_fail(error, status, "%s: out of memory", declare->where);
 }
 
-static tt_status declare_parts(tt_composition *made, tt_physics *physics, tt_part *const *parts,
+static tt_status declare_parts(tt_composition *made, tt_engine *engine, tt_part *const *parts,
                                int part_count, tt_error *error) {
   for (made->part = 0; made->part < part_count; made->part++) {
     tt_part *part = parts[made->part];
@@ -213,7 +213,7 @@ static tt_status declare_parts(tt_composition *made, tt_physics *physics, tt_par
                           .context = made,
                           .add_channel = declare_channel,
                           .add_command = declare_command,
-                          .physics = physics};
+                          .space = &engine->space};
     TT_TRY(part->ops->declare(part, &declare, error));
   }
   return TT_OK;
@@ -228,7 +228,7 @@ static tt_status resolve_parts(const tt_composition *made, tt_part *const *parts
 
 /* ---- the whole ---- */
 
-static tt_status describe(tt_composition *made, const tt_physics_info *info) {
+static tt_status describe(tt_composition *made, const tt_mechanism *info) {
   made->model = (tt_model){
       .bodies = info->bodies,
       .joints = info->joints,
@@ -246,24 +246,24 @@ static tt_status describe(tt_composition *made, const tt_physics_info *info) {
   return TT_OK;
 }
 
-static tt_status compose(tt_composition *made, tt_physics *physics, tt_part *const *parts,
+static tt_status compose(tt_composition *made, tt_engine *engine, tt_part *const *parts,
                          int part_count, bool dynamics, tt_error *error) {
-  const tt_physics_info *info = tt_physics_describe(physics);
+  const tt_mechanism *info = tt_engine_mechanism(engine);
   TT_TRY(describe(made, info));
   TT_TRY(dynamics ? add_drive_commands(made, info) : add_place_commands(made, info));
-  TT_TRY(declare_parts(made, physics, parts, part_count, error));
+  TT_TRY(declare_parts(made, engine, parts, part_count, error));
   TT_TRY(add_world_commands(made));
   made->names = tt_names_new(&made->model);
   if (!made->names) return TT_NOMEM;
   return resolve_parts(made, parts, part_count, error);
 }
 
-tt_status tt_compose(tt_physics *physics, tt_part *const *parts, int part_count, bool dynamics,
+tt_status tt_compose(tt_engine *engine, tt_part *const *parts, int part_count, bool dynamics,
                      tt_composition **composition, tt_error *error) {
   *composition = NULL;
   tt_composition *made = calloc(1, sizeof *made);
   if (!made) return tt_fail(error, TT_NOMEM, "out of memory while naming the world's signals");
-  tt_status status = compose(made, physics, parts, part_count, dynamics, error);
+  tt_status status = compose(made, engine, parts, part_count, dynamics, error);
   if (status != TT_OK) {
     if (status == TT_NOMEM)
       tt_fail(error, status, "out of memory while naming the world's signals");

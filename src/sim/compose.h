@@ -1,8 +1,9 @@
-/* compose.h: makes the model of a world, the lists of everything in it by name, from what physics compiled and
+/* compose.h: makes the model of a world, the lists of everything in it by name, from what the engine compiled and
  * what robot parts declare. */
 #ifndef TT_SIM_COMPOSE_H
 #define TT_SIM_COMPOSE_H
 
+#include "model/engine.h"
 #include "model/model.h"
 #include "model/part.h"
 #include "base/status.h"
@@ -11,9 +12,9 @@
 
 typedef struct tt_composition tt_composition;
 
-/** Describes `physics`, lets every part declare, and adds the commands that core itself obeys. With `dynamics`
+/** Describes `engine`, lets every part declare, and adds the commands that the simulation itself obeys. With `dynamics`
  *  false (concept mode) commands place things instead of driving joints. Calls declare() and resolve() of each part. */
-tt_status tt_compose(tt_physics *physics, tt_part *const *parts, int part_count, bool dynamics,
+tt_status tt_compose(tt_engine *engine, tt_part *const *parts, int part_count, bool dynamics,
                      tt_composition **composition, tt_error *error);
 void tt_composition_free(tt_composition *composition);
 

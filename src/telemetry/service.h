@@ -2,7 +2,7 @@
 #ifndef TT_TELEMETRY_SERVICE_H
 #define TT_TELEMETRY_SERVICE_H
 
-#include "scene/schema.h"
+#include "model/schema.h"
 #include "telemetry/collector.h"
 
 /** An element of `telemetry.devices`. */

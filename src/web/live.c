@@ -162,8 +162,7 @@ static void answer_bytes(const tt_web_request *request, tt_bytes *bytes) {
 
 static void answer_mesh(void *context, const tt_web_request *request) {
   tt_live *live = context;
-  int count;
-  const tt_mesh *meshes = tt_world_meshes(live->world, &count);
+  const tt_scenery *scenery = tt_world_scenery(live->world);
   const uint8_t *kept;
   size_t size;
   long index = number_of(request->rest);
@@ -171,26 +170,25 @@ static void answer_mesh(void *context, const tt_web_request *request) {
     tt_web_respond(request, 200, "application/octet-stream", (const char *)kept, size);
     return;
   }
-  if (index < 0 || index >= count) {
+  if (index < 0 || index >= scenery->mesh_count) {
     tt_web_respond_error(request, TT_NOT_FOUND, "there is no such mesh");
     return;
   }
   tt_bytes bytes = {0};
-  tt_describe_mesh(&meshes[index], &bytes);
+  tt_describe_mesh(&scenery->meshes[index], &bytes);
   answer_bytes(request, &bytes);
 }
 
 static void answer_texture(void *context, const tt_web_request *request) {
   tt_live *live = context;
-  int count;
-  const tt_texture *textures = tt_world_textures(live->world, &count);
+  const tt_scenery *scenery = tt_world_scenery(live->world);
   long index = number_of(request->rest);
-  if (index < 0 || index >= count) {
+  if (index < 0 || index >= scenery->texture_count) {
     tt_web_respond_error(request, TT_NOT_FOUND, "there is no such texture");
     return;
   }
   tt_bytes bytes = {0};
-  tt_describe_texture(&textures[index], &bytes);
+  tt_describe_texture(&scenery->textures[index], &bytes);
   answer_bytes(request, &bytes);
 }
 

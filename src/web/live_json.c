@@ -52,7 +52,8 @@ GString *tt_live_hello(const tt_live *live) {
 }
 
 GString *tt_live_model(const tt_live *live) {
-  char *text = tt_describe_world(live->world, live->options.lines, live->options.line_count);
+  char *text =
+      tt_describe_sim(tt_world_sim(live->world), live->options.lines, live->options.line_count);
   GString *made = g_string_new(text);
   free(text);
   return made;

@@ -2,7 +2,7 @@
 #ifndef TT_WEB_SECTION_H
 #define TT_WEB_SECTION_H
 
-#include "scene/schema.h"
+#include "model/schema.h"
 #include "web/server.h"
 
 typedef struct tt_web_keys {

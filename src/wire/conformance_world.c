@@ -1,4 +1,6 @@
 /* conformance_world.c: worlds and sockets for the conformance suite. */
+#include "app/guests.h"
+#include "host/scene_wires.h"
 #include "wire/conformance_world.h"
 
 #include "net/address.h"
@@ -19,8 +21,8 @@
 void tt_under_test_open(tt_under_test *under, const tt_conformance *wire) {
   *under = (tt_under_test){0};
   tt_error error = {""};
-  if (tt_scene_load(wire->scene, wire->settings, wire->setting_count, &under->scene, &error) !=
-      TT_OK)
+  if (tt_scene_load(&tt_program_guests, wire->scene, wire->settings, wire->setting_count,
+                    &under->scene, &error) != TT_OK)
     fail_msg("%s", error.text);
   under->net = tt_net_new();
   tt_assembly assembly = {.net = under->net};

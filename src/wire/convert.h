@@ -2,7 +2,7 @@
 #ifndef TT_WIRE_CONVERT_H
 #define TT_WIRE_CONVERT_H
 
-#include "scene/schema.h"
+#include "model/schema.h"
 
 /** The largest float32 that is not greater than π; the nearest one is greater. */
 #define TT_PI_FLOAT 0x1.921fb4p+1f

@@ -2,7 +2,7 @@
 #ifndef TT_WIRE_UDP_H
 #define TT_WIRE_UDP_H
 
-#include "scene/schema.h"
+#include "host/wire_keys.h"
 #include "host/wire.h"
 
 /** Opens the socket of a wire with its common keys (allow, faults). `on_datagram` is given the wire; what `allow` refuses

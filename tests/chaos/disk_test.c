@@ -3,14 +3,15 @@
  * Then the power fails at each of these calls: what was promised is there, whichever part of the rest is lost.
  * Every k-th call, but each where TETHER_LONG=1.
  */
+#include "app/guests.h"
 #include "app/assemble.h"
+#include "app/saved_world.h"
 #include "scene/scene.h"
 #include "base/log.h"
 #include "host/world.h"
 #include "disk.h"
 #include "record/recorder.h"
 #include "record/run_log.h"
-#include "record/state_file.h"
 #include "store/spool.h"
 #include "store/store.h"
 
@@ -359,16 +360,17 @@ static void a_saved_state_stays_until_the_new_one_is_whole(void **state) {
   tt_error error;
   start_anew();
   snprintf(path, sizeof path, "%s/state", disk);
-  assert_int_equal(tt_state_file_write(path, world, &error), TT_OK);
+  assert_int_equal(tt_saved_world_write(path, world, &error), TT_OK);
   for (long call = disk_calls(); call-- > 0;) {
     void *bytes;
     size_t size;
     error.text[0] = '\0';
     disk_fail(call, EIO, false);
-    tt_status status = tt_state_file_write(path, world, &error);
+    tt_status status = tt_saved_world_write(path, world, &error);
     disk_fail(-1, 0, false);
     assert_true(status == TT_OK || strstr(error.text, strerror(EIO)));
-    if (tt_state_file_read(path, world, &bytes, &size, &error) != TT_OK) fail_msg("%s", error.text);
+    if (tt_saved_world_read(path, world, &bytes, &size, &error) != TT_OK)
+      fail_msg("%s", error.text);
     free(bytes);
   }
 }
@@ -386,7 +388,7 @@ static int setup(void **state) {
   tt_log_set_level(TT_LOG_ERROR);
   if (!mkdtemp(disk) || !mkdtemp(after)) return -1;
   const char *file = TETHER_SOURCE_DIR "/tests/scenes/good/one.yaml";
-  if (tt_scene_load(file, settings, 2, &scene, &error) != TT_OK) return -1;
+  if (tt_scene_load(&tt_program_guests, file, settings, 2, &scene, &error) != TT_OK) return -1;
   *state = scene;
   return tt_assemble(scene, &(tt_assembly){.no_wires = true}, &world, &error) == TT_OK ? 0 : -1;
 }

@@ -7,6 +7,7 @@
  * rule, and MuJoCo's memory has a test beside the physics.
  * A long scenario has only every k-th allocation fail, but every one where TETHER_LONG=1.
  */
+#include "app/guests.h"
 #include "app/assemble.h"
 #include "scene/scene.h"
 #include "host/world.h"
@@ -110,7 +111,7 @@ static void torture(scenario *run) {
 static tt_status load_scene(const char *name, tt_error *error) {
   static const char *const SETTINGS[] = {"seed=3", "duration=2 s"};
   tt_scene *scene = NULL;
-  tt_status status = tt_scene_load(name, SETTINGS, 2, &scene, error);
+  tt_status status = tt_scene_load(&tt_program_guests, name, SETTINGS, 2, &scene, error);
   tt_scene_free(scene);
   return status;
 }
@@ -440,7 +441,8 @@ static int setup(void **state) {
   tt_scene *scene = NULL;
   tt_error error = {""};
   snprintf(folder, sizeof folder, "/tmp/tether-torture-XXXXXX");
-  if (!mkdtemp(folder) || tt_scene_load(SCENES "one.yaml", SETTINGS, 2, &scene, &error) != TT_OK)
+  if (!mkdtemp(folder) ||
+      tt_scene_load(&tt_program_guests, SCENES "one.yaml", SETTINGS, 2, &scene, &error) != TT_OK)
     return -1;
   *state = scene;
   return tt_assemble(scene, &(tt_assembly){.no_wires = true}, &world, &error) == TT_OK ? 0 : -1;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "app/guests.h"
 #include "app/assemble.h"
 #include "scene/data.h"
 #include "scene/scene.h"
@@ -34,15 +35,16 @@ static double between(uint64_t *state, double lower, double upper) {
 static tt_scene *load(const char *name) {
   tt_scene *scene;
   tt_error error = {.text = ""};
-  if (tt_scene_load(name, NULL, 0, &scene, &error) != TT_OK) fail_msg("%s", error.text);
+  if (tt_scene_load(&tt_program_guests, name, NULL, 0, &scene, &error) != TT_OK)
+    fail_msg("%s", error.text);
   return scene;
 }
 
 /* A fresh world: its model compiled again, or a clone of `physics`, which saves most of the time. */
-static tt_world *assemble(const tt_scene *scene, const tt_physics *physics) {
+static tt_world *assemble(const tt_scene *scene, const tt_engine *engine) {
   tt_world *world;
   tt_error error = {.text = ""};
-  tt_assembly assembly = {.physics = physics, .no_wires = true, .hash_every_tick = true};
+  tt_assembly assembly = {.engine = engine, .no_wires = true, .hash_every_tick = true};
   if (tt_assemble(scene, &assembly, &world, &error) != TT_OK) fail_msg("%s", error.text);
   return world;
 }
@@ -81,9 +83,9 @@ static void random_inputs(tt_world *world, int tick, void *context) {
     post_reset(world, (int)(next_random(state) % (uint64_t)(model->robot_count + 1)) - 1);
 }
 
-static void record(const tt_scene *scene, const tt_physics *physics, const char *path,
+static void record(const tt_scene *scene, const tt_engine *engine, const char *path,
                    post_inputs *inputs, void *context) {
-  tt_world *world = assemble(scene, physics);
+  tt_world *world = assemble(scene, engine);
   tt_recorder *recorder;
   tt_error error = {.text = ""};
   tt_recorder_options options = {.path = path, .run = "{}"};
@@ -103,13 +105,18 @@ static void record(const tt_scene *scene, const tt_physics *physics, const char 
 }
 
 /* Runs the log again; `name` gets the first signal that differs. */
-static tt_replay_result repeat(const tt_scene *scene, const tt_physics *physics,
+static tt_replay_result repeat(const tt_scene *scene, const tt_engine *engine,
                                const tt_run_log *log, char *name, size_t size) {
-  tt_world *world = assemble(scene, physics);
+  tt_world *world = assemble(scene, engine);
+  tt_feed *feed;
+  tt_observer *observer;
   tt_replay *replay;
   tt_error error = {.text = ""};
   if (tt_replay_open(log, &replay, &error) != TT_OK) fail_msg("%s", error.text);
-  if (tt_replay_attach(replay, world, &error) != TT_OK) fail_msg("%s", error.text);
+  if (tt_replay_attach(replay, tt_world_sim(world), &feed, &observer, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  assert_int_equal(tt_world_set_feed(world, feed), TT_OK);
+  assert_int_equal(tt_world_add_observer(world, observer), TT_OK);
   tt_world_start(world);
   while (!tt_replay_done(replay) && tt_world_tick(world, &error) == TT_OK) {
   }
@@ -134,7 +141,7 @@ static tt_run_log *open_log(const char *path) {
 }
 
 /* Records a run and repeats it: the same, bit for bit. */
-static void check_run(const tt_scene *scene, const tt_physics *recorded, const tt_physics *repeated,
+static void check_run(const tt_scene *scene, const tt_engine *recorded, const tt_engine *repeated,
                       post_inputs *inputs, void *context) {
   char path[] = "/tmp/tether_verify_XXXXXX", signal[300];
   close(mkstemp(path));
@@ -157,10 +164,10 @@ static void check_run(const tt_scene *scene, const tt_physics *recorded, const t
 static void check_scene(const char *name, int runs) {
   tt_scene *scene = load(name);
   tt_world *pattern = assemble(scene, NULL);
-  const tt_physics *physics = tt_world_physics(pattern);
+  const tt_engine *engine = tt_sim_engine(tt_world_sim(pattern));
   for (int i = 0; i < runs; i++) {
     uint64_t state = (uint64_t)i + 1;
-    check_run(scene, physics, i == 1 ? NULL : physics, random_inputs, &state);
+    check_run(scene, engine, i == 1 ? NULL : engine, random_inputs, &state);
   }
   tt_world_free(pattern);
   tt_scene_free(scene);
@@ -190,8 +197,8 @@ static const char two_robots[] =
 static tt_scene *parse(const char *text) {
   tt_scene *scene;
   tt_error error = {.text = ""};
-  if (tt_scene_parse(TETHER_SOURCE_DIR "/scenes/test.yaml", text, strlen(text), NULL, 0, &scene,
-                     &error) != TT_OK)
+  if (tt_scene_parse(&tt_program_guests, TETHER_SOURCE_DIR "/scenes/test.yaml", text, strlen(text),
+                     NULL, 0, &scene, &error) != TT_OK)
     fail_msg("%s", error.text);
   return scene;
 }
@@ -222,8 +229,10 @@ static void resets_are_repeated_in_their_order(void **state) {
   uint32_t epoch = 0;
   tt_scene *scene = parse(two_robots);
   tt_world *pattern = assemble(scene, NULL);
-  check_run(scene, tt_world_physics(pattern), tt_world_physics(pattern), resets_together, NULL);
-  check_run(scene, tt_world_physics(pattern), tt_world_physics(pattern), too_much, &epoch);
+  check_run(scene, tt_sim_engine(tt_world_sim(pattern)), tt_sim_engine(tt_world_sim(pattern)),
+            resets_together, NULL);
+  check_run(scene, tt_sim_engine(tt_world_sim(pattern)), tt_sim_engine(tt_world_sim(pattern)),
+            too_much, &epoch);
   assert_true(epoch >= 1); /* it did diverge */
   tt_world_free(pattern);
   tt_scene_free(scene);
@@ -270,15 +279,15 @@ static void a_changed_input_is_found(void **state) {
   close(mkstemp(path));
   tt_scene *scene = load("frc2011");
   tt_world *pattern = assemble(scene, NULL);
-  const tt_physics *physics = tt_world_physics(pattern);
-  record(scene, physics, path, one_input, NULL);
+  const tt_engine *engine = tt_sim_engine(tt_world_sim(pattern));
+  record(scene, engine, path, one_input, NULL);
   tt_run_log *log = open_log(path);
-  assert_true(repeat(scene, physics, log, signal, sizeof signal).identical);
+  assert_true(repeat(scene, engine, log, signal, sizeof signal).identical);
   tt_run_log_close(log);
   uint64_t step = change_input(path, 1.25);
   assert_int_equal(step, 20 * scene->io_steps);
   log = open_log(path);
-  tt_replay_result result = repeat(scene, physics, log, signal, sizeof signal);
+  tt_replay_result result = repeat(scene, engine, log, signal, sizeof signal);
   assert_false(result.identical);
   assert_int_equal(result.first_step, 21 * scene->io_steps); /* the end of that I/O period */
   assert_string_equal(signal, "arm.torque");
@@ -318,13 +327,13 @@ static void signals_and_poses_that_are_not_those_of_the_run_are_found(void **sta
                                       "/poses/chassis"};
   tt_scene *scene = load("frc2011");
   tt_world *pattern = assemble(scene, NULL);
-  const tt_physics *physics = tt_world_physics(pattern);
+  const tt_engine *engine = tt_sim_engine(tt_world_sim(pattern));
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char path[] = "/tmp/tether_verify_XXXXXX", signal[300];
     close(mkstemp(path));
-    record(scene, physics, path, one_input, NULL);
+    record(scene, engine, path, one_input, NULL);
     tt_run_log *log = open_log(path);
-    tt_replay_result result = repeat(scene, physics, log, signal, sizeof signal);
+    tt_replay_result result = repeat(scene, engine, log, signal, sizeof signal);
     tt_run_log_close(log);
     assert_true(result.identical);
     assert_int_equal(result.samples.differing + result.samples.missed, 0);
@@ -332,7 +341,7 @@ static void signals_and_poses_that_are_not_those_of_the_run_are_found(void **sta
     assert_int_equal(result.samples.signals, result.samples.kept);
     assert_true(overwrite(path, names[i], 1234.5) > 0);
     log = open_log(path);
-    result = repeat(scene, physics, log, signal, sizeof signal);
+    result = repeat(scene, engine, log, signal, sizeof signal);
     assert_true(result.identical); /* the states and inputs are as they were */
     assert_true(result.samples.differing + result.samples.missed > 0);
     if (*signal) assert_true(result.samples.recorded == 1234.5);

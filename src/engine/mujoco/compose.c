@@ -121,7 +121,7 @@ static void give_free_joint(xmlNode *body, const char *prefix) {
 /* A robot file made to be looked at alone has a floor and lights of its own: the arena's are used.
  * Other things fixed to its world stand with the robot on a body of their own. */
 static void merge_robot_world(xmlNode *world, const xmlNode *source, const physics_part *part,
-                              const tt_physics_robot *robot) {
+                              const tt_engine_robot *robot) {
   pose at = {{robot->x, robot->y, robot->z},
              {cos(robot->heading / 2), 0, 0, sin(robot->heading / 2)}};
   xmlNode *fixture = NULL;
@@ -148,7 +148,7 @@ static void merge_robot_world(xmlNode *world, const xmlNode *source, const physi
   }
 }
 
-static void merge_part(xmlNode *root, const physics_part *part, const tt_physics_robot *robot) {
+static void merge_part(xmlNode *root, const physics_part *part, const tt_engine_robot *robot) {
   static const char *const LISTS[] = {"asset",  "contact",  "equality", "tendon",
                                       "sensor", "actuator", "custom"};
   for (xmlNode *section = xmlDocGetRootElement(part->document)->children; section;
@@ -192,10 +192,10 @@ static const char *body_of(const xmlNode *node, const char *name) {
 }
 
 /* One weld a gripper, inactive and to the world until something is held. */
-static tt_status add_grippers(xmlNode *root, const physics_part *part,
-                              const tt_physics_robot *robot, tt_error *error) {
+static tt_status add_grippers(xmlNode *root, const physics_part *part, const tt_engine_robot *robot,
+                              tt_error *error) {
   for (int i = 0; i < robot->gripper_count; i++) {
-    const tt_physics_gripper *gripper = &robot->grippers[i];
+    const tt_engine_gripper *gripper = &robot->grippers[i];
     char name[512];
     snprintf(name, sizeof name, "%s%s", part->prefix, gripper->site);
     const char *body = body_of(section_of(root, "worldbody"), name);
@@ -290,7 +290,7 @@ static xmlNode *begin_document(xmlDoc **document) {
   return root;
 }
 
-tt_status physics_compose(physics_workshop *shop, const tt_physics_spec *spec, physics_part *parts,
+tt_status physics_compose(physics_workshop *shop, const tt_engine_spec *spec, physics_part *parts,
                           mjModel **model, tt_error *error) {
   xmlDoc *document = NULL;
   xmlNode *root = begin_document(&document);

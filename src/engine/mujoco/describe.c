@@ -44,7 +44,7 @@ static int robot_of_name(const physics_part *parts, int robot_count, const char 
 typedef struct describer {
   physics_fixed *fixed;
   const mjModel *model;
-  const tt_physics_spec *spec;
+  const tt_engine_spec *spec;
   const physics_part *parts;
   tt_error *error;
 } describer;
@@ -194,14 +194,14 @@ static tt_status describe_sensors(const describer *d) {
 static tt_status describe_actuators(const describer *d) {
   const mjModel *m = d->model;
   physics_fixed *f = d->fixed;
-  tt_physics_actuator *actuators = zeros(m->nu, sizeof *actuators);
+  tt_actuator *actuators = zeros(m->nu, sizeof *actuators);
   f->info.actuators = actuators;
   f->info.actuator_count = m->nu;
   if (!actuators) return TT_NOMEM;
   for (int i = 0; i < m->nu; i++) {
     const char *rest, *whole = mj_id2name(m, mjOBJ_ACTUATOR, i);
     bool limited = m->actuator_ctrllimited[i];
-    actuators[i] = (tt_physics_actuator){
+    actuators[i] = (tt_actuator){
         .name = public_name(d, mjOBJ_ACTUATOR, i),
         .robot = whole ? robot_of_name(d->parts, d->spec->robot_count, whole, &rest) : TT_NO_ROBOT,
         .lower = limited ? m->actuator_ctrlrange[2 * i] : -TT_COMMAND_LIMIT,
@@ -220,7 +220,7 @@ static tt_status describe_robots(const describer *d) {
   f->initial_root = zeros(d->spec->robot_count, sizeof *f->initial_root);
   if (!robots || !f->initial_root) return TT_NOMEM;
   for (int i = 0; i < d->spec->robot_count; i++) {
-    const tt_physics_robot *from = &d->spec->robots[i];
+    const tt_engine_robot *from = &d->spec->robots[i];
     robots[i].name = physics_keep(f, "%s", from->name ? from->name : "robot");
     robots[i].alliance = physics_keep(f, "%s", from->alliance ? from->alliance : "");
     if (!robots[i].name || !robots[i].alliance) return TT_NOMEM;
@@ -244,7 +244,7 @@ static tt_status describe_grippers(const describer *d) {
   physics_fixed *f = d->fixed;
   int count = 0;
   for (int i = 0; i < d->spec->robot_count; i++) count += d->spec->robots[i].gripper_count;
-  tt_physics_gripper_info *grippers = zeros(count, sizeof *grippers);
+  tt_gripper *grippers = zeros(count, sizeof *grippers);
   f->info.grippers = grippers;
   f->info.gripper_count = count;
   f->grippers = zeros(count, sizeof *f->grippers);
@@ -252,7 +252,7 @@ static tt_status describe_grippers(const describer *d) {
   int n = 0;
   for (int i = 0; i < d->spec->robot_count; i++) {
     for (int k = 0; k < d->spec->robots[i].gripper_count; k++, n++) {
-      const tt_physics_gripper *from = &d->spec->robots[i].grippers[k];
+      const tt_engine_gripper *from = &d->spec->robots[i].grippers[k];
       const char *prefix = d->parts[i + 1].prefix;
       grippers[n].robot = i;
       grippers[n].name =
@@ -286,7 +286,7 @@ static tt_status describe_pieces(const describer *d) {
   if (!f->pieces) return TT_NOMEM;
   const char *arena = d->spec->arena_file ? d->spec->arena_file : "the arena";
   for (int i = 0; i < f->piece_count; i++) {
-    const tt_physics_piece *from = &d->spec->pieces[i];
+    const tt_engine_piece *from = &d->spec->pieces[i];
     int body = mj_name2id(m, mjOBJ_BODY, from->body);
     if (body <= 0) {
       return tt_fail(d->error, TT_INVALID, "%s: piece '%s': no such body", arena, from->body);
@@ -387,7 +387,7 @@ static tt_status describe_trees(const describer *d) {
   return TT_OK;
 }
 
-tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_physics_spec *spec,
+tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_engine_spec *spec,
                            const physics_part *parts, tt_error *error) {
   describer d = {fixed, model, spec, parts, error};
   TT_TRY(describe_bodies(&d));

@@ -18,10 +18,10 @@ typedef struct guard {
 } guard;
 
 static _Thread_local guard *current_guard;
-static _Atomic(tt_physics_fatal_hook *) fatal_hook;
+static _Atomic(tt_mujoco_fatal_hook *) fatal_hook;
 static atomic_uint warning_count;
 
-void tt_physics_set_fatal_hook(tt_physics_fatal_hook *hook) { atomic_store(&fatal_hook, hook); }
+void tt_mujoco_set_fatal_hook(tt_mujoco_fatal_hook *hook) { atomic_store(&fatal_hook, hook); }
 
 static void on_error(const char *text) {
   if (current_guard) {
@@ -29,7 +29,7 @@ static void on_error(const char *text) {
     longjmp(current_guard->back, 1);
   }
   tt_log_error("physics: %s", text);
-  tt_physics_fatal_hook *hook = atomic_load(&fatal_hook);
+  tt_mujoco_fatal_hook *hook = atomic_load(&fatal_hook);
   if (hook) hook(text);
   abort();
 }

@@ -19,7 +19,7 @@ static const char EMPTY_ARENA[] =
     "<geom name=\"floor\" type=\"plane\" size=\"20 20 0.1\" material=\"floor\"/>"
     "</worldbody></mujoco>";
 
-static tt_status check_spec(const tt_physics_spec *spec, tt_error *error) {
+static tt_status check_spec(const tt_engine_spec *spec, tt_error *error) {
   if (spec->timestep_num <= 0 || spec->timestep_den <= 0) {
     return tt_fail(error, TT_INVALID, "timestep: must be positive");
   }
@@ -28,7 +28,7 @@ static tt_status check_spec(const tt_physics_spec *spec, tt_error *error) {
                    TT_MAX_ROBOTS);
   }
   for (int i = 0; i < spec->robot_count; i++) {
-    const tt_physics_robot *robot = &spec->robots[i];
+    const tt_engine_robot *robot = &spec->robots[i];
     const char *name = robot->name ? robot->name : "";
     if (!name[0] || strchr(name, '/') || strlen(name) > 100) {
       return tt_fail(error, TT_INVALID,
@@ -50,7 +50,7 @@ static tt_status check_spec(const tt_physics_spec *spec, tt_error *error) {
 
 /* What is loaded, and the file without a name that the child process leaves the compiled model in. */
 typedef struct loading {
-  const tt_physics_spec *spec;
+  const tt_engine_spec *spec;
   physics_workshop shop;
   physics_part *parts; /* the arena, then the robots */
   char (*prefixes)[128];
@@ -60,7 +60,7 @@ typedef struct loading {
 } loading;
 
 static tt_status loading_open(loading *l, tt_error *error) {
-  const tt_physics_spec *spec = l->spec;
+  const tt_engine_spec *spec = l->spec;
   TT_TRY(tt_scratch_open(&l->shop.scratch, error));
   l->made = memfd_create("tether-model", MFD_CLOEXEC);
   if (l->made < 0) return tt_fail(error, TT_FAILED, "no memory file: %s", strerror(errno));
@@ -126,7 +126,7 @@ static void read_made(void *context) {
 }
 
 /* What an alliance colours: materials and geoms whose own names begin with "alliance". */
-static void paint_alliances(mjModel *m, const tt_physics_spec *spec) {
+static void paint_alliances(mjModel *m, const tt_engine_spec *spec) {
   static const float RED[4] = {0.85f, 0.1f, 0.1f, 1}, BLUE[4] = {0.1f, 0.25f, 0.85f, 1};
   for (int i = 0; i < spec->robot_count; i++) {
     const char *alliance = spec->robots[i].alliance;
@@ -161,7 +161,7 @@ static uint64_t hash_model(const mjModel *m) {
   return hash;
 }
 
-static tt_status build(const tt_physics_spec *spec, mjModel *model, const physics_part *parts,
+static tt_status build(const tt_engine_spec *spec, mjModel *model, const physics_part *parts,
                        tt_physics **physics, tt_error *error) {
   model->opt.timestep = (double)spec->timestep_num / (double)spec->timestep_den;
   physics_harden_stops(model);
@@ -199,7 +199,7 @@ static tt_status load(loading *l, tt_physics **physics, tt_error *error) {
   return build(l->spec, l->model, l->parts, physics, error);
 }
 
-tt_status tt_physics_load(const tt_physics_spec *spec, tt_physics **physics, tt_error *error) {
+tt_status tt_physics_load(const tt_engine_spec *spec, tt_physics **physics, tt_error *error) {
   *physics = NULL;
   TT_TRY(check_spec(spec, error));
   physics_hooks_install();
@@ -227,6 +227,7 @@ tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics
     mj_deleteModel(model);
     return TT_NOMEM;
   }
+  p->engine = physics_engine;
   p->fixed = fixed;
   p->model = model;
   memcpy(model->body_geomnum, fixed->body_geomnum, sizeof(int) * (size_t)model->nbody);
@@ -294,6 +295,4 @@ void tt_physics_free(tt_physics *p) {
   free(p);
 }
 
-const tt_physics_info *tt_physics_describe(const tt_physics *physics) {
-  return &physics->fixed->info;
-}
+const tt_mechanism *tt_physics_describe(const tt_physics *physics) { return &physics->fixed->info; }

@@ -1,4 +1,4 @@
-/* physics.h: a world of rigid bodies. The only room that includes MuJoCo; known by core alone.
+/* physics.h: a world of rigid bodies, as the files and tests of this room see it; ops.c shows it as a tt_engine.
  *
  * One tt_physics is one compiled model with its own mutable state (it owns its mjModel too, since
  * welds live there), so that several worlds can run side by side. No global state, no clock, no I/O
@@ -11,10 +11,7 @@
 #ifndef TT_ENGINE_MUJOCO_PHYSICS_H
 #define TT_ENGINE_MUJOCO_PHYSICS_H
 
-#include "model/model.h"
-#include "model/shape.h"
-#include "base/status.h"
-#include "model/view.h"
+#include "engine/mujoco/mujoco_engine.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,101 +19,19 @@
 
 typedef struct tt_physics tt_physics;
 
-/** A gripper: a weld that can be retargeted at run time to one piece at a time. */
-typedef struct tt_physics_gripper {
-  const char *name; /**< of the part, without the robot's prefix */
-  const char *site; /**< site (or body) of the robot's model around which pieces are within reach */
-  double reach;     /**< m, from the site to the nearest point of the piece's geometry */
-} tt_physics_gripper;
-
-/** One robot to put into the world. All strings are copied. */
-typedef struct tt_physics_robot {
-  const char *name;       /**< prefix of every name when there are several robots */
-  const char *model_file; /**< MJCF or URDF */
-  const char *alliance;   /**< "red", "blue" or "": recolours materials/geoms named "alliance" */
-  double x, y, z;         /**< m, arena frame, of the robot's root body */
-  double heading;         /**< rad about world Z */
-  bool floating;          /**< URDF only: give the base a free joint (MJCF says it itself) */
-  const tt_physics_gripper *grippers;
-  int gripper_count;
-} tt_physics_robot;
-
-/** What a body of the arena that can be gripped is. */
-typedef struct tt_physics_piece {
-  const char *body; /**< name of a body of the arena that has a free joint */
-  int kind;         /**< 1…4 */
-} tt_physics_piece;
-
-typedef struct tt_physics_spec {
-  const char *arena_file; /**< MJCF, or NULL for an empty floor */
-  const tt_physics_robot *robots;
-  int robot_count;
-  const tt_physics_piece *pieces;
-  int piece_count;
-  int64_t timestep_num, timestep_den; /**< s */
-  const char *const *search_path; /**< folders for package:// and meshes; NULL-terminated or NULL */
-  bool want_feedback;             /**< fill body_force, body_torque and feedback each tick */
-  int contact_capacity;
-} tt_physics_spec;
-
 /** Loads, composes and compiles. On failure `*physics` is NULL and `error` names file and reason.
  *  May block (files); writes nothing anywhere but to a temporary folder that it removes. */
-tt_status tt_physics_load(const tt_physics_spec *spec, tt_physics **physics, tt_error *error);
+tt_status tt_physics_load(const tt_engine_spec *spec, tt_physics **physics, tt_error *error);
 /** A second, independent world of the same model in its initial state; NULL when out of memory. */
 tt_physics *tt_physics_clone(const tt_physics *physics);
 void tt_physics_free(tt_physics *physics);
 
-/** Called with MuJoCo's message when it fails while stepping, just before the program aborts: flush
- *  what must not be lost. Process-wide; NULL for none. Must not call back into physics. */
-typedef void tt_physics_fatal_hook(const char *text);
-void tt_physics_set_fatal_hook(tt_physics_fatal_hook *hook);
-
-/** An actuator that the model file declares. */
-typedef struct tt_physics_actuator {
-  const char *name;
-  int robot;
-  double lower, upper; /**< control range; ±TT_COMMAND_LIMIT when unlimited */
-} tt_physics_actuator;
-
-/** A gripper as composed. */
-typedef struct tt_physics_gripper_info {
-  const char *name; /**< with the robot's prefix where names have one */
-  int robot;
-} tt_physics_gripper_info;
-
-/** What was compiled. Owned by the physics. Channels are the model's own sensors, one a scalar. */
-typedef struct tt_physics_info {
-  const tt_body *bodies;
-  const tt_joint *joints;
-  const int *axis_joint;
-  const tt_channel *sensors;
-  const tt_robot *robots;
-  const tt_physics_actuator *actuators;
-  const tt_physics_gripper_info *grippers;
-  int body_count, joint_count, axis_count, sensor_count, robot_count, actuator_count, gripper_count;
-  int64_t timestep_num, timestep_den; /**< s, as in the spec */
-  int contact_capacity;               /**< as in the spec */
-  uint64_t model_hash; /**< of the compiled model: equal models, equal hashes, on one build */
-} tt_physics_info;
-const tt_physics_info *tt_physics_describe(const tt_physics *physics);
+const tt_mechanism *tt_physics_describe(const tt_physics *physics);
 
 /** Sets tt_joint.max_torque of a robot's joint, called as in the robot's own model. Before the physics is cloned or
  *  handed to a world. Unknown: TT_INVALID with the nearest name, beginning with `where`. */
 tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const char *joint,
                                  double max_torque, const char *where, tt_error *error);
-
-/** How an axis is driven during the next steps. */
-typedef enum tt_drive_kind {
-  TT_DRIVE_NONE,     /**< free */
-  TT_DRIVE_TORQUE,   /**< `torque`, as it is */
-  TT_DRIVE_VELOCITY, /**< servo to `velocity`, |torque| ≤ max_torque */
-} tt_drive_kind;
-typedef struct tt_drive {
-  tt_drive_kind kind;
-  double torque;     /**< N·m or N */
-  double velocity;   /**< rad/s or m/s */
-  double max_torque; /**< N·m or N, ≥ 0 */
-} tt_drive;
 
 /** Advances one step. `drives` is [axis_count], `controls` is [actuator_count]; both finite.
  *  `last` says that a view will be filled after this step, so that what only a view needs is
@@ -176,7 +91,7 @@ const tt_shape *tt_physics_shapes(const tt_physics *physics, int *count);
 const tt_mesh *tt_physics_meshes(const tt_physics *physics, int *count);
 const tt_material *tt_physics_materials(const tt_physics *physics, int *count);
 const tt_texture *tt_physics_textures(const tt_physics *physics, int *count);
-/** Of the model's own range finders; channels are indices of tt_physics_info.sensors. */
+/** Of the model's own range finders; channels are indices of tt_mechanism.sensors. */
 const tt_ray *tt_physics_rays(const tt_physics *physics, int *count);
 
 #endif

@@ -22,8 +22,8 @@ static char folder[] = "/tmp/tether-hostile-XXXXXX";
 static uint64_t good_hash;
 
 static tt_status load(const char *file, tt_physics **p, tt_error *error) {
-  const tt_physics_robot robot = {.name = "r", .model_file = file};
-  const tt_physics_spec spec = {
+  const tt_engine_robot robot = {.name = "r", .model_file = file};
+  const tt_engine_spec spec = {
       .robots = &robot, .robot_count = 1, .timestep_num = 1, .timestep_den = 1000};
   return tt_physics_load(&spec, p, error);
 }
@@ -275,7 +275,7 @@ static void an_error_while_stepping_ends_the_program(void **state) {
     tt_error error;
     if (load(GOOD, &p, &error) != TT_OK) _exit(1);
     said_to = ends[1];
-    tt_physics_set_fatal_hook(say);
+    tt_mujoco_set_fatal_hook(say);
     mju_error("stack overflow");
     _exit(2);
   }

@@ -47,7 +47,7 @@ typedef struct physics_mover {
 /** What never changes after loading, shared by a world and its clones. */
 typedef struct physics_fixed {
   atomic_int references;
-  tt_physics_info info;
+  tt_mechanism info;
   char **strings; /**< owner of every name in info and shapes */
   int string_count, string_capacity;
 
@@ -88,6 +88,7 @@ typedef struct physics_fixed {
 } physics_fixed;
 
 struct tt_physics {
+  tt_engine engine; /**< first: what everybody else sees */
   physics_fixed *fixed;
   mjModel *model;
   mjData *data;
@@ -109,6 +110,9 @@ struct tt_physics {
   double *place;  /**< [nq] positions before placing began, for speeds in concept mode */
   struct physics_servo *servo;
 };
+
+/** How everybody else sees a tt_physics: its operations (ops.c). */
+extern const tt_engine physics_engine;
 
 /* Composition (compose.c, prefix.c, part.c, urdf.c, mesh.c), all of it in a child process (confine.c). */
 
@@ -177,7 +181,7 @@ tt_status physics_mesh_import(physics_workshop *shop, const char *file, const ch
 /** Names what has no name, then prefixes every name and reference of a part. */
 void physics_prefix(physics_part *part);
 /** Merges arena and robots, adds the grippers' welds and compiles. */
-tt_status physics_compose(physics_workshop *shop, const tt_physics_spec *spec, physics_part *parts,
+tt_status physics_compose(physics_workshop *shop, const tt_engine_spec *spec, physics_part *parts,
                           mjModel **model, tt_error *error);
 
 /** The attribute's text inside the document, or NULL; unlike xmlGetProp nothing to free. */
@@ -193,7 +197,7 @@ bool physics_guard(void (*work)(void *context), void *context, char *text, size_
 void physics_hooks_install(void);
 
 /* Description (describe.c, shapes.c, looks.c, torque.c). */
-tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_physics_spec *spec,
+tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_engine_spec *spec,
                            const physics_part *parts, tt_error *error);
 const char *physics_keep(physics_fixed *fixed, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

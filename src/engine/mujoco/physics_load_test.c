@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static bool has_joint(const tt_physics_info *info, const char *name, int robot) {
+static bool has_joint(const tt_mechanism *info, const char *name, int robot) {
   for (int i = 0; i < info->joint_count; i++) {
     if (strcmp(info->joints[i].name, name) == 0) return info->joints[i].robot == robot;
   }
@@ -16,7 +16,7 @@ static bool has_joint(const tt_physics_info *info, const char *name, int robot) 
 static void one_robot_has_plain_names(void **state) {
   (void)state;
   tt_physics *p = load_robot(DATA "cart.xml", NULL, 1000);
-  const tt_physics_info *info = tt_physics_describe(p);
+  const tt_mechanism *info = tt_physics_describe(p);
   assert_string_equal(info->bodies[0].name, "world");
   assert_true(has_joint(info, "left_front", 0));
   assert_true(has_joint(info, "free", 0));
@@ -42,7 +42,7 @@ static void one_robot_has_plain_names(void **state) {
 /* Three copies of one robot and another one, each at its pose, each with its own names. */
 static void copies_compose(void **state) {
   (void)state;
-  tt_physics_robot robots[] = {
+  tt_engine_robot robots[] = {
       {.name = "a", .model_file = DATA "cart.xml", .x = 1, .y = 2, .alliance = "red"},
       {.name = "b",
        .model_file = DATA "cart.xml",
@@ -51,13 +51,13 @@ static void copies_compose(void **state) {
        .alliance = "blue"},
       {.name = "c", .model_file = DATA "cart.xml", .y = -3, .z = 0.5},
       {.name = "d", .model_file = DATA "arm.xml", .x = 6}};
-  tt_physics_spec spec = {.arena_file = DATA "field.xml",
-                          .robots = robots,
-                          .robot_count = 4,
-                          .timestep_num = 1,
-                          .timestep_den = 1000};
+  tt_engine_spec spec = {.arena_file = DATA "field.xml",
+                         .robots = robots,
+                         .robot_count = 4,
+                         .timestep_num = 1,
+                         .timestep_den = 1000};
   tt_physics *p = load_spec(&spec);
-  const tt_physics_info *info = tt_physics_describe(p);
+  const tt_mechanism *info = tt_physics_describe(p);
   assert_true(has_joint(info, "a/arm", 0));
   assert_true(has_joint(info, "c/left_back", 2));
   assert_true(has_joint(info, "d/swivel", 3));
@@ -94,7 +94,7 @@ static void copies_compose(void **state) {
 static void masses_survive(void **state) {
   (void)state;
   tt_physics *p = load_robot(DATA "cart.xml", DATA "field.xml", 1000);
-  const tt_physics_info *info = tt_physics_describe(p);
+  const tt_mechanism *info = tt_physics_describe(p);
   double mass = 0;
   for (int i = 0; i < info->body_count; i++)
     mass += info->bodies[i].robot == 0 ? info->bodies[i].mass : 0;
@@ -129,7 +129,7 @@ static void third_party_models_load_and_step(void **state) {
       continue;
     }
     tt_physics *p = load_robot(MODELS[i].file, NULL, 2000);
-    const tt_physics_info *info = tt_physics_describe(p);
+    const tt_mechanism *info = tt_physics_describe(p);
     if (MODELS[i].axes >= 0) assert_int_equal(info->axis_count, MODELS[i].axes);
     if (info->axis_count <= 256 && info->actuator_count <= 64) step(p, &in, 20);
     tt_physics_free(p);
@@ -159,11 +159,11 @@ static void urdf_keeps_base_and_efforts(void **state) {
   (void)state;
   const char *file = "/usr/share/doc/dart/data/urdf/wam/wam.urdf";
   if (access(file, R_OK) != 0) skip();
-  tt_physics_robot robot = {.name = "wam", .model_file = file, .z = 2, .floating = true};
-  tt_physics_spec spec = {
+  tt_engine_robot robot = {.name = "wam", .model_file = file, .z = 2, .floating = true};
+  tt_engine_spec spec = {
       .robots = &robot, .robot_count = 1, .timestep_num = 1, .timestep_den = 1000};
   tt_physics *p = load_spec(&spec);
-  const tt_physics_info *info = tt_physics_describe(p);
+  const tt_mechanism *info = tt_physics_describe(p);
   assert_int_equal(info->joints[0].kind, TT_FREE);
   assert_int_equal(info->joints[0].body, info->robots[0].root_body);
   assert_close(info->joints[1].max_torque, 1.8, 1e-12);
@@ -179,11 +179,11 @@ static void urdf_joints_move_through_their_range(void **state) {
   (void)state;
   const char *file = "/usr/share/doc/dart/data/urdf/KR5/KR5 sixx R650.urdf";
   if (access(file, R_OK) != 0) skip();
-  tt_physics_robot robot = {.name = "kr5", .model_file = file, .z = 2}; /* clear of the floor */
-  tt_physics_spec spec = {
+  tt_engine_robot robot = {.name = "kr5", .model_file = file, .z = 2}; /* clear of the floor */
+  tt_engine_spec spec = {
       .robots = &robot, .robot_count = 1, .timestep_num = 1, .timestep_den = 1000};
   tt_physics *p = load_spec(&spec);
-  const tt_physics_info *info = tt_physics_describe(p);
+  const tt_mechanism *info = tt_physics_describe(p);
   inputs in = {0};
   for (int i = 0; i < info->axis_count; i++) {
     in.drives[i] = (tt_drive){.kind = TT_DRIVE_VELOCITY, .max_torque = 1000};
@@ -269,8 +269,8 @@ static void refused(const char *text, const char *suffix, const char *expected) 
   assert_true(file >= 0);
   assert_int_equal(write(file, text, strlen(text)), strlen(text));
   close(file);
-  tt_physics_robot robot = {.name = "robot", .model_file = path};
-  tt_physics_spec spec = {
+  tt_engine_robot robot = {.name = "robot", .model_file = path};
+  tt_engine_spec spec = {
       .robots = &robot, .robot_count = 1, .timestep_num = 1, .timestep_den = 1000};
   tt_physics *p = NULL;
   tt_error error = {""};
@@ -300,13 +300,13 @@ static void wrong_specs_are_refused(void **state) {
   (void)state;
   tt_physics *p = NULL;
   tt_error error = {""};
-  tt_physics_robot twins[] = {{.name = "a", .model_file = DATA "cart.xml"},
-                              {.name = "a", .model_file = DATA "cart.xml"}};
-  tt_physics_spec spec = {
+  tt_engine_robot twins[] = {{.name = "a", .model_file = DATA "cart.xml"},
+                             {.name = "a", .model_file = DATA "cart.xml"}};
+  tt_engine_spec spec = {
       .robots = twins, .robot_count = 2, .timestep_num = 1, .timestep_den = 1000};
   assert_int_equal(tt_physics_load(&spec, &p, &error), TT_INVALID);
   assert_non_null(strstr(error.text, "two are named"));
-  tt_physics_piece piece = {"floor", 1};
+  tt_engine_piece piece = {"floor", 1};
   spec.robot_count = 0;
   spec.pieces = &piece;
   spec.piece_count = 1;

@@ -8,27 +8,27 @@
 
 static tt_physics *load_field(int robots, bool park, int64_t rate) {
   static char names[TUBES][8];
-  static tt_physics_piece pieces[TUBES + 1];
+  static tt_engine_piece pieces[TUBES + 1];
   for (int i = 0; i < TUBES; i++) {
     snprintf(names[i], sizeof names[i], "tube%d", i + 1);
-    pieces[i] = (tt_physics_piece){names[i], 1 + i % 3};
+    pieces[i] = (tt_engine_piece){names[i], 1 + i % 3};
   }
-  pieces[TUBES] = (tt_physics_piece){"ball", 4};
-  static const tt_physics_gripper grippers[] = {{"grip", "grip", 0.3}, {"second", "imu", 5}};
-  tt_physics_robot carts[] = {
+  pieces[TUBES] = (tt_engine_piece){"ball", 4};
+  static const tt_engine_gripper grippers[] = {{"grip", "grip", 0.3}, {"second", "imu", 5}};
+  tt_engine_robot carts[] = {
       {.name = "a", .model_file = DATA "cart.xml", .grippers = grippers, .gripper_count = 2},
       {.name = "b",
        .model_file = DATA "cart.xml",
        .y = 1.2,
        .grippers = grippers,
        .gripper_count = 2}};
-  tt_physics_spec spec = {.arena_file = DATA "field.xml",
-                          .robots = carts,
-                          .robot_count = robots,
-                          .pieces = pieces,
-                          .piece_count = park ? TUBES + 1 : 0,
-                          .timestep_num = 1,
-                          .timestep_den = rate};
+  tt_engine_spec spec = {.arena_file = DATA "field.xml",
+                         .robots = carts,
+                         .robot_count = robots,
+                         .pieces = pieces,
+                         .piece_count = park ? TUBES + 1 : 0,
+                         .timestep_num = 1,
+                         .timestep_den = rate};
   return load_spec(&spec);
 }
 

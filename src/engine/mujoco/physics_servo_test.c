@@ -23,7 +23,7 @@ static void set_pose(tt_physics *p, const double *pose) {
 
 static void follow(tt_physics *p, int rate, const double *pose, int moving, double velocity) {
   set_pose(p, pose);
-  const tt_physics_info *info = tt_physics_describe(p);
+  const tt_mechanism *info = tt_physics_describe(p);
   inputs in = {0};
   double start[JOINT_COUNT];
   for (int i = 0; i < JOINT_COUNT; i++) {

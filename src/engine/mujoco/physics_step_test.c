@@ -100,18 +100,18 @@ static void drive_about(const tt_physics *p, inputs *in, int i) {
 /* Two runs, one of them saved, disturbed and restored into a clone half way, end in the same bits. */
 static void runs_and_restored_runs_are_equal(void **state) {
   (void)state;
-  tt_physics_gripper gripper = {"grip", "grip", 0.5};
-  tt_physics_robot robot = {
+  tt_engine_gripper gripper = {"grip", "grip", 0.5};
+  tt_engine_robot robot = {
       .name = "cart", .model_file = DATA "cart.xml", .grippers = &gripper, .gripper_count = 1};
-  tt_physics_piece pieces[] = {{"ball", 4}, {"tube1", 1}, {"tube2", 1}, {"tube7", 2}};
-  tt_physics_spec spec = {.arena_file = DATA "field.xml",
-                          .robots = &robot,
-                          .robot_count = 1,
-                          .pieces = pieces,
-                          .piece_count = 4,
-                          .timestep_num = 1,
-                          .timestep_den = 2000,
-                          .want_feedback = true};
+  tt_engine_piece pieces[] = {{"ball", 4}, {"tube1", 1}, {"tube2", 1}, {"tube7", 2}};
+  tt_engine_spec spec = {.arena_file = DATA "field.xml",
+                         .robots = &robot,
+                         .robot_count = 1,
+                         .pieces = pieces,
+                         .piece_count = 4,
+                         .timestep_num = 1,
+                         .timestep_den = 2000,
+                         .want_feedback = true};
   tt_physics *a = load_spec(&spec), *b = load_spec(&spec), *c = tt_physics_clone(b);
   size_t size = tt_physics_state_size(a);
   void *saved = malloc(size);
@@ -148,9 +148,9 @@ static void runs_and_restored_runs_are_equal(void **state) {
 
 static void resetting_one_robot_touches_no_other(void **state) {
   (void)state;
-  tt_physics_robot robots[] = {{.name = "a", .model_file = DATA "cart.xml"},
-                               {.name = "b", .model_file = DATA "cart.xml", .y = 3}};
-  tt_physics_spec spec = {
+  tt_engine_robot robots[] = {{.name = "a", .model_file = DATA "cart.xml"},
+                              {.name = "b", .model_file = DATA "cart.xml", .y = 3}};
+  tt_engine_spec spec = {
       .robots = robots, .robot_count = 2, .timestep_num = 1, .timestep_den = 1000};
   tt_physics *p = load_spec(&spec);
   inputs in = {0};
@@ -187,12 +187,12 @@ static tt_physics *load_text(const char *text) {
   FILE *f = fdopen(file, "w");
   fputs(text, f);
   fclose(f);
-  tt_physics_robot robot = {.name = "r", .model_file = path};
-  tt_physics_spec spec = {.robots = &robot,
-                          .robot_count = 1,
-                          .timestep_num = 1,
-                          .timestep_den = 1000,
-                          .want_feedback = true};
+  tt_engine_robot robot = {.name = "r", .model_file = path};
+  tt_engine_spec spec = {.robots = &robot,
+                         .robot_count = 1,
+                         .timestep_num = 1,
+                         .timestep_den = 1000,
+                         .want_feedback = true};
   tt_physics *p = load_spec(&spec);
   remove(path);
   return p;
@@ -288,12 +288,12 @@ static void a_stand_without_mass_feels_no_torque(void **state) {
 
 static void contacts_carry_a_resting_robot(void **state) {
   (void)state;
-  tt_physics_robot robot = {.name = "cart", .model_file = DATA "cart.xml"};
-  tt_physics_spec spec = {.robots = &robot,
-                          .robot_count = 1,
-                          .timestep_num = 1,
-                          .timestep_den = 1000,
-                          .want_feedback = true};
+  tt_engine_robot robot = {.name = "cart", .model_file = DATA "cart.xml"};
+  tt_engine_spec spec = {.robots = &robot,
+                         .robot_count = 1,
+                         .timestep_num = 1,
+                         .timestep_den = 1000,
+                         .want_feedback = true};
   tt_physics *p = load_spec(&spec);
   inputs in = {0};
   in.drives[axis_named(p, "arm")] = (tt_drive){TT_DRIVE_VELOCITY, 0, 0, 100};

@@ -23,7 +23,7 @@
   } while (0)
 
 /** Loads a world; fails the test with the loader's message. */
-static inline tt_physics *load_spec(const tt_physics_spec *spec) {
+static inline tt_physics *load_spec(const tt_engine_spec *spec) {
   tt_physics *physics = NULL;
   tt_error error = {""};
   tt_status status = tt_physics_load(spec, &physics, &error);
@@ -33,18 +33,18 @@ static inline tt_physics *load_spec(const tt_physics_spec *spec) {
 
 static inline tt_physics *load_robot(const char *file, const char *arena,
                                      int64_t steps_per_second) {
-  tt_physics_robot robot = {.name = "robot", .model_file = file};
-  tt_physics_spec spec = {.arena_file = arena,
-                          .robots = &robot,
-                          .robot_count = file ? 1 : 0,
-                          .timestep_num = 1,
-                          .timestep_den = steps_per_second};
+  tt_engine_robot robot = {.name = "robot", .model_file = file};
+  tt_engine_spec spec = {.arena_file = arena,
+                         .robots = &robot,
+                         .robot_count = file ? 1 : 0,
+                         .timestep_num = 1,
+                         .timestep_den = steps_per_second};
   return load_spec(&spec);
 }
 
 /** Index of the axis of the joint called `name`. */
 static inline int axis_named(const tt_physics *physics, const char *name) {
-  const tt_physics_info *info = tt_physics_describe(physics);
+  const tt_mechanism *info = tt_physics_describe(physics);
   for (int i = 0; i < info->joint_count; i++) {
     if (strcmp(info->joints[i].name, name) == 0) return info->joints[i].axis;
   }
@@ -53,7 +53,7 @@ static inline int axis_named(const tt_physics *physics, const char *name) {
 }
 
 static inline int body_named(const tt_physics *physics, const char *name) {
-  const tt_physics_info *info = tt_physics_describe(physics);
+  const tt_mechanism *info = tt_physics_describe(physics);
   for (int i = 0; i < info->body_count; i++) {
     if (strcmp(info->bodies[i].name, name) == 0) return i;
   }
@@ -77,7 +77,7 @@ static inline void step(tt_physics *physics, const inputs *in, int count) {
 
 /** A view of what physics knows, with room for `contacts`. */
 static inline tt_view *view_of(const tt_physics *physics, tt_model *model, int contacts) {
-  const tt_physics_info *info = tt_physics_describe(physics);
+  const tt_mechanism *info = tt_physics_describe(physics);
   *model = (tt_model){.bodies = info->bodies,
                       .joints = info->joints,
                       .axis_joint = info->axis_joint,

@@ -116,7 +116,7 @@ void physics_max_torques(const mjModel *m, tt_joint *joints) {
 
 tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const char *joint,
                                  double max_torque, const char *where, tt_error *error) {
-  const tt_physics_info *info = &physics->fixed->info;
+  const tt_mechanism *info = &physics->fixed->info;
   tt_joint *joints = (tt_joint *)info->joints; /* ours: describe.c made them */
   tt_nearest nearest = tt_nearest_start(joint);
   size_t prefix = info->robot_count > 1 ? strlen(info->robots[robot].name) + 1 : 0;

@@ -4,7 +4,7 @@
 #define TT_ENGINE_MUJOCO_VERSION_H
 
 /** Raise it with every change of what a step computes from the same state and inputs, or of what tt_world_hash() covers:
- *  in physics, in motors and other parts, in core's order of a tick, in a shipped scene's model. Not for new keys whose
+ *  in physics, in motors and other parts, in the order of a tick, in a shipped scene's model. Not for new keys whose
  *  default leaves the bits alone. Write what changed into CHANGELOG.md, and make the hashes of
  *  tests/reference_hashes.txt anew (its head says how).
  *

@@ -88,7 +88,7 @@ static void view_bodies(const tt_physics *p, tt_view *view) {
 }
 
 static void view_joints(const tt_physics *p, tt_view *view) {
-  const tt_physics_info *info = &p->fixed->info;
+  const tt_mechanism *info = &p->fixed->info;
   const mjModel *m = p->model;
   memcpy(view->joint_position, p->axis_position, sizeof(double) * (size_t)info->axis_count);
   memcpy(view->joint_velocity, p->axis_velocity, sizeof(double) * (size_t)info->axis_count);

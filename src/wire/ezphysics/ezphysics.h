@@ -2,7 +2,7 @@
 #ifndef TT_WIRE_EZPHYSICS_EZPHYSICS_H
 #define TT_WIRE_EZPHYSICS_EZPHYSICS_H
 
-#include "scene/schema.h"
+#include "host/wire_keys.h"
 #include "host/wire.h"
 
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef TT_WIRE_FLOAT_UDP_FLOAT_UDP_H
 #define TT_WIRE_FLOAT_UDP_FLOAT_UDP_H
 
-#include "scene/schema.h"
+#include "host/wire_keys.h"
 #include "host/wire.h"
 
 /** Its keys in a scene. */

@@ -1,4 +1,5 @@
 /* float_udp_test.c: what stands in a float-udp message and what it does to a world, over a real socket. */
+#include "app/guests.h"
 #include "app/assemble.h"
 #include "net/address.h"
 #include "net/socket_testing.h"
@@ -49,13 +50,14 @@ static void begin(rig *rig) {
 
 static void begin_scene(rig *rig, const char *name, const char *const *settings, size_t count) {
   tt_error error = {""};
-  if (tt_scene_load(name, settings, (int)count, &rig->scene, &error) != TT_OK)
+  if (tt_scene_load(&tt_program_guests, name, settings, (int)count, &rig->scene, &error) != TT_OK)
     fail_msg("%s", error.text);
   begin(rig);
 }
 
 static tt_status try_text(rig *rig, const char *text, tt_error *error) {
-  TT_TRY(tt_scene_parse("scenes/test.yaml", text, strlen(text), NULL, 0, &rig->scene, error));
+  TT_TRY(tt_scene_parse(&tt_program_guests, "scenes/test.yaml", text, strlen(text), NULL, 0,
+                        &rig->scene, error));
   tt_status status =
       tt_assemble(rig->scene, &(tt_assembly){.check_only = true}, &rig->world, error);
   tt_world_free(rig->world);
@@ -64,7 +66,8 @@ static tt_status try_text(rig *rig, const char *text, tt_error *error) {
 
 static void begin_text(rig *rig, const char *text) {
   tt_error error = {""};
-  if (tt_scene_parse("scenes/test.yaml", text, strlen(text), NULL, 0, &rig->scene, &error) != TT_OK)
+  if (tt_scene_parse(&tt_program_guests, "scenes/test.yaml", text, strlen(text), NULL, 0,
+                     &rig->scene, &error) != TT_OK)
     fail_msg("%s", error.text);
   begin(rig);
 }
@@ -391,7 +394,8 @@ static void a_public_address_is_refused_with_the_remedy(void **state) {
   tt_scene *scene;
   tt_error error = {""};
   const char *settings[] = {"wires.float-udp.bind=0.0.0.0:5801"};
-  assert_int_equal(tt_scene_load("frc2011", settings, 1, &scene, &error), TT_INVALID);
+  assert_int_equal(tt_scene_load(&tt_program_guests, "frc2011", settings, 1, &scene, &error),
+                   TT_INVALID);
   assert_non_null(strstr(error.text, "allow: ["));
 }
 

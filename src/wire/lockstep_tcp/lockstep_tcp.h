@@ -2,7 +2,7 @@
 #ifndef TT_WIRE_LOCKSTEP_TCP_LOCKSTEP_TCP_H
 #define TT_WIRE_LOCKSTEP_TCP_LOCKSTEP_TCP_H
 
-#include "scene/schema.h"
+#include "host/wire_keys.h"
 #include "host/wire.h"
 
 #include <stdint.h>

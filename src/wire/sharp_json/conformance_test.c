@@ -1,6 +1,6 @@
 /* conformance_test.c: sharp-json passes what every wire has to pass. Its numbers are text: the codec's tests spoil them. */
 #include "wire/conformance.h"
-#include "wire/sharp_json/codec.h"
+#include "sharp/codec.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef TT_WIRE_SHARP_JSON_EXPLAIN_H
 #define TT_WIRE_SHARP_JSON_EXPLAIN_H
 
-#include "wire/sharp_json/codec.h"
+#include "sharp/codec.h"
 #include "host/wire.h"
 
 /** Lists every number of `format` in its order; a key that the message leaves out is listed as kept. */

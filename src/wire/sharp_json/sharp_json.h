@@ -2,8 +2,8 @@
 #ifndef TT_WIRE_SHARP_JSON_SHARP_JSON_H
 #define TT_WIRE_SHARP_JSON_SHARP_JSON_H
 
-#include "scene/schema.h"
-#include "wire/sharp_json/codec.h"
+#include "host/wire_keys.h"
+#include "sharp/codec.h"
 #include "host/wire.h"
 
 #define TT_SHARP_MOTORS 3 /**< left drive, right drive, elevator */

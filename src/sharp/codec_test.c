@@ -1,5 +1,5 @@
 /* codec_test.c: the JSON messages of joystick, core and vehicle, byte for byte and tolerantly. */
-#include "wire/sharp_json/codec.h"
+#include "sharp/codec.h"
 
 #include "wire/sharp_json/explain.h"
 

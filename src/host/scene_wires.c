@@ -1,12 +1,13 @@
-/* load_wires.c: the wires: names, robots, policies and periods, which the interval between exchanges follows. */
-#include "scene/load.h"
+/* scene_wires.c: the wires: names, robots, policies and periods, which the interval between exchanges follows. */
+#include "host/scene_wires.h"
+
 #include "base/nearest.h"
+#include "host/wire_keys.h"
+#include "scene/load.h"
 
 #include <math.h>
 #include <string.h>
 
-/** s, rounded to whole steps, where no wire has a period of its own */
-#define DEFAULT_IO_PERIOD 0.010
 #define ROUNDING 1e-9 /* steps or ticks that a quotient of doubles may be off */
 
 /** The robot that a wire drives: named, the only one, or the whole world. */
@@ -30,7 +31,7 @@ static tt_status find_robot(tt_scene_store *store, const tt_wire_common *common,
 }
 
 static int wires_of_protocol(const tt_scene_store *store, int protocol) {
-  int count = 0, protocols = tt_schema_count(tt_wire_schemas);
+  int count = 0, protocols = tt_schema_count(store->guests->wires);
   for (unsigned i = 0; i < store->keys->wires_count; i++) {
     if (store->keys->wires[i * (unsigned)protocols + (unsigned)protocol]) count++;
   }
@@ -92,7 +93,7 @@ static tt_status load_period(tt_scene_store *store, const tt_wire_common *common
 }
 
 static tt_status load_wire(tt_scene_store *store, unsigned index, tt_scene_wire *wires) {
-  int protocols = tt_schema_count(tt_wire_schemas);
+  int protocols = tt_schema_count(store->guests->wires);
   tt_scene_wire *wire = &wires[index];
   void **slots = store->keys->wires + index * (unsigned)protocols;
   while (wire->protocol < protocols - 1 && !slots[wire->protocol]) wire->protocol++;
@@ -102,7 +103,7 @@ static tt_status load_wire(tt_scene_store *store, unsigned index, tt_scene_wire 
     return tt_fail(store->error, TT_INVALID,
                    "%s: wires[%u] names no protocol; write it as a key, such as `- float-udp:`",
                    store->scene.path, index);
-  wire->schema = tt_wire_schemas[wire->protocol];
+  wire->schema = store->guests->wires[wire->protocol];
   wire->config = config;
   store->scene.reads_forces |= wire->schema->reads_forces;
   PRINT(store, wire->where, "%s: wires[%u]", store->scene.path, index);
@@ -117,14 +118,12 @@ static double steps_in(const tt_scene *scene, double seconds) {
   return seconds * (double)scene->timestep_den / (double)scene->timestep_num;
 }
 
-/** The scene's interval where nothing says it: what suits its wires, if it does all of them. */
-static uint64_t default_io_steps(const tt_scene *scene, const tt_scene_wire *wires) {
+/** The interval that suits all wires of a scene; 0: none does. */
+static uint64_t suiting_io_steps(const tt_scene *scene, const tt_scene_wire *wires) {
   double period = scene->wire_count > 0 ? wires[0].schema->suiting_period : 0;
   for (int i = 1; i < scene->wire_count; i++)
     if (wires[i].schema->suiting_period != period) period = 0;
-  double steps = period > 0 ? ceil(steps_in(scene, period) - ROUNDING)
-                            : round(steps_in(scene, DEFAULT_IO_PERIOD));
-  return steps < 1 ? 1 : (uint64_t)steps;
+  return (uint64_t)ceil(steps_in(scene, period) - ROUNDING);
 }
 
 /** The interval of a wire that has none of its own: no shorter than suits it. */
@@ -139,13 +138,8 @@ static tt_status settle_periods(tt_scene_store *store, tt_scene_wire *wires) {
   for (int i = 0; i < scene->wire_count; i++)
     scene->io_steps = (uint64_t)tt_greatest_common_divisor((int64_t)scene->io_steps,
                                                            (int64_t)wires[i].period_steps);
-  if (store->keys->io_period) {
-    const char *where;
-    PRINT(store, where, "%s: io_period", scene->path);
-    TT_TRY(tt_load_steps(store, store->keys->io_period, where, &scene->io_steps));
-  } else if (!scene->io_steps) {
-    scene->io_steps = default_io_steps(scene, wires);
-  }
+  if (!scene->io_steps) scene->io_steps = suiting_io_steps(scene, wires);
+  TT_TRY(tt_load_io_period(store));
   for (int i = 0; i < scene->wire_count; i++) {
     if (!wires[i].period_steps) wires[i].period_steps = default_period_steps(scene, &wires[i]);
     if (wires[i].period_steps % scene->io_steps == 0) continue;

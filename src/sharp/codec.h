@@ -6,9 +6,10 @@
 #ifndef TT_WIRE_SHARP_JSON_CODEC_H
 #define TT_WIRE_SHARP_JSON_CODEC_H
 
+#include "base/drop.h"
 #include "base/status.h"
-#include "host/wire.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* drop.c: the reasons for which a message changes nothing, in words. */
-#include "host/wire.h"
+#include "base/drop.h"
 
 const char *tt_drop_text(tt_drop drop) {
   static const char *const texts[] = {

@@ -1,6 +1,6 @@
 /* codec_fuzz.c: any datagram, read as each of the messages: what is accepted is in range, and is read back from
  * what we would send for it. */
-#include "wire/sharp_json/codec.h"
+#include "sharp/codec.h"
 #include "wire/sharp_json/explain.h"
 
 #include <stdlib.h>

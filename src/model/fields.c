@@ -1,5 +1,5 @@
-/* fields.c: the keys that several adapters share, and the checks that go with them. */
-#include "scene/schema.h"
+/* fields.c: the keys that several schemas share, and the checks that go with them. */
+#include "model/schema.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,34 +25,16 @@ const cyaml_schema_value_t tt_name_entry_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_name_entry, tt_name_entry_fields),
 };
 
-const cyaml_schema_field_t tt_fault_fields[] = {
-    CYAML_FIELD_FLOAT("loss", CYAML_FLAG_OPTIONAL, tt_wire_fault_keys, loss),
-    CYAML_FIELD_FLOAT("duplicate", CYAML_FLAG_OPTIONAL, tt_wire_fault_keys, duplicate),
-    CYAML_FIELD_FLOAT("reorder", CYAML_FLAG_OPTIONAL, tt_wire_fault_keys, reorder),
-    CYAML_FIELD_STRING_PTR("delay", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_wire_fault_keys,
-                           delay, 0, 64),
-    CYAML_FIELD_STRING_PTR("jitter", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_wire_fault_keys,
-                           jitter, 0, 64),
-    CYAML_FIELD_UINT("seed", CYAML_FLAG_OPTIONAL, tt_wire_fault_keys, seed),
-    CYAML_FIELD_END,
-};
+int tt_schema_count(const tt_schema *const *schemas) {
+  int count = 0;
+  while (schemas[count]) count++;
+  return count;
+}
 
 tt_status tt_default_string(char **target, const char *value, tt_error *error) {
   if (*target) return TT_OK;
   *target = strdup(value);
   return *target ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
-}
-
-tt_status tt_default_address(const tt_wire_common *common, int port, char **address,
-                             const char *where, tt_error *error) {
-  char text[32];
-  int player = common->player ? *common->player : 1;
-  if (player < 1 || player > TT_MOST_PLAYERS) {
-    return tt_fail(error, TT_INVALID, "%s.player: %d is no player; give 1 to %d", where, player,
-                   TT_MOST_PLAYERS);
-  }
-  snprintf(text, sizeof text, "127.0.0.1:%d", port + TT_PORTS_A_PLAYER * (player - 1));
-  return tt_default_string(address, text, error);
 }
 
 tt_status tt_quantity_check(const char *text, const char *key, const char *where,
@@ -100,29 +82,4 @@ tt_status tt_name_entry_check(tt_name_entry *entry, const char *where, tt_error 
                    entry->wrap);
   }
   return TT_OK;
-}
-
-static tt_status check_probability(double value, const char *key, const char *where,
-                                   tt_error *error) {
-  if (value >= 0 && value <= 1) return TT_OK;
-  return tt_fail(error, TT_INVALID, "%s.faults.%s: %g is no probability; give 0 to 1", where, key,
-                 value);
-}
-
-tt_status tt_wire_faults_check(const tt_wire_common *common, const char *where, tt_faults *faults,
-                               tt_error *error) {
-  *faults = (tt_faults){0};
-  const tt_wire_fault_keys *keys = common->faults;
-  if (!keys) return TT_OK;
-  TT_TRY(check_probability(keys->loss, "loss", where, error));
-  TT_TRY(check_probability(keys->duplicate, "duplicate", where, error));
-  TT_TRY(check_probability(keys->reorder, "reorder", where, error));
-  faults->loss = keys->loss;
-  faults->duplicate = keys->duplicate;
-  faults->reorder = keys->reorder;
-  faults->seed = keys->seed;
-  TT_TRY(tt_quantity_check(keys->delay, "faults.delay", where, TT_TIME, 0, 10, 0, &faults->delay,
-                           error));
-  return tt_quantity_check(keys->jitter, "faults.jitter", where, TT_TIME, 0, 10, 0, &faults->jitter,
-                           error);
 }

@@ -1,5 +1,5 @@
 /* codec.c: the JSON messages between joystick, core and vehicle. See codec.h. */
-#include "wire/sharp_json/codec.h"
+#include "sharp/codec.h"
 
 #include "base/json.h"
 

@@ -1,0 +1,25 @@
+#include "app/saved_world.h"
+
+#include "record/state_file.h"
+
+#include <stdlib.h>
+
+tt_status tt_saved_world_write(const char *path, tt_world *world, tt_error *error) {
+  size_t size = tt_world_state_size(world);
+  void *state = calloc(1, size);
+  if (!state) return tt_fail(error, TT_NOMEM, "%s: out of memory", path);
+  tt_world_save(world, state);
+  tt_status status = tt_state_file_write(path, tt_world_sim(world), state, size, error);
+  free(state);
+  return status;
+}
+
+tt_status tt_saved_world_read(const char *path, tt_world *world, void **state, size_t *size,
+                              tt_error *error) {
+  TT_TRY(tt_state_file_read(path, tt_world_sim(world), state, size, error));
+  if (tt_world_restore(world, *state, *size) == TT_OK) return TT_OK;
+  free(*state);
+  *state = NULL;
+  *size = 0;
+  return tt_fail(error, TT_INVALID, "%s: saved from another scene", path);
+}

@@ -1,0 +1,146 @@
+/* ops.c: this room as an engine: each operation of the contract, handed to the function that does it. */
+#include "engine/mujoco/physics_internal.h"
+
+/* The space is the engine's first member, the engine that of tt_physics. */
+#define OF(thing) ((tt_physics *)(thing))
+#define OF_CONST(thing) ((const tt_physics *)(thing))
+
+static const tt_mechanism *mechanism(const tt_space *space) {
+  return tt_physics_describe(OF_CONST(space));
+}
+
+static const double *axis_velocity(const tt_space *space) {
+  return tt_physics_axis_velocity(OF_CONST(space));
+}
+
+static const double *axis_position(const tt_space *space) {
+  return tt_physics_axis_position(OF_CONST(space));
+}
+
+static const double *axis_torque(const tt_space *space) {
+  return tt_physics_axis_torque(OF_CONST(space));
+}
+
+static int grip(tt_space *space, int gripper, int kind) {
+  return tt_physics_grip(OF(space), gripper, kind);
+}
+
+static void release(tt_space *space, int gripper) { tt_physics_release(OF(space), gripper); }
+
+static int held(const tt_space *space, int gripper) {
+  return tt_physics_held(OF_CONST(space), gripper);
+}
+
+static double ray(const tt_space *space, const double origin[3], const double direction[3],
+                  int except_robot, double limit) {
+  return tt_physics_ray(OF_CONST(space), origin, direction, except_robot, limit);
+}
+
+static tt_status step(tt_engine *engine, const tt_drive *drives, const double *controls, bool last,
+                      tt_error *error) {
+  return tt_physics_step(OF(engine), drives, controls, last, error);
+}
+
+static void view(const tt_engine *engine, tt_view *to) { tt_physics_view(OF_CONST(engine), to); }
+
+static void reset(tt_engine *engine) { tt_physics_reset(OF(engine)); }
+
+static void reset_robot(tt_engine *engine, int robot) { tt_physics_reset_robot(OF(engine), robot); }
+
+static void place_robot(tt_engine *engine, int robot, double x, double y, double heading) {
+  tt_physics_place_robot(OF(engine), robot, x, y, heading);
+}
+
+static void place_axis(tt_engine *engine, int axis, double position) {
+  tt_physics_place_axis(OF(engine), axis, position);
+}
+
+static void place_body(tt_engine *engine, int body, const double pose[7]) {
+  tt_physics_place_body(OF(engine), body, pose);
+}
+
+static void place_done(tt_engine *engine, double dt) { tt_physics_place_done(OF(engine), dt); }
+
+static size_t state_size(const tt_engine *engine) {
+  return tt_physics_state_size(OF_CONST(engine));
+}
+
+static void save(const tt_engine *engine, void *state) { tt_physics_save(OF_CONST(engine), state); }
+
+static tt_status restore(tt_engine *engine, const void *state, size_t size) {
+  return tt_physics_restore(OF(engine), state, size);
+}
+
+static uint64_t hash(const tt_engine *engine) { return tt_physics_hash(OF_CONST(engine)); }
+
+static tt_status limit_joint(tt_engine *engine, int robot, const char *joint, double max_torque,
+                             const char *where, tt_error *error) {
+  return tt_physics_limit_joint(OF(engine), robot, joint, max_torque, where, error);
+}
+
+static void scenery(const tt_engine *engine, tt_scenery *to) {
+  const tt_physics *physics = OF_CONST(engine);
+  to->shapes = tt_physics_shapes(physics, &to->shape_count);
+  to->meshes = tt_physics_meshes(physics, &to->mesh_count);
+  to->materials = tt_physics_materials(physics, &to->material_count);
+  to->textures = tt_physics_textures(physics, &to->texture_count);
+  to->rays = tt_physics_rays(physics, &to->ray_count);
+}
+
+static tt_engine *clone(const tt_engine *engine) {
+  tt_physics *made = tt_physics_clone(OF_CONST(engine));
+  return made ? &made->engine : NULL;
+}
+
+static void free_engine(tt_engine *engine) { tt_physics_free(OF(engine)); }
+
+static const tt_space_ops space_ops = {
+    .mechanism = mechanism,
+    .axis_velocity = axis_velocity,
+    .axis_position = axis_position,
+    .axis_torque = axis_torque,
+    .grip = grip,
+    .release = release,
+    .held = held,
+    .ray = ray,
+};
+
+static const tt_engine_ops engine_ops = {
+    .name = "mujoco",
+    .step = step,
+    .view = view,
+    .reset = reset,
+    .reset_robot = reset_robot,
+    .place_robot = place_robot,
+    .place_axis = place_axis,
+    .place_body = place_body,
+    .place_done = place_done,
+    .state_size = state_size,
+    .save = save,
+    .restore = restore,
+    .hash = hash,
+    .limit_joint = limit_joint,
+    .scenery = scenery,
+    .clone = clone,
+    .free = free_engine,
+};
+
+const tt_engine physics_engine = {.space = {&space_ops}, .ops = &engine_ops};
+
+tt_status tt_mujoco_load(const tt_engine_spec *spec, tt_engine **engine, tt_error *error) {
+  tt_physics *physics;
+  *engine = NULL;
+  TT_TRY(tt_physics_load(spec, &physics, error));
+  *engine = &physics->engine;
+  return TT_OK;
+}
+
+void tt_mujoco_bare_steps(tt_engine *engine, const double *torques, int steps) {
+  tt_physics *p = OF(engine);
+  const physics_fixed *fixed = p->fixed;
+  for (int k = 0; k < steps; k++) {
+    for (int i = 0; i < fixed->info.axis_count; i++)
+      p->data->qfrc_applied[fixed->axis_dof[i]] = *torques++;
+    mj_step(p->model, p->data);
+  }
+}

@@ -1,0 +1,87 @@
+/* shown_source.c: a kept run, shown at any time of it. No step is made and no command taken; simulated time counts through
+ * the resets of the run. */
+#include "host/source.h"
+#include "host/world_internal.h"
+
+#include <stdlib.h>
+
+typedef struct shown {
+  tt_source source; /* first */
+  tt_world *world;
+  tt_sim *sim; /* whose view is filled; it never steps */
+  tt_player *player;
+  tt_clock clock;
+  size_t next_event; /* the first that nobody heard yet */
+} shown;
+
+static void feed(tt_source *source) { (void)source; }
+
+static tt_status step(tt_source *source, bool last, tt_error *error) {
+  shown *self = (shown *)source;
+  (void)last, (void)error;
+  self->clock.step++;
+  self->clock.total_steps++;
+  return TT_OK;
+}
+
+static void sense(tt_source *source) {
+  shown *self = (shown *)source;
+  tt_view *view = tt_sim_own_view(self->sim);
+  view->step = self->clock.step;
+  view->total_step = self->clock.total_steps;
+  view->epoch = self->clock.epoch;
+  view->time = tt_model_time(view->model, self->clock.step);
+  view->match_time = 0; /* the player has it, if the run kept it */
+  self->player->show(self->player, self->clock.total_steps, view);
+}
+
+static bool seek(tt_source *source, double time) {
+  shown *self = (shown *)source;
+  const tt_player *player = self->player;
+  if (!(time >= 0)) return false;
+  double wanted = time / tt_model_timestep(tt_sim_model(self->sim)) + 1e-6;
+  uint64_t at = wanted < (double)player->steps ? (uint64_t)wanted : player->steps;
+  self->clock.step = self->clock.total_steps = at - at % self->world->spec.io_steps;
+  self->clock.epoch++; /* for those who watch: what follows does not go on from before */
+  self->next_event = 0;
+  while (self->next_event < player->event_count &&
+         player->events[self->next_event].step < self->clock.step)
+    self->next_event++;
+  return true;
+}
+
+static int reset(tt_source *source, int robot) {
+  (void)robot;
+  seek(source, 0);
+  return TT_NO_ROBOT;
+}
+
+static bool follow(tt_source *source) {
+  shown *self = (shown *)source;
+  const tt_player *player = self->player;
+  for (; self->next_event < player->event_count; self->next_event++) {
+    const tt_kept_event *event = &player->events[self->next_event];
+    if (event->step > self->clock.total_steps) break;
+    tt_world_show_event(self->world, event->step, event->source, event->text);
+  }
+  return self->clock.total_steps >= player->steps;
+}
+
+static void free_shown(tt_source *source) { free(source); }
+
+tt_source *tt_shown_source_new(tt_world *world, tt_sim *sim, tt_player *player) {
+  shown *made = calloc(1, sizeof *made);
+  if (!made) return NULL;
+  *made = (shown){.source = {.feed = feed,
+                             .step = step,
+                             .sense = sense,
+                             .reset = reset,
+                             .seek = seek,
+                             .follow = follow,
+                             .free = free_shown},
+                  .world = world,
+                  .sim = sim,
+                  .player = player};
+  made->source.clock = &made->clock;
+  return &made->source;
+}

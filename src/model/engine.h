@@ -1,0 +1,186 @@
+/* engine.h: the contract of an engine: a world of rigid bodies that something steps.
+ *
+ * One tt_engine is one compiled model with a mutable state of its own, so that several simulations can run side by
+ * side. No clock, no I/O after loading. Not thread-safe: one thread per engine at a time.
+ *
+ * A step is: forces at the present state → integrate → kinematics, contacts and sensors at the new state. So positions
+ * are always fresh after a step, and a servo solved before one sees the present mass matrix; nothing is computed twice,
+ * and looking never changes later bits.
+ *
+ * An engine's own struct begins with a tt_engine; its folder in src/engine/ fills the ops and has a function that loads.
+ */
+#ifndef TT_MODEL_ENGINE_H
+#define TT_MODEL_ENGINE_H
+
+#include "base/status.h"
+#include "model/drive.h"
+#include "model/model.h"
+#include "model/shape.h"
+#include "model/space.h"
+#include "model/view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* --- what an engine is given to compile. All strings are copied. --- */
+
+/** A gripper: a weld that can be retargeted at run time to one piece at a time. */
+typedef struct tt_engine_gripper {
+  const char *name; /**< of the part, without the robot's prefix */
+  const char *site; /**< site (or body) of the robot's model around which pieces are within reach */
+  double reach;     /**< m, from the site to the nearest point of the piece's geometry */
+} tt_engine_gripper;
+
+/** One robot to put into the world. All strings are copied. */
+typedef struct tt_engine_robot {
+  const char *name;       /**< prefix of every name when there are several robots */
+  const char *model_file; /**< MJCF or URDF */
+  const char *alliance;   /**< "red", "blue" or "": recolours materials/geoms named "alliance" */
+  double x, y, z;         /**< m, arena frame, of the robot's root body */
+  double heading;         /**< rad about world Z */
+  bool floating;          /**< URDF only: give the base a free joint (MJCF says it itself) */
+  const tt_engine_gripper *grippers;
+  int gripper_count;
+} tt_engine_robot;
+
+/** What a body of the arena that can be gripped is. */
+typedef struct tt_engine_piece {
+  const char *body; /**< name of a body of the arena that has a free joint */
+  int kind;         /**< 1…4 */
+} tt_engine_piece;
+
+typedef struct tt_engine_spec {
+  const char *arena_file; /**< MJCF, or NULL for an empty floor */
+  const tt_engine_robot *robots;
+  int robot_count;
+  const tt_engine_piece *pieces;
+  int piece_count;
+  int64_t timestep_num, timestep_den; /**< s */
+  const char *const *search_path; /**< folders for package:// and meshes; NULL-terminated or NULL */
+  bool want_feedback;             /**< fill body_force, body_torque and feedback each tick */
+  int contact_capacity;
+} tt_engine_spec;
+
+/* --- what it does --- */
+
+typedef struct tt_engine tt_engine;
+
+/** What viewers show; owned by the engine, static for its life. Any thread. */
+typedef struct tt_scenery {
+  const tt_shape *shapes;
+  const tt_mesh *meshes;
+  const tt_material *materials;
+  const tt_texture *textures;
+  const tt_ray
+      *rays; /**< of the model's own range finders; channels are indices of tt_mechanism.sensors */
+  int shape_count, mesh_count, material_count, texture_count, ray_count;
+} tt_scenery;
+
+typedef struct tt_engine_ops {
+  const char *name; /**< "mujoco" */
+
+  /** Advances one step. `drives` is [axis_count], `controls` is [actuator_count]; both finite. `last` says that a view
+   *  will be filled after this step, so that what only a view needs is computed then. TT_DIVERGED in the very step
+   *  where the state became bad, with the reason in `error`; the state is then that before the step, and the caller
+   *  resets or stops. */
+  tt_status (*step)(tt_engine *engine, const tt_drive *drives, const double *controls, bool last,
+                    tt_error *error);
+  /** Fills the physical part of a view: bodies, joints, contacts, feedback, and the first sensor_count channels.
+   *  Changes nothing in the engine. */
+  void (*view)(const tt_engine *engine, tt_view *view);
+
+  /** Back to the initial state: poses, velocities, grips, parked pieces. */
+  void (*reset)(tt_engine *engine);
+  /** One robot to its initial pose, dropping what it holds, touching nothing else. */
+  void (*reset_robot)(tt_engine *engine, int robot);
+
+  /* Concept mode: moves things without dynamics. Kinematics are fresh after place_done. */
+  void (*place_robot)(tt_engine *engine, int robot, double x, double y,
+                      double heading);                                   /**< m, rad */
+  void (*place_axis)(tt_engine *engine, int axis, double position);      /**< rad or m */
+  void (*place_body)(tt_engine *engine, int body, const double pose[7]); /**< m; w x y z */
+  /** Held pieces follow their grippers; velocities become differences over `dt` s (0: zero). */
+  void (*place_done)(tt_engine *engine, double dt);
+
+  /** Everything that decides the future, of a fixed size for a model, bytes. */
+  size_t (*state_size)(const tt_engine *engine);
+  void (*save)(const tt_engine *engine, void *state);
+  /** TT_INVALID when `size` is not that of this model; otherwise the run goes on bit for bit. */
+  tt_status (*restore)(tt_engine *engine, const void *state, size_t size);
+  /** Of the saved state: same bits, same hash, on every machine of one byte order. */
+  uint64_t (*hash)(const tt_engine *engine);
+
+  /** Sets tt_joint.max_torque of a robot's joint, called as in the robot's own model. Before the engine is cloned or
+   *  handed to a simulation. Unknown: TT_INVALID with the nearest name, beginning with `where`. */
+  tt_status (*limit_joint)(tt_engine *engine, int robot, const char *joint, double max_torque,
+                           const char *where, tt_error *error);
+  void (*scenery)(const tt_engine *engine, tt_scenery *scenery);
+
+  /** A second, independent engine of the same model in its initial state; NULL when out of memory. */
+  tt_engine *(*clone)(const tt_engine *engine);
+  void (*free)(tt_engine *engine);
+} tt_engine_ops;
+
+/** First member of every engine's own struct. */
+struct tt_engine {
+  tt_space space; /**< what parts see of it */
+  const tt_engine_ops *ops;
+};
+
+/* Each calls the function of its name above; parts' functions through the space. */
+
+static inline const tt_mechanism *tt_engine_mechanism(const tt_engine *engine) {
+  return tt_space_mechanism(&engine->space);
+}
+static inline tt_status tt_engine_step(tt_engine *engine, const tt_drive *drives,
+                                       const double *controls, bool last, tt_error *error) {
+  return engine->ops->step(engine, drives, controls, last, error);
+}
+static inline void tt_engine_view(const tt_engine *engine, tt_view *view) {
+  engine->ops->view(engine, view);
+}
+static inline void tt_engine_reset(tt_engine *engine) { engine->ops->reset(engine); }
+static inline void tt_engine_reset_robot(tt_engine *engine, int robot) {
+  engine->ops->reset_robot(engine, robot);
+}
+static inline void tt_engine_place_robot(tt_engine *engine, int robot, double x, double y,
+                                         double heading) {
+  engine->ops->place_robot(engine, robot, x, y, heading);
+}
+static inline void tt_engine_place_axis(tt_engine *engine, int axis, double position) {
+  engine->ops->place_axis(engine, axis, position);
+}
+static inline void tt_engine_place_body(tt_engine *engine, int body, const double pose[7]) {
+  engine->ops->place_body(engine, body, pose);
+}
+static inline void tt_engine_place_done(tt_engine *engine, double dt) {
+  engine->ops->place_done(engine, dt);
+}
+static inline size_t tt_engine_state_size(const tt_engine *engine) {
+  return engine->ops->state_size(engine);
+}
+static inline void tt_engine_save(const tt_engine *engine, void *state) {
+  engine->ops->save(engine, state);
+}
+static inline tt_status tt_engine_restore(tt_engine *engine, const void *state, size_t size) {
+  return engine->ops->restore(engine, state, size);
+}
+static inline uint64_t tt_engine_hash(const tt_engine *engine) { return engine->ops->hash(engine); }
+static inline tt_status tt_engine_limit_joint(tt_engine *engine, int robot, const char *joint,
+                                              double max_torque, const char *where,
+                                              tt_error *error) {
+  return engine->ops->limit_joint(engine, robot, joint, max_torque, where, error);
+}
+static inline void tt_engine_scenery(const tt_engine *engine, tt_scenery *scenery) {
+  engine->ops->scenery(engine, scenery);
+}
+static inline tt_engine *tt_engine_clone(const tt_engine *engine) {
+  return engine->ops->clone(engine);
+}
+/** NULL-safe. */
+static inline void tt_engine_free(tt_engine *engine) {
+  if (engine) engine->ops->free(engine);
+}
+
+#endif

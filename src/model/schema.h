@@ -1,0 +1,76 @@
+/* schema.h: how a robot part, a wire or another section of a scene says which YAML keys it has.
+ *
+ * Each gives its own struct, its libcyaml fields, and a check; src/scene assembles all of them into one declared
+ * schema. Every default stands with its keys.
+ */
+#ifndef TT_MODEL_SCHEMA_H
+#define TT_MODEL_SCHEMA_H
+
+#include "base/status.h"
+#include "model/unit.h"
+
+#include <cyaml/cyaml.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Keys of `faults`. */
+typedef struct tt_wire_fault_keys {
+  double loss, duplicate, reorder;
+  char *delay, *jitter;
+  uint64_t seed;
+} tt_wire_fault_keys;
+
+/** One entry of a list of names: how a signal or command stands in a message. */
+typedef struct tt_name_entry {
+  char *name; /**< "arm.position"; "stamp" or "none" where the wire allows them */
+  char *unit; /**< "in·lbf"; default SI */
+  double *given_scale;
+  double
+      scale; /**< wire = (SI in unit) × scale + offset; not 0, default 1; set by tt_name_entry_check */
+  double offset;
+  char *wrap; /**< "none" | "pi" (into [−π, π]) | "turn" (into [0, 1) turn of the unit) */
+} tt_name_entry;
+
+/** libcyaml fields of a tt_name_entry mapping, shared by every wire that lists names. */
+extern const cyaml_schema_field_t tt_name_entry_fields[];
+extern const cyaml_schema_value_t tt_name_entry_schema;
+
+extern const cyaml_schema_value_t tt_string_schema;
+
+/** What an adapter (a wire protocol) or a robot part tells config about its keys. */
+typedef struct tt_schema {
+  const char *key;                    /**< "float-udp", "motors" */
+  const cyaml_schema_field_t *fields; /**< of the mapping */
+  size_t size;                        /**< of the struct */
+  /** Sets defaults of missing keys and checks the rest (libcyaml lets NaN through). `where` begins the error
+   *  message. Strings come from cyaml; replace them only with cyaml-freeable memory. */
+  tt_status (*check)(void *config, const char *where, tt_error *error);
+  /** Wires only, may be NULL: the wire's own interval when its `period` is missing, in steps of the physics
+   *  (lockstep-tcp: its steps_per_frame); 0: it has none and takes the scene's io_period. After check(). */
+  uint64_t (*period_steps)(const void *config);
+  /** Wires only: the interval, s, that suits those who speak the protocol, for a wire without one of its own; where the
+   *  scene's io_period is another, the next multiple of that. 0: the scene's io_period. */
+  double suiting_period;
+  /** Wires only, may be NULL: never. Whether the world waits for this wire's answers. After check(). */
+  bool (*waits)(const void *config);
+  /** Wires only: it reads body_force, body_torque or feedback of the view, which cost time to compute. */
+  bool reads_forces;
+} tt_schema;
+
+/** All part schemas, in the order in which a robot's parts act. NULL-terminated; adding one is a line in src/robot/registry.c. */
+extern const tt_schema *const tt_part_schemas[];
+
+int tt_schema_count(const tt_schema *const *schemas);
+
+/* Checks that every adapter needs, for use in its check() and open(). All begin their error with `where`, so
+ * that it reads "FILE: path.to.key: what is wrong; remedy"; config adds the line when it shows the error. */
+
+/** Sets `*target` to a copy of `value` where the scene left the key out. */
+tt_status tt_default_string(char **target, const char *value, tt_error *error);
+/** Reads a quantity such as "10 ms" in SI, within [lower, upper]; NULL gives `fallback`. */
+tt_status tt_quantity_check(const char *text, const char *key, const char *where,
+                            tt_dimension dimension, double lower, double upper, double fallback,
+                            double *si, tt_error *error);
+/** Defaults and checks of a list entry: a name, a known unit, a finite scale other than 0 (default 1), a known wrap. */
+tt_status tt_name_entry_check(tt_name_entry *entry, const char *where, tt_error *error);
+#endif

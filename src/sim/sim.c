@@ -1,0 +1,321 @@
+/* sim.c: one simulation: its making, its step, its view and its journal. */
+#include "base/log.h"
+#include "sim/sim_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MATCH_LENGTH 135.0 /* s: the FIRST match of 2011 and of the SHARP vehicle */
+
+/* ---- journal and events ---- */
+
+static void tell(tt_sim *sim, const char *source, const char *text) {
+  if (sim->owner && sim->owner->event) sim->owner->event(sim->owner, sim->clock.step, source, text);
+}
+
+/* A sink takes no more: said once, loudly, wherever people look. */
+static void lose_proof(tt_sim *sim) {
+  char text[120];
+  if (sim->unverifiable) return;
+  sim->unverifiable = true;
+  snprintf(text, sizeof text, "not kept any more: this run can't be verified from step %llu on",
+           (unsigned long long)sim->clock.step);
+  tell(sim, "journal", text);
+  tt_log_error("journal: %s", text);
+}
+
+void tt_sim_journal(tt_sim *sim, const tt_entry *entry) {
+  tt_entry stamped = *entry;
+  stamped.step = sim->clock.step;
+  stamped.total_step = sim->clock.total_steps;
+  for (int i = 0; i < sim->sink_count; i++)
+    if (sim->sinks[i]->write(sim->sinks[i], &stamped) != TT_OK) lose_proof(sim);
+}
+
+void tt_sim_event_va(tt_sim *sim, const char *source, const char *format, va_list arguments) {
+  char text[256];
+  vsnprintf(text, sizeof text, format, arguments);
+  tt_sim_journal(sim, &(tt_entry){.kind = TT_ENTRY_EVENT, .source = source, .text = text});
+  tell(sim, source, text);
+  tt_log_info("%s: %s", source, text);
+}
+
+void tt_sim_event(tt_sim *sim, const char *source, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  tt_sim_event_va(sim, source, format, arguments);
+  va_end(arguments);
+}
+
+void tt_sim_mark(tt_sim *sim) {
+  if (!sim->hash_a_tick || sim->sink_count == 0) return;
+  tt_sim_journal(sim,
+                 &(tt_entry){.kind = TT_ENTRY_HASH, .source = "world", .hash = tt_sim_hash(sim)});
+}
+
+tt_status tt_sim_add_journal(tt_sim *sim, tt_journal_sink *sink) {
+  if (sim->sink_count == TT_MAX_SINKS) return TT_FULL;
+  sim->sinks[sim->sink_count++] = sink;
+  return TT_OK;
+}
+
+void tt_sim_detach(tt_sim *sim) { sim->sink_count = 0; }
+
+void tt_sim_flush_journal(tt_sim *sim) {
+  for (int i = 0; i < sim->sink_count; i++)
+    if (sim->sinks[i]->flush) sim->sinks[i]->flush(sim->sinks[i]);
+}
+
+/* ---- reset ---- */
+
+static void reset_parts(tt_sim *sim, int robot) {
+  for (int i = 0; i < sim->part_count; i++) {
+    tt_part *part = sim->parts[i];
+    if ((robot == TT_NO_ROBOT || part->robot == robot) && part->ops->reset) part->ops->reset(part);
+  }
+}
+
+void tt_sim_reset(tt_sim *sim, int robot) {
+  tt_sim_journal(sim, &(tt_entry){.kind = TT_ENTRY_RESET, .source = "world", .robot = robot});
+  if (robot == TT_NO_ROBOT) {
+    tt_engine_reset(sim->engine);
+    sim->clock.step = 0;
+    sim->clock.epoch++;
+    sim->match_start = TT_NEVER;
+  } else {
+    tt_engine_reset_robot(sim->engine, robot);
+  }
+  tt_sim_forget_commands(sim, robot);
+  reset_parts(sim, robot);
+}
+
+void tt_sim_ask_reset(tt_sim *sim, int robot) {
+  if (robot == TT_NO_ROBOT)
+    sim->reset_world = true;
+  else
+    sim->reset_robot[robot] = true;
+}
+
+bool tt_sim_reset_asked(const tt_sim *sim) {
+  if (sim->reset_world) return true;
+  for (int r = 0; r < sim->model->robot_count; r++)
+    if (sim->reset_robot[r]) return true;
+  return false;
+}
+
+/* What was asked for is answered by a reset of the same kind. */
+void tt_sim_answer_reset(tt_sim *sim, int robot) {
+  if (robot == TT_NO_ROBOT) {
+    sim->reset_world = false;
+    memset(sim->reset_robot, 0, (size_t)sim->model->robot_count * sizeof(bool));
+  } else {
+    sim->reset_robot[robot] = false;
+  }
+}
+
+bool tt_sim_take_reset(tt_sim *sim, int *robot) {
+  for (*robot = TT_NO_ROBOT; *robot < sim->model->robot_count; (*robot)++) {
+    if (!(*robot == TT_NO_ROBOT ? sim->reset_world : sim->reset_robot[*robot])) continue;
+    tt_sim_answer_reset(sim, *robot);
+    return true;
+  }
+  return false;
+}
+
+/* ---- a step ---- */
+
+static void actuate(tt_sim *sim) {
+  tt_sim_refresh_drives(sim);
+  if (!sim->parts_actuate) return;
+  memcpy(sim->drives, sim->command_drives, (size_t)sim->model->axis_count * sizeof *sim->drives);
+  tt_actuation actuation = {.space = &sim->engine->space,
+                            .commands = sim->commands,
+                            .accepted = sim->accepted,
+                            .axis_accepted = sim->axis_accepted,
+                            .drives = sim->drives,
+                            .controls = sim->controls,
+                            .timestep = tt_model_timestep(sim->model),
+                            .step = sim->clock.step};
+  for (int i = 0; i < sim->part_count; i++)
+    if (sim->parts[i]->ops->actuate) sim->parts[i]->ops->actuate(sim->parts[i], &actuation);
+}
+
+/* Concept mode: no dynamics; time passes and things stand where they were placed. */
+static void place(tt_sim *sim) {
+  uint64_t now = sim->clock.total_steps + 1;
+  tt_engine_place_done(sim->engine, (double)(now - sim->placed_at) * tt_model_timestep(sim->model));
+  sim->placed_at = now;
+}
+
+tt_status tt_sim_step(tt_sim *sim, bool last, tt_error *error) {
+  actuate(sim);
+  if (sim->dynamics)
+    TT_TRY(tt_engine_step(sim->engine, sim->drives, sim->controls, last, error));
+  else if (last)
+    place(sim);
+  sim->clock.step++;
+  sim->clock.total_steps++;
+  return TT_OK;
+}
+
+/* ---- the view ---- */
+
+static double match_time(const tt_sim *sim) {
+  if (sim->match_start == TT_NEVER) return 0;
+  double elapsed = tt_model_time(sim->model, sim->clock.step - sim->match_start);
+  return elapsed < MATCH_LENGTH ? elapsed : MATCH_LENGTH;
+}
+
+/* What parts compute must be as finite as what the engine computes. */
+static void check_channels(tt_sim *sim) {
+  for (int i = 0; i < sim->model->channel_count; i++) {
+    if (isfinite(sim->view->channels[i])) continue;
+    sim->view->channels[i] = 0;
+    tt_log_warning("%s: not a finite number; 0 is shown instead", sim->model->channels[i].name);
+  }
+}
+
+void tt_sim_sense(tt_sim *sim) {
+  tt_view *view = sim->view;
+  view->step = sim->clock.step;
+  view->total_step = sim->clock.total_steps;
+  view->epoch = sim->clock.epoch;
+  view->time = tt_model_time(sim->model, sim->clock.step);
+  view->match_time = match_time(sim);
+  tt_engine_view(sim->engine, view);
+  memcpy(view->commands, sim->commands, (size_t)sim->model->command_count * sizeof(double));
+  for (int i = 0; i < sim->part_count; i++)
+    if (sim->parts[i]->ops->sense)
+      sim->parts[i]->ops->sense(sim->parts[i], &sim->engine->space, view);
+  check_channels(sim);
+}
+
+/* ---- making ---- */
+
+/* The commands of an axis stand together, as compose.c puts them. */
+static void find_axis_commands(tt_sim *sim) {
+  for (int i = 0; i < sim->model->command_count; i++) {
+    const tt_command *command = &sim->model->commands[i];
+    if (command->kind == TT_COMMAND_TORQUE && command->part == TT_NO_PART)
+      sim->axis_command[command->index] = i;
+  }
+}
+
+static bool allocate(tt_sim *sim) {
+  const tt_model *model = sim->model;
+  size_t axes = (size_t)model->axis_count + 1;
+  size_t commands = (size_t)model->command_count + 1;
+  int actuators = tt_engine_mechanism(sim->engine)->actuator_count;
+  sim->commands = calloc(commands, sizeof *sim->commands);
+  sim->accepted = calloc(commands, sizeof *sim->accepted);
+  sim->scratch = calloc(commands, sizeof *sim->scratch);
+  sim->axis_accepted = calloc(axes, sizeof *sim->axis_accepted);
+  sim->axis_command = calloc(axes, sizeof *sim->axis_command);
+  sim->command_drives = calloc(axes, sizeof *sim->command_drives);
+  sim->drives = calloc(axes, sizeof *sim->drives);
+  sim->controls = calloc((size_t)actuators + 1, sizeof *sim->controls);
+  sim->reset_robot = calloc((size_t)model->robot_count + 1, sizeof *sim->reset_robot);
+  sim->part_state = malloc(tt_sim_largest_part_state(sim) + 1);
+  sim->view = tt_view_new(model);
+  return sim->commands && sim->accepted && sim->scratch && sim->axis_accepted &&
+         sim->axis_command && sim->command_drives && sim->drives && sim->controls &&
+         sim->reset_robot && sim->part_state && sim->view;
+}
+
+static tt_status build(tt_sim *sim, const tt_sim_spec *spec, tt_error *error) {
+  static const char no_memory[] = "out of memory while making a simulation";
+  sim->parts = calloc((size_t)spec->part_count + 1, sizeof *sim->parts);
+  if (!sim->parts) {
+    for (int i = 0; i < spec->part_count; i++) spec->parts[i]->ops->free(spec->parts[i]);
+    return tt_fail(error, TT_NOMEM, no_memory);
+  }
+  sim->part_count = spec->part_count;
+  for (int i = 0; i < spec->part_count; i++) {
+    sim->parts[i] = spec->parts[i];
+    sim->parts_actuate |= spec->parts[i]->ops->actuate != NULL;
+  }
+  TT_TRY(tt_compose(spec->engine, spec->parts, spec->part_count, spec->dynamics, &sim->composition,
+                    error));
+  sim->model = tt_composition_model(sim->composition);
+  tt_engine_scenery(sim->engine, &sim->scenery);
+  if (!allocate(sim)) return tt_fail(error, TT_NOMEM, no_memory);
+  find_axis_commands(sim);
+  return TT_OK;
+}
+
+tt_status tt_sim_new(const tt_sim_spec *spec, tt_sim **made, tt_error *error) {
+  *made = NULL;
+  tt_sim *sim = calloc(1, sizeof *sim);
+  if (!sim) {
+    for (int i = 0; i < spec->part_count; i++) spec->parts[i]->ops->free(spec->parts[i]);
+    tt_engine_free(spec->engine);
+    return tt_fail(error, TT_NOMEM, "out of memory while making a simulation");
+  }
+  sim->engine = spec->engine;
+  sim->dynamics = spec->dynamics;
+  sim->hash_a_tick = spec->hash_a_tick;
+  sim->match_start = TT_NEVER;
+  sim->drives_stale = true;
+  tt_status status = build(sim, spec, error);
+  if (status != TT_OK) {
+    tt_sim_free(sim);
+    return status;
+  }
+  *made = sim;
+  return TT_OK;
+}
+
+void tt_sim_free(tt_sim *sim) {
+  if (!sim) return;
+  for (int i = 0; i < sim->part_count; i++) sim->parts[i]->ops->free(sim->parts[i]);
+  tt_view_free(sim->view);
+  tt_composition_free(sim->composition);
+  tt_engine_free(sim->engine);
+  free(sim->parts);
+  free(sim->commands);
+  free(sim->accepted);
+  free(sim->scratch);
+  free(sim->axis_accepted);
+  free(sim->axis_command);
+  free(sim->command_drives);
+  free(sim->drives);
+  free(sim->controls);
+  free(sim->reset_robot);
+  free(sim->part_state);
+  free(sim);
+}
+
+void tt_sim_set_owner(tt_sim *sim, tt_sim_owner *owner) { sim->owner = owner; }
+
+/* ---- looking at it ---- */
+
+const tt_model *tt_sim_model(const tt_sim *sim) { return sim->model; }
+
+const tt_names *tt_sim_names(const tt_sim *sim) { return tt_composition_names(sim->composition); }
+
+const tt_scenery *tt_sim_scenery(const tt_sim *sim) { return &sim->scenery; }
+
+tt_engine *tt_sim_engine(tt_sim *sim) { return sim->engine; }
+
+const tt_view *tt_sim_view(const tt_sim *sim) { return sim->view; }
+
+tt_view *tt_sim_own_view(tt_sim *sim) { return sim->view; }
+
+const tt_clock *tt_sim_clock(const tt_sim *sim) { return &sim->clock; }
+
+bool tt_sim_ray(const tt_sim *sim, int index, tt_ray *ray) {
+  if (index < sim->scenery.ray_count) {
+    *ray = sim->scenery.rays[index];
+    return true;
+  }
+  for (int i = 0, found = sim->scenery.ray_count; i < sim->part_count; i++) {
+    const tt_part *part = sim->parts[i];
+    if (!part->ops->ray || found++ != index) continue;
+    part->ops->ray(part, ray);
+    ray->name = part->name;
+    return true;
+  }
+  return false;
+}

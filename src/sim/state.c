@@ -1,0 +1,122 @@
+/* state.c: everything that decides a simulation's future, saved, restored and hashed. */
+#include "base/hash.h"
+#include "sim/sim_internal.h"
+
+#include <string.h>
+
+/* Behind the head stand commands, acceptances, axis acceptances, parts, engine. Version 2 was a whole world's: one watchdog
+ * a wire stood between head and commands. */
+#define VERSION_2 0x32305354544554u /* "TETTS02", little-endian */
+#define VERSION_3 0x33305354544554u /* "TETTS03" */
+
+typedef struct head {
+  uint64_t magic, step, total_steps, match_start, sequence, epoch, watchdogs;
+} head;
+
+#define WATCHDOG_SIZE (2 * sizeof(uint64_t))
+
+/* Moves `size` bytes between the simulation and a state; one walk serves saving and restoring, so that they
+ * can't disagree. */
+typedef struct walk {
+  unsigned char *at;
+  bool saving;
+} walk;
+
+static void move(walk *through, void *value, size_t size) {
+  if (through->saving)
+    memcpy(through->at, value, size);
+  else
+    memcpy(value, through->at, size);
+  through->at += size;
+}
+
+static size_t part_size(const tt_part *part) {
+  return part->ops->state_size ? part->ops->state_size(part) : 0;
+}
+
+size_t tt_sim_largest_part_state(const tt_sim *sim) {
+  size_t largest = 0;
+  for (int i = 0; i < sim->part_count; i++)
+    if (part_size(sim->parts[i]) > largest) largest = part_size(sim->parts[i]);
+  return largest;
+}
+
+static void move_parts(tt_sim *sim, walk *through) {
+  for (int i = 0; i < sim->part_count; i++) {
+    tt_part *part = sim->parts[i];
+    if (part_size(part) == 0) continue;
+    if (through->saving)
+      part->ops->save(part, through->at);
+    else
+      part->ops->restore(part, through->at);
+    through->at += part_size(part);
+  }
+}
+
+static void move_commands(tt_sim *sim, walk *through) {
+  size_t commands = (size_t)sim->model->command_count;
+  move(through, sim->commands, commands * sizeof *sim->commands);
+  move(through, sim->accepted, commands * sizeof *sim->accepted);
+  move(through, sim->axis_accepted, (size_t)sim->model->axis_count * sizeof *sim->axis_accepted);
+}
+
+size_t tt_sim_state_size(const tt_sim *sim) {
+  size_t size = sizeof(head);
+  size += (size_t)sim->model->command_count * (sizeof *sim->commands + sizeof *sim->accepted);
+  size += (size_t)sim->model->axis_count * sizeof *sim->axis_accepted;
+  for (int i = 0; i < sim->part_count; i++) size += part_size(sim->parts[i]);
+  return size + tt_engine_state_size(sim->engine);
+}
+
+void tt_sim_save(const tt_sim *sim, void *state) {
+  tt_sim *source = (tt_sim *)sim; /* the walk only reads while saving */
+  walk through = {.at = state, .saving = true};
+  head fixed = {VERSION_3,
+                sim->clock.step,
+                sim->clock.total_steps,
+                sim->match_start,
+                sim->sequence,
+                sim->clock.epoch,
+                0};
+  move(&through, &fixed, sizeof fixed);
+  move_commands(source, &through);
+  move_parts(source, &through);
+  tt_engine_save(sim->engine, through.at);
+}
+
+tt_status tt_sim_restore(tt_sim *sim, const void *state, size_t size, size_t *used) {
+  walk through = {.at = (unsigned char *)state, .saving = false};
+  head fixed;
+  if (size < sizeof fixed) return TT_INVALID;
+  move(&through, &fixed, sizeof fixed);
+  if (fixed.magic != VERSION_3 && fixed.magic != VERSION_2) return TT_VERSION;
+  if (fixed.watchdogs > 1000) return TT_INVALID;
+  size_t watchdogs = (size_t)fixed.watchdogs * WATCHDOG_SIZE;
+  if (size < tt_sim_state_size(sim) + watchdogs) return TT_INVALID;
+  if (!used && size != tt_sim_state_size(sim) + watchdogs) return TT_INVALID;
+  sim->clock = (tt_clock){fixed.step, fixed.total_steps, (uint32_t)fixed.epoch};
+  sim->placed_at = fixed.total_steps;
+  sim->match_start = fixed.match_start;
+  sim->sequence = fixed.sequence;
+  through.at += watchdogs;
+  move_commands(sim, &through);
+  move_parts(sim, &through);
+  TT_TRY(tt_engine_restore(sim->engine, through.at, tt_engine_state_size(sim->engine)));
+  if (used) *used = tt_sim_state_size(sim) + watchdogs;
+  sim->drives_stale = true;
+  tt_sim_sense(sim);
+  return TT_OK;
+}
+
+uint64_t tt_sim_hash(const tt_sim *sim) {
+  uint64_t hash = tt_engine_hash(sim->engine);
+  hash =
+      tt_hash_bytes(hash, sim->commands, (size_t)sim->model->command_count * sizeof *sim->commands);
+  for (int i = 0; i < sim->part_count; i++) {
+    size_t size = part_size(sim->parts[i]);
+    if (size == 0) continue;
+    sim->parts[i]->ops->save(sim->parts[i], sim->part_state);
+    hash = tt_hash_bytes(hash, sim->part_state, size);
+  }
+  return hash;
+}
