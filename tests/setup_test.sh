@@ -23,7 +23,7 @@ grep -q 'As root, run' "$work/said" || fail "the remedy is not said"
 grep -qE '^  apt-get update && apt-get install --no-install-recommends build-essential .* python3( |$)' "$work/said" ||
   fail "the whole command is not said"
 if [ -n "$(apt-cache policy libmujoco-dev)" ]; then # else apt knows no lists here
-  grep -qE '[0-9]{2,} packages, [0-9.,]+ .B to fetch, [0-9.,]+ .B on disk' "$work/said" || fail "how much is not said"
+  grep -qE '[0-9]{2,} packages, [0-9.,]+ [kMG]?B to fetch, [0-9.,]+ [kMG]?B on disk' "$work/said" || fail "how much is not said"
 fi
 
 echo "--- npm is asked once for a package-lock.json, whoever builds how often"
