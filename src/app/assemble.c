@@ -49,7 +49,8 @@ static void describe_robots(tt_builder *builder) {
                             .grippers = gripper};
     for (int k = 0; k < from->part_count; k++) {
       if (strcmp(from->parts[k].schema->key, "grippers")) continue;
-      tt_robot_gripper(from->parts[k].config, gripper++);
+      tt_robot_gripper(from->parts[k].config, gripper);
+      gripper++->where = from->parts[k].where;
       to->gripper_count++;
     }
   }

@@ -88,7 +88,14 @@ static void test_errors_have_their_place(void **state) {
       NULL, "did you mean");
   fails("robots: [{robot: ../bad/files/joint_unknown.yaml}]\n", NULL,
         "joint_unknown.yaml:3: joints[0]: the model has no joint 'arn'; did you mean 'arm'?");
-  fails("robots: [{robot: ../bad/files/site_unknown.yaml}]\n", NULL, "'hnad'");
+  fails("robots: [{robot: ../bad/files/site_unknown.yaml}]\n", NULL,
+        "site_unknown.yaml:3: grippers[0].site: the robot has no site or body 'hnad'; did you mean "
+        "'hand'?");
+  fails("robots: [{robot: ../bad/files/body_unknown.yaml}]\n", NULL,
+        "body_unknown.yaml:3: gyros[0].body: the robot has no body 'nowhere'; there are: chassis, "
+        "arm");
+  fails("arena: ../bad/files/piece_unknown.yaml\n", NULL,
+        "piece_unknown.yaml:4: pieces[1].body: the arena has no body 'bal'; did you mean 'ball'?");
 }
 
 static void test_several_robots(void **state) {

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LONGEST 128
@@ -36,9 +37,32 @@ tt_nearest tt_nearest_start(const char *wanted) {
   return (tt_nearest){.wanted = wanted, .distance = strlen(wanted) / 3 + 2};
 }
 
+static void note(tt_nearest *nearest, const char *candidate) {
+  size_t used = strlen(nearest->all), length = strlen(candidate);
+  if (nearest->left_off || used + length + 3 > sizeof nearest->all) {
+    nearest->left_off++;
+    return;
+  }
+  snprintf(nearest->all + used, sizeof nearest->all - used, "%s%s", used ? ", " : "", candidate);
+}
+
 void tt_nearest_offer(tt_nearest *nearest, const char *candidate) {
+  note(nearest, candidate);
   size_t distance = edit_distance(nearest->wanted, candidate);
   if (distance >= nearest->distance) return;
   nearest->distance = distance;
   nearest->best = candidate;
+}
+
+const char *tt_nearest_hint(tt_nearest *nearest) {
+  char *hint = nearest->hint;
+  const size_t size = sizeof nearest->hint;
+  *hint = '\0';
+  if (nearest->best)
+    snprintf(hint, size, "; did you mean '%s'?", nearest->best);
+  else if (nearest->left_off && *nearest->all)
+    snprintf(hint, size, "; there are: %s and %d more", nearest->all, nearest->left_off);
+  else if (*nearest->all)
+    snprintf(hint, size, "; there are: %s", nearest->all);
+  return hint;
 }

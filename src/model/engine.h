@@ -30,6 +30,8 @@ typedef struct tt_engine_gripper {
   const char *name; /**< of the part, without the robot's prefix */
   const char *site; /**< site (or body) of the robot's model around which pieces are within reach */
   double reach;     /**< m, from the site to the nearest point of the piece's geometry */
+  const char
+      *where; /**< begins error messages, "robot.yaml: grippers[0]"; NULL: the model's file */
 } tt_engine_gripper;
 
 /** One robot to put into the world. All strings are copied. */
@@ -46,8 +48,9 @@ typedef struct tt_engine_robot {
 
 /** What a body of the arena that can be gripped is. */
 typedef struct tt_engine_piece {
-  const char *body; /**< name of a body of the arena that has a free joint */
-  int kind;         /**< 1…4 */
+  const char *body;  /**< name of a body of the arena that has a free joint */
+  int kind;          /**< 1…4 */
+  const char *where; /**< begins error messages, "arena.yaml: pieces[0]"; NULL: the arena's model */
 } tt_engine_piece;
 
 typedef struct tt_engine_spec {

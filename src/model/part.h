@@ -78,6 +78,7 @@ struct tt_part {
   const tt_part_ops *ops;
   int robot; /**< set by the simulation before declare() */
   const char *name;
+  const char *where; /**< begins error messages, "robots/a/robot.yaml: motors[0]"; NULL: the name */
 };
 
 #endif

@@ -33,12 +33,9 @@ static const char *own_name(const tt_mechanism *info, int robot, const char *who
 }
 
 static tt_status not_found(const tt_declare *declare, const char *key, const char *what,
-                           const tt_nearest *nearest, tt_error *error) {
-  if (nearest->best)
-    return tt_fail(error, TT_INVALID, "%s.%s: the robot has no %s '%s'; did you mean '%s'?",
-                   declare->where, key, what, nearest->wanted, nearest->best);
-  return tt_fail(error, TT_INVALID, "%s.%s: the robot has no %s '%s'", declare->where, key, what,
-                 nearest->wanted);
+                           tt_nearest *nearest, tt_error *error) {
+  return tt_fail(error, TT_INVALID, "%s.%s: the robot has no %s '%s'%s", declare->where, key, what,
+                 nearest->wanted, tt_nearest_hint(nearest));
 }
 
 tt_status tt_robot_find_joint(const tt_declare *declare, const char *key, const char *name,

@@ -239,7 +239,7 @@ static tt_part *lua_sensor_clone(const tt_part *part) {
   lua_sensor *clone = calloc(1, sizeof *clone);
   if (!clone) return NULL;
   clone->head = self->head;
-  clone->head.env.where = clone->head.where;
+  clone->head.env.where = clone->head.part.where = clone->head.where;
   clone->length = self->length;
   memcpy(clone->text, self->text, self->length);
   if (compile(clone, NULL) == TT_OK) return &clone->head.part;

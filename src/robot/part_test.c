@@ -69,7 +69,8 @@ static tt_engine *load_engine(void) {
                                         .alliance = "",
                                         .grippers = &gripper,
                                         .gripper_count = 1};
-  static const tt_engine_piece pieces[] = {{"piece", 2}, {"other", 3}};
+  static const tt_engine_piece pieces[] = {{.body = "piece", .kind = 2},
+                                           {.body = "other", .kind = 3}};
   const tt_engine_spec spec = {.arena_file = DATA "wall.xml",
                                .robots = &robot,
                                .robot_count = 1,

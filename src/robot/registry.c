@@ -39,7 +39,7 @@ tt_status tt_robot_part_new(const char *kind, const void *config, const tt_robot
   made->config = config;
   made->env = *env;
   snprintf(made->where, sizeof made->where, "%s", env->where);
-  made->env.where = made->where;
+  made->env.where = made->part.where = made->where;
   tt_status status = (*found)->make ? (*found)->make(&made->part, error) : TT_OK;
   if (status == TT_OK)
     *part = &made->part;

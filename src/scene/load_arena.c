@@ -11,7 +11,8 @@ static tt_status load_pieces(tt_scene_store *store, const tt_arena_keys *keys, c
   tt_engine_piece *pieces;
   NEW(store, pieces, keys->pieces_count);
   for (unsigned i = 0; i < keys->pieces_count; i++) {
-    pieces[i] = (tt_engine_piece){keys->pieces[i].body, keys->pieces[i].kind};
+    pieces[i] = (tt_engine_piece){.body = keys->pieces[i].body, .kind = keys->pieces[i].kind};
+    PRINT(store, pieces[i].where, "%s: pieces[%u]", file, i);
     if (pieces[i].kind < 1 || pieces[i].kind > 4) {
       return tt_fail(store->error, TT_INVALID,
                      "%s: pieces[%u].kind: %d is no kind of game piece; give 1 to 4", file, i,

@@ -209,7 +209,7 @@ static tt_status declare_parts(tt_composition *made, tt_engine *engine, tt_part 
   for (made->part = 0; made->part < part_count; made->part++) {
     tt_part *part = parts[made->part];
     tt_declare declare = {.robot = part->robot,
-                          .where = part->name,
+                          .where = part->where ? part->where : part->name,
                           .context = made,
                           .add_channel = declare_channel,
                           .add_command = declare_command,

@@ -1,5 +1,6 @@
 /* compose.c: merges the arena and the robots, all canonical MJCF with prefixed names, into one
  * model; places each robot, adds a weld for each gripper, and compiles. */
+#include "base/nearest.h"
 #include "engine/mujoco/physics_internal.h"
 
 #include <math.h>
@@ -191,6 +192,25 @@ static const char *body_of(const xmlNode *node, const char *name) {
   return NULL;
 }
 
+/* Offers the robot's sites and bodies, as its own file calls them. */
+static void offer_places(const xmlNode *node, const char *prefix, tt_nearest *nearest) {
+  for (const xmlNode *child = node->children; child; child = child->next) {
+    if (!physics_is(child, "site") && !physics_is(child, "body")) continue;
+    const char *name = physics_attribute(child, "name");
+    if (name && strncmp(name, prefix, strlen(prefix)) == 0)
+      tt_nearest_offer(nearest, name + strlen(prefix));
+    offer_places(child, prefix, nearest);
+  }
+}
+
+static tt_status no_place(const xmlNode *world, const char *prefix,
+                          const tt_engine_gripper *gripper, const char *where, tt_error *error) {
+  tt_nearest nearest = tt_nearest_start(gripper->site);
+  offer_places(world, prefix, &nearest);
+  return tt_fail(error, TT_INVALID, "%s.site: the robot has no site or body '%s'%s",
+                 gripper->where ? gripper->where : where, gripper->site, tt_nearest_hint(&nearest));
+}
+
 /* One weld a gripper, inactive and to the world until something is held. */
 static tt_status add_grippers(xmlNode *root, const physics_part *part, const tt_engine_robot *robot,
                               tt_error *error) {
@@ -198,11 +218,9 @@ static tt_status add_grippers(xmlNode *root, const physics_part *part, const tt_
     const tt_engine_gripper *gripper = &robot->grippers[i];
     char name[512];
     snprintf(name, sizeof name, "%s%s", part->prefix, gripper->site);
-    const char *body = body_of(section_of(root, "worldbody"), name);
-    if (!body) {
-      return tt_fail(error, TT_INVALID, "%s: gripper '%s': no site or body is named '%s'",
-                     robot->model_file, gripper->name, gripper->site);
-    }
+    const xmlNode *world = section_of(root, "worldbody");
+    const char *body = body_of(world, name);
+    if (!body) return no_place(world, part->prefix, gripper, robot->model_file, error);
     xmlNode *weld = xmlNewChild(section_of(root, "equality"), NULL, BAD_CAST "weld", NULL);
     xmlSetProp(weld, BAD_CAST "body1", BAD_CAST body);
     xmlSetProp(weld, BAD_CAST "active", BAD_CAST "false");

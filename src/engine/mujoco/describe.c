@@ -1,4 +1,5 @@
 /* describe.c: what was compiled, as the lists that the rest of Tether knows. */
+#include "base/nearest.h"
 #include "engine/mujoco/physics_internal.h"
 
 #include <math.h>
@@ -278,6 +279,20 @@ static bool collides(const mjModel *m, int geom) {
   return m->geom_contype[geom] || m->geom_conaffinity[geom];
 }
 
+/* Bodies of the arena that could be pieces. */
+static tt_status no_piece(const describer *d, const char *where, const char *name) {
+  const mjModel *m = d->model;
+  tt_nearest nearest = tt_nearest_start(name);
+  for (int b = 1; b < m->nbody; b++) {
+    const int joint = m->body_jntadr[b];
+    const bool free = m->body_jntnum[b] == 1 && m->jnt_type[joint] == mjJNT_FREE;
+    if (free && d->fixed->body_robot[b] == TT_NO_ROBOT)
+      tt_nearest_offer(&nearest, mj_id2name(m, mjOBJ_BODY, b));
+  }
+  return tt_fail(d->error, TT_INVALID, "%s.body: the arena has no body '%s'%s", where, name,
+                 tt_nearest_hint(&nearest));
+}
+
 static tt_status describe_pieces(const describer *d) {
   const mjModel *m = d->model;
   physics_fixed *f = d->fixed;
@@ -287,19 +302,18 @@ static tt_status describe_pieces(const describer *d) {
   const char *arena = d->spec->arena_file ? d->spec->arena_file : "the arena";
   for (int i = 0; i < f->piece_count; i++) {
     const tt_engine_piece *from = &d->spec->pieces[i];
+    const char *where = from->where ? from->where : arena;
     int body = mj_name2id(m, mjOBJ_BODY, from->body);
-    if (body <= 0) {
-      return tt_fail(d->error, TT_INVALID, "%s: piece '%s': no such body", arena, from->body);
-    }
+    if (body <= 0) return no_piece(d, where, from->body);
     int joint = m->body_jntadr[body];
     if (m->body_jntnum[body] != 1 || m->jnt_type[joint] != mjJNT_FREE) {
       return tt_fail(d->error, TT_INVALID,
-                     "%s: piece '%s': needs a free joint to be gripped; add <freejoint/>", arena,
+                     "%s.body: '%s' needs a free joint to be gripped; add <freejoint/>", where,
                      from->body);
     }
     if (from->kind < 1 || from->kind > 4 || f->body_piece[body] >= 0) {
-      return tt_fail(d->error, TT_INVALID, "%s: piece '%s': %s", arena, from->body,
-                     f->body_piece[body] >= 0 ? "is listed twice" : "its kind must be 1 to 4");
+      return tt_fail(d->error, TT_INVALID, "%s: '%s' %s", where, from->body,
+                     f->body_piece[body] >= 0 ? "is listed twice" : "must have a kind of 1 to 4");
     }
     f->body_piece[body] = i;
     ((tt_body *)f->info.bodies)[body].piece = from->kind;

@@ -306,12 +306,12 @@ static void wrong_specs_are_refused(void **state) {
       .robots = twins, .robot_count = 2, .timestep_num = 1, .timestep_den = 1000};
   assert_int_equal(tt_physics_load(&spec, &p, &error), TT_INVALID);
   assert_non_null(strstr(error.text, "two are named"));
-  tt_engine_piece piece = {"floor", 1};
+  tt_engine_piece piece = {.body = "floor", .kind = 1};
   spec.robot_count = 0;
   spec.pieces = &piece;
   spec.piece_count = 1;
   assert_int_equal(tt_physics_load(&spec, &p, &error), TT_INVALID);
-  assert_non_null(strstr(error.text, "no such body"));
+  assert_non_null(strstr(error.text, "no body 'floor'"));
 }
 
 static void no_file_is_left_behind(void **state) {

@@ -11,10 +11,11 @@ static tt_physics *load_field(int robots, bool park, int64_t rate) {
   static tt_engine_piece pieces[TUBES + 1];
   for (int i = 0; i < TUBES; i++) {
     snprintf(names[i], sizeof names[i], "tube%d", i + 1);
-    pieces[i] = (tt_engine_piece){names[i], 1 + i % 3};
+    pieces[i] = (tt_engine_piece){.body = names[i], .kind = 1 + i % 3};
   }
-  pieces[TUBES] = (tt_engine_piece){"ball", 4};
-  static const tt_engine_gripper grippers[] = {{"grip", "grip", 0.3}, {"second", "imu", 5}};
+  pieces[TUBES] = (tt_engine_piece){.body = "ball", .kind = 4};
+  static const tt_engine_gripper grippers[] = {{.name = "grip", .site = "grip", .reach = 0.3},
+                                               {.name = "second", .site = "imu", .reach = 5}};
   tt_engine_robot carts[] = {
       {.name = "a", .model_file = DATA "cart.xml", .grippers = grippers, .gripper_count = 2},
       {.name = "b",

@@ -100,10 +100,13 @@ static void drive_about(const tt_physics *p, inputs *in, int i) {
 /* Two runs, one of them saved, disturbed and restored into a clone half way, end in the same bits. */
 static void runs_and_restored_runs_are_equal(void **state) {
   (void)state;
-  tt_engine_gripper gripper = {"grip", "grip", 0.5};
+  tt_engine_gripper gripper = {.name = "grip", .site = "grip", .reach = 0.5};
   tt_engine_robot robot = {
       .name = "cart", .model_file = DATA "cart.xml", .grippers = &gripper, .gripper_count = 1};
-  tt_engine_piece pieces[] = {{"ball", 4}, {"tube1", 1}, {"tube2", 1}, {"tube7", 2}};
+  tt_engine_piece pieces[] = {{.body = "ball", .kind = 4},
+                              {.body = "tube1", .kind = 1},
+                              {.body = "tube2", .kind = 1},
+                              {.body = "tube7", .kind = 2}};
   tt_engine_spec spec = {.arena_file = DATA "field.xml",
                          .robots = &robot,
                          .robot_count = 1,

@@ -129,7 +129,6 @@ tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const char *joi
     }
     tt_nearest_offer(&nearest, own);
   }
-  return tt_fail(error, TT_INVALID, "%s: the model has no joint '%s'%s%s%s", where, joint,
-                 nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-                 nearest.best ? "'?" : "");
+  return tt_fail(error, TT_INVALID, "%s: the model has no joint '%s'%s", where, joint,
+                 tt_nearest_hint(&nearest));
 }
