@@ -6,6 +6,10 @@
 #include <string.h>
 
 #define LEAST_INTERVAL 1e-3 /* s between two readings: nearer ones came late, in one go */
+#define LIFT_AT_START 8     /* ticks that the lift of a vehicle that begins reads at most */
+#define DRIVE_AT_START 100  /* ticks that its wheels have gone at most, driven on at once */
+#define LIFT_JUMP 400       /* ticks between two readings that no lift goes */
+#define RESET_TAKES 0.5     /* s from guide to the first state after the reset, on a busy machine */
 #define LEAST_COMMAND 26    /* motor speed that surely moves a wheel: a twentieth of the full one */
 
 tt_sharp_core_settings tt_sharp_core_settings_default(void) {
@@ -58,62 +62,21 @@ static bool alive(double *silence, bool heard, double timeout, double period) {
   return *silence < timeout - period / 2;
 }
 
+/** Nothing is held any more. */
+static void let_go(tt_sharp_core *core) {
+  core->holding = false;
+  core->integral = 0;
+}
+
 static void forget_side(tt_sharp_side *side) { *side = (tt_sharp_side){.output = side->output}; }
 
 /** The next readings begin new differences. */
 static void forget_encoders(tt_sharp_core *core) {
-  core->encoders_seen = false;
+  core->encoders_seen = core->ground_known = false;
   core->encoders_alive = true;
   forget_side(&core->left);
   forget_side(&core->right);
   core->still = core->slipping = 0;
-}
-
-static void meet_vehicle(tt_sharp_core *core, const int *state) {
-  forget_encoders(core);
-  core->lift = state[TT_SHARP_ELEVATOR_ENCODER];
-  core->lift_speed = 0;
-}
-
-static void supervise(tt_sharp_core *core, const tt_sharp_core_input *input,
-                      tt_sharp_core_output *output) {
-  const tt_sharp_core_settings *s = &core->settings;
-  bool joystick =
-      alive(&core->joystick_silence, input->joystick_heard, s->joystick_timeout, s->period);
-  bool vehicle = alive(&core->vehicle_silence, input->vehicle_heard, s->vehicle_timeout, s->period);
-  if (joystick != core->joystick_alive) {
-    note(output, joystick ? "joystick heard" : "joystick silent: everything stops");
-  }
-  if (vehicle != core->vehicle_alive) {
-    note(output, vehicle ? "vehicle heard" : "vehicle silent: driving without encoders");
-  }
-  if (vehicle && !core->vehicle_alive) meet_vehicle(core, input->state);
-  core->joystick_alive = joystick;
-  core->vehicle_alive = vehicle;
-}
-
-/* --- mode --- */
-
-/** Back pressed and released toggles arcade and tank. */
-static void choose_mode(tt_sharp_core *core, const int *joystick, tt_sharp_core_output *output) {
-  bool back = joystick[TT_JOYSTICK_BACK] != 0;
-  if (core->back_held && !back) {
-    core->tank = !core->tank;
-    note(output, core->tank ? "mode: tank" : "mode: arcade");
-  }
-  core->back_held = back;
-}
-
-/* --- drive --- */
-
-/** What the driver asks of both sides. */
-static void mix(const tt_sharp_core *core, const int *joystick, int *left, int *right) {
-  *left = joystick[TT_JOYSTICK_LEFT_Y];
-  *right = joystick[TT_JOYSTICK_RIGHT_Y];
-  if (core->tank) return;
-  int turn = joystick[TT_JOYSTICK_RIGHT_X] / 2; /* C divides toward zero, as wanted */
-  *right = (int)clamp(*left - turn, TT_SHARP_FULL);
-  *left = (int)clamp(*left + turn, TT_SHARP_FULL);
 }
 
 /** Ticks between two readings of an encoder that counts on through 1023 → 0: of all that differ by whole turns, those
@@ -138,16 +101,22 @@ static void expect(const tt_sharp_core *core, tt_sharp_side *side) {
   low_pass(&side->expected, side->follows, s->smoothing, s->period);
 }
 
+/** Ticks that a wheel should have gone in `passed` s. */
+static double expected_ticks(const tt_sharp_core *core, const tt_sharp_side *side, double passed) {
+  return clamp(side->measured, core->settings.full_speed) * passed;
+}
+
 /** One side's reading, `passed` s after the one before; returns whether it moved. A wheel's speed is that of the ground
  *  under it unless it changes faster than the ground can make the vehicle. */
 static bool read_side(const tt_sharp_core *core, tt_sharp_side *side, int encoder, double passed) {
   const tt_sharp_core_settings *s = &core->settings;
-  double moved = ticks_between(side->encoder, encoder, side->speed * passed);
+  double moved = ticks_between(side->encoder, encoder, expected_ticks(core, side, passed));
+  double speed = moved / passed;
   side->encoder = encoder;
-  side->speed = moved / passed;
-  low_pass(&side->measured, side->speed, s->smoothing, passed);
-  double most = core->encoders_alive ? wheel_speed(core, s->acceleration) * passed : INFINITY;
-  side->ground += clamp(side->speed - side->ground, most);
+  low_pass(&side->measured, speed, s->smoothing, passed);
+  bool limited = core->encoders_alive && core->ground_known;
+  double most = limited ? wheel_speed(core, s->acceleration) * passed : INFINITY;
+  side->ground += clamp(speed - side->ground, most);
   return moved != 0;
 }
 
@@ -159,19 +128,100 @@ static void judge_encoders(tt_sharp_core *core, bool moved, double passed) {
   if (core->still > core->settings.still_time) core->encoders_alive = false;
 }
 
-static void read_encoders(tt_sharp_core *core, const tt_sharp_core_input *input) {
+/** Whether a wheel can't have come from its last reading to this one. */
+static bool strays(const tt_sharp_core *core, const tt_sharp_side *side, int encoder,
+                   double passed) {
+  double expected = expected_ticks(core, side, passed);
+  double run_up = core->settings.full_speed * passed / 2;
+  return fabs(ticks_between(side->encoder, encoder, expected) - expected) > run_up;
+}
+
+/** Whether no motion explains a reading after the one before: the vehicle was reset. The protocol doesn't tell. */
+static bool begins_anew(const tt_sharp_core *core, const int *state, double passed) {
+  double lift = state[TT_SHARP_ELEVATOR_ENCODER];
+  int left = state[TT_SHARP_LEFT_ENCODER], right = state[TT_SHARP_RIGHT_ENCODER];
+  if (fabs(lift - core->lift) > LIFT_JUMP) return true;
+  bool at_start = lift <= LIFT_AT_START && fabs(ticks_between(0, left, 0)) <= DRIVE_AT_START &&
+                  fabs(ticks_between(0, right, 0)) <= DRIVE_AT_START;
+  return at_start &&
+         (fabs(lift - core->lift - core->lift_speed * passed) > LIFT_AT_START ||
+          strays(core, &core->left, left, passed) || strays(core, &core->right, right, passed));
+}
+
+/** The first reading of a vehicle that appears, or that begins anew. */
+static void meet_vehicle(tt_sharp_core *core, const int *state) {
+  forget_encoders(core);
+  core->left.encoder = state[TT_SHARP_LEFT_ENCODER];
+  core->right.encoder = state[TT_SHARP_RIGHT_ENCODER];
+  core->lift = state[TT_SHARP_ELEVATOR_ENCODER];
+  core->lift_speed = 0;
+  core->encoders_seen = true;
+}
+
+static void read_vehicle(tt_sharp_core *core, const tt_sharp_core_input *input,
+                         tt_sharp_core_output *output) {
   const int *state = input->state;
   double passed = fmax(input->state_time - core->read_time, LEAST_INTERVAL);
   core->read_time = input->state_time;
+  if (core->encoders_seen && begins_anew(core, state, passed)) {
+    note(output, "the vehicle begins anew");
+    let_go(core);
+    core->resetting = 0;
+    core->encoders_seen = false;
+  }
   if (!core->encoders_seen) {
-    core->left.encoder = state[TT_SHARP_LEFT_ENCODER];
-    core->right.encoder = state[TT_SHARP_RIGHT_ENCODER];
-    core->encoders_seen = true;
+    meet_vehicle(core, state);
     return;
   }
   bool left_moved = read_side(core, &core->left, state[TT_SHARP_LEFT_ENCODER], passed);
   bool right_moved = read_side(core, &core->right, state[TT_SHARP_RIGHT_ENCODER], passed);
+  core->ground_known = true;
   judge_encoders(core, left_moved || right_moved, passed);
+  double lift = state[TT_SHARP_ELEVATOR_ENCODER];
+  low_pass(&core->lift_speed, (lift - core->lift) / passed, core->settings.smoothing, passed);
+  core->lift = lift;
+}
+
+static void supervise(tt_sharp_core *core, const tt_sharp_core_input *input,
+                      tt_sharp_core_output *output) {
+  const tt_sharp_core_settings *s = &core->settings;
+  bool joystick =
+      alive(&core->joystick_silence, input->joystick_heard, s->joystick_timeout, s->period);
+  bool vehicle = alive(&core->vehicle_silence, input->vehicle_heard, s->vehicle_timeout, s->period);
+  if (joystick != core->joystick_alive) {
+    note(output, joystick ? "joystick heard" : "joystick silent: everything stops");
+  }
+  if (vehicle != core->vehicle_alive) {
+    note(output, vehicle ? "vehicle heard" : "vehicle silent: driving without encoders");
+  }
+  if (vehicle && !core->vehicle_alive) core->encoders_seen = false;
+  core->joystick_alive = joystick;
+  core->vehicle_alive = vehicle;
+  if (input->vehicle_heard) read_vehicle(core, input, output);
+}
+
+/* --- mode --- */
+
+/** Back pressed and released toggles arcade and tank. */
+static void choose_mode(tt_sharp_core *core, const int *joystick, tt_sharp_core_output *output) {
+  bool back = joystick[TT_JOYSTICK_BACK] != 0;
+  if (core->back_held && !back) {
+    core->tank = !core->tank;
+    note(output, core->tank ? "mode: tank" : "mode: arcade");
+  }
+  core->back_held = back;
+}
+
+/* --- drive --- */
+
+/** What the driver asks of both sides. */
+static void mix(const tt_sharp_core *core, const int *joystick, int *left, int *right) {
+  *left = joystick[TT_JOYSTICK_LEFT_Y];
+  *right = joystick[TT_JOYSTICK_RIGHT_Y];
+  if (core->tank) return;
+  int turn = joystick[TT_JOYSTICK_RIGHT_X] / 2; /* C divides toward zero, as wanted */
+  *right = (int)clamp(*left - turn, TT_SHARP_FULL);
+  *left = (int)clamp(*left + turn, TT_SHARP_FULL);
 }
 
 /** Sees one wheel slip. Both wheels lag alike behind their commands, so what is compared is the difference of the two
@@ -207,20 +257,12 @@ static void drive(tt_sharp_core *core, const tt_sharp_core_input *input, int *co
   mix(core, input->joystick, &left, &right);
   expect(core, &core->left);
   expect(core, &core->right);
-  if (input->vehicle_heard) {
-    read_encoders(core, input);
-    compare_sides(core);
-  }
+  if (input->vehicle_heard) compare_sides(core);
   command[TT_SHARP_LEFT_DRIVE] = limit(core, &core->left, left);
   command[TT_SHARP_RIGHT_DRIVE] = limit(core, &core->right, right);
 }
 
 /* --- elevator --- */
-
-static void let_go(tt_sharp_core *core) {
-  core->holding = false;
-  core->integral = 0;
-}
 
 /** A button that has just been pressed sets its preset as the target. */
 static void choose_preset(tt_sharp_core *core, const int *joystick) {
@@ -249,10 +291,6 @@ static double hold(tt_sharp_core *core) {
 
 static void elevate(tt_sharp_core *core, const tt_sharp_core_input *input, int *command) {
   const tt_sharp_core_settings *s = &core->settings;
-  double lift = input->state[TT_SHARP_ELEVATOR_ENCODER];
-  low_pass(&core->lift_speed, (lift - core->lift) / s->period, s->smoothing, s->period);
-  core->lift = lift;
-
   int manual = input->joystick[TT_JOYSTICK_UP] - input->joystick[TT_JOYSTICK_DOWN];
   choose_preset(core, input->joystick);
   double speed = 0;
@@ -263,11 +301,23 @@ static void elevate(tt_sharp_core *core, const tt_sharp_core_input *input, int *
     let_go(core);
   } else if (core->holding) {
     speed = hold(core);
-  } else {
+  } else if (core->resetting <= 0) {
     core->holding = true; /* from now on it is held where it was left */
-    core->target = lift;
+    core->target = core->lift;
   }
   command[TT_SHARP_ELEVATOR] = (int)lround(speed);
+}
+
+/* --- reset --- */
+
+/** Guide, pressed, resets the vehicle a little later: till then its lift is not where it will be held. */
+static void watch_guide(tt_sharp_core *core, bool guide) {
+  core->resetting = fmax(0, core->resetting - core->settings.period);
+  if (guide && !core->guide_held) {
+    let_go(core);
+    core->resetting = RESET_TAKES;
+  }
+  core->guide_held = guide;
 }
 
 /* --- the whole --- */
@@ -276,7 +326,7 @@ static void elevate(tt_sharp_core *core, const tt_sharp_core_input *input, int *
 static void stop(tt_sharp_core *core) {
   let_go(core);
   forget_encoders(core);
-  core->back_held = false;
+  core->back_held = core->guide_held = false;
   memset(core->buttons_held, 0, sizeof core->buttons_held);
   core->left.output = core->right.output = 0;
 }
@@ -290,6 +340,7 @@ void tt_sharp_core_step(tt_sharp_core *core, const tt_sharp_core_input *input,
     return;
   }
   choose_mode(core, input->joystick, output);
+  watch_guide(core, input->joystick[TT_JOYSTICK_SELECT] != 0);
   drive(core, input, output->command);
   elevate(core, input, output->command);
   output->command[TT_SHARP_BACK] = input->joystick[TT_JOYSTICK_BACK];

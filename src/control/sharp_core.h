@@ -69,7 +69,6 @@ typedef struct tt_sharp_core_output {
 typedef struct tt_sharp_side {
   double output;   /**< last motor speed sent */
   int encoder;     /**< last reading, ticks */
-  double speed;    /**< between the last two readings, ticks/s */
   double measured; /**< smoothed speed, ticks/s */
   double ground;   /**< speed of the ground under it, as far as it can have changed, ticks/s */
   double follows;  /**< speed the wheel should have by now, ticks/s */
@@ -85,14 +84,18 @@ typedef struct tt_sharp_core {
   bool back_held;
   int buttons_held[TT_SHARP_PRESETS];
 
-  bool holding;      /**< the lift has a target */
-  double target;     /**< ticks */
-  double integral;   /**< motor speed */
+  bool holding;    /**< the lift has a target */
+  double target;   /**< ticks */
+  double integral; /**< motor speed */
+  double
+      resetting; /**< s for which a reset that we asked for may yet be on its way: nothing is held */
+  bool guide_held;
   double lift;       /**< last elevator reading, ticks */
   double lift_speed; /**< ticks/s, smoothed */
 
   tt_sharp_side left, right;
-  bool encoders_seen;  /**< a first reading is there to take differences from */
+  bool encoders_seen;  /**< a first reading of the vehicle is there to take differences from */
+  bool ground_known;   /**< a first difference has told the speed of the ground */
   bool encoders_alive; /**< they have not stood still under command, or have moved since */
   double read_time;    /**< s, state_time of the last reading */
   double still;        /**< s standing still under command */
@@ -102,7 +105,8 @@ typedef struct tt_sharp_core {
 /** `settings` must be sane (positive period, finite numbers): loaders check them. */
 void tt_sharp_core_init(tt_sharp_core *core, const tt_sharp_core_settings *settings);
 
-/** One period. Until a joystick is heard, and from joystick_timeout after it was last heard, every
+/** One period. What is held, and what encoders are compared with, are those of the vehicle as it is: when it was reset, by
+ *  us or by anybody, both begin anew from its present state. Until a joystick is heard, and from joystick_timeout after it was last heard, every
  *  command is zero. */
 void tt_sharp_core_step(tt_sharp_core *core, const tt_sharp_core_input *input,
                         tt_sharp_core_output *output);

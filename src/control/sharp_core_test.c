@@ -210,6 +210,67 @@ static void buttons_take_the_lift_to_its_presets(void **state) {
   }
 }
 
+/** What a vehicle reads after its reset. */
+static void reset_vehicle(rig *rig) {
+  rig->lift = rig->lift_speed = 0;
+  for (int side = 0; side < 2; side++) rig->wheel[side] = rig->wheel_speed[side] = 0;
+}
+
+/** From now on the lift stays where a vehicle begins. */
+static void assert_stays_down(rig *rig) {
+  for (int i = 0; i < 100; i++) {
+    live(rig);
+    assert_true(rig->output.command[TT_SHARP_ELEVATOR] <= 0);
+    assert_true(rig->lift < 5);
+  }
+}
+
+static void after_our_reset_nothing_is_held_from_before(void **state) {
+  (void)state;
+  for (int late = 1; late < 12; late++) { /* periods until the first state after the reset */
+    rig rig = new_rig();
+    rig.lift = 500;
+    for (int i = 0; i < 20; i++) live(&rig);
+    assert_true(rig.core.holding && rig.core.target == 500);
+    rig.input.joystick[TT_JOYSTICK_SELECT] = 1;
+    for (int i = 0; i < late; i++) live(&rig);
+    rig.input.joystick[TT_JOYSTICK_SELECT] = 0;
+    reset_vehicle(&rig);
+    assert_stays_down(&rig);
+    assert_true(rig.core.holding);
+  }
+}
+
+static void after_anybodys_reset_nothing_is_held_from_before(void **state) {
+  (void)state;
+  for (int lift = 10; lift < 1000; lift += 30) {
+    rig rig = new_rig();
+    rig.lift = lift;
+    rig.input.joystick[TT_JOYSTICK_LEFT_Y] = lift; /* driving, too */
+    for (int i = 0; i < 60; i++) live(&rig);
+    reset_vehicle(&rig);
+    live(&rig);
+    assert_true(said(&rig, "begins anew"));
+    rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 0;
+    assert_stays_down(&rig);
+  }
+}
+
+static void no_motion_counts_as_a_reset(void **state) {
+  (void)state;
+  rig rig = new_rig();
+  for (int i = 0; i < 3000; i++) {
+    rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 512 * (i / 97 % 3 - 1);
+    rig.input.joystick[TT_JOYSTICK_RIGHT_X] = 512 * (i / 61 % 3 - 1);
+    rig.input.joystick[TT_JOYSTICK_UP] = i / 130 % 3 == 1;
+    rig.input.joystick[TT_JOYSTICK_DOWN] = i / 130 % 3 == 2;
+    rig.input.vehicle_heard = i % 11 > i / 300 % 5; /* states get lost, one to four in a row */
+    if (!rig.input.vehicle_heard) rig.input.state_time += rig.core.settings.period;
+    live(&rig);
+    assert_false(said(&rig, "begins anew"));
+  }
+}
+
 static void a_button_without_preset_does_nothing(void **state) {
   (void)state;
   rig rig = new_rig();
@@ -285,14 +346,13 @@ static void a_slipping_wheel_tightens_the_limit(void **state) {
 static void wheels_that_run_up_together_stay_near_the_grounds_speed(void **state) {
   (void)state;
   rig rig = rolling_rig();
-  rig.grip[0] = rig.grip[1] = 3; /* both have lost their hold: they spin three times as fast */
-  rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 512;
+  rig.input.joystick[TT_JOYSTICK_LEFT_Y] =
+      512; /* they follow their commands as if they had no hold */
   for (int i = 1; i <= 20; i++) {
     live(&rig);
     double ground = 100 + rig.core.settings.acceleration * i * rig.core.settings.period;
     assert_true(rig.output.command[TT_SHARP_LEFT_DRIVE] <= ground + rig.core.settings.headroom + 1);
   }
-  rig.grip[0] = rig.grip[1] = 1;
   assert_in_range(periods_to_reach(&rig, 512), 0, 40);
 }
 
@@ -320,7 +380,7 @@ static void late_and_lost_states_are_no_slip(void **state) {
     assert_true(rig.core.slipping == 0);
   }
   assert_drives(&rig, 512, 512);
-  assert_true(fabs(rig.core.left.speed - rig.core.settings.full_speed) < 200);
+  assert_true(fabs(rig.core.left.measured - rig.core.settings.full_speed) < 200);
 }
 
 static void turning_is_no_slip(void **state) {
@@ -377,6 +437,9 @@ int main(void) {
       cmocka_unit_test(back_released_by_silence_does_not_toggle),
       cmocka_unit_test(the_dpad_moves_the_lift_and_it_is_held_where_it_was_left),
       cmocka_unit_test(buttons_take_the_lift_to_its_presets),
+      cmocka_unit_test(after_our_reset_nothing_is_held_from_before),
+      cmocka_unit_test(after_anybodys_reset_nothing_is_held_from_before),
+      cmocka_unit_test(no_motion_counts_as_a_reset),
       cmocka_unit_test(a_button_without_preset_does_nothing),
       cmocka_unit_test(without_a_vehicle_nothing_is_held_but_driving_goes_on),
       cmocka_unit_test(working_encoders_limit_the_slew),

@@ -83,6 +83,29 @@ test('keys and a gamepad drive the robot', async (t) => {
   assert.deepEqual(troubles, []);
 });
 
+test('after a reset driving goes on from where the robot is', async (t) => {
+  const tether = await startTether(t, 'concept-symmetric', {'wires.float-udp.bind': '127.0.0.1:0'});
+  const {page, troubles} = await openPage(browser, tether.url, {hash: 'drive'});
+  const start = await placeOf(page);
+  const away = ([x, y]) => Math.hypot(x - start[0], y - start[1]);
+  await page.getByRole('button', {name: 'Start driving'}).click();
+  await page.keyboard.down('KeyW');
+  await until('the robot went', () => placeOf(page), (place) => away(place) > 0.5);
+  await page.keyboard.up('KeyW');
+  await until('the stick is let go', () => page.locator('.stick').first().getAttribute('aria-label'), (label) => /0\.00 up/.test(label));
+  const before = await placeOf(page);
+  await page.getByRole('button', {name: 'Reset the world'}).click();
+  await until('the robot is where it began', () => placeOf(page), (place) => away(place) < 0.1);
+  for (let i = 0; i < 20; i++) {
+    assert.ok(away(await placeOf(page)) < 0.1, `it went back to ${before}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await page.keyboard.down('KeyW');
+  await until('it drives again', () => placeOf(page), (place) => away(place) > 0.2);
+  await page.keyboard.up('KeyW');
+  assert.deepEqual(troubles, []);
+});
+
 /** A UDP port that was free a moment ago. */
 async function freePort() {
   const socket = dgram.createSocket('udp4');

@@ -16,7 +16,8 @@ import threading
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[1] / "record")]
+from live_page import Page  # noqa: E402
 from tether_process import TETHER, Tether, wait_for  # noqa: E402
 
 STATE = re.compile(rb"\{ 'leftDriveEncoder': (\d{4}), 'rightDriveEncoder': (\d{4}), 'elevatorEncoder': (\d{4}) \}")
@@ -281,6 +282,50 @@ class Core(Case):
             self.addCleanup(bad.__exit__)
             self.assertEqual(bad.wait_exit(), 1)
             self.assertIn(says, bad.text())
+
+
+class Reset(Case):
+    """Core and vehicle, with the test as the joystick and between vehicle and core, where it sees the states."""
+
+    def setUp(self):
+        self.stick, self.between = self.udp(), self.udp()
+        vehicle = Chain.free_ports(1)[0]
+        self.core = self.tether("core", "--set", "joystick.bind=127.0.0.1:0", "--set", "vehicle.bind=127.0.0.1:0",
+                                "--set", f"joystick.peer={self.stick.address}", "--set", f"vehicle.peer={vehicle}")
+        self.vehicle_program = self.tether("run", "sharp", "--set", "web.listen=127.0.0.1:0", "--set", "record.on=false",
+                                           "--set", f"wires.sharp-json.bind={vehicle}",
+                                           "--set", f"wires.sharp-json.peer={self.between.address}")
+
+    def turn(self, **sticks):
+        """One state and one message of the joystick go on to the core. Returns the lift's reading."""
+        data = self.between.receive()
+        self.between.send(data, self.core.address("vehicle"))
+        self.stick.send(joystick(**sticks), self.core.address("joystick"))
+        return int(STATE.fullmatch(data)[3])
+
+    def raised(self):
+        wait_for(lambda: self.turn(dpad=(1, 0, 0, 0), left=(0, 100)) > 400, "the lift")
+        for _ in range(30):
+            held = self.turn()
+        self.assertGreater(held, 400)
+
+    def stays_down(self):
+        wait_for(lambda: self.turn() == 0, "the reset")
+        self.assertLess(max(self.turn() for _ in range(60)), 5)
+
+    def test_the_lift_stays_down_after_our_reset(self):
+        self.raised()
+        for _ in range(3):
+            self.turn(select=1)
+        self.stays_down()
+
+    def test_the_lift_stays_down_after_a_reset_from_the_page(self):
+        page = Page(self.vehicle_program.addresses["web"])
+        self.addCleanup(page.close)
+        self.raised()
+        page.send(type="control", action="reset", robot=-1)
+        self.stays_down()
+        self.core.wait_line("the vehicle begins anew")
 
 
 class Joystick(Case):

@@ -2,7 +2,7 @@
 import {signal} from '@preact/signals';
 import {send, whileConnected} from '../../live/connection';
 import {newestFrame} from '../../live/frames';
-import {live, model, notify} from '../../live/store';
+import {events, live, model, notify} from '../../live/store';
 import {load, save, stored} from '../../settings';
 import {noInputs, readInputs, releaseAll, takeKeys} from './input';
 import type {Inputs} from './input';
@@ -55,12 +55,25 @@ function placeOf(index: number): Place {
   return {x: x!, y: y!, heading: Math.atan2(2 * (w! * qz! + qx! * qy!), 1 - 2 * (qy! ** 2 + qz! ** 2))};
 }
 
-/** Sends to a robot what changed, and everything now and then. */
+/** How often this robot was reset: with the world, or by itself, of which an event tells. */
+function resetsOf(index: number): string {
+  const own = `reset ${model.peek()?.robots[index]?.name ?? ''}`;
+  const last = events.peek().filter((event) => event.source === 'world' && event.text === own).pop();
+  return `${newestFrame()?.epoch} ${last?.id}`;
+}
+
+/** Sends to a robot what changed, and everything now and then. After a reset it begins anew, from where the robot is then. */
 function robotSender(): (now: Inputs, seconds: number) => void {
-  const driver = new Driver(placeOf(robot.peek()));
+  let driver = new Driver(placeOf(robot.peek()));
+  let resets = resetsOf(robot.peek());
   const last = new Map<string, number>();
   let repeated = 0;
   return (now, seconds) => {
+    if (resets !== resetsOf(robot.peek())) {
+      driver = new Driver(placeOf(robot.peek()));
+      resets = resetsOf(robot.peek());
+      last.clear();
+    }
     const values = driver.step(mapping.peek(), now, seconds);
     const commands = commandsOf(model.peek()!, robot.peek());
     const all = performance.now() - repeated > REPEAT_MS;
