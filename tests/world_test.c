@@ -200,6 +200,35 @@ static void a_broken_controller_disturbs_no_other(void **state) {
 
 /* ---- the mailbox ---- */
 
+static void send_meant_for(const fixture *in, double number, uint64_t meant_for) {
+  tt_mail mail = {.kind = TT_MAIL_COMMAND,
+                  .index = command_id(in, "red/left_track.torque"),
+                  .value = number,
+                  .source = "test",
+                  .meant_for = meant_for};
+  assert_int_equal(tt_world_post(in->world, &mail), TT_OK);
+}
+
+/* Who goes by the picture of before the reset would put things back there. */
+static void a_command_meant_for_the_world_before_a_reset_is_void(void **state) {
+  fixture *in = *state;
+  uint64_t before = (uint64_t)tt_world_view(in->world)->epoch + 1;
+  send_meant_for(in, 3, before);
+  tick(in, 1);
+  assert_true(value(in, "command:red/left_track.torque") == 3);
+  post(in, TT_MAIL_RESET, TT_NO_ROBOT, 0);
+  tick(in, 1);
+  send_meant_for(in, 4, before);
+  tick(in, 1);
+  assert_true(value(in, "command:red/left_track.torque") == 0);
+  send_meant_for(in, 5, before + 1);
+  tick(in, 1);
+  assert_true(value(in, "command:red/left_track.torque") == 5);
+  send_meant_for(in, 6, 0);
+  tick(in, 1);
+  assert_true(value(in, "command:red/left_track.torque") == 6);
+}
+
 static void a_command_from_elsewhere_is_checked_like_any_other(void **state) {
   fixture *in = *state;
   int torque = command_id(in, "red/left_track.torque");
@@ -361,6 +390,7 @@ int main(void) {
       TEST(who_speaks_again_drives_again),
       TEST(who_never_spoke_trips_nothing),
       TEST(a_robots_reset_touches_no_other),
+      TEST(a_command_meant_for_the_world_before_a_reset_is_void),
       TEST(a_broken_controller_disturbs_no_other),
       TEST(a_command_from_elsewhere_is_checked_like_any_other),
       TEST(the_emergency_stop_holds_until_released),

@@ -246,7 +246,7 @@ static int limit(const tt_sharp_core *core, tt_sharp_side *side, int wanted) {
     return wanted;
   }
   double ground = side->ground / s->full_speed * TT_SHARP_FULL;
-  double gripping = ground + clamp(wanted - ground, s->headroom);
+  double gripping = clamp(ground + clamp(wanted - ground, s->headroom), TT_SHARP_FULL);
   double slew = core->slipping > 0 ? s->slew_slipping : s->slew;
   side->output += clamp(gripping - side->output, slew * s->period);
   return (int)lround(side->output);

@@ -109,6 +109,9 @@ typedef struct tt_mail {
   double value;
   char source[32]; /**< "web", "signal", … for the journal */
   char text[240];  /**< of TT_MAIL_TELL */
+  /** Of TT_MAIL_COMMAND: 1 + the epoch of the view that its sender went by; after a reset it means nothing any more, and is
+   *  dropped. 0: it goes by none. */
+  uint64_t meant_for;
 } tt_mail;
 /** Any thread; never blocks; TT_FULL when 1,024 are waiting. */
 tt_status tt_world_post(tt_world *world, const tt_mail *mail);

@@ -146,6 +146,10 @@ static tt_status read_command(const reading *of) {
       return tt_fail(of->error, TT_INVALID, "command: there is no such command");
   }
   of->to->command.count = (int)length;
+  uint32_t epoch;
+  TT_TRY(read_u32(of, "epoch", &epoch));
+  bool given = json_object_object_get_ex(of->from, "epoch", NULL);
+  of->to->command.meant_for = given ? (uint64_t)epoch + 1 : 0;
   return TT_OK;
 }
 

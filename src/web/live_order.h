@@ -51,6 +51,7 @@ typedef struct tt_live_order {
         double value; /**< SI */
       } values[TT_LIVE_MOST_COMMANDS];
       int count;
+      uint64_t meant_for; /**< as in tt_mail */
     } command;
     int wire;                          /**< monitor: index or −1 */
     bool on;                           /**< contacts */

@@ -37,6 +37,9 @@ static void test_orders(void **state) {
   accept("{\"type\":\"command\",\"values\":[[0,1.5],[9,-2e3]]}");
   assert_int_equal(order.command.count, 2);
   assert_true(order.command.values[1].value == -2e3);
+  assert_int_equal(order.command.meant_for, 0);
+  accept("{\"type\":\"command\",\"epoch\":4,\"values\":[[0,1.5]]}");
+  assert_int_equal(order.command.meant_for, 5);
   accept("{\"type\":\"monitor\",\"wire\":-1}");
   assert_int_equal(order.wire, -1);
   accept("{\"type\":\"phantom\",\"add\":\"a.wpilog\"}");
@@ -94,6 +97,7 @@ static void test_wrong_orders(void **state) {
   refuse("{\"type\":\"subscribe\",\"signals\":[],\"rate\":0}", "rate");
   refuse("{\"type\":\"monitor\",\"wire\":3}", "no such wire");
   refuse("{\"type\":\"command\"}", "values");
+  refuse("{\"type\":\"command\",\"epoch\":-1,\"values\":[[0,1]]}", "epoch");
   refuse("{\"type\":\"command\",\"values\":[[0,1],[10,1]]}", "no such command");
   refuse("{\"type\":\"command\",\"values\":[[0,1],[1,\"a\"]]}", "finite number");
   assert_int_equal(order.command.count, 0);

@@ -1,10 +1,22 @@
 /* live_request.c: what a page asks for is done, most of it by the world's mailbox. */
 #include "web/live_internal.h"
 
-static void post(tt_live_page *page, tt_mail_kind kind, int index, double value) {
-  tt_mail mail = {.kind = kind, .index = index, .value = value, .source = "web"};
-  if (tt_world_post(page->live->world, &mail) != TT_OK)
+static void post_mail(tt_live_page *page, const tt_mail *mail) {
+  if (tt_world_post(page->live->world, mail) != TT_OK)
     tt_live_page_say(page, tt_live_error("the world is busy; try again"));
+}
+
+static void post(tt_live_page *page, tt_mail_kind kind, int index, double value) {
+  post_mail(page, &(tt_mail){.kind = kind, .index = index, .value = value, .source = "web"});
+}
+
+static void command(tt_live_page *page, const tt_live_order *order) {
+  for (int i = 0; i < order->command.count; i++)
+    post_mail(page, &(tt_mail){.kind = TT_MAIL_COMMAND,
+                               .index = order->command.values[i].command,
+                               .value = order->command.values[i].value,
+                               .source = "web",
+                               .meant_for = order->command.meant_for});
 }
 
 static void acknowledge(tt_live_page *page, const tt_live_order *order) {
@@ -30,8 +42,7 @@ static void note(tt_live_page *page, const char *source, const char *text) {
   tt_mail mail = {.kind = TT_MAIL_TELL};
   g_strlcpy(mail.source, source, sizeof mail.source);
   g_strlcpy(mail.text, text, sizeof mail.text);
-  if (tt_world_post(page->live->world, &mail) != TT_OK)
-    tt_live_page_say(page, tt_live_error("the world is busy; try again"));
+  post_mail(page, &mail);
 }
 
 static void obey(tt_live_page *page, const tt_live_order *order) {
@@ -41,11 +52,7 @@ static void obey(tt_live_page *page, const tt_live_order *order) {
     case TT_ORDER_CONTROL:
       post(page, order->control.kind, order->control.robot, order->control.value);
       break;
-    case TT_ORDER_COMMAND:
-      for (int i = 0; i < order->command.count; i++)
-        post(page, TT_MAIL_COMMAND, order->command.values[i].command,
-             order->command.values[i].value);
-      break;
+    case TT_ORDER_COMMAND: command(page, order); break;
     case TT_ORDER_MONITOR:
       page->monitor = order->wire;
       post(page, TT_MAIL_TAP, order->wire, 0);

@@ -58,11 +58,13 @@ static void post_command(tt_world *world, const char *name, double value) {
   if (tt_names_find_command(tt_world_names(world), name, TT_NO_ROBOT, "test", &command, &error) !=
       TT_OK)
     fail_msg("%s", error.text);
-  tt_world_post(world, &(tt_mail){TT_MAIL_COMMAND, command, value, "test", ""});
+  tt_world_post(
+      world,
+      &(tt_mail){.kind = TT_MAIL_COMMAND, .index = command, .value = value, .source = "test"});
 }
 
 static void post_reset(tt_world *world, int robot) {
-  tt_world_post(world, &(tt_mail){TT_MAIL_RESET, robot, 0, "test", ""});
+  tt_world_post(world, &(tt_mail){.kind = TT_MAIL_RESET, .index = robot, .source = "test"});
 }
 
 /* A few commands within their ranges, now and then a reset. `context`: the state of the random numbers. */
@@ -77,7 +79,9 @@ static void random_inputs(tt_world *world, int tick, void *context) {
     double lower = command->lower < -5 ? -5 : command->lower;
     double upper = command->upper > 5 ? 5 : command->upper;
     double value = between(state, lower, upper);
-    tt_world_post(world, &(tt_mail){TT_MAIL_COMMAND, index, value, "random", ""});
+    tt_world_post(
+        world,
+        &(tt_mail){.kind = TT_MAIL_COMMAND, .index = index, .value = value, .source = "random"});
   }
   if (next_random(state) % 20 == 0)
     post_reset(world, (int)(next_random(state) % (uint64_t)(model->robot_count + 1)) - 1);

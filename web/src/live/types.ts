@@ -219,7 +219,7 @@ export type PageMessage =
   | {type: 'subscribe'; number: number; signals: number[]; rate: number}
   | {type: 'contacts'; on: boolean}
   | {type: 'control'; action: ControlAction; value?: number; robot?: number}
-  | {type: 'command'; values: [number, number][]}
+  | {type: 'command'; values: [number, number][]; epoch?: number}
   | {type: 'monitor'; wire: number}
   | ({type: 'joystick'; core: string; port: number} & JoystickControls)
   | {type: 'joystick'; core: null}

@@ -85,7 +85,7 @@ function robotSender(): (now: Inputs, seconds: number) => void {
       pairs.push([command.id, Math.max(command.info.lower, Math.min(command.info.upper, value))]);
       last.set(name, value);
     }
-    if (pairs.length) send({type: 'command', values: pairs});
+    if (pairs.length) send({type: 'command', values: pairs, epoch: newestFrame()?.epoch});
     sent.value = values;
   };
 }
