@@ -46,7 +46,7 @@ static void open_mail(tt_world *world, tt_mail *mail) {
       break;
     case TT_MAIL_STOP_ALL: set_stopped(world, mail); break;
     case TT_MAIL_COMMAND:
-      if (mail->meant_for != 0 && mail->meant_for != (uint64_t)world->epoch + 1) break;
+      if (mail->meant_for != 0 && mail->meant_for != (uint64_t)world->clock->epoch + 1) break;
       if (tt_world_apply(world, mail->source, &(tt_submission){mail->index, mail->value}, 1,
                          NULL) != TT_OK)
         tt_log_warning("%s: command %d refused: %g is out of its range", mail->source, mail->index,
