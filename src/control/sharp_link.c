@@ -20,9 +20,15 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
                         const char *peer) {
   tt_sharp_link *link = context;
   tt_sharp_fault fault = {TT_DROP_LENGTH, "longer than any of these messages"};
-  if (truncated || tt_sharp_decode(link->hears, bytes, size, link->values, &fault) != TT_OK) {
+  char unknown[TT_SHARP_UNKNOWN_TEXT] = "";
+  if (truncated || tt_sharp_decode(link->hears, bytes, size, link->values,
+                                   link->said_unknown ? NULL : unknown, &fault) != TT_OK) {
     drop(link, peer, &fault);
     return;
+  }
+  if (unknown[0] != '\0') {
+    link->said_unknown = true;
+    tt_log_info("%s: these keys of %s mean nothing here: %s", link->name, peer, unknown);
   }
   tt_udp_accept_peer(link->udp);
   link->accepted++;

@@ -18,6 +18,7 @@ typedef struct tt_sharp_link {
   bool heard;                /**< something was accepted; the reader clears it */
   uint64_t heard_ns;         /**< when the newest was */
   uint64_t accepted, sent;
+  bool said_unknown; /**< which keys of the partner mean nothing here */
   uint64_t dropped[TT_DROP_COUNT];
   uint64_t said_ns[TT_DROP_COUNT]; /**< when each reason was last logged */
   tt_udp *udp;

@@ -33,13 +33,38 @@ static const tt_sharp_key state_keys[] = {
     {"elevatorEncoder", false, 1, ENCODER},
 };
 
-const tt_sharp_format tt_sharp_joystick_format = {"joystick message", joystick_keys,
-                                                  COUNT(joystick_keys), TT_JOYSTICK_VALUES};
-const tt_sharp_format tt_sharp_command_format = {"vehicle command", command_keys,
-                                                 COUNT(command_keys), TT_SHARP_COMMAND_VALUES};
-const tt_sharp_format tt_sharp_state_format = {"vehicle state", state_keys, COUNT(state_keys),
-                                               TT_SHARP_STATE_VALUES};
-const tt_sharp_format tt_sharp_heartbeat_format = {"heartbeat", NULL, 0, 0};
+static const tt_sharp_alias joystick_aliases[] = {
+    {"a", TT_JOYSTICK_A}, {"b", TT_JOYSTICK_B},          {"x", TT_JOYSTICK_X},
+    {"y", TT_JOYSTICK_Y}, {"guide", TT_JOYSTICK_SELECT},
+};
+static const tt_sharp_alias command_aliases[] = {
+    {"timerStartStop", TT_SHARP_START},
+    {"reset", TT_SHARP_GUIDE},
+};
+
+const tt_sharp_format tt_sharp_joystick_format = {.name = "joystick message",
+                                                  .keys = joystick_keys,
+                                                  .key_count = COUNT(joystick_keys),
+                                                  .value_count = TT_JOYSTICK_VALUES,
+                                                  .aliases = joystick_aliases,
+                                                  .alias_count = COUNT(joystick_aliases)};
+const tt_sharp_format tt_sharp_command_format = {.name = "vehicle command",
+                                                 .keys = command_keys,
+                                                 .key_count = COUNT(command_keys),
+                                                 .value_count = TT_SHARP_COMMAND_VALUES,
+                                                 .aliases = command_aliases,
+                                                 .alias_count = COUNT(command_aliases)};
+const tt_sharp_format tt_sharp_state_format = {.name = "vehicle state",
+                                               .keys = state_keys,
+                                               .key_count = COUNT(state_keys),
+                                               .value_count = TT_SHARP_STATE_VALUES};
+const tt_sharp_format tt_sharp_heartbeat_format = {.name = "heartbeat"};
+
+const tt_sharp_alias *tt_sharp_alias_of(const tt_sharp_format *format, int value) {
+  for (int i = 0; i < format->alias_count; i++)
+    if (format->aliases[i].value == value) return &format->aliases[i];
+  return NULL;
+}
 
 bool tt_sharp_style_parse(const char *text, tt_sharp_style *style) {
   if (strcmp(text, "columns") == 0) {
@@ -156,27 +181,63 @@ static tt_status read_key(const tt_sharp_key *key, json_object *value, int *numb
   return TT_OK;
 }
 
+/** A flag under its other names: where its key is missing the alias sets it, else it can only add to it. */
+static tt_status read_aliases(const tt_sharp_format *format, int first, int count, bool found,
+                              json_object *tree, int *numbers, tt_sharp_fault *fault) {
+  for (int i = 0; i < count; i++) {
+    const tt_sharp_alias *alias = tt_sharp_alias_of(format, first + i);
+    json_object *value;
+    int flag;
+    if (alias == NULL || !json_object_object_get_ex(tree, alias->name, &value)) continue;
+    const tt_sharp_key key = {alias->name, false, 1, BUTTON};
+    TT_TRY(read_number(&key, 0, value, &flag, fault));
+    numbers[i] = flag || (found && numbers[i]);
+  }
+  return TT_OK;
+}
+
 static tt_status read_keys(const tt_sharp_format *format, json_object *tree, int *values,
                            tt_sharp_fault *fault) {
   int read[TT_SHARP_MAX_VALUES];
   memcpy(read, values, (size_t)format->value_count * sizeof *values);
   int index = 0;
   for (int k = 0; k < format->key_count; k++) {
+    const tt_sharp_key *key = &format->keys[k];
     json_object *value;
-    if (json_object_object_get_ex(tree, format->keys[k].name, &value)) {
-      TT_TRY(read_key(&format->keys[k], value, &read[index], fault));
-    }
-    index += format->keys[k].count;
+    bool found = json_object_object_get_ex(tree, key->name, &value);
+    if (found) TT_TRY(read_key(key, value, &read[index], fault));
+    TT_TRY(read_aliases(format, index, key->count, found, tree, &read[index], fault));
+    index += key->count;
   }
   memcpy(values, read, (size_t)format->value_count * sizeof *values);
   return TT_OK;
 }
 
+static bool is_known(const tt_sharp_format *format, const char *name) {
+  for (int i = 0; i < format->key_count; i++)
+    if (strcmp(format->keys[i].name, name) == 0) return true;
+  for (int i = 0; i < format->alias_count; i++)
+    if (strcmp(format->aliases[i].name, name) == 0) return true;
+  return false;
+}
+
+static void list_unknown(const tt_sharp_format *format, json_object *tree, char *unknown) {
+  size_t used = 0;
+  unknown[0] = '\0';
+  json_object_object_foreach(tree, name, value) {
+    (void)value;
+    if (is_known(format, name) || used >= TT_SHARP_UNKNOWN_TEXT) continue;
+    used += (size_t)snprintf(unknown + used, TT_SHARP_UNKNOWN_TEXT - used, "%s%s",
+                             used > 0 ? ", " : "", name);
+  }
+}
+
 tt_status tt_sharp_decode(const tt_sharp_format *format, const uint8_t *bytes, size_t size,
-                          int *values, tt_sharp_fault *fault) {
+                          int *values, char *unknown, tt_sharp_fault *fault) {
   json_object *tree = parse(bytes, size, fault);
   if (tree == NULL) return TT_BAD_MESSAGE;
   tt_status status = read_keys(format, tree, values, fault);
+  if (unknown != NULL) list_unknown(format, tree, unknown);
   json_object_put(tree);
   return status;
 }

@@ -75,12 +75,20 @@ typedef struct tt_sharp_key {
   const char *unit; /**< for people; "": none */
 } tt_sharp_key;
 
+/** What later programs of the same kind call a flag; read, never sent. */
+typedef struct tt_sharp_alias {
+  const char *name;
+  int value; /**< index of the number that it is */
+} tt_sharp_alias;
+
 /** One kind of message. */
 typedef struct tt_sharp_format {
   const char *name; /**< for people: "vehicle command" */
   const tt_sharp_key *keys;
   int key_count;
   int value_count;
+  const tt_sharp_alias *aliases;
+  int alias_count;
 } tt_sharp_format;
 
 extern const tt_sharp_format tt_sharp_joystick_format;  /**< joystick → core, 154 bytes */
@@ -101,16 +109,23 @@ bool tt_sharp_style_parse(const char *text, tt_sharp_style *style);
 size_t tt_sharp_encode(const tt_sharp_format *format, tt_sharp_style style, const int *values,
                        char *text);
 
+/** The alias of number `value`, or NULL. */
+const tt_sharp_alias *tt_sharp_alias_of(const tt_sharp_format *format, int value);
+
+/** Room for the names of keys that mean nothing here. */
+#define TT_SHARP_UNKNOWN_TEXT 200
+
 /** Why a message was refused. */
 typedef struct tt_sharp_fault {
   tt_drop drop;
   char text[120]; /**< names the field; always terminated */
 } tt_sharp_fault;
 
-/** Reads a message tolerantly: any spacing, order and quotes, leading zeros, unknown keys. Missing
- *  keys leave their `values` as they are. On TT_BAD_MESSAGE nothing in `values` has changed and `fault`
+/** Reads a message tolerantly: any spacing, order and quotes, leading zeros, aliases (of a flag and its alias in one message
+ *  either may be 1), unknown keys. Missing keys leave their `values` as they are. `unknown` (TT_SHARP_UNKNOWN_TEXT
+ *  bytes, or NULL) gets the names of the unknown keys, separated by commas. On TT_BAD_MESSAGE nothing in `values` has changed and `fault`
  *  says why. (json-c allocates while it parses; nothing is kept.) */
 tt_status tt_sharp_decode(const tt_sharp_format *format, const uint8_t *bytes, size_t size,
-                          int *values, tt_sharp_fault *fault);
+                          int *values, char *unknown, tt_sharp_fault *fault);
 
 #endif

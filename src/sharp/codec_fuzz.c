@@ -15,7 +15,8 @@ static void check(bool holds) {
 static void one(const tt_sharp_format *format, const uint8_t *data, size_t size) {
   int values[TT_SHARP_MAX_VALUES] = {0};
   tt_sharp_fault fault;
-  if (tt_sharp_decode(format, data, size, values, &fault) != TT_OK) {
+  char unknown[TT_SHARP_UNKNOWN_TEXT];
+  if (tt_sharp_decode(format, data, size, values, unknown, &fault) != TT_OK) {
     for (int i = 0; i < format->value_count; i++) check(values[i] == 0);
     return;
   }
@@ -30,7 +31,8 @@ static void one(const tt_sharp_format *format, const uint8_t *data, size_t size)
     char text[TT_SHARP_MAX_TEXT];
     int again[TT_SHARP_MAX_VALUES] = {0};
     size_t length = tt_sharp_encode(format, (tt_sharp_style)style, values, text);
-    check(tt_sharp_decode(format, (const uint8_t *)text, length, again, &fault) == TT_OK);
+    check(tt_sharp_decode(format, (const uint8_t *)text, length, again, unknown, &fault) == TT_OK);
+    check(unknown[0] == '\0');
     check(memcmp(values, again, sizeof values) == 0);
   }
 }

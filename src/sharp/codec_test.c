@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -25,7 +26,7 @@ static const tt_sharp_format *const formats[] = {&tt_sharp_joystick_format,
 
 static tt_status decode(const tt_sharp_format *format, const char *text, int *values,
                         tt_sharp_fault *fault) {
-  return tt_sharp_decode(format, (const uint8_t *)text, strlen(text), values, fault);
+  return tt_sharp_decode(format, (const uint8_t *)text, strlen(text), values, NULL, fault);
 }
 
 static void writes_the_zero_messages_byte_for_byte(void **state) {
@@ -193,7 +194,7 @@ static void reads_any_spacing_order_quotes_and_numbers(void **state) {
   tt_sharp_fault fault;
   const char with_nul[] = "{'leftDriveEncoder': 5}";
   assert_int_equal(tt_sharp_decode(&tt_sharp_state_format, (const uint8_t *)with_nul,
-                                   sizeof with_nul, values, &fault),
+                                   sizeof with_nul, values, NULL, &fault),
                    TT_OK);
   assert_int_equal(values[0], 5);
 }
@@ -272,13 +273,69 @@ static void refuses_and_changes_nothing(void **state) {
   }
 }
 
+/** The messages of later programs of the same kind, which call some flags otherwise. */
+static void reads_later_names_of_flags(void **state) {
+  (void)state;
+  int command[TT_SHARP_COMMAND_VALUES] = {0};
+  tt_sharp_fault fault;
+  assert_int_equal(decode(&tt_sharp_command_format,
+                          "{ 'leftDriveMotorSpeed': 0100, 'tubeMotorSpeed': 0000, "
+                          "'timerStartStop': 1, 'reset': 0 }",
+                          command, &fault),
+                   TT_OK);
+  assert_int_equal(command[TT_SHARP_START], 1);
+  assert_int_equal(command[TT_SHARP_GUIDE], 0);
+  assert_int_equal(
+      decode(&tt_sharp_command_format, "{'timerStartStop': 0, 'reset': 1}", command, &fault),
+      TT_OK);
+  assert_int_equal(command[TT_SHARP_START], 0);
+  assert_int_equal(command[TT_SHARP_GUIDE], 1);
+  int joystick[TT_JOYSTICK_VALUES] = {0};
+  assert_int_equal(
+      decode(&tt_sharp_joystick_format,
+             "{'leftTrigger': 0512, 'a': 1, 'b': 0, 'x': 1, 'y': 1, 'guide': 1}", joystick, &fault),
+      TT_OK);
+  const int buttons[] = {1, 0, 1, 1};
+  assert_memory_equal(&joystick[TT_JOYSTICK_A], buttons, sizeof buttons);
+  assert_int_equal(joystick[TT_JOYSTICK_SELECT], 1);
+  /* under both names either counts */
+  assert_int_equal(decode(&tt_sharp_joystick_format, "{'buttons': [0, 1, 0, 0], 'a': 1, 'x': 0}",
+                          joystick, &fault),
+                   TT_OK);
+  const int both[] = {1, 1, 0, 0};
+  assert_memory_equal(&joystick[TT_JOYSTICK_A], both, sizeof both);
+  assert_int_equal(decode(&tt_sharp_command_format, "{'reset': 2}", command, &fault),
+                   TT_BAD_MESSAGE);
+  assert_non_null(strstr(fault.text, "reset"));
+}
+
+static void names_what_means_nothing(void **state) {
+  (void)state;
+  static const char text[] = "{'reset': 0, 'outtake': 1, 'start': 0, 'tubeMotorSpeed': 3}";
+  int values[TT_SHARP_COMMAND_VALUES] = {0};
+  char unknown[TT_SHARP_UNKNOWN_TEXT];
+  tt_sharp_fault fault;
+  assert_int_equal(tt_sharp_decode(&tt_sharp_command_format, (const uint8_t *)text, sizeof text - 1,
+                                   values, unknown, &fault),
+                   TT_OK);
+  assert_string_equal(unknown, "outtake, tubeMotorSpeed");
+  char many[TT_SHARP_MAX_DATAGRAM] = "{'first': 0";
+  for (int i = 0; i < 100; i++) sprintf(many + strlen(many), ",'name%d': 0", i);
+  strcat(many, "}");
+  assert_int_equal(tt_sharp_decode(&tt_sharp_command_format, (const uint8_t *)many, strlen(many),
+                                   values, unknown, &fault),
+                   TT_OK);
+  assert_int_equal(strlen(unknown), TT_SHARP_UNKNOWN_TEXT - 1);
+  assert_memory_equal(unknown, "first, name0, name1", 19);
+}
+
 static void refuses_every_truncation(void **state) {
   (void)state;
   for (size_t size = 0; size < strlen(joystick_zero); size++) {
     int values[TT_JOYSTICK_VALUES] = {0};
     tt_sharp_fault fault;
     assert_int_equal(tt_sharp_decode(&tt_sharp_joystick_format, (const uint8_t *)joystick_zero,
-                                     size, values, &fault),
+                                     size, values, NULL, &fault),
                      TT_BAD_MESSAGE);
   }
 }
@@ -291,9 +348,11 @@ static void refuses_what_is_too_long(void **state) {
   int values[TT_JOYSTICK_VALUES] = {0};
   tt_sharp_fault fault;
   assert_int_equal(
-      tt_sharp_decode(&tt_sharp_joystick_format, bytes, sizeof bytes - 1, values, &fault), TT_OK);
-  assert_int_equal(tt_sharp_decode(&tt_sharp_joystick_format, bytes, sizeof bytes, values, &fault),
-                   TT_BAD_MESSAGE);
+      tt_sharp_decode(&tt_sharp_joystick_format, bytes, sizeof bytes - 1, values, NULL, &fault),
+      TT_OK);
+  assert_int_equal(
+      tt_sharp_decode(&tt_sharp_joystick_format, bytes, sizeof bytes, values, NULL, &fault),
+      TT_BAD_MESSAGE);
   assert_int_equal(fault.drop, TT_DROP_LENGTH);
 }
 
@@ -329,6 +388,8 @@ int main(void) {
       cmocka_unit_test(leading_zeros_are_decimal_and_signs_stand_inside),
       cmocka_unit_test(missing_keys_keep_their_last_value),
       cmocka_unit_test(refuses_and_changes_nothing),
+      cmocka_unit_test(reads_later_names_of_flags),
+      cmocka_unit_test(names_what_means_nothing),
       cmocka_unit_test(refuses_every_truncation),
       cmocka_unit_test(refuses_what_is_too_long),
       cmocka_unit_test(short_memory_is_a_refusal),

@@ -200,6 +200,19 @@ class Vehicle(Case):
         simulated = float(re.search(r"([\d.]+) s simulated", vehicle.text())[1])
         self.assertGreaterEqual(simulated, 0.5)  # of the whole run, not only since the reset
 
+    def test_a_later_core_is_obeyed_or_told_what_is_not(self):
+        vehicle, core, address = self.start()
+        later = (b"{ 'leftDriveMotorSpeed': 0000, 'rightDriveMotorSpeed': 0000, 'intakeCenterMotorSpeed': 0000, "
+                 b"'tubeMotorSpeed': 0000, 'timerStartStop': %d, 'reset': %d, 'outtake': 0 }")
+        self.assertGreater(self.drive(core, address, 30, elevator=512)[2], 100)
+        for start, reset in ((0, 0), (1, 0), (0, 0), (0, 1), (0, 0)):
+            core.send(later % (start, reset), address)
+            self.encoders(core)
+        vehicle.wait_line("world: reset")
+        wait_for(lambda: self.encoders(core)[2] < 5, "the reset")
+        vehicle.wait_line("mean nothing here: intakeCenterMotorSpeed, tubeMotorSpeed, outtake")
+        self.assertEqual(sum("mean nothing here" in line for line in vehicle.lines), 1)
+
     def test_json_style(self):
         _, core, _ = self.start("--set", "wires.sharp-json.style=json")
         self.assertEqual(json.loads(core.receive()),
@@ -260,6 +273,16 @@ class Core(Case):
             vehicle.send(state(elevator=int(lift)), core.address("vehicle"))
         self.assertGreater(held, 300)
         self.assertAlmostEqual(lift, held, delta=6)
+
+    def test_a_later_joystick_is_obeyed_or_told_what_is_not(self):
+        core, stick, vehicle = self.start()
+        later = (b"{ 'leftJoystick': [ 0000, 0100 ], 'rightJoystick': [ 0000, 0000 ], 'dpad': [ 0, 0, 0, 0 ], "
+                 b"'leftTrigger': 0000, 'a': 0, 'b': 0, 'x': 0, 'y': 1, 'back': 0, 'guide': 1, 'start': 0 }")
+        vehicle.send(state(elevator=100), core.address("vehicle"))
+        values = self.settled(core, stick, vehicle, later)
+        self.assertEqual(values[3:], (0, 1, 0))  # guide
+        self.assertGreater(values[2], 0)  # y: the lift's upper preset
+        core.wait_line("mean nothing here: leftTrigger")
 
     def test_it_outlives_any_bad_datagram(self):
         core, stick, vehicle = self.start()

@@ -79,7 +79,20 @@ static void explain_kept(tt_explanation *to, const tt_sharp_key *key, const char
   if (field) snprintf(field->value, sizeof field->value, "kept");
 }
 
-static void explain_key(tt_explanation *to, const tt_sharp_key *key) {
+/** A number whose key is not there: perhaps its alias is. */
+static void explain_other(const tt_sharp_format *format, int value, tt_explanation *to,
+                          const tt_sharp_key *key, const char *name) {
+  const tt_sharp_alias *alias = tt_sharp_alias_of(format, value);
+  cursor from = {(const char *)to->bytes, 0, to->size};
+  if (alias != NULL && go_to_key(&from, alias->name))
+    explain_number(to, key, alias->name, &from);
+  else
+    explain_kept(to, key, name);
+}
+
+/** The key's numbers, of which the first is `value` of all. */
+static void explain_key(const tt_sharp_format *format, int value, tt_explanation *to,
+                        const tt_sharp_key *key) {
   cursor from = {(const char *)to->bytes, 0, to->size};
   bool found = go_to_key(&from, key->name);
   if (found && key->array) skip(&from, '[');
@@ -90,10 +103,14 @@ static void explain_key(tt_explanation *to, const tt_sharp_key *key) {
     if (found)
       explain_number(to, key, name, &from);
     else
-      explain_kept(to, key, name);
+      explain_other(format, value + i, to, key, name);
   }
 }
 
 void tt_sharp_explain(const tt_sharp_format *format, tt_explanation *to) {
-  for (int i = 0; i < format->key_count; i++) explain_key(to, &format->keys[i]);
+  int value = 0;
+  for (int i = 0; i < format->key_count; i++) {
+    explain_key(format, value, to, &format->keys[i]);
+    value += format->keys[i].count;
+  }
 }

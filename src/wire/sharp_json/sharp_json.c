@@ -33,6 +33,7 @@ typedef struct sharp_json {
   bool pending;                        /* a message waits for receive */
   bool start_pressed, guide_pressed;   /* since the last receive */
   char pending_peer[64];
+  bool said_unknown; /* which keys mean nothing here */
 } sharp_json;
 
 /* --- opening --- */
@@ -134,13 +135,19 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   sharp_json *self = wire->self;
   int values[TT_SHARP_COMMAND_VALUES];
   tt_sharp_fault fault = {TT_DROP_LENGTH, "longer than any message of this wire"};
+  char unknown[TT_SHARP_UNKNOWN_TEXT] = "";
   memcpy(values, self->values, sizeof values);
   tt_wire_received(wire, bytes, size);
   if (truncated ||
-      tt_sharp_decode(&tt_sharp_command_format, bytes, size, values, &fault) != TT_OK ||
+      tt_sharp_decode(&tt_sharp_command_format, bytes, size, values,
+                      self->said_unknown ? NULL : unknown, &fault) != TT_OK ||
       !in_range(wire, values, &fault)) {
     tt_wire_drop(wire, fault.drop, peer, bytes, size, "%s", fault.text);
     return;
+  }
+  if (unknown[0] != '\0') {
+    self->said_unknown = true;
+    tt_wire_event(wire, "these keys of %s mean nothing here: %s", peer, unknown);
   }
   if (self->pending) {
     tt_wire_drop(wire, TT_DROP_SUPERSEDED, peer, bytes, size,
