@@ -61,11 +61,24 @@ static void on_connection_gone(gpointer data, GObject *object) {
   web->stats.connections--;
   g_mutex_unlock(&web->mutex);
   tt_web_unwatch_frames(connection);
+  g_object_unref(connection->input);
   g_hash_table_remove(web->connections, connection->socket);
 }
 
 static void set_option(int fd, int level, int name, int value) {
   setsockopt(fd, level, name, &value, sizeof value);  // best effort
+}
+
+/* The same connection, of which is read what `input` gives. */
+static GSocketConnection *read_in_turns(GSocketConnection *accepted, TtWebInput *input) {
+  GIOStream *both = g_simple_io_stream_new(G_INPUT_STREAM(input),
+                                           g_io_stream_get_output_stream(G_IO_STREAM(accepted)));
+  GSocketConnection *made = G_SOCKET_CONNECTION(
+      g_tcp_wrapper_connection_new(both, g_socket_connection_get_socket(accepted)));
+  g_object_unref(both);
+  /* Its streams count as closed once it is gone. */
+  g_object_set_data_full(G_OBJECT(made), "tether-accepted", g_object_ref(accepted), g_object_unref);
+  return made;
 }
 
 static void take_connection(tt_web *web, GSocketConnection *accepted) {
@@ -81,9 +94,11 @@ static void take_connection(tt_web *web, GSocketConnection *accepted) {
   tt_web_connection *connection = g_new0(tt_web_connection, 1);
   connection->web = web;
   connection->socket = socket;
+  connection->input = tt_web_input_new(accepted, &web->turns);
   tt_web_set_deadline(connection, HEADER_DEADLINE);
   g_hash_table_insert(web->connections, socket, connection);
-  g_object_weak_ref(G_OBJECT(accepted), on_connection_gone, connection);
+  GSocketConnection *served = read_in_turns(accepted, connection->input);
+  g_object_weak_ref(G_OBJECT(served), on_connection_gone, connection);
   g_mutex_lock(&web->mutex);
   web->stats.connections++;
   g_mutex_unlock(&web->mutex);
@@ -94,12 +109,13 @@ static void take_connection(tt_web *web, GSocketConnection *accepted) {
   if (remote)
     g_object_set_data_full(G_OBJECT(remote), "tether-socket", g_object_ref(socket), g_object_unref);
   if (!local || !remote ||
-      !soup_server_accept_iostream(web->server, G_IO_STREAM(accepted), local, remote, &error)) {
+      !soup_server_accept_iostream(web->server, G_IO_STREAM(served), local, remote, &error)) {
     tt_log_warning("web: can't serve a connection: %s", error ? error->message : "it is gone");
     g_clear_error(&error);
   }
   g_clear_object(&local);
   g_clear_object(&remote);
+  g_object_unref(served);
 }
 
 static void on_accepted(GObject *source, GAsyncResult *result, gpointer data);

@@ -2,6 +2,7 @@
 #ifndef TT_WEB_INTERNAL_H
 #define TT_WEB_INTERNAL_H
 
+#include "web/input.h"
 #include "web/server.h"
 
 /** Used by the web's own thread alone, but for what the mutex guards. */
@@ -18,7 +19,8 @@ struct tt_web {
   SoupServer *server;
   GArray *routes, *sockets; /**< tt_web_route, tt_web_socket_route */
   GHashTable *connections;  /**< GSocket -> tt_web_connection */
-  GMutex mutex;             /**< guards stats and slots */
+  tt_web_turns turns;
+  GMutex mutex; /**< guards stats and slots */
   tt_web_stats stats;
   int slots;
 };
@@ -34,10 +36,10 @@ const char *tt_web_no_access(const tt_web *web, SoupServerMessage *message, unsi
 /** An accepted connection, whatever is spoken on it. */
 typedef struct tt_web_connection {
   tt_web *web;
-  GSocket *socket;                 /**< not owned: goes with the connection */
-  int64_t deadline;                /**< µs monotonic at which it is cut; 0: none */
+  GSocket *socket;  /**< not owned: goes with the connection */
+  int64_t deadline; /**< µs monotonic at which it is cut; 0: none */
+  TtWebInput *input;
   SoupWebsocketConnection *frames; /**< not owned; NULL: no WebSocket */
-  uint64_t whole;                  /**< bytes that had come with the last whole message or pong */
   int64_t unfinished; /**< µs monotonic at which more were seen; 0: there are no more */
 } tt_web_connection;
 
@@ -55,8 +57,9 @@ void tt_web_shut_connections(tt_web *web);
 /** Cuts it unless something is called again within `seconds`; 0: no deadline. */
 void tt_web_set_deadline(tt_web_connection *connection, double seconds);
 
-/** A WebSocket's frames have a deadline from here on. NULL-safe. */
-void tt_web_watch_frames(tt_web_connection *connection, SoupWebsocketConnection *frames);
+/** A WebSocket's frames have a deadline from here on, and its messages, of at most `message` bytes, an end. NULL-safe. */
+void tt_web_watch_frames(tt_web_connection *connection, SoupWebsocketConnection *frames,
+                         size_t message);
 /** Before the connection is freed. */
 void tt_web_unwatch_frames(tt_web_connection *connection);
 /** Asked again and again: a frame was begun too long ago. */

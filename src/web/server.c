@@ -252,7 +252,7 @@ static void on_websocket(SoupServer *server, SoupServerMessage *message, const c
   const tt_web_socket_route *route = find_socket(web, path);
   if (!route) return;
   soup_websocket_connection_set_max_incoming_payload_size(connection, route->max_message);
-  tt_web_watch_frames(beneath, connection);
+  tt_web_watch_frames(beneath, connection, route->max_message);
   tt_web_request request = request_of(web, message, path);
   route->open(route->context, &request, connection);
 }

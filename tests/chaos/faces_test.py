@@ -2,12 +2,14 @@
 """Strangers at every face of `tether run`: who may bind, who may call, how many, how slowly, and what they may ask."""
 import contextlib
 import json
+import multiprocessing
 import os
 import pathlib
 import re
 import select
 import socket
 import stat
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -45,6 +47,22 @@ def request(url, method="GET", body=None, **headers):
     except urllib.error.HTTPError as error:
         with error:
             return error.code, error.read().decode()
+
+
+def flood(web, path, frames):
+    """Sends them until it is killed, over new connections when one is cut. What is answered is read."""
+    block = frames * (65536 // len(frames) + 1)
+    while True:
+        stream = WebSocket(web, path)
+        with contextlib.suppress(OSError):
+            while True:
+                stream.socket.settimeout(1)
+                stream.socket.sendall(block)
+                stream.socket.settimeout(0)
+                with contextlib.suppress(BlockingIOError):
+                    while stream.socket.recv(1 << 20):
+                        pass
+        stream.close()
 
 
 def descriptors(tether):
@@ -98,6 +116,54 @@ class Faces(unittest.TestCase):
                 for path in "/", "/api/runs", "/api/trials":
                     self.assertEqual(request(web + path, **headers)[0], 403, (path, headers))
                 self.assertEqual(request(web + "/api/trials", "POST", b"{}", **headers)[0], 403, headers)
+
+    def test_a_flood_on_one_websocket_delays_nobody(self):
+        def wait_of(web):
+            begun = time.monotonic()
+            self.assertEqual(request(web + "/api/trials")[0], 200)
+            return time.monotonic() - begun
+
+        def frame(opcode, payload=b""):  # with a mask that changes nothing
+            return bytes([opcode, 0x80 | len(payload)]) + bytes(4) + payload
+
+        floods = (("/live", frame(0x89)), ("/telemetry/in", frame(0x89, b"x" * 125)), ("/live", frame(0x8a)), ("/live", frame(0x81, b"{}")),
+                  ("/telemetry/in", frame(0x81)), ("/telemetry/live", frame(0x82, b"x")), ("/live", frame(1, b"x") + frame(0, b"x") * 4000))
+        with Tether("run", SCENE, *QUIET) as tether:
+            web = tether.addresses["web"]
+            quiet = statistics.median(wait_of(web) for _ in range(20))
+            for path, frames in floods:
+                flooder = multiprocessing.get_context("fork").Process(target=flood, args=(web, path, frames))
+                flooder.start()
+                try:
+                    time.sleep(0.1)
+                    waits = [wait_of(web) for _ in range(20)]
+                finally:
+                    flooder.kill()
+                    flooder.join()
+                self.assertLess(statistics.median(waits), 0.05 + 10 * quiet, (path, frames[:9], quiet, sorted(waits)))
+                self.assertLess(wait_of(web), 5, (path, frames[:9]))
+            self.assertNotIn("CRITICAL", tether.text())
+
+    def test_a_flood_costs_no_memory(self):
+        def resident():
+            return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{tether.process.pid}/status").read_text(encoding="utf-8"))[1])
+
+        ping, fragment = b"\x89\xfd" + bytes(4 + 125), b"\x00\xfd" + bytes(4 + 125)
+        with Tether("run", SCENE, *QUIET) as tether:
+            web = tether.addresses["web"]
+            before = resident()
+            for path, first, frames in (("/live", b"", ping), ("/telemetry/in", b"", ping), ("/live", b"\x01\x80" + bytes(4), fragment)):
+                stream = WebSocket(web, path)  # whose answers nobody reads, and whose message never ends
+                stream.socket.settimeout(0.5)
+                sent = 0
+                with contextlib.suppress(OSError):
+                    stream.socket.sendall(first)
+                    for sent in range(0, 64 << 20, len(frames) * 1000):
+                        stream.socket.sendall(frames * 1000)
+                self.assertLess(sent, 32 << 20, path)
+                self.assertLess(resident() - before, 24 << 10, path)
+                stream.close()
+                self.assertEqual(request(web + "/api/trials")[0], 200)
 
     def test_paths_lead_nowhere_else(self):
         with Tether("run", SCENE, *QUIET) as tether:
