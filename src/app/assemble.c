@@ -94,11 +94,8 @@ static tt_status make_robot_parts(tt_builder *builder, int index) {
 static tt_status limit_joints(tt_builder *builder) {
   for (int i = 0; i < builder->scene->robot_count; i++) {
     const tt_scene_robot *robot = &builder->scene->robots[i];
-    for (int k = 0; k < robot->joint_count; k++) {
-      const tt_scene_joint *joint = &robot->joints[k];
-      TT_TRY(tt_engine_limit_joint(builder->engine, i, joint->name, joint->max_torque, joint->where,
-                                   builder->error));
-    }
+    for (int k = 0; k < robot->joint_count; k++)
+      TT_TRY(tt_engine_limit_joint(builder->engine, i, &robot->joints[k], builder->error));
   }
   return TT_OK;
 }

@@ -40,6 +40,35 @@ static void print_robots(const tt_scene *scene) {
   }
 }
 
+/** What a joint can do: its range, what its servo uses at most, and what nobody's drive exceeds. */
+static void print_limits_of(const tt_joint *joint) {
+  static const char *const kinds[] = {
+      [TT_HINGE] = "hinge", [TT_SLIDE] = "slide", [TT_BALL] = "ball"};
+  const bool slide = joint->kind == TT_SLIDE;
+  const char *torque = slide ? "N" : "N·m";
+  tt_print(stdout, "  %-24s %s", joint->name, kinds[joint->kind]);
+  if (joint->limited)
+    tt_print(stdout, ", %.4g … %.4g %s", joint->lower, joint->upper, slide ? "m" : "rad");
+  tt_print(stdout, ", servo up to %.4g %s", joint->max_torque, torque);
+  const char *limit = "; held to ";
+  if (isfinite(joint->torque_limit)) {
+    tt_print(stdout, "%s%.4g %s", limit, joint->torque_limit, torque);
+    limit = ", ";
+  }
+  if (isfinite(joint->velocity_limit))
+    tt_print(stdout, "%s%.4g %s", limit, joint->velocity_limit, slide ? "m/s" : "rad/s");
+  tt_print(stdout, "\n");
+}
+
+static void print_limits(const tt_world *world) {
+  const tt_model *model = tt_world_model(world);
+  int count = 0;
+  for (int j = 0; j < model->joint_count; j++) count += model->joints[j].axis_count > 0;
+  tt_print(stdout, "\nlimits of joints (%d)\n", count);
+  for (int j = 0; j < model->joint_count; j++)
+    if (model->joints[j].axis_count > 0) print_limits_of(&model->joints[j]);
+}
+
 static bool is_of_body(const tt_signal *signal) {
   return signal->source >= TT_SIGNAL_BODY_POSITION && signal->source <= TT_SIGNAL_BODY_SPIN;
 }
@@ -155,6 +184,7 @@ static tt_status print_scene(const tt_scene *scene, tt_error *error) {
   TT_TRY(tt_assemble(scene, &assembly, &world, error));
   print_summary(scene);
   print_robots(scene);
+  print_limits(world);
   print_wires(scene, world);
   print_signals(world);
   print_commands(world);

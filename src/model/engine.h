@@ -53,6 +53,14 @@ typedef struct tt_engine_piece {
   const char *where; /**< begins error messages, "arena.yaml: pieces[0]"; NULL: the arena's model */
 } tt_engine_piece;
 
+/** What a robot's file says of a joint of its model. */
+typedef struct tt_engine_joint {
+  const char *name;    /**< as in the robot's own model */
+  double max_torque;   /**< N·m or N; 0: as the model says */
+  double max_velocity; /**< rad/s or m/s; 0: as the model says */
+  const char *where;   /**< begins error messages, "robot.yaml: joints[0]" */
+} tt_engine_joint;
+
 typedef struct tt_engine_spec {
   const char *arena_file; /**< MJCF, or NULL for an empty floor */
   const tt_engine_robot *robots;
@@ -114,10 +122,10 @@ typedef struct tt_engine_ops {
   /** Of the saved state: same bits, same hash, on every machine of one byte order. */
   uint64_t (*hash)(const tt_engine *engine);
 
-  /** Sets tt_joint.max_torque of a robot's joint, called as in the robot's own model. Before the engine is cloned or
-   *  handed to a simulation. Unknown: TT_INVALID with the nearest name, beginning with `where`. */
-  tt_status (*limit_joint)(tt_engine *engine, int robot, const char *joint, double max_torque,
-                           const char *where, tt_error *error);
+  /** Sets the limits of a robot's joint. Before the engine is cloned or handed to a simulation. Unknown: TT_INVALID
+   *  with the nearest name. */
+  tt_status (*limit_joint)(tt_engine *engine, int robot, const tt_engine_joint *joint,
+                           tt_error *error);
   void (*scenery)(const tt_engine *engine, tt_scenery *scenery);
 
   /** A second, independent engine of the same model in its initial state; NULL when out of memory. */
@@ -170,10 +178,9 @@ static inline tt_status tt_engine_restore(tt_engine *engine, const void *state, 
   return engine->ops->restore(engine, state, size);
 }
 static inline uint64_t tt_engine_hash(const tt_engine *engine) { return engine->ops->hash(engine); }
-static inline tt_status tt_engine_limit_joint(tt_engine *engine, int robot, const char *joint,
-                                              double max_torque, const char *where,
-                                              tt_error *error) {
-  return engine->ops->limit_joint(engine, robot, joint, max_torque, where, error);
+static inline tt_status tt_engine_limit_joint(tt_engine *engine, int robot,
+                                              const tt_engine_joint *joint, tt_error *error) {
+  return engine->ops->limit_joint(engine, robot, joint, error);
 }
 static inline void tt_engine_scenery(const tt_engine *engine, tt_scenery *scenery) {
   engine->ops->scenery(engine, scenery);

@@ -39,6 +39,9 @@ typedef struct tt_joint {
   bool limited;
   double lower, upper; /**< rad or m; meaningful only if limited */
   double max_torque; /**< N·m or N: default limit of a velocity servo and of duty 1; > 0, finite */
+  /** What no drive exceeds, whoever asks for it: N·m or N, and rad/s or m/s beyond which it pushes no further. INFINITY
+   *  where neither the model (a URDF's effort and velocity) nor the robot's file states one. */
+  double torque_limit, velocity_limit;
 } tt_joint;
 
 /** A scalar of the model's own sensors, or one that a robot part computes at sense. */

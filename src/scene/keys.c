@@ -57,7 +57,8 @@ static const cyaml_schema_field_t scene_fields[] = {
 
 static const cyaml_schema_field_t joint_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, tt_joint_keys, name, 1, 256),
-    CYAML_FIELD_STRING_PTR("max_torque", CYAML_FLAG_POINTER, tt_joint_keys, max_torque, 1, 64),
+    TEXT("max_torque", tt_joint_keys, max_torque, 64),
+    TEXT("max_velocity", tt_joint_keys, max_velocity, 64),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t joint_entry = {

@@ -31,9 +31,9 @@ typedef struct tt_part_list {
   unsigned count;
 } tt_part_list;
 
-/** The limit of a joint's plain commands. */
+/** The limits of a joint. */
 typedef struct tt_joint_keys {
-  char *name, *max_torque;
+  char *name, *max_torque, *max_velocity;
 } tt_joint_keys;
 
 /** The fixed part of a robot's file; behind it stands a list for each kind of part. */

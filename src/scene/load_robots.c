@@ -26,28 +26,43 @@ static tt_status load_parts(tt_scene_store *store, const tt_robot_keys *keys,
   return TT_OK;
 }
 
-/** A torque, or a force for slides: the joint's kind is known only to the model. */
+/** A limit of a joint: of one dimension for hinges, of another for slides; its kind is known only to the model. */
+static tt_status load_limit(tt_scene_store *store, const char *where, const char *key,
+                            const char *text, const tt_dimension dimensions[2],
+                            const char *examples, double *value) {
+  if (!text) return TT_OK;
+  if (!tt_quantity_parse(text, dimensions[0], value) &&
+      !tt_quantity_parse(text, dimensions[1], value))
+    return tt_fail(store->error, TT_INVALID, "%s.%s: '%s' is not understood; give %s", where, key,
+                   text, examples);
+  if (*value > 0) return TT_OK;
+  return tt_fail(store->error, TT_INVALID, "%s.%s: '%s' is out of range; give more than 0", where,
+                 key, text);
+}
+
+static tt_status load_joint(tt_scene_store *store, const tt_joint_keys *keys,
+                            tt_engine_joint *joint) {
+  static const tt_dimension torques[] = {TT_TORQUE, TT_FORCE},
+                            velocities[] = {TT_ANGULAR_VELOCITY, TT_VELOCITY};
+  joint->name = keys->name;
+  TT_TRY(load_limit(store, joint->where, "max_torque", keys->max_torque, torques,
+                    "a torque (N·m, in·lbf, …) or, for a slide, a force (N, lbf)",
+                    &joint->max_torque));
+  TT_TRY(load_limit(store, joint->where, "max_velocity", keys->max_velocity, velocities,
+                    "an angular velocity (rad/s, rpm, …) or, for a slide, a velocity (m/s, ft/s)",
+                    &joint->max_velocity));
+  if (keys->max_torque || keys->max_velocity) return TT_OK;
+  return tt_fail(store->error, TT_INVALID, "%s: give max_torque, max_velocity or both",
+                 joint->where);
+}
+
 static tt_status load_joints(tt_scene_store *store, const tt_robot_keys *keys,
                              tt_scene_robot *robot) {
-  tt_scene_joint *joints;
+  tt_engine_joint *joints;
   NEW(store, joints, keys->joints_count);
   for (unsigned i = 0; i < keys->joints_count; i++) {
-    tt_scene_joint *joint = &joints[i];
-    const char *text = keys->joints[i].max_torque;
-    joint->name = keys->joints[i].name;
-    PRINT(store, joint->where, "%s: joints[%u]", robot->file, i);
-    if (!tt_quantity_parse(text, TT_TORQUE, &joint->max_torque) &&
-        !tt_quantity_parse(text, TT_FORCE, &joint->max_torque)) {
-      return tt_fail(
-          store->error, TT_INVALID,
-          "%s.max_torque: '%s' is not understood; give a torque (N·m, in·lbf, …) or, for a "
-          "slide, a force (N, lbf)",
-          joint->where, text);
-    }
-    if (joint->max_torque <= 0) {
-      return tt_fail(store->error, TT_INVALID,
-                     "%s.max_torque: '%s' is out of range; give more than 0", joint->where, text);
-    }
+    PRINT(store, joints[i].where, "%s: joints[%u]", robot->file, i);
+    TT_TRY(load_joint(store, &keys->joints[i], &joints[i]));
   }
   robot->joints = joints;
   robot->joint_count = (int)keys->joints_count;

@@ -24,13 +24,6 @@ typedef struct tt_scene_part {
   const void *config; /**< the part's own struct, checked */
 } tt_scene_part;
 
-/** How much torque the plain commands of a joint may use. */
-typedef struct tt_scene_joint {
-  const char *name;
-  const char *where; /**< "robots/frc2011/robot.yaml: joints[0]" */
-  double max_torque; /**< N·m, or N for slides */
-} tt_scene_joint;
-
 typedef struct tt_scene_robot {
   const char *name;
   const char *where;      /**< "scenes/a.yaml: robots[0]" */
@@ -44,7 +37,7 @@ typedef struct tt_scene_robot {
   const tt_scene_part
       *parts; /**< by kind in the order of tt_part_schemas, then in the order of the file */
   int part_count;
-  const tt_scene_joint *joints;
+  const tt_engine_joint *joints;
   int joint_count;
 } tt_scene_robot;
 

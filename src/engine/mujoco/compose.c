@@ -232,14 +232,14 @@ static tt_status add_grippers(xmlNode *root, const physics_part *part, const tt_
   return TT_OK;
 }
 
-/* MJCF knows no torque limit of a joint without an actuator: what a URDF states goes along as numbers. */
-static void add_efforts(xmlNode *root, const physics_part *part) {
-  for (int i = 0; i < part->effort_count; i++) {
+/* MJCF knows no limit of a joint's torque or velocity without an actuator: what a URDF states goes along as numbers. */
+static void add_limits(xmlNode *root, const physics_part *part) {
+  for (int i = 0; i < part->limit_count; i++) {
     char name[1024];
-    snprintf(name, sizeof name, TT_EFFORT_PREFIX "%s%s", part->prefix, part->efforts[i].joint);
+    snprintf(name, sizeof name, TT_LIMIT_PREFIX "%s%s", part->prefix, part->limits[i].joint);
     xmlNode *numeric = xmlNewChild(section_of(root, "custom"), NULL, BAD_CAST "numeric", NULL);
     xmlSetProp(numeric, BAD_CAST "name", BAD_CAST name);
-    physics_set_numbers(numeric, "data", &part->efforts[i].effort, 1);
+    physics_set_numbers(numeric, "data", part->limits[i].values, 2);
   }
 }
 
@@ -315,7 +315,7 @@ tt_status physics_compose(physics_workshop *shop, const tt_engine_spec *spec, ph
   for (int i = 0; i <= spec->robot_count; i++) {
     physics_prefix(&parts[i]);
     merge_part(root, &parts[i], i ? &spec->robots[i - 1] : NULL);
-    add_efforts(root, &parts[i]);
+    add_limits(root, &parts[i]);
   }
   make_room(root);
   bound_stack(root, parts, spec->robot_count + 1);

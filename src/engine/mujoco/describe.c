@@ -126,7 +126,7 @@ static tt_status describe_joints(const describer *d) {
     }
   }
   f->info.axis_count = axis;
-  physics_max_torques(m, joints);
+  physics_joint_limits(m, joints);
   return TT_OK;
 }
 
@@ -414,6 +414,7 @@ tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_
   TT_TRY(describe_movers(&d));
   TT_TRY(describe_statics(&d));
   TT_TRY(describe_trees(&d));
+  physics_note_limits(fixed);
   return physics_shapes_build(fixed, model);
 }
 

@@ -73,9 +73,9 @@ static tt_status restore(tt_engine *engine, const void *state, size_t size) {
 
 static uint64_t hash(const tt_engine *engine) { return tt_physics_hash(OF_CONST(engine)); }
 
-static tt_status limit_joint(tt_engine *engine, int robot, const char *joint, double max_torque,
-                             const char *where, tt_error *error) {
-  return tt_physics_limit_joint(OF(engine), robot, joint, max_torque, where, error);
+static tt_status limit_joint(tt_engine *engine, int robot, const tt_engine_joint *joint,
+                             tt_error *error) {
+  return tt_physics_limit_joint(OF(engine), robot, joint, error);
 }
 
 static void scenery(const tt_engine *engine, tt_scenery *to) {

@@ -284,7 +284,7 @@ tt_status physics_part_load(physics_workshop *shop, const char *file, physics_pa
 
 void physics_part_free(physics_part *part) {
   if (part->document) xmlFreeDoc(part->document);
-  for (int i = 0; i < part->effort_count; i++) free(part->efforts[i].joint);
-  free(part->efforts);
+  for (int i = 0; i < part->limit_count; i++) free(part->limits[i].joint);
+  free(part->limits);
   *part = (physics_part){0};
 }

@@ -28,10 +28,10 @@ void tt_physics_free(tt_physics *physics);
 
 const tt_mechanism *tt_physics_describe(const tt_physics *physics);
 
-/** Sets tt_joint.max_torque of a robot's joint, called as in the robot's own model. Before the physics is cloned or
- *  handed to a world. Unknown: TT_INVALID with the nearest name, beginning with `where`. */
-tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const char *joint,
-                                 double max_torque, const char *where, tt_error *error);
+/** Sets the limits of a robot's joint. Before the physics is cloned or handed to a world. Unknown: TT_INVALID with the
+ *  nearest name. */
+tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const tt_engine_joint *joint,
+                                 tt_error *error);
 
 /** Advances one step. `drives` is [axis_count], `controls` is [actuator_count]; both finite.
  *  `last` says that a view will be filled after this step, so that what only a view needs is

@@ -19,8 +19,8 @@
 /** Prefix of the names of the welds that grippers use; no model's own name begins so. */
 #define TT_GRIP_PREFIX "tether:grip:"
 
-/** Prefix of the names of the numbers under which the model keeps the torque limits that a URDF states. */
-#define TT_EFFORT_PREFIX "tether:effort:"
+/** Prefix of the names of the pairs of numbers under which the model keeps the limits that a URDF states. */
+#define TT_LIMIT_PREFIX "tether:limit:"
 
 /** A gripper as compiled. */
 typedef struct physics_gripper {
@@ -54,6 +54,7 @@ typedef struct physics_fixed {
   double timestep;
   int64_t timestep_num, timestep_den;
   bool want_feedback;
+  bool limits_drives; /**< some joint has a torque_limit or velocity_limit */
   int contact_capacity;
 
   int *body_robot;                      /**< [nbody] */
@@ -124,11 +125,11 @@ typedef tt_status physics_work(void *context, char at[TT_PATH_SIZE], tt_error *e
 tt_status physics_confine(physics_work *work, void *context, const char *folder, int kept,
                           tt_error *error);
 
-/** Torque limit that a URDF states for a joint. */
-typedef struct physics_effort {
+/** What a URDF states for a joint. */
+typedef struct physics_limit {
   char *joint;
-  double effort;
-} physics_effort;
+  double values[2]; /**< torque and velocity; 0: none stated */
+} physics_limit;
 
 /** One file compiled alone and turned into canonical MJCF. */
 typedef struct physics_part {
@@ -137,8 +138,8 @@ typedef struct physics_part {
   const char *file;   /**< as the user gave it */
   bool urdf;
   int unknowns; /**< degrees of freedom and equalities */
-  physics_effort *efforts;
-  int effort_count;
+  physics_limit *limits;
+  int limit_count;
 } physics_part;
 
 /** Work of one load: a temporary folder and what lies in it. */
@@ -166,7 +167,7 @@ typedef enum physics_urdf_care {
   URDF_WITHOUT_VISUALS,   /**< meshes for the eye are often not closed, which MuJoCo refuses */
   URDF_WITH_LEAST_MASSES, /**< moving links without mass get a microgram's worth */
 } physics_urdf_care;
-/** Writes a URDF that MuJoCo can read into the workshop; collects efforts. */
+/** Writes a URDF that MuJoCo can read into the workshop; collects the limits of its joints. */
 tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics_urdf_care care,
                                physics_part *part, char prepared[TT_PATH_SIZE], tt_error *error);
 /** Adds to canonical MJCF that a fixed base does not touch the links joined to it: joined links of a
@@ -203,9 +204,16 @@ const char *physics_keep(physics_fixed *fixed, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 tt_status physics_shapes_build(physics_fixed *fixed, const mjModel *model);
 tt_status physics_looks_build(physics_fixed *fixed, const mjModel *model);
-/** Sets max_torque of every joint from actuators, the URDF's effort, or an estimate. */
-void physics_max_torques(const mjModel *model, tt_joint *joints);
+/** Sets the limits of every joint: max_torque from actuators, the URDF's effort, or an estimate. */
+void physics_joint_limits(const mjModel *model, tt_joint *joints);
 void physics_fixed_free(physics_fixed *fixed);
+
+/* Limits of drives (limits.c). */
+
+/** Notes whether any joint has limits of its own. */
+void physics_note_limits(physics_fixed *fixed);
+/** What the limits of an axis' joint leave of a drive at the present velocity. */
+tt_drive physics_limit_drive(const tt_physics *p, int axis, const tt_drive *drive);
 
 /* Stops (stops.c). */
 

@@ -172,6 +172,73 @@ static void friction_is_not_the_motors(void **state) {
   tt_physics_free(p);
 }
 
+static const char LIMITED[] =
+    "<robot name='r'>"
+    "<link name='base'><inertial><mass value='9'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' "
+    "iyz='0'/></inertial></link>"
+    "<link name='wheel'><inertial><mass value='1'/><inertia ixx='0.1' iyy='0.1' izz='0.1' ixy='0' "
+    "ixz='0' iyz='0'/></inertial></link>"
+    "<joint name='wheel' type='continuous'><parent link='base'/><child link='wheel'/>"
+    "<axis xyz='0 0 1'/><limit effort='3' velocity='20'/></joint></robot>";
+
+static tt_physics *load_limited(int rate) {
+  char path[] = "/tmp/tether-test-XXXXXX.urdf";
+  FILE *f = fdopen(mkstemps(path, 5), "w");
+  fputs(LIMITED, f);
+  fclose(f);
+  tt_physics *p = load_robot(path, NULL, rate);
+  remove(path);
+  return p;
+}
+
+/* Whatever drives it: a torque beyond the effort, a servo beyond the velocity, either way round. */
+static void a_urdf_limits_effort_and_velocity(void **state) {
+  (void)state;
+  static const tt_drive DRIVES[] = {{TT_DRIVE_TORQUE, 100, 0, 0},
+                                    {TT_DRIVE_TORQUE, -2, 0, 0},
+                                    {TT_DRIVE_VELOCITY, 0, 86, 100},
+                                    {TT_DRIVE_VELOCITY, 0, -86, 2}};
+  static const int RATES[] = {600, 3000};
+  for (size_t i = 0; i < 2 * sizeof DRIVES / sizeof *DRIVES; i++) {
+    const int rate = RATES[i % 2];
+    const tt_drive drive = DRIVES[i / 2];
+    const double most = fmin(3, fmax(fabs(drive.torque), drive.max_torque));
+    const double sign = drive.torque + drive.velocity < 0 ? -1 : 1;
+    tt_physics *p = load_limited(rate);
+    const double *velocity = tt_physics_axis_velocity(p), *torque = tt_physics_axis_torque(p);
+    inputs in = {.drives = {drive}};
+    step(p, &in, rate / 10);
+    assert_close(velocity[0], sign * most / 0.1 / 10, 0.01);
+    assert_close(torque[0], sign * most, 1e-9);
+    for (int n = 0; n < 2 * rate; n++) {
+      step(p, &in, 1);
+      assert_true(fabs(velocity[0]) < 20.001 && fabs(torque[0]) <= 3);
+    }
+    assert_close(velocity[0], sign * 20, 0.001);
+    tt_physics_free(p);
+  }
+}
+
+/* A robot's file knows better than the URDF; what else makes a joint fast is not braked. */
+static void limits_can_be_set_and_do_not_brake(void **state) {
+  (void)state;
+  tt_physics *p = load_limited(1000);
+  tt_error error = {""};
+  const tt_engine_joint joint = {"wheel", 5, 30, "robot.yaml: joints[0]"};
+  assert_int_equal(tt_physics_limit_joint(p, 0, &joint, &error), TT_OK);
+  const double *velocity = tt_physics_axis_velocity(p);
+  inputs in = {.drives = {{TT_DRIVE_TORQUE, 100, 0, 0}}};
+  step(p, &in, 100);
+  assert_close(velocity[0], 5, 0.01);
+  step(p, &in, 2000);
+  assert_close(velocity[0], 30, 0.001);
+  p->data->qvel[p->fixed->axis_dof[0]] = 50;
+  step(p, &in, 1000);
+  assert_close(velocity[0], 50, 1e-9);
+  assert_close(tt_physics_axis_torque(p)[0], 0, 0);
+  tt_physics_free(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_joint_follows_alone),
@@ -179,6 +246,8 @@ int main(void) {
       cmocka_unit_test(a_weak_servo_gives_its_limit),
       cmocka_unit_test(wheels_drive_a_robot),
       cmocka_unit_test(friction_is_not_the_motors),
+      cmocka_unit_test(a_urdf_limits_effort_and_velocity),
+      cmocka_unit_test(limits_can_be_set_and_do_not_brake),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

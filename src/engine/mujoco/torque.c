@@ -1,4 +1,4 @@
-/* torque.c: the torque limit of each joint: what the model says, else a documented estimate. */
+/* torque.c: the limits of each joint: what the model and the robot's file say; of the torque, else, a documented estimate. */
 #include "base/nearest.h"
 #include "engine/mujoco/physics_internal.h"
 
@@ -88,17 +88,22 @@ static double actuator_limit(const mjModel *m, int actuator) {
               fabs(m->actuator_ctrlrange[2 * actuator + 1]));
 }
 
-/* As composing noted it in the model; 0 when the joint's file stated none. */
-static double stated_effort(const mjModel *m, const char *joint) {
+/* As composing noted them in the model: torque and velocity; zeros when the joint's file stated none. */
+static const double *stated_limits(const mjModel *m, const char *joint) {
+  static const double NONE[2] = {0, 0};
   char name[1024];
-  snprintf(name, sizeof name, TT_EFFORT_PREFIX "%s", joint);
+  if (!joint) return NONE;
+  snprintf(name, sizeof name, TT_LIMIT_PREFIX "%s", joint);
   int numeric = mj_name2id(m, mjOBJ_NUMERIC, name);
-  return numeric >= 0 ? m->numeric_data[m->numeric_adr[numeric]] : 0;
+  return numeric >= 0 ? m->numeric_data + m->numeric_adr[numeric] : NONE;
 }
 
-void physics_max_torques(const mjModel *m, tt_joint *joints) {
+static double limit_or_none(double stated) { return stated > 0 ? stated : INFINITY; }
+
+void physics_joint_limits(const mjModel *m, tt_joint *joints) {
   for (int j = 0; j < m->njnt; j++) {
     joints[j].max_torque = 1;
+    joints[j].torque_limit = joints[j].velocity_limit = INFINITY;
     if (m->jnt_type[j] == mjJNT_FREE) continue;
     double limit = 0;
     for (int a = 0; a < m->nu; a++) {
@@ -107,28 +112,39 @@ void physics_max_torques(const mjModel *m, tt_joint *joints) {
                   m->actuator_trnid[2 * a] == j;
       if (here) limit = fmax(limit, actuator_limit(m, a));
     }
-    const char *name = mj_id2name(m, mjOBJ_JOINT, j);
-    if (limit <= 0 && name) limit = stated_effort(m, name);
+    const double *stated = stated_limits(m, mj_id2name(m, mjOBJ_JOINT, j));
+    if (limit <= 0) limit = stated[0];
     if (!(limit > 0) || !isfinite(limit)) limit = default_torque(m, j);
     joints[j].max_torque = fmin(limit, TT_COMMAND_LIMIT);
+    joints[j].torque_limit = limit_or_none(stated[0]);
+    joints[j].velocity_limit = limit_or_none(stated[1]);
   }
 }
 
-tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const char *joint,
-                                 double max_torque, const char *where, tt_error *error) {
+/* Who states a torque in the robot's file knows better than the URDF. */
+static void set_limits(tt_joint *joint, const tt_engine_joint *from) {
+  if (from->max_torque > 0) joint->max_torque = fmin(from->max_torque, TT_COMMAND_LIMIT);
+  if (from->max_torque > 0 && isfinite(joint->torque_limit))
+    joint->torque_limit = joint->max_torque;
+  if (from->max_velocity > 0) joint->velocity_limit = from->max_velocity;
+}
+
+tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const tt_engine_joint *from,
+                                 tt_error *error) {
   const tt_mechanism *info = &physics->fixed->info;
   tt_joint *joints = (tt_joint *)info->joints; /* ours: describe.c made them */
-  tt_nearest nearest = tt_nearest_start(joint);
+  tt_nearest nearest = tt_nearest_start(from->name);
   size_t prefix = info->robot_count > 1 ? strlen(info->robots[robot].name) + 1 : 0;
   for (int j = 0; j < info->joint_count; j++) {
     if (joints[j].robot != robot || joints[j].axis < 0) continue;
     const char *own = joints[j].name + prefix;
-    if (!strcmp(own, joint)) {
-      joints[j].max_torque = fmin(max_torque, TT_COMMAND_LIMIT);
+    if (!strcmp(own, from->name)) {
+      set_limits(&joints[j], from);
+      physics_note_limits(physics->fixed);
       return TT_OK;
     }
     tt_nearest_offer(&nearest, own);
   }
-  return tt_fail(error, TT_INVALID, "%s: the model has no joint '%s'%s", where, joint,
+  return tt_fail(error, TT_INVALID, "%s: the model has no joint '%s'%s", from->where, from->name,
                  tt_nearest_hint(&nearest));
 }

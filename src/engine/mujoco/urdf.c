@@ -1,5 +1,5 @@
 /* urdf.c: rewrites a URDF so that MuJoCo's reader takes it as it was meant: base kept, meshes found
- * and converted, torque limits remembered, joined links without contact. The user's file is not
+ * and converted, limits of joints remembered, joined links without contact. The user's file is not
  * touched. */
 #include "base/log.h"
 #include "engine/mujoco/physics_internal.h"
@@ -10,18 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tt_status remember_effort(physics_part *part, const xmlNode *joint) {
+/* Of a joint's <limit>; 0 where it states none: zeros stand there in files whose author did not know. */
+static double stated_limit(const xmlNode *joint, const char *key) {
   const xmlNode *limit = physics_first_child(joint, "limit");
+  const char *text = limit ? physics_attribute(limit, key) : NULL;
+  double value = text ? strtod(text, NULL) : 0;
+  return isfinite(value) && value > 0 ? value : 0;
+}
+
+static tt_status remember_limits(physics_part *part, const xmlNode *joint) {
   const char *name = physics_attribute(joint, "name");
-  const char *text = limit ? physics_attribute(limit, "effort") : NULL;
-  double effort = text ? strtod(text, NULL) : 0;
-  if (!name || !isfinite(effort) || effort <= 0) return TT_OK;
-  physics_effort *grown = realloc(part->efforts, sizeof *grown * (size_t)(part->effort_count + 1));
+  double effort = stated_limit(joint, "effort"), velocity = stated_limit(joint, "velocity");
+  if (!name || (effort <= 0 && velocity <= 0)) return TT_OK;
+  physics_limit *grown = realloc(part->limits, sizeof *grown * (size_t)(part->limit_count + 1));
   if (!grown) return TT_NOMEM;
-  part->efforts = grown;
+  part->limits = grown;
   char *copy = strdup(name);
   if (!copy) return TT_NOMEM;
-  part->efforts[part->effort_count++] = (physics_effort){copy, effort};
+  part->limits[part->limit_count++] = (physics_limit){.joint = copy, .values = {effort, velocity}};
   return TT_OK;
 }
 
@@ -147,7 +153,7 @@ static tt_status mend_robot(physics_workshop *shop, const char *file, xmlNode *r
   tt_status status = TT_OK;
   drop_loose_joints(file, robot, care == URDF_AS_IT_IS);
   for (xmlNode *node = robot->children; node && status == TT_OK; node = node->next) {
-    if (physics_is(node, "joint") && care == URDF_AS_IT_IS) status = remember_effort(part, node);
+    if (physics_is(node, "joint") && care == URDF_AS_IT_IS) status = remember_limits(part, node);
     if (physics_is(node, "link")) {
       status = mend_link(shop, &done, file, node, care == URDF_AS_IT_IS, error);
     }

@@ -37,7 +37,8 @@ static void prepare(const char *file, physics_urdf_care care) {
   tt_error error = {""};
   shop.file_count = 0;
   if (physics_urdf_prepare(&shop, file, care, &part, prepared, &error) == TT_OK) {
-    for (int i = 0; i < part.effort_count; i++) assert(part.efforts[i].effort > 0);
+    for (int i = 0; i < part.limit_count; i++)
+      assert(part.limits[i].values[0] > 0 || part.limits[i].values[1] > 0);
     prefix(prepared);
     unlink(prepared);
   } else {
