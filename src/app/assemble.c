@@ -46,6 +46,9 @@ static void describe_robots(tt_builder *builder) {
                             .z = from->z,
                             .heading = from->heading,
                             .floating = from->floating,
+                            .base_decided = from->base_decided,
+                            .surfaces = from->surfaces,
+                            .surface_count = from->surface_count,
                             .grippers = gripper};
     for (int k = 0; k < from->part_count; k++) {
       if (strcmp(from->parts[k].schema->key, "grippers")) continue;
@@ -64,6 +67,8 @@ static tt_status compile_physics(tt_builder *builder) {
                          .robot_count = scene->robot_count,
                          .pieces = scene->pieces,
                          .piece_count = scene->piece_count,
+                         .surfaces = scene->surfaces,
+                         .surface_count = scene->surface_count,
                          .timestep_num = scene->timestep_num,
                          .timestep_den = scene->timestep_den,
                          .search_path = scene->search_path,

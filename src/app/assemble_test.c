@@ -94,6 +94,9 @@ static void test_errors_have_their_place(void **state) {
   fails("robots: [{robot: ../bad/files/body_unknown.yaml}]\n", NULL,
         "body_unknown.yaml:3: gyros[0].body: the robot has no body 'nowhere'; there are: chassis, "
         "arm");
+  fails("robots: [{robot: ../bad/files/surface_unknown.yaml}]\n", NULL,
+        "surface_unknown.yaml:4: bodies[1].name: the model has no body 'chasis'; did you mean "
+        "'chassis'?");
   fails("arena: ../bad/files/piece_unknown.yaml\n", NULL,
         "piece_unknown.yaml:4: pieces[1].body: the arena has no body 'bal'; did you mean 'ball'?");
 }

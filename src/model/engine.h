@@ -34,6 +34,15 @@ typedef struct tt_engine_gripper {
       *where; /**< begins error messages, "robot.yaml: grippers[0]"; NULL: the model's file */
 } tt_engine_gripper;
 
+/** The surface of a body: its friction against whatever it touches; where two bodies have one, the greater holds. */
+typedef struct tt_engine_surface {
+  const char *body;          /**< as in its own model; "world" is what stands fixed in the arena */
+  double friction;           /**< against sliding, ≥ 0 */
+  double torsional_friction; /**< m: against turning on the spot; negative: as the model says */
+  double rolling_friction;   /**< m: against rolling; negative: as the model says */
+  const char *where;         /**< begins error messages, "robot.yaml: bodies[0]" */
+} tt_engine_surface;
+
 /** One robot to put into the world. All strings are copied. */
 typedef struct tt_engine_robot {
   const char *name;       /**< prefix of every name when there are several robots */
@@ -42,8 +51,10 @@ typedef struct tt_engine_robot {
   double x, y, z;         /**< m, arena frame, of the robot's root body */
   double heading;         /**< rad about world Z */
   bool floating;          /**< URDF only: give the base a free joint (MJCF says it itself) */
+  bool base_decided;      /**< somebody chose `floating`, so that no advice is needed */
   const tt_engine_gripper *grippers;
-  int gripper_count;
+  const tt_engine_surface *surfaces;
+  int gripper_count, surface_count;
 } tt_engine_robot;
 
 /** What a body of the arena that can be gripped is. */
@@ -66,7 +77,8 @@ typedef struct tt_engine_spec {
   const tt_engine_robot *robots;
   int robot_count;
   const tt_engine_piece *pieces;
-  int piece_count;
+  const tt_engine_surface *surfaces; /**< of the arena's bodies */
+  int piece_count, surface_count;
   int64_t timestep_num, timestep_den; /**< s */
   const char *const *search_path; /**< folders for package:// and meshes; NULL-terminated or NULL */
   bool want_feedback;             /**< fill body_force, body_torque and feedback each tick */

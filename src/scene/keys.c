@@ -64,6 +64,16 @@ static const cyaml_schema_field_t joint_fields[] = {
 static const cyaml_schema_value_t joint_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_joint_keys, joint_fields)};
 
+static const cyaml_schema_field_t body_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, tt_body_keys, name, 1, 256),
+    CYAML_FIELD_FLOAT("friction", CYAML_FLAG_DEFAULT, tt_body_keys, friction),
+    TEXT("torsional_friction", tt_body_keys, torsional_friction, 64),
+    TEXT("rolling_friction", tt_body_keys, rolling_friction, 64),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t body_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_body_keys, body_fields)};
+
 static const cyaml_schema_field_t robot_fields[] = {
     TEXT("description", tt_robot_keys, description, 256),
     CYAML_FIELD_STRING_PTR("model", CYAML_FLAG_POINTER, tt_robot_keys, model, 1, 1024),
@@ -71,6 +81,8 @@ static const cyaml_schema_field_t robot_fields[] = {
                          floating),
     CYAML_FIELD_SEQUENCE_COUNT("joints", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_robot_keys,
                                joints, joints_count, &joint_entry, 0, 256),
+    CYAML_FIELD_SEQUENCE_COUNT("bodies", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_robot_keys,
+                               bodies, bodies_count, &body_entry, 0, 1000),
 };
 
 static const cyaml_schema_field_t piece_fields[] = {
@@ -109,6 +121,8 @@ static const cyaml_schema_field_t arena_fields[] = {
                                pieces, pieces_count, &piece_entry, 0, 1000),
     CYAML_FIELD_SEQUENCE_COUNT("lines", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_arena_keys,
                                lines, lines_count, &line_entry, 0, 1000),
+    CYAML_FIELD_SEQUENCE_COUNT("bodies", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_arena_keys,
+                               bodies, bodies_count, &body_entry, 0, 1000),
     CYAML_FIELD_END,
 };
 

@@ -36,12 +36,19 @@ typedef struct tt_joint_keys {
   char *name, *max_torque, *max_velocity;
 } tt_joint_keys;
 
+/** The surface of a body. */
+typedef struct tt_body_keys {
+  char *name, *torsional_friction, *rolling_friction;
+  double friction;
+} tt_body_keys;
+
 /** The fixed part of a robot's file; behind it stands a list for each kind of part. */
 typedef struct tt_robot_keys {
   char *description, *model;
   bool *floating;
   tt_joint_keys *joints;
-  unsigned joints_count;
+  tt_body_keys *bodies;
+  unsigned joints_count, bodies_count;
   tt_part_list parts[];
 } tt_robot_keys;
 
@@ -64,7 +71,8 @@ typedef struct tt_arena_keys {
   tt_field_keys *field;
   tt_piece_keys *pieces;
   tt_line_keys *lines;
-  unsigned pieces_count, lines_count;
+  tt_body_keys *bodies;
+  unsigned pieces_count, lines_count, bodies_count;
 } tt_arena_keys;
 
 /** The schemas of the three kinds of file. */

@@ -110,6 +110,31 @@ tt_status tt_load_check_name(const tt_scene_store *store, const char *name, cons
                  "%s: an empty name; give it one of letters, digits, _ and -", where);
 }
 
+static tt_status load_surface(tt_scene_store *store, const tt_body_keys *from,
+                              tt_engine_surface *to) {
+  to->body = from->name;
+  to->friction = from->friction;
+  if (!(from->friction >= 0 && from->friction <= 100))
+    return tt_fail(store->error, TT_INVALID, "%s.friction: %g is out of range; give 0 to 100",
+                   to->where, from->friction);
+  TT_TRY(tt_quantity_check(from->torsional_friction, "torsional_friction", to->where, TT_LENGTH, 0,
+                           10, -1, &to->torsional_friction, store->error));
+  return tt_quantity_check(from->rolling_friction, "rolling_friction", to->where, TT_LENGTH, 0, 10,
+                           -1, &to->rolling_friction, store->error);
+}
+
+tt_status tt_load_surfaces(tt_scene_store *store, const tt_body_keys *keys, unsigned count,
+                           const char *file, const tt_engine_surface **surfaces) {
+  tt_engine_surface *made;
+  NEW(store, made, count);
+  for (unsigned i = 0; i < count; i++) {
+    PRINT(store, made[i].where, "%s: bodies[%u]", file, i);
+    TT_TRY(load_surface(store, &keys[i], &made[i]));
+  }
+  *surfaces = made;
+  return TT_OK;
+}
+
 tt_status tt_load_io_period(tt_scene_store *store) {
   tt_scene *scene = &store->scene;
   if (store->keys->io_period) {

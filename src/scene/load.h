@@ -80,6 +80,10 @@ tt_status tt_load_steps(tt_scene_store *store, const char *text, const char *whe
 tt_status tt_load_check_name(const tt_scene_store *store, const char *name, const char *extra,
                              const char *where);
 
+/** The `bodies` of a robot's or an arena's file. */
+tt_status tt_load_surfaces(tt_scene_store *store, const tt_body_keys *keys, unsigned count,
+                           const char *file, const tt_engine_surface **surfaces);
+
 /* Stages, in this order */
 
 tt_status tt_load_arena(tt_scene_store *store);

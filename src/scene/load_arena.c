@@ -89,5 +89,7 @@ tt_status tt_load_arena(tt_scene_store *store) {
   TT_TRY(tt_load_find_model(store, keys->model, file, &scene->arena_file));
   TT_TRY(load_field(store, keys, file));
   TT_TRY(load_pieces(store, keys, file));
+  scene->surface_count = (int)keys->bodies_count;
+  TT_TRY(tt_load_surfaces(store, keys->bodies, keys->bodies_count, file, &scene->surfaces));
   return load_lines(store, keys, file);
 }

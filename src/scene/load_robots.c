@@ -69,6 +69,12 @@ static tt_status load_joints(tt_scene_store *store, const tt_robot_keys *keys,
   return TT_OK;
 }
 
+static void decide_base(tt_scene_robot *robot, const bool *floating) {
+  if (!floating) return;
+  robot->floating = *floating;
+  robot->base_decided = true;
+}
+
 static tt_status load_robot_file(tt_scene_store *store, const char *file, tt_scene_robot *robot) {
   robot->folder = tt_load_folder(store, file);
   if (!robot->folder) return tt_load_no_memory(store);
@@ -80,8 +86,10 @@ static tt_status load_robot_file(tt_scene_store *store, const char *file, tt_sce
   robot->file = file;
   TT_TRY(tt_load_yaml(store, file, store->schemas.robot, (void **)&keys));
   TT_TRY(tt_load_find_model(store, keys->model, file, &robot->model_file));
-  if (keys->floating) robot->floating = *keys->floating;
+  decide_base(robot, keys->floating);
   TT_TRY(load_joints(store, keys, robot));
+  robot->surface_count = (int)keys->bodies_count;
+  TT_TRY(tt_load_surfaces(store, keys->bodies, keys->bodies_count, file, &robot->surfaces));
   return load_parts(store, keys, robot);
 }
 
@@ -130,7 +138,7 @@ static tt_status load_robot(tt_scene_store *store, const tt_robot_entry_keys *ke
   TT_TRY(tt_load_find(store, &tt_data_robot, keys->robot, scene->path, where, &file));
   TT_TRY(load_pose(store, keys, robot));
   TT_TRY(load_robot_file(store, file, robot));
-  if (keys->floating) robot->floating = *keys->floating;
+  decide_base(robot, keys->floating);
   return TT_OK;
 }
 

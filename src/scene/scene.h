@@ -34,11 +34,13 @@ typedef struct tt_scene_robot {
   double x, y, z;         /**< m */
   double heading;         /**< rad */
   bool floating;          /**< URDF: give the base a free joint */
+  bool base_decided;      /**< `floating` was given */
   const tt_scene_part
       *parts; /**< by kind in the order of tt_part_schemas, then in the order of the file */
   int part_count;
   const tt_engine_joint *joints;
-  int joint_count;
+  const tt_engine_surface *surfaces;
+  int joint_count, surface_count;
 } tt_scene_robot;
 
 typedef struct tt_scene {
@@ -61,11 +63,12 @@ typedef struct tt_scene {
   bool reads_forces;              /**< some wire reads contact and joint forces */
   const char *const *search_path; /**< folders for package:// and meshes, NULL-terminated */
   const tt_engine_piece *pieces;
+  const tt_engine_surface *surfaces; /**< of the arena's bodies */
   const tt_painted_line *lines;
   const tt_scene_robot *robots;
   const struct tt_scene_wire
       *wires; /**< of src/host, where the scene was loaded with it; or NULL */
-  int piece_count, line_count, robot_count, wire_count;
+  int piece_count, surface_count, line_count, robot_count, wire_count;
 } tt_scene;
 
 /** Loads and checks a scene: `guests` has the sections of others, or is NULL; it outlives the scene. `name` is a file or the name of one in scenes/, `settings` are PATH=VALUE texts of

@@ -166,10 +166,11 @@ static tt_status build(const tt_engine_spec *spec, mjModel *model, const physics
   model->opt.timestep = (double)spec->timestep_num / (double)spec->timestep_den;
   physics_harden_stops(model);
   paint_alliances(model, spec);
-  physics_fixed *fixed = calloc(1, sizeof *fixed);
+  tt_status status = physics_set_surfaces(model, spec, error);
+  physics_fixed *fixed = status == TT_OK ? calloc(1, sizeof *fixed) : NULL;
   if (!fixed) {
     mj_deleteModel(model);
-    return TT_NOMEM;
+    return status == TT_OK ? TT_NOMEM : status;
   }
   atomic_init(&fixed->references, 1);
   fixed->timestep = model->opt.timestep;
@@ -177,7 +178,7 @@ static tt_status build(const tt_engine_spec *spec, mjModel *model, const physics
   fixed->timestep_den = spec->timestep_den;
   fixed->want_feedback = spec->want_feedback;
   fixed->contact_capacity = spec->contact_capacity > 0 ? spec->contact_capacity : 128;
-  tt_status status = physics_describe(fixed, model, spec, parts, error);
+  status = physics_describe(fixed, model, spec, parts, error);
   fixed->info.model_hash = hash_model(model);
   fixed->info.timestep_num = spec->timestep_num;
   fixed->info.timestep_den = spec->timestep_den;
@@ -187,7 +188,9 @@ static tt_status build(const tt_engine_spec *spec, mjModel *model, const physics
     mj_deleteModel(model);
     return status;
   }
-  return physics_new(fixed, model, physics);
+  TT_TRY(physics_new(fixed, model, physics));
+  physics_advise(*physics, spec);
+  return TT_OK;
 }
 
 static tt_status load(loading *l, tt_physics **physics, tt_error *error) {

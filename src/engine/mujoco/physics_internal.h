@@ -215,6 +215,13 @@ void physics_note_limits(physics_fixed *fixed);
 /** What the limits of an axis' joint leave of a drive at the present velocity. */
 tt_drive physics_limit_drive(const tt_physics *p, int axis, const tt_drive *drive);
 
+/* Surfaces (surface.c), advice (advice.c). */
+
+/** Friction that the files of robots and arena give to bodies. TT_INVALID: no such body. */
+tt_status physics_set_surfaces(mjModel *model, const tt_engine_spec *spec, tt_error *error);
+/** Tells people of a URDF that looks mobile and stands fixed. Logs. */
+void physics_advise(const tt_physics *p, const tt_engine_spec *spec);
+
 /* Stops (stops.c). */
 
 /** Parameters of a constraint as stiff as MuJoCo allows: nearly the whole error of velocity is gone after one step, and

@@ -9,8 +9,8 @@
  *  tests/reference_hashes.txt anew (its head says how).
  *
  *  1: the first that is counted. Logs from before say none.
- *  2: stops are as hard as the timestep allows; bodies without mass have their centre where their frame is; sharp stands level.
- */
+ *  2: stops are as hard as the timestep allows; bodies without mass have their centre where their frame is; sharp stands
+ *     level; a URDF's effort and velocity hold. */
 #define TT_PHYSICS_VERSION 2
 
 /** Libraries and processor whose last bits may differ. Static texts. */
