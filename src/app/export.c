@@ -37,7 +37,8 @@ static tt_status choose_format(export_job *job, const char *name, tt_error *erro
     job->format = formats[i].run;
     return TT_OK;
   }
-  return tt_fail(error, TT_USAGE, "--format %s: give csv, jsonl, mcap, svg or summary", name);
+  return tt_fail(error, TT_USAGE, "--format %s: give csv, jsonl, mcap, wpilog, svg or summary",
+                 name);
 }
 
 static tt_status parse(int argc, char **argv, export_job *job, tt_error *error) {
@@ -114,11 +115,12 @@ static tt_status run(int argc, char **argv, tt_error *error) {
 }
 
 const tt_app_command tt_app_export = {
-    "export", "LOG [--format csv|jsonl|mcap|svg|summary] [--output FILE]",
+    "export", "LOG [--format csv|jsonl|mcap|wpilog|svg|summary] [--output FILE]",
     "Writes a kept run in a format that other programs read",
     "  --format csv      a line a sample, a column a signal (default)\n"
     "  --format jsonl    a line of JSON a record\n"
     "  --format mcap     for Foxglove and PlotJuggler\n"
+    "  --format wpilog   with every signal, command and pose, for AdvantageScope\n"
     "  --format svg      a picture of where each robot went\n"
     "  --format summary  duration, distance, top speed, drops, events\n"
     "  --output FILE     instead of standard output\n",

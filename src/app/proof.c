@@ -15,7 +15,7 @@ static double time_at(const tt_run_log *log, uint64_t offset) {
   tt_wpilog_record record;
   double seconds = 0;
   if (!tt_run_cursor_open(&cursor, log)) return 0;
-  while (tt_run_cursor_next(&cursor, &record) == TT_OK && cursor.offset <= offset)
+  while (tt_run_cursor_next_kept(&cursor, &record) == TT_OK && cursor.offset <= offset)
     seconds = (double)cursor.time / 1e6;
   tt_run_cursor_close(&cursor);
   return seconds;
@@ -24,7 +24,7 @@ static double time_at(const tt_run_log *log, uint64_t offset) {
 tt_status tt_proof_check_bytes(const char *path, const tt_run_log *log, tt_error *error) {
   size_t size = tt_run_log_size(log);
   tt_checksum_result found = tt_checksum_verify(tt_run_log_data(log), size);
-  if (!found.any && !tt_run_log_find(log, "/tether/checksum")) {
+  if (!found.any && !tt_run_log_find(log, TT_CHECKSUM_ENTRY)) {
     tt_print(stdout, "bytes: not hashed when they were written, by an older program\n");
     return TT_OK;
   }

@@ -165,6 +165,7 @@ static tt_status open_recorder(const tt_attach_context *context, const tt_record
                                  .files = files.files,
                                  .file_count = files.count,
                                  .field = scene->field,
+                                 .placed = !scene->dynamics,
                                  .period_steps = (uint64_t)llround(keys->period_seconds / timestep),
                                  .size_cap = keys->megabytes * 1000000u,
                                  .realtime = scene->pace == TT_PACE_REALTIME};

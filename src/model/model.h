@@ -24,6 +24,10 @@ typedef struct tt_body {
   int robot;   /**< index into tt_model.robots, or TT_NO_ROBOT */
   int piece;   /**< game piece kind 1…4 if this body can be gripped, else 0 */
   double mass; /**< kg, of this body alone */
+  bool
+      own; /**< its pose follows from nothing else: it is free, on a ball joint, or moved by hand */
+  double position[3],
+      rotation[4]; /**< m, w x y z: of its frame in its parent's, joints at their reference */
 } tt_body;
 
 typedef enum tt_joint_kind { TT_HINGE, TT_SLIDE, TT_BALL, TT_FREE } tt_joint_kind;
@@ -37,7 +41,10 @@ typedef struct tt_joint {
   int axis;       /**< index of the first axis, or −1 for TT_FREE, which has none */
   int axis_count; /**< hinge and slide 1, ball 3, free 0 */
   bool limited;
-  double lower, upper; /**< rad or m; meaningful only if limited */
+  double lower, upper;            /**< rad or m; meaningful only if limited */
+  double anchor[3], direction[3]; /**< m, and unit: of a hinge or slide in the body's frame */
+  double
+      reference; /**< rad or m: position at which the body stands as its position and rotation say */
   double max_torque; /**< N·m or N: default limit of a velocity servo and of duty 1; > 0, finite */
   /** What no drive exceeds, whoever asks for it: N·m or N, and rad/s or m/s beyond which it pushes no further. INFINITY
    *  where neither the model (a URDF's effort and velocity) nor the robot's file states one. */

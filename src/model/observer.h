@@ -28,6 +28,8 @@ void tt_view_queue_push(tt_view_queue *queue, const tt_view *view);
  *  The view stays valid until tt_view_queue_pop(). */
 const tt_view *tt_view_queue_front(tt_view_queue *queue, uint64_t *lost);
 void tt_view_queue_pop(tt_view_queue *queue);
+/** Views that wait. Any thread. */
+uint64_t tt_view_queue_waiting(const tt_view_queue *queue);
 /** Dropped so far. Any thread. */
 uint64_t tt_view_queue_lost(const tt_view_queue *queue);
 

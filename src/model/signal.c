@@ -37,3 +37,25 @@ double tt_signal_read(const tt_signal *signal, const tt_view *view) {
   }
   return 0;
 }
+
+double *tt_signal_place(const tt_signal *signal, tt_view *view) {
+  int i = signal->index, k = signal->component;
+  switch (signal->source) {
+    case TT_SIGNAL_MATCH_TIME: return &view->match_time;
+    case TT_SIGNAL_REAL_TIME_FACTOR: return &view->real_time_factor;
+    case TT_SIGNAL_BODY_POSITION: return &view->body_position[i][k];
+    case TT_SIGNAL_BODY_ROTATION: return &view->body_rotation[i][k];
+    case TT_SIGNAL_BODY_VELOCITY: return &view->body_velocity[i][k];
+    case TT_SIGNAL_BODY_SPIN: return &view->body_spin[i][k];
+    case TT_SIGNAL_JOINT_POSITION: return &view->joint_position[i];
+    case TT_SIGNAL_JOINT_VELOCITY: return &view->joint_velocity[i];
+    case TT_SIGNAL_JOINT_TORQUE: return &view->joint_torque[i];
+    case TT_SIGNAL_CHANNEL: return &view->channels[i];
+    case TT_SIGNAL_COMMAND: return &view->commands[i];
+    case TT_SIGNAL_TIME:
+    case TT_SIGNAL_STEP:
+    case TT_SIGNAL_BODY_HEADING:
+    case TT_SIGNAL_BODY_YAW_RATE: return NULL;
+  }
+  return NULL;
+}

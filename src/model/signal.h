@@ -47,6 +47,9 @@ typedef struct tt_signal {
 /** The value in SI; always finite. */
 double tt_signal_read(const tt_signal *signal, const tt_view *view);
 
+/** Where `view` holds it; NULL for one that is computed from others, and for the clock. */
+double *tt_signal_place(const tt_signal *signal, tt_view *view);
+
 /** All signals of a model with their names, for lists, trees and logs. */
 typedef struct tt_signal_entry {
   const char *name;

@@ -75,6 +75,12 @@ void tt_view_queue_pop(tt_view_queue *queue) {
   atomic_fetch_add_explicit(&queue->tail, 1, memory_order_release);
 }
 
+uint64_t tt_view_queue_waiting(const tt_view_queue *queue) {
+  tt_view_queue *of = (tt_view_queue *)queue;
+  uint64_t tail = atomic_load_explicit(&of->tail, memory_order_relaxed);
+  return atomic_load_explicit(&of->head, memory_order_acquire) - tail;
+}
+
 uint64_t tt_view_queue_lost(const tt_view_queue *queue) {
   return atomic_load_explicit(&((tt_view_queue *)queue)->lost, memory_order_relaxed);
 }

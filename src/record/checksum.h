@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define TT_CHECKSUM_SIZE 35
+#define TT_CHECKSUM_ENTRY "/tether/checksum" /**< name of their entry */
 
 /** The record that comes behind `bytes`. Allocates nothing.
  *  @param entry below 256

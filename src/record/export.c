@@ -95,7 +95,7 @@ tt_entry_role tt_entry_role_of(const tt_run_entry *entry) {
   if (is_double) return TT_ROLE_NUMBER;
   if (strcmp(entry->type, "struct:Pose3d") == 0) return TT_ROLE_POSE;
   if (strcmp(entry->name, "/events") == 0) return TT_ROLE_EVENT;
-  if (strcmp(entry->name, "/tether/journal") == 0) return TT_ROLE_JOURNAL;
+  if (entry->journal) return TT_ROLE_JOURNAL;
   if (strcmp(entry->type, "string") == 0 || strcmp(entry->type, "json") == 0) return TT_ROLE_TEXT;
   return TT_ROLE_OTHER;
 }

@@ -19,6 +19,7 @@ typedef struct tt_export_sink {
   X("csv", tt_export_csv)                                                                          \
   X("jsonl", tt_export_jsonl)                                                                      \
   X("mcap", tt_export_mcap)                                                                        \
+  X("wpilog", tt_export_wpilog)                                                                    \
   X("svg", tt_export_svg)                                                                          \
   X("summary", tt_export_summary)
 
@@ -29,6 +30,8 @@ tt_status tt_export_csv(const tt_run_log *log, const tt_export_sink *sink);
 tt_status tt_export_jsonl(const tt_run_log *log, const tt_export_sink *sink);
 /** MCAP: chunks in zstd, indexed; JSON messages with their schemas. */
 tt_status tt_export_mcap(const tt_run_log *log, const tt_export_sink *sink);
+/** WPILOG in which every signal, command and pose stands as its own entry, for viewers. */
+tt_status tt_export_wpilog(const tt_run_log *log, const tt_export_sink *sink);
 /** Where each robot went, as a picture. */
 tt_status tt_export_svg(const tt_run_log *log, const tt_export_sink *sink);
 /** What happened, for people, as YAML. */
@@ -63,7 +66,7 @@ typedef enum tt_entry_role {
   TT_ROLE_NUMBER,  /**< any other double */
   TT_ROLE_POSE,    /**< /poses/NAME: struct:Pose3d */
   TT_ROLE_EVENT,   /**< /events: "source: text" */
-  TT_ROLE_JOURNAL, /**< /tether/journal */
+  TT_ROLE_JOURNAL, /**< /tether/journal, and behind it the name of a source */
   TT_ROLE_TEXT,    /**< strings and JSON */
 } tt_entry_role;
 tt_entry_role tt_entry_role_of(const tt_run_entry *entry);

@@ -1,5 +1,6 @@
 /* export_text.c: a run as a table and as lines of JSON. */
 #include "base/text.h"
+#include "record/checksum.h"
 #include "record/export.h"
 #include "record/journal_codec.h"
 
@@ -177,7 +178,8 @@ static void put_submissions(lines *to, const tt_entry *entry) {
 static void put_journal(lines *to, const tt_wpilog_record *record) {
   static const char *const kinds[] = {"commands", "safe", "reset", "event", "hash"};
   tt_entry entry;
-  if (tt_journal_decode(record->payload, record->size, &to->scratch, &entry) != TT_OK) {
+  const char *name = to->entries[record->entry].name;
+  if (tt_journal_decode(name, record->payload, record->size, &to->scratch, &entry) != TT_OK) {
     tt_export_text(&to->out, "\"damaged\":true");
     return;
   }
@@ -223,11 +225,12 @@ static void put_value(lines *to, tt_entry_role role, const tt_wpilog_record *rec
 
 static void put_line(lines *to, const tt_wpilog_record *record) {
   const tt_run_entry *entry = &to->entries[record->entry];
-  if (!entry->name) return;
+  if (!entry->name || strcmp(entry->name, TT_CHECKSUM_ENTRY) == 0) return;
   tt_export_text(&to->out, "{\"time\":");
   put_time(&to->out, record->timestamp);
   tt_export_text(&to->out, ",\"name\":");
-  put_json(&to->out, entry->name, strlen(entry->name));
+  const char *name = entry->journal ? TT_JOURNAL : entry->name; /* which says its source itself */
+  put_json(&to->out, name, strlen(name));
   tt_export_put(&to->out, ",", 1);
   put_value(to, tt_entry_role_of(entry), record);
   tt_export_put(&to->out, "}\n", 2);

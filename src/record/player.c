@@ -1,5 +1,6 @@
 #include "record/player.h"
 
+#include "record/linkage.h"
 #include "record/summary.h"
 
 #include <math.h>
@@ -23,29 +24,6 @@ struct tt_run_player {
   char **texts; /* [event_count] of the events */
 };
 
-/* Where a view holds a signal; NULL for those that follow from others or from the clock. */
-static double *place_in(const tt_signal *signal, tt_view *view) {
-  int i = signal->index, k = signal->component;
-  switch (signal->source) {
-    case TT_SIGNAL_MATCH_TIME: return &view->match_time;
-    case TT_SIGNAL_BODY_POSITION: return &view->body_position[i][k];
-    case TT_SIGNAL_BODY_ROTATION: return &view->body_rotation[i][k];
-    case TT_SIGNAL_BODY_VELOCITY: return &view->body_velocity[i][k];
-    case TT_SIGNAL_BODY_SPIN: return &view->body_spin[i][k];
-    case TT_SIGNAL_JOINT_POSITION: return &view->joint_position[i];
-    case TT_SIGNAL_JOINT_VELOCITY: return &view->joint_velocity[i];
-    case TT_SIGNAL_JOINT_TORQUE: return &view->joint_torque[i];
-    case TT_SIGNAL_CHANNEL: return &view->channels[i];
-    case TT_SIGNAL_COMMAND: return &view->commands[i];
-    case TT_SIGNAL_TIME:
-    case TT_SIGNAL_STEP:
-    case TT_SIGNAL_REAL_TIME_FACTOR:
-    case TT_SIGNAL_BODY_HEADING:
-    case TT_SIGNAL_BODY_YAW_RATE: return NULL;
-  }
-  return NULL;
-}
-
 static void show(tt_player *player, uint64_t step, tt_view *view) {
   tt_run_player *from = (tt_run_player *)player;
   uint64_t time =
@@ -57,7 +35,9 @@ static void show(tt_player *player, uint64_t step, tt_view *view) {
     tt_run_cursor_seek(&from->cursor, time);
   view->contact_count = 0;
   for (int i = 0; i < from->track_count; i++) {
-    double *place = place_in(&from->tracks[i].signal, view);
+    const tt_signal *signal = &from->tracks[i].signal;
+    if (signal->source == TT_SIGNAL_REAL_TIME_FACTOR) continue; /* that of the replay is shown */
+    double *place = tt_signal_place(signal, view);
     if (!place || !tt_run_cursor_value(&from->cursor, from->tracks[i].entry, &record)) continue;
     double value = record.size == sizeof value ? tt_wpilog_double(record.payload) : NAN;
     if (isfinite(value)) *place = value;
@@ -71,9 +51,7 @@ static tt_status find_tracks(tt_run_player *player, const tt_sim *sim, tt_error 
   if (!player->tracks) return tt_fail(error, TT_NOMEM, "out of memory");
   for (int i = 0; i < count; i++) {
     char name[400];
-    bool command = signals[i].signal.source == TT_SIGNAL_COMMAND;
-    const char *tail = command ? strchr(signals[i].name, ':') + 1 : signals[i].name;
-    snprintf(name, sizeof name, "/%s/%s", command ? "commands" : "signals", tail);
+    tt_linkage_entry(&signals[i].signal, signals[i].name, name, sizeof name);
     uint32_t entry = tt_run_log_find(player->cursor.log, name);
     if (entry) player->tracks[player->track_count++] = (track){signals[i].signal, entry};
   }
@@ -103,7 +81,7 @@ static tt_status read_events(tt_run_player *player, tt_error *error) {
   player->texts = calloc(most + 1, sizeof *player->texts);
   if (!player->events || !player->texts) return tt_fail(error, TT_NOMEM, "out of memory");
   player->player.events = player->events;
-  while (*read < most && tt_run_cursor_next(cursor, &record) == TT_OK) {
+  while (*read < most && tt_run_cursor_next_kept(cursor, &record) == TT_OK) {
     if (record.entry != id) continue;
     tt_run_event event = tt_run_read_event(&record);
     char *texts = copy_texts(&event);

@@ -36,13 +36,14 @@ typedef struct tt_recorder_options {
   size_t initial_state_size;
   uint64_t period_steps; /**< signals are kept at most this often; 0: every tick */
   tt_field field;        /**< in which poses are kept */
+  bool placed;           /**< physics is off: commands place robots */
   uint64_t
-      size_cap; /**< bytes; beyond it signals and poses are no longer kept (the journal is); 0: none */
+      size_cap; /**< bytes; from nine tenths of it on the journal alone is kept, beyond it nothing; 0: none */
   bool realtime; /**< never wait for the disk; otherwise the world may be held */
 } tt_recorder_options;
 
-/** Creates the file (refusing to overwrite anything that is not empty) and starts the thread. `model` and
- *  `names` must outlive the recorder. */
+/** Creates the file (refusing to overwrite anything that is not empty) and starts the threads. `model` and
+ *  `names` must outlive the recorder. TT_FULL: the disk has no room even for its beginning, and nothing of it stays. */
 tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *model,
                            const tt_names *names, tt_recorder **recorder, tt_error *error);
 /** To add to the world. Owned by the recorder. */

@@ -16,7 +16,6 @@ struct tt_replay {
   tt_observer observer;
   tt_sample_check *samples;
   const tt_run_log *log;
-  uint32_t journal;
   tt_run_cursor cursor;
   tt_journal_scratch scratch;
   tt_entry next;      /* the journal's next entry; its pointers lead into scratch */
@@ -31,11 +30,14 @@ struct tt_replay {
 
 /* Moves to the journal's next entry. */
 static void take_next(tt_replay *replay) {
+  uint32_t count;
   tt_wpilog_record record;
   replay->more = false;
-  while (tt_run_cursor_next(&replay->cursor, &record) == TT_OK) {
-    if (record.entry != replay->journal) continue;
-    if (tt_journal_decode(record.payload, record.size, &replay->scratch, &replay->next) != TT_OK)
+  const tt_run_entry *entries = tt_run_log_entries(replay->log, &count);
+  while (tt_run_cursor_next_kept(&replay->cursor, &record) == TT_OK) {
+    if (!entries[record.entry].journal) continue;
+    if (tt_journal_decode(entries[record.entry].name, record.payload, record.size, &replay->scratch,
+                          &replay->next) != TT_OK)
       return; /* damaged: the run ends here */
     replay->more = true;
     replay->next_time = record.timestamp;
@@ -95,9 +97,16 @@ static void count_hashes(tt_replay *replay) {
   }
 }
 
+static bool has_journal(const tt_run_log *log) {
+  uint32_t count;
+  const tt_run_entry *entries = tt_run_log_entries(log, &count);
+  for (uint32_t i = 1; i < count; i++)
+    if (entries[i].journal) return true;
+  return false;
+}
+
 static tt_status open_replay(tt_replay *replay, tt_error *error) {
-  replay->journal = tt_run_log_find(replay->log, "/tether/journal");
-  if (!replay->journal)
+  if (!has_journal(replay->log))
     return tt_fail(error, TT_INVALID, "the log keeps no journal, so it can't be run again");
   replay->scratch.submissions = calloc(MOST_SUBMISSIONS, sizeof *replay->scratch.submissions);
   replay->scratch.capacity = MOST_SUBMISSIONS;

@@ -47,7 +47,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   words[2] = log.modified;
   memcpy(words + HEAD, data, size / 8 * 8);
   words[count - 1] = tt_run_index_checksum(words, count);
-  if (tt_run_index_take(&log, words, count)) look(&log);
+  if (tt_run_index_take(&log, words, count)) {
+    if (tt_run_log_derive(&log) != TT_OK) abort();
+    look(&log);
+  }
   tt_run_log_forget(&log);
   free(words);
   return 0;

@@ -101,7 +101,7 @@ static void add_events(const tt_run_log *log, struct json_object *run) {
   tt_wpilog_record record;
   if (left > MOST_EVENTS) left = MOST_EVENTS;
   if (left && tt_run_cursor_open(&cursor, log)) {
-    while (left && tt_run_cursor_next(&cursor, &record) == TT_OK) {
+    while (left && tt_run_cursor_next_kept(&cursor, &record) == TT_OK) {
       if (record.entry != id) continue;
       json_object_array_add(list, event_json(&record, timestep));
       left--;

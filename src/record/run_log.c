@@ -1,6 +1,8 @@
 #include "base/file.h"
 #include "record/run_log_internal.h"
 
+#include "record/derive.h"
+
 #include <json-c/json.h>
 
 #include <errno.h>
@@ -48,6 +50,7 @@ tt_status tt_run_log_note_start(tt_run_log *log, const tt_wpilog_record *record,
   entry->name = copy_text(start.name, start.name_size);
   entry->type = copy_text(start.type, start.type_size);
   entry->metadata = copy_text(start.metadata, start.metadata_size);
+  entry->journal = entry->name && tt_journal_is_entry(entry->name);
   entry->aside = entry->name &&
                  (strncmp(entry->name, "/tether/", 8) == 0 || strcmp(entry->name, "/events") == 0);
   return entry->name && entry->type && entry->metadata ? TT_OK : TT_NOMEM;
@@ -125,16 +128,22 @@ static tt_status map(tt_run_log *log, const char *path, tt_error *error) {
   return TT_OK;
 }
 
+static tt_status read_all(tt_run_log *log, const char *path) {
+  bool indexed = log->size >= LEAST_INDEXED;
+  if (indexed && tt_run_index_read(log, path)) return TT_OK;
+  TT_TRY(scan(log));
+  if (indexed && log->size == log->mapped && !tt_run_log_is_growing(path))
+    tt_run_index_write(log, path);
+  return TT_OK;
+}
+
 static tt_status open_log(tt_run_log *log, const char *path, tt_error *error) {
   tt_error reason;
   TT_TRY(map(log, path, error));
   tt_status status = tt_wpilog_open(log->data, log->size, &log->first, &reason);
   if (status != TT_OK) return tt_fail(error, status, "%s: %s", path, reason.text);
-  bool indexed = log->size >= LEAST_INDEXED;
-  if (indexed && tt_run_index_read(log, path)) return TT_OK;
-  status = scan(log);
-  if (status == TT_OK && indexed && log->size == log->mapped && !tt_run_log_is_growing(path))
-    tt_run_index_write(log, path);
+  status = read_all(log, path);
+  if (status == TT_OK) status = tt_run_log_derive(log);
   if (status != TT_OK)
     return tt_fail(error, status == TT_NOMEM ? TT_NOMEM : TT_INVALID, "%s: can't be read: %s", path,
                    tt_status_text(status));
@@ -154,7 +163,13 @@ tt_status tt_run_log_open(const char *path, tt_run_log **made, tt_error *error) 
   return TT_OK;
 }
 
+tt_status tt_run_log_derive(tt_run_log *log) {
+  log->kept_count = log->entry_count;
+  return tt_derivation_read(log, &log->entries, &log->entry_count, &log->derivation);
+}
+
 void tt_run_log_forget(tt_run_log *log) {
+  tt_derivation_free(log->derivation);
   for (uint32_t i = 0; i < log->entry_count; i++) {
     free((char *)log->entries[i].name);
     free((char *)log->entries[i].type);
@@ -168,7 +183,9 @@ void tt_run_log_forget(tt_run_log *log) {
   log->entries = NULL;
   log->starts = NULL;
   log->keyframe_count = 0;
+  log->derivation = NULL;
   log->entry_count = 0;
+  log->kept_count = 0;
   log->duration = 0;
 }
 
@@ -200,6 +217,8 @@ uint32_t tt_run_log_find(const tt_run_log *log, const char *name) {
   return 0;
 }
 
+bool tt_run_log_is_made(const tt_run_log *log, uint32_t entry) { return entry >= log->kept_count; }
+
 uint64_t tt_run_log_duration(const tt_run_log *log) { return log->duration; }
 
 bool tt_run_log_ended(const tt_run_log *log) {
@@ -216,50 +235,98 @@ const uint8_t *tt_run_log_data(const tt_run_log *log) { return log->data; }
 void tt_run_cursor_rewind(tt_run_cursor *cursor) {
   cursor->offset = cursor->log->first;
   cursor->time = 0;
-  memset(cursor->latest, 0, ((size_t)cursor->log->entry_count + 1) * sizeof *cursor->latest);
+  memset(cursor->latest, 0, ((size_t)cursor->log->kept_count + 1) * sizeof *cursor->latest);
+  if (cursor->derived) tt_derived_rewind(cursor->derived);
 }
 
 bool tt_run_cursor_open(tt_run_cursor *cursor, const tt_run_log *log) {
   *cursor = (tt_run_cursor){.log = log};
-  cursor->latest = malloc(((size_t)log->entry_count + 1) * sizeof *cursor->latest);
-  if (!cursor->latest) return false;
+  cursor->latest = malloc(((size_t)log->kept_count + 1) * sizeof *cursor->latest);
+  if (log->derivation) cursor->derived = tt_derived_new(log->derivation, log->entries);
+  if (!cursor->latest || (log->derivation && !cursor->derived)) {
+    tt_run_cursor_close(cursor);
+    return false;
+  }
   tt_run_cursor_rewind(cursor);
   return true;
 }
 
 void tt_run_cursor_close(tt_run_cursor *cursor) {
+  tt_derived_free(cursor->derived);
   free(cursor->latest);
   *cursor = (tt_run_cursor){0};
 }
 
-tt_status tt_run_cursor_next(tt_run_cursor *cursor, tt_wpilog_record *record) {
+/* The next record of the file whose entry is known; the cursor stays before it. `*past` is the offset behind it. */
+static bool peek(const tt_run_cursor *cursor, tt_wpilog_record *record, size_t *at, size_t *past) {
   const tt_run_log *log = cursor->log;
-  for (size_t at = cursor->offset;
-       tt_wpilog_next(log->data, log->size, &cursor->offset, record) == TT_OK;
-       at = cursor->offset) {
-    if (record->entry == 0 || record->entry >= log->entry_count) continue;
-    cursor->latest[record->entry] = at;
-    if (record->timestamp > cursor->time) cursor->time = record->timestamp;
-    return TT_OK;
+  *past = cursor->offset;
+  for (;;) {
+    *at = *past;
+    if (tt_wpilog_next(log->data, log->size, past, record) != TT_OK) return false;
+    if (record->entry > 0 && record->entry < log->kept_count) return true;
   }
-  return TT_CLOSED;
+}
+
+static void take(tt_run_cursor *cursor, const tt_wpilog_record *record, size_t at, size_t past) {
+  cursor->latest[record->entry] = at;
+  cursor->offset = past;
+  if (cursor->derived) tt_derived_feed(cursor->derived, record);
+}
+
+static tt_status next(tt_run_cursor *cursor, tt_wpilog_record *record, bool made) {
+  tt_wpilog_record kept;
+  size_t at, past;
+  bool more = peek(cursor, &kept, &at, &past);
+  if (made && (!more || tt_derived_begins(cursor->derived, &kept)) &&
+      tt_derived_next(cursor->derived, record))
+    return TT_OK;
+  if (!more) return TT_CLOSED;
+  take(cursor, &kept, at, past);
+  if (kept.timestamp > cursor->time) cursor->time = kept.timestamp;
+  *record = kept;
+  return TT_OK;
+}
+
+tt_status tt_run_cursor_next(tt_run_cursor *cursor, tt_wpilog_record *record) {
+  return next(cursor, record, cursor->derived != NULL);
+}
+
+tt_status tt_run_cursor_next_kept(tt_run_cursor *cursor, tt_wpilog_record *record) {
+  return next(cursor, record, false);
 }
 
 void tt_run_cursor_advance(tt_run_cursor *cursor, uint64_t time) {
-  const tt_run_log *log = cursor->log;
   tt_wpilog_record record;
-  for (size_t at = cursor->offset;
-       tt_wpilog_next(log->data, log->size, &cursor->offset, &record) == TT_OK;
-       at = cursor->offset) {
-    if (record.entry == 0 || record.entry >= log->entry_count) continue;
-    if (record.timestamp <= time) {
-      cursor->latest[record.entry] = at;
-    } else if (!log->entries[record.entry].aside) {
-      cursor->offset = at; /* one too far: samples are in order of time */
-      break;
-    }
+  for (size_t at, past; peek(cursor, &record, &at, &past);) {
+    if (record.timestamp <= time)
+      take(cursor, &record, at, past);
+    else if (cursor->log->entries[record.entry].aside && !cursor->derived)
+      cursor->offset = past; /* older logs have the journal a little ahead of the samples */
+    else
+      break; /* samples are in order of time */
   }
   cursor->time = time;
+}
+
+/* Feeds again what decides the made entries at a keyframe: the newest of each signal, and the journal since all commands
+ * were said. */
+static void restore_derived(tt_run_cursor *cursor, size_t until) {
+  const tt_run_log *log = cursor->log;
+  const tt_derivation *of = log->derivation;
+  tt_wpilog_record record;
+  size_t offset = log->first;
+  for (uint32_t i = 1; i < log->kept_count; i++) {
+    size_t at = cursor->latest[i];
+    if (at == 0 || of->tracks[i].kind == TT_TRACK_NONE) continue;
+    if (of->tracks[i].kind == TT_TRACK_COMMANDS) offset = at;
+    if (of->tracks[i].kind == TT_TRACK_SIGNAL &&
+        tt_wpilog_next(log->data, log->size, &at, &record) == TT_OK)
+      tt_derived_feed(cursor->derived, &record);
+  }
+  while (offset < until && tt_wpilog_next(log->data, log->size, &offset, &record) == TT_OK)
+    if (record.entry > 0 && record.entry < log->kept_count)
+      tt_derived_feed(cursor->derived, &record);
 }
 
 void tt_run_cursor_seek(tt_run_cursor *cursor, uint64_t time) {
@@ -271,14 +338,18 @@ void tt_run_cursor_seek(tt_run_cursor *cursor, uint64_t time) {
   if (nearest) {
     memcpy(cursor->latest, nearest->latest, nearest->latest_count * sizeof *cursor->latest);
     cursor->offset = nearest->offset;
+    if (cursor->derived) restore_derived(cursor, nearest->offset);
   }
   tt_run_cursor_advance(cursor, time);
 }
 
 bool tt_run_cursor_value(const tt_run_cursor *cursor, uint32_t entry, tt_wpilog_record *record) {
-  if (entry == 0 || entry >= cursor->log->entry_count || cursor->latest[entry] == 0) return false;
+  const tt_run_log *log = cursor->log;
+  if (entry >= log->kept_count)
+    return entry < log->entry_count && tt_derived_value(cursor->derived, entry, record);
+  if (entry == 0 || cursor->latest[entry] == 0) return false;
   size_t offset = cursor->latest[entry];
-  return tt_wpilog_next(cursor->log->data, cursor->log->size, &offset, record) == TT_OK;
+  return tt_wpilog_next(log->data, log->size, &offset, record) == TT_OK;
 }
 
 struct json_object *tt_run_cursor_json(const tt_run_cursor *cursor, const char *name) {

@@ -3,6 +3,9 @@
  * The file is mapped and scanned once; every ten seconds of the run a keyframe remembers where the last record of each
  * entry stands, so that seeking costs the same anywhere. What the scan of a large log found is left beside it, as
  * PATH.index, for the next who opens it. A log that a crash cut, or of which a disk lost a part, reads up to there.
+ *
+ * Entries that follow from others are made while it is read (derive.h), behind those that the file holds; cursors give them as if
+ * they stood in it.
  */
 #ifndef TT_RECORD_RUN_LOG_H
 #define TT_RECORD_RUN_LOG_H
@@ -22,6 +25,7 @@ typedef struct tt_run_log tt_run_log;
 typedef struct tt_run_entry {
   const char *name, *type, *metadata;
   uint64_t records; /**< how many there are */
+  bool journal;     /**< tt_journal_decode() reads it */
   bool aside; /**< journal and events: written apart from the samples, so a little ahead of them */
 } tt_run_entry;
 
@@ -34,6 +38,8 @@ bool tt_run_log_is_growing(const char *path);
 const tt_run_entry *tt_run_log_entries(const tt_run_log *log, uint32_t *count);
 /** Id of the entry called `name`, or 0 (which is never an entry's id). */
 uint32_t tt_run_log_find(const tt_run_log *log, const char *name);
+/** Is the entry made of others, and not in the file? */
+bool tt_run_log_is_made(const tt_run_log *log, uint32_t entry);
 /** Time of the last record, µs. */
 uint64_t tt_run_log_duration(const tt_run_log *log);
 /** Did the run end in order? Otherwise it was cut off, or is still being recorded. */
@@ -49,14 +55,18 @@ typedef struct tt_run_cursor {
   size_t offset;  /**< of the next record */
   uint64_t time;  /**< µs */
   size_t *latest; /**< [entry count] offset of the newest record, 0: none yet */
+  struct tt_derived
+      *derived; /**< what is made of them; NULL in older logs, which keep everything */
 } tt_run_cursor;
 /** At the beginning, before the first record. False when out of memory. */
 bool tt_run_cursor_open(tt_run_cursor *cursor, const tt_run_log *log);
 void tt_run_cursor_close(tt_run_cursor *cursor);
 /** Back to the beginning. */
 void tt_run_cursor_rewind(tt_run_cursor *cursor);
-/** Moves on to the next data record. TT_CLOSED at the end. */
+/** Moves on to the next data record. TT_CLOSED at the end. The payload stays until the next call. */
 tt_status tt_run_cursor_next(tt_run_cursor *cursor, tt_wpilog_record *record);
+/** The same for those who want none that are made of others: the journal, events, texts. */
+tt_status tt_run_cursor_next_kept(tt_run_cursor *cursor, tt_wpilog_record *record);
 /** Moves on so that every record up to `time` (µs) is taken in. Forwards only. */
 void tt_run_cursor_advance(tt_run_cursor *cursor, uint64_t time);
 /** Moves to any time, forwards or back. */

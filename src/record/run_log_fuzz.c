@@ -17,6 +17,7 @@ static tt_status count_bytes(void *context, const void *bytes, size_t size) {
 }
 
 static void walk(const tt_run_log *log) {
+  static const char *const names[] = {TT_JOURNAL, TT_JOURNAL_PREFIX "wire"};
   tt_run_cursor cursor;
   tt_wpilog_record record;
   tt_submission room[64];
@@ -24,10 +25,13 @@ static void walk(const tt_run_log *log) {
   tt_entry entry;
   if (!tt_run_cursor_open(&cursor, log)) return;
   while (tt_run_cursor_next(&cursor, &record) == TT_OK)
-    if (tt_journal_decode(record.payload, record.size, &scratch, &entry) == TT_OK)
-      assert(entry.count <= 64);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+      if (tt_journal_decode(names[i], record.payload, record.size, &scratch, &entry) == TT_OK)
+        assert(entry.count <= 64);
   tt_run_cursor_seek(&cursor, tt_run_log_duration(log) / 2);
-  tt_run_cursor_value(&cursor, 1, &record);
+  uint32_t count;
+  tt_run_log_entries(log, &count);
+  for (uint32_t i = 0; i <= count; i++) tt_run_cursor_value(&cursor, i, &record);
   tt_run_cursor_close(&cursor);
 }
 

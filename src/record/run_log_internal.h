@@ -19,8 +19,10 @@ struct tt_run_log {
   size_t first;
   uint64_t modified; /**< ns, of the file */
   tt_run_entry *entries;
-  size_t *starts; /**< [entry_count] offset of the record that announces it */
-  uint32_t entry_count;
+  size_t *starts;       /**< [entry_count] offset of the record that announces it */
+  uint32_t entry_count; /* all */
+  uint32_t kept_count;  /* those that stand in the file; the others are made (derive.h) */
+  struct tt_derivation *derivation; /* or NULL */
   uint64_t duration;
   tt_run_keyframe *keyframes;
   size_t keyframe_count;
@@ -28,6 +30,8 @@ struct tt_run_log {
 
 /** Takes in the record at `offset` that announces an entry; others say nothing. */
 tt_status tt_run_log_note_start(tt_run_log *log, const tt_wpilog_record *record, size_t offset);
+/** Once the file is read: adds the entries that are made of others. */
+tt_status tt_run_log_derive(tt_run_log *log);
 /** As before it was read: entries and keyframes are freed. */
 void tt_run_log_forget(tt_run_log *log);
 

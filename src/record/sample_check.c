@@ -3,6 +3,8 @@
 #include "model/field.h"
 #include "base/json.h"
 #include "record/export.h"
+#include "record/journal_codec.h"
+#include "record/linkage.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +19,8 @@ struct tt_sample_check {
   tt_field field;
   uint32_t *entries; /* of the log: of each signal, then of each body's pose; 0: not kept */
   uint32_t clock;
+  bool
+      derives; /* the log keeps what nothing else says, to TT_RECORD_RESOLUTION; else every bit of everything */
   uint64_t total;                  /* samples that the journal proves */
   uint64_t last;                   /* µs: time of the last of them */
   tt_sample_result result, before; /* before: the sample that was compared last */
@@ -28,10 +32,8 @@ struct tt_sample_check {
 /* A recorded value that the rerun can have: the wall clock's it can't. */
 static uint32_t find_signal(const tt_run_log *log, const tt_signal_entry *signal) {
   char name[400];
-  bool command = signal->signal.source == TT_SIGNAL_COMMAND;
   if (signal->signal.source == TT_SIGNAL_REAL_TIME_FACTOR) return 0;
-  snprintf(name, sizeof name, "/%s/%s", command ? "commands" : "signals",
-           command ? strchr(signal->name, ':') + 1 : signal->name);
+  tt_linkage_entry(&signal->signal, signal->name, name, sizeof name);
   return tt_run_log_find(log, name);
 }
 
@@ -64,13 +66,21 @@ static void count_sample(tt_sample_check *check, uint64_t time, uint64_t proved)
   }
 }
 
-/* The clock changes with every sample. Where the run was cut off, so may the last sample have been. */
+/* Older logs keep the clock, which changes with every sample. */
+static bool is_sample(const tt_sample_check *check, const tt_wpilog_record *record) {
+  uint32_t count;
+  const tt_run_entry *entries = tt_run_log_entries(check->cursor.log, &count);
+  return check->derives ? tt_journal_marks_sample(entries[record->entry].name, record)
+                        : record->entry == check->clock;
+}
+
+/* Where the run was cut off, so may the last sample have been. */
 static void count_samples(tt_sample_check *check, uint64_t proved) {
   tt_wpilog_record record;
   uint64_t time = 0;
   bool any = false;
-  while (tt_run_cursor_next(&check->cursor, &record) == TT_OK) {
-    if (record.entry != check->clock || (any && record.timestamp == time)) continue;
+  while (tt_run_cursor_next_kept(&check->cursor, &record) == TT_OK) {
+    if (!is_sample(check, &record) || (any && record.timestamp == time)) continue;
     if (any) count_sample(check, time, proved);
     any = true;
     time = record.timestamp;
@@ -89,6 +99,7 @@ static tt_status open_check(tt_sample_check *check, const tt_run_log *log, uint6
   check->field = tt_run_cursor_field(&check->cursor);
   tt_run_cursor_rewind(&check->cursor);
   check->clock = tt_run_log_find(log, "/signals/time");
+  check->derives = tt_run_log_find(log, TT_LINKAGE) != 0;
   find_entries(check, log);
   count_samples(check, proved);
   return TT_OK;
@@ -128,45 +139,74 @@ static void differ(tt_sample_check *check, const char *name, double recorded, do
   check->result.repeated = repeated;
 }
 
-/* Bits are compared: -0 is not 0, and a number that is none is itself. */
-static bool equal(const double *recorded, const double *repeated, size_t count) {
-  return memcmp(recorded, repeated, count * sizeof *recorded) == 0;
+/* How far a value made of others may be from the rerun's, which computes it otherwise; m, rad, m/s, rad/s. */
+#define MADE_WITHIN 1e-6
+
+/* What a record says of a number, and how exactly. */
+typedef struct claim {
+  double recorded, within; /* within 0: every bit; -0 is not 0 */
+} claim;
+
+static bool holds(const claim *of, double repeated) {
+  if (of->within == 0) return memcmp(&of->recorded, &repeated, sizeof repeated) == 0;
+  return fabs(of->recorded - repeated) <= of->within;
+}
+
+/* What is written at this time is exact; what was written before has not moved farther than the log resolves. */
+static double resolution(const tt_sample_check *check, const tt_wpilog_record *record, bool made) {
+  if (made) return MADE_WITHIN;
+  return check->derives && record->timestamp != check->cursor.time ? TT_RECORD_RESOLUTION : 0;
+}
+
+/* A full turn is none. */
+static double nearest_turn(double angle, double to) {
+  return angle + 2 * M_PI * round((to - angle) / (2 * M_PI));
 }
 
 /* The recorded value and the view's; false: none is recorded. */
-static bool values_of(const tt_sample_check *check, int index, const tt_view *view,
-                      double *recorded, double *repeated) {
+static bool claim_of(const tt_sample_check *check, int index, const tt_view *view, claim *claimed,
+                     double *repeated) {
+  const tt_signal *signal = &check->signals[index].signal;
+  uint32_t entry = check->entries[index];
   tt_wpilog_record record;
-  if (!tt_run_cursor_value(&check->cursor, check->entries[index], &record)) return false;
-  *recorded = record.size == sizeof *recorded ? tt_wpilog_double(record.payload) : NAN;
-  *repeated = tt_signal_read(&check->signals[index].signal, view);
+  if (!tt_run_cursor_value(&check->cursor, entry, &record)) return false;
+  bool body = signal->source >= TT_SIGNAL_BODY_POSITION && signal->source <= TT_SIGNAL_BODY_SPIN;
+  bool made = body && tt_run_log_is_made(check->cursor.log, entry);
+  *repeated = tt_signal_read(signal, view);
+  claimed->recorded = record.size == sizeof(double) ? tt_wpilog_double(record.payload) : NAN;
+  claimed->within = resolution(check, &record, made);
+  if (made && signal->source == TT_SIGNAL_BODY_HEADING)
+    claimed->recorded = nearest_turn(claimed->recorded, *repeated);
   return true;
 }
 
 static void compare_signal(tt_sample_check *check, int index, const tt_view *view) {
-  double recorded, repeated;
-  if (!values_of(check, index, view, &recorded, &repeated)) return;
+  claim claimed;
+  double repeated;
+  if (!claim_of(check, index, view, &claimed, &repeated)) return;
   check->result.values++;
-  if (!equal(&recorded, &repeated, 1))
-    differ(check, check->signals[index].name, recorded, repeated);
+  if (!holds(&claimed, repeated))
+    differ(check, check->signals[index].name, claimed.recorded, repeated);
 }
 
 static void compare_pose(tt_sample_check *check, int body, const tt_view *view) {
-  tt_wpilog_record record;
+  const tt_run_log *log = check->cursor.log;
   uint32_t entry = check->entries[check->signal_count + body], count;
-  double recorded[7] = {0}, repeated[7];
+  tt_wpilog_record record;
+  double repeated[7];
   if (!tt_run_cursor_value(&check->cursor, entry, &record)) return;
-  for (size_t k = 0; k < 7 && record.size == sizeof recorded; k++)
-    recorded[k] = tt_wpilog_double(record.payload + 8 * k);
   memcpy(repeated, view->body_position[body], 3 * sizeof(double));
   memcpy(repeated + 3, view->body_rotation[body], 4 * sizeof(double));
   tt_field_from_arena(&check->field, repeated);
   check->result.poses++;
-  size_t k = 0;
-  while (k < 7 && equal(&recorded[k], &repeated[k], 1)) k++;
-  if (k < 7)
-    differ(check, tt_run_log_entries(check->cursor.log, &count)[entry].name, recorded[k],
-           repeated[k]);
+  claim claimed = {.within = resolution(check, &record, tt_run_log_is_made(log, entry))};
+  for (size_t k = 0; k < 7; k++) {
+    claimed.recorded =
+        record.size == sizeof repeated ? tt_wpilog_double(record.payload + 8 * k) : NAN;
+    if (holds(&claimed, repeated[k])) continue;
+    differ(check, tt_run_log_entries(log, &count)[entry].name, claimed.recorded, repeated[k]);
+    return;
+  }
 }
 
 /* Goes to the view's time. Was it sampled? Its clock then stands in the log, there. */
@@ -207,11 +247,12 @@ tt_sample_result tt_sample_check_get(const tt_sample_check *check) {
 
 tt_sample_difference tt_sample_check_difference(tt_sample_check *check, const tt_view *view) {
   tt_sample_difference found = {.sampled = find_sample(check, view)};
-  double most = -1, recorded, repeated;
+  double most = -1, repeated;
+  claim claimed;
   for (int i = 0; found.sampled && i < check->signal_count; i++) {
     if (check->signals[i].signal.source == TT_SIGNAL_COMMAND) continue;
-    if (!values_of(check, i, view, &recorded, &repeated)) continue;
-    if (equal(&recorded, &repeated, 1)) continue;
+    if (!claim_of(check, i, view, &claimed, &repeated) || holds(&claimed, repeated)) continue;
+    double recorded = claimed.recorded;
     double size = fabs(repeated - recorded) / (1 + fabs(repeated) + fabs(recorded));
     found.count++;
     if (!(size > most)) continue;

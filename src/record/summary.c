@@ -73,7 +73,7 @@ static uint64_t sum_lost(const tt_run_log *log) {
   uint64_t lost = 0;
   const tt_run_entry *entries = tt_run_log_entries(log, &count);
   if (!id || entries[id].records == 0 || !tt_run_cursor_open(&cursor, log)) return 0;
-  while (tt_run_cursor_next(&cursor, &record) == TT_OK)
+  while (tt_run_cursor_next_kept(&cursor, &record) == TT_OK)
     if (record.entry == id && record.size == 8) lost += tt_wpilog_uint(record.payload, 8);
   tt_run_cursor_close(&cursor);
   return lost;
@@ -253,7 +253,7 @@ static void put_events(tt_export_buffer *out, const tt_run_log *log, tt_run_curs
   tt_wpilog_record record;
   tt_export_text(out, total ? "events:\n" : "events: []\n");
   while (shown < total && shown < MOST_EVENTS_SHOWN &&
-         tt_run_cursor_next(cursor, &record) == TT_OK) {
+         tt_run_cursor_next_kept(cursor, &record) == TT_OK) {
     if (record.entry != events) continue;
     tt_export_text(out, "  - [%.3f s, ", (double)record.timestamp * 1e-6);
     tt_bytes_append_json(&out->bytes, (const char *)record.payload, record.size);

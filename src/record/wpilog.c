@@ -97,10 +97,8 @@ void tt_wpilog_write(tt_bytes *out, uint32_t entry, uint64_t timestamp, const vo
 }
 
 void tt_wpilog_write_double(tt_bytes *out, uint32_t entry, uint64_t timestamp, double value) {
-  uint64_t bits;
   uint8_t payload[8];
-  memcpy(&bits, &value, sizeof bits);
-  put(payload, bits, sizeof payload);
+  tt_wpilog_put_double(payload, value);
   tt_wpilog_write(out, entry, timestamp, payload, sizeof payload);
 }
 
@@ -121,6 +119,12 @@ double tt_wpilog_double(const uint8_t bytes[8]) {
   double value;
   memcpy(&value, &bits, sizeof value);
   return value;
+}
+
+void tt_wpilog_put_double(uint8_t bytes[8], double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  put(bytes, bits, 8);
 }
 
 tt_status tt_wpilog_open(const uint8_t *data, size_t size, size_t *offset, tt_error *error) {

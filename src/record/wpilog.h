@@ -65,5 +65,6 @@ tt_status tt_wpilog_decode_start(const tt_wpilog_record *record, tt_wpilog_start
 /** Little-endian numbers of a payload. */
 uint64_t tt_wpilog_uint(const uint8_t *bytes, size_t size);
 double tt_wpilog_double(const uint8_t bytes[8]);
+void tt_wpilog_put_double(uint8_t bytes[8], double value);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -79,7 +80,9 @@ static void what_is_no_wpilog_is_refused(void **state) {
 }
 
 static void round_trip(const tt_entry *entry) {
+  char name[64];
   tt_bytes out = {0};
+  snprintf(name, sizeof name, TT_JOURNAL_PREFIX "%s", entry->source);
   tt_journal_encode(&out, 3, 77, entry);
   size_t offset = 0;
   tt_wpilog_record record;
@@ -88,7 +91,7 @@ static void round_trip(const tt_entry *entry) {
   tt_submission submissions[4];
   tt_journal_scratch scratch = {.submissions = submissions, .capacity = 4};
   tt_entry back;
-  assert_int_equal(tt_journal_decode(record.payload, record.size, &scratch, &back), TT_OK);
+  assert_int_equal(tt_journal_decode(name, record.payload, record.size, &scratch, &back), TT_OK);
   assert_int_equal(back.kind, entry->kind);
   assert_int_equal(back.step, entry->step);
   assert_string_equal(back.source, entry->source);
@@ -98,7 +101,7 @@ static void round_trip(const tt_entry *entry) {
   for (int i = 0; i < back.count; i++)
     assert_memory_equal(&back.submissions[i].value, &entry->submissions[i].value, sizeof(double));
   for (size_t size = 0; size < record.size; size++)
-    assert_int_not_equal(tt_journal_decode(record.payload, size, &scratch, &back), TT_OK);
+    assert_int_not_equal(tt_journal_decode(name, record.payload, size, &scratch, &back), TT_OK);
   tt_bytes_free(&out);
 }
 
@@ -132,10 +135,11 @@ static void more_commands_than_fit_are_refused(void **state) {
   size_t offset = 0;
   tt_wpilog_record record;
   tt_wpilog_next(out.data, out.size, &offset, &record);
+  static const char name[] = TT_JOURNAL_PREFIX "w";
   tt_submission room[2];
   tt_journal_scratch scratch = {.submissions = room, .capacity = 2};
   tt_entry back;
-  assert_int_equal(tt_journal_decode(record.payload, record.size, &scratch, &back), TT_FULL);
+  assert_int_equal(tt_journal_decode(name, record.payload, record.size, &scratch, &back), TT_FULL);
   tt_bytes_free(&out);
 }
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from live_page import Page  # noqa: E402
 from mcap import Mcap  # noqa: E402
 from tether_process import ROOT, STATE, TETHER, Tether  # noqa: E402
-from wpilog import Log  # noqa: E402
+from wpilog import Log, journal_entry  # noqa: E402
 
 
 FOLDER = pathlib.Path(STATE.name)
@@ -35,6 +35,20 @@ def export(log, form):
     done = tether("export", log, "--format", form)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def whole(log):
+    """The log with all that follows from it, read by itself."""
+    return Log(export(log, "wpilog"))
+
+
+def restless():
+    """A model of pendulums that never come to rest, each sample of which takes a kilobyte."""
+    model = FOLDER / "restless.xml"
+    bodies = "".join(f'<body pos="{i} 0 2"><joint name="p{i}" axis="0 1 0"/><geom size=".1" pos="{0.5 + i / 50} 0 0" mass="1"/></body>'
+                     for i in range(25))
+    model.write_text('<mujoco><option timestep="0.002"/><worldbody>' + bodies + "</worldbody></mujoco>", encoding="utf-8")
+    return model
 
 
 class OneRun(unittest.TestCase):
@@ -62,7 +76,8 @@ class OneRun(unittest.TestCase):
             page.close()
             assert program.stop() == 0, program.text()
         cls.data = cls.log.read_bytes()
-        cls.read = Log(cls.data)
+        cls.kept = Log(cls.data)  # what stands in the file
+        cls.read = whole(cls.log)  # and what follows from it
 
     def test_every_signal_command_and_pose_has_its_entry(self):
         units = {name: json.loads(metadata)["unit"] for name, kind, metadata in self.read.entries.values()
@@ -77,6 +92,35 @@ class OneRun(unittest.TestCase):
         self.assertEqual(poses, {body["name"] for body in self.bodies[1:]})
         for name in ("Pose3d", "Translation3d", "Rotation3d", "Quaternion"):
             self.assertIn("/.schema/struct:" + name, self.read.values)
+
+    def test_the_file_itself_has_the_joints_and_the_root_for_viewers(self):
+        for name in ("/signals/arm.position", "/signals/arm.velocity", "/signals/left_wheel.torque", "/signals/chassis.x",
+                     "/signals/chassis.heading", "/poses/chassis"):
+            self.assertIn(name, self.kept.values)
+        for name, values in self.kept.values.items():
+            if name != "/tether/checksum":
+                self.assertEqual(self.read.values[name], values, name)
+        bodies = {body["name"] for body in self.bodies}
+        self.assertFalse({name.removeprefix("/poses/") for name in self.kept.values} & bodies - {"chassis"})
+        self.assertFalse([name for name in self.kept.values if name.startswith("/commands/")])
+
+    def test_commands_follow_from_the_journal(self):
+        names = [signal["name"].removeprefix("command:") for signal in self.signals if signal["command"]]
+        told, held = {}, {}
+        for name, time, payload in self.kept.journal():
+            entry = journal_entry(payload)
+            if entry["kind"] in ("commands", "safe"):
+                told.update((names[command], value) for command, value in entry["commands"])
+            elif entry["kind"] == "reset":
+                told = {}
+            elif entry.get("sampled"):
+                held[time] = dict(told)
+        self.assertGreater(sum(bool(values) for values in held.values()), 10)
+        for name in ("left_track.torque", "right_track.torque", "arm.torque", "grip"):
+            changes = self.read.values["/commands/" + name]
+            for time, values in held.items():
+                there = [value for at, value in changes if at <= time + 1e-9][-1]
+                self.assertEqual(there, values.get(name, 0), (name, time))
 
     def test_poses_are_the_signals_in_the_frame_of_the_field(self):
         field = json.loads(self.read.values["/tether/run"][0][1])["field"]
@@ -177,13 +221,17 @@ class OneRun(unittest.TestCase):
         at = dict.fromkeys(self.read.values, 0)
         kinds = {name: kind for name, kind, _ in self.read.entries.values()}
         for line in lines:
-            time, value = self.read.values[line["name"]][at[line["name"]]]
-            at[line["name"]] += 1
+            name = line["name"] + ("/" + line["source"] if "source" in line else "")
+            time, value = self.read.values[name][at[name]]
+            at[name] += 1
             self.assertEqual(line["time"], time)
-            if kinds[line["name"]] in ("double", "string", "json"):
+            if kinds[name] in ("double", "string", "json"):
                 self.assertEqual(line["value"], value)
-            elif kinds[line["name"]] == "struct:Pose3d":
+            elif kinds[name] == "struct:Pose3d":
                 self.assertEqual(tuple(line["value"]), value)
+            elif line["name"] == "/tether/journal":
+                entry = journal_entry(value)
+                self.assertEqual((line["kind"], line["step"]), (entry["kind"], entry["step"]))
         sources = {line["source"] for line in lines if line.get("kind") == "commands"}
         self.assertEqual(sources, {"web"})
 
@@ -223,8 +271,10 @@ class OneRun(unittest.TestCase):
         places = range(whole - 4096, whole) if os.environ.get("TETHER_LONG") else range(whole - 4096, whole, 64)
         for size in places:
             cut.write_bytes(self.data[:size])
-            lines = export(cut, "jsonl").splitlines()
-            self.assertEqual(len(lines), len(Log(self.data[:size], cut=True).order), size)
+            read = Log(self.data[:size], cut=True)
+            lines = [json.loads(line)["name"] for line in export(cut, "jsonl").splitlines()]
+            there = [name.split("/tether/journal/")[0] or "/tether/journal" for name, _ in read.order if name != "/tether/checksum"]
+            self.assertEqual([name for name in lines if name in set(there)], there, size)
 
     def test_wrong_use_and_wrong_files(self):
         nothing = FOLDER / "nothing.wpilog"
@@ -262,7 +312,7 @@ class Programs(unittest.TestCase):
                 done = tether("run", scene, "--pace", "fast", "--duration", "0.3", "--no-web", "--record", log,
                               "--set", "wires.float-udp.bind=127.0.0.1:0")
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertGreater(len(Log(log.read_bytes()).values["/signals/time"]), 10)
+                self.assertGreater(len(whole(log).values["/signals/time"]), 10)
                 Mcap(export(log, "mcap"))
                 done = tether("verify", log)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -290,7 +340,7 @@ class Telemetry(unittest.TestCase):
         self.assertEqual(len(stored), 6)  # every 0.1 s
         for at, value in stored:
             held = times[bisect.bisect_right(times, at * 1e-6 + 1e-9) - 1]
-            self.assertEqual(value, kept[held], at)
+            self.assertAlmostEqual(value, kept[held], delta=1e-9, msg=at)  # what a log resolves
         self.assertIn(f"telemetry: \"sqlite:{store}\"", export(log, "summary").decode())
 
     def test_a_log_keeps_no_password(self):
@@ -317,7 +367,7 @@ class Crash(unittest.TestCase):
             os.kill(program.process.pid, signal.SIGKILL)
             program.wait_exit()
             page.close()
-        kept = Log(log.read_bytes(), cut=True).values["/signals/time"][-1][0]
+        kept = whole(log).values["/signals/time"][-1][0]
         self.assertLess(shown - kept, 0.1)
         self.assertIn(b'outcome: "cut off"', export(log, "summary"))
         self.assertEqual(tether("verify", log).returncode, 0)
@@ -333,17 +383,16 @@ class FullDisk(unittest.TestCase):
     def test_physics_goes_on_and_what_was_kept_is_read(self):
         small, copy, state = (FOLDER / name for name in ("small", "copy.wpilog", "end.state"))
         small.mkdir()
-        script = ('mount -t tmpfs -o size=500k tmpfs "$1" && "$2" run frc2011 --pace fast --duration 3 --no-web '
-                  '--set wires.float-udp.bind=127.0.0.1:0 --record "$1/run.wpilog" --save-state "$4"; '
+        script = ('mount -t tmpfs -o size=500k tmpfs "$1" && "$2" run "$5" --pace fast --duration 20 --no-web '
+                  '--record "$1/run.wpilog" --save-state "$4"; '
                   'status=$?; cp "$1/run.wpilog" "$3"; exit $status')
-        done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", small, TETHER, copy, state],
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", small, TETHER, copy, state, restless()],
                               capture_output=True, timeout=100, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"No space left on device; nothing more of this run is kept", done.stderr)
         self.assertIn(b"can't be verified from step", done.stderr)
         self.assertTrue(state.exists())  # it went on to its end
-        kept = Log(copy.read_bytes(), cut=True)
-        self.assertGreater(kept.values["/signals/time"][-1][0], 0.5)
+        self.assertGreater(whole(copy).values["/signals/time"][-1][0], 0.5)
         self.assertIn(b'outcome: "cut off"', export(copy, "summary"))
         self.assertEqual(tether("verify", copy).returncode, 0)
 
@@ -358,12 +407,23 @@ class Folder(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(list(folder.glob("*.wpilog"))), 2)
         capped = FOLDER / "capped.wpilog"
-        done = tether("run", "frc2011", "--pace", "fast", "--duration", "8", "--no-web", "--set",
-                      "wires.float-udp.bind=127.0.0.1:0", "--record", capped, "--set", "record.megabytes=1")
+        done = tether("run", restless(), "--pace", "fast", "--duration", "20", "--no-web", "--record", capped,
+                      "--set", "record.megabytes=1")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(b"size cap", done.stderr)
-        self.assertLess(capped.stat().st_size, 1.2e6)
-        self.assertEqual(tether("verify", capped).returncode, 0)
+        self.assertIn(b"nearly at record.megabytes: signals and poses are no longer kept, inputs are", done.stderr)
+        self.assertLess(capped.stat().st_size, 1e6)
+        done = tether("verify", capped)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"2001 state hashes", done.stdout)
+        bounded = FOLDER / "bounded.wpilog"
+        done = tether("run", restless(), "--pace", "fast", "--duration", "90", "--no-web", "--record", bounded,
+                      "--set", "record.megabytes=1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"reached record.megabytes: nothing more of this run is kept", done.stderr)
+        self.assertIn(b"can't be verified from step", done.stderr)
+        self.assertLess(bounded.stat().st_size, 1.001e6)
+        done = tether("verify", bounded)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":

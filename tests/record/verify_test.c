@@ -250,7 +250,7 @@ static void one_input(tt_world *world, int tick, void *context) {
   if (tick == 20) post_command(world, "arm.torque", 1.5);
 }
 
-/* Changes the one command of the journal in the file; gives the step at which it took effect. */
+/* Changes the one command of the journal in the file to a value of as many bytes; gives the step at which it took effect. */
 static uint64_t change_input(const char *path, double value) {
   tt_run_log *log = open_log(path);
   tt_run_cursor cursor;
@@ -258,18 +258,28 @@ static uint64_t change_input(const char *path, double value) {
   tt_submission room[16];
   tt_journal_scratch scratch = {.submissions = room, .capacity = 16};
   tt_entry entry;
+  uint32_t count;
   uint64_t step = 0;
+  const tt_run_entry *entries = tt_run_log_entries(log, &count);
   assert_true(tt_run_cursor_open(&cursor, log));
-  while (tt_run_cursor_next(&cursor, &record) == TT_OK) {
-    if (record.entry != tt_run_log_find(log, "/tether/journal")) continue;
-    assert_int_equal(tt_journal_decode(record.payload, record.size, &scratch, &entry), TT_OK);
+  while (tt_run_cursor_next_kept(&cursor, &record) == TT_OK) {
+    const char *name = entries[record.entry].name;
+    if (!entries[record.entry].journal) continue;
+    assert_int_equal(tt_journal_decode(name, record.payload, record.size, &scratch, &entry), TT_OK);
     if (entry.kind != TT_ENTRY_COMMANDS) continue;
+    tt_bytes changed = {0};
+    tt_wpilog_record again;
+    size_t offset = 0;
     step = entry.step;
+    room[0].value = value;
+    tt_journal_encode(&changed, record.entry, record.timestamp, &entry);
+    assert_int_equal(tt_wpilog_next(changed.data, changed.size, &offset, &again), TT_OK);
+    assert_int_equal(again.size, record.size);
     FILE *file = fopen(path, "r+b");
-    /* The value is the payload's last eight bytes; records end where the next begins. */
-    assert_int_equal(fseek(file, (long)cursor.offset - 8, SEEK_SET), 0);
-    assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
+    assert_int_equal(fseek(file, (long)(record.payload - tt_run_log_data(log)), SEEK_SET), 0);
+    assert_int_equal(fwrite(again.payload, again.size, 1, file), 1);
     fclose(file);
+    tt_bytes_free(&changed);
     break;
   }
   tt_run_cursor_close(&cursor);
@@ -313,7 +323,7 @@ static int overwrite(const char *path, const char *names, double value) {
   int changed = 0;
   FILE *file = fopen(path, "r+b");
   assert_true(tt_run_cursor_open(&cursor, log));
-  while (tt_run_cursor_next(&cursor, &record) == TT_OK) {
+  while (tt_run_cursor_next_kept(&cursor, &record) == TT_OK) {
     if (strncmp(entries[record.entry].name, names, strlen(names)) != 0) continue;
     assert_int_equal(fseek(file, (long)(record.payload - tt_run_log_data(log)), SEEK_SET), 0);
     assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
@@ -327,7 +337,7 @@ static int overwrite(const char *path, const char *names, double value) {
 
 static void signals_and_poses_that_are_not_those_of_the_run_are_found(void **state) {
   (void)state;
-  static const char *const names[] = {"/signals/", "/signals/arm.position", "/signals/time",
+  static const char *const names[] = {"/signals/", "/signals/arm.position", "/signals/chassis.x",
                                       "/poses/chassis"};
   tt_scene *scene = load("frc2011");
   tt_world *pattern = assemble(scene, NULL);

@@ -52,11 +52,63 @@ def records(data, cut=False):
         at = place + length
 
 
+def _varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7f) << shift
+        shift += 7
+        at += 1
+        if not data[at - 1] & 0x80:
+            return value, at
+
+
+def _zigzag(data, at):
+    value, at = _varint(data, at)
+    return (value >> 1) ^ -(value & 1), at
+
+
+def _commands(data, at):
+    """(command, value) of each: docs/runs.md."""
+    count, at = _varint(data, at)
+    commands, values = [], []
+    while len(commands) < count:
+        first, at = _varint(data, at)
+        stride, at = _zigzag(data, at)
+        length, at = _varint(data, at)
+        commands += [first + i * stride for i in range(length)]
+    codes = [code for byte in data[at:at + (count + 1) // 2] for code in (byte & 15, byte >> 4)][:count]
+    at += (count + 1) // 2
+    for code in codes:
+        if code == 9:
+            values += struct.unpack_from("<f", data, at)
+            at += 4
+        else:
+            values += struct.unpack(">d", data[at:at + code] + bytes(8 - code))
+            at += code
+    if at != len(data) or len(commands) != count:
+        raise Wrong("a journal entry of another length")
+    return list(zip(commands, values))
+
+
+def journal_entry(data):
+    """A payload of /tether/journal/SOURCE, as docs/runs.md says."""
+    kind, sampled = data[0] & 0x7f, bool(data[0] & 0x80)
+    step, at = _varint(data, 1)
+    entry = {"kind": ("commands", "safe", "reset", "event", "hash")[kind], "step": step}
+    if kind < 2:
+        entry["commands"] = _commands(data, at)
+    elif kind == 2:
+        entry["robot"], _ = _zigzag(data, at)
+    else:
+        entry.update(hash=data[at:], sampled=sampled)
+    return entry
+
+
 class Log:
     """A whole log: `entries` {id: (name, type, metadata)}, `values` {name: [(time in s, value)]}."""
 
     def __init__(self, data, cut=False):
-        self.entries, self.values, self.order = {}, {}, []
+        self.entries, self.values, self.order, self._journal = {}, {}, [], []
         self.count = 0
         for entry, time, payload in records(data, cut):
             self.count += 1
@@ -82,6 +134,12 @@ class Log:
         name, kind, _ = self.entries[entry]
         self.values[name].append((time / 1e6, self._decode(kind, payload)))
         self.order.append((name, time))
+        if name.startswith("/tether/journal/"):
+            self._journal.append((name, time / 1e6, payload))
+
+    def journal(self):
+        """(name, time in s, payload) of every entry, of all sources."""
+        return self._journal
 
     @staticmethod
     def _decode(kind, payload):

@@ -80,7 +80,12 @@ static tt_status describe_bodies(const describer *d) {
     bodies[i] = (tt_body){.name = public_name(d, mjOBJ_BODY, i),
                           .parent = parent,
                           .robot = f->body_robot[i],
-                          .mass = m->body_mass[i]};
+                          .mass = m->body_mass[i],
+                          .own = m->body_mocapid[i] >= 0};
+    memcpy(bodies[i].position, m->body_pos + 3 * i, sizeof bodies[i].position);
+    memcpy(bodies[i].rotation, m->body_quat + 4 * i, sizeof bodies[i].rotation);
+    for (int j = 0; j < m->body_jntnum[i]; j++)
+      bodies[i].own |= m->jnt_type[m->body_jntadr[i] + j] <= mjJNT_BALL;
     if (!bodies[i].name) return TT_NOMEM;
   }
   return TT_OK;
@@ -117,7 +122,10 @@ static tt_status describe_joints(const describer *d) {
                            .axis_count = count,
                            .limited = m->jnt_limited[i],
                            .lower = m->jnt_range[2 * i],
-                           .upper = m->jnt_range[2 * i + 1]};
+                           .upper = m->jnt_range[2 * i + 1],
+                           .reference = m->qpos0[m->jnt_qposadr[i]]};
+    memcpy(joints[i].anchor, m->jnt_pos + 3 * i, sizeof joints[i].anchor);
+    memcpy(joints[i].direction, m->jnt_axis + 3 * i, sizeof joints[i].direction);
     if (!joints[i].name) return TT_NOMEM;
     for (int k = 0; k < count; k++, axis++) {
       axis_joint[axis] = i;

@@ -1,0 +1,106 @@
+#include "record/log_file.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "record/checksum.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+struct tt_log_file {
+  char *path;
+  int file;
+  uint8_t checksum;
+  atomic_bool broken;
+  atomic_ullong bytes;
+};
+
+static bool is_full(int number) { return number == ENOSPC || number == EDQUOT; }
+
+static tt_status open_file(tt_log_file *to, tt_error *error) {
+  to->file = open(to->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (to->file < 0)
+    return tt_fail(error, is_full(errno) ? TT_FULL : TT_FAILED,
+                   "%s: can't write the run log: %s; its folder must exist and be yours", to->path,
+                   strerror(errno));
+  if (lseek(to->file, 0, SEEK_END) > 0)
+    return tt_fail(error, TT_FAILED, "%s: exists already; name another file or remove it",
+                   to->path);
+  flock(to->file, LOCK_EX | LOCK_NB);
+  tt_file_sync_name(to->path);
+  return TT_OK;
+}
+
+tt_status tt_log_file_open(const char *path, uint8_t checksum, tt_log_file **made,
+                           tt_error *error) {
+  *made = NULL;
+  tt_log_file *file = calloc(1, sizeof *file);
+  if (!file) return tt_fail(error, TT_NOMEM, "%s: out of memory", path);
+  file->file = -1;
+  file->checksum = checksum;
+  file->path = strdup(path);
+  tt_status status =
+      file->path ? open_file(file, error) : tt_fail(error, TT_NOMEM, "%s: out of memory", path);
+  if (status != TT_OK) {
+    tt_log_file_close(file);
+    return status;
+  }
+  *made = file;
+  return TT_OK;
+}
+
+void tt_log_file_close(tt_log_file *file) {
+  if (!file) return;
+  if (file->file >= 0) close(file->file);
+  free(file->path);
+  free(file);
+}
+
+static void break_off(tt_log_file *file) {
+  const char *reason = strerror(errno);
+  if (!atomic_exchange(&file->broken, true))
+    tt_log_error("%s: can't write: %s; nothing more of this run is kept", file->path, reason);
+}
+
+static void write_all(tt_log_file *file, const uint8_t *bytes, size_t size) {
+  size_t done = 0;
+  while (done < size && !atomic_load(&file->broken)) {
+    ssize_t wrote = write(file->file, bytes + done, size - done);
+    if (wrote >= 0) {
+      done += (size_t)wrote;
+    } else if (errno != EINTR) {
+      break_off(file);
+    }
+  }
+  atomic_fetch_add(&file->bytes, done);
+}
+
+bool tt_log_file_write(tt_log_file *file, const void *bytes, size_t size, uint64_t timestamp) {
+  uint8_t checksum[TT_CHECKSUM_SIZE];
+  if (size > 0) {
+    tt_checksum_make(checksum, file->checksum, timestamp, atomic_load(&file->bytes), bytes, size);
+    write_all(file, bytes, size);
+    write_all(file, checksum, sizeof checksum);
+  }
+  return !atomic_load(&file->broken);
+}
+
+bool tt_log_file_sync(tt_log_file *file) {
+  if (fdatasync(file->file) != 0) break_off(file);
+  return !atomic_load(&file->broken);
+}
+
+bool tt_log_file_broken(const tt_log_file *file) {
+  return atomic_load(&((tt_log_file *)file)->broken);
+}
+
+uint64_t tt_log_file_bytes(const tt_log_file *file) {
+  return atomic_load(&((tt_log_file *)file)->bytes);
+}
+
+void tt_log_file_remove(tt_log_file *file) { unlink(file->path); }
