@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct tt_log_file {
@@ -23,7 +24,11 @@ struct tt_log_file {
 static bool is_full(int number) { return number == ENOSPC || number == EDQUOT; }
 
 static tt_status open_file(tt_log_file *to, tt_error *error) {
-  to->file = open(to->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  struct stat about;
+  if (stat(to->path, &about) == 0 && !S_ISREG(about.st_mode))
+    return tt_fail(error, TT_FAILED, "%s: is no file that a run log can be; name another",
+                   to->path);
+  to->file = open(to->path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0600);
   if (to->file < 0)
     return tt_fail(error, is_full(errno) ? TT_FULL : TT_FAILED,
                    "%s: can't write the run log: %s; its folder must exist and be yours", to->path,
