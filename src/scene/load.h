@@ -20,6 +20,13 @@ typedef struct tt_loaded {
   void *keys;
 } tt_loaded;
 
+/** A setting of a key in the file of a robot. */
+typedef struct tt_robot_setting {
+  int robot;              /**< index */
+  const char *assignment; /**< PATH=VALUE, as given */
+  size_t skip;            /**< bytes of PATH that lead to the robot */
+} tt_robot_setting;
+
 /** What stands behind a tt_scene, which is its first member. */
 typedef struct tt_scene_store {
   tt_scene scene;
@@ -31,6 +38,8 @@ typedef struct tt_scene_store {
   tt_schemas schemas;
   tt_scene_keys *keys;
   bool *section_given;
+  tt_robot_setting *robot_settings;
+  int robot_setting_count;
   tt_error *error;
 } tt_scene_store;
 
@@ -67,6 +76,10 @@ tt_status tt_load_yaml(tt_scene_store *store, const char *path, const cyaml_sche
 /** The folder that a path's file stands in; NULL when out of memory. */
 const char *tt_load_folder(tt_scene_store *store, const char *path);
 bool tt_load_is_yaml(const char *path);
+
+/** Keeps `assignment` for the file of the robot whose key it sets, `*taken`; or leaves it to the scene's own keys. */
+tt_status tt_load_robot_setting(tt_scene_store *store, const tt_document *document,
+                                const char *assignment, bool *taken);
 
 /* Single values */
 

@@ -1,6 +1,8 @@
 /* load_robots.c: the robots: where each stands, its model, parts and limits, and the folders that their files are looked up in. */
+#include "base/nearest.h"
 #include "scene/load.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static tt_status load_parts(tt_scene_store *store, const tt_robot_keys *keys,
@@ -75,16 +77,48 @@ static void decide_base(tt_scene_robot *robot, const bool *floating) {
   robot->base_decided = true;
 }
 
-static tt_status load_robot_file(tt_scene_store *store, const char *file, tt_scene_robot *robot) {
+/** The file's document with the settings that are meant for it. */
+static tt_status load_robot_document(tt_scene_store *store, const char *file, int index,
+                                     tt_document **document) {
+  TT_TRY(tt_document_load(file, document, store->error));
+  for (int i = 0; i < store->robot_setting_count; i++) {
+    const tt_robot_setting *setting = &store->robot_settings[i];
+    if (setting->robot != index) continue;
+    tt_status status =
+        tt_document_set_below(*document, setting->assignment, setting->skip, store->error);
+    if (status == TT_OK) continue;
+    tt_document_free(*document);
+    return status;
+  }
+  return TT_OK;
+}
+
+/** A model has no keys that a setting could reach. */
+static tt_status refuse_settings(const tt_scene_store *store, const char *file, int index) {
+  for (int i = 0; i < store->robot_setting_count; i++) {
+    const tt_robot_setting *setting = &store->robot_settings[i];
+    if (setting->robot != index) continue;
+    return tt_fail(
+        store->error, TT_INVALID,
+        "--set %.*s: %s is a model; write a robot's file (.yaml) for it, which has this key",
+        (int)strcspn(setting->assignment, "="), setting->assignment, file);
+  }
+  return TT_OK;
+}
+
+static tt_status load_robot_file(tt_scene_store *store, const char *file, int index,
+                                 tt_scene_robot *robot) {
   robot->folder = tt_load_folder(store, file);
   if (!robot->folder) return tt_load_no_memory(store);
   if (!tt_load_is_yaml(file)) {
     robot->model_file = file;
-    return TT_OK;
+    return refuse_settings(store, file, index);
   }
   tt_robot_keys *keys;
+  tt_document *document;
   robot->file = file;
-  TT_TRY(tt_load_yaml(store, file, store->schemas.robot, (void **)&keys));
+  TT_TRY(load_robot_document(store, file, index, &document));
+  TT_TRY(tt_load_document(store, document, store->schemas.robot, (void **)&keys));
   TT_TRY(tt_load_find_model(store, keys->model, file, &robot->model_file));
   decide_base(robot, keys->floating);
   TT_TRY(load_joints(store, keys, robot));
@@ -116,6 +150,66 @@ static tt_status load_pose(tt_scene_store *store, const tt_robot_entry_keys *key
                  robot->where, robot->alliance);
 }
 
+/* --- settings --- */
+
+static const cyaml_schema_field_t *find_field(const cyaml_schema_value_t *mapping, const char *key,
+                                              size_t size) {
+  for (const cyaml_schema_field_t *field = mapping->mapping.fields; field->key; field++)
+    if (!strncmp(field->key, key, size) && !field->key[size]) return field;
+  return NULL;
+}
+
+static void offer_fields(const cyaml_schema_value_t *mapping, tt_nearest *nearest) {
+  for (const cyaml_schema_field_t *field = mapping->mapping.fields; field->key; field++)
+    tt_nearest_offer(nearest, field->key);
+}
+
+/** The key behind a robot in `path`, and which robot; NULL where the path leads elsewhere. */
+static const char *key_of_robot(const tt_document *document, const char *path, int *robot) {
+  static const char section[] = "robots";
+  const size_t size = sizeof section - 1;
+  const tt_node *robots = tt_node_child(document->root, section);
+  if (strncmp(path, section, size) != 0 || !robots || robots->kind != TT_NODE_SEQUENCE) return NULL;
+  if (path[size] != '.' && path[size] != '[') return NULL;
+  path += size + (path[size] == '.');
+  size_t used;
+  bool ambiguous;
+  const tt_node *element = tt_node_element(robots, path, &used, &ambiguous);
+  if (!element || path[used] != '.') return NULL;
+  for (*robot = 0; *robot < robots->child_count; ++*robot)
+    if (robots->children[*robot] == element) return path + used + 1;
+  return NULL;
+}
+
+tt_status tt_load_robot_setting(tt_scene_store *store, const tt_document *document,
+                                const char *assignment, bool *taken) {
+  const cyaml_schema_value_t *entry =
+      find_field(store->schemas.scene, "robots", strlen("robots"))->value.sequence.entry;
+  char path[512];
+  int robot;
+  snprintf(path, sizeof path, "%.*s", (int)strcspn(assignment, "="), assignment);
+  const char *key = key_of_robot(document, path, &robot);
+  size_t size = key ? strcspn(key, ".[") : 0;
+  *taken = false;
+  if (!key || find_field(entry, key, size)) return TT_OK;
+  if (!find_field(store->schemas.robot, key, size)) {
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)size, key);
+    tt_nearest nearest = tt_nearest_start(word);
+    offer_fields(store->schemas.robot, &nearest);
+    offer_fields(entry, &nearest);
+    if (!nearest.best) return TT_OK;
+    return tt_fail(store->error, TT_INVALID, "--set %s: unknown key '%s'; did you mean '%s'?", path,
+                   word, nearest.best);
+  }
+  store->robot_settings[store->robot_setting_count++] =
+      (tt_robot_setting){robot, assignment, (size_t)(key - path)};
+  *taken = true;
+  return TT_OK;
+}
+
+/* --- the whole --- */
+
 static tt_status load_robot(tt_scene_store *store, const tt_robot_entry_keys *keys, int index,
                             tt_scene_robot *robots) {
   tt_scene *scene = &store->scene;
@@ -137,7 +231,7 @@ static tt_status load_robot(tt_scene_store *store, const tt_robot_entry_keys *ke
   PRINT(store, where, "%s.robot", robot->where);
   TT_TRY(tt_load_find(store, &tt_data_robot, keys->robot, scene->path, where, &file));
   TT_TRY(load_pose(store, keys, robot));
-  TT_TRY(load_robot_file(store, file, robot));
+  TT_TRY(load_robot_file(store, file, index, robot));
   decide_base(robot, keys->floating);
   return TT_OK;
 }

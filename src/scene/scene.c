@@ -80,13 +80,21 @@ static tt_status find_scene(tt_scene_store *store, const char *name, tt_document
   return tt_document_load(scene->path, document, store->error);
 }
 
+static tt_status apply_settings(tt_scene_store *store, tt_document *document,
+                                const char *const *settings, int setting_count) {
+  NEW(store, store->robot_settings, setting_count);
+  for (int i = 0; i < setting_count; i++) {
+    bool taken;
+    TT_TRY(tt_load_robot_setting(store, document, settings[i], &taken));
+    if (!taken) TT_TRY(tt_document_set(document, settings[i], store->error));
+  }
+  return TT_OK;
+}
+
 /** Takes the document, also when it fails. */
 static tt_status read_scene(tt_scene_store *store, tt_document *document,
                             const char *const *settings, int setting_count) {
-  tt_status status = TT_OK;
-  for (int i = 0; status == TT_OK && i < setting_count; i++) {
-    status = tt_document_set(document, settings[i], store->error);
-  }
+  tt_status status = apply_settings(store, document, settings, setting_count);
   if (status == TT_OK) status = check_wire_shape(store, document);
   if (status == TT_OK) status = add_missing_sections(store, document);
   if (status != TT_OK) {

@@ -112,6 +112,64 @@ static void test_a_scene_loads_without_guests(void **state) {
   assert_non_null(strstr(error.text, "did you mean 'wires'?"));
 }
 
+/** A robot's file has keys of its own, which are reached through the robot. */
+static void test_settings_reach_a_robots_file(void **state) {
+  (void)state;
+  static const char *const settings[] = {"robots.red1.grippers.grip.reach=0.25 m",
+                                         "robots.red1.joints.arm.max_torque=7 N·m",
+                                         "robots[0].x=3 m", "robots[0].description=another one"};
+  tt_scene *scene = load(GOOD, settings, sizeof settings / sizeof *settings);
+  const tt_scene_robot *robot = &scene->robots[0];
+  assert_true(robot->x == 3);
+  assert_int_equal(robot->joint_count, 1);
+  assert_true(robot->joints[0].max_torque == 7);
+  tt_engine_gripper gripper;
+  tt_robot_gripper(robot->parts[0].config, &gripper);
+  assert_true(gripper.reach == 0.25);
+  tt_scene_free(scene);
+
+  tt_error error = {""};
+  static const struct {
+    const char *setting, *says;
+  } bad[] = {
+      {"robots.red1.gripers.grip.reach=1 m",
+       "--set robots.red1.gripers.grip.reach: unknown key 'gripers'; did you mean 'grippers'?"},
+      {"robots.red1.grippers.grip.reach=far", "--set robots.red1.grippers.grip.reach: 'far' is no"},
+      {"robots.red1.grippers.grp.reach=1 m",
+       "--set robots.red1.grippers.grp.reach: there is no 'grp' here; there are: grip"},
+      {"robots.red1.joints.arm.max_torque=-1 N·m",
+       "--set robots.red1.joints.arm.max_torque: '-1 N·m' is out of range"},
+      {"robots.red1.joints.arm.most=1", "--set robots.red1.joints.arm.most: unknown key 'most'"},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    assert_int_equal(tt_scene_load(&tt_program_guests, GOOD, &bad[i].setting, 1, &scene, &error),
+                     TT_INVALID);
+    if (!strstr(error.text, bad[i].says))
+      fail_msg("'%s' does not say '%s'", error.text, bad[i].says);
+  }
+}
+
+/** Robots that share a file are set each by itself; a model has no such keys. */
+static void test_settings_of_robots_that_share_a_file(void **state) {
+  (void)state;
+  static const char text[] =
+      "robots: [{robot: bot/robot.yaml, name: a}, {robot: bot/robot.yaml, name: b}, "
+      "{robot: bot/robot.xml, name: c}]\n";
+  static const char *const one[] = {"robots.b.joints.arm.max_torque=9 N·m"};
+  static const char *const model[] = {"robots.c.joints=[]"};
+  tt_scene *scene;
+  tt_error error = {""};
+  assert_int_equal(
+      tt_scene_parse(&tt_program_guests, GOOD, text, strlen(text), one, 1, &scene, &error), TT_OK);
+  assert_true(scene->robots[0].joints[0].max_torque == 5);
+  assert_true(scene->robots[1].joints[0].max_torque == 9);
+  tt_scene_free(scene);
+  assert_int_equal(
+      tt_scene_parse(&tt_program_guests, GOOD, text, strlen(text), model, 1, &scene, &error),
+      TT_INVALID);
+  assert_non_null(strstr(error.text, "robot.xml is a model; write a robot's file"));
+}
+
 static void test_sections_have_defaults(void **state) {
   (void)state;
   tt_scene *scene = load(GOOD, NULL, 0);
@@ -421,6 +479,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_good),
       cmocka_unit_test(test_settings),
+      cmocka_unit_test(test_settings_reach_a_robots_file),
+      cmocka_unit_test(test_settings_of_robots_that_share_a_file),
       cmocka_unit_test(test_sections_have_defaults),
       cmocka_unit_test(test_a_scene_loads_without_guests),
       cmocka_unit_test(test_defaults),

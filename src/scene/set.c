@@ -100,6 +100,7 @@ tt_node *tt_node_element(const tt_node *sequence, const char *path, size_t *used
 typedef struct tt_setting {
   tt_document *document;
   const char *path; /**< PATH alone; the document's */
+  size_t skip;      /**< bytes of it that lead to the document */
   const char *value;
   tt_error *error;
 } tt_setting;
@@ -226,11 +227,11 @@ static tt_status key_step(const tt_setting *setting, tt_node *node, const char *
 
 static tt_status set_path(const tt_setting *setting) {
   tt_node *node = setting->document->root;
-  const char *path = setting->path;
+  const char *path = setting->path + setting->skip;
   for (int depth = 0; *path; depth++) {
     if (depth > TT_TREE_MAX_DEPTH)
       return tt_fail(setting->error, TT_INVALID, "--set %s: too long a path", setting->path);
-    if (*path == '.' && path != setting->path) path++;
+    if (*path == '.' && depth > 0) path++;
     if (node->kind == TT_NODE_SEQUENCE) {
       size_t used;
       bool ambiguous;
@@ -248,6 +249,11 @@ static tt_status set_path(const tt_setting *setting) {
 }
 
 tt_status tt_document_set(tt_document *document, const char *assignment, tt_error *error) {
+  return tt_document_set_below(document, assignment, 0, error);
+}
+
+tt_status tt_document_set_below(tt_document *document, const char *assignment, size_t skip,
+                                tt_error *error) {
   const char *equals = strchr(assignment, '=');
   if (!equals || equals == assignment) {
     return tt_fail(error, TT_USAGE,
@@ -260,7 +266,7 @@ tt_status tt_document_set(tt_document *document, const char *assignment, tt_erro
   char *path = origins ? strndup(assignment, (size_t)(equals - assignment)) : NULL;
   if (!path) return tt_fail(error, TT_NOMEM, "out of memory");
   document->origins[document->origin_count++] = path;
-  return set_path(&(tt_setting){document, path, equals + 1, error});
+  return set_path(&(tt_setting){document, path, skip, equals + 1, error});
 }
 
 /* --- where an error stands --- */

@@ -56,6 +56,9 @@ void tt_document_free(tt_document *document);
  *  wire by its protocol, any by number ("wires.float-udp.bind", "robots.red1.x", "robots[0].x"). A key that
  *  isn't there yet is made. VALUE is taken as it is, as YAML when it begins with [ or {; nothing removes the key. */
 tt_status tt_document_set(tt_document *document, const char *assignment, tt_error *error);
+/** The same where the first `skip` bytes of PATH lead to this document from another one: messages show all of it. */
+tt_status tt_document_set_below(tt_document *document, const char *assignment, size_t skip,
+                                tt_error *error);
 
 /** Compares the tree with a schema: unknown keys, missing keys, wrong types, non-finite numbers, lengths. Drops
  *  keys that were left empty and makes {name: x} of a bare x where a schema wants a mapping with a name. */
