@@ -139,7 +139,7 @@ export class Driver {
     this.place = {...place};
   }
 
-  /** Commands by name for these inputs, `seconds` after the last. */
+  /** Commands by name for these inputs, `seconds` simulated after the last. */
   step(rows: Row[], inputs: Inputs, seconds: number): Map<string, number> {
     const out = new Map<string, number>();
     let forward = 0;

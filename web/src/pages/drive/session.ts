@@ -62,19 +62,27 @@ function resetsOf(index: number): string {
   return `${newestFrame()?.epoch} ${last?.id}`;
 }
 
-/** Sends to a robot what changed, and everything now and then. After a reset it begins anew, from where the robot is then. */
-function robotSender(): (now: Inputs, seconds: number) => void {
+/** s simulated that one step may make up for. */
+const LONGEST_STEP = 0.1;
+
+/** Sends to a robot what changed, and everything now and then. It moves by the world's clock as the frames tell it, so that it is
+ *  as fast as it should be in a world that is slow, paused or late. After a reset it begins anew, from where the robot is then. */
+function robotSender(): (now: Inputs) => void {
   let driver = new Driver(placeOf(robot.peek()));
   let resets = resetsOf(robot.peek());
+  let seen = newestFrame();
   const last = new Map<string, number>();
   let repeated = 0;
-  return (now, seconds) => {
+  return (now) => {
     if (resets !== resetsOf(robot.peek())) {
       driver = new Driver(placeOf(robot.peek()));
       resets = resetsOf(robot.peek());
       last.clear();
     }
-    const values = driver.step(mapping.peek(), now, seconds);
+    const frame = newestFrame();
+    const elapsed = frame && seen && frame.epoch === seen.epoch ? frame.time - seen.time : 0;
+    seen = frame;
+    const values = driver.step(mapping.peek(), now, Math.max(0, Math.min(LONGEST_STEP, elapsed)));
     const commands = commandsOf(model.peek()!, robot.peek());
     const all = performance.now() - repeated > REPEAT_MS;
     if (all) repeated = performance.now();
@@ -118,15 +126,12 @@ export function start(): void {
   if (driving.peek() || !live.peek()) return;
   const stopKeys = takeKeys();
   const toRobot = use.peek() === 'robot' ? robotSender() : null;
-  let last = performance.now();
   const timer = setInterval(() => {
-    const time = performance.now();
     const now = readInputs(true);
     inputs.value = now;
     if (!live.peek()) stop('The connection was lost: driving has ended');
-    else if (toRobot) toRobot(now, Math.min(0.1, (time - last) / 1000));
+    else if (toRobot) toRobot(now);
     else sendJoystick(now);
-    last = time;
   }, PERIOD_MS);
   const onHidden = () => document.hidden && stop('The page was hidden: driving has ended');
   const onBlur = () => releaseAll();
