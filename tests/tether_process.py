@@ -26,6 +26,17 @@ def wait_for(condition, what="the condition", patience=PATIENCE):
         time.sleep(0.002)
 
 
+def at_best(measure, limit, tries=10):
+    """For what is promised in seconds: calls `measure()` until it returns at most `limit`, which is returned. A busy machine is
+    slow now and then; a program that breaks its promise is slow each time."""
+    measured = []
+    while not measured or measured[-1] > limit:
+        if len(measured) == tries:
+            raise AssertionError(f"{min(measured):.3f} s at best, not {limit} s")
+        measured.append(measure())
+    return measured[-1]
+
+
 class Tether:
     """One running `tether COMMAND …`. Standard error is collected in `lines`; `addresses` holds what it said in its
     ready line. Use it in a with statement; the process is gone afterwards."""

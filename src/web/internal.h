@@ -23,6 +23,7 @@ struct tt_web {
   GMutex mutex; /**< guards stats and slots */
   tt_web_stats stats;
   int slots;
+  int answers_due; /**< of tt_web_respond_later(), not written yet; web's thread */
 };
 
 /** Adds one to a counter of `web->stats`. Any thread. */

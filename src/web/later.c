@@ -17,6 +17,12 @@ static void on_finished(SoupServerMessage *message, gpointer data) {
   ((later *)data)->gone = TRUE;
 }
 
+/* Written, or the client is gone. Web's thread. */
+static void on_settled(SoupServerMessage *message, gpointer data) {
+  (void)message;
+  ((tt_web *)data)->answers_due--;
+}
+
 /* Web's thread. */
 static gboolean answer(gpointer data) {
   later *held = data;
@@ -75,5 +81,7 @@ void tt_web_respond_later(const tt_web_request *request, tt_web_work *work, void
   soup_server_message_set_status(held->message, 200, NULL); /* or libsoup takes it for unhandled */
   soup_server_message_pause(held->message);
   g_signal_connect(held->message, "finished", G_CALLBACK(on_finished), held);
+  request->web->answers_due++;
+  g_signal_connect(held->message, "finished", G_CALLBACK(on_settled), request->web);
   g_thread_unref(g_thread_new("later", run, held));
 }

@@ -400,17 +400,28 @@ static gboolean quit(gpointer data) {
   return G_SOURCE_REMOVE;
 }
 
-/** In the web's context, its thread being gone: everything closes and says so to its owners. */
+static bool answers(tt_web *web) { return web->answers_due > 0; }
+
+static bool works(tt_web *web) {
+  return g_hash_table_size(web->connections) || slots_taken(web) ||
+         g_main_context_pending(web->context);
+}
+
+/* Goes on with the web's context as long as `busy` says so, but not beyond `end` (µs monotonic). */
+static void go_on_while(tt_web *web, bool (*busy)(tt_web *web), int64_t end) {
+  while (busy(web) && g_get_monotonic_time() < end)
+    if (!g_main_context_iteration(web->context, FALSE)) g_usleep(1000);
+}
+
+/** In the web's context, its thread being gone: who waits for an answer gets it, as one who chose another scene; then everything
+ *  closes and says so to its owners. */
 static void close_all(tt_web *web) {
+  int64_t start = g_get_monotonic_time();
   g_cancellable_cancel(web->accepting);
+  go_on_while(web, answers, start + SECOND / 2);
   soup_server_disconnect(web->server);
   tt_web_shut_connections(web);
-  int64_t end = g_get_monotonic_time() + SECOND / 2;
-  while ((g_hash_table_size(web->connections) || slots_taken(web) ||
-          g_main_context_pending(web->context)) &&
-         g_get_monotonic_time() < end) {
-    if (!g_main_context_iteration(web->context, FALSE)) g_usleep(1000);
-  }
+  go_on_while(web, works, start + 3 * SECOND / 4);
 }
 
 void tt_web_free(tt_web *web) {

