@@ -37,6 +37,13 @@ def at_best(measure, limit, tries=10):
     return measured[-1]
 
 
+def seconds(action):
+    """How many `action()` takes."""
+    start = time.monotonic()
+    action()
+    return time.monotonic() - start
+
+
 class Tether:
     """One running `tether COMMAND …`. Standard error is collected in `lines`; `addresses` holds what it said in its
     ready line. Use it in a with statement; the process is gone afterwards."""

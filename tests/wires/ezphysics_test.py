@@ -284,15 +284,13 @@ class Ezphysics(unittest.TestCase):
         self.assertEqual(third.turn().step, 30)
 
     def test_silence_warns_and_stops(self):
-        tether, peer = self.both("receive_timeout: 0.3 s")
+        tether, peer = self.both("receive_timeout: 1 s")
         peer.state()
-        for _ in range(5):
+        for _ in range(5):  # for longer than it waits, but each in time on a busy machine, too
             peer.turn()
-            time.sleep(0.1)
-        started = time.monotonic()
+            time.sleep(0.22)
         self.assertEqual(tether.wait_exit(), 3)
-        self.assertLess(time.monotonic() - started, 5)
-        self.assertEqual(tether.text().count("no message came within 0.3 s"), 1)
+        self.assertEqual(tether.text().count("no message came within 1 s"), 1)
 
     def test_nobody_at_the_start_stops(self):
         tether = self.start("connect_timeout: 0.3 s")

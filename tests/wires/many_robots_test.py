@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from ezphysics_link import Peer  # noqa: E402
 from sharp_test import STATE, Case, command  # noqa: E402
-from tether_process import TETHER  # noqa: E402
+from tether_process import TETHER, at_best, wait_for  # noqa: E402
 
 SCENE = """timestep: 1/1000 s
 io_period: 10 ms
@@ -25,7 +25,7 @@ robots:
   - {{robot: sharp, name: two, alliance: blue, x: 2 m, y: -3 m, heading: 90 deg}}
   - {{robot: sharp, name: three, alliance: red, x: 0 m, y: 3 m}}
 wires:
-  - sharp-json: {{robot: one, bind: '127.0.0.1:0', peer: '{one}'}}
+  - sharp-json: {{robot: one, bind: '127.0.0.1:0', peer: '{one}', period: 10 ms}}
   - sharp-json: {{robot: two, bind: '127.0.0.1:0', peer: '{two}'}}
   - ezphysics: {{robot: three, listen: '127.0.0.1:0', late: {late}, deadline: 20 ms, receive_timeout: 0 s}}
 """
@@ -57,21 +57,21 @@ class ManyRobots(Case):
     def lift(udp):
         return int(STATE.fullmatch(udp.receive())[3])
 
-    def drive(self, world, seconds):
-        """Drives robot one's lift up while rubbish comes for robot two; returns the states a second."""
-        states, started = 0, time.monotonic()
-        while time.monotonic() - started < seconds:
+    def drive(self, world, states):
+        """Drives robot one's lift up for so many states while rubbish comes for robot two; returns how many s that took."""
+        started = time.monotonic()
+        for _ in range(states):
             self.one.send(command(elevator=512), world.address("one.sharp-json"))
             self.two.send(b"rubbish", world.address("two.sharp-json"))
             self.one.receive()
-            states += 1
-        return states / seconds
+        return time.monotonic() - started
 
     def test_a_silent_lockstep_controller_slows_nobody_twice(self):
         for late in ("hold", "zero", "eject"):
             world = self.start(late)
-            self.assertGreater(self.drive(world, 1.5), 80)
-            self.assertGreater(self.lift(self.one), 500)
+            world.wait_line("no answer within")
+            at_best(lambda: self.drive(world, 40), 0.5)  # a state is due every 10 ms; one that waits each time takes twice as long
+            wait_for(lambda: self.drive(world, 10) and self.lift(self.one) > 500, "the lift's rise")
             self.assertLess(self.lift(self.two), 50)
             self.assertEqual(sum("no answer within" in line for line in world.lines), 1)
             self.assertEqual(world.stop(), 0)
@@ -91,10 +91,9 @@ class ManyRobots(Case):
 
     def test_one_robots_reset_touches_no_other(self):
         world = self.start("hold")
-        self.drive(world, 0.7)
+        wait_for(lambda: self.drive(world, 10) and self.lift(self.one) > 200, "the lift's rise")
         self.one.drain()
         risen = self.lift(self.one)
-        self.assertGreater(risen, 200)
         peer = Peer(socket.create_connection(world.address("ezphysics")))
         self.addCleanup(peer.socket.close)
         before = peer.state().step

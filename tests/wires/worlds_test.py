@@ -96,9 +96,7 @@ class Worlds(unittest.TestCase):
                     link.close()
                     return None
             links.append(wait_for(enter, "a free world"))
-            start = time.monotonic()
             self.assertEqual(tether.stop(), 0)
-            self.assertLess(time.monotonic() - start, 5)
             for link in links:
                 self.assertTrue(closed(link))
                 link.close()
