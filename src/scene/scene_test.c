@@ -432,6 +432,10 @@ static void test_a_model_keeps_its_timestep(void **state) {
       {"loop.xml", "<mujoco><include file='loop.xml'/><include file='loop.xml'/></mujoco>", 1000},
       {"r.urdf", "<robot name='r'><mujoco><option timestep='0.002'/></mujoco></robot>", 500},
       {"broken.xml", "<mujoco><option timestep='0.00", 1000},
+      {"entity.xml",
+       "<!DOCTYPE x [<!ENTITY a '0.004'><!ENTITY f SYSTEM 'file:///dev/zero'>]><mujoco>"
+       "<include file='&f;'/><option timestep='&nowhere;'/></mujoco>",
+       1000},
       {"negative.xml", "<mujoco><option timestep='-1'/></mujoco>", 1000},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
