@@ -10,7 +10,6 @@ struct tt_catalogue {
   tt_list devices, attributes; /**< char *: identifiers by index, NULL: none was said */
   tt_list epochs;              /**< tt_store_epoch */
   tt_map places;               /**< device, number → index in `epochs` */
-  tt_map newest;               /**< device → number of its latest epoch */
 };
 
 static void clear_text(void *item) { free(*(char **)item); }
@@ -30,7 +29,6 @@ void tt_catalogue_free(tt_catalogue *catalogue) {
   tt_list_free(&catalogue->attributes);
   tt_list_free(&catalogue->epochs);
   tt_map_clear(&catalogue->places);
-  tt_map_clear(&catalogue->newest);
   free(catalogue);
 }
 
@@ -45,11 +43,6 @@ bool tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index,
   return *known;
 }
 
-int tt_catalogue_newest_epoch(const tt_catalogue *catalogue, int device) {
-  const int64_t *newest = tt_map_get(&catalogue->newest, (tt_map_key){device, 0});
-  return newest ? (int)*newest : -1;
-}
-
 bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch) {
   tt_map_key key = {epoch->device, epoch->number};
   const int64_t *place = tt_map_get(&catalogue->places, key);
@@ -57,10 +50,7 @@ bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch
     tt_list_at(&catalogue->epochs, tt_store_epoch, *place) = *epoch;
     return true;
   }
-  int newest = tt_catalogue_newest_epoch(catalogue, epoch->device);
   if (!tt_list_reserve(&catalogue->epochs, 1) ||
-      !tt_map_put(&catalogue->newest, (tt_map_key){epoch->device, 0},
-                  epoch->number > newest ? epoch->number : newest) ||
       !tt_map_put(&catalogue->places, key, catalogue->epochs.len))
     return false;
   return tt_list_add(&catalogue->epochs, epoch, 1);

@@ -21,8 +21,6 @@ bool tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index, cons
 bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch);
 /** All names and epochs that a batch defines. */
 bool tt_catalogue_add_batch(tt_catalogue *catalogue, const tt_store_batch *batch);
-/** The highest number of a device's boot epochs, −1: none was said. */
-int tt_catalogue_newest_epoch(const tt_catalogue *catalogue, int device);
 
 /** Everything, without human names, which are the database's to keep. The caller's to free, as is the next; NULL: out of
  *  memory. */

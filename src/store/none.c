@@ -13,6 +13,12 @@ static tt_status write_batch(tt_store *store, const tt_store_batch *batch, tt_er
   return TT_OK;
 }
 
+static tt_status find(tt_store *store, const tt_store_question *question, tt_list *boots,
+                      int64_t *key) {
+  (void)store, (void)question, (void)boots, (void)key;
+  return TT_NOT_FOUND;
+}
+
 static bool tend(tt_store *store) {
   (void)store;
   return false;
@@ -42,7 +48,7 @@ static tt_status open_reader(tt_store *store, tt_store_reader **reader, tt_error
 tt_status tt_none_open(tt_store **store, tt_error *error) {
   *store = malloc(sizeof **store);
   if (!*store) return tt_fail(error, TT_NOMEM, "out of memory");
-  **store =
-      (tt_store){"none", load, write_batch, tend, purge, state, hurry, close_store, open_reader};
+  **store = (tt_store){"none", load,  write_batch, find,        tend,
+                       purge,  state, hurry,       close_store, open_reader};
   return TT_OK;
 }

@@ -46,6 +46,7 @@ tt_status tt_postgres_query(tt_postgres *store, const char *sql, PGresult **resu
 void tt_postgres_disconnect(tt_postgres *store) {
   tt_postgres_close(store->link);
   store->link = NULL;
+  atomic_store(&store->away, true);
   store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
   tt_map_clear(&store->partitions);
 }
@@ -84,7 +85,7 @@ static tt_status postgres_write(tt_store *base, const tt_store_batch *batch, tt_
   // Samples may pass those that are spooled; what people set must not be undone by what they set before.
   if (is_behind(store) && (batch->devices.len || batch->attributes.len || batch->handlings.len))
     return spool_batch(store, batch, CATCHING_UP, error);
-  if (tt_postgres_write_batch(store, batch, &store->known, &trouble) == TT_OK) {
+  if (tt_postgres_write_batch(store, batch, &store->known, false, &trouble) == TT_OK) {
     set_state(store, is_behind(store) ? CATCHING_UP : NULL);
     return TT_OK;
   }
@@ -101,11 +102,12 @@ static tt_status connect_and_tell(tt_postgres *store, tt_error *error) {
   tt_status status = tt_postgres_upgrade(store, error);
   if (status == TT_OK) {
     tt_store_batch *all = tt_catalogue_all(store->catalogue);
-    status = all ? tt_postgres_write_batch(store, all, &store->known, error)
+    status = all ? tt_postgres_write_batch(store, all, &store->known, false, error)
                  : tt_fail(error, TT_NOMEM, "out of memory");
     tt_store_batch_free(all);
   }
   if (status != TT_OK && store->link) tt_postgres_disconnect(store);
+  if (status == TT_OK) atomic_store(&store->away, false);
   store->stale = true;  // nobody told us anything meanwhile
   return status;
 }
@@ -117,7 +119,7 @@ static tt_status drain_one(tt_postgres *store, tt_error *error) {
   tt_postgres_ids known = tt_postgres_ids_new();
   tt_status status = tt_spool_front(store->spool, batch, error);
   if (status == TT_OK) {
-    status = tt_postgres_write_batch(store, batch, &known, error);
+    status = tt_postgres_write_batch(store, batch, &known, true, error);
     if (status == TT_OK) tt_spool_pop(store->spool);
   }
   tt_postgres_ids_clear(&known);
@@ -174,27 +176,31 @@ static bool postgres_tend(tt_store *base) {
   return false;
 }
 
+static tt_status purge_table(tt_postgres *store, const char *table, const tt_store_purge *purge,
+                             int *removed, tt_error *error) {
+  PGresult *result;
+  TT_TRY(tt_postgres_runf(
+      store->link, tt_postgres_deadline(store), &result, error,
+      "DELETE FROM %s WHERE device = %d AND attribute = %d AND day <= date '1970-01-01' + "
+      "%" PRId64 " AND time < timestamptz '1970-01-01 00:00:00Z' + %" PRId64
+      " * interval '1 microsecond'",
+      table, tt_postgres_get_id(&store->known.devices, purge->device),
+      tt_postgres_get_id(&store->known.attributes, purge->attribute),
+      tt_postgres_floor_day(purge->before) + 1, purge->before));
+  *removed += atoi(PQcmdTuples(result));
+  PQclear(result);
+  return TT_OK;
+}
+
 static tt_status postgres_purge(tt_store *base, const tt_store_purge *purge, int *removed,
                                 tt_error *error) {
   tt_postgres *store = (tt_postgres *)base;
   *removed = 0;
   if (!store->link) return TT_OK;
-  PGresult *result;
-  tt_status status = tt_postgres_runf(
-      store->link, tt_postgres_deadline(store), &result, error,
-      "DELETE FROM value WHERE device = %d AND attribute = %d AND day <= date '1970-01-01' + "
-      "%" PRId64 " AND time < timestamptz '1970-01-01 00:00:00Z' + %" PRId64
-      " * interval '1 microsecond'",
-      tt_postgres_get_id(&store->known.devices, purge->device),
-      tt_postgres_get_id(&store->known.attributes, purge->attribute),
-      tt_postgres_floor_day(purge->before) + 1, purge->before);
-  if (status != TT_OK) {
-    tt_postgres_disconnect(store);
-    return status;
-  }
-  *removed = atoi(PQcmdTuples(result));
-  PQclear(result);
-  return TT_OK;
+  tt_status status = purge_table(store, "value", purge, removed, error);
+  if (status == TT_OK) status = purge_table(store, "numbered_value", purge, removed, error);
+  if (status != TT_OK) tt_postgres_disconnect(store);
+  return status;
 }
 
 static void postgres_state(tt_store *base, tt_store_state *state) {
@@ -224,6 +230,7 @@ static tt_status postgres_load(tt_store *base, const tt_store_loader *loader, tt
 static void postgres_close_store(tt_store *base) {
   tt_postgres *store = (tt_postgres *)base;
   tt_postgres_close(store->link);
+  tt_postgres_close(store->asked);
   tt_spool_close(store->spool);
   tt_catalogue_free(store->catalogue);
   tt_postgres_ids_clear(&store->known);
@@ -248,6 +255,7 @@ tt_status tt_postgres_open(const tt_store_options *options, tt_store **out, tt_e
   store->base = (tt_store){.kind = "postgresql",
                            .load = postgres_load,
                            .write = postgres_write,
+                           .find = tt_postgres_find,
                            .tend = postgres_tend,
                            .purge = postgres_purge,
                            .state = postgres_state,
@@ -257,6 +265,7 @@ tt_status tt_postgres_open(const tt_store_options *options, tt_store **out, tt_e
   store->url = strdup(options->url);
   store->catalogue = tt_catalogue_new();
   store->known = tt_postgres_ids_new();
+  atomic_init(&store->away, true);
   pthread_mutex_init(&store->mutex, NULL);
   tt_status status =
       store->url && store->catalogue ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");

@@ -1,6 +1,7 @@
 /* postgres_internal.h: the store in PostgreSQL from the inside, shared by postgres.c (connected, away, catching up),
- * postgres_schema.c (tables and their versions), postgres_write.c (a batch as one transaction), postgres_load.c (what
- * is known already, in the database or the spool) and postgres_read.c (cursors). */
+ * postgres_schema.c (tables and their versions), postgres_write.c (a batch as one transaction), postgres_stage.c (values
+ * that may be there already), postgres_find.c (messages that are), postgres_load.c (what is known already, in the database
+ * or the spool) and postgres_read.c (cursors). */
 #ifndef TT_STORE_POSTGRES_INTERNAL_H
 #define TT_STORE_POSTGRES_INTERNAL_H
 
@@ -28,6 +29,7 @@
 typedef struct tt_postgres_ids {
   tt_list devices, attributes; /**< int: id by index, 0 unknown */
   tt_map anchors;              /**< device index, epoch → anchor */
+  tt_map epochs;               /**< the same → what the database calls it */
 } tt_postgres_ids;
 
 typedef struct tt_postgres {
@@ -41,17 +43,22 @@ typedef struct tt_postgres {
   tt_spool *spool;
   tt_store_loader loader;
   bool stale;        /**< others may have made something known */
+  int64_t loaded;    /**< epochs up to this one of those added were told to the loader */
   int64_t next_look; /**< µs: not before then is it looked at */
   atomic_bool hurried;
   int64_t next_try;
   pthread_mutex_t mutex; /**< guards state, and known.devices and known.attributes for readers */
   tt_store_state state;
+  atomic_bool away;        /**< there is no connection */
+  tt_postgres_link *asked; /**< of whoever looks for a message; NULL while disconnected */
+  int64_t next_question;   /**< µs: not before then is a failed connection tried again */
 } tt_postgres;
 
 tt_postgres_ids tt_postgres_ids_new(void);
 void tt_postgres_ids_clear(tt_postgres_ids *known);
 /** False: out of memory. */
-bool tt_postgres_set_anchor(tt_postgres_ids *known, int device, int epoch, int64_t anchor);
+bool tt_postgres_set_epoch(tt_postgres_ids *known, int device, int epoch, int number,
+                           int64_t anchor);
 
 /** False: out of memory. */
 static inline bool tt_postgres_set_id(tt_list *ids, int index, int id) {
@@ -78,13 +85,34 @@ void tt_postgres_disconnect(tt_postgres *store);
 /** Makes or upgrades the schema, and prepares the connection. TT_VERSION: a newer program made it. */
 tt_status tt_postgres_upgrade(tt_postgres *store, tt_error *error);
 
-/** Writes a batch whose indices mean what `known` says, which learns the batch's own. On failure nothing of it is
- *  there, or all of it (a lost answer to COMMIT), and the store is disconnected. */
+/** Writes a batch whose indices mean what `known` says, which learns the batch's own. `spooled`: every message may be one
+ *  sent again. On failure nothing of it is there, or all of it (a lost answer to COMMIT), and the store is disconnected. */
 tt_status tt_postgres_write_batch(tt_postgres *store, const tt_store_batch *batch,
-                                  tt_postgres_ids *known, tt_error *error);
+                                  tt_postgres_ids *known, bool spooled, tt_error *error);
 
-/** Tells the loader what the database knows and the catalogue does not. */
+/** Whether devices of messages that may have been sent again have other epochs than one. Within a transaction. */
+tt_status tt_postgres_is_doubtful(tt_postgres *store, const tt_store_batch *batch,
+                                  const tt_postgres_ids *known, bool spooled, bool *doubtful,
+                                  tt_error *error);
+/** Makes the table `staging`, for rows of `numbered_value` and the columns TT_POSTGRES_STAGED; it goes with the
+ *  transaction. */
+tt_status tt_postgres_begin_stage(tt_postgres *store, tt_error *error);
+#define TT_POSTGRES_STAGED "sample, message, unsure, firm"
+/** Moves from `staging` what is not there yet. Nobody else may be writing. */
+tt_status tt_postgres_end_stage(tt_postgres *store, bool doubtful, tt_error *error);
+
+/** Tells the loader what the database knows, and was not told before. */
 tt_status tt_postgres_load_news(tt_postgres *store, tt_error *error);
+/** Adds the latest epochs of a device, by the database's id, and the one with that number (−1: none), oldest first
+ *  (tt_store_boot, whose device is `index`). */
+tt_status tt_postgres_load_boots(tt_postgres_link *link, int id, int index, int number,
+                                 int64_t deadline, tt_list *boots, tt_error *error);
+
+tt_status tt_postgres_find(tt_store *base, const tt_store_question *question, tt_list *boots,
+                           int64_t *key);
+/** An expression: the day of a sample's partition. */
+#define TT_POSTGRES_DAY(device_time, anchor)                                                       \
+  "date '1970-01-01' + floor((" device_time " + " anchor ")::numeric / 86400000000)::integer"
 
 /** Tells the loader what the spool knows, for as long as the database is away: names, the boot epochs of samples that
  *  wait, and their times, so that one that is sent again falls upon itself. */

@@ -3,6 +3,7 @@
  */
 #include "store/postgres_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "out of memory"); }
@@ -68,85 +69,63 @@ static int index_of(const tt_map *indices, const PGresult *result, int row) {
   return index ? (int)*index : -1;
 }
 
-/** Ids of devices that have a boot epoch of which nothing is known here, as PostgreSQL writes an array. */
-static tt_status find_devices_with_news(tt_postgres *store, tt_map *indices, tt_list *ids,
-                                        tt_error *error) {
-  PGresult *result;
-  TT_TRY(tt_postgres_query(store, "SELECT device, max(epoch) FROM boot GROUP BY device", &result,
-                           error));
-  const char *separator = "{";
-  for (int row = 0; row < PQntuples(result); row++) {
-    int index = index_of(indices, result, row);
-    if (index < 0 ||
-        tt_postgres_integer(result, row, 1) <= tt_catalogue_newest_epoch(store->catalogue, index))
-      continue;
-    tt_list_print(ids, "%s%s", separator, PQgetvalue(result, row, 0));
-    separator = ",";
-  }
-  PQclear(result);
-  if (ids->len) tt_list_print(ids, "}");
-  return ids->failed ? no_memory(error) : TT_OK;
+/** Epochs `b` with their newest samples… */
+#define BOOTS                                                                                      \
+  "SELECT b.device, b.epoch, b.anchor, b.offset_low, b.offset_high, b.key, b.boot,"                \
+  " v.device_time, (extract(epoch FROM v.time) * 1000000)::bigint FROM boot b LEFT JOIN LATERAL"   \
+  " (SELECT device_time, time FROM any_value WHERE device = b.device AND epoch = b.epoch"          \
+  "  ORDER BY device_time DESC LIMIT 1) v ON true WHERE "
+/** …of each device the latest. */
+#define LATEST "b.epoch > (SELECT max(epoch) - 4 FROM boot WHERE device = b.device)"
+
+static tt_store_boot read_boot(const PGresult *result, int row, int index) {
+  bool has_sample = !PQgetisnull(result, row, 7);
+  tt_store_boot boot = {.epoch = {.device = index,
+                                  .number = (int)tt_postgres_integer(result, row, 1),
+                                  .anchor = tt_postgres_integer(result, row, 2),
+                                  .offset_low = tt_postgres_integer(result, row, 3),
+                                  .offset_high = tt_postgres_integer(result, row, 4),
+                                  .key = tt_postgres_integer(result, row, 5)},
+                        .has_sample = has_sample,
+                        .device_time = has_sample ? tt_postgres_integer(result, row, 7) : 0,
+                        .time = has_sample ? tt_postgres_integer(result, row, 8) : 0};
+  snprintf(boot.epoch.boot, sizeof boot.epoch.boot, "%s", PQgetvalue(result, row, 6));
+  return boot;
 }
 
-static tt_status load_epochs(tt_postgres *store, tt_map *indices, const char *ids,
-                             tt_error *error) {
+tt_status tt_postgres_load_boots(tt_postgres_link *link, int id, int index, int number,
+                                 int64_t deadline, tt_list *boots, tt_error *error) {
   PGresult *result;
-  TT_TRY(tt_postgres_run(
-      store->link,
-      "SELECT b.device, b.epoch, b.anchor, b.offset_low, b.offset_high, v.device_time,"
-      " (extract(epoch FROM v.time) * 1000000)::bigint FROM boot b LEFT JOIN LATERAL"
-      " (SELECT device_time, time FROM value WHERE device = b.device AND epoch = b.epoch"
-      "  ORDER BY device_time DESC LIMIT 1) v ON true"
-      " WHERE b.epoch > (SELECT max(epoch) - 4 FROM boot WHERE device = b.device)"
-      " AND b.device = ANY ($1) ORDER BY b.device, b.epoch",
-      1, &ids, tt_postgres_deadline(store), &result, error));
-  bool noted = true;
-  for (int row = 0; row < PQntuples(result) && noted; row++) {
-    tt_store_epoch epoch = {.device = index_of(indices, result, row),
-                            .number = (int)tt_postgres_integer(result, row, 1),
-                            .anchor = tt_postgres_integer(result, row, 2),
-                            .offset_low = tt_postgres_integer(result, row, 3),
-                            .offset_high = tt_postgres_integer(result, row, 4)};
-    bool has_sample = !PQgetisnull(result, row, 5);
-    noted = tt_postgres_set_anchor(&store->known, epoch.device, epoch.number, epoch.anchor) &&
-            tt_catalogue_add_epoch(store->catalogue, &epoch);
-    store->loader.epoch(store->loader.context, &epoch, has_sample,
-                        has_sample ? tt_postgres_integer(result, row, 5) : 0,
-                        has_sample ? tt_postgres_integer(result, row, 6) : 0);
+  TT_TRY(tt_postgres_runf(link, deadline, &result, error,
+                          BOOTS "b.device = %d AND (" LATEST " OR b.epoch = %d) ORDER BY b.epoch",
+                          id, number));
+  for (int row = 0; row < PQntuples(result); row++) {
+    const tt_store_boot boot = read_boot(result, row, index);
+    tt_list_add(boots, &boot, 1);
   }
   PQclear(result);
-  return noted ? TT_OK : no_memory(error);
+  return boots->failed ? no_memory(error) : TT_OK;
 }
 
-static tt_status load_samples(tt_postgres *store, tt_map *indices, const char *ids,
-                              tt_error *error) {
+/** Tells epochs that were added since the last time. */
+static tt_status load_epochs(tt_postgres *store, const tt_map *indices, tt_error *error) {
   PGresult *result;
-  TT_TRY(tt_postgres_run(
-      store->link,
-      "SELECT b.device, b.epoch, v.device_time FROM (SELECT device, max(epoch) AS epoch FROM boot"
-      "  WHERE device = ANY ($1) GROUP BY device) b CROSS JOIN LATERAL"
-      " (SELECT DISTINCT device_time FROM value"
-      "  WHERE device = b.device AND epoch = b.epoch ORDER BY device_time DESC LIMIT 500) v"
-      " ORDER BY b.device, v.device_time",
-      1, &ids, tt_postgres_deadline(store), &result, error));
+  TT_TRY(tt_postgres_query(store, "SELECT coalesce(max(added), 0) FROM boot", &result, error));
+  const int64_t added = tt_postgres_integer(result, 0, 0);
+  PQclear(result);
+  if (added == store->loaded) return TT_OK;
+  TT_TRY(tt_postgres_runf(store->link, tt_postgres_deadline(store), &result, error,
+                          BOOTS "b.added > %" PRId64 " AND " LATEST " ORDER BY b.device, b.epoch",
+                          store->loaded));
   for (int row = 0; row < PQntuples(result); row++) {
-    store->loader.sample(store->loader.context, index_of(indices, result, row),
-                         (int)tt_postgres_integer(result, row, 1),
-                         tt_postgres_integer(result, row, 2));
+    const int index = index_of(indices, result, row);
+    if (index < 0) continue;
+    const tt_store_boot boot = read_boot(result, row, index);
+    store->loader.epoch(store->loader.context, &boot);
   }
   PQclear(result);
+  store->loaded = added;
   return TT_OK;
-}
-
-static tt_status load_boots(tt_postgres *store, tt_map *indices, tt_error *error) {
-  tt_list ids = TT_LIST(char, NULL);
-  tt_status status = find_devices_with_news(store, indices, &ids, error);
-  if (status == TT_OK && ids.len) {
-    status = load_epochs(store, indices, ids.data, error);
-    if (status == TT_OK) status = load_samples(store, indices, ids.data, error);
-  }
-  tt_list_free(&ids);
-  return status;
 }
 
 tt_status tt_postgres_load_news(tt_postgres *store, tt_error *error) {
@@ -155,7 +134,7 @@ tt_status tt_postgres_load_news(tt_postgres *store, tt_error *error) {
   tt_status status = load_names(store, true, &devices, error);
   if (status == TT_OK) status = load_names(store, false, &attributes, error);
   if (status == TT_OK) status = load_handlings(store, &taken, error);
-  if (status == TT_OK) status = load_boots(store, &devices, error);
+  if (status == TT_OK) status = load_epochs(store, &devices, error);
   if (status == TT_OK) store->stale = !taken;
   tt_map_clear(&devices);
   tt_map_clear(&attributes);
@@ -164,17 +143,12 @@ tt_status tt_postgres_load_news(tt_postgres *store, tt_error *error) {
 
 /* --- the spool --- */
 
-/** A boot epoch of which samples wait. */
-typedef struct spooled_epoch {
-  tt_store_epoch epoch;
-  bool has_sample;
-  int64_t device_time, time; /**< of its newest sample */
-} spooled_epoch;
-
 /** What is gathered from the spool. */
 typedef struct spooled {
   tt_list devices, attributes; /**< int: for each index of the batch's process, index + 1 here */
-  tt_list epochs;              /**< spooled_epoch */
+  tt_list boots;               /**< tt_store_boot: epochs of which samples wait */
+  tt_map places;               /**< device, key → index in `boots` */
+  tt_map keys;                 /**< device and number in the batch's process → key */
 } spooled;
 
 /** Tells names, and notes for each index of the batch's process what it is here. False: out of memory. */
@@ -193,48 +167,56 @@ static bool take_spooled_names(tt_postgres *store, bool devices, const tt_list *
   return true;
 }
 
-/** The entry of an epoch, made on first sight. NULL: out of memory. */
-static spooled_epoch *need_spooled_epoch(tt_list *epochs, int device, int number) {
-  for (uint32_t i = epochs->len; i-- > 0;) {
-    spooled_epoch *known = &tt_list_at(epochs, spooled_epoch, i);
-    if (known->epoch.device == device && known->epoch.number == number) return known;
-  }
-  spooled_epoch new = {.epoch = {.device = device, .number = number}};
-  if (!tt_list_add(epochs, &new, 1)) return NULL;
-  return &tt_list_at(epochs, spooled_epoch, epochs->len - 1);
-}
-
-static bool take_spooled_epochs(tt_postgres *store, const tt_store_batch *batch, spooled *all) {
+static bool take_spooled_epochs(const tt_store_batch *batch, spooled *all) {
   for (uint32_t i = 0; i < batch->epochs.len; i++) {
-    tt_store_epoch epoch = tt_list_at(&batch->epochs, tt_store_epoch, i);
-    epoch.device = tt_postgres_get_id(&all->devices, epoch.device) - 1;
-    if (epoch.device < 0) continue;
-    spooled_epoch *of = need_spooled_epoch(&all->epochs, epoch.device, epoch.number);
-    if (!of || !tt_catalogue_add_epoch(store->catalogue, &epoch)) return false;
-    of->epoch = epoch;
+    tt_store_boot boot = {.epoch = tt_list_at(&batch->epochs, tt_store_epoch, i)};
+    const tt_map_key number = {boot.epoch.device, boot.epoch.number};
+    boot.epoch.device = tt_postgres_get_id(&all->devices, boot.epoch.device) - 1;
+    if (boot.epoch.device < 0) continue;
+    const tt_map_key key = {boot.epoch.device, boot.epoch.key};
+    if (!tt_map_put(&all->keys, number, boot.epoch.key)) return false;
+    const int64_t *place = tt_map_get(&all->places, key);
+    if (place) {
+      tt_list_at(&all->boots, tt_store_boot, *place).epoch = boot.epoch;
+    } else if (!tt_map_put(&all->places, key, all->boots.len) ||
+               !tt_list_add(&all->boots, &boot, 1)) {
+      return false;
+    }
   }
   return true;
 }
 
-static bool take_spooled_samples(tt_postgres *store, const tt_store_batch *batch, spooled *all) {
-  for (uint32_t i = 0; i < batch->samples.len; i++) {
-    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
-    int device = tt_postgres_get_id(&all->devices, sample->device) - 1;
-    if (device < 0) continue;
-    spooled_epoch *of = need_spooled_epoch(&all->epochs, device, sample->epoch);
-    if (!of) return false;
-    store->loader.sample(store->loader.context, device, sample->epoch, sample->device_time);
-    if (of->has_sample && of->device_time > sample->device_time) continue;
-    of->has_sample = true;
-    of->device_time = sample->device_time;
-    of->time = sample->time;
+/** Tells a message of `count` samples whose attributes are ours. */
+static void take_spooled_message(tt_postgres *store, const tt_store_batch *batch, spooled *all,
+                                 uint32_t first, uint32_t count) {
+  const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, first);
+  const int device = tt_postgres_get_id(&all->devices, sample->device) - 1;
+  const int64_t *key = tt_map_get(&all->keys, (tt_map_key){sample->device, sample->epoch});
+  const int64_t *place = key ? tt_map_get(&all->places, (tt_map_key){device, *key}) : NULL;
+  if (device < 0 || !place) return;
+  tt_store_boot *boot = &tt_list_at(&all->boots, tt_store_boot, *place);
+  int64_t last = INT64_MIN;
+  for (uint32_t i = first; i < first + count; i++) {
+    sample = &tt_list_at(&batch->samples, tt_store_sample, i);
+    if (sample->device_time > last) last = sample->device_time;
+    if (boot->has_sample && boot->device_time > sample->device_time) continue;
+    boot->has_sample = true;
+    boot->device_time = sample->device_time;
+    boot->time = sample->time;
   }
-  return true;
+  store->loader.spooled(store->loader.context, device, *key, last,
+                        tt_store_content(batch, first, count));
 }
 
-static int by_number(const void *a, const void *b) {
-  const spooled_epoch *left = a, *right = b;
-  return left->epoch.number - right->epoch.number;
+static void take_spooled_samples(tt_postgres *store, tt_store_batch *batch, spooled *all) {
+  for (uint32_t i = 0; i < batch->values.len; i++) {
+    tt_store_value *value = &tt_list_at(&batch->values, tt_store_value, i);
+    value->attribute = tt_postgres_get_id(&all->attributes, value->attribute) - 1;
+  }
+  for (uint32_t i = 0, count; i < batch->samples.len; i += count) {
+    count = tt_store_message_size(batch, i);
+    take_spooled_message(store, batch, all, i, count);
+  }
 }
 
 /** Everything that waits, batch by batch. */
@@ -246,29 +228,37 @@ static tt_status look_at_spool(tt_postgres *store, tt_store_batch *batch, spoole
     if (writer != previous) {
       tt_list_cut(&all->devices, 0);
       tt_list_cut(&all->attributes, 0);
+      tt_map_clear(&all->keys);
     }
     previous = writer;
     if (!take_spooled_names(store, true, &batch->devices, &all->devices) ||
         !take_spooled_names(store, false, &batch->attributes, &all->attributes) ||
-        !take_spooled_epochs(store, batch, all) || !take_spooled_samples(store, batch, all))
+        !take_spooled_epochs(batch, all))
       return no_memory(error);
+    take_spooled_samples(store, batch, all);
   }
   return status == TT_NOT_FOUND ? TT_OK : status;
 }
 
+static int by_number(const void *a, const void *b) {
+  const tt_store_boot *left = a, *right = b;
+  return left->epoch.number - right->epoch.number;
+}
+
 tt_status tt_postgres_load_spooled(tt_postgres *store, tt_error *error) {
-  spooled all = {TT_LIST(int, NULL), TT_LIST(int, NULL), TT_LIST(spooled_epoch, NULL)};
+  spooled all = {.devices = TT_LIST(int, NULL),
+                 .attributes = TT_LIST(int, NULL),
+                 .boots = TT_LIST(tt_store_boot, NULL)};
   tt_store_batch *batch = tt_store_batch_new();
   tt_status status = batch ? look_at_spool(store, batch, &all, error) : no_memory(error);
-  if (all.epochs.len) qsort(all.epochs.data, all.epochs.len, sizeof(spooled_epoch), by_number);
-  for (uint32_t i = 0; i < all.epochs.len; i++) {
-    const spooled_epoch *told = &tt_list_at(&all.epochs, spooled_epoch, i);
-    store->loader.epoch(store->loader.context, &told->epoch, told->has_sample, told->device_time,
-                        told->time);
-  }
+  if (all.boots.len) qsort(all.boots.data, all.boots.len, sizeof(tt_store_boot), by_number);
+  for (uint32_t i = 0; i < all.boots.len; i++)
+    store->loader.epoch(store->loader.context, &tt_list_at(&all.boots, tt_store_boot, i));
   tt_store_batch_free(batch);
   tt_list_free(&all.devices);
   tt_list_free(&all.attributes);
-  tt_list_free(&all.epochs);
+  tt_list_free(&all.boots);
+  tt_map_clear(&all.places);
+  tt_map_clear(&all.keys);
   return status;
 }

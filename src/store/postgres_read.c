@@ -17,12 +17,17 @@ typedef struct postgres_reader {
   int cursors;           /**< opened so far, for their names */
 } postgres_reader;
 
-struct tt_store_cursor {
-  postgres_reader *reader;
-  char name[16];
+/** Rows of one table. */
+typedef struct stream {
+  char name[16]; /**< of its cursor; "": it was not opened */
   PGresult *rows;
   int row;
   bool last; /**< no rows behind these */
+} stream;
+
+struct tt_store_cursor {
+  postgres_reader *reader;
+  stream streams[2]; /**< of `value` and `numbered_value` */
   /** Of the record in hand; texts are offsets until it is whole. */
   tt_list cells; /**< tt_store_cell */
   tt_list text;
@@ -54,68 +59,72 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
-static tt_status fetch(tt_store_cursor *cursor, tt_error *error) {
-  if (cursor->rows) PQclear(cursor->rows);
-  cursor->rows = NULL;
-  cursor->row = 0;
-  tt_status status = tt_postgres_runf(cursor->reader->link, reader_deadline(), &cursor->rows, error,
-                                      "FETCH %d FROM %s", FETCH_ROWS, cursor->name);
-  if (status == TT_OK) cursor->last = PQntuples(cursor->rows) < FETCH_ROWS;
+static tt_status fetch(const postgres_reader *reader, stream *from, tt_error *error) {
+  if (from->rows) PQclear(from->rows);
+  from->rows = NULL;
+  from->row = 0;
+  tt_status status = tt_postgres_runf(reader->link, reader_deadline(), &from->rows, error,
+                                      "FETCH %d FROM %s", FETCH_ROWS, from->name);
+  if (status == TT_OK) from->last = PQntuples(from->rows) < FETCH_ROWS;
   return status;
 }
 
 static void cursor_close(tt_store_cursor *cursor) {
   tt_error ignored;
-  tt_postgres_runf(cursor->reader->link, reader_deadline(), NULL, &ignored, "CLOSE %s",
-                   cursor->name);
-  if (cursor->rows) PQclear(cursor->rows);
+  for (int i = 0; i < 2; i++) {
+    stream *closed = &cursor->streams[i];
+    if (*closed->name)
+      tt_postgres_runf(cursor->reader->link, reader_deadline(), NULL, &ignored, "CLOSE %s",
+                       closed->name);
+    if (closed->rows) PQclear(closed->rows);
+  }
   tt_list_free(&cursor->cells);
   tt_list_free(&cursor->text);
   free(cursor);
 }
 
-static tt_status declare(const tt_store_cursor *cursor, const tt_store_range *range,
-                         tt_error *error) {
-  const postgres_reader *reader = cursor->reader;
+static tt_status open_stream(postgres_reader *reader, stream *opened, const char *columns,
+                             const tt_store_range *range, tt_error *error) {
   // Times that PostgreSQL can't say (before 4713 BC, after 294276 AD) are cut to what it can.
   const int64_t far = 9000000000000000LL;
   int64_t from = clamp(range->from, -far, far), to = clamp(range->to, -far, far);
+  snprintf(opened->name, sizeof opened->name, "c%d", reader->cursors++);
   tt_list sql = TT_LIST(char, NULL);
   tt_list_print(
       &sql,
-      "DECLARE %s BINARY NO SCROLL CURSOR FOR SELECT device_time, time, attribute, number, text "
-      "FROM value"
+      "DECLARE %s BINARY NO SCROLL CURSOR FOR SELECT device_time, time, attribute, number, text, %s"
       " WHERE device = %d AND epoch = %d AND device_time BETWEEN %" PRId64 " AND %" PRId64
       " AND time BETWEEN timestamptz '1970-01-01 00:00:00Z' + %" PRId64
       " * interval '1 microsecond'"
       " AND timestamptz '1970-01-01 00:00:00Z' + %" PRId64
       " * interval '1 microsecond'"
       " AND day BETWEEN date '1970-01-01' + %" PRId64 " AND date '1970-01-01' + %" PRId64,
-      cursor->name, tt_postgres_get_id(&reader->devices, range->device), range->epoch,
+      opened->name, columns, tt_postgres_get_id(&reader->devices, range->device), range->epoch,
       range->device_from, range->device_to, from, to, tt_postgres_floor_day(from) - 1,
       tt_postgres_floor_day(to) + 1);
   for (int i = 0; i < range->attribute_count; i++) {
     tt_list_print(&sql, "%s%d", i ? "," : " AND attribute IN (",
                   tt_postgres_get_id(&reader->attribute_ids, range->attributes[i]));
   }
-  tt_list_print(&sql, "%s ORDER BY device_time, attribute", range->attribute_count ? ")" : "");
+  tt_list_print(&sql, "%s ORDER BY device_time, 6, attribute", range->attribute_count ? ")" : "");
   tt_status status =
       sql.failed ? tt_fail(error, TT_NOMEM, "out of memory")
                  : tt_postgres_run(reader->link, sql.data, 0, NULL, reader_deadline(), NULL, error);
   tt_list_free(&sql);
-  return status;
+  return status == TT_OK ? fetch(reader, opened, error) : status;
 }
 
 static tt_status reader_open(tt_store_reader *base, const tt_store_range *range,
                              tt_store_cursor **out, tt_error *error) {
+  postgres_reader *reader = (postgres_reader *)base;
   tt_store_cursor *cursor = calloc(1, sizeof *cursor);
   if (!cursor) return tt_fail(error, TT_NOMEM, "out of memory");
-  cursor->reader = (postgres_reader *)base;
-  snprintf(cursor->name, sizeof cursor->name, "c%d", cursor->reader->cursors++);
+  cursor->reader = reader;
   cursor->cells = TT_LIST(tt_store_cell, NULL);
   cursor->text = TT_LIST(char, NULL);
-  tt_status status = declare(cursor, range, error);
-  if (status == TT_OK) status = fetch(cursor, error);
+  tt_status status = open_stream(reader, &cursor->streams[0], "0 FROM value", range, error);
+  if (status == TT_OK)
+    status = open_stream(reader, &cursor->streams[1], "nth FROM numbered_value", range, error);
   if (status != TT_OK) {
     cursor_close(cursor);
     return status;
@@ -137,9 +146,9 @@ static int32_t binary_32(const PGresult *result, int row, int column) {
 }
 
 /** False: out of memory. */
-static bool take_cell(tt_store_cursor *cursor) {
-  const PGresult *rows = cursor->rows;
-  int row = cursor->row;
+static bool take_cell(tt_store_cursor *cursor, const stream *from) {
+  const PGresult *rows = from->rows;
+  int row = from->row;
   const int64_t *index =
       tt_map_get(&cursor->reader->attributes, (tt_map_key){binary_32(rows, row, 2), 0});
   if (!index) return true;  // another collector's, which this process has not heard of
@@ -155,21 +164,31 @@ static bool take_cell(tt_store_cursor *cursor) {
   return tt_list_add(&cursor->cells, &cell, 1);
 }
 
+static bool has_row(const stream *from) { return from->row < PQntuples(from->rows); }
+
+static int64_t device_time(const stream *from) { return binary_64(from->rows, from->row, 0); }
+
+static int32_t nth(const stream *from) { return binary_32(from->rows, from->row, 5); }
+
+/** The stream whose next record comes first; NULL: there are no more. */
+static stream *first_of(tt_store_cursor *cursor) {
+  stream *plain = &cursor->streams[0], *numbered = &cursor->streams[1];
+  if (!has_row(numbered)) return has_row(plain) ? plain : NULL;
+  return has_row(plain) && device_time(plain) <= device_time(numbered) ? plain : numbered;
+}
+
 static tt_status cursor_next(tt_store_cursor *cursor, tt_store_record *record, tt_error *error) {
   tt_list_cut(&cursor->cells, 0);
   tt_list_cut(&cursor->text, 0);
-  if (cursor->row >= PQntuples(cursor->rows)) {
-    if (cursor->last) return TT_NOT_FOUND;
-    TT_TRY(fetch(cursor, error));
-    if (!PQntuples(cursor->rows)) return TT_NOT_FOUND;
-  }
-  record->device_time = binary_64(cursor->rows, cursor->row, 0);
-  record->time = binary_64(cursor->rows, cursor->row, 1) + POSTGRES_EPOCH;
-  while (cursor->row < PQntuples(cursor->rows) &&
-         binary_64(cursor->rows, cursor->row, 0) == record->device_time) {
-    if (!take_cell(cursor)) return tt_fail(error, TT_NOMEM, "out of memory");
-    cursor->row++;
-    if (cursor->row >= PQntuples(cursor->rows) && !cursor->last) TT_TRY(fetch(cursor, error));
+  stream *from = first_of(cursor);
+  if (!from) return TT_NOT_FOUND;
+  record->device_time = device_time(from);
+  record->time = binary_64(from->rows, from->row, 1) + POSTGRES_EPOCH;
+  const int32_t number = nth(from);
+  while (has_row(from) && device_time(from) == record->device_time && nth(from) == number) {
+    if (!take_cell(cursor, from)) return tt_fail(error, TT_NOMEM, "out of memory");
+    from->row++;
+    if (!has_row(from) && !from->last) TT_TRY(fetch(cursor->reader, from, error));
   }
   tt_store_settle_texts(&cursor->cells, &cursor->text);
   record->cells = cursor->cells.data;

@@ -32,6 +32,25 @@ static const char *const migrations[] = {
     " coalesce(a.name, a.identifier) AS attribute, v.number, v.text, v.device_time, v.epoch,"
     " d.identifier AS device_identifier, a.identifier AS attribute_identifier"
     " FROM value v JOIN device d ON d.id = v.device JOIN attribute a ON a.id = v.attribute;",
+    // 2 → 3: epochs have an identity, may have the device's name of its start, and are numbered as they are added. Of one
+    // moment there may be several values of an attribute, and messages may have numbers: such values stand in a table
+    // of their own, so that the rows and the index of what is nearly everything stay as small as they are.
+    "ALTER TABLE boot ADD COLUMN key bigint, ADD COLUMN boot text NOT NULL DEFAULT '',"
+    " ADD COLUMN added bigint GENERATED ALWAYS AS IDENTITY;"
+    "UPDATE boot SET key = epoch;"
+    "ALTER TABLE boot ALTER COLUMN key SET NOT NULL, ADD UNIQUE (device, key);"
+    "CREATE INDEX boot_added ON boot (added);"
+    "CREATE TABLE numbered_value (device integer NOT NULL, epoch integer NOT NULL,"
+    " device_time bigint NOT NULL, nth integer NOT NULL, attribute integer NOT NULL, seq bigint,"
+    " day date NOT NULL, time timestamptz NOT NULL, number double precision, text text,"
+    " PRIMARY KEY (device, epoch, device_time, nth, attribute));"
+    "CREATE VIEW any_value AS SELECT device, epoch, device_time, 0 AS nth, attribute,"
+    " NULL::bigint AS seq, day, time, number, text FROM value UNION ALL SELECT * FROM "
+    "numbered_value;"
+    "CREATE OR REPLACE VIEW telemetry AS SELECT coalesce(d.name, d.identifier) AS device, v.time,"
+    " coalesce(a.name, a.identifier) AS attribute, v.number, v.text, v.device_time, v.epoch,"
+    " d.identifier AS device_identifier, a.identifier AS attribute_identifier"
+    " FROM any_value v JOIN device d ON d.id = v.device JOIN attribute a ON a.id = v.attribute;",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

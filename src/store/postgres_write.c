@@ -1,5 +1,8 @@
 /* postgres_write.c: a batch is one transaction, its values one binary COPY into the table itself; only when a value
- * was there already does the batch go through a staging table and INSERT … ON CONFLICT DO NOTHING.
+ * was there already, or may be in another epoch, does the batch go through a staging table (postgres_stage.c).
+ *
+ * One lock keeps collectors apart: those that write what is new share it; who defines something, or looks at what is there,
+ * has it alone, so that it sees all that the others have written and none of them writes meanwhile.
  */
 #include "base/log.h"
 #include "store/postgres_internal.h"
@@ -11,6 +14,8 @@
 /** Days in the past that still get a partition of their own; what lies outside goes to the default one. */
 #define PARTITION_DAYS_BACK 31
 #define UNIQUE_VIOLATION "23505"
+/** Of `value`, in the order in which they are copied. */
+#define COLUMNS "device, epoch, device_time, attribute, day, time, number, text"
 
 /* --- tt_postgres_ids --- */
 
@@ -22,10 +27,13 @@ void tt_postgres_ids_clear(tt_postgres_ids *known) {
   tt_list_free(&known->devices);
   tt_list_free(&known->attributes);
   tt_map_clear(&known->anchors);
+  tt_map_clear(&known->epochs);
 }
 
-bool tt_postgres_set_anchor(tt_postgres_ids *known, int device, int epoch, int64_t anchor) {
-  return tt_map_put(&known->anchors, (tt_map_key){device, epoch}, anchor);
+bool tt_postgres_set_epoch(tt_postgres_ids *known, int device, int epoch, int number,
+                           int64_t anchor) {
+  return tt_map_put(&known->anchors, (tt_map_key){device, epoch}, anchor) &&
+         tt_map_put(&known->epochs, (tt_map_key){device, epoch}, number);
 }
 
 static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "out of memory"); }
@@ -57,24 +65,43 @@ static tt_status put_names(tt_postgres *store, bool devices, const tt_list *name
   return TT_OK;
 }
 
+/** Its number, or, where that is another one's, the next. */
+#define NUMBER                                                                                     \
+  "CASE WHEN EXISTS (SELECT 1 FROM boot WHERE device = $1 AND epoch = $2 AND key <> $6)"           \
+  " THEN (SELECT max(epoch) + 1 FROM boot WHERE device = $1) ELSE $2 END"
+
 /** `*added` becomes true where an epoch was not there before. */
 static tt_status put_epochs(tt_postgres *store, const tt_list *epochs, tt_postgres_ids *known,
                             bool *added, tt_error *error) {
   for (uint32_t i = 0; i < epochs->len; i++) {
     const tt_store_epoch *epoch = &tt_list_at(epochs, tt_store_epoch, i);
+    const int64_t numbers[6] = {tt_postgres_get_id(&known->devices, epoch->device),
+                                epoch->number,
+                                epoch->anchor,
+                                epoch->offset_low,
+                                epoch->offset_high,
+                                epoch->key};
+    char texts[6][24];
+    const char *parameters[7];
+    for (int p = 0; p < 6; p++) {
+      snprintf(texts[p], sizeof texts[p], "%" PRId64, numbers[p]);
+      parameters[p] = texts[p];
+    }
+    parameters[6] = epoch->boot;
     PGresult *result;
-    TT_TRY(tt_postgres_runf(
-        store->link, tt_postgres_deadline(store), &result, error,
-        "INSERT INTO boot AS t VALUES (%d, %d, %" PRId64 ", %" PRId64 ", %" PRId64
-        ") ON CONFLICT (device, epoch) DO UPDATE SET offset_low = least(t.offset_low, "
-        "excluded.offset_low),"
+    TT_TRY(tt_postgres_run(
+        store->link,
+        "INSERT INTO boot AS t (device, epoch, anchor, offset_low, offset_high, key, boot)"
+        " VALUES ($1, " NUMBER
+        ", $3, $4, $5, $6, $7) ON CONFLICT (device, key) DO UPDATE SET"
+        " offset_low = least(t.offset_low, excluded.offset_low),"
         " offset_high = greatest(t.offset_high, excluded.offset_high)"
-        " RETURNING anchor, (xmax = 0)::integer",
-        tt_postgres_get_id(&known->devices, epoch->device), epoch->number, epoch->anchor,
-        epoch->offset_low, epoch->offset_high));
-    bool noted = tt_postgres_set_anchor(known, epoch->device, epoch->number,
-                                        tt_postgres_integer(result, 0, 0));
-    *added |= tt_postgres_integer(result, 0, 1);
+        " RETURNING epoch, anchor, (xmax = 0)::integer",
+        7, parameters, tt_postgres_deadline(store), &result, error));
+    bool noted = tt_postgres_set_epoch(known, epoch->device, epoch->number,
+                                       (int)tt_postgres_integer(result, 0, 0),
+                                       tt_postgres_integer(result, 0, 1));
+    *added |= tt_postgres_integer(result, 0, 2);
     PQclear(result);
     if (!noted) return no_memory(error);
   }
@@ -103,9 +130,6 @@ static tt_status put_handling(tt_postgres *store, const tt_handling *handling, t
 static tt_status put_definitions(tt_postgres *store, const tt_store_batch *batch,
                                  tt_postgres_ids *known, tt_error *error) {
   bool news = batch->devices.len || batch->attributes.len || batch->handlings.len;
-  if (!news && !batch->epochs.len) return TT_OK;
-  // One collector at a time, since each names things in an order of its own, which would deadlock.
-  TT_TRY(tt_postgres_do(store, "SELECT pg_advisory_xact_lock(7602)", error));
   TT_TRY(put_names(store, true, &batch->devices, known, error));
   TT_TRY(put_names(store, false, &batch->attributes, known, error));
   TT_TRY(put_epochs(store, &batch->epochs, known, &news, error));
@@ -188,35 +212,76 @@ static void put_64(tt_list *out, int64_t number) {
   tt_list_add(out, &swapped, sizeof swapped);
 }
 
-/** One row of COPY BINARY: a count of fields, then each with its size. */
-static void put_row(tt_list *out, const tt_store_batch *batch, const tt_postgres_ids *known,
-                    const tt_store_sample *sample, int32_t day, const tt_store_value *value) {
-  put_16(out, 8);
+/** Where rows go. */
+typedef enum target {
+  VALUES,   /**< samples whose messages have no number */
+  NUMBERED, /**< those that have one */
+  STAGING,  /**< all, to be looked at first */
+} target;
+
+/** What is the same in all rows of a sample. */
+typedef struct row_head {
+  target target;
+  int32_t device, epoch, day;
+  const tt_store_sample *sample;
+  int32_t number, message; /**< of the sample and its message in the batch */
+  bool unsure;
+} row_head;
+
+/** One field of COPY BINARY, with its size. */
+static void put_field_32(tt_list *out, int32_t number) {
   put_32(out, 4);
-  put_32(out, tt_postgres_get_id(&known->devices, sample->device));
-  put_32(out, 4);
-  put_32(out, sample->epoch);
+  put_32(out, number);
+}
+
+static void put_field_64(tt_list *out, int64_t number) {
   put_32(out, 8);
-  put_64(out, sample->device_time);
-  put_32(out, 4);
-  put_32(out, tt_postgres_get_id(&known->attributes, value->attribute));
-  put_32(out, 4);
-  put_32(out, day);
-  put_32(out, 8);
-  put_64(out, sample->time - POSTGRES_EPOCH);
+  put_64(out, number);
+}
+
+static void put_field_flag(tt_list *out, bool flag) {
+  const char byte = (char)flag;
+  put_32(out, 1);
+  tt_list_add(out, &byte, 1);
+}
+
+static void put_null(tt_list *out) { put_32(out, -1); }
+
+/** One row: a count of fields, then each. */
+static void put_row(tt_list *out, const tt_store_batch *batch, const row_head *head,
+                    int32_t attribute, const tt_store_value *value, bool firm) {
+  static const uint16_t fields[] = {[VALUES] = 8, [NUMBERED] = 10, [STAGING] = 14};
+  const tt_store_sample *sample = head->sample;
+  put_16(out, fields[head->target]);
+  put_field_32(out, head->device);
+  put_field_32(out, head->epoch);
+  put_field_64(out, sample->device_time);
+  put_field_32(out, attribute);
+  put_field_32(out, head->day);
+  put_field_64(out, sample->time - POSTGRES_EPOCH);
   if (value->text == TT_STORE_NUMBER) {
     int64_t bits;
     memcpy(&bits, &value->number, sizeof bits);
-    put_32(out, 8);
-    put_64(out, bits);
-    put_32(out, -1);
+    put_field_64(out, bits);
+    put_null(out);
   } else {
     const char *text = (const char *)batch->text.data + value->text;
     size_t size = strlen(text);
-    put_32(out, -1);
+    put_null(out);
     put_32(out, (int32_t)size);
     tt_list_add(out, text, size);
   }
+  if (head->target == VALUES) return;
+  put_field_32(out, head->target == NUMBERED);
+  if (sample->seq)
+    put_field_64(out, sample->seq);
+  else
+    put_null(out);
+  if (head->target == NUMBERED) return;
+  put_field_32(out, head->number);
+  put_field_32(out, head->message);
+  put_field_flag(out, head->unsure);
+  put_field_flag(out, firm);
 }
 
 /** Sends what was put together; the piece is empty afterwards. */
@@ -228,27 +293,55 @@ static tt_status send_piece(tt_postgres *store, tt_list *piece, tt_error *error)
   return status;
 }
 
-static tt_status copy_rows(tt_postgres *store, const tt_store_batch *batch,
-                           const tt_postgres_ids *known, const char *table, tt_error *error) {
+typedef struct writing {
+  tt_postgres *store;
+  const tt_store_batch *batch;
+  tt_postgres_ids *known;
+  bool spooled;
+  bool staged;
+} writing;
+
+static tt_status put_sample(const writing *job, tt_list *piece, row_head *head, tt_error *error) {
+  const tt_store_sample *sample = head->sample;
+  const int64_t *epoch =
+      tt_map_get(&job->known->epochs, (tt_map_key){sample->device, sample->epoch});
+  int64_t day;
+  TT_TRY(day_of(job->known, sample, &day, error));
+  head->device = tt_postgres_get_id(&job->known->devices, sample->device);
+  head->epoch = epoch ? (int32_t)*epoch : sample->epoch;
+  head->day = (int32_t)(day - POSTGRES_EPOCH / DAY);
+  head->unsure = job->spooled || sample->flags & TT_SAMPLE_UNSURE;
+  for (uint32_t v = 0; v < sample->count; v++) {
+    const tt_store_value *value =
+        &tt_list_at(&job->batch->values, tt_store_value, sample->first + v);
+    put_row(piece, job->batch, head, tt_postgres_get_id(&job->known->attributes, value->attribute),
+            value, v + sample->thinned < sample->count);
+  }
+  return TT_OK;
+}
+
+static tt_status copy_rows(const writing *job, target to, tt_error *error) {
   static const char signature[] = "PGCOPY\n\377\r\n\0";
-  char sql[200];
-  snprintf(sql, sizeof sql,
-           "COPY %s (device, epoch, device_time, attribute, day, time, number, text)"
-           " FROM STDIN (FORMAT binary)",
-           table);
-  TT_TRY(tt_postgres_begin_copy(store->link, sql, tt_postgres_deadline(store), error));
+  static const char *const copies[] = {
+      [VALUES] = "COPY value (" COLUMNS ") FROM STDIN (FORMAT binary)",
+      [NUMBERED] = "COPY numbered_value (" COLUMNS ", nth, seq) FROM STDIN (FORMAT binary)",
+      [STAGING] = "COPY staging (" COLUMNS ", nth, seq, " TT_POSTGRES_STAGED
+                  ") FROM STDIN (FORMAT binary)"};
+  tt_postgres *store = job->store;
+  const tt_list *samples = &job->batch->samples;
+  TT_TRY(tt_postgres_begin_copy(store->link, copies[to], tt_postgres_deadline(store), error));
   tt_list piece = TT_LIST(char, NULL);
   tt_list_add(&piece, signature, 11);
   put_64(&piece, 0);  // flags, and no header extension
+  row_head head = {.target = to};
   tt_status status = TT_OK;
-  for (uint32_t i = 0; i < batch->samples.len && status == TT_OK; i++) {
-    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
-    int64_t day;
-    status = day_of(known, sample, &day, error);
-    for (uint32_t v = 0; v < sample->count && status == TT_OK; v++) {
-      put_row(&piece, batch, known, sample, (int32_t)(day - POSTGRES_EPOCH / DAY),
-              &tt_list_at(&batch->values, tt_store_value, sample->first + v));
-    }
+  for (uint32_t i = 0; i < samples->len && status == TT_OK; i++) {
+    head.sample = &tt_list_at(samples, tt_store_sample, i);
+    head.number = (int32_t)i;
+    if (!i || !(head.sample->flags & TT_SAMPLE_CONTINUES)) head.message = (int32_t)i;
+    bool numbered = head.sample->seq;
+    if (to != STAGING && numbered != (to == NUMBERED)) continue;
+    status = put_sample(job, &piece, &head, error);
     if (status == TT_OK && piece.len > 1 << 16) status = send_piece(store, &piece, error);
   }
   put_16(&piece, UINT16_MAX);
@@ -258,32 +351,67 @@ static tt_status copy_rows(tt_postgres *store, const tt_store_batch *batch,
   return tt_postgres_end_copy(store->link, tt_postgres_deadline(store), error);
 }
 
-static tt_status write_once(tt_postgres *store, const tt_store_batch *batch, tt_postgres_ids *known,
-                            bool staged, tt_error *error) {
-  TT_TRY(tt_postgres_do(store, "BEGIN", error));
-  TT_TRY(put_definitions(store, batch, known, error));
+/** What is new, as it should be; what is there already stops it. */
+static tt_status copy_new(const writing *job, tt_error *error) {
+  bool has[2] = {false};
+  for (uint32_t i = 0; i < job->batch->samples.len; i++)
+    has[tt_list_at(&job->batch->samples, tt_store_sample, i).seq ? NUMBERED : VALUES] = true;
+  if (has[VALUES]) TT_TRY(copy_rows(job, VALUES, error));
+  return has[NUMBERED] ? copy_rows(job, NUMBERED, error) : TT_OK;
+}
+
+/* --- the transaction --- */
+
+/** Whether some of its messages may be ones sent again. */
+static bool is_unsure(const writing *job) {
+  const tt_list *samples = &job->batch->samples;
+  for (uint32_t i = 0; i < samples->len; i++) {
+    if (job->spooled || tt_list_at(samples, tt_store_sample, i).flags & TT_SAMPLE_UNSURE)
+      return true;
+  }
+  return false;
+}
+
+static bool defines(const tt_store_batch *batch) {
+  return batch->devices.len || batch->attributes.len || batch->handlings.len || batch->epochs.len;
+}
+
+static tt_status write_once(writing *job, tt_error *error) {
+  tt_postgres *store = job->store;
+  const tt_store_batch *batch = job->batch;
+  bool unsure = is_unsure(job), doubtful = false;
+  bool alone = unsure || job->staged || defines(batch);
+  TT_TRY(tt_postgres_do(store,
+                        alone ? "BEGIN; SELECT pg_advisory_xact_lock(7602)"
+                              : "BEGIN; SELECT pg_advisory_xact_lock_shared(7602)",
+                        error));
+  if (defines(batch)) TT_TRY(put_definitions(store, batch, job->known, error));
+  if (unsure)
+    TT_TRY(tt_postgres_is_doubtful(store, batch, job->known, job->spooled, &doubtful, error));
+  job->staged |= doubtful;
   if (batch->samples.len) {
-    TT_TRY(need_partitions(store, batch, known, error));
-    if (staged) {
-      TT_TRY(tt_postgres_do(store, "CREATE TEMP TABLE staging (LIKE value) ON COMMIT DROP", error));
-      TT_TRY(copy_rows(store, batch, known, "staging", error));
-      TT_TRY(tt_postgres_do(store, "INSERT INTO value SELECT * FROM staging ON CONFLICT DO NOTHING",
-                            error));
+    TT_TRY(need_partitions(store, batch, job->known, error));
+    if (job->staged) {
+      TT_TRY(tt_postgres_begin_stage(store, error));
+      TT_TRY(copy_rows(job, STAGING, error));
+      TT_TRY(tt_postgres_end_stage(store, doubtful, error));
     } else {
-      TT_TRY(copy_rows(store, batch, known, "value", error));
+      TT_TRY(copy_new(job, error));
     }
   }
   return tt_postgres_do(store, "COMMIT", error);
 }
 
 tt_status tt_postgres_write_batch(tt_postgres *store, const tt_store_batch *batch,
-                                  tt_postgres_ids *known, tt_error *error) {
-  tt_status status = write_once(store, batch, known, false, error);
-  if (status != TT_OK && tt_postgres_is_alive(store->link) &&
+                                  tt_postgres_ids *known, bool spooled, tt_error *error) {
+  writing job = {.store = store, .batch = batch, .known = known, .spooled = spooled};
+  tt_status status = write_once(&job, error);
+  if (status != TT_OK && !job.staged && tt_postgres_is_alive(store->link) &&
       !strcmp(tt_postgres_last_code(store->link), UNIQUE_VIOLATION)) {
     tt_error ignored;
+    job.staged = true;
     status = tt_postgres_do(store, "ROLLBACK", &ignored);
-    if (status == TT_OK) status = write_once(store, batch, known, true, error);
+    if (status == TT_OK) status = write_once(&job, error);
   }
   if (status != TT_OK)
     tt_postgres_disconnect(store);  // whatever it was, a fresh connection is in a known state

@@ -229,6 +229,8 @@ static void take_epochs(cursor *from, tt_map *known, tt_list *epochs) {
     tt_store_epoch epoch;
     take_struct(from, size, &epoch, sizeof epoch);
     if (epoch.device < 0 || epoch.device >= MOST_INDICES) from->bad = true;
+    if (size == OLD_EPOCH) epoch.key = epoch.number;  // as databases of that time are upgraded
+    epoch.boot[TT_BOOT_SIZE - 1] = 0;
     if (from->bad) break;
     tt_map_key key = {epoch.device, epoch.number};
     const int64_t *place = tt_map_get(known, key);

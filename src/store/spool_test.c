@@ -31,7 +31,8 @@ static tt_spool *open_spool(void) {
 
 static tt_store_batch *batch_of(int number) {
   tt_store_batch *batch = tt_store_batch_new();
-  const tt_store_epoch epoch = {0, 0, 1000, 900 - number, 1100 + number};
+  const tt_store_epoch epoch = {
+      .anchor = 1000, .offset_low = 900 - number, .offset_high = 1100 + number, .key = 7};
   char text[20];
   int size = snprintf(text, sizeof text, "text %d", number);
   tt_store_add_name(&batch->devices, 0, "ROBO1", NULL);
@@ -39,8 +40,10 @@ static tt_store_batch *batch_of(int number) {
   tt_store_add_name(&batch->attributes, 1, "S.d.t", NULL);
   tt_list_add(&batch->epochs, &epoch, 1);
   for (int i = 0; i < 2; i++) {
-    const tt_store_sample sample = {0, 0, 2 * number + i, 1000 + 2 * number + i, batch->values.len,
-                                    2};
+    const tt_store_sample sample = {.device_time = 2 * number + i,
+                                    .time = 1000 + 2 * number + i,
+                                    .first = batch->values.len,
+                                    .count = 2};
     const tt_store_value values[] = {{0, TT_STORE_NUMBER, number}, {1, batch->text.len, 0}};
     tt_list_add(&batch->text, text, (size_t)size + 1);
     tt_list_add(&batch->samples, &sample, 1);

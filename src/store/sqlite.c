@@ -5,8 +5,9 @@
  * committed batch survives a power cut.
  *
  * A sample is one row; its values are rows of their own, keyed by the sample, so that both tables only grow at
- * their ends and every record lies together.
+ * their ends and every record lies together (sqlite_samples.c).
  */
+#include "base/log.h"
 #include "store/map.h"
 #include "store/sqlite_internal.h"
 
@@ -25,21 +26,12 @@ typedef enum statement {
   PUT_HANDLING,
   DROP_HANDLING,
   PUT_EPOCH,
-  PUT_SAMPLE,
-  FIND_SAMPLE,
-  PUT_VALUE,
-  PUT_VALUES,
   LIST_EPOCHS,
   OLD_SAMPLES,
   DROP_VALUE,
   DROP_SAMPLE,
   STATEMENT_COUNT
 } statement;
-
-/** Values that one statement writes: what it costs to begin and end one is most of what a row costs. */
-#define ROWS_TOGETHER 16
-#define ROW "(?, ?, ?)"
-#define FOUR_ROWS ROW ", " ROW ", " ROW ", " ROW
 
 #define PUT_NAME(table)                                                                            \
   "INSERT INTO " table                                                                             \
@@ -52,15 +44,10 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [PUT_HANDLING] = "INSERT OR REPLACE INTO handling VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [DROP_HANDLING] = "DELETE FROM handling WHERE pattern = ?1",
     [PUT_EPOCH] =
-        "INSERT INTO boot VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
+        "INSERT INTO boot (device, epoch, anchor, offset_low, offset_high, key, boot)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET"
         " offset_low = min(offset_low, excluded.offset_low),"
         " offset_high = max(offset_high, excluded.offset_high)",
-    [PUT_SAMPLE] =
-        "INSERT OR IGNORE INTO sample (device, epoch, device_time, time) VALUES (?1, ?2, ?3, ?4)",
-    [FIND_SAMPLE] = "SELECT id FROM sample WHERE device = ?1 AND epoch = ?2 AND device_time = ?3",
-    [PUT_VALUE] = "INSERT OR IGNORE INTO value VALUES " ROW,
-    [PUT_VALUES] = "INSERT OR IGNORE INTO value VALUES " FOUR_ROWS ", " FOUR_ROWS ", " FOUR_ROWS
-                   ", " FOUR_ROWS,
     [LIST_EPOCHS] = "SELECT epoch, offset_high FROM boot WHERE device = ?1",
     [OLD_SAMPLES] =
         ("SELECT id, device_time FROM sample WHERE device = ?1 AND epoch = ?2 AND device_time >= ?3"
@@ -74,11 +61,14 @@ typedef struct sqlite_store {
   tt_store base;
   sqlite3 *db;
   sqlite3_stmt *statements[STATEMENT_COUNT];
+  tt_sqlite_samples *samples;
   char *path;
   int log_pages; /**< of the write-ahead log */
   tt_map purged; /**< device and epoch, attribute → device time up to which it has been done */
   pthread_mutex_t mutex; /**< guards state */
   tt_store_state state;
+  sqlite3 *asked; /**< another connection, opened when a message is looked for */
+  tt_sqlite_finder finder;
 } sqlite_store;
 
 /** Runs a prepared statement that gives no rows. */
@@ -140,84 +130,29 @@ static tt_status put_epochs(sqlite_store *store, const tt_list *epochs, tt_error
     sqlite3_bind_int64(prepared, 3, epoch->anchor);
     sqlite3_bind_int64(prepared, 4, epoch->offset_low);
     sqlite3_bind_int64(prepared, 5, epoch->offset_high);
+    sqlite3_bind_int64(prepared, 6, epoch->key);
+    bind_text(prepared, 7, epoch->boot);
     TT_TRY(run(store, PUT_EPOCH, error));
   }
   return TT_OK;
 }
 
-/** The row of a sample, new or there already. */
-static tt_status put_sample(sqlite_store *store, const tt_store_sample *sample, sqlite3_int64 *id,
-                            tt_error *error) {
-  sqlite3_stmt *put = store->statements[PUT_SAMPLE];
-  sqlite3_bind_int(put, 1, sample->device + 1);
-  sqlite3_bind_int(put, 2, sample->epoch);
-  sqlite3_bind_int64(put, 3, sample->device_time);
-  sqlite3_bind_int64(put, 4, sample->time);
-  TT_TRY(run(store, PUT_SAMPLE, error));
-  if (sqlite3_changes(store->db)) {
-    *id = sqlite3_last_insert_rowid(store->db);
-    return TT_OK;
-  }
-  sqlite3_stmt *find = store->statements[FIND_SAMPLE];
-  sqlite3_bind_int(find, 1, sample->device + 1);
-  sqlite3_bind_int(find, 2, sample->epoch);
-  sqlite3_bind_int64(find, 3, sample->device_time);
-  int result = sqlite3_step(find);
-  *id = sqlite3_column_int64(find, 0);
-  sqlite3_reset(find);
-  return result == SQLITE_ROW ? TT_OK : tt_sqlite_fail(store->db, store->path, "can't read", error);
-}
-
-/** Values gathered, of one sample or several, until there are enough for one statement. */
-typedef struct value_rows {
-  const tt_store_batch *batch;
-  sqlite3_int64 samples[ROWS_TOGETHER]; /**< ids */
-  const tt_store_value *values[ROWS_TOGETHER];
-  int count;
-} value_rows;
-
-static void bind_value(sqlite3_stmt *put, const value_rows *rows, int row, int first) {
-  const tt_store_value *value = rows->values[row];
-  sqlite3_bind_int64(put, first, rows->samples[row]);
-  sqlite3_bind_int(put, first + 1, value->attribute + 1);
+void tt_sqlite_bind_value(sqlite3_stmt *prepared, int index, const tt_store_batch *batch,
+                          const tt_store_value *value) {
   if (value->text == TT_STORE_NUMBER) {
-    sqlite3_bind_double(put, first + 2, value->number);
+    sqlite3_bind_double(prepared, index, value->number);
   } else {
-    const char *text = (const char *)rows->batch->text.data + value->text;
-    sqlite3_bind_text(put, first + 2, text, -1, SQLITE_STATIC);
+    const char *text = (const char *)batch->text.data + value->text;
+    sqlite3_bind_text(prepared, index, text, -1, SQLITE_STATIC);
   }
 }
 
-static tt_status put_rows_together(sqlite_store *store, const value_rows *rows, tt_error *error) {
-  for (int i = 0; i < ROWS_TOGETHER; i++) {
-    bind_value(store->statements[PUT_VALUES], rows, i, 3 * i + 1);
+void tt_sqlite_bind_seq(sqlite3_stmt *prepared, int index, int64_t seq) {
+  if (seq) {
+    sqlite3_bind_int64(prepared, index, seq);
+  } else {
+    sqlite3_bind_null(prepared, index);
   }
-  return run(store, PUT_VALUES, error);
-}
-
-static tt_status put_rows_singly(sqlite_store *store, const value_rows *rows, tt_error *error) {
-  for (int i = 0; i < rows->count; i++) {
-    bind_value(store->statements[PUT_VALUE], rows, i, 1);
-    TT_TRY(run(store, PUT_VALUE, error));
-  }
-  return TT_OK;
-}
-
-static tt_status put_samples(sqlite_store *store, const tt_store_batch *batch, tt_error *error) {
-  value_rows rows = {.batch = batch};
-  for (uint32_t i = 0; i < batch->samples.len; i++) {
-    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
-    sqlite3_int64 id;
-    TT_TRY(put_sample(store, sample, &id, error));
-    for (uint32_t v = sample->first; v < sample->first + sample->count; v++) {
-      rows.samples[rows.count] = id;
-      rows.values[rows.count] = &tt_list_at(&batch->values, tt_store_value, v);
-      if (++rows.count < ROWS_TOGETHER) continue;
-      TT_TRY(put_rows_together(store, &rows, error));
-      rows.count = 0;
-    }
-  }
-  return put_rows_singly(store, &rows, error);
 }
 
 static tt_status write_all(sqlite_store *store, const tt_store_batch *batch, tt_error *error) {
@@ -226,7 +161,7 @@ static tt_status write_all(sqlite_store *store, const tt_store_batch *batch, tt_
   TT_TRY(put_names(store, PUT_ATTRIBUTE, &batch->attributes, error));
   TT_TRY(put_handlings(store, &batch->handlings, error));
   TT_TRY(put_epochs(store, &batch->epochs, error));
-  TT_TRY(put_samples(store, batch, error));
+  TT_TRY(tt_sqlite_put_samples(store->samples, batch, error));
   return tt_sqlite_execute(store->db, store->path, "COMMIT", error);
 }
 
@@ -280,6 +215,44 @@ static tt_status sqlite_write(tt_store *base, const tt_store_batch *batch, tt_er
   return status;
 }
 
+static tt_status open_finder(sqlite_store *store, tt_error *error) {
+  if (store->finder.value) return TT_OK;
+  TT_TRY(tt_sqlite_connect_reading(store->path, &store->asked, error));
+  return tt_sqlite_finder_open(&store->finder, store->asked, store->path, error);
+}
+
+static void close_finder(sqlite_store *store) {
+  tt_sqlite_finder_close(&store->finder);
+  sqlite3_close(store->asked);
+  store->asked = NULL;
+}
+
+static tt_status sqlite_find(tt_store *base, const tt_store_question *question, tt_list *boots,
+                             int64_t *key) {
+  sqlite_store *store = (sqlite_store *)base;
+  tt_sqlite_sought sought = {.device = question->device,
+                             .boot = question->boot,
+                             .except = -1,
+                             .batch = question->batch,
+                             .count = question->batch->samples.len};
+  tt_error error;
+  int number = -1;
+  tt_status status = open_finder(store, &error);
+  if (status == TT_OK) status = tt_sqlite_find(&store->finder, &sought, &number, &error);
+  if (status == TT_OK) {
+    status =
+        tt_sqlite_load_boots(store->asked, store->path, question->device, number, boots, &error);
+  }
+  for (uint32_t i = 0; i < boots->len; i++) {
+    const tt_store_epoch *epoch = &tt_list_at(boots, tt_store_boot, i).epoch;
+    if (epoch->number == number) *key = epoch->key;
+  }
+  if (status == TT_OK || status == TT_NOT_FOUND) return status;
+  tt_log_warning("telemetry: can't look for what may have been sent again: %s", error.text);
+  close_finder(store);
+  return TT_AGAIN;
+}
+
 static bool sqlite_tend(tt_store *base) {
   (void)base;
   return false;
@@ -308,12 +281,13 @@ static tt_status purge_epoch(sqlite_store *store, const tt_store_purge *purge, i
   sqlite3_bind_int64(old, 4, device_before);
   sqlite3_bind_int(old, 5, purge->limit);
   int looked = 0;
-  int64_t last = device_before;
+  int64_t first = 0, last = device_before;
   tt_status status = TT_OK;
   while (status == TT_OK && sqlite3_step(old) == SQLITE_ROW) {
     sqlite3_int64 id = sqlite3_column_int64(old, 0);
-    last = sqlite3_column_int64(old, 1) + 1;
-    looked++;
+    int64_t time = sqlite3_column_int64(old, 1);
+    if (!looked++) first = time;
+    last = time > first ? time : time + 1;  // there may be more rows of this moment
     sqlite3_bind_int64(store->statements[DROP_VALUE], 1, id);
     sqlite3_bind_int(store->statements[DROP_VALUE], 2, purge->attribute + 1);
     status = run(store, DROP_VALUE, error);
@@ -369,6 +343,8 @@ static tt_status sqlite_load(tt_store *base, const tt_store_loader *loader, tt_e
 
 static void sqlite_close(tt_store *base) {
   sqlite_store *store = (sqlite_store *)base;
+  close_finder(store);
+  tt_sqlite_samples_close(store->samples);
   for (int i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(store->statements[i]);
   sqlite3_close(store->db);
   tt_map_clear(&store->purged);
@@ -404,7 +380,7 @@ static tt_status open_file(sqlite_store *store, tt_error *error) {
       return tt_sqlite_fail(store->db, path, "can't prepare", error);
     }
   }
-  return TT_OK;
+  return tt_sqlite_samples_open(store->db, path, &store->samples, error);
 }
 
 /* --- beginning and end --- */
@@ -419,6 +395,7 @@ tt_status tt_sqlite_open(const char *path, tt_store **out, tt_error *error) {
   store->base = (tt_store){.kind = "sqlite",
                            .load = sqlite_load,
                            .write = sqlite_write,
+                           .find = sqlite_find,
                            .tend = sqlite_tend,
                            .purge = sqlite_purge,
                            .state = sqlite_state,

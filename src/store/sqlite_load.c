@@ -1,5 +1,7 @@
-/* sqlite_load.c: names, handling, boots and the latest samples of each device, as a file knows them. */
+/* sqlite_load.c: names, handling and boots of each device, as a file knows them. */
 #include "store/sqlite_internal.h"
+
+#include <stdio.h>
 
 /** What becomes of a row. False: out of memory. */
 typedef bool take_row(void *context, sqlite3_stmt *row);
@@ -37,24 +39,43 @@ static bool load_handling(void *context, sqlite3_stmt *row) {
   return handling.pattern && tt_store_add_handling(all, &handling);
 }
 
-static bool load_epoch(void *context, sqlite3_stmt *row) {
-  const tt_store_loader *loader = context;
-  tt_store_epoch epoch = {.device = sqlite3_column_int(row, 0) - 1,
-                          .number = sqlite3_column_int(row, 1),
-                          .anchor = sqlite3_column_int64(row, 2),
-                          .offset_low = sqlite3_column_int64(row, 3),
-                          .offset_high = sqlite3_column_int64(row, 4)};
-  bool has_sample = sqlite3_column_type(row, 5) != SQLITE_NULL;
-  loader->epoch(loader->context, &epoch, has_sample, sqlite3_column_int64(row, 5),
-                sqlite3_column_int64(row, 6));
+/** Epochs with their newest samples… */
+#define BOOTS                                                                                      \
+  "SELECT b.device, b.epoch, b.anchor, b.offset_low, b.offset_high, b.key, b.boot,"                \
+  " s.device_time, s.time"                                                                         \
+  " FROM boot b LEFT JOIN sample s ON s.id = (SELECT id FROM sample WHERE device = b.device"       \
+  "  AND epoch = b.epoch ORDER BY device_time DESC LIMIT 1)"
+/** …of each device the latest. */
+#define LATEST "b.epoch > (SELECT max(epoch) - 4 FROM boot WHERE device = b.device)"
+
+/** False: out of memory. */
+static bool read_boot(sqlite3_stmt *row, tt_store_boot *boot) {
+  const char *name = (const char *)sqlite3_column_text(row, 6);
+  if (!name) return false;
+  *boot = (tt_store_boot){.epoch = {.device = sqlite3_column_int(row, 0) - 1,
+                                    .number = sqlite3_column_int(row, 1),
+                                    .anchor = sqlite3_column_int64(row, 2),
+                                    .offset_low = sqlite3_column_int64(row, 3),
+                                    .offset_high = sqlite3_column_int64(row, 4),
+                                    .key = sqlite3_column_int64(row, 5)},
+                          .has_sample = sqlite3_column_type(row, 7) != SQLITE_NULL,
+                          .device_time = sqlite3_column_int64(row, 7),
+                          .time = sqlite3_column_int64(row, 8)};
+  snprintf(boot->epoch.boot, sizeof boot->epoch.boot, "%s", name);
   return true;
 }
 
-static bool load_sample(void *context, sqlite3_stmt *row) {
+static bool load_boot(void *context, sqlite3_stmt *row) {
   const tt_store_loader *loader = context;
-  loader->sample(loader->context, sqlite3_column_int(row, 0) - 1, sqlite3_column_int(row, 1),
-                 sqlite3_column_int64(row, 2));
+  tt_store_boot boot;
+  if (!read_boot(row, &boot)) return false;
+  loader->epoch(loader->context, &boot);
   return true;
+}
+
+static bool add_boot(void *context, sqlite3_stmt *row) {
+  tt_store_boot boot;
+  return read_boot(row, &boot) && tt_list_add(context, &boot, 1);
 }
 
 static tt_status load_rows(sqlite3 *db, const char *path, const char *sql, take_row *take,
@@ -91,19 +112,15 @@ tt_status tt_sqlite_load(sqlite3 *db, const char *path, const tt_store_loader *t
   TT_TRY(load_rows(db, path, "SELECT id, identifier, name FROM attribute ORDER BY id",
                    load_attribute, &loader, error));
   TT_TRY(load_handlings(db, path, &loader, error));
-  TT_TRY(load_rows(
-      db, path,
-      "SELECT b.device, b.epoch, b.anchor, b.offset_low, b.offset_high, s.device_time, s.time"
-      " FROM boot b LEFT JOIN sample s ON s.id = (SELECT id FROM sample WHERE device = b.device"
-      "  AND epoch = b.epoch ORDER BY device_time DESC LIMIT 1)"
-      " WHERE b.epoch > (SELECT max(epoch) - 4 FROM boot WHERE device = b.device)"
-      " ORDER BY b.device, b.epoch",
-      load_epoch, &loader, error));
-  return load_rows(
-      db, path,
-      "SELECT device, epoch, device_time FROM (SELECT d.id AS device, s.epoch AS epoch,"
-      "  s.device_time AS device_time FROM device d JOIN sample s ON s.id IN (SELECT id FROM sample"
-      "   WHERE device = d.id AND epoch = (SELECT max(epoch) FROM boot WHERE device = d.id)"
-      "   ORDER BY device_time DESC LIMIT 500)) ORDER BY device, device_time",
-      load_sample, &loader, error);
+  return load_rows(db, path, BOOTS " WHERE " LATEST " ORDER BY b.device, b.epoch", load_boot,
+                   &loader, error);
+}
+
+tt_status tt_sqlite_load_boots(sqlite3 *db, const char *path, int device, int number,
+                               tt_list *boots, tt_error *error) {
+  char sql[1024];
+  snprintf(sql, sizeof sql,
+           BOOTS " WHERE b.device = %d AND (" LATEST " OR b.epoch = %d) ORDER BY b.epoch",
+           device + 1, number);
+  return load_rows(db, path, sql, add_boot, boots, error);
 }

@@ -71,7 +71,7 @@ static tt_status prepare(tt_store_cursor *cursor, const tt_store_range *range, t
   for (int i = 0; i < range->attribute_count; i++) {
     tt_list_print(&sql, "%s%d", i ? "," : " AND v.attribute IN (", range->attributes[i] + 1);
   }
-  tt_list_print(&sql, "%s ORDER BY s.device_time", range->attribute_count ? ")" : "");
+  tt_list_print(&sql, "%s ORDER BY s.device_time, s.nth", range->attribute_count ? ")" : "");
   tt_status status = TT_OK;
   if (sql.failed)
     status = tt_fail(error, TT_NOMEM, "out of memory");
@@ -143,25 +143,27 @@ static void reader_close(tt_store_reader *base) {
   free(reader);
 }
 
+tt_status tt_sqlite_connect_reading(const char *path, sqlite3 **db, tt_error *error) {
+  if (sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+    return tt_sqlite_fail(*db, path, "can't open", error);
+  tt_sqlite_harden(*db);
+  sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+  return tt_sqlite_execute(*db, path, "PRAGMA query_only = ON; PRAGMA cache_size = -4096", error);
+}
+
 tt_status tt_sqlite_open_reader(const char *path, tt_store_reader **out, tt_error *error) {
   sqlite_reader *reader = calloc(1, sizeof *reader);
   if (!reader) return tt_fail(error, TT_NOMEM, "out of memory");
   reader->base =
       (tt_store_reader){reader_epochs, reader_open, cursor_next, cursor_close, reader_close};
   reader->path = strdup(path);
-  if (!reader->path ||
-      sqlite3_open_v2(reader->path, &reader->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
-                      NULL) != SQLITE_OK) {
-    tt_status status = tt_sqlite_fail(reader->db, reader->path, "can't open", error);
-    reader_close(&reader->base);
-    return status;
+  tt_status status = reader->path ? tt_sqlite_connect_reading(path, &reader->db, error)
+                                  : tt_fail(error, TT_NOMEM, "out of memory");
+  if (status == TT_OK) {
+    sqlite3_busy_timeout(reader->db, 2000);
+    // One transaction: all cursors of a query see the same moment.
+    status = tt_sqlite_execute(reader->db, reader->path, "BEGIN", error);
   }
-  tt_sqlite_harden(reader->db);
-  sqlite3_db_config(reader->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-  sqlite3_busy_timeout(reader->db, 2000);
-  // One transaction: all cursors of a query see the same moment.
-  tt_status status = tt_sqlite_execute(
-      reader->db, reader->path, "PRAGMA query_only = ON; PRAGMA cache_size = -4096; BEGIN", error);
   if (status != TT_OK) {
     reader_close(&reader->base);
     return status;

@@ -4,6 +4,18 @@
 
 #define APPLICATION_ID 0x54544c4d /* "TTLM" */
 
+/** One view for people. */
+#define VIEW                                                                                       \
+  "CREATE VIEW telemetry AS"                                                                       \
+  " SELECT coalesce(device.name, device.identifier) AS device,"                                    \
+  "  strftime('%Y-%m-%dT%H:%M:', sample.time / 1000000, 'unixepoch') ||"                           \
+  "  printf('%02d.%06dZ', sample.time / 1000000 % 60, sample.time % 1000000) AS time,"             \
+  "  coalesce(attribute.name, attribute.identifier) AS attribute, value.value AS value,"           \
+  "  sample.time AS time_us, sample.device_time AS device_time_us, sample.epoch AS epoch,"         \
+  "  device.identifier AS device_identifier, attribute.identifier AS attribute_identifier"         \
+  " FROM sample JOIN value ON value.sample = sample.id"                                            \
+  " JOIN device ON device.id = sample.device JOIN attribute ON attribute.id = value.attribute;"
+
 /** Each step brings a file from version n to n + 1; a new file goes through all of them. */
 static const char *const migrations[] = {
     // 0 → 1: the tables.
@@ -22,16 +34,21 @@ static const char *const migrations[] = {
     " device_time INTEGER NOT NULL, time INTEGER NOT NULL, UNIQUE (device, epoch, device_time));"
     "CREATE TABLE value (sample INTEGER NOT NULL, attribute INTEGER NOT NULL, value NOT NULL,"
     " PRIMARY KEY (sample, attribute)) WITHOUT ROWID;",
-    // 1 → 2: one view for people.
-    "CREATE VIEW telemetry AS"
-    " SELECT coalesce(device.name, device.identifier) AS device,"
-    "  strftime('%Y-%m-%dT%H:%M:', sample.time / 1000000, 'unixepoch') ||"
-    "  printf('%02d.%06dZ', sample.time / 1000000 % 60, sample.time % 1000000) AS time,"
-    "  coalesce(attribute.name, attribute.identifier) AS attribute, value.value AS value,"
-    "  sample.time AS time_us, sample.device_time AS device_time_us, sample.epoch AS epoch,"
-    "  device.identifier AS device_identifier, attribute.identifier AS attribute_identifier"
-    " FROM sample JOIN value ON value.sample = sample.id"
-    " JOIN device ON device.id = sample.device JOIN attribute ON attribute.id = value.attribute;",
+    // 1 → 2: the view.
+    VIEW,
+    // 2 → 3: epochs have an identity and may have the device's name of its start; of one moment there may be several
+    // samples, numbered by `nth`, whose messages may have numbers of the device's own.
+    "ALTER TABLE boot ADD COLUMN key INTEGER;"
+    "UPDATE boot SET key = epoch;"
+    "ALTER TABLE boot ADD COLUMN boot TEXT NOT NULL DEFAULT '';"
+    "DROP VIEW telemetry;"
+    "CREATE TABLE sample_3 (id INTEGER PRIMARY KEY, device INTEGER NOT NULL, epoch INTEGER NOT "
+    "NULL,"
+    " device_time INTEGER NOT NULL, nth INTEGER NOT NULL, seq INTEGER, time INTEGER NOT NULL,"
+    " UNIQUE (device, epoch, device_time, nth));"
+    "INSERT INTO sample_3 SELECT id, device, epoch, device_time, 0, NULL, time FROM sample;"
+    "DROP TABLE sample;"
+    "ALTER TABLE sample_3 RENAME TO sample;" VIEW,
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

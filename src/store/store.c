@@ -1,6 +1,8 @@
 /* store.c: the batch, and the choice of a store by its URL. */
 #include "store/store.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +116,43 @@ bool tt_store_batch_reserve(tt_store_batch *batch, size_t samples, size_t values
 size_t tt_store_batch_bytes(const tt_store_batch *batch) {
   return batch->samples.len * sizeof(tt_store_sample) + batch->values.len * sizeof(tt_store_value) +
          batch->text.len;
+}
+
+/* --- messages --- */
+
+uint32_t tt_store_message_size(const tt_store_batch *batch, uint32_t first) {
+  uint32_t end = first + 1;
+  while (end < batch->samples.len &&
+         tt_list_at(&batch->samples, tt_store_sample, end).flags & TT_SAMPLE_CONTINUES)
+    end++;
+  return end - first;
+}
+
+bool tt_store_next_firm(const tt_store_batch *batch, uint32_t first, uint32_t count,
+                        tt_store_firm *firm) {
+  for (; firm->at < count; firm->at++, firm->within = 0) {
+    firm->sample = &tt_list_at(&batch->samples, tt_store_sample, first + firm->at);
+    if (firm->within + firm->sample->thinned >= firm->sample->count) continue;
+    firm->value = &tt_list_at(&batch->values, tt_store_value, firm->sample->first + firm->within++);
+    return true;
+  }
+  return false;
+}
+
+uint64_t tt_store_content(const tt_store_batch *batch, uint32_t first, uint32_t count) {
+  uint64_t hash = TT_HASH_START;
+  tt_store_firm firm = {0};
+  while (tt_store_next_firm(batch, first, count, &firm)) {
+    const int64_t head[] = {firm.sample->device_time, firm.sample->seq, firm.value->attribute};
+    hash = tt_hash_bytes(hash, head, sizeof head);
+    if (firm.value->text == TT_STORE_NUMBER) {
+      hash = tt_hash_bytes(hash, &firm.value->number, sizeof firm.value->number);
+    } else {
+      const char *text = (const char *)batch->text.data + firm.value->text;
+      hash = tt_hash_bytes(hash, text, strlen(text) + 1);
+    }
+  }
+  return hash;
 }
 
 /* --- cursors --- */

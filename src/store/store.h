@@ -46,20 +46,42 @@ typedef struct tt_handling {
   double retention; /**< s after which values are removed; 0: never */
 } tt_handling;
 
+/** Of what a device calls its start: 64 bytes and a 0, rounded up. */
+#define TT_BOOT_SIZE 72
+
 /** A boot epoch of a device. Times µs. */
 typedef struct tt_store_epoch {
-  int device, number;
+  int device,
+      number; /**< what this process calls it; a store may have given the number to another one, and maps it */
   int64_t anchor; /**< first offset seen; the store keeps the first it was told */
   int64_t offset_low,
       offset_high; /**< normalized − device time of every sample lies between; only widened */
+  int64_t key;     /**< its identity in every process and database, drawn when it began */
+  char boot[TT_BOOT_SIZE]; /**< what the device calls its start; "": it says nothing */
 } tt_store_epoch;
 
-/** Values of one device at one moment. Times µs. */
+/** An epoch with its newest sample. */
+typedef struct tt_store_boot {
+  tt_store_epoch epoch;
+  bool has_sample;
+  int64_t device_time, time; /**< µs */
+} tt_store_boot;
+
+/** It goes on with the message of the sample before it in the batch. */
+#define TT_SAMPLE_CONTINUES 1u
+/** Its message may be one sent again that stands in another epoch: if all its values do, it is not stored. */
+#define TT_SAMPLE_UNSURE 2u
+
+/** Values of one device at one moment, each of another attribute. Times µs. */
 typedef struct tt_store_sample {
   int32_t device, epoch;
   int64_t device_time; /**< as the device said */
   int64_t time;        /**< UTC */
   uint32_t first, count;
+  int64_t seq;    /**< of its message, counted from 1; 0: it had none */
+  uint32_t flags; /**< TT_SAMPLE_… */
+  uint32_t
+      thinned; /**< the last so many values may be left out when their message is sent again, by a minimum interval */
 } tt_store_sample;
 
 #define TT_STORE_NUMBER UINT32_MAX
@@ -97,6 +119,19 @@ bool tt_store_add_name(tt_list *names, int index, const char *identifier, const 
 bool tt_store_add_handling(tt_list *handlings, const tt_handling *handling);
 /** An empty list of tt_handling. */
 tt_list tt_handling_list(void);
+/** Samples from `first` on that are one message. */
+uint32_t tt_store_message_size(const tt_store_batch *batch, uint32_t first);
+/** A value by which a message is known: of its samples `first`…, those before the thinned ones. Zero at first. */
+typedef struct tt_store_firm {
+  uint32_t at, within; /**< where it goes on */
+  const tt_store_sample *sample;
+  const tt_store_value *value;
+} tt_store_firm;
+/** The next one of `count` samples. False: there are no more. */
+bool tt_store_next_firm(const tt_store_batch *batch, uint32_t first, uint32_t count,
+                        tt_store_firm *firm);
+/** What a message of `count` samples says, as a number; two that differ are hardly ever the same. */
+uint64_t tt_store_content(const tt_store_batch *batch, uint32_t first, uint32_t count);
 void tt_handling_clear(tt_handling *handling);
 /** False: out of memory; there is nothing to be cleared. */
 bool tt_handling_copy(tt_handling *target, const tt_handling *source);
@@ -110,12 +145,25 @@ typedef struct tt_store_loader {
   int (*attribute)(void *context, const char *identifier, const char *name);
   /** All of tt_handling that is set. False: a change of the callee's own is still to be written; tell again after it. */
   bool (*handlings)(void *context, const tt_list *handlings);
-  /** The latest epochs of a device, oldest first, with its newest sample (false: it has none). */
-  void (*epoch)(void *context, const tt_store_epoch *epoch, bool has_sample, int64_t device_time,
-                int64_t time);
-  /** The latest sample times of a device's last epoch, oldest first. */
-  void (*sample)(void *context, int device, int epoch, int64_t device_time);
+  /** The latest epochs of a device, oldest first. */
+  void (*epoch)(void *context, const tt_store_boot *boot);
+  /** A message that waits in a spool: the key of its epoch, the latest time of its samples, tt_store_content(). */
+  void (*spooled)(void *context, int device, int64_t key, int64_t last_sample, uint64_t content);
 } tt_store_loader;
+
+/** A message that is looked for. */
+typedef struct tt_store_question {
+  int device;
+  const char *boot;            /**< only in epochs of this; "": of none */
+  const tt_store_batch *batch; /**< its samples */
+} tt_store_question;
+
+/** Epochs of a device in which a message is looked for: the latest so many. */
+#define TT_STORE_EPOCHS 64
+/** Records of one moment that a sample is compared with: the latest so many; elsewhere than in its epoch the first ones. */
+#define TT_STORE_RECORDS 100
+/** Values by which a message is known. */
+#define TT_STORE_VALUES 64
 
 /** One cell of a record. */
 typedef struct tt_store_cell {
@@ -179,9 +227,14 @@ struct tt_store {
   /** Everything known, before the first write. The loader is used until the store is closed, from tend(). TT_AGAIN: the
    *  database is away; what is spooled was told, what it knows itself will be once it is there. */
   tt_status (*load)(tt_store *store, const tt_store_loader *loader, tt_error *error);
-  /** TT_OK once the whole batch is durable; else nothing of it is, and it may be given again. A sample that is there
-   *  already (device, epoch, device time, attribute) stays as it is. */
+  /** TT_OK once the whole batch is durable; else nothing of it is, and it may be given again. A value that is there
+   *  already (device, epoch, device time, attribute, value, seq) is stored once; see also TT_SAMPLE_UNSURE. */
   tt_status (*write)(tt_store *store, const tt_store_batch *batch, tt_error *error);
+  /** Whether a message is stored: in the epoch `key`. `boots` gets the latest epochs of its device, and that one, oldest
+   *  first (tt_store_boot). TT_NOT_FOUND; TT_AGAIN: nobody can be asked now. Takes a second at most; any thread, one at a
+   *  time. What has not been written is not found. */
+  tt_status (*find)(tt_store *store, const tt_store_question *question, tt_list *boots,
+                    int64_t *key);
   /** About every 100 ms: reconnects, writes what is spooled. Returns true when there is more to do at once. */
   bool (*tend)(tt_store *store);
   /** Removes old values; `removed` counts them; TT_AGAIN: more may be left. */

@@ -37,9 +37,11 @@ void tt_collector_free(tt_collector *collector);
 
 /** Where messages come from, one behind the other: a connection. Zero at first. */
 typedef struct tt_origin {
+  bool request; /**< not a connection that lasts, but one of many requests */
   bool has_previous;
-  int device;       /**< of the previous message */
-  int64_t previous; /**< its transmission, µs on the device's clock */
+  int device;           /**< of the previous message */
+  int64_t previous;     /**< its transmission, µs on the device's clock */
+  int64_t previous_key; /**< of its boot epoch */
 } tt_origin;
 
 /** µs UTC, wall clock. */

@@ -1,12 +1,13 @@
-/* collector_internal.h: the collector from the inside, shared by collector.c (messages and samples, beginning and end),
- * registry.c (devices, attributes and their names), handling.c (what is set for attributes) and writer.c (batches on
- * their way to the store). The functions here are called with the mutex held, unless they say otherwise.
+/* collector_internal.h: the collector from the inside, shared by collector.c (beginning and end), intake.c (messages),
+ * samples.c (what becomes of values), registry.c (devices, attributes and their names), handling.c (what is set for
+ * attributes) and writer.c (batches on their way to the store). The functions here are called with the mutex held, unless
+ * they say otherwise.
  */
 #ifndef TT_TELEMETRY_COLLECTOR_INTERNAL_H
 #define TT_TELEMETRY_COLLECTOR_INTERNAL_H
 
 #include "telemetry/collector.h"
-#include "telemetry/device_clock.h"
+#include "telemetry/device_time.h"
 #include "telemetry/live_hub.h"
 
 #include <glib.h>
@@ -17,7 +18,6 @@
 typedef struct tt_device {
   char *identifier, *name;
   tt_device_time time;
-  bool heard; /**< by this process: its time is the one that counts */
   GHashTable *
       kept; /**< attribute + 1 -> device time of the last value kept, for those with a minimum interval */
   int kept_epoch;
@@ -28,6 +28,7 @@ typedef struct tt_device {
 typedef struct tt_attribute {
   char *identifier, *name;
   tt_handling handling; /**< in effect; its strings belong to the handling set */
+  uint64_t sample;      /**< the last one that has a value of it: see tt_collector.samples */
 } tt_attribute;
 
 typedef struct tt_durable_listener {
@@ -44,8 +45,7 @@ struct tt_collector {
   pthread_mutex_t mutex; /**< guards everything below */
   pthread_cond_t work, room;
   bool stopping, urgent;
-  int first_epoch;                 /**< number of the first boot epoch of a device that is new */
-  GPtrArray *devices, *attributes; /**< tt_device, tt_attribute */
+  GPtrArray *devices, *attributes;            /**< tt_device, tt_attribute */
   GHashTable *device_index, *attribute_index; /**< identifier -> index + 1 */
   GHashTable *device_names, *attribute_names; /**< human name -> index + 1 */
   tt_list handlings;                          /**< tt_handling */
@@ -57,6 +57,9 @@ struct tt_collector {
   GArray *listeners;   /**< tt_durable_listener */
   GArray *live_values; /**< scratch: tt_live_value of the sample in hand */
   GArray *live_attributes;
+  uint64_t samples;         /**< opened so far */
+  tt_list thinned;          /**< scratch: tt_store_value of the sample in hand, to be kept last */
+  tt_store_batch *question; /**< scratch: a message that is looked for */
   uint64_t messages, refused, values, stored_values, skipped_values, bad_values, lost_values,
       batches;
   int64_t refusal_second;
@@ -70,6 +73,48 @@ static inline tt_device *tt_device_at(tt_collector *collector, int index) {
 static inline tt_attribute *tt_attribute_at(tt_collector *collector, int index) {
   return g_ptr_array_index(collector->attributes, (guint)index);
 }
+
+/* --- collector.c --- */
+
+/** Takes what the store knows of a boot epoch. */
+void tt_device_restore(tt_device *device, const tt_store_boot *boot);
+
+/* --- intake.c --- */
+
+/** See tt_collector_take(); `attributes` is scratch for the message's values. */
+tt_status tt_intake(tt_collector *collector, const tt_message *message, tt_origin *origin,
+                    int64_t received, int *attributes, uint64_t *ticket, tt_error *error);
+
+/* --- samples.c --- */
+
+/** Samples of one message on their way into a batch, which has room for them, as `thinned` has. Device, epoch, seq and
+ *  flags of `sample` are set at first. */
+typedef struct tt_sampling {
+  tt_store_batch *batch;
+  tt_store_sample sample; /**< in hand */
+  bool open;
+} tt_sampling;
+
+/** What follows is of that moment; goes on with the sample in hand, if that is. */
+void tt_sampling_moment(tt_collector *collector, tt_sampling *to, int64_t device_time,
+                        int64_t time);
+/** `text`: NULL for a number. A second value of an attribute begins another sample of the moment. */
+void tt_sampling_add(tt_collector *collector, tt_sampling *to, int attribute, const char *text,
+                     double number);
+void tt_sampling_end(tt_collector *collector, tt_sampling *to);
+
+/** The same with live readers, and with everything that is set for attributes. */
+typedef struct tt_samples {
+  tt_sampling kept;
+  bool keep, live;
+} tt_samples;
+
+void tt_samples_moment(tt_collector *collector, tt_samples *to, int64_t device_time, int64_t time);
+void tt_samples_take(tt_collector *collector, tt_samples *to, int attribute, const char *text,
+                     double number);
+/** Tells live readers what was taken since the moment was said. */
+void tt_samples_publish(tt_collector *collector, const tt_samples *to);
+void tt_samples_end(tt_collector *collector, tt_samples *to);
 
 /* --- registry.c --- */
 

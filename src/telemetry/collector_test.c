@@ -243,13 +243,13 @@ static void test_everything_at_once(void **state) {
   }
   for (int i = 0; i < OTHERS; i++) threads[SENDERS + i] = g_thread_new("other", others[i], of);
   for (int i = 0; i < SENDERS + OTHERS; i++) g_thread_join(threads[i]);
-  tt_collector_off_durable(of->collector, on_durable, of);
-  assert_true(atomic_load(&of->woken) > 0);
   for (int i = 0; i < SENDERS; i++) {
     wait_durable(of, senders[i].ticket);
     assert_int_equal(senders[i].taken, MESSAGES);
     tt_message_parser_free(senders[i].parser);
   }
+  tt_collector_off_durable(of->collector, on_durable, of);
+  assert_true(atomic_load(&of->woken) > 0);
   // What is stored is what was taken, also for one who opens the file anew.
   for (int i = 0; i < SENDERS; i++) assert_stored(of, i);
   tt_collector_free(of->collector);

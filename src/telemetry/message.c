@@ -15,6 +15,8 @@
 /** Text of a message is at most this many times its bytes: identifiers repeat the names of set and data. */
 #define TEXT_PER_BYTE 4
 #define MAX_DEVICE_BYTES 64
+/** Of `seq`: what every reader of JSON has exactly. */
+#define MAX_SEQ (1LL << 53)
 #define MAX_UNFINISHED_WORK (64u << 20)
 /** ms; the year 2255 for a clock that counts from 1970. */
 #define MAX_TIME_MS 9000000000000
@@ -58,7 +60,7 @@ struct tt_message_parser {
   size_t end; /**< byte of the document just behind it, or where it was refused */
 
   char set[256];
-  char device[MAX_DEVICE_BYTES + 1];
+  char device[MAX_DEVICE_BYTES + 1], boot[MAX_DEVICE_BYTES + 1];
   tt_message message;
   char *text;
   size_t text_size, text_capacity;
@@ -155,6 +157,48 @@ static const char *attribute(const char **attributes, const char *name) {
   return NULL;
 }
 
+/** Whether the `id` or `boot` of a MESSAGE is fit to be one; else it is refused. */
+static bool check_name(tt_message_parser *parser, const char *what, const char *name) {
+  if (strlen(name) > MAX_DEVICE_BYTES) {
+    refuse(parser, "the %s is longer than %d bytes", what, MAX_DEVICE_BYTES);
+    return false;
+  }
+  for (const char *c = name; *c; c++) {
+    if ((unsigned char)*c >= 0x20 && *c != 0x7f) continue;
+    refuse(parser, "the %s has a control character", what);
+    return false;
+  }
+  return true;
+}
+
+static bool parse_seq(const char *text, int64_t *seq) {
+  *seq = 0;
+  for (const char *c = text; *c; c++) {
+    if (!isdigit((unsigned char)*c)) return false;
+    *seq = *seq * 10 + (*c - '0');
+    if (*seq > MAX_SEQ) return false;
+  }
+  return *text;
+}
+
+/** The optional attributes that tell boots and messages apart. */
+static void start_identity(tt_message_parser *parser, const char **attributes) {
+  tt_message *message = &parser->message;
+  const char *boot = attribute(attributes, "boot"), *seq = attribute(attributes, "seq");
+  if (boot && !*boot) {
+    refuse(parser, "the boot is empty");
+  } else if (boot && check_name(parser, "boot", boot)) {
+    strcpy(parser->boot, boot);
+    message->hash = mix(message->hash, boot, strlen(boot));
+  }
+  if (!seq) return;
+  if (!parse_seq(seq, &message->seq)) {
+    refuse(parser, "MESSAGE seq '%.32s' is no whole number from 0 to %lld", seq,
+           (long long)MAX_SEQ);
+  }
+  message->hash = mix(message->hash ^ (uint64_t)message->seq, "seq", 3);
+}
+
 static void start_message(tt_message_parser *parser, const char *name, const char **attributes) {
   if (strcmp(name, "MESSAGE")) {
     refuse(parser, "the document is a <%.64s>, not a <MESSAGE>", name);
@@ -166,17 +210,7 @@ static void start_message(tt_message_parser *parser, const char *name, const cha
     refuse(parser, "MESSAGE has no id");
     return;
   }
-  size_t size = strlen(id);
-  if (size > MAX_DEVICE_BYTES) {
-    refuse(parser, "the id is longer than %d bytes", MAX_DEVICE_BYTES);
-    return;
-  }
-  for (const char *c = id; *c; c++) {
-    if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-      refuse(parser, "the id has a control character");
-      return;
-    }
-  }
+  if (!check_name(parser, "id", id)) return;
   if (!time) {
     refuse(parser, "MESSAGE has no time");
     return;
@@ -186,9 +220,10 @@ static void start_message(tt_message_parser *parser, const char *name, const cha
            (long long)MAX_TIME_MS);
     return;
   }
-  memcpy(parser->device, id, size + 1);
+  strcpy(parser->device, id);
   parser->message.acknowledge = ack && !strcmp(ack, "yes");
-  parser->message.hash = mix((uint64_t)parser->message.time, id, size);
+  parser->message.hash = mix((uint64_t)parser->message.time, id, strlen(id));
+  start_identity(parser, attributes);
 }
 
 static void start_sample(tt_message_parser *parser, const char *name, const char **attributes) {
@@ -398,7 +433,9 @@ static void begin_document(tt_message_parser *parser) {
   parser->skip_root = false;
   parser->tag_size = 0;
   parser->text_size = 0;
-  parser->message = (tt_message){.device = parser->device};
+  *parser->boot = 0;
+  parser->message =
+      (tt_message){.device = parser->device, .boot = parser->boot, .seq = TT_MESSAGE_NO_SEQ};
 }
 
 static void report_refusal(tt_message_parser *parser) {

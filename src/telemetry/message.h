@@ -29,15 +29,20 @@ typedef struct tt_message_sample {
   uint32_t first, count; /**< its values */
 } tt_message_sample;
 
+/** Of a message that has none. */
+#define TT_MESSAGE_NO_SEQ (-1)
+
 /** A whole, valid message; valid during on_message only. */
 typedef struct tt_message {
   const char *device; /**< the `id`: 1…64 bytes without control characters */
+  const char *boot;   /**< the same of the device's start; "": it said none */
+  int64_t seq;        /**< number of the message, 0…2^53; TT_MESSAGE_NO_SEQ: it said none */
   int64_t time;       /**< µs on the device's clock at transmission */
   bool acknowledge;   /**< the sender asked for <ACK/> */
   const tt_message_sample *samples;
   const tt_message_value *values;
   uint32_t sample_count, value_count;
-  uint64_t hash; /**< of times, identifiers and values, to know a message sent again */
+  uint64_t hash; /**< of boot, seq, times, identifiers and values, to know a message sent again */
   const char *text;
 } tt_message;
 

@@ -146,6 +146,13 @@ static const bad bads[] = {
     {"time not finite", "<MESSAGE id='1' time='nan'/>", "no number"},
     {"time with exponent", "<MESSAGE id='1' time='1e300'/>", "no number"},
     {"empty time", "<MESSAGE id='1' time=''/>", "no number"},
+    {"empty boot", "<MESSAGE id='1' time='1' boot=''/>", "boot is empty"},
+    {"control character in the boot", "<MESSAGE id='1' time='1' boot='&#13;'/>",
+     "the boot has a control character"},
+    {"empty seq", "<MESSAGE id='1' time='1' seq=''/>", "seq '' is no whole number"},
+    {"negative seq", "<MESSAGE id='1' time='1' seq='-1'/>", "no whole number"},
+    {"fraction as seq", "<MESSAGE id='1' time='1' seq='1.5'/>", "no whole number"},
+    {"seq out of range", "<MESSAGE id='1' time='1' seq='9007199254740993'/>", "no whole number"},
     {"sample set without time", "<MESSAGE id='1' time='1'><S><d v='1'/></S></MESSAGE>",
      "has no time"},
     {"sample set with a bad time", "<MESSAGE id='1' time='1'><S time='x'/></MESSAGE>", "no number"},
@@ -240,6 +247,7 @@ static void test_limits(void **state) {
       {"<MESSAGE id='1' time='1'><S time='1'><d v='", "0123456789", "'/></S></MESSAGE>",
        "longer than 4096", 410},
       {"<MESSAGE id='", "0123456789", "' time='1'/>", "the id is longer", 7},
+      {"<MESSAGE id='1' time='1' boot='", "0123456789", "'/>", "the boot is longer", 7},
       {"<MESSAGE id='1' time='1'><S time='1'><", "abcdefghij", " v='1'/></S></MESSAGE>",
        "identifier is longer", 21},
       {"<MESSAGE id='1' time='1'><", "abcdefghij", " time='1'/></MESSAGE>", "sample set is longer",
@@ -274,21 +282,56 @@ static void keep_hash(void *context, const tt_message *message) {
 
 static void test_a_message_sent_again_is_known(void **state) {
   (void)state;
+  // The first two are one message.
   static const char *const texts[] = {
       "<MESSAGE id='1' time='5'><S time='1'><d v='1'/></S></MESSAGE>",
       "<MESSAGE time='5' id='1'>  <S time='1'>\n<d v='1'/></S></MESSAGE>",
       "<MESSAGE id='1' time='5'><S time='1'><d v='2'/></S></MESSAGE>",
-      "<MESSAGE id='1' time='5'><S time='2'><d v='1'/></S></MESSAGE>"};
-  uint64_t hashes[4];
+      "<MESSAGE id='1' time='5'><S time='2'><d v='1'/></S></MESSAGE>",
+      "<MESSAGE id='1' time='5' boot='1'><S time='1'><d v='1'/></S></MESSAGE>",
+      "<MESSAGE id='1' time='5' boot='2'><S time='1'><d v='1'/></S></MESSAGE>",
+      "<MESSAGE id='1' time='5' seq='0'><S time='1'><d v='1'/></S></MESSAGE>",
+      "<MESSAGE id='1' time='5' seq='1'><S time='1'><d v='1'/></S></MESSAGE>"};
+  enum { COUNT = sizeof texts / sizeof *texts };
+  uint64_t hashes[COUNT];
   const tt_message_handler keeper = {keep_hash, on_refused};
   tt_message_limits limits = small_limits();
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < COUNT; i++) {
     tt_message_parser *parser = tt_message_parser_new(&limits, &keeper, &hashes[i]);
     tt_message_parser_feed(parser, texts[i], strlen(texts[i]));
     tt_message_parser_free(parser);
   }
   assert_true(hashes[0] == hashes[1]);
-  assert_true(hashes[0] != hashes[2] && hashes[0] != hashes[3] && hashes[2] != hashes[3]);
+  for (int i = 1; i < COUNT; i++) {
+    for (int other = i + 1; other < COUNT; other++) assert_true(hashes[i] != hashes[other]);
+  }
+}
+
+static void keep_identity(void *context, const tt_message *message) {
+  snprintf(context, 128, "'%s' %lld", message->boot, (long long)message->seq);
+}
+
+static void test_boot_and_seq(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *expected;
+  } cases[] = {
+      {"<MESSAGE id='1' time='1'/>", "'' -1"},
+      {"<MESSAGE id='1' time='1' boot='a b' seq='0'/>", "'a b' 0"},
+      {"<MESSAGE seq='9007199254740992' boot='&#252;' id='1' time='1'/>",
+       "'\u00fc' 9007199254740992"},
+      // Nothing of the message before is left.
+      {"<MESSAGE id='1' time='1' boot='x' seq='7'/><MESSAGE id='1' time='1'/>", "'' -1"},
+  };
+  const tt_message_handler keeper = {keep_identity, on_refused};
+  tt_message_limits limits = small_limits();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char heard[128] = "";
+    tt_message_parser *parser = tt_message_parser_new(&limits, &keeper, heard);
+    tt_message_parser_feed(parser, cases[i].text, strlen(cases[i].text));
+    tt_message_parser_free(parser);
+    assert_string_equal(heard, cases[i].expected);
+  }
 }
 
 int main(void) {
@@ -300,6 +343,7 @@ int main(void) {
       cmocka_unit_test(test_limits),
       cmocka_unit_test(test_line_and_column),
       cmocka_unit_test(test_a_message_sent_again_is_known),
+      cmocka_unit_test(test_boot_and_seq),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

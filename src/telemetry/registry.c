@@ -83,7 +83,6 @@ int tt_registry_need_device(tt_collector *collector, const char *identifier) {
   if (!tt_writer_tell_name(collector, true, (int)collector->devices->len, identifier, NULL))
     return -1;
   index = add_device(collector, identifier);
-  tt_device_at(collector, index)->time.next_epoch = collector->first_epoch;
   tt_log_info("telemetry: new device %s", identifier);
   return index;
 }
@@ -141,7 +140,7 @@ bool tt_collector_get_device(tt_collector *collector, int index, tt_device_info 
                              .values = known->values};
     if (known->time.boot_count) {
       const tt_boot *boot = &known->time.boots[0];
-      info->epoch = boot->epoch;
+      info->epoch = boot->stored.number;
       info->offset = tt_device_clock_offset(&boot->clock, boot->newest);
       info->drift = boot->clock.slope;
     }

@@ -8,7 +8,10 @@ char *tt_reply_ack(const tt_message *message) {
   GString *text = g_string_new("<ACK id=\"");
   tt_append_xml(text, message->device);
   tt_ms_format(time, message->time);
-  g_string_append_printf(text, "\" time=\"%s\"/>\n", time);
+  g_string_append_printf(text, "\" time=\"%s\"", time);
+  if (message->seq != TT_MESSAGE_NO_SEQ)
+    g_string_append_printf(text, " seq=\"%" G_GINT64_FORMAT "\"", message->seq);
+  g_string_append(text, "/>\n");
   return g_string_free(text, FALSE);
 }
 

@@ -43,11 +43,8 @@ bool tt_writer_tell_name(tt_collector *collector, bool is_device, int index, con
 
 void tt_writer_tell_epoch(tt_collector *collector, int index, const tt_boot *boot) {
   tt_writer_start_batch(collector);
-  tt_store_epoch told = {.device = index,
-                         .number = boot->epoch,
-                         .anchor = boot->anchor,
-                         .offset_low = boot->offset_low,
-                         .offset_high = boot->offset_high};
+  tt_store_epoch told = boot->stored;
+  told.device = index;
   tt_list_add(&collector->batch->epochs, &told, 1);
 }
 

@@ -139,6 +139,7 @@ static void on_post_finished(SoupServerMessage *message, gpointer data) {
 void tt_upload_begin_post(void *context, const tt_web_request *request) {
   if (strcmp(request->method, "POST")) return;
   upload *from = upload_new(context, request);
+  from->origin.request = true;
   from->message = request->message;
   soup_message_body_set_accumulate(soup_server_message_get_request_body(request->message), FALSE);
   g_object_set_data_full(G_OBJECT(request->message), "tether-upload", from, upload_free);

@@ -123,13 +123,16 @@ static void cut_power(scenario *run, reading *read, disk_loss worst) {
 static tt_store_batch *batch_of(int number) {
   tt_store_batch *batch = tt_store_batch_new();
   if (number == 1) {
-    tt_store_epoch epoch = {0, 0, 1000, 900, 1100};
+    tt_store_epoch epoch = {.anchor = 1000, .offset_low = 900, .offset_high = 1100};
     tt_store_add_name(&batch->devices, 0, "ROBO1", NULL);
     tt_store_add_name(&batch->attributes, 0, "S.d.n", NULL);
     tt_list_add(&batch->epochs, &epoch, 1);
   }
   for (uint32_t i = 0; i < 2; i++) {
-    tt_store_sample sample = {0, 0, 2 * number + (int)i, 1000 + 2 * number + (int)i, i, 1};
+    tt_store_sample sample = {.device_time = 2 * number + (int)i,
+                              .time = 1000 + 2 * number + (int)i,
+                              .first = i,
+                              .count = 1};
     tt_store_value value = {0, TT_STORE_NUMBER, number};
     tt_list_add(&batch->samples, &sample, 1);
     tt_list_add(&batch->values, &value, 1);

@@ -163,8 +163,8 @@ static tt_store_batch *new_batch(void) {
   if (!batch) return NULL;
   tt_store_add_name(&batch->devices, 0, "ROBO1", NULL);
   tt_store_add_name(&batch->attributes, 0, "Output.drive.velocity", NULL);
-  const tt_store_epoch epoch = {0, 0, 1000, 900, 1100};
-  const tt_store_sample sample = {0, 0, 80000, 81000, 0, 1};
+  const tt_store_epoch epoch = {.anchor = 1000, .offset_low = 900, .offset_high = 1100};
+  const tt_store_sample sample = {.device_time = 80000, .time = 81000, .count = 1};
   const tt_store_value value = {0, TT_STORE_NUMBER, 50.25};
   tt_list_add(&batch->epochs, &epoch, 1);
   tt_list_add(&batch->samples, &sample, 1);
@@ -181,12 +181,22 @@ static bool on_handlings(void *context, const tt_list *handlings) {
   (void)context, (void)handlings;
   return true;
 }
-static void on_epoch(void *context, const tt_store_epoch *epoch, bool has_sample,
-                     int64_t device_time, int64_t time) {
-  (void)context, (void)epoch, (void)has_sample, (void)device_time, (void)time;
+static void on_epoch(void *context, const tt_store_boot *boot) { (void)context, (void)boot; }
+static void on_spooled(void *context, int device, int64_t key, int64_t last_sample,
+                       uint64_t content) {
+  (void)context, (void)device, (void)key, (void)last_sample, (void)content;
 }
-static void on_sample(void *context, int device, int epoch, int64_t device_time) {
-  (void)context, (void)device, (void)epoch, (void)device_time;
+
+/** What was written is found, or nobody can be asked. */
+static tt_status look_for(tt_store *store, const tt_store_batch *batch, tt_error *error) {
+  const tt_store_question question = {0, "", batch};
+  tt_list boots = TT_LIST(tt_store_boot, NULL);
+  int64_t key = -1;
+  tt_status status = store->find(store, &question, &boots, &key);
+  if (status == TT_OK) assert_true(key == 0 && boots.len == 1);
+  tt_list_free(&boots);
+  assert_true(status == TT_OK || status == TT_AGAIN);
+  return status == TT_AGAIN ? tt_fail(error, TT_NOMEM, "nobody can be asked") : TT_OK;
 }
 
 /** What is there must be read as it was written, or not without an error. */
@@ -213,11 +223,12 @@ static tt_status read_store(tt_store *store, tt_error *error) {
 }
 
 static tt_status use_store(tt_store *store, const tt_store_batch *batch, tt_error *error) {
-  const tt_store_loader loader = {NULL, on_name, on_name, on_handlings, on_epoch, on_sample};
+  const tt_store_loader loader = {NULL, on_name, on_name, on_handlings, on_epoch, on_spooled};
   tt_store_purge purge = {.before = 50000, .limit = 10};
   int removed;
   TT_TRY(store->load(store, &loader, error));
   TT_TRY(store->write(store, batch, error));
+  TT_TRY(look_for(store, batch, error));
   TT_TRY(store->purge(store, &purge, &removed, error));
   return read_store(store, error);
 }

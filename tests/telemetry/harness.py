@@ -258,6 +258,10 @@ class Postgres:
                                  self.url, "-c", sql], check=True, capture_output=True, text=True)
         return [line.split("\t") for line in result.stdout.splitlines()]
 
+    def run_file(self, path):
+        subprocess.run([self.binaries / "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", self.url, "-f", path], check=True,
+                       stdout=subprocess.DEVNULL)
+
     def database(self):
         """The URL of a new, empty database in the cluster."""
         self.databases += 1

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import TETHER, Collector, Stores, message, wait_until
+from harness import SOURCE, TETHER, Collector, Stores, message, wait_until
 
 
 def sample(device, when, **values):
@@ -103,14 +103,23 @@ class SharedStore(unittest.TestCase):
             self.assertIn("another process spools into this file; set telemetry.spool", self.refused(url, spool))
 
     def test_versions(self):
-        """An older schema is upgraded, a newer one refused."""
+        """An older schema is upgraded with all that is in it, and what was stored then is known when it comes again; a newer
+        one is refused."""
         postgres, url = self.stores.postgres, self.stores.url("postgresql")
+        postgres.run_file(SOURCE / "tests/telemetry/schema_2_postgres.sql")
+        view = "SELECT epoch, device_time, attribute, number, text FROM tether.telemetry ORDER BY 1, 2, 3"
+        before = postgres.query(view)
+        self.assertEqual(len(before), 5)
         with self.collector(url) as collector:
-            self.post(collector, sample("V", 1000, n=1))
-        postgres.query("DROP VIEW tether.telemetry; UPDATE tether.schema_version SET version = 1")
-        with self.collector(url) as collector:
-            self.assertEqual(self.records(collector, "device=V"), [["V", "0:01:000", "1"]])
-        self.assertEqual(postgres.query("SELECT number FROM tether.telemetry WHERE device = 'V'"), [["1"]])
+            self.assertEqual(postgres.query(view), before)
+            self.assertEqual(self.records(collector, "device=OLD&fields=Number,S.d.t"),
+                             [["OLD", "0:01:000", "1", "one"], ["OLD", "0:01:100", "2", "two"], ["OLD", "0:00:050", "3", ""]])
+            self.assertIn("S.x.*", collector.get("/telemetry/handling"))
+            self.post(collector, sample("OLD", 1100, n=2, t="two"))
+            self.post(collector, sample("OLD", 50, n=3))
+            self.assertEqual(postgres.query(view), before)
+            self.post(collector, sample("OLD", 1100, n=4, t="two"))
+            self.assertEqual(len(postgres.query(view)), 7)
         postgres.query("UPDATE tether.schema_version SET version = 99")
         self.assertIn("made by a newer Tether", self.refused(url))
 

@@ -1,0 +1,309 @@
+/* sqlite_samples.c: samples of a batch into the file, each value once.
+ *
+ * Nearly every sample is the first of its moment: one row of `sample`, and rows of `value` that many samples have written by
+ * one statement. What is there already is looked at only where the row of the moment is not new.
+ */
+#include "store/map.h"
+#include "store/sqlite_internal.h"
+
+#include <stdlib.h>
+
+typedef enum statement {
+  PUT_SAMPLE,
+  PUT_VALUE,
+  PUT_VALUES,
+  LAST_OF_MOMENT,
+  VALUES_OF_MOMENT,
+  ROWS_OF_MOMENT,
+  COUNT_EPOCHS,
+  BOOT_OF_EPOCH,
+  STATEMENT_COUNT
+} statement;
+
+/** Values that one statement writes: what it costs to begin and end one is most of what a row costs. */
+#define ROWS_TOGETHER 16
+#define ROW "(?, ?, ?)"
+#define FOUR_ROWS ROW ", " ROW ", " ROW ", " ROW
+#define MOMENT "device = ?1 AND epoch = ?2 AND device_time = ?3"
+
+static const char *const statement_texts[STATEMENT_COUNT] = {
+    [PUT_SAMPLE] =
+        "INSERT OR IGNORE INTO sample (device, epoch, device_time, nth, seq, time)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    // OR FAIL: else SQLite notes what it takes to undo each statement, though all is undone where one fails.
+    [PUT_VALUE] = "INSERT OR FAIL INTO value VALUES " ROW,
+    [PUT_VALUES] =
+        "INSERT OR FAIL INTO value VALUES " FOUR_ROWS ", " FOUR_ROWS ", " FOUR_ROWS ", " FOUR_ROWS,
+    [LAST_OF_MOMENT] = "SELECT max(nth) FROM sample WHERE " MOMENT,
+    [VALUES_OF_MOMENT] =
+        "SELECT s.nth, v.value = ?6 FROM sample s CROSS JOIN value v ON v.sample = s.id"
+        " AND v.attribute = ?7 WHERE s." MOMENT " AND s.nth > ?4 AND s.seq IS ?5",
+    [ROWS_OF_MOMENT] =
+        "SELECT nth, id FROM sample WHERE " MOMENT " AND nth > ?4 AND seq IS ?5 ORDER BY nth",
+    [COUNT_EPOCHS] = "SELECT count(*) FROM boot WHERE device = ?1",
+    [BOOT_OF_EPOCH] = "SELECT boot FROM boot WHERE device = ?1 AND epoch = ?2",
+};
+
+struct tt_sqlite_samples {
+  sqlite3 *db;
+  const char *path;
+  sqlite3_stmt *statements[STATEMENT_COUNT];
+  tt_sqlite_finder finder;
+  tt_map epochs; /**< device → how many it has; 0 or none: not known */
+  tt_list new;   /**< uint32_t: values of the sample in hand that are not there yet */
+
+  const tt_store_batch *batch;
+  /** Values gathered, of one sample or several, until there are enough for one statement. */
+  struct {
+    sqlite3_int64 samples[ROWS_TOGETHER]; /**< ids */
+    const tt_store_value *values[ROWS_TOGETHER];
+    int count;
+  } rows;
+};
+
+static tt_status fail(const tt_sqlite_samples *samples, const char *what, tt_error *error) {
+  return tt_sqlite_fail(samples->db, samples->path, what, error);
+}
+
+/** Runs a prepared statement that gives no rows. */
+static tt_status run(tt_sqlite_samples *samples, statement which, tt_error *error) {
+  int result = sqlite3_step(samples->statements[which]);
+  sqlite3_reset(samples->statements[which]);
+  return result == SQLITE_DONE ? TT_OK : fail(samples, "can't write", error);
+}
+
+/* --- rows of values --- */
+
+static void bind_row(tt_sqlite_samples *samples, statement which, int row, int first) {
+  sqlite3_stmt *put = samples->statements[which];
+  const tt_store_value *value = samples->rows.values[row];
+  sqlite3_bind_int64(put, first, samples->rows.samples[row]);
+  sqlite3_bind_int(put, first + 1, value->attribute + 1);
+  tt_sqlite_bind_value(put, first + 2, samples->batch, value);
+}
+
+/** Writes what is gathered. */
+static tt_status flush(tt_sqlite_samples *samples, tt_error *error) {
+  int count = samples->rows.count;
+  samples->rows.count = 0;
+  if (count == ROWS_TOGETHER) {
+    for (int i = 0; i < count; i++) bind_row(samples, PUT_VALUES, i, 3 * i + 1);
+    return run(samples, PUT_VALUES, error);
+  }
+  for (int i = 0; i < count; i++) {
+    bind_row(samples, PUT_VALUE, i, 1);
+    TT_TRY(run(samples, PUT_VALUE, error));
+  }
+  return TT_OK;
+}
+
+static tt_status gather(tt_sqlite_samples *samples, sqlite3_int64 sample, uint32_t value,
+                        tt_error *error) {
+  int row = samples->rows.count++;
+  samples->rows.samples[row] = sample;
+  samples->rows.values[row] = &tt_list_at(&samples->batch->values, tt_store_value, value);
+  return samples->rows.count < ROWS_TOGETHER ? TT_OK : flush(samples, error);
+}
+
+/* --- a sample --- */
+
+static void bind_moment(sqlite3_stmt *prepared, const tt_store_sample *sample) {
+  sqlite3_bind_int(prepared, 1, sample->device + 1);
+  sqlite3_bind_int(prepared, 2, sample->epoch);
+  sqlite3_bind_int64(prepared, 3, sample->device_time);
+}
+
+/** The id of the row, 0: there was one. */
+static tt_status put_row(tt_sqlite_samples *samples, const tt_store_sample *sample, int nth,
+                         sqlite3_int64 *id, tt_error *error) {
+  sqlite3_stmt *put = samples->statements[PUT_SAMPLE];
+  bind_moment(put, sample);
+  sqlite3_bind_int(put, 4, nth);
+  tt_sqlite_bind_seq(put, 5, sample->seq);
+  sqlite3_bind_int64(put, 6, sample->time);
+  TT_TRY(run(samples, PUT_SAMPLE, error));
+  *id = sqlite3_changes(samples->db) ? sqlite3_last_insert_rowid(samples->db) : 0;
+  return TT_OK;
+}
+
+/** The number of the moment's last row. */
+static tt_status last_of_moment(tt_sqlite_samples *samples, const tt_store_sample *sample,
+                                int *last, tt_error *error) {
+  sqlite3_stmt *query = samples->statements[LAST_OF_MOMENT];
+  bind_moment(query, sample);
+  int result = sqlite3_step(query);
+  *last = sqlite3_column_int(query, 0);
+  sqlite3_reset(query);
+  return result == SQLITE_ROW ? TT_OK : fail(samples, "can't read", error);
+}
+
+/** Whether a value stands in a row behind `before`; where it does not, rows that have its attribute are marked. */
+static tt_status look_for(tt_sqlite_samples *samples, const tt_store_sample *sample, int before,
+                          uint32_t index, bool *there, bool *taken, tt_error *error) {
+  const tt_store_value *value = &tt_list_at(&samples->batch->values, tt_store_value, index);
+  sqlite3_stmt *query = samples->statements[VALUES_OF_MOMENT];
+  bool has[TT_STORE_RECORDS] = {false};
+  bind_moment(query, sample);
+  sqlite3_bind_int(query, 4, before);
+  tt_sqlite_bind_seq(query, 5, sample->seq);
+  tt_sqlite_bind_value(query, 6, samples->batch, value);
+  sqlite3_bind_int(query, 7, value->attribute + 1);
+  int result;
+  *there = false;
+  while (!*there && (result = sqlite3_step(query)) == SQLITE_ROW) {
+    has[sqlite3_column_int(query, 0) - before - 1] = true;
+    *there = sqlite3_column_int(query, 1);
+  }
+  sqlite3_reset(query);
+  if (!*there && result != SQLITE_DONE) return fail(samples, "can't read", error);
+  for (int i = 0; i < TT_STORE_RECORDS && !*there; i++) taken[i] |= has[i];
+  return TT_OK;
+}
+
+/** The first row behind `before` that is not taken, or a new one. */
+static tt_status choose_row(tt_sqlite_samples *samples, const tt_store_sample *sample, int before,
+                            int last, const bool *taken, sqlite3_int64 *id, tt_error *error) {
+  sqlite3_stmt *query = samples->statements[ROWS_OF_MOMENT];
+  bind_moment(query, sample);
+  sqlite3_bind_int(query, 4, before);
+  tt_sqlite_bind_seq(query, 5, sample->seq);
+  int result;
+  *id = 0;
+  while (!*id && (result = sqlite3_step(query)) == SQLITE_ROW) {
+    if (!taken[sqlite3_column_int(query, 0) - before - 1]) *id = sqlite3_column_int64(query, 1);
+  }
+  sqlite3_reset(query);
+  if (*id) return TT_OK;
+  if (result != SQLITE_DONE) return fail(samples, "can't read", error);
+  TT_TRY(put_row(samples, sample, last + 1, id, error));
+  return *id ? TT_OK
+             : tt_fail(error, TT_FAILED, "%s: rows of a moment are not in order", samples->path);
+}
+
+/** A sample of a moment that has rows already. Its values that are not there go into a row in which none of their attributes
+ *  is, all into the same. */
+static tt_status join_moment(tt_sqlite_samples *samples, const tt_store_sample *sample,
+                             tt_error *error) {
+  bool taken[TT_STORE_RECORDS] = {false};
+  int last;
+  TT_TRY(flush(samples, error));
+  TT_TRY(last_of_moment(samples, sample, &last, error));
+  const int before = last < TT_STORE_RECORDS ? -1 : last - TT_STORE_RECORDS;
+  tt_list_cut(&samples->new, 0);
+  for (uint32_t i = sample->first; i < sample->first + sample->count; i++) {
+    bool there;
+    TT_TRY(look_for(samples, sample, before, i, &there, taken, error));
+    if (!there) tt_list_add(&samples->new, &i, 1);
+  }
+  if (samples->new.failed) return tt_fail(error, TT_NOMEM, "out of memory");
+  if (!samples->new.len) return TT_OK;
+  sqlite3_int64 id;
+  TT_TRY(choose_row(samples, sample, before, last, taken, &id, error));
+  for (uint32_t i = 0; i < samples->new.len; i++)
+    TT_TRY(gather(samples, id, tt_list_at(&samples->new, uint32_t, i), error));
+  return TT_OK;
+}
+
+static tt_status put_sample(tt_sqlite_samples *samples, const tt_store_sample *sample,
+                            tt_error *error) {
+  sqlite3_int64 id;
+  TT_TRY(put_row(samples, sample, 0, &id, error));
+  if (!id) return join_moment(samples, sample, error);
+  for (uint32_t i = sample->first; i < sample->first + sample->count; i++)
+    TT_TRY(gather(samples, id, i, error));
+  return TT_OK;
+}
+
+/* --- a message --- */
+
+/** Whether its device has other epochs than one. */
+static tt_status has_epochs(tt_sqlite_samples *samples, int device, bool *has, tt_error *error) {
+  const int64_t *known = tt_map_get(&samples->epochs, (tt_map_key){device, 0});
+  int64_t count = known ? *known : 0;
+  if (!count) {
+    sqlite3_stmt *query = samples->statements[COUNT_EPOCHS];
+    sqlite3_bind_int(query, 1, device + 1);
+    int result = sqlite3_step(query);
+    count = sqlite3_column_int64(query, 0);
+    sqlite3_reset(query);
+    if (result != SQLITE_ROW) return fail(samples, "can't read", error);
+    tt_map_put(&samples->epochs, (tt_map_key){device, 0}, count);  // not noted, it is counted again
+  }
+  *has = count > 1;
+  return TT_OK;
+}
+
+/** Whether a message stands in another epoch. */
+static tt_status is_repeat(tt_sqlite_samples *samples, uint32_t first, uint32_t count, bool *repeat,
+                           tt_error *error) {
+  const tt_store_sample *sample = &tt_list_at(&samples->batch->samples, tt_store_sample, first);
+  TT_TRY(has_epochs(samples, sample->device, repeat, error));
+  if (!*repeat) return TT_OK;
+  TT_TRY(flush(samples, error));
+  sqlite3_stmt *query = samples->statements[BOOT_OF_EPOCH];
+  sqlite3_bind_int(query, 1, sample->device + 1);
+  sqlite3_bind_int(query, 2, sample->epoch);
+  int result = sqlite3_step(query);
+  const char *boot = (const char *)sqlite3_column_text(query, 0);
+  tt_sqlite_sought sought = {.device = sample->device,
+                             .boot = boot,
+                             .except = sample->epoch,
+                             .batch = samples->batch,
+                             .first = first,
+                             .count = count};
+  int epoch;
+  tt_status status = result == SQLITE_ROW && boot
+                         ? tt_sqlite_find(&samples->finder, &sought, &epoch, error)
+                         : fail(samples, "can't read", error);
+  sqlite3_reset(query);
+  *repeat = status == TT_OK;
+  return status == TT_NOT_FOUND ? TT_OK : status;
+}
+
+tt_status tt_sqlite_put_samples(tt_sqlite_samples *samples, const tt_store_batch *batch,
+                                tt_error *error) {
+  samples->batch = batch;
+  samples->rows.count = 0;
+  for (uint32_t i = 0; i < batch->epochs.len; i++) {
+    int device = tt_list_at(&batch->epochs, tt_store_epoch, i).device;
+    int64_t *known = tt_map_get(&samples->epochs, (tt_map_key){device, 0});
+    if (known) *known = 0;
+  }
+  for (uint32_t i = 0; i < batch->samples.len;) {
+    uint32_t count = tt_store_message_size(batch, i);
+    bool repeat = false;
+    if (tt_list_at(&batch->samples, tt_store_sample, i).flags & TT_SAMPLE_UNSURE)
+      TT_TRY(is_repeat(samples, i, count, &repeat, error));
+    for (uint32_t end = i + count; i < end; i++) {
+      if (!repeat)
+        TT_TRY(put_sample(samples, &tt_list_at(&batch->samples, tt_store_sample, i), error));
+    }
+  }
+  return flush(samples, error);
+}
+
+/* --- beginning and end --- */
+
+tt_status tt_sqlite_samples_open(sqlite3 *db, const char *path, tt_sqlite_samples **out,
+                                 tt_error *error) {
+  tt_sqlite_samples *samples = *out = calloc(1, sizeof *samples);
+  if (!samples) return tt_fail(error, TT_NOMEM, "out of memory");
+  samples->db = db;
+  samples->path = path;
+  samples->new = TT_LIST(uint32_t, NULL);
+  for (int i = 0; i < STATEMENT_COUNT; i++) {
+    if (sqlite3_prepare_v3(db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,
+                           &samples->statements[i], NULL) != SQLITE_OK)
+      return fail(samples, "can't prepare", error);
+  }
+  return tt_sqlite_finder_open(&samples->finder, db, path, error);
+}
+
+void tt_sqlite_samples_close(tt_sqlite_samples *samples) {
+  if (!samples) return;
+  for (int i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(samples->statements[i]);
+  tt_sqlite_finder_close(&samples->finder);
+  tt_map_clear(&samples->epochs);
+  tt_list_free(&samples->new);
+  free(samples);
+}

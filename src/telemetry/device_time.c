@@ -1,0 +1,249 @@
+/* device_time.c: the choice of a message's boot epoch. */
+#include "telemetry/device_time.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define SECOND 1000000
+/** Offsets of an epoch are recorded rounded outward to this, so that the store is rarely told. */
+#define RANGE_STEP 50000
+/** Offsets further than this from an epoch's first begin a new epoch, so that device time + anchor stays
+ *  near the normalized time. */
+#define MAX_DEPARTURE (3600LL * SECOND)
+/** A clock has gone on with ours when it did so for this long, as exactly as delays on a network allow. */
+#define STEADY_SPAN SECOND
+#define STEADY_WITHIN (SECOND / 4)
+
+static int64_t floor_to(int64_t value, int64_t step) {
+  int64_t rest = value % step;
+  return value - (rest < 0 ? rest + step : rest);
+}
+
+/* --- the kept epochs --- */
+
+/** Makes room at an index, which is one behind the last at most; the oldest one goes where there are as many as are kept. */
+static tt_boot *insert_boot(tt_device_time *time, int index) {
+  memmove(time->boots + index + 1, time->boots + index,
+          (size_t)(TT_BOOTS_KEPT - 1 - index) * sizeof *time->boots);
+  if (time->boot_count < TT_BOOTS_KEPT) time->boot_count++;
+  time->boots[index] = (tt_boot){0};
+  return &time->boots[index];
+}
+
+static tt_boot *boot_with_key(tt_device_time *time, int64_t key) {
+  for (int i = 0; i < time->boot_count; i++) {
+    if (time->boots[i].stored.key == key) return &time->boots[i];
+  }
+  return NULL;
+}
+
+/** An identity that no other epoch has, whoever else is drawing one. Greater than the numbers that older stores have. */
+static int64_t draw_key(void) {
+  uint64_t key = 0;
+  while (getrandom(&key, sizeof key, 0) != sizeof key) continue;
+  return (int64_t)(key >> 2 | 1ULL << 61);
+}
+
+static tt_boot *begin(tt_device_time *time, const char *label, int64_t device, int64_t offset) {
+  tt_boot *boot = insert_boot(time, 0);
+  boot->stored = (tt_store_epoch){.number = time->next_epoch++,
+                                  .key = draw_key(),
+                                  .anchor = offset,
+                                  .offset_low = floor_to(offset, RANGE_STEP)};
+  boot->stored.offset_high = boot->stored.offset_low + RANGE_STEP;
+  memccpy(boot->stored.boot, label, 0, sizeof boot->stored.boot - 1);
+  boot->newest = device;
+  tt_device_clock_start(&boot->clock, device, device + offset);
+  return boot;
+}
+
+tt_boot *tt_device_time_begin(tt_device_time *time, int64_t device, int64_t offset) {
+  return begin(time, "", device, offset);
+}
+
+static int64_t latest_moment(const tt_boot *boot) {
+  return boot->newest + tt_device_clock_offset(&boot->clock, boot->newest);
+}
+
+void tt_device_time_restore(tt_device_time *time, const tt_store_epoch *epoch, int64_t newest,
+                            int64_t offset) {
+  if (boot_with_key(time, epoch->key)) return;
+  int number = epoch->number;
+  for (int i = 0; i < time->boot_count; i++) {
+    if (time->boots[i].stored.number == number) number = time->next_epoch;
+  }
+  if (number >= time->next_epoch) time->next_epoch = number + 1;
+  bool latest = !time->boot_count || newest + offset >= latest_moment(&time->boots[0]);
+  tt_boot *boot = insert_boot(time, latest ? 0 : 1);
+  boot->stored = *epoch;
+  boot->stored.number = number;
+  boot->newest = newest;
+  tt_device_clock_start(&boot->clock, newest, newest + offset);
+}
+
+/** Makes a kept epoch the current one. */
+static tt_boot *make_current(tt_device_time *time, tt_boot *boot) {
+  if (boot == time->boots) return boot;
+  tt_boot chosen = *boot;
+  memmove(time->boots + 1, time->boots, (size_t)(boot - time->boots) * sizeof *boot);
+  time->boots[0] = chosen;
+  return &time->boots[0];
+}
+
+/* --- messages heard lately --- */
+
+static void remember(tt_device_time *time, const struct tt_seen *seen) {
+  time->seen[time->seen_next] = *seen;
+  time->seen_next = (time->seen_next + 1) % TT_SEEN_KEPT;
+  if (time->seen_count < TT_SEEN_KEPT) time->seen_count++;
+}
+
+void tt_device_time_restore_seen(tt_device_time *time, int64_t key, int64_t last_sample,
+                                 uint64_t content) {
+  remember(time, &(struct tt_seen){last_sample, content, key, true});
+}
+
+/** The kept epoch in which this very message was heard before, or NULL. */
+static tt_boot *heard_before(tt_device_time *time, const tt_timed_message *message) {
+  uint64_t content = 0;
+  bool asked = false;
+  for (int i = 0; i < time->seen_count; i++) {
+    const struct tt_seen *seen = &time->seen[i];
+    if (seen->time != message->last_sample) continue;
+    if (seen->spooled && !asked) content = message->content(message->context);
+    asked = asked || seen->spooled;
+    if (seen->hash != (seen->spooled ? content : message->hash)) continue;
+    tt_boot *boot = boot_with_key(time, seen->key);
+    if (boot && !strcmp(boot->stored.boot, message->boot)) return boot;
+  }
+  return NULL;
+}
+
+/* --- the choice --- */
+
+/** How late the message would be, were it of this epoch. */
+static int64_t delay(const tt_boot *boot, const tt_timed_message *message) {
+  return message->received - message->transmitted -
+         tt_device_clock_offset(&boot->clock, message->transmitted);
+}
+
+/** What the clock may have drifted away since it was last heard of. */
+static int64_t slack(const tt_boot *boot, const tt_timed_message *message) {
+  int64_t silent = message->received / SECOND - tt_device_clock_heard(&boot->clock);
+  return silent > TT_CLOCK_WINDOW ? (int64_t)((double)silent * SECOND * TT_CLOCK_MAX_DRIFT) : 0;
+}
+
+static bool fits(const tt_boot *boot, const tt_timed_message *message, int64_t late) {
+  int64_t excess = delay(boot, message), allowed = late + slack(boot, message);
+  return excess >= -allowed && excess <= allowed;
+}
+
+static bool is_of(const tt_boot *boot, const tt_timed_message *message) {
+  return !strcmp(boot->stored.boot, message->boot);
+}
+
+/** The latest epoch that the message may be of, as far as its `boot` tells. */
+static tt_boot *current_of(tt_device_time *time, const tt_timed_message *message) {
+  for (int i = 0; i < time->boot_count; i++) {
+    if (is_of(&time->boots[i], message)) return &time->boots[i];
+  }
+  return NULL;
+}
+
+/** What the store says of a message that does not go on in order. */
+static tt_boot *ask(tt_device_time *time, const tt_timed_message *message) {
+  int64_t key;
+  return message->find && message->find(message->context, &key) ? boot_with_key(time, key) : NULL;
+}
+
+/** The epoch of a message that does not fit the current one, as far as its time tells; NULL: the clock must have jumped. */
+static tt_boot *guess(tt_device_time *time, const tt_timed_message *message, int64_t late,
+                      bool backwards) {
+  tt_boot *current = current_of(time, message);
+  if (!current) return NULL;
+  for (int i = 0; i < time->boot_count; i++) {
+    tt_boot *boot = &time->boots[i];
+    bool excluded = backwards && boot == current;
+    if (!excluded && is_of(boot, message) && fits(boot, message, late)) return boot;
+  }
+  if (backwards || delay(current, message) < 0) return NULL;
+  // Behind its time, but newer than everything: it waited for a connection. Else the clock went back.
+  return message->transmitted > current->newest ? current : NULL;
+}
+
+/** The epoch of a message, or NULL when the clock must have jumped. */
+static tt_boot *choose(tt_device_time *time, const tt_timed_message *message, int64_t late,
+                       bool *again) {
+  bool backwards = message->after_previous && message->transmitted < message->previous;
+  tt_boot *current = current_of(time, message);
+  bool in_time = current && fits(current, message, late) && !backwards;
+  if (in_time && message->transmitted > current->newest) return current;
+  tt_boot *known = heard_before(time, message);
+  *again = known;
+  if (in_time || known) return in_time ? current : known;
+  if (message->after_previous && !backwards && current && delay(current, message) > 0) {
+    // Its connection was held up, or goes on with what is sent again.
+    tt_boot *previous = boot_with_key(time, message->previous_key);
+    return previous && is_of(previous, message) ? previous : current;
+  }
+  known = ask(time, message);
+  *again = known;
+  return known ? known : guess(time, message, late, backwards);
+}
+
+static bool widen(tt_store_epoch *epoch, int64_t offset) {
+  bool widened = false;
+  if (offset < epoch->offset_low) {
+    epoch->offset_low = floor_to(offset, RANGE_STEP);
+    widened = true;
+  }
+  if (offset > epoch->offset_high) {
+    epoch->offset_high = floor_to(offset, RANGE_STEP) + RANGE_STEP;
+    widened = true;
+  }
+  return widened;
+}
+
+/** Whether the device's clock has gone on with ours for long enough, message by message, this one included. What is sent
+ *  again goes back, or comes more quickly than it was made. */
+static bool is_steady(struct tt_pace *pace, const tt_timed_message *message) {
+  int64_t offset = message->received - message->transmitted;
+  int64_t span = message->transmitted - pace->from;
+  int64_t allowed = STEADY_WITHIN + (int64_t)((double)span * TT_CLOCK_MAX_DRIFT);
+  bool goes_on = pace->begun && !message->connected && message->transmitted > pace->last &&
+                 llabs(offset - pace->offset) <= allowed;
+  if (!goes_on)
+    *pace = (struct tt_pace){.begun = true, .from = message->transmitted, .offset = offset};
+  pace->last = message->transmitted;
+  return goes_on && span >= STEADY_SPAN;
+}
+
+tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *message, int64_t late) {
+  tt_place place = {.placement = TT_PLACED, .unsure = !is_steady(&time->pace, message)};
+  bool first = !time->boot_count;
+  tt_boot *chosen = choose(time, message, late, &place.again);
+  if (chosen && llabs(tt_device_clock_offset(&chosen->clock, message->transmitted) -
+                      chosen->stored.anchor) > MAX_DEPARTURE) {
+    chosen = NULL;
+  }
+  if (!chosen) {
+    place.placement = first ? TT_PLACED_FIRST : TT_PLACED_JUMP;
+    chosen =
+        begin(time, message->boot, message->transmitted, message->received - message->transmitted);
+  } else {
+    if (message->transmitted > chosen->newest) {
+      chosen = make_current(time, chosen);
+      chosen->newest = message->transmitted;
+    }
+    // What was sent again says nothing about the clock.
+    if (!place.again) tt_device_clock_add(&chosen->clock, message->transmitted, message->received);
+  }
+  place.boot = chosen;
+  place.offset = tt_device_clock_offset(&chosen->clock, message->transmitted);
+  place.tell = widen(&chosen->stored, place.offset) || !chosen->told;
+  chosen->told = true;
+  struct tt_seen seen = {message->last_sample, message->hash, chosen->stored.key, false};
+  remember(time, &seen);
+  return place;
+}

@@ -1,0 +1,98 @@
+/* device_time.h: to which boot epoch of its device a message belongs.
+ *
+ * From one jump of a device's clock to the next is a boot epoch, in which device times mean one thing. Most messages say by
+ * their time alone that they go on in the present one. Where one does not fit, it is late, sent again, or the first of a
+ * device that was restarted; then the store is asked whether it has it. What is stored once is decided there, when samples
+ * are written: see TT_SAMPLE_UNSURE.
+ */
+#ifndef TT_TELEMETRY_DEVICE_TIME_H
+#define TT_TELEMETRY_DEVICE_TIME_H
+
+#include "store/store.h"
+#include "telemetry/device_clock.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** One boot epoch. Times µs. */
+typedef struct tt_boot {
+  tt_store_epoch stored; /**< what the store knows of it; `device` is not set */
+  bool told;             /**< …and has heard of from this process, but for later widening */
+  int64_t newest;        /**< latest transmission, device's clock */
+  tt_device_clock clock;
+} tt_boot;
+
+#define TT_BOOTS_KEPT 4
+#define TT_SEEN_KEPT 512
+
+/** All that is known of one device's time. */
+typedef struct tt_device_time {
+  tt_boot boots[TT_BOOTS_KEPT]; /**< the latest ones; the current one first */
+  int boot_count;
+  int next_epoch;
+  /** Messages heard lately, which the store may not have yet, or can't be asked for. */
+  struct tt_seen {
+    int64_t time;  /**< of its last sample, device's clock */
+    uint64_t hash; /**< of the message; of its content where `spooled` */
+    int64_t key;   /**< of its epoch */
+    bool spooled;
+  } seen[TT_SEEN_KEPT];
+  int seen_next, seen_count;
+  /** Since when its clock has run with ours, message by message. */
+  struct tt_pace {
+    bool begun;
+    int64_t last;         /**< transmission before */
+    int64_t from, offset; /**< transmission of the first one, and receipt − transmission then */
+  } pace;
+} tt_device_time;
+
+/** A message as far as time is concerned. */
+typedef struct tt_timed_message {
+  int64_t transmitted; /**< µs, device's clock */
+  int64_t last_sample; /**< µs, device's clock */
+  uint64_t hash;
+  int64_t received; /**< µs UTC */
+  const char *boot; /**< what the device calls its start; "": nothing */
+  bool connected;   /**< the first on a lasting connection */
+  bool
+      after_previous; /**< came behind another message of this device on the same ordered connection… */
+  int64_t previous;     /**< …which was transmitted then… */
+  int64_t previous_key; /**< …and was of this epoch */
+
+  void *context;
+  /** Tells the hash of what would be stored of it, as of spooled messages. */
+  uint64_t (*content)(void *context);
+  /** Whether the store has it: restores the latest epochs of the device, and that of the message, whose key this is. */
+  bool (*find)(void *context, int64_t *key);
+} tt_timed_message;
+
+typedef enum tt_placement {
+  TT_PLACED,       /**< as expected, or merely late */
+  TT_PLACED_FIRST, /**< a device's first message */
+  TT_PLACED_JUMP,  /**< the clock jumped: a new boot epoch began */
+} tt_placement;
+
+/** Where a message belongs. */
+typedef struct tt_place {
+  tt_placement placement;
+  tt_boot *boot;  /**< valid until the next call */
+  int64_t offset; /**< µs: normalized − device time of its samples */
+  bool tell;      /**< the epoch, or that its range of offsets grew, is news for the store */
+  bool again;     /**< it was heard before */
+  bool unsure;    /**< it may stand in another epoch all the same: see TT_SAMPLE_UNSURE */
+} tt_place;
+
+/** Finds the boot epoch of a message and follows its clock.
+ *  `late`: µs; a message is behind its time by at most this unless there is evidence that it is merely late. */
+tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *message, int64_t late);
+/** Begins a new epoch whose offset is known (a simulated robot). */
+tt_boot *tt_device_time_begin(tt_device_time *time, int64_t device, int64_t offset);
+/** Takes an epoch that the store knows, and its newest sample; one that is known stays as it is. It may get another number
+ *  than it has there. */
+void tt_device_time_restore(tt_device_time *time, const tt_store_epoch *epoch, int64_t newest,
+                            int64_t offset);
+/** A message that waits in a spool: see tt_seen. */
+void tt_device_time_restore_seen(tt_device_time *time, int64_t key, int64_t last_sample,
+                                 uint64_t content);
+
+#endif

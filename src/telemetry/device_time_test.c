@@ -1,0 +1,347 @@
+/* device_time_test.c: devices with bad clocks behind a bad network, on a clock of the test's own. */
+#include "telemetry/device_time.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SECOND 1000000LL
+#define LATE SECOND
+#define YEAR (365 * 86400 * SECOND)
+#define START (56 * YEAR)
+
+/** Uniform in [0, 1), the same on every run. */
+static double next_random(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+/** A device whose clock is `offset` off and runs `drift` too fast. */
+typedef struct world {
+  tt_device_time time;
+  int64_t offset; /**< device = true + offset + drift × true */
+  double drift;
+  uint64_t random;
+  int64_t smallest_delay, worst; /**< µs */
+  int jumps;
+  bool unsure; /**< of the last message */
+  int64_t
+      stored_in; /**< key of the epoch in which the store has what is asked for; 0: it has not */
+  int asked;
+} world;
+
+static bool find(void *context, int64_t *key) {
+  world *world = context;
+  world->asked++;
+  *key = world->stored_in;
+  return world->stored_in;
+}
+
+static int64_t device_clock_at(const world *world, int64_t now) {
+  int64_t device = now + world->offset + (int64_t)(world->drift * (double)(now - START));
+  return device / 1000 * 1000;  // devices say milliseconds
+}
+
+static tt_boot *send(world *world, int64_t now, int64_t delay, bool *again) {
+  int64_t device = device_clock_at(world, now);
+  tt_timed_message message = {.transmitted = device,
+                              .last_sample = device,
+                              .hash = (uint64_t)now * 2654435761u + 1,
+                              .received = now + delay,
+                              .boot = "",
+                              .context = world,
+                              .find = find};
+  tt_place place = tt_device_time_place(&world->time, &message, LATE);
+  world->jumps += place.placement == TT_PLACED_JUMP;
+  world->unsure = place.unsure;
+  int64_t error = llabs(device + place.offset - now);
+  if (error > world->worst) world->worst = error;
+  const tt_store_epoch *epoch = &place.boot->stored;
+  assert_true(epoch->offset_low <= place.offset && place.offset <= epoch->offset_high);
+  *again = place.again;
+  return place.boot;
+}
+
+/** `seconds` of messages at `rate`, delayed at random; errors are looked at once `settle` s have passed. */
+static void run(world *world, int64_t start, double seconds, double rate, double max_delay,
+                double settle) {
+  bool again;
+  world->worst = 0;
+  for (int i = 0; i < (int)(seconds * rate); i++) {
+    int64_t now = start + (int64_t)(i / rate * 1e6);
+    if (i == (int)(settle * rate)) world->worst = 0;
+    send(world, now, (int64_t)(next_random(&world->random) * max_delay * 1e6), &again);
+  }
+}
+
+static world *new_world(int64_t offset, double drift) {
+  world *made = calloc(1, sizeof *made);
+  assert_non_null(made);
+  made->offset = offset;
+  made->drift = drift;
+  made->random = 42;
+  return made;
+}
+
+static void test_years_off_drift_and_random_delays(void **state) {
+  (void)state;
+  const int64_t offsets[] = {-START, -30 * YEAR, 3 * YEAR, 0};
+  const double drifts[] = {0, 100e-6, -100e-6};
+  for (size_t o = 0; o < 4; o++) {
+    for (size_t d = 0; d < 3; d++) {
+      world *world = new_world(offsets[o], drifts[d]);
+      run(world, START, 300, 50, 0.5, 10);
+      if (world->worst > 5000)
+        fail_msg("offset %zu, drift %zu: off by %lld us", o, d, (long long)world->worst);
+      assert_int_equal(world->jumps, 0);
+      free(world);
+    }
+  }
+}
+
+static void test_the_first_delay_is_soon_forgotten(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  bool again;
+  send(world, START, 400000, &again);
+  send(world, START + 20000, 1000, &again);
+  world->worst = 0;
+  send(world, START + 40000, 300000, &again);
+  assert_true(world->worst <= 2000);
+  free(world);
+}
+
+static void test_a_jump_back_begins_an_epoch(void **state) {
+  (void)state;
+  const int64_t back[] = {2 * SECOND, 3600 * SECOND, 100 * SECOND};
+  for (size_t i = 0; i < 3; i++) {
+    world *world = new_world(-START + 10 * SECOND, 0);
+    run(world, START, 30, 50, 0.5, 5);
+    assert_int_equal(world->jumps, 0);
+    world->offset -= back[i];
+    run(world, START + 30 * SECOND, 30, 50, 0.5, 10);
+    assert_int_equal(world->jumps, 1);
+    assert_true(world->worst <= 5000);
+    assert_int_equal(world->time.boots[0].stored.number, 1);
+    free(world);
+  }
+}
+
+static void test_a_small_jump_on_one_connection(void **state) {
+  (void)state;
+  world *world = new_world(0, 0);
+  const int64_t times[] = {1000, 1100, 1200, 900, 1000, 1100};
+  const int epochs[] = {0, 0, 0, 1, 1, 1};
+  for (int i = 0; i < 6; i++) {
+    tt_timed_message message = {.transmitted = times[i] * 1000,
+                                .last_sample = times[i] * 1000,
+                                .hash = (uint64_t)i + 1,
+                                .received = START + i * 100000,
+                                .boot = "",
+                                .after_previous = i > 0,
+                                .previous = i ? times[i - 1] * 1000 : 0};
+    tt_place place = tt_device_time_place(&world->time, &message, LATE);
+    assert_int_equal(place.boot->stored.number, epochs[i]);
+    assert_false(place.again);
+  }
+  free(world);
+}
+
+static void test_sent_again_is_no_jump(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  bool again;
+  for (int i = 0; i < 100; i++) send(world, START + i * SECOND / 10, 1000, &again);
+  // The same bytes, eight seconds later.
+  tt_boot *boot = send(world, START + 20 * SECOND / 10, 8 * SECOND, &again);
+  assert_true(again);
+  assert_int_equal(boot->stored.number, 0);
+  assert_int_equal(world->jumps, 0);
+  world->worst = 0;
+  send(world, START + 11 * SECOND, 1000, &again);
+  assert_false(again);
+  assert_true(world->worst <= 2000);
+  free(world);
+}
+
+static void test_news_that_waited_for_a_connection(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  bool again;
+  for (int i = 0; i < 100; i++) send(world, START + i * SECOND / 10, 1000, &again);
+  // Ten seconds without connection; then what was kept meanwhile comes at once.
+  world->worst = 0;
+  for (int i = 0; i < 100; i++) {
+    int64_t now = START + 10 * SECOND + i * SECOND / 10;
+    send(world, now, START + 20 * SECOND - now, &again);
+  }
+  assert_int_equal(world->jumps, 0);
+  assert_true(world->worst <= 2000);
+  free(world);
+}
+
+static void restore(world *world, int number, int64_t key, const char *boot, int64_t newest,
+                    int64_t offset) {
+  tt_store_epoch epoch = {.number = number,
+                          .anchor = offset,
+                          .offset_low = offset - 50000,
+                          .offset_high = offset + 50000,
+                          .key = key};
+  strcpy(epoch.boot, boot);
+  tt_device_time_restore(&world->time, &epoch, newest, offset);
+}
+
+static void test_a_restored_device_goes_on(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  restore(world, 3, 77, "", 10 * SECOND, START + 1000);
+  bool again;
+  world->stored_in = 77;  // not acknowledged, so it comes again
+  tt_boot *boot = send(world, START + 9 * SECOND, 60 * SECOND, &again);
+  assert_true(again);
+  assert_int_equal(boot->stored.number, 3);
+  world->stored_in = 0;
+  boot = send(world, START + 70 * SECOND, 1000, &again);
+  assert_int_equal(boot->stored.number, 3);
+  assert_false(again);
+  world->offset = -START - 65 * SECOND;  // it starts anew, at 7 s
+  boot = send(world, START + 72 * SECOND, 1000, &again);
+  assert_int_equal(boot->stored.number, 4);
+  assert_false(again);
+  free(world);
+}
+
+static uint64_t content_of_the_test(void *context) {
+  (void)context;
+  return 12345;
+}
+static uint64_t other_content_of_the_test(void *context) {
+  (void)context;
+  return 54321;
+}
+
+static void test_a_spooled_message_is_known_by_its_content(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  restore(world, 0, 77, "", 10 * SECOND, START + 1000);
+  tt_device_time_restore_seen(&world->time, 77, 9 * SECOND, 12345);
+  tt_timed_message message = {.transmitted = 9 * SECOND,
+                              .last_sample = 9 * SECOND,
+                              .hash = 12345,
+                              .received = START + 70 * SECOND,
+                              .boot = "",
+                              .content = content_of_the_test};
+  tt_place place = tt_device_time_place(&world->time, &message, LATE);
+  assert_true(place.again);
+  assert_int_equal(place.boot->stored.key, 77);
+  message.content = other_content_of_the_test;  // an equal time with another value
+  message.hash = 1;
+  place = tt_device_time_place(&world->time, &message, LATE);
+  assert_false(place.again);
+  assert_int_equal(place.boot->stored.number, 1);
+  free(world);
+}
+
+static void test_the_store_is_asked_where_time_does_not_tell(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  bool again;
+  for (int i = 0; i < 100; i++) send(world, START + i * SECOND / 10, 1000, &again);
+  assert_int_equal(world->asked, 1);  // of the first one
+  send(world, START + 10 * SECOND, 5 * SECOND, &again);
+  assert_int_equal(world->asked, 2);
+  assert_int_equal(world->jumps, 0);
+  free(world);
+}
+
+static void test_another_boot_is_another_epoch(void **state) {
+  (void)state;
+  world *world = new_world(0, 0);
+  const char *const boots[] = {"a", "a", "b", "b", "a", "", "c"};
+  const int epochs[] = {0, 0, 1, 1, 0, 2, 3};
+  for (int i = 0; i < 7; i++) {  // on time by the clock, which goes on
+    tt_timed_message message = {.transmitted = i * SECOND / 10,
+                                .last_sample = i * SECOND / 10,
+                                .hash = (uint64_t)i + 1,
+                                .received = START + i * SECOND / 10,
+                                .boot = boots[i]};
+    tt_place place = tt_device_time_place(&world->time, &message, LATE);
+    assert_int_equal(place.boot->stored.number, epochs[i]);
+    assert_string_equal(place.boot->stored.boot, boots[i]);
+  }
+  // A repeat of one boot is not looked for in another, whatever was heard before.
+  tt_timed_message message = {
+      .transmitted = 0, .last_sample = 0, .hash = 1, .received = START + SECOND, .boot = "b"};
+  assert_false(tt_device_time_place(&world->time, &message, LATE).again);
+  message.boot = "a";
+  assert_true(tt_device_time_place(&world->time, &message, LATE).again);
+  free(world);
+}
+
+static void test_epochs_of_others_get_numbers_of_their_own(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  bool again;
+  tt_boot *boot = send(world, START + 100 * SECOND, 1000, &again);
+  int64_t key = boot->stored.key;
+  assert_int_equal(boot->stored.number, 0);
+  assert_true(key > UINT32_MAX);
+  restore(world, 0, 55, "", 20 * SECOND, START);  // another collector's, which began before
+  restore(world, 0, key, "", 20 * SECOND, START);
+  assert_int_equal(world->time.boot_count, 2);
+  assert_int_equal(world->time.boots[0].stored.key, key);  // newer
+  assert_int_equal(world->time.boots[1].stored.key, 55);
+  assert_int_equal(world->time.boots[1].stored.number, 1);
+  assert_int_equal(world->time.next_epoch, 2);
+  free(world);
+}
+
+static void test_unsure_until_the_clock_goes_on(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  bool again;
+  for (int i = 0; i < 30; i++) {
+    send(world, START + i * SECOND / 10, i % 3 * 50000, &again);
+    assert_int_equal(world->unsure, i < 10);
+  }
+  send(world, START + 27 * SECOND / 10, 300000, &again);  // again
+  assert_true(world->unsure);
+  // What was kept for five seconds comes at once, then what is made goes on.
+  for (int i = 30; i < 80; i++) {
+    int64_t now = START + i * SECOND / 10;
+    send(world, now, START + 8 * SECOND + i * 1000 - now, &again);
+    assert_true(world->unsure);
+  }
+  for (int i = 81; i < 100; i++) {
+    send(world, START + i * SECOND / 10, 1000, &again);
+    if (i < 90) assert_true(world->unsure);
+  }
+  assert_false(world->unsure);
+  assert_int_equal(world->jumps, 0);
+  free(world);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_years_off_drift_and_random_delays),
+      cmocka_unit_test(test_the_first_delay_is_soon_forgotten),
+      cmocka_unit_test(test_a_jump_back_begins_an_epoch),
+      cmocka_unit_test(test_a_small_jump_on_one_connection),
+      cmocka_unit_test(test_sent_again_is_no_jump),
+      cmocka_unit_test(test_news_that_waited_for_a_connection),
+      cmocka_unit_test(test_a_restored_device_goes_on),
+      cmocka_unit_test(test_a_spooled_message_is_known_by_its_content),
+      cmocka_unit_test(test_the_store_is_asked_where_time_does_not_tell),
+      cmocka_unit_test(test_another_boot_is_another_epoch),
+      cmocka_unit_test(test_epochs_of_others_get_numbers_of_their_own),
+      cmocka_unit_test(test_unsure_until_the_clock_goes_on),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* intake.c: a message on its way in: its names, its boot epoch, its samples. */
+#include "base/log.h"
+#include "telemetry/collector_internal.h"
+
+#include <string.h>
+
+/** Looks up every name, and makes those that are new: all of them, or none where that would be too many. */
+static tt_status need_names(tt_collector *collector, const tt_message *message, int *device_index,
+                            int *attributes, tt_error *error) {
+  GHashTable *new_names = NULL;
+  for (uint32_t i = 0; i < message->value_count; i++) {
+    const char *identifier = tt_message_text(message, message->values[i].identifier);
+    attributes[i] = tt_registry_find(collector, false, identifier);
+    if (attributes[i] >= 0) continue;
+    if (!new_names) new_names = g_hash_table_new(g_str_hash, g_str_equal);
+    g_hash_table_add(new_names, (char *)identifier);
+  }
+  guint count = new_names ? g_hash_table_size(new_names) : 0;
+  if (new_names) g_hash_table_unref(new_names);
+  *device_index = tt_registry_find(collector, true, message->device);
+  if (*device_index < 0 && !tt_registry_has_room(collector, true, 1)) {
+    return tt_fail(error, TT_BAD_MESSAGE, "more than %d devices", collector->options.max_devices);
+  }
+  if (count && !tt_registry_has_room(collector, false, count)) {
+    return tt_fail(error, TT_BAD_MESSAGE, "more than %d attributes",
+                   collector->options.max_attributes);
+  }
+  if (*device_index < 0) *device_index = tt_registry_need_device(collector, message->device);
+  bool made = *device_index >= 0;
+  for (uint32_t i = 0; i < message->value_count && count && made; i++) {
+    if (attributes[i] >= 0) continue;
+    attributes[i] = tt_registry_need_attribute(
+        collector, tt_message_text(message, message->values[i].identifier));
+    made = attributes[i] >= 0;
+  }
+  return made ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
+}
+
+/** A message whose names are known. */
+typedef struct taken {
+  tt_collector *collector;
+  const tt_message *message;
+  int device;
+  const int *attributes; /**< of its values */
+} taken;
+
+/** Values that would be stored of it, but for those that a minimum interval may leave out. Null where memory runs out. */
+static const tt_store_batch *make_question(const taken *of) {
+  tt_collector *collector = of->collector;
+  const tt_message *message = of->message;
+  tt_store_batch *batch = collector->question;
+  tt_sampling to = {.batch = batch, .sample = {.device = of->device, .seq = message->seq + 1}};
+  tt_store_batch_clear(batch);
+  for (uint32_t s = 0; s < message->sample_count; s++) {
+    const tt_message_sample *sent = &message->samples[s];
+    tt_sampling_moment(collector, &to, sent->time, sent->time);
+    for (uint32_t v = sent->first; v < sent->first + sent->count; v++) {
+      const tt_handling *handling = &tt_attribute_at(collector, of->attributes[v])->handling;
+      const char *text = tt_message_text(message, message->values[v].text);
+      double number = 0;
+      bool stored = handling->mode == TT_MODE_BOTH || handling->mode == TT_MODE_STORE;
+      if (stored && handling->min_interval <= 0 && tt_handling_convert(handling, &text, &number))
+        tt_sampling_add(collector, &to, of->attributes[v], text, number);
+    }
+  }
+  tt_sampling_end(collector, &to);
+  return tt_store_batch_has_failed(batch) ? NULL : batch;
+}
+
+static uint64_t content(void *context) {
+  const tt_store_batch *question = make_question(context);
+  return question ? tt_store_content(question, 0, question->samples.len) : 0;
+}
+
+static bool find(void *context, int64_t *key) {
+  const taken *of = context;
+  tt_collector *collector = of->collector;
+  const tt_store_batch *batch = make_question(of);
+  if (!batch || !batch->samples.len) return false;
+  const tt_store_question question = {of->device, of->message->boot, batch};
+  tt_list boots = TT_LIST(tt_store_boot, NULL);
+  tt_status status = collector->store->find(collector->store, &question, &boots, key);
+  for (uint32_t i = 0; i < boots.len; i++)
+    tt_device_restore(tt_device_at(collector, of->device), &tt_list_at(&boots, tt_store_boot, i));
+  tt_list_free(&boots);
+  return status == TT_OK;
+}
+
+static tt_place place(taken *of, tt_origin *origin, int64_t received) {
+  tt_collector *collector = of->collector;
+  const tt_message *message = of->message;
+  tt_device *from = tt_device_at(collector, of->device);
+  tt_timed_message timed = {.transmitted = message->time,
+                            .last_sample = message->time,
+                            .hash = message->hash,
+                            .received = received,
+                            .boot = message->boot,
+                            .context = of,
+                            .content = content,
+                            .find = find};
+  for (uint32_t i = 0; i < message->sample_count; i++) {
+    if (i == 0 || message->samples[i].time > timed.last_sample)
+      timed.last_sample = message->samples[i].time;
+  }
+  if (origin) timed.connected = !origin->request && !origin->has_previous;
+  if (origin && origin->has_previous && origin->device == of->device) {
+    timed.after_previous = true;
+    timed.previous = origin->previous;
+    timed.previous_key = origin->previous_key;
+  }
+  tt_place place = tt_device_time_place(&from->time, &timed, collector->options.late);
+  const tt_store_epoch *epoch = &place.boot->stored;
+  if (place.placement == TT_PLACED_JUMP) {
+    tt_log_info("telemetry: the clock of device %s jumped (it says %.3f s); boot epoch %d begins",
+                from->identifier, (double)message->time / SECOND, epoch->number);
+  }
+  if (place.tell) tt_writer_tell_epoch(collector, of->device, place.boot);
+  if (origin) {
+    origin->has_previous = true;
+    origin->device = of->device;
+    origin->previous = message->time;
+    origin->previous_key = epoch->key;
+  }
+  return place;
+}
+
+static void take_samples(const taken *of, const tt_place *place) {
+  tt_collector *collector = of->collector;
+  const tt_message *message = of->message;
+  tt_samples to = {.kept = {.batch = collector->batch,
+                            .sample = {.device = of->device,
+                                       .epoch = place->boot->stored.number,
+                                       .seq = message->seq + 1,
+                                       .flags = place->unsure ? TT_SAMPLE_UNSURE : 0}},
+                   .keep = true,
+                   .live = !place->again && tt_live_reader_count(collector->hub) > 0};
+  for (uint32_t s = 0; s < message->sample_count; s++) {
+    const tt_message_sample *sent = &message->samples[s];
+    tt_samples_moment(collector, &to, sent->time, sent->time + place->offset);
+    for (uint32_t v = sent->first; v < sent->first + sent->count; v++) {
+      const char *text = tt_message_text(message, message->values[v].text);
+      double number = 0;
+      if (tt_handling_convert(&tt_attribute_at(collector, of->attributes[v])->handling, &text,
+                              &number)) {
+        tt_samples_take(collector, &to, of->attributes[v], text, number);
+      } else {
+        collector->bad_values++;
+      }
+    }
+    tt_samples_publish(collector, &to);
+  }
+  tt_samples_end(collector, &to);
+}
+
+/** Bytes of all values, each with its 0. */
+static size_t text_size(const tt_message *message) {
+  size_t size = 0;
+  for (uint32_t i = 0; i < message->value_count; i++)
+    size += strlen(tt_message_text(message, message->values[i].text)) + 1;
+  return size;
+}
+
+tt_status tt_intake(tt_collector *collector, const tt_message *message, tt_origin *origin,
+                    int64_t received, int *attributes, uint64_t *ticket, tt_error *error) {
+  if (tt_writer_is_full(collector)) return TT_FULL;
+  if (!tt_store_batch_reserve(collector->batch, message->value_count, message->value_count,
+                              text_size(message)) ||
+      !tt_list_reserve(&collector->thinned, message->value_count))
+    return tt_fail(error, TT_NOMEM, "out of memory");
+  taken of = {.collector = collector, .message = message, .attributes = attributes};
+  TT_TRY(need_names(collector, message, &of.device, attributes, error));
+  const tt_place placed = place(&of, origin, received);
+  take_samples(&of, &placed);
+  collector->messages++;
+  tt_device_at(collector, of.device)->messages++;
+  *ticket = tt_store_batch_is_empty(collector->batch) ? collector->filling - 1 : collector->filling;
+  if (message->acknowledge) tt_writer_hasten(collector);
+  return TT_OK;
+}
