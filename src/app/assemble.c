@@ -49,6 +49,8 @@ static void describe_robots(tt_builder *builder) {
                             .base_decided = from->base_decided,
                             .surfaces = from->surfaces,
                             .surface_count = from->surface_count,
+                            .measures = from->measures,
+                            .measure_count = from->measure_count,
                             .grippers = gripper};
     for (int k = 0; k < from->part_count; k++) {
       if (strcmp(from->parts[k].schema->key, "grippers")) continue;

@@ -43,6 +43,13 @@ typedef struct tt_engine_surface {
   const char *where;         /**< begins error messages, "robot.yaml: bodies[0]" */
 } tt_engine_surface;
 
+/** A measure that the model declares, with another value than its own. */
+typedef struct tt_engine_measure {
+  const char *name;
+  double value;      /**< SI */
+  const char *where; /**< begins error messages, "robot.yaml: measures[0]" */
+} tt_engine_measure;
+
 /** One robot to put into the world. All strings are copied. */
 typedef struct tt_engine_robot {
   const char *name;       /**< prefix of every name when there are several robots */
@@ -54,7 +61,8 @@ typedef struct tt_engine_robot {
   bool base_decided;      /**< somebody chose `floating`, so that no advice is needed */
   const tt_engine_gripper *grippers;
   const tt_engine_surface *surfaces;
-  int gripper_count, surface_count;
+  const tt_engine_measure *measures;
+  int gripper_count, surface_count, measure_count;
 } tt_engine_robot;
 
 /** What a body of the arena that can be gripped is. */

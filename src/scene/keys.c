@@ -74,6 +74,14 @@ static const cyaml_schema_field_t body_fields[] = {
 static const cyaml_schema_value_t body_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_body_keys, body_fields)};
 
+static const cyaml_schema_field_t measure_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, tt_measure_keys, name, 1, 63),
+    CYAML_FIELD_STRING_PTR("value", CYAML_FLAG_POINTER, tt_measure_keys, value, 1, 64),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t measure_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_measure_keys, measure_fields)};
+
 static const cyaml_schema_field_t robot_fields[] = {
     TEXT("description", tt_robot_keys, description, 256),
     CYAML_FIELD_STRING_PTR("model", CYAML_FLAG_POINTER, tt_robot_keys, model, 1, 1024),
@@ -83,6 +91,8 @@ static const cyaml_schema_field_t robot_fields[] = {
                                joints, joints_count, &joint_entry, 0, 256),
     CYAML_FIELD_SEQUENCE_COUNT("bodies", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_robot_keys,
                                bodies, bodies_count, &body_entry, 0, 1000),
+    CYAML_FIELD_SEQUENCE_COUNT("measures", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_robot_keys,
+                               measures, measures_count, &measure_entry, 0, 64),
 };
 
 static const cyaml_schema_field_t piece_fields[] = {

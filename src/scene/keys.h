@@ -42,13 +42,19 @@ typedef struct tt_body_keys {
   double friction;
 } tt_body_keys;
 
+/** A measure that the robot's model declares. */
+typedef struct tt_measure_keys {
+  char *name, *value;
+} tt_measure_keys;
+
 /** The fixed part of a robot's file; behind it stands a list for each kind of part. */
 typedef struct tt_robot_keys {
   char *description, *model;
   bool *floating;
   tt_joint_keys *joints;
   tt_body_keys *bodies;
-  unsigned joints_count, bodies_count;
+  tt_measure_keys *measures;
+  unsigned joints_count, bodies_count, measures_count;
   tt_part_list parts[];
 } tt_robot_keys;
 

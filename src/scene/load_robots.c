@@ -77,6 +77,32 @@ static void decide_base(tt_scene_robot *robot, const bool *floating) {
   robot->base_decided = true;
 }
 
+/** A quantity of any dimension: only the model knows what it measures. */
+static bool read_measure(const char *text, double *value) {
+  for (int dimension = 0; dimension < TT_DIMENSION_COUNT; dimension++)
+    if (tt_quantity_parse(text, (tt_dimension)dimension, value)) return true;
+  return false;
+}
+
+static tt_status load_measures(tt_scene_store *store, const tt_robot_keys *keys,
+                               tt_scene_robot *robot) {
+  tt_engine_measure *measures;
+  NEW(store, measures, keys->measures_count);
+  for (unsigned i = 0; i < keys->measures_count; i++) {
+    const tt_measure_keys *from = &keys->measures[i];
+    measures[i].name = from->name;
+    PRINT(store, measures[i].where, "%s: measures[%u]", robot->file, i);
+    if (!read_measure(from->value, &measures[i].value))
+      return tt_fail(
+          store->error, TT_INVALID,
+          "%s.value: '%s' is not understood; give a number, with its unit if it isn't SI",
+          measures[i].where, from->value);
+  }
+  robot->measures = measures;
+  robot->measure_count = (int)keys->measures_count;
+  return TT_OK;
+}
+
 /** The file's document with the settings that are meant for it. */
 static tt_status load_robot_document(tt_scene_store *store, const char *file, int index,
                                      tt_document **document) {
@@ -122,6 +148,7 @@ static tt_status load_robot_file(tt_scene_store *store, const char *file, int in
   TT_TRY(tt_load_find_model(store, keys->model, file, &robot->model_file));
   decide_base(robot, keys->floating);
   TT_TRY(load_joints(store, keys, robot));
+  TT_TRY(load_measures(store, keys, robot));
   robot->surface_count = (int)keys->bodies_count;
   TT_TRY(tt_load_surfaces(store, keys->bodies, keys->bodies_count, file, &robot->surfaces));
   return load_parts(store, keys, robot);

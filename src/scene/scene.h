@@ -40,7 +40,8 @@ typedef struct tt_scene_robot {
   int part_count;
   const tt_engine_joint *joints;
   const tt_engine_surface *surfaces;
-  int joint_count, surface_count;
+  const tt_engine_measure *measures;
+  int joint_count, surface_count, measure_count;
 } tt_scene_robot;
 
 typedef struct tt_scene {

@@ -333,7 +333,7 @@ tt_status physics_compose(physics_workshop *shop, const tt_engine_spec *spec, ph
       snprintf(shown, sizeof shown, "%.2000s with %d robot%s, composed", parts[0].file,
                spec->robot_count, spec->robot_count == 1 ? "" : "s");
       snprintf(shop->at, TT_PATH_SIZE, "%s", shown);
-      status = physics_compile(path, shown, NULL, model, error);
+      status = physics_compile(path, NULL, shown, NULL, model, error);
     }
   }
   xmlFreeDoc(document);

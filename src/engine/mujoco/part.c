@@ -22,13 +22,30 @@ void physics_workshop_path(physics_workshop *shop, const char *suffix, char path
 
 typedef struct compilation {
   const char *file, *canonical;
+  mjVFS *files; /* with what the file counts to hold, or NULL */
   mjModel *model;
   char text[1000];
 } compilation;
 
+/* MuJoCo's way of reading a file from memory, as if it stood in its folder. */
+static mjVFS *files_with(const char *file, const char *text) {
+  const char *slash = strrchr(file, '/');
+  mjVFS *files = malloc(sizeof *files);
+  if (!files) return NULL;
+  mj_defaultVFS(files);
+  int size = (int)strlen(text);
+  if (mj_makeEmptyFileVFS(files, slash ? slash + 1 : file, size) != 0) {
+    mj_deleteVFS(files);
+    free(files);
+    return NULL;
+  }
+  memcpy(files->filedata[0], text, (size_t)size);
+  return files;
+}
+
 static void compile_work(void *context) {
   compilation *c = context;
-  c->model = mj_loadXML(c->file, NULL, c->text, (int)sizeof c->text);
+  c->model = mj_loadXML(c->file, c->files, c->text, (int)sizeof c->text);
   if (c->model && c->canonical) {
     char text[200] = "";
     if (!mj_saveLastXML(c->canonical, c->model, text, (int)sizeof text)) {
@@ -58,14 +75,18 @@ static void centre_massless_bodies(mjModel *m) {
   }
 }
 
-tt_status physics_compile(const char *file, const char *shown, const char *canonical,
-                          mjModel **model, tt_error *error) {
+tt_status physics_compile(const char *file, const char *text_of_file, const char *shown,
+                          const char *canonical, mjModel **model, tt_error *error) {
   physics_hooks_install();
   compilation c = {.file = file, .canonical = canonical};
+  if (text_of_file && !(c.files = files_with(file, text_of_file)))
+    return tt_fail(error, TT_NOMEM, "%s: out of memory", shown);
   pthread_mutex_lock(&compiler_lock);
   char fatal[512] = "";
   bool survived = physics_guard(compile_work, &c, fatal, sizeof fatal);
   pthread_mutex_unlock(&compiler_lock);
+  if (c.files) mj_deleteVFS(c.files);
+  free(c.files);
   *model = survived ? c.model : NULL;
   if (!*model) {
     char *text = survived ? c.text : fatal;
@@ -228,7 +249,7 @@ static tt_status compile_urdf(physics_workshop *shop, const char *canonical, phy
     char prepared[TT_PATH_SIZE];
     TT_TRY(physics_urdf_prepare(shop, part->file, care, part, prepared, error));
     tt_error *now = care == URDF_AS_IT_IS ? &first : &reason;
-    if (physics_compile(prepared, part->file, canonical, model, now) == TT_OK) {
+    if (physics_compile(prepared, NULL, part->file, canonical, model, now) == TT_OK) {
       if (care != URDF_AS_IT_IS) tt_log_warning("%s; loaded %s", first.text, GIVEN_UP[care]);
       return TT_OK;
     }
@@ -236,8 +257,17 @@ static tt_status compile_urdf(physics_workshop *shop, const char *canonical, phy
   return tt_fail(error, TT_INVALID, "%s", first.text);
 }
 
-tt_status physics_part_load(physics_workshop *shop, const char *file, physics_part *part,
-                            tt_error *error) {
+static tt_status compile_mjcf(const char *file, const tt_engine_robot *robot, const char *canonical,
+                              mjModel **model, tt_error *error) {
+  char *text = NULL;
+  if (robot) TT_TRY(physics_measure(file, robot->measures, robot->measure_count, &text, error));
+  tt_status status = physics_compile(file, text, file, canonical, model, error);
+  free(text);
+  return status;
+}
+
+tt_status physics_part_load(physics_workshop *shop, const char *file, const tt_engine_robot *robot,
+                            physics_part *part, tt_error *error) {
   snprintf(shop->at, TT_PATH_SIZE, "%s", file);
   TT_TRY(check_file(file, error));
   TT_TRY(tt_model_references(file, shop->search_path, check_reference, (void *)file, error));
@@ -245,10 +275,13 @@ tt_status physics_part_load(physics_workshop *shop, const char *file, physics_pa
   char canonical[TT_PATH_SIZE];
   physics_workshop_path(shop, ".xml", canonical);
   mjModel *model = NULL;
+  if (part->urdf && robot && robot->measure_count > 0)
+    return tt_fail(error, TT_INVALID, "%s: a URDF declares no measures; an MJCF model may",
+                   robot->measures[0].where);
   if (part->urdf) {
     TT_TRY(compile_urdf(shop, canonical, part, &model, error));
   } else {
-    TT_TRY(physics_compile(file, file, canonical, &model, error));
+    TT_TRY(compile_mjcf(file, robot, canonical, &model, error));
   }
   part->document = xmlReadFile(canonical, NULL,
                                XML_PARSE_NONET | XML_PARSE_NOBLANKS | XML_PARSE_HUGE |

@@ -87,14 +87,14 @@ static void loading_close(loading *l) {
 
 static tt_status load_arena(loading *l, tt_error *error) {
   if (l->spec->arena_file)
-    return physics_part_load(&l->shop, l->spec->arena_file, &l->parts[0], error);
+    return physics_part_load(&l->shop, l->spec->arena_file, NULL, &l->parts[0], error);
   char path[TT_PATH_SIZE];
   physics_workshop_path(&l->shop, ".xml", path);
   FILE *f = fopen(path, "w");
   bool written = f && fputs(EMPTY_ARENA, f) >= 0;
   if (f && fclose(f) != 0) written = false;
   if (!written) return tt_fail(error, TT_FAILED, "%s: cannot be written", path);
-  return physics_part_load(&l->shop, path, &l->parts[0], error);
+  return physics_part_load(&l->shop, path, NULL, &l->parts[0], error);
 }
 
 /* What the world will do with the model at its start, tried where it may fail. */
@@ -110,8 +110,10 @@ static tt_status compile_world(void *context, char at[TT_PATH_SIZE], tt_error *e
   loading *l = context;
   l->shop.at = at;
   TT_TRY(load_arena(l, error));
-  for (int i = 0; i < l->spec->robot_count; i++)
-    TT_TRY(physics_part_load(&l->shop, l->spec->robots[i].model_file, &l->parts[i + 1], error));
+  for (int i = 0; i < l->spec->robot_count; i++) {
+    const tt_engine_robot *robot = &l->spec->robots[i];
+    TT_TRY(physics_part_load(&l->shop, robot->model_file, robot, &l->parts[i + 1], error));
+  }
   TT_TRY(physics_compose(&l->shop, l->spec, l->parts, &l->model, error));
   char fatal[512];
   if (!physics_guard(try_model, l->model, fatal, sizeof fatal))

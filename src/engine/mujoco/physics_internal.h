@@ -153,14 +153,19 @@ typedef struct physics_workshop {
 /** A fresh path in the folder, ending in `suffix`. */
 void physics_workshop_path(physics_workshop *shop, const char *suffix, char path[TT_PATH_SIZE]);
 
-/** Compiles a file alone; `document` becomes its canonical MJCF with exact inertias and poses. */
-tt_status physics_part_load(physics_workshop *shop, const char *file, physics_part *part,
-                            tt_error *error);
+/** Compiles a file alone, with the measures of `robot` (NULL: the arena, which has none); `document` becomes its
+ *  canonical MJCF with exact inertias and poses. */
+tt_status physics_part_load(physics_workshop *shop, const char *file, const tt_engine_robot *robot,
+                            physics_part *part, tt_error *error);
+/** The text of the MJCF `file` with other measures (measures.c); NULL where none differs from its own. The caller frees. */
+tt_status physics_measure(const char *file, const tt_engine_measure *measures, int count,
+                          char **text, tt_error *error);
 void physics_part_free(physics_part *part);
-/** mj_loadXML with errors as a status; serialised, since MuJoCo keeps its last model globally. If
- *  `canonical` is not NULL the model is saved there as MJCF. `shown` is the file people know. */
-tt_status physics_compile(const char *file, const char *shown, const char *canonical,
-                          mjModel **model, tt_error *error);
+/** mj_loadXML with errors as a status; serialised, since MuJoCo keeps its last model globally. `text` is what the file
+ *  counts to hold, NULL: what it holds. If `canonical` is not NULL the model is saved there as MJCF. `shown` is the
+ *  file people know. */
+tt_status physics_compile(const char *file, const char *text, const char *shown,
+                          const char *canonical, mjModel **model, tt_error *error);
 /** What the user's URDF keeps when it is rewritten for MuJoCo. */
 typedef enum physics_urdf_care {
   URDF_AS_IT_IS,
