@@ -95,17 +95,23 @@ static tt_status postgres_write(tt_store *base, const tt_store_batch *batch, tt_
 
 /* --- connecting, and the spool's way out --- */
 
-/** Connects, and tells the database every name and epoch, of which it may never have heard. */
+/** Tells the database every name and epoch, of which it may never have heard. */
+static tt_status tell_all(tt_postgres *store, tt_error *error) {
+  tt_store_batch *all = tt_catalogue_all(store->catalogue);
+  tt_status status = all ? tt_postgres_write_batch(store, all, &store->known, false, error)
+                         : tt_fail(error, TT_NOMEM, "out of memory");
+  tt_store_batch_free(all);
+  return status;
+}
+
+/** TT_INVALID, TT_VERSION: it will fail the next time, too. */
 static tt_status connect_and_tell(tt_postgres *store, tt_error *error) {
   store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
   TT_TRY(tt_postgres_connect(store->url, tt_postgres_deadline(store), &store->link, error));
   tt_status status = tt_postgres_upgrade(store, error);
-  if (status == TT_OK) {
-    tt_store_batch *all = tt_catalogue_all(store->catalogue);
-    status = all ? tt_postgres_write_batch(store, all, &store->known, false, error)
-                 : tt_fail(error, TT_NOMEM, "out of memory");
-    tt_store_batch_free(all);
-  }
+  if (status == TT_FAILED && tt_postgres_is_mistake(tt_postgres_last_code(store->link)))
+    status = TT_INVALID;
+  if (status == TT_OK) status = tell_all(store, error);
   if (status != TT_OK && store->link) tt_postgres_disconnect(store);
   if (status == TT_OK) atomic_store(&store->away, false);
   store->stale = true;  // nobody told us anything meanwhile
@@ -212,17 +218,31 @@ static void postgres_state(tt_store *base, tt_store_state *state) {
 
 static void postgres_hurry(tt_store *base) { atomic_store(&((tt_postgres *)base)->hurried, true); }
 
-static tt_status postgres_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {
-  tt_postgres *store = (tt_postgres *)base;
-  store->loader = *loader;
+/** From the database, once all is in it that was spooled. */
+static tt_status load_all(tt_postgres *store, tt_error *error) {
   tt_status status = TT_OK;
-  if (!store->link) {
-    if (is_behind(store)) status = tt_postgres_load_spooled(store, error);
-    return status == TT_OK ? TT_AGAIN : status;
-  }
   while (is_behind(store) && status == TT_OK) status = drain_one(store, error);
   if (status != TT_OK && status != TT_NOT_FOUND) return status;
   return tt_postgres_load_news(store, error);
+}
+
+/** What is of no use to a start, but may be better later. */
+static void go_on_away(tt_postgres *store, const tt_error *error) {
+  tt_log_warning("%s; spooling until it is there", error->text);
+  set_state(store, error->text);
+}
+
+static tt_status postgres_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {
+  tt_postgres *store = (tt_postgres *)base;
+  store->loader = *loader;
+  if (store->link) {
+    tt_status status = load_all(store, error);
+    if (status == TT_OK || !store->spool || tt_postgres_is_alive(store->link)) return status;
+    if (store->link) tt_postgres_disconnect(store);
+    go_on_away(store, error);
+  }
+  if (is_behind(store)) TT_TRY(tt_postgres_load_spooled(store, error));
+  return TT_AGAIN;
 }
 
 /* --- beginning and end --- */
@@ -240,12 +260,12 @@ static void postgres_close_store(tt_store *base) {
   free(store);
 }
 
-/** The first connection. A server that is away is waited for, where there is a spool; one that refuses us is not. */
+/** The first connection. A server that is away, or lets nobody in now, is waited for, where there is a spool; one that
+ *  never lets us in is not. */
 static tt_status open_link(tt_postgres *store, tt_error *error) {
   tt_status status = connect_and_tell(store, error);
-  if (status == TT_OK || !store->spool || !tt_postgres_is_away(store->url)) return status;
-  tt_log_warning("%s; spooling until it is there", error->text);
-  set_state(store, error->text);
+  if (status != TT_FAILED || !store->spool || tt_postgres_is_refused(store->url)) return status;
+  go_on_away(store, error);
   return TT_OK;
 }
 

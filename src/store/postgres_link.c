@@ -51,6 +51,17 @@ static void on_notice(void *context, const char *text) {
   tt_log_info("postgresql: %.*s", (int)strcspn(text, "\n"), text);
 }
 
+/** PGRES_POLLING_OK, …_FAILED, or what it was waiting for at the deadline. */
+static PostgresPollingStatusType connect_link(tt_postgres_link *link, int64_t deadline) {
+  PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+  while (state != PGRES_POLLING_OK && state != PGRES_POLLING_FAILED) {
+    if (PQstatus(link->connection) == CONNECTION_BAD) return PGRES_POLLING_FAILED;
+    if (!wait_for(link, state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline)) break;
+    state = PQconnectPoll(link->connection);
+  }
+  return state;
+}
+
 tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_link **out,
                               tt_error *error) {
   tt_postgres_link *link = calloc(1, sizeof *link);
@@ -61,13 +72,7 @@ tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_lin
   const char *const values[] = {"tether", "5", "5", "10000", url, NULL};
   link->connection = PQconnectStartParams(keys, values, 1);
   if (link->connection) PQsetNoticeProcessor(link->connection, on_notice, NULL);
-  PostgresPollingStatusType state = PGRES_POLLING_WRITING;
-  while (link->connection && PQstatus(link->connection) != CONNECTION_BAD &&
-         state != PGRES_POLLING_OK) {
-    if (!wait_for(link, state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline)) break;
-    state = PQconnectPoll(link->connection);
-    if (state == PGRES_POLLING_FAILED) break;
-  }
+  PostgresPollingStatusType state = connect_link(link, deadline);
   if (state != PGRES_POLLING_OK || PQsetnonblocking(link->connection, 1)) {
     tt_status status =
         fail(link, link->connection ? PQerrorMessage(link->connection) : "out of memory", error);
@@ -97,11 +102,35 @@ bool tt_postgres_was_notified(tt_postgres_link *link) {
   return notified;
 }
 
-bool tt_postgres_is_away(const char *url) {
+bool tt_postgres_is_mistake(const char *code) {
+  static const char *const classes[] = {"0A", "28", "3D", "3F", "42"};
+  for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+    if (!strncmp(code, classes[i], 2)) return true;
+  return false;
+}
+
+/** The SQLSTATE behind the severity in what a connection says that was told to say only this; "" where there is none. */
+static const char *code_in(const char *text) {
+  const char *last = strstr(text, ":  ");
+  for (const char *next = last; next; next = strstr(next + 1, ":  ")) last = next;
+  return last && strspn(last + 3, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5 ? last + 3 : "";
+}
+
+bool tt_postgres_is_refused(const char *url) {
+  PQconninfoOption *options = PQconninfoParse(url, NULL);
+  if (!options) return true;
+  PQconninfoFree(options);
   const char *const keys[] = {"connect_timeout", "dbname", NULL};
   const char *const values[] = {"2", url, NULL};
-  PGPing answer = PQpingParams(keys, values, 1);
-  return answer == PQPING_NO_RESPONSE || answer == PQPING_REJECT;
+  PGconn *connection = PQconnectStartParams(keys, values, 1);
+  // In the words of the server's language only the code can be told.
+  PQsetErrorVerbosity(connection, PQERRORS_SQLSTATE);
+  tt_postgres_link link = {.connection = connection};
+  const int64_t deadline = tt_monotonic_us() + 2000000;
+  bool refused = connect_link(&link, deadline) == PGRES_POLLING_FAILED &&
+                 tt_postgres_is_mistake(code_in(PQerrorMessage(connection)));
+  PQfinish(connection);
+  return refused;
 }
 
 const char *tt_postgres_last_code(const tt_postgres_link *link) { return link->code; }

@@ -17,8 +17,11 @@ void tt_postgres_close(tt_postgres_link *link);
 bool tt_postgres_is_alive(const tt_postgres_link *link);
 /** Whether another connection has notified this one since the last call. Never waits; may find the link dead. */
 bool tt_postgres_was_notified(tt_postgres_link *link);
-/** Whether no server answers at a URL, or one that is starting or ending: it may be there later. */
-bool tt_postgres_is_away(const char *url);
+/** Whether waiting is of no use: the URL is none, or a server answers, on a connection of its own, that it lets us in never.
+ *  Blocks for up to two seconds. */
+bool tt_postgres_is_refused(const char *url);
+/** Whether an SQLSTATE says that somebody has to mend something: who we are, what we may do, which database. */
+bool tt_postgres_is_mistake(const char *code);
 /** SQLSTATE of the last error, "" if none. */
 const char *tt_postgres_last_code(const tt_postgres_link *link);
 

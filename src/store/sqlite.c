@@ -8,6 +8,7 @@
  * their ends and every record lies together (sqlite_samples.c).
  */
 #include "base/log.h"
+#include "store/lock.h"
 #include "store/map.h"
 #include "store/sqlite_internal.h"
 
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #define PAGE_SIZE 4096 /* SQLite's default */
@@ -63,6 +65,9 @@ typedef struct sqlite_store {
   sqlite3_stmt *statements[STATEMENT_COUNT];
   tt_sqlite_samples *samples;
   char *path;
+  tt_lock lock; /**< against other programs that write */
+  struct stat
+      files[2];  /**< the database and its write-ahead log as they were opened; inode 0: unknown */
   int log_pages; /**< of the write-ahead log */
   tt_map purged; /**< device and epoch, attribute → device time up to which it has been done */
   pthread_mutex_t mutex; /**< guards state */
@@ -188,13 +193,47 @@ static void checkpoint_if_due(sqlite_store *store) {
   sqlite3_wal_checkpoint_v2(store->db, NULL, mode, NULL, NULL);  // else the next time
 }
 
+/** Notes which files are written into. */
+static void note_files(sqlite_store *store) {
+  const char *name = sqlite3_db_filename(store->db, "main");
+  if (!name || !*name || stat(name, &store->files[0])) store->files[0].st_ino = 0;
+  if (!name || !*name || stat(sqlite3_filename_wal(name), &store->files[1]))
+    store->files[1].st_ino = 0;
+}
+
+static bool has_moved(const char *name, const struct stat *noted) {
+  struct stat now;
+  return noted->st_ino &&
+         (stat(name, &now) || now.st_dev != noted->st_dev || now.st_ino != noted->st_ino);
+}
+
+/** TT_FAILED: what is written goes into a file without a name, and is gone with the program. */
+static tt_status check_files(const sqlite_store *store, tt_error *error) {
+  const char *name = sqlite3_db_filename(store->db, "main");
+  if (has_moved(name, &store->files[0])) {
+    return tt_fail(error, TT_FAILED,
+                   "%s: removed or replaced while it is in use, so nothing is stored; put it back, "
+                   "or end this program and begin again with a new one",
+                   store->path);
+  }
+  if (has_moved(sqlite3_filename_wal(name), &store->files[1])) {
+    return tt_fail(error, TT_FAILED,
+                   "%s-wal: removed while it is in use, so nothing is stored; end this program, "
+                   "which saves what was in it, and begin again",
+                   store->path);
+  }
+  return TT_OK;
+}
+
 static tt_status write_or_nothing(sqlite_store *store, const tt_store_batch *batch,
                                   tt_error *error) {
+  TT_TRY(check_files(store, error));
   tt_status status = write_all(store, batch, error);
   if (status != TT_OK && !sqlite3_get_autocommit(store->db)) {
     sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
   }
-  return status;
+  // They may have gone meanwhile. It does no harm to write it again where they come back.
+  return status == TT_OK ? check_files(store, error) : status;
 }
 
 static tt_status sqlite_write(tt_store *base, const tt_store_batch *batch, tt_error *error) {
@@ -347,6 +386,7 @@ static void sqlite_close(tt_store *base) {
   tt_sqlite_samples_close(store->samples);
   for (int i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(store->statements[i]);
   sqlite3_close(store->db);
+  tt_lock_release(&store->lock);
   tt_map_clear(&store->purged);
   pthread_mutex_destroy(&store->mutex);
   free(store->path);
@@ -365,6 +405,8 @@ static tt_status open_file(sqlite_store *store, tt_error *error) {
                       NULL) != SQLITE_OK) {
     return tt_sqlite_fail(store->db, path, "can't open", error);
   }
+  const char *resolved = sqlite3_db_filename(store->db, "main");
+  if (resolved && *resolved) TT_TRY(tt_lock_take(&store->lock, resolved, error));
   tt_sqlite_harden(store->db);
   sqlite3_busy_timeout(store->db, 300);
   sqlite3_wal_hook(store->db, on_commit, store);
@@ -380,6 +422,7 @@ static tt_status open_file(sqlite_store *store, tt_error *error) {
       return tt_sqlite_fail(store->db, path, "can't prepare", error);
     }
   }
+  note_files(store);
   return tt_sqlite_samples_open(store->db, path, &store->samples, error);
 }
 
@@ -403,6 +446,7 @@ tt_status tt_sqlite_open(const char *path, tt_store **out, tt_error *error) {
                            .close = sqlite_close,
                            .open_reader = sqlite_open_reader};
   store->path = strdup(path);
+  store->lock = TT_LOCK_NONE;
   pthread_mutex_init(&store->mutex, NULL);
   tt_status status =
       store->path ? open_file(store, error) : tt_fail(error, TT_NOMEM, "out of memory");

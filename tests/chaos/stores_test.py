@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What a run is kept in, and the clock on the wall: a database that another holds, a disk that is full, time that jumps."""
+import contextlib
 import json
 import os
 import pathlib
@@ -43,6 +44,72 @@ class Locked(unittest.TestCase):
             answers = b""
             while answers.count(b"<ACK") < 101:
                 answers += link.recv(65536)
+
+
+class OneWriter(unittest.TestCase):
+    """Two programs on one file would each number its devices as the other does."""
+
+    def setUp(self):
+        self.stores = Stores()
+        self.addCleanup(self.stores.close)
+        self.url = self.stores.url("sqlite")
+        self.path = self.url.removeprefix("sqlite:")
+
+    def refused(self, *command):
+        result = subprocess.run([TETHER, *command, "--set", "web.listen=127.0.0.1:0", "--set", "telemetry.listen=127.0.0.1:0"],
+                                capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        return result.stderr
+
+    def test_the_second_is_refused(self):
+        link = self.stores.file("link.sqlite")
+        with Collector(self.url) as collector, collector.connect() as device:
+            os.symlink(self.path, link)
+            for path in self.path, link:
+                text = self.refused("collect", "--store", "sqlite:" + path)
+                self.assertIn(f"process {collector.process.pid} (", text)
+                self.assertIn("collect", text)
+            text = self.refused("run", "frc2011", "--set", "telemetry.store=" + self.url)
+            self.assertIn(f"process {collector.process.pid} (", text)
+            device.sendall(message("A", 1000, [("S", 1, {"d": {"n": 1}})], True).encode())
+            collector.wait_stored(1)
+            # Who only reads goes on reading.
+            with contextlib.closing(sqlite3.connect(self.path)) as reader:
+                self.assertEqual(reader.execute("SELECT value FROM telemetry").fetchall(), [(1.0,)])
+            self.assertEqual(len(collector.table()["records"]), 1)
+        self.assertFalse(os.path.exists(self.path + "-lock"))
+
+    def test_a_lock_that_is_only_there(self):
+        """Left by one that was killed, or by anybody: not held, it says nothing."""
+        collector = Collector(self.url)
+        self.addCleanup(collector.process.kill)
+        self.assertIn(str(collector.process.pid), pathlib.Path(self.path + "-lock").read_text(encoding="ascii"))
+        collector.kill()
+        self.assertTrue(os.path.exists(self.path + "-lock"))
+        with Collector(self.url) as collector:
+            self.assertIn(str(collector.process.pid), pathlib.Path(self.path + "-lock").read_text(encoding="ascii"))
+        self.assertFalse(os.path.exists(self.path + "-lock"))
+
+    def removed(self, name, remedy):
+        """A file of the store goes away while it is in use: nothing more is acknowledged, and it is said."""
+        with Collector(self.url) as collector, collector.connect() as link:
+            link.sendall(message("G", 1000, [("S", 1, {"d": {"n": 0}})], True).encode())
+            self.assertIn(b"<ACK", link.recv(65536))
+            os.rename(self.path + name, self.path + ".away")
+            link.sendall(message("G", 1010, [("S", 2, {"d": {"n": 1}})], True).encode())
+            wait_until(lambda: collector.status()["degraded"], "the state is said")
+            self.assertIn(remedy, collector.status()["reason"])
+            link.settimeout(1)
+            self.assertRaises(TimeoutError, link.recv, 65536)
+            os.rename(self.path + ".away", self.path + name)
+            link.settimeout(20)
+            self.assertIn(b"<ACK", link.recv(65536))
+            wait_until(lambda: not collector.status()["degraded"], "it goes on")
+            self.assertEqual([row[2] for row in collector.table("origin=device")["records"]], [0, 1])
+
+    def test_removed(self):
+        self.removed("", "removed or replaced")
+        self.removed("-wal", "removed while it is in use")
 
 
 class DiskFull(unittest.TestCase):

@@ -1,7 +1,13 @@
 #!/usr/bin/env python3
 """PostgreSQL as the store of several collectors, and one that is away when a collector starts."""
+import contextlib
+import os
+import select
+import socket
+import struct
 import subprocess
 import sys
+import threading
 import unittest
 
 from harness import SOURCE, TETHER, Collector, Stores, message, wait_until
@@ -9,6 +15,53 @@ from harness import SOURCE, TETHER, Collector, Stores, message, wait_until
 
 def sample(device, when, **values):
     return message(device, when, [("S", 0, {"d": values})], True)
+
+
+class BadBeginning(threading.Thread):
+    """In front of PostgreSQL: the first connection is answered `first` instead, or cut after so many bytes of what the server
+    says; all others are carried."""
+
+    def __init__(self, folder, real, first=None, cut_after=None):
+        super().__init__(daemon=True)
+        self.real, self.first, self.cut_after = real, first, cut_after
+        self.met = 0
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(folder + "/.s.PGSQL.5432")
+        self.listener.listen()
+        self.start()
+
+    def run(self):
+        with contextlib.suppress(OSError):  # closed
+            while True:
+                near, _ = self.listener.accept()
+                self.met += 1
+                threading.Thread(target=self.serve, args=(near, self.met == 1), daemon=True).start()
+
+    def serve(self, near, is_first):
+        with contextlib.suppress(OSError), near:
+            if is_first and self.first is not None:
+                near.recv(4096)
+                near.sendall(self.first)
+                return
+            with socket.socket(socket.AF_UNIX) as far:
+                far.connect(self.real)
+                left = self.cut_after if is_first else None
+                while left is None or left > 0:
+                    ready, _, _ = select.select([near, far], [], [])
+                    for end in ready:
+                        data = end.recv(65536)
+                        if not data:
+                            return
+                        if end is far and left is not None:
+                            data = data[:max(left, 0)]
+                            left -= len(data)
+                        (far if end is near else near).sendall(data)
+
+
+def fatal(code, text):
+    """What a server says that does not let somebody in."""
+    body = b"SFATAL\0VFATAL\0C" + code.encode() + b"\0M" + text.encode() + b"\0\0"
+    return b"E" + struct.pack("!I", len(body) + 4) + body
 
 
 class SharedStore(unittest.TestCase):
@@ -96,6 +149,26 @@ class SharedStore(unittest.TestCase):
         """A server that answers and refuses is a mistake in the URL: said at once."""
         url = self.stores.url("postgresql").replace("/postgres?", "/nowhere?")
         self.assertIn('"nowhere" does not exist', self.refused(url))
+
+    def test_a_bad_beginning(self):
+        """The first connection is cut, wherever, or refused for now, and the next one served: that ends nobody."""
+        postgres, url = self.stores.postgres, self.stores.url("postgresql")
+        beginnings = [{"first": b""}, {"first": fatal("57P03", "the database system is starting up")},
+                      {"first": fatal("53300", "sorry, too many clients already")}]
+        beginnings += [{"cut_after": size} for size in (30, 300, 450, 600, 900, 1500, 2500)]
+        for number, beginning in enumerate(beginnings):
+            with self.subTest(**beginning):
+                folder = self.stores.file("socket")
+                os.mkdir(folder)
+                proxy = BadBeginning(folder, postgres.folder + "/.s.PGSQL.5432", **beginning)
+                with self.collector(url.replace(postgres.folder, folder)) as collector:
+                    self.post(collector, sample("N", 1000 + number, n=number))
+                    wait_until(lambda: not collector.status()["degraded"], "it connects")
+                    rows = wait_until(lambda: self.records(collector, "device=N&fields=S.d.n"), "what was sent")
+                    self.assertEqual([row[2] for row in rows], [str(n) for n in range(number + 1)])
+                    self.assertEqual(collector.status()["lost_values"], 0)
+                self.assertGreater(proxy.met, 1)
+                proxy.listener.close()
 
     def test_one_spool_each(self):
         url, spool = self.stores.url("postgresql"), self.stores.file("spool")
