@@ -32,3 +32,14 @@ void tt_file_sync_name(const char *path) {
   fsync(opened);
   close(opened);
 }
+
+tt_file_mark tt_file_note(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 ? (tt_file_mark){about.st_dev, about.st_ino} : (tt_file_mark){0};
+}
+
+bool tt_file_has_moved(const char *path, const tt_file_mark *mark) {
+  if (!mark->inode) return false;
+  tt_file_mark now = tt_file_note(path);
+  return now.inode != mark->inode || now.device != mark->device;
+}

@@ -4,8 +4,10 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 typedef struct tt_file {
   const char *path; /**< absolute */
@@ -20,5 +22,17 @@ tt_status tt_file_open(const char *path, FILE **file, tt_error *error);
 /** Has the disk keep the name of a file that was made or renamed: its content, once synced, is of no use without. What a
  *  broken disk answers is left to the syncing of the content. */
 void tt_file_sync_name(const char *path);
+
+/** Which file a name stood for. */
+typedef struct tt_file_mark {
+  dev_t device;
+  ino_t inode; /**< 0: none */
+} tt_file_mark;
+
+/** Of the file of that name now. */
+tt_file_mark tt_file_note(const char *path);
+/** Whether the name stands for another file now, or none: what is written into that which was opened is lost with the
+ *  program. False where none was noted. */
+bool tt_file_has_moved(const char *path, const tt_file_mark *mark);
 
 #endif

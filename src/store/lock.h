@@ -4,7 +4,7 @@
 #ifndef TT_STORE_LOCK_H
 #define TT_STORE_LOCK_H
 
-#include "core/status.h"
+#include "base/status.h"
 
 typedef struct tt_lock {
   int file; /**< −1: not held */

@@ -28,8 +28,7 @@ typedef struct damage {
 struct tt_spool {
   char *path;
   int file;
-  dev_t device; /**< of the file that was opened */
-  ino_t inode;
+  tt_file_mark mark; /**< of the file that was opened */
   uint64_t writer;
   uint64_t limit, start, end;
   uint64_t front_end; /**< of what tt_spool_front() read; 0: nothing */
@@ -237,8 +236,7 @@ tt_status tt_spool_open(const char *path, uint64_t limit, tt_spool **out, tt_err
   tt_status status = spool->path ? open_file(path, &spool->file, &info, error)
                                  : tt_fail(error, TT_NOMEM, "%s: out of memory", path);
   if (status == TT_OK) {
-    spool->device = info.st_dev;
-    spool->inode = info.st_ino;
+    spool->mark = (tt_file_mark){info.st_dev, info.st_ino};
     status = look_through(spool, (uint64_t)info.st_size, error);
   }
   if (status != TT_OK) {
@@ -262,9 +260,7 @@ void tt_spool_close(tt_spool *spool) {
 
 /** A file without its name is gone with the program. One in which nothing waits is made anew. */
 static tt_status need_file(tt_spool *spool, tt_error *error) {
-  struct stat info;
-  if (!stat(spool->path, &info) && info.st_dev == spool->device && info.st_ino == spool->inode)
-    return TT_OK;
+  if (!tt_file_has_moved(spool->path, &spool->mark)) return TT_OK;
   if (tt_spool_bytes(spool)) {
     return tt_fail(error, TT_FAILED,
                    "%s: removed or replaced while %" PRIu64
@@ -272,6 +268,7 @@ static tt_status need_file(tt_spool *spool, tt_error *error) {
                    spool->path, tt_spool_bytes(spool));
   }
   int file;
+  struct stat info;
   TT_TRY(open_file(spool->path, &file, &info, error));
   if (info.st_size) {
     close(file);
@@ -279,8 +276,7 @@ static tt_status need_file(tt_spool *spool, tt_error *error) {
   }
   close(spool->file);
   spool->file = file;
-  spool->device = info.st_dev;
-  spool->inode = info.st_ino;
+  spool->mark = (tt_file_mark){info.st_dev, info.st_ino};
   tt_log_warning("%s: was removed, and is made anew", spool->path);
   return TT_OK;
 }

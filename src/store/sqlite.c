@@ -7,6 +7,7 @@
  * A sample is one row; its values are rows of their own, keyed by the sample, so that both tables only grow at
  * their ends and every record lies together (sqlite_samples.c).
  */
+#include "base/file.h"
 #include "base/log.h"
 #include "store/lock.h"
 #include "store/map.h"
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #define PAGE_SIZE 4096 /* SQLite's default */
@@ -66,8 +66,8 @@ typedef struct sqlite_store {
   tt_sqlite_samples *samples;
   char *path;
   tt_lock lock; /**< against other programs that write */
-  struct stat
-      files[2];  /**< the database and its write-ahead log as they were opened; inode 0: unknown */
+  tt_file_mark file,
+      wal;       /**< those that were opened, which keep names unless somebody removes them */
   int log_pages; /**< of the write-ahead log */
   tt_map purged; /**< device and epoch, attribute → device time up to which it has been done */
   pthread_mutex_t mutex; /**< guards state */
@@ -193,30 +193,16 @@ static void checkpoint_if_due(sqlite_store *store) {
   sqlite3_wal_checkpoint_v2(store->db, NULL, mode, NULL, NULL);  // else the next time
 }
 
-/** Notes which files are written into. */
-static void note_files(sqlite_store *store) {
-  const char *name = sqlite3_db_filename(store->db, "main");
-  if (!name || !*name || stat(name, &store->files[0])) store->files[0].st_ino = 0;
-  if (!name || !*name || stat(sqlite3_filename_wal(name), &store->files[1]))
-    store->files[1].st_ino = 0;
-}
-
-static bool has_moved(const char *name, const struct stat *noted) {
-  struct stat now;
-  return noted->st_ino &&
-         (stat(name, &now) || now.st_dev != noted->st_dev || now.st_ino != noted->st_ino);
-}
-
 /** TT_FAILED: what is written goes into a file without a name, and is gone with the program. */
 static tt_status check_files(const sqlite_store *store, tt_error *error) {
   const char *name = sqlite3_db_filename(store->db, "main");
-  if (has_moved(name, &store->files[0])) {
+  if (tt_file_has_moved(name, &store->file)) {
     return tt_fail(error, TT_FAILED,
                    "%s: removed or replaced while it is in use, so nothing is stored; put it back, "
                    "or end this program and begin again with a new one",
                    store->path);
   }
-  if (has_moved(sqlite3_filename_wal(name), &store->files[1])) {
+  if (tt_file_has_moved(sqlite3_filename_wal(name), &store->wal)) {
     return tt_fail(error, TT_FAILED,
                    "%s-wal: removed while it is in use, so nothing is stored; end this program, "
                    "which saves what was in it, and begin again",
@@ -422,7 +408,10 @@ static tt_status open_file(sqlite_store *store, tt_error *error) {
       return tt_sqlite_fail(store->db, path, "can't prepare", error);
     }
   }
-  note_files(store);
+  if (resolved && *resolved) {
+    store->file = tt_file_note(resolved);
+    store->wal = tt_file_note(sqlite3_filename_wal(resolved));
+  }
   return tt_sqlite_samples_open(store->db, path, &store->samples, error);
 }
 

@@ -123,6 +123,7 @@ class DiskFull(unittest.TestCase):
                 self.skipTest("no mounting here")
             try:
                 run = f"{folder}/run.wpilog"
+                pathlib.Path(f"{folder}/filler").write_bytes(b"x" * 880_000)
                 with Tether("run", "frc2011", "--no-web", "--record", run, "--set", "wires.float-udp.bind=127.0.0.1:0",
                             "--duration", "7", "--pace", "fast") as tether:
                     self.assertIn(tether.wait_exit(60), (0, 3), tether.text())
