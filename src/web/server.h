@@ -32,7 +32,8 @@ tt_status tt_web_new(const tt_web_options *options, tt_web **web, tt_error *erro
 tt_status tt_web_start(tt_web *web, tt_error *error);
 /** "http://127.0.0.1:8080". */
 const char *tt_web_address(const tt_web *web);
-/** Ends the thread and closes everything. NULL-safe. */
+/** Ends the thread and closes everything, within a second; an answer that is being made is sent if it is ready in half of
+ *  that. NULL-safe. */
 void tt_web_free(tt_web *web);
 /** The web's own main context, for sources of rooms. */
 GMainContext *tt_web_context(tt_web *web);
