@@ -173,6 +173,8 @@ class Check(unittest.TestCase):
                 ([ONE, "--remote_control_port", "0"], "there is no 'lockstep-tcp' here; there are: float-udp"),
                 ([ONE, "--set", "duration=forever"], "--set duration: 'forever' is not understood"),
                 ([str(SCENES / "noe.yaml")], "there is no file '%s'; did you mean 'one.yaml'?" % (SCENES / "noe.yaml")),
+                ([ONE, "--set", "wires.float-udp.sensors=[{name: arm.position, unit: degrees}]"], "there is no unit 'degrees'; did you mean 'deg'?"),
+                ([ONE, "--set", "robots.red1.heading=90 degrees"], "did you mean 'deg'?"),
                 ([ONE, "--set", "wires.float-udp.sensors=[arm.angle]"], "after the dot there are: position, velocity, torque"),
                 ([ONE, "--set", "wires.float-udp.sensors=[{name: arm.position, unit: degre}]"], "there is no unit 'degre'; did you mean 'deg'?")):
             for command in ("check", "run"):

@@ -45,9 +45,11 @@ tt_status tt_quantity_check(const char *text, const char *key, const char *where
   const char *dot = *key ? "." : "";
   const char *unit = tt_unit_si(dimension)->name;
   if (!tt_quantity_parse(text, dimension, si)) {
+    const char *meant = tt_quantity_meant_unit(text);
     return tt_fail(error, TT_INVALID,
-                   "%s%s%s: '%s' is not understood; give a number and one of the units %s", where,
-                   dot, key, text, tt_unit_names(dimension));
+                   "%s%s%s: '%s' is not understood; give a number and one of the units %s%s%s%s",
+                   where, dot, key, text, tt_unit_names(dimension), meant ? "; did you mean '" : "",
+                   meant ? meant : "", meant ? "'?" : "");
   }
   if (!isfinite(*si) || *si < lower || *si > upper) {
     if (isinf(upper)) {
@@ -60,12 +62,16 @@ tt_status tt_quantity_check(const char *text, const char *key, const char *where
   return TT_OK;
 }
 
+tt_status tt_unit_refuse(const char *unit, const char *where, tt_error *error) {
+  const char *nearest = tt_unit_nearest(unit);
+  return tt_fail(error, TT_INVALID, "%s.unit: there is no unit '%s'; %s%s%s", where, unit,
+                 nearest ? "did you mean '" : "docs/scene.md lists them", nearest ? nearest : "",
+                 nearest ? "'?" : "");
+}
+
 tt_status tt_name_entry_check(tt_name_entry *entry, const char *where, tt_error *error) {
   if (entry->unit && !tt_unit_find(entry->unit)) {
-    const char *nearest = tt_unit_nearest(entry->unit);
-    return tt_fail(error, TT_INVALID, "%s.unit: there is no unit '%s'; %s%s%s", where, entry->unit,
-                   nearest ? "did you mean '" : "docs/scene.md lists them", nearest ? nearest : "",
-                   nearest ? "'?" : "");
+    return tt_unit_refuse(entry->unit, where, error);
   }
   entry->scale = entry->given_scale ? *entry->given_scale : 1;
   if (entry->scale == 0)

@@ -71,6 +71,8 @@ tt_status tt_default_string(char **target, const char *value, tt_error *error);
 tt_status tt_quantity_check(const char *text, const char *key, const char *where,
                             tt_dimension dimension, double lower, double upper, double fallback,
                             double *si, tt_error *error);
+/** TT_INVALID: there is no such unit, and what was perhaps meant. */
+tt_status tt_unit_refuse(const char *unit, const char *where, tt_error *error);
 /** Defaults and checks of a list entry: a name, a known unit, a finite scale other than 0 (default 1), a known wrap. */
 tt_status tt_name_entry_check(tt_name_entry *entry, const char *where, tt_error *error);
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define PI 3.14159265358979323846
 
@@ -135,7 +136,52 @@ static const tt_unit *find(const char *name, size_t length) {
 
 const tt_unit *tt_unit_find(const char *name) { return find(name, strlen(name)); }
 
+/* What people write in full, and the unit they mean; a plural's s is taken off. */
+static const char *const words[][2] = {
+    {"degree", "deg"},     {"°", "deg"},         {"radian", "rad"},     {"revolution", "rev"},
+    {"meter", "m"},        {"metre", "m"},       {"inch", "in"},        {"inche", "in"},
+    {"foot", "ft"},        {"feet", "ft"},       {"millimeter", "mm"},  {"millimetre", "mm"},
+    {"centimeter", "cm"},  {"centimetre", "cm"}, {"kilometer", "km"},   {"kilometre", "km"},
+    {"second", "s"},       {"sec", "s"},         {"millisecond", "ms"}, {"microsecond", "us"},
+    {"minute", "min"},     {"hour", "h"},        {"newton", "N"},       {"pound", "lb"},
+    {"newtonmeter", "Nm"}, {"volt", "V"},        {"amp", "A"},          {"ampere", "A"},
+    {"gram", "g"},         {"kilogram", "kg"},   {"kilo", "kg"},        {"watt", "W"},
+    {"percent", "%"},      {"kph", "km/h"},      {"kmh", "km/h"},
+};
+
+/* "degrees" → "deg": appends the unit's ascii name, or the word itself. */
+static void put_word(char *out, size_t size, const char *word, size_t length) {
+  const char *meant = NULL;
+  size_t singular = length > 1 && word[length - 1] == 's' ? length - 1 : length;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    size_t known = strlen(words[i][0]);
+    if ((known == length || known == singular) && strncasecmp(words[i][0], word, known) == 0)
+      meant = words[i][1];
+  }
+  size_t used = strlen(out);
+  snprintf(out + used, size - used, "%.*s", meant ? (int)strlen(meant) : (int)length,
+           meant ? meant : word);
+}
+
+/* The unit that a text in words means: "degrees per second", "radians/sec". NULL: none. */
+static const tt_unit *find_words(const char *name) {
+  char meant[64] = "";
+  while (*name && strlen(meant) < sizeof meant - 1) {
+    size_t length = strcspn(name, "/ ");
+    bool per = strncmp(name, "per ", 4) == 0 || *name == '/';
+    if (per)
+      strcat(meant, "/");
+    else
+      put_word(meant, sizeof meant, name, length);
+    name += *name == '/' ? 1 : per ? strlen("per") : length;
+    name += strspn(name, " ");
+  }
+  return tt_unit_find(meant);
+}
+
 const char *tt_unit_nearest(const char *name) {
+  const tt_unit *meant = find_words(name);
+  if (meant) return meant->name;
   tt_nearest nearest = tt_nearest_start(name);
   for (size_t i = 0; i < sizeof units / sizeof *units; i++)
     tt_nearest_offer(&nearest, units[i].name);
@@ -236,4 +282,13 @@ bool tt_quantity_parse(const char *text, tt_dimension dimension, double *si) {
   if (!isfinite(result)) return false;
   *si = result;
   return true;
+}
+
+const char *tt_quantity_meant_unit(const char *text) {
+  const char *at = skip_spaces(text);
+  double value;
+  if (*at == '-' || *at == '+') at++;
+  if (!read_number(&at, &value)) return NULL;
+  at = skip_spaces(at);
+  return !*at || tt_unit_find(at) ? NULL : tt_unit_nearest(at);
 }

@@ -33,11 +33,15 @@ typedef struct tt_unit {
 
 /** The unit called `name` (either spelling; also "1" and "" for dimensionless), or NULL. Static. */
 const tt_unit *tt_unit_find(const char *name);
-/** The name nearest to a misspelt one, or NULL. */
+/** The unit that was perhaps meant by one that there is not: in words ("degrees"), or misspelt. NULL: none is near. */
 const char *tt_unit_nearest(const char *name);
 
 /** The SI unit of a dimension, for example "rad/s". Static; never NULL. */
 const tt_unit *tt_unit_si(tt_dimension dimension);
+
+/** What was perhaps meant by a quantity that could not be read, since it has a unit that there is not: "90 degrees" gives
+ *  "deg". NULL: its unit is not what is wrong. */
+const char *tt_quantity_meant_unit(const char *text);
 
 /** All unit names of a dimension, comma separated, for error messages. Static; never NULL. */
 const char *tt_unit_names(tt_dimension dimension);

@@ -129,6 +129,38 @@ static void units_are_found_by_both_spellings(void **state) {
   assert_null(tt_unit_find("in lbf"));
 }
 
+static void what_was_meant_is_suggested(void **state) {
+  (void)state;
+  static const char *const cases[][2] = {
+      {"degrees", "deg"},
+      {"Degree", "deg"},
+      {"degre", "deg"},
+      {"radians", "rad"},
+      {"rads", "rad"},
+      {"°", "deg"},
+      {"degrees/second", "deg/s"},
+      {"radians per sec", "rad/s"},
+      {"inches", "in"},
+      {"feet", "ft"},
+      {"meters/s", "m/s"},
+      {"seconds", "s"},
+      {"newtons", "N"},
+      {"volts", "V"},
+      {"kilograms", "kg"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *meant = tt_unit_nearest(cases[i][0]);
+    if (!meant || strcmp(meant, cases[i][1]) != 0)
+      fail_msg("'%s' suggests '%s'", cases[i][0], meant ? meant : "nothing");
+  }
+  assert_string_equal(tt_quantity_meant_unit("-90.5 degrees"), "deg");
+  assert_null(tt_quantity_meant_unit("ninety"));
+  assert_null(tt_quantity_meant_unit("90"));
+  assert_null(tt_quantity_meant_unit("90 m")); /* is a unit */
+  assert_null(tt_unit_nearest(
+      "a very long text in words, which no unit comes near to, of so many / and s / / / //////"));
+}
+
 static void every_dimension_has_its_si_unit_and_a_list(void **state) {
   (void)state;
   for (int d = 0; d < TT_DIMENSION_COUNT; d++) {
@@ -149,6 +181,7 @@ int main(void) {
       cmocka_unit_test(quantities_become_si),
       cmocka_unit_test(sloppy_text_is_refused),
       cmocka_unit_test(units_are_found_by_both_spellings),
+      cmocka_unit_test(what_was_meant_is_suggested),
       cmocka_unit_test(every_dimension_has_its_si_unit_and_a_list),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

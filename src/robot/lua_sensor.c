@@ -75,8 +75,7 @@ static tt_status lua_sensor_check(void *untyped, const char *where, tt_error *er
         config->file);
   TT_TRY(tt_default_string(&config->function, "sense", error));
   config->given = tt_unit_find(config->unit ? config->unit : "");
-  if (!config->given)
-    return tt_fail(error, TT_INVALID, "%s.unit: there is no unit '%s'", where, config->unit);
+  if (!config->given) return tt_unit_refuse(config->unit, where, error);
   TT_TRY(tt_robot_check_number(config->fallback, "fallback", where, -1e12, 1e12, 0,
                                &config->fallback_si, error));
   config->fallback_si *= config->given->scale;
