@@ -2,6 +2,7 @@
 #include "scene/tree.h"
 
 #include "base/file.h"
+#include "scene/yaml_trouble.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -76,6 +77,8 @@ typedef struct tt_anchor {
 
 typedef struct tt_reader {
   yaml_parser_t parser;
+  const char *text;
+  size_t size;
   tt_document *document;
   tt_anchor anchors[TT_TREE_MAX_ANCHORS];
   int anchor_count;
@@ -88,18 +91,8 @@ static tt_status fail_at(tt_reader *reader, size_t line, const char *what) {
 
 static tt_status next_event(tt_reader *reader, yaml_event_t *event) {
   if (yaml_parser_parse(&reader->parser, event)) return TT_OK;
-  const yaml_parser_t *parser = &reader->parser;
-  if (parser->error == YAML_MEMORY_ERROR) return tt_fail(reader->error, TT_NOMEM, "out of memory");
-  if (parser->error == YAML_READER_ERROR) {
-    return tt_fail(reader->error, TT_INVALID, "%s: this is not UTF-8 text (%s at byte %zu)",
-                   reader->document->path, parser->problem, parser->problem_offset);
-  }
-  bool flow = parser->context && strstr(parser->context, "flow");
-  return tt_fail(
-      reader->error, TT_INVALID, "%s:%zu: this is not YAML: %s%s%s%s", reader->document->path,
-      parser->problem_mark.line + 1, parser->problem ? parser->problem : "it can't be parsed",
-      parser->context ? " " : "", parser->context ? parser->context : "",
-      flow ? "; text that begins with [ or {, as the address [::1]:5801, needs quotes" : "");
+  return tt_yaml_trouble(&reader->parser, reader->document->path, reader->text, reader->size,
+                         reader->error);
 }
 
 static tt_status check_budget(tt_reader *reader, size_t line) {
@@ -307,6 +300,8 @@ static tt_status parse_into(tt_document *document, const char *text, size_t size
     free(reader);
     return tt_fail(error, TT_NOMEM, "out of memory");
   }
+  reader->text = text;
+  reader->size = size;
   reader->document = document;
   reader->error = error;
   yaml_parser_set_encoding(&reader->parser, YAML_UTF8_ENCODING);
@@ -328,13 +323,15 @@ tt_status tt_document_parse(const char *path, const char *text, size_t size, tt_
     free(made);
     return tt_fail(error, TT_NOMEM, "out of memory");
   }
-  tt_status status = parse_into(made, text, size, error);
+  tt_status status = tt_yaml_check_marks(path, text, size, error);
+  if (status == TT_OK) status = parse_into(made, text, size, error);
   if (status == TT_OK && (!made->root || tt_node_empty(made->root))) {
     status = tt_fail(error, TT_INVALID,
                      "%s: the file is empty; write keys into it, a line each (key: value)", path);
   } else if (status == TT_OK && made->root->kind != TT_NODE_MAPPING) {
-    status = tt_fail(error, TT_INVALID, "%s:%d: the file must hold keys with values (key: value)",
-                     path, made->root->line);
+    bool tight = made->root->kind == TT_NODE_SCALAR && strchr(made->root->text, ':');
+    status = tt_fail(error, TT_INVALID, "%s:%d: the file must hold keys with values (key: value)%s",
+                     path, made->root->line, tight ? "; a space belongs behind the ':'" : "");
   }
   if (status != TT_OK) {
     tt_document_free(made);
