@@ -184,6 +184,52 @@ class Check(unittest.TestCase):
                 self.assertEqual(answer.stderr.count("\n"), 1, answer.stderr)
 
 
+class Strangers(unittest.TestCase):
+    """What people give as a scene, and what it is."""
+
+    def test_each_is_recognised(self):
+        link = '<link name="l"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place)
+
+            def check(name):
+                answer = subprocess.run([TETHER, "check", name], cwd=folder, capture_output=True, text=True, timeout=60, env=ENVIRONMENT, check=False)
+                return answer.returncode, answer.stderr
+
+            cases = {
+                "arm.urdf.xacro": ("<robot/>", "this is a xacro, which has to be expanded first: xacro arm.urdf.xacro > arm.urdf"),
+                "arm.xacro": ("<robot/>", "xacro arm.xacro > arm.urdf"),
+                "raw.urdf": (f'<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:property name="a" value="1"/>{link}</robot>',
+                             "this is a xacro, which has to be expanded first"),
+                "x.sdf": ("<sdf/>", "this is SDF, which is not read; give the model as URDF or MJCF"),
+                "sdf.xml": ("<sdf/>", "this is SDF"), "page.xml": ("<html/>", "neither MJCF (<mujoco>) nor URDF (<robot>)"),
+                "wheel.stl": ("solid", "this is a mesh"), "run.wpilog": ("WPILOG", "this is the log of a run: 'tether replay' shows it"),
+                "robot.yaml": ("model: arm.urdf\n", "this is a robot's file; a scene names it: robots: [{robot: robot.yaml}]"),
+                "field.yaml": ("model: a.xml\npieces: []\n", "this is an arena's file; a scene names it: arena: field.yaml"),
+                "drive.py": ("print(1)\n", "this is a program; run a scene here, and the program beside it"),
+                "notes.txt": ("hello\n", "this is no scene: scenes and robots are YAML"),
+                "of_scene.yaml": ("robots: [{robot: scene.yaml}]\n", "scene.yaml: this is a scene, not a robot's file"),
+                "of_xacro.yaml": ("robots: [{robot: arm.urdf.xacro}]\n", "robots[0].robot: 'arm.urdf.xacro' is a xacro"),
+            }
+            (folder / "scene.yaml").write_text("arena: sharp\nrobots: []\n", encoding="utf-8")
+            for name, (text, _) in cases.items():
+                (folder / name).write_text(text, encoding="utf-8")
+            (folder / "built").write_bytes(b"\x7fELF")
+            (folder / "built").chmod(0o755)
+            (folder / "models").mkdir()
+            (folder / "models" / "bot.urdf").write_text("", encoding="utf-8")
+            cases |= {"built": (0, "this is a program"), "./built": (0, "this is a program"), "models/": (0, "this is a folder; give a file in it, as models/bot.urdf"),
+                      "models": (0, "this is a folder; give a file in it, as models/bot.urdf"),
+                      "creature": (0, "'creature' is a robot; a scene names it: robots: [{robot: creature}]")}
+            for name, (_, expected) in cases.items():
+                status, said = check(name)
+                self.assertEqual((status, said.count("\n")), (1, 1), (name, said))
+                self.assertIn(expected, said, name)
+            # what the xacro tool leaves behind is a URDF
+            (folder / "expanded.urdf").write_text(f'<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">{link}</robot>', encoding="utf-8")
+            self.assertEqual(check("expanded.urdf")[0], 0, check("expanded.urdf"))
+
+
 class Running(unittest.TestCase):
     def test_ends_after_its_duration(self):
         for pace in ("fast", "realtime"):

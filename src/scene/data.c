@@ -2,6 +2,7 @@
 #include "scene/data.h"
 
 #include "base/nearest.h"
+#include "scene/stranger.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -72,7 +73,7 @@ static void shorten(char *path) {
 }
 
 static bool take_file(char *path) {
-  if (!is_file(path)) {
+  if (!is_file(path) || !has_ending(path)) {
     free(path);
     return false;
   }
@@ -138,8 +139,29 @@ char **tt_data_list(const tt_data_kind *kind) {
   return names;
 }
 
+/** A robot's or arena's name given as a scene's is told as what it is. */
+static tt_status refuse_other_kind(const char *name, const char *where, tt_root *roots, int count,
+                                   tt_error *error) {
+  char *found;
+  for (int i = 0; i < count; i++) {
+    if (try_root(&tt_data_robot, roots[i], name, false, &found)) {
+      free(found);
+      return tt_fail(error, TT_INVALID,
+                     "%s: '%s' is a robot; a scene names it: robots: [{robot: %s}]", where, name,
+                     name);
+    }
+    if (try_root(&tt_data_arena, roots[i], name, false, &found)) {
+      free(found);
+      return tt_fail(error, TT_INVALID, "%s: '%s' is an arena; a scene names it: arena: %s", where,
+                     name, name);
+    }
+  }
+  return TT_OK;
+}
+
 static tt_status not_found(const tt_data_kind *kind, const char *name, const char *where,
                            tt_root *roots, int count, tt_error *error) {
+  if (kind == &tt_data_scene) TT_TRY(refuse_other_kind(name, where, roots, count, error));
   tt_listing listing = {.count = 0};
   for (int i = 0; i < count; i++) list_root(kind, roots[i], &listing);
   tt_nearest nearest = tt_nearest_start(name);
@@ -168,11 +190,15 @@ static tt_status not_found(const tt_data_kind *kind, const char *name, const cha
   return status;
 }
 
+static void join(char path[2 * PATH_MAX], const char *folder, const char *name) {
+  bool joined = *folder && *name != '/';
+  snprintf(path, 2 * PATH_MAX, "%s%s%s", joined ? folder : "", joined ? "/" : "", name);
+}
+
 /** A misspelt path is told with the file of its folder that is nearest to it. */
 static tt_status no_file(const char *folder, const char *name, const char *where, tt_error *error) {
   char path[2 * PATH_MAX];
-  bool joined = *folder && *name != '/';
-  snprintf(path, sizeof path, "%s%s%s", joined ? folder : "", joined ? "/" : "", name);
+  join(path, folder, name);
   char *slash = strrchr(path, '/');
   const char *base = slash ? slash + 1 : path;
   tt_nearest nearest = tt_nearest_start(base);
@@ -197,20 +223,20 @@ tt_status tt_data_find(const tt_data_kind *kind, const char *name, const char *i
   if (!*name || strlen(name) >= NAME_MAX + (is_path ? PATH_MAX - NAME_MAX : 0)) {
     return tt_fail(error, TT_INVALID, "%s: '%.80s' is no name of a %s", where, name, kind->noun);
   }
-  char folder[PATH_MAX] = "";
-  if (is_path) {
-    const char *slash = including ? strrchr(including, '/') : NULL;
-    if (slash && *name != '/')
-      snprintf(folder, sizeof folder, "%.*s", (int)(slash - including), including);
-    if (slash && slash == including && *name != '/') strcpy(folder, "/");
-    if (try_path(kind, folder, name, path)) return TT_OK;
-  }
+  char folder[PATH_MAX] = "", near[2 * PATH_MAX];
+  const char *slash = including ? strrchr(including, '/') : NULL;
+  if (slash && *name != '/')
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - including), including);
+  if (slash && slash == including && *name != '/') strcpy(folder, "/");
+  if (is_path && try_path(kind, folder, name, path)) return TT_OK;
   tt_root roots[MAX_ROOTS];
   int count = data_roots(roots);
   for (int i = 0; i < count && *name != '/'; i++) {
     if (try_root(kind, roots[i], name, is_path, path)) return TT_OK;
   }
   *path = NULL;
+  join(near, folder, name);
+  TT_TRY(tt_stranger_refuse(kind->noun, near, name, where, error));
   if (is_path) return no_file(folder, name, where, error);
   return not_found(kind, name, where, roots, count, error);
 }

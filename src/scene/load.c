@@ -1,6 +1,8 @@
 /* load.c: finds, reads and keeps a scene's files, and checks single values. */
 #include "scene/load.h"
 
+#include "scene/stranger.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
@@ -45,10 +47,10 @@ tt_status tt_load_document(tt_scene_store *store, tt_document *document,
   return TT_OK;
 }
 
-tt_status tt_load_yaml(tt_scene_store *store, const char *path, const cyaml_schema_value_t *schema,
-                       void **keys) {
+tt_status tt_load_yaml(tt_scene_store *store, const char *path, const char *noun,
+                       const cyaml_schema_value_t *schema, void **keys) {
   tt_document *document;
-  TT_TRY(tt_document_load(path, &document, store->error));
+  TT_TRY(tt_stranger_load(path, noun, &document, store->error));
   return tt_load_document(store, document, schema, keys);
 }
 

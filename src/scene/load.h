@@ -70,9 +70,9 @@ tt_status tt_load_find_model(tt_scene_store *store, const char *model, const cha
 /** Checks a document against a schema and fills `*keys`; takes the document, also when it fails. */
 tt_status tt_load_document(tt_scene_store *store, tt_document *document,
                            const cyaml_schema_value_t *schema, void **keys);
-/** The same for the file at `path`. */
-tt_status tt_load_yaml(tt_scene_store *store, const char *path, const cyaml_schema_value_t *schema,
-                       void **keys);
+/** The same for the file at `path`, which is that of a `noun` ("robot"). */
+tt_status tt_load_yaml(tt_scene_store *store, const char *path, const char *noun,
+                       const cyaml_schema_value_t *schema, void **keys);
 /** The folder that a path's file stands in; NULL when out of memory. */
 const char *tt_load_folder(tt_scene_store *store, const char *path);
 bool tt_load_is_yaml(const char *path);

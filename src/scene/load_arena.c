@@ -85,7 +85,7 @@ tt_status tt_load_arena(tt_scene_store *store) {
     return TT_OK;
   }
   tt_arena_keys *keys;
-  TT_TRY(tt_load_yaml(store, file, store->schemas.arena, (void **)&keys));
+  TT_TRY(tt_load_yaml(store, file, "arena", store->schemas.arena, (void **)&keys));
   TT_TRY(tt_load_find_model(store, keys->model, file, &scene->arena_file));
   TT_TRY(load_field(store, keys, file));
   TT_TRY(load_pieces(store, keys, file));

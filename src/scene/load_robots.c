@@ -1,6 +1,7 @@
 /* load_robots.c: the robots: where each stands, its model, parts and limits, and the folders that their files are looked up in. */
 #include "base/nearest.h"
 #include "scene/load.h"
+#include "scene/stranger.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,7 +107,7 @@ static tt_status load_measures(tt_scene_store *store, const tt_robot_keys *keys,
 /** The file's document with the settings that are meant for it. */
 static tt_status load_robot_document(tt_scene_store *store, const char *file, int index,
                                      tt_document **document) {
-  TT_TRY(tt_document_load(file, document, store->error));
+  TT_TRY(tt_stranger_load(file, "robot", document, store->error));
   for (int i = 0; i < store->robot_setting_count; i++) {
     const tt_robot_setting *setting = &store->robot_settings[i];
     if (setting->robot != index) continue;
@@ -244,6 +245,7 @@ static tt_status load_robot(tt_scene_store *store, const tt_robot_entry_keys *ke
   const char *where, *file;
   PRINT(store, robot->where, "%s: robots[%d]", scene->path, index);
   PRINT(store, where, "%s.robot", robot->where);
+  TT_TRY(tt_load_find(store, &tt_data_robot, keys->robot, scene->path, where, &file));
   char name[256];
   tt_element_name(keys->robot, name, sizeof name);
   PRINT(store, robot->name, "%s", keys->name ? keys->name : name);
@@ -255,8 +257,6 @@ static tt_status load_robot(tt_scene_store *store, const tt_robot_entry_keys *ke
                    "%s: two robots are called '%s'; give each a name of its own (name: …)", where,
                    robot->name);
   }
-  PRINT(store, where, "%s.robot", robot->where);
-  TT_TRY(tt_load_find(store, &tt_data_robot, keys->robot, scene->path, where, &file));
   TT_TRY(load_pose(store, keys, robot));
   TT_TRY(load_robot_file(store, file, index, robot));
   decide_base(robot, keys->floating);

@@ -3,6 +3,7 @@
 
 #include "scene/load.h"
 #include "scene/model_file.h"
+#include "scene/stranger.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -77,7 +78,7 @@ static tt_status find_scene(tt_scene_store *store, const char *name, tt_document
   *document = NULL;
   TT_TRY(tt_load_find(store, &tt_data_scene, name, NULL, name, &scene->path));
   if (!tt_load_is_yaml(scene->path)) return scene_of_model(store, document);
-  return tt_document_load(scene->path, document, store->error);
+  return tt_stranger_load(scene->path, "scene", document, store->error);
 }
 
 static tt_status apply_settings(tt_scene_store *store, tt_document *document,

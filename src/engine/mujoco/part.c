@@ -270,6 +270,7 @@ tt_status physics_part_load(physics_workshop *shop, const char *file, const tt_e
                             physics_part *part, tt_error *error) {
   snprintf(shop->at, TT_PATH_SIZE, "%s", file);
   TT_TRY(check_file(file, error));
+  TT_TRY(physics_check_kind(file, error));
   TT_TRY(tt_model_references(file, shop->search_path, check_reference, (void *)file, error));
   part->urdf = ends_with(file, ".urdf");
   char canonical[TT_PATH_SIZE];

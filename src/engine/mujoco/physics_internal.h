@@ -153,6 +153,8 @@ typedef struct physics_workshop {
 /** A fresh path in the folder, ending in `suffix`. */
 void physics_workshop_path(physics_workshop *shop, const char *suffix, char path[TT_PATH_SIZE]);
 
+/** TT_INVALID with the remedy for XML that is no model. What is no XML is left to who reads it next. */
+tt_status physics_check_kind(const char *file, tt_error *error);
 /** Compiles a file alone, with the measures of `robot` (NULL: the arena, which has none); `document` becomes its
  *  canonical MJCF with exact inertias and poses. */
 tt_status physics_part_load(physics_workshop *shop, const char *file, const tt_engine_robot *robot,

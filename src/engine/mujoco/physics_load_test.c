@@ -289,7 +289,19 @@ static void wrong_models_are_refused_with_a_reason(void **state) {
   refused("<mujoco><extension/></mujoco>", ".xml", "newer");
   refused("<mujoco><option integrator=\"implicitfast\"/></mujoco>", ".xml", "");
   refused("<mujoco><worldbody/></mujoco>", ".xml", "no body");
-  refused("<sdf/>", ".urdf", "not a URDF");
+  refused("<sdf/>", ".urdf", "this is SDF, which is not read");
+  refused("<sdf/>", ".xml", "this is SDF, which is not read");
+  refused("<html/>", ".xml",
+          "its root element is <html>: neither MJCF (<mujoco>) nor URDF (<robot>)");
+  refused("<mujoco/>", ".urdf", "not a URDF");
+  refused("<robot name='r'><xacro:property name='w' value='1'/><link name='l'/></robot>", ".urdf",
+          "a xacro, which has to be expanded first");
+  refused(
+      "<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'><xacro:arm/><link "
+      "name='l'/></robot>",
+      ".urdf", "a xacro, which has to be expanded first");
+  refused("<robot name='r'><link name='l'><inertial><mass value='${m}'/></inertial></link></robot>",
+          ".urdf", "a xacro, which has to be expanded first");
   refused(
       "<robot name='r'><link name='l'><collision><geometry><mesh filename='package://no/such.stl'/>"
       "</geometry></collision></link></robot>",

@@ -1,0 +1,135 @@
+#include "scene/stranger.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* By its ending: what it is, and the remedy. */
+static const struct {
+  const char *ending, *text;
+} kinds[] = {
+    {".sdf", "SDF, which is not read; give the model as URDF or MJCF"},
+    {".world", "SDF, which is not read; give the model as URDF or MJCF"},
+    {".mjb",
+     "a binary model, which cannot be checked; give the MJCF or URDF that it was made "
+     "from"},
+    {".stl", "a mesh; give a model (MJCF or URDF) that names it"},
+    {".obj", "a mesh; give a model (MJCF or URDF) that names it"},
+    {".dae", "a mesh; give a model (MJCF or URDF) that names it"},
+    {".wpilog", "the log of a run: 'tether replay' shows it, 'tether verify' runs it again"},
+    {".lua", "a script; a robot's file names it under lua_sensors"},
+};
+
+#define PROGRAM "a program; run a scene here, and the program beside it, in another terminal"
+
+static bool ends_with(const char *text, const char *ending) {
+  size_t length = strlen(text), tail = strlen(ending);
+  return length > tail && strcasecmp(text + length - tail, ending) == 0;
+}
+
+static bool is_program(const char *path) {
+  static const char *const endings[] = {".py", ".c", ".cpp", ".java", ".jar", ".m", ".sh"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (ends_with(path, endings[i])) return true;
+  return access(path, X_OK) == 0;
+}
+
+static int is_ours(const struct dirent *entry) {
+  return ends_with(entry->d_name, ".yaml") || ends_with(entry->d_name, ".urdf") ||
+         ends_with(entry->d_name, ".xml");
+}
+
+/* "this" where the place is the name itself, on the command line. */
+static tt_status refuse(const char *where, const char *name, tt_error *error, const char *format,
+                        ...) __attribute__((format(printf, 4, 5)));
+static tt_status refuse(const char *where, const char *name, tt_error *error, const char *format,
+                        ...) {
+  char what[PATH_MAX];
+  bool same = strcmp(where, name) == 0;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  return tt_fail(error, TT_INVALID, "%s: %s%s%s is %s", where, same ? "this" : "'",
+                 same ? "" : name, same ? "" : "'", what);
+}
+
+static tt_status refuse_folder(const char *path, const char *name, const char *where,
+                               tt_error *error) {
+  struct dirent **entries;
+  size_t length = strlen(name);
+  bool slash = length > 0 && name[length - 1] == '/';
+  int count = scandir(path, &entries, is_ours, alphasort);
+  if (count > 0)
+    refuse(where, name, error, "a folder; give a file in it, as %s%s%s", name, slash ? "" : "/",
+           entries[0]->d_name);
+  else
+    refuse(where, name, error, "a folder; give a file");
+  for (int i = 0; i < count; i++) free(entries[i]);
+  if (count >= 0) free(entries);
+  return TT_INVALID;
+}
+
+/* "bot.urdf.xacro" and "bot.xacro" are made into bot.urdf. */
+static tt_status refuse_xacro(const char *name, const char *where, tt_error *error) {
+  int stem = (int)(strlen(name) - strlen(".xacro"));
+  char made[PATH_MAX];
+  snprintf(made, sizeof made, "%.*s", stem, name);
+  return refuse(where, name, error, "a xacro, which has to be expanded first: xacro %s > %s%s",
+                name, made, ends_with(made, ".urdf") ? "" : ".urdf");
+}
+
+tt_status tt_stranger_refuse(const char *noun, const char *path, const char *name,
+                             const char *where, tt_error *error) {
+  struct stat about;
+  if (stat(path, &about) != 0) return TT_OK;
+  if (S_ISDIR(about.st_mode)) return refuse_folder(path, name, where, error);
+  if (!S_ISREG(about.st_mode)) return refuse(where, name, error, "a pipe or a device, not a file");
+  if (ends_with(path, ".xacro")) return refuse_xacro(name, where, error);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (ends_with(path, kinds[i].ending)) return refuse(where, name, error, "%s", kinds[i].text);
+  if (is_program(path)) return refuse(where, name, error, PROGRAM);
+  return refuse(where, name, error,
+                "no %s: scenes and robots are YAML (.yaml), models MJCF (.xml) or URDF (.urdf)",
+                noun);
+}
+
+static bool has_any(const tt_document *document, const char *const *keys) {
+  for (; *keys; keys++)
+    if (tt_node_child(document->root, *keys)) return true;
+  return false;
+}
+
+static tt_status check_kind(const char *noun, const tt_document *document, tt_error *error) {
+  static const char *const of_scenes[] = {"robots", "wires", "arena", "pace", "record", NULL};
+  static const char *const of_arenas[] = {"field", "pieces", "lines", NULL};
+  const char *path = document->path;
+  bool scene = has_any(document, of_scenes), model = tt_node_child(document->root, "model");
+  bool arena = has_any(document, of_arenas);
+  if (strcmp(noun, "scene") == 0) {
+    if (scene || !model) return TT_OK;
+    return tt_fail(error, TT_INVALID,
+                   arena ? "%s: this is an arena's file; a scene names it: arena: %s"
+                         : "%s: this is a robot's file; a scene names it: robots: [{robot: %s}]",
+                   path, path);
+  }
+  if (model || !scene) return TT_OK;
+  return tt_fail(error, TT_INVALID, "%s: this is a scene, not %s file", path,
+                 strcmp(noun, "arena") == 0 ? "an arena's" : "a robot's");
+}
+
+tt_status tt_stranger_load(const char *path, const char *noun, tt_document **document,
+                           tt_error *error) {
+  TT_TRY(tt_document_load(path, document, error));
+  tt_status status = check_kind(noun, *document, error);
+  if (status == TT_OK) return TT_OK;
+  tt_document_free(*document);
+  *document = NULL;
+  return status;
+}
