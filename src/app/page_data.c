@@ -3,6 +3,7 @@
 
 #include "app/choice.h"
 #include "app/state_folder.h"
+#include "base/log.h"
 #include "scene/data.h"
 #include "record/section.h"
 
@@ -56,17 +57,28 @@ tt_status tt_runs_folder(const tt_scene *scene, char *path, size_t size, tt_erro
   return tt_state_folder(keys->folder, "runs", path, size, error);
 }
 
+/* "" where the disk has no room for it: then there are no trials. */
+static tt_status find_trials(char *path, size_t size, tt_error *error) {
+  char state[1024];
+  tt_status status = tt_state_folder(NULL, "trials", state, sizeof state, error);
+  snprintf(path, size, "%s/trials.sqlite", state);
+  if (status == TT_OK) status = tt_state_file(path, error);
+  if (status != TT_FULL) return status;
+  tt_log_error("trials: %s; none are kept", error->text);
+  *path = 0;
+  return TT_OK;
+}
+
 tt_status tt_runs_open(tt_web *web, const tt_attach_context *context, tt_scene_list *list,
                        tt_run_routes **routes, tt_error *error) {
-  char runs[1024], state[1024], trials[1100];
-  TT_TRY(tt_runs_folder(context->scene, runs, sizeof runs, error));
-  TT_TRY(tt_state_folder(NULL, "trials", state, sizeof state, error));
-  snprintf(trials, sizeof trials, "%s/trials.sqlite", state);
-  TT_TRY(tt_state_file(trials, error));
+  char runs[1024], trials[1100];
+  tt_status status = tt_runs_folder(context->scene, runs, sizeof runs, error);
+  if (status != TT_OK && status != TT_FULL) return status; /* a folder that is not there is empty */
+  TT_TRY(find_trials(trials, sizeof trials, error));
   *list = (tt_scene_list){context->scene, context->choice};
   *routes = tt_run_routes_new(
       web, &(tt_run_routes_options){.runs = runs,
-                                    .trials = trials,
+                                    .trials = *trials ? trials : NULL,
                                     .scenes = list_scenes,
                                     .scenes_context = list,
                                     .choose = context->choice ? tt_scene_choice_make : NULL,

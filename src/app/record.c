@@ -128,9 +128,18 @@ static struct json_object *count_wire(tt_world *world, int index) {
   return made;
 }
 
+/* The run that is being kept. */
+typedef struct kept_run {
+  tt_world *world;
+  tt_recorder *recorder; /* NULL: the disk is full, nothing is kept */
+  char folder[1024];     /* in which it takes room; "": none of ours */
+  uint64_t keep, most,
+      seen; /* runs; bytes of the folder; bytes of the run when room was made last */
+} kept_run;
+
 /* The recorder's thread asks. */
 static char *count_run(void *context) {
-  tt_world *world = context;
+  tt_world *world = ((kept_run *)context)->world;
   tt_world_status status;
   tt_world_get_status(world, &status);
   struct json_object *made = json_object_new_object();
@@ -144,8 +153,16 @@ static char *count_run(void *context) {
   return text;
 }
 
+/* The recorder's thread tells. The folder is looked at where the run took another hundredth of it. */
+static void make_room(void *context, uint64_t bytes) {
+  kept_run *run = context;
+  if (!*run->folder || bytes - run->seen < run->most / 100) return;
+  run->seen = bytes;
+  tt_kept_runs_make_room(run->folder, run->keep, run->most);
+}
+
 static tt_status open_recorder(const tt_attach_context *context, const tt_record_keys *keys,
-                               const char *path, tt_recorder **recorder, tt_error *error) {
+                               const char *path, kept_run *kept, tt_error *error) {
   const tt_scene *scene = context->scene;
   tt_scene_files files;
   TT_TRY(tt_scene_files_read(scene, &files, error));
@@ -161,7 +178,8 @@ static tt_status open_recorder(const tt_attach_context *context, const tt_record
                                  .initial_state = context->initial_state,
                                  .initial_state_size = context->initial_state_size,
                                  .statistics = count_run,
-                                 .statistics_context = context->world,
+                                 .grew = make_room,
+                                 .statistics_context = kept,
                                  .files = files.files,
                                  .file_count = files.count,
                                  .field = scene->field,
@@ -170,7 +188,7 @@ static tt_status open_recorder(const tt_attach_context *context, const tt_record
                                  .size_cap = keys->megabytes * 1000000u,
                                  .realtime = scene->pace == TT_PACE_REALTIME};
   tt_status status = tt_recorder_open(&options, tt_world_model(context->world),
-                                      tt_world_names(context->world), recorder, error);
+                                      tt_world_names(context->world), &kept->recorder, error);
   free(run);
   free(model);
   tt_scene_files_free(&files);
@@ -184,7 +202,7 @@ static void list_run(const tt_record_keys *keys, const char *scene, const char *
   tt_status status = tt_state_folder(keys->folder, "runs", folder, sizeof folder, &error);
   if (status == TT_OK && keys->file) status = tt_kept_runs_note(folder, scene, path, &error);
   if (status == TT_OK)
-    tt_kept_runs_make_room(folder, keys->keep);
+    tt_kept_runs_make_room(folder, keys->keep, keys->folder_megabytes * 1000000u);
   else
     tt_log_debug("record: not in the list of kept runs: %s", error.text);
 }
@@ -201,24 +219,58 @@ static tt_status choose_path(const tt_record_keys *keys, const char *scene, char
   return tt_kept_runs_new_path(folder, scene, path, size, error);
 }
 
-static tt_status open_record(const tt_attach_context *context, void **self, tt_error *error) {
-  const tt_record_keys *keys = tt_scene_section(context->scene, "record", NULL);
+static tt_status open_log(const tt_attach_context *context, const tt_record_keys *keys,
+                          kept_run *run, tt_error *error) {
   char path[1200], scene[128];
-  tt_recorder *recorder;
-  if (!*keys->on) return TT_OK;
   scene_name(context->scene->path, scene, sizeof scene);
   TT_TRY(choose_path(keys, scene, path, sizeof path, error));
   TT_TRY(name_run(context->run, error));
-  TT_TRY(open_recorder(context, keys, path, &recorder, error));
+  if (!keys->file)
+    snprintf(run->folder, sizeof run->folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+  TT_TRY(open_recorder(context, keys, path, run, error));
   if (!realpath(path, context->run->file)) snprintf(context->run->file, PATH_MAX, "%s", path);
-  *self = recorder;
   if (!context->unlisted) list_run(keys, scene, path);
   tt_log_info("record: %s", path);
-  TT_TRY(tt_world_add_observer(context->world, tt_recorder_observer(recorder)));
-  return tt_world_add_journal(context->world, tt_recorder_journal(recorder));
+  return TT_OK;
 }
 
-static void close_record(void *self) { tt_recorder_close(self); }
+/* A disk without room is no reason not to run. */
+static tt_status open_record(const tt_attach_context *context, void **self, tt_error *error) {
+  const tt_record_keys *keys = tt_scene_section(context->scene, "record", NULL);
+  if (!*keys->on) return TT_OK;
+  kept_run *run = calloc(1, sizeof *run);
+  if (!run) return tt_fail(error, TT_NOMEM, "out of memory");
+  run->world = context->world;
+  run->keep = keys->keep;
+  run->most = keys->folder_megabytes * 1000000u;
+  tt_status status = open_log(context, keys, run, error);
+  if (status == TT_FULL) {
+    tt_log_error("record: %s; nothing of this run is kept", error->text);
+    *context->run = (tt_run_reference){.id = ""};
+    *self = run;
+    return TT_OK;
+  }
+  if (status != TT_OK) {
+    free(run);
+    return status;
+  }
+  *self = run;
+  TT_TRY(tt_world_add_observer(context->world, tt_recorder_observer(run->recorder)));
+  return tt_world_add_journal(context->world, tt_recorder_journal(run->recorder));
+}
+
+static size_t record_trouble(void *self, char *text, size_t size) {
+  static const char trouble[] = " | not kept";
+  const tt_recorder *recorder = ((kept_run *)self)->recorder;
+  if ((recorder && !tt_recorder_broken(recorder)) || size < sizeof trouble) return 0;
+  memcpy(text, trouble, sizeof trouble);
+  return sizeof trouble - 1;
+}
+
+static void close_record(void *self) {
+  tt_recorder_close(((kept_run *)self)->recorder);
+  free(self);
+}
 
 const tt_attachment tt_record_attachment = {
-    .name = "record", .open = open_record, .close = close_record};
+    .name = "record", .open = open_record, .trouble = record_trouble, .close = close_record};

@@ -8,6 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static tt_status status_of(int number) {
+  return number == ENOSPC || number == EDQUOT ? TT_FULL : TT_FAILED;
+}
+
 /* mkdir -p; others than the owner have no business here. */
 static int make_folders(char *path) {
   for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -30,14 +34,15 @@ tt_status tt_state_folder(const char *placed, const char *name, char *path, size
   else
     snprintf(path, size, "%s/.local/state/tether/%s", home && *home ? home : "/tmp", name);
   if (make_folders(path) != 0)
-    return tt_fail(error, TT_FAILED, "%s: can't make this folder: %s; set XDG_STATE_HOME", path,
-                   strerror(errno));
+    return tt_fail(error, status_of(errno), "%s: can't make this folder: %s; set XDG_STATE_HOME",
+                   path, strerror(errno));
   return TT_OK;
 }
 
 tt_status tt_state_file(const char *path, tt_error *error) {
   int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
-  if (file < 0) return tt_fail(error, TT_FAILED, "%s: can't write here: %s", path, strerror(errno));
+  if (file < 0)
+    return tt_fail(error, status_of(errno), "%s: can't write here: %s", path, strerror(errno));
   close(file);
   return TT_OK;
 }

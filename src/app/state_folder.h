@@ -7,12 +7,13 @@
 #include <stddef.h>
 
 /** Makes sure that a folder exists and writes its path: `placed` where the user gave one, else
- *  $XDG_STATE_HOME/tether/NAME, else ~/.local/state/tether/NAME. What is made here is its owner's alone (0700). */
+ *  $XDG_STATE_HOME/tether/NAME, else ~/.local/state/tether/NAME. What is made here is its owner's alone (0700).
+ *  TT_FULL: there is no room for it; TT_FAILED. */
 tt_status tt_state_folder(const char *placed, const char *name, char *path, size_t size,
                           tt_error *error);
 
 /** Makes an empty file in such a folder, its owner's alone (0600), unless it is there: for libraries that would make it
- *  readable for all. */
+ *  readable for all. TT_FULL and TT_FAILED as above. */
 tt_status tt_state_file(const char *path, tt_error *error);
 
 #endif

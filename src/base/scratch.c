@@ -6,14 +6,18 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define ROOT "/tmp/"
+#define MEMORY "/dev/shm/"
+#define LEAST_ROOM (32u << 20) /* bytes: what a model and its meshes may need */
 #define PREFIX "tether-scratch-"
 #define MOST_TRIES 10
 
@@ -39,12 +43,12 @@ static int try_lock(const char *folder) {
 }
 
 /* What those left behind who were killed. */
-static void sweep(void) {
-  char path[sizeof ROOT + 256];
-  DIR *all = opendir(ROOT);
+static void sweep(const char *root) {
+  char path[sizeof MEMORY + 256];
+  DIR *all = opendir(root);
   for (const struct dirent *entry; all && (entry = readdir(all));) {
     if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0) continue;
-    snprintf(path, sizeof path, "%s%s", ROOT, entry->d_name);
+    snprintf(path, sizeof path, "%s%s", root, entry->d_name);
     int lock = try_lock(path);
     if (lock < 0) continue;
     remove_all(path);
@@ -53,16 +57,29 @@ static void sweep(void) {
   if (all) closedir(all);
 }
 
-tt_status tt_scratch_open(tt_scratch *scratch, tt_error *error) {
-  sweep();
+static bool has_room(const char *root) {
+  struct statvfs about;
+  return statvfs(root, &about) == 0 && (uint64_t)about.f_bavail * about.f_frsize >= LEAST_ROOM;
+}
+
+static bool make_in(const char *root, tt_scratch *scratch) {
+  sweep(root);
   for (int i = 0; i < MOST_TRIES; i++) {
-    snprintf(scratch->folder, sizeof scratch->folder, "%s%sXXXXXX", ROOT, PREFIX);
+    snprintf(scratch->folder, sizeof scratch->folder, "%s%sXXXXXX", root, PREFIX);
     if (!mkdtemp(scratch->folder)) break;
     scratch->lock = try_lock(scratch->folder);
-    if (scratch->lock >= 0) return TT_OK; /* else another's sweep came between */
+    if (scratch->lock >= 0) return true; /* else another's sweep came between */
     rmdir(scratch->folder);
   }
   scratch->folder[0] = '\0';
+  return false;
+}
+
+/* Memory takes the place of a disk that is full. */
+tt_status tt_scratch_open(tt_scratch *scratch, tt_error *error) {
+  scratch->folder[0] = '\0';
+  if (!has_room(ROOT) && has_room(MEMORY) && make_in(MEMORY, scratch)) return TT_OK;
+  if (make_in(ROOT, scratch)) return TT_OK;
   return tt_fail(error, TT_FAILED, "%s: no temporary folder can be made there: %s", ROOT,
                  strerror(errno));
 }

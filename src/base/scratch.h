@@ -11,7 +11,8 @@ typedef struct tt_scratch {
   int lock; /**< held as long as the folder is used, by the kernel's rule not longer than the process lives */
 } tt_scratch;
 
-/** Makes an empty folder below /tmp that only this user may enter. TT_FAILED: it can't be made. */
+/** Makes an empty folder below /tmp, or in memory where that is full, that only this user may enter. TT_FAILED: it can't be
+ *  made. */
 tt_status tt_scratch_open(tt_scratch *scratch, tt_error *error);
 /** Removes it with all that is in it. Does nothing where `folder` is "". */
 void tt_scratch_close(tt_scratch *scratch);

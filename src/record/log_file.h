@@ -19,7 +19,8 @@ typedef struct tt_log_file tt_log_file;
 tt_status tt_log_file_open(const char *path, uint8_t checksum, tt_log_file **file, tt_error *error);
 /** NULL-safe. */
 void tt_log_file_close(tt_log_file *file);
-/** Writes whole records, and the checksum of their bytes. False once the disk refused something, which the log says once.
+/** Writes whole records, and the checksum of their bytes. False once the disk refused something, which the log says once, but
+ *  not of the very first, which is the caller's to say; errno has the reason.
  *  @param timestamp µs, of the checksum */
 bool tt_log_file_write(tt_log_file *file, const void *bytes, size_t size, uint64_t timestamp);
 /** What was written survives a failure of the power. Any thread. False as above. */

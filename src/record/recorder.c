@@ -9,6 +9,7 @@
 #include "record/log_file.h"
 #include "record/sampler.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -45,6 +46,7 @@ struct tt_recorder {
   uint64_t size_cap;
   bool realtime;
   char *(*statistics)(void *context);
+  void (*grew)(void *context, uint64_t bytes);
   void *statistics_context;
   char *path;
   tt_log_file *file;
@@ -282,7 +284,10 @@ static void append_text(tt_bytes *out, uint32_t entry, uint64_t timestamp, const
 
 /* Once a second, and only when they changed. */
 static void append_statistics(tt_recorder *recorder, tt_bytes *out, bool last) {
-  if (!recorder->statistics || (!last && recorder->writings++ % STATISTICS_EVERY != 0)) return;
+  if (!last && recorder->writings++ % STATISTICS_EVERY != 0) return;
+  if (recorder->grew)
+    recorder->grew(recorder->statistics_context, tt_log_file_bytes(recorder->file));
+  if (!recorder->statistics) return;
   char *text = recorder->statistics(recorder->statistics_context);
   if (!text || (recorder->last_statistics && strcmp(recorder->last_statistics, text) == 0)) {
     free(text);
@@ -463,10 +468,11 @@ static tt_status start(tt_recorder *recorder, const tt_recorder_options *options
   /* From the beginning the file is a log. */
   bool written =
       tt_log_file_write(recorder->file, recorder->pending.data, recorder->pending.size, 0);
+  int reason = errno;
   tt_bytes_cut(&recorder->pending, 0);
   if (written) return start_threads(recorder, error);
   tt_log_file_remove(recorder->file);
-  return tt_fail(error, TT_FULL, "%s: can't be written", options->path);
+  return tt_fail(error, TT_FULL, "%s: can't write: %s", options->path, strerror(reason));
 }
 
 tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *model,
@@ -481,6 +487,7 @@ tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *m
   recorder->size_cap = options->size_cap;
   recorder->realtime = options->realtime;
   recorder->statistics = options->statistics;
+  recorder->grew = options->grew;
   recorder->statistics_context = options->statistics_context;
   pthread_mutex_init(&recorder->lock, NULL);
   pthread_cond_init(&recorder->wanted, NULL);
@@ -509,6 +516,8 @@ void tt_recorder_close(tt_recorder *recorder) {
               (unsigned long long)tt_recorder_lost(recorder));
   free_recorder(recorder);
 }
+
+bool tt_recorder_broken(const tt_recorder *recorder) { return tt_log_file_broken(recorder->file); }
 
 uint64_t tt_recorder_bytes(const tt_recorder *recorder) {
   return tt_log_file_bytes(recorder->file);

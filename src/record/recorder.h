@@ -31,6 +31,8 @@ typedef struct tt_recorder_options {
    *  in the recorder's thread. NULL: none are kept. */
   char *(*statistics)(void *context);
   void *statistics_context;
+  /** Told the file's size once a second, in the recorder's thread, with the same context. May be NULL. */
+  void (*grew)(void *context, uint64_t bytes);
   const void *
       initial_state; /**< tt_world_save() or tt_sim_save() at the start, or NULL: the scene's own initial state */
   size_t initial_state_size;
@@ -51,6 +53,8 @@ tt_observer *tt_recorder_observer(tt_recorder *recorder);
 tt_journal_sink *tt_recorder_journal(tt_recorder *recorder);
 /** Writes what is left, closes the file, says how much was kept. After the world's last tick. */
 void tt_recorder_close(tt_recorder *recorder);
+/** Did the disk refuse something, so that nothing more is kept? Any thread. */
+bool tt_recorder_broken(const tt_recorder *recorder);
 /** Any thread. */
 uint64_t tt_recorder_bytes(const tt_recorder *recorder);
 uint64_t tt_recorder_lost(const tt_recorder *recorder);

@@ -209,14 +209,43 @@ tt_status tt_kept_run_remove(const char *folder, const char *id, tt_error *error
   return status == TT_OK ? remove_run(folder, id, error) : status;
 }
 
-void tt_kept_runs_make_room(const char *folder, uint64_t keep) {
+static uint64_t size_of(const char *folder, const tt_kept_run *run) {
+  struct stat about;
+  char *index = beside(folder, run->id, INDEX);
+  uint64_t size = run->path && stat(run->path, &about) == 0 ? (uint64_t)about.st_size : 0;
+  if (index && stat(index, &about) == 0) size += (uint64_t)about.st_size;
+  free(index);
+  return size;
+}
+
+static bool must_stay(const tt_kept_run *run) {
+  return run->pinned || (run->path && tt_run_log_is_growing(run->path));
+}
+
+/* Bytes of those that can't make room. */
+static uint64_t size_of_staying(const char *folder, const tt_kept_runs *runs) {
+  uint64_t size = 0;
+  for (size_t i = 0; i < runs->count; i++)
+    if (!runs->runs[i].elsewhere && must_stay(&runs->runs[i]))
+      size += size_of(folder, &runs->runs[i]);
+  return size;
+}
+
+void tt_kept_runs_make_room(const char *folder, uint64_t keep, uint64_t bytes) {
   tt_kept_runs runs;
   uint64_t kept[2] = {0}; /* here, elsewhere */
   tt_status status = list(folder, true, &runs);
+  uint64_t size = status == TT_OK ? size_of_staying(folder, &runs) : 0;
+  bool full = false; /* what is older than one that had to go goes, too */
   for (size_t i = 0; status == TT_OK && i < runs.count; i++) {
     const tt_kept_run *run = &runs.runs[i];
-    if (run->pinned || kept[run->elsewhere]++ < keep) continue;
-    if (run->path && tt_run_log_is_growing(run->path)) continue;
+    bool counts = !run->pinned, room = counts ? kept[run->elsewhere]++ < keep : true;
+    if (must_stay(run)) continue;
+    if (!run->elsewhere) {
+      size += size_of(folder, run);
+      full |= size > bytes && kept[0] > 1;
+    }
+    if (room && (run->elsewhere || !full)) continue;
     if (remove_run(folder, run->id, NULL) == TT_OK) tt_log_debug("record: %s made room", run->id);
   }
   tt_kept_runs_free(&runs);

@@ -49,8 +49,9 @@ tt_status tt_kept_runs_new_path(const char *folder, const char *scene, char *pat
 /** Puts the file at `path`, a run of `scene` that begins now, into the list, once. Nothing to do where it lies in the folder. */
 tt_status tt_kept_runs_note(const char *folder, const char *scene, const char *path,
                             tt_error *error);
-/** Removes the oldest until `keep` are left, and as many recorded elsewhere, of which the files stay. What is still being
- *  recorded stays; what is pinned stays and is not counted. */
-void tt_kept_runs_make_room(const char *folder, uint64_t keep);
+/** Removes the oldest until `keep` are left, and as many recorded elsewhere, of which the files stay; and until those in the
+ *  folder take at most `bytes` together, indexes included. The newest stays, and what is still being recorded; what is pinned
+ *  stays and is not counted, but takes its bytes. */
+void tt_kept_runs_make_room(const char *folder, uint64_t keep, uint64_t bytes);
 
 #endif

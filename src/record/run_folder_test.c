@@ -117,6 +117,40 @@ static void test_in_the_folder_is_listed_already(void **state) {
 }
 
 /* Also when the oldest of that second made room meanwhile. */
+/* A file of so many bytes; of one called indexed half of them are in its index. */
+static void make_log(const places *in, const char *name, size_t size) {
+  char text[2001], index[100];
+  memset(text, 'x', sizeof text);
+  text[size] = 0;
+  make_file(in->runs, name, text);
+  text[size / 2] = 0;
+  snprintf(index, sizeof index, "%s.index", name);
+  if (strstr(name, "indexed") == NULL) return;
+  make_file(in->runs, name, text);
+  make_file(in->runs, index, text);
+}
+
+static void test_the_oldest_makes_room_for_bytes(void **state) {
+  const places *in = *state;
+  make_log(in, "2026-01-01.wpilog", 1000);
+  make_log(in, "2026-01-02.wpilog", 100); /* would fit, but is older than one that does not */
+  make_log(in, "2026-01-03.wpilog", 1000);
+  make_log(in, "2026-01-04-indexed.wpilog", 1000);
+  make_log(in, "2026-01-05.wpilog", 1000);
+  assert_int_equal(tt_kept_run_pin(in->runs, "2026-01-01.wpilog", true, NULL), TT_OK);
+  tt_kept_runs_make_room(in->runs, 50, 4100);
+  assert_string_equal(list(in->runs),
+                      "2026-01-05 2026-01-04-indexed 2026-01-03 2026-01-02 2026-01-01+");
+  tt_kept_runs_make_room(in->runs, 50, 3999);
+  assert_string_equal(list(in->runs), "2026-01-05 2026-01-04-indexed 2026-01-01+");
+  assert_true(exists(in->runs, "2026-01-04-indexed.wpilog.index"));
+  tt_kept_runs_make_room(in->runs, 50, 2000);
+  assert_string_equal(list(in->runs), "2026-01-05 2026-01-01+");
+  assert_false(exists(in->runs, "2026-01-04-indexed.wpilog.index"));
+  tt_kept_runs_make_room(in->runs, 50, 0); /* the newest and what is pinned stay */
+  assert_string_equal(list(in->runs), "2026-01-05 2026-01-01+");
+}
+
 static void test_the_newest_of_a_second_is_the_first_of_the_list(void **state) {
   const places *in = *state;
   char path[512], name[200];
@@ -129,7 +163,7 @@ static void test_the_newest_of_a_second_is_the_first_of_the_list(void **state) {
     else
       assert_int_equal(tt_kept_runs_note(in->runs, "s", make_file(in->other, name, "x"), NULL),
                        TT_OK);
-    tt_kept_runs_make_room(in->runs, 2);
+    tt_kept_runs_make_room(in->runs, 2, UINT64_MAX);
     assert_int_equal(tt_kept_runs_list(in->runs, &runs), TT_OK);
     assert_string_equal(runs.runs[0].id, name);
     tt_kept_runs_free(&runs);
@@ -154,7 +188,7 @@ static void test_the_oldest_makes_room(void **state) {
   assert_int_equal(flock(recorder, LOCK_EX), 0);
   snprintf(path, sizeof path, "%s/2026-02-06.wpilog", in->other);
   assert_int_equal(unlink(path), 0); /* counts as long as its marker is there */
-  tt_kept_runs_make_room(in->runs, 2);
+  tt_kept_runs_make_room(in->runs, 2, UINT64_MAX);
   assert_string_equal(list(in->runs), "2026-02-05 2026-01-06 2026-01-05 2026-01-02 2026-01-01+");
   assert_false(exists(in->runs, "2026-01-03.wpilog.index"));
   assert_false(exists(in->runs, "2026-02-04.wpilog.elsewhere"));
@@ -252,6 +286,7 @@ int main(void) {
       TEST(test_in_the_folder_is_listed_already),
       TEST(test_the_newest_of_a_second_is_the_first_of_the_list),
       TEST(test_the_oldest_makes_room),
+      TEST(test_the_oldest_makes_room_for_bytes),
       TEST(test_pinned_and_growing_are_not_removed),
       TEST(test_removing_one_kept_elsewhere_leaves_its_file),
       TEST(test_nothing_else_is_found),

@@ -5,6 +5,7 @@
 #define DEFAULT_PERIOD 0.01 /* s */
 #define DEFAULT_MEGABYTES 1000
 #define DEFAULT_KEEP 50
+#define DEFAULT_FOLDER_MEGABYTES 5000
 
 static const cyaml_schema_field_t fields[] = {
     CYAML_FIELD_BOOL_PTR("on", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_record_keys, on),
@@ -16,6 +17,7 @@ static const cyaml_schema_field_t fields[] = {
                            period, 0, 64),
     CYAML_FIELD_UINT("megabytes", CYAML_FLAG_OPTIONAL, tt_record_keys, megabytes),
     CYAML_FIELD_UINT("keep", CYAML_FLAG_OPTIONAL, tt_record_keys, keep),
+    CYAML_FIELD_UINT("folder_megabytes", CYAML_FLAG_OPTIONAL, tt_record_keys, folder_megabytes),
     CYAML_FIELD_END,
 };
 
@@ -26,8 +28,17 @@ static tt_status check(void *config, const char *where, tt_error *error) {
     if (!keys->on) return tt_fail(error, TT_NOMEM, "%s: out of memory", where);
     *keys->on = true;
   }
-  if (keys->megabytes == 0) keys->megabytes = DEFAULT_MEGABYTES;
   if (keys->keep == 0) keys->keep = DEFAULT_KEEP;
+  if (keys->folder_megabytes == 0) keys->folder_megabytes = DEFAULT_FOLDER_MEGABYTES;
+  if (keys->megabytes == 0)
+    keys->megabytes =
+        keys->folder_megabytes < DEFAULT_MEGABYTES ? keys->folder_megabytes : DEFAULT_MEGABYTES;
+  if (!keys->file && keys->megabytes > keys->folder_megabytes)
+    return tt_fail(
+        error, TT_INVALID,
+        "%s.megabytes: one run may take more than all together: raise folder_megabytes, or "
+        "lower this",
+        where);
   return tt_quantity_check(keys->period, "period", where, TT_TIME, 0, 3600, DEFAULT_PERIOD,
                            &keys->period_seconds, error);
 }

@@ -397,7 +397,42 @@ class FullDisk(unittest.TestCase):
         self.assertEqual(tether("verify", copy).returncode, 0)
 
 
+    def test_a_run_begins_and_says_that_nothing_is_kept(self):
+        """Full is the folder of runs, then the folder of what is temporary, too."""
+        script = ('mount -t tmpfs -o size=64k tmpfs "$1"; head -c 1000000 /dev/zero > "$1/fill" 2>/dev/null; '
+                  'if [ "$3" ]; then mount --bind "$1" /tmp; fi; '
+                  'XDG_STATE_HOME=$3$1 exec "$2" run "$4" --pace fast --duration 1 $5 $6 $7')
+        full = FOLDER / "full"
+        full.mkdir()
+        for temporary, *web in (("", "--no-web"), ("", "--set", "web.listen=127.0.0.1:0"), ("/tmp/..", "--no-web")):
+            if temporary and str(ROOT).startswith("/tmp/"):
+                continue  # the program itself would be hidden
+            with self.subTest(temporary=temporary, web=web):
+                done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", full, TETHER, temporary,
+                                       ROOT / "tests" / "scenes" / "good" / "one.yaml", *web], capture_output=True, timeout=100,
+                                      check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(b"No space left on device; nothing of this run is kept", done.stderr)
+                self.assertIn(b"1.000 s simulated", done.stderr)
+
+
 class Folder(unittest.TestCase):
+    def test_the_oldest_make_room_for_bytes_as_a_run_grows(self):
+        folder = FOLDER / "small_folder"
+        common = ("run", restless(), "--pace", "fast", "--no-web", "--set", f"record.folder={folder}")
+        for duration in (0.1, 0.1, 0.1):
+            done = tether(*common, "--duration", duration)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = tether(*common, "--duration", "20", "--set", "record.folder_megabytes=1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        kept = sorted(folder.glob("*.wpilog"))
+        self.assertLess(sum(path.stat().st_size for path in kept), 1.02e6)
+        self.assertGreater(kept[-1].stat().st_size, 0.8e6)
+        self.assertLess(len(kept), 4)
+        done = tether(*common, "--duration", "0.1", "--set", "record.folder_megabytes=1", "--set", "record.megabytes=2")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"one run may take more than all together", done.stderr)
+
     def test_the_oldest_make_room_and_a_cap_keeps_the_inputs(self):
         folder = FOLDER / "few"
         common = ("run", ROOT / "tests" / "scenes" / "good" / "one.yaml", "--pace", "fast", "--duration", "0.2", "--no-web",
