@@ -5,6 +5,8 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "base/text.h"
+#include "record/recorder.h"
+#include "record/section.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -28,6 +30,32 @@ static void print_summary(const tt_scene *scene) {
   if (scene->pace == TT_PACE_REALTIME) tt_print(stdout, ", %g × real time", scene->speed);
   tt_print(stdout, "%s\n", scene->dynamics ? "" : ", physics off: commands place things");
   if (scene->duration > 0) tt_print(stdout, "duration  %g s\n", scene->duration);
+}
+
+/* Of the log, where everything moves, and where nothing does but the controllers' messages. */
+static void print_kept(const tt_scene *scene, const tt_world *world) {
+  const tt_record_keys *keys = tt_scene_section(scene, "record", NULL);
+  const tt_model *model = tt_world_model(world);
+  double timestep = tt_model_timestep(model), tick = timestep * (double)scene->io_steps;
+  if (!*keys->on) {
+    tt_print(stdout, "kept      nothing: record.on is off\n");
+    return;
+  }
+  double samples = ceil(keys->period_seconds / tick - 1e-9);
+  double rest = TT_RECORDER_TICK_BYTES / tick;
+  for (int i = 0; i < scene->wire_count; i++) {
+    const tt_wire *wire = tt_world_wire_at(world, i);
+    rest += (double)TT_RECORDER_MESSAGE_BYTES(wire->owned_count) /
+            (timestep * (double)scene->wires[i].period_steps);
+  }
+  double moving =
+      rest + (double)tt_recorder_sample_bytes(model, tt_world_names(world), !scene->dynamics) /
+                 (tick * fmax(samples, 1));
+  tt_print(
+      stdout,
+      "kept      at most %.0f MB an hour of simulated time where everything moves, %.0f MB where "
+      "nothing does\n",
+      ceil(moving * 3600e-6), ceil(rest * 3600e-6));
 }
 
 static void print_robots(const tt_scene *scene) {
@@ -183,6 +211,7 @@ static tt_status print_scene(const tt_scene *scene, tt_error *error) {
   tt_world *world;
   TT_TRY(tt_assemble(scene, &assembly, &world, error));
   print_summary(scene);
+  print_kept(scene, world);
   print_robots(scene);
   print_limits(world);
   print_wires(scene, world);

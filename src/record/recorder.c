@@ -502,6 +502,13 @@ tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *m
   return TT_OK;
 }
 
+uint64_t tt_recorder_sample_bytes(const tt_model *model, const tt_names *names, bool placed) {
+  tt_sampler *sampler = tt_sampler_new(model, names, placed, &(tt_field){0});
+  uint64_t bytes = sampler ? tt_sampler_most_bytes(sampler) : 0;
+  tt_sampler_free(sampler);
+  return bytes;
+}
+
 tt_observer *tt_recorder_observer(tt_recorder *recorder) { return &recorder->observer; }
 
 tt_journal_sink *tt_recorder_journal(tt_recorder *recorder) { return &recorder->sink; }

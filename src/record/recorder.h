@@ -48,6 +48,11 @@ typedef struct tt_recorder_options {
  *  `names` must outlive the recorder. TT_FULL: the disk has no room even for its beginning, and nothing of it stays. */
 tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *model,
                            const tt_names *names, tt_recorder **recorder, tt_error *error);
+/** What a run may take, for estimates: bytes of a sample in which everything moved, and at most of a tick's state hash and of a
+ *  message with so many commands. 0 when out of memory. */
+uint64_t tt_recorder_sample_bytes(const tt_model *model, const tt_names *names, bool placed);
+#define TT_RECORDER_TICK_BYTES 21u
+#define TT_RECORDER_MESSAGE_BYTES(commands) (20u + 9u * (uint64_t)(commands))
 /** To add to the world. Owned by the recorder. */
 tt_observer *tt_recorder_observer(tt_recorder *recorder);
 tt_journal_sink *tt_recorder_journal(tt_recorder *recorder);

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import random
+import re
 import socket
 import struct
 import subprocess
@@ -76,6 +77,17 @@ class RandomInputs(unittest.TestCase):
 
         inputs = self.keep("gripper", drive, "--set", "wires.lockstep-tcp.listen=127.0.0.1:0")
         self.assertGreaterEqual(len(inputs), 200)
+        # Ten commands in and ten joints that move take at most 600 bytes a frame, and no more than check says of an hour.
+        read = Log((FOLDER / "gripper.wpilog").read_bytes())
+        moved = [name for name in read.values if name.endswith(".position") and len(read.values[name]) > 150]
+        self.assertEqual(len(moved), 10, moved)
+        frame = sum(size for time, size in read.sizes if time > 0) / 200
+        self.assertLess(frame, 600)
+        checked = subprocess.run([TETHER, "check", "gripper"], capture_output=True, text=True, timeout=100, check=True).stdout
+        hour, rest = map(int, re.search(r"kept +at most (\d+) MB an hour .* moves, (\d+) MB where nothing does", checked).groups())
+        self.assertLess(frame * 60 * 3600, hour * 1e6)
+        self.assertGreater(frame * 60 * 3600, hour * 0.5e6)
+        self.assertLess(rest, hour / 5)
 
     def test_ezphysics(self):
         chance = random.Random(3)

@@ -108,7 +108,7 @@ class Log:
     """A whole log: `entries` {id: (name, type, metadata)}, `values` {name: [(time in s, value)]}."""
 
     def __init__(self, data, cut=False):
-        self.entries, self.values, self.order, self._journal = {}, {}, [], []
+        self.entries, self.values, self.order, self._journal, self.sizes = {}, {}, [], [], []  # sizes: (µs, bytes) of each record
         self.count = 0
         for entry, time, payload in records(data, cut):
             self.count += 1
@@ -134,6 +134,7 @@ class Log:
         name, kind, _ = self.entries[entry]
         self.values[name].append((time / 1e6, self._decode(kind, payload)))
         self.order.append((name, time))
+        self.sizes.append((time, len(payload) + 3 + max(1, (time.bit_length() + 7) // 8) + (entry > 255)))
         if name.startswith("/tether/journal/"):
             self._journal.append((name, time / 1e6, payload))
 
