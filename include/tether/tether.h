@@ -1,0 +1,230 @@
+/* tether.h: the simulation as a library: scenes, simulations of them, batches of simulations.
+ *
+ *   tether_error error;
+ *   tether_scene *scene;
+ *   tether_sim *sim;
+ *   tether_handle swivel, angle;
+ *   if (tether_scene_load("gripper", NULL, 0, NULL, &scene, &error) ||
+ *       tether_sim_new(scene, &sim, &error) ||
+ *       tether_command_find(sim, "swivel.velocity", NULL, &swivel, &error) ||
+ *       tether_signal_find(sim, "swivel.position", "deg", &angle, &error)) …
+ *
+ * Every function returns a tether_status, 0 for success, and fills the caller's tether_error (which may be NULL) with the
+ * place, the reason and the remedy. Nothing here prints, exits, aborts, installs a signal handler, reads the environment
+ * but $TETHER_DATA, or changes the current folder, the locale, or the floating-point environment of the caller.
+ *
+ * Threads: a scene may be used by any number of threads. A simulation or batch belongs to one thread at a time; a call
+ * while another thread is in one returns TETHER_BUSY and changes nothing. Calls block only where it is said.
+ *
+ * Values are SI (m, rad, s, kg, N, N·m) unless a handle was resolved with a unit. Frames are right-handed, Z up; poses are
+ * in the arena's frame, quaternions w x y z. Arrays are the caller's, of doubles, without gaps.
+ *
+ * Same scene, seed and inputs give the same bits, on any number of threads, on machines of one kind of processor with the
+ * same libraries.
+ */
+#ifndef TETHER_TETHER_H
+#define TETHER_TETHER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TETHER_API __attribute__((visibility("default")))
+#else
+#define TETHER_API
+#endif
+
+/** Of this header. The library's own: tether_version(). Semantic: another major number is another interface. */
+#define TETHER_VERSION_MAJOR 0
+#define TETHER_VERSION_MINOR 1
+
+typedef enum tether_status {
+  TETHER_OK = 0,
+  TETHER_INVALID = 1,    /**< an argument, a file or a value in it is wrong */
+  TETHER_FAILED = 3,     /**< the engine or the machine failed */
+  TETHER_NO_MEMORY = 4,  /**< the call changed nothing */
+  TETHER_NOT_FOUND = 5,  /**< no such name; the error has the nearest one */
+  TETHER_DIVERGED = 11,  /**< the simulation stands before the step that diverged: reset or restore it, or free it */
+  TETHER_OTHER_VERSION = 12, /**< a saved state of another version */
+  TETHER_BUSY = 14,      /**< another thread is using it */
+} tether_status;
+
+/** What went wrong, for the person who can mend it. Always terminated; empty after success. */
+typedef struct tether_error {
+  char text[1024];
+} tether_error;
+
+typedef struct tether_scene tether_scene;
+typedef struct tether_sim tether_sim;
+typedef struct tether_batch tether_batch;
+
+/** A signal or command of one simulation's scene, resolved once: plain data, valid in every simulation of that scene. */
+typedef struct tether_handle {
+  uint32_t kind, index;
+  double scale; /**< SI per unit */
+} tether_handle;
+
+/** "0.1.0". Static. */
+TETHER_API const char *tether_version(void);
+/** What a status means, in one sentence without a period. Static; never NULL. */
+TETHER_API const char *tether_status_text(tether_status status);
+
+/** Warnings go here, one line each; `callback` NULL: nowhere (the default). Process-wide; may be called from any thread
+ *  that is in a function of this library. `level`: 0 error, 1 warning, 2 information. */
+typedef void tether_log(void *context, int level, const char *line);
+TETHER_API void tether_set_log(tether_log *callback, void *context);
+
+/* --- scenes --- */
+
+/** Loads and checks a scene: `name` is a file (.yaml, or a model .xml or .urdf), or the name of a shipped one, looked up in
+ *  `data` (NULL: $TETHER_DATA, then share/tether beside the library). `settings` are [setting_count] texts PATH=VALUE, as
+ *  `tether run --set` takes them. Sections of others (wires, web, telemetry, record) are not looked into. Reads files; models
+ *  are compiled by tether_sim_new(). TETHER_INVALID: with file, line and remedy. */
+TETHER_API tether_status tether_scene_load(const char *name, const char *const *settings,
+                                           int setting_count, const char *data,
+                                           tether_scene **scene, tether_error *error);
+/** The scene goes when its last simulation is freed. NULL-safe. */
+TETHER_API void tether_scene_free(tether_scene *scene);
+/** One line; "" where the scene has none. The scene's. */
+TETHER_API const char *tether_scene_description(const tether_scene *scene);
+/** s. */
+TETHER_API double tether_scene_timestep(const tether_scene *scene);
+
+/* --- simulations --- */
+
+/** A simulation in its initial state, with the scene's own seed. The first of a scene compiles its models (blocks, up to
+ *  seconds); the others are clones of that. */
+TETHER_API tether_status tether_sim_new(tether_scene *scene, tether_sim **sim, tether_error *error);
+/** A second one in the same state, with the same seed; what happens to one does not touch the other. */
+TETHER_API tether_status tether_sim_clone(tether_sim *sim, tether_sim **clone, tether_error *error);
+/** NULL-safe. */
+TETHER_API void tether_sim_free(tether_sim *sim);
+
+/** Back to the initial state. `seed` decides all chance from here on (sensor noise); the scene's own: NULL. */
+TETHER_API tether_status tether_sim_reset(tether_sim *sim, const uint64_t *seed,
+                                          tether_error *error);
+/** Makes `steps` > 0 timesteps under the commands in force, then senses. */
+TETHER_API tether_status tether_sim_step(tether_sim *sim, int64_t steps, tether_error *error);
+
+/** Simulated time since the last reset, s, and in steps. */
+TETHER_API double tether_sim_time(const tether_sim *sim);
+TETHER_API uint64_t tether_sim_steps(const tether_sim *sim);
+/** Of what decides the future but counters: equal states, equal hashes. */
+TETHER_API uint64_t tether_sim_hash(const tether_sim *sim);
+
+/** Bytes of a saved state: the same for all simulations of a scene. */
+TETHER_API size_t tether_sim_state_size(const tether_sim *sim);
+/** Writes the whole state into `state`, [tether_sim_state_size()]. */
+TETHER_API tether_status tether_sim_save(const tether_sim *sim, void *state, size_t size,
+                                         tether_error *error);
+/** Goes on from a saved state of the same scene, bit for bit. TETHER_INVALID or TETHER_OTHER_VERSION: nothing changed. */
+TETHER_API tether_status tether_sim_restore(tether_sim *sim, const void *state, size_t size,
+                                            tether_error *error);
+
+/* --- commands and signals --- */
+
+/** Something that can be listed: a signal or a command. Its texts are the simulation's. */
+typedef struct tether_item {
+  const char *name;  /**< as handles are found by */
+  const char *unit;  /**< SI; "1" for counts, flags and ratios */
+  const char *robot; /**< that it belongs to; "" for the arena's and the world's */
+  double lower, upper; /**< of a command: outside is refused; ±infinity for signals */
+} tether_item;
+
+TETHER_API int tether_sim_signal_count(const tether_sim *sim);
+TETHER_API int tether_sim_command_count(const tether_sim *sim);
+/** The `index`-th, from 0, in an order that is the same for every simulation of the scene. TETHER_NOT_FOUND: no more. */
+TETHER_API tether_status tether_sim_signal_item(const tether_sim *sim, int index, tether_item *item);
+TETHER_API tether_status tether_sim_command_item(const tether_sim *sim, int index,
+                                                 tether_item *item);
+
+/** Resolves a name. `unit`: of the values to come, one of the signal's dimension; NULL: SI. With one robot its name may be
+ *  left out. */
+TETHER_API tether_status tether_signal_find(const tether_sim *sim, const char *name,
+                                            const char *unit, tether_handle *handle,
+                                            tether_error *error);
+TETHER_API tether_status tether_command_find(const tether_sim *sim, const char *name,
+                                             const char *unit, tether_handle *handle,
+                                             tether_error *error);
+
+/** Sets [count] commands, all or none: a value that is not finite or out of its range refuses all, and the error names it.
+ *  They hold until changed, or until a reset. */
+TETHER_API tether_status tether_sim_apply(tether_sim *sim, const tether_handle *commands,
+                                          const double *values, int count, tether_error *error);
+/** Reads [count] signals as they were after the last step, reset or restore. */
+TETHER_API tether_status tether_sim_read(const tether_sim *sim, const tether_handle *signals,
+                                         double *values, int count, tether_error *error);
+
+/* --- bodies, joints, contacts: views of the simulation's own memory, valid until its next call --- */
+
+typedef struct tether_body {
+  const char *name;
+  int parent;                 /**< index; 0 is the world */
+  double mass;                /**< kg, of this body alone */
+  const double *position;     /**< [3] m, of the body frame */
+  const double *rotation;     /**< [4] w x y z */
+  const double *velocity;     /**< [3] m/s */
+  const double *spin;         /**< [3] rad/s, world frame */
+} tether_body;
+
+typedef struct tether_joint {
+  const char *name;
+  int body;            /**< that it moves */
+  int axis_count;      /**< hinge and slide 1, ball 3, free 0 */
+  const double *position, *velocity, *torque; /**< [axis_count] rad or m, rad/s or m/s, N·m or N */
+  int is_limited;
+  double lower, upper; /**< rad or m; meaningful only if limited */
+} tether_joint;
+
+typedef struct tether_contact {
+  int body_a, body_b;
+  double position[3], normal[3]; /**< m; unit vector, world frame */
+  double depth, force;           /**< m, positive inside; N along the normal */
+} tether_contact;
+
+TETHER_API int tether_sim_body_count(const tether_sim *sim);
+TETHER_API int tether_sim_joint_count(const tether_sim *sim);
+/** Those of the last step; at most as many as a scene keeps (1,024). */
+TETHER_API int tether_sim_contact_count(const tether_sim *sim);
+TETHER_API tether_status tether_sim_body(const tether_sim *sim, int index, tether_body *body);
+TETHER_API tether_status tether_sim_joint(const tether_sim *sim, int index, tether_joint *joint);
+TETHER_API tether_status tether_sim_contact(const tether_sim *sim, int index,
+                                            tether_contact *contact);
+
+/* --- batches: many simulations of one scene, one call for all --- */
+
+/** Makes `count` simulations on `threads` threads of the batch's own (0: as many as processors). Simulation i begins with
+ *  the scene's seed + i. `commands` and `signals` are what a step takes in and gives out. The bits of a simulation depend
+ *  neither on `count` nor on `threads`. A batch does not survive fork(): calls in the child return TETHER_FAILED. */
+TETHER_API tether_status tether_batch_new(tether_scene *scene, int count, int threads,
+                                          const char *const *commands, int command_count,
+                                          const char *const *signals, int signal_count,
+                                          tether_batch **batch, tether_error *error);
+/** NULL-safe. */
+TETHER_API void tether_batch_free(tether_batch *batch);
+/** Sets commands [count][command_count], makes `steps` timesteps in every simulation that has not failed, and reads signals
+ *  [count][signal_count]. A row of commands with a value that is not finite or out of range fails its simulation alone.
+ *  Allocates nothing. Blocks until all are done. */
+TETHER_API tether_status tether_batch_step(tether_batch *batch, const double *commands,
+                                           int64_t steps, double *signals, tether_error *error);
+/** Resets the simulations whose byte in `mask` [count] is not 0 (NULL: all), failed ones too, with `seeds` [count] (NULL:
+ *  the scene's seed + i), and reads their rows of `signals` (may be NULL). */
+TETHER_API tether_status tether_batch_reset(tether_batch *batch, const uint8_t *mask,
+                                            const uint64_t *seeds, double *signals,
+                                            tether_error *error);
+TETHER_API int tether_batch_count(const tether_batch *batch);
+/** Why simulation `index` failed; TETHER_OK while it goes on. */
+TETHER_API tether_status tether_batch_failure(const tether_batch *batch, int index,
+                                              tether_error *error);
+/** The batch's own; not to be freed, and not to be used while the batch steps. NULL: there is none of that index. */
+TETHER_API tether_sim *tether_batch_sim(tether_batch *batch, int index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
