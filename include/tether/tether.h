@@ -4,14 +4,14 @@
  *   tether_scene *scene;
  *   tether_sim *sim;
  *   tether_handle swivel, angle;
- *   if (tether_scene_load("gripper", NULL, 0, NULL, &scene, &error) ||
+ *   if (tether_scene_load("gripper", NULL, 0, &scene, &error) ||
  *       tether_sim_new(scene, &sim, &error) ||
  *       tether_command_find(sim, "swivel.velocity", NULL, &swivel, &error) ||
  *       tether_signal_find(sim, "swivel.position", "deg", &angle, &error)) …
  *
  * Every function returns a tether_status, 0 for success, and fills the caller's tether_error (which may be NULL) with the
- * place, the reason and the remedy. Nothing here prints, exits, aborts, installs a signal handler, reads the environment
- * but $TETHER_DATA, or changes the current folder, the locale, or the floating-point environment of the caller.
+ * place, the reason and the remedy. Nothing here prints, exits, aborts, installs a signal handler, reads the environment,
+ * or changes the current folder, the locale, or the floating-point environment of the caller.
  *
  * Threads: a scene may be used by any number of threads. A simulation or batch belongs to one thread at a time; a call
  * while another thread is in one returns TETHER_BUSY and changes nothing. Calls block only where it is said.
@@ -44,13 +44,14 @@ extern "C" {
 
 typedef enum tether_status {
   TETHER_OK = 0,
-  TETHER_INVALID = 1,    /**< an argument, a file or a value in it is wrong */
-  TETHER_FAILED = 3,     /**< the engine or the machine failed */
-  TETHER_NO_MEMORY = 4,  /**< the call changed nothing */
-  TETHER_NOT_FOUND = 5,  /**< no such name; the error has the nearest one */
-  TETHER_DIVERGED = 11,  /**< the simulation stands before the step that diverged: reset or restore it, or free it */
+  TETHER_INVALID = 1,   /**< an argument, a file or a value in it is wrong */
+  TETHER_FAILED = 3,    /**< the engine or the machine failed */
+  TETHER_NO_MEMORY = 4, /**< the call changed nothing */
+  TETHER_NOT_FOUND = 5, /**< no such name; the error has the nearest one */
+  TETHER_DIVERGED =
+      11, /**< the simulation stands before the step that diverged: reset or restore it, or free it */
   TETHER_OTHER_VERSION = 12, /**< a saved state of another version */
-  TETHER_BUSY = 14,      /**< another thread is using it */
+  TETHER_BUSY = 14,          /**< another thread is using it */
 } tether_status;
 
 /** What went wrong, for the person who can mend it. Always terminated; empty after success. */
@@ -80,13 +81,17 @@ TETHER_API void tether_set_log(tether_log *callback, void *context);
 
 /* --- scenes --- */
 
-/** Loads and checks a scene: `name` is a file (.yaml, or a model .xml or .urdf), or the name of a shipped one, looked up in
- *  `data` (NULL: $TETHER_DATA, then share/tether beside the library). `settings` are [setting_count] texts PATH=VALUE, as
+/** A folder with scenes/, robots/ and arenas/, in which bare names are looked up before share/tether beside the library.
+ *  Process-wide, before the first scene; NULL: none. TETHER_INVALID: the path is too long. */
+TETHER_API tether_status tether_set_data(const char *folder);
+
+/** Loads and checks a scene: `name` is a file (.yaml, or a model .xml or .urdf), or the name of a shipped one
+ *  (tether_set_data()). `settings` are [setting_count] texts PATH=VALUE, as
  *  `tether run --set` takes them. Sections of others (wires, web, telemetry, record) are not looked into. Reads files; models
  *  are compiled by tether_sim_new(). TETHER_INVALID: with file, line and remedy. */
 TETHER_API tether_status tether_scene_load(const char *name, const char *const *settings,
-                                           int setting_count, const char *data,
-                                           tether_scene **scene, tether_error *error);
+                                           int setting_count, tether_scene **scene,
+                                           tether_error *error);
 /** The scene goes when its last simulation is freed. NULL-safe. */
 TETHER_API void tether_scene_free(tether_scene *scene);
 /** One line; "" where the scene has none. The scene's. */
@@ -129,16 +134,17 @@ TETHER_API tether_status tether_sim_restore(tether_sim *sim, const void *state, 
 
 /** Something that can be listed: a signal or a command. Its texts are the simulation's. */
 typedef struct tether_item {
-  const char *name;  /**< as handles are found by */
-  const char *unit;  /**< SI; "1" for counts, flags and ratios */
-  const char *robot; /**< that it belongs to; "" for the arena's and the world's */
+  const char *name;    /**< as handles are found by */
+  const char *unit;    /**< SI; "1" for counts, flags and ratios */
+  const char *robot;   /**< that it belongs to; "" for the arena's and the world's */
   double lower, upper; /**< of a command: outside is refused; ±infinity for signals */
 } tether_item;
 
 TETHER_API int tether_sim_signal_count(const tether_sim *sim);
 TETHER_API int tether_sim_command_count(const tether_sim *sim);
 /** The `index`-th, from 0, in an order that is the same for every simulation of the scene. TETHER_NOT_FOUND: no more. */
-TETHER_API tether_status tether_sim_signal_item(const tether_sim *sim, int index, tether_item *item);
+TETHER_API tether_status tether_sim_signal_item(const tether_sim *sim, int index,
+                                                tether_item *item);
 TETHER_API tether_status tether_sim_command_item(const tether_sim *sim, int index,
                                                  tether_item *item);
 
@@ -163,18 +169,18 @@ TETHER_API tether_status tether_sim_read(const tether_sim *sim, const tether_han
 
 typedef struct tether_body {
   const char *name;
-  int parent;                 /**< index; 0 is the world */
-  double mass;                /**< kg, of this body alone */
-  const double *position;     /**< [3] m, of the body frame */
-  const double *rotation;     /**< [4] w x y z */
-  const double *velocity;     /**< [3] m/s */
-  const double *spin;         /**< [3] rad/s, world frame */
+  int parent;             /**< index; 0 is the world */
+  double mass;            /**< kg, of this body alone */
+  const double *position; /**< [3] m, of the body frame */
+  const double *rotation; /**< [4] w x y z */
+  const double *velocity; /**< [3] m/s */
+  const double *spin;     /**< [3] rad/s, world frame */
 } tether_body;
 
 typedef struct tether_joint {
   const char *name;
-  int body;            /**< that it moves */
-  int axis_count;      /**< hinge and slide 1, ball 3, free 0 */
+  int body;                                   /**< that it moves */
+  int axis_count;                             /**< hinge and slide 1, ball 3, free 0 */
   const double *position, *velocity, *torque; /**< [axis_count] rad or m, rad/s or m/s, N·m or N */
   int is_limited;
   double lower, upper; /**< rad or m; meaningful only if limited */
@@ -182,8 +188,10 @@ typedef struct tether_joint {
 
 typedef struct tether_contact {
   int body_a, body_b;
-  double position[3], normal[3]; /**< m; unit vector, world frame */
-  double depth, force;           /**< m, positive inside; N along the normal */
+  double position[3]; /**< m, world frame */
+  double normal[3];   /**< unit vector from a to b, world frame */
+  double force[3];    /**< N on b, world frame; a feels its opposite */
+  double depth;       /**< m, positive where they overlap */
 } tether_contact;
 
 TETHER_API int tether_sim_body_count(const tether_sim *sim);

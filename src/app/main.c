@@ -110,6 +110,7 @@ static int run_command(const tt_app_command *command, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "--help";
+  tt_data_set_root(getenv("TETHER_DATA"));
   if (!strcmp(name, "--version")) {
     puts("tether " TETHER_VERSION);
     return 0;

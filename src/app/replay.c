@@ -8,6 +8,7 @@
 #include "scene/scene.h"
 #include "base/log.h"
 #include "model/unit.h"
+#include "scene/data.h"
 #include "record/player.h"
 #include "record/unpack.h"
 
@@ -110,7 +111,7 @@ static tt_status replay_log(const replay_job *job, const tt_run_log *log, tt_err
   tt_unpacked unpacked;
   tt_scene *scene;
   TT_TRY(tt_unpack(log, &unpacked, error));
-  if (*unpacked.data) setenv("TETHER_DATA", unpacked.data, 1);
+  if (*unpacked.data) tt_data_set_root(unpacked.data);
   tt_status status = load_scene(job, &unpacked, &scene, error);
   if (status == TT_OK) {
     tt_log_start();

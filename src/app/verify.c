@@ -11,6 +11,7 @@
 #include "scene/scene.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "scene/data.h"
 #include "record/replay.h"
 #include "record/unpack.h"
 
@@ -111,7 +112,7 @@ static tt_status verify_log(const verify_job *job, const tt_run_log *log, tt_err
   tt_scene *scene;
   TT_TRY(tt_proof_check_bytes(job->log, log, error));
   TT_TRY(tt_unpack(log, &unpacked, error));
-  if (*unpacked.data) setenv("TETHER_DATA", unpacked.data, 1);
+  if (*unpacked.data) tt_data_set_root(unpacked.data);
   tt_status status = load_scene(job, log, &unpacked, &scene, error);
   if (status == TT_OK) {
     status = job->check.command ? tt_check_controller(&job->check, scene, log, error)

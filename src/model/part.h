@@ -62,6 +62,8 @@ typedef struct tt_part_ops {
   void (*sense)(tt_part *part, const tt_space *space, tt_view *view);
   /** Of a range finder: its ray, for viewers, but for the name. Static; any thread. May be NULL. */
   void (*ray)(const tt_part *part, tt_ray *ray);
+  /** All chance of this part follows `seed` from here on. May be NULL: it knows none. */
+  void (*seed)(tt_part *part, uint64_t seed);
   /** Robot or world reset. May be NULL. */
   void (*reset)(tt_part *part);
   /** State that decides the future; sizes fixed after declare. May be NULL (no state). */

@@ -7,8 +7,8 @@
 
 typedef struct tt_unpacked {
   tt_scratch scratch;
-  char *scene;     /**< the scene's file in it */
-  char *data;      /**< the data folder in it, for $TETHER_DATA; "" when the scene used none */
+  char *scene; /**< the scene's file in it */
+  char *data;  /**< the data folder in it, for tt_data_set_root(); "" when the scene used none */
   char **settings; /**< PATH=VALUE of the run's command line */
   int setting_count;
 } tt_unpacked;

@@ -56,10 +56,16 @@ typedef struct gyro {
   gyro_state state;
 } gyro;
 
+static void gyro_seed(tt_part *part, uint64_t seed) {
+  gyro *self = (gyro *)part;
+  self->head.env.seed = seed; /* of clones, too */
+  self->noise = tt_noise_of(seed, self->head.part.robot, self->head.part.name);
+}
+
 static tt_status gyro_declare(tt_part *part, tt_declare *declare, tt_error *error) {
   gyro *self = (gyro *)part;
   const gyro_config *config = self->head.config;
-  self->noise = tt_noise_of(self->head.env.seed, self->head.part.robot, self->head.part.name);
+  gyro_seed(part, self->head.env.seed);
   TT_TRY(tt_robot_find_body(declare, "body", config->body, &self->body, error));
   TT_TRY(tt_robot_add_channel(declare, part, "rate", TT_ANGULAR_VELOCITY, &self->rate, error));
   return tt_robot_add_channel(declare, part, "angle", TT_ANGLE, &self->angle, error);
@@ -103,6 +109,7 @@ static const tt_part_ops gyro_ops = {
     .kind = "gyros",
     .declare = gyro_declare,
     .sense = gyro_sense,
+    .seed = gyro_seed,
     .reset = gyro_reset,
     .state_size = gyro_state_size,
     .save = gyro_save,

@@ -108,9 +108,15 @@ typedef struct lua_sensor {
 
 static const lua_sensor_config *config_of(const lua_sensor *self) { return self->head.config; }
 
+static void lua_sensor_seed(tt_part *part, uint64_t seed) {
+  lua_sensor *self = (lua_sensor *)part;
+  self->head.env.seed = seed; /* of clones, too */
+  self->noise = tt_noise_of(seed, self->head.part.robot, self->head.part.name);
+}
+
 static tt_status compile(lua_sensor *self, tt_error *error) {
   const lua_sensor_config *config = config_of(self);
-  self->noise = tt_noise_of(self->head.env.seed, self->head.part.robot, self->head.part.name);
+  lua_sensor_seed(&self->head.part, self->head.env.seed);
   self->told = -1;
   tt_error why;
   tt_status status = tt_lua_script_new(self->text, self->length, config->file, config->function,
@@ -251,6 +257,7 @@ static const tt_part_ops lua_sensor_ops = {
     .declare = lua_sensor_declare,
     .resolve = lua_sensor_resolve,
     .sense = lua_sensor_sense,
+    .seed = lua_sensor_seed,
     .clone = lua_sensor_clone,
     .free = lua_sensor_free,
 };

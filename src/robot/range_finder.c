@@ -70,10 +70,16 @@ typedef struct range_finder {
   int body, distance;
 } range_finder;
 
+static void range_finder_seed(tt_part *part, uint64_t seed) {
+  range_finder *self = (range_finder *)part;
+  self->head.env.seed = seed; /* of clones, too */
+  self->noise = tt_noise_of(seed, self->head.part.robot, self->head.part.name);
+}
+
 static tt_status range_finder_declare(tt_part *part, tt_declare *declare, tt_error *error) {
   range_finder *self = (range_finder *)part;
   const range_finder_config *config = self->head.config;
-  self->noise = tt_noise_of(self->head.env.seed, self->head.part.robot, self->head.part.name);
+  range_finder_seed(part, self->head.env.seed);
   TT_TRY(tt_robot_find_body(declare, "body", config->mount.body, &self->body, error));
   return tt_robot_add_channel(declare, part, "distance", TT_LENGTH, &self->distance, error);
 }
@@ -104,6 +110,7 @@ static const tt_part_ops range_finder_ops = {
     .declare = range_finder_declare,
     .sense = range_finder_sense,
     .ray = range_finder_ray,
+    .seed = range_finder_seed,
     .clone = tt_robot_part_clone,
     .free = tt_robot_part_free,
 };

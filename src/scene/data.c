@@ -5,6 +5,7 @@
 #include "scene/stranger.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,31 +21,47 @@ const tt_data_kind tt_data_arena = {"arena", "arenas", "arena.yaml"};
 #define MAX_ROOTS 2
 typedef char tt_root[PATH_MAX];
 
+static tt_root first_root;
+
+tt_status tt_data_set_root(const char *folder) {
+  if (folder && strlen(folder) >= PATH_MAX) return TT_INVALID;
+  strcpy(first_root, folder ? folder : "");
+  return TT_OK;
+}
+
 static bool is_folder(const char *path) {
   struct stat info;
   return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
-/** <prefix>/share/tether of the running program, if it is installed. */
+/** The file that this code stands in. The program's name may be one of $PATH, so it is asked elsewhere. */
+static bool own_file(tt_root file) {
+  Dl_info self;
+  bool in_library =
+      dladdr(&tt_data_scene, &self) && self.dli_fname && strstr(self.dli_fname, ".so");
+  return realpath(in_library ? self.dli_fname : "/proc/self/exe", file) != NULL;
+}
+
+/** share/tether of the prefix that this code is installed in: the program in bin/, the library in lib/ or lib/ARCHITECTURE/. */
 static bool installed_root(tt_root root) {
-  ssize_t size = readlink("/proc/self/exe", root, PATH_MAX - 1);
-  if (size <= 0) return false;
-  root[size] = 0;
-  for (int i = 0; i < 2; i++) {
+  if (!own_file(root)) return false;
+  for (int i = 0; i < 3; i++) {
     char *slash = strrchr(root, '/');
     if (!slash) return false;
     *slash = 0;
+    size_t size = strlen(root);
+    if (i == 0 || size + sizeof "/share/tether" > PATH_MAX) continue;
+    strcpy(root + size, "/share/tether");
+    if (is_folder(root)) return true;
+    root[size] = 0;
   }
-  if (strlen(root) + sizeof "/share/tether" > PATH_MAX) return false;
-  strcat(root, "/share/tether");
-  return is_folder(root);
+  return false;
 }
 
 /** An installed program never looks into the tree it was built from: whoever can write there now is somebody else. */
 static int data_roots(tt_root roots[MAX_ROOTS]) {
   int count = 0;
-  const char *environment = getenv("TETHER_DATA");
-  if (environment && *environment) snprintf(roots[count++], PATH_MAX, "%s", environment);
+  if (*first_root) memcpy(roots[count++], first_root, PATH_MAX);
   if (!installed_root(roots[count])) snprintf(roots[count], PATH_MAX, "%s", TETHER_SOURCE_DIR);
   return count + 1;
 }

@@ -13,9 +13,13 @@ typedef struct tt_data_kind {
 
 extern const tt_data_kind tt_data_scene, tt_data_robot, tt_data_arena;
 
+/** A data folder that is looked into first (the program: $TETHER_DATA); NULL: none. Process-wide; before any other thread
+ *  looks. TT_INVALID: too long. */
+tt_status tt_data_set_root(const char *folder);
+
 /** The file that `name` means. A name with a slash or an ending (.yaml .yml .xml .urdf) is a path: absolute, or
  *  relative to the folder of `including` (NULL: the working directory), or inside a data folder. A bare name is
- *  looked up in the data folders: $TETHER_DATA, then <prefix>/share/tether of the installed program, or the source tree
+ *  looked up in the data folders: tt_data_set_root(), then <prefix>/share/tether of the installed program, or the source tree
  *  of one that isn't installed. `*path` is the caller's to free. `where` begins the error; unknown names are told with
  *  the nearest one. */
 tt_status tt_data_find(const tt_data_kind *kind, const char *name, const char *including,

@@ -2,6 +2,7 @@
  * message that their first line expects. */
 #include "app/guests.h"
 #include "host/scene_wires.h"
+#include "scene/data.h"
 #include "scene/scene.h"
 
 #include "scene/keys.h"
@@ -291,11 +292,11 @@ static void test_data_folder(void **state) {
   snprintf(path, sizeof path,
            "mkdir %s/scenes && echo 'description: mine' > %s/scenes/frc2011.yaml", folder, folder);
   assert_int_equal(system(path), 0);
-  setenv("TETHER_DATA", folder, 1);
+  tt_data_set_root(folder);
   tt_scene *scene = load("frc2011", NULL, 0);
   assert_string_equal(scene->description, "mine");
   tt_scene_free(scene);
-  unsetenv("TETHER_DATA");
+  tt_data_set_root(NULL);
   snprintf(path, sizeof path, "rm -r %s", folder);
   assert_int_equal(system(path), 0);
 }

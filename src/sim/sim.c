@@ -91,6 +91,11 @@ void tt_sim_reset(tt_sim *sim, int robot) {
   reset_parts(sim, robot);
 }
 
+void tt_sim_seed(tt_sim *sim, uint64_t seed) {
+  for (int i = 0; i < sim->part_count; i++)
+    if (sim->parts[i]->ops->seed) sim->parts[i]->ops->seed(sim->parts[i], seed);
+}
+
 void tt_sim_ask_reset(tt_sim *sim, int robot) {
   if (robot == TT_NO_ROBOT)
     sim->reset_world = true;
@@ -265,6 +270,47 @@ tt_status tt_sim_new(const tt_sim_spec *spec, tt_sim **made, tt_error *error) {
   }
   *made = sim;
   return TT_OK;
+}
+
+/* Clones of what `sim` is made of; `*parts` is the caller's. */
+static bool clone_insides(const tt_sim *sim, tt_engine **engine, tt_part ***parts, int *count) {
+  *engine = tt_engine_clone(sim->engine);
+  *parts = calloc((size_t)sim->part_count + 1, sizeof **parts);
+  for (*count = 0; *engine && *parts && *count < sim->part_count; (*count)++) {
+    const tt_part *from = sim->parts[*count];
+    tt_part *part = from->ops->clone(from);
+    if (!part) break;
+    part->robot = from->robot;
+    (*parts)[*count] = part;
+  }
+  return *engine && *parts && *count == sim->part_count;
+}
+
+tt_status tt_sim_clone(const tt_sim *sim, tt_sim **clone, tt_error *error) {
+  static const char no_memory[] = "out of memory while cloning a simulation";
+  tt_sim_spec spec = {.dynamics = sim->dynamics, .hash_a_tick = sim->hash_a_tick};
+  tt_part **parts;
+  *clone = NULL;
+  if (!clone_insides(sim, &spec.engine, &parts, &spec.part_count)) {
+    for (int i = 0; parts && i < spec.part_count; i++) parts[i]->ops->free(parts[i]);
+    tt_engine_free(spec.engine);
+    free(parts);
+    return tt_fail(error, TT_NOMEM, no_memory);
+  }
+  spec.parts = parts;
+  tt_status status = tt_sim_new(&spec, clone, error);
+  free(parts);
+  TT_TRY(status);
+  void *state = malloc(tt_sim_state_size(sim));
+  if (state) {
+    tt_sim_save(sim, state);
+    status = tt_sim_restore(*clone, state, tt_sim_state_size(sim), NULL);
+    free(state);
+  }
+  if (state && status == TT_OK) return TT_OK;
+  tt_sim_free(*clone);
+  *clone = NULL;
+  return tt_fail(error, state ? status : TT_NOMEM, no_memory);
 }
 
 void tt_sim_free(tt_sim *sim) {

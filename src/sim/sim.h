@@ -52,6 +52,8 @@ typedef struct tt_sim_spec {
 
 /** Composes names and commands and lets the parts declare theirs. On failure everything given is freed. */
 tt_status tt_sim_new(const tt_sim_spec *spec, tt_sim **sim, tt_error *error);
+/** A second one in the same state, with the same seed, no owner and no journal. */
+tt_status tt_sim_clone(const tt_sim *sim, tt_sim **clone, tt_error *error);
 /** NULL-safe. */
 void tt_sim_free(tt_sim *sim);
 /** Before the first command. `owner` is not owned and outlives the simulation; NULL: none. */
@@ -87,6 +89,8 @@ bool tt_sim_take_reset(tt_sim *sim, int *robot);
  *  until tt_sim_sense(). */
 void tt_sim_reset(tt_sim *sim, int robot);
 
+/** All chance follows `seed` from here on; the state is as it was. */
+void tt_sim_seed(tt_sim *sim, uint64_t seed);
 /** Commands become drives, parts change them, the engine advances one step. `last`: a view will be sensed after it.
  *  TT_DIVERGED with the reason in `error`: the state is that before the step. */
 tt_status tt_sim_step(tt_sim *sim, bool last, tt_error *error);

@@ -1,0 +1,272 @@
+/* batch.c: many simulations of one scene, stepped by threads of the batch's own. Simulation i belongs to thread i modulo the
+ * threads, so that nothing is shared while they step but the caller's arrays, row by row. */
+#include "library/library.h"
+
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef enum task { STEP, RESET, QUIT } task;
+
+typedef struct worker {
+  tether_batch *batch;
+  pthread_t thread;
+  int index;
+} worker;
+
+struct tether_batch {
+  int count, thread_count, command_count, signal_count;
+  tether_sim **sims;
+  tether_status *failures;
+  tether_error *reasons;
+  tether_handle *commands, *signals;
+  worker *workers; /* [thread_count]; the first is the caller's thread */
+  int started;     /* beside the caller's */
+  bool running;
+  pid_t process;
+  sem_t gate; /* the threads begin when all of them stand */
+  pthread_barrier_t begin, end;
+
+  /* What is to be done; written by the caller before the first barrier, read by all behind it. */
+  task task;
+  const double *values;
+  int64_t steps;
+  double *out;
+  const uint8_t *mask;
+  const uint64_t *seeds;
+};
+
+static void step_one(tether_batch *batch, int i) {
+  tether_sim *sim = batch->sims[i];
+  tether_error *reason = &batch->reasons[i];
+  tt_error why = {.text = ""};
+  size_t first = (size_t)i * (size_t)batch->command_count;
+  if (batch->failures[i] != TETHER_OK) return;
+  tether_status status = batch->command_count
+                             ? tether_sim_apply(sim, batch->commands, batch->values + first,
+                                                batch->command_count, reason)
+                             : TETHER_OK;
+  if (status == TETHER_OK) {
+    tt_status stepped = library_step(sim, batch->steps, &why);
+    status = library_status(stepped);
+    if (stepped != TT_OK) library_fail(reason, status, "%s", why.text);
+  }
+  batch->failures[i] = status;
+}
+
+static void reset_one(tether_batch *batch, int i) {
+  if (batch->mask && !batch->mask[i]) return;
+  uint64_t own = batch->sims[i]->scene->scene->seed + (uint64_t)i;
+  library_reset(batch->sims[i], batch->seeds ? batch->seeds[i] : own);
+  batch->failures[i] = TETHER_OK;
+  batch->reasons[i].text[0] = '\0';
+}
+
+static void read_one(const tether_batch *batch, int i) {
+  if (!batch->out) return;
+  library_read(batch->sims[i], batch->signals, batch->out + (size_t)i * (size_t)batch->signal_count,
+               batch->signal_count, NULL);
+}
+
+/* The share of one thread. */
+static void work(tether_batch *batch, int index) {
+  library_floats saved = library_floats_begin();
+  for (int i = index; i < batch->count; i += batch->thread_count) {
+    if (batch->task == STEP) step_one(batch, i);
+    if (batch->task == RESET) reset_one(batch, i);
+    read_one(batch, i);
+  }
+  library_floats_end(saved);
+}
+
+static void *worker_main(void *untyped) {
+  worker *self = untyped;
+  tether_batch *batch = self->batch;
+  while (sem_wait(&batch->gate) != 0) {
+  }
+  if (!batch->running) return NULL; /* not all of them could be started */
+  for (;;) {
+    pthread_barrier_wait(&batch->begin);
+    if (batch->task == QUIT) return NULL;
+    work(batch, self->index);
+    pthread_barrier_wait(&batch->end);
+  }
+}
+
+static void run(tether_batch *batch, task what) {
+  batch->task = what;
+  pthread_barrier_wait(&batch->begin);
+  if (what == QUIT) return;
+  work(batch, 0);
+  pthread_barrier_wait(&batch->end);
+}
+
+/* Lets the threads that stand begin, or end at once where not all of them do. */
+static void open_gate(tether_batch *batch, bool running) {
+  batch->running = running;
+  for (int i = 0; i < batch->started; i++) sem_post(&batch->gate);
+}
+
+static tether_status start_threads(tether_batch *batch, tether_error *error) {
+  for (int i = 1; i < batch->thread_count; i++) {
+    batch->workers[i] = (worker){.batch = batch, .index = i};
+    if (pthread_create(&batch->workers[i].thread, NULL, worker_main, &batch->workers[i]) != 0)
+      return library_fail(error, TETHER_FAILED, "threads: only %d could be started", i);
+    batch->started++;
+  }
+  open_gate(batch, true);
+  return TETHER_OK;
+}
+
+static tether_status resolve(tether_batch *batch, const char *const *commands,
+                             const char *const *signals, tether_error *error) {
+  for (int i = 0; i < batch->command_count; i++) {
+    tether_status status =
+        tether_command_find(batch->sims[0], commands[i], NULL, &batch->commands[i], error);
+    if (status != TETHER_OK) return status;
+  }
+  for (int i = 0; i < batch->signal_count; i++) {
+    tether_status status =
+        tether_signal_find(batch->sims[0], signals[i], NULL, &batch->signals[i], error);
+    if (status != TETHER_OK) return status;
+  }
+  return TETHER_OK;
+}
+
+static tether_status build(tether_batch *batch, tether_scene *scene, const char *const *commands,
+                           const char *const *signals, tether_error *error) {
+  size_t count = (size_t)batch->count;
+  batch->sims = calloc(count, sizeof(tether_sim *));
+  batch->failures = calloc(count, sizeof *batch->failures);
+  batch->reasons = calloc(count, sizeof *batch->reasons);
+  batch->commands = calloc((size_t)batch->command_count + 1, sizeof *batch->commands);
+  batch->signals = calloc((size_t)batch->signal_count + 1, sizeof *batch->signals);
+  batch->workers = calloc((size_t)batch->thread_count, sizeof *batch->workers);
+  if (!batch->sims || !batch->failures || !batch->reasons || !batch->commands || !batch->signals ||
+      !batch->workers)
+    return library_fail(error, TETHER_NO_MEMORY, "out of memory");
+  for (int i = 0; i < batch->count; i++) {
+    tether_status status = tether_sim_new(scene, &batch->sims[i], error);
+    if (status != TETHER_OK) return status;
+  }
+  tether_status status = resolve(batch, commands, signals, error);
+  if (status != TETHER_OK) return status;
+  status = start_threads(batch, error);
+  if (status == TETHER_OK) run(batch, RESET); /* each with a seed of its own */
+  return status;
+}
+
+tether_status tether_batch_new(tether_scene *scene, int count, int threads,
+                               const char *const *commands, int command_count,
+                               const char *const *signals, int signal_count, tether_batch **batch,
+                               tether_error *error) {
+  if (error) error->text[0] = '\0';
+  if (!batch) return library_fail(error, TETHER_INVALID, "batch: NULL; give where to put it");
+  *batch = NULL;
+  if (!scene) return library_fail(error, TETHER_INVALID, "scene: NULL");
+  if (count < 1 || threads < 0)
+    return library_fail(error, TETHER_INVALID,
+                        "count: %d, threads: %d; give at least 1 simulation, and 0 or more threads",
+                        count, threads);
+  if (command_count < 0 || signal_count < 0 || (command_count > 0 && !commands) ||
+      (signal_count > 0 && !signals))
+    return library_fail(error, TETHER_INVALID, "there are not %d commands and %d signals",
+                        command_count, signal_count);
+  if (threads == 0) threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  if (threads > count) threads = count;
+  if (threads < 1) threads = 1;
+  tether_batch *made = calloc(1, sizeof *made);
+  if (!made) return library_fail(error, TETHER_NO_MEMORY, "out of memory");
+  made->count = count;
+  made->thread_count = threads;
+  made->command_count = command_count;
+  made->signal_count = signal_count;
+  made->process = getpid();
+  sem_init(&made->gate, 0, 0);
+  if (pthread_barrier_init(&made->begin, NULL, (unsigned)threads) != 0 ||
+      pthread_barrier_init(&made->end, NULL, (unsigned)threads) != 0) {
+    free(made);
+    return library_fail(error, TETHER_FAILED, "threads: no barrier for %d", threads);
+  }
+  tether_status status = build(made, scene, commands, signals, error);
+  if (status == TETHER_OK)
+    *batch = made;
+  else
+    tether_batch_free(made);
+  return status;
+}
+
+/* In a child of fork() there are no threads to stop. */
+static void stop_threads(tether_batch *batch) {
+  if (batch->process != getpid()) return;
+  if (batch->running)
+    run(batch, QUIT);
+  else
+    open_gate(batch, false);
+  for (int i = 1; i <= batch->started; i++) pthread_join(batch->workers[i].thread, NULL);
+  pthread_barrier_destroy(&batch->begin);
+  pthread_barrier_destroy(&batch->end);
+  sem_destroy(&batch->gate);
+}
+
+void tether_batch_free(tether_batch *batch) {
+  if (!batch) return;
+  stop_threads(batch);
+  for (int i = 0; batch->sims && i < batch->count; i++) tether_sim_free(batch->sims[i]);
+  free(batch->sims);
+  free(batch->failures);
+  free(batch->reasons);
+  free(batch->commands);
+  free(batch->signals);
+  free(batch->workers);
+  free(batch);
+}
+
+static tether_status check(const tether_batch *batch, tether_error *error) {
+  if (error) error->text[0] = '\0';
+  if (!batch) return library_fail(error, TETHER_INVALID, "batch: NULL");
+  if (batch->process != getpid())
+    return library_fail(error, TETHER_FAILED,
+                        "the batch's threads stayed in the process that forked; make a new one");
+  return TETHER_OK;
+}
+
+tether_status tether_batch_step(tether_batch *batch, const double *commands, int64_t steps,
+                                double *signals, tether_error *error) {
+  tether_status status = check(batch, error);
+  if (status != TETHER_OK) return status;
+  if (steps <= 0)
+    return library_fail(error, TETHER_INVALID, "steps: %lld; give at least 1", (long long)steps);
+  if ((batch->command_count && !commands) || (batch->signal_count && !signals))
+    return library_fail(error, TETHER_INVALID, "commands or signals: NULL");
+  batch->values = commands;
+  batch->steps = steps;
+  batch->out = signals;
+  run(batch, STEP);
+  return TETHER_OK;
+}
+
+tether_status tether_batch_reset(tether_batch *batch, const uint8_t *mask, const uint64_t *seeds,
+                                 double *signals, tether_error *error) {
+  tether_status status = check(batch, error);
+  if (status != TETHER_OK) return status;
+  batch->mask = mask;
+  batch->seeds = seeds;
+  batch->out = signals;
+  run(batch, RESET);
+  return TETHER_OK;
+}
+
+int tether_batch_count(const tether_batch *batch) { return batch ? batch->count : 0; }
+
+tether_status tether_batch_failure(const tether_batch *batch, int index, tether_error *error) {
+  if (!batch || index < 0 || index >= batch->count)
+    return library_fail(error, TETHER_NOT_FOUND, "index: there is no simulation %d", index);
+  if (error) *error = batch->reasons[index];
+  return batch->failures[index];
+}
+
+tether_sim *tether_batch_sim(tether_batch *batch, int index) {
+  return batch && index >= 0 && index < batch->count ? batch->sims[index] : NULL;
+}

@@ -1,0 +1,51 @@
+/* library.h: what stands behind the handles of include/tether/tether.h, shared by the files of this room. */
+#ifndef TT_LIBRARY_LIBRARY_H
+#define TT_LIBRARY_LIBRARY_H
+
+#include "scene/scene_sim.h"
+#include "tether/tether.h"
+
+#include <fenv.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/** The caller's floating-point environment, while ours is the default. */
+typedef fenv_t library_floats;
+static inline library_floats library_floats_begin(void) {
+  library_floats saved;
+  fegetenv(&saved);
+  fesetenv(FE_DFL_ENV);
+  return saved;
+}
+static inline void library_floats_end(library_floats saved) { fesetenv(&saved); }
+
+struct tether_scene {
+  tt_scene *scene;
+  atomic_int references; /**< itself, and each simulation */
+  pthread_mutex_t lock;  /**< of the pattern */
+  tt_sim *pattern;       /**< never stepped: simulations are clones of it; NULL before the first */
+};
+
+struct tether_sim {
+  tether_scene *scene;
+  tt_sim *sim;
+  atomic_flag busy;
+  bool failed; /**< a step diverged: it allows only to be reset, restored or freed */
+  library_floats floats;
+};
+
+tether_status library_status(tt_status status);
+/** Fills `error` (may be NULL) as printf does, and returns `status`. */
+tether_status library_fail(tether_error *error, tether_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/** Makes the simulation the caller's until library_leave(), which hands `status` on. */
+tether_status library_enter(tether_sim *sim, tether_error *error);
+tether_status library_leave(tether_sim *sim, tether_status status);
+/** Of a simulation that was entered. */
+tt_status library_reset(tether_sim *sim, uint64_t seed);
+tt_status library_step(tether_sim *sim, int64_t steps, tt_error *why);
+tether_status library_read(const tether_sim *sim, const tether_handle *signals, double *values,
+                           int count, tether_error *error);
+
+#endif

@@ -1,0 +1,298 @@
+/* library_test.c: the public face, as a program sees it. */
+#include "tether/tether.h"
+
+#include <fenv.h>
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define COMMANDS 10
+#define SIGNALS 30
+
+static tether_error error;
+
+static void good(tether_status status) {
+  if (status != TETHER_OK) fail_msg("%d: %s", status, error.text);
+}
+
+static tether_scene *load(const char *name) {
+  tether_scene *scene;
+  good(tether_scene_load(name, NULL, 0, &scene, &error));
+  return scene;
+}
+
+static tether_sim *sim_of(tether_scene *scene) {
+  tether_sim *sim;
+  good(tether_sim_new(scene, &sim, &error));
+  return sim;
+}
+
+/* Swivels with a velocity that depends on the step. */
+static void drive(tether_sim *sim, int steps) {
+  tether_handle swivel;
+  good(tether_command_find(sim, "swivel.velocity", NULL, &swivel, &error));
+  for (int i = 0; i < steps; i++) {
+    double value = 0.5 + 0.25 * sin(0.1 * (double)tether_sim_steps(sim));
+    good(tether_sim_apply(sim, &swivel, &value, 1, &error));
+    good(tether_sim_step(sim, 10, &error));
+  }
+}
+
+static void a_command_moves_a_joint(void **state) {
+  (void)state;
+  tether_scene *scene = load("gripper");
+  tether_sim *sim = sim_of(scene);
+  tether_handle swivel, radians, degrees;
+  double one = 1, angle[2];
+  good(tether_command_find(sim, "swivel.velocity", NULL, &swivel, &error));
+  good(tether_signal_find(sim, "swivel.position", NULL, &radians, &error));
+  good(tether_signal_find(sim, "swivel.position", "deg", &degrees, &error));
+  good(tether_sim_apply(sim, &swivel, &one, 1, &error));
+  good(tether_sim_step(sim, 600, &error));
+  good(tether_sim_read(sim, (tether_handle[]){radians, degrees}, angle, 2, &error));
+  assert_true(fabs(angle[0] - 1) < 0.05);
+  assert_true(fabs(angle[1] - angle[0] * 180 / M_PI) < 1e-9);
+  assert_true(fabs(tether_sim_time(sim) - 1) < 1e-12);
+  assert_int_equal(tether_sim_steps(sim), 600);
+  tether_sim_free(sim);
+  tether_scene_free(scene);
+}
+
+static void a_sim_goes_on_from_a_saved_state(void **state) {
+  (void)state;
+  tether_scene *scene = load("gripper");
+  tether_sim *sim = sim_of(scene), *clone;
+  tether_scene_free(scene); /* its simulations keep it */
+  drive(sim, 20);
+  size_t size = tether_sim_state_size(sim);
+  void *saved = malloc(size);
+  good(tether_sim_save(sim, saved, size, &error));
+  good(tether_sim_clone(sim, &clone, &error));
+  assert_int_equal(tether_sim_hash(clone), tether_sim_hash(sim));
+  drive(sim, 20);
+  uint64_t hash = tether_sim_hash(sim);
+  drive(clone, 20);
+  assert_int_equal(tether_sim_hash(clone), hash);
+  good(tether_sim_restore(sim, saved, size, &error));
+  drive(sim, 20);
+  assert_int_equal(tether_sim_hash(sim), hash);
+  assert_int_equal(tether_sim_restore(sim, saved, size - 1, &error), TETHER_INVALID);
+  memset(saved, 0, size);
+  assert_int_equal(tether_sim_restore(sim, saved, size, &error), TETHER_OTHER_VERSION);
+  assert_int_equal(tether_sim_hash(sim), hash);
+  good(tether_sim_reset(sim, NULL, &error));
+  drive(sim, 40);
+  assert_int_equal(tether_sim_hash(sim), hash);
+  free(saved);
+  tether_sim_free(clone);
+  tether_sim_free(sim);
+}
+
+/* What a caller sets must reach neither the bits nor what is read; and it must find it as it was. */
+static void the_callers_surroundings_are_his(void **state) {
+  (void)state;
+  tether_scene *scene = load("gripper");
+  tether_sim *sim = sim_of(scene);
+  drive(sim, 20);
+  uint64_t hash = tether_sim_hash(sim);
+  tether_sim_free(sim);
+  tether_scene_free(scene);
+  bool german = setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
+  fesetround(FE_UPWARD);
+  scene = load("gripper");
+  sim = sim_of(scene);
+  drive(sim, 20);
+  assert_int_equal(fegetround(), FE_UPWARD);
+  fesetround(FE_TONEAREST);
+  if (german) setlocale(LC_ALL, "C");
+  /* The velocities were computed under upward rounding, too: so only the hash of a run without any is compared. */
+  tether_sim *calm = sim_of(scene), *upward = sim_of(scene);
+  good(tether_sim_step(calm, 100, &error));
+  fesetround(FE_UPWARD);
+  good(tether_sim_step(upward, 100, &error));
+  fesetround(FE_TONEAREST);
+  assert_int_equal(tether_sim_hash(calm), tether_sim_hash(upward));
+  (void)hash;
+  tether_sim_free(calm);
+  tether_sim_free(upward);
+  tether_sim_free(sim);
+  tether_scene_free(scene);
+}
+
+static void what_is_wrong_is_named(void **state) {
+  (void)state;
+  tether_scene *scene;
+  tether_sim *sim;
+  tether_handle handle;
+  double value = NAN;
+  assert_int_equal(tether_scene_load("griper", NULL, 0, &scene, &error), TETHER_INVALID);
+  assert_non_null(strstr(error.text, "gripper"));
+  const char *settings[] = {"timestp=1 ms"};
+  assert_int_equal(tether_scene_load("gripper", settings, 1, &scene, &error), TETHER_INVALID);
+  assert_non_null(strstr(error.text, "timestep"));
+  assert_int_equal(tether_scene_load(NULL, NULL, 0, &scene, &error), TETHER_INVALID);
+  assert_int_equal(tether_sim_new(NULL, &sim, &error), TETHER_INVALID);
+  scene = load("gripper");
+  sim = sim_of(scene);
+  assert_int_equal(tether_signal_find(sim, "swivel.positon", NULL, &handle, &error),
+                   TETHER_NOT_FOUND);
+  assert_non_null(strstr(error.text, "swivel.position"));
+  assert_int_equal(tether_signal_find(sim, "swivel.position", "kg", &handle, &error),
+                   TETHER_NOT_FOUND);
+  good(tether_command_find(sim, "swivel.velocity", NULL, &handle, &error));
+  uint64_t hash = tether_sim_hash(sim);
+  assert_int_equal(tether_sim_apply(sim, &handle, &value, 1, &error), TETHER_INVALID);
+  assert_non_null(strstr(error.text, "swivel"));
+  value = 1e9;
+  assert_int_equal(tether_sim_apply(sim, &handle, &value, 1, &error), TETHER_INVALID);
+  assert_int_equal(tether_sim_read(sim, &handle, &value, 1, &error), TETHER_INVALID);
+  handle.index = 1u << 30;
+  value = 1;
+  assert_int_equal(tether_sim_apply(sim, &handle, &value, 1, &error), TETHER_INVALID);
+  assert_int_equal(tether_sim_step(sim, 0, &error), TETHER_INVALID);
+  assert_int_equal(tether_sim_hash(sim), hash);
+  assert_int_equal(tether_sim_step(NULL, 1, NULL), TETHER_INVALID);
+  tether_sim_free(sim);
+  tether_scene_free(scene);
+}
+
+static void everything_can_be_listed(void **state) {
+  (void)state;
+  tether_scene *scene = load("frc2011");
+  tether_sim *sim = sim_of(scene);
+  tether_item item;
+  tether_handle handle;
+  assert_true(tether_sim_signal_count(sim) > 20);
+  for (int i = 0; i < tether_sim_signal_count(sim); i++) {
+    good(tether_sim_signal_item(sim, i, &item));
+    good(tether_signal_find(sim, item.name, item.unit, &handle, &error));
+    assert_int_equal(handle.index, i);
+  }
+  for (int i = 0; i < tether_sim_command_count(sim); i++) {
+    good(tether_sim_command_item(sim, i, &item));
+    assert_true(item.lower <= item.upper);
+    good(tether_command_find(sim, item.name, item.unit, &handle, &error));
+    assert_int_equal(handle.index, i);
+  }
+  assert_int_equal(tether_sim_signal_item(sim, tether_sim_signal_count(sim), &item),
+                   TETHER_NOT_FOUND);
+  good(tether_sim_step(sim, 300, &error));
+  tether_body body;
+  tether_joint joint;
+  tether_contact contact;
+  for (int i = 0; i < tether_sim_body_count(sim); i++) good(tether_sim_body(sim, i, &body));
+  for (int i = 0; i < tether_sim_joint_count(sim); i++) good(tether_sim_joint(sim, i, &joint));
+  assert_true(tether_sim_contact_count(sim) > 0); /* it stands on its wheels */
+  for (int i = 0; i < tether_sim_contact_count(sim); i++)
+    good(tether_sim_contact(sim, i, &contact));
+  tether_sim_free(sim);
+  tether_scene_free(scene);
+}
+
+static const char *const batch_commands[] = {"swivel.velocity", "base.velocity"};
+static const char *const batch_signals[] = {"swivel.position", "base.position", "time"};
+
+static double wanted(int sim, int round, int command) {
+  return 0.4 * sin(0.3 * sim + 0.2 * round + command);
+}
+
+/* Hashes of the simulations of a batch after some rounds. */
+static void run_batch(tether_scene *scene, int count, int threads, uint64_t *hashes) {
+  tether_batch *batch;
+  double *in = calloc((size_t)count * 2, sizeof *in), *out = calloc((size_t)count * 3, sizeof *out);
+  good(
+      tether_batch_new(scene, count, threads, batch_commands, 2, batch_signals, 3, &batch, &error));
+  for (int round = 0; round < 12; round++) {
+    for (int i = 0; i < count; i++)
+      for (int k = 0; k < 2; k++) in[2 * i + k] = wanted(i, round, k);
+    good(tether_batch_step(batch, in, 10, out, &error));
+  }
+  for (int i = 0; i < count; i++) {
+    good(tether_batch_failure(batch, i, &error));
+    hashes[i] = tether_sim_hash(tether_batch_sim(batch, i));
+    assert_true(fabs(out[3 * i + 2] - 0.2) < 1e-12);
+  }
+  tether_batch_free(batch);
+  free(in);
+  free(out);
+}
+
+static void a_batchs_bits_depend_on_nothing_else(void **state) {
+  (void)state;
+  static const int counts[] = {1, 2, 7, 64}, threads[] = {1, 2, 3};
+  uint64_t expected[64], hashes[64];
+  tether_scene *scene = load("gripper");
+  for (int i = 0; i < 64; i++) { /* one by one, without a batch */
+    tether_sim *sim = sim_of(scene);
+    tether_handle handles[2];
+    for (int k = 0; k < 2; k++)
+      good(tether_command_find(sim, batch_commands[k], NULL, &handles[k], &error));
+    for (int round = 0; round < 12; round++) {
+      double values[2] = {wanted(i, round, 0), wanted(i, round, 1)};
+      good(tether_sim_apply(sim, handles, values, 2, &error));
+      good(tether_sim_step(sim, 10, &error));
+    }
+    expected[i] = tether_sim_hash(sim);
+    tether_sim_free(sim);
+  }
+  for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+      run_batch(scene, counts[c], threads[t], hashes);
+      for (int i = 0; i < counts[c]; i++) assert_int_equal(hashes[i], expected[i]);
+    }
+  tether_scene_free(scene);
+}
+
+static void one_that_fails_stops_no_other(void **state) {
+  (void)state;
+  tether_scene *scene = load("gripper");
+  tether_batch *batch;
+  double in[3 * 2] = {0.1, 0, NAN, 0, 0.1, 0}, out[3 * 3];
+  uint8_t mask[3] = {0, 1, 0};
+  good(tether_batch_new(scene, 3, 2, batch_commands, 2, batch_signals, 3, &batch, &error));
+  good(tether_batch_step(batch, in, 10, out, &error));
+  assert_int_equal(tether_batch_failure(batch, 0, &error), TETHER_OK);
+  assert_int_equal(tether_batch_failure(batch, 1, &error), TETHER_INVALID);
+  assert_non_null(strstr(error.text, "swivel"));
+  assert_int_equal(tether_sim_steps(tether_batch_sim(batch, 1)), 0);
+  assert_int_equal(tether_sim_steps(tether_batch_sim(batch, 2)), 10);
+  good(tether_batch_reset(batch, mask, NULL, out, &error));
+  in[2] = 0.1;
+  good(tether_batch_step(batch, in, 10, out, &error));
+  assert_int_equal(tether_batch_failure(batch, 1, &error), TETHER_OK);
+  assert_int_equal(tether_sim_steps(tether_batch_sim(batch, 1)), 10);
+  assert_int_equal(tether_sim_steps(tether_batch_sim(batch, 2)), 20);
+  pid_t child = fork();
+  if (child == 0) {
+    bool refused = tether_batch_step(batch, in, 1, out, &error) == TETHER_FAILED;
+    bool usable = tether_sim_step(tether_batch_sim(batch, 0), 1, &error) == TETHER_OK;
+    _exit(refused && usable ? 0 : 1);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  tether_batch_free(batch);
+  tether_scene_free(scene);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_command_moves_a_joint),
+      cmocka_unit_test(a_sim_goes_on_from_a_saved_state),
+      cmocka_unit_test(the_callers_surroundings_are_his),
+      cmocka_unit_test(what_is_wrong_is_named),
+      cmocka_unit_test(everything_can_be_listed),
+      cmocka_unit_test(a_batchs_bits_depend_on_nothing_else),
+      cmocka_unit_test(one_that_fails_stops_no_other),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

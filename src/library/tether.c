@@ -1,0 +1,495 @@
+/* tether.c: the public face: scenes, simulations, commands and signals. See include/tether/tether.h. */
+#include "library/library.h"
+
+#include "model/unit.h"
+#include "scene/data.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIGNAL = 1, COMMAND };
+
+const char *tether_version(void) { return TETHER_VERSION; }
+
+const char *tether_status_text(tether_status status) {
+  return status == TETHER_BUSY ? "another thread is using it" : tt_status_text((tt_status)status);
+}
+
+tether_status library_status(tt_status status) {
+  switch (status) {
+    case TT_OK: return TETHER_OK;
+    case TT_NOMEM: return TETHER_NO_MEMORY;
+    case TT_NOT_FOUND: return TETHER_NOT_FOUND;
+    case TT_DIVERGED: return TETHER_DIVERGED;
+    case TT_VERSION: return TETHER_OTHER_VERSION;
+    case TT_INVALID:
+    case TT_USAGE:
+    case TT_BAD_MESSAGE: return TETHER_INVALID;
+    default: return TETHER_FAILED;
+  }
+}
+
+tether_status library_fail(tether_error *error, tether_status status, const char *format, ...) {
+  if (!error) return status;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(error->text, sizeof error->text, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+static tether_status begin(tether_error *error) {
+  if (error) error->text[0] = '\0';
+  return TETHER_OK;
+}
+
+static tether_status finish(tt_status status, const tt_error *from, tether_error *error) {
+  if (status == TT_OK) return TETHER_OK;
+  return library_fail(error, library_status(status), "%s",
+                      from->text[0] ? from->text : tt_status_text(status));
+}
+
+/* ---- scenes ---- */
+
+tether_status tether_set_data(const char *folder) {
+  return library_status(tt_data_set_root(folder));
+}
+
+tether_status tether_scene_load(const char *name, const char *const *settings, int setting_count,
+                                tether_scene **scene, tether_error *error) {
+  tt_error why = {.text = ""};
+  begin(error);
+  if (!scene) return library_fail(error, TETHER_INVALID, "scene: NULL; give where to put it");
+  *scene = NULL;
+  if (!name) return library_fail(error, TETHER_INVALID, "name: NULL; give a scene's");
+  if (setting_count < 0 || (setting_count > 0 && !settings))
+    return library_fail(error, TETHER_INVALID, "setting_count: there are not %d settings",
+                        setting_count);
+  for (int i = 0; i < setting_count; i++)
+    if (!settings[i]) return library_fail(error, TETHER_INVALID, "settings[%d]: NULL", i);
+  tether_scene *made = calloc(1, sizeof *made);
+  if (!made) return library_fail(error, TETHER_NO_MEMORY, "out of memory");
+  pthread_mutex_init(&made->lock, NULL);
+  atomic_init(&made->references, 1);
+  tt_status status = tt_scene_load(NULL, name, settings, setting_count, &made->scene, &why);
+  if (status != TT_OK) {
+    tether_scene_free(made);
+    return finish(status, &why, error);
+  }
+  *scene = made;
+  return TETHER_OK;
+}
+
+void tether_scene_free(tether_scene *scene) {
+  if (!scene || atomic_fetch_sub(&scene->references, 1) > 1) return;
+  tt_sim_free(scene->pattern);
+  tt_scene_free(scene->scene);
+  pthread_mutex_destroy(&scene->lock);
+  free(scene);
+}
+
+const char *tether_scene_description(const tether_scene *scene) {
+  return scene ? scene->scene->description : "";
+}
+
+double tether_scene_timestep(const tether_scene *scene) {
+  return scene ? (double)scene->scene->timestep_num / (double)scene->scene->timestep_den : 0;
+}
+
+/* ---- simulations ---- */
+
+/* A simulation around `inside`, which becomes its own, or is freed. */
+static tether_status wrap(tether_scene *scene, tt_sim *inside, tether_sim **sim,
+                          tether_error *error) {
+  *sim = calloc(1, sizeof **sim);
+  if (!*sim) {
+    tt_sim_free(inside);
+    return library_fail(error, TETHER_NO_MEMORY, "out of memory");
+  }
+  atomic_fetch_add(&scene->references, 1);
+  (*sim)->scene = scene;
+  (*sim)->sim = inside;
+  atomic_flag_clear(&(*sim)->busy);
+  return TETHER_OK;
+}
+
+/* The first simulation of a scene compiles the models; it is kept as it is, and everybody gets a clone. */
+static tt_status clone_pattern(tether_scene *scene, tt_sim **inside, tt_error *why) {
+  tt_status status = TT_OK;
+  pthread_mutex_lock(&scene->lock);
+  if (!scene->pattern) {
+    status = tt_scene_sim(scene->scene, &(tt_scene_sim_options){.hash_a_tick = true},
+                          &scene->pattern, why);
+    if (status == TT_OK) tt_sim_sense(scene->pattern);
+  }
+  if (status == TT_OK) status = tt_sim_clone(scene->pattern, inside, why);
+  pthread_mutex_unlock(&scene->lock);
+  return status;
+}
+
+tether_status tether_sim_new(tether_scene *scene, tether_sim **sim, tether_error *error) {
+  tt_error why = {.text = ""};
+  tt_sim *inside;
+  begin(error);
+  if (!sim) return library_fail(error, TETHER_INVALID, "sim: NULL; give where to put it");
+  *sim = NULL;
+  if (!scene) return library_fail(error, TETHER_INVALID, "scene: NULL");
+  library_floats saved = library_floats_begin();
+  tt_status status = clone_pattern(scene, &inside, &why);
+  library_floats_end(saved);
+  if (status != TT_OK) return finish(status, &why, error);
+  return wrap(scene, inside, sim, error);
+}
+
+void tether_sim_free(tether_sim *sim) {
+  if (!sim) return;
+  tt_sim_free(sim->sim);
+  tether_scene_free(sim->scene);
+  free(sim);
+}
+
+tether_status library_enter(tether_sim *sim, tether_error *error) {
+  begin(error);
+  if (!sim) return library_fail(error, TETHER_INVALID, "sim: NULL");
+  if (atomic_flag_test_and_set(&sim->busy))
+    return library_fail(error, TETHER_BUSY, "another thread is using this simulation");
+  sim->floats = library_floats_begin();
+  return TETHER_OK;
+}
+
+tether_status library_leave(tether_sim *sim, tether_status status) {
+  library_floats_end(sim->floats);
+  atomic_flag_clear(&sim->busy);
+  return status;
+}
+
+#define ENTER(sim)                                                                                 \
+  do {                                                                                             \
+    tether_status entered = library_enter(sim, error);                                             \
+    if (entered != TETHER_OK) return entered;                                                      \
+  } while (0)
+
+tether_status tether_sim_clone(tether_sim *sim, tether_sim **clone, tether_error *error) {
+  tt_error why = {.text = ""};
+  tt_sim *inside;
+  if (!clone) return library_fail(error, TETHER_INVALID, "clone: NULL; give where to put it");
+  *clone = NULL;
+  ENTER(sim);
+  tt_status status = tt_sim_clone(sim->sim, &inside, &why);
+  if (status != TT_OK) return library_leave(sim, finish(status, &why, error));
+  return library_leave(sim, wrap(sim->scene, inside, clone, error));
+}
+
+tt_status library_reset(tether_sim *sim, uint64_t seed) {
+  tt_sim_seed(sim->sim, seed);
+  tt_sim_reset(sim->sim, TT_NO_ROBOT);
+  tt_sim_sense(sim->sim);
+  sim->failed = false;
+  return TT_OK;
+}
+
+tether_status tether_sim_reset(tether_sim *sim, const uint64_t *seed, tether_error *error) {
+  ENTER(sim);
+  library_reset(sim, seed ? *seed : sim->scene->scene->seed);
+  return library_leave(sim, TETHER_OK);
+}
+
+/* Resets that commands asked for come before the step, as in a running program. */
+static void take_resets(tt_sim *sim) {
+  for (int robot; tt_sim_take_reset(sim, &robot);) tt_sim_reset(sim, robot);
+}
+
+tt_status library_step(tether_sim *sim, int64_t steps, tt_error *why) {
+  take_resets(sim->sim);
+  for (; steps > 0; steps--) {
+    tt_status status = tt_sim_step(sim->sim, steps == 1, why);
+    if (status == TT_OK) continue;
+    sim->failed = true;
+    return status;
+  }
+  tt_sim_sense(sim->sim);
+  return TT_OK;
+}
+
+tether_status tether_sim_step(tether_sim *sim, int64_t steps, tether_error *error) {
+  tt_error why = {.text = ""};
+  ENTER(sim);
+  if (steps <= 0)
+    return library_leave(
+        sim, library_fail(error, TETHER_INVALID, "steps: %lld; give at least 1", (long long)steps));
+  if (sim->failed)
+    return library_leave(sim, library_fail(error, TETHER_DIVERGED,
+                                           "the simulation diverged before: reset or restore it"));
+  return library_leave(sim, finish(library_step(sim, steps, &why), &why, error));
+}
+
+double tether_sim_time(const tether_sim *sim) { return sim ? tt_sim_view(sim->sim)->time : 0; }
+
+uint64_t tether_sim_steps(const tether_sim *sim) { return sim ? tt_sim_clock(sim->sim)->step : 0; }
+
+uint64_t tether_sim_hash(const tether_sim *sim) { return sim ? tt_sim_hash(sim->sim) : 0; }
+
+size_t tether_sim_state_size(const tether_sim *sim) {
+  return sim ? tt_sim_state_size(sim->sim) : 0;
+}
+
+tether_status tether_sim_save(const tether_sim *sim, void *state, size_t size,
+                              tether_error *error) {
+  begin(error);
+  if (!sim) return library_fail(error, TETHER_INVALID, "sim: NULL");
+  if (!state || size != tt_sim_state_size(sim->sim))
+    return library_fail(error, TETHER_INVALID, "size: a state of this scene has %zu bytes, not %zu",
+                        tt_sim_state_size(sim->sim), state ? size : 0);
+  tt_sim_save(sim->sim, state);
+  return TETHER_OK;
+}
+
+tether_status tether_sim_restore(tether_sim *sim, const void *state, size_t size,
+                                 tether_error *error) {
+  ENTER(sim);
+  tt_status status = state ? tt_sim_restore(sim->sim, state, size, NULL) : TT_INVALID;
+  if (status == TT_OK) {
+    sim->failed = false;
+    return library_leave(sim, TETHER_OK);
+  }
+  return library_leave(
+      sim, library_fail(error, library_status(status),
+                        status == TT_VERSION ? "state: saved by another version of Tether"
+                                             : "state: not one of this scene (%zu bytes, not %zu)",
+                        size, tt_sim_state_size(sim->sim)));
+}
+
+/* ---- commands and signals ---- */
+
+static const char *robot_name(const tt_sim *sim, int robot) {
+  return robot == TT_NO_ROBOT ? "" : tt_sim_model(sim)->robots[robot].name;
+}
+
+/* Handles are of signals that a simulation has whatever it is driven by: the clock's own are not among them. */
+static const tt_signal_entry *signals_of(const tether_sim *sim, int *count) {
+  return tt_names_signals(tt_sim_names(sim->sim), count);
+}
+
+int tether_sim_signal_count(const tether_sim *sim) {
+  int count = 0;
+  if (sim) signals_of(sim, &count);
+  return count;
+}
+
+int tether_sim_command_count(const tether_sim *sim) {
+  return sim ? tt_sim_model(sim->sim)->command_count : 0;
+}
+
+tether_status tether_sim_signal_item(const tether_sim *sim, int index, tether_item *item) {
+  int count;
+  if (!sim || !item) return TETHER_INVALID;
+  const tt_signal_entry *entries = signals_of(sim, &count);
+  if (index < 0 || index >= count) return TETHER_NOT_FOUND;
+  *item = (tether_item){.name = entries[index].name,
+                        .unit = tt_unit_si(entries[index].signal.dimension)->name,
+                        .robot = robot_name(sim->sim, entries[index].robot),
+                        .lower = -INFINITY,
+                        .upper = INFINITY};
+  return TETHER_OK;
+}
+
+tether_status tether_sim_command_item(const tether_sim *sim, int index, tether_item *item) {
+  if (!sim || !item) return TETHER_INVALID;
+  const tt_model *model = tt_sim_model(sim->sim);
+  if (index < 0 || index >= model->command_count) return TETHER_NOT_FOUND;
+  const tt_command *command = &model->commands[index];
+  *item = (tether_item){.name = tt_names_command(tt_sim_names(sim->sim), index),
+                        .unit = tt_unit_si(command->dimension)->name,
+                        .robot = robot_name(sim->sim, command->robot),
+                        .lower = command->lower,
+                        .upper = command->upper};
+  return TETHER_OK;
+}
+
+/* With one robot its name may be left out. */
+static int only_robot(const tether_sim *sim) {
+  return tt_sim_model(sim->sim)->robot_count == 1 ? 0 : TT_NO_ROBOT;
+}
+
+static tether_status find_unit(const char *name, const char *unit, tt_dimension dimension,
+                               double *scale, tether_error *error) {
+  *scale = 1;
+  if (!unit) return TETHER_OK;
+  const tt_unit *found = tt_unit_find(unit);
+  if (found && found->dimension == dimension) {
+    *scale = found->scale;
+    return TETHER_OK;
+  }
+  return library_fail(error, TETHER_NOT_FOUND, "%s: '%s' is no unit of it; give one of %s", name,
+                      unit, tt_unit_names(dimension));
+}
+
+static tether_status check_find(const tether_sim *sim, const char *name,
+                                const tether_handle *handle, tether_error *error) {
+  begin(error);
+  if (!sim) return library_fail(error, TETHER_INVALID, "sim: NULL");
+  if (!name) return library_fail(error, TETHER_INVALID, "name: NULL");
+  if (!handle) return library_fail(error, TETHER_INVALID, "handle: NULL; give where to put it");
+  return TETHER_OK;
+}
+
+/* The index of a signal in the list of all: it has no number of its own. */
+static int index_of(const tether_sim *sim, const tt_signal *signal) {
+  int count;
+  const tt_signal_entry *entries = signals_of(sim, &count);
+  for (int i = 0; i < count; i++) {
+    const tt_signal *other = &entries[i].signal;
+    if (other->source == signal->source && other->index == signal->index &&
+        other->component == signal->component)
+      return i;
+  }
+  return -1;
+}
+
+tether_status tether_signal_find(const tether_sim *sim, const char *name, const char *unit,
+                                 tether_handle *handle, tether_error *error) {
+  tt_error why = {.text = ""};
+  tt_signal signal;
+  tether_status status = check_find(sim, name, handle, error);
+  if (status != TETHER_OK) return status;
+  if (tt_names_find_signal(tt_sim_names(sim->sim), name, only_robot(sim), "signal", &signal,
+                           &why) != TT_OK)
+    return library_fail(error, TETHER_NOT_FOUND, "%s", why.text);
+  int index = index_of(sim, &signal);
+  if (index < 0) return library_fail(error, TETHER_NOT_FOUND, "%s: not a signal of its own", name);
+  *handle = (tether_handle){.kind = SIGNAL, .index = (uint32_t)index};
+  return find_unit(name, unit, signal.dimension, &handle->scale, error);
+}
+
+tether_status tether_command_find(const tether_sim *sim, const char *name, const char *unit,
+                                  tether_handle *handle, tether_error *error) {
+  tt_error why = {.text = ""};
+  int command;
+  tether_status status = check_find(sim, name, handle, error);
+  if (status != TETHER_OK) return status;
+  if (tt_names_find_command(tt_sim_names(sim->sim), name, only_robot(sim), "command", &command,
+                            &why) != TT_OK)
+    return library_fail(error, TETHER_NOT_FOUND, "%s", why.text);
+  *handle = (tether_handle){.kind = COMMAND, .index = (uint32_t)command};
+  return find_unit(name, unit, tt_sim_model(sim->sim)->commands[command].dimension, &handle->scale,
+                   error);
+}
+
+static tether_status refuse_value(const tether_sim *sim, int command, double value,
+                                  tether_error *error) {
+  tether_item item;
+  tether_sim_command_item(sim, command, &item);
+  return library_fail(error, TETHER_INVALID, "%s: %g is out of its range; give %g to %g %s",
+                      item.name, value, item.lower, item.upper, item.unit);
+}
+
+tether_status tether_sim_apply(tether_sim *sim, const tether_handle *commands, const double *values,
+                               int count, tether_error *error) {
+  enum { FEW = 64 };
+  tt_submission few[FEW], *submissions = few;
+  int bad = 0;
+  ENTER(sim);
+  if (count < 0 || (count > 0 && (!commands || !values)))
+    return library_leave(
+        sim, library_fail(error, TETHER_INVALID, "count: %d without arrays of it", count));
+  if (count > FEW && !(submissions = malloc((size_t)count * sizeof *submissions)))
+    return library_leave(sim, library_fail(error, TETHER_NO_MEMORY, "out of memory"));
+  tether_status status = TETHER_OK;
+  for (int i = 0; i < count && status == TETHER_OK; i++) {
+    if (commands[i].kind != COMMAND)
+      status = library_fail(error, TETHER_INVALID, "commands[%d]: not the handle of a command", i);
+    else
+      submissions[i] = (tt_submission){(int)commands[i].index, values[i] * commands[i].scale};
+  }
+  if (status == TETHER_OK && tt_sim_apply(sim->sim, "library", submissions, count, &bad) != TT_OK)
+    status = submissions[bad].command < tt_sim_model(sim->sim)->command_count
+                 ? refuse_value(sim, submissions[bad].command, submissions[bad].value, error)
+                 : library_fail(error, TETHER_INVALID, "commands[%d]: of another scene", bad);
+  if (submissions != few) free(submissions);
+  return library_leave(sim, status);
+}
+
+tether_status library_read(const tether_sim *sim, const tether_handle *signals, double *values,
+                           int count, tether_error *error) {
+  int known;
+  const tt_signal_entry *entries = signals_of(sim, &known);
+  const tt_view *view = tt_sim_view(sim->sim);
+  for (int i = 0; i < count; i++) {
+    if (signals[i].kind != SIGNAL || signals[i].index >= (uint32_t)known)
+      return library_fail(error, TETHER_INVALID, "signals[%d]: not the handle of a signal", i);
+    values[i] = tt_signal_read(&entries[signals[i].index].signal, view) / signals[i].scale;
+  }
+  return TETHER_OK;
+}
+
+tether_status tether_sim_read(const tether_sim *sim, const tether_handle *signals, double *values,
+                              int count, tether_error *error) {
+  begin(error);
+  if (!sim) return library_fail(error, TETHER_INVALID, "sim: NULL");
+  if (count < 0 || (count > 0 && (!signals || !values)))
+    return library_fail(error, TETHER_INVALID, "count: %d without arrays of it", count);
+  return library_read(sim, signals, values, count, error);
+}
+
+/* ---- bodies, joints, contacts ---- */
+
+int tether_sim_body_count(const tether_sim *sim) {
+  return sim ? tt_sim_model(sim->sim)->body_count : 0;
+}
+
+int tether_sim_joint_count(const tether_sim *sim) {
+  return sim ? tt_sim_model(sim->sim)->joint_count : 0;
+}
+
+int tether_sim_contact_count(const tether_sim *sim) {
+  return sim ? tt_sim_view(sim->sim)->contact_count : 0;
+}
+
+tether_status tether_sim_body(const tether_sim *sim, int index, tether_body *body) {
+  if (!sim || !body) return TETHER_INVALID;
+  const tt_view *view = tt_sim_view(sim->sim);
+  if (index < 0 || index >= view->model->body_count) return TETHER_NOT_FOUND;
+  const tt_body *from = &view->model->bodies[index];
+  *body = (tether_body){.name = from->name,
+                        .parent = from->parent,
+                        .mass = from->mass,
+                        .position = view->body_position[index],
+                        .rotation = view->body_rotation[index],
+                        .velocity = view->body_velocity[index],
+                        .spin = view->body_spin[index]};
+  return TETHER_OK;
+}
+
+tether_status tether_sim_joint(const tether_sim *sim, int index, tether_joint *joint) {
+  if (!sim || !joint) return TETHER_INVALID;
+  const tt_view *view = tt_sim_view(sim->sim);
+  if (index < 0 || index >= view->model->joint_count) return TETHER_NOT_FOUND;
+  const tt_joint *from = &view->model->joints[index];
+  int axis = from->axis_count ? from->axis : 0;
+  *joint = (tether_joint){.name = from->name,
+                          .body = from->body,
+                          .axis_count = from->axis_count,
+                          .position = view->joint_position + axis,
+                          .velocity = view->joint_velocity + axis,
+                          .torque = view->joint_torque + axis,
+                          .is_limited = from->limited,
+                          .lower = from->lower,
+                          .upper = from->upper};
+  return TETHER_OK;
+}
+
+tether_status tether_sim_contact(const tether_sim *sim, int index, tether_contact *contact) {
+  if (!sim || !contact) return TETHER_INVALID;
+  const tt_view *view = tt_sim_view(sim->sim);
+  if (index < 0 || index >= view->contact_count) return TETHER_NOT_FOUND;
+  const tt_contact *from = &view->contacts[index];
+  contact->body_a = from->body1;
+  contact->body_b = from->body2;
+  contact->depth = from->depth;
+  memcpy(contact->position, from->position, sizeof contact->position);
+  memcpy(contact->normal, from->normal, sizeof contact->normal);
+  memcpy(contact->force, from->force, sizeof contact->force);
+  return TETHER_OK;
+}
