@@ -74,8 +74,8 @@ TETHER_API const char *tether_version(void);
 /** What a status means, in one sentence without a period. Static; never NULL. */
 TETHER_API const char *tether_status_text(tether_status status);
 
-/** Warnings go here, one line each; `callback` NULL: nowhere (the default). Process-wide; may be called from any thread
- *  that is in a function of this library. `level`: 0 error, 1 warning, 2 information. */
+/** Warnings go here, one line each; `callback` NULL: nowhere (the default). Process-wide; set it before
+ *  the first scene. It may be called from any thread that is in a function of this library. `level`: 0 error, 1 warning, 2 information. */
 typedef void tether_log(void *context, int level, const char *line);
 TETHER_API void tether_set_log(tether_log *callback, void *context);
 

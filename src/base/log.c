@@ -29,6 +29,8 @@ typedef struct line {
 
 static atomic_int threshold = TT_LOG_INFO;
 static atomic_bool running;
+static _Atomic(tt_log_sink *) sink; /* instead of standard error */
+static void *sink_context;
 static atomic_int speaking; /* threads inside tt_log() that may be using the queue */
 static atomic_ulong lost;
 static tt_queue *queue; /* made once and kept: a late speaker may still hold it */
@@ -125,6 +127,11 @@ void tt_log_stop(void) {
     pthread_join(writer, NULL); /* not pthread_clockjoin_np(): thread sanitizers don't know it */
 }
 
+void tt_log_set_sink(tt_log_sink *to, void *context) {
+  sink_context = context;
+  atomic_store(&sink, to);
+}
+
 void tt_log_forked(void) { atomic_store(&running, false); }
 
 void tt_log_set_level(tt_log_level level) { atomic_store(&threshold, (int)level); }
@@ -136,6 +143,13 @@ void tt_log(tt_log_level level, const char *format, ...) {
   va_start(arguments, format);
   compose(&said, level, format, arguments);
   va_end(arguments);
+  tt_log_sink *to = atomic_load(&sink);
+  if (to) {
+    char text[sizeof said.text + 1];
+    snprintf(text, sizeof text, "%.*s", (int)said.length, said.text);
+    to(sink_context, level, text);
+    return;
+  }
   atomic_fetch_add(&speaking, 1);
   if (!atomic_load(&running))
     write_line(&said);

@@ -15,6 +15,10 @@ void tt_log_start(void);
 void tt_log_stop(void);
 /** In a child process after fork(): its lines are written at once, since the writer thread is the parent's. */
 void tt_log_forked(void);
+/** Lines go to `sink`, in the thread that says them, instead of standard error; NULL: to standard error again. Before other
+ *  threads say anything. */
+typedef void tt_log_sink(void *context, tt_log_level level, const char *text);
+void tt_log_set_sink(tt_log_sink *sink, void *context);
 /** Lines less important than `level` are not said. Default TT_LOG_INFO. */
 void tt_log_set_level(tt_log_level level);
 

@@ -165,6 +165,39 @@ static void what_is_wrong_is_named(void **state) {
   tether_scene_free(scene);
 }
 
+static int lines;
+static void count_line(void *context, int level, const char *line) {
+  (void)context;
+  assert_true(level <= 2 && *line);
+  lines++;
+}
+
+/* A simulation driven beyond what can be integrated: nothing is printed, the error says it, and it can begin anew. */
+static void one_that_diverges_can_begin_anew(void **state) {
+  (void)state;
+  const char *settings[] = {"timestep=0.1 s", "io_period=0.1 s"};
+  tether_scene *scene;
+  tether_handle handle;
+  tether_set_log(count_line, NULL);
+  good(tether_scene_load("frc2011", settings, 2, &scene, &error));
+  tether_sim *sim = sim_of(scene);
+  uint64_t hash = tether_sim_hash(sim);
+  good(tether_command_find(sim, "arm.torque", NULL, &handle, &error));
+  double torque = 1e6;
+  good(tether_sim_apply(sim, &handle, &torque, 1, &error));
+  tether_status status = TETHER_OK;
+  for (int i = 0; i < 1000 && status == TETHER_OK; i++) status = tether_sim_step(sim, 1, &error);
+  assert_int_equal(status, TETHER_DIVERGED);
+  assert_true(strlen(error.text) > 0);
+  assert_int_equal(tether_sim_step(sim, 1, &error), TETHER_DIVERGED);
+  good(tether_sim_reset(sim, NULL, &error));
+  assert_int_equal(tether_sim_hash(sim), hash);
+  good(tether_sim_step(sim, 1, &error));
+  tether_set_log(NULL, NULL);
+  tether_sim_free(sim);
+  tether_scene_free(scene);
+}
+
 static void everything_can_be_listed(void **state) {
   (void)state;
   tether_scene *scene = load("frc2011");
@@ -290,6 +323,7 @@ int main(void) {
       cmocka_unit_test(a_sim_goes_on_from_a_saved_state),
       cmocka_unit_test(the_callers_surroundings_are_his),
       cmocka_unit_test(what_is_wrong_is_named),
+      cmocka_unit_test(one_that_diverges_can_begin_anew),
       cmocka_unit_test(everything_can_be_listed),
       cmocka_unit_test(a_batchs_bits_depend_on_nothing_else),
       cmocka_unit_test(one_that_fails_stops_no_other),

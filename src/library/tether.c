@@ -1,6 +1,7 @@
 /* tether.c: the public face: scenes, simulations, commands and signals. See include/tether/tether.h. */
 #include "library/library.h"
 
+#include "base/log.h"
 #include "model/unit.h"
 #include "scene/data.h"
 
@@ -51,6 +52,26 @@ static tether_status finish(tt_status status, const tt_error *from, tether_error
                       from->text[0] ? from->text : tt_status_text(status));
 }
 
+/* ---- what would otherwise be printed ---- */
+
+static tether_log *log_callback;
+static void *log_context;
+
+static void on_line(void *context, tt_log_level level, const char *text) {
+  (void)context;
+  tether_log *callback = log_callback;
+  if (callback && level <= TT_LOG_INFO) callback(log_context, (int)level, text);
+}
+
+void tether_set_log(tether_log *callback, void *context) {
+  log_context = context;
+  log_callback = callback;
+}
+
+/* From the first scene on: nothing below could say anything before. */
+static void keep_quiet(void) { tt_log_set_sink(on_line, NULL); }
+static pthread_once_t quiet = PTHREAD_ONCE_INIT;
+
 /* ---- scenes ---- */
 
 tether_status tether_set_data(const char *folder) {
@@ -61,6 +82,7 @@ tether_status tether_scene_load(const char *name, const char *const *settings, i
                                 tether_scene **scene, tether_error *error) {
   tt_error why = {.text = ""};
   begin(error);
+  pthread_once(&quiet, keep_quiet);
   if (!scene) return library_fail(error, TETHER_INVALID, "scene: NULL; give where to put it");
   *scene = NULL;
   if (!name) return library_fail(error, TETHER_INVALID, "name: NULL; give a scene's");
