@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The real program behind bad networks and beside bad neighbours, wire by wire."""
+import contextlib
 import csv
 import io
+import multiprocessing
 import os
 import pathlib
 import re
@@ -22,7 +24,7 @@ import harness as telemetry  # noqa: E402
 import lockstep_test as lockstep  # noqa: E402
 import sharp_test as sharp  # noqa: E402
 from proxy import TcpProxy, UdpProxy  # noqa: E402
-from tether_process import TETHER, Tether  # noqa: E402
+from tether_process import TETHER, Tether, at_best, seconds  # noqa: E402
 
 COMMANDS = struct.Struct("<6f")
 ROBOT = ("--no-web", "--set", "wires.float-udp.bind=127.0.0.1:0", "--set", "wires.float-udp.peer=sender")
@@ -89,21 +91,22 @@ class Udp(unittest.TestCase):
     def test_a_flood_holds_nobody_and_is_over_when_it_is_over(self):
         """A thousand datagrams a period; the world keeps its time and the controller is heard as soon as they end."""
         with Tether("run", "frc2011", *ROBOT, "--set", "record.on=off") as tether, udp(tether.address("float-udp")) as link:
-            first = stamp = 0
-            end = time.monotonic() + 2
-            while time.monotonic() < end:
-                for _ in range(200):
-                    stamp += 1
-                    link.send(COMMANDS.pack(stamp, 1, 1, 0, 0, 0))
-                link.setblocking(False)
-                try:
-                    while True:
-                        now, = struct.unpack_from("<f", link.recv(2048))
-                        first = first or now
-                except BlockingIOError:
-                    pass
+            stamp, now = 0, 0.0
+
+            def flood():
+                """Until half a second is simulated."""
+                nonlocal stamp, now
+                end = now + 0.5
+                while now < end:
+                    for _ in range(200):
+                        stamp += 1
+                        link.send(COMMANDS.pack(stamp, 1, 1, 0, 0, 0))
+                    link.setblocking(False)
+                    with contextlib.suppress(BlockingIOError):
+                        while True:
+                            now, = struct.unpack_from("<f", link.recv(2048))
+            at_best(lambda: seconds(flood), 2)
             link.settimeout(20)
-            self.assertGreater(now - first, 0.5)  # simulated; in 2 s of a machine that others use too
             link.send(COMMANDS.pack(stamp + 1, 0, 0, 0, 0, 0))
             self.assertGreater(struct.unpack_from("<f", link.recv(2048))[0], now)
             self.assertEqual(tether.stop(), 0)
@@ -266,17 +269,26 @@ class Lockstep(unittest.TestCase):
     def test_a_stopped_client(self):
         """SIGSTOP: its kernel goes on answering, so only the deadline can tell."""
         with lockstep.run("wires.lockstep-tcp.late=eject", "wires.lockstep-tcp.deadline=0.3") as tether:
-            host, port = tether.address("lockstep-tcp")
-            client = subprocess.Popen([sys.executable, lockstep.ROOT / "clients/python/lockstep_tcp.py", f"{host}:{port}", "1000000000"],
-                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            processes = multiprocessing.get_context("fork")
+            driving = processes.Event()
+
+            def answer(link):
+                with contextlib.suppress(OSError, EOFError):  # a busy machine may be late by itself
+                    while True:
+                        lockstep.receive(link)
+                        link.sendall(lockstep.velocities(0))
+                        driving.set()
+            with lockstep.join(tether) as link:
+                client = processes.Process(target=answer, args=(link,))
+                client.start()
             try:
-                tether.wait_line("connected")
+                driving.wait(20)
                 os.kill(client.pid, signal.SIGSTOP)
                 tether.wait_line("ejected")
                 self.assert_served(tether)
             finally:
                 client.kill()
-                client.wait()
+                client.join()
 
 
 class Overrun(unittest.TestCase):

@@ -29,17 +29,18 @@ class Inbox:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind((host, int(port)))
         self.socket.setblocking(False)
-        self.times = []  # when each was read
+        sharp.stamp_arrivals(self.socket)
+        self.times = []  # when each came
         self.looked = 0  # when it was looked at last
 
     def read(self):
         """The oldest datagram that waits, or None."""
         self.looked = time.monotonic()
         try:
-            data = self.socket.recv(4096)
+            data, _, arrived = sharp.receive_stamped(self.socket)
         except BlockingIOError:
             return None
-        self.times.append(time.monotonic())
+        self.times.append(arrived)
         return data
 
     def waiting(self):

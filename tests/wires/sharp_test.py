@@ -50,21 +50,29 @@ def state(left=0, right=0, elevator=0):
             f"'elevatorEncoder': {elevator:04d} }}").encode()
 
 
+def receive_stamped(udp):
+    """(datagram, sender, s since 1970 that the kernel had it), however late it is read, of a socket that stamp_arrivals() saw."""
+    data, ((_, _, stamp),), _, sender = udp.recvmsg(4096, 64)
+    seconds, nanoseconds = struct.unpack("@ll", stamp)
+    return data, sender, seconds + nanoseconds * 1e-9
+
+
+def stamp_arrivals(udp):
+    udp.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+
+
 class Udp:
     """A socket on a free port of its own."""
 
     def __init__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
-        self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        stamp_arrivals(self.socket)
         self.socket.settimeout(20)
         self.address = "127.0.0.1:%d" % self.socket.getsockname()[1]
 
     def receive(self):
-        """The next datagram; `arrived` (s) is when the kernel had it, however late it is read."""
-        self.data, ((_, _, stamp),), _, self.sender = self.socket.recvmsg(4096, 64)
-        seconds, nanoseconds = struct.unpack("@ll", stamp)
-        self.arrived = seconds + nanoseconds * 1e-9
+        self.data, self.sender, self.arrived = receive_stamped(self.socket)
         return self.data
 
     def drain(self):
@@ -420,7 +428,7 @@ class Terminal(Case):
 
 
 class InTime(Case):
-    """What is judged by the clock; nothing else runs meanwhile."""
+    """What is promised in seconds, at its best: other tests run meanwhile."""
     commanded, settle, script = Core.commanded, Core.settle, Joystick.script
 
     def check_period(self, udp, period):
