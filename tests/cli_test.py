@@ -119,7 +119,7 @@ class Usage(unittest.TestCase):
     def test_every_command_knows_its_nearest_option(self):
         for command, wrong, meant in (("replay", "--form", "--from"), ("verify", "--controler", "--controller"),
                                       ("export", "--fromat", "--format"), ("collect", "--stor", "--store"),
-                                      ("core", "--sett", "--set"), ("joystick", "--scrpt", "--script")):
+                                      ("core", "--sett", "--set"), ("run", "--robt-config", "--robot-config"), ("joystick", "--scrpt", "--script")):
             answer = tether(command, wrong, "x")
             self.assertEqual(answer.returncode, 2, answer.stderr)
             self.assertIn(f"there is no option '{wrong}'; did you mean '{meant}'?", answer.stderr)

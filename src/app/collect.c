@@ -118,7 +118,7 @@ static tt_status collect(int argc, char **argv, tt_error *error) {
   const char *store = NULL;
   const tt_program_option options[] = {{"--store", &store}, {NULL, NULL}};
   tt_program_config file;
-  TT_TRY(tt_program_config_load(argc, argv, options, &schema, &file, error));
+  TT_TRY(tt_program_config_load(argc, argv, options, &schema, NULL, &file, error));
   tt_status status = check(file.keys, file.path, store, error);
   if (status == TT_OK) status = serve(file.keys, error);
   if (status != TT_OK) tt_program_config_explain(&file, error);

@@ -99,13 +99,21 @@ static tt_status serve(core_program *program, tt_error *error) {
   return TT_OK;
 }
 
+/** One file of theirs serves all three programs. */
+static tt_status translate(const tt_document *document, int player, tt_sharp_original *meaning,
+                           tt_error *error) {
+  if (!tt_sharp_is_original(document)) return TT_OK;
+  return tt_sharp_original_read(document, TT_SHARP_PROGRAM_CORE, player, meaning, error);
+}
+
 static tt_status run_core(int argc, char **argv, tt_error *error) {
   tt_program_config file;
-  TT_TRY(tt_program_config_load(argc, argv, NULL, &tt_sharp_core_schema, &file, error));
+  TT_TRY(tt_program_config_load(argc, argv, NULL, &tt_sharp_core_schema, translate, &file, error));
   tt_status status = tt_sharp_core_config_check(file.keys, file.path, error);
   core_program program = {.config = file.keys};
   if (status == TT_OK) {
     tt_log_start();
+    tt_program_config_say_unused(&file);
     program.net = tt_net_new();
     status = program.net == NULL ? tt_fail(error, TT_NOMEM, "no memory or descriptors for sockets")
                                  : serve(&program, error);
@@ -123,8 +131,9 @@ const tt_app_command tt_app_core = {
     .summary =
         "Drive the SHARP vehicle: hears a joystick and the vehicle's encoders, sends motor speeds",
     .help =
-        "  CONFIG               a YAML file like robots/sharp/core.yaml, which shows every key; "
-        "default: none\n"
+        "  CONFIG               a YAML file like robots/sharp/core.yaml, which shows every key, or "
+        "an\n"
+        "                       original's config/robotConfig.yml; default: none\n"
         "  --set PATH=VALUE     change a key, for example --set elevator.kp=2.5 or --set "
         "player=2\n",
     .run = run_core,

@@ -123,8 +123,9 @@ static tt_status serve(joystick_program *program, tt_error *error) {
   return TT_OK;
 }
 
-static tt_status prepare_and_serve(joystick_program *program, const char *file, tt_error *error) {
-  TT_TRY(tt_joystick_config_check(program->config, file, error));
+static tt_status prepare_and_serve(joystick_program *program, const tt_program_config *file,
+                                   tt_error *error) {
+  TT_TRY(tt_joystick_config_check(program->config, file->path, error));
   if (program->script_path != NULL) {
     TT_TRY(tt_joystick_script_load(program->script_path, &program->script, error));
   }
@@ -134,18 +135,25 @@ static tt_status prepare_and_serve(joystick_program *program, const char *file, 
     return tt_fail(error, TT_NOMEM, "no memory or descriptors for sockets");
   }
   tt_log_start();
+  tt_program_config_say_unused(file);
   tt_status status = serve(program, error);
   tt_log_stop();
   return status;
+}
+
+static tt_status translate(const tt_document *document, int player, tt_sharp_original *meaning,
+                           tt_error *error) {
+  if (!tt_sharp_is_original(document)) return TT_OK;
+  return tt_sharp_original_read(document, TT_SHARP_PROGRAM_JOYSTICK, player, meaning, error);
 }
 
 static tt_status run_joystick(int argc, char **argv, tt_error *error) {
   joystick_program program = {.config = NULL};
   const tt_program_option options[] = {{"--script", &program.script_path}, {NULL, NULL}};
   tt_program_config file;
-  TT_TRY(tt_program_config_load(argc, argv, options, &tt_joystick_schema, &file, error));
+  TT_TRY(tt_program_config_load(argc, argv, options, &tt_joystick_schema, translate, &file, error));
   program.config = file.keys;
-  tt_status status = prepare_and_serve(&program, file.path, error);
+  tt_status status = prepare_and_serve(&program, &file, error);
   if (status != TT_OK) tt_program_config_explain(&file, error);
   tt_net_free(program.net);
   tt_gamepad_free(program.gamepad);
@@ -160,7 +168,8 @@ const tt_app_command tt_app_joystick = {
     .summary = "Sticks for `tether core`: keys and a gamepad in a terminal, or a script",
     .help =
         "  CONFIG               a YAML file like robots/sharp/joystick.yaml, which shows every "
-        "key; default: none\n"
+        "key,\n"
+        "                       or an original's config/robotConfig.yml; default: none\n"
         "  --script FILE        play FILE: lines of `time control value`, for example `0.5 left_y "
         "512`;\n"
         "                       `20 repeat` starts over. No terminal is needed\n"

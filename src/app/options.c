@@ -2,6 +2,7 @@
 #include "app/options.h"
 
 #include "base/nearest.h"
+#include "control/sharp_original.h"
 #include "model/unit.h"
 
 #include <stdio.h>
@@ -17,6 +18,9 @@ const char tt_scene_options_help[] =
     "  --record FILE               writes inputs and events to FILE\n"
     "  --from-state FILE           goes on from a saved state instead of the scene's beginning\n"
     "  --save-state FILE           saves the state at the end\n"
+    "  --robot-config FILE         takes the vehicle from an original's config/robotConfig.yml, "
+    "for "
+    "sharp\n"
     "  --no-web                    serves no pages\n"
     "  --remote_control_port PORT  where lockstep-tcp listens\n";
 
@@ -28,6 +32,7 @@ enum {
   OPTION_RECORD,
   OPTION_FROM_STATE,
   OPTION_SAVE_STATE,
+  OPTION_ROBOT_CONFIG,
   OPTION_NO_WEB,
   OPTION_PORT
 };
@@ -40,6 +45,7 @@ static const struct option long_options[] = {
     {"record", required_argument, NULL, OPTION_RECORD},
     {"from-state", required_argument, NULL, OPTION_FROM_STATE},
     {"save-state", required_argument, NULL, OPTION_SAVE_STATE},
+    {"robot-config", required_argument, NULL, OPTION_ROBOT_CONFIG},
     {"no-web", no_argument, NULL, OPTION_NO_WEB},
     {"no_web", no_argument, NULL, OPTION_NO_WEB},
     {"remote_control_port", required_argument, NULL, OPTION_PORT},
@@ -58,6 +64,47 @@ static tt_status add_setting(tt_scene_options *options, const char *key, const c
   }
   options->settings[options->setting_count++] = setting;
   return TT_OK;
+}
+
+/** Room for `more` settings beside those of the command line. */
+static bool make_room(tt_scene_options *options, int argc, int more) {
+  size_t room = (size_t)argc + 1 + (size_t)more;
+  const char **settings = reallocarray(options->settings, room, sizeof *settings);
+  if (settings) options->settings = settings;
+  char **owned = reallocarray(options->owned, room, sizeof *owned);
+  if (owned) options->owned = owned;
+  return settings && owned;
+}
+
+/** Takes over what the file means: its settings come before those of the command line, which override them. */
+static tt_status put_first(tt_scene_options *options, int argc, tt_sharp_original *meaning,
+                           tt_error *error) {
+  if (!make_room(options, argc, meaning->count)) return tt_fail(error, TT_NOMEM, "out of memory");
+  memmove(options->settings + meaning->count, options->settings,
+          (size_t)options->setting_count * sizeof *options->settings);
+  for (int i = 0; i < meaning->count; i++) {
+    options->owned[options->owned_count++] = meaning->settings[i];
+    options->settings[i] = meaning->settings[i];
+  }
+  options->setting_count += meaning->count;
+  meaning->count = 0;
+  memcpy(options->unused, meaning->unused, sizeof options->unused);
+  return TT_OK;
+}
+
+static tt_status read_robot_config(tt_scene_options *options, int argc, tt_error *error) {
+  tt_document *document;
+  tt_sharp_original meaning = {.count = 0};
+  TT_TRY(tt_document_load(options->robot_config, &document, error));
+  tt_status status =
+      tt_sharp_is_original(document)
+          ? tt_sharp_original_read(document, TT_SHARP_PROGRAM_VEHICLE, 1, &meaning, error)
+          : tt_fail(error, TT_INVALID, "%s: it is no robotConfig.yml: core.joystickPort is missing",
+                    options->robot_config);
+  if (status == TT_OK) status = put_first(options, argc, &meaning, error);
+  tt_sharp_original_free(&meaning);
+  tt_document_free(document);
+  return status;
 }
 
 static tt_status check_pace(const char *value, tt_error *error) {
@@ -118,6 +165,7 @@ static tt_status take_option(tt_scene_options *options, int option, const char *
     case OPTION_RECORD: return add_setting(options, "record.file", value, error);
     case OPTION_FROM_STATE: options->from_state = value; return TT_OK;
     case OPTION_SAVE_STATE: options->save_state = value; return TT_OK;
+    case OPTION_ROBOT_CONFIG: options->robot_config = value; return TT_OK;
     case OPTION_PORT: return set_port(options, value, error);
     case OPTION_NO_WEB: options->no_web = true; return TT_OK;
     default: return tt_option_refused(option, long_options, text, error);
@@ -142,7 +190,7 @@ tt_status tt_scene_options_parse(int argc, char **argv, tt_scene_options *option
   options->scene = argv[optind++];
   if (optind < argc)
     return tt_fail(error, TT_USAGE, "one scene at a time: '%s' is one too many", argv[optind]);
-  return TT_OK;
+  return options->robot_config ? read_robot_config(options, argc, error) : TT_OK;
 }
 
 void tt_scene_options_free(tt_scene_options *options) {

@@ -1,7 +1,9 @@
 /* program_config.c: the command line and YAML file of commands that take a CONFIG. See program_config.h. */
 #include "app/program_config.h"
 
+#include "base/log.h"
 #include "base/nearest.h"
+#include "host/wire_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,9 +62,43 @@ static tt_status read_word(int argc, char **argv, int *i, const tt_program_optio
   return TT_OK;
 }
 
-static tt_status load(const command_line *line, tt_program_config *config, tt_error *error) {
+/** The player that the settings choose; what is none of them is refused later, with its key. */
+static int player_of(const command_line *line) {
+  static const char key[] = "player=";
+  int player = 1;
+  for (int i = 0; i < line->setting_count; i++)
+    if (strncmp(line->settings[i], key, sizeof key - 1) == 0)
+      player = atoi(line->settings[i] + sizeof key - 1);
+  return player >= 1 && player <= TT_MOST_PLAYERS ? player : 1;
+}
+
+/** An empty document with the settings that another's file means. */
+static tt_status take_meaning(tt_program_config *config, const tt_sharp_original *meaning,
+                              tt_error *error) {
+  tt_document *made;
+  TT_TRY(tt_document_parse(config->document->path, "{}", 2, &made, error));
+  tt_document_free(config->document);
+  config->document = made;
+  memcpy(config->unused, meaning->unused, sizeof config->unused);
+  for (int i = 0; i < meaning->count; i++)
+    TT_TRY(tt_document_set(made, meaning->settings[i], error));
+  return TT_OK;
+}
+
+static tt_status translate_file(tt_program_translate *translate, const command_line *line,
+                                tt_program_config *config, tt_error *error) {
+  tt_sharp_original meaning = {.count = 0};
+  tt_status status = translate(config->document, player_of(line), &meaning, error);
+  if (status == TT_OK && meaning.count > 0) status = take_meaning(config, &meaning, error);
+  tt_sharp_original_free(&meaning);
+  return status;
+}
+
+static tt_status load(const command_line *line, tt_program_translate *translate,
+                      tt_program_config *config, tt_error *error) {
   if (line->path != NULL) {
     TT_TRY(tt_document_load(line->path, &config->document, error));
+    if (translate != NULL) TT_TRY(translate_file(translate, line, config, error));
   } else {
     TT_TRY(tt_document_parse("defaults", "{}", 2, &config->document, error));
   }
@@ -74,7 +110,8 @@ static tt_status load(const command_line *line, tt_program_config *config, tt_er
 }
 
 tt_status tt_program_config_load(int argc, char **argv, const tt_program_option *options,
-                                 const cyaml_schema_value_t *schema, tt_program_config *config,
+                                 const cyaml_schema_value_t *schema,
+                                 tt_program_translate *translate, tt_program_config *config,
                                  tt_error *error) {
   *config = (tt_program_config){.schema = schema};
   command_line line = {.settings = calloc((size_t)argc + 1, sizeof(char *))};
@@ -83,10 +120,15 @@ tt_status tt_program_config_load(int argc, char **argv, const tt_program_option 
   for (int i = 1; i < argc && status == TT_OK; i++) {
     status = read_word(argc, argv, &i, options, &line, error);
   }
-  if (status == TT_OK) status = load(&line, config, error);
+  if (status == TT_OK) status = load(&line, translate, config, error);
   free(line.settings);
   if (status != TT_OK) tt_program_config_free(config);
   return status;
+}
+
+void tt_program_config_say_unused(const tt_program_config *config) {
+  if (config->unused[0] != '\0')
+    tt_log_info("%s: these keys mean nothing here: %s", config->path, config->unused);
 }
 
 void tt_program_config_explain(const tt_program_config *config, tt_error *error) {

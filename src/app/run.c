@@ -128,6 +128,8 @@ static tt_status run(int argc, char **argv, tt_error *error) {
                            options.setting_count, &scene, error);
   if (status == TT_OK) {
     tt_log_start();
+    if (*options.unused)
+      tt_log_info("%s: these keys mean nothing here: %s", options.robot_config, options.unused);
     status = tt_runs_worlds(scene) ? run_worlds(scene, &options, error)
                                    : run_scenes(&scene, &options, error);
     tt_log_stop();

@@ -11,6 +11,7 @@ import signal
 import socket
 import statistics
 import struct
+import struct
 import sys
 import tempfile
 import threading
@@ -596,6 +597,82 @@ class Chain(Case):
                   f"greatest {max(latencies) * 1e3:.1f} ms", file=sys.stderr)
             return statistics.median(latencies)
         at_best(median, 0.030)
+
+
+CONFIG = """
+joystick:
+  ip: "127.0.0.1"
+  port: {joystick}
+core:
+  ip: "127.0.0.1"
+  joystickPort: {core_joystick}
+  vehiclePort: {core_vehicle}
+sim:
+  ip: "127.0.0.1"
+  port: {vehicle}
+  constants:
+    drivetrain:
+      width: 30.0
+      depth: 28.3
+      widthChannel: 0.5
+      wheelWidth: 1.0
+      wheelRadius: 4.0
+      motor:
+        maxSpeed: 300
+    elevator:
+      belt: {{radius: 0.79, length: 12}}
+      motor: {{radius: 0.59, maxSpeed: 500}}
+  initialState:
+    drivetrain: {{x: 0, y: -190.0, theta: 90}}
+"""
+
+
+class OriginalConfig(Case):
+    """The one file of the programs that spoke this first serves core, joystick and vehicle as it is."""
+
+    def test_one_file_for_all_three(self):
+        ports = dict(zip(("joystick", "core_joystick", "core_vehicle", "vehicle"),
+                         (address.split(":")[1] for address in Chain.free_ports(4))))
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        config = pathlib.Path(folder.name) / "robotConfig.yml"
+        config.write_text(CONFIG.format(**ports))
+        script = pathlib.Path(folder.name) / "script.txt"
+        script.write_text("0 left_y 512\n0 dpad_up 1\n100 left_y 0\n")
+        vehicle = self.tether("run", "sharp", "--set", "web.listen=127.0.0.1:0", "--set", "record.on=false",
+                              "--robot-config", config)
+        core = self.tether("core", config)
+        self.tether("joystick", config, "--script", script)
+        self.assertEqual(vehicle.addresses["sharp-json"], "127.0.0.1:" + ports["vehicle"])
+        self.assertEqual(core.addresses, {"joystick": "127.0.0.1:" + ports["core_joystick"],
+                                          "vehicle": "127.0.0.1:" + ports["core_vehicle"]})
+        for program in (vehicle, core):
+            program.wait_line("robotConfig.yml: these keys mean nothing here: sim.constants.elevator.belt.radius")
+        page = Page(vehicle.addresses["web"])
+        self.addCleanup(page.close)
+        names = [signal["name"] for signal in page.model["signals"]]
+        wanted = ("left_drive.velocity", "elevator.position", "elevator_encoder.ticks")
+        page.send(type="subscribe", number=1, rate=50, signals=[names.index(name) for name in wanted])
+
+        def newest():
+            data = page.until(lambda message: isinstance(message, bytes) and message[0] == 2 and len(message) > 16)
+            return struct.unpack_from("<3d", data, len(data) - 24)
+        turn = 2 * 3.141592653589793 / 60  # rad/s of a turn a minute
+        speed, height, _ = wait_for(lambda: next((row for row in [newest()] if row[0] > 270 * turn and row[2] >= 1022),
+                                                 None), "full speed, and the lift at its top")
+        self.assertLess(speed, 301 * turn)  # maxSpeed
+        self.assertAlmostEqual(height, 12 * 0.0254, delta=0.003)  # the belt's length
+
+    def test_what_is_wrong_in_it_is_told(self):
+        file = tempfile.NamedTemporaryFile("w", suffix=".yml")
+        self.addCleanup(file.close)
+        file.write("core: {ip: 127.0.0.1, joystickPort: 4000}\nsim:\n  port: many\n")
+        file.flush()
+        for arguments in (("core", file.name), ("joystick", file.name), ("run", "sharp", "--robot-config", file.name)):
+            bad = Tether(*arguments, ready=False)
+            self.addCleanup(bad.__exit__)
+            self.assertEqual(bad.wait_exit(), 1)
+            self.assertIn(":3: sim.port: 'many' is no port", bad.text())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,34 @@
+/* sharp_original.h: the configuration file of the programs that spoke sharp-json first, config/robotConfig.yml, as settings
+ * of ours. One file serves all of theirs, and so all of ours: addresses and ports, and the vehicle's measures, mass and
+ * motors, in inches, pounds, degrees and turns a minute.
+ */
+#ifndef TT_CONTROL_SHARP_ORIGINAL_H
+#define TT_CONTROL_SHARP_ORIGINAL_H
+
+#include "scene/tree.h"
+
+#include <stdbool.h>
+
+typedef enum tt_sharp_program {
+  TT_SHARP_PROGRAM_CORE,     /**< settings of `tether core` */
+  TT_SHARP_PROGRAM_JOYSTICK, /**< of `tether joystick` */
+  TT_SHARP_PROGRAM_VEHICLE,  /**< of a scene whose first robot is `sharp`, on sharp-json */
+} tt_sharp_program;
+
+/** What such a file means. */
+typedef struct tt_sharp_original {
+  char **settings; /**< PATH=VALUE */
+  int count;
+  char unused[300]; /**< keys that mean nothing to us, separated by commas; "" if there are none */
+} tt_sharp_original;
+
+/** Whether a file is one of those: its core has a joystickPort. */
+bool tt_sharp_is_original(const tt_document *document);
+/** What it means to `program`, for player 1, 2, …: later ones have ports ten higher, and a place of their own where the
+ *  file gives one. TT_INVALID names the file, the line and the key. The caller frees with tt_sharp_original_free(),
+ *  also on failure. */
+tt_status tt_sharp_original_read(const tt_document *document, tt_sharp_program program, int player,
+                                 tt_sharp_original *original, tt_error *error);
+void tt_sharp_original_free(tt_sharp_original *original);
+
+#endif
