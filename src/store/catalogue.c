@@ -39,6 +39,11 @@ bool tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index,
   tt_list *names = device ? &catalogue->devices : &catalogue->attributes;
   if (!tt_list_fill(names, (uint32_t)index + 1)) return false;
   char **known = &tt_list_at(names, char *, index);
+  if (!identifier) {
+    free(*known);
+    *known = NULL;
+    return true;
+  }
   if (!*known) *known = strdup(identifier);
   return *known;
 }
@@ -59,7 +64,8 @@ bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch
 static bool add_names(tt_catalogue *catalogue, bool device, const tt_list *names) {
   for (uint32_t i = 0; i < names->len; i++) {
     const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
-    if (!tt_catalogue_add_name(catalogue, device, name->index, name->identifier)) return false;
+    const char *identifier = name->state == TT_NAME_REMOVED ? NULL : name->identifier;
+    if (!tt_catalogue_add_name(catalogue, device, name->index, identifier)) return false;
   }
   return true;
 }
@@ -82,7 +88,7 @@ static void copy_names(tt_list *target, const tt_list *names, const tt_map *used
   for (uint32_t i = 0; i < names->len; i++) {
     const char *identifier = tt_list_at(names, char *, i);
     if (!identifier || (used && !tt_map_get(used, (tt_map_key){i, 0}))) continue;
-    tt_store_add_name(target, (int)i, identifier, NULL);
+    tt_store_add_name(target, (int)i, identifier, NULL, TT_NAME_KNOWN);
   }
 }
 
@@ -90,7 +96,7 @@ static void copy_names(tt_list *target, const tt_list *names, const tt_map *used
 static void copy_own(tt_list *target, const tt_list *own) {
   for (uint32_t i = 0; i < own->len; i++) {
     const tt_store_name *name = &tt_list_at(own, tt_store_name, i);
-    tt_store_add_name(target, name->index, name->identifier, name->name);
+    tt_store_add_name(target, name->index, name->identifier, name->name, name->state);
   }
 }
 
@@ -121,6 +127,10 @@ static bool copy_devices(tt_store_batch *whole, const tt_catalogue *catalogue,
     int device = tt_list_at(&batch->epochs, tt_store_epoch, i).device;
     ok &= tt_map_put(&used, (tt_map_key){device, 0}, 1);
   }
+  for (uint32_t i = 0; i < batch->pairs.len; i++) {
+    int device = tt_list_at(&batch->pairs, tt_store_pair, i).device;
+    ok &= tt_map_put(&used, (tt_map_key){device, 0}, 1);
+  }
   copy_names(&whole->devices, &catalogue->devices, &used);
   copy_own(&whole->devices, &batch->devices);
   tt_map_clear(&used);
@@ -133,6 +143,10 @@ static bool copy_attributes(tt_store_batch *whole, const tt_catalogue *catalogue
   bool ok = true;
   for (uint32_t i = 0; i < batch->values.len; i++) {
     int attribute = tt_list_at(&batch->values, tt_store_value, i).attribute;
+    ok &= tt_map_put(&used, (tt_map_key){attribute, 0}, 1);
+  }
+  for (uint32_t i = 0; i < batch->pairs.len; i++) {
+    int attribute = tt_list_at(&batch->pairs, tt_store_pair, i).attribute;
     ok &= tt_map_put(&used, (tt_map_key){attribute, 0}, 1);
   }
   copy_names(&whole->attributes, &catalogue->attributes, &used);
@@ -170,5 +184,6 @@ tt_store_batch *tt_catalogue_complete(const tt_catalogue *catalogue, const tt_st
   tt_list_add(&whole->samples, batch->samples.data, batch->samples.len);
   tt_list_add(&whole->values, batch->values.data, batch->values.len);
   tt_list_add(&whole->text, batch->text.data, batch->text.len);
+  tt_list_add(&whole->pairs, batch->pairs.data, batch->pairs.len);
   return whole_or_nothing(whole, ok);
 }

@@ -15,7 +15,7 @@ void tt_catalogue_free(tt_catalogue *catalogue);
 
 /* These return false when memory runs out; what they were told is then to be told again. */
 
-/** A device's (or an attribute's) identifier; the first one said for an index stays. */
+/** A device's (or an attribute's) identifier; the first one said for an index stays, unless it is removed (NULL). */
 bool tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index, const char *identifier);
 /** A boot epoch; the newest range said for it stays. */
 bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch);

@@ -42,8 +42,9 @@ typedef struct tt_postgres {
   tt_map partitions; /**< days that are known to have theirs */
   tt_spool *spool;
   tt_store_loader loader;
-  bool stale;        /**< others may have made something known */
-  int64_t loaded;    /**< epochs up to this one of those added were told to the loader */
+  bool stale; /**< others may have made something known */
+  int64_t loaded,
+      loaded_pairs; /**< epochs and pairs up to these, as they were added, were told to the loader */
   int64_t next_look; /**< µs: not before then is it looked at */
   atomic_bool hurried;
   int64_t next_try;

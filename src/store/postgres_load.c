@@ -17,16 +17,18 @@ static tt_status load_names(tt_postgres *store, bool devices, tt_map *indices, t
   const tt_store_loader *loader = &store->loader;
   PGresult *result;
   TT_TRY(tt_postgres_query(store,
-                           devices ? "SELECT id, identifier, name FROM device ORDER BY id"
-                                   : "SELECT id, identifier, name FROM attribute ORDER BY id",
+                           devices
+                               ? "SELECT id, identifier, name, removed FROM device ORDER BY id"
+                               : "SELECT id, identifier, name, removed FROM attribute ORDER BY id",
                            &result, error));
   bool noted = true;
   for (int row = 0; row < PQntuples(result) && noted; row++) {
     int id = (int)tt_postgres_integer(result, row, 0);
     const char *identifier = PQgetvalue(result, row, 1);
-    int index = (devices ? loader->device : loader->attribute)(loader->context, identifier,
-                                                               text_or_null(result, row, 2));
-    noted = tt_catalogue_add_name(store->catalogue, devices, index, identifier);
+    bool removed = *PQgetvalue(result, row, 3) == 't';
+    int index = (devices ? loader->device : loader->attribute)(
+        loader->context, identifier, text_or_null(result, row, 2), &removed);
+    noted = tt_catalogue_add_name(store->catalogue, devices, index, removed ? NULL : identifier);
     pthread_mutex_lock(&store->mutex);
     noted &=
         tt_postgres_set_id(devices ? &store->known.devices : &store->known.attributes, index, id);
@@ -67,6 +69,26 @@ static tt_status load_handlings(tt_postgres *store, bool *taken, tt_error *error
 static int index_of(const tt_map *indices, const PGresult *result, int row) {
   const int64_t *index = tt_map_get(indices, (tt_map_key){tt_postgres_integer(result, row, 0), 0});
   return index ? (int)*index : -1;
+}
+
+/** Tells pairs that were added since the last time. */
+static tt_status load_pairs(tt_postgres *store, const tt_map *devices, const tt_map *attributes,
+                            tt_error *error) {
+  PGresult *result;
+  TT_TRY(tt_postgres_runf(store->link, tt_postgres_deadline(store), &result, error,
+                          "SELECT device, attribute, added FROM pair WHERE added > %" PRId64
+                          " ORDER BY added",
+                          store->loaded_pairs));
+  for (int row = 0; row < PQntuples(result); row++) {
+    const tt_map_key id = {tt_postgres_integer(result, row, 1), 0};
+    const int64_t *attribute = tt_map_get(attributes, id);
+    const int device = index_of(devices, result, row);
+    if (device >= 0 && attribute)
+      store->loader.pair(store->loader.context, device, (int)*attribute);
+    store->loaded_pairs = tt_postgres_integer(result, row, 2);
+  }
+  PQclear(result);
+  return TT_OK;
 }
 
 /** Epochs `b` with their newest samples… */
@@ -133,6 +155,7 @@ tt_status tt_postgres_load_news(tt_postgres *store, tt_error *error) {
   bool taken = true;
   tt_status status = load_names(store, true, &devices, error);
   if (status == TT_OK) status = load_names(store, false, &attributes, error);
+  if (status == TT_OK) status = load_pairs(store, &devices, &attributes, error);
   if (status == TT_OK) status = load_handlings(store, &taken, error);
   if (status == TT_OK) status = load_epochs(store, &devices, error);
   if (status == TT_OK) store->stale = !taken;
@@ -157,10 +180,13 @@ static bool take_spooled_names(tt_postgres *store, bool devices, const tt_list *
   const tt_store_loader *loader = &store->loader;
   for (uint32_t i = 0; i < names->len; i++) {
     const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
-    if (tt_postgres_get_id(indices, name->index) && !name->name) continue;  // as before
+    if (tt_postgres_get_id(indices, name->index) && !name->name && name->state == TT_NAME_KNOWN)
+      continue;  // as before
+    bool removed = name->state == TT_NAME_REMOVED;
     int index = (devices ? loader->device : loader->attribute)(loader->context, name->identifier,
-                                                               name->name);
-    if (!tt_catalogue_add_name(store->catalogue, devices, index, name->identifier) ||
+                                                               name->name, &removed);
+    if (!tt_catalogue_add_name(store->catalogue, devices, index,
+                               removed ? NULL : name->identifier) ||
         !tt_postgres_set_id(indices, name->index, index + 1))
       return false;
   }

@@ -55,6 +55,19 @@ static tt_status reader_epochs(tt_store_reader *base, int device, tt_list *epoch
   return epochs->failed ? tt_fail(error, TT_NOMEM, "out of memory") : TT_OK;
 }
 
+static tt_status reader_holds(tt_store_reader *base, int device, int attribute, bool *holds,
+                              tt_error *error) {
+  postgres_reader *reader = (postgres_reader *)base;
+  PGresult *result;
+  TT_TRY(tt_postgres_runf(reader->link, reader_deadline(), &result, error,
+                          "SELECT 1 FROM any_value WHERE device = %d AND attribute = %d LIMIT 1",
+                          tt_postgres_get_id(&reader->devices, device),
+                          tt_postgres_get_id(&reader->attribute_ids, attribute)));
+  *holds = PQntuples(result);
+  PQclear(result);
+  return TT_OK;
+}
+
 static int64_t clamp(int64_t value, int64_t low, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
@@ -223,8 +236,8 @@ tt_status tt_postgres_open_reader(tt_store *base, tt_store_reader **out, tt_erro
   tt_postgres *store = (tt_postgres *)base;
   postgres_reader *reader = calloc(1, sizeof *reader);
   if (!reader) return tt_fail(error, TT_NOMEM, "out of memory");
-  reader->base =
-      (tt_store_reader){reader_epochs, reader_open, cursor_next, cursor_close, reader_close};
+  reader->base = (tt_store_reader){reader_epochs, reader_open,  reader_holds,
+                                   cursor_next,   cursor_close, reader_close};
   reader->devices = TT_LIST(int, NULL);
   reader->attribute_ids = TT_LIST(int, NULL);
   tt_status status =

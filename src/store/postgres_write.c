@@ -40,29 +40,52 @@ static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "o
 
 /* --- definitions --- */
 
+#define PUT_NAME(table)                                                                            \
+  "INSERT INTO " table                                                                             \
+  " AS t (identifier, name, removed) VALUES ($1, nullif($2, ''), $3 = '2')"                        \
+  " ON CONFLICT (identifier) DO UPDATE SET"                                                        \
+  " name = CASE WHEN $2 = '' THEN NULL ELSE coalesce($2, t.name) END,"                             \
+  " removed = CASE $3 WHEN '0' THEN t.removed ELSE $3 = '2' END RETURNING id"
+
 static tt_status put_names(tt_postgres *store, bool devices, const tt_list *names,
                            tt_postgres_ids *known, tt_error *error) {
-  const char *sql =
-      devices ? "INSERT INTO device AS t (identifier, name) VALUES ($1, nullif($2, ''))"
-                " ON CONFLICT (identifier) DO UPDATE SET name = CASE WHEN $2 = '' THEN NULL"
-                " ELSE coalesce($2, t.name) END RETURNING id"
-              : "INSERT INTO attribute AS t (identifier, name) VALUES ($1, nullif($2, ''))"
-                " ON CONFLICT (identifier) DO UPDATE SET name = CASE WHEN $2 = '' THEN NULL"
-                " ELSE coalesce($2, t.name) END RETURNING id";
   for (uint32_t i = 0; i < names->len; i++) {
     const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
-    const char *parameters[] = {name->identifier, name->name};
+    const char state[] = {(char)('0' + name->state), 0};
+    const char *parameters[] = {name->identifier, name->name, state};
     PGresult *result;
-    TT_TRY(tt_postgres_run(store->link, sql, 2, parameters, tt_postgres_deadline(store), &result,
-                           error));
-    pthread_mutex_lock(&store->mutex);
-    bool noted = tt_postgres_set_id(devices ? &known->devices : &known->attributes, name->index,
-                                    (int)tt_postgres_integer(result, 0, 0));
-    pthread_mutex_unlock(&store->mutex);
+    TT_TRY(tt_postgres_run(store->link, devices ? PUT_NAME("device") : PUT_NAME("attribute"), 3,
+                           parameters, tt_postgres_deadline(store), &result, error));
+    const int id = (int)tt_postgres_integer(result, 0, 0);
     PQclear(result);
+    pthread_mutex_lock(&store->mutex);
+    bool noted =
+        tt_postgres_set_id(devices ? &known->devices : &known->attributes, name->index, id);
+    pthread_mutex_unlock(&store->mutex);
     if (!noted) return no_memory(error);
+    if (name->state != TT_NAME_REMOVED) continue;
+    TT_TRY(tt_postgres_runf(store->link, tt_postgres_deadline(store), NULL, error,
+                            "DELETE FROM pair WHERE %s = %d", devices ? "device" : "attribute",
+                            id));
   }
   return TT_OK;
+}
+
+static tt_status put_pairs(tt_postgres *store, const tt_list *pairs, const tt_postgres_ids *known,
+                           tt_error *error) {
+  if (!pairs->len) return TT_OK;
+  tt_list sql = TT_LIST(char, NULL);
+  tt_list_print(&sql, "INSERT INTO pair (device, attribute) VALUES ");
+  for (uint32_t i = 0; i < pairs->len; i++) {
+    const tt_store_pair *pair = &tt_list_at(pairs, tt_store_pair, i);
+    tt_list_print(&sql, "%s(%d, %d)", i ? ", " : "",
+                  tt_postgres_get_id(&known->devices, pair->device),
+                  tt_postgres_get_id(&known->attributes, pair->attribute));
+  }
+  tt_list_print(&sql, " ON CONFLICT DO NOTHING");
+  tt_status status = sql.failed ? no_memory(error) : tt_postgres_do(store, sql.data, error);
+  tt_list_free(&sql);
+  return status;
 }
 
 /** Its number, or, where that is another one's, the next. */
@@ -129,9 +152,11 @@ static tt_status put_handling(tt_postgres *store, const tt_handling *handling, t
 
 static tt_status put_definitions(tt_postgres *store, const tt_store_batch *batch,
                                  tt_postgres_ids *known, tt_error *error) {
-  bool news = batch->devices.len || batch->attributes.len || batch->handlings.len;
+  bool news =
+      batch->devices.len || batch->attributes.len || batch->handlings.len || batch->pairs.len;
   TT_TRY(put_names(store, true, &batch->devices, known, error));
   TT_TRY(put_names(store, false, &batch->attributes, known, error));
+  TT_TRY(put_pairs(store, &batch->pairs, known, error));
   TT_TRY(put_epochs(store, &batch->epochs, known, &news, error));
   for (uint32_t i = 0; i < batch->handlings.len; i++) {
     TT_TRY(put_handling(store, &tt_list_at(&batch->handlings, tt_handling, i), error));
@@ -373,7 +398,8 @@ static bool is_unsure(const writing *job) {
 }
 
 static bool defines(const tt_store_batch *batch) {
-  return batch->devices.len || batch->attributes.len || batch->handlings.len || batch->epochs.len;
+  return batch->devices.len || batch->attributes.len || batch->handlings.len || batch->epochs.len ||
+         batch->pairs.len;
 }
 
 static tt_status write_once(writing *job, tt_error *error) {

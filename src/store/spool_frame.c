@@ -13,6 +13,8 @@ static const uint8_t MARK[TT_FRAME_MARK] = {0xff, 'T', 'e', 't',  'h',  'e',  'r
                                             0xfe, 'f', 'r', 0xf5, 0xc0, 0x1a, 0xfc, 0xff};
 /** A batch that says more is none: indices are counted from 0, without gaps. */
 #define MOST_INDICES (1 << 24)
+/** A name's index has its state above it. */
+#define STATE_SHIFT 28
 
 typedef struct frame_head {
   uint8_t mark[TT_FRAME_MARK];
@@ -48,7 +50,7 @@ static void put_names(tt_list *out, const tt_list *names) {
   put_number(out, names->len);
   for (uint32_t i = 0; i < names->len; i++) {
     const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
-    put_number(out, (uint32_t)name->index);
+    put_number(out, (uint32_t)name->index | (uint32_t)name->state << STATE_SHIFT);
     put_text(out, name->identifier);
     put_text(out, name->name);
   }
@@ -76,6 +78,7 @@ static void put_batch(tt_list *out, const tt_store_batch *batch) {
   put_structs(out, &batch->values);
   put_number(out, batch->text.len);
   tt_list_add(out, batch->text.data, batch->text.len);
+  put_structs(out, &batch->pairs);
 }
 
 bool tt_frame_encode(tt_list *bytes, const tt_store_batch *batch, uint64_t writer,
@@ -154,12 +157,6 @@ static uint32_t take_number(cursor *from) {
   return number;
 }
 
-static int take_index(cursor *from) {
-  uint32_t index = take_number(from);
-  if (index >= MOST_INDICES) from->bad = true;
-  return (int)index;
-}
-
 /** In the bytes themselves; NULL: none was put. */
 static const char *take_text(cursor *from) {
   uint32_t size = take_number(from);
@@ -187,11 +184,14 @@ static void take_struct(cursor *from, uint32_t size, void *to, size_t to_size) {
 static void take_names(cursor *from, tt_map *known, tt_list *names) {
   uint32_t count = take_number(from);
   for (uint32_t i = 0; i < count && !from->bad && !names->failed; i++) {
-    int index = take_index(from);
+    const uint32_t number = take_number(from);
+    const tt_name_state state = (tt_name_state)(number >> STATE_SHIFT);
+    const int index = (int)(number & ((1u << STATE_SHIFT) - 1));
     const char *identifier = take_text(from), *name = take_text(from);
-    if (!identifier) from->bad = true;
-    if (from->bad || (!name && tt_map_get(known, (tt_map_key){index, 0}))) continue;
-    tt_store_add_name(names, index, identifier, name);
+    if (!identifier || index >= MOST_INDICES || state > TT_NAME_REMOVED) from->bad = true;
+    if (from->bad) return;
+    if (!name && state == TT_NAME_KNOWN && tt_map_get(known, (tt_map_key){index, 0})) continue;
+    tt_store_add_name(names, index, identifier, name, state);
     tt_map_put(known, (tt_map_key){index, 0}, 1);  // not noted, it is said twice
   }
 }
@@ -282,6 +282,20 @@ static void take_samples(cursor *from, tt_store_batch *batch) {
   }
 }
 
+/** Frames of older programs end before them. */
+static void take_pairs(cursor *from, tt_list *pairs) {
+  if (from->next == from->end) return;
+  uint32_t size, count = take_count(from, sizeof(tt_store_pair), &size);
+  for (uint32_t i = 0; i < count && !pairs->failed; i++) {
+    tt_store_pair pair;
+    take_struct(from, size, &pair, sizeof pair);
+    if (pair.device < 0 || pair.device >= MOST_INDICES || pair.attribute < 0 ||
+        pair.attribute >= MOST_INDICES)
+      from->bad = true;
+    tt_list_add(pairs, &pair, 1);
+  }
+}
+
 void tt_frame_known_clear(tt_frame_known *known) {
   tt_map_clear(&known->devices);
   tt_map_clear(&known->attributes);
@@ -297,6 +311,7 @@ tt_status tt_frame_decode(const tt_frame *frame, const uint8_t *bytes, tt_frame_
   take_handlings(&from, &batch->handlings);
   take_epochs(&from, &known->epochs, &batch->epochs);
   take_samples(&from, batch);
+  take_pairs(&from, &batch->pairs);
   const bool failed = tt_store_batch_has_failed(batch);
   if (!failed && !from.bad && from.next == from.end) return TT_OK;
   tt_list_cut(&batch->devices, before.devices.len);
@@ -305,6 +320,7 @@ tt_status tt_frame_decode(const tt_frame *frame, const uint8_t *bytes, tt_frame_
   tt_list_cut(&batch->samples, before.samples.len);
   tt_list_cut(&batch->values, before.values.len);
   tt_list_cut(&batch->text, before.text.len);
+  tt_list_cut(&batch->pairs, before.pairs.len);
   tt_frame_known_clear(known);  // what is said twice does no harm
   return failed ? TT_NOMEM : TT_BAD_MESSAGE;
 }

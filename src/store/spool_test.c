@@ -35,9 +35,9 @@ static tt_store_batch *batch_of(int number) {
       .anchor = 1000, .offset_low = 900 - number, .offset_high = 1100 + number, .key = 7};
   char text[20];
   int size = snprintf(text, sizeof text, "text %d", number);
-  tt_store_add_name(&batch->devices, 0, "ROBO1", NULL);
-  tt_store_add_name(&batch->attributes, 0, "S.d.n", number == 1 ? "Number" : NULL);
-  tt_store_add_name(&batch->attributes, 1, "S.d.t", NULL);
+  tt_store_add_name(&batch->devices, 0, "ROBO1", NULL, TT_NAME_KNOWN);
+  tt_store_add_name(&batch->attributes, 0, "S.d.n", number == 1 ? "Number" : NULL, TT_NAME_KNOWN);
+  tt_store_add_name(&batch->attributes, 1, "S.d.t", NULL, TT_NAME_KNOWN);
   tt_list_add(&batch->epochs, &epoch, 1);
   for (int i = 0; i < 2; i++) {
     const tt_store_sample sample = {.device_time = 2 * number + i,
@@ -266,6 +266,35 @@ static void test_the_old_format(void **state) {
   tt_spool_close(spool);
 }
 
+/** Of what is gathered from several frames the last that is said of a name counts. */
+static void test_names_and_pairs(void **state) {
+  (void)state;
+  tt_error error;
+  static const tt_name_state states[] = {TT_NAME_USED, TT_NAME_KNOWN, TT_NAME_REMOVED,
+                                         TT_NAME_KNOWN, TT_NAME_USED};
+  tt_spool *spool = open_spool();
+  for (int i = 0; i < 5; i++) {
+    tt_store_batch *batch = tt_store_batch_new();
+    const tt_store_pair pair = {i, 2 * i};
+    tt_store_add_name(&batch->attributes, 3, "S.d.n", NULL, states[i]);
+    tt_list_add(&batch->pairs, &pair, 1);
+    assert_int_equal(tt_spool_append(spool, batch, &error), TT_OK);
+    tt_store_batch_free(batch);
+  }
+  tt_store_batch *batch = tt_store_batch_new();
+  assert_int_equal(tt_spool_front(spool, batch, &error), TT_OK);
+  assert_int_equal(batch->attributes.len, 3);
+  for (uint32_t i = 0; i < 3; i++) {
+    const tt_store_name *name = &tt_list_at(&batch->attributes, tt_store_name, i);
+    assert_int_equal(name->index, 3);
+    assert_int_equal(name->state, states[2 * i]);
+  }
+  assert_int_equal(batch->pairs.len, 5);
+  assert_int_equal(tt_list_at(&batch->pairs, tt_store_pair, 4).attribute, 8);
+  tt_store_batch_free(batch);
+  tt_spool_close(spool);
+}
+
 static void test_removed(void **state) {
   (void)state;
   tt_error error;
@@ -298,6 +327,7 @@ int main(void) {
       cmocka_unit_test_setup(test_a_flipped_bit_while_it_is_open, clean),
       cmocka_unit_test_setup(test_a_copy_elsewhere_is_no_frame, clean),
       cmocka_unit_test_setup(test_the_old_format, clean),
+      cmocka_unit_test_setup(test_names_and_pairs, clean),
       cmocka_unit_test_setup(test_removed, clean),
   };
   // In memory, since every batch is synced.

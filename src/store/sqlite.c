@@ -25,6 +25,9 @@
 typedef enum statement {
   PUT_DEVICE,
   PUT_ATTRIBUTE,
+  DROP_DEVICE,
+  DROP_ATTRIBUTE,
+  PUT_PAIR,
   PUT_HANDLING,
   DROP_HANDLING,
   PUT_EPOCH,
@@ -35,14 +38,19 @@ typedef enum statement {
   STATEMENT_COUNT
 } statement;
 
+/** ?4: tt_name_state */
 #define PUT_NAME(table)                                                                            \
   "INSERT INTO " table                                                                             \
-  " VALUES (?1, ?2, nullif(?3, '')) ON CONFLICT (id) DO UPDATE SET"                                \
-  " name = CASE WHEN ?3 = '' THEN NULL ELSE coalesce(?3, name) END"
+  " (id, identifier, name, removed) VALUES (?1, ?2, nullif(?3, ''), ?4 = 2) ON CONFLICT (id)"      \
+  " DO UPDATE SET name = CASE WHEN ?3 = '' THEN NULL ELSE coalesce(?3, name) END,"                 \
+  " removed = CASE ?4 WHEN 0 THEN removed ELSE ?4 = 2 END"
 
 static const char *const statement_texts[STATEMENT_COUNT] = {
     [PUT_DEVICE] = PUT_NAME("device"),
     [PUT_ATTRIBUTE] = PUT_NAME("attribute"),
+    [DROP_DEVICE] = "DELETE FROM pair WHERE device = ?1",
+    [DROP_ATTRIBUTE] = "DELETE FROM pair WHERE attribute = ?1",
+    [PUT_PAIR] = "INSERT OR IGNORE INTO pair VALUES (?1, ?2)",
     [PUT_HANDLING] = "INSERT OR REPLACE INTO handling VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [DROP_HANDLING] = "DELETE FROM handling WHERE pattern = ?1",
     [PUT_EPOCH] =
@@ -93,15 +101,31 @@ static void bind_text(sqlite3_stmt *prepared, int index, const char *text) {
   }
 }
 
-static tt_status put_names(sqlite_store *store, statement which, const tt_list *names,
+static tt_status put_names(sqlite_store *store, bool devices, const tt_list *names,
                            tt_error *error) {
+  const statement put = devices ? PUT_DEVICE : PUT_ATTRIBUTE;
+  const statement drop = devices ? DROP_DEVICE : DROP_ATTRIBUTE;
   for (uint32_t i = 0; i < names->len; i++) {
     const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
-    sqlite3_stmt *prepared = store->statements[which];
+    sqlite3_stmt *prepared = store->statements[put];
     sqlite3_bind_int(prepared, 1, name->index + 1);
     bind_text(prepared, 2, name->identifier);
     bind_text(prepared, 3, name->name);
-    TT_TRY(run(store, which, error));
+    sqlite3_bind_int(prepared, 4, (int)name->state);
+    TT_TRY(run(store, put, error));
+    if (name->state != TT_NAME_REMOVED) continue;
+    sqlite3_bind_int(store->statements[drop], 1, name->index + 1);
+    TT_TRY(run(store, drop, error));
+  }
+  return TT_OK;
+}
+
+static tt_status put_pairs(sqlite_store *store, const tt_list *pairs, tt_error *error) {
+  for (uint32_t i = 0; i < pairs->len; i++) {
+    const tt_store_pair *pair = &tt_list_at(pairs, tt_store_pair, i);
+    sqlite3_bind_int(store->statements[PUT_PAIR], 1, pair->device + 1);
+    sqlite3_bind_int(store->statements[PUT_PAIR], 2, pair->attribute + 1);
+    TT_TRY(run(store, PUT_PAIR, error));
   }
   return TT_OK;
 }
@@ -162,8 +186,9 @@ void tt_sqlite_bind_seq(sqlite3_stmt *prepared, int index, int64_t seq) {
 
 static tt_status write_all(sqlite_store *store, const tt_store_batch *batch, tt_error *error) {
   TT_TRY(tt_sqlite_execute(store->db, store->path, "BEGIN IMMEDIATE", error));
-  TT_TRY(put_names(store, PUT_DEVICE, &batch->devices, error));
-  TT_TRY(put_names(store, PUT_ATTRIBUTE, &batch->attributes, error));
+  TT_TRY(put_names(store, true, &batch->devices, error));
+  TT_TRY(put_names(store, false, &batch->attributes, error));
+  TT_TRY(put_pairs(store, &batch->pairs, error));
   TT_TRY(put_handlings(store, &batch->handlings, error));
   TT_TRY(put_epochs(store, &batch->epochs, error));
   TT_TRY(tt_sqlite_put_samples(store->samples, batch, error));

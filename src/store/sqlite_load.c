@@ -6,12 +6,13 @@
 /** What becomes of a row. False: out of memory. */
 typedef bool take_row(void *context, sqlite3_stmt *row);
 
-static bool load_name(sqlite3_stmt *row, int (*told)(void *, const char *, const char *),
+static bool load_name(sqlite3_stmt *row, int (*told)(void *, const char *, const char *, bool *),
                       void *context) {
   const char *identifier = (const char *)sqlite3_column_text(row, 1);
   const char *name = (const char *)sqlite3_column_text(row, 2);
+  bool removed = sqlite3_column_int(row, 3);
   bool lost = !identifier || (!name && sqlite3_column_type(row, 2) != SQLITE_NULL);
-  if (!lost) told(context, identifier, name);
+  if (!lost) told(context, identifier, name, &removed);
   return !lost;
 }
 
@@ -23,6 +24,12 @@ static bool load_device(void *context, sqlite3_stmt *row) {
 static bool load_attribute(void *context, sqlite3_stmt *row) {
   const tt_store_loader *loader = context;
   return load_name(row, loader->attribute, loader->context);
+}
+
+static bool load_pair(void *context, sqlite3_stmt *row) {
+  const tt_store_loader *loader = context;
+  loader->pair(loader->context, sqlite3_column_int(row, 0) - 1, sqlite3_column_int(row, 1) - 1);
+  return true;
 }
 
 static bool load_handling(void *context, sqlite3_stmt *row) {
@@ -107,10 +114,11 @@ static tt_status load_handlings(sqlite3 *db, const char *path, const tt_store_lo
 tt_status tt_sqlite_load(sqlite3 *db, const char *path, const tt_store_loader *told,
                          tt_error *error) {
   tt_store_loader loader = *told;
-  TT_TRY(load_rows(db, path, "SELECT id, identifier, name FROM device ORDER BY id", load_device,
-                   &loader, error));
-  TT_TRY(load_rows(db, path, "SELECT id, identifier, name FROM attribute ORDER BY id",
+  TT_TRY(load_rows(db, path, "SELECT id, identifier, name, removed FROM device ORDER BY id",
+                   load_device, &loader, error));
+  TT_TRY(load_rows(db, path, "SELECT id, identifier, name, removed FROM attribute ORDER BY id",
                    load_attribute, &loader, error));
+  TT_TRY(load_rows(db, path, "SELECT device, attribute FROM pair", load_pair, &loader, error));
   TT_TRY(load_handlings(db, path, &loader, error));
   return load_rows(db, path, BOOTS " WHERE " LATEST " ORDER BY b.device, b.epoch", load_boot,
                    &loader, error);

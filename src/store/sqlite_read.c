@@ -44,6 +44,26 @@ static tt_status reader_epochs(tt_store_reader *base, int device, tt_list *epoch
                                : tt_sqlite_fail(reader->db, reader->path, "can't read", error);
 }
 
+static tt_status reader_holds(tt_store_reader *base, int device, int attribute, bool *holds,
+                              tt_error *error) {
+  sqlite_reader *reader = (sqlite_reader *)base;
+  sqlite3_stmt *query;
+  if (sqlite3_prepare_v2(reader->db,
+                         "SELECT 1 FROM sample s CROSS JOIN value v ON v.sample = s.id"
+                         " AND v.attribute = ?2 WHERE s.device = ?1 LIMIT 1",
+                         -1, &query, NULL) != SQLITE_OK) {
+    return tt_sqlite_fail(reader->db, reader->path, "can't read", error);
+  }
+  sqlite3_bind_int(query, 1, device + 1);
+  sqlite3_bind_int(query, 2, attribute + 1);
+  int result = sqlite3_step(query);
+  *holds = result == SQLITE_ROW;
+  sqlite3_finalize(query);
+  return result == SQLITE_ROW || result == SQLITE_DONE
+             ? TT_OK
+             : tt_sqlite_fail(reader->db, reader->path, "can't read", error);
+}
+
 static void cursor_close(tt_store_cursor *cursor) {
   sqlite3_finalize(cursor->query);
   tt_list_free(&cursor->cells);
@@ -154,8 +174,8 @@ tt_status tt_sqlite_connect_reading(const char *path, sqlite3 **db, tt_error *er
 tt_status tt_sqlite_open_reader(const char *path, tt_store_reader **out, tt_error *error) {
   sqlite_reader *reader = calloc(1, sizeof *reader);
   if (!reader) return tt_fail(error, TT_NOMEM, "out of memory");
-  reader->base =
-      (tt_store_reader){reader_epochs, reader_open, cursor_next, cursor_close, reader_close};
+  reader->base = (tt_store_reader){reader_epochs, reader_open,  reader_holds,
+                                   cursor_next,   cursor_close, reader_close};
   reader->path = strdup(path);
   tt_status status = reader->path ? tt_sqlite_connect_reading(path, &reader->db, error)
                                   : tt_fail(error, TT_NOMEM, "out of memory");

@@ -49,6 +49,13 @@ static const char *const migrations[] = {
     "INSERT INTO sample_3 SELECT id, device, epoch, device_time, 0, NULL, time FROM sample;"
     "DROP TABLE sample;"
     "ALTER TABLE sample_3 RENAME TO sample;" VIEW,
+    // 3 → 4: of which devices there are values of which attributes; names that were removed.
+    "CREATE TABLE pair (device INTEGER NOT NULL, attribute INTEGER NOT NULL,"
+    " PRIMARY KEY (device, attribute)) WITHOUT ROWID;"
+    "INSERT INTO pair SELECT DISTINCT s.device, v.attribute FROM sample s JOIN value v"
+    " ON v.sample = s.id;"
+    "ALTER TABLE device ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE attribute ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

@@ -20,8 +20,9 @@ static bool copy_text(char **target, const char *source) {
   return *target || !source;
 }
 
-bool tt_store_add_name(tt_list *names, int index, const char *identifier, const char *name) {
-  tt_store_name added = {.index = index};
+bool tt_store_add_name(tt_list *names, int index, const char *identifier, const char *name,
+                       tt_name_state state) {
+  tt_store_name added = {.index = index, .state = state};
   if (copy_text(&added.identifier, identifier) && copy_text(&added.name, name) &&
       tt_list_add(names, &added, 1))
     return true;
@@ -70,7 +71,8 @@ tt_store_batch *tt_store_batch_new(void) {
                             .epochs = TT_LIST(tt_store_epoch, NULL),
                             .samples = TT_LIST(tt_store_sample, NULL),
                             .values = TT_LIST(tt_store_value, NULL),
-                            .text = TT_LIST(char, NULL)};
+                            .text = TT_LIST(char, NULL),
+                            .pairs = TT_LIST(tt_store_pair, NULL)};
   return batch;
 }
 
@@ -82,6 +84,7 @@ void tt_store_batch_clear(tt_store_batch *batch) {
   tt_list_cut(&batch->samples, 0);
   tt_list_cut(&batch->values, 0);
   tt_list_cut(&batch->text, 0);
+  tt_list_cut(&batch->pairs, 0);
 }
 
 void tt_store_batch_free(tt_store_batch *batch) {
@@ -93,18 +96,19 @@ void tt_store_batch_free(tt_store_batch *batch) {
   tt_list_free(&batch->samples);
   tt_list_free(&batch->values);
   tt_list_free(&batch->text);
+  tt_list_free(&batch->pairs);
   free(batch);
 }
 
 bool tt_store_batch_is_empty(const tt_store_batch *batch) {
   return !batch->devices.len && !batch->attributes.len && !batch->handlings.len &&
-         !batch->epochs.len && !batch->samples.len;
+         !batch->epochs.len && !batch->samples.len && !batch->pairs.len;
 }
 
 bool tt_store_batch_has_failed(const tt_store_batch *batch) {
   return batch->devices.failed || batch->attributes.failed || batch->handlings.failed ||
          batch->epochs.failed || batch->samples.failed || batch->values.failed ||
-         batch->text.failed;
+         batch->text.failed || batch->pairs.failed;
 }
 
 bool tt_store_batch_reserve(tt_store_batch *batch, size_t samples, size_t values,

@@ -12,12 +12,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** What is said of a name. */
+typedef enum tt_name_state {
+  TT_NAME_KNOWN,   /**< as it is in the store; there, if it was not */
+  TT_NAME_USED,    /**< there, and not removed any more */
+  TT_NAME_REMOVED, /**< nobody is shown it until it is used again; nothing is stored of it */
+} tt_name_state;
+
 /** A device or an attribute. */
 typedef struct tt_store_name {
   int index;        /**< from 0, without gaps */
   char *identifier; /**< "ROBO1", "Output.drive.velocity" */
   char *name;       /**< for people; NULL: as before; "": none */
+  tt_name_state state;
 } tt_store_name;
+
+/** That values of an attribute are stored of a device. */
+typedef struct tt_store_pair {
+  int32_t device, attribute;
+} tt_store_pair;
 
 typedef enum tt_value_type {
   TT_VALUE_AUTO,
@@ -101,6 +114,7 @@ typedef struct tt_store_batch {
   tt_list samples;    /**< tt_store_sample */
   tt_list values;     /**< tt_store_value */
   tt_list text;       /**< char: texts of values, each with its 0 */
+  tt_list pairs;      /**< tt_store_pair: those that are new */
 } tt_store_batch;
 /** NULL: out of memory. */
 tt_store_batch *tt_store_batch_new(void);
@@ -115,7 +129,8 @@ size_t tt_store_batch_bytes(const tt_store_batch *batch);
 bool tt_store_batch_reserve(tt_store_batch *batch, size_t samples, size_t values,
                             size_t text_bytes);
 /** Adds copies, to devices or attributes (`name` may be NULL) or to handlings. False: out of memory, nothing was added. */
-bool tt_store_add_name(tt_list *names, int index, const char *identifier, const char *name);
+bool tt_store_add_name(tt_list *names, int index, const char *identifier, const char *name,
+                       tt_name_state state);
 bool tt_store_add_handling(tt_list *handlings, const tt_handling *handling);
 /** An empty list of tt_handling. */
 tt_list tt_handling_list(void);
@@ -140,9 +155,12 @@ bool tt_handling_copy(tt_handling *target, const tt_handling *source);
  *  known. Strings are the callee's to copy. */
 typedef struct tt_store_loader {
   void *context;
-  /** Both return the index it has from now on. `name` is NULL where it has none for people. */
-  int (*device)(void *context, const char *identifier, const char *name);
-  int (*attribute)(void *context, const char *identifier, const char *name);
+  /** Both return the index it has from now on. `name` is NULL where it has none for people. `*removed`: whether it was
+   *  removed; cleared where the callee keeps it nevertheless. */
+  int (*device)(void *context, const char *identifier, const char *name, bool *removed);
+  int (*attribute)(void *context, const char *identifier, const char *name, bool *removed);
+  /** Indices. */
+  void (*pair)(void *context, int device, int attribute);
   /** All of tt_handling that is set. False: a change of the callee's own is still to be written; tell again after it. */
   bool (*handlings)(void *context, const tt_list *handlings);
   /** The latest epochs of a device, oldest first. */
@@ -199,6 +217,9 @@ struct tt_store_reader {
   tt_status (*epochs)(tt_store_reader *reader, int device, tt_list *epochs, tt_error *error);
   tt_status (*open)(tt_store_reader *reader, const tt_store_range *range, tt_store_cursor **cursor,
                     tt_error *error);
+  /** Whether any value of an attribute is stored of a device. May take a while where there is none. */
+  tt_status (*holds)(tt_store_reader *reader, int device, int attribute, bool *holds,
+                     tt_error *error);
   /** TT_NOT_FOUND at the end. */
   tt_status (*next)(tt_store_cursor *cursor, tt_store_record *record, tt_error *error);
   void (*close_cursor)(tt_store_cursor *cursor);

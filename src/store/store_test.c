@@ -30,16 +30,20 @@ typedef struct loaded {
   int devices, attributes;
 } loaded;
 
-static int on_device(void *context, const char *identifier, const char *name) {
+static int on_device(void *context, const char *identifier, const char *name, bool *removed) {
   loaded *to = context;
-  g_string_append_printf(to->text, "device %d %s %s\n", to->devices, identifier, name ? name : "-");
+  g_string_append_printf(to->text, "device %d %s %s%s\n", to->devices, identifier,
+                         name ? name : "-", *removed ? " removed" : "");
   return to->devices++;
 }
-static int on_attribute(void *context, const char *identifier, const char *name) {
+static int on_attribute(void *context, const char *identifier, const char *name, bool *removed) {
   loaded *to = context;
-  g_string_append_printf(to->text, "attribute %d %s %s\n", to->attributes, identifier,
-                         name ? name : "-");
+  g_string_append_printf(to->text, "attribute %d %s %s%s\n", to->attributes, identifier,
+                         name ? name : "-", *removed ? " removed" : "");
   return to->attributes++;
+}
+static void on_pair(void *context, int device, int attribute) {
+  g_string_append_printf(((loaded *)context)->text, "pair %d %d\n", device, attribute);
 }
 static bool on_handlings(void *context, const tt_list *handlings) {
   for (guint i = 0; i < handlings->len; i++) {
@@ -71,7 +75,8 @@ static void on_spooled(void *context, int device, int64_t key, int64_t last_samp
 /** Everything a store tells at its start. */
 static char *load(tt_store *store) {
   loaded to = {g_string_new(NULL), 0, 0};
-  tt_store_loader loader = {&to, on_device, on_attribute, on_handlings, on_epoch, on_spooled};
+  tt_store_loader loader = {&to,          on_device, on_attribute, on_pair,
+                            on_handlings, on_epoch,  on_spooled};
   tt_error error;
   if (store->load(store, &loader, &error) != TT_OK) fail_msg("%s", error.text);
   return g_string_free(to.text, FALSE);
@@ -84,7 +89,7 @@ static void assert_loads(tt_store *store, const char *expected) {
 }
 
 static void add_name(tt_list *names, int index, const char *identifier, const char *name) {
-  assert_true(tt_store_add_name(names, index, identifier, name));
+  assert_true(tt_store_add_name(names, index, identifier, name, TT_NAME_USED));
 }
 
 /** Its key is 100 × device + number. */
@@ -235,6 +240,93 @@ static void test_everything_is_there_again(void **state) {
   assert_non_null(strstr(text, "device 1 ROBO2 Red\nattribute 0 Output.drive.velocity -\n"));
   assert_null(strstr(text, "handling"));
   g_free(text);
+  store->close(store);
+}
+
+static void add_pair(tt_store_batch *batch, int device, int attribute) {
+  const tt_store_pair pair = {device, attribute};
+  tt_list_add(&batch->pairs, &pair, 1);
+}
+
+static void write_name(tt_store *store, bool device, int index, const char *identifier,
+                       const char *name, tt_name_state state) {
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_store_add_name(device ? &batch->devices : &batch->attributes, index, identifier, name, state);
+  write_batch(store, batch);
+}
+
+/** What is loaded of names and pairs. */
+static void assert_names(const char *expected) {
+  tt_store *store = open_store();
+  char *text = load(store), *end = strstr(text, "epoch");
+  if (end) *end = 0;
+  assert_string_equal(text, expected);
+  g_free(text);
+  store->close(store);
+}
+
+static void test_names_are_removed_until_they_are_used(void **state) {
+  (void)state;
+  tt_store *store = open_store();
+  g_free(load(store));
+  tt_store_batch *batch = new_batch();
+  add_pair(batch, 0, 0);
+  add_pair(batch, 0, 1);
+  add_pair(batch, 1, 0);
+  add_pair(batch, 1, 0);
+  write_batch(store, batch);
+  store->close(store);
+  assert_names(
+      "device 0 ROBO1 -\ndevice 1 ROBO2 Red\n"
+      "attribute 0 Output.drive.velocity Speed\nattribute 1 Output.turn.heading -\n"
+      "pair 0 0\npair 0 1\npair 1 0\n");
+  store = open_store();
+  g_free(load(store));
+  write_name(store, false, 0, "Output.drive.velocity", "", TT_NAME_REMOVED);
+  write_name(store, true, 1, "ROBO2", NULL, TT_NAME_KNOWN);
+  store->close(store);
+  const char *removed =
+      "device 0 ROBO1 -\ndevice 1 ROBO2 Red\n"
+      "attribute 0 Output.drive.velocity - removed\nattribute 1 Output.turn.heading -\npair 0 1\n";
+  assert_names(removed);
+  store = open_store();
+  g_free(load(store));
+  write_name(store, false, 0, "Output.drive.velocity", NULL, TT_NAME_KNOWN);
+  store->close(store);
+  assert_names(removed);
+  store = open_store();
+  g_free(load(store));
+  write_name(store, false, 0, "Output.drive.velocity", NULL, TT_NAME_USED);
+  write_name(store, true, 0, "ROBO1", "", TT_NAME_REMOVED);
+  store->close(store);
+  assert_names(
+      "device 0 ROBO1 - removed\ndevice 1 ROBO2 Red\n"
+      "attribute 0 Output.drive.velocity -\nattribute 1 Output.turn.heading -\n");
+}
+
+static bool holds(tt_store *store, int device, int attribute) {
+  tt_store_reader *reader;
+  tt_error error;
+  bool held;
+  if (store->open_reader(store, &reader, &error) != TT_OK) fail_msg("%s", error.text);
+  assert_int_equal(reader->holds(reader, device, attribute, &held, &error), TT_OK);
+  reader->close(reader);
+  return held;
+}
+
+static void test_it_is_known_whether_a_value_is_left(void **state) {
+  (void)state;
+  tt_store *store = open_store();
+  g_free(load(store));
+  write_batch(store, new_batch());
+  assert_true(holds(store, 0, 1));
+  assert_false(holds(store, 1, 1));
+  tt_store_purge purge = {.device = 0, .attribute = 1, .before = 90000, .limit = 100};
+  int removed;
+  tt_error error;
+  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
+  assert_false(holds(store, 0, 1));
+  assert_true(holds(store, 0, 0));
   store->close(store);
 }
 
@@ -589,7 +681,7 @@ static void test_schema_1_is_upgraded(void **state) {
   make_older("schema_1.sql");
   tt_store *store = open_store();
   assert_loads(store,
-               "device 0 OLD -\nattribute 0 Output.drive.velocity -\n"
+               "device 0 OLD -\nattribute 0 Output.drive.velocity -\npair 0 0\n"
                "epoch 0 0 0 -50 50 0 '' | 1 5 5\n");
   assert_reads(store, 0, 0, "5 5 0=42\n");
   store->close(store);
@@ -604,7 +696,7 @@ static void test_schema_2_is_upgraded(void **state) {
   char *text = load(store);
   assert_non_null(strstr(text,
                          "attribute 0 S.d.n Number\nattribute 1 S.d.t -\n"
-                         "handling S.x.* 0 0 V 2 0 0 0\nepoch 0 0 "));
+                         "pair 0 0\npair 0 1\nhandling S.x.* 0 0 V 2 0 0 0\nepoch 0 0 "));
   g_free(text);
   tt_store_batch *batch = tt_store_batch_new();  // what was stored then, and something new
   add_sample(batch, 0, 0, 1000000, 0);
@@ -658,6 +750,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_what_is_written_is_read, remove_files),
       cmocka_unit_test_setup(test_everything_is_there_again, remove_files),
+      cmocka_unit_test_setup(test_names_are_removed_until_they_are_used, remove_files),
+      cmocka_unit_test_setup(test_it_is_known_whether_a_value_is_left, remove_files),
       cmocka_unit_test_setup(test_a_repeat_is_stored_once, remove_files),
       cmocka_unit_test_setup(test_another_value_is_another_sample, remove_files),
       cmocka_unit_test_setup(test_many_of_one_moment, remove_files),

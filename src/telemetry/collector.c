@@ -56,6 +56,7 @@ void tt_collector_refused(tt_collector *collector, const char *source,
 tt_status tt_collector_device(tt_collector *collector, const char *identifier, int *index) {
   pthread_mutex_lock(&collector->mutex);
   *index = tt_registry_need_device(collector, identifier);
+  if (*index >= 0) tt_device_at(collector, *index)->held = true;
   pthread_mutex_unlock(&collector->mutex);
   return *index < 0 ? TT_FULL : TT_OK;
 }
@@ -63,6 +64,7 @@ tt_status tt_collector_device(tt_collector *collector, const char *identifier, i
 tt_status tt_collector_attribute(tt_collector *collector, const char *identifier, int *index) {
   pthread_mutex_lock(&collector->mutex);
   *index = tt_registry_need_attribute(collector, identifier);
+  if (*index >= 0) tt_attribute_at(collector, *index)->held = true;
   pthread_mutex_unlock(&collector->mutex);
   return *index < 0 ? TT_FULL : TT_OK;
 }
@@ -139,6 +141,7 @@ static tt_status load(tt_collector *collector, tt_error *error) {
   tt_store_loader loader = {collector,
                             tt_registry_load_device,
                             tt_registry_load_attribute,
+                            tt_registry_load_pair,
                             tt_handlings_load,
                             load_epoch,
                             load_spooled};
@@ -225,19 +228,20 @@ void tt_collector_unsubscribe(tt_collector *collector, tt_live_reader *reader) {
 
 void tt_collector_get_stats(tt_collector *collector, tt_collector_stats *stats) {
   pthread_mutex_lock(&collector->mutex);
-  *stats = (tt_collector_stats){.messages = collector->messages,
-                                .refused = collector->refused,
-                                .values = collector->values,
-                                .stored_values = collector->stored_values,
-                                .skipped_values = collector->skipped_values,
-                                .bad_values = collector->bad_values,
-                                .lost_values = collector->lost_values,
-                                .batches = collector->batches,
-                                .queued_bytes = tt_store_batch_bytes(collector->batch),
-                                .devices = (int)collector->devices->len,
-                                .attributes = (int)collector->attributes->len,
-                                .readers = tt_live_reader_count(collector->hub),
-                                .store = collector->store->kind};
+  *stats = (tt_collector_stats){
+      .messages = collector->messages,
+      .refused = collector->refused,
+      .values = collector->values,
+      .stored_values = collector->stored_values,
+      .skipped_values = collector->skipped_values,
+      .bad_values = collector->bad_values,
+      .lost_values = collector->lost_values,
+      .batches = collector->batches,
+      .queued_bytes = tt_store_batch_bytes(collector->batch),
+      .devices = (int)(collector->devices->len - collector->removed_devices),
+      .attributes = (int)(collector->attributes->len - collector->removed_attributes),
+      .readers = tt_live_reader_count(collector->hub),
+      .store = collector->store->kind};
   pthread_mutex_unlock(&collector->mutex);
   collector->store->state(collector->store, &stats->store_state);
 }

@@ -82,11 +82,13 @@ tt_status tt_collector_record(tt_collector *collector, int device, int epoch, in
 
 typedef struct tt_attribute_info {
   char *identifier, *name;
+  int devices;          /**< of which there are values */
   tt_handling handling; /**< in effect */
 } tt_attribute_info;
 
 typedef struct tt_device_info {
   char *identifier, *name;
+  int attributes; /**< of which there are values */
   int epoch;
   int64_t last_time; /**< µs UTC of the newest sample; 0: none since the start */
   int64_t offset;    /**< µs */
@@ -98,7 +100,7 @@ void tt_attribute_info_clear(tt_attribute_info *info);
 
 int tt_collector_device_count(tt_collector *collector);
 int tt_collector_attribute_count(tt_collector *collector);
-/** Copies; false past the end. */
+/** Copies; false past the end, and where one was removed. */
 bool tt_collector_get_device(tt_collector *collector, int index, tt_device_info *info);
 bool tt_collector_get_attribute(tt_collector *collector, int index, tt_attribute_info *info);
 /** By identifier or human name; −1: unknown. */
@@ -112,6 +114,15 @@ tt_status tt_collector_name_device(tt_collector *collector, const char *identifi
                                    const char *name, tt_error *error);
 tt_status tt_collector_name_attribute(tt_collector *collector, const char *identifier,
                                       const char *name, tt_error *error);
+/** Removes a device or an attribute, by identifier or human name, of which no values are stored; it comes back when it is
+ *  used again. TT_INVALID: what uses it. May take long: it may look through all that is stored. */
+tt_status tt_collector_remove(tt_collector *collector, bool device, const char *name,
+                              tt_error *error);
+/** The same with all that can be. */
+tt_status tt_collector_remove_unused(tt_collector *collector, bool device, int *removed,
+                                     tt_error *error);
+/** Whether there are, or were, values of an attribute of a device. */
+bool tt_collector_has_values(tt_collector *collector, int device, int attribute);
 tt_handling tt_handling_default(void);
 /** TT_INVALID: why a handling can't be set. */
 tt_status tt_handling_check(const tt_handling *handling, tt_error *error);

@@ -17,6 +17,9 @@
 
 typedef struct tt_device {
   char *identifier, *name;
+  bool removed;   /**< it is as if it were not here until it is used again */
+  bool held;      /**< by its index, for as long as the collector is there */
+  tt_list stored; /**< uint8_t: by attribute, 1 where the store has been told that it has values */
   tt_device_time time;
   GHashTable *
       kept; /**< attribute + 1 -> device time of the last value kept, for those with a minimum interval */
@@ -27,6 +30,7 @@ typedef struct tt_device {
 
 typedef struct tt_attribute {
   char *identifier, *name;
+  bool removed, held;   /**< see tt_device */
   tt_handling handling; /**< in effect; its strings belong to the handling set */
   uint64_t sample;      /**< the last one that has a value of it: see tt_collector.samples */
 } tt_attribute;
@@ -45,7 +49,8 @@ struct tt_collector {
   pthread_mutex_t mutex; /**< guards everything below */
   pthread_cond_t work, room;
   bool stopping, urgent;
-  GPtrArray *devices, *attributes;            /**< tt_device, tt_attribute */
+  GPtrArray *devices, *attributes; /**< tt_device, tt_attribute; by index, removed ones too */
+  guint removed_devices, removed_attributes;
   GHashTable *device_index, *attribute_index; /**< identifier -> index + 1 */
   GHashTable *device_names, *attribute_names; /**< human name -> index + 1 */
   tt_list handlings;                          /**< tt_handling */
@@ -120,7 +125,7 @@ void tt_samples_end(tt_collector *collector, tt_samples *to);
 
 void tt_registry_init(tt_collector *collector);
 void tt_registry_clear(tt_collector *collector);
-/** By identifier; −1: unknown. */
+/** By identifier; −1: unknown, or removed. */
 int tt_registry_find(const tt_collector *collector, bool is_device, const char *identifier);
 /** Whether `count` more of them are allowed. */
 bool tt_registry_has_room(const tt_collector *collector, bool is_device, guint count);
@@ -129,8 +134,14 @@ bool tt_registry_has_room(const tt_collector *collector, bool is_device, guint c
 int tt_registry_need_device(tt_collector *collector, const char *identifier);
 int tt_registry_need_attribute(tt_collector *collector, const char *identifier);
 /** What a store knows, or another collector made known: see tt_store_loader. These two take the mutex themselves. */
-int tt_registry_load_device(void *collector, const char *identifier, const char *name);
-int tt_registry_load_attribute(void *collector, const char *identifier, const char *name);
+int tt_registry_load_device(void *collector, const char *identifier, const char *name,
+                            bool *removed);
+int tt_registry_load_attribute(void *collector, const char *identifier, const char *name,
+                               bool *removed);
+void tt_registry_load_pair(void *collector, int device, int attribute);
+/** Tells the store that there are values of an attribute of a device, unless that is done. */
+void tt_registry_note_stored(tt_collector *collector, int device, int attribute);
+bool tt_registry_is_stored(const tt_collector *collector, int device, int attribute);
 const char *tt_registry_human_name(void *collector, bool is_device, int index);
 
 /* --- handling.c --- */
@@ -158,7 +169,7 @@ void tt_writer_hasten_big(tt_collector *collector);
 bool tt_writer_is_full(const tt_collector *collector);
 /** `name`: NULL leaves the human name as it is, "" takes it away. False: out of memory. */
 bool tt_writer_tell_name(tt_collector *collector, bool is_device, int index, const char *identifier,
-                         const char *name);
+                         const char *name, tt_name_state state);
 /** There is room for it: see tt_store_batch_reserve(). */
 void tt_writer_tell_epoch(tt_collector *collector, int device, const tt_boot *boot);
 /** The writer's thread: a GThreadFunc that ends once `stopping` is set and all is written, or can't be. */

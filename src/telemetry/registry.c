@@ -13,6 +13,7 @@ static void free_device(gpointer item) {
   g_free(freed->identifier);
   g_free(freed->name);
   if (freed->kept) g_hash_table_unref(freed->kept);
+  tt_list_free(&freed->stored);
   g_free(freed);
 }
 
@@ -47,19 +48,35 @@ static int lookup(GHashTable *table, const char *key) {
   return GPOINTER_TO_INT(g_hash_table_lookup(table, key)) - 1;
 }
 
-int tt_registry_find(const tt_collector *collector, bool is_device, const char *identifier) {
+static bool is_removed(const tt_collector *collector, bool is_device, int index) {
+  return is_device ? ((tt_device *)collector->devices->pdata[index])->removed
+                   : ((tt_attribute *)collector->attributes->pdata[index])->removed;
+}
+
+/** Removed ones, too. */
+static int find_any(const tt_collector *collector, bool is_device, const char *identifier) {
   return lookup(is_device ? collector->device_index : collector->attribute_index, identifier);
 }
 
+int tt_registry_find(const tt_collector *collector, bool is_device, const char *identifier) {
+  int index = find_any(collector, is_device, identifier);
+  return index >= 0 && is_removed(collector, is_device, index) ? -1 : index;
+}
+
+static guint count_live(const tt_collector *collector, bool is_device) {
+  return is_device ? collector->devices->len - collector->removed_devices
+                   : collector->attributes->len - collector->removed_attributes;
+}
+
 bool tt_registry_has_room(const tt_collector *collector, bool is_device, guint count) {
-  guint held = is_device ? collector->devices->len : collector->attributes->len;
   int allowed = is_device ? collector->options.max_devices : collector->options.max_attributes;
-  return held + count <= (guint)allowed;
+  return count_live(collector, is_device) + count <= (guint)allowed;
 }
 
 static int add_device(tt_collector *collector, const char *identifier) {
   tt_device *added = g_new0(tt_device, 1);
   added->identifier = g_strdup(identifier);
+  added->stored = TT_LIST(uint8_t, NULL);
   g_ptr_array_add(collector->devices, added);
   int index = (int)collector->devices->len - 1;
   g_hash_table_insert(collector->device_index, added->identifier, GINT_TO_POINTER(index + 1));
@@ -76,24 +93,84 @@ static int add_attribute(tt_collector *collector, const char *identifier) {
   return index;
 }
 
-int tt_registry_need_device(tt_collector *collector, const char *identifier) {
-  int index = lookup(collector->device_index, identifier);
-  if (index >= 0) return index;
-  if (!tt_registry_has_room(collector, true, 1)) return -1;
-  if (!tt_writer_tell_name(collector, true, (int)collector->devices->len, identifier, NULL))
+static void set_removed(tt_collector *collector, bool is_device, int index, bool removed) {
+  bool *held = is_device ? &tt_device_at(collector, index)->removed
+                         : &tt_attribute_at(collector, index)->removed;
+  guint *count = is_device ? &collector->removed_devices : &collector->removed_attributes;
+  if (*held != removed) *count += removed ? 1 : (guint)-1;
+  *held = removed;
+}
+
+/** The index of a name that is not in use: one that was removed, or a new one. −1: no room. */
+static int use_name(tt_collector *collector, bool is_device, const char *identifier) {
+  int index = find_any(collector, is_device, identifier);
+  int next = (int)(is_device ? collector->devices->len : collector->attributes->len);
+  if (!tt_registry_has_room(collector, is_device, 1) ||
+      !tt_writer_tell_name(collector, is_device, index >= 0 ? index : next, identifier, NULL,
+                           TT_NAME_USED))
     return -1;
-  index = add_device(collector, identifier);
-  tt_log_info("telemetry: new device %s", identifier);
+  if (index >= 0) {
+    set_removed(collector, is_device, index, false);
+    return index;
+  }
+  return is_device ? add_device(collector, identifier) : add_attribute(collector, identifier);
+}
+
+int tt_registry_need_device(tt_collector *collector, const char *identifier) {
+  int index = tt_registry_find(collector, true, identifier);
+  if (index >= 0) return index;
+  index = use_name(collector, true, identifier);
+  if (index >= 0) tt_log_info("telemetry: new device %s", identifier);
   return index;
 }
 
 int tt_registry_need_attribute(tt_collector *collector, const char *identifier) {
-  int index = lookup(collector->attribute_index, identifier);
-  if (index >= 0) return index;
-  if (!tt_registry_has_room(collector, false, 1)) return -1;
-  if (!tt_writer_tell_name(collector, false, (int)collector->attributes->len, identifier, NULL))
-    return -1;
-  return add_attribute(collector, identifier);
+  int index = tt_registry_find(collector, false, identifier);
+  return index >= 0 ? index : use_name(collector, false, identifier);
+}
+
+/* --- of which devices there are values of which attributes --- */
+
+bool tt_registry_is_stored(const tt_collector *collector, int device, int attribute) {
+  const tt_list *stored = &tt_device_at((tt_collector *)collector, device)->stored;
+  return (uint32_t)attribute < stored->len && tt_list_at(stored, uint8_t, attribute);
+}
+
+void tt_registry_note_stored(tt_collector *collector, int device, int attribute) {
+  if (tt_registry_is_stored(collector, device, attribute)) return;
+  const tt_store_pair pair = {device, attribute};
+  tt_list *stored = &tt_device_at(collector, device)->stored;
+  // Out of memory: it is told with the next value.
+  if (!tt_list_fill(stored, (uint32_t)attribute + 1) ||
+      !tt_list_reserve(&collector->batch->pairs, 1))
+    return;
+  tt_list_add(&collector->batch->pairs, &pair, 1);
+  tt_list_at(stored, uint8_t, attribute) = 1;
+}
+
+void tt_registry_load_pair(void *context, int device, int attribute) {
+  tt_collector *collector = context;
+  pthread_mutex_lock(&collector->mutex);
+  tt_list *stored = &tt_device_at(collector, device)->stored;
+  if (tt_list_fill(stored, (uint32_t)attribute + 1)) tt_list_at(stored, uint8_t, attribute) = 1;
+  pthread_mutex_unlock(&collector->mutex);
+}
+
+/** Forgets the pairs of a device, or of an attribute. */
+static void forget_pairs(tt_collector *collector, bool is_device, int index) {
+  if (is_device) {
+    tt_list_cut(&tt_device_at(collector, index)->stored, 0);
+  } else {
+    for (guint d = 0; d < collector->devices->len; d++) {
+      if (tt_registry_is_stored(collector, (int)d, index))
+        tt_list_at(&tt_device_at(collector, (int)d)->stored, uint8_t, index) = 0;
+    }
+  }
+  for (uint32_t i = collector->batch->pairs.len; i-- > 0;) {
+    const tt_store_pair *told = &tt_list_at(&collector->batch->pairs, tt_store_pair, i);
+    if ((is_device ? told->device : told->attribute) == index)
+      tt_list_remove(&collector->batch->pairs, i);
+  }
 }
 
 const char *tt_registry_human_name(void *context, bool is_device, int index) {
@@ -130,7 +207,8 @@ int tt_collector_attribute_count(tt_collector *collector) {
 
 bool tt_collector_get_device(tt_collector *collector, int index, tt_device_info *info) {
   pthread_mutex_lock(&collector->mutex);
-  bool found = index >= 0 && (guint)index < collector->devices->len;
+  bool found = index >= 0 && (guint)index < collector->devices->len &&
+               !tt_device_at(collector, index)->removed;
   if (found) {
     const tt_device *known = tt_device_at(collector, index);
     *info = (tt_device_info){.identifier = g_strdup(known->identifier),
@@ -138,6 +216,8 @@ bool tt_collector_get_device(tt_collector *collector, int index, tt_device_info 
                              .last_time = known->last_time,
                              .messages = known->messages,
                              .values = known->values};
+    for (uint32_t a = 0; a < known->stored.len; a++)
+      info->attributes += tt_list_at(&known->stored, uint8_t, a);
     if (known->time.boot_count) {
       const tt_boot *boot = &known->time.boots[0];
       info->epoch = boot->stored.number;
@@ -151,19 +231,29 @@ bool tt_collector_get_device(tt_collector *collector, int index, tt_device_info 
 
 bool tt_collector_get_attribute(tt_collector *collector, int index, tt_attribute_info *info) {
   pthread_mutex_lock(&collector->mutex);
-  bool found = index >= 0 && (guint)index < collector->attributes->len;
+  bool found = index >= 0 && (guint)index < collector->attributes->len &&
+               !tt_attribute_at(collector, index)->removed;
   if (found) {
     const tt_attribute *known = tt_attribute_at(collector, index);
     *info = (tt_attribute_info){.identifier = g_strdup(known->identifier),
                                 .name = g_strdup(known->name)};
+    for (guint d = 0; d < collector->devices->len; d++)
+      info->devices += tt_registry_is_stored(collector, (int)d, index);
     tt_handling_copy(&info->handling, &known->handling);
   }
   pthread_mutex_unlock(&collector->mutex);
   return found;
 }
 
+bool tt_collector_has_values(tt_collector *collector, int device, int attribute) {
+  pthread_mutex_lock(&collector->mutex);
+  bool has = tt_registry_is_stored(collector, device, attribute);
+  pthread_mutex_unlock(&collector->mutex);
+  return has;
+}
+
 static int find(tt_collector *collector, bool is_device, const char *name) {
-  int index = lookup(is_device ? collector->device_index : collector->attribute_index, name);
+  int index = tt_registry_find(collector, is_device, name);
   return index >= 0
              ? index
              : lookup(is_device ? collector->device_names : collector->attribute_names, name);
@@ -190,9 +280,12 @@ char *tt_collector_nearest(tt_collector *collector, bool is_device, const char *
                           is_device ? collector->device_names : collector->attribute_names};
   for (int i = 0; i < 2; i++) {
     GHashTableIter iterator;
-    gpointer key;
+    gpointer key, value;
     g_hash_table_iter_init(&iterator, tables[i]);
-    while (g_hash_table_iter_next(&iterator, &key, NULL)) tt_nearest_offer(&nearest, key);
+    while (g_hash_table_iter_next(&iterator, &key, &value)) {
+      if (!is_removed(collector, is_device, GPOINTER_TO_INT(value) - 1))
+        tt_nearest_offer(&nearest, key);
+    }
   }
   char *best = g_strdup(nearest.best);
   pthread_mutex_unlock(&collector->mutex);
@@ -224,7 +317,7 @@ static tt_status rename_item(tt_collector *collector, bool is_device, const char
   if (index < 0)
     return tt_fail(error, TT_FULL, "there are as many %s as allowed",
                    is_device ? "devices" : "attributes");
-  if (!tt_writer_tell_name(collector, is_device, index, identifier, name ? name : ""))
+  if (!tt_writer_tell_name(collector, is_device, index, identifier, name ? name : "", TT_NAME_USED))
     return tt_fail(error, TT_NOMEM, "out of memory");
   set_name(collector, is_device, index, name);
   return TT_OK;
@@ -279,22 +372,133 @@ static void load_name(tt_collector *collector, bool is_device, int index, const 
   set_name(collector, is_device, index, name);
 }
 
-int tt_registry_load_device(void *context, const char *identifier, const char *name) {
-  tt_collector *collector = context;
+/** Takes a name that the store has. What is held here stays; the store is told that it is used. */
+static int load_item(tt_collector *collector, bool is_device, const char *identifier,
+                     const char *name, bool *removed) {
   pthread_mutex_lock(&collector->mutex);
-  int index = lookup(collector->device_index, identifier);
-  if (index < 0) index = add_device(collector, identifier);
-  load_name(collector, true, index, name);
+  int index = find_any(collector, is_device, identifier);
+  if (index < 0) {
+    index = is_device ? add_device(collector, identifier) : add_attribute(collector, identifier);
+    set_removed(collector, is_device, index, *removed);
+  }
+  bool held =
+      is_device ? tt_device_at(collector, index)->held : tt_attribute_at(collector, index)->held;
+  if (*removed && held) {
+    *removed = false;
+    tt_writer_tell_name(collector, is_device, index, identifier, NULL, TT_NAME_USED);
+  }
+  if (*removed) forget_pairs(collector, is_device, index);
+  set_removed(collector, is_device, index, *removed);
+  load_name(collector, is_device, index, name);
   pthread_mutex_unlock(&collector->mutex);
   return index;
 }
 
-int tt_registry_load_attribute(void *context, const char *identifier, const char *name) {
-  tt_collector *collector = context;
+int tt_registry_load_device(void *context, const char *identifier, const char *name,
+                            bool *removed) {
+  return load_item(context, true, identifier, name, removed);
+}
+
+int tt_registry_load_attribute(void *context, const char *identifier, const char *name,
+                               bool *removed) {
+  return load_item(context, false, identifier, name, removed);
+}
+
+/* --- what is not used --- */
+
+/** Whether a value is left of a pair. Values vanish by retention only. */
+static tt_status is_left(tt_collector *collector, tt_store_reader **reader, int device,
+                         int attribute, double retention, bool *left, tt_error *error) {
+  *left = true;
+  if (retention <= 0) return TT_OK;
+  if (!*reader) TT_TRY(tt_collector_open_reader(collector, reader, error));
+  return (*reader)->holds(*reader, device, attribute, left, error);
+}
+
+/** The other side of a pair of which values are stored; −1: there is none, the name is not used. */
+static tt_status find_use(tt_collector *collector, tt_store_reader **reader, bool is_device,
+                          int index, int *user, tt_error *error) {
+  *user = -1;
+  for (int other = 0;; other++) {
+    int device = is_device ? index : other, attribute = is_device ? other : index;
+    pthread_mutex_lock(&collector->mutex);
+    bool past = is_device ? (guint)other >= collector->attributes->len
+                          : (guint)other >= collector->devices->len;
+    bool paired = !past && tt_registry_is_stored(collector, device, attribute);
+    double retention = paired ? tt_attribute_at(collector, attribute)->handling.retention : 0;
+    pthread_mutex_unlock(&collector->mutex);
+    if (past) return TT_OK;
+    bool left = false;
+    if (paired) TT_TRY(is_left(collector, reader, device, attribute, retention, &left, error));
+    if (!left) continue;
+    *user = other;
+    return TT_OK;
+  }
+}
+
+static tt_status remove_item(tt_collector *collector, bool is_device, int index, tt_error *error) {
+  const char *identifier = is_device ? tt_device_at(collector, index)->identifier
+                                     : tt_attribute_at(collector, index)->identifier;
+  if (!tt_writer_tell_name(collector, is_device, index, identifier, "", TT_NAME_REMOVED))
+    return tt_fail(error, TT_NOMEM, "out of memory");
+  set_name(collector, is_device, index, NULL);
+  set_removed(collector, is_device, index, true);
+  forget_pairs(collector, is_device, index);
+  return TT_OK;
+}
+
+/** Removes what is not used; else TT_INVALID says what uses it. */
+static tt_status remove_unused(tt_collector *collector, tt_store_reader **reader, bool is_device,
+                               int index, tt_error *error) {
+  int user;
+  TT_TRY(find_use(collector, reader, is_device, index, &user, error));
   pthread_mutex_lock(&collector->mutex);
-  int index = lookup(collector->attribute_index, identifier);
-  if (index < 0) index = add_attribute(collector, identifier);
-  load_name(collector, false, index, name);
+  bool gone = is_removed(collector, is_device, index);
+  bool held =
+      is_device ? tt_device_at(collector, index)->held : tt_attribute_at(collector, index)->held;
+  tt_status status = TT_OK;
+  if (held) {
+    status = tt_fail(error, TT_INVALID, "it belongs to a robot of the world that runs here");
+  } else if (user >= 0) {
+    status = is_device ? tt_fail(error, TT_INVALID, "values of %s are stored of it",
+                                 tt_attribute_at(collector, user)->identifier)
+                       : tt_fail(error, TT_INVALID, "values of %s are stored of it",
+                                 tt_device_at(collector, user)->identifier);
+  } else if (!gone) {
+    status = remove_item(collector, is_device, index, error);
+  }
   pthread_mutex_unlock(&collector->mutex);
-  return index;
+  return status;
+}
+
+tt_status tt_collector_remove(tt_collector *collector, bool is_device, const char *name,
+                              tt_error *error) {
+  pthread_mutex_lock(&collector->mutex);
+  int index = find(collector, is_device, name);
+  pthread_mutex_unlock(&collector->mutex);
+  if (index < 0)
+    return tt_fail(error, TT_NOT_FOUND, "there is no such %s", is_device ? "device" : "attribute");
+  tt_store_reader *reader = NULL;
+  tt_status status = remove_unused(collector, &reader, is_device, index, error);
+  if (reader) reader->close(reader);
+  return status;
+}
+
+tt_status tt_collector_remove_unused(tt_collector *collector, bool is_device, int *removed,
+                                     tt_error *error) {
+  tt_store_reader *reader = NULL;
+  tt_status status = TT_OK;
+  *removed = 0;
+  int count =
+      is_device ? tt_collector_device_count(collector) : tt_collector_attribute_count(collector);
+  for (int i = 0; i < count && (status == TT_OK || status == TT_INVALID); i++) {
+    pthread_mutex_lock(&collector->mutex);
+    bool gone = is_removed(collector, is_device, i);
+    pthread_mutex_unlock(&collector->mutex);
+    if (gone) continue;
+    status = remove_unused(collector, &reader, is_device, i, error);
+    *removed += status == TT_OK;
+  }
+  if (reader) reader->close(reader);
+  return status == TT_INVALID ? TT_OK : status;
 }

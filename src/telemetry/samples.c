@@ -70,6 +70,7 @@ void tt_samples_take(tt_collector *collector, tt_samples *to, int attribute_inde
   if (to->keep && handling->mode != TT_MODE_FORWARD) {
     tt_writer_start_batch(collector);
     tt_sampling_add(collector, &to->kept, attribute_index, text, number);
+    tt_registry_note_stored(collector, to->kept.sample.device, attribute_index);
   }
   if (to->live && handling->mode != TT_MODE_STORE) {
     tt_live_value value = {.attribute = known->identifier, .text = text, .number = number};

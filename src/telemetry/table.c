@@ -63,14 +63,9 @@ static tt_status unknown(tt_collector *collector, bool device, const char *name,
   return status;
 }
 
-/** Indices of names; all of them when none is given. */
+/** Indices of names. */
 static tt_status resolve(tt_collector *collector, bool device, char **names, GArray *indices,
                          tt_error *error) {
-  if (!*names) {
-    int count =
-        device ? tt_collector_device_count(collector) : tt_collector_attribute_count(collector);
-    for (int i = 0; i < count; i++) g_array_append_val(indices, i);
-  }
   for (; *names; names++) {
     int index = device ? tt_collector_find_device(collector, *names)
                        : tt_collector_find_attribute(collector, *names);
@@ -81,6 +76,27 @@ static tt_status resolve(tt_collector *collector, bool device, char **names, GAr
     if (!known) g_array_append_val(indices, index);
   }
   return TT_OK;
+}
+
+/** The devices that are asked for; all of them when none is. */
+static tt_status resolve_devices(tt_collector *collector, const tt_table_query *query,
+                                 GArray *indices, tt_error *error) {
+  int count = *query->devices ? 0 : tt_collector_device_count(collector);
+  for (int i = 0; i < count; i++) g_array_append_val(indices, i);
+  return resolve(collector, true, query->devices, indices, error);
+}
+
+/** The attributes that are asked for; when none is, those of which there are values of these devices. */
+static tt_status resolve_fields(tt_collector *collector, const tt_table_query *query,
+                                const GArray *devices, GArray *indices, tt_error *error) {
+  int count = *query->fields ? 0 : tt_collector_attribute_count(collector);
+  for (int i = 0; i < count; i++) {
+    bool has = false;
+    for (guint d = 0; d < devices->len && !has; d++)
+      has = tt_collector_has_values(collector, g_array_index(devices, int, d), i);
+    if (has) g_array_append_val(indices, i);
+  }
+  return resolve(collector, false, query->fields, indices, error);
 }
 
 static char *label_of(tt_collector *collector, bool device, int index) {
@@ -364,8 +380,8 @@ static tt_status write_rows(table *table, tt_error *error) {
   return TT_OK;
 }
 
-static tt_status prepare_columns(table *table, tt_error *error) {
-  TT_TRY(resolve(table->collector, false, table->query->fields, table->fields, error));
+static tt_status prepare_columns(table *table, const GArray *devices, tt_error *error) {
+  TT_TRY(resolve_fields(table->collector, table->query, devices, table->fields, error));
   table->column_size = tt_collector_attribute_count(table->collector);
   table->column = g_new0(int, table->column_size + 1);
   table->cells = g_new0(cell, table->fields->len + 1);
@@ -379,9 +395,8 @@ static tt_status prepare_columns(table *table, tt_error *error) {
 
 static tt_status write_table(table *table, tt_error *error) {
   GArray *devices = g_array_new(FALSE, FALSE, sizeof(int));
-  tt_status status = prepare_columns(table, error);
-  if (status == TT_OK)
-    status = resolve(table->collector, true, table->query->devices, devices, error);
+  tt_status status = resolve_devices(table->collector, table->query, devices, error);
+  if (status == TT_OK) status = prepare_columns(table, devices, error);
   if (status == TT_OK) status = tt_collector_open_reader(table->collector, &table->reader, error);
   for (guint i = 0; i < devices->len && status == TT_OK; i++) {
     status = open_stream(table, g_array_index(devices, int, i), error);

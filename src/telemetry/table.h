@@ -15,8 +15,9 @@ typedef enum tt_table_origin {
 } tt_table_origin;
 
 typedef struct tt_table_query {
-  char **devices;   /**< identifiers or human names; empty: all. NULL-terminated */
-  char **fields;    /**< the same, of attributes */
+  char **devices; /**< identifiers or human names; empty: all. NULL-terminated */
+  char **
+      fields; /**< the same, of attributes; empty: those of which there are values of the devices */
   int64_t from, to; /**< µs UTC, inclusive */
   int64_t origin;   /**< µs UTC */
   tt_table_origin origin_kind;

@@ -34,11 +34,11 @@ void tt_writer_hasten_big(tt_collector *collector) {
 }
 
 bool tt_writer_tell_name(tt_collector *collector, bool is_device, int index, const char *identifier,
-                         const char *name) {
+                         const char *name, tt_name_state state) {
   tt_writer_start_batch(collector);
   tt_store_batch *batch = collector->batch;
   return tt_store_add_name(is_device ? &batch->devices : &batch->attributes, index, identifier,
-                           name);
+                           name, state);
 }
 
 void tt_writer_tell_epoch(tt_collector *collector, int index, const tt_boot *boot) {

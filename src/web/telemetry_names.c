@@ -31,6 +31,7 @@ static struct json_object *device_json(const tt_device_info *info) {
   struct json_object *object = json_object_new_object();
   tt_json_add_text(object, "device", info->identifier);
   tt_json_add_text(object, "name", info->name);
+  tt_json_add_int(object, "attributes", info->attributes);
   tt_json_add_int(object, "epoch", (int64_t)info->epoch);
   char time[TT_ISO_SIZE];
   tt_iso_format(time, info->last_time);
@@ -56,6 +57,7 @@ static struct json_object *attribute_json(const tt_attribute_info *info) {
   struct json_object *object = json_object_new_object();
   tt_json_add_text(object, "attribute", info->identifier);
   tt_json_add_text(object, "name", info->name);
+  tt_json_add_int(object, "devices", info->devices);
   add_handling(object, &info->handling);
   return object;
 }
@@ -64,15 +66,18 @@ static struct json_object *attribute_json(const tt_attribute_info *info) {
 static bool respond_list(tt_telemetry_routes *routes, const tt_web_request *request, bool devices) {
   if (*request->rest) return false;
   struct json_object *list = json_object_new_array();
-  tt_device_info device;
-  tt_attribute_info attribute;
-  for (int i = 0; devices && tt_collector_get_device(routes->collector, i, &device); i++) {
-    json_object_array_add(list, device_json(&device));
-    tt_device_info_clear(&device);
-  }
-  for (int i = 0; !devices && tt_collector_get_attribute(routes->collector, i, &attribute); i++) {
-    json_object_array_add(list, attribute_json(&attribute));
-    tt_attribute_info_clear(&attribute);
+  int count = devices ? tt_collector_device_count(routes->collector)
+                      : tt_collector_attribute_count(routes->collector);
+  for (int i = 0; i < count; i++) {
+    tt_device_info device;
+    tt_attribute_info attribute;
+    if (devices && tt_collector_get_device(routes->collector, i, &device)) {
+      json_object_array_add(list, device_json(&device));
+      tt_device_info_clear(&device);
+    } else if (!devices && tt_collector_get_attribute(routes->collector, i, &attribute)) {
+      json_object_array_add(list, attribute_json(&attribute));
+      tt_attribute_info_clear(&attribute);
+    }
   }
   tt_names_respond(request, list);
   return true;
@@ -99,8 +104,51 @@ static tt_status check_keys(struct json_object *object, const char *const *allow
   return TT_OK;
 }
 
+/* --- what is not used --- */
+
+typedef struct removal {
+  tt_collector *collector;
+  bool device;
+  char *name; /**< "": all that are not used */
+} removal;
+
+static void free_removal(void *context) {
+  removal *job = context;
+  g_free(job->name);
+  g_free(job);
+}
+
+static void remove_unused(void *context, tt_web_answer *answer) {
+  removal *job = context;
+  int removed = 1;
+  answer->status =
+      *job->name
+          ? tt_collector_remove(job->collector, job->device, job->name, &answer->error)
+          : tt_collector_remove_unused(job->collector, job->device, &removed, &answer->error);
+  if (answer->status == TT_INVALID) {
+    answer->status = TT_OK;
+    answer->code = 409;
+    g_string_append(answer->body, "{\"error\":");
+    tt_append_json(answer->body, answer->error.text);
+    g_string_append(answer->body, "}");
+  } else {
+    g_string_append_printf(answer->body, "{\"removed\":%d}", removed);
+  }
+}
+
+/** True: it is a DELETE, and will be answered. */
+static bool respond_removal(tt_telemetry_routes *routes, const tt_web_request *request,
+                            bool device) {
+  if (strcmp(request->method, "DELETE")) return false;
+  removal *job = g_new0(removal, 1);
+  *job = (removal){routes->collector, device, g_strdup(request->rest)};
+  tt_web_respond_later(request, remove_unused, job, free_removal);
+  return true;
+}
+
 void tt_names_handle_devices(void *context, const tt_web_request *request) {
   tt_telemetry_routes *routes = context;
+  if (respond_removal(routes, request, true)) return;
   tt_error error = {""};
   if (!strcmp(request->method, "PUT")) {
     static const char *const keys[] = {"name", NULL};
@@ -208,6 +256,7 @@ static tt_status put_attribute(tt_telemetry_routes *routes, const char *identifi
 
 void tt_names_handle_attributes(void *context, const tt_web_request *request) {
   tt_telemetry_routes *routes = context;
+  if (respond_removal(routes, request, false)) return;
   tt_error error = {""};
   if (!strcmp(request->method, "PUT")) {
     struct json_object *object = read_body(request);

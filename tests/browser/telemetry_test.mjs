@@ -14,7 +14,7 @@ test('names are edited in place and found in the XML', async (t) => {
   const device = page.getByRole('textbox', {name: /^Name of /}).first();
   await device.fill(MARKUP);
   await device.press('Enter');
-  const attribute = page.locator('.attributes').getByRole('textbox', {name: /^Name of /}).first();
+  const attribute = page.locator('.attributes').getByRole('textbox', {name: 'Name of State.left_drive.position', exact: true});
   await attribute.fill('Speed <b>');
   await attribute.press('Enter');
   const xml = await until('the names are in the XML', async () => (await fetch(`${tether.url}telemetry.xml?from=-60%20s`)).text(), (text) => text.includes('&lt;img') && text.includes('Speed &lt;b'));
@@ -36,6 +36,20 @@ test('names are edited in place and found in the XML', async (t) => {
     await scale.press('Enter');
     await page.getByText("'nonsense' is no number").waitFor();
     await until('the old value is back', () => scale.inputValue(), (value) => value === '2.5');
+  });
+  await t.test('what nothing is stored of can be removed, one by one and all together', async () => {
+    const put = (path) => fetch(`${tether.url}telemetry/${path}`, {method: 'PUT', body: '{}'});
+    const known = async () => (await (await fetch(`${tether.url}telemetry/attributes`)).json()).map((each) => each.attribute);
+    for (const name of ['S.d.typo', 'S.d.other', 'S.d.third']) await put(`attributes/${name}`);
+    await put('devices/NOBODY');
+    await page.getByRole('button', {name: 'Remove S.d.typo, of which nothing is stored'}).click();
+    await until('it is gone', known, (names) => !names.includes('S.d.typo') && names.includes('S.d.other'));
+    await page.getByRole('button', {name: 'Remove NOBODY, of which nothing is stored'}).click();
+    await page.getByText('NOBODY is removed').waitFor();
+    await page.getByRole('button', {name: 'Remove attributes of which nothing is stored'}).click();
+    const left = await until('all are gone', known, (names) => !names.some((name) => name.startsWith('S.d.')));
+    assert.ok(left.length > 0, 'what is stored stays');
+    assert.equal(await page.getByRole('cell', {name: 'NOBODY'}).count(), 0);
   });
   assert.deepEqual(troubles, []);
 });

@@ -124,8 +124,8 @@ static tt_store_batch *batch_of(int number) {
   tt_store_batch *batch = tt_store_batch_new();
   if (number == 1) {
     tt_store_epoch epoch = {.anchor = 1000, .offset_low = 900, .offset_high = 1100};
-    tt_store_add_name(&batch->devices, 0, "ROBO1", NULL);
-    tt_store_add_name(&batch->attributes, 0, "S.d.n", NULL);
+    tt_store_add_name(&batch->devices, 0, "ROBO1", NULL, TT_NAME_USED);
+    tt_store_add_name(&batch->attributes, 0, "S.d.n", NULL, TT_NAME_USED);
     tt_list_add(&batch->epochs, &epoch, 1);
   }
   for (uint32_t i = 0; i < 2; i++) {

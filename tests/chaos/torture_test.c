@@ -161,21 +161,27 @@ static char folder[64];
 static tt_store_batch *new_batch(void) {
   tt_store_batch *batch = tt_store_batch_new();
   if (!batch) return NULL;
-  tt_store_add_name(&batch->devices, 0, "ROBO1", NULL);
-  tt_store_add_name(&batch->attributes, 0, "Output.drive.velocity", NULL);
+  tt_store_add_name(&batch->devices, 0, "ROBO1", NULL, TT_NAME_USED);
+  tt_store_add_name(&batch->attributes, 0, "Output.drive.velocity", NULL, TT_NAME_USED);
   const tt_store_epoch epoch = {.anchor = 1000, .offset_low = 900, .offset_high = 1100};
   const tt_store_sample sample = {.device_time = 80000, .time = 81000, .count = 1};
   const tt_store_value value = {0, TT_STORE_NUMBER, 50.25};
+  const tt_store_pair pair = {0, 0};
+  tt_list_add(&batch->pairs, &pair, 1);
   tt_list_add(&batch->epochs, &epoch, 1);
   tt_list_add(&batch->samples, &sample, 1);
   tt_list_add(&batch->values, &value, 1);
   return batch;
 }
 
-static int on_name(void *context, const char *identifier, const char *name) {
-  (void)context, (void)name;
+static int on_name(void *context, const char *identifier, const char *name, bool *removed) {
+  (void)context, (void)name, (void)removed;
   assert_non_null(identifier);
   return 0;
+}
+static void on_pair(void *context, int device, int attribute) {
+  (void)context;
+  assert_true(device == 0 && attribute == 0);
 }
 static bool on_handlings(void *context, const tt_list *handlings) {
   (void)context, (void)handlings;
@@ -223,7 +229,8 @@ static tt_status read_store(tt_store *store, tt_error *error) {
 }
 
 static tt_status use_store(tt_store *store, const tt_store_batch *batch, tt_error *error) {
-  const tt_store_loader loader = {NULL, on_name, on_name, on_handlings, on_epoch, on_spooled};
+  const tt_store_loader loader = {NULL,         on_name,  on_name,   on_pair,
+                                  on_handlings, on_epoch, on_spooled};
   tt_store_purge purge = {.before = 50000, .limit = 10};
   int removed;
   TT_TRY(store->load(store, &loader, error));

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """PostgreSQL as the store of several collectors, and one that is away when a collector starts."""
 import contextlib
+import json
 import os
 import select
 import socket
@@ -102,6 +103,21 @@ class SharedStore(unittest.TestCase):
             self.assertEqual(self.records(two, "device=B&fields=S.d.k"), [["B", "0:02:000", "30"]])
             self.assertEqual(one.request("DELETE", "/telemetry/handling/S.d.k*")[0], 200)
             wait_until(lambda: two.get("/telemetry/handling").strip() == "[]", "handling taken away")
+
+    def test_a_name_is_removed_at_both(self):
+        url = self.stores.url("postgresql")
+        with self.collector(url) as one, self.collector(url) as two:
+            def names(collector):
+                return [item["attribute"] for item in json.loads(collector.get("/telemetry/attributes"))]
+            one.put("/telemetry/attributes/S.d.typo", {"name": "Typo"})
+            self.post(one, sample("A", 1000, n=1))
+            wait_until(lambda: sorted(names(two)) == ["S.d.n", "S.d.typo"], "they are known")
+            self.assertEqual(two.request("DELETE", "/telemetry/attributes/S.d.n")[0], 409)
+            self.assertEqual(two.request("DELETE", "/telemetry/attributes/Typo")[0], 200)
+            wait_until(lambda: names(one) == ["S.d.n"], "it is removed")
+            self.post(one, sample("A", 2000, typo=2))
+            wait_until(lambda: sorted(names(two)) == ["S.d.n", "S.d.typo"], "it is used again")
+            self.assertEqual(self.records(two, "device=A&fields=S.d.n,S.d.typo"), [["A", "0:01:000", "1", ""], ["A", "0:02:000", "", "2"]])
 
     def test_a_device_moves_to_another_collector(self):
         """What it sends again is known there; after a restart of the device equal times are other samples."""

@@ -6,6 +6,7 @@ import http.client
 import io
 import json
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -140,6 +141,71 @@ class Web(unittest.TestCase):
             self.post(collector, sample(1))
             self.assertEqual(collector.table("fields=Number")["records"][0][2], 2)
             self.assertEqual(collector.devices()["W"]["name"], "Wally")
+
+    def names(self, collector):
+        return [[item[key] for item in json.loads(collector.get(f"/telemetry/{key}s"))] for key in ("device", "attribute")]
+
+    def remove(self, collector, path):
+        status, answer = collector.request("DELETE", "/telemetry/" + path)
+        return status, json.loads(answer)
+
+    def test_what_is_not_used_is_removed(self):
+        """Names that nobody needs make room for others, for good; what has values stays."""
+        url = self.stores.url("sqlite")
+        with Collector(url, "telemetry.max_devices=3", "telemetry.max_attributes=4") as collector:
+            collector.put("/telemetry/attributes/S.d.typo", {"name": "Typo"})
+            collector.put("/telemetry/handling/S.d.live", {"mode": "forward"})
+            self.post(collector, sample(1, n=1, live=2))
+            self.post(collector, message("EMPTY", 1, []))
+            for device in "X", "Y":
+                collector.request("PUT", f"/telemetry/devices/{device}", "{}")
+            self.assertEqual(self.names(collector), [["W", "EMPTY", "X"], ["S.d.typo", "S.d.n", "S.d.live"]])
+            for name, missing in ("attributes/S.d.nothing", "attribute"), ("devices/NOBODY", "device"):
+                self.assertEqual(self.remove(collector, name), (404, {"error": f"there is no such {missing}"}))
+            self.assertEqual(self.remove(collector, "attributes/S.d.n"), (409, {"error": "values of W are stored of it"}))
+            self.assertEqual(self.remove(collector, "devices/W"), (409, {"error": "values of S.d.n are stored of it"}))
+            self.assertEqual(self.remove(collector, "attributes/Typo"), (200, {"removed": 1}))
+            self.assertEqual(self.remove(collector, "attributes"), (200, {"removed": 1}))
+            self.assertEqual(self.remove(collector, "devices"), (200, {"removed": 2}))
+            self.assertEqual(self.names(collector), [["W"], ["S.d.n"]])
+            self.assertEqual(collector.request("GET", "/telemetry.csv?fields=Typo")[0], 404)
+            self.assertEqual((collector.status()["devices"], collector.status()["attributes"]), (1, 1))
+            # There is room again; what was removed comes back when it is used.
+            self.post(collector, sample(2, "EMPTY", typo=1, live=3, a=4))
+            self.assertEqual(self.names(collector), [["W", "EMPTY"], ["S.d.typo", "S.d.n", "S.d.live", "S.d.a"]])
+            self.assertIsNone(json.loads(collector.get("/telemetry/attributes/S.d.typo"))["name"])
+            self.assertEqual(collector.request("POST", "/telemetry", sample(3, "EMPTY", b=1))[0], 400)
+            self.assertEqual(self.remove(collector, "attributes/S.d.live"), (200, {"removed": 1}))
+        with Collector(url, "telemetry.max_devices=3", "telemetry.max_attributes=4") as collector:
+            self.assertEqual(self.names(collector), [["W", "EMPTY"], ["S.d.typo", "S.d.n", "S.d.a"]])
+            self.post(collector, sample(3, "EMPTY", b=1))
+            self.assertEqual(collector.table("device=EMPTY&origin=device")["records"],
+                             [["EMPTY", "0:01:020", 1, 4, None], ["EMPTY", "0:01:030", None, None, 1]])
+
+    def test_a_name_of_which_no_values_are_left_is_not_used(self):
+        url = self.stores.url("sqlite")
+        with Collector(url) as collector:
+            self.post(collector, sample(1, n=1, m=2))
+            collector.put("/telemetry/handling/S.*", {"retention": 3600})
+            self.assertEqual(self.remove(collector, "devices"), (200, {"removed": 0}))
+        with sqlite3.connect(url.removeprefix("sqlite:")) as db:
+            db.execute("DELETE FROM value WHERE attribute = 1")
+        with Collector(url) as collector:
+            self.assertEqual(self.remove(collector, "attributes"), (200, {"removed": 1}))
+            self.assertEqual(self.names(collector), [["W"], ["S.d.m"]])
+
+    def test_a_table_has_the_columns_of_its_devices(self):
+        with self.collector() as collector:
+            collector.put("/telemetry/attributes/S.d.never", {"name": "Never"})
+            self.post(collector, sample(1, "A", n=1, a=2))
+            self.post(collector, sample(1, "B", n=3, b=4))
+            def head(query):
+                return collector.get("/telemetry.csv?" + query).splitlines()[0]
+            self.assertEqual(head("device=A"), "Device,Time,S.d.n,S.d.a")
+            self.assertEqual(head("device=B"), "Device,Time,S.d.n,S.d.b")
+            self.assertEqual(head("device=A,B"), "Device,Time,S.d.n,S.d.a,S.d.b")
+            self.assertEqual(head(""), "Device,Time,S.d.n,S.d.a,S.d.b")
+            self.assertEqual(head("device=A&fields=S.d.b,Never"), "Device,Time,S.d.b,Never")
 
     def test_yaml(self):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:

@@ -2,7 +2,7 @@
 import {formatBytes, formatCount, formatDate} from '../../format';
 import type {Fetched} from '../../http';
 import {request} from '../../http';
-import {Panel} from '../../ui/controls';
+import {Button, Panel} from '../../ui/controls';
 import {Editable} from '../../ui/editable';
 import {notify} from '../../live/store';
 import {MODES, TYPES} from './types';
@@ -16,17 +16,32 @@ function Clock({offset}: {offset: number}) {
   return <><span class="muted">since</span> {formatDate(new Date(offset / 1000).toISOString())}</>;
 }
 
+type Kind = 'devices' | 'attributes';
+
+/** Names that nobody needs take room from others: there are only so many. What has values can't be removed. */
+function remover(kind: Kind, again: () => void) {
+  return (name: string) =>
+    request<{removed: number}>('DELETE', `telemetry/${kind}${name && `/${encodeURIComponent(name)}`}`)
+      .then(({removed}) => notify(name ? `${name} is removed` : `${removed} ${kind} removed of which nothing is stored`))
+      .catch((error: Error) => notify(name ? `${name}: ${error.message}` : error.message, 'error'))
+      .then(again);
+}
+
+function RemoveUnused({kind, again}: {kind: Kind; again: () => void}) {
+  return <Button icon="trash" label={`Remove ${kind} of which nothing is stored`} text="Remove unused" onClick={() => void remover(kind, again)('')} />;
+}
+
 export function Devices({devices, again}: {devices: Device[]; again: () => void}) {
   const rename = (device: string) => async (name: string) => {
     await request('PUT', `telemetry/devices/${encodeURIComponent(device)}`, {name: name || null});
     again();
   };
   return (
-    <Panel title={`Devices · ${devices.length}`}>
+    <Panel title={`Devices · ${devices.length}`} actions={<RemoveUnused kind="devices" again={again} />}>
       <div class="scroll" tabIndex={0} role="group" aria-label="Devices">
         <table>
           <thead>
-            <tr><th>name</th><th>identifier</th><th>last sample</th><th class="number">messages</th><th class="number">values</th><th class="number" title="How far its clock is behind; or since when it counts">clock</th><th class="number">drift</th></tr>
+            <tr><th>name</th><th>identifier</th><th>last sample</th><th class="number">messages</th><th class="number">values</th><th class="number" title="How far its clock is behind; or since when it counts">clock</th><th class="number">drift</th><th></th></tr>
           </thead>
           <tbody>
             {devices.map((info) => (
@@ -38,6 +53,7 @@ export function Devices({devices, again}: {devices: Device[]; again: () => void}
                 <td class="number">{formatCount(info.values)}</td>
                 <td class="number"><Clock offset={info.clock_offset_us} /></td>
                 <td class="number">{info.clock_drift_ppm.toFixed(1)} <span class="muted">ppm</span></td>
+                <td>{!info.attributes && <Button icon="trash" label={`Remove ${info.device}, of which nothing is stored`} onClick={() => void remover('devices', again)(info.device)} />}</td>
               </tr>
             ))}
           </tbody>
@@ -62,13 +78,13 @@ export function Attributes({attributes, again}: {attributes: Attribute[]; again:
   const choose = (attribute: string, change: Partial<Handling>) =>
     put(attribute, change).catch((error: Error) => notify(`${attribute}: ${error.message}`, 'error'));
   return (
-    <Panel title={`Attributes · ${attributes.length}`}>
+    <Panel title={`Attributes · ${attributes.length}`} actions={<RemoveUnused kind="attributes" again={again} />}>
       <div class="scroll" tabIndex={0} role="group" aria-label="Attributes">
         <table class="attributes">
           <thead>
             <tr>
               <th>name</th><th>identifier</th><th>type</th><th>handling</th><th>unit</th>
-              <th class="number">scale</th><th class="number">offset</th><th class="number" title="Values closer together are not stored">every [s]</th><th class="number" title="Kept this long; 0 is for ever">kept [s]</th>
+              <th class="number">scale</th><th class="number">offset</th><th class="number" title="Values closer together are not stored">every [s]</th><th class="number" title="Kept this long; 0 is for ever">kept [s]</th><th></th>
             </tr>
           </thead>
           <tbody>
@@ -98,6 +114,7 @@ export function Attributes({attributes, again}: {attributes: Attribute[]; again:
                   {number('offset', 'Offset')}
                   {number('min_interval', 'Least interval')}
                   {number('retention', 'Retention')}
+                  <td>{!info.devices && <Button icon="trash" label={`Remove ${attribute}, of which nothing is stored`} onClick={() => void remover('attributes', again)(attribute)} />}</td>
                 </tr>
               );
             })}

@@ -3,6 +3,8 @@
 export interface Device {
   device: string;
   name: string | null;
+  /** Of which there are values. */
+  attributes: number;
   epoch: number;
   last_sample: string | null;
   clock_offset_us: number;
@@ -24,6 +26,8 @@ export interface Handling {
 export interface Attribute extends Handling {
   attribute: string;
   name: string | null;
+  /** Of which there are values. */
+  devices: number;
 }
 
 /** A row: device, time, then a cell a field; null where a record has none. */
