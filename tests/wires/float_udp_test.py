@@ -97,6 +97,9 @@ class FloatUdp(unittest.TestCase):
         with run("sender") as tether, open_link(tether) as link:
             link.send(struct.pack(">6f", 0.5, 5, 0, 0, 0, 0))
             self.assertIn("127.0.0.1:%d" % link.getsockname()[1], tether.wait_line("look like big-endian floats"))
+        with run("sender") as tether, open_link(tether) as link:
+            link.send(struct.pack(">6f", 0.5, 0.1, 0, 0, 0, 0))  # refused: 0.1 arrives as -4.29e8
+            self.assertIn("127.0.0.1:%d" % link.getsockname()[1], tether.wait_line("look like big-endian floats"))
 
     def test_a_restarted_controller_is_heard_after_a_second(self):
         with run("sender") as tether:

@@ -53,6 +53,13 @@ class Lockstep(unittest.TestCase):
                     bytes_to_send = bytes_to_send[size:]
                 self.assertEqual(receive(link, len(expected)), expected)
 
+    def test_the_wrong_byte_order_is_told(self):
+        for speed in 0.5, 0.1:  # arrives as almost nothing, and is obeyed; as -4.29e8, and is refused
+            with run() as tether, join(tether) as link:
+                receive(link)
+                link.sendall(struct.pack("<10f", speed, *[0] * 9))
+                self.assertIn("127.0.0.1:%d" % link.getsockname()[1], tether.wait_line("look like little-endian floats; send big-endian ones"))
+
     def test_a_second_client_is_refused_and_says_so_in_the_log(self):
         with run() as tether, join(tether) as first:
             receive(first)

@@ -158,8 +158,10 @@ tt_status tt_ez_frame(const uint8_t *bytes, size_t available, size_t limit, size
   if (available < TT_EZ_HEADER) return TT_AGAIN;
   message_header header = get_header(bytes);
   if (header.size < TT_EZ_HEADER || header.size > limit) {
-    return tt_fail(error, TT_BAD_MESSAGE, "message size %u is not in %d…%zu", header.size,
-                   TT_EZ_HEADER, limit);
+    uint32_t other = __builtin_bswap32(header.size);
+    bool swapped = other >= TT_EZ_HEADER && other <= limit;
+    return tt_fail(error, TT_BAD_MESSAGE, "message size %u is not in %d…%zu%s", header.size,
+                   TT_EZ_HEADER, limit, swapped ? "; it looks big-endian, send little-endian" : "");
   }
   if (header.packets > (header.size - TT_EZ_HEADER) / TT_EZ_PACKET_HEADER) {
     return tt_fail(error, TT_BAD_MESSAGE, "%u packets can't stand in a message of %u bytes",

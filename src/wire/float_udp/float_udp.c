@@ -7,6 +7,7 @@
 #include "wire/float_udp/float_udp.h"
 
 #include "base/log.h"
+#include "wire/byte_order.h"
 #include "wire/bytes.h"
 #include "wire/convert.h"
 #include "wire/explain.h"
@@ -239,25 +240,12 @@ static void restart_order_after_silence(tt_wire *wire) {
   if (self->ordered && tt_wire_time(wire) - self->accepted_time >= SILENCE) self->ordered = false;
 }
 
-static float swapped(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  bits = __builtin_bswap32(bits);
-  memcpy(&value, &bits, sizeof bits);
-  return value;
-}
-
-/* Sent in the wrong byte order, a round number is almost nothing and moves nothing: 1.0 arrives as 4.6e-41. Such numbers are
- * legal, so the message counts; but nobody means a whole message of them that are ordinary the other way round. */
-static void warn_of_byte_order(tt_wire *wire, const char *peer) {
+static void warn_of_byte_order(tt_wire *wire, const uint8_t *bytes, size_t size, const char *peer,
+                               bool refused) {
   float_udp *self = wire->self;
-  bool tiny = false;
-  for (int i = 0; i < self->command_count; i++) {
-    float value = self->arriving.values[i], size = fabsf(swapped(value));
-    if (value != 0 && !(size > 1e-6f && size < 1e9f)) return;
-    tiny = tiny || fpclassify(value) == FP_SUBNORMAL;
-  }
-  if (!tiny || self->warned_of_byte_order) return;
+  if (self->warned_of_byte_order || size != 4 * (size_t)self->command_count ||
+      !tt_floats_look_swapped(bytes, self->command_count, false, refused))
+    return;
   self->warned_of_byte_order = true;
   tt_log_warning("%s: the numbers of %s look like big-endian floats; send little-endian ones",
                  wire->name, peer);
@@ -269,10 +257,12 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   float_udp *self = wire->self;
   tt_wire_received(wire, bytes, size);
   restart_order_after_silence(wire);
-  if (!validate(wire, bytes, size, truncated, peer)) return;
+  bool valid = validate(wire, bytes, size, truncated, peer);
+  if (!valid) warn_of_byte_order(wire, bytes, size, peer, true);
+  if (!valid) return;
   if (!from_driver(wire, bytes, size, peer)) return;
   if (!is_newest(wire, bytes, size, peer)) return;
-  warn_of_byte_order(wire, peer);
+  warn_of_byte_order(wire, bytes, size, peer, false);
   if (self->pending)
     tt_wire_drop(wire, TT_DROP_SUPERSEDED, self->newest.peer, self->newest.bytes, size,
                  "a newer message came in the same period");

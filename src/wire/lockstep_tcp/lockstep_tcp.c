@@ -5,6 +5,8 @@
  */
 #include "wire/lockstep_tcp/lockstep_tcp.h"
 
+#include "base/log.h"
+#include "wire/byte_order.h"
 #include "wire/bytes.h"
 #include "wire/convert.h"
 #include "wire/explain.h"
@@ -52,6 +54,7 @@ typedef struct lockstep_tcp {
   bool
       frame_stands; /* `frame` is the present; false before the first and while a reset is on its way */
   client client;
+  bool warned_of_byte_order;
   const char *address; /* when only checked */
 } lockstep_tcp;
 
@@ -235,6 +238,15 @@ static void measure_round_trip(tt_wire *wire, const client *client) {
   stats->round_trips++;
 }
 
+static void warn_of_byte_order(tt_wire *wire, const uint8_t *bytes, bool refused) {
+  lockstep_tcp *self = wire->self;
+  if (self->warned_of_byte_order || !tt_floats_look_swapped(bytes, self->joints, true, refused))
+    return;
+  self->warned_of_byte_order = true;
+  tt_log_warning("%s: the numbers of %s look like little-endian floats; send big-endian ones",
+                 wire->name, wire->stats.peer);
+}
+
 /* All fields finite and in range; otherwise the connection ends. */
 static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size) {
   lockstep_tcp *self = wire->self;
@@ -273,7 +285,9 @@ static void take_answer(tt_wire *wire) {
     used += size;
     tt_wire_received(wire, bytes, size);
     if (client->owed) client->owed--;
-    if (!validate(wire, bytes, size)) {
+    bool valid = validate(wire, bytes, size);
+    warn_of_byte_order(wire, bytes, !valid);
+    if (!valid) {
       close_client(wire, "its message was refused");
       return;
     }
