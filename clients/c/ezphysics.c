@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define PI 3.14159265358979323846
+
 enum { LIMB = 2, JOINTAXIS = 3, TIMESTAMP = 5, AXIS_MOTOR = 3, MOST = 1 << 20 };
 
 typedef struct packet {
@@ -61,7 +63,7 @@ int main(int argc, char **argv) {
       if (packet.type == TIMESTAMP) memcpy(&step, at, 4), memcpy(&step_size, at + 4, 4);
       if (packet.type == LIMB && packet.object == 1) memcpy(limb, at, sizeof limb);
       if (packet.type == JOINTAXIS && packet.object != last) { /* the timestamp came first */
-        float velocity = 0.5f * (float)cos(2 * M_PI * step * (double)step_size);
+        float velocity = 0.5f * (float)cos(2 * PI * step * (double)step_size);
         used = add_motor(out, used, last = packet.object, velocity, 20);
         motors++;
       }

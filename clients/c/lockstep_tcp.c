@@ -4,7 +4,6 @@
  * build: cc -O2 lockstep_tcp.c -o lockstep_tcp -lm. Byte table: docs/wires/lockstep-tcp.md.
  */
 #include <arpa/inet.h>
-#include <endian.h>
 #include <math.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
@@ -19,7 +18,7 @@ static float get_float(const uint8_t *bytes) {
   uint32_t bits;
   float value;
   memcpy(&bits, bytes, sizeof bits);
-  bits = be32toh(bits);
+  bits = ntohl(bits);
   memcpy(&value, &bits, sizeof value);
   return value;
 }
@@ -27,7 +26,7 @@ static float get_float(const uint8_t *bytes) {
 static void put_float(uint8_t *bytes, float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
-  bits = htobe32(bits);
+  bits = htonl(bits);
   memcpy(bytes, &bits, sizeof bits);
 }
 
@@ -50,9 +49,8 @@ int main(int argc, char **argv) {
     uint8_t in[8 + 4 * JOINTS], out[4 * JOINTS] = {0}; /* zeros: the joint rests where it is */
     if (recv(link, in, sizeof in, MSG_WAITALL) != (ssize_t)sizeof in)
       return fail("the simulator has closed the connection");
-    uint64_t frame;
-    memcpy(&frame, in, sizeof frame);
-    frame = be64toh(frame);
+    uint64_t frame = 0;
+    for (int i = 0; i < 8; i++) frame = frame << 8 | in[i];
     swivel = get_float(in + 8);
     if (frame != expected) {
       fprintf(stderr, "frame %llu came where %llu was due\n", (unsigned long long)frame,

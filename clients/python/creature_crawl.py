@@ -61,7 +61,10 @@ def motors(time, axes, heading, moving):
 def main():
     address = ([a for a in sys.argv[1:] if a != "--once"] + ["127.0.0.1:5803"])[0]
     host, port = address.rsplit(":", 1)
-    wire = socket.create_connection((host, int(port)))
+    try:
+        wire = socket.create_connection((host, int(port)))
+    except OSError as error:
+        sys.exit(f"{host}:{port}: {error.strerror}; start the simulator first: tether run ezphysics")
     wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     stream, shown, end = wire.makefile("rb"), -1, 10 * PERIOD if "--once" in sys.argv else math.inf
     while True:

@@ -38,7 +38,10 @@ def receive(stream):
 def main():
     host, port = (sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:5803").rsplit(":", 1)
     states = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
-    wire = socket.create_connection((host, int(port)))
+    try:
+        wire = socket.create_connection((host, int(port)))
+    except OSError as error:
+        sys.exit(f"{host}:{port}: {error.strerror}; start the simulator first: tether run ezphysics")
     wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     stream = wire.makefile("rb")
     while states > 0:

@@ -30,7 +30,10 @@ def main():
     arguments = sys.argv[1:] + ["127.0.0.1:5801", "127.0.0.1:5802", "5"][len(sys.argv) - 1:]
     simulator, seconds = address(arguments[0]), float(arguments[2])
     link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    link.bind(address(arguments[1]))
+    try:
+        link.bind(address(arguments[1]))
+    except OSError as error:
+        sys.exit(f"{arguments[1]}: {error.strerror}; does another client run?")
     link.settimeout(5)
     start, messages = None, 0
     while True:

@@ -63,7 +63,10 @@ arguments = [a for a in sys.argv[1:] if a != "--once"]
 addresses = arguments + ["127.0.0.1:5801", "127.0.0.1:5802"][len(arguments):]
 simulator, own = [(host, int(port)) for host, port in (a.rsplit(":", 1) for a in addresses)]
 link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-link.bind(own)
+try:
+    link.bind(own)
+except OSError as error:
+    sys.exit(f"{addresses[1]}: {error.strerror}; does another driver run?")
 driver, plan, since = Driver(), HANG, None
 while plan:
     data = link.recv(2048)

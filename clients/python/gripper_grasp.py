@@ -56,7 +56,10 @@ def exchange(link, velocities):
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--once"] + ["127.0.0.1:11235"]
     host, port = arguments[0].rsplit(":", 1)
-    link = socket.create_connection((host, int(port)))
+    try:
+        link = socket.create_connection((host, int(port)))
+    except OSError as error:
+        sys.exit(f"{host}:{port}: {error.strerror}; start the simulator first: tether run gripper")
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     frame, *angles = exchange(link, None)
     while True:

@@ -33,7 +33,10 @@ def main():
     arguments = sys.argv[1:] + ["127.0.0.1:11235", "600"][len(sys.argv) - 1:]
     host, port = arguments[0].rsplit(":", 1)
     frames = int(arguments[1])
-    link = socket.create_connection((host, int(port)))
+    try:
+        link = socket.create_connection((host, int(port)))
+    except OSError as error:
+        sys.exit(f"{host}:{port}: {error.strerror}; start the simulator first: tether run gripper")
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for expected in range(frames + 1):
         frame, *angles = FRAME.unpack(receive_exactly(link, FRAME.size))

@@ -26,7 +26,10 @@ def main():
     ours = address(sys.argv[2] if len(sys.argv) > 2 else "127.0.0.1:6000")
     states = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
     wire = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    wire.bind(ours)
+    try:
+        wire.bind(ours)
+    except OSError as error:
+        sys.exit(f"{ours[0]}:{ours[1]}: {error.strerror}; does another client run?")
     wire.settimeout(5)
     for n in range(states):
         left, right, lift = read_state(wire.recv(2048))

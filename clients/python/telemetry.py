@@ -19,7 +19,11 @@ def main():
     host, port = (sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:5804").rsplit(":", 1)
     device = sys.argv[2] if len(sys.argv) > 2 else "PYTHON"
     started = time.monotonic()  # the device's own clock counts from here
-    with socket.create_connection((host, int(port))) as connection:
+    try:
+        connection = socket.create_connection((host, int(port)))
+    except OSError as error:
+        sys.exit(f"{host}:{port}: {error.strerror}; start the collector first: tether collect")
+    with connection:
         answers = connection.makefile()
         for number in range(50):
             clock_ms = int((time.monotonic() - started) * 1000) + 1

@@ -237,7 +237,7 @@ class Seed(unittest.TestCase):
 
     def test_sample_clients(self):
         with tempfile.TemporaryDirectory() as folder, Collector(self.stores.url("sqlite")) as collector:
-            subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-o", f"{folder}/telemetry",
+            subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-o", f"{folder}/telemetry",
                             SOURCE / "clients/c/telemetry.c"], check=True)
             host, port = collector.address
             commands = ([f"{folder}/telemetry", host, str(port), "C"],

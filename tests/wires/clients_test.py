@@ -21,8 +21,9 @@ class Clients(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def compile(self, name):
+        """As C11 has it, without a compiler's own extensions."""
         program = self.folder / name
-        subprocess.run(["cc", "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O1", "-o", program,
+        subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-o", program,
                         CLIENTS / "c" / f"{name}.c", "-lm"], check=True)
         return program
 
@@ -30,6 +31,31 @@ class Clients(unittest.TestCase):
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.strip().splitlines()[-1]
+
+    def test_all_c_is_strict_c11(self):
+        names = [path.stem for path in sorted((CLIENTS / "c").glob("*.c"))]
+        self.assertGreaterEqual(len(names), 5)
+        for compiler in filter(shutil.which, ("gcc", "clang")):  # other tests build and run what they look at here
+            for name in names:
+                subprocess.run([compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", CLIENTS / "c" / f"{name}.c"], check=True)
+
+    def test_what_stands_in_the_way_is_said_in_a_line(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken, socket.socket() as closed:
+            taken.bind(("127.0.0.1", 0))
+            closed.bind(("127.0.0.1", 0))  # and nobody listens
+            used, nobody = ("%s:%d" % each.getsockname() for each in (taken, closed))
+            for name, arguments, said in (("frc2011_driver", ["127.0.0.1:9", used], f"{used}: Address already in use; does another driver run?"),
+                                          ("float_udp", ["127.0.0.1:9", used], f"{used}: Address already in use; does another client run?"),
+                                          ("sharp_json", ["127.0.0.1:9", used], f"{used}: Address already in use; does another client run?"),
+                                          ("lockstep_tcp", [nobody], f"{nobody}: Connection refused; start the simulator first: tether run gripper"),
+                                          ("gripper_grasp", [nobody], "start the simulator first: tether run gripper"),
+                                          ("ezphysics", [nobody], "start the simulator first: tether run ezphysics"),
+                                          ("creature_crawl", [nobody], "start the simulator first: tether run ezphysics"),
+                                          ("telemetry", [nobody], "start the collector first: tether collect")):
+                done = subprocess.run([sys.executable, CLIENTS / "python" / f"{name}.py", *arguments], capture_output=True, text=True,
+                                      timeout=60, check=False)
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), (name, done.stderr))
+                self.assertIn(said, done.stderr)
 
     def ezphysics(self, *command, whole=True):
         tether = Tether("run", "ezphysics", "--no-web", "--set", "wires.ezphysics.listen=127.0.0.1:0")

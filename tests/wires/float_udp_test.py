@@ -147,7 +147,7 @@ class Samples(unittest.TestCase):
     def test_c(self):
         with tempfile.TemporaryDirectory() as folder:
             program = f"{folder}/float_udp"
-            subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", ROOT / "clients/c/float_udp.c", "-o", program],
+            subprocess.run(["cc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", ROOT / "clients/c/float_udp.c", "-o", program],
                            check=True)
             self.run_sample(program)
 

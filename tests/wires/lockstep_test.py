@@ -173,7 +173,7 @@ class Samples(unittest.TestCase):
     def test_c(self):
         with tempfile.TemporaryDirectory() as folder:
             program = f"{folder}/lockstep_tcp"
-            subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", ROOT / "clients/c/lockstep_tcp.c", "-o", program,
+            subprocess.run(["cc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", ROOT / "clients/c/lockstep_tcp.c", "-o", program,
                             "-lm"], check=True)
             self.run_sample(program)
 
