@@ -37,7 +37,8 @@ class Clients(unittest.TestCase):
         self.assertGreaterEqual(len(names), 5)
         for compiler in filter(shutil.which, ("gcc", "clang")):  # other tests build and run what they look at here
             for name in names:
-                subprocess.run([compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", CLIENTS / "c" / f"{name}.c"], check=True)
+                subprocess.run([compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", ROOT / "include",
+                                CLIENTS / "c" / f"{name}.c"], check=True)
 
     def test_what_stands_in_the_way_is_said_in_a_line(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken, socket.socket() as closed:
