@@ -51,6 +51,12 @@ void tt_postgres_disconnect(tt_postgres *store) {
   tt_map_clear(&store->partitions);
 }
 
+/** Says that the database is not to be reached, by whomever that was noticed. */
+static void note_away(tt_postgres *store, const tt_error *error) {
+  tt_log_warning("%s; %s until it is there", error->text, store->spool ? "spooling" : "waiting");
+  set_state(store, error->text);
+}
+
 /* --- the spool's way in --- */
 
 static bool is_behind(const tt_postgres *store) {
@@ -89,7 +95,7 @@ static tt_status postgres_write(tt_store *base, const tt_store_batch *batch, tt_
     set_state(store, is_behind(store) ? CATCHING_UP : NULL);
     return TT_OK;
   }
-  tt_log_warning("postgresql: %s; spooling", trouble.text);
+  note_away(store, &trouble);
   return spool_batch(store, batch, trouble.text, error);
 }
 
@@ -139,7 +145,8 @@ static bool tend_connection(tt_postgres *store) {
   if (store->link && tt_postgres_was_notified(store->link)) store->stale = true;
   if (store->link && !tt_postgres_is_alive(store->link)) {
     tt_postgres_disconnect(store);
-    set_state(store, "postgresql: the connection is lost");
+    tt_fail(&error, TT_FAILED, "postgresql: the connection is lost");
+    note_away(store, &error);
   }
   if (store->link) return true;
   if (atomic_load(&store->hurried) || tt_monotonic_us() < store->next_try) return false;
@@ -168,9 +175,8 @@ static void tend_news(tt_postgres *store) {
   store->next_look = now + LOOK_INTERVAL;
   tt_error error;
   if (tt_postgres_load_news(store, &error) == TT_OK) return;
-  tt_log_warning("postgresql: %s", error.text);
   tt_postgres_disconnect(store);
-  set_state(store, error.text);
+  note_away(store, &error);
 }
 
 static bool postgres_tend(tt_store *base) {
@@ -226,12 +232,6 @@ static tt_status load_all(tt_postgres *store, tt_error *error) {
   return tt_postgres_load_news(store, error);
 }
 
-/** What is of no use to a start, but may be better later. */
-static void go_on_away(tt_postgres *store, const tt_error *error) {
-  tt_log_warning("%s; spooling until it is there", error->text);
-  set_state(store, error->text);
-}
-
 static tt_status postgres_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {
   tt_postgres *store = (tt_postgres *)base;
   store->loader = *loader;
@@ -239,7 +239,7 @@ static tt_status postgres_load(tt_store *base, const tt_store_loader *loader, tt
     tt_status status = load_all(store, error);
     if (status == TT_OK || !store->spool || tt_postgres_is_alive(store->link)) return status;
     if (store->link) tt_postgres_disconnect(store);
-    go_on_away(store, error);
+    note_away(store, error);
   }
   if (is_behind(store)) TT_TRY(tt_postgres_load_spooled(store, error));
   return TT_AGAIN;
@@ -265,7 +265,7 @@ static void postgres_close_store(tt_store *base) {
 static tt_status open_link(tt_postgres *store, tt_error *error) {
   tt_status status = connect_and_tell(store, error);
   if (status != TT_FAILED || !store->spool || tt_postgres_is_refused(store->url)) return status;
-  go_on_away(store, error);
+  note_away(store, error);
   return TT_OK;
 }
 

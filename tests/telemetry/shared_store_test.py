@@ -152,6 +152,16 @@ class SharedStore(unittest.TestCase):
             self.assertEqual(sorted(row[2] for row in self.records(collector, "device=OLD&fields=Number")), ["1", "3"])
             self.assertEqual(collector.status()["lost_values"], 0)
 
+    def test_nobody_sends_while_it_goes_away(self):
+        """It is said also where no message is there to find it out."""
+        postgres = self.stores.postgres
+        with self.collector(self.stores.url("postgresql")) as collector:
+            postgres.stop()
+            wait_until(lambda: collector.status()["degraded"], "the state is said")
+            wait_until(lambda: any("the connection is lost; spooling" in line for line in collector.log), "and logged")
+            postgres.start()
+            wait_until(lambda: not collector.status()["degraded"], "it is back")
+
     def refused(self, url, spool=None):
         """What a collector says that can't start."""
         result = subprocess.run([TETHER, "collect", "--store", url, "--set",
