@@ -126,6 +126,7 @@ static void load_epoch(void *context, const tt_store_boot *boot) {
   tt_collector *collector = context;
   pthread_mutex_lock(&collector->mutex);
   tt_device_restore(tt_device_at(collector, boot->epoch.device), boot);
+  if (boot->has_sample) collector->newest_stored = MAX(collector->newest_stored, boot->time);
   pthread_mutex_unlock(&collector->mutex);
 }
 
@@ -186,6 +187,7 @@ tt_status tt_collector_new(const tt_collector_options *options, tt_collector **o
   collector->question = tt_store_batch_new();
   collector->thinned = TT_LIST(tt_store_value, NULL);
   collector->filling = 1;
+  collector->newest_stored = TT_RETENTION_NOTHING;
   tt_status status = collector->batch && collector->spare && collector->question
                          ? load(collector, error)
                          : tt_fail(error, TT_NOMEM, "out of memory");
@@ -241,6 +243,7 @@ void tt_collector_get_stats(tt_collector *collector, tt_collector_stats *stats) 
       .devices = (int)(collector->devices->len - collector->removed_devices),
       .attributes = (int)(collector->attributes->len - collector->removed_attributes),
       .readers = tt_live_reader_count(collector->hub),
+      .clock_ahead = collector->retention.ahead,
       .store = collector->store->kind};
   pthread_mutex_unlock(&collector->mutex);
   collector->store->state(collector->store, &stats->store_state);

@@ -150,6 +150,8 @@ typedef struct tt_collector_stats {
   uint64_t messages, refused, values, stored_values, skipped_values, bad_values, lost_values,
       batches;
   uint64_t queued_bytes;
+  int64_t
+      clock_ahead; /**< µs by which the wall's clock jumped, and which retention waits for; 0: it did not */
   int devices, attributes, readers;
   const char *store;
   tt_store_state store_state;

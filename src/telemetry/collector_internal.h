@@ -9,6 +9,7 @@
 #include "telemetry/collector.h"
 #include "telemetry/device_time.h"
 #include "telemetry/live_hub.h"
+#include "telemetry/retention.h"
 
 #include <glib.h>
 #include <pthread.h>
@@ -58,6 +59,9 @@ struct tt_collector {
   tt_store_batch *spare;                      /**< being written; the writer's own */
   uint64_t filling;                           /**< ticket of `batch` */
   uint64_t durable;
+  tt_retention retention;
+  int64_t newest_stored; /**< µs UTC: of the samples that were there before */
+  bool purge_due;        /**< what is set for attributes has changed */
   int64_t batch_started;
   GArray *listeners;   /**< tt_durable_listener */
   GArray *live_values; /**< scratch: tt_live_value of the sample in hand */

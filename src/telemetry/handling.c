@@ -132,6 +132,7 @@ static tt_status apply_handling(tt_collector *collector, const tt_handling *hand
     tt_list_add(&collector->handlings, &copy, 1);
   }
   resolve_all(collector);
+  collector->purge_due |= handling->retention > 0;
   return TT_OK;
 }
 

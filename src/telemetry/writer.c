@@ -5,6 +5,7 @@
 #include "telemetry/collector_internal.h"
 
 #include <math.h>
+#include <time.h>
 
 /** µs between attempts of a store that fails. */
 #define RETRY_INTERVAL (SECOND / 2)
@@ -132,13 +133,11 @@ static void write_batch(tt_collector *collector, tt_store_batch *batch, uint64_t
                batch->values.len);
 }
 
-static void purge_attribute(tt_collector *collector, int attribute_index, double retention) {
+static void purge_attribute(tt_collector *collector, int attribute_index, int64_t before) {
   int devices = tt_collector_device_count(collector);
   for (int i = 0; i < devices; i++) {
-    tt_store_purge purge = {.device = i,
-                            .attribute = attribute_index,
-                            .before = tt_collector_now() - llround(retention * SECOND),
-                            .limit = 2000};
+    tt_store_purge purge = {
+        .device = i, .attribute = attribute_index, .before = before, .limit = 2000};
     int removed;
     tt_error error;
     tt_status status = collector->store->purge(collector->store, &purge, &removed, &error);
@@ -149,14 +148,40 @@ static void purge_attribute(tt_collector *collector, int attribute_index, double
   }
 }
 
+/** µs that passed, also while the machine slept. */
+static int64_t passed(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_BOOTTIME, &time);
+  return (int64_t)time.tv_sec * SECOND + time.tv_nsec / 1000;
+}
+
+/** µs UTC by which values are old or not. */
+static int64_t look_at_clock(tt_collector *collector) {
+  pthread_mutex_lock(&collector->mutex);
+  tt_retention_look(&collector->retention, tt_collector_now(), passed(), collector->newest_stored);
+  int64_t now = collector->retention.now;
+  collector->purge_due = false;
+  pthread_mutex_unlock(&collector->mutex);
+  return now;
+}
+
 static void purge_all(tt_collector *collector) {
+  const int64_t now = look_at_clock(collector);
   int count = tt_collector_attribute_count(collector);
   for (int i = 0; i < count; i++) {
     pthread_mutex_lock(&collector->mutex);
     double retention = tt_attribute_at(collector, i)->handling.retention;
     pthread_mutex_unlock(&collector->mutex);
-    if (retention > 0) purge_attribute(collector, i, retention);
+    if (retention > 0) purge_attribute(collector, i, now - llround(retention * SECOND));
   }
+}
+
+/** Every half minute, and when something was set. */
+static bool is_purge_due(tt_collector *collector, int64_t purged) {
+  pthread_mutex_lock(&collector->mutex);
+  bool due = collector->purge_due;
+  pthread_mutex_unlock(&collector->mutex);
+  return due || g_get_monotonic_time() - purged > PURGE_INTERVAL;
 }
 
 /** Waits until there is a batch to write or something to tend. True: `spare` was exchanged for a batch. */
@@ -190,6 +215,7 @@ static bool wait_for_batch(tt_collector *collector, uint64_t *ticket, bool *stop
 gpointer tt_writer_run(gpointer data) {
   tt_collector *collector = data;
   int64_t purged = g_get_monotonic_time();
+  look_at_clock(collector);
   for (bool stop = false; !stop;) {
     uint64_t ticket = 0;
     if (wait_for_batch(collector, &ticket, &stop)) {
@@ -202,7 +228,7 @@ gpointer tt_writer_run(gpointer data) {
       pthread_mutex_unlock(&collector->mutex);
       if (busy) break;
     }
-    if (!stop && g_get_monotonic_time() - purged > PURGE_INTERVAL) {
+    if (!stop && is_purge_due(collector, purged)) {
       purge_all(collector);
       purged = g_get_monotonic_time();
     }

@@ -41,6 +41,7 @@ static void handle_status(void *context, const tt_web_request *request) {
       {"lost_values", stats.lost_values},
       {"batches", stats.batches},
       {"queued_bytes", stats.queued_bytes},
+      {"clock_ahead_seconds", (uint64_t)stats.clock_ahead / 1000000},
       {"devices", (uint64_t)stats.devices},
       {"attributes", (uint64_t)stats.attributes},
       {"live_readers", (uint64_t)stats.readers},

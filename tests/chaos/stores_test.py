@@ -177,6 +177,48 @@ class Clock(unittest.TestCase):
             self.assertLess(last - first, time.monotonic() - start + 1)
             self.assertEqual(tether.stop(), 0)
 
+    def old_and_new(self, collector, first):
+        """Sends two samples, the first 40 days old by the device's clock."""
+        with collector.connect() as link:
+            at = 10 ** 10 + 1000 * first
+            for n, when in ((first, at - 40 * 86400 * 1000), (first + 1, at)):
+                link.sendall(message("R", at, [("S", when, {"d": {"n": n}})], True).encode())
+                self.assertIn(b"<ACK", link.recv(65536))
+
+    @staticmethod
+    def numbers(collector):
+        return [row[2] for row in collector.table("origin=device&fields=S.d.n")["records"]]
+
+    def retention(self, kind):
+        """35 days ahead for half a minute, while it runs and at a start: what is fresh stays; what is old goes."""
+        stores = Stores()
+        self.addCleanup(stores.close)
+        url, settings = stores.url(kind), stores.settings(kind)
+        retain = {"retention": 30 * 86400}
+        with Collector(url, *settings, **self.environment) as collector:
+            self.old_and_new(collector, 0)
+            self.assertEqual(self.numbers(collector), [0, 1])
+            self.jump(35 * 86400)
+            collector.put("/telemetry/handling/S.*", retain)
+            wait_until(lambda: collector.status()["clock_ahead_seconds"] > 34 * 86400, "the jump is noticed")
+            wait_until(lambda: any("ahead of the time that passed" in line for line in collector.log), "and said")
+            wait_until(lambda: self.numbers(collector) == [1], "what is old is removed, by the time that passed")
+        with Collector(url, *settings, **self.environment) as collector:
+            wait_until(lambda: collector.status()["clock_ahead_seconds"] > 34 * 86400, "noticed from the beginning")
+            self.assertTrue(any("ahead of the newest sample" in line for line in collector.log), collector.log)
+            collector.put("/telemetry/handling/S.*", retain)
+            self.jump(0)
+            self.old_and_new(collector, 10)
+            collector.put("/telemetry/handling/S.*", retain)
+            wait_until(lambda: self.numbers(collector) == [1, 11], "what is old is removed")
+            self.assertEqual(collector.status()["clock_ahead_seconds"], 0)
+
+    def test_retention_sqlite(self):
+        self.retention("sqlite")
+
+    def test_retention_postgresql(self):
+        self.retention("postgresql")
+
     def test_telemetry_keeps_the_order_and_distances_of_the_device(self):
         stores = Stores()
         self.addCleanup(stores.close)
