@@ -331,6 +331,29 @@ static void a_run_ends_with_its_duration(void **state) {
   close_fixture(&in);
 }
 
+/* ---- a kept run ---- */
+
+static void show_nothing(tt_player *player, uint64_t step, tt_view *view) {
+  (void)player, (void)step, (void)view;
+}
+
+/* Who pauses a kept run and goes to a place of it sees that place, also when both are heard within a tick. */
+static void a_place_of_a_kept_run_is_where_it_stands(void **state) {
+  fixture *in = *state;
+  tt_player player = {.show = show_nothing, .steps = 3000};
+  tt_error error = {.text = ""};
+  assert_int_equal(tt_world_set_player(in->world, &player), TT_OK);
+  tick(in, 5);
+  assert_true(fabs(tt_world_view(in->world)->time - 0.05) < 1e-9);
+  post(in, TT_MAIL_PAUSE, 0, 1);
+  post(in, TT_MAIL_SEEK, 0, 1.5);
+  assert_int_equal(tt_world_tick(in->world, &error), TT_OK);
+  assert_true(tt_world_paused(in->world));
+  assert_true(fabs(tt_world_view(in->world)->time - 1.5) < 1e-9);
+  tick(in, 1); /* a single step */
+  assert_true(fabs(tt_world_view(in->world)->time - 1.51) < 1e-9);
+}
+
 /* ---- what a state hash covers ---- */
 
 /* A part that remembers more than a page, as a sensor with a picture would. */
@@ -399,6 +422,7 @@ int main(void) {
       TEST(divergence_stops_the_world_with_a_reason),
       cmocka_unit_test(divergence_resets_the_world_where_the_scene_says_so),
       cmocka_unit_test(a_run_ends_with_its_duration),
+      TEST(a_place_of_a_kept_run_is_where_it_stands),
       cmocka_unit_test(every_byte_of_a_parts_state_is_hashed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,8 +214,11 @@ static void follow(tt_world *world) {
 
 tt_status tt_world_tick(tt_world *world, tt_error *error) {
   tt_error reason = {.text = ""};
+  bool was_paused = world->paused;
   receive(world);
   if (world->quit) return TT_OK;
+  /* Who pauses a kept run and goes to a place of it is to see that place, not the tick behind it. */
+  if (world->paused && !was_paused && !world->source->is_live) return TT_OK;
   for (uint64_t left = world->spec.io_steps; left > 0; left--) {
     uint32_t epoch = world->clock->epoch;
     supervise(world);
