@@ -1,0 +1,155 @@
+/* reference_test.c: what the shipped scenes compute, frozen: each, stepped so far with inputs that depend on the step alone, gives
+ * the hash in reference_hashes.txt. Its head names the physics version, MuJoCo, libc and CPU that gave them; elsewhere the last
+ * bits may be others, so there the test is skipped and says why. With a file's name it writes the table anew. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/assemble.h"
+#include "app/guests.h"
+#include "base/log.h"
+#include "engine/mujoco/version.h"
+#include "scene/data.h"
+#include "scene/scene.h"
+
+#define TICKS 60
+#define SKIPPED 77
+
+static double scramble(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return (double)((x ^ (x >> 31)) >> 11) * 0x1p-53;
+}
+
+/* Every fifth tick each command but resets and pauses may get a value of its range. */
+static void post_inputs(tt_world *world, uint64_t tick) {
+  const tt_model *model = tt_world_model(world);
+  for (int i = 0; i < model->command_count && tick % 5 == 0; i++) {
+    const tt_command *command = &model->commands[i];
+    uint64_t draw = tick * 100003u + (uint64_t)i + 1;
+    double lower = fmax(command->lower, -5), upper = fmin(command->upper, 5);
+    if (command->kind == TT_COMMAND_RESET || command->kind == TT_COMMAND_PAUSE) continue;
+    if (scramble(draw) > 0.3) continue;
+    tt_world_post(world, &(tt_mail){.kind = TT_MAIL_COMMAND,
+                                    .index = i,
+                                    .value = lower + (upper - lower) * scramble(draw + 1),
+                                    .source = "test"});
+  }
+}
+
+static bool hash_scene(const char *name, uint64_t *hash) {
+  tt_scene *scene = NULL;
+  tt_world *world = NULL;
+  tt_error error = {.text = ""};
+  tt_status status = tt_scene_load(&tt_program_guests, name, NULL, 0, &scene, &error);
+  if (status == TT_OK)
+    status = tt_assemble(scene, &(tt_assembly){.no_wires = true}, &world, &error);
+  if (status == TT_OK) tt_world_start(world);
+  for (uint64_t i = 0; i < TICKS && status == TT_OK; i++) {
+    post_inputs(world, i);
+    status = tt_world_tick(world, &error);
+  }
+  if (status == TT_OK) *hash = tt_world_hash(world);
+  if (status != TT_OK) fprintf(stderr, "%s: %s\n", name, error.text);
+  tt_world_free(world);
+  tt_scene_free(scene);
+  return status == TT_OK;
+}
+
+static void describe_here(char *text, size_t size) {
+  tt_platform here = tt_platform_get();
+  snprintf(text, size, "physics %d, MuJoCo %s, libc %s, CPU %s", TT_PHYSICS_VERSION, here.mujoco,
+           here.libc, here.cpu);
+}
+
+static int write_table(const char *path) {
+  char here[200];
+  FILE *file = fopen(path, "w");
+  if (!file) return 1;
+  describe_here(here, sizeof here);
+  fprintf(
+      file,
+      "# State hashes of the shipped scenes after %d ticks with the inputs of reference_test.c.\n"
+      "# After a change of what a step computes: raise TT_PHYSICS_VERSION, and write them anew:\n"
+      "#   build/reference_test tests/reference_hashes.txt\n%s\n",
+      TICKS, here);
+  char **names = tt_data_list(&tt_data_scene);
+  uint64_t hash;
+  bool good = names != NULL;
+  for (char **name = names; good && *name; name++) {
+    good = hash_scene(*name, &hash);
+    if (good) fprintf(file, "%016" PRIx64 " %s\n", hash, *name);
+    free(*name);
+  }
+  free(names);
+  return fclose(file) == 0 && good ? 0 : 1;
+}
+
+static bool is_listed(const char *path, const char *name) {
+  char line[300];
+  bool found = false;
+  FILE *file = fopen(path, "r");
+  while (file && fgets(line, sizeof line, file)) {
+    line[strcspn(line, "\n")] = 0;
+    found |= strlen(line) > 17 && strcmp(line + 17, name) == 0;
+  }
+  if (file) fclose(file);
+  return found;
+}
+
+/* A scene that has no line yet is frozen nowhere. */
+static int count_missing(const char *path) {
+  char **names = tt_data_list(&tt_data_scene);
+  int missing = 0;
+  for (char **name = names; name && *name; name++) {
+    if (!is_listed(path, *name)) {
+      fprintf(stderr, "%s: has no hash yet\n", *name);
+      missing++;
+    }
+    free(*name);
+  }
+  free(names);
+  return missing;
+}
+
+static int compare_table(const char *path) {
+  char line[300], here[200];
+  int wrong = 0, compared = 0;
+  FILE *file = fopen(path, "r");
+  if (!file) return 1;
+  describe_here(here, sizeof here);
+  while (fgets(line, sizeof line, file) && line[0] == '#') {
+  }
+  line[strcspn(line, "\n")] = 0;
+  if (strcmp(line, here) != 0) {
+    printf("skipped: the hashes are of %s; here is %s\n", line, here);
+    fclose(file);
+    return SKIPPED;
+  }
+  while (fgets(line, sizeof line, file)) {
+    uint64_t hash, kept = strtoull(line, NULL, 16);
+    line[strcspn(line, "\n")] = 0;
+    compared++;
+    if (!hash_scene(line + 17, &hash)) {
+      wrong++;
+    } else if (hash != kept) {
+      fprintf(stderr,
+              "%s: state hash %016" PRIx64 ", frozen %016" PRIx64
+              ": what a step computes has changed; %s says what to do\n",
+              line + 17, hash, kept, path);
+      wrong++;
+    }
+  }
+  fclose(file);
+  return wrong || compared == 0 || count_missing(path) ? 1 : 0;
+}
+
+int main(int argc, char **argv) {
+  tt_log_set_level(TT_LOG_ERROR);
+  return argc > 1 ? write_table(argv[1])
+                  : compare_table(TETHER_SOURCE_DIR "/tests/reference_hashes.txt");
+}
