@@ -7,7 +7,7 @@ _tether() {
     words="$("${COMP_WORDS[0]}" "$command" --help | sed -nE 's/^  (--[a-z_-]+).*/\1/p') --help"
   elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == --pace ]]; then
     words='realtime lockstep fast'
-  elif [[ $command == run || $command == check ]]; then
+  elif [[ $command == run || $command == check || ( $command == new && $COMP_CWORD == 2 ) ]]; then
     words=$("${COMP_WORDS[0]}" --help | sed -nE 's/^Scenes: //p' | tr -d ,)
   elif [[ $command == runs && $COMP_CWORD == 2 ]]; then
     words='list show pin unpin remove'

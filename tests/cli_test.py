@@ -230,6 +230,30 @@ class Strangers(unittest.TestCase):
             self.assertEqual(check("expanded.urdf")[0], 0, check("expanded.urdf"))
 
 
+class New(unittest.TestCase):
+    def test_every_scene_and_a_robot_can_be_copied_and_edited(self):
+        names = [path.stem for path in sorted((ROOT / "scenes").glob("*.yaml"))] + ["creature"]
+        for name in names:
+            with tempfile.TemporaryDirectory() as place:
+                target = pathlib.Path(place, "deep", "my.yaml")
+                made = tether("new", name, str(target))
+                self.assertEqual((made.returncode, made.stderr), (0, ""), name)
+                files = made.stdout.splitlines()
+                self.assertEqual(sorted(files), sorted(str(p) for p in pathlib.Path(place).rglob("*") if p.is_file()))
+                listed = tether("check", str(target))
+                self.assertEqual((listed.returncode, listed.stderr), (0, ""), name)
+                self.assertNotIn(str(ROOT / "robots"), listed.stdout)
+                again = tether("new", name, str(target))
+                self.assertEqual(again.returncode, 3)
+                self.assertIn("exists already", again.stderr)
+
+    def test_what_cannot_be_copied(self):
+        with tempfile.TemporaryDirectory() as place:
+            for arguments, status in ((["frc2011"], 2), (["frc2011", f"{place}/a.txt"], 2), (["no-such", f"{place}/a.yaml"], 1)):
+                self.assertEqual(tether("new", *arguments).returncode, status, arguments)
+            self.assertEqual(os.listdir(place), [])
+
+
 class Running(unittest.TestCase):
     def test_ends_after_its_duration(self):
         for pace in ("fast", "realtime"):

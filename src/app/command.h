@@ -8,6 +8,7 @@
 #define TT_APP_COMMANDS(X)                                                                         \
   X(run)                                                                                           \
   X(check)                                                                                         \
+  X(new)                                                                                           \
   X(collect)                                                                                       \
   X(core)                                                                                          \
   X(joystick)                                                                                      \
