@@ -65,11 +65,11 @@ static tt_status read_word(int argc, char **argv, int *i, const tt_program_optio
 /** The player that the settings choose; what is none of them is refused later, with its key. */
 static int player_of(const command_line *line) {
   static const char key[] = "player=";
-  int player = 1;
+  long player = 1;
   for (int i = 0; i < line->setting_count; i++)
     if (strncmp(line->settings[i], key, sizeof key - 1) == 0)
-      player = atoi(line->settings[i] + sizeof key - 1);
-  return player >= 1 && player <= TT_MOST_PLAYERS ? player : 1;
+      player = strtol(line->settings[i] + sizeof key - 1, NULL, 10);
+  return player >= 1 && player <= TT_MOST_PLAYERS ? (int)player : 1;
 }
 
 /** An empty document with the settings that another's file means. */

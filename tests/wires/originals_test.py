@@ -17,7 +17,7 @@ from tether_process import wait_for  # noqa: E402
 
 LOOPS = 72  # a second
 MOST = 60  # messages a second that may come
-SECONDS = 120 if os.environ.get("TETHER_LONG") else 3
+SECONDS = 120 if os.environ.get("TETHER_LONG") else 2
 LAG = 0.15  # s
 
 
@@ -91,7 +91,7 @@ class Originals(sharp.Case):
         return file.name, step
 
     def test_a_core_hears_sticks_and_encoders_of_now(self):
-        stick, core_stick, core_vehicle, vehicle = sharp.Chain.free_ports(4)
+        stick, core_stick, core_vehicle, vehicle = sharp.free_ports(4)
         sticks, states = self.inbox(core_stick), self.inbox(core_vehicle)
         script, step = self.script()
         self.tether("run", "sharp", "--no-web", "--set", f"wires.sharp-json.bind={vehicle}",
@@ -115,7 +115,7 @@ class Originals(sharp.Case):
         self.assertFresh(states, "states")
 
     def test_a_vehicle_hears_commands_of_now_and_a_joystick_sees_the_end_of_heartbeats(self):
-        stick, core_stick, core_vehicle, vehicle = sharp.Chain.free_ports(4)
+        stick, core_stick, core_vehicle, vehicle = sharp.free_ports(4)
         heartbeats, commands = self.inbox(stick), self.inbox(vehicle)
         core = self.tether("core", "--set", f"joystick.bind={core_stick}", "--set", f"joystick.peer={stick}",
                            "--set", f"vehicle.bind={core_vehicle}", "--set", f"vehicle.peer={vehicle}")
@@ -132,7 +132,7 @@ class Originals(sharp.Case):
         self.assertFresh(commands, "commands")
 
     def test_a_core_hears_the_sticks_of_a_page(self):
-        stick, core_stick = sharp.Chain.free_ports(2)
+        stick, core_stick = sharp.free_ports(2)
         sticks = self.inbox(core_stick)
         core = self.udp()
         tether = self.tether("run", "sharp", "--set", "web.listen=127.0.0.1:0", "--set",
