@@ -36,14 +36,18 @@ tt_status tt_collector_take(tt_collector *collector, const tt_message *message, 
   return status;
 }
 
-void tt_collector_refused(tt_collector *collector, const char *source,
-                          const tt_message_refusal *refusal) {
+bool tt_collector_may_complain(tt_collector *collector) {
   int64_t second = g_get_monotonic_time() / SECOND;
-  pthread_mutex_lock(&collector->mutex);
-  collector->refused++;
   if (collector->refusal_second != second) collector->refusals_logged = 0;
   collector->refusal_second = second;
-  bool say = collector->refusals_logged++ < REFUSALS_LOGGED;
+  return collector->refusals_logged++ < REFUSALS_LOGGED;
+}
+
+void tt_collector_refused(tt_collector *collector, const char *source,
+                          const tt_message_refusal *refusal) {
+  pthread_mutex_lock(&collector->mutex);
+  collector->refused++;
+  bool say = tt_collector_may_complain(collector);
   pthread_mutex_unlock(&collector->mutex);
   if (say) {
     tt_log_warning("telemetry: message from %s refused: line %lu, column %lu: %s", source,

@@ -42,6 +42,9 @@ typedef struct tt_origin {
   int device;           /**< of the previous message */
   int64_t previous;     /**< its transmission, µs on the device's clock */
   int64_t previous_key; /**< of its boot epoch */
+  uint32_t
+      dropped; /**< values of the last message taken that don't fit what is set for their attributes… */
+  char drop_reason[256]; /**< …and what is wrong with the first of them; "": nothing */
 } tt_origin;
 
 /** µs UTC, wall clock. */

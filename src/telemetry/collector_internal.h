@@ -90,6 +90,8 @@ void tt_device_restore(tt_device *device, const tt_store_boot *boot);
 
 /* --- intake.c --- */
 
+/** Whether one more message may be complained about in the log in this second; with the mutex held. */
+bool tt_collector_may_complain(tt_collector *collector);
 /** See tt_collector_take(); `attributes` is scratch for the message's values. */
 tt_status tt_intake(tt_collector *collector, const tt_message *message, tt_origin *origin,
                     int64_t received, int *attributes, uint64_t *ticket, tt_error *error);

@@ -70,7 +70,7 @@ static void on_refused(void *context, const tt_message_refusal *refusal) {
 }
 
 static void promise_ack(client *from, const tt_message *message, uint64_t ticket) {
-  promise(from, ticket, tt_reply_ack(message));
+  promise(from, ticket, tt_reply_ack(message, &from->origin));
   from->reads_answers = true;
 }
 

@@ -124,7 +124,25 @@ static tt_place place(taken *of, tt_origin *origin, int64_t received) {
   return place;
 }
 
-static void take_samples(const taken *of, const tt_place *place) {
+/** Counts a value that does not fit, and notes it for the answer; the log hears of the first of a message. */
+static void drop(const taken *of, tt_origin *origin, int attribute_index) {
+  tt_collector *collector = of->collector;
+  const tt_attribute *attribute = tt_attribute_at(collector, attribute_index);
+  collector->bad_values++;
+  if (!origin || origin->dropped++) return;
+  const tt_value_type type = attribute->handling.type;
+  if (type == TT_VALUE_AUTO)
+    g_snprintf(origin->drop_reason, sizeof origin->drop_reason, "%s is too large",
+               attribute->identifier);
+  else
+    g_snprintf(origin->drop_reason, sizeof origin->drop_reason, "%s is no %s",
+               attribute->identifier, tt_value_type_names[type]);
+  if (tt_collector_may_complain(collector))
+    tt_log_warning("telemetry: a value of device %s is dropped: %s", of->message->device,
+                   origin->drop_reason);
+}
+
+static void take_samples(const taken *of, const tt_place *place, tt_origin *origin) {
   tt_collector *collector = of->collector;
   const tt_message *message = of->message;
   tt_samples to = {.kept = {.batch = collector->batch,
@@ -144,7 +162,7 @@ static void take_samples(const taken *of, const tt_place *place) {
                               &number)) {
         tt_samples_take(collector, &to, of->attributes[v], text, number);
       } else {
-        collector->bad_values++;
+        drop(of, origin, of->attributes[v]);
       }
     }
     tt_samples_publish(collector, &to);
@@ -170,7 +188,11 @@ tt_status tt_intake(tt_collector *collector, const tt_message *message, tt_origi
   taken of = {.collector = collector, .message = message, .attributes = attributes};
   TT_TRY(need_names(collector, message, &of.device, attributes, error));
   const tt_place placed = place(&of, origin, received);
-  take_samples(&of, &placed);
+  if (origin) {
+    origin->dropped = 0;
+    origin->drop_reason[0] = '\0';
+  }
+  take_samples(&of, &placed, origin);
   collector->messages++;
   tt_device_at(collector, of.device)->messages++;
   *ticket = tt_store_batch_is_empty(collector->batch) ? collector->filling - 1 : collector->filling;

@@ -3,7 +3,7 @@
 
 #include "telemetry/text.h"
 
-char *tt_reply_ack(const tt_message *message) {
+char *tt_reply_ack(const tt_message *message, const tt_origin *origin) {
   char time[TT_MS_SIZE];
   GString *text = g_string_new("<ACK id=\"");
   tt_append_xml(text, message->device);
@@ -11,6 +11,11 @@ char *tt_reply_ack(const tt_message *message) {
   g_string_append_printf(text, "\" time=\"%s\"", time);
   if (message->seq != TT_MESSAGE_NO_SEQ)
     g_string_append_printf(text, " seq=\"%" G_GINT64_FORMAT "\"", message->seq);
+  if (origin->dropped) {
+    g_string_append_printf(text, " dropped=\"%u\" reason=\"", origin->dropped);
+    tt_append_xml(text, origin->drop_reason);
+    g_string_append_c(text, '"');
+  }
   g_string_append(text, "/>\n");
   return g_string_free(text, FALSE);
 }

@@ -27,6 +27,9 @@ typedef struct upload {
   bool full;             /**< the store was behind: the rest was not taken */
   GString *refusals;     /**< JSON objects, for the next answer */
   int listed;            /**< of them */
+  uint64_t dropped;      /**< values that don't fit their attributes */
+  GString *drops;        /**< JSON texts, why */
+  int drops_listed;      /**< of them */
   GQueue answers;        /**< pending_ack, WebSocket: in order */
   tt_web_stream *stream; /**< WebSocket: what sends them */
 } upload;
@@ -65,6 +68,15 @@ static void on_refused(void *context, const tt_message_refusal *refusal) {
   refuse_message(context, refusal);
 }
 
+/** Values of the message just taken that don't fit: counted, the first of each message with its reason. */
+static void note_dropped(upload *from) {
+  if (!from->origin.dropped) return;
+  from->dropped += from->origin.dropped;
+  if (from->drops_listed >= MAX_REFUSALS) return;
+  if (from->drops_listed++) g_string_append_c(from->drops, ',');
+  tt_append_json(from->drops, from->origin.drop_reason);
+}
+
 static void on_message(void *context, const tt_message *message) {
   upload *from = context;
   tt_message wanted = *message;
@@ -81,8 +93,10 @@ static void on_message(void *context, const tt_message *message) {
     refuse_message(from, &(tt_message_refusal){.line = 1, .column = 1, .reason = error.text});
   } else {
     from->taken++;
+    note_dropped(from);
     from->ticket = MAX(from->ticket, ticket);
-    if (from->connection && message->acknowledge) promise(from, ticket, tt_reply_ack(message));
+    if (from->connection && message->acknowledge)
+      promise(from, ticket, tt_reply_ack(message, &from->origin));
   }
 }
 
@@ -94,6 +108,7 @@ static upload *upload_new(tt_telemetry_routes *routes, const tt_web_request *req
   made->socket = tt_web_socket_of(request->message);
   made->parser = tt_message_parser_new(&limits, &handler, made);
   made->refusals = g_string_new(NULL);
+  made->drops = g_string_new(NULL);
   g_queue_init(&made->answers);
   return made;
 }
@@ -102,6 +117,7 @@ static void upload_free(gpointer data) {
   upload *freed = data;
   tt_message_parser_free(freed->parser);
   g_string_free(freed->refusals, TRUE);
+  g_string_free(freed->drops, TRUE);
   g_queue_clear_full(&freed->answers, free_ack);
   if (freed->stream) tt_web_stream_unref(freed->stream);
   g_free(freed);
@@ -152,10 +168,13 @@ static void answer_post(upload *from) {
   unsigned status = from->full ? 503 : from->refused ? 400 : 200;
   GString *body = g_string_new(NULL);
   g_string_append_printf(
-      body,
-      "{\"stored\":%" G_GUINT64_FORMAT ",\"refused\":%" G_GUINT64_FORMAT ",\"reasons\":[%s]%s}\n",
-      from->taken, from->refused, from->refusals->str,
-      from->full ? ",\"error\":\"the store is behind; send the rest again\"" : "");
+      body, "{\"stored\":%" G_GUINT64_FORMAT ",\"refused\":%" G_GUINT64_FORMAT ",\"reasons\":[%s]",
+      from->taken, from->refused, from->refusals->str);
+  if (from->dropped)
+    g_string_append_printf(body, ",\"dropped_values\":%" G_GUINT64_FORMAT ",\"dropped\":[%s]",
+                           from->dropped, from->drops->str);
+  if (from->full) g_string_append(body, ",\"error\":\"the store is behind; send the rest again\"");
+  g_string_append(body, "}\n");
   if (from->full) {
     soup_message_headers_replace(soup_server_message_get_response_headers(from->message),
                                  "Retry-After", "1");

@@ -82,6 +82,35 @@ class Input(unittest.TestCase):
             status, _ = collector.request("POST", "/telemetry", b"x" * (17 << 20))
             self.assertEqual(status, 413)
 
+    def test_values_that_do_not_fit_are_told(self):
+        """Kept is what fits; what does not is named in the answer, whichever way it came."""
+        with Collector(self.stores.url("sqlite")) as collector:
+            collector.put("/telemetry/handling/S.d.on", {"type": "flag"})
+            collector.put("/telemetry/handling/S.d.n", {"type": "number"})
+
+            def mixed(when, on="maybe"):
+                return message("D", when, [("S", when, {"d": {"on": on, "n": "much", "v": when}})], True)
+
+            with collector.connect() as link:
+                link.sendall(mixed(1000).encode())
+                answer = link.recv(65536).decode()
+                self.assertIn('dropped="2" reason="S.d.on is no flag"', answer)
+                link.sendall(message("D", 1010, [("S", 1010, {"d": {"on": "yes", "n": 1}})], True).encode())
+                self.assertNotIn("dropped", link.recv(65536).decode())
+            status, text = collector.request("POST", "/telemetry", mixed(1020) + mixed(1030, "off"))
+            self.assertEqual(status, 200)
+            answer = json.loads(text)
+            self.assertEqual((answer["stored"], answer["dropped_values"]), (2, 3))
+            self.assertEqual(answer["dropped"], ["S.d.on is no flag", "S.d.n is no number"])
+            socket_in = collector.websocket("/telemetry/in")
+            socket_in.send(mixed(1040))
+            self.assertIn('dropped="2" reason="S.d.on is no flag"', socket_in.receive())
+            socket_in.close()
+            self.assertEqual([row[2] for row in collector.table("fields=S.d.v&origin=device")["records"]],
+                             [1000, 1020, 1030, 1040])
+            self.assertEqual(collector.status()["bad_values"], 7)
+            wait_until(lambda: any("is dropped: S.d.on is no flag" in line for line in collector.log), "and logged")
+
     def test_truncated_at_every_byte(self):
         text = good(1).encode().rstrip()
         with self.collector() as collector:

@@ -216,6 +216,25 @@ class Seed(unittest.TestCase):
     def test_rmi_postgresql(self):
         self.check("rmi", "postgresql")
 
+    def test_rmi_says_what_does_not_fit(self):
+        """A call that returns says that everything was kept."""
+        self.runs["rmi", "sqlite"].result()  # so the bridge is compiled
+        with Collector(self.stores.url("sqlite")) as collector:
+            collector.put("/telemetry/handling/S.d.on", {"type": "flag"})
+            java = ["java", "-XX:TieredStopAtLevel=1", "-cp", self.classes.name]
+            with subprocess.Popen([*java, "tether.telemetry.Bridge", "--listen", "127.0.0.1:0", "--collector", collector.web],
+                                  stdout=subprocess.PIPE, text=True) as bridge:
+                try:
+                    port = bridge.stdout.readline().split("127.0.0.1:")[1].split()[0]
+                    caller = subprocess.run([*java, "tether.telemetry.SampleProxy", f"127.0.0.1:{port}"], text=True,
+                                            input="<MESSAGE id='R' time='1'><S time='1'><d on='maybe' v='5'/></S></MESSAGE>\n",
+                                            capture_output=True, timeout=60, check=False)
+                finally:
+                    bridge.terminate()
+            self.assertNotIn("sent", caller.stdout)
+            self.assertIn("S.d.on is no flag", caller.stderr)
+            self.assertEqual([row[2] for row in collector.table("fields=S.d.v&origin=device")["records"]], [5])
+
     def test_rmi_answers_nobody_before_its_service_is_bound(self):
         """Callers that hammer at the port while the bridge starts: none of them hears that nothing is bound."""
         with tempfile.TemporaryDirectory() as folder:

@@ -54,6 +54,9 @@ public final class Bridge implements DataCollector {
             if (answer.statusCode() != 200) {
                 throw new RemoteException("Tether did not take the message: " + answer.body());
             }
+            if (answer.body().contains("\"dropped_values\":")) {
+                throw new RemoteException("Tether stored the message but for values that don't fit: " + answer.body());
+            }
         } catch (IOException e) {
             throw new RemoteException("Tether did not take the message: " + e.getMessage(), e);
         } catch (InterruptedException e) {
