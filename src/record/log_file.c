@@ -17,7 +17,7 @@ struct tt_log_file {
   char *path;
   int file;
   uint8_t checksum;
-  bool begun; /* its beginning is written */
+  atomic_bool begun; /* its beginning is written */
   atomic_bool broken;
   atomic_ullong bytes;
 };
@@ -69,7 +69,7 @@ void tt_log_file_close(tt_log_file *file) {
 
 static void break_off(tt_log_file *file) {
   const char *reason = strerror(errno);
-  if (!atomic_exchange(&file->broken, true) && file->begun)
+  if (!atomic_exchange(&file->broken, true) && atomic_load(&file->begun))
     tt_log_error("%s: can't write: %s; nothing more of this run is kept", file->path, reason);
 }
 
@@ -93,7 +93,7 @@ bool tt_log_file_write(tt_log_file *file, const void *bytes, size_t size, uint64
     write_all(file, bytes, size);
     write_all(file, checksum, sizeof checksum);
   }
-  file->begun = !atomic_load(&file->broken) || file->begun;
+  if (!atomic_load(&file->broken)) atomic_store(&file->begun, true);
   return !atomic_load(&file->broken);
 }
 
