@@ -9,6 +9,7 @@
 #define TIMER_MS 16 /* 60 frames a second */
 #define SMALLEST_GAP_NS                                                                            \
   1000000u /* wall: a free-running world is shown a thousand times a second at most */
+#define BURST_NS 100000000u /* wall: what a late world makes up for at once is shown all the same */
 #define SMALLEST_GAP 0.0005 /* s simulated */
 #define STATUS_EVERY 200000 /* µs */
 #define MESSAGE_EVERY 50000 /* µs: 20 monitored messages a second are as many as anybody reads */
@@ -22,7 +23,8 @@ static void publish(tt_observer *observer, const tt_view *view) {
   if (!turned_back && view->time < live->next_push_time) return;
   uint64_t now = tt_net_now();
   if (now < live->next_push_ns && !turned_back) return;
-  live->next_push_ns = now + SMALLEST_GAP_NS;
+  if (now - live->next_push_ns > BURST_NS) live->next_push_ns = now - BURST_NS;
+  live->next_push_ns += SMALLEST_GAP_NS;
   live->next_push_time = view->time + SMALLEST_GAP;
   tt_view_queue_push(live->views, view);
 }

@@ -40,6 +40,8 @@ typedef struct tt_live_page {
   bool contacts;
   int monitor; /* wire, or −1 */
   tt_live_subscription plot;
+  GQueue
+      left; /* GString, oldest first: messages with the last samples of subscriptions that are over */
   tt_live_joystick *joystick;
 } tt_live_page;
 
@@ -58,8 +60,9 @@ struct tt_live {
   GString *hello, *model_text;
   tt_view_queue *views;
   tt_queue *events;
-  atomic_int watchers;   /* pages connected: without any, publishing costs one load */
-  uint64_t next_push_ns; /* the world's thread: views closer together in wall time are not pushed */
+  atomic_int watchers; /* pages connected: without any, publishing costs one load */
+  uint64_t
+      next_push_ns; /* the world's thread: since when, in wall time, another view may be pushed */
   double next_push_time;
 
   GPtrArray *pages;
@@ -87,6 +90,8 @@ tt_live_page *tt_live_page_new(tt_live *live, const tt_web_request *request,
                                SoupWebsocketConnection *connection);
 /** Queues a text; the page owns it. When too many wait, the oldest events give way. */
 void tt_live_page_say(tt_live_page *page, GString *text);
+/** The page plots something else from now on: samples that wait are sent before those to come. */
+void tt_live_page_end_plot(tt_live_page *page);
 /** Takes what the page plots out of a view. */
 void tt_live_page_sample(tt_live_page *page, const tt_view *view, uint64_t lost);
 

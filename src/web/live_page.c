@@ -4,6 +4,8 @@
 #include <string.h>
 
 #define MOST_TEXTS 256
+#define MOST_LEFT                                                                                  \
+  4 /* messages of subscriptions that are over; no page changes its mind more often */
 #define POSE_EVERY 15000    /* µs: 60 a second, with a little slack for the timer */
 #define SAMPLES_EVERY 50000 /* µs */
 #define MOST_SAMPLE_DOUBLES                                                                        \
@@ -110,8 +112,7 @@ static bool samples_are_due(const tt_live_page *page, int64_t now) {
   return page->plot.samples->len > 0 && now - page->plot.sent >= SAMPLES_EVERY;
 }
 
-static void next_samples(tt_live_page *page, GString *frame, int64_t now) {
-  tt_live_subscription *plot = &page->plot;
+static void put_samples(tt_live_subscription *plot, GString *frame) {
   g_string_append_c(frame, 2);
   g_string_append_c(frame, 0);
   tt_live_put_u16(frame, (unsigned)plot->count);
@@ -122,7 +123,17 @@ static void next_samples(tt_live_page *page, GString *frame, int64_t now) {
     put_f64(frame, g_array_index(plot->samples, double, i));
   g_array_set_size(plot->samples, 0);
   plot->lost = 0;
-  plot->sent = now;
+}
+
+void tt_live_page_end_plot(tt_live_page *page) {
+  tt_live_subscription *plot = &page->plot;
+  if (plot->samples->len && page->left.length < MOST_LEFT) {
+    GString *message = g_string_new(NULL);
+    put_samples(plot, message);
+    g_queue_push_tail(&page->left, message);
+  }
+  plot->lost += plot->samples->len / ((guint)plot->count + 1); /* told with the next samples */
+  g_array_set_size(plot->samples, 0);
 }
 
 /* ---- what comes next ---- */
@@ -130,15 +141,17 @@ static void next_samples(tt_live_page *page, GString *frame, int64_t now) {
 static bool next_frame(void *context, GString *frame, bool *binary) {
   tt_live_page *page = context;
   int64_t now = g_get_monotonic_time();
-  GString *text = g_queue_pop_head(&page->texts);
-  *binary = text == NULL;
-  if (text) {
-    g_string_append_len(frame, text->str, (gssize)text->len);
-    g_string_free(text, TRUE);
+  GString *message = g_queue_pop_head(&page->texts);
+  *binary = message == NULL;
+  if (!message) message = g_queue_pop_head(&page->left);
+  if (message) {
+    g_string_append_len(frame, message->str, (gssize)message->len);
+    g_string_free(message, TRUE);
     return true;
   }
   if (samples_are_due(page, now)) {
-    next_samples(page, frame, now);
+    put_samples(&page->plot, frame);
+    page->plot.sent = now;
     return true;
   }
   if (pose_is_due(page, now)) {
@@ -155,6 +168,7 @@ static void on_closed(void *context) {
   tt_live_remove_page(page->live, page);
   tt_live_joystick_free(page->joystick);
   g_queue_clear_full(&page->texts, free_text);
+  g_queue_clear_full(&page->left, free_text);
   g_array_free(page->plot.samples, TRUE);
   tt_web_stream_unref(page->stream);
   g_free(page);
@@ -185,6 +199,7 @@ tt_live_page *tt_live_page_new(tt_live *live, const tt_web_request *request,
   page->monitor = -1;
   page->plot.samples = g_array_new(FALSE, FALSE, sizeof(double));
   g_queue_init(&page->texts);
+  g_queue_init(&page->left);
   page->stream = tt_web_stream_new(request, connection, &source, page);
   g_signal_connect(connection, "message", G_CALLBACK(on_message), page);
   return page;

@@ -28,12 +28,12 @@ static void subscribe(tt_live_page *page, const tt_live_order *order) {
   tt_live_subscription *plot = &page->plot;
   int known;
   const tt_signal_entry *entries = tt_names_signals(tt_world_names(page->live->world), &known);
+  double period = 1 / order->subscribe.rate;
+  tt_live_page_end_plot(page);
+  if (period != plot->period) plot->next = 0;
   plot->number = order->subscribe.number;
-  plot->period = 1 / order->subscribe.rate;
-  plot->next = 0;
-  plot->lost = 0;
+  plot->period = period;
   plot->count = order->subscribe.count;
-  g_array_set_size(plot->samples, 0);
   for (int i = 0; i < plot->count; i++)
     plot->signals[i] = entries[order->subscribe.signals[i]].signal;
 }

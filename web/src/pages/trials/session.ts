@@ -3,7 +3,7 @@ import {signal} from '@preact/signals';
 import {request} from '../../http';
 import {send} from '../../live/connection';
 import {control} from '../../live/control';
-import {lastValue, ring, want} from '../../live/samples';
+import {lastValue, lostSamples, ring, want} from '../../live/samples';
 import {hello, live, model, notify, status} from '../../live/store';
 import {stored} from '../../settings';
 import {describe, motionSignals, whenHolds, whenMoved} from './condition';
@@ -40,6 +40,7 @@ let armedAt = 0; // s simulated
 let startedAt = 0;
 let checked = 0; // s up to which samples were asked
 let startedDate = '';
+let lostBefore = 0;
 
 function watched(): string[] {
   const motion = startBy.peek() === 'motion' ? motionSignals(model.peek()!) : [];
@@ -75,6 +76,7 @@ function run(time: number): void {
   startedAt = time;
   checked = time;
   startedDate = new Date().toISOString();
+  lostBefore = lostSamples.peek();
   phase.value = 'running';
   send({type: 'trial', action: 'start', why: startBy.peek(), driver: driver.peek().trim()});
 }
@@ -121,6 +123,7 @@ function end(to: Phase): void {
 
 function finish(time: number, by: StopBy): void {
   elapsed.value = time - startedAt;
+  if (lostSamples.peek() > lostBefore) notify('Samples were lost on the way to this page: the time may be wrong by some ticks', 'error');
   const trial: Omit<Trial, 'id'> = {
     started: startedDate,
     scene: hello.peek()?.scene ?? '',
