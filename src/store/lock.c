@@ -49,7 +49,7 @@ static bool is_current(const tt_lock *lock) {
 static tt_status take(tt_lock *lock, const char *path, tt_error *error) {
   do {
     if (lock->file >= 0) close(lock->file);
-    lock->file = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    lock->file = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (lock->file < 0)
       return tt_fail(error, TT_FAILED, "%s: can't open: %s", lock->path, strerror(errno));
     if (flock(lock->file, LOCK_EX | LOCK_NB)) {
