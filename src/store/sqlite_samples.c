@@ -148,7 +148,7 @@ static tt_status look_for(tt_sqlite_samples *samples, const tt_store_sample *sam
   tt_sqlite_bind_seq(query, 5, sample->seq);
   tt_sqlite_bind_value(query, 6, samples->batch, value);
   sqlite3_bind_int(query, 7, value->attribute + 1);
-  int result;
+  int result = SQLITE_DONE;
   *there = false;
   while (!*there && (result = sqlite3_step(query)) == SQLITE_ROW) {
     has[sqlite3_column_int(query, 0) - before - 1] = true;
@@ -167,7 +167,7 @@ static tt_status choose_row(tt_sqlite_samples *samples, const tt_store_sample *s
   bind_moment(query, sample);
   sqlite3_bind_int(query, 4, before);
   tt_sqlite_bind_seq(query, 5, sample->seq);
-  int result;
+  int result = SQLITE_DONE;
   *id = 0;
   while (!*id && (result = sqlite3_step(query)) == SQLITE_ROW) {
     if (!taken[sqlite3_column_int(query, 0) - before - 1]) *id = sqlite3_column_int64(query, 1);

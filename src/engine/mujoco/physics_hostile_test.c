@@ -101,9 +101,11 @@ static void entities(void **state) {
 }
 
 /* The limit is named, and what asks for so much. */
-/* The address sanitizer ends a program that asks for more than there is; here it answers as other allocators do. */
+/* Sanitizers end a program that asks for more than there is; here they answer as other allocators do. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
 
 static void sizes_beyond_memory(void **state) {
   (void)state;
