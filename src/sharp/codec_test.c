@@ -304,6 +304,12 @@ static void reads_later_names_of_flags(void **state) {
                    TT_OK);
   const int both[] = {1, 1, 0, 0};
   assert_memory_equal(&joystick[TT_JOYSTICK_A], both, sizeof both);
+  for (int both = 0; both < 8; both++) { /* a flag and its other name: either sets it */
+    char text[80];
+    snprintf(text, sizeof text, "{'start': %d, 'timerStartStop': %d, 'guide': %d, 'reset': 0}",
+             both & 1, both >> 1 & 1, both >> 2);
+    assert_int_equal(decode(&tt_sharp_command_format, text, command, &fault), TT_OK);
+  }
   assert_int_equal(decode(&tt_sharp_command_format, "{'reset': 2}", command, &fault),
                    TT_BAD_MESSAGE);
   assert_non_null(strstr(fault.text, "reset"));
