@@ -9,6 +9,8 @@ import re
 import sys
 import unittest
 
+import circles
+
 ROOT = pathlib.Path(os.environ.get("TETHER_SOURCE_DIR", pathlib.Path(__file__).parents[1]))
 SOURCE = ROOT / "src"
 MAP = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -20,6 +22,25 @@ PRINTS = re.compile(r'\b(?:v?printf|perror|putchar)\(|\bputs\((?!\s*")|\bv?fprin
 # Rooms of the library: whoever embeds a simulation has these, and nothing that they don't need.
 LIBRARY = ["base", "model", "engine/mujoco", "robot", "sim", "scene", "record", "library"]
 NOT_IN_LIBRARY = {"PkgConfig::UV", "PkgConfig::SOUP", "PkgConfig::PQ", "PkgConfig::SQLITE", "PkgConfig::EXPAT"}
+
+# Files of a room that need each other: one job, told in several files. Nothing may join them, and no other may come.
+ONE_JOB = [
+    # A tick, its supervision and its life in time are one struct.
+    {"host/run", "host/supervise", "host/world"},
+    {"sim/commands", "sim/sim", "sim/state"},
+    # Parking, gripping and culling call each other while a step goes on.
+    {"engine/mujoco/cull", "engine/mujoco/grip", "engine/mujoco/park", "engine/mujoco/step"},
+    {"engine/mujoco/describe", "engine/mujoco/looks", "engine/mujoco/shapes"},
+    {"engine/mujoco/mesh", "engine/mujoco/part", "engine/mujoco/references", "engine/mujoco/urdf"},
+    {"engine/mujoco/ops", "engine/mujoco/physics"},
+    # A part's keys may have parts in them.
+    {"robot/" + name for name in ("bumper common encoder gripper gyro limit_switch line_tracker lua_sensor motor motor_config "
+                                  "range_finder registry").split()},
+    {"record/derive", "record/run_index", "record/run_log"},
+    {"telemetry/" + name for name in "collector handling intake registry samples writer".split()},
+    {"web/connections", "web/server"},
+    {"web/" + name for name in "live live_joystick live_page live_phantom live_request".split()},
+]
 
 
 def rooms():
@@ -72,6 +93,14 @@ class Architecture(unittest.TestCase):
         """GLib ends the program when memory runs out; everybody else answers with an error."""
         found = {room for room, links in rooms().items() if "PkgConfig::SOUP" in links}
         self.assertEqual(found, {"telemetry", "web"})
+
+    @unittest.skipUnless("TETHER" in os.environ, "looks at what was built beside $TETHER")
+    def test_no_circles_of_files(self):
+        graph = circles.uses(pathlib.Path(os.environ["TETHER"]).parent, SOURCE)
+        self.assertGreater(len(graph), 200, "nearly nothing was built")
+        wrong = [circle for circle in circles.circles(graph) if not any(set(circle) <= job for job in ONE_JOB)]
+        self.assertEqual(wrong, [], "these files need each other; move what all need below them. "
+                                    "python3 tests/circles.py says who uses whom")
 
     def test_one_room_includes_mujoco(self):
         found = {path.relative_to(SOURCE).parts[:2] for path in sources()

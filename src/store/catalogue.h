@@ -4,7 +4,7 @@
 #ifndef TT_STORE_CATALOGUE_H
 #define TT_STORE_CATALOGUE_H
 
-#include "store/store.h"
+#include "store/batch.h"
 
 typedef struct tt_catalogue tt_catalogue;
 

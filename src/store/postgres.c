@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRY_INTERVAL (SECOND / 2)
 /** µs between two looks at what others made known. */
 #define LOOK_INTERVAL (SECOND / 2)
 #define CATCHING_UP "what was spooled is being written"
@@ -28,27 +27,6 @@ static void set_state(tt_postgres *store, const char *trouble) {
     store->state.spool_lost_samples = lost.samples;
   }
   pthread_mutex_unlock(&store->mutex);
-}
-
-int64_t tt_postgres_deadline(tt_postgres *store) {
-  return tt_monotonic_us() + (atomic_load(&store->hurried) ? HURRIED_DEADLINE : STATEMENT_DEADLINE);
-}
-
-tt_status tt_postgres_do(tt_postgres *store, const char *sql, tt_error *error) {
-  return tt_postgres_query(store, sql, NULL, error);
-}
-
-tt_status tt_postgres_query(tt_postgres *store, const char *sql, PGresult **result,
-                            tt_error *error) {
-  return tt_postgres_run(store->link, sql, 0, NULL, tt_postgres_deadline(store), result, error);
-}
-
-void tt_postgres_disconnect(tt_postgres *store) {
-  tt_postgres_close(store->link);
-  store->link = NULL;
-  atomic_store(&store->away, true);
-  store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
-  tt_map_clear(&store->partitions);
 }
 
 /** Says that the database is not to be reached, by whomever that was noticed. */

@@ -1,5 +1,5 @@
 /* postgres_internal.h: the store in PostgreSQL from the inside, shared by postgres.c (connected, away, catching up),
- * postgres_schema.c (tables and their versions), postgres_write.c (a batch as one transaction), postgres_stage.c (values
+ * postgres_session.c (its connection and ids), postgres_schema.c (tables and their versions), postgres_write.c (a batch as one transaction), postgres_stage.c (values
  * that may be there already), postgres_find.c (messages that are), postgres_load.c (what is known already, in the database
  * or the spool) and postgres_read.c (cursors). */
 #ifndef TT_STORE_POSTGRES_INTERNAL_H
@@ -10,6 +10,7 @@
 #include "store/map.h"
 #include "store/postgres_link.h"
 #include "store/spool.h"
+#include "store/store.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -22,6 +23,8 @@
 /** µs for one statement of the writer; and once it should end soon. */
 #define STATEMENT_DEADLINE (10LL * SECOND)
 #define HURRIED_DEADLINE (3LL * SECOND / 10)
+/** µs between two tries to connect. */
+#define RETRY_INTERVAL (SECOND / 2)
 /** Where collectors tell each other of new names and handling. */
 #define CHANNEL "tether_names"
 
@@ -55,7 +58,9 @@ typedef struct tt_postgres {
   int64_t next_question;   /**< µs: not before then is a failed connection tried again */
 } tt_postgres;
 
+/** It knows nothing. */
 tt_postgres_ids tt_postgres_ids_new(void);
+/** Forgets all, and gives the memory back. */
 void tt_postgres_ids_clear(tt_postgres_ids *known);
 /** False: out of memory. */
 bool tt_postgres_set_epoch(tt_postgres_ids *known, int device, int epoch, int number,
@@ -75,12 +80,14 @@ static inline int tt_postgres_get_id(const tt_list *ids, int index) {
 /** Days since 1970. */
 static inline int64_t tt_postgres_floor_day(int64_t us) { return us / DAY - (us % DAY < 0); }
 
+/** For a statement that begins now: µs of tt_monotonic_us(). */
 int64_t tt_postgres_deadline(tt_postgres *store);
 /** Runs statements on the writer's connection. */
 tt_status tt_postgres_do(tt_postgres *store, const char *sql, tt_error *error);
 /** The same with the last one's result, to be cleared. */
 tt_status tt_postgres_query(tt_postgres *store, const char *sql, PGresult **result,
                             tt_error *error);
+/** Ends the writer's connection; another is tried after RETRY_INTERVAL. */
 void tt_postgres_disconnect(tt_postgres *store);
 
 /** Makes or upgrades the schema, and prepares the connection. TT_VERSION: a newer program made it. */

@@ -2,9 +2,11 @@
 #ifndef TT_STORE_POSTGRES_LINK_H
 #define TT_STORE_POSTGRES_LINK_H
 
-#include "store/store.h"
+#include "base/status.h"
 
 #include <libpq-fe.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 typedef struct tt_postgres_link tt_postgres_link;
 

@@ -17,25 +17,6 @@
 /** Of `value`, in the order in which they are copied. */
 #define COLUMNS "device, epoch, device_time, attribute, day, time, number, text"
 
-/* --- tt_postgres_ids --- */
-
-tt_postgres_ids tt_postgres_ids_new(void) {
-  return (tt_postgres_ids){.devices = TT_LIST(int, NULL), .attributes = TT_LIST(int, NULL)};
-}
-
-void tt_postgres_ids_clear(tt_postgres_ids *known) {
-  tt_list_free(&known->devices);
-  tt_list_free(&known->attributes);
-  tt_map_clear(&known->anchors);
-  tt_map_clear(&known->epochs);
-}
-
-bool tt_postgres_set_epoch(tt_postgres_ids *known, int device, int epoch, int number,
-                           int64_t anchor) {
-  return tt_map_put(&known->anchors, (tt_map_key){device, epoch}, anchor) &&
-         tt_map_put(&known->epochs, (tt_map_key){device, epoch}, number);
-}
-
 static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "out of memory"); }
 
 /* --- definitions --- */

@@ -4,7 +4,8 @@
 #ifndef TT_STORE_SPOOL_H
 #define TT_STORE_SPOOL_H
 
-#include "store/store.h"
+#include "base/status.h"
+#include "store/batch.h"
 
 typedef struct tt_spool tt_spool;
 

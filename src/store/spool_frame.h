@@ -4,8 +4,9 @@
 #ifndef TT_STORE_SPOOL_FRAME_H
 #define TT_STORE_SPOOL_FRAME_H
 
+#include "base/status.h"
+#include "store/batch.h"
 #include "store/map.h"
-#include "store/store.h"
 
 /** Of any kind of frame: bytes that are read before it is known what it is. */
 #define TT_FRAME_HEAD 56

@@ -166,24 +166,6 @@ static tt_status put_epochs(sqlite_store *store, const tt_list *epochs, tt_error
   return TT_OK;
 }
 
-void tt_sqlite_bind_value(sqlite3_stmt *prepared, int index, const tt_store_batch *batch,
-                          const tt_store_value *value) {
-  if (value->text == TT_STORE_NUMBER) {
-    sqlite3_bind_double(prepared, index, value->number);
-  } else {
-    const char *text = (const char *)batch->text.data + value->text;
-    sqlite3_bind_text(prepared, index, text, -1, SQLITE_STATIC);
-  }
-}
-
-void tt_sqlite_bind_seq(sqlite3_stmt *prepared, int index, int64_t seq) {
-  if (seq) {
-    sqlite3_bind_int64(prepared, index, seq);
-  } else {
-    sqlite3_bind_null(prepared, index);
-  }
-}
-
 static tt_status write_all(sqlite_store *store, const tt_store_batch *batch, tt_error *error) {
   TT_TRY(tt_sqlite_execute(store->db, store->path, "BEGIN IMMEDIATE", error));
   TT_TRY(put_names(store, true, &batch->devices, error));

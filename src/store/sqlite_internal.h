@@ -1,5 +1,5 @@
-/* sqlite_internal.h: shared by sqlite.c (batches into the file), sqlite_samples.c (their samples, each value once),
- * sqlite_find.c (messages that are stored), sqlite_schema.c (its tables and their versions), sqlite_load.c (what it knows
+/* sqlite_internal.h: shared by sqlite.c (batches into the file), sqlite_link.c (a connection to it), sqlite_samples.c (their
+ * samples, each value once), sqlite_find.c (messages that are stored), sqlite_schema.c (its tables and their versions), sqlite_load.c (what it knows
  * already) and sqlite_read.c (cursors).
  */
 #ifndef TT_STORE_SQLITE_INTERNAL_H
@@ -9,12 +9,24 @@
 
 #include <sqlite3.h>
 
+/* --- sqlite_link.c --- */
+
 /** The connection's last error, with the file and what was tried. */
 tt_status tt_sqlite_fail(sqlite3 *db, const char *path, const char *what, tt_error *error);
 /** Runs statements that give no rows. */
 tt_status tt_sqlite_execute(sqlite3 *db, const char *path, const char *sql, tt_error *error);
 /** A file is data, whoever made it: nothing in its schema runs anything. */
 void tt_sqlite_harden(sqlite3 *db);
+/** A connection that reads and never checkpoints. To be closed on failure, too. */
+tt_status tt_sqlite_connect_reading(const char *path, sqlite3 **db, tt_error *error);
+/** Binds a value of the batch, whose text must outlive the statement's run. */
+void tt_sqlite_bind_value(sqlite3_stmt *prepared, int index, const tt_store_batch *batch,
+                          const tt_store_value *value);
+/** Binds the number of a message; 0, it had none, as NULL. */
+void tt_sqlite_bind_seq(sqlite3_stmt *prepared, int index, int64_t seq);
+
+/* --- sqlite_schema.c, sqlite_load.c --- */
+
 /** Makes the tables, or upgrades older ones. TT_VERSION: a newer program made them. */
 tt_status tt_sqlite_upgrade(sqlite3 *db, const char *path, tt_error *error);
 /** Tells everything the file knows. */
@@ -23,12 +35,6 @@ tt_status tt_sqlite_load(sqlite3 *db, const char *path, const tt_store_loader *l
 /** Adds the latest epochs of a device, and the one with that number, oldest first (tt_store_boot). */
 tt_status tt_sqlite_load_boots(sqlite3 *db, const char *path, int device, int number,
                                tt_list *boots, tt_error *error);
-
-/* --- values --- */
-
-void tt_sqlite_bind_value(sqlite3_stmt *prepared, int index, const tt_store_batch *batch,
-                          const tt_store_value *value);
-void tt_sqlite_bind_seq(sqlite3_stmt *prepared, int index, int64_t seq);
 
 /* --- sqlite_find.c --- */
 
@@ -51,6 +57,7 @@ typedef struct tt_sqlite_sought {
 /** To be closed on failure, too. */
 tt_status tt_sqlite_finder_open(tt_sqlite_finder *finder, sqlite3 *db, const char *path,
                                 tt_error *error);
+/** Ends its statements; the connection stays. */
 void tt_sqlite_finder_close(tt_sqlite_finder *finder);
 /** The number of the latest epoch in which all firm values of the message stand. TT_NOT_FOUND. */
 tt_status tt_sqlite_find(tt_sqlite_finder *finder, const tt_sqlite_sought *sought, int *epoch,
@@ -71,8 +78,7 @@ tt_status tt_sqlite_put_samples(tt_sqlite_samples *samples, const tt_store_batch
 
 /* --- sqlite_read.c --- */
 
-/** A connection that reads and never checkpoints. To be closed on failure, too. */
-tt_status tt_sqlite_connect_reading(const char *path, sqlite3 **db, tt_error *error);
+/** A reader of its own connection, which sees one moment. Any thread. Ended by its `close`. */
 tt_status tt_sqlite_open_reader(const char *path, tt_store_reader **reader, tt_error *error);
 
 #endif

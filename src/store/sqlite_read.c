@@ -163,14 +163,6 @@ static void reader_close(tt_store_reader *base) {
   free(reader);
 }
 
-tt_status tt_sqlite_connect_reading(const char *path, sqlite3 **db, tt_error *error) {
-  if (sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-    return tt_sqlite_fail(*db, path, "can't open", error);
-  tt_sqlite_harden(*db);
-  sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-  return tt_sqlite_execute(*db, path, "PRAGMA query_only = ON; PRAGMA cache_size = -4096", error);
-}
-
 tt_status tt_sqlite_open_reader(const char *path, tt_store_reader **out, tt_error *error) {
   sqlite_reader *reader = calloc(1, sizeof *reader);
   if (!reader) return tt_fail(error, TT_NOMEM, "out of memory");

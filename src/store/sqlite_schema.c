@@ -59,25 +59,6 @@ static const char *const migrations[] = {
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 
-tt_status tt_sqlite_fail(sqlite3 *db, const char *path, const char *what, tt_error *error) {
-  return tt_fail(error, TT_FAILED, "%s: %s: %s", path, what,
-                 db ? sqlite3_errmsg(db) : "out of memory");
-}
-
-tt_status tt_sqlite_execute(sqlite3 *db, const char *path, const char *sql, tt_error *error) {
-  return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK
-             ? TT_OK
-             : tt_sqlite_fail(db, path, "SQLite says", error);
-}
-
-void tt_sqlite_harden(sqlite3 *db) {
-  sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-  sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-  sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 20);
-}
-
 tt_status tt_sqlite_upgrade(sqlite3 *db, const char *path, tt_error *error) {
   sqlite3_stmt *query;
   if (sqlite3_prepare_v2(

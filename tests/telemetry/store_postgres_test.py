@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The store's tests once more, with PostgreSQL: argument 1 is the test program."""
+"""The store's tests once more, with PostgreSQL: the arguments are the test programs."""
 import os
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from harness import Postgres
 postgres = Postgres()
 try:
     path = f"{postgres.binaries}:{os.environ['PATH']}"
-    sys.exit(subprocess.run([sys.argv[1]], env={**os.environ, "TETHER_TEST_POSTGRES": postgres.url, "PATH": path},
-                            check=False).returncode)
+    environment = {**os.environ, "TETHER_TEST_POSTGRES": postgres.url, "PATH": path}
+    sys.exit(any([subprocess.run([program], env=environment, check=False).returncode for program in sys.argv[1:]]))
 finally:
     postgres.close()
