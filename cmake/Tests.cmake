@@ -53,6 +53,17 @@ macro(tether_test_options out)
   endforeach()
 endmacro()
 
+# What tests a codec has the label `codec`, too, and is built by the target `codec_tests`: for script/coverage --codecs.
+function(tether_codec_test program test source)
+  if(source MATCHES "^codec_(test|fuzz)\\.c$")
+    set_property(TEST ${test} APPEND PROPERTY LABELS codec)
+    add_dependencies(codec_tests ${program})
+  endif()
+endfunction()
+if(TETHER_TESTS)
+  add_custom_target(codec_tests)
+endif()
+
 # tether_test(NAME source… [LABELS label…] [TIMEOUT seconds] [LONG] [SERIAL]):
 # a cmocka program that links the whole of Tether. Label `unit` unless given.
 function(tether_test name)
@@ -65,6 +76,7 @@ function(tether_test name)
   target_compile_definitions(${name} PRIVATE TETHER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   tether_test_options(options)
   tether_add_test(${name} unit ${options} COMMAND ${name})
+  tether_codec_test(${name} ${name} ${arg_UNPARSED_ARGUMENTS})
 endfunction()
 
 # tether_fuzz(NAME source corpus_dir [MAX_LENGTH bytes] [DICTIONARY file]): a source that defines
@@ -95,6 +107,7 @@ function(tether_fuzz name source corpus)
     target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/replay_corpus.c)
     tether_add_test(${name}_corpus wire COMMAND ${name} ${corpus})
   endif()
+  tether_codec_test(${name} ${name}_corpus ${source})
 endfunction()
 
 # tether_script_test(NAME command… [LABELS label…] [TIMEOUT seconds] [LONG] [SERIAL]): an end-to-end test.
