@@ -123,6 +123,13 @@ class Architecture(unittest.TestCase):
             defined = re.compile(rf"^(?:\w.*[ *]|){name}\(", re.MULTILINE)
             self.assertTrue(any(defined.search(file.read_text(encoding="utf-8")) for file in files), f"{name}() in {path or 'src'}")
 
+    def test_one_file_a_command(self):
+        folder = SOURCE / "app" / "commands"
+        commands = re.findall(r"^  X\((\w+)\)", (folder / "command.h").read_text(encoding="utf-8"), re.MULTILINE)
+        self.assertEqual({path.stem for path in folder.glob("*.c")}, set(commands))
+        for name in commands:
+            self.assertIn(f"const tt_app_command tt_app_{name} = ", (folder / f"{name}.c").read_text(encoding="utf-8"))
+
     def test_what_people_read_is_printed_in_one_place(self):
         wrong = []
         for path in sources():

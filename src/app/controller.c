@@ -1,7 +1,7 @@
 #include "app/controller.h"
 
 #include "app/assemble.h"
-#include "app/attach.h"
+#include "app/attach/attach.h"
 #include "app/comparison.h"
 #include "base/text.h"
 #include "record/section.h"

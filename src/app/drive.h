@@ -2,7 +2,7 @@
 #ifndef TT_APP_DRIVE_H
 #define TT_APP_DRIVE_H
 
-#include "app/attach.h"
+#include "app/attach/attach.h"
 
 /** From here on SIGINT and SIGTERM end a run in order. Before anything is loaded. */
 void tt_catch_signals(void);

@@ -1,5 +1,5 @@
 /* main.c: the program: finds the command and says how it ended. */
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "app/descriptors.h"
 #include "scene/data.h"
 #include "base/nearest.h"

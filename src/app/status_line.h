@@ -2,7 +2,7 @@
 #ifndef TT_APP_STATUS_LINE_H
 #define TT_APP_STATUS_LINE_H
 
-#include "app/attach.h"
+#include "app/attach/attach.h"
 
 typedef struct tt_status_line tt_status_line;
 

@@ -1,5 +1,5 @@
 /* telemetry.c: telemetry of a running scene: its robots are devices, and real ones may send too. */
-#include "app/attach.h"
+#include "app/attach/attach.h"
 #include "app/state_folder.h"
 #include "telemetry/service.h"
 #include "telemetry/simulated.h"

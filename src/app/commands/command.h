@@ -1,6 +1,6 @@
 /* command.h: the commands of the program, one file each. Adding one is a line in TT_APP_COMMANDS. */
-#ifndef TT_APP_COMMAND_H
-#define TT_APP_COMMAND_H
+#ifndef TT_APP_COMMANDS_COMMAND_H
+#define TT_APP_COMMANDS_COMMAND_H
 
 #include "base/status.h"
 

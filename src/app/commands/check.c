@@ -2,7 +2,7 @@
 #include "app/guests.h"
 #include "host/scene_wires.h"
 #include "app/assemble.h"
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "app/options.h"
 #include "base/text.h"
 #include "record/recorder.h"

@@ -1,5 +1,5 @@
 /* record.c: the recorder of a running scene: where the log goes, and what a replay needs besides. */
-#include "app/attach.h"
+#include "app/attach/attach.h"
 #include "app/state_folder.h"
 #include "app/versions.h"
 #include "scene/scene_files.h"

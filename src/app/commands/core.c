@@ -4,7 +4,7 @@
  * A heartbeat permits the joystick's next message, so that message comes just after it: the command waits a moment for
  * it, rather than to send what the sticks were a period ago.
  */
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "app/period.h"
 #include "app/program_config.h"
 #include "control/sharp_config.h"

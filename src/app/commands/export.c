@@ -1,5 +1,5 @@
 /* export.c: `tether export`: a kept run as a file that other programs read. */
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "app/log_argument.h"
 #include "app/options.h"
 #include "app/progress.h"

@@ -1,7 +1,7 @@
 /* bench.c: `tether bench`: figures of this machine, each against its limit measured in the same run. */
 #include "app/bench.h"
 
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "base/text.h"
 
 #include <stdio.h>

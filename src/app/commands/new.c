@@ -1,5 +1,5 @@
 /* new.c: `tether new`: a shipped scene or robot as files of one's own, with all that they name, to be edited. */
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "app/guests.h"
 #include "base/text.h"
 #include "scene/data.h"

@@ -1,5 +1,5 @@
 /* runs.c: `tether runs`: the kept runs in a terminal. */
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "app/log_argument.h"
 #include "app/options.h"
 #include "app/state_folder.h"

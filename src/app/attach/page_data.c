@@ -1,5 +1,5 @@
 #include "app/guests.h"
-#include "app/page_data.h"
+#include "app/attach/page_data.h"
 
 #include "app/choice.h"
 #include "app/state_folder.h"

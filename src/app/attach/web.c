@@ -1,7 +1,7 @@
 /* web.c: the pages of a running scene. Rooms that have pages register their routes here, before the server listens. */
-#include "app/attach.h"
+#include "app/attach/attach.h"
 #include "app/choice.h"
-#include "app/page_data.h"
+#include "app/attach/page_data.h"
 #include "web/live.h"
 #include "web/pages.h"
 #include "web/section.h"

@@ -1,5 +1,5 @@
 /* collect.c: `tether collect`: telemetry without a simulation: devices in, tables and live samples out. */
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "app/program_config.h"
 #include "app/state_folder.h"
 #include "base/log.h"

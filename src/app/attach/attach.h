@@ -3,8 +3,8 @@
  * Each is one tt_attachment in a file of its own; adding one is a line in attach.c. They open in the order of the
  * table once the world stands, and close in the opposite order after its last tick, when nobody publishes any more.
  */
-#ifndef TT_APP_ATTACH_H
-#define TT_APP_ATTACH_H
+#ifndef TT_APP_ATTACH_ATTACH_H
+#define TT_APP_ATTACH_ATTACH_H
 
 #include "app/options.h"
 #include "scene/scene.h"

@@ -1,7 +1,7 @@
 /* joystick.c: `tether joystick`: a driver's sticks, from keys, a gamepad or a script, to the core whenever it may hear
  * them (control/joystick_pace.h), with the sign that says whether the core is there.
  */
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "app/gamepad.h"
 #include "app/joystick_screen.h"
 #include "app/period.h"

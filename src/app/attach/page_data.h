@@ -1,8 +1,8 @@
 /* page_data.h: kept runs, scenes and trials for the pages of a running scene. */
-#ifndef TT_APP_PAGE_DATA_H
-#define TT_APP_PAGE_DATA_H
+#ifndef TT_APP_ATTACH_PAGE_DATA_H
+#define TT_APP_ATTACH_PAGE_DATA_H
 
-#include "app/attach.h"
+#include "app/attach/attach.h"
 #include "web/run_routes.h"
 
 /** What the list of scenes is made from. */

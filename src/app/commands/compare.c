@@ -1,5 +1,5 @@
 /* compare.c: `tether compare`: two kept runs, signal by signal. */
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "app/comparison.h"
 #include "app/log_argument.h"
 #include "app/options.h"

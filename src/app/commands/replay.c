@@ -1,7 +1,7 @@
 /* replay.c: `tether replay`: a kept run in the pages, and on the wires if asked: physics rests, the log is the world. */
 #include "app/guests.h"
 #include "app/assemble.h"
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "app/drive.h"
 #include "app/log_argument.h"
 #include "app/options.h"

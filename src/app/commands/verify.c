@@ -1,7 +1,7 @@
 /* verify.c: `tether verify`: a kept run's inputs run again as fast as the machine can, every state hash compared. */
 #include "app/guests.h"
 #include "app/assemble.h"
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "app/comparison.h"
 #include "app/controller.h"
 #include "app/log_argument.h"

@@ -1,4 +1,4 @@
-#include "app/attach.h"
+#include "app/attach/attach.h"
 
 #include "base/log.h"
 

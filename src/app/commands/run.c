@@ -1,9 +1,9 @@
 /* run.c: `tether run`: a scene until its duration, a signal, or trouble. */
 #include "app/guests.h"
 #include "app/assemble.h"
-#include "app/attach.h"
+#include "app/attach/attach.h"
 #include "app/choice.h"
-#include "app/command.h"
+#include "app/commands/command.h"
 #include "app/drive.h"
 #include "app/options.h"
 #include "app/run_worlds.h"
