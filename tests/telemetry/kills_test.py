@@ -23,6 +23,8 @@ KILLS = int(os.environ.get("TETHER_KILLS", 1000 if LONG else 16))  # with both s
 SEED = int(os.environ.get("TETHER_SEED", time.time_ns() % 1_000_000))
 PERIOD = 0.01  # s between two messages of a device, on its clock and on ours
 WINDOW = 60  # messages that wait for their acknowledgement
+EARLY = 0.02  # s that a sample may stand before its time: what a clock is taken to have drifted
+UTC = time.time() - time.monotonic()  # s
 
 
 @dataclasses.dataclass(eq=False)
@@ -32,8 +34,9 @@ class Sent:
     seq: int  # within the boot
     number: int  # within the device's life
     when: int  # ms on the device's clock
+    made: float  # s UTC of that
     text: bytes
-    acknowledged: bool = False
+    acknowledged: float = 0  # s UTC; 0: not yet
 
 
 class Device(threading.Thread):
@@ -65,7 +68,7 @@ class Device(threading.Thread):
         label = f" boot='start {self.boot}' seq='{self.seq}'" if self.labelled else ""
         values = "level='12'" if self.labelled else f"n='{number}' t={quoteattr(f'text {number}')} level='12'"
         text = (f"<MESSAGE id='{self.name}' time='{when}' ack='yes'{label}><S time='0'><d {values}/></S></MESSAGE>\n")
-        made = Sent(self.boot, self.seq, number, when, text.encode())
+        made = Sent(self.boot, self.seq, number, when, UTC + self.begun + when / 1000, text.encode())
         self.seq += 1
         self.ledger.append(made)
         self.waiting.append(made)
@@ -123,7 +126,7 @@ class Device(threading.Thread):
             sent = self.asked.popleft()
             if not line.startswith(b"<ACK ") or f' time="{sent.when}"'.encode() not in line:
                 raise AssertionError(f"{line!r} where {sent} was to be acknowledged")
-            sent.acknowledged = True
+            sent.acknowledged = UTC + time.monotonic()
             if sent in self.waiting:
                 self.waiting.remove(sent)
         return True
@@ -138,6 +141,9 @@ class Kills(unittest.TestCase):
     def tearDownClass(cls):
         cls.stores.close()
 
+    def setUp(self):
+        self.spread = {False: [], True: []}  # does the device say boot: s by which a sample stands too late
+
     def devices(self, chance, where):
         def device(name, **kind):
             return Device(name, where, random.Random(chance.random()), **kind)
@@ -145,21 +151,22 @@ class Kills(unittest.TestCase):
                 device("labelled1", labelled=True), device("labelled2", keeps=True, labelled=True)]
 
     def rows(self, kind, url):
-        """(device, epoch, device's name of the boot, µs on its clock, seq, attribute, value) of all that is stored."""
+        """(device, epoch, device's name of the boot, µs on its clock, µs UTC, seq, attribute, value) of all that is stored."""
         if kind == "sqlite":
             with sqlite3.connect(url.removeprefix("sqlite:")) as db:
-                return db.execute("SELECT d.identifier, s.epoch, b.boot, s.device_time, s.seq, a.identifier, v.value"
+                return db.execute("SELECT d.identifier, s.epoch, b.boot, s.device_time, s.time, s.seq, a.identifier, v.value"
                                   " FROM sample s JOIN value v ON v.sample = s.id JOIN device d ON d.id = s.device"
                                   " JOIN attribute a ON a.id = v.attribute"
                                   " JOIN boot b ON b.device = s.device AND b.epoch = s.epoch").fetchall()
         rows = []
         for table, seq in ("value", "0"), ("numbered_value", "coalesce(v.seq, 0)"):
             rows += self.stores.postgres.query(
-                f"SELECT d.identifier, v.epoch, b.boot, v.device_time, {seq}, a.identifier, coalesce(v.number::text, v.text)"
+                "SELECT d.identifier, v.epoch, b.boot, v.device_time, round(extract(epoch FROM v.time) * 1000000)::bigint,"
+                f" {seq}, a.identifier, coalesce(v.number::text, v.text)"
                 f" FROM tether.{table} v JOIN tether.device d ON d.id = v.device JOIN tether.attribute a ON a.id = v.attribute"
                 " JOIN tether.boot b ON b.device = v.device AND b.epoch = v.epoch")
-        return [(device, int(epoch), boot, int(when), int(seq), attribute, value)
-                for device, epoch, boot, when, seq, attribute, value in rows]
+        return [(device, int(epoch), boot, int(when), int(utc), int(seq), attribute, value)
+                for device, epoch, boot, when, utc, seq, attribute, value in rows]
 
     def check(self, devices, rows):
         """Compares the ledgers with the tables."""
@@ -168,23 +175,33 @@ class Kills(unittest.TestCase):
             stored[device].append(row)
         for device in devices:
             found = collections.defaultdict(list)  # what identifies a message -> rows
-            for epoch, boot, when, seq, attribute, value in stored[device.name]:
+            for epoch, boot, when, utc, seq, attribute, value in stored[device.name]:
                 if device.labelled:
                     self.assertEqual(float(value), 12)
-                    found[boot, seq - 1].append((epoch, when))
+                    found[boot, seq - 1].append((epoch, when, utc))
                 elif attribute == "S.d.n":
-                    found[int(float(value))].append((epoch, when))
+                    found[int(float(value))].append((epoch, when, utc))
             sent = {((f"start {each.boot}", each.seq) if device.labelled else each.number): each for each in device.ledger}
             lost = [each for key, each in sent.items() if each.acknowledged and key not in found]
             twice = {key: places for key, places in found.items() if len(places) > 1}
             wrong = [(key, places) for key, places in found.items()
-                     if key not in sent or any(when != sent[key].when * 1000 for _, when in places)]
+                     if key not in sent or any(when != sent[key].when * 1000 for _, when, _ in places)]
             self.assertEqual((lost[:5], len(lost)), ([], 0), f"{device.name}: acknowledged and not stored")
             self.assertEqual((list(twice.items())[:5], len(twice)), ([], 0), f"{device.name}: stored twice")
             self.assertEqual(wrong[:5], [], f"{device.name}: never sent like that")
+            self.check_utc(device, [(sent[key], places[0][2] / 1e6) for key, places in found.items()])
             if not device.labelled:
-                texts = collections.Counter(value for _, _, _, _, attribute, value in stored[device.name] if attribute == "S.d.t")
+                texts = collections.Counter(value for *_, attribute, value in stored[device.name] if attribute == "S.d.t")
                 self.assertEqual(texts, collections.Counter(f"text {number}" for number in found))
+
+    def check_utc(self, device, stored):
+        """(what was sent, s UTC where it stands): not after its acknowledgement, and, where each start has its name, not
+        before it was made. Without a name a start may be taken for more of the one before, and stand too early."""
+        late = [(sent, utc) for sent, utc in stored if sent.acknowledged and utc > sent.acknowledged]
+        early = [(sent, utc) for sent, utc in stored if device.labelled and utc < sent.made - EARLY]
+        self.assertEqual((late[:3], len(late)), ([], 0), f"{device.name}: its UTC is after its acknowledgement")
+        self.assertEqual((early[:3], len(early)), ([], 0), f"{device.name}: its UTC is before it was made")
+        self.spread[device.labelled] += [utc - sent.made for sent, utc in stored]
 
     def finish(self, devices):
         for device in devices:
@@ -205,10 +222,13 @@ class Kills(unittest.TestCase):
         time.sleep(chance.uniform(0, 0.15))
 
     def say(self, kind, kills, devices):
-        acknowledged = sum(sent.acknowledged for device in devices for sent in device.ledger)
+        acknowledged = sum(sent.acknowledged > 0 for device in devices for sent in device.ledger)
         boots = sum(device.boot + 1 for device in devices)
         print(f"{kind}: killed {kills} times, {acknowledged} messages acknowledged in {boots} boots of {len(devices)} devices: "
               f"0 lost, 0 twice (seed {SEED})", file=sys.stderr)
+        for labelled, spread in self.spread.items():
+            print(f"{kind}: UTC of devices {'with' if labelled else 'without'} boot: {min(spread):+.3f} to {max(spread):+.3f} s,"
+                  f" {sum(late < -EARLY for late in spread)} of {len(spread)} too early", file=sys.stderr)
 
     def test_sqlite(self):
         chance = random.Random(SEED)
