@@ -58,6 +58,8 @@ struct tt_recorder {
   pthread_cond_t written; /* the backlog shrank, or never will */
   pthread_cond_t ending;  /* the syncer need not wait any more */
   tt_bytes pending;       /* journal and events, encoded: whole records */
+  size_t
+      awaiting; /* place in `pending` of a state hash whose view is about to come; SIZE_MAX: none */
   bool gap; /* an entry was refused: none comes behind it, so what is kept is a run up to there */
   uint64_t flushes, flushed; /* asked for, and done */
   bool closing;
@@ -85,11 +87,20 @@ static uint64_t microseconds(const tt_recorder *recorder, uint64_t step) {
   return step * 1000000u * (uint64_t)model->timestep_num / (uint64_t)model->timestep_den;
 }
 
+/* The view and the leave to write its state hash, in one. */
+static void push(tt_recorder *recorder, const tt_view *view) {
+  pthread_mutex_lock(&recorder->lock);
+  if (view) tt_view_queue_push(recorder->views, view);
+  recorder->awaiting = SIZE_MAX;
+  pthread_mutex_unlock(&recorder->lock);
+}
+
 static void publish(tt_observer *observer, const tt_view *view) {
   tt_recorder *recorder = (tt_recorder *)observer;
-  if (view->total_step < recorder->next_step) return;
+  bool wanted = view->total_step >= recorder->next_step;
+  push(recorder, wanted ? view : NULL);
+  if (!wanted) return;
   recorder->next_step = view->total_step + recorder->period_steps;
-  tt_view_queue_push(recorder->views, view);
   /* A fast world would fill the queue before the writer wakes by itself. */
   if (++recorder->published % (QUEUE_VIEWS / 4) == 0) pthread_cond_signal(&recorder->wanted);
 }
@@ -150,7 +161,10 @@ static bool append_entry(tt_recorder *recorder, const tt_entry *entry) {
 static tt_status write_entry(tt_journal_sink *sink, const tt_entry *entry) {
   tt_recorder *recorder = (tt_recorder *)((char *)sink - offsetof(tt_recorder, sink));
   pthread_mutex_lock(&recorder->lock);
-  bool kept = !recorder->gap && room_for_more(recorder) && append_entry(recorder, entry);
+  bool kept = !recorder->gap && room_for_more(recorder);
+  size_t before = recorder->pending.size;
+  kept = kept && append_entry(recorder, entry);
+  recorder->awaiting = kept && entry->kind == TT_ENTRY_HASH ? before : SIZE_MAX;
   recorder->gap = !kept;
   pthread_mutex_unlock(&recorder->lock);
   return kept ? TT_OK : TT_FULL;
@@ -313,6 +327,20 @@ typedef struct portion {
   bool last;
 } portion;
 
+/* Gives back a state hash whose view the world is about to publish: it is to be written together with its sample, which it
+ * announces. Who waits for a flush, or ends the run, publishes no more. */
+static void keep_back(tt_recorder *recorder, tt_bytes *journal) {
+  size_t at = recorder->awaiting;
+  if (at >= journal->size || recorder->closing || recorder->flushed < recorder->flushes) return;
+  tt_bytes_append(&recorder->pending, journal->data + at, journal->size - at);
+  if (recorder->pending.failed) {
+    tt_bytes_cut(&recorder->pending, 0);
+    return;
+  }
+  tt_bytes_cut(journal, at);
+  recorder->awaiting = 0;
+}
+
 static void take_portion(tt_recorder *recorder, portion *taken) {
   pthread_mutex_lock(&recorder->lock);
   wait_for(recorder, &recorder->wanted, WRITE_EVERY_NS);
@@ -320,6 +348,7 @@ static void take_portion(tt_recorder *recorder, portion *taken) {
   tt_bytes_cut(&taken->journal, 0);
   recorder->pending = taken->journal;
   taken->journal = swapped;
+  keep_back(recorder, &taken->journal);
   taken->views = tt_view_queue_waiting(recorder->views);
   taken->flushes = recorder->flushes;
   taken->last = recorder->closing;
@@ -482,6 +511,7 @@ tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *m
   if (!recorder) return tt_fail(error, TT_NOMEM, "%s: out of memory", options->path);
   recorder->observer = (tt_observer){.publish = publish};
   recorder->sink = (tt_journal_sink){.write = write_entry, .flush = flush};
+  recorder->awaiting = SIZE_MAX;
   recorder->model = model;
   recorder->period_steps = options->period_steps;
   recorder->size_cap = options->size_cap;
