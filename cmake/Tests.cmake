@@ -79,11 +79,11 @@ function(tether_test name)
   tether_codec_test(${name} ${name} ${arg_UNPARSED_ARGUMENTS})
 endfunction()
 
-# tether_fuzz(NAME source corpus_dir [MAX_LENGTH bytes] [DICTIONARY file]): a source that defines
-# LLVMFuzzerTestOneInput, and a directory of inputs, one a file: seeds, and everything that ever broke it.
-# In the fuzz preset it is a libFuzzer program; in every other build a program that replays the
-# directory. Either way ctest replays it (label `wire`).
-function(tether_fuzz name source corpus)
+# tether_fuzz(NAME source seeds [MAX_LENGTH bytes] [DICTIONARY file]): a source that defines LLVMFuzzerTestOneInput, and a
+# folder of inputs, one a file: a dozen seeds, and everything that ever broke it, each by a name that says what it is. What
+# fuzzers found to reach new code stands in fuzz/corpora/NAME. In the fuzz preset it is a libFuzzer program; in every other
+# build a program that replays both. Either way ctest replays them (label `wire`).
+function(tether_fuzz name source seeds)
   if(NOT TETHER_TESTS)
     return()
   endif()
@@ -91,7 +91,11 @@ function(tether_fuzz name source corpus)
   if(NOT arg_MAX_LENGTH)
     set(arg_MAX_LENGTH 4096)
   endif()
-  cmake_path(ABSOLUTE_PATH corpus)
+  cmake_path(ABSOLUTE_PATH seeds)
+  set(inputs ${seeds})
+  if(EXISTS ${CMAKE_SOURCE_DIR}/fuzz/corpora/${name})
+    list(APPEND inputs ${CMAKE_SOURCE_DIR}/fuzz/corpora/${name})
+  endif()
   if(arg_DICTIONARY)
     cmake_path(ABSOLUTE_PATH arg_DICTIONARY)
   endif()
@@ -100,12 +104,12 @@ function(tether_fuzz name source corpus)
   target_compile_definitions(${name} PRIVATE TETHER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   if(TETHER_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-    tether_add_test(${name}_corpus wire COMMAND ${name} -runs=0 ${corpus})
+    tether_add_test(${name}_corpus wire COMMAND ${name} -runs=0 ${inputs})
     set_property(GLOBAL APPEND_STRING PROPERTY TETHER_FUZZ_TARGETS
-      "${name}\t${corpus}\t${arg_MAX_LENGTH}\t${arg_DICTIONARY}\n")
+      "${name}\t${seeds}\t${arg_MAX_LENGTH}\t${arg_DICTIONARY}\n")
   else()
     target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/replay_corpus.c)
-    tether_add_test(${name}_corpus wire COMMAND ${name} ${corpus})
+    tether_add_test(${name}_corpus wire COMMAND ${name} ${inputs})
   endif()
   tether_codec_test(${name} ${name}_corpus ${source})
 endfunction()
@@ -131,7 +135,7 @@ function(tether_script_test name)
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 
-# Writes fuzz_targets.txt for script/test: name, corpus, longest input, dictionary, separated by tabs.
+# Writes fuzz_targets.txt for script/fuzz: name, seeds, longest input, dictionary, separated by tabs.
 function(tether_write_fuzz_targets)
   get_property(targets GLOBAL PROPERTY TETHER_FUZZ_TARGETS)
   file(WRITE ${CMAKE_BINARY_DIR}/fuzz_targets.txt "${targets}")

@@ -123,6 +123,22 @@ class Architecture(unittest.TestCase):
             defined = re.compile(rf"^(?:\w.*[ *]|){name}\(", re.MULTILINE)
             self.assertTrue(any(defined.search(file.read_text(encoding="utf-8")) for file in files), f"{name}() in {path or 'src'}")
 
+    def test_seeds_have_names_and_finds_stand_apart(self):
+        found = re.compile(r"[0-9a-f]{40}")
+        targets = set()
+        for path in SOURCE.rglob("CMakeLists.txt"):
+            for name, stem, seeds in re.findall(r"tether_fuzz\((\w+) (\w+)_fuzz\.c ([^\s)]+)", path.read_text(encoding="utf-8")):
+                targets.add(name)
+                self.assertEqual(seeds, f"{stem}_seeds", path)
+                names = [seed.name for seed in (path.parent / seeds).iterdir()]
+                self.assertGreater(len(names), 0, name)
+                self.assertEqual([seed for seed in names if found.fullmatch(seed)], [],
+                                 f"name these seeds of {name} after what they show, or move them to fuzz/corpora/{name}")
+        for folder in (ROOT / "fuzz" / "corpora").iterdir():
+            self.assertIn(folder.name, targets, "is no fuzz target")
+            self.assertEqual([one.name for one in folder.iterdir() if not found.fullmatch(one.name)], [],
+                             "what a fuzzer found is named by its hash; seeds stand beside the code")
+
     def test_one_file_a_command(self):
         folder = SOURCE / "app" / "commands"
         commands = re.findall(r"^  X\((\w+)\)", (folder / "command.h").read_text(encoding="utf-8"), re.MULTILINE)
