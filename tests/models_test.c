@@ -101,7 +101,7 @@ static void servo(stage *on, const char *joint, double velocity) {
 /* Puts joints where they shall begin, at rest. */
 static void pose(stage *on, const char *joint, double angle) {
   tt_engine_place_axis(on->engine, axis(on, joint), angle);
-  tt_engine_place_done(on->engine, 0);
+  tt_engine_place_done(on->engine, 0, NULL);
 }
 
 static void hold(stage *on, const char *joint, double angle) {
@@ -191,7 +191,7 @@ static void give_tube(stage *on, const char *name, int kind) {
   double side = sqrt(0.5),
          at[7] = {hand[0] + 0.25, hand[1], hand[2] - 0.26 - 0.05, side, 0, side, 0};
   tt_engine_place_body(on->engine, piece_named(on, name), at);
-  tt_engine_place_done(on->engine, 0);
+  tt_engine_place_done(on->engine, 0, NULL);
   assert_int_equal(tt_space_grip(&on->engine->space, 0, kind), piece_named(on, name));
 }
 
@@ -226,7 +226,7 @@ static void pieces_of_every_kind_rest_on_a_peg(void **state) {
     double at[7] = {8.13 - 0.2, y[i] + 0.01, axis_height - kinds[i].below, side, 0, side, 0};
     tt_engine_place_body(on.engine, body(&on, kinds[i].name), at);
   }
-  tt_engine_place_done(on.engine, 0);
+  tt_engine_place_done(on.engine, 0, NULL);
   run(&on, 3);
   double before[4][3];
   for (int i = 0; i < 4; i++) memcpy(before[i], place_of(&on, kinds[i].name), sizeof before[i]);
@@ -283,7 +283,7 @@ static const double poses[][ARM_JOINTS] = {
 
 static void follow_alone(stage *on, const double *from, int moving, double velocity) {
   for (int i = 0; i < ARM_JOINTS; i++) hold(on, arm_joints[i], from[i]);
-  tt_engine_place_done(on->engine, 0);
+  tt_engine_place_done(on->engine, 0, NULL);
   run(on, 0.05);
   servo(on, arm_joints[moving], velocity);
   run(on, 0.1);
@@ -319,7 +319,7 @@ static void sharp_reaches_its_speed(void **state) {
   stage on;
   open_stage(&on, "sharp");
   tt_engine_place_robot(on.engine, 0, 0, -6, M_PI / 2);
-  tt_engine_place_done(on.engine, 0);
+  tt_engine_place_done(on.engine, 0, NULL);
   servo(&on, "elevator", 0);
   on.drives[axis(&on, "left_drive")] = on.drives[axis(&on, "right_drive")] =
       (tt_drive){.kind = TT_DRIVE_VELOCITY, .velocity = 833 * 2 * M_PI / 60, .max_torque = 10};
@@ -333,7 +333,7 @@ static void sharp_lifts_a_crate(void **state) {
   stage on;
   open_stage(&on, "sharp");
   tt_engine_place_robot(on.engine, 0, -3.3, -5, M_PI / 2);
-  tt_engine_place_done(on.engine, 0);
+  tt_engine_place_done(on.engine, 0, NULL);
   run(&on, 0.2);
   double start = place_of(&on, "crate1")[2];
   servo(&on, "elevator", 0);

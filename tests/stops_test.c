@@ -118,7 +118,7 @@ static double run_into(stage *on, const tt_joint *joint, int side, double *speed
   const double before = fmin(BEFORE, 0.9 * (joint->upper - joint->lower));
   tt_engine_place_axis(engine, joint->axis,
                        side > 0 ? joint->upper - before : joint->lower + before);
-  tt_engine_place_done(engine, 0);
+  tt_engine_place_done(engine, 0, NULL);
   double most = -INFINITY;
   int left = (int)(MOST_SECONDS * on->rate);
   *speed = 0;

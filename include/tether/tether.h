@@ -44,8 +44,9 @@ extern "C" {
 
 typedef enum tether_status {
   TETHER_OK = 0,
-  TETHER_INVALID = 1,   /**< an argument, a file or a value in it is wrong */
-  TETHER_FAILED = 3,    /**< the engine or the machine failed */
+  TETHER_INVALID = 1, /**< an argument, a file or a value in it is wrong */
+  TETHER_FAILED =
+      3, /**< the machine failed, or the engine in a simulation: reset or restore that one, or free it */
   TETHER_NO_MEMORY = 4, /**< the call changed nothing */
   TETHER_NOT_FOUND = 5, /**< no such name; the error has the nearest one */
   TETHER_DIVERGED =
@@ -112,7 +113,8 @@ TETHER_API void tether_sim_free(tether_sim *sim);
 /** Back to the initial state. `seed` decides all chance from here on (sensor noise); the scene's own: NULL. */
 TETHER_API tether_status tether_sim_reset(tether_sim *sim, const uint64_t *seed,
                                           tether_error *error);
-/** Makes `steps` > 0 timesteps under the commands in force, then senses. */
+/** Makes `steps` > 0 timesteps under the commands in force, then senses. TETHER_DIVERGED, TETHER_FAILED: so does every
+ *  further call until a reset or a restore; signals are as they were after the call before. */
 TETHER_API tether_status tether_sim_step(tether_sim *sim, int64_t steps, tether_error *error);
 
 /** Simulated time since the last reset, s, and in steps. */

@@ -4,7 +4,6 @@
 #include "app/status_line.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "engine/mujoco/mujoco_engine.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -42,13 +41,6 @@ static void forget_world(void) {
   while (atomic_load(&handlers) > 0) sched_yield();
 }
 
-/** The physics engine gave up in the middle of a step: what a proof needs is saved before the program aborts. */
-static void on_fatal(const char *text) {
-  (void)text; /* physics has logged it */
-  tt_world *world = atomic_load(&running);
-  if (world) tt_world_flush_journal(world);
-}
-
 bool tt_stop_asked(void) { return atomic_load(&first_signal) != 0; }
 
 void tt_catch_signals(void) {
@@ -56,7 +48,6 @@ void tt_catch_signals(void) {
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
   signal(SIGPIPE, SIG_IGN);
-  tt_mujoco_set_fatal_hook(on_fatal);
 }
 
 /** One line, when every socket is bound: "ready NAME=ADDRESS …". */

@@ -189,13 +189,16 @@ static void supervise(tt_world *world) {
   world->source->feed(world->source);
 }
 
-/* The state is that before the step that failed. With RESET the tick ends here, and the next one begins anew. */
-static tt_status diverged(tt_world *world, const tt_error *reason, tt_error *error) {
-  tt_world_event(world, "physics", "diverged at step %llu: %s",
-                 (unsigned long long)world->clock->step, reason->text);
-  if (world->spec.on_divergence == TT_DIVERGENCE_STOP)
-    return tt_fail(error, TT_DIVERGED, "step %llu: %s", (unsigned long long)world->clock->step,
-                   reason->text);
+/* The simulation diverged, or its engine failed: the clock is that before the step. With RESET the tick ends here, and the
+ * next one begins anew; but an engine that fails at once again is not helped by that. */
+static tt_status broke_off(tt_world *world, tt_status status, const tt_error *reason,
+                           tt_error *error) {
+  const unsigned long long step = world->clock->step;
+  const bool diverged = status == TT_DIVERGED;
+  tt_world_event(world, "physics", "%s at step %llu: %s", diverged ? "diverged" : "failed", step,
+                 reason->text);
+  if (world->spec.on_divergence == TT_DIVERGENCE_STOP || (!diverged && step == 0))
+    return tt_fail(error, status, "step %llu: %s", step, reason->text);
   tt_sim_ask_reset(world->sim, TT_NO_ROBOT);
   return TT_OK;
 }
@@ -223,8 +226,8 @@ tt_status tt_world_tick(tt_world *world, tt_error *error) {
     uint32_t epoch = world->clock->epoch;
     supervise(world);
     if (world->clock->epoch != epoch) left = world->spec.io_steps; /* fed: here the run diverged */
-    if (world->source->step(world->source, left == 1, &reason) != TT_OK)
-      return diverged(world, &reason, error);
+    tt_status status = world->source->step(world->source, left == 1, &reason);
+    if (status != TT_OK) return broke_off(world, status, &reason, error);
   }
   world->tick++;
   tt_world_sense(world);

@@ -49,8 +49,6 @@ void tt_world_free(tt_world *world);
 /** Before the first tick: who watches, and where the journal goes (not owned; NULL-safe). */
 tt_status tt_world_add_observer(tt_world *world, tt_observer *observer);
 tt_status tt_world_add_journal(tt_world *world, tt_journal_sink *sink);
-/** The program is about to abort: every journal writes out what it has. World's thread. */
-void tt_world_flush_journal(tt_world *world);
 /** After the last tick: nobody watches any more, nothing is journaled. */
 void tt_world_detach(tt_world *world);
 

@@ -112,8 +112,6 @@ tt_status tt_world_add_journal(tt_world *world, tt_journal_sink *sink) {
   return tt_sim_add_journal(world->sim, sink);
 }
 
-void tt_world_flush_journal(tt_world *world) { tt_sim_flush_journal(world->sim); }
-
 void tt_world_detach(tt_world *world) {
   world->observer_count = 0;
   tt_sim_detach(world->sim);

@@ -31,7 +31,8 @@ struct tether_sim {
   tether_scene *scene;
   tt_sim *sim;
   atomic_flag busy;
-  bool failed; /**< a step diverged: it allows only to be reset, restored or freed */
+  tether_status
+      failed; /**< TETHER_DIVERGED or TETHER_FAILED: it allows only to be reset, restored or freed */
   library_floats floats;
 };
 

@@ -193,12 +193,18 @@ tether_status library_leave(tether_sim *sim, tether_status status) {
     if (entered != TETHER_OK) return entered;                                                      \
   } while (0)
 
+/* Of one whose engine failed there is nothing to save or to clone. */
+static tether_status no_state(tether_error *error) {
+  return library_fail(error, TETHER_FAILED, "the simulation failed before: reset or restore it");
+}
+
 tether_status tether_sim_clone(tether_sim *sim, tether_sim **clone, tether_error *error) {
   tt_error why = {.text = ""};
   tt_sim *inside;
   if (!clone) return library_fail(error, TETHER_INVALID, "clone: NULL; give where to put it");
   *clone = NULL;
   ENTER(sim);
+  if (sim->failed == TETHER_FAILED) return library_leave(sim, no_state(error));
   tt_status status = tt_sim_clone(sim->sim, &inside, &why);
   if (status != TT_OK) return library_leave(sim, finish(status, &why, error));
   return library_leave(sim, wrap(sim->scene, inside, clone, error));
@@ -208,7 +214,7 @@ tt_status library_reset(tether_sim *sim, uint64_t seed) {
   tt_sim_seed(sim->sim, seed);
   tt_sim_reset(sim->sim, TT_NO_ROBOT);
   tt_sim_sense(sim->sim);
-  sim->failed = false;
+  sim->failed = TETHER_OK;
   return TT_OK;
 }
 
@@ -228,7 +234,7 @@ tt_status library_step(tether_sim *sim, int64_t steps, tt_error *why) {
   for (; steps > 0; steps--) {
     tt_status status = tt_sim_step(sim->sim, steps == 1, why);
     if (status == TT_OK) continue;
-    sim->failed = true;
+    sim->failed = library_status(status);
     return status;
   }
   tt_sim_sense(sim->sim);
@@ -241,9 +247,10 @@ tether_status tether_sim_step(tether_sim *sim, int64_t steps, tether_error *erro
   if (steps <= 0)
     return library_leave(
         sim, library_fail(error, TETHER_INVALID, "steps: %lld; give at least 1", (long long)steps));
-  if (sim->failed)
-    return library_leave(sim, library_fail(error, TETHER_DIVERGED,
-                                           "the simulation diverged before: reset or restore it"));
+  if (sim->failed != TETHER_OK)
+    return library_leave(
+        sim, library_fail(error, sim->failed, "the simulation %s before: reset or restore it",
+                          sim->failed == TETHER_DIVERGED ? "diverged" : "failed"));
   return library_leave(sim, finish(library_step(sim, steps, &why), &why, error));
 }
 
@@ -264,6 +271,7 @@ tether_status tether_sim_save(const tether_sim *sim, void *state, size_t size,
   if (!state || size != tt_sim_state_size(sim->sim))
     return library_fail(error, TETHER_INVALID, "size: a state of this scene has %zu bytes, not %zu",
                         tt_sim_state_size(sim->sim), state ? size : 0);
+  if (sim->failed == TETHER_FAILED) return no_state(error);
   tt_sim_save(sim->sim, state);
   return TETHER_OK;
 }
@@ -273,9 +281,12 @@ tether_status tether_sim_restore(tether_sim *sim, const void *state, size_t size
   ENTER(sim);
   tt_status status = state ? tt_sim_restore(sim->sim, state, size, NULL) : TT_INVALID;
   if (status == TT_OK) {
-    sim->failed = false;
+    sim->failed = TETHER_OK;
     return library_leave(sim, TETHER_OK);
   }
+  if (status == TT_NOMEM || status == TT_FAILED)
+    return library_leave(sim,
+                         library_fail(error, library_status(status), "%s", tt_status_text(status)));
   return library_leave(
       sim, library_fail(error, library_status(status),
                         status == TT_VERSION ? "state: saved by another version of Tether"

@@ -114,14 +114,16 @@ typedef struct tt_engine_ops {
   /** Advances one step. `drives` is [axis_count], `controls` is [actuator_count]; both finite. `last` says that a view
    *  will be filled after this step, so that what only a view needs is computed then. TT_DIVERGED in the very step
    *  where the state became bad, with the reason in `error`; the state is then that before the step, and the caller
-   *  resets or stops. */
+   *  resets or stops. TT_FAILED: the engine itself failed, in this call or in one since the step before; it does
+   *  nothing, and its view stays as it was, until it is reset as a whole, restored or freed. */
   tt_status (*step)(tt_engine *engine, const tt_drive *drives, const double *controls, bool last,
                     tt_error *error);
   /** Fills the physical part of a view: bodies, joints, contacts, feedback, and the first sensor_count channels.
    *  Changes nothing in the engine. */
   void (*view)(const tt_engine *engine, tt_view *view);
 
-  /** Back to the initial state: poses, velocities, grips, parked pieces. */
+  /** Back to the initial state: poses, velocities, grips, parked pieces. An engine that failed is made anew; where that
+   *  finds no memory, the next step fails again. */
   void (*reset)(tt_engine *engine);
   /** One robot to its initial pose, dropping what it holds, touching nothing else. */
   void (*reset_robot)(tt_engine *engine, int robot);
@@ -131,13 +133,14 @@ typedef struct tt_engine_ops {
                       double heading);                                   /**< m, rad */
   void (*place_axis)(tt_engine *engine, int axis, double position);      /**< rad or m */
   void (*place_body)(tt_engine *engine, int body, const double pose[7]); /**< m; w x y z */
-  /** Held pieces follow their grippers; velocities become differences over `dt` s (0: zero). */
-  void (*place_done)(tt_engine *engine, double dt);
+  /** Held pieces follow their grippers; velocities become differences over `dt` s (0: zero). TT_FAILED as a step. */
+  tt_status (*place_done)(tt_engine *engine, double dt, tt_error *error);
 
   /** Everything that decides the future, of a fixed size for a model, bytes. */
   size_t (*state_size)(const tt_engine *engine);
   void (*save)(const tt_engine *engine, void *state);
-  /** TT_INVALID when `size` is not that of this model; otherwise the run goes on bit for bit. */
+  /** TT_INVALID when `size` is not that of this model; otherwise the run goes on bit for bit. TT_FAILED or TT_NOMEM: the
+   *  engine failed. */
   tt_status (*restore)(tt_engine *engine, const void *state, size_t size);
   /** Of the saved state: same bits, same hash, on every machine of one byte order. */
   uint64_t (*hash)(const tt_engine *engine);
@@ -148,7 +151,8 @@ typedef struct tt_engine_ops {
                            tt_error *error);
   void (*scenery)(const tt_engine *engine, tt_scenery *scenery);
 
-  /** A second, independent engine of the same model in its initial state; NULL when out of memory. */
+  /** A second, independent engine of the same model in its initial state; NULL when out of memory, or when this one
+   *  failed. */
   tt_engine *(*clone)(const tt_engine *engine);
   void (*free)(tt_engine *engine);
 } tt_engine_ops;
@@ -185,8 +189,8 @@ static inline void tt_engine_place_axis(tt_engine *engine, int axis, double posi
 static inline void tt_engine_place_body(tt_engine *engine, int body, const double pose[7]) {
   engine->ops->place_body(engine, body, pose);
 }
-static inline void tt_engine_place_done(tt_engine *engine, double dt) {
-  engine->ops->place_done(engine, dt);
+static inline tt_status tt_engine_place_done(tt_engine *engine, double dt, tt_error *error) {
+  return engine->ops->place_done(engine, dt, error);
 }
 static inline size_t tt_engine_state_size(const tt_engine *engine) {
   return engine->ops->state_size(engine);

@@ -63,11 +63,6 @@ tt_status tt_sim_add_journal(tt_sim *sim, tt_journal_sink *sink) {
 
 void tt_sim_detach(tt_sim *sim) { sim->sink_count = 0; }
 
-void tt_sim_flush_journal(tt_sim *sim) {
-  for (int i = 0; i < sim->sink_count; i++)
-    if (sim->sinks[i]->flush) sim->sinks[i]->flush(sim->sinks[i]);
-}
-
 /* ---- reset ---- */
 
 static void reset_parts(tt_sim *sim, int robot) {
@@ -148,10 +143,12 @@ static void actuate(tt_sim *sim) {
 }
 
 /* Concept mode: no dynamics; time passes and things stand where they were placed. */
-static void place(tt_sim *sim) {
+static tt_status place(tt_sim *sim, tt_error *error) {
   uint64_t now = sim->clock.total_steps + 1;
-  tt_engine_place_done(sim->engine, (double)(now - sim->placed_at) * tt_model_timestep(sim->model));
+  double passed = (double)(now - sim->placed_at) * tt_model_timestep(sim->model);
+  TT_TRY(tt_engine_place_done(sim->engine, passed, error));
   sim->placed_at = now;
+  return TT_OK;
 }
 
 tt_status tt_sim_step(tt_sim *sim, bool last, tt_error *error) {
@@ -159,7 +156,7 @@ tt_status tt_sim_step(tt_sim *sim, bool last, tt_error *error) {
   if (sim->dynamics)
     TT_TRY(tt_engine_step(sim->engine, sim->drives, sim->controls, last, error));
   else if (last)
-    place(sim);
+    TT_TRY(place(sim, error));
   sim->clock.step++;
   sim->clock.total_steps++;
   return TT_OK;

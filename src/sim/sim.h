@@ -92,7 +92,8 @@ void tt_sim_reset(tt_sim *sim, int robot);
 /** All chance follows `seed` from here on; the state is as it was. */
 void tt_sim_seed(tt_sim *sim, uint64_t seed);
 /** Commands become drives, parts change them, the engine advances one step. `last`: a view will be sensed after it.
- *  TT_DIVERGED with the reason in `error`: the state is that before the step. */
+ *  TT_DIVERGED with the reason in `error`: the state is that before the step. TT_FAILED: the engine failed; the simulation
+ *  allows only to be reset as a whole, restored or freed, and to be looked at: the view stays as it was. */
 tt_status tt_sim_step(tt_sim *sim, bool last, tt_error *error);
 /** Fills the view from the present state; once a tick, since parts may sense with noise. */
 void tt_sim_sense(tt_sim *sim);
@@ -123,8 +124,6 @@ uint64_t tt_sim_hash(const tt_sim *sim);
 tt_status tt_sim_add_journal(tt_sim *sim, tt_journal_sink *sink);
 /** Nothing is journaled any more. */
 void tt_sim_detach(tt_sim *sim);
-/** The program is about to abort: every journal writes out what it has. */
-void tt_sim_flush_journal(tt_sim *sim);
 /** Journals something the wall clock or a person decided, tells the owner, and logs it. */
 void tt_sim_event_va(tt_sim *sim, const char *source, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));

@@ -1,64 +1,76 @@
 /* hooks.c: MuJoCo's error and warning handlers.
  *
- * MuJoCo's own error handler waits for a key and exits, and its warnings go to a file beside the
- * user. Here an error while loading comes back as a status; one while stepping means that our own
- * invariants broke: it is logged, the journal is flushed and the program aborts.
+ * MuJoCo's own error handler prints, waits for a key and exits, and its warnings go to a file beside the user. Both handlers
+ * are of the process, and neither may return into MuJoCo as if nothing had been: so ours are put in once, and an error is
+ * left by a jump to the call of ours that this thread is in. Where it is in none, MuJoCo was called by somebody else in this
+ * process, and what was there before us answers.
  */
 #include "base/log.h"
 #include "engine/mujoco/physics_internal.h"
 
-#include <setjmp.h>
+#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-typedef struct guard {
-  jmp_buf back;
-  char text[512];
-} guard;
-
-static _Thread_local guard *current_guard;
-static _Atomic(tt_mujoco_fatal_hook *) fatal_hook;
+static _Thread_local physics_jump *current;
+static void (*error_before)(const char *), (*warning_before)(const char *);
 static atomic_uint warning_count;
 
-void tt_mujoco_set_fatal_hook(tt_mujoco_fatal_hook *hook) { atomic_store(&fatal_hook, hook); }
-
 static void on_error(const char *text) {
-  if (current_guard) {
-    snprintf(current_guard->text, sizeof current_guard->text, "%s", text);
-    longjmp(current_guard->back, 1);
+  if (current) {
+    current->failed = true;
+    snprintf(current->text, sizeof current->text, "%s", text);
+    longjmp(current->back, 1);
   }
-  tt_log_error("physics: %s", text);
-  tt_mujoco_fatal_hook *hook = atomic_load(&fatal_hook);
-  if (hook) hook(text);
-  abort();
+  if (error_before) {
+    error_before(text);
+    return;
+  }
+  mju_user_error = NULL; /* MuJoCo's own end, since the process comes to it */
+  mju_error_s("%s", text);
 }
 
 /* A diverging world can warn thousands of times a second: the first ten are said, then the 100th,
  * 1000th and so on. */
-static void on_warning(const char *text) {
+static void say_warning(const char *text) {
   unsigned count = atomic_fetch_add(&warning_count, 1) + 1;
   unsigned power = 1;
   while (power < count && power < 1000000000u) power *= 10;
   if (count <= 10 || power == count) tt_log_warning("physics: %s (warning %u)", text, count);
 }
 
-void physics_hooks_install(void) {
+static void on_warning(const char *text) {
+  if (!current && warning_before)
+    warning_before(text);
+  else
+    say_warning(text);
+}
+
+static void install(void) {
+  error_before = mju_user_error;
+  warning_before = mju_user_warning;
   mju_user_error = on_error;
   mju_user_warning = on_warning;
 }
 
+void physics_hooks_install(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, install);
+}
+
+void physics_jump_open(physics_jump *jump) {
+  jump->failed = false;
+  jump->text[0] = '\0';
+  jump->outer = current;
+  current = jump;
+}
+
+void physics_jump_close(physics_jump *jump) { current = jump->outer; }
+
 bool physics_guard(void (*work)(void *context), void *context, char *text, size_t size) {
-  guard here;
-  here.text[0] = '\0';
-  guard *outer = current_guard;
-  current_guard = &here;
-  if (setjmp(here.back) != 0) {
-    current_guard = outer;
-    snprintf(text, size, "%s", here.text);
-    return false;
-  }
-  work(context);
-  current_guard = outer;
-  return true;
+  physics_jump here;
+  physics_jump_open(&here);
+  if (setjmp(here.back) == 0) work(context);
+  physics_jump_close(&here);
+  if (here.failed) snprintf(text, size, "%s", here.text);
+  return !here.failed;
 }

@@ -11,11 +11,6 @@
  *  May block (files); writes nothing anywhere but to a temporary folder that it removes. */
 tt_status tt_mujoco_load(const tt_engine_spec *spec, tt_engine **engine, tt_error *error);
 
-/** Called with MuJoCo's message when it fails while stepping, just before the program aborts: flush
- *  what must not be lost. Process-wide; NULL for none. Must not call back into the engine. */
-typedef void tt_mujoco_fatal_hook(const char *text);
-void tt_mujoco_set_fatal_hook(tt_mujoco_fatal_hook *hook);
-
 /** The limit that benches compare a step with: calls mj_step `steps` times from the present state, with `torques`
  *  ([steps][axis_count], N·m or N) acting on the axes and nothing of ours around it. The state is good for nothing
  *  afterwards: restore a saved one. `engine` is one of tt_mujoco_load() or a clone of it. */

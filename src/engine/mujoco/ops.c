@@ -1,6 +1,8 @@
 /* ops.c: this room as an engine: each operation of the contract, handed to the function that does it. */
 #include "engine/mujoco/physics_internal.h"
 
+#include <stdio.h>
+
 /* The space is the engine's first member, the engine that of tt_physics. */
 #define OF(thing) ((tt_physics *)(thing))
 #define OF_CONST(thing) ((const tt_physics *)(thing))
@@ -21,11 +23,39 @@ static const double *axis_torque(const tt_space *space) {
   return tt_physics_axis_torque(OF_CONST(space));
 }
 
-static int grip(tt_space *space, int gripper, int kind) {
-  return tt_physics_grip(OF(space), gripper, kind);
+/* Whatever lets MuJoCo compute stands between physics_jump_open() and ended(): what fails is this engine alone, which
+ * does nothing more until it is reset or restored. */
+static bool ended(tt_physics *p, physics_jump *jump) {
+  physics_jump_close(jump);
+  if (!jump->failed) return true;
+  physics_servo_withdraw(p);
+  p->failed = true;
+  snprintf(p->failure, sizeof p->failure, "MuJoCo failed: %s", jump->text);
+  return false;
 }
 
-static void release(tt_space *space, int gripper) { tt_physics_release(OF(space), gripper); }
+static tt_status failure_of(const tt_physics *p, tt_error *error) {
+  return tt_fail(error, TT_FAILED, "%s", p->failure);
+}
+
+static int grip(tt_space *space, int gripper, int kind) {
+  tt_physics *p = OF(space);
+  physics_jump jump;
+  volatile int body = 0;
+  if (p->failed) return 0;
+  physics_jump_open(&jump);
+  if (setjmp(jump.back) == 0) body = tt_physics_grip(p, gripper, kind);
+  return ended(p, &jump) ? body : 0;
+}
+
+static void release(tt_space *space, int gripper) {
+  tt_physics *p = OF(space);
+  physics_jump jump;
+  if (p->failed) return;
+  physics_jump_open(&jump);
+  if (setjmp(jump.back) == 0) tt_physics_release(p, gripper);
+  ended(p, &jump);
+}
 
 static int held(const tt_space *space, int gripper) {
   return tt_physics_held(OF_CONST(space), gripper);
@@ -33,19 +63,48 @@ static int held(const tt_space *space, int gripper) {
 
 static double ray(const tt_space *space, const double origin[3], const double direction[3],
                   int except_robot, double limit) {
-  return tt_physics_ray(OF_CONST(space), origin, direction, except_robot, limit);
+  tt_physics *p = (tt_physics *)OF_CONST(space);
+  physics_jump jump;
+  volatile double distance = -1;
+  if (p->failed) return -1;
+  physics_jump_open(&jump);
+  if (setjmp(jump.back) == 0) distance = tt_physics_ray(p, origin, direction, except_robot, limit);
+  return ended(p, &jump) ? distance : -1;
 }
 
 static tt_status step(tt_engine *engine, const tt_drive *drives, const double *controls, bool last,
                       tt_error *error) {
-  return tt_physics_step(OF(engine), drives, controls, last, error);
+  tt_physics *p = OF(engine);
+  physics_jump jump;
+  volatile tt_status status = TT_FAILED;
+  if (p->failed) return failure_of(p, error);
+  physics_jump_open(&jump);
+  if (setjmp(jump.back) == 0) status = tt_physics_step(p, drives, controls, last, error);
+  return ended(p, &jump) ? status : failure_of(p, error);
 }
 
-static void view(const tt_engine *engine, tt_view *to) { tt_physics_view(OF_CONST(engine), to); }
+static void view(const tt_engine *engine, tt_view *to) {
+  const tt_physics *p = OF_CONST(engine);
+  if (!p->failed) tt_physics_view(p, to);
+}
 
-static void reset(tt_engine *engine) { tt_physics_reset(OF(engine)); }
+static void reset(tt_engine *engine) {
+  tt_physics *p = OF(engine);
+  physics_jump jump;
+  if (p->failed && !physics_renew(p)) return;
+  physics_jump_open(&jump);
+  if (setjmp(jump.back) == 0) tt_physics_reset(p);
+  ended(p, &jump);
+}
 
-static void reset_robot(tt_engine *engine, int robot) { tt_physics_reset_robot(OF(engine), robot); }
+static void reset_robot(tt_engine *engine, int robot) {
+  tt_physics *p = OF(engine);
+  physics_jump jump;
+  if (p->failed) return;
+  physics_jump_open(&jump);
+  if (setjmp(jump.back) == 0) tt_physics_reset_robot(p, robot);
+  ended(p, &jump);
+}
 
 static void place_robot(tt_engine *engine, int robot, double x, double y, double heading) {
   tt_physics_place_robot(OF(engine), robot, x, y, heading);
@@ -59,7 +118,14 @@ static void place_body(tt_engine *engine, int body, const double pose[7]) {
   tt_physics_place_body(OF(engine), body, pose);
 }
 
-static void place_done(tt_engine *engine, double dt) { tt_physics_place_done(OF(engine), dt); }
+static tt_status place_done(tt_engine *engine, double dt, tt_error *error) {
+  tt_physics *p = OF(engine);
+  physics_jump jump;
+  if (p->failed) return failure_of(p, error);
+  physics_jump_open(&jump);
+  if (setjmp(jump.back) == 0) tt_physics_place_done(p, dt);
+  return ended(p, &jump) ? TT_OK : failure_of(p, error);
+}
 
 static size_t state_size(const tt_engine *engine) {
   return tt_physics_state_size(OF_CONST(engine));
@@ -68,7 +134,16 @@ static size_t state_size(const tt_engine *engine) {
 static void save(const tt_engine *engine, void *state) { tt_physics_save(OF_CONST(engine), state); }
 
 static tt_status restore(tt_engine *engine, const void *state, size_t size) {
-  return tt_physics_restore(OF(engine), state, size);
+  tt_physics *p = OF(engine);
+  physics_jump jump;
+  volatile tt_status status = TT_FAILED;
+  const volatile bool renewed = p->failed; /* looked at behind the jump */
+  if (renewed && !physics_renew(p)) return TT_NOMEM;
+  physics_jump_open(&jump);
+  if (setjmp(jump.back) == 0) status = tt_physics_restore(p, state, size);
+  if (!ended(p, &jump)) return TT_FAILED;
+  p->failed = renewed && status != TT_OK;
+  return status;
 }
 
 static uint64_t hash(const tt_engine *engine) { return tt_physics_hash(OF_CONST(engine)); }

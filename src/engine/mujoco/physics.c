@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <mujoco/mjxmacro.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,9 +220,46 @@ static size_t backup_count(const mjModel *m) {
   return (size_t)m->nq + 2 * (size_t)m->nv + (size_t)m->na + 7 * (size_t)m->nmocap + 1;
 }
 
+/* Bytes that mj_makeData() allocates in one piece for what is computed. */
+static size_t data_size(const mjModel *m) {
+  size_t size = 0;
+  MJDATA_POINTERS_PREAMBLE(m)
+#define X(type, name, rows, columns) size += sizeof(type) * (size_t)m->rows * (size_t)(columns);
+  MJDATA_POINTERS
+#undef X
+  return size;
+}
+
+/* MuJoCo that finds no memory can't give back what it has taken until there: so it is asked for before. */
+static bool is_there(size_t first, size_t second) {
+  void *one = malloc(first), *other = malloc(second);
+  free(one);
+  free(other);
+  return one && other;
+}
+
 static void make_data(void *context) {
   tt_physics *p = context;
   p->data = mj_makeData(p->model);
+}
+
+static bool try_make_data(tt_physics *p) {
+  char fatal[512];
+  if (!is_there(data_size(p->model), (size_t)p->model->nstack * sizeof(mjtNum))) return false;
+  return physics_guard(make_data, p, fatal, sizeof fatal) && p->data;
+}
+
+bool physics_renew(tt_physics *p) {
+  mjData *old = p->data;
+  p->data = NULL;
+  if (!try_make_data(p)) {
+    p->data = old;
+    snprintf(p->failure, sizeof p->failure, "out of memory while beginning anew after a failure");
+    return false;
+  }
+  mj_deleteData(old);
+  p->failed = false;
+  return true;
 }
 
 /* Takes over `model` and one reference to `fixed`, also when it fails. */
@@ -236,8 +274,7 @@ tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics
   p->fixed = fixed;
   p->model = model;
   memcpy(model->body_geomnum, fixed->body_geomnum, sizeof(int) * (size_t)model->nbody);
-  char fatal[512];
-  physics_guard(make_data, p, fatal, sizeof fatal);
+  try_make_data(p);
   const size_t axes = (size_t)fixed->info.axis_count + 1, bodies = (size_t)model->nbody;
   const size_t nq = (size_t)model->nq, pieces = (size_t)fixed->piece_count;
   p->qpos = calloc(nq + 1, sizeof(double));
@@ -280,6 +317,8 @@ static void copy_model(void *context) {
 tt_physics *tt_physics_clone(const tt_physics *physics) {
   copying c = {.from = physics->model};
   char fatal[512];
+  if (physics->failed || !is_there((size_t)physics->model->nbuffer, sizeof *physics->model))
+    return NULL;
   if (!physics_guard(copy_model, &c, fatal, sizeof fatal) || !c.to) return NULL;
   atomic_fetch_add(&physics->fixed->references, 1);
   tt_physics *clone = NULL;

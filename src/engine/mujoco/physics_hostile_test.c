@@ -4,14 +4,12 @@
 
 #include <mujoco/mujoco.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -264,37 +262,6 @@ static void memory_that_runs_out_while_loading(void **state) {
   assert_true(load_good() == good_hash);
 }
 
-static int said_to;
-
-static void say(const char *text) { assert_true(write(said_to, text, strlen(text)) > 0); }
-
-/* While stepping there is no way back: what must not be lost is flushed, and the program ends. */
-static void an_error_while_stepping_ends_the_program(void **state) {
-  (void)state;
-  int ends[2];
-  assert_int_equal(pipe(ends), 0);
-  pid_t child = fork();
-  if (child == 0) {
-    signal(SIGABRT, SIG_DFL);
-    fclose(stderr);
-    tt_physics *p = NULL;
-    tt_error error;
-    if (load(GOOD, &p, &error) != TT_OK) _exit(1);
-    said_to = ends[1];
-    tt_mujoco_set_fatal_hook(say);
-    mju_error("stack overflow");
-    _exit(2);
-  }
-  int how;
-  waitpid(child, &how, 0);
-  assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT);
-  char text[100] = "";
-  assert_true(read(ends[0], text, sizeof text - 1) > 0);
-  assert_string_equal(text, "stack overflow");
-  close(ends[0]);
-  close(ends[1]);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(includes_that_never_end),
@@ -306,7 +273,6 @@ int main(void) {
       cmocka_unit_test(pictures),
       cmocka_unit_test(other_bytes),
       cmocka_unit_test(memory_that_runs_out_while_loading),
-      cmocka_unit_test(an_error_while_stepping_ends_the_program),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -7,6 +7,7 @@
 
 #include <libxml/tree.h>
 #include <mujoco/mujoco.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 
 /* Caps on what a model file may ask for: far above any robot, far below what hurts. */
@@ -110,6 +111,10 @@ struct tt_physics {
   double *backup; /**< decisive numbers before the step, for a step that diverged */
   double *place;  /**< [nq] positions before placing began, for speeds in concept mode */
   struct physics_servo *servo;
+
+  bool
+      failed; /**< MuJoCo gave up in the middle of something: `data` is good for nothing until it is made anew */
+  char failure[400]; /**< why */
 };
 
 /** How everybody else sees a tt_physics: its operations (ops.c). */
@@ -200,8 +205,24 @@ void physics_set_numbers(xmlNode *node, const char *name, const double *numbers,
 
 /* Hooks (hooks.c). */
 
+/** Where MuJoCo's errors in this thread lead between physics_jump_open() and physics_jump_close(); they may be nested.
+ *
+ *    physics_jump_open(&jump);
+ *    if (setjmp(jump.back) == 0) work();
+ *    physics_jump_close(&jump);
+ *    if (jump.failed) …
+ */
+typedef struct physics_jump {
+  jmp_buf back;
+  struct physics_jump *outer;
+  bool failed;
+  char text[300]; /**< MuJoCo's own */
+} physics_jump;
+void physics_jump_open(physics_jump *jump);
+void physics_jump_close(physics_jump *jump);
 /** Runs `work(context)`; false with a text when MuJoCo called its error handler meanwhile. */
 bool physics_guard(void (*work)(void *context), void *context, char *text, size_t size);
+/** Once a process, before anything of MuJoCo is called. */
 void physics_hooks_install(void);
 
 /* Description (describe.c, shapes.c, looks.c, torque.c). */
@@ -241,6 +262,9 @@ void physics_harden_stops(mjModel *model);
 
 /* Running. */
 tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics);
+/** Makes new data for one that failed, which then wants a reset or a restore. False when out of memory: it still counts as
+ *  failed. */
+bool physics_renew(tt_physics *p);
 /** Positions, velocities, masks and welds as they stand → kinematics, contacts and sensors. */
 void physics_refresh(tt_physics *p);
 void physics_read_axes(tt_physics *p);
@@ -252,6 +276,8 @@ void physics_apply_drives(tt_physics *p, const tt_drive *drives);
 /** After they are solved: reads the torques and takes the rows out of the model again. */
 void physics_finish_drives(tt_physics *p);
 bool physics_servos_are_rows(const tt_physics *p);
+/** Takes the rows out of the model where a failure left them. */
+void physics_servo_withdraw(tt_physics *p);
 void physics_park_step(tt_physics *p);
 void physics_park_pin(tt_physics *p);
 void physics_unpark(tt_physics *p, int piece);

@@ -39,6 +39,7 @@ typedef struct physics_servo {
   int *touched;                  /**< [nv] by first dof of a tree: TOUCHED… */
   int *limit_row;                /**< [nv] row of the limit that a servoed dof leans on, or −1 */
   bool rows;                     /**< this step's servos are rows of the constraint solver */
+  bool in_model;                 /**< and their frictions stand in the model at present */
   double *mass;                  /**< [tree][tree] */
   double *factor;                /**< [free][free] Cholesky of the mass of what is not servoed */
   double *force;                 /**< [tree] f + clamped torques */
@@ -287,6 +288,7 @@ static void add_rows(tt_physics *p) {
   mjModel *m = p->model;
   mjData *d = p->data;
   physics_servo *s = p->servo;
+  s->in_model = true;
   for (int i = 0; i < m->nv; i++) {
     if (!s->servoed[i]) continue;
     s->old_loss[i] = m->dof_frictionloss[i];
@@ -323,6 +325,7 @@ void physics_finish_drives(tt_physics *p) {
       s->wanted[dof] = d->efc_force[r] - friction_of(p, dof, d->efc_force[r]);
       restore_friction(p, dof);
     }
+    s->in_model = false;
   }
   for (int i = 0; i < f->info.axis_count; i++) {
     int dof = f->axis_dof[i];
@@ -333,6 +336,12 @@ void physics_finish_drives(tt_physics *p) {
 }
 
 bool physics_servos_are_rows(const tt_physics *p) { return p->servo->rows; }
+
+void physics_servo_withdraw(tt_physics *p) {
+  for (int i = 0; p->servo->in_model && i < p->model->nv; i++)
+    if (p->servo->servoed[i]) restore_friction(p, i);
+  p->servo->in_model = false;
+}
 
 static void touch_body(tt_physics *p, int body) {
   int moving = p->model->body_weldid[body], dof = p->model->body_dofadr[moving];
