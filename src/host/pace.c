@@ -17,16 +17,23 @@ void tt_pacer_restart(tt_pacer *pacer, double speed, uint64_t now) {
   pacer->done = 0;
 }
 
-uint64_t tt_pacer_due(const tt_pacer *pacer) {
-  return pacer->origin + (uint64_t)((double)pacer->done * pacer->tick / pacer->speed * SECOND);
+/* When the schedule's tick of this number is due. */
+static uint64_t due(const tt_pacer *pacer, uint64_t number) {
+  return pacer->origin + (uint64_t)((double)number * pacer->tick / pacer->speed * SECOND);
+}
+
+uint64_t tt_pacer_due(const tt_pacer *pacer) { return due(pacer, pacer->done); }
+
+bool tt_pacer_is_behind(const tt_pacer *pacer, uint64_t ticks, uint64_t now) {
+  return pacer->speed > 0 && now >= due(pacer, pacer->done + ticks - 1);
 }
 
 static void count_late(tt_pacer *pacer, uint64_t now) {
-  uint64_t due = tt_pacer_due(pacer);
+  uint64_t due_at = tt_pacer_due(pacer);
   double tolerance = 0.1 * pacer->tick / pacer->speed * SECOND;
-  if (now <= due || (double)(now - due) <= tolerance) return;
+  if (now <= due_at || (double)(now - due_at) <= tolerance) return;
   pacer->late_ticks++;
-  if (!pacer->catch_up || now - due > LARGEST_DEBT) tt_pacer_restart(pacer, pacer->speed, now);
+  if (!pacer->catch_up || now - due_at > LARGEST_DEBT) tt_pacer_restart(pacer, pacer->speed, now);
 }
 
 void tt_pacer_tick(tt_pacer *pacer, uint64_t now, bool realtime) {

@@ -30,6 +30,8 @@ void tt_pacer_start(tt_pacer *pacer, double tick, double speed, bool catch_up, u
 void tt_pacer_restart(tt_pacer *pacer, double speed, uint64_t now);
 /** Absolute wall-clock time at which the next tick is due, ns; no drift: a multiple of the tick from the origin. */
 uint64_t tt_pacer_due(const tt_pacer *pacer);
+/** Is the `ticks`th of the ticks to come due already? (1: the next one.) */
+bool tt_pacer_is_behind(const tt_pacer *pacer, uint64_t ticks, uint64_t now);
 /** A tick begins at `now`. It is late, and counted, when more than a tenth of its length overdue. With
  *  slipping, the schedule then starts anew from it; with catching up, debts beyond 100 ms wall clock do. */
 void tt_pacer_tick(tt_pacer *pacer, uint64_t now, bool realtime);

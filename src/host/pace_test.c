@@ -38,6 +38,18 @@ static void a_late_tick_is_counted_and_caught_up(void **state) {
   assert_int_equal(tt_pacer_due(&pacer), 20 * MS);
 }
 
+static void who_is_behind_has_ticks_that_are_due(void **state) {
+  (void)state;
+  tt_pacer pacer = {.speed = 0};
+  assert_false(tt_pacer_is_behind(&pacer, 1, 5 * MS)); /* there is no schedule yet */
+  tt_pacer_start(&pacer, 0.01, 1, true, 0);
+  tt_pacer_tick(&pacer, 0, true);
+  assert_false(tt_pacer_is_behind(&pacer, 1, 10 * MS - 1));
+  assert_true(tt_pacer_is_behind(&pacer, 1, 10 * MS));
+  assert_false(tt_pacer_is_behind(&pacer, 2, 20 * MS - 1));
+  assert_true(tt_pacer_is_behind(&pacer, 2, 20 * MS));
+}
+
 static void a_slipping_schedule_starts_anew(void **state) {
   (void)state;
   tt_pacer pacer;
@@ -70,6 +82,7 @@ int main(void) {
       cmocka_unit_test(the_schedule_does_not_drift),
       cmocka_unit_test(speed_divides_the_tick),
       cmocka_unit_test(a_late_tick_is_counted_and_caught_up),
+      cmocka_unit_test(who_is_behind_has_ticks_that_are_due),
       cmocka_unit_test(a_slipping_schedule_starts_anew),
       cmocka_unit_test(a_sleeping_machine_does_not_race_afterwards),
       cmocka_unit_test(the_factor_is_what_was_simulated_over_what_passed),

@@ -161,6 +161,10 @@ void tt_wire_sent(tt_wire *wire, const void *bytes, size_t size, bool sent);
 /** Journals and publishes something that happened on this wire ("connected 127.0.0.1:4711"). */
 void tt_wire_event(tt_wire *wire, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** In real time, at send: is this wire's next message due already, since the machine was late? What would leave now is
+ *  the past, and the present follows at once. */
+bool tt_wire_is_behind(const tt_wire *wire);
+
 /** Asks for a reset of this wire's robot (world, if TT_NO_ROBOT), done before the next step. */
 void tt_wire_request_reset(tt_wire *wire);
 /** Asks the program to end, done at the end of this tick. `status` becomes its exit status' cause. */

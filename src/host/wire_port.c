@@ -93,6 +93,13 @@ void tt_wire_event(tt_wire *wire, const char *format, ...) {
   va_end(arguments);
 }
 
+bool tt_wire_is_behind(const tt_wire *wire) {
+  const tt_world *world = wire->world;
+  if (world->spec.pace != TT_PACE_REALTIME) return false;
+  uint64_t ticks = wire->period_steps / world->spec.io_steps;
+  return tt_pacer_is_behind(&world->pacer, ticks > 0 ? ticks : 1, tt_net_now());
+}
+
 void tt_wire_request_reset(tt_wire *wire) {
   tt_world *world = wire->world;
   /* With one robot its reset is the world's: a fresh start in every respect. */

@@ -3,6 +3,7 @@
 place in turn one of them stands, and nothing may wait and age in its sockets."""
 import os
 import pathlib
+import signal
 import socket
 import sys
 import tempfile
@@ -113,6 +114,30 @@ class Originals(sharp.Case):
         self.assertLessEqual(lags[-1], LAG + step)
         self.assertFresh(sticks, "sticks")
         self.assertFresh(states, "states")
+
+    def test_a_late_world_sends_the_state_of_now_and_not_what_it_owes(self):
+        core_vehicle, vehicle = sharp.free_ports(2)
+        states = self.inbox(core_vehicle)
+        tether = self.tether("run", "sharp", "--no-web", "--set", f"wires.sharp-json.bind={vehicle}",
+                             "--set", f"wires.sharp-json.peer={core_vehicle}")
+        wait_for(states.read, "a state")
+        states.times.clear()
+        stops, awake, woken = 8, 0, time.monotonic()
+        for _ in range(stops):
+            tether.process.send_signal(signal.SIGSTOP)
+            awake += time.monotonic() - woken
+            time.sleep(0.08)  # a world that owes more than 0.1 s lets it go
+            woken = time.monotonic()
+            tether.process.send_signal(signal.SIGCONT)
+            time.sleep(0.15)
+        tether.process.send_signal(signal.SIGSTOP)
+        awake += time.monotonic() - woken
+        states.waiting()
+        most = awake * MOST + 2 * stops + 1  # after each stop one at once and the one of now
+        print(f"a late world: {len(states.times)} states, {most:.0f} at most", file=sys.stderr)
+        self.assertGreater(len(states.times), 20)
+        self.assertLessEqual(len(states.times), most)
+        tether.process.send_signal(signal.SIGCONT)
 
     def test_a_vehicle_hears_commands_of_now_and_a_joystick_sees_the_end_of_heartbeats(self):
         stick, core_stick, core_vehicle, vehicle = sharp.free_ports(4)
