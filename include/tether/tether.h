@@ -53,6 +53,8 @@ typedef enum tether_status {
       11, /**< the simulation stands before the step that diverged: reset or restore it, or free it */
   TETHER_OTHER_VERSION = 12, /**< a saved state of another version */
   TETHER_BUSY = 14,          /**< another thread is using it */
+  TETHER_INTERRUPTED =
+      15, /**< the caller's tether_interrupt ended the call: fewer steps were made */
 } tether_status;
 
 /** What went wrong, for the person who can mend it. Always terminated; empty after success. */
@@ -117,6 +119,14 @@ TETHER_API tether_status tether_sim_reset(tether_sim *sim, const uint64_t *seed,
  *  further call until a reset or a restore; signals are as they were after the call before. */
 TETHER_API tether_status tether_sim_step(tether_sim *sim, int64_t steps, tether_error *error);
 
+/** Whether a call that makes many steps is to end early: not 0 ends it. Asked about every 50 ms, on the thread that made
+ *  the call; what it is asked about is in use meanwhile (TETHER_BUSY). */
+typedef int tether_interrupt(void *context);
+/** From now on tether_sim_step() and tether_sim_exchange() ask `callback`; NULL (the default): nobody. An interrupted call
+ *  returns TETHER_INTERRUPTED; the simulation stands after fewer steps (tether_sim_steps()), is sensed, and can go on. */
+TETHER_API tether_status tether_sim_set_interrupt(tether_sim *sim, tether_interrupt *callback,
+                                                  void *context, tether_error *error);
+
 /** Simulated time since the last reset, s, and in steps. */
 TETHER_API double tether_sim_time(const tether_sim *sim);
 TETHER_API uint64_t tether_sim_steps(const tether_sim *sim);
@@ -166,6 +176,22 @@ TETHER_API tether_status tether_sim_apply(tether_sim *sim, const tether_handle *
 /** Reads [count] signals as they were after the last step, reset or restore. */
 TETHER_API tether_status tether_sim_read(const tether_sim *sim, const tether_handle *signals,
                                          double *values, int count, tether_error *error);
+
+/** What goes in and what comes out with each call: handles that were resolved once, and the caller's arrays. */
+typedef struct tether_io {
+  const tether_handle *commands; /**< [command_count]; may be NULL if there are none */
+  const double *command_values;  /**< [command_count] */
+  int command_count;
+  int signal_count;
+  const tether_handle *signals; /**< [signal_count]; may be NULL if there are none */
+  double *signal_values;        /**< [signal_count]; written */
+} tether_io;
+
+/** tether_sim_apply() of the commands of all [io_count] `ios`, all or none, tether_sim_step(), and tether_sim_read() of their
+ *  signals, in one call, which is the fastest. Handles and values are checked before anything changes. After
+ *  TETHER_DIVERGED and TETHER_FAILED no signal is read; after TETHER_INTERRUPTED all are. */
+TETHER_API tether_status tether_sim_exchange(tether_sim *sim, const tether_io *ios, int io_count,
+                                             int64_t steps, tether_error *error);
 
 /* --- bodies, joints, contacts: views of the simulation's own memory, valid until its next call --- */
 
@@ -227,6 +253,12 @@ TETHER_API tether_status tether_batch_reset(tether_batch *batch, const uint8_t *
                                             const uint64_t *seeds, double *signals,
                                             tether_error *error);
 TETHER_API int tether_batch_count(const tether_batch *batch);
+/** As tether_sim_set_interrupt(), for tether_batch_step(): simulations that had not made all steps then have failed with
+ *  TETHER_INTERRUPTED, until they are reset. */
+TETHER_API tether_status tether_batch_set_interrupt(tether_batch *batch, tether_interrupt *callback,
+                                                    void *context, tether_error *error);
+/** [tether_batch_count()] one byte each, not 0 where the simulation has failed. The batch's own memory, as long as it lives. */
+TETHER_API const uint8_t *tether_batch_failed(const tether_batch *batch);
 /** Why simulation `index` failed; TETHER_OK while it goes on. */
 TETHER_API tether_status tether_batch_failure(const tether_batch *batch, int index,
                                               tether_error *error);

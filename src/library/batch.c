@@ -13,12 +13,14 @@ typedef struct worker {
   tether_batch *batch;
   pthread_t thread;
   int index;
+  library_watch watch; /* the first asks; the others are told */
 } worker;
 
 struct tether_batch {
   int count, thread_count, command_count, signal_count;
   tether_sim **sims;
   tether_status *failures;
+  uint8_t *failed; /* [count] not 0: failures[i] is one */
   tether_error *reasons;
   tether_handle *commands, *signals;
   worker *workers; /* [thread_count]; the first is the caller's thread */
@@ -27,6 +29,7 @@ struct tether_batch {
   pid_t process;
   sem_t gate; /* the threads begin when all of them stand */
   pthread_barrier_t begin, end;
+  atomic_bool stop; /* this step was interrupted */
 
   /* What is to be done; written by the caller before the first barrier, read by all behind it. */
   task task;
@@ -37,29 +40,29 @@ struct tether_batch {
   const uint64_t *seeds;
 };
 
-static void step_one(tether_batch *batch, int i) {
+static void note(tether_batch *batch, int i, tether_status status) {
+  batch->failures[i] = status;
+  batch->failed[i] = status != TETHER_OK;
+}
+
+static void step_one(tether_batch *batch, int i, library_watch *watch) {
   tether_sim *sim = batch->sims[i];
   tether_error *reason = &batch->reasons[i];
-  tt_error why = {.text = ""};
   size_t first = (size_t)i * (size_t)batch->command_count;
-  if (batch->failures[i] != TETHER_OK) return;
-  tether_status status = batch->command_count
-                             ? tether_sim_apply(sim, batch->commands, batch->values + first,
-                                                batch->command_count, reason)
-                             : TETHER_OK;
-  if (status == TETHER_OK) {
-    tt_status stepped = library_step(sim, batch->steps, &why);
-    status = library_status(stepped);
-    if (stepped != TT_OK) library_fail(reason, status, "%s", why.text);
-  }
-  batch->failures[i] = status;
+  if (batch->failed[i]) return;
+  tether_io io = {.commands = batch->commands,
+                  .command_values = batch->command_count ? batch->values + first : NULL,
+                  .command_count = batch->command_count};
+  tether_status status = library_apply(sim, &io, 1, reason);
+  if (status == TETHER_OK) status = library_step(sim, batch->steps, watch, reason);
+  note(batch, i, status);
 }
 
 static void reset_one(tether_batch *batch, int i) {
   if (batch->mask && !batch->mask[i]) return;
   uint64_t own = batch->sims[i]->scene->scene->seed + (uint64_t)i;
   library_reset(batch->sims[i], batch->seeds ? batch->seeds[i] : own);
-  batch->failures[i] = TETHER_OK;
+  note(batch, i, TETHER_OK);
   batch->reasons[i].text[0] = '\0';
 }
 
@@ -72,8 +75,9 @@ static void read_one(const tether_batch *batch, int i) {
 /* The share of one thread. */
 static void work(tether_batch *batch, int index) {
   library_floats saved = library_floats_begin();
+  library_watch_begin(&batch->workers[index].watch);
   for (int i = index; i < batch->count; i += batch->thread_count) {
-    if (batch->task == STEP) step_one(batch, i);
+    if (batch->task == STEP) step_one(batch, i, &batch->workers[index].watch);
     if (batch->task == RESET) reset_one(batch, i);
     read_one(batch, i);
   }
@@ -110,7 +114,7 @@ static void open_gate(tether_batch *batch, bool running) {
 
 static tether_status start_threads(tether_batch *batch, tether_error *error) {
   for (int i = 1; i < batch->thread_count; i++) {
-    batch->workers[i] = (worker){.batch = batch, .index = i};
+    batch->workers[i] = (worker){.batch = batch, .index = i, .watch = {.stop = &batch->stop}};
     if (pthread_create(&batch->workers[i].thread, NULL, worker_main, &batch->workers[i]) != 0)
       return library_fail(error, TETHER_FAILED, "threads: only %d could be started", i);
     batch->started++;
@@ -139,13 +143,15 @@ static tether_status build(tether_batch *batch, tether_scene *scene, const char 
   size_t count = (size_t)batch->count;
   batch->sims = calloc(count, sizeof(tether_sim *));
   batch->failures = calloc(count, sizeof *batch->failures);
+  batch->failed = calloc(count, sizeof *batch->failed);
   batch->reasons = calloc(count, sizeof *batch->reasons);
   batch->commands = calloc((size_t)batch->command_count + 1, sizeof *batch->commands);
   batch->signals = calloc((size_t)batch->signal_count + 1, sizeof *batch->signals);
   batch->workers = calloc((size_t)batch->thread_count, sizeof *batch->workers);
-  if (!batch->sims || !batch->failures || !batch->reasons || !batch->commands || !batch->signals ||
-      !batch->workers)
+  if (!batch->sims || !batch->failures || !batch->failed || !batch->reasons || !batch->commands ||
+      !batch->signals || !batch->workers)
     return library_fail(error, TETHER_NO_MEMORY, "out of memory");
+  batch->workers[0].watch.stop = &batch->stop;
   for (int i = 0; i < batch->count; i++) {
     tether_status status = tether_sim_new(scene, &batch->sims[i], error);
     if (status != TETHER_OK) return status;
@@ -216,6 +222,7 @@ void tether_batch_free(tether_batch *batch) {
   for (int i = 0; batch->sims && i < batch->count; i++) tether_sim_free(batch->sims[i]);
   free(batch->sims);
   free(batch->failures);
+  free(batch->failed);
   free(batch->reasons);
   free(batch->commands);
   free(batch->signals);
@@ -243,7 +250,12 @@ tether_status tether_batch_step(tether_batch *batch, const double *commands, int
   batch->values = commands;
   batch->steps = steps;
   batch->out = signals;
+  atomic_store(&batch->stop, false);
   run(batch, STEP);
+  if (atomic_load(&batch->stop))
+    return library_fail(error, TETHER_INTERRUPTED,
+                        "interrupted: simulations that had not made %lld steps have failed",
+                        (long long)steps);
   return TETHER_OK;
 }
 
@@ -265,6 +277,19 @@ tether_status tether_batch_failure(const tether_batch *batch, int index, tether_
     return library_fail(error, TETHER_NOT_FOUND, "index: there is no simulation %d", index);
   if (error) *error = batch->reasons[index];
   return batch->failures[index];
+}
+
+const uint8_t *tether_batch_failed(const tether_batch *batch) {
+  return batch ? batch->failed : NULL;
+}
+
+tether_status tether_batch_set_interrupt(tether_batch *batch, tether_interrupt *callback,
+                                         void *context, tether_error *error) {
+  tether_status status = check(batch, error);
+  if (status != TETHER_OK) return status;
+  batch->workers[0].watch.callback = callback;
+  batch->workers[0].watch.context = context;
+  return TETHER_OK;
 }
 
 tether_sim *tether_batch_sim(tether_batch *batch, int index) {

@@ -27,9 +27,18 @@ struct tether_scene {
   tt_sim *pattern;       /**< never stepped: simulations are clones of it; NULL before the first */
 };
 
+/** Who may end a call early. */
+typedef struct library_watch {
+  tether_interrupt *callback; /**< NULL: nobody is asked */
+  void *context;
+  int64_t due;       /**< when it is asked next, ns of the coarse clock */
+  atomic_bool *stop; /**< said so to others; NULL: there are none */
+} library_watch;
+
 struct tether_sim {
   tether_scene *scene;
   tt_sim *sim;
+  library_watch watch;
   atomic_flag busy;
   tether_status
       failed; /**< TETHER_DIVERGED or TETHER_FAILED: it allows only to be reset, restored or freed */
@@ -45,7 +54,15 @@ tether_status library_enter(tether_sim *sim, tether_error *error);
 tether_status library_leave(tether_sim *sim, tether_status status);
 /** Of a simulation that was entered. */
 tt_status library_reset(tether_sim *sim, uint64_t seed);
-tt_status library_step(tether_sim *sim, int64_t steps, tt_error *why);
+tether_status library_step(tether_sim *sim, int64_t steps, library_watch *watch,
+                           tether_error *error);
+/** Applies the commands of all of `ios`, or none. */
+tether_status library_apply(tether_sim *sim, const tether_io *ios, int io_count,
+                            tether_error *error);
+/** A call begins: nobody is asked about it for a while. */
+void library_watch_begin(library_watch *watch);
+/** Whether the call is to end now. */
+bool library_watch_ends(library_watch *watch);
 tether_status library_read(const tether_sim *sim, const tether_handle *signals, double *values,
                            int count, tether_error *error);
 

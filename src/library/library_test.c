@@ -231,6 +231,105 @@ static void everything_can_be_listed(void **state) {
   tether_scene_free(scene);
 }
 
+/* One call instead of three: the same bits; and what is wrong in it changes nothing. */
+static void an_exchange_is_apply_step_and_read(void **state) {
+  (void)state;
+  tether_scene *scene = load("gripper");
+  tether_sim *one = sim_of(scene), *other = sim_of(scene);
+  tether_handle swivel, base, signals[2];
+  double values[2] = {1, -0.5}, read[2], got[2] = {0, 0};
+  good(tether_command_find(one, "swivel.velocity", "deg/s", &swivel, &error));
+  good(tether_command_find(one, "base.velocity", NULL, &base, &error));
+  good(tether_signal_find(one, "swivel.position", "deg", &signals[0], &error));
+  good(tether_signal_find(one, "base.velocity", NULL, &signals[1], &error));
+  tether_handle both[2] = {swivel, base};
+  tether_io ios[2] = {
+      {.commands = &swivel, .command_values = &values[0], .command_count = 1},
+      {.commands = &base,
+       .command_values = &values[1],
+       .command_count = 1,
+       .signals = signals,
+       .signal_values = got,
+       .signal_count = 2},
+  };
+  for (int i = 0; i < 50; i++) {
+    values[0] = 10 * sin(0.1 * i);
+    good(tether_sim_apply(one, both, values, 2, &error));
+    good(tether_sim_step(one, 1 + i % 3, &error));
+    good(tether_sim_read(one, signals, read, 2, &error));
+    good(tether_sim_exchange(other, ios, 2, 1 + i % 3, &error));
+    assert_memory_equal(got, read, sizeof read);
+    assert_int_equal(tether_sim_hash(one), tether_sim_hash(other));
+  }
+  uint64_t hash = tether_sim_hash(other);
+  values[1] = NAN; /* the first one's command is not applied, either */
+  values[0] = 5;
+  assert_int_equal(tether_sim_exchange(other, ios, 2, 1, &error), TETHER_INVALID);
+  assert_non_null(strstr(error.text, "base"));
+  values[1] = 0;
+  ios[1].signals = both;
+  assert_int_equal(tether_sim_exchange(other, ios, 2, 1, &error), TETHER_INVALID);
+  assert_int_equal(tether_sim_exchange(other, NULL, 2, 1, &error), TETHER_INVALID);
+  ios[1].signals = NULL;
+  assert_int_equal(tether_sim_exchange(other, ios, 2, 1, &error), TETHER_INVALID);
+  assert_non_null(strstr(error.text, "ios[1]"));
+  assert_int_equal(tether_sim_hash(other), hash);
+  tether_sim_free(one);
+  tether_sim_free(other);
+  tether_scene_free(scene);
+}
+
+typedef struct asking {
+  tether_sim *sim;
+  int asked, until;
+} asking;
+
+static int enough(void *context) {
+  asking *self = context;
+  if (self->sim) assert_int_equal(tether_sim_reset(self->sim, NULL, NULL), TETHER_BUSY);
+  return ++self->asked >= self->until;
+}
+
+/* It stands where it was ended, sensed, and goes on to the same bits. */
+static void a_long_step_can_be_ended(void **state) {
+  (void)state;
+  enum { LONG = 1 << 30 };
+  tether_scene *scene = load("gripper");
+  tether_sim *sim = sim_of(scene), *straight = sim_of(scene);
+  asking self = {.sim = sim, .until = 2};
+  good(tether_sim_set_interrupt(sim, enough, &self, &error));
+  assert_int_equal(tether_sim_step(sim, LONG, &error), TETHER_INTERRUPTED);
+  assert_non_null(strstr(error.text, "interrupted after"));
+  assert_int_equal(self.asked, 2);
+  uint64_t made = tether_sim_steps(sim);
+  assert_true(made > 0 && made < LONG);
+  assert_true(fabs(tether_sim_time(sim) - (double)made / 600) < 1e-9);
+  good(tether_sim_step(straight, (int64_t)made, &error));
+  assert_int_equal(tether_sim_hash(sim), tether_sim_hash(straight));
+  good(tether_sim_set_interrupt(sim, NULL, NULL, &error));
+  good(tether_sim_step(sim, 10, &error));
+  assert_int_equal(self.asked, 2);
+  tether_sim_free(sim);
+  tether_sim_free(straight);
+
+  tether_batch *batch;
+  double out[3];
+  const char *time[] = {"time"};
+  self = (asking){.until = 1};
+  good(tether_batch_new(scene, 3, 2, NULL, 0, time, 1, &batch, &error));
+  good(tether_batch_set_interrupt(batch, enough, &self, &error));
+  assert_int_equal(tether_batch_step(batch, NULL, LONG, out, &error), TETHER_INTERRUPTED);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(tether_batch_failure(batch, i, &error), TETHER_INTERRUPTED);
+    assert_true(tether_batch_failed(batch)[i]);
+  }
+  good(tether_batch_reset(batch, NULL, NULL, out, &error));
+  good(tether_batch_step(batch, NULL, 1, out, &error));
+  for (int i = 0; i < 3; i++) assert_false(tether_batch_failed(batch)[i]);
+  tether_batch_free(batch);
+  tether_scene_free(scene);
+}
+
 static const char *const batch_commands[] = {"swivel.velocity", "base.velocity"};
 static const char *const batch_signals[] = {"swivel.position", "base.position", "time"};
 
@@ -325,6 +424,8 @@ int main(void) {
       cmocka_unit_test(what_is_wrong_is_named),
       cmocka_unit_test(one_that_diverges_can_begin_anew),
       cmocka_unit_test(everything_can_be_listed),
+      cmocka_unit_test(an_exchange_is_apply_step_and_read),
+      cmocka_unit_test(a_long_step_can_be_ended),
       cmocka_unit_test(a_batchs_bits_depend_on_nothing_else),
       cmocka_unit_test(one_that_fails_stops_no_other),
   };

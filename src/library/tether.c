@@ -5,6 +5,7 @@
 #include "model/unit.h"
 #include "scene/data.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,9 @@ enum { SIGNAL = 1, COMMAND };
 const char *tether_version(void) { return TETHER_VERSION; }
 
 const char *tether_status_text(tether_status status) {
-  return status == TETHER_BUSY ? "another thread is using it" : tt_status_text((tt_status)status);
+  if (status == TETHER_BUSY) return "another thread is using it";
+  if (status == TETHER_INTERRUPTED) return "ended early, as its caller wanted";
+  return tt_status_text((tt_status)status);
 }
 
 tether_status library_status(tt_status status) {
@@ -224,34 +227,97 @@ tether_status tether_sim_reset(tether_sim *sim, const uint64_t *seed, tether_err
   return library_leave(sim, TETHER_OK);
 }
 
+/* Handles are of signals that a simulation has whatever it is driven by: the clock's own are not among them. */
+static const tt_signal_entry *signals_of(const tether_sim *sim, int *count) {
+  return tt_names_signals(tt_sim_names(sim->sim), count);
+}
+
+static tether_status check_signals(const tether_sim *sim, const tether_handle *signals, int count,
+                                   tether_error *error) {
+  int known;
+  signals_of(sim, &known);
+  for (int i = 0; i < count; i++)
+    if (signals[i].kind != SIGNAL || signals[i].index >= (uint32_t)known)
+      return library_fail(error, TETHER_INVALID, "signals[%d]: not the handle of a signal", i);
+  return TETHER_OK;
+}
+
 /* Resets that commands asked for come before the step, as in a running program. */
 static void take_resets(tt_sim *sim) {
   for (int robot; tt_sim_take_reset(sim, &robot);) tt_sim_reset(sim, robot);
 }
 
-tt_status library_step(tether_sim *sim, int64_t steps, tt_error *why) {
+/* An interrupted one ends with a step like any last one, so that what is sensed then is whole. */
+tether_status library_step(tether_sim *sim, int64_t steps, library_watch *watch,
+                           tether_error *error) {
+  tt_error why = {.text = ""};
+  bool ends = false;
+  int64_t made = 0;
   take_resets(sim->sim);
-  for (; steps > 0; steps--) {
-    tt_status status = tt_sim_step(sim->sim, steps == 1, why);
-    if (status == TT_OK) continue;
+  while (made < steps && !ends) {
+    ends = made + 1 < steps && library_watch_ends(watch);
+    tt_status status = tt_sim_step(sim->sim, ends || made + 1 == steps, &why);
     sim->failed = library_status(status);
-    return status;
+    if (status != TT_OK) return finish(status, &why, error);
+    made++;
   }
   tt_sim_sense(sim->sim);
-  return TT_OK;
+  if (!ends) return TETHER_OK;
+  return library_fail(error, TETHER_INTERRUPTED, "interrupted after %lld of %lld steps",
+                      (long long)made, (long long)steps);
+}
+
+static tether_status check_step(const tether_sim *sim, int64_t steps, tether_error *error) {
+  if (steps <= 0)
+    return library_fail(error, TETHER_INVALID, "steps: %lld; give at least 1", (long long)steps);
+  if (sim->failed != TETHER_OK)
+    return library_fail(error, sim->failed, "the simulation %s before: reset or restore it",
+                        sim->failed == TETHER_DIVERGED ? "diverged" : "failed");
+  return TETHER_OK;
 }
 
 tether_status tether_sim_step(tether_sim *sim, int64_t steps, tether_error *error) {
-  tt_error why = {.text = ""};
+  return tether_sim_exchange(sim, NULL, 0, steps, error);
+}
+
+static tether_status check_ios(const tether_sim *sim, const tether_io *ios, int io_count,
+                               tether_error *error) {
+  if (io_count < 0 || (io_count > 0 && !ios))
+    return library_fail(error, TETHER_INVALID, "io_count: %d without an array of it", io_count);
+  for (int i = 0; i < io_count; i++) {
+    const tether_io *io = &ios[i];
+    if (io->command_count < 0 || (io->command_count && !(io->commands && io->command_values)))
+      return library_fail(error, TETHER_INVALID, "ios[%d].command_count: %d without arrays of it",
+                          i, io->command_count);
+    if (io->signal_count < 0 || (io->signal_count && !(io->signals && io->signal_values)))
+      return library_fail(error, TETHER_INVALID, "ios[%d].signal_count: %d without arrays of it", i,
+                          io->signal_count);
+    tether_status status = check_signals(sim, io->signals, io->signal_count, error);
+    if (status != TETHER_OK) return status;
+  }
+  return TETHER_OK;
+}
+
+tether_status tether_sim_exchange(tether_sim *sim, const tether_io *ios, int io_count,
+                                  int64_t steps, tether_error *error) {
   ENTER(sim);
-  if (steps <= 0)
-    return library_leave(
-        sim, library_fail(error, TETHER_INVALID, "steps: %lld; give at least 1", (long long)steps));
-  if (sim->failed != TETHER_OK)
-    return library_leave(
-        sim, library_fail(error, sim->failed, "the simulation %s before: reset or restore it",
-                          sim->failed == TETHER_DIVERGED ? "diverged" : "failed"));
-  return library_leave(sim, finish(library_step(sim, steps, &why), &why, error));
+  tether_status status = check_step(sim, steps, error);
+  if (status == TETHER_OK) status = check_ios(sim, ios, io_count, error);
+  if (status == TETHER_OK) status = library_apply(sim, ios, io_count, error);
+  if (status != TETHER_OK) return library_leave(sim, status);
+  if (steps > 1) library_watch_begin(&sim->watch);
+  status = library_step(sim, steps, &sim->watch, error);
+  if (status == TETHER_OK || status == TETHER_INTERRUPTED)
+    for (int i = 0; i < io_count; i++)
+      library_read(sim, ios[i].signals, ios[i].signal_values, ios[i].signal_count, NULL);
+  return library_leave(sim, status);
+}
+
+tether_status tether_sim_set_interrupt(tether_sim *sim, tether_interrupt *callback, void *context,
+                                       tether_error *error) {
+  ENTER(sim);
+  sim->watch = (library_watch){.callback = callback, .context = context};
+  return library_leave(sim, TETHER_OK);
 }
 
 double tether_sim_time(const tether_sim *sim) { return sim ? tt_sim_view(sim->sim)->time : 0; }
@@ -298,11 +364,6 @@ tether_status tether_sim_restore(tether_sim *sim, const void *state, size_t size
 
 static const char *robot_name(const tt_sim *sim, int robot) {
   return robot == TT_NO_ROBOT ? "" : tt_sim_model(sim)->robots[robot].name;
-}
-
-/* Handles are of signals that a simulation has whatever it is driven by: the clock's own are not among them. */
-static const tt_signal_entry *signals_of(const tether_sim *sim, int *count) {
-  return tt_names_signals(tt_sim_names(sim->sim), count);
 }
 
 int tether_sim_signal_count(const tether_sim *sim) {
@@ -418,42 +479,61 @@ static tether_status refuse_value(const tether_sim *sim, int command, double val
                       item.name, value, item.lower, item.upper, item.unit);
 }
 
-tether_status tether_sim_apply(tether_sim *sim, const tether_handle *commands, const double *values,
-                               int count, tether_error *error) {
+/* Resolves the handles of `io` into `submissions`. */
+static tether_status gather(const tether_io *io, tt_submission *submissions, tether_error *error) {
+  for (int i = 0; i < io->command_count; i++) {
+    const tether_handle *handle = &io->commands[i];
+    if (handle->kind != COMMAND)
+      return library_fail(error, TETHER_INVALID, "commands[%d]: not the handle of a command", i);
+    submissions[i] = (tt_submission){(int)handle->index, io->command_values[i] * handle->scale};
+  }
+  return TETHER_OK;
+}
+
+tether_status library_apply(tether_sim *sim, const tether_io *ios, int io_count,
+                            tether_error *error) {
   enum { FEW = 64 };
   tt_submission few[FEW], *submissions = few;
-  int bad = 0;
+  int count = 0, bad = 0;
+  size_t all = 0;
+  for (int i = 0; i < io_count; i++) all += (size_t)ios[i].command_count;
+  if (all == 0) return TETHER_OK;
+  if (all > INT_MAX)
+    return library_fail(error, TETHER_INVALID, "commands: %zu are too many at once", all);
+  if (all > FEW && !(submissions = malloc(all * sizeof *submissions)))
+    return library_fail(error, TETHER_NO_MEMORY, "out of memory");
+  tether_status status = TETHER_OK;
+  for (int i = 0; i < io_count && status == TETHER_OK; i++) {
+    status = gather(&ios[i], submissions + count, error);
+    count += ios[i].command_count;
+  }
+  if (status == TETHER_OK && tt_sim_apply(sim->sim, "library", submissions, count, &bad) != TT_OK)
+    status = (unsigned)submissions[bad].command < (unsigned)tether_sim_command_count(sim)
+                 ? refuse_value(sim, submissions[bad].command, submissions[bad].value, error)
+                 : library_fail(error, TETHER_INVALID, "commands[%d]: of another scene", bad);
+  if (submissions != few) free(submissions);
+  return status;
+}
+
+tether_status tether_sim_apply(tether_sim *sim, const tether_handle *commands, const double *values,
+                               int count, tether_error *error) {
+  tether_io io = {.commands = commands, .command_values = values, .command_count = count};
   ENTER(sim);
   if (count < 0 || (count > 0 && (!commands || !values)))
     return library_leave(
         sim, library_fail(error, TETHER_INVALID, "count: %d without arrays of it", count));
-  if (count > FEW && !(submissions = malloc((size_t)count * sizeof *submissions)))
-    return library_leave(sim, library_fail(error, TETHER_NO_MEMORY, "out of memory"));
-  tether_status status = TETHER_OK;
-  for (int i = 0; i < count && status == TETHER_OK; i++) {
-    if (commands[i].kind != COMMAND)
-      status = library_fail(error, TETHER_INVALID, "commands[%d]: not the handle of a command", i);
-    else
-      submissions[i] = (tt_submission){(int)commands[i].index, values[i] * commands[i].scale};
-  }
-  if (status == TETHER_OK && tt_sim_apply(sim->sim, "library", submissions, count, &bad) != TT_OK)
-    status = submissions[bad].command < tt_sim_model(sim->sim)->command_count
-                 ? refuse_value(sim, submissions[bad].command, submissions[bad].value, error)
-                 : library_fail(error, TETHER_INVALID, "commands[%d]: of another scene", bad);
-  if (submissions != few) free(submissions);
-  return library_leave(sim, status);
+  return library_leave(sim, library_apply(sim, &io, 1, error));
 }
 
 tether_status library_read(const tether_sim *sim, const tether_handle *signals, double *values,
                            int count, tether_error *error) {
   int known;
+  tether_status status = check_signals(sim, signals, count, error);
+  if (status != TETHER_OK) return status;
   const tt_signal_entry *entries = signals_of(sim, &known);
   const tt_view *view = tt_sim_view(sim->sim);
-  for (int i = 0; i < count; i++) {
-    if (signals[i].kind != SIGNAL || signals[i].index >= (uint32_t)known)
-      return library_fail(error, TETHER_INVALID, "signals[%d]: not the handle of a signal", i);
+  for (int i = 0; i < count; i++)
     values[i] = tt_signal_read(&entries[signals[i].index].signal, view) / signals[i].scale;
-  }
   return TETHER_OK;
 }
 

@@ -1,0 +1,441 @@
+"""One simulation."""
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Callable, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _arrays, _errors, _library
+from ._arrays import Floats
+from ._scene import Scene
+
+
+class Item(NamedTuple):
+    """A signal or a command that can be named."""
+
+    name: str
+    unit: str  # SI; "1" for counts, flags and ratios
+    robot: str  # that it belongs to; "" for the arena's and the world's
+    lower: float  # of a command, in `unit`: values outside are refused; ±inf for signals
+    upper: float
+
+
+class Body(NamedTuple):
+    """A body. The arrays are the simulation's own memory: read-only, and always those of the last step."""
+
+    name: str
+    parent: int  # index; 0 is the world
+    mass: float  # kg, of this body alone
+    position: Floats  # [3] m, of the body frame
+    rotation: Floats  # [4] w x y z
+    velocity: Floats  # [3] m/s
+    spin: Floats  # [3] rad/s, world frame
+
+
+class Joint(NamedTuple):
+    """A joint. The arrays are the simulation's own memory: read-only, and always those of the last step."""
+
+    name: str
+    body: int  # that it moves
+    position: Floats  # [axes] rad or m; hinge and slide have 1 axis, ball 3, free 0
+    velocity: Floats  # [axes] rad/s or m/s
+    torque: Floats  # [axes] N·m or N
+    limits: tuple[float, float] | None  # rad or m; None: unlimited
+
+
+CONTACT = np.dtype([("body_a", np.int32), ("body_b", np.int32), ("position", np.float64, 3), ("normal", np.float64, 3),
+                    ("force", np.float64, 3), ("depth", np.float64)])
+"""dtype of a contact: indices of bodies; m, world frame; unit vector from a to b; N on b, world frame; m, positive where they
+overlap."""
+
+
+class _Resolved(NamedTuple):
+    """Names that were resolved, with memory of their own for values."""
+
+    handles: Any  # tether_handle [count]
+    values: Floats  # [count]
+    address: int  # of `values`
+    block: Any  # what `values` stands in
+    pack: Callable[..., None]
+
+
+def _interrupt() -> Iterator[int]:
+    """Answers whether a step is to end: yes if an exception (Ctrl-C) wants out, which is then raised by the call's caller.
+
+    Python runs the handlers of signals before a function's first instruction, where it could not be caught; in a generator
+    that goes on, the first instruction stands inside `try`.
+    """
+    raised: BaseException | None = None
+    answer: Any = 0
+    while True:
+        try:
+            if (yield answer) is _TAKE:
+                answer, raised = raised, None
+            else:
+                answer = 0 if raised is None else 1
+        except GeneratorExit:
+            return
+        except BaseException as error:  # of a signal's handler
+            answer, raised = 1, error
+
+
+_TAKE = object()
+
+
+class Watch:
+    """What the library asks during long calls whether they are to end."""
+
+    def __init__(self) -> None:
+        self._generator: Any = _interrupt()
+        next(self._generator)
+        self.callback = _library.INTERRUPT(self._generator.send)
+
+    def raise_what_came(self) -> None:
+        """Raises the exception that ended a call, if one did."""
+        raised = self._generator.send(_TAKE)
+        if raised is not None:
+            raise raised
+
+
+class Sim:
+    """A simulation, as `Scene.sim` makes it. It belongs to one thread at a time: another one gets BusyError.
+
+    Values are SI (m, rad, s, kg, N, N·m) unless a unit is given. Frames are right-handed, Z up; quaternions are w x y z. The same
+    scene, seed and inputs give the same bits.
+
+    `Ctrl-C` ends a long `step` after some of its steps; the simulation can go on from there.
+
+    A simulation is freed by `close()`, at the end of a `with` block, or when nothing refers to it any more. Arrays that show its
+    memory (`bodies`, `joints`) keep it alive.
+    """
+
+    def __init__(self, scene: Scene, seed: int | None = None) -> None:
+        pointer = ctypes.c_void_p()
+        error = _library.ErrorText()
+        owner = scene._get()
+        _library.check(scene._library.tether_sim_new(owner.pointer, ctypes.byref(pointer), ctypes.byref(error)), error)
+        self._begin(scene, _library.Owned(pointer.value or 0, scene._library.tether_sim_free))
+        if seed is not None:
+            self.reset(seed)
+
+    def _begin(self, scene: Scene, owned: _library.Owned) -> None:
+        library = scene._library
+        self._scene = scene
+        self._library = library
+        self._owned: _library.Owned | None = owned
+        self._pointer: int | None = owned.pointer
+        self._error_text = _library.ErrorText()
+        self._error = ctypes.pointer(self._error_text)
+        self._watch = Watch()
+        self._exchange = library.tether_sim_exchange
+        self._ios: Any = None
+        self._io_count = 0
+        self._groups: list[tuple[bool, _Resolved]] = []
+        self._known: dict[tuple[Any, ...], _Resolved] = {}
+        self._bodies: tuple[Body, ...] | None = None
+        self._joints: tuple[Joint, ...] | None = None
+        self._check(library.tether_sim_set_interrupt(self._pointer, self._watch.callback, None, self._error))
+
+    def _fail(self, status: int) -> NoReturn:
+        if self._pointer is None:
+            raise _errors.ClosedError("the simulation is closed")
+        self._watch.raise_what_came()
+        if status == _errors.BusyError.status:  # the text may be that of the thread that is in
+            raise _errors.BusyError("another thread is using this simulation")
+        raise _errors.of_status(status, self._error_text.string())
+
+    def _check(self, status: int) -> None:
+        if status:
+            self._fail(status)
+
+    def _get(self) -> _library.Owned:
+        if self._owned is None:
+            raise _errors.ClosedError("the simulation is closed")
+        return self._owned
+
+    # --- what it is ---
+
+    @property
+    def scene(self) -> Scene:
+        """Of which it is one."""
+        return self._scene
+
+    @property
+    def time(self) -> float:
+        """Simulated since the last reset, s."""
+        return float(self._library.tether_sim_time(self._get().pointer))
+
+    @property
+    def steps(self) -> int:
+        """Made since the last reset."""
+        return int(self._library.tether_sim_steps(self._get().pointer))
+
+    @property
+    def hash(self) -> int:
+        """64 bits of what decides the future: equal states have equal hashes."""
+        return int(self._library.tether_sim_hash(self._get().pointer))
+
+    def _items(self, what: str) -> tuple[Item, ...]:
+        pointer = self._get().pointer
+        item = _library.Item()
+        found = []
+        one = getattr(self._library, f"tether_sim_{what}_item")
+        for i in range(getattr(self._library, f"tether_sim_{what}_count")(pointer)):
+            one(pointer, i, ctypes.byref(item))
+            found.append(Item(item.name.decode(), item.unit.decode(), item.robot.decode(), item.lower, item.upper))
+        return tuple(found)
+
+    @property
+    def signal_items(self) -> tuple[Item, ...]:
+        """Every signal that can be read, in an order that is the same for all simulations of the scene."""
+        return self._items("signal")
+
+    @property
+    def command_items(self) -> tuple[Item, ...]:
+        """Every command that can be given, with its range, in an order that is the same for all simulations of the scene."""
+        return self._items("command")
+
+    # --- what drives it ---
+
+    def step(self, steps: int = 1) -> None:
+        """Makes timesteps under the commands in force, then senses.
+
+        Arrays of `commands` are applied before, those of `signals` are filled after.
+
+        Args:
+            steps: at least 1.
+
+        Raises:
+            DivergedError: the simulation stands before the step that diverged: reset or restore it.
+            InvalidError: an array of commands has a value that is not finite or out of its range; nothing changed.
+            BusyError: another thread is using it.
+            KeyboardInterrupt: after some of the steps.
+        """
+        try:
+            status = self._exchange(self._pointer, self._ios, self._io_count, steps, self._error)
+        except ctypes.ArgumentError:
+            return self.step(_arrays.index("steps", steps, 1))
+        if status:
+            self._fail(status)
+
+    def reset(self, seed: int | None = None) -> None:
+        """Back to the initial state; commands are forgotten.
+
+        Args:
+            seed: of all chance from here on, 0 to 2**64 - 1; None: the scene's own.
+        """
+        value = None if seed is None else ctypes.byref(ctypes.c_uint64(_arrays.seed("seed", seed)))
+        self._check(self._library.tether_sim_reset(self._pointer, value, self._error))
+        self._sense()
+
+    def save(self) -> bytes:
+        """The whole state; of the same size for all simulations of a scene. It can be kept, sent and pickled."""
+        size = self._library.tether_sim_state_size(self._get().pointer)
+        state = ctypes.create_string_buffer(size)
+        self._check(self._library.tether_sim_save(self._pointer, state, size, self._error))
+        return state.raw
+
+    def restore(self, state: bytes | bytearray | memoryview) -> None:
+        """Goes on from a saved state of the same scene, bit for bit.
+
+        Raises:
+            InvalidError, OtherVersionError: it is not one of this scene; nothing changed.
+        """
+        whole = bytes(state)
+        self._check(self._library.tether_sim_restore(self._pointer, whole, len(whole), self._error))
+        self._sense()
+
+    def clone(self) -> Sim:
+        """A second simulation in the same state with the same seed; what happens to one does not touch the other. Arrays of
+        `commands` and `signals` stay with this one."""
+        pointer = ctypes.c_void_p()
+        self._check(self._library.tether_sim_clone(self._pointer, ctypes.byref(pointer), self._error))
+        made = object.__new__(Sim)
+        made._begin(self._scene, _library.Owned(pointer.value or 0, self._library.tether_sim_free))
+        return made
+
+    # --- commands and signals ---
+
+    def _resolve(self, what: str, names: tuple[str, ...], units: Sequence[str | None] | None) -> _Resolved:
+        if units is not None and (isinstance(units, str) or len(units) != len(names)):
+            raise _errors.InvalidError(f"units: {units!r}; give one for each of the {len(names)} names, or None")
+        find = getattr(self._library, f"tether_{what}_find")
+        handles = (_library.Handle * len(names))()
+        pointer = self._get().pointer
+        for i, name in enumerate(names):
+            unit = units[i] if units is not None else None
+            self._check(find(pointer, name.encode(), None if unit is None else unit.encode(), ctypes.byref(handles[i]), self._error))
+        values, address = _arrays.own(len(names))
+        block = values.base if values.base is not None else values
+        return _Resolved(handles, values, address, block, struct.Struct(f"{len(names)}d").pack_into)
+
+    def _cached(self, what: str, names: tuple[str, ...], units: Sequence[str | None] | None) -> _Resolved:
+        key = (what, names, None if units is None else tuple(units))
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._resolve(what, _arrays.names("names", names), units)
+        return known
+
+    def apply(self, commands: Mapping[str, float], units: Mapping[str, str] | None = None) -> None:
+        """Sets commands, all or none. They hold until changed, or until a reset.
+
+        Args:
+            commands: values by name; with one robot its name may be left out.
+            units: of the values, by name; SI where there is none.
+
+        Raises:
+            NotFoundError: there is no such command or unit.
+            InvalidError: a value is not finite or out of its range; nothing changed.
+        """
+        names = tuple(commands)
+        resolved = self._cached("command", names, None if units is None else [units.get(name) for name in names])
+        try:
+            resolved.pack(resolved.block, 0, *commands.values())
+        except struct.error:
+            raise _errors.InvalidError(f"commands: {dict(commands)!r}; give numbers") from None
+        self._check(self._library.tether_sim_apply(self._pointer, resolved.handles, resolved.address, len(names), self._error))
+
+    def read(self, names: Sequence[str], units: Sequence[str | None] | None = None) -> Floats:
+        """Signals as they were after the last step, reset or restore.
+
+        Args:
+            names: of the signals; with one robot its name may be left out.
+            units: one for each, e.g. "deg"; None: SI.
+
+        Returns:
+            A new array [len(names)].
+        """
+        if isinstance(names, str):
+            raise _errors.InvalidError(f"names: {names!r}; give a list of names")
+        resolved = self._cached("signal", tuple(names), units)
+        self._check(self._library.tether_sim_read(self._pointer, resolved.handles, resolved.address, len(resolved.values), self._error))
+        return resolved.values.copy()
+
+    def commands(self, names: Sequence[str], units: Sequence[str | None] | None = None) -> Floats:
+        """An array whose values are applied by each `step` from now on. It begins with the values in force.
+
+        A command that stands in several arrays has the value of the last one made. `apply` changes what is in force, not the
+        arrays, which win at the next step.
+
+        Returns:
+            An array [len(names)], yours to fill. `detach` ends it.
+        """
+        resolved = self._resolve("command", _arrays.names("names", names), units)
+        current = self._resolve_in_force(names)
+        resolved.values[:] = [value / resolved.handles[i].scale for i, value in enumerate(current)]
+        self._attach(True, resolved)
+        return resolved.values
+
+    def _resolve_in_force(self, names: Sequence[str]) -> Floats:
+        return self.read([f"command:{name}" for name in names])
+
+    def signals(self, names: Sequence[str], units: Sequence[str | None] | None = None) -> Floats:
+        """An array that each `step`, `reset` and `restore` fills from now on. It begins with the signals as they are.
+
+        Returns:
+            An array [len(names)], overwritten by the next step. `detach` ends it.
+        """
+        resolved = self._resolve("signal", _arrays.names("names", names), units)
+        self._attach(False, resolved)
+        self._sense()
+        return resolved.values
+
+    def detach(self, array: Floats) -> None:
+        """An array of `commands` or `signals` is no longer applied or filled. It stays as it is."""
+        kept = [(is_command, group) for is_command, group in self._groups if group.values is not array]
+        if len(kept) == len(self._groups):
+            raise _errors.InvalidError("array: not one that this simulation's commands() or signals() returned")
+        self._groups = kept
+        self._lay_out()
+
+    def _attach(self, is_command: bool, resolved: _Resolved) -> None:
+        self._groups.append((is_command, resolved))
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        ios = (_library.Io * max(1, len(self._groups)))()
+        for io, (is_command, group) in zip(ios, self._groups):
+            if is_command:
+                io.commands, io.command_values = ctypes.addressof(group.handles), group.address
+                io.command_count = len(group.values)
+            else:
+                io.signals, io.signal_values = ctypes.addressof(group.handles), group.address
+                io.signal_count = len(group.values)
+        self._ios, self._io_count = ios, len(self._groups)
+
+    def _sense(self) -> None:
+        for is_command, group in self._groups:
+            if not is_command:
+                self._check(self._library.tether_sim_read(self._pointer, group.handles, group.address, len(group.values), self._error))
+
+    # --- bodies, joints, contacts ---
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """All bodies; index 0 is the world. Their arrays follow the simulation without a call."""
+        if self._bodies is None:
+            owner = self._get()
+            body = _library.Body()
+            found = []
+            for i in range(self._library.tether_sim_body_count(owner.pointer)):
+                self._library.tether_sim_body(owner.pointer, i, ctypes.byref(body))
+                found.append(Body(body.name.decode(), body.parent, body.mass, _arrays.view(body.position, 3, owner),
+                                  _arrays.view(body.rotation, 4, owner), _arrays.view(body.velocity, 3, owner),
+                                  _arrays.view(body.spin, 3, owner)))
+            self._bodies = tuple(found)
+        return self._bodies
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """All joints. Their arrays follow the simulation without a call."""
+        if self._joints is None:
+            owner = self._get()
+            joint = _library.Joint()
+            found = []
+            for i in range(self._library.tether_sim_joint_count(owner.pointer)):
+                self._library.tether_sim_joint(owner.pointer, i, ctypes.byref(joint))
+                axes = joint.axis_count
+                found.append(Joint(joint.name.decode(), joint.body, _arrays.view(joint.position, axes, owner),
+                                   _arrays.view(joint.velocity, axes, owner), _arrays.view(joint.torque, axes, owner),
+                                   (joint.lower, joint.upper) if joint.is_limited else None))
+            self._joints = tuple(found)
+        return self._joints
+
+    def contacts(self) -> npt.NDArray[np.void]:
+        """Those of the last step.
+
+        Returns:
+            A new array [contacts] of dtype `tether.CONTACT`.
+        """
+        pointer = self._get().pointer
+        count = self._library.tether_sim_contact_count(pointer)
+        block = (_library.Contact * count)()
+        for i in range(count):
+            self._library.tether_sim_contact(pointer, i, ctypes.byref(block[i]))
+        return np.frombuffer(block, dtype=CONTACT) if count else np.empty(0, dtype=CONTACT)
+
+    # --- its end ---
+
+    def close(self) -> None:
+        """Frees the simulation, once no array shows its memory any more. Further calls raise ClosedError."""
+        self._owned = self._pointer = None
+        self._bodies = self._joints = None
+
+    def __enter__(self) -> Sim:
+        self._get()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<tether.Sim of {self._scene.name!r} {'closed' if self._owned is None else f'at {self.time:g} s'}>"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a tether.Sim can't be pickled or copied: pickle sim.save(), and restore() that into a simulation of the same "
+                        "scene; clone() makes a second one here")
