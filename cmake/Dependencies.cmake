@@ -15,3 +15,4 @@ pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka) # tests only
 find_library(MUJOCO_LIBRARY mujoco REQUIRED)
+find_library(WSLAY_LIBRARY wslay REQUIRED)

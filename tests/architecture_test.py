@@ -92,7 +92,7 @@ class Architecture(unittest.TestCase):
     def test_glib_ends_only_what_it_may(self):
         """GLib ends the program when memory runs out; everybody else answers with an error."""
         found = {room for room, links in rooms().items() if "PkgConfig::SOUP" in links}
-        self.assertEqual(found, {"telemetry", "web"})
+        self.assertEqual(found, {"telemetry", "web", "websocket"})
 
     @unittest.skipUnless("TETHER" in os.environ, "looks at what was built beside $TETHER")
     def test_no_circles_of_files(self):
