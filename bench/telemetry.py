@@ -17,8 +17,8 @@ from measure import BUILD, ROOT, TETHER, Row, median, progress, run
 
 os.environ.setdefault("TETHER", TETHER)
 os.environ.setdefault("TETHER_SOURCE_DIR", str(ROOT))
-sys.path.insert(0, str(ROOT / "tests/telemetry"))
-from harness import Collector, Postgres, WebSocket  # noqa: E402
+sys.path.insert(0, str(ROOT / "tests"))
+from support.telemetry import Collector, Postgres, WebSocket  # noqa: E402
 
 SAMPLES = 60_000  # of VALUES values each, in all connections together
 VALUES = 10

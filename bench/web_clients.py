@@ -3,8 +3,8 @@ import pathlib
 import sys
 import threading
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/record"))
-from live_page import Page  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests"))
+from support.live_page import Page  # noqa: E402
 
 
 def listen(page):

@@ -35,7 +35,7 @@ function(tether_add_test name label)
   add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/cmake/own_home.sh ${program} ${arg_COMMAND} ${configurations})
   set_tests_properties(${name} PROPERTIES
     LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
-    ENVIRONMENT "TETHER=${CMAKE_BINARY_DIR}/tether;TETHER_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
+    ENVIRONMENT "TETHER=${CMAKE_BINARY_DIR}/tether;TETHER_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${CMAKE_SOURCE_DIR}/tests")
 endfunction()
 
 # Hands on the options that cmake_parse_arguments put into arg_….

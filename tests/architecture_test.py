@@ -9,7 +9,7 @@ import re
 import sys
 import unittest
 
-import circles
+from support import circles
 
 ROOT = pathlib.Path(os.environ.get("TETHER_SOURCE_DIR", pathlib.Path(__file__).parents[1]))
 SOURCE = ROOT / "src"

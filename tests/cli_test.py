@@ -20,7 +20,7 @@ import termios
 import time
 import unittest
 
-from tether_process import at_best
+from support.process import at_best
 
 TETHER = os.environ["TETHER"]
 ROOT = pathlib.Path(os.environ["TETHER_SOURCE_DIR"])

@@ -1,16 +1,13 @@
 #!/usr/bin/env python3
 """Samples of signals in the pages: every tick has its sample, whatever the machine, the page or the world does meanwhile."""
 import os
-import pathlib
 import signal
 import struct
-import sys
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "record"))
-from live_page import Page  # noqa: E402
-from tether_process import PATIENCE, Tether  # noqa: E402
+from support.live_page import Page
+from support.process import PATIENCE, Tether
 
 TICK = 0.01  # s
 

@@ -14,7 +14,7 @@ import termios
 import time
 import unittest
 
-from tether_process import PATIENCE, ROOT, TETHER, Tether
+from support.process import PATIENCE, ROOT, TETHER, Tether
 
 GOOD = ROOT / "tests" / "scenes" / "good"
 ESCAPE = "\033[2J\033]0;owned\007"

@@ -27,9 +27,8 @@ import threading
 import unittest
 import urllib.request
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent / "record")]
-import live_page  # noqa: E402
-from tether_process import PATIENCE, ROOT, TETHER, wait_for  # noqa: E402
+from support import live_page
+from support.process import PATIENCE, ROOT, TETHER, wait_for
 
 PAGES = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
 PIECE = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$|(?P<stop>Ctrl-C)|(?P<end>ends by itself)"

@@ -11,7 +11,6 @@ import socket
 import stat
 import statistics
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -21,10 +20,9 @@ import urllib.request
 import xml.etree.ElementTree as ElementTree
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "record"), str(HERE.parent / "telemetry")]
-from harness import WebSocket  # noqa: E402
-from live_page import Page  # noqa: E402
-from tether_process import TETHER, Tether, wait_for  # noqa: E402
+from support.telemetry import WebSocket
+from support.live_page import Page
+from support.process import TETHER, Tether, wait_for
 
 SCENE = HERE / "soak.yaml"
 QUIET = ("--set", "record.on=off", "--set", "pace=realtime")

@@ -6,13 +6,11 @@ import pathlib
 import shutil
 import struct
 import subprocess
-import sys
 import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE.parent)]
-from tether_process import ROOT, TETHER  # noqa: E402
+from support.process import ROOT, TETHER
 
 PATIENCE = 25  # s; less than the 30 s after which a model that is not read is given up
 QUIET = ("--no-web", "--pace", "fast", "--duration", "0.05")

@@ -12,8 +12,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE.parent)]
-from tether_process import TETHER  # noqa: E402
+from support.process import TETHER
 
 TESTDATA = HERE.parents[1] / "src/engine/mujoco/testdata"
 LONG = os.environ.get("TETHER_LONG") == "1"

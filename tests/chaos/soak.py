@@ -13,12 +13,12 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE.parent), str(HERE.parent / "record"), str(HERE.parent / "telemetry")]
+sys.path.insert(0, str(HERE.parent))
 os.environ.setdefault("TETHER_SOURCE_DIR", str(HERE.parents[1]))
 os.environ.setdefault("TETHER", str(HERE.parents[1] / "build" / "tether"))
-from harness import message  # noqa: E402
-from live_page import Page  # noqa: E402
-from tether_process import Tether, wait_for  # noqa: E402
+from support.telemetry import message
+from support.live_page import Page
+from support.process import Tether, wait_for
 
 SLOPE_LIMIT = 1.0  # % of memory a simulated hour, over the second half of the day
 PATHS = ("/", "/api/runs", "/api/trials", "/telemetry.json?limit=10", "/telemetry/devices", "/nothing")

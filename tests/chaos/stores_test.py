@@ -14,9 +14,8 @@ import time
 import unittest
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE.parent), str(HERE.parent / "telemetry")]
-from harness import Collector, Stores, message, wait_until  # noqa: E402
-from tether_process import TETHER, Tether  # noqa: E402
+from support.telemetry import Collector, Stores, message, wait_until
+from support.process import TETHER, Tether
 
 CLOCK = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1].endswith(".so") else None
 

@@ -11,20 +11,17 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "wires"), str(HERE.parent / "telemetry")]
-import ezphysics_link as ezphysics  # noqa: E402
-import ezphysics_test  # noqa: E402
-import harness as telemetry  # noqa: E402
-import lockstep_test as lockstep  # noqa: E402
-import sharp_test as sharp  # noqa: E402
-from proxy import TcpProxy, UdpProxy  # noqa: E402
-from tether_process import TETHER, Tether, at_best, seconds  # noqa: E402
+from support import ezphysics
+from support import telemetry
+from support import lockstep
+from support import sharp
+from support.proxy import TcpProxy, UdpProxy
+from support.process import TETHER, Tether, at_best, seconds
 
 COMMANDS = struct.Struct("<6f")
 ROBOT = ("--no-web", "--set", "wires.float-udp.bind=127.0.0.1:0", "--set", "wires.float-udp.peer=sender")
@@ -159,7 +156,7 @@ class Ezphysics(unittest.TestCase):
     """The bench of the wire's own tests, behind a proxy."""
 
     def setUp(self):
-        bench = ezphysics_test.Ezphysics()
+        bench = ezphysics.Bench()
         bench.setUp()
         self.addCleanup(bench.doCleanups)
         self.tether = bench.start()

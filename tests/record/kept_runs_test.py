@@ -12,16 +12,13 @@ import re
 import signal
 import sqlite3
 import subprocess
-import sys
 import unittest
 from xml.etree import ElementTree
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from live_page import Page  # noqa: E402
-from mcap import Mcap  # noqa: E402
-from tether_process import ROOT, STATE, TETHER, Tether  # noqa: E402
-from wpilog import Log, journal_entry  # noqa: E402
+from support.live_page import Page
+from support.mcap import Mcap
+from support.process import ROOT, STATE, TETHER, Tether
+from support.wpilog import Log, journal_entry
 
 
 FOLDER = pathlib.Path(STATE.name)

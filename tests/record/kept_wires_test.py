@@ -10,14 +10,12 @@ import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "clients" / "python"))
 import ezphysics  # noqa: E402
 import lockstep_tcp  # noqa: E402
-from live_page import Page  # noqa: E402
-from tether_process import STATE, TETHER, Tether  # noqa: E402
-from wpilog import Log  # noqa: E402
+from support.live_page import Page  # noqa: E402
+from support.process import STATE, TETHER, Tether  # noqa: E402
+from support.wpilog import Log  # noqa: E402
 
 FOLDER = pathlib.Path(STATE.name)
 

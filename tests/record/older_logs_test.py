@@ -11,15 +11,12 @@ import json
 import pathlib
 import struct
 import subprocess
-import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from live_page import Page, poses  # noqa: E402
-from mcap import Mcap  # noqa: E402
-from tether_process import ROOT, STATE, TETHER, Tether  # noqa: E402
-from wpilog import Log, records  # noqa: E402
+from support.live_page import Page, poses
+from support.mcap import Mcap
+from support.process import ROOT, STATE, TETHER, Tether
+from support.wpilog import Log, records
 
 
 FOLDER = pathlib.Path(STATE.name)

@@ -4,13 +4,10 @@ import http.client
 import math
 import pathlib
 import subprocess
-import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from live_page import Page, poses  # noqa: E402
-from tether_process import STATE, TETHER, Tether  # noqa: E402
+from support.live_page import Page, poses
+from support.process import STATE, TETHER, Tether
 
 
 FOLDER = pathlib.Path(STATE.name)

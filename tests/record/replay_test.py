@@ -9,10 +9,8 @@ import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from live_page import Page, poses  # noqa: E402
-from tether_process import ROOT, STATE, TETHER, Tether, wait_for  # noqa: E402
+from support.live_page import Page, poses
+from support.process import ROOT, STATE, TETHER, Tether, wait_for
 
 
 FOLDER = pathlib.Path(STATE.name)

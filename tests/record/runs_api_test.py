@@ -3,12 +3,10 @@
 import http.client
 import json
 import pathlib
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from tether_process import ROOT, STATE, Tether, wait_for  # noqa: E402
+from support.process import ROOT, STATE, Tether, wait_for
 
 
 RUNS = pathlib.Path(STATE.name) / "tether" / "runs"

@@ -3,12 +3,10 @@
 import json
 import pathlib
 import subprocess
-import sys
 import unittest
 import urllib.request
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from tether_process import ROOT, STATE, TETHER, Tether  # noqa: E402
+from support.process import ROOT, STATE, TETHER, Tether
 
 FOLDER = pathlib.Path(STATE.name)
 RUNS = FOLDER / "tether" / "runs"

@@ -8,7 +8,7 @@ import threading
 import time
 import unittest
 
-from harness import LONG, Collector, Stores, message, small_disk, wait_until
+from support.telemetry import LONG, Collector, LineSocket, Stores, message, small_disk, wait_until
 
 TEAR = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1].endswith(".so") else None
 KILLS = 100 if LONG else 10  # with each of two stores
@@ -37,10 +37,8 @@ class Device(threading.Thread):
                 time.sleep(0.02)
 
     def one_connection(self):
-        import socket
-        with socket.create_connection(self.where(), timeout=0.5) as connection:
+        with LineSocket(self.where(), 0.5) as connection:
             connection.settimeout(0.005)
-            self.buffer = b""
             for text in list(self.unacknowledged.values()):
                 connection.sendall(text)
             quiet_since = time.monotonic()
@@ -61,20 +59,13 @@ class Device(threading.Thread):
         connection.sendall(text)
 
     def hear(self, connection):
-        try:
-            data = connection.recv(65536)
-        except TimeoutError:
-            return False
-        if not data:
-            raise OSError("closed")
-        self.buffer += data
-        *lines, self.buffer = self.buffer.split(b"\n")
+        lines = connection.lines()
         for line in lines:
             assert line.startswith(b"<ACK "), line
             when = int(line.split(b'time="')[1].split(b'"')[0])
             self.acknowledged.add(when)
             self.unacknowledged.pop(when, None)
-        return True
+        return lines
 
 
 class Crash(unittest.TestCase):

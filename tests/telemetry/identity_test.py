@@ -5,7 +5,7 @@ import sys
 import time
 import unittest
 
-from harness import Collector, Stores, message, wait_until
+from support.telemetry import Collector, Stores, message, wait_until
 
 
 class Identity(unittest.TestCase):

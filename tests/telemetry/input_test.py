@@ -7,7 +7,7 @@ import sys
 import time
 import unittest
 
-from harness import Collector, Stores, message, wait_until
+from support.telemetry import Collector, Stores, message, wait_until
 
 DOCTYPE = "<!DOCTYPE MESSAGE [<!ENTITY a 'ha'>" + "".join(
     f"<!ENTITY {chr(98 + i)} '{('&' + chr(97 + i) + ';') * 10}'>" for i in range(9)) + "]>"

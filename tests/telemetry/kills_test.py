@@ -17,7 +17,7 @@ import time
 import unittest
 from xml.sax.saxutils import quoteattr
 
-from harness import LONG, Collector, Stores, wait_until
+from support.telemetry import LONG, Collector, LineSocket, Stores, wait_until
 
 KILLS = int(os.environ.get("TETHER_KILLS", 1000 if LONG else 16))  # with both stores together
 SEED = int(os.environ.get("TETHER_SEED", time.time_ns() % 1_000_000))
@@ -85,9 +85,9 @@ class Device(threading.Thread):
             self.trouble = error
 
     def one_connection(self):
-        with socket.create_connection(self.where(self.chance), timeout=2) as connection:
+        with LineSocket(self.where(self.chance), 2) as connection:
             connection.settimeout(0.004)
-            self.buffer, self.asked = b"", collections.deque()
+            self.asked = collections.deque()
             leaves = time.monotonic() + self.chance.uniform(0.2, 6)
             heard = time.monotonic()
             for sent in list(self.waiting):
@@ -115,13 +115,7 @@ class Device(threading.Thread):
         self.asked.append(sent)
 
     def hear(self, connection):
-        try:
-            data = connection.recv(65536)
-        except TimeoutError:
-            return False
-        if not data:
-            raise OSError("closed")
-        *lines, self.buffer = (self.buffer + data).split(b"\n")
+        lines = connection.lines()
         for line in lines:
             sent = self.asked.popleft()
             if not line.startswith(b"<ACK ") or f' time="{sent.when}"'.encode() not in line:
@@ -129,7 +123,7 @@ class Device(threading.Thread):
             sent.acknowledged = UTC + time.monotonic()
             if sent in self.waiting:
                 self.waiting.remove(sent)
-        return True
+        return lines
 
 
 class Kills(unittest.TestCase):

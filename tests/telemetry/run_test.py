@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from harness import LONG, Collector, Stores, small_disk, wait_until
+from support.telemetry import LONG, Collector, Stores, small_disk, wait_until
 
 SCENE = """timestep: 1/1000 s
 io_period: 10 ms

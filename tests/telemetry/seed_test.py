@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-from harness import SOURCE, Collector, Stores, message, wait_until
+from support.telemetry import SOURCE, Collector, Stores, message, wait_until
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 

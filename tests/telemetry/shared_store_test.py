@@ -11,7 +11,7 @@ import sys
 import threading
 import unittest
 
-from harness import SOURCE, TETHER, Collector, Stores, message, wait_until
+from support.telemetry import SOURCE, TETHER, Collector, Stores, message, wait_until
 
 
 def sample(device, when, **values):

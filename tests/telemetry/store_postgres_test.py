@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from harness import Postgres
+from support.telemetry import Postgres
 
 postgres = Postgres()
 try:

@@ -14,7 +14,7 @@ import threading
 import time
 import unittest
 
-from harness import TETHER, Collector, Stores, WebSocket, at_best, message, seconds, wait_until
+from support.telemetry import TETHER, Collector, Stores, WebSocket, at_best, message, seconds, wait_until
 
 
 def sample(number, device="W", **values):

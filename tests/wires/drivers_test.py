@@ -13,8 +13,7 @@ import tempfile
 import threading
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from tether_process import ROOT, Tether  # noqa: E402
+from support.process import ROOT, Tether
 
 CLIENTS = ROOT / "clients" / "python"
 

@@ -1,41 +1,15 @@
 #!/usr/bin/env python3
 """The ezphysics wire against the real program: bytes, modes, commands, timeouts, and what a bad peer does."""
-import pathlib
 import select
 import socket
 import struct
-import sys
-import tempfile
 import time
 import unittest
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]
-from ezphysics_link import (AXIS_FORCE, AXIS_MOTOR, COLLISION, JOINTAXIS, JOINTFEEDBACK, LIMB, NAME, RESET, TIMESTAMP,  # noqa: E402
-                            Peer, force, message, motor)
-from tether_process import ROOT, Tether, wait_for  # noqa: E402
+from support.ezphysics import (AXIS_FORCE, AXIS_MOTOR, COLLISION, JOINTAXIS, JOINTFEEDBACK, LIMB, NAME, RESET, TIMESTAMP,
+                               Bench, Peer, force, message, motor)
+from support.process import ROOT, TETHER, wait_for
 
-# A turntable on a vertical hinge, a hanging two-link arm, and a box that rests on the floor: everything in it
-# can be worked out by hand.
-MODEL = """<mujoco model="bench">
-  <option timestep="0.001"/>
-  <worldbody>
-    <geom type="plane" size="5 5 0.1"/>
-    <body name="table" pos="0 0 1">
-      <joint name="turn" axis="0 0 1"/>
-      <geom type="cylinder" size="0.5 0.02" mass="2"/>
-    </body>
-    <body name="upper" pos="2 0 2">
-      <joint name="shoulder" axis="0 1 0" damping="0.5"/>
-      <geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03" mass="1.5"/>
-      <body name="lower" pos="0 0 -0.5">
-        <joint name="elbow" axis="0 1 0" damping="0.5"/>
-        <geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03" mass="0.5"/>
-      </body>
-    </body>
-    <body name="box" pos="-2 0 0.1"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="3"/></body>
-  </worldbody>
-</mujoco>
-"""
 # A globe on a ball joint in its middle, so that nothing but what is commanded turns it.
 GLOBE = """<mujoco model="bench">
   <worldbody>
@@ -47,45 +21,8 @@ GLOBE = """<mujoco model="bench">
 </mujoco>
 """
 GLOBE_INERTIA = 2 / 5 * 2.5 * 0.2 ** 2
-SCENE = """timestep: 1/1000 s
-pace: {pace}
-robots:
-  - {{robot: {model}, name: bench}}
-wires:
-  - ezphysics: {{{keys}}}
-"""
 
-
-class Ezphysics(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        (self.folder / "bench.xml").write_text(MODEL)
-
-    def scene(self, keys="", pace="lockstep"):
-        path = self.folder / "scene.yaml"
-        if "steps" not in keys:
-            keys = "period: 10 ms" + (", " + keys if keys else "")
-        if "listen" not in keys and "connect:" not in keys:
-            keys = "listen: '127.0.0.1:0'" + (", " + keys if keys else "")
-        path.write_text(SCENE.format(pace=pace, model=self.folder / "bench.xml", keys=keys))
-        return path
-
-    def start(self, keys="", pace="lockstep", ready=True):
-        tether = Tether("run", self.scene(keys, pace), "--no-web", ready=ready)
-        self.addCleanup(tether.__exit__)
-        return tether
-
-    def connect(self, tether):
-        peer = Peer(socket.create_connection(tether.address("ezphysics")))
-        self.addCleanup(peer.socket.close)
-        return peer
-
-    def both(self, keys=""):
-        tether = self.start(keys)
-        return tether, self.connect(tether)
-
+class Ezphysics(Bench):
     def test_first_state_is_whole_ordered_and_byte_exact(self):
         _, peer = self.both()
         state = peer.state()
@@ -371,7 +308,6 @@ class Ezphysics(unittest.TestCase):
 
     def test_check_numbers_joints_as_the_wire_does(self):
         import subprocess
-        from tether_process import TETHER
         text = subprocess.run([TETHER, "check", self.scene()], capture_output=True, text=True, check=True).stdout
         self.assertRegex(text, r"1\s+turn\s+moves table, 1 axis")
         self.assertRegex(text, r"3\s+elbow\s+moves lower")

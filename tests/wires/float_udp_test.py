@@ -2,18 +2,15 @@
 """float-udp against the real program: rates, filtering, a restarted controller, and the sample clients."""
 import http.client
 import json
-import pathlib
 import shutil
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from tether_process import ROOT, Tether, at_best, seconds  # noqa: E402
+from support.process import ROOT, Tether, at_best, seconds
 
 SENSORS = struct.Struct("<10f")
 ACTUATORS = struct.Struct("<6f")

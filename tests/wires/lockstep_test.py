@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """lockstep-tcp against the real program: frames, restarts, refusals, policies, and the sample clients."""
-import pathlib
 import random
 import re
 import select
@@ -12,18 +11,10 @@ import sys
 import tempfile
 import unittest
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]
-from lockstep_link import FRAME, VELOCITIES, closed, drive, join, receive, velocities  # noqa: E402
-from tether_process import ROOT, Tether  # noqa: E402
+from support.lockstep import FRAME, VELOCITIES, closed, drive, join, receive, run, velocities
+from support.process import ROOT, Tether
 
 LARGEST_ANGLE = struct.unpack(">f", bytes.fromhex("40490fda"))[0]
-
-
-def run(*settings):
-    arguments = ["run", "gripper", "--no-web", "--set", "wires.lockstep-tcp.listen=127.0.0.1:0"]
-    for setting in settings:
-        arguments += ["--set", setting]
-    return Tether(*arguments)
 
 
 class Lockstep(unittest.TestCase):

@@ -1,20 +1,16 @@
 #!/usr/bin/env python3
 """Several robots in one world: each with its own wires, none disturbed by another's controller, in real time and in
 lock-step side by side."""
-import pathlib
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from ezphysics_link import Peer  # noqa: E402
-from sharp_test import STATE, Case, command  # noqa: E402
-from tether_process import TETHER, at_best, wait_for  # noqa: E402
+from support.ezphysics import Peer
+from support.sharp import STATE, Case, command
+from support.process import TETHER, at_best, wait_for
 
 SCENE = """timestep: 1/1000 s
 io_period: 10 ms

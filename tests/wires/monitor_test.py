@@ -1,15 +1,11 @@
 #!/usr/bin/env python3
 """What a page's monitor shows of each wire: every field of the byte table, in good messages and in bad ones."""
-import pathlib
 import socket
 import struct
-import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "record"))
-from live_page import Page  # noqa: E402
-from tether_process import Tether  # noqa: E402
+from support.live_page import Page
+from support.process import Tether
 
 
 class Monitor(unittest.TestCase):

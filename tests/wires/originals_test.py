@@ -2,7 +2,6 @@
 """The sharp-json chain against programs that read one datagram a loop, 72 loops a second, as the originals do: at each
 place in turn one of them stands, and nothing may wait and age in its sockets."""
 import os
-import pathlib
 import signal
 import socket
 import sys
@@ -10,11 +9,9 @@ import tempfile
 import time
 import unittest
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1]),
-                str(pathlib.Path(__file__).parents[1] / "record")]
-from live_page import Page  # noqa: E402
-import sharp_test as sharp  # noqa: E402
-from tether_process import wait_for  # noqa: E402
+from support.live_page import Page
+from support import sharp
+from support.process import wait_for
 
 LOOPS = 72  # a second
 MOST = 60  # messages a second that may come

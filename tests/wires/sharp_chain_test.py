@@ -12,19 +12,15 @@ import tempfile
 import time
 import unittest
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1]),
-                str(pathlib.Path(__file__).parents[1] / "record")]
-import sharp_test as sharp  # noqa: E402
-from live_page import Page  # noqa: E402
-from sharp_test import STATE, Case, free_ports, joystick  # noqa: E402
-from tether_process import Tether, at_best, wait_for  # noqa: E402
+from support.live_page import Page
+from support.sharp import STATE, Case, free_ports, joystick
+from support.process import Tether, at_best, wait_for
 
 LONG = os.environ.get("TETHER_LONG")
 
 
 class InTime(Case):
     """What is promised in seconds, at its best: other tests run meanwhile."""
-    commanded, settle, script = sharp.Core.commanded, sharp.Core.settle, sharp.Joystick.script
 
     def check_period(self, udp, period):
         """One datagram a period: never more, and on a machine that has time no fewer."""
@@ -35,15 +31,15 @@ class InTime(Case):
         self.assertGreater(at_best(take_thirty, 30 * period + 0.05), 30 * period - 0.05)
 
     def test_a_vehicle_sends_one_state_a_period_never_a_burst(self):
-        _, core, _ = sharp.Vehicle.start(self)
+        _, core, _ = self.start_vehicle()
         self.check_period(core, 0.017)
 
     def test_a_core_sends_one_command_a_period(self):
-        _, _, vehicle = sharp.Core.start(self)
+        _, _, vehicle = self.start_core()
         self.check_period(vehicle, 1 / 60)
 
     def test_a_silent_joystick_stops_it(self):
-        core, stick, vehicle = sharp.Core.start(self)
+        core, stick, vehicle = self.start_core()
 
         def silence():
             self.settle(core, stick, vehicle, joystick(left=(0, 512)), (512, 512))
@@ -55,7 +51,7 @@ class InTime(Case):
 
     def test_the_sign_follows_the_heartbeats(self):
         core = self.udp()
-        stick = sharp.Joystick.start(self, core, "0 a 1\n60 repeat\n")
+        stick = self.start_joystick(core, "0 a 1\n60 repeat\n")
 
         def wait_for_sign(word, heartbeats):
             """s until the last sign is `word`."""

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """lockstep-tcp with `worlds: per-connection`: every client has a world of its own, and notices no other."""
-import pathlib
 import socket
 import struct
 import sys
@@ -8,9 +7,8 @@ import threading
 import time
 import unittest
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]
-from lockstep_link import FRAME, VELOCITIES, closed, drive, join, receive, velocities  # noqa: E402
-from tether_process import Tether, wait_for  # noqa: E402
+from support.lockstep import FRAME, VELOCITIES, closed, drive, join, receive, velocities
+from support.process import Tether, wait_for
 
 FRAMES = 300
 

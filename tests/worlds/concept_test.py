@@ -3,13 +3,11 @@
 import math
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]
-from float_link import FloatLink, start  # noqa: E402
-from tether_process import ROOT, TETHER, Tether  # noqa: E402
+from support.float_udp import FloatLink, start
+from support.process import ROOT, TETHER, Tether
 
 GOLDEN = bytes.fromhex("0000803f 00002040 0000a0bf da0fc93f 0000803e 000000bf 00004040")
 EXTRA = ["chassis.x", "chassis.y", "chassis.heading", "grip.held", "grip.kind", "circle2.x", "circle2.y", "circle2.z"]

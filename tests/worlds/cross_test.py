@@ -3,15 +3,13 @@
 import pathlib
 import socket
 import struct
-import sys
 import unittest
 
 TESTS = pathlib.Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS / "worlds"), str(TESTS / "wires"), str(TESTS)]
-from ezphysics_link import JOINTAXIS, NAME, Peer, motor  # noqa: E402
-from float_link import FloatLink  # noqa: E402
-from lockstep_link import receive  # noqa: E402
-from tether_process import ROOT, Tether  # noqa: E402
+from support.ezphysics import JOINTAXIS, NAME, Peer, motor
+from support.float_udp import FloatLink
+from support.lockstep import receive
+from support.process import ROOT, Tether
 
 SCENES = ROOT / "tests" / "scenes" / "cross"
 

@@ -1,16 +1,13 @@
 #!/usr/bin/env python3
 """Six robots with six controllers in one world: each has its own ports, one that is silent or broken disturbs no other,
 and a reset of one is no other's."""
-import pathlib
 import socket
 import struct
 import subprocess
-import sys
 import threading
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from tether_process import TETHER, Tether, wait_for  # noqa: E402
+from support.process import TETHER, Tether, wait_for
 
 SENSORS, ACTUATORS = struct.Struct("<10f"), struct.Struct("<6f")
 ROBOTS = ["red1", "red2", "red3", "blue1", "blue2", "blue3"]

@@ -3,13 +3,11 @@
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]
-from float_link import start  # noqa: E402
-from tether_process import ROOT, TETHER  # noqa: E402
+from support.float_udp import start
+from support.process import ROOT, TETHER
 
 NAMES = ["time", "left", "right", "arm", "left_eye", "right_eye", "darkness", "ahead", "front", "rear", "arm_down",
          "gyro_rate", "gyro_angle", "slip", "x"]

@@ -13,7 +13,6 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -21,8 +20,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from tether_process import at_best, seconds  # noqa: E402,F401: tests run by hand have a state folder of their own by it
+from support.process import at_best, seconds  # noqa: F401: tests run by hand have a state folder of their own by it
 
 TETHER = os.environ["TETHER"]
 SOURCE = pathlib.Path(os.environ["TETHER_SOURCE_DIR"])
@@ -39,6 +37,31 @@ def wait_until(condition, what, seconds=20):
         if time.monotonic() > end:
             raise AssertionError(f"not within {seconds} s: {what}")
         time.sleep(0.02)
+
+
+class LineSocket(socket.socket):
+    """A connection on which lines come, such as a collector's acknowledgements."""
+
+    def __init__(self, address, timeout):
+        super().__init__(socket.AF_INET, socket.SOCK_STREAM)
+        self.rest = b""
+        try:
+            self.settimeout(timeout)
+            self.connect(address)
+        except OSError:
+            self.close()
+            raise
+
+    def lines(self):
+        """Those that are whole of what comes within the timeout; none when nothing does. OSError: it was closed."""
+        try:
+            data = self.recv(65536)
+        except TimeoutError:
+            return []
+        if not data:
+            raise OSError("closed")
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        return lines
 
 
 class Collector:

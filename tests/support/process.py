@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(os.environ.get("TETHER_SOURCE_DIR", pathlib.Path(__file__).parents[1]))
+ROOT = pathlib.Path(os.environ.get("TETHER_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
 TETHER = os.environ.get("TETHER", str(ROOT / "build" / "tether"))
 STATE = tempfile.TemporaryDirectory()  # what tests record and store goes away with them
 os.environ["XDG_STATE_HOME"] = STATE.name

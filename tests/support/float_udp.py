@@ -2,7 +2,7 @@
 import socket
 import struct
 
-from tether_process import Tether
+from support.process import Tether
 
 
 class FloatLink:

@@ -2,6 +2,8 @@
 import socket
 import struct
 
+from support.process import Tether
+
 FRAME = struct.Struct(">Q10f")
 VELOCITIES = struct.Struct(">10f")
 
@@ -41,3 +43,10 @@ def closed(link):
         return link.recv(1) == b""
     except ConnectionResetError:
         return True
+
+
+def run(*settings):
+    arguments = ["run", "gripper", "--no-web", "--set", "wires.lockstep-tcp.listen=127.0.0.1:0"]
+    for setting in settings:
+        arguments += ["--set", setting]
+    return Tether(*arguments)

@@ -1,6 +1,11 @@
 """A client of an ezphysics wire, for tests: packets in and out, checked while they are read."""
+import pathlib
 import socket
 import struct
+import tempfile
+import unittest
+
+from support.process import Tether
 
 COLLISION, LIMB, JOINTAXIS, JOINTFEEDBACK, TIMESTAMP, NAME = 1, 2, 3, 4, 5, 16
 RESET, AXIS_FORCE, AXIS_MOTOR = 1, 2, 3
@@ -88,3 +93,67 @@ class Peer:
         except ConnectionError:
             pass
         return True
+
+
+# A turntable on a vertical hinge, a hanging two-link arm, and a box that rests on the floor: everything in it
+# can be worked out by hand.
+MODEL = """<mujoco model="bench">
+  <option timestep="0.001"/>
+  <worldbody>
+    <geom type="plane" size="5 5 0.1"/>
+    <body name="table" pos="0 0 1">
+      <joint name="turn" axis="0 0 1"/>
+      <geom type="cylinder" size="0.5 0.02" mass="2"/>
+    </body>
+    <body name="upper" pos="2 0 2">
+      <joint name="shoulder" axis="0 1 0" damping="0.5"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03" mass="1.5"/>
+      <body name="lower" pos="0 0 -0.5">
+        <joint name="elbow" axis="0 1 0" damping="0.5"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03" mass="0.5"/>
+      </body>
+    </body>
+    <body name="box" pos="-2 0 0.1"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="3"/></body>
+  </worldbody>
+</mujoco>
+"""
+SCENE = """timestep: 1/1000 s
+pace: {pace}
+robots:
+  - {{robot: {model}, name: bench}}
+wires:
+  - ezphysics: {{{keys}}}
+"""
+
+
+class Bench(unittest.TestCase):
+    """A scene of MODEL with an ezphysics wire."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "bench.xml").write_text(MODEL)
+
+    def scene(self, keys="", pace="lockstep"):
+        path = self.folder / "scene.yaml"
+        if "steps" not in keys:
+            keys = "period: 10 ms" + (", " + keys if keys else "")
+        if "listen" not in keys and "connect:" not in keys:
+            keys = "listen: '127.0.0.1:0'" + (", " + keys if keys else "")
+        path.write_text(SCENE.format(pace=pace, model=self.folder / "bench.xml", keys=keys))
+        return path
+
+    def start(self, keys="", pace="lockstep", ready=True):
+        tether = Tether("run", self.scene(keys, pace), "--no-web", ready=ready)
+        self.addCleanup(tether.__exit__)
+        return tether
+
+    def connect(self, tether):
+        peer = Peer(socket.create_connection(tether.address("ezphysics")))
+        self.addCleanup(peer.socket.close)
+        return peer
+
+    def both(self, keys=""):
+        tether = self.start(keys)
+        return tether, self.connect(tether)
