@@ -137,7 +137,7 @@ class Players(unittest.TestCase):
                 if name != "red2":
                     self.assertGreaterEqual((after[name] - before[name]) % 1024, 0)
                     self.assertLess((after[name] - before[name]) % 1024, 500, name)
-            self.assertIn("reset red2", tether.text())
+            tether.wait_line("reset red2")
             self.assertEqual(tether.text().count("world: reset"), 1)
 
 
