@@ -60,6 +60,13 @@ static tt_status append_entry(text *to, const tt_entry *entry) {
       size = snprintf(line, sizeof line, "%" PRIu64 " hash %016" PRIx64 "\n", entry->step,
                       entry->hash);
       break;
+    case TT_ENTRY_SEED:
+      size =
+          snprintf(line, sizeof line, "%" PRIu64 " seed %" PRIu64 "\n", entry->step, entry->seed);
+      break;
+    case TT_ENTRY_STATE:
+      size = snprintf(line, sizeof line, "%" PRIu64 " state %zu\n", entry->step, entry->state_size);
+      break;
   }
   return append(to, line, (size_t)size);
 }

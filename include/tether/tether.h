@@ -78,7 +78,7 @@ TETHER_API const char *tether_version(void);
 TETHER_API const char *tether_status_text(tether_status status);
 
 /** Warnings go here, one line each; `callback` NULL: nowhere (the default). Process-wide; set it before
- *  the first scene. It may be called from any thread that is in a function of this library. `level`: 0 error, 1 warning, 2 information. */
+ *  the first scene. It may be called from any thread that is in a function of this library, and from a recording's own. `level`: 0 error, 1 warning, 2 information. */
 typedef void tether_log(void *context, int level, const char *line);
 TETHER_API void tether_set_log(tether_log *callback, void *context);
 
@@ -231,6 +231,36 @@ TETHER_API tether_status tether_sim_joint(const tether_sim *sim, int index, teth
 TETHER_API tether_status tether_sim_contact(const tether_sim *sim, int index,
                                             tether_contact *contact);
 
+/* --- recordings: a simulation's run in a file, as `tether run` keeps it --- */
+
+/** How a run is kept. */
+typedef struct tether_record_options {
+  size_t size; /**< sizeof(tether_record_options) */
+  double
+      period; /**< s: signals and poses are kept at most this often; 0: after every call. Inputs, resets, restored states
+                        *   and state hashes are kept always */
+  uint64_t
+      most_bytes; /**< of the file: from nine tenths of it on no more signals are kept, beyond it nothing; 0: no limit */
+  int never_wait; /**< not 0: a disk that is slow for long costs the rest of the recording, and never time. 0: calls wait
+                        *   for it once 64 MiB of inputs are not yet written */
+} tether_record_options;
+
+/** Keeps the run from here on in a new file, which begins with the simulation's state: `tether verify` proves it, and `replay`,
+ *  `export`, `compare` and `runs` take it, like those of `tether run`. `options` NULL: a period of 10 ms, no limit, and it
+ *  waits. The scene's files are read once more, and must be those that it was loaded from. Two threads of the recording's
+ *  own write the file; they take no signals. A clone is not recorded; it may have a recording of its own.
+ *  TETHER_INVALID: it is being recorded already. TETHER_FAILED: the file can't be made, or is not empty. */
+TETHER_API tether_status tether_sim_record(tether_sim *sim, const char *path,
+                                           const tether_record_options *options,
+                                           tether_error *error);
+/** Writes what is left and closes the file; blocks until the disk has it. tether_sim_free() does the same. TETHER_FAILED: not
+ *  all of the run is in the file (the disk was full); the error says why, and what is kept. TETHER_NOT_FOUND: it is not being
+ *  recorded. */
+TETHER_API tether_status tether_sim_record_end(tether_sim *sim, tether_error *error);
+/** TETHER_OK: it is being recorded. TETHER_FAILED: the file has not taken all of it, and takes no more; the simulation goes on,
+ *  the log callback heard of it. TETHER_NOT_FOUND: it is not being recorded, or the recording is a parent's before fork(). */
+TETHER_API tether_status tether_sim_recording(const tether_sim *sim, tether_error *error);
+
 /* --- batches: many simulations of one scene, one call for all --- */
 
 /** Makes `count` simulations on `threads` threads of the batch's own (0: as many as processors). Simulation i begins with
@@ -262,7 +292,7 @@ TETHER_API const uint8_t *tether_batch_failed(const tether_batch *batch);
 /** Why simulation `index` failed; TETHER_OK while it goes on. */
 TETHER_API tether_status tether_batch_failure(const tether_batch *batch, int index,
                                               tether_error *error);
-/** The batch's own; not to be freed, and not to be used while the batch steps. NULL: there is none of that index. */
+/** The batch's own, to save, restore, record or look at; not to be freed, and not to be used while the batch steps. NULL: there is none of that index. */
 TETHER_API tether_sim *tether_batch_sim(tether_batch *batch, int index);
 
 #ifdef __cplusplus

@@ -115,7 +115,7 @@ tt_status tt_bench_driver_new(tt_world *world, uint64_t io_steps, bool idle, tt_
   bool *tracks = calloc(robots, sizeof *tracks);
   *out = driver;
   if (driver) {
-    *driver = (tt_bench_driver){.feed = {apply}, .world = world, .io_steps = io_steps};
+    *driver = (tt_bench_driver){.feed = {.apply = apply}, .world = world, .io_steps = io_steps};
     driver->tracks = calloc(robots, sizeof *driver->tracks);
     driver->velocities = calloc(commands, sizeof *driver->velocities);
     driver->submissions = calloc(3 * robots + commands, sizeof *driver->submissions);

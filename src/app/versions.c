@@ -7,14 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void tt_versions_add(struct json_object *run) {
-  tt_platform platform = tt_platform_get();
-  tt_json_add_int(run, "physics", TT_PHYSICS_VERSION);
-  tt_json_add_text(run, "mujoco", platform.mujoco);
-  tt_json_add_text(run, "libc", platform.libc);
-  tt_json_add_text(run, "cpu", platform.cpu);
-}
-
 /* The rules themselves are others: nothing but the program of that time can prove such a run. */
 static bool physics_differs(struct json_object *run, char *text, size_t size) {
   struct json_object *kept;

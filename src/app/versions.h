@@ -7,10 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct json_object;
-
-/** Adds the keys "physics", "mujoco", "libc" and "cpu" of this program. */
-void tt_versions_add(struct json_object *run);
 /** Was the log made by what computes other bits than this program? `text` gets what and with which remedy. */
 bool tt_versions_differ(const tt_run_log *log, char *text, size_t size);
 

@@ -16,6 +16,12 @@ static void feed(tt_source *source) {
   if (self->inputs) self->inputs->apply(self->inputs, self->sim);
 }
 
+static bool ends_tick(tt_source *source, bool usual) {
+  live *self = (live *)source;
+  bool decides = self->inputs && self->inputs->ends_tick;
+  return decides ? self->inputs->ends_tick(self->inputs, self->sim, usual) : usual;
+}
+
 static tt_status step(tt_source *source, bool last, tt_error *error) {
   return tt_sim_step(((live *)source)->sim, last, error);
 }
@@ -52,6 +58,7 @@ tt_source *tt_fed_source_new(tt_world *world, tt_sim *sim, tt_feed *inputs) {
   *made = (live){.source = {.clock = tt_sim_clock(sim),
                             .is_live = true,
                             .feed = feed,
+                            .ends_tick = ends_tick,
                             .step = step,
                             .sense = sense,
                             .reset = reset,

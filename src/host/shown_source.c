@@ -16,6 +16,11 @@ typedef struct shown {
 
 static void feed(tt_source *source) { (void)source; }
 
+static bool ends_tick(tt_source *source, bool usual) {
+  (void)source;
+  return usual;
+}
+
 static tt_status step(tt_source *source, bool last, tt_error *error) {
   shown *self = (shown *)source;
   (void)last, (void)error;
@@ -73,6 +78,7 @@ tt_source *tt_shown_source_new(tt_world *world, tt_sim *sim, tt_player *player) 
   shown *made = calloc(1, sizeof *made);
   if (!made) return NULL;
   *made = (shown){.source = {.feed = feed,
+                             .ends_tick = ends_tick,
                              .step = step,
                              .sense = sense,
                              .reset = reset,

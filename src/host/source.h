@@ -17,6 +17,8 @@ typedef struct tt_source {
   bool is_live;
   /** Hands over what is due before the next step and nobody sends. */
   void (*feed)(struct tt_source *source);
+  /** Ends the tick with the next step? `usual`: it would, as the scene has it. After feed(). */
+  bool (*ends_tick)(struct tt_source *source, bool usual);
   /** One step; as tt_sim_step(). */
   tt_status (*step)(struct tt_source *source, bool last, tt_error *error);
   /** Fills the view. */

@@ -162,6 +162,8 @@ static void on_paused(tt_sim_owner *owner, const char *source, bool paused) {
 
 static void on_recorded_reset(tt_sim_owner *owner, int robot) { reset(world_of(owner), robot); }
 
+static void on_restored(tt_sim_owner *owner) { publish(world_of(owner)); }
+
 static void on_event(tt_sim_owner *owner, uint64_t step, const char *source, const char *text) {
   tt_world *world = world_of(owner);
   (void)step; /* the simulation's own, which stands still while a kept run is shown */
@@ -169,7 +171,7 @@ static void on_event(tt_sim_owner *owner, uint64_t step, const char *source, con
 }
 
 const tt_sim_owner tt_world_as_owner = {
-    .paused = on_paused, .reset = on_recorded_reset, .event = on_event};
+    .paused = on_paused, .reset = on_recorded_reset, .restored = on_restored, .event = on_event};
 
 /* ---- the tick ---- */
 
@@ -222,11 +224,13 @@ tt_status tt_world_tick(tt_world *world, tt_error *error) {
   if (world->quit) return TT_OK;
   /* Who pauses a kept run and goes to a place of it is to see that place, not the tick behind it. */
   if (world->paused && !was_paused && !world->source->is_live) return TT_OK;
-  for (uint64_t left = world->spec.io_steps; left > 0; left--) {
+  uint64_t left = world->spec.io_steps;
+  for (bool last = false; !last; left--) {
     uint32_t epoch = world->clock->epoch;
     supervise(world);
     if (world->clock->epoch != epoch) left = world->spec.io_steps; /* fed: here the run diverged */
-    tt_status status = world->source->step(world->source, left == 1, &reason);
+    last = world->source->ends_tick(world->source, left == 1);
+    tt_status status = world->source->step(world->source, last, &reason);
     if (status != TT_OK) return broke_off(world, status, &reason, error);
   }
   world->tick++;

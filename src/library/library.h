@@ -2,6 +2,7 @@
 #ifndef TT_LIBRARY_LIBRARY_H
 #define TT_LIBRARY_LIBRARY_H
 
+#include "record/recorder.h"
 #include "scene/scene_sim.h"
 #include "tether/tether.h"
 
@@ -9,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /** The caller's floating-point environment, while ours is the default. */
 typedef fenv_t library_floats;
@@ -22,6 +24,8 @@ static inline void library_floats_end(library_floats saved) { fesetenv(&saved); 
 
 struct tether_scene {
   tt_scene *scene;
+  char **settings; /**< [setting_count] as given */
+  int setting_count;
   atomic_int references; /**< itself, and each simulation */
   pthread_mutex_t lock;  /**< of the pattern */
   tt_sim *pattern;       /**< never stepped: simulations are clones of it; NULL before the first */
@@ -42,16 +46,27 @@ struct tether_sim {
   atomic_flag busy;
   tether_status
       failed; /**< TETHER_DIVERGED or TETHER_FAILED: it allows only to be reset, restored or freed */
+  uint64_t seed;         /**< all chance follows it */
+  tt_recorder *recorder; /**< NULL: it is not being recorded */
+  pid_t recorded_by;     /**< the process that has the recorder's threads */
   library_floats floats;
 };
 
 tether_status library_status(tt_status status);
+/** The status outside, and in `error` (may be NULL) what `from` says. */
+tether_status library_finish(tt_status status, const tt_error *from, tether_error *error);
 /** Fills `error` (may be NULL) as printf does, and returns `status`. */
 tether_status library_fail(tether_error *error, tether_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /** Makes the simulation the caller's until library_leave(), which hands `status` on. */
 tether_status library_enter(tether_sim *sim, tether_error *error);
 tether_status library_leave(tether_sim *sim, tether_status status);
+/** Of a simulation that was entered: its state is another. Whoever keeps its run gets hash and view. */
+void library_tell(tether_sim *sim);
+/** In a child of fork() its recording is the parent's. */
+void library_mind_fork(tether_sim *sim);
+/** TT_FAILED: not all was kept, and why. TT_OK where it was not being recorded. */
+tt_status library_end_record(tether_sim *sim, tt_error *why);
 /** Of a simulation that was entered. */
 tt_status library_reset(tether_sim *sim, uint64_t seed);
 tether_status library_step(tether_sim *sim, int64_t steps, library_watch *watch,

@@ -49,7 +49,7 @@ static tether_status begin(tether_error *error) {
   return TETHER_OK;
 }
 
-static tether_status finish(tt_status status, const tt_error *from, tether_error *error) {
+tether_status library_finish(tt_status status, const tt_error *from, tether_error *error) {
   if (status == TT_OK) return TETHER_OK;
   return library_fail(error, library_status(status), "%s",
                       from->text[0] ? from->text : tt_status_text(status));
@@ -57,18 +57,18 @@ static tether_status finish(tt_status status, const tt_error *from, tether_error
 
 /* ---- what would otherwise be printed ---- */
 
-static tether_log *log_callback;
-static void *log_context;
+static _Atomic(tether_log *) log_callback; /* a recording's threads ask for them, too */
+static _Atomic(void *) log_context;
 
 static void on_line(void *context, tt_log_level level, const char *text) {
   (void)context;
-  tether_log *callback = log_callback;
-  if (callback && level <= TT_LOG_INFO) callback(log_context, (int)level, text);
+  tether_log *callback = atomic_load(&log_callback);
+  if (callback && level <= TT_LOG_INFO) callback(atomic_load(&log_context), (int)level, text);
 }
 
 void tether_set_log(tether_log *callback, void *context) {
-  log_context = context;
-  log_callback = callback;
+  atomic_store(&log_context, context);
+  atomic_store(&log_callback, callback);
 }
 
 /* From the first scene on: nothing below could say anything before. */
@@ -79,6 +79,17 @@ static pthread_once_t quiet = PTHREAD_ONCE_INIT;
 
 tether_status tether_set_data(const char *folder) {
   return library_status(tt_data_set_root(folder));
+}
+
+/* A recorded run keeps them. */
+static bool copy_settings(tether_scene *scene, const char *const *settings, int count) {
+  scene->settings = calloc((size_t)count + 1, sizeof(char *));
+  for (; scene->settings && scene->setting_count < count; scene->setting_count++) {
+    char *copy = strdup(settings[scene->setting_count]);
+    if (!copy) return false;
+    scene->settings[scene->setting_count] = copy;
+  }
+  return scene->settings != NULL;
 }
 
 tether_status tether_scene_load(const char *name, const char *const *settings, int setting_count,
@@ -98,10 +109,12 @@ tether_status tether_scene_load(const char *name, const char *const *settings, i
   if (!made) return library_fail(error, TETHER_NO_MEMORY, "out of memory");
   pthread_mutex_init(&made->lock, NULL);
   atomic_init(&made->references, 1);
-  tt_status status = tt_scene_load(NULL, name, settings, setting_count, &made->scene, &why);
+  tt_status status = copy_settings(made, settings, setting_count)
+                         ? tt_scene_load(NULL, name, settings, setting_count, &made->scene, &why)
+                         : tt_fail(&why, TT_NOMEM, "out of memory");
   if (status != TT_OK) {
     tether_scene_free(made);
-    return finish(status, &why, error);
+    return library_finish(status, &why, error);
   }
   *scene = made;
   return TETHER_OK;
@@ -109,6 +122,8 @@ tether_status tether_scene_load(const char *name, const char *const *settings, i
 
 void tether_scene_free(tether_scene *scene) {
   if (!scene || atomic_fetch_sub(&scene->references, 1) > 1) return;
+  for (int i = 0; i < scene->setting_count; i++) free(scene->settings[i]);
+  free(scene->settings);
   tt_sim_free(scene->pattern);
   tt_scene_free(scene->scene);
   pthread_mutex_destroy(&scene->lock);
@@ -126,7 +141,7 @@ double tether_scene_timestep(const tether_scene *scene) {
 /* ---- simulations ---- */
 
 /* A simulation around `inside`, which becomes its own, or is freed. */
-static tether_status wrap(tether_scene *scene, tt_sim *inside, tether_sim **sim,
+static tether_status wrap(tether_scene *scene, tt_sim *inside, uint64_t seed, tether_sim **sim,
                           tether_error *error) {
   *sim = calloc(1, sizeof **sim);
   if (!*sim) {
@@ -136,6 +151,7 @@ static tether_status wrap(tether_scene *scene, tt_sim *inside, tether_sim **sim,
   atomic_fetch_add(&scene->references, 1);
   (*sim)->scene = scene;
   (*sim)->sim = inside;
+  (*sim)->seed = seed;
   atomic_flag_clear(&(*sim)->busy);
   return TETHER_OK;
 }
@@ -164,12 +180,13 @@ tether_status tether_sim_new(tether_scene *scene, tether_sim **sim, tether_error
   library_floats saved = library_floats_begin();
   tt_status status = clone_pattern(scene, &inside, &why);
   library_floats_end(saved);
-  if (status != TT_OK) return finish(status, &why, error);
-  return wrap(scene, inside, sim, error);
+  if (status != TT_OK) return library_finish(status, &why, error);
+  return wrap(scene, inside, scene->scene->seed, sim, error);
 }
 
 void tether_sim_free(tether_sim *sim) {
   if (!sim) return;
+  library_end_record(sim, NULL);
   tt_sim_free(sim->sim);
   tether_scene_free(sim->scene);
   free(sim);
@@ -181,6 +198,7 @@ tether_status library_enter(tether_sim *sim, tether_error *error) {
   if (atomic_flag_test_and_set(&sim->busy))
     return library_fail(error, TETHER_BUSY, "another thread is using this simulation");
   sim->floats = library_floats_begin();
+  library_mind_fork(sim);
   return TETHER_OK;
 }
 
@@ -209,14 +227,16 @@ tether_status tether_sim_clone(tether_sim *sim, tether_sim **clone, tether_error
   ENTER(sim);
   if (sim->failed == TETHER_FAILED) return library_leave(sim, no_state(error));
   tt_status status = tt_sim_clone(sim->sim, &inside, &why);
-  if (status != TT_OK) return library_leave(sim, finish(status, &why, error));
-  return library_leave(sim, wrap(sim->scene, inside, clone, error));
+  if (status != TT_OK) return library_leave(sim, library_finish(status, &why, error));
+  return library_leave(sim, wrap(sim->scene, inside, sim->seed, clone, error));
 }
 
 tt_status library_reset(tether_sim *sim, uint64_t seed) {
   tt_sim_seed(sim->sim, seed);
+  sim->seed = seed;
   tt_sim_reset(sim->sim, TT_NO_ROBOT);
   tt_sim_sense(sim->sim);
+  library_tell(sim);
   sim->failed = TETHER_OK;
   return TT_OK;
 }
@@ -242,9 +262,23 @@ static tether_status check_signals(const tether_sim *sim, const tether_handle *s
   return TETHER_OK;
 }
 
-/* Resets that commands asked for come before the step, as in a running program. */
-static void take_resets(tt_sim *sim) {
-  for (int robot; tt_sim_take_reset(sim, &robot);) tt_sim_reset(sim, robot);
+/* Resets that commands asked for come before the step, and each is seen, as in a running program. */
+static void take_resets(tether_sim *sim) {
+  for (int robot; tt_sim_take_reset(sim->sim, &robot);) {
+    tt_sim_reset(sim->sim, robot);
+    tt_sim_sense(sim->sim);
+    library_tell(sim);
+  }
+}
+
+static tether_status broke_off(tether_sim *sim, tt_status status, const tt_error *why,
+                               tether_error *error) {
+  sim->failed = library_status(status);
+  if (sim->recorder)
+    tt_sim_event(sim->sim, "physics", "%s at step %llu: %s",
+                 status == TT_DIVERGED ? "diverged" : "failed",
+                 (unsigned long long)tt_sim_clock(sim->sim)->step, why->text);
+  return library_finish(status, why, error);
 }
 
 /* An interrupted one ends with a step like any last one, so that what is sensed then is whole. */
@@ -253,15 +287,15 @@ tether_status library_step(tether_sim *sim, int64_t steps, library_watch *watch,
   tt_error why = {.text = ""};
   bool ends = false;
   int64_t made = 0;
-  take_resets(sim->sim);
+  take_resets(sim);
   while (made < steps && !ends) {
     ends = made + 1 < steps && library_watch_ends(watch);
     tt_status status = tt_sim_step(sim->sim, ends || made + 1 == steps, &why);
-    sim->failed = library_status(status);
-    if (status != TT_OK) return finish(status, &why, error);
+    if (status != TT_OK) return broke_off(sim, status, &why, error);
     made++;
   }
   tt_sim_sense(sim->sim);
+  library_tell(sim);
   if (!ends) return TETHER_OK;
   return library_fail(error, TETHER_INTERRUPTED, "interrupted after %lld of %lld steps",
                       (long long)made, (long long)steps);
@@ -347,6 +381,7 @@ tether_status tether_sim_restore(tether_sim *sim, const void *state, size_t size
   ENTER(sim);
   tt_status status = state ? tt_sim_restore(sim->sim, state, size, NULL) : TT_INVALID;
   if (status == TT_OK) {
+    library_tell(sim);
     sim->failed = TETHER_OK;
     return library_leave(sim, TETHER_OK);
   }

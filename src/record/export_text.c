@@ -176,7 +176,8 @@ static void put_submissions(lines *to, const tt_entry *entry) {
 }
 
 static void put_journal(lines *to, const tt_wpilog_record *record) {
-  static const char *const kinds[] = {"commands", "safe", "reset", "event", "hash"};
+  static const char *const kinds[] = {"commands", "safe", "reset", "event",
+                                      "hash",     "seed", "state"};
   tt_entry entry;
   const char *name = to->entries[record->entry].name;
   if (tt_journal_decode(name, record->payload, record->size, &to->scratch, &entry) != TT_OK) {
@@ -191,6 +192,10 @@ static void put_journal(lines *to, const tt_wpilog_record *record) {
     tt_export_text(&to->out, "\"robot\":%d", entry.robot);
   else if (entry.kind == TT_ENTRY_HASH)
     tt_export_text(&to->out, "\"hash\":\"%016llx\"", (unsigned long long)entry.hash);
+  else if (entry.kind == TT_ENTRY_SEED)
+    tt_export_text(&to->out, "\"seed\":%llu", (unsigned long long)entry.seed);
+  else if (entry.kind == TT_ENTRY_STATE)
+    tt_export_text(&to->out, "\"bytes\":%zu", entry.state_size);
   else
     put_submissions(to, &entry);
 }

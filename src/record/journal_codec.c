@@ -1,9 +1,13 @@
 #include "record/journal_codec.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #define FLOAT_CODE 9u
+#define STATE_LEVEL 1 /* of zstd: most of a state is zeros, and the simulation waits */
+#define LARGEST_STATE (1u << 30)
 
 /* ---- writing: the same walk counts the bytes, then appends them ---- */
 
@@ -90,20 +94,47 @@ static void put_commands(packer *to, const tt_entry *entry) {
   for (int i = 0; i < entry->count; i++) put_value(to, from[i].value);
 }
 
+static void put_u64(packer *to, uint64_t value) {
+  for (int i = 0; i < 8; i++) put_byte(to, value >> (8 * i));
+}
+
 static void put_payload(packer *to, const tt_entry *entry) {
   put_byte(to, (uint64_t)entry->kind);
   put_varint(to, entry->step);
   if (entry->kind == TT_ENTRY_RESET) put_zigzag(to, entry->robot);
-  if (entry->kind == TT_ENTRY_HASH)
-    for (int i = 0; i < 8; i++) put_byte(to, entry->hash >> (8 * i));
+  if (entry->kind == TT_ENTRY_HASH) put_u64(to, entry->hash);
+  if (entry->kind == TT_ENTRY_SEED) put_u64(to, entry->seed);
+  if (entry->kind == TT_ENTRY_STATE) put(to, entry->state, entry->state_size);
   if (entry->kind == TT_ENTRY_COMMANDS || entry->kind == TT_ENTRY_SAFE) put_commands(to, entry);
 }
 
-void tt_journal_encode(tt_bytes *out, uint32_t id, uint64_t timestamp, const tt_entry *entry) {
+static void encode(tt_bytes *out, uint32_t id, uint64_t timestamp, const tt_entry *entry) {
   packer counted = {.out = NULL}, written = {.out = out};
   put_payload(&counted, entry);
   tt_wpilog_write_head(out, id, timestamp, counted.size);
   put_payload(&written, entry);
+}
+
+static void encode_state(tt_bytes *out, uint32_t id, uint64_t timestamp, const tt_entry *entry) {
+  size_t room = ZSTD_compressBound(entry->state_size);
+  void *frame = malloc(room);
+  size_t size =
+      frame ? ZSTD_compress(frame, room, entry->state, entry->state_size, STATE_LEVEL) : 0;
+  tt_entry packed = *entry;
+  packed.state = frame;
+  packed.state_size = size;
+  if (frame && !ZSTD_isError(size))
+    encode(out, id, timestamp, &packed);
+  else
+    out->failed = 1;
+  free(frame);
+}
+
+void tt_journal_encode(tt_bytes *out, uint32_t id, uint64_t timestamp, const tt_entry *entry) {
+  if (entry->kind == TT_ENTRY_STATE)
+    encode_state(out, id, timestamp, entry);
+  else
+    encode(out, id, timestamp, entry);
 }
 
 /* ---- reading ---- */
@@ -193,6 +224,28 @@ static tt_status take_commands(reader *from, tt_journal_scratch *scratch, tt_ent
   return TT_OK;
 }
 
+static void take_state(reader *from, tt_entry *entry) {
+  entry->state = from->at;
+  entry->state_size = from->left;
+  from->left = 0;
+}
+
+tt_status tt_journal_unpack_state(const tt_entry *entry, void **state, size_t *size) {
+  unsigned long long most = ZSTD_getFrameContentSize(entry->state, entry->state_size);
+  *state = NULL;
+  *size = 0;
+  if (most > LARGEST_STATE) return TT_BAD_MESSAGE; /* so are zstd's errors */
+  void *made = malloc((size_t)most + 1);
+  if (!made) return TT_NOMEM;
+  *size = ZSTD_decompress(made, (size_t)most, entry->state, entry->state_size);
+  if (*size != (size_t)most) {
+    free(made);
+    return TT_BAD_MESSAGE;
+  }
+  *state = made;
+  return TT_OK;
+}
+
 static tt_status decode_packed(reader from, tt_journal_scratch *scratch, tt_entry *entry) {
   uint64_t kind = take_byte(&from);
   if (kind == (TT_ENTRY_HASH | TT_JOURNAL_SAMPLED)) kind = TT_ENTRY_HASH;
@@ -203,6 +256,8 @@ static tt_status decode_packed(reader from, tt_journal_scratch *scratch, tt_entr
     case TT_ENTRY_SAFE: TT_TRY(take_commands(&from, scratch, entry)); break;
     case TT_ENTRY_RESET: entry->robot = (int)take_zigzag(&from); break;
     case TT_ENTRY_HASH: entry->hash = take_uint(&from, 8); break;
+    case TT_ENTRY_SEED: entry->seed = take_uint(&from, 8); break;
+    case TT_ENTRY_STATE: take_state(&from, entry); break;
     default: return TT_BAD_MESSAGE;
   }
   return from.bad || from.left ? TT_BAD_MESSAGE : TT_OK;

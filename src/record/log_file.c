@@ -19,6 +19,7 @@ struct tt_log_file {
   uint8_t checksum;
   atomic_bool begun; /* its beginning is written */
   atomic_bool broken;
+  atomic_int trouble; /* errno of what broke it */
   atomic_ullong bytes;
 };
 
@@ -69,6 +70,8 @@ void tt_log_file_close(tt_log_file *file) {
 
 static void break_off(tt_log_file *file) {
   const char *reason = strerror(errno);
+  int none = 0;
+  atomic_compare_exchange_strong(&file->trouble, &none, errno);
   if (!atomic_exchange(&file->broken, true) && atomic_load(&file->begun))
     tt_log_error("%s: can't write: %s; nothing more of this run is kept", file->path, reason);
 }
@@ -104,6 +107,10 @@ bool tt_log_file_sync(tt_log_file *file) {
 
 bool tt_log_file_broken(const tt_log_file *file) {
   return atomic_load(&((tt_log_file *)file)->broken);
+}
+
+int tt_log_file_trouble(const tt_log_file *file) {
+  return atomic_load(&((tt_log_file *)file)->trouble);
 }
 
 uint64_t tt_log_file_bytes(const tt_log_file *file) {

@@ -27,6 +27,8 @@ bool tt_log_file_write(tt_log_file *file, const void *bytes, size_t size, uint64
 bool tt_log_file_sync(tt_log_file *file);
 /** Did the disk refuse something? Any thread. */
 bool tt_log_file_broken(const tt_log_file *file);
+/** What it answered then, as errno has it; 0: nothing yet. Any thread. */
+int tt_log_file_trouble(const tt_log_file *file);
 /** Bytes written. Any thread. */
 uint64_t tt_log_file_bytes(const tt_log_file *file);
 /** Removes a file that is not worth keeping; still to be closed. */

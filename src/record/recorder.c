@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,8 @@ struct tt_recorder {
   size_t
       awaiting; /* place in `pending` of a state hash whose view is about to come; SIZE_MAX: none */
   bool gap; /* an entry was refused: none comes behind it, so what is kept is a run up to there */
+  const char *gap_reason;
+  uint64_t gap_step;         /* total steps made then */
   uint64_t flushes, flushed; /* asked for, and done */
   bool closing;
 
@@ -113,8 +116,10 @@ static bool room_for_more(tt_recorder *recorder) {
   uint64_t size = tt_log_file_bytes(recorder->file) + recorder->pending.size;
   if (recorder->size_cap && size > recorder->size_cap) {
     tt_log_error("%s: reached record.megabytes: nothing more of this run is kept", recorder->path);
+    recorder->gap_reason = "it reached its limit";
     return false;
   }
+  recorder->gap_reason = "the disk is too slow";
   return !tt_log_file_broken(recorder->file) && recorder->pending.size <= LARGEST_BACKLOG;
 }
 
@@ -161,10 +166,12 @@ static bool append_entry(tt_recorder *recorder, const tt_entry *entry) {
 static tt_status write_entry(tt_journal_sink *sink, const tt_entry *entry) {
   tt_recorder *recorder = (tt_recorder *)((char *)sink - offsetof(tt_recorder, sink));
   pthread_mutex_lock(&recorder->lock);
-  bool kept = !recorder->gap && room_for_more(recorder);
+  bool was_whole = !recorder->gap, room = was_whole && room_for_more(recorder);
   size_t before = recorder->pending.size;
-  kept = kept && append_entry(recorder, entry);
+  bool kept = room && append_entry(recorder, entry);
   recorder->awaiting = kept && entry->kind == TT_ENTRY_HASH ? before : SIZE_MAX;
+  if (room && !kept) recorder->gap_reason = "memory ran out";
+  if (was_whole && !kept) recorder->gap_step = entry->total_step;
   recorder->gap = !kept;
   pthread_mutex_unlock(&recorder->lock);
   return kept ? TT_OK : TT_FULL;
@@ -453,7 +460,7 @@ static void end_thread(tt_recorder *recorder, pthread_t thread, pthread_cond_t *
   pthread_join(thread, NULL);
 }
 
-static void free_recorder(tt_recorder *recorder) {
+static void free_memory(tt_recorder *recorder) {
   tt_log_file_close(recorder->file);
   tt_sampler_free(recorder->sampler);
   tt_view_queue_free(recorder->views);
@@ -462,11 +469,15 @@ static void free_recorder(tt_recorder *recorder) {
   free(recorder->scratch.submissions);
   free(recorder->path);
   free(recorder->last_statistics);
+  free(recorder);
+}
+
+static void free_recorder(tt_recorder *recorder) {
   pthread_cond_destroy(&recorder->ending);
   pthread_cond_destroy(&recorder->written);
   pthread_cond_destroy(&recorder->wanted);
   pthread_mutex_destroy(&recorder->lock);
-  free(recorder);
+  free_memory(recorder);
 }
 
 static bool allocate(tt_recorder *recorder, const tt_recorder_options *options,
@@ -480,9 +491,15 @@ static bool allocate(tt_recorder *recorder, const tt_recorder_options *options,
   return recorder->path && recorder->views && recorder->sampler && recorder->scratch.submissions;
 }
 
+/* They take no signals: those belong to the program's own threads. */
 static tt_status start_threads(tt_recorder *recorder, tt_error *error) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   bool syncs = pthread_create(&recorder->syncer, NULL, sync_log, recorder) == 0;
-  if (syncs && pthread_create(&recorder->writer, NULL, write_log, recorder) == 0) return TT_OK;
+  bool writes = syncs && pthread_create(&recorder->writer, NULL, write_log, recorder) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (writes) return TT_OK;
   if (syncs) end_thread(recorder, recorder->syncer, &recorder->ending);
   return tt_fail(error, TT_FAILED, "%s: can't start the recorder's threads", recorder->path);
 }
@@ -543,16 +560,43 @@ tt_observer *tt_recorder_observer(tt_recorder *recorder) { return &recorder->obs
 
 tt_journal_sink *tt_recorder_journal(tt_recorder *recorder) { return &recorder->sink; }
 
-void tt_recorder_close(tt_recorder *recorder) {
-  if (!recorder) return;
+tt_status tt_recorder_trouble(tt_recorder *recorder, tt_error *error) {
+  int refused = tt_log_file_trouble(recorder->file);
+  double timestep = tt_model_timestep(recorder->model);
+  pthread_mutex_lock(&recorder->lock);
+  bool gap = recorder->gap;
+  double from = (double)recorder->gap_step * timestep;
+  const char *reason = recorder->gap_reason;
+  pthread_mutex_unlock(&recorder->lock);
+  if (refused)
+    return tt_fail(
+        error, TT_FAILED,
+        "%s: can't write: %s; what is in it can be read and proved, the rest is not kept",
+        recorder->path, strerror(refused));
+  if (gap)
+    return tt_fail(error, TT_FAILED, "%s: nothing is kept from %.3f s on: %s", recorder->path, from,
+                   reason);
+  return TT_OK;
+}
+
+tt_status tt_recorder_end(tt_recorder *recorder, tt_error *error) {
   end_thread(recorder, recorder->writer, &recorder->wanted);
   end_thread(recorder, recorder->syncer, &recorder->ending);
   tt_log_file_sync(recorder->file);
   tt_log_info("%s: kept %.1f MB, %llu samples lost", recorder->path,
               (double)tt_recorder_bytes(recorder) * 1e-6,
               (unsigned long long)tt_recorder_lost(recorder));
+  tt_status status = tt_recorder_trouble(recorder, error);
   free_recorder(recorder);
+  return status;
 }
+
+void tt_recorder_close(tt_recorder *recorder) {
+  if (recorder) tt_recorder_end(recorder, NULL);
+}
+
+/* Its lock may be held, and its conditions waited for, by threads that are not here: they can't be destroyed. */
+void tt_recorder_abandon(tt_recorder *recorder) { free_memory(recorder); }
 
 bool tt_recorder_broken(const tt_recorder *recorder) { return tt_log_file_broken(recorder->file); }
 

@@ -58,6 +58,12 @@ tt_observer *tt_recorder_observer(tt_recorder *recorder);
 tt_journal_sink *tt_recorder_journal(tt_recorder *recorder);
 /** Writes what is left, closes the file, says how much was kept. After the world's last tick. */
 void tt_recorder_close(tt_recorder *recorder);
+/** The same; TT_FAILED: not all of the run is in the file, and `error` says why and from where on. */
+tt_status tt_recorder_end(tt_recorder *recorder, tt_error *error);
+/** In a child of fork(), where it has no threads: lets go of it and of the file, which is the parent's. */
+void tt_recorder_abandon(tt_recorder *recorder);
+/** TT_OK while everything is kept. TT_FAILED as from tt_recorder_end(). Any thread. */
+tt_status tt_recorder_trouble(tt_recorder *recorder, tt_error *error);
 /** Did the disk refuse something, so that nothing more is kept? Any thread. */
 bool tt_recorder_broken(const tt_recorder *recorder);
 /** Any thread. */

@@ -1,5 +1,6 @@
 #include "record/replay.h"
 
+#include "base/json.h"
 #include "record/journal_codec.h"
 
 #include <inttypes.h>
@@ -26,6 +27,7 @@ struct tt_replay {
   bool differs;
   uint64_t first_step;
   char reason[160];
+  bool own_ticks; /* the run ended its ticks where it liked: each has a hash */
 };
 
 /* Moves to the journal's next entry. */
@@ -52,19 +54,58 @@ static void differ(tt_replay *replay, uint64_t step, const char *reason) {
   snprintf(replay->reason, sizeof replay->reason, "%s", reason);
 }
 
+/* Its own pointers lead into the scratch: it must be applied before the next is taken. */
+static void apply_inputs(tt_replay *replay, tt_sim *sim) {
+  tt_entry entry = replay->next;
+  if (tt_sim_apply_entry(sim, &entry) != TT_OK)
+    differ(replay, entry.step, "a recorded command is not one of this scene");
+  take_next(replay);
+}
+
+/* It journals a hash, which is compared at once with the next entry: that one must be taken before. */
+static void apply_reset(tt_replay *replay, tt_sim *sim) {
+  tt_entry entry = replay->next;
+  take_next(replay);
+  if (tt_sim_apply_entry(sim, &entry) != TT_OK)
+    differ(replay, entry.step, "a recorded reset is of a robot that this scene does not have");
+}
+
+/* The same. */
+static void apply_state(tt_replay *replay, tt_sim *sim) {
+  tt_entry entry = replay->next;
+  void *state;
+  size_t size;
+  tt_status status = tt_journal_unpack_state(&entry, &state, &size);
+  entry.state = state;
+  entry.state_size = size;
+  take_next(replay);
+  if (status == TT_OK) status = tt_sim_apply_entry(sim, &entry);
+  free(state);
+  if (status != TT_OK)
+    differ(replay, entry.step, "a recorded state is not one of this scene, or of another version");
+}
+
 static void apply(tt_feed *feed, tt_sim *sim) {
   tt_replay *replay = (tt_replay *)feed;
   replay->steps++;
   while (replay->more && !replay->differs && replay->next.kind != TT_ENTRY_HASH &&
          replay->next.step == tt_sim_clock(sim)->step) {
-    /* The entry must be taken before it is applied: a reset journals a hash, which is compared at once. */
-    tt_entry entry = replay->next;
-    if (entry.kind != TT_ENTRY_RESET && tt_sim_apply_entry(sim, &entry) != TT_OK)
-      differ(replay, entry.step, "a recorded command is not one of this scene");
-    take_next(replay);
-    if (entry.kind == TT_ENTRY_RESET && tt_sim_apply_entry(sim, &entry) != TT_OK)
-      differ(replay, entry.step, "a recorded reset is of a robot that this scene does not have");
+    switch (replay->next.kind) {
+      case TT_ENTRY_RESET: apply_reset(replay, sim); break;
+      case TT_ENTRY_STATE: apply_state(replay, sim); break;
+      default: apply_inputs(replay, sim); break;
+    }
   }
+}
+
+/* A state was hashed, and its view sensed, where the caller's own steps ended. An entry that can't become due any more ends
+ * the tick, too: its hash then shows that the run takes another course. */
+static bool ends_tick(tt_feed *feed, tt_sim *sim, bool usual) {
+  tt_replay *replay = (tt_replay *)feed;
+  if (!replay->own_ticks || !replay->more || replay->differs) return usual;
+  uint64_t after = tt_sim_clock(sim)->step + 1;
+  return replay->next.kind == TT_ENTRY_HASH ? replay->next.step <= after
+                                            : replay->next.step < after;
 }
 
 static tt_status compare(tt_journal_sink *sink, const tt_entry *entry) {
@@ -97,6 +138,18 @@ static void count_hashes(tt_replay *replay) {
   }
 }
 
+/* Who steps as he likes says so: "io_steps" 0. */
+static bool has_own_ticks(tt_run_cursor *cursor) {
+  struct json_object *io_steps;
+  tt_run_cursor_seek(cursor, 0);
+  struct json_object *run = tt_run_cursor_json(cursor, "/tether/run");
+  bool own = run && json_object_object_get_ex(run, "io_steps", &io_steps) &&
+             json_object_get_int64(io_steps) == 0;
+  json_object_put(run);
+  tt_run_cursor_rewind(cursor);
+  return own;
+}
+
 static bool has_journal(const tt_run_log *log) {
   uint32_t count;
   const tt_run_entry *entries = tt_run_log_entries(log, &count);
@@ -112,6 +165,7 @@ static tt_status open_replay(tt_replay *replay, tt_error *error) {
   replay->scratch.capacity = MOST_SUBMISSIONS;
   if (!replay->scratch.submissions || !tt_run_cursor_open(&replay->cursor, replay->log))
     return tt_fail(error, TT_NOMEM, "out of memory while opening a replay");
+  replay->own_ticks = has_own_ticks(&replay->cursor);
   count_hashes(replay);
   if (replay->total_hashes == 0)
     return tt_fail(error, TT_INVALID, "the log keeps no state hashes to compare with");
@@ -124,7 +178,7 @@ tt_status tt_replay_open(const tt_run_log *log, tt_replay **made, tt_error *erro
   *made = NULL;
   tt_replay *replay = calloc(1, sizeof *replay);
   if (!replay) return tt_fail(error, TT_NOMEM, "out of memory while opening a replay");
-  replay->feed.apply = apply;
+  replay->feed = (tt_feed){.apply = apply, .ends_tick = ends_tick};
   replay->sink.write = compare;
   replay->observer.publish = compare_view;
   replay->log = log;

@@ -1,7 +1,7 @@
 /* replay.h: runs a kept run's inputs again through a world, and compares every state hash on the way.
  *
  * The world that is fed has the recorded scene's robots and parts, and no wires: what its controllers and
- * watchdogs did stands in the journal.
+ * watchdogs did stands in the journal. Where the log's `io_steps` is 0, its ticks are as long as they were recorded.
  */
 #ifndef TT_RECORD_REPLAY_H
 #define TT_RECORD_REPLAY_H

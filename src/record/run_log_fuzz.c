@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,11 +24,17 @@ static void walk(const tt_run_log *log) {
   tt_submission room[64];
   tt_journal_scratch scratch = {.submissions = room, .capacity = 64};
   tt_entry entry;
+  void *state;
+  size_t size;
   if (!tt_run_cursor_open(&cursor, log)) return;
   while (tt_run_cursor_next(&cursor, &record) == TT_OK)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-      if (tt_journal_decode(names[i], record.payload, record.size, &scratch, &entry) == TT_OK)
+      if (tt_journal_decode(names[i], record.payload, record.size, &scratch, &entry) == TT_OK) {
         assert(entry.count <= 64);
+        if (entry.kind != TT_ENTRY_STATE) continue;
+        tt_journal_unpack_state(&entry, &state, &size);
+        free(state);
+      }
   tt_run_cursor_seek(&cursor, tt_run_log_duration(log) / 2);
   uint32_t count;
   tt_run_log_entries(log, &count);

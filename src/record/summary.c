@@ -148,13 +148,19 @@ static uint64_t reset_between(const resets *seen, uint64_t from, uint64_t to) {
   return UINT64_MAX;
 }
 
+static bool begins_elsewhere(const tt_wpilog_record *record) {
+  return record->size > 0 &&
+         (record->payload[0] == TT_ENTRY_RESET || record->payload[0] == TT_ENTRY_STATE);
+}
+
 static void walk(const tt_run_log *log, tt_run_cursor *cursor, tt_robot_summary *robots,
                  track *tracks, int count) {
-  uint32_t journal = tt_run_log_find(log, "/tether/journal");
+  uint32_t entry_count;
+  const tt_run_entry *entries = tt_run_log_entries(log, &entry_count);
   tt_wpilog_record record;
   resets seen = {.count = 0};
   while (tt_run_cursor_next(cursor, &record) == TT_OK) {
-    if (record.entry == journal && record.size > 0 && record.payload[0] == TT_ENTRY_RESET)
+    if (entries[record.entry].journal && begins_elsewhere(&record))
       seen.times[seen.count++ % 256] = record.timestamp;
     for (int i = 0; i < count; i++)
       if (record.entry == tracks[i].pose && tt_record_fits(TT_ROLE_POSE, &record))

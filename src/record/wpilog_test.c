@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -98,6 +99,7 @@ static void round_trip(const tt_entry *entry) {
   assert_int_equal(back.count, entry->count);
   assert_int_equal(back.robot, entry->robot);
   assert_true(back.hash == entry->hash);
+  assert_true(back.seed == entry->seed);
   for (int i = 0; i < back.count; i++)
     assert_memory_equal(&back.submissions[i].value, &entry->submissions[i].value, sizeof(double));
   for (size_t size = 0; size < record.size; size++)
@@ -122,6 +124,42 @@ static void journal_entries_come_back(void **state) {
       &(tt_entry){.kind = TT_ENTRY_RESET, .step = 30, .source = "world", .robot = TT_NO_ROBOT});
   round_trip(&(tt_entry){
       .kind = TT_ENTRY_HASH, .step = 30, .source = "world", .hash = 0x0123456789abcdefu});
+  round_trip(&(tt_entry){
+      .kind = TT_ENTRY_SEED, .step = 30, .source = "world", .seed = 0xfedcba9876543210u});
+}
+
+/* Stays packed until it is asked for; what is no state is refused then. */
+static void a_state_comes_back(void **state) {
+  (void)state;
+  uint8_t saved[5000], room[6000];
+  for (size_t i = 0; i < sizeof saved; i++) saved[i] = i < 900 ? (uint8_t)(i * i) : 0;
+  tt_entry back, entry = {.kind = TT_ENTRY_STATE,
+                          .step = 12,
+                          .source = "world",
+                          .state = saved,
+                          .state_size = sizeof saved};
+  tt_bytes out = {0};
+  tt_journal_encode(&out, 3, 77, &entry);
+  assert_true(out.size < 2000);
+  size_t offset = 0, size;
+  tt_wpilog_record record;
+  assert_int_equal(tt_wpilog_next(out.data, out.size, &offset, &record), TT_OK);
+  tt_journal_scratch scratch = {.capacity = 0};
+  static const char name[] = TT_JOURNAL_PREFIX "world";
+  void *unpacked;
+  for (size_t cut = 2; cut < record.size; cut++) {
+    assert_int_equal(tt_journal_decode(name, record.payload, cut, &scratch, &back), TT_OK);
+    assert_int_equal(tt_journal_unpack_state(&back, &unpacked, &size), TT_BAD_MESSAGE);
+  }
+  memcpy(room, record.payload, record.size);
+  assert_int_equal(tt_journal_decode(name, room, record.size, &scratch, &back), TT_OK);
+  assert_int_equal(back.kind, TT_ENTRY_STATE);
+  assert_int_equal(back.step, 12);
+  assert_int_equal(tt_journal_unpack_state(&back, &unpacked, &size), TT_OK);
+  assert_int_equal(size, sizeof saved);
+  assert_memory_equal(unpacked, saved, size);
+  free(unpacked);
+  tt_bytes_free(&out);
 }
 
 static void more_commands_than_fit_are_refused(void **state) {
@@ -149,6 +187,7 @@ int main(void) {
       cmocka_unit_test(a_log_cut_anywhere_reads_up_to_the_cut),
       cmocka_unit_test(what_is_no_wpilog_is_refused),
       cmocka_unit_test(journal_entries_come_back),
+      cmocka_unit_test(a_state_comes_back),
       cmocka_unit_test(more_commands_than_fit_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,6 +160,15 @@ static void reset_again(tt_sim *sim, int robot) {
   tt_sim_mark(sim);
 }
 
+static tt_status restore_again(tt_sim *sim, const tt_entry *entry) {
+  TT_TRY(tt_sim_restore(sim, entry->state, entry->state_size, NULL));
+  if (sim->owner && sim->owner->restored)
+    sim->owner->restored(sim->owner);
+  else
+    tt_sim_mark(sim);
+  return TT_OK;
+}
+
 tt_status tt_sim_apply_entry(tt_sim *sim, const tt_entry *entry) {
   switch (entry->kind) {
     case TT_ENTRY_COMMANDS:
@@ -174,6 +183,8 @@ tt_status tt_sim_apply_entry(tt_sim *sim, const tt_entry *entry) {
       tt_sim_answer_reset(sim, entry->robot);
       reset_again(sim, entry->robot);
       return TT_OK;
+    case TT_ENTRY_SEED: tt_sim_seed(sim, entry->seed); return TT_OK;
+    case TT_ENTRY_STATE: return restore_again(sim, entry);
     case TT_ENTRY_EVENT:
     case TT_ENTRY_HASH: return TT_OK;
   }

@@ -17,6 +17,8 @@ typedef enum tt_entry_kind {
   TT_ENTRY_RESET,    /**< reset of `robot`, or of the world: TT_NO_ROBOT; done at once */
   TT_ENTRY_EVENT, /**< something the wall clock, a peer or a person decided, for people: `text`, by `source` */
   TT_ENTRY_HASH, /**< `hash` of the state after `step` steps */
+  TT_ENTRY_SEED, /**< all chance follows `seed` from here on */
+  TT_ENTRY_STATE, /**< the saved `state` was restored: the steps that follow are counted on from its own */
 } tt_entry_kind;
 
 /** One entry. Pointers are valid during the call only. */
@@ -30,6 +32,10 @@ typedef struct tt_entry {
   int robot;
   const char *text;
   uint64_t hash;
+  uint64_t seed;
+  const void *
+      state; /**< [state_size] as tt_sim_save() gave it; read from a log: packed (journal_codec.h) */
+  size_t state_size;
 } tt_entry;
 
 /** Consumer of entries. `write` is called from the world's thread and must not block in real time;

@@ -13,6 +13,9 @@
  *  hands over what is due at tt_sim_clock() with tt_sim_apply_entry(). */
 typedef struct tt_feed {
   void (*apply)(struct tt_feed *feed, tt_sim *sim);
+  /** Ends the tick with the next step, after which the view is sensed? `usual`: it would, as the scene has it. Asked after
+   *  apply(). NULL: as usual. */
+  bool (*ends_tick)(struct tt_feed *feed, tt_sim *sim, bool usual);
 } tt_feed;
 
 /** What people were told once, when `step` steps had been made since the run began. */

@@ -61,7 +61,15 @@ tt_status tt_sim_add_journal(tt_sim *sim, tt_journal_sink *sink) {
   return TT_OK;
 }
 
-void tt_sim_detach(tt_sim *sim) { sim->sink_count = 0; }
+void tt_sim_count_anew(tt_sim *sim) {
+  sim->clock.total_steps = sim->placed_at = 0;
+  sim->view->total_step = 0;
+}
+
+void tt_sim_detach(tt_sim *sim) {
+  sim->sink_count = 0;
+  sim->unverifiable = false;
+}
 
 /* ---- reset ---- */
 
@@ -87,6 +95,7 @@ void tt_sim_reset(tt_sim *sim, int robot) {
 }
 
 void tt_sim_seed(tt_sim *sim, uint64_t seed) {
+  tt_sim_journal(sim, &(tt_entry){.kind = TT_ENTRY_SEED, .source = "world", .seed = seed});
   for (int i = 0; i < sim->part_count; i++)
     if (sim->parts[i]->ops->seed) sim->parts[i]->ops->seed(sim->parts[i], seed);
 }

@@ -27,7 +27,7 @@ typedef struct tt_sim tt_sim;
 /** Where a simulation stands, in steps. */
 typedef struct tt_clock {
   uint64_t step;        /**< since the last whole reset */
-  uint64_t total_steps; /**< never reset */
+  uint64_t total_steps; /**< never reset; a state brings its own, but where a journal is kept */
   uint32_t epoch;       /**< number of whole resets, and of other breaks in time */
 } tt_clock;
 
@@ -38,6 +38,8 @@ typedef struct tt_sim_owner {
   /** A recorded reset is due (tt_sim_apply_entry): the owner does it, with all that hangs on the simulation. Without this
    *  the simulation does it itself. */
   void (*reset)(struct tt_sim_owner *owner, int robot);
+  /** A recorded state was restored (tt_sim_apply_entry), and sensed: what hangs on the simulation is to hear of it. */
+  void (*restored)(struct tt_sim_owner *owner);
   /** Something people want to know; it is journaled already. */
   void (*event)(struct tt_sim_owner *owner, uint64_t step, const char *source, const char *text);
 } tt_sim_owner;
@@ -89,7 +91,7 @@ bool tt_sim_take_reset(tt_sim *sim, int *robot);
  *  until tt_sim_sense(). */
 void tt_sim_reset(tt_sim *sim, int robot);
 
-/** All chance follows `seed` from here on; the state is as it was. */
+/** All chance follows `seed` from here on; the state is as it was. Journaled. */
 void tt_sim_seed(tt_sim *sim, uint64_t seed);
 /** Commands become drives, parts change them, the engine advances one step. `last`: a view will be sensed after it.
  *  TT_DIVERGED with the reason in `error`: the state is that before the step. TT_FAILED: the engine failed; the simulation
@@ -111,8 +113,8 @@ const tt_clock *tt_sim_clock(const tt_sim *sim);
 /** Everything that decides the future. Of a fixed size for a simulation, bytes. */
 size_t tt_sim_state_size(const tt_sim *sim);
 void tt_sim_save(const tt_sim *sim, void *state);
-/** TT_VERSION: of another version of Tether; TT_INVALID: of another scene. `used` (may be NULL) gets the bytes read: more
- *  may follow that are another's. The view is sensed. */
+/** TT_VERSION: of another version of Tether; TT_INVALID: of another scene; then nothing changed. `used` (may be NULL) gets
+ *  the bytes read: more may follow that are another's. Journaled. The view is sensed. */
 tt_status tt_sim_restore(tt_sim *sim, const void *state, size_t size, size_t *used);
 /** Of what decides the physics' future: the engine's state, the commands in force, and the parts. Counters are left out,
  *  so that a message that changes nothing changes no hash. */
@@ -120,7 +122,9 @@ uint64_t tt_sim_hash(const tt_sim *sim);
 
 /* --- the journal --- */
 
-/** Before the first step; not owned. TT_FULL: there are TT_MAX_SINKS. */
+/** total_steps count from here on: before a journal is kept of a simulation that has lived already. */
+void tt_sim_count_anew(tt_sim *sim);
+/** Not owned. TT_FULL: there are TT_MAX_SINKS. */
 tt_status tt_sim_add_journal(tt_sim *sim, tt_journal_sink *sink);
 /** Nothing is journaled any more. */
 void tt_sim_detach(tt_sim *sim);
@@ -129,8 +133,8 @@ void tt_sim_event_va(tt_sim *sim, const char *source, const char *format, va_lis
     __attribute__((format(printf, 3, 0)));
 void tt_sim_event(tt_sim *sim, const char *source, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/** Inputs that were journaled once take effect again: TT_ENTRY_COMMANDS, TT_ENTRY_SAFE and TT_ENTRY_RESET at once; other
- *  kinds change nothing. TT_BAD_MESSAGE when a command or robot is not one of this simulation. */
+/** What was journaled once takes effect again, at once; TT_ENTRY_EVENT and TT_ENTRY_HASH change nothing. TT_BAD_MESSAGE when
+ *  a command or robot is not one of this simulation; a state as tt_sim_restore(). */
 tt_status tt_sim_apply_entry(tt_sim *sim, const tt_entry *entry);
 
 #endif

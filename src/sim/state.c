@@ -94,15 +94,22 @@ tt_status tt_sim_restore(tt_sim *sim, const void *state, size_t size, size_t *us
   size_t watchdogs = (size_t)fixed.watchdogs * WATCHDOG_SIZE;
   if (size < tt_sim_state_size(sim) + watchdogs) return TT_INVALID;
   if (!used && size != tt_sim_state_size(sim) + watchdogs) return TT_INVALID;
-  sim->clock = (tt_clock){fixed.step, fixed.total_steps, (uint32_t)fixed.epoch};
-  sim->placed_at = fixed.total_steps;
+  size_t whole = tt_sim_state_size(sim) + watchdogs, engine = tt_engine_state_size(sim->engine);
+  /* First, since it refuses what is of another scene. */
+  TT_TRY(tt_engine_restore(sim->engine, (const unsigned char *)state + whole - engine, engine));
+  tt_sim_journal(
+      sim,
+      &(tt_entry){.kind = TT_ENTRY_STATE, .source = "world", .state = state, .state_size = whole});
+  /* A log's time goes on. */
+  uint64_t total = sim->sink_count > 0 ? sim->clock.total_steps : fixed.total_steps;
+  sim->clock = (tt_clock){fixed.step, total, (uint32_t)fixed.epoch};
+  sim->placed_at = total;
   sim->match_start = fixed.match_start;
   sim->sequence = fixed.sequence;
   through.at += watchdogs;
   move_commands(sim, &through);
   move_parts(sim, &through);
-  TT_TRY(tt_engine_restore(sim->engine, through.at, tt_engine_state_size(sim->engine)));
-  if (used) *used = tt_sim_state_size(sim) + watchdogs;
+  if (used) *used = whole;
   sim->drives_stale = true;
   tt_sim_sense(sim);
   return TT_OK;

@@ -1,8 +1,8 @@
 /* record.c: the recorder of a running scene: where the log goes, and what a replay needs besides. */
 #include "app/attach/attach.h"
 #include "app/state_folder.h"
-#include "app/versions.h"
 #include "scene/scene_files.h"
+#include "scene/scene_run.h"
 #include "base/log.h"
 #include "record/describe.h"
 #include "record/run_folder.h"
@@ -12,44 +12,12 @@
 
 #include <json-c/json.h>
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
-
-static const char *scene_name(const char *path, char *name, size_t size) {
-  const char *slash = strrchr(path, '/');
-  snprintf(name, size, "%s", slash ? slash + 1 : path);
-  char *dot = strrchr(name, '.');
-  if (dot) *dot = 0;
-  return name;
-}
-
-/* Who looks at the run changes nothing of it, and may know a token or a password. */
-static bool makes_the_run(const char *setting) {
-  return strncmp(setting, "web.", 4) != 0 && strncmp(setting, "telemetry.", 10) != 0;
-}
-
-static struct json_object *describe_field(const tt_field *field) {
-  struct json_object *made = json_object_new_object();
-  json_object_object_add(made, "x", json_object_new_double(field->x));
-  json_object_object_add(made, "y", json_object_new_double(field->y));
-  json_object_object_add(made, "heading", json_object_new_double(field->heading));
-  return made;
-}
-
-static tt_status name_run(tt_run_reference *run, tt_error *error) {
-  uint8_t bits[16];
-  if (getrandom(bits, sizeof bits, 0) != sizeof bits)
-    return tt_fail(error, TT_FAILED, "record: no random number for the run: %s", strerror(errno));
-  for (size_t i = 0; i < sizeof bits; i++) snprintf(run->id + 2 * i, 3, "%02x", bits[i]);
-  return TT_OK;
-}
 
 /* Where the run's telemetry goes, or NULL; without the user, password and options of a database's URL. */
 static struct json_object *describe_store(const tt_scene *scene) {
@@ -70,34 +38,11 @@ static struct json_object *describe_store(const tt_scene *scene) {
 
 /* What a reader wants to know first; and what makes the scene again. */
 static char *describe_run(const tt_attach_context *context) {
-  const tt_scene *scene = context->scene;
-  struct json_object *run = json_object_new_object();
-  struct json_object *settings = json_object_new_array();
-  char name[128];
-  char file[PATH_MAX];
-  time_t now = time(NULL);
-  struct tm utc;
-  char stamp[32];
-  gmtime_r(&now, &utc);
-  strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  for (int i = 0; i < context->options->setting_count; i++)
-    if (makes_the_run(context->options->settings[i]))
-      json_object_array_add(settings, json_object_new_string(context->options->settings[i]));
-  json_object_object_add(run, "tether", json_object_new_string(TETHER_VERSION));
-  tt_versions_add(run);
-  json_object_object_add(run, "scene",
-                         json_object_new_string(scene_name(scene->path, name, sizeof name)));
-  json_object_object_add(run, "scene_file",
-                         json_object_new_string(realpath(scene->path, file) ? file : scene->path));
-  json_object_object_add(run, "settings", settings);
-  json_object_object_add(run, "started", json_object_new_string(stamp));
-  json_object_object_add(run, "seed", json_object_new_int64((int64_t)scene->seed));
-  json_object_object_add(run, "timestep",
-                         json_object_new_double(tt_model_timestep(tt_world_model(context->world))));
-  json_object_object_add(run, "io_steps", json_object_new_int64((int64_t)scene->io_steps));
-  json_object_object_add(run, "run", json_object_new_string(context->run->id));
-  json_object_object_add(run, "telemetry", describe_store(scene));
-  json_object_object_add(run, "field", describe_field(&scene->field));
+  const tt_scene_options *options = context->options;
+  struct json_object *run = tt_scene_describe_run(context->scene, options->settings,
+                                                  options->setting_count, context->run->id);
+  if (!run) return NULL;
+  json_object_object_add(run, "telemetry", describe_store(context->scene));
   char *text = strdup(json_object_to_json_string_ext(run, JSON_C_TO_STRING_PLAIN));
   json_object_put(run);
   return text;
@@ -222,9 +167,9 @@ static tt_status choose_path(const tt_record_keys *keys, const char *scene, char
 static tt_status open_log(const tt_attach_context *context, const tt_record_keys *keys,
                           kept_run *run, tt_error *error) {
   char path[1200], scene[128];
-  scene_name(context->scene->path, scene, sizeof scene);
+  tt_scene_name(context->scene, scene, sizeof scene);
   TT_TRY(choose_path(keys, scene, path, sizeof path, error));
-  TT_TRY(name_run(context->run, error));
+  TT_TRY(tt_run_id_new(context->run->id, error));
   if (!keys->file)
     snprintf(run->folder, sizeof run->folder, "%.*s", (int)(strrchr(path, '/') - path), path);
   TT_TRY(open_recorder(context, keys, path, run, error));
