@@ -26,7 +26,7 @@ NOT_IN_LIBRARY = {"PkgConfig::UV", "PkgConfig::SOUP", "PkgConfig::PQ", "PkgConfi
 # Files of a room that need each other: one job, told in several files. Nothing may join them, and no other may come.
 ONE_JOB = [
     # A tick, its supervision and its life in time are one struct.
-    {"host/run", "host/supervise", "host/world"},
+    {"host/world_run", "host/supervise", "host/world"},
     {"sim/commands", "sim/sim", "sim/state"},
     # Parking, gripping and culling call each other while a step goes on.
     {"engine/mujoco/cull", "engine/mujoco/grip", "engine/mujoco/park", "engine/mujoco/step"},

@@ -1,4 +1,4 @@
-/* world_internal.h: a world from the inside, shared by the files that make it up: world.c (the tick), run.c (its
+/* world_internal.h: a world from the inside, shared by the files that make it up: world.c (the tick), world_run.c (its
  * pace, mailbox and status), world_new.c, supervise.c (watchdogs), wire_port.c (the wires' way in), world_state.c, and its
  * sources. */
 #ifndef TT_HOST_WORLD_INTERNAL_H
@@ -85,7 +85,7 @@ void tt_world_schedule_watchdogs(tt_world *world);
 /* wire_port.c */
 tt_wire_slot *tt_wire_slot_of(tt_wire *wire);
 
-/* run.c */
+/* world_run.c */
 /** Does what other threads asked for; sees interrupts. */
 void tt_world_drain_mail(tt_world *world);
 /** Hands status and statistics to other threads, if it is time again; if one is just reading them, they get the next.

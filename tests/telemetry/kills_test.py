@@ -9,7 +9,6 @@ import dataclasses
 import os
 import random
 import signal
-import socket
 import sqlite3
 import sys
 import threading

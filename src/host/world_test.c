@@ -17,7 +17,7 @@
 #include "app/assemble.h"
 #include "engine/mujoco/mujoco_engine.h"
 #include "scene/scene.h"
-#include "journal_lines.h"
+#include "host/journal_lines.h"
 
 /* Two carts' worth of frc2011, each with a wire of its own, 10 ms a tick at 1 kHz. */
 static const char two_robots[] =

@@ -1,4 +1,4 @@
-/* run.c: a world's run at one of three paces, and what other threads ask of it and see of it. */
+/* world_run.c: a world's run at one of three paces, and what other threads ask of it and see of it. */
 #include "base/log.h"
 #include "host/world_internal.h"
 

@@ -1,6 +1,6 @@
 /* journal_lines.h: a journal sink that keeps every entry as a readable line, for tests to look at. */
-#ifndef JOURNAL_LINES_H
-#define JOURNAL_LINES_H
+#ifndef TT_HOST_JOURNAL_LINES_H
+#define TT_HOST_JOURNAL_LINES_H
 
 #include "sim/journal.h"
 

@@ -1,4 +1,4 @@
-#include "journal_lines.h"
+#include "host/journal_lines.h"
 
 #include <inttypes.h>
 #include <stdio.h>

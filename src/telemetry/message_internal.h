@@ -1,0 +1,67 @@
+/* message_internal.h: the parser from the inside, shared by message.c (documents in a stream) and message_content.c (the
+ * elements of one). One thread. */
+#ifndef TT_TELEMETRY_MESSAGE_INTERNAL_H
+#define TT_TELEMETRY_MESSAGE_INTERNAL_H
+
+#include "telemetry/message.h"
+
+#include <expat.h>
+
+#define TT_MESSAGE_DEVICE_BYTES 64
+
+/** Where the stream stands between documents. */
+typedef enum tt_scan {
+  SCAN_SPACE,         /**< before a document */
+  SCAN_LESS,          /**< "<" */
+  SCAN_BANG,          /**< "<!" */
+  SCAN_BANG_DASH,     /**< "<!-" */
+  SCAN_COMMENT,       /**< "<!--" */
+  SCAN_COMMENT_DASH,  /**< "<!-- … -" */
+  SCAN_COMMENT_CLOSE, /**< "<!-- … --" */
+  SCAN_DOCUMENT,      /**< expat has it */
+  SCAN_LOST,          /**< after a refusal: looking for the next "<?xml" or "<MESSAGE" */
+} tt_scan;
+
+struct tt_message_parser {
+  XML_Parser expat;
+  uint8_t salt[16]; /**< of expat's hashes: ours, or it would ask the kernel for one a message */
+  bool salted;      /**< else it does ask */
+  tt_message_limits limits;
+  tt_message_handler handler;
+  void *context;
+
+  tt_scan scan;
+  int64_t begun;  /**< µs monotonic: first byte of the document in hand */
+  char found[16]; /**< bytes of a possible document start while SCAN_LOST */
+  size_t found_size;
+
+  size_t token_start;     /**< byte of the document where the unfinished token begins */
+  size_t unfinished_work; /**< bytes of it looked at again and again */
+  size_t document_bytes;  /**< given to expat before the present chunk */
+  int depth;
+  bool skip_root; /**< refused before its MESSAGE, which is still to come and not to be taken */
+  bool has_doctype, finished, refused;
+  char tag[1024];  /**< of a MESSAGE that began inside another… */
+  size_t tag_size; /**< …0: none did */
+  char reason[256];
+  unsigned long line, column;
+  size_t end; /**< byte of the document just behind it, or where it was refused */
+
+  char set[256];
+  char device[TT_MESSAGE_DEVICE_BYTES + 1], boot[TT_MESSAGE_DEVICE_BYTES + 1];
+  tt_message message;
+  char *text;
+  size_t text_size, text_capacity;
+  tt_message_sample *samples;
+  size_t sample_capacity;
+  tt_message_value *values;
+  size_t value_capacity;
+};
+
+/** Refuses the present message at the element or text being parsed. */
+void tt_message_refuse(tt_message_parser *parser, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/** Sets expat's handlers for the document that begins, and forgets what the last one held. */
+void tt_message_begin_content(tt_message_parser *parser);
+
+#endif
