@@ -177,6 +177,11 @@ TETHER_API tether_status tether_sim_apply(tether_sim *sim, const tether_handle *
 TETHER_API tether_status tether_sim_read(const tether_sim *sim, const tether_handle *signals,
                                          double *values, int count, tether_error *error);
 
+/** The values in force of [count] commands: what was applied last, 0 before anything was. */
+TETHER_API tether_status tether_sim_read_commands(const tether_sim *sim,
+                                                  const tether_handle *commands, double *values,
+                                                  int count, tether_error *error);
+
 /** What goes in and what comes out with each call: handles that were resolved once, and the caller's arrays. */
 typedef struct tether_io {
   const tether_handle *commands; /**< [command_count]; may be NULL if there are none */
@@ -193,7 +198,8 @@ typedef struct tether_io {
 TETHER_API tether_status tether_sim_exchange(tether_sim *sim, const tether_io *ios, int io_count,
                                              int64_t steps, tether_error *error);
 
-/* --- bodies, joints, contacts: views of the simulation's own memory, valid until its next call --- */
+/* --- bodies, joints, contacts: views of the simulation's own memory. It stays in its place as long as the simulation lives;
+ *     what stands there changes with each call that steps, resets or restores. --- */
 
 typedef struct tether_body {
   const char *name;

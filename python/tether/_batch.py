@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -133,7 +133,7 @@ class Batch:
         self._check(status)
         return self._out
 
-    def reset(self, mask: npt.NDArray[np.bool_] | None = None, seeds: npt.ArrayLike | None = None) -> Floats:
+    def reset(self, mask: npt.NDArray[np.bool_] | None = None, seeds: Iterable[SupportsIndex] | None = None) -> Floats:
         """Begins simulations anew, failed ones too.
 
         Args:
@@ -150,7 +150,7 @@ class Batch:
             mask = np.ascontiguousarray(mask)
             mask_address = mask.ctypes.data
         if seeds is not None:
-            numbers = np.array([_arrays.seed(f"seeds[{i}]", seed) for i, seed in enumerate(np.asarray(seeds).tolist())], dtype=np.uint64)
+            numbers = np.array([_arrays.seed(f"seeds[{i}]", seed) for i, seed in enumerate(seeds)], dtype=np.uint64)
             if numbers.shape != (self._count,):
                 raise _errors.InvalidError(f"seeds: shape {numbers.shape}; give ({self._count},)")
             seeds_address = numbers.ctypes.data

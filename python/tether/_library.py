@@ -103,6 +103,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, arguments…
     "tether_command_find": (_I, _P, _S, _S, _P, _P),
     "tether_sim_apply": (_I, _P, _P, _P, _I, _P),
     "tether_sim_read": (_I, _P, _P, _P, _I, _P),
+    "tether_sim_read_commands": (_I, _P, _P, _P, _I, _P),
     "tether_sim_body_count": (_I, _P),
     "tether_sim_joint_count": (_I, _P),
     "tether_sim_contact_count": (_I, _P),

@@ -64,42 +64,35 @@ class _Resolved(NamedTuple):
     pack: Callable[..., None]
 
 
-def _interrupt() -> Iterator[int]:
-    """Answers whether a step is to end: yes if an exception (Ctrl-C) wants out, which is then raised by the call's caller.
+def _interrupt(raised: list[BaseException]) -> Iterator[int]:
+    """Answers whether a call is to end: yes once a signal's handler (that of Ctrl-C) raised something.
 
-    Python runs the handlers of signals before a function's first instruction, where it could not be caught; in a generator
-    that goes on, the first instruction stands inside `try`.
+    Python runs such handlers before the first instruction of a function, where the function can't catch what they raise; in a
+    generator that goes on, that instruction stands inside `try`.
     """
-    raised: BaseException | None = None
-    answer: Any = 0
     while True:
         try:
-            if (yield answer) is _TAKE:
-                answer, raised = raised, None
-            else:
-                answer = 0 if raised is None else 1
+            while True:
+                yield len(raised)
         except GeneratorExit:
             return
-        except BaseException as error:  # of a signal's handler
-            answer, raised = 1, error
-
-
-_TAKE = object()
+        except BaseException as error:
+            raised.append(error)
 
 
 class Watch:
     """What the library asks during long calls whether they are to end."""
 
     def __init__(self) -> None:
-        self._generator: Any = _interrupt()
-        next(self._generator)
-        self.callback = _library.INTERRUPT(self._generator.send)
+        self._raised: list[BaseException] = []
+        generator: Any = _interrupt(self._raised)
+        next(generator)
+        self.callback = _library.INTERRUPT(generator.send)
 
     def raise_what_came(self) -> None:
-        """Raises the exception that ended a call, if one did."""
-        raised = self._generator.send(_TAKE)
-        if raised is not None:
-            raise raised
+        """Raises what ended a call, if something did; without the frame of the generator, which goes on."""
+        if self._raised:
+            raise self._raised.pop().with_traceback(None)
 
 
 class Sim:
@@ -326,13 +319,9 @@ class Sim:
             An array [len(names)], yours to fill. `detach` ends it.
         """
         resolved = self._resolve("command", _arrays.names("names", names), units)
-        current = self._resolve_in_force(names)
-        resolved.values[:] = [value / resolved.handles[i].scale for i, value in enumerate(current)]
+        self._check(self._library.tether_sim_read_commands(self._pointer, resolved.handles, resolved.address, len(names), self._error))
         self._attach(True, resolved)
         return resolved.values
-
-    def _resolve_in_force(self, names: Sequence[str]) -> Floats:
-        return self.read([f"command:{name}" for name in names])
 
     def signals(self, names: Sequence[str], units: Sequence[str | None] | None = None) -> Floats:
         """An array that each `step`, `reset` and `restore` fills from now on. It begins with the signals as they are.

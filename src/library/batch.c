@@ -27,6 +27,7 @@ struct tether_batch {
   int started;     /* beside the caller's */
   bool running;
   pid_t process;
+  atomic_flag busy;
   sem_t gate; /* the threads begin when all of them stand */
   pthread_barrier_t begin, end;
   atomic_bool stop; /* this step was interrupted */
@@ -189,6 +190,7 @@ tether_status tether_batch_new(tether_scene *scene, int count, int threads,
   made->command_count = command_count;
   made->signal_count = signal_count;
   made->process = getpid();
+  atomic_flag_clear(&made->busy);
   sem_init(&made->gate, 0, 0);
   if (pthread_barrier_init(&made->begin, NULL, (unsigned)threads) != 0 ||
       pthread_barrier_init(&made->end, NULL, (unsigned)threads) != 0) {
@@ -239,6 +241,19 @@ static tether_status check(const tether_batch *batch, tether_error *error) {
   return TETHER_OK;
 }
 
+/* The caller's until it leaves. */
+static tether_status enter(tether_batch *batch, tether_error *error) {
+  tether_status status = check(batch, error);
+  if (status == TETHER_OK && atomic_flag_test_and_set(&batch->busy))
+    status = library_fail(error, TETHER_BUSY, "another thread is using this batch");
+  return status;
+}
+
+static tether_status leave(tether_batch *batch, tether_status status) {
+  atomic_flag_clear(&batch->busy);
+  return status;
+}
+
 tether_status tether_batch_step(tether_batch *batch, const double *commands, int64_t steps,
                                 double *signals, tether_error *error) {
   tether_status status = check(batch, error);
@@ -247,27 +262,28 @@ tether_status tether_batch_step(tether_batch *batch, const double *commands, int
     return library_fail(error, TETHER_INVALID, "steps: %lld; give at least 1", (long long)steps);
   if ((batch->command_count && !commands) || (batch->signal_count && !signals))
     return library_fail(error, TETHER_INVALID, "commands or signals: NULL");
+  if ((status = enter(batch, error)) != TETHER_OK) return status;
   batch->values = commands;
   batch->steps = steps;
   batch->out = signals;
   atomic_store(&batch->stop, false);
   run(batch, STEP);
   if (atomic_load(&batch->stop))
-    return library_fail(error, TETHER_INTERRUPTED,
-                        "interrupted: simulations that had not made %lld steps have failed",
-                        (long long)steps);
-  return TETHER_OK;
+    status = library_fail(error, TETHER_INTERRUPTED,
+                          "interrupted: simulations that had not made %lld steps have failed",
+                          (long long)steps);
+  return leave(batch, status);
 }
 
 tether_status tether_batch_reset(tether_batch *batch, const uint8_t *mask, const uint64_t *seeds,
                                  double *signals, tether_error *error) {
-  tether_status status = check(batch, error);
+  tether_status status = enter(batch, error);
   if (status != TETHER_OK) return status;
   batch->mask = mask;
   batch->seeds = seeds;
   batch->out = signals;
   run(batch, RESET);
-  return TETHER_OK;
+  return leave(batch, TETHER_OK);
 }
 
 int tether_batch_count(const tether_batch *batch) { return batch ? batch->count : 0; }
@@ -285,11 +301,11 @@ const uint8_t *tether_batch_failed(const tether_batch *batch) {
 
 tether_status tether_batch_set_interrupt(tether_batch *batch, tether_interrupt *callback,
                                          void *context, tether_error *error) {
-  tether_status status = check(batch, error);
+  tether_status status = enter(batch, error);
   if (status != TETHER_OK) return status;
   batch->workers[0].watch.callback = callback;
   batch->workers[0].watch.context = context;
-  return TETHER_OK;
+  return leave(batch, TETHER_OK);
 }
 
 tether_sim *tether_batch_sim(tether_batch *batch, int index) {

@@ -261,6 +261,9 @@ static void an_exchange_is_apply_step_and_read(void **state) {
     assert_memory_equal(got, read, sizeof read);
     assert_int_equal(tether_sim_hash(one), tether_sim_hash(other));
   }
+  good(tether_sim_read_commands(other, both, read, 2, &error));
+  assert_memory_equal(read, values, sizeof read);
+  assert_int_equal(tether_sim_read_commands(other, signals, read, 2, &error), TETHER_INVALID);
   uint64_t hash = tether_sim_hash(other);
   values[1] = NAN; /* the first one's command is not applied, either */
   values[0] = 5;
@@ -281,12 +284,19 @@ static void an_exchange_is_apply_step_and_read(void **state) {
 
 typedef struct asking {
   tether_sim *sim;
+  tether_batch *batch;
   int asked, until;
 } asking;
 
+/* What is asked about is in use. */
 static int enough(void *context) {
   asking *self = context;
+  double out[3];
   if (self->sim) assert_int_equal(tether_sim_reset(self->sim, NULL, NULL), TETHER_BUSY);
+  if (self->batch) {
+    assert_int_equal(tether_batch_reset(self->batch, NULL, NULL, out, NULL), TETHER_BUSY);
+    assert_int_equal(tether_batch_step(self->batch, NULL, 1, out, NULL), TETHER_BUSY);
+  }
   return ++self->asked >= self->until;
 }
 
@@ -317,6 +327,7 @@ static void a_long_step_can_be_ended(void **state) {
   const char *time[] = {"time"};
   self = (asking){.until = 1};
   good(tether_batch_new(scene, 3, 2, NULL, 0, time, 1, &batch, &error));
+  self.batch = batch;
   good(tether_batch_set_interrupt(batch, enough, &self, &error));
   assert_int_equal(tether_batch_step(batch, NULL, LONG, out, &error), TETHER_INTERRUPTED);
   for (int i = 0; i < 3; i++) {

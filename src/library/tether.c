@@ -581,6 +581,22 @@ tether_status tether_sim_read(const tether_sim *sim, const tether_handle *signal
   return library_read(sim, signals, values, count, error);
 }
 
+tether_status tether_sim_read_commands(const tether_sim *sim, const tether_handle *commands,
+                                       double *values, int count, tether_error *error) {
+  begin(error);
+  if (!sim) return library_fail(error, TETHER_INVALID, "sim: NULL");
+  if (count < 0 || (count > 0 && (!commands || !values)))
+    return library_fail(error, TETHER_INVALID, "count: %d without arrays of it", count);
+  const double *in_force = tt_sim_commands(sim->sim);
+  for (int i = 0; i < count; i++) {
+    if (commands[i].kind != COMMAND ||
+        commands[i].index >= (uint32_t)tt_sim_model(sim->sim)->command_count)
+      return library_fail(error, TETHER_INVALID, "commands[%d]: not the handle of a command", i);
+    values[i] = in_force[commands[i].index] / commands[i].scale;
+  }
+  return TETHER_OK;
+}
+
 /* ---- bodies, joints, contacts ---- */
 
 int tether_sim_body_count(const tether_sim *sim) {

@@ -110,6 +110,9 @@ const tt_view *tt_sim_view(const tt_sim *sim);
 tt_view *tt_sim_own_view(tt_sim *sim);
 const tt_clock *tt_sim_clock(const tt_sim *sim);
 
+/** The last accepted value of each command, SI; [command_count of the model]. */
+const double *tt_sim_commands(const tt_sim *sim);
+
 /** Everything that decides the future. Of a fixed size for a simulation, bytes. */
 size_t tt_sim_state_size(const tt_sim *sim);
 void tt_sim_save(const tt_sim *sim, void *state);

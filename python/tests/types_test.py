@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""The package's type hints hold (mypy --strict), and so does what a user writes with them."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import built
+
+USER = """
+import numpy as np
+import tether
+
+scene = tether.Scene("gripper", settings={"timestep": "1/1000 s"})
+sim = scene.sim(seed=0)
+sim.apply({"swivel.velocity": 1.0}, units={"swivel.velocity": "deg/s"})
+sim.step(10)
+angle: float = sim.read(["swivel.position"], units=["deg"])[0]
+state: bytes = sim.save()
+act = sim.commands(["swivel.velocity"])
+act[:] = 1.0
+batch = scene.batch(64, commands=["swivel.velocity"], signals=["swivel.position"], threads=2)
+out = batch.step(np.zeros((64, 1)), steps=10)
+reveal_type(out)
+reveal_type(batch.failed)
+reveal_type(sim.bodies[0].position)
+reveal_type(sim.joints[0].limits)
+sim.step("far")
+"""
+
+
+def mypy(*arguments, cwd):
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", "/dev/null", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, env={**built.ENVIRONMENT, "MYPYPATH": str(built.ROOT / "python")})
+
+
+class Types(unittest.TestCase):
+    def test_the_package(self):
+        done = mypy("-p", "tether", cwd=built.ROOT / "python")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_user(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "user.py").write_text(USER)
+            said = mypy("user.py", cwd=folder).stdout
+        self.assertIn('Revealed type is "numpy.ndarray[Any, numpy.dtype[numpy.floating[numpy._typing._64Bit]]]"', said)
+        self.assertIn('Revealed type is "numpy.ndarray[Any, numpy.dtype[numpy.bool_]]"', said)
+        self.assertIn('Revealed type is "Union[Tuple[builtins.float, builtins.float], None]"', said)
+        self.assertIn('"step" of "Sim" has incompatible type "str"; expected "int"', said)
+        self.assertIn("Found 1 error in 1 file", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
