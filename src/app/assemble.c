@@ -16,6 +16,7 @@ static void describe_wires(const tt_scene *scene, const tt_assembly *assembly,
                                .robot = from->robot,
                                .period_steps = from->period_steps,
                                .watchdog = from->watchdog,
+                               .lockstep = from->lockstep,
                                .late = from->late,
                                .deadline = from->deadline,
                                .config = from->config};

@@ -144,7 +144,7 @@ static tt_status measure_world(step_bench *bench, double seconds, tt_error *erro
 /** Wires stay open as in a run, but not those whose answer the world would wait for. */
 static bool waits_for_somebody(const tt_scene *scene) {
   for (int i = 0; i < scene->wire_count; i++)
-    if (tt_wire_protocols[scene->wires[i].protocol]->must_wait) return true;
+    if (scene->wires[i].lockstep) return true;
   return false;
 }
 

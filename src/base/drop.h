@@ -13,7 +13,8 @@
   X(UNKNOWN, "unknown or unmarked object")                                                         \
   X(SUPERSEDED, "a newer message arrived in the same period")                                      \
   X(REFUSED, "not allowed")                                                                        \
-  X(OVERFLOW, "queue full")
+  X(OVERFLOW, "queue full")                                                                        \
+  X(SURPLUS, "more answers than messages in lock-step")
 typedef enum tt_drop {
 #define TT_DROP_ENUM(name, text) TT_DROP_##name,
   TT_DROP_LIST(TT_DROP_ENUM)

@@ -153,22 +153,41 @@ static tt_status settle_periods(tt_scene_store *store, tt_scene_wire *wires) {
   return TT_OK;
 }
 
-/** A wire that could wait for answers and is told not to wants to be paced by the clock. */
-static bool prefers_the_clock(const tt_scene *scene) {
-  for (int i = 0; i < scene->wire_count; i++)
-    if (scene->wires[i].schema->waits) return true;
-  return false;
+/** Which wires the world waits for. A wire that could wait for answers and is told not to wants to be paced by the clock. */
+static void settle_waits(const tt_scene *scene, tt_scene_wire *wires, int *waiting, bool *clock) {
+  for (int i = 0; i < scene->wire_count; i++) {
+    const tt_schema *schema = wires[i].schema;
+    tt_waits waits = schema->waits ? schema->waits(wires[i].config) : TT_WAITS_NEVER;
+    wires[i].lockstep = waits == TT_WAITS_ALWAYS ||
+                        (waits == TT_WAITS_AT_LOCKSTEP && scene->pace == TT_PACE_LOCKSTEP);
+    *waiting += wires[i].lockstep;
+    *clock |= waits == TT_WAITS_FOR_THE_CLOCK;
+  }
+}
+
+/** What is delayed in simulated time would never arrive while that stands still. */
+static tt_status refuse_delays(const tt_scene_store *store, const tt_scene_wire *wire) {
+  const tt_wire_common *common = wire->config;
+  tt_faults faults;
+  TT_TRY(tt_wire_faults_check(common, wire->where, &faults, store->error));
+  if (faults.delay == 0 && faults.jitter == 0) return TT_OK;
+  return tt_fail(
+      store->error, TT_INVALID,
+      "%s.faults.%s: simulated time stands still while the world waits in lock-step; give "
+      "loss, duplicate or reorder, or another pace",
+      wire->where, faults.delay > 0 ? "delay" : "jitter");
 }
 
 /** Lock-step without anybody to wait for would be as fast as the machine can, which nobody asked for. */
-static tt_status settle_pace(tt_scene_store *store) {
+static tt_status settle_pace(tt_scene_store *store, tt_scene_wire *wires) {
   tt_scene *scene = &store->scene;
-  if (scene->pace != TT_PACE_LOCKSTEP) return TT_OK;
-  for (int i = 0; i < scene->wire_count; i++) {
-    const tt_scene_wire *wire = &scene->wires[i];
-    if (wire->schema->waits && wire->schema->waits(wire->config)) return TT_OK;
-  }
-  if (prefers_the_clock(scene)) {
+  int waiting = 0;
+  bool clock = false;
+  settle_waits(scene, wires, &waiting, &clock);
+  for (int i = 0; i < scene->wire_count; i++)
+    if (wires[i].lockstep) TT_TRY(refuse_delays(store, &wires[i]));
+  if (scene->pace != TT_PACE_LOCKSTEP || waiting > 0) return TT_OK;
+  if (clock) {
     scene->pace = TT_PACE_REALTIME;
     return TT_OK;
   }
@@ -189,5 +208,5 @@ tt_status tt_load_wires(tt_scene_store *store) {
     store->scene.wire_count++;
   }
   TT_TRY(settle_periods(store, wires));
-  return settle_pace(store);
+  return settle_pace(store, wires);
 }

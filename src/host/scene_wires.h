@@ -13,6 +13,7 @@ typedef struct tt_scene_wire {
   int robot;               /**< index, or TT_NO_ROBOT: the whole world */
   uint64_t period_steps;   /**< a multiple of io_steps */
   double watchdog;         /**< s simulated; 0 off */
+  bool lockstep;           /**< the world waits for its answers */
   tt_late_policy late;
   double deadline;    /**< s wall clock */
   const void *config; /**< the adapter's own struct, checked */

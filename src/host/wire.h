@@ -29,6 +29,8 @@ typedef struct tt_wire_stats {
   uint64_t dropped[TT_DROP_COUNT];
   uint64_t watchdog_trips;
   uint64_t late; /**< ticks where this wire's answer was late */
+  uint64_t
+      repeated; /**< messages sent again in lock-step and then answered: with any, a run need not repeat bit for bit */
   uint64_t round_trips;
   double round_trip_last, round_trip_min, round_trip_max,
       round_trip_sum; /**< s, send → answer, where the protocol has one */
@@ -81,12 +83,16 @@ typedef struct tt_wire_ops {
    *  it; valid as long as the wire. Fills wire->self. May allocate. Errors name key and remedy. */
   tt_status (*open)(tt_wire *wire, const void *config, tt_error *error);
 
+  /** Timeouts: called after each look at the network, at *receive* and while the world waits. `seconds` of wall clock since the
+   *  last call; time for which the world was paused does not count. May be NULL. */
+  void (*poll)(tt_wire *wire, double seconds);
+
   /** Called at *receive* of each of its ticks after the network was polled: submits what has arrived
    *  (tt_wire_submit) and drops the rest (tt_wire_drop). */
   void (*receive)(tt_wire *wire);
 
-  /** Lock-step wires only (NULL otherwise): true while the world has to wait for an answer of this wire
-   *  (or for its first client, where the wire asks for that). The world polls the network meanwhile. */
+  /** Of a wire in lock-step (tt_wire.lockstep): true while the world has to wait for an answer of this wire
+   *  (or for its first client, where the wire asks for that). The world polls the network meanwhile. NULL: never. */
   bool (*must_wait)(const tt_wire *wire);
 
   /** Called at *send* of each of its ticks, and once before the first step: `view` is the present. */
@@ -132,13 +138,19 @@ struct tt_wire {
       owned; /**< commands this wire lists: what its watchdog makes safe; set by the adapter in open() */
   int owned_count;
   bool check_only; /**< resolve names, open no socket (tether check) */
-  bool lockstep;   /**< set by the host from the pace and ops->must_wait */
+  bool lockstep;   /**< the world waits for its answers: by its schema and the scene's pace */
+  tt_late_policy late;
+  double deadline; /**< s wall clock, of `late` */
   void *self;
 };
 
 /** Validates all (finite, within the command's range), then journals and applies all, or none: TT_BAD_MESSAGE
  *  with `bad` (may be NULL) the index of the offending one. Feeds the watchdog. World's thread, during receive(). */
 tt_status tt_wire_submit(tt_wire *wire, const tt_submission *submissions, int count, int *bad);
+
+/** In lock-step: the answer is there to what was sent at `sent_at` (tt_net_now()): its round trip is counted, and its deadline
+ *  begins anew where more answers are to come. */
+void tt_wire_answered(tt_wire *wire, uint64_t sent_at);
 
 /** Says that a valid message came without commands (keeps the watchdog quiet). */
 void tt_wire_alive(tt_wire *wire);
@@ -170,6 +182,8 @@ void tt_wire_request_reset(tt_wire *wire);
 /** Asks the program to end, done at the end of this tick. `status` becomes its exit status' cause. */
 void tt_wire_request_stop(tt_wire *wire, tt_status status, const char *reason);
 
+/** The view as last sensed: what ops->send was given last. */
+const tt_view *tt_wire_view(const tt_wire *wire);
 /** Simulated time now, s, and step: both begin at 0 again when the world is reset. */
 double tt_wire_time(const tt_wire *wire);
 uint64_t tt_wire_step(const tt_wire *wire);

@@ -22,6 +22,18 @@ void tt_wire_alive(tt_wire *wire) {
   tt_world_fed(wire->world, tt_wire_slot_of(wire));
 }
 
+void tt_wire_answered(tt_wire *wire, uint64_t sent_at) {
+  tt_wire_stats *stats = &wire->stats;
+  uint64_t now = tt_net_now();
+  double seconds = (double)(now - sent_at) * 1e-9;
+  tt_wire_slot_of(wire)->answered_ns = now;
+  stats->round_trip_last = seconds;
+  stats->round_trip_sum += seconds;
+  if (stats->round_trips == 0 || seconds < stats->round_trip_min) stats->round_trip_min = seconds;
+  if (seconds > stats->round_trip_max) stats->round_trip_max = seconds;
+  stats->round_trips++;
+}
+
 void tt_wire_make_safe(tt_wire *wire, const int *commands, int count) {
   tt_sim_make_safe(wire->world->sim, wire->name, commands, count);
 }
@@ -112,6 +124,8 @@ void tt_wire_request_stop(tt_wire *wire, tt_status status, const char *reason) {
   world->quit = true;
   world->quit_status = tt_fail(&world->quit_reason, status, "%s: %s", wire->name, reason);
 }
+
+const tt_view *tt_wire_view(const tt_wire *wire) { return wire->world->view; }
 
 double tt_wire_time(const tt_wire *wire) { return wire->world->view->time; }
 

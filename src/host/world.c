@@ -2,8 +2,11 @@
 #include "base/log.h"
 #include "host/world_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define LONGEST_PAUSE 0.1 /* s between two looks at timeouts; more was a pause of the world */
 
 /* ---- events ---- */
 
@@ -55,27 +58,39 @@ static bool known_to_be_late(const tt_wire *wire) {
   return wire->state == TT_WIRE_LATE || wire->state == TT_WIRE_SILENT;
 }
 
+/* Timeouts of the wires' own. */
+static void poll_wires(tt_world *world, uint64_t now) {
+  double seconds = (double)(now - world->polled_at) * 1e-9;
+  world->polled_at = now;
+  if (world->paused) return;
+  for (int i = 0; i < world->wire_count; i++) {
+    tt_wire *wire = &world->wires[i].wire;
+    if (wire->ops->poll) wire->ops->poll(wire, fmin(seconds, LONGEST_PAUSE));
+  }
+}
+
 /* A controller did not answer in time: what its wire's policy says. */
 static void handle_late(tt_world *world, tt_wire_slot *slot) {
   tt_wire *wire = &slot->wire;
-  if (wire->state == TT_WIRE_WAITING && slot->late == TT_LATE_WAIT)
+  if (wire->state == TT_WIRE_WAITING && wire->late == TT_LATE_WAIT)
     return; /* nobody is there to be late */
   wire->stats.late++;
   if (known_to_be_late(wire)) return;
   static const char *const policies[] = {"waiting for it", "going on with its last commands",
                                          "going on with safe commands", "closing it"};
-  tt_world_event(world, wire->name, "no answer within %g s: %s", (double)slot->deadline_ns * 1e-9,
-                 policies[slot->late]);
-  if (slot->late == TT_LATE_ZERO)
+  tt_world_event(world, wire->name, "no answer within %g s: %s", wire->deadline,
+                 policies[wire->late]);
+  if (wire->late == TT_LATE_ZERO)
     tt_sim_make_safe(world->sim, wire->name, wire->owned, wire->owned_count);
-  if (slot->late == TT_LATE_EJECT) wire->ops->eject(wire);
+  if (wire->late == TT_LATE_EJECT) wire->ops->eject(wire);
   wire->state = TT_WIRE_LATE;
 }
 
 /* How much longer the world waits for this wire, ns. Who has been late once, with a policy to go on, costs the others
  * nothing more until it is heard again. */
 static uint64_t patience_left(const tt_wire_slot *slot, uint64_t started) {
-  if (slot->late != TT_LATE_WAIT && known_to_be_late(&slot->wire)) return 0;
+  if (slot->wire.late != TT_LATE_WAIT && known_to_be_late(&slot->wire)) return 0;
+  if (slot->answered_ns > started) started = slot->answered_ns;
   uint64_t waited = tt_net_now() - started;
   return waited < slot->deadline_ns ? slot->deadline_ns - waited : 0;
 }
@@ -92,11 +107,13 @@ static void await_answers(tt_world *world) {
       bool unlimited = world->paused || told || left > TT_SLICE_NS;
       tt_net_poll(world->net, unlimited ? TT_SLICE_NS : left);
       tt_world_drain_mail(world);
-      tt_world_show(world, tt_net_now());
+      uint64_t now = tt_net_now();
+      tt_world_show(world, now);
+      if (world->has_timeouts) poll_wires(world, now);
       if (world->paused || told || patience_left(slot, started) > 0 || !unanswered(world, slot))
         continue;
       handle_late(world, slot);
-      if (slot->late != TT_LATE_WAIT) break;
+      if (slot->wire.late != TT_LATE_WAIT) break;
       told = true;
     }
   }
@@ -180,6 +197,7 @@ static void receive(tt_world *world) {
     await_answers(world);
     tt_net_poll(world->net, 0);
     tt_world_drain_mail(world);
+    if (world->has_timeouts) poll_wires(world, tt_net_now());
     for (int i = 0; i < world->wire_count; i++)
       if (due(world, &world->wires[i])) world->wires[i].wire.ops->receive(&world->wires[i].wire);
   } while (tt_world_apply_resets(world) && !world->quit);

@@ -22,6 +22,7 @@ typedef struct tt_world_wire {
   int robot;
   uint64_t period_steps; /**< a multiple of io_steps */
   double watchdog;       /**< s simulated */
+  bool lockstep;         /**< the world waits for its answers; its ops->must_wait says when */
   tt_late_policy late;
   double deadline;    /**< s wall clock, of the late policy */
   const void *config; /**< the adapter's own struct */

@@ -17,8 +17,8 @@
 /** Core's private side of a wire, beside the public tt_wire. */
 typedef struct tt_wire_slot {
   tt_wire wire;
-  tt_late_policy late;
   uint64_t deadline_ns;
+  uint64_t answered_ns;      /* wall clock of the latest answer in lock-step */
   uint64_t watchdog_steps;   /* 0: off */
   uint64_t last_accept_step; /* TT_NEVER: nothing accepted since reset */
   bool tripped;
@@ -43,6 +43,8 @@ struct tt_world {
   uint64_t tick; /* never reset */
   bool paused, stopped;
   uint64_t ticks_to_make; /* while paused */
+  bool has_timeouts;      /* some wire has ops->poll */
+  uint64_t polled_at;     /* wall clock of the last look at wires' timeouts, ns */
   bool quit;
   tt_status quit_status;
   tt_error quit_reason;

@@ -21,13 +21,15 @@ static tt_status open_wire(tt_world *world, int index, const tt_world_wire *spec
                          .net = world->net,
                          .world = world,
                          .check_only = world->spec.check_only,
-                         .lockstep = spec->ops->must_wait != NULL};
-  slot->late = spec->late;
+                         .lockstep = spec->lockstep,
+                         .late = spec->late,
+                         .deadline = spec->deadline};
   slot->deadline_ns = (uint64_t)(spec->deadline * 1e9);
   slot->watchdog_steps = (uint64_t)ceil(spec->watchdog / timestep - 1e-9);
   slot->last_accept_step = TT_NEVER;
   TT_TRY(spec->ops->open(&slot->wire, spec->config, error));
   slot->open = true;
+  world->has_timeouts |= spec->ops->poll != NULL;
   return TT_OK;
 }
 

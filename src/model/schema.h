@@ -37,6 +37,14 @@ extern const cyaml_schema_value_t tt_name_entry_schema;
 
 extern const cyaml_schema_value_t tt_string_schema;
 
+/** When a world waits for the answers of a wire. */
+typedef enum tt_waits {
+  TT_WAITS_NEVER,
+  TT_WAITS_FOR_THE_CLOCK, /**< never, though it could: a scene at pace lockstep with such wires alone is one in real time */
+  TT_WAITS_AT_LOCKSTEP, /**< where the scene's pace is lockstep */
+  TT_WAITS_ALWAYS
+} tt_waits;
+
 /** What an adapter (a wire protocol) or a robot part tells config about its keys. */
 typedef struct tt_schema {
   const char *key;                    /**< "float-udp", "motors" */
@@ -51,8 +59,8 @@ typedef struct tt_schema {
   /** Wires only: the interval, s, that suits those who speak the protocol, for a wire without one of its own; where the
    *  scene's io_period is another, the next multiple of that. 0: the scene's io_period. */
   double suiting_period;
-  /** Wires only, may be NULL: never. Whether the world waits for this wire's answers. After check(). */
-  bool (*waits)(const void *config);
+  /** Wires only, may be NULL: never. After check(). */
+  tt_waits (*waits)(const void *config);
   /** Wires only: it reads body_force, body_torque or feedback of the view, which cost time to compute. */
   bool reads_forces;
 } tt_schema;

@@ -62,6 +62,7 @@ typedef struct tt_udp_options {
       peer; /**< where tt_udp_send() goes; NULL or "sender": whoever was accepted last (tt_udp_accept_peer) */
   size_t max_datagram; /**< longer ones are given truncated; default 2048 */
   int drain_limit; /**< most datagrams a poll; the newest are kept, older ones counted; default 256 */
+  bool watch_peer; /**< hear of it when nobody is at the peer's port: tt_udp_unreached() */
   tt_allow allow;
   tt_faults faults;
   tt_udp_on_datagram on_datagram;
@@ -77,6 +78,15 @@ tt_status tt_udp_send(tt_udp *udp, const void *bytes, size_t size);
 tt_status tt_udp_send_to(tt_udp *udp, const void *bytes, size_t size, const char *peer);
 /** The datagram being delivered was valid: its sender becomes the peer where options.peer is "sender". */
 void tt_udp_accept_peer(tt_udp *udp);
+/** Where options.peer is "sender": no peer is known any more. */
+void tt_udp_forget_peer(tt_udp *udp);
+/** Whether the datagram being delivered comes from where tt_udp_send() goes. */
+bool tt_udp_is_from_peer(const tt_udp *udp);
+/** Takes what has arrived at this endpoint, and at no other, as tt_net_poll() does. */
+void tt_udp_read(tt_udp *udp);
+/** Datagrams of which the peer's kernel has said that no socket was there to take them. With watch_peer only; a firewall may
+ *  keep that answer back. */
+uint64_t tt_udp_unreached(const tt_udp *udp);
 /** Tells faults what time it is, s simulated; delivers what is due (through on_datagram). */
 void tt_udp_advance(tt_udp *udp, double time);
 const char *tt_udp_address(const tt_udp *udp);

@@ -3,6 +3,7 @@
 #include "net/internal.h"
 
 #include <errno.h>
+#include <linux/errqueue.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ struct tt_udp {
 
   tt_address sender; /* of the datagram being delivered, and its text, which rarely changes */
   char sender_text[TT_ADDRESS_TEXT];
-  uint64_t overflowed;
+  uint64_t overflowed, unreached;
 
   /* Ring of drain_limit datagrams; `next` is written next. */
   struct mmsghdr *messages;
@@ -87,6 +88,30 @@ static void deliver(tt_udp *udp, const uint8_t *bytes, size_t size, bool truncat
     udp->options.on_refused(udp->options.context, bytes, size, udp->sender_text);
 }
 
+/* What the kernel heard of datagrams that were sent: that nobody was there. The errors of a socket wait in a queue of their
+ * own, which takes room from what arrives until it is read. */
+static void read_errors(tt_udp *udp) {
+  for (;;) {
+    tt_address meant;
+    uint8_t control[512];
+    struct msghdr message = {.msg_name = &meant,
+                             .msg_namelen = sizeof meant,
+                             .msg_control = control,
+                             .msg_controllen = sizeof control};
+    if (recvmsg(udp->socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return;
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+      struct sock_extended_err reason;
+      if (part->cmsg_type != IP_RECVERR && part->cmsg_type != IPV6_RECVERR) continue;
+      memcpy(&reason, CMSG_DATA(part), sizeof reason);
+      if (reason.ee_errno != ECONNREFUSED || !tt_address_equal(&meant, &udp->peer)) continue;
+      udp->unreached++;
+      udp->net->callbacks++;
+    }
+  }
+}
+
+static bool is_about_an_earlier_one(int error) { return error != EAGAIN && error != EINTR; }
+
 /* Reads into the ring until nothing is left. Returns how many came. */
 static int fill_ring(tt_udp *udp) {
   int limit = udp->options.drain_limit, total = 0;
@@ -94,6 +119,7 @@ static int fill_ring(tt_udp *udp) {
     unsigned room = (unsigned)(limit - udp->next);
     int got = recvmmsg(udp->socket, &udp->messages[udp->next], room, MSG_DONTWAIT, NULL);
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && udp->options.watch_peer && is_about_an_earlier_one(errno)) read_errors(udp);
     if (got <= 0) break;
     for (int i = 0; i < got; i++)
       udp->messages[udp->next + i].msg_hdr.msg_namelen = sizeof *udp->senders;
@@ -124,7 +150,10 @@ static void read_socket(tt_source *source) {
     else
       deliver(udp, bytes, size, truncated, &udp->senders[slot]);
   }
+  if (udp->faulty) udp->net->callbacks++; /* who waits may want to advance it */
 }
+
+void tt_udp_read(tt_udp *udp) { read_socket(&udp->source); }
 
 static void on_readable(uv_poll_t *poll, int status, int events) {
   (void)status;
@@ -168,6 +197,13 @@ static tt_status prepare(tt_udp *udp, tt_address *bound, tt_error *error) {
   return tt_net_bind(bound, SOCK_DGRAM, &udp->socket, error);
 }
 
+static void watch_peer(const tt_udp *udp, const tt_address *bound) {
+  bool v6 = bound->any.sa_family == AF_INET6;
+  int on = 1;
+  setsockopt(udp->socket, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_RECVERR : IP_RECVERR, &on,
+             sizeof on);
+}
+
 static tt_status start(tt_udp *udp, tt_error *error) {
   const char *bind = udp->options.bind;
   int failed = uv_poll_init(&udp->net->loop, &udp->poll, udp->socket);
@@ -203,14 +239,20 @@ tt_status tt_udp_open(tt_net *net, const tt_udp_options *options, tt_udp **udp_o
   }
   tt_address real = tt_address_of(udp->socket);
   tt_address_format(&real, udp->address);
+  if (options->watch_peer) watch_peer(udp, &real);
   TT_TRY(start(udp, error));
   *udp_out = udp;
   return TT_OK;
 }
 
 static tt_status send_now(tt_udp *udp, const void *bytes, size_t size, const tt_address *peer) {
-  ssize_t sent = sendto(udp->socket, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL, &peer->any,
-                        tt_address_size(peer));
+  ssize_t sent = -1;
+  for (int tries = 0; tries < 2; tries++) {
+    sent = sendto(udp->socket, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL, &peer->any,
+                  tt_address_size(peer));
+    if (sent >= 0 || !udp->options.watch_peer || !is_about_an_earlier_one(errno)) break;
+    read_errors(udp); /* with these gone this one may leave */
+  }
   return sent == (ssize_t)size ? TT_OK : TT_FAILED;
 }
 
@@ -245,6 +287,14 @@ void tt_udp_accept_peer(tt_udp *udp) {
   udp->peer_known = true;
 }
 
+void tt_udp_forget_peer(tt_udp *udp) {
+  if (!udp->peer_fixed) udp->peer_known = false;
+}
+
+bool tt_udp_is_from_peer(const tt_udp *udp) {
+  return udp->peer_known && tt_address_equal(&udp->sender, &udp->peer);
+}
+
 void tt_udp_advance(tt_udp *udp, double time) {
   if (time > udp->time) udp->clock += time - udp->time;
   udp->time = time;
@@ -260,3 +310,5 @@ void tt_udp_advance(tt_udp *udp, double time) {
 const char *tt_udp_address(const tt_udp *udp) { return udp->address; }
 
 uint64_t tt_udp_overflowed(const tt_udp *udp) { return udp->overflowed; }
+
+uint64_t tt_udp_unreached(const tt_udp *udp) { return udp->unreached; }

@@ -95,6 +95,31 @@ static void strangers_are_refused(void **state) {
   close(s);
 }
 
+static void a_port_where_nobody_is_is_told(void **state) {
+  heard h = {0}, there = {0};
+  tt_udp *other = open_udp(*state, tt_udp_options_default(), &there);
+  char address[TT_ADDRESS_TEXT];
+  snprintf(address, sizeof address, "%s", tt_udp_address(other));
+  tt_udp_options options = tt_udp_options_default();
+  options.peer = address;
+  options.watch_peer = true;
+  tt_udp *udp = open_udp(*state, options, &h);
+  assert_int_equal(tt_udp_send(udp, "x", 1), TT_OK);
+  poll_until(*state, &there.count, 1);
+  assert_true(tt_udp_unreached(udp) == 0);
+  tt_udp_close(other);
+  for (uint64_t i = 1; i <= 1000; i++) { /* more than would fit where errors wait */
+    assert_int_equal(tt_udp_send(udp, "x", 1), TT_OK);
+    uint64_t end = tt_net_now() + PATIENCE;
+    while (tt_udp_unreached(udp) < i && tt_net_now() < end) tt_net_poll(*state, 1000000);
+    assert_true(tt_udp_unreached(udp) == i);
+  }
+  int s = plain_socket(SOCK_DGRAM, tt_udp_address(udp)); /* and it still hears */
+  assert_int_equal(send(s, "x", 1, 0), 1);
+  poll_until(*state, &h.count, 1);
+  close(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       NET_TEST(udp_goes_both_ways),
@@ -103,6 +128,7 @@ int main(void) {
       NET_TEST(long_datagrams_are_marked),
       NET_TEST(a_port_in_use_is_named),
       NET_TEST(strangers_are_refused),
+      NET_TEST(a_port_where_nobody_is_is_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

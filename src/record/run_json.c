@@ -31,6 +31,7 @@ struct json_object *tt_run_facts_json(const tt_kept_run *kept, const tt_run_fact
   add_count(run, "received", facts->received);
   add_count(run, "dropped", facts->dropped);
   tt_json_add_text(run, "drops", facts->drops);
+  add_count(run, "repeated", facts->repeated);
   add_count(run, "lateTicks", facts->late_ticks);
   add_count(run, "samplesLost", facts->samples_lost);
   return run;

@@ -60,6 +60,7 @@ static void read_statistics(const tt_run_cursor *end, tt_run_facts *facts) {
       struct json_object *wire = json_object_array_get_idx(wires, i);
       facts->received += count_of(wire, "received");
       facts->accepted += count_of(wire, "accepted");
+      facts->repeated += count_of(wire, "repeated");
       add_drops(wire, facts);
     }
   json_object_put(statistics);
@@ -232,6 +233,9 @@ static void put_facts(tt_export_buffer *out, const tt_run_facts *facts) {
                  (unsigned long long)facts->received, (unsigned long long)facts->accepted,
                  (unsigned long long)facts->dropped);
   put_fact(out, "drops", facts->drops);
+  if (facts->repeated)
+    tt_export_text(out, "repeatable: no, %llu messages were sent again in lock-step\n",
+                   (unsigned long long)facts->repeated);
   tt_export_text(out, "late ticks: %llu\n", (unsigned long long)facts->late_ticks);
   tt_export_text(out, "samples lost: %llu\n", (unsigned long long)facts->samples_lost);
 }

@@ -20,6 +20,8 @@ typedef struct tt_run_facts {
   uint64_t samples_lost;
   uint64_t late_ticks;
   uint64_t received, accepted, dropped; /**< messages, of all wires */
+  uint64_t
+      repeated; /**< messages sent again in lock-step: with any, its controllers need not make the same bits again */
   char drops[256]; /**< reasons with their counts: "stale 3, malformed 1"; "" for none */
 } tt_run_facts;
 tt_status tt_run_get_facts(const tt_run_log *log, tt_run_facts *facts);

@@ -254,6 +254,9 @@ static void test_a_wires_mode_decides_the_pace(void **state) {
   assert_int_equal(pace_of(lockstep, NULL, 0), TT_PACE_LOCKSTEP);
   assert_int_equal(pace_of(lockstep, realtime, 1), TT_PACE_REALTIME);
   assert_int_equal(pace_of(lockstep, fast, 2), TT_PACE_FAST);
+  static const char udp[] =
+      "pace: lockstep\nwires: [{float-udp: {bind: '127.0.0.1:0', commands: [arm.velocity]}}]\n";
+  assert_int_equal(pace_of(udp, NULL, 0), TT_PACE_LOCKSTEP);
 }
 
 static void test_same_protocol_twice(void **state) {

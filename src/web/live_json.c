@@ -129,6 +129,7 @@ static struct json_object *describe_wire(tt_live *live, int index) {
   tt_json_add_int(made, "sent", (int64_t)stats.sent);
   tt_json_add_int(made, "sendFailed", (int64_t)stats.send_failed);
   tt_json_add_int(made, "late", (int64_t)stats.late);
+  tt_json_add_int(made, "repeated", (int64_t)stats.repeated);
   tt_json_add_int(made, "watchdogTrips", (int64_t)stats.watchdog_trips);
   for (int i = 0; i < TT_DROP_COUNT; i++)
     if (stats.dropped[i])

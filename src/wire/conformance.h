@@ -31,8 +31,11 @@ typedef struct tt_conformance {
   int field_count;
 
   /* Datagrams */
-  bool ordered;    /**< messages carry a timestamp: an old one is dropped */
-  bool fixed_size; /**< any other length is refused */
+  bool ordered;     /**< messages carry a timestamp: an old one is dropped */
+  bool fixed_size;  /**< any other length is refused */
+  const char *wire; /**< its name in the scene */
+  /** Whether a message of the simulator is newer than another, by its time; NULL: it holds none. */
+  bool (*is_newer)(const uint8_t *message, const uint8_t *than);
 
   /* Streams that answer each message with one of their own */
   size_t answer_size; /**< bytes of a message from the simulator */
@@ -42,8 +45,10 @@ typedef struct tt_conformance {
       bad_numbers_answered; /**< a bad number refuses its message, but does not cost the connection */
 } tt_conformance;
 
-/** Runs all tests for a wire over UDP, or for one over TCP, and returns what main() returns. */
+/** Runs all tests for a wire over UDP in real time, or for one over TCP, and returns what main() returns. */
 int tt_conformance_datagrams(const tt_conformance *wire);
+/** Those of a wire over UDP at pace lockstep. */
+int tt_conformance_in_lockstep(const tt_conformance *wire);
 int tt_conformance_stream(const tt_conformance *wire);
 
 #endif

@@ -58,9 +58,13 @@ static struct json_object *count_wire(tt_world *world, int index) {
   const struct {
     const char *key;
     uint64_t count;
-  } counts[] = {{"received", stats.received}, {"accepted", stats.accepted},
-                {"sent", stats.sent},         {"send_failed", stats.send_failed},
-                {"late", stats.late},         {"watchdog_trips", stats.watchdog_trips}};
+  } counts[] = {{"received", stats.received},
+                {"accepted", stats.accepted},
+                {"sent", stats.sent},
+                {"send_failed", stats.send_failed},
+                {"late", stats.late},
+                {"repeated", stats.repeated},
+                {"watchdog_trips", stats.watchdog_trips}};
   const char *name = tt_world_wire_at(world, index)->name;
   json_object_object_add(made, "name", json_object_new_string(name));
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)

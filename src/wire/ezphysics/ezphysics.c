@@ -18,7 +18,6 @@
 
 #define MAX_MESSAGE 65536u  /* bytes of an incoming message */
 #define READ_AT_MOST 65536u /* bytes that one read brings */
-#define LONGEST_PAUSE 0.1   /* s between two looks at a timeout; more was a pause of the world */
 
 typedef enum order_kind { ORDER_NONE, ORDER_FORCE, ORDER_MOTOR } order_kind;
 
@@ -28,21 +27,14 @@ typedef struct order {
   double torque, velocity, max_torque;
 } order;
 
-/** Wall-clock time spent waiting; a paused world does not wait. */
-typedef struct stopwatch {
-  double seconds;
-  uint64_t looked; /* ns; 0: not running */
-} stopwatch;
-
 typedef struct ezphysics {
-  tt_wire *wire; /* our own, for must_wait(), which is not given a writable one */
   const tt_ezphysics_config *config;
   tt_ez_objects objects;
   tt_tcp_server *server;
   tt_tcp_client *connector;
   tt_tcp *tcp; /* NULL: nobody */
   bool ever_connected;
-  stopwatch waiting, sending;
+  double waiting, sending; /* s of wall clock: for an answer, for it to read */
 
   uint8_t *in; /* [MAX_MESSAGE + READ_AT_MOST] */
   size_t in_size;
@@ -135,25 +127,13 @@ static tt_status open_wire(tt_wire *wire, const void *config, tt_error *error) {
   ezphysics *self = calloc(1, sizeof *self);
   if (self == NULL) return tt_fail(error, TT_NOMEM, "out of memory");
   wire->self = self;
-  self->wire = wire;
   self->config = config;
   tt_status status = prepare(wire, self, error);
   if (status != TT_OK) close_wire(wire);
   return status;
 }
 
-/* --- timeouts, in wall-clock time --- */
-
-static void stop_watch(stopwatch *watch) { *watch = (stopwatch){0, 0}; }
-
-/** True once the watch, looked at again and again, has run for `limit` s (0: no limit). */
-static bool expired(stopwatch *watch, double limit) {
-  uint64_t now = tt_net_now();
-  double passed = watch->looked == 0 ? 0 : (double)(now - watch->looked) * 1e-9;
-  watch->seconds += fmin(passed, LONGEST_PAUSE);
-  watch->looked = now;
-  return limit > 0 && watch->seconds >= limit;
-}
+/* --- timeouts --- */
 
 static const char *own_address(const ezphysics *self) {
   if (self->server != NULL) return tt_tcp_server_address(self->server);
@@ -161,20 +141,34 @@ static const char *own_address(const ezphysics *self) {
 }
 
 /** The connect timeout counts only until somebody was there for the first time. */
-static void watch_connecting(ezphysics *self) {
+static void give_up(tt_wire *wire) {
+  const ezphysics *self = wire->self;
   char reason[160];
-  if (self->ever_connected || !expired(&self->waiting, self->config->connect_seconds)) return;
-  snprintf(reason, sizeof reason, "nobody connected at %s within %g s: the simulation stops",
-           own_address(self), self->config->connect_seconds);
-  tt_wire_request_stop(self->wire, TT_FAILED, reason);
+  if (self->ever_connected) {
+    snprintf(reason, sizeof reason, "no message came within %g s: the simulation stops",
+             self->config->receive_seconds);
+  } else {
+    snprintf(reason, sizeof reason, "nobody connected at %s within %g s: the simulation stops",
+             own_address(self), self->config->connect_seconds);
+  }
+  tt_wire_request_stop(wire, TT_FAILED, reason);
 }
 
-static void watch_answer(ezphysics *self) {
-  char reason[160];
-  if (!self->ever_connected || !expired(&self->waiting, self->config->receive_seconds)) return;
-  snprintf(reason, sizeof reason, "no message came within %g s: the simulation stops",
-           self->config->receive_seconds);
-  tt_wire_request_stop(self->wire, TT_FAILED, reason);
+static void close_peer(tt_wire *wire, const char *reason);
+
+static void poll(tt_wire *wire, double seconds) {
+  ezphysics *self = wire->self;
+  const tt_ezphysics_config *config = self->config;
+  bool step = config->checked_mode == TT_EZ_STEP;
+  bool waits = step ? !self->answered : !self->ever_connected;
+  double patience = self->ever_connected ? config->receive_seconds : config->connect_seconds;
+  self->waiting = waits ? self->waiting + seconds : 0;
+  if (patience > 0 && self->waiting >= patience) give_up(wire);
+
+  bool reads = self->tcp == NULL || tt_tcp_queued(self->tcp) == 0;
+  self->sending = reads ? 0 : self->sending + seconds;
+  if (config->send_seconds > 0 && self->sending >= config->send_seconds)
+    close_peer(wire, "it has not read what it was sent in time");
 }
 
 /* --- the peer comes and goes --- */
@@ -204,7 +198,7 @@ static void lose_peer(tt_wire *wire, const char *reason) {
   self->tcp = NULL;
   self->in_size = 0;
   forget_orders(self);
-  stop_watch(&self->waiting);
+  self->waiting = 0;
   wire->state = TT_WIRE_WAITING;
   wire->stats.peer[0] = '\0';
   if (self->config->checked_disconnect == TT_EZ_RESET) {
@@ -242,8 +236,7 @@ static void on_open(void *context, tt_tcp *tcp) {
   self->paused = false;
   self->owed = self->stale = 0;
   self->answered = false;
-  stop_watch(&self->waiting);
-  stop_watch(&self->sending);
+  self->waiting = self->sending = 0;
   snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_tcp_peer(tcp));
   tt_wire_event(wire, "connected %s", tt_tcp_peer(tcp));
   if (self->config->names != NULL && *self->config->names) {
@@ -407,17 +400,6 @@ static void drop_stale(tt_wire *wire) {
   }
 }
 
-static void measure_round_trip(tt_wire *wire) {
-  ezphysics *self = wire->self;
-  tt_wire_stats *stats = &wire->stats;
-  double seconds = (double)(tt_net_now() - self->sent_at) * 1e-9;
-  stats->round_trip_last = seconds;
-  stats->round_trip_sum += seconds;
-  if (stats->round_trips == 0 || seconds < stats->round_trip_min) stats->round_trip_min = seconds;
-  if (seconds > stats->round_trip_max) stats->round_trip_max = seconds;
-  stats->round_trips++;
-}
-
 /** Mode step: answers up to that to the newest state (where the world did not wait for one, policies hold and zero, there
  *  are several). Mode realtime: whatever has arrived. */
 static void take_messages(tt_wire *wire) {
@@ -431,8 +413,8 @@ static void take_messages(tt_wire *wire) {
     drop_front(self, size);
     if (!step || --self->owed > 0) continue;
     self->answered = true;
-    measure_round_trip(wire);
-    stop_watch(&self->waiting);
+    tt_wire_answered(wire, self->sent_at);
+    self->waiting = 0;
   }
 }
 
@@ -453,13 +435,9 @@ static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t siz
   tt_tcp_pause(tcp, true);
 }
 
-static bool must_wait(const tt_wire *const_wire) {
-  ezphysics *self = const_wire->self;
-  if (self->config->checked_mode == TT_EZ_REALTIME) return false;
-  if (self->answered) return false;
-  watch_connecting(self);
-  watch_answer(self);
-  return true;
+static bool must_wait(const tt_wire *wire) {
+  const ezphysics *self = wire->self;
+  return !self->answered;
 }
 
 /* --- receive --- */
@@ -500,20 +478,8 @@ static void carry_out(tt_wire *wire) {
   self->heard = 0;
 }
 
-/** A peer that does not read what it is sent is cut, so that nothing piles up. */
-static void watch_sending(tt_wire *wire) {
-  ezphysics *self = wire->self;
-  if (self->tcp == NULL || tt_tcp_queued(self->tcp) == 0) {
-    stop_watch(&self->sending);
-  } else if (expired(&self->sending, self->config->send_seconds)) {
-    close_peer(wire, "it has not read what it was sent in time");
-  }
-}
-
 static void receive(tt_wire *wire) {
   ezphysics *self = wire->self;
-  if (self->config->checked_mode == TT_EZ_REALTIME) watch_connecting(self);
-  watch_sending(wire);
   carry_out(wire);
   if (self->reset) tt_wire_request_reset(wire);
   self->reset = self->answered = false;
@@ -556,6 +522,7 @@ static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
 const tt_wire_ops tt_ezphysics_ops = {
     .protocol = "ezphysics",
     .open = open_wire,
+    .poll = poll,
     .receive = receive,
     .must_wait = must_wait,
     .send = send_view,

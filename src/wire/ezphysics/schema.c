@@ -124,9 +124,9 @@ static uint64_t period_steps(const void *untyped) {
   return config->steps;
 }
 
-static bool waits(const void *untyped) {
+static tt_waits waits(const void *untyped) {
   const tt_ezphysics_config *config = untyped;
-  return config->checked_mode == TT_EZ_STEP;
+  return config->checked_mode == TT_EZ_STEP ? TT_WAITS_ALWAYS : TT_WAITS_FOR_THE_CLOCK;
 }
 
 const tt_schema tt_ezphysics_schema = {.key = "ezphysics",

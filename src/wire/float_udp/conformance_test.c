@@ -1,6 +1,7 @@
 /* conformance_test.c: float-udp passes what every wire has to pass. */
 #include "wire/conformance.h"
 
+#include "wire/bytes.h"
 #include "wire/float_udp/codec.h"
 
 static size_t message(uint64_t n, uint8_t *bytes) {
@@ -17,6 +18,10 @@ static const tt_conformance_field fields[] = {
     {.name = "field 6 (grip)", .offset = 20, .limited = true},
 };
 
+static bool is_newer(const uint8_t *message, const uint8_t *than) {
+  return tt_get_float_le(message) > tt_get_float_le(than);
+}
+
 int main(void) {
   static const char *const settings[] = {"wires.float-udp.bind=127.0.0.1:0",
                                          "wires.float-udp.peer=sender"};
@@ -29,6 +34,8 @@ int main(void) {
       .field_count = 6,
       .ordered = true,
       .fixed_size = true,
+      .wire = "float-udp",
+      .is_newer = is_newer,
   };
-  return tt_conformance_datagrams(&wire);
+  return tt_conformance_datagrams(&wire) + tt_conformance_in_lockstep(&wire);
 }

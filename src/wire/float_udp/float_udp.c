@@ -43,7 +43,7 @@ typedef struct message {
 } message;
 
 typedef struct float_udp {
-  tt_udp *udp;
+  tt_wire_udp link;
   slot sensors[TT_FLOAT_UDP_MAX], commands[TT_FLOAT_UDP_MAX];
   int sensor_count, command_count;
   int stamp; /* index of the timestamp among commands, −1: there is none */
@@ -135,7 +135,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
                         const char *peer);
 static void close_wire(tt_wire *wire) {
   float_udp *self = wire->self;
-  tt_udp_close(self->udp);
+  tt_wire_close_udp(&self->link);
   free(self);
   wire->self = NULL;
   wire->owned = NULL;
@@ -153,7 +153,7 @@ static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) 
   tt_status status = resolve_lists(wire, config, self, error);
   if (status == TT_OK && !wire->check_only)
     status = tt_wire_open_udp(wire, &config->common, config->bind, config->peer, TT_FLOAT_UDP_BYTES,
-                              on_datagram, &self->udp, error);
+                              on_datagram, &self->link, error);
   if (status != TT_OK) close_wire(wire);
   return status;
 }
@@ -235,9 +235,12 @@ static bool is_newest(tt_wire *wire, const uint8_t *bytes, size_t size, const ch
   return false;
 }
 
+/* In lock-step simulated time stands still while a silent controller is waited for. */
 static void restart_order_after_silence(tt_wire *wire) {
   float_udp *self = wire->self;
-  if (self->ordered && tt_wire_time(wire) - self->accepted_time >= SILENCE) self->ordered = false;
+  bool silent = tt_wire_time(wire) - self->accepted_time >= SILENCE ||
+                tt_wire_udp_silence(wire, &self->link) >= SILENCE;
+  if (self->ordered && silent) self->ordered = false;
 }
 
 static void warn_of_byte_order(tt_wire *wire, const uint8_t *bytes, size_t size, const char *peer,
@@ -262,6 +265,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   if (!valid) return;
   if (!from_driver(wire, bytes, size, peer)) return;
   if (!is_newest(wire, bytes, size, peer)) return;
+  if (!tt_wire_take_udp(wire, &self->link, peer, bytes, size)) return;
   warn_of_byte_order(wire, bytes, size, peer, false);
   if (self->pending)
     tt_wire_drop(wire, TT_DROP_SUPERSEDED, self->newest.peer, self->newest.bytes, size,
@@ -270,7 +274,6 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   memcpy(self->newest.bytes, bytes, size);
   snprintf(self->newest.peer, sizeof self->newest.peer, "%s", peer);
   self->pending = true;
-  tt_udp_accept_peer(self->udp);
 }
 
 /* Remembers whose message drives now and how new it is. */
@@ -306,7 +309,7 @@ static void submit_pending(tt_wire *wire) {
 
 static void receive(tt_wire *wire) {
   float_udp *self = wire->self;
-  tt_wire_advance_udp(wire, self->udp);
+  tt_wire_advance_udp(wire, &self->link);
   if (self->pending) submit_pending(wire);
 }
 
@@ -340,7 +343,7 @@ static void send_sensors(tt_wire *wire, const tt_view *view) {
   for (int i = 0; i < self->sensor_count; i++)
     values[i] = sensor_value(wire, &self->sensors[i], view);
   size_t size = tt_float_udp_encode(values, self->sensor_count, bytes);
-  tt_wire_send_udp(wire, self->udp, bytes, size);
+  tt_wire_send_udp(wire, &self->link, bytes, size);
 }
 
 /* --- the rest of the contract --- */
@@ -353,7 +356,22 @@ static void reset(tt_wire *wire) {
 
 static const char *address(const tt_wire *wire) {
   const float_udp *self = wire->self;
-  return self->udp ? tt_udp_address(self->udp) : self->address;
+  return self->link.udp ? tt_udp_address(self->link.udp) : self->address;
+}
+
+static bool must_wait(const tt_wire *wire) {
+  const float_udp *self = wire->self;
+  return tt_wire_udp_must_wait(&self->link);
+}
+
+static void poll(tt_wire *wire, double seconds) {
+  float_udp *self = wire->self;
+  tt_wire_poll_udp(wire, &self->link, seconds);
+}
+
+static void eject(tt_wire *wire) {
+  float_udp *self = wire->self;
+  tt_wire_eject_udp(wire, &self->link);
 }
 
 static bool is_acceptable(const tt_wire *wire, const slot *slot, float value) {
@@ -378,9 +396,12 @@ static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
 const tt_wire_ops tt_float_udp_ops = {
     .protocol = "float-udp",
     .open = open_wire,
+    .poll = poll,
     .receive = receive,
+    .must_wait = must_wait,
     .send = send_sensors,
     .reset = reset,
+    .eject = eject,
     .address = address,
     .explain = explain,
     .close = close_wire,

@@ -70,5 +70,14 @@ static tt_status check(void *untyped, const char *where, tt_error *error) {
   return tt_wire_faults_check(&config->common, where, &faults, error);
 }
 
-const tt_schema tt_float_udp_schema = {
-    .key = "float-udp", .fields = fields, .size = sizeof(tt_float_udp_config), .check = check};
+/** A wire that takes nothing is never answered. */
+static tt_waits waits(const void *untyped) {
+  const tt_float_udp_config *config = untyped;
+  return config->command_count > 0 ? TT_WAITS_AT_LOCKSTEP : TT_WAITS_NEVER;
+}
+
+const tt_schema tt_float_udp_schema = {.key = "float-udp",
+                                       .fields = fields,
+                                       .size = sizeof(tt_float_udp_config),
+                                       .check = check,
+                                       .waits = waits};

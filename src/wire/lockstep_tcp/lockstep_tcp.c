@@ -228,16 +228,6 @@ static void on_close(void *context, tt_tcp *tcp, const char *reason) {
 
 /* --- receiving --- */
 
-static void measure_round_trip(tt_wire *wire, const client *client) {
-  tt_wire_stats *stats = &wire->stats;
-  double seconds = (double)(tt_net_now() - client->sent_at) * 1e-9;
-  stats->round_trip_last = seconds;
-  stats->round_trip_sum += seconds;
-  if (stats->round_trips == 0 || seconds < stats->round_trip_min) stats->round_trip_min = seconds;
-  if (seconds > stats->round_trip_max) stats->round_trip_max = seconds;
-  stats->round_trips++;
-}
-
 static void warn_of_byte_order(tt_wire *wire, const uint8_t *bytes, bool refused) {
   lockstep_tcp *self = wire->self;
   if (self->warned_of_byte_order || !tt_floats_look_swapped(bytes, self->joints, true, refused))
@@ -302,7 +292,7 @@ static void take_answer(tt_wire *wire) {
     client->ordered = true;
     if (client->owed > 0) continue;
     client->answered = true;
-    measure_round_trip(wire, client);
+    tt_wire_answered(wire, client->sent_at);
   }
   client->size -= used;
   if (client->size) memmove(client->buffer, client->buffer + used, client->size);

@@ -66,9 +66,9 @@ static uint64_t period_steps(const void *untyped) {
   return config->steps_per_frame;
 }
 
-static bool waits(const void *untyped) {
+static tt_waits waits(const void *untyped) {
   (void)untyped;
-  return true;
+  return TT_WAITS_ALWAYS;
 }
 
 const tt_schema tt_lockstep_tcp_schema = {.key = "lockstep-tcp",

@@ -15,7 +15,10 @@ static size_t message(uint64_t n, uint8_t *bytes) {
 int main(void) {
   static const char *const settings[] = {"wires.sharp-json.bind=127.0.0.1:0",
                                          "wires.sharp-json.peer=sender"};
-  const tt_conformance wire = {
-      .scene = "sharp", .settings = settings, .setting_count = 2, .message = message};
-  return tt_conformance_datagrams(&wire);
+  const tt_conformance wire = {.scene = "sharp",
+                               .wire = "sharp-json",
+                               .settings = settings,
+                               .setting_count = 2,
+                               .message = message};
+  return tt_conformance_datagrams(&wire) + tt_conformance_in_lockstep(&wire);
 }

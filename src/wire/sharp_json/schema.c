@@ -87,10 +87,16 @@ static tt_status check(void *untyped, const char *where, tt_error *error) {
   return tt_wire_faults_check(&config->common, where, &faults, error);
 }
 
+static tt_waits waits(const void *untyped) {
+  (void)untyped;
+  return TT_WAITS_AT_LOCKSTEP;
+}
+
 const tt_schema tt_sharp_json_schema = {
     .key = "sharp-json",
     .fields = fields,
     .size = sizeof(tt_sharp_json_config),
     .check = check,
     .suiting_period = STATE_PERIOD,
+    .waits = waits,
 };

@@ -18,7 +18,7 @@
 #define NONE -1
 
 typedef struct sharp_json {
-  tt_udp *udp;
+  tt_wire_udp link;
   const char *address; /* when only checked */
   tt_sharp_style style;
   int commands[TT_SHARP_MOTORS]; /* indices into model->commands, or NONE */
@@ -84,7 +84,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
                         const char *peer);
 static void close_wire(tt_wire *wire) {
   sharp_json *self = wire->self;
-  tt_udp_close(self->udp);
+  tt_wire_close_udp(&self->link);
   free(self);
   wire->self = NULL;
   wire->owned = NULL;
@@ -101,7 +101,7 @@ static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) 
   tt_status status = resolve(wire, config, error);
   if (status == TT_OK && !wire->check_only)
     status = tt_wire_open_udp(wire, &config->common, config->bind, config->peer,
-                              TT_SHARP_MAX_DATAGRAM, on_datagram, &self->udp, error);
+                              TT_SHARP_MAX_DATAGRAM, on_datagram, &self->link, error);
   if (status != TT_OK) close_wire(wire);
   return status;
 }
@@ -146,6 +146,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
     tt_wire_drop(wire, fault.drop, peer, bytes, size, "%s", fault.text);
     return;
   }
+  if (!tt_wire_take_udp(wire, &self->link, peer, bytes, size)) return;
   if (unknown[0] != '\0') {
     self->said_unknown = true;
     tt_wire_event(wire, "these keys of %s mean nothing here: %s", peer, unknown);
@@ -159,7 +160,6 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   memcpy(self->values, values, sizeof values);
   self->pending = true;
   snprintf(self->pending_peer, sizeof self->pending_peer, "%s", peer);
-  tt_udp_accept_peer(self->udp);
 }
 
 static void submit_pending(tt_wire *wire) {
@@ -183,7 +183,7 @@ static void submit_pending(tt_wire *wire) {
 
 static void receive(tt_wire *wire) {
   sharp_json *self = wire->self;
-  tt_wire_advance_udp(wire, self->udp);
+  tt_wire_advance_udp(wire, &self->link);
   if (self->pending) submit_pending(wire);
   if (self->guide_pressed) tt_wire_request_reset(wire);
   self->guide_pressed = false;
@@ -213,7 +213,7 @@ static void send_state(tt_wire *wire, const tt_view *view) {
   }
   char text[TT_SHARP_MAX_TEXT];
   size_t size = tt_sharp_encode(&tt_sharp_state_format, self->style, values, text);
-  tt_wire_send_udp(wire, self->udp, text, size);
+  tt_wire_send_udp(wire, &self->link, text, size);
 }
 
 /* --- the rest of the contract --- */
@@ -227,7 +227,22 @@ static void reset(tt_wire *wire) {
 
 static const char *address(const tt_wire *wire) {
   const sharp_json *self = wire->self;
-  return self->udp != NULL ? tt_udp_address(self->udp) : self->address;
+  return self->link.udp != NULL ? tt_udp_address(self->link.udp) : self->address;
+}
+
+static bool must_wait(const tt_wire *wire) {
+  const sharp_json *self = wire->self;
+  return tt_wire_udp_must_wait(&self->link);
+}
+
+static void poll(tt_wire *wire, double seconds) {
+  sharp_json *self = wire->self;
+  tt_wire_poll_udp(wire, &self->link, seconds);
+}
+
+static void eject(tt_wire *wire) {
+  sharp_json *self = wire->self;
+  tt_wire_eject_udp(wire, &self->link);
 }
 
 static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
@@ -238,9 +253,12 @@ static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
 const tt_wire_ops tt_sharp_json_ops = {
     .protocol = "sharp-json",
     .open = open_wire,
+    .poll = poll,
     .receive = receive,
+    .must_wait = must_wait,
     .send = send_state,
     .reset = reset,
+    .eject = eject,
     .address = address,
     .explain = explain,
     .close = close_wire,

@@ -151,6 +151,7 @@ export interface WireStatus {
   sent: number;
   sendFailed: number;
   late: number;
+  repeated: number;
   watchdogTrips: number;
   dropped: Record<string, number>;
   bad: BadMessage | null;

@@ -62,6 +62,7 @@ function Figures({wire}: {wire: WireStatus}) {
           <Pair name="here" value={wire.address} />
           <Pair name="peer" value={wire.peer || 'none yet'} />
           <Pair name="late" value={formatCount(wire.late)} warn={wire.late > 0} />
+          {wire.repeated > 0 && <Pair name="sent again" value={formatCount(wire.repeated)} warn />}
           <Pair name="watchdog trips" value={formatCount(wire.watchdogTrips)} warn={wire.watchdogTrips > 0} />
         </dl>
       </Panel>
