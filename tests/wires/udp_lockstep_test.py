@@ -5,16 +5,17 @@ import json
 import pathlib
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]
-from float_udp_test import ACTUATORS, SENSORS, free_port  # noqa: E402
-import sharp_test as sharp  # noqa: E402
-from tether_process import ROOT, TETHER, Tether, at_best, seconds  # noqa: E402
+from support import sharp
+from support.process import ROOT, TETHER, Tether, at_best, seconds
 
+SENSORS = struct.Struct("<10f")
+ACTUATORS = struct.Struct("<6f")
 CLIENTS = ROOT / "clients"
 
 
@@ -79,10 +80,10 @@ class Repeatable(unittest.TestCase):
 
     def sample(self, wire, scene, *command, whole=True, amount):
         """The log of a run with a sample client, which starts after the world."""
-        own, log = free_port(), str(self.folder / f"{len(list(self.folder.iterdir()))}.wpilog")
-        with run(scene, wire, peer=f"127.0.0.1:{own}", log=log) as tether:
+        own, log = sharp.free_ports(1)[0], str(self.folder / f"{len(list(self.folder.iterdir()))}.wpilog")
+        with run(scene, wire, peer=own, log=log) as tether:
             port = tether.address(wire)[1]
-            where = [f"127.0.0.1:{port}", f"127.0.0.1:{own}"] if whole else [port, own]
+            where = [f"127.0.0.1:{port}", own] if whole else [port, own.rsplit(":", 1)[1]]
             done = subprocess.run(list(map(str, [*command, *where, amount])), capture_output=True, text=True, timeout=100, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             tether.wait_line("nobody is at its peer's port")
