@@ -88,6 +88,10 @@ TETHER_API void tether_set_log(tether_log *callback, void *context);
  *  Process-wide, before the first scene; NULL: none. TETHER_INVALID: the path is too long. */
 TETHER_API tether_status tether_set_data(const char *folder);
 
+/** The program that compiles models, by its absolute path; NULL: libexec/tether/compile-model of the prefix that the library
+ *  is installed in. Process-wide, before the first simulation. TETHER_INVALID: not absolute, or too long. */
+TETHER_API tether_status tether_set_compiler(const char *program);
+
 /** Loads and checks a scene: `name` is a file (.yaml, or a model .xml or .urdf), or the name of a shipped one
  *  (tether_set_data()). `settings` are [setting_count] texts PATH=VALUE, as
  *  `tether run --set` takes them. Sections of others (wires, web, telemetry, record) are not looked into. Reads files; models

@@ -1,8 +1,10 @@
 #include "base/file.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,6 +33,14 @@ void tt_file_sync_name(const char *path) {
   if (opened < 0) return;
   fsync(opened);
   close(opened);
+}
+
+/* The program's name may be one of $PATH, so it is asked elsewhere. */
+bool tt_file_own(char *path) {
+  Dl_info self;
+  bool in_library =
+      dladdr((const void *)tt_file_own, &self) && self.dli_fname && strstr(self.dli_fname, ".so");
+  return realpath(in_library ? self.dli_fname : "/proc/self/exe", path) != NULL;
 }
 
 tt_file_mark tt_file_note(const char *path) {

@@ -23,6 +23,10 @@ tt_status tt_file_open(const char *path, FILE **file, tt_error *error);
  *  broken disk answers is left to the syncing of the content. */
 void tt_file_sync_name(const char *path);
 
+/** The file that this code stands in, by its absolute path, into [4096]: the shared library, or the program. False where it
+ *  can't be told. */
+bool tt_file_own(char *path);
+
 /** Which file a name stood for. */
 typedef struct tt_file_mark {
   dev_t device;

@@ -2,6 +2,7 @@
 #include "library/library.h"
 
 #include "base/log.h"
+#include "engine/mujoco/mujoco_engine.h"
 #include "model/unit.h"
 #include "scene/data.h"
 
@@ -79,6 +80,10 @@ static pthread_once_t quiet = PTHREAD_ONCE_INIT;
 
 tether_status tether_set_data(const char *folder) {
   return library_status(tt_data_set_root(folder));
+}
+
+tether_status tether_set_compiler(const char *program) {
+  return library_status(tt_mujoco_set_compiler(program));
 }
 
 /* A recorded run keeps them. */

@@ -1,11 +1,11 @@
 /* data.c: finding the files that a scene names. */
 #include "scene/data.h"
 
+#include "base/file.h"
 #include "base/nearest.h"
 #include "scene/stranger.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,17 +34,9 @@ static bool is_folder(const char *path) {
   return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
-/** The file that this code stands in. The program's name may be one of $PATH, so it is asked elsewhere. */
-static bool own_file(tt_root file) {
-  Dl_info self;
-  bool in_library =
-      dladdr(&tt_data_scene, &self) && self.dli_fname && strstr(self.dli_fname, ".so");
-  return realpath(in_library ? self.dli_fname : "/proc/self/exe", file) != NULL;
-}
-
 /** share/tether of the prefix that this code is installed in: the program in bin/, the library in lib/ or lib/ARCHITECTURE/. */
 static bool installed_root(tt_root root) {
-  if (!own_file(root)) return false;
+  if (!tt_file_own(root)) return false;
   for (int i = 0; i < 3; i++) {
     char *slash = strrchr(root, '/');
     if (!slash) return false;

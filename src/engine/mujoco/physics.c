@@ -1,5 +1,6 @@
 /* physics.c: making a world from its files, its clones, and their end. */
 #include "base/hash.h"
+#include "engine/mujoco/compiler.h"
 #include "engine/mujoco/physics_internal.h"
 
 #include <errno.h>
@@ -9,16 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static const char EMPTY_ARENA[] =
-    "<mujoco model=\"floor\"><asset>"
-    "<texture name=\"floor\" type=\"2d\" builtin=\"checker\" rgb1=\".55 .55 .55\" "
-    "rgb2=\".6 .6 .6\" width=\"64\" height=\"64\"/>"
-    "<material name=\"floor\" texture=\"floor\" texrepeat=\"20 20\"/></asset>"
-    "<worldbody><light pos=\"0 0 5\"/>"
-    "<geom name=\"floor\" type=\"plane\" size=\"20 20 0.1\" material=\"floor\"/>"
-    "</worldbody></mujoco>";
+#define LARGEST_MODEL (1 << 30) /* bytes, compiled */
 
 static tt_status check_spec(const tt_engine_spec *spec, tt_error *error) {
   if (spec->timestep_num <= 0 || spec->timestep_den <= 0) {
@@ -49,83 +44,46 @@ static tt_status check_spec(const tt_engine_spec *spec, tt_error *error) {
   return TT_OK;
 }
 
-/* What is loaded, and the file without a name that the child process leaves the compiled model in. */
+/* What is loaded, and the file without a name that the compiler leaves the model in. */
 typedef struct loading {
   const tt_engine_spec *spec;
-  physics_workshop shop;
+  tt_scratch scratch;
   physics_part *parts; /* the arena, then the robots */
-  char (*prefixes)[128];
   int made;
-  char made_path[32];
   mjModel *model;
 } loading;
 
 static tt_status loading_open(loading *l, tt_error *error) {
-  const tt_engine_spec *spec = l->spec;
-  TT_TRY(tt_scratch_open(&l->shop.scratch, error));
+  TT_TRY(tt_scratch_open(&l->scratch, error));
   l->made = memfd_create("tether-model", MFD_CLOEXEC);
   if (l->made < 0) return tt_fail(error, TT_FAILED, "no memory file: %s", strerror(errno));
-  snprintf(l->made_path, sizeof l->made_path, "/proc/self/fd/%d", l->made);
-  l->parts = calloc((size_t)spec->robot_count + 1, sizeof *l->parts);
-  l->prefixes = calloc((size_t)spec->robot_count + 1, sizeof *l->prefixes);
-  if (!l->parts || !l->prefixes) return TT_NOMEM;
-  l->parts[0].prefix = "";
-  l->parts[0].file = spec->arena_file ? spec->arena_file : "an empty floor";
-  for (int i = 0; i < spec->robot_count; i++) {
-    snprintf(l->prefixes[i], sizeof l->prefixes[i], "%s/", spec->robots[i].name);
-    l->parts[i + 1].prefix = l->prefixes[i];
-    l->parts[i + 1].file = spec->robots[i].model_file;
-  }
-  return TT_OK;
+  l->parts = physics_parts_new(l->spec);
+  return l->parts ? TT_OK : TT_NOMEM;
 }
 
 static void loading_close(loading *l) {
-  free(l->prefixes);
   free(l->parts);
   if (l->made >= 0) close(l->made);
-  tt_scratch_close(&l->shop.scratch);
+  tt_scratch_close(&l->scratch);
 }
 
-static tt_status load_arena(loading *l, tt_error *error) {
-  if (l->spec->arena_file)
-    return physics_part_load(&l->shop, l->spec->arena_file, NULL, &l->parts[0], error);
-  char path[TT_PATH_SIZE];
-  physics_workshop_path(&l->shop, ".xml", path);
-  FILE *f = fopen(path, "w");
-  bool written = f && fputs(EMPTY_ARENA, f) >= 0;
-  if (f && fclose(f) != 0) written = false;
-  if (!written) return tt_fail(error, TT_FAILED, "%s: cannot be written", path);
-  return physics_part_load(&l->shop, path, NULL, &l->parts[0], error);
-}
-
-/* What the world will do with the model at its start, tried where it may fail. */
-static void try_model(void *context) {
-  mjModel *m = context;
-  mjData *data = mj_makeData(m);
-  mj_forward(m, data);
-  mj_deleteData(data);
-}
-
-/* In the child process: reads the files and compiles them. What it allocates goes with it. */
-static tt_status compile_world(void *context, char at[TT_PATH_SIZE], tt_error *error) {
-  loading *l = context;
-  l->shop.at = at;
-  TT_TRY(load_arena(l, error));
-  for (int i = 0; i < l->spec->robot_count; i++) {
-    const tt_engine_robot *robot = &l->spec->robots[i];
-    TT_TRY(physics_part_load(&l->shop, robot->model_file, robot, &l->parts[i + 1], error));
-  }
-  TT_TRY(physics_compose(&l->shop, l->spec, l->parts, &l->model, error));
-  char fatal[512];
-  if (!physics_guard(try_model, l->model, fatal, sizeof fatal))
-    return tt_fail(error, TT_INVALID, "%s: compiles, but cannot run: %s", at, fatal);
-  mj_saveModel(l->model, l->made_path, NULL, 0);
-  return TT_OK;
-}
-
+/* From memory: MuJoCo leaves a file open that it finds wrong. */
 static void read_made(void *context) {
+  static const char name[] = "made.mjb";
   loading *l = context;
-  l->model = mj_loadModel(l->made_path, NULL);
+  struct stat about;
+  mjVFS *files = malloc(sizeof *files);
+  if (!files || fstat(l->made, &about) != 0 || about.st_size > LARGEST_MODEL) {
+    free(files);
+    return;
+  }
+  mj_defaultVFS(files);
+  const size_t size = (size_t)about.st_size;
+  if (size > 0 && mj_makeEmptyFileVFS(files, name, (int)size) == 0 &&
+      pread(l->made, files->filedata[0], size, 0) == about.st_size)
+    l->model = mj_loadModel(name, files);
+  mj_deleteVFS(files);
+  free(files);
 }
 
 /* What an alliance colours: materials and geoms whose own names begin with "alliance". */
@@ -198,10 +156,13 @@ static tt_status build(const tt_engine_spec *spec, mjModel *model, const physics
 
 static tt_status load(loading *l, tt_physics **physics, tt_error *error) {
   TT_TRY(loading_open(l, error));
-  TT_TRY(physics_confine(compile_world, l, l->shop.scratch.folder, l->made, error));
+  TT_TRY(physics_compile_apart(l->spec, l->scratch.folder, l->made, error));
   char fatal[512];
   if (!physics_guard(read_made, l, fatal, sizeof fatal) || !l->model)
-    return tt_fail(error, TT_FAILED, "the compiled model cannot be read back; is memory short?");
+    return tt_fail(
+        error, TT_FAILED,
+        "the compiled model cannot be read back; is memory short, or %s another program?",
+        physics_compiler());
   return build(l->spec, l->model, l->parts, physics, error);
 }
 
@@ -209,7 +170,7 @@ tt_status tt_physics_load(const tt_engine_spec *spec, tt_physics **physics, tt_e
   *physics = NULL;
   TT_TRY(check_spec(spec, error));
   physics_hooks_install();
-  loading l = {.spec = spec, .made = -1, .shop = {.search_path = spec->search_path}};
+  loading l = {.spec = spec, .made = -1};
   tt_status status = load(&l, physics, error);
   loading_close(&l);
   if (status == TT_NOMEM) tt_fail(error, status, "out of memory while loading the models");

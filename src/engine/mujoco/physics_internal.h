@@ -120,15 +120,7 @@ struct tt_physics {
 /** How everybody else sees a tt_physics: its operations (ops.c). */
 extern const tt_engine physics_engine;
 
-/* Composition (compose.c, prefix.c, part.c, urdf.c, mesh.c), all of it in a child process (confine.c). */
-
-/** Runs `work` in a child process with limits on time and memory, without network, and unable to write but in
- *  `folder` and to the open file `kept`, the only one of ours that it has: model files come from anywhere, and what reads
- *  them was not made for hostile ones. `work` notes the file that it is at in `at`; a child that dies becomes TT_INVALID
- *  with that file and why. */
-typedef tt_status physics_work(void *context, char at[TT_PATH_SIZE], tt_error *error);
-tt_status physics_confine(physics_work *work, void *context, const char *folder, int kept,
-                          tt_error *error);
+/* Composition (compose.c, prefix.c, part.c, urdf.c, mesh.c), all of it in a program of its own (compiler.h). */
 
 /** What a URDF states for a joint. */
 typedef struct physics_limit {
@@ -139,8 +131,8 @@ typedef struct physics_limit {
 /** One file compiled alone and turned into canonical MJCF. */
 typedef struct physics_part {
   xmlDoc *document;
-  const char *prefix; /**< "" for the arena */
-  const char *file;   /**< as the user gave it */
+  char prefix[128]; /**< "" for the arena */
+  const char *file; /**< as the user gave it */
   bool urdf;
   int unknowns; /**< degrees of freedom and equalities */
   physics_limit *limits;
@@ -152,8 +144,12 @@ typedef struct physics_workshop {
   tt_scratch scratch;
   int file_count;
   const char *const *search_path;
-  char *at; /**< the file that is being read, see physics_confine() */
+  char *at; /**< [TT_PATH_SIZE] the file that is being read, for who asks why the program died */
 } physics_workshop;
+
+/** The arena's part and one for each robot, with their names only; NULL when out of memory. free() is enough until one is
+ *  loaded. */
+physics_part *physics_parts_new(const tt_engine_spec *spec);
 
 /** A fresh path in the folder, ending in `suffix`. */
 void physics_workshop_path(physics_workshop *shop, const char *suffix, char path[TT_PATH_SIZE]);
