@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+"""tether.gym follows Gymnasium's interface: with the strict stand-in in Gymnasium's place, and without any.
+
+The stand-in (standin/gymnasium) raises for every rule that is broken; its SyncVectorEnv, which steps single environments in a loop,
+says bit for bit what our VectorEnv has to give.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import built  # noqa: F401
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+WITH_STANDIN = "WITH_STANDIN" in os.environ  # this process is the one that has it as `gymnasium`
+if WITH_STANDIN:
+    sys.path.insert(0, str(HERE / "standin"))
+    import gymnasium
+    from gymnasium.utils.env_checker import check_env, equal
+    from gymnasium.utils.vector_checker import check_vector_env
+else:
+    sys.modules["gymnasium"] = None  # nobody finds one
+
+import tether  # noqa: E402
+import tether.gym  # noqa: E402
+from tether.gym import interface  # noqa: E402
+
+QUICK = str(HERE / "tasks" / "quick.yaml")
+NAMES = ("tether/Reach-v0", "tether/Drive-v0", "tether/Crawl-v0")
+
+
+class Counter(tether.gym.Task):
+    """A task in Python."""
+
+    scene = "gripper"
+    max_steps = 6
+    substeps = 2
+    actions = [tether.gym.Action(["swivel.velocity"], -1, 1)]
+    signals = ["swivel.position"]
+    observed = [tether.gym.Observed("angle", -3, 3), tether.gym.Observed("wanted", -1, 1)]
+
+    def start(self, rng):
+        return tether.gym.Start(goals={"wanted": [rng.uniform(-1, 1)]}, commands={"swivel.velocity": rng.uniform(-1, 1)}, steps=3)
+
+    def observe(self, frame):
+        return np.stack([frame.signal("swivel.position"), frame.goals["wanted"][:, 0]], axis=1)
+
+    def reward(self, frame):
+        return frame.signal("swivel.position") - frame.before[:, 0]
+
+    def ends(self, frame):
+        return frame.steps == 4 + (frame.goals["wanted"][:, 0] > 0), np.zeros(frame.count, np.bool_)
+
+
+@unittest.skipUnless(WITH_STANDIN, "in the process with the stand-in")
+class Strict(unittest.TestCase):
+    def test_the_standin_is_used(self):
+        self.assertIs(interface.gymnasium, gymnasium)
+        self.assertTrue(issubclass(tether.gym.Env, gymnasium.Env))
+        self.assertTrue(issubclass(tether.gym.VectorEnv, gymnasium.vector.VectorEnv))
+        self.assertIs(tether.gym.AutoresetMode, gymnasium.vector.AutoresetMode)
+
+    def test_env(self):
+        for task in (QUICK, Counter()):
+            check_env(tether.gym.Env(task), steps=9)
+
+    def test_ready_tasks_as_registered(self):
+        for name in NAMES:
+            with self.subTest(name):
+                self.assertEqual(gymnasium.spec(name).max_episode_steps, tether.gym.make(name).task.max_steps)
+                env = gymnasium.make(name, max_episode_steps=3)
+                self.assertEqual(env.unwrapped.spec.id, name)
+                self.assertIn(name, str(env.unwrapped))
+                check_env(env, steps=3)
+
+    def test_vector_env(self):
+        for task in (QUICK, Counter()):
+            check_vector_env(tether.gym.VectorEnv(task, 5, threads=2), steps=25)
+
+    def test_vector_env_is_what_a_loop_over_envs_gives(self):
+        for task in (QUICK, Counter()):
+            ours = tether.gym.VectorEnv(task, 5, threads=2)
+            loop = gymnasium.vector.SyncVectorEnv([lambda: tether.gym.Env(task)] * 5)
+            ours.action_space.seed(1)
+            self.assertTrue(equal(ours.reset(seed=21), loop.reset(seed=21)))
+            ends = 0
+            for _ in range(40):
+                actions = ours.action_space.sample()
+                mine, theirs = ours.step(actions), loop.step(actions)
+                self.assertTrue(equal(mine, theirs), f"{mine}\n{theirs}")
+                ends += int((mine[2] | mine[3]).sum())
+            self.assertGreater(ends, 5)
+            ours.close()
+            loop.close()
+
+    def test_make_vec(self):
+        for mode in (None, "sync"):
+            envs = gymnasium.make_vec("tether/Reach-v0", num_envs=3, vectorization_mode=mode)
+            self.assertEqual(envs.spec.id, "tether/Reach-v0")
+            check_batch = envs.reset(seed=1)[0]
+            self.assertEqual(check_batch.shape, (3, 10))
+            envs.close()
+
+    def test_register_a_file(self):
+        for _ in range(2):  # the second time it is there
+            tether.gym.register("tests/Quick-v3", QUICK)
+        check_env(gymnasium.make("tests/Quick-v3"), steps=9)
+        check_vector_env(gymnasium.make_vec("tests/Quick-v3", num_envs=3), steps=20)
+
+
+class Own(unittest.TestCase):
+    """What holds with and without Gymnasium."""
+
+    def test_with_the_standin(self):
+        if not WITH_STANDIN:
+            done = subprocess.run([sys.executable, __file__, "-v"], env={**os.environ, "WITH_STANDIN": "1"}, check=False,
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("test_vector_env_is_what_a_loop_over_envs_gives (__main__.Strict", done.stderr)
+
+    def test_bits_do_not_depend_on_number_or_threads(self):
+        def run(count, threads):
+            envs = tether.gym.VectorEnv(QUICK, count, threads=threads)
+            found = [envs.reset(seed=100)[0][:3]]
+            rng = np.random.default_rng(4)
+            for _ in range(24):
+                actions = rng.uniform(-1, 1, (7, 2))[:count]
+                found.extend(part[:3] for part in envs.step(actions)[:4])
+            envs.close()
+            return [part.tobytes() for part in found]
+
+        first = run(3, 1)
+        for count, threads in ((3, 3), (4, 2), (7, 1), (7, 3)):
+            self.assertEqual(run(count, threads), first, f"{count} environments on {threads} threads")
+
+    def test_env_is_a_row(self):
+        envs, env = tether.gym.make_vec(QUICK, 4, threads=2), tether.gym.make(QUICK)
+        rows, infos = envs.reset(seed=30)
+        one, info = env.reset(seed=32)
+        self.assertEqual(one.tobytes(), rows[2].tobytes())
+        self.assertEqual(info["error"].tobytes(), infos["error"][2].tobytes())
+        for _ in range(9):
+            action = envs.action_space.sample()
+            rows, rewards, terminations, truncations, infos = envs.step(action)
+            one, reward, terminated, truncated, info = env.step(action[2])
+            self.assertEqual(one.tobytes(), rows[2].tobytes())
+            self.assertEqual((reward, terminated, truncated), (rewards[2], terminations[2], truncations[2]))
+            self.assertEqual(info["distance"], infos["distance"][2])
+            if terminated or truncated:
+                break
+        with self.assertRaises(tether.gym.ResetNeeded):
+            env.step(action[2])
+        self.assertEqual(env.reset()[0].tobytes(), envs.step(action)[0][2].tobytes())
+
+    def test_copies_unless_asked_otherwise(self):
+        envs = tether.gym.VectorEnv(QUICK, 2, copy=False)
+        first, _ = envs.reset(seed=1)
+        before = first.copy()
+        second = envs.step(np.zeros((2, 2)))[0]
+        self.assertIs(first, second)
+        self.assertNotEqual(first.tobytes(), before.tobytes())
+
+    def test_options(self):
+        envs = tether.gym.VectorEnv(QUICK, 3)
+        envs.reset(seed=1, options={"goals": {"target": [1.5, 0.5, 2.5]}})
+        rows, _ = envs.reset(options={"goals": {"target": [[1, 2, 3], [2, 3, 3.5], [3, 4, 1]]}})
+        self.assertEqual(rows[:, -2:].tolist(), [[3, 1], [3.5, 2], [1, 3]])
+        kept = envs.step(np.zeros((3, 2)))[0]
+        again, _ = envs.reset(options={"reset_mask": np.array([True, False, False])})
+        self.assertNotEqual(again[0].tobytes(), kept[0].tobytes())
+        self.assertEqual(again[1:, 2:5].tobytes(), kept[1:, 2:5].tobytes())
+        for options, text in (({"goal": {}}, "did you mean 'goals'"), ({"goals": {"targt": [1, 2, 3]}}, "did you mean 'target'"),
+                              ({"goals": {"target": [1, 2]}}, "3 finite numbers are expected"),
+                              ({"goals": {"target": [1, 2, float("nan")]}}, "finite"), ({"reset_mask": [1, 0, 0]}, "reset_mask")):
+            with self.assertRaisesRegex(ValueError, text):
+                envs.reset(options=options)
+
+    def test_wrong_arguments(self):
+        envs = tether.gym.VectorEnv(QUICK, 3)
+        with self.assertRaises(tether.gym.ResetNeeded):
+            envs.step(np.zeros((3, 2)))
+        envs.reset(seed=0)
+        for call, text in ((lambda: envs.step(np.zeros((3, 1))), r"\(3, 2\) is expected"),
+                           (lambda: envs.step(np.full((3, 2), np.inf)), r"\[0, 0\] is not finite"),
+                           (lambda: envs.reset(seed=[1, 2]), "2 given"), (lambda: envs.reset(seed=-1), "seed"),
+                           (lambda: tether.gym.VectorEnv(QUICK, 0), "num_envs: 0"),
+                           (lambda: tether.gym.Env(QUICK, render_mode="human"), "render_mode"),
+                           (lambda: tether.gym.Env(3), "a Task, the path"),
+                           (lambda: tether.gym.Env("reech"), "did you mean 'reach'")):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
+        envs.close()
+        envs.close()
+        with self.assertRaises(RuntimeError):
+            envs.reset()
+
+    def test_a_simulation_that_fails_ends_its_episode_alone(self):
+        class Breaks(Counter):
+            """Asks for what the command does not allow, in row 1."""
+
+            def drive(self, values, frame):
+                values[1:2, 0] = np.where(frame.steps[1:2] == 2, 1e9, values[1:2, 0])
+
+        envs = tether.gym.VectorEnv(Breaks(), 3)
+        envs.reset(seed=0)
+        zero = np.zeros((3, 1))
+        for _ in range(2):
+            self.assertFalse(envs.step(zero)[3].any())
+        _, rewards, terminations, truncations, infos = envs.step(zero)
+        self.assertEqual(truncations.tolist(), [False, True, False])
+        self.assertFalse(terminations[1])
+        self.assertEqual(rewards[1], 0)
+        self.assertEqual(infos["_failure"].tolist(), [False, True, False])
+        self.assertIn("swivel.velocity", infos["failure"][1])
+        _, _, terminations, truncations, infos = envs.step(zero)
+        self.assertFalse(terminations[1] or truncations[1])
+        self.assertNotIn("failure", infos)
+
+    def test_noise(self):
+        from tether.gym import terms
+        keys = np.arange(200, dtype=np.uint64) * np.uint64(7919)
+        numbers = np.concatenate([terms.noise(keys, np.full(200, step), 5) for step in range(100)])
+        self.assertLess(abs(numbers.mean()), 0.01)
+        self.assertLess(abs(numbers.std() - 1), 0.01)
+        self.assertLess(np.abs(np.corrcoef(numbers.T) - np.eye(5)).max(), 0.02)
+        self.assertLess(abs(np.corrcoef(numbers[:-200, 0], numbers[200:, 0])[0, 1]), 0.02)
+        self.assertEqual(terms.noise(keys[7:8], np.array([3]), 5).tobytes(), terms.noise(keys, np.full(200, 3), 5)[7].tobytes())
+
+
+class Spaces(unittest.TestCase):
+    """Our own spaces, and those of the stand-in where they are the same."""
+
+    def test_box(self):
+        box = interface.Box(np.array([-1, 0], np.float32), np.array([1, 5], np.float32))
+        self.assertEqual((box.shape, box.dtype), ((2,), np.float32))
+        self.assertTrue(box.is_bounded())
+        box.seed(4)
+        samples = [box.sample() for _ in range(200)]
+        self.assertTrue(all(sample in box for sample in samples))
+        box.seed(4)
+        self.assertEqual(box.sample().tobytes(), samples[0].tobytes())
+        self.assertNotIn(np.array([0, 6], np.float32), box)
+        self.assertNotIn(np.zeros(2, np.float64), box)
+        self.assertNotIn(np.zeros(3, np.float32), box)
+        self.assertEqual(box, interface.Box(box.low, box.high))
+        self.assertEqual(interface.batch_space(box, 3).shape, (3, 2))
+
+    @unittest.skipIf(WITH_STANDIN, "the stand-in has bounded boxes only")
+    def test_own_spaces(self):
+        half = interface.Box(0, np.inf, (3,))
+        self.assertFalse(half.is_bounded())
+        self.assertTrue(half.is_bounded("below"))
+        for space in (half, interface.Box(-np.inf, 4.0, (2, 2)), interface.Box(-np.inf, np.inf, (1,), np.float64),
+                      interface.Box(-2, 3, (4,), np.int32), interface.Discrete(5), interface.Discrete(2, start=-3),
+                      interface.batch_space(interface.Discrete(3), 4)):
+            space.seed(1)
+            self.assertTrue(all(space.sample() in space for _ in range(50)), space)
+            self.assertEqual(space.from_jsonable(space.to_jsonable([space.sample()]))[0].dtype, space.dtype)
+            self.assertNotIn("x", space)
+        self.assertNotIn(5, interface.Discrete(5))
+        with self.assertRaises(ValueError):
+            interface.Box(1, 0, (2,))
+
+
+if __name__ == "__main__":
+    unittest.main()

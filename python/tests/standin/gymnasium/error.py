@@ -1,0 +1,10 @@
+class Error(Exception):
+    pass
+
+
+class ResetNeeded(Error):
+    pass
+
+
+class NameNotFound(Error):
+    pass

@@ -1,0 +1,82 @@
+"""One environment, as Gymnasium's `Env`."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tether.gym import interface
+from tether.gym.episodes import Episodes, check_render_mode, checked_options, resolved
+from tether.gym.task import Task
+from tether.gym.task_file import load_task
+
+Observation = NDArray[np.float32]
+
+
+class Env(interface.Env):
+    """A task in one simulation.
+
+    task: a Task, the path of a task file, or the name of a ready task (reach, drive, crawl).
+    max_episode_steps: actions after which an episode is truncated; None: as the task says.
+
+    Observations are float32 arrays [n] in SI units, clipped to `observation_space`; actions are arrays [n] of -1 … 1, and what lies
+    beyond is clipped. The same seed gives the same bits, in a VectorEnv, too.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}
+
+    def __init__(self, task: Task | str, *, render_mode: str | None = None, max_episode_steps: int | None = None) -> None:
+        check_render_mode(render_mode)
+        self.render_mode = None
+        self.task = resolved(task, load_task)
+        self._episodes: Episodes | None = Episodes(self.task, 1, 1, max_episode_steps)
+        self.observation_space = self._episodes.observation_space
+        self.action_space = self._episodes.action_space
+        self._all = np.ones(1, np.bool_)
+        self._none = np.zeros(1, np.bool_)
+
+    def reset(self, *, seed: int | None = None,
+              options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+        """Begins an episode; the observation [n] and the info.
+
+        seed: of `np_random`, from which everything is drawn; None: goes on with the generator that is there.
+        options: {"goals": {name: numbers}} instead of drawn ones, SI.
+        """
+        super().reset(seed=seed)
+        episodes = self._open()
+        episodes.reset(self._all, [self.np_random], checked_options(options, ("goals",)).get("goals"))
+        return episodes.observation[0].copy(), self._info(episodes)
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Makes one action; observation [n], reward, terminated, truncated, info.
+
+        After an end, `reset()` comes before the next step (ResetNeeded). A simulation that fails truncates its episode, and
+        info["failure"] says why.
+        """
+        episodes = self._open()
+        values = episodes.checked(action, self.action_space.shape)
+        if episodes.ended[0]:
+            raise interface.ResetNeeded("step: no episode is under way; call reset() first")
+        episodes.step(values[None], self._none, [self.np_random])
+        return (episodes.observation[0].copy(), float(episodes.reward[0]), bool(episodes.terminated[0]),
+                bool(episodes.truncated[0]), self._info(episodes))
+
+    def _info(self, episodes: Episodes) -> dict[str, Any]:
+        """Of each quantity the task shows: a number, or an array [n]."""
+        info = {name: value[0].copy() if value.ndim > 1 else value[0].item()
+                for name, value in self.task.info(episodes.frame).items()}
+        for why in episodes.failures().values():
+            info["failure"] = why
+        return info
+
+    def _open(self) -> Episodes:
+        if self._episodes is None:
+            raise RuntimeError("the environment is closed; make another one")
+        return self._episodes
+
+    def close(self) -> None:
+        """Frees the simulation. May be called again."""
+        if self._episodes is not None:
+            self._episodes.close()
+        self._episodes = None

@@ -1,0 +1,183 @@
+"""Episodes of one task in every simulation of a batch: what Env and VectorEnv share.
+
+All of a step is one call of the batch and arithmetic on arrays. Python visits single simulations only where an episode begins.
+"""
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tether
+from tether.gym import terms
+from tether.gym.document import TaskError, nearest
+from tether.gym.interface import Box
+from tether.gym.task import Flags, Floats, Frame, Start, Task
+
+
+class Episodes:
+    """`count` episodes of `task`, on `threads` threads (0: as many as processors)."""
+
+    def __init__(self, task: Task, count: int, threads: int, max_steps: int | None) -> None:
+        if count < 1:
+            raise ValueError(f"num_envs: {count}; at least 1 is expected")
+        self.task, self.count = task, count
+        self.max_steps = task.max_steps if max_steps is None else max_steps
+        self._commands = [name for action in task.actions for name in action.commands] + list(task.held)
+        scene = self._load()
+        self.batch = scene.batch(count, commands=self._commands, signals=list(task.signals), threads=threads)
+        self._set_up_actions()
+        self.frame = Frame(count, task.signals, len(task.actions))
+        low, high, noise = (np.array([getattr(seen, part) for seen in task.observed], np.float64)
+                            for part in ("low", "high", "noise"))
+        self._low, self._high = low, high
+        self._noise = noise if noise.any() else None
+        self._keys: NDArray[np.uint64] = np.zeros(count, np.uint64)
+        self.observation: NDArray[np.float32] = np.zeros((count, len(low)), np.float32)
+        self.reward: Floats = np.zeros(count)
+        self.terminated: Flags = np.zeros(count, np.bool_)
+        self.truncated: Flags = np.zeros(count, np.bool_)
+        self.ended: Flags = np.ones(count, np.bool_)  #: these have to be reset before they can go on
+        self.observation_space = Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
+        self.action_space = Box(-1.0, 1.0, (len(task.actions),), np.float32)
+
+    def _load(self) -> tether.Scene:
+        """The scene, with every name of the task checked against it."""
+        scene = self.task.load_scene()
+        with scene.sim() as sim:
+            self.task.check(sim)
+        return scene
+
+    def _set_up_actions(self) -> None:
+        """Commands are linear in the action: value = middle + half · action, one column of each for every command."""
+        held, width = list(self.task.held.values()), len(self._commands)
+        self._values: Floats = np.zeros((self.count, width))
+        self._values[:, width - len(held):] = held
+        columns = [(i, action) for i, action in enumerate(self.task.actions) for _ in action.commands]
+        self._source = np.array([i for i, _ in columns], np.intp)
+        self._middle = np.array([(action.low + action.high) / 2 for _, action in columns])
+        self._half = np.array([(action.high - action.low) / 2 for _, action in columns])
+
+    # --- the beginning of episodes ---
+
+    def reset(self, mask: Flags, random: Sequence[np.random.Generator], goals: Mapping[str, Any] | None = None) -> None:
+        """Begins an episode in each row of `mask`, with chance from that row's generator, and observes all rows."""
+        self._begin(mask, random, goals or {})
+        self._observe()
+
+    def _begin(self, mask: Flags, random: Sequence[np.random.Generator], goals: Mapping[str, Any]) -> None:
+        rows = [int(i) for i in np.flatnonzero(mask)]
+        seeds = np.zeros(self.count, np.uint64)
+        starts: dict[int, Start] = {}
+        for i in rows:
+            seeds[i], self._keys[i] = random[i].integers(0, 2**64, 2, np.uint64)
+            starts[i] = self.task.start(random[i])
+            starts[i].goals.update({name: self._given(name, goal, i, starts[i].goals) for name, goal in goals.items()})
+        signals = self.batch.reset(mask=mask, seeds=seeds)
+        frame = self.frame
+        frame.signals[rows] = signals[rows]
+        for i, start in starts.items():
+            if start.steps:
+                frame.signals[i] = self._warmed_up(i, start.commands, start.steps)
+            for name, goal in start.goals.items():
+                self._goal(name, len(goal))[i] = goal
+        frame.before[rows] = frame.signals[rows]
+        frame.action[rows] = frame.action_before[rows] = 0
+        frame.steps[rows] = 0
+        frame.fresh[:] = mask
+        self.ended[rows] = False
+
+    def _goal(self, name: str, width: int) -> Floats:
+        if name not in self.frame.goals:
+            self.frame.goals[name] = np.zeros((self.count, width))
+        return self.frame.goals[name]
+
+    def _given(self, name: str, goal: Any, row: int, drawn: Mapping[str, Sequence[float]]) -> Sequence[float]:
+        """A goal of the options: for all rows, or one a row."""
+        if name not in drawn:
+            raise ValueError(f"options: goals: there is no goal '{name}'{nearest(name, drawn)}")
+        values = np.asarray(goal, np.float64)
+        values = values[row] if values.ndim == 2 and len(values) == self.count else np.atleast_1d(values)
+        if values.shape != (len(drawn[name]),) or not np.isfinite(values).all():
+            raise ValueError(f"options: goals: {name}: {len(drawn[name])} finite numbers are expected, for all environments or for "
+                             "each of them")
+        return [float(value) for value in values]
+
+    def _warmed_up(self, row: int, commands: Mapping[str, float], steps: int) -> Floats:
+        """The signals of one simulation after its start commands, and what is always held, were held for a while."""
+        sim = self.batch.sims[row]
+        sim.apply({**self.task.held, **commands})
+        sim.step(steps)
+        return sim.read(self.task.signals)
+
+    # --- steps ---
+
+    def step(self, actions: Any, begin: Flags, random: Sequence[np.random.Generator]) -> None:
+        """One action in every row. Rows of `begin` ignore theirs and begin an episode instead."""
+        frame, task = self.frame, self.task
+        frame.action_before[:] = frame.action
+        np.clip(actions, -1, 1, out=frame.action)
+        self._values[:, :len(self._source)] = self._middle + self._half * frame.action[:, self._source]
+        task.drive(self._values[:, :len(self._source)], frame)
+        signals = self.batch.step(self._values, steps=task.substeps)
+        frame.before[:] = frame.signals
+        frame.signals[:] = signals
+        frame.steps += 1
+        frame.fresh[:] = False
+        if begin.any():
+            self._begin(begin, random, {})
+        self._observe()
+        fresh = frame.fresh
+        self.reward[:] = task.reward(frame)
+        terminated, truncated = task.ends(frame)
+        failed = np.asarray(self.batch.failed, np.bool_)
+        self.reward[fresh | failed] = 0
+        np.logical_and(terminated, ~(fresh | failed), out=self.terminated)
+        np.logical_and(truncated | failed | (frame.steps >= self.max_steps), ~fresh, out=self.truncated)
+        np.logical_or(self.terminated, self.truncated, out=self.ended)
+
+    def _observe(self) -> None:
+        self.task.sense(self.frame)
+        seen = self.task.observe(self.frame)
+        if self._noise is not None:
+            seen = seen + self._noise * terms.noise(self._keys, self.frame.steps, seen.shape[1])
+        self.observation[:] = np.minimum(np.maximum(seen, self._low), self._high)
+
+    def failures(self) -> dict[int, str]:
+        """Why simulations have failed, by row."""
+        failed = np.asarray(self.batch.failed, np.bool_)
+        return {int(i): str(self.batch.failure(int(i))) for i in np.flatnonzero(failed)} if failed.any() else {}
+
+    def checked(self, actions: Any, shape: tuple[int, ...]) -> Floats:
+        """Actions as numbers. Raises ValueError: not of that shape, or not finite."""
+        values = np.asarray(actions, np.float64)
+        if values.shape != shape:
+            raise ValueError(f"action: shape {values.shape}; {shape} is expected")
+        if not np.isfinite(values).all():
+            raise ValueError(f"action: {np.argwhere(~np.isfinite(values))[0].tolist()} is not finite; nothing was stepped")
+        return values
+
+    def close(self) -> None:
+        self.batch.close()
+
+
+def checked_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> Mapping[str, Any]:
+    for name in options or {}:
+        if name not in known:
+            raise ValueError(f"options: there is no '{name}'{nearest(name, known) or '; there are ' + ', '.join(known)}")
+    return options or {}
+
+
+def resolved(task: Task | str, load: Callable[[str], Task]) -> Task:
+    """A task, by its file or name where a text is given."""
+    if isinstance(task, Task):
+        return task
+    if isinstance(task, str):
+        return load(task)
+    raise TaskError(f"task: {task!r}; a Task, the path of a task file, or the name of a ready task is expected")
+
+
+def check_render_mode(mode: str | None) -> None:
+    if mode is not None:
+        raise ValueError(f"render_mode: '{mode}'; there are none: record a run and show it with `tether replay`")
