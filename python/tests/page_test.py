@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does what docs/python.md says: its Python blocks in order, as one program; its sh blocks in the source tree. A text block is what
+"""Does what docs/python.md says: its Python blocks in order, as one program; its sh blocks in the same folder. A text block is what
 the block before it prints, with … for anything."""
 import contextlib
 import io
@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import built
@@ -20,11 +21,17 @@ def pattern(text):
 
 class Page(unittest.TestCase):
     def run_shell(self, text):
-        python = f'python3() {{ {sys.executable} "$@"; }}\n'  # this one, which has NumPy
-        done = subprocess.run(["bash", "-euc", python + text], cwd=built.ROOT, capture_output=True, text=True, check=False,
+        programs = f'python3() {{ {sys.executable} "$@"; }}; tether() {{ {built.BUILD}/tether "$@"; }}\n'  # this Python has NumPy
+        done = subprocess.run(["bash", "-euc", programs + text], capture_output=True, text=True, check=False,
                               env={**os.environ, "TETHER_LIBRARY": str(built.LIBRARY)})
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
 
     def test_every_line_is_true(self):
         page = (built.ROOT / "docs/python.md").read_text(encoding="utf-8")
@@ -38,7 +45,7 @@ class Page(unittest.TestCase):
                     exec(compile(text, "docs/python.md", "exec"), space)
                 said = out.getvalue()
             elif kind == "sh":
-                said = self.run_shell(text.replace("build/libtether.so.0", str(built.LIBRARY)))
+                said = self.run_shell(text.replace("=build/", f"={built.BUILD}/").replace("=python ", f"={built.ROOT}/python "))
             else:
                 self.assertEqual(kind, "text")
                 self.assertRegex(said, rf"(?s)\A{pattern(text)}\Z")

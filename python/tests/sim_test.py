@@ -350,6 +350,50 @@ class Errors(unittest.TestCase):
                 pickle.dumps(thing)
 
 
+class Recordings(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.log = pathlib.Path(folder.name) / "run.wpilog"
+
+    def verify(self):
+        done = subprocess.run([built.BUILD / "tether", "verify", self.log], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_verify_proves_it(self):
+        sim = tether.Scene("gripper").sim(seed=4)
+        sim.step(7)
+        act = sim.commands(["swivel.velocity"])
+        with sim.record(self.log, period=0) as recording:
+            for i in range(20):
+                act[0] = 0.1 * i
+                sim.step(5)
+            state = sim.save()
+            sim.reset(seed=5)
+            sim.step(5)
+            sim.restore(state)
+            sim.apply({"base.velocity": 0.2})
+            sim.step(5)
+        self.assertEqual((recording.path, repr(recording)), (str(self.log), f"<tether.Recording to '{self.log}' closed>"))
+        self.assertIn("identical: ", self.verify())
+        recording.close()
+
+    def test_it_ends_with_its_simulation(self):
+        """Closed, the file is whole, even while arrays keep the simulation's memory."""
+        sim = tether.Scene("gripper").sim()
+        joints = sim.joints
+        sim.record(str(self.log))
+        with self.assertRaisesRegex(tether.InvalidError, "record"):
+            sim.record(self.log.with_name("other.wpilog"))
+        sim.step(30)
+        sim.close()
+        self.assertIn("identical: 30 steps", self.verify())
+        with self.assertRaises(tether.FailedError):
+            tether.Scene("gripper").sim().record(self.log)  # there is something in it
+        del joints
+
+
 class Process(unittest.TestCase):
     """Threads, signals, forks, and what is left of it all."""
 

@@ -19,10 +19,10 @@ from ._errors import (BusyError, ClosedError, DivergedError, Error, FailedError,
                       OtherVersionError, OutOfMemoryError, StoppedError)
 from ._library import load
 from ._scene import Scene
-from ._sim import CONTACT, Body, Item, Joint, Sim
+from ._sim import CONTACT, Body, Item, Joint, Recording, Sim
 
 __all__ = ["CONTACT", "Batch", "Body", "BusyError", "ClosedError", "DivergedError", "Error", "FailedError", "InvalidError", "Item",
-           "Joint", "LibraryError", "NotFoundError", "OtherVersionError", "OutOfMemoryError", "Scene", "Sim", "StoppedError",
+           "Joint", "LibraryError", "NotFoundError", "OtherVersionError", "OutOfMemoryError", "Recording", "Scene", "Sim", "StoppedError",
            "load", "set_data", "version"]
 
 __version__ = "0.1.0"

@@ -60,6 +60,12 @@ class Contact(ctypes.Structure):
                 ("normal", ctypes.c_double * 3), ("force", ctypes.c_double * 3), ("depth", ctypes.c_double)]
 
 
+class RecordOptions(ctypes.Structure):
+    """tether_record_options."""
+
+    _fields_ = [("size", ctypes.c_size_t), ("period", ctypes.c_double), ("most_bytes", ctypes.c_uint64), ("never_wait", ctypes.c_int)]
+
+
 class ErrorText(ctypes.Structure):
     """tether_error."""
 
@@ -110,6 +116,9 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, arguments…
     "tether_sim_body": (_I, _P, _I, _P),
     "tether_sim_joint": (_I, _P, _I, _P),
     "tether_sim_contact": (_I, _P, _I, _P),
+    "tether_sim_record": (_I, _P, _S, _P, _P),
+    "tether_sim_record_end": (_I, _P, _P),
+    "tether_sim_recording": (_I, _P, _P),
     "tether_batch_new": (_I, _P, _I, _I, _P, _I, _P, _I, _P, _P),
     "tether_batch_free": (None, _P),
     "tether_batch_step": (_I, _P, _P, _L, _P, _P),

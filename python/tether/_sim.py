@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
@@ -95,6 +96,39 @@ class Watch:
             raise self._raised.pop().with_traceback(None)
 
 
+class Recording:
+    """The run of a simulation on its way into a file, as `Sim.record` begins it. It ends by `close()`, at the end of a `with` block,
+    or with the simulation."""
+
+    def __init__(self, sim: Sim, path: str) -> None:
+        self._sim: Sim | None = sim
+        self._path = path
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self._path
+
+    def close(self) -> None:
+        """Writes what is left; blocks until the disk has it.
+
+        Raises:
+            FailedError: not all of the run is in the file (the disk was full); the text says why, and what is kept.
+        """
+        sim, self._sim = self._sim, None
+        if sim is not None and sim._recording is self:
+            sim._end_recording()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<tether.Recording to {self._path!r}{' closed' if self._sim is None else ''}>"
+
+
 class Sim:
     """A simulation, as `Scene.sim` makes it. It belongs to one thread at a time: another one gets BusyError.
 
@@ -132,6 +166,7 @@ class Sim:
         self._known: dict[tuple[Any, ...], _Resolved] = {}
         self._bodies: tuple[Body, ...] | None = None
         self._joints: tuple[Joint, ...] | None = None
+        self._recording: Recording | None = None
         self._check(library.tether_sim_set_interrupt(self._pointer, self._watch.callback, None, self._error))
 
     def _fail(self, status: int) -> NoReturn:
@@ -408,12 +443,49 @@ class Sim:
             self._library.tether_sim_contact(pointer, i, ctypes.byref(block[i]))
         return np.frombuffer(block, dtype=CONTACT) if count else np.empty(0, dtype=CONTACT)
 
+    # --- its recording ---
+
+    def record(self, path: str | os.PathLike[str], *, period: float = 0.01, most_bytes: int = 0, wait: bool = True) -> Recording:
+        """Keeps the run from here on in a new file: `tether verify` proves it, `replay`, `export` and `compare` take it.
+
+        Args:
+            path: of the file; it must not exist, or be empty.
+            period: s; signals and poses are kept at most this often; 0: after every call. Inputs, resets, restored states and
+                state hashes are kept always.
+            most_bytes: of the file: from nine tenths of it on no more signals are kept, beyond it nothing; 0: no limit.
+            wait: calls wait for a disk that is slow for long; False: that costs the rest of the recording, and never time.
+
+        Returns:
+            The recording; it goes on while the simulation lives, even if nothing refers to it.
+
+        Raises:
+            InvalidError: the simulation is being recorded already.
+            FailedError: the file can't be made, or is not empty.
+        """
+        options = _library.RecordOptions(ctypes.sizeof(_library.RecordOptions), float(period), _arrays.index("most_bytes", most_bytes, 0),
+                                         not wait)
+        self._check(self._library.tether_sim_record(self._pointer, os.fsencode(path), ctypes.byref(options), self._error))
+        self._recording = Recording(self, os.fspath(path))
+        return self._recording
+
+    def _end_recording(self) -> None:
+        self._recording = None
+        self._check(self._library.tether_sim_record_end(self._pointer, self._error))
+
     # --- its end ---
 
     def close(self) -> None:
-        """Frees the simulation, once no array shows its memory any more. Further calls raise ClosedError."""
-        self._owned = self._pointer = None
-        self._bodies = self._joints = None
+        """Ends its recording, and frees the simulation, once no array shows its memory any more. Further calls raise ClosedError.
+
+        Raises:
+            FailedError: not all of the run is in the recording's file.
+        """
+        try:
+            if self._recording is not None:
+                self._recording.close()
+        finally:
+            self._owned = self._pointer = None
+            self._bodies = self._joints = None
 
     def __enter__(self) -> Sim:
         self._get()
