@@ -14,6 +14,7 @@ import sys
 import time
 
 from measure import ROOT, Row, progress
+import library
 import lockstep
 import realtime
 import recording
@@ -21,7 +22,7 @@ import stepping
 import telemetry
 import web
 
-BENCHES = {"lockstep": lockstep.lockstep, "worlds": lockstep.worlds, "free": stepping.free, "robots": stepping.robots, "start": stepping.start,
+BENCHES = {"lockstep": lockstep.lockstep, "worlds": lockstep.worlds, "library": library.library, "python": library.python, "free": stepping.free, "robots": stepping.robots, "start": stepping.start,
            "realtime": realtime.realtime, "recording": recording.recording,
            "telemetry": telemetry.telemetry, "web": web.web}
 
