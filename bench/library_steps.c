@@ -51,7 +51,7 @@ static double now(clockid_t clock) {
 
 /* What joint `i` is given in step `k`: the same in library_client.py. */
 static double torque(int k, int i) { return 4 * sin(0.02 * k + i); }
-static double velocity(int k, int i) { return 0.3 * sin(0.02 * k + i); }
+static double velocity(int k, int i) { return i == 6 ? 0.5 * cos(k / 600.0) : 0; }
 
 /* The first ten joints that take torques. */
 static void find_joints(void) {
