@@ -82,7 +82,7 @@ static void work(tether_batch *batch, int index) {
     if (batch->task == RESET) reset_one(batch, i);
     read_one(batch, i);
   }
-  library_floats_end(saved);
+  library_floats_end(&saved);
 }
 
 static void *worker_main(void *untyped) {

@@ -3,24 +3,14 @@
 #define TT_LIBRARY_LIBRARY_H
 
 #include "record/recorder.h"
+#include "library/floats.h"
 #include "scene/scene_sim.h"
 #include "tether/tether.h"
 
-#include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
-
-/** The caller's floating-point environment, while ours is the default. */
-typedef fenv_t library_floats;
-static inline library_floats library_floats_begin(void) {
-  library_floats saved;
-  fegetenv(&saved);
-  fesetenv(FE_DFL_ENV);
-  return saved;
-}
-static inline void library_floats_end(library_floats saved) { fesetenv(&saved); }
 
 struct tether_scene {
   tt_scene *scene;

@@ -184,7 +184,7 @@ tether_status tether_sim_new(tether_scene *scene, tether_sim **sim, tether_error
   if (!scene) return library_fail(error, TETHER_INVALID, "scene: NULL");
   library_floats saved = library_floats_begin();
   tt_status status = clone_pattern(scene, &inside, &why);
-  library_floats_end(saved);
+  library_floats_end(&saved);
   if (status != TT_OK) return library_finish(status, &why, error);
   return wrap(scene, inside, scene->scene->seed, sim, error);
 }
@@ -208,7 +208,7 @@ tether_status library_enter(tether_sim *sim, tether_error *error) {
 }
 
 tether_status library_leave(tether_sim *sim, tether_status status) {
-  library_floats_end(sim->floats);
+  library_floats_end(&sim->floats);
   atomic_flag_clear(&sim->busy);
   return status;
 }

@@ -135,7 +135,8 @@ void tt_sim_refresh_drives(tt_sim *sim) {
   if (!sim->dynamics) return;
   for (int axis = 0; axis < sim->model->axis_count; axis++)
     sim->command_drives[axis] = drive_of(sim, axis);
-  for (int i = 0; i < sim->model->command_count; i++) {
+  int commands = sim->has_actuators ? sim->model->command_count : 0;
+  for (int i = 0; i < commands; i++) {
     const tt_command *command = &sim->model->commands[i];
     if (command->kind == TT_COMMAND_ACTUATOR && command->part == TT_NO_PART)
       sim->controls[command->index] = sim->commands[i];

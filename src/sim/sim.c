@@ -219,6 +219,7 @@ static bool allocate(tt_sim *sim) {
   size_t axes = (size_t)model->axis_count + 1;
   size_t commands = (size_t)model->command_count + 1;
   int actuators = tt_engine_mechanism(sim->engine)->actuator_count;
+  sim->has_actuators = actuators > 0;
   sim->commands = calloc(commands, sizeof *sim->commands);
   sim->accepted = calloc(commands, sizeof *sim->accepted);
   sim->scratch = calloc(commands, sizeof *sim->scratch);

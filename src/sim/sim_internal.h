@@ -27,7 +27,7 @@ struct tt_sim {
   tt_drive *command_drives; /* [axis_count] from commands alone */
   tt_drive *drives;         /* [axis_count] after parts */
   double *controls;         /* [actuator_count] */
-  bool drives_stale;
+  bool drives_stale, has_actuators;
   tt_submission *scratch; /* [command_count] */
   bool parts_actuate;     /* any part takes part in a step */
   void *part_state;       /* room for the largest state of a part, for the hash */

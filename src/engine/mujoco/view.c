@@ -81,6 +81,9 @@ static void view_bodies(const tt_physics *p, tt_view *view) {
     mj_objectVelocity(m, d, mjOBJ_XBODY, b, velocity, 0);
     mju_copy3(view->body_spin[b], velocity);
     mju_copy3(view->body_velocity[b], velocity + 3);
+  }
+  if (!p->fixed->want_feedback) return; /* zeros, as they are */
+  for (int b = 1; b < m->nbody; b++) {
     mju_copy3(view->body_force[b], p->body_wrench + 6 * b);
     mju_copy3(view->body_torque[b], p->body_wrench + 6 * b + 3);
   }
