@@ -1,5 +1,7 @@
 # Where things go: the program and the library, their manual, a systemd user unit, and the scenes, robots and arenas it finds by name.
+# The Python package is a component of its own, since its .deb is.
 include(GNUInstallDirs)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME tether)
 if(TARGET tether)
   install(TARGETS tether RUNTIME)
 endif()
@@ -25,3 +27,6 @@ install(FILES packaging/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bas
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs clients DESTINATION ${CMAKE_INSTALL_DOCDIR}
   PATTERN __pycache__ EXCLUDE)
+if(TARGET libtether)
+  install(DIRECTORY python/tether DESTINATION lib/python3/dist-packages COMPONENT python PATTERN __pycache__ EXCLUDE)
+endif()

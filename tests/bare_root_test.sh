@@ -49,13 +49,15 @@ install_and_run() { # PACKAGE…, as paths there
     >"$root/tmp/apt.log" 2>&1 || { cat "$root/tmp/apt.log"; exit 1; }
   alone su ann -c 'cd / && tether run frc2011 --duration 2'
   there su ann -c 'tether verify /home/ann/.local/state/tether/runs/*'
+  there su ann -c 'cd / && python3 -c "import tether; sim = tether.Scene(\"gripper\").sim(); sim.step(6); print(sim.time)"' >"$root/tmp/python.log"
+  expect python '^0\.01$'
 }
 
 case "$what" in
   package)
     cpack --config "$build/CPackConfig.cmake" -B "$root/tmp/package" >/dev/null 2>&1
-    deb=$(basename "$root"/tmp/package/tether_*.deb)
-    install_and_run "/tmp/package/$deb"
+    debs=("$root"/tmp/package/*.deb)
+    install_and_run "${debs[@]#"$root"}"
     ;;
   source)
     clone
@@ -71,7 +73,8 @@ case "$what" in
     alone bash -c 'cd /root/tether && script/run --duration 3' 2>&1 | tee "$root/tmp/run.log"
     expect run '^ready float-udp=127.0.0.1:5801 web=http://127.0.0.1:8080$'
     expect run 'hand at x' # the driver drives
-    install_and_run "$(there bash -c 'cd /root/tether && script/package' | tail -n 1)"
+    mapfile -t debs < <(there bash -c 'cd /root/tether && script/package' | grep '\.deb$')
+    install_and_run "${debs[@]}"
     ;;
   test)
     clone

@@ -52,6 +52,17 @@ class Package(unittest.TestCase):
         scenes = {path.name for path in (ROOT / "scenes").iterdir()}
         self.assertEqual({path.name for path in (self.unpacked / "usr/share/tether/scenes").iterdir()}, scenes)
 
+    def test_the_python_package(self):
+        """It needs the library's package, and finds the library and its scenes where that one puts them."""
+        deb, = pathlib.Path(self.folder.name).glob("python3-tether_*_all.deb")
+        self.assertRegex(run("dpkg-deb", "-f", deb).stdout, r"Depends: python3, python3-numpy, python3-yaml, tether \(= [\d.]+\)\n")
+        run("dpkg-deb", "-x", deb, self.unpacked)
+        library, = (self.unpacked / "usr/lib").rglob("libtether.so.0")
+        answer = run("/usr/bin/python3", "-c", "import tether; sim = tether.Scene('gripper').sim(); sim.step(6); print(sim.time)", cwd="/",
+                     env={"PATH": os.environ["PATH"], "PYTHONPATH": str(self.unpacked / "usr/lib/python3/dist-packages"),
+                          "LD_LIBRARY_PATH": str(library.parent)})
+        self.assertEqual((answer.stderr, answer.stdout), ("", "0.01\n"))
+
     def test_runs_from_another_folder(self):
         answer = self.tether_from_elsewhere("run", "frc2011", "--pace", "fast", "--duration", "0.2", "--set",
                                             "wires.float-udp.bind=127.0.0.1:0", "--set", "web.listen=127.0.0.1:0")
