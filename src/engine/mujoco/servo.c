@@ -92,16 +92,17 @@ void physics_servo_free(tt_physics *p) {
 /* Dense mass matrix of the tree whose dofs are start … start + n − 1. */
 static void tree_mass(const tt_physics *p, int start, int n) {
   const mjModel *m = p->model;
+  const int *parent = m->dof_parentid;
   double *mass = p->servo->mass;
   memset(mass, 0, sizeof(double) * (size_t)(n * n));
   for (int i = 0; i < n; i++) {
-    int address = m->dof_Madr[start + i];
-    for (int j = start + i; j >= 0; j = m->dof_parentid[j]) {
-      double value = p->data->qM[address++];
-      mass[i * n + j - start] = value;
-      mass[(j - start) * n + i] = value;
+    const double *value = p->data->qM + m->dof_Madr[start + i];
+    double *row = mass + i * n, *column = mass + i;
+    for (int j = start + i; j >= 0; j = parent[j], value++) {
+      row[j - start] = *value;
+      column[(j - start) * n] = *value;
     }
-    mass[i * n + i] += m->opt.timestep * m->dof_damping[start + i];
+    row[i] += m->opt.timestep * m->dof_damping[start + i];
   }
 }
 
@@ -137,22 +138,26 @@ static void solve_free(physics_servo *s, const int *servoed, int n) {
   }
 }
 
-/* Torque on dof i of the tree that goes with the accelerations. */
-static double torque_on(const physics_servo *s, int i, int n) {
-  double torque = -s->force[i];
-  for (int j = 0; j < n; j++) torque += s->mass[i * n + j] * s->accel[j];
-  return torque;
+/* Torques on the dofs of the tree that go with the accelerations. The sums are made side by side, so that none waits for
+ * itself; each in the order of its row, which is a column, too. */
+static void torques_on(const physics_servo *s, int n, double *restrict torques) {
+  const double *force = s->force, *column = s->mass;
+  for (int i = 0; i < n; i++) torques[i] = -force[i];
+  for (int j = 0; j < n; j++, column += n) {
+    const double accel = s->accel[j];
+    for (int i = 0; i < n; i++) torques[i] += column[i] * accel;
+  }
 }
 
-/* Torques of the servoed dofs; clamps those beyond their limits and tells whether any was. */
-static bool torques_or_clamp(tt_physics *p, int start, int n) {
+/* Applies the torques of the servoed dofs; clamps those beyond their limits and tells whether any was. */
+static bool apply_or_clamp(tt_physics *p, int start, int n, const double *torques) {
   physics_servo *s = p->servo;
   int *servoed = s->servoed + start;
   double *applied = p->data->qfrc_applied + start;
   bool clamped = false;
   for (int i = 0; i < n; i++) {
     if (!servoed[i]) continue;
-    double torque = torque_on(s, i, n);
+    double torque = torques[i];
     double limit = s->limit[start + i];
     applied[i] = fmin(fmax(torque, -limit), limit);
     if (applied[i] != torque) {
@@ -169,7 +174,7 @@ static void torques_at(physics_servo *s, int start, int n, double scale, double 
   const int *servoed = s->servoed + start;
   for (int i = 0; i < n; i++) s->accel[i] = servoed[i] ? scale * s->wanted[start + i] : 0;
   solve_free(s, servoed, n);
-  for (int i = 0; i < n; i++) torques[i] = servoed[i] ? torque_on(s, i, n) : 0;
+  torques_on(s, n, torques);
 }
 
 /* Whether another servo of the tree carries this one, as an arm its wrist. */
@@ -216,12 +221,13 @@ static void limit_accelerations(const tt_physics *p, int start, int n) {
 static void plan_tree(tt_physics *p, int start, int n) {
   physics_servo *s = p->servo;
   const mjData *d = p->data;
+  const double *passive = d->qfrc_passive + start, *actuator = d->qfrc_actuator + start,
+               *bias = d->qfrc_bias + start, *applied = d->qfrc_applied + start;
+  const int *servoed = s->servoed + start;
+  double *restrict force = s->force;
   tree_mass(p, start, n);
-  for (int i = 0; i < n; i++) {
-    int dof = start + i;
-    s->force[i] = d->qfrc_passive[dof] + d->qfrc_actuator[dof] - d->qfrc_bias[dof] +
-                  (s->servoed[dof] ? 0 : d->qfrc_applied[dof]);
-  }
+  for (int i = 0; i < n; i++)
+    force[i] = passive[i] + actuator[i] - bias[i] + (servoed[i] ? 0 : applied[i]);
   limit_accelerations(p, start, n);
 }
 
@@ -260,11 +266,8 @@ static bool bear_limits(tt_physics *p, int start, int n) {
 
 static void servo_tree(tt_physics *p, int start, int n) {
   physics_servo *s = p->servo;
-  /* The plan left the accelerations solved. Each pass clamps at least one more axis. */
-  while (torques_or_clamp(p, start, n)) {
-    for (int i = 0; i < n; i++) s->accel[i] = s->servoed[start + i] ? s->wanted[start + i] : 0;
-    solve_free(s, s->servoed + start, n);
-  }
+  /* The plan left the torques there. Each pass clamps at least one more axis. */
+  while (apply_or_clamp(p, start, n, s->moving)) torques_at(s, start, n, 1, s->moving);
 }
 
 static void make_friction_stiff(tt_physics *p, int dof) {
