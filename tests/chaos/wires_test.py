@@ -124,6 +124,74 @@ class Udp(unittest.TestCase):
                 tether.wait_line("drives")
 
 
+class UdpInLockstep(unittest.TestCase):
+    """A controller that answers what it hears, behind a bad line, in a world that waits for it."""
+
+    def run_world(self, *settings, log=None):
+        keys = ("pace=lockstep", "wires.float-udp.deadline=30 ms", *settings, *(() if log else ("record.on=off",)))
+        return Tether("run", "frc2011", *ROBOT, *(part for key in keys for part in ("--set", key)), *(("--record", log) if log else ()))
+
+    def answer_until(self, link, end, stamp=0, now=-1.0):
+        """Answers each message that is newer, with a torque that its time decides, and says hello until the first one comes. Returns
+        the latest stamp and time."""
+        link.settimeout(0.05)
+        while now < end:
+            try:
+                time_heard, = struct.unpack_from("<f", link.recv(2048))
+                if time_heard <= now:
+                    continue
+                now = time_heard
+            except TimeoutError:
+                if now >= 0:
+                    continue  # the world asks again
+            stamp += 1
+            link.send(COMMANDS.pack(stamp, round(now * 100) % 50, 0, 0, 0, 0))
+        return stamp, now
+
+    def test_whatever_the_line_does_every_period_has_its_answer(self):
+        harms = ({"loss": 0.2}, {"burst": 0.01}, {"duplicate": 0.5}, {"reorder": 0.3}, {"replay": 0.5}, {"truncate": 0.2, "swap": 0.2})
+        with tempfile.TemporaryDirectory() as folder:
+            for n, harm in enumerate(harms):
+                log = f"{folder}/{n}.wpilog"
+                with self.run_world(log=log) as tether:
+                    with UdpProxy(tether.address("float-udp"), **harm) as proxy, udp(proxy.address) as link:
+                        self.answer_until(link, 0.3)
+                    self.assertEqual(tether.stop(), 0, harm)
+                verified = subprocess.run([TETHER, "verify", log], capture_output=True, text=True, check=False)
+                self.assertEqual(verified.returncode, 0, verified.stderr)
+                summary = subprocess.run([TETHER, "export", log, "--format", "summary"], capture_output=True, text=True, check=True).stdout
+                if "loss" in harm or "truncate" in harm:  # no answer, so the message came again
+                    self.assertIn("repeatable: no", summary, harm)
+
+    def test_a_flood_of_answers_harms_nobody(self):
+        with self.run_world("wires.float-udp.deadline=5 s") as tether, udp(tether.address("float-udp")) as link:
+            stamp, now = self.answer_until(link, 0.05)
+            for _ in range(20000):
+                stamp += 1
+                link.send(COMMANDS.pack(stamp, 1, 1, 0, 0, 0))
+            link.settimeout(0.2)
+            while True:  # what each answer of the flood that counted brought
+                try:
+                    late, = struct.unpack_from("<f", link.recv(2048))
+                    self.assertGreater(late, now)
+                    now = late
+                except TimeoutError:
+                    break
+            link.send(COMMANDS.pack(stamp + 1, 0, 0, 0, 0, 0))
+            self.answer_until(link, now + 0.05, stamp + 1, now)
+            self.assertEqual(tether.stop(), 0)
+
+    def test_a_client_that_dies_is_followed_by_the_next(self):
+        with self.run_world() as tether:
+            now = 0.0
+            for _ in range(5):
+                with udp(tether.address("float-udp")) as link:
+                    _, now = self.answer_until(link, now + 0.1)
+            tether.wait_line("nobody is at its peer's port")
+            self.assertGreater(now, 0.4)
+            self.assertEqual(tether.stop(), 0)
+
+
 class SharpJson(unittest.TestCase):
     def test_a_bad_line_brings_only_what_was_sent_and_the_last_counts(self):
         """It has no stamp: what is late is applied late, but nothing is made up, and the end is the last one's."""
