@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Task files: what each key does, and what is said of a wrong one: file, line, key and remedy."""
+import os
 import pathlib
 import re
 import tempfile
@@ -11,6 +12,7 @@ import numpy as np
 import tether.gym
 from tether.gym import task_file
 
+LONG = os.environ.get("TETHER_LONG") == "1"
 PAGE = (built.ROOT / "docs/gym.md").read_text()
 GOOD = """\
 scene: gripper
@@ -180,6 +182,31 @@ class TaskFiles(unittest.TestCase):
                          [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
         np.testing.assert_allclose(info["tip"], info["hand"] + turn @ [0.1, 0.2, 0.5], atol=1e-12)
         np.testing.assert_allclose(info["seen"], turn.T @ info["tip"], atol=1e-12)
+
+    def test_whatever_a_file_says_the_answer_is_a_task_or_an_error_of_the_task(self):
+        """Files put together of pieces of right ones."""
+        rng = np.random.default_rng(0)
+        files = [GOOD, EVERY_REWARD, (pathlib.Path(__file__).parent / "tasks/quick.yaml").read_text()]
+        words = sorted({word for text in files for word in re.findall(r"[\w.]+|[\[\]{}:,-]|\n *", text)} | {"&a [*a]", "*a", "!!int", "1e999"})
+        found = {True: 0, False: 0}
+        for _ in range(2500 if LONG else 400):
+            text = files[rng.integers(3)]
+            for _ in range(rng.integers(1, 3)):
+                pieces = list(re.finditer(r"[\w.]+|[\[\]{}:,-]|\n *", text))
+                piece = pieces[rng.integers(len(pieces))]
+                text = text[:piece.start()] + words[rng.integers(len(words))] + text[piece.end():]
+            self.file.write_text(text)
+            try:
+                tether.gym.load_task(str(self.file))
+                found[True] += 1
+            except tether.gym.TaskError as error:
+                self.assertTrue(str(error).startswith(str(self.file)), error)
+                found[False] += 1
+        self.assertGreater(min(found.values()), 10, found)
+
+    def test_a_list_that_holds_itself(self):
+        with self.assertRaisesRegex(tether.gym.TaskError, "nested more than 20 deep"):
+            self.env(GOOD.replace("[hand.x, hand.y, hand.z]", "&a [*a]"))
 
     def test_every_key_is_in_the_page(self):
         for key in (*task_file.KEYS, *task_file.OPERATIONS, *task_file.REWARDS):

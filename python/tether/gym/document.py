@@ -58,9 +58,9 @@ class Item:
         return value
 
     def integer(self, least: int) -> int:
-        """A whole number, at least `least`."""
+        """A whole number, at least `least` and at most a billion."""
         value = self.number()
-        if value != int(value) or value < least:
+        if value != int(value) or not least <= value <= 1e9:
             raise self.fail(f"'{self.text()}' is not a whole number of at least {least}")
         return int(value)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,8 @@ TASKS = os.path.join(os.path.dirname(__file__), "tasks")  #: of the ready ones
 KEYS = ("description", "scene", "settings", "substeps", "max_steps", "actions", "held", "goals", "quantities", "observations",
         "rewards", "ends", "start", "info")
 OPERATIONS = ("join", "difference", "sum", "norm", "scale", "absolute", "take", "point", "into")
+DEPTH = 20  #: of operations in each other: an alias that holds itself ends here
 REWARDS = ("value", "change", "square", "near", "end", "each_step")
-
-
-class Use(NamedTuple):
-    """A signal or command that the file names, and where."""
-
-    name: str
-    item: Item
 
 
 class Range(NamedTuple):
@@ -44,6 +38,18 @@ def read_range(item: Item) -> tuple[float, float]:
     if low >= high:
         raise item.fail(f"{low:g}, {high:g}: the lower bound comes first")
     return low, high
+
+
+class Lazy(Dict[str, Floats]):
+    """Signals, goals and actions; a quantity is computed once, when it is first asked for."""
+
+    def __init__(self, quantities: Mapping[str, Quantity]) -> None:
+        super().__init__()
+        self.quantities = quantities
+
+    def __missing__(self, name: str) -> Floats:
+        value = self[name] = self.quantities[name](self)
+        return value
 
 
 @dataclass
@@ -149,6 +155,8 @@ class FileTask(Task):
         return made, found
 
     def _any_quantity(self, item: Item) -> tuple[Quantity, int]:
+        if item.path.count("[") + item.path.count(".") > DEPTH:
+            raise item.fail(f"nested more than {DEPTH} deep")
         if item.is_text:
             return self._named(item)
         if item.is_list:
@@ -332,18 +340,17 @@ class FileTask(Task):
                      steps=self.start_steps)
 
     def sense(self, frame: Frame) -> None:
-        """Each quantity once, now and, for what is rewarded by its change, before."""
+        """What is known now and, for what is rewarded by its change, before; quantities are computed when they are asked for."""
         now = self._values(frame, frame.signals, frame.action)
         memory = frame.memory
         memory["before"] = self._values(frame, frame.before, frame.action_before) if self.looks_back else now
         memory["now"] = now
         memory["ends"] = {end.name: end.test(now) for end in self.end_list}
 
-    def _values(self, frame: Frame, signals: Floats, action: Floats) -> dict[str, Floats]:
-        values = {name: signals[:, i:i + 1] for name, i in frame.columns.items()}
+    def _values(self, frame: Frame, signals: Floats, action: Floats) -> Values:
+        values = Lazy(self.quantities)
+        values.update({name: signals[:, i:i + 1] for name, i in frame.columns.items()})
         values.update(frame.goals, action=action, action_before=frame.action_before)
-        for name, made in self.quantities.items():
-            values[name] = made(values)
         return values
 
     def observe(self, frame: Frame) -> Floats:
