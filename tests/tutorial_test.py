@@ -35,7 +35,8 @@ PIECE = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$|(?P<stop>Ctrl-C)|(?P<
                    r"|\*(?P<press>Race this one|Reset the world)\*", re.MULTILINE | re.DOTALL)
 A_PERSON_TAKES = 3  # s simulated until a program is typed and started
 GOES_ON = re.compile(r"tether (run|replay) [^\n]*\n")
-ENTER = ["unshare", "--map-root-user", "--net"]
+# What is allowed differs: a user's own root, or, where that can't be had (in a chroot), the real one.
+ENTER = ["unshare", "--map-root-user", "--net"], ["unshare", "--net"]
 
 
 def enter_own_network():
@@ -43,9 +44,11 @@ def enter_own_network():
     if "TUTORIAL_ALONE" in os.environ:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:  # brings lo up, as `ip link set lo up` does
             fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 1))
-    elif subprocess.run([*ENTER, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-        os.environ["TUTORIAL_ALONE"] = "yes"
-        os.execvp(ENTER[0], [*ENTER, sys.executable, *sys.argv])
+        return
+    for enter in ENTER:
+        if subprocess.run([*enter, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+            os.environ["TUTORIAL_ALONE"] = "yes"
+            os.execvp(enter[0], [*enter, sys.executable, *sys.argv])
 
 
 class Race(threading.Thread):

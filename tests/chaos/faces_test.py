@@ -22,7 +22,7 @@ import xml.etree.ElementTree as ElementTree
 HERE = pathlib.Path(__file__).parent
 from support.telemetry import WebSocket
 from support.live_page import Page
-from support.process import TETHER, Tether, wait_for
+from support.process import TETHER, Tether, at_best, wait_for
 
 SCENE = HERE / "soak.yaml"
 QUIET = ("--set", "record.on=off", "--set", "pace=realtime")
@@ -134,11 +134,11 @@ class Faces(unittest.TestCase):
                 flooder.start()
                 try:
                     time.sleep(0.1)
-                    waits = [wait_of(web) for _ in range(20)]
+                    with self.subTest(path=path, frames=frames[:9], quiet=quiet):
+                        at_best(lambda: statistics.median(wait_of(web) for _ in range(20)), 0.05 + 10 * quiet)
                 finally:
                     flooder.kill()
                     flooder.join()
-                self.assertLess(statistics.median(waits), 0.05 + 10 * quiet, (path, frames[:9], quiet, sorted(waits)))
                 self.assertLess(wait_of(web), 5, (path, frames[:9]))
             self.assertNotIn("CRITICAL", tether.text())
 
