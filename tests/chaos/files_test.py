@@ -52,10 +52,12 @@ class Files(unittest.TestCase):
 
     def test_a_pipe_is_refused_at_once(self):
         pipe = self.folder / "pipe"
-        for ending in "stl", "png", "xml", "urdf", "yaml", "lua", "wpilog", "state", "dae":
+        for ending in "stl", "png", "xml", "urdf", "yaml", "lua", "wpilog", "state", "dae", "mtl":
             os.mkfifo(f"{pipe}.{ending}")
         self.write("bot.xml", (ROOT / "tests/scenes/good/bot/robot.xml").read_bytes())
-        for name, text in (("mesh.xml", f'<mujoco><asset><mesh name="m" file="pipe.stl"/></asset>{BODY}</mujoco>'),
+        self.write("deep/mesh.OBJ", "# a mesh\nmtllib none.mtl ../pipe.mtl\nv 0 0 0\n")
+        for name, text in (("material.xml", f'<mujoco><asset><mesh name="m" file="deep/mesh.OBJ"/></asset>{BODY}</mujoco>'),
+                           ("mesh.xml", f'<mujoco><asset><mesh name="m" file="pipe.stl"/></asset>{BODY}</mujoco>'),
                            ("texture.xml", '<mujoco><asset><texture type="2d" name="t" file="pipe.png"/></asset></mujoco>'),
                            ("folder.xml", '<mujoco><compiler texturedir="."/><asset><texture name="t" type="cube" fileup="pipe.png"/></asset></mujoco>'),
                            ("include.xml", '<mujoco><include file="pipe.xml"/></mujoco>'),

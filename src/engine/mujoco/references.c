@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,10 +43,43 @@ static bool is_regular(const char *path) {
   return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-static void visit(walk *in, const char *path) {
+static void tell(walk *in, const char *path) {
   struct stat about;
   if (in->status == TT_OK && stat(path, &about) == 0 && !S_ISDIR(about.st_mode))
     in->status = in->visit(in->context, path, in->error);
+}
+
+/* "mtllib one.mtl two.mtl": the names are of files beside the mesh. */
+static void tell_materials(walk *in, const char *mesh, char *line) {
+  static const char blank[] = " \t\r\n";
+  char folder[TT_PATH_SIZE], path[TT_PATH_SIZE], *rest;
+  const char *slash = strrchr(mesh, '/');
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - mesh) : 1, slash ? mesh : ".");
+  char *word = strtok_r(line, blank, &rest);
+  if (!word || strcmp(word, "mtllib") != 0) return;
+  while ((word = strtok_r(NULL, blank, &rest))) {
+    join(path, folder, word);
+    tell(in, path);
+  }
+}
+
+/* MuJoCo takes materials from where a mesh in OBJ says, and makes nothing of them. */
+static void visit_materials(walk *in, const char *mesh) {
+  char line[4096];
+  bool begins = true; /* this piece begins a line */
+  FILE *file = in->status == TT_OK && is_regular(mesh) ? fopen(mesh, "re") : NULL;
+  while (file && in->status == TT_OK && fgets(line, sizeof line, file)) {
+    bool ends = strchr(line, '\n');
+    if (begins) tell_materials(in, mesh, line);
+    begins = ends;
+  }
+  if (file) fclose(file);
+}
+
+static void visit(walk *in, const char *path) {
+  const char *dot = strrchr(path, '.');
+  tell(in, path);
+  if (dot && strcasecmp(dot, ".obj") == 0) visit_materials(in, path);
 }
 
 static void add_document(walk *in, const char *path) {
