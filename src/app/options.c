@@ -18,9 +18,9 @@ const char tt_scene_options_help[] =
     "  --record FILE               writes inputs and events to FILE\n"
     "  --from-state FILE           goes on from a saved state instead of the scene's beginning\n"
     "  --save-state FILE           saves the state at the end\n"
-    "  --robot-config FILE         takes the vehicle from an original's config/robotConfig.yml, "
-    "for "
-    "sharp\n"
+    "  --robot-config FILE         takes the first robot, a sharp, and its addresses from an "
+    "original's\n"
+    "                              config/robotConfig.yml\n"
     "  --no-web                    serves no pages\n"
     "  --remote_control_port PORT  where lockstep-tcp listens\n";
 

@@ -84,8 +84,11 @@ tt_status tt_postgres_upgrade(tt_postgres *store, tt_error *error) {
                    version, VERSION);
   }
   if (version && version < VERSION)
-    tt_log_info("postgresql: is upgraded from schema %d to %d; a large one takes a while", version,
-                VERSION);
+    tt_log_info(
+        "postgresql: made by an older Tether (schema %d) and brought to schema %d now, which takes "
+        "a "
+        "while where it is large; older programs can't open it afterwards",
+        version, VERSION);
   for (; version < VERSION; version++) {
     tt_list sql = TT_LIST(char, NULL);
     bool printed = tt_list_print(

@@ -83,7 +83,10 @@ tt_status tt_sqlite_upgrade(sqlite3 *db, const char *path, tt_error *error) {
                    path, version, VERSION);
   }
   if (version && version < VERSION)
-    tt_log_info("%s: upgraded from schema %d to %d", path, version, VERSION);
+    tt_log_info(
+        "%s: made by an older Tether (schema %d) and brought to schema %d now, which takes a "
+        "while where it is large; older programs can't open it afterwards",
+        path, version, VERSION);
   for (; version < VERSION; version++) {
     char *sql = sqlite3_mprintf(
         "BEGIN IMMEDIATE; %s PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",

@@ -114,6 +114,24 @@ class Identity(unittest.TestCase):
                 self.send(collector, *(self.labelled(self.sample(1000 + 10 * n, level=12), "red") for n in range(5)))
             self.assertEqual(len(self.rows(kind, arguments[0])), 10)
 
+    def test_only_boot_tells_of_every_restart(self):
+        """A device is heard of 0.7 s after its restart, over another connection, with a time beyond those that it sent before it:
+        without `boot` that is taken for its first start, and its UTC is too early by what its clock was set back."""
+        gone, new = 1.5, 700  # s that passed, ms on the new clock
+        url = self.stores.url("sqlite")
+        with Collector(url) as collector:
+            for device, boots in ("PLAIN", (None, None)), ("LABELLED", ("a", "b")):
+                self.send(collector, self.labelled(self.sample(0, device, n=1), boots[0]))
+            time.sleep(gone)
+            for device, boots in ("PLAIN", (None, None)), ("LABELLED", ("a", "b")):
+                self.send(collector, self.labelled(self.sample(new, device, n=2), boots[1]))
+            epochs = {name: device["epoch"] for name, device in collector.devices().items()}
+        self.assertEqual(epochs, {"PLAIN": 0, "LABELLED": 1})
+        with sqlite3.connect(url.removeprefix("sqlite:")) as db:
+            apart = dict(db.execute("SELECT device, max(time_us) - min(time_us) FROM telemetry GROUP BY device"))
+        self.assertEqual(apart["PLAIN"], new * 1000)
+        self.assertGreaterEqual(apart["LABELLED"], gone * 1e6)
+
     def test_equal_in_all_is_told_apart_by_seq(self):
         for kind, arguments in self.each_store():
             messages = [self.labelled(self.sample(1000, level=12), "red", seq) for seq in range(5)]

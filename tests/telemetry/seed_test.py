@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """The three messages of the seed come out as its table, byte for byte, through every way in and from both stores."""
 import concurrent.futures
+import contextlib
 import datetime
 import pathlib
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -255,7 +257,8 @@ class Seed(unittest.TestCase):
                 bridge.wait(20)
 
     def test_sample_clients(self):
-        with tempfile.TemporaryDirectory() as folder, Collector(self.stores.url("sqlite")) as collector:
+        url = self.stores.url("sqlite")
+        with tempfile.TemporaryDirectory() as folder, Collector(url) as collector:
             subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-o", f"{folder}/telemetry",
                             SOURCE / "clients/c/telemetry.c"], check=True)
             host, port = collector.address
@@ -268,6 +271,10 @@ class Seed(unittest.TestCase):
             for device in "C", "PYTHON":
                 table = collector.table(f"device={device}&fields=Output.drive.velocity,Input.battery.level")
                 self.assertEqual(len(table["records"]), 100)
+            with contextlib.closing(sqlite3.connect(url.removeprefix("sqlite:"))) as db:
+                boots = db.execute("SELECT b.boot, count(DISTINCT s.seq) FROM boot b JOIN sample s ON s.device = b.device"
+                                   " AND s.epoch = b.epoch GROUP BY b.boot").fetchall()
+            self.assertEqual([(len(boot), messages) for boot, messages in boots], [(8, 50), (8, 50)], boots)
 
     def test_message_dtd(self):
         subprocess.run(["xmllint", "--noout", "--nonet", "--dtdvalid", SOURCE / "docs/message.dtd", "-"],

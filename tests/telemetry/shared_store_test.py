@@ -3,8 +3,10 @@
 import contextlib
 import json
 import os
+import re
 import select
 import socket
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -12,6 +14,8 @@ import threading
 import unittest
 
 from support.telemetry import SOURCE, TETHER, Collector, Stores, message, wait_until
+
+UPGRADED = r"made by an older Tether \(schema 2\) and brought to schema \d now, .*; older programs can't open it afterwards"
 
 
 def sample(device, when, **values):
@@ -210,6 +214,7 @@ class SharedStore(unittest.TestCase):
         before = postgres.query(view)
         self.assertEqual(len(before), 5)
         with self.collector(url) as collector:
+            wait_until(lambda: re.search(UPGRADED, "".join(collector.log)), "it says so")
             self.assertEqual(postgres.query(view), before)
             self.assertEqual(self.records(collector, "device=OLD&fields=Number,S.d.t"),
                              [["OLD", "0:01:000", "1", "one"], ["OLD", "0:01:100", "2", "two"], ["OLD", "0:00:050", "3", ""]])
@@ -221,6 +226,15 @@ class SharedStore(unittest.TestCase):
             self.assertEqual(len(postgres.query(view)), 7)
         postgres.query("UPDATE tether.schema_version SET version = 99")
         self.assertIn("made by a newer Tether", self.refused(url))
+
+    def test_an_older_file_is_upgraded_and_said_to_be(self):
+        url = self.stores.url("sqlite")
+        with contextlib.closing(sqlite3.connect(url.removeprefix("sqlite:"))) as db:
+            db.executescript((SOURCE / "tests/telemetry/schema_2.sql").read_text(encoding="utf-8"))
+        for upgraded in True, False:
+            with Collector(url) as collector:
+                pass
+            self.assertEqual(re.search(UPGRADED, "".join(collector.log)) is not None, upgraded)
 
 
 if __name__ == "__main__":

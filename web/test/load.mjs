@@ -5,9 +5,11 @@ import * as esbuild from 'esbuild';
 
 const source = join(dirname(fileURLToPath(import.meta.url)), '../src');
 
-export async function load(path) {
+/** One module, or several that know each other: {name: path} gives {name: module}. */
+export async function load(what) {
+  const all = typeof what === 'string' ? null : Object.entries(what).map(([name, path]) => `export * as ${name} from './${path}';`).join('\n');
   const {outputFiles} = await esbuild.build({
-    entryPoints: [join(source, path)],
+    ...(all === null ? {entryPoints: [join(source, what)]} : {stdin: {contents: all, resolveDir: source}}),
     bundle: true,
     write: false,
     format: 'esm',

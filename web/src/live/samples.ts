@@ -20,6 +20,8 @@ const rings = new Map<string, Ring>();
 const latest = new Map<string, number>();
 const subscriptions = new Map<number, string[]>(); // names of those that may still be answered
 let number = 0;
+let newest = NaN; // s simulated, of the last sample
+let turns = 0;
 let sendMessage: ((message: PageMessage) => boolean) | null = null;
 let scheduled = false;
 
@@ -48,6 +50,12 @@ export function forget(name: string): void {
 /** The last value that came, or NaN. */
 export function lastValue(name: string): number {
   return latest.get(name) ?? NaN;
+}
+
+/** How often the samples' time has turned back since the page was opened: once for each reset. It is exact as long as somebody
+ *  wants a signal, whatever the time is by now. */
+export function timesTurnedBack(): number {
+  return turns;
 }
 
 /** Changes are gathered, so that a tree that unfolds sends one message. */
@@ -89,6 +97,10 @@ export function takeSamples(samples: Samples): void {
   if (!names || names.length !== samples.width || !samples.count) return;
   if (samples.lost) lostSamples.value += samples.lost;
   const stride = 1 + samples.width;
+  for (let at = 0; at < samples.rows.length; at += stride) {
+    if (samples.rows[at]! < newest) turns++;
+    newest = samples.rows[at]!;
+  }
   names.forEach((name, i) => {
     const kept = rings.get(name);
     if (kept) {
@@ -103,4 +115,5 @@ effect(() => {
   generation.value;
   rings.forEach((kept) => kept.clear());
   latest.clear();
+  newest = NaN;
 });

@@ -3,7 +3,7 @@ import {signal} from '@preact/signals';
 import {request} from '../../http';
 import {send} from '../../live/connection';
 import {control} from '../../live/control';
-import {lastValue, lostSamples, ring, want} from '../../live/samples';
+import {lastValue, lostSamples, ring, timesTurnedBack, want} from '../../live/samples';
 import {hello, live, model, notify, status} from '../../live/store';
 import {stored} from '../../settings';
 import {describe, motionSignals, whenHolds, whenMoved} from './condition';
@@ -17,8 +17,9 @@ export type StopBy = Trial['stoppedBy'];
 
 const PERIOD_MS = 25;
 const CLOCK = 'time';
-/** A world younger than this need not be reset. s */
+/** A world younger than this need not be reset; s, and ticks. */
 const YOUNG = 0.05;
+const YOUNG_TICKS = 3;
 
 export const driver = stored('trial.driver', '');
 export const startBy = stored<StartBy>('trial.start', 'motion');
@@ -36,6 +37,7 @@ const waiting = stored<Omit<Trial, 'id'>[]>('trial.waiting', []);
 
 let release: (() => void) | null = null;
 let timer: ReturnType<typeof setInterval> | undefined;
+let turns = 0; // of the samples' time, when it began: what status and samples say of the time differs by as much as a page is late
 let armedAt = 0; // s simulated
 let startedAt = 0;
 let checked = 0; // s up to which samples were asked
@@ -52,9 +54,9 @@ export function begin(): void {
   if (!live.peek() || !model.peek()) return;
   end('idle');
   release = want(watched(), true);
-  const before = status.peek()?.time ?? 0;
-  armedAt = before;
-  if (resetFirst.peek() && before > YOUNG) {
+  armedAt = status.peek()?.time ?? 0;
+  turns = timesTurnedBack();
+  if (resetFirst.peek() && armedAt > Math.max(YOUNG, YOUNG_TICKS * (hello.peek()?.tick ?? 0))) {
     phase.value = 'resetting';
     control('reset');
   } else {
@@ -67,6 +69,7 @@ export function begin(): void {
 function arm(): void {
   armedAt = Number.isFinite(lastValue(CLOCK)) ? lastValue(CLOCK) : armedAt;
   checked = armedAt;
+  turns = timesTurnedBack();
   elapsed.value = 0;
   if (startBy.peek() === 'hand') run(armedAt);
   else phase.value = 'armed';
@@ -98,10 +101,10 @@ function watch(): void {
   if (!live.peek()) return abort('The connection was lost: the trial is void');
   if (!Number.isFinite(now)) return;
   if (phase.peek() === 'resetting') {
-    if (now < armedAt) arm();
+    if (timesTurnedBack() > turns) arm();
     return;
   }
-  if (now < checked) return abort('The world was reset: the trial is void');
+  if (timesTurnedBack() > turns) return abort('The world was reset: the trial is void');
   if (phase.peek() === 'armed') {
     const moved = whenMoved(motionSignals(model.peek()!), ring, armedAt, checked);
     if (Number.isFinite(moved)) run(moved);

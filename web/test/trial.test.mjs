@@ -1,0 +1,67 @@
+// A trial's phases, from samples and status as they come to a page that is late.
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {load} from './load.mjs';
+
+globalThis.WebSocket = {OPEN: 1};
+const timers = [];
+globalThis.setInterval = globalThis.setTimeout = (call) => timers.push(call); // all are due when the test says so
+globalThis.clearInterval = () => timers.splice(0);
+const kept = new Map();
+globalThis.localStorage = {getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => kept.set(key, value)};
+const {session, samples, store} = await load({session: 'pages/trials/session.ts', samples: 'live/samples.ts', store: 'live/store.ts'});
+
+const TICK = 0.01;
+const SIGNALS = ['time', 'r.x'];
+let subscription = 0;
+
+function open() {
+  store.model.value = {signals: SIGNALS.map((name) => ({name})), robots: [{name: 'r', root: 0}], bodies: [{name: 'r'}], joints: [], commands: []};
+  store.hello.value = {tick: TICK, scene: 's'};
+  store.connection.value = 'live';
+  samples.resubscribe((message) => {
+    subscription = message.number;
+    return true;
+  });
+}
+
+/** Samples of these times come, with the robot where `x` says. */
+function come(times, x = () => 0) {
+  samples.takeSamples({number: subscription, width: 2, count: times.length, lost: 0, rows: Float64Array.from(times.flatMap((time) => [time, time, x(time)]))});
+}
+
+const until = (from, to) => Array.from({length: Math.round((to - from) / TICK) + 1}, (_, i) => from + i * TICK);
+
+const wait = () => [...timers].forEach((call) => call());
+
+function begin() {
+  open();
+  samples.want(SIGNALS, true);
+  wait();
+  come(until(0, 5));
+  store.status.value = {time: 5.2, paused: false}; // newer than the samples
+  session.startBy.value = 'motion';
+  session.begin();
+  assert.equal(session.phase.value, 'resetting');
+}
+
+test('it begins once the world was reset, not when samples are older than the status', () => {
+  begin();
+  come(until(5.01, 5.1));
+  wait();
+  assert.equal(session.phase.value, 'resetting');
+  come([...until(5.11, 5.3), ...until(0, 0.5)]);
+  wait();
+  assert.equal(session.phase.value, 'armed');
+});
+
+test('a page that looks late still sees that the world was reset', () => {
+  begin();
+  come([...until(5.01, 5.1), ...until(0, 7)]);
+  wait();
+  assert.equal(session.phase.value, 'armed');
+  come([...until(7.01, 7.2), ...until(0, 9)]); // by somebody else
+  wait();
+  assert.equal(session.phase.value, 'idle');
+  assert.match(store.notices.value.at(-1).text, /The world was reset/);
+});
