@@ -13,8 +13,9 @@
  * place, the reason and the remedy. Nothing here prints, exits, aborts, installs a signal handler, reads the environment,
  * or changes the current folder, the locale, or the floating-point environment of the caller.
  *
- * Threads: a scene may be used by any number of threads. A simulation or batch belongs to one thread at a time; a call
- * while another thread is in one returns TETHER_BUSY and changes nothing. Calls block only where it is said.
+ * Threads: a scene may be used by any number of threads. A simulation or batch belongs to one thread at a time; a call that
+ * changes or saves it while another thread is in one returns TETHER_BUSY and changes nothing. Reading is not guarded: what is
+ * read meanwhile may be half of a step. A batch that works uses all its simulations. Calls block only where it is said.
  *
  * Values are SI (m, rad, s, kg, N, N·m) unless a handle was resolved with a unit. Frames are right-handed, Z up; poses are
  * in the arena's frame, quaternions w x y z. Arrays are the caller's, of doubles, without gaps.
@@ -142,7 +143,8 @@ TETHER_API size_t tether_sim_state_size(const tether_sim *sim);
 /** Writes the whole state into `state`, [tether_sim_state_size()]. */
 TETHER_API tether_status tether_sim_save(const tether_sim *sim, void *state, size_t size,
                                          tether_error *error);
-/** Goes on from a saved state of the same scene, bit for bit. TETHER_INVALID or TETHER_OTHER_VERSION: nothing changed. */
+/** Goes on from a saved state of the same scene, bit for bit. TETHER_INVALID (also: its bytes were changed) or
+ *  TETHER_OTHER_VERSION: nothing changed. */
 TETHER_API tether_status tether_sim_restore(tether_sim *sim, const void *state, size_t size,
                                             tether_error *error);
 
@@ -292,6 +294,16 @@ TETHER_API tether_status tether_batch_step(tether_batch *batch, const double *co
 TETHER_API tether_status tether_batch_reset(tether_batch *batch, const uint8_t *mask,
                                             const uint64_t *seeds, double *signals,
                                             tether_error *error);
+/** Writes the states of all simulations into `states` [count][tether_sim_state_size()], `size` bytes in all. The row of one that
+ *  failed with TETHER_FAILED is 0, and no state. Blocks until all are done. */
+TETHER_API tether_status tether_batch_save(tether_batch *batch, void *states, size_t size,
+                                           tether_error *error);
+/** The simulations whose byte in `mask` [count] is not 0 (NULL: all), failed ones too, go on from their row of `states`, of
+ *  `size` bytes in all; then reads their rows of `signals` (may be NULL). A row that is no state of this scene fails its
+ *  simulation alone. Rows may be copies of one: all then go on from there. Blocks until all are done. */
+TETHER_API tether_status tether_batch_restore(tether_batch *batch, const uint8_t *mask,
+                                              const void *states, size_t size, double *signals,
+                                              tether_error *error);
 TETHER_API int tether_batch_count(const tether_batch *batch);
 /** As tether_sim_set_interrupt(), for tether_batch_step(): simulations that had not made all steps then have failed with
  *  TETHER_INTERRUPTED, until they are reset. */

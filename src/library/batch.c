@@ -7,7 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef enum task { STEP, RESET, QUIT } task;
+#define MOST_SIMS 1000000
+#define MOST_THREADS 1024
+
+typedef enum task { STEP, RESET, SAVE, RESTORE, QUIT } task;
 
 typedef struct worker {
   tether_batch *batch;
@@ -39,6 +42,9 @@ struct tether_batch {
   double *out;
   const uint8_t *mask;
   const uint64_t *seeds;
+  const unsigned char *saved; /* [count][state_size] */
+  unsigned char *states;      /* the same, to be filled */
+  size_t state_size;
 };
 
 static void note(tether_batch *batch, int i, tether_status status) {
@@ -67,6 +73,19 @@ static void reset_one(tether_batch *batch, int i) {
   batch->reasons[i].text[0] = '\0';
 }
 
+/* Of one whose engine failed there is no state: its row is 0, which is none. */
+static void save_one(tether_batch *batch, int i) {
+  unsigned char *row = batch->states + (size_t)i * batch->state_size;
+  if (library_save(batch->sims[i], row, NULL) != TETHER_OK) memset(row, 0, batch->state_size);
+}
+
+static void restore_one(tether_batch *batch, int i) {
+  const unsigned char *row = batch->saved + (size_t)i * batch->state_size;
+  if (batch->mask && !batch->mask[i]) return;
+  batch->reasons[i].text[0] = '\0';
+  note(batch, i, library_restore(batch->sims[i], row, batch->state_size, &batch->reasons[i]));
+}
+
 static void read_one(const tether_batch *batch, int i) {
   if (!batch->out) return;
   library_read(batch->sims[i], batch->signals, batch->out + (size_t)i * (size_t)batch->signal_count,
@@ -80,6 +99,8 @@ static void work(tether_batch *batch, int index) {
   for (int i = index; i < batch->count; i += batch->thread_count) {
     if (batch->task == STEP) step_one(batch, i, &batch->workers[index].watch);
     if (batch->task == RESET) reset_one(batch, i);
+    if (batch->task == SAVE) save_one(batch, i);
+    if (batch->task == RESTORE) restore_one(batch, i);
     read_one(batch, i);
   }
   library_floats_end(&saved);
@@ -157,11 +178,22 @@ static tether_status build(tether_batch *batch, tether_scene *scene, const char 
     tether_status status = tether_sim_new(scene, &batch->sims[i], error);
     if (status != TETHER_OK) return status;
   }
+  batch->state_size = library_state_size(batch->sims[0]);
   tether_status status = resolve(batch, commands, signals, error);
   if (status != TETHER_OK) return status;
   status = start_threads(batch, error);
   if (status == TETHER_OK) run(batch, RESET); /* each with a seed of its own */
   return status;
+}
+
+static tether_status check_names(const char *what, const char *const *names, int count,
+                                 tether_error *error) {
+  if (count < 0 || (count > 0 && !names))
+    return library_fail(error, TETHER_INVALID, "%s_count: %d without an array of %ss", what, count,
+                        what);
+  for (int i = 0; i < count; i++)
+    if (!names[i]) return library_fail(error, TETHER_INVALID, "%ss[%d]: NULL", what, i);
+  return TETHER_OK;
 }
 
 tether_status tether_batch_new(tether_scene *scene, int count, int threads,
@@ -176,10 +208,13 @@ tether_status tether_batch_new(tether_scene *scene, int count, int threads,
     return library_fail(error, TETHER_INVALID,
                         "count: %d, threads: %d; give at least 1 simulation, and 0 or more threads",
                         count, threads);
-  if (command_count < 0 || signal_count < 0 || (command_count > 0 && !commands) ||
-      (signal_count > 0 && !signals))
-    return library_fail(error, TETHER_INVALID, "there are not %d commands and %d signals",
-                        command_count, signal_count);
+  if (count > MOST_SIMS || threads > MOST_THREADS)
+    return library_fail(error, TETHER_INVALID,
+                        "count: %d, threads: %d; give at most %d simulations and %d threads", count,
+                        threads, MOST_SIMS, MOST_THREADS);
+  tether_status named = check_names("command", commands, command_count, error);
+  if (named == TETHER_OK) named = check_names("signal", signals, signal_count, error);
+  if (named != TETHER_OK) return named;
   if (threads == 0) threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
   if (threads > count) threads = count;
   if (threads < 1) threads = 1;
@@ -241,28 +276,50 @@ static tether_status check(const tether_batch *batch, tether_error *error) {
   return TETHER_OK;
 }
 
-/* The caller's until it leaves. */
+static void leave_sims(tether_batch *batch, int count) {
+  for (int i = 0; i < count; i++) atomic_flag_clear(&batch->sims[i]->busy);
+  atomic_flag_clear(&batch->busy);
+}
+
+/* The caller's, with all its simulations, until it leaves. */
 static tether_status enter(tether_batch *batch, tether_error *error) {
   tether_status status = check(batch, error);
-  if (status == TETHER_OK && atomic_flag_test_and_set(&batch->busy))
-    status = library_fail(error, TETHER_BUSY, "another thread is using this batch");
-  return status;
+  if (status != TETHER_OK) return status;
+  if (atomic_flag_test_and_set(&batch->busy))
+    return library_fail(error, TETHER_BUSY, "another thread is using this batch");
+  for (int i = 0; i < batch->count; i++) {
+    if (!atomic_flag_test_and_set(&batch->sims[i]->busy)) continue;
+    leave_sims(batch, i);
+    return library_fail(error, TETHER_BUSY, "another thread is using simulation %d of this batch",
+                        i);
+  }
+  return TETHER_OK;
 }
 
 static tether_status leave(tether_batch *batch, tether_status status) {
-  atomic_flag_clear(&batch->busy);
+  leave_sims(batch, batch->count);
   return status;
+}
+
+static tether_status check_step(const tether_batch *batch, const double *commands, int64_t steps,
+                                const double *signals, tether_error *error) {
+  if (steps <= 0)
+    return library_fail(error, TETHER_INVALID, "steps: %lld; give at least 1", (long long)steps);
+  if (batch->command_count && !commands)
+    return library_fail(error, TETHER_INVALID, "commands: NULL; give [%d][%d] values", batch->count,
+                        batch->command_count);
+  if (batch->signal_count && !signals)
+    return library_fail(error, TETHER_INVALID, "signals: NULL; give room for [%d][%d] values",
+                        batch->count, batch->signal_count);
+  return TETHER_OK;
 }
 
 tether_status tether_batch_step(tether_batch *batch, const double *commands, int64_t steps,
                                 double *signals, tether_error *error) {
-  tether_status status = check(batch, error);
+  tether_status status = enter(batch, error);
   if (status != TETHER_OK) return status;
-  if (steps <= 0)
-    return library_fail(error, TETHER_INVALID, "steps: %lld; give at least 1", (long long)steps);
-  if ((batch->command_count && !commands) || (batch->signal_count && !signals))
-    return library_fail(error, TETHER_INVALID, "commands or signals: NULL");
-  if ((status = enter(batch, error)) != TETHER_OK) return status;
+  status = check_step(batch, commands, steps, signals, error);
+  if (status != TETHER_OK) return leave(batch, status);
   batch->values = commands;
   batch->steps = steps;
   batch->out = signals;
@@ -284,6 +341,42 @@ tether_status tether_batch_reset(tether_batch *batch, const uint8_t *mask, const
   batch->out = signals;
   run(batch, RESET);
   return leave(batch, TETHER_OK);
+}
+
+static tether_status check_states(const tether_batch *batch, const void *states, size_t size,
+                                  tether_error *error) {
+  size_t whole = batch->state_size * (size_t)batch->count;
+  if (!states) return library_fail(error, TETHER_INVALID, "states: NULL; give %zu bytes", whole);
+  if (size != whole)
+    return library_fail(error, TETHER_INVALID,
+                        "size: %d states of this scene have %zu bytes, not %zu", batch->count,
+                        whole, size);
+  return TETHER_OK;
+}
+
+tether_status tether_batch_save(tether_batch *batch, void *states, size_t size,
+                                tether_error *error) {
+  tether_status status = enter(batch, error);
+  if (status != TETHER_OK) return status;
+  status = check_states(batch, states, size, error);
+  if (status != TETHER_OK) return leave(batch, status);
+  batch->states = states;
+  batch->out = NULL;
+  run(batch, SAVE);
+  return leave(batch, status);
+}
+
+tether_status tether_batch_restore(tether_batch *batch, const uint8_t *mask, const void *states,
+                                   size_t size, double *signals, tether_error *error) {
+  tether_status status = enter(batch, error);
+  if (status != TETHER_OK) return status;
+  status = check_states(batch, states, size, error);
+  if (status != TETHER_OK) return leave(batch, status);
+  batch->mask = mask;
+  batch->saved = states;
+  batch->out = signals;
+  run(batch, RESTORE);
+  return leave(batch, status);
 }
 
 int tether_batch_count(const tether_batch *batch) { return batch ? batch->count : 0; }

@@ -57,6 +57,10 @@ void library_tell(tether_sim *sim);
 void library_mind_fork(tether_sim *sim);
 /** TT_FAILED: not all was kept, and why. TT_OK where it was not being recorded. */
 tt_status library_end_record(tether_sim *sim, tt_error *why);
+/** Of a simulation that was entered. `state` has library_state_size() bytes. */
+size_t library_state_size(const tether_sim *sim);
+tether_status library_save(const tether_sim *sim, void *state, tether_error *error);
+tether_status library_restore(tether_sim *sim, const void *state, size_t size, tether_error *error);
 /** Of a simulation that was entered. */
 tt_status library_reset(tether_sim *sim, uint64_t seed);
 tether_status library_step(tether_sim *sim, int64_t steps, library_watch *watch,

@@ -4,6 +4,8 @@
 #include <fenv.h>
 #include <locale.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -427,6 +429,126 @@ static void one_that_fails_stops_no_other(void **state) {
   tether_scene_free(scene);
 }
 
+/* What two threads try at once. Each is told BUSY, or does it whole. */
+typedef struct rival {
+  tether_sim *sim;
+  tether_batch *batch;
+  atomic_bool *done;
+  void *state;
+  size_t size;
+  long busy, others;
+} rival;
+
+static void count(rival *by, tether_status status) {
+  if (status == TETHER_BUSY)
+    by->busy++;
+  else if (status != TETHER_OK)
+    by->others++;
+}
+
+static void *compete(void *untyped) {
+  rival *by = untyped;
+  tether_error own;
+  double in[2 * 2] = {0}, out[2 * 3];
+  while (!atomic_load(by->done)) {
+    count(by, tether_sim_reset(by->sim, NULL, &own));
+    count(by, tether_sim_save(by->sim, by->state, by->size, &own));
+    count(by, tether_sim_restore(by->sim, by->state, by->size, &own));
+    count(by, tether_sim_step(by->sim, 1, &own));
+    count(by, tether_batch_step(by->batch, in, 1, out, &own));
+  }
+  return NULL;
+}
+
+/* While one thread is in a call, the other's is refused and changes nothing. */
+static void a_second_thread_is_told_busy(void **state) {
+  (void)state;
+  tether_scene *scene = load("gripper");
+  tether_sim *sim = sim_of(scene), *alone = sim_of(scene);
+  tether_batch *batch;
+  tether_error own;
+  pthread_t thread;
+  atomic_bool done = false;
+  double in[2 * 2] = {0}, out[2 * 3];
+  good(tether_batch_new(scene, 2, 2, batch_commands, 2, batch_signals, 3, &batch, &error));
+  rival by = {.sim = sim,
+              .batch = batch,
+              .done = &done,
+              .size = tether_sim_state_size(sim),
+              .state = malloc(tether_sim_state_size(sim))};
+  good(tether_sim_save(sim, by.state, by.size, &error));
+  assert_int_equal(pthread_create(&thread, NULL, compete, &by), 0);
+  rival mine = by;
+  for (bool told = false; !told;) { /* until one of the two was refused */
+    count(&mine, tether_sim_step(sim, 1000, &own));
+    count(&mine, tether_batch_step(batch, in, 100, out, &own));
+    /* A simulation of a batch, too: from its other side. */
+    count(&mine, tether_sim_step(tether_batch_sim(batch, 1), 10, &own));
+    told = mine.busy > 0;
+  }
+  atomic_store(&done, true);
+  pthread_join(thread, NULL);
+  assert_int_equal(mine.others + by.others, 0);
+  good(tether_sim_reset(sim, NULL, &error));
+  good(tether_sim_step(sim, 10, &error));
+  good(tether_sim_step(alone, 10, &error));
+  assert_int_equal(tether_sim_hash(sim), tether_sim_hash(alone));
+  free(by.state);
+  tether_batch_free(batch);
+  tether_sim_free(sim);
+  tether_sim_free(alone);
+  tether_scene_free(scene);
+}
+
+static void a_batchs_states_go_out_and_in(void **state) {
+  (void)state;
+  tether_scene *scene = load("gripper");
+  tether_batch *batch;
+  double in[3 * 2] = {0.1, 0, 0.2, 0, -0.3, 0.1}, out[3 * 3];
+  uint64_t hashes[3];
+  good(tether_batch_new(scene, 3, 2, batch_commands, 2, batch_signals, 3, &batch, &error));
+  size_t one = tether_sim_state_size(tether_batch_sim(batch, 0)), size = 3 * one;
+  unsigned char *states = malloc(size);
+  good(tether_batch_step(batch, in, 20, out, &error));
+  good(tether_batch_save(batch, states, size, &error));
+  good(tether_batch_step(batch, in, 30, out, &error));
+  for (int i = 0; i < 3; i++) hashes[i] = tether_sim_hash(tether_batch_sim(batch, i));
+  /* All of them again, then one that failed, then each from the first's. */
+  good(tether_batch_restore(batch, NULL, states, size, out, &error));
+  assert_true(fabs(out[2] - 20 / 600.0) < 1e-12);
+  good(tether_batch_step(batch, in, 30, out, &error));
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(tether_sim_hash(tether_batch_sim(batch, i)), hashes[i]);
+  in[2] = NAN;
+  good(tether_batch_step(batch, in, 1, out, &error));
+  assert_int_equal(tether_batch_failure(batch, 1, &error), TETHER_INVALID);
+  in[2] = 0.2;
+  const uint8_t second[3] = {0, 1, 0};
+  good(tether_batch_restore(batch, second, states, size, out, &error));
+  assert_int_equal(tether_batch_failure(batch, 1, &error), TETHER_OK);
+  good(tether_batch_step(batch, in, 30, out, &error));
+  assert_int_equal(tether_sim_hash(tether_batch_sim(batch, 1)), hashes[1]);
+  for (size_t i = 1; i < 3; i++) memcpy(states + i * one, states, one);
+  good(tether_batch_restore(batch, NULL, states, size, NULL, &error));
+  assert_int_equal(tether_sim_hash(tether_batch_sim(batch, 2)),
+                   tether_sim_hash(tether_batch_sim(batch, 0)));
+  /* A row that is none fails its own; the state of another is a state. */
+  states[one + 400] ^= 1;
+  uint64_t before = tether_sim_hash(tether_batch_sim(batch, 1));
+  good(tether_batch_restore(batch, NULL, states, size, NULL, &error));
+  assert_int_equal(tether_batch_failure(batch, 1, &error), TETHER_INVALID);
+  assert_non_null(strstr(error.text, "damaged"));
+  assert_int_equal(tether_sim_hash(tether_batch_sim(batch, 1)), before);
+  assert_int_equal(tether_batch_failure(batch, 2, &error), TETHER_OK);
+  assert_int_equal(tether_batch_restore(batch, NULL, states, size - 1, NULL, &error),
+                   TETHER_INVALID);
+  assert_non_null(strstr(error.text, "size: "));
+  assert_int_equal(tether_batch_save(batch, NULL, size, &error), TETHER_INVALID);
+  free(states);
+  tether_batch_free(batch);
+  tether_scene_free(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_command_moves_a_joint),
@@ -439,6 +561,8 @@ int main(void) {
       cmocka_unit_test(a_long_step_can_be_ended),
       cmocka_unit_test(a_batchs_bits_depend_on_nothing_else),
       cmocka_unit_test(one_that_fails_stops_no_other),
+      cmocka_unit_test(a_second_thread_is_told_busy),
+      cmocka_unit_test(a_batchs_states_go_out_and_in),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

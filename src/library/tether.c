@@ -365,41 +365,6 @@ uint64_t tether_sim_steps(const tether_sim *sim) { return sim ? tt_sim_clock(sim
 
 uint64_t tether_sim_hash(const tether_sim *sim) { return sim ? tt_sim_hash(sim->sim) : 0; }
 
-size_t tether_sim_state_size(const tether_sim *sim) {
-  return sim ? tt_sim_state_size(sim->sim) : 0;
-}
-
-tether_status tether_sim_save(const tether_sim *sim, void *state, size_t size,
-                              tether_error *error) {
-  begin(error);
-  if (!sim) return library_fail(error, TETHER_INVALID, "sim: NULL");
-  if (!state || size != tt_sim_state_size(sim->sim))
-    return library_fail(error, TETHER_INVALID, "size: a state of this scene has %zu bytes, not %zu",
-                        tt_sim_state_size(sim->sim), state ? size : 0);
-  if (sim->failed == TETHER_FAILED) return no_state(error);
-  tt_sim_save(sim->sim, state);
-  return TETHER_OK;
-}
-
-tether_status tether_sim_restore(tether_sim *sim, const void *state, size_t size,
-                                 tether_error *error) {
-  ENTER(sim);
-  tt_status status = state ? tt_sim_restore(sim->sim, state, size, NULL) : TT_INVALID;
-  if (status == TT_OK) {
-    library_tell(sim);
-    sim->failed = TETHER_OK;
-    return library_leave(sim, TETHER_OK);
-  }
-  if (status == TT_NOMEM || status == TT_FAILED)
-    return library_leave(sim,
-                         library_fail(error, library_status(status), "%s", tt_status_text(status)));
-  return library_leave(
-      sim, library_fail(error, library_status(status),
-                        status == TT_VERSION ? "state: saved by another version of Tether"
-                                             : "state: not one of this scene (%zu bytes, not %zu)",
-                        size, tt_sim_state_size(sim->sim)));
-}
-
 /* ---- commands and signals ---- */
 
 static const char *robot_name(const tt_sim *sim, int robot) {
