@@ -286,7 +286,7 @@ TETHER_API tether_status tether_batch_new(tether_scene *scene, int count, int th
 TETHER_API void tether_batch_free(tether_batch *batch);
 /** Sets commands [count][command_count], makes `steps` timesteps in every simulation that has not failed, and reads signals
  *  [count][signal_count]. A row of commands with a value that is not finite or out of range fails its simulation alone.
- *  Allocates nothing. Blocks until all are done. */
+ *  Allocates nothing, but what a scene's own Lua sensors do. Blocks until all are done. */
 TETHER_API tether_status tether_batch_step(tether_batch *batch, const double *commands,
                                            int64_t steps, double *signals, tether_error *error);
 /** Resets the simulations whose byte in `mask` [count] is not 0 (NULL: all), failed ones too, with `seeds` [count] (NULL:

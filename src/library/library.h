@@ -36,7 +36,9 @@ struct tether_sim {
   atomic_flag busy;
   tether_status
       failed; /**< TETHER_DIVERGED or TETHER_FAILED: it allows only to be reset, restored or freed */
-  uint64_t seed;         /**< all chance follows it */
+  uint64_t seed;              /**< all chance follows it */
+  tt_submission *submissions; /**< [room] for a call's commands */
+  size_t room;
   tt_recorder *recorder; /**< NULL: it is not being recorded */
   pid_t recorded_by;     /**< the process that has the recorder's threads */
   library_floats floats;

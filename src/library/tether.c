@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_AT_ONCE 65536 /* commands: as many as a log's reader takes */
+
 enum { SIGNAL = 1, COMMAND };
 
 const char *tether_version(void) { return TETHER_VERSION; }
@@ -148,11 +150,15 @@ double tether_scene_timestep(const tether_scene *scene) {
 /* A simulation around `inside`, which becomes its own, or is freed. */
 static tether_status wrap(tether_scene *scene, tt_sim *inside, uint64_t seed, tether_sim **sim,
                           tether_error *error) {
+  size_t commands = (size_t)tt_sim_model(inside)->command_count;
   *sim = calloc(1, sizeof **sim);
-  if (!*sim) {
+  if (!*sim || !((*sim)->submissions = calloc(commands + 1, sizeof *(*sim)->submissions))) {
+    free(*sim);
+    *sim = NULL;
     tt_sim_free(inside);
     return library_fail(error, TETHER_NO_MEMORY, "out of memory");
   }
+  (*sim)->room = commands;
   atomic_fetch_add(&scene->references, 1);
   (*sim)->scene = scene;
   (*sim)->sim = inside;
@@ -192,6 +198,7 @@ tether_status tether_sim_new(tether_scene *scene, tether_sim **sim, tether_error
 void tether_sim_free(tether_sim *sim) {
   if (!sim) return;
   library_end_record(sim, NULL);
+  free(sim->submissions);
   tt_sim_free(sim->sim);
   tether_scene_free(sim->scene);
   free(sim);
@@ -495,18 +502,27 @@ static tether_status gather(const tether_io *io, tt_submission *submissions, tet
   return TETHER_OK;
 }
 
+/* For all commands of the scene there is room from the beginning. */
+static bool make_room(tether_sim *sim, size_t count) {
+  if (count <= sim->room) return true;
+  tt_submission *grown = realloc(sim->submissions, count * sizeof *grown);
+  if (!grown) return false;
+  sim->submissions = grown;
+  sim->room = count;
+  return true;
+}
+
 tether_status library_apply(tether_sim *sim, const tether_io *ios, int io_count,
                             tether_error *error) {
-  enum { FEW = 64 };
-  tt_submission few[FEW], *submissions = few;
   int count = 0, bad = 0;
   size_t all = 0;
   for (int i = 0; i < io_count; i++) all += (size_t)ios[i].command_count;
   if (all == 0) return TETHER_OK;
-  if (all > INT_MAX)
-    return library_fail(error, TETHER_INVALID, "commands: %zu are too many at once", all);
-  if (all > FEW && !(submissions = malloc(all * sizeof *submissions)))
-    return library_fail(error, TETHER_NO_MEMORY, "out of memory");
+  if (all > MOST_AT_ONCE)
+    return library_fail(error, TETHER_INVALID, "count: %zu commands are too many; give at most %d",
+                        all, MOST_AT_ONCE);
+  if (!make_room(sim, all)) return library_fail(error, TETHER_NO_MEMORY, "out of memory");
+  tt_submission *submissions = sim->submissions;
   tether_status status = TETHER_OK;
   for (int i = 0; i < io_count && status == TETHER_OK; i++) {
     status = gather(&ios[i], submissions + count, error);
@@ -516,7 +532,6 @@ tether_status library_apply(tether_sim *sim, const tether_io *ios, int io_count,
     status = (unsigned)submissions[bad].command < (unsigned)tether_sim_command_count(sim)
                  ? refuse_value(sim, submissions[bad].command, submissions[bad].value, error)
                  : library_fail(error, TETHER_INVALID, "commands[%d]: of another scene", bad);
-  if (submissions != few) free(submissions);
   return status;
 }
 
