@@ -55,7 +55,9 @@ tether_status library_restore(tether_sim *sim, const void *state, size_t size,
   if (first.magic != MAGIC) return refuse(sim, TT_VERSION, size, error);
   size -= sizeof first;
   if (first.hash != hash_of(inside, size))
-    return library_fail(error, TETHER_INVALID, "state: damaged, or cut");
+    return size != tt_sim_state_size(sim->sim)
+               ? refuse(sim, TT_INVALID, size + sizeof first, error)
+               : library_fail(error, TETHER_INVALID, "state: damaged: its bytes were changed");
   tt_status status = tt_sim_restore(sim->sim, inside, size, NULL);
   if (status != TT_OK) return refuse(sim, status, size + sizeof first, error);
   library_tell(sim);
