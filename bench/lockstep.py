@@ -19,8 +19,8 @@ CLIENTS = {"spin": ("spinning C client", C_CLIENT, "spin"), "block": ("blocking 
 class Echo:
     """What the simulator's side of the socket costs at least: reads, writes, spins."""
 
-    def __init__(self):
-        self.process = subprocess.Popen([*PRIORITY, *C_CLIENT, "echo", str(SEND), str(RECEIVE)], stdout=subprocess.PIPE, text=True)
+    def __init__(self, kind="echo", send=SEND, receive=RECEIVE):
+        self.process = subprocess.Popen([*PRIORITY, *C_CLIENT, kind, str(send), str(receive)], stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline())
 
     def __enter__(self):
@@ -37,9 +37,9 @@ def warm_up(frames):
     return frames // 10
 
 
-def exchange(client, mode, port, frames):
+def exchange(client, mode, port, frames, send=SEND, receive=RECEIVE):
     """Seconds an exchange."""
-    return float(run(*client, mode, port, frames, SEND, RECEIVE, warm_up(frames))) / frames
+    return float(run(*client, mode, port, frames, send, receive, warm_up(frames))) / frames
 
 
 def measure(which, steps, count, frames):
@@ -59,6 +59,33 @@ def measure(which, steps, count, frames):
     return median(ours), median(limits), median([limit / our for limit, our in zip(limits, ours)]), median(raw), median(bare)
 
 
+# Over UDP: wire, scene, whose steps are meant, how many a message, bytes of a command and of a message of the simulator. The limit is
+# mj_step alone, but for the vehicle, whose wheels' servos cost a quarter of a step, its own step without wires.
+DATAGRAMS = (("float-udp", ROOT / "bench/gripper-udp.yaml", "gripper", "bare_ns", 10, 40, 44),
+             ("sharp-json", "sharp", "sharp", "ours_ns", 17, 124, 80))
+
+
+def datagrams(wire, scene, model, step, steps, send, receive, count):
+    """Messages/s at pace lockstep of a spinning C client over UDP."""
+    frames, what = 3000, f"{model}, {steps} steps a message, spinning C client over UDP"
+    progress(f"lockstep/{wire}: {what}")
+    settings = ["--pace", "lockstep", "--set", f"wires.{wire}.bind=127.0.0.1:0", "--set", f"wires.{wire}.peer=sender"]
+
+    def ours():  # a world of its own, to which the client says hello
+        with Tether(scene, *settings) as tether:
+            return exchange(C_CLIENT, wire, tether.address(wire)[1], frames, send, receive)
+
+    def ping_pong():
+        with Echo("datagram-echo", send, receive) as echo:
+            return exchange(C_CLIENT, wire, echo.port, 10 * frames, send, receive)
+
+    times, raw, alone = rounds(count, ours, ping_pong, lambda: bench_step(model, seconds=0.25)[step] * 1e-9)
+    limits = [one_raw + steps * one_step for one_raw, one_step in zip(raw, alone)]
+    return Row(f"lockstep/{wire}", what, 1 / median(times), "messages/s", 1 / median(limits),
+               median([limit / time for limit, time in zip(limits, times)]), 0.85,
+               note=f"ping-pong {median(raw) * 1e6:.1f} µs, a step {median(alone) * 1e6:.1f} µs")
+
+
 def lockstep(count=5):
     """Frames/s over TCP of a spinning C client, a blocking one and a Python client."""
     rows = []
@@ -70,6 +97,7 @@ def lockstep(count=5):
         rows.append(Row(name, what, 1 / ours, "frames/s", 1 / limit, ratio, 0.85 if steps == 10 else None,
                         note=f"ping-pong {raw * 1e6:.1f} µs, mj_step {bare * 1e6:.1f} µs"))
     one = rows[-1]
+    rows += [datagrams(*each, count) for each in DATAGRAMS]
     rows.append(Row("lockstep/one-step-rate", one.what, one.ours, "frames/s", goal=30000, note=one.note))
     return rows
 
