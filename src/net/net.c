@@ -13,8 +13,9 @@
 
 #define SPIN_DEFAULT 200000 /* ns */
 #define SPIN_LEAST 1000     /* ns; a smaller budget is none */
-#define LOOP_EVERY                                                                                 \
-  50000 /* ns: accepts, timers and wakes wait at most so long while sockets keep us busy */
+/* ns: accepts and timers wait at most so long while sockets keep us busy. A turn costs a microsecond, of which a frame in
+ * lock-step has fifty. */
+#define LOOP_EVERY 500000
 #define LOOKS_PER_GLANCE 8 /* at the clock while spinning */
 #define SECOND 1000000000u
 
@@ -169,8 +170,11 @@ static void turn_loop(tt_net *net, uint64_t now) {
   if (net->holes) close_holes(net);
 }
 
+/* Without any socket there is nothing to look for: a wake shows in `woken`. */
 static bool loop_is_due(const tt_net *net, uint64_t now) {
-  return net->loop_due || net->source_count == 0 || net->source_count > TT_DIRECT_SOURCES ||
+  if (net->loop_due) return true;
+  if (!net->endpoints) return false;
+  return net->source_count == 0 || net->source_count > TT_DIRECT_SOURCES ||
          now - net->loop_ran >= LOOP_EVERY;
 }
 
