@@ -11,6 +11,7 @@ typedef struct tt_bench {
   tt_status (*run)(int argc, char **argv, tt_error *error);
 } tt_bench;
 
+/** In the file bench_step.c. */
 extern const tt_bench tt_bench_step;
 
 #endif

@@ -22,6 +22,7 @@ typedef struct tt_scene_choice {
   tt_error refusal;            /**< and why */
 } tt_scene_choice;
 
+/** Nothing is chosen yet. `options` must outlive it. */
 void tt_scene_choice_init(tt_scene_choice *choice, const tt_scene_options *options);
 /** From here on a choice ends `world`; NULL: no choice is taken any more. */
 void tt_scene_choice_watch(tt_scene_choice *choice, tt_world *world);

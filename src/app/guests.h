@@ -4,6 +4,7 @@
 
 #include "scene/guests.h"
 
+/** Sections and wires of this program, for tt_scene_load(). Static. */
 extern const tt_scene_guests tt_program_guests;
 
 #endif

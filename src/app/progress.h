@@ -11,6 +11,7 @@ typedef struct tt_progress {
   uint64_t started, next; /**< ns */
 } tt_progress;
 
+/** Begins now. `what` stands beside the bar and must outlive it. One thread. */
 tt_progress tt_progress_start(const char *what);
 /** `done` 0…1. Cheap: draws ten times a second, and not at all in the first half second. */
 void tt_progress_show(tt_progress *progress, double done);

@@ -7,6 +7,7 @@
 #ifndef TT_BASE_LOG_H
 #define TT_BASE_LOG_H
 
+/** Lower is worse; what is above the chosen level is not logged. */
 typedef enum tt_log_level { TT_LOG_ERROR, TT_LOG_WARNING, TT_LOG_INFO, TT_LOG_DEBUG } tt_log_level;
 
 /** Starts the writer thread. Any thread may log afterwards. */

@@ -14,6 +14,7 @@ typedef struct tt_nearest {
   char hint[224]; /**< of tt_nearest_hint() */
 } tt_nearest;
 
+/** Begins a search for what `wanted`, which must outlive it, may have meant. One thread. */
 tt_nearest tt_nearest_start(const char *wanted);
 /** `candidate` must outlive the search. */
 void tt_nearest_offer(tt_nearest *nearest, const char *candidate);

@@ -24,6 +24,7 @@
   X(VERSION, 12, "made by another version")                                                        \
   X(DIFFERS, 13, "two runs differ")
 
+/** What a call came to. Other programs may know the numbers: they stay. */
 typedef enum tt_status {
 #define TT_STATUS_ENUM(name, code, text) TT_##name = (code),
   TT_STATUS_LIST(TT_STATUS_ENUM)

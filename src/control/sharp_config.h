@@ -12,6 +12,7 @@ typedef struct tt_sharp_core_side_keys {
   char *bind, *peer, *timeout;
 } tt_sharp_core_side_keys;
 
+/** The core's `elevator`, as docs/core-and-joystick.md has its keys; missing ones are NULL until the check. */
 typedef struct tt_sharp_elevator_keys {
   double *speed, *kp, *ki, *kd, *integral_limit, *hold_limit, *tolerance;
   struct tt_sharp_preset_keys {
@@ -19,6 +20,7 @@ typedef struct tt_sharp_elevator_keys {
   } presets;
 } tt_sharp_elevator_keys;
 
+/** The same of `traction`. */
 typedef struct tt_sharp_traction_keys {
   bool *enabled;
   double *slew, *slew_slipping, *slip, *acceleration, *headroom, *full_speed;

@@ -44,6 +44,7 @@ typedef struct tt_sharp_core_settings {
       still_time; /**< s of encoders standing still under command after which they count as absent */
 } tt_sharp_core_settings;
 
+/** Those of an empty configuration. */
 tt_sharp_core_settings tt_sharp_core_settings_default(void);
 
 /** What was heard since the last call. Values are the newest message's, kept while nothing comes. */

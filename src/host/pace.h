@@ -25,6 +25,7 @@ typedef struct tt_pacer {
   double simulated;
 } tt_pacer;
 
+/** Begins a schedule of ticks of `tick` s, `speed` times real time, at `now`, ns. One thread. */
 void tt_pacer_start(tt_pacer *pacer, double tick, double speed, bool catch_up, uint64_t now);
 /** Starts the schedule anew from `now` (after a pause, or with another speed); late ticks are kept. */
 void tt_pacer_restart(tt_pacer *pacer, double speed, uint64_t now);

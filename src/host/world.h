@@ -61,6 +61,7 @@ tt_status tt_world_tick(tt_world *world, tt_error *error);
 /** Frame 0: the view before any step, to wires and observers. tt_world_run() does it itself. */
 void tt_world_start(tt_world *world);
 
+/** What its simulation is. The simulation's own, static for its life; any thread. */
 const tt_model *tt_world_model(const tt_world *world);
 const tt_names *tt_world_names(const tt_world *world);
 /** The latest view. World's thread. */

@@ -27,6 +27,7 @@ typedef struct tt_wire_slot {
   uint64_t drop_unsaid[TT_DROP_COUNT];
 } tt_wire_slot;
 
+/** Used by the world's thread alone, but for what is atomic or guarded by a mutex. */
 struct tt_world {
   tt_world_spec spec; /* parts and wires are copied below; its pointers to them are not used */
   tt_sim *sim;

@@ -44,6 +44,7 @@ struct tether_sim {
   library_floats floats;
 };
 
+/** The public code of a status of ours. */
 tether_status library_status(tt_status status);
 /** The status outside, and in `error` (may be NULL) what `from` says. */
 tether_status library_finish(tt_status status, const tt_error *from, tether_error *error);

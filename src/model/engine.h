@@ -165,6 +165,7 @@ struct tt_engine {
 
 /* Each calls the function of its name above; parts' functions through the space. */
 
+/** Each calls the function of its name in tt_engine_ops or tt_space_ops, whose comment holds. */
 static inline const tt_mechanism *tt_engine_mechanism(const tt_engine *engine) {
   return tt_space_mechanism(&engine->space);
 }

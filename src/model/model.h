@@ -30,6 +30,7 @@ typedef struct tt_body {
       rotation[4]; /**< m, w x y z: of its frame in its parent's, joints at their reference */
 } tt_body;
 
+/** Axes: hinge and slide 1, ball 3, free 0. */
 typedef enum tt_joint_kind { TT_HINGE, TT_SLIDE, TT_BALL, TT_FREE } tt_joint_kind;
 
 /** A joint; its axes are scalars in tt_view.joint_position and its neighbours. */

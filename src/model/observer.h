@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+/** Who is shown the world. It belongs to whoever added it, and outlives the world or is detached before. */
 typedef struct tt_observer {
   /** World's thread; must not block, lock for long, or allocate. */
   void (*publish)(struct tt_observer *observer, const tt_view *view);
@@ -20,6 +21,7 @@ typedef struct tt_observer {
 
 /** A bounded single-producer single-consumer queue of views. Wait-free on both ends. */
 typedef struct tt_view_queue tt_view_queue;
+/** For `capacity` views of one model; NULL: out of memory. Freed once neither end uses it; NULL-safe. */
 tt_view_queue *tt_view_queue_new(const tt_model *model, int capacity);
 void tt_view_queue_free(tt_view_queue *queue);
 /** Producer: copies `view` in; when full the sample is dropped and counted. */

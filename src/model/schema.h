@@ -35,6 +35,7 @@ typedef struct tt_name_entry {
 extern const cyaml_schema_field_t tt_name_entry_fields[];
 extern const cyaml_schema_value_t tt_name_entry_schema;
 
+/** An element of a list of texts. */
 extern const cyaml_schema_value_t tt_string_schema;
 
 /** When a world waits for the answers of a wire. */
@@ -68,6 +69,7 @@ typedef struct tt_schema {
 /** All part schemas, in the order in which a robot's parts act. NULL-terminated; adding one is a line in src/robot/registry.c. */
 extern const tt_schema *const tt_part_schemas[];
 
+/** How many there are before the NULL. */
 int tt_schema_count(const tt_schema *const *schemas);
 
 /* Checks that every adapter needs, for use in its check() and open(). All begin their error with `where`, so

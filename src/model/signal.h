@@ -19,6 +19,7 @@
 #include "base/status.h"
 #include "model/view.h"
 
+/** Where in a view a signal is read. */
 typedef enum tt_signal_source {
   TT_SIGNAL_TIME,
   TT_SIGNAL_STEP,

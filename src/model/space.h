@@ -38,6 +38,7 @@ typedef struct tt_mechanism {
 
 typedef struct tt_space tt_space;
 
+/** What an engine answers parts with. World's thread; nothing blocks, allocates or fails. */
 typedef struct tt_space_ops {
   const tt_mechanism *(*mechanism)(const tt_space *space);
   /** Present velocity of each axis, rad/s or m/s, [axis_count]; valid until the next call that changes state. */
@@ -59,12 +60,14 @@ typedef struct tt_space_ops {
                 int except_robot, double limit);
 } tt_space_ops;
 
+/** First member of what an engine's own struct begins with. */
 struct tt_space {
   const tt_space_ops *ops;
 };
 
 /* Each calls the function of its name above. */
 
+/** Each calls the function of its name in tt_space_ops, whose comment holds. */
 static inline const tt_mechanism *tt_space_mechanism(const tt_space *space) {
   return space->ops->mechanism(space);
 }

@@ -10,6 +10,7 @@
 
 #define TT_ADDRESS_TEXT 64 /**< bytes that hold any address as text */
 
+/** IPv4 or IPv6, with the port. */
 typedef union tt_address {
   struct sockaddr any;
   struct sockaddr_in v4;

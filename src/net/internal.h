@@ -30,6 +30,7 @@ typedef struct tt_endpoint {
   struct tt_endpoint *previous, *next;
 } tt_endpoint;
 
+/** Used by its loop's thread alone, but for what is atomic. */
 struct tt_net {
   uv_loop_t loop;
   uv_async_t async;
@@ -49,6 +50,8 @@ struct tt_net {
   uint8_t buffer[TT_READ_BUFFER];
 };
 
+/** What is read at each poll, and what is closed with the loop. Neither is owned; each removes itself before it is freed.
+ *  TT_NOMEM. */
 tt_status tt_net_add_source(tt_net *net, tt_source *source, tt_error *error);
 void tt_net_remove_source(tt_net *net, tt_source *source);
 void tt_net_add_endpoint(tt_net *net, tt_endpoint *endpoint);

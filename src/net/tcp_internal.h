@@ -10,6 +10,7 @@ typedef struct tt_tcp_owner {
                tt_tcp *tcp); /**< it is closed; `owner` must not use it any more */
 } tt_tcp_owner;
 
+/** One connection, of a server or of a client. Its loop's thread. */
 struct tt_tcp {
   tt_source source; /* first: read_connection gets it */
   uv_poll_t poll;

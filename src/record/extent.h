@@ -12,6 +12,7 @@ typedef struct tt_extent {
   bool known;               /**< a place was taken in */
 } tt_extent;
 
+/** Widens it so that it holds this place, m. */
 void tt_extent_take_in(tt_extent *extent, const double at[3]);
 /** Its diagonal, m; 0 before the first place. */
 double tt_extent_size(const tt_extent *extent);

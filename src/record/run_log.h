@@ -29,6 +29,8 @@ typedef struct tt_run_entry {
   bool aside; /**< journal and events: written apart from the samples, so a little ahead of them */
 } tt_run_entry;
 
+/** Opens a log and reads where its records are; it may still be growing. One thread at a time. TT_INVALID: it is none, with
+ *  path and reason. Closing is NULL-safe. */
 tt_status tt_run_log_open(const char *path, tt_run_log **log, tt_error *error);
 void tt_run_log_close(tt_run_log *log);
 /** Is a recorder still writing the file? */

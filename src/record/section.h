@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** The section `record` of a scene. Missing pointers are NULL. */
 typedef struct tt_record_keys {
   bool *on;           /**< default true */
   char *file;         /**< NULL: a file of its own in `folder`, named by date and scene */
@@ -19,6 +20,7 @@ typedef struct tt_record_keys {
   double period_seconds;     /**< of `period`; by check() */
 } tt_record_keys;
 
+/** Its keys, as docs/scene.md has them. Static. */
 extern const tt_schema tt_record_schema;
 
 #endif

@@ -16,6 +16,7 @@ typedef struct tt_mount {
 #define TT_MOUNT_FIELDS(type)                                                                      \
   TT_MOUNT_TEXT(type, body), TT_MOUNT_TEXT(type, x), TT_MOUNT_TEXT(type, y), TT_MOUNT_TEXT(type, z)
 
+/** Fills `point`. TT_INVALID: a coordinate is no length; begins with `where`. */
 tt_status tt_mount_check(tt_mount *mount, const char *where, tt_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+/** Chance that depends on nothing but seed, part and step. Plain data. */
 typedef struct tt_noise {
   uint64_t key;
 } tt_noise;

@@ -11,6 +11,7 @@ typedef struct tt_data_kind {
   const char *file;   /**< "robot.yaml" in robots/NAME/, or NULL for scenes/NAME.yaml */
 } tt_data_kind;
 
+/** The three kinds there are. Static. */
 extern const tt_data_kind tt_data_scene, tt_data_robot, tt_data_arena;
 
 /** A data folder that is looked into first (the program: $TETHER_DATA); NULL: none. Process-wide; before any other thread

@@ -10,6 +10,7 @@
 
 struct tt_scene_store;
 
+/** What a program adds to scenes. Static; it outlives what is loaded with it. */
 typedef struct tt_scene_guests {
   /** Sections, a mapping each, checked with its defaults even where a scene leaves it out. NULL-terminated. */
   const tt_schema *const *sections;

@@ -6,6 +6,7 @@
 #include "scene/guests.h"
 #include "scene/pool.h"
 
+/** One of `robots`. */
 typedef struct tt_robot_entry_keys {
   char *robot, *name, *alliance, *x, *y, *z, *heading;
   bool *floating;
@@ -58,20 +59,24 @@ typedef struct tt_robot_keys {
   tt_part_list parts[];
 } tt_robot_keys;
 
+/** A game piece of an arena. */
 typedef struct tt_piece_keys {
   char *body;
   int kind;
 } tt_piece_keys;
 
+/** A line on the floor. */
 typedef struct tt_line_keys {
   char *x1, *y1, *x2, *y2, *width;
   double darkness;
 } tt_line_keys;
 
+/** Where the field's frame lies in the arena's. */
 typedef struct tt_field_keys {
   char *x, *y, *heading;
 } tt_field_keys;
 
+/** An arena's file. */
 typedef struct tt_arena_keys {
   char *description, *model;
   tt_field_keys *field;

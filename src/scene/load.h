@@ -57,6 +57,7 @@ typedef struct tt_scene_store {
     if (!(target)) return tt_load_no_memory(store);                                                \
   } while (0)
 
+/** TT_NOMEM, and said so in the error of the load. */
 tt_status tt_load_no_memory(const tt_scene_store *store);
 
 /* Files */
@@ -75,6 +76,7 @@ tt_status tt_load_yaml(tt_scene_store *store, const char *path, const char *noun
                        const cyaml_schema_value_t *schema, void **keys);
 /** The folder that a path's file stands in; NULL when out of memory. */
 const char *tt_load_folder(tt_scene_store *store, const char *path);
+/** By its ending: .yaml or .yml. */
 bool tt_load_is_yaml(const char *path);
 
 /** Keeps `assignment` for the file of the robot whose key it sets, `*taken`; or leaves it to the scene's own keys. */
@@ -99,6 +101,7 @@ tt_status tt_load_surfaces(tt_scene_store *store, const tt_body_keys *keys, unsi
 
 /* Stages, in this order */
 
+/** The scene's arena; it has none where none is named. */
 tt_status tt_load_arena(tt_scene_store *store);
 /** After the arena. */
 tt_status tt_load_robots(tt_scene_store *store);

@@ -5,6 +5,7 @@
 #include "scene/scene.h"
 #include "base/file.h"
 
+/** Zero at first; names and bytes are its own. */
 typedef struct tt_scene_files {
   tt_file *files;
   int count, capacity;
@@ -13,6 +14,7 @@ typedef struct tt_scene_files {
 /** Reads the YAML files, the models and what these name (includes, meshes, textures, height fields), and the Lua files
  *  beside the scene and the robots. What can't be found is left out: the models loaded without it. At most 256 MB in all. */
 tt_status tt_scene_files_read(const tt_scene *scene, tt_scene_files *files, tt_error *error);
+/** Empty afterwards. */
 void tt_scene_files_free(tt_scene_files *files);
 
 #endif

@@ -21,6 +21,7 @@
 #define TT_TREE_MAX_KEYS 1000          /**< keys of one mapping */
 #define TT_TREE_MAX_ANCHORS 256
 
+/** What YAML knows, aliases expanded. */
 typedef enum tt_node_kind { TT_NODE_SCALAR, TT_NODE_SEQUENCE, TT_NODE_MAPPING } tt_node_kind;
 
 typedef struct tt_node tt_node;

@@ -63,6 +63,7 @@ void tt_sim_set_owner(tt_sim *sim, tt_sim_owner *owner);
 
 /* --- what it is. Owned by the simulation, static for its life --- */
 
+/** Names, units and shapes, for those who look at it. */
 const tt_model *tt_sim_model(const tt_sim *sim);
 const tt_names *tt_sim_names(const tt_sim *sim);
 const tt_scenery *tt_sim_scenery(const tt_sim *sim);

@@ -5,6 +5,7 @@
 #include "sim/compose.h"
 #include "sim/sim.h"
 
+/** One thread at a time. */
 struct tt_sim {
   tt_engine *engine;
   tt_part **parts;

@@ -28,12 +28,14 @@ typedef struct tt_store_pair {
   int32_t device, attribute;
 } tt_store_pair;
 
+/** As what values are kept. Numbers stand in databases, and stay. */
 typedef enum tt_value_type {
   TT_VALUE_AUTO,
   TT_VALUE_NUMBER,
   TT_VALUE_TEXT,
   TT_VALUE_FLAG
 } tt_value_type;
+/** Where values go. Numbers stand in databases, and stay. */
 typedef enum tt_value_mode {
   TT_MODE_BOTH,
   TT_MODE_STORE,

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
+/** µs. Any thread. */
 static inline int64_t tt_store_clock(clockid_t clock) {
   struct timespec now;
   clock_gettime(clock, &now);

@@ -73,6 +73,7 @@ static inline bool tt_postgres_set_id(tt_list *ids, int index, int id) {
   return true;
 }
 
+/** 0: unknown. */
 static inline int tt_postgres_get_id(const tt_list *ids, int index) {
   return index >= 0 && (uint32_t)index < ids->len ? tt_list_at(ids, int, index) : 0;
 }
@@ -116,6 +117,7 @@ tt_status tt_postgres_load_news(tt_postgres *store, tt_error *error);
 tt_status tt_postgres_load_boots(tt_postgres_link *link, int id, int index, int number,
                                  int64_t deadline, tt_list *boots, tt_error *error);
 
+/** See tt_store.find. */
 tt_status tt_postgres_find(tt_store *base, const tt_store_question *question, tt_list *boots,
                            int64_t *key);
 /** An expression: the day of a sample's partition. */
@@ -126,6 +128,7 @@ tt_status tt_postgres_find(tt_store *base, const tt_store_question *question, tt
  *  wait, and their times, so that one that is sent again falls upon itself. */
 tt_status tt_postgres_load_spooled(tt_postgres *store, tt_error *error);
 
+/** See tt_store.open_reader. A connection of its own. */
 tt_status tt_postgres_open_reader(tt_store *base, tt_store_reader **reader, tt_error *error);
 
 #endif

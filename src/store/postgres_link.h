@@ -12,6 +12,7 @@ typedef struct tt_postgres_link tt_postgres_link;
 
 /* Deadlines are µs of tt_monotonic_us(). After a missed one the link is dead. */
 
+/** Connects; to be closed. TT_INVALID: the URL is none; TT_FAILED: why there is no connection. One thread at a time. */
 tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_link **link,
                               tt_error *error);
 /** NULL-safe. */
@@ -39,6 +40,7 @@ tt_status tt_postgres_runf(tt_postgres_link *link, int64_t deadline, PGresult **
 /** Of a result in text. */
 int64_t tt_postgres_integer(const PGresult *result, int row, int column);
 
+/** COPY … FROM STDIN: begin, pieces in any sizes, end, which waits for the answer. TT_FAILED: what the server says. */
 tt_status tt_postgres_begin_copy(tt_postgres_link *link, const char *sql, int64_t deadline,
                                  tt_error *error);
 tt_status tt_postgres_copy(tt_postgres_link *link, const void *bytes, size_t size, int64_t deadline,

@@ -45,6 +45,7 @@ tt_status tt_frame_decode(const tt_frame *frame, const uint8_t *bytes, tt_frame_
 
 /* --- spool_old.c: the format before marks --- */
 
+/** The head of a frame of older versions. False: it is none. */
 bool tt_frame_read_old_head(const uint8_t *bytes, size_t size, tt_frame *frame);
 /** The first four bytes of an old head. */
 #define TT_FRAME_OLD_MAGIC "LTPS"

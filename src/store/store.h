@@ -57,6 +57,7 @@ typedef struct tt_store_range {
 typedef struct tt_store_cursor tt_store_cursor;
 typedef struct tt_store_reader tt_store_reader;
 
+/** One thread at a time. Cursors of one reader see the same moment, and are closed before it. */
 struct tt_store_reader {
   /** The epochs of a device, oldest first, appended to `epochs` (tt_store_epoch). */
   tt_status (*epochs)(tt_store_reader *reader, int device, tt_list *epochs, tt_error *error);

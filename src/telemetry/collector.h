@@ -25,6 +25,7 @@ typedef struct tt_collector_options {
   int64_t batch_interval; /**< µs; default 100 ms */
   int max_readers;        /**< live ones; default 64 */
 } tt_collector_options;
+/** No store; 1,000 devices, 10,000 attributes, 64 readers; a batch every 0.1 s. */
 tt_collector_options tt_collector_options_default(void);
 
 /** Loads what the store knows and starts to write. The store is closed on failure too. */
@@ -98,9 +99,11 @@ typedef struct tt_device_info {
   double drift;
   uint64_t messages, values;
 } tt_device_info;
+/** Frees its texts, not itself. */
 void tt_device_info_clear(tt_device_info *info);
 void tt_attribute_info_clear(tt_attribute_info *info);
 
+/** One more than the greatest index, removed ones included. Any thread. */
 int tt_collector_device_count(tt_collector *collector);
 int tt_collector_attribute_count(tt_collector *collector);
 /** Copies; false past the end, and where one was removed. */
@@ -142,6 +145,7 @@ extern const char *const tt_value_mode_names[]; /**< "both", "store", "forward",
 
 /* --- out --- */
 
+/** See tt_store.open_reader. Any thread. */
 tt_status tt_collector_open_reader(tt_collector *collector, tt_store_reader **reader,
                                    tt_error *error);
 /** `wake` is called from any thread when the queue stops being empty; it must not block. NULL: too many readers. */
@@ -149,6 +153,7 @@ tt_live_reader *tt_collector_subscribe(tt_collector *collector, const tt_live_fi
                                        int capacity, void (*wake)(void *context), void *context);
 void tt_collector_unsubscribe(tt_collector *collector, tt_live_reader *reader);
 
+/** Figures for people, since the start. Texts are static. */
 typedef struct tt_collector_stats {
   uint64_t messages, refused, values, stored_values, skipped_values, bad_values, lost_values,
       batches;
@@ -159,6 +164,7 @@ typedef struct tt_collector_stats {
   const char *store;
   tt_store_state store_state;
 } tt_collector_stats;
+/** Copies them. Any thread. */
 void tt_collector_get_stats(tt_collector *collector, tt_collector_stats *stats);
 
 #endif

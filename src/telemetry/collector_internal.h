@@ -36,6 +36,7 @@ typedef struct tt_attribute {
   uint64_t sample;      /**< the last one that has a value of it: see tt_collector.samples */
 } tt_attribute;
 
+/** Who is woken once more became durable; see tt_collector_on_durable(). */
 typedef struct tt_durable_listener {
   void (*wake)(void *context);
   void *context;
@@ -75,10 +76,12 @@ struct tt_collector {
   int refusals_logged;
 };
 
+/** By an index that must be there; with the mutex held. */
 static inline tt_device *tt_device_at(tt_collector *collector, int index) {
   return g_ptr_array_index(collector->devices, (guint)index);
 }
 
+/** By an index that must be there; with the mutex held. */
 static inline tt_attribute *tt_attribute_at(tt_collector *collector, int index) {
   return g_ptr_array_index(collector->attributes, (guint)index);
 }
@@ -120,6 +123,7 @@ typedef struct tt_samples {
   bool keep, live;
 } tt_samples;
 
+/** As tt_sampling_moment() and tt_sampling_add(). */
 void tt_samples_moment(tt_collector *collector, tt_samples *to, int64_t device_time, int64_t time);
 void tt_samples_take(tt_collector *collector, tt_samples *to, int attribute, const char *text,
                      double number);
@@ -129,6 +133,7 @@ void tt_samples_end(tt_collector *collector, tt_samples *to);
 
 /* --- registry.c --- */
 
+/** Empty at first; frees all names at the end. */
 void tt_registry_init(tt_collector *collector);
 void tt_registry_clear(tt_collector *collector);
 /** By identifier; −1: unknown, or removed. */
@@ -152,6 +157,7 @@ const char *tt_registry_human_name(void *collector, bool is_device, int index);
 
 /* --- handling.c --- */
 
+/** None is set yet. */
 void tt_handlings_init(tt_collector *collector);
 /** Looks up what is in effect for an attribute: exact before patterns, longer patterns before shorter ones. */
 void tt_handlings_resolve(tt_collector *collector, tt_attribute *resolved);

@@ -9,6 +9,7 @@ typedef struct tt_live_hub tt_live_hub;
 /** The human name of a device or an attribute, or NULL. Called by tt_live_publish() only. */
 typedef const char *tt_live_human_name(void *context, bool device, int index);
 
+/** Readers come and go in any thread; the hub has a lock of its own. Freed when the last reader has gone; NULL-safe. */
 tt_live_hub *tt_live_hub_new(int max_readers, tt_live_human_name *human_name, void *context);
 void tt_live_hub_free(tt_live_hub *hub);
 tt_live_reader *tt_live_subscribe(tt_live_hub *hub, const tt_live_filter *filter, int capacity,

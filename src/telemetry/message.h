@@ -46,6 +46,7 @@ typedef struct tt_message {
   const char *text;
 } tt_message;
 
+/** The text at an offset of a value. Valid as long as the message. */
 static inline const char *tt_message_text(const tt_message *message, uint32_t offset) {
   return message->text + offset;
 }
@@ -65,8 +66,10 @@ typedef struct tt_message_limits {
   int64_t
       duration; /**< µs from a message's first byte to its last; default 5 s. Whoever reads enforces it */
 } tt_message_limits;
+/** The defaults above. */
 tt_message_limits tt_message_limits_default(void);
 
+/** Called from within tt_message_parser_feed() and _end(); what they are given is valid during the call only. */
 typedef struct tt_message_handler {
   void (*on_message)(void *context, const tt_message *message);
   void (*on_refused)(void *context, const tt_message_refusal *refusal);

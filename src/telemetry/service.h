@@ -46,6 +46,7 @@ typedef struct tt_telemetry_keys {
   unsigned device_count, attribute_count, forward_count;
 } tt_telemetry_keys;
 
+/** The keys of the section, as docs/telemetry.md has them. Static. */
 extern const cyaml_schema_field_t tt_telemetry_fields[];
 extern const tt_schema tt_telemetry_schema;
 

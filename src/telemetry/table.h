@@ -7,6 +7,7 @@
 
 #include "telemetry/collector.h"
 
+/** What a table is written as. */
 typedef enum tt_table_format { TT_TABLE_XML, TT_TABLE_CSV, TT_TABLE_JSON } tt_table_format;
 typedef enum tt_table_origin {
   TT_ORIGIN_FIRST,  /**< the time of the first record */
@@ -33,6 +34,7 @@ tt_status tt_table_query_parse(const char *text, int64_t now, tt_table_query *qu
                                tt_error *error);
 void tt_table_query_clear(tt_table_query *query);
 
+/** Where a table goes, piece by piece. */
 typedef struct tt_table_sink {
   /** May block; anything but TT_OK ends the table. */
   tt_status (*write)(void *context, const char *bytes, size_t size);

@@ -28,6 +28,7 @@ typedef struct tt_live_subscription {
 
 typedef struct tt_live_joystick tt_live_joystick;
 
+/** One open page. Web's thread. */
 typedef struct tt_live_page {
   tt_live *live;
   SoupWebsocketConnection *connection;
@@ -45,12 +46,14 @@ typedef struct tt_live_page {
   tt_live_joystick *joystick;
 } tt_live_page;
 
+/** An event on its way to the pages; texts are cut to their room. */
 typedef struct tt_live_event {
   uint64_t step;
   char source[32];
   char text[224];
 } tt_live_event;
 
+/** Used by the web's thread alone, but for what the world's thread publishes into. */
 struct tt_live {
   tt_observer observer; /* first: the world calls back with it */
   tt_live_options options;
@@ -95,6 +98,7 @@ void tt_live_page_end_plot(tt_live_page *page);
 /** Takes what the page plots out of a view. */
 void tt_live_page_sample(tt_live_page *page, const tt_view *view, uint64_t lost);
 
+/** Appends the bytes of a number, little-endian. */
 void tt_live_put_u16(GString *to, unsigned value);
 void tt_live_put_f32(GString *to, double value);
 

@@ -17,6 +17,7 @@
 #define TT_LIVE_MOST_COMMANDS 512 /**< of one order */
 #define TT_LIVE_LONGEST_TRIAL 240 /**< with the end of the text */
 
+/** What a page asks for; docs/web.md has the texts. */
 typedef enum tt_live_order_kind {
   TT_ORDER_ACKNOWLEDGE,
   TT_ORDER_SUBSCRIBE,

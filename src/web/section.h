@@ -5,6 +5,7 @@
 #include "model/schema.h"
 #include "web/server.h"
 
+/** The section `web`. */
 typedef struct tt_web_keys {
   char *listen; /**< "127.0.0.1:8080"; NULL: that, or the next free port */
   char *token;  /**< asked of everybody; needed where `listen` is no loopback address */
@@ -12,6 +13,7 @@ typedef struct tt_web_keys {
   unsigned host_count, max_connections;
 } tt_web_keys;
 
+/** Its keys, as docs/scene.md has them. Static. */
 extern const cyaml_schema_field_t tt_web_fields[];
 extern const tt_schema tt_web_schema;
 

@@ -24,6 +24,7 @@ typedef struct tt_web_options {
   int max_connections; /**< default 256 */
   int max_streams;     /**< streamed answers at a time; default 8 */
 } tt_web_options;
+/** On port 8080 of 127.0.0.1, without a token. */
 tt_web_options tt_web_options_default(void);
 
 /** Makes a server that doesn't listen yet. TT_INVALID: a malformed address, or a public one without a token. */
@@ -68,10 +69,12 @@ typedef struct tt_web_socket_route {
   size_t max_message; /**< bytes of an incoming message */
   void *context;
 } tt_web_socket_route;
+/** As tt_web_add_route(), for a path at which WebSockets open. */
 void tt_web_add_socket(tt_web *web, const tt_web_socket_route *route);
 
 /* --- answers --- */
 
+/** Answers at once. `body` is copied. Web's thread. */
 void tt_web_respond(const tt_web_request *request, unsigned status, const char *content_type,
                     const char *body, size_t size);
 /** {"error": "…"} with the HTTP status that fits the status. */

@@ -31,14 +31,17 @@ void tt_upload_open_socket(void *context, const tt_web_request *request,
 /** Something became durable: wakes those who wait. Store's thread. */
 void tt_upload_on_durable(void *context);
 
+/** GET of a table in any format. */
 void tt_tables_handle(void *context, const tt_web_request *request);
 /** Reads a query like those of tables, the server's token left out; to be cleared. */
 tt_status tt_tables_parse_query(const tt_web_request *request, tt_table_query *query,
                                 tt_error *error);
 
+/** A WebSocket that is sent samples as they come. */
 void tt_telemetry_live_open(void *context, const tt_web_request *request,
                             SoupWebsocketConnection *connection);
 
+/** GET lists, PUT names or sets, DELETE removes: devices, attributes, handling. */
 void tt_names_handle_devices(void *context, const tt_web_request *request);
 void tt_names_handle_attributes(void *context, const tt_web_request *request);
 void tt_names_handle_handling(void *context, const tt_web_request *request);

@@ -21,6 +21,7 @@ typedef struct tt_websocket_owner {
   tt_websocket *connections;
 } tt_websocket_owner;
 
+/** One connection. Its loop's thread. */
 struct tt_websocket {
   tt_net *net;
   tt_tcp *tcp; /* while not dropped */

@@ -34,6 +34,7 @@ typedef struct tt_websocket_answer {
   const char *allow_origin; /**< of others: Access-Control-Allow-Origin; NULL: none */
 } tt_websocket_answer;
 
+/** Called in the loop's thread, from within tt_net_poll(). */
 typedef struct tt_websocket_handler {
   /** Server: decides about a request. Required there. `context` is the server's. */
   void (*on_request)(void *context, const tt_websocket_request *request,
@@ -49,6 +50,7 @@ typedef struct tt_websocket_handler {
   void (*on_close)(void *context, tt_websocket *websocket, int code, const char *reason);
 } tt_websocket_handler;
 
+/** Of a server or a client; begin with tt_websocket_options_default(). */
 typedef struct tt_websocket_options {
   const char *address;          /**< server: to listen on */
   const char *url;              /**< client: ws://HOST:PORT/PATH; HOST as in net.h */
@@ -66,6 +68,7 @@ typedef struct tt_websocket_options {
   tt_websocket_handler handler;
   void *context;
 } tt_websocket_options;
+/** The defaults above. */
 tt_websocket_options tt_websocket_options_default(void);
 
 /** Errors are those of tt_tcp_listen(). */

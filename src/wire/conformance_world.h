@@ -14,6 +14,7 @@ typedef struct tt_silence {
   atomic_bool ended;
 } tt_silence;
 
+/** Owned; opened and closed by the functions below. The thread of the test. */
 typedef struct tt_under_test {
   tt_scene *scene;
   tt_world *world;

@@ -7,6 +7,7 @@
 /** The largest float32 that is not greater than π; the nearest one is greater. */
 #define TT_PI_FLOAT 0x1.921fb4p+1f
 
+/** Angles as they are, into [−π, π], or into [0, 1) of a turn. */
 typedef enum tt_wrap { TT_WRAP_NONE, TT_WRAP_PI, TT_WRAP_TURN } tt_wrap;
 
 /** wire = wrapped(SI) ÷ unit × scale + offset, and back. */

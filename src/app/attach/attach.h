@@ -65,6 +65,7 @@ void tt_attached_troubles(const tt_attached *attached, char *line, size_t size);
 /** Closes all; the world no longer publishes or journals to anybody. */
 void tt_attached_close(tt_attached *attached);
 
+/** Those there are, each in the file of its name. */
 extern const tt_attachment tt_record_attachment;
 extern const tt_attachment tt_telemetry_attachment;
 extern const tt_attachment tt_web_attachment;

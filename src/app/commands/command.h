@@ -28,6 +28,7 @@ typedef struct tt_app_command {
   tt_status (*run)(int argc, char **argv, tt_error *error);
 } tt_app_command;
 
+/** Each stands in the file of its name. */
 #define TT_APP_DECLARE(name) extern const tt_app_command tt_app_##name;
 TT_APP_COMMANDS(TT_APP_DECLARE)
 #undef TT_APP_DECLARE

@@ -24,8 +24,10 @@ typedef struct tt_physics tt_physics;
 tt_status tt_physics_load(const tt_engine_spec *spec, tt_physics **physics, tt_error *error);
 /** A second, independent world of the same model in its initial state; NULL when out of memory. */
 tt_physics *tt_physics_clone(const tt_physics *physics);
+/** NULL-safe. */
 void tt_physics_free(tt_physics *physics);
 
+/** What was loaded. The physics' own, static for its life. */
 const tt_mechanism *tt_physics_describe(const tt_physics *physics);
 
 /** Sets the limits of a robot's joint. Before the physics is cloned or handed to a world. Unknown: TT_INVALID with the

@@ -31,6 +31,7 @@ static inline tt_physics *load_spec(const tt_engine_spec *spec) {
   return physics;
 }
 
+/** One robot in an arena (either NULL: none); to be freed. Fails the test. */
 static inline tt_physics *load_robot(const char *file, const char *arena,
                                      int64_t steps_per_second) {
   tt_engine_robot robot = {.name = "robot", .model_file = file};
@@ -52,6 +53,7 @@ static inline int axis_named(const tt_physics *physics, const char *name) {
   return -1;
 }
 
+/** Index of the body called `name`. Fails the test. */
 static inline int body_named(const tt_physics *physics, const char *name) {
   const tt_mechanism *info = tt_physics_describe(physics);
   for (int i = 0; i < info->body_count; i++) {
@@ -67,6 +69,7 @@ typedef struct inputs {
   double controls[64];
 } inputs;
 
+/** Makes `count` steps under these inputs. Fails the test. */
 static inline void step(tt_physics *physics, const inputs *in, int count) {
   tt_error error = {""};
   for (int i = 0; i < count; i++) {

@@ -28,6 +28,7 @@
   X(AXIS_FORCE, 2, 12)                                                                             \
   X(AXIS_MOTOR, 3, 24)
 
+/** TT_EZ_SEND_NAME and TT_EZ_SEND_NAME_SIZE: type, and bytes of the payload; the same of those received. */
 enum {
 #define TT_EZ_SEND_ENUM(name, type, size)                                                          \
   TT_EZ_SEND_##name = (type), TT_EZ_SEND_##name##_SIZE = (size),

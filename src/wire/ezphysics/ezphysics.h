@@ -15,6 +15,7 @@ typedef struct tt_ez_mark {
   bool *receive; /**< joints: its commands are obeyed; default: as before */
 } tt_ez_mark;
 
+/** What the keys `mode` and `on_disconnect` say. */
 typedef enum tt_ez_mode { TT_EZ_STEP, TT_EZ_REALTIME } tt_ez_mode;
 typedef enum tt_ez_disconnect { TT_EZ_KEEP, TT_EZ_RESET, TT_EZ_EXIT } tt_ez_disconnect;
 
@@ -38,6 +39,7 @@ typedef struct tt_ezphysics_config {
   double connect_seconds, receive_seconds, send_seconds; /**< set by the check */
 } tt_ezphysics_config;
 
+/** For the table of adapters, and the keys in a scene. Static. */
 extern const tt_wire_ops tt_ezphysics_ops;
 extern const tt_schema tt_ezphysics_schema;
 

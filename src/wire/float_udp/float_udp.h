@@ -18,6 +18,7 @@ typedef struct tt_float_udp_config {
   bool time_restarts; /**< set by the check */
 } tt_float_udp_config;
 
+/** For the table of adapters, and the keys in a scene. Static. */
 extern const tt_wire_ops tt_float_udp_ops;
 extern const tt_schema tt_float_udp_schema;
 

@@ -20,6 +20,7 @@ typedef struct tt_lockstep_tcp_config {
   int connection;      /**< no key: an accepted connection to serve instead of listening; 0: none */
 } tt_lockstep_tcp_config;
 
+/** For the table of adapters, and the keys in a scene. Static. */
 extern const tt_wire_ops tt_lockstep_tcp_ops;
 extern const tt_schema tt_lockstep_tcp_schema;
 

@@ -20,6 +20,7 @@ typedef struct tt_sharp_json_config {
   unsigned command_count, sensor_count;
 } tt_sharp_json_config;
 
+/** For the table of adapters, and the keys in a scene. Static. */
 extern const tt_wire_ops tt_sharp_json_ops;
 extern const tt_schema tt_sharp_json_schema;
 
