@@ -9,7 +9,7 @@ import re
 import sys
 import unittest
 
-from support import circles
+from support import circles, headers
 
 ROOT = pathlib.Path(os.environ.get("TETHER_SOURCE_DIR", pathlib.Path(__file__).parents[1]))
 SOURCE = ROOT / "src"
@@ -41,6 +41,13 @@ ONE_JOB = [
     {"web/connections", "web/server"},
     {"web/" + name for name in "live live_joystick live_page live_phantom live_request".split()},
 ]
+
+# What ends by a member of its own, by GLib's references, by the C library, or with what it is made for.
+ENDED_OTHERWISE = {
+    "tt_store_open", "tt_none_open", "tt_sqlite_open", "tt_testing_open", "tt_live_source_new", "tt_fed_source_new", "tt_shown_source_new",
+    "tt_web_input_new", "tt_file_open", "tt_postgres_ids_new", "tt_schemas_new", "tt_sharp_link_open",
+    "tt_telemetry_live_open",  # opens nothing: it is told that a WebSocket did
+}
 
 
 def rooms():
@@ -138,6 +145,39 @@ class Architecture(unittest.TestCase):
             self.assertIn(folder.name, targets, "is no fuzz target")
             self.assertEqual([one.name for one in folder.iterdir() if not found.fullmatch(one.name)], [],
                              "what a fuzzer found is named by its hash; seeds stand beside the code")
+
+    def test_headers_say_what_they_declare(self):
+        wrong, count = [], 0
+        for path in [*SOURCE.rglob("*.h"), *(ROOT / "include").rglob("*.h")]:
+            for line, declaration, said in headers.declarations(path.read_text(encoding="utf-8")):
+                count += 1
+                if not said:
+                    wrong.append(f"{path.relative_to(ROOT)}:{line}: {declaration}")
+        self.assertGreater(count, 1000)
+        self.assertEqual(wrong, [], "say what it is: thread, owner, unit, errors, as docs/conventions.md asks:\n" + "\n".join(wrong))
+
+    def test_what_is_made_is_ended(self):
+        declared = {name: path for path in SOURCE.rglob("*.h") for name in headers.functions(path.read_text(encoding="utf-8"))}
+        wrong = [f"{name}() in {path.relative_to(ROOT)}" for name, path in declared.items()
+                 for thing, made, ended in [(re.sub("_(new|open)$", "", name), "new", "free"), (re.sub("_(new|open)$", "", name), "open", "close")]
+                 if name == f"{thing}_{made}" and name not in ENDED_OTHERWISE
+                 and not {f"{thing}_{ended}", f"{thing}_unref"} & declared.keys()]
+        self.assertEqual(wrong, [], "_new() ends by _free(), _open() by _close()")
+
+    def test_the_error_comes_last(self):
+        wrong = []
+        for path in SOURCE.rglob("*.h"):
+            for name, arguments in headers.functions(path.read_text(encoding="utf-8")).items():
+                if "tt_error *error" in arguments and not arguments.endswith("tt_error *error") and name != "tt_fail":
+                    wrong.append(f"{name}() in {path.relative_to(ROOT)}")
+        self.assertEqual(wrong, [])
+
+    @unittest.skipUnless("TETHER" in os.environ, "looks at what was built beside $TETHER")
+    def test_names_that_others_see_begin_with_ours(self):
+        build = pathlib.Path(os.environ["TETHER"]).parent
+        wrong = {f"{symbol} in src/{name}" for symbol, name in circles.defined(build, SOURCE)
+                 if not re.match(r"(tt|tether|physics|library)_|main$", symbol) and not is_test(SOURCE / name)}
+        self.assertEqual(wrong, set())
 
     def test_one_file_a_command(self):
         folder = SOURCE / "app" / "commands"

@@ -158,6 +158,7 @@ typedef struct tether_item {
   double lower, upper; /**< of a command: outside is refused; ±infinity for signals */
 } tether_item;
 
+/** How many there are: the same for every simulation of a scene. */
 TETHER_API int tether_sim_signal_count(const tether_sim *sim);
 TETHER_API int tether_sim_command_count(const tether_sim *sim);
 /** The `index`-th, from 0, in an order that is the same for every simulation of the scene. TETHER_NOT_FOUND: no more. */
@@ -234,6 +235,7 @@ typedef struct tether_contact {
   double depth;       /**< m, positive where they overlap */
 } tether_contact;
 
+/** How many there are, the world among the bodies: the same for every simulation of a scene. */
 TETHER_API int tether_sim_body_count(const tether_sim *sim);
 TETHER_API int tether_sim_joint_count(const tether_sim *sim);
 /** Those of the last step; at most as many as a scene keeps (1,024). */

@@ -22,7 +22,8 @@
   X(AGAIN, 10, "not complete yet")                                                                 \
   X(DIVERGED, 11, "the simulation diverged")                                                       \
   X(VERSION, 12, "made by another version")                                                        \
-  X(DIFFERS, 13, "two runs differ")
+  X(DIFFERS, 13, "two runs differ")                                                                \
+  X(END, 20, "there are no more")
 
 /** What a call came to. Other programs may know the numbers: they stay. */
 typedef enum tt_status {

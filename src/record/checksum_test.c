@@ -40,7 +40,7 @@ static void a_checksum_is_a_record(void **state) {
   tt_error error;
   tt_wpilog_record record;
   int found = 0;
-  assert_int_equal(tt_wpilog_open(log.data, log.size, &offset, &error), TT_OK);
+  assert_int_equal(tt_wpilog_check(log.data, log.size, &offset, &error), TT_OK);
   while (tt_wpilog_next(log.data, log.size, &offset, &record) == TT_OK)
     if (record.entry == ENTRY) found++;
   assert_int_equal(offset, log.size);

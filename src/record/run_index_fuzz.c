@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!bytes.data) bytes = make_log();
   tt_run_log log = {.data = bytes.data, .size = bytes.size};
   tt_error error;
-  if (tt_wpilog_open(log.data, log.size, &log.first, &error) != TT_OK) abort();
+  if (tt_wpilog_check(log.data, log.size, &log.first, &error) != TT_OK) abort();
   size_t count = HEAD + size / 8 + 1;
   uint64_t *words = calloc(count, sizeof *words);
   if (!words) abort();

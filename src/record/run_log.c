@@ -140,7 +140,7 @@ static tt_status read_all(tt_run_log *log, const char *path) {
 static tt_status open_log(tt_run_log *log, const char *path, tt_error *error) {
   tt_error reason;
   TT_TRY(map(log, path, error));
-  tt_status status = tt_wpilog_open(log->data, log->size, &log->first, &reason);
+  tt_status status = tt_wpilog_check(log->data, log->size, &log->first, &reason);
   if (status != TT_OK) return tt_fail(error, status, "%s: %s", path, reason.text);
   status = read_all(log, path);
   if (status == TT_OK) status = tt_run_log_derive(log);
@@ -281,7 +281,7 @@ static tt_status next(tt_run_cursor *cursor, tt_wpilog_record *record, bool made
   if (made && (!more || tt_derived_begins(cursor->derived, &kept)) &&
       tt_derived_next(cursor->derived, record))
     return TT_OK;
-  if (!more) return TT_CLOSED;
+  if (!more) return TT_END;
   take(cursor, &kept, at, past);
   if (kept.timestamp > cursor->time) cursor->time = kept.timestamp;
   *record = kept;

@@ -65,7 +65,7 @@ bool tt_run_cursor_open(tt_run_cursor *cursor, const tt_run_log *log);
 void tt_run_cursor_close(tt_run_cursor *cursor);
 /** Back to the beginning. */
 void tt_run_cursor_rewind(tt_run_cursor *cursor);
-/** Moves on to the next data record. TT_CLOSED at the end. The payload stays until the next call. */
+/** Moves on to the next data record. TT_END at the end. The payload stays until the next call. */
 tt_status tt_run_cursor_next(tt_run_cursor *cursor, tt_wpilog_record *record);
 /** The same for those who want none that are made of others: the journal, events, texts. */
 tt_status tt_run_cursor_next_kept(tt_run_cursor *cursor, tt_wpilog_record *record);

@@ -127,7 +127,7 @@ void tt_wpilog_put_double(uint8_t bytes[8], double value) {
   put(bytes, bits, 8);
 }
 
-tt_status tt_wpilog_open(const uint8_t *data, size_t size, size_t *offset, tt_error *error) {
+tt_status tt_wpilog_check(const uint8_t *data, size_t size, size_t *offset, tt_error *error) {
   const size_t fixed = MAGIC_SIZE + 2 + 4;
   if (size < fixed || memcmp(data, MAGIC, MAGIC_SIZE) != 0)
     return tt_fail(error, TT_INVALID, "this is no WPILOG file");
@@ -152,14 +152,14 @@ static uint64_t load(const uint8_t *at, size_t size) {
 
 tt_status tt_wpilog_next(const uint8_t *data, size_t size, size_t *offset,
                          tt_wpilog_record *record) {
-  if (*offset >= size) return TT_CLOSED;
+  if (*offset >= size) return TT_END;
   const uint8_t *at = data + *offset;
   size_t left = size - *offset;
   size_t id_size = (at[0] & 3u) + 1u;
   size_t size_size = (at[0] >> 2 & 3u) + 1u;
   size_t time_size = (at[0] >> 4 & 7u) + 1u;
   size_t head = 1 + id_size + size_size + time_size;
-  if (left < head) return TT_CLOSED;
+  if (left < head) return TT_END;
   if (left >= ROOMY) {
     record->entry = (uint32_t)load(at + 1, id_size);
     record->size = load(at + 1 + id_size, size_size);
@@ -169,7 +169,7 @@ tt_status tt_wpilog_next(const uint8_t *data, size_t size, size_t *offset,
     record->size = tt_wpilog_uint(at + 1 + id_size, size_size);
     record->timestamp = tt_wpilog_uint(at + 1 + id_size + size_size, time_size);
   }
-  if (record->size > left - head) return TT_CLOSED;
+  if (record->size > left - head) return TT_END;
   record->payload = at + head;
   *offset += head + record->size;
   return TT_OK;

@@ -54,8 +54,8 @@ typedef struct tt_wpilog_start {
 
 /** Checks the header of a log of `size` bytes and gives the offset of the first record. TT_INVALID with the
  *  reason when it is no WPILOG, TT_VERSION when it is of another major version. */
-tt_status tt_wpilog_open(const uint8_t *data, size_t size, size_t *offset, tt_error *error);
-/** Decodes the record at `*offset` and moves past it. TT_CLOSED at the end, also where a crash cut the last
+tt_status tt_wpilog_check(const uint8_t *data, size_t size, size_t *offset, tt_error *error);
+/** Decodes the record at `*offset` and moves past it. TT_END at the end, also where a crash cut the last
  *  record short: what is there before it is whole. */
 tt_status tt_wpilog_next(const uint8_t *data, size_t size, size_t *offset,
                          tt_wpilog_record *record);

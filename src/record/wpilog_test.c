@@ -49,7 +49,7 @@ static void a_log_cut_anywhere_reads_up_to_the_cut(void **state) {
   for (size_t size = 0; size <= out.size; size++) {
     size_t offset;
     tt_error error;
-    if (tt_wpilog_open(out.data, size, &offset, &error) != TT_OK) {
+    if (tt_wpilog_check(out.data, size, &offset, &error) != TT_OK) {
       assert_true(size < 17);
       continue;
     }
@@ -72,11 +72,11 @@ static void what_is_no_wpilog_is_refused(void **state) {
   (void)state;
   size_t offset;
   tt_error error;
-  assert_int_equal(tt_wpilog_open((const uint8_t *)"WPILOX\0\1\0\0\0\0", 12, &offset, &error),
+  assert_int_equal(tt_wpilog_check((const uint8_t *)"WPILOX\0\1\0\0\0\0", 12, &offset, &error),
                    TT_INVALID);
-  assert_int_equal(tt_wpilog_open((const uint8_t *)"WPILOG\0\2\0\0\0\0", 12, &offset, &error),
+  assert_int_equal(tt_wpilog_check((const uint8_t *)"WPILOG\0\2\0\0\0\0", 12, &offset, &error),
                    TT_VERSION);
-  assert_int_equal(tt_wpilog_open((const uint8_t *)"WPILOG\0\1\5\0\0\0", 12, &offset, &error),
+  assert_int_equal(tt_wpilog_check((const uint8_t *)"WPILOG\0\1\5\0\0\0", 12, &offset, &error),
                    TT_INVALID);
 }
 

@@ -263,7 +263,7 @@ static tt_status look_at_spool(tt_postgres *store, tt_store_batch *batch, spoole
       return no_memory(error);
     take_spooled_samples(store, batch, all);
   }
-  return status == TT_NOT_FOUND ? TT_OK : status;
+  return status == TT_END ? TT_OK : status;
 }
 
 static int by_number(const void *a, const void *b) {

@@ -194,7 +194,7 @@ static tt_status cursor_next(tt_store_cursor *cursor, tt_store_record *record, t
   tt_list_cut(&cursor->cells, 0);
   tt_list_cut(&cursor->text, 0);
   stream *from = first_of(cursor);
-  if (!from) return TT_NOT_FOUND;
+  if (!from) return TT_END;
   record->device_time = device_time(from);
   record->time = binary_64(from->rows, from->row, 1) + POSTGRES_EPOCH;
   const int32_t number = nth(from);

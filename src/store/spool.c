@@ -99,7 +99,7 @@ static tt_status read_head(const tt_spool *spool, uint64_t position, uint64_t en
              : TT_BAD_MESSAGE;
 }
 
-/** Moves to the next byte at which a frame may begin. TT_NOT_FOUND: none before `end`. */
+/** Moves to the next byte at which a frame may begin. TT_END: none before `end`. */
 static tt_status find_mark(tt_spool *spool, uint64_t *position, uint64_t end, tt_error *error) {
   while (*position < end) {
     uint64_t left = end - *position;
@@ -111,10 +111,10 @@ static tt_status find_mark(tt_spool *spool, uint64_t *position, uint64_t end, tt
     if (size == left) break;
     *position -= TT_FRAME_MARK - 1;
   }
-  return TT_NOT_FOUND;
+  return TT_END;
 }
 
-/** Moves to the first whole frame, whose batch is in `bytes` of the spool then. TT_NOT_FOUND: none before `end`. */
+/** Moves to the first whole frame, whose batch is in `bytes` of the spool then. TT_END: none before `end`. */
 static tt_status find_frame(tt_spool *spool, uint64_t *position, uint64_t end, tt_frame *frame,
                             tt_error *error) {
   while (*position < end) {
@@ -128,7 +128,7 @@ static tt_status find_frame(tt_spool *spool, uint64_t *position, uint64_t end, t
     ++*position;
     TT_TRY(find_mark(spool, position, end, error));
   }
-  return TT_NOT_FOUND;
+  return TT_END;
 }
 
 /* --- damage --- */
@@ -201,8 +201,8 @@ static tt_status look_through(tt_spool *spool, uint64_t size, tt_error *error) {
     if (position > spool->end) note_damage(spool, spool->end, position);
     spool->end = position += size_of(&frame);
   }
-  if (status == TT_NOT_FOUND && size > spool->end) cut_end(spool, size);
-  return status == TT_NOT_FOUND ? TT_OK : status;
+  if (status == TT_END && size > spool->end) cut_end(spool, size);
+  return status == TT_END ? TT_OK : status;
 }
 
 /** Opens the file, which must be nobody else's. On failure nothing is open. */
@@ -308,15 +308,16 @@ static void forget_all(tt_spool *spool) {
     tt_log_warning("%s: can't be emptied", spool->path);
 }
 
-/** Adds the next whole frame of a writer (0: anybody's), and moves behind it. TT_AGAIN: it is another writer's. */
+/** Adds the next whole frame of a writer (0: anybody's), and moves behind it. TT_AGAIN: it is another writer's; TT_END: there
+ *  are no more. */
 static tt_status take_frame(tt_spool *spool, uint64_t *position, uint64_t *writer,
                             tt_frame_known *known, tt_store_batch *batch, tt_error *error) {
   uint64_t at = *position;
   for (;;) {
     tt_frame frame;
     tt_status status = find_frame(spool, &at, spool->end, &frame, error);
-    if (status == TT_NOT_FOUND) at = spool->end;
-    if (at > *position && (status == TT_OK || status == TT_NOT_FOUND)) {
+    if (status == TT_END) at = spool->end;
+    if (at > *position && (status == TT_OK || status == TT_END)) {
       note_damage(spool, *position, at);
       *position = at;
       continue;  // since what was read is no longer in memory
@@ -345,7 +346,7 @@ tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error
     taken |= status == TT_OK;
   }
   tt_frame_known_clear(&known);
-  if (status != TT_OK && status != TT_NOT_FOUND && status != TT_AGAIN) return status;
+  if (status != TT_OK && status != TT_END && status != TT_AGAIN) return status;
   spool->front_end = position;
   if (taken) return TT_OK;
   if (position > spool->start) tt_spool_pop(spool);

@@ -20,7 +20,7 @@ tt_status tt_spool_append(tt_spool *spool, const tt_store_batch *batch, tt_error
 /** Reads the oldest batches that were not dropped, as one. TT_NOT_FOUND: there is none. */
 tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error);
 /** Reads a batch that waits, and drops nothing: begin with `*position` 0, which moves on. `*writer`: whose indices it has;
- *  batches of one process have the same. TT_NOT_FOUND: there are no more. */
+ *  batches of one process have the same. TT_END: there are no more. */
 tt_status tt_spool_look(tt_spool *spool, uint64_t *position, uint64_t *writer,
                         tt_store_batch *batch, tt_error *error);
 /** Drops what tt_spool_front() read; it comes back after a crash, until all are dropped. */

@@ -140,7 +140,7 @@ static bool take_cell(tt_store_cursor *cursor) {
 }
 
 static tt_status cursor_next(tt_store_cursor *cursor, tt_store_record *record, tt_error *error) {
-  if (!cursor->row) return TT_NOT_FOUND;
+  if (!cursor->row) return TT_END;
   tt_list_cut(&cursor->cells, 0);
   tt_list_cut(&cursor->text, 0);
   sqlite3_int64 id = sqlite3_column_int64(cursor->query, 0);

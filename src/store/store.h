@@ -66,7 +66,7 @@ struct tt_store_reader {
   /** Whether any value of an attribute is stored of a device. May take a while where there is none. */
   tt_status (*holds)(tt_store_reader *reader, int device, int attribute, bool *holds,
                      tt_error *error);
-  /** TT_NOT_FOUND at the end. */
+  /** TT_END: there are no more. */
   tt_status (*next)(tt_store_cursor *cursor, tt_store_record *record, tt_error *error);
   void (*close_cursor)(tt_store_cursor *cursor);
   void (*close)(tt_store_reader *reader);

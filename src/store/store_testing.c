@@ -170,7 +170,7 @@ char *tt_testing_read(tt_store *store, int device, int epoch, int64_t from, int6
     }
     g_string_append_c(text, '\n');
   }
-  assert_int_equal(status, TT_NOT_FOUND);
+  assert_int_equal(status, TT_END);
   reader->close_cursor(cursor);
   reader->close(reader);
   return g_string_free(text, FALSE);

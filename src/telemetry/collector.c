@@ -101,7 +101,7 @@ tt_status tt_collector_record(tt_collector *collector, int device_index, int epo
   tt_samples to = {
       .kept = {.batch = collector->batch, .sample = {.device = device_index, .epoch = epoch}},
       .keep = store && !full,
-      .live = tt_live_reader_count(collector->hub) > 0};
+      .live = tt_feed_reader_count(collector->hub) > 0};
   tt_samples_moment(collector, &to, device_time, device_time + offset);
   for (int i = 0; i < count; i++) {
     const tt_handling *handling = &tt_attribute_at(collector, values[i].attribute)->handling;
@@ -156,7 +156,7 @@ static tt_status load(tt_collector *collector, tt_error *error) {
 
 static void free_collector(tt_collector *collector) {
   if (collector->store) collector->store->close(collector->store);
-  tt_live_hub_free(collector->hub);
+  tt_feed_hub_free(collector->hub);
   tt_store_batch_free(collector->batch);
   tt_store_batch_free(collector->spare);
   tt_store_batch_free(collector->question);
@@ -177,14 +177,14 @@ tt_status tt_collector_new(const tt_collector_options *options, tt_collector **o
   tt_collector *collector = g_new0(tt_collector, 1);
   collector->options = *options;
   collector->store = options->store;
-  collector->hub = tt_live_hub_new(options->max_readers, tt_registry_human_name, collector);
+  collector->hub = tt_feed_hub_new(options->max_readers, tt_registry_human_name, collector);
   pthread_mutex_init(&collector->mutex, NULL);
   pthread_cond_init(&collector->work, NULL);
   pthread_cond_init(&collector->room, NULL);
   tt_registry_init(collector);
   tt_handlings_init(collector);
   collector->listeners = g_array_new(FALSE, FALSE, sizeof(tt_durable_listener));
-  collector->live_values = g_array_new(FALSE, FALSE, sizeof(tt_live_value));
+  collector->live_values = g_array_new(FALSE, FALSE, sizeof(tt_feed_value));
   collector->live_attributes = g_array_new(FALSE, FALSE, sizeof(int));
   collector->batch = tt_store_batch_new();
   collector->spare = tt_store_batch_new();
@@ -223,13 +223,13 @@ tt_status tt_collector_open_reader(tt_collector *collector, tt_store_reader **re
   return collector->store->open_reader(collector->store, reader, error);
 }
 
-tt_live_reader *tt_collector_subscribe(tt_collector *collector, const tt_live_filter *filter,
+tt_feed_reader *tt_collector_subscribe(tt_collector *collector, const tt_feed_filter *filter,
                                        int capacity, void (*wake)(void *context), void *context) {
-  return tt_live_subscribe(collector->hub, filter, capacity, wake, context);
+  return tt_feed_subscribe(collector->hub, filter, capacity, wake, context);
 }
 
-void tt_collector_unsubscribe(tt_collector *collector, tt_live_reader *reader) {
-  tt_live_unsubscribe(collector->hub, reader);
+void tt_collector_unsubscribe(tt_collector *collector, tt_feed_reader *reader) {
+  tt_feed_unsubscribe(collector->hub, reader);
 }
 
 void tt_collector_get_stats(tt_collector *collector, tt_collector_stats *stats) {
@@ -246,7 +246,7 @@ void tt_collector_get_stats(tt_collector *collector, tt_collector_stats *stats) 
       .queued_bytes = tt_store_batch_bytes(collector->batch),
       .devices = (int)(collector->devices->len - collector->removed_devices),
       .attributes = (int)(collector->attributes->len - collector->removed_attributes),
-      .readers = tt_live_reader_count(collector->hub),
+      .readers = tt_feed_reader_count(collector->hub),
       .clock_ahead = collector->retention.ahead,
       .store = collector->store->kind};
   pthread_mutex_unlock(&collector->mutex);

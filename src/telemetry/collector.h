@@ -8,7 +8,7 @@
 #define TT_TELEMETRY_COLLECTOR_H
 
 #include "store/store.h"
-#include "telemetry/live.h"
+#include "telemetry/feed.h"
 #include "telemetry/message.h"
 
 #include <stdbool.h>
@@ -149,9 +149,9 @@ extern const char *const tt_value_mode_names[]; /**< "both", "store", "forward",
 tt_status tt_collector_open_reader(tt_collector *collector, tt_store_reader **reader,
                                    tt_error *error);
 /** `wake` is called from any thread when the queue stops being empty; it must not block. NULL: too many readers. */
-tt_live_reader *tt_collector_subscribe(tt_collector *collector, const tt_live_filter *filter,
+tt_feed_reader *tt_collector_subscribe(tt_collector *collector, const tt_feed_filter *filter,
                                        int capacity, void (*wake)(void *context), void *context);
-void tt_collector_unsubscribe(tt_collector *collector, tt_live_reader *reader);
+void tt_collector_unsubscribe(tt_collector *collector, tt_feed_reader *reader);
 
 /** Figures for people, since the start. Texts are static. */
 typedef struct tt_collector_stats {

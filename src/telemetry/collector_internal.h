@@ -8,7 +8,7 @@
 
 #include "telemetry/collector.h"
 #include "telemetry/device_time.h"
-#include "telemetry/live_hub.h"
+#include "telemetry/feed_hub.h"
 #include "telemetry/retention.h"
 
 #include <glib.h>
@@ -45,7 +45,7 @@ typedef struct tt_durable_listener {
 struct tt_collector {
   tt_collector_options options;
   tt_store *store;
-  tt_live_hub *hub;
+  tt_feed_hub *hub;
   GThread *writer;
 
   pthread_mutex_t mutex; /**< guards everything below */
@@ -65,7 +65,7 @@ struct tt_collector {
   bool purge_due;        /**< what is set for attributes has changed */
   int64_t batch_started;
   GArray *listeners;   /**< tt_durable_listener */
-  GArray *live_values; /**< scratch: tt_live_value of the sample in hand */
+  GArray *live_values; /**< scratch: tt_feed_value of the sample in hand */
   GArray *live_attributes;
   uint64_t samples;         /**< opened so far */
   tt_list thinned;          /**< scratch: tt_store_value of the sample in hand, to be kept last */

@@ -154,23 +154,23 @@ static gpointer send_all(gpointer data) {
 static gpointer listen_again_and_again(gpointer data) {
   fixture *of = data;
   const char *const devices[] = {"D*", "Rex", NULL}, *const fields[] = {"S.d.n", "Text", NULL};
-  tt_live_filter filters[] = {{NULL, NULL}, {devices, fields}};
+  tt_feed_filter filters[] = {{NULL, NULL}, {devices, fields}};
   for (int turn = 0; atomic_load(&of->sending); turn++) {
-    tt_live_reader *reader =
+    tt_feed_reader *reader =
         tt_collector_subscribe(of->collector, &filters[turn % 2], 50, on_durable, of);
     g_assert(reader);
     for (int i = 0; i < 200; i++) {
       uint64_t lost;
-      tt_live_sample *sample = tt_live_next(reader, &lost);
+      tt_feed_sample *sample = tt_feed_next(reader, &lost);
       if (!sample) {
         g_usleep(100);
         continue;
       }
       GString *text = g_string_new(NULL);
-      tt_live_append_json(text, sample);
-      tt_live_append_xml(text, sample);
+      tt_feed_append_json(text, sample);
+      tt_feed_append_xml(text, sample);
       g_string_free(text, TRUE);
-      tt_live_sample_unref(sample);
+      tt_feed_sample_unref(sample);
     }
     tt_collector_unsubscribe(of->collector, reader);
   }

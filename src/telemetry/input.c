@@ -37,7 +37,7 @@ typedef struct forward {
   const tt_forward *options;
   tt_tcp_client *connector;
   tt_tcp *tcp; /**< NULL while not connected */
-  tt_live_reader *reader;
+  tt_feed_reader *reader;
   GString *line;
 } forward;
 
@@ -185,13 +185,13 @@ static void on_forward_close(void *context, tt_tcp *tcp, const char *reason) {
   to->tcp = NULL;
 }
 
-static void append_sample(const forward *to, const tt_live_sample *sample, uint64_t lost) {
+static void append_sample(const forward *to, const tt_feed_sample *sample, uint64_t lost) {
   if (to->options->xml) {
     if (lost) g_string_append_printf(to->line, "<LOST samples=\"%" G_GUINT64_FORMAT "\"/>\n", lost);
-    tt_live_append_xml(to->line, sample);
+    tt_feed_append_xml(to->line, sample);
   } else {
     if (lost) g_string_append_printf(to->line, "{\"lost\":%" G_GUINT64_FORMAT "}\n", lost);
-    tt_live_append_json(to->line, sample);
+    tt_feed_append_json(to->line, sample);
   }
   g_string_append_c(to->line, '\n');
 }
@@ -199,11 +199,11 @@ static void append_sample(const forward *to, const tt_live_sample *sample, uint6
 static void pump_forward(forward *to) {
   while (to->tcp && tt_tcp_queued(to->tcp) < FORWARD_AHEAD) {
     uint64_t lost;
-    tt_live_sample *sample;
+    tt_feed_sample *sample;
     g_string_truncate(to->line, 0);
-    while (to->line->len < FORWARD_AHEAD / 4 && (sample = tt_live_next(to->reader, &lost))) {
+    while (to->line->len < FORWARD_AHEAD / 4 && (sample = tt_feed_next(to->reader, &lost))) {
       append_sample(to, sample, lost);
-      tt_live_sample_unref(sample);
+      tt_feed_sample_unref(sample);
     }
     if (!to->line->len || tt_tcp_send(to->tcp, to->line->str, to->line->len) != TT_OK) return;
   }
@@ -227,7 +227,7 @@ static gpointer run(gpointer data) {
 static tt_status open_forward(tt_input *input, forward *to, const tt_forward *options,
                               tt_error *error) {
   *to = (forward){.input = input, .options = options, .line = g_string_new(NULL)};
-  tt_live_filter filter = {options->devices, options->fields};
+  tt_feed_filter filter = {options->devices, options->fields};
   to->reader = tt_collector_subscribe(input->collector, &filter, FORWARD_QUEUE, wake, input);
   if (!to->reader) return tt_fail(error, TT_FULL, "telemetry.forward: too many live readers");
   tt_tcp_options tcp = tt_tcp_options_default();

@@ -11,7 +11,7 @@
 typedef struct tt_forward {
   const char *to;                             /**< "host:port" */
   bool xml;                                   /**< MESSAGEs; else JSON lines */
-  const char *const *devices, *const *fields; /**< as in tt_live_filter */
+  const char *const *devices, *const *fields; /**< as in tt_feed_filter */
 } tt_forward;
 
 typedef struct tt_input_options {

@@ -151,7 +151,7 @@ static void take_samples(const taken *of, const tt_place *place, tt_origin *orig
                                        .seq = message->seq + 1,
                                        .flags = place->unsure ? TT_SAMPLE_UNSURE : 0}},
                    .keep = true,
-                   .live = !place->again && tt_live_reader_count(collector->hub) > 0};
+                   .live = !place->again && tt_feed_reader_count(collector->hub) > 0};
   for (uint32_t s = 0; s < message->sample_count; s++) {
     const tt_message_sample *sent = &message->samples[s];
     tt_samples_moment(collector, &to, sent->time, sent->time + place->offset);

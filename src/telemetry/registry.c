@@ -301,7 +301,7 @@ static void set_name(tt_collector *collector, bool is_device, int index, const c
   g_free(*held);
   *held = g_strdup(name);
   if (name) g_hash_table_insert(names, *held, GINT_TO_POINTER(index + 1));
-  tt_live_renamed(collector->hub);
+  tt_feed_renamed(collector->hub);
 }
 
 static tt_status rename_item(tt_collector *collector, bool is_device, const char *identifier,

@@ -73,7 +73,7 @@ void tt_samples_take(tt_collector *collector, tt_samples *to, int attribute_inde
     tt_registry_note_stored(collector, to->kept.sample.device, attribute_index);
   }
   if (to->live && handling->mode != TT_MODE_STORE) {
-    tt_live_value value = {.attribute = known->identifier, .text = text, .number = number};
+    tt_feed_value value = {.attribute = known->identifier, .text = text, .number = number};
     g_array_append_val(collector->live_values, value);
     g_array_append_val(collector->live_attributes, attribute_index);
   }
@@ -90,16 +90,16 @@ void tt_samples_publish(tt_collector *collector, const tt_samples *to) {
   tt_device *from = tt_device_at(collector, sample->device);
   if (sample->time > from->last_time) from->last_time = sample->time;
   if (!collector->live_values->len) return;
-  tt_live_sample *live = tt_live_sample_new((int)collector->live_values->len);
+  tt_feed_sample *live = tt_feed_sample_new((int)collector->live_values->len);
   live->device = from->identifier;
   live->epoch = sample->epoch;
   live->device_time = sample->device_time;
   live->time = sample->time;
   for (int i = 0; i < live->count; i++) {
-    live->values[i] = g_array_index(collector->live_values, tt_live_value, (guint)i);
+    live->values[i] = g_array_index(collector->live_values, tt_feed_value, (guint)i);
     live->values[i].text = g_strdup(live->values[i].text);
   }
-  tt_live_publish(collector->hub, sample->device,
+  tt_feed_publish(collector->hub, sample->device,
                   (const int *)(void *)collector->live_attributes->data, live);
 }
 

@@ -132,16 +132,16 @@ static int64_t clamped_difference(int64_t a, int64_t b) {
   return result;
 }
 
-/** Moves a stream to its next record: TT_NOT_FOUND at its end. */
+/** Moves a stream to its next record: TT_END: it has none. */
 static tt_status advance(table *table, stream *stream, tt_error *error) {
   for (;;) {
     if (stream->cursor) {
       tt_status status = table->reader->next(stream->cursor, &stream->record, error);
-      if (status != TT_NOT_FOUND) return status;
+      if (status != TT_END) return status;
       table->reader->close_cursor(stream->cursor);
       stream->cursor = NULL;
     }
-    if (stream->next_epoch >= stream->epochs.len) return TT_NOT_FOUND;
+    if (stream->next_epoch >= stream->epochs.len) return TT_END;
     const tt_store_epoch *epoch =
         &tt_list_at(&stream->epochs, tt_store_epoch, stream->next_epoch++);
     tt_store_range range = {
@@ -203,7 +203,7 @@ static tt_status open_stream(table *table, int device, tt_error *error) {
     return TT_OK;
   }
   free_stream(table, opened);
-  return status == TT_NOT_FOUND ? TT_OK : status;
+  return status == TT_END ? TT_OK : status;
 }
 
 /* --- writing --- */
@@ -368,7 +368,7 @@ static tt_status write_rows(table *table, tt_error *error) {
     append_row(table, first);
     TT_TRY(flush(table, PIECE));
     tt_status status = advance(table, first, error);
-    if (status == TT_NOT_FOUND) {
+    if (status == TT_END) {
       free_stream(table, first);
       heap->pdata[0] = heap->pdata[heap->len - 1];
       g_ptr_array_set_size(heap, (gint)heap->len - 1);

@@ -137,7 +137,7 @@ static void end_monitoring(tt_live *live) {
   tt_world_post(live->world, &(tt_mail){.kind = TT_MAIL_TAP, .index = -1, .source = "web"});
 }
 
-void tt_live_remove_page(tt_live *live, tt_live_page *page) {
+void tt_live_page_free(tt_live *live, tt_live_page *page) {
   g_ptr_array_remove(live->pages, page);
   atomic_fetch_sub(&live->watchers, 1);
   end_monitoring(live);

@@ -105,7 +105,7 @@ void tt_live_put_f32(GString *to, double value);
 /* live.c */
 /** Takes the text over. */
 void tt_live_say_to_all(tt_live *live, GString *text);
-void tt_live_remove_page(tt_live *live, tt_live_page *page);
+void tt_live_page_free(tt_live *live, tt_live_page *page);
 
 /* live_request.c */
 void tt_live_request(tt_live_page *page, const char *text, size_t size);

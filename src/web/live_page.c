@@ -165,7 +165,7 @@ static void free_text(gpointer text) { g_string_free(text, TRUE); }
 
 static void on_closed(void *context) {
   tt_live_page *page = context;
-  tt_live_remove_page(page->live, page);
+  tt_live_page_free(page->live, page);
   tt_live_joystick_free(page->joystick);
   g_queue_clear_full(&page->texts, free_text);
   g_queue_clear_full(&page->left, free_text);

@@ -8,7 +8,7 @@
 
 typedef struct live_client {
   tt_telemetry_routes *routes;
-  tt_live_reader *reader;
+  tt_feed_reader *reader;
   tt_web_stream *stream;
   bool xml;
 } live_client;
@@ -19,19 +19,19 @@ static bool next_live_frame(void *context, GString *frame, bool *binary) {
   *binary = false;
   while (frame->len < LIVE_FRAME) {
     uint64_t lost;
-    tt_live_sample *sample = tt_live_next(client->reader, &lost);
+    tt_feed_sample *sample = tt_feed_next(client->reader, &lost);
     if (!sample) break;
     if (lost && client->xml)
       g_string_append_printf(frame, "<LOST samples=\"%" G_GUINT64_FORMAT "\"/>\n", lost);
     if (lost && !client->xml)
       g_string_append_printf(frame, "{\"lost\":%" G_GUINT64_FORMAT "}\n", lost);
     if (client->xml) {
-      tt_live_append_xml(frame, sample);
+      tt_feed_append_xml(frame, sample);
     } else {
-      tt_live_append_json(frame, sample);
+      tt_feed_append_json(frame, sample);
     }
     g_string_append_c(frame, '\n');
-    tt_live_sample_unref(sample);
+    tt_feed_sample_unref(sample);
   }
   return frame->len > 0;
 }
@@ -70,7 +70,7 @@ void tt_telemetry_live_open(void *context, const tt_web_request *request,
   client->xml = query.format == TT_TABLE_XML;
   static const tt_web_stream_source source = {next_live_frame, live_closed};
   client->stream = tt_web_stream_new(request, connection, &source, client);
-  tt_live_filter filter = {(const char *const *)query.devices, (const char *const *)query.fields};
+  tt_feed_filter filter = {(const char *const *)query.devices, (const char *const *)query.fields};
   client->reader =
       tt_collector_subscribe(routes->collector, &filter, LIVE_QUEUE, wake_live, client);
   tt_table_query_clear(&query);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-void tt_names_respond(const tt_web_request *request, struct json_object *object) {
+void tt_telemetry_names_respond(const tt_web_request *request, struct json_object *object) {
   const char *text = json_object_to_json_string_ext(
       object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
   tt_web_respond(request, 200, "application/json", text, strlen(text));
@@ -79,7 +79,7 @@ static bool respond_list(tt_telemetry_routes *routes, const tt_web_request *requ
       tt_attribute_info_clear(&attribute);
     }
   }
-  tt_names_respond(request, list);
+  tt_telemetry_names_respond(request, list);
   return true;
 }
 
@@ -146,7 +146,7 @@ static bool respond_removal(tt_telemetry_routes *routes, const tt_web_request *r
   return true;
 }
 
-void tt_names_handle_devices(void *context, const tt_web_request *request) {
+void tt_telemetry_names_handle_devices(void *context, const tt_web_request *request) {
   tt_telemetry_routes *routes = context;
   if (respond_removal(routes, request, true)) return;
   tt_error error = {""};
@@ -173,7 +173,7 @@ void tt_names_handle_devices(void *context, const tt_web_request *request) {
     tt_web_respond_error(request, TT_NOT_FOUND, "there is no such device");
     return;
   }
-  tt_names_respond(request, device_json(&info));
+  tt_telemetry_names_respond(request, device_json(&info));
   tt_device_info_clear(&info);
 }
 
@@ -254,7 +254,7 @@ static tt_status put_attribute(tt_telemetry_routes *routes, const char *identifi
   return status;
 }
 
-void tt_names_handle_attributes(void *context, const tt_web_request *request) {
+void tt_telemetry_names_handle_attributes(void *context, const tt_web_request *request) {
   tt_telemetry_routes *routes = context;
   if (respond_removal(routes, request, false)) return;
   tt_error error = {""};
@@ -276,7 +276,7 @@ void tt_names_handle_attributes(void *context, const tt_web_request *request) {
     tt_web_respond_error(request, TT_NOT_FOUND, "there is no such attribute");
     return;
   }
-  tt_names_respond(request, attribute_json(&info));
+  tt_telemetry_names_respond(request, attribute_json(&info));
   tt_attribute_info_clear(&info);
 }
 
@@ -303,7 +303,7 @@ static tt_status change_handling(tt_telemetry_routes *routes, const tt_web_reque
   return status;
 }
 
-void tt_names_handle_handling(void *context, const tt_web_request *request) {
+void tt_telemetry_names_handle_handling(void *context, const tt_web_request *request) {
   tt_telemetry_routes *routes = context;
   if (strcmp(request->method, "GET") && strcmp(request->method, "HEAD")) {
     tt_error error = {""};
@@ -321,5 +321,5 @@ void tt_names_handle_handling(void *context, const tt_web_request *request) {
     json_object_array_add(list, handling_json(&tt_list_at(&handlings, tt_handling, i)));
   }
   tt_list_free(&handlings);
-  tt_names_respond(request, list);
+  tt_telemetry_names_respond(request, list);
 }

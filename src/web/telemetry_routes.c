@@ -58,7 +58,7 @@ static void handle_status(void *context, const tt_web_request *request) {
   for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
     tt_json_add_int(object, counters[i].key, (int64_t)counters[i].value);
   }
-  tt_names_respond(request, object);
+  tt_telemetry_names_respond(request, object);
 }
 
 static void handle_page(void *context, const tt_web_request *request) {
@@ -83,18 +83,18 @@ tt_telemetry_routes *tt_telemetry_routes_new(tt_web *web, tt_collector *collecto
       {.path = "/telemetry.xml", .methods = "GET", .handle = tt_tables_handle},
       {.path = "/telemetry.csv", .methods = "GET", .handle = tt_tables_handle},
       {.path = "/telemetry.json", .methods = "GET", .handle = tt_tables_handle},
-      {.path = "/telemetry/devices", .methods = "GET DELETE", .handle = tt_names_handle_devices},
+      {.path = "/telemetry/devices", .methods = "GET DELETE", .handle = tt_telemetry_names_handle_devices},
       {.path = "/telemetry/devices/",
        .methods = "GET PUT DELETE",
-       .handle = tt_names_handle_devices},
+       .handle = tt_telemetry_names_handle_devices},
       {.path = "/telemetry/attributes",
        .methods = "GET DELETE",
-       .handle = tt_names_handle_attributes},
+       .handle = tt_telemetry_names_handle_attributes},
       {.path = "/telemetry/attributes/",
        .methods = "GET PUT DELETE",
-       .handle = tt_names_handle_attributes},
-      {.path = "/telemetry/handling", .methods = "GET", .handle = tt_names_handle_handling},
-      {.path = "/telemetry/handling/", .methods = "PUT DELETE", .handle = tt_names_handle_handling},
+       .handle = tt_telemetry_names_handle_attributes},
+      {.path = "/telemetry/handling", .methods = "GET", .handle = tt_telemetry_names_handle_handling},
+      {.path = "/telemetry/handling/", .methods = "PUT DELETE", .handle = tt_telemetry_names_handle_handling},
       {.path = "/telemetry/status", .methods = "GET", .handle = handle_status},
       {.path = "/telemetry.js", .methods = "GET", .handle = handle_page},
       {.path = "/telemetry.css", .methods = "GET", .handle = handle_page},

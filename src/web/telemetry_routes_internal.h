@@ -42,11 +42,11 @@ void tt_telemetry_live_open(void *context, const tt_web_request *request,
                             SoupWebsocketConnection *connection);
 
 /** GET lists, PUT names or sets, DELETE removes: devices, attributes, handling. */
-void tt_names_handle_devices(void *context, const tt_web_request *request);
-void tt_names_handle_attributes(void *context, const tt_web_request *request);
-void tt_names_handle_handling(void *context, const tt_web_request *request);
+void tt_telemetry_names_handle_devices(void *context, const tt_web_request *request);
+void tt_telemetry_names_handle_attributes(void *context, const tt_web_request *request);
+void tt_telemetry_names_handle_handling(void *context, const tt_web_request *request);
 
 /** Answers with an object or array, which is freed. */
-void tt_names_respond(const tt_web_request *request, struct json_object *object);
+void tt_telemetry_names_respond(const tt_web_request *request, struct json_object *object);
 
 #endif

@@ -23,7 +23,7 @@ static tt_conversion conversion(const char *unit, double scale, double offset, c
                          .offset = offset,
                          .wrap = (char *)(uintptr_t)wrap};
   tt_conversion result;
-  assert_int_equal(tt_conversion_open(&entry, dimension, "here", &result, NULL), TT_OK);
+  assert_int_equal(tt_conversion_prepare(&entry, dimension, "here", &result, NULL), TT_OK);
   return result;
 }
 
@@ -47,12 +47,12 @@ static void wrong_units_and_wraps_are_refused(void **state) {
   tt_conversion result;
   char unit[] = "m", wrap[] = "pi", name[] = "arm.torque";
   tt_name_entry entry = {.name = name, .unit = unit, .scale = 1};
-  assert_int_equal(tt_conversion_open(&entry, TT_TORQUE, "a.yaml: x", &result, &error), TT_INVALID);
+  assert_int_equal(tt_conversion_prepare(&entry, TT_TORQUE, "a.yaml: x", &result, &error), TT_INVALID);
   assert_non_null(strstr(error.text, "a.yaml: x.unit: 'm' does not measure arm.torque"));
   assert_non_null(strstr(error.text, "in·lbf"));
   entry.unit = NULL;
   entry.wrap = wrap;
-  assert_int_equal(tt_conversion_open(&entry, TT_TORQUE, "a.yaml: x", &result, &error), TT_INVALID);
+  assert_int_equal(tt_conversion_prepare(&entry, TT_TORQUE, "a.yaml: x", &result, &error), TT_INVALID);
   assert_non_null(strstr(error.text, "no angle"));
 }
 

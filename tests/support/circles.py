@@ -1,5 +1,4 @@
 """Circles of files: which file of src/ uses what another one defines, as the linker sees it in a build."""
-import collections
 import json
 import os
 import pathlib
@@ -7,6 +6,7 @@ import re
 import subprocess
 
 SYMBOL = re.compile(r"^(.*): (\S+) (\S)(?: |$)", re.MULTILINE)
+DEFINED = set("TDBRC")
 
 
 def objects(build, source):
@@ -20,18 +20,28 @@ def objects(build, source):
     return found
 
 
-def uses(build, source):
-    """For each file, the files whose symbols it uses."""
+def symbols(build, source):
+    """(symbol, kind, file) of every symbol that a file defines or uses."""
     files = objects(build, source)
     names = {str(made): name for name, made in files.items()}
     listing = subprocess.run(["nm", "-A", "-P", *names], capture_output=True, text=True, check=True).stdout
-    defined, wanted = {}, collections.defaultdict(set)
-    for made, symbol, kind in SYMBOL.findall(listing):
-        if kind in "TDBRC":
-            defined[symbol] = names[made]
-        elif kind == "U":
-            wanted[names[made]].add(symbol)
-    return {name: {defined[symbol] for symbol in wanted[name] if symbol in defined} - {name} for name in files}
+    return [(symbol, kind, names[made]) for made, symbol, kind in SYMBOL.findall(listing)]
+
+
+def defined(build, source):
+    """(symbol, file) of what each file shows to others."""
+    return [(symbol, name) for symbol, kind, name in symbols(build, source) if kind in DEFINED]
+
+
+def uses(build, source):
+    """For each file, the files whose symbols it uses."""
+    all_of_them = symbols(build, source)
+    home = {symbol: name for symbol, kind, name in all_of_them if kind in DEFINED}
+    graph = {name: set() for _, _, name in all_of_them}
+    for symbol, kind, name in all_of_them:
+        if kind == "U" and home.get(symbol, name) != name:
+            graph[name].add(home[symbol])
+    return graph
 
 
 def circles(graph):

@@ -69,7 +69,7 @@ static tt_status find_trials(char *path, size_t size, tt_error *error) {
   return TT_OK;
 }
 
-tt_status tt_runs_open(tt_web *web, const tt_attach_context *context, tt_scene_list *list,
+tt_status tt_runs_add_routes(tt_web *web, const tt_attach_context *context, tt_scene_list *list,
                        tt_run_routes **routes, tt_error *error) {
   char runs[1024], trials[1100];
   tt_status status = tt_runs_folder(context->scene, runs, sizeof runs, error);

@@ -83,7 +83,7 @@ static tt_status start(run_web *web, const tt_attach_context *context, tt_error 
     web->telemetry = tt_telemetry_routes_new(web->server, *context->collector);
   else
     tt_telemetry_routes_explain(web->server);
-  TT_TRY(tt_runs_open(web->server, context, &web->scenes, &web->runs, error));
+  TT_TRY(tt_runs_add_routes(web->server, context, &web->scenes, &web->runs, error));
   TT_TRY(tt_web_start(web->server, error));
   if (context->choice) tt_scene_choice_stay_at(context->choice, tt_web_address(web->server));
   return TT_OK;

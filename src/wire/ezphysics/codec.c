@@ -178,7 +178,7 @@ void tt_ez_read(tt_ez_reader *reader, const uint8_t *bytes, size_t size) {
 tt_status tt_ez_next(tt_ez_reader *reader, tt_ez_packet *packet, tt_error *error) {
   size_t rest = reader->size - reader->offset;
   if (reader->left == 0) {
-    if (rest == 0) return TT_CLOSED;
+    if (rest == 0) return TT_END;
     return tt_fail(error, TT_BAD_MESSAGE, "%zu bytes follow the last packet", rest);
   }
   if (rest < TT_EZ_PACKET_HEADER) {

@@ -111,7 +111,7 @@ typedef struct tt_ez_reader {
 
 /** `bytes` is one whole message as tt_ez_frame() found it. */
 void tt_ez_read(tt_ez_reader *reader, const uint8_t *bytes, size_t size);
-/** The next packet: TT_OK, TT_CLOSED after the last, TT_BAD_MESSAGE (with `error`) when the packets don't fill
+/** The next packet: TT_OK, TT_END after the last, TT_BAD_MESSAGE (with `error`) when the packets don't fill
  *  the message exactly. */
 tt_status tt_ez_next(tt_ez_reader *reader, tt_ez_packet *packet, tt_error *error);
 

@@ -56,7 +56,7 @@ static void one_message(const uint8_t *bytes, size_t size) {
     read_numbers(&packet, false);
     motor_again(&packet);
   }
-  check(status == TT_CLOSED || status == TT_BAD_MESSAGE);
+  check(status == TT_END || status == TT_BAD_MESSAGE);
 }
 
 /** What monitors show of it lies within it, whether it was kept whole or not. */

@@ -335,7 +335,7 @@ static verdict read_message(tt_wire *wire, const uint8_t *bytes, size_t size, bo
       return REFUSED;
     }
   }
-  if (status == TT_CLOSED) return ACCEPTED;
+  if (status == TT_END) return ACCEPTED;
   tt_wire_drop(wire, TT_DROP_SYNTAX, peer, bytes, size, "%s; the connection is closed", error.text);
   return BROKEN;
 }

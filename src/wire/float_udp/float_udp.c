@@ -76,7 +76,7 @@ static tt_status resolve_sensor(tt_wire *wire, const tt_name_entry *entry, const
   TT_TRY(tt_names_find_signal(wire->names, entry->name, wire->robot, where, &slot->signal, error));
   slot->kind = slot->signal.source == TT_SIGNAL_TIME ? SLOT_TIME : SLOT_SIGNAL;
   slot->unit = unit_of(entry, slot->signal.dimension);
-  return tt_conversion_open(entry, slot->signal.dimension, where, &slot->conversion, error);
+  return tt_conversion_prepare(entry, slot->signal.dimension, where, &slot->conversion, error);
 }
 
 static tt_status resolve_command(tt_wire *wire, const tt_name_entry *entry, const char *where,
@@ -93,7 +93,7 @@ static tt_status resolve_command(tt_wire *wire, const tt_name_entry *entry, cons
       tt_names_find_command(wire->names, entry->name, wire->robot, where, &slot->command, error));
   tt_dimension dimension = wire->model->commands[slot->command].dimension;
   slot->unit = unit_of(entry, dimension);
-  return tt_conversion_open(entry, dimension, where, &slot->conversion, error);
+  return tt_conversion_prepare(entry, dimension, where, &slot->conversion, error);
 }
 
 /* Of several equal entries nobody could say which one applies. */

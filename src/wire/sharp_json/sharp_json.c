@@ -49,7 +49,7 @@ static tt_status resolve_command(tt_wire *wire, const tt_name_entry *entry, int 
   int *command = &self->commands[index];
   TT_TRY(tt_names_find_command(wire->names, entry->name, wire->robot, where, command, error));
   self->owned[wire->owned_count++] = *command;
-  return tt_conversion_open(entry, wire->model->commands[*command].dimension, where,
+  return tt_conversion_prepare(entry, wire->model->commands[*command].dimension, where,
                             &self->command_conversions[index], error);
 }
 
@@ -62,7 +62,7 @@ static tt_status resolve_sensor(tt_wire *wire, const tt_name_entry *entry, int i
   self->reads[index] = true;
   tt_signal *signal = &self->sensors[index];
   TT_TRY(tt_names_find_signal(wire->names, entry->name, wire->robot, where, signal, error));
-  return tt_conversion_open(entry, signal->dimension, where, &self->sensor_conversions[index],
+  return tt_conversion_prepare(entry, signal->dimension, where, &self->sensor_conversions[index],
                             error);
 }
 

@@ -1,7 +1,7 @@
-/* live.c: queues of live samples, and what they look like on a wire. */
-#include "telemetry/live.h"
+/* feed.c: queues of live samples, and what they look like on a wire. */
+#include "telemetry/feed.h"
 
-#include "telemetry/live_hub.h"
+#include "telemetry/feed_hub.h"
 #include "telemetry/number.h"
 #include "telemetry/text.h"
 
@@ -10,40 +10,40 @@
 
 enum { UNKNOWN, WANTED, UNWANTED };
 
-struct tt_live_reader {
-  tt_live_hub *hub;
+struct tt_feed_reader {
+  tt_feed_hub *hub;
   char **devices, **fields;               /**< NULL: all */
   GByteArray *device_cache, *field_cache; /**< by index */
-  GQueue queue;                           /**< tt_live_sample */
+  GQueue queue;                           /**< tt_feed_sample */
   guint capacity;
   uint64_t lost;
   void (*wake)(void *context);
   void *context;
 };
 
-struct tt_live_hub {
+struct tt_feed_hub {
   pthread_mutex_t mutex;
   GPtrArray *readers;
   guint max_readers;
-  tt_live_human_name *human_name;
+  tt_feed_human_name *human_name;
   void *context;
 };
 
-tt_live_sample *tt_live_sample_new(int count) {
-  tt_live_sample *sample = g_malloc0(sizeof *sample + (size_t)count * sizeof *sample->values);
+tt_feed_sample *tt_feed_sample_new(int count) {
+  tt_feed_sample *sample = g_malloc0(sizeof *sample + (size_t)count * sizeof *sample->values);
   atomic_init(&sample->references, 1);
   sample->count = count;
   return sample;
 }
 
-void tt_live_sample_unref(tt_live_sample *sample) {
+void tt_feed_sample_unref(tt_feed_sample *sample) {
   if (!sample || atomic_fetch_sub(&sample->references, 1) > 1) return;
   for (int i = 0; i < sample->count; i++) g_free((char *)sample->values[i].text);
   g_free(sample);
 }
 
-tt_live_hub *tt_live_hub_new(int max_readers, tt_live_human_name *human_name, void *context) {
-  tt_live_hub *hub = g_new0(tt_live_hub, 1);
+tt_feed_hub *tt_feed_hub_new(int max_readers, tt_feed_human_name *human_name, void *context) {
+  tt_feed_hub *hub = g_new0(tt_feed_hub, 1);
   pthread_mutex_init(&hub->mutex, NULL);
   hub->readers = g_ptr_array_new();
   hub->max_readers = (guint)max_readers;
@@ -52,19 +52,19 @@ tt_live_hub *tt_live_hub_new(int max_readers, tt_live_human_name *human_name, vo
   return hub;
 }
 
-void tt_live_hub_free(tt_live_hub *hub) {
+void tt_feed_hub_free(tt_feed_hub *hub) {
   if (!hub) return;
   g_ptr_array_unref(hub->readers);
   pthread_mutex_destroy(&hub->mutex);
   g_free(hub);
 }
 
-tt_live_reader *tt_live_subscribe(tt_live_hub *hub, const tt_live_filter *filter, int capacity,
+tt_feed_reader *tt_feed_subscribe(tt_feed_hub *hub, const tt_feed_filter *filter, int capacity,
                                   void (*wake)(void *context), void *context) {
-  tt_live_reader *reader = NULL;
+  tt_feed_reader *reader = NULL;
   pthread_mutex_lock(&hub->mutex);
   if (hub->readers->len < hub->max_readers) {
-    reader = g_new0(tt_live_reader, 1);
+    reader = g_new0(tt_feed_reader, 1);
     reader->hub = hub;
     if (filter->devices && *filter->devices) reader->devices = g_strdupv((char **)filter->devices);
     if (filter->fields && *filter->fields) reader->fields = g_strdupv((char **)filter->fields);
@@ -80,11 +80,11 @@ tt_live_reader *tt_live_subscribe(tt_live_hub *hub, const tt_live_filter *filter
   return reader;
 }
 
-void tt_live_unsubscribe(tt_live_hub *hub, tt_live_reader *reader) {
+void tt_feed_unsubscribe(tt_feed_hub *hub, tt_feed_reader *reader) {
   pthread_mutex_lock(&hub->mutex);
   g_ptr_array_remove_fast(hub->readers, reader);
   pthread_mutex_unlock(&hub->mutex);
-  g_queue_clear_full(&reader->queue, (GDestroyNotify)tt_live_sample_unref);
+  g_queue_clear_full(&reader->queue, (GDestroyNotify)tt_feed_sample_unref);
   g_strfreev(reader->devices);
   g_strfreev(reader->fields);
   g_byte_array_unref(reader->device_cache);
@@ -92,17 +92,17 @@ void tt_live_unsubscribe(tt_live_hub *hub, tt_live_reader *reader) {
   g_free(reader);
 }
 
-int tt_live_reader_count(tt_live_hub *hub) {
+int tt_feed_reader_count(tt_feed_hub *hub) {
   pthread_mutex_lock(&hub->mutex);
   guint count = hub->readers->len;
   pthread_mutex_unlock(&hub->mutex);
   return (int)count;
 }
 
-void tt_live_renamed(tt_live_hub *hub) {
+void tt_feed_renamed(tt_feed_hub *hub) {
   pthread_mutex_lock(&hub->mutex);
   for (guint i = 0; i < hub->readers->len; i++) {
-    tt_live_reader *reader = g_ptr_array_index(hub->readers, i);
+    tt_feed_reader *reader = g_ptr_array_index(hub->readers, i);
     g_byte_array_set_size(reader->device_cache, 0);
     g_byte_array_set_size(reader->field_cache, 0);
   }
@@ -117,7 +117,7 @@ static bool matches(char **patterns, const char *identifier, const char *name) {
   return false;
 }
 
-static bool wants(tt_live_reader *reader, bool device, int index, const char *identifier) {
+static bool wants(tt_feed_reader *reader, bool device, int index, const char *identifier) {
   char **patterns = device ? reader->devices : reader->fields;
   if (!patterns) return true;
   GByteArray *cache = device ? reader->device_cache : reader->field_cache;
@@ -135,8 +135,8 @@ static bool wants(tt_live_reader *reader, bool device, int index, const char *id
 }
 
 /** The part of a sample that a reader wants, or NULL: nothing of it. */
-static tt_live_sample *select_values(tt_live_reader *reader, const int *attributes,
-                                     tt_live_sample *sample) {
+static tt_feed_sample *select_values(tt_feed_reader *reader, const int *attributes,
+                                     tt_feed_sample *sample) {
   int wanted = 0;
   for (int i = 0; i < sample->count; i++)
     wanted += wants(reader, false, attributes[i], sample->values[i].attribute);
@@ -145,7 +145,7 @@ static tt_live_sample *select_values(tt_live_reader *reader, const int *attribut
     atomic_fetch_add(&sample->references, 1);
     return sample;
   }
-  tt_live_sample *part = tt_live_sample_new(wanted);
+  tt_feed_sample *part = tt_feed_sample_new(wanted);
   part->device = sample->device;
   part->epoch = sample->epoch;
   part->device_time = sample->device_time;
@@ -158,34 +158,34 @@ static tt_live_sample *select_values(tt_live_reader *reader, const int *attribut
   return part;
 }
 
-void tt_live_publish(tt_live_hub *hub, int device, const int *attributes, tt_live_sample *sample) {
+void tt_feed_publish(tt_feed_hub *hub, int device, const int *attributes, tt_feed_sample *sample) {
   pthread_mutex_lock(&hub->mutex);
   for (guint i = 0; i < hub->readers->len; i++) {
-    tt_live_reader *reader = g_ptr_array_index(hub->readers, i);
+    tt_feed_reader *reader = g_ptr_array_index(hub->readers, i);
     if (!wants(reader, true, device, sample->device)) continue;
-    tt_live_sample *part = select_values(reader, attributes, sample);
+    tt_feed_sample *part = select_values(reader, attributes, sample);
     if (!part) continue;
     if (reader->queue.length >= reader->capacity) {
-      tt_live_sample_unref(g_queue_pop_head(&reader->queue));
+      tt_feed_sample_unref(g_queue_pop_head(&reader->queue));
       reader->lost++;
     }
     g_queue_push_tail(&reader->queue, part);
     if (reader->queue.length == 1) reader->wake(reader->context);
   }
   pthread_mutex_unlock(&hub->mutex);
-  tt_live_sample_unref(sample);
+  tt_feed_sample_unref(sample);
 }
 
-tt_live_sample *tt_live_next(tt_live_reader *reader, uint64_t *lost) {
+tt_feed_sample *tt_feed_next(tt_feed_reader *reader, uint64_t *lost) {
   pthread_mutex_lock(&reader->hub->mutex);
-  tt_live_sample *sample = g_queue_pop_head(&reader->queue);
+  tt_feed_sample *sample = g_queue_pop_head(&reader->queue);
   *lost = sample ? reader->lost : 0;
   if (sample) reader->lost = 0;
   pthread_mutex_unlock(&reader->hub->mutex);
   return sample;
 }
 
-void tt_live_append_json(GString *out, const tt_live_sample *sample) {
+void tt_feed_append_json(GString *out, const tt_feed_sample *sample) {
   char number[TT_NUMBER_SIZE], time[TT_ISO_SIZE];
   tt_iso_format(time, sample->time);
   g_string_append(out, "{\"device\":");
@@ -194,7 +194,7 @@ void tt_live_append_json(GString *out, const tt_live_sample *sample) {
       out, ",\"epoch\":%d,\"device_time\":%" G_GINT64_FORMAT ",\"time\":\"%s\",\"values\":{",
       sample->epoch, sample->device_time, time);
   for (int i = 0; i < sample->count; i++) {
-    const tt_live_value *value = &sample->values[i];
+    const tt_feed_value *value = &sample->values[i];
     if (i) g_string_append_c(out, ',');
     tt_append_json(out, value->attribute);
     g_string_append_c(out, ':');
@@ -216,14 +216,14 @@ static bool split_identifier(const char *identifier, char ***parts) {
   return false;
 }
 
-void tt_live_append_xml(GString *out, const tt_live_sample *sample) {
+void tt_feed_append_xml(GString *out, const tt_feed_sample *sample) {
   char number[TT_NUMBER_SIZE], time[TT_MS_SIZE];
   tt_ms_format(time, sample->device_time);
   g_string_append(out, "<MESSAGE id=\"");
   tt_append_xml(out, sample->device);
   g_string_append_printf(out, "\" time=\"%s\">", time);
   for (int i = 0; i < sample->count; i++) {
-    const tt_live_value *value = &sample->values[i];
+    const tt_feed_value *value = &sample->values[i];
     char **parts;
     if (!split_identifier(value->attribute, &parts)) continue;
     g_string_append_printf(out, "<%s time=\"%s\"><%s %s=\"", parts[0],
