@@ -13,8 +13,8 @@ static tt_wrap parse_wrap(const char *text) {
   return TT_WRAP_NONE;
 }
 
-tt_status tt_conversion_prepare(const tt_name_entry *entry, tt_dimension dimension, const char *where,
-                             tt_conversion *conversion, tt_error *error) {
+tt_status tt_conversion_prepare(const tt_name_entry *entry, tt_dimension dimension,
+                                const char *where, tt_conversion *conversion, tt_error *error) {
   const tt_unit *unit = entry->unit ? tt_unit_find(entry->unit) : tt_unit_si(dimension);
   if (!unit || unit->dimension != dimension)
     return tt_fail(error, TT_INVALID, "%s.unit: '%s' does not measure %s; give one of %s", where,

@@ -19,8 +19,8 @@ typedef struct tt_conversion {
 
 /** Prepares the conversion of `entry` (checked by tt_name_entry_check) for a scalar of `dimension`. TT_INVALID when
  *  its unit measures something else, or an angle's wrap is asked of something that is none. */
-tt_status tt_conversion_prepare(const tt_name_entry *entry, tt_dimension dimension, const char *where,
-                             tt_conversion *conversion, tt_error *error);
+tt_status tt_conversion_prepare(const tt_name_entry *entry, tt_dimension dimension,
+                                const char *where, tt_conversion *conversion, tt_error *error);
 
 /** As float32 on the wire: never infinite, and never outside the wrap's interval by rounding. */
 float tt_convert_out(const tt_conversion *conversion, double si);

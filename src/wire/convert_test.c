@@ -47,12 +47,14 @@ static void wrong_units_and_wraps_are_refused(void **state) {
   tt_conversion result;
   char unit[] = "m", wrap[] = "pi", name[] = "arm.torque";
   tt_name_entry entry = {.name = name, .unit = unit, .scale = 1};
-  assert_int_equal(tt_conversion_prepare(&entry, TT_TORQUE, "a.yaml: x", &result, &error), TT_INVALID);
+  assert_int_equal(tt_conversion_prepare(&entry, TT_TORQUE, "a.yaml: x", &result, &error),
+                   TT_INVALID);
   assert_non_null(strstr(error.text, "a.yaml: x.unit: 'm' does not measure arm.torque"));
   assert_non_null(strstr(error.text, "in·lbf"));
   entry.unit = NULL;
   entry.wrap = wrap;
-  assert_int_equal(tt_conversion_prepare(&entry, TT_TORQUE, "a.yaml: x", &result, &error), TT_INVALID);
+  assert_int_equal(tt_conversion_prepare(&entry, TT_TORQUE, "a.yaml: x", &result, &error),
+                   TT_INVALID);
   assert_non_null(strstr(error.text, "no angle"));
 }
 

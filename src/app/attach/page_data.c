@@ -70,7 +70,7 @@ static tt_status find_trials(char *path, size_t size, tt_error *error) {
 }
 
 tt_status tt_runs_add_routes(tt_web *web, const tt_attach_context *context, tt_scene_list *list,
-                       tt_run_routes **routes, tt_error *error) {
+                             tt_run_routes **routes, tt_error *error) {
   char runs[1024], trials[1100];
   tt_status status = tt_runs_folder(context->scene, runs, sizeof runs, error);
   if (status != TT_OK && status != TT_FULL) return status; /* a folder that is not there is empty */

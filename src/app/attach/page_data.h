@@ -13,7 +13,7 @@ typedef struct tt_scene_list {
 
 /** Adds the routes to `web` before it starts. `list` is filled, and must live as long as they. */
 tt_status tt_runs_add_routes(tt_web *web, const tt_attach_context *context, tt_scene_list *list,
-                       tt_run_routes **routes, tt_error *error);
+                             tt_run_routes **routes, tt_error *error);
 /** The folder that the scene's runs are kept in. */
 tt_status tt_runs_folder(const tt_scene *scene, char *path, size_t size, tt_error *error);
 

@@ -50,7 +50,7 @@ static tt_status resolve_command(tt_wire *wire, const tt_name_entry *entry, int 
   TT_TRY(tt_names_find_command(wire->names, entry->name, wire->robot, where, command, error));
   self->owned[wire->owned_count++] = *command;
   return tt_conversion_prepare(entry, wire->model->commands[*command].dimension, where,
-                            &self->command_conversions[index], error);
+                               &self->command_conversions[index], error);
 }
 
 static tt_status resolve_sensor(tt_wire *wire, const tt_name_entry *entry, int index,
@@ -63,7 +63,7 @@ static tt_status resolve_sensor(tt_wire *wire, const tt_name_entry *entry, int i
   tt_signal *signal = &self->sensors[index];
   TT_TRY(tt_names_find_signal(wire->names, entry->name, wire->robot, where, signal, error));
   return tt_conversion_prepare(entry, signal->dimension, where, &self->sensor_conversions[index],
-                            error);
+                               error);
 }
 
 static tt_status resolve(tt_wire *wire, const tt_sharp_json_config *config, tt_error *error) {
