@@ -20,7 +20,7 @@ PRINTERS = {"base/text.c", "base/log.c", "app/status_line.c", "app/progress.c"}
 PRINTS = re.compile(r'\b(?:v?printf|perror|putchar)\(|\bputs\((?!\s*")|\bv?fprintf\(\s*std|\bf?put[sc]\((?!\s*")[^;]*\bstd(?:out|err)\)'
                     r"|\bwrite\(STD(?:OUT|ERR)_FILENO")
 # Rooms of the library: whoever embeds a simulation has these, and nothing that they don't need.
-LIBRARY = ["base", "model", "engine/mujoco", "robot", "sim", "scene", "record", "library"]
+LIBRARY = ["base", "game", "model", "engine/mujoco", "robot", "sim", "scene", "record", "library"]
 NOT_IN_LIBRARY = {"PkgConfig::UV", "PkgConfig::SOUP", "PkgConfig::PQ", "PkgConfig::SQLITE", "PkgConfig::EXPAT"}
 
 # Files of a room that need each other: one job, told in several files. Nothing may join them, and no other may come.

@@ -5,6 +5,8 @@
  */
 #include "control/sharp_original.h"
 
+#include "game/match.h"
+
 #include "control/sharp_core.h"
 #include "host/wire_keys.h"
 #include "net/address.h"
@@ -303,7 +305,8 @@ static tt_status add_alliance(const reader *of) {
   bool red = strcmp(text, "Red") == 0 || strcmp(text, "red") == 0;
   if (!red && strcmp(text, "Blue") != 0 && strcmp(text, "blue") != 0)
     return fail_item(of, ALLIANCE, "alliance; there are Red and Blue");
-  return add(of, "robots[0].alliance=%s", red ? "red" : "blue");
+  return add(of, "robots[0].alliance=%s",
+             tt_alliance_name(red ? TT_ALLIANCE_RED : TT_ALLIANCE_BLUE));
 }
 
 static tt_status add_vehicle(const reader *of, const addresses *at) {

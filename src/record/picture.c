@@ -3,6 +3,7 @@
  * One pass finds which body of each robot moved and how far; another draws at most MOST_POINTS of its places. Seen from
  * above; where no robot left its place (arms), the body of each that moved most is seen from the side.
  */
+#include "game/match.h"
 #include "record/export.h"
 #include "record/extent.h"
 #include "record/run_robots.h"
@@ -172,8 +173,10 @@ static void put_grid(tt_export_buffer *out, const picture *of) {
 static const char *color_of(const tt_run_robot *robot, int index) {
   static const char *const colors[] = {"#3d8bfd", "#e0a030", "#2fb380",
                                        "#b36ae2", "#e0607e", "#3bb3c3"};
-  if (!strcmp(robot->alliance, "red")) return "#e5484d";
-  if (!strcmp(robot->alliance, "blue")) return "#3d8bfd";
+  static const char *const sides[] = {
+      [TT_ALLIANCE_RED] = "#e5484d", [TT_ALLIANCE_BLUE] = "#3d8bfd"};
+  tt_alliance alliance;
+  if (tt_alliance_read(robot->alliance, &alliance) && sides[alliance]) return sides[alliance];
   return colors[index % 6];
 }
 

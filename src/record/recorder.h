@@ -6,7 +6,7 @@
 #ifndef TT_RECORD_RECORDER_H
 #define TT_RECORD_RECORDER_H
 
-#include "model/field.h"
+#include "game/field.h"
 #include "base/file.h"
 #include "sim/journal.h"
 #include "model/observer.h"

@@ -10,7 +10,7 @@
 #ifndef TT_RECORD_RUN_LOG_H
 #define TT_RECORD_RUN_LOG_H
 
-#include "model/field.h"
+#include "game/field.h"
 #include "base/status.h"
 #include "record/wpilog.h"
 

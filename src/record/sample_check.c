@@ -1,6 +1,6 @@
 #include "record/sample_check.h"
 
-#include "model/field.h"
+#include "game/field.h"
 #include "base/json.h"
 #include "record/export.h"
 #include "record/journal_codec.h"

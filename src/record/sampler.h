@@ -6,7 +6,7 @@
 #ifndef TT_RECORD_SAMPLER_H
 #define TT_RECORD_SAMPLER_H
 
-#include "model/field.h"
+#include "game/field.h"
 #include "sim/journal.h"
 #include "model/signal.h"
 #include "record/wpilog.h"

@@ -9,6 +9,7 @@
  * While a kind is commanded and nothing of it is held, every step tries again: a command is a state, and a
  * message that repeats it says nothing new. With physics off the arm is placed, and pieces follow the same way.
  */
+#include "game/match.h"
 #include "robot/common.h"
 
 #include <math.h>
@@ -75,7 +76,7 @@ static tt_status gripper_declare(tt_part *part, tt_declare *declare, tt_error *e
                         .kind = TT_COMMAND_GRIP,
                         .robot = declare->robot,
                         .index = self->index,
-                        .upper = 4,
+                        .upper = TT_PIECE_KINDS,
                         .safe = NAN};
   TT_TRY(plain ? declare->add_command(declare, &command, &self->command, error)
                : tt_robot_add_command(declare, part, "grip", command, &self->command, error));

@@ -1,4 +1,5 @@
 /* load_arena.c: the arena: its model, game pieces and painted lines. */
+#include "game/match.h"
 #include "scene/load.h"
 
 #include <limits.h>
@@ -13,10 +14,10 @@ static tt_status load_pieces(tt_scene_store *store, const tt_arena_keys *keys, c
   for (unsigned i = 0; i < keys->pieces_count; i++) {
     pieces[i] = (tt_engine_piece){.body = keys->pieces[i].body, .kind = keys->pieces[i].kind};
     PRINT(store, pieces[i].where, "%s: pieces[%u]", file, i);
-    if (pieces[i].kind < 1 || pieces[i].kind > 4) {
+    if (!tt_is_piece_kind(pieces[i].kind)) {
       return tt_fail(store->error, TT_INVALID,
-                     "%s: pieces[%u].kind: %d is no kind of game piece; give 1 to 4", file, i,
-                     pieces[i].kind);
+                     "%s: pieces[%u].kind: %d is no kind of game piece; give 1 to %d", file, i,
+                     pieces[i].kind, TT_PIECE_KINDS);
     }
     for (unsigned k = 0; k < i; k++) {
       if (strcmp(pieces[k].body, pieces[i].body)) continue;

@@ -1,4 +1,5 @@
 /* load_robots.c: the robots: where each stands, its model, parts and limits, and the folders that their files are looked up in. */
+#include "game/match.h"
 #include "base/nearest.h"
 #include "scene/load.h"
 #include "scene/stranger.h"
@@ -172,8 +173,8 @@ static tt_status load_pose(tt_scene_store *store, const tt_robot_entry_keys *key
                              1e4, 0, values[i].value, store->error));
   }
   robot->alliance = keys->alliance ? keys->alliance : "";
-  if (!*robot->alliance || !strcmp(robot->alliance, "red") || !strcmp(robot->alliance, "blue"))
-    return TT_OK;
+  tt_alliance alliance;
+  if (tt_alliance_read(robot->alliance, &alliance)) return TT_OK;
   return tt_fail(store->error, TT_INVALID, "%s.alliance: '%s' is neither red nor blue",
                  robot->where, robot->alliance);
 }

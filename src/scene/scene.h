@@ -7,7 +7,7 @@
 #define TT_SCENE_SCENE_H
 
 #include "scene/guests.h"
-#include "model/field.h"
+#include "game/field.h"
 #include "base/status.h"
 #include "model/timing.h"
 #include "model/engine.h"

@@ -1,13 +1,12 @@
 /* sim.c: one simulation: its making, its step, its view and its journal. */
 #include "base/log.h"
+#include "game/match.h"
 #include "sim/sim_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MATCH_LENGTH 135.0 /* s: the FIRST match of 2011 and of the SHARP vehicle */
 
 /* ---- journal and events ---- */
 
@@ -175,8 +174,7 @@ tt_status tt_sim_step(tt_sim *sim, bool last, tt_error *error) {
 
 static double match_time(const tt_sim *sim) {
   if (sim->match_start == TT_NEVER) return 0;
-  double elapsed = tt_model_time(sim->model, sim->clock.step - sim->match_start);
-  return elapsed < MATCH_LENGTH ? elapsed : MATCH_LENGTH;
+  return tt_match_time(tt_model_time(sim->model, sim->clock.step - sim->match_start));
 }
 
 /* What parts compute must be as finite as what the engine computes. */

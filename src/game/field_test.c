@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "model/field.h"
+#include "game/field.h"
 
 #define ROOT_HALF 0.70710678118654752440
 

@@ -3,8 +3,8 @@
  * Source: WPILib, "Coordinate System": the origin is the right corner of the blue alliance's wall as its drivers see it,
  * X points away from them, Y to their left, Z up.
  */
-#ifndef TT_MODEL_FIELD_H
-#define TT_MODEL_FIELD_H
+#ifndef TT_GAME_FIELD_H
+#define TT_GAME_FIELD_H
 
 /** Where the field's origin lies in the arena. All 0: the two are one. */
 typedef struct tt_field {

@@ -1,4 +1,4 @@
-#include "model/field.h"
+#include "game/field.h"
 
 #include <math.h>
 

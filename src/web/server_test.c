@@ -1,0 +1,285 @@
+/* server_test.c: who is let in, which route answers, and how answers are made: over real connections. */
+#include "web/server.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TOKEN "open sesame"
+
+static void say_rest(void *context, const tt_web_request *request) {
+  char *text = g_strdup_printf("%s %s %s", (const char *)context, request->method, request->rest);
+  tt_web_respond(request, 200, "text/plain", text, strlen(text));
+  g_free(text);
+}
+
+static void echo(void *context, const tt_web_request *request) {
+  (void)context;
+  SoupMessageBody *body = soup_server_message_get_request_body(request->message);
+  tt_web_respond(request, 200, "text/plain", body->data, (size_t)body->length);
+}
+
+static void refuse(void *context, const tt_web_request *request) {
+  (void)context;
+  tt_web_respond_error(request, TT_INVALID, "a \"quoted\" thing\n");
+}
+
+/* `*released` counts contexts that were given back. */
+static void release(void *released) { ++*(int *)released; }
+
+static tt_status produce(void *context, const tt_web_sink *sink, tt_error *error) {
+  (void)context, (void)error;
+  char piece[1000];
+  memset(piece, 'x', sizeof piece);
+  for (int i = 0; i < 1000; i++) TT_TRY(sink->write(sink->sink, piece, sizeof piece));
+  return TT_OK;
+}
+
+static tt_status produce_nothing(void *context, const tt_web_sink *sink, tt_error *error) {
+  (void)context, (void)sink;
+  return tt_fail(error, TT_NOT_FOUND, "there is no such table");
+}
+
+static int released;
+
+static void stream(void *context, const tt_web_request *request) {
+  tt_web_respond_streaming(request, "text/plain", context ? produce_nothing : produce, &released,
+                           release);
+}
+
+static void work(void *context, tt_web_answer *answer) {
+  (void)context;
+  g_string_assign(answer->body, "{}");
+}
+
+static void work_in_vain(void *context, tt_web_answer *answer) {
+  (void)context;
+  answer->status = tt_fail(&answer->error, TT_FULL, "no room");
+}
+
+static void later(void *context, const tt_web_request *request) {
+  tt_web_respond_later(request, context ? work_in_vain : work, &released, release);
+}
+
+static tt_web *start(const tt_web_options *options) {
+  tt_web *web;
+  tt_error error;
+  if (tt_web_new(options, &web, &error) != TT_OK) fail_msg("%s", error.text);
+  static const tt_web_route routes[] = {
+      {.path = "/", .methods = "GET", .handle = say_rest, .context = "root"},
+      {.path = "/a/", .methods = "GET", .handle = say_rest, .context = "a"},
+      {.path = "/a/b", .methods = "GET PUT", .handle = say_rest, .context = "b"},
+      {.path = "/echo", .methods = "POST", .handle = echo, .max_body = 10},
+      {.path = "/refuse", .methods = "GET", .handle = refuse},
+      {.path = "/stream", .methods = "GET", .handle = stream},
+      {.path = "/stream/nothing", .methods = "GET", .handle = stream, .context = "nothing"},
+      {.path = "/later", .methods = "GET", .handle = later},
+      {.path = "/later/full", .methods = "GET", .handle = later, .context = "full"},
+  };
+  for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) tt_web_add_route(web, &routes[i]);
+  if (tt_web_start(web, &error) != TT_OK) fail_msg("%s", error.text);
+  return web;
+}
+
+static tt_web *start_here(void) {
+  tt_web_options options = tt_web_options_default();
+  options.listen = "127.0.0.1:0";
+  return start(&options);
+}
+
+/** All that comes back for a request, whose Host is ours unless `head` has one. To be freed. */
+static char *ask(const tt_web *web, const char *line, const char *head, const char *body) {
+  const char *authority = tt_web_address(web) + strlen("http://");
+  GSocketClient *client = g_socket_client_new();
+  GSocketConnection *connection = g_socket_client_connect_to_host(client, authority, 0, NULL, NULL);
+  assert_non_null(connection);
+  char *own = strstr(head, "Host:") ? g_strdup("") : g_strdup_printf("Host: %s\r\n", authority);
+  char *request =
+      g_strdup_printf("%s HTTP/1.1\r\n%s%sConnection: close\r\n\r\n%s", line, own, head, body);
+  GOutputStream *out = g_io_stream_get_output_stream(G_IO_STREAM(connection));
+  assert_true(g_output_stream_write_all(out, request, strlen(request), NULL, NULL, NULL));
+  GInputStream *in = g_io_stream_get_input_stream(G_IO_STREAM(connection));
+  GString *answer = g_string_new(NULL);
+  char bytes[4096];
+  for (gssize got; (got = g_input_stream_read(in, bytes, sizeof bytes, NULL, NULL)) > 0;)
+    g_string_append_len(answer, bytes, got);
+  g_free(own);
+  g_free(request);
+  g_object_unref(connection);
+  g_object_unref(client);
+  return g_string_free(answer, FALSE);
+}
+
+/** Asks, and sees that the status is this one and that `part` stands in the answer. */
+static void expect(const tt_web *web, const char *line, const char *head, const char *body,
+                   int status, const char *part) {
+  char *answer = ask(web, line, head, body);
+  char *first = g_strdup_printf("HTTP/1.1 %d ", status);
+  if (!g_str_has_prefix(answer, first) || !strstr(answer, part))
+    fail_msg("%s\n%s: not %d with '%s':\n%.2000s", line, head, status, part, answer);
+  g_free(first);
+  g_free(answer);
+}
+
+static void test_the_longest_route_answers(void **state) {
+  (void)state;
+  tt_web *web = start_here();
+  expect(web, "GET /", "", "", 200, "root GET ");
+  expect(web, "GET /x/y", "", "", 200, "root GET x/y");
+  expect(web, "GET /a/x", "", "", 200, "a GET x");
+  expect(web, "GET /a/b", "", "", 200, "b GET ");
+  expect(web, "PUT /a/b", "Content-Length: 0\r\n", "", 200, "b PUT ");
+  expect(web, "DELETE /a/b", "", "", 405, "Allow: GET PUT\r\n");
+  expect(web, "GET /a/b", "Upgrade: websocket\r\n", "", 404, "no WebSocket");
+  tt_web_free(web);
+}
+
+static void test_answers_say_what_browsers_may_do(void **state) {
+  (void)state;
+  tt_web *web = start_here();
+  expect(web, "GET /", "", "", 200, "Content-Security-Policy: default-src 'none'");
+  expect(web, "GET /", "", "", 200, "X-Content-Type-Options: nosniff\r\n");
+  tt_web_free(web);
+}
+
+static void test_only_names_of_ours_are_let_in(void **state) {
+  (void)state;
+  static const char *const hosts[] = {"robot.lan", NULL};
+  tt_web_options options = tt_web_options_default();
+  options.listen = "127.0.0.1:0";
+  options.hosts = hosts;
+  tt_web *web = start(&options);
+  expect(web, "GET /", "Host: localhost:1\r\n", "", 200, "root");
+  expect(web, "GET /", "Host: ROBOT.lan\r\n", "", 200, "root");
+  expect(web, "GET /", "Host: [::1]:80\r\n", "", 200, "root");
+  expect(web, "GET /", "Host: evil.example\r\n", "", 403, "web.hosts");
+  expect(web, "GET /", "Host: localhost.evil.example\r\n", "", 403, "web.hosts");
+  expect(web, "GET /", "Host: robot.lan\r\nOrigin: http://robot.lan\r\n", "", 200, "root");
+  expect(web, "GET /", "Host: robot.lan\r\nOrigin: http://localhost\r\n", "", 403, "origin");
+  expect(web, "GET /", "Host: robot.lan\r\nOrigin: null\r\n", "", 403, "origin");
+  tt_web_stats stats;
+  tt_web_get_stats(web, &stats);
+  assert_int_equal(stats.requests, 8);
+  assert_int_equal(stats.refused_requests, 4);
+  tt_web_free(web);
+}
+
+static void test_a_token_is_asked_of_everybody(void **state) {
+  (void)state;
+  tt_web_options options = tt_web_options_default();
+  options.listen = "127.0.0.1:0";
+  options.token = TOKEN;
+  tt_web *web = start(&options);
+  expect(web, "GET /", "", "", 401, "a token is needed");
+  expect(web, "GET /", "Authorization: Bearer " TOKEN "\r\n", "", 200, "root");
+  expect(web, "GET /", "Authorization: Bearer " TOKEN "!\r\n", "", 401, "a token is needed");
+  expect(web, "GET /", "Authorization: Bearer \r\n", "", 401, "a token is needed");
+  expect(web, "GET /?token=open%20sesame", "", "", 200,
+         "Set-Cookie: tether_token=" TOKEN "; Path=/; HttpOnly");
+  expect(web, "GET /?token=open", "", "", 401, "a token is needed");
+  expect(web, "GET /", "Cookie: a=b; tether_token=" TOKEN "\r\n", "", 200, "root");
+  expect(web, "GET /", "Cookie: tether_token=\r\n", "", 401, "a token is needed");
+  tt_web_free(web);
+}
+
+static void test_bodies_have_an_end(void **state) {
+  (void)state;
+  tt_web *web = start_here();
+  expect(web, "POST /echo", "Content-Length: 10\r\n", "0123456789", 200, "\r\n\r\n0123456789");
+  expect(web, "POST /echo", "Content-Length: 11\r\n", "0123456789a", 413, "too long");
+  tt_web_free(web);
+}
+
+static void test_errors_are_json(void **state) {
+  (void)state;
+  tt_web *web = start_here();
+  expect(web, "GET /refuse", "", "", 400, "{\"error\": \"a \\\"quoted\\\" thing \"}");
+  tt_web_free(web);
+}
+
+static void test_long_answers_come_whole_or_as_an_error(void **state) {
+  (void)state;
+  released = 0;
+  tt_web *web = start_here();
+  char *answer = ask(web, "GET /stream", "", "");
+  size_t count = 0;
+  for (const char *c = strstr(answer, "\r\n\r\n"); *c; c++) count += *c == 'x';
+  assert_int_equal(count, 1000000);
+  g_free(answer);
+  expect(web, "GET /stream/nothing", "", "", 404, "there is no such table");
+  expect(web, "GET /later", "", "", 200, "\r\n\r\n{}");
+  expect(web, "GET /later/full", "", "", 503, "no room");
+  tt_web_free(web);
+  assert_int_equal(released, 4);
+}
+
+static void test_too_many_at_a_time_are_told_so(void **state) {
+  (void)state;
+  released = 0;
+  tt_web_options options = tt_web_options_default();
+  options.listen = "127.0.0.1:0";
+  options.max_streams = 0;
+  tt_web *web = start(&options);
+  expect(web, "GET /stream", "", "", 503, "error");
+  expect(web, "GET /later", "", "", 503, "error");
+  tt_web_free(web);
+  assert_int_equal(released, 2);
+}
+
+static void assert_refused(const char *listen, const char *token, const char *part) {
+  tt_web *web;
+  tt_error error;
+  tt_web_options options = tt_web_options_default();
+  options.listen = listen;
+  options.token = token;
+  assert_int_equal(tt_web_new(&options, &web, &error), TT_INVALID);
+  assert_non_null(strstr(error.text, part));
+}
+
+static void test_addresses_are_checked(void **state) {
+  (void)state;
+  assert_refused("8080", NULL, "is no address");
+  assert_refused("127.0.0.1:", NULL, "is no address");
+  assert_refused("127.0.0.1:65536", NULL, "is no address");
+  assert_refused("127.0.0.1:80x", NULL, "is no address");
+  assert_refused("somewhere:80", NULL, "is no address");
+  assert_refused("0.0.0.0:80", NULL, "set web.token");
+  assert_refused("[::]:80", "", "set web.token");
+}
+
+static void test_a_taken_port_gives_way_only_where_nobody_asked_for_it(void **state) {
+  (void)state;
+  tt_web *first = start_here(), *second;
+  tt_error error;
+  tt_web_options options = tt_web_options_default();
+  options.listen = tt_web_address(first) + strlen("http://");
+  assert_int_equal(tt_web_new(&options, &second, &error), TT_OK);
+  assert_int_equal(tt_web_start(second, &error), TT_FAILED);
+  assert_non_null(strstr(error.text, "port in use"));
+  tt_web_free(second);
+  options.next_free = true;
+  second = start(&options);
+  assert_string_not_equal(tt_web_address(first), tt_web_address(second));
+  expect(second, "GET /", "", "", 200, "root");
+  tt_web_free(second);
+  tt_web_free(first);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_the_longest_route_answers),
+      cmocka_unit_test(test_answers_say_what_browsers_may_do),
+      cmocka_unit_test(test_only_names_of_ours_are_let_in),
+      cmocka_unit_test(test_a_token_is_asked_of_everybody),
+      cmocka_unit_test(test_bodies_have_an_end),
+      cmocka_unit_test(test_errors_are_json),
+      cmocka_unit_test(test_long_answers_come_whole_or_as_an_error),
+      cmocka_unit_test(test_too_many_at_a_time_are_told_so),
+      cmocka_unit_test(test_addresses_are_checked),
+      cmocka_unit_test(test_a_taken_port_gives_way_only_where_nobody_asked_for_it),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
