@@ -25,20 +25,16 @@ NOT_IN_LIBRARY = {"PkgConfig::UV", "PkgConfig::SOUP", "PkgConfig::PQ", "PkgConfi
 
 # Files of a room that need each other: one job, told in several files. Nothing may join them, and no other may come.
 ONE_JOB = [
-    # A tick, its supervision and its life in time are one struct.
-    {"host/world_run", "host/supervise", "host/world"},
+    # A tick, and a life in time made of ticks, which the mailbox stops and moves.
+    {"host/world_run", "host/world"},
     {"sim/commands", "sim/sim", "sim/state"},
     # Parking, gripping and culling call each other while a step goes on.
     {"engine/mujoco/cull", "engine/mujoco/grip", "engine/mujoco/park", "engine/mujoco/step"},
     {"engine/mujoco/describe", "engine/mujoco/looks", "engine/mujoco/shapes"},
     {"engine/mujoco/mesh", "engine/mujoco/part", "engine/mujoco/references", "engine/mujoco/urdf"},
     {"engine/mujoco/ops", "engine/mujoco/physics"},
-    # A part's keys may have parts in them.
-    {"robot/" + name for name in ("bumper common encoder gripper gyro limit_switch line_tracker lua_sensor motor motor_config "
-                                  "range_finder registry").split()},
     {"record/derive", "record/run_index", "record/run_log"},
     {"telemetry/" + name for name in "collector handling intake registry samples writer".split()},
-    {"web/connections", "web/server"},
     {"web/" + name for name in "live live_joystick live_page live_phantom live_request".split()},
 ]
 

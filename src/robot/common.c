@@ -9,11 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+tt_status tt_robot_part_make(const tt_part_kind *kind, const void *config, const tt_robot_env *env,
+                             tt_part **part, tt_error *error) {
+  *part = NULL;
+  tt_robot_part *made = calloc(1, kind->part_size);
+  if (!made) return tt_fail(error, TT_NOMEM, "%s: out of memory", env->where);
+  made->kind = kind;
+  made->part = (tt_part){.ops = kind->ops, .robot = env->robot, .name = *(char *const *)config};
+  made->config = config;
+  made->env = *env;
+  snprintf(made->where, sizeof made->where, "%s", env->where);
+  made->env.where = made->part.where = made->where;
+  tt_status status = kind->make ? kind->make(&made->part, error) : TT_OK;
+  if (status == TT_OK)
+    *part = &made->part;
+  else
+    made->part.ops->free(&made->part);
+  return status;
+}
+
 tt_part *tt_robot_part_clone(const tt_part *part) {
   const tt_robot_part *self = (const tt_robot_part *)part;
   tt_part *clone;
-  return tt_robot_part_new(part->ops->kind, self->config, &self->env, &clone, NULL) == TT_OK ? clone
-                                                                                             : NULL;
+  tt_status status = tt_robot_part_make(self->kind, self->config, &self->env, &clone, NULL);
+  return status == TT_OK ? clone : NULL;
 }
 
 void tt_robot_part_free(tt_part *part) { free(part); }

@@ -9,6 +9,7 @@
 /** Head of every part's struct. Its config begins with `char *name`. */
 typedef struct tt_robot_part {
   tt_part part;
+  const struct tt_part_kind *kind;
   const void *config;
   tt_robot_env env;
   char where[256]; /**< what env.where points to */
@@ -31,6 +32,10 @@ extern const tt_part_kind tt_bumper_kind, tt_encoder_kind, tt_gripper_kind, tt_g
 extern const tt_schema tt_bumper_schema, tt_encoder_schema, tt_gripper_schema, tt_gyro_schema,
     tt_limit_switch_schema, tt_line_tracker_schema, tt_lua_sensor_schema, tt_motor_schema,
     tt_range_finder_schema;
+
+/** See tt_robot_part_new(), which finds the kind. */
+tt_status tt_robot_part_make(const tt_part_kind *kind, const void *config, const tt_robot_env *env,
+                             tt_part **part, tt_error *error);
 
 /** The usual ops: a clone is made of the same config; free() frees one block. */
 tt_part *tt_robot_part_clone(const tt_part *part);

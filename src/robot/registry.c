@@ -3,8 +3,6 @@
 #include "base/nearest.h"
 #include "robot/common.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const tt_part_kind *const kinds[] = {
@@ -33,17 +31,5 @@ tt_status tt_robot_part_new(const char *kind, const void *config, const tt_robot
   if (!*found)
     return tt_fail(error, TT_INVALID, "%s: there is no kind of part '%s'%s%s", env->where, kind,
                    nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "");
-  tt_robot_part *made = calloc(1, (*found)->part_size);
-  if (!made) return tt_fail(error, TT_NOMEM, "%s: out of memory", env->where);
-  made->part = (tt_part){.ops = (*found)->ops, .robot = env->robot, .name = *(char *const *)config};
-  made->config = config;
-  made->env = *env;
-  snprintf(made->where, sizeof made->where, "%s", env->where);
-  made->env.where = made->part.where = made->where;
-  tt_status status = (*found)->make ? (*found)->make(&made->part, error) : TT_OK;
-  if (status == TT_OK)
-    *part = &made->part;
-  else
-    made->part.ops->free(&made->part);
-  return status;
+  return tt_robot_part_make(*found, config, env, part, error);
 }

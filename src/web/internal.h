@@ -66,8 +66,9 @@ void tt_web_unwatch_frames(tt_web_connection *connection);
 /** Asked again and again: a frame was begun too long ago. */
 bool tt_web_frame_is_late(tt_web_connection *connection, int64_t now);
 
-/** Slots for streamed answers. */
+/** Slots for answers made in threads of their own; false: all are taken. Any thread. */
 bool tt_web_take_slot(tt_web *web);
 void tt_web_give_slot(tt_web *web);
+int tt_web_slots_taken(tt_web *web);
 
 #endif

@@ -22,39 +22,6 @@ tt_web_options tt_web_options_default(void) {
 GMainContext *tt_web_context(tt_web *web) { return web->context; }
 const char *tt_web_address(const tt_web *web) { return web->address; }
 
-void tt_web_count(tt_web *web, uint64_t *counter) {
-  g_mutex_lock(&web->mutex);
-  ++*counter;
-  g_mutex_unlock(&web->mutex);
-}
-
-void tt_web_get_stats(tt_web *web, tt_web_stats *stats) {
-  g_mutex_lock(&web->mutex);
-  *stats = web->stats;
-  g_mutex_unlock(&web->mutex);
-}
-
-bool tt_web_take_slot(tt_web *web) {
-  g_mutex_lock(&web->mutex);
-  bool free_slot = web->slots < web->options.max_streams;
-  web->slots += free_slot;
-  g_mutex_unlock(&web->mutex);
-  return free_slot;
-}
-
-void tt_web_give_slot(tt_web *web) {
-  g_mutex_lock(&web->mutex);
-  web->slots--;
-  g_mutex_unlock(&web->mutex);
-}
-
-static int slots_taken(tt_web *web) {
-  g_mutex_lock(&web->mutex);
-  int slots = web->slots;
-  g_mutex_unlock(&web->mutex);
-  return slots;
-}
-
 /* --- routes --- */
 
 static bool path_matches(const char *route, const char *path, const char **rest) {
@@ -403,7 +370,7 @@ static gboolean quit(gpointer data) {
 static bool answers(tt_web *web) { return web->answers_due > 0; }
 
 static bool works(tt_web *web) {
-  return g_hash_table_size(web->connections) || slots_taken(web) ||
+  return g_hash_table_size(web->connections) || tt_web_slots_taken(web) ||
          g_main_context_pending(web->context);
 }
 
