@@ -16,12 +16,14 @@
 #define LIBRARY_X87 0x037fu   /* the same for the x87 */
 #endif
 
+/** What was found. Plain data, one thread. */
 typedef struct library_floats {
   bool usual; /* the default already */
   unsigned mxcsr;
   fenv_t all; /* unless usual */
 } library_floats;
 
+/** From here on the environment is the default; what it was is to be given back by the other. */
 static inline library_floats library_floats_begin(void) {
   library_floats saved = {.usual = false};
 #if defined(__x86_64__)
@@ -36,6 +38,7 @@ static inline library_floats library_floats_begin(void) {
   return saved;
 }
 
+/** The environment is the caller's again. */
 static inline void library_floats_end(const library_floats *saved) {
 #if defined(__x86_64__)
   if (saved->usual) {

@@ -80,10 +80,10 @@ static void robot(walk *w, tt_engine_robot *it) {
   move(w, &it->floating, sizeof it->floating);
   tt_engine_gripper *grippers = list(w, it->grippers, &it->gripper_count, sizeof *grippers);
   for (int i = 0; i < it->gripper_count; i++) gripper(w, &grippers[i]);
-  it->grippers = grippers;
+  if (w->reading) it->grippers = grippers; /* what is written may be constant */
   tt_engine_measure *measures = list(w, it->measures, &it->measure_count, sizeof *measures);
   for (int i = 0; i < it->measure_count; i++) measure(w, &measures[i]);
-  it->measures = measures;
+  if (w->reading) it->measures = measures;
 }
 
 static void search_path(walk *w, tt_engine_spec *spec) {
