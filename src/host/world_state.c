@@ -6,6 +6,7 @@
 typedef struct watchdog {
   uint64_t last_accept_step, tripped;
 } watchdog;
+_Static_assert(sizeof(watchdog) == 16, "sim/state.c reads past those of older states");
 
 size_t tt_world_state_size(const tt_world *world) {
   return tt_sim_state_size(world->sim) + (size_t)world->wire_count * sizeof(watchdog);

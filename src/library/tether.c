@@ -18,6 +18,13 @@ enum { SIGNAL = 1, COMMAND };
 
 const char *tether_version(void) { return TETHER_VERSION; }
 
+/* Texts of statuses are those of ours with the same number. */
+_Static_assert((int)TETHER_OK == TT_OK && (int)TETHER_INVALID == TT_INVALID &&
+                   (int)TETHER_FAILED == TT_FAILED && (int)TETHER_NO_MEMORY == TT_NOMEM &&
+                   (int)TETHER_NOT_FOUND == TT_NOT_FOUND && (int)TETHER_DIVERGED == TT_DIVERGED &&
+                   (int)TETHER_OTHER_VERSION == TT_VERSION,
+               "the public numbers");
+
 const char *tether_status_text(tether_status status) {
   if (status == TETHER_BUSY) return "another thread is using it";
   if (status == TETHER_INTERRUPTED) return "ended early, as its caller wanted";

@@ -21,6 +21,10 @@ static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "o
 
 /* --- definitions --- */
 
+/* Texts below have the numbers in them, and so have files. */
+_Static_assert(TT_NAME_KNOWN == 0 && TT_NAME_USED == 1 && TT_NAME_REMOVED == 2, "as in PUT_NAME");
+_Static_assert(TT_VALUE_FLAG == 3 && TT_MODE_IGNORE == 3, "the last of those kept in `handling`");
+
 #define PUT_NAME(table)                                                                            \
   "INSERT INTO " table                                                                             \
   " AS t (identifier, name, removed) VALUES ($1, nullif($2, ''), $3 = '2')"                        \

@@ -12,6 +12,7 @@ typedef struct old_head {
   uint64_t writer;
   uint8_t digest[32];
 } old_head;
+_Static_assert(sizeof(old_head) <= TT_FRAME_HEAD, "whoever reads a head has bytes for either kind");
 
 bool tt_frame_read_old_head(const uint8_t *bytes, size_t size, tt_frame *frame) {
   old_head head;

@@ -38,6 +38,10 @@ typedef enum statement {
   STATEMENT_COUNT
 } statement;
 
+/* Texts below have the numbers in them, and so have files. */
+_Static_assert(TT_NAME_KNOWN == 0 && TT_NAME_USED == 1 && TT_NAME_REMOVED == 2, "as in PUT_NAME");
+_Static_assert(TT_VALUE_FLAG == 3 && TT_MODE_IGNORE == 3, "the last of those kept in `handling`");
+
 /** ?4: tt_name_state */
 #define PUT_NAME(table)                                                                            \
   "INSERT INTO " table                                                                             \

@@ -9,6 +9,9 @@
 
 const char *const tt_value_type_names[] = {"auto", "number", "text", "flag", NULL};
 const char *const tt_value_mode_names[] = {"both", "store", "forward", "ignore", NULL};
+_Static_assert(sizeof tt_value_type_names / sizeof *tt_value_type_names == TT_VALUE_FLAG + 2 &&
+                   sizeof tt_value_mode_names / sizeof *tt_value_mode_names == TT_MODE_IGNORE + 2,
+               "a name for each");
 
 tt_handling tt_handling_default(void) { return (tt_handling){.scale = 1}; }
 

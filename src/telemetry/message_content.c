@@ -1,6 +1,7 @@
 /* message_content.c: the elements of a document become a message: expat calls on_start() and on_end(), which fill arrays that
  * are used again for every message.
  */
+#include "store/batch.h"
 #include "telemetry/message_internal.h"
 
 #include <ctype.h>
@@ -15,6 +16,7 @@
 #define MAX_SEQ (1LL << 53)
 /** ms; the year 2255 for a clock that counts from 1970. */
 #define MAX_TIME_MS 9000000000000
+_Static_assert(TT_MESSAGE_DEVICE_BYTES < TT_BOOT_SIZE, "a store keeps every name of a start whole");
 
 void tt_message_refuse(tt_message_parser *parser, const char *format, ...) {
   if (parser->refused) return;

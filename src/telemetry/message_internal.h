@@ -7,6 +7,7 @@
 
 #include <expat.h>
 
+/** Of a device's identifier, and of what it calls its start. */
 #define TT_MESSAGE_DEVICE_BYTES 64
 
 /** Where the stream stands between documents. */
