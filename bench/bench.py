@@ -22,7 +22,9 @@ import stepping
 import telemetry
 import web
 
-BENCHES = {"lockstep": lockstep.lockstep, "worlds": lockstep.worlds, "library": library.library, "python": library.python, "free": stepping.free, "robots": stepping.robots, "start": stepping.start,
+BENCHES = {"lockstep": lockstep.lockstep, "worlds": lockstep.worlds, "library": library.library, "python": library.python,
+           "gym": library.gym,
+           "free": stepping.free, "robots": stepping.robots, "start": stepping.start,
            "realtime": realtime.realtime, "recording": recording.recording,
            "telemetry": telemetry.telemetry, "web": web.web}
 

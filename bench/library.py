@@ -96,3 +96,16 @@ def python(count=60):
             row("library/python-names", f"{what}, names and dictionaries", names, 0.65),
             row("library/python-servos", f"{what.replace('torques', 'velocities')}, arrays; against torques", velocities, None),
             row("batch/python", f"{COUNT} gripper on {THREADS} threads, ten steps a call, torques", batch, 0.93)]
+
+
+def gym(count=20):
+    """Environments for learning beside the batch that they stand on."""
+    progress(f"gym: {COUNT} environments on {THREADS} threads")
+    with Worker(numpy_python(), ROOT / "bench/gym_client.py", COUNT, THREADS, TETHER_LIBRARY=str(BUILD / "libtether.so.0")) as client:
+        def pair():
+            answer = client.ask("pair")
+            return answer["ours_ns"], answer["bare_ns"]
+
+        pairs, = in_turns(count, pair)
+    return [row("gym/vector", f"{COUNT} environments of task reach on {THREADS} threads, 30 steps an action", pairs, 0.95,
+                note="the batch alone, the same states and commands")]
