@@ -1,12 +1,15 @@
-/* batch.c: many simulations of one scene, stepped by threads of the batch's own. Simulation i belongs to thread i modulo the
- * threads, so that nothing is shared while they step but the caller's arrays, row by row. */
+/* batch.c: many simulations of one scene, stepped by threads of the batch's own. Each takes the next simulation that nobody has, so
+ * that one that is slow, or is kept from running, holds up nobody. Nothing is shared while they step but the caller's
+ * arrays, row by row. */
 #include "library/library.h"
 
-#include <semaphore.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* How often a thread looks for work before it sleeps: some tens of microseconds, about what waking it would take. */
+#define LOOKS 2000
 #define MOST_SIMS 1000000
 #define MOST_THREADS 1024
 
@@ -15,7 +18,6 @@ typedef enum task { STEP, RESET, SAVE, RESTORE, QUIT } task;
 typedef struct worker {
   tether_batch *batch;
   pthread_t thread;
-  int index;
   library_watch watch; /* the first asks; the others are told */
 } worker;
 
@@ -28,14 +30,18 @@ struct tether_batch {
   tether_handle *commands, *signals;
   worker *workers; /* [thread_count]; the first is the caller's thread */
   int started;     /* beside the caller's */
-  bool running;
+  int looks;       /* LOOKS; 0 where there are more threads than processors */
   pid_t process;
   atomic_flag busy;
-  sem_t gate; /* the threads begin when all of them stand */
-  pthread_barrier_t begin, end;
   atomic_bool stop; /* this step was interrupted */
 
-  /* What is to be done; written by the caller before the first barrier, read by all behind it. */
+  atomic_int round;   /* of work; another one begins when it changes */
+  atomic_int next;    /* simulation that nobody has yet */
+  atomic_int pending; /* threads that are not done */
+  pthread_mutex_t lock;
+  pthread_cond_t begun, done;
+
+  /* What is to be done; written by the caller before a round begins. */
   task task;
   const double *values;
   int64_t steps;
@@ -93,11 +99,12 @@ static void read_one(const tether_batch *batch, int i) {
 }
 
 /* The share of one thread. */
-static void work(tether_batch *batch, int index) {
+static void work(tether_batch *batch, library_watch *watch) {
   library_floats saved = library_floats_begin();
-  library_watch_begin(&batch->workers[index].watch);
-  for (int i = index; i < batch->count; i += batch->thread_count) {
-    if (batch->task == STEP) step_one(batch, i, &batch->workers[index].watch);
+  library_watch_begin(watch);
+  for (int i;
+       (i = atomic_fetch_add_explicit(&batch->next, 1, memory_order_relaxed)) < batch->count;) {
+    if (batch->task == STEP) step_one(batch, i, watch);
     if (batch->task == RESET) reset_one(batch, i);
     if (batch->task == SAVE) save_one(batch, i);
     if (batch->task == RESTORE) restore_one(batch, i);
@@ -106,43 +113,64 @@ static void work(tether_batch *batch, int index) {
   library_floats_end(&saved);
 }
 
+/* Waits until `value` is not `old`: it looks a while, then it sleeps on `changed`. */
+static void await_change(tether_batch *batch, atomic_int *value, int old, pthread_cond_t *changed) {
+  for (int i = 0; i < batch->looks; i++) {
+    if (atomic_load(value) != old) return;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  pthread_mutex_lock(&batch->lock);
+  while (atomic_load(value) == old) pthread_cond_wait(changed, &batch->lock);
+  pthread_mutex_unlock(&batch->lock);
+}
+
+/* Under the lock, so that nobody falls asleep between his last look and it. */
+static void tell(tether_batch *batch, pthread_cond_t *changed) {
+  pthread_mutex_lock(&batch->lock);
+  pthread_cond_broadcast(changed);
+  pthread_mutex_unlock(&batch->lock);
+}
+
 static void *worker_main(void *untyped) {
   worker *self = untyped;
   tether_batch *batch = self->batch;
-  while (sem_wait(&batch->gate) != 0) {
-  }
-  if (!batch->running) return NULL; /* not all of them could be started */
-  for (;;) {
-    pthread_barrier_wait(&batch->begin);
+  for (int round = 0;; round++) {
+    await_change(batch, &batch->round, round, &batch->begun);
     if (batch->task == QUIT) return NULL;
-    work(batch, self->index);
-    pthread_barrier_wait(&batch->end);
+    work(batch, &self->watch);
+    if (atomic_fetch_sub(&batch->pending, 1) == 1) tell(batch, &batch->done);
   }
 }
 
 static void run(tether_batch *batch, task what) {
   batch->task = what;
-  pthread_barrier_wait(&batch->begin);
+  atomic_store(&batch->next, 0);
+  atomic_store(&batch->pending, batch->started);
+  atomic_fetch_add(&batch->round, 1);
+  tell(batch, &batch->begun);
   if (what == QUIT) return;
-  work(batch, 0);
-  pthread_barrier_wait(&batch->end);
+  work(batch, &batch->workers[0].watch);
+  for (int left; (left = atomic_load(&batch->pending)) != 0;)
+    await_change(batch, &batch->pending, left, &batch->done);
 }
 
-/* Lets the threads that stand begin, or end at once where not all of them do. */
-static void open_gate(tether_batch *batch, bool running) {
-  batch->running = running;
-  for (int i = 0; i < batch->started; i++) sem_post(&batch->gate);
-}
-
+/* The caller's signals are not for them. */
 static tether_status start_threads(tether_batch *batch, tether_error *error) {
-  for (int i = 1; i < batch->thread_count; i++) {
-    batch->workers[i] = (worker){.batch = batch, .index = i, .watch = {.stop = &batch->stop}};
+  tether_status status = TETHER_OK;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (int i = 1; i < batch->thread_count && status == TETHER_OK; i++) {
+    batch->workers[i] = (worker){.batch = batch, .watch = {.stop = &batch->stop}};
     if (pthread_create(&batch->workers[i].thread, NULL, worker_main, &batch->workers[i]) != 0)
-      return library_fail(error, TETHER_FAILED, "threads: only %d could be started", i);
-    batch->started++;
+      status = library_fail(error, TETHER_FAILED, "threads: only %d could be started", i);
+    else
+      batch->started++;
   }
-  open_gate(batch, true);
-  return TETHER_OK;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return status;
 }
 
 static tether_status resolve(tether_batch *batch, const char *const *commands,
@@ -215,7 +243,8 @@ tether_status tether_batch_new(tether_scene *scene, int count, int threads,
   tether_status named = check_names("command", commands, command_count, error);
   if (named == TETHER_OK) named = check_names("signal", signals, signal_count, error);
   if (named != TETHER_OK) return named;
-  if (threads == 0) threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  int processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  if (threads == 0) threads = processors;
   if (threads > count) threads = count;
   if (threads < 1) threads = 1;
   tether_batch *made = calloc(1, sizeof *made);
@@ -224,14 +253,12 @@ tether_status tether_batch_new(tether_scene *scene, int count, int threads,
   made->thread_count = threads;
   made->command_count = command_count;
   made->signal_count = signal_count;
+  made->looks = threads <= processors ? LOOKS : 0;
   made->process = getpid();
   atomic_flag_clear(&made->busy);
-  sem_init(&made->gate, 0, 0);
-  if (pthread_barrier_init(&made->begin, NULL, (unsigned)threads) != 0 ||
-      pthread_barrier_init(&made->end, NULL, (unsigned)threads) != 0) {
-    free(made);
-    return library_fail(error, TETHER_FAILED, "threads: no barrier for %d", threads);
-  }
+  pthread_mutex_init(&made->lock, NULL);
+  pthread_cond_init(&made->begun, NULL);
+  pthread_cond_init(&made->done, NULL);
   tether_status status = build(made, scene, commands, signals, error);
   if (status == TETHER_OK)
     *batch = made;
@@ -243,14 +270,11 @@ tether_status tether_batch_new(tether_scene *scene, int count, int threads,
 /* In a child of fork() there are no threads to stop. */
 static void stop_threads(tether_batch *batch) {
   if (batch->process != getpid()) return;
-  if (batch->running)
-    run(batch, QUIT);
-  else
-    open_gate(batch, false);
+  run(batch, QUIT);
   for (int i = 1; i <= batch->started; i++) pthread_join(batch->workers[i].thread, NULL);
-  pthread_barrier_destroy(&batch->begin);
-  pthread_barrier_destroy(&batch->end);
-  sem_destroy(&batch->gate);
+  pthread_cond_destroy(&batch->begun);
+  pthread_cond_destroy(&batch->done);
+  pthread_mutex_destroy(&batch->lock);
 }
 
 void tether_batch_free(tether_batch *batch) {
