@@ -27,7 +27,8 @@ TORQUES = [f"{name}.torque" for name in NAMES]
 VELOCITIES = [f"{name}.velocity" for name in NAMES]
 SIGNALS = [f"{name}.{kind}" for name in NAMES for kind in ("position", "velocity", "torque")]
 PHASE = 0.02 * np.arange(STEPS)[:, None] + np.arange(JOINTS)[None, :]
-TORQUE, VELOCITY = 4 * np.sin(PHASE), 0.3 * np.sin(PHASE)  # as in library_steps.c
+TORQUE, VELOCITY = 4 * np.sin(PHASE), np.zeros((STEPS, JOINTS))  # as in library_steps.c
+VELOCITY[:, 0] = 0.5 * np.cos(np.arange(STEPS) / 600)
 
 
 def timed(loop, *arguments):

@@ -49,9 +49,9 @@ static double now(clockid_t clock) {
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* What joint `i` is given in step `k`: the same in library_client.py. */
+/* What joint `i` is given in step `k`: the same in library_client.py; velocities as in the bench `step`. */
 static double torque(int k, int i) { return 4 * sin(0.02 * k + i); }
-static double velocity(int k, int i) { return i == 6 ? 0.5 * cos(k / 600.0) : 0; }
+static double velocity(int k, int i) { return i == 0 ? 0.5 * cos(k / 600.0) : 0; }
 
 /* The first ten joints that take torques. */
 static void find_joints(void) {
