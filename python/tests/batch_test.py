@@ -117,6 +117,27 @@ class Batch(unittest.TestCase):
                 with self.assertRaisesRegex(tether.InvalidError, text):
                     batch.reset(seeds=wrong)
 
+    def test_states_go_out_and_in(self):
+        batch = self.scene.batch(3, COMMANDS, SIGNALS, threads=2)
+        batch.step(actions(3, 0), 10)
+        states, hashes = batch.save(), [sim.hash for sim in batch.sims]
+        self.assertEqual((states.dtype, len(states)), (np.uint8, 3))
+        self.assertEqual(states[1].tobytes(), batch.sims[1].save())
+        batch.step(actions(3, 1), 10)
+        later = [sim.hash for sim in batch.sims]
+        out = batch.restore(states, mask=np.array([True, False, True]))
+        self.assertEqual([sim.hash for sim in batch.sims], [hashes[0], later[1], hashes[2]])
+        np.testing.assert_allclose(out[:, 2], [10 / 600, 20 / 600, 10 / 600])
+        batch.restore(np.repeat(states[:1], 3, axis=0))
+        self.assertEqual([sim.hash for sim in batch.sims], [hashes[0]] * 3)
+        states[1] = 0
+        batch.restore(states)
+        self.assertEqual(list(batch.failed), [False, True, False])
+        self.assertIsInstance(batch.failure(1), tether.OtherVersionError)
+        for wrong, text in ((states[:2], "states: give"), (states.astype(np.int8), "states: give"), (states[:, 1:], "size: 3 states of this scene")):
+            with self.assertRaisesRegex(tether.InvalidError, text):
+                batch.restore(wrong)
+
     def test_what_is_wrong_is_named(self):
         for arguments, text in (((0,), "count: 0"), (("a",), "count: 'a'"), ((1, ["x"]), "x"), ((1, [], "time"), "signals: 'time'; give a list"),
                                 ((1, [], [], -1), "threads: -1"), ((1, [], ["swivel.positon"]), "did you mean")):

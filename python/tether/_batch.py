@@ -143,18 +143,50 @@ class Batch:
         Returns:
             `out`, with the rows of all as they are now.
         """
-        mask_address = seeds_address = None
-        if mask is not None:
-            if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self._count,):
-                raise _errors.InvalidError(f"mask: {mask!r}; give a numpy.ndarray of bool, shape ({self._count},)")
-            mask = np.ascontiguousarray(mask)
-            mask_address = mask.ctypes.data
+        taken, seeds_address = self._mask(mask), None
         if seeds is not None:
             numbers = np.array([_arrays.seed(f"seeds[{i}]", seed) for i, seed in enumerate(seeds)], dtype=np.uint64)
             if numbers.shape != (self._count,):
                 raise _errors.InvalidError(f"seeds: shape {numbers.shape}; give ({self._count},)")
             seeds_address = numbers.ctypes.data
-        self._check(self._library.tether_batch_reset(self._pointer, mask_address, seeds_address, self._out_address, self._error))
+        self._check(self._library.tether_batch_reset(self._pointer, taken, seeds_address, self._out_address, self._error))
+        return self._out
+
+    def _mask(self, mask: npt.NDArray[np.bool_] | None) -> Any:
+        if mask is None:
+            return None
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self._count,):
+            raise _errors.InvalidError(f"mask: {mask!r}; give a numpy.ndarray of bool, shape ({self._count},)")
+        return (ctypes.c_uint8 * self._count).from_buffer_copy(mask.tobytes())
+
+    def save(self) -> npt.NDArray[np.uint8]:
+        """The states of all simulations.
+
+        Returns:
+            A new array [count, bytes of a state]; a row's `tobytes()` is what `Sim.restore` takes. The row of one that failed
+            with FailedError is 0, and no state.
+        """
+        size = self._library.tether_sim_state_size(self._library.tether_batch_sim(self._open(), 0))
+        states = np.empty((self._count, size), np.uint8)
+        self._check(self._library.tether_batch_save(self._pointer, states.ctypes.data, states.nbytes, self._error))
+        return states
+
+    def restore(self, states: npt.NDArray[np.uint8], mask: npt.NDArray[np.bool_] | None = None) -> Floats:
+        """Simulations go on from saved states, failed ones too.
+
+        Args:
+            states: [count, bytes of a state] of uint8; all may be copies of one. A row that is no state of this scene fails its
+                simulation alone.
+            mask: [count] of bool, true for those that are restored; None: all.
+
+        Returns:
+            `out`, with the rows of all as they are now.
+        """
+        if not isinstance(states, np.ndarray) or states.dtype != np.uint8 or states.ndim != 2 or len(states) != self._count:
+            raise _errors.InvalidError(f"states: give a numpy.ndarray of uint8, shape ({self._count}, bytes of a state)")
+        whole = np.ascontiguousarray(states)
+        self._check(self._library.tether_batch_restore(self._pointer, self._mask(mask), whole.ctypes.data, whole.nbytes,
+                                                       self._out_address, self._error))
         return self._out
 
     def _open(self) -> int:

@@ -123,6 +123,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, arguments…
     "tether_batch_free": (None, _P),
     "tether_batch_step": (_I, _P, _P, _L, _P, _P),
     "tether_batch_reset": (_I, _P, _P, _P, _P, _P),
+    "tether_batch_save": (_I, _P, _P, _Z, _P),
+    "tether_batch_restore": (_I, _P, _P, _P, _Z, _P, _P),
     "tether_batch_set_interrupt": (_I, _P, INTERRUPT, _P, _P),
     "tether_batch_failed": (_P, _P),
     "tether_batch_failure": (_I, _P, _I, _P),
