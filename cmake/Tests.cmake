@@ -21,7 +21,7 @@ function(tether_add_test name label)
     set(arg_LABELS ${label})
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
+    set(arg_TIMEOUT 300) # for what hangs: a busy machine takes its time, with a sanitizer most of all
   endif()
   set(configurations)
   if(arg_LONG)

@@ -3,6 +3,7 @@
 #include "app/assemble.h"
 #include "app/attach/attach.h"
 #include "app/comparison.h"
+#include "app/versions.h"
 #include "base/text.h"
 #include "record/section.h"
 
@@ -101,6 +102,15 @@ static tt_status run(const char *command, const tt_scene *scene, tt_error *error
   return status;
 }
 
+/* Where what computed the kept run is another by now, its world differs whatever the program does. */
+static void name_versions(const tt_run_log *kept, tt_error *error) {
+  char versions[400], differs[sizeof error->text];
+  if (!tt_versions_differ(kept, versions, sizeof versions)) return;
+  snprintf(differs, sizeof differs, "%s", error->text);
+  tt_fail(error, TT_DIFFERS, "%.600s; that may be for another reason than the program: %s", differs,
+          versions);
+}
+
 static tt_status compare(const tt_controller_check *check, const tt_run_log *kept, const char *path,
                          double tick, tt_error *error) {
   tt_run_log *made;
@@ -112,6 +122,7 @@ static tt_status compare(const tt_controller_check *check, const tt_run_log *kep
           ? tt_fail(error, TT_DIFFERS, "the program ended after %.3f of %.3f s", lasted, wanted)
           : tt_comparison_say(kept, made, check->tolerances, check->tolerance_count, error);
   tt_run_log_close(made);
+  if (status == TT_DIFFERS) name_versions(kept, error);
   return status;
 }
 

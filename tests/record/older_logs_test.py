@@ -134,7 +134,7 @@ class OlderLogs(unittest.TestCase):
 class OtherPrograms(unittest.TestCase):
     """A log that says another program made it, and whose hashes this one does not find."""
 
-    def verify(self, hash_differs=True, **said):
+    def verify(self, *arguments, hash_differs=True, **said):
         data = gzip.decompress(OLDER[0].read_bytes())
         read = Log(data)
         ids = {name: entry for entry, (name, _, _) in read.entries.items()}
@@ -148,7 +148,7 @@ class OtherPrograms(unittest.TestCase):
                 if entry == ids["/tether/journal"] and payload[0] == 4 and hash_differs:
                     payload = payload[:-8] + bytes(8)
                 file.write(record(entry, time, payload))
-        return tether("verify", log)
+        return tether("verify", log, *arguments)
 
     def here(self):
         """What a log of this program says of it."""
@@ -185,6 +185,15 @@ class OtherPrograms(unittest.TestCase):
             done = self.verify(**{**self.here(), key: "9.9.9"})
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"it was made with {name} 9.9.9, and here is {self.here()[key]}", done.stderr)
+
+    def test_a_controller_is_not_blamed_for_them(self):
+        own, here = ("--controller", "true", "--set", "wires.float-udp.bind=127.0.0.1:0"), self.here()
+        for said, blamed in (here, False), ({**here, "libc": "9.9.9"}, True):
+            done = self.verify(*own, **said)
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertIn("the program ended after", done.stderr)
+            self.assertEqual("that may be for another reason than the program: it was made with libc 9.9.9, and here is" in done.stderr,
+                             blamed, done.stderr)
 
     def test_the_same_program_has_no_excuse(self):
         done = self.verify(**self.here())
