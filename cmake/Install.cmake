@@ -21,6 +21,12 @@ install(FILES ${CMAKE_BINARY_DIR}/tether-config.cmake ${CMAKE_BINARY_DIR}/tether
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tether)
 install(DIRECTORY scenes robots arenas DESTINATION ${CMAKE_INSTALL_DATADIR}/tether)
 install(FILES man/tether.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+# The library's page is made of its header, so that the two can't disagree.
+set(manual ${CMAKE_SOURCE_DIR}/tools/manual.awk ${CMAKE_SOURCE_DIR}/include/tether/tether.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${manual})
+execute_process(COMMAND awk -v version=${PROJECT_VERSION} -f ${manual}
+  OUTPUT_FILE ${CMAKE_BINARY_DIR}/libtether.3 COMMAND_ERROR_IS_FATAL ANY)
+install(FILES ${CMAKE_BINARY_DIR}/libtether.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(FILES packaging/tether@.service DESTINATION lib/systemd/user)
 install(FILES packaging/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tether)
 # As in the source tree, so that links from one to the other stay true.

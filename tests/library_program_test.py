@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -72,6 +73,23 @@ class Library(unittest.TestCase):
                                  "setlocale", "chdir", "fchdir", "setenv", "putenv", "unsetenv", "clearenv", "getenv",
                                  "secure_getenv", "socket", "printf", "__printf_chk", "vprintf", "__vprintf_chk", "puts", "putchar", "perror",
                                  "stdout", "setrlimit", "umask", "atexit", "on_exit"}, set())
+
+    def test_the_manual_page_has_the_whole_header(self):
+        page = (self.prefix / "share/man/man3/libtether.3").read_text(encoding="utf-8")
+        header = (ROOT / "include/tether/tether.h").read_text(encoding="utf-8")
+        body = header[header.index('extern "C"'):]
+        self.assertIn(".TH LIBTETHER 3", page)
+        for name in re.findall(r"\b(tether_\w+)\(", body) + re.findall(r"^} (tether_\w+);", body, re.MULTILINE):
+            self.assertIn(name, page)
+        for words in re.findall(r"/\*\*(.*?)\*/", body, re.DOTALL):
+            for line in words.splitlines():
+                text = line.strip(" *").replace("\\", "\\e").replace("-", "\\-")
+                self.assertIn(text, page)
+        for line in re.findall(r"/\* --- (.*?) --- \*/", body):
+            self.assertIn(f".SH {line.upper()}", page)
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-k", "-man", "-ww", "-Tutf8"], input=page, capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_the_page_shows_the_sample(self):
         page = (ROOT / "docs/library.md").read_text(encoding="utf-8")
