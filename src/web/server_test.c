@@ -94,6 +94,7 @@ static tt_web *start_here(void) {
 static char *ask(const tt_web *web, const char *line, const char *head, const char *body) {
   const char *authority = tt_web_address(web) + strlen("http://");
   GSocketClient *client = g_socket_client_new();
+  g_socket_client_set_enable_proxy(client, FALSE);
   GSocketConnection *connection = g_socket_client_connect_to_host(client, authority, 0, NULL, NULL);
   assert_non_null(connection);
   char *own = strstr(head, "Host:") ? g_strdup("") : g_strdup_printf("Host: %s\r\n", authority);
