@@ -320,6 +320,19 @@ class Recordings(unittest.TestCase):
         self.assertEqual(status, FAILED)
         self.assertIn("exists already", text)
 
+    def test_a_scene_whose_file_is_gone(self):
+        file = self.folder / "gone.yaml"
+        file.write_text("robots: [{robot: gripper}]\ntimestep: 1/600 s\n", encoding="utf-8")
+        scene = Scene(file)
+        self.addCleanup(scene.free)
+        sim, path = self.sim(scene), self.path()
+        file.unlink()
+        status, text = ask("sim_record", sim.pointer, str(path).encode(), None)
+        self.assertEqual(status, INVALID)
+        self.assertIn(f"{file}: the scene's file can't be read any more", text)
+        self.assertFalse(path.exists())
+        sim.step(1)
+
     def test_a_full_disk_ends_the_recording_and_nothing_else(self):
         said = []
         callback = LOG_CALLBACK(lambda _, level, line: said.append((level, line.decode())))

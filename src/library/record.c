@@ -6,6 +6,7 @@
 #include "scene/scene_files.h"
 #include "scene/scene_run.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,13 @@ typedef struct opening {
 static tt_status gather(tether_sim *sim, opening *of, tt_error *why) {
   char id[33];
   tt_sim_count_anew(sim->sim);
+  const char *file = sim->scene->scene->path;
+  if (access(file, R_OK) != 0)
+    return tt_fail(
+        why, TT_INVALID,
+        "%s: the scene's file can't be read any more: %s; a log keeps it. If the current "
+        "folder changed since, load the scene by an absolute path",
+        file, strerror(errno));
   TT_TRY(tt_run_id_new(id, why));
   TT_TRY(tt_scene_files_read(sim->scene->scene, &of->files, why));
   of->run = describe_run(sim, id);
