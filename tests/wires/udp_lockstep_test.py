@@ -102,6 +102,21 @@ class Repeatable(unittest.TestCase):
         self.twice("float-udp", "frc2011", sys.executable, CLIENTS / "python/float_udp.py", amount=1)
         self.twice("sharp-json", "sharp", sys.executable, CLIENTS / "python/sharp_json.py", amount=100)
 
+    def test_a_controller_over_udp_is_verified(self):
+        """`verify --controller` runs it once more: the same signals, or the place where they differ."""
+        sample, own = CLIENTS / "python/float_udp.py", sharp.free_ports(1)[0]
+        log = str(self.folder / "good.wpilog")
+        with run("frc2011", "float-udp", peer=own, log=log) as tether:
+            subprocess.run([sys.executable, sample, "%s:%d" % tether.address("float-udp"), own, "0.5"], check=True, stdout=subprocess.DEVNULL)
+            tether.wait_line("nobody is at its peer's port")
+            self.assertEqual(tether.stop(), 0)
+        other = self.folder / "other.py"
+        other.write_text(sample.read_text().replace("20 * (4 -", "20 * (3 -"))
+        for program, status in (sample, 0), (other, 1):
+            done = subprocess.run([TETHER, "verify", log, "--controller", f"{sys.executable} {program} $TETHER_FLOAT_UDP {own} 0.5"],
+                                  capture_output=True, text=True, timeout=100, check=False)
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+
     @unittest.skipUnless(shutil.which("cc"), "no C compiler")
     def test_the_c_samples(self):
         for name, wire, scene, amount in ("float_udp", "float-udp", "frc2011", 1), ("sharp_json", "sharp-json", "sharp", 100):
