@@ -100,7 +100,7 @@ static void read_one(const tether_batch *batch, int i) {
 
 /* The share of one thread. */
 static void work(tether_batch *batch, library_watch *watch) {
-  library_floats saved = library_floats_begin();
+  library_surroundings saved = library_surroundings_begin();
   library_watch_begin(watch);
   for (int i;
        (i = atomic_fetch_add_explicit(&batch->next, 1, memory_order_relaxed)) < batch->count;) {
@@ -110,7 +110,7 @@ static void work(tether_batch *batch, library_watch *watch) {
     if (batch->task == RESTORE) restore_one(batch, i);
     read_one(batch, i);
   }
-  library_floats_end(&saved);
+  library_surroundings_end(&saved);
 }
 
 /* Waits until `value` is not `old`: it looks a while, then it sleeps on `changed`. */

@@ -7,10 +7,20 @@
 #include "scene/scene_sim.h"
 #include "tether/tether.h"
 
+#include <locale.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
+
+/** The caller's floating-point environment and locale of this thread, while ours are the default: what he set must reach
+ *  neither the bits nor how numbers are read. */
+typedef struct library_surroundings {
+  library_floats floats;
+  locale_t locale;
+} library_surroundings;
+library_surroundings library_surroundings_begin(void);
+void library_surroundings_end(const library_surroundings *saved);
 
 struct tether_scene {
   tt_scene *scene;
@@ -41,7 +51,7 @@ struct tether_sim {
   size_t room;
   tt_recorder *recorder; /**< NULL: it is not being recorded */
   pid_t recorded_by;     /**< the process that has the recorder's threads */
-  library_floats floats;
+  library_surroundings surroundings;
 };
 
 /** The public code of a status of ours. */

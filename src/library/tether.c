@@ -82,8 +82,30 @@ void tether_set_log(tether_log *callback, void *context) {
 }
 
 /* From the first scene on: nothing below could say anything before. */
-static void keep_quiet(void) { tt_log_set_sink(on_line, NULL); }
+static void keep_quiet(void) {
+  tt_log_set_sink(on_line, NULL);
+  tt_data_keep_whole_paths();
+}
 static pthread_once_t quiet = PTHREAD_ONCE_INIT;
+
+/* ---- whatever the caller set ---- */
+
+static locale_t plain; /* the C library's own of that name: it needs no memory */
+static void make_plain(void) { plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+
+library_surroundings library_surroundings_begin(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  library_surroundings saved;
+  pthread_once(&once, make_plain);
+  saved.locale = uselocale(plain);
+  saved.floats = library_floats_begin();
+  return saved;
+}
+
+void library_surroundings_end(const library_surroundings *saved) {
+  library_floats_end(&saved->floats);
+  uselocale(saved->locale);
+}
 
 /* ---- scenes ---- */
 
@@ -123,9 +145,11 @@ tether_status tether_scene_load(const char *name, const char *const *settings, i
   if (!made) return library_fail(error, TETHER_NO_MEMORY, "out of memory");
   pthread_mutex_init(&made->lock, NULL);
   atomic_init(&made->references, 1);
+  library_surroundings saved = library_surroundings_begin();
   tt_status status = copy_settings(made, settings, setting_count)
                          ? tt_scene_load(NULL, name, settings, setting_count, &made->scene, &why)
                          : tt_fail(&why, TT_NOMEM, "out of memory");
+  library_surroundings_end(&saved);
   if (status != TT_OK) {
     tether_scene_free(made);
     return library_finish(status, &why, error);
@@ -195,9 +219,9 @@ tether_status tether_sim_new(tether_scene *scene, tether_sim **sim, tether_error
   if (!sim) return library_fail(error, TETHER_INVALID, "sim: NULL; give where to put it");
   *sim = NULL;
   if (!scene) return library_fail(error, TETHER_INVALID, "scene: NULL");
-  library_floats saved = library_floats_begin();
+  library_surroundings saved = library_surroundings_begin();
   tt_status status = clone_pattern(scene, &inside, &why);
-  library_floats_end(&saved);
+  library_surroundings_end(&saved);
   if (status != TT_OK) return library_finish(status, &why, error);
   return wrap(scene, inside, scene->scene->seed, sim, error);
 }
@@ -216,13 +240,13 @@ tether_status library_enter(tether_sim *sim, tether_error *error) {
   if (!sim) return library_fail(error, TETHER_INVALID, "sim: NULL");
   if (atomic_flag_test_and_set(&sim->busy))
     return library_fail(error, TETHER_BUSY, "another thread is using this simulation");
-  sim->floats = library_floats_begin();
+  sim->surroundings = library_surroundings_begin();
   library_mind_fork(sim);
   return TETHER_OK;
 }
 
 tether_status library_leave(tether_sim *sim, tether_status status) {
-  library_floats_end(&sim->floats);
+  library_surroundings_end(&sim->surroundings);
   atomic_flag_clear(&sim->busy);
   return status;
 }

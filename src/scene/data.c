@@ -72,6 +72,19 @@ static bool has_ending(const char *name) {
   return false;
 }
 
+static bool whole_paths;
+
+void tt_data_keep_whole_paths(void) { whole_paths = true; }
+
+/** Without looking at what links lead to: who names a file by one means what stands beside the link. */
+static void make_whole(char **path) {
+  char here[PATH_MAX], *whole;
+  if (**path == '/' || !getcwd(here, sizeof here)) return;
+  if (asprintf(&whole, "%s/%s", here, *path) < 0) return;
+  free(*path);
+  *path = whole;
+}
+
 /** People read paths that are below where they work relative to it. */
 static void shorten(char *path) {
   char here[PATH_MAX];
@@ -81,12 +94,15 @@ static void shorten(char *path) {
     memmove(path, path + size + 1, strlen(path + size + 1) + 1);
 }
 
-static bool take_file(char *path) {
-  if (!is_file(path) || !has_ending(path)) {
-    free(path);
+static bool take_file(char **path) {
+  if (!is_file(*path) || !has_ending(*path)) {
+    free(*path);
     return false;
   }
-  shorten(path);
+  if (whole_paths)
+    make_whole(path);
+  else
+    shorten(*path);
   return true;
 }
 
@@ -94,9 +110,9 @@ static bool take_file(char *path) {
 static bool try_path(const tt_data_kind *kind, const char *folder, const char *name, char **path) {
   const char *slash = *folder ? "/" : "";
   if (asprintf(path, "%s%s%s", folder, slash, name) < 0) return false;
-  if (take_file(*path)) return true;
+  if (take_file(path)) return true;
   if (!kind->file || asprintf(path, "%s%s%s/%s", folder, slash, name, kind->file) < 0) return false;
-  return take_file(*path);
+  return take_file(path);
 }
 
 static bool try_root(const tt_data_kind *kind, const char *root, const char *name, bool is_path,

@@ -18,6 +18,10 @@ extern const tt_data_kind tt_data_scene, tt_data_robot, tt_data_arena;
  *  looks. TT_INVALID: too long. */
 tt_status tt_data_set_root(const char *folder);
 
+/** From here on found paths are absolute, for who may change the working directory before the files are read. Otherwise those
+ *  below it are relative to it, as people write them. Process-wide; before any other thread looks. */
+void tt_data_keep_whole_paths(void);
+
 /** The file that `name` means. A name with a slash or an ending (.yaml .yml .xml .urdf) is a path: absolute, or
  *  relative to the folder of `including` (NULL: the working directory), or inside a data folder. A bare name is
  *  looked up in the data folders: tt_data_set_root(), then <prefix>/share/tether of the installed program, or the source tree

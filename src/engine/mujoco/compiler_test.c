@@ -315,6 +315,12 @@ static void a_request_is_read_as_it_was_written(void **state) {
   assert_string_equal(got.robots[1].name, "b");
   assert_string_equal(got.search_path[1], "two");
   assert_null(got.search_path[2]);
+  for (int i = 0; i < 2; i++) {
+    free((void *)got.robots[i].grippers);
+    free((void *)got.robots[i].measures);
+  }
+  free((void *)got.robots);
+  free((void *)got.search_path);
   free(bytes);
 }
 

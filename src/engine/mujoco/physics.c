@@ -50,7 +50,6 @@ typedef struct loading {
   tt_scratch scratch;
   physics_part *parts; /* the arena, then the robots */
   int made;
-  mjModel *model;
 } loading;
 
 static tt_status loading_open(loading *l, tt_error *error) {
@@ -67,23 +66,33 @@ static void loading_close(loading *l) {
   tt_scratch_close(&l->scratch);
 }
 
-/* From memory: MuJoCo leaves a file open that it finds wrong. */
-static void read_made(void *context) {
+/* What the compiler left, and MuJoCo's way of reading it from memory: it leaves a file open that it finds wrong. */
+typedef struct reading {
+  int made;
+  mjVFS *files;
+  mjModel *model;
+} reading;
+
+static void read_files(void *context) {
   static const char name[] = "made.mjb";
-  loading *l = context;
+  reading *r = context;
   struct stat about;
-  mjVFS *files = malloc(sizeof *files);
-  if (!files || fstat(l->made, &about) != 0 || about.st_size > LARGEST_MODEL) {
-    free(files);
-    return;
-  }
-  mj_defaultVFS(files);
-  const size_t size = (size_t)about.st_size;
-  if (size > 0 && mj_makeEmptyFileVFS(files, name, (int)size) == 0 &&
-      pread(l->made, files->filedata[0], size, 0) == about.st_size)
-    l->model = mj_loadModel(name, files);
-  mj_deleteVFS(files);
-  free(files);
+  if (fstat(r->made, &about) != 0 || about.st_size <= 0 || about.st_size > LARGEST_MODEL) return;
+  if (mj_makeEmptyFileVFS(r->files, name, (int)about.st_size) != 0) return;
+  if (pread(r->made, r->files->filedata[0], (size_t)about.st_size, 0) != about.st_size) return;
+  r->model = mj_loadModel(name, r->files);
+}
+
+/* NULL when it is none, or memory is short. */
+static mjModel *read_made(int made) {
+  char fatal[512];
+  reading r = {.made = made, .files = malloc(sizeof(mjVFS))};
+  if (!r.files) return NULL;
+  mj_defaultVFS(r.files);
+  if (!physics_guard(read_files, &r, fatal, sizeof fatal)) r.model = NULL;
+  mj_deleteVFS(r.files);
+  free(r.files);
+  return r.model;
 }
 
 /* What an alliance colours: materials and geoms whose own names begin with "alliance". */
@@ -157,13 +166,13 @@ static tt_status build(const tt_engine_spec *spec, mjModel *model, const physics
 static tt_status load(loading *l, tt_physics **physics, tt_error *error) {
   TT_TRY(loading_open(l, error));
   TT_TRY(physics_compile_apart(l->spec, l->scratch.folder, l->made, error));
-  char fatal[512];
-  if (!physics_guard(read_made, l, fatal, sizeof fatal) || !l->model)
+  mjModel *model = read_made(l->made);
+  if (!model)
     return tt_fail(
         error, TT_FAILED,
         "the compiled model cannot be read back; is memory short, or %s another program?",
         physics_compiler());
-  return build(l->spec, l->model, l->parts, physics, error);
+  return build(l->spec, model, l->parts, physics, error);
 }
 
 tt_status tt_physics_load(const tt_engine_spec *spec, tt_physics **physics, tt_error *error) {
