@@ -66,6 +66,26 @@ static void loading_close(loading *l) {
   tt_scratch_close(&l->scratch);
 }
 
+/* MuJoCo that finds no memory can't give back what it has taken until there: so all of it is asked for before. */
+typedef struct probe {
+  size_t sizes[3];
+  void *got[3];
+} probe;
+
+static void ask(void *context) {
+  probe *p = context;
+  for (int i = 0; i < 3; i++) p->got[i] = mju_malloc(p->sizes[i]);
+}
+
+static bool is_there(size_t first, size_t second, size_t third) {
+  probe p = {.sizes = {first, second, third}};
+  char fatal[512];
+  bool all = physics_guard(ask, &p, fatal, sizeof fatal);
+  for (int i = 0; i < 3; i++)
+    if (p.got[i]) mju_free(p.got[i]);
+  return all;
+}
+
 /* What the compiler left, and MuJoCo's way of reading it from memory: it leaves a file open that it finds wrong. */
 typedef struct reading {
   int made;
@@ -80,7 +100,7 @@ static void read_files(void *context) {
   if (fstat(r->made, &about) != 0 || about.st_size <= 0 || about.st_size > LARGEST_MODEL) return;
   if (mj_makeEmptyFileVFS(r->files, name, (int)about.st_size) != 0) return;
   if (pread(r->made, r->files->filedata[0], (size_t)about.st_size, 0) != about.st_size) return;
-  r->model = mj_loadModel(name, r->files);
+  if (is_there(sizeof(mjModel), (size_t)about.st_size, 1)) r->model = mj_loadModel(name, r->files);
 }
 
 /* NULL when it is none, or memory is short. */
@@ -200,14 +220,6 @@ static size_t data_size(const mjModel *m) {
   return size;
 }
 
-/* MuJoCo that finds no memory can't give back what it has taken until there: so it is asked for before. */
-static bool is_there(size_t first, size_t second) {
-  void *one = malloc(first), *other = malloc(second);
-  free(one);
-  free(other);
-  return one && other;
-}
-
 static void make_data(void *context) {
   tt_physics *p = context;
   p->data = mj_makeData(p->model);
@@ -215,7 +227,8 @@ static void make_data(void *context) {
 
 static bool try_make_data(tt_physics *p) {
   char fatal[512];
-  if (!is_there(data_size(p->model), (size_t)p->model->nstack * sizeof(mjtNum))) return false;
+  if (!is_there(sizeof(mjData), data_size(p->model), (size_t)p->model->nstack * sizeof(mjtNum)))
+    return false;
   return physics_guard(make_data, p, fatal, sizeof fatal) && p->data;
 }
 
@@ -287,7 +300,7 @@ static void copy_model(void *context) {
 tt_physics *tt_physics_clone(const tt_physics *physics) {
   copying c = {.from = physics->model};
   char fatal[512];
-  if (physics->failed || !is_there((size_t)physics->model->nbuffer, sizeof *physics->model))
+  if (physics->failed || !is_there(sizeof(mjModel), (size_t)physics->model->nbuffer, 1))
     return NULL;
   if (!physics_guard(copy_model, &c, fatal, sizeof fatal) || !c.to) return NULL;
   atomic_fetch_add(&physics->fixed->references, 1);
