@@ -75,6 +75,13 @@ class Finding(unittest.TestCase):
         done = self.run_python("import tether; print(issubclass(tether.LibraryError, ImportError))", TETHER_LIBRARY="/nowhere")
         self.assertEqual((done.stderr, done.stdout), ("", "True\n"))
 
+    def test_the_compiler_of_models(self):
+        use = "import tether; tether.set_compiler({!r}); tether.Scene('gripper').sim().step()"
+        compiler = next(built.BUILD.rglob("compile-model"))
+        self.assertEqual(self.run_python(use.format(str(compiler)), TETHER_LIBRARY=str(built.LIBRARY)).stderr, "")
+        self.refuses(use.format("/nowhere/compile-model"), "tether._errors.", "/nowhere/compile-model", TETHER_LIBRARY=str(built.LIBRARY))
+        self.refuses(use.format("compile-model"), "not an absolute path", TETHER_LIBRARY=str(built.LIBRARY))
+
     def test_data_and_warnings(self):
         """Scenes of a folder of one's own; what the library warns of goes to logging."""
         scenes = self.top / "data/scenes"

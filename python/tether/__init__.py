@@ -23,7 +23,7 @@ from ._sim import CONTACT, Body, Item, Joint, Recording, Sim
 
 __all__ = ["CONTACT", "Batch", "Body", "BusyError", "ClosedError", "DivergedError", "Error", "FailedError", "InvalidError", "Item",
            "Joint", "LibraryError", "NotFoundError", "OtherVersionError", "OutOfMemoryError", "Recording", "Scene", "Sim", "StoppedError",
-           "load", "set_data", "version"]
+           "load", "set_compiler", "set_data", "version"]
 
 __version__ = "0.1.0"
 
@@ -40,3 +40,11 @@ def set_data(folder: str | os.PathLike[str] | None) -> None:
     status = _library.load().tether_set_data(None if folder is None else os.fsencode(folder))
     if status:
         raise InvalidError(f"folder: {folder!r}: the path is too long")
+
+
+def set_compiler(program: str | os.PathLike[str] | None) -> None:
+    """The program that compiles models, by its absolute path; None: the one that came with the library. For the whole process,
+    before the first simulation."""
+    status = _library.load().tether_set_compiler(None if program is None else os.fsencode(program))
+    if status:
+        raise InvalidError(f"program: {program!r}: not an absolute path, or too long")

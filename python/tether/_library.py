@@ -84,6 +84,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, arguments…
     "tether_version": (_S,),
     "tether_set_log": (None, LOG, _P),
     "tether_set_data": (_I, _S),
+    "tether_set_compiler": (_I, _S),
     "tether_scene_load": (_I, _S, _P, _I, _P, _P),
     "tether_scene_free": (None, _P),
     "tether_scene_description": (_S, _P),
