@@ -97,6 +97,24 @@ static void drive_about(const tt_physics *p, inputs *in, int i) {
   }
 }
 
+/* The view's velocities have the bits of MuJoCo's own function. */
+static void expect_velocities_of_mujoco(const tt_physics *p) {
+  tt_model model = {.body_count = p->model->nbody,
+                    .axis_count = p->fixed->info.axis_count,
+                    .channel_count = p->fixed->info.sensor_count,
+                    .contact_capacity = 64};
+  tt_view *view = tt_view_new(&model);
+  assert_non_null(view);
+  tt_physics_view(p, view);
+  for (int b = 1; b < p->model->nbody; b++) {
+    double velocity[6];
+    mj_objectVelocity(p->model, p->data, mjOBJ_XBODY, b, velocity, 0);
+    assert_memory_equal(view->body_spin[b], velocity, 3 * sizeof(double));
+    assert_memory_equal(view->body_velocity[b], velocity + 3, 3 * sizeof(double));
+  }
+  tt_view_free(view);
+}
+
 /* Two runs, one of them saved, disturbed and restored into a clone half way, end in the same bits. */
 static void runs_and_restored_runs_are_equal(void **state) {
   (void)state;
@@ -137,6 +155,7 @@ static void runs_and_restored_runs_are_equal(void **state) {
     step(a, &in, 1);
     step(second, &in, 1);
     if (i % 100 == 0) assert_true(tt_physics_hash(a) == tt_physics_hash(second));
+    if (i % 1000 == 0) expect_velocities_of_mujoco(a);
   }
   void *other = malloc(size);
   tt_physics_save(a, saved);

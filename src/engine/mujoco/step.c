@@ -10,7 +10,7 @@
 #include <string.h>
 
 static void copy(double *target, const double *source, int count) {
-  memcpy(target, source, sizeof(double) * (size_t)count);
+  if (count > 0) memcpy(target, source, sizeof(double) * (size_t)count);
 }
 
 void physics_read_axes(tt_physics *p) {
@@ -70,12 +70,16 @@ static void take_back(tt_physics *p) {
 
 /* Four sums, so that none waits for the one before. */
 static bool all_finite(const double *numbers, int count) {
-  double sum[4] = {0, 0, 0, 0};
+  double a = 0, b = 0, c = 0, d = 0;
   int i = 0;
-  for (; i + 4 <= count; i += 4)
-    for (int k = 0; k < 4; k++) sum[k] += numbers[i + k] * 0;
-  for (; i < count; i++) sum[0] += numbers[i] * 0;
-  return sum[0] + sum[1] + sum[2] + sum[3] == 0;
+  for (; i + 4 <= count; i += 4) {
+    a += numbers[i] * 0;
+    b += numbers[i + 1] * 0;
+    c += numbers[i + 2] * 0;
+    d += numbers[i + 3] * 0;
+  }
+  for (; i < count; i++) a += numbers[i] * 0;
+  return a + b + c + d == 0;
 }
 
 /* Why the world diverged in this step, or NULL. `element` is the index that was bad, or −1. */
