@@ -220,7 +220,7 @@ static tt_status read_store(tt_store *store, tt_error *error) {
   if (status == TT_OK) {
     status = reader->next(cursor, &record, error);
     if (status == TT_OK) assert_true(record.count == 1 && record.cells[0].number == 50.25);
-    if (status == TT_OK && reader->next(cursor, &record, error) != TT_NOT_FOUND) status = TT_FAILED;
+    if (status == TT_OK && reader->next(cursor, &record, error) != TT_END) status = TT_FAILED;
     reader->close_cursor(cursor);
   }
   tt_list_free(&epochs);
@@ -266,7 +266,7 @@ static tt_status use_spool(tt_spool *spool, tt_store_batch *batch, tt_error *err
   uint64_t position = 0, writer;
   tt_status status;
   while ((status = tt_spool_look(spool, &position, &writer, batch, error)) == TT_OK) taken--;
-  if (status != TT_NOT_FOUND) return status;
+  if (status != TT_END) return status;
   assert_int_equal(taken, 0);
   TT_TRY(tt_spool_front(spool, batch, error));
   assert_int_equal(batch->samples.len, 3);
