@@ -22,7 +22,6 @@
 #define WRITE_EVERY_NS 50000000  /* half of the 100 ms that a crash may cost */
 #define STATISTICS_EVERY 20      /* writings: once a second */
 #define SYNC_EVERY_NS 1000000000 /* what a failure of the power may cost */
-#define FLUSH_WITHIN_NS 2000000000
 #define LARGEST_BACKLOG                                                                            \
   (64u << 20) /* bytes of journal not yet written: then the run is unverifiable, or held */
 #define MOST_SOURCES 1024 /* of journal entries: wires, "web", "world", … */
@@ -63,8 +62,7 @@ struct tt_recorder {
       awaiting; /* place in `pending` of a state hash whose view is about to come; SIZE_MAX: none */
   bool gap; /* an entry was refused: none comes behind it, so what is kept is a run up to there */
   const char *gap_reason;
-  uint64_t gap_step;         /* total steps made then */
-  uint64_t flushes, flushed; /* asked for, and done */
+  uint64_t gap_step; /* total steps made then */
   bool closing;
 
   char *sources
@@ -183,19 +181,6 @@ static struct timespec in(long nanoseconds) {
   until.tv_sec += (until.tv_nsec + nanoseconds) / 1000000000;
   until.tv_nsec = (until.tv_nsec + nanoseconds) % 1000000000;
   return until;
-}
-
-/* The program is about to abort: the writer, who alone knows the order, is given a little time. */
-static void flush(tt_journal_sink *sink) {
-  tt_recorder *recorder = (tt_recorder *)((char *)sink - offsetof(tt_recorder, sink));
-  struct timespec until = in(FLUSH_WITHIN_NS);
-  int failed = 0;
-  pthread_mutex_lock(&recorder->lock);
-  uint64_t mine = ++recorder->flushes;
-  pthread_cond_signal(&recorder->wanted);
-  while (recorder->flushed < mine && failed == 0 && !tt_log_file_broken(recorder->file))
-    failed = pthread_cond_clockwait(&recorder->written, &recorder->lock, CLOCK_MONOTONIC, &until);
-  pthread_mutex_unlock(&recorder->lock);
 }
 
 /* ---- the writer's thread ---- */
@@ -322,23 +307,21 @@ static void append_statistics(tt_recorder *recorder, tt_bytes *out, bool last) {
 /* Waits to be told, or for so long, unless the run has ended. Call with the lock held. */
 static void wait_for(tt_recorder *recorder, pthread_cond_t *told, long nanoseconds) {
   struct timespec until = in(nanoseconds);
-  if (!recorder->closing && recorder->flushed == recorder->flushes)
-    pthread_cond_clockwait(told, &recorder->lock, CLOCK_MONOTONIC, &until);
+  if (!recorder->closing) pthread_cond_clockwait(told, &recorder->lock, CLOCK_MONOTONIC, &until);
 }
 
 /* What the world left. */
 typedef struct portion {
   tt_bytes journal;
-  uint64_t views;   /* in the queue, of which the journal has everything */
-  uint64_t flushes; /* that it answers */
+  uint64_t views; /* in the queue, of which the journal has everything */
   bool last;
 } portion;
 
 /* Gives back a state hash whose view the world is about to publish: it is to be written together with its sample, which it
- * announces. Who waits for a flush, or ends the run, publishes no more. */
+ * announces. Who ends the run publishes no more. */
 static void keep_back(tt_recorder *recorder, tt_bytes *journal) {
   size_t at = recorder->awaiting;
-  if (at >= journal->size || recorder->closing || recorder->flushed < recorder->flushes) return;
+  if (at >= journal->size || recorder->closing) return;
   tt_bytes_append(&recorder->pending, journal->data + at, journal->size - at);
   if (recorder->pending.failed) {
     tt_bytes_cut(&recorder->pending, 0);
@@ -357,16 +340,14 @@ static void take_portion(tt_recorder *recorder, portion *taken) {
   taken->journal = swapped;
   keep_back(recorder, &taken->journal);
   taken->views = tt_view_queue_waiting(recorder->views);
-  taken->flushes = recorder->flushes;
   taken->last = recorder->closing;
   pthread_cond_broadcast(&recorder->written);
   pthread_mutex_unlock(&recorder->lock);
 }
 
 /* Who waits for the disk hears of what became of it. */
-static void tell(tt_recorder *recorder, uint64_t flushes) {
+static void tell(tt_recorder *recorder) {
   pthread_mutex_lock(&recorder->lock);
-  if (flushes) recorder->flushed = flushes;
   pthread_cond_broadcast(&recorder->written);
   pthread_mutex_unlock(&recorder->lock);
 }
@@ -382,7 +363,7 @@ static void *write_log(void *context) {
     append_statistics(recorder, &out, taken.last);
     if (taken.last) append_text(&out, ENTRY_END, recorder->newest, "ended");
     tt_log_file_write(recorder->file, out.data, out.size, recorder->newest);
-    tell(recorder, taken.flushes);
+    tell(recorder);
   } while (!taken.last);
   tt_bytes_free(&taken.journal);
   tt_bytes_free(&out);
@@ -401,7 +382,7 @@ static void *sync_log(void *context) {
     bool ends = recorder->closing;
     pthread_mutex_unlock(&recorder->lock);
     if (ends) return NULL;
-    if (!tt_log_file_sync(recorder->file)) tell(recorder, 0);
+    if (!tt_log_file_sync(recorder->file)) tell(recorder);
   }
 }
 
@@ -527,7 +508,7 @@ tt_status tt_recorder_open(const tt_recorder_options *options, const tt_model *m
   tt_recorder *recorder = calloc(1, sizeof *recorder);
   if (!recorder) return tt_fail(error, TT_NOMEM, "%s: out of memory", options->path);
   recorder->observer = (tt_observer){.publish = publish};
-  recorder->sink = (tt_journal_sink){.write = write_entry, .flush = flush};
+  recorder->sink = (tt_journal_sink){.write = write_entry};
   recorder->awaiting = SIZE_MAX;
   recorder->model = model;
   recorder->period_steps = options->period_steps;

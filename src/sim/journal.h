@@ -43,8 +43,6 @@ typedef struct tt_entry {
  *  instead); a sink that refused an entry refuses all behind it. */
 typedef struct tt_journal_sink {
   tt_status (*write)(struct tt_journal_sink *sink, const tt_entry *entry);
-  /** The program is about to abort: writes out at once what was given so far. World's thread. May be NULL. */
-  void (*flush)(struct tt_journal_sink *sink);
 } tt_journal_sink;
 
 #endif
