@@ -158,9 +158,11 @@ static void it_has_nothing_of_ours(void **state) {
 /* --- whatever is around --- */
 
 static void reap_all(int number) {
+  const int before = errno;
   (void)number;
   while (waitpid(-1, NULL, WNOHANG) > 0) {
   }
+  errno = before;
 }
 
 static void others_may_have_its_end(void **state) {
@@ -232,11 +234,10 @@ static pid_t compiling(void) {
   f = fopen(path, "r");
   if (f && !fgets(text, sizeof text, f)) text[0] = '\0';
   if (f) fclose(f);
-  if (!strstr(text, "(compile-model)")) return 0;
   char *at = strchr(text, ')');
   for (int i = 0; at && i < 12; i++) at = strchr(at + 1, ' '); /* to utime */
   const double used = at ? (double)strtol(at, NULL, 10) / (double)sysconf(_SC_CLK_TCK) : 0;
-  return used > 0.05 ? (pid_t)child : 0;
+  return used > 0.3 ? (pid_t)child : 0;
 }
 
 static void *kill_it(void *context) {
