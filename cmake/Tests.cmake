@@ -23,6 +23,9 @@ function(tether_add_test name label)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300) # for what hangs: a busy machine takes its time, with a sanitizer most of all
   endif()
+  if(TETHER_SANITIZE) # several times slower, and a busy machine is that, too
+    math(EXPR arg_TIMEOUT "4 * ${arg_TIMEOUT}")
+  endif()
   set(configurations)
   if(arg_LONG)
     list(APPEND arg_LABELS long)
