@@ -41,10 +41,10 @@ struct tt_websocket {
   bool in_goodbye;      /* the frame that comes is one */
   uint8_t goodbye[125]; /* its bytes: code and reason */
   size_t goodbye_size;
-  int code;                         /* that the peer closed with; 1006: none yet */
-  double ping_period, ping_timeout; /* s */
-  uint64_t heard;                   /* when the last byte came, ns */
-  uint8_t *input;                   /* bytes that wait for their turn, or for the rest of a head */
+  int code;            /* that the peer closed with; 1006: none yet */
+  double ping_timeout; /* s */
+  uint64_t heard;      /* when the last byte came, ns */
+  uint8_t *input;      /* bytes that wait for their turn, or for the rest of a head */
   size_t input_at, input_size, input_capacity;
   uint8_t *output; /* frames of one send */
   size_t output_size, output_capacity;

@@ -17,7 +17,6 @@ tt_websocket_options tt_websocket_options_default(void) {
                                 .max_queued = 1 << 20,
                                 .frames_a_turn = 64,
                                 .handshake_timeout = 5,
-                                .ping_timeout = 1,
                                 .reconnect = 1};
 }
 
@@ -202,6 +201,13 @@ static void on_ping(uv_timer_t *timer) {
   settle(websocket);
 }
 
+void tt_websocket_ping(tt_websocket *websocket, double period, double timeout) {
+  if (websocket->dropped || websocket->leaving) return;
+  websocket->ping_timeout = timeout;
+  websocket->heard = tt_net_now();
+  start_timer(websocket, period, on_ping, true);
+}
+
 /* ---- in ---- */
 
 static ssize_t take_bytes(wslay_event_context_ptr frames, uint8_t *buffer, size_t size, int flags,
@@ -327,7 +333,6 @@ void tt_websocket_on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size
 void tt_websocket_opened(tt_websocket *websocket) {
   websocket->opened = true;
   uv_timer_stop(&websocket->timer);
-  if (websocket->ping_period > 0) start_timer(websocket, websocket->ping_period, on_ping, true);
   websocket->handler.on_open(websocket->context, websocket);
 }
 
@@ -369,8 +374,6 @@ tt_websocket *tt_websocket_new(tt_net *net, tt_tcp *tcp, const tt_websocket_opti
   websocket->handler = options->handler;
   websocket->context = options->context;
   websocket->frames_a_turn = options->frames_a_turn;
-  websocket->ping_period = options->ping_period;
-  websocket->ping_timeout = options->ping_timeout;
   websocket->heard = tt_net_now();
   websocket->code = WSLAY_CODE_ABNORMAL_CLOSURE;
   uv_timer_init(&net->loop, &websocket->timer);

@@ -61,8 +61,6 @@ typedef struct tt_websocket_options {
   size_t max_queued;        /**< bytes unsent at which a slow reader is cut; default 1 MiB */
   int frames_a_turn;        /**< looked at before others get their turn; default 64 */
   double handshake_timeout; /**< s; default 5 */
-  double ping_period;       /**< s between our pings; default 0: none */
-  double ping_timeout;      /**< s without a byte from the peer, while we ping; default 1 */
   double reconnect;         /**< client: s between attempts; 0: once; default 1 */
   tt_allow allow;           /**< server */
   tt_websocket_handler handler;
@@ -88,6 +86,8 @@ void tt_websocket_client_close(tt_websocket_client *client);
 tt_status tt_websocket_send(tt_websocket *websocket, bool text, const void *bytes, size_t size);
 /** Says goodbye with `code` and `reason` (at most 120 bytes of it), and closes when the peer has, or after a second. */
 void tt_websocket_close(tt_websocket *websocket, int code, const char *reason);
+/** Pings from now on, every `period` s; drops a peer of whom `timeout` s nothing is heard. */
+void tt_websocket_ping(tt_websocket *websocket, double period, double timeout);
 const char *tt_websocket_peer(const tt_websocket *websocket);
 const char *tt_websocket_path(const tt_websocket *websocket);     /**< that was asked for */
 const char *tt_websocket_protocol(const tt_websocket *websocket); /**< chosen; "": none */

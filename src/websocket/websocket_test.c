@@ -411,11 +411,9 @@ static void slow_readers_are_cut(void **state) {
 
 static void pings_find_out_who_is_gone(void **state) {
   side server_side = {.answer = 101};
-  tt_websocket_options options = options_of(&server_side);
-  options.ping_period = 0.02;
-  options.ping_timeout = 0.2;
-  tt_websocket_server *server = listen_with(*state, &options);
+  tt_websocket_server *server = listen_as(*state, &server_side);
   int s = enter(*state, server);
+  tt_websocket_ping(server_side.websocket, 0.02, 0.2);
   expect(*state, s, "\x89\x00", 2);
   uint64_t began = tt_net_now();
   while (tt_net_now() - began < 400000000) { /* twice the timeout: who answers stays */

@@ -69,5 +69,6 @@ void tt_attached_close(tt_attached *attached);
 extern const tt_attachment tt_record_attachment;
 extern const tt_attachment tt_telemetry_attachment;
 extern const tt_attachment tt_web_attachment;
+extern const tt_attachment tt_nt4_attachment;
 
 #endif

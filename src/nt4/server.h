@@ -1,0 +1,40 @@
+/* server.h: a server of NetworkTables 4 (4.0 and 4.1, with the connection for round trips): topics of our own, which clients
+ * read, and topics of theirs.
+ *
+ * All of it belongs to the thread of its tt_net. Times are those of the monotonic clock, µs, as clients synchronise to it;
+ * simulated time is a topic like others.
+ *
+ * A client gets of each topic it subscribed to the newest value, at most once in the period it asked for; every value where
+ * it asked for all. One that reads too slowly loses values, never the rest.
+ */
+#ifndef TT_NT4_SERVER_H
+#define TT_NT4_SERVER_H
+
+#include "net/net.h"
+#include "nt4/message.h"
+
+#define TT_NT4_MOST_TOPICS 20000  /**< ours and clients' together */
+#define TT_NT4_MOST_REQUESTS 1000 /**< subscriptions, and publishers, of a client */
+
+typedef struct tt_nt4_server tt_nt4_server;
+
+/** `address` to listen on; who may come, where that is public. Errors are those of tt_websocket_listen(). */
+tt_status tt_nt4_server_open(tt_net *net, const char *address, const tt_allow *allow,
+                             tt_nt4_server **server, tt_error *error);
+/** NULL-safe. */
+void tt_nt4_server_close(tt_nt4_server *server);
+const char *tt_nt4_server_address(const tt_nt4_server *server);
+
+/** A topic of our own, which clients can't write. `unit` becomes its property "unit"; NULL: none. Before the first client.
+ *  −1: out of memory, or there are too many. */
+int tt_nt4_topic(tt_nt4_server *server, const char *name, const char *type, const char *unit);
+/** Whether a client wants values of a topic: others need not be computed. */
+bool tt_nt4_is_wanted(const tt_nt4_server *server, int topic);
+/** A new value of a topic of our own, now. The same as before is none. */
+void tt_nt4_set(tt_nt4_server *server, int topic, const tt_nt4_bytes *value);
+/** Sends what is due. Call it at least every 5 ms of interest. */
+void tt_nt4_flush(tt_nt4_server *server);
+/** Clients that are connected. */
+int tt_nt4_client_count(const tt_nt4_server *server);
+
+#endif

@@ -1,0 +1,314 @@
+/* server_test.c: the server over real loopback; clients are our own WebSockets, which say what viewers say. */
+#include "nt4/server.h"
+
+#include "net/net_testing.h"
+#include "websocket/websocket.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define V41 "v4.1.networktables.first.wpi.edu"
+#define V40 "networktables.first.wpi.edu"
+
+typedef struct viewer {
+  tt_websocket *websocket;
+  tt_websocket_client *client;
+  int opened, closed, texts, values;
+  char text[8192];     /* all texts, one behind the other */
+  int64_t ids[256];    /* of the values */
+  double numbers[256]; /* of those that are doubles */
+  tt_nt4_message last;
+  char reason[160];
+} viewer;
+
+typedef struct world {
+  tt_net *net;
+  tt_nt4_server *server;
+  int number, text;
+  viewer viewers[4];
+} world;
+
+static double number_of(const tt_nt4_message *message) {
+  uint64_t bits = 0;
+  double value;
+  if (message->type != TT_NT4_DOUBLE || message->value_size != 9) return 0;
+  for (int i = 1; i < 9; i++) bits = bits << 8 | message->value[i];
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static void on_open(void *context, tt_websocket *websocket) {
+  viewer *viewer = context;
+  viewer->websocket = websocket;
+  viewer->opened++;
+}
+
+static void on_message(void *context, tt_websocket *websocket, bool text, const uint8_t *bytes,
+                       size_t size) {
+  viewer *viewer = context;
+  const uint8_t *at = bytes;
+  (void)websocket;
+  if (text) {
+    size_t used = strlen(viewer->text);
+    snprintf(viewer->text + used, sizeof viewer->text - used, "%.*s", (int)size,
+             (const char *)bytes);
+    viewer->texts++;
+    return;
+  }
+  while (tt_nt4_read_message(&at, bytes + size, &viewer->last) == TT_OK) {
+    viewer->ids[viewer->values % 256] = viewer->last.id;
+    viewer->numbers[viewer->values % 256] = number_of(&viewer->last);
+    viewer->values++;
+  }
+}
+
+static void on_close(void *context, tt_websocket *websocket, int code, const char *reason) {
+  viewer *viewer = context;
+  (void)websocket, (void)code;
+  viewer->closed++;
+  snprintf(viewer->reason, sizeof viewer->reason, "%s", reason);
+}
+
+static viewer *enter(world *world, int index, const char *path, const char *const *protocols,
+                     int count) {
+  viewer *viewer = &world->viewers[index];
+  char url[256];
+  snprintf(url, sizeof url, "ws://%s%s", tt_nt4_server_address(world->server), path);
+  tt_websocket_options options = tt_websocket_options_default();
+  options.url = url;
+  options.protocols = protocols;
+  options.protocol_count = count;
+  options.reconnect = 0;
+  options.handler =
+      (tt_websocket_handler){.on_open = on_open, .on_message = on_message, .on_close = on_close};
+  options.context = viewer;
+  assert_int_equal(tt_websocket_connect(world->net, &options, &viewer->client, NULL), TT_OK);
+  uint64_t end = tt_net_now() + PATIENCE;
+  while (!viewer->opened && !viewer->closed && tt_net_now() < end) tt_net_poll(world->net, 1000000);
+  return viewer;
+}
+
+static const char *const v41[] = {V41}, *const v40_first[] = {V40, V41}, *const none[] = {"x"};
+
+static void say(viewer *viewer, const char *text) {
+  assert_int_equal(tt_websocket_send(viewer->websocket, true, text, strlen(text)), TT_OK);
+}
+
+/* Polls and flushes until `*what` is `least`. */
+static void until(world *world, const int *what, int least) {
+  uint64_t end = tt_net_now() + PATIENCE;
+  while (*what < least && tt_net_now() < end) {
+    tt_net_poll(world->net, 1000000);
+    tt_nt4_flush(world->server);
+  }
+  assert_true(*what >= least);
+}
+
+static void set_number(world *world, double number) {
+  tt_nt4_bytes value = {.size = 0};
+  tt_nt4_put_double(&value, number);
+  tt_nt4_set(world->server, world->number, &value);
+  tt_nt4_bytes_free(&value);
+}
+
+static int setup(void **state) {
+  world *made = calloc(1, sizeof *made);
+  tt_allow allow = {.count = 0};
+  made->net = tt_net_new();
+  assert_int_equal(tt_nt4_server_open(made->net, "127.0.0.1:0", &allow, &made->server, NULL),
+                   TT_OK);
+  made->number = tt_nt4_topic(made->server, "/Tether/number", "double", "rad");
+  made->text = tt_nt4_topic(made->server, "/other", "string", NULL);
+  *state = made;
+  return 0;
+}
+
+static int teardown(void **state) {
+  world *world = *state;
+  tt_nt4_server_close(world->server);
+  tt_net_free(world->net);
+  free(world);
+  return 0;
+}
+
+#define SUBSCRIBE(topics, uid, options)                                                            \
+  "[{\"method\":\"subscribe\",\"params\":{\"topics\":" topics ",\"subuid\":" uid                   \
+  ",\"options\":" options "}}]"
+
+static void a_topic_is_announced_before_its_values(void **state) {
+  world *world = *state;
+  viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
+  assert_string_equal(tt_websocket_protocol(viewer->websocket), V41);
+  assert_false(tt_nt4_is_wanted(world->server, world->number));
+  set_number(world, 1);
+  say(viewer, SUBSCRIBE("[\"/Tether\"]", "1", "{\"prefix\":true,\"periodic\":0.005}"));
+  until(world, &viewer->values, 1);
+  assert_string_equal(
+      viewer->text,
+      "[{\"method\":\"announce\",\"params\":{\"name\":\"\\/Tether\\/number\",\"id\":0,"
+      "\"type\":\"double\",\"properties\":{\"unit\":\"rad\"}}}]");
+  assert_true(viewer->numbers[0] == 1 && viewer->ids[0] == world->number);
+  assert_true(tt_nt4_is_wanted(world->server, world->number));
+  assert_false(tt_nt4_is_wanted(world->server, world->text));
+  set_number(world, 1); /* nothing new */
+  set_number(world, 2);
+  set_number(world, 3); /* the newest only */
+  until(world, &viewer->values, 2);
+  assert_true(viewer->numbers[1] == 3);
+  say(viewer, "[{\"method\":\"unsubscribe\",\"params\":{\"subuid\":1}}]");
+  uint64_t end = tt_net_now() + PATIENCE;
+  while (tt_nt4_is_wanted(world->server, world->number) && tt_net_now() < end)
+    tt_net_poll(world->net, 1000000);
+  assert_false(tt_nt4_is_wanted(world->server, world->number));
+}
+
+static void who_asks_for_all_gets_all(void **state) {
+  world *world = *state;
+  viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
+  say(viewer, SUBSCRIBE("[\"\"]", "1", "{\"prefix\":true,\"all\":true,\"periodic\":0.005}"));
+  until(world, &viewer->texts, 1);
+  for (int i = 1; i <= 100; i++) set_number(world, i);
+  until(world, &viewer->values, 100);
+  for (int i = 0; i < 100; i++) assert_true(viewer->numbers[i] == i + 1);
+}
+
+static void topics_only_means_no_values(void **state) {
+  world *world = *state;
+  viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
+  set_number(world, 1);
+  say(viewer, SUBSCRIBE("[\"\"]", "1", "{\"prefix\":true,\"topicsonly\":true}"));
+  until(world, &viewer->texts, 1);
+  assert_non_null(strstr(viewer->text, "\\/other"));
+  assert_false(tt_nt4_is_wanted(world->server, world->number));
+  for (int i = 0; i < 20; i++) {
+    tt_net_poll(world->net, 1000000);
+    tt_nt4_flush(world->server);
+  }
+  assert_int_equal(viewer->values, 0);
+}
+
+static void the_clock_is_answered_at_once(void **state) {
+  world *world = *state;
+  viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
+  uint64_t before = tt_net_now() / 1000;
+  assert_int_equal(tt_websocket_send(viewer->websocket, false, "\x94\xff\x00\x02\xcd\x30\x39", 7),
+                   TT_OK);
+  poll_until(world->net, &viewer->values, 1);
+  assert_true(viewer->last.id == -1 && viewer->last.type == TT_NT4_INT);
+  assert_true((uint64_t)viewer->last.time >= before &&
+              (uint64_t)viewer->last.time <= tt_net_now() / 1000);
+}
+
+static void clients_publish_to_each_other(void **state) {
+  world *world = *state;
+  viewer *one = enter(world, 0, "/nt/one", v41, 1), *two = enter(world, 1, "/nt/two", v41, 1);
+  say(two, SUBSCRIBE("[\"/x\"]", "1", "{\"periodic\":0.005}"));
+  say(one,
+      "[{\"method\":\"publish\",\"params\":{\"name\":\"/"
+      "x\",\"pubuid\":9,\"type\":\"double\",\"properties\":{\"a\":1}}}]");
+  until(world, &one->texts, 1);
+  assert_non_null(strstr(one->text, "\"pubuid\":9"));
+  until(world, &two->texts, 1);
+  assert_non_null(strstr(two->text, "\"properties\":{\"a\":1}"));
+  assert_int_equal(
+      tt_websocket_send(one->websocket, false, "\x94\x09\x64\x01\xcb\x3f\xf8\0\0\0\0\0\0", 13),
+      TT_OK);
+  until(world, &two->values, 1);
+  assert_true(two->numbers[0] == 1.5 && two->last.time == 100);
+  assert_int_equal(
+      tt_websocket_send(one->websocket, false, "\x94\x09\x63\x01\xcb\x40\xf8\0\0\0\0\0\0", 13),
+      TT_OK); /* older */
+  say(one, "[{\"method\":\"setproperties\",\"params\":{\"name\":\"/x\",\"update\":{\"b\":2}}}]");
+  until(world, &one->texts, 2);
+  assert_non_null(strstr(one->text, "\"ack\":true"));
+  until(world, &two->texts, 2);
+  assert_non_null(strstr(two->text, "\"update\":{\"b\":2}"));
+  assert_int_equal(two->values, 1);
+  tt_websocket_client_close(one->client);
+  until(world, &two->texts, 3);
+  assert_non_null(strstr(two->text, "unannounce"));
+}
+
+static void ours_are_read_only(void **state) {
+  world *world = *state;
+  viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
+  set_number(world, 1);
+  say(viewer,
+      "[{\"method\":\"publish\",\"params\":{\"name\":\"/Tether/"
+      "number\",\"pubuid\":1,\"type\":\"double\"}}]");
+  say(viewer, SUBSCRIBE("[\"/Tether/number\"]", "1", "{\"periodic\":0.005}"));
+  until(world, &viewer->values, 1);
+  assert_int_equal(
+      tt_websocket_send(viewer->websocket, false,
+                        "\x94\x01\xcf\x7f\xff\xff\xff\xff\xff\xff\xff\x01\xcb\x3f\xf8\0\0\0\0\0\0",
+                        21),
+      TT_OK);
+  say(viewer, SUBSCRIBE("[\"/other\"]", "2", "{}"));
+  until(world, &viewer->texts, 2); /* what came before is done */
+  set_number(world, 2);
+  until(world, &viewer->values, 2);
+  assert_true(viewer->numbers[1] == 2);
+}
+
+static void who_may_come_in(void **state) {
+  world *world = *state;
+  viewer *viewer = enter(world, 0, "/nt/a%20b", v40_first, 2);
+  assert_string_equal(tt_websocket_protocol(viewer->websocket), V41); /* our preference */
+  assert_int_equal(enter(world, 1, "/nt/", v41, 1)->closed, 1);
+  assert_non_null(strstr(world->viewers[1].reason, "404"));
+  assert_int_equal(enter(world, 2, "/nt/x", none, 1)->closed, 1);
+  assert_non_null(strstr(world->viewers[2].reason, "400"));
+  enter(world, 3, "/nt/a%20b", v40_first, 1);
+  assert_string_equal(tt_websocket_protocol(world->viewers[3].websocket), V40);
+  until(world, &world->viewers[3].opened, 1);
+  assert_int_equal(tt_nt4_client_count(world->server), 2);
+}
+
+/* Names that come and go do not use up the room for those of others. */
+static void topics_that_are_gone_make_room(void **state) {
+  world *world = *state;
+  viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
+  for (int round = 0; round < 25; round++) {
+    for (int i = 0; i < 900; i++) {
+      char text[200];
+      snprintf(
+          text, sizeof text,
+          "[{\"method\":\"publish\",\"params\":{\"name\":\"/%d\",\"pubuid\":%d,\"type\":\"int\"}}]",
+          round * 900 + i, i);
+      say(viewer, text);
+      if (i % 30 == 0) tt_net_poll(world->net, 0);
+    }
+    int before = viewer->texts;
+    until(world, &viewer->texts, before + 1);
+  }
+  viewer->text[0] = '\0';
+  say(viewer,
+      "[{\"method\":\"publish\",\"params\":{\"name\":\"/"
+      "last\",\"pubuid\":5000,\"type\":\"int\"}}]");
+  uint64_t end = tt_net_now() + PATIENCE;
+  while (!strstr(viewer->text, "last") && tt_net_now() < end) {
+    viewer->text[0] = '\0';
+    tt_net_poll(world->net, 1000000);
+  }
+  assert_non_null(strstr(viewer->text, "last"));
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+  const struct CMUnitTest tests[] = {
+      TEST(a_topic_is_announced_before_its_values),
+      TEST(who_asks_for_all_gets_all),
+      TEST(topics_only_means_no_values),
+      TEST(the_clock_is_answered_at_once),
+      TEST(clients_publish_to_each_other),
+      TEST(ours_are_read_only),
+      TEST(who_may_come_in),
+      TEST(topics_that_are_gone_make_room),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

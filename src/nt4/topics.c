@@ -1,0 +1,260 @@
+/* topics.c: names and types are those that viewers of the field look for: AdvantageScope, Elastic, Glass.
+ *
+ * /Tether/ROBOT/Pose         struct:Pose3d    of its root body, in the field's frame
+ * /Tether/ROBOT/Components   struct:Pose3d[]  of its other bodies, relative to the root body
+ * /Tether/Pieces/KIND        struct:Pose3d[]  of the game pieces of a kind, in the field's frame
+ * /Tether/signals/NAME       double           SI, with the property "unit"
+ * /Tether/time               double           s, simulated
+ * /SmartDashboard/Field/…    a Field2d: x and y in m, heading in degrees; "Robot" is the first
+ */
+#include "nt4/topics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KINDS 4      /* of game pieces */
+#define POSE_SIZE 56 /* bytes of a struct:Pose3d: seven doubles, little-endian, packed */
+#define DEGREES (180 / 3.14159265358979323846)
+
+typedef struct robot_topics {
+  int pose, components, on_field;
+} robot_topics;
+
+struct tt_nt4_topics {
+  tt_nt4_server *server;
+  const tt_model *model;
+  const tt_signal_entry *signals;
+  int signal_count;
+  tt_field field;
+  robot_topics *robots;
+  int *signal_topics;
+  int time, pieces[KINDS + 1]; /* by kind; −1: there are none */
+  tt_nt4_bytes value, raw;     /* of the topic at hand */
+};
+
+/* --- names --- */
+
+static int add(tt_nt4_topics *topics, const char *type, const char *unit, const char *before,
+               const char *name, const char *behind) {
+  char whole[512];
+  snprintf(whole, sizeof whole, "%s%s%s", before, name, behind);
+  return tt_nt4_topic(topics->server, whole, type, unit);
+}
+
+static tt_status add_schemas(tt_nt4_topics *topics) {
+  static const char *const schemas[][2] = {
+      {"/.schema/struct:Translation3d", "double x;double y;double z"},
+      {"/.schema/struct:Quaternion", "double w;double x;double y;double z"},
+      {"/.schema/struct:Rotation3d", "Quaternion q"},
+      {"/.schema/struct:Pose3d", "Translation3d translation;Rotation3d rotation"}};
+  for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+    int topic = tt_nt4_topic(topics->server, schemas[i][0], "structschema", NULL);
+    if (topic < 0) return TT_NOMEM;
+    topics->value.size = 0;
+    tt_nt4_put_raw(&topics->value, schemas[i][1], strlen(schemas[i][1]));
+    tt_nt4_set(topics->server, topic, &topics->value);
+  }
+  return TT_OK;
+}
+
+static bool has_components(const tt_model *model, int robot) {
+  for (int i = 1; i < model->body_count; i++)
+    if (model->bodies[i].robot == robot && i != model->robots[robot].root_body) return true;
+  return false;
+}
+
+static tt_status add_robots(tt_nt4_topics *topics) {
+  const tt_model *model = topics->model;
+  for (int i = 0; i < model->robot_count; i++) {
+    robot_topics *made = &topics->robots[i];
+    const char *name = model->robots[i].name;
+    made->pose = add(topics, "struct:Pose3d", NULL, "/Tether/", name, "/Pose");
+    made->components = has_components(model, i)
+                           ? add(topics, "struct:Pose3d[]", NULL, "/Tether/", name, "/Components")
+                           : -1;
+    made->on_field =
+        add(topics, "double[]", NULL, "/SmartDashboard/Field/", i == 0 ? "Robot" : name, "");
+    if (made->pose < 0 || made->on_field < 0) return TT_NOMEM;
+  }
+  int kind = tt_nt4_topic(topics->server, "/SmartDashboard/Field/.type", "string", NULL);
+  if (kind < 0) return TT_NOMEM;
+  topics->value.size = 0;
+  tt_nt4_put_text(&topics->value, "Field2d");
+  tt_nt4_set(topics->server, kind, &topics->value);
+  return TT_OK;
+}
+
+static tt_status add_pieces(tt_nt4_topics *topics) {
+  char name[16];
+  for (int kind = 1; kind <= KINDS; kind++) {
+    topics->pieces[kind] = -1;
+    for (int i = 1; i < topics->model->body_count && topics->pieces[kind] < 0; i++) {
+      if (topics->model->bodies[i].piece != kind) continue;
+      snprintf(name, sizeof name, "%d", kind);
+      topics->pieces[kind] = add(topics, "struct:Pose3d[]", NULL, "/Tether/Pieces/", name, "");
+      if (topics->pieces[kind] < 0) return TT_NOMEM;
+    }
+  }
+  return TT_OK;
+}
+
+static tt_status add_signals(tt_nt4_topics *topics) {
+  for (int i = 0; i < topics->signal_count; i++) {
+    const tt_signal_entry *entry = &topics->signals[i];
+    topics->signal_topics[i] = add(topics, "double", tt_unit_si(entry->signal.dimension)->name,
+                                   "/Tether/signals/", entry->name, "");
+    if (topics->signal_topics[i] < 0) return TT_NOMEM;
+  }
+  topics->time = tt_nt4_topic(topics->server, "/Tether/time", "double", "s");
+  return topics->time < 0 ? TT_NOMEM : TT_OK;
+}
+
+tt_status tt_nt4_topics_new(tt_nt4_server *server, const tt_model *model, const tt_names *names,
+                            const tt_field *field, tt_nt4_topics **out, tt_error *error) {
+  *out = NULL;
+  tt_nt4_topics *made = calloc(1, sizeof *made);
+  if (!made) return tt_fail(error, TT_NOMEM, "out of memory");
+  made->server = server;
+  made->model = model;
+  made->field = *field;
+  made->signals = tt_names_signals(names, &made->signal_count);
+  made->robots = calloc((size_t)model->robot_count + 1, sizeof *made->robots);
+  made->signal_topics = calloc((size_t)made->signal_count + 1, sizeof *made->signal_topics);
+  tt_status status = made->robots && made->signal_topics ? TT_OK : TT_NOMEM;
+  if (status == TT_OK) status = add_schemas(made); /* before what they describe */
+  if (status == TT_OK) status = add_robots(made);
+  if (status == TT_OK) status = add_pieces(made);
+  if (status == TT_OK) status = add_signals(made);
+  if (status != TT_OK) {
+    tt_nt4_topics_free(made);
+    return tt_fail(error, status, "nt4: out of memory, or more than %d topics", TT_NT4_MOST_TOPICS);
+  }
+  *out = made;
+  return TT_OK;
+}
+
+void tt_nt4_topics_free(tt_nt4_topics *topics) {
+  if (!topics) return;
+  tt_nt4_bytes_free(&topics->value);
+  tt_nt4_bytes_free(&topics->raw);
+  free(topics->robots);
+  free(topics->signal_topics);
+  free(topics);
+}
+
+/* --- values --- */
+
+/* a conjugated, times b: a rotation of b seen from a. */
+static void relative_rotation(const double a[4], const double b[4], double out[4]) {
+  out[0] = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+  out[1] = a[0] * b[1] - a[1] * b[0] - a[2] * b[3] + a[3] * b[2];
+  out[2] = a[0] * b[2] + a[1] * b[3] - a[2] * b[0] - a[3] * b[1];
+  out[3] = a[0] * b[3] - a[1] * b[2] + a[2] * b[1] - a[3] * b[0];
+}
+
+/* `v` of the world in the axes of a frame with rotation `q` (w x y z). */
+static void into_frame(const double q[4], const double v[3], double out[3]) {
+  double w = q[0], x = -q[1], y = -q[2], z = -q[3];
+  double tx = 2 * (y * v[2] - z * v[1]), ty = 2 * (z * v[0] - x * v[2]),
+         tz = 2 * (x * v[1] - y * v[0]);
+  out[0] = v[0] + w * tx + y * tz - z * ty;
+  out[1] = v[1] + w * ty + z * tx - x * tz;
+  out[2] = v[2] + w * tz + x * ty - y * tx;
+}
+
+static void put_pose(tt_nt4_bytes *to, const double pose[7]) {
+  uint8_t bytes[POSE_SIZE];
+  for (int i = 0; i < 7; i++) {
+    uint64_t bits;
+    memcpy(&bits, &pose[i], sizeof bits);
+    for (int b = 0; b < 8; b++) bytes[8 * i + b] = (uint8_t)(bits >> 8 * b);
+  }
+  tt_nt4_put(to, bytes, sizeof bytes);
+}
+
+static void pose_of(const tt_nt4_topics *topics, const tt_view *view, int body, double pose[7]) {
+  memcpy(pose, view->body_position[body], 3 * sizeof *pose);
+  memcpy(pose + 3, view->body_rotation[body], 4 * sizeof *pose);
+  tt_field_from_arena(&topics->field, pose);
+}
+
+static void relative_pose(const tt_view *view, int root, int body, double pose[7]) {
+  double offset[3];
+  for (int i = 0; i < 3; i++)
+    offset[i] = view->body_position[body][i] - view->body_position[root][i];
+  into_frame(view->body_rotation[root], offset, pose);
+  relative_rotation(view->body_rotation[root], view->body_rotation[body], pose + 3);
+}
+
+static void set_raw(tt_nt4_topics *topics, int topic) {
+  topics->value.size = 0;
+  tt_nt4_put_raw(&topics->value, topics->raw.data, topics->raw.size);
+  tt_nt4_set(topics->server, topic, &topics->value);
+}
+
+static bool wanted(const tt_nt4_topics *topics, int topic) {
+  return topic >= 0 && tt_nt4_is_wanted(topics->server, topic);
+}
+
+static void set_double(tt_nt4_topics *topics, int topic, double value) {
+  topics->value.size = 0;
+  tt_nt4_put_double(&topics->value, value);
+  tt_nt4_set(topics->server, topic, &topics->value);
+}
+
+static void set_on_field(tt_nt4_topics *topics, int topic, const double pose[7]) {
+  double w = pose[3], x = pose[4], y = pose[5], z = pose[6];
+  double heading = atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z));
+  topics->value.size = 0;
+  tt_nt4_put_array(&topics->value, 3);
+  tt_nt4_put_double(&topics->value, pose[0]);
+  tt_nt4_put_double(&topics->value, pose[1]);
+  tt_nt4_put_double(&topics->value, heading * DEGREES);
+  tt_nt4_set(topics->server, topic, &topics->value);
+}
+
+static void set_robot(tt_nt4_topics *topics, const tt_view *view, int index) {
+  const tt_model *model = topics->model;
+  const robot_topics *robot = &topics->robots[index];
+  int root = model->robots[index].root_body;
+  double pose[7];
+  pose_of(topics, view, root, pose);
+  if (wanted(topics, robot->on_field)) set_on_field(topics, robot->on_field, pose);
+  if (wanted(topics, robot->pose)) {
+    topics->raw.size = 0;
+    put_pose(&topics->raw, pose);
+    set_raw(topics, robot->pose);
+  }
+  if (!wanted(topics, robot->components)) return;
+  topics->raw.size = 0;
+  for (int i = 1; i < model->body_count; i++) {
+    if (model->bodies[i].robot != index || i == root) continue;
+    relative_pose(view, root, i, pose);
+    put_pose(&topics->raw, pose);
+  }
+  set_raw(topics, robot->components);
+}
+
+static void set_pieces(tt_nt4_topics *topics, const tt_view *view, int kind) {
+  double pose[7];
+  if (!wanted(topics, topics->pieces[kind])) return;
+  topics->raw.size = 0;
+  for (int i = 1; i < topics->model->body_count; i++) {
+    if (topics->model->bodies[i].piece != kind) continue;
+    pose_of(topics, view, i, pose);
+    put_pose(&topics->raw, pose);
+  }
+  set_raw(topics, topics->pieces[kind]);
+}
+
+void tt_nt4_topics_set(tt_nt4_topics *topics, const tt_view *view) {
+  for (int i = 0; i < topics->model->robot_count; i++) set_robot(topics, view, i);
+  for (int kind = 1; kind <= KINDS; kind++) set_pieces(topics, view, kind);
+  for (int i = 0; i < topics->signal_count; i++)
+    if (wanted(topics, topics->signal_topics[i]))
+      set_double(topics, topics->signal_topics[i],
+                 tt_signal_read(&topics->signals[i].signal, view));
+  if (wanted(topics, topics->time)) set_double(topics, topics->time, view->time);
+}
