@@ -17,6 +17,7 @@
 #define TT_NT4_NAME 256            /**< bytes of the longest name of a topic, with its end */
 #define TT_NT4_NAMES_A_REQUEST 512 /**< topics or prefixes of one subscription */
 
+/** What a client asks for. */
 typedef enum tt_nt4_method {
   TT_NT4_PUBLISH,
   TT_NT4_UNPUBLISH,

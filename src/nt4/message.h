@@ -36,7 +36,9 @@ typedef struct tt_nt4_bytes {
   bool failed; /**< out of memory: what was put in since is not there */
 } tt_nt4_bytes;
 
+/** They are empty then, and may be used again. */
 void tt_nt4_bytes_free(tt_nt4_bytes *bytes);
+/** Appends `size` bytes as they are. */
 void tt_nt4_put(tt_nt4_bytes *to, const void *data, size_t size);
 
 /* Values. */
@@ -57,6 +59,7 @@ typedef struct tt_nt4_message {
   size_t value_size;
 } tt_nt4_message;
 
+/** Appends a whole message; its value is copied. */
 void tt_nt4_put_message(tt_nt4_bytes *to, const tt_nt4_message *message);
 /** Reads the next message of a frame, and moves `at` behind it. TT_END: there is none; TT_BAD_MESSAGE: the rest of the frame
  *  is no message, or its value is not of its type. The value stays the frame's. */

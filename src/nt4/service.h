@@ -7,7 +7,7 @@
 #define TT_NT4_SERVICE_H
 
 #include "host/world.h"
-#include "model/field.h"
+#include "game/field.h"
 #include "model/schema.h"
 
 typedef struct tt_nt4_keys {
@@ -18,6 +18,7 @@ typedef struct tt_nt4_keys {
   double period_seconds; /**< of `period`; by check() */
 } tt_nt4_keys;
 
+/** The section's keys and defaults. */
 extern const tt_schema tt_nt4_schema;
 
 typedef struct tt_nt4_service tt_nt4_service;

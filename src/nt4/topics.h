@@ -2,7 +2,7 @@
 #ifndef TT_NT4_TOPICS_H
 #define TT_NT4_TOPICS_H
 
-#include "model/field.h"
+#include "game/field.h"
 #include "model/signal.h"
 #include "nt4/server.h"
 
