@@ -215,13 +215,17 @@ static bool park_still(tt_physics *p, int still_steps) {
   return parked;
 }
 
+int physics_look_steps(double timestep) {
+  return (int)fmax(1, floor(LOOK_INTERVAL / timestep + 0.5));
+}
+
 void physics_park_step(tt_physics *p) {
   const physics_fixed *f = p->fixed;
   for (int i = 0; i < f->piece_count; i++) {
     if (p->parked[i]) continue;
     p->rest[i] = is_still(p, &f->pieces[i]) ? p->rest[i] + 1 : 0;
   }
-  int look = (int)fmax(1, floor(LOOK_INTERVAL / f->timestep + 0.5));
+  int look = f->look_steps;
   if (p->step % look) return;
   double interval = look * f->timestep;
   bool changed = park_still(p, (int)(STILL_TIME / f->timestep));

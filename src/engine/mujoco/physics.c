@@ -164,6 +164,7 @@ static tt_status build(const tt_engine_spec *spec, mjModel *model, const physics
   }
   atomic_init(&fixed->references, 1);
   fixed->timestep = model->opt.timestep;
+  fixed->look_steps = physics_look_steps(fixed->timestep);
   fixed->timestep_num = spec->timestep_num;
   fixed->timestep_den = spec->timestep_den;
   fixed->want_feedback = spec->want_feedback;

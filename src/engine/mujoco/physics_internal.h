@@ -53,6 +53,7 @@ typedef struct physics_fixed {
   int string_count, string_capacity;
 
   double timestep;
+  int look_steps; /* between looks around for what parks and wakes */
   int64_t timestep_num, timestep_den;
   bool want_feedback;
   bool limits_drives; /**< some joint has a torque_limit or velocity_limit */
@@ -274,6 +275,8 @@ void physics_finish_drives(tt_physics *p);
 bool physics_servos_are_rows(const tt_physics *p);
 /** Takes the rows out of the model where a failure left them. */
 void physics_servo_withdraw(tt_physics *p);
+/** How many steps pass between looks around. */
+int physics_look_steps(double timestep);
 void physics_park_step(tt_physics *p);
 void physics_park_pin(tt_physics *p);
 void physics_unpark(tt_physics *p, int piece);

@@ -431,11 +431,16 @@ void physics_apply_drives(tt_physics *p, const tt_drive *drives) {
   bool any = false;
   s->rows = false;
   for (int i = 0; i < f->info.axis_count; i++) {
-    const tt_drive drive = f->limits_drives ? physics_limit_drive(p, i, &drives[i]) : drives[i];
+    const tt_drive *drive = &drives[i];
+    tt_drive limited;
+    if (f->limits_drives) {
+      limited = physics_limit_drive(p, i, drive);
+      drive = &limited;
+    }
     int dof = f->axis_dof[i];
-    d->qfrc_applied[dof] = drive.kind == TT_DRIVE_TORQUE ? drive.torque : 0;
+    d->qfrc_applied[dof] = drive->kind == TT_DRIVE_TORQUE ? drive->torque : 0;
     s->servoed[dof] = 0;
-    if (drive.kind == TT_DRIVE_VELOCITY && drive.max_torque > 0) set_servo(p, dof, &drive);
+    if (drive->kind == TT_DRIVE_VELOCITY && drive->max_torque > 0) set_servo(p, dof, drive);
     any = any || s->servoed[dof];
   }
   bool rows = false;
