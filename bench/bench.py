@@ -16,6 +16,7 @@ import time
 from measure import ROOT, Row, progress
 import library
 import lockstep
+import memory
 import realtime
 import recording
 import stepping
@@ -24,7 +25,7 @@ import web
 
 BENCHES = {"lockstep": lockstep.lockstep, "worlds": lockstep.worlds, "library": library.library, "python": library.python,
            "gym": library.gym,
-           "free": stepping.free, "robots": stepping.robots, "start": stepping.start,
+           "free": stepping.free, "robots": stepping.robots, "start": stepping.start, "sims": memory.sims,
            "realtime": realtime.realtime, "recording": recording.recording,
            "telemetry": telemetry.telemetry, "web": web.web}
 

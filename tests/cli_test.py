@@ -184,6 +184,33 @@ class Check(unittest.TestCase):
                 self.assertEqual(answer.stderr.count("\n"), 1, answer.stderr)
 
 
+class Values(unittest.TestCase):
+    """Numbers of the compiled models, listed and set."""
+
+    def listed(self, *arguments):
+        answer = tether("check", "gripper", "--settings", *arguments)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return {line.split()[0]: line.split()[1:] for line in answer.stdout.splitlines()[1:]}
+
+    def test_what_is_listed_can_be_set(self):
+        before = self.listed()
+        name = "models.gripper.bodies.forearm.mass"
+        self.assertEqual(before[name], ["4", "kg", "1e-06", "…", "1e+06"])
+        after = self.listed("--set", f"{name}=5000 g")
+        self.assertEqual(after.pop(name)[0], "5")
+        before.pop(name)
+        self.assertEqual(after, before)
+
+    def test_what_is_wrong_is_told(self):
+        for setting, expected in (("models.gripper.joints.base.damping=-1", "'-1' is out of range; give 0 to 1e+07 N·m·s/rad"),
+                                  ("models.gripper.joints.base.damping=1 kg", "'1 kg' is not understood"),
+                                  ("models.gripper.joints.bse.damping=1", "did you mean 'models.gripper.joints.base.damping'?")):
+            answer = tether("check", "gripper", "--set", setting)
+            self.assertEqual(answer.returncode, 1)
+            self.assertIn(f"--set {setting.split('=', maxsplit=1)[0]}: ", answer.stderr)
+            self.assertIn(expected, answer.stderr)
+
+
 class Strangers(unittest.TestCase):
     """What people give as a scene, and what it is."""
 

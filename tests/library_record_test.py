@@ -86,6 +86,12 @@ class Sim:
             call("command_find", self.pointer, name.replace("__", ".").encode(), None, ctypes.byref(handle))
             call("sim_apply", self.pointer, ctypes.byref(handle), ctypes.byref(ctypes.c_double(value)), 1)
 
+    def set(self, **values):
+        for name, value in values.items():
+            handle = Handle()
+            call("value_find", self.pointer, ("models__" + name).replace("__", ".").encode(), None, ctypes.byref(handle))
+            call("sim_set_values", self.pointer, ctypes.byref(handle), ctypes.byref(ctypes.c_double(value)), 1)
+
     def step(self, steps):
         call("sim_step", self.pointer, ctypes.c_int64(steps))
 
@@ -189,6 +195,28 @@ class Recordings(unittest.TestCase):
         times = [time for time, _ in Log(path.read_bytes()).values["/signals/gyro.angle"]]
         self.assertEqual(times, sorted(times))
         self.assertAlmostEqual(times[-1], 112 / 500)  # of the steps made, whatever was restored
+
+    def test_values_of_the_models(self):
+        """Set before the recording and in it; a reset leaves them, a state brings its own."""
+        sim, path = self.sim(), self.path()
+        sim.set(gripper__joints__base__damping=12)
+        sim.record(path)
+        sim.apply(base__torque=30)
+        sim.step(20)
+        state = sim.save()
+        sim.set(gripper__bodies__forearm__mass=9, gripper__joints__base__damping=1)
+        sim.step(20)
+        sim.reset()
+        sim.apply(base__torque=30)
+        sim.step(20)
+        sim.restore(state)
+        sim.step(20)
+        sim.set(gripper__bodies__forearm__mass=2.5)
+        sim.step(5)
+        sim.end()
+        self.proved(path)
+        entries = [entry for entry in self.journal(path) if entry["kind"] == "values"]
+        self.assertEqual([list(entry["values"].values()) for entry in entries], [[9], [1], [2.5]])
 
     def test_a_clone_begins_a_log_of_its_own(self):
         sim, path, other = self.sim(), self.path(), self.path("clone")

@@ -93,6 +93,9 @@ TETHER_API tether_status tether_set_data(const char *folder);
  *  is installed in. Process-wide, before the first simulation. TETHER_INVALID: not absolute, or too long. */
 TETHER_API tether_status tether_set_compiler(const char *program);
 
+/** Name of the `index`-th scene, from 0, that tether_scene_load() finds by a bare name: those of tether_set_data(), then the
+ *  shipped ones, each once. Copied into `name` [size], cut where it is longer. Reads folders. TETHER_NOT_FOUND: no more. */
+TETHER_API tether_status tether_scene_name(int index, char *name, size_t size);
 /** Loads and checks a scene: `name` is a file (.yaml, or a model .xml or .urdf), or the name of a shipped one
  *  (tether_set_data()). `settings` are [setting_count] texts PATH=VALUE, as
  *  `tether run --set` takes them. Sections of others (wires, web, telemetry, record) are not looked into. Reads files; models
@@ -150,12 +153,12 @@ TETHER_API tether_status tether_sim_restore(tether_sim *sim, const void *state, 
 
 /* --- commands and signals --- */
 
-/** Something that can be listed: a signal or a command. Its texts are the simulation's. */
+/** Something that can be listed: a signal, a command, or a value of a model. Its texts are the simulation's. */
 typedef struct tether_item {
   const char *name;    /**< as handles are found by */
   const char *unit;    /**< SI; "1" for counts, flags and ratios */
   const char *robot;   /**< that it belongs to; "" for the arena's and the world's */
-  double lower, upper; /**< of a command: outside is refused; ±infinity for signals */
+  double lower, upper; /**< of a command or value: outside is refused; ±infinity for signals */
 } tether_item;
 
 /** How many there are: the same for every simulation of a scene. */
@@ -205,13 +208,39 @@ typedef struct tether_io {
 TETHER_API tether_status tether_sim_exchange(tether_sim *sim, const tether_io *ios, int io_count,
                                              int64_t steps, tether_error *error);
 
+/* --- values of the models: masses, frictions, dampings, gears, noises --- */
+
+/* Their names are settings, "models.<robot>.<kind>.<name>.<field>" (kind: bodies, joints, actuators, or a kind of part as its
+ * robot's file calls it; robot "arena": the arena's), which tether_scene_load() takes, too: then a simulation begins with
+ * them. They are each simulation's own, also in a batch. A reset leaves them as they are. A saved state has them, and so has
+ * a clone: restoring one puts back the values of when it was saved. They count for tether_sim_hash() where they differ from
+ * what the models' files say. A recorder keeps each change. */
+
+/** How many there are. */
+TETHER_API int tether_sim_value_count(const tether_sim *sim);
+/** The `index`-th, from 0, in an order that is the same for every simulation of the scene. TETHER_NOT_FOUND: no more. */
+TETHER_API tether_status tether_sim_value_item(const tether_sim *sim, int index, tether_item *item);
+/** Resolves a name as the list has it. `unit`: of the values to come; NULL: SI. */
+TETHER_API tether_status tether_value_find(const tether_sim *sim, const char *name,
+                                           const char *unit, tether_handle *handle,
+                                           tether_error *error);
+/** Sets [count] values, all or none: one that is not finite or out of its range refuses all, and the error names it. They
+ *  take effect with the next step. Other masses, armatures and gears of actuators take some milliseconds the first time, when what follows
+ *  from them is computed anew and kept; others are written as they are. May be called before and between steps. */
+TETHER_API tether_status tether_sim_set_values(tether_sim *sim, const tether_handle *handles,
+                                               const double *values, int count,
+                                               tether_error *error);
+/** The present ones. */
+TETHER_API tether_status tether_sim_get_values(const tether_sim *sim, const tether_handle *handles,
+                                               double *values, int count, tether_error *error);
+
 /* --- bodies, joints, contacts: views of the simulation's own memory. It stays in its place as long as the simulation lives;
  *     what stands there changes with each call that steps, resets or restores. --- */
 
 typedef struct tether_body {
   const char *name;
   int parent;             /**< index; 0 is the world */
-  double mass;            /**< kg, of this body alone */
+  double mass;            /**< kg, of this body alone, as its file says (tether_sim_get_values) */
   const double *position; /**< [3] m, of the body frame */
   const double *rotation; /**< [4] w x y z */
   const double *velocity; /**< [3] m/s */

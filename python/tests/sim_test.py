@@ -263,6 +263,41 @@ class Listing(unittest.TestCase):
         self.assertEqual(tether.Scene("gripper", ["timestep=1/500 s"]).timestep, 0.002)
 
 
+class Values(unittest.TestCase):
+    """Masses, frictions, dampings: each simulation's own, kept by resets, states and clones."""
+
+    MASS = "models.gripper.bodies.forearm.mass"
+
+    def test_set_get_reset_save(self):
+        with tether.Scene("gripper") as scene, scene.sim() as sim, scene.sim() as other:
+            own = float(other.get_values([self.MASS])[0])
+            self.assertIn(self.MASS, [item.name for item in sim.value_items if item.unit == "kg"])
+            sim.set_values({self.MASS: 20.0}, units={self.MASS: "lb"})
+            self.assertAlmostEqual(sim.get_values([self.MASS])[0], 20 * 0.45359237)
+            self.assertEqual(sim.get_values([self.MASS], units=["lb"])[0], 20)
+            self.assertEqual(other.get_values([self.MASS])[0], own)
+            sim.reset()
+            state = sim.save()
+            self.assertNotEqual(sim.hash, other.hash)
+            other.restore(state)
+            self.assertEqual(sim.hash, other.hash)
+            other.set_values({self.MASS: own})
+            self.assertNotEqual(sim.hash, other.hash)
+
+    def test_what_is_wrong(self):
+        with tether.Scene("gripper") as scene, scene.sim() as sim:
+            before = sim.hash
+            with self.assertRaisesRegex(tether.InvalidError, "out of its range"):
+                sim.set_values({self.MASS: -1.0})
+            with self.assertRaisesRegex(tether.NotFoundError, "did you mean"):
+                sim.set_values({"models.gripper.bodies.forarm.mass": 1.0})
+            with self.assertRaisesRegex(tether.InvalidError, "give numbers"):
+                sim.set_values({self.MASS: "heavy"})
+            with self.assertRaisesRegex(tether.InvalidError, "give a list"):
+                sim.get_values(self.MASS)
+            self.assertEqual(sim.hash, before)
+
+
 class Errors(unittest.TestCase):
     def setUp(self):
         self.scene = tether.Scene("gripper")

@@ -17,12 +17,12 @@ from ._scene import Scene
 
 
 class Item(NamedTuple):
-    """A signal or a command that can be named."""
+    """A signal, a command or a value of a model that can be named."""
 
     name: str
     unit: str  # SI; "1" for counts, flags and ratios
     robot: str  # that it belongs to; "" for the arena's and the world's
-    lower: float  # of a command, in `unit`: values outside are refused; ±inf for signals
+    lower: float  # of a command or value, in `unit`: values outside are refused; ±inf for signals
     upper: float
 
 
@@ -228,6 +228,11 @@ class Sim:
         """Every command that can be given, with its range, in an order that is the same for all simulations of the scene."""
         return self._items("command")
 
+    @property
+    def value_items(self) -> tuple[Item, ...]:
+        """Every value of the models that can be set, with its range: masses, frictions, dampings, gears, noises."""
+        return self._items("value")
+
     # --- what drives it ---
 
     def step(self, steps: int = 1) -> None:
@@ -342,6 +347,37 @@ class Sim:
             raise _errors.InvalidError(f"names: {names!r}; give a list of names")
         resolved = self._cached("signal", tuple(names), units)
         self._check(self._library.tether_sim_read(self._pointer, resolved.handles, resolved.address, len(resolved.values), self._error))
+        return resolved.values.copy()
+
+    def set_values(self, values: Mapping[str, float], units: Mapping[str, str] | None = None) -> None:
+        """Sets values of the models, all or none, from the next step on. A reset leaves them; a saved state and a clone have them.
+
+        Args:
+            values: by name, e.g. "models.gripper.bodies.forearm.mass" (`value_items`).
+            units: of the values, by name; SI where there is none.
+
+        Raises:
+            NotFoundError: there is no such value or unit.
+            InvalidError: one is not finite or out of its range; nothing changed.
+        """
+        names = tuple(values)
+        resolved = self._cached("value", names, None if units is None else [units.get(name) for name in names])
+        try:
+            resolved.pack(resolved.block, 0, *values.values())
+        except struct.error:
+            raise _errors.InvalidError(f"values: {dict(values)!r}; give numbers") from None
+        self._check(self._library.tether_sim_set_values(self._pointer, resolved.handles, resolved.address, len(names), self._error))
+
+    def get_values(self, names: Sequence[str], units: Sequence[str | None] | None = None) -> Floats:
+        """Values of the models as they are now.
+
+        Returns:
+            A new array [len(names)].
+        """
+        if isinstance(names, str):
+            raise _errors.InvalidError(f"names: {names!r}; give a list of names")
+        resolved = self._cached("value", tuple(names), units)
+        self._check(self._library.tether_sim_get_values(self._pointer, resolved.handles, resolved.address, len(resolved.values), self._error))
         return resolved.values.copy()
 
     def commands(self, names: Sequence[str], units: Sequence[str | None] | None = None) -> Floats:

@@ -44,8 +44,12 @@ static tt_status append_entry(text *to, const tt_entry *entry) {
   switch (entry->kind) {
     case TT_ENTRY_COMMANDS:
     case TT_ENTRY_SAFE:
+    case TT_ENTRY_VALUES:
       size = snprintf(line, sizeof line, "%" PRIu64 " %s %s", entry->step,
-                      entry->kind == TT_ENTRY_SAFE ? "safe" : "commands", entry->source);
+                      entry->kind == TT_ENTRY_SAFE       ? "safe"
+                      : entry->kind == TT_ENTRY_COMMANDS ? "commands"
+                                                         : "values",
+                      entry->source);
       TT_TRY(append(to, line, (size_t)size));
       return append_submissions(to, entry);
     case TT_ENTRY_RESET:

@@ -54,6 +54,18 @@ struct tether_sim {
   library_surroundings surroundings;
 };
 
+/** What a tether_handle is of. */
+enum { LIBRARY_SIGNAL = 1, LIBRARY_COMMAND, LIBRARY_VALUE };
+
+/** "" for the arena's and the world's. */
+const char *library_robot_name(const tt_sim *sim, int robot);
+/** Arguments of a function that finds a handle. Clears `error`. */
+tether_status library_check_find(const tether_sim *sim, const char *name,
+                                 const tether_handle *handle, tether_error *error);
+/** SI per `unit` (NULL: SI) of something of this dimension, called `name`. */
+tether_status library_find_unit(const char *name, const char *unit, tt_dimension dimension,
+                                double *scale, tether_error *error);
+
 /** The public code of a status of ours. */
 tether_status library_status(tt_status status);
 /** The status outside, and in `error` (may be NULL) what `from` says. */

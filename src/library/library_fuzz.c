@@ -171,18 +171,21 @@ static void take_handle(fuzz *of) {
   tether_sim *sim = some_sim(of);
   tether_item item;
   int index = byte(&of->in) - 8;
-  bool command = byte(&of->in) % 2;
+  uint8_t kind = byte(&of->in);
+  bool command = kind % 2, value = kind >= 224;
   if (maybe(&of->in)) {
     *handle = (tether_handle){byte(&of->in), byte(&of->in), number(&of->in)};
     if (maybe(&of->in)) handle->index = UINT32_MAX - handle->index;
     return;
   }
-  tether_status status = command ? tether_sim_command_item(sim, index, &item)
-                                 : tether_sim_signal_item(sim, index, &item);
+  tether_status status = value     ? tether_sim_value_item(sim, index, &item)
+                         : command ? tether_sim_command_item(sim, index, &item)
+                                   : tether_sim_signal_item(sim, index, &item);
   if (status != TETHER_OK) return;
   assert(*item.name && item.unit && item.robot && item.lower <= item.upper);
-  check(of, command ? tether_command_find(sim, item.name, item.unit, handle, &of->error)
-                    : tether_signal_find(sim, item.name, NULL, handle, &of->error));
+  check(of, value     ? tether_value_find(sim, item.name, item.unit, handle, &of->error)
+            : command ? tether_command_find(sim, item.name, item.unit, handle, &of->error)
+                      : tether_signal_find(sim, item.name, NULL, handle, &of->error));
 }
 
 /* Handles and values in arrays that are as long as they are said to be. */
@@ -204,6 +207,25 @@ static void fill(fuzz *of, exchange *with) {
                          .signals = maybe(&of->in) ? NULL : with->handles[1],
                          .signal_values = maybe(&of->in) ? NULL : with->values[1],
                          .signal_count = maybe(&of->in) ? -1 : small(&of->in, MOST_VALUES)};
+}
+
+/* Either all of them are what was wanted, or nothing has changed. */
+static void set_values(fuzz *of) {
+  exchange with;
+  tether_sim *sim = some_sim(of);
+  fill(of, &with);
+  const int count = with.io.command_count;
+  uint64_t before = tether_sim_hash(sim);
+  tether_status status =
+      tether_sim_set_values(sim, with.io.commands, with.io.command_values, count, &of->error);
+  check(of, status);
+  if (status != TETHER_OK) {
+    assert(tether_sim_hash(sim) == before);
+    return;
+  }
+  if (count == 0) return;
+  check(of, tether_sim_get_values(sim, with.handles[0], with.values[1], count, &of->error));
+  for (int i = 0; i < count; i++) assert(isfinite(with.values[1][i]));
 }
 
 static void apply(fuzz *of) {
@@ -393,7 +415,7 @@ static step *const calls[] = {make_sim,     step_sim,   take_handle, apply,     
                               exchange_all, save,       restore,     reset_sim,  find,
                               clone_sim,    free_sim,   look,        make_batch, use_batch,
                               record,       end_record, load_scene,  step_sim,   interrupt_sim,
-                              use_batch,    take_handle};
+                              use_batch,    set_values};
 
 static tether_scene *scenes[MOST_SCENES];
 

@@ -49,6 +49,27 @@ static void drive(tether_sim *sim, int steps) {
   }
 }
 
+static void scenes_are_listed_by_name(void **state) {
+  (void)state;
+  char name[64], before[64] = "", few[4];
+  bool gripper = false;
+  int count = 0;
+  for (; tether_scene_name(count, name, sizeof name) == TETHER_OK; count++) {
+    tether_scene *scene = load(name);
+    assert_string_not_equal(before, name);
+    assert_true(tether_scene_timestep(scene) > 0);
+    tether_scene_free(scene);
+    gripper |= strcmp(name, "gripper") == 0;
+    snprintf(before, sizeof before, "%s", name);
+  }
+  assert_true(gripper && count > 5);
+  good(tether_scene_name(0, few, sizeof few));
+  assert_int_equal(strlen(few), sizeof few - 1);
+  assert_int_equal(tether_scene_name(count, name, sizeof name), TETHER_NOT_FOUND);
+  assert_int_equal(tether_scene_name(-1, name, sizeof name), TETHER_INVALID);
+  assert_int_equal(tether_scene_name(0, NULL, 4), TETHER_INVALID);
+}
+
 static void a_command_moves_a_joint(void **state) {
   (void)state;
   tether_scene *scene = load("gripper");
@@ -551,6 +572,7 @@ static void a_batchs_states_go_out_and_in(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(scenes_are_listed_by_name),
       cmocka_unit_test(a_command_moves_a_joint),
       cmocka_unit_test(a_sim_goes_on_from_a_saved_state),
       cmocka_unit_test(the_callers_surroundings_are_his),

@@ -14,8 +14,6 @@
 
 #define MOST_AT_ONCE 65536 /* commands: as many as a log's reader takes */
 
-enum { SIGNAL = 1, COMMAND };
-
 const char *tether_version(void) { return TETHER_VERSION; }
 
 /* Texts of statuses are those of ours with the same number. */
@@ -111,6 +109,18 @@ void library_surroundings_end(const library_surroundings *saved) {
 
 tether_status tether_set_data(const char *folder) {
   return library_status(tt_data_set_root(folder));
+}
+
+tether_status tether_scene_name(int index, char *name, size_t size) {
+  if (!name || size == 0 || index < 0) return TETHER_INVALID;
+  char **names = tt_data_list(&tt_data_scene);
+  if (!names) return TETHER_NO_MEMORY;
+  int count = 0;
+  while (names[count]) count++;
+  if (index < count) snprintf(name, size, "%s", names[index]);
+  for (int i = 0; i < count; i++) free(names[i]);
+  free(names);
+  return index < count ? TETHER_OK : TETHER_NOT_FOUND;
 }
 
 tether_status tether_set_compiler(const char *program) {
@@ -300,7 +310,7 @@ static tether_status check_signals(const tether_sim *sim, const tether_handle *s
   int known;
   signals_of(sim, &known);
   for (int i = 0; i < count; i++)
-    if (signals[i].kind != SIGNAL || signals[i].index >= (uint32_t)known)
+    if (signals[i].kind != LIBRARY_SIGNAL || signals[i].index >= (uint32_t)known)
       return library_fail(error, TETHER_INVALID, "signals[%d]: not the handle of a signal", i);
   return TETHER_OK;
 }
@@ -406,7 +416,7 @@ uint64_t tether_sim_hash(const tether_sim *sim) { return sim ? tt_sim_hash(sim->
 
 /* ---- commands and signals ---- */
 
-static const char *robot_name(const tt_sim *sim, int robot) {
+const char *library_robot_name(const tt_sim *sim, int robot) {
   return robot == TT_NO_ROBOT ? "" : tt_sim_model(sim)->robots[robot].name;
 }
 
@@ -427,7 +437,7 @@ tether_status tether_sim_signal_item(const tether_sim *sim, int index, tether_it
   if (index < 0 || index >= count) return TETHER_NOT_FOUND;
   *item = (tether_item){.name = entries[index].name,
                         .unit = tt_unit_si(entries[index].signal.dimension)->name,
-                        .robot = robot_name(sim->sim, entries[index].robot),
+                        .robot = library_robot_name(sim->sim, entries[index].robot),
                         .lower = -INFINITY,
                         .upper = INFINITY};
   return TETHER_OK;
@@ -440,7 +450,7 @@ tether_status tether_sim_command_item(const tether_sim *sim, int index, tether_i
   const tt_command *command = &model->commands[index];
   *item = (tether_item){.name = tt_names_command(tt_sim_names(sim->sim), index),
                         .unit = tt_unit_si(command->dimension)->name,
-                        .robot = robot_name(sim->sim, command->robot),
+                        .robot = library_robot_name(sim->sim, command->robot),
                         .lower = command->lower,
                         .upper = command->upper};
   return TETHER_OK;
@@ -451,8 +461,8 @@ static int only_robot(const tether_sim *sim) {
   return tt_sim_model(sim->sim)->robot_count == 1 ? 0 : TT_NO_ROBOT;
 }
 
-static tether_status find_unit(const char *name, const char *unit, tt_dimension dimension,
-                               double *scale, tether_error *error) {
+tether_status library_find_unit(const char *name, const char *unit, tt_dimension dimension,
+                                double *scale, tether_error *error) {
   *scale = 1;
   if (!unit) return TETHER_OK;
   const tt_unit *found = tt_unit_find(unit);
@@ -464,8 +474,8 @@ static tether_status find_unit(const char *name, const char *unit, tt_dimension 
                       unit, tt_unit_names(dimension));
 }
 
-static tether_status check_find(const tether_sim *sim, const char *name,
-                                const tether_handle *handle, tether_error *error) {
+tether_status library_check_find(const tether_sim *sim, const char *name,
+                                 const tether_handle *handle, tether_error *error) {
   begin(error);
   if (!sim) return library_fail(error, TETHER_INVALID, "sim: NULL");
   if (!name) return library_fail(error, TETHER_INVALID, "name: NULL");
@@ -490,29 +500,29 @@ tether_status tether_signal_find(const tether_sim *sim, const char *name, const 
                                  tether_handle *handle, tether_error *error) {
   tt_error why = {.text = ""};
   tt_signal signal;
-  tether_status status = check_find(sim, name, handle, error);
+  tether_status status = library_check_find(sim, name, handle, error);
   if (status != TETHER_OK) return status;
   if (tt_names_find_signal(tt_sim_names(sim->sim), name, only_robot(sim), "signal", &signal,
                            &why) != TT_OK)
     return library_fail(error, TETHER_NOT_FOUND, "%s", why.text);
   int index = index_of(sim, &signal);
   if (index < 0) return library_fail(error, TETHER_NOT_FOUND, "%s: not a signal of its own", name);
-  *handle = (tether_handle){.kind = SIGNAL, .index = (uint32_t)index};
-  return find_unit(name, unit, signal.dimension, &handle->scale, error);
+  *handle = (tether_handle){.kind = LIBRARY_SIGNAL, .index = (uint32_t)index};
+  return library_find_unit(name, unit, signal.dimension, &handle->scale, error);
 }
 
 tether_status tether_command_find(const tether_sim *sim, const char *name, const char *unit,
                                   tether_handle *handle, tether_error *error) {
   tt_error why = {.text = ""};
   int command;
-  tether_status status = check_find(sim, name, handle, error);
+  tether_status status = library_check_find(sim, name, handle, error);
   if (status != TETHER_OK) return status;
   if (tt_names_find_command(tt_sim_names(sim->sim), name, only_robot(sim), "command", &command,
                             &why) != TT_OK)
     return library_fail(error, TETHER_NOT_FOUND, "%s", why.text);
-  *handle = (tether_handle){.kind = COMMAND, .index = (uint32_t)command};
-  return find_unit(name, unit, tt_sim_model(sim->sim)->commands[command].dimension, &handle->scale,
-                   error);
+  *handle = (tether_handle){.kind = LIBRARY_COMMAND, .index = (uint32_t)command};
+  return library_find_unit(name, unit, tt_sim_model(sim->sim)->commands[command].dimension,
+                           &handle->scale, error);
 }
 
 static tether_status refuse_value(const tether_sim *sim, int command, double value,
@@ -527,7 +537,7 @@ static tether_status refuse_value(const tether_sim *sim, int command, double val
 static tether_status gather(const tether_io *io, tt_submission *submissions, tether_error *error) {
   for (int i = 0; i < io->command_count; i++) {
     const tether_handle *handle = &io->commands[i];
-    if (handle->kind != COMMAND)
+    if (handle->kind != LIBRARY_COMMAND)
       return library_fail(error, TETHER_INVALID, "commands[%d]: not the handle of a command", i);
     submissions[i] = (tt_submission){(int)handle->index, io->command_values[i] * handle->scale};
   }
@@ -606,7 +616,7 @@ tether_status tether_sim_read_commands(const tether_sim *sim, const tether_handl
     return library_fail(error, TETHER_INVALID, "count: %d without arrays of it", count);
   const double *in_force = tt_sim_commands(sim->sim);
   for (int i = 0; i < count; i++) {
-    if (commands[i].kind != COMMAND ||
+    if (commands[i].kind != LIBRARY_COMMAND ||
         commands[i].index >= (uint32_t)tt_sim_model(sim->sim)->command_count)
       return library_fail(error, TETHER_INVALID, "commands[%d]: not the handle of a command", i);
     values[i] = in_force[commands[i].index] / commands[i].scale;

@@ -17,6 +17,7 @@
 #include "model/model.h"
 #include "model/shape.h"
 #include "model/space.h"
+#include "model/value.h"
 #include "model/view.h"
 
 #include <stdbool.h>
@@ -150,6 +151,12 @@ typedef struct tt_engine_ops {
   tt_status (*limit_joint)(tt_engine *engine, int robot, const tt_engine_joint *joint,
                            tt_error *error);
   void (*scenery)(const tt_engine *engine, tt_scenery *scenery);
+  /** What of the model may be changed; the same list for all clones, which begin with its own values. */
+  const tt_value *(*values)(const tt_engine *engine, int *count);
+  /** Makes the values those of `values` [count], each within its range; the state stays as it is. They survive resets, and
+   *  are no part of the state. TT_NOMEM: nothing changed. TT_FAILED as step() says; one that
+   *  failed already takes them for after its reset. */
+  tt_status (*set_values)(tt_engine *engine, const double *values, tt_error *error);
 
   /** A second, independent engine of the same model in its initial state; NULL when out of memory, or when this one
    *  failed. */
@@ -209,6 +216,13 @@ static inline tt_status tt_engine_limit_joint(tt_engine *engine, int robot,
 }
 static inline void tt_engine_scenery(const tt_engine *engine, tt_scenery *scenery) {
   engine->ops->scenery(engine, scenery);
+}
+static inline const tt_value *tt_engine_values(const tt_engine *engine, int *count) {
+  return engine->ops->values(engine, count);
+}
+static inline tt_status tt_engine_set_values(tt_engine *engine, const double *values,
+                                             tt_error *error) {
+  return engine->ops->set_values(engine, values, error);
 }
 static inline tt_engine *tt_engine_clone(const tt_engine *engine) {
   return engine->ops->clone(engine);

@@ -92,7 +92,7 @@ typedef struct tt_command {
 
 /** One accepted scalar. */
 typedef struct tt_submission {
-  int command;  /**< index into tt_model.commands */
+  int command;  /**< index into tt_model.commands; in TT_ENTRY_VALUES into tt_sim_values() */
   double value; /**< SI */
 } tt_submission;
 

@@ -11,6 +11,7 @@
 #include "model/shape.h"
 #include "model/signal.h"
 #include "model/space.h"
+#include "model/value.h"
 #include "base/status.h"
 #include "model/view.h"
 #include "model/drive.h"
@@ -64,6 +65,12 @@ typedef struct tt_part_ops {
   void (*ray)(const tt_part *part, tt_ray *ray);
   /** All chance of this part follows `seed` from here on. May be NULL: it knows none. */
   void (*seed)(tt_part *part, uint64_t seed);
+  /** Number `index`, from 0, of its configuration that may be changed, after declare(): fills dimension, own value and
+   *  range, and as name the field alone ("noise"), static. False: there are no more. May be NULL: none. */
+  bool (*value)(const tt_part *part, int index, tt_value *value);
+  /** Changes it, from the next step or sense on; within its range. It survives resets and is no part of the state. NULL
+   *  where value is. */
+  void (*set_value)(tt_part *part, int index, double value);
   /** Robot or world reset. May be NULL. */
   void (*reset)(tt_part *part);
   /** State that decides the future; sizes fixed after declare. May be NULL (no state). */

@@ -86,6 +86,11 @@ static const tt_unit units[] = {
     {"lb", "lb", TT_MASS, POUND},
     {"W", "W", TT_POWER, 1},
     {"kW", "kW", TT_POWER, 1000},
+    {"kg·m²", "kg-m^2", TT_INERTIA, 1},
+    {"N·m·s/rad", "N-m-s/rad", TT_ANGULAR_DAMPING, 1},
+    {"N·s/m", "N-s/m", TT_DAMPING, 1},
+    {"N·m/rad", "N-m/rad", TT_ANGULAR_STIFFNESS, 1},
+    {"N/m", "N/m", TT_STIFFNESS, 1},
 };
 #define UNIT_COUNT (sizeof units / sizeof *units)
 #define NAME_SIZE 16 /* longest spelling that can still be a unit, with its end */

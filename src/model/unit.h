@@ -13,13 +13,18 @@ typedef enum tt_dimension {
   TT_LENGTH, /**< m */
   TT_VELOCITY,
   TT_ACCELERATION,
-  TT_FORCE,   /**< N */
-  TT_TORQUE,  /**< N·m */
-  TT_TIME,    /**< s */
-  TT_VOLTAGE, /**< V */
-  TT_CURRENT, /**< A */
-  TT_MASS,    /**< kg */
-  TT_POWER,   /**< W */
+  TT_FORCE,             /**< N */
+  TT_TORQUE,            /**< N·m */
+  TT_TIME,              /**< s */
+  TT_VOLTAGE,           /**< V */
+  TT_CURRENT,           /**< A */
+  TT_MASS,              /**< kg */
+  TT_POWER,             /**< W */
+  TT_INERTIA,           /**< kg·m² */
+  TT_ANGULAR_DAMPING,   /**< N·m·s/rad */
+  TT_DAMPING,           /**< N·s/m */
+  TT_ANGULAR_STIFFNESS, /**< N·m/rad */
+  TT_STIFFNESS,         /**< N/m */
   TT_DIMENSION_COUNT
 } tt_dimension;
 

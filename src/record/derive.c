@@ -231,7 +231,8 @@ static void feed_journal(tt_derived *derived, const tt_wpilog_record *record) {
   if (tt_journal_decode(derived->entries[record->entry].name, record->payload, record->size,
                         &derived->scratch, &entry) != TT_OK)
     return;
-  for (int i = 0; i < entry.count; i++) {
+  const int commands = entry.kind == TT_ENTRY_VALUES ? 0 : entry.count;
+  for (int i = 0; i < commands; i++) {
     const tt_submission *told = &entry.submissions[i];
     if (told->command < model->command_count && isfinite(told->value))
       derived->told[told->command] = told->value;

@@ -162,6 +162,16 @@ static bool list_commands(lines *to, const tt_run_log *log) {
   return true;
 }
 
+/* By their numbers: a log has no list of their names. */
+static void put_values(lines *to, const tt_entry *entry) {
+  tt_export_text(&to->out, "\"values\":{");
+  for (int i = 0; i < entry->count; i++) {
+    tt_export_text(&to->out, "%s\"%d\":", i ? "," : "", entry->submissions[i].command);
+    put_double(&to->out, entry->submissions[i].value);
+  }
+  tt_export_put(&to->out, "}", 1);
+}
+
 static void put_submissions(lines *to, const tt_entry *entry) {
   tt_export_text(&to->out, "\"commands\":{");
   for (int i = 0; i < entry->count; i++) {
@@ -177,7 +187,7 @@ static void put_submissions(lines *to, const tt_entry *entry) {
 
 static void put_journal(lines *to, const tt_wpilog_record *record) {
   static const char *const kinds[] = {"commands", "safe", "reset", "event",
-                                      "hash",     "seed", "state"};
+                                      "hash",     "seed", "state", "values"};
   tt_entry entry;
   const char *name = to->entries[record->entry].name;
   if (tt_journal_decode(name, record->payload, record->size, &to->scratch, &entry) != TT_OK) {
@@ -196,6 +206,8 @@ static void put_journal(lines *to, const tt_wpilog_record *record) {
     tt_export_text(&to->out, "\"seed\":%llu", (unsigned long long)entry.seed);
   else if (entry.kind == TT_ENTRY_STATE)
     tt_export_text(&to->out, "\"bytes\":%zu", entry.state_size);
+  else if (entry.kind == TT_ENTRY_VALUES)
+    put_values(to, &entry);
   else
     put_submissions(to, &entry);
 }

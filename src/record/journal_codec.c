@@ -105,7 +105,9 @@ static void put_payload(packer *to, const tt_entry *entry) {
   if (entry->kind == TT_ENTRY_HASH) put_u64(to, entry->hash);
   if (entry->kind == TT_ENTRY_SEED) put_u64(to, entry->seed);
   if (entry->kind == TT_ENTRY_STATE) put(to, entry->state, entry->state_size);
-  if (entry->kind == TT_ENTRY_COMMANDS || entry->kind == TT_ENTRY_SAFE) put_commands(to, entry);
+  if (entry->kind == TT_ENTRY_COMMANDS || entry->kind == TT_ENTRY_SAFE ||
+      entry->kind == TT_ENTRY_VALUES)
+    put_commands(to, entry);
 }
 
 static void encode(tt_bytes *out, uint32_t id, uint64_t timestamp, const tt_entry *entry) {
@@ -253,7 +255,8 @@ static tt_status decode_packed(reader from, tt_journal_scratch *scratch, tt_entr
   entry->step = take_varint(&from);
   switch (kind) {
     case TT_ENTRY_COMMANDS:
-    case TT_ENTRY_SAFE: TT_TRY(take_commands(&from, scratch, entry)); break;
+    case TT_ENTRY_SAFE:
+    case TT_ENTRY_VALUES: TT_TRY(take_commands(&from, scratch, entry)); break;
     case TT_ENTRY_RESET: entry->robot = (int)take_zigzag(&from); break;
     case TT_ENTRY_HASH: entry->hash = take_uint(&from, 8); break;
     case TT_ENTRY_SEED: entry->seed = take_uint(&from, 8); break;

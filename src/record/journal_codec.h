@@ -4,6 +4,7 @@
  *   commands, safe  varint count; the commands as runs of varint first, zigzag stride, varint length; a nibble for each value,
  *                   the lower first: of so many bytes of the double it consists, beginning with the highest, the others are 0;
  *                   9: it is a float of 4 bytes, little-endian; then these bytes
+ *   values          as commands, of the values of the model
  *   reset           zigzag robot
  *   hash            u64, little-endian; bit 7 of the kind: a sample of that state follows in the log
  *   seed            u64, little-endian

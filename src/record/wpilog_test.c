@@ -120,6 +120,11 @@ static void journal_entries_come_back(void **state) {
                          .source = "supervisor",
                          .submissions = submissions,
                          .count = 0});
+  round_trip(&(tt_entry){.kind = TT_ENTRY_VALUES,
+                         .step = 5,
+                         .source = "library",
+                         .submissions = submissions,
+                         .count = 3});
   round_trip(
       &(tt_entry){.kind = TT_ENTRY_RESET, .step = 30, .source = "world", .robot = TT_NO_ROBOT});
   round_trip(&(tt_entry){

@@ -53,6 +53,7 @@ typedef struct gyro {
   tt_robot_part head;
   tt_noise noise;
   int body, rate, angle;
+  double bias, deviation; /* rad/s */
   gyro_state state;
 } gyro;
 
@@ -66,6 +67,8 @@ static tt_status gyro_declare(tt_part *part, tt_declare *declare, tt_error *erro
   gyro *self = (gyro *)part;
   const gyro_config *config = self->head.config;
   gyro_seed(part, self->head.env.seed);
+  self->bias = config->offset;
+  self->deviation = config->deviation;
   TT_TRY(tt_robot_find_body(declare, "body", config->body, &self->body, error));
   TT_TRY(tt_robot_add_channel(declare, part, "rate", TT_ANGULAR_VELOCITY, &self->rate, error));
   return tt_robot_add_channel(declare, part, "angle", TT_ANGLE, &self->angle, error);
@@ -74,12 +77,11 @@ static tt_status gyro_declare(tt_part *part, tt_declare *declare, tt_error *erro
 static void gyro_sense(tt_part *part, const tt_space *space, tt_view *view) {
   (void)space;
   gyro *self = (gyro *)part;
-  const gyro_config *config = self->head.config;
   static const double up[3] = {0, 0, 1};
   double axis[3], rate = 0;
   tt_robot_rotate(view->body_rotation[self->body], up, axis);
   for (int i = 0; i < 3; i++) rate += view->body_spin[self->body][i] * axis[i];
-  double fault = config->offset + config->deviation * tt_noise_normal(self->noise, view->step, 0);
+  double fault = self->bias + self->deviation * tt_noise_normal(self->noise, view->step, 0);
   gyro_state *state = &self->state;
   if (state->begun && view->step > state->step) {
     double span = (double)(view->step - state->step) * tt_model_timestep(view->model);
@@ -88,6 +90,23 @@ static void gyro_sense(tt_part *part, const tt_space *space, tt_view *view) {
   *state = (gyro_state){.angle = state->angle, .rate = rate, .step = view->step, .begun = 1};
   view->channels[self->rate] = rate + fault;
   view->channels[self->angle] = state->angle;
+}
+
+static bool gyro_value(const tt_part *part, int index, tt_value *value) {
+  const gyro_config *config = ((const gyro *)part)->head.config;
+  const tt_value values[] = {
+      {.name = "bias", .own = config->offset, .lower = -1e3, .upper = 1e3},
+      {.name = "noise", .own = config->deviation, .lower = 0, .upper = 1e3},
+  };
+  if (index >= (int)(sizeof values / sizeof *values)) return false;
+  *value = values[index];
+  value->dimension = TT_ANGULAR_VELOCITY;
+  return true;
+}
+
+static void gyro_set_value(tt_part *part, int index, double value) {
+  gyro *self = (gyro *)part;
+  *(index == 0 ? &self->bias : &self->deviation) = value;
 }
 
 static void gyro_reset(tt_part *part) { ((gyro *)part)->state = (gyro_state){0}; }
@@ -110,6 +129,8 @@ static const tt_part_ops gyro_ops = {
     .declare = gyro_declare,
     .sense = gyro_sense,
     .seed = gyro_seed,
+    .value = gyro_value,
+    .set_value = gyro_set_value,
     .reset = gyro_reset,
     .state_size = gyro_state_size,
     .save = gyro_save,

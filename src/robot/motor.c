@@ -24,6 +24,7 @@ typedef struct motor {
   int axis_count;
   bool slide;
   double max_torque;                                    /* N·m or N, all joints together */
+  double ratios[GEARS_MAX];                             /* of the gears */
   int torque, velocity, max_torque_command, duty, gear; /* command indices; gear −1: one ratio */
   int torque_channel, current_channel, voltage_channel, gear_channel;
 } motor;
@@ -38,7 +39,7 @@ typedef struct share {
 
 static share share_in_gear(const motor *self, int gear) {
   const motor_config *config = config_of(self);
-  double ratio = config->ratios[gear - 1] /
+  double ratio = self->ratios[gear - 1] /
                  (self->slide ? config->drum : 1); /* motor rad a rad or m of the joint */
   return (share){
       .stall = config->line.stall_torque * ratio * config->motors * config->loss_factor /
@@ -112,17 +113,24 @@ static tt_status declare_channels(motor *self, tt_declare *declare, tt_error *er
   return tt_robot_add_channel(declare, part, "gear", TT_DIMENSIONLESS, &self->gear_channel, error);
 }
 
+/* What the line gives at most: with several gears the lowest. */
+static double strongest(const motor *self) {
+  const motor_config *config = config_of(self);
+  double most = 0;
+  for (int gear = 1; gear <= config->ratio_count; gear++)
+    most = fmax(most, share_in_gear(self, gear).stall * self->axis_count * fmax(config->full, 1));
+  return most;
+}
+
 static tt_status motor_declare(tt_part *part, tt_declare *declare, tt_error *error) {
   motor *self = (motor *)part;
   const motor_config *config = config_of(self);
   double joints_max;
+  memcpy(self->ratios, config->ratios, sizeof self->ratios);
   TT_TRY(find_axes(self, declare, &joints_max, error));
   if (config->drum_radius && !self->slide)
     return tt_fail(error, TT_INVALID, "%s.drum_radius: is for slide joints only", declare->where);
-  /* With several gears the lowest gives most. */
-  double most = config->has_line ? 0 : joints_max;
-  for (int gear = 1; config->has_line && gear <= config->ratio_count; gear++)
-    most = fmax(most, share_in_gear(self, gear).stall * self->axis_count * fmax(config->full, 1));
+  double most = config->has_line ? strongest(self) : joints_max;
   TT_TRY(tt_quantity_check(config->max_torque, "max_torque", declare->where,
                            self->slide ? TT_FORCE : TT_TORQUE, 0, TT_COMMAND_LIMIT, most,
                            &self->max_torque, error));
@@ -256,11 +264,31 @@ static void motor_sense(tt_part *part, const tt_space *space, tt_view *view) {
   if (self->gear_channel >= 0) view->channels[self->gear_channel] = gear;
 }
 
+static bool motor_value(const tt_part *part, int index, tt_value *value) {
+  static const char *const numbered[GEARS_MAX] = {"gear1", "gear2", "gear3", "gear4",
+                                                  "gear5", "gear6", "gear7", "gear8"};
+  const motor_config *config = config_of((const motor *)part);
+  if (!config->has_line || index >= config->ratio_count) return false;
+  *value = (tt_value){.name = config->ratio_count == 1 ? "gear" : numbered[index],
+                      .own = config->ratios[index],
+                      .lower = GEAR_LEAST,
+                      .upper = GEAR_MOST};
+  return true;
+}
+
+static void motor_set_value(tt_part *part, int index, double value) {
+  motor *self = (motor *)part;
+  self->ratios[index] = value;
+  if (!config_of(self)->max_torque) self->max_torque = strongest(self);
+}
+
 static const tt_part_ops motor_ops = {
     .kind = "motors",
     .declare = motor_declare,
     .actuate = motor_actuate,
     .sense = motor_sense,
+    .value = motor_value,
+    .set_value = motor_set_value,
     .clone = tt_robot_part_clone,
     .free = tt_robot_part_free,
 };

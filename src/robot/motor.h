@@ -7,6 +7,8 @@
 #define JOINTS_MAX 16
 #define GEARS_MAX 8
 #define UNLIMITED 1e30
+#define GEAR_LEAST 1e-6
+#define GEAR_MOST 1e6
 
 /** One motor's line. */
 typedef struct motor_line {

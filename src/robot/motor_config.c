@@ -122,7 +122,7 @@ static tt_status check_gears(motor_config *config, const char *where, tt_error *
   config->ratio_count = config->gears ? (int)config->gears_count : 1;
   config->ratios[0] = 1;
   for (unsigned i = 0; config->gears && i < config->gears_count; i++)
-    TT_TRY(tt_robot_check_number(&config->gears[i], "gears", where, 1e-6, 1e6, 1,
+    TT_TRY(tt_robot_check_number(&config->gears[i], "gears", where, GEAR_LEAST, GEAR_MOST, 1,
                                  &config->ratios[i], error));
   return TT_OK;
 }

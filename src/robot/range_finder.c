@@ -68,6 +68,7 @@ typedef struct range_finder {
   tt_robot_part head;
   tt_noise noise;
   int body, distance;
+  double deviation; /* m */
 } range_finder;
 
 static void range_finder_seed(tt_part *part, uint64_t seed) {
@@ -80,6 +81,7 @@ static tt_status range_finder_declare(tt_part *part, tt_declare *declare, tt_err
   range_finder *self = (range_finder *)part;
   const range_finder_config *config = self->head.config;
   range_finder_seed(part, self->head.env.seed);
+  self->deviation = config->deviation;
   TT_TRY(tt_robot_find_body(declare, "body", config->mount.body, &self->body, error));
   return tt_robot_add_channel(declare, part, "distance", TT_LENGTH, &self->distance, error);
 }
@@ -92,7 +94,7 @@ static void range_finder_sense(tt_part *part, const tt_space *space, tt_view *vi
   tt_robot_rotate(view->body_rotation[self->body], config->direction, direction);
   double distance = tt_space_ray(space, origin, direction, part->robot, config->farthest);
   if (distance < 0) distance = config->farthest;
-  distance += config->deviation * tt_noise_normal(self->noise, view->step, 0);
+  distance += self->deviation * tt_noise_normal(self->noise, view->step, 0);
   view->channels[self->distance] = fmax(config->nearest, fmin(distance, config->farthest));
 }
 
@@ -105,12 +107,27 @@ static void range_finder_ray(const tt_part *part, tt_ray *ray) {
   memcpy(ray->direction, config->direction, sizeof ray->direction);
 }
 
+static bool range_finder_value(const tt_part *part, int index, tt_value *value) {
+  const range_finder_config *config = ((const range_finder *)part)->head.config;
+  if (index > 0) return false;
+  *value = (tt_value){
+      .name = "noise", .dimension = TT_LENGTH, .own = config->deviation, .lower = 0, .upper = 1e3};
+  return true;
+}
+
+static void range_finder_set_value(tt_part *part, int index, double value) {
+  (void)index;
+  ((range_finder *)part)->deviation = value;
+}
+
 static const tt_part_ops range_finder_ops = {
     .kind = "range_finders",
     .declare = range_finder_declare,
     .sense = range_finder_sense,
     .ray = range_finder_ray,
     .seed = range_finder_seed,
+    .value = range_finder_value,
+    .set_value = range_finder_set_value,
     .clone = tt_robot_part_clone,
     .free = tt_robot_part_free,
 };

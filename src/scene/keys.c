@@ -189,20 +189,25 @@ static const cyaml_schema_value_t *wire_schema(const tt_scene_guests *guests, tt
 /** What stands in a scene when nobody here knows more of it. */
 static const char *const guest_keys[] = {"record", "telemetry", "web", "wires"};
 
+/** Its keys are the models' (load_values.c). */
+static const cyaml_schema_field_t models_field = {
+    .key = "models", .value = {.type = CYAML_IGNORE, .flags = CYAML_FLAG_OPTIONAL}};
+
 static const cyaml_schema_value_t *scene_without_guests(tt_pool *pool) {
   size_t fixed = CYAML_ARRAY_LEN(scene_fields), count = CYAML_ARRAY_LEN(guest_keys);
-  cyaml_schema_field_t *fields = new_fields(pool, scene_fields, fixed, count);
+  cyaml_schema_field_t *fields = new_fields(pool, scene_fields, fixed, count + 1);
   if (!fields) return NULL;
   for (size_t i = 0; i < count; i++)
     fields[fixed + i] = (cyaml_schema_field_t){
         .key = guest_keys[i], .value = {.type = CYAML_IGNORE, .flags = CYAML_FLAG_OPTIONAL}};
+  fields[fixed + count] = models_field;
   return new_mapping(pool, fields, sizeof(tt_scene_keys), CYAML_FLAG_POINTER);
 }
 
 static const cyaml_schema_value_t *scene_schema(const tt_scene_guests *guests, tt_pool *pool) {
   if (!guests) return scene_without_guests(pool);
   size_t fixed = CYAML_ARRAY_LEN(scene_fields), count = (size_t)tt_schema_count(guests->sections);
-  cyaml_schema_field_t *fields = new_fields(pool, scene_fields, fixed, count + 1);
+  cyaml_schema_field_t *fields = new_fields(pool, scene_fields, fixed, count + 2);
   const cyaml_schema_value_t *wire = wire_schema(guests, pool);
   if (!fields || !wire) return NULL;
   for (size_t i = 0; i < count; i++)
@@ -218,6 +223,7 @@ static const cyaml_schema_value_t *scene_schema(const tt_scene_guests *guests, t
                 .data_size = wire->data_size,
                 .sequence = {.entry = wire, .min = 0, .max = 64}},
   };
+  fields[fixed + count + 1] = models_field;
   return new_mapping(pool, fields, sizeof(tt_scene_keys) + count * sizeof(void *),
                      CYAML_FLAG_POINTER);
 }

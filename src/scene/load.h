@@ -105,6 +105,8 @@ tt_status tt_load_surfaces(tt_scene_store *store, const tt_body_keys *keys, unsi
 tt_status tt_load_arena(tt_scene_store *store);
 /** After the arena. */
 tt_status tt_load_robots(tt_scene_store *store);
+/** `models`, of the scene's own file. */
+tt_status tt_load_values(tt_scene_store *store);
 /** The interval between exchanges: the scene's key, else what tt_scene.io_steps is by now, else 10 ms. The wires' own
  *  stage comes here too (tt_scene_guests), after the robots, which they name, and the timestep. */
 tt_status tt_load_io_period(tt_scene_store *store);

@@ -196,6 +196,7 @@ static tt_status load(tt_scene_store *store, tt_document *document, const char *
   TT_TRY(load_running(store));
   TT_TRY(tt_load_arena(store));
   TT_TRY(tt_load_robots(store));
+  TT_TRY(tt_load_values(store));
   TT_TRY(load_replaced(store));
   TT_TRY(store->guests ? store->guests->load_wires(store) : tt_load_io_period(store));
   return check_sections(store);

@@ -44,6 +44,13 @@ typedef struct tt_scene_robot {
   int joint_count, surface_count, measure_count;
 } tt_scene_robot;
 
+/** A value of a model that the scene sets (`models`); only the compiled model knows what it means. */
+typedef struct tt_scene_value {
+  const char *name;  /**< "models.gripper.joints.swivel.damping" */
+  const char *text;  /**< a quantity */
+  const char *where; /**< "scenes/a.yaml: models.gripper.joints.swivel.damping" */
+} tt_scene_value;
+
 typedef struct tt_scene {
   const char *path;                   /**< the scene's file */
   const char *folder;                 /**< that it stands in */
@@ -66,6 +73,8 @@ typedef struct tt_scene {
   const tt_engine_piece *pieces;
   const tt_engine_surface *surfaces; /**< of the arena's bodies */
   const tt_painted_line *lines;
+  const tt_scene_value *values; /**< in the order given: the last of a name holds */
+  int value_count;
   const tt_scene_robot *robots;
   const struct tt_scene_wire
       *wires; /**< of src/host, where the scene was loaded with it; or NULL */

@@ -121,6 +121,23 @@ static tt_status make_parts(builder *by) {
   return TT_OK;
 }
 
+/** What the scene says of its models' values. */
+static tt_status set_values(builder *by, tt_sim *sim) {
+  int count;
+  const tt_value *values = tt_sim_values(sim, &count);
+  for (int i = 0; i < by->scene->value_count; i++) {
+    const tt_scene_value *from = &by->scene->values[i];
+    tt_submission to = {.command = -1};
+    TT_TRY(tt_sim_find_value(sim, from->name, from->where, &to.command, by->error));
+    const tt_value *value = &values[to.command];
+    TT_TRY(tt_quantity_check(from->text, "", from->where, value->dimension, value->lower,
+                             value->upper, value->own, &to.value, by->error));
+    TT_TRY(tt_sim_set_values(sim, "scene", &to, 1, NULL, by->error));
+  }
+  tt_sim_settle_values(sim);
+  return TT_OK;
+}
+
 /** Engine and parts are the simulation's from here on, even when it fails. */
 static tt_status make_sim(builder *by, tt_sim **sim) {
   tt_sim_spec spec = {.engine = by->engine,
@@ -142,7 +159,12 @@ static tt_status build(builder *by, tt_sim **sim) {
   if (!by->robots || !by->grippers || !by->parts) return no_memory(by);
   TT_TRY(load_engine(by));
   TT_TRY(make_parts(by));
-  return make_sim(by, sim);
+  TT_TRY(make_sim(by, sim));
+  tt_status status = set_values(by, *sim);
+  if (status == TT_OK) return TT_OK;
+  tt_sim_free(*sim);
+  *sim = NULL;
+  return status == TT_NOMEM ? no_memory(by) : status;
 }
 
 tt_status tt_scene_sim(const tt_scene *scene, const tt_scene_sim_options *options, tt_sim **sim,

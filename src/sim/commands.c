@@ -144,6 +144,22 @@ void tt_sim_refresh_drives(tt_sim *sim) {
   memcpy(sim->drives, sim->command_drives, (size_t)sim->model->axis_count * sizeof *sim->drives);
 }
 
+tt_status tt_sim_set_values(tt_sim *sim, const char *source, const tt_submission *values, int count,
+                            int *bad, tt_error *error) {
+  for (int i = 0; i < count; i++) {
+    if (tt_sim_value_is_good(sim, values[i].command, values[i].value)) continue;
+    if (bad) *bad = i;
+    return TT_BAD_MESSAGE;
+  }
+  memcpy(sim->wanted, sim->values, (size_t)sim->value_count * sizeof *sim->wanted);
+  for (int i = 0; i < count; i++) sim->wanted[values[i].command] = values[i].value;
+  TT_TRY(tt_sim_put_values(sim, sim->wanted, error));
+  tt_sim_journal(
+      sim, &(tt_entry){
+               .kind = TT_ENTRY_VALUES, .source = source, .submissions = values, .count = count});
+  return TT_OK;
+}
+
 static bool of_this(const tt_sim *sim, const tt_entry *entry) {
   for (int i = 0; i < entry->count; i++)
     if (entry->submissions[i].command < 0 ||
@@ -188,6 +204,8 @@ tt_status tt_sim_apply_entry(tt_sim *sim, const tt_entry *entry) {
       return TT_OK;
     case TT_ENTRY_SEED: tt_sim_seed(sim, entry->seed); return TT_OK;
     case TT_ENTRY_STATE: return restore_again(sim, entry);
+    case TT_ENTRY_VALUES:
+      return tt_sim_set_values(sim, entry->source, entry->submissions, entry->count, NULL, NULL);
     case TT_ENTRY_EVENT:
     case TT_ENTRY_HASH: return TT_OK;
   }

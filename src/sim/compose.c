@@ -11,6 +11,11 @@ struct tt_composition {
   tt_channel *channels;
   tt_command *commands;
   int channel_capacity, command_capacity;
+  tt_value *values;
+  struct {
+    int part, own; /* TT_NO_PART: the engine's */
+  } * value_targets;
+  int value_count;
   char **strings; /* every name made here */
   int string_count, string_capacity;
   int part; /* index of the part that declares at present */
@@ -226,6 +231,49 @@ static tt_status resolve_parts(const tt_composition *made, tt_part *const *parts
   return TT_OK;
 }
 
+/* ---- values ---- */
+
+static const char *keep_value_name(tt_composition *made, const tt_part *part, const char *field) {
+  char owner[512];
+  snprintf(owner, sizeof owner, "models.%s.%s.%s", made->model.robots[part->robot].name,
+           part->ops->kind, part->name);
+  return keep_name(made, owner, ".", field);
+}
+
+static int count_values(tt_engine *engine, tt_part *const *parts, int part_count) {
+  tt_value value;
+  int count;
+  tt_engine_values(engine, &count);
+  for (int i = 0; i < part_count; i++)
+    for (int k = 0; parts[i]->ops->value && parts[i]->ops->value(parts[i], k, &value); k++) count++;
+  return count;
+}
+
+static tt_status list_values(tt_composition *made, tt_engine *engine, tt_part *const *parts,
+                             int part_count) {
+  const size_t most = (size_t)count_values(engine, parts, part_count) + 1;
+  const tt_value *first = tt_engine_values(engine, &made->value_count);
+  made->values = calloc(most, sizeof *made->values);
+  made->value_targets = calloc(most, sizeof *made->value_targets);
+  if (!made->values || !made->value_targets) return TT_NOMEM;
+  for (int i = 0; i < made->value_count; i++) {
+    made->values[i] = first[i];
+    made->value_targets[i].part = TT_NO_PART;
+  }
+  for (int i = 0; i < part_count; i++) {
+    tt_value value = {.name = NULL};
+    for (int k = 0; parts[i]->ops->value && parts[i]->ops->value(parts[i], k, &value); k++) {
+      value.robot = parts[i]->robot;
+      value.name = keep_value_name(made, parts[i], value.name);
+      if (!value.name) return TT_NOMEM;
+      made->value_targets[made->value_count].part = i;
+      made->value_targets[made->value_count].own = k;
+      made->values[made->value_count++] = value;
+    }
+  }
+  return TT_OK;
+}
+
 /* ---- the whole ---- */
 
 static tt_status describe(tt_composition *made, const tt_mechanism *info) {
@@ -252,6 +300,7 @@ static tt_status compose(tt_composition *made, tt_engine *engine, tt_part *const
   TT_TRY(describe(made, info));
   TT_TRY(dynamics ? add_drive_commands(made, info) : add_place_commands(made, info));
   TT_TRY(declare_parts(made, engine, parts, part_count, error));
+  TT_TRY(list_values(made, engine, parts, part_count));
   TT_TRY(add_world_commands(made));
   made->names = tt_names_new(&made->model);
   if (!made->names) return TT_NOMEM;
@@ -281,6 +330,8 @@ void tt_composition_free(tt_composition *composition) {
   free(composition->strings);
   free(composition->channels);
   free(composition->commands);
+  free(composition->values);
+  free(composition->value_targets);
   free(composition);
 }
 
@@ -290,4 +341,14 @@ const tt_model *tt_composition_model(const tt_composition *composition) {
 
 const tt_names *tt_composition_names(const tt_composition *composition) {
   return composition->names;
+}
+
+const tt_value *tt_composition_values(const tt_composition *composition, int *count) {
+  *count = composition->value_count;
+  return composition->values;
+}
+
+int tt_composition_value_part(const tt_composition *composition, int index, int *own) {
+  *own = composition->value_targets[index].own;
+  return composition->value_targets[index].part;
 }

@@ -21,5 +21,9 @@ void tt_composition_free(tt_composition *composition);
 /** Owned by the composition. */
 const tt_model *tt_composition_model(const tt_composition *composition);
 const tt_names *tt_composition_names(const tt_composition *composition);
+/** What of the model may be changed: the engine's, then the parts'. */
+const tt_value *tt_composition_values(const tt_composition *composition, int *count);
+/** The part, and which of its own, that value `index` is, when it is not the engine's. */
+int tt_composition_value_part(const tt_composition *composition, int index, int *own);
 
 #endif

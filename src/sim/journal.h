@@ -19,6 +19,7 @@ typedef enum tt_entry_kind {
   TT_ENTRY_HASH, /**< `hash` of the state after `step` steps */
   TT_ENTRY_SEED, /**< all chance follows `seed` from here on */
   TT_ENTRY_STATE, /**< the saved `state` was restored: the steps that follow are counted on from its own */
+  TT_ENTRY_VALUES, /**< values of the model (tt_sim_values) were set: `submissions`, `count`, by `source` */
 } tt_entry_kind;
 
 /** One entry. Pointers are valid during the call only. */

@@ -227,11 +227,16 @@ static bool allocate(tt_sim *sim) {
   sim->drives = calloc(axes, sizeof *sim->drives);
   sim->controls = calloc((size_t)actuators + 1, sizeof *sim->controls);
   sim->reset_robot = calloc((size_t)model->robot_count + 1, sizeof *sim->reset_robot);
+  sim->values = calloc((size_t)sim->value_count + 1, sizeof *sim->values);
+  sim->first_values = calloc((size_t)sim->value_count + 1, sizeof *sim->first_values);
+  sim->wanted = calloc((size_t)sim->value_count + 1, sizeof *sim->wanted);
+  sim->old_values = calloc((size_t)sim->value_count + 1, sizeof *sim->old_values);
   sim->part_state = malloc(tt_sim_largest_part_state(sim) + 1);
   sim->view = tt_view_new(model);
   return sim->commands && sim->accepted && sim->scratch && sim->axis_accepted &&
-         sim->axis_command && sim->command_drives && sim->drives && sim->controls &&
-         sim->reset_robot && sim->part_state && sim->view;
+         sim->axis_command && sim->command_drives && sim->drives && sim->controls && sim->values &&
+         sim->first_values && sim->wanted && sim->old_values && sim->reset_robot &&
+         sim->part_state && sim->view;
 }
 
 static tt_status build(tt_sim *sim, const tt_sim_spec *spec, tt_error *error) {
@@ -250,7 +255,10 @@ static tt_status build(tt_sim *sim, const tt_sim_spec *spec, tt_error *error) {
                     error));
   sim->model = tt_composition_model(sim->composition);
   tt_engine_scenery(sim->engine, &sim->scenery);
+  const tt_value *values = tt_composition_values(sim->composition, &sim->value_count);
   if (!allocate(sim)) return tt_fail(error, TT_NOMEM, no_memory);
+  for (int i = 0; i < sim->value_count; i++) sim->values[i] = values[i].own;
+  tt_sim_settle_values(sim);
   find_axis_commands(sim);
   return TT_OK;
 }
@@ -306,6 +314,8 @@ tt_status tt_sim_clone(const tt_sim *sim, tt_sim **clone, tt_error *error) {
   tt_status status = tt_sim_new(&spec, clone, error);
   free(parts);
   TT_TRY(status);
+  memcpy((*clone)->first_values, sim->first_values,
+         (size_t)sim->value_count * sizeof *sim->first_values);
   void *state = malloc(tt_sim_state_size(sim));
   if (state) {
     tt_sim_save(sim, state);
@@ -333,6 +343,10 @@ void tt_sim_free(tt_sim *sim) {
   free(sim->command_drives);
   free(sim->drives);
   free(sim->controls);
+  free(sim->values);
+  free(sim->first_values);
+  free(sim->wanted);
+  free(sim->old_values);
   free(sim->reset_robot);
   free(sim->part_state);
   free(sim);

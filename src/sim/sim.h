@@ -92,6 +92,24 @@ bool tt_sim_take_reset(tt_sim *sim, int *robot);
  *  until tt_sim_sense(). */
 void tt_sim_reset(tt_sim *sim, int robot);
 
+/* Values of the model: masses, frictions, gears, noises … that may be changed before and between steps. They are settings:
+ * a reset leaves them as they are; a saved state, and so a clone, has them. */
+
+/** All of them, with their range and the model's own value. Static for the simulation's life. */
+const tt_value *tt_sim_values(const tt_sim *sim, int *count);
+/** The present ones, [count], SI. */
+const double *tt_sim_present_values(const tt_sim *sim);
+/** The index of the value called `name`. TT_INVALID with the nearest one; `where` begins the message. */
+tt_status tt_sim_find_value(const tt_sim *sim, const char *name, const char *where, int *index,
+                            tt_error *error);
+/** Checks all, then sets and journals all, or none; they take effect with the next step. `command` of a submission is the index of a value.
+ *  TT_BAD_MESSAGE, and in `bad` (may be NULL) the first that is no value of this simulation or out of its range. Other than
+ *  commands, this may allocate: masses and gears make constants of the model anew, which are kept. TT_NOMEM, TT_FAILED. */
+tt_status tt_sim_set_values(tt_sim *sim, const char *source, const tt_submission *values, int count,
+                            int *bad, tt_error *error);
+/** The present values are those that a simulation of this scene begins with: a state older than values has these. */
+void tt_sim_settle_values(tt_sim *sim);
+
 /** All chance follows `seed` from here on; the state is as it was. Journaled. */
 void tt_sim_seed(tt_sim *sim, uint64_t seed);
 /** Commands become drives, parts change them, the engine advances one step. `last`: a view will be sensed after it.

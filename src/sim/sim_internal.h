@@ -33,6 +33,11 @@ struct tt_sim {
   bool parts_actuate;     /* any part takes part in a step */
   void *part_state;       /* room for the largest state of a part, for the hash */
 
+  double *values;              /* [value_count] present */
+  double *first_values;        /* of a new simulation of this scene */
+  double *wanted, *old_values; /* scratch */
+  int value_count;
+
   bool reset_world;  /* asked for */
   bool *reset_robot; /* [robot_count] */
 
@@ -54,6 +59,12 @@ void tt_sim_set_safe(tt_sim *sim, const tt_submission *submissions, int count);
 void tt_sim_forget_commands(tt_sim *sim, int robot);
 /** Brings command_drives and controls up to date with the commands. */
 void tt_sim_refresh_drives(tt_sim *sim);
+
+/* values.c */
+/** Whether value `index` may be `value`. */
+bool tt_sim_value_is_good(const tt_sim *sim, int index, double value);
+/** Makes them those of `values` [value_count], unjournaled. TT_INVALID: one is out of its range. */
+tt_status tt_sim_put_values(tt_sim *sim, const double *values, tt_error *error);
 
 /* state.c */
 /** Bytes of the largest state that a part has. */

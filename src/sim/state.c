@@ -4,10 +4,11 @@
 
 #include <string.h>
 
-/* Behind the head stand commands, acceptances, axis acceptances, parts, engine. Version 2 was a whole world's: one watchdog
- * a wire stood between head and commands. */
+/* Behind the head stand the values of the model, commands, acceptances, axis acceptances, parts, engine. Version 3 had no
+ * values. Version 2 was a whole world's: one watchdog a wire stood between head and commands. */
 #define VERSION_2 0x32305354544554u /* "TETTS02", little-endian */
 #define VERSION_3 0x33305354544554u /* "TETTS03" */
+#define VERSION_4 0x34305354544554u /* "TETTS04" */
 
 typedef struct head {
   uint64_t magic, step, total_steps, match_start, sequence, epoch, watchdogs;
@@ -62,8 +63,12 @@ static void move_commands(tt_sim *sim, walk *through) {
   move(through, sim->axis_accepted, (size_t)sim->model->axis_count * sizeof *sim->axis_accepted);
 }
 
+static size_t values_size(const tt_sim *sim) {
+  return (size_t)sim->value_count * sizeof *sim->values;
+}
+
 size_t tt_sim_state_size(const tt_sim *sim) {
-  size_t size = sizeof(head);
+  size_t size = sizeof(head) + values_size(sim);
   size += (size_t)sim->model->command_count * (sizeof *sim->commands + sizeof *sim->accepted);
   size += (size_t)sim->model->axis_count * sizeof *sim->axis_accepted;
   for (int i = 0; i < sim->part_count; i++) size += part_size(sim->parts[i]);
@@ -73,7 +78,7 @@ size_t tt_sim_state_size(const tt_sim *sim) {
 void tt_sim_save(const tt_sim *sim, void *state) {
   tt_sim *source = (tt_sim *)sim; /* the walk only reads while saving */
   walk through = {.at = state, .saving = true};
-  head fixed = {VERSION_3,
+  head fixed = {VERSION_4,
                 sim->clock.step,
                 sim->clock.total_steps,
                 sim->match_start,
@@ -81,9 +86,22 @@ void tt_sim_save(const tt_sim *sim, void *state) {
                 sim->clock.epoch,
                 0};
   move(&through, &fixed, sizeof fixed);
+  move(&through, source->values, values_size(sim));
   move_commands(source, &through);
   move_parts(source, &through);
   tt_engine_save(sim->engine, through.at);
+}
+
+/* The engine, whose state ends at `end`, with the values that stand at `values`; NULL: those that the scene begins with.
+ * Where it fails, nothing has changed. */
+static tt_status restore_engine(tt_sim *sim, const void *values, const unsigned char *end) {
+  const size_t size = tt_engine_state_size(sim->engine);
+  memcpy(sim->old_values, sim->values, values_size(sim));
+  memcpy(sim->wanted, values ? values : sim->first_values, values_size(sim));
+  TT_TRY(tt_sim_put_values(sim, sim->wanted, NULL));
+  tt_status status = tt_engine_restore(sim->engine, end - size, size);
+  if (status != TT_OK) tt_sim_put_values(sim, sim->old_values, NULL);
+  return status;
 }
 
 tt_status tt_sim_restore(tt_sim *sim, const void *state, size_t size, size_t *used) {
@@ -91,14 +109,16 @@ tt_status tt_sim_restore(tt_sim *sim, const void *state, size_t size, size_t *us
   head fixed;
   if (size < sizeof fixed) return TT_INVALID;
   move(&through, &fixed, sizeof fixed);
-  if (fixed.magic != VERSION_3 && fixed.magic != VERSION_2) return TT_VERSION;
+  if (fixed.magic != VERSION_4 && fixed.magic != VERSION_3 && fixed.magic != VERSION_2)
+    return TT_VERSION;
   if (fixed.watchdogs > 1000) return TT_INVALID;
   size_t watchdogs = (size_t)fixed.watchdogs * WATCHDOG_SIZE;
-  if (size < tt_sim_state_size(sim) + watchdogs) return TT_INVALID;
-  if (!used && size != tt_sim_state_size(sim) + watchdogs) return TT_INVALID;
-  size_t whole = tt_sim_state_size(sim) + watchdogs, engine = tt_engine_state_size(sim->engine);
+  size_t values = fixed.magic == VERSION_4 ? values_size(sim) : 0;
+  size_t whole = tt_sim_state_size(sim) - values_size(sim) + values + watchdogs;
+  if (size < whole || (!used && size != whole)) return TT_INVALID;
   /* First, since it refuses what is of another scene. */
-  TT_TRY(tt_engine_restore(sim->engine, (const unsigned char *)state + whole - engine, engine));
+  TT_TRY(restore_engine(sim, values ? through.at : NULL, (const unsigned char *)state + whole));
+  through.at += values;
   tt_sim_journal(
       sim,
       &(tt_entry){.kind = TT_ENTRY_STATE, .source = "world", .state = state, .state_size = whole});
@@ -121,6 +141,13 @@ uint64_t tt_sim_hash(const tt_sim *sim) {
   uint64_t hash = tt_engine_hash(sim->engine);
   hash =
       tt_hash_bytes(hash, sim->commands, (size_t)sim->model->command_count * sizeof *sim->commands);
+  int count;
+  const tt_value *values = tt_sim_values(sim, &count);
+  for (int i = 0; i < count; i++) { /* none, and the same hash, where all are the model's own */
+    if (sim->values[i] == values[i].own) continue;
+    hash = tt_hash_bytes(hash, &i, sizeof i);
+    hash = tt_hash_bytes(hash, &sim->values[i], sizeof sim->values[i]);
+  }
   for (int i = 0; i < sim->part_count; i++) {
     size_t size = part_size(sim->parts[i]);
     if (size == 0) continue;

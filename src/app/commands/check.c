@@ -206,6 +206,21 @@ static void print_wires(const tt_scene *scene, const tt_world *world) {
   }
 }
 
+static tt_status print_settings(const tt_scene *scene, tt_error *error) {
+  tt_assembly assembly = {.check_only = true};
+  tt_world *world;
+  int count;
+  TT_TRY(tt_assemble(scene, &assembly, &world, error));
+  const tt_value *values = tt_sim_values(tt_world_sim(world), &count);
+  const double *present = tt_sim_present_values(tt_world_sim(world));
+  tt_print(stdout, "values of the models (%d)\n", count);
+  for (int i = 0; i < count; i++)
+    tt_print(stdout, "  %-56s %-12.6g %-10s %g … %g\n", values[i].name, present[i],
+             tt_unit_si(values[i].dimension)->name, values[i].lower, values[i].upper);
+  tt_world_free(world);
+  return TT_OK;
+}
+
 static tt_status print_scene(const tt_scene *scene, tt_error *error) {
   tt_assembly assembly = {.check_only = true};
   tt_world *world;
@@ -222,14 +237,26 @@ static tt_status print_scene(const tt_scene *scene, tt_error *error) {
   return TT_OK;
 }
 
+/* Takes `--settings` out of the arguments. */
+static bool take_settings(int *argc, char **argv) {
+  int kept = 0;
+  for (int i = 0; i < *argc; i++)
+    if (strcmp(argv[i], "--settings") != 0) argv[kept++] = argv[i];
+  const bool found = kept < *argc;
+  *argc = kept;
+  argv[kept] = NULL;
+  return found;
+}
+
 static tt_status check(int argc, char **argv, tt_error *error) {
   tt_scene_options options;
   tt_scene *scene = NULL;
+  const bool settings = take_settings(&argc, argv);
   tt_status status = tt_scene_options_parse(argc, argv, &options, error);
   if (status == TT_OK)
     status = tt_scene_load(&tt_program_guests, options.scene, options.settings,
                            options.setting_count, &scene, error);
-  if (status == TT_OK) status = print_scene(scene, error);
+  if (status == TT_OK) status = settings ? print_settings(scene, error) : print_scene(scene, error);
   tt_scene_free(scene);
   tt_scene_options_free(&options);
   return status;
@@ -237,9 +264,9 @@ static tt_status check(int argc, char **argv, tt_error *error) {
 
 const tt_app_command tt_app_check = {
     "check",
-    "SCENE [options]",
+    "SCENE [--settings] [options]",
     "Shows what a scene would run: wires, signals, commands, object ids; or its error with file "
-    "and line",
+    "and line; --settings: the values of its models that --set may change, with unit and range",
     tt_scene_options_help,
     check,
 };

@@ -74,3 +74,23 @@ bool physics_guard(void (*work)(void *context), void *context, char *text, size_
   if (here.failed) snprintf(text, size, "%s", here.text);
   return !here.failed;
 }
+
+/* MuJoCo that finds no memory can't give back what it has taken until there: so all of it is asked for before. */
+typedef struct probe {
+  size_t sizes[3];
+  void *got[3];
+} probe;
+
+static void ask(void *context) {
+  probe *p = context;
+  for (int i = 0; i < 3; i++) p->got[i] = mju_malloc(p->sizes[i]);
+}
+
+bool physics_is_there(size_t first, size_t second, size_t third) {
+  probe p = {.sizes = {first, second, third}};
+  char fatal[512];
+  bool all = physics_guard(ask, &p, fatal, sizeof fatal);
+  for (int i = 0; i < 3; i++)
+    if (p.got[i]) mju_free(p.got[i]);
+  return all;
+}

@@ -91,7 +91,7 @@ static void view(const tt_engine *engine, tt_view *to) {
 static void reset(tt_engine *engine) {
   tt_physics *p = OF(engine);
   physics_jump jump;
-  if (p->failed && !physics_renew(p)) return;
+  p->failed = false; /* a reset makes all data anew */
   physics_jump_open(&jump);
   if (setjmp(jump.back) == 0) tt_physics_reset(p);
   ended(p, &jump);
@@ -137,12 +137,11 @@ static tt_status restore(tt_engine *engine, const void *state, size_t size) {
   tt_physics *p = OF(engine);
   physics_jump jump;
   volatile tt_status status = TT_FAILED;
-  const volatile bool renewed = p->failed; /* looked at behind the jump */
-  if (renewed && !physics_renew(p)) return TT_NOMEM;
+  const volatile bool failed = p->failed; /* looked at behind the jump */
   physics_jump_open(&jump);
   if (setjmp(jump.back) == 0) status = tt_physics_restore(p, state, size);
   if (!ended(p, &jump)) return TT_FAILED;
-  p->failed = renewed && status != TT_OK;
+  p->failed = failed && status != TT_OK;
   return status;
 }
 
@@ -162,7 +161,22 @@ static void scenery(const tt_engine *engine, tt_scenery *to) {
   to->rays = tt_physics_rays(physics, &to->ray_count);
 }
 
-static tt_engine *clone(const tt_engine *engine) {
+static const tt_value *values(const tt_engine *engine, int *count) {
+  const physics_fixed *fixed = OF_CONST(engine)->fixed;
+  *count = fixed->value_count;
+  return fixed->values;
+}
+
+static tt_status set_values(tt_engine *engine, const double *to, tt_error *error) {
+  tt_physics *p = OF(engine);
+  physics_jump jump;
+  volatile tt_status status = TT_FAILED;
+  physics_jump_open(&jump);
+  if (setjmp(jump.back) == 0) status = tt_physics_set_values(p, to, error);
+  return ended(p, &jump) ? status : failure_of(p, error);
+}
+
+static tt_engine *clone_engine(const tt_engine *engine) {
   tt_physics *made = tt_physics_clone(OF_CONST(engine));
   return made ? &made->engine : NULL;
 }
@@ -196,7 +210,9 @@ static const tt_engine_ops engine_ops = {
     .hash = hash,
     .limit_joint = limit_joint,
     .scenery = scenery,
-    .clone = clone,
+    .values = values,
+    .set_values = set_values,
+    .clone = clone_engine,
     .free = free_engine,
 };
 

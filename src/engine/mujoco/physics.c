@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <mujoco/mjxmacro.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,26 +65,6 @@ static void loading_close(loading *l) {
   tt_scratch_close(&l->scratch);
 }
 
-/* MuJoCo that finds no memory can't give back what it has taken until there: so all of it is asked for before. */
-typedef struct probe {
-  size_t sizes[3];
-  void *got[3];
-} probe;
-
-static void ask(void *context) {
-  probe *p = context;
-  for (int i = 0; i < 3; i++) p->got[i] = mju_malloc(p->sizes[i]);
-}
-
-static bool is_there(size_t first, size_t second, size_t third) {
-  probe p = {.sizes = {first, second, third}};
-  char fatal[512];
-  bool all = physics_guard(ask, &p, fatal, sizeof fatal);
-  for (int i = 0; i < 3; i++)
-    if (p.got[i]) mju_free(p.got[i]);
-  return all;
-}
-
 /* What the compiler left, and MuJoCo's way of reading it from memory: it leaves a file open that it finds wrong. */
 typedef struct reading {
   int made;
@@ -100,7 +79,8 @@ static void read_files(void *context) {
   if (fstat(r->made, &about) != 0 || about.st_size <= 0 || about.st_size > LARGEST_MODEL) return;
   if (mj_makeEmptyFileVFS(r->files, name, (int)about.st_size) != 0) return;
   if (pread(r->made, r->files->filedata[0], (size_t)about.st_size, 0) != about.st_size) return;
-  if (is_there(sizeof(mjModel), (size_t)about.st_size, 1)) r->model = mj_loadModel(name, r->files);
+  if (physics_is_there(sizeof(mjModel), (size_t)about.st_size, 1))
+    r->model = mj_loadModel(name, r->files);
 }
 
 /* NULL when it is none, or memory is short. */
@@ -141,6 +121,52 @@ static void paint_alliances(mjModel *m, const tt_engine_spec *spec) {
   }
 }
 
+/* The last that refers to it ends it. */
+static void fixed_free(physics_fixed *fixed) {
+  if (!fixed || atomic_fetch_sub(&fixed->references, 1) > 1) return;
+  for (int i = 0; i < fixed->string_count; i++) free(fixed->strings[i]);
+  for (int i = 0; i < fixed->mesh_count; i++) {
+    free((void *)fixed->meshes[i].vertices);
+    free((void *)fixed->meshes[i].coordinates);
+    free((void *)fixed->meshes[i].triangles);
+  }
+  for (int i = 0; i < fixed->texture_count; i++) free((void *)fixed->textures[i].pixels);
+  if (fixed->model) mj_deleteModel(fixed->model);
+  physics_start_free(fixed->start);
+  physics_values_free(fixed);
+  pthread_mutex_destroy(&fixed->constants_lock);
+  void *owned[] = {fixed->strings,
+                   (void *)fixed->info.bodies,
+                   (void *)fixed->info.joints,
+                   (void *)fixed->info.axis_joint,
+                   (void *)fixed->info.sensors,
+                   (void *)fixed->info.robots,
+                   (void *)fixed->info.actuators,
+                   (void *)fixed->info.grippers,
+                   fixed->body_robot,
+                   fixed->axis_dof,
+                   fixed->axis_qpos,
+                   fixed->tree_start,
+                   fixed->tree_size,
+                   fixed->geom_contype,
+                   fixed->geom_conaffinity,
+                   fixed->initial_qpos,
+                   fixed->initial_root,
+                   fixed->grippers,
+                   fixed->pieces,
+                   fixed->body_piece,
+                   fixed->body_geomnum,
+                   fixed->statics,
+                   fixed->movers,
+                   fixed->shapes,
+                   fixed->meshes,
+                   fixed->materials,
+                   fixed->textures,
+                   fixed->rays,
+                   fixed};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+}
+
 static uint64_t hash_model(const mjModel *m) {
   int size = mj_sizeModel(m);
   unsigned char *bytes = calloc(1, (size_t)size);
@@ -156,13 +182,17 @@ static tt_status build(const tt_engine_spec *spec, mjModel *model, const physics
   model->opt.timestep = (double)spec->timestep_num / (double)spec->timestep_den;
   physics_harden_stops(model);
   paint_alliances(model, spec);
-  tt_status status = physics_set_surfaces(model, spec, error);
+  const int priority = physics_surface_priority(model);
+  tt_status status = physics_set_surfaces(model, spec, priority, error);
   physics_fixed *fixed = status == TT_OK ? calloc(1, sizeof *fixed) : NULL;
   if (!fixed) {
     mj_deleteModel(model);
     return status == TT_OK ? TT_NOMEM : status;
   }
   atomic_init(&fixed->references, 1);
+  fixed->model = model;
+  fixed->surface_priority = priority;
+  pthread_mutex_init(&fixed->constants_lock, NULL);
   fixed->timestep = model->opt.timestep;
   fixed->look_steps = physics_look_steps(fixed->timestep);
   fixed->timestep_num = spec->timestep_num;
@@ -170,16 +200,20 @@ static tt_status build(const tt_engine_spec *spec, mjModel *model, const physics
   fixed->want_feedback = spec->want_feedback;
   fixed->contact_capacity = spec->contact_capacity > 0 ? spec->contact_capacity : 128;
   status = physics_describe(fixed, model, spec, parts, error);
+  if (status == TT_OK) status = physics_values_describe(fixed, model);
   fixed->info.model_hash = hash_model(model);
   fixed->info.timestep_num = spec->timestep_num;
   fixed->info.timestep_den = spec->timestep_den;
   fixed->info.contact_capacity = fixed->contact_capacity;
+  if (status == TT_OK) {
+    memcpy(model->body_geomnum, fixed->body_geomnum, sizeof(int) * (size_t)model->nbody);
+    status = physics_start_new(model, &fixed->start);
+  }
   if (status != TT_OK) {
-    physics_fixed_free(fixed);
-    mj_deleteModel(model);
+    fixed_free(fixed);
     return status;
   }
-  TT_TRY(physics_new(fixed, model, physics));
+  TT_TRY(physics_new(fixed, physics));
   physics_advise(*physics, spec);
   return TT_OK;
 }
@@ -211,54 +245,18 @@ static size_t backup_count(const mjModel *m) {
   return (size_t)m->nq + 2 * (size_t)m->nv + (size_t)m->na + 7 * (size_t)m->nmocap + 1;
 }
 
-/* Bytes that mj_makeData() allocates in one piece for what is computed. */
-static size_t data_size(const mjModel *m) {
-  size_t size = 0;
-  MJDATA_POINTERS_PREAMBLE(m)
-#define X(type, name, rows, columns) size += sizeof(type) * (size_t)m->rows * (size_t)(columns);
-  MJDATA_POINTERS
-#undef X
-  return size;
-}
-
-static void make_data(void *context) {
-  tt_physics *p = context;
-  p->data = mj_makeData(p->model);
-}
-
-static bool try_make_data(tt_physics *p) {
-  char fatal[512];
-  if (!is_there(sizeof(mjData), data_size(p->model), (size_t)p->model->nstack * sizeof(mjtNum)))
-    return false;
-  return physics_guard(make_data, p, fatal, sizeof fatal) && p->data;
-}
-
-bool physics_renew(tt_physics *p) {
-  mjData *old = p->data;
-  p->data = NULL;
-  if (!try_make_data(p)) {
-    p->data = old;
-    snprintf(p->failure, sizeof p->failure, "out of memory while beginning anew after a failure");
-    return false;
-  }
-  mj_deleteData(old);
-  p->failed = false;
-  return true;
-}
-
-/* Takes over `model` and one reference to `fixed`, also when it fails. */
-tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics) {
+/* Takes over one reference to `fixed`, also when it fails. */
+tt_status physics_new(physics_fixed *fixed, tt_physics **physics) {
   tt_physics *p = calloc(1, sizeof *p);
   if (!p) {
-    physics_fixed_free(fixed);
-    mj_deleteModel(model);
+    fixed_free(fixed);
     return TT_NOMEM;
   }
+  const mjModel *model = fixed->model;
   p->engine = physics_engine;
   p->fixed = fixed;
-  p->model = model;
-  memcpy(model->body_geomnum, fixed->body_geomnum, sizeof(int) * (size_t)model->nbody);
-  try_make_data(p);
+  p->model = physics_own_model(model);
+  p->data = physics_own_data(fixed->start);
   const size_t axes = (size_t)fixed->info.axis_count + 1, bodies = (size_t)model->nbody;
   const size_t nq = (size_t)model->nq, pieces = (size_t)fixed->piece_count;
   p->qpos = calloc(nq + 1, sizeof(double));
@@ -275,38 +273,26 @@ tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics
   p->feedback = calloc(bodies, sizeof *p->feedback);
   p->backup = calloc(backup_count(model), sizeof(double));
   p->place = calloc(nq + 1, sizeof(double));
-  bool complete = p->data && p->qpos && p->held && p->parked && p->rest && p->ready &&
+  p->values = calloc((size_t)fixed->value_count + 1, sizeof(double));
+  bool complete = p->model && p->data && p->qpos && p->held && p->parked && p->rest && p->ready &&
                   p->axis_velocity && p->axis_position && p->axis_torque && p->axis_effort &&
                   p->contacts && p->body_wrench && p->feedback && p->backup && p->place &&
-                  physics_servo_new(p) == TT_OK;
+                  p->values && physics_servo_new(p) == TT_OK;
   if (!complete) {
     tt_physics_free(p);
     return TT_NOMEM;
   }
+  for (int i = 0; i < fixed->value_count; i++) p->values[i] = fixed->values[i].own;
   tt_physics_reset(p);
   *physics = p;
   return TT_OK;
 }
 
-typedef struct copying {
-  const mjModel *from;
-  mjModel *to;
-} copying;
-
-static void copy_model(void *context) {
-  copying *c = context;
-  c->to = mj_copyModel(NULL, c->from);
-}
-
 tt_physics *tt_physics_clone(const tt_physics *physics) {
-  copying c = {.from = physics->model};
-  char fatal[512];
-  if (physics->failed || !is_there(sizeof(mjModel), (size_t)physics->model->nbuffer, 1))
-    return NULL;
-  if (!physics_guard(copy_model, &c, fatal, sizeof fatal) || !c.to) return NULL;
-  atomic_fetch_add(&physics->fixed->references, 1);
   tt_physics *clone = NULL;
-  physics_new(physics->fixed, c.to, &clone);
+  if (physics->failed) return NULL;
+  atomic_fetch_add(&physics->fixed->references, 1);
+  physics_new(physics->fixed, &clone);
   return clone;
 }
 
@@ -315,11 +301,11 @@ void tt_physics_free(tt_physics *p) {
   physics_servo_free(p);
   void *owned[] = {p->qpos,          p->held,          p->parked,      p->rest,     p->axis_effort,
                    p->axis_velocity, p->axis_position, p->axis_torque, p->contacts, p->body_wrench,
-                   p->feedback,      p->backup,        p->place,       p->ready};
+                   p->feedback,      p->backup,        p->place,       p->ready,    p->values};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
-  if (p->data) mj_deleteData(p->data);
-  mj_deleteModel(p->model);
-  physics_fixed_free(p->fixed);
+  physics_own_data_free(p->data, p->fixed->start);
+  physics_own_model_free(p->model);
+  fixed_free(p->fixed);
   free(p);
 }
 

@@ -83,6 +83,9 @@ tt_status tt_physics_restore(tt_physics *physics, const void *state, size_t size
 /** 64-bit hash of the saved state (same bits, same hash, on every machine of one byte order). */
 uint64_t tt_physics_hash(const tt_physics *physics);
 
+/** Makes the model's values (tt_engine_ops.values) those of `values`. TT_NOMEM: nothing changed. */
+tt_status tt_physics_set_values(tt_physics *physics, const double *values, tt_error *error);
+
 /** Distance (m) along a ray from `origin` in unit `direction` to the first geometry that is not of
  *  robot `except_robot` (TT_NO_ROBOT: none excepted); negative when nothing is within `limit`. */
 double tt_physics_ray(const tt_physics *physics, const double origin[3], const double direction[3],

@@ -7,6 +7,7 @@
 
 #include <libxml/tree.h>
 #include <mujoco/mujoco.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
 
@@ -48,6 +49,9 @@ typedef struct physics_mover {
 /** What never changes after loading, shared by a world and its clones. */
 typedef struct physics_fixed {
   atomic_int references;
+  mjModel *model; /**< nobody writes to it once it is described: simulations read it side by side */
+  struct physics_start *start;
+  int surface_priority; /**< of geoms whose friction is given, over the model's own */
   tt_mechanism info;
   char **strings; /**< owner of every name in info and shapes */
   int string_count, string_capacity;
@@ -78,6 +82,12 @@ typedef struct physics_fixed {
   physics_mover *movers;
   int mover_count;
 
+  tt_value *values;                    /**< what may be changed of the model, for everybody */
+  struct physics_value *value_targets; /**< [value_count] where each stands */
+  int value_count;
+  struct physics_constants *constants; /**< kept, by the values that they follow from */
+  pthread_mutex_t constants_lock;
+
   tt_shape *shapes;
   int shape_count;
   tt_mesh *meshes;
@@ -93,7 +103,7 @@ typedef struct physics_fixed {
 struct tt_physics {
   tt_engine engine; /**< first: what everybody else sees */
   physics_fixed *fixed;
-  mjModel *model;
+  mjModel *model; /**< own.c: its mutable arrays are its own, the rest is that of `fixed` */
   mjData *data;
   int64_t step;
   double *qpos; /**< [nq] positions before MuJoCo normalised their quaternions: what decides */
@@ -112,6 +122,7 @@ struct tt_physics {
   double *backup; /**< decisive numbers before the step, for a step that diverged */
   double *place;  /**< [nq] positions before placing began, for speeds in concept mode */
   struct physics_servo *servo;
+  double *values; /**< [value_count] present */
 
   bool
       failed; /**< MuJoCo gave up in the middle of something: `data` is good for nothing until it is made anew */
@@ -219,6 +230,8 @@ void physics_jump_open(physics_jump *jump);
 void physics_jump_close(physics_jump *jump);
 /** Runs `work(context)`; false with a text when MuJoCo called its error handler meanwhile. */
 bool physics_guard(void (*work)(void *context), void *context, char *text, size_t size);
+/** Whether memory for three such pieces is there. */
+bool physics_is_there(size_t first, size_t second, size_t third);
 /** Once a process, before anything of MuJoCo is called. */
 void physics_hooks_install(void);
 
@@ -231,7 +244,6 @@ tt_status physics_shapes_build(physics_fixed *fixed, const mjModel *model);
 tt_status physics_looks_build(physics_fixed *fixed, const mjModel *model);
 /** Sets the limits of every joint: max_torque from actuators, the URDF's effort, or an estimate. */
 void physics_joint_limits(const mjModel *model, tt_joint *joints);
-void physics_fixed_free(physics_fixed *fixed);
 
 /* Limits of drives (limits.c). */
 
@@ -242,8 +254,13 @@ tt_drive physics_limit_drive(const tt_physics *p, int axis, const tt_drive *driv
 
 /* Surfaces (surface.c), advice (advice.c). */
 
+/** Priority of geoms whose friction is given. Before any is. */
+int physics_surface_priority(const mjModel *model);
 /** Friction that the files of robots and arena give to bodies. TT_INVALID: no such body. */
-tt_status physics_set_surfaces(mjModel *model, const tt_engine_spec *spec, tt_error *error);
+tt_status physics_set_surfaces(mjModel *model, const tt_engine_spec *spec, int priority,
+                               tt_error *error);
+/** Friction of all geoms of a body. */
+void physics_set_surface(mjModel *model, const tt_engine_surface *from, int body, int priority);
 /** Tells people of a URDF that looks mobile and stands fixed. Logs. */
 void physics_advise(const tt_physics *p, const tt_engine_spec *spec);
 
@@ -257,11 +274,68 @@ void physics_stiff(const mjModel *model, double damping, double reference[mjNREF
  *  the timestep is set. */
 void physics_harden_stops(mjModel *model);
 
+/* Values (values.c). */
+
+/** Lists what may be changed. After bodies, joints and actuators are described. */
+tt_status physics_values_describe(physics_fixed *fixed, const mjModel *model);
+void physics_values_free(physics_fixed *fixed);
+
+/* What a simulation has of its own (own.c). */
+
+/** Arrays of a model that change while a simulation runs; X(array, count of its elements in the model `m`). */
+#define PHYSICS_RUN_ARRAYS(X)                                                                      \
+  X(body_pos, 3 * m->nbody)                                                                        \
+  X(body_quat, 4 * m->nbody)                                                                       \
+  X(body_geomnum, m->nbody)                                                                        \
+  X(geom_contype, m->ngeom)                                                                        \
+  X(geom_conaffinity, m->ngeom)                                                                    \
+  X(eq_active, m->neq)                                                                             \
+  X(eq_obj2id, m->neq)                                                                             \
+  X(eq_data, mjNEQDATA * m->neq)                                                                   \
+  X(dof_solref, mjNREF * m->nv)                                                                    \
+  X(dof_solimp, mjNIMP * m->nv)
+/** Those that values set (dof_frictionloss changes while servos are rows, too). */
+#define PHYSICS_VALUE_ARRAYS(X)                                                                    \
+  X(body_mass, m->nbody)                                                                           \
+  X(body_inertia, 3 * m->nbody)                                                                    \
+  X(geom_condim, m->ngeom)                                                                         \
+  X(geom_priority, m->ngeom)                                                                       \
+  X(geom_friction, 3 * m->ngeom)                                                                   \
+  X(pair_dim, m->npair)                                                                            \
+  X(pair_friction, 5 * m->npair)                                                                   \
+  X(jnt_stiffness, m->njnt)                                                                        \
+  X(dof_frictionloss, m->nv)                                                                       \
+  X(dof_damping, m->nv)                                                                            \
+  X(dof_armature, m->nv)                                                                           \
+  X(actuator_gear, 6 * m->nu)
+/** Those that MuJoCo's compiler makes of masses, armatures and gears. */
+#define PHYSICS_CONSTANT_ARRAYS(X)                                                                 \
+  X(body_subtreemass, m->nbody)                                                                    \
+  X(body_invweight0, 2 * m->nbody)                                                                 \
+  X(dof_M0, m->nv)                                                                                 \
+  X(dof_invweight0, m->nv)                                                                         \
+  X(tendon_invweight0, m->ntendon)                                                                 \
+  X(actuator_length0, m->nu)                                                                       \
+  X(actuator_acc0, m->nu)
+
+/** Data as MuJoCo's reset leaves them, once for all simulations of a model. */
+typedef struct physics_start physics_start;
+tt_status physics_start_new(const mjModel *model, physics_start **start);
+/** NULL-safe. */
+void physics_start_free(physics_start *start);
+/** A model that shares with `model`, which outlives it, all that no simulation changes. NULL: out of memory. */
+mjModel *physics_own_model(const mjModel *model);
+/** NULL-safe. */
+void physics_own_model_free(mjModel *own);
+/** Reset data, of which only what is touched takes memory. NULL: out of memory. */
+mjData *physics_own_data(const physics_start *start);
+/** NULL-safe. */
+void physics_own_data_free(mjData *data, const physics_start *start);
+/** What mj_resetData() does, at the cost of what was touched; also when MuJoCo gave up in the middle of something. */
+void physics_reset_data(tt_physics *p);
+
 /* Running. */
-tt_status physics_new(physics_fixed *fixed, mjModel *model, tt_physics **physics);
-/** Makes new data for one that failed, which then wants a reset or a restore. False when out of memory: it still counts as
- *  failed. */
-bool physics_renew(tt_physics *p);
+tt_status physics_new(physics_fixed *fixed, tt_physics **physics);
 /** Positions, velocities, masks and welds as they stand → kinematics, contacts and sensors. */
 void physics_refresh(tt_physics *p);
 void physics_read_axes(tt_physics *p);

@@ -2,37 +2,6 @@
 #include "engine/mujoco/physics_internal.h"
 #include "engine/mujoco/physics_testing.h"
 
-#include <stdio.h>
-
-#define TUBES 12
-
-static tt_physics *load_field(int robots, bool park, int64_t rate) {
-  static char names[TUBES][8];
-  static tt_engine_piece pieces[TUBES + 1];
-  for (int i = 0; i < TUBES; i++) {
-    snprintf(names[i], sizeof names[i], "tube%d", i + 1);
-    pieces[i] = (tt_engine_piece){.body = names[i], .kind = 1 + i % 3};
-  }
-  pieces[TUBES] = (tt_engine_piece){.body = "ball", .kind = 4};
-  static const tt_engine_gripper grippers[] = {{.name = "grip", .site = "grip", .reach = 0.3},
-                                               {.name = "second", .site = "imu", .reach = 5}};
-  tt_engine_robot carts[] = {
-      {.name = "a", .model_file = DATA "cart.xml", .grippers = grippers, .gripper_count = 2},
-      {.name = "b",
-       .model_file = DATA "cart.xml",
-       .y = 1.2,
-       .grippers = grippers,
-       .gripper_count = 2}};
-  tt_engine_spec spec = {.arena_file = DATA "field.xml",
-                         .robots = carts,
-                         .robot_count = robots,
-                         .pieces = pieces,
-                         .piece_count = park ? TUBES + 1 : 0,
-                         .timestep_num = 1,
-                         .timestep_den = rate};
-  return load_spec(&spec);
-}
-
 static int parked_count(const tt_physics *p) {
   int count = 0;
   for (int i = 0; i < p->fixed->piece_count; i++) count += p->parked[i];

@@ -8,11 +8,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#define TUBES 12 /* on the field */
 #define DATA TETHER_SOURCE_DIR "/src/engine/mujoco/testdata/"
 
 /** cmocka compares floats; these are doubles. */
@@ -40,6 +42,34 @@ static inline tt_physics *load_robot(const char *file, const char *arena,
                          .robot_count = file ? 1 : 0,
                          .timestep_num = 1,
                          .timestep_den = steps_per_second};
+  return load_spec(&spec);
+}
+
+/** A field of tubes and a ball; up to two carts with grippers. `park`: these are pieces. */
+static inline tt_physics *load_field(int robots, bool park, int64_t rate) {
+  static char names[TUBES][8];
+  static tt_engine_piece pieces[TUBES + 1];
+  for (int i = 0; i < TUBES; i++) {
+    snprintf(names[i], sizeof names[i], "tube%d", i + 1);
+    pieces[i] = (tt_engine_piece){.body = names[i], .kind = 1 + i % 3};
+  }
+  pieces[TUBES] = (tt_engine_piece){.body = "ball", .kind = 4};
+  static const tt_engine_gripper grippers[] = {{.name = "grip", .site = "grip", .reach = 0.3},
+                                               {.name = "second", .site = "imu", .reach = 5}};
+  tt_engine_robot carts[] = {
+      {.name = "a", .model_file = DATA "cart.xml", .grippers = grippers, .gripper_count = 2},
+      {.name = "b",
+       .model_file = DATA "cart.xml",
+       .y = 1.2,
+       .grippers = grippers,
+       .gripper_count = 2}};
+  tt_engine_spec spec = {.arena_file = DATA "field.xml",
+                         .robots = carts,
+                         .robot_count = robots,
+                         .pieces = pieces,
+                         .piece_count = park ? TUBES + 1 : 0,
+                         .timestep_num = 1,
+                         .timestep_den = rate};
   return load_spec(&spec);
 }
 

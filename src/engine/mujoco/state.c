@@ -103,7 +103,7 @@ tt_status tt_physics_restore(tt_physics *p, const void *state, size_t size) {
   if (size != tt_physics_state_size(p)) return TT_INVALID;
   memcpy(&model_hash, state, sizeof model_hash);
   if (model_hash != p->fixed->info.model_hash) return TT_INVALID;
-  mj_resetData(p->model, p->data);
+  physics_reset_data(p);
   visitor v = {.kind = VISIT_RESTORE, .bytes = (unsigned char *)state};
   visit_all(&v, p);
   for (int i = 0; i < p->fixed->piece_count; i++) physics_park_masks(p, i);
@@ -136,7 +136,7 @@ void tt_physics_reset(tt_physics *p) {
     p->parked[i] = p->rest[i] = 0;
     physics_park_masks(p, i);
   }
-  mj_resetData(p->model, p->data);
+  physics_reset_data(p);
   p->step = 0;
   mju_copy(p->qpos, p->fixed->initial_qpos, p->model->nq);
   mju_copy(p->place, p->fixed->initial_qpos, p->model->nq);

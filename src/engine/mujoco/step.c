@@ -56,7 +56,7 @@ static void back_up(tt_physics *p) {
 static void take_back(tt_physics *p) {
   const mjModel *m = p->model;
   mjData *d = p->data;
-  mj_resetData(m, d);
+  physics_reset_data(p);
   const double *at = p->backup;
   copy(p->qpos, at, m->nq);
   copy(d->qvel, at += m->nq, m->nv);

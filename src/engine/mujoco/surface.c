@@ -55,7 +55,7 @@ static void set_pairs(mjModel *m, const tt_engine_surface *from, int geom) {
   }
 }
 
-static void set_body(mjModel *m, const tt_engine_surface *from, int body, int priority) {
+void physics_set_surface(mjModel *m, const tt_engine_surface *from, int body, int priority) {
   const int first = m->body_geomadr[body];
   for (int g = first; g >= 0 && g < first + m->body_geomnum[body]; g++) {
     m->geom_condim[g] = set_friction(from, m->geom_friction + 3 * g, m->geom_condim[g]);
@@ -69,16 +69,21 @@ static tt_status set_all(mjModel *m, const owner *of, const tt_engine_surface *s
   for (int i = 0; i < count; i++) {
     int body;
     TT_TRY(find_body(m, of, &surfaces[i], &body, error));
-    set_body(m, &surfaces[i], body, priority);
+    physics_set_surface(m, &surfaces[i], body, priority);
   }
   return TT_OK;
 }
 
 /* Of two geoms MuJoCo takes the greater friction unless one has priority: what is given has it over all else. */
-tt_status physics_set_surfaces(mjModel *m, const tt_engine_spec *spec, tt_error *error) {
+int physics_surface_priority(const mjModel *m) {
   int priority = 0;
   for (int g = 0; g < m->ngeom; g++)
     if (m->geom_priority[g] >= priority) priority = m->geom_priority[g] + 1;
+  return priority;
+}
+
+tt_status physics_set_surfaces(mjModel *m, const tt_engine_spec *spec, int priority,
+                               tt_error *error) {
   owner of = {spec, ""};
   TT_TRY(set_all(m, &of, spec->surfaces, spec->surface_count, priority, error));
   for (int i = 0; i < spec->robot_count; i++) {
