@@ -37,9 +37,10 @@ class Types(unittest.TestCase):
             done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", "/dev/null", "-p", "tether", "-m", "user"], cwd=folder,
                                   capture_output=True, text=True, check=False, env={**built.ENVIRONMENT, "MYPYPATH": str(built.ROOT / "python")})
         said = done.stdout
-        self.assertIn('Revealed type is "numpy.ndarray[Any, numpy.dtype[numpy.floating[numpy._typing._64Bit]]]"', said)
-        self.assertIn('Revealed type is "numpy.ndarray[Any, numpy.dtype[numpy.bool_]]"', said)
-        self.assertIn('Revealed type is "Union[Tuple[builtins.float, builtins.float], None]"', said)
+        # as the numpy and mypy of Debian 12 say it, and those of 13
+        self.assertRegex(said, r'is "numpy\.ndarray\[.*, numpy\.dtype\[numpy\.(floating\[numpy\._typing\._64Bit\]|float64)\]\]"')
+        self.assertRegex(said, r'is "numpy\.ndarray\[.*, numpy\.dtype\[numpy\.bool(_|\[builtins\.bool\])\]\]"')
+        self.assertRegex(said, r'is "Union\[[Tt]uple\[builtins\.float, builtins\.float\], None\]"')
         self.assertIn('user.py:19: error: Argument 1 to "step" of "Sim" has incompatible type "str"; expected "int"', said)
         self.assertIn("Found 1 error in 1 file", said, "the package's own")
 

@@ -5,7 +5,7 @@ import difflib
 import math
 from typing import Iterable
 
-import yaml  # type: ignore[import]
+import yaml  # type: ignore
 
 
 class TaskError(ValueError):

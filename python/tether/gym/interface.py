@@ -7,7 +7,7 @@ from tether.gym import _own
 
 gymnasium: Any = None  #: the module, or None
 try:
-    import gymnasium as _gymnasium  # type: ignore[import]
+    import gymnasium as _gymnasium  # type: ignore
 
     if int(_gymnasium.__version__.split(".")[0]) >= 1:
         gymnasium = _gymnasium

@@ -66,7 +66,7 @@ def into(pose: Floats, vector: Floats) -> Floats:
 def near(distance: Floats, within: float) -> Floats:
     """1 at 0, 1/2 at a distance of `within`, toward 0 far away."""
     part = distance / within
-    return 1.0 / (1.0 + part * part)
+    return np.asarray(1.0 / (1.0 + part * part), dtype=np.float64)
 
 
 _GOLDEN, _A, _B = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
