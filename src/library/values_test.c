@@ -1,4 +1,5 @@
 /* values_test.c: values of the models, as a program sees them. */
+#include "engine/mujoco/physics_internal.h"
 #include "library/library.h"
 
 #include <math.h>
@@ -191,6 +192,26 @@ static void noise_is_a_value_too(void **state) {
   tether_scene_free(scene);
 }
 
+/* MuJoCo gives up over new values: an error, and after a reset the old ones hold. */
+static void a_failure_leaves_the_old_ones(void **state) {
+  (void)state;
+  tether_scene *scene = load("gripper", NULL);
+  tether_sim *sim = sim_of(scene), *other = sim_of(scene);
+  tether_handle handle;
+  const double own = get(sim, MASS), heavy = 50;
+  const uint64_t plain = swing(other, 50);
+  good(tether_value_find(sim, MASS, NULL, &handle, &error));
+  ((tt_physics *)tt_sim_engine(sim->sim))->data->nstack = 0;
+  assert_int_equal(tether_sim_set_values(sim, &handle, &heavy, 1, &error), TETHER_FAILED);
+  assert_non_null(strstr(error.text, "MuJoCo failed"));
+  good(tether_sim_reset(sim, NULL, &error));
+  assert_true(get(sim, MASS) == own);
+  assert_true(swing(sim, 50) == plain);
+  tether_sim_free(sim);
+  tether_sim_free(other);
+  tether_scene_free(scene);
+}
+
 /* Twice the gear: the same voltage turns the wheels half as fast. */
 static void a_motors_gear_is_a_value(void **state) {
   (void)state;
@@ -259,6 +280,7 @@ int main(void) {
       cmocka_unit_test(older_states_have_those_of_the_scene),
       cmocka_unit_test(one_of_a_batch_is_changed_alone),
       cmocka_unit_test(noise_is_a_value_too),
+      cmocka_unit_test(a_failure_leaves_the_old_ones),
       cmocka_unit_test(a_motors_gear_is_a_value),
       cmocka_unit_test(what_is_wrong_is_refused),
   };

@@ -39,7 +39,11 @@ tt_status tt_sim_put_values(tt_sim *sim, const double *values, tt_error *error) 
   if (memcmp(values, sim->values, size) == 0) return TT_OK;
   for (int i = 0; i < sim->value_count; i++)
     if (!tt_sim_value_is_good(sim, i, values[i])) return TT_INVALID;
-  TT_TRY(tt_engine_set_values(sim->engine, values, error));
+  tt_status status = tt_engine_set_values(sim->engine, values, error);
+  if (status != TT_OK) { /* an engine that failed over them has the old ones after its reset */
+    tt_engine_set_values(sim->engine, sim->values, NULL);
+    return status;
+  }
   for (int i = 0; i < sim->value_count; i++) {
     int own, part = tt_composition_value_part(sim->composition, i, &own);
     if (part != TT_NO_PART) sim->parts[part]->ops->set_value(sim->parts[part], own, values[i]);
