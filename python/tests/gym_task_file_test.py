@@ -104,6 +104,8 @@ WRONG = [
     ("above: 50", "above: 50, below: 3", r":16: ends\[0\]: one of the keys below, above is expected, not below and above"),
     ("above: 50", "above: 50, truncates: yes", r":16: ends\[0\].truncates: 'yes' is neither true nor false"),
     ("ends:", "start: {steps: 3, commands: {base.velocity: [0, 1]}}\nends:", r":15: start.commands: 'base.velocity' is no command of an action"),
+    ("ends:", "randomize: {models.gripper.bodies.forarm.mass: [1, 2]}\nends:", r":15: randomize.models.gripper.bodies.forarm.mass: .*forearm"),
+    ("ends:", "randomize: {models.gripper.bodies.forearm.mass: [-1, 2]}\nends:", r":15: randomize.models.gripper.bodies.forearm.mass: .*-1"),
     ("ends:", "info: [hnd]\nends:", r":15: info\[0\]: there is no quantity 'hnd' up to here; did you mean 'hand'\?"),
 ]
 
@@ -169,6 +171,17 @@ class TaskFiles(unittest.TestCase):
             if terminated:
                 return
         self.fail("the end did not come")
+
+    def test_values_of_the_models_are_drawn_for_each_episode(self):
+        path = "models.gripper.bodies.forearm.mass"
+        env = self.env(GOOD + f"randomize: {{{path}: [3, 5]}}\n")
+        found = []
+        for seed in (1, 2, 1):
+            env.reset(seed=seed)
+            found.append(env._episodes.batch.sims[0].get_values([path])[0])
+        self.assertEqual(found[0], found[2])
+        self.assertNotEqual(found[0], found[1])
+        self.assertTrue(all(3 <= mass <= 5 for mass in found), found)
 
     def test_point_and_into_are_a_body_s(self):
         env = self.env(GOOD.replace("way: {difference", "tip: {point: hand, at: [0.1, 0.2, 0.5]}\n  seen: {into: tip, body: hand}\n  way: {difference")

@@ -74,6 +74,8 @@ class Episodes:
             seeds[i], self._keys[i] = random[i].integers(0, 2**64, 2, np.uint64)
             starts[i] = self.task.start(random[i])
             starts[i].goals.update({name: self._given(name, goal, i, starts[i].goals) for name, goal in goals.items()})
+        for i, start in starts.items():
+            self._set_values(i, start.values)
         signals = self.batch.reset(mask=mask, seeds=seeds)
         frame = self.frame
         frame.signals[rows] = signals[rows]
@@ -103,6 +105,15 @@ class Episodes:
             raise ValueError(f"options: goals: {name}: {len(drawn[name])} finite numbers are expected, for all environments or for "
                              "each of them")
         return [float(value) for value in values]
+
+    def _set_values(self, row: int, values: Mapping[str, float]) -> None:
+        """Before the reset, which reads sensors with them; one that failed can't take any before it was reset."""
+        if not values:
+            return
+        sim = self.batch.sims[row]
+        if self.batch.failed[row]:
+            sim.reset()
+        sim.set_values(values)
 
     def _warmed_up(self, row: int, commands: Mapping[str, float], steps: int) -> Floats:
         """The signals of one simulation after its start commands, and what is always held, were held for a while."""

@@ -39,6 +39,7 @@ class Start:
     """What is drawn at the beginning of an episode."""
 
     goals: dict[str, Sequence[float]] = field(default_factory=dict)  #: SI; as many numbers each time
+    values: dict[str, float] = field(default_factory=dict)  #: of the models, by their path, SI; the same paths each time
     commands: dict[str, float] = field(default_factory=dict)  #: held before the first observation, SI
     steps: int = 0  #: for so many timesteps
 

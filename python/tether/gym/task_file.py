@@ -17,7 +17,7 @@ from tether.gym.terms import Quantity, Values
 TASKS = os.path.join(os.path.dirname(__file__), "tasks")  #: of the ready ones
 
 KEYS = ("description", "scene", "settings", "substeps", "max_steps", "actions", "held", "goals", "quantities", "observations",
-        "rewards", "ends", "start", "info")
+        "rewards", "ends", "start", "randomize", "info")
 OPERATIONS = ("join", "difference", "sum", "norm", "scale", "absolute", "take", "point", "into")
 DEPTH = 20  #: of operations in each other: an alias that holds itself ends here
 REWARDS = ("value", "change", "square", "near", "end", "each_step")
@@ -307,6 +307,12 @@ class FileTask(Task):
                 low, high = read_range(command)
                 self.start_commands[name] = Range([low], [high])
 
+        self.random_values: dict[str, Range] = {}
+        self._paths: dict[str, Item] = {}
+        for path, value in keys.mapping("randomize").items():
+            low, high = read_range(value)
+            self.random_values[path], self._paths[path] = Range([low], [high]), value
+
     # --- what a task does ---
 
     def load_scene(self) -> tether.Scene:
@@ -327,6 +333,10 @@ class FileTask(Task):
         for name, value in self.held.items():
             self._try(self._commands[name], sim.apply, {name: value})
 
+        for path, bounds in self.random_values.items():
+            self._try(self._paths[path], sim.set_values, {path: bounds.low[0]})
+            self._try(self._paths[path], sim.set_values, {path: bounds.high[0]})
+
     @staticmethod
     def _try(item: Item, call: Callable[[Any], Any], argument: Any) -> None:
         try:
@@ -336,6 +346,7 @@ class FileTask(Task):
 
     def start(self, rng: np.random.Generator) -> Start:
         return Start(goals={name: goal.draw(rng) for name, goal in self.goals.items()},
+                     values={path: value.draw(rng)[0] for path, value in self.random_values.items()},
                      commands={name: value.draw(rng)[0] for name, value in self.start_commands.items()},
                      steps=self.start_steps)
 
