@@ -371,7 +371,7 @@ class Crash(unittest.TestCase):
 
 
 class FullDisk(unittest.TestCase):
-    """A file system of half a megabyte, in a name space of its own."""
+    """A file system of 300 KiB, in a name space of its own: little enough that a recorder which loses samples fills it, too."""
 
     def setUp(self):
         if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode:
@@ -380,7 +380,7 @@ class FullDisk(unittest.TestCase):
     def test_physics_goes_on_and_what_was_kept_is_read(self):
         small, copy, state = (FOLDER / name for name in ("small", "copy.wpilog", "end.state"))
         small.mkdir()
-        script = ('mount -t tmpfs -o size=500k tmpfs "$1" && "$2" run "$5" --pace fast --duration 20 --no-web '
+        script = ('mount -t tmpfs -o size=300k tmpfs "$1" && "$2" run "$5" --pace fast --duration 40 --no-web '
                   '--record "$1/run.wpilog" --save-state "$4"; '
                   'status=$?; cp "$1/run.wpilog" "$3"; exit $status')
         done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", small, TETHER, copy, state, restless()],
@@ -392,7 +392,6 @@ class FullDisk(unittest.TestCase):
         self.assertGreater(whole(copy).values["/signals/time"][-1][0], 0.5)
         self.assertIn(b'outcome: "cut off"', export(copy, "summary"))
         self.assertEqual(tether("verify", copy).returncode, 0)
-
 
     def test_a_run_begins_and_says_that_nothing_is_kept(self):
         """Full is the folder of runs, then the folder of what is temporary, too."""
