@@ -144,7 +144,7 @@ static void requests_that_are_wrong(void **state) {
       "[{\"method\":\"publish\",\"params\":{\"name\":\"/x\",\"pubuid\":9e30,\"type\":\"int\"}}]",
       "[{\"method\":\"publish\",\"params\":{\"name\":\"/x\",\"pubuid\":1,\"type\":3}}]",
       "[{\"method\":\"publish\",\"params\":{\"name\":\"/"
-      "x\",\"pubuid\":1,\"type\":\"int\",\"properties\":4}}]",
+      "\",\"pubuid\":1,\"type\":\"a\",\"properties\":4}}]",
       "[{\"method\":\"subscribe\",\"params\":{\"topics\":\"/x\",\"subuid\":1}}]",
       "[{\"method\":\"subscribe\",\"params\":{\"topics\":[1],\"subuid\":1}}]",
       "[{\"method\":\"setproperties\",\"params\":{\"name\":\"/x\"}}]",
