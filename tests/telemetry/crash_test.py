@@ -231,7 +231,7 @@ class Crash(unittest.TestCase):
         status = collector.status()
         lost = status["spool_lost_samples"]
         self.assertTrue(0 < lost < 40, status)
-        self.assertTrue(any("damaged" in line for line in collector.log), collector.log)
+        wait_until(lambda: any("damaged" in line for line in collector.log), "and said")
         postgres.start()
         with collector:
             wait_until(lambda: not collector.status()["degraded"], "the spool is drained", 30)
