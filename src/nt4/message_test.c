@@ -90,6 +90,39 @@ static void what_is_no_message(void **state) {
   }
 }
 
+static void whole_numbers_of_every_size(void **state) {
+  (void)state;
+  static const int64_t numbers[] = {0,
+                                    127,
+                                    128,
+                                    65536,
+                                    INT32_MAX,
+                                    (int64_t)INT32_MAX + 1,
+                                    INT64_MAX,
+                                    -1,
+                                    -32,
+                                    -33,
+                                    -129,
+                                    -32769,
+                                    INT32_MIN,
+                                    (int64_t)INT32_MIN - 1,
+                                    -1471936824943668223,
+                                    INT64_MIN};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    tt_nt4_bytes frame = {.size = 0};
+    tt_nt4_put_message(&frame, &(tt_nt4_message){.id = numbers[i],
+                                                 .time = numbers[i],
+                                                 .type = TT_NT4_BOOLEAN,
+                                                 .value = (const uint8_t *)"\xc2",
+                                                 .value_size = 1});
+    const uint8_t *at = frame.data;
+    tt_nt4_message read;
+    assert_int_equal(tt_nt4_read_message(&at, frame.data + frame.size, &read), TT_OK);
+    assert_true(read.id == numbers[i] && read.time == numbers[i]);
+    tt_nt4_bytes_free(&frame);
+  }
+}
+
 static void types_have_numbers(void **state) {
   (void)state;
   assert_int_equal(tt_nt4_type_of("double"), 1);
@@ -134,6 +167,9 @@ static void requests(void **state) {
 
 static void requests_that_are_wrong(void **state) {
   (void)state;
+  static const char properties_that_are_none[] =
+      "[{\"method\":\"publish\",\"params\":"
+      "{\"name\":\"/x\",\"pubuid\":1,\"type\":\"int\",\"properties\":4}}]";
   static const char *const wrong[] = {
       "[1]",
       "[{}]",
@@ -143,8 +179,7 @@ static void requests_that_are_wrong(void **state) {
       "[{\"method\":\"publish\",\"params\":{\"name\":\"/x\",\"pubuid\":1.5,\"type\":\"int\"}}]",
       "[{\"method\":\"publish\",\"params\":{\"name\":\"/x\",\"pubuid\":9e30,\"type\":\"int\"}}]",
       "[{\"method\":\"publish\",\"params\":{\"name\":\"/x\",\"pubuid\":1,\"type\":3}}]",
-      "[{\"method\":\"publish\",\"params\":{\"name\":\"/"
-      "\",\"pubuid\":1,\"type\":\"a\",\"properties\":4}}]",
+      properties_that_are_none,
       "[{\"method\":\"subscribe\",\"params\":{\"topics\":\"/x\",\"subuid\":1}}]",
       "[{\"method\":\"subscribe\",\"params\":{\"topics\":[1],\"subuid\":1}}]",
       "[{\"method\":\"setproperties\",\"params\":{\"name\":\"/x\"}}]",
@@ -168,11 +203,9 @@ static void requests_that_are_wrong(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_double_is_seventeen_bytes),
-      cmocka_unit_test(every_type_comes_back),
-      cmocka_unit_test(what_is_no_message),
-      cmocka_unit_test(types_have_numbers),
-      cmocka_unit_test(requests),
+      cmocka_unit_test(a_double_is_seventeen_bytes), cmocka_unit_test(every_type_comes_back),
+      cmocka_unit_test(what_is_no_message),          cmocka_unit_test(whole_numbers_of_every_size),
+      cmocka_unit_test(types_have_numbers),          cmocka_unit_test(requests),
       cmocka_unit_test(requests_that_are_wrong),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
