@@ -58,19 +58,18 @@ static void put_token(tt_nt4_bytes *to, mpack_token_t token) {
 
 void tt_nt4_put_boolean(tt_nt4_bytes *to, bool value) { put_token(to, mpack_pack_boolean(value)); }
 
-/* libmpack 1.0.5 cuts negative numbers beyond 32 bits. */
-static void put_int64(tt_nt4_bytes *to, int64_t value) {
+/* libmpack 1.0.5 cuts negative numbers that are not small. */
+static void put_negative(tt_nt4_bytes *to, int64_t value) {
   uint8_t bytes[9] = {0xd3};
   for (int i = 0; i < 8; i++) bytes[1 + i] = (uint8_t)((uint64_t)value >> (56 - 8 * i));
   tt_nt4_put(to, bytes, sizeof bytes);
 }
 
 void tt_nt4_put_int(tt_nt4_bytes *to, int64_t value) {
-  if (value < INT32_MIN) {
-    put_int64(to, value);
-    return;
-  }
-  put_token(to, value < 0 ? mpack_pack_sint(value) : mpack_pack_uint((uint64_t)value));
+  if (value < -32)
+    put_negative(to, value);
+  else
+    put_token(to, value < 0 ? mpack_pack_sint(value) : mpack_pack_uint((uint64_t)value));
 }
 
 /* Always eight bytes: libmpack would shorten what a float holds, and not every reader expects that of a double. */
