@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where a value of the model is set. */
+typedef struct value_target {
+  int part, own; /* TT_NO_PART: the engine's */
+} value_target;
+
 struct tt_composition {
   tt_model model;
   tt_names *names;
@@ -12,9 +17,7 @@ struct tt_composition {
   tt_command *commands;
   int channel_capacity, command_capacity;
   tt_value *values;
-  struct {
-    int part, own; /* TT_NO_PART: the engine's */
-  } * value_targets;
+  value_target *value_targets;
   int value_count;
   char **strings; /* every name made here */
   int string_count, string_capacity;

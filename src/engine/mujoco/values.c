@@ -312,8 +312,8 @@ static bool constants_differ(const physics_fixed *f, const double *values) {
 static void take_own_values(mjModel *m, const mjModel *shared) {
 #define TAKE(array, count)                                                                         \
   if ((count) > 0) memcpy(m->array, shared->array, sizeof *m->array *(size_t)(count));
-  PHYSICS_VALUE_ARRAYS(TAKE)
-  PHYSICS_CONSTANT_ARRAYS(TAKE)
+  PHYSICS_VALUE_ARRAYS(TAKE);
+  PHYSICS_CONSTANT_ARRAYS(TAKE);
 #undef TAKE
 }
 
