@@ -217,8 +217,11 @@ static size_t record_trouble(void *self, char *text, size_t size) {
 }
 
 static void close_record(void *self) {
-  tt_recorder_close(((kept_run *)self)->recorder);
-  free(self);
+  kept_run *run = self;
+  tt_recorder_close(run->recorder);
+  if (*run->folder)
+    tt_kept_runs_make_room(run->folder, run->keep, run->most); /* for its end, too */
+  free(run);
 }
 
 const tt_attachment tt_record_attachment = {
