@@ -1,7 +1,6 @@
 #include "nt4/message.h"
 
 #include <mpack.h>
-#include <stdlib.h>
 #include <string.h>
 
 tt_nt4_type tt_nt4_type_of(const char *name) {
@@ -26,46 +25,26 @@ tt_nt4_type tt_nt4_type_of(const char *name) {
 
 /* --- writing --- */
 
-void tt_nt4_bytes_free(tt_nt4_bytes *bytes) {
-  free(bytes->data);
-  *bytes = (tt_nt4_bytes){.size = 0};
-}
-
-void tt_nt4_put(tt_nt4_bytes *to, const void *data, size_t size) {
-  if (to->size + size > to->capacity) {
-    size_t capacity = 2 * (to->size + size);
-    uint8_t *moved = realloc(to->data, capacity);
-    if (!moved) {
-      to->failed = true;
-      return;
-    }
-    to->data = moved;
-    to->capacity = capacity;
-  }
-  if (size) memcpy(to->data + to->size, data, size);
-  to->size += size;
-}
-
-static void put_token(tt_nt4_bytes *to, mpack_token_t token) {
+static void put_token(tt_bytes *to, mpack_token_t token) {
   char text[MPACK_MAX_TOKEN_LEN + 1];
   char *at = text;
   size_t left = sizeof text;
   mpack_tokbuf_t state;
   mpack_tokbuf_init(&state);
   mpack_write(&state, &at, &left, &token);
-  tt_nt4_put(to, text, (size_t)(at - text));
+  tt_bytes_append(to, text, (size_t)(at - text));
 }
 
-void tt_nt4_put_boolean(tt_nt4_bytes *to, bool value) { put_token(to, mpack_pack_boolean(value)); }
+void tt_nt4_put_boolean(tt_bytes *to, bool value) { put_token(to, mpack_pack_boolean(value)); }
 
 /* libmpack 1.0.5 cuts negative numbers that are not small. */
-static void put_negative(tt_nt4_bytes *to, int64_t value) {
+static void put_negative(tt_bytes *to, int64_t value) {
   uint8_t bytes[9] = {0xd3};
   for (int i = 0; i < 8; i++) bytes[1 + i] = (uint8_t)((uint64_t)value >> (56 - 8 * i));
-  tt_nt4_put(to, bytes, sizeof bytes);
+  tt_bytes_append(to, bytes, sizeof bytes);
 }
 
-void tt_nt4_put_int(tt_nt4_bytes *to, int64_t value) {
+void tt_nt4_put_int(tt_bytes *to, int64_t value) {
   if (value < -32)
     put_negative(to, value);
   else
@@ -73,7 +52,7 @@ void tt_nt4_put_int(tt_nt4_bytes *to, int64_t value) {
 }
 
 /* Always eight bytes: libmpack would shorten what a float holds, and not every reader expects that of a double. */
-void tt_nt4_put_double(tt_nt4_bytes *to, double value) {
+void tt_nt4_put_double(tt_bytes *to, double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
   put_token(to,
@@ -82,25 +61,25 @@ void tt_nt4_put_double(tt_nt4_bytes *to, double value) {
                             .data.value = {.lo = (uint32_t)bits, .hi = (uint32_t)(bits >> 32)}});
 }
 
-void tt_nt4_put_text(tt_nt4_bytes *to, const char *text) {
+void tt_nt4_put_text(tt_bytes *to, const char *text) {
   size_t size = strlen(text);
   put_token(to, mpack_pack_str((uint32_t)size));
-  tt_nt4_put(to, text, size);
+  tt_bytes_append(to, text, size);
 }
 
-void tt_nt4_put_raw(tt_nt4_bytes *to, const void *data, size_t size) {
+void tt_nt4_put_raw(tt_bytes *to, const void *data, size_t size) {
   put_token(to, mpack_pack_bin((uint32_t)size));
-  tt_nt4_put(to, data, size);
+  tt_bytes_append(to, data, size);
 }
 
-void tt_nt4_put_array(tt_nt4_bytes *to, uint32_t count) { put_token(to, mpack_pack_array(count)); }
+void tt_nt4_put_array(tt_bytes *to, uint32_t count) { put_token(to, mpack_pack_array(count)); }
 
-void tt_nt4_put_message(tt_nt4_bytes *to, const tt_nt4_message *message) {
+void tt_nt4_put_message(tt_bytes *to, const tt_nt4_message *message) {
   tt_nt4_put_array(to, 4);
   tt_nt4_put_int(to, message->id);
   tt_nt4_put_int(to, message->time);
   tt_nt4_put_int(to, (int64_t)message->type);
-  tt_nt4_put(to, message->value, message->value_size);
+  tt_bytes_append(to, message->value, message->value_size);
 }
 
 /* --- reading --- */

@@ -5,6 +5,7 @@
 #ifndef TT_NT4_MESSAGE_H
 #define TT_NT4_MESSAGE_H
 
+#include "base/bytes.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -29,26 +30,14 @@ typedef enum tt_nt4_type {
 /** The number of a type's name. */
 tt_nt4_type tt_nt4_type_of(const char *name);
 
-/** Bytes that grow. Zero it to begin; free with tt_nt4_bytes_free(). */
-typedef struct tt_nt4_bytes {
-  uint8_t *data;
-  size_t size, capacity;
-  bool failed; /**< out of memory: what was put in since is not there */
-} tt_nt4_bytes;
-
-/** They are empty then, and may be used again. */
-void tt_nt4_bytes_free(tt_nt4_bytes *bytes);
-/** Appends `size` bytes as they are. */
-void tt_nt4_put(tt_nt4_bytes *to, const void *data, size_t size);
-
-/* Values. */
-void tt_nt4_put_boolean(tt_nt4_bytes *to, bool value);
-void tt_nt4_put_int(tt_nt4_bytes *to, int64_t value);
-void tt_nt4_put_double(tt_nt4_bytes *to, double value);
-void tt_nt4_put_text(tt_nt4_bytes *to, const char *text);
-void tt_nt4_put_raw(tt_nt4_bytes *to, const void *data, size_t size);
+/* Values. Out of memory: `to->failed`. */
+void tt_nt4_put_boolean(tt_bytes *to, bool value);
+void tt_nt4_put_int(tt_bytes *to, int64_t value);
+void tt_nt4_put_double(tt_bytes *to, double value);
+void tt_nt4_put_text(tt_bytes *to, const char *text);
+void tt_nt4_put_raw(tt_bytes *to, const void *data, size_t size);
 /** The head of an array; `count` values of its type follow. */
-void tt_nt4_put_array(tt_nt4_bytes *to, uint32_t count);
+void tt_nt4_put_array(tt_bytes *to, uint32_t count);
 
 /** A message: [id, time, type, value]. `id` is the topic's, or the publisher's own number for it; −1: the clock. */
 typedef struct tt_nt4_message {
@@ -60,7 +49,7 @@ typedef struct tt_nt4_message {
 } tt_nt4_message;
 
 /** Appends a whole message; its value is copied. */
-void tt_nt4_put_message(tt_nt4_bytes *to, const tt_nt4_message *message);
+void tt_nt4_put_message(tt_bytes *to, const tt_nt4_message *message);
 /** Reads the next message of a frame, and moves `at` behind it. TT_END: there is none; TT_BAD_MESSAGE: the rest of the frame
  *  is no message, or its value is not of its type. The value stays the frame's. */
 tt_status tt_nt4_read_message(const uint8_t **at, const uint8_t *end, tt_nt4_message *message);

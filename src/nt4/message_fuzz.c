@@ -16,14 +16,14 @@ static void read_binary(const uint8_t *data, size_t size) {
   tt_nt4_message message, again;
   while (tt_nt4_read_message(&at, end, &message) == TT_OK) {
     check(message.value >= data && message.value + message.value_size <= end);
-    tt_nt4_bytes copy = {.size = 0};
+    tt_bytes copy = {.size = 0};
     tt_nt4_put_message(&copy, &message);
     const uint8_t *from = copy.data;
     check(tt_nt4_read_message(&from, copy.data + copy.size, &again) == TT_OK);
     check(again.id == message.id && again.time == message.time && again.type == message.type);
     check(again.value_size == message.value_size &&
           memcmp(again.value, message.value, again.value_size) == 0);
-    tt_nt4_bytes_free(&copy);
+    tt_bytes_free(&copy);
   }
 }
 

@@ -10,7 +10,7 @@
 
 static void a_double_is_seventeen_bytes(void **state) {
   (void)state;
-  tt_nt4_bytes value = {.size = 0}, frame = {.size = 0};
+  tt_bytes value = {.size = 0}, frame = {.size = 0};
   tt_nt4_put_double(&value, 1.5);
   tt_nt4_put_message(&frame, &(tt_nt4_message){.id = 50,
                                                .time = 120000000,
@@ -27,13 +27,13 @@ static void a_double_is_seventeen_bytes(void **state) {
   assert_true(read.id == 50 && read.time == 120000000 && read.type == TT_NT4_DOUBLE);
   assert_int_equal(read.value_size, 9);
   assert_int_equal(tt_nt4_read_message(&at, golden + sizeof golden, &read), TT_END);
-  tt_nt4_bytes_free(&value);
-  tt_nt4_bytes_free(&frame);
+  tt_bytes_free(&value);
+  tt_bytes_free(&frame);
 }
 
 static void every_type_comes_back(void **state) {
   (void)state;
-  tt_nt4_bytes value = {.size = 0}, frame = {.size = 0};
+  tt_bytes value = {.size = 0}, frame = {.size = 0};
   static const tt_nt4_type types[] = {
       TT_NT4_BOOLEAN,       TT_NT4_INT,          TT_NT4_DOUBLE,       TT_NT4_STRING,   TT_NT4_RAW,
       TT_NT4_BOOLEAN_ARRAY, TT_NT4_DOUBLE_ARRAY, TT_NT4_STRING_ARRAY, TT_NT4_INT_ARRAY};
@@ -63,8 +63,8 @@ static void every_type_comes_back(void **state) {
       assert_int_equal(tt_nt4_read_message(&at, frame.data + cut, &read), TT_BAD_MESSAGE);
     }
   }
-  tt_nt4_bytes_free(&value);
-  tt_nt4_bytes_free(&frame);
+  tt_bytes_free(&value);
+  tt_bytes_free(&frame);
 }
 
 static void what_is_no_message(void **state) {
@@ -109,7 +109,7 @@ static void whole_numbers_of_every_size(void **state) {
                                     -1471936824943668223,
                                     INT64_MIN};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    tt_nt4_bytes frame = {.size = 0};
+    tt_bytes frame = {.size = 0};
     tt_nt4_put_message(&frame, &(tt_nt4_message){.id = numbers[i],
                                                  .time = numbers[i],
                                                  .type = TT_NT4_BOOLEAN,
@@ -119,7 +119,7 @@ static void whole_numbers_of_every_size(void **state) {
     tt_nt4_message read;
     assert_int_equal(tt_nt4_read_message(&at, frame.data + frame.size, &read), TT_OK);
     assert_true(read.id == numbers[i] && read.time == numbers[i]);
-    tt_nt4_bytes_free(&frame);
+    tt_bytes_free(&frame);
   }
 }
 

@@ -31,7 +31,7 @@ int tt_nt4_topic(tt_nt4_server *server, const char *name, const char *type, cons
 /** Whether a client wants values of a topic: others need not be computed. */
 bool tt_nt4_is_wanted(const tt_nt4_server *server, int topic);
 /** A new value of a topic of our own, now. The same as before is none. */
-void tt_nt4_set(tt_nt4_server *server, int topic, const tt_nt4_bytes *value);
+void tt_nt4_set(tt_nt4_server *server, int topic, const tt_bytes *value);
 /** Sends what is due. Call it at least every 5 ms of interest. */
 void tt_nt4_flush(tt_nt4_server *server);
 /** Clients that are connected. */

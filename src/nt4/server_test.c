@@ -1,5 +1,5 @@
 /* server_test.c: the server over real loopback; clients are our own WebSockets, which say what viewers say. */
-#include "nt4/server.h"
+#include "nt4/server_internal.h"
 
 #include "net/net_testing.h"
 #include "websocket/websocket.h"
@@ -23,6 +23,7 @@ typedef struct viewer {
   int64_t ids[256];    /* of the values */
   double numbers[256]; /* of those that are doubles */
   tt_nt4_message last;
+  int64_t newest; /* time of a value of raw bytes */
   char reason[160];
 } viewer;
 
@@ -63,6 +64,7 @@ static void on_message(void *context, tt_websocket *websocket, bool text, const 
   while (tt_nt4_read_message(&at, bytes + size, &viewer->last) == TT_OK) {
     viewer->ids[viewer->values % 256] = viewer->last.id;
     viewer->numbers[viewer->values % 256] = number_of(&viewer->last);
+    if (viewer->last.type == TT_NT4_RAW) viewer->newest = viewer->last.time;
     viewer->values++;
   }
 }
@@ -74,8 +76,9 @@ static void on_close(void *context, tt_websocket *websocket, int code, const cha
   snprintf(viewer->reason, sizeof viewer->reason, "%s", reason);
 }
 
-static viewer *enter(world *world, int index, const char *path, const char *const *protocols,
-                     int count) {
+/* A client whose loop is `net`. */
+static viewer *enter_in(world *world, tt_net *net, int index, const char *path,
+                        const char *const *protocols, int count) {
   viewer *viewer = &world->viewers[index];
   char url[256];
   snprintf(url, sizeof url, "ws://%s%s", tt_nt4_server_address(world->server), path);
@@ -87,10 +90,18 @@ static viewer *enter(world *world, int index, const char *path, const char *cons
   options.handler =
       (tt_websocket_handler){.on_open = on_open, .on_message = on_message, .on_close = on_close};
   options.context = viewer;
-  assert_int_equal(tt_websocket_connect(world->net, &options, &viewer->client, NULL), TT_OK);
+  assert_int_equal(tt_websocket_connect(net, &options, &viewer->client, NULL), TT_OK);
   uint64_t end = tt_net_now() + PATIENCE;
-  while (!viewer->opened && !viewer->closed && tt_net_now() < end) tt_net_poll(world->net, 1000000);
+  while (!viewer->opened && !viewer->closed && tt_net_now() < end) {
+    tt_net_poll(world->net, 1000000);
+    if (net != world->net) tt_net_poll(net, 1000000);
+  }
   return viewer;
+}
+
+static viewer *enter(world *world, int index, const char *path, const char *const *protocols,
+                     int count) {
+  return enter_in(world, world->net, index, path, protocols, count);
 }
 
 static const char *const v41[] = {V41}, *const v40_first[] = {V40, V41}, *const none[] = {"x"};
@@ -110,10 +121,10 @@ static void until(world *world, const int *what, int least) {
 }
 
 static void set_number(world *world, double number) {
-  tt_nt4_bytes value = {.size = 0};
+  tt_bytes value = {.size = 0};
   tt_nt4_put_double(&value, number);
   tt_nt4_set(world->server, world->number, &value);
-  tt_nt4_bytes_free(&value);
+  tt_bytes_free(&value);
 }
 
 static int setup(void **state) {
@@ -298,6 +309,71 @@ static void topics_that_are_gone_make_room(void **state) {
   assert_non_null(strstr(viewer->text, "last"));
 }
 
+#define BIG 65536  /* bytes of a value */
+#define VALUES 400 /* more of them than sockets hold */
+
+/* Nobody reads in the loop apart: what it was sent stays bounded, and its connection. */
+static void a_slow_reader_gets_the_newest_later(void **state) {
+  world *world = *state;
+  static uint8_t big[BIG];
+  tt_net *apart = tt_net_new();
+  int topic = tt_nt4_topic(world->server, "/big", "raw", NULL);
+  viewer *quick = enter(world, 0, "/nt/quick", v40_first, 1);
+  viewer *slow = enter_in(world, apart, 1, "/nt/slow", v40_first, 1);
+  say(quick, SUBSCRIBE("[\"/big\"]", "1", "{\"periodic\":0.005}"));
+  say(slow, SUBSCRIBE("[\"/big\"]", "1", "{\"all\":true,\"periodic\":0.005}"));
+  until(world, &quick->texts, 1);
+  nt4_client *served = world->server->clients;
+  while (strcmp(served->name, "slow") != 0) served = served->next;
+  uint64_t end = tt_net_now() + PATIENCE;
+  while (!served->interest_count && tt_net_now() < end) tt_net_poll(world->net, 1000000);
+  bool filled = false;
+  for (int i = 0; i < VALUES; i++) {
+    tt_bytes value = {.size = 0};
+    big[0] = (uint8_t)i;
+    tt_nt4_put_raw(&value, big, sizeof big);
+    tt_nt4_set(world->server, topic, &value);
+    tt_bytes_free(&value);
+    tt_net_poll(world->net, 0);
+    tt_nt4_flush(world->server);
+    size_t queued = tt_websocket_queued(served->websocket);
+    assert_true(queued < ((size_t)1 << 20) + (size_t)2 * BIG);
+    filled |= queued > (size_t)1 << 20;
+    assert_true(served->values.capacity <= (size_t)4 * BIG);
+  }
+  assert_true(filled);
+  assert_int_equal(slow->closed, 0);
+  int64_t newest = world->server->topics[topic].time;
+  while ((slow->newest != newest || quick->newest != newest) && tt_net_now() < end) {
+    tt_net_poll(world->net, 1000000);
+    tt_net_poll(apart, 0);
+    tt_nt4_flush(world->server);
+  }
+  assert_true(slow->newest == newest && quick->newest == newest);
+  assert_true(slow->values < VALUES);
+  assert_int_equal(slow->closed + quick->closed, 0);
+  tt_net_free(apart);
+}
+
+/* A number of a publisher that is used again, for the same topic: the topic is made anew. */
+static void a_publisher_can_be_replaced(void **state) {
+  world *world = *state;
+  viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
+  static const char publish[] =
+      "[{\"method\":\"publish\",\"params\":{\"name\":\"/x\",\"pubuid\":1,\"type\":\"int\"}}]";
+  say(viewer, publish);
+  say(viewer, publish);
+  say(viewer, SUBSCRIBE("[\"/x\"]", "1", "{}"));
+  uint64_t end = tt_net_now() + PATIENCE;
+  while (!world->server->clients->subscription_count && tt_net_now() < end)
+    tt_net_poll(world->net, 1000000);
+  assert_int_equal(tt_nt4_client_count(world->server), 1);
+  int topic = nt4_find_topic(world->server, "/x");
+  assert_true(topic >= 0);
+  assert_int_equal(world->server->topics[topic].publishers, 1);
+  assert_true(tt_nt4_is_wanted(world->server, topic));
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
@@ -309,6 +385,8 @@ int main(void) {
       TEST(ours_are_read_only),
       TEST(who_may_come_in),
       TEST(topics_that_are_gone_make_room),
+      TEST(a_slow_reader_gets_the_newest_later),
+      TEST(a_publisher_can_be_replaced),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

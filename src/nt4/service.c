@@ -53,15 +53,21 @@ static void *serve(void *context) {
   return NULL;
 }
 
+static tt_status listen_on(tt_nt4_service *service, const tt_nt4_keys *keys, tt_error *error) {
+  tt_allow allow = {.cidrs = (const char *const *)keys->allow, .count = (int)keys->allow_count};
+  tt_error why;
+  tt_status status = tt_nt4_server_open(service->net, keys->listen, &allow, &service->server, &why);
+  return status == TT_OK ? TT_OK : tt_fail(error, status, "nt4.listen: %s", why.text);
+}
+
 static tt_status start(tt_nt4_service *service, tt_world *world, const tt_nt4_keys *keys,
                        const tt_field *field, tt_error *error) {
   const tt_model *model = tt_world_model(world);
-  tt_allow allow = {.cidrs = (const char *const *)keys->allow, .count = (int)keys->allow_count};
   service->net = tt_net_new();
   service->queue = tt_view_queue_new(model, QUEUE_VIEWS);
   if (!service->net || !service->queue) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_net_set_spin(service->net, 0);
-  TT_TRY(tt_nt4_server_open(service->net, keys->listen, &allow, &service->server, error));
+  TT_TRY(listen_on(service, keys, error));
   TT_TRY(tt_nt4_topics_new(service->server, model, tt_world_names(world), field, &service->topics,
                            error));
   if (tt_world_add_observer(world, &service->observer) != TT_OK)

@@ -9,13 +9,14 @@
  */
 #include "nt4/topics.h"
 
+#include "game/match.h"
+#include "game/pose_struct.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KINDS 4      /* of game pieces */
-#define POSE_SIZE 56 /* bytes of a struct:Pose3d: seven doubles, little-endian, packed */
 #define DEGREES (180 / 3.14159265358979323846)
 
 typedef struct robot_topics {
@@ -30,8 +31,8 @@ struct tt_nt4_topics {
   tt_field field;
   robot_topics *robots;
   int *signal_topics;
-  int time, pieces[KINDS + 1]; /* by kind; −1: there are none */
-  tt_nt4_bytes value, raw;     /* of the topic at hand */
+  int time, pieces[TT_PIECE_KINDS + 1]; /* by kind; −1: there are none */
+  tt_bytes value, raw;                  /* of the topic at hand */
 };
 
 /* --- names --- */
@@ -44,16 +45,12 @@ static int add(tt_nt4_topics *topics, const char *type, const char *unit, const 
 }
 
 static tt_status add_schemas(tt_nt4_topics *topics) {
-  static const char *const schemas[][2] = {
-      {"/.schema/struct:Translation3d", "double x;double y;double z"},
-      {"/.schema/struct:Quaternion", "double w;double x;double y;double z"},
-      {"/.schema/struct:Rotation3d", "Quaternion q"},
-      {"/.schema/struct:Pose3d", "Translation3d translation;Rotation3d rotation"}};
-  for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
-    int topic = tt_nt4_topic(topics->server, schemas[i][0], "structschema", NULL);
+  for (size_t i = 0; i < TT_POSE_SCHEMAS; i++) {
+    const tt_pose_schema *schema = &tt_pose_schemas[i];
+    int topic = tt_nt4_topic(topics->server, schema->name, "structschema", NULL);
     if (topic < 0) return TT_NOMEM;
-    topics->value.size = 0;
-    tt_nt4_put_raw(&topics->value, schemas[i][1], strlen(schemas[i][1]));
+    tt_bytes_cut(&topics->value, 0);
+    tt_nt4_put_raw(&topics->value, schema->text, strlen(schema->text));
     tt_nt4_set(topics->server, topic, &topics->value);
   }
   return TT_OK;
@@ -80,7 +77,7 @@ static tt_status add_robots(tt_nt4_topics *topics) {
   }
   int kind = tt_nt4_topic(topics->server, "/SmartDashboard/Field/.type", "string", NULL);
   if (kind < 0) return TT_NOMEM;
-  topics->value.size = 0;
+  tt_bytes_cut(&topics->value, 0);
   tt_nt4_put_text(&topics->value, "Field2d");
   tt_nt4_set(topics->server, kind, &topics->value);
   return TT_OK;
@@ -88,7 +85,7 @@ static tt_status add_robots(tt_nt4_topics *topics) {
 
 static tt_status add_pieces(tt_nt4_topics *topics) {
   char name[16];
-  for (int kind = 1; kind <= KINDS; kind++) {
+  for (int kind = 1; kind <= TT_PIECE_KINDS; kind++) {
     topics->pieces[kind] = -1;
     for (int i = 1; i < topics->model->body_count && topics->pieces[kind] < 0; i++) {
       if (topics->model->bodies[i].piece != kind) continue;
@@ -137,8 +134,8 @@ tt_status tt_nt4_topics_new(tt_nt4_server *server, const tt_model *model, const 
 
 void tt_nt4_topics_free(tt_nt4_topics *topics) {
   if (!topics) return;
-  tt_nt4_bytes_free(&topics->value);
-  tt_nt4_bytes_free(&topics->raw);
+  tt_bytes_free(&topics->value);
+  tt_bytes_free(&topics->raw);
   free(topics->robots);
   free(topics->signal_topics);
   free(topics);
@@ -164,14 +161,10 @@ static void into_frame(const double q[4], const double v[3], double out[3]) {
   out[2] = v[2] + w * tz + x * ty - y * tx;
 }
 
-static void put_pose(tt_nt4_bytes *to, const double pose[7]) {
-  uint8_t bytes[POSE_SIZE];
-  for (int i = 0; i < 7; i++) {
-    uint64_t bits;
-    memcpy(&bits, &pose[i], sizeof bits);
-    for (int b = 0; b < 8; b++) bytes[8 * i + b] = (uint8_t)(bits >> 8 * b);
-  }
-  tt_nt4_put(to, bytes, sizeof bytes);
+static void put_pose(tt_bytes *to, const double pose[7]) {
+  uint8_t bytes[TT_POSE_STRUCT_BYTES];
+  tt_pose_struct_write(pose, bytes);
+  tt_bytes_append(to, bytes, sizeof bytes);
 }
 
 static void pose_of(const tt_nt4_topics *topics, const tt_view *view, int body, double pose[7]) {
@@ -189,7 +182,8 @@ static void relative_pose(const tt_view *view, int root, int body, double pose[7
 }
 
 static void set_raw(tt_nt4_topics *topics, int topic) {
-  topics->value.size = 0;
+  tt_bytes_cut(&topics->value, 0);
+  if (topics->raw.failed) return; /* the value before stands */
   tt_nt4_put_raw(&topics->value, topics->raw.data, topics->raw.size);
   tt_nt4_set(topics->server, topic, &topics->value);
 }
@@ -199,7 +193,7 @@ static bool wanted(const tt_nt4_topics *topics, int topic) {
 }
 
 static void set_double(tt_nt4_topics *topics, int topic, double value) {
-  topics->value.size = 0;
+  tt_bytes_cut(&topics->value, 0);
   tt_nt4_put_double(&topics->value, value);
   tt_nt4_set(topics->server, topic, &topics->value);
 }
@@ -207,7 +201,7 @@ static void set_double(tt_nt4_topics *topics, int topic, double value) {
 static void set_on_field(tt_nt4_topics *topics, int topic, const double pose[7]) {
   double w = pose[3], x = pose[4], y = pose[5], z = pose[6];
   double heading = atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z));
-  topics->value.size = 0;
+  tt_bytes_cut(&topics->value, 0);
   tt_nt4_put_array(&topics->value, 3);
   tt_nt4_put_double(&topics->value, pose[0]);
   tt_nt4_put_double(&topics->value, pose[1]);
@@ -223,12 +217,12 @@ static void set_robot(tt_nt4_topics *topics, const tt_view *view, int index) {
   pose_of(topics, view, root, pose);
   if (wanted(topics, robot->on_field)) set_on_field(topics, robot->on_field, pose);
   if (wanted(topics, robot->pose)) {
-    topics->raw.size = 0;
+    tt_bytes_cut(&topics->raw, 0);
     put_pose(&topics->raw, pose);
     set_raw(topics, robot->pose);
   }
   if (!wanted(topics, robot->components)) return;
-  topics->raw.size = 0;
+  tt_bytes_cut(&topics->raw, 0);
   for (int i = 1; i < model->body_count; i++) {
     if (model->bodies[i].robot != index || i == root) continue;
     relative_pose(view, root, i, pose);
@@ -240,7 +234,7 @@ static void set_robot(tt_nt4_topics *topics, const tt_view *view, int index) {
 static void set_pieces(tt_nt4_topics *topics, const tt_view *view, int kind) {
   double pose[7];
   if (!wanted(topics, topics->pieces[kind])) return;
-  topics->raw.size = 0;
+  tt_bytes_cut(&topics->raw, 0);
   for (int i = 1; i < topics->model->body_count; i++) {
     if (topics->model->bodies[i].piece != kind) continue;
     pose_of(topics, view, i, pose);
@@ -251,7 +245,7 @@ static void set_pieces(tt_nt4_topics *topics, const tt_view *view, int kind) {
 
 void tt_nt4_topics_set(tt_nt4_topics *topics, const tt_view *view) {
   for (int i = 0; i < topics->model->robot_count; i++) set_robot(topics, view, i);
-  for (int kind = 1; kind <= KINDS; kind++) set_pieces(topics, view, kind);
+  for (int kind = 1; kind <= TT_PIECE_KINDS; kind++) set_pieces(topics, view, kind);
   for (int i = 0; i < topics->signal_count; i++)
     if (wanted(topics, topics->signal_topics[i]))
       set_double(topics, topics->signal_topics[i],

@@ -1,5 +1,6 @@
 #include "record/sampler.h"
 
+#include "game/pose_struct.h"
 #include "record/linkage.h"
 
 #include <math.h>
@@ -84,15 +85,9 @@ static void announce_signals(tt_sampler *sampler, tt_bytes *out, uint32_t *next)
 }
 
 static void announce_schemas(tt_bytes *out, uint32_t *next) {
-  static const char *const schemas[][2] = {
-      {"/.schema/struct:Translation3d", "double x;double y;double z"},
-      {"/.schema/struct:Quaternion", "double w;double x;double y;double z"},
-      {"/.schema/struct:Rotation3d", "Quaternion q"},
-      {"/.schema/struct:Pose3d", "Translation3d translation;Rotation3d rotation"},
-  };
-  for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
-    tt_wpilog_write_start(out, *next, schemas[i][0], "structschema", "", 0);
-    tt_wpilog_write_string(out, (*next)++, 0, schemas[i][1]);
+  for (size_t i = 0; i < TT_POSE_SCHEMAS; i++) {
+    tt_wpilog_write_start(out, *next, tt_pose_schemas[i].name, "structschema", "", 0);
+    tt_wpilog_write_string(out, (*next)++, 0, tt_pose_schemas[i].text);
   }
 }
 
@@ -170,7 +165,7 @@ static void write_poses(tt_sampler *sampler, tt_bytes *out, const tt_view *view,
     uint32_t entry = sampler->entries[sampler->signal_count + b];
     bool *known = &sampler->known[sampler->signal_count + b];
     double pose[7];
-    uint8_t payload[sizeof pose];
+    uint8_t payload[TT_POSE_STRUCT_BYTES];
     if (!entry) continue;
     memcpy(pose, view->body_position[b], 3 * sizeof(double));
     memcpy(pose + 3, view->body_rotation[b], 4 * sizeof(double));
@@ -178,7 +173,7 @@ static void write_poses(tt_sampler *sampler, tt_bytes *out, const tt_view *view,
     if (*known && !moved(sampler->poses[b], pose, 7)) continue;
     *known = true;
     memcpy(sampler->poses[b], pose, sizeof pose);
-    for (size_t k = 0; k < 7; k++) tt_wpilog_put_double(payload + 8 * k, pose[k]);
+    tt_pose_struct_write(pose, payload);
     tt_wpilog_write(out, entry, timestamp, payload, sizeof payload);
   }
 }

@@ -11,33 +11,6 @@
 
 /* ---- writing ---- */
 
-void tt_bytes_append(tt_bytes *bytes, const void *data, size_t size) {
-  if (bytes->failed || size == 0) return;
-  if (bytes->size + size > bytes->capacity) {
-    size_t capacity = bytes->capacity ? bytes->capacity : 4096;
-    while (capacity < bytes->size + size) capacity *= 2;
-    uint8_t *grown = realloc(bytes->data, capacity);
-    if (!grown) {
-      bytes->failed = 1;
-      return;
-    }
-    bytes->data = grown;
-    bytes->capacity = capacity;
-  }
-  memcpy(bytes->data + bytes->size, data, size);
-  bytes->size += size;
-}
-
-void tt_bytes_free(tt_bytes *bytes) {
-  free(bytes->data);
-  *bytes = (tt_bytes){0};
-}
-
-void tt_bytes_cut(tt_bytes *bytes, size_t size) {
-  bytes->size = size;
-  bytes->failed = 0;
-}
-
 /* Writes `value` in `size` bytes, the lowest first. */
 static size_t put(uint8_t *to, uint64_t value, size_t size) {
   for (size_t i = 0; i < size; i++) to[i] = (uint8_t)(value >> (8 * i));

@@ -8,21 +8,11 @@
 #ifndef TT_RECORD_WPILOG_H
 #define TT_RECORD_WPILOG_H
 
+#include "base/bytes.h"
 #include "base/status.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-/** Bytes that grow. Zero-initialise; free with tt_bytes_free(). `failed` sticks once memory ran out. */
-typedef struct tt_bytes {
-  uint8_t *data;
-  size_t size, capacity;
-  int failed;
-} tt_bytes;
-void tt_bytes_append(tt_bytes *bytes, const void *data, size_t size);
-void tt_bytes_free(tt_bytes *bytes);
-/** Takes back what was appended beyond `size`, whole or cut by a failure; appending may succeed again. */
-void tt_bytes_cut(tt_bytes *bytes, size_t size);
 
 /* --- writing: appends to `out`; errors show as out->failed --- */
 void tt_wpilog_write_header(tt_bytes *out, const char *extra);

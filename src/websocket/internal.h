@@ -4,6 +4,7 @@
 #ifndef TT_WEBSOCKET_INTERNAL_H
 #define TT_WEBSOCKET_INTERNAL_H
 
+#include "base/bytes.h"
 #include "websocket/handshake.h"
 #include "net/internal.h"
 #include "websocket/websocket.h"
@@ -44,10 +45,9 @@ struct tt_websocket {
   int code;            /* that the peer closed with; 1006: none yet */
   double ping_timeout; /* s */
   uint64_t heard;      /* when the last byte came, ns */
-  uint8_t *input;      /* bytes that wait for their turn, or for the rest of a head */
-  size_t input_at, input_size, input_capacity;
-  uint8_t *output; /* frames of one send */
-  size_t output_size, output_capacity;
+  tt_bytes input;      /* what waits for its turn, or for the rest of a head */
+  size_t input_at;     /* what is before was looked at */
+  tt_bytes output;     /* frames of one send */
   char path[TT_HANDSHAKE_TEXT];
   char protocol[96];
   char reason[160];

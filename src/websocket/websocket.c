@@ -22,26 +22,12 @@ tt_websocket_options tt_websocket_options_default(void) {
 
 /* ---- memory ---- */
 
-static bool append(uint8_t **buffer, size_t *used, size_t *capacity, const void *bytes,
-                   size_t size) {
-  if (*used + size > *capacity) {
-    size_t larger = 2 * (*used + size);
-    uint8_t *moved = realloc(*buffer, larger);
-    if (!moved) return false;
-    *buffer = moved;
-    *capacity = larger;
-  }
-  if (size) memcpy(*buffer + *used, bytes, size);
-  *used += size;
-  return true;
-}
-
 static void on_handle_closed(uv_handle_t *handle) {
   tt_websocket *websocket = handle->data;
   if (--websocket->handles > 0) return;
   wslay_event_context_free(websocket->frames);
-  free(websocket->input);
-  free(websocket->output);
+  tt_bytes_free(&websocket->input);
+  tt_bytes_free(&websocket->output);
   free(websocket);
 }
 
@@ -116,8 +102,8 @@ static ssize_t give_bytes(wslay_event_context_ptr frames, const uint8_t *bytes, 
                           int flags, void *context) {
   tt_websocket *websocket = context;
   (void)flags;
-  if (append(&websocket->output, &websocket->output_size, &websocket->output_capacity, bytes, size))
-    return (ssize_t)size;
+  tt_bytes_append(&websocket->output, bytes, size);
+  if (!websocket->output.failed) return (ssize_t)size;
   wslay_event_set_error(frames, WSLAY_ERR_CALLBACK_FAILURE);
   return -1;
 }
@@ -142,13 +128,13 @@ static const char *fault(int code) {
 static tt_status settle(tt_websocket *websocket) {
   wslay_event_context_ptr frames = websocket->frames;
   if (websocket->dropped) return TT_CLOSED;
-  websocket->output_size = 0;
+  tt_bytes_cut(&websocket->output, 0);
   if (wslay_event_want_write(frames) && wslay_event_send(frames) != 0) {
     drop(websocket, "out of memory");
     return TT_FULL;
   }
-  if (websocket->output_size > 0) {
-    tt_status sent = tt_tcp_send(websocket->tcp, websocket->output, websocket->output_size);
+  if (websocket->output.size > 0) {
+    tt_status sent = tt_tcp_send(websocket->tcp, websocket->output.data, websocket->output.size);
     if (sent != TT_OK) {
       if (sent == TT_FULL) drop(websocket, "too slow a reader");
       websocket->dropped = true; /* tcp closed itself, and tells its reason */
@@ -213,7 +199,7 @@ void tt_websocket_ping(tt_websocket *websocket, double period, double timeout) {
 static ssize_t take_bytes(wslay_event_context_ptr frames, uint8_t *buffer, size_t size, int flags,
                           void *context) {
   tt_websocket *websocket = context;
-  size_t waiting = websocket->input_size - websocket->input_at;
+  size_t waiting = websocket->input.size - websocket->input_at;
   (void)flags;
   if (waiting == 0 || websocket->budget <= 0 || websocket->dropped) {
     wslay_event_set_error(frames, WSLAY_ERR_WOULDBLOCK);
@@ -221,7 +207,7 @@ static ssize_t take_bytes(wslay_event_context_ptr frames, uint8_t *buffer, size_
   }
   if (size > waiting) size = waiting;
   if (size > CHUNK) size = CHUNK;
-  memcpy(buffer, websocket->input + websocket->input_at, size);
+  memcpy(buffer, websocket->input.data + websocket->input_at, size);
   websocket->input_at += size;
   return (ssize_t)size;
 }
@@ -295,20 +281,20 @@ static void read_frames(tt_websocket *websocket) {
   if (websocket->dropped)
     uv_idle_stop(&websocket->more);
   else
-    let_wait(websocket, websocket->input_at < websocket->input_size);
+    let_wait(websocket, websocket->input_at < websocket->input.size);
 }
 
 static void read_head(tt_websocket *websocket) {
   tt_error why = {""};
-  size_t size = tt_handshake_head(websocket->input, websocket->input_size);
-  if (size == 0 && websocket->input_size <= TT_WEBSOCKET_HEAD) return;
+  size_t size = tt_handshake_head(websocket->input.data, websocket->input.size);
+  if (size == 0 && websocket->input.size <= TT_WEBSOCKET_HEAD) return;
   if (size == 0 || size > TT_WEBSOCKET_HEAD) {
     drop(websocket, "the handshake's head is too long");
     return;
   }
   websocket->input_at = size;
-  if (websocket->owner->on_head(websocket->owner, websocket, (const char *)websocket->input, size,
-                                &why) != TT_OK)
+  if (websocket->owner->on_head(websocket->owner, websocket, (const char *)websocket->input.data,
+                                size, &why) != TT_OK)
     drop(websocket, why.text);
 }
 
@@ -318,11 +304,13 @@ void tt_websocket_on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size
   if (!websocket || websocket->dropped) return;
   websocket->heard = tt_net_now();
   if (websocket->input_at > 0) {
-    websocket->input_size -= websocket->input_at;
-    memmove(websocket->input, websocket->input + websocket->input_at, websocket->input_size);
+    size_t waiting = websocket->input.size - websocket->input_at;
+    memmove(websocket->input.data, websocket->input.data + websocket->input_at, waiting);
+    tt_bytes_cut(&websocket->input, waiting);
     websocket->input_at = 0;
   }
-  if (!append(&websocket->input, &websocket->input_size, &websocket->input_capacity, bytes, size)) {
+  tt_bytes_append(&websocket->input, bytes, size);
+  if (websocket->input.failed) {
     drop(websocket, "out of memory");
     return;
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import test from 'node:test';
-import {PATIENCE, root, set, start} from '../browser/harness.mjs';
+import {PATIENCE, root, set, start, stateFolder} from '../browser/harness.mjs';
 
 const require = createRequire(join(root, 'web/'));
 const {NetworkTables, NetworkTablesTypeInfos} = require('ntcore-ts-client');
@@ -62,6 +62,18 @@ test('what one client publishes another reads', {timeout: 4 * PATIENCE}, async (
   });
   assert.equal(got[0], 0x94);
   assert.equal(new DataView(got.buffer).getFloat64(got.length - 8), 0.25);
+});
+
+test('a kept run is shown to viewers, too', {timeout: 6 * PATIENCE}, async (t) => {
+  const state = stateFolder(t), log = join(state, 'kept.wpilog');
+  const run = await start(t, ['run', 'frc2011', '--no-web', '--duration', '3', '--pace', 'fast', '--record', log, ...settings], state);
+  assert.equal(await run.ended, 0);
+  const {addresses} = await start(t, ['replay', log, ...set({'nt4.listen': '127.0.0.1:0', 'web.listen': '127.0.0.1:0'})], state);
+  const client = connect(t, addresses.nt4);
+  const {kDouble, kDoubleArray} = NetworkTablesTypeInfos;
+  const time = await value(client, '/Tether/time', kDouble, (time) => time > 0);
+  assert.ok(time <= 3);
+  assert.equal((await value(client, '/SmartDashboard/Field/Robot', kDoubleArray, () => true)).length, 3);
 });
 
 test('viewers look for the server by HTTP first', async (t) => {
