@@ -25,8 +25,6 @@ NOT_IN_LIBRARY = {"PkgConfig::UV", "PkgConfig::SOUP", "PkgConfig::PQ", "PkgConfi
 
 # Files of a room that need each other: one job, told in several files. Nothing may join them, and no other may come.
 ONE_JOB = [
-    # A tick, and a life in time made of ticks, which the mailbox stops and moves.
-    {"host/world_run", "host/world"},
     # A command may be a reset, which a journal entry may repeat, and a state restores both.
     {"sim/commands", "sim/sim", "sim/state"},
     # Parking, gripping and culling call each other while a step goes on.

@@ -3,29 +3,14 @@
 #include "host/world_internal.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #define LONGEST_PAUSE 0.1 /* s between two looks at timeouts; more was a pause of the world */
 
-/* ---- commands ---- */
-
-tt_status tt_world_apply(tt_world *world, const char *source, const tt_submission *submissions,
-                         int count, int *bad) {
-  if (world->stopped || !world->source->is_live)
-    return tt_sim_check(world->sim, submissions, count, bad);
-  return tt_sim_apply(world->sim, source, submissions, count, bad);
-}
-
 /* ---- the stages of a tick ---- */
-
-static bool due(const tt_world *world, const tt_wire_slot *slot) {
-  return slot->open && world->clock->step % slot->wire.period_steps == 0;
-}
 
 /* Lock-step: has this wire still to answer? */
 static bool unanswered(const tt_world *world, const tt_wire_slot *slot) {
-  return slot->wire.lockstep && due(world, slot) && slot->wire.ops->must_wait(&slot->wire);
+  return slot->wire.lockstep && tt_wire_due(world, slot) && slot->wire.ops->must_wait(&slot->wire);
 }
 
 static bool any_unanswered(const tt_world *world) {
@@ -100,20 +85,6 @@ static void await_answers(tt_world *world) {
   }
 }
 
-static void send_to(tt_world *world, int robot) {
-  for (int i = 0; i < world->wire_count; i++) {
-    tt_wire_slot *slot = &world->wires[i];
-    bool concerned = robot == TT_NO_ROBOT || slot->wire.robot == robot;
-    if (concerned && due(world, slot)) slot->wire.ops->send(&slot->wire, world->view);
-  }
-}
-
-static void publish(tt_world *world) {
-  tt_sim_mark(world->sim);
-  for (int i = 0; i < world->observer_count; i++)
-    world->observers[i]->publish(world->observers[i], world->view);
-}
-
 void tt_world_restart_wires(tt_world *world, int robot) {
   for (int i = 0; i < world->wire_count; i++) {
     tt_wire_slot *slot = &world->wires[i];
@@ -125,22 +96,14 @@ void tt_world_restart_wires(tt_world *world, int robot) {
   tt_world_schedule_watchdogs(world);
 }
 
-void tt_world_seek(tt_world *world, double time) {
-  if (!world->source->seek(world->source, time)) return;
-  tt_world_sense(world);
-  send_to(world, TT_NO_ROBOT);
-  publish(world);
-}
-
 /* Back to the initial state: the whole world, or one robot and nothing else. */
 static void reset(tt_world *world, int robot) {
   robot = world->source->reset(world->source, robot);
   tt_world_sense(world);
-  send_to(world, robot);
-  publish(world);
+  tt_world_send(world, robot);
+  tt_world_publish(world);
 }
 
-/* Does the resets that were asked for; true if there was one, since its frame 0 wants an answer. */
 bool tt_world_apply_resets(tt_world *world) {
   int robot;
   bool any = false;
@@ -160,7 +123,7 @@ static void on_paused(tt_sim_owner *owner, const char *source, bool paused) {
 
 static void on_recorded_reset(tt_sim_owner *owner, int robot) { reset(world_of(owner), robot); }
 
-static void on_restored(tt_sim_owner *owner) { publish(world_of(owner)); }
+static void on_restored(tt_sim_owner *owner) { tt_world_publish(world_of(owner)); }
 
 static void on_event(tt_sim_owner *owner, uint64_t step, const char *source, const char *text) {
   tt_world *world = world_of(owner);
@@ -180,7 +143,7 @@ static void receive(tt_world *world) {
     tt_world_drain_mail(world);
     if (world->has_timeouts) poll_wires(world, tt_net_now());
     for (int i = 0; i < world->wire_count; i++)
-      if (due(world, &world->wires[i])) world->wires[i].wire.ops->receive(&world->wires[i].wire);
+      if (tt_wire_due(world, &world->wires[i])) world->wires[i].wire.ops->receive(&world->wires[i].wire);
   } while (tt_world_apply_resets(world) && !world->quit);
 }
 
@@ -202,11 +165,6 @@ static tt_status broke_off(tt_world *world, tt_status status, const tt_error *re
     return tt_fail(error, status, "step %llu: %s", step, reason->text);
   tt_sim_ask_reset(world->sim, TT_NO_ROBOT);
   return TT_OK;
-}
-
-void tt_world_sense(tt_world *world) {
-  tt_sim_own_view(world->sim)->late_ticks = world->pacer.late_ticks;
-  world->source->sense(world->source);
 }
 
 /* A source that ends here pauses the world. */
@@ -234,14 +192,8 @@ tt_status tt_world_tick(tt_world *world, tt_error *error) {
   }
   world->tick++;
   tt_world_sense(world);
-  send_to(world, TT_NO_ROBOT);
-  publish(world);
+  tt_world_send(world, TT_NO_ROBOT);
+  tt_world_publish(world);
   follow(world);
   return TT_OK;
-}
-
-void tt_world_start(tt_world *world) {
-  tt_world_sense(world);
-  send_to(world, TT_NO_ROBOT);
-  publish(world);
 }

@@ -1,5 +1,5 @@
 /* world_internal.h: a world from the inside, shared by the files that make it up: world.c (the tick), world_run.c (its
- * pace, mailbox and status), world_new.c, supervise.c (watchdogs), wire_port.c (the wires' way in), world_state.c, and its
+ * pace), world_input.c (what comes in), world_output.c (what goes out), world_new.c, supervise.c (watchdogs), wire_port.c (the wires' way in), world_state.c, and its
  * sources. */
 #ifndef TT_HOST_WORLD_INTERNAL_H
 #define TT_HOST_WORLD_INTERNAL_H
@@ -69,16 +69,42 @@ struct tt_world {
 
 /* world.c */
 extern const tt_sim_owner tt_world_as_owner;
+/** The wires of `robot`, or with TT_NO_ROBOT all, begin anew. */
+void tt_world_restart_wires(tt_world *world, int robot);
+/** Does the resets that were asked for; true if there was one, since its frame 0 wants an answer. */
+bool tt_world_apply_resets(tt_world *world);
+
+/* world_input.c */
 /** What wires and pages command: checks all, then applies all, or none; `bad` gets the index of the offending one. While
  *  the emergency stop holds, or a kept run is shown, what is right is heard and changes nothing. */
 tt_status tt_world_apply(tt_world *world, const char *source, const tt_submission *submissions,
                          int count, int *bad);
-/** A kept run is shown from `time` s on. */
-void tt_world_seek(tt_world *world, double time);
-/** The wires of `robot`, or with TT_NO_ROBOT all, begin anew. */
-void tt_world_restart_wires(tt_world *world, int robot);
+/** Does what other threads asked for; sees interrupts. */
+void tt_world_drain_mail(tt_world *world);
+/** Says so to everybody; nothing if it is so already. */
+void tt_world_set_paused(tt_world *world, const char *source, bool paused);
+
+/* world_output.c */
+/** Whether an open wire has its turn in the present step. */
+bool tt_wire_due(const tt_world *world, const tt_wire_slot *slot);
+/** Fills the view from the present state. */
+void tt_world_sense(tt_world *world);
+/** Hands the view to the wires that are due: those of `robot`, or with TT_NO_ROBOT all. */
+void tt_world_send(tt_world *world, int robot);
+/** Journals the state's hash and hands the view to the observers. */
+void tt_world_publish(tt_world *world);
+/** Hands status and statistics to other threads, if it is time again; if one is just reading them, they get the next.
+ *  Also while a lock-step world waits: that is when people want to know for whom, and what was wrong. */
+void tt_world_show(tt_world *world, uint64_t now);
+
+/* world_event.c */
 /** Observers hear of it; it is not journaled. */
 void tt_world_show_event(tt_world *world, uint64_t step, const char *source, const char *text);
+/** As tt_sim_event(). */
+void tt_world_event(tt_world *world, const char *source, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void tt_world_event_va(tt_world *world, const char *source, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
 
 /* supervise.c */
 void tt_world_supervise(tt_world *world);
@@ -87,25 +113,5 @@ void tt_world_schedule_watchdogs(tt_world *world);
 
 /* wire_port.c */
 tt_wire_slot *tt_wire_slot_of(tt_wire *wire);
-
-/* world_run.c */
-/** Does what other threads asked for; sees interrupts. */
-void tt_world_drain_mail(tt_world *world);
-/** Hands status and statistics to other threads, if it is time again; if one is just reading them, they get the next.
- *  Also while a lock-step world waits: that is when people want to know for whom, and what was wrong. */
-void tt_world_show(tt_world *world, uint64_t now);
-
-/* world.c */
-/** Does the resets that were asked for; true if there was one, since its frame 0 wants an answer. */
-bool tt_world_apply_resets(tt_world *world);
-/** Says so to everybody; nothing if it is so already. */
-void tt_world_set_paused(tt_world *world, const char *source, bool paused);
-/** As tt_sim_event(). */
-void tt_world_event(tt_world *world, const char *source, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void tt_world_event_va(tt_world *world, const char *source, const char *format, va_list arguments)
-    __attribute__((format(printf, 3, 0)));
-/** Fills the view from the present state. */
-void tt_world_sense(tt_world *world);
 
 #endif

@@ -1,0 +1,87 @@
+/* world_input.c: what comes into a world: commands of wires and pages, and the mailbox of other threads. */
+#include "base/log.h"
+#include "host/world_internal.h"
+
+#include <math.h>
+
+tt_status tt_world_apply(tt_world *world, const char *source, const tt_submission *submissions,
+                         int count, int *bad) {
+  if (world->stopped || !world->source->is_live)
+    return tt_sim_check(world->sim, submissions, count, bad);
+  return tt_sim_apply(world->sim, source, submissions, count, bad);
+}
+
+/* ---- the mailbox ---- */
+
+static void set_stopped(tt_world *world, const tt_mail *mail) {
+  world->stopped = mail->value != 0;
+  tt_world_event(world, mail->source,
+                 world->stopped ? "emergency stop" : "emergency stop released");
+  if (!world->stopped) return;
+  for (int i = 0; i < world->model->command_count; i++)
+    tt_sim_make_safe(world->sim, mail->source, &i, 1);
+}
+
+/* A kept run is shown from `time` s on. */
+static void seek(tt_world *world, double time) {
+  if (world->source->seek(world->source, time)) tt_world_start(world);
+}
+
+void tt_world_set_paused(tt_world *world, const char *source, bool paused) {
+  if (world->paused == paused) return;
+  if (world->paused && world->source->follow(world->source))
+    seek(world, 0); /* at its end: once more */
+  world->paused = paused;
+  tt_world_event(world, source, paused ? "paused" : "resumed");
+}
+
+static void open_mail(tt_world *world, tt_mail *mail) {
+  mail->source[sizeof mail->source - 1] = 0;
+  switch (mail->kind) {
+    case TT_MAIL_PAUSE: tt_world_set_paused(world, mail->source, mail->value != 0); break;
+    case TT_MAIL_STEP:
+      world->ticks_to_make += mail->value > 0 && mail->value < 1e9 ? (uint64_t)mail->value : 0;
+      break;
+    case TT_MAIL_SPEED:
+      if (!isfinite(mail->value) || mail->value <= 0) break;
+      tt_pacer_restart(&world->pacer, mail->value, tt_net_now());
+      tt_world_event(world, mail->source, "speed %g", mail->value);
+      break;
+    case TT_MAIL_SEEK: seek(world, mail->value); break;
+    case TT_MAIL_RESET:
+      if (mail->index >= TT_NO_ROBOT && mail->index < world->model->robot_count)
+        tt_sim_ask_reset(world->sim, mail->index);
+      break;
+    case TT_MAIL_STOP_ALL: set_stopped(world, mail); break;
+    case TT_MAIL_COMMAND:
+      if (mail->meant_for != 0 && mail->meant_for != (uint64_t)world->clock->epoch + 1) break;
+      if (tt_world_apply(world, mail->source, &(tt_submission){mail->index, mail->value}, 1,
+                         NULL) != TT_OK)
+        tt_log_warning("%s: command %d refused: %g is out of its range", mail->source, mail->index,
+                       mail->value);
+      break;
+    case TT_MAIL_TELL:
+      mail->text[sizeof mail->text - 1] = 0;
+      tt_world_event(world, mail->source, "%s", mail->text);
+      break;
+    case TT_MAIL_TAP: world->tap = mail->index < world->wire_count ? mail->index : -1; break;
+    case TT_MAIL_QUIT: world->quit = true; break;
+  }
+}
+
+void tt_world_drain_mail(tt_world *world) {
+  tt_mail mail;
+  while (tt_queue_pop(world->mail, &mail)) open_mail(world, &mail);
+  if (atomic_load_explicit(&world->interrupted, memory_order_relaxed)) world->quit = true;
+}
+
+tt_status tt_world_post(tt_world *world, const tt_mail *mail) {
+  if (!tt_queue_push(world->mail, mail)) return TT_FULL;
+  tt_net_wake(world->net);
+  return TT_OK;
+}
+
+void tt_world_interrupt(tt_world *world) {
+  atomic_store_explicit(&world->interrupted, true, memory_order_relaxed);
+  tt_net_wake(world->net);
+}
