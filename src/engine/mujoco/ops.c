@@ -176,9 +176,11 @@ static tt_status set_values(tt_engine *engine, const double *to, tt_error *error
   return ended(p, &jump) ? status : failure_of(p, error);
 }
 
+static tt_engine *as_engine(tt_physics *physics);
+
 static tt_engine *clone_engine(const tt_engine *engine) {
   tt_physics *made = tt_physics_clone(OF_CONST(engine));
-  return made ? &made->engine : NULL;
+  return made ? as_engine(made) : NULL;
 }
 
 static void free_engine(tt_engine *engine) { tt_physics_free(OF(engine)); }
@@ -216,13 +218,16 @@ static const tt_engine_ops engine_ops = {
     .free = free_engine,
 };
 
-const tt_engine physics_engine = {.space = {&space_ops}, .ops = &engine_ops};
+static tt_engine *as_engine(tt_physics *physics) {
+  physics->engine = (tt_engine){.space = {&space_ops}, .ops = &engine_ops};
+  return &physics->engine;
+}
 
 tt_status tt_mujoco_load(const tt_engine_spec *spec, tt_engine **engine, tt_error *error) {
   tt_physics *physics;
   *engine = NULL;
   TT_TRY(tt_physics_load(spec, &physics, error));
-  *engine = &physics->engine;
+  *engine = as_engine(physics);
   return TT_OK;
 }
 

@@ -253,7 +253,6 @@ tt_status physics_new(physics_fixed *fixed, tt_physics **physics) {
     return TT_NOMEM;
   }
   const mjModel *model = fixed->model;
-  p->engine = physics_engine;
   p->fixed = fixed;
   p->model = physics_own_model(model);
   p->data = physics_own_data(fixed->start);

@@ -101,7 +101,8 @@ typedef struct physics_fixed {
 } physics_fixed;
 
 struct tt_physics {
-  tt_engine engine; /**< first: what everybody else sees */
+  tt_engine
+      engine; /**< first: what everybody else sees, with the operations of ops.c; zero before */
   physics_fixed *fixed;
   mjModel *model; /**< own.c: its mutable arrays are its own, the rest is that of `fixed` */
   mjData *data;
@@ -129,10 +130,7 @@ struct tt_physics {
   char failure[400]; /**< why */
 };
 
-/** How everybody else sees a tt_physics: its operations (ops.c). */
-extern const tt_engine physics_engine;
-
-/* Composition (compose.c, prefix.c, part.c, urdf.c, mesh.c), all of it in a program of its own (compiler.h). */
+/* Composition (compose.c, prefix.c, part.c, urdf.c, mesh.c, workshop.c), all of it in a program of its own (compiler.h). */
 
 /** What a URDF states for a joint. */
 typedef struct physics_limit {
@@ -238,6 +236,7 @@ void physics_hooks_install(void);
 /* Description (describe.c, shapes.c, looks.c, torque.c). */
 tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_engine_spec *spec,
                            const physics_part *parts, tt_error *error);
+/** The text, owned by `fixed`; NULL: out of memory (keep.c). */
 const char *physics_keep(physics_fixed *fixed, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 tt_status physics_shapes_build(physics_fixed *fixed, const mjModel *model);
