@@ -25,16 +25,8 @@ NOT_IN_LIBRARY = {"PkgConfig::UV", "PkgConfig::SOUP", "PkgConfig::PQ", "PkgConfi
 
 # Files of a room that need each other: one job, told in several files. Nothing may join them, and no other may come.
 ONE_JOB = [
-    # A command may be a reset, which a journal entry may repeat, and a state restores both.
-    {"sim/commands", "sim/sim", "sim/state"},
     # Parking, gripping and culling call each other while a step goes on.
     {"engine/mujoco/cull", "engine/mujoco/grip", "engine/mujoco/park", "engine/mujoco/step"},
-    # What is described is kept in one pool, which stands in describe.c; shapes and looks are parts of the description.
-    {"engine/mujoco/describe", "engine/mujoco/looks", "engine/mujoco/shapes"},
-    # A model is prepared in one folder: its URDF, meshes, and what these refer to.
-    {"engine/mujoco/mesh", "engine/mujoco/part", "engine/mujoco/references", "engine/mujoco/urdf"},
-    # The table of functions, and the engine that begins with it.
-    {"engine/mujoco/ops", "engine/mujoco/physics"},
     # A log has an index within it, and signals that are made of others while it is read.
     {"record/derive", "record/run_index", "record/run_log"},
     # One collector under one mutex.

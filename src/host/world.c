@@ -143,7 +143,8 @@ static void receive(tt_world *world) {
     tt_world_drain_mail(world);
     if (world->has_timeouts) poll_wires(world, tt_net_now());
     for (int i = 0; i < world->wire_count; i++)
-      if (tt_wire_due(world, &world->wires[i])) world->wires[i].wire.ops->receive(&world->wires[i].wire);
+      if (tt_wire_due(world, &world->wires[i]))
+        world->wires[i].wire.ops->receive(&world->wires[i].wire);
   } while (tt_world_apply_resets(world) && !world->quit);
 }
 

@@ -5,6 +5,43 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- resets that were asked for ---- */
+
+void tt_sim_ask_reset(tt_sim *sim, int robot) {
+  if (robot == TT_NO_ROBOT)
+    sim->reset_world = true;
+  else
+    sim->reset_robot[robot] = true;
+}
+
+bool tt_sim_reset_asked(const tt_sim *sim) {
+  if (sim->reset_world) return true;
+  for (int r = 0; r < sim->model->robot_count; r++)
+    if (sim->reset_robot[r]) return true;
+  return false;
+}
+
+/* What was asked for is answered by a reset of the same kind. */
+void tt_sim_answer_reset(tt_sim *sim, int robot) {
+  if (robot == TT_NO_ROBOT) {
+    sim->reset_world = false;
+    memset(sim->reset_robot, 0, (size_t)sim->model->robot_count * sizeof(bool));
+  } else {
+    sim->reset_robot[robot] = false;
+  }
+}
+
+bool tt_sim_take_reset(tt_sim *sim, int *robot) {
+  for (*robot = TT_NO_ROBOT; *robot < sim->model->robot_count; (*robot)++) {
+    if (!(*robot == TT_NO_ROBOT ? sim->reset_world : sim->reset_robot[*robot])) continue;
+    tt_sim_answer_reset(sim, *robot);
+    return true;
+  }
+  return false;
+}
+
+/* ---- commands ---- */
+
 static bool acceptable(const tt_sim *sim, const tt_submission *submission) {
   if (submission->command < 0 || submission->command >= sim->model->command_count) return false;
   const tt_command *command = &sim->model->commands[submission->command];
@@ -142,72 +179,4 @@ void tt_sim_refresh_drives(tt_sim *sim) {
       sim->controls[command->index] = sim->commands[i];
   }
   memcpy(sim->drives, sim->command_drives, (size_t)sim->model->axis_count * sizeof *sim->drives);
-}
-
-tt_status tt_sim_set_values(tt_sim *sim, const char *source, const tt_submission *values, int count,
-                            int *bad, tt_error *error) {
-  for (int i = 0; i < count; i++) {
-    if (tt_sim_value_is_good(sim, values[i].command, values[i].value)) continue;
-    if (bad) *bad = i;
-    return TT_BAD_MESSAGE;
-  }
-  memcpy(sim->wanted, sim->values, (size_t)sim->value_count * sizeof *sim->wanted);
-  for (int i = 0; i < count; i++) sim->wanted[values[i].command] = values[i].value;
-  TT_TRY(tt_sim_put_values(sim, sim->wanted, error));
-  tt_sim_journal(
-      sim, &(tt_entry){
-               .kind = TT_ENTRY_VALUES, .source = source, .submissions = values, .count = count});
-  return TT_OK;
-}
-
-static bool of_this(const tt_sim *sim, const tt_entry *entry) {
-  for (int i = 0; i < entry->count; i++)
-    if (entry->submissions[i].command < 0 ||
-        entry->submissions[i].command >= sim->model->command_count)
-      return false;
-  return true;
-}
-
-/* That one: what else was asked for has its own entry. */
-static void reset_again(tt_sim *sim, int robot) {
-  if (sim->owner && sim->owner->reset) {
-    sim->owner->reset(sim->owner, robot);
-    return;
-  }
-  tt_sim_reset(sim, robot);
-  tt_sim_sense(sim);
-  tt_sim_mark(sim);
-}
-
-static tt_status restore_again(tt_sim *sim, const tt_entry *entry) {
-  TT_TRY(tt_sim_restore(sim, entry->state, entry->state_size, NULL));
-  if (sim->owner && sim->owner->restored)
-    sim->owner->restored(sim->owner);
-  else
-    tt_sim_mark(sim);
-  return TT_OK;
-}
-
-tt_status tt_sim_apply_entry(tt_sim *sim, const tt_entry *entry) {
-  switch (entry->kind) {
-    case TT_ENTRY_COMMANDS:
-      return tt_sim_apply(sim, entry->source, entry->submissions, entry->count, NULL);
-    case TT_ENTRY_SAFE:
-      if (!of_this(sim, entry)) return TT_BAD_MESSAGE;
-      tt_sim_set_safe(sim, entry->submissions, entry->count);
-      return TT_OK;
-    case TT_ENTRY_RESET:
-      if (entry->robot < TT_NO_ROBOT || entry->robot >= sim->model->robot_count)
-        return TT_BAD_MESSAGE;
-      tt_sim_answer_reset(sim, entry->robot);
-      reset_again(sim, entry->robot);
-      return TT_OK;
-    case TT_ENTRY_SEED: tt_sim_seed(sim, entry->seed); return TT_OK;
-    case TT_ENTRY_STATE: return restore_again(sim, entry);
-    case TT_ENTRY_VALUES:
-      return tt_sim_set_values(sim, entry->source, entry->submissions, entry->count, NULL, NULL);
-    case TT_ENTRY_EVENT:
-    case TT_ENTRY_HASH: return TT_OK;
-  }
-  return TT_OK;
 }

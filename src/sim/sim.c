@@ -1,74 +1,8 @@
-/* sim.c: one simulation: its making, its step, its view and its journal. */
-#include "base/log.h"
-#include "game/match.h"
+/* sim.c: one simulation: its making, its resets and its step. */
 #include "sim/sim_internal.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- journal and events ---- */
-
-static void tell(tt_sim *sim, const char *source, const char *text) {
-  if (sim->owner && sim->owner->event) sim->owner->event(sim->owner, sim->clock.step, source, text);
-}
-
-/* A sink takes no more: said once, loudly, wherever people look. */
-static void lose_proof(tt_sim *sim) {
-  char text[120];
-  if (sim->unverifiable) return;
-  sim->unverifiable = true;
-  snprintf(text, sizeof text, "not kept any more: this run can't be verified from step %llu on",
-           (unsigned long long)sim->clock.step);
-  tell(sim, "journal", text);
-  tt_log_error("journal: %s", text);
-}
-
-void tt_sim_journal(tt_sim *sim, const tt_entry *entry) {
-  tt_entry stamped = *entry;
-  stamped.step = sim->clock.step;
-  stamped.total_step = sim->clock.total_steps;
-  for (int i = 0; i < sim->sink_count; i++)
-    if (sim->sinks[i]->write(sim->sinks[i], &stamped) != TT_OK) lose_proof(sim);
-}
-
-void tt_sim_event_va(tt_sim *sim, const char *source, const char *format, va_list arguments) {
-  char text[256];
-  vsnprintf(text, sizeof text, format, arguments);
-  tt_sim_journal(sim, &(tt_entry){.kind = TT_ENTRY_EVENT, .source = source, .text = text});
-  tell(sim, source, text);
-  tt_log_info("%s: %s", source, text);
-}
-
-void tt_sim_event(tt_sim *sim, const char *source, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  tt_sim_event_va(sim, source, format, arguments);
-  va_end(arguments);
-}
-
-void tt_sim_mark(tt_sim *sim) {
-  if (!sim->hash_a_tick || sim->sink_count == 0) return;
-  tt_sim_journal(sim,
-                 &(tt_entry){.kind = TT_ENTRY_HASH, .source = "world", .hash = tt_sim_hash(sim)});
-}
-
-tt_status tt_sim_add_journal(tt_sim *sim, tt_journal_sink *sink) {
-  if (sim->sink_count == TT_MAX_SINKS) return TT_FULL;
-  sim->sinks[sim->sink_count++] = sink;
-  return TT_OK;
-}
-
-void tt_sim_count_anew(tt_sim *sim) {
-  sim->clock.total_steps = sim->placed_at = 0;
-  sim->view->total_step = 0;
-}
-
-void tt_sim_detach(tt_sim *sim) {
-  sim->sink_count = 0;
-  sim->unverifiable = false;
-}
 
 /* ---- reset ---- */
 
@@ -97,39 +31,6 @@ void tt_sim_seed(tt_sim *sim, uint64_t seed) {
   tt_sim_journal(sim, &(tt_entry){.kind = TT_ENTRY_SEED, .source = "world", .seed = seed});
   for (int i = 0; i < sim->part_count; i++)
     if (sim->parts[i]->ops->seed) sim->parts[i]->ops->seed(sim->parts[i], seed);
-}
-
-void tt_sim_ask_reset(tt_sim *sim, int robot) {
-  if (robot == TT_NO_ROBOT)
-    sim->reset_world = true;
-  else
-    sim->reset_robot[robot] = true;
-}
-
-bool tt_sim_reset_asked(const tt_sim *sim) {
-  if (sim->reset_world) return true;
-  for (int r = 0; r < sim->model->robot_count; r++)
-    if (sim->reset_robot[r]) return true;
-  return false;
-}
-
-/* What was asked for is answered by a reset of the same kind. */
-void tt_sim_answer_reset(tt_sim *sim, int robot) {
-  if (robot == TT_NO_ROBOT) {
-    sim->reset_world = false;
-    memset(sim->reset_robot, 0, (size_t)sim->model->robot_count * sizeof(bool));
-  } else {
-    sim->reset_robot[robot] = false;
-  }
-}
-
-bool tt_sim_take_reset(tt_sim *sim, int *robot) {
-  for (*robot = TT_NO_ROBOT; *robot < sim->model->robot_count; (*robot)++) {
-    if (!(*robot == TT_NO_ROBOT ? sim->reset_world : sim->reset_robot[*robot])) continue;
-    tt_sim_answer_reset(sim, *robot);
-    return true;
-  }
-  return false;
 }
 
 /* ---- a step ---- */
@@ -170,35 +71,10 @@ tt_status tt_sim_step(tt_sim *sim, bool last, tt_error *error) {
   return TT_OK;
 }
 
-/* ---- the view ---- */
-
-static double match_time(const tt_sim *sim) {
-  if (sim->match_start == TT_NEVER) return 0;
-  return tt_match_time(tt_model_time(sim->model, sim->clock.step - sim->match_start));
-}
-
-/* What parts compute must be as finite as what the engine computes. */
-static void check_channels(tt_sim *sim) {
-  for (int i = 0; i < sim->model->channel_count; i++) {
-    if (isfinite(sim->view->channels[i])) continue;
-    sim->view->channels[i] = 0;
-    tt_log_warning("%s: not a finite number; 0 is shown instead", sim->model->channels[i].name);
-  }
-}
-
-void tt_sim_sense(tt_sim *sim) {
-  tt_view *view = sim->view;
-  view->step = sim->clock.step;
-  view->total_step = sim->clock.total_steps;
-  view->epoch = sim->clock.epoch;
-  view->time = tt_model_time(sim->model, sim->clock.step);
-  view->match_time = match_time(sim);
-  tt_engine_view(sim->engine, view);
-  memcpy(view->commands, sim->commands, (size_t)sim->model->command_count * sizeof(double));
-  for (int i = 0; i < sim->part_count; i++)
-    if (sim->parts[i]->ops->sense)
-      sim->parts[i]->ops->sense(sim->parts[i], &sim->engine->space, view);
-  check_channels(sim);
+void tt_sim_mark(tt_sim *sim) {
+  if (!sim->hash_a_tick || sim->sink_count == 0) return;
+  tt_sim_journal(sim,
+                 &(tt_entry){.kind = TT_ENTRY_HASH, .source = "world", .hash = tt_sim_hash(sim)});
 }
 
 /* ---- making ---- */

@@ -1,4 +1,5 @@
-/* sim_internal.h: a simulation from the inside, shared by the files that make it up: sim.c, commands.c, state.c. */
+/* sim_internal.h: a simulation from the inside, shared by the files that make it up. Each uses those before it:
+ * journal.c, sense.c, commands.c, values.c, state.c, sim.c, entries.c. */
 #ifndef TT_SIM_SIM_INTERNAL_H
 #define TT_SIM_SIM_INTERNAL_H
 
@@ -47,12 +48,12 @@ struct tt_sim {
   bool unverifiable;
 };
 
-/* sim.c */
+/* journal.c */
 void tt_sim_journal(tt_sim *sim, const tt_entry *entry);
-/** A reset of this kind is being done: what was asked of it is asked no more. */
-void tt_sim_answer_reset(tt_sim *sim, int robot);
 
 /* commands.c */
+/** A reset of this kind is being done: what was asked of it is asked no more. */
+void tt_sim_answer_reset(tt_sim *sim, int robot);
 /** Sets values without acceptance: what a journal's TT_ENTRY_SAFE says. */
 void tt_sim_set_safe(tt_sim *sim, const tt_submission *submissions, int count);
 /** Forgets all commands of `robot`, or with TT_NO_ROBOT every command. */

@@ -55,3 +55,19 @@ tt_status tt_sim_put_values(tt_sim *sim, const double *values, tt_error *error) 
 void tt_sim_settle_values(tt_sim *sim) {
   memcpy(sim->first_values, sim->values, (size_t)sim->value_count * sizeof *sim->values);
 }
+
+tt_status tt_sim_set_values(tt_sim *sim, const char *source, const tt_submission *values, int count,
+                            int *bad, tt_error *error) {
+  for (int i = 0; i < count; i++) {
+    if (tt_sim_value_is_good(sim, values[i].command, values[i].value)) continue;
+    if (bad) *bad = i;
+    return TT_BAD_MESSAGE;
+  }
+  memcpy(sim->wanted, sim->values, (size_t)sim->value_count * sizeof *sim->wanted);
+  for (int i = 0; i < count; i++) sim->wanted[values[i].command] = values[i].value;
+  TT_TRY(tt_sim_put_values(sim, sim->wanted, error));
+  tt_sim_journal(
+      sim, &(tt_entry){
+               .kind = TT_ENTRY_VALUES, .source = source, .submissions = values, .count = count});
+  return TT_OK;
+}
