@@ -138,6 +138,7 @@ class Run(unittest.TestCase):
                 file.write(b"x" * 850_000)
             with self.world(f"sqlite:{folder}/t.sqlite") as world:
                 listener = Listener(world, "three")
+                wait_until(lambda: listener.heard, "the first tick is heard")
                 wait_until(lambda: world.status()["degraded"], "the state is said", 60)
                 full_at = max(listener.heard)
                 self.assertIn("full", world.status()["reason"])
