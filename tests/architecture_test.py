@@ -27,8 +27,6 @@ NOT_IN_LIBRARY = {"PkgConfig::UV", "PkgConfig::SOUP", "PkgConfig::PQ", "PkgConfi
 ONE_JOB = [
     # Parking, gripping and culling call each other while a step goes on.
     {"engine/mujoco/cull", "engine/mujoco/grip", "engine/mujoco/park", "engine/mujoco/step"},
-    # A log has an index within it, and signals that are made of others while it is read.
-    {"record/derive", "record/run_index", "record/run_log"},
     # One collector under one mutex.
     {"telemetry/" + name for name in "collector handling intake registry samples writer".split()},
     # The hub of live pages, a page, and what pages ask of the hub.

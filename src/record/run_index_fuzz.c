@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/derive.h"
 #include "record/run_log_internal.h"
 
 #define HEAD 3 /* words that only a forger would get right: magic, size, time */
@@ -51,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (tt_run_log_derive(&log) != TT_OK) abort();
     look(&log);
   }
+  tt_derivation_free(log.derivation);
   tt_run_log_forget(&log);
   free(words);
   return 0;

@@ -4,6 +4,8 @@
 
 #include "record/run_log.h"
 
+#define TT_RUN_MOST_ENTRIES 1000000u
+
 /** Where every entry's newest record stood when the run reached `time`. */
 typedef struct tt_run_keyframe {
   uint64_t time;  /**< µs */
@@ -28,12 +30,15 @@ struct tt_run_log {
   size_t keyframe_count;
 };
 
+/* --- run_entries.c --- */
 /** Takes in the record at `offset` that announces an entry; others say nothing. */
 tt_status tt_run_log_note_start(tt_run_log *log, const tt_wpilog_record *record, size_t offset);
+/** As before it was read: entries and keyframes are freed. Before tt_run_log_derive(), or at the end. */
+void tt_run_log_forget(tt_run_log *log);
+
+/* --- run_log.c --- */
 /** Once the file is read: adds the entries that are made of others. */
 tt_status tt_run_log_derive(tt_run_log *log);
-/** As before it was read: entries and keyframes are freed. */
-void tt_run_log_forget(tt_run_log *log);
 
 /* --- the index beside a large log: PATH.index. Numbers only; names are read from the log itself --- */
 /** Takes entries and keyframes from the index, if there is one of this very file; false: the log is to be scanned. */
