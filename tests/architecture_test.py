@@ -29,8 +29,6 @@ ONE_JOB = [
     {"engine/mujoco/cull", "engine/mujoco/grip", "engine/mujoco/park", "engine/mujoco/step"},
     # One collector under one mutex.
     {"telemetry/" + name for name in "collector handling intake registry samples writer".split()},
-    # The hub of live pages, a page, and what pages ask of the hub.
-    {"web/" + name for name in "live live_joystick live_page live_phantom live_request".split()},
 ]
 
 # What ends by a member of its own, by GLib's references, by the C library, or with what it is made for.

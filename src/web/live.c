@@ -1,8 +1,7 @@
+/* live.c: the hub of live pages: what the world publishes goes to each; pages come and go. */
 #include "web/live_internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define VIEWS 1024
 #define EVENTS 256
@@ -39,12 +38,6 @@ static void note_event(tt_observer *observer, uint64_t step, const char *source,
 }
 
 /* ---- the web's thread ---- */
-
-void tt_live_say_to_all(tt_live *live, GString *text) {
-  for (guint i = 0; i < live->pages->len; i++)
-    tt_live_page_say(live->pages->pdata[i], g_string_new_len(text->str, (gssize)text->len));
-  g_string_free(text, TRUE);
-}
 
 static void take_views(tt_live *live) {
   uint64_t lost;
@@ -117,10 +110,62 @@ static void stop_timer(tt_live *live) {
   g_clear_pointer(&live->timer, g_source_unref);
 }
 
+/* ---- a page comes and goes ---- */
+
+/* Nobody monitors a wire any more: the world need not show its messages. */
+static void end_monitoring(tt_live *live) {
+  for (guint i = 0; i < live->pages->len; i++)
+    if (((tt_live_page *)live->pages->pdata[i])->monitor >= 0) return;
+  tt_world_post(live->world, &(tt_mail){.kind = TT_MAIL_TAP, .index = -1, .source = "web"});
+}
+
+static void forget_page(tt_live *live, tt_live_page *page) {
+  g_ptr_array_remove(live->pages, page);
+  atomic_fetch_sub(&live->watchers, 1);
+  end_monitoring(live);
+  if (live->pages->len == 0) stop_timer(live);
+}
+
+static void free_text(gpointer text) { g_string_free(text, TRUE); }
+
+static void on_closed(void *context) {
+  tt_live_page *page = context;
+  forget_page(page->live, page);
+  tt_live_joystick_free(page->joystick);
+  g_queue_clear_full(&page->texts, free_text);
+  g_queue_clear_full(&page->left, free_text);
+  g_array_free(page->plot.samples, TRUE);
+  tt_web_stream_unref(page->stream);
+  g_free(page);
+}
+
+static void on_message(SoupWebsocketConnection *connection, SoupWebsocketDataType type,
+                       GBytes *message, gpointer data) {
+  (void)connection;
+  gsize size;
+  const char *bytes = g_bytes_get_data(message, &size);
+  if (type == SOUP_WEBSOCKET_DATA_TEXT) tt_live_request(data, bytes, size);
+}
+
+static tt_live_page *new_page(tt_live *live, const tt_web_request *request,
+                              SoupWebsocketConnection *connection) {
+  static const tt_web_stream_source source = {.next = tt_live_next_frame, .closed = on_closed};
+  tt_live_page *page = g_new0(tt_live_page, 1);
+  page->live = live;
+  page->connection = connection;
+  page->monitor = -1;
+  page->plot.samples = g_array_new(FALSE, FALSE, sizeof(double));
+  g_queue_init(&page->texts);
+  g_queue_init(&page->left);
+  page->stream = tt_web_stream_new(request, connection, &source, page);
+  g_signal_connect(connection, "message", G_CALLBACK(on_message), page);
+  return page;
+}
+
 static void on_open(void *context, const tt_web_request *request,
                     SoupWebsocketConnection *connection) {
   tt_live *live = context;
-  tt_live_page *page = tt_live_page_new(live, request, connection);
+  tt_live_page *page = new_page(live, request, connection);
   tt_live_page_say(page, g_string_new_len(live->hello->str, (gssize)live->hello->len));
   tt_live_page_say(page, g_string_new_len(live->model_text->str, (gssize)live->model_text->len));
   tt_live_phantoms_greet(page);
@@ -130,90 +175,11 @@ static void on_open(void *context, const tt_web_request *request,
   tt_web_stream_wake(page->stream);
 }
 
-/* Nobody monitors a wire any more: the world need not show its messages. */
-static void end_monitoring(tt_live *live) {
-  for (guint i = 0; i < live->pages->len; i++)
-    if (((tt_live_page *)live->pages->pdata[i])->monitor >= 0) return;
-  tt_world_post(live->world, &(tt_mail){.kind = TT_MAIL_TAP, .index = -1, .source = "web"});
-}
-
-void tt_live_page_free(tt_live *live, tt_live_page *page) {
-  g_ptr_array_remove(live->pages, page);
-  atomic_fetch_sub(&live->watchers, 1);
-  end_monitoring(live);
-  if (live->pages->len == 0) stop_timer(live);
-}
-
-/* ---- meshes and textures ---- */
-
-/* The number that a path ends in; −1: it doesn't. */
-static long number_of(const char *rest) {
-  char *end;
-  long number = g_ascii_isdigit(*rest) ? strtol(rest, &end, 10) : -1;
-  return number >= 0 && *end == 0 ? number : -1;
-}
-
-static void answer_bytes(const tt_web_request *request, tt_bytes *bytes) {
-  if (bytes->failed)
-    tt_web_respond_error(request, TT_NOMEM, "out of memory");
-  else
-    tt_web_respond(request, 200, "application/octet-stream", (const char *)bytes->data,
-                   bytes->size);
-  tt_bytes_free(bytes);
-}
-
-static void answer_mesh(void *context, const tt_web_request *request) {
-  tt_live *live = context;
-  const tt_scenery *scenery = tt_world_scenery(live->world);
-  const uint8_t *kept;
-  size_t size;
-  long index = number_of(request->rest);
-  if (index >= 0 && tt_live_phantom_mesh(live, index, &kept, &size)) {
-    tt_web_respond(request, 200, "application/octet-stream", (const char *)kept, size);
-    return;
-  }
-  if (index < 0 || index >= scenery->mesh_count) {
-    tt_web_respond_error(request, TT_NOT_FOUND, "there is no such mesh");
-    return;
-  }
-  tt_bytes bytes = {0};
-  tt_describe_mesh(&scenery->meshes[index], &bytes);
-  answer_bytes(request, &bytes);
-}
-
-static void answer_texture(void *context, const tt_web_request *request) {
-  tt_live *live = context;
-  const tt_scenery *scenery = tt_world_scenery(live->world);
-  long index = number_of(request->rest);
-  if (index < 0 || index >= scenery->texture_count) {
-    tt_web_respond_error(request, TT_NOT_FOUND, "there is no such texture");
-    return;
-  }
-  tt_bytes bytes = {0};
-  tt_describe_texture(&scenery->textures[index], &bytes);
-  answer_bytes(request, &bytes);
-}
-
 /* ---- opening and closing ---- */
-
-static void add_routes(tt_live *live) {
-  static const char live_path[] = "/live", meshes_path[] = "/api/meshes/",
-                    textures_path[] = "/api/textures/";
-  tt_web_add_socket(live->web,
-                    &(tt_web_socket_route){
-                        .path = live_path, .open = on_open, .max_message = 65536, .context = live});
-  tt_web_add_route(
-      live->web,
-      &(tt_web_route){
-          .path = meshes_path, .methods = "GET", .handle = answer_mesh, .context = live});
-  tt_web_add_route(
-      live->web,
-      &(tt_web_route){
-          .path = textures_path, .methods = "GET", .handle = answer_texture, .context = live});
-}
 
 tt_status tt_live_open(tt_web *web, const tt_live_options *options, tt_live **made,
                        tt_error *error) {
+  static const char live_path[] = "/live";
   tt_live *live = g_new0(tt_live, 1);
   live->observer = (tt_observer){.publish = publish, .event = note_event};
   live->options = *options;
@@ -234,7 +200,10 @@ tt_status tt_live_open(tt_web *web, const tt_live_options *options, tt_live **ma
   tt_view_copy(live->latest, tt_world_view(options->world));
   live->hello = tt_live_hello(live);
   live->model_text = tt_live_model(live);
-  add_routes(live);
+  tt_live_add_scenery(live);
+  tt_web_add_socket(web,
+                    &(tt_web_socket_route){
+                        .path = live_path, .open = on_open, .max_message = 65536, .context = live});
   return TT_OK;
 }
 

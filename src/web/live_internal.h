@@ -1,5 +1,6 @@
-/* live_internal.h: shared by live.c (the hub), live_page.c (one page), live_json.c (texts), live_request.c (what pages
- * ask), live_phantom.c and live_joystick.c. */
+/* live_internal.h: shared by live.c (the hub), live_request.c (what pages ask), live_frame.c (what they get next),
+ * live_phantom.c, live_joystick.c, live_scenery.c, live_page.c (what waits for a page) and live_json.c (texts). Each uses
+ * those behind it. */
 #ifndef TT_WEB_LIVE_INTERNAL_H
 #define TT_WEB_LIVE_INTERNAL_H
 
@@ -89,23 +90,30 @@ GString *tt_live_event_text(const tt_live_event *event);
 GString *tt_live_error(const char *text);
 
 /* live_page.c */
-tt_live_page *tt_live_page_new(tt_live *live, const tt_web_request *request,
-                               SoupWebsocketConnection *connection);
 /** Queues a text; the page owns it. When too many wait, the oldest events give way. */
 void tt_live_page_say(tt_live_page *page, GString *text);
-/** The page plots something else from now on: samples that wait are sent before those to come. */
-void tt_live_page_end_plot(tt_live_page *page);
+/** The same to every page. Takes the text over. */
+void tt_live_say_to_all(tt_live *live, GString *text);
 /** Takes what the page plots out of a view. */
 void tt_live_page_sample(tt_live_page *page, const tt_view *view, uint64_t lost);
+/** Appends the message of all samples that wait; none waits then. */
+void tt_live_page_put_samples(tt_live_subscription *plot, GString *frame);
+/** The page plots something else from now on: samples that wait are sent before those to come. */
+void tt_live_page_end_plot(tt_live_page *page);
 
 /** Appends the bytes of a number, little-endian. */
 void tt_live_put_u16(GString *to, unsigned value);
+void tt_live_put_u32(GString *to, uint32_t value);
 void tt_live_put_f32(GString *to, double value);
+void tt_live_put_f64(GString *to, double value);
 
-/* live.c */
-/** Takes the text over. */
-void tt_live_say_to_all(tt_live *live, GString *text);
-void tt_live_page_free(tt_live *live, tt_live_page *page);
+/* live_frame.c */
+/** See tt_web_stream_source.next; `context` is the page. */
+bool tt_live_next_frame(void *context, GString *frame, bool *binary);
+
+/* live_scenery.c */
+/** Meshes and textures by HTTP. */
+void tt_live_add_scenery(tt_live *live);
 
 /* live_request.c */
 void tt_live_request(tt_live_page *page, const char *text, size_t size);
