@@ -27,8 +27,6 @@ NOT_IN_LIBRARY = {"PkgConfig::UV", "PkgConfig::SOUP", "PkgConfig::PQ", "PkgConfi
 ONE_JOB = [
     # Parking, gripping and culling call each other while a step goes on.
     {"engine/mujoco/cull", "engine/mujoco/grip", "engine/mujoco/park", "engine/mujoco/step"},
-    # One collector under one mutex.
-    {"telemetry/" + name for name in "collector handling intake registry samples writer".split()},
 ]
 
 # What ends by a member of its own, by GLib's references, by the C library, or with what it is made for.

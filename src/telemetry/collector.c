@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Most refusals logged in a second; all are counted. */
-#define REFUSALS_LOGGED 5
-
 tt_collector_options tt_collector_options_default(void) {
   return (tt_collector_options){.late = SECOND,
                                 .max_devices = 1000,
@@ -36,18 +33,11 @@ tt_status tt_collector_take(tt_collector *collector, const tt_message *message, 
   return status;
 }
 
-bool tt_collector_may_complain(tt_collector *collector) {
-  int64_t second = g_get_monotonic_time() / SECOND;
-  if (collector->refusal_second != second) collector->refusals_logged = 0;
-  collector->refusal_second = second;
-  return collector->refusals_logged++ < REFUSALS_LOGGED;
-}
-
 void tt_collector_refused(tt_collector *collector, const char *source,
                           const tt_message_refusal *refusal) {
   pthread_mutex_lock(&collector->mutex);
   collector->refused++;
-  bool say = tt_collector_may_complain(collector);
+  bool say = tt_intake_may_complain(collector);
   pthread_mutex_unlock(&collector->mutex);
   if (say) {
     tt_log_warning("telemetry: message from %s refused: line %lu, column %lu: %s", source,
@@ -81,7 +71,7 @@ int tt_collector_begin_epoch(tt_collector *collector, int device_index, int64_t 
     tt_boot *boot =
         tt_device_time_begin(&tt_device_at(collector, device_index)->time, device_time, offset);
     boot->told = true;
-    tt_writer_tell_epoch(collector, device_index, boot);
+    tt_batch_tell_epoch(collector, device_index, boot);
     epoch = boot->stored.number;
   }
   pthread_mutex_unlock(&collector->mutex);
@@ -95,7 +85,7 @@ tt_status tt_collector_record(tt_collector *collector, int device_index, int epo
   for (int i = 0; i < count; i++) text += values[i].text ? strlen(values[i].text) + 1 : 0;
   pthread_mutex_lock(&collector->mutex);
   bool full =
-      store && (tt_writer_is_full(collector) ||
+      store && (tt_batch_is_full(collector) ||
                 !tt_store_batch_reserve(collector->batch, (size_t)count, (size_t)count, text) ||
                 !tt_list_reserve(&collector->thinned, (size_t)count));
   tt_samples to = {
@@ -117,19 +107,10 @@ tt_status tt_collector_record(tt_collector *collector, int device_index, int epo
 
 /* --- loading, beginning and end --- */
 
-void tt_device_restore(tt_device *device, const tt_store_boot *boot) {
-  if (boot->has_sample) {
-    tt_device_time_restore(&device->time, &boot->epoch, boot->device_time,
-                           boot->time - boot->device_time);
-  } else if (boot->epoch.number >= device->time.next_epoch) {
-    device->time.next_epoch = boot->epoch.number + 1;
-  }
-}
-
 static void load_epoch(void *context, const tt_store_boot *boot) {
   tt_collector *collector = context;
   pthread_mutex_lock(&collector->mutex);
-  tt_device_restore(tt_device_at(collector, boot->epoch.device), boot);
+  tt_device_time_learn(&tt_device_at(collector, boot->epoch.device)->time, boot);
   if (boot->has_sample) collector->newest_stored = MAX(collector->newest_stored, boot->time);
   pthread_mutex_unlock(&collector->mutex);
 }

@@ -1,6 +1,6 @@
 /* collector_internal.h: the collector from the inside, shared by collector.c (beginning and end), intake.c (messages),
  * samples.c (what becomes of values), registry.c (devices, attributes and their names), handling.c (what is set for
- * attributes) and writer.c (batches on their way to the store). The functions here are called with the mutex held, unless
+ * attributes) and writer.c. The functions here are called with the mutex held, unless
  * they say otherwise.
  */
 #ifndef TT_TELEMETRY_COLLECTOR_INTERNAL_H
@@ -86,15 +86,10 @@ static inline tt_attribute *tt_attribute_at(tt_collector *collector, int index) 
   return g_ptr_array_index(collector->attributes, (guint)index);
 }
 
-/* --- collector.c --- */
-
-/** Takes what the store knows of a boot epoch. */
-void tt_device_restore(tt_device *device, const tt_store_boot *boot);
-
 /* --- intake.c --- */
 
 /** Whether one more message may be complained about in the log in this second; with the mutex held. */
-bool tt_collector_may_complain(tt_collector *collector);
+bool tt_intake_may_complain(tt_collector *collector);
 /** See tt_collector_take(); `attributes` is scratch for the message's values. */
 tt_status tt_intake(tt_collector *collector, const tt_message *message, tt_origin *origin,
                     int64_t received, int *attributes, uint64_t *ticket, tt_error *error);
@@ -169,21 +164,23 @@ bool tt_handling_convert(const tt_handling *handling, const char **text, double 
 bool tt_handling_is_due(const tt_handling *handling, tt_device *from, int epoch, int attribute,
                         int64_t device_time);
 
-/* --- writer.c --- */
+/* --- batch.c --- */
 
 /** What comes next makes the batch non-empty: its time runs from now. */
-void tt_writer_start_batch(tt_collector *collector);
+void tt_batch_begin(tt_collector *collector);
 /** Has the batch written as soon as the writer is free. */
-void tt_writer_hasten(tt_collector *collector);
+void tt_batch_hasten(tt_collector *collector);
 /** The same once the batch is so large that its rows cost far more than its transaction. */
-void tt_writer_hasten_big(tt_collector *collector);
+void tt_batch_hasten_big(tt_collector *collector);
 /** Whether nothing more is taken until something is written. */
-bool tt_writer_is_full(const tt_collector *collector);
+bool tt_batch_is_full(const tt_collector *collector);
 /** `name`: NULL leaves the human name as it is, "" takes it away. False: out of memory. */
-bool tt_writer_tell_name(tt_collector *collector, bool is_device, int index, const char *identifier,
-                         const char *name, tt_name_state state);
+bool tt_batch_tell_name(tt_collector *collector, bool is_device, int index, const char *identifier,
+                        const char *name, tt_name_state state);
 /** There is room for it: see tt_store_batch_reserve(). */
-void tt_writer_tell_epoch(tt_collector *collector, int device, const tt_boot *boot);
+void tt_batch_tell_epoch(tt_collector *collector, int device, const tt_boot *boot);
+/* --- writer.c --- */
+
 /** The writer's thread: a GThreadFunc that ends once `stopping` is set and all is written, or can't be. */
 gpointer tt_writer_run(gpointer collector);
 

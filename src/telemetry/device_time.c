@@ -82,6 +82,14 @@ void tt_device_time_restore(tt_device_time *time, const tt_store_epoch *epoch, i
   tt_device_clock_start(&boot->clock, newest, newest + offset);
 }
 
+void tt_device_time_learn(tt_device_time *time, const tt_store_boot *boot) {
+  if (boot->has_sample) {
+    tt_device_time_restore(time, &boot->epoch, boot->device_time, boot->time - boot->device_time);
+  } else if (boot->epoch.number >= time->next_epoch) {
+    time->next_epoch = boot->epoch.number + 1;
+  }
+}
+
 /** Makes a kept epoch the current one. */
 static tt_boot *make_current(tt_device_time *time, tt_boot *boot) {
   if (boot == time->boots) return boot;

@@ -91,6 +91,8 @@ tt_boot *tt_device_time_begin(tt_device_time *time, int64_t device, int64_t offs
  *  than it has there. */
 void tt_device_time_restore(tt_device_time *time, const tt_store_epoch *epoch, int64_t newest,
                             int64_t offset);
+/** Takes what the store knows of a boot epoch, which may have no sample left. */
+void tt_device_time_learn(tt_device_time *time, const tt_store_boot *boot);
 /** A message that waits in a spool: see tt_seen. */
 void tt_device_time_restore_seen(tt_device_time *time, int64_t key, int64_t last_sample,
                                  uint64_t content);

@@ -120,7 +120,7 @@ static void drop_handling(tt_collector *collector, const char *pattern) {
 /** Replaces what is set for the pattern (or only takes it away), and looks up every attribute anew. */
 static tt_status apply_handling(tt_collector *collector, const tt_handling *handling,
                                 tt_error *error) {
-  tt_writer_start_batch(collector);
+  tt_batch_begin(collector);
   tt_handling copy;
   if (!tt_list_reserve(&collector->handlings, 1) || !tt_handling_copy(&copy, handling))
     return tt_fail(error, TT_NOMEM, "out of memory");

@@ -4,6 +4,16 @@
 
 #include <string.h>
 
+/** Most refusals logged in a second; all are counted. */
+#define REFUSALS_LOGGED 5
+
+bool tt_intake_may_complain(tt_collector *collector) {
+  int64_t second = g_get_monotonic_time() / SECOND;
+  if (collector->refusal_second != second) collector->refusals_logged = 0;
+  collector->refusal_second = second;
+  return collector->refusals_logged++ < REFUSALS_LOGGED;
+}
+
 /** Looks up every name, and makes those that are new: all of them, or none where that would be too many. */
 static tt_status need_names(tt_collector *collector, const tt_message *message, int *device_index,
                             int *attributes, tt_error *error) {
@@ -81,7 +91,8 @@ static bool find(void *context, int64_t *key) {
   tt_list boots = TT_LIST(tt_store_boot, NULL);
   tt_status status = collector->store->find(collector->store, &question, &boots, key);
   for (uint32_t i = 0; i < boots.len; i++)
-    tt_device_restore(tt_device_at(collector, of->device), &tt_list_at(&boots, tt_store_boot, i));
+    tt_device_time_learn(&tt_device_at(collector, of->device)->time,
+                         &tt_list_at(&boots, tt_store_boot, i));
   tt_list_free(&boots);
   return status == TT_OK;
 }
@@ -114,7 +125,7 @@ static tt_place place(taken *of, tt_origin *origin, int64_t received) {
     tt_log_info("telemetry: the clock of device %s jumped (it says %.3f s); boot epoch %d begins",
                 from->identifier, (double)message->time / SECOND, epoch->number);
   }
-  if (place.tell) tt_writer_tell_epoch(collector, of->device, place.boot);
+  if (place.tell) tt_batch_tell_epoch(collector, of->device, place.boot);
   if (origin) {
     origin->has_previous = true;
     origin->device = of->device;
@@ -137,7 +148,7 @@ static void drop(const taken *of, tt_origin *origin, int attribute_index) {
   else
     g_snprintf(origin->drop_reason, sizeof origin->drop_reason, "%s is no %s",
                attribute->identifier, tt_value_type_names[type]);
-  if (tt_collector_may_complain(collector))
+  if (tt_intake_may_complain(collector))
     tt_log_warning("telemetry: a value of device %s is dropped: %s", of->message->device,
                    origin->drop_reason);
 }
@@ -180,7 +191,7 @@ static size_t text_size(const tt_message *message) {
 
 tt_status tt_intake(tt_collector *collector, const tt_message *message, tt_origin *origin,
                     int64_t received, int *attributes, uint64_t *ticket, tt_error *error) {
-  if (tt_writer_is_full(collector)) return TT_FULL;
+  if (tt_batch_is_full(collector)) return TT_FULL;
   if (!tt_store_batch_reserve(collector->batch, message->value_count, message->value_count,
                               text_size(message)) ||
       !tt_list_reserve(&collector->thinned, message->value_count))
@@ -196,6 +207,6 @@ tt_status tt_intake(tt_collector *collector, const tt_message *message, tt_origi
   collector->messages++;
   tt_device_at(collector, of.device)->messages++;
   *ticket = tt_store_batch_is_empty(collector->batch) ? collector->filling - 1 : collector->filling;
-  if (message->acknowledge) tt_writer_hasten(collector);
+  if (message->acknowledge) tt_batch_hasten(collector);
   return TT_OK;
 }

@@ -106,8 +106,8 @@ static int use_name(tt_collector *collector, bool is_device, const char *identif
   int index = find_any(collector, is_device, identifier);
   int next = (int)(is_device ? collector->devices->len : collector->attributes->len);
   if (!tt_registry_has_room(collector, is_device, 1) ||
-      !tt_writer_tell_name(collector, is_device, index >= 0 ? index : next, identifier, NULL,
-                           TT_NAME_USED))
+      !tt_batch_tell_name(collector, is_device, index >= 0 ? index : next, identifier, NULL,
+                          TT_NAME_USED))
     return -1;
   if (index >= 0) {
     set_removed(collector, is_device, index, false);
@@ -317,7 +317,7 @@ static tt_status rename_item(tt_collector *collector, bool is_device, const char
   if (index < 0)
     return tt_fail(error, TT_FULL, "there are as many %s as allowed",
                    is_device ? "devices" : "attributes");
-  if (!tt_writer_tell_name(collector, is_device, index, identifier, name ? name : "", TT_NAME_USED))
+  if (!tt_batch_tell_name(collector, is_device, index, identifier, name ? name : "", TT_NAME_USED))
     return tt_fail(error, TT_NOMEM, "out of memory");
   set_name(collector, is_device, index, name);
   return TT_OK;
@@ -385,7 +385,7 @@ static int load_item(tt_collector *collector, bool is_device, const char *identi
       is_device ? tt_device_at(collector, index)->held : tt_attribute_at(collector, index)->held;
   if (*removed && held) {
     *removed = false;
-    tt_writer_tell_name(collector, is_device, index, identifier, NULL, TT_NAME_USED);
+    tt_batch_tell_name(collector, is_device, index, identifier, NULL, TT_NAME_USED);
   }
   if (*removed) forget_pairs(collector, is_device, index);
   set_removed(collector, is_device, index, *removed);
@@ -411,7 +411,7 @@ static tt_status is_left(tt_collector *collector, tt_store_reader **reader, int 
                          int attribute, double retention, bool *left, tt_error *error) {
   *left = true;
   if (retention <= 0) return TT_OK;
-  if (!*reader) TT_TRY(tt_collector_open_reader(collector, reader, error));
+  if (!*reader) TT_TRY(collector->store->open_reader(collector->store, reader, error));
   return (*reader)->holds(*reader, device, attribute, left, error);
 }
 
@@ -439,7 +439,7 @@ static tt_status find_use(tt_collector *collector, tt_store_reader **reader, boo
 static tt_status remove_item(tt_collector *collector, bool is_device, int index, tt_error *error) {
   const char *identifier = is_device ? tt_device_at(collector, index)->identifier
                                      : tt_attribute_at(collector, index)->identifier;
-  if (!tt_writer_tell_name(collector, is_device, index, identifier, "", TT_NAME_REMOVED))
+  if (!tt_batch_tell_name(collector, is_device, index, identifier, "", TT_NAME_REMOVED))
     return tt_fail(error, TT_NOMEM, "out of memory");
   set_name(collector, is_device, index, NULL);
   set_removed(collector, is_device, index, true);

@@ -68,7 +68,7 @@ void tt_samples_take(tt_collector *collector, tt_samples *to, int attribute_inde
     return;
   }
   if (to->keep && handling->mode != TT_MODE_FORWARD) {
-    tt_writer_start_batch(collector);
+    tt_batch_begin(collector);
     tt_sampling_add(collector, &to->kept, attribute_index, text, number);
     tt_registry_note_stored(collector, to->kept.sample.device, attribute_index);
   }
@@ -105,5 +105,5 @@ void tt_samples_publish(tt_collector *collector, const tt_samples *to) {
 
 void tt_samples_end(tt_collector *collector, tt_samples *to) {
   tt_sampling_end(collector, &to->kept);
-  tt_writer_hasten_big(collector);
+  tt_batch_hasten_big(collector);
 }

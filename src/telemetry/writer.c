@@ -1,5 +1,5 @@
-/* writer.c: the batch being filled, and the thread that writes it: after 100 ms, when it is large, or at once when
- * somebody waits for an acknowledgement; what arrives meanwhile makes up the next.
+/* writer.c: the thread that writes the batch being filled: after 100 ms, when it is large, or at once when somebody waits
+ * for an acknowledgement; what arrives meanwhile makes up the next.
  */
 #include "base/log.h"
 #include "telemetry/collector_internal.h"
@@ -11,47 +11,6 @@
 #define RETRY_INTERVAL (SECOND / 2)
 #define TEND_INTERVAL (SECOND / 10)
 #define PURGE_INTERVAL (30LL * SECOND)
-/** Bytes of a batch that waits for no more. */
-#define BIG_BATCH ((size_t)1 << 20)
-
-/* --- the batch being filled --- */
-
-void tt_writer_start_batch(tt_collector *collector) {
-  if (tt_store_batch_is_empty(collector->batch)) {
-    collector->batch_started = g_get_monotonic_time();
-    pthread_cond_signal(&collector->work);
-  }
-}
-
-void tt_writer_hasten(tt_collector *collector) {
-  if (collector->urgent) return;
-  collector->urgent = true;
-  pthread_cond_signal(&collector->work);
-}
-
-void tt_writer_hasten_big(tt_collector *collector) {
-  size_t big = MIN(BIG_BATCH, collector->options.max_queued / 4);
-  if (tt_store_batch_bytes(collector->batch) >= big) tt_writer_hasten(collector);
-}
-
-bool tt_writer_tell_name(tt_collector *collector, bool is_device, int index, const char *identifier,
-                         const char *name, tt_name_state state) {
-  tt_writer_start_batch(collector);
-  tt_store_batch *batch = collector->batch;
-  return tt_store_add_name(is_device ? &batch->devices : &batch->attributes, index, identifier,
-                           name, state);
-}
-
-void tt_writer_tell_epoch(tt_collector *collector, int index, const tt_boot *boot) {
-  tt_writer_start_batch(collector);
-  tt_store_epoch told = boot->stored;
-  told.device = index;
-  tt_list_add(&collector->batch->epochs, &told, 1);
-}
-
-bool tt_writer_is_full(const tt_collector *collector) {
-  return tt_store_batch_bytes(collector->batch) >= collector->options.max_queued;
-}
 
 /* --- what is durable --- */
 
@@ -64,10 +23,10 @@ static bool wait_until(tt_collector *collector, pthread_cond_t *told, int64_t en
 bool tt_collector_wait_room(tt_collector *collector, int64_t timeout) {
   int64_t end = g_get_monotonic_time() + timeout;
   pthread_mutex_lock(&collector->mutex);
-  while (tt_writer_is_full(collector) && !collector->stopping) {
+  while (tt_batch_is_full(collector) && !collector->stopping) {
     if (!wait_until(collector, &collector->room, end)) break;
   }
-  bool room = !tt_writer_is_full(collector);
+  bool room = !tt_batch_is_full(collector);
   pthread_mutex_unlock(&collector->mutex);
   return room;
 }
@@ -158,7 +117,7 @@ static int64_t passed(void) {
 /** µs UTC by which values are old or not. */
 static int64_t look_at_clock(tt_collector *collector) {
   pthread_mutex_lock(&collector->mutex);
-  tt_retention_look(&collector->retention, tt_collector_now(), passed(), collector->newest_stored);
+  tt_retention_look(&collector->retention, g_get_real_time(), passed(), collector->newest_stored);
   int64_t now = collector->retention.now;
   collector->purge_due = false;
   pthread_mutex_unlock(&collector->mutex);
