@@ -74,7 +74,7 @@ typedef enum tt_command_kind {
   TT_COMMAND_MATCH_TIMER, /**< nonzero toggles the match timer */
   TT_COMMAND_PLACE,       /**< physics off: sets x, y, heading (index 0, 1, 2) of a robot */
   TT_COMMAND_PLACE_JOINT, /**< physics off: position of axis `index` */
-  TT_COMMAND_PLACE_PIECE, /**< physics off: part `index % 7` (x y z qw qx qy qz) of body `index / 7` */
+  TT_COMMAND_PLACE_PIECE, /**< physics off: number `index % 7` (x y z qw qx qy qz) of body `index / 7` */
 } tt_command_kind;
 
 /** One named command. */

@@ -49,16 +49,16 @@ static void tell_crashes(void) {
     sigaction(crashes[i], &action, NULL);
 }
 
-static tt_status load_arena(physics_workshop *shop, const char *file, physics_part *part,
+static tt_status load_arena(physics_workshop *shop, const char *file, physics_submodel *submodel,
                             tt_error *error) {
-  if (file) return physics_part_load(shop, file, NULL, part, error);
+  if (file) return physics_submodel_load(shop, file, NULL, submodel, error);
   char path[TT_PATH_SIZE];
   physics_workshop_path(shop, ".xml", path);
   FILE *f = fopen(path, "w");
   bool written = f && fputs(EMPTY_ARENA, f) >= 0;
   if (f && fclose(f) != 0) written = false;
   if (!written) return tt_fail(error, TT_FAILED, "%s: cannot be written", path);
-  return physics_part_load(shop, path, NULL, part, error);
+  return physics_submodel_load(shop, path, NULL, submodel, error);
 }
 
 /* What the simulation will do with the model at its start, tried where it may fail. */
@@ -73,15 +73,15 @@ static tt_status compile(const tt_engine_spec *spec, const char *folder, tt_erro
   physics_workshop shop = {.search_path = spec->search_path, .at = report->at};
   char path[32], fatal[512];
   mjModel *model;
-  physics_part *parts = physics_parts_new(spec);
-  if (!parts) return TT_NOMEM;
+  physics_submodel *submodels = physics_submodels_new(spec);
+  if (!submodels) return TT_NOMEM;
   snprintf(shop.scratch.folder, sizeof shop.scratch.folder, "%s", folder);
   snprintf(path, sizeof path, "/proc/self/fd/%d", COMPILER_MODEL);
-  TT_TRY(load_arena(&shop, spec->arena_file, &parts[0], error));
+  TT_TRY(load_arena(&shop, spec->arena_file, &submodels[0], error));
   for (int i = 0; i < spec->robot_count; i++)
-    TT_TRY(physics_part_load(&shop, spec->robots[i].model_file, &spec->robots[i], &parts[i + 1],
-                             error));
-  TT_TRY(physics_compose(&shop, spec, parts, &model, error));
+    TT_TRY(physics_submodel_load(&shop, spec->robots[i].model_file, &spec->robots[i],
+                                 &submodels[i + 1], error));
+  TT_TRY(physics_compose(&shop, spec, submodels, &model, error));
   if (!physics_guard(try_model, model, fatal, sizeof fatal))
     return tt_fail(error, TT_INVALID, "%s: compiles, but cannot run: %s", shop.at, fatal);
   mj_saveModel(model, path, NULL, 0);

@@ -126,13 +126,13 @@ tt_status compiler_read_request(void *bytes, size_t size, tt_engine_spec *spec,
   return w.failed || w.at != size || !*folder ? TT_INVALID : TT_OK;
 }
 
-physics_part *physics_parts_new(const tt_engine_spec *spec) {
-  physics_part *parts = calloc((size_t)spec->robot_count + 1, sizeof *parts);
-  if (!parts) return NULL;
-  parts[0].file = spec->arena_file ? spec->arena_file : "an empty floor";
+physics_submodel *physics_submodels_new(const tt_engine_spec *spec) {
+  physics_submodel *submodels = calloc((size_t)spec->robot_count + 1, sizeof *submodels);
+  if (!submodels) return NULL;
+  submodels[0].file = spec->arena_file ? spec->arena_file : "an empty floor";
   for (int i = 0; i < spec->robot_count; i++) {
-    snprintf(parts[i + 1].prefix, sizeof parts->prefix, "%s/", spec->robots[i].name);
-    parts[i + 1].file = spec->robots[i].model_file;
+    snprintf(submodels[i + 1].prefix, sizeof submodels->prefix, "%s/", spec->robots[i].name);
+    submodels[i + 1].file = spec->robots[i].model_file;
   }
-  return parts;
+  return submodels;
 }

@@ -27,7 +27,7 @@ static void append_children(xmlNode *target, const xmlNode *source) {
   }
 }
 
-/* What an earlier part says holds: the arena comes first. */
+/* What an earlier submodel says holds: the arena comes first. */
 static void merge_attributes(xmlNode *target, const xmlNode *source) {
   for (const xmlAttr *a = source->properties; a; a = a->next) {
     const char *name = (const char *)a->name;
@@ -121,8 +121,8 @@ static void give_free_joint(xmlNode *body, const char *prefix) {
 
 /* A robot file made to be looked at alone has a floor and lights of its own: the arena's are used.
  * Other things fixed to its world stand with the robot on a body of their own. */
-static void merge_robot_world(xmlNode *world, const xmlNode *source, const physics_part *part,
-                              const tt_engine_robot *robot) {
+static void merge_robot_world(xmlNode *world, const xmlNode *source,
+                              const physics_submodel *submodel, const tt_engine_robot *robot) {
   pose at = {{robot->x, robot->y, robot->z},
              {cos(robot->heading / 2), 0, 0, sin(robot->heading / 2)}};
   xmlNode *fixture = NULL;
@@ -134,13 +134,13 @@ static void merge_robot_world(xmlNode *world, const xmlNode *source, const physi
     if (physics_is(node, "body")) {
       xmlNode *copy = append_copy(world, node);
       place(copy, &at);
-      if (robot->floating && part->urdf && first) give_free_joint(copy, part->prefix);
+      if (robot->floating && submodel->urdf && first) give_free_joint(copy, submodel->prefix);
       first = false;
       continue;
     }
     if (!fixture) {
       char name[256];
-      snprintf(name, sizeof name, "%sfixture", part->prefix);
+      snprintf(name, sizeof name, "%sfixture", submodel->prefix);
       fixture = xmlNewChild(world, NULL, BAD_CAST "body", NULL);
       xmlSetProp(fixture, BAD_CAST "name", BAD_CAST name);
       place(fixture, &at);
@@ -149,10 +149,11 @@ static void merge_robot_world(xmlNode *world, const xmlNode *source, const physi
   }
 }
 
-static void merge_part(xmlNode *root, const physics_part *part, const tt_engine_robot *robot) {
+static void merge_submodel(xmlNode *root, const physics_submodel *submodel,
+                           const tt_engine_robot *robot) {
   static const char *const LISTS[] = {"asset",  "contact",  "equality", "tendon",
                                       "sensor", "actuator", "custom"};
-  for (xmlNode *section = xmlDocGetRootElement(part->document)->children; section;
+  for (xmlNode *section = xmlDocGetRootElement(submodel->document)->children; section;
        section = section->next) {
     if (section->type != XML_ELEMENT_NODE) continue;
     if (physics_is(section, "option")) merge_option(root, section);
@@ -165,7 +166,7 @@ static void merge_part(xmlNode *root, const physics_part *part, const tt_engine_
     if (physics_is(section, "worldbody")) {
       xmlNode *world = section_of(root, "worldbody");
       if (robot) {
-        merge_robot_world(world, section, part, robot);
+        merge_robot_world(world, section, submodel, robot);
       } else {
         append_children(world, section);
       }
@@ -212,34 +213,35 @@ static tt_status no_place(const xmlNode *world, const char *prefix,
 }
 
 /* One weld a gripper, inactive and to the world until something is held. */
-static tt_status add_grippers(xmlNode *root, const physics_part *part, const tt_engine_robot *robot,
-                              tt_error *error) {
+static tt_status add_grippers(xmlNode *root, const physics_submodel *submodel,
+                              const tt_engine_robot *robot, tt_error *error) {
   for (int i = 0; i < robot->gripper_count; i++) {
     const tt_engine_gripper *gripper = &robot->grippers[i];
     char name[512];
-    snprintf(name, sizeof name, "%s%s", part->prefix, gripper->site);
+    snprintf(name, sizeof name, "%s%s", submodel->prefix, gripper->site);
     const xmlNode *world = section_of(root, "worldbody");
     const char *body = body_of(world, name);
-    if (!body) return no_place(world, part->prefix, gripper, robot->model_file, error);
+    if (!body) return no_place(world, submodel->prefix, gripper, robot->model_file, error);
     xmlNode *weld = xmlNewChild(section_of(root, "equality"), NULL, BAD_CAST "weld", NULL);
     xmlSetProp(weld, BAD_CAST "body1", BAD_CAST body);
     xmlSetProp(weld, BAD_CAST "active", BAD_CAST "false");
     xmlSetProp(weld, BAD_CAST "solref", BAD_CAST "0.005 1");
     xmlSetProp(weld, BAD_CAST "solimp", BAD_CAST "0.98 0.999 0.001");
-    snprintf(name, sizeof name, TT_GRIP_PREFIX "%s%s", part->prefix, gripper->name);
+    snprintf(name, sizeof name, TT_GRIP_PREFIX "%s%s", submodel->prefix, gripper->name);
     xmlSetProp(weld, BAD_CAST "name", BAD_CAST name);
   }
   return TT_OK;
 }
 
 /* MJCF knows no limit of a joint's torque or velocity without an actuator: what a URDF states goes along as numbers. */
-static void add_limits(xmlNode *root, const physics_part *part) {
-  for (int i = 0; i < part->limit_count; i++) {
+static void add_limits(xmlNode *root, const physics_submodel *submodel) {
+  for (int i = 0; i < submodel->limit_count; i++) {
     char name[1024];
-    snprintf(name, sizeof name, TT_LIMIT_PREFIX "%s%s", part->prefix, part->limits[i].joint);
+    snprintf(name, sizeof name, TT_LIMIT_PREFIX "%s%s", submodel->prefix,
+             submodel->limits[i].joint);
     xmlNode *numeric = xmlNewChild(section_of(root, "custom"), NULL, BAD_CAST "numeric", NULL);
     xmlSetProp(numeric, BAD_CAST "name", BAD_CAST name);
-    physics_set_numbers(numeric, "data", part->limits[i].values, 2);
+    physics_set_numbers(numeric, "data", submodel->limits[i].values, 2);
   }
 }
 
@@ -283,11 +285,11 @@ static void make_room(xmlNode *root) {
 }
 
 /* MuJoCo's own guess of the stack goes with the square of all unknowns: gigabytes for thousands of them, of which hardly
- * any are used. Then it is what the parts state, or a gigabyte; else its guess, which is more than they need. */
-static void bound_stack(xmlNode *root, const physics_part *parts, int count) {
+ * any are used. Then it is what the submodels state, or a gigabyte; else its guess, which is more than they need. */
+static void bound_stack(xmlNode *root, const physics_submodel *submodels, int count) {
   xmlNode *size = section_of(root, "size");
   double unknowns = (double)stated_size(size, "njmax");
-  for (int i = 0; i < count; i++) unknowns += parts[i].unknowns;
+  for (int i = 0; i < count; i++) unknowns += submodels[i].unknowns;
   long stated = stated_size(size, "nstack");
   if (5 * unknowns * unknowns > LARGEST_STACK)
     set_size(size, "nstack", stated > LARGEST_STACK ? stated : LARGEST_STACK);
@@ -308,20 +310,20 @@ static xmlNode *begin_document(xmlDoc **document) {
   return root;
 }
 
-tt_status physics_compose(physics_workshop *shop, const tt_engine_spec *spec, physics_part *parts,
-                          mjModel **model, tt_error *error) {
+tt_status physics_compose(physics_workshop *shop, const tt_engine_spec *spec,
+                          physics_submodel *submodels, mjModel **model, tt_error *error) {
   xmlDoc *document = NULL;
   xmlNode *root = begin_document(&document);
   for (int i = 0; i <= spec->robot_count; i++) {
-    physics_prefix(&parts[i]);
-    merge_part(root, &parts[i], i ? &spec->robots[i - 1] : NULL);
-    add_limits(root, &parts[i]);
+    physics_prefix(&submodels[i]);
+    merge_submodel(root, &submodels[i], i ? &spec->robots[i - 1] : NULL);
+    add_limits(root, &submodels[i]);
   }
   make_room(root);
-  bound_stack(root, parts, spec->robot_count + 1);
+  bound_stack(root, submodels, spec->robot_count + 1);
   tt_status status = TT_OK;
   for (int i = 0; i < spec->robot_count && status == TT_OK; i++) {
-    status = add_grippers(root, &parts[i + 1], &spec->robots[i], error);
+    status = add_grippers(root, &submodels[i + 1], &spec->robots[i], error);
   }
   if (status == TT_OK) {
     char path[TT_PATH_SIZE];
@@ -330,7 +332,7 @@ tt_status physics_compose(physics_workshop *shop, const tt_engine_spec *spec, ph
       status = tt_fail(error, TT_FAILED, "%s: cannot be written", path);
     } else {
       char shown[TT_PATH_SIZE];
-      snprintf(shown, sizeof shown, "%.2000s with %d robot%s, composed", parts[0].file,
+      snprintf(shown, sizeof shown, "%.2000s with %d robot%s, composed", submodels[0].file,
                spec->robot_count, spec->robot_count == 1 ? "" : "s");
       snprintf(shop->at, TT_PATH_SIZE, "%s", shown);
       status = physics_compile(path, NULL, shown, NULL, model, error);

@@ -9,11 +9,11 @@
 static void *zeros(int count, size_t size) { return calloc((size_t)(count > 0 ? count : 1), size); }
 
 /* Index of the robot whose prefix `name` bears, or TT_NO_ROBOT; `*rest` is the name without it. */
-static int robot_of_name(const physics_part *parts, int robot_count, const char *name,
+static int robot_of_name(const physics_submodel *submodels, int robot_count, const char *name,
                          const char **rest) {
   for (int i = 0; i < robot_count; i++) {
-    size_t n = strlen(parts[i + 1].prefix);
-    if (strncmp(name, parts[i + 1].prefix, n) == 0) {
+    size_t n = strlen(submodels[i + 1].prefix);
+    if (strncmp(name, submodels[i + 1].prefix, n) == 0) {
       *rest = name + n;
       return i;
     }
@@ -26,7 +26,7 @@ typedef struct describer {
   physics_fixed *fixed;
   const mjModel *model;
   const tt_engine_spec *spec;
-  const physics_part *parts;
+  const physics_submodel *submodels;
   tt_error *error;
 } describer;
 
@@ -36,7 +36,7 @@ static const char *public_name(const describer *d, int type, int id) {
   const char *name = mj_id2name(d->model, type, id);
   const char *rest;
   if (!name) return physics_keep(d->fixed, "%s_%d", mju_type2Str(type), id);
-  int robot = robot_of_name(d->parts, d->spec->robot_count, name, &rest);
+  int robot = robot_of_name(d->submodels, d->spec->robot_count, name, &rest);
   bool strip =
       robot != TT_NO_ROBOT && d->spec->robot_count == 1 && mj_name2id(d->model, type, rest) < 0;
   return physics_keep(d->fixed, "%s", strip ? rest : name);
@@ -54,8 +54,8 @@ static tt_status describe_bodies(const describer *d) {
   for (int i = 0; i < m->nbody; i++) {
     const char *rest, *name = mj_id2name(m, mjOBJ_BODY, i);
     int parent = m->body_parentid[i];
-    f->body_robot[i] =
-        parent ? f->body_robot[parent] : robot_of_name(d->parts, d->spec->robot_count, name, &rest);
+    f->body_robot[i] = parent ? f->body_robot[parent]
+                              : robot_of_name(d->submodels, d->spec->robot_count, name, &rest);
     f->body_piece[i] = -1;
     bodies[i] = (tt_body){.name = public_name(d, mjOBJ_BODY, i),
                           .parent = parent,
@@ -161,7 +161,8 @@ static tt_status describe_sensors(const describer *d) {
     const char *rest, *name = public_name(d, mjOBJ_SENSOR, i);
     const char *whole = mj_id2name(m, mjOBJ_SENSOR, i);
     if (!name) return TT_NOMEM;
-    int robot = whole ? robot_of_name(d->parts, d->spec->robot_count, whole, &rest) : TT_NO_ROBOT;
+    int robot =
+        whole ? robot_of_name(d->submodels, d->spec->robot_count, whole, &rest) : TT_NO_ROBOT;
     int size = m->sensor_dim[i];
     for (int k = 0; k < size; k++) {
       tt_channel *channel = &channels[m->sensor_adr[i] + k];
@@ -192,7 +193,8 @@ static tt_status describe_actuators(const describer *d) {
     bool limited = m->actuator_ctrllimited[i];
     actuators[i] = (tt_actuator){
         .name = public_name(d, mjOBJ_ACTUATOR, i),
-        .robot = whole ? robot_of_name(d->parts, d->spec->robot_count, whole, &rest) : TT_NO_ROBOT,
+        .robot =
+            whole ? robot_of_name(d->submodels, d->spec->robot_count, whole, &rest) : TT_NO_ROBOT,
         .lower = limited ? m->actuator_ctrlrange[2 * i] : -TT_COMMAND_LIMIT,
         .upper = limited ? m->actuator_ctrlrange[2 * i + 1] : TT_COMMAND_LIMIT};
     if (!actuators[i].name) return TT_NOMEM;
@@ -242,7 +244,7 @@ static tt_status describe_grippers(const describer *d) {
   for (int i = 0; i < d->spec->robot_count; i++) {
     for (int k = 0; k < d->spec->robots[i].gripper_count; k++, n++) {
       const tt_engine_gripper *from = &d->spec->robots[i].grippers[k];
-      const char *prefix = d->parts[i + 1].prefix;
+      const char *prefix = d->submodels[i + 1].prefix;
       grippers[n].robot = i;
       grippers[n].name =
           physics_keep(f, "%s%s", d->spec->robot_count > 1 ? prefix : "", from->name);
@@ -390,8 +392,8 @@ static tt_status describe_trees(const describer *d) {
 }
 
 tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_engine_spec *spec,
-                           const physics_part *parts, tt_error *error) {
-  describer d = {fixed, model, spec, parts, error};
+                           const physics_submodel *submodels, tt_error *error) {
+  describer d = {fixed, model, spec, submodels, error};
   TT_TRY(describe_bodies(&d));
   TT_TRY(describe_joints(&d));
   TT_TRY(describe_sensors(&d));

@@ -47,7 +47,7 @@ static tt_status check_spec(const tt_engine_spec *spec, tt_error *error) {
 typedef struct loading {
   const tt_engine_spec *spec;
   tt_scratch scratch;
-  physics_part *parts; /* the arena, then the robots */
+  physics_submodel *submodels; /* the arena, then the robots */
   int made;
 } loading;
 
@@ -55,12 +55,12 @@ static tt_status loading_open(loading *l, tt_error *error) {
   TT_TRY(tt_scratch_open(&l->scratch, error));
   l->made = memfd_create("tether-model", MFD_CLOEXEC);
   if (l->made < 0) return tt_fail(error, TT_FAILED, "no memory file: %s", strerror(errno));
-  l->parts = physics_parts_new(l->spec);
-  return l->parts ? TT_OK : TT_NOMEM;
+  l->submodels = physics_submodels_new(l->spec);
+  return l->submodels ? TT_OK : TT_NOMEM;
 }
 
 static void loading_close(loading *l) {
-  free(l->parts);
+  free(l->submodels);
   if (l->made >= 0) close(l->made);
   tt_scratch_close(&l->scratch);
 }
@@ -177,8 +177,8 @@ static uint64_t hash_model(const mjModel *m) {
   return hash;
 }
 
-static tt_status build(const tt_engine_spec *spec, mjModel *model, const physics_part *parts,
-                       tt_physics **physics, tt_error *error) {
+static tt_status build(const tt_engine_spec *spec, mjModel *model,
+                       const physics_submodel *submodels, tt_physics **physics, tt_error *error) {
   model->opt.timestep = (double)spec->timestep_num / (double)spec->timestep_den;
   physics_harden_stops(model);
   paint_alliances(model, spec);
@@ -199,7 +199,7 @@ static tt_status build(const tt_engine_spec *spec, mjModel *model, const physics
   fixed->timestep_den = spec->timestep_den;
   fixed->want_feedback = spec->want_feedback;
   fixed->contact_capacity = spec->contact_capacity > 0 ? spec->contact_capacity : 128;
-  status = physics_describe(fixed, model, spec, parts, error);
+  status = physics_describe(fixed, model, spec, submodels, error);
   if (status == TT_OK) status = physics_values_describe(fixed, model);
   fixed->info.model_hash = hash_model(model);
   fixed->info.timestep_num = spec->timestep_num;
@@ -227,7 +227,7 @@ static tt_status load(loading *l, tt_physics **physics, tt_error *error) {
         error, TT_FAILED,
         "the compiled model cannot be read back; is memory short, or %s another program?",
         physics_compiler());
-  return build(l->spec, model, l->parts, physics, error);
+  return build(l->spec, model, l->submodels, physics, error);
 }
 
 tt_status tt_physics_load(const tt_engine_spec *spec, tt_physics **physics, tt_error *error) {

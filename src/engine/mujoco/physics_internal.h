@@ -130,7 +130,7 @@ struct tt_physics {
   char failure[400]; /**< why */
 };
 
-/* Composition (compose.c, prefix.c, part.c, urdf.c, mesh.c, workshop.c), all of it in a program of its own (compiler.h). */
+/* Composition (compose.c, prefix.c, submodel.c, urdf.c, mesh.c, workshop.c), all of it in a program of its own (compiler.h). */
 
 /** What a URDF states for a joint. */
 typedef struct physics_limit {
@@ -139,7 +139,7 @@ typedef struct physics_limit {
 } physics_limit;
 
 /** One file compiled alone and turned into canonical MJCF. */
-typedef struct physics_part {
+typedef struct physics_submodel {
   xmlDoc *document;
   char prefix[128]; /**< "" for the arena */
   const char *file; /**< as the user gave it */
@@ -147,7 +147,7 @@ typedef struct physics_part {
   int unknowns; /**< degrees of freedom and equalities */
   physics_limit *limits;
   int limit_count;
-} physics_part;
+} physics_submodel;
 
 /** Work of one load: a temporary folder and what lies in it. */
 typedef struct physics_workshop {
@@ -157,9 +157,9 @@ typedef struct physics_workshop {
   char *at; /**< [TT_PATH_SIZE] the file that is being read, for who asks why the program died */
 } physics_workshop;
 
-/** The arena's part and one for each robot, with their names only; NULL when out of memory. free() is enough until one is
+/** The arena's submodel and one for each robot, with their names only; NULL when out of memory. free() is enough until one is
  *  loaded. */
-physics_part *physics_parts_new(const tt_engine_spec *spec);
+physics_submodel *physics_submodels_new(const tt_engine_spec *spec);
 
 /** A fresh path in the folder, ending in `suffix`. */
 void physics_workshop_path(physics_workshop *shop, const char *suffix, char path[TT_PATH_SIZE]);
@@ -168,12 +168,13 @@ void physics_workshop_path(physics_workshop *shop, const char *suffix, char path
 tt_status physics_check_kind(const char *file, tt_error *error);
 /** Compiles a file alone, with the measures of `robot` (NULL: the arena, which has none); `document` becomes its
  *  canonical MJCF with exact inertias and poses. */
-tt_status physics_part_load(physics_workshop *shop, const char *file, const tt_engine_robot *robot,
-                            physics_part *part, tt_error *error);
+tt_status physics_submodel_load(physics_workshop *shop, const char *file,
+                                const tt_engine_robot *robot, physics_submodel *submodel,
+                                tt_error *error);
 /** The text of the MJCF `file` with other measures (measures.c); NULL where none differs from its own. The caller frees. */
 tt_status physics_measure(const char *file, const tt_engine_measure *measures, int count,
                           char **text, tt_error *error);
-void physics_part_free(physics_part *part);
+void physics_submodel_free(physics_submodel *submodel);
 /** mj_loadXML with errors as a status; serialised, since MuJoCo keeps its last model globally. `text` is what the file
  *  counts to hold, NULL: what it holds. If `canonical` is not NULL the model is saved there as MJCF. `shown` is the
  *  file people know. */
@@ -187,7 +188,8 @@ typedef enum physics_urdf_care {
 } physics_urdf_care;
 /** Writes a URDF that MuJoCo can read into the workshop; collects the limits of its joints. */
 tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics_urdf_care care,
-                               physics_part *part, char prepared[TT_PATH_SIZE], tt_error *error);
+                               physics_submodel *submodel, char prepared[TT_PATH_SIZE],
+                               tt_error *error);
 /** Adds to canonical MJCF that a fixed base does not touch the links joined to it: joined links of a
  *  URDF never do (as in Gazebo and Bullet), but MuJoCo leaves out only pairs of which both move. */
 void physics_urdf_exclude_base(xmlNode *root, const mjModel *model);
@@ -197,11 +199,11 @@ tt_status physics_mesh_find(const char *const *search_path, const char *file, co
 /** Puts the mesh that `reference` names where MuJoCo can read it; `name` is its file name there. */
 tt_status physics_mesh_import(physics_workshop *shop, const char *file, const char *reference,
                               char name[TT_PATH_SIZE], tt_error *error);
-/** Names what has no name, then prefixes every name and reference of a part. */
-void physics_prefix(physics_part *part);
+/** Names what has no name, then prefixes every name and reference of a submodel. */
+void physics_prefix(physics_submodel *submodel);
 /** Merges arena and robots, adds the grippers' welds and compiles. */
-tt_status physics_compose(physics_workshop *shop, const tt_engine_spec *spec, physics_part *parts,
-                          mjModel **model, tt_error *error);
+tt_status physics_compose(physics_workshop *shop, const tt_engine_spec *spec,
+                          physics_submodel *submodels, mjModel **model, tt_error *error);
 
 /** The attribute's text inside the document, or NULL; unlike xmlGetProp nothing to free. */
 const char *physics_attribute(const xmlNode *node, const char *name);
@@ -235,7 +237,7 @@ void physics_hooks_install(void);
 
 /* Description (describe.c, shapes.c, looks.c, torque.c). */
 tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_engine_spec *spec,
-                           const physics_part *parts, tt_error *error);
+                           const physics_submodel *submodels, tt_error *error);
 /** The text, owned by `fixed`; NULL: out of memory (keep.c). */
 const char *physics_keep(physics_fixed *fixed, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,5 @@
 /* prefix.c: gives every element of canonical MJCF a name, then puts a prefix before each name and
- * each reference to one, so that several parts fit into one model. */
+ * each reference to one, so that several submodels fit into one model. */
 #include "engine/mujoco/physics_internal.h"
 
 #include <stdio.h>
@@ -117,7 +117,7 @@ static void prefix_tree(xmlNode *node, const char *name_prefix, const char *clas
   }
 }
 
-/* Outside bodies an element without a class means the part's own "main", which gets a prefix, so
+/* Outside bodies an element without a class means the submodel's own "main", which gets a prefix, so
  * it must be said. */
 static bool takes_class(const char *section, const xmlNode *node) {
   if (node->type != XML_ELEMENT_NODE) return false;
@@ -145,11 +145,11 @@ static void say_classes(xmlNode *section) {
   }
 }
 
-void physics_prefix(physics_part *part) {
-  xmlNode *root = xmlDocGetRootElement(part->document);
+void physics_prefix(physics_submodel *submodel) {
+  xmlNode *root = xmlDocGetRootElement(submodel->document);
   char class_prefix[NAME_SIZE];
   snprintf(class_prefix, sizeof class_prefix, "%s",
-           part->prefix[0] ? part->prefix : "tether:arena/");
+           submodel->prefix[0] ? submodel->prefix : "tether:arena/");
   for (xmlNode *section = root->children; section; section = section->next) {
     if (section->type != XML_ELEMENT_NODE) continue;
     if (physics_is(section, "worldbody")) name_tree(section, section, "body");
@@ -157,7 +157,7 @@ void physics_prefix(physics_part *part) {
     if (physics_is(section, "sensor")) name_section(section, NULL);
     say_classes(section);
     for (xmlNode *node = section->children; node; node = node->next) {
-      if (node->type == XML_ELEMENT_NODE) prefix_tree(node, part->prefix, class_prefix);
+      if (node->type == XML_ELEMENT_NODE) prefix_tree(node, submodel->prefix, class_prefix);
     }
     if (physics_is(section, "default")) {
       xmlAttr *class = xmlHasProp(section, BAD_CAST "class");

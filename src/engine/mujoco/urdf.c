@@ -18,16 +18,18 @@ static double stated_limit(const xmlNode *joint, const char *key) {
   return isfinite(value) && value > 0 ? value : 0;
 }
 
-static tt_status remember_limits(physics_part *part, const xmlNode *joint) {
+static tt_status remember_limits(physics_submodel *submodel, const xmlNode *joint) {
   const char *name = physics_attribute(joint, "name");
   double effort = stated_limit(joint, "effort"), velocity = stated_limit(joint, "velocity");
   if (!name || (effort <= 0 && velocity <= 0)) return TT_OK;
-  physics_limit *grown = realloc(part->limits, sizeof *grown * (size_t)(part->limit_count + 1));
+  physics_limit *grown =
+      realloc(submodel->limits, sizeof *grown * (size_t)(submodel->limit_count + 1));
   if (!grown) return TT_NOMEM;
-  part->limits = grown;
+  submodel->limits = grown;
   char *copy = strdup(name);
   if (!copy) return TT_NOMEM;
-  part->limits[part->limit_count++] = (physics_limit){.joint = copy, .values = {effort, velocity}};
+  submodel->limits[submodel->limit_count++] =
+      (physics_limit){.joint = copy, .values = {effort, velocity}};
   return TT_OK;
 }
 
@@ -148,12 +150,13 @@ static void drop_loose_joints(const char *file, xmlNode *robot, bool say) {
 }
 
 static tt_status mend_robot(physics_workshop *shop, const char *file, xmlNode *robot,
-                            physics_urdf_care care, physics_part *part, tt_error *error) {
+                            physics_urdf_care care, physics_submodel *submodel, tt_error *error) {
   imports done = {0};
   tt_status status = TT_OK;
   drop_loose_joints(file, robot, care == URDF_AS_IT_IS);
   for (xmlNode *node = robot->children; node && status == TT_OK; node = node->next) {
-    if (physics_is(node, "joint") && care == URDF_AS_IT_IS) status = remember_limits(part, node);
+    if (physics_is(node, "joint") && care == URDF_AS_IT_IS)
+      status = remember_limits(submodel, node);
     if (physics_is(node, "link")) {
       status = mend_link(shop, &done, file, node, care == URDF_AS_IT_IS, error);
     }
@@ -164,7 +167,8 @@ static tt_status mend_robot(physics_workshop *shop, const char *file, xmlNode *r
 }
 
 tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics_urdf_care care,
-                               physics_part *part, char prepared[TT_PATH_SIZE], tt_error *error) {
+                               physics_submodel *submodel, char prepared[TT_PATH_SIZE],
+                               tt_error *error) {
   xmlDoc *document = xmlReadFile(
       file, NULL, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS);
   if (!document) {
@@ -177,7 +181,7 @@ tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics
   if (!robot || !physics_is(robot, "robot")) {
     status = tt_fail(error, TT_INVALID, "%s: its root element is not <robot>: not a URDF", file);
   } else {
-    status = mend_robot(shop, file, robot, care, part, error);
+    status = mend_robot(shop, file, robot, care, submodel, error);
   }
   if (status == TT_OK) {
     physics_workshop_path(shop, ".urdf", prepared);

@@ -24,27 +24,27 @@ static void open_shop(void) {
 }
 
 static void prefix(const char *prepared) {
-  physics_part part = {.prefix = "robot/", .file = "robot.urdf"};
-  part.document = xmlReadFile(prepared, NULL, XML_PARSE_NONET | XML_PARSE_NOBLANKS);
-  assert(part.document);
-  physics_prefix(&part);
-  physics_part_free(&part);
+  physics_submodel submodel = {.prefix = "robot/", .file = "robot.urdf"};
+  submodel.document = xmlReadFile(prepared, NULL, XML_PARSE_NONET | XML_PARSE_NOBLANKS);
+  assert(submodel.document);
+  physics_prefix(&submodel);
+  physics_submodel_free(&submodel);
 }
 
 static void prepare(const char *file, physics_urdf_care care) {
-  physics_part part = {.file = file};
+  physics_submodel submodel = {.file = file};
   char prepared[TT_PATH_SIZE];
   tt_error error = {""};
   shop.file_count = 0;
-  if (physics_urdf_prepare(&shop, file, care, &part, prepared, &error) == TT_OK) {
-    for (int i = 0; i < part.limit_count; i++)
-      assert(part.limits[i].values[0] > 0 || part.limits[i].values[1] > 0);
+  if (physics_urdf_prepare(&shop, file, care, &submodel, prepared, &error) == TT_OK) {
+    for (int i = 0; i < submodel.limit_count; i++)
+      assert(submodel.limits[i].values[0] > 0 || submodel.limits[i].values[1] > 0);
     prefix(prepared);
     unlink(prepared);
   } else {
     assert(error.text[0]);
   }
-  physics_part_free(&part);
+  physics_submodel_free(&submodel);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

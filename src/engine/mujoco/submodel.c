@@ -1,4 +1,4 @@
-/* part.c: one model file, compiled alone and saved as MuJoCo's canonical MJCF, so that composing
+/* submodel.c: one model file, compiled alone and saved as MuJoCo's canonical MJCF, so that composing
  * knows a single dialect: radians, quaternions, everything nested and included already resolved. */
 #include "base/log.h"
 #include "engine/mujoco/physics_internal.h"
@@ -140,17 +140,17 @@ static tt_status check_reference(void *context, const char *path, tt_error *erro
                  (const char *)context, path);
 }
 
-static tt_status compile_urdf(physics_workshop *shop, const char *canonical, physics_part *part,
-                              mjModel **model, tt_error *error) {
+static tt_status compile_urdf(physics_workshop *shop, const char *canonical,
+                              physics_submodel *submodel, mjModel **model, tt_error *error) {
   static const char *const GIVEN_UP[] = {"", "without its visual geometry",
                                          ("without its visual geometry, with 1 mg for moving links "
                                           "that have no mass")};
   tt_error first = {""}, reason;
   for (physics_urdf_care care = URDF_AS_IT_IS; care <= URDF_WITH_LEAST_MASSES; care++) {
     char prepared[TT_PATH_SIZE];
-    TT_TRY(physics_urdf_prepare(shop, part->file, care, part, prepared, error));
+    TT_TRY(physics_urdf_prepare(shop, submodel->file, care, submodel, prepared, error));
     tt_error *now = care == URDF_AS_IT_IS ? &first : &reason;
-    if (physics_compile(prepared, NULL, part->file, canonical, model, now) == TT_OK) {
+    if (physics_compile(prepared, NULL, submodel->file, canonical, model, now) == TT_OK) {
       if (care != URDF_AS_IT_IS) tt_log_warning("%s; loaded %s", first.text, GIVEN_UP[care]);
       return TT_OK;
     }
@@ -167,28 +167,29 @@ static tt_status compile_mjcf(const char *file, const tt_engine_robot *robot, co
   return status;
 }
 
-tt_status physics_part_load(physics_workshop *shop, const char *file, const tt_engine_robot *robot,
-                            physics_part *part, tt_error *error) {
+tt_status physics_submodel_load(physics_workshop *shop, const char *file,
+                                const tt_engine_robot *robot, physics_submodel *submodel,
+                                tt_error *error) {
   snprintf(shop->at, TT_PATH_SIZE, "%s", file);
   TT_TRY(check_file(file, error));
   TT_TRY(physics_check_kind(file, error));
   TT_TRY(tt_model_references(file, shop->search_path, check_reference, (void *)file, error));
-  part->urdf = ends_with(file, ".urdf");
+  submodel->urdf = ends_with(file, ".urdf");
   char canonical[TT_PATH_SIZE];
   physics_workshop_path(shop, ".xml", canonical);
   mjModel *model = NULL;
-  if (part->urdf && robot && robot->measure_count > 0)
+  if (submodel->urdf && robot && robot->measure_count > 0)
     return tt_fail(error, TT_INVALID, "%s: a URDF declares no measures; an MJCF model may",
                    robot->measures[0].where);
-  if (part->urdf) {
-    TT_TRY(compile_urdf(shop, canonical, part, &model, error));
+  if (submodel->urdf) {
+    TT_TRY(compile_urdf(shop, canonical, submodel, &model, error));
   } else {
     TT_TRY(compile_mjcf(file, robot, canonical, &model, error));
   }
-  part->document = xmlReadFile(canonical, NULL,
-                               XML_PARSE_NONET | XML_PARSE_NOBLANKS | XML_PARSE_HUGE |
-                                   XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
-  xmlNode *root = part->document ? xmlDocGetRootElement(part->document) : NULL;
+  submodel->document = xmlReadFile(canonical, NULL,
+                                   XML_PARSE_NONET | XML_PARSE_NOBLANKS | XML_PARSE_HUGE |
+                                       XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+  xmlNode *root = submodel->document ? xmlDocGetRootElement(submodel->document) : NULL;
   if (!root) {
     mj_deleteModel(model);
     const xmlError *last = xmlGetLastError();
@@ -197,7 +198,7 @@ tt_status physics_part_load(physics_workshop *shop, const char *file, const tt_e
                    file, last && last->message ? last->message : "out of memory");
   }
   char base[TT_PATH_SIZE];
-  char *real = realpath(part->urdf ? canonical : file, NULL);
+  char *real = realpath(submodel->urdf ? canonical : file, NULL);
   snprintf(base, sizeof base, "%s", real ? real : file);
   free(real);
   char *slash = strrchr(base, '/');
@@ -209,17 +210,17 @@ tt_status physics_part_load(physics_workshop *shop, const char *file, const tt_e
     put_decorations_last(node, model, 0);
     write_bodies_exactly(node, model, &body);
   }
-  if (part->urdf) physics_urdf_exclude_base(root, model);
+  if (submodel->urdf) physics_urdf_exclude_base(root, model);
   bool complete = body + 1 == model->nbody;
-  part->unknowns = model->nv + model->neq;
+  submodel->unknowns = model->nv + model->neq;
   mj_deleteModel(model);
   if (!complete) return tt_fail(error, TT_FAILED, "%s: bodies were lost in composing", file);
   return TT_OK;
 }
 
-void physics_part_free(physics_part *part) {
-  if (part->document) xmlFreeDoc(part->document);
-  for (int i = 0; i < part->limit_count; i++) free(part->limits[i].joint);
-  free(part->limits);
-  *part = (physics_part){0};
+void physics_submodel_free(physics_submodel *submodel) {
+  if (submodel->document) xmlFreeDoc(submodel->document);
+  for (int i = 0; i < submodel->limit_count; i++) free(submodel->limits[i].joint);
+  free(submodel->limits);
+  *submodel = (physics_submodel){0};
 }
