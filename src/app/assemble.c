@@ -1,6 +1,7 @@
 /* assemble.c: a loaded scene becomes a world: its simulation, and its wires. */
 #include "app/assemble.h"
 
+#include "host/game_keys.h"
 #include "host/scene_wires.h"
 #include "scene/scene_sim.h"
 
@@ -35,6 +36,7 @@ tt_status tt_assemble(const tt_scene *scene, const tt_assembly *assembly, tt_wor
       &(tt_scene_sim_options){.hash_a_tick = assembly->hash_every_tick, .engine = assembly->engine},
       &sim, error);
   if (status == TT_OK) {
+    const tt_game_keys *game = tt_scene_section(scene, "game", NULL);
     describe_wires(scene, assembly, wires);
     tt_world_spec spec = {.net = assembly->net,
                           .sim = sim,
@@ -47,6 +49,8 @@ tt_status tt_assemble(const tt_scene *scene, const tt_assembly *assembly, tt_wor
                           .on_divergence = scene->on_divergence,
                           .duration = scene->duration,
                           .time_before = assembly->time_before,
+                          .start = game->begins,
+                          .match = game->match,
                           .check_only = assembly->check_only};
     status =
         tt_world_new(&spec, world, error); /* the simulation is the world's, even if it fails */

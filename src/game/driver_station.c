@@ -10,9 +10,8 @@
 
 /* ---- names ---- */
 
-static const char *const modes[] = {[TT_MODE_AUTONOMOUS] = "autonomous",
-                                    [TT_MODE_TELEOP] = "teleop",
-                                    [TT_MODE_TEST] = "test"};
+static const char *const modes[] = {
+    [TT_MODE_AUTONOMOUS] = "autonomous", [TT_MODE_TELEOP] = "teleop", [TT_MODE_TEST] = "test"};
 
 static const char *const places[] = {"red1", "red2", "red3", "blue1", "blue2", "blue3"};
 _Static_assert(sizeof places / sizeof *places == TT_STATION_COUNT, "every station has a name");

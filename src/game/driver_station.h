@@ -17,7 +17,7 @@
 #define TT_DS_AXES 12     /**< of a joystick */
 #define TT_DS_BUTTONS 32
 #define TT_DS_POVS 12
-#define TT_DS_TEXT 64      /**< bytes, with the end of the text */
+#define TT_DS_TEXT 64 /**< bytes, with the end of the text */
 
 /** What a robot program runs while it is enabled. The numbers are those of `robotMode` in WPILib 2027. */
 typedef enum tt_robot_mode {
@@ -39,7 +39,7 @@ typedef enum tt_station {
 
 /** A joystick or gamepad. Nothing is plugged in where all counts are 0. */
 typedef struct tt_ds_joystick {
-  double axes[TT_DS_AXES]; /**< −1 … 1; forward is negative, as sticks report it */
+  double axes[TT_DS_AXES];  /**< −1 … 1; forward is negative, as sticks report it */
   int16_t povs[TT_DS_POVS]; /**< degrees clockwise from forward, 0 … 359, or −1: not pressed */
   uint32_t buttons;         /**< bit 0 is button 1 */
   uint8_t axis_count, pov_count, button_count;
@@ -51,7 +51,8 @@ typedef struct tt_driver_station {
   bool estop;   /**< held until it is released */
   tt_robot_mode mode;
   tt_station station;
-  double match_time; /**< s left of the period of a match, 0 in its pause and at its end; −1: no match */
+  double
+      match_time; /**< s left of the period of a match, 0 in its pause and at its end; −1: no match */
   char game_data[TT_DS_TEXT]; /**< "" until there is some */
   tt_ds_joystick joysticks[TT_DS_JOYSTICKS];
 } tt_driver_station;
@@ -78,9 +79,9 @@ typedef enum tt_game_start {
 
 /** Orders of people. */
 typedef enum tt_ds_order_kind {
-  TT_DS_ENABLE,    /**< `value` 1 enables, 0 disables; ends a match */
-  TT_DS_MODE,      /**< `value` is a tt_robot_mode; a new one disables; ends a match */
-  TT_DS_ESTOP,     /**< `value` 1 holds an e-stop, 0 releases it; the robot is disabled then, in a match until the next period */
+  TT_DS_ENABLE, /**< `value` 1 enables, 0 disables; ends a match */
+  TT_DS_MODE,   /**< `value` is a tt_robot_mode; a new one disables; ends a match */
+  TT_DS_ESTOP, /**< `value` 1 holds an e-stop, 0 releases it; the robot is disabled then, in a match until the next period */
   TT_DS_STATION,   /**< `value` is a tt_station */
   TT_DS_GAME_DATA, /**< `text` */
   TT_DS_MATCH,     /**< `value` 1 begins a practice match, 0 ends it; `robot` means nothing */

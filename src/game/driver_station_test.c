@@ -227,7 +227,8 @@ static void joysticks_and_game_data_reach_their_robot(void **state) {
   tt_driver_stations_obey(&made, &stick);
   assert_memory_equal(&made.of[1].joysticks[5], &stick.joystick, sizeof stick.joystick);
   assert_int_equal(made.of[0].joysticks[5].axis_count, 0);
-  tt_driver_stations_obey(&made, &(tt_ds_order){.kind = TT_DS_GAME_DATA, .robot = -1, .text = "LRL"});
+  tt_driver_stations_obey(&made,
+                          &(tt_ds_order){.kind = TT_DS_GAME_DATA, .robot = -1, .text = "LRL"});
   assert_string_equal(made.of[0].game_data, "LRL");
   assert_string_equal(made.of[1].game_data, "LRL");
   assert_true(made.of[1].enabled);

@@ -26,10 +26,11 @@ tt_match_period tt_match_period_at(const tt_match_timing *timing, double elapsed
 }
 
 const char *tt_match_period_name(tt_match_period period) {
-  static const char *const names[] = {
-      [TT_PERIOD_NONE] = "none",     [TT_PERIOD_AUTONOMOUS] = "autonomous",
-      [TT_PERIOD_PAUSE] = "pause",   [TT_PERIOD_TELEOP] = "teleop",
-      [TT_PERIOD_OVER] = "over"};
+  static const char *const names[] = {[TT_PERIOD_NONE] = "none",
+                                      [TT_PERIOD_AUTONOMOUS] = "autonomous",
+                                      [TT_PERIOD_PAUSE] = "pause",
+                                      [TT_PERIOD_TELEOP] = "teleop",
+                                      [TT_PERIOD_OVER] = "over"};
   return names[period];
 }
 

@@ -11,6 +11,7 @@
 #include "model/signal.h"
 #include "base/drop.h"
 #include "base/status.h"
+#include "game/driver_station.h"
 #include "model/view.h"
 #include "net/net.h"
 
@@ -78,6 +79,11 @@ typedef struct tt_explanation {
 
 typedef struct tt_wire_ops {
   const char *protocol; /**< "float-udp" */
+
+  /** Its peers are told of the driver station (tt_wire_driver_station) and end their outputs themselves when it disables them:
+   *  what they command passes while their robot is disabled, though not while an e-stop is held. Every other wire has no such
+   *  notion, and a disabled robot is one whose commands are safe and stay so. */
+  bool tells_driver_station;
 
   /** Resolves names and opens sockets. `config` is the adapter's own struct as config loaded and checked
    *  it; valid as long as the wire. Fills wire->self. May allocate. Errors name key and remedy. */
@@ -181,6 +187,10 @@ bool tt_wire_is_behind(const tt_wire *wire);
 void tt_wire_request_reset(tt_wire *wire);
 /** Asks the program to end, done at the end of this tick. `status` becomes its exit status' cause. */
 void tt_wire_request_stop(tt_wire *wire, tt_status status, const char *reason);
+
+/** The driver station of this wire's robot, or of the first one where it drives the whole world. World's thread: at *send* it
+ *  belongs to the view. Never NULL. */
+const tt_driver_station *tt_wire_driver_station(const tt_wire *wire);
 
 /** The view as last sensed: what ops->send was given last. */
 const tt_view *tt_wire_view(const tt_wire *wire);

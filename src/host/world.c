@@ -192,6 +192,7 @@ tt_status tt_world_tick(tt_world *world, tt_error *error) {
     if (status != TT_OK) return broke_off(world, status, &reason, error);
   }
   world->tick++;
+  tt_world_advance_match(world);
   tt_world_sense(world);
   tt_world_send(world, TT_NO_ROBOT);
   tt_world_publish(world);

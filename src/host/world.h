@@ -3,6 +3,7 @@
 #define TT_HOST_WORLD_H
 
 #include "base/status.h"
+#include "game/driver_station.h"
 #include "host/wire.h"
 #include "model/observer.h"
 #include "model/timing.h"
@@ -38,9 +39,11 @@ typedef struct tt_world_spec {
   double speed; /**< factor of real time, > 0 */
   tt_late_tick late_tick;
   tt_on_divergence on_divergence;
-  double duration;    /**< s simulated; 0: no end */
-  double time_before; /**< s simulated by this program's earlier worlds; see tt_wire_run_time() */
-  bool check_only;    /**< resolve every name, open no socket */
+  double duration;     /**< s simulated; 0: no end */
+  double time_before;  /**< s simulated by this program's earlier worlds; see tt_wire_run_time() */
+  tt_game_start start; /**< of the robots' driver stations */
+  tt_match_timing match; /**< of a practice match; all 0: tt_practice_match */
+  bool check_only;       /**< resolve every name, open no socket */
 } tt_world_spec;
 
 /** Opens the wires. On failure everything given is freed. */
@@ -99,7 +102,8 @@ typedef enum tt_mail_kind {
   TT_MAIL_RESET,    /**< robot `index`, or the world if TT_NO_ROBOT */
   TT_MAIL_STOP_ALL, /**< e-stop: value 1 sets every command safe and refuses others until value 0 */
   TT_MAIL_COMMAND,  /**< command `index` gets `value` (checked like any other) */
-  TT_MAIL_TELL, /**< something for people that others decided, as an event of `source`: `text` */
+  TT_MAIL_TELL,    /**< something for people that others decided, as an event of `source`: `text` */
+  TT_MAIL_STATION, /**< the driver station's order `station`; one that is not good is dropped */
   TT_MAIL_TAP,  /**< show the messages of wire `index` (tt_world_take_tapped), or of none: −1 */
   TT_MAIL_QUIT, /**< ends tt_world_run() with TT_OK */
 } tt_mail_kind;
@@ -109,6 +113,7 @@ typedef struct tt_mail {
   double value;
   char source[32]; /**< "web", "signal", … for the journal */
   char text[240];  /**< of TT_MAIL_TELL */
+  tt_ds_order station;
   /** Of TT_MAIL_COMMAND: 1 + the epoch of the view that its sender went by; after a reset it means nothing any more, and is
    *  dropped. 0: it goes by none. */
   uint64_t meant_for;
@@ -122,10 +127,16 @@ void tt_world_interrupt(tt_world *world);
 typedef struct tt_world_status {
   double time, real_time_factor, speed;
   uint64_t step, tick, late_ticks;
-  bool paused, stopped; /**< stopped: e-stop */
+  bool paused, stopped;   /**< stopped: e-stop */
+  tt_match_period period; /**< of a practice match */
   int wire_count;
 } tt_world_status;
 void tt_world_get_status(tt_world *world, tt_world_status *status);
+/** What robot `index`, from 0, is told by its driver station; a world without robots has one, too. World's thread; it changes
+ *  at *receive* and at the end of a tick. */
+const tt_driver_station *tt_world_driver_station(const tt_world *world, int robot);
+/** A copy of that. Any thread; at most one tick old. */
+void tt_world_get_driver_station(tt_world *world, int robot, tt_driver_station *station);
 /** A message that passed on the monitored wire. */
 typedef struct tt_tapped {
   int wire;

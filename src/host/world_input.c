@@ -4,11 +4,25 @@
 
 #include <math.h>
 
-tt_status tt_world_apply(tt_world *world, const char *source, const tt_submission *submissions,
-                         int count, int *bad) {
-  if (world->stopped || !world->source->is_live)
-    return tt_sim_check(world->sim, submissions, count, bad);
-  return tt_sim_apply(world->sim, source, submissions, count, bad);
+/* How many from `from` on are of one kind: they pass, or they don't. */
+static int same(const tt_world *world, const tt_submission *from, int count, bool tells_peers) {
+  int end = 1;
+  bool passes = tt_world_lets_pass(world, from, tells_peers);
+  while (end < count && tt_world_lets_pass(world, &from[end], tells_peers) == passes) end++;
+  return end;
+}
+
+tt_status tt_world_apply(tt_world *world, const char *source, bool tells_peers,
+                         const tt_submission *submissions, int count, int *bad) {
+  TT_TRY(tt_sim_check(world->sim, submissions, count, bad));
+  if (world->stopped || !world->source->is_live) return TT_OK;
+  if (count == 0) return tt_sim_apply(world->sim, source, submissions, 0, NULL);
+  for (int i = 0, length; i < count; i += length) {
+    length = same(world, &submissions[i], count - i, tells_peers);
+    if (tt_world_lets_pass(world, &submissions[i], tells_peers))
+      TT_TRY(tt_sim_apply(world->sim, source, &submissions[i], length, NULL));
+  }
+  return TT_OK;
 }
 
 /* ---- the mailbox ---- */
@@ -17,6 +31,7 @@ static void set_stopped(tt_world *world, const tt_mail *mail) {
   world->stopped = mail->value != 0;
   tt_world_event(world, mail->source,
                  world->stopped ? "emergency stop" : "emergency stop released");
+  tt_world_stop_stations(world);
   if (!world->stopped) return;
   for (int i = 0; i < world->model->command_count; i++)
     tt_sim_make_safe(world->sim, mail->source, &i, 1);
@@ -55,7 +70,7 @@ static void open_mail(tt_world *world, tt_mail *mail) {
     case TT_MAIL_STOP_ALL: set_stopped(world, mail); break;
     case TT_MAIL_COMMAND:
       if (mail->meant_for != 0 && mail->meant_for != (uint64_t)world->clock->epoch + 1) break;
-      if (tt_world_apply(world, mail->source, &(tt_submission){mail->index, mail->value}, 1,
+      if (tt_world_apply(world, mail->source, false, &(tt_submission){mail->index, mail->value}, 1,
                          NULL) != TT_OK)
         tt_log_warning("%s: command %d refused: %g is out of its range", mail->source, mail->index,
                        mail->value);
@@ -64,6 +79,7 @@ static void open_mail(tt_world *world, tt_mail *mail) {
       mail->text[sizeof mail->text - 1] = 0;
       tt_world_event(world, mail->source, "%s", mail->text);
       break;
+    case TT_MAIL_STATION: tt_world_order_station(world, &mail->station); break;
     case TT_MAIL_TAP: world->tap = mail->index < world->wire_count ? mail->index : -1; break;
     case TT_MAIL_QUIT: world->quit = true; break;
   }

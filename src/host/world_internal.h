@@ -51,6 +51,11 @@ struct tt_world {
   tt_error quit_reason;
   uint64_t next_trip; /* step at which the next watchdog is due */
 
+  tt_driver_stations stations;
+  tt_driver_station *told; /* [stations.count] as people know them */
+  int *concerned;          /* [command_count] for use within one call */
+  uint64_t match_began;    /* total_steps */
+
   tt_observer *observers[TT_MAX_SINKS];
   int observer_count;
 
@@ -64,6 +69,7 @@ struct tt_world {
   tt_world_status shown;
   tt_wire_stats *shown_stats;
   tt_wire_state *shown_states;
+  tt_driver_station *shown_stations;
   uint64_t shown_at;
 };
 
@@ -76,13 +82,27 @@ bool tt_world_apply_resets(tt_world *world);
 
 /* world_input.c */
 /** What wires and pages command: checks all, then applies all, or none; `bad` gets the index of the offending one. While
- *  the emergency stop holds, or a kept run is shown, what is right is heard and changes nothing. */
-tt_status tt_world_apply(tt_world *world, const char *source, const tt_submission *submissions,
-                         int count, int *bad);
+ *  the emergency stop holds, or a kept run is shown, what is right is heard and changes nothing; so is what is meant for a
+ *  disabled robot, but where the sender's peers know of it themselves (`tells_peers`, of its tt_wire_ops). */
+tt_status tt_world_apply(tt_world *world, const char *source, bool tells_peers,
+                         const tt_submission *submissions, int count, int *bad);
 /** Does what other threads asked for; sees interrupts. */
 void tt_world_drain_mail(tt_world *world);
 /** Says so to everybody; nothing if it is so already. */
 void tt_world_set_paused(tt_world *world, const char *source, bool paused);
+
+/* world_stations.c */
+/** After world.model and .spec are set. False: out of memory. */
+bool tt_world_open_stations(tt_world *world);
+void tt_world_close_stations(tt_world *world);
+/** Does what is good, journals what people want to know of it, and makes the robots safe that it disabled. */
+void tt_world_order_station(tt_world *world, const tt_ds_order *order);
+/** A match that goes on has come to the present step. */
+void tt_world_advance_match(tt_world *world);
+/** After world.stopped was changed. */
+void tt_world_stop_stations(tt_world *world);
+/** Whether a command that was checked takes effect now. */
+bool tt_world_lets_pass(const tt_world *world, const tt_submission *submission, bool tells_peers);
 
 /* world_output.c */
 /** Whether an open wire has its turn in the present step. */

@@ -45,8 +45,8 @@ static bool allocate(tt_world *world) {
     world->net = tt_net_new();
     world->owns_net = true;
   }
-  return world->wires && world->shown_stats && world->shown_states && world->source &&
-         world->mail && world->tapped && world->net;
+  return tt_world_open_stations(world) && world->wires && world->shown_stats &&
+         world->shown_states && world->source && world->mail && world->tapped && world->net;
 }
 
 static tt_status build(tt_world *world, const tt_world_spec *spec, tt_error *error) {
@@ -92,6 +92,7 @@ void tt_world_free(tt_world *world) {
     if (world->wires[i].open) world->wires[i].wire.ops->close(&world->wires[i].wire);
   if (world->owns_net && world->net) tt_net_free(world->net);
   if (world->source) world->source->free(world->source);
+  tt_world_close_stations(world);
   tt_queue_free(world->mail);
   tt_queue_free(world->tapped);
   tt_sim_free(world->sim);

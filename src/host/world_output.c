@@ -1,6 +1,8 @@
 /* world_output.c: what leaves a world: its view, to wires and observers, and its status, to other threads. */
 #include "host/world_internal.h"
 
+#include <string.h>
+
 #define SHOW_EVERY_NS 5000000u /* how often other threads get fresh stats */
 
 bool tt_wire_due(const tt_world *world, const tt_wire_slot *slot) {
@@ -48,11 +50,14 @@ void tt_world_show(tt_world *world, uint64_t now) {
                                    .late_ticks = world->pacer.late_ticks,
                                    .paused = world->paused,
                                    .stopped = world->stopped,
+                                   .period = world->stations.period,
                                    .wire_count = world->wire_count};
   for (int i = 0; i < world->wire_count; i++) {
     world->shown_stats[i] = world->wires[i].wire.stats;
     world->shown_states[i] = world->wires[i].wire.state;
   }
+  memcpy(world->shown_stations, world->stations.of,
+         (size_t)world->stations.count * sizeof *world->shown_stations);
   pthread_mutex_unlock(&world->shown_lock);
 }
 
