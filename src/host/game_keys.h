@@ -13,6 +13,7 @@ typedef struct tt_game_keys {
   tt_match_timing match;
 } tt_game_keys;
 
+/** Its keys, their defaults and checks. */
 extern const tt_schema tt_game_schema;
 
 #endif

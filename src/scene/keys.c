@@ -187,7 +187,7 @@ static const cyaml_schema_value_t *wire_schema(const tt_scene_guests *guests, tt
 }
 
 /** What stands in a scene when nobody here knows more of it. */
-static const char *const guest_keys[] = {"record", "telemetry", "web", "wires"};
+static const char *const guest_keys[] = {"game", "nt4", "record", "telemetry", "web", "wires"};
 
 /** Its keys are the models' (load_values.c). */
 static const cyaml_schema_field_t models_field = {
