@@ -162,6 +162,13 @@ class Check(unittest.TestCase):
             answer = tether("check", scene.stem)
             self.assertEqual((answer.returncode, answer.stderr), (0, ""), scene)
 
+    def test_it_tells_who_may_watch(self):
+        answer = tether("check", ONE, "--set", "nt4.listen=127.0.0.1:0", "--set", "nt4.connect=ws://127.0.0.1:5810", "--set", "nt4.commands=on")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("\nnt4       at 127.0.0.1:0, into ws://127.0.0.1:5810\n          others may write commands\n", answer.stdout)
+        self.assertIn("\nnt4       into ws://127.0.0.1:5810\n", tether("check", ONE, "--set", "nt4.connect=ws://127.0.0.1:5810").stdout)
+        self.assertNotIn("nt4", tether("check", ONE).stdout)
+
     def test_a_wrong_file_is_1(self):
         for arguments, expected in (
                 (["no-such-scene"], "there is no scene 'no-such-scene'"),

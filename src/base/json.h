@@ -27,13 +27,17 @@ typedef enum tt_json_manner {
 tt_status tt_json_read(const char *text, size_t size, tt_json_manner manner,
                        struct json_object **object, tt_error *error);
 
+/* Members of `to`, which may be NULL: out of memory, and so is what stands there. */
+
+/** Takes `value` over; NULL becomes null. */
+void tt_json_add(struct json_object *to, const char *key, struct json_object *value);
 /** NULL becomes null. */
 void tt_json_add_text(struct json_object *to, const char *key, const char *value);
 void tt_json_add_int(struct json_object *to, const char *key, int64_t value);
 /** With 17 digits where they are needed. */
 void tt_json_add_double(struct json_object *to, const char *key, double value);
 void tt_json_add_bool(struct json_object *to, const char *key, bool value);
-/** An empty array, which belongs to the object. */
+/** An empty array, which belongs to the object; NULL: out of memory. */
 struct json_object *tt_json_add_array(struct json_object *to, const char *key);
 
 /** Of JSON from anywhere: the text under `key`, the object's; "" where it is missing or null, or `from` no object. */

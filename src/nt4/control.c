@@ -102,16 +102,34 @@ static bool read_subscribe(struct json_object *params, tt_nt4_request *request) 
   return are_names(request->topics) && read_uid(params, "subuid", &request->uid);
 }
 
-tt_status tt_nt4_read_request(struct json_object *frame, size_t index, tt_nt4_request *request) {
+/* The parameters of a message; NULL: it is malformed. */
+static struct json_object *read_message(struct json_object *frame, size_t index,
+                                        const char **method) {
   struct json_object *message = json_object_array_get_idx(frame, index);
-  struct json_object *params = NULL;
+  if (!json_object_is_type(message, json_type_object) || !read_text(message, "method", method))
+    return NULL;
+  struct json_object *params = json_object_object_get(message, "params");
+  return json_object_is_type(params, json_type_object) ? params : NULL;
+}
+
+tt_status tt_nt4_read_announcement(struct json_object *frame, size_t index,
+                                   tt_nt4_announcement *said) {
   const char *method;
+  struct json_object *params = read_message(frame, index, &method);
+  *said = (tt_nt4_announcement){.gone = false};
+  if (!params) return TT_BAD_MESSAGE;
+  said->gone = strcmp(method, "unannounce") == 0;
+  if (!said->gone && strcmp(method, "announce") != 0) return TT_BAD_MESSAGE;
+  bool good = read_text(params, "name", &said->name) && read_uid(params, "id", &said->id);
+  return good ? TT_OK : TT_BAD_MESSAGE;
+}
+
+tt_status tt_nt4_read_request(struct json_object *frame, size_t index, tt_nt4_request *request) {
+  const char *method;
+  struct json_object *params = read_message(frame, index, &method);
   bool good = false;
   *request = (tt_nt4_request){.uid = 0};
-  if (!json_object_is_type(message, json_type_object) || !read_text(message, "method", &method))
-    return TT_BAD_MESSAGE;
-  params = json_object_object_get(message, "params");
-  if (!json_object_is_type(params, json_type_object)) return TT_BAD_MESSAGE;
+  if (!params) return TT_BAD_MESSAGE;
   if (strcmp(method, "publish") == 0) {
     good = read_publish(params, request);
   } else if (strcmp(method, "unpublish") == 0) {

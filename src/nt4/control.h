@@ -41,7 +41,17 @@ typedef struct tt_nt4_request {
  *  to json_object_put(). */
 tt_status tt_nt4_read_frame(const char *text, size_t size, struct json_object **frame,
                             tt_error *error);
-/** Reads the `index`-th message of a frame. TT_BAD_MESSAGE: it is malformed, or means nothing here. */
+/** Reads the `index`-th message of a client's frame. TT_BAD_MESSAGE: it is malformed, or means nothing here. */
 tt_status tt_nt4_read_request(struct json_object *frame, size_t index, tt_nt4_request *request);
+/** What a server says of a topic that a client asked for or publishes. Texts are the frame's. */
+typedef struct tt_nt4_announcement {
+  bool gone; /**< unannounce */
+  const char *name;
+  int64_t id; /**< the topic's, in binary frames */
+} tt_nt4_announcement;
+
+/** Reads the `index`-th message of a server's frame. TT_BAD_MESSAGE: it is malformed, or no announcement. */
+tt_status tt_nt4_read_announcement(struct json_object *frame, size_t index,
+                                   tt_nt4_announcement *said);
 
 #endif

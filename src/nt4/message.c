@@ -1,5 +1,6 @@
 #include "nt4/message.h"
 
+#include <math.h>
 #include <mpack.h>
 #include <string.h>
 
@@ -155,4 +156,17 @@ tt_status tt_nt4_read_message(const uint8_t **at, const uint8_t *end, tt_nt4_mes
   if (!skip_value(at, end, message->type)) return TT_BAD_MESSAGE;
   message->value_size = (size_t)(*at - message->value);
   return TT_OK;
+}
+
+bool tt_nt4_read_number(const tt_nt4_message *message, double *number) {
+  const uint8_t *at = message->value;
+  mpack_token_t token;
+  if (!read_token(&at, message->value + message->value_size, &token)) return false;
+  if (token.type == MPACK_TOKEN_BOOLEAN)
+    *number = mpack_unpack_boolean(token);
+  else if (is_number(&token))
+    *number = mpack_unpack_number(token);
+  else
+    return false;
+  return isfinite(*number);
 }

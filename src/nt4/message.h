@@ -53,5 +53,7 @@ void tt_nt4_put_message(tt_bytes *to, const tt_nt4_message *message);
 /** Reads the next message of a frame, and moves `at` behind it. TT_END: there is none; TT_BAD_MESSAGE: the rest of the frame
  *  is no message, or its value is not of its type. The value stays the frame's. */
 tt_status tt_nt4_read_message(const uint8_t **at, const uint8_t *end, tt_nt4_message *message);
+/** The value as a number; a boolean is 0 or 1. False: it is none, or not finite. */
+bool tt_nt4_read_number(const tt_nt4_message *message, double *number);
 
 #endif

@@ -15,6 +15,8 @@ static void read_binary(const uint8_t *data, size_t size) {
   const uint8_t *at = data, *end = data + size;
   tt_nt4_message message, again;
   while (tt_nt4_read_message(&at, end, &message) == TT_OK) {
+    double number;
+    if (tt_nt4_read_number(&message, &number)) check(number - number == 0);
     check(message.value >= data && message.value + message.value_size <= end);
     tt_bytes copy = {.size = 0};
     tt_nt4_put_message(&copy, &message);
@@ -32,9 +34,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tt_nt4_request request;
   read_binary(data, size);
   if (tt_nt4_read_frame((const char *)data, size, &frame, NULL) != TT_OK) return 0;
-  for (size_t i = 0; i < json_object_array_length(frame); i++)
+  for (size_t i = 0; i < json_object_array_length(frame); i++) {
+    tt_nt4_announcement said;
+    if (tt_nt4_read_announcement(frame, i, &said) == TT_OK) check(said.name != NULL);
     if (tt_nt4_read_request(frame, i, &request) == TT_OK && request.method == TT_NT4_SUBSCRIBE)
       check(request.periodic >= 0.005 && request.periodic <= 3600);
+  }
   json_object_put(frame);
   return 0;
 }

@@ -1,6 +1,7 @@
 /* server.c: clients come, ask, and go. What they say is read in control.c and message.c. */
 #include "nt4/server.h"
 
+#include "base/json.h"
 #include "base/log.h"
 #include "nt4/server_internal.h"
 
@@ -12,16 +13,16 @@
 #define MOST_CLIENTS 16
 #define MOST_MESSAGE ((size_t)2 << 20) /* bytes, as ntcore */
 #define MOST_QUEUED ((size_t)4 << 20)  /* bytes, at which a client is cut */
-#define PING_PERIOD 0.2                /* s, of 4.1 */
-#define PING_TIMEOUT 1.0
 
 /* --- what clients ask for --- */
 
-static void unpublish(nt4_client *who, int position) {
+static void unpublish(nt4_peer *who, int position) {
   nt4_topic *topic = &who->server->topics[who->publishers[position].topic];
   int index = who->publishers[position].topic;
+  bool wrote = who->publishers[position].wrote;
   who->publishers[position] = who->publishers[--who->publisher_count];
   topic->publishers--;
+  if (wrote) who->server->sink.on_released(who->server->sink.context, index);
   struct json_object *kept = json_object_object_get(topic->properties, "retained");
   struct json_object *persistent = json_object_object_get(topic->properties, "persistent");
   if (topic->own || topic->publishers > 0 || json_object_get_boolean(kept) ||
@@ -30,20 +31,20 @@ static void unpublish(nt4_client *who, int position) {
   nt4_remove_topic(who->server, index);
 }
 
-static int find_publisher(const nt4_client *who, int64_t uid) {
+static int find_publisher(const nt4_peer *who, int64_t uid) {
   for (int i = 0; i < who->publisher_count; i++)
     if (who->publishers[i].uid == uid) return i;
   return -1;
 }
 
-static void publish(nt4_client *who, const tt_nt4_request *request) {
+static void publish(nt4_peer *who, const tt_nt4_request *request) {
   tt_nt4_server *server = who->server;
   int old = find_publisher(who, request->uid);
   if (old >= 0) unpublish(who, old); /* the same number again replaces */
   int index = nt4_find_topic(server, request->name);
   bool made = index < 0;
   if (who->publisher_count == TT_NT4_MOST_REQUESTS) return;
-  if (made) index = nt4_add_topic(server, request->name, request->type, false);
+  if (made) index = nt4_add_topic(server, request->name, request->type, NULL);
   nt4_publisher *grown =
       realloc(who->publishers, (size_t)(who->publisher_count + 1) * sizeof *grown);
   if (grown) who->publishers = grown;
@@ -56,10 +57,10 @@ static void publish(nt4_client *who, const tt_nt4_request *request) {
   who->publishers[who->publisher_count++] = (nt4_publisher){.uid = request->uid, .topic = index};
   topic->publishers++;
   nt4_announce(who, index, &request->uid);
-  for (nt4_client *one = server->clients; made && one; one = one->next) nt4_weigh(one, index);
+  for (nt4_peer *one = server->clients; made && one; one = one->next) nt4_weigh(one, index);
 }
 
-static void set_properties(nt4_client *who, const tt_nt4_request *request) {
+static void set_properties(nt4_peer *who, const tt_nt4_request *request) {
   int index = nt4_find_topic(who->server, request->name);
   if (index < 0 || who->server->topics[index].own) return;
   struct json_object *properties = who->server->topics[index].properties;
@@ -69,17 +70,17 @@ static void set_properties(nt4_client *who, const tt_nt4_request *request) {
     else
       json_object_object_del(properties, key);
   }
-  for (nt4_client *one = who->server->clients; one; one = one->next) {
+  for (nt4_peer *one = who->server->clients; one; one = one->next) {
     if (one != who && (index >= one->interest_count || !one->interests[index].announced)) continue;
     struct json_object *params = json_object_new_object();
-    nt4_member(params, "name", json_object_new_string(request->name));
-    nt4_member(params, "update", json_object_get(request->properties));
-    if (one == who) nt4_member(params, "ack", json_object_new_boolean(true));
-    nt4_say(one, "properties", params);
+    tt_json_add_text(params, "name", request->name);
+    tt_json_add(params, "update", json_object_get(request->properties));
+    if (one == who) tt_json_add_bool(params, "ack", true);
+    nt4_tell(one, "properties", params);
   }
 }
 
-static void unsubscribe(nt4_client *who, int64_t uid) {
+static void unsubscribe(nt4_peer *who, int64_t uid) {
   for (int i = 0; i < who->subscription_count; i++) {
     if (who->subscriptions[i].uid != uid) continue;
     json_object_put(who->subscriptions[i].names);
@@ -88,7 +89,7 @@ static void unsubscribe(nt4_client *who, int64_t uid) {
   }
 }
 
-static void subscribe(nt4_client *who, const tt_nt4_request *request) {
+static void subscribe(nt4_peer *who, const tt_nt4_request *request) {
   unsubscribe(who, request->uid); /* the same number again replaces */
   if (who->subscription_count == TT_NT4_MOST_REQUESTS) return;
   nt4_subscription *grown =
@@ -103,7 +104,7 @@ static void subscribe(nt4_client *who, const tt_nt4_request *request) {
                                                         .prefix = request->prefix};
 }
 
-static void obey(nt4_client *who, const tt_nt4_request *request) {
+static void obey(nt4_peer *who, const tt_nt4_request *request) {
   int position;
   switch (request->method) {
     case TT_NT4_PUBLISH: publish(who, request); break;
@@ -117,7 +118,7 @@ static void obey(nt4_client *who, const tt_nt4_request *request) {
   }
 }
 
-static void on_text(nt4_client *who, const uint8_t *bytes, size_t size) {
+static void on_text(nt4_peer *who, const uint8_t *bytes, size_t size) {
   struct json_object *frame;
   tt_nt4_request request;
   bool wishes = false;
@@ -130,11 +131,20 @@ static void on_text(nt4_client *who, const uint8_t *bytes, size_t size) {
   }
   json_object_put(frame);
   if (wishes) nt4_weigh_all(who);
-  for (nt4_client *one = who->server->clients; one; one = one->next) nt4_send_said(one);
+  for (nt4_peer *one = who->server->clients; one; one = one->next) nt4_send_said(one);
+}
+
+/* The world says what it becomes. */
+static void hear(nt4_peer *who, int position, const tt_nt4_message *message) {
+  const tt_nt4_sink *sink = &who->server->sink;
+  double number;
+  if (!who->trusted || !sink->on_written || !tt_nt4_read_number(message, &number)) return;
+  who->publishers[position].wrote = true;
+  sink->on_written(sink->context, who->publishers[position].topic, number);
 }
 
 /* The clock is answered at once. Sent values are taken where they are newer than what is there. */
-static void take_message(nt4_client *who, const tt_nt4_message *message) {
+static void take_message(nt4_peer *who, const tt_nt4_message *message) {
   if (message->id == -1) {
     tt_bytes answer = {.size = 0};
     tt_nt4_message now = *message;
@@ -148,6 +158,7 @@ static void take_message(nt4_client *who, const tt_nt4_message *message) {
   if (position < 0) return;
   int index = who->publishers[position].topic;
   const nt4_topic *topic = &who->server->topics[index];
+  if (topic->writable) hear(who, position, message);
   if (topic->own || topic->number != message->type ||
       (topic->version && message->time < topic->time))
     return;
@@ -156,7 +167,7 @@ static void take_message(nt4_client *who, const tt_nt4_message *message) {
 
 static void on_message(void *context, tt_websocket *websocket, bool text, const uint8_t *bytes,
                        size_t size) {
-  nt4_client *who = context;
+  nt4_peer *who = context;
   const uint8_t *at = bytes;
   tt_nt4_message message;
   (void)websocket;
@@ -169,9 +180,7 @@ static void on_message(void *context, tt_websocket *websocket, bool text, const 
 
 /* --- coming and going --- */
 
-static const char *const protocols[] = {"v4.1.networktables.first.wpi.edu",
-                                        "networktables.first.wpi.edu",
-                                        "rtt.networktables.first.wpi.edu"};
+static const char *const protocols[] = {NT4_PROTOCOL_4_1, NT4_PROTOCOL_4_0, NT4_PROTOCOL_RTT};
 enum { PROTOCOL_4_1, PROTOCOL_4_0, PROTOCOL_RTT, PROTOCOL_COUNT };
 
 /* Ours is the order of preference: some clients name the older one first. */
@@ -217,13 +226,13 @@ static void read_name(const char *path, char *name, size_t size) {
 }
 
 static bool is_taken(const tt_nt4_server *server, const char *name) {
-  for (const nt4_client *one = server->clients; one; one = one->next)
+  for (const nt4_peer *one = server->clients; one; one = one->next)
     if (strcmp(one->name, name) == 0) return true;
   return false;
 }
 
-static void name_client(nt4_client *made, const char *path) {
-  char asked[NT4_CLIENT_NAME - 8];
+static void name_client(nt4_peer *made, const char *path) {
+  char asked[NT4_PEER_NAME - 8];
   read_name(path, asked, sizeof asked);
   snprintf(made->name, sizeof made->name, "%s", asked);
   for (int n = 1; is_taken(made->server, made->name); n++)
@@ -233,7 +242,7 @@ static void name_client(nt4_client *made, const char *path) {
 static void on_open(void *context, tt_websocket *websocket) {
   tt_nt4_server *server = context;
   const char *protocol = tt_websocket_protocol(websocket);
-  nt4_client *made = calloc(1, sizeof *made);
+  nt4_peer *made = calloc(1, sizeof *made);
   tt_websocket_set_context(websocket, made);
   if (!made) {
     tt_websocket_close(websocket, 1011, "out of memory");
@@ -242,17 +251,18 @@ static void on_open(void *context, tt_websocket *websocket) {
   made->server = server;
   made->websocket = websocket;
   made->period = INT64_MAX;
+  made->trusted = tt_websocket_is_trusted(websocket);
   name_client(made, tt_websocket_path(websocket));
   made->next = server->clients;
   server->clients = made;
   server->client_count++;
   if (strcmp(protocol, protocols[PROTOCOL_4_0]) != 0) /* clients of 4.0 don't stand pings */
-    tt_websocket_ping(websocket, PING_PERIOD, PING_TIMEOUT);
+    tt_websocket_ping(websocket, NT4_PING_PERIOD, NT4_PING_TIMEOUT);
   if (strcmp(protocol, protocols[PROTOCOL_RTT]) != 0)
     tt_log_info("nt4: %s connected as %s", tt_websocket_peer(websocket), made->name);
 }
 
-static void free_client(nt4_client *gone) {
+static void free_client(nt4_peer *gone) {
   for (int i = 0; i < gone->subscription_count; i++) json_object_put(gone->subscriptions[i].names);
   free(gone->subscriptions);
   free(gone->publishers);
@@ -263,15 +273,15 @@ static void free_client(nt4_client *gone) {
 }
 
 static void on_close(void *context, tt_websocket *websocket, int code, const char *reason) {
-  nt4_client *gone = context;
+  nt4_peer *gone = context;
   (void)websocket, (void)code, (void)reason;
   if (!gone) return;
-  nt4_client **link = &gone->server->clients;
+  nt4_peer **link = &gone->server->clients;
   while (*link != gone) link = &(*link)->next;
   *link = gone->next;
   gone->server->client_count--;
   while (gone->publisher_count > 0) unpublish(gone, gone->publisher_count - 1);
-  for (nt4_client *one = gone->server->clients; one; one = one->next) nt4_send_said(one);
+  for (nt4_peer *one = gone->server->clients; one; one = one->next) nt4_send_said(one);
   free_client(gone);
 }
 
@@ -280,6 +290,7 @@ tt_status tt_nt4_server_open(tt_net *net, const char *address, const tt_allow *a
   *server_out = NULL;
   tt_nt4_server *server = calloc(1, sizeof *server);
   if (!server) return tt_fail(error, TT_NOMEM, "out of memory");
+  nt4_fill_sink(&server->sink);
   server->net = net;
   tt_websocket_options options = tt_websocket_options_default();
   options.address = address;
@@ -303,17 +314,19 @@ void tt_nt4_server_close(tt_nt4_server *server) {
   if (!server) return;
   tt_websocket_server_close(server->websockets);
   while (server->clients) {
-    nt4_client *first = server->clients;
+    nt4_peer *first = server->clients;
     server->clients = first->next;
     free_client(first);
   }
-  for (int i = 0; i < server->topic_count; i++) nt4_clear_topic(&server->topics[i]);
+  for (int i = 0; i < server->topic_count; i++) nt4_topic_clear(&server->topics[i]);
   free(server->topics);
   free(server);
 }
+
+tt_nt4_sink *tt_nt4_server_sink(tt_nt4_server *server) { return &server->sink; }
 
 const char *tt_nt4_server_address(const tt_nt4_server *server) {
   return tt_websocket_server_address(server->websockets);
 }
 
-int tt_nt4_client_count(const tt_nt4_server *server) { return server->client_count; }
+int tt_nt4_server_clients(const tt_nt4_server *server) { return server->client_count; }

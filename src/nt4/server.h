@@ -11,9 +11,8 @@
 #define TT_NT4_SERVER_H
 
 #include "net/net.h"
-#include "nt4/message.h"
+#include "nt4/sink.h"
 
-#define TT_NT4_MOST_TOPICS 20000  /**< ours and clients' together */
 #define TT_NT4_MOST_REQUESTS 1000 /**< subscriptions, and publishers, of a client */
 
 typedef struct tt_nt4_server tt_nt4_server;
@@ -25,16 +24,12 @@ tt_status tt_nt4_server_open(tt_net *net, const char *address, const tt_allow *a
 void tt_nt4_server_close(tt_nt4_server *server);
 const char *tt_nt4_server_address(const tt_nt4_server *server);
 
-/** A topic of our own, which clients can't write. `unit` becomes its property "unit"; NULL: none. Before the first client.
- *  −1: out of memory, or there are too many. */
-int tt_nt4_topic(tt_nt4_server *server, const char *name, const char *type, const char *unit);
-/** Whether a client wants values of a topic: others need not be computed. */
-bool tt_nt4_is_wanted(const tt_nt4_server *server, int topic);
-/** A new value of a topic of our own, now. The same as before is none. */
-void tt_nt4_set(tt_nt4_server *server, int topic, const tt_bytes *value);
+/** Where topics of our own are put. Clients can't write them but those that are writable, and pages of other machines not
+ *  even those. The server's. */
+tt_nt4_sink *tt_nt4_server_sink(tt_nt4_server *server);
 /** Sends what is due. Call it at least every 5 ms of interest. */
-void tt_nt4_flush(tt_nt4_server *server);
+void tt_nt4_server_flush(tt_nt4_server *server);
 /** Clients that are connected. */
-int tt_nt4_client_count(const tt_nt4_server *server);
+int tt_nt4_server_clients(const tt_nt4_server *server);
 
 #endif

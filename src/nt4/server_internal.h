@@ -6,24 +6,12 @@
 
 #include "nt4/control.h"
 #include "nt4/server.h"
+#include "nt4/topic_internal.h"
 #include "websocket/websocket.h"
 
 #include <json-c/json.h>
 
-#define NT4_CLIENT_NAME 128 /**< bytes of a client's name, with its end */
-
-/** What has a name and a value. */
-typedef struct nt4_topic {
-  char *name, *type;
-  tt_nt4_type number;
-  struct json_object *properties;
-  bool own;       /* ours; else clients' */
-  bool gone;      /* no client publishes it any more */
-  int publishers; /* clients */
-  tt_bytes value;
-  int64_t time;     /* µs, of the value */
-  uint64_t version; /* of the value; 0: there is none yet */
-} nt4_topic;
+#define NT4_PEER_NAME 128 /**< bytes of a client's name, with its end */
 
 /** A topic, as one client sees it. */
 typedef struct nt4_interest {
@@ -43,65 +31,63 @@ typedef struct nt4_subscription {
 typedef struct nt4_publisher {
   int64_t uid;
   int topic;
+  bool wrote; /* a topic of ours */
 } nt4_publisher;
 
 /** Who is connected. */
-typedef struct nt4_client {
+typedef struct nt4_peer {
   tt_nt4_server *server;
-  struct nt4_client *next;
+  struct nt4_peer *next;
   tt_websocket *websocket;
-  char name[NT4_CLIENT_NAME];
+  char name[NT4_PEER_NAME];
   nt4_interest *interests; /* by topic */
   int interest_count;
   nt4_subscription *subscriptions;
   nt4_publisher *publishers;
   int subscription_count, publisher_count;
+  bool trusted;               /* its program may write topics of ours */
   int64_t period, next_flush; /* µs */
   struct json_object *said;   /* text messages that wait; NULL: none */
   tt_bytes values;            /* binary ones */
-} nt4_client;
+} nt4_peer;
 
 /** What there is, and who is connected. */
 struct tt_nt4_server {
+  tt_nt4_sink sink; /* first: found by it */
   tt_net *net;
   tt_websocket_server *websockets;
   nt4_topic *topics;
   int topic_count, topic_capacity;
-  nt4_client *clients;
+  nt4_peer *clients;
   int client_count;
 };
 
-/** The clock of NetworkTables, µs. */
-int64_t nt4_now(void);
-
 /* --- topics --- */
+/** Fills the functions of its sink. */
+void nt4_fill_sink(tt_nt4_sink *sink);
 /** −1: there is none of that name. */
 int nt4_find_topic(const tt_nt4_server *server, const char *name);
 /** −1: out of memory, or there are too many. */
-int nt4_add_topic(tt_nt4_server *server, const char *name, const char *type, bool own);
+int nt4_add_topic(tt_nt4_server *server, const char *name, const char *type, const char *unit);
 /** No client publishes it any more: who knows it is told. */
 void nt4_remove_topic(tt_nt4_server *server, int index);
-/** Frees what is in it. */
-void nt4_clear_topic(nt4_topic *topic);
 /** Gives it a value and `time`, to all but `from` (NULL: to all). Out of memory: the one before stands. */
 void nt4_set_value(tt_nt4_server *server, int index, const void *value, size_t size, int64_t time,
-                   const nt4_client *from);
+                   const nt4_peer *from);
 
 /* --- what a client is told; it leaves with nt4_send_said() --- */
-/** Puts `value`, which it takes over, into `object`. Either may be NULL: out of memory. */
-void nt4_member(struct json_object *object, const char *key, struct json_object *value);
-/** Takes `params` over. NULL: out of memory, and nothing is said. */
-void nt4_say(nt4_client *to, const char *method, struct json_object *params);
+/** Takes `params` over. */
+void nt4_tell(nt4_peer *to, const char *method, struct json_object *params);
 /** With `pubuid` where the client publishes it; otherwise NULL. */
-void nt4_announce(nt4_client *to, int index, const int64_t *pubuid);
-void nt4_send_said(nt4_client *to);
+void nt4_announce(nt4_peer *to, int index, const int64_t *pubuid);
+void nt4_send_said(nt4_peer *to);
 
 /* --- who wants what --- */
 /** Makes room for what it thinks of every topic. False: out of memory. */
-bool nt4_grow_interests(nt4_client *who);
+bool nt4_grow_interests(nt4_peer *who);
 /** Looks again whether a client wants a topic, and announces it. */
-void nt4_weigh(nt4_client *who, int index);
+void nt4_weigh(nt4_peer *who, int index);
 /** All topics, after its subscriptions have changed. */
-void nt4_weigh_all(nt4_client *who);
+void nt4_weigh_all(nt4_peer *who);
 
 #endif

@@ -31,8 +31,25 @@ typedef struct world {
   tt_net *net;
   tt_nt4_server *server;
   int number, text;
+  int written, released; /* topic, and how often */
+  double value;
   viewer viewers[4];
 } world;
+
+static int add_topic(tt_nt4_server *server, const char *name, const char *type, const char *unit) {
+  tt_nt4_sink *sink = tt_nt4_server_sink(server);
+  return sink->add(sink, &(tt_nt4_spec){.name = name, .type = type, .unit = unit});
+}
+
+static void set_topic(tt_nt4_server *server, int topic, const tt_bytes *value) {
+  tt_nt4_sink *sink = tt_nt4_server_sink(server);
+  sink->set(sink, topic, value);
+}
+
+static bool is_wanted(tt_nt4_server *server, int topic) {
+  const tt_nt4_sink *sink = tt_nt4_server_sink(server);
+  return sink->is_wanted(sink, topic);
+}
 
 static double number_of(const tt_nt4_message *message) {
   uint64_t bits = 0;
@@ -115,7 +132,7 @@ static void until(world *world, const int *what, int least) {
   uint64_t end = tt_net_now() + PATIENCE;
   while (*what < least && tt_net_now() < end) {
     tt_net_poll(world->net, 1000000);
-    tt_nt4_flush(world->server);
+    tt_nt4_server_flush(world->server);
   }
   assert_true(*what >= least);
 }
@@ -123,8 +140,16 @@ static void until(world *world, const int *what, int least) {
 static void set_number(world *world, double number) {
   tt_bytes value = {.size = 0};
   tt_nt4_put_double(&value, number);
-  tt_nt4_set(world->server, world->number, &value);
+  set_topic(world->server, world->number, &value);
   tt_bytes_free(&value);
+}
+
+static double number_at(const world *world, int topic) {
+  const tt_bytes *value = &world->server->topics[topic].value;
+  double number = 0;
+  tt_nt4_message message = {.value = value->data, .value_size = value->size};
+  assert_true(tt_nt4_read_number(&message, &number));
+  return number;
 }
 
 static int setup(void **state) {
@@ -133,8 +158,8 @@ static int setup(void **state) {
   made->net = tt_net_new();
   assert_int_equal(tt_nt4_server_open(made->net, "127.0.0.1:0", &allow, &made->server, NULL),
                    TT_OK);
-  made->number = tt_nt4_topic(made->server, "/Tether/number", "double", "rad");
-  made->text = tt_nt4_topic(made->server, "/other", "string", NULL);
+  made->number = add_topic(made->server, "/Tether/number", "double", "rad");
+  made->text = add_topic(made->server, "/other", "string", NULL);
   *state = made;
   return 0;
 }
@@ -155,7 +180,7 @@ static void a_topic_is_announced_before_its_values(void **state) {
   world *world = *state;
   viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
   assert_string_equal(tt_websocket_protocol(viewer->websocket), V41);
-  assert_false(tt_nt4_is_wanted(world->server, world->number));
+  assert_false(is_wanted(world->server, world->number));
   set_number(world, 1);
   say(viewer, SUBSCRIBE("[\"/Tether\"]", "1", "{\"prefix\":true,\"periodic\":0.005}"));
   until(world, &viewer->values, 1);
@@ -164,8 +189,8 @@ static void a_topic_is_announced_before_its_values(void **state) {
       "[{\"method\":\"announce\",\"params\":{\"name\":\"\\/Tether\\/number\",\"id\":0,"
       "\"type\":\"double\",\"properties\":{\"unit\":\"rad\"}}}]");
   assert_true(viewer->numbers[0] == 1 && viewer->ids[0] == world->number);
-  assert_true(tt_nt4_is_wanted(world->server, world->number));
-  assert_false(tt_nt4_is_wanted(world->server, world->text));
+  assert_true(is_wanted(world->server, world->number));
+  assert_false(is_wanted(world->server, world->text));
   set_number(world, 1); /* nothing new */
   set_number(world, 2);
   set_number(world, 3); /* the newest only */
@@ -173,9 +198,9 @@ static void a_topic_is_announced_before_its_values(void **state) {
   assert_true(viewer->numbers[1] == 3);
   say(viewer, "[{\"method\":\"unsubscribe\",\"params\":{\"subuid\":1}}]");
   uint64_t end = tt_net_now() + PATIENCE;
-  while (tt_nt4_is_wanted(world->server, world->number) && tt_net_now() < end)
+  while (is_wanted(world->server, world->number) && tt_net_now() < end)
     tt_net_poll(world->net, 1000000);
-  assert_false(tt_nt4_is_wanted(world->server, world->number));
+  assert_false(is_wanted(world->server, world->number));
 }
 
 static void who_asks_for_all_gets_all(void **state) {
@@ -195,10 +220,10 @@ static void topics_only_means_no_values(void **state) {
   say(viewer, SUBSCRIBE("[\"\"]", "1", "{\"prefix\":true,\"topicsonly\":true}"));
   until(world, &viewer->texts, 1);
   assert_non_null(strstr(viewer->text, "\\/other"));
-  assert_false(tt_nt4_is_wanted(world->server, world->number));
+  assert_false(is_wanted(world->server, world->number));
   for (int i = 0; i < 20; i++) {
     tt_net_poll(world->net, 1000000);
-    tt_nt4_flush(world->server);
+    tt_nt4_server_flush(world->server);
   }
   assert_int_equal(viewer->values, 0);
 }
@@ -266,6 +291,52 @@ static void ours_are_read_only(void **state) {
   assert_true(viewer->numbers[1] == 2);
 }
 
+static void on_written(void *context, int topic, double value) {
+  world *world = context;
+  world->written += topic == world->number;
+  world->value = value;
+}
+
+static void on_released(void *context, int topic) {
+  world *world = context;
+  world->released += topic == world->number;
+}
+
+/* Those that may be written are heard, as long as who writes is there; the world says what becomes of it. */
+static void writable_topics_are_heard(void **state) {
+  world *world = *state;
+  tt_nt4_sink *sink = tt_nt4_server_sink(world->server);
+  sink->on_written = on_written;
+  sink->on_released = on_released;
+  sink->context = world;
+  world->server->topics[world->number].writable = true;
+  set_number(world, 1);
+  viewer *one = enter(world, 0, "/nt/one", v41, 1), *two = enter(world, 1, "/nt/two", v41, 1);
+  static const char publish[] =
+      "[{\"method\":\"publish\",\"params\":{\"name\":\"/Tether/"
+      "number\",\"pubuid\":1,\"type\":\"double\"}}]";
+  say(one, publish);
+  say(two, publish);
+  tt_websocket_send(one->websocket, false, "\x94\x01\x00\x01\xcb\x3f\xf8\0\0\0\0\0\0", 13);
+  until(world, &world->written, 1);
+  assert_true(world->value == 1.5);
+  tt_websocket_send(one->websocket, false, "\x94\x01\x00\x01\xcb\x7f\xf0\0\0\0\0\0\0", 13);
+  tt_websocket_send(one->websocket, false, "\x94\x01\x00\x02\x05", 5); /* a whole number */
+  until(world, &world->written, 2);                                    /* infinity was none */
+  assert_true(world->value == 5);
+  tt_websocket_client_close(two->client); /* it wrote nothing */
+  uint64_t end = tt_net_now() + PATIENCE;
+  while (tt_nt4_server_clients(world->server) == 2 && tt_net_now() < end)
+    tt_net_poll(world->net, 1000000);
+  assert_int_equal(world->released, 0);
+  world->server->clients->trusted = false; /* as a page of another site */
+  tt_websocket_send(one->websocket, false, "\x94\x01\x00\x02\x06", 5);
+  say(one, "[{\"method\":\"unpublish\",\"params\":{\"pubuid\":1}}]");
+  until(world, &world->released, 1);
+  assert_int_equal(world->written, 2);
+  assert_true(number_at(world, world->number) == 1);
+}
+
 static void who_may_come_in(void **state) {
   world *world = *state;
   viewer *viewer = enter(world, 0, "/nt/a%20b", v40_first, 2);
@@ -277,7 +348,7 @@ static void who_may_come_in(void **state) {
   enter(world, 3, "/nt/a%20b", v40_first, 1);
   assert_string_equal(tt_websocket_protocol(world->viewers[3].websocket), V40);
   until(world, &world->viewers[3].opened, 1);
-  assert_int_equal(tt_nt4_client_count(world->server), 2);
+  assert_int_equal(tt_nt4_server_clients(world->server), 2);
 }
 
 /* Names that come and go do not use up the room for those of others. */
@@ -317,13 +388,13 @@ static void a_slow_reader_gets_the_newest_later(void **state) {
   world *world = *state;
   static uint8_t big[BIG];
   tt_net *apart = tt_net_new();
-  int topic = tt_nt4_topic(world->server, "/big", "raw", NULL);
+  int topic = add_topic(world->server, "/big", "raw", NULL);
   viewer *quick = enter(world, 0, "/nt/quick", v40_first, 1);
   viewer *slow = enter_in(world, apart, 1, "/nt/slow", v40_first, 1);
   say(quick, SUBSCRIBE("[\"/big\"]", "1", "{\"periodic\":0.005}"));
   say(slow, SUBSCRIBE("[\"/big\"]", "1", "{\"all\":true,\"periodic\":0.005}"));
   until(world, &quick->texts, 1);
-  nt4_client *served = world->server->clients;
+  nt4_peer *served = world->server->clients;
   while (strcmp(served->name, "slow") != 0) served = served->next;
   uint64_t end = tt_net_now() + PATIENCE;
   while (!served->interest_count && tt_net_now() < end) tt_net_poll(world->net, 1000000);
@@ -332,10 +403,10 @@ static void a_slow_reader_gets_the_newest_later(void **state) {
     tt_bytes value = {.size = 0};
     big[0] = (uint8_t)i;
     tt_nt4_put_raw(&value, big, sizeof big);
-    tt_nt4_set(world->server, topic, &value);
+    set_topic(world->server, topic, &value);
     tt_bytes_free(&value);
     tt_net_poll(world->net, 0);
-    tt_nt4_flush(world->server);
+    tt_nt4_server_flush(world->server);
     size_t queued = tt_websocket_queued(served->websocket);
     assert_true(queued < ((size_t)1 << 20) + (size_t)2 * BIG);
     filled |= queued > (size_t)1 << 20;
@@ -347,7 +418,7 @@ static void a_slow_reader_gets_the_newest_later(void **state) {
   while ((slow->newest != newest || quick->newest != newest) && tt_net_now() < end) {
     tt_net_poll(world->net, 1000000);
     tt_net_poll(apart, 0);
-    tt_nt4_flush(world->server);
+    tt_nt4_server_flush(world->server);
   }
   assert_true(slow->newest == newest && quick->newest == newest);
   assert_true(slow->values < VALUES);
@@ -367,11 +438,11 @@ static void a_publisher_can_be_replaced(void **state) {
   uint64_t end = tt_net_now() + PATIENCE;
   while (!world->server->clients->subscription_count && tt_net_now() < end)
     tt_net_poll(world->net, 1000000);
-  assert_int_equal(tt_nt4_client_count(world->server), 1);
+  assert_int_equal(tt_nt4_server_clients(world->server), 1);
   int topic = nt4_find_topic(world->server, "/x");
   assert_true(topic >= 0);
   assert_int_equal(world->server->topics[topic].publishers, 1);
-  assert_true(tt_nt4_is_wanted(world->server, topic));
+  assert_true(is_wanted(world->server, topic));
 }
 
 int main(void) {
@@ -383,6 +454,7 @@ int main(void) {
       TEST(the_clock_is_answered_at_once),
       TEST(clients_publish_to_each_other),
       TEST(ours_are_read_only),
+      TEST(writable_topics_are_heard),
       TEST(who_may_come_in),
       TEST(topics_that_are_gone_make_room),
       TEST(a_slow_reader_gets_the_newest_later),

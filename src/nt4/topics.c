@@ -5,12 +5,15 @@
  * /Tether/Pieces/KIND        struct:Pose3d[]  of the game pieces of a kind, in the field's frame
  * /Tether/signals/NAME       double           SI, with the property "unit"
  * /Tether/time               double           s, simulated
- * /SmartDashboard/Field/…    a Field2d: x and y in m, heading in degrees; "Robot" is the first
+ * /Tether/commands/NAME      double           what was accepted last, SI; who may write it commands
+ * /SmartDashboard/Field/…    a Field2d: x and y in m, heading in degrees; "Robot" is the first. At another's server, where
+ *                            the robot program may have one of that name, /Tether/Field/…
  */
 #include "nt4/topics.h"
 
 #include "game/match.h"
 #include "game/pose_struct.h"
+#include "nt4/message.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,16 +27,22 @@ typedef struct robot_topics {
 } robot_topics;
 
 struct tt_nt4_topics {
-  tt_nt4_server *server;
+  tt_nt4_sink *sink;
+  tt_world *world;
   const tt_model *model;
   const tt_signal_entry *signals;
   int signal_count;
-  tt_field field;
+  tt_nt4_topics_options options;
   robot_topics *robots;
-  int *signal_topics;
+  int *signal_topics,
+      *command_topics; /* by signal, by command; of commands NULL: none is a topic */
   int time, pieces[TT_PIECE_KINDS + 1]; /* by kind; −1: there are none */
   tt_bytes value, raw;                  /* of the topic at hand */
 };
+
+static void set(tt_nt4_topics *topics, int topic, const tt_bytes *value) {
+  topics->sink->set(topics->sink, topic, value);
+}
 
 /* --- names --- */
 
@@ -41,17 +50,18 @@ static int add(tt_nt4_topics *topics, const char *type, const char *unit, const 
                const char *name, const char *behind) {
   char whole[512];
   snprintf(whole, sizeof whole, "%s%s%s", before, name, behind);
-  return tt_nt4_topic(topics->server, whole, type, unit);
+  tt_nt4_spec spec = {.name = whole, .type = type, .unit = unit};
+  return topics->sink->add(topics->sink, &spec);
 }
 
 static tt_status add_schemas(tt_nt4_topics *topics) {
   for (size_t i = 0; i < TT_POSE_SCHEMAS; i++) {
     const tt_pose_schema *schema = &tt_pose_schemas[i];
-    int topic = tt_nt4_topic(topics->server, schema->name, "structschema", NULL);
+    int topic = add(topics, "structschema", NULL, schema->name, "", "");
     if (topic < 0) return TT_NOMEM;
     tt_bytes_cut(&topics->value, 0);
     tt_nt4_put_raw(&topics->value, schema->text, strlen(schema->text));
-    tt_nt4_set(topics->server, topic, &topics->value);
+    set(topics, topic, &topics->value);
   }
   return TT_OK;
 }
@@ -72,14 +82,14 @@ static tt_status add_robots(tt_nt4_topics *topics) {
                            ? add(topics, "struct:Pose3d[]", NULL, "/Tether/", name, "/Components")
                            : -1;
     made->on_field =
-        add(topics, "double[]", NULL, "/SmartDashboard/Field/", i == 0 ? "Robot" : name, "");
+        add(topics, "double[]", NULL, topics->options.field_table, "/", i == 0 ? "Robot" : name);
     if (made->pose < 0 || made->on_field < 0) return TT_NOMEM;
   }
-  int kind = tt_nt4_topic(topics->server, "/SmartDashboard/Field/.type", "string", NULL);
+  int kind = add(topics, "string", NULL, topics->options.field_table, "/.type", "");
   if (kind < 0) return TT_NOMEM;
   tt_bytes_cut(&topics->value, 0);
   tt_nt4_put_text(&topics->value, "Field2d");
-  tt_nt4_set(topics->server, kind, &topics->value);
+  set(topics, kind, &topics->value);
   return TT_OK;
 }
 
@@ -104,30 +114,75 @@ static tt_status add_signals(tt_nt4_topics *topics) {
                                    "/Tether/signals/", entry->name, "");
     if (topics->signal_topics[i] < 0) return TT_NOMEM;
   }
-  topics->time = tt_nt4_topic(topics->server, "/Tether/time", "double", "s");
+  topics->time = add(topics, "double", "s", "/Tether/time", "", "");
   return topics->time < 0 ? TT_NOMEM : TT_OK;
 }
 
-tt_status tt_nt4_topics_new(tt_nt4_server *server, const tt_model *model, const tt_names *names,
-                            const tt_field *field, tt_nt4_topics **out, tt_error *error) {
+static tt_status add_commands(tt_nt4_topics *topics) {
+  if (!topics->options.commands) return TT_OK;
+  const tt_model *model = topics->model;
+  topics->command_topics = calloc((size_t)model->command_count + 1, sizeof(int));
+  if (!topics->command_topics) return TT_NOMEM;
+  for (int i = 0; i < model->command_count; i++) {
+    char whole[512];
+    snprintf(whole, sizeof whole, "/Tether/commands/%s",
+             tt_names_command(tt_world_names(topics->world), i));
+    tt_nt4_spec spec = {.name = whole,
+                        .type = "double",
+                        .unit = tt_unit_si(model->commands[i].dimension)->name,
+                        .writable = true};
+    topics->command_topics[i] = topics->sink->add(topics->sink, &spec);
+    if (topics->command_topics[i] < 0) return TT_NOMEM;
+  }
+  return TT_OK;
+}
+
+/* --- what others write --- */
+
+static void post(tt_nt4_topics *topics, int topic, bool released, double value) {
+  for (int i = 0; i < topics->model->command_count; i++) {
+    if (topics->command_topics[i] != topic) continue;
+    if (released) value = topics->model->commands[i].safe;
+    if (isnan(value)) return; /* released, it stays */
+    tt_world_post(topics->world,
+                  &(tt_mail){.kind = TT_MAIL_COMMAND, .index = i, .value = value, .source = "nt4"});
+  }
+}
+
+static void on_written(void *context, int topic, double value) {
+  post(context, topic, false, value);
+}
+
+static void on_released(void *context, int topic) { post(context, topic, true, 0); }
+
+/* --- the beginning and the end --- */
+
+tt_status tt_nt4_topics_new(tt_nt4_sink *sink, tt_world *world,
+                            const tt_nt4_topics_options *options, tt_nt4_topics **out,
+                            tt_error *error) {
   *out = NULL;
   tt_nt4_topics *made = calloc(1, sizeof *made);
   if (!made) return tt_fail(error, TT_NOMEM, "out of memory");
-  made->server = server;
-  made->model = model;
-  made->field = *field;
-  made->signals = tt_names_signals(names, &made->signal_count);
-  made->robots = calloc((size_t)model->robot_count + 1, sizeof *made->robots);
+  made->sink = sink;
+  made->world = world;
+  made->model = tt_world_model(world);
+  made->options = *options;
+  made->signals = tt_names_signals(tt_world_names(world), &made->signal_count);
+  made->robots = calloc((size_t)made->model->robot_count + 1, sizeof *made->robots);
   made->signal_topics = calloc((size_t)made->signal_count + 1, sizeof *made->signal_topics);
   tt_status status = made->robots && made->signal_topics ? TT_OK : TT_NOMEM;
   if (status == TT_OK) status = add_schemas(made); /* before what they describe */
   if (status == TT_OK) status = add_robots(made);
   if (status == TT_OK) status = add_pieces(made);
   if (status == TT_OK) status = add_signals(made);
+  if (status == TT_OK) status = add_commands(made);
   if (status != TT_OK) {
     tt_nt4_topics_free(made);
     return tt_fail(error, status, "nt4: out of memory, or more than %d topics", TT_NT4_MOST_TOPICS);
   }
+  sink->on_written = on_written;
+  sink->on_released = on_released;
+  sink->context = made;
   *out = made;
   return TT_OK;
 }
@@ -138,6 +193,7 @@ void tt_nt4_topics_free(tt_nt4_topics *topics) {
   tt_bytes_free(&topics->raw);
   free(topics->robots);
   free(topics->signal_topics);
+  free(topics->command_topics);
   free(topics);
 }
 
@@ -170,7 +226,7 @@ static void put_pose(tt_bytes *to, const double pose[7]) {
 static void pose_of(const tt_nt4_topics *topics, const tt_view *view, int body, double pose[7]) {
   memcpy(pose, view->body_position[body], 3 * sizeof *pose);
   memcpy(pose + 3, view->body_rotation[body], 4 * sizeof *pose);
-  tt_field_from_arena(&topics->field, pose);
+  tt_field_from_arena(&topics->options.field, pose);
 }
 
 static void relative_pose(const tt_view *view, int root, int body, double pose[7]) {
@@ -185,17 +241,17 @@ static void set_raw(tt_nt4_topics *topics, int topic) {
   tt_bytes_cut(&topics->value, 0);
   if (topics->raw.failed) return; /* the value before stands */
   tt_nt4_put_raw(&topics->value, topics->raw.data, topics->raw.size);
-  tt_nt4_set(topics->server, topic, &topics->value);
+  set(topics, topic, &topics->value);
 }
 
 static bool wanted(const tt_nt4_topics *topics, int topic) {
-  return topic >= 0 && tt_nt4_is_wanted(topics->server, topic);
+  return topic >= 0 && topics->sink->is_wanted(topics->sink, topic);
 }
 
 static void set_double(tt_nt4_topics *topics, int topic, double value) {
   tt_bytes_cut(&topics->value, 0);
   tt_nt4_put_double(&topics->value, value);
-  tt_nt4_set(topics->server, topic, &topics->value);
+  set(topics, topic, &topics->value);
 }
 
 static void set_on_field(tt_nt4_topics *topics, int topic, const double pose[7]) {
@@ -206,7 +262,7 @@ static void set_on_field(tt_nt4_topics *topics, int topic, const double pose[7])
   tt_nt4_put_double(&topics->value, pose[0]);
   tt_nt4_put_double(&topics->value, pose[1]);
   tt_nt4_put_double(&topics->value, heading * DEGREES);
-  tt_nt4_set(topics->server, topic, &topics->value);
+  set(topics, topic, &topics->value);
 }
 
 static void set_robot(tt_nt4_topics *topics, const tt_view *view, int index) {
@@ -250,5 +306,8 @@ void tt_nt4_topics_set(tt_nt4_topics *topics, const tt_view *view) {
     if (wanted(topics, topics->signal_topics[i]))
       set_double(topics, topics->signal_topics[i],
                  tt_signal_read(&topics->signals[i].signal, view));
+  for (int i = 0; topics->command_topics && i < topics->model->command_count; i++)
+    if (wanted(topics, topics->command_topics[i]))
+      set_double(topics, topics->command_topics[i], view->commands[i]);
   if (wanted(topics, topics->time)) set_double(topics, topics->time, view->time);
 }

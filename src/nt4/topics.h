@@ -3,14 +3,22 @@
 #define TT_NT4_TOPICS_H
 
 #include "game/field.h"
-#include "model/signal.h"
-#include "nt4/server.h"
+#include "host/world.h"
+#include "nt4/sink.h"
 
 typedef struct tt_nt4_topics tt_nt4_topics;
 
-/** Announces them all. `model` and `names` outlive it. */
-tt_status tt_nt4_topics_new(tt_nt4_server *server, const tt_model *model, const tt_names *names,
-                            const tt_field *field, tt_nt4_topics **topics, tt_error *error);
+/** What is shown, and how. */
+typedef struct tt_nt4_topics_options {
+  tt_field field;          /**< poses are given in its frame */
+  const char *field_table; /**< where the Field2d is: "/SmartDashboard/Field" */
+  bool commands;           /**< commands are topics, and who writes one commands */
+} tt_nt4_topics_options;
+
+/** Announces them all. World and sink outlive it. */
+tt_status tt_nt4_topics_new(tt_nt4_sink *sink, tt_world *world,
+                            const tt_nt4_topics_options *options, tt_nt4_topics **topics,
+                            tt_error *error);
 /** NULL-safe. */
 void tt_nt4_topics_free(tt_nt4_topics *topics);
 /** Gives those that somebody wants their values of `view`. */

@@ -27,6 +27,7 @@ static tt_status on_answer_head(tt_websocket_owner *owner, tt_websocket *websock
   snprintf(websocket->path, sizeof websocket->path, "%s", client->url.path);
   snprintf(websocket->protocol, sizeof websocket->protocol, "%s",
            chosen >= 0 ? protocols[chosen] : "");
+  websocket->trusted = true;
   tt_websocket_opened(websocket);
   return TT_OK;
 }

@@ -145,6 +145,16 @@ size_t tt_handshake_answer_write(const tt_handshake *asked, const tt_handshake_a
       capacity);
 }
 
+bool tt_handshake_is_own_origin(const char *origin) {
+  if (g_ascii_strncasecmp(origin, "http", 4) != 0) return g_ascii_strcasecmp(origin, "null") != 0;
+  GUri *uri = g_uri_parse(origin, G_URI_FLAGS_NONE, NULL);
+  const char *host = uri ? g_uri_get_host(uri) : NULL;
+  bool own = host && (g_ascii_strcasecmp(host, "localhost") == 0 ||
+                      strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0);
+  if (uri) g_uri_unref(uri);
+  return own;
+}
+
 /* ---- the client's side ---- */
 
 static tt_status take_url(GUri *uri, tt_handshake_url *read, tt_error *error) {

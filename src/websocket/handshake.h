@@ -39,6 +39,10 @@ typedef struct tt_handshake_url {
   char path[TT_HANDSHAKE_TEXT];
 } tt_handshake_url;
 
+/** Whether an Origin is that of a program ("" or a scheme of its own), of a file, or of a page that this machine serves;
+ *  not that of another site, nor "null", which pages of other sites may have. */
+bool tt_handshake_is_own_origin(const char *origin);
+
 /** Bytes of the head that `bytes` begin with, its empty line included; 0: it is not whole yet. */
 size_t tt_handshake_head(const void *bytes, size_t size);
 

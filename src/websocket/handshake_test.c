@@ -194,6 +194,23 @@ static void answers(void **state) {
                    TT_BAD_MESSAGE);
 }
 
+static void pages_of_other_sites_are_told_apart(void **state) {
+  (void)state;
+  static const char *const own[] = {"",
+                                    "file://",
+                                    "app://tool",
+                                    "http://localhost:8080",
+                                    "https://127.0.0.1",
+                                    "http://[::1]:5810"};
+  static const char *const others[] = {"null", "http://evil.example",
+                                       "https://localhost.evil.example",
+                                       "HTTP://127.0.0.1.example:80", "http://"};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    assert_true(tt_handshake_is_own_origin(own[i]));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    assert_false(tt_handshake_is_own_origin(others[i]));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_example_of_the_rfc),
@@ -203,6 +220,7 @@ int main(void) {
       cmocka_unit_test(urls),
       cmocka_unit_test(what_we_ask_is_what_we_understand),
       cmocka_unit_test(answers),
+      cmocka_unit_test(pages_of_other_sites_are_told_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

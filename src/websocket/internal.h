@@ -36,6 +36,7 @@ struct tt_websocket {
   int handles;      /* of libuv that are not closed yet */
   int budget, frames_a_turn;
   bool is_server;
+  bool trusted;         /* as tt_websocket_is_trusted() */
   bool opened;          /* the handshake is done */
   bool leaving;         /* we said goodbye: nothing is sent any more, and no message told */
   bool dropped;         /* the TCP connection is closed */

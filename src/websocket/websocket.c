@@ -379,6 +379,8 @@ const char *tt_websocket_path(const tt_websocket *websocket) { return websocket-
 
 const char *tt_websocket_protocol(const tt_websocket *websocket) { return websocket->protocol; }
 
+bool tt_websocket_is_trusted(const tt_websocket *websocket) { return websocket->trusted; }
+
 size_t tt_websocket_queued(const tt_websocket *websocket) {
   return websocket->dropped ? 0 : tt_tcp_queued(websocket->tcp);
 }

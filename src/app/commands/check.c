@@ -6,6 +6,7 @@
 #include "app/options.h"
 #include "base/text.h"
 #include "record/recorder.h"
+#include "nt4/service.h"
 #include "record/section.h"
 
 #include <math.h>
@@ -56,6 +57,17 @@ static void print_kept(const tt_scene *scene, const tt_world *world) {
       "kept      at most %.0f MB an hour of simulated time where everything moves, %.0f MB where "
       "nothing does\n",
       ceil(moving * 3600e-6), ceil(rest * 3600e-6));
+}
+
+/* Who may watch, and where. */
+static void print_viewers(const tt_scene *scene) {
+  bool given;
+  const tt_nt4_keys *nt4 = tt_scene_section(scene, "nt4", &given);
+  if (!given) return;
+  tt_print(stdout, "nt4       %s%s%s%s%s\n", nt4->listen ? "at " : "",
+           nt4->listen ? nt4->listen : "", nt4->listen && nt4->connect ? ", " : "",
+           nt4->connect ? "into " : "", nt4->connect ? nt4->connect : "");
+  if (nt4->commands) tt_print(stdout, "          others may write commands\n");
 }
 
 static void print_robots(const tt_scene *scene) {
@@ -227,6 +239,7 @@ static tt_status print_scene(const tt_scene *scene, tt_error *error) {
   TT_TRY(tt_assemble(scene, &assembly, &world, error));
   print_summary(scene);
   print_kept(scene, world);
+  print_viewers(scene);
   print_robots(scene);
   print_limits(world);
   print_wires(scene, world);
