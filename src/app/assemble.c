@@ -51,6 +51,7 @@ tt_status tt_assemble(const tt_scene *scene, const tt_assembly *assembly, tt_wor
                           .time_before = assembly->time_before,
                           .start = game->begins,
                           .match = game->match,
+                          .plays_match = assembly->plays_match,
                           .check_only = assembly->check_only};
     status =
         tt_world_new(&spec, world, error); /* the simulation is the world's, even if it fails */

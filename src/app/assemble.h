@@ -11,6 +11,7 @@ typedef struct tt_assembly {
   bool check_only;      /**< resolve every name, open no socket */
   bool no_wires;        /**< leave the wires out (replay, benches) */
   bool hash_every_tick; /**< journal a state hash each tick */
+  bool plays_match;     /**< as in tt_world_spec */
   tt_net *net;          /**< as in tt_world_spec */
   double time_before;   /**< as in tt_world_spec */
   const tt_engine

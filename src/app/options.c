@@ -15,6 +15,7 @@ const char tt_scene_options_help[] =
     "  --pace realtime|lockstep|fast\n"
     "  --speed FACTOR              of real time\n"
     "  --duration SIM_SECONDS      ends after that much simulated time\n"
+    "  --match                     plays a practice match and ends with it\n"
     "  --record FILE               writes inputs and events to FILE\n"
     "  --from-state FILE           goes on from a saved state instead of the scene's beginning\n"
     "  --save-state FILE           saves the state at the end\n"
@@ -29,6 +30,7 @@ enum {
   OPTION_PACE,
   OPTION_SPEED,
   OPTION_DURATION,
+  OPTION_MATCH,
   OPTION_RECORD,
   OPTION_FROM_STATE,
   OPTION_SAVE_STATE,
@@ -42,6 +44,7 @@ static const struct option long_options[] = {
     {"pace", required_argument, NULL, OPTION_PACE},
     {"speed", required_argument, NULL, OPTION_SPEED},
     {"duration", required_argument, NULL, OPTION_DURATION},
+    {"match", no_argument, NULL, OPTION_MATCH},
     {"record", required_argument, NULL, OPTION_RECORD},
     {"from-state", required_argument, NULL, OPTION_FROM_STATE},
     {"save-state", required_argument, NULL, OPTION_SAVE_STATE},
@@ -167,6 +170,7 @@ static tt_status take_option(tt_scene_options *options, int option, const char *
     case OPTION_SAVE_STATE: options->save_state = value; return TT_OK;
     case OPTION_ROBOT_CONFIG: options->robot_config = value; return TT_OK;
     case OPTION_PORT: return set_port(options, value, error);
+    case OPTION_MATCH: options->plays_match = true; return TT_OK;
     case OPTION_NO_WEB: options->no_web = true; return TT_OK;
     default: return tt_option_refused(option, long_options, text, error);
   }

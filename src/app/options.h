@@ -14,6 +14,7 @@ typedef struct tt_scene_options {
   char **owned; /**< texts made here */
   int owned_count;
   bool no_web;
+  bool plays_match;                    /**< a whole practice match, and no more */
   const char *from_state, *save_state; /**< files; NULL: none */
   const char *robot_config;            /**< file; NULL: none */
   char unused[300];                    /**< its keys that mean nothing to us; "" */
@@ -22,8 +23,8 @@ typedef struct tt_scene_options {
 /** The lines of --help for these options. */
 extern const char tt_scene_options_help[];
 
-/** Reads `argv` (argv[0] is the command's name): SCENE, --set, --pace, --speed, --duration, --record, --no-web,
- *  --robot-config, --remote_control_port, with dashes too, `--opt value` and `--opt=value`. TT_USAGE when it is wrong. */
+/** Reads `argv` (argv[0] is the command's name): SCENE, --set, --pace, --speed, --duration, --record, --match,
+ *  --no-web, --robot-config, --remote_control_port, with dashes too, `--opt value` and `--opt=value`. TT_USAGE when it is wrong. */
 tt_status tt_scene_options_parse(int argc, char **argv, tt_scene_options *options, tt_error *error);
 void tt_scene_options_free(tt_scene_options *options);
 

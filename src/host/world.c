@@ -196,6 +196,7 @@ tt_status tt_world_tick(tt_world *world, tt_error *error) {
   tt_world_sense(world);
   tt_world_send(world, TT_NO_ROBOT);
   tt_world_publish(world);
+  tt_world_follow_match(world);
   follow(world);
   return TT_OK;
 }

@@ -43,6 +43,7 @@ typedef struct tt_world_spec {
   double time_before;  /**< s simulated by this program's earlier worlds; see tt_wire_run_time() */
   tt_game_start start; /**< of the robots' driver stations */
   tt_match_timing match; /**< of a practice match; all 0: tt_practice_match */
+  bool plays_match;      /**< begins a practice match at once, and ends with it */
   bool check_only;       /**< resolve every name, open no socket */
 } tt_world_spec;
 

@@ -55,6 +55,7 @@ struct tt_world {
   tt_driver_station *told; /* [stations.count] as people know them */
   int *concerned;          /* [command_count] for use within one call */
   uint64_t match_began;    /* total_steps */
+  bool period_changed;     /* and nobody was told yet */
 
   tt_observer *observers[TT_MAX_SINKS];
   int observer_count;
@@ -97,8 +98,10 @@ bool tt_world_open_stations(tt_world *world);
 void tt_world_close_stations(tt_world *world);
 /** Does what is good, journals what people want to know of it, and makes the robots safe that it disabled. */
 void tt_world_order_station(tt_world *world, const tt_ds_order *order);
-/** A match that goes on has come to the present step. */
+/** A match that goes on has come to the present step: what robots are told is that of the view that is sensed next. */
 void tt_world_advance_match(tt_world *world);
+/** Robots that this disabled are made safe. After the state's hash was journaled: the next step is the first without them. */
+void tt_world_follow_match(tt_world *world);
 /** After world.stopped was changed. */
 void tt_world_stop_stations(tt_world *world);
 /** Whether a command that was checked takes effect now. */

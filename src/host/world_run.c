@@ -49,6 +49,9 @@ static bool may_tick(tt_world *world, bool realtime) {
 }
 
 static bool finished(const tt_world *world) {
+  const tt_match_period period = world->stations.period;
+  if (world->spec.plays_match && (period == TT_PERIOD_OVER || period == TT_PERIOD_NONE))
+    return true;
   return world->source->is_live && world->spec.duration > 0 &&
          tt_model_time(world->model, world->clock->total_steps) >= world->spec.duration - 1e-9;
 }
@@ -58,6 +61,8 @@ tt_status tt_world_run(tt_world *world, tt_error *error) {
   double tick = (double)world->spec.io_steps * tt_model_timestep(world->model);
   tt_pacer_start(&world->pacer, tick, world->spec.speed, world->spec.late_tick == TT_TICK_CATCH_UP,
                  tt_net_now());
+  if (world->spec.plays_match)
+    tt_world_order_station(world, &(tt_ds_order){.kind = TT_DS_MATCH, .robot = -1, .value = 1});
   tt_world_start(world);
   while (!world->quit && !finished(world)) {
     if (!may_tick(world, realtime)) continue;

@@ -114,7 +114,12 @@ void tt_world_advance_match(tt_world *world) {
   uint64_t now = world->clock->total_steps;
   uint64_t passed = now > world->match_began ? now - world->match_began : 0;
   tt_driver_stations_advance(stations, tt_model_time(world->model, passed));
-  if (stations->period == before) return;
+  world->period_changed |= stations->period != before;
+}
+
+void tt_world_follow_match(tt_world *world) {
+  if (!world->period_changed) return;
+  world->period_changed = false;
   tell_period(world);
   follow_changes(world);
 }

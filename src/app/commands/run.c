@@ -52,7 +52,9 @@ static void say_what_is_replaced(const tt_scene *scene) {
 static tt_status open_scene(standing *now, const tt_scene *scene, tt_scene_choice *choice,
                             tt_error *error) {
   const tt_record_keys *record = tt_scene_section(scene, "record", NULL);
-  tt_assembly assembly = {.hash_every_tick = *record->on, .time_before = choice->time_before};
+  tt_assembly assembly = {.hash_every_tick = *record->on,
+                          .plays_match = choice->options->plays_match,
+                          .time_before = choice->time_before};
   *now = (standing){0};
   say_what_is_replaced(scene);
   TT_TRY(tt_assemble(scene, &assembly, &now->world, error));
@@ -114,6 +116,10 @@ static tt_status run_worlds(const tt_scene *scene, const tt_scene_options *optio
     return tt_fail(
         error, TT_USAGE,
         "worlds: per-connection has many worlds: their states are neither read nor written");
+  if (options->plays_match)
+    return tt_fail(error, TT_USAGE,
+                   "worlds: per-connection has many worlds, and no match that all of them play; "
+                   "leave --match out");
   say_what_is_replaced(scene);
   return tt_run_worlds(scene, tt_stop_asked, error);
 }

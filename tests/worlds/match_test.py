@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""`tether run --match`: a whole practice match without a page. A controller that never stops drives only while it may, and the
+kept run is proved by `tether verify`, which knows no driver station."""
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from support.float_udp import start
+from support.process import TETHER
+
+SPEED = 5  # left_wheel.velocity among the sensors of frc2011
+SAID = ["practice match: autonomous for 0.5 s", "enabled, autonomous", "practice match: pause of 0.4 s", "disabled, teleop",
+        "practice match: teleop for 0.5 s", "enabled, teleop", "practice match: over", "disabled, teleop"]
+
+
+class Match(unittest.TestCase):
+    def drive_until_it_ends(self, tether, link):
+        heard = [link.turn(30, 30, 0, 0, 0)]
+        link.socket.settimeout(0.2)
+        link.send(30, 30, 0, 0, 0)
+        while tether.process.poll() is None:
+            try:
+                heard.append(link.receive())
+                link.send(30, 30, 0, 0, 0)
+            except (ConnectionError, TimeoutError):
+                continue
+        return heard
+
+    def test_a_match_is_played_and_proved(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        log = pathlib.Path(folder.name) / "match.wpilog"
+        tether, link = start(self, "frc2011", "game.autonomous=0.5 s", "game.pause=0.4 s", "game.teleop=0.5 s",
+                             options=("--match", "--pace", "lockstep", "--record", log))
+        heard = self.drive_until_it_ends(tether, link)
+        self.assertEqual(tether.wait_exit(), 0, tether.text())
+        said = [line.removeprefix("driver-station: ") for line in tether.lines if line.startswith("driver-station: ")]
+        self.assertEqual(said, SAID)
+        speed = {round(numbers[0], 2): numbers[SPEED] for numbers in heard}
+        self.assertGreater(speed[0.5], 5)  # it drove on its own,
+        self.assertLess(abs(speed[0.88]), speed[0.5] / 2)  # rolled out in the pause,
+        self.assertGreater(speed[1.38], speed[0.88] + 5)  # and drove again
+        verified = subprocess.run([TETHER, "verify", log], capture_output=True, text=True, check=False)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+        kept = subprocess.run([TETHER, "export", log, "--format", "jsonl"], capture_output=True, text=True, check=True).stdout
+        self.assertIn("practice match: pause", kept)
+
+    def test_worlds_of_their_own_have_no_match(self):
+        said = subprocess.run([TETHER, "run", "gripper", "--match", "--set", "wires.lockstep-tcp.worlds=per-connection"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(said.returncode, 2)
+        self.assertIn("leave --match out", said.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
