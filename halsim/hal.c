@@ -1,0 +1,56 @@
+/* hal.c */
+#include "hal.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+hal_functions hal;
+static void *library;
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* Java and Python load it where no other library sees it, under a path of their own; there is also libwpiHaljni.so, which is
+ * another. The one that can step is the right one. */
+static int look_at(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  (void)context;
+  if (!info->dlpi_name || strncmp(base_name(info->dlpi_name), "libwpiHal", 9) != 0) return 0;
+  void *handle = dlopen(info->dlpi_name, RTLD_NOLOAD | RTLD_LAZY);
+  if (handle && dlsym(handle, "HALSIM_StepTiming")) library = handle;
+  return library != NULL;
+}
+
+void *hal_symbol(const char *name) { return dlsym(library ? library : RTLD_DEFAULT, name); }
+
+bool hal_find(const char **missing) {
+  dl_iterate_phdr(look_at, NULL);
+  *missing = NULL;
+  /* POSIX has dlsym() give functions as void pointers. */
+#define FIND(type, name, arguments) *(void **)&hal.name = hal_symbol(#name);
+#define FIND_OR_SAY(type, name, arguments)                                                         \
+  FIND(type, name, arguments)                                                                      \
+  if (!hal.name) *missing = #name;
+  HAL_OPTIONAL(FIND)
+  HAL_NEEDED(FIND_OR_SAY)
+  return !*missing;
+}
+
+static int look_for_vendor(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  const char **found = context;
+  if (info->dlpi_name && strstr(base_name(info->dlpi_name), "CTRE_Phoenix"))
+    *found = "CTRE Phoenix";
+  return *found != NULL;
+}
+
+const char *hal_library_of_its_own_time(void) {
+  const char *found = NULL;
+  dl_iterate_phdr(look_for_vendor, &found);
+  return found;
+}

@@ -1,0 +1,69 @@
+"""A robot program with the extension in it, and the other end of its connection, for tests: frames as docs/wires/halsim-step.md
+tells them."""
+import json
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+
+BUILD = pathlib.Path(os.environ["TETHER"]).parent
+EXTENSION = BUILD / "tether-halsim.so"
+ROBOT = BUILD / "tests" / "halsim" / "standin_robot"
+TIMEOUT = 60  # s: for what hangs, on a machine however busy
+
+
+def program(address, *arguments, patience=None, **more):
+    environment = {**os.environ, "HALSIM_EXTENSIONS": str(EXTENSION), "TETHER_HALSIM": address}
+    if patience:
+        environment["TETHER_HALSIM_PATIENCE"] = str(patience)
+    return subprocess.Popen([ROBOT, *map(str, arguments)], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+
+def message(kind, device, **data):
+    return {"type": kind, "device": device, "data": data}
+
+
+class Link:
+    """One connection of an extension."""
+
+    def __init__(self, listener):
+        self.socket, _ = listener.accept()
+        self.socket.settimeout(TIMEOUT)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.stream = self.socket.makefile("rb")
+
+    def body(self):
+        """The bytes of the next frame; None at the end."""
+        try:
+            head = self.stream.read(4)
+            body = len(head) == 4 and self.stream.read(struct.unpack(">I", head)[0])
+        except ConnectionResetError:  # by an end that has not read all
+            return None
+        return body or None
+
+    def frame(self):
+        body = self.body()
+        return body and [json.loads(line) for line in body.splitlines()]
+
+    def head(self, key):
+        """The value of the next frame's head under this key."""
+        frame = self.frame()
+        assert frame and frame[0]["type"] == "Step" and key in frame[0]["data"], frame
+        return frame[0]["data"][key]
+
+    def send(self, *messages, step=20000):
+        self.send_body("".join(json.dumps(one) + "\n" for one in (message("Step", "", **{">step": step}), *messages)).encode())
+
+    def send_body(self, body):
+        self.socket.sendall(struct.pack(">I", len(body)) + body)
+
+    def close(self):
+        self.stream.close()
+        self.socket.close()
+
+
+def listen():
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(TIMEOUT)
+    return listener, "127.0.0.1:%d" % listener.getsockname()[1]
