@@ -21,6 +21,7 @@ def pattern(text):
 
 class Page(unittest.TestCase):
     def run_shell(self, text):
+        text = text.replace("=build/", f"={built.BUILD}/").replace("=python ", f"={built.ROOT}/python ")
         programs = f'python3() {{ {sys.executable} "$@"; }}; tether() {{ {built.BUILD}/tether "$@"; }}\n'  # this Python has NumPy
         done = subprocess.run(["bash", "-euc", programs + text], capture_output=True, text=True, check=False,
                               env={**os.environ, "TETHER_LIBRARY": str(built.LIBRARY)})
@@ -45,12 +46,17 @@ class Page(unittest.TestCase):
                     exec(compile(text, "docs/python.md", "exec"), space)
                 said = out.getvalue()
             elif kind == "sh":
-                said = self.run_shell(text.replace("=build/", f"={built.BUILD}/").replace("=python ", f"={built.ROOT}/python "))
+                said = self.run_shell(text)
             else:
                 self.assertEqual(kind, "text")
                 self.assertRegex(said, rf"(?s)\A{pattern(text)}\Z")
                 said = ""
         self.assertEqual(said, "")
+
+    def test_the_readmes_lines_run(self):
+        readme = (built.ROOT / "README.md").read_text(encoding="utf-8")
+        lines = re.findall("^(export PYTHONPATH=.*|python3 -c .*)$", readme, re.MULTILINE)
+        self.assertEqual(self.run_shell("\n".join(lines)), "1.0 s\n(8, 10)\n")
 
     def test_the_page_names_what_there_is(self):
         import tether
