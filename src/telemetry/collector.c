@@ -23,13 +23,10 @@ int64_t tt_collector_now(void) { return g_get_real_time(); }
 
 tt_status tt_collector_take(tt_collector *collector, const tt_message *message, tt_origin *origin,
                             int64_t received, uint64_t *ticket, tt_error *error) {
-  int few[256];
-  int *attributes = message->value_count <= 256 ? few : g_new(int, message->value_count);
   pthread_mutex_lock(&collector->mutex);
-  tt_status status = tt_intake(collector, message, origin, received, attributes, ticket, error);
+  tt_status status = tt_intake(collector, message, origin, received, ticket, error);
   if (status == TT_BAD_MESSAGE || status == TT_NOMEM) collector->refused++;
   pthread_mutex_unlock(&collector->mutex);
-  if (attributes != few) g_free(attributes);
   return status;
 }
 
@@ -142,6 +139,8 @@ static void free_collector(tt_collector *collector) {
   tt_store_batch_free(collector->spare);
   tt_store_batch_free(collector->question);
   tt_list_free(&collector->thinned);
+  tt_list_free(&collector->named);
+  tt_list_free(&collector->unknown);
   tt_registry_clear(collector);
   tt_list_free(&collector->handlings);
   g_array_unref(collector->listeners);
@@ -171,6 +170,8 @@ tt_status tt_collector_new(const tt_collector_options *options, tt_collector **o
   collector->spare = tt_store_batch_new();
   collector->question = tt_store_batch_new();
   collector->thinned = TT_LIST(tt_store_value, NULL);
+  collector->named = TT_LIST(int, NULL);
+  collector->unknown = TT_LIST(const char *, NULL);
   collector->filling = 1;
   collector->newest_stored = TT_RETENTION_NOTHING;
   tt_status status = collector->batch && collector->spare && collector->question

@@ -69,6 +69,8 @@ struct tt_collector {
   GArray *live_attributes;
   uint64_t samples;         /**< opened so far */
   tt_list thinned;          /**< scratch: tt_store_value of the sample in hand, to be kept last */
+  tt_list named;            /**< scratch: int, index of the attribute of each value of a message */
+  tt_list unknown;          /**< scratch: const char *, identifiers of a message that are new */
   tt_store_batch *question; /**< scratch: a message that is looked for */
   uint64_t messages, refused, values, stored_values, skipped_values, bad_values, lost_values,
       batches;
@@ -90,9 +92,9 @@ static inline tt_attribute *tt_attribute_at(tt_collector *collector, int index) 
 
 /** Whether one more message may be complained about in the log in this second; with the mutex held. */
 bool tt_intake_may_complain(tt_collector *collector);
-/** See tt_collector_take(); `attributes` is scratch for the message's values. */
+/** See tt_collector_take(). */
 tt_status tt_intake(tt_collector *collector, const tt_message *message, tt_origin *origin,
-                    int64_t received, int *attributes, uint64_t *ticket, tt_error *error);
+                    int64_t received, uint64_t *ticket, tt_error *error);
 
 /* --- samples.c --- */
 

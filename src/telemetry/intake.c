@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "telemetry/collector_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /** Most refusals logged in a second; all are counted. */
@@ -14,19 +15,34 @@ bool tt_intake_may_complain(tt_collector *collector) {
   return collector->refusals_logged++ < REFUSALS_LOGGED;
 }
 
-/** Looks up every name, and makes those that are new: all of them, or none where that would be too many. */
+static int by_text(const void *a, const void *b) {
+  const char *const *one = a, *const *other = b;
+  return strcmp(*one, *other);
+}
+
+/** How many names there are among the unknown ones, each counted once. */
+static guint count_unknown(tt_collector *collector) {
+  const char **names = collector->unknown.data;
+  guint count = 0;
+  if (collector->unknown.len) qsort(names, collector->unknown.len, sizeof *names, by_text);
+  for (uint32_t i = 0; i < collector->unknown.len; i++)
+    count += i == 0 || strcmp(names[i - 1], names[i]) != 0;
+  return count;
+}
+
+/** Looks up every name, and makes those that are new: all of them, or none where that would be too many. There is room for
+ *  their indices in `named`. */
 static tt_status need_names(tt_collector *collector, const tt_message *message, int *device_index,
-                            int *attributes, tt_error *error) {
-  GHashTable *new_names = NULL;
+                            tt_error *error) {
+  tt_list_cut(&collector->unknown, 0);
   for (uint32_t i = 0; i < message->value_count; i++) {
     const char *identifier = tt_message_text(message, message->values[i].identifier);
-    attributes[i] = tt_registry_find(collector, false, identifier);
-    if (attributes[i] >= 0) continue;
-    if (!new_names) new_names = g_hash_table_new(g_str_hash, g_str_equal);
-    g_hash_table_add(new_names, (char *)identifier);
+    const int known = tt_registry_find(collector, false, identifier);
+    tt_list_add(&collector->named, &known, 1);
+    if (known < 0) tt_list_add(&collector->unknown, &identifier, 1);
   }
-  guint count = new_names ? g_hash_table_size(new_names) : 0;
-  if (new_names) g_hash_table_unref(new_names);
+  if (collector->unknown.failed) return tt_fail(error, TT_NOMEM, "out of memory");
+  const guint count = count_unknown(collector);
   *device_index = tt_registry_find(collector, true, message->device);
   if (*device_index < 0 && !tt_registry_has_room(collector, true, 1)) {
     return tt_fail(error, TT_BAD_MESSAGE, "more than %d devices", collector->options.max_devices);
@@ -38,10 +54,11 @@ static tt_status need_names(tt_collector *collector, const tt_message *message, 
   if (*device_index < 0) *device_index = tt_registry_need_device(collector, message->device);
   bool made = *device_index >= 0;
   for (uint32_t i = 0; i < message->value_count && count && made; i++) {
-    if (attributes[i] >= 0) continue;
-    attributes[i] = tt_registry_need_attribute(
-        collector, tt_message_text(message, message->values[i].identifier));
-    made = attributes[i] >= 0;
+    int *index = &tt_list_at(&collector->named, int, i);
+    if (*index >= 0) continue;
+    *index = tt_registry_need_attribute(collector,
+                                        tt_message_text(message, message->values[i].identifier));
+    made = *index >= 0;
   }
   return made ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
 }
@@ -190,14 +207,17 @@ static size_t text_size(const tt_message *message) {
 }
 
 tt_status tt_intake(tt_collector *collector, const tt_message *message, tt_origin *origin,
-                    int64_t received, int *attributes, uint64_t *ticket, tt_error *error) {
+                    int64_t received, uint64_t *ticket, tt_error *error) {
   if (tt_batch_is_full(collector)) return TT_FULL;
+  tt_list_cut(&collector->named, 0);
   if (!tt_store_batch_reserve(collector->batch, message->value_count, message->value_count,
                               text_size(message)) ||
-      !tt_list_reserve(&collector->thinned, message->value_count))
+      !tt_list_reserve(&collector->thinned, message->value_count) ||
+      !tt_list_reserve(&collector->named, message->value_count))
     return tt_fail(error, TT_NOMEM, "out of memory");
-  taken of = {.collector = collector, .message = message, .attributes = attributes};
-  TT_TRY(need_names(collector, message, &of.device, attributes, error));
+  taken of = {.collector = collector, .message = message};
+  TT_TRY(need_names(collector, message, &of.device, error));
+  of.attributes = collector->named.data;
   const tt_place placed = place(&of, origin, received);
   if (origin) {
     origin->dropped = 0;

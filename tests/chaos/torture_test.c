@@ -18,6 +18,7 @@
 #include "store/catalogue.h"
 #include "store/spool.h"
 #include "store/store.h"
+#include "telemetry/collector.h"
 #include "telemetry/message.h"
 
 #include <limits.h>
@@ -152,6 +153,44 @@ static tt_status read_messages(tt_error *error) {
 static void telemetry_messages(void **state) {
   (void)state;
   torture(read_messages);
+}
+
+/* A message of a thousand values, all of new attributes, is taken whole or refused. */
+static tt_status take_large(tt_collector *collector, tt_error *error) {
+  static tt_message_value values[1000];
+  static char text[16 * 1000];
+  uint32_t used = 1; /* at 0 stands the value of all, which is empty */
+  for (int i = 0; i < 1000; i++) {
+    values[i] = (tt_message_value){.identifier = used};
+    used += (uint32_t)snprintf(text + used, 16, "S.d.v%d", i) + 1;
+  }
+  const tt_message_sample sample = {.time = 1000, .first = 0, .count = 1000};
+  const tt_message message = {.device = "A",
+                              .boot = "",
+                              .time = 1000,
+                              .seq = TT_MESSAGE_NO_SEQ,
+                              .text = text,
+                              .samples = &sample,
+                              .sample_count = 1,
+                              .values = values,
+                              .value_count = 1000};
+  uint64_t ticket;
+  return tt_collector_take(collector, &message, NULL, tt_collector_now(), &ticket, error);
+}
+
+static tt_status collect(tt_error *error) {
+  tt_collector_options options = tt_collector_options_default();
+  tt_collector *collector;
+  TT_TRY(tt_none_open(&options.store, error));
+  tt_status status = tt_collector_new(&options, &collector, error);
+  if (status != TT_OK) return status;
+  status = take_large(collector, error);
+  tt_collector_free(collector);
+  return status;
+}
+static void a_collector(void **state) {
+  (void)state;
+  torture(collect);
 }
 
 /* --- stores --- */
@@ -478,8 +517,10 @@ static int teardown(void **state) {
 int main(void) {
   let_sqlite_fail();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_scene), cmocka_unit_test(telemetry_messages), cmocka_unit_test(a_store),
-      cmocka_unit_test(a_spool), cmocka_unit_test(a_run_log),          cmocka_unit_test(a_journal),
+      cmocka_unit_test(a_scene),   cmocka_unit_test(telemetry_messages),
+      cmocka_unit_test(a_store),   cmocka_unit_test(a_collector),
+      cmocka_unit_test(a_spool),   cmocka_unit_test(a_run_log),
+      cmocka_unit_test(a_journal),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
