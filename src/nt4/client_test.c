@@ -288,7 +288,7 @@ static void robot_heard(void *context, tt_websocket *websocket, bool text, const
   const uint8_t *at = bytes;
   if (text) {
     robot->texts++;
-    robot->published += strstr((const char *)bytes, "\"publish\"") != NULL;
+    robot->published += memmem(bytes, size, "\"publish\"", 9) != NULL;
     return;
   }
   while (tt_nt4_read_message(&at, bytes + size, &message) == TT_OK) {

@@ -6,6 +6,7 @@
  * /Tether/signals/NAME       double           SI, with the property "unit"
  * /Tether/time               double           s, simulated
  * /Tether/commands/NAME      double           what was accepted last, SI; who may write it commands
+ * /FMSInfo/…                 what the first robot's driver station says, as WPILib's programs publish it
  * /SmartDashboard/Field/…    a Field2d: x and y in m, heading in degrees; "Robot" is the first. At another's server, where
  *                            the robot program may have one of that name, /Tether/Field/…
  */
@@ -36,8 +37,9 @@ struct tt_nt4_topics {
   robot_topics *robots;
   int *signal_topics,
       *command_topics; /* by signal, by command; of commands NULL: none is a topic */
-  int time, pieces[TT_PIECE_KINDS + 1]; /* by kind; −1: there are none */
-  tt_bytes value, raw;                  /* of the topic at hand */
+  int control, is_red, number, game_data; /* of FMSInfo */
+  int time, pieces[TT_PIECE_KINDS + 1];   /* by kind; −1: there are none */
+  tt_bytes value, raw;                    /* of the topic at hand */
 };
 
 static void set(tt_nt4_topics *topics, int topic, const tt_bytes *value) {
@@ -137,6 +139,51 @@ static tt_status add_commands(tt_nt4_topics *topics) {
   return TT_OK;
 }
 
+/* --- the driver station --- */
+
+/* FMSControlData has the bits of WPILib's HAL_ControlWord. */
+enum { ENABLED = 1, AUTONOMOUS = 2, TEST = 4, ESTOP = 8, STATION_ATTACHED = 32 };
+
+static tt_status add_station(tt_nt4_topics *topics) {
+  if (!topics->options.station) return TT_OK;
+  int kind = add(topics, "string", NULL, "/FMSInfo/.type", "", "");
+  topics->control = add(topics, "int", NULL, "/FMSInfo/FMSControlData", "", "");
+  topics->is_red = add(topics, "boolean", NULL, "/FMSInfo/IsRedAlliance", "", "");
+  topics->number = add(topics, "int", NULL, "/FMSInfo/StationNumber", "", "");
+  topics->game_data = add(topics, "string", NULL, "/FMSInfo/GameSpecificMessage", "", "");
+  if (kind < 0 || topics->control < 0 || topics->is_red < 0 || topics->number < 0 ||
+      topics->game_data < 0)
+    return TT_NOMEM;
+  tt_bytes_cut(&topics->value, 0);
+  tt_nt4_put_text(&topics->value, "FMSInfo");
+  set(topics, kind, &topics->value);
+  return TT_OK;
+}
+
+static int control_word(const tt_driver_station *station) {
+  return (station->enabled ? ENABLED : 0) | (station->mode == TT_MODE_AUTONOMOUS ? AUTONOMOUS : 0) |
+         (station->mode == TT_MODE_TEST ? TEST : 0) | (station->estop ? ESTOP : 0) |
+         STATION_ATTACHED;
+}
+
+static void set_station(tt_nt4_topics *topics) {
+  tt_driver_station station;
+  tt_bytes *value = &topics->value;
+  tt_world_get_driver_station(topics->world, 0, &station);
+  tt_bytes_cut(value, 0);
+  tt_nt4_put_int(value, control_word(&station));
+  set(topics, topics->control, value);
+  tt_bytes_cut(value, 0);
+  tt_nt4_put_boolean(value, tt_station_alliance(station.station) == TT_ALLIANCE_RED);
+  set(topics, topics->is_red, value);
+  tt_bytes_cut(value, 0);
+  tt_nt4_put_int(value, tt_station_number(station.station));
+  set(topics, topics->number, value);
+  tt_bytes_cut(value, 0);
+  tt_nt4_put_text(value, station.game_data);
+  set(topics, topics->game_data, value);
+}
+
 /* --- what others write --- */
 
 static void post(tt_nt4_topics *topics, int topic, bool released, double value) {
@@ -176,6 +223,7 @@ tt_status tt_nt4_topics_new(tt_nt4_sink *sink, tt_world *world,
   if (status == TT_OK) status = add_pieces(made);
   if (status == TT_OK) status = add_signals(made);
   if (status == TT_OK) status = add_commands(made);
+  if (status == TT_OK) status = add_station(made);
   if (status != TT_OK) {
     tt_nt4_topics_free(made);
     return tt_fail(error, status, "nt4: out of memory, or more than %d topics", TT_NT4_MOST_TOPICS);
@@ -309,5 +357,6 @@ void tt_nt4_topics_set(tt_nt4_topics *topics, const tt_view *view) {
   for (int i = 0; topics->command_topics && i < topics->model->command_count; i++)
     if (wanted(topics, topics->command_topics[i]))
       set_double(topics, topics->command_topics[i], view->commands[i]);
+  if (topics->options.station) set_station(topics);
   if (wanted(topics, topics->time)) set_double(topics, topics->time, view->time);
 }

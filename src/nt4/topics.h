@@ -13,6 +13,7 @@ typedef struct tt_nt4_topics_options {
   tt_field field;          /**< poses are given in its frame */
   const char *field_table; /**< where the Field2d is: "/SmartDashboard/Field" */
   bool commands;           /**< commands are topics, and who writes one commands */
+  bool station;            /**< what the first robot's driver station says, as FMSInfo */
 } tt_nt4_topics_options;
 
 /** Announces them all. World and sink outlive it. */

@@ -43,12 +43,12 @@ struct tt_websocket {
   bool in_goodbye;      /* the frame that comes is one */
   uint8_t goodbye[125]; /* its bytes: code and reason */
   size_t goodbye_size;
-  int code;            /* that the peer closed with; 1006: none yet */
-  double ping_timeout; /* s */
-  uint64_t heard;      /* when the last byte came, ns */
-  tt_bytes input;      /* what waits for its turn, or for the rest of a head */
-  size_t input_at;     /* what is before was looked at */
-  tt_bytes output;     /* frames of one send */
+  int code;        /* that the peer closed with; 1006: none yet */
+  int most_pings;  /* without an answer */
+  int pings;       /* since the last byte came */
+  tt_bytes input;  /* what waits for its turn, or for the rest of a head */
+  size_t input_at; /* what is before was looked at */
+  tt_bytes output; /* frames of one send */
   char path[TT_HANDSHAKE_TEXT];
   char protocol[96];
   char reason[160];

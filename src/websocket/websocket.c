@@ -176,10 +176,11 @@ void tt_websocket_close(tt_websocket *websocket, int code, const char *reason) {
   settle(websocket);
 }
 
+/* Pings are counted, not seconds: where this thread stood still for longer, what came meanwhile is read first. */
 static void on_ping(uv_timer_t *timer) {
   tt_websocket *websocket = timer->data;
   struct wslay_event_msg ping = {.opcode = WSLAY_PING};
-  if ((double)(tt_net_now() - websocket->heard) > websocket->ping_timeout * 1e9) {
+  if (websocket->pings++ == websocket->most_pings) {
     drop(websocket, "no answer to our pings");
     return;
   }
@@ -189,8 +190,8 @@ static void on_ping(uv_timer_t *timer) {
 
 void tt_websocket_ping(tt_websocket *websocket, double period, double timeout) {
   if (websocket->dropped || websocket->leaving) return;
-  websocket->ping_timeout = timeout;
-  websocket->heard = tt_net_now();
+  websocket->most_pings = timeout > period ? (int)(timeout / period) : 1;
+  websocket->pings = 0;
   start_timer(websocket, period, on_ping, true);
 }
 
@@ -302,7 +303,7 @@ void tt_websocket_on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size
   tt_websocket *websocket = context;
   (void)tcp;
   if (!websocket || websocket->dropped) return;
-  websocket->heard = tt_net_now();
+  websocket->pings = 0;
   if (websocket->input_at > 0) {
     size_t waiting = websocket->input.size - websocket->input_at;
     memmove(websocket->input.data, websocket->input.data + websocket->input_at, waiting);
@@ -362,7 +363,6 @@ tt_websocket *tt_websocket_new(tt_net *net, tt_tcp *tcp, const tt_websocket_opti
   websocket->handler = options->handler;
   websocket->context = options->context;
   websocket->frames_a_turn = options->frames_a_turn;
-  websocket->heard = tt_net_now();
   websocket->code = WSLAY_CODE_ABNORMAL_CLOSURE;
   uv_timer_init(&net->loop, &websocket->timer);
   uv_idle_init(&net->loop, &websocket->more);

@@ -427,6 +427,21 @@ static void pings_find_out_who_is_gone(void **state) {
   close(s);
 }
 
+/* What came meanwhile is read before anybody is taken for gone. */
+static void a_thread_that_stood_still_cuts_nobody(void **state) {
+  side server_side = {.answer = 101};
+  tt_websocket_server *server = listen_as(*state, &server_side);
+  int s = enter(*state, server);
+  tt_websocket_ping(server_side.websocket, 0.02, 0.2);
+  expect(*state, s, "\x89\x00", 2);
+  say_frame(s, 0x8a, "", 0);
+  say_frame(s, 0x81, "x", 1);
+  usleep(400000);
+  poll_until(*state, &server_side.messages, 1);
+  assert_int_equal(server_side.closed, 0);
+  close(s);
+}
+
 static tt_websocket_client *connect_to_server(tt_net *net, side *side,
                                               const tt_websocket_server *server, const char *path,
                                               double reconnect) {
@@ -516,6 +531,7 @@ int main(void) {
       NET_TEST(who_pings_and_never_reads_is_cut),
       NET_TEST(slow_readers_are_cut),
       NET_TEST(pings_find_out_who_is_gone),
+      NET_TEST(a_thread_that_stood_still_cuts_nobody),
       NET_TEST(our_client_and_our_server),
       NET_TEST(a_client_hears_why_it_is_refused),
       NET_TEST(ends_within_callbacks),

@@ -49,6 +49,16 @@ test('a client reads signals, the field and time', {timeout: 4 * PATIENCE}, asyn
   assert.ok(Math.abs(z) < 1);
 });
 
+test('what the driver station says is FMSInfo', {timeout: 4 * PATIENCE}, async (t) => {
+  const {addresses} = await start(t, ['run', 'frc2011', '--no-web', ...set({'game.start': 'autonomous', 'robots.frc2011.alliance': 'blue'}), ...settings]);
+  const client = connect(t, addresses.nt4);
+  const {kBoolean, kInteger, kString} = NetworkTablesTypeInfos;
+  assert.equal(await value(client, '/FMSInfo/.type', kString, () => true), 'FMSInfo');
+  assert.equal(await value(client, '/FMSInfo/FMSControlData', kInteger, () => true), 1 + 2 + 32);
+  assert.equal(await value(client, '/FMSInfo/IsRedAlliance', kBoolean, () => true), false);
+  assert.equal(await value(client, '/FMSInfo/StationNumber', kInteger, () => true), 1);
+});
+
 test('what one client publishes another reads', {timeout: 4 * PATIENCE}, async (t) => {
   const {addresses} = await start(t, ['run', 'frc2011', '--no-web', ...settings]);
   const client = connect(t, addresses.nt4);
