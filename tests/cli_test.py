@@ -197,7 +197,7 @@ class Values(unittest.TestCase):
     def listed(self, *arguments):
         answer = tether("check", "gripper", "--settings", *arguments)
         self.assertEqual(answer.returncode, 0, answer.stderr)
-        return {line.split()[0]: line.split()[1:] for line in answer.stdout.splitlines()[1:]}
+        return {line.split()[0]: line.split()[1:] for line in answer.stdout.splitlines() if line.startswith("  ")}
 
     def test_what_is_listed_can_be_set(self):
         before = self.listed()
@@ -207,6 +207,13 @@ class Values(unittest.TestCase):
         self.assertEqual(after.pop(name)[0], "5")
         before.pop(name)
         self.assertEqual(after, before)
+
+    def test_keys_are_listed_with_what_may_stand_there(self):
+        keys = self.listed("--set", "wires.lockstep-tcp.deadline=250 ms")
+        self.assertEqual(keys["wires.lockstep-tcp.deadline"], ["250", "ms", "s", "0.001", "…", "3600;", "default", "1", "s"])
+        self.assertEqual(keys["late_ticks"], ["catch_up", "catch_up,", "slip"])
+        self.assertEqual(keys["robots.gripper.x"], ["0", "m", "m", "-10000", "…", "10000"])
+        self.assertIn("web.max_connections", keys)
 
     def test_what_is_wrong_is_told(self):
         for setting, expected in (("models.gripper.joints.base.damping=-1", "'-1' is out of range; give 0 to 1e+07 N·m·s/rad"),

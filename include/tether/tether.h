@@ -110,6 +110,43 @@ TETHER_API const char *tether_scene_description(const tether_scene *scene);
 /** s. */
 TETHER_API double tether_scene_timestep(const tether_scene *scene);
 
+/** The line that a scene found by `name` describes itself with; "" where it has none. Copied into `title` [size], cut where it
+ *  is longer. Loads the scene for that; status and error are those of tether_scene_load(). */
+TETHER_API tether_status tether_scene_title(const char *name, char *title, size_t size,
+                                            tether_error *error);
+
+/** What may stand at a key of a scene. */
+typedef enum tether_setting_kind {
+  TETHER_SETTING_TEXT = 0,
+  TETHER_SETTING_QUANTITY = 1, /**< a number with a unit, as "10 ms"; without one it is SI */
+  TETHER_SETTING_NUMBER = 2,
+  TETHER_SETTING_COUNT = 3, /**< a whole number */
+  TETHER_SETTING_FLAG = 4,  /**< on or off */
+  TETHER_SETTING_WORD = 5,  /**< one of `words` */
+  TETHER_SETTING_LIST = 6   /**< [a, b] */
+} tether_setting_kind;
+
+/** A key that the `settings` of tether_scene_load() may set. Its texts are the scene's. */
+typedef struct tether_setting {
+  const char *path; /**< before the '=': "robots.gripper.x" */
+  const char *
+      owner; /**< "" the scene itself; "robots.gripper", "wires.float-udp", "web": what the key is of */
+  const char *unit;  /**< SI; "" where there is none, or only the model tells it */
+  const char *words; /**< "realtime, lockstep, fast"; "" where others may stand there */
+  const char *
+      initial; /**< what holds where the key is left out; "" where nothing does, or it follows from others */
+  const char *value; /**< what holds now, as text; "" likewise */
+  tether_setting_kind kind;
+  int is_known; /**< 0: of a section of a program (wires, web, telemetry, record, nt4, game), which is kept, and not checked */
+  double lower, upper; /**< outside is refused; infinite where no bound is told */
+} tether_setting;
+
+/** The `index`-th key, from 0: all that the scene and its robots' files may have, and of sections of programs those that stand
+ *  there. Values of the models are not among them (tether_sim_value_item()): only the compiled models know those.
+ *  TETHER_NOT_FOUND: no more. TETHER_NO_MEMORY, with the first call for a scene. */
+TETHER_API tether_status tether_scene_setting(tether_scene *scene, int index,
+                                              tether_setting *setting);
+
 /* --- simulations --- */
 
 /** A simulation in its initial state, with the scene's own seed. The first of a scene compiles its models (blocks, up to

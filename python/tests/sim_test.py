@@ -57,6 +57,28 @@ def c_hash():
                                   env={**os.environ, "LD_LIBRARY_PATH": str(built.BUILD)}).stdout, 16)
 
 
+class Listing(unittest.TestCase):
+    def test_scenes_with_their_titles(self):
+        found = tether.scenes()
+        self.assertGreater(len(found), 5)
+        self.assertEqual(found["gripper"], tether.Scene("gripper").description)
+
+    def test_what_is_listed_can_be_set(self):
+        listed = tether.Scene("frc2011-sensors", settings={"seed": 3}).settings
+        self.assertEqual(len({setting.path for setting in listed}), len(listed))
+        by_path = {setting.path: setting for setting in listed}
+        seed = by_path["seed"]
+        self.assertEqual((seed.kind, seed.value, seed.initial, seed.lower, seed.owner, seed.known), ("count", "3", "0", 0, "", True))
+        x = by_path["robots.frc2011-sensors.x"]
+        self.assertEqual((x.kind, x.unit, x.lower, x.upper, x.owner), ("quantity", "m", -1e4, 1e4, "robots.frc2011-sensors"))
+        self.assertEqual(by_path["late_ticks"].words, ("catch_up", "slip"))
+        self.assertFalse(all(setting.known for setting in listed))
+        again = {setting.path: setting.value for setting in listed if setting.value}
+        self.assertEqual(tether.Scene("frc2011-sensors", settings=again).settings, listed)
+        with self.assertRaisesRegex(tether.InvalidError, "robots.frc2011-sensors.x.*out of range"):
+            tether.Scene("frc2011-sensors", settings={x.path: x.upper * 2})
+
+
 class Bits(unittest.TestCase):
     """The same inputs, the same bits, however they are given."""
 

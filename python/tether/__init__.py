@@ -18,12 +18,12 @@ from ._batch import Batch
 from ._errors import (BusyError, ClosedError, DivergedError, Error, FailedError, InvalidError, LibraryError, NotFoundError,
                       OtherVersionError, OutOfMemoryError, StoppedError)
 from ._library import load
-from ._scene import Scene
+from ._scene import Scene, Setting, scenes
 from ._sim import CONTACT, Body, Item, Joint, Recording, Sim
 
 __all__ = ["CONTACT", "Batch", "Body", "BusyError", "ClosedError", "DivergedError", "Error", "FailedError", "InvalidError", "Item",
-           "Joint", "LibraryError", "NotFoundError", "OtherVersionError", "OutOfMemoryError", "Recording", "Scene", "Sim", "StoppedError",
-           "load", "set_compiler", "set_data", "version"]
+           "Joint", "LibraryError", "NotFoundError", "OtherVersionError", "OutOfMemoryError", "Recording", "Scene", "Setting", "Sim",
+           "StoppedError", "load", "scenes", "set_compiler", "set_data", "version"]
 
 __version__ = "0.1.0"
 

@@ -37,6 +37,14 @@ class Item(ctypes.Structure):
                 ("lower", ctypes.c_double), ("upper", ctypes.c_double)]
 
 
+class Setting(ctypes.Structure):
+    """tether_setting."""
+
+    _fields_ = [("path", ctypes.c_char_p), ("owner", ctypes.c_char_p), ("unit", ctypes.c_char_p), ("words", ctypes.c_char_p),
+                ("initial", ctypes.c_char_p), ("value", ctypes.c_char_p), ("kind", ctypes.c_int), ("is_known", ctypes.c_int),
+                ("lower", ctypes.c_double), ("upper", ctypes.c_double)]
+
+
 class Body(ctypes.Structure):
     """tether_body."""
 
@@ -85,6 +93,9 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, arguments…
     "tether_set_log": (None, LOG, _P),
     "tether_set_data": (_I, _S),
     "tether_set_compiler": (_I, _S),
+    "tether_scene_name": (_I, _I, _P, _Z),
+    "tether_scene_title": (_I, _S, _P, _Z, _P),
+    "tether_scene_setting": (_I, _P, _I, _P),
     "tether_scene_load": (_I, _S, _P, _I, _P, _P),
     "tether_scene_free": (None, _P),
     "tether_scene_description": (_S, _P),

@@ -5,7 +5,7 @@ import ctypes
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn, Union
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Union
 
 from . import _arrays, _errors, _library
 
@@ -24,6 +24,40 @@ def _setting_texts(settings: Settings | None) -> list[str]:
     if not isinstance(settings, Mapping):
         return list(_arrays.names("settings", list(settings)))
     return [f"{path}={str(value).lower() if isinstance(value, bool) else value}" for path, value in settings.items()]
+
+
+class Setting(NamedTuple):
+    """A key of a scene that `settings` may set."""
+
+    path: str  # "robots.gripper.x"
+    owner: str  # "" the scene itself; "robots.gripper", "wires.float-udp", "web": what the key is of
+    kind: str  # "text", "quantity" (a number with a unit: "10 ms"), "number", "count", "flag" (on or off), "word", "list"
+    unit: str  # SI; "" where there is none, or only the model tells it
+    lower: float  # values outside are refused; infinite where no bound is told
+    upper: float
+    words: tuple[str, ...]  # of a "word": one of these
+    initial: str  # what holds where the key is left out; "" where nothing does, or it follows from others
+    value: str  # what holds now; "" likewise
+    known: bool  # False: of a section of a program (wires, web, telemetry, record, nt4, game), which is kept, and not checked
+
+
+_KINDS = ("text", "quantity", "number", "count", "flag", "word", "list")
+
+
+def scenes(library: str | os.PathLike[str] | None = None) -> dict[str, str]:
+    """The scenes that `Scene` finds by their names: {name: its description, one line}. Loads each of them; one that can't be
+    loaded has "".
+
+    Args:
+        library: the shared library; see `tether.load`.
+    """
+    loaded = _library.load(library)
+    found: dict[str, str] = {}
+    name, title = ctypes.create_string_buffer(4096), ctypes.create_string_buffer(4096)
+    while loaded.tether_scene_name(len(found), name, len(name)) == 0:
+        loaded.tether_scene_title(name.value, title, len(title), None)
+        found[os.fsdecode(name.value)] = title.value.decode()
+    return found
 
 
 class Scene:
@@ -74,6 +108,20 @@ class Scene:
     def timestep(self) -> float:
         """s."""
         return float(self._library.tether_scene_timestep(self._get().pointer))
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """All keys that `settings` may set, as they are now: those of the scene and of its robots' files, and of sections of
+        programs those that stand there. Values of the models are `Sim.value_items`."""
+        found: list[Setting] = []
+        item = _library.Setting()
+        while (status := self._library.tether_scene_setting(self._get().pointer, len(found), ctypes.byref(item))) == 0:
+            found.append(Setting(item.path.decode(), item.owner.decode(), _KINDS[item.kind], item.unit.decode(), item.lower, item.upper,
+                                 tuple(item.words.decode().split(", ")) if item.words else (), item.initial.decode(),
+                                 item.value.decode(), bool(item.is_known)))
+        if status != _errors.NotFoundError.status:
+            raise _errors.of_status(status, "out of memory")
+        return tuple(found)
 
     def sim(self, seed: int | None = None) -> Sim:
         """A simulation in its initial state. The first of a scene compiles its models, which takes up to seconds.

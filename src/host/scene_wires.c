@@ -63,29 +63,25 @@ static tt_status name_wire(tt_scene_store *store, const tt_wire_common *common,
 
 static tt_status load_policy(tt_scene_store *store, const tt_wire_common *common,
                              tt_scene_wire *wire) {
-  static const char *const words[] = {"wait", "hold", "zero", "eject"};
+  static const char *const words[] = {"wait", "hold", "zero", "eject", NULL};
+  int late;
   TT_TRY(tt_quantity_check(common->watchdog, "watchdog", wire->where, TT_TIME, 0, 3600, 0,
                            &wire->watchdog, store->error));
   TT_TRY(tt_quantity_check(common->deadline, "deadline", wire->where, TT_TIME, 0.001, 3600, 1,
                            &wire->deadline, store->error));
-  tt_faults faults;
-  TT_TRY(tt_wire_faults_check(common, wire->where, &faults, store->error));
-  wire->late = TT_LATE_WAIT;
-  for (int i = 0; common->late && i < 4; i++) {
-    wire->late = (tt_late_policy)i;
-    if (!strcmp(common->late, words[i])) return TT_OK;
-  }
-  if (!common->late) return TT_OK;
-  return tt_fail(store->error, TT_INVALID, "%s.late: '%s' is not one of wait, hold, zero, eject",
-                 wire->where, common->late);
+  TT_TRY(
+      tt_word_check(common->late, "late", wire->where, words, TT_LATE_WAIT, &late, store->error));
+  wire->late = (tt_late_policy)late;
+  return TT_OK;
 }
 
 /** 0: it has no period of its own. */
 static tt_status load_period(tt_scene_store *store, const tt_wire_common *common,
                              tt_scene_wire *wire) {
+  const char *where;
+  PRINT(store, where, "%s.period", wire->where);
+  tt_load_tell_time(where, NAN);
   if (common->period) {
-    const char *where;
-    PRINT(store, where, "%s.period", wire->where);
     return tt_load_steps(store, common->period, where, &wire->period_steps);
   }
   if (wire->schema->period_steps) wire->period_steps = wire->schema->period_steps(wire->config);
@@ -169,6 +165,7 @@ static void settle_waits(const tt_scene *scene, tt_scene_wire *wires, int *waiti
 static tt_status refuse_delays(const tt_scene_store *store, const tt_scene_wire *wire) {
   const tt_wire_common *common = wire->config;
   tt_faults faults;
+  if (!common->faults) return TT_OK;
   TT_TRY(tt_wire_faults_check(common, wire->where, &faults, store->error));
   if (faults.delay == 0 && faults.jitter == 0) return TT_OK;
   return tt_fail(

@@ -18,6 +18,8 @@ tt_status tt_default_address(const tt_wire_common *common, int port, char **addr
                              const char *where, tt_error *error) {
   char text[32];
   int player = common->player ? *common->player : 1;
+  tt_key_tell(&(tt_key_note){
+      .where = where, .key = "player", .lower = 1, .upper = TT_MOST_PLAYERS, .fallback = 1});
   if (player < 1 || player > TT_MOST_PLAYERS) {
     return tt_fail(error, TT_INVALID, "%s.player: %d is no player; give 1 to %d", where, player,
                    TT_MOST_PLAYERS);
@@ -28,6 +30,9 @@ tt_status tt_default_address(const tt_wire_common *common, int port, char **addr
 
 static tt_status check_probability(double value, const char *key, const char *where,
                                    tt_error *error) {
+  char path[32];
+  snprintf(path, sizeof path, "faults.%s", key);
+  tt_key_tell(&(tt_key_note){.where = where, .key = path, .lower = 0, .upper = 1});
   if (value >= 0 && value <= 1) return TT_OK;
   return tt_fail(error, TT_INVALID, "%s.faults.%s: %g is no probability; give 0 to 1", where, key,
                  value);
@@ -36,11 +41,13 @@ static tt_status check_probability(double value, const char *key, const char *wh
 tt_status tt_wire_faults_check(const tt_wire_common *common, const char *where, tt_faults *faults,
                                tt_error *error) {
   *faults = (tt_faults){0};
-  const tt_wire_fault_keys *keys = common->faults;
-  if (!keys) return TT_OK;
+  static const tt_wire_fault_keys none;
+  const tt_wire_fault_keys *keys = common->faults ? common->faults : &none;
   TT_TRY(check_probability(keys->loss, "loss", where, error));
   TT_TRY(check_probability(keys->duplicate, "duplicate", where, error));
   TT_TRY(check_probability(keys->reorder, "reorder", where, error));
+  tt_key_tell(&(tt_key_note){
+      .where = where, .key = "faults.seed", .upper = (double)UINT64_MAX, .fallback = 0});
   faults->loss = keys->loss;
   faults->duplicate = keys->duplicate;
   faults->reorder = keys->reorder;

@@ -5,6 +5,7 @@
 #include "record/recorder.h"
 #include "library/floats.h"
 #include "scene/scene_sim.h"
+#include "scene/settings.h"
 #include "tether/tether.h"
 
 #include <locale.h>
@@ -26,9 +27,10 @@ struct tether_scene {
   tt_scene *scene;
   char **settings; /**< [setting_count] as given */
   int setting_count;
-  atomic_int references; /**< itself, and each simulation */
-  pthread_mutex_t lock;  /**< of the pattern */
-  tt_sim *pattern;       /**< never stepped: simulations are clones of it; NULL before the first */
+  atomic_int references;  /**< itself, and each simulation */
+  pthread_mutex_t lock;   /**< of the pattern and the keys */
+  tt_scene_settings keys; /**< of the first who asked; empty before */
+  tt_sim *pattern;        /**< never stepped: simulations are clones of it; NULL before the first */
 };
 
 /** Who may end a call early. */

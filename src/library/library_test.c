@@ -70,6 +70,44 @@ static void scenes_are_listed_by_name(void **state) {
   assert_int_equal(tether_scene_name(0, NULL, 4), TETHER_INVALID);
 }
 
+static void what_can_be_set_is_listed(void **state) {
+  (void)state;
+  const char *set = "robots.gripper.x=2 ft";
+  tether_scene *scene;
+  tether_setting setting;
+  char title[128], few[4];
+  int found = 0, count = 0;
+  good(tether_scene_title("gripper", title, sizeof title, &error));
+  assert_non_null(strstr(title, "gripper"));
+  good(tether_scene_title("gripper", few, sizeof few, &error));
+  assert_int_equal(strlen(few), 3);
+  assert_int_equal(tether_scene_title("gripper", NULL, 3, &error), TETHER_INVALID);
+  assert_int_equal(tether_scene_title("griper", title, sizeof title, &error), TETHER_INVALID);
+  assert_non_null(strstr(error.text, "gripper"));
+  good(tether_scene_load("gripper", &set, 1, &scene, &error));
+  for (; tether_scene_setting(scene, count, &setting) == TETHER_OK; count++) {
+    if (strcmp(setting.path, "robots.gripper.x") == 0) {
+      found++;
+      assert_string_equal(setting.value, "2 ft");
+      assert_string_equal(setting.initial, "0 m");
+      assert_string_equal(setting.unit, "m");
+      assert_string_equal(setting.owner, "robots.gripper");
+      assert_int_equal(setting.kind, TETHER_SETTING_QUANTITY);
+      assert_true(setting.lower == -1e4 && setting.upper == 1e4 && setting.is_known);
+    } else if (strcmp(setting.path, "wires.lockstep-tcp.joints") == 0) {
+      found++;
+      assert_false(setting.is_known);
+      assert_string_equal(setting.owner, "wires.lockstep-tcp");
+    }
+  }
+  assert_int_equal(found, 2);
+  assert_int_equal(tether_scene_setting(scene, count, &setting), TETHER_NOT_FOUND);
+  assert_int_equal(tether_scene_setting(scene, -1, &setting), TETHER_NOT_FOUND);
+  assert_int_equal(tether_scene_setting(NULL, 0, &setting), TETHER_INVALID);
+  assert_int_equal(tether_scene_setting(scene, 0, NULL), TETHER_INVALID);
+  tether_scene_free(scene);
+}
+
 static void a_command_moves_a_joint(void **state) {
   (void)state;
   tether_scene *scene = load("gripper");
@@ -573,6 +611,7 @@ static void a_batchs_states_go_out_and_in(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(scenes_are_listed_by_name),
+      cmocka_unit_test(what_can_be_set_is_listed),
       cmocka_unit_test(a_command_moves_a_joint),
       cmocka_unit_test(a_sim_goes_on_from_a_saved_state),
       cmocka_unit_test(the_callers_surroundings_are_his),

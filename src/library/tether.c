@@ -172,6 +172,7 @@ void tether_scene_free(tether_scene *scene) {
   if (!scene || atomic_fetch_sub(&scene->references, 1) > 1) return;
   for (int i = 0; i < scene->setting_count; i++) free(scene->settings[i]);
   free(scene->settings);
+  tt_scene_settings_free(&scene->keys);
   tt_sim_free(scene->pattern);
   tt_scene_free(scene->scene);
   pthread_mutex_destroy(&scene->lock);

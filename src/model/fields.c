@@ -32,14 +32,84 @@ int tt_schema_count(const tt_schema *const *schemas) {
 }
 
 tt_status tt_default_string(char **target, const char *value, tt_error *error) {
+  tt_key_tell(&(tt_key_note){.target = target, .word = value, .fallback = NAN});
   if (*target) return TT_OK;
   *target = strdup(value);
   return *target ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
 }
 
+static _Thread_local tt_key_listener *listening;
+
+tt_key_listener *tt_key_listen(tt_key_listener *listener) {
+  tt_key_listener *before = listening;
+  listening = listener;
+  return before;
+}
+
+void tt_key_tell(const tt_key_note *note) {
+  if (listening) listening->hear(listening, note);
+}
+
+void tt_key_tell_quantity(const char *where, const char *key, double lower) {
+  tt_key_tell(&(tt_key_note){.where = where,
+                             .key = key,
+                             .is_quantity = true,
+                             .dimension = TT_DIMENSION_COUNT,
+                             .lower = lower,
+                             .upper = INFINITY,
+                             .fallback = NAN});
+}
+
+tt_status tt_number_check(const double *value, const char *key, const char *where, double lower,
+                          double upper, double fallback, double *result, tt_error *error) {
+  tt_key_tell(&(tt_key_note){
+      .where = where, .key = key, .lower = lower, .upper = upper, .fallback = fallback});
+  *result = value ? *value : fallback;
+  if (!value || (*result >= lower && *result <= upper)) return TT_OK;
+  return tt_fail(error, TT_INVALID, "%s.%s: %g is out of range; give %g to %g", where, key, *result,
+                 lower, upper);
+}
+
+tt_status tt_count_check(uint64_t value, const char *key, const char *where, uint64_t lower,
+                         uint64_t upper, uint64_t fallback, uint64_t *result, tt_error *error) {
+  tt_key_tell(&(tt_key_note){.where = where,
+                             .key = key,
+                             .lower = (double)lower,
+                             .upper = (double)upper,
+                             .fallback = (double)fallback});
+  *result = value ? value : fallback;
+  if (!value || (value >= lower && value <= upper)) return TT_OK;
+  return tt_fail(error, TT_INVALID, "%s.%s: give %llu to %llu", where, key,
+                 (unsigned long long)lower, (unsigned long long)upper);
+}
+
+tt_status tt_word_check(const char *text, const char *key, const char *where,
+                        const char *const *words, int fallback, int *index, tt_error *error) {
+  char list[256] = "";
+  tt_key_tell(&(tt_key_note){
+      .where = where, .key = key, .words = words, .word = words[fallback], .fallback = NAN});
+  *index = fallback;
+  if (!text) return TT_OK;
+  for (int i = 0; words[i]; i++) {
+    *index = i;
+    if (strcmp(text, words[i]) == 0) return TT_OK;
+    size_t size = strlen(list);
+    snprintf(list + size, sizeof list - size, "%s%s", i ? ", " : "", words[i]);
+  }
+  *index = fallback;
+  return tt_fail(error, TT_INVALID, "%s.%s: '%s' is not one of %s", where, key, text, list);
+}
+
 tt_status tt_quantity_check(const char *text, const char *key, const char *where,
                             tt_dimension dimension, double lower, double upper, double fallback,
                             double *si, tt_error *error) {
+  tt_key_tell(&(tt_key_note){.where = where,
+                             .key = key,
+                             .is_quantity = true,
+                             .dimension = dimension,
+                             .lower = lower,
+                             .upper = upper,
+                             .fallback = fallback});
   *si = fallback;
   if (!text) return TT_OK;
   const char *dot = *key ? "." : "";
@@ -73,6 +143,10 @@ tt_status tt_name_entry_check(tt_name_entry *entry, const char *where, tt_error 
   if (entry->unit && !tt_unit_find(entry->unit)) {
     return tt_unit_refuse(entry->unit, where, error);
   }
+  tt_key_tell(&(tt_key_note){
+      .where = where, .key = "scale", .lower = -INFINITY, .upper = INFINITY, .fallback = 1});
+  tt_key_tell(&(tt_key_note){
+      .where = where, .key = "offset", .lower = -INFINITY, .upper = INFINITY, .fallback = 0});
   entry->scale = entry->given_scale ? *entry->given_scale : 1;
   if (entry->scale == 0)
     return tt_fail(error, TT_INVALID,
@@ -82,10 +156,8 @@ tt_status tt_name_entry_check(tt_name_entry *entry, const char *where, tt_error 
   if (!isfinite(entry->scale) || !isfinite(entry->offset)) {
     return tt_fail(error, TT_INVALID, "%s: scale and offset must be finite numbers", where);
   }
-  TT_TRY(tt_default_string(&entry->wrap, "none", error));
-  if (strcmp(entry->wrap, "none") && strcmp(entry->wrap, "pi") && strcmp(entry->wrap, "turn")) {
-    return tt_fail(error, TT_INVALID, "%s.wrap: '%s' is not one of none, pi, turn", where,
-                   entry->wrap);
-  }
-  return TT_OK;
+  static const char *const wraps[] = {"none", "pi", "turn", NULL};
+  int ignored;
+  TT_TRY(tt_word_check(entry->wrap, "wrap", where, wraps, 0, &ignored, error));
+  return tt_default_string(&entry->wrap, wraps[0], error);
 }

@@ -72,6 +72,32 @@ extern const tt_schema *const tt_part_schemas[];
 /** How many there are before the NULL. */
 int tt_schema_count(const tt_schema *const *schemas);
 
+/** What a check knows of a key: what may stand there, and what holds where nothing does. */
+typedef struct tt_key_note {
+  const char *where,
+      *key; /**< as in errors: "FILE: wires.float-udp" and "watchdog"; "" where `where` is all of it */
+  const char *const *words; /**< one of these, NULL-terminated; NULL: a number or a quantity */
+  bool is_quantity;         /**< a text with a unit; else a plain number, or a word */
+  tt_dimension dimension;   /**< TT_DIMENSION_COUNT: only the model will tell */
+  double lower, upper;      /**< SI */
+  double fallback;          /**< SI; out of range: none, or it follows from others */
+  const char *word;         /**< the fallback as text; NULL: `fallback` is it */
+  const void *
+      target; /**< with `word` alone: of the text at this place of a struct; `where` is NULL then */
+} tt_key_note;
+
+/** Who hears of it. */
+typedef struct tt_key_listener {
+  void (*hear)(struct tt_key_listener *self, const tt_key_note *note);
+} tt_key_listener;
+
+/** From now on the checks that this thread makes tell `listener` (NULL: nobody) of the keys they look at, so that what is
+ *  listed is what is enforced. Gives who was told before. */
+tt_key_listener *tt_key_listen(tt_key_listener *listener);
+/** For a check of its own kind; those below do it. A quantity whose dimension only the model will tell: the other. */
+void tt_key_tell(const tt_key_note *note);
+void tt_key_tell_quantity(const char *where, const char *key, double lower);
+
 /* Checks that every adapter needs, for use in its check() and open(). All begin their error with `where`, so
  * that it reads "FILE: path.to.key: what is wrong; remedy"; config adds the line when it shows the error. */
 
@@ -81,6 +107,15 @@ tt_status tt_default_string(char **target, const char *value, tt_error *error);
 tt_status tt_quantity_check(const char *text, const char *key, const char *where,
                             tt_dimension dimension, double lower, double upper, double fallback,
                             double *si, tt_error *error);
+/** `*value`, or `fallback` where the key is missing, in `*result`; TT_INVALID outside [lower, upper]. */
+tt_status tt_number_check(const double *value, const char *key, const char *where, double lower,
+                          double upper, double fallback, double *result, tt_error *error);
+/** A count, 0 where the key is missing: then `fallback`. */
+tt_status tt_count_check(uint64_t value, const char *key, const char *where, uint64_t lower,
+                         uint64_t upper, uint64_t fallback, uint64_t *result, tt_error *error);
+/** The index of `text` (NULL: of `fallback`, one of them) among `words`, NULL-terminated. */
+tt_status tt_word_check(const char *text, const char *key, const char *where,
+                        const char *const *words, int fallback, int *index, tt_error *error);
 /** TT_INVALID: there is no such unit, and what was perhaps meant. */
 tt_status tt_unit_refuse(const char *unit, const char *where, tt_error *error);
 /** Defaults and checks of a list entry: a name, a known unit, a finite scale other than 0 (default 1), a known wrap. */

@@ -1,5 +1,6 @@
 #include "record/section.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define DEFAULT_PERIOD 0.01 /* s */
@@ -23,16 +24,20 @@ static const cyaml_schema_field_t fields[] = {
 
 static tt_status check(void *config, const char *where, tt_error *error) {
   tt_record_keys *keys = config;
+  tt_key_tell(&(tt_key_note){.where = where, .key = "on", .word = "on", .fallback = NAN});
   if (!keys->on) {
     keys->on = malloc(sizeof *keys->on);
     if (!keys->on) return tt_fail(error, TT_NOMEM, "%s: out of memory", where);
     *keys->on = true;
   }
-  if (keys->keep == 0) keys->keep = DEFAULT_KEEP;
-  if (keys->folder_megabytes == 0) keys->folder_megabytes = DEFAULT_FOLDER_MEGABYTES;
-  if (keys->megabytes == 0)
-    keys->megabytes =
-        keys->folder_megabytes < DEFAULT_MEGABYTES ? keys->folder_megabytes : DEFAULT_MEGABYTES;
+  TT_TRY(
+      tt_count_check(keys->keep, "keep", where, 1, UINT64_MAX, DEFAULT_KEEP, &keys->keep, error));
+  TT_TRY(tt_count_check(keys->folder_megabytes, "folder_megabytes", where, 1, UINT64_MAX,
+                        DEFAULT_FOLDER_MEGABYTES, &keys->folder_megabytes, error));
+  TT_TRY(tt_count_check(
+      keys->megabytes, "megabytes", where, 1, UINT64_MAX,
+      keys->folder_megabytes < DEFAULT_MEGABYTES ? keys->folder_megabytes : DEFAULT_MEGABYTES,
+      &keys->megabytes, error));
   if (!keys->file && keys->megabytes > keys->folder_megabytes)
     return tt_fail(
         error, TT_INVALID,

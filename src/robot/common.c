@@ -132,15 +132,6 @@ tt_status tt_robot_check_name(const char *name, const char *where, tt_error *err
                  where, name);
 }
 
-tt_status tt_robot_check_number(const double *value, const char *key, const char *where,
-                                double lower, double upper, double fallback, double *result,
-                                tt_error *error) {
-  *result = value ? *value : fallback;
-  if (isfinite(*result) && *result >= lower && *result <= upper) return TT_OK;
-  return tt_fail(error, TT_INVALID, "%s.%s: %g is out of range; give %g to %g", where, key, *result,
-                 lower, upper);
-}
-
 void tt_robot_rotate(const double q[4], const double v[3], double world[3]) {
   /* v + 2w(u × v) + 2u × (u × v), with q = (w, u) */
   double c[3] = {q[2] * v[2] - q[3] * v[1], q[3] * v[0] - q[1] * v[2], q[1] * v[1] - q[2] * v[0]};

@@ -63,10 +63,6 @@ tt_status tt_robot_add_command(tt_declare *declare, const tt_part *part, const c
 
 /** TT_INVALID unless `name` can begin a signal's name: letters, digits, '_' and '-', not empty. */
 tt_status tt_robot_check_name(const char *name, const char *where, tt_error *error);
-/** `*value`, or `fallback` where the key is missing, in `*result`; TT_INVALID outside [lower, upper]. */
-tt_status tt_robot_check_number(const double *value, const char *key, const char *where,
-                                double lower, double upper, double fallback, double *result,
-                                tt_error *error);
 
 /** A point or direction of a body's frame in the world's. */
 void tt_robot_rotate(const double rotation[4], const double local[3], double world[3]);

@@ -61,20 +61,19 @@ static tt_status check_bounds(encoder_config *config, const char *where, tt_erro
   if (!config->minimum != !config->maximum)
     return tt_fail(error, TT_INVALID, "%s: give both minimum and maximum, or neither", where);
   config->bounded = config->minimum != NULL;
-  TT_TRY(tt_robot_check_number(config->minimum, "minimum", where, -TICKS_LIMIT, TICKS_LIMIT, 0,
-                               &config->least, error));
-  TT_TRY(tt_robot_check_number(config->maximum, "maximum", where, -TICKS_LIMIT, TICKS_LIMIT, 0,
-                               &config->greatest, error));
+  TT_TRY(tt_number_check(config->minimum, "minimum", where, -TICKS_LIMIT, TICKS_LIMIT, 0,
+                         &config->least, error));
+  TT_TRY(tt_number_check(config->maximum, "maximum", where, -TICKS_LIMIT, TICKS_LIMIT, 0,
+                         &config->greatest, error));
   if (config->bounded && config->greatest <= config->least)
     return tt_fail(error, TT_INVALID, "%s.maximum: must be above minimum", where);
   if (config->least != rint(config->least) || config->greatest != rint(config->greatest))
     return tt_fail(error, TT_INVALID, "%s: minimum and maximum must be whole numbers", where);
-  TT_TRY(tt_default_string(&config->overflow, "wrap", error));
-  config->saturate = strcmp(config->overflow, "saturate") == 0;
-  if (!config->saturate && strcmp(config->overflow, "wrap") != 0)
-    return tt_fail(error, TT_INVALID, "%s.overflow: '%s' is neither wrap nor saturate", where,
-                   config->overflow);
-  return TT_OK;
+  static const char *const words[] = {"wrap", "saturate", NULL};
+  int chosen;
+  TT_TRY(tt_word_check(config->overflow, "overflow", where, words, 0, &chosen, error));
+  config->saturate = chosen == 1;
+  return tt_default_string(&config->overflow, words[chosen], error);
 }
 
 /* The travel between `from` and `to`, of an angle or a length as their units say. */
@@ -108,10 +107,10 @@ static tt_status check_scale(encoder_config *config, const char *where, tt_error
   if (config->from) return check_travel(config, where, error);
   config->dimension = config->ticks_per_turn ? TT_ANGLE : TT_LENGTH;
   if (config->ticks_per_meter)
-    return tt_robot_check_number(config->ticks_per_meter, "ticks_per_meter", where, -1e9, 1e9, 0,
-                                 &config->scale, error);
-  TT_TRY(tt_robot_check_number(config->ticks_per_turn, "ticks_per_turn", where, -1e9, 1e9, 0,
-                               &config->scale, error));
+    return tt_number_check(config->ticks_per_meter, "ticks_per_meter", where, -1e9, 1e9, 0,
+                           &config->scale, error);
+  TT_TRY(tt_number_check(config->ticks_per_turn, "ticks_per_turn", where, -1e9, 1e9, 0,
+                         &config->scale, error));
   config->scale /= 2 * PI;
   return TT_OK;
 }
@@ -120,8 +119,8 @@ static tt_status encoder_check(void *untyped, const char *where, tt_error *error
   encoder_config *config = untyped;
   TT_TRY(tt_robot_check_name(config->name, where, error));
   TT_TRY(check_bounds(config, where, error));
-  TT_TRY(tt_robot_check_number(config->offset, "offset", where, -TICKS_LIMIT, TICKS_LIMIT, 0,
-                               &config->zero, error));
+  TT_TRY(tt_number_check(config->offset, "offset", where, -TICKS_LIMIT, TICKS_LIMIT, 0,
+                         &config->zero, error));
   return check_scale(config, where, error);
 }
 

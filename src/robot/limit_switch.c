@@ -27,6 +27,8 @@ static const cyaml_schema_field_t limit_switch_fields[] = {
 static tt_status limit_switch_check(void *untyped, const char *where, tt_error *error) {
   limit_switch_config *config = untyped;
   TT_TRY(tt_robot_check_name(config->name, where, error));
+  tt_key_tell_quantity(where, "above", -INFINITY);
+  tt_key_tell_quantity(where, "below", -INFINITY);
   if (config->above || config->below) return TT_OK;
   return tt_fail(error, TT_INVALID, "%s: give `above`, `below`, or both", where);
 }

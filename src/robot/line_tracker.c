@@ -41,8 +41,7 @@ static tt_status line_tracker_check(void *untyped, const char *where, tt_error *
   TT_TRY(tt_mount_check(&config->mount, where, error));
   TT_TRY(tt_quantity_check(config->spot, "spot", where, TT_LENGTH, 1e-6, 10, 0.02,
                            &config->diameter, error));
-  return tt_robot_check_number(config->threshold, "threshold", where, 0, 1, 0.5, &config->least,
-                               error);
+  return tt_number_check(config->threshold, "threshold", where, 0, 1, 0.5, &config->least, error);
 }
 
 const tt_schema tt_line_tracker_schema = {.key = "line_trackers",

@@ -56,12 +56,14 @@ static const cyaml_schema_field_t lua_sensor_fields[] = {
 #undef TEXT
 
 static tt_status check_limits(lua_sensor_config *config, const char *where, tt_error *error) {
-  config->limits.instructions = config->instructions ? *config->instructions : 100000;
-  config->limits.memory = config->memory ? *config->memory : 1 << 20;
-  if (config->limits.instructions < 1000 || config->limits.instructions > 100000000)
-    return tt_fail(error, TT_INVALID, "%s.instructions: give 1000 to 100000000", where);
-  if (config->limits.memory < 16384 || config->limits.memory > 256 << 20)
-    return tt_fail(error, TT_INVALID, "%s.memory: give 16384 to 268435456 bytes", where);
+  uint64_t memory;
+  if ((config->instructions && !*config->instructions) || (config->memory && !*config->memory))
+    return tt_fail(error, TT_INVALID, "%s: instructions and memory can't be 0", where);
+  TT_TRY(tt_count_check(config->instructions ? *config->instructions : 0, "instructions", where,
+                        1000, 100000000, 100000, &config->limits.instructions, error));
+  TT_TRY(tt_count_check(config->memory ? *config->memory : 0, "memory", where, 16384, 256 << 20,
+                        1 << 20, &memory, error));
+  config->limits.memory = memory;
   return TT_OK;
 }
 
@@ -76,8 +78,8 @@ static tt_status lua_sensor_check(void *untyped, const char *where, tt_error *er
   TT_TRY(tt_default_string(&config->function, "sense", error));
   config->given = tt_unit_find(config->unit ? config->unit : "");
   if (!config->given) return tt_unit_refuse(config->unit, where, error);
-  TT_TRY(tt_robot_check_number(config->fallback, "fallback", where, -1e12, 1e12, 0,
-                               &config->fallback_si, error));
+  TT_TRY(tt_number_check(config->fallback, "fallback", where, -1e12, 1e12, 0, &config->fallback_si,
+                         error));
   config->fallback_si *= config->given->scale;
   return check_limits(config, where, error);
 }

@@ -79,19 +79,14 @@ static const cyaml_schema_field_t motor_fields[] = {
 #undef TEXT
 
 static tt_status choose_model(motor_config *config, const char *where, tt_error *error) {
-  bool has_keys = config->stall_torque || config->free_speed;
-  TT_TRY(tt_default_string(&config->model, has_keys ? "custom" : "none", error));
-  config->has_line = strcmp(config->model, "none") != 0;
-  if (!config->has_line || strcmp(config->model, "custom") == 0) return TT_OK;
-  char known[256] = "none, custom";
-  for (size_t i = 0; i < PRESET_COUNT; i++) {
-    if (strcmp(config->model, presets[i].name) == 0) {
-      config->line = presets[i].line;
-      return TT_OK;
-    }
-    strcat(strcat(known, ", "), presets[i].name);
-  }
-  return tt_fail(error, TT_INVALID, "%s.model: '%s' is not one of %s", where, config->model, known);
+  const char *words[PRESET_COUNT + 3] = {"none", "custom"};
+  int chosen;
+  for (size_t i = 0; i < PRESET_COUNT; i++) words[i + 2] = presets[i].name;
+  TT_TRY(tt_word_check(config->model, "model", where, words,
+                       config->stall_torque || config->free_speed, &chosen, error));
+  config->has_line = chosen > 0;
+  if (chosen > 1) config->line = presets[chosen - 2].line;
+  return tt_default_string(&config->model, words[chosen], error);
 }
 
 /* Without a model nothing but torque and its limit means anything: say so rather than ignore a key. */
@@ -122,8 +117,8 @@ static tt_status check_gears(motor_config *config, const char *where, tt_error *
   config->ratio_count = config->gears ? (int)config->gears_count : 1;
   config->ratios[0] = 1;
   for (unsigned i = 0; config->gears && i < config->gears_count; i++)
-    TT_TRY(tt_robot_check_number(&config->gears[i], "gears", where, GEAR_LEAST, GEAR_MOST, 1,
-                                 &config->ratios[i], error));
+    TT_TRY(tt_number_check(&config->gears[i], "gears", where, GEAR_LEAST, GEAR_MOST, 1,
+                           &config->ratios[i], error));
   return TT_OK;
 }
 
@@ -154,25 +149,22 @@ static tt_status check_line(motor_config *config, const char *where, tt_error *e
     return tt_fail(error, TT_INVALID, "%s.current_limit: needs stall_current", where);
   TT_TRY(tt_quantity_check(config->drum_radius, "drum_radius", where, TT_LENGTH, 1e-6, 1e3, 1,
                            &config->drum, error));
-  TT_TRY(tt_robot_check_number(config->efficiency, "efficiency", where, 1e-3, 1, 1,
-                               &config->loss_factor, error));
-  config->motors = config->count ? *config->count : 1;
-  if (config->motors < 1 || config->motors > 100)
-    return tt_fail(error, TT_INVALID, "%s.count: %g motors are out of range; give 1 to 100", where,
-                   config->motors);
+  TT_TRY(tt_number_check(config->efficiency, "efficiency", where, 1e-3, 1, 1, &config->loss_factor,
+                         error));
+  const double count = config->count ? *config->count : 0;
+  TT_TRY(tt_number_check(config->count ? &count : NULL, "count", where, 1, 100, 1, &config->motors,
+                         error));
   return check_gears(config, where, error);
 }
 
 static tt_status check_neutral(motor_config *config, const char *where, tt_error *error) {
-  static const char *const names[] = {[BRAKE] = "brake", [COAST] = "coast", [HOLD] = "hold"};
-  TT_TRY(tt_default_string(&config->neutral, config->has_line ? "brake" : "coast", error));
-  for (int i = 0; i < 3; i++) {
-    if (strcmp(config->neutral, names[i]) != 0) continue;
-    config->at_zero = (neutral)i;
-    return TT_OK;
-  }
-  return tt_fail(error, TT_INVALID, "%s.neutral: '%s' is not one of brake, coast, hold", where,
-                 config->neutral);
+  static const char *const names[] = {
+      [BRAKE] = "brake", [COAST] = "coast", [HOLD] = "hold", [HOLD + 1] = NULL};
+  int chosen;
+  TT_TRY(tt_word_check(config->neutral, "neutral", where, names, config->has_line ? BRAKE : COAST,
+                       &chosen, error));
+  config->at_zero = (neutral)chosen;
+  return tt_default_string(&config->neutral, names[chosen], error);
 }
 
 static tt_status motor_check(void *untyped, const char *where, tt_error *error) {
@@ -182,6 +174,7 @@ static tt_status motor_check(void *untyped, const char *where, tt_error *error) 
     return tt_fail(error, TT_INVALID, "%s: give either `joint: name` or `joints: [names]`", where);
   TT_TRY(choose_model(config, where, error));
   TT_TRY(check_neutral(config, where, error));
+  tt_key_tell_quantity(where, "max_torque", 0);
   config->ratio_count = 1;
   return config->has_line ? check_line(config, where, error)
                           : refuse_model_keys(config, where, error);

@@ -187,19 +187,19 @@ static const cyaml_schema_value_t *wire_schema(const tt_scene_guests *guests, tt
 }
 
 /** What stands in a scene when nobody here knows more of it. */
-static const char *const guest_keys[] = {"game", "nt4", "record", "telemetry", "web", "wires"};
+const char *const tt_guest_keys[] = {"game", "nt4", "record", "telemetry", "web", "wires", NULL};
 
 /** Its keys are the models' (load_values.c). */
 static const cyaml_schema_field_t models_field = {
     .key = "models", .value = {.type = CYAML_IGNORE, .flags = CYAML_FLAG_OPTIONAL}};
 
 static const cyaml_schema_value_t *scene_without_guests(tt_pool *pool) {
-  size_t fixed = CYAML_ARRAY_LEN(scene_fields), count = CYAML_ARRAY_LEN(guest_keys);
+  size_t fixed = CYAML_ARRAY_LEN(scene_fields), count = CYAML_ARRAY_LEN(tt_guest_keys) - 1;
   cyaml_schema_field_t *fields = new_fields(pool, scene_fields, fixed, count + 1);
   if (!fields) return NULL;
   for (size_t i = 0; i < count; i++)
     fields[fixed + i] = (cyaml_schema_field_t){
-        .key = guest_keys[i], .value = {.type = CYAML_IGNORE, .flags = CYAML_FLAG_OPTIONAL}};
+        .key = tt_guest_keys[i], .value = {.type = CYAML_IGNORE, .flags = CYAML_FLAG_OPTIONAL}};
   fields[fixed + count] = models_field;
   return new_mapping(pool, fields, sizeof(tt_scene_keys), CYAML_FLAG_POINTER);
 }

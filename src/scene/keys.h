@@ -91,6 +91,9 @@ typedef struct tt_schemas {
   const cyaml_schema_value_t *scene, *robot, *arena;
 } tt_schemas;
 
+/** Sections that may stand in a scene although nobody here knows more of them. NULL-terminated. */
+extern const char *const tt_guest_keys[];
+
 /** Assembles them from the simulation's own keys and those of parts and `guests` (NULL: none), in the pool. TT_NOMEM. */
 tt_status tt_schemas_new(const tt_scene_guests *guests, tt_pool *pool, tt_schemas *schemas);
 

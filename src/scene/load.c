@@ -75,6 +75,15 @@ tt_status tt_load_time(tt_scene_store *store, const char *text, const char *wher
                  where, text);
 }
 
+void tt_load_tell_time(const char *where, double fallback) {
+  tt_key_tell(&(tt_key_note){.where = where,
+                             .key = "",
+                             .is_quantity = true,
+                             .dimension = TT_TIME,
+                             .upper = INFINITY,
+                             .fallback = fallback});
+}
+
 static tt_rational timestep_of(const tt_scene *scene) {
   return (tt_rational){scene->timestep_num, scene->timestep_den};
 }
@@ -115,10 +124,8 @@ tt_status tt_load_check_name(const tt_scene_store *store, const char *name, cons
 static tt_status load_surface(tt_scene_store *store, const tt_body_keys *from,
                               tt_engine_surface *to) {
   to->body = from->name;
-  to->friction = from->friction;
-  if (!(from->friction >= 0 && from->friction <= 100))
-    return tt_fail(store->error, TT_INVALID, "%s.friction: %g is out of range; give 0 to 100",
-                   to->where, from->friction);
+  TT_TRY(tt_number_check(&from->friction, "friction", to->where, 0, 100, NAN, &to->friction,
+                         store->error));
   TT_TRY(tt_quantity_check(from->torsional_friction, "torsional_friction", to->where, TT_LENGTH, 0,
                            10, -1, &to->torsional_friction, store->error));
   return tt_quantity_check(from->rolling_friction, "rolling_friction", to->where, TT_LENGTH, 0, 10,
@@ -139,9 +146,10 @@ tt_status tt_load_surfaces(tt_scene_store *store, const tt_body_keys *keys, unsi
 
 tt_status tt_load_io_period(tt_scene_store *store) {
   tt_scene *scene = &store->scene;
+  const char *where;
+  PRINT(store, where, "%s: io_period", scene->path);
+  tt_load_tell_time(where, NAN);
   if (store->keys->io_period) {
-    const char *where;
-    PRINT(store, where, "%s: io_period", scene->path);
     return tt_load_steps(store, store->keys->io_period, where, &scene->io_steps);
   }
   if (scene->io_steps) return TT_OK;

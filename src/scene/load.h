@@ -8,6 +8,7 @@
 
 #include "scene/data.h"
 #include "scene/keys.h"
+#include "scene/known_keys.h"
 #include "scene/pool.h"
 #include "scene/rational.h"
 #include "scene/scene.h"
@@ -40,6 +41,7 @@ typedef struct tt_scene_store {
   bool *section_given;
   tt_robot_setting *robot_settings;
   int robot_setting_count;
+  tt_known_keys known;
   tt_error *error;
 } tt_scene_store;
 
@@ -88,6 +90,8 @@ tt_status tt_load_robot_setting(tt_scene_store *store, const tt_document *docume
 /** An exact time above zero, in s. */
 tt_status tt_load_time(tt_scene_store *store, const char *text, const char *where,
                        tt_rational *value);
+/** Tells that an exact time stands at `where`: s, not finite: it follows from others. */
+void tt_load_tell_time(const char *where, double fallback);
 /** A time as a whole number of steps, or an error that names the nearest ones. After the timestep is known. */
 tt_status tt_load_steps(tt_scene_store *store, const char *text, const char *where,
                         uint64_t *steps);

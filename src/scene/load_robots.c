@@ -4,6 +4,7 @@
 #include "scene/load.h"
 #include "scene/stranger.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ static tt_status load_parts(tt_scene_store *store, const tt_robot_keys *keys,
 static tt_status load_limit(tt_scene_store *store, const char *where, const char *key,
                             const char *text, const tt_dimension dimensions[2],
                             const char *examples, double *value) {
+  tt_key_tell_quantity(where, key, 0);
   if (!text) return TT_OK;
   if (!tt_quantity_parse(text, dimensions[0], value) &&
       !tt_quantity_parse(text, dimensions[1], value))
@@ -94,6 +96,7 @@ static tt_status load_measures(tt_scene_store *store, const tt_robot_keys *keys,
     const tt_measure_keys *from = &keys->measures[i];
     measures[i].name = from->name;
     PRINT(store, measures[i].where, "%s: measures[%u]", robot->file, i);
+    tt_key_tell_quantity(measures[i].where, "value", -INFINITY);
     if (!read_measure(from->value, &measures[i].value))
       return tt_fail(
           store->error, TT_INVALID,
@@ -172,6 +175,9 @@ static tt_status load_pose(tt_scene_store *store, const tt_robot_entry_keys *key
     TT_TRY(tt_quantity_check(values[i].text, values[i].key, robot->where, values[i].dimension, -1e4,
                              1e4, 0, values[i].value, store->error));
   }
+  static const char *const alliances[] = {"red", "blue", NULL};
+  tt_key_tell(&(tt_key_note){
+      .where = robot->where, .key = "alliance", .words = alliances, .fallback = NAN});
   robot->alliance = keys->alliance ? keys->alliance : "";
   tt_alliance alliance;
   if (tt_alliance_read(robot->alliance, &alliance)) return TT_OK;

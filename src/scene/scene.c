@@ -114,6 +114,13 @@ static tt_status load_timing(tt_scene_store *store) {
   const char *where;
   PRINT(store, where, "%s: timestep", scene->path);
   tt_rational step;
+  tt_key_tell(&(tt_key_note){.where = where,
+                             .key = "",
+                             .is_quantity = true,
+                             .dimension = TT_TIME,
+                             .upper = 1,
+                             .fallback = NAN,
+                             .word = DEFAULT_TIMESTEP});
   TT_TRY(tt_load_time(store, keys->timestep ? keys->timestep : DEFAULT_TIMESTEP, where, &step));
   if (step.num > step.den) {
     return tt_fail(store->error, TT_INVALID, "%s: %s is too long for a step; take at most 1 s",
@@ -134,12 +141,18 @@ static tt_status load_running(tt_scene_store *store) {
   scene->dynamics = keys->physics ? *keys->physics : true;
   scene->seed = keys->seed;
   scene->speed = keys->speed ? *keys->speed : 1;
+  const char *where;
+  tt_key_tell(&(tt_key_note){
+      .where = scene->path, .key = "speed", .lower = 0.001, .upper = 1000, .fallback = 1});
+  tt_key_tell(
+      &(tt_key_note){.where = scene->path, .key = "physics", .word = "on", .fallback = NAN});
+  tt_key_tell(&(tt_key_note){
+      .where = scene->path, .key = "seed", .upper = (double)UINT64_MAX, .fallback = 0});
   if (scene->speed < 0.001 || scene->speed > 1000) {
     return tt_fail(store->error, TT_INVALID,
                    "%s: speed: %g is out of range; give a factor of 0.001 to 1000", scene->path,
                    scene->speed);
   }
-  const char *where;
   PRINT(store, where, "%s: duration", scene->path);
   return tt_quantity_check(keys->duration, "", where, TT_TIME, 0, 1e9, 0, &scene->duration,
                            store->error);
@@ -185,8 +198,8 @@ static tt_status load_replaced(tt_scene_store *store) {
 
 /* --- the whole --- */
 
-static tt_status load(tt_scene_store *store, tt_document *document, const char *const *settings,
-                      int setting_count) {
+static tt_status load_all(tt_scene_store *store, tt_document *document, const char *const *settings,
+                          int setting_count) {
   if (tt_schemas_new(store->guests, &store->pool, &store->schemas) != TT_OK) {
     tt_document_free(document);
     return tt_load_no_memory(store);
@@ -202,11 +215,21 @@ static tt_status load(tt_scene_store *store, tt_document *document, const char *
   return check_sections(store);
 }
 
+static tt_status load(tt_scene_store *store, tt_document *document, const char *const *settings,
+                      int setting_count) {
+  tt_known_keys_begin(&store->known);
+  tt_status status = load_all(store, document, settings, setting_count);
+  tt_known_keys_end(&store->known);
+  return status;
+}
+
 static tt_scene_store *new_store(const tt_scene_guests *guests, tt_error *error) {
   tt_scene_store *store = calloc(1, sizeof *store);
   if (!store) return NULL;
   store->error = error;
   store->guests = guests;
+  store->known.pool = &store->pool;
+  store->known.file = &store->file_count;
   return store;
 }
 
@@ -257,6 +280,7 @@ void tt_scene_free(tt_scene *scene) {
     tt_document_release(store->files[i].schema, store->files[i].keys);
     tt_document_free(store->files[i].document);
   }
+  tt_known_keys_free(&store->known);
   tt_pool_free(&store->pool);
   free(store);
 }

@@ -95,6 +95,32 @@ tt_node *tt_node_element(const tt_node *sequence, const char *path, size_t *used
   return *ambiguous ? NULL : found;
 }
 
+/** Whether `name` leads to this element alone, as a whole. */
+static bool leads_to(const tt_node *sequence, const tt_node *element, const char *name) {
+  size_t used;
+  bool ambiguous;
+  return name && *name && tt_node_element(sequence, name, &used, &ambiguous) == element &&
+         !name[used];
+}
+
+void tt_node_element_path(const tt_node *sequence, int index, char *path, size_t size) {
+  tt_node *element = sequence->children[index], *body = element_body(element);
+  const char *robot = tt_node_child_text(body, "robot");
+  char called[256], of_protocol[512] = "";
+  tt_element_name(robot ? robot : "", called, sizeof called);
+  if (body != element && robot)
+    snprintf(of_protocol, sizeof of_protocol, "%s.%s", robot, body->key);
+  const char *names[] = {tt_node_child_text(body, "name"), body != element ? body->key : NULL,
+                         of_protocol, body == element ? called : NULL,
+                         tt_node_child_text(body, "body")};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (element->bare || !leads_to(sequence, body, names[i])) continue;
+    snprintf(path, size, "%s", names[i]);
+    return;
+  }
+  snprintf(path, size, "[%d]", index);
+}
+
 /* --- --set --- */
 
 typedef struct tt_setting {

@@ -29,6 +29,7 @@ struct tt_node {
   tt_node_kind kind;
   char *key;          /**< its key where the parent is a mapping, else NULL */
   char *text;         /**< of a scalar, else NULL */
+  bool bare;          /**< a mapping that was written as a plain value, its name */
   bool quoted;        /**< the scalar was in quotes or a block: it can't mean "nothing" */
   int line;           /**< from 1; 0 where no file gave it */
   const char *origin; /**< PATH of the --set that wrote it, or NULL; the document's */
@@ -91,6 +92,8 @@ void tt_node_free(tt_node *node);
 /** The element of a sequence that `path` begins with (a name, a protocol or "[n]"), and how many bytes of
  *  `path` that took; NULL if none, or, with `*ambiguous` set, if several. */
 tt_node *tt_node_element(const tt_node *sequence, const char *path, size_t *used, bool *ambiguous);
+/** How paths call the `index`-th element of a sequence: by its name where no other has it, else "[n]". */
+void tt_node_element_path(const tt_node *sequence, int index, char *path, size_t size);
 /** What an element that names a file is called: the file without folder and ending, the folder of a robot.yaml. */
 void tt_element_name(const char *path, char *name, size_t size);
 

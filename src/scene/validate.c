@@ -243,6 +243,7 @@ static tt_status shorthand(tt_walk *walk, tt_node *node, const cyaml_schema_valu
   free(node->text);
   node->text = NULL;
   node->kind = TT_NODE_MAPPING;
+  node->bare = !empty;
   return TT_OK;
 }
 

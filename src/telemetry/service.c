@@ -70,22 +70,6 @@ const cyaml_schema_field_t tt_telemetry_fields[] = {
     CYAML_FIELD_END,
 };
 
-static tt_status check_choice(const char *text, const char *const *names, const char *where,
-                              const char *key, int *choice, tt_error *error) {
-  *choice = 0;
-  if (!text) return TT_OK;
-  for (int i = 0; names[i]; i++) {
-    if (strcmp(text, names[i])) continue;
-    *choice = i;
-    return TT_OK;
-  }
-  char *list = g_strjoinv(", ", (char **)names);
-  tt_status status =
-      tt_fail(error, TT_INVALID, "%s.%s: '%s' is not one of %s", where, key, text, list);
-  g_free(list);
-  return status;
-}
-
 static bool has_handling(const tt_telemetry_attribute_keys *keys) {
   return keys->type || keys->mode || keys->unit || keys->scale || keys->offset ||
          keys->min_interval || keys->retention;
@@ -95,8 +79,8 @@ static bool has_handling(const tt_telemetry_attribute_keys *keys) {
 static tt_status read_handling(const tt_telemetry_attribute_keys *keys, const char *where,
                                tt_handling *handling, tt_error *error) {
   int type, mode;
-  TT_TRY(check_choice(keys->type, tt_value_type_names, where, "type", &type, error));
-  TT_TRY(check_choice(keys->mode, tt_value_mode_names, where, "mode", &mode, error));
+  TT_TRY(tt_word_check(keys->type, "type", where, tt_value_type_names, 0, &type, error));
+  TT_TRY(tt_word_check(keys->mode, "mode", where, tt_value_mode_names, 0, &mode, error));
   *handling = tt_handling_default();
   handling->pattern = keys->attribute;
   handling->type = (tt_value_type)type;
@@ -114,22 +98,22 @@ static tt_status read_handling(const tt_telemetry_attribute_keys *keys, const ch
                            &handling->retention, error);
 }
 
+static tt_status check_most(unsigned *count, const char *key, const char *where, uint64_t most,
+                            uint64_t fallback, tt_error *error) {
+  uint64_t checked;
+  TT_TRY(tt_count_check(*count, key, where, 1, most, fallback, &checked, error));
+  *count = (unsigned)checked;
+  return TT_OK;
+}
+
 static tt_status check(void *config, const char *where, tt_error *error) {
   tt_telemetry_keys *keys = config;
   double ignored;
-  if (!keys->max_connections) keys->max_connections = 256;
-  if (!keys->max_devices) keys->max_devices = 1000;
-  if (!keys->max_attributes) keys->max_attributes = 10000;
-  if (keys->spool_limit == 0) keys->spool_limit = 1 << 30;
-  if (!(keys->spool_limit > 0) || keys->spool_limit > 1e15) {
-    return tt_fail(error, TT_INVALID, "%s.spool_limit: give bytes, 1 to 1e15", where);
-  }
-  if (keys->max_connections > 10000 || keys->max_devices > 100000 ||
-      keys->max_attributes > 1000000) {
-    return tt_fail(
-        error, TT_INVALID,
-        "%s: max_connections is at most 10000, max_devices 100000, max_attributes 1000000", where);
-  }
+  TT_TRY(check_most(&keys->max_connections, "max_connections", where, 10000, 256, error));
+  TT_TRY(check_most(&keys->max_devices, "max_devices", where, 100000, 1000, error));
+  TT_TRY(check_most(&keys->max_attributes, "max_attributes", where, 1000000, 10000, error));
+  TT_TRY(tt_number_check(keys->spool_limit != 0 ? &keys->spool_limit : NULL, "spool_limit", where,
+                         1, 1e15, 1 << 30, &keys->spool_limit, error));
   TT_TRY(tt_default_string(&keys->late, "1 s", error));
   TT_TRY(tt_default_string(&keys->store_interval, "0.1 s", error));
   TT_TRY(tt_quantity_check(keys->late, "late", where, TT_TIME, 0.01, 3600, 1, &ignored, error));
@@ -146,7 +130,7 @@ static tt_status check(void *config, const char *where, tt_error *error) {
     char place[512];
     int format;
     g_snprintf(place, sizeof place, "%s.forward[%u]", where, i);
-    TT_TRY(check_choice(keys->forwards[i].format, formats, place, "format", &format, error));
+    TT_TRY(tt_word_check(keys->forwards[i].format, "format", place, formats, 0, &format, error));
   }
   return TT_OK;
 }

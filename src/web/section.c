@@ -14,9 +14,11 @@ const cyaml_schema_field_t tt_web_fields[] = {
 
 static tt_status check(void *config, const char *where, tt_error *error) {
   tt_web_keys *keys = config;
-  if (!keys->max_connections) keys->max_connections = 256;
-  if (keys->max_connections <= 10000) return TT_OK;
-  return tt_fail(error, TT_INVALID, "%s.max_connections: give at most 10000", where);
+  uint64_t connections;
+  TT_TRY(tt_count_check(keys->max_connections, "max_connections", where, 1, 10000, 256,
+                        &connections, error));
+  keys->max_connections = (unsigned)connections;
+  return TT_OK;
 }
 
 const tt_schema tt_web_schema = {

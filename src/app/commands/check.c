@@ -8,6 +8,7 @@
 #include "record/recorder.h"
 #include "nt4/service.h"
 #include "record/section.h"
+#include "scene/settings.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -218,14 +219,49 @@ static void print_wires(const tt_scene *scene, const tt_world *world) {
   }
 }
 
+/** What may stand at a key: words, a range with its unit, or what kind of thing. */
+static void print_allowed(const tt_scene_setting *setting) {
+  static const char *const kinds[] = {"text", "quantity", "number", "count", "on, off", "", "list"};
+  if (setting->kind == TT_SETTING_WORD)
+    tt_print(stdout, "%s", setting->words);
+  else if (isinf(setting->lower) && isinf(setting->upper))
+    tt_print(stdout, "%s%s%s", kinds[setting->kind], *setting->unit ? " " : "", setting->unit);
+  else
+    tt_print(stdout, "%s%s%g … %g", setting->unit, *setting->unit ? " " : "", setting->lower,
+             setting->upper);
+}
+
+static tt_status print_keys(const tt_scene *scene, tt_error *error) {
+  tt_scene_settings settings;
+  if (tt_scene_settings_list(scene, &settings) != TT_OK)
+    return tt_fail(error, TT_NOMEM, "out of memory");
+  int width = 0;
+  for (int i = 0; i < settings.count; i++) {
+    const int length = (int)strlen(settings.items[i].path);
+    width = length > width ? length : width;
+  }
+  tt_print(stdout, "settings (%d)\n", settings.count);
+  for (int i = 0; i < settings.count; i++) {
+    const tt_scene_setting *setting = &settings.items[i];
+    tt_print(stdout, "  %-*s %-20s ", width, setting->path, *setting->value ? setting->value : "-");
+    print_allowed(setting);
+    if (*setting->initial && strcmp(setting->initial, setting->value) != 0)
+      tt_print(stdout, "; default %s", setting->initial);
+    tt_print(stdout, "\n");
+  }
+  tt_scene_settings_free(&settings);
+  return TT_OK;
+}
+
 static tt_status print_settings(const tt_scene *scene, tt_error *error) {
   tt_assembly assembly = {.check_only = true};
   tt_world *world;
   int count;
+  TT_TRY(print_keys(scene, error));
   TT_TRY(tt_assemble(scene, &assembly, &world, error));
   const tt_value *values = tt_sim_values(tt_world_sim(world), &count);
   const double *present = tt_sim_present_values(tt_world_sim(world));
-  tt_print(stdout, "values of the models (%d)\n", count);
+  tt_print(stdout, "\nvalues of the models (%d)\n", count);
   for (int i = 0; i < count; i++)
     tt_print(stdout, "  %-56s %-12.6g %-10s %g … %g\n", values[i].name, present[i],
              tt_unit_si(values[i].dimension)->name, values[i].lower, values[i].upper);
@@ -279,7 +315,8 @@ const tt_app_command tt_app_check = {
     "check",
     "SCENE [--settings] [options]",
     "Shows what a scene would run: wires, signals, commands, object ids; or its error with file "
-    "and line; --settings: the values of its models that --set may change, with unit and range",
+    "and line; --settings: all that --set may change, keys and values of its models, with unit and "
+    "range",
     tt_scene_options_help,
     check,
 };

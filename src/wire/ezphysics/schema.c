@@ -59,22 +59,23 @@ static tt_status check_address(tt_ezphysics_config *config, const char *where, t
 }
 
 static tt_status check_mode(tt_ezphysics_config *config, const char *where, tt_error *error) {
-  TT_TRY(tt_default_string(&config->mode, "step", error));
-  config->checked_mode = strcmp(config->mode, "realtime") == 0 ? TT_EZ_REALTIME : TT_EZ_STEP;
-  if (config->checked_mode == TT_EZ_REALTIME || strcmp(config->mode, "step") == 0) return TT_OK;
-  return tt_fail(error, TT_INVALID, "%s.mode: '%s' is not one of step, realtime", where,
-                 config->mode);
+  static const char *const words[] = {"step", "realtime", NULL};
+  int chosen;
+  TT_TRY(tt_word_check(config->mode, "mode", where, words, 0, &chosen, error));
+  config->checked_mode = chosen == 1 ? TT_EZ_REALTIME : TT_EZ_STEP;
+  return tt_default_string(&config->mode, words[chosen], error);
 }
 
 static tt_status check_disconnect(tt_ezphysics_config *config, const char *where, tt_error *error) {
-  static const char *const words[] = {"keep", "reset", "exit"};
-  TT_TRY(tt_default_string(&config->on_disconnect, words[TT_EZ_KEEP], error));
-  for (int i = TT_EZ_KEEP; i <= TT_EZ_EXIT; i++) {
-    config->checked_disconnect = (tt_ez_disconnect)i;
-    if (strcmp(config->on_disconnect, words[i]) == 0) return TT_OK;
-  }
-  return tt_fail(error, TT_INVALID, "%s.on_disconnect: '%s' is not one of keep, reset, exit", where,
-                 config->on_disconnect);
+  static const char *const words[] = {[TT_EZ_KEEP] = "keep",
+                                      [TT_EZ_RESET] = "reset",
+                                      [TT_EZ_EXIT] = "exit",
+                                      [TT_EZ_EXIT + 1] = NULL};
+  int chosen;
+  TT_TRY(tt_word_check(config->on_disconnect, "on_disconnect", where, words, TT_EZ_KEEP, &chosen,
+                       error));
+  config->checked_disconnect = (tt_ez_disconnect)chosen;
+  return tt_default_string(&config->on_disconnect, words[chosen], error);
 }
 
 static tt_status check_marks(const tt_ezphysics_config *config, const char *where,
@@ -109,9 +110,7 @@ static tt_status check(void *untyped, const char *where, tt_error *error) {
   TT_TRY(check_mode(config, where, error));
   TT_TRY(check_disconnect(config, where, error));
   TT_TRY(check_timeouts(config, where, error));
-  if (config->steps > MOST_STEPS) {
-    return tt_fail(error, TT_INVALID, "%s.steps: give 1 to %d", where, MOST_STEPS);
-  }
+  TT_TRY(tt_count_check(config->steps, "steps", where, 1, MOST_STEPS, 0, &config->steps, error));
   if (config->common.faults != NULL) {
     return tt_fail(error, TT_INVALID, "%s.faults: TCP loses nothing; faults are for UDP wires",
                    where);

@@ -43,11 +43,11 @@ static tt_status check_address(const char *address, const char *key, const tt_al
 }
 
 static tt_status check_time(tt_float_udp_config *config, const char *where, tt_error *error) {
-  TT_TRY(tt_default_string(&config->time, "grow", error));
-  config->time_restarts = strcmp(config->time, "restart") == 0;
-  if (config->time_restarts || strcmp(config->time, "grow") == 0) return TT_OK;
-  return tt_fail(error, TT_INVALID, "%s.time: '%s' is not one of grow, restart", where,
-                 config->time);
+  static const char *const words[] = {"grow", "restart", NULL};
+  int chosen;
+  TT_TRY(tt_word_check(config->time, "time", where, words, 0, &chosen, error));
+  config->time_restarts = chosen == 1;
+  return tt_default_string(&config->time, words[chosen], error);
 }
 
 static tt_status check(void *untyped, const char *where, tt_error *error) {

@@ -28,28 +28,24 @@ static const cyaml_schema_field_t fields[] = {
 };
 
 static tt_status check_worlds(tt_lockstep_tcp_config *config, const char *where, tt_error *error) {
-  TT_TRY(tt_default_string(&config->worlds, "shared", error));
-  if (strcmp(config->worlds, "shared") != 0 && strcmp(config->worlds, "per-connection") != 0)
-    return tt_fail(error, TT_INVALID, "%s.worlds: '%s' is not one of shared, per-connection", where,
-                   config->worlds);
-  if (config->max_worlds == 0) config->max_worlds = DEFAULT_WORLDS;
-  if (config->max_worlds > MOST_WORLDS)
-    return tt_fail(error, TT_INVALID, "%s.max_worlds: give 1 to %d", where, MOST_WORLDS);
-  return TT_OK;
+  static const char *const words[] = {"shared", "per-connection", NULL};
+  int chosen;
+  TT_TRY(tt_word_check(config->worlds, "worlds", where, words, 0, &chosen, error));
+  TT_TRY(tt_default_string(&config->worlds, words[chosen], error));
+  return tt_count_check(config->max_worlds, "max_worlds", where, 1, MOST_WORLDS, DEFAULT_WORLDS,
+                        &config->max_worlds, error);
 }
 
 static tt_status check(void *untyped, const char *where, tt_error *error) {
   tt_lockstep_tcp_config *config = untyped;
   TT_TRY(tt_default_address(&config->common, DEFAULT_LISTEN, &config->listen, where, error));
-  TT_TRY(tt_default_string(&config->on_disconnect, "reset", error));
+  static const char *const policies[] = {"reset", "keep", "exit", NULL};
+  int chosen;
+  TT_TRY(tt_word_check(config->on_disconnect, "on_disconnect", where, policies, 0, &chosen, error));
+  TT_TRY(tt_default_string(&config->on_disconnect, policies[chosen], error));
   TT_TRY(tt_default_string(&config->common.watchdog, "0 s", error));
-  if (config->steps_per_frame == 0) config->steps_per_frame = DEFAULT_STEPS;
-  if (config->steps_per_frame > MOST_STEPS)
-    return tt_fail(error, TT_INVALID, "%s.steps_per_frame: give 1 to %d", where, MOST_STEPS);
-  const char *policy = config->on_disconnect;
-  if (strcmp(policy, "reset") != 0 && strcmp(policy, "keep") != 0 && strcmp(policy, "exit") != 0)
-    return tt_fail(error, TT_INVALID, "%s.on_disconnect: '%s' is not one of reset, keep, exit",
-                   where, policy);
+  TT_TRY(tt_count_check(config->steps_per_frame, "steps_per_frame", where, 1, MOST_STEPS,
+                        DEFAULT_STEPS, &config->steps_per_frame, error));
   TT_TRY(check_worlds(config, where, error));
   if (config->common.faults)
     return tt_fail(error, TT_INVALID, "%s.faults: TCP loses nothing; faults are for UDP wires",

@@ -74,12 +74,10 @@ static tt_status check(void *untyped, const char *where, tt_error *error) {
                                         "elevator_encoder.ticks"};
   tt_sharp_json_config *config = untyped;
   TT_TRY(tt_default_string(&config->common.watchdog, "0.5 s", error));
-  TT_TRY(tt_default_string(&config->style, "columns", error));
-  tt_sharp_style style;
-  if (!tt_sharp_style_parse(config->style, &style)) {
-    return tt_fail(error, TT_INVALID, "%s.style: '%s' is not one of columns, json", where,
-                   config->style);
-  }
+  static const char *const styles[] = {"columns", "json", NULL};
+  int chosen;
+  TT_TRY(tt_word_check(config->style, "style", where, styles, 0, &chosen, error));
+  TT_TRY(tt_default_string(&config->style, styles[chosen], error));
   TT_TRY(check_addresses(config, where, error));
   TT_TRY(check_list(&config->commands, &config->command_count, commands, "commands", where, error));
   TT_TRY(check_list(&config->sensors, &config->sensor_count, sensors, "sensors", where, error));
