@@ -163,6 +163,13 @@ static double nearest_turn(double angle, double to) {
   return angle + 2 * M_PI * round((to - angle) / (2 * M_PI));
 }
 
+/* How far a heading that was made may be off: a body whose x axis points almost straight up, as a wheel's does now and then, turns the
+ * last bits of its pose into any heading at all. The pose is compared as well. */
+static double heading_within(const double q[4]) {
+  double x = 1 - 2 * (q[2] * q[2] + q[3] * q[3]), y = 2 * (q[1] * q[2] + q[0] * q[3]);
+  return MADE_WITHIN / fmax(hypot(x, y), MADE_WITHIN / M_PI);
+}
+
 /* The recorded value and the view's; false: none is recorded. */
 static bool claim_of(const tt_sample_check *check, int index, const tt_view *view, claim *claimed,
                      double *repeated) {
@@ -175,8 +182,10 @@ static bool claim_of(const tt_sample_check *check, int index, const tt_view *vie
   *repeated = tt_signal_read(signal, view);
   claimed->recorded = record.size == sizeof(double) ? tt_wpilog_double(record.payload) : NAN;
   claimed->within = resolution(check, &record, made);
-  if (made && signal->source == TT_SIGNAL_BODY_HEADING)
+  if (made && signal->source == TT_SIGNAL_BODY_HEADING) {
     claimed->recorded = nearest_turn(claimed->recorded, *repeated);
+    claimed->within = heading_within(view->body_rotation[signal->index]);
+  }
   return true;
 }
 

@@ -1,27 +1,31 @@
-/* gyro.c: the rate of turn about a body's own z axis, and the angle that integrates it, with their faults.
+/* gyro.c: the rate of turn about one of a body's own axes, and the angle that integrates it, with their faults.
  *
  *   gyros:
  *     - name: gyro         # channels gyro.rate (rad/s) and gyro.angle (rad, not wrapped, 0 after a reset)
  *       body: chassis      # default the robot's root body
+ *       axis: z            # of the body: x, y, or z, the default
  *       bias: 0.05 deg/s   # added to the rate, default 0
  *       noise: 0.2 deg/s   # standard deviation of the rate, new every tick, default 0
  *
- * rate = ω·z + bias + noise. The angle adds (mean of ω·z now and a tick before + bias + noise) × the tick's length:
- * a real gyro drifts in the same way. Right-hand rule: to the left is positive.
+ * With a the axis, rate = ω·a + bias + noise. The angle adds (mean of ω·a now and a tick before + bias + noise) × the tick's length:
+ * a real gyro drifts in the same way. Right-hand rule: about z, to the left is positive.
  */
 #include "robot/common.h"
 
 #include <string.h>
 
 typedef struct gyro_config {
-  char *name, *body, *bias, *noise;
-  double offset, deviation; /* filled by check() */
+  char *name, *body, *axis, *bias, *noise;
+  double direction[3]; /* of the axis in the body's frame; filled by check(), as what follows */
+  double offset, deviation; /* rad/s */
 } gyro_config;
 
 static const cyaml_schema_field_t gyro_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, gyro_config, name, 1, 64),
     CYAML_FIELD_STRING_PTR("body", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, gyro_config, body, 0,
                            128),
+    CYAML_FIELD_STRING_PTR("axis", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, gyro_config, axis, 0,
+                           8),
     CYAML_FIELD_STRING_PTR("bias", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, gyro_config, bias, 0,
                            64),
     CYAML_FIELD_STRING_PTR("noise", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, gyro_config, noise, 0,
@@ -29,9 +33,18 @@ static const cyaml_schema_field_t gyro_fields[] = {
     CYAML_FIELD_END,
 };
 
+static tt_status check_axis(gyro_config *config, const char *where, tt_error *error) {
+  const char *axis = config->axis ? config->axis : "z";
+  if (strlen(axis) != 1 || !strchr("xyz", axis[0]))
+    return tt_fail(error, TT_INVALID, "%s.axis: '%s' is not one of x, y, z", where, axis);
+  for (int i = 0; i < 3; i++) config->direction[i] = axis[0] == "xyz"[i];
+  return TT_OK;
+}
+
 static tt_status gyro_check(void *untyped, const char *where, tt_error *error) {
   gyro_config *config = untyped;
   TT_TRY(tt_robot_check_name(config->name, where, error));
+  TT_TRY(check_axis(config, where, error));
   TT_TRY(tt_quantity_check(config->bias, "bias", where, TT_ANGULAR_VELOCITY, -1e3, 1e3, 0,
                            &config->offset, error));
   return tt_quantity_check(config->noise, "noise", where, TT_ANGULAR_VELOCITY, 0, 1e3, 0,
@@ -77,9 +90,9 @@ static tt_status gyro_declare(tt_part *part, tt_declare *declare, tt_error *erro
 static void gyro_sense(tt_part *part, const tt_space *space, tt_view *view) {
   (void)space;
   gyro *self = (gyro *)part;
-  static const double up[3] = {0, 0, 1};
+  const gyro_config *config = self->head.config;
   double axis[3], rate = 0;
-  tt_robot_rotate(view->body_rotation[self->body], up, axis);
+  tt_robot_rotate(view->body_rotation[self->body], config->direction, axis);
   for (int i = 0; i < 3; i++) rate += view->body_spin[self->body][i] * axis[i];
   double fault = self->bias + self->deviation * tt_noise_normal(self->noise, view->step, 0);
   gyro_state *state = &self->state;

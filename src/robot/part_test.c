@@ -428,11 +428,14 @@ static void bumpers_and_limit_switches_close(void **state) {
 static void gyros_drift(void **state) {
   (void)state;
   bench on;
-  const element parts[] = {{"gyros", "{name: exact, body: turntable}"}, {"gyros", DRIFTING}};
-  set_up(&on, parts, 2);
+  const element parts[] = {{"gyros", "{name: exact, body: turntable}"},
+                           {"gyros", DRIFTING},
+                           {"gyros", "{name: aside, body: turntable, axis: x}"}};
+  set_up(&on, parts, 3);
   command(&on, "turntable.torque", 1); /* 0.5 rad/s² */
   run(&on, 10);
   assert_near(value_of(&on, "exact.rate"), 5, 1e-3);
+  assert_true(fabs(value_of(&on, "aside.rate")) < 1e-9);
   assert_near(value_of(&on, "exact.angle"), value_of(&on, "turntable.position"), 1e-3);
   double drift = value_of(&on, "heading.angle") - value_of(&on, "exact.angle");
   assert_near(drift, 0.1,

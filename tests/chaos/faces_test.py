@@ -28,6 +28,7 @@ SCENE = HERE / "soak.yaml"
 QUIET = ("--set", "record.on=off", "--set", "pace=realtime")
 PUBLIC = (("frc2011", "wires.float-udp.bind"), ("gripper", "wires.lockstep-tcp.listen"),
           ("ezphysics", "wires.ezphysics.listen"), ("sharp", "wires.sharp-json.bind"),
+          ("xrp", "wires.xrp.bind"),
           ("robocar", "telemetry.listen"), ("frc2011", "web.listen"))
 
 

@@ -48,6 +48,7 @@ class Clients(unittest.TestCase):
                                           ("float_udp", ["127.0.0.1:9", used], f"{used}: Address already in use; does another client run?"),
                                           ("sharp_json", ["127.0.0.1:9", used], f"{used}: Address already in use; does another client run?"),
                                           ("lockstep_tcp", [nobody], f"{nobody}: Connection refused; start the simulator first: tether run gripper"),
+                                          ("xrp_line", [nobody], f"nobody answers at {nobody}; start the simulator first: tether run xrp"),
                                           ("gripper_grasp", [nobody], "start the simulator first: tether run gripper"),
                                           ("ezphysics", [nobody], "start the simulator first: tether run ezphysics"),
                                           ("creature_crawl", [nobody], "start the simulator first: tether run ezphysics"),

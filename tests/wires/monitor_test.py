@@ -131,6 +131,27 @@ class Monitor(unittest.TestCase):
         client.sendto(b"{ 'leftDriveMotorSpeed': 06x0", program.address("sharp-json"))
         self.assertEqual(self.wrong(self.bad("byte")), {"leftDriveMotorSpeed": "06x0"})
 
+    def test_xrp(self):
+        client = self.udp()
+        program = self.start("xrp", **{"wires.xrp.bind": "127.0.0.1:0"})
+        motors = b"".join(struct.pack(">BBBf", 6, 0x12, which, 0.25 * which) for which in range(4))
+        servos = b"".join(struct.pack(">BBBf", 6, 0x13, which, 0.5) for which in (4, 5))
+        good = b"\1\2\1" + motors + servos + b"\3\x14\1\1"
+        client.sendto(good, program.address("xrp"))
+        heard = self.message(True, good)
+        self.assertEqual(self.table(heard)[:7], [("number", "", 0, 2), ("enabled", "", 2, 1), ("size", "", 3, 1), ("tag", "", 4, 1),
+                                                 ("motor: which", "", 5, 1), ("motor 0", "", 6, 4), ("size", "", 10, 1)])
+        values = {field["name"]: field["value"] for field in heard["fields"]}
+        self.assertEqual((values["number"], values["motor 3"], values["servo 5"], values["DIO 1, value"]), ("258", "0.75", "0.5", "1"))
+        self.assertEqual(self.wrong(heard), {})
+        sent = {(field["name"], field["unit"]) for field in self.message(False)["fields"]}
+        self.assertLessEqual({("encoder 1, count", "ticks"), ("gyro, rate z", "deg/s"), ("gyro, angle z", "deg"), ("accelerometer, z", "g"),
+                              ("analog 2", "V"), ("encoder 0, period", "")}, sent)
+        client.sendto(good[:6] + struct.pack(">f", float("nan")) + good[10:], program.address("xrp"))
+        self.assertEqual(self.wrong(self.bad("motor 0")), {"motor 0": "nan"})
+        client.sendto(good[:-2], program.address("xrp"))
+        self.assertEqual(self.wrong(self.bad("of which 1 are here")), {"DIO: which": "missing", "DIO, value": "missing"})
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,8 +1,6 @@
-/* float_udp.c: which of the datagrams of a period applies, and what is sent back.
+/* float_udp.c: which of the datagrams of a period applies (wire/order.h), and what is sent back.
  *
- * Each datagram is decoded and validated when it is read; the newest valid one of the period waits as `pending` and is
- * submitted at receive. "Newest" is the greatest timestamp from the controller that drives. After SILENCE without an
- * accepted message the order starts anew, and whoever speaks first then drives.
+ * Each datagram is decoded and validated when it is read; the newest valid one of the period waits and is submitted at receive.
  */
 #include "wire/float_udp/float_udp.h"
 
@@ -12,14 +10,13 @@
 #include "wire/convert.h"
 #include "wire/explain.h"
 #include "wire/float_udp/codec.h"
-#include "wire/udp.h"
+#include "wire/order.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SILENCE 1.0 /* s simulated */
 #define NAME_IN_WORDS 96
 
 /* What a number in a message is. */
@@ -36,12 +33,6 @@ typedef struct slot {
   bool sent;
 } slot;
 
-typedef struct message {
-  float values[TT_FLOAT_UDP_MAX];
-  uint8_t bytes[TT_FLOAT_UDP_BYTES];
-  char peer[64];
-} message;
-
 typedef struct float_udp {
   tt_wire_udp link;
   slot sensors[TT_FLOAT_UDP_MAX], commands[TT_FLOAT_UDP_MAX];
@@ -49,12 +40,9 @@ typedef struct float_udp {
   int stamp; /* index of the timestamp among commands, −1: there is none */
   int owned[TT_FLOAT_UDP_MAX];
 
-  bool pending; /* `newest` waits for receive */
-  message newest, arriving;
-  bool ordered; /* `last_stamp` and `driver` are those of the message accepted at `accepted_time` */
-  float last_stamp;
-  double accepted_time;
-  char driver[64];
+  tt_wire_order order;
+  float newest[TT_FLOAT_UDP_MAX]; /* waits for receive while order.pending */
+  float arriving[TT_FLOAT_UDP_MAX];
   bool warned_of_byte_order;
   bool time_restarts;  /* at a reset; else it grows as long as the program runs */
   const char *address; /* when only checked */
@@ -182,8 +170,8 @@ static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size, bool trun
   char words[NAME_IN_WORDS];
   tt_drop reason;
   int field;
-  if (tt_float_udp_decode(bytes, truncated ? size + 1 : size, self->command_count,
-                          self->arriving.values, &reason, &field) != TT_OK) {
+  if (tt_float_udp_decode(bytes, truncated ? size + 1 : size, self->command_count, self->arriving,
+                          &reason, &field) != TT_OK) {
     if (field < 0)
       tt_wire_drop(wire, reason, peer, bytes, size,
                    "%s%zu bytes where %d floats of 4 bytes are expected",
@@ -197,50 +185,14 @@ static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size, bool trun
     const slot *slot = &self->commands[i];
     if (slot->kind != SLOT_COMMAND) continue;
     const tt_command *command = &wire->model->commands[slot->command];
-    if (in_range(command, tt_convert_in(&slot->conversion, self->arriving.values[i]))) continue;
+    if (in_range(command, tt_convert_in(&slot->conversion, self->arriving[i]))) continue;
     tt_wire_drop(wire, TT_DROP_RANGE, peer, bytes, size, "%s is %g; in SI it must be %s%g to %g",
-                 in_words(self, i, words), (double)self->arriving.values[i],
+                 in_words(self, i, words), (double)self->arriving[i],
                  is_whole(command->kind) ? "a whole number from " : "", command->lower,
                  command->upper);
     return false;
   }
   return true;
-}
-
-/* Whether the arriving message comes from whoever drives now. */
-static bool from_driver(tt_wire *wire, const uint8_t *bytes, size_t size, const char *peer) {
-  const float_udp *self = wire->self;
-  const char *driver = self->pending ? self->newest.peer : self->ordered ? self->driver : peer;
-  if (strcmp(driver, peer) == 0) return true;
-  tt_wire_drop(wire, TT_DROP_REFUSED, peer, bytes, size,
-               "%s drives; another is heard once it has been silent for %g s", driver, SILENCE);
-  return false;
-}
-
-/* Whether the arriving message is newer than what was accepted and than what is pending. */
-static bool is_newest(tt_wire *wire, const uint8_t *bytes, size_t size, const char *peer) {
-  const float_udp *self = wire->self;
-  if (self->stamp < 0) return true; /* without timestamps, the order of arrival */
-  float stamp = self->arriving.values[self->stamp];
-  if (self->ordered && stamp <= self->last_stamp) {
-    tt_wire_drop(wire, TT_DROP_STALE, peer, bytes, size, "stamp %.9g after %.9g", (double)stamp,
-                 (double)self->last_stamp);
-    return false;
-  }
-  if (!self->pending) return true;
-  float waiting = self->newest.values[self->stamp];
-  if (stamp > waiting) return true;
-  tt_wire_drop(wire, stamp == waiting ? TT_DROP_STALE : TT_DROP_SUPERSEDED, peer, bytes, size,
-               "stamp %.9g after %.9g in the same period", (double)stamp, (double)waiting);
-  return false;
-}
-
-/* In lock-step simulated time stands still while a silent controller is waited for. */
-static void restart_order_after_silence(tt_wire *wire) {
-  float_udp *self = wire->self;
-  bool silent = tt_wire_time(wire) - self->accepted_time >= SILENCE ||
-                tt_wire_udp_silence(wire, &self->link) >= SILENCE;
-  if (self->ordered && silent) self->ordered = false;
 }
 
 static void warn_of_byte_order(tt_wire *wire, const uint8_t *bytes, size_t size, const char *peer,
@@ -259,34 +211,15 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   tt_wire *wire = context;
   float_udp *self = wire->self;
   tt_wire_received(wire, bytes, size);
-  restart_order_after_silence(wire);
   bool valid = validate(wire, bytes, size, truncated, peer);
   if (!valid) warn_of_byte_order(wire, bytes, size, peer, true);
   if (!valid) return;
-  if (!from_driver(wire, bytes, size, peer)) return;
-  if (!is_newest(wire, bytes, size, peer)) return;
-  if (!tt_wire_take_udp(wire, &self->link, peer, bytes, size)) return;
+  double stamp = self->stamp < 0 ? 0 : (double)self->arriving[self->stamp];
+  if (!tt_wire_order_take(wire, &self->order, &self->link, self->stamp < 0 ? NULL : &stamp, peer,
+                          bytes, size))
+    return;
   warn_of_byte_order(wire, bytes, size, peer, false);
-  if (self->pending)
-    tt_wire_drop(wire, TT_DROP_SUPERSEDED, self->newest.peer, self->newest.bytes, size,
-                 "a newer message came in the same period");
-  memcpy(self->newest.values, self->arriving.values, sizeof self->newest.values);
-  memcpy(self->newest.bytes, bytes, size);
-  snprintf(self->newest.peer, sizeof self->newest.peer, "%s", peer);
-  self->pending = true;
-}
-
-/* Remembers whose message drives now and how new it is. */
-static void take_order(tt_wire *wire) {
-  float_udp *self = wire->self;
-  self->ordered = true;
-  if (self->stamp >= 0) self->last_stamp = self->newest.values[self->stamp];
-  self->accepted_time = tt_wire_time(wire);
-  if (strcmp(self->driver, self->newest.peer) != 0 || !wire->stats.peer[0]) {
-    tt_wire_event(wire, "driven by %s", self->newest.peer);
-    snprintf(self->driver, sizeof self->driver, "%s", self->newest.peer);
-    snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", self->newest.peer);
-  }
+  memcpy(self->newest, self->arriving, sizeof self->newest);
 }
 
 static void submit_pending(tt_wire *wire) {
@@ -297,20 +230,16 @@ static void submit_pending(tt_wire *wire) {
     const slot *slot = &self->commands[i];
     if (slot->kind != SLOT_COMMAND) continue;
     submissions[count++] =
-        (tt_submission){slot->command, tt_convert_in(&slot->conversion, self->newest.values[i])};
+        (tt_submission){slot->command, tt_convert_in(&slot->conversion, self->newest[i])};
   }
-  self->pending = false;
-  if (tt_wire_submit(wire, submissions, count, NULL) == TT_OK)
-    take_order(wire);
-  else
-    tt_wire_drop(wire, TT_DROP_RANGE, self->newest.peer, self->newest.bytes,
-                 4 * (size_t)self->command_count, "the world refused it");
+  bool accepted = tt_wire_submit(wire, submissions, count, NULL) == TT_OK;
+  tt_wire_order_submitted(wire, &self->order, accepted);
 }
 
 static void receive(tt_wire *wire) {
   float_udp *self = wire->self;
   tt_wire_advance_udp(wire, &self->link);
-  if (self->pending) submit_pending(wire);
+  if (self->order.pending) submit_pending(wire);
 }
 
 /* --- sending --- */
@@ -350,7 +279,7 @@ static void send_sensors(tt_wire *wire, const tt_view *view) {
 
 static void reset(tt_wire *wire) {
   float_udp *self = wire->self;
-  self->ordered = false;
+  self->order.ordered = false;
   for (int i = 0; self->time_restarts && i < self->sensor_count; i++) self->sensors[i].sent = false;
 }
 
