@@ -49,6 +49,12 @@ static void any_wire(const char *parent, char *any, size_t size) {
   snprintf(any, size, "wires.*%s", rest ? rest : "");
 }
 
+/** "wires.xrp.motors" → "wires.xrp.*" */
+static void any_list(const char *parent, char *any, size_t size) {
+  const char *last = strrchr(parent, '.');
+  snprintf(any, size, "%.*s.*", (int)(last - parent), parent);
+}
+
 static bool is_described(const tt_docs *docs, const char *file, const char *parent,
                          const char *key) {
   char heading[600], any[512];
@@ -63,6 +69,9 @@ static bool is_described(const tt_docs *docs, const char *file, const char *pare
   if (section_has(docs->scene, heading, key)) return true;
   if (!strncmp(parent, "wires.", 6)) {
     any_wire(parent, any, sizeof any);
+    snprintf(heading, sizeof heading, "### `%s`", any);
+    if (section_has(docs->scene, heading, key)) return true;
+    any_list(parent, any, sizeof any);
     snprintf(heading, sizeof heading, "### `%s`", any);
     return section_has(docs->scene, heading, key);
   }

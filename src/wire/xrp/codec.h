@@ -17,6 +17,7 @@
 #define TT_XRP_DIO 32          /**< digital inputs and outputs 0 to 31 */
 #define TT_XRP_ANALOGS 8       /**< analog inputs 0 to 7 */
 
+/** The bytes that say what follows. */
 typedef enum tt_xrp_tag_number {
   TT_XRP_MOTOR = 0x12,
   TT_XRP_SERVO = 0x13,

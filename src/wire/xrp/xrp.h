@@ -21,6 +21,7 @@ typedef enum tt_xrp_list_kind {
 #define TT_XRP_COMMAND_LISTS 3 /**< the first of them are commands, the others signals */
 #define TT_XRP_ENTRIES 32      /**< of the longest list */
 
+/** One of them, as the scene has it. */
 typedef struct tt_xrp_list {
   tt_name_entry *entries;
   unsigned count;
