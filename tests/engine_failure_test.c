@@ -2,30 +2,15 @@
  * too small in one simulation, at every size from nothing to enough, so that each place that needs it fails once. */
 #include "engine/mujoco/physics_internal.h"
 #include "library/library.h"
+#include "library/library_testing.h"
 
 #include <malloc.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
-
-static tether_error error;
-
-static void good(tether_status status) {
-  if (status != TETHER_OK) fail_msg("%d: %s", status, error.text);
-}
-
-static tether_scene *load(const char *name) {
-  tether_scene *scene;
-  good(tether_scene_load(name, NULL, 0, &scene, &error));
-  return scene;
-}
 
 static tt_physics *physics_of(tether_sim *sim) { return (tt_physics *)tt_sim_engine(sim->sim); }
 
@@ -56,9 +41,7 @@ static void same_as_new(tether_sim *sim, const mjModel *model, uint64_t hash) {
 static void a_failure_anywhere_is_an_error(void **state) {
   (void)state;
   tether_scene *scene = load("frc2011");
-  tether_sim *sim, *other;
-  good(tether_sim_new(scene, &sim, &error));
-  good(tether_sim_new(scene, &other, &error));
+  tether_sim *sim = sim_of(scene), *other = sim_of(scene);
   good(drive(other, 30));
   const uint64_t hash = tether_sim_hash(other);
   const mjModel *model = physics_of(other)->model;
@@ -135,9 +118,8 @@ static void failures_leave_nothing_behind(void **state) {
   (void)state;
   enum { FAILURES = 300, ALLOWED = 64 << 10 };
   tether_scene *scene = load("gripper");
-  tether_sim *sim;
+  tether_sim *sim = sim_of(scene);
   size_t before = 0;
-  good(tether_sim_new(scene, &sim, &error));
   for (int i = 0; i < FAILURES; i++) {
     shrink_stack(sim, 10);
     assert_int_equal(tether_sim_step(sim, 1, &error), TETHER_FAILED);
@@ -153,9 +135,8 @@ static void failures_leave_nothing_behind(void **state) {
 static void other_calls_fail_alike(void **state) {
   (void)state;
   tether_scene *scene = load("gripper");
-  tether_sim *sim;
+  tether_sim *sim = sim_of(scene);
   tt_error why = {.text = ""};
-  good(tether_sim_new(scene, &sim, &error));
   tt_engine *engine = tt_sim_engine(sim->sim);
   const uint64_t hash = tether_sim_hash(sim);
   shrink_stack(sim, 0);

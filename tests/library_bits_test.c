@@ -6,27 +6,17 @@
 #include "app/guests.h"
 #include "base/log.h"
 #include "scene/data.h"
-#include "tether/tether.h"
+#include "library/library_testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define TICKS 6
 #define MOST_SIMS 64
-
-static tether_error error;
-
-static void good(tether_status status) {
-  if (status != TETHER_OK) fail_msg("%d: %s", status, error.text);
-}
 
 /* ---- counting allocations: the linker sends every call of ours and of MuJoCo's here ---- */
 
@@ -139,7 +129,7 @@ static subject subject_of(const char *name, tt_scene **scene) {
   made.has_lua = has_lua(*scene);
   find_inputs(&made);
   run_world(&made);
-  good(tether_scene_load(name, NULL, 0, &made.scene, &error));
+  made.scene = load(name);
   return made;
 }
 

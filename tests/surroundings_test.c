@@ -1,16 +1,13 @@
 /* surroundings_test.c: the library inside of somebody else's process. Whatever that has set, a simulation computes the same
  * bits; whatever the library does, the process is as it was. */
-#include "tether/tether.h"
+#include "library/library_testing.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <fenv.h>
 #include <locale.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +18,6 @@
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
-#include <cmocka.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -33,19 +29,11 @@
 
 extern char **environ;
 
-static tether_error error;
 static char folder[] = "/tmp/tether-surroundings-XXXXXX";
 
-static void good(tether_status status) {
-  if (status != TETHER_OK) fail_msg("%d: %s", status, error.text);
-}
-
-static tether_sim *sim_of(const char *name) {
-  static const char *const settings[] = {"timestep=0.0005 s"};
-  tether_scene *scene;
-  tether_sim *sim;
-  good(tether_scene_load(name, settings, 1, &scene, &error));
-  good(tether_sim_new(scene, &sim, &error));
+static tether_sim *sim_by_name(const char *name) {
+  tether_scene *scene = load_with(name, "timestep=0.0005 s");
+  tether_sim *sim = sim_of(scene);
   tether_scene_free(scene);
   return sim;
 }
@@ -61,7 +49,7 @@ static void drive(tether_sim *sim) {
 
 /* Of a simulation made, driven and freed here. */
 static uint64_t bits(void) {
-  tether_sim *sim = sim_of("frc2011");
+  tether_sim *sim = sim_by_name("frc2011");
   drive(sim);
   uint64_t hash = tether_sim_hash(sim);
   tether_sim_free(sim);
@@ -128,7 +116,7 @@ static void a_german_locale(void **state) {
   assert_true(steps[0] == 0.0025 && steps[1] == 0.0025);
   assert_int_equal(hashes[1], hashes[0]);
   uint64_t hash = bits();
-  sim = sim_of("frc2011");
+  sim = sim_by_name("frc2011");
   tether_handle duty;
   good(tether_command_find(sim, "arm.duty", NULL, &duty, &error));
   double value = 1.5;
@@ -151,7 +139,7 @@ static void ignored_children(void **state) {
 
 static void after_a_fork(void **state) {
   (void)state;
-  tether_sim *sim = sim_of("frc2011");
+  tether_sim *sim = sim_by_name("frc2011");
   int how;
   drive(sim);
   pid_t child = fork();
@@ -312,7 +300,7 @@ static void use_it(void) {
   good(tether_batch_step(batch, NULL, 10, NULL, &error));
   tether_batch_free(batch);
   tether_scene_free(scene);
-  tether_sim *sim = sim_of("frc2011");
+  tether_sim *sim = sim_by_name("frc2011");
   tether_handle arm;
   double torque = 1e6;
   good(tether_command_find(sim, "arm.torque", NULL, &arm, &error));

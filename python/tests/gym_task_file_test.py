@@ -14,13 +14,15 @@ from tether.gym import task_file
 
 LONG = os.environ.get("TETHER_LONG") == "1"
 PAGE = (built.ROOT / "docs/gym.md").read_text()
-GOOD = """\
+HEAD = """\
 scene: gripper
 substeps: 3
 max_steps: 5
 actions:
   - {command: swivel.velocity, range: [-2, 4]}
 goals:
+"""
+GOOD = HEAD + """\
   target: {low: [1, 2, 3], high: [1, 2, 3]}
 quantities:
   hand: [hand.x, hand.y, hand.z]
@@ -32,13 +34,7 @@ rewards:
 ends:
   - {name: off, value: {norm: way}, above: 50}
 """
-EVERY_REWARD = """\
-scene: gripper
-substeps: 3
-max_steps: 5
-actions:
-  - {command: swivel.velocity, range: [-2, 4]}
-goals:
+EVERY_REWARD = HEAD + """\
   target: {low: [1, 2, 3], high: [2, 3, 4]}
 quantities:
   way: {difference: [target, [hand.x, hand.y, hand.z]]}

@@ -1,42 +1,20 @@
 /* library_test.c: the public face, as a program sees it. */
-#include "tether/tether.h"
+#include "library/library_testing.h"
 
 #include <fenv.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define COMMANDS 10
 #define SIGNALS 30
-
-static tether_error error;
-
-static void good(tether_status status) {
-  if (status != TETHER_OK) fail_msg("%d: %s", status, error.text);
-}
-
-static tether_scene *load(const char *name) {
-  tether_scene *scene;
-  good(tether_scene_load(name, NULL, 0, &scene, &error));
-  return scene;
-}
-
-static tether_sim *sim_of(tether_scene *scene) {
-  tether_sim *sim;
-  good(tether_sim_new(scene, &sim, &error));
-  return sim;
-}
 
 /* Swivels with a velocity that depends on the step. */
 static void drive(tether_sim *sim, int steps) {

@@ -1,32 +1,11 @@
 /* values_test.c: values of the models, as a program sees them. */
 #include "engine/mujoco/physics_internal.h"
 #include "library/library.h"
+#include "library/library_testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
-
-static tether_error error;
-
-static void good(tether_status status) {
-  if (status != TETHER_OK) fail_msg("%d: %s", status, error.text);
-}
-
-static tether_scene *load(const char *name, const char *setting) {
-  tether_scene *scene;
-  good(tether_scene_load(name, &setting, setting ? 1 : 0, &scene, &error));
-  return scene;
-}
-
-static tether_sim *sim_of(tether_scene *scene) {
-  tether_sim *sim;
-  good(tether_sim_new(scene, &sim, &error));
-  return sim;
-}
 
 static void set(tether_sim *sim, const char *name, const char *unit, double value) {
   tether_handle handle;
@@ -57,7 +36,7 @@ static uint64_t swing(tether_sim *sim, int steps) {
 
 static void all_of_them_are_listed(void **state) {
   (void)state;
-  tether_scene *scene = load("frc2011-sensors", NULL);
+  tether_scene *scene = load("frc2011-sensors");
   tether_sim *sim = sim_of(scene);
   tether_item item;
   int seen = 0;
@@ -78,7 +57,7 @@ static void all_of_them_are_listed(void **state) {
 
 static void a_setting_is_a_value_that_it_begins_with(void **state) {
   (void)state;
-  tether_scene *plain = load("gripper", NULL), *heavy = load("gripper", MASS "=20 lb");
+  tether_scene *plain = load("gripper"), *heavy = load_with("gripper", MASS "=20 lb");
   tether_sim *first = sim_of(plain), *second = sim_of(heavy);
   assert_true(fabs(get(second, MASS) - 20 * 0.45359237) < 1e-12);
   assert_true(get(first, MASS) < 5);
@@ -94,7 +73,7 @@ static void a_setting_is_a_value_that_it_begins_with(void **state) {
 
 static void resets_leave_them_and_states_have_them(void **state) {
   (void)state;
-  tether_scene *scene = load("gripper", NULL);
+  tether_scene *scene = load("gripper");
   tether_sim *sim = sim_of(scene), *other = sim_of(scene), *clone;
   const double own = get(sim, MASS), damping = get(sim, DAMPING);
   const size_t size = tether_sim_state_size(sim);
@@ -135,7 +114,7 @@ static void resets_leave_them_and_states_have_them(void **state) {
 /* As version 3 wrote them: no values, other magic. */
 static void older_states_have_those_of_the_scene(void **state) {
   (void)state;
-  tether_scene *scene = load("gripper", MASS "=7");
+  tether_scene *scene = load_with("gripper", MASS "=7");
   tether_sim *sim = sim_of(scene), *other = sim_of(scene);
   const size_t head = 7 * sizeof(uint64_t),
                values = sizeof(double) * (size_t)tether_sim_value_count(sim),
@@ -160,7 +139,7 @@ static void one_of_a_batch_is_changed_alone(void **state) {
   enum { COUNT = 4 };
   static const char *const commands[] = {"base.torque"}, *const signals[] = {"base.position"};
   double in[COUNT] = {20, 20, 20, 20}, out[COUNT];
-  tether_scene *scene = load("gripper", NULL);
+  tether_scene *scene = load("gripper");
   tether_batch *batch;
   good(tether_batch_new(scene, COUNT, 2, commands, 1, signals, 1, &batch, &error));
   set(tether_batch_sim(batch, 2), MASS, NULL, 9);
@@ -175,7 +154,7 @@ static void one_of_a_batch_is_changed_alone(void **state) {
 
 static void noise_is_a_value_too(void **state) {
   (void)state;
-  tether_scene *scene = load("frc2011-sensors", NULL);
+  tether_scene *scene = load("frc2011-sensors");
   tether_sim *sim = sim_of(scene);
   tether_handle rate;
   double quiet, loud;
@@ -195,7 +174,7 @@ static void noise_is_a_value_too(void **state) {
 /* MuJoCo gives up over new values: an error, and after a reset the old ones hold. */
 static void a_failure_leaves_the_old_ones(void **state) {
   (void)state;
-  tether_scene *scene = load("gripper", NULL);
+  tether_scene *scene = load("gripper");
   tether_sim *sim = sim_of(scene), *other = sim_of(scene);
   tether_handle handle;
   const double own = get(sim, MASS), heavy = 50;
@@ -216,7 +195,7 @@ static void a_failure_leaves_the_old_ones(void **state) {
 static void a_motors_gear_is_a_value(void **state) {
   (void)state;
   static const char name[] = "models.frc2011.motors.wrist.gear";
-  tether_scene *scene = load("frc2011-motors", NULL);
+  tether_scene *scene = load("frc2011-motors");
   tether_sim *sim = sim_of(scene);
   tether_handle duty, speed;
   double half = 0.5, speeds[2];
@@ -238,7 +217,7 @@ static void a_motors_gear_is_a_value(void **state) {
 
 static void what_is_wrong_is_refused(void **state) {
   (void)state;
-  tether_scene *scene = load("gripper", NULL), *bad;
+  tether_scene *scene = load("gripper"), *bad;
   tether_sim *sim = sim_of(scene);
   tether_handle handle, command, both[2];
   const uint64_t hash = tether_sim_hash(sim);

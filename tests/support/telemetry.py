@@ -350,6 +350,18 @@ class Stores:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class WithStores(unittest.TestCase):
+    """Tests of a class share one `stores`."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stores = Stores()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.stores.close()
+
+
 def message(device, time_ms, samples, acknowledge=False):
     """A MESSAGE: samples are (set, time, {data: {attribute: value}})."""
     from xml.sax.saxutils import quoteattr

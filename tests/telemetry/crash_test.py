@@ -8,7 +8,7 @@ import threading
 import time
 import unittest
 
-from support.telemetry import LONG, Collector, LineSocket, Stores, message, small_disk, wait_until
+from support.telemetry import LONG, Collector, LineSocket, WithStores, message, small_disk, wait_until
 
 TEAR = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1].endswith(".so") else None
 KILLS = 100 if LONG else 10  # with each of two stores
@@ -68,15 +68,7 @@ class Device(threading.Thread):
         return lines
 
 
-class Crash(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stores = Stores()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stores.close()
-
+class Crash(WithStores):
     def check_stored(self, collector, devices):
         """Every acknowledged sample exactly once, with its values."""
         for device in devices:

@@ -5,18 +5,10 @@ import sys
 import time
 import unittest
 
-from support.telemetry import Collector, Stores, message, wait_until
+from support.telemetry import Collector, WithStores, message, wait_until
 
 
-class Identity(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stores = Stores()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stores.close()
-
+class Identity(WithStores):
     def each_store(self):
         """A collector's arguments for each kind of store."""
         for kind in "sqlite", "postgresql":

@@ -7,7 +7,7 @@ import sys
 import time
 import unittest
 
-from support.telemetry import Collector, Stores, message, wait_until
+from support.telemetry import Collector, WithStores, message, wait_until
 
 DOCTYPE = "<!DOCTYPE MESSAGE [<!ENTITY a 'ha'>" + "".join(
     f"<!ENTITY {chr(98 + i)} '{('&' + chr(97 + i) + ';') * 10}'>" for i in range(9)) + "]>"
@@ -34,15 +34,7 @@ def memory_kib(process):
     return int(text.split("VmRSS:")[1].split()[0])
 
 
-class Input(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stores = Stores()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stores.close()
-
+class Input(WithStores):
     def collector(self, *settings):
         return Collector(self.stores.url("sqlite"), *settings)
 

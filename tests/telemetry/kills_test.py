@@ -16,7 +16,7 @@ import time
 import unittest
 from xml.sax.saxutils import quoteattr
 
-from support.telemetry import LONG, Collector, LineSocket, Stores, wait_until
+from support.telemetry import LONG, Collector, LineSocket, WithStores, wait_until
 
 KILLS = int(os.environ.get("TETHER_KILLS", 1000 if LONG else 16))  # with both stores together
 SEED = int(os.environ.get("TETHER_SEED", time.time_ns() % 1_000_000))
@@ -125,15 +125,7 @@ class Device(threading.Thread):
         return lines
 
 
-class Kills(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stores = Stores()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stores.close()
-
+class Kills(WithStores):
     def setUp(self):
         self.spread = {False: [], True: []}  # does the device say boot: s by which a sample stands too late
 

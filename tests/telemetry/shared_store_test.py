@@ -13,7 +13,7 @@ import sys
 import threading
 import unittest
 
-from support.telemetry import SOURCE, TETHER, Collector, Stores, message, wait_until
+from support.telemetry import SOURCE, TETHER, Collector, WithStores, message, wait_until
 
 UPGRADED = r"made by an older Tether \(schema 2\) and brought to schema \d now, .*; older programs can't open it afterwards"
 
@@ -69,15 +69,7 @@ def fatal(code, text):
     return b"E" + struct.pack("!I", len(body) + 4) + body
 
 
-class SharedStore(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stores = Stores()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stores.close()
-
+class SharedStore(WithStores):
     def collector(self, url):
         return Collector(url, *self.stores.settings("postgresql"))
 

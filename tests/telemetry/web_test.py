@@ -14,22 +14,14 @@ import threading
 import time
 import unittest
 
-from support.telemetry import TETHER, Collector, Stores, WebSocket, at_best, message, seconds, wait_until
+from support.telemetry import TETHER, Collector, WebSocket, WithStores, at_best, message, seconds, wait_until
 
 
 def sample(number, device="W", **values):
     return message(device, 1000 + number * 10, [("S", 0, {"d": values or {"n": number}})], True)
 
 
-class Web(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stores = Stores()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stores.close()
-
+class Web(WithStores):
     def collector(self, *settings, **more):
         return Collector(self.stores.url("sqlite"), *settings, **more)
 
