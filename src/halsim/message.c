@@ -102,17 +102,16 @@ static void add_value(struct json_object *to, const tt_halsim_value *value) {
   }
 }
 
-size_t tt_halsim_write(const char *type, const char *device, const tt_halsim_value *values,
-                       int count, char *text, size_t capacity) {
-  struct json_object *whole = json_object_new_object(), *data = json_object_new_object();
-  if (!whole || !data || json_object_object_add(whole, "data", data) != 0) {
+size_t tt_halsim_write_data(const char *type, const char *device, struct json_object *data,
+                            char *text, size_t capacity) {
+  struct json_object *whole = json_object_new_object();
+  if (!whole || json_object_object_add(whole, "data", data) != 0) {
     json_object_put(whole);
     json_object_put(data);
     return 0;
   }
   tt_json_add_text(whole, "type", type);
   tt_json_add_text(whole, "device", device);
-  for (int i = 0; i < count; i++) add_value(data, &values[i]);
   size_t size = 0;
   const char *written = json_object_to_json_string_length(
       whole, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &size);
@@ -120,4 +119,12 @@ size_t tt_halsim_write(const char *type, const char *device, const tt_halsim_val
   if (fits) memcpy(text, written, size + 1);
   json_object_put(whole);
   return fits ? size : 0;
+}
+
+size_t tt_halsim_write(const char *type, const char *device, const tt_halsim_value *values,
+                       int count, char *text, size_t capacity) {
+  struct json_object *data = json_object_new_object();
+  if (!data) return 0;
+  for (int i = 0; i < count; i++) add_value(data, &values[i]);
+  return tt_halsim_write_data(type, device, data, text, capacity);
 }

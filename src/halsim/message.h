@@ -63,4 +63,8 @@ int tt_halsim_prefix(const char *key);
 size_t tt_halsim_write(const char *type, const char *device, const tt_halsim_value *values,
                        int count, char *text, size_t capacity);
 
+/** The same with `data` as it is, which it takes over. */
+size_t tt_halsim_write_data(const char *type, const char *device, struct json_object *data,
+                            char *text, size_t capacity);
+
 #endif

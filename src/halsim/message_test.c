@@ -1,5 +1,6 @@
 /* message_test.c: messages as a real program sent them, read and written; and what is none. */
 #include "halsim/message.h"
+#include "halsim/station.h"
 
 #include <json-c/json.h>
 
@@ -118,6 +119,46 @@ static void prefixes_are_those_of_the_field(void **state) {
   assert_int_equal(tt_halsim_prefix(""), 0);
 }
 
+static void a_station_speaks_to_both_seasons(void **state) {
+  (void)state;
+  tt_driver_station station = {.enabled = true,
+                               .mode = TT_MODE_AUTONOMOUS,
+                               .station = TT_STATION_BLUE2,
+                               .match_time = -1,
+                               .game_data = "L\"R"};
+  char text[TT_HALSIM_STATION_BYTES];
+  assert_true(tt_halsim_write_station(&station, text, sizeof text) > 0);
+  tt_halsim_message message;
+  assert_int_equal(read_text(text, &message), TT_OK);
+  assert_true(member(&message, ">enabled").number == 1);
+  assert_true(member(&message, ">autonomous").number == 1);
+  assert_true(member(&message, ">test").number == 0);
+  assert_true(member(&message, ">robotMode").number == 1);
+  assert_true(member(&message, ">match_time").sort == TT_HALSIM_NUMBER);
+  assert_true(member(&message, ">new_data").sort == TT_HALSIM_FLAG);
+  assert_string_equal(json_object_get_string(member(&message, ">station").json), "blue2");
+  assert_string_equal(json_object_get_string(member(&message, ">game_data").json), "L\"R");
+  tt_halsim_message_clear(&message);
+}
+
+static void a_whole_joystick_has_room(void **state) {
+  (void)state;
+  tt_ds_joystick joystick = {.axis_count = TT_DS_AXES,
+                             .pov_count = TT_DS_POVS,
+                             .button_count = TT_DS_BUTTONS,
+                             .buttons = 5};
+  for (int i = 0; i < TT_DS_AXES; i++) joystick.axes[i] = -1.0 / 3;
+  for (int i = 0; i < TT_DS_POVS; i++) joystick.povs[i] = 315;
+  char text[TT_HALSIM_STATION_BYTES];
+  assert_true(tt_halsim_write_joystick(5, &joystick, text, sizeof text) > 0);
+  assert_non_null(strstr(text, "[true,false,true,false"));
+  assert_non_null(strstr(text, "\"device\":\"5\""));
+  tt_ds_joystick other = joystick;
+  assert_true(tt_halsim_same_joystick(&joystick, &other));
+  other.axes[11] = 0;
+  assert_false(tt_halsim_same_joystick(&joystick, &other));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_keep_their_sort),
@@ -126,6 +167,8 @@ int main(void) {
       cmocka_unit_test(what_is_written_reads_the_same),
       cmocka_unit_test(a_number_that_is_whole_stays_a_number),
       cmocka_unit_test(prefixes_are_those_of_the_field),
+      cmocka_unit_test(a_station_speaks_to_both_seasons),
+      cmocka_unit_test(a_whole_joystick_has_room),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,6 +123,10 @@ typedef struct tt_wire_ops {
   /** Lists what this protocol calls the things of a model where it does not use names, for `tether check`.
    *  May be NULL. */
   void (*list_ids)(const tt_model *model, FILE *to);
+
+  /** Lists which command or signal each name of this wire's peer is, where those names have a device and a field, for
+   *  `tether check`. May be NULL: then the lists of its schema say it. */
+  void (*list_names)(const tt_wire *wire, FILE *to);
 } tt_wire_ops;
 
 /** Core's side of a wire. An adapter reads it, calls the functions below, and writes only `self`, and

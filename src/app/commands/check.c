@@ -216,6 +216,7 @@ static void print_wires(const tt_scene *scene, const tt_world *world) {
              from->robot == TT_NO_ROBOT ? "the world" : scene->robots[from->robot].name,
              1e3 * timestep * (double)from->period_steps);
     print_lists(world, from);
+    if (wire->ops->list_names) wire->ops->list_names(wire, stdout);
   }
 }
 
