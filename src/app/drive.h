@@ -6,9 +6,10 @@
 
 /** From here on SIGINT and SIGTERM end a run in order. Before anything is loaded. */
 void tt_catch_signals(void);
-/** Has a signal come since? */
+/** Has a signal come since? Any thread. */
 bool tt_stop_asked(void);
-/** Says that the world is ready, runs it, and says why it ended. */
+/** Says that the world is ready, runs it, and says why it ended: blocks until then. Status and `error` are those of
+ *  tt_world_run(). */
 tt_status tt_drive_world(tt_world *world, const tt_attached *attached, tt_error *error);
 
 #endif

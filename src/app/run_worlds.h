@@ -9,7 +9,8 @@
 /** Does a wire of the scene say `worlds: per-connection`? */
 bool tt_runs_worlds(const tt_scene *scene);
 
-/** Listens, and runs a world for every client until `stop_asked`, which must be cheap and is asked often. */
+/** Listens, and runs a world for every client, each in a thread of its own: blocks until `stop_asked`, which must be cheap and
+ *  is asked often. TT_INVALID: the scene has other wires, too, or an address is wrong. TT_FAILED: it can't be listened on. */
 tt_status tt_run_worlds(const tt_scene *scene, bool (*stop_asked)(void), tt_error *error);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Was the log made by what computes other bits than this program? `text` gets what and with which remedy. */
+/** Was the log made by what computes other bits than this program? `text` [size] gets what and with which remedy, cut where it is longer. */
 bool tt_versions_differ(const tt_run_log *log, char *text, size_t size);
 
 #endif

@@ -76,10 +76,11 @@ typedef struct tt_joystick_script {
  *  frees with tt_joystick_script_free(). */
 tt_status tt_joystick_script_parse(const char *name, const char *text, size_t size,
                                    tt_joystick_script *script, tt_error *error);
-/** Reads it from a file. */
+/** Reads it from a file; blocks on that. TT_INVALID: it can't be read, or as above. TT_NOMEM. */
 tt_status tt_joystick_script_load(const char *path, tt_joystick_script *script, tt_error *error);
-/** Does everything due at `time` (s since the start); false once the script has ended. */
+/** Does everything due at `time` (s since the start) in `values` [TT_JOYSTICK_VALUES]; false once the script has ended. */
 bool tt_joystick_script_play(tt_joystick_script *script, double time, int *values);
+/** What it holds; the struct is the caller's. */
 void tt_joystick_script_free(tt_joystick_script *script);
 
 #endif

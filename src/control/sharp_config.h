@@ -54,7 +54,8 @@ typedef struct tt_joystick_config {
 /** Schemas of the whole files: pointers to mappings, as libcyaml loads them. */
 extern const cyaml_schema_value_t tt_sharp_core_schema, tt_joystick_schema;
 
-/** Sets defaults of missing keys and checks the rest; `file` begins errors. */
+/** Sets defaults of missing keys and checks the rest; `file` begins errors. TT_INVALID with key and remedy; TT_NOMEM. What
+ *  stands in a config is freed by cyaml_free() with its schema, also after a failure. */
 tt_status tt_sharp_core_config_check(tt_sharp_core_config *config, const char *file,
                                      tt_error *error);
 tt_status tt_joystick_config_check(tt_joystick_config *config, const char *file, tt_error *error);

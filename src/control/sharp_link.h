@@ -24,9 +24,9 @@ typedef struct tt_sharp_link {
   tt_udp *udp;
 } tt_sharp_link;
 
-/** Opens the socket; errors as of tt_udp_open(). The link must not move while it is open. */
+/** Opens the socket; errors as of tt_udp_open(). The link must not move while it is open; the net closes it. */
 tt_status tt_sharp_link_open(tt_sharp_link *link, tt_net *net, tt_error *error);
-/** Sends one message. Best effort: nobody need be there. */
+/** Sends one message of `values`, as many as the format has. Never blocks; best effort: nobody need be there. */
 void tt_sharp_link_send(tt_sharp_link *link, const tt_sharp_format *format, const int *values);
 
 #endif

@@ -7,7 +7,7 @@
 /** NULL when out of memory; free it with journal_lines_close(). */
 tt_journal_sink *journal_lines_open(void);
 void journal_lines_close(tt_journal_sink *sink);
-/** All lines so far. */
+/** All lines so far. Valid until the next entry. */
 const char *journal_lines_text(const tt_journal_sink *sink);
 
 #endif

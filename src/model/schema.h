@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Keys of `faults`. */
+/** Keys of `faults`: shares of messages, 0…1, and times as texts, "5 ms"; docs/scene.md says what each does. */
 typedef struct tt_wire_fault_keys {
   double loss, duplicate, reorder;
   char *delay, *jitter;
@@ -101,7 +101,7 @@ void tt_key_tell_quantity(const char *where, const char *key, double lower);
 /* Checks that every adapter needs, for use in its check() and open(). All begin their error with `where`, so
  * that it reads "FILE: path.to.key: what is wrong; remedy"; config adds the line when it shows the error. */
 
-/** Sets `*target` to a copy of `value` where the scene left the key out. */
+/** Sets `*target` to a copy of `value`, which cyaml frees with the rest, where the scene left the key out. TT_NOMEM. */
 tt_status tt_default_string(char **target, const char *value, tt_error *error);
 /** Reads a quantity such as "10 ms" in SI, within [lower, upper]; NULL gives `fallback`. */
 tt_status tt_quantity_check(const char *text, const char *key, const char *where,

@@ -55,7 +55,7 @@ double *tt_signal_place(const tt_signal *signal, tt_view *view);
 typedef struct tt_signal_entry {
   const char *name;
   tt_signal signal;
-  int robot;
+  int robot; /**< that it belongs to, or TT_NO_ROBOT */
 } tt_signal_entry;
 
 typedef struct tt_names tt_names; /**< the table of all signal and command names of a model */

@@ -1,7 +1,7 @@
 /* internal.h: a tt_net from the inside, shared by net.c, udp.c and the files of TCP.
  *
  * Sockets are ours and non-blocking; libuv tells when to look (uv_poll_t), keeps the timers, and sleeps. Whoever polls
- * also reads the open sockets directly (tt_source), because one recv() costs a third of a turn of the loop, and
+ * also reads the open sockets directly (tt_net_source), because one recv() costs a third of a turn of the loop, and
  * lock-step is about exactly that.
  */
 #ifndef TT_NET_INTERNAL_H
@@ -18,11 +18,11 @@
 #define TT_READ_BUFFER 65536
 
 /** A socket that brings data. */
-typedef struct tt_source {
-  void (*read)(
-      struct tt_source *source); /**< takes what has arrived, without blocking; runs callbacks */
-  int index;                     /**< in net->sources, −1: not listed */
-} tt_source;
+typedef struct tt_net_source {
+  void (*read)(struct tt_net_source
+                   *source); /**< takes what has arrived, without blocking; runs callbacks */
+  int index;                 /**< in net->sources, −1: not listed */
+} tt_net_source;
 
 /** Anything a tt_net has to close when it is freed. */
 typedef struct tt_endpoint {
@@ -42,7 +42,7 @@ struct tt_net {
   uint64_t loop_ran;       /* when the loop last turned, ns */
   bool loop_due;           /* something was closed or started: turn at the next poll */
   uint64_t callbacks;      /* run so far */
-  tt_source **sources;     /* NULL where one left while reading() */
+  tt_net_source **sources; /* NULL where one left while reading() */
   int source_count, source_capacity;
   bool reading, holes;
   tt_endpoint *endpoints;
@@ -52,8 +52,8 @@ struct tt_net {
 
 /** What is read at each poll, and what is closed with the loop. Neither is owned; each removes itself before it is freed.
  *  TT_NOMEM. */
-tt_status tt_net_add_source(tt_net *net, tt_source *source, tt_error *error);
-void tt_net_remove_source(tt_net *net, tt_source *source);
+tt_status tt_net_add_source(tt_net *net, tt_net_source *source, tt_error *error);
+void tt_net_remove_source(tt_net *net, tt_net_source *source);
 void tt_net_add_endpoint(tt_net *net, tt_endpoint *endpoint);
 void tt_net_remove_endpoint(tt_net *net, tt_endpoint *endpoint);
 

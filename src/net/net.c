@@ -81,10 +81,10 @@ uint64_t tt_net_now(void) {
   return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
-tt_status tt_net_add_source(tt_net *net, tt_source *source, tt_error *error) {
+tt_status tt_net_add_source(tt_net *net, tt_net_source *source, tt_error *error) {
   if (net->source_count == net->source_capacity) {
     int capacity = net->source_capacity ? net->source_capacity * 2 : TT_DIRECT_SOURCES;
-    tt_source **sources = realloc(net->sources, (size_t)capacity * sizeof *sources);
+    tt_net_source **sources = realloc(net->sources, (size_t)capacity * sizeof *sources);
     if (!sources) return tt_fail(error, TT_NOMEM, "out of memory");
     net->sources = sources;
     net->source_capacity = capacity;
@@ -106,7 +106,7 @@ static void close_holes(tt_net *net) {
   net->holes = false;
 }
 
-void tt_net_remove_source(tt_net *net, tt_source *source) {
+void tt_net_remove_source(tt_net *net, tt_net_source *source) {
   if (source->index < 0) return;
   net->sources[source->index] = NULL;
   source->index = -1;

@@ -77,7 +77,7 @@ static void broken(tt_tcp *tcp, int error) {
   tt_tcp_close(tcp, tt_tcp_reason(error));
 }
 
-static void read_connection(tt_source *source) {
+static void read_connection(tt_net_source *source) {
   tt_tcp *tcp = (tt_tcp *)source;
   tt_net *net = tcp->net;
   if (tcp->paused) return;
@@ -196,7 +196,7 @@ tt_tcp *tt_tcp_new(tt_net *net, int socket, const tt_tcp_options *options, const
     free(tcp);
     return NULL;
   }
-  tcp->source = (tt_source){.read = read_connection, .index = -1};
+  tcp->source = (tt_net_source){.read = read_connection, .index = -1};
   tcp->poll.data = tcp;
   tcp->net = net;
   tcp->owner = owner;

@@ -12,7 +12,7 @@ typedef struct tt_tcp_owner {
 
 /** One connection, of a server or of a client. Its loop's thread. */
 struct tt_tcp {
-  tt_source source; /* first: read_connection gets it */
+  tt_net_source source; /* first: read_connection gets it */
   uv_poll_t poll;
   tt_net *net;
   tt_tcp_owner *owner;

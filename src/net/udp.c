@@ -14,7 +14,7 @@
 #define FLOOD_ROUNDS 4
 
 struct tt_udp {
-  tt_source source; /* first: tt_source_read gets it */
+  tt_net_source source; /* first: the net calls back with it */
   tt_endpoint endpoint;
   uv_poll_t poll;
   tt_net *net;
@@ -130,7 +130,7 @@ static int fill_ring(tt_udp *udp) {
   return total;
 }
 
-static void read_socket(tt_source *source) {
+static void read_socket(tt_net_source *source) {
   tt_udp *udp = (tt_udp *)source;
   int limit = udp->options.drain_limit;
   udp->next = 0;

@@ -90,11 +90,6 @@ static void begin(tt_derived *derived, uint64_t time) {
   derived->next = 0;
 }
 
-/* As the world counts (tt_world_step_time). */
-static double time_of(const tt_model *model, uint64_t step) {
-  return (double)((long double)step * model->timestep_num / model->timestep_den);
-}
-
 static void feed_journal(tt_derived *derived, const tt_wpilog_record *record) {
   tt_entry entry;
   const tt_model *model = &derived->of->linkage.model;
@@ -111,7 +106,7 @@ static void feed_journal(tt_derived *derived, const tt_wpilog_record *record) {
   memcpy(derived->view->commands, derived->told,
          (size_t)model->command_count * sizeof *derived->told);
   derived->view->step = entry.step;
-  derived->view->time = time_of(model, entry.step);
+  derived->view->time = tt_model_time(model, entry.step);
 }
 
 static void feed_commands(tt_derived *derived, const tt_wpilog_record *record) {

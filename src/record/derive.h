@@ -41,6 +41,7 @@ typedef struct tt_derivation {
  *  log has none, or a malformed one: everything it has stands in it. TT_NOMEM. */
 tt_status tt_derivation_read(const tt_run_log *log, tt_run_entry **entries, uint32_t *count,
                              tt_derivation **derivation);
+/** NULL-safe; after the cursors that use it. */
 void tt_derivation_free(tt_derivation *derivation);
 
 typedef struct tt_derived tt_derived;

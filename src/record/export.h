@@ -23,6 +23,9 @@ typedef struct tt_export_sink {
   X("svg", tt_export_svg)                                                                          \
   X("summary", tt_export_summary)
 
+/* Each reads the whole log, in the caller's thread, and blocks for as long as its sink does. The status is the sink's, or
+ * TT_NOMEM. */
+
 /** A table: a line for each time at which the run was sampled, a column a signal and command; values hold until they
  *  change. RFC 4180, but lines end in LF. */
 tt_status tt_export_csv(const tt_run_log *log, const tt_export_sink *sink);

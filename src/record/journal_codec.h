@@ -26,7 +26,7 @@
 #define TT_JOURNAL_PREFIX TT_JOURNAL "/" /**< and the name of a source */
 #define TT_JOURNAL_SAMPLED 0x80u         /**< bit of a hash's first byte */
 
-/** Appends `entry` as a record of `id` to `out`; its source is the entry's. TT_ENTRY_EVENT is not for this. */
+/** Appends `entry` as a record of `id` to `out`; its source is the entry's. TT_ENTRY_EVENT is not for this. Out of memory: `out` has failed. */
 void tt_journal_encode(tt_bytes *out, uint32_t id, uint64_t timestamp, const tt_entry *entry);
 
 /** The bytes of a state as tt_journal_decode() gave it, the caller's to free(). TT_BAD_MESSAGE: malformed, or above 1 GiB. */

@@ -17,7 +17,7 @@
 
 typedef struct tt_replay tt_replay;
 
-/** TT_INVALID when the log keeps no journal to run again. `log` must outlive the replay. */
+/** TT_INVALID when the log keeps no journal to run again; TT_NOMEM. `log` must outlive the replay. */
 tt_status tt_replay_open(const tt_run_log *log, tt_replay **replay, tt_error *error);
 void tt_replay_close(tt_replay *replay);
 

@@ -19,7 +19,7 @@ typedef struct tt_run_robots {
   int *robot_of; /**< by entry: the robot whose body's pose it holds, or -1 */
 } tt_run_robots;
 
-/** Free it with tt_run_robots_free(), also after failure. */
+/** Free it with tt_run_robots_free(), also after failure: TT_NOMEM. */
 tt_status tt_run_robots_read(const tt_run_log *log, tt_run_robots *robots);
 void tt_run_robots_free(tt_run_robots *robots);
 

@@ -67,7 +67,8 @@ void tt_physics_reset(tt_physics *physics);
 /** Resets one robot to its initial pose and drops what it holds, touching nothing else. */
 void tt_physics_reset_robot(tt_physics *physics, int robot);
 
-/** Concept mode: moves things without dynamics. Kinematics are fresh after tt_physics_place_done. */
+/** Concept mode: moves things without dynamics; m and rad in the arena's frame, a pose as x y z and the quaternion w x y z.
+ *  Kinematics are fresh after tt_physics_place_done(). */
 void tt_physics_place_robot(tt_physics *physics, int robot, double x, double y, double heading);
 void tt_physics_place_axis(tt_physics *physics, int axis, double position);
 void tt_physics_place_body(tt_physics *physics, int body, const double pose[7]);
@@ -91,7 +92,7 @@ tt_status tt_physics_set_values(tt_physics *physics, const double *values, tt_er
 double tt_physics_ray(const tt_physics *physics, const double origin[3], const double direction[3],
                       int except_robot, double limit);
 
-/** Geometry for viewers; owned by the physics. */
+/** Geometry for viewers, [count], m; the physics' own, static for its life. */
 const tt_shape *tt_physics_shapes(const tt_physics *physics, int *count);
 const tt_mesh *tt_physics_meshes(const tt_physics *physics, int *count);
 const tt_material *tt_physics_materials(const tt_physics *physics, int *count);
