@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -156,6 +157,7 @@ static void test_the_newest_of_a_second_is_the_first_of_the_list(void **state) {
   char path[512], name[200];
   for (int i = 0; i < 12; i++) {
     tt_kept_runs runs;
+    time_t second = time(NULL);
     assert_int_equal(tt_kept_runs_new_path(in->runs, "s", path, sizeof path, NULL), TT_OK);
     snprintf(name, sizeof name, "%s", strrchr(path, '/') + 1);
     if (i % 3)
@@ -165,7 +167,8 @@ static void test_the_newest_of_a_second_is_the_first_of_the_list(void **state) {
                        TT_OK);
     tt_kept_runs_make_room(in->runs, 2, UINT64_MAX);
     assert_int_equal(tt_kept_runs_list(in->runs, &runs), TT_OK);
-    assert_string_equal(runs.runs[0].id, name);
+    if (time(NULL) == second) /* else what is noted may have the next one's name */
+      assert_string_equal(runs.runs[0].id, name);
     tt_kept_runs_free(&runs);
   }
 }
