@@ -1,4 +1,5 @@
 /* export.c: `tether export`: a kept run as a file that other programs read. */
+#include "app/asset_export.h"
 #include "app/commands/command.h"
 #include "app/log_argument.h"
 #include "app/options.h"
@@ -26,18 +27,21 @@ static const struct {
 
 typedef struct export_job {
   const char *log, *output;
-  export_function *format;
+  export_function *format; /* NULL: assets of a scene, which `log` names */
   FILE *file;
   tt_progress progress;
 } export_job;
 
 static tt_status choose_format(export_job *job, const char *name, tt_error *error) {
+  job->format = NULL;
+  if (strcmp(name, "advantagescope") == 0) return TT_OK;
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (strcmp(formats[i].name, name) != 0) continue;
     job->format = formats[i].run;
     return TT_OK;
   }
-  return tt_fail(error, TT_USAGE, "--format %s: give csv, jsonl, mcap, wpilog, svg or summary",
+  return tt_fail(error, TT_USAGE,
+                 "--format %s: give csv, jsonl, mcap, wpilog, svg, summary or advantagescope",
                  name);
 }
 
@@ -55,7 +59,7 @@ static tt_status parse(int argc, char **argv, export_job *job, tt_error *error) 
     else
       return tt_option_refused(option, options, argv[optind - 1], error);
   }
-  if (optind != argc - 1) return tt_fail(error, TT_USAGE, "export takes one LOG");
+  if (optind != argc - 1) return tt_fail(error, TT_USAGE, "export takes one LOG, or SCENE");
   job->log = argv[optind];
   return TT_OK;
 }
@@ -106,6 +110,7 @@ static tt_status run(int argc, char **argv, tt_error *error) {
   tt_run_log *log;
   char path[PATH_MAX];
   TT_TRY(parse(argc, argv, &job, error));
+  if (!job.format) return tt_asset_export(job.log, job.output ? job.output : ".", error);
   TT_TRY(tt_log_argument_path(job.log, path, sizeof path, error));
   job.log = path;
   TT_TRY(tt_run_log_open(job.log, &log, error));
@@ -115,13 +120,16 @@ static tt_status run(int argc, char **argv, tt_error *error) {
 }
 
 const tt_app_command tt_app_export = {
-    "export", "LOG [--format csv|jsonl|mcap|wpilog|svg|summary] [--output FILE]",
-    "Writes a kept run in a format that other programs read",
+    "export",
+    "LOG|SCENE [--format csv|jsonl|mcap|wpilog|svg|summary|advantagescope] [--output PATH]",
+    "Writes a kept run, or how a scene looks, in a format that other programs read",
     "  --format csv      a line a sample, a column a signal (default)\n"
     "  --format jsonl    a line of JSON a record\n"
     "  --format mcap     for Foxglove and PlotJuggler\n"
     "  --format wpilog   with every signal, command and pose, for AdvantageScope\n"
     "  --format svg      a picture of where each robot went\n"
     "  --format summary  duration, distance, top speed, drops, events\n"
-    "  --output FILE     instead of standard output\n",
+    "  --format advantagescope  a scene's robots and arena as 3D models for AdvantageScope: asset "
+    "folders\n"
+    "  --output PATH     a file instead of standard output; of assets the folder, default here\n",
     run};
