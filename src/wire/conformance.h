@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define TT_CONFORMANCE_MESSAGE 1024 /**< bytes that hold any message of a controller */
 
@@ -38,7 +39,12 @@ typedef struct tt_conformance {
   bool (*is_newer)(const uint8_t *message, const uint8_t *than);
 
   /* Streams that answer each message with one of their own */
-  size_t answer_size; /**< bytes of a message from the simulator */
+  size_t answer_size; /**< bytes of a message from the simulator, or of the longest */
+  /** Receives one whole message of the simulator and returns its bytes; where it ends or fails, what recv() returned. NULL: all have
+   *  answer_size. */
+  ssize_t (*answer)(int socket, uint8_t bytes[TT_CONFORMANCE_MESSAGE]);
+  /** Writes what a controller says before its first message, at most TT_CONFORMANCE_MESSAGE bytes. NULL: nothing. */
+  size_t (*greeting)(uint8_t bytes[TT_CONFORMANCE_MESSAGE]);
   const char *const *
       hold_settings; /**< three, with which the world goes on without answers, and has a watchdog */
   bool

@@ -28,7 +28,17 @@ class Link:
     """One connection of an extension."""
 
     def __init__(self, listener):
-        self.socket, _ = listener.accept()
+        self._take(listener.accept()[0])
+
+    @classmethod
+    def over(cls, connected):
+        """The other way round: an extension's end."""
+        link = cls.__new__(cls)
+        link._take(connected)
+        return link
+
+    def _take(self, connected):
+        self.socket = connected
         self.socket.settimeout(TIMEOUT)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.stream = self.socket.makefile("rb")
@@ -54,6 +64,10 @@ class Link:
 
     def send(self, *messages, step=20000):
         self.send_body("".join(json.dumps(one) + "\n" for one in (message("Step", "", **{">step": step}), *messages)).encode())
+
+    def answer(self, time, *messages):
+        """As an extension does it."""
+        self.send_body("".join(json.dumps(one) + "\n" for one in (message("Step", "", **{"<time": time}), *messages)).encode())
 
     def send_body(self, body):
         self.socket.sendall(struct.pack(">I", len(body)) + body)

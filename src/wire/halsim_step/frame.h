@@ -8,7 +8,7 @@
  *                       {"type":"Step","device":"","data":{"<time":µs}}                   what the program gave up to this time
  *                       {"type":"Step","device":"","data":{"<trouble":"…"}}               alone; answers nothing
  *                       {"type":"Step","device":"","data":{"<end":"…"}}                   alone; the last
- *   Tether → extension  {"type":"Step","device":"","data":{">step":µs}}                   take this in, then step so far
+ *   Tether → extension  {"type":"Step","device":"","data":{">step":µs,">frame":n}}        take this in, then step so far
  */
 #ifndef TT_WIRE_HALSIM_STEP_FRAME_H
 #define TT_WIRE_HALSIM_STEP_FRAME_H
@@ -28,6 +28,7 @@
 #define TT_STEP_KEY_TROUBLE "<trouble"
 #define TT_STEP_KEY_END "<end"
 #define TT_STEP_KEY_STEP ">step"
+#define TT_STEP_KEY_FRAME ">frame"
 
 /** The length of a body, in and out of its four bytes. */
 static inline size_t tt_step_get_length(const uint8_t bytes[TT_STEP_LENGTH]) {
