@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENCODERS 32 /* that a program may have; the HAL has 8 */
-#define NEARLY 1e-6 /* beyond a command's range: rounding, which is forgiven */
+#define ENCODERS 32       /* that a program may have; the HAL has 8 */
+#define NEARLY 1e-6       /* beyond a command's range: rounding, which is forgiven */
+#define LEAST_CHANGE 1e-6 /* of a value, in its unit; of a large one as a part of it */
 #define MOST_WHOLE 2147483647.0
 #define TOGETHER 8 /* values of a device that one message tells */
 
@@ -290,6 +291,12 @@ static double rounded(tt_halsim_sort sort, double value) {
   return value;
 }
 
+/* Below this no sensor tells anything: a world at rest trembles in its last bits. */
+static bool is_same(const tt_halsim_line *line, double value, double last) {
+  double scale = line->sense == TT_HALSIM_PERIOD ? fabs(last) : fmax(1, fabs(last));
+  return fabs(value - last) <= LEAST_CHANGE * scale;
+}
+
 /* The messages of one device, as they come together. */
 typedef struct telling {
   tt_halsim_tell_fn *tell;
@@ -332,7 +339,7 @@ void tt_halsim_tell(tt_halsim *halsim, const tt_view *view, double seconds, tt_h
     if (line->sense != TT_HALSIM_PERIOD || value != TT_HALSIM_AT_REST) value *= sign;
     value = rounded(sort, value);
     if (index < 0) state->told = false;
-    if (index < 0 || (state->told && value == state->last)) continue;
+    if (index < 0 || (state->told && is_same(line, value, state->last))) continue;
     if (!before || !is_line_of(line, before->type, before->device)) flush(&to);
     before = line;
     to.type = line->type;
