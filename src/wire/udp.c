@@ -1,6 +1,7 @@
 #include "wire/udp.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SILENCE 1.0     /* s: another may then take the place of who drives */
@@ -26,13 +27,25 @@ tt_status tt_wire_open_udp(tt_wire *wire, const tt_wire_common *common, const ch
   options.on_refused = on_refused;
   options.context = wire;
   TT_TRY(tt_wire_faults_check(common, wire->where, &options.faults, error));
-  *link = (tt_wire_udp){.to_sender = strcmp(peer, "sender") == 0};
+  *link = (tt_wire_udp){.bind = bind, .to_sender = strcmp(peer, "sender") == 0};
   tt_error reason;
   tt_status status = tt_udp_open(wire->net, &options, &link->udp, &reason);
   return status == TT_OK ? TT_OK : tt_fail(error, status, "%s: %s", wire->where, reason.text);
 }
 
-void tt_wire_close_udp(tt_wire_udp *link) { tt_udp_close(link->udp); }
+void tt_wire_close_udp(tt_wire *wire) {
+  tt_wire_udp *link = wire->self;
+  tt_udp_close(link->udp);
+  free(link); /* all of the wire's own: the link is its first member */
+  wire->self = NULL;
+  wire->owned = NULL;
+  wire->owned_count = 0;
+}
+
+const char *tt_wire_udp_address(const tt_wire *wire) {
+  const tt_wire_udp *link = wire->self;
+  return link->udp ? tt_udp_address(link->udp) : link->bind;
+}
 
 static void count_overflow(tt_wire *wire, const tt_udp *udp) {
   uint64_t *counted = &wire->stats.dropped[TT_DROP_OVERFLOW];
@@ -108,9 +121,9 @@ static void notice_that_nobody_is_there(tt_wire *wire, tt_wire_udp *link) {
   forget_peer(wire, link);
 }
 
-void tt_wire_eject_udp(tt_wire *wire, tt_wire_udp *link) {
+void tt_wire_eject_udp(tt_wire *wire) {
   tt_wire_event(wire, "ejected: no answer in time");
-  forget_peer(wire, link);
+  forget_peer(wire, wire->self);
 }
 
 double tt_wire_udp_silence(const tt_wire *wire, const tt_wire_udp *link) {
@@ -168,7 +181,10 @@ bool tt_wire_take_udp(tt_wire *wire, tt_wire_udp *link, const char *peer, const 
   return true;
 }
 
-bool tt_wire_udp_must_wait(const tt_wire_udp *link) { return !link->answered || link->owed > 0; }
+bool tt_wire_udp_must_wait(const tt_wire *wire) {
+  const tt_wire_udp *link = wire->self;
+  return !link->answered || link->owed > 0;
+}
 
 /* s after which no more answers come: twice what one usually takes, and never so long that the wire would be late. */
 static double settling_time(const tt_wire *wire) {
@@ -177,7 +193,8 @@ static double settling_time(const tt_wire *wire) {
   return fmin(fmax(SETTLE, 2 * usual), wire->deadline / 2);
 }
 
-void tt_wire_poll_udp(tt_wire *wire, tt_wire_udp *link, double seconds) {
+void tt_wire_poll_udp(tt_wire *wire, double seconds) {
+  tt_wire_udp *link = wire->self;
   if (!wire->lockstep) return;
   tt_wire_advance_udp(wire, link);
   notice_that_nobody_is_there(wire, link);

@@ -15,9 +15,11 @@
 
 #define TT_WIRE_UDP_MESSAGE 2048 /**< bytes of the longest message that a wire sends */
 
-/** A wire's socket. The adapter owns it, as a member, and calls the functions below; all in the world's thread. */
+/** A wire's socket: the first member of its `self`, which the adapter allocates. All in the world's thread. */
 typedef struct tt_wire_udp {
-  tt_udp *udp;    /**< NULL: only checked */
+  tt_udp *udp; /**< NULL: only checked */
+  const char *
+      bind; /**< as the scene says; the adapter sets it before the socket is opened, if it ever is */
   bool to_sender; /**< `peer: sender` */
   /* In lock-step only: */
   bool met;           /**< somebody has spoken, and is not known to be gone */
@@ -38,8 +40,6 @@ typedef struct tt_wire_udp {
 tt_status tt_wire_open_udp(tt_wire *wire, const tt_wire_common *common, const char *bind,
                            const char *peer, size_t max_datagram, tt_udp_on_datagram on_datagram,
                            tt_wire_udp *link, tt_error *error);
-/** NULL-safe inside: also after an error. */
-void tt_wire_close_udp(tt_wire_udp *link);
 /** Whether the datagram being delivered, of which everything is right, is to be obeyed; drops it and says why otherwise. Its
  *  sender becomes the peer where the wire answers its sender. */
 bool tt_wire_take_udp(tt_wire *wire, tt_wire_udp *link, const char *peer, const uint8_t *bytes,
@@ -52,9 +52,12 @@ void tt_wire_advance_udp(tt_wire *wire, tt_wire_udp *link);
 /** Sends the message of this period and counts it; it is not counted while nobody has spoken to a wire that answers its sender. In
  *  lock-step `bytes` are at most TT_WIRE_UDP_MESSAGE. */
 void tt_wire_send_udp(tt_wire *wire, tt_wire_udp *link, const void *bytes, size_t size);
-/** What ops->must_wait, ops->poll and ops->eject of such a wire do. */
-bool tt_wire_udp_must_wait(const tt_wire_udp *link);
-void tt_wire_poll_udp(tt_wire *wire, tt_wire_udp *link, double seconds);
-void tt_wire_eject_udp(tt_wire *wire, tt_wire_udp *link);
+/* Operations of every such wire: must_wait, poll, eject, address, and close, which frees `self` and is called after an error
+ * while opening, too. */
+bool tt_wire_udp_must_wait(const tt_wire *wire);
+void tt_wire_poll_udp(tt_wire *wire, double seconds);
+void tt_wire_eject_udp(tt_wire *wire);
+const char *tt_wire_udp_address(const tt_wire *wire);
+void tt_wire_close_udp(tt_wire *wire);
 
 #endif

@@ -34,7 +34,7 @@ typedef struct slot {
 } slot;
 
 typedef struct float_udp {
-  tt_wire_udp link;
+  tt_wire_udp link; /* first: see wire/udp.h */
   slot sensors[TT_FLOAT_UDP_MAX], commands[TT_FLOAT_UDP_MAX];
   int sensor_count, command_count;
   int stamp; /* index of the timestamp among commands, −1: there is none */
@@ -44,9 +44,9 @@ typedef struct float_udp {
   float newest[TT_FLOAT_UDP_MAX]; /* waits for receive while order.pending */
   float arriving[TT_FLOAT_UDP_MAX];
   bool warned_of_byte_order;
-  bool time_restarts;  /* at a reset; else it grows as long as the program runs */
-  const char *address; /* when only checked */
+  bool time_restarts; /* at a reset; else it grows as long as the program runs */
 } float_udp;
+_Static_assert(offsetof(float_udp, link) == 0, "the operations of wire/udp.h find the link there");
 
 /* --- opening --- */
 
@@ -121,14 +121,6 @@ static tt_status resolve_lists(tt_wire *wire, const tt_float_udp_config *config,
 
 static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool truncated,
                         const char *peer);
-static void close_wire(tt_wire *wire) {
-  float_udp *self = wire->self;
-  tt_wire_close_udp(&self->link);
-  free(self);
-  wire->self = NULL;
-  wire->owned = NULL;
-  wire->owned_count = 0;
-}
 
 static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) {
   const tt_float_udp_config *config = untyped;
@@ -136,13 +128,13 @@ static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) 
   if (!self) return tt_fail(error, TT_NOMEM, "out of memory");
   wire->self = self;
   self->stamp = -1;
-  self->address = config->bind;
+  self->link.bind = config->bind;
   self->time_restarts = config->time_restarts;
   tt_status status = resolve_lists(wire, config, self, error);
   if (status == TT_OK && !wire->check_only)
     status = tt_wire_open_udp(wire, &config->common, config->bind, config->peer, TT_FLOAT_UDP_BYTES,
                               on_datagram, &self->link, error);
-  if (status != TT_OK) close_wire(wire);
+  if (status != TT_OK) tt_wire_close_udp(wire);
   return status;
 }
 
@@ -283,26 +275,6 @@ static void reset(tt_wire *wire) {
   for (int i = 0; self->time_restarts && i < self->sensor_count; i++) self->sensors[i].sent = false;
 }
 
-static const char *address(const tt_wire *wire) {
-  const float_udp *self = wire->self;
-  return self->link.udp ? tt_udp_address(self->link.udp) : self->address;
-}
-
-static bool must_wait(const tt_wire *wire) {
-  const float_udp *self = wire->self;
-  return tt_wire_udp_must_wait(&self->link);
-}
-
-static void poll(tt_wire *wire, double seconds) {
-  float_udp *self = wire->self;
-  tt_wire_poll_udp(wire, &self->link, seconds);
-}
-
-static void eject(tt_wire *wire) {
-  float_udp *self = wire->self;
-  tt_wire_eject_udp(wire, &self->link);
-}
-
 static bool is_acceptable(const tt_wire *wire, const slot *slot, float value) {
   if (slot->kind != SLOT_COMMAND || !isfinite(value)) return true; /* told by itself */
   return in_range(&wire->model->commands[slot->command], tt_convert_in(&slot->conversion, value));
@@ -325,13 +297,13 @@ static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
 const tt_wire_ops tt_float_udp_ops = {
     .protocol = "float-udp",
     .open = open_wire,
-    .poll = poll,
+    .poll = tt_wire_poll_udp,
     .receive = receive,
-    .must_wait = must_wait,
+    .must_wait = tt_wire_udp_must_wait,
     .send = send_sensors,
     .reset = reset,
-    .eject = eject,
-    .address = address,
+    .eject = tt_wire_eject_udp,
+    .address = tt_wire_udp_address,
     .explain = explain,
-    .close = close_wire,
+    .close = tt_wire_close_udp,
 };

@@ -18,8 +18,7 @@
 #define NONE -1
 
 typedef struct sharp_json {
-  tt_wire_udp link;
-  const char *address; /* when only checked */
+  tt_wire_udp link; /* first: see wire/udp.h */
   tt_sharp_style style;
   int commands[TT_SHARP_MOTORS]; /* indices into model->commands, or NONE */
   tt_conversion command_conversions[TT_SHARP_MOTORS];
@@ -36,6 +35,7 @@ typedef struct sharp_json {
   uint64_t sent_ns;  /* wall clock of the newest state */
   bool said_unknown; /* which keys mean nothing here */
 } sharp_json;
+_Static_assert(offsetof(sharp_json, link) == 0, "the operations of wire/udp.h find the link there");
 
 /* --- opening --- */
 
@@ -82,27 +82,19 @@ static tt_status resolve(tt_wire *wire, const tt_sharp_json_config *config, tt_e
 
 static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool truncated,
                         const char *peer);
-static void close_wire(tt_wire *wire) {
-  sharp_json *self = wire->self;
-  tt_wire_close_udp(&self->link);
-  free(self);
-  wire->self = NULL;
-  wire->owned = NULL;
-  wire->owned_count = 0;
-}
 
 static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) {
   const tt_sharp_json_config *config = untyped;
   sharp_json *self = calloc(1, sizeof *self);
   if (self == NULL) return tt_fail(error, TT_NOMEM, "out of memory");
   wire->self = self;
-  self->address = config->bind;
+  self->link.bind = config->bind;
   tt_sharp_style_parse(config->style, &self->style);
   tt_status status = resolve(wire, config, error);
   if (status == TT_OK && !wire->check_only)
     status = tt_wire_open_udp(wire, &config->common, config->bind, config->peer,
                               TT_SHARP_MAX_DATAGRAM, on_datagram, &self->link, error);
-  if (status != TT_OK) close_wire(wire);
+  if (status != TT_OK) tt_wire_close_udp(wire);
   return status;
 }
 
@@ -225,26 +217,6 @@ static void reset(tt_wire *wire) {
   self->pending = false;
 }
 
-static const char *address(const tt_wire *wire) {
-  const sharp_json *self = wire->self;
-  return self->link.udp != NULL ? tt_udp_address(self->link.udp) : self->address;
-}
-
-static bool must_wait(const tt_wire *wire) {
-  const sharp_json *self = wire->self;
-  return tt_wire_udp_must_wait(&self->link);
-}
-
-static void poll(tt_wire *wire, double seconds) {
-  sharp_json *self = wire->self;
-  tt_wire_poll_udp(wire, &self->link, seconds);
-}
-
-static void eject(tt_wire *wire) {
-  sharp_json *self = wire->self;
-  tt_wire_eject_udp(wire, &self->link);
-}
-
 static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
   (void)wire;
   tt_sharp_explain(incoming ? &tt_sharp_command_format : &tt_sharp_state_format, to);
@@ -253,13 +225,13 @@ static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
 const tt_wire_ops tt_sharp_json_ops = {
     .protocol = "sharp-json",
     .open = open_wire,
-    .poll = poll,
+    .poll = tt_wire_poll_udp,
     .receive = receive,
-    .must_wait = must_wait,
+    .must_wait = tt_wire_udp_must_wait,
     .send = send_state,
     .reset = reset,
-    .eject = eject,
-    .address = address,
+    .eject = tt_wire_eject_udp,
+    .address = tt_wire_udp_address,
     .explain = explain,
-    .close = close_wire,
+    .close = tt_wire_close_udp,
 };

@@ -31,9 +31,8 @@ typedef struct slot {
 } slot;
 
 typedef struct xrp {
-  tt_wire_udp link;
+  tt_wire_udp link; /* first: see wire/udp.h */
   tt_wire_order order;
-  const char *address; /* when only checked */
   slot slots[TT_XRP_LISTS][TT_XRP_ENTRIES];
   int counts[TT_XRP_LISTS];
   int owned[MOST_COMMANDS];
@@ -41,6 +40,7 @@ typedef struct xrp {
   uint16_t number;       /* of the next message */
   bool said_unknown;     /* which tag means nothing here */
 } xrp;
+_Static_assert(offsetof(xrp, link) == 0, "the operations of wire/udp.h find the link there");
 
 /* --- opening --- */
 
@@ -88,27 +88,19 @@ static tt_status resolve(tt_wire *wire, const tt_xrp_config *config, tt_error *e
 
 static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool truncated,
                         const char *peer);
-static void close_wire(tt_wire *wire) {
-  xrp *self = wire->self;
-  tt_wire_close_udp(&self->link);
-  free(self);
-  wire->self = NULL;
-  wire->owned = NULL;
-  wire->owned_count = 0;
-}
 
 static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) {
   const tt_xrp_config *config = untyped;
   xrp *self = calloc(1, sizeof *self);
   if (!self) return tt_fail(error, TT_NOMEM, "out of memory");
   wire->self = self;
-  self->address = config->bind;
+  self->link.bind = config->bind;
   self->number = FIRST_NUMBER;
   tt_status status = resolve(wire, config, error);
   if (status == TT_OK && !wire->check_only)
     status = tt_wire_open_udp(wire, &config->common, config->bind, "sender", TT_XRP_BYTES,
                               on_datagram, &self->link, error);
-  if (status != TT_OK) close_wire(wire);
+  if (status != TT_OK) tt_wire_close_udp(wire);
   return status;
 }
 
@@ -246,26 +238,6 @@ static void reset(tt_wire *wire) {
   self->order.ordered = false;
 }
 
-static const char *address(const tt_wire *wire) {
-  const xrp *self = wire->self;
-  return self->link.udp ? tt_udp_address(self->link.udp) : self->address;
-}
-
-static bool must_wait(const tt_wire *wire) {
-  const xrp *self = wire->self;
-  return tt_wire_udp_must_wait(&self->link);
-}
-
-static void poll(tt_wire *wire, double seconds) {
-  xrp *self = wire->self;
-  tt_wire_poll_udp(wire, &self->link, seconds);
-}
-
-static void eject(tt_wire *wire) {
-  xrp *self = wire->self;
-  tt_wire_eject_udp(wire, &self->link);
-}
-
 static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
   (void)wire;
   tt_xrp_explain(incoming, to);
@@ -274,13 +246,13 @@ static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
 const tt_wire_ops tt_xrp_ops = {
     .protocol = "xrp",
     .open = open_wire,
-    .poll = poll,
+    .poll = tt_wire_poll_udp,
     .receive = receive,
-    .must_wait = must_wait,
+    .must_wait = tt_wire_udp_must_wait,
     .send = send_state,
     .reset = reset,
-    .eject = eject,
-    .address = address,
+    .eject = tt_wire_eject_udp,
+    .address = tt_wire_udp_address,
     .explain = explain,
-    .close = close_wire,
+    .close = tt_wire_close_udp,
 };
