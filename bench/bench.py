@@ -22,12 +22,13 @@ import recording
 import stepping
 import telemetry
 import web
+import wpilib
 
 BENCHES = {"lockstep": lockstep.lockstep, "worlds": lockstep.worlds, "library": library.library, "python": library.python,
            "gym": library.gym,
            "free": stepping.free, "robots": stepping.robots, "start": stepping.start, "sims": memory.sims,
            "realtime": realtime.realtime, "recording": recording.recording,
-           "telemetry": telemetry.telemetry, "web": web.web}
+           "telemetry": telemetry.telemetry, "web": web.web, "wpilib": wpilib.wpilib}
 
 
 def machine():

@@ -223,7 +223,6 @@ static void step(uint64_t microseconds) {
   hal.HALSIM_StepTiming(microseconds);
   pthread_mutex_lock(&self.lock);
   self.in_step = false;
-  pthread_cond_broadcast(&self.changed);
   pthread_mutex_unlock(&self.lock);
   self.time += microseconds;
 }

@@ -4,6 +4,7 @@
 #include "wire/halsim_step/frame.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,7 +19,10 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `peer` and of sending */
 static int peer = -1;
+/* What has come: a frame, and what came behind it. */
 static uint8_t *buffer;
+static size_t filled, used;
+#define BUFFER_BYTES (TT_STEP_LENGTH + TT_STEP_MOST_BYTES)
 
 /* --- connecting --- */
 
@@ -46,9 +50,13 @@ static bool wait_connected(int fd) {
   return false;
 }
 
-/* A peer whose machine is gone is noticed within some seconds, too. */
+/* From here on it blocks: a frame then costs one call. A peer that does not read holds a send for five seconds; one whose machine
+ * is gone is noticed within some seconds, too. */
 static void set_options(int fd) {
   int on = 1, idle = 2, interval = 1, count = 3, unheard = 5000;
+  struct timeval most = {.tv_sec = 5};
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
@@ -74,7 +82,7 @@ static int connect_to(const struct addrinfo *to) {
 bool link_open(const char *address, char why[LINK_TEXT]) {
   char host[LINK_TEXT];
   const char *port;
-  if (!buffer) buffer = malloc(TT_STEP_MOST_BYTES);
+  if (!buffer) buffer = malloc(BUFFER_BYTES);
   if (!split(address, host, &port) || !buffer) {
     snprintf(why, LINK_TEXT, "%s", buffer ? "is not HOST:PORT" : "out of memory");
     return false;
@@ -89,6 +97,7 @@ bool link_open(const char *address, char why[LINK_TEXT]) {
   for (const struct addrinfo *one = found; one && fd < 0; one = one->ai_next) fd = connect_to(one);
   if (fd < 0) snprintf(why, LINK_TEXT, "%s", strerror(errno));
   freeaddrinfo(found);
+  filled = used = 0;
   pthread_mutex_lock(&lock);
   peer = fd;
   pthread_mutex_unlock(&lock);
@@ -97,22 +106,13 @@ bool link_open(const char *address, char why[LINK_TEXT]) {
 
 /* --- frames --- */
 
-/* Within five seconds for each piece. */
-static bool wait_for(int fd, short events, int milliseconds) {
-  struct pollfd one = {.fd = fd, .events = events};
-  int ready;
-  do ready = poll(&one, 1, milliseconds);
-  while (ready < 0 && errno == EINTR);
-  return ready > 0;
-}
-
 static bool send_all(int fd, const uint8_t *bytes, size_t size) {
   while (size > 0) {
     ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL);
     if (sent > 0) {
       bytes += sent;
       size -= (size_t)sent;
-    } else if (errno != EINTR && (errno != EAGAIN || !wait_for(fd, POLLOUT, 5000))) {
+    } else if (errno != EINTR) {
       return false;
     }
   }
@@ -133,34 +133,40 @@ bool link_send(const void *body, size_t size) {
   return sent;
 }
 
-/* Only the thread that receives opens and closes, so that `peer` does not change under it. */
-static bool receive_all(uint8_t *to, size_t size, char why[LINK_TEXT]) {
-  while (size > 0) {
-    ssize_t got = recv(peer, to, size, 0);
+/* At least `size` bytes behind `used`. Only the thread that receives opens and closes, so that `peer` does not change under it. */
+static bool fill(size_t size, char why[LINK_TEXT]) {
+  if (used > 0 && filled > used) memmove(buffer, buffer + used, filled - used);
+  filled -= used;
+  used = 0;
+  while (filled < size) {
+    ssize_t got = recv(peer, buffer + filled, BUFFER_BYTES - filled, 0);
     if (got > 0) {
-      to += got;
-      size -= (size_t)got;
-    } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
+      filled += (size_t)got;
+    } else if (got == 0 || errno != EINTR) {
       snprintf(why, LINK_TEXT, "%s", got == 0 ? "closed by Tether" : strerror(errno));
       return false;
-    } else {
-      wait_for(peer, POLLIN, -1);
     }
   }
   return true;
 }
 
 bool link_receive(const uint8_t **body, size_t *size, char why[LINK_TEXT]) {
-  uint8_t length[TT_STEP_LENGTH];
-  if (!receive_all(length, sizeof length, why)) return false;
-  *size = tt_step_get_length(length);
-  *body = buffer;
-  if (*size <= TT_STEP_MOST_BYTES) return receive_all(buffer, *size, why);
-  snprintf(why, LINK_TEXT, "a frame of %zu bytes: is that Tether?", *size);
-  return false;
+  if (!fill(TT_STEP_LENGTH, why)) return false;
+  *size = tt_step_get_length(buffer);
+  if (*size > TT_STEP_MOST_BYTES) {
+    snprintf(why, LINK_TEXT, "a frame of %zu bytes: is that Tether?", *size);
+    return false;
+  }
+  if (!fill(TT_STEP_LENGTH + *size, why)) return false;
+  *body = buffer + TT_STEP_LENGTH;
+  used = TT_STEP_LENGTH + *size;
+  return true;
 }
 
-bool link_stirs(int milliseconds) { return wait_for(peer, POLLIN | POLLRDHUP, milliseconds); }
+bool link_stirs(int milliseconds) {
+  struct pollfd one = {.fd = peer, .events = POLLIN | POLLRDHUP};
+  return poll(&one, 1, milliseconds) > 0;
+}
 
 void link_break(void) {
   pthread_mutex_lock(&lock);

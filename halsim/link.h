@@ -10,7 +10,7 @@
 
 /** Connects to "HOST:PORT" ("[::1]:3301" for IPv6), waiting a second at most. False: `why` says the reason. */
 bool link_open(const char *address, char why[LINK_TEXT]);
-/** Sends a frame with this body, blocking for at most 5 s; false: the connection is gone, or was not there. Any thread. */
+/** Sends a frame with this body, blocking while Tether does not read, for 5 s a piece; false: the connection is gone, or was not there. Any thread. */
 bool link_send(const void *body, size_t size);
 /** Waits for a frame and gives its body, which is valid until the next call. False: the connection is gone or broken; `why` says how. */
 bool link_receive(const uint8_t **body, size_t *size, char why[LINK_TEXT]);

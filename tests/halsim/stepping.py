@@ -9,7 +9,7 @@ import subprocess
 
 BUILD = pathlib.Path(os.environ["TETHER"]).parent
 EXTENSION = BUILD / "tether-halsim.so"
-ROBOT = BUILD / "tests" / "halsim" / "standin_robot"
+ROBOT = BUILD / "halsim" / "standin" / "standin_robot"
 TIMEOUT = 60  # s: for what hangs, on a machine however busy
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -137,6 +138,25 @@ class Wire(unittest.TestCase):
             program.kill()
             tether.wait_line("disconnected")
             self.finish(self.start(tether, "--loops", 20))
+
+    def test_a_stopped_program(self):
+        """SIGSTOP: its kernel goes on answering, so only the deadline can tell. Later it is let in again."""
+        with run("sharp-wpilib-step", "on_disconnect=keep", "late=eject", "deadline=0.3 s") as tether:
+            program = self.start(tether, "--loops", 3000)
+            tether.wait_line("robot program")
+            program.send_signal(signal.SIGSTOP)
+            tether.wait_line("ejected: no answer in time")
+            program.send_signal(signal.SIGCONT)
+            wait_for(lambda: tether.text().count("robot program 'standin_robot'") > 1, "another hello")
+
+    def test_troubles_without_end(self):
+        """A log that a peer could fill would be its hold on us: of a connection only so many are told."""
+        def head(**data):
+            return json.dumps(message("Step", "", **{"<" + key: value for key, value in data.items()})).encode() + b"\n"
+        with run("sharp-wpilib-step") as tether:
+            self.talk(tether, head(version=1, program="test"), *[head(trouble=f"trouble {n}") for n in range(100)], head(end="over"))
+            tether.wait_line("over")
+            self.assertEqual(sum("trouble " in line for line in tether.lines), 32)  # a warning and an event each
 
     def test_devices_that_nobody_mapped(self):
         with run("sharp-wpilib-step") as tether:

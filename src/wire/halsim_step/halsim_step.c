@@ -23,6 +23,7 @@
 #define ENOUGH_BYTES (TT_STEP_MOST_BYTES + TT_STEP_LENGTH)
 #define READ_AT_MOST 65536
 #define MESSAGE_BYTES 2048 /* of the longest that leaves */
+#define MOST_TROUBLES 16   /* of a connection that are told: nobody fills the log */
 #define LIST_AFTER 0.5     /* s simulated without a new device: then strangers are listed */
 
 typedef enum phase {
@@ -43,6 +44,7 @@ typedef struct program {
   uint64_t sent_at; /* wall clock, ns, for statistics */
   double quiet;     /* s simulated since a stranger came */
   int strangers;
+  int troubles;                              /* told */
   tt_ds_joystick joysticks[TT_DS_JOYSTICKS]; /* as told */
 } program;
 
@@ -293,6 +295,13 @@ static tt_status take_answer(tt_wire *wire, tt_error *error) {
   return TT_OK;
 }
 
+static void tell_trouble(tt_wire *wire, const char *text) {
+  halsim_step *self = wire->self;
+  if (self->program.troubles++ >= MOST_TROUBLES) return;
+  tt_log_warning("%s: %s", wire->name, text);
+  tt_wire_event(wire, "trouble: %s", text);
+}
+
 /* TT_CLOSED: it was the last. */
 static tt_status take_frame(tt_wire *wire, const uint8_t *body, size_t body_size, tt_error *error) {
   size_t at = 0, size;
@@ -309,10 +318,7 @@ static tt_status take_frame(tt_wire *wire, const uint8_t *body, size_t body_size
   switch (head.kind) {
     case TT_STEP_HELLO: return take_hello(wire, &head, error);
     case TT_STEP_ANSWER: return take_answer(wire, error);
-    case TT_STEP_TROUBLE:
-      tt_log_warning("%s: %s", wire->name, head.text);
-      tt_wire_event(wire, "trouble: %s", head.text);
-      return TT_OK;
+    case TT_STEP_TROUBLE: tell_trouble(wire, head.text); return TT_OK;
     default: return tt_fail(error, TT_CLOSED, "%s", head.text);
   }
 }

@@ -2,8 +2,8 @@
  * the standin_*.c beside this file). Names, arguments and behaviour are those that WPILib documents for its simulation, seasons
  * 2026 and 2027; the code is ours. What only a simulator calls (HALSIM_…) is declared in standin.h.
  */
-#ifndef TT_TESTS_HALSIM_HAL_H
-#define TT_TESTS_HALSIM_HAL_H
+#ifndef TT_HALSIM_STANDIN_HAL_H
+#define TT_HALSIM_STANDIN_HAL_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * Like the original it holds its state behind locks of its own, calls nobody back while it is locked, and its clock can be
  * paused and stepped.
  */
-#ifndef TT_TESTS_HALSIM_STANDIN_H
-#define TT_TESTS_HALSIM_STANDIN_H
+#ifndef TT_HALSIM_STANDIN_H
+#define TT_HALSIM_STANDIN_H
 
 #include "hal.h"
 
