@@ -150,7 +150,8 @@ TETHER_API tether_status tether_scene_setting(tether_scene *scene, int index,
 /* --- simulations --- */
 
 /** A simulation in its initial state, with the scene's own seed. The first of a scene compiles its models (blocks, up to
- *  seconds); the others are clones of that. */
+ *  seconds); the others are clones of that. Models that were compiled in this process before, of the same files and settings,
+ *  are not compiled again: the bits are the same. Up to 64 MiB of them are kept. */
 TETHER_API tether_status tether_sim_new(tether_scene *scene, tether_sim **sim, tether_error *error);
 /** A second one in the same state, with the same seed; what happens to one does not touch the other. */
 TETHER_API tether_status tether_sim_clone(tether_sim *sim, tether_sim **clone, tether_error *error);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,6 +85,40 @@ static void what_can_be_set_is_listed(void **state) {
   assert_int_equal(tether_scene_setting(NULL, 0, &setting), TETHER_INVALID);
   assert_int_equal(tether_scene_setting(scene, 0, NULL), TETHER_INVALID);
   tether_scene_free(scene);
+}
+
+/* A program in the place of compile-model that counts how often it is started. */
+static void what_was_compiled_is_compiled_once(void **state) {
+  (void)state;
+  char folder[] = "/tmp/tether-library-XXXXXX", program[64], started[64], script[1024], own[512];
+  uint64_t hashes[2];
+  struct stat about;
+  assert_non_null(mkdtemp(folder));
+  snprintf(program, sizeof program, "%s/count", folder);
+  snprintf(started, sizeof started, "%s/started", folder);
+  ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+  assert_true(length > 0);
+  own[length] = '\0';
+  *strrchr(own, '/') = '\0';
+  snprintf(script, sizeof script, "#!/bin/sh\necho >>%s\nexec %s/libexec/tether/compile-model\n",
+           started, own);
+  FILE *file = fopen(program, "w");
+  assert_true(file && fputs(script, file) >= 0 && fclose(file) == 0);
+  assert_int_equal(chmod(program, 0700), 0);
+  assert_int_equal(tether_set_compiler(program), TETHER_OK);
+  for (int i = 0; i < 2; i++) {
+    tether_scene *scene = load("gripper");
+    tether_sim *sim = sim_of(scene);
+    drive(sim, 20);
+    hashes[i] = tether_sim_hash(sim);
+    tether_sim_free(sim);
+    tether_scene_free(scene);
+  }
+  assert_int_equal(hashes[0], hashes[1]);
+  assert_int_equal(stat(started, &about), 0);
+  assert_int_equal(about.st_size, 1);
+  assert_int_equal(tether_set_compiler(NULL), TETHER_OK);
+  assert_true(unlink(program) == 0 && unlink(started) == 0 && rmdir(folder) == 0);
 }
 
 static void a_command_moves_a_joint(void **state) {
@@ -590,6 +625,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(scenes_are_listed_by_name),
       cmocka_unit_test(what_can_be_set_is_listed),
+      cmocka_unit_test(what_was_compiled_is_compiled_once),
       cmocka_unit_test(a_command_moves_a_joint),
       cmocka_unit_test(a_sim_goes_on_from_a_saved_state),
       cmocka_unit_test(the_callers_surroundings_are_his),

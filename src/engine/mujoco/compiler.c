@@ -71,7 +71,8 @@ typedef struct compilation {
   int process; /* a file that stands for the child, or −1 */
   char line[1024];
   size_t length;
-  int said;
+  int lines_said;
+  tt_bytes *said;
 } compilation;
 
 static tt_status no_room(tt_error *error) {
@@ -179,22 +180,27 @@ static tt_status start(compilation *c, tt_error *error) {
 
 /* --- what it says, and its end --- */
 
-static void say(compilation *c) {
+void compiler_say(const char *line) {
   static const struct {
     const char *prefix;
     tt_log_level level;
   } levels[] = {
       {"error: ", TT_LOG_ERROR}, {"warning: ", TT_LOG_WARNING}, {"debug: ", TT_LOG_DEBUG}};
-  c->line[c->length] = 0;
-  c->length = 0;
-  if (!c->line[0] || c->said++ >= MOST_LINES) return;
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
     size_t size = strlen(levels[i].prefix);
-    if (strncmp(c->line, levels[i].prefix, size) != 0) continue;
-    tt_log(levels[i].level, "%s", c->line + size);
+    if (strncmp(line, levels[i].prefix, size) != 0) continue;
+    tt_log(levels[i].level, "%s", line + size);
     return;
   }
-  tt_log_debug("compile-model: %s", c->line); /* what a library prints */
+  tt_log_debug("compile-model: %s", line); /* what a library prints */
+}
+
+static void say(compilation *c) {
+  c->line[c->length] = 0;
+  c->length = 0;
+  if (!c->line[0] || c->lines_said++ >= MOST_LINES) return;
+  compiler_say(c->line);
+  tt_bytes_append(c->said, c->line, strlen(c->line) + 1);
 }
 
 /* False at the pipe's end. */
@@ -289,8 +295,9 @@ static tt_status judge(const compilation *c, bool ended, int how, tt_error *erro
 }
 
 tt_status physics_compile_apart(const tt_engine_spec *spec, const char *folder, int model,
-                                tt_error *error) {
+                                tt_bytes *said, tt_error *error) {
   compilation c = {.program = physics_compiler(),
+                   .said = said,
                    .request = -1,
                    .report = -1,
                    .model = -1,

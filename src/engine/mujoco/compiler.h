@@ -8,6 +8,7 @@
 #ifndef TT_ENGINE_MUJOCO_COMPILER_H
 #define TT_ENGINE_MUJOCO_COMPILER_H
 
+#include "base/bytes.h"
 #include "engine/mujoco/physics_internal.h"
 
 #define COMPILER_SECONDS 10 /* of processor time */
@@ -47,10 +48,13 @@ void physics_confine_self(const char *folder);
 
 /* --- for the caller --- */
 
-/** Has compile-model write the compiled model to the open file `model`; blocks until then. TT_INVALID with file and reason
+/** Has compile-model write the compiled model to the open file `model`; blocks until then. Its lines go to the log, and to `said`,
+ *  each with its end. TT_INVALID with file and reason
  *  for a model that is wrong, or breaks it; TT_FAILED where the program can't be started, or is no compile-model. */
 tt_status physics_compile_apart(const tt_engine_spec *spec, const char *folder, int model,
-                                tt_error *error);
+                                tt_bytes *said, tt_error *error);
+/** Hands a line of compile-model's to the log. */
+void compiler_say(const char *line);
 /** The program's path, as far as it is known. Static. */
 const char *physics_compiler(void);
 /** s, of the wall clock, for a program that sleeps or a busy machine; tests shorten it. */

@@ -1,5 +1,6 @@
 /* physics.c: making a world from its files, its clones, and their end. */
 #include "base/hash.h"
+#include "engine/mujoco/compiled.h"
 #include "engine/mujoco/compiler.h"
 #include "engine/mujoco/physics_internal.h"
 
@@ -49,6 +50,7 @@ typedef struct loading {
   tt_scratch scratch;
   physics_submodel *submodels; /* the arena, then the robots */
   int made;
+  compiled_recipe recipe;
 } loading;
 
 static tt_status loading_open(loading *l, tt_error *error) {
@@ -60,6 +62,7 @@ static tt_status loading_open(loading *l, tt_error *error) {
 }
 
 static void loading_close(loading *l) {
+  compiled_recipe_free(&l->recipe);
   free(l->submodels);
   if (l->made >= 0) close(l->made);
   tt_scratch_close(&l->scratch);
@@ -220,8 +223,11 @@ static tt_status build(const tt_engine_spec *spec, mjModel *model,
 
 static tt_status load(loading *l, tt_physics **physics, tt_error *error) {
   TT_TRY(loading_open(l, error));
-  TT_TRY(physics_compile_apart(l->spec, l->scratch.folder, l->made, error));
+  const bool known = compiled_find(l->spec, l->made, &l->recipe);
+  if (!known)
+    TT_TRY(physics_compile_apart(l->spec, l->scratch.folder, l->made, &l->recipe.said, error));
   mjModel *model = read_made(l->made);
+  if (model && !known) compiled_keep(l->spec, l->made, &l->recipe);
   if (!model)
     return tt_fail(
         error, TT_FAILED,

@@ -98,6 +98,12 @@ static void add_folder(walk *in, const char *name) {
     join(in->folders[in->folder_count++], in->folders[0], name);
 }
 
+/* What stands in a model; entities refer to each other, without an end where somebody wants it so. */
+static const xmlNode *inside(const xmlNode *node) {
+  const bool enters = node->type == XML_ELEMENT_NODE || node->type == XML_DOCUMENT_NODE;
+  return enters ? node->children : NULL;
+}
+
 /* First what tells where to look. */
 static void find_places(walk *in, const xmlNode *node) {
   for (; node; node = node->next) {
@@ -109,7 +115,7 @@ static void find_places(walk *in, const xmlNode *node) {
     char path[TT_PATH_SIZE];
     join(path, in->folders[0], included ? included : "");
     if (included) add_document(in, path);
-    find_places(in, node->children);
+    find_places(in, inside(node));
   }
 }
 
@@ -136,7 +142,7 @@ static void visit_names(walk *in, const xmlNode *node) {
       const char *name = strncmp(key, "file", 4) == 0 ? physics_attribute(node, key) : NULL;
       if (name) visit_name(in, name);
     }
-    visit_names(in, node->children);
+    visit_names(in, inside(node));
   }
 }
 
