@@ -351,9 +351,16 @@ TETHER_API tether_status tether_batch_new(tether_scene *scene, int count, int th
                                           const char *const *commands, int command_count,
                                           const char *const *signals, int signal_count,
                                           tether_batch **batch, tether_error *error);
+/** From now on the batch takes commands in `command_units` [command_count] and gives signals in `signal_units` [signal_count], as
+ *  given to tether_batch_new(); one that is NULL, and an array that is NULL: SI. Costs nothing in a step. TETHER_NOT_FOUND, where a
+ *  unit is not one of its dimension: nothing changed. Signals that were read before stay as they are. */
+TETHER_API tether_status tether_batch_set_units(tether_batch *batch,
+                                                const char *const *command_units,
+                                                const char *const *signal_units,
+                                                tether_error *error);
 /** NULL-safe. */
 TETHER_API void tether_batch_free(tether_batch *batch);
-/** Sets commands [count][command_count], makes `steps` timesteps in every simulation that has not failed, and reads signals
+/** Sets commands [count][command_count], SI or as tether_batch_set_units() said, makes `steps` timesteps in every simulation that has not failed, and reads signals
  *  [count][signal_count]. A row of commands with a value that is not finite or out of range fails its simulation alone.
  *  Allocates nothing, but what a scene's own Lua sensors do. Blocks until all are done. */
 TETHER_API tether_status tether_batch_step(tether_batch *batch, const double *commands,

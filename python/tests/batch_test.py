@@ -76,6 +76,18 @@ class Batch(unittest.TestCase):
         self.assertEqual([sim.hash for sim in batch.sims], hashes)
         self.assertEqual(self.scene.batch(2, [], ["time"]).step(steps=np.int64(6))[1, 0], 0.01)
 
+    def test_units(self):
+        si = self.scene.batch(2, COMMANDS, SIGNALS)
+        wanted = si.step(actions(2, 0), 30)
+        batch = self.scene.batch(2, COMMANDS, SIGNALS, command_units=["deg/s", None], signal_units=("deg", None, "ms"))
+        out = batch.step(actions(2, 0) * [180 / math.pi, 1], 30)
+        np.testing.assert_allclose(out, wanted * [180 / math.pi, 1, 1000])
+        self.assertEqual(self.scene.batch(1, [], ["time"], signal_units=["ms"]).reset()[0, 0], 0)
+        for units, text in (({"command_units": ["deg/s"]}, "command_units: .*2 names"), ({"signal_units": "deg"}, "signal_units: 'deg'"),
+                            ({"command_units": ["deg/s", 1]}, r"command_units\[1\]: 1"), ({"signal_units": ["V", None, None]}, "swivel.position: 'V'")):
+            with self.assertRaisesRegex(tether.Error, text):
+                self.scene.batch(2, COMMANDS, SIGNALS, **units)
+
     def test_one_that_fails_stops_no_other(self):
         batch = self.scene.batch(3, COMMANDS, SIGNALS, threads=2)
         failed = batch.failed

@@ -15,16 +15,29 @@ from ._scene import Scene
 from ._sim import Sim, Watch
 
 
+def _unit_texts(argument: str, units: Sequence[str | None] | None, names: Sequence[str]) -> Any:
+    """char *[] of them, NULL where there is none."""
+    if units is None:
+        return None
+    if isinstance(units, str) or not isinstance(units, Sequence) or len(units) != len(names):
+        raise _errors.InvalidError(f"{argument}: {units!r}; give one for each of the {len(names)} names, or None")
+    for i, unit in enumerate(units):
+        if unit is not None and not isinstance(unit, str):
+            raise _errors.InvalidError(f"{argument}[{i}]: {unit!r}; give a unit, or None")
+    return (ctypes.c_char_p * len(units))(*(None if unit is None else unit.encode() for unit in units)) if units else None
+
+
 class Batch:
     """Simulations of one scene, stepped by threads of their own with one call, as `Scene.batch` makes them.
 
     Simulation i begins with the scene's seed + i. The bits of a simulation depend neither on how many there are nor on the
-    threads. One that fails is told by `failed`; the rest go on. Values are SI.
+    threads. One that fails is told by `failed`; the rest go on. Values are SI, or in the units that it was made with.
 
     A batch belongs to one thread at a time, and does not survive a fork.
     """
 
-    def __init__(self, scene: Scene, count: int, commands: Sequence[str] = (), signals: Sequence[str] = (), threads: int = 0) -> None:
+    def __init__(self, scene: Scene, count: int, commands: Sequence[str] = (), signals: Sequence[str] = (), threads: int = 0, *,
+                 command_units: Sequence[str | None] | None = None, signal_units: Sequence[str | None] | None = None) -> None:
         self._scene = scene
         self._library = scene._library
         self._commands = _arrays.names("commands", commands)
@@ -44,6 +57,9 @@ class Batch:
             _arrays.texts(self._signals), len(self._signals), ctypes.byref(pointer), self._error), self._error_text)
         self._owned = _library.Owned(pointer.value or 0, self._library.tether_batch_free)
         self._pointer = self._owned.pointer
+        units = [_unit_texts("command_units", command_units, self._commands), _unit_texts("signal_units", signal_units, self._signals)]
+        if any(units):
+            self._check(self._library.tether_batch_set_units(self._pointer, *units, self._error))
         self._check(self._library.tether_batch_set_interrupt(self._pointer, self._watch.callback, None, self._error))
         self._out, self._out_address = _arrays.own(self._count, len(self._signals))
         flags: Any = (ctypes.c_uint8 * self._count).from_address(self._library.tether_batch_failed(self._pointer))
@@ -78,7 +94,7 @@ class Batch:
 
     @property
     def out(self) -> Floats:
-        """[count, signals], SI: what the last step or reset read. The batch's own memory, overwritten by the next one."""
+        """[count, signals]: what the last step or reset read. The batch's own memory, overwritten by the next one."""
         return self._out
 
     @property
@@ -112,12 +128,12 @@ class Batch:
         """Sets commands, makes timesteps in every simulation that has not failed, and reads signals.
 
         Args:
-            actions: [count, commands] float64, C order, SI; None only if the batch has no commands. A row with a value that
+            actions: [count, commands] float64, C order; None only if the batch has no commands. A row with a value that
                 is not finite or out of its range fails its simulation alone.
             steps: at least 1.
 
         Returns:
-            `out`: [count, signals], SI, the batch's own memory, overwritten by the next step; copy what is to stay. A row of
+            `out`: [count, signals], the batch's own memory, overwritten by the next step; copy what is to stay. A row of
             a simulation that failed has what it had before.
 
         Raises:

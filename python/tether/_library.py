@@ -137,6 +137,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, arguments…
     "tether_sim_record_end": (_I, _P, _P),
     "tether_sim_recording": (_I, _P, _P),
     "tether_batch_new": (_I, _P, _I, _I, _P, _I, _P, _I, _P, _P),
+    "tether_batch_set_units": (_I, _P, _P, _P, _P),
     "tether_batch_free": (None, _P),
     "tether_batch_step": (_I, _P, _P, _L, _P, _P),
     "tether_batch_reset": (_I, _P, _P, _P, _P, _P),

@@ -132,16 +132,18 @@ class Scene:
         from ._sim import Sim
         return Sim(self, seed)
 
-    def batch(self, count: int, commands: Sequence[str] = (), signals: Sequence[str] = (), threads: int = 0) -> Batch:
+    def batch(self, count: int, commands: Sequence[str] = (), signals: Sequence[str] = (), threads: int = 0, *,
+              command_units: Sequence[str | None] | None = None, signal_units: Sequence[str | None] | None = None) -> Batch:
         """Many simulations of this scene, stepped by one call; see `Batch`.
 
         Args:
             count: how many.
-            commands, signals: what a step takes and gives, in SI units.
+            commands, signals: what a step takes and gives.
             threads: of the batch's own; 0: as many as processors. They do not change what is computed.
+            command_units, signal_units: one for each name, e.g. "deg/s"; None: SI. They cost nothing in a step.
         """
         from ._batch import Batch
-        return Batch(self, count, commands, signals, threads)
+        return Batch(self, count, commands, signals, threads, command_units=command_units, signal_units=signal_units)
 
     def close(self) -> None:
         """Lets go of the scene; its simulations keep it as long as they need it."""

@@ -403,6 +403,45 @@ tether_status tether_batch_restore(tether_batch *batch, const uint8_t *mask, con
   return leave(batch, status);
 }
 
+static tether_status with_unit(const tether_batch *batch, const tether_handle *old,
+                               const char *unit, tether_handle *handle, tether_error *error) {
+  const tether_sim *sim = batch->sims[0];
+  tether_item item;
+  if (old->kind == LIBRARY_COMMAND) {
+    tether_sim_command_item(sim, (int)old->index, &item);
+    return tether_command_find(sim, item.name, unit, handle, error);
+  }
+  tether_sim_signal_item(sim, (int)old->index, &item);
+  return tether_signal_find(sim, item.name, unit, handle, error);
+}
+
+/* The handles with these units: written to `made`, or only looked for. */
+static tether_status with_units(const tether_batch *batch, const tether_handle *handles, int count,
+                                const char *const *units, tether_handle *made,
+                                tether_error *error) {
+  tether_status status = TETHER_OK;
+  tether_handle handle;
+  for (int i = 0; i < count && status == TETHER_OK; i++) {
+    status = with_unit(batch, &handles[i], units ? units[i] : NULL, &handle, error);
+    if (status == TETHER_OK && made) made[i].scale = handle.scale;
+  }
+  return status;
+}
+
+tether_status tether_batch_set_units(tether_batch *batch, const char *const *command_units,
+                                     const char *const *signal_units, tether_error *error) {
+  tether_status status = enter(batch, error);
+  if (status != TETHER_OK) return status;
+  for (int set = 0; set < 2 && status == TETHER_OK; set++) { /* all can be, then all are */
+    status = with_units(batch, batch->commands, batch->command_count, command_units,
+                        set ? batch->commands : NULL, error);
+    if (status == TETHER_OK)
+      status = with_units(batch, batch->signals, batch->signal_count, signal_units,
+                          set ? batch->signals : NULL, error);
+  }
+  return leave(batch, status);
+}
+
 int tether_batch_count(const tether_batch *batch) { return batch ? batch->count : 0; }
 
 tether_status tether_batch_failure(const tether_batch *batch, int index, tether_error *error) {

@@ -621,6 +621,46 @@ static void a_batchs_states_go_out_and_in(void **state) {
   tether_scene_free(scene);
 }
 
+static void a_batch_has_units(void **state) {
+  (void)state;
+  static const char *const names[] = {"swivel.velocity", "base.velocity"},
+                           *const signals[] = {"swivel.position", "time", "swivel.velocity"},
+                           *const in_degrees[] = {"deg/s", NULL},
+                           *const out_degrees[] = {"deg", "ms", NULL},
+                           *const wrong[] = {"deg/s", "V"};
+  const double degrees = 180 / 3.14159265358979323846;
+  double in[4] = {0.5, 0.1, -0.5, 0}, out[6], si[6];
+  tether_scene *scene = load("gripper");
+  tether_batch *batch;
+  good(tether_batch_new(scene, 2, 1, names, 2, signals, 3, &batch, &error));
+  good(tether_batch_step(batch, in, 30, si, &error));
+  uint64_t hash = tether_sim_hash(tether_batch_sim(batch, 1));
+  good(tether_batch_reset(batch, NULL, NULL, NULL, &error));
+  good(tether_batch_set_units(batch, in_degrees, out_degrees, &error));
+  in[0] *= degrees;
+  in[2] *= degrees;
+  good(tether_batch_step(batch, in, 30, out, &error));
+  assert_true(fabs(out[3] - si[3] * degrees) < 1e-9 && fabs(out[4] - 50) < 1e-9);
+  assert_true(fabs(out[5] - si[5]) < 1e-9);
+  /* One that is wrong changes nothing. */
+  assert_int_equal(tether_batch_set_units(batch, wrong, NULL, &error), TETHER_NOT_FOUND);
+  assert_non_null(strstr(error.text, "base.velocity"));
+  good(tether_batch_reset(batch, NULL, NULL, out, &error));
+  good(tether_batch_step(batch, in, 30, out, &error));
+  assert_true(fabs(out[3] - si[3] * degrees) < 1e-9);
+  /* SI again: the same bits. */
+  good(tether_batch_set_units(batch, NULL, NULL, &error));
+  in[0] = 0.5;
+  in[2] = -0.5;
+  good(tether_batch_reset(batch, NULL, NULL, NULL, &error));
+  good(tether_batch_step(batch, in, 30, out, &error));
+  assert_memory_equal(out, si, sizeof si);
+  assert_int_equal(tether_sim_hash(tether_batch_sim(batch, 1)), hash);
+  assert_int_equal(tether_batch_set_units(NULL, NULL, NULL, &error), TETHER_INVALID);
+  tether_batch_free(batch);
+  tether_scene_free(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(scenes_are_listed_by_name),
@@ -638,6 +678,7 @@ int main(void) {
       cmocka_unit_test(one_that_fails_stops_no_other),
       cmocka_unit_test(a_second_thread_is_told_busy),
       cmocka_unit_test(a_batchs_states_go_out_and_in),
+      cmocka_unit_test(a_batch_has_units),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-size_t compiled_most_bytes = 64 << 20;
+size_t physics_compiled_most_bytes = 64 << 20;
 
 typedef struct compiled {
   tt_bytes made_of, model, said;
@@ -59,7 +59,7 @@ static tt_status append_file(void *context, const char *path, tt_error *error) {
   if (file < 0) return TT_NOT_FOUND;
   bool fits = fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size >= 0 &&
               !is_too_long(path, about.st_size) &&
-              (size_t)about.st_size + to->size < compiled_most_bytes;
+              (size_t)about.st_size + to->size < physics_compiled_most_bytes;
   append_text(to, path);
   tt_bytes_append(to, &about.st_size, sizeof about.st_size);
   off_t left = about.st_size;
@@ -160,7 +160,7 @@ static bool take(const tt_bytes *wanted, int file, tt_bytes *said) {
 
 static bool read_all(int file, tt_bytes *bytes) {
   char piece[1 << 16];
-  for (ssize_t got = 1; got > 0 && bytes->size < compiled_most_bytes && !bytes->failed;) {
+  for (ssize_t got = 1; got > 0 && bytes->size < physics_compiled_most_bytes && !bytes->failed;) {
     got = pread(file, piece, sizeof piece, (off_t)bytes->size);
     if (got < 0) return false;
     tt_bytes_append(bytes, piece, (size_t)got);
@@ -168,8 +168,8 @@ static bool read_all(int file, tt_bytes *bytes) {
   return !bytes->failed && bytes->size > 0;
 }
 
-bool compiled_find(const tt_engine_spec *spec, int file, compiled_recipe *recipe) {
-  *recipe = (compiled_recipe){.made_of = made_of(spec)};
+bool physics_compiled_find(const tt_engine_spec *spec, int file, physics_recipe *recipe) {
+  *recipe = (physics_recipe){.made_of = made_of(spec)};
   if (take(&recipe->made_of, file, &recipe->said)) {
     for (size_t at = 0; at < recipe->said.size; at += strlen((char *)recipe->said.data + at) + 1)
       compiler_say((char *)recipe->said.data + at);
@@ -180,7 +180,7 @@ bool compiled_find(const tt_engine_spec *spec, int file, compiled_recipe *recipe
   return false;
 }
 
-void compiled_keep(const tt_engine_spec *spec, int file, compiled_recipe *recipe) {
+void physics_compiled_keep(const tt_engine_spec *spec, int file, physics_recipe *recipe) {
   tt_bytes now = made_of(spec); /* a file may have changed while it was read */
   const bool same = now.size > 0 && is_same(&recipe->made_of, &now) && !recipe->said.failed;
   compiled *one = same ? calloc(1, sizeof *one) : NULL;
@@ -188,8 +188,8 @@ void compiled_keep(const tt_engine_spec *spec, int file, compiled_recipe *recipe
   if (!one) return;
   one->made_of = recipe->made_of;
   one->said = recipe->said;
-  *recipe = (compiled_recipe){0};
-  if (!read_all(file, &one->model) || size_of(one) > compiled_most_bytes || !enter()) {
+  *recipe = (physics_recipe){0};
+  if (!read_all(file, &one->model) || size_of(one) > physics_compiled_most_bytes || !enter()) {
     forget(one);
     return;
   }
@@ -199,7 +199,7 @@ void compiled_keep(const tt_engine_spec *spec, int file, compiled_recipe *recipe
     else
       link = &(*link)->next;
   }
-  while (all && all_bytes + size_of(one) > compiled_most_bytes) drop(longest_unused());
+  while (all && all_bytes + size_of(one) > physics_compiled_most_bytes) drop(longest_unused());
   one->used = ++uses;
   one->next = all;
   all = one;
@@ -207,12 +207,12 @@ void compiled_keep(const tt_engine_spec *spec, int file, compiled_recipe *recipe
   pthread_mutex_unlock(&lock);
 }
 
-void compiled_recipe_free(compiled_recipe *recipe) {
+void physics_recipe_free(physics_recipe *recipe) {
   tt_bytes_free(&recipe->made_of);
   tt_bytes_free(&recipe->said);
 }
 
-void compiled_forget_all(void) {
+void physics_compiled_forget_all(void) {
   pthread_mutex_lock(&lock);
   while (all) drop(&all);
   pthread_mutex_unlock(&lock);

@@ -12,20 +12,20 @@
 #include "engine/mujoco/physics_internal.h"
 
 /** What a model is made of, and what the compiler says of it: lines, each with its end. */
-typedef struct compiled_recipe {
+typedef struct physics_recipe {
   tt_bytes made_of; /**< empty: it can't be told, or is too much to be kept */
   tt_bytes said;
-} compiled_recipe;
+} physics_recipe;
 
 /** Whether the model stands in the open file `file` now; what the compiler said then is said again. Any thread. Fills `recipe`,
- *  for compiled_recipe_free(). */
-bool compiled_find(const tt_engine_spec *spec, int file, compiled_recipe *recipe);
-/** Keeps the model that stands in `file`, which was found to be one, unless its files changed since compiled_find(). Any thread. */
-void compiled_keep(const tt_engine_spec *spec, int file, compiled_recipe *recipe);
-void compiled_recipe_free(compiled_recipe *recipe);
+ *  for physics_recipe_free(). */
+bool physics_compiled_find(const tt_engine_spec *spec, int file, physics_recipe *recipe);
+/** Keeps the model that stands in `file`, which was found to be one, unless its files changed since physics_compiled_find(). Any thread. */
+void physics_compiled_keep(const tt_engine_spec *spec, int file, physics_recipe *recipe);
+void physics_recipe_free(physics_recipe *recipe);
 /** How much is kept of all of them together; tests keep less. */
-extern size_t compiled_most_bytes;
+extern size_t physics_compiled_most_bytes;
 /** Everything is compiled again. For tests. */
-void compiled_forget_all(void);
+void physics_compiled_forget_all(void);
 
 #endif

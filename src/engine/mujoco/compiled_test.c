@@ -81,7 +81,7 @@ static uint64_t load(const char *name) { return load_at(name, 0); }
   "<geom type='mesh' mesh='m'/></body></worldbody><include file='more.xml'/></mujoco>"
 
 static int setup(void **state) {
-  compiled_forget_all();
+  physics_compiled_forget_all();
   unlink(path_of("starts"));
   write_text("model.xml", MODEL);
   write_text("more.xml", "<mujoco><option gravity='0 0 -9'/></mujoco>");
@@ -97,7 +97,7 @@ static void the_second_is_not_compiled(void **state) {
   assert_int_equal(starts(), 1);
   for (int i = 0; i < 3; i++) assert_int_equal(load("model.xml"), fresh);
   assert_int_equal(starts(), 1);
-  compiled_forget_all();
+  physics_compiled_forget_all();
   assert_int_equal(load("model.xml"), fresh);
   assert_int_equal(starts(), 2);
 }
@@ -199,13 +199,13 @@ static void there_is_an_end_to_what_is_kept(void **state) {
   (void)state;
   size_t one = 1024;
   for (int before = -1; before != starts(); one *= 2) { /* until it fits */
-    compiled_most_bytes = one;
+    physics_compiled_most_bytes = one;
     load("model.xml");
     before = starts();
     load("model.xml");
   }
   assert_true(starts() > 1);
-  compiled_most_bytes = 2 * one; /* two to eight */
+  physics_compiled_most_bytes = 2 * one; /* two to eight */
   const int before = starts();
   for (int i = 0; i < 12; i++) {
     load_at("model.xml", i);
@@ -214,7 +214,7 @@ static void there_is_an_end_to_what_is_kept(void **state) {
   assert_int_equal(starts() - before, 11); /* at 0 it is the same one */
   load_at("model.xml", 1);
   assert_int_equal(starts() - before, 12);
-  compiled_most_bytes = 64 << 20;
+  physics_compiled_most_bytes = 64 << 20;
 }
 
 static void *load_some(void *hash) {

@@ -29,7 +29,7 @@ static tt_status load(const char *file, uint64_t *hash, tt_error *error) {
   const tt_engine_spec spec = {
       .robots = &robot, .robot_count = 1, .timestep_num = 1, .timestep_den = 1000};
   tt_physics *p = NULL;
-  compiled_forget_all();
+  physics_compiled_forget_all();
   tt_status status = tt_physics_load(&spec, &p, error);
   assert_true((status == TT_OK) == (p != NULL));
   if (p && hash) *hash = tt_physics_describe(p)->model_hash;

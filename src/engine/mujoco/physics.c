@@ -50,7 +50,7 @@ typedef struct loading {
   tt_scratch scratch;
   physics_submodel *submodels; /* the arena, then the robots */
   int made;
-  compiled_recipe recipe;
+  physics_recipe recipe;
 } loading;
 
 static tt_status loading_open(loading *l, tt_error *error) {
@@ -62,7 +62,7 @@ static tt_status loading_open(loading *l, tt_error *error) {
 }
 
 static void loading_close(loading *l) {
-  compiled_recipe_free(&l->recipe);
+  physics_recipe_free(&l->recipe);
   free(l->submodels);
   if (l->made >= 0) close(l->made);
   tt_scratch_close(&l->scratch);
@@ -223,11 +223,11 @@ static tt_status build(const tt_engine_spec *spec, mjModel *model,
 
 static tt_status load(loading *l, tt_physics **physics, tt_error *error) {
   TT_TRY(loading_open(l, error));
-  const bool known = compiled_find(l->spec, l->made, &l->recipe);
+  const bool known = physics_compiled_find(l->spec, l->made, &l->recipe);
   if (!known)
     TT_TRY(physics_compile_apart(l->spec, l->scratch.folder, l->made, &l->recipe.said, error));
   mjModel *model = read_made(l->made);
-  if (model && !known) compiled_keep(l->spec, l->made, &l->recipe);
+  if (model && !known) physics_compiled_keep(l->spec, l->made, &l->recipe);
   if (!model)
     return tt_fail(
         error, TT_FAILED,
