@@ -168,6 +168,7 @@ class Check(unittest.TestCase):
         self.assertIn("\nnt4       at 127.0.0.1:0, into ws://127.0.0.1:5810\n          others may write commands\n", answer.stdout)
         self.assertIn("\nnt4       into ws://127.0.0.1:5810\n", tether("check", ONE, "--set", "nt4.connect=ws://127.0.0.1:5810").stdout)
         self.assertNotIn("nt4", tether("check", ONE).stdout)
+        self.assertIn("\nfoxglove  at 127.0.0.1:8765\n", tether("check", ONE, "--set", "foxglove.period=20 ms").stdout)
 
     def test_a_wrong_file_is_1(self):
         for arguments, expected in (

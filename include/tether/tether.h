@@ -137,7 +137,7 @@ typedef struct tether_setting {
       initial; /**< what holds where the key is left out; "" where nothing does, or it follows from others */
   const char *value; /**< what holds now, as text; "" likewise */
   tether_setting_kind kind;
-  int is_known; /**< 0: of a section of a program (wires, web, telemetry, record, nt4, game), which is kept, and not checked */
+  int is_known; /**< 0: of a section of a program (wires, web, telemetry, record, nt4, foxglove, game), which is kept, and not checked */
   double lower, upper; /**< outside is refused; infinite where no bound is told */
 } tether_setting;
 

@@ -38,7 +38,7 @@ class Setting(NamedTuple):
     words: tuple[str, ...]  # of a "word": one of these
     initial: str  # what holds where the key is left out; "" where nothing does, or it follows from others
     value: str  # what holds now; "" likewise
-    known: bool  # False: of a section of a program (wires, web, telemetry, record, nt4, game), which is kept, and not checked
+    known: bool  # False: of a section of a program (wires, web, telemetry, record, nt4, foxglove, game), which is kept, and not checked
 
 
 _KINDS = ("text", "quantity", "number", "count", "flag", "word", "list")

@@ -4,6 +4,7 @@
 #include "host/scene_wires.h"
 #include "host/wire_keys.h"
 
+extern const tt_schema tt_foxglove_schema;  /* src/foxglove/section.c */
 extern const tt_schema tt_game_schema;      /* src/host/game_keys.c */
 extern const tt_schema tt_nt4_schema;       /* src/nt4/section.c */
 extern const tt_schema tt_record_schema;    /* src/record/section.c */
@@ -11,7 +12,8 @@ extern const tt_schema tt_telemetry_schema; /* src/telemetry/service.c */
 extern const tt_schema tt_web_schema;       /* src/web/section.c */
 
 static const tt_schema *const sections[] = {
-    &tt_game_schema, &tt_nt4_schema, &tt_record_schema, &tt_telemetry_schema, &tt_web_schema, NULL,
+    &tt_foxglove_schema,  &tt_game_schema, &tt_nt4_schema, &tt_record_schema,
+    &tt_telemetry_schema, &tt_web_schema,  NULL,
 };
 
 const tt_scene_guests tt_program_guests = {

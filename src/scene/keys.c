@@ -187,7 +187,8 @@ static const cyaml_schema_value_t *wire_schema(const tt_scene_guests *guests, tt
 }
 
 /** What stands in a scene when nobody here knows more of it. */
-const char *const tt_guest_keys[] = {"game", "nt4", "record", "telemetry", "web", "wires", NULL};
+const char *const tt_guest_keys[] = {"foxglove",  "game", "nt4",   "record",
+                                     "telemetry", "web",  "wires", NULL};
 
 /** Its keys are the models' (load_values.c). */
 static const cyaml_schema_field_t models_field = {

@@ -50,6 +50,7 @@ struct tt_websocket {
   size_t input_at; /* what is before was looked at */
   tt_bytes output; /* frames of one send */
   char path[TT_HANDSHAKE_TEXT];
+  char origin[TT_HANDSHAKE_TEXT];
   char protocol[96];
   char reason[160];
 };

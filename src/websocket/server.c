@@ -64,6 +64,7 @@ static tt_status on_request_head(tt_websocket_owner *owner, tt_websocket *websoc
   snprintf(websocket->path, sizeof websocket->path, "%s", asked.path);
   snprintf(websocket->protocol, sizeof websocket->protocol, "%s",
            answer.protocol ? answer.protocol : "");
+  snprintf(websocket->origin, sizeof websocket->origin, "%s", asked.origin);
   websocket->trusted = tt_handshake_is_own_origin(asked.origin);
   tt_websocket_opened(websocket);
   return TT_OK;

@@ -379,6 +379,8 @@ const char *tt_websocket_path(const tt_websocket *websocket) { return websocket-
 
 const char *tt_websocket_protocol(const tt_websocket *websocket) { return websocket->protocol; }
 
+const char *tt_websocket_origin(const tt_websocket *websocket) { return websocket->origin; }
+
 bool tt_websocket_is_trusted(const tt_websocket *websocket) { return websocket->trusted; }
 
 size_t tt_websocket_queued(const tt_websocket *websocket) {

@@ -91,6 +91,8 @@ void tt_websocket_ping(tt_websocket *websocket, double period, double timeout);
 const char *tt_websocket_peer(const tt_websocket *websocket);
 const char *tt_websocket_path(const tt_websocket *websocket);     /**< that was asked for */
 const char *tt_websocket_protocol(const tt_websocket *websocket); /**< chosen; "": none */
+/** Of the page that asked; "": no browser did. */
+const char *tt_websocket_origin(const tt_websocket *websocket);
 /** Whether it may command: it is no page of another site, which any browser on this machine may have open. Programs are
  *  none, and pages of this machine are not another site. */
 bool tt_websocket_is_trusted(const tt_websocket *websocket);

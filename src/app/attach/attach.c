@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 static const tt_attachment *const attachments[] = {
-    &tt_record_attachment,
-    &tt_telemetry_attachment,
-    &tt_web_attachment,
-    &tt_nt4_attachment,
+    &tt_record_attachment, &tt_telemetry_attachment, &tt_web_attachment,
+    &tt_nt4_attachment,    &tt_foxglove_attachment,
 };
 #define COUNT (sizeof attachments / sizeof *attachments)
 

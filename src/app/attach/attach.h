@@ -70,5 +70,6 @@ extern const tt_attachment tt_record_attachment;
 extern const tt_attachment tt_telemetry_attachment;
 extern const tt_attachment tt_web_attachment;
 extern const tt_attachment tt_nt4_attachment;
+extern const tt_attachment tt_foxglove_attachment;
 
 #endif

@@ -6,6 +6,7 @@
 #include "app/options.h"
 #include "base/text.h"
 #include "record/recorder.h"
+#include "foxglove/service.h"
 #include "nt4/service.h"
 #include "record/section.h"
 #include "scene/settings.h"
@@ -60,15 +61,24 @@ static void print_kept(const tt_scene *scene, const tt_world *world) {
       ceil(moving * 3600e-6), ceil(rest * 3600e-6));
 }
 
+#define OTHERS_COMMAND "          others may write commands\n"
+
+static void print_nt4(const tt_nt4_keys *nt4) {
+  tt_print(stdout, "nt4       %s%s%s%s%s\n", nt4->listen ? "at " : "",
+           nt4->listen ? nt4->listen : "", nt4->listen && nt4->connect ? ", " : "",
+           nt4->connect ? "into " : "", nt4->connect ? nt4->connect : "");
+  if (nt4->commands) tt_print(stdout, OTHERS_COMMAND);
+}
+
 /* Who may watch, and where. */
 static void print_viewers(const tt_scene *scene) {
   bool given;
   const tt_nt4_keys *nt4 = tt_scene_section(scene, "nt4", &given);
+  if (given) print_nt4(nt4);
+  const tt_foxglove_keys *foxglove = tt_scene_section(scene, "foxglove", &given);
   if (!given) return;
-  tt_print(stdout, "nt4       %s%s%s%s%s\n", nt4->listen ? "at " : "",
-           nt4->listen ? nt4->listen : "", nt4->listen && nt4->connect ? ", " : "",
-           nt4->connect ? "into " : "", nt4->connect ? nt4->connect : "");
-  if (nt4->commands) tt_print(stdout, "          others may write commands\n");
+  tt_print(stdout, "foxglove  at %s\n", foxglove->listen);
+  if (foxglove->commands) tt_print(stdout, OTHERS_COMMAND);
 }
 
 static void print_robots(const tt_scene *scene) {
