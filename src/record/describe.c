@@ -166,6 +166,7 @@ static void add_lines(struct json_object *to, const tt_floor_line *lines, int co
     tt_json_add_double(line, "y2", from->y2);
     tt_json_add_double(line, "width", from->width);
     tt_json_add_double(line, "darkness", from->darkness);
+    tt_json_add_bool(line, "black", from->black);
     json_object_array_add(list, line);
   }
 }

@@ -11,6 +11,7 @@
 typedef struct tt_floor_line {
   double x1, y1, x2, y2, width; /**< m, arena frame */
   double darkness;              /**< 0…1 */
+  bool black;                   /**< else white */
 } tt_floor_line;
 
 /** The JSON object `model` of docs/web.md; free() it. NULL when out of memory. */

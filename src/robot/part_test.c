@@ -44,7 +44,8 @@ static const tt_schema *schema_of(const char *kind) {
 
 /* Loads an element, checks it and makes its part, as assembling a scene does. */
 static tt_status make_part(bench *made, element from, tt_part **part, tt_error *error) {
-  static const tt_painted_line lines[] = {{-2, 0.5, 2, 0.5, 0.05, 1}, {0, -2, 0, 2, 0.1, 0.4}};
+  static const tt_painted_line lines[] = {{-2, 0.5, 2, 0.5, 0.05, 1, false},
+                                          {0, -2, 0, 2, 0.1, 0.4, true}};
   const tt_schema *schema = schema_of(from.kind);
   cyaml_schema_value_t *value = &made->schemas[made->count];
   *value = (cyaml_schema_value_t){.type = CYAML_MAPPING,

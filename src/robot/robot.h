@@ -16,7 +16,8 @@
 typedef struct tt_painted_line {
   double x1, y1, x2, y2; /**< m, arena frame: ends of its centre line */
   double width;          /**< m */
-  double darkness;       /**< 0 as bright as the floor … 1 black */
+  double darkness;       /**< 0 as the floor … 1 as different from it as can be */
+  bool black;            /**< as people see it; else white */
 } tt_painted_line;
 
 /** What a part may know of its surroundings. Everything pointed to must outlive the part and its clones. */

@@ -109,6 +109,7 @@ static const cyaml_schema_field_t line_fields[] = {
     CYAML_FIELD_STRING_PTR("x2", CYAML_FLAG_POINTER, tt_line_keys, x2, 1, 64),
     CYAML_FIELD_STRING_PTR("y2", CYAML_FLAG_POINTER, tt_line_keys, y2, 1, 64),
     TEXT("width", tt_line_keys, width, 64),
+    TEXT("color", tt_line_keys, color, 16),
     CYAML_FIELD_FLOAT("darkness", CYAML_FLAG_DEFAULT, tt_line_keys, darkness),
     CYAML_FIELD_END,
 };

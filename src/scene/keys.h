@@ -67,7 +67,7 @@ typedef struct tt_piece_keys {
 
 /** A line on the floor. */
 typedef struct tt_line_keys {
-  char *x1, *y1, *x2, *y2, *width;
+  char *x1, *y1, *x2, *y2, *width, *color;
   double darkness;
 } tt_line_keys;
 

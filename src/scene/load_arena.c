@@ -57,6 +57,10 @@ static tt_status load_lines(tt_scene_store *store, const tt_arena_keys *keys, co
       return tt_fail(store->error, TT_INVALID, "%s.darkness: %g is out of range; give 0 to 1",
                      where, to->darkness);
     }
+    to->black = from->color && strcmp(from->color, "black") == 0;
+    if (from->color && !to->black && strcmp(from->color, "white") != 0)
+      return tt_fail(store->error, TT_INVALID, "%s.color: '%s' is neither white nor black", where,
+                     from->color);
   }
   store->scene.lines = lines;
   store->scene.line_count = (int)keys->lines_count;

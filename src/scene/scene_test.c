@@ -42,7 +42,7 @@ static void test_good(void **state) {
   assert_int_equal(scene->piece_count, 1);
   assert_string_equal(scene->pieces[0].body, "ball");
   assert_int_equal(scene->line_count, 1);
-  assert_true(scene->lines[0].x2 == 1 && scene->lines[0].darkness == 0.8);
+  assert_true(scene->lines[0].x2 == 1 && scene->lines[0].darkness == 0.8 && scene->lines[0].black);
   assert_int_equal(scene->robot_count, 1);
   const tt_scene_robot *robot = &scene->robots[0];
   assert_string_equal(robot->name, "red1");

@@ -38,8 +38,8 @@ static tt_status copy_lines(run_web *web, const tt_scene *scene, tt_error *error
   if (!web->lines) return tt_fail(error, TT_NOMEM, "out of memory");
   for (int i = 0; i < scene->line_count; i++) {
     const tt_painted_line *from = &scene->lines[i];
-    web->lines[i] =
-        (tt_floor_line){from->x1, from->y1, from->x2, from->y2, from->width, from->darkness};
+    web->lines[i] = (tt_floor_line){from->x1,    from->y1,       from->x2,   from->y2,
+                                    from->width, from->darkness, from->black};
   }
   return TT_OK;
 }

@@ -96,6 +96,7 @@ export interface PaintedLine {
   y2: number;
   width: number;
   darkness: number;
+  black: boolean;
 }
 
 export interface Ray {

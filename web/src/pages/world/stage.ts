@@ -87,13 +87,15 @@ function floorOf(model: Model, area: THREE.Box3, palette: Palette, looks: Looks)
   return group;
 }
 
+const BLACK_TAPE = '#15171a';
+
 function paintOf(model: Model, palette: Palette): THREE.Group {
   const group = new THREE.Group();
-  for (const {x1, y1, x2, y2, width, darkness} of model.lines) {
+  for (const {x1, y1, x2, y2, width, darkness, black} of model.lines) {
     const length = Math.hypot(x2 - x1, y2 - y1) + width;
     const mesh = new THREE.Mesh(
       new THREE.PlaneGeometry(length, width),
-      new THREE.MeshBasicMaterial({color: palette.line, transparent: true, opacity: 0.35 + 0.6 * Math.min(1, Math.abs(darkness)), polygonOffset: true, polygonOffsetFactor: -2}),
+      new THREE.MeshBasicMaterial({color: black ? BLACK_TAPE : palette.line, transparent: true, opacity: 0.35 + 0.6 * Math.min(1, Math.abs(darkness)), polygonOffset: true, polygonOffsetFactor: -2}),
     );
     mesh.position.set((x1 + x2) / 2, (y1 + y2) / 2, 0.004);
     mesh.rotation.z = Math.atan2(y2 - y1, x2 - x1);
