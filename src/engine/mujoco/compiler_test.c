@@ -60,19 +60,27 @@ static const char *write_file(const char *name, const char *text) {
   return path;
 }
 
-/* A shell script takes the program's place; loading fails as is said, and with the program itself nothing is lost. */
-static void instead(const char *script, tt_status expected, const char *text) {
+/* A shell script takes the program's place for so many seconds; loading fails as is said, and with the program itself nothing is
+ * lost. */
+static void instead_for(double patience, const char *script, tt_status expected, const char *text) {
+  const double usual = physics_compiler_patience;
   char whole[8192];
   tt_error error = {""};
   snprintf(whole, sizeof whole, "#!/bin/sh\n%s\n", script);
   const char *path = write_file("instead", whole);
   assert_int_equal(chmod(path, 0700), 0);
   assert_int_equal(tt_mujoco_set_compiler(path), TT_OK);
+  physics_compiler_patience = patience;
   tt_status status = load(GOOD, NULL, &error);
+  physics_compiler_patience = usual;
   assert_int_equal(tt_mujoco_set_compiler(NULL), TT_OK);
   if (status != expected || !strstr(error.text, text))
     fail_msg("%d, not %d: \"%s\" without \"%s\"", status, expected, error.text, text);
   loads();
+}
+
+static void instead(const char *script, tt_status expected, const char *text) {
+  instead_for(physics_compiler_patience, script, expected, text);
 }
 
 static int count(const char *what) {
@@ -112,10 +120,8 @@ static void whatever_it_does_is_told(void **state) {
       "head -c 300000 /dev/urandom; head -c 300000 /dev/urandom >&2",
       TT_FAILED, "no compile-model of this version");
   instead(": >&3; truncate -s 0 /proc/self/fd/3", TT_FAILED, "no compile-model of this version");
-  physics_compiler_patience = 0.5;
-  instead("exec sleep 1000", TT_INVALID, "is not compiled after 0.5 s");
-  instead("exec sleep 1000 >/dev/null 2>&1", TT_INVALID, "is not compiled after 0.5 s");
-  physics_compiler_patience = 30;
+  instead_for(0.5, "exec sleep 1000", TT_INVALID, "is not compiled after 0.5 s");
+  instead_for(0.5, "exec sleep 1000 >/dev/null 2>&1", TT_INVALID, "is not compiled after 0.5 s");
   snprintf(script, sizeof script, "%s; head -c 4000 /dev/urandom >/proc/self/fd/4", real);
   instead(script, TT_FAILED, "cannot be read back");
   snprintf(script, sizeof script, "%s; : >/proc/self/fd/4", real);
