@@ -95,7 +95,7 @@ class Architecture(unittest.TestCase):
         self.assertGreater(len(graph), 200, "nearly nothing was built")
         wrong = [circle for circle in circles.circles(graph) if not any(set(circle) <= job for job in ONE_JOB)]
         self.assertEqual(wrong, [], "these files need each other; move what all need below them. "
-                                    "python3 tests/circles.py says who uses whom")
+                                    "python3 tests/support/circles.py says who uses whom")
 
     def test_one_room_includes_mujoco(self):
         found = {path.relative_to(SOURCE).parts[:2] for path in sources()

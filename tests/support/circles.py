@@ -69,7 +69,7 @@ def circles(graph):
 
 
 if __name__ == "__main__":
-    ROOT = pathlib.Path(__file__).resolve().parents[1]
+    ROOT = pathlib.Path(__file__).resolve().parents[2]
     GRAPH = uses(pathlib.Path(os.environ.get("BUILD", ROOT / "build")), ROOT / "src")
     for circle in circles(GRAPH):
         print(*circle)
