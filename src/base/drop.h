@@ -2,6 +2,8 @@
 #ifndef TT_BASE_DROP_H
 #define TT_BASE_DROP_H
 
+#include "base/status.h"
+
 /** Why a message did not change anything. Counted each for itself; the first of each reason a
  *  second is logged with sender and field. */
 #define TT_DROP_LIST(X)                                                                            \
@@ -23,5 +25,14 @@ typedef enum tt_drop {
 } tt_drop;
 /** The text of a reason. Static. */
 const char *tt_drop_text(tt_drop drop);
+
+/** Why a decoder refuses a message. */
+typedef struct tt_refusal {
+  tt_drop drop;
+  char text[128]; /**< names the field, for people; always terminated */
+} tt_refusal;
+/** Fills `refusal` as printf does, cut at its size, and returns TT_BAD_MESSAGE. */
+tt_status tt_refuse(tt_refusal *refusal, tt_drop drop, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

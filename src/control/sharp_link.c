@@ -6,7 +6,7 @@
 #define SAY_AGAIN_NS 1000000000u /* the first of each reason a second is logged */
 
 /** Bad datagrams change nothing and are never the end: counted, and said now and then. */
-static void drop(tt_sharp_link *link, const char *peer, const tt_sharp_fault *fault) {
+static void drop(tt_sharp_link *link, const char *peer, const tt_refusal *fault) {
   link->dropped[fault->drop]++;
   uint64_t now = tt_net_now();
   if (link->said_ns[fault->drop] != 0 && now - link->said_ns[fault->drop] < SAY_AGAIN_NS) return;
@@ -19,7 +19,7 @@ static void drop(tt_sharp_link *link, const char *peer, const tt_sharp_fault *fa
 static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool truncated,
                         const char *peer) {
   tt_sharp_link *link = context;
-  tt_sharp_fault fault = {TT_DROP_LENGTH, "longer than any of these messages"};
+  tt_refusal fault = {TT_DROP_LENGTH, "longer than any of these messages"};
   char unknown[TT_SHARP_UNKNOWN_TEXT] = "";
   if (truncated || tt_sharp_decode(link->hears, bytes, size, link->values,
                                    link->said_unknown ? NULL : unknown, &fault) != TT_OK) {

@@ -4,7 +4,6 @@
 #include "base/json.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -123,21 +122,10 @@ size_t tt_sharp_encode(const tt_sharp_format *format, tt_sharp_style style, cons
 
 /* --- in --- */
 
-static tt_status refuse(tt_sharp_fault *fault, tt_drop drop, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static tt_status refuse(tt_sharp_fault *fault, tt_drop drop, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fault->drop = drop;
-  vsnprintf(fault->text, sizeof fault->text, format, arguments);
-  va_end(arguments);
-  return TT_BAD_MESSAGE;
-}
-
 /** The message as a tree that the caller releases, or NULL with `fault` filled. */
-static json_object *parse(const uint8_t *bytes, size_t size, tt_sharp_fault *fault) {
+static json_object *parse(const uint8_t *bytes, size_t size, tt_refusal *fault) {
   if (size > TT_SHARP_MAX_DATAGRAM) {
-    refuse(fault, TT_DROP_LENGTH, "%zu bytes; at most %d are read", size, TT_SHARP_MAX_DATAGRAM);
+    tt_refuse(fault, TT_DROP_LENGTH, "%zu bytes; at most %d are read", size, TT_SHARP_MAX_DATAGRAM);
     return NULL;
   }
   while (size > 0 && bytes[size - 1] == '\0') size--; /* C programs send the end of their texts */
@@ -145,35 +133,36 @@ static json_object *parse(const uint8_t *bytes, size_t size, tt_sharp_fault *fau
   tt_error error;
   tt_status status = tt_json_read((const char *)bytes, size, TT_JSON_TOLERANT, &tree, &error);
   if (status != TT_OK)
-    refuse(fault, status == TT_NOMEM ? TT_DROP_OVERFLOW : TT_DROP_SYNTAX, "%s", error.text);
+    tt_refuse(fault, status == TT_NOMEM ? TT_DROP_OVERFLOW : TT_DROP_SYNTAX, "%s", error.text);
   return tree;
 }
 
 /** One number; a fraction is rounded, as from a sender that computes in floating point. */
 static tt_status read_number(const tt_sharp_key *key, int index, json_object *value, int *number,
-                             tt_sharp_fault *fault) {
+                             tt_refusal *fault) {
   if (!json_object_is_type(value, json_type_int) && !json_object_is_type(value, json_type_double)) {
-    return refuse(fault, TT_DROP_SYNTAX, "%s[%d] is not a number", key->name, index);
+    return tt_refuse(fault, TT_DROP_SYNTAX, "%s[%d] is not a number", key->name, index);
   }
   double real = json_object_get_double(value);
   if (!isfinite(real)) {
-    return refuse(fault, TT_DROP_NON_FINITE, "%s[%d] is %g", key->name, index, real);
+    return tt_refuse(fault, TT_DROP_NON_FINITE, "%s[%d] is %g", key->name, index, real);
   }
   double rounded = nearbyint(real);
   if (rounded < key->lower || rounded > key->upper) {
-    return refuse(fault, TT_DROP_RANGE, "%s[%d] is %.12g, not in %d…%d", key->name, index, real,
-                  key->lower, key->upper);
+    return tt_refuse(fault, TT_DROP_RANGE, "%s[%d] is %.12g, not in %d…%d", key->name, index, real,
+                     key->lower, key->upper);
   }
   *number = (int)rounded;
   return TT_OK;
 }
 
 static tt_status read_key(const tt_sharp_key *key, json_object *value, int *numbers,
-                          tt_sharp_fault *fault) {
+                          tt_refusal *fault) {
   if (!key->array) return read_number(key, 0, value, numbers, fault);
   if (!json_object_is_type(value, json_type_array) ||
       json_object_array_length(value) != (size_t)key->count) {
-    return refuse(fault, TT_DROP_SYNTAX, "%s is not an array of %d numbers", key->name, key->count);
+    return tt_refuse(fault, TT_DROP_SYNTAX, "%s is not an array of %d numbers", key->name,
+                     key->count);
   }
   for (int i = 0; i < key->count; i++) {
     TT_TRY(read_number(key, i, json_object_array_get_idx(value, (size_t)i), &numbers[i], fault));
@@ -183,7 +172,7 @@ static tt_status read_key(const tt_sharp_key *key, json_object *value, int *numb
 
 /** A flag under its other names: where its key is missing the alias sets it, else it can only add to it. */
 static tt_status read_aliases(const tt_sharp_format *format, int first, int count, bool found,
-                              json_object *tree, int *numbers, tt_sharp_fault *fault) {
+                              json_object *tree, int *numbers, tt_refusal *fault) {
   for (int i = 0; i < count; i++) {
     const tt_sharp_alias *alias = tt_sharp_alias_of(format, first + i);
     json_object *value;
@@ -197,7 +186,7 @@ static tt_status read_aliases(const tt_sharp_format *format, int first, int coun
 }
 
 static tt_status read_keys(const tt_sharp_format *format, json_object *tree, int *values,
-                           tt_sharp_fault *fault) {
+                           tt_refusal *fault) {
   int read[TT_SHARP_MAX_VALUES];
   memcpy(read, values, (size_t)format->value_count * sizeof *values);
   int index = 0;
@@ -233,7 +222,7 @@ static void list_unknown(const tt_sharp_format *format, json_object *tree, char 
 }
 
 tt_status tt_sharp_decode(const tt_sharp_format *format, const uint8_t *bytes, size_t size,
-                          int *values, char *unknown, tt_sharp_fault *fault) {
+                          int *values, char *unknown, tt_refusal *fault) {
   json_object *tree = parse(bytes, size, fault);
   if (tree == NULL) return TT_BAD_MESSAGE;
   tt_status status = read_keys(format, tree, values, fault);

@@ -115,17 +115,11 @@ const tt_sharp_alias *tt_sharp_alias_of(const tt_sharp_format *format, int value
 /** Room for the names of keys that mean nothing here. */
 #define TT_SHARP_UNKNOWN_TEXT 200
 
-/** Why a message was refused. */
-typedef struct tt_sharp_fault {
-  tt_drop drop;
-  char text[120]; /**< names the field; always terminated */
-} tt_sharp_fault;
-
 /** Reads a message tolerantly: any spacing, order and quotes, leading zeros, aliases (of a flag and its alias in one message
  *  either may be 1), unknown keys. Missing keys leave their `values` as they are. `unknown` (TT_SHARP_UNKNOWN_TEXT
  *  bytes, or NULL) gets the names of the unknown keys, separated by commas. On TT_BAD_MESSAGE nothing in `values` has changed and `fault`
  *  says why. (json-c allocates while it parses; nothing is kept.) */
 tt_status tt_sharp_decode(const tt_sharp_format *format, const uint8_t *bytes, size_t size,
-                          int *values, char *unknown, tt_sharp_fault *fault);
+                          int *values, char *unknown, tt_refusal *fault);
 
 #endif

@@ -14,7 +14,7 @@ static void check(bool holds) {
 
 static void one(const tt_sharp_format *format, const uint8_t *data, size_t size) {
   int values[TT_SHARP_MAX_VALUES] = {0};
-  tt_sharp_fault fault;
+  tt_refusal fault;
   char unknown[TT_SHARP_UNKNOWN_TEXT];
   if (tt_sharp_decode(format, data, size, values, unknown, &fault) != TT_OK) {
     for (int i = 0; i < format->value_count; i++) check(values[i] == 0);

@@ -25,7 +25,7 @@ static const tt_sharp_format *const formats[] = {&tt_sharp_joystick_format,
                                                  &tt_sharp_command_format, &tt_sharp_state_format};
 
 static tt_status decode(const tt_sharp_format *format, const char *text, int *values,
-                        tt_sharp_fault *fault) {
+                        tt_refusal *fault) {
   return tt_sharp_decode(format, (const uint8_t *)text, strlen(text), values, NULL, fault);
 }
 
@@ -166,7 +166,7 @@ static void reads_what_it_writes(void **state) {
     }
     char text[TT_SHARP_MAX_TEXT];
     tt_sharp_encode(format, round % 2 ? TT_SHARP_JSON : TT_SHARP_COLUMNS, sent, text);
-    tt_sharp_fault fault;
+    tt_refusal fault;
     memset(read, 0x55, sizeof read);
     assert_int_equal(decode(format, text, read, &fault), TT_OK);
     assert_memory_equal(read, sent, (size_t)format->value_count * sizeof(int));
@@ -184,14 +184,14 @@ static void reads_any_spacing_order_quotes_and_numbers(void **state) {
   };
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     int values[3] = {0};
-    tt_sharp_fault fault;
+    tt_refusal fault;
     assert_int_equal(decode(&tt_sharp_state_format, texts[i], values, &fault), TT_OK);
     assert_int_equal(values[0], 12);
     assert_int_equal(values[1], 89);
     assert_int_equal(values[2], 1023);
   }
   int values[3];
-  tt_sharp_fault fault;
+  tt_refusal fault;
   const char with_nul[] = "{'leftDriveEncoder': 5}";
   assert_int_equal(tt_sharp_decode(&tt_sharp_state_format, (const uint8_t *)with_nul,
                                    sizeof with_nul, values, NULL, &fault),
@@ -202,7 +202,7 @@ static void reads_any_spacing_order_quotes_and_numbers(void **state) {
 static void leading_zeros_are_decimal_and_signs_stand_inside(void **state) {
   (void)state;
   int values[TT_SHARP_COMMAND_VALUES] = {0};
-  tt_sharp_fault fault;
+  tt_refusal fault;
   assert_int_equal(
       decode(&tt_sharp_command_format,
              "{'leftDriveMotorSpeed': -012, 'rightDriveMotorSpeed': 0010}", values, &fault),
@@ -214,7 +214,7 @@ static void leading_zeros_are_decimal_and_signs_stand_inside(void **state) {
 static void missing_keys_keep_their_last_value(void **state) {
   (void)state;
   int values[TT_SHARP_COMMAND_VALUES] = {1, 2, 3, 1, 1, 1};
-  tt_sharp_fault fault;
+  tt_refusal fault;
   assert_int_equal(decode(&tt_sharp_command_format, "{'elevatorMotorSpeed': -7}", values, &fault),
                    TT_OK);
   const int expected[] = {1, 2, -7, 1, 1, 1};
@@ -262,7 +262,7 @@ static void refuses_and_changes_nothing(void **state) {
     int values[TT_JOYSTICK_VALUES], before[TT_JOYSTICK_VALUES];
     memset(values, 0x11, sizeof values);
     memcpy(before, values, sizeof values);
-    tt_sharp_fault fault = {0};
+    tt_refusal fault = {0};
     assert_int_equal(decode(&tt_sharp_joystick_format, bad[i].text, values, &fault),
                      TT_BAD_MESSAGE);
     assert_memory_equal(values, before, sizeof values);
@@ -277,7 +277,7 @@ static void refuses_and_changes_nothing(void **state) {
 static void reads_later_names_of_flags(void **state) {
   (void)state;
   int command[TT_SHARP_COMMAND_VALUES] = {0};
-  tt_sharp_fault fault;
+  tt_refusal fault;
   assert_int_equal(decode(&tt_sharp_command_format,
                           "{ 'leftDriveMotorSpeed': 0100, 'tubeMotorSpeed': 0000, "
                           "'timerStartStop': 1, 'reset': 0 }",
@@ -320,7 +320,7 @@ static void names_what_means_nothing(void **state) {
   static const char text[] = "{'reset': 0, 'outtake': 1, 'start': 0, 'tubeMotorSpeed': 3}";
   int values[TT_SHARP_COMMAND_VALUES] = {0};
   char unknown[TT_SHARP_UNKNOWN_TEXT];
-  tt_sharp_fault fault;
+  tt_refusal fault;
   assert_int_equal(tt_sharp_decode(&tt_sharp_command_format, (const uint8_t *)text, sizeof text - 1,
                                    values, unknown, &fault),
                    TT_OK);
@@ -339,7 +339,7 @@ static void refuses_every_truncation(void **state) {
   (void)state;
   for (size_t size = 0; size < strlen(joystick_zero); size++) {
     int values[TT_JOYSTICK_VALUES] = {0};
-    tt_sharp_fault fault;
+    tt_refusal fault;
     assert_int_equal(tt_sharp_decode(&tt_sharp_joystick_format, (const uint8_t *)joystick_zero,
                                      size, values, NULL, &fault),
                      TT_BAD_MESSAGE);
@@ -352,7 +352,7 @@ static void refuses_what_is_too_long(void **state) {
   memset(bytes, ' ', sizeof bytes);
   memcpy(bytes, "{}", 2);
   int values[TT_JOYSTICK_VALUES] = {0};
-  tt_sharp_fault fault;
+  tt_refusal fault;
   assert_int_equal(
       tt_sharp_decode(&tt_sharp_joystick_format, bytes, sizeof bytes - 1, values, NULL, &fault),
       TT_OK);
@@ -373,7 +373,7 @@ struct json_tokener *__wrap_json_tokener_new_ex(int depth) {
 static void short_memory_is_a_refusal(void **state) {
   (void)state;
   int values[TT_JOYSTICK_VALUES] = {0};
-  tt_sharp_fault fault;
+  tt_refusal fault;
   memory_is_short = true;
   assert_int_equal(decode(&tt_sharp_joystick_format, "{}", values, &fault), TT_BAD_MESSAGE);
   memory_is_short = false;

@@ -107,7 +107,7 @@ static double motor_speed(const sharp_json *self, int motor, const int *values) 
 }
 
 /** Whether every motor takes the speed asked of it; a scale of the scene may ask for too much. */
-static bool in_range(tt_wire *wire, const int *values, tt_sharp_fault *fault) {
+static bool in_range(tt_wire *wire, const int *values, tt_refusal *fault) {
   const sharp_json *self = wire->self;
   for (int i = 0; i < TT_SHARP_MOTORS; i++) {
     if (self->commands[i] == NONE) continue;
@@ -127,7 +127,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   tt_wire *wire = context;
   sharp_json *self = wire->self;
   int values[TT_SHARP_COMMAND_VALUES];
-  tt_sharp_fault fault = {TT_DROP_LENGTH, "longer than any message of this wire"};
+  tt_refusal fault = {TT_DROP_LENGTH, "longer than any message of this wire"};
   char unknown[TT_SHARP_UNKNOWN_TEXT] = "";
   memcpy(values, self->values, sizeof values);
   tt_wire_received(wire, bytes, size);

@@ -4,8 +4,6 @@
 #include "wire/bytes.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #define PERIOD_TICKS 1000000u      /* in a second: the denominator of a period */
 #define LONGEST_PERIOD 0x7fffffffu /* ticks: the numerator's last bit is the direction */
@@ -56,26 +54,16 @@ int tt_xrp_part_size(const tt_xrp_part *part) { return part->type == 'b' ? 1 : 4
 
 /* --- reading --- */
 
-__attribute__((format(printf, 3, 4))) static tt_status refuse(tt_xrp_fault *fault, tt_drop drop,
-                                                              const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fault->drop = drop;
-  vsnprintf(fault->text, sizeof fault->text, format, arguments);
-  va_end(arguments);
-  return TT_BAD_MESSAGE;
-}
-
 static tt_status take_number(const uint8_t *at, const char *name, int id, float *number,
-                             tt_xrp_fault *fault) {
+                             tt_refusal *fault) {
   *number = tt_get_float_be(at);
   if (isfinite(*number)) return TT_OK;
-  return refuse(fault, TT_DROP_NON_FINITE, "%s %d is not a finite number", name, id);
+  return tt_refuse(fault, TT_DROP_NON_FINITE, "%s %d is not a finite number", name, id);
 }
 
 /* A tag and what follows it, `size` bytes together. */
 static tt_status take_tag(const uint8_t *at, int size, tt_xrp_command *command, uint32_t *motors,
-                          tt_xrp_fault *fault) {
+                          tt_refusal *fault) {
   const tt_xrp_tag *tag = tt_xrp_find_tag(at[0]);
   if (!tag || tag->number > TT_XRP_DIGITAL) {
     if (!command->unknown) command->unknown = at[0];
@@ -83,12 +71,12 @@ static tt_status take_tag(const uint8_t *at, int size, tt_xrp_command *command, 
   }
   int wanted = 2 + tt_xrp_part_size(&tag->parts[0]);
   if (size != wanted)
-    return refuse(fault, TT_DROP_LENGTH, "a %s of %d bytes where %d are expected", tag->name, size,
-                  wanted);
+    return tt_refuse(fault, TT_DROP_LENGTH, "a %s of %d bytes where %d are expected", tag->name,
+                     size, wanted);
   int id = at[1], index = id - tag->first_id;
   if (index < 0 || index >= tag->ids)
-    return refuse(fault, TT_DROP_UNKNOWN, "%s %d: there are %d to %d", tag->name, id, tag->first_id,
-                  tag->first_id + tag->ids - 1);
+    return tt_refuse(fault, TT_DROP_UNKNOWN, "%s %d: there are %d to %d", tag->name, id,
+                     tag->first_id, tag->first_id + tag->ids - 1);
   uint32_t bit = 1u << index;
   switch (tag->number) {
     case TT_XRP_MOTOR:
@@ -106,31 +94,31 @@ static tt_status take_tag(const uint8_t *at, int size, tt_xrp_command *command, 
 
 /* A message of fewer bytes than were sent would else pass for a whole one. */
 static tt_status check_whole(const char *name, uint32_t there, int first, int count,
-                             tt_xrp_fault *fault) {
+                             tt_refusal *fault) {
   for (int i = 0; i < count; i++)
     if (!(there >> i & 1))
-      return refuse(fault, TT_DROP_LENGTH, "%s %d is missing: a message holds all", name,
-                    first + i);
+      return tt_refuse(fault, TT_DROP_LENGTH, "%s %d is missing: a message holds all", name,
+                       first + i);
   return TT_OK;
 }
 
 tt_status tt_xrp_decode(const uint8_t *bytes, size_t size, tt_xrp_command *command,
-                        tt_xrp_fault *fault) {
+                        tt_refusal *fault) {
   uint32_t motors = 0;
   *command = (tt_xrp_command){0};
   if (size < TT_XRP_HEAD)
-    return refuse(fault, TT_DROP_LENGTH, "%zu bytes where the head alone has %d", size,
-                  TT_XRP_HEAD);
+    return tt_refuse(fault, TT_DROP_LENGTH, "%zu bytes where the head alone has %d", size,
+                     TT_XRP_HEAD);
   command->number = (uint16_t)(bytes[0] << 8 | bytes[1]);
   command->enabled = bytes[2] == 1;
   for (size_t at = TT_XRP_HEAD; at < size; at += 1u + bytes[at]) {
     int length = bytes[at];
     if (length == 0)
-      return refuse(fault, TT_DROP_SYNTAX, "size 0 at byte %zu: a tag has at least one", at);
+      return tt_refuse(fault, TT_DROP_SYNTAX, "size 0 at byte %zu: a tag has at least one", at);
     if ((size_t)length > size - at - 1)
-      return refuse(fault, TT_DROP_LENGTH,
-                    "the tag at byte %zu has %d bytes, of which %zu are here", at + 1, length,
-                    size - at - 1);
+      return tt_refuse(fault, TT_DROP_LENGTH,
+                       "the tag at byte %zu has %d bytes, of which %zu are here", at + 1, length,
+                       size - at - 1);
     TT_TRY(take_tag(bytes + at + 1, length, command, &motors, fault));
   }
   TT_TRY(check_whole("motor", motors, 0, TT_XRP_MOTORS, fault));

@@ -76,12 +76,6 @@ typedef struct tt_xrp_state {
   float accelerometer[3];        /**< g */
 } tt_xrp_state;
 
-/** Why a message was refused. */
-typedef struct tt_xrp_fault {
-  tt_drop drop;
-  char text[128];
-} tt_xrp_fault;
-
 /** The tag with that number; NULL: none is known. */
 const tt_xrp_tag *tt_xrp_find_tag(uint8_t number);
 /** Bytes of a part. */
@@ -90,7 +84,7 @@ int tt_xrp_part_size(const tt_xrp_part *part);
 /** Reads a robot program's message: all motors and two servos at least, every number finite, or TT_BAD_MESSAGE with the reason.
  *  Tags that are not known, and those of the other direction, are passed over. */
 tt_status tt_xrp_decode(const uint8_t *bytes, size_t size, tt_xrp_command *command,
-                        tt_xrp_fault *fault);
+                        tt_refusal *fault);
 
 /** Write a message of at most TT_XRP_BYTES and return its size. */
 size_t tt_xrp_encode_command(const tt_xrp_command *command, uint8_t *bytes);

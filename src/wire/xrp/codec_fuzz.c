@@ -27,7 +27,7 @@ static void explain(const uint8_t *data, size_t size, size_t kept, bool incoming
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tt_xrp_command said, again;
-  tt_xrp_fault fault = {TT_DROP_COUNT, ""};
+  tt_refusal fault = {TT_DROP_COUNT, ""};
   uint8_t written[TT_XRP_BYTES];
   explain(data, size, size, true);
   explain(data, size, size / 2, false);

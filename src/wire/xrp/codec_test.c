@@ -23,7 +23,7 @@ static void a_programs_message_is_read_and_written_again(void **state) {
   uint8_t bytes[64], again[TT_XRP_BYTES];
   size_t size = tt_hex_read(PROGRAM, bytes, sizeof bytes);
   tt_xrp_command said;
-  tt_xrp_fault fault;
+  tt_refusal fault;
   assert_int_equal(tt_xrp_decode(bytes, size, &said, &fault), TT_OK);
   assert_int_equal(said.number, 0);
   assert_false(said.enabled);
@@ -84,7 +84,7 @@ static void outputs_and_strange_tags_are_read(void **state) {
       "03140101 03140400 0219aa 06150100000000",
       bytes, sizeof bytes);
   tt_xrp_command said;
-  tt_xrp_fault fault;
+  tt_refusal fault;
   assert_int_equal(tt_xrp_decode(bytes, size, &said, &fault), TT_OK);
   assert_int_equal(said.number, 0x102);
   assert_true(said.enabled && said.motors[0] == 0.5f && said.motors[1] == -1);
@@ -121,7 +121,7 @@ static void wrong_messages_are_refused_by_name(void **state) {
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     uint8_t bytes[96];
     tt_xrp_command said;
-    tt_xrp_fault fault;
+    tt_refusal fault;
     size_t size = tt_hex_read(wrong[i].hex, bytes, sizeof bytes);
     assert_int_equal(tt_xrp_decode(bytes, size, &said, &fault), TT_BAD_MESSAGE);
     if (!strstr(fault.text, wrong[i].named))

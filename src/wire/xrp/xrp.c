@@ -132,7 +132,7 @@ static int submissions_of(const xrp *self, const tt_xrp_command *said, tt_submis
 }
 
 /* A scale of the scene may ask for more than a command takes. */
-static bool in_range(const tt_wire *wire, const tt_xrp_command *said, tt_xrp_fault *fault) {
+static bool in_range(const tt_wire *wire, const tt_xrp_command *said, tt_refusal *fault) {
   tt_submission submissions[MOST_COMMANDS];
   int count = submissions_of(wire->self, said, submissions);
   for (int i = 0; i < count; i++) {
@@ -160,7 +160,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   tt_wire *wire = context;
   xrp *self = wire->self;
   tt_xrp_command said;
-  tt_xrp_fault fault = {TT_DROP_LENGTH, "more bytes than any message has"};
+  tt_refusal fault = {TT_DROP_LENGTH, "more bytes than any message has"};
   tt_wire_received(wire, bytes, size);
   if (truncated || tt_xrp_decode(bytes, size, &said, &fault) != TT_OK ||
       !in_range(wire, &said, &fault)) {
