@@ -288,6 +288,24 @@ static void a_message_without_end_costs_its_connection(void **state) {
   tt_rig_connected(rig); /* and it may come again */
 }
 
+/* It is cut when so much waits for it that nobody would want it; meanwhile the world goes on as ever. */
+static void a_program_that_never_reads_is_cut(void **state) {
+  tt_rig *rig = *state;
+  const tt_wire *wire = tt_rig_wire(rig, 0);
+  tt_error error;
+  tt_rig_say(rig, ENCODER);
+  tt_rig_say(rig, SPEED(0, 0.5)); /* in a circle */
+  int count = 0;
+  for (; wire->stats.peer[0] && count < 200000; count++)
+    assert_int_equal(tt_world_tick(rig->world, &error), TT_OK);
+  assert_string_equal(wire->stats.peer, "");
+  cut(rig);
+  come_back(rig);
+  tt_rig_say(rig, SPEED(0, 0.25));
+  ticks(rig, 2);
+  assert_float_equal(tt_rig_command(rig, "left_drive.duty"), 0.25, 1e-12);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -301,6 +319,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_lost_connection_is_safe_and_comes_back, setup_listening,
                                       teardown),
       cmocka_unit_test_setup_teardown(a_new_program_hears_everything, setup_listening, teardown),
+      cmocka_unit_test_setup_teardown(a_program_that_never_reads_is_cut, setup_listening, teardown),
       TEST(a_silent_program_is_heard_again_as_it_was),
       cmocka_unit_test(a_robot_begins_anew_where_the_scene_wants_it),
       TEST(what_is_wrong_changes_nothing),
