@@ -15,7 +15,7 @@ def drive(scene, loops):
     with Tether(scene, "--set", "wires.halsim-step.listen=127.0.0.1:0") as tether:
         environment["TETHER_HALSIM"] = "%s:%d" % tether.address("halsim-step")
         began = time.monotonic()
-        subprocess.run([*PRIORITY, BUILD / "halsim/standin/standin_robot", "--loops", str(loops)], env=environment, check=True,
+        subprocess.run([*PRIORITY, BUILD / "halsim/standin/2026/robot", "--loops", str(loops)], env=environment, check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600)
         return loops * LOOP / (time.monotonic() - began)
 

@@ -30,7 +30,7 @@
 #define DEFAULT_ADDRESS "127.0.0.1:3301"
 static_assert(TT_STEP_PORT == 3301, "the default address says it");
 #define RETRY_MS 100
-#define MOST_NOTIFIERS 16
+#define SETTLED_MS 50 /* see wait_for_program() */
 
 int HALSIM_InitExtension(void);
 
@@ -121,14 +121,14 @@ static void rest(int milliseconds) {
 /* --- watching the stepper --- */
 
 static void list_notifiers(char *text, size_t size) {
-  hal_notifier_info notifiers[MOST_NOTIFIERS];
-  int count = hal.HALSIM_GetNotifierInfo(notifiers, MOST_NOTIFIERS);
+  hal_notifier notifiers[HAL_MOST_NOTIFIERS];
+  int count = hal_list_notifiers(notifiers);
   size_t at = 0;
   text[0] = '\0';
-  for (int i = 0; i < count && i < MOST_NOTIFIERS && at < size; i++) {
+  for (int i = 0; i < count && at < size; i++) {
     char alarm[48] = "without an alarm";
-    if (notifiers[i].timeout_set)
-      snprintf(alarm, sizeof alarm, "alarm at %.3f s", (double)notifiers[i].timeout * 1e-6);
+    if (notifiers[i].alarm != UINT64_MAX)
+      snprintf(alarm, sizeof alarm, "alarm at %.3f s", (double)notifiers[i].alarm * 1e-6);
     at += (size_t)snprintf(text + at, size - at, "%s'%.63s' (%s)", i ? ", " : "", notifiers[i].name,
                            alarm);
   }
@@ -247,23 +247,33 @@ static void serve(char why[LINK_TEXT]) {
   }
 }
 
-/* Until the program has started and has a notifier: before, a step would be one for nobody, and how many there were a matter
- * of chance. False: the connection is gone, or the program ends. */
+/* Until the program has started and waits for its clock: before, a step would be one for nobody, and how many there were a matter
+ * of chance. Where a step itself waits until every notifier is waited on, the first alarm is enough. From 2027 on it does not, so
+ * that the first step comes when alarms have been the same for a while. False: the connection is gone, or the program ends. */
 static bool wait_for_program(void) {
-  uint64_t began = now_ms();
+  uint64_t began = now_ms(), since = began, alarm = UINT64_MAX;
+  int count = 0;
   bool told = false;
   while (!is_ending()) {
+    hal_notifier notifiers[HAL_MOST_NOTIFIERS];
     bool started = hal.HALSIM_GetProgramStarted() != 0;
-    if (started && hal.HALSIM_GetNumNotifiers() > 0) return true;
+    uint64_t next = hal.HALSIM_GetNextNotifierTimeout();
+    int armed = 0;
+    for (int i = hal_list_notifiers(notifiers); i-- > 0;) armed += notifiers[i].alarm != UINT64_MAX;
+    if (!started || next != alarm || armed != count) since = now_ms();
+    alarm = next;
+    count = armed;
+    if (started && next != UINT64_MAX &&
+        (!hal_notifiers_signal() || now_ms() - since >= SETTLED_MS))
+      return true;
     if (link_stirs(1)) return false; /* Tether has nothing to say yet, so that is its end */
     if (told || now_ms() - began < (uint64_t)self.patience_ms) continue;
     told = true;
     if (started)
       complain(
-          "the robot program has started, but waits for nothing: it has no notifier, so that its "
-          "loop does not follow the "
-          "clock that Tether steps. Use TimedRobot, or HAL_InitializeNotifier and "
-          "HAL_WaitForNotifierAlarm. The world waits");
+          "the robot program has started, but waits for nothing: none of its notifiers has an "
+          "alarm, so that its loop does not "
+          "follow the clock that Tether steps. Use TimedRobot or a Notifier. The world waits");
     else
       complain(
           "the robot program has not started within %.1f s. Until it calls "
@@ -321,18 +331,22 @@ static void *live(void *unused) {
 
 /* --- beginning and end --- */
 
-/* The program ends within a step, as a rule: its loop calls exit(), and will not wait any more. Stopped notifiers are not waited
- * for, and one that is waited on for a moment makes the stepper look. Otherwise the end of the library's own objects would
- * come under a thread that is using them. */
+/* The program ends within a step, as a rule: its loop calls exit(), and will not wait any more. Notifiers that are stopped, or
+ * acknowledged, are not waited for; before 2027 one that is waited on for a moment makes the stepper look. Otherwise the end of the
+ * library's own objects would come under a thread that is using them. */
 static void release_step(void) {
-  hal_notifier_info notifiers[MOST_NOTIFIERS];
+  hal_notifier notifiers[HAL_MOST_NOTIFIERS];
   int32_t status = 0;
-  if (!hal.HAL_StopNotifier || !hal.HAL_InitializeNotifier || !hal.HAL_WaitForNotifierAlarm ||
-      !hal.HAL_CleanNotifier)
+  int count = hal_list_notifiers(notifiers);
+  for (int i = 0; i < count; i++) {
+    if (hal_notifiers_signal()) /* some versions take less, and find the handle all the same */
+      hal.HAL_AcknowledgeNotifierAlarm(notifiers[i].handle, 0, 0, 0, 0, &status);
+    else if (hal.HAL_StopNotifier)
+      hal.HAL_StopNotifier(notifiers[i].handle, &status);
+  }
+  if (hal_notifiers_signal() || !hal.HAL_StopNotifier || !hal.HAL_InitializeNotifier ||
+      !hal.HAL_WaitForNotifierAlarm || !hal.HAL_CleanNotifier)
     return;
-  int count = hal.HALSIM_GetNotifierInfo(notifiers, MOST_NOTIFIERS);
-  for (int i = 0; i < count && i < MOST_NOTIFIERS; i++)
-    hal.HAL_StopNotifier(notifiers[i].handle, &status);
   int32_t mine = hal.HAL_InitializeNotifier(&status);
   hal.HAL_StopNotifier(mine, &status);
   hal.HAL_WaitForNotifierAlarm(mine, &status);

@@ -1,6 +1,7 @@
 /* hal.c */
 #include "hal.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
@@ -39,6 +40,42 @@ bool hal_find(const char **missing) {
   HAL_OPTIONAL(FIND)
   HAL_NEEDED(FIND_OR_SAY)
   return !*missing;
+}
+
+bool hal_notifiers_signal(void) { return hal.HAL_AcknowledgeNotifierAlarm != NULL; }
+
+/* HALSIM_NotifierInfo of the two seasons: it grew, so that the places in an array are other ones, too. */
+typedef struct info_2026 {
+  int32_t handle;
+  char name[64];
+  uint64_t timeout;
+  int32_t timeout_set;
+} info_2026;
+typedef struct info_2027 {
+  int32_t handle;
+  char name[64];
+  uint64_t alarm, interval;
+  int32_t overruns;
+} info_2027;
+static_assert(sizeof(info_2026) == 88 && sizeof(info_2027) == 96, "as their C compiler has them");
+
+int hal_list_notifiers(hal_notifier notifiers[HAL_MOST_NOTIFIERS]) {
+  union {
+    info_2026 of_2026[HAL_MOST_NOTIFIERS];
+    info_2027 of_2027[HAL_MOST_NOTIFIERS];
+  } infos;
+  memset(&infos, 0, sizeof infos);
+  int32_t count = hal.HALSIM_GetNotifierInfo(&infos, HAL_MOST_NOTIFIERS);
+  if (count > HAL_MOST_NOTIFIERS) count = HAL_MOST_NOTIFIERS;
+  for (int32_t i = 0; i < count; i++) {
+    const info_2026 *old = &infos.of_2026[i];
+    const info_2027 *new = &infos.of_2027[i];
+    bool signals = hal_notifiers_signal();
+    notifiers[i].handle = signals ? new->handle : old->handle;
+    notifiers[i].alarm = signals ? new->alarm : old->timeout_set ? old->timeout : UINT64_MAX;
+    snprintf(notifiers[i].name, sizeof notifiers[i].name, "%.63s", signals ? new->name : old->name);
+  }
+  return count;
 }
 
 static int look_for_vendor(struct dl_phdr_info *info, size_t size, void *context) {

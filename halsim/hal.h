@@ -22,12 +22,13 @@ typedef struct hal_value {
 /** Which way such a value goes. */
 enum { HAL_VALUE_INPUT, HAL_VALUE_OUTPUT, HAL_VALUE_BIDIR };
 
-typedef struct hal_notifier_info {
+/** A notifier of the program; see hal_list_notifiers(). */
+typedef struct hal_notifier {
   int32_t handle;
   char name[64];
-  uint64_t timeout; /**< µs */
-  int32_t timeout_set;
-} hal_notifier_info;
+  uint64_t alarm; /**< µs; UINT64_MAX: none is set */
+} hal_notifier;
+#define HAL_MOST_NOTIFIERS 16 /**< that are listed */
 
 typedef struct hal_string {
   const char *text; /**< not ended by 0 */
@@ -44,8 +45,8 @@ typedef void hal_value_callback(const char *name, void *context, int32_t value, 
   X(int32_t, HALSIM_IsTimingPaused, (void))                                                        \
   X(void, HALSIM_StepTiming, (uint64_t microseconds))                                              \
   X(int32_t, HALSIM_GetProgramStarted, (void))                                                     \
-  X(int32_t, HALSIM_GetNumNotifiers, (void))                                                       \
-  X(int32_t, HALSIM_GetNotifierInfo, (hal_notifier_info * to, int32_t size))                       \
+  X(uint64_t, HALSIM_GetNextNotifierTimeout, (void))                                               \
+  X(int32_t, HALSIM_GetNotifierInfo, (void *to, int32_t size))                                     \
   X(void, HALSIM_NotifyDriverStationNewData, (void))                                               \
   X(int32_t, HALSIM_GetPWMPulseMicrosecond, (int32_t channel))
 
@@ -55,6 +56,8 @@ typedef void hal_value_callback(const char *name, void *context, int32_t value, 
   X(void, HAL_StopNotifier, (int32_t notifier, int32_t * status))                                  \
   X(void, HAL_CleanNotifier, (int32_t notifier, int32_t * status))                                 \
   X(uint64_t, HAL_WaitForNotifierAlarm, (int32_t notifier, int32_t * status))                      \
+  X(void, HAL_AcknowledgeNotifierAlarm,                                                            \
+    (int32_t notifier, int32_t, uint64_t, uint64_t, int32_t, int32_t * status))                    \
   X(void, HALSIM_EnumerateSimDevices,                                                              \
     (const char *prefix, void *context, hal_device_callback *callback))                            \
   X(void, HALSIM_EnumerateSimValues,                                                               \
@@ -91,6 +94,10 @@ extern hal_functions hal;
 bool hal_find(const char **missing);
 /** One more function of it, by name; NULL where this season has none. */
 void *hal_symbol(const char *name);
+/** Whether notifiers are those of 2027, who signal an object and are acknowledged; before, a program waited in a call. */
+bool hal_notifiers_signal(void);
+/** Lists the program's notifiers, and returns how many of them stand in the list. */
+int hal_list_notifiers(hal_notifier notifiers[HAL_MOST_NOTIFIERS]);
 /** The name of a library in this process whose threads are known not to follow a stepped clock, or NULL. Static. */
 const char *hal_library_of_its_own_time(void);
 

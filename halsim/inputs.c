@@ -253,7 +253,7 @@ static int64_t step_of(struct json_object *message) {
       !json_object_is_type(value, json_type_int))
     return -1;
   int64_t microseconds = json_object_get_int64(value);
-  return microseconds <= MOST_STEP ? microseconds : -1;
+  return microseconds >= 0 && microseconds <= MOST_STEP ? microseconds : -1;
 }
 
 int64_t inputs_take(const uint8_t *body, size_t size) {

@@ -47,6 +47,22 @@ void HAL_OnShutdown(void *param, void (*func)(void *));
 void HAL_ObserveUserProgramStarting(void);
 uint64_t HAL_GetFPGATime(int32_t *status); /* µs */
 
+/** A text that is not ended by 0. */
+struct WPI_String {
+  const char *str;
+  uintptr_t len;
+};
+
+#ifdef STANDIN_2027
+HAL_Handle HAL_CreateNotifier(int32_t *status);
+void HAL_SetNotifierName(HAL_Handle notifier, const struct WPI_String *name, int32_t *status);
+void HAL_DestroyNotifier(HAL_Handle notifier);
+void HAL_SetNotifierAlarm(HAL_Handle notifier, uint64_t time, uint64_t interval, HAL_Bool absolute,
+                          HAL_Bool acknowledges, int32_t *status);
+void HAL_AcknowledgeNotifierAlarm(HAL_Handle notifier, int32_t *status);
+/** Returns the handle, or 0 when it is no more. */
+uint32_t WPI_WaitForObject(uint32_t handle);
+#else
 HAL_Handle HAL_InitializeNotifier(int32_t *status);
 void HAL_SetNotifierName(HAL_Handle notifier, const char *name, int32_t *status);
 void HAL_StopNotifier(HAL_Handle notifier, int32_t *status);
@@ -55,6 +71,7 @@ void HAL_UpdateNotifierAlarm(HAL_Handle notifier, uint64_t time, int32_t *status
 void HAL_CancelNotifierAlarm(HAL_Handle notifier, int32_t *status);
 /** Returns the time, or 0 when the notifier was stopped. */
 uint64_t HAL_WaitForNotifierAlarm(HAL_Handle notifier, int32_t *status);
+#endif
 
 HAL_Handle HAL_GetPort(int32_t channel);
 HAL_Handle HAL_InitializePWMPort(HAL_Handle port, const char *where, int32_t *status);

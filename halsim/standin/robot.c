@@ -47,6 +47,36 @@ static struct {
 
 void HALSIM_ResumeTiming(void);
 
+/* --- what differs between the seasons --- */
+
+static HAL_Handle make_notifier(const char *name, int32_t *status) {
+#ifdef STANDIN_2027
+  HAL_Handle notifier = HAL_CreateNotifier(status);
+  HAL_SetNotifierName(notifier, &(struct WPI_String){name, strlen(name)}, status);
+#else
+  HAL_Handle notifier = HAL_InitializeNotifier(status);
+  HAL_SetNotifierName(notifier, name, status);
+#endif
+  return notifier;
+}
+
+static void set_alarm(HAL_Handle notifier, uint64_t time, int32_t *status) {
+#ifdef STANDIN_2027
+  HAL_SetNotifierAlarm(notifier, time, 0, 1, 1, status);
+#else
+  HAL_UpdateNotifierAlarm(notifier, time, status);
+#endif
+}
+
+/* The time; 0: the notifier is no more. */
+static uint64_t wait_for_alarm(HAL_Handle notifier, int32_t *status) {
+#ifdef STANDIN_2027
+  return WPI_WaitForObject((uint32_t)notifier) ? HAL_GetFPGATime(status) : 0;
+#else
+  return HAL_WaitForNotifierAlarm(notifier, status);
+#endif
+}
+
 static void sleep_ms(int ms) {
   nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000}, NULL);
 }
@@ -60,9 +90,31 @@ static HAL_Handle encoder_on(int channel) {
   return HAL_InitializeEncoder(a, 0, b, 0, 0, 2, &status);
 }
 
+/* From 2027 on a motor's speed is told by a device of its own, and PWM only by its pulse. */
+static HAL_Handle throttles[2];
+
+static void make_throttle(int side) {
+#ifdef STANDIN_2027
+  char name[32];
+  snprintf(name, sizeof name, "PWMMotorController[%d]", side);
+  throttles[side] = HAL_CreateSimValue(HAL_CreateSimDevice(name), "Throttle", HAL_SimValueOutput,
+                                       &(HAL_Value){.data.v_double = 0, .type = HAL_DOUBLE});
+#else
+  (void)side;
+#endif
+}
+
+static void set_speed(int side, double speed) {
+  HAL_SetPWMSpeed(side ? right : left, speed, &status);
+  if (throttles[side])
+    HAL_SetSimValue(throttles[side], &(HAL_Value){.data.v_double = speed, .type = HAL_DOUBLE});
+}
+
 static void make_devices(void) {
   left = HAL_InitializePWMPort(HAL_GetPort(0), "robot", &status);
   right = HAL_InitializePWMPort(HAL_GetPort(1), "robot", &status);
+  make_throttle(0);
+  make_throttle(1);
   left_encoder = encoder_on(0);
   right_encoder = encoder_on(2);
   HAL_Handle gyro = HAL_CreateSimDevice("Gyro:ADXRS450[0]");
@@ -92,8 +144,8 @@ static void loop(long n, uint64_t time) {
     if (fabs(speed) < 0.02) speed = 0;
     turn = speed == 0 ? 0 : 0.01 * angle.data.v_double;
   }
-  HAL_SetPWMSpeed(left, speed - turn, &status);
-  HAL_SetPWMSpeed(right, speed + turn, &status);
+  set_speed(0, speed - turn);
+  set_speed(1, speed + turn);
   if (options.print) printf("%ld %.3f s %.4f m %.3f\n", n, (double)time * 1e-6, distance(), speed);
 }
 
@@ -110,11 +162,10 @@ static void *disturb(void *unused) {
 /* Beside the loop, as an odometry thread does it: what it reads changes nothing. */
 static void *look(void *unused) {
   int32_t own = 0;
-  HAL_Handle notifier = HAL_InitializeNotifier(&own);
-  HAL_SetNotifierName(notifier, "Odometry", &own);
+  HAL_Handle notifier = make_notifier("Odometry", &own);
   for (uint64_t next = 5000;; next += 5000) {
-    HAL_UpdateNotifierAlarm(notifier, next, &own);
-    if (HAL_WaitForNotifierAlarm(notifier, &own) == 0) return unused;
+    set_alarm(notifier, next, &own);
+    if (wait_for_alarm(notifier, &own) == 0) return unused;
     HAL_GetEncoder(left_encoder, &own);
   }
 }
@@ -127,9 +178,7 @@ static void begin_thread(void *(*body)(void *)) {
 static void be_troubled(void) {
   if (options.trouble == NEVER_STARTS) pause();
   if (options.trouble == UNWAITED) {
-    HAL_Handle forgotten = HAL_InitializeNotifier(&status);
-    HAL_SetNotifierName(forgotten, "Forgotten", &status);
-    HAL_UpdateNotifierAlarm(forgotten, 100000, &status);
+    set_alarm(make_notifier("Forgotten", &status), 100000, &status);
   }
   if (options.trouble == WALL_THREAD) begin_thread(disturb);
   if (options.trouble == FORKS && fork() == 0) exit(0);
@@ -143,14 +192,13 @@ static void run_without_notifier(void) {
 }
 
 static void run(void) {
-  HAL_Handle notifier = HAL_InitializeNotifier(&status);
-  HAL_SetNotifierName(notifier, "Robot", &status);
+  HAL_Handle notifier = make_notifier("Robot", &status);
   begin_thread(look);
   uint64_t next = HAL_GetFPGATime(&status);
   for (long n = 0; options.loops == 0 || n < options.loops; n++) {
     next += PERIOD;
-    HAL_UpdateNotifierAlarm(notifier, next, &status);
-    uint64_t time = HAL_WaitForNotifierAlarm(notifier, &status);
+    set_alarm(notifier, next, &status);
+    uint64_t time = wait_for_alarm(notifier, &status);
     if (time == 0) return;
     loop(n, time);
     if (options.trouble == BLOCKS && n == 10) pause();

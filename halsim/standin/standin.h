@@ -30,16 +30,25 @@ int32_t HALSIM_GetNumNotifiers(void);
 struct HALSIM_NotifierInfo {
   HAL_Handle handle;
   char name[64];
+#ifdef STANDIN_2027
+  uint64_t alarmTime, intervalTime; /* µs */
+  int32_t overrunCount;
+#else
   uint64_t timeout; /* µs */
   HAL_Bool waitTimeValid;
+#endif
 };
 int32_t HALSIM_GetNotifierInfo(struct HALSIM_NotifierInfo *to, int32_t size);
 
 /* --- devices with channels: Get and Set by channel --- */
+#ifdef STANDIN_2027
+#define STANDIN_SPEED(X)
+#else
+#define STANDIN_SPEED(X) X(PWM, Speed, double, 20) X(PWM, Position, double, 20)
+#endif
 #define STANDIN_VALUES(X)                                                                          \
   X(PWM, Initialized, HAL_Bool, 20)                                                                \
-  X(PWM, Speed, double, 20)                                                                        \
-  X(PWM, Position, double, 20)                                                                     \
+  STANDIN_SPEED(X)                                                                                 \
   X(PWM, PulseMicrosecond, int32_t, 20)                                                            \
   X(DIO, Initialized, HAL_Bool, 31)                                                                \
   X(DIO, Value, HAL_Bool, 31)                                                                      \
@@ -94,11 +103,6 @@ void HALSIM_SetJoystickAxisCount(int32_t stick, int32_t count);
 void HALSIM_SetJoystickAxis(int32_t stick, int32_t axis, double value);
 /** What was set of the driver station reaches the program with this, and at its next HAL_RefreshDSData(). */
 void HALSIM_NotifyDriverStationNewData(void);
-/** A text that is not ended by 0. */
-struct WPI_String {
-  const char *str;
-  uintptr_t len;
-};
 void HALSIM_SetGameSpecificMessage(const struct WPI_String *message);
 
 /* --- simulated devices: both calls hold the lock of all devices while they call back --- */

@@ -65,8 +65,10 @@ void HAL_SetPWMSpeed(HAL_Handle pwm, double speed, int32_t *status) {
   double held = fmin(fmax(isfinite(speed) ? speed : 0, -1), 1);
   double pulse = round(1500 + 500 * held);
   HALSIM_SetPWMPulseMicrosecond(pwm - 1, (int32_t)pulse);
+#ifndef STANDIN_2027
   HALSIM_SetPWMSpeed(pwm - 1, (pulse - 1500) / 500);
   HALSIM_SetPWMPosition(pwm - 1, (pulse - 1000) / 1000);
+#endif
 }
 
 HAL_Handle HAL_InitializeDIOPort(HAL_Handle port, HAL_Bool input, const char *where,

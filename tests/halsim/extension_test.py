@@ -24,6 +24,8 @@ class Drive:
         for one in frame:
             if one["type"] == "PWM" and "<speed" in one["data"]:
                 self.speed[int(one["device"])] = one["data"]["<speed"]
+            elif one["device"].startswith("PWMMotorController["):
+                self.speed[int(one["device"][-2])] = one["data"]["<Throttle"]
 
     def sensors(self):
         for wheel in self.position:
@@ -60,9 +62,9 @@ class Extension(unittest.TestCase):
         self.assertEqual(program.returncode, status, err)
         return out, err
 
-    def run_whole(self, *arguments):
+    def run_whole(self, *arguments, **more):
         """Every byte that a program of 300 loops sends."""
-        program, link, drive, seen = self.start("--loops", 300, *arguments), self.connect(), Drive(), hashlib.sha256()
+        program, link, drive, seen = self.start("--loops", 300, *arguments, **more), self.connect(), Drive(), hashlib.sha256()
         body = link.body()
         while b"<end" not in body:
             seen.update(body)
@@ -75,6 +77,20 @@ class Extension(unittest.TestCase):
 
     def test_ten_runs_one_hash(self):
         self.assertEqual(len({self.run_whole("--start-delay", 300) for _ in range(10)}), 1)
+
+    def test_season_2027(self):
+        """Motors are told by devices of their own, and notifiers signal: the same run all the same, and an end in good order."""
+        self.assertEqual(len({self.run_whole("--start-delay", 100, season=2027) for _ in range(3)}), 1)
+        self.start("--trouble", "unwaited", patience=0.3, season=2027)
+        link = self.connect()
+        link.head("<time")
+        for _ in range(4):
+            link.send()
+            link.head("<time")
+        link.send()
+        text = link.head("<trouble")
+        for name in "'Robot'", "'Odometry'", "'Forgotten' (without an alarm)":
+            self.assertIn(name, text)
 
     def test_what_it_says_first(self):
         self.start()

@@ -9,15 +9,16 @@ import subprocess
 
 BUILD = pathlib.Path(os.environ["TETHER"]).parent
 EXTENSION = BUILD / "tether-halsim.so"
-ROBOT = BUILD / "halsim" / "standin" / "standin_robot"
+ROBOTS = BUILD / "halsim" / "standin"
+ROBOT = ROBOTS / "2026" / "robot"
 TIMEOUT = 60  # s: for what hangs, on a machine however busy
 
 
-def program(address, *arguments, patience=None, **more):
+def program(address, *arguments, patience=None, season=2026, **more):
     environment = {**os.environ, "HALSIM_EXTENSIONS": str(EXTENSION), "TETHER_HALSIM": address}
     if patience:
         environment["TETHER_HALSIM_PATIENCE"] = str(patience)
-    return subprocess.Popen([ROBOT, *map(str, arguments)], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+    return subprocess.Popen([ROBOTS / str(season) / "robot", *map(str, arguments)], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
 
 def message(kind, device, **data):

@@ -147,7 +147,7 @@ class Wire(unittest.TestCase):
             program.send_signal(signal.SIGSTOP)
             tether.wait_line("ejected: no answer in time")
             program.send_signal(signal.SIGCONT)
-            wait_for(lambda: tether.text().count("robot program 'standin_robot'") > 1, "another hello")
+            wait_for(lambda: tether.text().count("robot program 'robot'") > 1, "another hello")
 
     def test_troubles_without_end(self):
         """A log that a peer could fill would be its hold on us: of a connection only so many are told."""
@@ -184,7 +184,7 @@ class Wire(unittest.TestCase):
         with run("sharp-wpilib-step") as tether:
             host, port = tether.address("halsim-step")
             program = self.start(tether, "--loops", 200)
-            tether.wait_line("robot program 'standin_robot'")
+            tether.wait_line("robot program 'robot'")
         with run("sharp-wpilib-step", f"listen={host}:{port}"):
             self.finish(program)
 
