@@ -220,6 +220,39 @@ class SharpJson(unittest.TestCase):
         self.assertEqual(round(applied[-1] * 512), -77)
 
 
+class Xrp(unittest.TestCase):
+    def test_what_comes_twice_late_cut_or_never_moves_no_motor(self):
+        """Its messages are numbered: whatever order they come in, motors see numbers that grow, and in the end the last one's."""
+        def message(number, left):
+            motors = b"".join(struct.pack(">BBBf", 6, 0x12, *motor) for motor in enumerate((left, 0, 0, 0)))
+            servos = b"".join(struct.pack(">BBBf", 6, 0x13, which, 0.5) for which in (4, 5))
+            return struct.pack(">HB", number & 0xFFFF, 1) + motors + servos
+
+        first = 65536 - 75  # the numbers wrap halfway
+        with tempfile.TemporaryDirectory() as folder:
+            run = f"{folder}/run.wpilog"
+            with Tether("run", "xrp", "--no-web", "--set", "wires.xrp.bind=127.0.0.1:0", "--record", run) as tether:
+                with UdpProxy(tether.address("xrp"), loss=0.1, burst=0.02, duplicate=0.2, reorder=0.2, truncate=0.2,
+                              replay=0.2) as proxy, udp(proxy.address) as link:
+                    for n in range(1, 151):
+                        link.send(message(first + n, n / 256))
+                        time.sleep(0.02)
+                    for n in range(151, 160):  # the line may lose any of them
+                        link.send(message(first + n, 0.75))
+                        time.sleep(0.02)
+                self.assertEqual(tether.stop(), 0)
+                text = tether.text()
+            applied = [round(value * 256) for value, in exported(run, "command:left_motor.duty")]
+            verified = subprocess.run([TETHER, "verify", run], capture_output=True, text=True, check=False)
+            self.assertEqual(verified.returncode, 0, verified.stderr)
+        self.assertLessEqual(set(applied), {0, 192, *range(1, 151)})
+        driven = [value for value in applied if value]
+        self.assertEqual(driven, sorted(driven))
+        self.assertGreater(len(set(driven)), 20)
+        self.assertIn(192, driven)
+        self.assertIn("wrong length", text)
+
+
 class Ezphysics(unittest.TestCase):
     """The bench of the wire's own tests, behind a proxy."""
 
