@@ -75,6 +75,8 @@ void tt_nt4_put_raw(tt_bytes *to, const void *data, size_t size) {
 
 void tt_nt4_put_array(tt_bytes *to, uint32_t count) { put_token(to, mpack_pack_array(count)); }
 
+void tt_nt4_put_map(tt_bytes *to, uint32_t count) { put_token(to, mpack_pack_map(count)); }
+
 void tt_nt4_put_message(tt_bytes *to, const tt_nt4_message *message) {
   tt_nt4_put_array(to, 4);
   tt_nt4_put_int(to, message->id);

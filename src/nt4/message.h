@@ -39,6 +39,9 @@ void tt_nt4_put_raw(tt_bytes *to, const void *data, size_t size);
 /** The head of an array; `count` values of its type follow. */
 void tt_nt4_put_array(tt_bytes *to, uint32_t count);
 
+/** The head of a map; `count` pairs of a text and a value follow. */
+void tt_nt4_put_map(tt_bytes *to, uint32_t count);
+
 /** A message: [id, time, type, value]. `id` is the topic's, or the publisher's own number for it; −1: the clock. */
 typedef struct tt_nt4_message {
   int64_t id;

@@ -239,6 +239,31 @@ static void name_client(nt4_peer *made, const char *path) {
     snprintf(made->name, sizeof made->name, "%s@%d", asked, n);
 }
 
+/* The topic "$clients", which Outline Viewer shows: [{id, conn}] in MessagePack. */
+static void tell_clients(tt_nt4_server *server) {
+  tt_bytes list = {.size = 0}, value = {.size = 0};
+  uint32_t count = 0;
+  int index = nt4_find_topic(server, "$clients");
+  if (index < 0) index = nt4_add_topic(server, "$clients", "msgpack", NULL);
+  if (index < 0) return;
+  server->topics[index].own = true;
+  for (const nt4_peer *one = server->clients; one; one = one->next) count += !one->is_clock;
+  tt_nt4_put_array(&list, count);
+  for (const nt4_peer *one = server->clients; one; one = one->next) {
+    if (one->is_clock) continue;
+    tt_nt4_put_map(&list, 2);
+    tt_nt4_put_text(&list, "id");
+    tt_nt4_put_text(&list, one->name);
+    tt_nt4_put_text(&list, "conn");
+    tt_nt4_put_text(&list, one->address);
+  }
+  tt_nt4_put_raw(&value, list.data, list.size);
+  if (!list.failed && !value.failed)
+    nt4_set_value(server, index, value.data, value.size, nt4_now(), NULL);
+  tt_bytes_free(&list);
+  tt_bytes_free(&value);
+}
+
 static void on_open(void *context, tt_websocket *websocket) {
   tt_nt4_server *server = context;
   const char *protocol = tt_websocket_protocol(websocket);
@@ -258,8 +283,11 @@ static void on_open(void *context, tt_websocket *websocket) {
   server->client_count++;
   if (strcmp(protocol, protocols[PROTOCOL_4_0]) != 0) /* clients of 4.0 don't stand pings */
     tt_websocket_ping(websocket, NT4_PING_PERIOD, NT4_PING_TIMEOUT);
-  if (strcmp(protocol, protocols[PROTOCOL_RTT]) != 0)
-    tt_log_info("nt4: %s connected as %s", tt_websocket_peer(websocket), made->name);
+  snprintf(made->address, sizeof made->address, "%s", tt_websocket_peer(websocket));
+  made->is_clock = strcmp(protocol, protocols[PROTOCOL_RTT]) == 0;
+  if (made->is_clock) return;
+  tt_log_info("nt4: %s connected as %s", tt_websocket_peer(websocket), made->name);
+  tell_clients(server);
 }
 
 static void free_client(nt4_peer *gone) {
@@ -282,6 +310,7 @@ static void on_close(void *context, tt_websocket *websocket, int code, const cha
   gone->server->client_count--;
   while (gone->publisher_count > 0) unpublish(gone, gone->publisher_count - 1);
   for (nt4_peer *one = gone->server->clients; one; one = one->next) nt4_send_said(one);
+  if (!gone->is_clock) tell_clients(gone->server);
   free_client(gone);
 }
 

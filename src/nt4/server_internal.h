@@ -5,6 +5,7 @@
 #define TT_NT4_SERVER_INTERNAL_H
 
 #include "nt4/control.h"
+#include "net/address.h"
 #include "nt4/server.h"
 #include "nt4/topic_internal.h"
 #include "websocket/websocket.h"
@@ -39,12 +40,13 @@ typedef struct nt4_peer {
   tt_nt4_server *server;
   struct nt4_peer *next;
   tt_websocket *websocket;
-  char name[NT4_PEER_NAME];
+  char name[NT4_PEER_NAME], address[TT_ADDRESS_TEXT];
   nt4_interest *interests; /* by topic */
   int interest_count;
   nt4_subscription *subscriptions;
   nt4_publisher *publishers;
   int subscription_count, publisher_count;
+  bool is_clock;              /* only asks for the time */
   bool trusted;               /* its program may write topics of ours */
   int64_t period, next_flush; /* µs */
   struct json_object *said;   /* text messages that wait; NULL: none */

@@ -23,7 +23,9 @@ typedef struct viewer {
   int64_t ids[256];    /* of the values */
   double numbers[256]; /* of those that are doubles */
   tt_nt4_message last;
-  int64_t newest; /* time of a value of raw bytes */
+  int64_t newest; /* time of a value of raw bytes, and what it begins with */
+  uint8_t raw[256];
+  size_t raw_size;
   char reason[160];
 } viewer;
 
@@ -66,6 +68,14 @@ static void on_open(void *context, tt_websocket *websocket) {
   viewer->opened++;
 }
 
+/* Without the head, which is of two bytes where there are few. */
+static void keep_raw(viewer *viewer) {
+  size_t size = viewer->last.value_size - 2;
+  viewer->newest = viewer->last.time;
+  viewer->raw_size = size < sizeof viewer->raw ? size : sizeof viewer->raw;
+  memcpy(viewer->raw, viewer->last.value + 2, viewer->raw_size);
+}
+
 static void on_message(void *context, tt_websocket *websocket, bool text, const uint8_t *bytes,
                        size_t size) {
   viewer *viewer = context;
@@ -81,7 +91,7 @@ static void on_message(void *context, tt_websocket *websocket, bool text, const 
   while (tt_nt4_read_message(&at, bytes + size, &viewer->last) == TT_OK) {
     viewer->ids[viewer->values % 256] = viewer->last.id;
     viewer->numbers[viewer->values % 256] = number_of(&viewer->last);
-    if (viewer->last.type == TT_NT4_RAW) viewer->newest = viewer->last.time;
+    if (viewer->last.type == TT_NT4_RAW) keep_raw(viewer);
     viewer->values++;
   }
 }
@@ -351,6 +361,33 @@ static void who_may_come_in(void **state) {
   assert_int_equal(tt_nt4_server_clients(world->server), 2);
 }
 
+/* What Outline Viewer shows; a prefix that is empty does not mean it. */
+static void who_is_there_is_a_topic(void **state) {
+  world *world = *state;
+  viewer *all = enter(world, 0, "/nt/all", v41, 1);
+  say(all, SUBSCRIBE("[\"\"]", "1", "{\"prefix\":true}"));
+  viewer *one = enter(world, 1, "/nt/one", v41, 1);
+  say(one, SUBSCRIBE("[\"$clients\"]", "1", "{\"periodic\":0.005}"));
+  until(world, &one->values, 1);
+  assert_int_equal(one->last.type, TT_NT4_RAW);
+  assert_true(one->raw_size > 20 && one->raw[0] == 0x92 && one->raw[1] == 0x82);
+  assert_non_null(memmem(one->raw, one->raw_size,
+                         "\xa2id\xa3one\xa4"
+                         "conn",
+                         12));
+  assert_non_null(memmem(one->raw, one->raw_size,
+                         "\xa3"
+                         "all",
+                         4));
+  tt_websocket_client_close(all->client);
+  until(world, &one->values, 2);
+  assert_true(one->raw[0] == 0x91 && !memmem(one->raw, one->raw_size,
+                                             "\xa3"
+                                             "all",
+                                             4));
+  assert_null(strstr(all->text, "$clients"));
+}
+
 /* Names that come and go do not use up the room for those of others. */
 static void topics_that_are_gone_make_room(void **state) {
   world *world = *state;
@@ -456,6 +493,7 @@ int main(void) {
       TEST(ours_are_read_only),
       TEST(writable_topics_are_heard),
       TEST(who_may_come_in),
+      TEST(who_is_there_is_a_topic),
       TEST(topics_that_are_gone_make_room),
       TEST(a_slow_reader_gets_the_newest_later),
       TEST(a_publisher_can_be_replaced),

@@ -1,6 +1,7 @@
 // foxglove_test.mjs: Foxglove's own client library watches and commands running worlds, and the controls show a kept run.
 import assert from 'node:assert/strict';
 import {createRequire} from 'node:module';
+import {createConnection} from 'node:net';
 import {join} from 'node:path';
 import test from 'node:test';
 import {PATIENCE, root, set, start, stateFolder} from '../browser/harness.mjs';
@@ -182,4 +183,42 @@ test('a kept run is played, paused and sought', {timeout: 6 * PATIENCE}, async (
   await until(() => states.some(({id, state: playing, speed}) => id === 'on' && playing === 0 && speed === 2), 'that it plays');
   await until(() => states.some(({state: playing}) => playing === 3), 'the end');
   assert.ok(Math.abs(time - 2) < 0.05, `${time}`);
+});
+
+test('floods, half messages and readers that do not read disturb nobody', {timeout: 6 * PATIENCE}, async (t) => {
+  const {addresses, said} = await start(t, ['run', 'frc2011', '--no-web', ...set({'nt4.listen': '127.0.0.1:0'}), ...settings]);
+  const heard = await connect(t, addresses.foxglove);
+  heard.subscribe('/signals/time');
+  await until(() => heard.value('/signals/time') > 0, 'time');
+  const floods = [];
+  for (const [address, protocol, path] of [[addresses.foxglove, 'foxglove.sdk.v1', '/'], [addresses.nt4, 'networktables.first.wpi.edu', '/nt/flood']]) {
+    for (let i = 0; i < 3; i++) {
+      const flood = new WebSocket(`ws://${address}${path}`, [protocol]);
+      flood.on('error', () => {});
+      t.after(() => flood.terminate());
+      await new Promise((resolve) => flood.on('open', resolve));
+      flood.pause(); // it asks for all, and reads nothing
+      flood.send(JSON.stringify({op: 'subscribe', subscriptions: [...heard.channels.values()].map(({id}) => ({id, channelId: id}))}));
+      flood.send(JSON.stringify([{method: 'subscribe', params: {topics: [''], subuid: 1, options: {prefix: true, all: true, periodic: 0.005}}}]));
+      for (let n = 0; n < 5000; n++) {
+        flood.send('{"op":"unsubscribe","subscriptionIds":[]}');
+        flood.send(Buffer.from([0x94, 0xff, 0, 2, 1]));
+      }
+      floods.push(flood);
+    }
+  }
+  for (const address of [addresses.foxglove, addresses.nt4]) {
+    for (const half of ['', 'GET /nt/x HTTP/1.1\r\nHost: x\r\n', 'GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n', '\x81\xff'.repeat(100)]) {
+      const socket = createConnection({host: '127.0.0.1', port: Number(address.split(':').at(-1))}, () => socket.write(half));
+      socket.on('error', () => {});
+      t.after(() => socket.destroy());
+    }
+  }
+  const before = heard.value('/signals/time');
+  await until(() => heard.value('/signals/time') > before + 0.5, 'time that goes on');
+  floods.forEach((flood) => flood.terminate());
+  const after = await connect(t, addresses.foxglove);
+  after.subscribe('/signals/time');
+  await until(() => after.value('/signals/time') > before + 0.6, `a viewer that comes afterwards: ${said.slice(-3)}`);
+  assert.equal((await fetch(`http://${addresses.nt4}/`)).status, 200);
 });
