@@ -14,6 +14,7 @@ import sys
 import time
 
 from measure import ROOT, Row, progress
+import halsim
 import library
 import lockstep
 import memory
@@ -28,7 +29,7 @@ BENCHES = {"lockstep": lockstep.lockstep, "worlds": lockstep.worlds, "library": 
            "gym": library.gym,
            "free": stepping.free, "robots": stepping.robots, "start": stepping.start, "sims": memory.sims,
            "realtime": realtime.realtime, "recording": recording.recording,
-           "telemetry": telemetry.telemetry, "web": web.web, "wpilib": wpilib.wpilib}
+           "telemetry": telemetry.telemetry, "web": web.web, "halsim": halsim.halsim, "wpilib": wpilib.wpilib}
 
 
 def machine():
