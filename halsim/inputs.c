@@ -162,6 +162,14 @@ static void set_buttons(int32_t stick, struct json_object *data) {
   hal.HALSIM_SetJoystickButtonsValue(stick, pressed);
 }
 
+/* From 2027 on a direction is a sum of 1 up, 2 right, 4 down, 8 left. */
+static int32_t direction_of(double degrees) {
+  static const int32_t sums[] = {1, 3, 2, 6, 4, 12, 8, 9};
+  if (!hal.HALSIM_SetJoystickPOVsAvailable) return whole_of(degrees);
+  if (degrees < 0) return 0;
+  return sums[(int)fmod(degrees + 22.5, 360) / 45];
+}
+
 static void set_povs(int32_t stick, struct json_object *data) {
   double povs[MOST_AXES];
   int count = list(data, ">povs", MOST_AXES, povs);
@@ -169,7 +177,7 @@ static void set_povs(int32_t stick, struct json_object *data) {
   if (hal.HALSIM_SetJoystickPOVCount) hal.HALSIM_SetJoystickPOVCount(stick, count);
   if (hal.HALSIM_SetJoystickPOVsAvailable)
     hal.HALSIM_SetJoystickPOVsAvailable(stick, (1 << count) - 1);
-  for (int i = 0; i < count; i++) hal.HALSIM_SetJoystickPOV(stick, i, whole_of(povs[i]));
+  for (int i = 0; i < count; i++) hal.HALSIM_SetJoystickPOV(stick, i, direction_of(povs[i]));
 }
 
 /* --- simulated devices --- */

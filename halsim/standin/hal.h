@@ -26,6 +26,17 @@ typedef struct HAL_JoystickAxes {
   float axes[12];
 } HAL_JoystickAxes;
 
+/** Of 2026 degrees clockwise from forward, or −1; of 2027 1 up, 2 right, 4 down, 8 left, and their sums. */
+#ifdef STANDIN_2027
+typedef struct HAL_JoystickPOVs {
+  uint8_t available, povs[8];
+} HAL_JoystickPOVs;
+#else
+typedef struct HAL_JoystickPOVs {
+  int16_t count, povs[12];
+} HAL_JoystickPOVs;
+#endif
+
 /** What a value of a simulated device is. */
 enum { HAL_BOOLEAN = 1, HAL_DOUBLE = 2, HAL_ENUM = 4, HAL_INT = 8, HAL_LONG = 16 };
 typedef struct HAL_Value {
@@ -88,6 +99,7 @@ double HAL_GetEncoderPeriod(HAL_Handle encoder, int32_t *status);
 void HAL_RefreshDSData(void);
 int32_t HAL_GetControlWord(HAL_ControlWord *word);
 int32_t HAL_GetJoystickAxes(int32_t joystick, HAL_JoystickAxes *axes);
+int32_t HAL_GetJoystickPOVs(int32_t joystick, HAL_JoystickPOVs *povs);
 
 HAL_Handle HAL_CreateSimDevice(const char *name);
 void HAL_FreeSimDevice(HAL_Handle device);

@@ -1,10 +1,10 @@
 /* robot.c: a stand-in for a team's robot program, written as one of WPILib is: a loop of 20 ms on a notifier, PWM out on 0 and
  * 1, encoders in on DIO 0/1 and 2/3, a gyro. Enabled, it drives `--distance` meters straight on and stops there.
  *
- *   robot [--loops N] [--distance M] [--per-count M] [--start-delay MS] [--trouble WHAT] [--print]
+ *   robot [--loops N] [--distance M] [--per-count M] [--start-delay MS] [--trouble WHAT] [--print] [--teleop]
  *
  * --loops: leaves after as many loops (0: never). --per-count: meters a count of the encoders. --start-delay: begins after a
- * random time up to this. --print: a line a loop. --trouble: what a program can do that does not go together with a clock
+ * random time up to this. --print: a line a loop. --teleop: drives as joystick 0 says instead. --trouble: what a program can do that does not go together with a clock
  * that is stepped; see `trouble` below.
  */
 #include "hal.h"
@@ -42,7 +42,7 @@ static struct {
   double distance, per_count;
   int start_delay;
   trouble trouble;
-  bool print;
+  bool print, teleop;
 } options = {.distance = 2, .per_count = 0.4788 / 1440};
 
 void HALSIM_ResumeTiming(void);
@@ -131,13 +131,30 @@ static double distance(void) {
   return counts / 2.0 * options.per_count;
 }
 
+/* Arcade from axes 1 and 4, as a driver has them; a hat that is pressed to the right turns, whatever the axes say. */
+static void steer(double *speed, double *turn) {
+  HAL_JoystickAxes axes;
+  HAL_JoystickPOVs povs;
+  HAL_GetJoystickAxes(0, &axes);
+  HAL_GetJoystickPOVs(0, &povs);
+#ifdef STANDIN_2027
+  bool right_pressed = povs.available && povs.povs[0] == 2;
+#else
+  bool right_pressed = povs.count && povs.povs[0] == 90;
+#endif
+  *speed = axes.count || axes.axes[1] != 0 ? -axes.axes[1] : 0;
+  *turn = right_pressed ? -0.25 : -axes.axes[4];
+}
+
 /* Toward the goal, and straight: the gyro counts degrees clockwise. */
 static void loop(long n, uint64_t time) {
   HAL_ControlWord word;
   HAL_RefreshDSData();
   HAL_GetControlWord(&word);
   double speed = 0, turn = 0;
-  if (word.enabled && !word.eStop) {
+  if (word.enabled && !word.eStop && options.teleop) {
+    steer(&speed, &turn);
+  } else if (word.enabled && !word.eStop) {
     HAL_Value angle = {0};
     HAL_GetSimValue(gyro_angle, &angle);
     speed = fmin(1.5 * (options.distance - distance()), 0.6);
@@ -208,10 +225,10 @@ static void run(void) {
 }
 
 static void read_options(int argc, char **argv) {
-  static const struct option known[] = {
-      {"loops", 1, NULL, 'l'},   {"distance", 1, NULL, 'd'},    {"per-count", 1, NULL, 'c'},
-      {"trouble", 1, NULL, 't'}, {"start-delay", 1, NULL, 's'}, {"print", 0, NULL, 'p'},
-      {NULL, 0, NULL, 0}};
+  static const struct option known[] = {{"loops", 1, NULL, 'l'},       {"distance", 1, NULL, 'd'},
+                                        {"per-count", 1, NULL, 'c'},   {"trouble", 1, NULL, 't'},
+                                        {"start-delay", 1, NULL, 's'}, {"print", 0, NULL, 'p'},
+                                        {"teleop", 0, NULL, 'e'},      {NULL, 0, NULL, 0}};
   for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
     switch (c) {
       case 'l': options.loops = strtol(optarg, NULL, 10); break;
@@ -219,6 +236,7 @@ static void read_options(int argc, char **argv) {
       case 'c': options.per_count = strtod(optarg, NULL); break;
       case 's': options.start_delay = (int)strtol(optarg, NULL, 10); break;
       case 'p': options.print = true; break;
+      case 'e': options.teleop = true; break;
       case 't':
         while (strcmp(names[options.trouble], optarg) != 0)
           if (++options.trouble > FORKS) exit(2);

@@ -101,6 +101,13 @@ STANDIN_SINGLES(STANDIN_DECLARE_SINGLE)
 HAL_Bool HALSIM_GetCTREPCMSolenoidOutput(int32_t index, int32_t channel);
 void HALSIM_SetJoystickAxisCount(int32_t stick, int32_t count);
 void HALSIM_SetJoystickAxis(int32_t stick, int32_t axis, double value);
+#ifdef STANDIN_2027
+void HALSIM_SetJoystickPOVsAvailable(int32_t stick, uint8_t mask);
+void HALSIM_SetJoystickPOV(int32_t stick, int32_t pov, uint8_t value);
+#else
+void HALSIM_SetJoystickPOVCount(int32_t stick, int32_t count);
+void HALSIM_SetJoystickPOV(int32_t stick, int32_t pov, int32_t value);
+#endif
 /** What was set of the driver station reaches the program with this, and at its next HAL_RefreshDSData(). */
 void HALSIM_NotifyDriverStationNewData(void);
 void HALSIM_SetGameSpecificMessage(const struct WPI_String *message);

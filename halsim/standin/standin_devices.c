@@ -126,8 +126,10 @@ double HAL_GetEncoderPeriod(HAL_Handle encoder, int32_t *status) {
 typedef struct station {
   HAL_ControlWord word;
   HAL_JoystickAxes axes[6];
+  HAL_JoystickPOVs povs[6];
 } station;
 static HAL_JoystickAxes sticks[6];
+static HAL_JoystickPOVs hats[6];
 static station told, read_last;
 
 void HALSIM_SetJoystickAxisCount(int32_t stick, int32_t count) {
@@ -142,6 +144,32 @@ void HALSIM_SetJoystickAxis(int32_t stick, int32_t axis, double value) {
   standin_unlock();
 }
 
+#ifdef STANDIN_2027
+void HALSIM_SetJoystickPOVsAvailable(int32_t stick, uint8_t mask) {
+  standin_lock();
+  if (stick >= 0 && stick < 6) hats[stick].available = mask;
+  standin_unlock();
+}
+
+void HALSIM_SetJoystickPOV(int32_t stick, int32_t pov, uint8_t value) {
+  standin_lock();
+  if (stick >= 0 && stick < 6 && pov >= 0 && pov < 8) hats[stick].povs[pov] = value;
+  standin_unlock();
+}
+#else
+void HALSIM_SetJoystickPOVCount(int32_t stick, int32_t count) {
+  standin_lock();
+  if (stick >= 0 && stick < 6 && count >= 0 && count <= 12) hats[stick].count = (int16_t)count;
+  standin_unlock();
+}
+
+void HALSIM_SetJoystickPOV(int32_t stick, int32_t pov, int32_t value) {
+  standin_lock();
+  if (stick >= 0 && stick < 6 && pov >= 0 && pov < 12) hats[stick].povs[pov] = (int16_t)value;
+  standin_unlock();
+}
+#endif
+
 void HALSIM_SetGameSpecificMessage(const struct WPI_String *message) { (void)message; }
 
 void HALSIM_NotifyDriverStationNewData(void) {
@@ -154,6 +182,7 @@ void HALSIM_NotifyDriverStationNewData(void) {
                                 .fmsAttached = DriverStationFmsAttached != 0,
                                 .dsAttached = 1};
   memcpy(told.axes, sticks, sizeof sticks);
+  memcpy(told.povs, hats, sizeof hats);
   standin_unlock();
 }
 
@@ -173,6 +202,13 @@ int32_t HAL_GetControlWord(HAL_ControlWord *word) {
 int32_t HAL_GetJoystickAxes(int32_t joystick, HAL_JoystickAxes *axes) {
   standin_lock();
   *axes = read_last.axes[joystick];
+  standin_unlock();
+  return 0;
+}
+
+int32_t HAL_GetJoystickPOVs(int32_t joystick, HAL_JoystickPOVs *povs) {
+  standin_lock();
+  *povs = read_last.povs[joystick];
   standin_unlock();
   return 0;
 }

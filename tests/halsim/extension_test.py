@@ -118,6 +118,17 @@ class Extension(unittest.TestCase):
             drive.take(link.frame())
             self.assertEqual(drive.speed, {0: speed, 1: speed})
 
+    def test_joysticks(self):
+        for season in 2026, 2027:
+            self.start("--teleop", season=season)
+            link, drive = self.connect(), Drive()
+            link.frame()
+            for axes, pov, left, right in ([0, -0.5, 0, 0, 0.1], -1, 0.6, 0.4), ([0, 0.25, 0, 0, 0], 90, 0, -0.5), ([0, 0, 0, 0, 0], 0, 0, 0):
+                link.send(message("Joystick", "0", **{">axes": axes, ">buttons": [True, False], ">povs": [pov]}), STATION)
+                drive.take(link.frame())
+                self.assertAlmostEqual(drive.speed[0], left, places=2)
+                self.assertAlmostEqual(drive.speed[1], right, places=2)
+
     def test_much_faster_than_real_time(self):
         self.start()
         link = self.connect()
