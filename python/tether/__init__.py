@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from . import _library
+from . import _arrays, _library
 from ._batch import Batch
 from ._errors import (BusyError, ClosedError, DivergedError, Error, FailedError, InvalidError, LibraryError, NotFoundError,
                       OtherVersionError, OutOfMemoryError, StoppedError)
@@ -37,7 +37,7 @@ def version() -> str:
 def set_data(folder: str | os.PathLike[str] | None) -> None:
     """A folder with scenes/, robots/ and arenas/, in which bare names are looked up before those that came with the library.
     For the whole process, before the first scene; None: none."""
-    status = _library.load().tether_set_data(None if folder is None else os.fsencode(folder))
+    status = _library.load().tether_set_data(None if folder is None else _arrays.path("folder", folder))
     if status:
         raise InvalidError(f"folder: {folder!r}: the path is too long")
 
@@ -45,6 +45,6 @@ def set_data(folder: str | os.PathLike[str] | None) -> None:
 def set_compiler(program: str | os.PathLike[str] | None) -> None:
     """The program that compiles models, by its absolute path; None: the one that came with the library. For the whole process,
     before the first simulation."""
-    status = _library.load().tether_set_compiler(None if program is None else os.fsencode(program))
+    status = _library.load().tether_set_compiler(None if program is None else _arrays.path("program", program))
     if status:
         raise InvalidError(f"program: {program!r}: not an absolute path, or too long")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,9 +54,39 @@ def names(argument: str, given: object) -> tuple[str, ...]:
     return tuple(given)
 
 
-def texts(given: Sequence[str]) -> Any:
+def text(argument: str, given: object) -> bytes:
+    """A text as the library takes it: in UTF-8, without a NUL, which would end it there."""
+    if not isinstance(given, str) or "\0" in given:
+        raise _errors.InvalidError(f"{argument}: {given!r}; give a text without NUL")
+    try:
+        return given.encode()
+    except UnicodeEncodeError:
+        raise _errors.InvalidError(f"{argument}: {given!r}; it can't be written in UTF-8") from None
+
+
+def path(argument: str, given: Any) -> bytes:
+    """The path of a file or folder."""
+    try:
+        made = os.fsencode(given)
+    except (TypeError, UnicodeEncodeError):
+        raise _errors.InvalidError(f"{argument}: {given!r}; give a path") from None
+    if b"\0" in made:
+        raise _errors.InvalidError(f"{argument}: {given!r}; a path has no NUL")
+    return made
+
+
+def units(argument: str, given: Sequence[str | None] | None, count: int) -> list[bytes | None]:
+    """One for each of `count` names; None: SI."""
+    if given is None:
+        return [None] * count
+    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence) or len(given) != count:
+        raise _errors.InvalidError(f"{argument}: {given!r}; give one for each of the {count} names, or None")
+    return [None if unit is None else text(f"{argument}[{i}]", unit) for i, unit in enumerate(given)]
+
+
+def texts(argument: str, given: Sequence[str]) -> Any:
     """char *[] of them; NULL if there are none."""
-    return (ctypes.c_char_p * len(given))(*(text.encode() for text in given)) if given else None
+    return (ctypes.c_char_p * len(given))(*(text(f"{argument}[{i}]", one) for i, one in enumerate(given))) if given else None
 
 
 def seed(argument: str, given: object) -> int:

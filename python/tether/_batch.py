@@ -15,18 +15,6 @@ from ._scene import Scene
 from ._sim import Sim, Watch
 
 
-def _unit_texts(argument: str, units: Sequence[str | None] | None, names: Sequence[str]) -> Any:
-    """char *[] of them, NULL where there is none."""
-    if units is None:
-        return None
-    if isinstance(units, str) or not isinstance(units, Sequence) or len(units) != len(names):
-        raise _errors.InvalidError(f"{argument}: {units!r}; give one for each of the {len(names)} names, or None")
-    for i, unit in enumerate(units):
-        if unit is not None and not isinstance(unit, str):
-            raise _errors.InvalidError(f"{argument}[{i}]: {unit!r}; give a unit, or None")
-    return (ctypes.c_char_p * len(units))(*(None if unit is None else unit.encode() for unit in units)) if units else None
-
-
 class Batch:
     """Simulations of one scene, stepped by threads of their own with one call, as `Scene.batch` makes them.
 
@@ -45,7 +33,7 @@ class Batch:
         self._error_text = _library.ErrorText()
         self._error = ctypes.pointer(self._error_text)
         self._owned: _library.Owned | None = None
-        self._pointer: int | None = None
+        self._pointer: _library.Owned | None = None
         self._watch = Watch()
         pointer = ctypes.c_void_p()
         self._count = _arrays.index("count", count, 1)
@@ -53,13 +41,15 @@ class Batch:
         if max(self._count, workers) >= 1 << 31:
             raise _errors.InvalidError(f"count: {self._count}, threads: {workers}; give less than 2**31")
         _library.check(self._library.tether_batch_new(
-            scene._get().pointer, self._count, workers, _arrays.texts(self._commands), len(self._commands),
-            _arrays.texts(self._signals), len(self._signals), ctypes.byref(pointer), self._error), self._error_text)
+            scene._get(), self._count, workers, _arrays.texts("commands", self._commands), len(self._commands),
+            _arrays.texts("signals", self._signals), len(self._signals), ctypes.byref(pointer), self._error), self._error_text)
         self._owned = _library.Owned(pointer.value or 0, self._library.tether_batch_free)
-        self._pointer = self._owned.pointer
-        units = [_unit_texts("command_units", command_units, self._commands), _unit_texts("signal_units", signal_units, self._signals)]
-        if any(units):
-            self._check(self._library.tether_batch_set_units(self._pointer, *units, self._error))
+        self._pointer = self._owned
+        if command_units is not None or signal_units is not None:
+            units = (_arrays.units("command_units", command_units, len(self._commands)),
+                     _arrays.units("signal_units", signal_units, len(self._signals)))
+            self._check(self._library.tether_batch_set_units(
+                self._pointer, *((ctypes.c_char_p * len(given))(*given) for given in units), self._error))
         self._check(self._library.tether_batch_set_interrupt(self._pointer, self._watch.callback, None, self._error))
         self._out, self._out_address = _arrays.own(self._count, len(self._signals))
         flags: Any = (ctypes.c_uint8 * self._count).from_address(self._library.tether_batch_failed(self._pointer))
@@ -205,7 +195,7 @@ class Batch:
                                                        self._out_address, self._error))
         return self._out
 
-    def _open(self) -> int:
+    def _open(self) -> _library.Owned:
         if self._pointer is None:
             raise _errors.ClosedError("the batch is closed")
         return self._pointer

@@ -229,16 +229,15 @@ def check(status: int, error: ErrorText) -> None:
         raise _errors.of_status(status, error.string())
 
 
-class Owned:
-    """A pointer that this package frees: when it is told, or when nothing refers to it any more, views included."""
-
-    __slots__ = ("pointer", "_free", "_keeps", "__weakref__")
+class Owned(ctypes.c_void_p):
+    """A pointer that this package frees when nothing refers to it any more: neither views nor a call that was given it, of
+    another thread too. So calls are given this object, not its number."""
 
     def __init__(self, pointer: int, free: Any, keeps: object = None) -> None:
-        self.pointer = pointer
+        super().__init__(pointer)
         self._free = free
         self._keeps = keeps  # what must outlive it
 
     def __del__(self) -> None:
         if self._free is not None:
-            self._free(self.pointer)
+            self._free(self.value)

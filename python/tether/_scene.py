@@ -83,7 +83,7 @@ class Scene:
         error = _library.ErrorText()
         pointer = ctypes.c_void_p()
         texts = _setting_texts(settings)
-        status = self._library.tether_scene_load(os.fsencode(self._name), _arrays.texts(texts), len(texts), ctypes.byref(pointer),
+        status = self._library.tether_scene_load(_arrays.path("name", self._name), _arrays.texts("settings", texts), len(texts), ctypes.byref(pointer),
                                                  ctypes.byref(error))
         _library.check(status, error)
         self._owned = _library.Owned(pointer.value or 0, self._library.tether_scene_free)
@@ -101,13 +101,13 @@ class Scene:
     @property
     def description(self) -> str:
         """One line; "" where the scene has none."""
-        text: bytes = self._library.tether_scene_description(self._get().pointer)
+        text: bytes = self._library.tether_scene_description(self._get())
         return text.decode()
 
     @property
     def timestep(self) -> float:
         """s."""
-        return float(self._library.tether_scene_timestep(self._get().pointer))
+        return float(self._library.tether_scene_timestep(self._get()))
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -115,7 +115,7 @@ class Scene:
         programs those that stand there. Values of the models are `Sim.value_items`."""
         found: list[Setting] = []
         item = _library.Setting()
-        while (status := self._library.tether_scene_setting(self._get().pointer, len(found), ctypes.byref(item))) == 0:
+        while (status := self._library.tether_scene_setting(self._get(), len(found), ctypes.byref(item))) == 0:
             found.append(Setting(item.path.decode(), item.owner.decode(), _KINDS[item.kind], item.unit.decode(), item.lower, item.upper,
                                  tuple(item.words.decode().split(", ")) if item.words else (), item.initial.decode(),
                                  item.value.decode(), bool(item.is_known)))

@@ -145,7 +145,7 @@ class Sim:
         pointer = ctypes.c_void_p()
         error = _library.ErrorText()
         owner = scene._get()
-        _library.check(scene._library.tether_sim_new(owner.pointer, ctypes.byref(pointer), ctypes.byref(error)), error)
+        _library.check(scene._library.tether_sim_new(owner, ctypes.byref(pointer), ctypes.byref(error)), error)
         self._begin(scene, _library.Owned(pointer.value or 0, scene._library.tether_sim_free))
         if seed is not None:
             self.reset(seed)
@@ -155,7 +155,7 @@ class Sim:
         self._scene = scene
         self._library = library
         self._owned: _library.Owned | None = owned
-        self._pointer: int | None = owned.pointer
+        self._pointer: _library.Owned | None = owned
         self._error_text = _library.ErrorText()
         self._error = ctypes.pointer(self._error_text)
         self._watch = Watch()
@@ -196,20 +196,20 @@ class Sim:
     @property
     def time(self) -> float:
         """Simulated since the last reset, s."""
-        return float(self._library.tether_sim_time(self._get().pointer))
+        return float(self._library.tether_sim_time(self._get()))
 
     @property
     def steps(self) -> int:
         """Made since the last reset."""
-        return int(self._library.tether_sim_steps(self._get().pointer))
+        return int(self._library.tether_sim_steps(self._get()))
 
     @property
     def hash(self) -> int:
         """64 bits of what decides the future: equal states have equal hashes."""
-        return int(self._library.tether_sim_hash(self._get().pointer))
+        return int(self._library.tether_sim_hash(self._get()))
 
     def _items(self, what: str) -> tuple[Item, ...]:
-        pointer = self._get().pointer
+        pointer = self._get()
         item = _library.Item()
         found = []
         one = getattr(self._library, f"tether_sim_{what}_item")
@@ -268,7 +268,7 @@ class Sim:
 
     def save(self) -> bytes:
         """The whole state; of the same size for all simulations of a scene. It can be kept, sent and pickled."""
-        size = self._library.tether_sim_state_size(self._get().pointer)
+        size = self._library.tether_sim_state_size(self._get())
         state = ctypes.create_string_buffer(size)
         self._check(self._library.tether_sim_save(self._pointer, state, size, self._error))
         return state.raw
@@ -295,21 +295,22 @@ class Sim:
     # --- commands and signals ---
 
     def _resolve(self, what: str, names: tuple[str, ...], units: Sequence[str | None] | None) -> _Resolved:
-        if units is not None and (isinstance(units, str) or len(units) != len(names)):
-            raise _errors.InvalidError(f"units: {units!r}; give one for each of the {len(names)} names, or None")
+        given = _arrays.units("units", units, len(names))
         find = getattr(self._library, f"tether_{what}_find")
         handles = (_library.Handle * len(names))()
-        pointer = self._get().pointer
+        pointer = self._get()
         for i, name in enumerate(names):
-            unit = units[i] if units is not None else None
-            self._check(find(pointer, name.encode(), None if unit is None else unit.encode(), ctypes.byref(handles[i]), self._error))
+            self._check(find(pointer, _arrays.text(f"names[{i}]", name), given[i], ctypes.byref(handles[i]), self._error))
         values, address = _arrays.own(len(names))
         block = values.base if values.base is not None else values
         return _Resolved(handles, values, address, block, struct.Struct(f"{len(names)}d").pack_into)
 
     def _cached(self, what: str, names: tuple[str, ...], units: Sequence[str | None] | None) -> _Resolved:
-        key = (what, names, None if units is None else tuple(units))
-        known = self._known.get(key)
+        try:
+            key = (what, names, None if units is None else tuple(units))
+            known = self._known.get(key)
+        except TypeError:  # nothing that could be a list of names
+            raise _errors.InvalidError(f"names: {names!r}, units: {units!r}; give texts") from None
         if known is None:
             known = self._known[key] = self._resolve(what, _arrays.names("names", names), units)
         return known
@@ -418,7 +419,7 @@ class Sim:
         self._lay_out()
 
     def _lay_out(self) -> None:
-        ios = (_library.Io * max(1, len(self._groups)))()
+        ios: Any = (_library.Io * max(1, len(self._groups)))()
         for io, (is_command, group) in zip(ios, self._groups):
             if is_command:
                 io.commands, io.command_values = ctypes.addressof(group.handles), group.address
@@ -426,6 +427,7 @@ class Sim:
             else:
                 io.signals, io.signal_values = ctypes.addressof(group.handles), group.address
                 io.signal_count = len(group.values)
+        ios.keeps = tuple(self._groups)  # a call of another thread may have them when an array is detached
         self._ios, self._io_count = ios, len(self._groups)
 
     def _sense(self) -> None:
@@ -442,8 +444,8 @@ class Sim:
             owner = self._get()
             body = _library.Body()
             found = []
-            for i in range(self._library.tether_sim_body_count(owner.pointer)):
-                self._library.tether_sim_body(owner.pointer, i, ctypes.byref(body))
+            for i in range(self._library.tether_sim_body_count(owner)):
+                self._library.tether_sim_body(owner, i, ctypes.byref(body))
                 found.append(Body(body.name.decode(), body.parent, body.mass, _arrays.view(body.position, 3, owner),
                                   _arrays.view(body.rotation, 4, owner), _arrays.view(body.velocity, 3, owner),
                                   _arrays.view(body.spin, 3, owner)))
@@ -457,8 +459,8 @@ class Sim:
             owner = self._get()
             joint = _library.Joint()
             found = []
-            for i in range(self._library.tether_sim_joint_count(owner.pointer)):
-                self._library.tether_sim_joint(owner.pointer, i, ctypes.byref(joint))
+            for i in range(self._library.tether_sim_joint_count(owner)):
+                self._library.tether_sim_joint(owner, i, ctypes.byref(joint))
                 axes = joint.axis_count
                 found.append(Joint(joint.name.decode(), joint.body, _arrays.view(joint.position, axes, owner),
                                    _arrays.view(joint.velocity, axes, owner), _arrays.view(joint.torque, axes, owner),
@@ -472,7 +474,7 @@ class Sim:
         Returns:
             A new array [contacts] of dtype `tether.CONTACT`.
         """
-        pointer = self._get().pointer
+        pointer = self._get()
         count = self._library.tether_sim_contact_count(pointer)
         block = (_library.Contact * count)()
         for i in range(count):
@@ -500,7 +502,7 @@ class Sim:
         """
         options = _library.RecordOptions(ctypes.sizeof(_library.RecordOptions), float(period), _arrays.index("most_bytes", most_bytes, 0),
                                          not wait)
-        self._check(self._library.tether_sim_record(self._pointer, os.fsencode(path), ctypes.byref(options), self._error))
+        self._check(self._library.tether_sim_record(self._pointer, _arrays.path("path", path), ctypes.byref(options), self._error))
         self._recording = Recording(self, os.fspath(path))
         return self._recording
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -391,20 +392,111 @@ static void use_batch(fuzz *of) {
   }
 }
 
+static void batch_units(fuzz *of) {
+  const char *units[4];
+  for (int i = 0; i < 4; i++) units[i] = some_unit(of);
+  check(of, tether_batch_set_units(of->batch, maybe(&of->in) ? NULL : units,
+                                   maybe(&of->in) ? NULL : units + 2, &of->error));
+}
+
 /* ---- scenes ---- */
 
+/* A setting that may be one, with any value. */
+static const char *some_setting(fuzz *of, char *room, size_t size) {
+  static const char *const paths[] = {"description",
+                                      "robots.gripper.x",
+                                      "robots.gripper.alliance",
+                                      "robots.gripper.joints.swivel.max_torque",
+                                      "robots.gripper.description",
+                                      "seed",
+                                      "duration",
+                                      "web.hosts",
+                                      "search_path",
+                                      "wires.lockstep-tcp.joints",
+                                      "wires[0]",
+                                      "game.x.y",
+                                      "models.gripper.joints.swivel.damping"};
+  static const char *const values[] = {
+      "", "1", "2 ft", "[a, \"b c\", 'd']", "{a: 1}", "~", "red", "1e3", "10 ms", "[]", "[[a], b]"};
+  uint8_t kind = byte(&of->in);
+  if (kind < 30) return some_name(of, room, size);
+  const char *path = paths[kind % (sizeof paths / sizeof *paths)];
+  kind = byte(&of->in);
+  int length = snprintf(room, size, "%s=%s", path,
+                        kind < 128 ? values[kind % (sizeof values / sizeof *values)] : "");
+  while (kind >= 128 && (size_t)length + 1 < size && of->in.left > 0 && *of->in.at) {
+    room[length++] = (char)byte(&of->in);
+    room[length] = 0;
+  }
+  if (kind >= 128) byte(&of->in); /* its end */
+  return room;
+}
+
+/* What is listed is what holds: the same again is taken, and nothing else changes. */
+static void set_again(fuzz *of, const char *which, const char *const *settings, int count,
+                      const tether_setting *listed) {
+  char again[4096];
+  const char *both[2] = {count ? settings[0] : again, again};
+  tether_scene *scene;
+  tether_setting same;
+  const char *value = listed->value;
+  const bool is_flow = listed->kind != TETHER_SETTING_LIST && (*value == '[' || *value == '{');
+  if (!*value || is_flow || !strcmp(value, "~") || !strcasecmp(value, "null")) return;
+  if (snprintf(again, sizeof again, "%s=%s", listed->path, value) >= (int)sizeof again) return;
+  tether_status status = tether_scene_load(which, both, count + 1, &scene, &of->error);
+  if (status != TETHER_OK) fprintf(stderr, "%s: %s\n", again, of->error.text);
+  check(of, status);
+  assert(status == TETHER_OK);
+  int found = 0;
+  for (int i = 0; tether_scene_setting(scene, i, &same) == TETHER_OK; i++)
+    if (!strcmp(same.path, listed->path)) {
+      if (strcmp(same.value, value) != 0) fprintf(stderr, "%s, now %s\n", again, same.value);
+      assert(!strcmp(same.value, value) && same.kind == listed->kind);
+      found++;
+    }
+  assert(found == 1);
+  tether_scene_free(scene);
+}
+
+static void list_settings(fuzz *of, tether_scene *scene, const char *which,
+                          const char *const *settings, int count) {
+  tether_setting setting, chosen = {.value = ""};
+  int wanted = byte(&of->in), all = 0;
+  for (; tether_scene_setting(scene, all, &setting) == TETHER_OK; all++) {
+    assert(*setting.path && setting.owner && setting.unit && setting.words && setting.initial);
+    assert(setting.value && setting.lower <= setting.upper);
+    assert(!setting.is_known == !(setting.is_known == 1));
+    if (all <= wanted) chosen = setting;
+  }
+  assert(all > 10 && tether_scene_setting(scene, all, NULL) == TETHER_INVALID);
+  assert(tether_scene_setting(scene, -1, &setting) == TETHER_NOT_FOUND);
+  set_again(of, which, settings, count, &chosen);
+}
+
+static void title(fuzz *of) {
+  char room[24], text[8];
+  const char *name = some_name(of, room, sizeof room);
+  if (name && strchr(name, '/')) return;
+  memset(text, 'x', sizeof text);
+  size_t size = (size_t)small(&of->in, sizeof text);
+  check(of, tether_scene_title(name, maybe(&of->in) ? NULL : text, size, &of->error));
+  for (size_t i = size; i < sizeof text; i++) assert(text[i] == 'x');
+}
+
 static void load_scene(fuzz *of) {
-  char room[64], name[24];
-  const char *settings[1] = {some_name(of, room, sizeof room)};
+  char room[256], name[24];
+  const char *settings[1] = {some_setting(of, room, sizeof room)};
   tether_scene *scene = NULL;
   int count = maybe(&of->in) ? -1 : small(&of->in, 1);
   const char *which = maybe(&of->in) ? some_name(of, name, sizeof name) : "gripper";
   if (which && strchr(which, '/')) return; /* no other files of this machine */
-  tether_status status = tether_scene_load(which, maybe(&of->in) ? NULL : settings, count,
-                                           maybe(&of->in) ? NULL : &scene, &of->error);
+  const char *const *given = maybe(&of->in) ? NULL : settings;
+  tether_status status =
+      tether_scene_load(which, given, count, maybe(&of->in) ? NULL : &scene, &of->error);
   check(of, status);
   assert(!scene == (status != TETHER_OK));
   assert(tether_scene_timestep(scene) >= 0 && tether_scene_description(scene));
+  if (status == TETHER_OK) list_settings(of, scene, which, settings, count);
   tether_scene_free(scene);
 }
 
@@ -415,7 +507,7 @@ static step *const calls[] = {make_sim,     step_sim,   take_handle, apply,     
                               exchange_all, save,       restore,     reset_sim,  find,
                               clone_sim,    free_sim,   look,        make_batch, use_batch,
                               record,       end_record, load_scene,  step_sim,   interrupt_sim,
-                              use_batch,    set_values};
+                              use_batch,    set_values, batch_units, title,      load_scene};
 
 static tether_scene *scenes[MOST_SCENES];
 

@@ -63,8 +63,14 @@ static tt_status flow_scalar(const tt_listing *listing, const char *text, const 
     return TT_OK;
   }
   TEXT(listing, *made, "%s", "\"");
-  for (; *text; text++)
-    TEXT(listing, *made, "%s%s%c", *made, *text == '"' || *text == '\\' ? "\\" : "", *text);
+  for (; *text; text++) {
+    const bool control = (unsigned char)*text < ' ' || *text == 0x7f;
+    const char *escape = control ? "\\x" : *text == '"' || *text == '\\' ? "\\" : "";
+    if (control)
+      TEXT(listing, *made, "%s%s%02x", *made, escape, (unsigned)*text);
+    else
+      TEXT(listing, *made, "%s%s%c", *made, escape, *text);
+  }
   TEXT(listing, *made, "%s\"", *made);
   return TT_OK;
 }
