@@ -375,8 +375,10 @@ static tt_status describe_trees(const describer *d) {
   f->geom_contype = zeros(m->ngeom, sizeof(int));
   f->geom_conaffinity = zeros(m->ngeom, sizeof(int));
   f->initial_qpos = zeros(m->nq, sizeof(double));
-  if (!f->tree_start || !f->tree_size || !f->geom_contype || !f->geom_conaffinity ||
-      !f->initial_qpos) {
+  f->mass_row = zeros(m->nv + 1, sizeof(int));
+  f->mass_column = zeros(m->nM, sizeof(int));
+  if (!f->tree_start || !f->tree_size || !f->mass_row || !f->mass_column || !f->geom_contype ||
+      !f->geom_conaffinity || !f->initial_qpos) {
     return TT_NOMEM;
   }
   for (int i = 0; i < m->nv; i++) {
@@ -384,7 +386,12 @@ static tt_status describe_trees(const describer *d) {
     f->tree_start[i] = parent >= 0 ? f->tree_start[parent] : i;
     f->tree_size[f->tree_start[i]]++;
   }
-  for (int i = 0; i < m->nv; i++) f->tree_size[i] = f->tree_size[f->tree_start[i]];
+  for (int i = 0; i < m->nv; i++) {
+    f->tree_size[i] = f->tree_size[f->tree_start[i]];
+    int *column = f->mass_column + (f->mass_row[i] = m->dof_Madr[i]);
+    for (int j = i; j >= 0; j = m->dof_parentid[j]) *column++ = j - f->tree_start[i];
+  }
+  f->mass_row[m->nv] = m->nM;
   memcpy(f->geom_contype, m->geom_contype, sizeof(int) * (size_t)m->ngeom);
   memcpy(f->geom_conaffinity, m->geom_conaffinity, sizeof(int) * (size_t)m->ngeom);
   memcpy(f->initial_qpos, m->qpos0, sizeof(double) * (size_t)m->nq);

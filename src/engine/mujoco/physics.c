@@ -151,6 +151,8 @@ static void fixed_free(physics_fixed *fixed) {
                    fixed->axis_qpos,
                    fixed->tree_start,
                    fixed->tree_size,
+                   fixed->mass_row,
+                   fixed->mass_column,
                    fixed->geom_contype,
                    fixed->geom_conaffinity,
                    fixed->initial_qpos,

@@ -63,11 +63,14 @@ typedef struct physics_fixed {
   bool limits_drives; /**< some joint has a torque_limit or velocity_limit */
   int contact_capacity;
 
-  int *body_robot;                      /**< [nbody] */
-  int *axis_dof;                        /**< [axis_count] */
-  int *axis_qpos;                       /**< [axis_count]; −1 for axes of balls */
-  int *tree_start;                      /**< [nv] first dof of the tree that a dof belongs to */
-  int *tree_size;                       /**< [nv] dofs in the tree that a dof belongs to */
+  int *body_robot; /**< [nbody] */
+  int *axis_dof;   /**< [axis_count] */
+  int *axis_qpos;  /**< [axis_count]; −1 for axes of balls */
+  int *tree_start; /**< [nv] first dof of the tree that a dof belongs to */
+  int *tree_size;  /**< [nv] dofs in the tree that a dof belongs to */
+  int *
+      mass_row; /**< [nv + 1] where a dof's row of MuJoCo's mass matrix begins: from its diagonal to the tree's base */
+  int *mass_column; /**< [nM] column of each number, counted from its tree's first dof */
   int *geom_contype, *geom_conaffinity; /**< [ngeom] as compiled: parking masks them */
   double *initial_qpos;                 /**< [nq] */
   double (*initial_root)[7]; /**< [robot_count] pose of each root body in its parent, as compiled */

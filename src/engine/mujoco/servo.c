@@ -40,6 +40,8 @@ typedef struct physics_servo {
   int *limit_row;                /**< [nv] row of the limit that a servoed dof leans on, or −1 */
   bool rows;                     /**< this step's servos are rows of the constraint solver */
   bool in_model;                 /**< and their frictions stand in the model at present */
+  double *inertia;               /**< [tree] diagonal of the mass */
+  bool dense;                    /**< `mass` is that of the present tree */
   double *mass;                  /**< [tree][tree] */
   double *factor;                /**< [free][free] Cholesky of the mass of what is not servoed */
   double *force;                 /**< [tree] f + clamped torques */
@@ -66,14 +68,15 @@ tt_status physics_servo_new(tt_physics *p) {
   s->moving = calloc(tree, sizeof(double));
   s->old_loss = calloc(nv, sizeof(double));
   s->old_solver = calloc(nv, sizeof(double) * (mjNREF + mjNIMP));
+  s->inertia = calloc(tree, sizeof(double));
   s->mass = calloc(tree * tree, sizeof(double));
   s->factor = calloc(tree * tree, sizeof(double));
   s->force = calloc(tree, sizeof(double));
   s->accel = calloc(tree, sizeof(double));
   s->free_index = calloc(tree, sizeof(int));
   return s->servoed && s->touched && s->limit_row && s->target && s->wanted && s->limit &&
-                 s->standing && s->moving && s->old_loss && s->old_solver && s->mass && s->factor &&
-                 s->force && s->accel && s->free_index
+                 s->standing && s->moving && s->old_loss && s->old_solver && s->inertia &&
+                 s->mass && s->factor && s->force && s->accel && s->free_index
              ? TT_OK
              : TT_NOMEM;
 }
@@ -81,38 +84,39 @@ tt_status physics_servo_new(tt_physics *p) {
 void physics_servo_free(tt_physics *p) {
   physics_servo *s = p->servo;
   if (!s) return;
-  void *owned[] = {s->servoed,  s->touched,    s->limit_row,  s->target,
-                   s->wanted,   s->limit,      s->standing,   s->moving,
-                   s->old_loss, s->old_solver, s->mass,       s->factor,
-                   s->force,    s->accel,      s->free_index, s};
+  void *owned[] = {s->servoed,  s->touched, s->limit_row, s->target,     s->wanted,  s->limit,
+                   s->standing, s->moving,  s->old_loss,  s->old_solver, s->inertia, s->mass,
+                   s->factor,   s->force,   s->accel,     s->free_index, s};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   p->servo = NULL;
 }
 
 /* Dense mass matrix of the tree whose dofs are start … start + n − 1. */
 static void tree_mass(const tt_physics *p, int start, int n) {
-  const mjModel *m = p->model;
-  const int *parent = m->dof_parentid;
+  const physics_fixed *f = p->fixed;
   double *mass = p->servo->mass;
   memset(mass, 0, sizeof(double) * (size_t)(n * n));
   for (int i = 0; i < n; i++) {
-    const double *value = p->data->qM + m->dof_Madr[start + i];
-    double *row = mass + i * n, *column = mass + i;
-    for (int j = start + i; j >= 0; j = parent[j], value++) {
-      row[j - start] = *value;
-      column[(j - start) * n] = *value;
+    mass[i * n + i] = p->servo->inertia[i];
+    for (int k = f->mass_row[start + i] + 1; k < f->mass_row[start + i + 1]; k++) {
+      const int j = f->mass_column[k];
+      mass[i * n + j] = mass[j * n + i] = p->data->qM[k];
     }
-    row[i] += m->opt.timestep * m->dof_damping[start + i];
   }
+  p->servo->dense = true;
 }
 
 /* Accelerations of the dofs that are not servoed, given those of the servoed ones:
  * M_ff a_f = force_f − M_fs a_s. */
-static void solve_free(physics_servo *s, const int *servoed, int n) {
+static void solve_free(const tt_physics *p, int start, int n) {
+  physics_servo *s = p->servo;
+  const int *servoed = s->servoed + start;
   int k = 0;
   for (int i = 0; i < n; i++) {
     if (!servoed[i]) s->free_index[k++] = i;
   }
+  if (k == 0) return;
+  if (!s->dense) tree_mass(p, start, n);
   for (int a = 0; a < k; a++) {
     const double *row = s->mass + s->free_index[a] * n;
     double right = s->force[s->free_index[a]];
@@ -138,14 +142,20 @@ static void solve_free(physics_servo *s, const int *servoed, int n) {
   }
 }
 
-/* Torques on the dofs of the tree that go with the accelerations. The sums are made side by side, so that none waits for
- * itself; each in the order of its row, which is a column, too. */
-static void torques_on(const physics_servo *s, int n, double *restrict torques) {
-  const double *force = s->force, *column = s->mass;
-  for (int i = 0; i < n; i++) torques[i] = -force[i];
-  for (int j = 0; j < n; j++, column += n) {
-    const double accel = s->accel[j];
-    for (int i = 0; i < n; i++) torques[i] += column[i] * accel;
+/* Torques on the dofs of the tree that go with the accelerations: M a − force. MuJoCo keeps the lower half of M without zeros, its
+ * rows from the diagonal backwards; each sum is made in the order of a whole row. */
+static void torques_on(const tt_physics *p, int start, int n, double *restrict torques) {
+  const physics_servo *s = p->servo;
+  const int *row = p->fixed->mass_row + start, *column = p->fixed->mass_column;
+  const double *half = p->data->qM, *inertia = s->inertia, *accel = s->accel, *force = s->force;
+  for (int i = 0; i < n; i++) {
+    const double own = accel[i];
+    double torque = -force[i];
+    for (int k = row[i + 1] - 1; k > row[i]; k--) {
+      torque += half[k] * accel[column[k]];
+      torques[column[k]] += half[k] * own;
+    }
+    torques[i] = torque + inertia[i] * own;
   }
 }
 
@@ -157,24 +167,24 @@ static bool apply_or_clamp(tt_physics *p, int start, int n, const double *torque
   bool clamped = false;
   for (int i = 0; i < n; i++) {
     if (!servoed[i]) continue;
-    double torque = torques[i];
-    double limit = s->limit[start + i];
+    const double torque = torques[i], limit = s->limit[start + i];
+    applied[i] = torque;
+    if (fabs(torque) <= limit) continue;
     applied[i] = fmin(fmax(torque, -limit), limit);
-    if (applied[i] != torque) {
-      servoed[i] = 0;
-      s->force[i] += applied[i];
-      clamped = true;
-    }
+    servoed[i] = 0;
+    s->force[i] += applied[i];
+    clamped = true;
   }
   return clamped;
 }
 
 /* Torques for the wanted accelerations, times `scale`. */
-static void torques_at(physics_servo *s, int start, int n, double scale, double *torques) {
+static void torques_at(const tt_physics *p, int start, int n, double scale, double *torques) {
+  physics_servo *s = p->servo;
   const int *servoed = s->servoed + start;
   for (int i = 0; i < n; i++) s->accel[i] = servoed[i] ? scale * s->wanted[start + i] : 0;
-  solve_free(s, servoed, n);
-  torques_on(s, n, torques);
+  solve_free(p, start, n);
+  torques_on(p, start, n, torques);
 }
 
 /* Whether another servo of the tree carries this one, as an arm its wrist. */
@@ -195,18 +205,18 @@ static void limit_accelerations(const tt_physics *p, int start, int n) {
   double *wanted = s->wanted + start;
   for (int i = 0; i < n; i++) {
     if (!servoed[i]) continue;
-    if (fabs(s->mass[i * n + i] * wanted[i] - s->force[i]) <= limit[i]) continue;
-    double least = (s->force[i] - limit[i]) / s->mass[i * n + i];
-    double most = (s->force[i] + limit[i]) / s->mass[i * n + i];
+    if (fabs(s->inertia[i] * wanted[i] - s->force[i]) <= limit[i]) continue;
+    double least = (s->force[i] - limit[i]) / s->inertia[i];
+    double most = (s->force[i] + limit[i]) / s->inertia[i];
     if (least < 0 && most > 0) wanted[i] = fmin(fmax(wanted[i], least), most);
   }
-  torques_at(s, start, n, 1, s->moving);
+  torques_at(p, start, n, 1, s->moving);
   bool feasible = true;
   for (int i = 0; i < n; i++)
     feasible = feasible && (!servoed[i] || fabs(s->moving[i]) <= limit[i]);
   if (feasible) return;
   double scale = 1;
-  torques_at(s, start, n, 0, s->standing);
+  torques_at(p, start, n, 0, s->standing);
   for (int i = 0; i < n; i++) {
     if (!servoed[i] || fabs(s->standing[i]) > limit[i] || fabs(s->moving[i]) <= limit[i]) continue;
     if (!is_carried(p, start, i)) continue;
@@ -214,7 +224,7 @@ static void limit_accelerations(const tt_physics *p, int start, int n) {
     scale = fmin(scale, (bound - s->standing[i]) / (s->moving[i] - s->standing[i]));
   }
   for (int i = 0; i < n && scale < 1; i++) wanted[i] *= scale;
-  torques_at(s, start, n, 1, s->moving);
+  torques_at(p, start, n, 1, s->moving);
 }
 
 /* What is known of a tree before its servos are solved; accelerations they can bear. */
@@ -224,10 +234,15 @@ static void plan_tree(tt_physics *p, int start, int n) {
   const double *passive = d->qfrc_passive + start, *actuator = d->qfrc_actuator + start,
                *bias = d->qfrc_bias + start, *applied = d->qfrc_applied + start;
   const int *servoed = s->servoed + start;
-  double *restrict force = s->force;
-  tree_mass(p, start, n);
-  for (int i = 0; i < n; i++)
+  const double *damping = p->model->dof_damping + start, *mass = d->qM;
+  const int *row = p->fixed->mass_row + start;
+  const double timestep = p->model->opt.timestep;
+  double *restrict force = s->force, *restrict inertia = s->inertia;
+  for (int i = 0; i < n; i++) {
     force[i] = passive[i] + actuator[i] - bias[i] + (servoed[i] ? 0 : applied[i]);
+    inertia[i] = mass[row[i]] + timestep * damping[i];
+  }
+  s->dense = false;
   limit_accelerations(p, start, n);
 }
 
@@ -267,7 +282,7 @@ static bool bear_limits(tt_physics *p, int start, int n) {
 static void servo_tree(tt_physics *p, int start, int n) {
   physics_servo *s = p->servo;
   /* The plan left the torques there. Each pass clamps at least one more axis. */
-  while (apply_or_clamp(p, start, n, s->moving)) torques_at(s, start, n, 1, s->moving);
+  while (apply_or_clamp(p, start, n, s->moving)) torques_at(p, start, n, 1, s->moving);
 }
 
 static void make_friction_stiff(tt_physics *p, int dof) {
@@ -374,9 +389,10 @@ static void touch_all(tt_physics *p) {
 static void find_touched(tt_physics *p) {
   const mjModel *m = p->model;
   const mjData *d = p->data;
+  int *restrict touched = p->servo->touched, *restrict limit_row = p->servo->limit_row;
   for (int i = 0; i < m->nv; i++) {
-    p->servo->touched[i] = TOUCHED_BY_NOTHING;
-    p->servo->limit_row[i] = -1;
+    touched[i] = TOUCHED_BY_NOTHING;
+    limit_row[i] = -1;
   }
   for (int i = 0; i < d->ncon; i++) {
     if (d->contact[i].efc_address < 0) continue;
@@ -424,15 +440,21 @@ static void set_servo(tt_physics *p, int dof, const tt_drive *drive) {
   p->data->qfrc_applied[dof] = fmin(fmax(enough, -most), most);
 }
 
+static bool any_servoed(const physics_servo *s, int start, int n) {
+  for (int i = start; i < start + n; i++)
+    if (s->servoed[i]) return true;
+  return false;
+}
+
 void physics_apply_drives(tt_physics *p, const tt_drive *drives) {
   physics_servo *s = p->servo;
   const physics_fixed *f = p->fixed;
   mjData *d = p->data;
   bool any = false;
   s->rows = false;
+  tt_drive limited;
   for (int i = 0; i < f->info.axis_count; i++) {
     const tt_drive *drive = &drives[i];
-    tt_drive limited;
     if (f->limits_drives) {
       limited = physics_limit_drive(p, i, drive);
       drive = &limited;
@@ -447,9 +469,7 @@ void physics_apply_drives(tt_physics *p, const tt_drive *drives) {
   if (any) find_touched(p);
   for (int start = 0; any && start < p->model->nv; start += f->tree_size[start]) {
     const int n = f->tree_size[start];
-    bool here = false;
-    for (int i = start; i < start + n; i++) here = here || s->servoed[i];
-    if (!here) continue;
+    if (!any_servoed(s, start, n)) continue;
     plan_tree(p, start, n);
     if (!solve_tree(p, start, n)) {
       rows = true;
