@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_MOVERS 64 /* left out of the search for contacts: of more, pairs are too many */
+
 static void *zeros(int count, size_t size) { return calloc((size_t)(count > 0 ? count : 1), size); }
 
 /* Index of the robot whose prefix `name` bears, or TT_NO_ROBOT; `*rest` is the name without it. */
@@ -261,8 +263,11 @@ static tt_status describe_grippers(const describer *d) {
   return TT_OK;
 }
 
-static double reach_of_geom(const mjModel *m, int geom) {
-  return mju_norm3(m->geom_pos + 3 * geom) + m->geom_rbound[geom];
+/* Radius of a sphere around a geom about a point of its body, in the body's frame. */
+static double reach_of_geom(const mjModel *m, int geom, const double point[3]) {
+  double r[3];
+  mju_sub3(r, m->geom_pos + 3 * geom, point);
+  return mju_norm3(r) + m->geom_rbound[geom];
 }
 
 static bool collides(const mjModel *m, int geom) {
@@ -314,14 +319,15 @@ static tt_status describe_pieces(const describer *d) {
                              .qpos = m->jnt_qposadr[joint],
                              .first_geom = m->body_geomadr[body],
                              .last_geom = m->body_geomadr[body] + m->body_geomnum[body]};
+    const double origin[3] = {0};
     for (int g = piece->first_geom; g < piece->last_geom; g++) {
-      if (collides(m, g)) piece->radius = fmax(piece->radius, reach_of_geom(m, g));
+      if (collides(m, g)) piece->radius = fmax(piece->radius, reach_of_geom(m, g, origin));
     }
   }
   return TT_OK;
 }
 
-/* Bodies that can move and collide, other than pieces. */
+/* Bodies that can move and collide, other than pieces. In a fluid MuJoCo needs their geoms for more than contacts. */
 static tt_status describe_movers(const describer *d) {
   const mjModel *m = d->model;
   physics_fixed *f = d->fixed;
@@ -330,12 +336,23 @@ static tt_status describe_movers(const describer *d) {
   for (int b = 1; b < m->nbody; b++) {
     bool fixed_body = m->body_weldid[b] == 0 && m->body_mocapid[b] < 0;
     if (fixed_body || f->body_piece[m->body_weldid[b]] >= 0) continue;
-    physics_mover mover = {.body = b, .first_geom = m->body_geomadr[b]};
+    const int weld = m->body_weldid[b];
+    physics_mover mover = {.body = b,
+                           .first_geom = m->body_geomadr[b],
+                           .weld = weld,
+                           .weld_parent = m->body_weldid[m->body_parentid[weld]]};
     mover.last_geom = mover.first_geom + m->body_geomnum[b];
     bool any = false;
-    for (int g = mover.first_geom; g < mover.last_geom; g++) any = any || collides(m, g);
+    for (int g = mover.first_geom; g < mover.last_geom; g++) {
+      if (!collides(m, g)) continue;
+      any = true;
+      mover.radius = fmax(mover.radius, reach_of_geom(m, g, m->body_ipos + 3 * b));
+    }
     if (any) f->movers[f->mover_count++] = mover;
   }
+  const bool in_fluid = m->opt.density > 0 || m->opt.viscosity > 0;
+  f->culls_movers = !in_fluid && f->mover_count <= MOST_MOVERS;
+  for (int g = 0; g < m->ngeom; g++) f->contact_margin = fmax(f->contact_margin, m->geom_margin[g]);
   return TT_OK;
 }
 
@@ -354,15 +371,20 @@ static tt_status describe_statics(const describer *d) {
   const mjModel *m = d->model;
   physics_fixed *f = d->fixed;
   f->statics = zeros(m->nbody, sizeof(int));
+  f->grounds = zeros(m->nbody, sizeof(int));
   f->body_geomnum = zeros(m->nbody, sizeof(int));
-  if (!f->statics || !f->body_geomnum) return TT_NOMEM;
+  if (!f->statics || !f->grounds || !f->body_geomnum) return TT_NOMEM;
   for (int b = 0; b < m->nbody; b++) {
     f->body_geomnum[b] = colliding_geoms(m, b);
-    bool bounded = b > 0 && m->body_weldid[b] == 0 && m->body_mocapid[b] < 0;
+    bool bounded = b > 0;
     for (int g = m->body_geomadr[b]; bounded && g < m->body_geomadr[b] + m->body_geomnum[b]; g++) {
       bounded = m->geom_rbound[g] > 0 && m->geom_type[g] != mjGEOM_HFIELD;
     }
-    if (bounded && f->body_geomnum[b] > 0) f->statics[f->static_count++] = b;
+    if (f->body_geomnum[b] == 0 || m->body_weldid[b] != 0 || m->body_mocapid[b] >= 0) continue;
+    if (bounded)
+      f->statics[f->static_count++] = b;
+    else
+      f->grounds[f->ground_count++] = b;
   }
   return TT_OK;
 }

@@ -17,11 +17,13 @@ static double box_distance(const double point[3], const double half[3]) {
 double physics_point_distance(const tt_physics *p, int geom, const double point[3]) {
   const mjModel *m = p->model;
   const double *size = m->geom_size + 3 * geom;
+  const double *turned = p->data->geom_xmat + 9 * geom;
   double offset[3], local[3];
   mju_sub3(offset, point, p->data->geom_xpos + 3 * geom);
-  mju_rotVecMatT(local, offset, p->data->geom_xmat + 9 * geom);
+  if (m->geom_type[geom] == mjGEOM_PLANE)
+    return turned[2] * offset[0] + turned[5] * offset[1] + turned[8] * offset[2];
+  mju_rotVecMatT(local, offset, turned);
   switch (m->geom_type[geom]) {
-    case mjGEOM_PLANE: return local[2];
     case mjGEOM_SPHERE: return mju_norm3(local) - size[0];
     case mjGEOM_CAPSULE: {
       double along = fmax(-size[1], fmin(size[1], local[2]));

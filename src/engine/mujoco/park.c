@@ -106,12 +106,13 @@ static bool range_near(const tt_physics *p, int first, int last, const physics_p
 
 /* How far any point of a body can go until the next look, at its present velocity and twice that. */
 double physics_coming(const tt_physics *p, int body, double radius, double interval) {
-  double v[6];
-  mj_objectVelocity(p->model, p->data, mjOBJ_BODY, body, v, 0);
-  return 2 * interval * (mju_norm3(v + 3) + radius * mju_norm3(v));
+  double velocity[3];
+  physics_velocity(p, body, p->data->xipos + 3 * body, velocity);
+  return 2 * interval * (mju_norm3(velocity) + radius * mju_norm3(p->data->cvel + 6 * body));
 }
 
-double physics_mover_radius(const tt_physics *p, const physics_mover *mover) {
+/* Not the mover's own `radius`, whose last bits are others: what parks shows in the state. */
+static double radius_now(const tt_physics *p, const physics_mover *mover) {
   double radius = 0;
   for (int g = mover->first_geom; g < mover->last_geom; g++) {
     if (!could_collide(p, g)) continue;
@@ -130,8 +131,7 @@ static bool wake_near_movers(tt_physics *p, double interval) {
     for (int i = 0; i < f->piece_count; i++) {
       if (!p->parked[i]) continue;
       if (margin < 0) {
-        margin =
-            WAKE_MARGIN + physics_coming(p, mover->body, physics_mover_radius(p, mover), interval);
+        margin = WAKE_MARGIN + physics_coming(p, mover->body, radius_now(p, mover), interval);
       }
       if (range_near(p, mover->first_geom, mover->last_geom, &f->pieces[i], margin)) {
         physics_unpark(p, i);
@@ -233,5 +233,5 @@ void physics_park_step(tt_physics *p) {
   changed = wake_near_pieces(p, interval) || changed;
   if (changed) physics_refresh(p);
   /* Where little stands around, looking costs more than it saves. */
-  if (f->static_count > f->mover_count) physics_cull(p, interval);
+  if (f->culls_movers || f->static_count > f->mover_count) physics_cull(p, interval);
 }

@@ -162,6 +162,7 @@ static void fixed_free(physics_fixed *fixed) {
                    fixed->body_piece,
                    fixed->body_geomnum,
                    fixed->statics,
+                   fixed->grounds,
                    fixed->movers,
                    fixed->shapes,
                    fixed->meshes,
@@ -271,6 +272,7 @@ tt_status physics_new(physics_fixed *fixed, tt_physics **physics) {
   p->parked = calloc(pieces + 1, sizeof(int32_t));
   p->rest = calloc(pieces + 1, sizeof(int32_t));
   p->ready = calloc(pieces + 1, sizeof(bool));
+  p->spheres = calloc((size_t)fixed->mover_count + 1, sizeof *p->spheres);
   p->axis_velocity = calloc(axes, sizeof(double));
   p->axis_position = calloc(axes, sizeof(double));
   p->axis_torque = calloc(axes, sizeof(double));
@@ -282,9 +284,9 @@ tt_status physics_new(physics_fixed *fixed, tt_physics **physics) {
   p->place = calloc(nq + 1, sizeof(double));
   p->values = calloc((size_t)fixed->value_count + 1, sizeof(double));
   bool complete = p->model && p->data && p->qpos && p->held && p->parked && p->rest && p->ready &&
-                  p->axis_velocity && p->axis_position && p->axis_torque && p->axis_effort &&
-                  p->contacts && p->body_wrench && p->feedback && p->backup && p->place &&
-                  p->values && physics_servo_new(p) == TT_OK;
+                  p->spheres && p->axis_velocity && p->axis_position && p->axis_torque &&
+                  p->axis_effort && p->contacts && p->body_wrench && p->feedback && p->backup &&
+                  p->place && p->values && physics_servo_new(p) == TT_OK;
   if (!complete) {
     tt_physics_free(p);
     return TT_NOMEM;
@@ -306,9 +308,10 @@ tt_physics *tt_physics_clone(const tt_physics *physics) {
 void tt_physics_free(tt_physics *p) {
   if (!p) return;
   physics_servo_free(p);
-  void *owned[] = {p->qpos,          p->held,          p->parked,      p->rest,     p->axis_effort,
-                   p->axis_velocity, p->axis_position, p->axis_torque, p->contacts, p->body_wrench,
-                   p->feedback,      p->backup,        p->place,       p->ready,    p->values};
+  void *owned[] = {p->qpos,        p->held,          p->parked,        p->rest,
+                   p->axis_effort, p->axis_velocity, p->axis_position, p->axis_torque,
+                   p->contacts,    p->body_wrench,   p->feedback,      p->backup,
+                   p->place,       p->ready,         p->values,        p->spheres};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   physics_own_data_free(p->data, p->fixed->start);
   physics_own_model_free(p->model);

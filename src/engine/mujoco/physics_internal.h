@@ -40,11 +40,20 @@ typedef struct physics_piece {
   double radius;             /**< m, of a sphere about the body's origin around all of them */
 } physics_piece;
 
-/** A geom that may move among the pieces: of a robot, or of anything else that has joints. */
+/** A body whose geoms may move among the pieces: of a robot, or of anything else that has joints. */
 typedef struct physics_mover {
-  int body; /**< body of these geoms */
+  int body;
   int first_geom, last_geom;
+  int weld, weld_parent; /**< body that it is one with, and the body that carries that */
+  double radius;         /**< m, of a sphere about its centre of mass around all that can collide */
 } physics_mover;
+
+/** Where a mover may be until the next look around. */
+typedef struct physics_sphere {
+  double centre[3];
+  double coming; /**< m that it may go */
+  double reach;  /**< m, with its own radius */
+} physics_sphere;
 
 /** What never changes after loading, shared by a world and its clones. */
 typedef struct physics_fixed {
@@ -82,8 +91,14 @@ typedef struct physics_fixed {
   int *body_geomnum; /**< [nbody] colliding geoms; parking and culling set the model's to zero */
   int *statics;      /**< fixed bodies whose geoms all have bounds */
   int static_count;
+  int *
+      grounds; /**< the other fixed bodies with geoms that collide: planes, height fields, the world's own */
+  int ground_count;
   physics_mover *movers;
   int mover_count;
+  bool
+      culls_movers; /**< what moves is left out of the search for contacts, too, while nothing is near it */
+  double contact_margin; /**< m: at this distance there may be contacts already */
 
   tt_value *values;                    /**< what may be changed of the model, for everybody */
   struct physics_value *value_targets; /**< [value_count] where each stands */
@@ -112,10 +127,11 @@ struct tt_physics {
   int64_t step;
   double *qpos; /**< [nq] positions before MuJoCo normalised their quaternions: what decides */
 
-  int *held;       /**< [gripper_count] body, or 0 */
-  int32_t *parked; /**< [piece_count] 1: pinned and without contacts */
-  int32_t *rest;   /**< [piece_count] steps at rest so far */
-  bool *ready;     /**< [piece_count] scratch of parking */
+  int *held;               /**< [gripper_count] body, or 0 */
+  int32_t *parked;         /**< [piece_count] 1: pinned and without contacts */
+  int32_t *rest;           /**< [piece_count] steps at rest so far */
+  bool *ready;             /**< [piece_count] scratch of parking */
+  physics_sphere *spheres; /**< [mover_count] scratch of culling */
 
   double *axis_velocity, *axis_position, *axis_torque, *axis_effort; /**< [axis_count] */
   tt_contact *contacts; /**< [contact_capacity] of the step that led here */
@@ -359,11 +375,9 @@ void physics_park_step(tt_physics *p);
 void physics_park_pin(tt_physics *p);
 void physics_unpark(tt_physics *p, int piece);
 void physics_park_masks(tt_physics *p, int piece);
-/** Greatest distance of a mover's colliding geometry from its centre of mass, m. */
-double physics_mover_radius(const tt_physics *p, const physics_mover *mover);
 /** How far a point of a body within `radius` of its centre can go in `interval` s, with a reserve. */
 double physics_coming(const tt_physics *p, int body, double radius, double interval);
-/** Leaves fixed bodies out of the search for contacts that nothing can reach within `interval` s. */
+/** Leaves bodies out of the search for contacts that nothing can reach within `interval` s. */
 void physics_cull(tt_physics *p, double interval);
 void physics_cull_nothing(tt_physics *p);
 /** Distance (m) of a point from the surface of a geom; negative or zero inside. Exact for spheres,
@@ -371,6 +385,8 @@ void physics_cull_nothing(tt_physics *p);
 double physics_point_distance(const tt_physics *p, int geom, const double point[3]);
 /** Pose of the gripped body in the gripper's frame, from its weld. */
 void physics_held_pose(const tt_physics *p, int gripper, double position[3], double rotation[4]);
+/** Velocity of a point of a body, m/s: what mj_objectVelocity gives, to the bit, without its detours. */
+void physics_velocity(const tt_physics *p, int body, const double at[3], double velocity[3]);
 void physics_capture(tt_physics *p);
 void physics_capture_clear(tt_physics *p);
 

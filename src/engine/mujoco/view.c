@@ -70,15 +70,13 @@ void physics_capture(tt_physics *p) {
   if (p->fixed->want_feedback) capture_feedback(p);
 }
 
-/* What mj_objectVelocity gives of a body's frame, to the bit, without its detours. */
-static void view_velocity(const mjModel *m, const mjData *d, int body, tt_view *view) {
-  const double *spin = d->cvel + 6 * body;
-  const double *at = d->xpos + 3 * body, *moved = d->subtree_com + 3 * m->body_rootid[body];
+void physics_velocity(const tt_physics *p, int body, const double at[3], double velocity[3]) {
+  const double *spin = p->data->cvel + 6 * body;
+  const double *moved = p->data->subtree_com + 3 * p->model->body_rootid[body];
   const double away[3] = {at[0] - moved[0], at[1] - moved[1], at[2] - moved[2]};
-  memcpy(view->body_spin[body], spin, sizeof view->body_spin[body]);
-  view->body_velocity[body][0] = spin[3] - (away[1] * spin[2] - away[2] * spin[1]);
-  view->body_velocity[body][1] = spin[4] - (away[2] * spin[0] - away[0] * spin[2]);
-  view->body_velocity[body][2] = spin[5] - (away[0] * spin[1] - away[1] * spin[0]);
+  velocity[0] = spin[3] - (away[1] * spin[2] - away[2] * spin[1]);
+  velocity[1] = spin[4] - (away[2] * spin[0] - away[0] * spin[2]);
+  velocity[2] = spin[5] - (away[0] * spin[1] - away[1] * spin[0]);
 }
 
 static void view_bodies(const tt_physics *p, tt_view *view) {
@@ -87,7 +85,10 @@ static void view_bodies(const tt_physics *p, tt_view *view) {
   size_t n = (size_t)m->nbody;
   memcpy(view->body_position, d->xpos, 3 * sizeof(double) * n);
   memcpy(view->body_rotation, d->xquat, 4 * sizeof(double) * n);
-  for (int b = 1; b < m->nbody; b++) view_velocity(m, d, b, view);
+  for (int b = 1; b < m->nbody; b++) {
+    memcpy(view->body_spin[b], d->cvel + 6 * b, sizeof view->body_spin[b]);
+    physics_velocity(p, b, d->xpos + 3 * b, view->body_velocity[b]);
+  }
   if (!p->fixed->want_feedback) return; /* zeros, as they are */
   for (int b = 1; b < m->nbody; b++) {
     mju_copy3(view->body_force[b], p->body_wrench + 6 * b);
