@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pathlib
 import re
+import select
 import signal
 import socket
 import struct
@@ -240,6 +241,11 @@ class Xrp(unittest.TestCase):
                     for n in range(151, 160):  # the line may lose any of them
                         link.send(message(first + n, 0.75))
                         time.sleep(0.02)
+                    waiting = len(link.recv(2048)) > 0
+                    while waiting:  # answers to what came before
+                        waiting = bool(select.select([link], [], [], 0)[0]) and bool(link.recv(2048))
+                    for _ in range(10):  # ticks in which the last one was read
+                        link.recv(2048)
                 self.assertEqual(tether.stop(), 0)
                 text = tether.text()
             applied = [round(value * 256) for value, in exported(run, "command:left_motor.duty")]
