@@ -35,6 +35,12 @@ typedef struct hal_string {
   uintptr_t size;
 } hal_string;
 
+/** One of a strip of LEDs, each colour 0 to 255. */
+typedef struct hal_led {
+  uint8_t b, g, r, padding;
+} hal_led;
+#define HAL_MOST_LEDS 5460
+
 typedef void hal_device_callback(const char *name, void *context, int32_t device);
 typedef void hal_value_callback(const char *name, void *context, int32_t value, int32_t direction,
                                 const hal_value *is);
@@ -70,6 +76,11 @@ typedef void hal_value_callback(const char *name, void *context, int32_t value, 
   X(int32_t, HALSIM_GetREVPHSolenoidOutput, (int32_t module, int32_t channel))                     \
   X(int32_t, HALSIM_GetCTREPCMInitialized, (int32_t module))                                       \
   X(int32_t, HALSIM_GetREVPHInitialized, (int32_t module))                                         \
+  X(int32_t, HALSIM_GetAddressableLEDInitialized, (int32_t index))                                 \
+  X(int32_t, HALSIM_GetAddressableLEDOutputPort, (int32_t index))                                  \
+  X(int32_t, HALSIM_GetAddressableLEDLength, (int32_t index))                                      \
+  X(int32_t, HALSIM_GetAddressableLEDRunning, (int32_t index))                                     \
+  X(int32_t, HALSIM_GetAddressableLEDData, (int32_t index, hal_led * to))                          \
   X(void, HALSIM_SetDriverStationAllianceStationId, (int32_t station))                             \
   X(void, HALSIM_SetGameSpecificMessage, (const hal_string *message))                              \
   X(void, HALSIM_SetJoystickAxisCount, (int32_t stick, int32_t count))                             \

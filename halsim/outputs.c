@@ -100,6 +100,14 @@ static device devices[] = {
 #define SOLENOIDS 16
 static int8_t solenoids[MODULES][SOLENOIDS]; /* told last; −1: nothing */
 
+/* The strip of LEDs that the HAL has up to 2026. A message holds so many of it. */
+#define TOLD_LEDS 2000
+static struct {
+  bool known;
+  int32_t port, length, running;
+  hal_led colours[HAL_MOST_LEDS];
+} strip;
+
 /* --- simulated devices, by name --- */
 
 typedef struct sim_value {
@@ -236,6 +244,46 @@ static void collect_solenoids(bool whole, tt_bytes *to) {
   }
 }
 
+static struct json_object *colours(const hal_led *leds, int32_t count) {
+  struct json_object *list = json_object_new_array();
+  for (int32_t i = 0; i < count && i < TOLD_LEDS; i++) {
+    struct json_object *one = json_object_new_object();
+    tt_json_add_int(one, "r", leds[i].r);
+    tt_json_add_int(one, "g", leds[i].g);
+    tt_json_add_int(one, "b", leds[i].b);
+    json_object_array_add(list, one);
+  }
+  return list;
+}
+
+static void collect_leds(bool whole, tt_bytes *to) {
+  static hal_led leds[HAL_MOST_LEDS];
+  if (!hal.HALSIM_GetAddressableLEDOutputPort || !hal.HALSIM_GetAddressableLEDInitialized ||
+      !hal.HALSIM_GetAddressableLEDLength || !hal.HALSIM_GetAddressableLEDRunning ||
+      !hal.HALSIM_GetAddressableLEDData || !hal.HALSIM_GetAddressableLEDInitialized(0))
+    return;
+  int32_t port = hal.HALSIM_GetAddressableLEDOutputPort(0);
+  int32_t running = hal.HALSIM_GetAddressableLEDRunning(0);
+  int32_t length = hal.HALSIM_GetAddressableLEDData(0, leds);
+  if (length < 0 || length > HAL_MOST_LEDS) return;
+  if (strip.known && !whole && port == strip.port && length == strip.length &&
+      running == strip.running && memcmp(leds, strip.colours, (size_t)length * sizeof *leds) == 0)
+    return;
+  strip.known = true;
+  strip.port = port;
+  strip.length = length;
+  strip.running = running;
+  memcpy(strip.colours, leds, (size_t)length * sizeof *leds);
+  message message = {0};
+  begin(&message, "AddressableLED", "0");
+  tt_json_add_bool(message.data, "<init", true);
+  tt_json_add_int(message.data, "<output_port", port);
+  tt_json_add_int(message.data, "<length", length);
+  tt_json_add_bool(message.data, "<running", running != 0);
+  json_object_object_add(message.data, "<data", colours(leds, length));
+  end(&message, to);
+}
+
 /* The library holds a lock while it calls these, so they only note what there is. */
 
 static void note_value(const char *name, void *context, int32_t handle, int32_t direction,
@@ -353,6 +401,7 @@ void outputs_collect(tt_bytes *to, bool whole) {
     for (int channel = 0; channel < devices[i].channels; channel++)
       collect_channel(&devices[i], channel, whole, to);
   collect_solenoids(whole, to);
+  collect_leds(whole, to);
   if (!hal.HALSIM_EnumerateSimDevices || !hal.HALSIM_EnumerateSimValues) return;
   note_all();
   for (int i = 0; i < sim_count; i++) collect_sim_device(&sim_devices[i], whole, to);

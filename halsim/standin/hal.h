@@ -96,6 +96,14 @@ int32_t HAL_GetEncoder(HAL_Handle encoder, int32_t *status);
 void HAL_ResetEncoder(HAL_Handle encoder, int32_t *status);
 double HAL_GetEncoderPeriod(HAL_Handle encoder, int32_t *status);
 
+typedef struct HAL_AddressableLEDData {
+  uint8_t b, g, r, padding;
+} HAL_AddressableLEDData;
+HAL_Handle HAL_InitializeAddressableLED(HAL_Handle pwm, int32_t *status);
+void HAL_WriteAddressableLEDData(HAL_Handle strip, const HAL_AddressableLEDData *from,
+                                 int32_t length, int32_t *status);
+void HAL_StartAddressableLEDOutput(HAL_Handle strip, int32_t *status);
+
 void HAL_RefreshDSData(void);
 int32_t HAL_GetControlWord(HAL_ControlWord *word);
 int32_t HAL_GetJoystickAxes(int32_t joystick, HAL_JoystickAxes *axes);

@@ -1,10 +1,10 @@
 /* robot.c: a stand-in for a team's robot program, written as one of WPILib is: a loop of 20 ms on a notifier, PWM out on 0 and
  * 1, encoders in on DIO 0/1 and 2/3, a gyro. Enabled, it drives `--distance` meters straight on and stops there.
  *
- *   robot [--loops N] [--distance M] [--per-count M] [--start-delay MS] [--trouble WHAT] [--print] [--teleop]
+ *   robot [--loops N] [--distance M] [--per-count M] [--start-delay MS] [--trouble WHAT] [--print] [--teleop] [--leds]
  *
  * --loops: leaves after as many loops (0: never). --per-count: meters a count of the encoders. --start-delay: begins after a
- * random time up to this. --print: a line a loop. --teleop: drives as joystick 0 says instead. --trouble: what a program can do that does not go together with a clock
+ * random time up to this. --print: a line a loop. --teleop: drives as joystick 0 says instead. --leds: three on PWM 8, of which the first shows the speed. --trouble: what a program can do that does not go together with a clock
  * that is stepped; see `trouble` below.
  */
 #include "hal.h"
@@ -42,7 +42,7 @@ static struct {
   double distance, per_count;
   int start_delay;
   trouble trouble;
-  bool print, teleop;
+  bool print, teleop, leds;
 } options = {.distance = 2, .per_count = 0.4788 / 1440};
 
 void HALSIM_ResumeTiming(void);
@@ -91,7 +91,7 @@ static HAL_Handle encoder_on(int channel) {
 }
 
 /* From 2027 on a motor's speed is told by a device of its own, and PWM only by its pulse. */
-static HAL_Handle throttles[2];
+static HAL_Handle throttles[2], strip;
 
 static void make_throttle(int side) {
 #ifdef STANDIN_2027
@@ -113,6 +113,11 @@ static void set_speed(int side, double speed) {
 static void make_devices(void) {
   left = HAL_InitializePWMPort(HAL_GetPort(0), "robot", &status);
   right = HAL_InitializePWMPort(HAL_GetPort(1), "robot", &status);
+  if (options.leds) {
+    strip = HAL_InitializeAddressableLED(HAL_InitializePWMPort(HAL_GetPort(8), "robot", &status),
+                                         &status);
+    HAL_StartAddressableLEDOutput(strip, &status);
+  }
   make_throttle(0);
   make_throttle(1);
   left_encoder = encoder_on(0);
@@ -160,6 +165,10 @@ static void loop(long n, uint64_t time) {
     speed = fmin(1.5 * (options.distance - distance()), 0.6);
     if (fabs(speed) < 0.02) speed = 0;
     turn = speed == 0 ? 0 : 0.01 * angle.data.v_double;
+  }
+  if (options.leds) {
+    HAL_AddressableLEDData colours[3] = {{.r = (uint8_t)fabs(255 * speed)}, {.g = 7}, {.b = 9}};
+    HAL_WriteAddressableLEDData(strip, colours, 3, &status);
   }
   set_speed(0, speed - turn);
   set_speed(1, speed + turn);
@@ -225,10 +234,10 @@ static void run(void) {
 }
 
 static void read_options(int argc, char **argv) {
-  static const struct option known[] = {{"loops", 1, NULL, 'l'},       {"distance", 1, NULL, 'd'},
-                                        {"per-count", 1, NULL, 'c'},   {"trouble", 1, NULL, 't'},
-                                        {"start-delay", 1, NULL, 's'}, {"print", 0, NULL, 'p'},
-                                        {"teleop", 0, NULL, 'e'},      {NULL, 0, NULL, 0}};
+  static const struct option known[] = {
+      {"loops", 1, NULL, 'l'},   {"distance", 1, NULL, 'd'},    {"per-count", 1, NULL, 'c'},
+      {"trouble", 1, NULL, 't'}, {"start-delay", 1, NULL, 's'}, {"print", 0, NULL, 'p'},
+      {"teleop", 0, NULL, 'e'},  {"leds", 0, NULL, 'i'},        {NULL, 0, NULL, 0}};
   for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
     switch (c) {
       case 'l': options.loops = strtol(optarg, NULL, 10); break;
@@ -237,6 +246,7 @@ static void read_options(int argc, char **argv) {
       case 's': options.start_delay = (int)strtol(optarg, NULL, 10); break;
       case 'p': options.print = true; break;
       case 'e': options.teleop = true; break;
+      case 'i': options.leds = true; break;
       case 't':
         while (strcmp(names[options.trouble], optarg) != 0)
           if (++options.trouble > FORKS) exit(2);

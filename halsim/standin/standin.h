@@ -63,6 +63,10 @@ int32_t HALSIM_GetNotifierInfo(struct HALSIM_NotifierInfo *to, int32_t size);
   X(Encoder, SamplesToAverage, int32_t, 8)                                                         \
   X(Encoder, Count, int32_t, 8)                                                                    \
   X(Encoder, Period, double, 8)                                                                    \
+  X(AddressableLED, Initialized, HAL_Bool, 1)                                                      \
+  X(AddressableLED, OutputPort, int32_t, 1)                                                        \
+  X(AddressableLED, Length, int32_t, 1)                                                            \
+  X(AddressableLED, Running, HAL_Bool, 1)                                                          \
   X(Relay, InitializedForward, HAL_Bool, 4)                                                        \
   X(Relay, InitializedReverse, HAL_Bool, 4)                                                        \
   X(Relay, Forward, HAL_Bool, 4)                                                                   \
@@ -98,6 +102,8 @@ STANDIN_VALUES(STANDIN_DECLARE)
   void HALSIM_Set##name(type value);
 STANDIN_SINGLES(STANDIN_DECLARE_SINGLE)
 
+/** Writes as many as the strip has, and returns their number. */
+int32_t HALSIM_GetAddressableLEDData(int32_t index, HAL_AddressableLEDData *to);
 HAL_Bool HALSIM_GetCTREPCMSolenoidOutput(int32_t index, int32_t channel);
 void HALSIM_SetJoystickAxisCount(int32_t stick, int32_t count);
 void HALSIM_SetJoystickAxis(int32_t stick, int32_t axis, double value);

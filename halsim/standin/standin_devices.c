@@ -86,6 +86,41 @@ HAL_Bool HAL_GetDIO(HAL_Handle dio, int32_t *status) {
   return HALSIM_GetDIOValue(dio - 1);
 }
 
+#define MOST_LEDS 5460
+static HAL_AddressableLEDData leds[MOST_LEDS];
+
+int32_t HALSIM_GetAddressableLEDData(int32_t index, HAL_AddressableLEDData *to) {
+  int32_t length = HALSIM_GetAddressableLEDLength(index);
+  standin_lock();
+  memcpy(to, leds, (size_t)length * sizeof *to);
+  standin_unlock();
+  return length;
+}
+
+HAL_Handle HAL_InitializeAddressableLED(HAL_Handle pwm, int32_t *status) {
+  (void)status;
+  HALSIM_SetAddressableLEDOutputPort(0, pwm - 1);
+  HALSIM_SetAddressableLEDInitialized(0, 1);
+  return 1;
+}
+
+void HAL_WriteAddressableLEDData(HAL_Handle strip, const HAL_AddressableLEDData *from,
+                                 int32_t length, int32_t *status) {
+  (void)strip;
+  (void)status;
+  if (length < 0 || length > MOST_LEDS) return;
+  standin_lock();
+  memcpy(leds, from, (size_t)length * sizeof *from);
+  standin_unlock();
+  HALSIM_SetAddressableLEDLength(0, length);
+}
+
+void HAL_StartAddressableLEDOutput(HAL_Handle strip, int32_t *status) {
+  (void)strip;
+  (void)status;
+  HALSIM_SetAddressableLEDRunning(0, 1);
+}
+
 /* The index is that of creation, not a pin. A reset is an offset here: what the simulator sets is the running total. */
 static int32_t encoders, offsets[8];
 

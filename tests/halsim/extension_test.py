@@ -64,7 +64,7 @@ class Extension(unittest.TestCase):
 
     def run_whole(self, *arguments, **more):
         """Every byte that a program of 300 loops sends."""
-        program, link, drive, seen = self.start("--loops", 300, *arguments, **more), self.connect(), Drive(), hashlib.sha256()
+        program, link, drive, seen = self.start("--loops", 300, *arguments, patience=1000, **more), self.connect(), Drive(), hashlib.sha256()
         body = link.body()
         while b"<end" not in body:
             seen.update(body)
@@ -81,16 +81,7 @@ class Extension(unittest.TestCase):
     def test_season_2027(self):
         """Motors are told by devices of their own, and notifiers signal: the same run all the same, and an end in good order."""
         self.assertEqual(len({self.run_whole("--start-delay", 100, season=2027) for _ in range(3)}), 1)
-        self.start("--trouble", "unwaited", patience=0.3, season=2027)
-        link = self.connect()
-        link.head("<time")
-        for _ in range(4):
-            link.send()
-            link.head("<time")
-        link.send()
-        text = link.head("<trouble")
-        for name in "'Robot'", "'Odometry'", "'Forgotten' (without an alarm)":
-            self.assertIn(name, text)
+        self.trouble("unwaited", "from the step after 0.080 s", "'Robot'", "'Odometry'", "'Forgotten' (without an alarm)", steps=5, season=2027)
 
     def test_what_it_says_first(self):
         self.start()
@@ -118,6 +109,18 @@ class Extension(unittest.TestCase):
             drive.take(link.frame())
             self.assertEqual(drive.speed, {0: speed, 1: speed})
 
+    def test_leds(self):
+        self.start("--leds")
+        link = self.connect()
+        link.frame()
+        for station, red in (STATION, 153), (message("DriverStation", "", **{">enabled": False, ">new_data": True}), 0):
+            link.send(station)
+            strip, = [one["data"] for one in link.frame() if one["type"] == "AddressableLED"]
+            self.assertEqual(strip, {"<init": True, "<output_port": 8, "<length": 3, "<running": True, "<data": [
+                {"r": red, "g": 0, "b": 0}, {"r": 0, "g": 7, "b": 0}, {"r": 0, "g": 0, "b": 9}]})
+        link.send()
+        self.assertEqual(len(link.frame()), 1, "what stays as it was is not said again")
+
     def test_joysticks(self):
         for season in 2026, 2027:
             self.start("--teleop", season=season)
@@ -139,17 +142,17 @@ class Extension(unittest.TestCase):
             link.frame()
         self.assertLess(time.monotonic() - before, 20)
 
-    def trouble(self, what, *words, steps=0, patience=0.3):
-        self.start("--trouble", what, patience=patience)
+    def trouble(self, what, *words, steps=0, patience=0.3, season=2026):
+        self.start("--trouble", what, patience=patience, season=season)
         link = self.connect()
         if steps:
-            link.frame()
+            link.time()
         for _ in range(steps - 1):
             link.send()
-            link.head("<time")
+            link.time()
         if steps:
             link.send()
-        text = link.head("<trouble")
+        text = link.trouble(words[0])
         for word in words:
             self.assertIn(word, text)
         return link
@@ -164,7 +167,7 @@ class Extension(unittest.TestCase):
         self.trouble("unwaited", "'Forgotten' (alarm at 0.100 s)", "nobody waits on it", steps=1)
 
     def test_a_loop_that_blocks(self):
-        self.trouble("blocks", "has not come back from the step after 0.200 s", "'Robot' (without an alarm)", steps=11)
+        self.trouble("blocks", "from the step after 0.200 s", "'Robot' (without an alarm)", steps=11)
 
     def test_a_thread_on_the_wall_clock(self):
         self.start("--trouble", "wall-thread")
@@ -185,10 +188,10 @@ class Extension(unittest.TestCase):
 
     def test_a_clock_that_somebody_lets_run(self):
         link = self.trouble("resumes", "HALSIM_ResumeTiming", steps=12)
-        link.head("<time")
+        link.time()
         link.send()
         time.sleep(0.1)
-        link.head("<time")
+        link.time()
 
     def test_a_child_that_ends(self):
         self.start("--trouble", "forks")

@@ -63,6 +63,22 @@ class Link:
         assert frame and frame[0]["type"] == "Step" and key in frame[0]["data"], frame
         return frame[0]["data"][key]
 
+    def time(self):
+        """That of the next answer, past what is told of a machine that is late."""
+        while True:
+            frame = self.frame()
+            assert frame, "the connection has ended"
+            if "<time" in frame[0]["data"]:
+                return frame[0]["data"]["<time"]
+
+    def trouble(self, word):
+        """The first one with this word in it."""
+        while True:
+            frame = self.frame()
+            assert frame, "the connection has ended"
+            if word in frame[0]["data"].get("<trouble", ""):
+                return frame[0]["data"]["<trouble"]
+
     def send(self, *messages, step=20000):
         self.send_body("".join(json.dumps(one) + "\n" for one in (message("Step", "", **{">step": step}), *messages)).encode())
 
