@@ -64,6 +64,8 @@ class Halsim(unittest.TestCase):
     def drives_two_metres(self, robot, tether, log):
         self.assertAlmostEqual(float(robot.wait_line("arrived").split()[1]), 2, delta=0.03)
         self.assertEqual(tether.stop(), 0)
+        verified = subprocess.run([TETHER, "verify", log], capture_output=True, text=True)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
         (x, y), (end_x, end_y) = positions(log)
         self.assertAlmostEqual(end_x - x, 2, delta=0.2)  # wheels slip where a busy machine makes the drive jerky
         self.assertAlmostEqual(end_y - y, 0, delta=0.1)

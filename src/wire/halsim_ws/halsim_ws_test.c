@@ -306,6 +306,34 @@ static void a_program_that_never_reads_is_cut(void **state) {
   assert_float_equal(tt_rig_command(rig, "left_drive.duty"), 0.25, 1e-12);
 }
 
+/* --- for people --- */
+
+static int explain(tt_rig *rig, const char *text, int size, tt_wire_field *fields) {
+  const tt_wire *wire = tt_rig_wire(rig, 0);
+  tt_explanation to = {.bytes = (const uint8_t *)text,
+                       .size = size,
+                       .whole = (int)strlen(text),
+                       .fields = fields,
+                       .capacity = 4};
+  wire->ops->explain(wire, true, &to);
+  return to.count;
+}
+
+static void a_monitor_shows_device_and_values(void **state) {
+  tt_wire_field fields[4];
+  const char text[] = "{\"type\":\"PWM\",\"device\":\"3\",\"data\":{\"<raw\":1500,\"<speed\":0.5}}";
+  int size = (int)sizeof text - 1;
+  assert_int_equal(explain(*state, text, size, fields), 3);
+  assert_string_equal(fields[0].value, "PWM 3");
+  assert_string_equal(fields[2].name, "<speed");
+  assert_string_equal(fields[2].value, "0.5");
+  assert_memory_equal(text + fields[2].offset, "\"<speed\"", (size_t)fields[2].size);
+  assert_int_equal(explain(*state, text, size - 5, fields), 1); /* its end was not kept */
+  assert_false(fields[0].wrong);
+  assert_int_equal(explain(*state, "{\"type\":1}", 10, fields), 1);
+  assert_true(fields[0].wrong);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -325,6 +353,7 @@ int main(void) {
       TEST(what_is_wrong_changes_nothing),
       TEST(every_prefix_of_a_message_is_refused),
       TEST(a_binary_message_is_refused),
+      TEST(a_monitor_shows_device_and_values),
       TEST(a_message_without_end_costs_its_connection),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
