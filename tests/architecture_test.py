@@ -23,12 +23,6 @@ PRINTS = re.compile(r'\b(?:v?printf|perror|putchar)\(|\bputs\((?!\s*")|\bv?fprin
 LIBRARY = ["base", "game", "model", "engine/mujoco", "robot", "sim", "scene", "record", "library"]
 NOT_IN_LIBRARY = {"PkgConfig::UV", "PkgConfig::SOUP", "PkgConfig::PQ", "PkgConfig::SQLITE", "PkgConfig::EXPAT"}
 
-# Files of a room that need each other: one job, told in several files. Nothing may join them, and no other may come.
-ONE_JOB = [
-    # Parking, gripping and culling call each other while a step goes on.
-    {"engine/mujoco/cull", "engine/mujoco/grip", "engine/mujoco/park", "engine/mujoco/step"},
-]
-
 # What ends by a member of its own, by GLib's references, by the C library, or with what it is made for.
 ENDED_OTHERWISE = {
     "tt_store_open", "tt_none_open", "tt_sqlite_open", "tt_testing_open", "tt_live_source_new", "tt_fed_source_new", "tt_shown_source_new",
@@ -93,9 +87,8 @@ class Architecture(unittest.TestCase):
     def test_no_circles_of_files(self):
         graph = circles.uses(pathlib.Path(os.environ["TETHER"]).parent, SOURCE)
         self.assertGreater(len(graph), 200, "nearly nothing was built")
-        wrong = [circle for circle in circles.circles(graph) if not any(set(circle) <= job for job in ONE_JOB)]
-        self.assertEqual(wrong, [], "these files need each other; move what all need below them. "
-                                    "python3 tests/support/circles.py says who uses whom")
+        self.assertEqual(circles.circles(graph), [], "these files need each other; move what all need below them. "
+                                                     "python3 tests/support/circles.py says who uses whom")
 
     def test_one_room_includes_mujoco(self):
         found = {path.relative_to(SOURCE).parts[:2] for path in sources()

@@ -104,13 +104,6 @@ static bool range_near(const tt_physics *p, int first, int last, const physics_p
   return false;
 }
 
-/* How far any point of a body can go until the next look, at its present velocity and twice that. */
-double physics_coming(const tt_physics *p, int body, double radius, double interval) {
-  double velocity[3];
-  physics_velocity(p, body, p->data->xipos + 3 * body, velocity);
-  return 2 * interval * (mju_norm3(velocity) + radius * mju_norm3(p->data->cvel + 6 * body));
-}
-
 /* Not the mover's own `radius`, whose last bits are others: what parks shows in the state. */
 static double radius_now(const tt_physics *p, const physics_mover *mover) {
   double radius = 0;

@@ -356,9 +356,20 @@ void physics_reset_data(tt_physics *p);
 
 /* Running. */
 tt_status physics_new(physics_fixed *fixed, tt_physics **physics);
-/** Positions, velocities, masks and welds as they stand → kinematics, contacts and sensors. */
+
+/* Kinematics (kinematics.c). */
+
+/** Positions and velocities as they stand → kinematics, contacts and sensors. */
+void physics_kinematics(tt_physics *p);
+/** The time of the present step, s, exactly. */
+void physics_set_time(tt_physics *p);
+/** Positions, velocities, masks and welds as they stand → all of the above, with nothing left out of the search for
+ *  contacts. */
 void physics_refresh(tt_physics *p);
+/** Positions and velocities of the axes. */
 void physics_read_axes(tt_physics *p);
+
+/* Drives (servo.c). */
 tt_status physics_servo_new(tt_physics *p);
 void physics_servo_free(tt_physics *p);
 /** Before the constraints are solved: torques as they are; velocities solved and clamped, or made
@@ -369,20 +380,37 @@ void physics_finish_drives(tt_physics *p);
 bool physics_servos_are_rows(const tt_physics *p);
 /** Takes the rows out of the model where a failure left them. */
 void physics_servo_withdraw(tt_physics *p);
-/** How many steps pass between looks around. */
-int physics_look_steps(double timestep);
-void physics_park_step(tt_physics *p);
-void physics_park_pin(tt_physics *p);
-void physics_unpark(tt_physics *p, int piece);
-void physics_park_masks(tt_physics *p, int piece);
-/** How far a point of a body within `radius` of its centre can go in `interval` s, with a reserve. */
-double physics_coming(const tt_physics *p, int body, double radius, double interval);
-/** Leaves bodies out of the search for contacts that nothing can reach within `interval` s. */
-void physics_cull(tt_physics *p, double interval);
-void physics_cull_nothing(tt_physics *p);
+
+/* What is near, and what may come (reach.c). */
+
 /** Distance (m) of a point from the surface of a geom; negative or zero inside. Exact for spheres,
  *  capsules, boxes and cylinders, a bound from below for the rest. */
 double physics_point_distance(const tt_physics *p, int geom, const double point[3]);
+/** How far (m) a point of a body within `radius` of its centre can go in `interval` s, with a reserve. */
+double physics_coming(const tt_physics *p, int body, double radius, double interval);
+
+/* The search for contacts (cull.c). */
+
+/** Leaves bodies out of it that nothing can reach within `interval` s. */
+void physics_cull(tt_physics *p, double interval);
+/** All are in it again. */
+void physics_cull_nothing(tt_physics *p);
+
+/* Parking (park.c). */
+
+/** How many steps pass between looks around. */
+int physics_look_steps(double timestep);
+/** After a step: pieces that rest are parked, and those wake that something comes near. */
+void physics_park_step(tt_physics *p);
+/** Before the forces are solved: parked pieces stay where they are. */
+void physics_park_pin(tt_physics *p);
+/** A piece that is to be moved wakes; nothing where it is awake. */
+void physics_unpark(tt_physics *p, int piece);
+/** The geoms of a piece collide, or don't, as `parked` says. */
+void physics_park_masks(tt_physics *p, int piece);
+
+/* Grips and views (grip.c, view.c). */
+
 /** Pose of the gripped body in the gripper's frame, from its weld. */
 void physics_held_pose(const tt_physics *p, int gripper, double position[3], double rotation[4]);
 /** Velocity of a point of a body, m/s: what mj_objectVelocity gives, to the bit, without its detours. */

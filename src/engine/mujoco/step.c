@@ -6,38 +6,10 @@
  */
 #include "engine/mujoco/physics_internal.h"
 
-#include <math.h>
 #include <string.h>
 
 static void copy(double *target, const double *source, int count) {
   if (count > 0) memcpy(target, source, sizeof(double) * (size_t)count);
-}
-
-void physics_read_axes(tt_physics *p) {
-  const physics_fixed *f = p->fixed;
-  for (int i = 0; i < f->info.axis_count; i++) {
-    p->axis_velocity[i] = p->data->qvel[f->axis_dof[i]];
-    p->axis_position[i] = f->axis_qpos[i] >= 0 ? p->data->qpos[f->axis_qpos[i]] : 0;
-  }
-}
-
-static void set_time(tt_physics *p) {
-  p->data->time = (double)(p->step * p->fixed->timestep_num) / (double)p->fixed->timestep_den;
-}
-
-/* MuJoCo normalises quaternions in place, which need not be idempotent to the last bit: what was
- * there before is what decides, and what is saved. */
-static void kinematics(tt_physics *p) {
-  copy(p->qpos, p->data->qpos, p->model->nq);
-  mj_step1(p->model, p->data);
-  physics_read_axes(p);
-}
-
-void physics_refresh(tt_physics *p) {
-  set_time(p);
-  copy(p->data->qpos, p->qpos, p->model->nq);
-  physics_cull_nothing(p);
-  kinematics(p);
 }
 
 static void back_up(tt_physics *p) {
@@ -185,8 +157,8 @@ tt_status tt_physics_step(tt_physics *p, const tt_drive *drives, const double *c
   solve_and_integrate(p, drives, last);
   const bool backwards = d->time < time_before;
   p->step++;
-  set_time(p);
-  kinematics(p);
+  physics_set_time(p);
+  physics_kinematics(p);
   int element;
   const char *reason = divergence(p, backwards, &element);
   if (reason) {
