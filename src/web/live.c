@@ -132,6 +132,7 @@ static void on_closed(void *context) {
   tt_live_page *page = context;
   forget_page(page->live, page);
   tt_live_joystick_free(page->joystick);
+  tt_live_page_lets_go(page);
   g_queue_clear_full(&page->texts, free_text);
   g_queue_clear_full(&page->left, free_text);
   g_array_free(page->plot.samples, TRUE);

@@ -45,6 +45,7 @@ typedef struct tt_live_page {
   GQueue
       left; /* GString, oldest first: messages with the last samples of subscriptions that are over */
   tt_live_joystick *joystick;
+  uint8_t held[TT_MAX_ROBOTS]; /* joysticks of driver stations that this page moves, a bit each */
 } tt_live_page;
 
 /** An event on its way to the pages; texts are cut to their room. */
@@ -100,6 +101,11 @@ void tt_live_page_sample(tt_live_page *page, const tt_view *view, uint64_t lost)
 void tt_live_page_put_samples(tt_live_subscription *plot, GString *frame);
 /** The page plots something else from now on: samples that wait are sent before those to come. */
 void tt_live_page_end_plot(tt_live_page *page);
+
+/** Remembers whether the page moves a joystick of a driver station: TT_DS_JOYSTICK. */
+void tt_live_page_holds(tt_live_page *page, const tt_ds_order *order);
+/** Unplugs the joysticks that it moves. */
+void tt_live_page_lets_go(tt_live_page *page);
 
 /** Appends the bytes of a number, little-endian. */
 void tt_live_put_u16(GString *to, unsigned value);

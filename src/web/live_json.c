@@ -140,6 +140,31 @@ static struct json_object *describe_wire(tt_live *live, int index) {
   return made;
 }
 
+/* ---- driver stations ---- */
+
+static void add_sticks(struct json_object *to, const tt_driver_station *station) {
+  struct json_object *list = tt_json_add_array(to, "sticks");
+  for (int i = 0; i < TT_DS_JOYSTICKS; i++) {
+    const tt_ds_joystick *stick = &station->joysticks[i];
+    if (stick->axis_count || stick->button_count || stick->pov_count)
+      json_object_array_add(list, json_object_new_int(i));
+  }
+}
+
+static struct json_object *describe_station(tt_live *live, int robot) {
+  tt_driver_station station;
+  tt_world_get_driver_station(live->world, robot, &station);
+  struct json_object *made = json_object_new_object();
+  tt_json_add_bool(made, "enabled", station.enabled);
+  tt_json_add_bool(made, "estop", station.estop);
+  tt_json_add_text(made, "mode", tt_robot_mode_name(station.mode));
+  tt_json_add_text(made, "place", tt_station_name(station.station));
+  tt_json_add_double(made, "matchTime", station.match_time);
+  add_valid_text(made, "data", station.game_data);
+  add_sticks(made, &station);
+  return made;
+}
+
 /* ---- status, events, messages ---- */
 
 GString *tt_live_status(tt_live *live, const tt_live_page *page) {
@@ -156,6 +181,10 @@ GString *tt_live_status(tt_live *live, const tt_live_page *page) {
   struct json_object *wires = tt_json_add_array(status, "wires");
   for (int i = 0; i < tt_world_wire_count(live->world); i++)
     json_object_array_add(wires, describe_wire(live, i));
+  tt_json_add_text(status, "match", tt_match_period_name(now.period));
+  struct json_object *stations = tt_json_add_array(status, "stations");
+  for (int i = 0; i < live->model->robot_count; i++)
+    json_object_array_add(stations, describe_station(live, i));
   tt_json_add_int(status, "framesDropped", (int64_t)page->frames_dropped);
   tt_json_add_int(status, "pages", live->pages->len);
   return finish(status);

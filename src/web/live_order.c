@@ -207,6 +207,89 @@ static tt_status read_joystick(const reading *of) {
   return TT_OK;
 }
 
+/* ---- driver stations ---- */
+
+static tt_status name_station(const reading *of, tt_ds_order_kind kind, const char *text) {
+  tt_ds_order *to = &of->to->station;
+  tt_robot_mode mode = TT_MODE_TELEOP;
+  tt_station station = TT_STATION_RED1;
+  if (kind == TT_DS_MODE && !tt_robot_mode_read(text, &mode))
+    return refuse(of, "value", "autonomous, teleop or test");
+  if (kind == TT_DS_STATION && !tt_station_read(text, &station))
+    return refuse(of, "value", "red1, red2, red3, blue1, blue2 or blue3");
+  if (kind == TT_DS_MODE) to->value = (int)mode;
+  if (kind == TT_DS_STATION) to->value = (int)station;
+  if (kind == TT_DS_GAME_DATA) snprintf(to->text, sizeof to->text, "%s", text);
+  return TT_OK;
+}
+
+static tt_status read_station(const reading *of) {
+  enum { NAMED = -1 }; /* the order's own value, a text */
+  static const struct {
+    const char *action;
+    tt_ds_order_kind kind;
+    int value;
+  } actions[] = {
+      {"enable", TT_DS_ENABLE, 1}, {"disable", TT_DS_ENABLE, 0}, {"mode", TT_DS_MODE, NAMED},
+      {"estop", TT_DS_ESTOP, 1},   {"release", TT_DS_ESTOP, 0},  {"place", TT_DS_STATION, NAMED},
+      {"match", TT_DS_MATCH, 1},   {"end", TT_DS_MATCH, 0},      {"data", TT_DS_GAME_DATA, NAMED},
+  };
+  tt_ds_order *to = &of->to->station;
+  struct json_object *value;
+  char action[16], text[TT_DS_TEXT] = "";
+  of->to->kind = TT_ORDER_STATION;
+  TT_TRY(read_index(of, "robot", of->counts->robots, &to->robot));
+  if (json_object_object_get_ex(of->from, "value", &value) && !copy_text(value, text, sizeof text))
+    return refuse(of, "value", "a text of at most 63 bytes");
+  bool given = json_object_object_get_ex(of->from, "action", &value) &&
+               copy_text(value, action, sizeof action);
+  for (size_t i = 0; given && i < sizeof actions / sizeof *actions; i++) {
+    if (strcmp(actions[i].action, action) != 0) continue;
+    to->kind = actions[i].kind;
+    if (actions[i].value == NAMED) return name_station(of, to->kind, text);
+    to->value = actions[i].value;
+    return TT_OK;
+  }
+  return refuse(of, "action", "enable, disable, mode, estop, release, place, data, match or end");
+}
+
+static tt_status read_stick(const reading *of) {
+  size_t axes, buttons, povs;
+  struct json_object *list;
+  tt_ds_order *to = &of->to->station;
+  tt_ds_joystick *stick = &to->joystick;
+  *to = (tt_ds_order){.kind = TT_DS_JOYSTICK};
+  of->to->kind = TT_ORDER_STATION;
+  TT_TRY(read_index(of, "robot", of->counts->robots, &to->robot));
+  if (!json_object_object_get_ex(of->from, "stick", &list) ||
+      !index_below(list, 0, TT_DS_JOYSTICKS, &to->value))
+    return refuse(of, "stick", "0 to 5");
+  list = tt_json_list(of->from, "axes", &axes);
+  if (axes > TT_DS_AXES) return refuse(of, "axes", "at most 12 numbers");
+  for (size_t i = 0; i < axes; i++)
+    if (!finite_number(json_object_array_get_idx(list, i), &stick->axes[i]) ||
+        fabs(stick->axes[i]) > 1)
+      return refuse(of, "each of axes", "−1 to 1");
+  list = tt_json_list(of->from, "buttons", &buttons);
+  if (buttons > TT_DS_BUTTONS) return refuse(of, "buttons", "at most 32 switches");
+  for (size_t i = 0; i < buttons; i++)
+    if (json_object_get_boolean(json_object_array_get_idx(list, i))) stick->buttons |= 1u << i;
+  list = tt_json_list(of->from, "povs", &povs);
+  if (povs > TT_DS_POVS) return refuse(of, "povs", "at most 12 angles");
+  for (size_t i = 0; i < povs; i++) {
+    int degrees;
+    if (!index_below(json_object_array_get_idx(list, i), -1, 360, &degrees))
+      return refuse(of, "each of povs", "whole degrees, 0 to 359, or −1");
+    stick->povs[i] = (int16_t)degrees;
+  }
+  stick->axis_count = (uint8_t)axes;
+  stick->button_count = (uint8_t)buttons;
+  stick->pov_count = (uint8_t)povs;
+  return TT_OK;
+}
+
+/* ---- trials and phantoms ---- */
+
 /* What people wrote, on one line and not too long; "" where it is left out. The caller's to g_free(). */
 static char *read_line(const reading *of, const char *key) {
   struct json_object *value;
@@ -268,6 +351,7 @@ static tt_status read_order(reading *of) {
       {"ack", read_acknowledge},   {"subscribe", read_subscribe}, {"control", read_control},
       {"command", read_command},   {"monitor", read_monitor},     {"contacts", read_contacts},
       {"joystick", read_joystick}, {"phantom", read_phantom},     {"trial", read_trial},
+      {"station", read_station},   {"stick", read_stick},
   };
   struct json_object *named;
   char type[16];

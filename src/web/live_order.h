@@ -26,6 +26,7 @@ typedef enum tt_live_order_kind {
   TT_ORDER_MONITOR,
   TT_ORDER_CONTACTS,
   TT_ORDER_JOYSTICK,
+  TT_ORDER_STATION,
   TT_ORDER_TRIAL,
   TT_ORDER_ADD_PHANTOM,
   TT_ORDER_REMOVE_PHANTOM,
@@ -64,6 +65,7 @@ typedef struct tt_live_order {
       int port;      /**< at which its heartbeat is heard */
       int values[TT_JOYSTICK_VALUES];
     } joystick;
+    tt_ds_order station; /**< good for a world of so many robots */
   };
 } tt_live_order;
 

@@ -31,6 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (order.kind == TT_ORDER_SUBSCRIBE) check_subscribe(&order);
   if (order.kind == TT_ORDER_COMMAND) check_command(&order);
   if (order.kind == TT_ORDER_MONITOR) assert(order.wire >= -1 && order.wire < counts.wires);
+  if (order.kind == TT_ORDER_STATION) assert(tt_ds_order_is_good(&order.station, counts.robots));
   if (order.kind == TT_ORDER_CONTROL) {
     assert(isfinite(order.control.value));
     assert(order.control.robot >= -1 && order.control.robot < counts.robots);

@@ -63,6 +63,57 @@ static void test_joystick(void **state) {
   assert_string_equal(order.joystick.core, "");
 }
 
+static void test_stations(void **state) {
+  (void)state;
+  accept("{\"type\":\"station\",\"action\":\"enable\"}");
+  assert_int_equal(order.kind, TT_ORDER_STATION);
+  assert_int_equal(order.station.kind, TT_DS_ENABLE);
+  assert_int_equal(order.station.value, 1);
+  assert_int_equal(order.station.robot, -1);
+  accept("{\"type\":\"station\",\"action\":\"mode\",\"robot\":1,\"value\":\"test\"}");
+  assert_int_equal(order.station.value, TT_MODE_TEST);
+  assert_int_equal(order.station.robot, 1);
+  accept("{\"type\":\"station\",\"action\":\"place\",\"robot\":0,\"value\":\"blue3\"}");
+  assert_int_equal(order.station.value, TT_STATION_BLUE3);
+  accept("{\"type\":\"station\",\"action\":\"data\",\"value\":\"LRL\"}");
+  assert_string_equal(order.station.text, "LRL");
+  assert_true(tt_ds_order_is_good(&order.station, counts.robots));
+  refuse("{\"type\":\"station\",\"action\":\"fly\"}", "enable, disable");
+  refuse("{\"type\":\"station\",\"action\":\"mode\",\"value\":\"disabled\"}", "autonomous");
+  refuse("{\"type\":\"station\",\"action\":\"mode\"}", "autonomous");
+  refuse("{\"type\":\"station\",\"action\":\"place\",\"value\":\"red4\"}", "red1");
+  refuse("{\"type\":\"station\",\"action\":\"enable\",\"robot\":2}", "no such robot");
+  refuse(
+      "{\"type\":\"station\",\"action\":\"data\",\"value\":"
+      "\"0123456789012345678901234567890123456789012345678901234567890123\"}",
+      "63 bytes");
+}
+
+static void test_sticks(void **state) {
+  (void)state;
+  accept(
+      "{\"type\":\"stick\",\"robot\":1,\"stick\":5,\"axes\":[-1,0.25],\"buttons\":[0,1,true],"
+      "\"povs\":[315,-1]}");
+  const tt_ds_joystick *stick = &order.station.joystick;
+  assert_int_equal(order.station.kind, TT_DS_JOYSTICK);
+  assert_int_equal(order.station.value, 5);
+  assert_int_equal(stick->axis_count, 2);
+  assert_true(stick->axes[1] == 0.25);
+  assert_int_equal(stick->buttons, 6);
+  assert_int_equal(stick->button_count, 3);
+  assert_int_equal(stick->povs[0], 315);
+  assert_int_equal(stick->povs[1], -1);
+  assert_true(tt_ds_order_is_good(&order.station, counts.robots));
+  accept("{\"type\":\"stick\",\"robot\":0,\"stick\":0}"); /* unplugged */
+  assert_int_equal(order.station.joystick.axis_count, 0);
+  refuse("{\"type\":\"stick\",\"robot\":0}", "0 to 5");
+  refuse("{\"type\":\"stick\",\"robot\":0,\"stick\":6}", "0 to 5");
+  refuse("{\"type\":\"stick\",\"robot\":0,\"stick\":0,\"axes\":[1.1]}", "each of axes");
+  refuse("{\"type\":\"stick\",\"robot\":0,\"stick\":0,\"povs\":[360]}", "degrees");
+  refuse("{\"type\":\"stick\",\"robot\":0,\"stick\":0,\"axes\":[0,0,0,0,0,0,0,0,0,0,0,0,0]}",
+         "at most 12");
+}
+
 static void test_trials(void **state) {
   (void)state;
   accept("{\"type\":\"trial\",\"action\":\"start\",\"why\":\"hand\",\"driver\":\"Ada\\nL.\"}");
@@ -106,10 +157,9 @@ static void test_wrong_orders(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_orders),
-      cmocka_unit_test(test_joystick),
-      cmocka_unit_test(test_trials),
-      cmocka_unit_test(test_wrong_orders),
+      cmocka_unit_test(test_orders),   cmocka_unit_test(test_joystick),
+      cmocka_unit_test(test_stations), cmocka_unit_test(test_sticks),
+      cmocka_unit_test(test_trials),   cmocka_unit_test(test_wrong_orders),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,12 @@ static void note(tt_live_page *page, const char *source, const char *text) {
   post_mail(page, &mail);
 }
 
+/* A page lets go of its joysticks when it leaves: they are remembered. */
+static void order_station(tt_live_page *page, const tt_ds_order *order) {
+  if (order->kind == TT_DS_JOYSTICK) tt_live_page_holds(page, order);
+  post_mail(page, &(tt_mail){.kind = TT_MAIL_STATION, .source = "web", .station = *order});
+}
+
 static void obey(tt_live_page *page, const tt_live_order *order) {
   switch (order->kind) {
     case TT_ORDER_ACKNOWLEDGE: acknowledge(page, order); break;
@@ -62,6 +68,7 @@ static void obey(tt_live_page *page, const tt_live_order *order) {
       tt_live_joystick_set(page, order->joystick.core, order->joystick.port,
                            order->joystick.values);
       break;
+    case TT_ORDER_STATION: order_station(page, &order->station); break;
     case TT_ORDER_TRIAL: note(page, "trial", order->trial); break;
     case TT_ORDER_ADD_PHANTOM: tt_live_phantom_add(page, order->run); break;
     case TT_ORDER_REMOVE_PHANTOM: tt_live_phantom_remove(page, order->phantom); break;

@@ -159,6 +159,22 @@ export interface WireStatus {
   roundTrip: {last: number; min: number; mean: number; max: number} | null;
 }
 
+export type RobotMode = 'autonomous' | 'teleop' | 'test';
+export type StationPlace = 'red1' | 'red2' | 'red3' | 'blue1' | 'blue2' | 'blue3';
+export type StationAction = 'enable' | 'disable' | 'mode' | 'estop' | 'release' | 'place' | 'data' | 'match' | 'end';
+export type MatchPeriod = 'none' | 'autonomous' | 'pause' | 'teleop' | 'over';
+
+/** What a robot's driver station tells it. */
+export interface StationStatus {
+  enabled: boolean;
+  estop: boolean;
+  mode: RobotMode;
+  place: StationPlace;
+  matchTime: number; // s left of the period, −1 without a match
+  data: string;
+  sticks: number[];
+}
+
 export interface Status {
   time: number;
   step: number;
@@ -168,6 +184,8 @@ export interface Status {
   stopped: boolean;
   lateTicks: number;
   wires: WireStatus[];
+  match: MatchPeriod;
+  stations: StationStatus[];
   framesDropped: number;
   pages: number;
 }
@@ -225,6 +243,8 @@ export type PageMessage =
   | {type: 'monitor'; wire: number}
   | ({type: 'joystick'; core: string; port: number} & JoystickControls)
   | {type: 'joystick'; core: null}
+  | {type: 'station'; action: StationAction; robot: number; value?: string}
+  | {type: 'stick'; robot: number; stick: number; axes: number[]; buttons: number[]; povs: number[]}
   | {type: 'phantom'; add?: string; remove?: number}
   | {type: 'trial'; action: 'start'; why: string; driver: string}
   | {type: 'trial'; action: 'stop'; why: string; driver: string; time: number}

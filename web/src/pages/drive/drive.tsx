@@ -9,12 +9,16 @@ import {WorldCanvas} from '../world/canvas';
 import {gamepadName, readInputs} from './input';
 import type {Axis, PadButton} from './input';
 import {SOURCES} from './mapping';
+import {lookForPads} from './joysticks';
+import {Joysticks} from './joysticks_panel';
 import {MappingEditor} from './mapping_editor';
+import {StationBar, Stations} from './station';
 import {chooseRobot, core, driving, heartbeatPort, inputs, robot, start, stop, use} from './session';
 import {Pad} from './pad';
 
 const USES = [
   {value: 'robot', text: 'Robot', title: "Straight to a robot's commands"},
+  {value: 'station', text: 'Driver station', title: 'As joysticks of driver stations, for robot programs'},
   {value: 'joystick', text: 'Joystick of a core', title: 'As the joystick of sharp-json, over UDP'},
 ] as const;
 
@@ -33,13 +37,14 @@ function Setup() {
           use.value = value;
         }}
       />
-      {use.value === 'robot' ? (
+      {use.value === 'robot' && (
         <select aria-label="Robot to drive" value={String(robot.value)} onChange={(event) => chooseRobot(Number(event.currentTarget.value))}>
           {model.value!.robots.map(({name}, i) => (
             <option key={name} value={String(i)}>{name}</option>
           ))}
         </select>
-      ) : (
+      )}
+      {use.value === 'joystick' && (
         <>
           <input
             class="core-address"
@@ -64,7 +69,7 @@ function Setup() {
         </>
       )}
       <span class="grow" />
-      {gamepadName.value ? <span class="tag good"><Icon name="drive" size={14} />{gamepadName.value}</span> : <span class="tag">no gamepad: press a button on it</span>}
+      {use.value !== 'station' && (gamepadName.value ? <span class="tag good"><Icon name="drive" size={14} />{gamepadName.value}</span> : <span class="tag">no gamepad: press a button on it</span>)}
       {use.value === 'joystick' && driving.value && (
         <span class={`tag ${joystickConnected.value ? 'good' : 'bad'}`}>{joystickConnected.value ? 'core connected' : 'core disconnected'}</span>
       )}
@@ -87,7 +92,10 @@ export function Drive() {
   );
   // Sticks show what they do before driving begins, so that one sees which pad is in hand.
   useEffect(() => {
-    const timer = setInterval(() => driving.peek() || (inputs.value = readInputs(false)), 50);
+    const timer = setInterval(() => {
+      lookForPads();
+      if (!driving.peek()) inputs.value = readInputs(false);
+    }, 50);
     return () => {
       clearInterval(timer);
       stop();
@@ -99,13 +107,19 @@ export function Drive() {
   return (
     <div class="drive">
       <Setup />
+      <StationBar />
       <div class="drive-view">
         <WorldCanvas options={options} />
         <Pad />
       </div>
-      {use.value === 'robot' ? (
-        <MappingEditor />
-      ) : (
+      {use.value === 'robot' && <MappingEditor />}
+      {use.value === 'station' && (
+        <div class="drive-side">
+          <Stations />
+          <Joysticks />
+        </div>
+      )}
+      {use.value === 'joystick' && (
         <Panel title="Joystick of a core" class="mapping">
           <div class="panel-body">
             <Field label="How it works">

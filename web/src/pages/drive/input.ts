@@ -36,13 +36,28 @@ export function withoutDeadZone(value: number): number {
   return size <= DEAD_ZONE ? 0 : (Math.sign(value) * (Math.min(1, size) - DEAD_ZONE)) / (1 - DEAD_ZONE);
 }
 
+/** Those that the browser knows of: a button must have been pressed on each. */
+export function gamepads(): Gamepad[] {
+  return [...navigator.getGamepads()].filter((pad): pad is Gamepad => !!pad?.connected);
+}
+
+/** Codes of the keys that are down while keys are taken. */
+export function heldKeys(): ReadonlySet<string> {
+  return held;
+}
+
 function addGamepads(inputs: Inputs): void {
-  const pads = [...navigator.getGamepads()].filter((pad): pad is Gamepad => !!pad?.connected);
+  const pads = gamepads();
   gamepadName.value = pads[0]?.id.replace(/\s*\(.*$/, '') ?? '';
   for (const pad of pads) {
     AXES.forEach((name, i) => (inputs[name] += (i % 2 ? -1 : 1) * withoutDeadZone(pad.axes[i] ?? 0)));
     for (const name of BUTTONS) inputs[name] = Math.max(inputs[name], pad.buttons[STANDARD[name]]?.value ?? 0);
   }
+}
+
+/** The pad on the screen alone. */
+export function readScreen(): Inputs {
+  return {...noInputs(), ...onScreen};
 }
 
 /** The joystick as it is now. */
@@ -52,8 +67,8 @@ export function readInputs(keyboard: boolean): Inputs {
   for (const [name, value] of Object.entries(onScreen)) inputs[name as Axis] += value;
   if (keyboard) {
     for (const code of held) {
-      const [name, value] = KEYS[code]!;
-      inputs[name] += value;
+      const key = KEYS[code];
+      if (key) inputs[key[0]] += key[1];
     }
   }
   for (const name of AXES) inputs[name] = Math.max(-1, Math.min(1, inputs[name]));
@@ -61,11 +76,11 @@ export function readInputs(keyboard: boolean): Inputs {
   return inputs;
 }
 
-/** Takes the keys of KEYS from the page until the returned function is called. */
-export function takeKeys(): () => void {
+/** Takes keys, by default those of KEYS, from the page until the returned function is called. */
+export function takeKeys(wanted: (code: string) => boolean = (code) => !!KEYS[code]): () => void {
   const onKey = (event: KeyboardEvent) => {
     const target = event.target instanceof Element ? event.target : null;
-    if (event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.code]) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !wanted(event.code)) return;
     if (event.type === 'keydown' && target?.closest('input:not([type=radio]):not([type=checkbox]), select, textarea')) return;
     if (event.type === 'keydown') held.add(event.code);
     else held.delete(event.code);

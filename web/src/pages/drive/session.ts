@@ -6,10 +6,13 @@ import {events, live, model, notify} from '../../live/store';
 import {load, save, stored} from '../../settings';
 import {noInputs, readInputs, releaseAll, takeKeys} from './input';
 import type {Inputs} from './input';
+import {stickSender} from './joysticks';
+import {KEYBOARD_KEYS} from './sticks';
 import {commandsOf, Driver, guessMapping, released} from './mapping';
 import type {Place, Row} from './mapping';
 
-export type Use = 'robot' | 'joystick';
+/** robot: its commands. station: joysticks of driver stations, for robot programs. joystick: that of a core. */
+export type Use = 'robot' | 'station' | 'joystick';
 
 const PERIOD_MS = 20;
 /** Commands that don't change are said again, so that no watchdog takes the driver for gone. */
@@ -113,6 +116,7 @@ function sendJoystick(now: Inputs): void {
 }
 
 function letGo(): void {
+  if (use.peek() === 'station') return; // its sender unplugs
   if (use.peek() === 'joystick') {
     send({type: 'joystick', core: null});
     return;
@@ -124,13 +128,15 @@ function letGo(): void {
 
 export function start(): void {
   if (driving.peek() || !live.peek()) return;
-  const stopKeys = takeKeys();
+  const toStations = use.peek() === 'station' ? stickSender() : null;
+  const stopKeys = toStations ? takeKeys((code) => KEYBOARD_KEYS.has(code)) : takeKeys();
   const toRobot = use.peek() === 'robot' ? robotSender() : null;
   const timer = setInterval(() => {
-    const now = readInputs(true);
+    const now = readInputs(!toStations);
     inputs.value = now;
     if (!live.peek()) stop('The connection was lost: driving has ended');
     else if (toRobot) toRobot(now);
+    else if (toStations) toStations.step();
     else sendJoystick(now);
   }, PERIOD_MS);
   const onHidden = () => document.hidden && stop('The page was hidden: driving has ended');
@@ -143,6 +149,7 @@ export function start(): void {
     stopKeys();
     document.removeEventListener('visibilitychange', onHidden);
     removeEventListener('blur', onBlur);
+    toStations?.end();
     letGo();
   };
 }
