@@ -19,13 +19,12 @@ static const cyaml_schema_field_t fields[] = {
 static tt_status check_start(tt_game_keys *keys, const char *where, tt_error *error) {
   static const char *const starts[] = {[TT_START_TELEOP] = "teleop",
                                        [TT_START_AUTONOMOUS] = "autonomous",
-                                       [TT_START_DISABLED] = "disabled"};
-  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-    keys->begins = (tt_game_start)i;
-    if (strcmp(keys->start, starts[i]) == 0) return TT_OK;
-  }
-  return tt_fail(error, TT_INVALID, "%s.start: '%s' is not one of teleop, autonomous, disabled",
-                 where, keys->start);
+                                       [TT_START_DISABLED] = "disabled",
+                                       NULL};
+  int index;
+  TT_TRY(tt_word_check(keys->start, "start", where, starts, TT_START_TELEOP, &index, error));
+  keys->begins = (tt_game_start)index;
+  return TT_OK;
 }
 
 static tt_status check(void *config, const char *where, tt_error *error) {

@@ -33,6 +33,13 @@ typedef struct tt_declare {
   tt_space *space;
 } tt_declare;
 
+/** What the motors of a robot are fed with during a step. */
+typedef struct tt_supply {
+  double voltage; /**< V at its controllers */
+  bool is_there;  /**< the robot has a battery; else each motor has a constant voltage of its own */
+  bool off;       /**< brown-out: no motor gets anything */
+} tt_supply;
+
 /** What a part sees and changes while actuating one step. */
 typedef struct tt_actuation {
   tt_space *space;
@@ -49,6 +56,10 @@ typedef struct tt_actuation {
   double *controls; /**< [actuator_count] */
   double timestep;  /**< s */
   uint64_t step;
+  tt_supply *supplies; /**< [robot_count]; filled by batteries, which act before motors */
+  /** A, that the parts of `robot` draw from a battery with `voltage` V: by what they did in the last step. */
+  double (*draw)(const struct tt_actuation *actuation, int robot, double voltage);
+  const void *context; /**< of draw() */
 } tt_actuation;
 
 typedef struct tt_part_ops {
@@ -59,6 +70,9 @@ typedef struct tt_part_ops {
   tt_status (*resolve)(tt_part *part, const tt_names *names, tt_error *error);
   /** Before every step. May be NULL. */
   void (*actuate)(tt_part *part, tt_actuation *actuation);
+  /** A, that this part draws from its robot's battery with `voltage` V > 0, by what it did in the last step; negative: it gives
+   *  back. May be NULL: nothing. */
+  double (*draws)(const tt_part *part, const tt_actuation *actuation, double voltage);
   /** Once a tick, after physics filled `view`: writes the part's own channels only. May be NULL. */
   void (*sense)(tt_part *part, const tt_space *space, tt_view *view);
   /** Of a range finder: its ray, for viewers, but for the name. Static; any thread. May be NULL. */

@@ -64,6 +64,7 @@ typedef struct tt_schema {
   tt_waits (*waits)(const void *config);
   /** Wires only: it reads body_force, body_torque or feedback of the view, which cost time to compute. */
   bool reads_forces;
+  bool is_single; /**< parts only: a robot has one of this kind at most */
 } tt_schema;
 
 /** All part schemas, in the order in which a robot's parts act. NULL-terminated; adding one is a line in src/robot/registry.c. */

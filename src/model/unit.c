@@ -91,6 +91,11 @@ static const tt_unit units[] = {
     {"N·s/m", "N-s/m", TT_DAMPING, 1},
     {"N·m/rad", "N-m/rad", TT_ANGULAR_STIFFNESS, 1},
     {"N/m", "N/m", TT_STIFFNESS, 1},
+    {"Ω", "Ohm", TT_RESISTANCE, 1},
+    {"mΩ", "mOhm", TT_RESISTANCE, 0.001},
+    {"C", "C", TT_CHARGE, 1},
+    {"A·h", "A-h", TT_CHARGE, 3600},
+    {"Ah", "Ah", TT_CHARGE, 3600},
 };
 #define UNIT_COUNT (sizeof units / sizeof *units)
 #define NAME_SIZE 16 /* longest spelling that can still be a unit, with its end */
@@ -99,10 +104,12 @@ static const tt_unit units[] = {
 static const struct {
   const char *written, *ascii;
 } spellings[] = {
-    {"·", "-"},                          /* U+00B7, middle dot */
-    {"⋅", "-"},                          /* U+22C5, dot operator */
-    {"*", "-"}, {"²", "^2"}, {"µ", "u"}, /* U+00B5, micro sign */
-    {"μ", "u"},                          /* U+03BC, Greek mu */
+    {"·", "-"},                            /* U+00B7, middle dot */
+    {"⋅", "-"},                            /* U+22C5, dot operator */
+    {"*", "-"},   {"²", "^2"}, {"µ", "u"}, /* U+00B5, micro sign */
+    {"μ", "u"},                            /* U+03BC, Greek mu */
+    {"Ω", "Ohm"},                          /* U+03A9, Greek omega */
+    {"Ω", "Ohm"},                          /* U+2126, ohm sign */
 };
 
 /* Writes `name` (of `length` bytes) in ascii; false when it is too long to be a unit. */

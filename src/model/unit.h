@@ -25,6 +25,8 @@ typedef enum tt_dimension {
   TT_DAMPING,           /**< N·s/m */
   TT_ANGULAR_STIFFNESS, /**< N·m/rad */
   TT_STIFFNESS,         /**< N/m */
+  TT_RESISTANCE,        /**< Ω */
+  TT_CHARGE,            /**< C */
   TT_DIMENSION_COUNT
 } tt_dimension;
 

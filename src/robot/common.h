@@ -24,14 +24,14 @@ typedef struct tt_part_kind {
 } tt_part_kind;
 
 /** The kinds there are and their keys, each in the file of its name. Static. */
-extern const tt_part_kind tt_bumper_kind, tt_encoder_kind, tt_gripper_kind, tt_gyro_kind,
-    tt_limit_switch_kind, tt_line_tracker_kind, tt_lua_sensor_kind, tt_motor_kind,
+extern const tt_part_kind tt_battery_kind, tt_bumper_kind, tt_encoder_kind, tt_gripper_kind,
+    tt_gyro_kind, tt_limit_switch_kind, tt_line_tracker_kind, tt_lua_sensor_kind, tt_motor_kind,
     tt_range_finder_kind;
 
 /** Their keys in a robot file. */
-extern const tt_schema tt_bumper_schema, tt_encoder_schema, tt_gripper_schema, tt_gyro_schema,
-    tt_limit_switch_schema, tt_line_tracker_schema, tt_lua_sensor_schema, tt_motor_schema,
-    tt_range_finder_schema;
+extern const tt_schema tt_battery_schema, tt_bumper_schema, tt_encoder_schema, tt_gripper_schema,
+    tt_gyro_schema, tt_limit_switch_schema, tt_line_tracker_schema, tt_lua_sensor_schema,
+    tt_motor_schema, tt_range_finder_schema;
 
 /** See tt_robot_part_new(), which finds the kind. */
 tt_status tt_robot_part_make(const tt_part_kind *kind, const void *config, const tt_robot_env *env,

@@ -35,8 +35,10 @@ static const motor_config *config_of(const motor *self) { return self->head.conf
 typedef struct share {
   double stall; /* N·m or N at the joint, nominal voltage */
   double free;  /* rad/s or m/s of the joint, nominal voltage */
+  double full;  /* greatest voltage, as part of the nominal one */
 } share;
 
+/* At the motor's own constant voltage: see feed(). */
 static share share_in_gear(const motor *self, int gear) {
   const motor_config *config = config_of(self);
   double ratio = self->ratios[gear - 1] /
@@ -45,7 +47,14 @@ static share share_in_gear(const motor *self, int gear) {
       .stall = config->line.stall_torque * ratio * config->motors * config->loss_factor /
                self->axis_count,
       .free = config->line.free_speed / ratio,
+      .full = config->full,
   };
+}
+
+/* The robot's battery feeds it, where there is one. */
+static share feed(const motor *self, share at, const tt_supply *supply) {
+  if (supply->is_there) at.full = supply->voltage / config_of(self)->line.nominal_voltage;
+  return at;
 }
 
 static tt_status find_axes(motor *self, tt_declare *declare, double *joints_max, tt_error *error) {
@@ -160,8 +169,8 @@ static tt_drive apply_voltage(const motor_config *config, share at, double u, do
 static tt_drive apply_torque(const motor_config *config, share at, double torque, double s) {
   double sign = torque < 0 ? -1 : 1;
   double wanted = fabs(torque) / at.stall;
-  double line = config->full - sign * s; /* what full voltage that way gives */
-  if (wanted > line && line > 0) return apply_voltage(config, at, sign * config->full, s);
+  double line = at.full - sign * s; /* what full voltage that way gives */
+  if (wanted > line && line > 0) return apply_voltage(config, at, sign * at.full, s);
   wanted = fmin(fmin(wanted, fmax(line, 0)), current_bound(config, s, sign));
   return (tt_drive){.kind = TT_DRIVE_TORQUE, .torque = sign * wanted * at.stall};
 }
@@ -170,7 +179,7 @@ static tt_drive apply_velocity(const motor_config *config, share at, double velo
                                double max_torque, double s) {
   double wanted = velocity / at.free;
   double sign = wanted != s ? copysign(1, wanted - s) : copysign(1, s);
-  double line = fmin(fmax(config->full - sign * s, 0), current_bound(config, s, sign));
+  double line = fmin(fmax(at.full - sign * s, 0), current_bound(config, s, sign));
   return (tt_drive){.kind = TT_DRIVE_VELOCITY,
                     .velocity = velocity,
                     .max_torque = fmin(max_torque, line * at.stall)};
@@ -178,8 +187,7 @@ static tt_drive apply_velocity(const motor_config *config, share at, double velo
 
 static tt_drive apply_duty(const motor_config *config, share at, double duty, double hold,
                            double s) {
-  if (duty != 0 || config->at_zero == BRAKE)
-    return apply_voltage(config, at, duty * config->full, s);
+  if (duty != 0 || config->at_zero == BRAKE) return apply_voltage(config, at, duty * at.full, s);
   if (config->at_zero == HOLD) return (tt_drive){.kind = TT_DRIVE_VELOCITY, .max_torque = hold};
   return (tt_drive){.kind = TT_DRIVE_TORQUE};
 }
@@ -201,11 +209,14 @@ static int holding_command(const motor *self, const uint64_t *accepted) {
   return holds;
 }
 
+/* In a brown-out every motor is one at duty 0, whatever was asked of it. */
 static tt_drive drive_axis(const motor *self, const tt_actuation *actuation, int holds,
                            double speed) {
   const motor_config *config = config_of(self);
+  const tt_supply *supply = &actuation->supplies[self->head.part.robot];
   double joints = self->axis_count;
-  double value = actuation->commands[holds];
+  if (supply->off) holds = self->duty;
+  double value = supply->off ? 0 : actuation->commands[holds];
   int limit = self->max_torque_command;
   double max_torque = actuation->accepted[limit] ? actuation->commands[limit] : self->max_torque;
   if (!config->has_line) {
@@ -214,7 +225,8 @@ static tt_drive drive_axis(const motor *self, const tt_actuation *actuation, int
     return (tt_drive){
         .kind = TT_DRIVE_VELOCITY, .velocity = value, .max_torque = max_torque / joints};
   }
-  share at = share_in_gear(self, engaged_gear(self, actuation->commands, actuation->accepted));
+  int gear = engaged_gear(self, actuation->commands, actuation->accepted);
+  share at = feed(self, share_in_gear(self, gear), supply);
   double s = speed / at.free;
   if (holds == self->torque) return apply_torque(config, at, value / joints, s);
   if (holds == self->duty) return apply_duty(config, at, value, self->max_torque / joints, s);
@@ -238,17 +250,44 @@ static void motor_actuate(tt_part *part, tt_actuation *actuation) {
   }
 }
 
+/* What it gave in the last step: torque in N·m or N, the sum of all its joints, and their mean speed. */
+static void measure(const motor *self, const tt_space *space, double *torque, double *speed) {
+  double sign = config_of(self)->reversed ? -1 : 1;
+  const double *torques = tt_space_axis_torque(space), *velocities = tt_space_axis_velocity(space);
+  *torque = *speed = 0;
+  for (int i = 0; i < self->axis_count; i++) {
+    *torque += sign * torques[self->axes[i]];
+    *speed += sign * velocities[self->axes[i]] / self->axis_count;
+  }
+}
+
+/* The current of one motor that turns all its power into motion but for its windings' resistance. */
+static double ideal_stall_current(const motor_line *line) {
+  return line->stall_torque * line->free_speed / line->nominal_voltage;
+}
+
+/* Power at the motors over the voltage before their controllers. A motor without torque is one that is off. */
+static double motor_draws(const tt_part *part, const tt_actuation *actuation, double voltage) {
+  const motor *self = (const motor *)part;
+  const motor_config *config = config_of(self);
+  const motor_line *line = &config->line;
+  double torque, speed;
+  measure(self, actuation->space, &torque, &speed);
+  if (!config->has_line || torque == 0) return 0;
+  share at = share_in_gear(self, engaged_gear(self, actuation->commands, actuation->accepted));
+  double t = torque / (at.stall * self->axis_count), s = speed / at.free;
+  double most = voltage / line->nominal_voltage;
+  double u = fmax(-most, fmin(t + s, most));
+  double stall = line->stall_current > 0 ? line->stall_current : ideal_stall_current(line);
+  return config->motors * (stall * t + line->free_current * s) * u / most;
+}
+
 /* Current and voltage follow from torque and speed, whoever asked for them. */
 static void motor_sense(tt_part *part, const tt_space *space, tt_view *view) {
   const motor *self = (const motor *)part;
   const motor_config *config = config_of(self);
-  double sign = config->reversed ? -1 : 1;
-  const double *torques = tt_space_axis_torque(space), *velocities = tt_space_axis_velocity(space);
-  double torque = 0, speed = 0;
-  for (int i = 0; i < self->axis_count; i++) {
-    torque += sign * torques[self->axes[i]];
-    speed += sign * velocities[self->axes[i]] / self->axis_count;
-  }
+  double torque, speed;
+  measure(self, space, &torque, &speed);
   view->channels[self->torque_channel] = torque;
   if (!config->has_line) return;
   double shift = self->gear >= 0 ? view->commands[self->gear] : 1;
@@ -286,6 +325,7 @@ static const tt_part_ops motor_ops = {
     .kind = "motors",
     .declare = motor_declare,
     .actuate = motor_actuate,
+    .draws = motor_draws,
     .sense = motor_sense,
     .value = motor_value,
     .set_value = motor_set_value,

@@ -260,6 +260,151 @@ static void a_current_limit_holds(void **state) {
   tear_down(&on);
 }
 
+/* ---- batteries ---- */
+
+/* Two CIMs on a flywheel of 2 kg·m², which at the first moment stalls them. */
+#define STALLED "{name: track, joint: flywheel, model: cim, count: 2, gears: [0.01], battery: 24 V}"
+#define STALL_CURRENT (2 * 133.0)
+
+/* V = open_circuit − R I and I = duty² × stall current × V / 12 V: a resistor that is divided by the square of the duty. */
+static void a_battery_sags_with_its_motors_current(void **state) {
+  (void)state;
+  static const double duties[] = {1, 0.5, -0.75};
+  for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
+    bench on;
+    const element parts[] = {
+        {"batteries", "{name: battery, open_circuit: 12.6 V, resistance: 15 mΩ, brownout: 0 V}"},
+        {"motors", STALLED}};
+    set_up(&on, parts, 2);
+    assert_near(value_of(&on, "battery.voltage"), 12.6, 1e-12);
+    command(&on, "track.duty", duties[i]);
+    run(&on, 0.1);
+    double load = duties[i] * duties[i] * STALL_CURRENT / 12; /* A a volt */
+    double voltage = 12.6 / (1 + 0.015 * load);
+    assert_near(value_of(&on, "battery.voltage"), voltage, 1e-3);
+    assert_near(value_of(&on, "battery.current"), load * voltage, 1e-3);
+    assert_near(value_of(&on, "track.voltage"), duties[i] * voltage, 1e-3);
+    assert_near(value_of(&on, "track.current"), duties[i] * voltage / 12 * STALL_CURRENT, 1e-3);
+    assert_true(value_of(&on, "battery.brownout") == 0);
+    tear_down(&on);
+  }
+}
+
+/* The line of docs/robots.md, with the battery's voltage at duty 1: the free speed is what the battery gives without much load. */
+static void a_battery_s_voltage_is_that_of_duty_1(void **state) {
+  (void)state;
+  bench on;
+  const element parts[] = {{"batteries", "{open_circuit: 9 V}"}, {"motors", TRACK}};
+  set_up(&on, parts, 2);
+  command(&on, "track.duty", 1);
+  run(&on, 30);
+  double current = 2 * 2.7 * 0.75; /* the free current at three quarters of the free speed */
+  assert_near(value_of(&on, "battery.current"), current, 0.02);
+  assert_near(value_of(&on, "battery.voltage"), 9 - 0.02 * current, 1e-3);
+  assert_near(value_of(&on, "flywheel.velocity"), FREE * value_of(&on, "battery.voltage") / 12,
+              1e-3);
+  command(&on, "track.duty", 0.5); /* it turns faster than that: the motor is a generator */
+  run(&on, 0.1);
+  assert_true(value_of(&on, "battery.current") < 0);
+  assert_true(value_of(&on, "battery.voltage") > 9);
+  tear_down(&on);
+}
+
+/* In equal times a constant current takes equal parts of the charge; the open circuit falls with it; at the end there is none. */
+static void a_battery_is_used_up(void **state) {
+  (void)state;
+  bench on;
+  const element parts[] = {{"batteries",
+                            "{open_circuit: 12.7 V, resistance: 0 mΩ, capacity: 200 C, empty: "
+                            "11.7 V, brownout: 0 V}"},
+                           {"motors", STALLED}};
+  set_up(&on, parts, 2);
+  assert_true(value_of(&on, "battery.charge") == 1);
+  command(&on, "track.duty", 0.5);
+  run(&on, 1);
+  double drawn = 0.25 * STALL_CURRENT * 12.55 / 12; /* A, in the middle of that second */
+  double left = 1 - drawn / 200;
+  assert_near(value_of(&on, "battery.charge"), left, 0.01);
+  assert_near(value_of(&on, "battery.voltage"), 11.7 + value_of(&on, "battery.charge"), 1e-3);
+  run(&on, 3);
+  assert_true(value_of(&on, "battery.charge") == 0);
+  assert_true(value_of(&on, "battery.voltage") < 1e-3);
+  assert_true(fabs(value_of(&on, "track.torque")) < 1e-3);
+  tear_down(&on);
+}
+
+/* As a roboRIO: off below the limit, on again above the recovery; the battery is without a load meanwhile. */
+static void a_brown_out_turns_motors_off_until_it_has_recovered(void **state) {
+  (void)state;
+  bench on;
+  const element parts[] = {{"batteries", "{resistance: 60 mΩ, brownout: 6.75 V, recovery: 11.9 V}"},
+                           {"motors", STALLED},
+                           {"motors", "{name: plain, joint: second, max_torque: 3 N·m}"}};
+  set_up(&on, parts, 3);
+  command(&on, "track.duty", 1); /* would settle at 12 / (1 + 0.06 × 266 / 12) = 5.2 V */
+  command(&on, "plain.duty", 1);
+  tt_error error = {{0}};
+  bool was_off = false, came_back = false;
+  double least = 12;
+  for (int i = 0; i < 200; i++) {
+    if (tt_world_tick(on.world, &error) != TT_OK) fail_msg("%s", error.text);
+    bool off = value_of(&on, "battery.brownout") == 1;
+    double voltage = value_of(&on, "battery.voltage");
+    least = fmin(least, voltage);
+    if (off) assert_true(voltage < 11.9);
+    if (off && was_off) assert_true(value_of(&on, "track.torque") <= 0); /* shorted: it brakes */
+    if (off && was_off) assert_true(value_of(&on, "plain.torque") == 0);
+    came_back |= was_off && !off;
+    was_off = off;
+  }
+  assert_true(least > 6); /* nothing draws any more once it is below 6.75 V */
+  assert_true(came_back);
+  tear_down(&on);
+}
+
+static void who_has_no_stall_current_draws_as_an_ideal_motor(void **state) {
+  (void)state;
+  bench on;
+  const element parts[] = {{"batteries", "{brownout: 0 V}"},
+                           {"motors",
+                            "{name: drive, joint: flywheel, stall_torque: 30 N·m, free_speed: 833 "
+                            "rpm, gears: [0.001]}"}};
+  set_up(&on, parts, 2);
+  command(&on, "drive.duty", 1);
+  run(&on, 0.1);
+  double load = 30 * 833 * RPM / 12 / 12; /* A a volt */
+  assert_near(value_of(&on, "battery.voltage"), 12 / (1 + 0.02 * load), 1e-3);
+  tear_down(&on);
+}
+
+static void a_restored_battery_goes_on_alike(void **state) {
+  (void)state;
+  bench on;
+  const element parts[] = {{"batteries", "{open_circuit: 12.7 V, capacity: 18 A·h, empty: 11.8 V}"},
+                           {"motors", TRACK}};
+  set_up(&on, parts, 2);
+  command(&on, "track.duty", 1);
+  run(&on, 0.2);
+  size_t size = tt_world_state_size(on.world);
+  void *saved = malloc(size);
+  tt_world_save(on.world, saved);
+  uint64_t there = tt_world_hash(on.world);
+  run(&on, 0.5);
+  double voltage = value_of(&on, "battery.voltage");
+  uint64_t hash = tt_world_hash(on.world);
+  assert_int_equal(tt_world_restore(on.world, saved, size), TT_OK);
+  assert_true(tt_world_hash(on.world) == there);
+  run(&on, 0.5);
+  assert_true(value_of(&on, "battery.voltage") == voltage);
+  assert_true(tt_world_hash(on.world) == hash);
+  tt_mail reset = {.kind = TT_MAIL_RESET, .index = TT_NO_ROBOT, .source = "test"};
+  assert_int_equal(tt_world_post(on.world, &reset), TT_OK);
+  run(&on, 0.02);
+  assert_true(value_of(&on, "battery.voltage") == 12.7);
+  free(saved);
+  tear_down(&on);
+}
+
 static void servos_keep_to_what_the_motor_gives(void **state) {
   (void)state;
   bench on;
@@ -561,6 +706,9 @@ static void mistakes_are_named(void **state) {
       {{"lua_sensors", "{name: a, file: none.lua}"}, "can't open"},
       {{"lua_sensors", "{name: a, file: ../../x.lua}"}, "must lie in the scene's folder"},
       {{"lua_sensors", "{name: a, file: sensors.lua}"}, "defines no function sense(read)"},
+      {{"batteries", "{resistance: 20 V}"}, ".resistance: '20 V'"},
+      {{"batteries", "{empty: 11 V}"}, ".empty: needs a capacity"},
+      {{"batteries", "{brownout: 7 V, recovery: 6 V}"}, ".recovery: "},
       {{"grippers", "{name: other, site: bench}"}, "composed without the gripper 'other'"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -582,6 +730,12 @@ int main(void) {
       cmocka_unit_test(torque_is_clipped_by_the_line),
       cmocka_unit_test(shifting_changes_the_ratio),
       cmocka_unit_test(a_current_limit_holds),
+      cmocka_unit_test(a_battery_sags_with_its_motors_current),
+      cmocka_unit_test(a_battery_s_voltage_is_that_of_duty_1),
+      cmocka_unit_test(a_battery_is_used_up),
+      cmocka_unit_test(a_brown_out_turns_motors_off_until_it_has_recovered),
+      cmocka_unit_test(who_has_no_stall_current_draws_as_an_ideal_motor),
+      cmocka_unit_test(a_restored_battery_goes_on_alike),
       cmocka_unit_test(servos_keep_to_what_the_motor_gives),
       cmocka_unit_test(the_last_kind_of_command_holds),
       cmocka_unit_test(a_drum_drives_a_slide_and_can_hold),

@@ -6,19 +6,31 @@
 #include <string.h>
 
 static const tt_part_kind *const kinds[] = {
-    &tt_motor_kind,        &tt_encoder_kind,
-    &tt_gripper_kind,      &tt_line_tracker_kind,
-    &tt_range_finder_kind, &tt_bumper_kind,
-    &tt_limit_switch_kind, &tt_gyro_kind,
-    &tt_lua_sensor_kind,   NULL,
+    &tt_battery_kind,
+    &tt_motor_kind,
+    &tt_encoder_kind,
+    &tt_gripper_kind,
+    &tt_line_tracker_kind,
+    &tt_range_finder_kind,
+    &tt_bumper_kind,
+    &tt_limit_switch_kind,
+    &tt_gyro_kind,
+    &tt_lua_sensor_kind,
+    NULL,
 };
 
 const tt_schema *const tt_part_schemas[] = {
-    &tt_motor_schema,        &tt_encoder_schema,
-    &tt_gripper_schema,      &tt_line_tracker_schema,
-    &tt_range_finder_schema, &tt_bumper_schema,
-    &tt_limit_switch_schema, &tt_gyro_schema,
-    &tt_lua_sensor_schema,   NULL,
+    &tt_battery_schema,
+    &tt_motor_schema,
+    &tt_encoder_schema,
+    &tt_gripper_schema,
+    &tt_line_tracker_schema,
+    &tt_range_finder_schema,
+    &tt_bumper_schema,
+    &tt_limit_switch_schema,
+    &tt_gyro_schema,
+    &tt_lua_sensor_schema,
+    NULL,
 };
 
 tt_status tt_robot_part_new(const char *kind, const void *config, const tt_robot_env *env,

@@ -18,6 +18,9 @@ static tt_status load_parts(tt_scene_store *store, const tt_robot_keys *keys,
   robot->parts = parts;
   for (int kind = 0; kind < kinds; kind++) {
     const tt_schema *schema = tt_part_schemas[kind];
+    if (schema->is_single && keys->parts[kind].count > 1)
+      return tt_fail(store->error, TT_INVALID, "%s: %s: a robot has one at most", robot->file,
+                     schema->key);
     for (unsigned i = 0; i < keys->parts[kind].count; i++) {
       tt_scene_part *part = &parts[robot->part_count++];
       void *config = (char *)keys->parts[kind].items + i * schema->size;

@@ -35,6 +35,16 @@ void tt_sim_seed(tt_sim *sim, uint64_t seed) {
 
 /* ---- a step ---- */
 
+static double draw(const tt_actuation *actuation, int robot, double voltage) {
+  const tt_sim *sim = actuation->context;
+  double sum = 0;
+  for (int i = 0; i < sim->part_count; i++) {
+    const tt_part *part = sim->parts[i];
+    if (part->robot == robot && part->ops->draws) sum += part->ops->draws(part, actuation, voltage);
+  }
+  return sum;
+}
+
 static void actuate(tt_sim *sim) {
   tt_sim_refresh_drives(sim);
   if (!sim->parts_actuate) return;
@@ -46,7 +56,10 @@ static void actuate(tt_sim *sim) {
                             .drives = sim->drives,
                             .controls = sim->controls,
                             .timestep = tt_model_timestep(sim->model),
-                            .step = sim->clock.step};
+                            .step = sim->clock.step,
+                            .supplies = sim->supplies,
+                            .draw = draw,
+                            .context = sim};
   for (int i = 0; i < sim->part_count; i++)
     if (sim->parts[i]->ops->actuate) sim->parts[i]->ops->actuate(sim->parts[i], &actuation);
 }
@@ -101,6 +114,7 @@ static bool allocate(tt_sim *sim) {
   sim->axis_command = calloc(axes, sizeof *sim->axis_command);
   sim->command_drives = calloc(axes, sizeof *sim->command_drives);
   sim->drives = calloc(axes, sizeof *sim->drives);
+  sim->supplies = calloc((size_t)model->robot_count + 1, sizeof *sim->supplies);
   sim->controls = calloc((size_t)actuators + 1, sizeof *sim->controls);
   sim->reset_robot = calloc((size_t)model->robot_count + 1, sizeof *sim->reset_robot);
   sim->values = calloc((size_t)sim->value_count + 1, sizeof *sim->values);
@@ -110,9 +124,9 @@ static bool allocate(tt_sim *sim) {
   sim->part_state = malloc(tt_sim_largest_part_state(sim) + 1);
   sim->view = tt_view_new(model);
   return sim->commands && sim->accepted && sim->scratch && sim->axis_accepted &&
-         sim->axis_command && sim->command_drives && sim->drives && sim->controls && sim->values &&
-         sim->first_values && sim->wanted && sim->old_values && sim->reset_robot &&
-         sim->part_state && sim->view;
+         sim->axis_command && sim->command_drives && sim->drives && sim->supplies &&
+         sim->controls && sim->values && sim->first_values && sim->wanted && sim->old_values &&
+         sim->reset_robot && sim->part_state && sim->view;
 }
 
 static tt_status build(tt_sim *sim, const tt_sim_spec *spec, tt_error *error) {
@@ -218,6 +232,7 @@ void tt_sim_free(tt_sim *sim) {
   free(sim->axis_command);
   free(sim->command_drives);
   free(sim->drives);
+  free(sim->supplies);
   free(sim->controls);
   free(sim->values);
   free(sim->first_values);

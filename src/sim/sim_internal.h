@@ -27,6 +27,7 @@ struct tt_sim {
   int *axis_command;        /* [axis_count] the first of its torque, velocity, max_torque, duty */
   uint64_t sequence;        /* of the last acceptance */
   tt_drive *command_drives; /* [axis_count] from commands alone */
+  tt_supply *supplies;      /* [robot_count] */
   tt_drive *drives;         /* [axis_count] after parts */
   double *controls;         /* [actuator_count] */
   bool drives_stale, has_actuators;
