@@ -109,6 +109,10 @@ static void show(tt_status_line *line) {
   size_t used = add(text, 0, "%.1f s  %.2f× real time", status.time, status.real_time_factor);
   if (status.paused) used = add(text, used, "  paused");
   if (status.stopped) used = add(text, used, "  STOPPED");
+  if (status.robots > 0 && status.enabled == 0 && !status.stopped)
+    used = add(text, used, "  robots disabled");
+  if (status.period != TT_PERIOD_NONE)
+    used = add(text, used, "  match: %s", tt_match_period_name(status.period));
   if (status.late_ticks)
     used = add(text, used, "  late %llu", (unsigned long long)status.late_ticks);
   used = add_drops(line, text, used);

@@ -130,6 +130,7 @@ typedef struct tt_world_status {
   uint64_t step, tick, late_ticks;
   bool paused, stopped;   /**< stopped: e-stop */
   tt_match_period period; /**< of a practice match */
+  int robots, enabled;    /**< how many there are, and how many their driver station enables */
   int wire_count;
 } tt_world_status;
 void tt_world_get_status(tt_world *world, tt_world_status *status);

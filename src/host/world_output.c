@@ -36,6 +36,12 @@ void tt_world_start(tt_world *world) {
 
 /* ---- for other threads ---- */
 
+static int count_enabled(const tt_world *world) {
+  int count = 0;
+  for (int i = 0; i < world->model->robot_count; i++) count += world->stations.of[i].enabled;
+  return count;
+}
+
 void tt_world_show(tt_world *world, uint64_t now) {
   if (now - world->shown_at < SHOW_EVERY_NS) return;
   world->shown_at = now;
@@ -51,6 +57,8 @@ void tt_world_show(tt_world *world, uint64_t now) {
                                    .paused = world->paused,
                                    .stopped = world->stopped,
                                    .period = world->stations.period,
+                                   .robots = world->model->robot_count,
+                                   .enabled = count_enabled(world),
                                    .wire_count = world->wire_count};
   for (int i = 0; i < world->wire_count; i++) {
     world->shown_stats[i] = world->wires[i].wire.stats;

@@ -46,6 +46,14 @@ class Match(unittest.TestCase):
         kept = subprocess.run([TETHER, "export", log, "--format", "jsonl"], capture_output=True, text=True, check=True).stdout
         self.assertIn("practice match: pause", kept)
 
+    def test_who_is_disabled_is_told(self):
+        said = subprocess.run([TETHER, "check", "frc2011", "--set", "game.start=disabled"], capture_output=True, text=True, check=True)
+        self.assertIn("game      robots begin disabled; a practice match is 15 s, a pause of 3 s, 135 s\n", said.stdout)
+        tether, link = start(self, "frc2011", "game.start=disabled")
+        tether.wait_line("robots begin disabled: the page Drive enables them")
+        for _ in range(50):
+            self.assertLess(abs(link.turn(30, 30, 0, 0, 0)[SPEED]), 1)  # it settles
+
     def test_worlds_of_their_own_have_no_match(self):
         said = subprocess.run([TETHER, "run", "gripper", "--match", "--set", "wires.lockstep-tcp.worlds=per-connection"],
                               capture_output=True, text=True, check=False)

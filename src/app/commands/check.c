@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "record/recorder.h"
 #include "foxglove/service.h"
+#include "host/game_keys.h"
 #include "nt4/service.h"
 #include "record/section.h"
 #include "scene/settings.h"
@@ -68,6 +69,15 @@ static void print_nt4(const tt_nt4_keys *nt4) {
            nt4->listen ? nt4->listen : "", nt4->listen && nt4->connect ? ", " : "",
            nt4->connect ? "into " : "", nt4->connect ? nt4->connect : "");
   if (nt4->commands) tt_print(stdout, OTHERS_COMMAND);
+}
+
+static void print_game(const tt_scene *scene) {
+  bool given;
+  const tt_game_keys *game = tt_scene_section(scene, "game", &given);
+  if (!given) return;
+  tt_print(stdout, "game      robots begin %s%s; a practice match is %g s, a pause of %g s, %g s\n",
+           game->begins == TT_START_DISABLED ? "" : "enabled in ", game->start,
+           game->match.autonomous, game->match.pause, game->match.teleop);
 }
 
 /* Who may watch, and where. */
@@ -286,6 +296,7 @@ static tt_status print_scene(const tt_scene *scene, tt_error *error) {
   TT_TRY(tt_assemble(scene, &assembly, &world, error));
   print_summary(scene);
   print_kept(scene, world);
+  print_game(scene);
   print_viewers(scene);
   print_robots(scene);
   print_limits(world);

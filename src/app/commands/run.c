@@ -9,6 +9,7 @@
 #include "app/run_worlds.h"
 #include "app/saved_world.h"
 #include "base/log.h"
+#include "host/game_keys.h"
 #include "record/section.h"
 
 #include <stdlib.h>
@@ -30,6 +31,13 @@ static void close_scene(standing *now) {
   tt_world_free(now->world);
   free(now->state);
   *now = (standing){0};
+}
+
+/* Nobody should wonder why nothing moves. */
+static void say_who_is_disabled(const tt_scene *scene, const tt_scene_options *options) {
+  const tt_game_keys *game = tt_scene_section(scene, "game", NULL);
+  if (game->begins == TT_START_DISABLED && !options->plays_match)
+    tt_log_info("robots begin disabled: the page Drive enables them; --match plays a match");
 }
 
 static tt_status attach(standing *now, const tt_scene *scene, tt_scene_choice *choice,
@@ -57,6 +65,7 @@ static tt_status open_scene(standing *now, const tt_scene *scene, tt_scene_choic
                           .time_before = choice->time_before};
   *now = (standing){0};
   say_what_is_replaced(scene);
+  say_who_is_disabled(scene, choice->options);
   TT_TRY(tt_assemble(scene, &assembly, &now->world, error));
   tt_status status = attach(now, scene, choice, error);
   if (status != TT_OK) close_scene(now);

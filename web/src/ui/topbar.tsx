@@ -69,9 +69,11 @@ function Transport() {
 
 function Figures() {
   const now = status.value;
+  const disabled = !!now?.stations.length && !now.stopped && now.stations.every(({enabled}) => !enabled);
   const behind = !!now && !now.paused && now.factor < 0.95 * now.speed && hello.value?.pace === 'realtime';
   return (
     <div class="figures">
+      {disabled && <Figure label="robots" value="disabled" warn title="Their driver stations disable them: see the page Drive" />}
       <Figure label="simulated" value={now ? formatClock(now.time) : '–:––.–––'} title={now ? `step ${formatCount(now.step)}` : undefined} wide />
       <Figure
         label="real-time"
