@@ -16,9 +16,9 @@ const CONNECTION = {
   worldless: 'No world',
 } as const;
 
-function Figure({label, value, warn, title, wide}: {label: string; value: string; warn?: boolean; title?: string; wide?: boolean}) {
+function Figure({label, value, warn, title, wide, extra}: {label: string; value: string; warn?: boolean; title?: string; wide?: boolean; extra?: boolean}) {
   return (
-    <div class={`figure${warn ? ' warn' : ''}${wide ? ' wide' : ''}`} title={title}>
+    <div class={`figure${warn ? ' warn' : ''}${wide ? ' wide' : ''}${extra ? ' extra' : ''}`} title={title}>
       <span class="figure-value">{value}</span>
       <span class="figure-label">{label}</span>
     </div>
@@ -73,7 +73,7 @@ function Figures() {
   const behind = !!now && !now.paused && now.factor < 0.95 * now.speed && hello.value?.pace === 'realtime';
   return (
     <div class="figures">
-      {disabled && <Figure label="robots" value="disabled" warn title="Their driver stations disable them: see the page Drive" />}
+      {disabled && <Figure label="robots" value="disabled" warn extra title="Their driver stations disable them: see the page Drive" />}
       <Figure label="simulated" value={now ? formatClock(now.time) : '–:––.–––'} title={now ? `step ${formatCount(now.step)}` : undefined} wide />
       <Figure
         label="real-time"
