@@ -67,6 +67,21 @@ static void a_frame_that_is_too_long_is_none(void **state) {
                    TT_INVALID);
 }
 
+static void a_frame_that_would_be_too_long_does_not_leave(void **state) {
+  (void)state;
+  tt_bytes frame = {0};
+  static char message[65536];
+  memset(message, ' ', sizeof message);
+  tt_step_begin(&frame, 0, 20000);
+  for (int i = 0; i < 15; i++) tt_step_add(&frame, message, sizeof message);
+  assert_true(tt_step_end(&frame));
+  tt_step_add(&frame, message, sizeof message);
+  assert_false(tt_step_end(&frame));
+  frame.failed = true;
+  assert_false(tt_step_end(&frame));
+  tt_bytes_free(&frame);
+}
+
 static tt_status read(const char *text, tt_step_head *head, tt_error *error) {
   tt_halsim_message message;
   assert_int_equal(tt_halsim_read(text, strlen(text), &message, error), TT_OK);
@@ -114,6 +129,7 @@ int main(void) {
       cmocka_unit_test(the_golden_frame_leaves),
       cmocka_unit_test(a_frame_comes_in_any_pieces),
       cmocka_unit_test(a_frame_that_is_too_long_is_none),
+      cmocka_unit_test(a_frame_that_would_be_too_long_does_not_leave),
       cmocka_unit_test(heads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
