@@ -4,6 +4,7 @@
 The stand-in (standin/gymnasium) raises for every rule that is broken; its SyncVectorEnv, which steps single environments in a loop,
 says bit for bit what our VectorEnv has to give.
 """
+import math
 import os
 import pathlib
 import subprocess
@@ -177,6 +178,34 @@ class Own(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, text):
                 envs.reset(options=options)
 
+    def test_a_task_that_fails_in_the_middle(self):
+        """What a task raises reaches the caller, and the environment goes on after a reset as if nothing had been."""
+        class Failing(Counter):
+            where = ""
+
+            def start(self, rng):
+                return super().start(rng) if self.where != "start" else 1 / 0
+
+            def observe(self, frame):
+                return super().observe(frame) * (math.nan if self.where == "observe" else 1)
+
+            def reward(self, frame):
+                return super().reward(frame) if self.where != "reward" else 1 / 0
+
+        task = Failing()
+        envs, fresh = tether.gym.VectorEnv(task, 3, threads=2), tether.gym.VectorEnv(Counter(), 3)
+        envs.reset(seed=1)
+        for task.where, call, error in (("start", envs.reset, ZeroDivisionError), ("observe", envs.reset, ValueError),
+                                        ("reward", lambda: envs.step(np.zeros((3, 1))), ZeroDivisionError),
+                                        ("observe", lambda: envs.step(np.zeros((3, 1))), ValueError)):
+            with self.assertRaisesRegex(error, "'angle' of environment 0 is NaN" if task.where == "observe" else ""):
+                call()
+        task.where = ""
+        np.testing.assert_array_equal(envs.reset(seed=2)[0], fresh.reset(seed=2)[0])
+        for _ in range(9):
+            for one, other in zip(envs.step(np.full((3, 1), 0.5))[:4], fresh.step(np.full((3, 1), 0.5))[:4]):
+                np.testing.assert_array_equal(one, other)
+
     def test_wrong_arguments(self):
         envs = tether.gym.VectorEnv(QUICK, 3)
         with self.assertRaises(tether.gym.ResetNeeded):
@@ -186,6 +215,9 @@ class Own(unittest.TestCase):
                            (lambda: envs.step(np.full((3, 2), np.inf)), r"\[0, 0\] is not finite"),
                            (lambda: envs.reset(seed=[1, 2]), "2 given"), (lambda: envs.reset(seed=-1), "seed"),
                            (lambda: tether.gym.VectorEnv(QUICK, 0), "num_envs: 0"),
+                           (lambda: tether.gym.VectorEnv(QUICK, 1.5), "count: 1.5"),
+                           (lambda: tether.gym.Env(QUICK, max_episode_steps=0), "max_episode_steps: 0"),
+                           (lambda: tether.gym.Env(QUICK, max_episode_steps=1.5), "max_episode_steps: 1.5"),
                            (lambda: tether.gym.Env(QUICK, render_mode="human"), "render_mode"),
                            (lambda: tether.gym.Env(3), "a Task, the path"),
                            (lambda: tether.gym.Env("reech"), "did you mean 'reach'")):

@@ -24,6 +24,8 @@ class Episodes:
             raise ValueError(f"num_envs: {count}; at least 1 is expected")
         self.task, self.count = task, count
         self.max_steps = task.max_steps if max_steps is None else max_steps
+        if not isinstance(self.max_steps, (int, np.integer)) or self.max_steps < 1:
+            raise ValueError(f"max_episode_steps: {self.max_steps!r}; a whole number of at least 1 is expected")
         self._commands = [name for action in task.actions for name in action.commands] + list(task.held)
         scene = self._load()
         self.batch = scene.batch(count, commands=self._commands, signals=list(task.signals), threads=threads)
@@ -151,6 +153,9 @@ class Episodes:
     def _observe(self) -> None:
         self.task.sense(self.frame)
         seen = self.task.observe(self.frame)
+        if np.isnan(seen).any():  # clipping lets it through, and no space contains it
+            row, number = np.argwhere(np.isnan(seen))[0]
+            raise ValueError(f"observe: '{self.task.observed[number].name}' of environment {row} is NaN; a number is expected")
         if self._noise is not None:
             seen = seen + self._noise * terms.noise(self._keys, self.frame.steps, seen.shape[1])
         self.observation[:] = np.minimum(np.maximum(seen, self._low), self._high)

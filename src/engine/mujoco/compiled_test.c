@@ -19,8 +19,8 @@
 static char folder[] = "/tmp/tether-compiled-XXXXXX", real[TT_PATH_SIZE];
 
 static const char *path_of(const char *name) {
-  static char paths[4][256];
-  static int next;
+  static _Thread_local char paths[4][256];
+  static _Thread_local int next;
   char *path = paths[next++ % 4];
   snprintf(path, sizeof paths[0], "%s/%s", folder, name);
   return path;
