@@ -139,7 +139,8 @@ static void choose_parameters(const tt_foxglove_server *server, const tt_foxglov
 /* What is asked for is its value until the world says what became of it. */
 static void set_parameter(foxglove_peer *peer, int parameter, double value) {
   tt_foxglove_server *server = peer->server;
-  peer->wrote[parameter] = true;
+  for (foxglove_peer *one = server->peers; one; one = one->next) one->wrote[parameter] = false;
+  peer->wrote[parameter] = true; /* who set it last commands */
   tt_foxglove_set_parameter(server, parameter, value);
   server->options.handler.on_parameter(server->options.context, parameter, value);
 }

@@ -313,9 +313,17 @@ static void parameters_are_set_and_followed(void **state) {
       "\"value\":1}]}");
   expect_text(world, one, "finite number");
   assert_int_equal(world->set, 1);
+  say(two, SET);
+  until(world, &world->set, 2);
+  say(one, SET);
+  until(world, &world->set, 3);
   tt_websocket_client_close(two->client);
+  uint64_t end = tt_net_now() + PATIENCE;
+  while (tt_foxglove_client_count(world->server) == 2 && tt_net_now() < end)
+    tt_net_poll(world->net, 1000000);
+  assert_int_equal(world->released, 0); /* it was not the last that set it */
   tt_websocket_client_close(one->client);
-  until(world, &world->released, 1); /* who set it is gone */
+  until(world, &world->released, 1);
 }
 
 static void commands_are_published_all_or_none(void **state) {

@@ -139,6 +139,10 @@ static void hear(nt4_peer *who, int position, const tt_nt4_message *message) {
   const tt_nt4_sink *sink = &who->server->sink;
   double number;
   if (!who->trusted || !sink->on_written || !tt_nt4_read_number(message, &number)) return;
+  for (nt4_peer *one = who->server->clients; one; one = one->next) /* who wrote last commands */
+    for (int i = 0; i < one->publisher_count; i++)
+      if (one->publishers[i].topic == who->publishers[position].topic)
+        one->publishers[i].wrote = false;
   who->publishers[position].wrote = true;
   sink->on_written(sink->context, who->publishers[position].topic, number);
 }

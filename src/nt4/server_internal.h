@@ -32,7 +32,7 @@ typedef struct nt4_subscription {
 typedef struct nt4_publisher {
   int64_t uid;
   int topic;
-  bool wrote; /* a topic of ours */
+  bool wrote; /* a topic of ours, and nobody else since */
 } nt4_publisher;
 
 /** Who is connected. */

@@ -26,7 +26,7 @@ typedef struct tt_nt4_sink {
 
   /** Somebody wrote a topic that is writable. Set both and `context` before the loop's first turn; NULL: nobody hears. */
   void (*on_written)(void *context, int topic, double value);
-  /** Who wrote it is gone. */
+  /** Who wrote it last is gone. */
   void (*on_released)(void *context, int topic);
   void *context;
 } tt_nt4_sink;

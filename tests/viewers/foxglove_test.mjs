@@ -1,10 +1,11 @@
 // foxglove_test.mjs: Foxglove's own client library watches and commands running worlds, and the controls show a kept run.
 import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
 import {createRequire} from 'node:module';
 import {createConnection} from 'node:net';
 import {join} from 'node:path';
 import test from 'node:test';
-import {PATIENCE, root, set, start, stateFolder} from '../browser/harness.mjs';
+import {PATIENCE, program, root, set, start, stateFolder} from '../browser/harness.mjs';
 
 const require = createRequire(join(root, 'web/'));
 const {FoxgloveClient} = require('@foxglove/ws-protocol');
@@ -112,7 +113,8 @@ test('pause, step, speed and reset; events', {timeout: 4 * PATIENCE}, async (t) 
 });
 
 test('commands by parameters and messages, where the scene allows it', {timeout: 4 * PATIENCE}, async (t) => {
-  const {addresses} = await start(t, ['run', 'frc2011', '--no-web', ...set({'foxglove.commands': 'on'}), ...settings]);
+  const state = stateFolder(t), log = join(state, 'driven.wpilog');
+  const {addresses, stop} = await start(t, ['run', 'frc2011', '--no-web', '--record', log, ...set({'foxglove.commands': 'on'}), ...settings], state);
   const driver = await connect(t, addresses.foxglove), watcher = await connect(t, addresses.foxglove);
   assert.ok(['parameters', 'parametersSubscribe', 'clientPublish'].every((name) => driver.info.capabilities.includes(name)));
   watcher.client.getParameters([], 'all');
@@ -127,6 +129,8 @@ test('commands by parameters and messages, where the scene allows it', {timeout:
   await until(() => Math.abs(watcher.value('/signals/chassis.x') - from) > 0.1, 'that it drives');
   driver.client.close();
   await until(() => watcher.parameters.get('left_track.torque') === 0 && watcher.parameters.get('right_track.torque') === 0, 'safe commands');
+  assert.equal(await stop(), 0);
+  assert.match(execFileSync(program, ['verify', log], {encoding: 'utf8'}), /identical/); // they are journaled
 });
 
 test('nobody commands unless the scene allows it', {timeout: 4 * PATIENCE}, async (t) => {
