@@ -152,15 +152,18 @@ static void on_text(tt_nt4_client *self, const uint8_t *bytes, size_t size) {
   json_object_put(frame);
 }
 
-/* The answer that was quickest is the most exact: the server read its clock half of the way back. */
+/* The answer that was quickest is the most exact: the server read its clock half of the way back. One that contradicts it is
+ * of a clock that does not go as ours does, as that of a robot program whose time is stepped; then the newest counts. */
 static void on_clock(tt_nt4_client *self, const tt_nt4_message *answer) {
   double asked;
   int64_t now = nt4_now();
   if (!tt_nt4_read_number(answer, &asked) || asked != (double)self->asked) return;
   int64_t round_trip = now - self->asked;
-  if (self->synchronised && round_trip >= self->least_round_trip) return;
+  int64_t ahead = answer->time + round_trip / 2 - now;
+  bool agrees = llabs(ahead - self->ahead) <= (round_trip + self->least_round_trip) / 2 + 1;
+  if (self->synchronised && agrees && round_trip >= self->least_round_trip) return;
   self->least_round_trip = round_trip;
-  self->ahead = answer->time + round_trip / 2 - now;
+  self->ahead = ahead;
   if (!self->synchronised) self->since = answer->time;
   self->synchronised = true;
 }

@@ -254,6 +254,7 @@ typedef struct robot {
   bool answers; /* with its time */
   int texts, published, closed, pinged;
   int64_t value_time;
+  int64_t later; /* µs: its clock is ahead by */
 } robot;
 
 static void robot_asked(void *context, const tt_websocket_request *request,
@@ -295,7 +296,7 @@ static void robot_heard(void *context, tt_websocket *websocket, bool text, const
     if (message.id != -1) robot->value_time = message.time;
     if (message.id != -1 || !robot->answers) continue;
     tt_bytes answer = {.size = 0};
-    message.time = nt4_now() + LATER;
+    message.time = nt4_now() + robot->later;
     tt_nt4_put_message(&answer, &message);
     tt_websocket_send(websocket, false, answer.data, answer.size);
     tt_bytes_free(&answer);
@@ -324,7 +325,7 @@ static tt_websocket_server *serve(world *world, robot *robot) {
 
 static void values_have_the_servers_time(void **state) {
   world *world = *state;
-  robot robot = {.protocol = NT4_PROTOCOL_4_0, .answers = true};
+  robot robot = {.protocol = NT4_PROTOCOL_4_0, .answers = true, .later = LATER};
   serve(world, &robot);
   set_number(world, world->number, 1);
   int64_t before = nt4_now();
@@ -333,6 +334,25 @@ static void values_have_the_servers_time(void **state) {
   assert_in_range(robot.value_time, before + LATER - unsure, now + LATER + unsure);
   assert_int_equal(robot.published, 1);
   assert_int_equal(robot.closed, 0);
+}
+
+/* As of a program whose time is stepped. */
+static void a_clock_that_jumps_is_followed(void **state) {
+  world *world = *state;
+  robot robot = {.protocol = NT4_PROTOCOL_4_0, .answers = true, .later = LATER};
+  serve(world, &robot);
+  int number = 0;
+  set_number(world, world->number, number++);
+  UNTIL(world, robot.value_time);
+  for (int64_t jump = 2; jump >= 1; jump--) { /* forward, and back */
+    robot.later = jump * LATER + LATER / 2;
+    uint64_t end = tt_net_now() + PATIENCE;
+    while (llabs(robot.value_time - nt4_now() - robot.later) > LATER / 4 && tt_net_now() < end) {
+      set_number(world, world->number, number++);
+      turn(world);
+    }
+    assert_true(llabs(robot.value_time - nt4_now() - robot.later) <= LATER / 4);
+  }
 }
 
 static void a_server_that_falls_silent_is_left(void **state) {
@@ -347,7 +367,7 @@ static void a_server_that_falls_silent_is_left(void **state) {
 
 static void who_refuses_is_asked_again(void **state) {
   world *world = *state;
-  robot robot = {.protocol = NULL, .answers = true};
+  robot robot = {.protocol = NULL, .answers = true, .later = LATER};
   serve(world, &robot);
   set_number(world, world->number, 1);
   for (int i = 0; i < 20; i++) turn(world);
@@ -379,6 +399,7 @@ int main(void) {
       TEST(what_others_write_is_heard_until_the_server_goes, setup_both),
       TEST(what_was_written_before_is_not_heard, setup),
       TEST(values_have_the_servers_time, setup),
+      TEST(a_clock_that_jumps_is_followed, setup),
       TEST(a_server_that_falls_silent_is_left, setup),
       TEST(who_refuses_is_asked_again, setup),
       TEST(urls_are_checked, setup),
