@@ -15,7 +15,8 @@
  *
  * Threads: a scene may be used by any number of threads. A simulation or batch belongs to one thread at a time; a call that
  * changes or saves it while another thread is in one returns TETHER_BUSY and changes nothing. Reading is not guarded: what is
- * read meanwhile may be half of a step. A batch that works uses all its simulations. Calls block only where it is said.
+ * read meanwhile may be half of a step. Freeing is not guarded either: nobody may be in what is freed. A batch that works uses
+ * all its simulations. Calls block only where it is said.
  *
  * Values are SI (m, rad, s, kg, N, N·m) unless a handle was resolved with a unit. Frames are right-handed, Z up; poses are
  * in the arena's frame, quaternions w x y z. Arrays are the caller's, of doubles, without gaps.
