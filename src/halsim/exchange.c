@@ -41,7 +41,6 @@ struct tt_halsim {
   const tt_halsim_map *map;
   state *states;
   encoder encoders[ENCODERS];
-  bool by_channel;
   tt_halsim_strangers_list strangers;
 };
 
@@ -61,8 +60,6 @@ void tt_halsim_free(tt_halsim *halsim) {
   free(halsim->states);
   free(halsim);
 }
-
-void tt_halsim_name_by_channel(tt_halsim *halsim) { halsim->by_channel = true; }
 
 /* --- what the program says --- */
 
@@ -332,7 +329,7 @@ void tt_halsim_tell(tt_halsim *halsim, const tt_view *view, double seconds, tt_h
     state *state = &halsim->states[i];
     if (!line->reads) continue;
     double sign = 1, value = present_value(line, state, view, seconds);
-    bool by_number = strcmp(line->type, "Encoder") == 0 && !halsim->by_channel;
+    bool by_number = strcmp(line->type, "Encoder") == 0;
     int index = by_number ? find_encoder(halsim, line, &sign) : 0;
     tt_halsim_sort sort = sort_of(line, state);
     /* at rest a period has no direction */

@@ -14,13 +14,10 @@
 
 typedef struct tt_halsim tt_halsim;
 
-/** `map` outlives it. NULL: out of memory. */
+/** `map` outlives it. NULL: out of memory. An encoder is told under the program's own number, once it has said which channels
+ *  that has. */
 tt_halsim *tt_halsim_new(const tt_halsim_map *map);
 void tt_halsim_free(tt_halsim *halsim);
-
-/** Encoders are told under the channels by which the scene names them: for a peer that has no other name for them. Otherwise
- *  they are told under the program's own number, once it has said which channels that has. */
-void tt_halsim_name_by_channel(tt_halsim *halsim);
 
 /** Why a message of a program was refused. */
 typedef struct tt_halsim_fault {
