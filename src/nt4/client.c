@@ -305,6 +305,7 @@ tt_status tt_nt4_client_open(tt_net *net, const char *url, tt_nt4_client **out, 
     free(self);
     return status;
   }
+  tt_log_info("nt4: looks for a robot program's server at %s, for as long as it takes", self->url);
   *out = self;
   return TT_OK;
 }

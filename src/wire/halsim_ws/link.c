@@ -4,6 +4,8 @@
  */
 #include "wire/halsim_ws/link.h"
 
+#include "base/log.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,8 +191,10 @@ static tt_status connect_to(const tt_wire *wire, const tt_halsim_ws_config *conf
   options.context = link;
   snprintf(link->address, sizeof link->address, "%s", config->connect);
   tt_status status = tt_websocket_connect(wire->net, &options, &link->client, &reason);
-  return status == TT_OK ? TT_OK
-                         : tt_fail(error, status, "%s.connect: %s", wire->where, reason.text);
+  if (status != TT_OK) return tt_fail(error, status, "%s.connect: %s", wire->where, reason.text);
+  tt_log_info("%s: looks for a robot program at %s, for as long as it takes", wire->name,
+              config->connect);
+  return TT_OK;
 }
 
 tt_status tt_halsim_link_open(const tt_wire *wire, const tt_halsim_ws_config *config,
