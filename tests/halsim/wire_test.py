@@ -144,7 +144,7 @@ class Wire(unittest.TestCase):
         """SIGSTOP: its kernel goes on answering, so only the deadline can tell. Later it is let in again."""
         with run("sharp-wpilib-step", "on_disconnect=keep", "late=eject", "deadline=0.3 s") as tether:
             program = self.start(tether, "--loops", 3000)
-            tether.wait_line("robot program")
+            tether.wait_line("robot program 'robot'")
             program.send_signal(signal.SIGSTOP)
             tether.wait_line("ejected: no answer in time")
             program.send_signal(signal.SIGCONT)
