@@ -45,7 +45,7 @@ struct tt_websocket {
   size_t goodbye_size;
   int code;        /* that the peer closed with; 1006: none yet */
   int most_pings;  /* without an answer */
-  int pings;       /* since the last byte came */
+  int pings;       /* since the last frame was looked at */
   tt_bytes input;  /* what waits for its turn, or for the rest of a head */
   size_t input_at; /* what is before was looked at */
   tt_bytes output; /* frames of one send */

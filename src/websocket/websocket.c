@@ -277,6 +277,7 @@ static void let_wait(tt_websocket *websocket, bool waits) {
 /* Makes messages of what waits, a turn's worth. */
 static void read_frames(tt_websocket *websocket) {
   websocket->budget = websocket->frames_a_turn;
+  websocket->pings = 0; /* who is still listened to is not silent */
   if (wslay_event_recv(websocket->frames) == WSLAY_ERR_NOMEM) drop(websocket, "out of memory");
   settle(websocket); /* pongs, the answer to a goodbye, and our own to who broke the protocol */
   if (websocket->dropped)
@@ -303,7 +304,6 @@ void tt_websocket_on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size
   tt_websocket *websocket = context;
   (void)tcp;
   if (!websocket || websocket->dropped) return;
-  websocket->pings = 0;
   if (websocket->input_at > 0) {
     size_t waiting = websocket->input.size - websocket->input_at;
     memmove(websocket->input.data, websocket->input.data + websocket->input_at, waiting);
