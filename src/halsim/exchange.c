@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENCODERS 32       /* that a program may have; the HAL has 8 */
+#define ENCODERS 32 /* that a program may have; the HAL has 8 */
+#define MOST_CHANNEL 255
 #define NEARLY 1e-6       /* beyond a command's range: rounding, which is forgiven */
 #define LEAST_CHANGE 1e-6 /* of a value, in its unit; of a large one as a part of it */
 #define MOST_WHOLE 2147483647.0
@@ -156,14 +157,19 @@ static void obey(const tt_halsim_line *line, state *state, const meaning *what, 
   state->value = value;
 }
 
+/* −1: none that a HAL has. */
+static int channel_of(const tt_halsim_value *value) {
+  return fabs(value->number) <= MOST_CHANNEL ? (int)value->number : -1;
+}
+
 static void hear_encoder(tt_halsim *halsim, const char *device, const char *key,
                          const tt_halsim_value *value) {
   char *end;
   long index = strtol(device, &end, 10);
   if (end == device || *end || index < 0 || index >= ENCODERS) return;
   encoder *encoder = &halsim->encoders[index];
-  if (strcmp(key, "channel_a") == 0) encoder->a = (int)value->number;
-  if (strcmp(key, "channel_b") == 0) encoder->b = (int)value->number;
+  if (strcmp(key, "channel_a") == 0) encoder->a = channel_of(value);
+  if (strcmp(key, "channel_b") == 0) encoder->b = channel_of(value);
   if (strcmp(key, "init") == 0) encoder->made = value->number != 0;
   if (strcmp(key, "reverse_direction") == 0) encoder->reversed = value->number != 0;
 }
@@ -289,7 +295,8 @@ static double rounded(tt_halsim_sort sort, double value) {
 }
 
 /* Below this no sensor tells anything: a world at rest trembles in its last bits. */
-static bool is_same(const tt_halsim_line *line, double value, double last) {
+static bool is_same(const tt_halsim_line *line, tt_halsim_sort sort, double value, double last) {
+  if (sort == TT_HALSIM_WHOLE) return value == last; /* of a large count each step counts, too */
   double scale = line->sense == TT_HALSIM_PERIOD ? fabs(last) : fmax(1, fabs(last));
   return fabs(value - last) <= LEAST_CHANGE * scale;
 }
@@ -336,7 +343,7 @@ void tt_halsim_tell(tt_halsim *halsim, const tt_view *view, double seconds, tt_h
     if (line->sense != TT_HALSIM_PERIOD || value != TT_HALSIM_AT_REST) value *= sign;
     value = rounded(sort, value);
     if (index < 0) state->told = false;
-    if (index < 0 || (state->told && is_same(line, value, state->last))) continue;
+    if (index < 0 || (state->told && is_same(line, sort, value, state->last))) continue;
     if (!before || !is_line_of(line, before->type, before->device)) flush(&to);
     before = line;
     to.type = line->type;

@@ -117,6 +117,15 @@ static void on_told(void *context, const char *type, const char *device,
   at.messages++;
 }
 
+/* The first value, exactly. */
+static void on_count(void *context, const char *type, const char *device,
+                     const tt_halsim_value *values, int count) {
+  (void)type;
+  (void)device;
+  (void)count;
+  snprintf(context, 64, "%.0f", values[0].number);
+}
+
 static void expect_told(const char *text) {
   at.told[0] = '\0';
   at.messages = 0;
@@ -253,6 +262,28 @@ static void an_encoder_is_found_by_its_channels(void **state) {
   expect_told(""); /* nothing changed */
   at.view->joint_velocity[0] = 0;
   expect_told("Encoder 5 >period=1e+09; ");
+}
+
+static void each_step_of_a_large_count_is_told(void **state) {
+  (void)state;
+  double ticks = 1440;
+  OPEN({.type = "Encoder", .device = "0,1", .signal = "left.position", .given_scale = &ticks});
+  make_encoder("0", 0, 1, false);
+  for (int i = 5000000; i <= 5000001; i++) {
+    char text[64] = "";
+    at.view->joint_position[0] = i / ticks * 2 * M_PI;
+    tt_halsim_tell(at.halsim, at.view, 0.01, on_count, text);
+    assert_int_equal(strtol(text, NULL, 10), i);
+  }
+}
+
+static void a_channel_beyond_any_is_none(void **state) {
+  (void)state;
+  OPEN({.type = "Encoder", .device = "0,1", .signal = "left.position"});
+  SAY("Encoder", "0", "<channel_a", 1e300);
+  SAY("Encoder", "0", "<channel_b", -1e300);
+  SAY_FLAG("Encoder", "0", "<init", 1);
+  expect_told("");
 }
 
 static void directions_add_up(void **state) {
@@ -415,6 +446,8 @@ int main(void) {
       TEST(solenoids_and_relays_switch),
       TEST(other_motors_are_known_by_their_keys),
       TEST(an_encoder_is_found_by_its_channels),
+      TEST(each_step_of_a_large_count_is_told),
+      TEST(a_channel_beyond_any_is_none),
       TEST(directions_add_up),
       TEST(a_gyro_turns_clockwise_and_goes_on),
       TEST(other_sensors_have_their_units),
