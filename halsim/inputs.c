@@ -18,41 +18,42 @@
 
 typedef enum sort { FLAG, WHOLE, NUMBER } sort;
 
-/* What has a channel, and what there is one of (`single`). */
+/* What has channels, so many that a program has; 0: there is one of it, without a channel. The HAL's own functions write past
+ * their arrays if they are given another. */
 static struct input {
   const char *type, *key;
-  bool single;
+  int channels;
   sort sort;
   const char *function;
   void *set;
 } inputs[] = {
-    {"DIO", "value", false, FLAG, "HALSIM_SetDIOValue", NULL},
-    {"AI", "voltage", false, NUMBER, "HALSIM_SetAnalogInVoltage", NULL},
-    {"Encoder", "count", false, WHOLE, "HALSIM_SetEncoderCount", NULL},
-    {"Encoder", "period", false, NUMBER, "HALSIM_SetEncoderPeriod", NULL},
-    {"CTREPCM", "on", false, FLAG, "HALSIM_SetCTREPCMCompressorOn", NULL},
-    {"CTREPCM", "pressure_switch", false, FLAG, "HALSIM_SetCTREPCMPressureSwitch", NULL},
-    {"CTREPCM", "current", false, NUMBER, "HALSIM_SetCTREPCMCompressorCurrent", NULL},
-    {"RoboRIO", "fpga_button", true, FLAG, "HALSIM_SetRoboRioFPGAButton", NULL},
-    {"RoboRIO", "vin_voltage", true, NUMBER, "HALSIM_SetRoboRioVInVoltage", NULL},
-    {"RoboRIO", "vin_current", true, NUMBER, "HALSIM_SetRoboRioVInCurrent", NULL},
-    {"RoboRIO", "6v_voltage", true, NUMBER, "HALSIM_SetRoboRioUserVoltage6V", NULL},
-    {"RoboRIO", "6v_current", true, NUMBER, "HALSIM_SetRoboRioUserCurrent6V", NULL},
-    {"RoboRIO", "5v_voltage", true, NUMBER, "HALSIM_SetRoboRioUserVoltage5V", NULL},
-    {"RoboRIO", "5v_current", true, NUMBER, "HALSIM_SetRoboRioUserCurrent5V", NULL},
-    {"RoboRIO", "3v3_voltage", true, NUMBER, "HALSIM_SetRoboRioUserVoltage3V3", NULL},
-    {"RoboRIO", "3v3_current", true, NUMBER, "HALSIM_SetRoboRioUserCurrent3V3", NULL},
-    {"DriverStation", "enabled", true, FLAG, "HALSIM_SetDriverStationEnabled", NULL},
-    {"DriverStation", "autonomous", true, FLAG, "HALSIM_SetDriverStationAutonomous", NULL},
-    {"DriverStation", "test", true, FLAG, "HALSIM_SetDriverStationTest", NULL},
-    {"DriverStation", "robotMode", true, WHOLE, "HALSIM_SetDriverStationRobotMode", NULL},
-    {"DriverStation", "estop", true, FLAG, "HALSIM_SetDriverStationEStop", NULL},
-    {"DriverStation", "fms", true, FLAG, "HALSIM_SetDriverStationFmsAttached", NULL},
-    {"DriverStation", "ds", true, FLAG, "HALSIM_SetDriverStationDsAttached", NULL},
-    {"DriverStation", "match_time", true, NUMBER, "HALSIM_SetDriverStationMatchTime", NULL},
-    {"BuiltInAccel", "x", false, NUMBER, "HALSIM_SetAccelerometerX", NULL},
-    {"BuiltInAccel", "y", false, NUMBER, "HALSIM_SetAccelerometerY", NULL},
-    {"BuiltInAccel", "z", false, NUMBER, "HALSIM_SetAccelerometerZ", NULL},
+    {"DIO", "value", 31, FLAG, "HALSIM_SetDIOValue", NULL},
+    {"AI", "voltage", 8, NUMBER, "HALSIM_SetAnalogInVoltage", NULL},
+    {"Encoder", "count", 8, WHOLE, "HALSIM_SetEncoderCount", NULL},
+    {"Encoder", "period", 8, NUMBER, "HALSIM_SetEncoderPeriod", NULL},
+    {"CTREPCM", "on", 63, FLAG, "HALSIM_SetCTREPCMCompressorOn", NULL},
+    {"CTREPCM", "pressure_switch", 63, FLAG, "HALSIM_SetCTREPCMPressureSwitch", NULL},
+    {"CTREPCM", "current", 63, NUMBER, "HALSIM_SetCTREPCMCompressorCurrent", NULL},
+    {"RoboRIO", "fpga_button", 0, FLAG, "HALSIM_SetRoboRioFPGAButton", NULL},
+    {"RoboRIO", "vin_voltage", 0, NUMBER, "HALSIM_SetRoboRioVInVoltage", NULL},
+    {"RoboRIO", "vin_current", 0, NUMBER, "HALSIM_SetRoboRioVInCurrent", NULL},
+    {"RoboRIO", "6v_voltage", 0, NUMBER, "HALSIM_SetRoboRioUserVoltage6V", NULL},
+    {"RoboRIO", "6v_current", 0, NUMBER, "HALSIM_SetRoboRioUserCurrent6V", NULL},
+    {"RoboRIO", "5v_voltage", 0, NUMBER, "HALSIM_SetRoboRioUserVoltage5V", NULL},
+    {"RoboRIO", "5v_current", 0, NUMBER, "HALSIM_SetRoboRioUserCurrent5V", NULL},
+    {"RoboRIO", "3v3_voltage", 0, NUMBER, "HALSIM_SetRoboRioUserVoltage3V3", NULL},
+    {"RoboRIO", "3v3_current", 0, NUMBER, "HALSIM_SetRoboRioUserCurrent3V3", NULL},
+    {"DriverStation", "enabled", 0, FLAG, "HALSIM_SetDriverStationEnabled", NULL},
+    {"DriverStation", "autonomous", 0, FLAG, "HALSIM_SetDriverStationAutonomous", NULL},
+    {"DriverStation", "test", 0, FLAG, "HALSIM_SetDriverStationTest", NULL},
+    {"DriverStation", "robotMode", 0, WHOLE, "HALSIM_SetDriverStationRobotMode", NULL},
+    {"DriverStation", "estop", 0, FLAG, "HALSIM_SetDriverStationEStop", NULL},
+    {"DriverStation", "fms", 0, FLAG, "HALSIM_SetDriverStationFmsAttached", NULL},
+    {"DriverStation", "ds", 0, FLAG, "HALSIM_SetDriverStationDsAttached", NULL},
+    {"DriverStation", "match_time", 0, NUMBER, "HALSIM_SetDriverStationMatchTime", NULL},
+    {"BuiltInAccel", "x", 1, NUMBER, "HALSIM_SetAccelerometerX", NULL},
+    {"BuiltInAccel", "y", 1, NUMBER, "HALSIM_SetAccelerometerY", NULL},
+    {"BuiltInAccel", "z", 1, NUMBER, "HALSIM_SetAccelerometerZ", NULL},
 };
 #define INPUTS (sizeof inputs / sizeof *inputs)
 
@@ -75,7 +76,7 @@ static int32_t whole_of(double number) {
 }
 
 static void set_whole(const struct input *input, int32_t channel, int32_t value) {
-  if (input->single) {
+  if (input->channels == 0) {
     void (*set)(int32_t);
     *(void **)&set = input->set;
     set(value);
@@ -87,7 +88,7 @@ static void set_whole(const struct input *input, int32_t channel, int32_t value)
 }
 
 static void set_number(const struct input *input, int32_t channel, double value) {
-  if (input->single) {
+  if (input->channels == 0) {
     void (*set)(double);
     *(void **)&set = input->set;
     set(value);
@@ -104,6 +105,7 @@ static void set(const char *type, int32_t channel, const char *key, struct json_
   for (size_t i = 0; i < INPUTS; i++) {
     const struct input *input = &inputs[i];
     if (!input->set || strcmp(input->type, type) != 0 || strcmp(input->key, key) != 0) continue;
+    if (input->channels > 0 && (channel < 0 || channel >= input->channels)) continue;
     if (input->sort == NUMBER)
       set_number(input, channel, number);
     else
@@ -219,8 +221,8 @@ static void apply_data(const char *type, const char *name, struct json_object *d
   int32_t device = sim_device(type, name);
   char *end;
   long channel = strtol(name, &end, 10);
-  if (*end || channel < 0 || channel > 255) channel = 0;
   bool built_in = strcmp(name, "BuiltInAccel") == 0;
+  if (end == name || *end || channel > 255) channel = built_in ? 0 : -1;
   json_object_object_foreach(data, key, value) {
     const char *stripped = key + strspn(key, "<>");
     if (device)

@@ -12,17 +12,26 @@ static pthread_mutex_t values = PTHREAD_MUTEX_INITIALIZER;
 void standin_lock(void) { pthread_mutex_lock(&values); }
 void standin_unlock(void) { pthread_mutex_unlock(&values); }
 
+/* WPILib's own would read and write past its arrays. */
+static void check_channel(const char *what, int32_t index, int count) {
+  if (index >= 0 && index < count) return;
+  fprintf(stderr, "stand-in: %s %d: there are %d\n", what, (int)index, count);
+  abort();
+}
+
 #define STANDIN_DEFINE(device, name, type, count)                                                  \
   static type device##name[count];                                                                 \
   type HALSIM_Get##device##name(int32_t index) {                                                   \
+    check_channel(#device, index, count);                                                          \
     standin_lock();                                                                                \
-    type is = index >= 0 && index < (count) ? device##name[index] : 0;                             \
+    type is = device##name[index];                                                                 \
     standin_unlock();                                                                              \
     return is;                                                                                     \
   }                                                                                                \
   void HALSIM_Set##device##name(int32_t index, type value) {                                       \
+    check_channel(#device, index, count);                                                          \
     standin_lock();                                                                                \
-    if (index >= 0 && index < (count)) device##name[index] = value;                                \
+    device##name[index] = value;                                                                   \
     standin_unlock();                                                                              \
   }
 STANDIN_VALUES(STANDIN_DEFINE)

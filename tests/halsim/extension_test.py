@@ -275,6 +275,16 @@ class Extension(unittest.TestCase):
             link.send_body(head + bad + b"\n" + b'{"type":"RoboRIO","device":"","data":{">vin_voltage":11.5}}\n')
             self.assertIn("<time", link.frame()[0]["data"])
 
+    def test_channels_that_a_program_does_not_have(self):
+        """WPILib's own functions would write past their arrays; the stand-in's end the program."""
+        program, link = self.start(), self.connect()
+        link.frame()
+        link.send(STATION, *(message(kind, device, **{key: 1}) for device in ("31", "63", "255", "-1", "x", "", "99999999999999999999")
+                             for kind, key in (("DIO", "<>value"), ("AI", ">voltage"), ("Encoder", ">count"), ("Encoder", ">period"),
+                                               ("CTREPCM", ">on"), ("BuiltInAccel", ">x"))))
+        self.assertIn("<time", link.frame()[0]["data"])
+        self.assertIsNone(program.poll())
+
     def test_nobody_there(self):
         self.listener.close()
         program = self.start()
