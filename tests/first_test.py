@@ -29,7 +29,7 @@ said = dict(re.findall(r'wpi\\.sim\\.envVar\\("(\\w+)", "([^"]+)"\\)', text))
 added = re.findall(r"wpi\\.sim\\.add(\\w+)\\(\\)\\.defaultEnabled = true", text)
 assert sys.argv[1:] == ["simulateJava"] and len(added) == 1, (sys.argv, added)
 if "HALSIM_EXTENSIONS" in os.environ:
-    os.execv("{pathlib.Path(TETHER).parent}/halsim/standin/standin_robot", ["robot", "--loops", "500"])
+    os.execv("{pathlib.Path(TETHER).parent}/halsim/standin/2026/robot", ["robot", "--loops", "500"])
 if added == ["XRPClient"]:
     os.execv(sys.executable, [sys.executable, "{ROOT}/clients/python/xrp_line.py", said["HALSIMXRP_HOST"] + ":" + said["HALSIMXRP_PORT"], "1"])
 ways = {{"WebsocketsServer": ["--listen", "127.0.0.1:3300"],
