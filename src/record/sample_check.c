@@ -25,6 +25,8 @@ struct tt_sample_check {
   uint64_t last;                   /* µs: time of the last of them */
   tt_sample_result result, before; /* before: the sample that was compared last */
   uint64_t compared;               /* µs: time of that */
+  uint64_t seen;                   /* µs: of the last view */
+  bool again;                      /* it had the time of the one before it */
 };
 
 /* ---- opening ---- */
@@ -112,7 +114,7 @@ tt_status tt_sample_check_open(const tt_run_log *log, const tt_names *names, con
   if (!check) return tt_fail(error, TT_NOMEM, "out of memory");
   check->signals = tt_names_signals(names, &check->signal_count);
   check->model = model;
-  check->compared = UINT64_MAX;
+  check->compared = check->seen = UINT64_MAX;
   tt_status status = open_check(check, log, proved, error);
   if (status != TT_OK) {
     tt_sample_check_close(check);
@@ -152,10 +154,12 @@ static bool holds(const claim *of, double repeated) {
   return fabs(of->recorded - repeated) <= of->within;
 }
 
-/* What is written at this time is exact; what was written before has not moved farther than the log resolves. */
+/* What is written at this time is exact; what was written before has not moved farther than the log resolves. Of two views of
+ * one time the first is before the second. */
 static double resolution(const tt_sample_check *check, const tt_wpilog_record *record, bool made) {
   if (made) return MADE_WITHIN;
-  return check->derives && record->timestamp != check->cursor.time ? TT_RECORD_RESOLUTION : 0;
+  bool before = record->timestamp != check->cursor.time || check->again;
+  return check->derives && before ? TT_RECORD_RESOLUTION : 0;
 }
 
 /* A full turn is none. */
@@ -218,11 +222,16 @@ static void compare_pose(tt_sample_check *check, int body, const tt_view *view) 
   }
 }
 
+/* µs since the log began */
+static uint64_t time_of(const tt_sample_check *check, const tt_view *view) {
+  return view->total_step * 1000000u * (uint64_t)check->model->timestep_num /
+         (uint64_t)check->model->timestep_den;
+}
+
 /* Goes to the view's time. Was it sampled? Its clock then stands in the log, there. */
 static bool find_sample(tt_sample_check *check, const tt_view *view) {
   tt_wpilog_record record;
-  uint64_t time = view->total_step * 1000000u * (uint64_t)check->model->timestep_num /
-                  (uint64_t)check->model->timestep_den;
+  uint64_t time = time_of(check, view);
   if (check->total == 0 || time > check->last) return false;
   tt_run_cursor_advance(&check->cursor, time);
   if (!tt_run_cursor_value(&check->cursor, check->clock, &record)) return false;
@@ -242,6 +251,9 @@ static bool is_settled(tt_sample_check *check) {
 }
 
 void tt_sample_check_view(tt_sample_check *check, const tt_view *view) {
+  uint64_t time = time_of(check, view);
+  check->again = time == check->seen;
+  check->seen = time;
   if (!find_sample(check, view) || is_settled(check)) return;
   check->result.samples++;
   for (int i = 0; i < check->signal_count; i++) compare_signal(check, i, view);
