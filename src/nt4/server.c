@@ -13,8 +13,19 @@
 #define MOST_CLIENTS 16
 #define MOST_MESSAGE ((size_t)2 << 20) /* bytes, as ntcore */
 #define MOST_QUEUED ((size_t)4 << 20)  /* bytes, at which a client is cut */
+#define MOST_NAMES 4096                /* in all that a client subscribed to */
 
 /* --- what clients ask for --- */
+
+/* What nobody publishes goes, unless its properties hold it. */
+static void remove_unused(tt_nt4_server *server, int index) {
+  const nt4_topic *topic = &server->topics[index];
+  struct json_object *retained = json_object_object_get(topic->properties, "retained");
+  struct json_object *persistent = json_object_object_get(topic->properties, "persistent");
+  if (!topic->own && topic->publishers == 0 && !json_object_get_boolean(retained) &&
+      !json_object_get_boolean(persistent))
+    nt4_remove_topic(server, index);
+}
 
 static void unpublish(nt4_peer *who, int position) {
   nt4_topic *topic = &who->server->topics[who->publishers[position].topic];
@@ -23,12 +34,7 @@ static void unpublish(nt4_peer *who, int position) {
   who->publishers[position] = who->publishers[--who->publisher_count];
   topic->publishers--;
   if (wrote) who->server->sink.on_released(who->server->sink.context, index);
-  struct json_object *kept = json_object_object_get(topic->properties, "retained");
-  struct json_object *persistent = json_object_object_get(topic->properties, "persistent");
-  if (topic->own || topic->publishers > 0 || json_object_get_boolean(kept) ||
-      json_object_get_boolean(persistent))
-    return;
-  nt4_remove_topic(who->server, index);
+  remove_unused(who->server, index);
 }
 
 static int find_publisher(const nt4_peer *who, int64_t uid) {
@@ -37,8 +43,17 @@ static int find_publisher(const nt4_peer *who, int64_t uid) {
   return -1;
 }
 
+/* Properties are a topic's, and stay with it: there is no end of them otherwise. */
+static bool has_room_for(struct json_object *old, struct json_object *update) {
+  size_t before = 0, added = 0;
+  json_object_to_json_string_length(old, JSON_C_TO_STRING_PLAIN, &before);
+  json_object_to_json_string_length(update, JSON_C_TO_STRING_PLAIN, &added);
+  return before + added <= TT_NT4_PROPERTIES;
+}
+
 static void publish(nt4_peer *who, const tt_nt4_request *request) {
   tt_nt4_server *server = who->server;
+  if (!who->trusted || !has_room_for(NULL, request->properties)) return;
   int old = find_publisher(who, request->uid);
   if (old >= 0) unpublish(who, old); /* the same number again replaces */
   int index = nt4_find_topic(server, request->name);
@@ -62,8 +77,9 @@ static void publish(nt4_peer *who, const tt_nt4_request *request) {
 
 static void set_properties(nt4_peer *who, const tt_nt4_request *request) {
   int index = nt4_find_topic(who->server, request->name);
-  if (index < 0 || who->server->topics[index].own) return;
+  if (!who->trusted || index < 0 || who->server->topics[index].own) return;
   struct json_object *properties = who->server->topics[index].properties;
+  if (!has_room_for(properties, request->properties)) return;
   json_object_object_foreach(request->properties, key, value) {
     if (value)
       json_object_object_add(properties, key, json_object_get(value));
@@ -78,6 +94,7 @@ static void set_properties(nt4_peer *who, const tt_nt4_request *request) {
     if (one == who) tt_json_add_bool(params, "ack", true);
     nt4_tell(one, "properties", params);
   }
+  remove_unused(who->server, index);
 }
 
 static void unsubscribe(nt4_peer *who, int64_t uid) {
@@ -89,9 +106,18 @@ static void unsubscribe(nt4_peer *who, int64_t uid) {
   }
 }
 
+static size_t count_names(const nt4_peer *who) {
+  size_t count = 0;
+  for (int i = 0; i < who->subscription_count; i++)
+    count += json_object_array_length(who->subscriptions[i].names);
+  return count;
+}
+
 static void subscribe(nt4_peer *who, const tt_nt4_request *request) {
   unsubscribe(who, request->uid); /* the same number again replaces */
-  if (who->subscription_count == TT_NT4_MOST_REQUESTS) return;
+  if (who->subscription_count == TT_NT4_MOST_REQUESTS ||
+      count_names(who) + json_object_array_length(request->topics) > MOST_NAMES)
+    return;
   nt4_subscription *grown =
       realloc(who->subscriptions, (size_t)(who->subscription_count + 1) * sizeof *grown);
   if (!grown) return;
@@ -138,13 +164,23 @@ static void on_text(nt4_peer *who, const uint8_t *bytes, size_t size) {
 static void hear(nt4_peer *who, int position, const tt_nt4_message *message) {
   const tt_nt4_sink *sink = &who->server->sink;
   double number;
-  if (!who->trusted || !sink->on_written || !tt_nt4_read_number(message, &number)) return;
+  if (!sink->on_written || !tt_nt4_read_number(message, &number)) return;
   for (nt4_peer *one = who->server->clients; one; one = one->next) /* who wrote last commands */
     for (int i = 0; i < one->publisher_count; i++)
       if (one->publishers[i].topic == who->publishers[position].topic)
         one->publishers[i].wrote = false;
   who->publishers[position].wrote = true;
   sink->on_written(sink->context, who->publishers[position].topic, number);
+}
+
+/* Clients' values stay when clients go: all together have a limit. */
+static bool may_keep(tt_nt4_server *server, const nt4_topic *topic, size_t size) {
+  bool fits = server->kept - topic->value.size + size <= TT_NT4_MOST_KEPT;
+  if (!fits && !server->is_full)
+    tt_log_warning("nt4: values of clients take more than %u MiB; what is more is left out",
+                   TT_NT4_MOST_KEPT >> 20);
+  server->is_full |= !fits;
+  return fits;
 }
 
 /* The clock is answered at once. Sent values are taken where they are newer than what is there. */
@@ -159,14 +195,17 @@ static void take_message(nt4_peer *who, const tt_nt4_message *message) {
     return;
   }
   int position = find_publisher(who, message->id);
-  if (position < 0) return;
+  if (position < 0 || !who->trusted) return; /* pages of other sites only read */
   int index = who->publishers[position].topic;
   const nt4_topic *topic = &who->server->topics[index];
   if (topic->writable) hear(who, position, message);
   if (topic->own || topic->number != message->type ||
-      (topic->version && message->time < topic->time))
+      (topic->version && message->time < topic->time) ||
+      !may_keep(who->server, topic, message->value_size))
     return;
+  size_t before = topic->value.size;
   nt4_set_value(who->server, index, message->value, message->value_size, message->time, who);
+  who->server->kept += topic->value.size - before;
 }
 
 static void on_message(void *context, tt_websocket *websocket, bool text, const uint8_t *bytes,
@@ -199,7 +238,8 @@ static void on_request(void *context, const tt_websocket_request *request,
                        tt_websocket_answer *answer) {
   static const char prefix[] = "/nt/";
   (void)context;
-  if (!request->upgrade && strcmp(request->path, "/") == 0) {
+  bool reads = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+  if (!request->upgrade && reads && strcmp(request->path, "/") == 0) {
     /* viewers look here before they connect */
     *answer = (tt_websocket_answer){.status = 200,
                                     .body = "This is a server of NetworkTables 4: /nt/NAME",

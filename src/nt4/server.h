@@ -13,7 +13,9 @@
 #include "net/net.h"
 #include "nt4/sink.h"
 
-#define TT_NT4_MOST_REQUESTS 1000 /**< subscriptions, and publishers, of a client */
+#define TT_NT4_MOST_REQUESTS 1000    /**< subscriptions, and publishers, of a client */
+#define TT_NT4_MOST_KEPT (64u << 20) /**< bytes of all values that clients publish */
+#define TT_NT4_PROPERTIES 4096u      /**< bytes of a topic's properties, as JSON */
 
 typedef struct tt_nt4_server tt_nt4_server;
 

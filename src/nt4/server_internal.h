@@ -47,7 +47,7 @@ typedef struct nt4_peer {
   nt4_publisher *publishers;
   int subscription_count, publisher_count;
   bool is_clock;              /* only asks for the time */
-  bool trusted;               /* its program may write topics of ours */
+  bool trusted;               /* no page of another site: it may publish */
   int64_t period, next_flush; /* µs */
   struct json_object *said;   /* text messages that wait; NULL: none */
   tt_bytes values;            /* binary ones */
@@ -62,6 +62,8 @@ struct tt_nt4_server {
   int topic_count, topic_capacity;
   nt4_peer *clients;
   int client_count;
+  size_t kept;  /**< bytes of clients' values */
+  bool is_full; /**< which has been said */
 };
 
 /* --- topics --- */

@@ -486,6 +486,99 @@ static void a_publisher_can_be_replaced(void **state) {
   assert_true(is_wanted(world->server, topic));
 }
 
+static void take_time(world *world, viewer *viewer) {
+  int before = viewer->values;
+  tt_websocket_send(viewer->websocket, false, "\x94\xff\x00\x02\x01", 5);
+  until(world, &viewer->values, before + 1); /* all that was sent before is done */
+}
+
+static void publish_to(viewer *viewer, const char *name, int uid, const char *properties) {
+  static char text[8192];
+  snprintf(text, sizeof text,
+           "[{\"method\":\"publish\",\"params\":{\"name\":\"%s\",\"pubuid\":%d,\"type\":\"raw\","
+           "\"properties\":{%s}}}]",
+           name, uid, properties);
+  say(viewer, text);
+}
+
+static void set_properties_of(viewer *viewer, const char *name, const char *update) {
+  static char text[8192];
+  snprintf(text, sizeof text,
+           "[{\"method\":\"setproperties\",\"params\":{\"name\":\"%s\",\"update\":{%s}}}]", name,
+           update);
+  say(viewer, text);
+}
+
+/* Any page that a browser on this machine has open can connect. */
+static void pages_of_other_sites_only_read(void **state) {
+  world *world = *state;
+  viewer *own = enter(world, 0, "/nt/own", v41, 1), *page = enter(world, 1, "/nt/page", v41, 1);
+  world->server->clients->trusted = false;
+  assert_string_equal(world->server->clients->name, "page");
+  publish_to(own, "/x", 1, "");
+  take_time(world, own);
+  publish_to(page, "/x", 1, "");
+  publish_to(page, "/mine", 2, "");
+  set_properties_of(page, "/x", "\"a\":1");
+  tt_websocket_send(page->websocket, false, "\x94\x01\x01\x05\xc4\x01z", 7);
+  take_time(world, page);
+  const nt4_topic *topic = &world->server->topics[nt4_find_topic(world->server, "/x")];
+  assert_int_equal(topic->version, 0);
+  assert_int_equal(json_object_object_length(topic->properties), 0);
+  assert_int_equal(nt4_find_topic(world->server, "/mine"), -1);
+  set_number(world, 7);
+  say(page, SUBSCRIBE("[\"/Tether/number\"]", "1", "{\"periodic\":0.005}"));
+  int before = page->values;
+  until(world, &page->values, before + 1);
+  assert_true(page->numbers[before] == 7);
+}
+
+#define MUCH ((size_t)1 << 20) /* bytes of a value */
+
+/* What is retained stays when who published it goes, and with it its memory. */
+static void what_clients_keep_has_a_limit(void **state) {
+  world *world = *state;
+  char *value = calloc(1, MUCH + 9);
+  viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
+  for (int i = 1; i < 100; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "/%d", i);
+    publish_to(viewer, name, i, "\"retained\":true");
+    memcpy(value, (char[]){'\x94', (char)i, 1, 5, '\xc6', 0, '\x10', 0, 0}, 9);
+    tt_websocket_send(viewer->websocket, false, value, MUCH + 9);
+    take_time(world, viewer);
+  }
+  size_t kept = 0;
+  for (int i = 0; i < world->server->topic_count; i++)
+    if (!world->server->topics[i].own) kept += world->server->topics[i].value.size;
+  assert_int_equal(kept, world->server->kept);
+  assert_true(kept <= TT_NT4_MOST_KEPT && kept > TT_NT4_MOST_KEPT / 2);
+  /* what is gone makes room, also when it is retained no longer */
+  int topic = nt4_find_topic(world->server, "/1");
+  say(viewer, "[{\"method\":\"unpublish\",\"params\":{\"pubuid\":1}}]");
+  take_time(world, viewer);
+  assert_false(world->server->topics[topic].gone);
+  set_properties_of(viewer, "/1", "\"retained\":null");
+  take_time(world, viewer);
+  assert_true(world->server->topics[topic].gone);
+  assert_true(world->server->kept < kept);
+  free(value);
+}
+
+static void properties_have_a_limit(void **state) {
+  world *world = *state;
+  static char update[3000];
+  viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
+  publish_to(viewer, "/x", 1, "");
+  for (int i = 0; i < 20; i++) {
+    snprintf(update, sizeof update, "\"%d\":\"%02000d\"", i, i);
+    set_properties_of(viewer, "/x", update);
+  }
+  take_time(world, viewer);
+  const nt4_topic *topic = &world->server->topics[nt4_find_topic(world->server, "/x")];
+  assert_int_equal(json_object_object_length(topic->properties), 2);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
@@ -501,6 +594,9 @@ int main(void) {
       TEST(topics_that_are_gone_make_room),
       TEST(a_slow_reader_gets_the_newest_later),
       TEST(a_publisher_can_be_replaced),
+      TEST(pages_of_other_sites_only_read),
+      TEST(what_clients_keep_has_a_limit),
+      TEST(properties_have_a_limit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

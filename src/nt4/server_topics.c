@@ -54,6 +54,8 @@ static int add(tt_nt4_sink *sink, const tt_nt4_spec *spec) {
 void nt4_remove_topic(tt_nt4_server *server, int index) {
   nt4_topic *topic = &server->topics[index];
   topic->gone = true;
+  server->kept -= topic->value.size;
+  tt_bytes_free(&topic->value); /* nobody asks for it; its name is still told */
   for (nt4_peer *one = server->clients; one; one = one->next) {
     if (index >= one->interest_count || !one->interests[index].announced) continue;
     struct json_object *params = json_object_new_object();
