@@ -92,6 +92,41 @@ const tt_halsim_known *tt_halsim_next(const tt_halsim_known *of) {
   return next < table + ROWS && is_same_device(of, next) ? next : NULL;
 }
 
+bool tt_halsim_is_type(const char *type, tt_nearest *nearest) {
+  for (int i = 0; i < ROWS; i++)
+    if (strcmp(table[i].type, type) == 0) return true;
+  *nearest = tt_nearest_start(type);
+  for (int i = 0; i < ROWS; i++)
+    if (i == 0 || strcmp(table[i].type, table[i - 1].type) != 0)
+      tt_nearest_offer(nearest, table[i].type);
+  return false;
+}
+
+/* As a program writes it: "07" is none of its channels. */
+static bool are_channels(const char *device, int count) {
+  char *end, written[16];
+  for (int i = 0; i < count; i++, device = end + 1) {
+    unsigned long channel = strtoul(device, &end, 10);
+    snprintf(written, sizeof written, "%lu", channel % 1000);
+    if (strncmp(device, written, (size_t)(end - device)) != 0 || end == device) return false;
+    if (*end != (i + 1 < count ? ',' : '\0')) return false;
+  }
+  return true;
+}
+
+bool tt_halsim_is_device(const char *type, const char *device, const char **form) {
+  static const char *const numbered[] = {"PWM", "DIO",   "dPWM",    "AI",
+                                         "AO",  "Relay", "CTREPCM", "AddressableLED"};
+  *form = "its channels, \"0,1\", or its number";
+  if (strcmp(type, "Encoder") == 0) return are_channels(device, 2) || are_channels(device, 1);
+  *form = "module and channel, \"0,1\"";
+  if (strcmp(type, "Solenoid") == 0) return are_channels(device, 2);
+  *form = "a channel, 0 or more";
+  for (size_t i = 0; i < sizeof numbered / sizeof *numbered; i++)
+    if (strcmp(type, numbered[i]) == 0) return are_channels(device, 1);
+  return true;
+}
+
 bool tt_halsim_rename(const char **type, const char **device, const char **key,
                       char channel[TT_HALSIM_NAME]) {
   static const char motor[] = "PWMMotorController[";

@@ -4,6 +4,7 @@
 #ifndef TT_HALSIM_DEVICES_H
 #define TT_HALSIM_DEVICES_H
 
+#include "base/nearest.h"
 #include "halsim/message.h"
 
 /** How a value is made of a signal, or a command's value of what the program gives. */
@@ -39,6 +40,12 @@ typedef struct tt_halsim_known {
 const tt_halsim_known *tt_halsim_find(const char *type, const char *device, const char *key);
 /** The next value that comes along with `of`, or NULL. */
 const tt_halsim_known *tt_halsim_next(const tt_halsim_known *of);
+
+/** Is there a device of this type, whatever it is called? Where not, offers what there is to `nearest`. */
+bool tt_halsim_is_type(const char *type, tt_nearest *nearest);
+/** How a program calls its devices of this type, where that is by channels: "0", "0,1", or either. False: not so. `form` is
+ *  then, for people, how. Types that go by names take any. */
+bool tt_halsim_is_device(const char *type, const char *device, const char **form);
 
 /** A device by another name: a PWM motor of season 2027 is a SimDevice. Sets all three to what this mapping calls it;
  *  `channel` is room for the device's new name. False: it is what it is. */

@@ -425,6 +425,19 @@ static void a_wrong_line_is_refused_with_its_remedy(void **state) {
   REFUSED("either a command", {.type = "PWM", .device = "0"});
   REFUSED("either a command", {.type = "PWM", .device = "0", .command = "x", .signal = "y"});
   REFUSED("name one with `key`", {.type = "SimDevice", .device = "X", .command = "left.duty"});
+  REFUSED("did you mean 'PWM'", {.type = "pwm", .device = "0", .command = "left.duty"});
+  REFUSED("there are: PWM, DIO", {.type = "Motor", .device = "0", .command = "left.duty"});
+  static char *const channels_wrong[] = {
+      "left", NULL, "-1", "07", "0,1", " 1", "99999999999999999999"};
+  for (size_t i = 0; i < sizeof channels_wrong / sizeof *channels_wrong; i++)
+    REFUSED("is not the device of a PWM, which is a channel",
+            {.type = "PWM", .device = channels_wrong[i], .command = "left.duty"});
+  REFUSED("its channels, \"0,1\"", {.type = "Encoder", .device = "0;1", .signal = "left"});
+  REFUSED("module and channel", {.type = "Solenoid", .device = "1", .command = "grip"});
+  REFUSED("is what the program gives: give a command",
+          {.type = "PWM", .device = "0", .signal = "left.position"});
+  REFUSED("is what the program reads: give a signal",
+          {.type = "Encoder", .device = "0,1", .command = "left.duty"});
   REFUSED("there is no unit", {.type = "AI", .device = "0", .signal = "x", .unit = "volts"});
   REFUSED("scale not 0", {.type = "AI", .device = "0", .signal = "x", .given_scale = &zero});
   REFUSED("devices[1]: PWM 0 stands in the list twice",

@@ -44,6 +44,22 @@ static bool find_unit(const char *name, tt_dimension *dimension, double *si) {
   return unit || strcmp(name, "g0") == 0;
 }
 
+/* A line that no program could ever meet would be one that seems to work. */
+static tt_status check_device(const tt_halsim_entry *entry, const char *where, tt_error *error) {
+  const char *form;
+  if (!tt_halsim_is_device(entry->type, entry->device, &form))
+    return tt_fail(error, TT_INVALID, "%s: '%s' is not the device of a %s, which is %s", where,
+                   entry->device, entry->type, form);
+  if (entry->key && tt_halsim_prefix(entry->key)) return TT_OK;
+  const tt_halsim_known *known = tt_halsim_find(entry->type, entry->device, entry->key);
+  if (!known || strcmp(known->prefix, "<>") == 0 || (known->prefix[0] == '<') == !entry->signal)
+    return TT_OK;
+  return tt_fail(
+      error, TT_INVALID, "%s: '%s' of %s is what the program %s: give a %s instead of '%s'", where,
+      known->key, entry->type, entry->signal ? "gives" : "reads",
+      entry->signal ? "command" : "signal", entry->signal ? entry->signal : entry->command);
+}
+
 static tt_status check_entry(tt_halsim_entry *entry, const char *where, tt_error *error) {
   tt_dimension dimension;
   double si;
@@ -54,10 +70,14 @@ static tt_status check_entry(tt_halsim_entry *entry, const char *where, tt_error
                    "reads; `none` for a device that means nothing here",
                    where);
   bool known = tt_halsim_find(entry->type, entry->device, NULL) != NULL;
+  tt_nearest nearest;
   if (!known && !entry->key && !is_none(entry->command ? entry->command : entry->signal))
     return tt_fail(error, TT_INVALID,
-                   "%s: '%s' has no value that goes without saying; name one with `key`", where,
-                   entry->type);
+                   "%s: '%s' has no value that goes without saying; name one with `key`%s", where,
+                   entry->type,
+                   tt_halsim_is_type(entry->type, &nearest) ? "" : tt_nearest_hint(&nearest));
+  if (!is_none(entry->command ? entry->command : entry->signal))
+    TT_TRY(check_device(entry, where, error));
   if (entry->unit && !find_unit(entry->unit, &dimension, &si))
     return tt_unit_refuse(entry->unit, where, error);
   entry->scale = entry->given_scale ? *entry->given_scale : 1;
