@@ -80,11 +80,6 @@ typedef struct tt_explanation {
 typedef struct tt_wire_ops {
   const char *protocol; /**< "float-udp" */
 
-  /** Its peers are told of the driver station (tt_wire_driver_station) and end their outputs themselves when it disables them:
-   *  what they command passes while their robot is disabled, though not while an e-stop is held. Every other wire has no such
-   *  notion, and a disabled robot is one whose commands are safe and stay so. */
-  bool tells_driver_station;
-
   /** Resolves names and opens sockets. `config` is the adapter's own struct as config loaded and checked
    *  it; valid as long as the wire. Fills wire->self. May allocate. Errors name key and remedy. */
   tt_status (*open)(tt_wire *wire, const void *config, tt_error *error);
@@ -147,6 +142,10 @@ struct tt_wire {
   const int *
       owned; /**< commands this wire lists: what its watchdog makes safe; set by the adapter in open() */
   int owned_count;
+  /** Its peers are told of the driver station (tt_wire_driver_station) and end their outputs themselves when it disables them:
+   *  what they command passes while their robot is disabled, though not while an e-stop is held. Every other wire has no such
+   *  notion, and a disabled robot is one whose commands are safe and stay so. Set by the adapter in open(). */
+  bool tells_driver_station;
   bool check_only; /**< resolve names, open no socket (tether check) */
   bool lockstep;   /**< the world waits for its answers: by its schema and the scene's pace */
   tt_late_policy late;

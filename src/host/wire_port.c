@@ -12,8 +12,8 @@ tt_wire_slot *tt_wire_slot_of(tt_wire *wire) {
 }
 
 tt_status tt_wire_submit(tt_wire *wire, const tt_submission *submissions, int count, int *bad) {
-  TT_TRY(tt_world_apply(wire->world, wire->name, wire->ops->tells_driver_station, submissions,
-                        count, bad));
+  TT_TRY(
+      tt_world_apply(wire->world, wire->name, wire->tells_driver_station, submissions, count, bad));
   tt_wire_alive(wire);
   return TT_OK;
 }

@@ -112,6 +112,7 @@ static tt_status prepare(tt_wire *wire, halsim_step *self, tt_error *error) {
                                wire->robot, wire->where, &self->map, error));
   wire->owned = self->map.commands;
   wire->owned_count = self->map.command_count;
+  wire->tells_driver_station = !self->config->ds || *self->config->ds;
   self->seconds = tt_model_timestep(wire->model) * (double)wire->period_steps;
   self->halsim = tt_halsim_new(&self->map);
   self->submissions = calloc((size_t)self->map.count + 1, sizeof *self->submissions);
@@ -176,7 +177,7 @@ static void send_frame(tt_wire *wire) {
   tt_bytes_cut(&self->frame, 0);
   tt_step_begin(&self->frame, frame, length_of(self, frame));
   tt_halsim_tell(self->halsim, tt_wire_view(wire), self->seconds, tell, &self->frame);
-  if (!self->config->ds || *self->config->ds) tell_station(wire, &self->frame);
+  if (wire->tells_driver_station) tell_station(wire, &self->frame);
   self->program.owed++;
   self->program.sent_at = tt_net_now();
   bool sent = tt_step_end(&self->frame) &&
@@ -482,7 +483,6 @@ static void list_names(const tt_wire *wire, FILE *to) {
 
 const tt_wire_ops tt_halsim_step_ops = {
     .protocol = "halsim-step",
-    .tells_driver_station = true,
     .open = open_wire,
     .receive = receive,
     .must_wait = must_wait,

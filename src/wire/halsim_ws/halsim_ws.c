@@ -38,8 +38,6 @@ typedef struct halsim_ws {
   tt_ds_joystick joysticks[TT_DS_JOYSTICKS]; /* as told */
 } halsim_ws;
 
-static bool tells_station(const halsim_ws *self) { return !self->config->ds || *self->config->ds; }
-
 /* --- opening --- */
 
 static void on_open(void *context, tt_websocket *websocket);
@@ -65,6 +63,7 @@ static tt_status prepare(tt_wire *wire, halsim_ws *self, tt_error *error) {
                                wire->robot, wire->where, &self->map, error));
   wire->owned = self->map.commands;
   wire->owned_count = self->map.command_count;
+  wire->tells_driver_station = !config->ds || *config->ds;
   self->seconds = tt_model_timestep(wire->model) * (double)wire->period_steps;
   self->station_every = (int)fmax(1, rint(TT_HALSIM_STATION_PERIOD / self->seconds));
   self->halsim = tt_halsim_new(&self->map);
@@ -153,7 +152,7 @@ static void watch_station(tt_wire *wire) {
 /* A program that nobody else keeps busy says nothing while nothing changes: then its connection is its word. */
 static void receive(tt_wire *wire) {
   halsim_ws *self = wire->self;
-  bool is_quiet = self->websocket && !tells_station(self) && wire->state != TT_WIRE_WAITING;
+  bool is_quiet = self->websocket && !wire->tells_driver_station && wire->state != TT_WIRE_WAITING;
   watch_station(wire);
   if (!self->heard && !self->again && !is_quiet) return;
   if (self->again || wire->state == TT_WIRE_SILENT) tt_halsim_repeat(self->halsim);
@@ -221,7 +220,7 @@ static void send_view(tt_wire *wire, const tt_view *view) {
   halsim_ws *self = wire->self;
   if (!self->websocket) return;
   tt_halsim_tell(self->halsim, view, self->seconds, tell, wire);
-  if (tells_station(self)) send_station(wire);
+  if (wire->tells_driver_station) send_station(wire);
   list_strangers(wire);
 }
 
@@ -252,7 +251,6 @@ static void list_names(const tt_wire *wire, FILE *to) {
 
 const tt_wire_ops tt_halsim_ws_ops = {
     .protocol = "halsim-ws",
-    .tells_driver_station = true,
     .open = open_wire,
     .receive = receive,
     .send = send_view,

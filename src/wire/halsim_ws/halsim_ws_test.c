@@ -101,6 +101,14 @@ static void without_its_station_a_program_hears_of_none(void **state) {
   ticks(&rig, 2 * WATCHDOG_TICKS); /* it says nothing, since nothing changes */
   assert_null(rig.program.text ? strstr(rig.program.text, "DriverStation") : NULL);
   assert_float_equal(tt_rig_command(&rig, "left_drive.duty"), 0.5, 1e-12);
+  order_station(&rig, TT_DS_ENABLE, 0); /* and so it can't end its outputs itself */
+  ticks(&rig, 1);
+  tt_rig_say(&rig, SPEED(0, 0.25));
+  ticks(&rig, 2);
+  assert_float_equal(tt_rig_command(&rig, "left_drive.duty"), 0, 1e-12);
+  order_station(&rig, TT_DS_ENABLE, 1);
+  ticks(&rig, 2);
+  assert_float_equal(tt_rig_command(&rig, "left_drive.duty"), 0.25, 1e-12);
   tt_rig_close(&rig);
 }
 
