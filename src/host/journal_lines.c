@@ -60,6 +60,10 @@ static tt_status append_entry(text *to, const tt_entry *entry) {
       size = snprintf(line, sizeof line, "%" PRIu64 " event %s %.300s\n", entry->step,
                       entry->source, entry->text);
       break;
+    case TT_ENTRY_FLAG:
+      size = snprintf(line, sizeof line, "%" PRIu64 " flag %s %.300s %d\n", entry->step,
+                      entry->source, entry->text, entry->holds);
+      break;
     case TT_ENTRY_HASH:
       size = snprintf(line, sizeof line, "%" PRIu64 " hash %016" PRIx64 "\n", entry->step,
                       entry->hash);

@@ -61,6 +61,7 @@ tt_status tt_world_run(tt_world *world, tt_error *error) {
   double tick = (double)world->spec.io_steps * tt_model_timestep(world->model);
   tt_pacer_start(&world->pacer, tick, world->spec.speed, world->spec.late_tick == TT_TICK_CATCH_UP,
                  tt_net_now());
+  tt_world_journal_stations(world);
   if (world->spec.plays_match)
     tt_world_order_station(world, &(tt_ds_order){.kind = TT_DS_MATCH, .robot = -1, .value = 1});
   tt_world_start(world);

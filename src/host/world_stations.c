@@ -2,6 +2,7 @@
  * that commands pass before they are journaled. */
 #include "host/world_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,10 +67,47 @@ static bool tell_all(tt_world *world) {
   return true;
 }
 
+/* A station's state as WPILib's data logs name it: viewers draw their bands of enabled and autonomous from it. */
+#define FLAGS 4
+static const char *const flag_names[FLAGS] = {"DS:enabled", "DS:autonomous", "DS:test", "DS:estop"};
+
+static void read_flags(const tt_driver_station *of, bool flags[FLAGS]) {
+  flags[0] = of->enabled;
+  flags[1] = of->mode == TT_MODE_AUTONOMOUS;
+  flags[2] = of->mode == TT_MODE_TEST;
+  flags[3] = of->estop;
+}
+
+/* Journals what differs from `before`; NULL: everything. Such a log is one robot's: the first has WPILib's names, the others
+ * have their own before them. */
+static void journal_flags(tt_world *world, int robot, const tt_driver_station *before) {
+  bool was[FLAGS], is[FLAGS];
+  char name[320];
+  read_flags(&world->stations.of[robot], is);
+  if (before) read_flags(before, was);
+  for (int i = 0; i < FLAGS; i++) {
+    if (before && was[i] == is[i]) continue;
+    snprintf(name, sizeof name, "%s%s%s", robot ? world->model->robots[robot].name : "",
+             robot ? "/" : "", flag_names[i]);
+    tt_sim_flag(world->sim, SOURCE, name, is[i]);
+  }
+}
+
+void tt_world_journal_stations(tt_world *world) {
+  if (!world->source->is_live) return;
+  for (int i = 0; i < world->model->robot_count; i++) journal_flags(world, i, NULL);
+}
+
+/* The changes stand in the journal. */
+static void journal_changes(tt_world *world) {
+  for (int i = 0; i < world->model->robot_count; i++) journal_flags(world, i, &world->told[i]);
+}
+
 /* Of what changed since the last look people are told; robots that were disabled are made safe. */
 static void follow_changes(tt_world *world) {
   const tt_driver_stations *stations = &world->stations;
   bool told = tell_all(world);
+  journal_changes(world);
   for (int i = 0; i < stations->count; i++) {
     char text[200];
     if (!tt_driver_station_tell(&world->told[i], &stations->of[i], text, sizeof text)) continue;
@@ -126,6 +164,7 @@ void tt_world_follow_match(tt_world *world) {
 
 void tt_world_stop_stations(tt_world *world) {
   tt_driver_stations_stop(&world->stations, world->stopped);
+  journal_changes(world);
   memcpy(world->told, world->stations.of, (size_t)world->stations.count * sizeof *world->told);
 }
 

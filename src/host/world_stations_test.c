@@ -200,6 +200,34 @@ static void an_order_that_is_not_good_changes_nothing(void **state) {
   testing_close(&in);
 }
 
+/* The first robot's have the names of WPILib's logs; what did not change is not said again. */
+static void a_log_has_the_stations_as_flags(void **state) {
+  (void)state;
+  testing_world in;
+  open_world(&in, "");
+  tt_world_journal_stations(in.world);
+  assert_true(testing_journaled(&in,
+                                "0 flag driver-station DS:enabled 1\n"
+                                "0 flag driver-station DS:autonomous 0\n"
+                                "0 flag driver-station DS:test 0\n"
+                                "0 flag driver-station DS:estop 0\n"
+                                "0 flag driver-station blue/DS:enabled 1\n"));
+  testing_tick(&in, 1);
+  order(&in, TT_DS_MODE, 1, TT_MODE_TEST);
+  testing_tick(&in, 1);
+  assert_true(testing_journaled(&in,
+                                "10 flag driver-station blue/DS:enabled 0\n"
+                                "10 flag driver-station blue/DS:test 1\n"));
+  assert_false(testing_journaled(&in, "10 flag driver-station DS:"));
+  testing_post(&in, TT_MAIL_STOP_ALL, 0, 1);
+  testing_tick(&in, 1);
+  assert_true(testing_journaled(&in,
+                                "20 flag driver-station DS:enabled 0\n"
+                                "20 flag driver-station DS:estop 1\n"
+                                "20 flag driver-station blue/DS:estop 1\n"));
+  testing_close(&in);
+}
+
 static void other_threads_see_a_copy(void **state) {
   (void)state;
   testing_world in;
@@ -226,6 +254,7 @@ int main(void) {
       cmocka_unit_test(a_match_goes_by_simulated_time),
       cmocka_unit_test(a_reset_leaves_a_match_alone),
       cmocka_unit_test(an_order_that_is_not_good_changes_nothing),
+      cmocka_unit_test(a_log_has_the_stations_as_flags),
       cmocka_unit_test(other_threads_see_a_copy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,6 +96,7 @@ tt_entry_role tt_entry_role_of(const tt_run_entry *entry) {
   if (strcmp(entry->type, "struct:Pose3d") == 0) return TT_ROLE_POSE;
   if (strcmp(entry->name, "/events") == 0) return TT_ROLE_EVENT;
   if (entry->journal) return TT_ROLE_JOURNAL;
+  if (strcmp(entry->type, "boolean") == 0) return TT_ROLE_FLAG;
   if (strcmp(entry->type, "string") == 0 || strcmp(entry->type, "json") == 0) return TT_ROLE_TEXT;
   return TT_ROLE_OTHER;
 }
@@ -112,6 +113,7 @@ bool tt_record_fits(tt_entry_role role, const tt_wpilog_record *record) {
     case TT_ROLE_SIGNAL:
     case TT_ROLE_NUMBER: return finite_doubles(record, sizeof(double));
     case TT_ROLE_POSE: return finite_doubles(record, POSE_SIZE);
+    case TT_ROLE_FLAG: return record->size == 1;
     default: return true;
   }
 }

@@ -71,6 +71,7 @@ typedef enum tt_entry_role {
   TT_ROLE_EVENT,   /**< /events: "source: text" */
   TT_ROLE_JOURNAL, /**< /tether/journal, and behind it the name of a source */
   TT_ROLE_TEXT,    /**< strings and JSON */
+  TT_ROLE_FLAG,    /**< a boolean */
 } tt_entry_role;
 tt_entry_role tt_entry_role_of(const tt_run_entry *entry);
 /** Does the record hold what its role says? Logs are files: anything may stand in them. */

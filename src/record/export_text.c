@@ -236,6 +236,9 @@ static void put_value(lines *to, tt_entry_role role, const tt_wpilog_record *rec
       tt_export_text(&to->out, "\"value\":");
       put_json(&to->out, (const char *)record->payload, record->size);
       break;
+    case TT_ROLE_FLAG:
+      tt_export_text(&to->out, "\"value\":%s", record->payload[0] ? "true" : "false");
+      break;
     case TT_ROLE_OTHER: tt_export_text(&to->out, "\"bytes\":%zu", record->size); break;
   }
 }

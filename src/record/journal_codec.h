@@ -1,4 +1,4 @@
-/* journal_codec.h: journal entries as payloads of WPILOG records, both directions. Events are strings of their own entry.
+/* journal_codec.h: journal entries as payloads of WPILOG records, both directions. Events are strings of their own entry, flags booleans of theirs.
  *
  * Each source has an entry of its own, TT_JOURNAL_PREFIX with its name. Payload: u8 kind, varint step, then by kind
  *   commands, safe  varint count; the commands as runs of varint first, zigzag stride, varint length; a nibble for each value,
@@ -26,7 +26,7 @@
 #define TT_JOURNAL_PREFIX TT_JOURNAL "/" /**< and the name of a source */
 #define TT_JOURNAL_SAMPLED 0x80u         /**< bit of a hash's first byte */
 
-/** Appends `entry` as a record of `id` to `out`; its source is the entry's. TT_ENTRY_EVENT is not for this. Out of memory: `out` has failed. */
+/** Appends `entry` as a record of `id` to `out`; its source is the entry's. TT_ENTRY_EVENT and TT_ENTRY_FLAG are not for this. Out of memory: `out` has failed. */
 void tt_journal_encode(tt_bytes *out, uint32_t id, uint64_t timestamp, const tt_entry *entry);
 
 /** The bytes of a state as tt_journal_decode() gave it, the caller's to free(). TT_BAD_MESSAGE: malformed, or above 1 GiB. */

@@ -24,7 +24,7 @@
 #define SYNC_EVERY_NS 1000000000 /* what a failure of the power may cost */
 #define LARGEST_BACKLOG                                                                            \
   (64u << 20) /* bytes of journal not yet written: then the run is unverifiable, or held */
-#define MOST_SOURCES 1024 /* of journal entries: wires, "web", "world", … */
+#define MOST_SOURCES 1024 /* of journal entries: wires, "web", "world", …; and flags */
 
 enum {
   ENTRY_RUN = 1,
@@ -66,7 +66,7 @@ struct tt_recorder {
   bool closing;
 
   char *sources
-      [MOST_SOURCES]; /* names of the journal's entries, ids from first_source on; never change once there */
+      [MOST_SOURCES]; /* names of the entries of journal and flags, ids from first_source on; never change once there */
   atomic_int source_count;
   uint32_t first_source;
 
@@ -121,17 +121,21 @@ static bool room_for_more(tt_recorder *recorder) {
   return !tt_log_file_broken(recorder->file) && recorder->pending.size <= LARGEST_BACKLOG;
 }
 
-/* The id of the journal's entry of a source, announced when it is first heard of; 0 when it can't be. */
-static uint32_t entry_of(tt_recorder *recorder, const char *source, uint64_t timestamp) {
-  const size_t prefix = strlen(TT_JOURNAL_PREFIX);
+static bool is_named(const char *name, const char *prefix, const char *rest) {
+  size_t size = strlen(prefix);
+  return strncmp(name, prefix, size) == 0 && strcmp(name + size, rest) == 0;
+}
+
+/* The id of the entry called `prefix` and `rest`, announced when it is first heard of; 0 when it can't be. */
+static uint32_t entry_of(tt_recorder *recorder, const char *prefix, const char *rest,
+                         const char *type, uint64_t timestamp) {
   int count = atomic_load(&recorder->source_count);
   for (int i = 0; i < count; i++)
-    if (strcmp(recorder->sources[i] + prefix, source) == 0)
-      return recorder->first_source + (uint32_t)i;
+    if (is_named(recorder->sources[i], prefix, rest)) return recorder->first_source + (uint32_t)i;
   char *name = NULL;
-  if (count == MOST_SOURCES || asprintf(&name, TT_JOURNAL_PREFIX "%s", source) < 0) return 0;
+  if (count == MOST_SOURCES || asprintf(&name, "%s%s", prefix, rest) < 0) return 0;
   uint32_t id = recorder->first_source + (uint32_t)count;
-  tt_wpilog_write_start(&recorder->pending, id, name, "raw", "", timestamp);
+  tt_wpilog_write_start(&recorder->pending, id, name, type, "", timestamp);
   if (recorder->pending.failed) {
     free(name);
     return 0;
@@ -141,22 +145,31 @@ static uint32_t entry_of(tt_recorder *recorder, const char *source, uint64_t tim
   return id;
 }
 
+static void append_payload(tt_recorder *recorder, uint32_t id, uint64_t timestamp,
+                           const tt_entry *entry) {
+  if (entry->kind == TT_ENTRY_EVENT) {
+    char text[320];
+    snprintf(text, sizeof text, "%s: %s", entry->source, entry->text);
+    tt_wpilog_write_string(&recorder->pending, id, timestamp, text);
+  } else if (entry->kind == TT_ENTRY_FLAG) {
+    tt_wpilog_write_boolean(&recorder->pending, id, timestamp, entry->holds);
+  } else {
+    tt_journal_encode(&recorder->pending, id, timestamp, entry);
+  }
+}
+
 /* Whole or not at all; false when memory ran out. */
 static bool append_entry(tt_recorder *recorder, const tt_entry *entry) {
   uint64_t timestamp = microseconds(recorder, entry->total_step);
   size_t before = recorder->pending.size;
-  bool whole = true;
-  if (entry->kind == TT_ENTRY_EVENT) {
-    char text[320];
-    snprintf(text, sizeof text, "%s: %s", entry->source, entry->text);
-    tt_wpilog_write_string(&recorder->pending, ENTRY_EVENTS, timestamp, text);
-  } else {
-    uint32_t id = entry_of(recorder, entry->source, timestamp);
-    before = id ? recorder->pending.size : before; /* what was announced stays so */
-    whole = id != 0;
-    if (whole) tt_journal_encode(&recorder->pending, id, timestamp, entry);
-  }
-  whole = whole && !recorder->pending.failed;
+  uint32_t id = ENTRY_EVENTS;
+  if (entry->kind == TT_ENTRY_FLAG)
+    id = entry_of(recorder, "", entry->text, "boolean", timestamp);
+  else if (entry->kind != TT_ENTRY_EVENT)
+    id = entry_of(recorder, TT_JOURNAL_PREFIX, entry->source, "raw", timestamp);
+  if (id) before = recorder->pending.size; /* what was announced stays so */
+  if (id) append_payload(recorder, id, timestamp, entry);
+  bool whole = id && !recorder->pending.failed;
   if (!whole) tt_bytes_cut(&recorder->pending, before);
   return whole;
 }
@@ -201,7 +214,8 @@ static bool hear(tt_recorder *recorder, const tt_wpilog_record *record) {
   tt_entry entry;
   uint32_t index = record->entry - recorder->first_source;
   if (record->entry < recorder->first_source ||
-      index >= (uint32_t)atomic_load(&recorder->source_count))
+      index >= (uint32_t)atomic_load(&recorder->source_count) ||
+      !tt_journal_is_entry(recorder->sources[index]))
     return false;
   if (tt_journal_decode(recorder->sources[index], record->payload, record->size, &recorder->scratch,
                         &entry) != TT_OK)

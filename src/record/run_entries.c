@@ -35,8 +35,9 @@ tt_status tt_run_log_note_start(tt_run_log *log, const tt_wpilog_record *record,
   entry->type = copy_text(start.type, start.type_size);
   entry->metadata = copy_text(start.metadata, start.metadata_size);
   entry->journal = entry->name && tt_journal_is_entry(entry->name);
-  entry->aside = entry->name &&
-                 (strncmp(entry->name, "/tether/", 8) == 0 || strcmp(entry->name, "/events") == 0);
+  entry->aside = entry->name && entry->type &&
+                 (strncmp(entry->name, "/tether/", 8) == 0 || strcmp(entry->name, "/events") == 0 ||
+                  strcmp(entry->type, "boolean") == 0);
   return entry->name && entry->type && entry->metadata ? TT_OK : TT_NOMEM;
 }
 

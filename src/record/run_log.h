@@ -26,7 +26,8 @@ typedef struct tt_run_entry {
   const char *name, *type, *metadata;
   uint64_t records; /**< how many there are */
   bool journal;     /**< tt_journal_decode() reads it */
-  bool aside; /**< journal and events: written apart from the samples, so a little ahead of them */
+  bool
+      aside; /**< journal, events and flags: written apart from the samples, so a little ahead of them */
 } tt_run_entry;
 
 /** Opens a log and reads where its records are; it may still be growing. One thread at a time. TT_INVALID: it is none, with

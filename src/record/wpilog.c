@@ -75,6 +75,11 @@ void tt_wpilog_write_double(tt_bytes *out, uint32_t entry, uint64_t timestamp, d
   tt_wpilog_write(out, entry, timestamp, payload, sizeof payload);
 }
 
+void tt_wpilog_write_boolean(tt_bytes *out, uint32_t entry, uint64_t timestamp, bool value) {
+  uint8_t byte = value;
+  tt_wpilog_write(out, entry, timestamp, &byte, sizeof byte);
+}
+
 void tt_wpilog_write_string(tt_bytes *out, uint32_t entry, uint64_t timestamp, const char *text) {
   tt_wpilog_write(out, entry, timestamp, text, strlen(text));
 }

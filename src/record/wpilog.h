@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ void tt_wpilog_write(tt_bytes *out, uint32_t entry, uint64_t timestamp, const vo
 /** The part of a record before its payload, for payloads that the caller appends piece by piece. */
 void tt_wpilog_write_head(tt_bytes *out, uint32_t entry, uint64_t timestamp, size_t size);
 void tt_wpilog_write_double(tt_bytes *out, uint32_t entry, uint64_t timestamp, double value);
+void tt_wpilog_write_boolean(tt_bytes *out, uint32_t entry, uint64_t timestamp, bool value);
 void tt_wpilog_write_string(tt_bytes *out, uint32_t entry, uint64_t timestamp, const char *text);
 
 /* --- reading --- */

@@ -48,7 +48,8 @@ tt_status tt_sim_apply_entry(tt_sim *sim, const tt_entry *entry) {
     case TT_ENTRY_VALUES:
       return tt_sim_set_values(sim, entry->source, entry->submissions, entry->count, NULL, NULL);
     case TT_ENTRY_EVENT:
-    case TT_ENTRY_HASH: return TT_OK;
+    case TT_ENTRY_HASH:
+    case TT_ENTRY_FLAG: return TT_OK;
   }
   return TT_OK;
 }

@@ -42,6 +42,11 @@ void tt_sim_event(tt_sim *sim, const char *source, const char *format, ...) {
   va_end(arguments);
 }
 
+void tt_sim_flag(tt_sim *sim, const char *source, const char *name, bool holds) {
+  tt_sim_journal(
+      sim, &(tt_entry){.kind = TT_ENTRY_FLAG, .source = source, .text = name, .holds = holds});
+}
+
 tt_status tt_sim_add_journal(tt_sim *sim, tt_journal_sink *sink) {
   if (sim->sink_count == TT_MAX_SINKS) return TT_FULL;
   sim->sinks[sim->sink_count++] = sink;

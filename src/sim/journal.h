@@ -20,6 +20,7 @@ typedef enum tt_entry_kind {
   TT_ENTRY_SEED, /**< all chance follows `seed` from here on */
   TT_ENTRY_STATE, /**< the saved `state` was restored: the steps that follow are counted on from its own */
   TT_ENTRY_VALUES, /**< values of the model (tt_sim_values) were set: `submissions`, `count`, by `source` */
+  TT_ENTRY_FLAG, /**< what viewers know by the name `text` holds from here on, or not: `holds`; it changes nothing */
 } tt_entry_kind;
 
 /** One entry. Pointers are valid during the call only. */
@@ -32,6 +33,7 @@ typedef struct tt_entry {
   int count;
   int robot;
   const char *text;
+  bool holds;
   uint64_t hash;
   uint64_t seed;
   const void *

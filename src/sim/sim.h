@@ -155,7 +155,9 @@ void tt_sim_event_va(tt_sim *sim, const char *source, const char *format, va_lis
     __attribute__((format(printf, 3, 0)));
 void tt_sim_event(tt_sim *sim, const char *source, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/** What was journaled once takes effect again, at once; TT_ENTRY_EVENT and TT_ENTRY_HASH change nothing. TT_BAD_MESSAGE when
+/** Journals whether what viewers of a log know by `name` holds from here on. */
+void tt_sim_flag(tt_sim *sim, const char *source, const char *name, bool holds);
+/** What was journaled once takes effect again, at once; events, hashes and flags change nothing. TT_BAD_MESSAGE when
  *  a command or robot is not one of this simulation; a state as tt_sim_restore(). */
 tt_status tt_sim_apply_entry(tt_sim *sim, const tt_entry *entry);
 

@@ -148,6 +148,10 @@ class Log:
             if len(payload) != 8:
                 raise Wrong("a double of another size")
             return struct.unpack("<d", payload)[0]
+        if kind == "boolean":
+            if payload not in (b"\0", b"\1"):
+                raise Wrong("a boolean that is none")
+            return payload == b"\1"
         if kind == "int64":
             return struct.unpack("<q", payload)[0]
         if kind == "struct:Pose3d":

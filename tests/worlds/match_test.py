@@ -8,10 +8,14 @@ import unittest
 
 from support.float_udp import start
 from support.process import TETHER
+from support.wpilog import Log
 
 SPEED = 5  # left_wheel.velocity among the sensors of frc2011
 SAID = ["practice match: autonomous for 0.5 s", "enabled, autonomous", "practice match: pause of 0.4 s", "disabled, teleop",
         "practice match: teleop for 0.5 s", "enabled, teleop", "practice match: over", "disabled, teleop"]
+
+FLAGS = {"DS:enabled": [(0, True), (0.5, False), (0.9, True), (1.4, False)], "DS:autonomous": [(0, True), (0.5, False)],
+         "DS:test": [(0, False)], "DS:estop": [(0, False)]}
 
 
 class Match(unittest.TestCase):
@@ -45,6 +49,21 @@ class Match(unittest.TestCase):
         self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
         kept = subprocess.run([TETHER, "export", log, "--format", "jsonl"], capture_output=True, text=True, check=True).stdout
         self.assertIn("practice match: pause", kept)
+        self.assertIn('"name":"DS:autonomous","value":true}', kept)
+        exported = subprocess.run([TETHER, "export", log, "--format", "wpilog"], capture_output=True, check=True).stdout
+        for data in log.read_bytes(), exported:
+            self.check_flags(Log(data))
+
+    def check_flags(self, log):
+        """AdvantageScope takes its bands of enabled and autonomous from these entries."""
+        changes = {name: [] for name in FLAGS}
+        for name, expected in FLAGS.items():
+            self.assertIn((name, "boolean", ""), log.entries.values())
+            for time, value in log.values[name]:
+                if changes[name] and changes[name][-1][0] == time:
+                    changes[name].pop()  # of one moment the last holds
+                changes[name].append((time, value))
+            self.assertEqual(changes[name], expected, name)
 
     def test_who_is_disabled_is_told(self):
         said = subprocess.run([TETHER, "check", "frc2011", "--set", "game.start=disabled"], capture_output=True, text=True, check=True)
