@@ -15,9 +15,8 @@ typedef struct tt_ez_mark {
   bool *receive; /**< joints: its commands are obeyed; default: as before */
 } tt_ez_mark;
 
-/** What the keys `mode` and `on_disconnect` say. */
+/** What the key `mode` says. */
 typedef enum tt_ez_mode { TT_EZ_STEP, TT_EZ_REALTIME } tt_ez_mode;
-typedef enum tt_ez_disconnect { TT_EZ_KEEP, TT_EZ_RESET, TT_EZ_EXIT } tt_ez_disconnect;
 
 /** Its keys in a scene. */
 typedef struct tt_ezphysics_config {
@@ -35,7 +34,6 @@ typedef struct tt_ezphysics_config {
   unsigned mark_count;
 
   tt_ez_mode checked_mode;                               /**< set by the check */
-  tt_ez_disconnect checked_disconnect;                   /**< set by the check */
   double connect_seconds, receive_seconds, send_seconds; /**< set by the check */
 } tt_ezphysics_config;
 

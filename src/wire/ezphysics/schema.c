@@ -67,14 +67,9 @@ static tt_status check_mode(tt_ezphysics_config *config, const char *where, tt_e
 }
 
 static tt_status check_disconnect(tt_ezphysics_config *config, const char *where, tt_error *error) {
-  static const char *const words[] = {[TT_EZ_KEEP] = "keep",
-                                      [TT_EZ_RESET] = "reset",
-                                      [TT_EZ_EXIT] = "exit",
-                                      [TT_EZ_EXIT + 1] = NULL};
+  static const char *const words[] = {"keep", "reset", "exit", NULL};
   int chosen;
-  TT_TRY(tt_word_check(config->on_disconnect, "on_disconnect", where, words, TT_EZ_KEEP, &chosen,
-                       error));
-  config->checked_disconnect = (tt_ez_disconnect)chosen;
+  TT_TRY(tt_word_check(config->on_disconnect, "on_disconnect", where, words, 0, &chosen, error));
   return tt_default_string(&config->on_disconnect, words[chosen], error);
 }
 

@@ -4,7 +4,7 @@
  * uses; from then on each frame of ours is answered by what the program gave in that period. Programs say what changes, so
  * everything that comes is heard, also what answers a frame that the world has left behind (policies hold and zero, a reset).
  *
- * What belongs to one program (its connection, what it sent, what it is still owed) stands in `program`.
+ * What belongs to one program, but its connection, stands in `program`.
  */
 #include "wire/halsim_step/halsim_step.h"
 
@@ -13,18 +13,16 @@
 #include "halsim/station.h"
 #include "wire/halsim_step/codec.h"
 #include "wire/halsim_step/explain.h"
+#include "wire/stream.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* With more than this unread the program is not listened to until the world has caught up: it feels TCP's own
- * backpressure. A read brings at most READ_AT_MOST more. */
-#define ENOUGH_BYTES (TT_STEP_MOST_BYTES + TT_STEP_LENGTH)
-#define READ_AT_MOST 65536
-#define MESSAGE_BYTES 2048 /* of the longest that leaves */
-#define MOST_TROUBLES 16   /* of a connection that are told: nobody fills the log */
-#define LIST_AFTER 0.5     /* s simulated without a new device: then strangers are listed */
+#define ENOUGH_BYTES (TT_STEP_MOST_BYTES + TT_STEP_LENGTH) /* unread */
+#define MESSAGE_BYTES 2048                                 /* of the longest that leaves */
+#define MOST_TROUBLES 16 /* of a connection that are told: nobody fills the log */
+#define LIST_AFTER 0.5   /* s simulated without a new device: then strangers are listed */
 
 typedef enum phase {
   UNHEARD,  /* it has not said hello */
@@ -33,31 +31,16 @@ typedef enum phase {
 } phase;
 
 typedef struct program {
-  tt_tcp *tcp; /* NULL: nobody */
   phase phase;
-  size_t size; /* bytes in the buffer */
-  bool paused;
-  bool answered;    /* it has answered the newest frame */
-  bool left;        /* it is gone, but what it had answered is still obeyed; `tcp` is NULL */
-  uint64_t owed;    /* frames sent that it has not answered */
-  uint64_t stale;   /* of those, sent before a reset */
-  uint64_t sent_at; /* wall clock, ns, for statistics */
-  double quiet;     /* s simulated since a stranger came */
+  double quiet; /* s simulated since a stranger came */
   int strangers;
   int troubles;                              /* told */
   tt_ds_joystick joysticks[TT_DS_JOYSTICKS]; /* as told */
 } program;
 
-typedef enum on_disconnect {
-  ON_DISCONNECT_RESET,
-  ON_DISCONNECT_KEEP,
-  ON_DISCONNECT_EXIT
-} on_disconnect;
-
 typedef struct halsim_step {
+  tt_wire_stream stream;
   const tt_halsim_step_config *config;
-  on_disconnect on_disconnect;
-  tt_tcp_server *server;
   tt_halsim_map map;
   tt_halsim *halsim;
   tt_submission *submissions;
@@ -68,42 +51,21 @@ typedef struct halsim_step {
   bool again; /* what was said before is to be submitted again */
   bool held;  /* the driver station keeps commands from the robot */
   program program;
-  tt_bytes frame;  /* the latest that left */
-  uint8_t *buffer; /* of what the program sent: ENOUGH_BYTES + READ_AT_MOST */
+  tt_bytes frame; /* the latest that left */
 } halsim_step;
 
 /* --- opening --- */
 
-static void on_open(void *context, tt_tcp *tcp);
-static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t size);
-static void on_close(void *context, tt_tcp *tcp, const char *reason);
-
-static tt_status open_socket(tt_wire *wire, halsim_step *self, tt_error *error) {
-  const tt_halsim_step_config *config = self->config;
-  tt_tcp_options options = tt_tcp_options_default();
-  options.address = config->listen;
-  options.max_connections = 2; /* the second one is told by us why it is refused */
-  options.allow =
-      (tt_allow){(const char *const *)config->common.allow, (int)config->common.allow_count};
-  options.handler = (tt_tcp_handler){.on_open = on_open, .on_data = on_data, .on_close = on_close};
-  options.context = wire;
-  tt_error reason;
-  tt_status status = tt_tcp_listen(wire->net, &options, &self->server, &reason);
-  return status == TT_OK ? TT_OK : tt_fail(error, status, "%s: %s", wire->where, reason.text);
-}
+static void take_frames(tt_wire *wire);
+static void forget(tt_wire *wire);
 
 static void close_wire(tt_wire *wire) {
   halsim_step *self = wire->self;
-  tt_tcp_server_close(self->server);
   tt_halsim_free(self->halsim);
   tt_halsim_map_clear(&self->map);
   tt_bytes_free(&self->frame);
   free(self->submissions);
-  free(self->buffer);
-  free(self);
-  wire->self = NULL;
-  wire->owned = NULL;
-  wire->owned_count = 0;
+  tt_wire_close_stream(wire);
 }
 
 static tt_status prepare(tt_wire *wire, halsim_step *self, tt_error *error) {
@@ -117,15 +79,15 @@ static tt_status prepare(tt_wire *wire, halsim_step *self, tt_error *error) {
   self->halsim = tt_halsim_new(&self->map);
   self->submissions = calloc((size_t)self->map.count + 1, sizeof *self->submissions);
   if (!self->halsim || !self->submissions) return tt_fail(error, TT_NOMEM, "out of memory");
-  if (wire->check_only) return TT_OK;
-  self->buffer = malloc(ENOUGH_BYTES + READ_AT_MOST);
-  if (!self->buffer) return tt_fail(error, TT_NOMEM, "out of memory");
-  return open_socket(wire, self, error);
-}
-
-static on_disconnect parse_policy(const char *text) {
-  if (strcmp(text, "keep") == 0) return ON_DISCONNECT_KEEP;
-  return strcmp(text, "exit") == 0 ? ON_DISCONNECT_EXIT : ON_DISCONNECT_RESET;
+  tt_wire_stream_use use = {.whom = "robot program",
+                            .refusal = "one robot program at a time",
+                            .listen = config->listen,
+                            .enough = ENOUGH_BYTES,
+                            .obeys_last = true,
+                            .then = tt_wire_disconnect_of(config->on_disconnect),
+                            .take = take_frames,
+                            .lost = forget};
+  return tt_wire_open_stream(wire, &use, &config->common, error);
 }
 
 static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) {
@@ -133,7 +95,6 @@ static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) 
   if (!self) return tt_fail(error, TT_NOMEM, "out of memory");
   wire->self = self;
   self->config = untyped;
-  self->on_disconnect = parse_policy(self->config->on_disconnect);
   tt_status status = prepare(wire, self, error);
   if (status != TT_OK) close_wire(wire);
   return status;
@@ -178,64 +139,19 @@ static void send_frame(tt_wire *wire) {
   tt_step_begin(&self->frame, frame, length_of(self, frame));
   tt_halsim_tell(self->halsim, tt_wire_view(wire), self->seconds, tell, &self->frame);
   if (wire->tells_driver_station) tell_station(wire, &self->frame);
-  self->program.owed++;
-  self->program.sent_at = tt_net_now();
+  self->stream.owed++;
+  self->stream.sent_at = tt_net_now();
   bool sent = tt_step_end(&self->frame) &&
-              tt_tcp_send(self->program.tcp, self->frame.data, self->frame.size) == TT_OK;
+              tt_tcp_send(self->stream.tcp, self->frame.data, self->frame.size) == TT_OK;
   tt_wire_sent(wire, self->frame.data, self->frame.size, sent);
 }
 
-/* --- the program comes and goes --- */
-
-static void lose_program(tt_wire *wire, const char *reason) {
+static void forget(tt_wire *wire) {
   halsim_step *self = wire->self;
-  tt_wire_event(wire, "disconnected %s: %s", wire->stats.peer, reason);
-  self->program = (program){.tcp = NULL};
+  self->program = (program){.phase = UNHEARD};
   self->again = false;
   tt_halsim_forget(self->halsim);
-  wire->state = TT_WIRE_WAITING;
-  wire->stats.peer[0] = '\0';
-  if (self->on_disconnect == ON_DISCONNECT_RESET) {
-    self->frame_stands = false;
-    tt_wire_request_reset(wire);
-  } else if (self->on_disconnect == ON_DISCONNECT_EXIT) {
-    tt_wire_request_stop(wire, TT_OK, "its robot program is gone");
-  }
-}
-
-static void close_program(tt_wire *wire, const char *reason) {
-  halsim_step *self = wire->self;
-  tt_tcp *tcp = self->program.tcp;
-  lose_program(wire, reason);
-  if (tcp) tt_tcp_close(tcp, reason);
-}
-
-static void on_open(void *context, tt_tcp *tcp) {
-  tt_wire *wire = context;
-  halsim_step *self = wire->self;
-  if (self->program.left || (self->program.tcp && tt_tcp_closed(self->program.tcp)))
-    close_program(wire, "closed by peer");
-  if (self->program.tcp) {
-    tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0,
-                 "%s is connected; one robot program at a time", tt_tcp_peer(self->program.tcp));
-    tt_tcp_close(tcp, "refused");
-    return;
-  }
-  self->program = (program){.tcp = tcp};
-  wire->state = TT_WIRE_WAITING; /* it gets its own time to start */
-  snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_tcp_peer(tcp));
-  tt_wire_event(wire, "connected %s", tt_tcp_peer(tcp));
-}
-
-/* Whether the end comes together with the last answer or after its tick is chance; what the world does is not: every
- * answer that came gets its tick. */
-static void on_close(void *context, tt_tcp *tcp, const char *reason) {
-  tt_wire *wire = context;
-  halsim_step *self = wire->self;
-  if (tcp != self->program.tcp) return;
-  self->program.tcp = NULL;
-  self->program.left = self->program.answered;
-  if (!self->program.left) lose_program(wire, reason);
+  if (self->stream.use.then == TT_WIRE_RESET) self->frame_stands = false;
 }
 
 /* --- a frame comes --- */
@@ -277,22 +193,24 @@ static tt_status take_hello(tt_wire *wire, const tt_step_head *head, tt_error *e
 
 /* The first says what the program uses, and that it waits for its clock; each later one answers a frame. */
 static tt_status take_answer(tt_wire *wire, tt_error *error) {
-  program *program = &((halsim_step *)wire->self)->program;
+  halsim_step *self = wire->self;
+  tt_wire_stream *stream = &self->stream;
+  program *program = &self->program;
   if (program->phase == UNHEARD) return tt_fail(error, TT_INVALID, "no hello stands before it");
   if (program->phase == STARTING) {
     program->phase = RUNNING;
     send_frame(wire);
     return TT_OK;
   }
-  if (program->owed == 0) return tt_fail(error, TT_INVALID, "it answers a frame that was not sent");
-  program->owed--;
-  if (program->stale > 0) {
-    program->stale--;
+  if (stream->owed == 0) return tt_fail(error, TT_INVALID, "it answers a frame that was not sent");
+  stream->owed--;
+  if (stream->stale > 0) {
+    stream->stale--;
     return TT_OK;
   }
-  if (program->owed > 0) return TT_OK;
-  program->answered = true;
-  tt_wire_answered(wire, program->sent_at);
+  if (stream->owed > 0) return TT_OK;
+  stream->answered = true;
+  tt_wire_answered(wire, stream->sent_at);
   return TT_OK;
 }
 
@@ -334,7 +252,7 @@ static bool take_next(tt_wire *wire, const uint8_t *bytes, size_t whole, const u
   if (status != TT_CLOSED)
     tt_wire_drop(wire, TT_DROP_SYNTAX, wire->stats.peer, bytes, whole,
                  "%s; the connection is closed", error.text);
-  close_program(wire, status == TT_CLOSED ? error.text : "its frame was refused");
+  tt_wire_end_stream(wire, status == TT_CLOSED ? error.text : "its frame was refused");
   return false;
 }
 
@@ -342,49 +260,24 @@ static bool take_next(tt_wire *wire, const uint8_t *bytes, size_t whole, const u
  * waits. */
 static void take_frames(tt_wire *wire) {
   halsim_step *self = wire->self;
-  program *program = &self->program;
+  tt_wire_stream *stream = &self->stream;
   size_t used = 0;
-  while (self->frame_stands && !program->answered) {
-    const uint8_t *bytes = self->buffer + used, *body;
+  while (self->frame_stands && !stream->answered) {
+    const uint8_t *bytes = stream->bytes + used, *body;
     size_t body_size, whole;
     tt_error error;
-    tt_status status =
-        tt_step_frame(bytes, program->size - used, &body, &body_size, &whole, &error);
+    tt_status status = tt_step_frame(bytes, stream->size - used, &body, &body_size, &whole, &error);
     if (status == TT_AGAIN) break;
     if (status != TT_OK) {
-      tt_wire_drop(wire, TT_DROP_LENGTH, wire->stats.peer, bytes, program->size - used,
+      tt_wire_drop(wire, TT_DROP_LENGTH, wire->stats.peer, bytes, stream->size - used,
                    "%s; the connection is closed", error.text);
-      close_program(wire, "its frame was refused");
+      tt_wire_end_stream(wire, "its frame was refused");
       return;
     }
     used += whole;
     if (!take_next(wire, bytes, whole, body, body_size)) return;
   }
-  program->size -= used;
-  if (used > 0 && program->size > 0) memmove(self->buffer, self->buffer + used, program->size);
-}
-
-static void set_paused(halsim_step *self) {
-  program *program = &self->program;
-  bool paused = program->size > ENOUGH_BYTES;
-  if (!program->tcp || program->paused == paused) return;
-  program->paused = paused;
-  tt_tcp_pause(program->tcp, paused);
-}
-
-static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t size) {
-  tt_wire *wire = context;
-  halsim_step *self = wire->self;
-  if (tcp != self->program.tcp) return; /* refused, and not gone yet */
-  memcpy(self->buffer + self->program.size, bytes, size);
-  self->program.size += size;
-  take_frames(wire);
-  set_paused(self);
-}
-
-static bool must_wait(const tt_wire *wire) {
-  const halsim_step *self = wire->self;
-  return !self->program.answered;
+  tt_wire_stream_taken(stream, used);
 }
 
 /* While an e-stop holds commands change nothing, and whoever disables a robot makes it safe. */
@@ -399,8 +292,8 @@ static void watch_station(tt_wire *wire) {
 static void receive(tt_wire *wire) {
   halsim_step *self = wire->self;
   watch_station(wire);
-  if (!self->program.answered) return;
-  self->program.answered = false;
+  if (!self->stream.answered) return;
+  self->stream.answered = false;
   if (self->again || wire->state == TT_WIRE_SILENT) tt_halsim_repeat(self->halsim);
   self->again = false;
   int count = tt_halsim_take(self->halsim, self->submissions);
@@ -433,41 +326,25 @@ static void list_strangers(tt_wire *wire) {
 
 static void send_view(tt_wire *wire, const tt_view *view) {
   halsim_step *self = wire->self;
-  program *program = &self->program;
   (void)view; /* tt_wire_view() is the same, also for a program that comes later */
   self->next_frame++;
   self->frame_stands = true;
-  if (program->tcp && program->phase == RUNNING) {
+  if (self->stream.tcp && self->program.phase == RUNNING) {
     send_frame(wire);
     list_strangers(wire);
   }
-  if (!program->tcp && !program->left) return;
-  take_frames(wire); /* several may have come at once */
-  if (program->left && !program->answered) lose_program(wire, "closed by peer");
-  set_paused(self);
+  tt_wire_reread_stream(wire); /* several may have come at once */
 }
 
 /* --- the rest of the contract --- */
 
 static void reset(tt_wire *wire) {
   halsim_step *self = wire->self;
-  if (self->program.left) close_program(wire, "closed by peer");
+  tt_wire_reset_stream(wire);
   tt_halsim_restart(self->halsim);
   self->next_frame = 0;
   self->frame_stands = false;
   self->again = true;
-  self->program.answered = false;
-  self->program.stale = self->program.owed;
-}
-
-static void eject(tt_wire *wire) {
-  halsim_step *self = wire->self;
-  if (self->program.tcp) close_program(wire, "ejected: no answer in time");
-}
-
-static const char *address(const tt_wire *wire) {
-  const halsim_step *self = wire->self;
-  return self->server ? tt_tcp_server_address(self->server) : self->config->listen;
 }
 
 static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
@@ -485,11 +362,11 @@ const tt_wire_ops tt_halsim_step_ops = {
     .protocol = "halsim-step",
     .open = open_wire,
     .receive = receive,
-    .must_wait = must_wait,
+    .must_wait = tt_wire_stream_must_wait,
     .send = send_view,
     .reset = reset,
-    .eject = eject,
-    .address = address,
+    .eject = tt_wire_eject_stream,
+    .address = tt_wire_stream_address,
     .explain = explain,
     .close = close_wire,
     .list_names = list_names,

@@ -1,7 +1,6 @@
 /* lockstep_tcp.c: a client drives the world frame by frame.
  *
- * What belongs to one client (its connection, what it sent, what it is still owed) stands in `client`. Where every
- * client has a world of its own, each of those has a wire of its own, which is given its connection.
+ * Where every client has a world of its own, each of those has a wire of its own, which is given its connection.
  */
 #include "wire/lockstep_tcp/lockstep_tcp.h"
 
@@ -11,39 +10,16 @@
 #include "wire/convert.h"
 #include "wire/explain.h"
 #include "wire/lockstep_tcp/codec.h"
+#include "wire/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* With more than this unread the client is not listened to until the world has caught up: it feels TCP's own
- * backpressure. A read brings at most READ_AT_MOST more. */
-#define ENOUGH_BYTES 8192
-#define READ_AT_MOST 65536
-
-typedef struct client {
-  tt_tcp *tcp; /* NULL: nobody */
-  size_t size; /* bytes in `buffer` */
-  bool paused;
-  bool answered;    /* it has answered the newest frame */
-  bool ordered;     /* `velocities` are valid and wait for receive */
-  bool left;        /* it is gone, but what it had answered is still obeyed; `tcp` is NULL */
-  uint64_t owed;    /* frames sent that it has not answered */
-  uint64_t stale;   /* of those, sent before a reset: their answers are thrown away */
-  uint64_t sent_at; /* wall clock, ns, for statistics */
-  float velocities[TT_LOCKSTEP_MAX];
-  uint8_t buffer[ENOUGH_BYTES + READ_AT_MOST];
-} client;
-
-typedef enum on_disconnect {
-  ON_DISCONNECT_RESET,
-  ON_DISCONNECT_KEEP,
-  ON_DISCONNECT_EXIT
-} on_disconnect;
+#define ENOUGH_BYTES 8192 /* unread */
 
 typedef struct lockstep_tcp {
-  tt_tcp_server *server;
-  on_disconnect on_disconnect;
+  tt_wire_stream stream;
   int joints;
   const char *names[TT_LOCKSTEP_MAX];
   tt_signal signals[TT_LOCKSTEP_MAX];
@@ -53,9 +29,9 @@ typedef struct lockstep_tcp {
   uint64_t next_counter;
   bool
       frame_stands; /* `frame` is the present; false before the first and while a reset is on its way */
-  client client;
+  bool ordered;     /* `velocities` are valid and wait for receive */
+  float velocities[TT_LOCKSTEP_MAX];
   bool warned_of_byte_order;
-  const char *address; /* when only checked */
 } lockstep_tcp;
 
 /* --- opening --- */
@@ -116,52 +92,29 @@ static tt_status resolve_joints(tt_wire *wire, const tt_lockstep_tcp_config *con
   return TT_OK;
 }
 
-static void on_open(void *context, tt_tcp *tcp);
-static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t size);
-static void on_close(void *context, tt_tcp *tcp, const char *reason);
-
-static tt_status open_socket(tt_wire *wire, const tt_lockstep_tcp_config *config,
-                             lockstep_tcp *self, tt_error *error) {
-  tt_tcp_options options = tt_tcp_options_default();
-  options.address = config->listen;
-  options.max_connections = 2; /* the second one is told by us why it is refused */
-  options.allow =
-      (tt_allow){(const char *const *)config->common.allow, (int)config->common.allow_count};
-  options.handler = (tt_tcp_handler){.on_open = on_open, .on_data = on_data, .on_close = on_close};
-  options.context = wire;
-  tt_error reason;
-  tt_status status =
-      config->connection
-          ? tt_tcp_adopt(wire->net, config->connection, &options, &self->server, &reason)
-          : tt_tcp_listen(wire->net, &options, &self->server, &reason);
-  return status == TT_OK ? TT_OK : tt_fail(error, status, "%s: %s", wire->where, reason.text);
-}
-
-static void close_wire(tt_wire *wire) {
-  lockstep_tcp *self = wire->self;
-  tt_tcp_server_close(self->server);
-  free(self);
-  wire->self = NULL;
-  wire->owned = NULL;
-  wire->owned_count = 0;
-}
-
-static on_disconnect parse_policy(const char *text) {
-  if (strcmp(text, "keep") == 0) return ON_DISCONNECT_KEEP;
-  return strcmp(text, "exit") == 0 ? ON_DISCONNECT_EXIT : ON_DISCONNECT_RESET;
-}
+static void greet(tt_wire *wire);
+static void take_answer(tt_wire *wire);
+static void forget(tt_wire *wire);
 
 static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) {
   const tt_lockstep_tcp_config *config = untyped;
   lockstep_tcp *self = calloc(1, sizeof *self);
   if (!self) return tt_fail(error, TT_NOMEM, "out of memory");
   wire->self = self;
-  self->on_disconnect =
-      config->connection ? ON_DISCONNECT_EXIT : parse_policy(config->on_disconnect);
-  self->address = config->listen;
+  tt_wire_stream_use use = {
+      .whom = "client",
+      .refusal = "one client at a time",
+      .listen = config->listen,
+      .connection = config->connection,
+      .enough = ENOUGH_BYTES,
+      .obeys_last = true,
+      .then = config->connection ? TT_WIRE_EXIT : tt_wire_disconnect_of(config->on_disconnect),
+      .met = greet,
+      .take = take_answer,
+      .lost = forget};
   tt_status status = resolve_joints(wire, config, self, error);
-  if (status == TT_OK && !wire->check_only) status = open_socket(wire, config, self, error);
-  if (status != TT_OK) close_wire(wire);
+  if (status == TT_OK) status = tt_wire_open_stream(wire, &use, &config->common, error);
+  if (status != TT_OK) tt_wire_close_stream(wire);
   return status;
 }
 
@@ -171,59 +124,20 @@ static void send_frame(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
   uint8_t bytes[TT_LOCKSTEP_FRAME_BYTES(TT_LOCKSTEP_MAX)];
   size_t size = tt_lockstep_encode_frame(&self->frame, self->joints, bytes);
-  self->client.owed++;
-  self->client.sent_at = tt_net_now();
-  tt_wire_sent(wire, bytes, size, tt_tcp_send(self->client.tcp, bytes, size) == TT_OK);
+  self->stream.owed++;
+  self->stream.sent_at = tt_net_now();
+  tt_wire_send_stream(wire, bytes, size);
 }
 
-static void lose_client(tt_wire *wire, const char *reason) {
-  lockstep_tcp *self = wire->self;
-  tt_wire_event(wire, "disconnected %s: %s", wire->stats.peer, reason);
-  self->client = (client){0};
-  wire->state = TT_WIRE_WAITING;
-  wire->stats.peer[0] = '\0';
-  if (self->on_disconnect == ON_DISCONNECT_RESET) {
-    self->frame_stands = false;
-    tt_wire_request_reset(wire);
-  } else if (self->on_disconnect == ON_DISCONNECT_EXIT) {
-    tt_wire_request_stop(wire, TT_OK, "its client is gone");
-  }
-}
-
-static void close_client(tt_wire *wire, const char *reason) {
-  lockstep_tcp *self = wire->self;
-  tt_tcp *tcp = self->client.tcp;
-  lose_client(wire, reason);
-  if (tcp) tt_tcp_close(tcp, reason);
-}
-
-static void on_open(void *context, tt_tcp *tcp) {
-  tt_wire *wire = context;
-  lockstep_tcp *self = wire->self;
-  if (self->client.left || (self->client.tcp && tt_tcp_closed(self->client.tcp)))
-    close_client(wire, "closed by peer");
-  if (self->client.tcp) {
-    tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0,
-                 "%s is connected; one client at a time", tt_tcp_peer(self->client.tcp));
-    tt_tcp_close(tcp, "refused");
-    return;
-  }
-  self->client = (client){.tcp = tcp};
-  wire->state = TT_WIRE_WAITING; /* it gets its own time to answer */
-  snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_tcp_peer(tcp));
-  tt_wire_event(wire, "connected %s", tt_tcp_peer(tcp));
+static void greet(tt_wire *wire) {
+  const lockstep_tcp *self = wire->self;
   if (self->frame_stands) send_frame(wire);
 }
 
-/* Whether the end comes together with the last answer or after its tick is chance; what the world does is not: every
- * answer that came gets its tick. */
-static void on_close(void *context, tt_tcp *tcp, const char *reason) {
-  tt_wire *wire = context;
+static void forget(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
-  if (tcp != self->client.tcp) return;
-  self->client.tcp = NULL;
-  self->client.left = self->client.answered;
-  if (!self->client.left) lose_client(wire, reason);
+  self->ordered = false;
+  if (self->stream.use.then == TT_WIRE_RESET) self->frame_stands = false;
 }
 
 /* --- receiving --- */
@@ -242,8 +156,7 @@ static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size) {
   lockstep_tcp *self = wire->self;
   const char *peer = wire->stats.peer;
   int field;
-  if (tt_lockstep_decode_velocities(bytes, self->joints, self->client.velocities, &field) !=
-      TT_OK) {
+  if (tt_lockstep_decode_velocities(bytes, self->joints, self->velocities, &field) != TT_OK) {
     tt_wire_drop(wire, TT_DROP_NON_FINITE, peer, bytes, size,
                  "velocity %d (%s) is not a finite number; the connection is closed", field + 1,
                  self->names[field]);
@@ -251,7 +164,7 @@ static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size) {
   }
   for (int i = 0; i < self->joints; i++) {
     const tt_command *command = &wire->model->commands[self->commands[i]];
-    double value = self->client.velocities[i];
+    double value = self->velocities[i];
     if (value >= command->lower && value <= command->upper) continue;
     tt_wire_drop(wire, TT_DROP_RANGE, peer, bytes, size,
                  "velocity %d (%s) is %g, not within %g to %g; the connection is closed", i + 1,
@@ -266,70 +179,46 @@ static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size) {
  * its own: else a client that was late once would lag for ever. */
 static void take_answer(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
-  client *client = &self->client;
+  tt_wire_stream *stream = &self->stream;
   if (!self->frame_stands)
     return; /* what a new client says before its frame 0 waits until that is sent */
   size_t size = TT_LOCKSTEP_VELOCITY_BYTES((size_t)self->joints), used = 0;
-  while (!client->answered && client->size - used >= size) {
-    const uint8_t *bytes = client->buffer + used;
+  while (!stream->answered && stream->size - used >= size) {
+    const uint8_t *bytes = stream->bytes + used;
     used += size;
     tt_wire_received(wire, bytes, size);
-    if (client->owed) client->owed--;
+    if (stream->owed) stream->owed--;
     bool valid = validate(wire, bytes, size);
     warn_of_byte_order(wire, bytes, !valid);
     if (!valid) {
-      close_client(wire, "its message was refused");
+      tt_wire_end_stream(wire, "its message was refused");
       return;
     }
-    if (client->stale) {
-      client->stale--;
+    if (stream->stale) {
+      stream->stale--;
       tt_wire_drop(wire, TT_DROP_STALE, wire->stats.peer, bytes, size,
                    "answers a frame from before a reset");
       continue;
     }
-    if (client->ordered)
+    if (self->ordered)
       tt_wire_drop(wire, TT_DROP_SUPERSEDED, wire->stats.peer, bytes, size, "late");
-    client->ordered = true;
-    if (client->owed > 0) continue;
-    client->answered = true;
-    tt_wire_answered(wire, client->sent_at);
+    self->ordered = true;
+    if (stream->owed > 0) continue;
+    stream->answered = true;
+    tt_wire_answered(wire, stream->sent_at);
   }
-  client->size -= used;
-  if (client->size) memmove(client->buffer, client->buffer + used, client->size);
-}
-
-static void set_paused(client *client, bool paused) {
-  if (client->paused == paused) return;
-  client->paused = paused;
-  tt_tcp_pause(client->tcp, paused);
-}
-
-static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t size) {
-  tt_wire *wire = context;
-  lockstep_tcp *self = wire->self;
-  client *client = &self->client;
-  if (tcp != client->tcp) return; /* refused, and not gone yet */
-  memcpy(client->buffer + client->size, bytes, size);
-  client->size += size;
-  take_answer(wire);
-  if (client->tcp) set_paused(client, client->size > ENOUGH_BYTES);
-}
-
-static bool must_wait(const tt_wire *wire) {
-  const lockstep_tcp *self = wire->self;
-  return !self->client.answered;
+  tt_wire_stream_taken(stream, used);
 }
 
 static void receive(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
-  client *client = &self->client;
-  if (!client->ordered) return;
+  if (!self->ordered) return;
   tt_submission submissions[TT_LOCKSTEP_MAX];
   for (int i = 0; i < self->joints; i++)
-    submissions[i] = (tt_submission){self->commands[i], client->velocities[i]};
-  client->answered = client->ordered = false;
+    submissions[i] = (tt_submission){self->commands[i], self->velocities[i]};
+  self->stream.answered = self->ordered = false;
   if (tt_wire_submit(wire, submissions, self->joints, NULL) != TT_OK)
-    close_client(wire, "the world refused its message");
+    tt_wire_end_stream(wire, "the world refused its message");
 }
 
 /* --- sending --- */
@@ -342,32 +231,17 @@ static void send_positions(tt_wire *wire, const tt_view *view) {
     self->frame.positions[i] = self->wraps[i] ? tt_wrap_angle(position) : (float)position;
   }
   self->frame_stands = true;
-  if (self->client.tcp) send_frame(wire);
-  if (!self->client.tcp && !self->client.left) return;
-  take_answer(wire); /* it may have sent several sets at once */
-  if (self->client.left && !self->client.answered) lose_client(wire, "closed by peer");
-  if (self->client.tcp) set_paused(&self->client, self->client.size > ENOUGH_BYTES);
+  if (self->stream.tcp) send_frame(wire);
+  tt_wire_reread_stream(wire); /* it may have sent several sets at once */
 }
 
 /* --- the rest of the contract --- */
 
 static void reset(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
-  if (self->client.left) close_client(wire, "closed by peer");
+  tt_wire_reset_stream(wire);
   self->next_counter = 0;
-  self->frame_stands = false;
-  self->client.answered = self->client.ordered = false;
-  self->client.stale = self->client.owed;
-}
-
-static void eject(tt_wire *wire) {
-  lockstep_tcp *self = wire->self;
-  if (self->client.tcp) close_client(wire, "ejected: no answer in time");
-}
-
-static const char *address(const tt_wire *wire) {
-  const lockstep_tcp *self = wire->self;
-  return self->server ? tt_tcp_server_address(self->server) : self->address;
+  self->frame_stands = self->ordered = false;
 }
 
 static bool is_acceptable(const tt_wire *wire, int joint, double velocity) {
@@ -400,11 +274,11 @@ const tt_wire_ops tt_lockstep_tcp_ops = {
     .protocol = "lockstep-tcp",
     .open = open_wire,
     .receive = receive,
-    .must_wait = must_wait,
+    .must_wait = tt_wire_stream_must_wait,
     .send = send_positions,
     .reset = reset,
-    .eject = eject,
-    .address = address,
+    .eject = tt_wire_eject_stream,
+    .address = tt_wire_stream_address,
     .explain = explain,
-    .close = close_wire,
+    .close = tt_wire_close_stream,
 };
