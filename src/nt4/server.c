@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "nt4/server_internal.h"
 
 #include <ctype.h>
@@ -234,6 +235,23 @@ static const char *choose_protocol(const tt_websocket_request *request) {
   return NULL;
 }
 
+static int hex(char digit) {
+  if (!isxdigit((unsigned char)digit)) return -1;
+  return isdigit((unsigned char)digit) ? digit - '0' : tolower((unsigned char)digit) - 'a' + 10;
+}
+
+/* The name in a path, without its escapes; made safe, since it is shown, and told to other clients. */
+static void read_name(const char *path, char *name, size_t size) {
+  size_t used = 0;
+  for (const char *at = path + strlen("/nt/"); *at && *at != '?' && used + 1 < size; at++) {
+    bool escaped = *at == '%' && hex(at[1]) >= 0 && hex(at[2]) >= 0;
+    name[used++] = escaped ? (char)(hex(at[1]) * 16 + hex(at[2])) : *at;
+    if (escaped) at += 2;
+  }
+  name[used] = '\0';
+  tt_text_make_safe(name);
+}
+
 static void on_request(void *context, const tt_websocket_request *request,
                        tt_websocket_answer *answer) {
   static const char prefix[] = "/nt/";
@@ -246,27 +264,13 @@ static void on_request(void *context, const tt_websocket_request *request,
                                     .allow_origin = "*"};
     return;
   }
-  const char *name = request->path + sizeof prefix - 1;
-  if (strncmp(request->path, prefix, sizeof prefix - 1) != 0 || !*name || strchr(name, '@')) return;
+  char name[NT4_PEER_NAME];
+  if (strncmp(request->path, prefix, sizeof prefix - 1) != 0) return;
+  read_name(request->path, name, sizeof name);
+  if (!*name || strchr(name, '@')) return;
   answer->protocol = choose_protocol(request);
   answer->status = answer->protocol || !request->upgrade ? 101 : 400;
   answer->body = "Offer the subprotocol v4.1.networktables.first.wpi.edu.";
-}
-
-static int hex(char digit) {
-  if (!isxdigit((unsigned char)digit)) return -1;
-  return isdigit((unsigned char)digit) ? digit - '0' : tolower((unsigned char)digit) - 'a' + 10;
-}
-
-/* The name in a path, without its escapes. */
-static void read_name(const char *path, char *name, size_t size) {
-  size_t used = 0;
-  for (const char *at = path + strlen("/nt/"); *at && *at != '?' && used + 1 < size; at++) {
-    bool escaped = *at == '%' && hex(at[1]) >= 0 && hex(at[2]) >= 0;
-    name[used++] = escaped ? (char)(hex(at[1]) * 16 + hex(at[2])) : *at;
-    if (escaped) at += 2;
-  }
-  name[used] = '\0';
 }
 
 static bool is_taken(const tt_nt4_server *server, const char *name) {

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #define V41 "v4.1.networktables.first.wpi.edu"
@@ -145,6 +147,12 @@ static void until(world *world, const int *what, int least) {
     tt_nt4_server_flush(world->server);
   }
   assert_true(*what >= least);
+}
+
+static void take_time(world *world, viewer *viewer) {
+  int before = viewer->values;
+  tt_websocket_send(viewer->websocket, false, "\x94\xff\x00\x02\x01", 5);
+  until(world, &viewer->values, before + 1); /* all that was sent before is done */
 }
 
 static void set_number(world *world, double number) {
@@ -365,6 +373,75 @@ static void who_may_come_in(void **state) {
   assert_int_equal(tt_nt4_server_clients(world->server), 2);
 }
 
+/* What is answered to a head, as it is, in the first bytes: the status. The socket stays open. */
+static int ask(world *world, const char *method, const char *path, const char *more,
+               char status[4]) {
+  char text[512] = "";
+  int size = snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: a\r\n%s\r\n", method, path, more);
+  int fd = plain_socket(SOCK_STREAM, tt_nt4_server_address(world->server));
+  assert_int_equal(write(fd, text, (size_t)size), size);
+  ssize_t got = -1;
+  uint64_t end = tt_net_now() + PATIENCE;
+  while (got < 0 && tt_net_now() < end) {
+    tt_net_poll(world->net, 1000000);
+    got = recv(fd, text, sizeof text - 1, MSG_DONTWAIT);
+  }
+  assert_true(got > 12);
+  snprintf(status, 4, "%.3s", text + strlen("HTTP/1.1 "));
+  return fd;
+}
+
+static const char upgrade[] =
+    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: " V41 "\r\n";
+
+/* A name goes to other clients as text, and into the log. */
+static void names_of_clients_are_text(void **state) {
+  world *world = *state;
+  static const char *const nobody[] = {"/nt/%00", "/nt/?x", "/nt/a%40b"};
+  char status[4];
+  for (int i = 0; i < 3; i++) {
+    close(ask(world, "GET", nobody[i], upgrade, status));
+    assert_string_equal(status, "404");
+  }
+  int fd = ask(world, "GET", "/nt/%c3%bc%ff%0a%1b%zz", upgrade, status);
+  assert_string_equal(status, "101");
+  assert_string_equal(world->server->clients->name, "\xc3\xbc???%zz");
+  close(fd);
+}
+
+/* Whoever looks for the server asks for nothing else. */
+static void only_get_is_answered(void **state) {
+  world *world = *state;
+  static const struct {
+    const char *method, *path, *status;
+  } asked[] = {{"GET", "/", "200"},     {"HEAD", "/", "200"}, {"POST", "/", "404"},
+               {"OPTIONS", "/", "404"}, {"GET", "/x", "404"}, {"GET", "/nt/x", "426"}};
+  char status[4];
+  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+    close(ask(world, asked[i].method, asked[i].path, "", status));
+    assert_string_equal(status, asked[i].status);
+  }
+}
+
+/* Names of subscriptions are looked at for each topic. */
+static void names_subscribed_to_have_a_limit(void **state) {
+  world *world = *state;
+  static char text[20000];
+  viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
+  for (int uid = 0; uid < 20; uid++) {
+    size_t used =
+        (size_t)snprintf(text, sizeof text,
+                         "[{\"method\":\"subscribe\",\"params\":{\"subuid\":%d,\"topics\":[", uid);
+    for (int i = 0; i < 500; i++)
+      used += (size_t)snprintf(text + used, sizeof text - used, "%s\"/%d\"", i ? "," : "", i);
+    snprintf(text + used, sizeof text - used, "]}}]");
+    say(viewer, text);
+  }
+  take_time(world, viewer);
+  assert_int_equal(world->server->clients->subscription_count, 8);
+}
+
 /* What Outline Viewer shows; a prefix that is empty does not mean it. */
 static void who_is_there_is_a_topic(void **state) {
   world *world = *state;
@@ -486,12 +563,6 @@ static void a_publisher_can_be_replaced(void **state) {
   assert_true(is_wanted(world->server, topic));
 }
 
-static void take_time(world *world, viewer *viewer) {
-  int before = viewer->values;
-  tt_websocket_send(viewer->websocket, false, "\x94\xff\x00\x02\x01", 5);
-  until(world, &viewer->values, before + 1); /* all that was sent before is done */
-}
-
 static void publish_to(viewer *viewer, const char *name, int uid, const char *properties) {
   static char text[8192];
   snprintf(text, sizeof text,
@@ -590,6 +661,9 @@ int main(void) {
       TEST(ours_are_read_only),
       TEST(writable_topics_are_heard),
       TEST(who_may_come_in),
+      TEST(names_of_clients_are_text),
+      TEST(only_get_is_answered),
+      TEST(names_subscribed_to_have_a_limit),
       TEST(who_is_there_is_a_topic),
       TEST(topics_that_are_gone_make_room),
       TEST(a_slow_reader_gets_the_newest_later),
