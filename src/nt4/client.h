@@ -22,7 +22,7 @@ tt_status tt_nt4_client_open(tt_net *net, const char *url, tt_nt4_client **clien
 void tt_nt4_client_close(tt_nt4_client *client);
 /** Where topics are put. Once connected all are wanted. The client's. */
 tt_nt4_sink *tt_nt4_client_sink(tt_nt4_client *client);
-/** Sends what changed. Call it at least every 5 ms of interest. */
+/** Sends what changed, asks for the time, and closes where nothing was heard. To be called at least every 5 ms. */
 void tt_nt4_client_flush(tt_nt4_client *client);
 /** Whether there is a connection, and its clock is known. */
 bool tt_nt4_client_is_ready(const tt_nt4_client *client);

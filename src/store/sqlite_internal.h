@@ -67,7 +67,7 @@ tt_status tt_sqlite_find(tt_sqlite_finder *finder, const tt_sqlite_sought *sough
 
 typedef struct tt_sqlite_samples tt_sqlite_samples;
 
-/** To be closed on failure, too. `path` must outlive it. */
+/** `path` must outlive it. */
 tt_status tt_sqlite_samples_open(sqlite3 *db, const char *path, tt_sqlite_samples **samples,
                                  tt_error *error);
 /** NULL-safe. */

@@ -284,19 +284,28 @@ tt_status tt_sqlite_put_samples(tt_sqlite_samples *samples, const tt_store_batch
 
 /* --- beginning and end --- */
 
+static tt_status prepare(tt_sqlite_samples *samples, tt_error *error) {
+  for (int i = 0; i < STATEMENT_COUNT; i++) {
+    if (sqlite3_prepare_v3(samples->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,
+                           &samples->statements[i], NULL) != SQLITE_OK)
+      return fail(samples, "can't prepare", error);
+  }
+  return tt_sqlite_finder_open(&samples->finder, samples->db, samples->path, error);
+}
+
 tt_status tt_sqlite_samples_open(sqlite3 *db, const char *path, tt_sqlite_samples **out,
                                  tt_error *error) {
-  tt_sqlite_samples *samples = *out = calloc(1, sizeof *samples);
+  tt_sqlite_samples *samples = calloc(1, sizeof *samples);
   if (!samples) return tt_fail(error, TT_NOMEM, "out of memory");
   samples->db = db;
   samples->path = path;
   samples->new = TT_LIST(uint32_t, NULL);
-  for (int i = 0; i < STATEMENT_COUNT; i++) {
-    if (sqlite3_prepare_v3(db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,
-                           &samples->statements[i], NULL) != SQLITE_OK)
-      return fail(samples, "can't prepare", error);
-  }
-  return tt_sqlite_finder_open(&samples->finder, db, path, error);
+  tt_status status = prepare(samples, error);
+  if (status == TT_OK)
+    *out = samples;
+  else
+    tt_sqlite_samples_close(samples);
+  return status;
 }
 
 void tt_sqlite_samples_close(tt_sqlite_samples *samples) {
