@@ -1,6 +1,7 @@
 /* exchange.c: the state between a robot program's devices and a simulation's commands and signals. */
 #include "halsim/exchange.h"
 
+#include "base/log.h"
 #include "halsim/strangers.h"
 
 #include <json-c/json.h>
@@ -15,7 +16,8 @@
 #define NEARLY 1e-6       /* beyond a command's range: rounding, which is forgiven */
 #define LEAST_CHANGE 1e-6 /* of a value, in its unit; of a large one as a part of it */
 #define MOST_WHOLE 2147483647.0
-#define TOGETHER 8 /* values of a device that one message tells */
+#define LIST_AFTER 0.5 /* s simulated without a new device: then the program has begun */
+#define TOGETHER 8     /* values of a device that one message tells */
 
 /* What is known of a value; index as in the map's lines. */
 typedef struct state {
@@ -424,10 +426,6 @@ bool tt_halsim_next_stranger(tt_halsim *halsim, tt_halsim_stranger *stranger) {
   return false;
 }
 
-int tt_halsim_strangers(const tt_halsim *halsim) {
-  return halsim->strangers.count - halsim->strangers.asked;
-}
-
 static bool is_command_mapped(const tt_halsim_map *map, int command) {
   for (int i = 0; i < map->command_count; i++)
     if (map->commands[i] == command) return true;
@@ -478,4 +476,19 @@ void tt_halsim_propose(const tt_halsim *halsim, const tt_halsim_stranger *strang
       text, size, "- {type: %s, device: \"%s\"%s, %s: %s}", stranger->type, stranger->device,
       known ? "" : ", key: KEY", gives ? "command" : "signal",
       gives ? free_command(halsim, names, model, robot) : free_signal(halsim, names, known, robot));
+}
+
+void tt_halsim_list_strangers(tt_halsim *halsim, double seconds, const char *wire,
+                              const tt_names *names, const tt_model *model, int robot) {
+  tt_halsim_strangers_list *list = &halsim->strangers;
+  tt_halsim_stranger stranger;
+  list->quiet = list->count == list->seen ? list->quiet + seconds : 0;
+  list->seen = list->count;
+  if (list->quiet < LIST_AFTER) return;
+  while (tt_halsim_next_stranger(halsim, &stranger)) {
+    char line[160 + 2 * TT_HALSIM_NAME];
+    tt_halsim_propose(halsim, &stranger, names, model, robot, line, sizeof line);
+    tt_log_warning("%s: the program uses %s %s, which no line of `devices` maps; for example %s",
+                   wire, stranger.type, stranger.device, line);
+  }
 }

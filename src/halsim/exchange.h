@@ -53,11 +53,13 @@ typedef struct tt_halsim_stranger {
 } tt_halsim_stranger;
 /** The next one that was not asked for yet; false: there is none. */
 bool tt_halsim_next_stranger(tt_halsim *halsim, tt_halsim_stranger *stranger);
-/** How many are still to be asked for. */
-int tt_halsim_strangers(const tt_halsim *halsim);
 /** The line of YAML that would map it, with the robot's next command or signal that suits and that no line has. */
 void tt_halsim_propose(const tt_halsim *halsim, const tt_halsim_stranger *stranger,
                        const tt_names *names, const tt_model *model, int robot, char *text,
                        size_t size);
+/** Warns of all that were not asked for yet, each with its line, once the program has begun: when half a second passed without
+ *  a new one. Called once a period of `seconds` simulated; `wire` is the name that the messages bear. */
+void tt_halsim_list_strangers(tt_halsim *halsim, double seconds, const char *wire,
+                              const tt_names *names, const tt_model *model, int robot);
 
 #endif

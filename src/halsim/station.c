@@ -50,3 +50,9 @@ bool tt_halsim_same_joystick(const tt_ds_joystick *a, const tt_ds_joystick *b) {
     if (a->axes[i] != b->axes[i]) return false;
   return memcmp(a->povs, b->povs, a->pov_count * sizeof *a->povs) == 0;
 }
+
+bool tt_halsim_is_let_go(const tt_driver_station *station, bool *held) {
+  bool was_held = *held;
+  *held = station->estop || !station->enabled;
+  return was_held && !*held;
+}

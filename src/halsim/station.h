@@ -20,4 +20,8 @@ size_t tt_halsim_write_joystick(int index, const tt_ds_joystick *joystick, char 
 /** Whether two joysticks would be told alike. */
 bool tt_halsim_same_joystick(const tt_ds_joystick *a, const tt_ds_joystick *b);
 
+/** Does the station no longer keep commands from the robot? `*held` is the caller's: whether it did at the last call. While an
+ *  e-stop holds commands change nothing, and whoever disables a robot makes it safe: what a program has said is due again. */
+bool tt_halsim_is_let_go(const tt_driver_station *station, bool *held);
+
 #endif

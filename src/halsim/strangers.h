@@ -15,7 +15,9 @@ typedef struct tt_halsim_used {
 typedef struct tt_halsim_strangers_list {
   tt_halsim_used *used;
   int count;
-  int asked; /**< of those, told to people */
+  int asked;    /**< of those, told to people */
+  int seen;     /**< when they were last looked at */
+  double quiet; /**< s simulated since one came */
 } tt_halsim_strangers_list;
 
 /** Notes the device where the message says that the program uses it: `<init` is true, or it is of a sort that exists only

@@ -22,7 +22,6 @@
 #define ENOUGH_BYTES (TT_STEP_MOST_BYTES + TT_STEP_LENGTH) /* unread */
 #define MESSAGE_BYTES 2048                                 /* of the longest that leaves */
 #define MOST_TROUBLES 16 /* of a connection that are told: nobody fills the log */
-#define LIST_AFTER 0.5   /* s simulated without a new device: then strangers are listed */
 
 typedef enum phase {
   UNHEARD,  /* it has not said hello */
@@ -32,8 +31,6 @@ typedef enum phase {
 
 typedef struct program {
   phase phase;
-  double quiet; /* s simulated since a stranger came */
-  int strangers;
   int troubles;                              /* told */
   tt_ds_joystick joysticks[TT_DS_JOYSTICKS]; /* as told */
 } program;
@@ -280,18 +277,9 @@ static void take_frames(tt_wire *wire) {
   tt_wire_stream_taken(stream, used);
 }
 
-/* While an e-stop holds commands change nothing, and whoever disables a robot makes it safe. */
-static void watch_station(tt_wire *wire) {
-  halsim_step *self = wire->self;
-  const tt_driver_station *station = tt_wire_driver_station(wire);
-  bool held = station->estop || !station->enabled;
-  if (self->held && !held) self->again = true;
-  self->held = held;
-}
-
 static void receive(tt_wire *wire) {
   halsim_step *self = wire->self;
-  watch_station(wire);
+  if (tt_halsim_is_let_go(tt_wire_driver_station(wire), &self->held)) self->again = true;
   if (!self->stream.answered) return;
   self->stream.answered = false;
   if (self->again || wire->state == TT_WIRE_SILENT) tt_halsim_repeat(self->halsim);
@@ -305,25 +293,6 @@ static void receive(tt_wire *wire) {
 
 /* --- sending --- */
 
-/* Once a program has begun: what it uses and nobody mapped, each with the line that would. */
-static void list_strangers(tt_wire *wire) {
-  halsim_step *self = wire->self;
-  program *program = &self->program;
-  tt_halsim_stranger stranger;
-  int count = tt_halsim_strangers(self->halsim);
-  program->quiet = count == program->strangers ? program->quiet + self->seconds : 0;
-  program->strangers = count;
-  if (count == 0 || program->quiet < LIST_AFTER) return;
-  while (tt_halsim_next_stranger(self->halsim, &stranger)) {
-    char line[160 + 2 * TT_HALSIM_NAME];
-    tt_halsim_propose(self->halsim, &stranger, wire->names, wire->model, wire->robot, line,
-                      sizeof line);
-    tt_log_warning("%s: the program uses %s %s, which no line of `devices` maps; for example %s",
-                   wire->name, stranger.type, stranger.device, line);
-  }
-  program->strangers = 0;
-}
-
 static void send_view(tt_wire *wire, const tt_view *view) {
   halsim_step *self = wire->self;
   (void)view; /* tt_wire_view() is the same, also for a program that comes later */
@@ -331,7 +300,8 @@ static void send_view(tt_wire *wire, const tt_view *view) {
   self->frame_stands = true;
   if (self->stream.tcp && self->program.phase == RUNNING) {
     send_frame(wire);
-    list_strangers(wire);
+    tt_halsim_list_strangers(self->halsim, self->seconds, wire->name, wire->names, wire->model,
+                             wire->robot);
   }
   tt_wire_reread_stream(wire); /* several may have come at once */
 }

@@ -5,7 +5,6 @@
  */
 #include "wire/halsim_ws/halsim_ws.h"
 
-#include "base/log.h"
 #include "halsim/exchange.h"
 #include "halsim/station.h"
 #include "wire/halsim_ws/explain.h"
@@ -15,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_AFTER                                                                                 \
-  0.5 /* s simulated without a new device: then it has begun, and strangers are listed */
 #define MESSAGE_BYTES 2048 /* of the longest that leaves */
 
 typedef struct halsim_ws {
@@ -30,11 +27,9 @@ typedef struct halsim_ws {
   bool again;     /* what was said before is to be submitted again */
   bool held;      /* the driver station keeps commands from the robot */
   bool refusal_told;
-  double seconds;    /* simulated, between two sends */
-  int station_every; /* sends */
-  int station_due;   /* sends until the station is told */
-  double quiet;      /* s simulated since a stranger came */
-  int strangers;
+  double seconds;                            /* simulated, between two sends */
+  int station_every;                         /* sends */
+  int station_due;                           /* sends until the station is told */
   tt_ds_joystick joysticks[TT_DS_JOYSTICKS]; /* as told */
 } halsim_ws;
 
@@ -92,8 +87,6 @@ static void on_open(void *context, tt_websocket *websocket) {
   self->station_due = 0;
   self->heard = 0;
   self->again = false;
-  self->quiet = 0;
-  self->strangers = 0;
   self->refusal_told = false;
   memset(self->joysticks, 0, sizeof self->joysticks);
   tt_halsim_forget(self->halsim);
@@ -140,20 +133,12 @@ static void on_message(void *context, bool text, const uint8_t *bytes, size_t si
   tt_halsim_message_clear(&message);
 }
 
-/* While an e-stop holds commands change nothing, and whoever disables a robot makes it safe. */
-static void watch_station(tt_wire *wire) {
-  halsim_ws *self = wire->self;
-  const tt_driver_station *station = tt_wire_driver_station(wire);
-  bool held = station->estop || !station->enabled;
-  if (self->held && !held && self->websocket) self->again = true;
-  self->held = held;
-}
-
 /* A program that nobody else keeps busy says nothing while nothing changes: then its connection is its word. */
 static void receive(tt_wire *wire) {
   halsim_ws *self = wire->self;
   bool is_quiet = self->websocket && !wire->tells_driver_station && wire->state != TT_WIRE_WAITING;
-  watch_station(wire);
+  bool let_go = tt_halsim_is_let_go(tt_wire_driver_station(wire), &self->held);
+  if (let_go && self->websocket) self->again = true;
   if (!self->heard && !self->again && !is_quiet) return;
   if (self->again || wire->state == TT_WIRE_SILENT) tt_halsim_repeat(self->halsim);
   int count = tt_halsim_take(self->halsim, self->submissions);
@@ -197,31 +182,14 @@ static void send_station(tt_wire *wire) {
   send_text(wire, text, tt_halsim_write_station(station, text, sizeof text));
 }
 
-/* Once a program has begun: what it uses and nobody mapped, each with the line that would. */
-static void list_strangers(tt_wire *wire) {
-  halsim_ws *self = wire->self;
-  tt_halsim_stranger stranger;
-  int count = tt_halsim_strangers(self->halsim);
-  self->quiet = count == self->strangers ? self->quiet + self->seconds : 0;
-  self->strangers = count;
-  if (count == 0 || self->quiet < LIST_AFTER) return;
-  while (tt_halsim_next_stranger(self->halsim, &stranger)) {
-    char line[160 + 2 * TT_HALSIM_NAME];
-    tt_halsim_propose(self->halsim, &stranger, wire->names, wire->model, wire->robot, line,
-                      sizeof line);
-    tt_log_warning("%s: the program uses %s %s, which no line of `devices` maps; for example %s",
-                   wire->name, stranger.type, stranger.device, line);
-  }
-  self->strangers = 0;
-}
-
 /* Sensors first: what the driver station says lets the program look at them. */
 static void send_view(tt_wire *wire, const tt_view *view) {
   halsim_ws *self = wire->self;
   if (!self->websocket) return;
   tt_halsim_tell(self->halsim, view, self->seconds, tell, wire);
   if (wire->tells_driver_station) send_station(wire);
-  list_strangers(wire);
+  tt_halsim_list_strangers(self->halsim, self->seconds, wire->name, wire->names, wire->model,
+                           wire->robot);
 }
 
 /* --- the rest of the contract --- */
