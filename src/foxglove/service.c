@@ -178,17 +178,19 @@ static bool on_call(void *context, int index, const char *json, size_t size, cha
 
 static void on_playback(void *context, const tt_foxglove_binary *request) {
   tt_foxglove_service *service = context;
-  uint64_t now = time_of(service, service->step);
+  uint64_t time = time_of(service, service->step);
   double speed = request->speed;
   if (speed >= 0.001 && speed <= 1000)
     post(service, TT_MAIL_SPEED, 0, speed);
   else
     speed = 1;
-  if (request->seeks) post(service, TT_MAIL_SEEK, 0, (double)request->time / NS);
+  if (request->seeks) { /* behind the end there is nothing to show */
+    time = (uint64_t)llround(fmin((double)request->time, service->duration * NS));
+    post(service, TT_MAIL_SEEK, 0, (double)time / NS);
+  }
   post(service, TT_MAIL_PAUSE, 0, request->pause);
   service->playing = request->pause ? TT_FOXGLOVE_PAUSED : TT_FOXGLOVE_PLAYING;
-  tt_foxglove_server_playback(service->server, service->playing,
-                              request->seeks ? request->time : now, speed, request->seeks,
+  tt_foxglove_server_playback(service->server, service->playing, time, speed, request->seeks,
                               request->id, request->id_size);
 }
 
@@ -258,8 +260,9 @@ static void add_texts(struct json_object *to, const char *key, const char *const
 
 static void add_time(struct json_object *to, const char *key, double seconds) {
   struct json_object *time = json_object_new_object();
-  tt_json_add_int(time, "sec", (int64_t)floor(seconds));
-  tt_json_add_int(time, "nsec", (int64_t)((seconds - floor(seconds)) * NS));
+  int64_t ns = llround(seconds * NS);
+  tt_json_add_int(time, "sec", ns / (int64_t)NS);
+  tt_json_add_int(time, "nsec", ns % (int64_t)NS);
   tt_json_add(to, key, time);
 }
 

@@ -181,11 +181,16 @@ test('a kept run is played, paused and sought', {timeout: 6 * PATIENCE}, async (
   const answer = await until(() => states.find(({id}) => id === 'one'), 'the answer');
   assert.deepEqual(answer, {state: 1, time: 1.5, speed: 1, sought: true, id: 'one'});
   await until(() => Math.abs(time - 1.5) < 0.03, 'the moment');
+  playback(socket, {pause: true, seek: 1e9, id: 'far'});
+  const end = await until(() => states.find(({id}) => id === 'far'), 'the answer about the end');
+  assert.equal(end.time, info.dataEndTime.sec + info.dataEndTime.nsec / 1e9);
+  await until(() => Math.abs(time - 2) < 0.05, 'the end, where it was sought');
   playback(socket, {pause: true, seek: 0.5, id: 'back'});
   await until(() => Math.abs(time - 0.5) < 0.03, 'an earlier moment');
   playback(socket, {speed: 2, id: 'on'});
   await until(() => states.some(({id, state: playing, speed}) => id === 'on' && playing === 0 && speed === 2), 'that it plays');
-  await until(() => states.some(({state: playing}) => playing === 3), 'the end');
+  const played = states.findIndex(({id}) => id === 'on');
+  await until(() => states.slice(played).some(({state: playing}) => playing === 3), 'the end');
   assert.ok(Math.abs(time - 2) < 0.05, `${time}`);
 });
 
