@@ -37,8 +37,11 @@ static tt_status check(void *config, const char *where, tt_error *error) {
                            usual->autonomous, &match->autonomous, error));
   TT_TRY(tt_quantity_check(keys->pause, "pause", where, TT_TIME, 0, LONGEST, usual->pause,
                            &match->pause, error));
-  return tt_quantity_check(keys->teleop, "teleop", where, TT_TIME, 0, LONGEST, usual->teleop,
-                           &match->teleop, error);
+  TT_TRY(tt_quantity_check(keys->teleop, "teleop", where, TT_TIME, 0, LONGEST, usual->teleop,
+                           &match->teleop, error));
+  if (match->autonomous + match->pause + match->teleop > 0) return TT_OK;
+  return tt_fail(error, TT_INVALID,
+                 "%s: a practice match of 0 s; give autonomous, pause or teleop some time", where);
 }
 
 const tt_schema tt_game_schema = {

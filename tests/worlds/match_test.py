@@ -73,6 +73,12 @@ class Match(unittest.TestCase):
         for _ in range(50):
             self.assertLess(abs(link.turn(30, 30, 0, 0, 0)[SPEED]), 1)  # it settles
 
+    def test_a_match_without_time_is_none(self):
+        settings = [part for key in ("autonomous", "pause", "teleop") for part in ("--set", f"game.{key}=0")]
+        said = subprocess.run([TETHER, "run", "frc2011", "--match", *settings], capture_output=True, text=True, check=False)
+        self.assertEqual(said.returncode, 1)
+        self.assertIn("a practice match of 0 s; give autonomous, pause or teleop some time", said.stderr)
+
     def test_worlds_of_their_own_have_no_match(self):
         said = subprocess.run([TETHER, "run", "gripper", "--match", "--set", "wires.lockstep-tcp.worlds=per-connection"],
                               capture_output=True, text=True, check=False)
