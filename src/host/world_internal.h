@@ -100,6 +100,9 @@ void tt_world_close_stations(tt_world *world);
 void tt_world_order_station(tt_world *world, const tt_ds_order *order);
 /** How every robot's driver station stands: where a run begins. Nothing where a kept run is shown. */
 void tt_world_journal_stations(tt_world *world);
+/** A run that goes on from a saved state may begin with robots disabled that were driven then: they are made safe,
+ *  after its first state's hash was journaled. */
+void tt_world_begin_stations(tt_world *world);
 /** A match that goes on has come to the present step: what robots are told is that of the view that is sensed next. */
 void tt_world_advance_match(tt_world *world);
 /** Robots that this disabled are made safe. After the state's hash was journaled: the next step is the first without them. */

@@ -65,6 +65,7 @@ tt_status tt_world_run(tt_world *world, tt_error *error) {
   if (world->spec.plays_match)
     tt_world_order_station(world, &(tt_ds_order){.kind = TT_DS_MATCH, .robot = -1, .value = 1});
   tt_world_start(world);
+  tt_world_begin_stations(world);
   while (!world->quit && !finished(world)) {
     if (!may_tick(world, realtime)) continue;
     tt_pacer_tick(&world->pacer, tt_net_now(), realtime);

@@ -98,6 +98,12 @@ void tt_world_journal_stations(tt_world *world) {
   for (int i = 0; i < world->model->robot_count; i++) journal_flags(world, i, NULL);
 }
 
+void tt_world_begin_stations(tt_world *world) {
+  if (!world->source->is_live || world->clock->step == 0) return;
+  for (int i = 0; i < world->model->robot_count; i++)
+    if (!world->stations.of[i].enabled) make_safe(world, i);
+}
+
 /* The changes stand in the journal. */
 static void journal_changes(tt_world *world) {
   for (int i = 0; i < world->model->robot_count; i++) journal_flags(world, i, &world->told[i]);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`tether run --match`: a whole practice match without a page. A controller that never stops drives only while it may, and the
 kept run is proved by `tether verify`, which knows no driver station."""
+import csv
 import pathlib
 import subprocess
 import tempfile
@@ -72,6 +73,25 @@ class Match(unittest.TestCase):
         tether.wait_line("robots begin disabled: the page Drive enables them")
         for _ in range(50):
             self.assertLess(abs(link.turn(30, 30, 0, 0, 0)[SPEED]), 1)  # it settles
+
+    def test_a_disabled_robot_of_a_saved_state_stands(self):
+        """Though it was driven when the state was saved, and no watchdog ends that."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        state, log = (pathlib.Path(folder.name) / name for name in ("state", "run.wpilog"))
+        ways = ("wires.float-udp.watchdog=0", "record.on=off")
+        tether, link = start(self, "frc2011", *ways, options=("--pace", "lockstep", "--duration", 0.2, "--save-state", state))
+        self.drive_until_it_ends(tether, link)
+        self.assertEqual(tether.wait_exit(), 0, tether.text())
+        again = [TETHER, "run", "frc2011", "--no-web", "--pace", "fast", "--duration", "0.3", "--from-state", state, "--record", log]
+        settings = [part for one in (ways[0], "wires.float-udp.bind=127.0.0.1:0", "game.start=disabled") for part in ("--set", one)]
+        subprocess.run([*again, *settings], capture_output=True, check=True)
+        rows = list(csv.DictReader(subprocess.run([TETHER, "export", log], capture_output=True, text=True, check=True).stdout.splitlines()))
+        commanded = [float(row["command:left_track.torque [N·m]"]) for row in rows]
+        self.assertNotEqual(commanded[0], 0)
+        self.assertEqual(set(commanded[1:]), {0})
+        verified = subprocess.run([TETHER, "verify", log], capture_output=True, text=True, check=False)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
 
     def test_a_match_without_time_is_none(self):
         settings = [part for key in ("autonomous", "pause", "teleop") for part in ("--set", f"game.{key}=0")]
