@@ -580,6 +580,19 @@ static void set_properties_of(viewer *viewer, const char *name, const char *upda
   say(viewer, text);
 }
 
+/* Schemas never change: who left and asks again gets them again. */
+static void who_asks_again_gets_the_value_again(void **state) {
+  world *world = *state;
+  viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
+  set_number(world, 4);
+  say(viewer, SUBSCRIBE("[\"/Tether/number\"]", "1", "{\"periodic\":0.005}"));
+  until(world, &viewer->values, 1);
+  say(viewer, "[{\"method\":\"unsubscribe\",\"params\":{\"subuid\":1}}]");
+  say(viewer, SUBSCRIBE("[\"/Tether/number\"]", "2", "{\"periodic\":0.005}"));
+  until(world, &viewer->values, 2);
+  assert_true(viewer->numbers[1] == 4);
+}
+
 /* Any page that a browser on this machine has open can connect. */
 static void pages_of_other_sites_only_read(void **state) {
   world *world = *state;
@@ -671,6 +684,7 @@ int main(void) {
       TEST(pages_of_other_sites_only_read),
       TEST(what_clients_keep_has_a_limit),
       TEST(properties_have_a_limit),
+      TEST(who_asks_again_gets_the_value_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,7 +141,7 @@ void nt4_weigh(nt4_peer *who, int index) {
   const nt4_topic *topic = &who->server->topics[index];
   if (topic->gone || !nt4_grow_interests(who)) return;
   nt4_interest *interest = &who->interests[index];
-  bool named = false;
+  bool named = false, before = interest->wanted;
   interest->wanted = interest->all = false;
   for (int i = 0; i < who->subscription_count; i++) {
     const nt4_subscription *wish = &who->subscriptions[i];
@@ -150,6 +150,7 @@ void nt4_weigh(nt4_peer *who, int index) {
     interest->wanted |= !wish->topics_only;
     interest->all |= !wish->topics_only && wish->all;
   }
+  if (interest->wanted && !before) interest->version = 0; /* who comes back begins anew */
   if (named && !interest->announced) nt4_announce(who, index, NULL);
 }
 
