@@ -34,7 +34,7 @@ typedef struct tt_view {
   uint64_t total_step;     /**< steps since the program began, never reset: the time axis of logs */
   uint32_t epoch;          /**< whole-world resets and divergences so far */
   double time;             /**< s, step × timestep, correctly rounded */
-  double match_time;       /**< s since the match timer was started; stops at 135 s; 0 when off */
+  double match_time;       /**< s since the match timer was started; stops at its end; 0 when off */
   double real_time_factor; /**< over the last second or so; an observation, never an input */
   uint64_t late_ticks;     /**< an observation, never an input */
 
