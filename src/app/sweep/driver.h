@@ -1,0 +1,26 @@
+/* driver.h: who drives the robots of a run: nobody, a Lua file, a Python function, or a program on the wires. */
+#ifndef TT_APP_SWEEP_DRIVER_H
+#define TT_APP_SWEEP_DRIVER_H
+
+#include "host/world.h"
+#include "sweep/plan.h"
+
+/** One kind of controller. The maker calls begin() with a world that stands at its start, tick() before each tick of the world, and
+ *  end() after the last, also when the run failed. All in one thread. */
+typedef struct tt_sweep_driver_ops {
+  /** Once in a process. */
+  tt_status (*open)(const tt_sweep_plan *plan, void **self, tt_error *error);
+  void (*close)(void *self);
+  tt_status (*begin)(void *self, tt_world *world, const tt_sweep_run *run, tt_error *error);
+  /** TT_OK; TT_CLOSED: a program ended by itself with status 0, and the run is over; TT_FAILED: the controller failed; TT_FULL: at a limit. */
+  tt_status (*tick)(void *self, tt_error *error);
+  /** Adds a program's last words to the row's error. */
+  void (*end)(void *self, tt_sweep_row *row);
+  bool opens_wires; /**< the world is made with its wires, in lock-step, on free ports */
+} tt_sweep_driver_ops;
+
+/** By tt_sweep_controller_kind; NULL for TT_SWEEP_NO_CONTROLLER. Each stands in a file of its own. */
+extern const tt_sweep_driver_ops tt_sweep_lua_driver, tt_sweep_policy_driver,
+    tt_sweep_program_driver;
+
+#endif

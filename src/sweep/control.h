@@ -1,0 +1,41 @@
+/* control.h: a controller in the simulation's own process: a user's Lua function control(read, write), called each tick before the
+ * step. Values are SI.
+ *
+ * The file is run once when a run begins; its globals live as long as the run. It sees what a Lua sensor sees
+ * (robot/lua_script.h), under the same limits a call. read(NAME) gives a signal, or the value of an axis of that name; write(NAME,
+ * VALUE) sets a command.
+ */
+#ifndef TT_SWEEP_CONTROL_H
+#define TT_SWEEP_CONTROL_H
+
+#include "model/signal.h"
+#include "sim/sim.h"
+#include "sweep/value.h"
+
+#include <stdint.h>
+
+typedef struct tt_control tt_control;
+
+/** A value that the controller may read besides signals. */
+typedef struct tt_control_parameter {
+  const char *name;
+  tt_sweep_value value;
+} tt_control_parameter;
+
+/** Compiles the file. TT_INVALID: file, line and what. */
+tt_status tt_control_new(const char *path, tt_control **control, tt_error *error);
+void tt_control_free(tt_control *control);
+/** A run begins: fresh globals. `parameters` [count] and `sim` outlive the run. TT_INVALID: a parameter is named like a signal;
+ *  TT_FAILED: the file failed. */
+tt_status tt_control_begin(tt_control *control, tt_sim *sim, const tt_control_parameter *parameters,
+                           int count, uint64_t seed, tt_error *error);
+/** A tick: calls control(read, write); what was written is applied to the simulation at once, all or nothing. TT_FAILED: file, line
+ *  and what; TT_FULL: a limit. */
+tt_status tt_control_tick(tt_control *control, tt_error *error);
+
+/** The controller's globals, as part of a saved state. Of any size; the caller's to free(). */
+tt_status tt_control_save(const tt_control *control, void **state, size_t *size, tt_error *error);
+/** TT_INVALID: no such state; nothing changed. */
+tt_status tt_control_restore(tt_control *control, const void *state, size_t size, tt_error *error);
+
+#endif
