@@ -1,6 +1,12 @@
 /* results.h: the table of a sweep: one row a run, in a file or a database.
  *
  * One process writes. A row is there whole or not at all, and once, whatever is killed; it is durable once tt_sweep_results_commit() is back.
+ *
+ * What readers find (a file is in WAL mode, so that they read while it is written):
+ *   run         a row a run: id, run (its number), seed, status, error, hash, simulated_time, wall_time, host, then axes and
+ *               metrics in the plan's order, then success where the plan has a condition; rowids only grow. Declared TEXT for texts
+ *   run_column  name, role ("run", "axis", "metric"), unit: a row each column of `run`, in that order
+ *   sweep       key, value: plan (absolute path), scene, runs (how many the plan has), repeat; others are the writer's own
  */
 #ifndef TT_SWEEP_RESULTS_H
 #define TT_SWEEP_RESULTS_H
