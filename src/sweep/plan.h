@@ -66,6 +66,7 @@ typedef struct tt_sweep_axis {
 typedef struct tt_sweep_metric {
   const char *name;
   const char *where; /**< "plan.yaml: metrics[0]" */
+  const char *unit;  /**< SI, of the column; "" where there is none */
   const void *keys;  /**< tt_metric_keys */
 } tt_sweep_metric;
 
@@ -98,6 +99,13 @@ typedef struct tt_sweep_plan {
   tt_sweep_keep keep;
   const char *output;   /**< a file's absolute path, or a postgresql:// address */
   uint64_t point_count; /**< each is run `repeat` times */
+  const char *
+      text; /**< the file as it was read, with the settings of the command line behind it as comments */
+  const char *version; /**< of the library and the engine, as every run's id has it: for people */
+  char runs_identity
+      [33]; /**< hash of all that decides its runs and their order, 32 hexadecimal digits */
+  char
+      columns_identity[33]; /**< the same of what its columns mean: axes, units, metrics, success */
 } tt_sweep_plan;
 
 /** Loads and checks a plan. `settings` are PATH=VALUE of the command line, for keys of the plan ("repeat=10"). The scene is loaded once, to check
