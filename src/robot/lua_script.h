@@ -1,32 +1,15 @@
 /* lua_script.h: a user's Lua 5.4 function over signals, in a sandbox without memory.
  *
  * The file is run afresh, in a new environment, at every call, and nothing it makes outlives the call: there is no
- * Lua state to save, and a restored run goes on as the one that went on. It sees
- *   assert error ipairs pairs select tonumber tostring type
- *   math.* (its random is seeded by the scene, the sensor's name and the step; there is no randomseed)
- *   table.concat .insert .pack .remove .unpack
- * and nothing else: no files, clock, loading, metatables, coroutines, strings' methods, protected calls or addresses.
- * pairs() goes through keys in order: numbers, then texts by their bytes, then booleans. Each call may execute a
- * number of instructions and allocate a number of bytes, all told; beyond them it fails. Once there is a text of more than
- * 256 bytes, every instruction counts for the time that going through it takes, one more for every 256 bytes.
+ * Lua state to save, and a restored run goes on as the one that went on. What it sees and may take: lua_sandbox.h.
+ * math.random follows the scene's seed, the sensor's name and the step.
  */
 #ifndef TT_ROBOT_LUA_SCRIPT_H
 #define TT_ROBOT_LUA_SCRIPT_H
 
-#include "base/status.h"
-#include "robot/noise.h"
-
-#include <stddef.h>
-#include <stdint.h>
-
-#define TT_LUA_SOURCE_MAX 65536 /**< bytes of a file */
+#include "robot/lua_sandbox.h"
 
 typedef struct tt_lua_script tt_lua_script;
-
-typedef struct tt_lua_limits {
-  uint64_t instructions; /**< of the virtual machine, a call */
-  size_t memory;         /**< bytes allocated, a call */
-} tt_lua_limits;
 
 /** What a call may ask. */
 typedef struct tt_lua_host {
