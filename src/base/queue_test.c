@@ -111,6 +111,34 @@ static void a_slow_observer_knows_what_it_missed(void **state) {
     tt_view_queue_pop(queue);
   }
   assert_int_equal(seen + tt_view_queue_lost(queue), ITEMS);
+  assert_int_equal(expected, ITEMS + 1); /* the newest is never lost */
+  tt_view_queue_free(queue);
+}
+
+static void take(tt_view_queue *queue, uint64_t step, uint64_t lost_before) {
+  uint64_t lost;
+  const tt_view *view = tt_view_queue_front(queue, &lost);
+  assert_non_null(view);
+  assert_int_equal(view->step, step);
+  assert_int_equal(lost, lost_before);
+  tt_view_queue_pop(queue);
+}
+
+static void the_newest_view_has_a_place_in_a_full_queue(void **state) {
+  (void)state;
+  tt_view_queue *queue = tt_view_queue_new(&model, 2);
+  tt_view *view = tt_view_new(&model);
+  for (view->step = 1; view->step <= 5; view->step++) tt_view_queue_push(queue, view);
+  assert_int_equal(tt_view_queue_lost(queue), 2);
+  take(queue, 1, 0);
+  view->step = 6; /* behind the one without a place */
+  tt_view_queue_push(queue, view);
+  take(queue, 2, 0);
+  take(queue, 5, 2);
+  take(queue, 6, 0);
+  assert_null(tt_view_queue_front(queue, NULL));
+  assert_int_equal(tt_view_queue_lost(queue), 2);
+  tt_view_free(view);
   tt_view_queue_free(queue);
 }
 
@@ -119,6 +147,7 @@ int main(void) {
       cmocka_unit_test(each_producers_items_come_once_and_in_order),
       cmocka_unit_test(a_full_queue_says_so),
       cmocka_unit_test(a_slow_observer_knows_what_it_missed),
+      cmocka_unit_test(the_newest_view_has_a_place_in_a_full_queue),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

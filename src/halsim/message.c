@@ -62,6 +62,7 @@ static tt_status check_values(struct json_object *data, tt_error *error) {
 
 static tt_status take_apart(tt_halsim_message *message, tt_error *error) {
   TT_TRY(read_name(message->whole, "type", &message->type, error));
+  if (!*message->type) return tt_fail(error, TT_INVALID, "'type' is empty");
   TT_TRY(read_name(message->whole, "device", &message->device, error));
   if (!json_object_object_get_ex(message->whole, "data", &message->data) ||
       !json_object_is_type(message->data, json_type_object))

@@ -68,6 +68,7 @@ static void what_is_no_message_is_refused(void **state) {
       "{\"type\":\"PWM\",\"device\":\"0\",\"data\":{\"<speed\":1e999}}",
       "{\"type\":\"PWM\",\"device\":\"0\",\"data\":{\"<speed\":NaN}}",
       "{\"type\":\"PWM\",\"device\":\"0\",\"data\":{\"<speed\":1,\"<speed\":2}}",
+      "{\"type\":\"\",\"device\":\"0\",\"data\":{}}",
       "{\"type\":\"P\\u0000WM\",\"device\":\"0\",\"data\":{}}",
       "{\"type\":\"PWM\",\"device\":\"0\",\"data\":{}} {}",
   };

@@ -39,7 +39,7 @@ static void tell(tt_observer *observer, uint64_t step, const char *source, const
 static void take_newest(tt_watcher *watcher) {
   const tt_view *view;
   while ((view = tt_view_queue_front(watcher->views, NULL))) {
-    if (tt_view_queue_waiting(watcher->views) == 1) {
+    if (tt_view_queue_waiting(watcher->views) <= 1) {
       tt_view_copy(watcher->newest, view);
       watcher->seen = true;
     }

@@ -24,13 +24,13 @@ typedef struct tt_view_queue tt_view_queue;
 /** For `capacity` views of one model; NULL: out of memory. Freed once neither end uses it; NULL-safe. */
 tt_view_queue *tt_view_queue_new(const tt_model *model, int capacity);
 void tt_view_queue_free(tt_view_queue *queue);
-/** Producer: copies `view` in; when full the sample is dropped and counted. */
+/** Producer: copies `view` in. When it is full, the newest view is kept all the same; others are dropped and counted. */
 void tt_view_queue_push(tt_view_queue *queue, const tt_view *view);
 /** Consumer: the oldest view, or NULL; `lost` (may be NULL) gets the samples dropped just before it.
- *  The view stays valid until tt_view_queue_pop(). */
+ *  The view stays valid until tt_view_queue_pop(), which is of this one. */
 const tt_view *tt_view_queue_front(tt_view_queue *queue, uint64_t *lost);
 void tt_view_queue_pop(tt_view_queue *queue);
-/** Views that wait. Any thread. */
+/** Views that wait, but for one that had no place. Any thread. */
 uint64_t tt_view_queue_waiting(const tt_view_queue *queue);
 /** Dropped so far. Any thread. */
 uint64_t tt_view_queue_lost(const tt_view_queue *queue);

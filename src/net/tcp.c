@@ -48,10 +48,9 @@ void tt_tcp_drop(tt_tcp *tcp) {
   tcp->closed = true;
   if (tcp->owner) tcp->owner->left(tcp->owner, tcp);
   tt_net_remove_source(tcp->net, &tcp->source);
-  uv_poll_stop(&tcp->poll);
-  close(tcp->socket);
   tcp->net->loop_due = true;
-  uv_close((uv_handle_t *)&tcp->poll, on_closed);
+  uv_close((uv_handle_t *)&tcp->poll, on_closed); /* names the socket to the kernel once more */
+  close(tcp->socket);
 }
 
 static void flush_queue(tt_tcp *tcp);

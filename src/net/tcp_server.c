@@ -124,10 +124,10 @@ void tt_tcp_server_close(tt_tcp_server *server) {
     free_server(server);
     return;
   }
-  uv_poll_stop(&server->poll);
-  close(server->socket);
   server->net->loop_due = true;
-  uv_close((uv_handle_t *)&server->poll, on_server_closed);
+  uv_close((uv_handle_t *)&server->poll,
+           on_server_closed); /* names the socket to the kernel once more */
+  close(server->socket);
 }
 
 static void close_server_endpoint(tt_endpoint *endpoint) {

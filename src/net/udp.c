@@ -64,10 +64,9 @@ void tt_udp_close(tt_udp *udp) {
   udp->closed = true;
   tt_net_remove_source(udp->net, &udp->source);
   tt_net_remove_endpoint(udp->net, &udp->endpoint);
-  uv_poll_stop(&udp->poll);
-  close(udp->socket);
   udp->net->loop_due = true;
-  uv_close((uv_handle_t *)&udp->poll, on_closed);
+  uv_close((uv_handle_t *)&udp->poll, on_closed); /* names the socket to the kernel once more */
+  close(udp->socket);
 }
 
 static void close_endpoint(tt_endpoint *endpoint) {
