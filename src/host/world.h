@@ -60,6 +60,8 @@ void tt_world_detach(tt_world *world);
 /** Sends frame 0, then ticks at the world's pace until duration, a stop request, or trouble. The status says
  *  why it ended (TT_OK: duration or stop) and `error` tells a person. */
 tt_status tt_world_run(tt_world *world, tt_error *error);
+/** What tt_world_run() does before its first tick, for who calls tt_world_tick() himself and keeps the run. */
+void tt_world_begin(tt_world *world);
 /** receive → supervise → (actuate → step) × n → sense → send → publish. For tests and tools that pace themselves. */
 tt_status tt_world_tick(tt_world *world, tt_error *error);
 /** Frame 0: the view before any step, to wires and observers. tt_world_run() does it itself. */

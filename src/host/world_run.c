@@ -56,16 +56,20 @@ static bool finished(const tt_world *world) {
          tt_model_time(world->model, world->clock->total_steps) >= world->spec.duration - 1e-9;
 }
 
-tt_status tt_world_run(tt_world *world, tt_error *error) {
-  bool realtime = world->spec.pace == TT_PACE_REALTIME;
-  double tick = (double)world->spec.io_steps * tt_model_timestep(world->model);
-  tt_pacer_start(&world->pacer, tick, world->spec.speed, world->spec.late_tick == TT_TICK_CATCH_UP,
-                 tt_net_now());
+void tt_world_begin(tt_world *world) {
   tt_world_journal_stations(world);
   if (world->spec.plays_match)
     tt_world_order_station(world, &(tt_ds_order){.kind = TT_DS_MATCH, .robot = -1, .value = 1});
   tt_world_start(world);
   tt_world_begin_stations(world);
+}
+
+tt_status tt_world_run(tt_world *world, tt_error *error) {
+  bool realtime = world->spec.pace == TT_PACE_REALTIME;
+  double tick = (double)world->spec.io_steps * tt_model_timestep(world->model);
+  tt_pacer_start(&world->pacer, tick, world->spec.speed, world->spec.late_tick == TT_TICK_CATCH_UP,
+                 tt_net_now());
+  tt_world_begin(world);
   while (!world->quit && !finished(world)) {
     if (!may_tick(world, realtime)) continue;
     tt_pacer_tick(&world->pacer, tt_net_now(), realtime);
