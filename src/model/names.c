@@ -335,6 +335,8 @@ tt_names *tt_names_new(const tt_model *model) {
   return names;
 }
 
+const tt_model *tt_names_model(const tt_names *names) { return names->model; }
+
 static void free_table(table *of) {
   for (int i = 0; i < of->count; i++) free(of->entries[i].full);
   free(of->entries);

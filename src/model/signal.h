@@ -64,6 +64,8 @@ typedef struct tt_names tt_names; /**< the table of all signal and command names
  *  front; NULL when out of memory. Free before the model. */
 tt_names *tt_names_new(const tt_model *model);
 void tt_names_free(tt_names *names);
+/** The model whose names they are. */
+const tt_model *tt_names_model(const tt_names *names);
 
 /** All signals in model order; commands come last. Owned by `names`. */
 const tt_signal_entry *tt_names_signals(const tt_names *names, int *count);

@@ -273,18 +273,26 @@ static double to_si(double value, const tt_unit *unit) {
   return unit->scale < 1 && per_unit == rint(per_unit) ? value / per_unit : value * unit->scale;
 }
 
+/* Reads "0.5" or "1/3000" and moves `at` behind it. */
+static bool read_fraction(const char **at, double *value) {
+  const char *after = *at;
+  if (!read_number(&after, value)) return false;
+  *at = after;
+  if (*after != '/') return true;
+  double denominator;
+  after++;
+  if (!read_number(&after, &denominator)) return true;
+  *value /= denominator;
+  *at = after;
+  return isfinite(*value);
+}
+
 bool tt_quantity_parse(const char *text, tt_dimension dimension, double *si) {
   const char *at = skip_spaces(text);
   bool negative = *at == '-';
   if (*at == '-' || *at == '+') at++;
   double value;
-  if (!read_number(&at, &value)) return false;
-  if (*at == '/') {
-    double denominator;
-    at++;
-    if (!read_number(&at, &denominator) || denominator == 0) return false;
-    value /= denominator;
-  }
+  if (!read_fraction(&at, &value)) return false;
   const char *unit_text = skip_spaces(at);
   size_t length = strcspn(unit_text, " \t");
   if (*skip_spaces(unit_text + length)) return false;
@@ -293,6 +301,42 @@ bool tt_quantity_parse(const char *text, tt_dimension dimension, double *si) {
   double result = to_si(negative ? -value : value, unit);
   if (!isfinite(result)) return false;
   *si = result;
+  return true;
+}
+
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
+}
+
+/* The longest unit that `text` begins with, no part of a longer word; NULL: none. */
+static const tt_unit *find_prefix(const char *text, size_t *length) {
+  size_t longest = 0;
+  while (longest < 2 * NAME_SIZE &&
+         (is_letter(text[longest]) || (text[longest] && strchr("%/*-^23", text[longest]))))
+    longest++;
+  for (size_t end = longest; end > 0; end--) {
+    if (!is_letter(*text) && *text != '%') return NULL;
+    if (is_letter(text[end]) && is_letter(text[end - 1])) continue;
+    const tt_unit *unit = find(text, end);
+    if (!unit || is_digit(text[end]) || text[end] == '_') continue;
+    *length = end;
+    return unit;
+  }
+  return NULL;
+}
+
+bool tt_quantity_scan(const char **text, const tt_unit **unit, double *si) {
+  const char *at = *text;
+  double value;
+  if (!read_fraction(&at, &value)) return false;
+  const char *unit_text = skip_spaces(at);
+  size_t length = 0;
+  const tt_unit *found = find_prefix(unit_text, &length);
+  if (found) value = to_si(value, found);
+  if (!isfinite(value)) return false;
+  *unit = found;
+  *si = value;
+  *text = found ? unit_text + length : at;
   return true;
 }
 

@@ -46,6 +46,10 @@ const char *tt_unit_nearest(const char *name);
 /** The SI unit of a dimension, for example "rad/s". Static; never NULL. */
 const tt_unit *tt_unit_si(tt_dimension dimension);
 
+/** Reads the quantity without a sign that `*text` begins with, "45 deg" of "45 deg and more", and moves on behind it. `*unit`
+ *  is NULL where none follows: `*si` is the bare number then. False: there is no number there; nothing is changed. */
+bool tt_quantity_scan(const char **text, const tt_unit **unit, double *si);
+
 /** What was perhaps meant by a quantity that could not be read, since it has a unit that there is not: "90 degrees" gives
  *  "deg". NULL: its unit is not what is wrong. */
 const char *tt_quantity_meant_unit(const char *text);
