@@ -1,26 +1,18 @@
 /* control.h: a controller in the simulation's own process: a user's Lua function control(read, write), called each tick before the
  * step. Values are SI.
  *
- * The file is run once when a run begins; its globals live as long as the run. It sees what a Lua sensor sees
- * (robot/lua_script.h), under the same limits a call. read(NAME) gives a signal, or the value of an axis of that name; write(NAME,
- * VALUE) sets a command.
+ * The file is run once when a run begins; its globals, and the local variables of its functions, live as long as the run. It sees
+ * what a Lua sensor sees (robot/lua_sandbox.h), under the same limits a call. read(NAME) gives a signal, or the value of an axis
+ * of that name; write(NAME, VALUE) sets a command. math.random follows the run's seed and the number of the tick.
  */
 #ifndef TT_SWEEP_CONTROL_H
 #define TT_SWEEP_CONTROL_H
 
-#include "model/signal.h"
-#include "sim/sim.h"
-#include "sweep/value.h"
+#include "sweep/control_port.h"
 
 #include <stdint.h>
 
 typedef struct tt_control tt_control;
-
-/** A value that the controller may read besides signals. */
-typedef struct tt_control_parameter {
-  const char *name;
-  tt_sweep_value value;
-} tt_control_parameter;
 
 /** Compiles the file. TT_INVALID: file, line and what. */
 tt_status tt_control_new(const char *path, tt_control **control, tt_error *error);
@@ -33,9 +25,11 @@ tt_status tt_control_begin(tt_control *control, tt_sim *sim, const tt_control_pa
  *  and what; TT_FULL: a limit. */
 tt_status tt_control_tick(tt_control *control, tt_error *error);
 
-/** The controller's globals, as part of a saved state. Of any size; the caller's to free(). */
-tt_status tt_control_save(const tt_control *control, void **state, size_t *size, tt_error *error);
-/** TT_INVALID: no such state; nothing changed. */
+/** Everything that decides what the controller will do: its globals, tables, functions and their local variables. The caller's to free(). The
+ *  controller itself goes on from what was saved. TT_INVALID: an iterator of pairs() that is kept can't be saved; TT_FULL: more
+ *  than 16 MiB. */
+tt_status tt_control_save(tt_control *control, void **state, size_t *size, tt_error *error);
+/** After tt_control_begin(); any bytes may be given. TT_INVALID: no state of this file; nothing changed. */
 tt_status tt_control_restore(tt_control *control, const void *state, size_t size, tt_error *error);
 
 #endif
