@@ -2,6 +2,7 @@
 #include "app/attach/attach.h"
 #include "app/choice.h"
 #include "app/attach/page_data.h"
+#include "app/attach/sweep_data.h"
 #include "web/live.h"
 #include "web/pages.h"
 #include "web/section.h"
@@ -16,6 +17,7 @@ typedef struct run_web {
   tt_live *live;
   tt_telemetry_routes *telemetry; /**< NULL where the scene has none */
   tt_run_routes *runs;
+  tt_sweep_data sweeps;
   tt_scene_list scenes;
   tt_floor_line *lines;
   char scene[128];
@@ -28,6 +30,7 @@ static void close_web(void *self) {
   tt_web_free(web->server);
   tt_telemetry_routes_free(web->telemetry);
   tt_run_routes_free(web->runs);
+  tt_sweep_data_clear(&web->sweeps);
   tt_live_close(web->live);
   free(web->lines);
   free(web);
@@ -76,7 +79,8 @@ static tt_status open_live(run_web *web, const tt_attach_context *context, tt_er
 }
 
 static tt_status start(run_web *web, const tt_attach_context *context, tt_error *error) {
-  TT_TRY(tt_web_from_keys(tt_scene_section(context->scene, "web", NULL), &web->server, error));
+  const tt_web_keys *keys = tt_scene_section(context->scene, "web", NULL);
+  TT_TRY(tt_web_from_keys(keys, &web->server, error));
   tt_pages_add(web->server);
   TT_TRY(open_live(web, context, error));
   if (*context->collector)
@@ -84,6 +88,7 @@ static tt_status start(run_web *web, const tt_attach_context *context, tt_error 
   else
     tt_telemetry_routes_explain(web->server);
   TT_TRY(tt_runs_add_routes(web->server, context, &web->scenes, &web->runs, error));
+  TT_TRY(tt_sweep_data_add(web->server, keys, &web->sweeps, error));
   TT_TRY(tt_web_start(web->server, error));
   if (context->choice) tt_scene_choice_stay_at(context->choice, tt_web_address(web->server));
   return TT_OK;

@@ -1,0 +1,42 @@
+#include "app/attach/sweep_data.h"
+
+#include "app/state_folder.h"
+#include "base/log.h"
+
+#include <string.h>
+
+tt_status tt_sweep_data_folder(char *path, size_t size, tt_error *error) {
+  return tt_state_folder(NULL, "sweeps", path, size, error);
+}
+
+/* A replay listens where these pages do: on loopback, since without a token there is nothing else. */
+static tt_status open_shows(const tt_web_keys *keys, tt_sweep_shows **shows, tt_error *error) {
+  char folder[1024];
+  bool six = keys->listen && strncmp(keys->listen, "[::1]", 5) == 0;
+  TT_TRY(tt_state_folder(NULL, "sweeps/runs", folder, sizeof folder, error));
+  return tt_sweep_shows_new(folder, six ? "[::1]" : "127.0.0.1", shows, error);
+}
+
+/* A disk without room is no reason to show nothing else. */
+tt_status tt_sweep_data_add(tt_web *web, const tt_web_keys *keys, tt_sweep_data *data,
+                            tt_error *error) {
+  char folder[1024];
+  tt_status status = tt_sweep_data_folder(folder, sizeof folder, error);
+  if (status == TT_OK && !(keys->token && *keys->token))
+    status = open_shows(keys, &data->shows, error);
+  if (status == TT_FULL) {
+    tt_log_error("sweeps: %s; none are shown", error->text);
+    return TT_OK;
+  }
+  if (status != TT_OK) return status;
+  const tt_sweep_shower *shower = data->shows ? tt_sweep_shows_shower(data->shows) : NULL;
+  data->routes =
+      tt_sweep_routes_new(web, &(tt_sweep_routes_options){.folder = folder, .shower = shower});
+  return TT_OK;
+}
+
+void tt_sweep_data_clear(tt_sweep_data *data) {
+  tt_sweep_routes_free(data->routes);
+  tt_sweep_shows_free(data->shows);
+  *data = (tt_sweep_data){0};
+}
