@@ -44,7 +44,7 @@ class Package(unittest.TestCase):
         self.assertNotIn("-dev", depends)
 
     def test_installs_what_belongs_where(self):
-        for path in ("bin/tether", "lib/tether/tether-halsim.so", "libexec/tether/compile-model", "share/man/man1/tether.1", "share/man/man3/libtether.3", "lib/systemd/user/tether@.service",
+        for path in ("bin/tether", "lib/tether/tether-halsim.so", "libexec/tether/compile-model", "libexec/tether/run-program", "share/man/man1/tether.1", "share/man/man3/libtether.3", "lib/systemd/user/tether@.service",
                      "share/bash-completion/completions/tether", "share/doc/tether/LICENSE", "share/doc/tether/README.md",
                      "share/doc/tether/docs/scene.md", "share/doc/tether/clients/python/float_udp.py",
                      "share/tether/arenas/frc2011/arena.yaml", "share/tether/robots/frc2011/robot.xml"):

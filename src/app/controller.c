@@ -3,102 +3,54 @@
 #include "app/assemble.h"
 #include "app/attach/attach.h"
 #include "app/comparison.h"
+#include "app/program.h"
 #include "app/versions.h"
-#include "base/text.h"
 #include "record/section.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#define LAST_WORDS_MS 500
+#define LAST_WORDS 0.5 /* s: a program that saw the run through may say its last words */
 
-/* The program on the wires, and who waits for its end. */
-typedef struct controller {
-  tt_world *world;
-  pid_t process;
-  pthread_t watcher;
-} controller;
-
-/* "lockstep-tcp" is TETHER_LOCKSTEP_TCP. */
-static void announce_wires(const tt_world *world) {
-  for (int i = 0; i < tt_world_wire_count(world); i++) {
-    const tt_wire *wire = tt_world_wire_at(world, i);
-    char name[160];
-    snprintf(name, sizeof name, "TETHER_%s", wire->name);
-    for (char *c = name; *c; c++)
-      *c = (char)(isalnum((unsigned char)*c) ? toupper((unsigned char)*c) : '_');
-    setenv(name, wire->ops->address(wire), 1);
-  }
+/* A lock-step world would wait for ever for a program that is gone; what it had said still counts. */
+static void on_end(void *world, tt_program_end end) {
+  (void)end;
+  tt_world_post(world, &(tt_mail){.kind = TT_MAIL_LEFT, .source = "verify"});
 }
 
-/* A lock-step world would wait for ever for a program that is gone. */
-static void *watch(void *context) {
-  controller *of = context;
-  siginfo_t about;
-  while (waitid(P_PID, (id_t)of->process, &about, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
-  }
-  tt_world_post(of->world, &(tt_mail){.kind = TT_MAIL_QUIT, .source = "verify"});
-  return NULL;
-}
-
-static tt_status start(controller *of, const char *command, tt_error *error) {
-  char *const arguments[] = {"sh", "-c", (char *)command, NULL};
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP); /* so that it ends with its children */
-  posix_spawnattr_setpgroup(&attributes, 0);
-  int failed = posix_spawn(&of->process, "/bin/sh", NULL, &attributes, arguments, environ);
-  posix_spawnattr_destroy(&attributes);
-  if (failed)
-    return tt_fail(error, TT_FAILED, "%s: can't be started: %s", command, strerror(failed));
-  if (pthread_create(&of->watcher, NULL, watch, of) == 0) return TT_OK;
-  kill(-of->process, SIGKILL);
-  waitpid(of->process, NULL, 0);
-  return tt_fail(error, TT_FAILED, "can't start a thread");
-}
-
-/* A program that saw the run through may say its last words; one that waits for more is told to end. */
-static void stop(controller *of) {
-  siginfo_t about = {.si_pid = 0};
-  for (int i = 0; i < LAST_WORDS_MS && !about.si_pid; i++) {
-    if (waitid(P_PID, (id_t)of->process, &about, WEXITED | WNOHANG | WNOWAIT) != 0) break;
-    usleep(1000);
-  }
-  kill(-of->process, SIGTERM);
-  pthread_join(of->watcher, NULL);
-  waitpid(of->process, NULL, 0);
+static tt_status start(const char *command, tt_world *world, tt_program **program,
+                       tt_error *error) {
+  char **environment = tt_program_environment(world, 0);
+  if (!environment) return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_program_options options = {.command = command,
+                                .environment = (const char *const *)environment,
+                                .ended = on_end,
+                                .context = world};
+  tt_status status = tt_program_start(&options, program, error);
+  tt_program_environment_free(environment);
+  return status;
 }
 
 /* Runs the scene with the program; the scene's own settings say where its log goes. */
 static tt_status run(const char *command, const tt_scene *scene, tt_error *error) {
   tt_assembly assembly = {.hash_every_tick = true};
   tt_scene_options options = {.scene = scene->path, .no_web = true};
-  controller of = {0};
+  tt_world *world;
+  tt_program *program = NULL;
   void *recorder = NULL;
-  TT_TRY(tt_assemble(scene, &assembly, &of.world, error));
+  TT_TRY(tt_assemble(scene, &assembly, &world, error));
   tt_run_reference kept = {.id = ""};
   tt_attach_context context = {
-      .scene = scene, .options = &options, .world = of.world, .run = &kept, .unlisted = true};
+      .scene = scene, .options = &options, .world = world, .run = &kept, .unlisted = true};
   tt_status status = tt_record_attachment.open(&context, &recorder, error);
-  announce_wires(of.world);
-  if (status == TT_OK) status = start(&of, command, error);
-  if (status == TT_OK) {
-    status = tt_world_run(of.world, error);
-    stop(&of);
-  }
-  tt_world_detach(of.world);
+  if (status == TT_OK) status = start(command, world, &program, error);
+  if (status == TT_OK) status = tt_world_run(world, error);
+  tt_program_stop(program, LAST_WORDS);
+  tt_program_free(program);
+  tt_world_detach(world);
   if (recorder) tt_record_attachment.close(recorder);
-  tt_world_free(of.world);
+  tt_world_free(world);
   return status;
 }
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,20 @@ bool tt_file_own(char *path) {
   bool in_library =
       dladdr((const void *)tt_file_own, &self) && self.dli_fname && strstr(self.dli_fname, ".so");
   return realpath(in_library ? self.dli_fname : "/proc/self/exe", path) != NULL;
+}
+
+bool tt_file_helper(const char *name, char *path) {
+  char folder[PATH_MAX];
+  bool known = tt_file_own(folder);
+  for (int i = 0; i < 3 && known; i++) {
+    char *slash = strrchr(folder, '/');
+    if (!slash) break;
+    *slash = 0;
+    int size = snprintf(path, PATH_MAX, "%s/libexec/tether/%s", folder, name);
+    if (size < PATH_MAX && access(path, X_OK) == 0) return true;
+  }
+  snprintf(path, PATH_MAX, "%s", name);
+  return false;
 }
 
 tt_file_mark tt_file_note(const char *path) {

@@ -27,6 +27,11 @@ void tt_file_sync_name(const char *path);
  *  can't be told. */
 bool tt_file_own(char *path);
 
+/** The program `name` that is installed with this code, into [4096]: libexec/tether/NAME in the folder that this code stands in, or in
+ *  one of the two above: the program's bin/ or the library's lib/ARCHITECTURE/ below a prefix, or the folder in which all of it is
+ *  built. False where there is none; `path` is `name` then. Any thread. */
+bool tt_file_helper(const char *name, char *path);
+
 /** Which file a name stood for. */
 typedef struct tt_file_mark {
   dev_t device;

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#define UNDER_WAY_NS                                                                               \
+  30000000u               /* in which a machine's own packets have come, that were sent before */
 #define LONGEST_PAUSE 0.1 /* s between two looks at timeouts; more was a pause of the world */
 
 /* ---- the stages of a tick ---- */
@@ -61,6 +63,12 @@ static uint64_t patience_left(const tt_wire_slot *slot, uint64_t started) {
   return waited < slot->deadline_ns ? slot->deadline_ns - waited : 0;
 }
 
+/* Nobody is there any more who could answer, and what was under way when they left has come. */
+static bool waits_in_vain(const tt_world *world, uint64_t started) {
+  uint64_t since = started > world->left_at ? started : world->left_at;
+  return world->left_at > 0 && tt_net_now() - since >= UNDER_WAY_NS;
+}
+
 /* Polls the network until every lock-step wire has answered, or its policy says to go on. */
 static void await_answers(tt_world *world) {
   if (!any_unanswered(world)) return;
@@ -71,11 +79,13 @@ static void await_answers(tt_world *world) {
     while (unanswered(world, slot) && !world->quit && !tt_sim_reset_asked(world->sim)) {
       uint64_t left = patience_left(slot, started);
       bool unlimited = world->paused || told || left > TT_SLICE_NS;
+      bool in_vain = waits_in_vain(world, started); /* before a last look at what came */
       tt_net_poll(world->net, unlimited ? TT_SLICE_NS : left);
       tt_world_drain_mail(world);
       uint64_t now = tt_net_now();
       tt_world_show(world, now);
       if (world->has_timeouts) poll_wires(world, now);
+      if (in_vain && unanswered(world, slot)) world->quit = true;
       if (world->paused || told || patience_left(slot, started) > 0 || !unanswered(world, slot))
         continue;
       handle_late(world, slot);

@@ -95,6 +95,8 @@ tt_status tt_world_set_feed(tt_world *world, tt_feed *feed);
  *  goes back to the beginning, and simulated time counts through the resets of the run. */
 tt_status tt_world_set_player(tt_world *world, tt_player *player);
 uint64_t tt_world_step(const tt_world *world);
+/** It was told to end: tt_world_tick() makes no step any more. World's thread. */
+bool tt_world_over(const tt_world *world);
 
 /* --- the mailbox: the one way in from other threads, drained at *receive* --- */
 typedef enum tt_mail_kind {
@@ -109,6 +111,8 @@ typedef enum tt_mail_kind {
   TT_MAIL_STATION, /**< the driver station's order `station`; one that is not good is dropped */
   TT_MAIL_TAP,  /**< show the messages of wire `index` (tt_world_take_tapped), or of none: −1 */
   TT_MAIL_QUIT, /**< ends tt_world_run() with TT_OK */
+  TT_MAIL_LEFT, /**< nobody is there any more to answer on the wires: QUIT, as soon as the world would wait for an answer
+                   that has not come yet; at once where it waits for nobody */
 } tt_mail_kind;
 typedef struct tt_mail {
   tt_mail_kind kind;

@@ -50,6 +50,12 @@ void tt_world_set_paused(tt_world *world, const char *source, bool paused) {
   tt_world_event(world, source, paused ? "paused" : "resumed");
 }
 
+static bool waits_for_anybody(const tt_world *world) {
+  for (int i = 0; i < world->wire_count; i++)
+    if (world->wires[i].wire.lockstep) return true;
+  return false;
+}
+
 static void open_mail(tt_world *world, tt_mail *mail) {
   mail->source[sizeof mail->source - 1] = 0;
   switch (mail->kind) {
@@ -82,6 +88,10 @@ static void open_mail(tt_world *world, tt_mail *mail) {
     case TT_MAIL_STATION: tt_world_order_station(world, &mail->station); break;
     case TT_MAIL_TAP: world->tap = mail->index < world->wire_count ? mail->index : -1; break;
     case TT_MAIL_QUIT: world->quit = true; break;
+    case TT_MAIL_LEFT:
+      world->left_at = tt_net_now();
+      world->quit |= !waits_for_anybody(world);
+      break;
   }
 }
 

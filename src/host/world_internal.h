@@ -47,6 +47,7 @@ struct tt_world {
   bool has_timeouts;      /* some wire has ops->poll */
   uint64_t polled_at;     /* wall clock of the last look at wires' timeouts, ns */
   bool quit;
+  uint64_t left_at; /* wall clock, ns: since then nobody is there to answer; 0: somebody may be */
   tt_status quit_status;
   tt_error quit_reason;
   uint64_t next_trip; /* step at which the next watchdog is due */

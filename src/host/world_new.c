@@ -157,3 +157,5 @@ const tt_wire *tt_world_wire_at(const tt_world *world, int index) {
 bool tt_world_paused(const tt_world *world) { return world->paused; }
 
 uint64_t tt_world_step(const tt_world *world) { return world->clock->step; }
+
+bool tt_world_over(const tt_world *world) { return world->quit; }

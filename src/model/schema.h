@@ -46,6 +46,17 @@ typedef enum tt_waits {
   TT_WAITS_ALWAYS
 } tt_waits;
 
+/** How a wire is told to be in lock-step with one program, beside other worlds on the machine. Static texts, but the address. */
+typedef struct tt_wire_apart {
+  const char *
+      own; /**< the setting, KEY=VALUE of its own keys, that gives it a free port; NULL: it has none of its own */
+  const char *peer;    /**< the key that says where its peer is; NULL: it takes whoever comes */
+  const char *peer_at; /**< that address now, the config's own */
+  bool peer_listens;   /**< it connects there; else it sends datagrams there */
+  const char *others
+      [5]; /**< further settings, NULL-terminated: it waits, and keeps its world when the peer goes */
+} tt_wire_apart;
+
 /** What an adapter (a wire protocol) or a robot part tells config about its keys. */
 typedef struct tt_schema {
   const char *key;                    /**< "float-udp", "motors" */
@@ -62,6 +73,8 @@ typedef struct tt_schema {
   double suiting_period;
   /** Wires only, may be NULL: never. After check(). */
   tt_waits (*waits)(const void *config);
+  /** Wires only: fills `apart`, which is zero. After check(). NULL: nothing in its protocol could hold a program. */
+  void (*apart)(const void *config, tt_wire_apart *apart);
   /** Wires only: it reads body_force, body_torque or feedback of the view, which cost time to compute. */
   bool reads_forces;
   bool is_single; /**< parts only: a robot has one of this kind at most */

@@ -32,32 +32,12 @@ tt_status tt_mujoco_set_compiler(const char *program) {
   return TT_OK;
 }
 
-/* libexec/tether/compile-model in the folder that this code stands in, or in one of the two above: the program's bin/ or
- * the library's lib/ARCHITECTURE/ below a prefix, or the folder in which all of it is built. */
-static bool find(char path[PATH_MAX]) {
-  static const char below[] = "/libexec/tether/compile-model";
-  if (*chosen) {
-    strcpy(path, chosen);
-    return true;
-  }
-  if (!tt_file_own(path)) return false;
-  for (int i = 0; i < 3; i++) {
-    char *slash = strrchr(path, '/');
-    if (!slash) return false;
-    *slash = 0;
-    size_t size = strlen(path);
-    if (size + sizeof below > PATH_MAX) continue;
-    strcpy(path + size, below);
-    if (access(path, X_OK) == 0) return true;
-    path[size] = 0;
-  }
-  strcpy(path, below + 1);
-  return false;
-}
-
 const char *physics_compiler(void) {
   static _Thread_local char path[PATH_MAX];
-  if (!find(path)) strcpy(path, "compile-model");
+  if (*chosen)
+    strcpy(path, chosen);
+  else
+    tt_file_helper("compile-model", path);
   return path;
 }
 

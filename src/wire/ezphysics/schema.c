@@ -123,10 +123,25 @@ static tt_waits waits(const void *untyped) {
   return config->checked_mode == TT_EZ_STEP ? TT_WAITS_ALWAYS : TT_WAITS_FOR_THE_CLOCK;
 }
 
+/** Its own timeouts would end the run of a program that thinks for long. */
+static void apart(const void *untyped, tt_wire_apart *apart) {
+  const tt_ezphysics_config *config = untyped;
+  *apart = (tt_wire_apart){
+      .others = {"mode=step", "on_disconnect=keep", "receive_timeout=0 s", "connect_timeout=0 s"}};
+  if (config->connect == NULL) {
+    apart->own = "listen=127.0.0.1:0";
+    return;
+  }
+  apart->peer = "connect";
+  apart->peer_at = config->connect;
+  apart->peer_listens = true;
+}
+
 const tt_schema tt_ezphysics_schema = {.key = "ezphysics",
                                        .fields = fields,
                                        .size = sizeof(tt_ezphysics_config),
                                        .check = check,
                                        .period_steps = period_steps,
                                        .waits = waits,
+                                       .apart = apart,
                                        .reads_forces = true};

@@ -76,8 +76,17 @@ static tt_waits waits(const void *untyped) {
   return config->command_count > 0 ? TT_WAITS_AT_LOCKSTEP : TT_WAITS_NEVER;
 }
 
+static void apart(const void *untyped, tt_wire_apart *apart) {
+  const tt_float_udp_config *config = untyped;
+  apart->own = "bind=127.0.0.1:0";
+  if (strcmp(config->peer, "sender") == 0) return;
+  apart->peer = "peer";
+  apart->peer_at = config->peer;
+}
+
 const tt_schema tt_float_udp_schema = {.key = "float-udp",
                                        .fields = fields,
                                        .size = sizeof(tt_float_udp_config),
                                        .check = check,
-                                       .waits = waits};
+                                       .waits = waits,
+                                       .apart = apart};

@@ -45,9 +45,15 @@ static tt_waits waits(const void *untyped) {
   return TT_WAITS_ALWAYS;
 }
 
+static void apart(const void *untyped, tt_wire_apart *apart) {
+  (void)untyped;
+  *apart = (tt_wire_apart){.own = "listen=127.0.0.1:0", .others = {"on_disconnect=keep"}};
+}
+
 const tt_schema tt_halsim_step_schema = {.key = "halsim-step",
                                          .fields = fields,
                                          .size = sizeof(tt_halsim_step_config),
                                          .check = check,
                                          .suiting_period = PERIOD,
-                                         .waits = waits};
+                                         .waits = waits,
+                                         .apart = apart};

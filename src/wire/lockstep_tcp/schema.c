@@ -67,9 +67,16 @@ static tt_waits waits(const void *untyped) {
   return TT_WAITS_ALWAYS;
 }
 
+static void apart(const void *untyped, tt_wire_apart *apart) {
+  (void)untyped;
+  *apart = (tt_wire_apart){.own = "listen=127.0.0.1:0",
+                           .others = {"on_disconnect=keep", "worlds=shared"}};
+}
+
 const tt_schema tt_lockstep_tcp_schema = {.key = "lockstep-tcp",
                                           .fields = fields,
                                           .size = sizeof(tt_lockstep_tcp_config),
                                           .check = check,
                                           .period_steps = period_steps,
-                                          .waits = waits};
+                                          .waits = waits,
+                                          .apart = apart};

@@ -90,6 +90,14 @@ static tt_waits waits(const void *untyped) {
   return TT_WAITS_AT_LOCKSTEP;
 }
 
+static void apart(const void *untyped, tt_wire_apart *apart) {
+  const tt_sharp_json_config *config = untyped;
+  apart->own = "bind=127.0.0.1:0";
+  if (strcmp(config->peer, "sender") == 0) return;
+  apart->peer = "peer";
+  apart->peer_at = config->peer;
+}
+
 const tt_schema tt_sharp_json_schema = {
     .key = "sharp-json",
     .fields = fields,
@@ -97,4 +105,5 @@ const tt_schema tt_sharp_json_schema = {
     .check = check,
     .suiting_period = STATE_PERIOD,
     .waits = waits,
+    .apart = apart,
 };

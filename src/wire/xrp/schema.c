@@ -87,9 +87,15 @@ static tt_waits waits(const void *untyped) {
   return commands > 0 ? TT_WAITS_AT_LOCKSTEP : TT_WAITS_NEVER;
 }
 
+static void apart(const void *untyped, tt_wire_apart *apart) {
+  (void)untyped;
+  apart->own = "bind=127.0.0.1:0";
+}
+
 const tt_schema tt_xrp_schema = {.key = "xrp",
                                  .fields = fields,
                                  .size = sizeof(tt_xrp_config),
                                  .check = check,
                                  .suiting_period = PERIOD,
-                                 .waits = waits};
+                                 .waits = waits,
+                                 .apart = apart};
