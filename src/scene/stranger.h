@@ -13,7 +13,5 @@ tt_status tt_stranger_refuse(const char *noun, const char *path, const char *nam
  *  another kind: a robot's file as a scene, a scene as a robot. */
 tt_status tt_stranger_load(const char *path, const char *noun, tt_document **document,
                            tt_error *error);
-/** TT_INVALID: the document was given as a `noun` ("plan"), and is of another kind. */
-tt_status tt_stranger_check(const char *noun, const tt_document *document, tt_error *error);
 
 #endif

@@ -40,10 +40,10 @@ void tt_metrics_free(tt_metrics *metrics);
 const char *tt_metrics_unit(const tt_metrics *metrics, int index);
 /** A run begins: nothing of an earlier one is left. */
 void tt_metrics_begin(tt_metrics *metrics);
-/** A tick, the initial state first. TT_FULL: more samples for a Lua function than are kept; the others go on. */
+/** A tick, the initial state first. TT_NOMEM. */
 tt_status tt_metrics_sample(tt_metrics *metrics, const tt_view *view, tt_error *error);
-/** Writes what was measured, [count]: numbers, or nothing. TT_FAILED: a Lua function failed, with file and line; its value is nothing,
- *  the others are there all the same. */
+/** Writes what was measured, [count]: numbers, or nothing. TT_FAILED: a Lua function failed, with file and line, or had more than
+ *  TT_METRIC_LUA_VALUES; its value is nothing, the others are there all the same. */
 tt_status tt_metrics_end(tt_metrics *metrics, tt_sweep_value *values, tt_error *error);
 
 #endif

@@ -1,3 +1,0 @@
-function control(read, write)
-  write("left_drive.effort", read("gain")
-end

@@ -1,3 +1,0 @@
--- Holds the chassis where it is.
-function control(read, write)
-end
