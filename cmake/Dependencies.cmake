@@ -14,6 +14,7 @@ pkg_check_modules(CURSES REQUIRED IMPORTED_TARGET ncurses)
 pkg_check_modules(EVDEV REQUIRED IMPORTED_TARGET libevdev)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka) # tests only
 find_library(MUJOCO_LIBRARY mujoco REQUIRED)
 find_library(WSLAY_LIBRARY wslay REQUIRED)

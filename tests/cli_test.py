@@ -143,6 +143,22 @@ class Check(unittest.TestCase):
         self.assertRegex(answer.stdout, r"joints \(1\)\n +1  arm ")
         self.assertRegex(answer.stdout, r"sensors\n +0  time +s\n +1  arm\.position +deg\n")
 
+    def test_shows_what_a_plan_would_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = pathlib.Path(folder) / "plan.yaml"
+            plan.write_text("scene: sharp\nduration: 2 s\naxes: [{name: gain, range: [1, 2], count: 3}]\nrepeat: 4\n", encoding="utf-8")
+            answer = tether("check", str(plan))
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+            for text in ("runs      12: a grid of 3 points, 4 seeds each", f"results   {folder}/plan.sqlite", "  11   3 ", "axis      gain: 3 values"):
+                self.assertIn(text, answer.stdout)
+            self.assertIn("runs      6:", tether("check", str(plan), "--set", "repeat=2").stdout)
+            answer = tether("check", str(plan), "--set", "repeats=2")
+            self.assertEqual((answer.returncode, answer.stdout), (1, ""))
+            self.assertIn("--set repeats: unknown key 'repeats'; did you mean 'repeat'?", answer.stderr)
+            answer = tether("run", str(plan))
+            self.assertEqual(answer.returncode, 1)
+            self.assertIn(f"this is the plan of a sweep, not a scene: tether sweep {plan}", answer.stderr)
+
     def test_takes_the_same_options(self):
         answer = tether("check", "--pace=fast", ONE, "--set", "robots.red1.heading=0", "--duration=2")
         self.assertEqual((answer.returncode, answer.stderr), (0, ""))

@@ -201,16 +201,16 @@ static tt_status not_found(const tt_data_kind *kind, const char *name, const cha
   }
   char here[NAME_MAX + 8];
   snprintf(here, sizeof here, "%s.yaml", name);
-  tt_status status =
-      !kind->file && is_file(here)
-          ? tt_fail(error, TT_INVALID,
-                    "%s: there is no scene '%s'; for the file in this folder, give its "
-                    "whole name: %s",
-                    where, name, here)
-      : nearest.best ? tt_fail(error, TT_INVALID, "%s: there is no %s '%s'; did you mean '%s'?",
-                               where, kind->noun, name, nearest.best)
-                     : tt_fail(error, TT_INVALID, "%s: there is no %s '%s'; there are: %s", where,
-                               kind->noun, name, list);
+  tt_status status = !kind->file && is_file(here)
+                         ? tt_fail(error, TT_INVALID,
+                                   "%s: there is no %s '%s'; for the file in this folder, give its "
+                                   "whole name: %s",
+                                   where, kind->noun, name, here)
+                     : nearest.best
+                         ? tt_fail(error, TT_INVALID, "%s: there is no %s '%s'; did you mean '%s'?",
+                                   where, kind->noun, name, nearest.best)
+                         : tt_fail(error, TT_INVALID, "%s: there is no %s '%s'; there are: %s",
+                                   where, kind->noun, name, list);
   for (int i = 0; i < listing.count; i++) free(listing.names[i]);
   return status;
 }

@@ -1,7 +1,8 @@
-/* docs_test.c: every key of every schema is described in docs/scene.md (parts of robots: docs/robots.md), in the
- * section of the mapping it belongs to. */
+/* docs_test.c: every key of every schema is described in docs/scene.md (parts of robots: docs/robots.md; plans: docs/sweep.md), in
+ * the section of the mapping it belongs to. */
 #include "app/guests.h"
 #include "scene/keys.h"
+#include "sweep/plan_keys.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 #include <cmocka.h>
 
 typedef struct tt_docs {
-  char *scene, *robots; /**< the two pages */
+  char *scene, *robots, *sweep; /**< the pages */
   int keys, missing;
 } tt_docs;
 
@@ -58,6 +59,10 @@ static void any_list(const char *parent, char *any, size_t size) {
 static bool is_described(const tt_docs *docs, const char *file, const char *parent,
                          const char *key) {
   char heading[600], any[512];
+  if (!strcmp(file, "plan")) {
+    snprintf(heading, sizeof heading, *parent ? "### `%s`" : "## Keys of a plan%s", parent);
+    return section_has(docs->sweep, heading, key);
+  }
   if (!*parent) {
     const char *top = !strcmp(file, "scene")   ? "## Scene keys"
                       : !strcmp(file, "robot") ? "## Robot file"
@@ -115,7 +120,25 @@ static void test_every_key_is_described(void **state) {
   free(docs.robots);
 }
 
+/* What a metric takes has a chapter of its own. */
+static void check_plan_key(void *context, const char *file, const char *path,
+                           const cyaml_schema_value_t *value) {
+  if (strncmp(path, "metrics.", strlen("metrics.")) != 0) check_key(context, file, path, value);
+}
+
+static void test_every_key_of_a_plan_is_described(void **state) {
+  (void)state;
+  tt_docs docs = {.sweep = read_page("sweep.md")};
+  tt_pool pool = {0};
+  tt_keys_visit_schema("plan", tt_plan_schema(&pool), check_plan_key, &docs);
+  tt_pool_free(&pool);
+  assert_true(docs.keys > 35);
+  assert_int_equal(docs.missing, 0);
+  free(docs.sweep);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_key_is_described)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_key_is_described),
+                                     cmocka_unit_test(test_every_key_of_a_plan_is_described)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -282,11 +282,18 @@ static void visit_value(const tt_visit *visit, const char *path,
   }
 }
 
+void tt_keys_visit_schema(const char *file, const cyaml_schema_value_t *schema,
+                          void (*visit)(void *context, const char *file, const char *path,
+                                        const cyaml_schema_value_t *value),
+                          void *context) {
+  visit_value(&(tt_visit){visit, context, file}, "", schema);
+}
+
 void tt_keys_visit(const tt_schemas *schemas,
                    void (*visit)(void *context, const char *file, const char *path,
                                  const cyaml_schema_value_t *value),
                    void *context) {
-  visit_value(&(tt_visit){visit, context, "scene"}, "", schemas->scene);
-  visit_value(&(tt_visit){visit, context, "robot"}, "", schemas->robot);
-  visit_value(&(tt_visit){visit, context, "arena"}, "", schemas->arena);
+  tt_keys_visit_schema("scene", schemas->scene, visit, context);
+  tt_keys_visit_schema("robot", schemas->robot, visit, context);
+  tt_keys_visit_schema("arena", schemas->arena, visit, context);
 }

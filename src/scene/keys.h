@@ -103,5 +103,10 @@ void tt_keys_visit(const tt_schemas *schemas,
                    void (*visit)(void *context, const char *file, const char *path,
                                  const cyaml_schema_value_t *value),
                    void *context);
+/** The same with every key of one schema. */
+void tt_keys_visit_schema(const char *file, const cyaml_schema_value_t *schema,
+                          void (*visit)(void *context, const char *file, const char *path,
+                                        const cyaml_schema_value_t *value),
+                          void *context);
 
 #endif

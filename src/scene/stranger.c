@@ -106,12 +106,23 @@ static bool has_any(const tt_document *document, const char *const *keys) {
   return false;
 }
 
-static tt_status check_kind(const char *noun, const tt_document *document, tt_error *error) {
-  static const char *const of_scenes[] = {"robots", "wires", "arena", "pace", "record", NULL};
+static const char *const of_scenes[] = {"robots", "wires", "arena", "pace", "record", NULL};
+
+bool tt_stranger_is_plan(const tt_document *document) {
+  static const char *const of_plans[] = {"scene", "axes", "metrics", "repeat", NULL};
+  return has_any(document, of_plans) && !has_any(document, of_scenes);
+}
+
+tt_status tt_stranger_check(const char *noun, const tt_document *document, tt_error *error) {
   static const char *const of_arenas[] = {"field", "pieces", "lines", NULL};
   const char *path = document->path;
   bool scene = has_any(document, of_scenes), model = tt_node_child(document->root, "model");
-  bool arena = has_any(document, of_arenas);
+  bool arena = has_any(document, of_arenas), plan = tt_stranger_is_plan(document);
+  const char *wanted = strcmp(noun, "arena") == 0 ? "an arena's file" : "a robot's file";
+  if (strcmp(noun, "plan") == 0) wanted = "the plan of a sweep";
+  if (plan && strcmp(noun, "plan") != 0)
+    return tt_fail(error, TT_INVALID, "%s: this is the plan of a sweep, not a %s: tether sweep %s",
+                   path, noun, path);
   if (strcmp(noun, "scene") == 0) {
     if (scene || !model) return TT_OK;
     return tt_fail(error, TT_INVALID,
@@ -120,14 +131,14 @@ static tt_status check_kind(const char *noun, const tt_document *document, tt_er
                    path, path);
   }
   if (model || !scene) return TT_OK;
-  return tt_fail(error, TT_INVALID, "%s: this is a scene, not %s file", path,
-                 strcmp(noun, "arena") == 0 ? "an arena's" : "a robot's");
+  return tt_fail(error, TT_INVALID, "%s: this is a scene, not %s%s", path, wanted,
+                 strcmp(noun, "plan") == 0 ? "; a plan names it: scene: FILE" : "");
 }
 
 tt_status tt_stranger_load(const char *path, const char *noun, tt_document **document,
                            tt_error *error) {
   TT_TRY(tt_document_load(path, document, error));
-  tt_status status = check_kind(noun, *document, error);
+  tt_status status = tt_stranger_check(noun, *document, error);
   if (status == TT_OK) return TT_OK;
   tt_document_free(*document);
   *document = NULL;

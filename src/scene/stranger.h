@@ -13,5 +13,10 @@ tt_status tt_stranger_refuse(const char *noun, const char *path, const char *nam
  *  another kind: a robot's file as a scene, a scene as a robot. */
 tt_status tt_stranger_load(const char *path, const char *noun, tt_document **document,
                            tt_error *error);
+/** TT_INVALID: the document was given as a `noun` ("plan"), and is of another kind. */
+tt_status tt_stranger_check(const char *noun, const tt_document *document, tt_error *error);
+
+/** The document is a sweep's plan, and no scene. */
+bool tt_stranger_is_plan(const tt_document *document);
 
 #endif

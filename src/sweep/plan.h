@@ -8,7 +8,7 @@
 #define TT_SWEEP_PLAN_H
 
 #include "base/status.h"
-#include "model/schema.h"
+#include "scene/guests.h"
 #include "sweep/value.h"
 
 #include <stdbool.h>
@@ -83,9 +83,9 @@ typedef struct tt_sweep_plan {
   const char *path, *folder;   /**< the plan's file, and the folder it stands in: both absolute */
   const char *scene;           /**< as tt_scene_load() takes it; a file's path is absolute */
   const char *const *settings; /**< PATH=VALUE, for every run, NULL-terminated */
-  double duration;             /**< s simulated, of a run */
-  double timeout;              /**< s, wall clock, of a run */
-  uint64_t seed;               /**< of the first of the repeats, and of sampling */
+  double duration; /**< s simulated, of a run: it ends with the first tick that reaches it */
+  double timeout;  /**< s, wall clock, of a run */
+  uint64_t seed;   /**< of the first of the repeats, and of sampling */
   int repeat, retries;
   tt_sweep_sampling sampling;
   tt_sweep_controller controller;
@@ -108,10 +108,18 @@ typedef struct tt_sweep_plan {
       columns_identity[33]; /**< the same of what its columns mean: axes, units, metrics, success */
 } tt_sweep_plan;
 
-/** Loads and checks a plan. `settings` are PATH=VALUE of the command line, for keys of the plan ("repeat=10"). The scene is loaded once, to check
+/** Loads and checks a plan: `path` is a file, or the name of one in scenes/sweeps/; `guests` has the sections of others in scenes
+ *  (the program: tt_program_guests). `settings` are PATH=VALUE of the command line, for keys of the plan ("repeat=10"). The scene is loaded once, to check
  *  names, and what axes may be set to. TT_INVALID: file, line and remedy. */
-tt_status tt_sweep_plan_load(const char *path, const char *const *settings, int setting_count,
-                             tt_sweep_plan **plan, tt_error *error);
+tt_status tt_sweep_plan_load(const tt_scene_guests *guests, const char *path,
+                             const char *const *settings, int setting_count, tt_sweep_plan **plan,
+                             tt_error *error);
+/** The same from text in memory; what it names is looked up as if it stood in the file `path`. */
+tt_status tt_sweep_plan_parse(const tt_scene_guests *guests, const char *path, const char *text,
+                              size_t size, const char *const *settings, int setting_count,
+                              tt_sweep_plan **plan, tt_error *error);
+/** Whether the file is a plan by what stands in it, and no scene. Other than names of plans, which may be names of scenes, too. */
+bool tt_sweep_is_plan(const char *path);
 /** NULL-safe. */
 void tt_sweep_plan_free(tt_sweep_plan *plan);
 

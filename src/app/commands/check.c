@@ -11,6 +11,8 @@
 #include "nt4/service.h"
 #include "record/section.h"
 #include "scene/settings.h"
+#include "sweep/plan.h"
+#include "sweep/plan_show.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -319,26 +321,44 @@ static bool take_settings(int *argc, char **argv) {
   return found;
 }
 
+static tt_status check_scene(const tt_scene_options *options, bool settings, tt_error *error) {
+  tt_scene *scene;
+  TT_TRY(tt_scene_load(&tt_program_guests, options->scene, options->settings,
+                       options->setting_count, &scene, error));
+  tt_status status = settings ? print_settings(scene, error) : print_scene(scene, error);
+  tt_scene_free(scene);
+  return status;
+}
+
+static tt_status check_plan(const tt_scene_options *options, bool settings, tt_error *error) {
+  tt_sweep_plan *plan;
+  if (settings)
+    return tt_fail(error, TT_USAGE, "%s: this is the plan of a sweep; --settings is of its scene",
+                   options->scene);
+  TT_TRY(tt_sweep_plan_load(&tt_program_guests, options->scene, options->settings,
+                            options->setting_count, &plan, error));
+  tt_sweep_plan_show(plan, stdout);
+  tt_sweep_plan_free(plan);
+  return TT_OK;
+}
+
 static tt_status check(int argc, char **argv, tt_error *error) {
   tt_scene_options options;
-  tt_scene *scene = NULL;
   const bool settings = take_settings(&argc, argv);
   tt_status status = tt_scene_options_parse(argc, argv, &options, error);
   if (status == TT_OK)
-    status = tt_scene_load(&tt_program_guests, options.scene, options.settings,
-                           options.setting_count, &scene, error);
-  if (status == TT_OK) status = settings ? print_settings(scene, error) : print_scene(scene, error);
-  tt_scene_free(scene);
+    status = tt_sweep_is_plan(options.scene) ? check_plan(&options, settings, error)
+                                             : check_scene(&options, settings, error);
   tt_scene_options_free(&options);
   return status;
 }
 
 const tt_app_command tt_app_check = {
     "check",
-    "SCENE [--settings] [options]",
-    "Shows what a scene would run: wires, signals, commands, object ids; or its error with file "
-    "and line; --settings: all that --set may change, keys and values of its models, with unit and "
-    "range",
+    "SCENE|PLAN [--settings] [options]",
+    "Shows what a scene would run: wires, signals, commands, object ids; or the runs of a sweep's "
+    "plan; or its error with file and line; --settings: all that --set may change, keys and values "
+    "of its models, with unit and range",
     tt_scene_options_help,
     check,
 };

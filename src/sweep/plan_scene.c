@@ -1,0 +1,444 @@
+/* plan_scene.c: what only the scene can tell of a plan: which keys and values its axes may set, which signals there are, how
+ * long a tick is. tt_plan_load_scene() at the end names the stages. */
+#include "sweep/plan_internal.h"
+
+#include "base/nearest.h"
+#include "scene/data.h"
+#include "scene/scene_sim.h"
+#include "sweep/condition.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define MAX_SETTINGS (TT_TREE_MAX_KEYS + TT_SWEEP_MAX_AXES)
+#define GREATEST_SEED 0x1p53
+
+/** What is there while a plan is loaded, and no longer. */
+typedef struct tt_surroundings {
+  tt_scene *scene; /**< with the plan's settings, without those of axes */
+  tt_scene_settings settings;
+  tt_sim *sim;
+  tt_plan_hash *hash;
+} tt_surroundings;
+
+/* --- what a sweep decides itself --- */
+
+static const struct {
+  const char *key, *remedy;
+} decided[] = {
+    {"seed", "give the plan's own key: seed: 3; an axis over seeds has set: seed"},
+    {"duration", "give the plan's own key: duration: 2 s"},
+    {"pace", "a sweep computes as fast as it can; remove it"},
+    {"speed", "a sweep computes as fast as it can; remove it"},
+    {"late_ticks", "a sweep has no clock to be late by; remove it"},
+    {"web", "a sweep opens no pages; remove it"},
+    {"telemetry", "a sweep sends no telemetry; remove it"},
+    {"record", "the plan's own key keep says which runs are recorded; remove it"},
+    {"nt4", "a sweep has no viewers; remove it"},
+    {"foxglove", "a sweep has no viewers; remove it"},
+};
+
+/** `path` sets `key`, or one below it. */
+static bool is_below(const char *path, const char *key) {
+  size_t size = strlen(key);
+  return strncmp(path, key, size) == 0 && (!path[size] || strchr(".[", path[size]));
+}
+
+static tt_status refuse_decided(const tt_plan_store *store, const char *path, const char *where) {
+  for (size_t i = 0; i < sizeof decided / sizeof *decided; i++)
+    if (is_below(path, decided[i].key))
+      return tt_fail(store->error, TT_INVALID, "%s: a scene's %s has no meaning here: %s", where,
+                     decided[i].key, decided[i].remedy);
+  return TT_OK;
+}
+
+/* --- `set` --- */
+
+static int count_scalars(const tt_node *node) {
+  int count = node->kind == TT_NODE_SCALAR;
+  for (int i = 0; i < node->child_count; i++) count += count_scalars(node->children[i]);
+  return count;
+}
+
+static tt_status gather(tt_plan_store *store, const tt_node *node, const char *path,
+                        const char **settings) {
+  const char *where;
+  PRINT(store, where, "%s: set%s%s", store->document->path, *path ? "." : "", path);
+  if (node->kind == TT_NODE_SEQUENCE || (node->kind == TT_NODE_SCALAR && !*path))
+    return tt_fail(store->error, TT_INVALID,
+                   *path ? "%s: give a list in quotes, as \"[a, b]\""
+                         : "%s: give paths with values, as set: {robots.sharp.x: 1 m}",
+                   where);
+  if (node->kind == TT_NODE_SCALAR) {
+    TT_TRY(refuse_decided(store, path, where));
+    if (strchr(path, '='))
+      return tt_fail(store->error, TT_INVALID, "%s: write a ':' behind the path, not a '='", where);
+    PRINT(store, settings[store->setting_count], "%s=%s", path, node->text);
+    store->setting_count++;
+    return TT_OK;
+  }
+  for (int i = 0; i < node->child_count; i++) {
+    const char *deeper;
+    PRINT(store, deeper, "%s%s%s", path, *path ? "." : "", node->children[i]->key);
+    TT_TRY(gather(store, node->children[i], deeper, settings));
+  }
+  return TT_OK;
+}
+
+static tt_status load_set(tt_plan_store *store) {
+  const tt_node *set = tt_node_child(store->document->root, "set");
+  const char **settings;
+  NEW(store, settings, set ? count_scalars(set) : 0);
+  store->plan.settings = settings;
+  if (!set || (set->kind == TT_NODE_SCALAR && tt_node_empty(set))) return TT_OK;
+  TT_TRY(gather(store, set, "", settings));
+  if (store->setting_count <= TT_TREE_MAX_KEYS) return TT_OK;
+  return tt_fail(store->error, TT_INVALID, "%s: set: %d settings are too many (at most %d)",
+                 store->document->path, store->setting_count, TT_TREE_MAX_KEYS);
+}
+
+/* --- the scene --- */
+
+static tt_status find_scene(tt_plan_store *store) {
+  char *found, here[PATH_MAX];
+  const char *where, *name = store->keys->scene;
+  PRINT(store, where, "%s: scene", store->document->path);
+  TT_TRY(tt_data_find(&tt_data_scene, name, store->plan.path, where, &found, store->error));
+  store->plan.scene = *found == '/' || !getcwd(here, sizeof here)
+                          ? tt_pool_print(&store->pool, "%s", found)
+                          : tt_pool_print(&store->pool, "%s/%s", here, found);
+  free(found);
+  return store->plan.scene ? TT_OK : tt_plan_no_memory(store);
+}
+
+/** Where in the plan a setting of the scene comes from. */
+static const char *place_of(tt_plan_store *store, const char *path, size_t size) {
+  const tt_sweep_plan *plan = &store->plan;
+  for (int i = 0; i < plan->axis_count; i++) {
+    const tt_sweep_axis *axis = &plan->axes[i];
+    if (axis->set && strlen(axis->set) == size && strncmp(axis->set, path, size) == 0)
+      return axis->where;
+  }
+  return tt_pool_print(&store->pool, "%s: set.%.*s", store->document->path, (int)size, path);
+}
+
+/** An error of the scene that one of our settings made stands in the plan. */
+static tt_status blame(tt_plan_store *store, tt_status status, const tt_error *reason) {
+  static const char begin[] = "--set ";
+  const char *text = reason->text;
+  if (strncmp(text, begin, sizeof begin - 1) != 0) return tt_fail(store->error, status, "%s", text);
+  const char *path = text + sizeof begin - 1, *end = strstr(path, ": ");
+  if (!end) return tt_fail(store->error, status, "%s", text);
+  const char *place = place_of(store, path, (size_t)(end - path));
+  if (!place) return tt_plan_no_memory(store);
+  if (!strstr(place, ": axes[")) return tt_fail(store->error, status, "%s: %s", place, end + 2);
+  return tt_fail(store->error, status, "%s: %.*s: %s", place, (int)(end - path), path, end + 2);
+}
+
+/** The scene with `settings`, its files hashed where `hash` is given. */
+static tt_status try_scene(tt_plan_store *store, const char *const *settings, int count,
+                           tt_plan_hash *hash, tt_scene **scene) {
+  tt_error reason;
+  tt_status status =
+      tt_scene_load(store->guests, store->plan.scene, settings, count, scene, &reason);
+  if (status != TT_OK) return blame(store, status, &reason);
+  if (hash) status = tt_plan_hash_scene(hash, *scene, store->error);
+  if (status == TT_OK) return TT_OK;
+  tt_scene_free(*scene);
+  *scene = NULL;
+  return status;
+}
+
+static tt_status open_scene(tt_plan_store *store, tt_surroundings *around) {
+  tt_error reason;
+  TT_TRY(find_scene(store));
+  TT_TRY(
+      try_scene(store, store->plan.settings, store->setting_count, around->hash, &around->scene));
+  if (tt_scene_settings_list(around->scene, &around->settings) != TT_OK)
+    return tt_plan_no_memory(store);
+  tt_status status = tt_scene_sim(around->scene, &(tt_scene_sim_options){0}, &around->sim, &reason);
+  return status == TT_OK ? TT_OK : blame(store, status, &reason);
+}
+
+/* --- what axes may set --- */
+
+static tt_plan_target anything(void) {
+  return (tt_plan_target){.kind = TT_PLAN_FREE, .lower = -INFINITY, .upper = INFINITY};
+}
+
+static tt_plan_target target_of_setting(const tt_scene_setting *setting) {
+  tt_plan_target target = {.kind = TT_PLAN_TEXT, .lower = setting->lower, .upper = setting->upper};
+  const tt_unit *unit = tt_unit_find(setting->unit);
+  switch (setting->kind) {
+    case TT_SETTING_QUANTITY:
+      target.kind = *setting->unit && unit ? TT_PLAN_QUANTITY : TT_PLAN_FREE;
+      if (unit) target.dimension = unit->dimension;
+      break;
+    case TT_SETTING_NUMBER: target.kind = TT_PLAN_NUMBER; break;
+    case TT_SETTING_COUNT: target.kind = TT_PLAN_WHOLE; break;
+    case TT_SETTING_FLAG:
+      target.kind = TT_PLAN_FLAG;
+      target.words = "on, off, true, false, yes, no";
+      break;
+    case TT_SETTING_WORD:
+      target.kind = TT_PLAN_WORD;
+      target.words = setting->words;
+      break;
+    case TT_SETTING_TEXT:
+    case TT_SETTING_LIST: break;
+  }
+  if (!setting->known) target.kind = TT_PLAN_FREE;
+  return target;
+}
+
+static tt_status find_value(tt_plan_store *store, const tt_surroundings *around,
+                            const tt_sweep_axis *axis, tt_plan_target *target) {
+  int index, count;
+  const char *where;
+  PRINT(store, where, "%s.set", axis->where);
+  TT_TRY(tt_sim_find_value(around->sim, axis->set, where, &index, store->error));
+  const tt_value *value = &tt_sim_values(around->sim, &count)[index];
+  *target = (tt_plan_target){.kind = TT_PLAN_QUANTITY,
+                             .dimension = value->dimension,
+                             .lower = value->lower,
+                             .upper = value->upper};
+  return TT_OK;
+}
+
+/** A path that is not listed: another spelling of one that is, which the scene will take; or a mistake, which it will tell. */
+static tt_status find_unlisted(tt_plan_store *store, const tt_surroundings *around, int index) {
+  const tt_sweep_axis *axis = &store->plan.axes[index];
+  const tt_plan_axis_keys *keys = &store->keys->axes[index];
+  const char *settings[MAX_SETTINGS + 1];
+  tt_error reason;
+  tt_scene *scene;
+  int count = 0;
+  for (; count < store->setting_count; count++) settings[count] = store->plan.settings[count];
+  PRINT(store, settings[count], "%s=%s", axis->set, keys->value ? keys->value[0] : keys->range[0]);
+  tt_status status =
+      tt_scene_load(store->guests, store->plan.scene, settings, count + 1, &scene, &reason);
+  if (status == TT_OK) {
+    tt_scene_free(scene);
+    return TT_OK;
+  }
+  tt_nearest nearest = tt_nearest_start(axis->set);
+  for (int i = 0; i < around->settings.count; i++)
+    tt_nearest_offer(&nearest, around->settings.items[i].path);
+  if (!nearest.best) return blame(store, status, &reason);
+  return tt_fail(store->error, TT_INVALID,
+                 "%s.set: the scene has no key '%s'; did you mean '%s'? 'tether check %s "
+                 "--settings' lists them",
+                 axis->where, axis->set, nearest.best, store->keys->scene);
+}
+
+static tt_status find_target(tt_plan_store *store, const tt_surroundings *around, int index) {
+  const tt_sweep_axis *axis = &store->plan.axes[index];
+  tt_plan_axis *to = &store->axes[index];
+  const char *where;
+  to->target = anything();
+  if (!axis->set) return TT_OK;
+  PRINT(store, where, "%s.set", axis->where);
+  if (strcmp(axis->set, TT_PLAN_SEED) == 0) {
+    to->target = (tt_plan_target){.kind = TT_PLAN_WHOLE, .lower = 0, .upper = GREATEST_SEED};
+    return TT_OK;
+  }
+  if (!*axis->set || strchr(axis->set, '='))
+    return tt_fail(store->error, TT_INVALID,
+                   "%s: '%s' is no path; write it as --set takes it, without a value, as "
+                   "robots.sharp.heading",
+                   where, axis->set);
+  TT_TRY(refuse_decided(store, axis->set, where));
+  if (strncmp(axis->set, TT_PLAN_VALUES, strlen(TT_PLAN_VALUES)) == 0)
+    return find_value(store, around, axis, &to->target);
+  to->is_setting = true;
+  for (int i = 0; i < around->settings.count; i++) {
+    const tt_scene_setting *setting = &around->settings.items[i];
+    if (strcmp(setting->path, axis->set) != 0) continue;
+    to->target = target_of_setting(setting);
+    return TT_OK;
+  }
+  return find_unlisted(store, around, index);
+}
+
+/* --- the scene at the ends of its axes --- */
+
+/** Loads the scene with the settings of one group's axes, each at its `index`-th value (of a range, 0 its lower end, else the upper). */
+static tt_status try_point(tt_plan_store *store, const tt_surroundings *around, int group,
+                           int index, bool files) {
+  const char *settings[MAX_SETTINGS + 1];
+  char number[64];
+  int count = 0;
+  for (; count < store->setting_count; count++) settings[count] = store->plan.settings[count];
+  for (int i = 0; i < store->plan.axis_count; i++) {
+    const tt_sweep_axis *axis = &store->plan.axes[i];
+    if (axis->group != group || !store->axes[i].is_setting) continue;
+    const int at = axis->count > 0 && index >= axis->count ? axis->count - 1 : index;
+    tt_sweep_value end = {.kind = TT_SWEEP_NUMBER, .number = index ? axis->upper : axis->lower};
+    const char *text =
+        store->axes[i].texts
+            ? store->axes[i].texts[at]
+            : tt_sweep_value_text(axis->values ? &axis->values[at] : &end, number, sizeof number);
+    PRINT(store, settings[count], "%s=%s", axis->set, text);
+    count++;
+  }
+  tt_scene *scene;
+  TT_TRY(try_scene(store, settings, count, files ? around->hash : NULL, &scene));
+  tt_scene_free(scene);
+  return TT_OK;
+}
+
+/** Numbers are tried at their ends, texts one by one: each may name another file. */
+static tt_status try_group(tt_plan_store *store, const tt_surroundings *around, int group) {
+  bool set = false, texts = false;
+  int last = 1;
+  for (int i = 0; i < store->plan.axis_count; i++) {
+    const tt_sweep_axis *axis = &store->plan.axes[i];
+    if (axis->group != group) continue;
+    set = set || store->axes[i].is_setting;
+    texts = texts ||
+            (store->axes[i].is_setting && axis->values && axis->values[0].kind == TT_SWEEP_TEXT);
+    if (axis->count > 0) last = axis->count - 1;
+  }
+  for (int i = 0; set && i <= last; i += texts || last == 0 ? 1 : last)
+    TT_TRY(try_point(store, around, group, i, texts));
+  return TT_OK;
+}
+
+/* --- names --- */
+
+static tt_status check_signals(tt_plan_store *store, const tt_surroundings *around) {
+  const tt_names *names = tt_sim_names(around->sim);
+  tt_signal signal;
+  for (int i = 0; i < store->plan.axis_count; i++) {
+    const tt_sweep_axis *axis = &store->plan.axes[i];
+    if (tt_names_find_signal(names, axis->name, TT_NO_ROBOT, "", &signal, NULL) != TT_OK) continue;
+    return tt_fail(store->error, TT_INVALID,
+                   "%s.name: the scene has a signal '%s', which read(\"%s\") would give; take "
+                   "another name",
+                   axis->where, axis->name, axis->name);
+  }
+  return TT_OK;
+}
+
+static tt_status check_metrics(tt_plan_store *store, const tt_surroundings *around) {
+  tt_sweep_plan *plan = &store->plan;
+  const tt_scene *scene = around->scene;
+  const tt_metric_keys *keys[TT_SWEEP_MAX_METRICS];
+  const char *where[TT_SWEEP_MAX_METRICS];
+  const double tick =
+      (double)scene->timestep_num * (double)scene->io_steps / (double)scene->timestep_den;
+  tt_metrics *metrics;
+  for (int i = 0; i < plan->metric_count; i++) {
+    keys[i] = plan->metrics[i].keys;
+    where[i] = plan->metrics[i].where;
+  }
+  TT_TRY(tt_metrics_new(keys, where, plan->metric_count, tt_sim_names(around->sim), tick, &metrics,
+                        store->error));
+  tt_status status = TT_OK;
+  for (int i = 0; status == TT_OK && i < plan->metric_count; i++) {
+    const char *unit = tt_pool_print(&store->pool, "%s", tt_metrics_unit(metrics, i));
+    ((tt_sweep_metric *)plan->metrics)[i].unit = unit ? unit : "";
+    if (!unit) status = tt_plan_no_memory(store);
+  }
+  tt_metrics_free(metrics);
+  return status;
+}
+
+/* --- conditions --- */
+
+static tt_status check_condition(const tt_plan_store *store, const char *key, const char *text,
+                                 const tt_condition_scope *scope) {
+  char where[PATH_MAX + 64];
+  tt_condition *condition;
+  if (!text) return TT_OK;
+  snprintf(where, sizeof where, "%s: %s", store->document->path, key);
+  TT_TRY(tt_condition_new(text, where, scope, &condition, store->error));
+  tt_condition_free(condition);
+  return TT_OK;
+}
+
+/** `success` sees the columns of a row, `stop_when` the signals of a tick. */
+static tt_status check_conditions(const tt_plan_store *store, const tt_surroundings *around) {
+  const tt_sweep_plan *plan = &store->plan;
+  tt_condition_column columns[TT_SWEEP_MAX_AXES + TT_SWEEP_MAX_METRICS];
+  int count = 0;
+  for (int i = 0; i < plan->axis_count; i++)
+    columns[count++] = (tt_condition_column){plan->axes[i].name, plan->axes[i].unit};
+  for (int i = 0; i < plan->metric_count; i++)
+    columns[count++] = (tt_condition_column){plan->metrics[i].name, plan->metrics[i].unit};
+  const tt_condition_scope row = {.columns = columns, .column_count = count};
+  const tt_condition_scope tick = {.names = tt_sim_names(around->sim)};
+  TT_TRY(check_condition(store, "success", plan->success, &row));
+  return check_condition(store, "stop_when", plan->stop_when, &tick);
+}
+
+/* --- a program's command --- */
+
+static bool is_name_character(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/** Each {gain} of a command is an axis, or the seed. ${HOME} and { are the shell's. */
+static tt_status check_command(const tt_plan_store *store) {
+  const tt_sweep_plan *plan = &store->plan;
+  const char *command = plan->controller.text;
+  for (const char *at = command; (at = strchr(at, '{')); at++) {
+    size_t size = 0;
+    char name[128];
+    while (is_name_character(at[1 + size])) size++;
+    if (size == 0 || size >= sizeof name || at[1 + size] != '}') continue;
+    if (at > command && at[-1] == '$') continue;
+    snprintf(name, sizeof name, "%.*s", (int)size, at + 1);
+    bool known = strcmp(name, "seed") == 0;
+    tt_nearest nearest = tt_nearest_start(name);
+    tt_nearest_offer(&nearest, "seed");
+    for (int i = 0; i < plan->axis_count; i++) {
+      known = known || strcmp(name, plan->axes[i].name) == 0;
+      tt_nearest_offer(&nearest, plan->axes[i].name);
+    }
+    if (!known)
+      return tt_fail(store->error, TT_INVALID, "%s.command: {%s} is no axis of this plan%s",
+                     plan->controller.where, name, tt_nearest_hint(&nearest));
+  }
+  return TT_OK;
+}
+
+static tt_status check_program(const tt_plan_store *store, const tt_surroundings *around) {
+  if (store->plan.controller.kind != TT_SWEEP_PROGRAM) return TT_OK;
+  if (around->scene->wire_count == 0 && store->guests)
+    return tt_fail(store->error, TT_INVALID,
+                   "%s.command: the scene has no wire that a program could drive it over; add one "
+                   "to the scene, or take lua",
+                   store->plan.controller.where);
+  return check_command(store);
+}
+
+/* --- all --- */
+
+static tt_status load_scene(tt_plan_store *store, tt_surroundings *around) {
+  TT_TRY(load_set(store));
+  TT_TRY(open_scene(store, around));
+  for (int i = 0; i < store->plan.axis_count; i++) TT_TRY(find_target(store, around, i));
+  TT_TRY(tt_plan_load_values(store));
+  for (int i = 0; i < store->group_count; i++) TT_TRY(try_group(store, around, i));
+  TT_TRY(check_signals(store, around));
+  TT_TRY(check_program(store, around));
+  TT_TRY(check_metrics(store, around));
+  TT_TRY(check_conditions(store, around));
+  return tt_plan_identify(store, around->hash);
+}
+
+tt_status tt_plan_load_scene(tt_plan_store *store) {
+  tt_surroundings around = {.hash = tt_plan_hash_new()};
+  if (!around.hash) return tt_plan_no_memory(store);
+  tt_status status = load_scene(store, &around);
+  tt_sim_free(around.sim);
+  tt_scene_settings_free(&around.settings);
+  tt_scene_free(around.scene);
+  tt_plan_hash_free(around.hash);
+  return status;
+}

@@ -1,0 +1,3 @@
+function control(read, write)
+  write("left_drive.effort", read("gain")
+end

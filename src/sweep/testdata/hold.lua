@@ -1,0 +1,3 @@
+-- Holds the chassis where it is.
+function control(read, write)
+end
