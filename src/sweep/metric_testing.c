@@ -6,6 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const tt_body bodies[] = {
+    {.name = "world", .robot = TT_NO_ROBOT},    {.name = "red1/arm", .robot = 0},
+    {.name = "red1/claw", .robot = 0},          {.name = "blue1/arm", .robot = 1},
+    {.name = "big ball", .robot = TT_NO_ROBOT},
+};
+static const tt_joint joints[] = {
+    {.name = "red1/arm", .kind = TT_HINGE, .body = 1, .robot = 0, .axis = 0, .axis_count = 1},
+    {.name = "red1/claw", .kind = TT_SLIDE, .body = 2, .robot = 0, .axis = 1, .axis_count = 1},
+    {.name = "blue1/arm", .kind = TT_BALL, .body = 3, .robot = 1, .axis = 2, .axis_count = 3},
+    {.name = "free", .kind = TT_FREE, .body = 4, .robot = TT_NO_ROBOT, .axis = -1},
+};
+static const int axis_joint[] = {0, 1, 2, 2, 2};
+static const tt_robot robots[] = {{.name = "red1", .root_body = 1},
+                                  {.name = "blue1", .root_body = 3}};
+static const tt_model model = {
+    .bodies = bodies,
+    .joints = joints,
+    .axis_joint = axis_joint,
+    .robots = robots,
+    .body_count = 5,
+    .joint_count = 4,
+    .axis_count = 5,
+    .robot_count = 2,
+    .contact_capacity = 4,
+    .timestep_num = 1,
+    .timestep_den = 1000,
+};
+
+const tt_model *testing_model(void) { return &model; }
+
 typedef struct testing_keys {
   char *metrics; /* [metrics_count], tt_metric_schema.data_size bytes each */
   unsigned metrics_count;

@@ -6,6 +6,10 @@
 
 #define TESTING_METRICS 300
 
+/** Two robots, red1 with a hinge red1/arm and a slide red1/claw, blue1 with a ball joint blue1/arm, and a "big ball": nothing moves
+ *  but what a test puts into a view. Static. */
+const tt_model *testing_model(void);
+
 /** A plan that has metrics only. */
 typedef struct testing_plan {
   void *data;
