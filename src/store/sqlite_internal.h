@@ -5,20 +5,13 @@
 #ifndef TT_STORE_SQLITE_INTERNAL_H
 #define TT_STORE_SQLITE_INTERNAL_H
 
+#include "store/sqlite_link.h"
 #include "store/store.h"
 
 #include <sqlite3.h>
 
-/* --- sqlite_link.c --- */
+/* --- sqlite_link.c, which has a header of its own --- */
 
-/** The connection's last error, with the file and what was tried. */
-tt_status tt_sqlite_fail(sqlite3 *db, const char *path, const char *what, tt_error *error);
-/** Runs statements that give no rows. */
-tt_status tt_sqlite_execute(sqlite3 *db, const char *path, const char *sql, tt_error *error);
-/** A file is data, whoever made it: nothing in its schema runs anything. */
-void tt_sqlite_harden(sqlite3 *db);
-/** A connection that reads and never checkpoints. To be closed on failure, too. */
-tt_status tt_sqlite_connect_reading(const char *path, sqlite3 **db, tt_error *error);
 /** Binds a value of the batch, whose text must outlive the statement's run. */
 void tt_sqlite_bind_value(sqlite3_stmt *prepared, int index, const tt_store_batch *batch,
                           const tt_store_value *value);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The store's tests once more, with PostgreSQL: the arguments are the test programs."""
+"""Tests of stores and tables once more, with PostgreSQL: the arguments are the test programs."""
 import os
 import subprocess
 import sys

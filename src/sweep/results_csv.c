@@ -1,0 +1,87 @@
+/* results_csv.c: a table as CSV (RFC 4180), written whole under another name first. */
+#include "base/text.h"
+#include "sweep/results_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENOUGH (1 << 16) /* bytes that are written at once */
+
+typedef struct csv {
+  const tt_sweep_results *from;
+  FILE *file;
+  const char *path;
+  tt_bytes bytes;
+} csv;
+
+/** In quotes where it needs them; a spreadsheet shall not take it for a formula. */
+static void put_text(tt_bytes *to, const char *text) {
+  const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+  if (quoted) tt_results_put(to, "\"");
+  if (tt_text_is_formula(text)) tt_results_put(to, "'");
+  for (; *text; text++) tt_bytes_append(to, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+  if (quoted) tt_results_put(to, "\"");
+}
+
+static tt_status write_out(csv *to, tt_error *error) {
+  if (to->bytes.failed) return tt_fail(error, TT_NOMEM, "out of memory");
+  const bool done = fwrite(to->bytes.data, 1, to->bytes.size, to->file) == to->bytes.size;
+  tt_bytes_cut(&to->bytes, 0);
+  return done ? TT_OK : tt_fail(error, TT_FAILED, "%s: can't write: %s", to->path, strerror(errno));
+}
+
+static tt_status put_row(void *context, const tt_sweep_row *row, tt_error *error) {
+  csv *to = context;
+  const tt_results_columns *columns = &to->from->columns;
+  tt_results_cell cell;
+  char number[40];
+  for (int i = 0; i < columns->count; i++) {
+    tt_results_cell_of(to->from->plan, columns, i, row, &cell);
+    if (i) tt_results_put(&to->bytes, ",");
+    const char *text = tt_results_cell_text(&cell, number);
+    if (cell.kind == TT_RESULTS_TEXT)
+      put_text(&to->bytes, text);
+    else
+      tt_results_put(&to->bytes, text);
+  }
+  tt_results_put(&to->bytes, "\r\n");
+  return to->bytes.size < ENOUGH ? TT_OK : write_out(to, error);
+}
+
+static tt_status write_table(tt_sweep_results *results, csv *to, tt_error *error) {
+  for (int i = 0; i < results->columns.count; i++) {
+    if (i) tt_results_put(&to->bytes, ",");
+    put_text(&to->bytes, results->columns.list[i].name);
+  }
+  tt_results_put(&to->bytes, "\r\n");
+  TT_TRY(tt_sweep_results_each(results, put_row, to, error));
+  TT_TRY(write_out(to, error));
+  return fflush(to->file)
+             ? tt_fail(error, TT_FAILED, "%s: can't write: %s", to->path, strerror(errno))
+             : TT_OK;
+}
+
+static tt_status write_file(tt_sweep_results *results, csv *to, tt_error *error) {
+  char torn[4096];
+  snprintf(torn, sizeof torn, "%s.part", to->path);
+  to->file = fopen(torn, "we");
+  if (!to->file) return tt_fail(error, TT_FAILED, "%s: can't write: %s", to->path, strerror(errno));
+  tt_status status = write_table(results, to, error);
+  if (fclose(to->file) && status == TT_OK)
+    status = tt_fail(error, TT_FAILED, "%s: can't write: %s", to->path, strerror(errno));
+  if (status == TT_OK && rename(torn, to->path))
+    status = tt_fail(error, TT_FAILED, "%s: can't write: %s", to->path, strerror(errno));
+  if (status != TT_OK) unlink(torn);
+  return status;
+}
+
+tt_status tt_sweep_results_csv(tt_sweep_results *results, const char *path, tt_error *error) {
+  csv to = {.from = results, .path = path, .file = stdout};
+  tt_status status =
+      strcmp(path, "-") ? write_file(results, &to, error) : write_table(results, &to, error);
+  tt_bytes_free(&to.bytes);
+  return status;
+}
