@@ -34,7 +34,7 @@ void tt_world_supervise(tt_world *world) {
 
 void tt_world_fed(tt_world *world, tt_wire_slot *slot) {
   if (slot->tripped) tt_world_event(world, slot->wire.name, "heard again");
-  slot->tripped = false;
+  slot->tripped = slot->given_up = false;
   slot->last_accept_step = world->clock->step;
   slot->wire.state = TT_WIRE_DRIVING;
   if (slot->watchdog_steps) tt_world_schedule_watchdogs(world);

@@ -43,6 +43,7 @@ static void handle_late(tt_world *world, tt_wire_slot *slot) {
   if (wire->state == TT_WIRE_WAITING && wire->late == TT_LATE_WAIT)
     return; /* nobody is there to be late */
   wire->stats.late++;
+  slot->given_up = wire->late != TT_LATE_WAIT;
   if (known_to_be_late(wire)) return;
   static const char *const policies[] = {"waiting for it", "going on with its last commands",
                                          "going on with safe commands", "closing it"};
@@ -57,7 +58,7 @@ static void handle_late(tt_world *world, tt_wire_slot *slot) {
 /* How much longer the world waits for this wire, ns. Who has been late once, with a policy to go on, costs the others
  * nothing more until it is heard again. */
 static uint64_t patience_left(const tt_wire_slot *slot, uint64_t started) {
-  if (slot->wire.late != TT_LATE_WAIT && known_to_be_late(&slot->wire)) return 0;
+  if (slot->given_up && known_to_be_late(&slot->wire)) return 0;
   if (slot->answered_ns > started) started = slot->answered_ns;
   uint64_t waited = tt_net_now() - started;
   return waited < slot->deadline_ns ? slot->deadline_ns - waited : 0;

@@ -22,6 +22,7 @@ typedef struct tt_wire_slot {
   uint64_t watchdog_steps;   /* 0: off */
   uint64_t last_accept_step; /* TT_NEVER: nothing accepted since reset */
   bool tripped;
+  bool given_up; /* it was late, with a policy to go on, and has not been heard since */
   bool open;
   uint64_t drop_logged_ns[TT_DROP_COUNT]; /* when each reason was last said */
   uint64_t drop_unsaid[TT_DROP_COUNT];

@@ -87,6 +87,11 @@ void tt_udp_read(tt_udp *udp);
 /** Datagrams of which the peer's kernel has said that no socket was there to take them. With watch_peer only; a firewall may
  *  keep that answer back. */
 uint64_t tt_udp_unreached(const tt_udp *udp);
+/** Datagrams that the kernel took, and gave, since the socket was opened: after faults on the way out, before them on the way in. */
+uint64_t tt_udp_handed(const tt_udp *udp);
+uint64_t tt_udp_arrived(const tt_udp *udp);
+/** Whether it plays an imperfect network. */
+bool tt_udp_is_faulty(const tt_udp *udp);
 /** Tells faults what time it is, s simulated; delivers what is due (through on_datagram). */
 void tt_udp_advance(tt_udp *udp, double time);
 const char *tt_udp_address(const tt_udp *udp);

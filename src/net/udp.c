@@ -28,7 +28,7 @@ struct tt_udp {
 
   tt_address sender; /* of the datagram being delivered, and its text, which rarely changes */
   char sender_text[TT_ADDRESS_TEXT];
-  uint64_t overflowed, unreached;
+  uint64_t overflowed, unreached, handed, arrived;
 
   /* Ring of drain_limit datagrams; `next` is written next. */
   struct mmsghdr *messages;
@@ -135,6 +135,7 @@ static void read_socket(tt_net_source *source) {
   udp->next = 0;
   int total = fill_ring(udp);
   if (total == 0) return;
+  udp->arrived += (uint64_t)total;
   int kept = total < limit ? total : limit;
   udp->overflowed += (uint64_t)(total - kept);
   int oldest = total <= limit ? 0 : udp->next;
@@ -252,6 +253,7 @@ static tt_status send_now(tt_udp *udp, const void *bytes, size_t size, const tt_
     if (sent >= 0 || !udp->options.watch_peer || !is_about_an_earlier_one(errno)) break;
     read_errors(udp); /* with these gone this one may leave */
   }
+  udp->handed += sent == (ssize_t)size;
   return sent == (ssize_t)size ? TT_OK : TT_FAILED;
 }
 
@@ -311,3 +313,9 @@ const char *tt_udp_address(const tt_udp *udp) { return udp->address; }
 uint64_t tt_udp_overflowed(const tt_udp *udp) { return udp->overflowed; }
 
 uint64_t tt_udp_unreached(const tt_udp *udp) { return udp->unreached; }
+
+uint64_t tt_udp_handed(const tt_udp *udp) { return udp->handed; }
+
+uint64_t tt_udp_arrived(const tt_udp *udp) { return udp->arrived; }
+
+bool tt_udp_is_faulty(const tt_udp *udp) { return udp->faulty; }

@@ -6,6 +6,9 @@
  * them have come, or no more come: else a controller that answers each message would lag behind for ever. One that reached
  * nobody, as the peer's kernel says, is sent again as it was: nobody has seen it. With `peer: sender` the first datagram
  * says only that somebody is there; the message that waits is sent to it.
+ *
+ * What the wire's own faults lose is known to be lost. With `late: hold` it is not waited for: the world waits for one datagram for each
+ * that left, and goes on with what the faults let through. So an imperfect network costs no time, and gives the same bits again.
  */
 #ifndef TT_WIRE_UDP_H
 #define TT_WIRE_UDP_H
@@ -22,10 +25,12 @@ typedef struct tt_wire_udp {
       bind; /**< as the scene says; the adapter sets it before the socket is opened, if it ever is */
   bool to_sender; /**< `peer: sender` */
   /* In lock-step only: */
-  bool met;           /**< somebody has spoken, and is not known to be gone */
-  bool gone;          /**< the message reached nobody */
-  bool answered;      /**< the message has its answer */
-  uint64_t owed;      /**< messages that may still be answered */
+  bool met;      /**< somebody has spoken, and is not known to be gone */
+  bool gone;     /**< the message reached nobody */
+  bool answered; /**< the message has its answer */
+  uint64_t owed; /**< messages that may still be answered */
+  uint64_t
+      arrived; /**< tt_udp_arrived() when it was last looked at; where what is lost is not waited for */
   uint64_t repeats;   /**< of the message */
   uint64_t unreached; /**< tt_udp_unreached() when it was sent */
   uint64_t sent_at;   /**< wall clock, ns */

@@ -84,8 +84,8 @@ static tt_status place_wire(driver *of, int index, const tt_scene_wire *wire, tt
         "differ; leave the wire out, or give another, such as halsim-step",
         wire->where, wire->schema->key);
   wire->schema->apart(wire->config, &apart);
-  for (int i = 0; apart.others[i]; i++) TT_TRY(set(of, index, apart.others[i], "", error));
   TT_TRY(set(of, index, "late=", "wait", error));
+  for (int i = 0; apart.others[i]; i++) TT_TRY(set(of, index, apart.others[i], "", error));
   TT_TRY(set(of, index, "deadline=", LONGEST_DEADLINE, error));
   if (apart.peer) TT_TRY(place_peer(of, index, wire->name, &apart, error));
   if (!apart.own || of->plan->controller.fixed_ports) return TT_OK;

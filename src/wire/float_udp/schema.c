@@ -79,6 +79,7 @@ static tt_waits waits(const void *untyped) {
 static void apart(const void *untyped, tt_wire_apart *apart) {
   const tt_float_udp_config *config = untyped;
   apart->own = "bind=127.0.0.1:0";
+  apart->others[0] = "late=hold"; /* what faults lose is lost */
   if (strcmp(config->peer, "sender") == 0) return;
   apart->peer = "peer";
   apart->peer_at = config->peer;

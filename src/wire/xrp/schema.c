@@ -89,7 +89,7 @@ static tt_waits waits(const void *untyped) {
 
 static void apart(const void *untyped, tt_wire_apart *apart) {
   (void)untyped;
-  apart->own = "bind=127.0.0.1:0";
+  *apart = (tt_wire_apart){.own = "bind=127.0.0.1:0", .others = {"late=hold"}};
 }
 
 const tt_schema tt_xrp_schema = {.key = "xrp",
