@@ -25,6 +25,7 @@ int tt_app_exit_status(tt_status status) {
     case TT_VERSION:
     case TT_DIFFERS: return 1;
     case TT_USAGE: return 2;
+    case TT_INTERRUPTED: return 130;
     default: return 3;
   }
 }

@@ -15,6 +15,8 @@ typedef struct tt_progress {
 tt_progress tt_progress_start(const char *what);
 /** `done` 0…1. Cheap: draws ten times a second, and not at all in the first half second. */
 void tt_progress_show(tt_progress *progress, double done);
+/** The same with other words beside the bar than the time that is left. */
+void tt_progress_show_text(tt_progress *progress, double done, const char *text);
 /** Wipes the bar. */
 void tt_progress_end(tt_progress *progress);
 

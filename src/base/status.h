@@ -23,6 +23,7 @@
   X(DIVERGED, 11, "the simulation diverged")                                                       \
   X(VERSION, 12, "made by another version")                                                        \
   X(DIFFERS, 13, "two runs differ")                                                                \
+  X(INTERRUPTED, 14, "interrupted by a signal")                                                    \
   X(END, 20, "there are no more")
 
 /** What a call came to. Other programs may know the numbers: they stay. */

@@ -13,6 +13,7 @@
   X(core)                                                                                          \
   X(joystick)                                                                                      \
   X(bench)                                                                                         \
+  X(sweep)                                                                                         \
   X(verify)                                                                                        \
   X(runs)                                                                                          \
   X(compare)                                                                                       \
@@ -33,7 +34,8 @@ typedef struct tt_app_command {
 TT_APP_COMMANDS(TT_APP_DECLARE)
 #undef TT_APP_DECLARE
 
-/** 0 done, 1 a file is wrong (or runs differ), 2 the command line is wrong, 3 something failed while running. */
+/** 0 done, 1 a file is wrong (or runs differ), 2 the command line is wrong, 3 something failed while running, 130 a signal
+ *  ended a sweep. */
 int tt_app_exit_status(tt_status status);
 
 #endif

@@ -1,0 +1,22 @@
+/* kept.h: which logs of a sweep stay: of all runs, of failures, of the best and worst. */
+#ifndef TT_APP_SWEEP_KEPT_H
+#define TT_APP_SWEEP_KEPT_H
+
+#include "sweep/results.h"
+
+typedef struct tt_sweep_kept tt_sweep_kept;
+
+/** Makes the plan's folder, and in it one in which logs are recorded; what an earlier sweep left there goes. Rows that are there already
+ *  (`results`) count among the best and worst. `*kept` is NULL where the plan keeps nothing. TT_FAILED: the machine refuses. */
+tt_status tt_sweep_kept_open(const tt_sweep_plan *plan, tt_sweep_results *results,
+                             tt_sweep_kept **kept, tt_error *error);
+/** Removes the folder in which logs are recorded. NULL-safe. */
+void tt_sweep_kept_close(tt_sweep_kept *kept);
+/** Where logs are recorded; NULL for NULL. */
+const char *tt_sweep_kept_folder(const tt_sweep_kept *kept);
+/** A run was made, and recorded into `log`, or not (NULL): keeps the log as ID.wpilog in the plan's folder, or removes it; and removes
+ *  what is among the best and worst no longer. NULL-safe. */
+tt_status tt_sweep_kept_take(tt_sweep_kept *kept, const tt_sweep_row *row, const char *log,
+                             tt_error *error);
+
+#endif

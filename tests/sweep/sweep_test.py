@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""`tether sweep`: every row is what the run alone would be, whoever makes it; what goes wrong costs its own row."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from support.process import TETHER, wait_for
+from support.sweep import again, descendants, rows, state_of, sweep, tether, workers
+
+# Noise, a mass, and what only a new scene has: each has to be set back between two runs.
+SENSORS = """
+scene: frc2011-sensors
+duration: 60 ms
+axes:
+  - {name: x, set: robots.frc2011-sensors.x, value: [0, 0.5]}
+  - {name: noise, set: models.frc2011-sensors.range_finders.ahead.noise, value: [0.002, 0.05]}
+  - {name: mass, set: models.frc2011-sensors.bodies.chassis.mass, value: [40, 60]}
+repeat: 2
+metrics:
+  - {name: ahead, signal: ahead.distance, measure: mean}
+  - {name: turned, signal: gyro.angle, measure: final}
+"""
+
+# A spring that no step of 1/60 s can follow.
+SPRING = """
+scene: gripper
+duration: 0.5 s
+axes:
+  - {name: timestep, set: timestep, value: [1/600 s, 1/60 s]}
+  - {name: stiffness, set: models.gripper.joints.base.stiffness, value: [1e7, 0]}
+metrics:
+  - {name: base, signal: base.position, measure: greatest}
+"""
+
+# What takes longer than a test may.
+LONG = """
+scene: gripper
+duration: 100000 s
+axes:
+  - {name: nothing, value: [0, 1, 2]}
+"""
+
+
+class Sweep(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name, text=None):
+        path = pathlib.Path(self.folder.name) / name
+        if text is not None:
+            path.write_text(text, encoding="utf-8")
+        return path
+
+    def test_however_many_make_it_the_table_is_the_same(self):
+        plan = self.path("sensors.yaml", SENSORS)
+        one = sweep(plan, self.path("1.sqlite"), "--jobs", 1)
+        self.assertEqual(len(one), 16)
+        self.assertEqual({row["status"] for row in one}, {"ok"})
+        self.assertEqual(len({row["hash"] for row in one}), 16)
+        for jobs in 2, 7:
+            self.assertEqual(sweep(plan, self.path(f"{jobs}.sqlite"), "--jobs", jobs), one)
+        for row in one[0], one[7], one[14]:
+            self.assertEqual(again(plan, row)["hash"], row["hash"])
+        log = self.path("again.wpilog")
+        self.assertEqual(again(plan, one[13], "--record", log)["hash"], one[13]["hash"])
+        status, said, complaint = tether("verify", log)
+        self.assertEqual((status, complaint), (0, ""))
+        self.assertIn("identical: 180 steps", said)
+        other = self.path("other.wpilog")
+        again(plan, one[13], "--record", other)
+        self.assertEqual(tether("compare", log, other)[0], 0)
+
+    def test_a_run_that_diverges_costs_its_row(self):
+        table = sweep(self.path("spring.yaml", SPRING), self.path("spring.sqlite"), "--jobs", 1)
+        self.assertEqual([row["status"] for row in table], ["ok", "ok", "diverged", "ok"])
+        self.assertIn("the simulation diverged", table[2]["error"])
+        self.assertAlmostEqual(table[3]["simulated_time"], 0.5, delta=0.2)
+        for row in table:  # what came before leaves nothing behind
+            self.assertEqual(again(self.path("spring.yaml"), row)["hash"], row["hash"])
+
+    def test_time_out(self):
+        plan, table = self.path("long.yaml", LONG + "timeout: 0.2 s\nretries: 1\n"), self.path("long.sqlite")
+        self.assertEqual({row["status"] for row in sweep(plan, table)}, {"timeout"})
+        self.assertIn("timeout of 0.2 s", rows(table)[0]["error"])
+
+    def start(self, *arguments):
+        process = subprocess.Popen([TETHER, "sweep", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_a_signal_ends_it_in_order(self):
+        plan = self.path("gripper.yaml", LONG.replace("100000 s", "50 ms") + "repeat: 100000\n")
+        for number in signal.SIGINT, signal.SIGTERM:
+            table = self.path(f"{number}.sqlite")
+            process = self.start(plan, "--output", table, "--json", "--jobs", 2)
+            said = json.loads(process.stdout.readline())
+            self.assertGreater(said["done"], 0)
+            family = descendants(process.pid)
+            self.assertGreaterEqual(len(family), 2)
+            process.send_signal(number)
+            last = json.loads(process.communicate(timeout=60)[0].splitlines()[-1])
+            self.assertEqual(process.returncode, 130)
+            self.assertFalse(last["finished"])
+            self.assertEqual(len(rows(table)), last["done"])
+            self.assertGreaterEqual(last["done"], said["done"])
+            wait_for(lambda who=family: not any(map(state_of, who)), "the workers' end")
+
+    def test_a_worker_that_is_killed_costs_nothing_the_first_time(self):
+        plan, table = self.path("gripper.yaml", LONG.replace("100000 s", "50 s")), self.path("gripper.sqlite")
+        process = self.start(plan, "--output", table, "--jobs", 1)
+        first = wait_for(lambda: workers(process.pid), "a worker")[0]
+        os.kill(first, signal.SIGKILL)
+        second = wait_for(lambda: [each for each in workers(process.pid) if each != first], "another worker")[0]
+        os.kill(second, signal.SIGKILL)
+        self.assertEqual(process.wait(120), 0)
+        ends = [row["status"] for row in rows(table)]
+        self.assertEqual(sorted(ends), ["limit", "ok", "ok"])
+        self.assertIn("signal 9 (Killed)", rows(table)[ends.index("limit")]["error"])
+
+    def test_what_is_wrong_is_told_before_anything_runs(self):
+        plan = self.path("gripper.yaml", LONG)
+        status, _, said = tether("sweep", self.path("wrong.yaml", LONG.replace("gripper", "grippper")))
+        self.assertEqual(status, 1)
+        self.assertIn("wrong.yaml", said)
+        self.assertEqual(tether("sweep", plan, "--jobs", "0")[0], 2)
+        self.assertEqual(tether("sweep", plan, "--record", "x.wpilog")[0], 2)
+        status, _, said = tether("sweep", plan, "--only", "0123")
+        self.assertEqual(status, 1)
+        self.assertIn("it has no run 0123", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
