@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -297,6 +299,45 @@ static void test_no_id_stands_twice(void **state) {
   }
 }
 
+/* --- large plans --- */
+
+static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+/* What a plan costs before its first run: its runs' ids have to be known then, to see which are done. */
+static void test_large_plans_are_quick_and_small(void **state) {
+  static const char *const kinds[] = {
+      "axes:\n  - {name: a, range: [1, 2], count: 1000}\n  - {name: b, range: [1, 2], count: "
+      "100}\n",
+      "sampling: random\nsamples: 100000\n", "sampling: latin-hypercube\nsamples: 100000\n",
+      "sampling: sobol\nsamples: 100000\n"};
+  (void)state;
+  for (size_t i = 0; i < 4; i++) {
+    char text[512];
+    struct rusage before, after;
+    snprintf(text, sizeof text, HEAD "%s%s", kinds[i],
+             i == 0 ? ""
+                    : "axes:\n  - {name: a, range: [1, 2]}\n  - {name: b, range: [1, 2]}\n"
+                      "  - {name: c, range: [1, 2]}\n  - {name: d, range: [1, 2]}\n");
+    const double start = cpu_seconds();
+    tt_sweep_plan *plan = load(text);
+    getrusage(RUSAGE_SELF, &before);
+    assert_int_equal(tt_sweep_plan_runs(plan), 100000);
+    unsigned char every = 0;
+    for (uint64_t number = 0; number < 100000; number++) {
+      tt_sweep_run run;
+      tt_sweep_plan_run(plan, number, &run);
+      every |= (unsigned char)run.id[31];
+    }
+    assert_true(every != 0);
+    getrusage(RUSAGE_SELF, &after);
+    const double took = cpu_seconds() - start;
+    print_message("%.3f s\n", took);
+    assert_true(took < 2);
+    assert_true(after.ru_maxrss - before.ru_maxrss < 1024); /* KiB */
+    tt_sweep_plan_free(plan);
+  }
+}
+
 /* --- programs --- */
 
 static void test_a_program(void **state) {
@@ -364,6 +405,7 @@ int main(void) {
       cmocka_unit_test(test_sampled_points),
       cmocka_unit_test(test_ids_are_of_what_decides_a_run),
       cmocka_unit_test(test_no_id_stands_twice),
+      cmocka_unit_test(test_large_plans_are_quick_and_small),
       cmocka_unit_test(test_a_program),
       cmocka_unit_test(test_kept_logs),
       cmocka_unit_test(test_what_is_shown),
