@@ -95,6 +95,9 @@ tt_status tt_plan_load_scene(tt_plan_store *store);
 /** Values of all axes, once their targets are known. */
 tt_status tt_plan_load_values(tt_plan_store *store);
 
+/** The names that a plan uses, in the simulation of its scene; units of metrics follow from it. */
+tt_status tt_plan_check_names(tt_plan_store *store, const tt_scene *scene, const tt_sim *sim);
+
 /** One text of an axis as a value. TT_INVALID with the range; `where` begins the error. */
 tt_status tt_plan_read_value(tt_plan_store *store, const tt_plan_target *target, const char *text,
                              const char *where, tt_sweep_value *value, tt_dimension *dimension);

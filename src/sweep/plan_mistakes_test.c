@@ -105,6 +105,18 @@ static const tt_mistake mistakes[] = {
     {AXIS("{name: a, set: io_period, value: [10 ms, 10.5 ms, 1/7 ms]}"),
      4,
      {"whole number of steps"}},
+    {AXIS("{name: a, set: wires.sharp-json.faults.loss, value: [0, 0.5]}"),
+     4,
+     {"no wire is opened without a program"}},
+    {"scene: sharp\nduration: 2 s\ncontroller: {command: ./arm}\naxes:\n"
+     "  - {name: a, set: wires.sharp-json.faults.loss, range: [0, 2], count: 3}\n",
+     5,
+     {"'2' is out of range", "give 0 to 1"}},
+    {AXIS("{name: a, set: arena, value: [frc2011, frc2012]}"), 4, {"'frc2012'", "frc2011"}},
+    {AXIS("{name: a, set: 'robots[0].robot', value: [sharp, gripper]}\n"
+          "metrics: [{name: y, signal: chassis.y, measure: final}]"),
+     5,
+     {"chassis.y"}},
     {AXIS("{name: a, set: seed, value: [1, 1.5]}"), 4, {"value[1]", "not a whole number"}},
     /* values and ranges */
     {AXIS("{name: a}"), 4, {"give its values", "range: [0, 1]"}},

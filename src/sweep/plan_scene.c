@@ -5,19 +5,17 @@
 #include "base/nearest.h"
 #include "scene/data.h"
 #include "scene/scene_sim.h"
-#include "sweep/condition.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #define MAX_SETTINGS (TT_TREE_MAX_KEYS + TT_SWEEP_MAX_AXES)
 #define GREATEST_SEED 0x1p53
+#define MAX_MODELS 64 /* of a list of texts, of which so many are compiled beforehand */
 
 /** What is there while a plan is loaded, and no longer. */
 typedef struct tt_surroundings {
@@ -256,6 +254,11 @@ static tt_status find_target(tt_plan_store *store, const tt_surroundings *around
   TT_TRY(refuse_decided(store, axis->set, where));
   if (strncmp(axis->set, TT_PLAN_VALUES, strlen(TT_PLAN_VALUES)) == 0)
     return find_value(store, around, axis, &to->target);
+  if (is_below(axis->set, "wires") && store->plan.controller.kind != TT_SWEEP_PROGRAM)
+    return tt_fail(store->error, TT_INVALID,
+                   "%s: no wire is opened without a program; give controller: {command: …}, or "
+                   "remove this axis",
+                   where);
   to->is_setting = true;
   for (int i = 0; i < around->settings.count; i++) {
     const tt_scene_setting *setting = &around->settings.items[i];
@@ -267,6 +270,17 @@ static tt_status find_target(tt_plan_store *store, const tt_surroundings *around
 }
 
 /* --- the scene at the ends of its axes --- */
+
+/** Another file may have another model, without the signals that are measured. */
+static tt_status try_sim(tt_plan_store *store, const tt_scene *scene) {
+  tt_error reason;
+  tt_sim *sim;
+  tt_status status = tt_scene_sim(scene, &(tt_scene_sim_options){0}, &sim, &reason);
+  if (status != TT_OK) return blame(store, status, &reason);
+  status = tt_plan_check_names(store, scene, sim);
+  tt_sim_free(sim);
+  return status;
+}
 
 /** Loads the scene with the settings of one group's axes, each at its `index`-th value (of a range, 0 its lower end, else the upper). */
 static tt_status try_point(tt_plan_store *store, const tt_surroundings *around, int group,
@@ -289,8 +303,9 @@ static tt_status try_point(tt_plan_store *store, const tt_surroundings *around, 
   }
   tt_scene *scene;
   TT_TRY(try_scene(store, settings, count, files ? around->hash : NULL, &scene));
+  tt_status status = files && index < MAX_MODELS ? try_sim(store, scene) : TT_OK;
   tt_scene_free(scene);
-  return TT_OK;
+  return status;
 }
 
 /** Numbers are tried at their ends, texts one by one: each may name another file. */
@@ -310,113 +325,6 @@ static tt_status try_group(tt_plan_store *store, const tt_surroundings *around, 
   return TT_OK;
 }
 
-/* --- names --- */
-
-static tt_status check_signals(tt_plan_store *store, const tt_surroundings *around) {
-  const tt_names *names = tt_sim_names(around->sim);
-  tt_signal signal;
-  for (int i = 0; i < store->plan.axis_count; i++) {
-    const tt_sweep_axis *axis = &store->plan.axes[i];
-    if (tt_names_find_signal(names, axis->name, TT_NO_ROBOT, "", &signal, NULL) != TT_OK) continue;
-    return tt_fail(store->error, TT_INVALID,
-                   "%s.name: the scene has a signal '%s', which read(\"%s\") would give; take "
-                   "another name",
-                   axis->where, axis->name, axis->name);
-  }
-  return TT_OK;
-}
-
-static tt_status check_metrics(tt_plan_store *store, const tt_surroundings *around) {
-  tt_sweep_plan *plan = &store->plan;
-  const tt_scene *scene = around->scene;
-  const tt_metric_keys *keys[TT_SWEEP_MAX_METRICS];
-  const char *where[TT_SWEEP_MAX_METRICS];
-  const double tick =
-      (double)scene->timestep_num * (double)scene->io_steps / (double)scene->timestep_den;
-  tt_metrics *metrics;
-  for (int i = 0; i < plan->metric_count; i++) {
-    keys[i] = plan->metrics[i].keys;
-    where[i] = plan->metrics[i].where;
-  }
-  TT_TRY(tt_metrics_new(keys, where, plan->metric_count, tt_sim_names(around->sim), tick, &metrics,
-                        store->error));
-  tt_status status = TT_OK;
-  for (int i = 0; status == TT_OK && i < plan->metric_count; i++) {
-    const char *unit = tt_pool_print(&store->pool, "%s", tt_metrics_unit(metrics, i));
-    ((tt_sweep_metric *)plan->metrics)[i].unit = unit ? unit : "";
-    if (!unit) status = tt_plan_no_memory(store);
-  }
-  tt_metrics_free(metrics);
-  return status;
-}
-
-/* --- conditions --- */
-
-static tt_status check_condition(const tt_plan_store *store, const char *key, const char *text,
-                                 const tt_condition_scope *scope) {
-  char where[PATH_MAX + 64];
-  tt_condition *condition;
-  if (!text) return TT_OK;
-  snprintf(where, sizeof where, "%s: %s", store->document->path, key);
-  TT_TRY(tt_condition_new(text, where, scope, &condition, store->error));
-  tt_condition_free(condition);
-  return TT_OK;
-}
-
-/** `success` sees the columns of a row, `stop_when` the signals of a tick. */
-static tt_status check_conditions(const tt_plan_store *store, const tt_surroundings *around) {
-  const tt_sweep_plan *plan = &store->plan;
-  tt_condition_column columns[TT_SWEEP_MAX_AXES + TT_SWEEP_MAX_METRICS];
-  int count = 0;
-  for (int i = 0; i < plan->axis_count; i++)
-    columns[count++] = (tt_condition_column){plan->axes[i].name, plan->axes[i].unit};
-  for (int i = 0; i < plan->metric_count; i++)
-    columns[count++] = (tt_condition_column){plan->metrics[i].name, plan->metrics[i].unit};
-  const tt_condition_scope row = {.columns = columns, .column_count = count};
-  const tt_condition_scope tick = {.names = tt_sim_names(around->sim)};
-  TT_TRY(check_condition(store, "success", plan->success, &row));
-  return check_condition(store, "stop_when", plan->stop_when, &tick);
-}
-
-/* --- a program's command --- */
-
-static bool is_name_character(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-/** Each {gain} of a command is an axis, or the seed. ${HOME} and { are the shell's. */
-static tt_status check_command(const tt_plan_store *store) {
-  const tt_sweep_plan *plan = &store->plan;
-  const char *command = plan->controller.text;
-  for (const char *at = command; (at = strchr(at, '{')); at++) {
-    size_t size = 0;
-    char name[128];
-    while (is_name_character(at[1 + size])) size++;
-    if (size == 0 || size >= sizeof name || at[1 + size] != '}') continue;
-    if (at > command && at[-1] == '$') continue;
-    snprintf(name, sizeof name, "%.*s", (int)size, at + 1);
-    bool known = strcmp(name, "seed") == 0;
-    tt_nearest nearest = tt_nearest_start(name);
-    tt_nearest_offer(&nearest, "seed");
-    for (int i = 0; i < plan->axis_count; i++) {
-      known = known || strcmp(name, plan->axes[i].name) == 0;
-      tt_nearest_offer(&nearest, plan->axes[i].name);
-    }
-    if (!known)
-      return tt_fail(store->error, TT_INVALID, "%s.command: {%s} is no axis of this plan%s",
-                     plan->controller.where, name, tt_nearest_hint(&nearest));
-  }
-  return TT_OK;
-}
-
-static tt_status check_program(const tt_plan_store *store, const tt_surroundings *around) {
-  if (store->plan.controller.kind != TT_SWEEP_PROGRAM) return TT_OK;
-  if (around->scene->wire_count == 0 && store->guests)
-    return tt_fail(store->error, TT_INVALID,
-                   "%s.command: the scene has no wire that a program could drive it over; add one "
-                   "to the scene, or take lua",
-                   store->plan.controller.where);
-  return check_command(store);
-}
-
 /* --- all --- */
 
 static tt_status load_scene(tt_plan_store *store, tt_surroundings *around) {
@@ -424,11 +332,8 @@ static tt_status load_scene(tt_plan_store *store, tt_surroundings *around) {
   TT_TRY(open_scene(store, around));
   for (int i = 0; i < store->plan.axis_count; i++) TT_TRY(find_target(store, around, i));
   TT_TRY(tt_plan_load_values(store));
+  TT_TRY(tt_plan_check_names(store, around->scene, around->sim));
   for (int i = 0; i < store->group_count; i++) TT_TRY(try_group(store, around, i));
-  TT_TRY(check_signals(store, around));
-  TT_TRY(check_program(store, around));
-  TT_TRY(check_metrics(store, around));
-  TT_TRY(check_conditions(store, around));
   return tt_plan_identify(store, around->hash);
 }
 
