@@ -50,6 +50,11 @@ static bool installed_root(tt_root root) {
   return false;
 }
 
+bool tt_data_is_installed(void) {
+  tt_root root;
+  return installed_root(root);
+}
+
 /** An installed program never looks into the tree it was built from: whoever can write there now is somebody else. */
 static int data_roots(tt_root roots[MAX_ROOTS]) {
   int count = 0;

@@ -4,6 +4,8 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
+
 /** What is looked for: the folder that holds such files, and the file inside a folder of its own. */
 typedef struct tt_data_kind {
   const char *noun;   /**< "scene" */
@@ -17,6 +19,9 @@ extern const tt_data_kind tt_data_scene, tt_data_robot, tt_data_arena;
 /** A data folder that is looked into first (the program: $TETHER_DATA); NULL: none. Process-wide; before any other thread
  *  looks. TT_INVALID: too long. */
 tt_status tt_data_set_root(const char *folder);
+
+/** Whether this code is installed in a prefix, with its data; false: it stands where it was built. */
+bool tt_data_is_installed(void);
 
 /** From here on found paths are absolute, for who may change the working directory before the files are read. Otherwise those
  *  below it are relative to it, as people write them. Process-wide; before any other thread looks. */
