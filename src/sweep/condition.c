@@ -96,7 +96,7 @@ static double change(operation operation, double a) {
     case OP_ABS: return fabs(a);
     case OP_SQRT: return sqrt(a); /* of what is negative: nothing */
     case OP_TRUTH: return isnan(a) ? a : a != 0;
-    default: return isnan(a) ? a : !a; /* OP_NOT */
+    default: return isnan(a) ? a : a == 0; /* OP_NOT */
   }
 }
 

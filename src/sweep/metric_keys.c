@@ -146,6 +146,11 @@ static void list_keys(unsigned sets, char *list, size_t size) {
       used += (size_t)snprintf(list + used, size - used, "%s%s", used ? ", " : "", keys_of[i].name);
 }
 
+const char *tt_measure_keys(tt_measure measure, char *list, size_t size) {
+  list_keys(measures[measure].takes, list, size);
+  return list;
+}
+
 static tt_status check_taken(const tt_metric_keys *keys, const char *where, tt_error *error) {
   const char *measure = tt_measure_names[keys->kind];
   unsigned given = 0;
@@ -154,9 +159,8 @@ static tt_status check_taken(const tt_metric_keys *keys, const char *where, tt_e
     given |= keys_of[i].set;
     if (keys_of[i].set & measures[keys->kind].takes) continue;
     char list[256];
-    list_keys(measures[keys->kind].takes, list, sizeof list);
     return tt_fail(error, TT_INVALID, "%s.%s: the measure '%s' does not take it; it takes: %s",
-                   where, keys_of[i].name, measure, list);
+                   where, keys_of[i].name, measure, tt_measure_keys(keys->kind, list, sizeof list));
   }
   unsigned missing = measures[keys->kind].needs & ~given;
   if (missing & QUANTITY)

@@ -28,6 +28,8 @@ typedef enum tt_measure {
 
 /** Names of the measures as a plan writes them; [TT_MEASURE_COUNT], then NULL. */
 extern const char *const tt_measure_names[];
+/** The keys that a measure takes besides its name, "signal, distance, threshold". Gives `list`. */
+const char *tt_measure_keys(tt_measure measure, char *list, size_t size);
 
 /** `distance`: from a body, or two or three signals of length, to a body or a point. */
 typedef struct tt_metric_distance_keys {
