@@ -159,8 +159,7 @@ static tt_status load_sampling(tt_plan_store *store) {
 static tt_status load_counts(tt_plan_store *store) {
   const tt_plan_keys *keys = store->keys;
   uint64_t repeat, retries;
-  TT_TRY(load_count(store, keys->seed, "seed", 0, UINT64_MAX - TT_SWEEP_MAX_RUNS, 0,
-                    &store->plan.seed));
+  TT_TRY(load_count(store, keys->seed, "seed", 0, TT_PLAN_GREATEST_SEED, 0, &store->plan.seed));
   TT_TRY(load_count(store, keys->repeat, "repeat", 1, TT_SWEEP_MAX_RUNS, 1, &repeat));
   TT_TRY(load_count(store, keys->retries, "retries", 0, MOST_RETRIES, 0, &retries));
   store->plan.repeat = (int)repeat;
@@ -275,9 +274,20 @@ static tt_status read_file(const char *path, char **text, size_t *size, tt_error
   return failed ? tt_fail(error, TT_INVALID, "%s: can't be read", path) : TT_OK;
 }
 
+static bool is_found(const tt_data_kind *kind, const char *name) {
+  char *path;
+  tt_error ignored;
+  bool found = tt_data_find(kind, name, NULL, name, &path, &ignored) == TT_OK;
+  if (found) free(path);
+  return found;
+}
+
+static bool is_name(const char *path) { return !strchr(path, '/') && !strchr(path, '.'); }
+
 bool tt_sweep_is_plan(const char *path) {
   tt_document *document;
   tt_error ignored;
+  if (is_name(path)) return !is_found(&tt_data_scene, path) && is_found(&plan_kind, path);
   if (tt_document_load(path, &document, &ignored) != TT_OK) return false;
   bool plan = tt_stranger_is_plan(document);
   tt_document_free(document);
@@ -291,7 +301,7 @@ tt_status tt_sweep_plan_load(const tt_scene_guests *guests, const char *path,
   size_t size;
   *plan = NULL;
   TT_TRY(tt_data_find(&plan_kind, path, NULL, path, &found, error));
-  const tt_source source = {guests, found, !strchr(path, '/') && !strchr(path, '.')};
+  const tt_source source = {guests, found, is_name(path)};
   tt_status status = read_file(found, &text, &size, error);
   if (status == TT_OK) status = load(&source, text, size, settings, setting_count, plan, error);
   free(text);

@@ -118,7 +118,7 @@ tt_status tt_sweep_plan_load(const tt_scene_guests *guests, const char *path,
 tt_status tt_sweep_plan_parse(const tt_scene_guests *guests, const char *path, const char *text,
                               size_t size, const char *const *settings, int setting_count,
                               tt_sweep_plan **plan, tt_error *error);
-/** Whether the file is a plan by what stands in it, and no scene. Other than names of plans, which may be names of scenes, too. */
+/** Whether a file is a plan by what stands in it; or a name that of a plan in scenes/sweeps/, and of no scene. */
 bool tt_sweep_is_plan(const char *path);
 /** NULL-safe. */
 void tt_sweep_plan_free(tt_sweep_plan *plan);

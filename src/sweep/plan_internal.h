@@ -13,7 +13,8 @@
 #include "sweep/plan.h"
 #include "sweep/plan_keys.h"
 
-#define TT_PLAN_SEED "seed"      /**< what an axis sets that is the run's own seed */
+#define TT_PLAN_SEED "seed"                    /**< what an axis sets that is the run's own seed */
+#define TT_PLAN_GREATEST_SEED 1000000000000000 /**< so that doubles and databases hold it exactly */
 #define TT_PLAN_VALUES "models." /**< begins what a simulation may change after a reset */
 
 /** What may stand on an axis, by what it sets. */

@@ -68,6 +68,7 @@ static const tt_mistake mistakes[] = {
     {HEAD "repeat: 2000000000\n", 3, {"out of range"}},
     {HEAD "retries: 1000\n", 3, {"give 0 to 100"}},
     {HEAD "seed: many\n", 3, {"not a whole number"}},
+    {HEAD "seed: 12345678901234567890\n", 3, {"give 0 to 1000000000000000"}},
     {HEAD "seed: -3\n", 3, {"not negative"}},
     /* names of axes */
     {AXIS("{value: [1]}"), 4, {"the key 'name' is missing"}},

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define MAX_SETTINGS (TT_TREE_MAX_KEYS + TT_SWEEP_MAX_AXES)
-#define GREATEST_SEED 0x1p53
 #define MAX_MODELS 64 /* of a list of texts, of which so many are compiled beforehand */
 
 /** What is there while a plan is loaded, and no longer. */
@@ -243,7 +242,8 @@ static tt_status find_target(tt_plan_store *store, const tt_surroundings *around
   if (!axis->set) return TT_OK;
   PRINT(store, where, "%s.set", axis->where);
   if (strcmp(axis->set, TT_PLAN_SEED) == 0) {
-    to->target = (tt_plan_target){.kind = TT_PLAN_WHOLE, .lower = 0, .upper = GREATEST_SEED};
+    to->target =
+        (tt_plan_target){.kind = TT_PLAN_WHOLE, .lower = 0, .upper = TT_PLAN_GREATEST_SEED};
     return TT_OK;
   }
   if (!*axis->set || strchr(axis->set, '='))

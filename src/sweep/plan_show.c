@@ -10,7 +10,7 @@
 
 #define ROWS 8        /* of the table that is shown */
 #define WIDEST 18     /* columns of a value */
-#define ROW_BYTES 220 /* of a row of SQLite without axes and metrics, with its index; measured */
+#define ROW_BYTES 110 /* of a row of SQLite without axes and metrics, with its index; measured */
 #define VALUE_BYTES 9 /* of each of those */
 
 static const char *const sampling_names[] = {[TT_SWEEP_GRID] = "a grid",
@@ -134,7 +134,11 @@ static void print_axes(const tt_sweep_plan *plan, FILE *to) {
       snprintf(values, sizeof values, "%g … %g%s%s%s", axis->lower, axis->upper,
                *axis->unit ? " " : "", axis->unit, axis->logarithmic ? ", logarithmic" : "");
     tt_print(to, "axis      %s: %s, %s%s\n", axis->name, values,
-             axis->set ? "sets " : "read by the controller", axis->set ? axis->set : "");
+             axis->set ? "sets "
+             : plan->controller.kind == TT_SWEEP_NO_CONTROLLER
+                 ? "read by nobody: there is no controller"
+                 : "read by the controller",
+             axis->set ? axis->set : "");
   }
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -280,6 +281,60 @@ static void test_ids_are_of_what_decides_a_run(void **state) {
   tt_sweep_plan_free(plan);
 }
 
+/** The first run's id of a plan in `folder`, whose controller and scene stand there, too. */
+static void id_in(const char *folder, char id[33]) {
+  static const char text[] = "scene: ./own.yaml\nduration: 1 s\ncontroller: {lua: own.lua}\n";
+  char path[128];
+  tt_sweep_plan *plan;
+  tt_error error;
+  snprintf(path, sizeof path, "%s/plan.yaml", folder);
+  if (tt_sweep_plan_parse(&tt_program_guests, path, text, strlen(text), NULL, 0, &plan, &error))
+    fail_msg("%s", error.text);
+  id_at(plan, 0, id);
+  tt_sweep_plan_free(plan);
+}
+
+static void write_file(const char *folder, const char *name, const char *text) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* Bytes of the scene and of the controller decide, where they stand does not. */
+static void test_ids_follow_files(void **state) {
+  static const char scene[] = "robots: [{robot: sharp}]\n", hold[] = "function control() end\n";
+  char first[] = "/tmp/plan_test.XXXXXX", second[] = "/tmp/plan_test.XXXXXX";
+  char id[33], other[33];
+  (void)state;
+  assert_true(mkdtemp(first) && mkdtemp(second));
+  const char *const folders[] = {first, second};
+  for (int i = 0; i < 2; i++) {
+    write_file(folders[i], "own.yaml", scene);
+    write_file(folders[i], "own.lua", hold);
+  }
+  id_in(first, id);
+  id_in(second, other);
+  assert_string_equal(id, other);
+  write_file(second, "own.lua", "function control() local a = 1 end\n");
+  id_in(second, other);
+  assert_string_not_equal(id, other);
+  write_file(second, "own.lua", hold);
+  write_file(second, "own.yaml", "robots: [{robot: sharp, x: 1}]\n");
+  id_in(second, other);
+  assert_string_not_equal(id, other);
+  for (int i = 0; i < 2; i++) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/own.yaml", folders[i]);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/own.lua", folders[i]);
+    unlink(path);
+    rmdir(folders[i]);
+  }
+}
+
 static int compare_ids(const void *a, const void *b) { return strcmp(a, b); }
 
 static void test_no_id_stands_twice(void **state) {
@@ -404,6 +459,7 @@ int main(void) {
       cmocka_unit_test(test_another_spelling_of_a_path),
       cmocka_unit_test(test_sampled_points),
       cmocka_unit_test(test_ids_are_of_what_decides_a_run),
+      cmocka_unit_test(test_ids_follow_files),
       cmocka_unit_test(test_no_id_stands_twice),
       cmocka_unit_test(test_large_plans_are_quick_and_small),
       cmocka_unit_test(test_a_program),
