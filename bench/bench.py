@@ -21,6 +21,7 @@ import memory
 import realtime
 import recording
 import stepping
+import sweep
 import telemetry
 import web
 import wpilib
@@ -28,7 +29,7 @@ import wpilib
 BENCHES = {"lockstep": lockstep.lockstep, "worlds": lockstep.worlds, "library": library.library, "python": library.python,
            "gym": library.gym,
            "free": stepping.free, "robots": stepping.robots, "start": stepping.start, "sims": memory.sims,
-           "realtime": realtime.realtime, "recording": recording.recording,
+           "realtime": realtime.realtime, "recording": recording.recording, "sweep": sweep.sweeps,
            "telemetry": telemetry.telemetry, "web": web.web, "halsim": halsim.halsim, "wpilib": wpilib.wpilib}
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -87,6 +88,25 @@ class Sweep(unittest.TestCase):
         plan, table = self.path("long.yaml", LONG + "timeout: 0.2 s\nretries: 1\n"), self.path("long.sqlite")
         self.assertEqual({row["status"] for row in sweep(plan, table)}, {"timeout"})
         self.assertIn("timeout of 0.2 s", rows(table)[0]["error"])
+
+    def test_logs_that_stay(self):
+        unrecorded = sweep(self.path("spring.yaml", SPRING), self.path("spring.sqlite"))
+        ranked = sorted((row for row in unrecorded if row["status"] == "ok"), key=lambda row: row["base"])
+        ends = ranked[0]["hash"], ranked[-1]["hash"]
+        keep = {"all: on": lambda row: True, "failures: on": lambda row: row["status"] != "ok",
+                "best: 1, worst: 1, metric: base, order: least": lambda row: row["hash"] in ends}
+        for asked, stays in keep.items():
+            plan = self.path("kept.yaml", SPRING + f"keep: {{{asked}}}\n")
+            logs = self.path("kept-logs")
+            table = sweep(plan, self.path("kept.sqlite"), "--jobs", 2)
+            kept = {log.stem for log in logs.iterdir()}
+            self.assertEqual(kept, {row["id"] for row in table if stays(row)}, asked)
+            for row in table:
+                if row["id"] in kept and row["status"] == "ok":
+                    self.assertEqual(tether("verify", logs / f"{row['id']}.wpilog")[0], 0)
+            shutil.rmtree(logs)
+            self.path("kept.sqlite").unlink()
+            self.assertEqual([row["hash"] for row in table], [row["hash"] for row in unrecorded])
 
     def start(self, *arguments):
         process = subprocess.Popen([TETHER, "sweep", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
