@@ -3,11 +3,13 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
 import tempfile
 import unittest
+import urllib.request
 
 from support.process import TETHER, wait_for
 from support.sweep import again, descendants, rows, state_of, sweep, tether, workers
@@ -130,6 +132,21 @@ class Sweep(unittest.TestCase):
             self.assertEqual(len(rows(table)), last["done"])
             self.assertGreaterEqual(last["done"], said["done"])
             wait_for(lambda who=family: not any(map(state_of, who)), "the workers' end")
+
+    def listed(self, address):
+        with urllib.request.urlopen(f"{address}/api/sweeps") as answer:
+            return json.load(answer)
+
+    def test_the_pages_are_there_meanwhile(self):
+        plan, table = self.path("gripper.yaml", LONG.replace("100000 s", "50 ms")), self.path("gripper.sqlite")
+        for end in signal.SIGINT, signal.SIGKILL:
+            process = self.start(plan, "--output", table, "--web=127.0.0.1:0")
+            address = re.search("ready web=(.*)", process.stderr.readline())[1]
+            wait_for(lambda: [3] == [one["rows"] for one in self.listed(address) if one["file"] == str(table)], "the rows")
+            family = descendants(process.pid)
+            process.send_signal(end)
+            process.wait(60)
+            wait_for(lambda who=family: not any(map(state_of, who)), "the end of all")
 
     def test_a_worker_that_is_killed_costs_nothing_the_first_time(self):
         plan, table = self.path("gripper.yaml", LONG.replace("100000 s", "50 s")), self.path("gripper.sqlite")

@@ -6,6 +6,7 @@
 #include "app/sweep/local.h"
 #include "app/sweep/only.h"
 #include "app/sweep/web.h"
+#include "app/sweep/web_process.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "sweep/plan_show.h"
@@ -13,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_JOBS 1024
 
@@ -22,7 +24,8 @@ typedef struct sweep_job {
   int setting_count;
   const char *output, *only, *record, *csv;
   int jobs;
-  bool dry_run, extend;
+  const char *web_address; /* NULL: the usual */
+  bool dry_run, extend, web;
   tt_sweep_report_kind report;
   tt_sweep_plan *plan;
   tt_sweep_results *results;
@@ -30,17 +33,13 @@ typedef struct sweep_job {
 
 /* ---- the command line ---- */
 
-static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
-                                             {"jobs", required_argument, NULL, 'j'},
-                                             {"dry-run", no_argument, NULL, 'd'},
-                                             {"only", required_argument, NULL, 'y'},
-                                             {"record", required_argument, NULL, 'r'},
-                                             {"set", required_argument, NULL, 's'},
-                                             {"extend", no_argument, NULL, 'e'},
-                                             {"json", no_argument, NULL, 'J'},
-                                             {"csv", required_argument, NULL, 'c'},
-                                             {"quiet", no_argument, NULL, 'q'},
-                                             {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'}, {"jobs", required_argument, NULL, 'j'},
+    {"dry-run", no_argument, NULL, 'd'},      {"only", required_argument, NULL, 'y'},
+    {"record", required_argument, NULL, 'r'}, {"set", required_argument, NULL, 's'},
+    {"extend", no_argument, NULL, 'e'},       {"json", no_argument, NULL, 'J'},
+    {"csv", required_argument, NULL, 'c'},    {"quiet", no_argument, NULL, 'q'},
+    {"web", optional_argument, NULL, 'w'},    {NULL, 0, NULL, 0}};
 
 static tt_status take_jobs(const char *text, int *jobs, tt_error *error) {
   char *end;
@@ -63,6 +62,10 @@ static tt_status take(sweep_job *job, int option, const char *text, tt_error *er
     case 'J': job->report = TT_SWEEP_REPORT_JSON; return TT_OK;
     case 'c': job->csv = optarg; return TT_OK;
     case 'q': job->report = TT_SWEEP_REPORT_NONE; return TT_OK;
+    case 'w':
+      job->web = true;
+      job->web_address = optarg;
+      return TT_OK;
     default: return tt_option_refused(option, long_options, text, error);
   }
 }
@@ -81,6 +84,12 @@ static tt_status parse(int argc, char **argv, sweep_job *job, tt_error *error) {
 }
 
 /* ---- what it does ---- */
+
+/* Who looks at the table goes on to, once it is whole. */
+static void keep_pages(const sweep_job *job) {
+  if (job->report != TT_SWEEP_REPORT_NONE) tt_print(stderr, "the pages stay; Ctrl-C ends them\n");
+  while (!tt_stop_asked()) usleep(100000);
+}
 
 static tt_status make_table(sweep_job *job, tt_error *error) {
   const tt_sweep_results_options options = {.output = job->output, .extend = job->extend};
@@ -108,7 +117,14 @@ static tt_status do_job(sweep_job *job, tt_error *error) {
   if (job->only)
     return tt_sweep_make_only(job->plan, job->only, job->record,
                               job->report == TT_SWEEP_REPORT_JSON, error);
-  return make_table(job, error);
+  if (!job->web) return make_table(job, error);
+  tt_sweep_web_process web = {.process = 0};
+  TT_TRY(tt_sweep_web_process_start(job->web_address, &web, error));
+  tt_print(stderr, "ready web=%s\n", web.address);
+  tt_status status = make_table(job, error);
+  if (status == TT_OK) keep_pages(job);
+  tt_sweep_web_process_stop(&web);
+  return status;
 }
 
 static tt_status run(int argc, char **argv, tt_error *error) {
@@ -134,5 +150,6 @@ const tt_app_command tt_app_sweep = {
     "  --extend           adds to a table of an older plan or program\n"
     "  --csv FILE         writes the table as CSV, too; - is standard output\n"
     "  --json             says once a second how far it is, as JSON\n"
-    "  --quiet            shows no bar and no summary\n",
+    "  --quiet            shows no bar and no summary\n"
+    "  --web[=ADDRESS]    serves the page Sweeps meanwhile, and until Ctrl-C\n",
     run};
