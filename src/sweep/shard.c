@@ -30,6 +30,8 @@ void tt_sweep_shard_range(const tt_sweep_shard *shard, uint64_t runs, uint64_t *
 struct tt_sweep_collector {
   tt_rows_folder files;
   tt_sweep_results *results; /**< during a call */
+  void (*watcher)(void *context, const tt_sweep_row *row);
+  void *context; /**< the watcher's */
 };
 
 tt_status tt_sweep_collector_open(const tt_sweep_plan *plan, const char *folder,
@@ -51,11 +53,20 @@ void tt_sweep_collector_close(tt_sweep_collector *collector) {
   free(collector);
 }
 
+void tt_sweep_collector_watch(tt_sweep_collector *collector,
+                              void (*on_row)(void *context, const tt_sweep_row *row),
+                              void *context) {
+  collector->watcher = on_row;
+  collector->context = context;
+}
+
 static tt_status on_row(void *context, const tt_sweep_row *row, tt_error *error) {
   tt_sweep_collector *collector = context;
   const bool there = tt_sweep_results_has(collector->results, row->run.number);
   *(there ? &collector->files.said.twice : &collector->files.said.rows) += 1;
-  return tt_sweep_results_add(collector->results, row, error);
+  TT_TRY(tt_sweep_results_add(collector->results, row, error));
+  if (!there && collector->watcher) collector->watcher(collector->context, row);
+  return TT_OK;
 }
 
 tt_status tt_sweep_collect(tt_sweep_collector *collector, tt_sweep_results *results,

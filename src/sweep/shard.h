@@ -31,6 +31,10 @@ tt_status tt_sweep_collector_open(const tt_sweep_plan *plan, const char *folder,
                                   tt_sweep_collector **collector, tt_error *error);
 /** NULL-safe. */
 void tt_sweep_collector_close(tt_sweep_collector *collector);
+/** From now on tells of each row that the table did not have; `row` is valid within the call. */
+void tt_sweep_collector_watch(tt_sweep_collector *collector,
+                              void (*on_row)(void *context, const tt_sweep_row *row),
+                              void *context);
 /** Adds the rows of all files that have come since the last call, and commits. Files that are torn, or of another plan or
  *  version, are left out and warned of in the log, once. TT_FAILED: the folder can't be read, or the table not be written. */
 tt_status tt_sweep_collect(tt_sweep_collector *collector, tt_sweep_results *results,

@@ -48,11 +48,11 @@ class Tether:
     """One running `tether COMMAND …`. Standard error is collected in `lines`; `addresses` holds what it said in its
     ready line. Use it in a with statement; the process is gone afterwards."""
 
-    def __init__(self, *arguments, ready=True, program=TETHER):
+    def __init__(self, *arguments, ready=True, program=TETHER, environment=None):
         self.lines = []
         self.addresses = {}
         self.process = subprocess.Popen([program, *map(str, arguments)], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
         if ready:

@@ -3,6 +3,7 @@
 #include "app/drive.h"
 #include "app/guests.h"
 #include "app/options.h"
+#include "app/sweep/gather.h"
 #include "app/sweep/local.h"
 #include "app/sweep/only.h"
 #include "app/sweep/web.h"
@@ -17,15 +18,19 @@
 #include <unistd.h>
 
 #define MOST_JOBS 1024
+#define MOST_TASKS 4000000 /* that Slurm allows in an array */
 
 typedef struct sweep_job {
   const char *plan_file;
   const char **settings; /* of --set */
   int setting_count;
   const char *output, *only, *record, *csv;
-  int jobs;
-  const char *web_address; /* NULL: the usual */
-  bool dry_run, extend, web;
+  const char *shards_folder;
+  tt_sweep_shard shard;         /* count 0: the whole plan */
+  tt_sweep_slurm_options slurm; /* but for what the other options say */
+  int jobs;                     /* 0: not given */
+  const char *web_address;      /* NULL: the usual */
+  bool dry_run, extend, collect, on_slurm, web;
   tt_sweep_report_kind report;
   tt_sweep_plan *plan;
   tt_sweep_results *results;
@@ -33,27 +38,43 @@ typedef struct sweep_job {
 
 /* ---- the command line ---- */
 
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'}, {"jobs", required_argument, NULL, 'j'},
-    {"dry-run", no_argument, NULL, 'd'},      {"only", required_argument, NULL, 'y'},
-    {"record", required_argument, NULL, 'r'}, {"set", required_argument, NULL, 's'},
-    {"extend", no_argument, NULL, 'e'},       {"json", no_argument, NULL, 'J'},
-    {"csv", required_argument, NULL, 'c'},    {"quiet", no_argument, NULL, 'q'},
-    {"web", optional_argument, NULL, 'w'},    {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
+                                             {"jobs", required_argument, NULL, 'j'},
+                                             {"dry-run", no_argument, NULL, 'd'},
+                                             {"only", required_argument, NULL, 'y'},
+                                             {"record", required_argument, NULL, 'r'},
+                                             {"set", required_argument, NULL, 's'},
+                                             {"extend", no_argument, NULL, 'e'},
+                                             {"json", no_argument, NULL, 'J'},
+                                             {"csv", required_argument, NULL, 'c'},
+                                             {"quiet", no_argument, NULL, 'q'},
+                                             {"shard", required_argument, NULL, 'k'},
+                                             {"shards", required_argument, NULL, 'f'},
+                                             {"collect", no_argument, NULL, 'C'},
+                                             {"slurm", no_argument, NULL, 'S'},
+                                             {"partition", required_argument, NULL, 'p'},
+                                             {"array-limit", required_argument, NULL, 'l'},
+                                             {"time", required_argument, NULL, 't'},
+                                             {"chunk", required_argument, NULL, 'u'},
+                                             {"detach", no_argument, NULL, 'D'},
+                                             {"web", optional_argument, NULL, 'w'},
+                                             {NULL, 0, NULL, 0}};
 
-static tt_status take_jobs(const char *text, int *jobs, tt_error *error) {
+static tt_status take_count(const char *option, const char *text, int most, int *count,
+                            tt_error *error) {
   char *end;
-  long count = strtol(text, &end, 10);
-  if (end == text || *end || count < 1 || count > MOST_JOBS)
-    return tt_fail(error, TT_USAGE, "--jobs %s: give a whole number from 1 to %d", text, MOST_JOBS);
-  *jobs = (int)count;
+  long value = strtol(text, &end, 10);
+  if (end == text || *end || value < 1 || value > most)
+    return tt_fail(error, TT_USAGE, "--%s %s: give a whole number from 1 to %d", option, text,
+                   most);
+  *count = (int)value;
   return TT_OK;
 }
 
 static tt_status take(sweep_job *job, int option, const char *text, tt_error *error) {
   switch (option) {
     case 'o': job->output = optarg; return TT_OK;
-    case 'j': return take_jobs(optarg, &job->jobs, error);
+    case 'j': return take_count("jobs", optarg, MOST_JOBS, &job->jobs, error);
     case 'd': job->dry_run = true; return TT_OK;
     case 'y': job->only = optarg; return TT_OK;
     case 'r': job->record = optarg; return TT_OK;
@@ -66,8 +87,36 @@ static tt_status take(sweep_job *job, int option, const char *text, tt_error *er
       job->web = true;
       job->web_address = optarg;
       return TT_OK;
+    case 'k': return tt_sweep_shard_read(optarg, &job->shard, error);
+    case 'f': job->shards_folder = optarg; return TT_OK;
+    case 'C': job->collect = true; return TT_OK;
+    case 'S': job->on_slurm = true; return TT_OK;
+    case 'p': job->slurm.partition = optarg; return TT_OK;
+    case 'l': return take_count("array-limit", optarg, MOST_TASKS, &job->slurm.array_limit, error);
+    case 't': job->slurm.time = optarg; return TT_OK;
+    case 'u': return take_count("chunk", optarg, (int)TT_SWEEP_MAX_RUNS, &job->slurm.chunk, error);
+    case 'D': job->slurm.detach = true; return TT_OK;
     default: return tt_option_refused(option, long_options, text, error);
   }
+}
+
+/* Options that mean nothing together. */
+static tt_status check_options(const sweep_job *job, tt_error *error) {
+  const tt_sweep_slurm_options *slurm = &job->slurm;
+  if (job->record && !job->only) return tt_fail(error, TT_USAGE, "--record goes with --only");
+  if ((job->shard.count > 0) + job->collect + job->on_slurm > 1)
+    return tt_fail(error, TT_USAGE, "--shard, --collect and --slurm are three steps: give one");
+  if (!job->on_slurm &&
+      (slurm->partition || slurm->time || slurm->array_limit || slurm->chunk || slurm->detach))
+    return tt_fail(error, TT_USAGE,
+                   "--partition, --time, --array-limit, --chunk and --detach go with --slurm");
+  if (job->shard.count && job->web)
+    return tt_fail(error, TT_USAGE, "--shard makes no table that --web could show");
+  if (job->shard.count && (job->output || job->csv))
+    return tt_fail(error, TT_USAGE,
+                   "--shard makes no table: give --output and --csv with --collect, and the folder "
+                   "with --shards");
+  return TT_OK;
 }
 
 static tt_status parse(int argc, char **argv, sweep_job *job, tt_error *error) {
@@ -78,9 +127,8 @@ static tt_status parse(int argc, char **argv, sweep_job *job, tt_error *error) {
   for (int option; (option = getopt_long(argc, argv, ":", long_options, NULL)) != -1;)
     TT_TRY(take(job, option, argv[optind - 1], error));
   if (optind != argc - 1) return tt_fail(error, TT_USAGE, "sweep takes one PLAN");
-  if (job->record && !job->only) return tt_fail(error, TT_USAGE, "--record goes with --only");
   job->plan_file = argv[optind];
-  return TT_OK;
+  return check_options(job, error);
 }
 
 /* ---- what it does ---- */
@@ -91,44 +139,92 @@ static void keep_pages(const sweep_job *job) {
   while (!tt_stop_asked()) usleep(100000);
 }
 
-static tt_status make_table(sweep_job *job, tt_error *error) {
+static tt_status make_runs(sweep_job *job, tt_sweep_report *report, uint64_t first, uint64_t end,
+                           tt_error *error) {
+  const tt_sweep_local local = {.plan = job->plan,
+                                .results = job->results,
+                                .first = first,
+                                .end = end,
+                                .jobs = job->jobs ? job->jobs : tt_sweep_cores(),
+                                .report = report};
+  return tt_sweep_run_local(&local, error);
+}
+
+/* The rows come from elsewhere. */
+static tt_status gather(sweep_job *job, tt_sweep_report *report, const char *folder,
+                        tt_error *error) {
+  const tt_sweep_gathering gathering = {
+      .plan = job->plan, .results = job->results, .report = report, .folder = folder};
+  if (job->collect) return tt_sweep_gather(&gathering, error);
+  job->slurm.folder = folder;
+  job->slurm.settings = job->settings;
+  job->slurm.jobs = job->jobs ? job->jobs : 1;
+  return tt_sweep_gather_from_slurm(&gathering, &job->slurm, error);
+}
+
+static tt_status make_table(sweep_job *job, const char *output, const char *folder,
+                            tt_error *error) {
   const tt_sweep_results_options options = {.output = job->output, .extend = job->extend};
-  const char *output = job->output ? job->output : job->plan->output;
   const uint64_t runs = tt_sweep_plan_runs(job->plan);
   TT_TRY(tt_sweep_results_open(job->plan, &options, &job->results, error));
   tt_sweep_web_note(output);
   tt_sweep_report report = tt_sweep_report_start(job->plan, job->report, output, runs,
                                                  tt_sweep_results_count(job->results));
-  const tt_sweep_local local = {.plan = job->plan,
-                                .results = job->results,
-                                .end = runs,
-                                .jobs = job->jobs,
-                                .report = &report};
-  tt_status status = tt_sweep_run_local(&local, error);
-  if (status == TT_OK && job->csv) status = tt_sweep_results_csv(job->results, job->csv, error);
+  tt_status status = job->collect || job->on_slurm ? gather(job, &report, folder, error)
+                                                   : make_runs(job, &report, 0, runs, error);
+  const bool whole = tt_sweep_results_count(job->results) == runs;
+  if (status == TT_OK && whole && job->csv)
+    status = tt_sweep_results_csv(job->results, job->csv, error);
+  tt_sweep_report_end(&report, whole);
+  return status;
+}
+
+static tt_status make_shard(sweep_job *job, const char *folder, tt_error *error) {
+  const tt_sweep_results_options options = {.output = folder,
+                                            .shards = true,
+                                            .shard = job->shard.number,
+                                            .shard_count = job->shard.count};
+  uint64_t first, end, there = 0;
+  tt_sweep_shard_range(&job->shard, tt_sweep_plan_runs(job->plan), &first, &end);
+  TT_TRY(tt_sweep_results_open(job->plan, &options, &job->results, error));
+  for (uint64_t run = first; run < end; run++) there += tt_sweep_results_has(job->results, run);
+  tt_sweep_report report =
+      tt_sweep_report_start(job->plan, job->report, folder, end - first, there);
+  tt_status status = make_runs(job, &report, first, end, error);
   tt_sweep_report_end(&report, status == TT_OK);
+  return status;
+}
+
+static tt_status make_rows(sweep_job *job, tt_error *error) {
+  const char *output = job->output ? job->output : job->plan->output;
+  char *folder = tt_sweep_shards_folder(job->plan, output, job->shards_folder);
+  if (!folder) return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_status status =
+      job->shard.count ? make_shard(job, folder, error) : make_table(job, output, folder, error);
+  free(folder);
   return status;
 }
 
 static tt_status do_job(sweep_job *job, tt_error *error) {
   TT_TRY(tt_sweep_plan_load(&tt_program_guests, job->plan_file, job->settings, job->setting_count,
                             &job->plan, error));
-  if (job->dry_run) return tt_sweep_show(job->plan, job->jobs, error);
+  if (job->dry_run)
+    return tt_sweep_show(job->plan, job->jobs ? job->jobs : tt_sweep_cores(), error);
   if (job->only)
     return tt_sweep_make_only(job->plan, job->only, job->record,
                               job->report == TT_SWEEP_REPORT_JSON, error);
-  if (!job->web) return make_table(job, error);
+  if (!job->web) return make_rows(job, error);
   tt_sweep_web_process web = {.process = 0};
   TT_TRY(tt_sweep_web_process_start(job->web_address, &web, error));
   tt_print(stderr, "ready web=%s\n", web.address);
-  tt_status status = make_table(job, error);
+  tt_status status = make_rows(job, error);
   if (status == TT_OK) keep_pages(job);
   tt_sweep_web_process_stop(&web);
   return status;
 }
 
 static tt_status run(int argc, char **argv, tt_error *error) {
-  sweep_job job = {.jobs = tt_sweep_cores()};
+  sweep_job job = {.jobs = 0};
   tt_catch_signals();
   tt_log_set_level(TT_LOG_WARNING);
   tt_status status = parse(argc, argv, &job, error);
@@ -151,5 +247,16 @@ const tt_app_command tt_app_sweep = {
     "  --csv FILE         writes the table as CSV, too; - is standard output\n"
     "  --json             says once a second how far it is, as JSON\n"
     "  --quiet            shows no bar and no summary\n"
-    "  --web[=ADDRESS]    serves the page Sweeps meanwhile, and until Ctrl-C\n",
+    "  --web[=ADDRESS]    serves the page Sweeps meanwhile, and until Ctrl-C\n"
+    "on many machines, which share a folder:\n"
+    "  --shard K/N        makes part K of N of the runs, and puts their rows into the folder\n"
+    "  --collect          makes the table of what the folder has; exit status 3: rows are missing\n"
+    "  --shards FOLDER    which folder; default PLAN.shards, beside the table\n"
+    "  --slurm            has Slurm make what is missing, as an array, and waits for it\n"
+    "  --chunk N          with --slurm: runs of a task; default: so many that 1,000 tasks are "
+    "enough\n"
+    "  --partition P      with --slurm: as sbatch has it\n"
+    "  --array-limit N    with --slurm: so many tasks at a time\n"
+    "  --time T           with --slurm: a task's limit, as sbatch has it\n"
+    "  --detach           with --slurm: does not wait; --collect makes the table\n",
     run};
