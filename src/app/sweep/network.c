@@ -65,3 +65,12 @@ tt_status tt_network_try(tt_error *error) {
   if (WIFEXITED(how) && WEXITSTATUS(how) == 0) return TT_OK;
   return refuse(WIFEXITED(how) ? WEXITSTATUS(how) : EPERM, error);
 }
+
+tt_status tt_sweep_network_check(const tt_sweep_plan *plan, int jobs, tt_error *error) {
+  tt_error reason;
+  if (jobs <= 1 || !plan->controller.fixed_ports || tt_network_try(&reason) == TT_OK) return TT_OK;
+  return tt_fail(error, TT_INVALID,
+                 "%s.fixed_ports: %s; give --jobs 1, or have the program take its addresses from "
+                 "its environment ($TETHER_<WIRE>)",
+                 plan->controller.where, reason.text);
+}
