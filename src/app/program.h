@@ -53,7 +53,7 @@ tt_status tt_program_start(const tt_program_options *options, tt_program **progr
                            tt_error *error);
 /** Any thread. */
 tt_program_end tt_program_state_of(const tt_program *program);
-/** Gives it `grace` s to end by itself, has it end, and waits until nothing of it is left; it can take a second. What it printed last
+/** Gives it `grace` s to end by itself, has it end, and waits until nothing of it is left; it can take 0.2 s more. What it printed last
  *  is in tt_program_words() then. NULL-safe. */
 void tt_program_stop(tt_program *program, double grace);
 /** After tt_program_stop(): the end of what it printed, safe to show, with " | " between lines. */

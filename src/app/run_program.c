@@ -26,7 +26,7 @@
 
 #define LOOK_EVERY_MS 20 /* at memory and the number of processes */
 #define AGAIN_MS 1       /* while being killed */
-#define PATIENCE 1.0     /* s from SIGTERM to SIGKILL */
+#define PATIENCE 0.2     /* s from SIGTERM to SIGKILL: a sweep has thousands of them */
 #define MOST_FOUND 4096  /* processes looked at in one go */
 /* What one process can have before a look at all of them notices: it is told then that there is no more. */
 #define MOST_AT_ONCE 4

@@ -4,7 +4,8 @@ import pathlib
 import sqlite3
 import subprocess
 
-from support.process import PATIENCE, TETHER
+from support.live_page import Page, poses
+from support.process import PATIENCE, STATE, TETHER, Tether
 
 OF_THE_MACHINE = ("wall_time", "host")  # what differs between two sweeps of one plan
 
@@ -65,3 +66,21 @@ def workers(pid):
         except OSError:
             return ""
     return [each for each in descendants(pid) if name(each) == "tether-worker"]
+
+
+def prove(plan, run, *options):
+    """A row's run is made again, alone, and kept: it is the same, verified, replayed, and raced against itself."""
+    kept = pathlib.Path(STATE.name) / "tether" / "runs"
+    kept.mkdir(parents=True, exist_ok=True)
+    log = kept / f"{run['id'][:8]}.wpilog"
+    same = again(plan, run, "--record", log, *options)
+    assert {**same, "error": same["error"] or ""} == run, (same, run)
+    status, said, complaint = tether("verify", log)
+    assert status == 0 and "identical: " in said, said + complaint
+    with Tether("replay", log, "--set", "web.listen=127.0.0.1:0") as program:
+        page = Page(program.addresses["web"])
+        page.send(type="phantom", add=log.name)
+        _, bodies, racing = poses(page.until(lambda message: isinstance(message, bytes) and message[0] == 1 and len(poses(message)[2]) == 1))
+        page.close()
+        assert bodies and racing[0][2] < 0.5, racing  # m
+        assert program.stop() == 0, program.text()

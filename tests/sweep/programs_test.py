@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Programs drive the runs of a sweep over every wire that can be in lock-step: the same rows however many are made at a time; and the
+ready plans of such programs."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from support.process import ROOT, TETHER
+from support.sweep import prove, rows, sweep, tether
+
+BUILD = pathlib.Path(TETHER).parent
+EXTENSION, ROBOT = BUILD / "tether-halsim.so", BUILD / "halsim" / "standin" / "2026" / "robot"
+
+
+def client(name, *arguments):
+    return " ".join(map(str, (BUILD / f"client_{name}", *arguments)))
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def plan(self, scene, command, *more, duration="0.3 s", repeat=2):
+        path = self.folder / f"{scene}.yaml"
+        path.write_text("\n".join([f"scene: {scene}", f"duration: {duration}", f"repeat: {repeat}", "controller:",
+                                   f"  command: >-\n    {command}", *more]), encoding="utf-8")
+        return path
+
+    def same_rows(self, plan, *options):
+        """With one worker and with two; given are the rows."""
+        tables = [sweep(plan, self.folder / f"{plan.stem}-{jobs}.sqlite", "--quiet", "--jobs", jobs, *options) for jobs in (1, 2)]
+        self.assertEqual(*tables)
+        for row in tables[0]:
+            self.assertEqual((row["status"], row["error"] or ""), ("ok", ""), row)
+        return tables[0]
+
+    def test_the_same_rows_over_each_wire(self):
+        line = self.folder / "xrp_line.py"  # but for its patience, which a busy machine wears out
+        line.write_text((ROOT / "clients/python/xrp_line.py").read_text(encoding="utf-8").replace("settimeout(0.2)", "settimeout(60)"), encoding="utf-8")
+        for scene, command in (("gripper", client("lockstep_tcp", "${TETHER_LOCKSTEP_TCP##*:}", 1000)),
+                               ("sharp", client("sharp_json", "${TETHER_SHARP_JSON##*:}", "${TETHER_SHARP_JSON_PEER##*:}", 1000)),
+                               ("ezphysics", client("ezphysics", "${TETHER_EZPHYSICS##*:}", 10000)),
+                               ("xrp", f"{sys.executable} xrp_line.py $TETHER_XRP")):
+            with self.subTest(scene):
+                found = self.same_rows(self.plan(scene, command))
+                self.assertGreaterEqual(found[0]["simulated_time"], 0.3)
+
+    @unittest.skipUnless(EXTENSION.exists() and ROBOT.exists(), "no robot program here")
+    def test_the_same_rows_with_a_robot_program(self):
+        self.same_rows(self.plan("sharp-wpilib-step", f"HALSIM_EXTENSIONS={EXTENSION} TETHER_HALSIM=$TETHER_HALSIM_STEP {ROBOT} --loops 1000"))
+
+    def test_a_program_that_ends_first_ends_its_run(self):
+        found = self.same_rows(self.plan("gripper", client("lockstep_tcp", "${TETHER_LOCKSTEP_TCP##*:}", "{frames}"),
+                                         "axes: [{name: frames, value: [6, 12, 18]}]", repeat=1))
+        self.assertEqual([round(row["simulated_time"], 3) for row in found], [0.1, 0.2, 0.3])
+
+    def test_what_goes_wrong_costs_its_own_run(self):
+        plan = self.plan("gripper", f"case {{way}} in crash) kill -SEGV $$;; fail) echo 'no model' >&2; exit 3;; flood) yes;; hang) sleep 1000;; esac; "
+                         + client("lockstep_tcp", "${TETHER_LOCKSTEP_TCP##*:}", 1000), "timeout: 1 s",
+                         "axes: [{name: way, value: [well, crash, fail, flood, hang, well2]}]", repeat=1)
+        table = self.folder / "table.sqlite"
+        status, _, said = tether("sweep", plan, "--output", table, "--quiet", "--jobs", 2, "--set", "controller.output=100000", "--set", "timeout=3 s")
+        self.assertEqual(status, 0, said)
+        found = rows(table)
+        self.assertEqual([row["status"] for row in found], ["ok", "controller_failed", "controller_failed", "limit", "timeout", "ok"])
+        for row, words in zip(found, ("", "signal 11", "status 3 after 0.000 s: no model", "printed more than 100000 bytes", "timeout", "")):
+            self.assertIn(words, row["error"] or "")
+        self.assertEqual(found[0]["hash"], found[5]["hash"])
+
+    def test_fixed_ports_take_a_network_each_or_one_job(self):
+        plan = self.plan("frc2011", client("float_udp", 5801, 5802, 100) + "  # {seed}", duration="0.1 s")
+        self.same_rows(plan, "--set", "controller.fixed_ports=on")
+        # Whoever may have no network of his own has one job.
+        without = ["unshare", "-Urn", "sh", "-c", 'ip link set lo up && echo 0 >/proc/sys/user/max_net_namespaces && exec "$@"', "sh"]
+        if subprocess.run([*without, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no namespaces here")
+        for jobs, status in (2, 1), (1, 0):
+            done = subprocess.run([*without, TETHER, "sweep", plan, "--output", self.folder / f"alone-{jobs}.sqlite", "--quiet", "--jobs", str(jobs),
+                                   "--set", "controller.fixed_ports=on"], capture_output=True, text=True, timeout=100, check=False)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertEqual("controller.fixed_ports: this machine allows no network of its own" in done.stderr, jobs > 1, done.stderr)
+        self.assertIn("ok", [row["status"] for row in rows(self.folder / "alone-1.sqlite")])
+
+    def test_ready_plans_by_name(self):
+        small = {"arm-gains": ("axes.gain.count=2", "axes.damping.count=2", "duration=0.4 s"),
+                 "wire-loss": ("axes.loss.count=2", "axes.network.value=[1, 2]", "duration=0.4 s")}
+        for name, settings in small.items():
+            with self.subTest(name):
+                options = [word for setting in settings for word in ("--set", setting)]
+                table = self.folder / f"{name}.sqlite"
+                status, _, said = tether("sweep", name, "--quiet", *options, cwd=self.folder)  # its table stands in the present folder
+                self.assertEqual(status, 0, said)
+                found = rows(table)
+                self.assertEqual([row["status"] for row in found], ["ok"] * 4, found)
+                self.assertEqual(len({row["hash"] for row in found}), 4 if name == "arm-gains" else 3)  # where nothing is lost networks are alike
+                prove(name, found[3], *options)
+
+
+if __name__ == "__main__":
+    unittest.main()
