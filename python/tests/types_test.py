@@ -11,6 +11,7 @@ import built
 USER = """
 import numpy as np
 import tether
+import tether.sweep
 
 scene = tether.Scene("gripper", settings={"timestep": "1/1000 s"})
 sim = scene.sim(seed=0)
@@ -26,6 +27,8 @@ reveal_type(out)
 reveal_type(batch.failed)
 reveal_type(sim.bodies[0].position)
 reveal_type(sim.joints[0].limits)
+table = tether.sweep.read("turns.sqlite")
+rows: int = len(table.where(table["status"] == "ok")["run"])
 sim.step("far")
 """
 
@@ -41,7 +44,7 @@ class Types(unittest.TestCase):
         self.assertRegex(said, r'is "numpy\.ndarray\[.*, numpy\.dtype\[numpy\.(floating\[numpy\._typing\._64Bit\]|float64)\]\]"')
         self.assertRegex(said, r'is "numpy\.ndarray\[.*, numpy\.dtype\[numpy\.bool(_|\[builtins\.bool\])\]\]"')
         self.assertRegex(said, r'is "Union\[[Tt]uple\[builtins\.float, builtins\.float\], None\]"')
-        self.assertIn('user.py:19: error: Argument 1 to "step" of "Sim" has incompatible type "str"; expected "int"', said)
+        self.assertIn('user.py:22: error: Argument 1 to "step" of "Sim" has incompatible type "str"; expected "int"', said)
         self.assertIn("Found 1 error in 1 file", said, "the package's own")
 
 
