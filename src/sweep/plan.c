@@ -230,8 +230,8 @@ static tt_status load_all(tt_plan_store *store, const char *const *settings, int
   TT_TRY(load_sampling(store));
   TT_TRY(tt_plan_load_controller(store));
   TT_TRY(tt_plan_load_axes(store));
-  TT_TRY(tt_plan_load_metrics(store));
   TT_TRY(load_output(store, named));
+  TT_TRY(tt_plan_load_metrics(store));
   TT_TRY(count_runs(store));
   return tt_plan_load_scene(store);
 }

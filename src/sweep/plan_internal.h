@@ -88,7 +88,7 @@ tt_status tt_plan_check_double(const tt_plan_store *store, const char *name, con
 tt_status tt_plan_load_controller(tt_plan_store *store);
 /** Names, groups and shape of `axes`: before the scene is known. */
 tt_status tt_plan_load_axes(tt_plan_store *store);
-/** `metrics`, `success`, `stop_when`, `keep`. */
+/** `metrics`, `success`, `stop_when`, `keep`: after `output`. */
 tt_status tt_plan_load_metrics(tt_plan_store *store);
 /** `set`, and all that the scene decides: what axes may be set to, signals, ticks; makes the hash of what all runs share. May block
  *  (files, compiling models). */
@@ -103,6 +103,8 @@ tt_status tt_plan_check_names(tt_plan_store *store, const tt_scene *scene, const
 tt_status tt_plan_read_value(tt_plan_store *store, const tt_plan_target *target, const char *text,
                              const char *where, tt_sweep_value *value, tt_dimension *dimension);
 
+/** What lies at a share of the way from an axis' lower bound to its upper one, both exact. */
+double tt_plan_between(const tt_sweep_axis *axis, double share);
 /** The value of axis `index` at `point`. */
 tt_sweep_value tt_plan_value(const tt_plan_store *store, int index, uint64_t point);
 

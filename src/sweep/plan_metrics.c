@@ -67,16 +67,17 @@ static tt_status load_order(tt_plan_store *store, const tt_plan_keep_keys *keys)
                  where, keys->metric ? "metric" : "order");
 }
 
-/** Beside the plan, by default. */
+/** Beside the table, by default; where that is no file, beside the plan. */
 static tt_status load_folder(tt_plan_store *store, const char *given) {
   tt_sweep_keep *keep = &store->plan.keep;
-  const char *name = strrchr(store->plan.path, '/') + 1, *dot = strrchr(name, '.');
+  const char *output = store->plan.output, *beside = *output == '/' ? output : store->plan.path;
+  const char *dot = strrchr(beside, '.');
   if (given && !*given)
     return tt_fail(store->error, TT_INVALID, "%s: keep.folder: an empty name; give a folder",
                    store->document->path);
   if (given) return tt_plan_path(store, given, &keep->folder);
-  PRINT(store, keep->folder, "%s/%.*s-logs", store->plan.folder,
-        dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
+  const bool ends = dot && dot > strrchr(beside, '/') + 1;
+  PRINT(store, keep->folder, "%.*s-logs", ends ? (int)(dot - beside) : (int)strlen(beside), beside);
   return TT_OK;
 }
 

@@ -106,6 +106,12 @@ static const tt_mistake mistakes[] = {
     {AXIS("{name: a, set: io_period, value: [10 ms, 10.5 ms, 1/7 ms]}"),
      4,
      {"whole number of steps"}},
+    {AXIS("{name: a, set: io_period, value: [10 ms, 10.5 ms, 20 ms]}"), 4, {"take 10 (10 ms)"}},
+    {AXIS("{name: a, set: timestep, range: [1 ms, 2 ms], count: 4}"), 4, {"no exact time"}},
+    {HEAD
+     "sampling: random\nsamples: 3\naxes:\n  - {name: a, set: timestep, range: [1 ms, 2 ms]}\n",
+     6,
+     {"no exact time"}},
     {AXIS("{name: a, set: wires.sharp-json.faults.loss, value: [0, 0.5]}"),
      4,
      {"no wire is opened without a program"}},

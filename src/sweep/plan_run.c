@@ -26,14 +26,12 @@ static double sample(const tt_sweep_plan *plan, int group, uint64_t point) {
   }
 }
 
-/** A share of [0, 1) of what is between two bounds. */
+/** What lies between two bounds; of whole numbers each has an equal share. */
 static double between(const tt_sweep_axis *axis, bool whole, double share) {
-  if (axis->logarithmic) {
-    double value = axis->lower * pow(axis->upper / axis->lower, share);
-    return whole ? round(value) : fmin(value, axis->upper);
-  }
-  if (whole) return axis->lower + floor((axis->upper - axis->lower + 1) * share);
-  return axis->lower + (axis->upper - axis->lower) * share;
+  if (whole && !axis->logarithmic)
+    return axis->lower + floor((axis->upper - axis->lower + 1) * share);
+  const double value = fmin(tt_plan_between(axis, share), axis->upper);
+  return whole ? round(value) : value;
 }
 
 /** Which of an axis' values stands at `point`; it has a list of them. */

@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #define MAX_SETTINGS (TT_TREE_MAX_KEYS + TT_SWEEP_MAX_AXES)
-#define MAX_MODELS 64 /* of a list of texts, of which so many are compiled beforehand */
+#define MAX_TRIED 1000 /* numbers of an axis that are tried one by one */
+#define MAX_MODELS 64  /* of a list of texts, of which so many are compiled beforehand */
 
 /** What is there while a plan is loaded, and no longer. */
 typedef struct tt_surroundings {
@@ -282,7 +283,21 @@ static tt_status try_sim(tt_plan_store *store, const tt_scene *scene) {
   return status;
 }
 
-/** Loads the scene with the settings of one group's axes, each at its `index`-th value (of a range, 0 its lower end, else the upper). */
+/** How an axis is set at its `index`-th value; of bounds: at the lower one, the upper one, and within. */
+static const char *text_at(const tt_plan_store *store, int axis_index, int index, char number[64]) {
+  const tt_sweep_axis *axis = &store->plan.axes[axis_index];
+  const int at = axis->count > 0 && index >= axis->count ? axis->count - 1 : index;
+  const double shares[] = {0, 1, 0.3819660112501051};
+  if (store->axes[axis_index].texts) return store->axes[axis_index].texts[at];
+  if (axis->values) return tt_sweep_value_text(&axis->values[at], number, 64);
+  const bool whole = store->axes[axis_index].target.kind == TT_PLAN_WHOLE;
+  const double value = tt_plan_between(axis, shares[index < 3 ? index : 2]);
+  return tt_sweep_value_text(
+      &(tt_sweep_value){.kind = TT_SWEEP_NUMBER, .number = whole ? round(value) : value}, number,
+      64);
+}
+
+/** Loads the scene with the settings of one group's axes, each at its `index`-th value. */
 static tt_status try_point(tt_plan_store *store, const tt_surroundings *around, int group,
                            int index, bool files) {
   const char *settings[MAX_SETTINGS + 1];
@@ -290,15 +305,9 @@ static tt_status try_point(tt_plan_store *store, const tt_surroundings *around, 
   int count = 0;
   for (; count < store->setting_count; count++) settings[count] = store->plan.settings[count];
   for (int i = 0; i < store->plan.axis_count; i++) {
-    const tt_sweep_axis *axis = &store->plan.axes[i];
-    if (axis->group != group || !store->axes[i].is_setting) continue;
-    const int at = axis->count > 0 && index >= axis->count ? axis->count - 1 : index;
-    tt_sweep_value end = {.kind = TT_SWEEP_NUMBER, .number = index ? axis->upper : axis->lower};
-    const char *text =
-        store->axes[i].texts
-            ? store->axes[i].texts[at]
-            : tt_sweep_value_text(axis->values ? &axis->values[at] : &end, number, sizeof number);
-    PRINT(store, settings[count], "%s=%s", axis->set, text);
+    if (store->plan.axes[i].group != group || !store->axes[i].is_setting) continue;
+    PRINT(store, settings[count], "%s=%s", store->plan.axes[i].set,
+          text_at(store, i, index, number));
     count++;
   }
   tt_scene *scene;
@@ -308,21 +317,21 @@ static tt_status try_point(tt_plan_store *store, const tt_surroundings *around, 
   return status;
 }
 
-/** Numbers are tried at their ends, texts one by one: each may name another file. */
+/** Values are tried one by one, since a scene may refuse any: a time that is no whole number of steps, a file that is not there. Of very
+ *  many numbers the ends and one more. */
 static tt_status try_group(tt_plan_store *store, const tt_surroundings *around, int group) {
   bool set = false, texts = false;
-  int last = 1;
+  int count = store->group_counts[group];
   for (int i = 0; i < store->plan.axis_count; i++) {
     const tt_sweep_axis *axis = &store->plan.axes[i];
-    if (axis->group != group) continue;
-    set = set || store->axes[i].is_setting;
-    texts = texts ||
-            (store->axes[i].is_setting && axis->values && axis->values[0].kind == TT_SWEEP_TEXT);
-    if (axis->count > 0) last = axis->count - 1;
+    if (axis->group != group || !store->axes[i].is_setting) continue;
+    set = true;
+    texts = texts || (axis->values && axis->values[0].kind == TT_SWEEP_TEXT);
+    if (!axis->values && count < 3) count = 3;
   }
-  for (int i = 0; set && i <= last; i += texts || last == 0 ? 1 : last)
-    TT_TRY(try_point(store, around, group, i, texts));
-  return TT_OK;
+  const int step = texts || count <= MAX_TRIED ? 1 : count / 2;
+  for (int i = 0; set && i < count; i += step) TT_TRY(try_point(store, around, group, i, texts));
+  return set && step > 1 ? try_point(store, around, group, count - 1, false) : TT_OK;
 }
 
 /* --- all --- */

@@ -165,20 +165,16 @@ static tt_status load_list(tt_plan_store *store, const tt_plan_axis_keys *keys, 
   }
   if (values[0].kind == TT_SWEEP_NUMBER) set_unit(axis, first.dimension);
   axis->values = values;
-  store->axes[index].texts = (const char *const *)keys->value;
+  if (store->axes[index].target.kind != TT_PLAN_WHOLE) /* 1e3 is a whole number here alone */
+    store->axes[index].texts = (const char *const *)keys->value;
   return TT_OK;
 }
 
-static double between(const tt_sweep_axis *axis, double share) {
+double tt_plan_between(const tt_sweep_axis *axis, double share) {
+  if (share <= 0) return axis->lower;
+  if (share >= 1) return axis->upper;
   if (axis->logarithmic) return axis->lower * pow(axis->upper / axis->lower, share);
   return axis->lower + (axis->upper - axis->lower) * share;
-}
-
-/** Value `index` of an even range, both ends as they were given. */
-static double even_value(const tt_sweep_axis *axis, int index) {
-  if (index == 0) return axis->lower;
-  if (index == axis->count - 1) return axis->upper;
-  return between(axis, (double)index / (axis->count - 1));
 }
 
 static tt_status space_evenly(tt_plan_store *store, int index, tt_sweep_axis *axis) {
@@ -186,7 +182,7 @@ static tt_status space_evenly(tt_plan_store *store, int index, tt_sweep_axis *ax
   const bool whole = store->axes[index].target.kind == TT_PLAN_WHOLE;
   NEW(store, values, axis->count);
   for (int i = 0; i < axis->count; i++) {
-    values[i] = number(even_value(axis, i));
+    values[i] = number(tt_plan_between(axis, (double)i / (axis->count - 1)));
     if (whole && values[i].number != floor(values[i].number))
       return tt_fail(store->error, TT_INVALID,
                      "%s.count: %d values of this range are not all whole numbers (%g), which %s "
@@ -276,7 +272,7 @@ static const tt_sweep_axis *last_list(const tt_plan_store *store, int group) {
   for (int i = 0; i < store->plan.axis_count; i++) {
     const tt_sweep_axis *axis = &store->plan.axes[i];
     if (axis->group != group) continue;
-    if (!store->axes[i].texts) return NULL; /* a range has nothing twice */
+    if (!store->keys->axes[i].value) return NULL; /* a range has nothing twice */
     found = axis;
   }
   return found;
