@@ -41,17 +41,15 @@ typedef struct making {
 /* By tt_sweep_controller_kind. */
 static const tt_sweep_driver_ops *const drivers[] = {
     [TT_SWEEP_NO_CONTROLLER] = NULL,
+    [TT_SWEEP_LUA] = &tt_sweep_lua_driver,
+    [TT_SWEEP_POLICY] = &tt_sweep_policy_driver,
     [TT_SWEEP_PROGRAM] = &tt_sweep_program_driver,
 };
 
 static tt_status open_driver(tt_sweep_maker *maker, tt_error *error) {
   const tt_sweep_controller *controller = &maker->plan->controller;
   if (controller->kind == TT_SWEEP_NO_CONTROLLER) return TT_OK;
-  const size_t kind = (size_t)controller->kind;
-  const tt_sweep_driver_ops *driver =
-      kind < sizeof drivers / sizeof *drivers ? drivers[kind] : NULL;
-  if (!driver)
-    return tt_fail(error, TT_INVALID, "%s: this program can't start it", controller->where);
+  const tt_sweep_driver_ops *driver = drivers[controller->kind];
   TT_TRY(driver->open(maker->plan, &maker->driver_self, error));
   maker->driver = driver;
   return TT_OK;
