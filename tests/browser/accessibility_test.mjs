@@ -2,10 +2,11 @@
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {assert, openBrowser, openPage, root, startTether, until} from './harness.mjs';
+import {assert, openBrowser, openPage, root, startTether, stateFolder, until} from './harness.mjs';
+import {makeSweep} from './sweep.mjs';
 
 const AXE = readFileSync(join(root, 'web/node_modules/axe-core/axe.min.js'), 'utf8');
-const PAGES = {world: 'World', signals: 'Signals', wires: 'Wires', drive: 'Drive', telemetry: 'Telemetry', runs: 'Runs', trials: 'Trials'};
+const PAGES = {world: 'World', signals: 'Signals', wires: 'Wires', drive: 'Drive', telemetry: 'Telemetry', runs: 'Runs', sweeps: 'Sweeps', trials: 'Trials'};
 /** px that a finger needs. */
 const FINGER = 34;
 
@@ -66,7 +67,9 @@ async function walk(page) {
 }
 
 test('every page can be read, hit and reached', async (t) => {
-  const tether = await startTether(t, 'frc2011', {'wires.float-udp.bind': '127.0.0.1:0'});
+  const state = stateFolder(t);
+  makeSweep(state, 6);
+  const tether = await startTether(t, 'frc2011', {'wires.float-udp.bind': '127.0.0.1:0'}, {state});
   const browser = await openBrowser(t);
 
   await t.test('at a desk, in the dark, with keys alone', async () => {

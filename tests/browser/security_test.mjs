@@ -86,7 +86,7 @@ test('strangers', async (t) => {
     await page.evaluate(() => (location.hash = 'signals'));
     await page.getByRole('searchbox', {name: 'Search signals'}).fill('onerror');
     await until('names are in the tree as they are', () => page.locator('.row-label', {hasText: MARKUP}).count());
-    for (const hash of ['signals', 'wires', 'drive', 'runs', 'trials', 'world']) {
+    for (const hash of ['signals', 'wires', 'drive', 'runs', 'sweeps', 'trials', 'world']) {
       await page.evaluate((to) => (location.hash = to), hash);
       await page.locator('.loading').waitFor({state: 'detached'});
       // These could only come out of a name.

@@ -21,6 +21,7 @@ const VIEWS: Record<Page, ComponentType> = {
   drive: lazy(() => others().then(({Drive}) => Drive)),
   telemetry: lazy(() => others().then(({Telemetry}) => Telemetry)),
   runs: lazy(() => others().then(({Runs}) => Runs)),
+  sweeps: lazy(() => import('./pages/sweeps/sweeps').then(({Sweeps}) => Sweeps)),
   trials: lazy(() => others().then(({Trials}) => Trials)),
 };
 

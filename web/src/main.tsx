@@ -7,6 +7,7 @@ import './styles/controls.css';
 import './styles/world.css';
 import './styles/signals.css';
 import './styles/pages.css';
+import './styles/sweeps.css';
 import './styles/touch.css';
 import {App} from './app';
 import './pages/signals/plots'; // gathers the history of what is plotted, whichever page is shown

@@ -1,7 +1,7 @@
 // route.ts: which page is shown: what stands behind # in the address.
 import {signal} from '@preact/signals';
 
-export const PAGES = ['world', 'signals', 'wires', 'drive', 'telemetry', 'runs', 'trials'] as const;
+export const PAGES = ['world', 'signals', 'wires', 'drive', 'telemetry', 'runs', 'sweeps', 'trials'] as const;
 export type Page = (typeof PAGES)[number];
 
 export const TITLES: Record<Page, string> = {
@@ -11,11 +11,12 @@ export const TITLES: Record<Page, string> = {
   drive: 'Drive',
   telemetry: 'Telemetry',
   runs: 'Runs',
+  sweeps: 'Sweeps',
   trials: 'Trials',
 };
 
 function current(): Page {
-  const name = location.hash.slice(1).split('/')[0];
+  const name = location.hash.slice(1).split(/[/?]/)[0];
   return PAGES.find((page) => page === name) ?? 'world';
 }
 

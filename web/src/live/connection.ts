@@ -2,7 +2,7 @@
 import {decodeFrame, decodeSamples, POSES, SIGNALS} from './codec';
 import {takeFrame} from './frames';
 import {resubscribe, takeSamples} from './samples';
-import {connection, hello, receive, retryAt, status} from './store';
+import {connection, hello, receive, retryAt, status, worldlessFor} from './store';
 import {PROTOCOL} from './types';
 import type {PageMessage, ServerMessage} from './types';
 
@@ -86,17 +86,22 @@ function takeBytes(bytes: ArrayBuffer): void {
 function lose(): void {
   socket = null;
   if (connection.peek() === 'live') connection.value = 'lost';
-  else if (connection.peek() === 'connecting') void askForTelemetry();
+  else if (connection.peek() === 'connecting') void askForOthers();
   status.value = null;
   retryAt.value = Date.now() + retry;
   timer = setTimeout(connect, retry);
   retry = Math.min(2 * retry, LAST_RETRY_MS);
 }
 
-/** A program that has no stream may still be one that collects telemetry. */
-async function askForTelemetry(): Promise<void> {
-  const answer = await fetch('telemetry/status').catch(() => null);
-  if (answer?.ok && connection.peek() === 'connecting') connection.value = 'worldless';
+/** A program that has no stream may still be one that collects telemetry, or makes a sweep. */
+async function askForOthers(): Promise<void> {
+  for (const [what, url] of [['telemetry', 'telemetry/status'], ['sweeps', 'api/sweeps']] as const) {
+    const answer = await fetch(url).catch(() => null);
+    if (!answer?.ok || connection.peek() !== 'connecting') continue;
+    worldlessFor.value = what;
+    connection.value = 'worldless';
+    return;
+  }
 }
 
 /** A machine that slept or a cable pulled: the socket never closes by itself. */

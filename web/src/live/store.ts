@@ -3,7 +3,7 @@ import {batch, computed, signal} from '@preact/signals';
 import type {Hello, Model, Phantom, ServerMessage, Status, WireMessage, WorldEvent} from './types';
 
 /** connecting: never connected yet; live; lost: was connected; foreign: the program speaks another version; worldless: a
- *  program without a world, `tether collect`, whose telemetry is there all the same. */
+ *  program without a world: `tether collect`, whose telemetry is there all the same, or `tether sweep`. */
 export type ConnectionState = 'connecting' | 'live' | 'lost' | 'foreign' | 'worldless';
 
 export interface TimedEvent extends WorldEvent {
@@ -22,6 +22,8 @@ const MAX_MESSAGES = 200;
 const NOTICE_MS = 6000;
 
 export const connection = signal<ConnectionState>('connecting');
+/** What a program without a world is for. */
+export const worldlessFor = signal<'telemetry' | 'sweeps'>('telemetry');
 export const retryAt = signal(0); // ms since the epoch, of the next attempt
 export const hello = signal<Hello | null>(null);
 export const model = signal<Model | null>(null);

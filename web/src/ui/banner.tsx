@@ -2,7 +2,7 @@
 import {signal} from '@preact/signals';
 import {useEffect} from 'preact/hooks';
 import {retryNow} from '../live/connection';
-import {connection, hello, notices, dismiss, retryAt, status} from '../live/store';
+import {connection, hello, notices, dismiss, retryAt, status, worldlessFor} from '../live/store';
 import {toggleStop} from '../live/control';
 import {Button} from './controls';
 import {Icon} from './icon';
@@ -39,8 +39,12 @@ export function Banner() {
   if (state === 'worldless') {
     return (
       <div class="banner info" role="status">
-        <Icon name="telemetry" />
-        <span>This program collects telemetry; no world runs in it. <a href="#telemetry">To the telemetry</a></span>
+        <Icon name={worldlessFor.value} />
+        {worldlessFor.value === 'sweeps' ? (
+          <span>This program makes a sweep; no world runs in it. <a href="#sweeps">To the sweeps</a></span>
+        ) : (
+          <span>This program collects telemetry; no world runs in it. <a href="#telemetry">To the telemetry</a></span>
+        )}
       </div>
     );
   }

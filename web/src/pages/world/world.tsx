@@ -4,7 +4,7 @@ import {useEffect, useMemo, useState} from 'preact/hooks';
 import {formatCount, formatValue} from '../../format';
 import {frameRate, newestFrame} from '../../live/frames';
 import {events, model, phantoms, status} from '../../live/store';
-import {send} from '../../live/connection';
+import {send, whileConnected} from '../../live/connection';
 import {control} from '../../live/control';
 import {stored} from '../../settings';
 import {dark} from '../../theme';
@@ -132,7 +132,16 @@ function Phantoms() {
   );
 }
 
+/** #world/race/ID: a kept run that races here from the first. */
+function race(): void {
+  const id = /^#world\/race\/([^/]+)$/.exec(location.hash)?.[1];
+  if (!id) return;
+  send({type: 'phantom', add: decodeURIComponent(id)});
+  history.replaceState(history.state, '', '#world');
+}
+
 export function World() {
+  useEffect(() => whileConnected(race), []);
   const [view, setView] = useState<View3D | null>(null);
   const [selected, setSelected] = useState(-1);
   const [layers, setLayers] = useState(false);

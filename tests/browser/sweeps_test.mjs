@@ -1,0 +1,126 @@
+// The page Sweeps: 100,000 rows sorted, filtered, drawn and selected in all views at once, from an address; rows as they come; runs in 3D.
+import {execFileSync} from 'node:child_process';
+import {join} from 'node:path';
+import {test} from 'node:test';
+import {assert, openBrowser, openPage, program, root, set, startTether, stateFolder, until} from './harness.mjs';
+import {addRows, makeSweep} from './sweep.mjs';
+
+const WIRE = {'wires.float-udp.bind': '127.0.0.1:0', 'record.on': 'false'};
+
+const title = (page) => page.locator('.sweep-table h2');
+const cell = (page, row, column) => page.locator(`.grid tr[aria-rowindex="${row + 2}"] td:nth-child(${column})`).textContent();
+
+async function showRows(t, {browser, tether}) {
+  const {page, context, troubles} = await openPage(browser, tether.url, {hash: 'sweeps', width: 1280, height: 860});
+  const plane = page.locator('.sweep-chart .u-over');
+  await until('all rows are told', () => title(page).textContent(), (text) => text === '100\u202f000 runs');
+  await plane.waitFor();
+
+  await t.test('is sorted, scrolled to its end, and filtered', async () => {
+    const column = page.locator('.grid th', {hasText: 'final_y'});
+    await column.getByRole('button').click();
+    await column.getByRole('button').click();
+    assert.equal(await column.getAttribute('aria-sort'), 'descending');
+    await until('the greatest comes first', () => cell(page, 0, 1), (text) => text === '89812');
+    await page.locator('.grid').evaluate((grid) => (grid.scrollTop = grid.scrollHeight));
+    await until('what has no value comes last', () => cell(page, 99999, 2), (text) => text === 'diverged');
+    await page.getByRole('button', {name: 'Add a filter or a selection'}).click();
+    await page.getByLabel('Column').selectOption('status');
+    await page.getByLabel('Condition').selectOption('other');
+    await page.getByLabel('Text').fill('ok');
+    await page.getByRole('button', {name: 'Apply'}).click();
+    await until('failures only', () => title(page).textContent(), (text) => text === '202 runs');
+    await page.getByRole('button', {name: 'Remove: status is not ok'}).click();
+  });
+
+  await t.test('what is dragged over is selected in every view, and the address holds it', async () => {
+    await until('the chart is there', () => plane.boundingBox(), Boolean);
+    const box = await plane.boundingBox();
+    await page.mouse.move(box.x + 0.7 * box.width, box.y + 0.1 * box.height);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 0.95 * box.width, box.y + 0.5 * box.height, {steps: 3});
+    await page.mouse.up();
+    const selected = await until('some are selected', () => title(page).textContent(), (text) => /runs selected$/.test(text) && !text.startsWith('100'));
+    const chips = page.getByRole('list', {name: 'Selection'}).getByRole('listitem');
+    assert.equal(await chips.count(), 2);
+    for (const [name, label] of [['Heat map', /^Heat map: mean of final_y/], ['Parallel', /^Parallel coordinates of heading, gain/], ['Histogram', /^Histogram of final_y/]]) {
+      await page.getByRole('radio', {name}).check();
+      await page.getByRole('img', {name: label}).waitFor();
+      assert.equal(await title(page).textContent(), selected, name);
+    }
+    await page.getByRole('radio', {name: 'Points'}).check();
+    await until('repeats are one row', () => title(page).textContent(), (text) => / points selected$/.test(text));
+    assert.match(await cell(page, 0, 5), / ± /);
+    const hash = await page.evaluate(() => location.hash);
+    assert.match(hash, /view=histogram&table=points&sort=-final_y&select=final_y%3A.*&select=top_speed%3A/);
+    const points = await title(page).textContent();
+    await page.reload();
+    await until('a reload changes nothing', () => title(page).textContent(), (text) => text === points);
+    assert.equal(await page.evaluate(() => location.hash), hash);
+    await page.getByRole('img', {name: /^Histogram of final_y/}).waitFor();
+    await page.getByRole('button', {name: 'Select nothing'}).click();
+    await until('all again', () => title(page).textContent(), (text) => text === '5\u202f000 points');
+  });
+
+  await t.test('a brush on an axis of parallel coordinates selects', async () => {
+    await page.getByRole('radio', {name: 'Parallel'}).check();
+    await page.getByRole('radio', {name: 'Runs', exact: true}).check();
+    const box = await page.locator('.parallel canvas').boundingBox();
+    const x = box.x + 64 + (box.width - 128) / 6; // the second axis: gain
+    await page.mouse.move(x, box.y + box.height - 26);
+    await page.mouse.down();
+    await page.mouse.move(x, box.y + box.height - 60, {steps: 3});
+    await page.mouse.up();
+    await until('small gains', () => page.getByRole('list', {name: 'Selection'}).textContent(), (text) => /^gain 0\.\d+ – /.test(text));
+    await page.getByRole('button', {name: 'Keep the selection as a filter'}).click();
+    await page.getByRole('list', {name: 'Filters'}).waitFor();
+    await until('others are left out', () => title(page).textContent(), (text) => /^\d+\u202f000 runs$/.test(text) && !text.startsWith('100'));
+  });
+
+  assert.deepEqual(troubles, []);
+  await context.close();
+}
+
+async function followAndShow(t, {browser, tether, state}) {
+  const table = makeSweep(state, 400, 'growing');
+  const {page, context, troubles} = await openPage(browser, tether.url, {hash: 'sweeps/growing?view=histogram'});
+  const progress = page.locator('.sweep-progress');
+
+  await t.test('the page follows', async () => {
+    await until('how many there are', () => progress.textContent(), (text) => text.startsWith('400 of 100\u202f000 runs'));
+    addRows(table, 250);
+    await until('and more', () => progress.textContent(), (text) => text.startsWith('650 of'));
+    await page.getByRole('img', {name: 'Histogram of final_y'}).waitFor();
+    await until('in the table, too', () => title(page).textContent(), (text) => text === '650 runs');
+    assert.deepEqual(troubles, []);
+  });
+
+  await t.test('a run that can’t be made again is told, and two whose logs are there race in a replay', async () => {
+    const ids = [5, 6].map((run) => execFileSync('python3', ['-c', `import sqlite3; print(sqlite3.connect('${table}').execute('SELECT id FROM run WHERE run = ${run}').fetchone()[0])`], {encoding: 'utf8'}).trim());
+    await page.getByRole('button', {name: 'Show run 4 in 3D'}).click();
+    await until('there is no such plan', () => page.getByRole('alert').textContent(), (text) => text.startsWith('It can’t be shown: '));
+    await page.getByRole('button', {name: 'Dismiss'}).click();
+    ids.forEach((id, i) =>
+      execFileSync(program, ['run', 'concept-symmetric', '--pace', 'fast', '--duration', '3', '--record', join(state, `tether/sweeps/runs/${id}.wpilog`), '--no-web', ...set({'wires.float-udp.bind': '127.0.0.1:0', 'robots.concept-symmetric.x': `${2 + i} m`})], {cwd: root, stdio: 'ignore', env: {...process.env, XDG_STATE_HOME: state}}),
+    );
+    for (const run of ['5', '6']) await page.getByRole('button', {name: run, exact: true}).click();
+    const hash = await page.evaluate(() => location.hash);
+    assert.ok(hash.endsWith(`run=${ids[0]}&run=${ids[1]}`));
+    await page.getByRole('button', {name: 'Race them in 3D'}).click();
+    await page.getByRole('list', {name: 'Phantoms'}).getByText('concept-symmetric').waitFor();
+    assert.notEqual(new URL(page.url()).origin, new URL(tether.url).origin);
+    assert.ok(await page.getByRole('slider', {name: 'Time of the run'}).count(), 'a replay');
+    await page.goBack();
+    await until('back where it was', () => page.evaluate(() => location.hash), (text) => text === hash);
+    await page.getByRole('button', {name: 'Race them in 3D'}).waitFor();
+  });
+  await context.close();
+}
+
+test('sweeps', async (t) => {
+  const state = stateFolder(t);
+  makeSweep(state);
+  const [tether, browser] = await Promise.all([startTether(t, 'concept-symmetric', WIRE, {state}), openBrowser(t, {webgl: false})]);
+  await t.test('a table of 100,000 rows', (t) => showRows(t, {browser, tether}));
+  await t.test('rows as they come, and runs in 3D', (t) => followAndShow(t, {browser, tether, state}));
+});

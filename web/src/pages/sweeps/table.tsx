@@ -1,0 +1,295 @@
+// table.tsx: rows of a sweep, or its points with their repeats as one: only those in sight are asked for and drawn.
+import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
+import type {ComponentChildren} from 'preact';
+import {formatCount, formatValue} from '../../format';
+import {request} from '../../http';
+import {Button} from '../../ui/controls';
+import {replaced, write} from './conditions';
+import type {Condition} from './conditions';
+import {change, state} from './state';
+import {sweepUrl} from './types';
+import type {Cell, Column, Groups, Rows, Sweep} from './types';
+
+const BLOCK = 100;
+/** px; as in sweeps.css. */
+const ROW = 29;
+const ROW_COARSE = 41;
+/** px that a browser can scroll for certain. */
+const TALLEST = 8e6;
+/** Blocks that are remembered. */
+const MOST_BLOCKS = 40;
+
+/** Blocks of an answer, those that are wanted, again when `stamp` changes; what was there stays until then. */
+function useBlocks<T extends {total: number}>(url: (offset: number) => string, key: string, stamp: number, first: number, last: number) {
+  const [blocks, setBlocks] = useState<{key: string; total: number; parts: Map<number, {stamp: number; part: T}>}>({key: '', total: 0, parts: new Map()});
+  const [error, setError] = useState('');
+  const asked = useRef(new Set<string>());
+  const wanted: number[] = [];
+  for (let block = Math.floor(first / BLOCK); block <= Math.floor(last / BLOCK); block++) wanted.push(block);
+  useEffect(() => {
+    for (const block of wanted) {
+      const name = `${key} ${stamp} ${block}`;
+      const there = blocks.key === key ? blocks.parts.get(block) : undefined;
+      if (there?.stamp === stamp || asked.current.has(name)) continue;
+      asked.current.add(name);
+      request<T>('GET', url(block * BLOCK)).then(
+        (part) => {
+          asked.current.delete(name);
+          setError('');
+          setBlocks((before) => {
+            const parts = new Map(before.key === key ? before.parts : []);
+            parts.delete(block);
+            parts.set(block, {stamp, part});
+            for (const old of parts.keys()) if (parts.size > MOST_BLOCKS) parts.delete(old);
+            return {key, total: part.total, parts};
+          });
+        },
+        (reason: unknown) => {
+          asked.current.delete(name);
+          setError(reason instanceof Error ? reason.message : 'the program cannot be reached');
+        },
+      );
+    }
+  }, [key, stamp, wanted.join()]);
+  const at = (index: number): [T, number] | null => {
+    const part = blocks.parts.get(Math.floor(index / BLOCK))?.part;
+    return part ? [part, index % BLOCK] : null;
+  };
+  return {total: blocks.total, at, error, fresh: blocks.key === key};
+}
+
+interface Header {
+  name: string;
+  title: ComponentChildren;
+  number: boolean;
+}
+
+interface GridProps {
+  label: string;
+  headers: Header[];
+  total: number;
+  /** The cells of a row; null: they are on their way. */
+  row: (index: number) => {key: string; chosen: boolean; wrong: boolean; cells: ComponentChildren[]; onClick: () => void} | null;
+  onSight: (first: number, last: number) => void;
+  /** Changes when the rows are others: then the first is shown. */
+  topic: string;
+}
+
+function SortButton({name, title}: {name: string; title: ComponentChildren}) {
+  const {sort} = state.value;
+  const down = sort === `-${name}`;
+  const next = sort === name ? `-${name}` : down ? '' : name;
+  return (
+    <button type="button" class="sort" onClick={() => change({sort: next})}>
+      {title}
+      <i aria-hidden="true">{sort === name ? '▲' : down ? '▼' : ''}</i>
+    </button>
+  );
+}
+
+/** A table of any length in a place that scrolls. */
+function Grid({label, headers, total, row, onSight, topic}: GridProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(400);
+  const tall = matchMedia('(pointer: coarse)').matches ? ROW_COARSE : ROW;
+  const whole = Math.min(TALLEST, total * tall);
+  const visible = Math.ceil(height / tall);
+  const reach = Math.max(1, whole - height);
+  const first = Math.max(0, Math.min(total - 1, Math.floor(whole < total * tall ? (top / reach) * Math.max(0, total - visible + 2) : top / tall) - 4));
+  const last = Math.min(total - 1, first + visible + 8);
+  useLayoutEffect(() => {
+    const element = host.current!;
+    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => host.current!.scrollTo({top: 0}), [topic]);
+  useEffect(() => onSight(first, Math.max(first, last)), [first, last]);
+  const before = Math.min(top, Math.max(0, whole < total * tall ? top - 4 * tall : first * tall));
+  const rows = [];
+  for (let index = first; index <= last; index++) {
+    const found = row(index);
+    rows.push(
+      found ? (
+        <tr key={index} aria-rowindex={index + 2} class={`${found.chosen ? 'marked' : ''}${found.wrong ? ' failed' : ''}`} onClick={found.onClick}>
+          {found.cells.map((cell, i) => (
+            <td key={i} class={headers[i]!.number ? 'number' : ''}>{cell}</td>
+          ))}
+        </tr>
+      ) : (
+        <tr key={index} aria-rowindex={index + 2}>
+          <td colSpan={headers.length} class="muted">…</td>
+        </tr>
+      ),
+    );
+  }
+  const {sort} = state.value;
+  return (
+    <div ref={host} class="scroll grid" tabIndex={0} role="group" aria-label={label} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
+      <table aria-rowcount={total + 1}>
+        <thead>
+          <tr aria-rowindex={1}>
+            {headers.map(({name, title, number}) => (
+              <th key={name} scope="col" class={number ? 'number' : ''} aria-sort={sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined}>
+                {name.startsWith(' ') ? title : <SortButton name={name} title={title} />}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {before > 0 && <tr class="space" aria-hidden="true" style={{height: `${before}px`}} />}
+          {rows}
+          {total > 0 && <tr class="space" aria-hidden="true" style={{height: `${Math.max(0, whole - before - rows.length * tall)}px`}} />}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const titled = ({name, unit}: Column) => (
+  <span>
+    {name} {unit && <span class="unit">{unit}</span>}
+  </span>
+);
+
+function told(value: Cell | undefined): ComponentChildren {
+  if (value === null || value === undefined) return <span class="muted">–</span>;
+  return typeof value === 'number' ? formatValue(value) : value;
+}
+
+/** What people look for first stands first. */
+const LATER = ['seed', 'simulated_time', 'wall_time', 'host', 'error', 'id', 'hash'];
+
+function inOrder(columns: Column[]): Column[] {
+  const place = ({name, role}: Column) => (role !== 'run' ? 1 : LATER.includes(name) ? 2 + LATER.indexOf(name) : 0);
+  return columns.filter(({name}) => name !== 'run').sort((a, b) => place(a) - place(b));
+}
+
+function queryOf(sort: string, known: (name: string) => boolean, conditions: Condition[]): URLSearchParams {
+  const query = new URLSearchParams(conditions.map((each) => ['filter', write(each)]));
+  if (sort && known(sort.replace(/^-/, ''))) query.set('sort', sort);
+  return query;
+}
+
+function paged(id: string, part: string, query: URLSearchParams) {
+  return (offset: number) => {
+    const page = new URLSearchParams(query);
+    page.set('offset', String(offset));
+    page.set('limit', String(BLOCK));
+    return sweepUrl(id, part, page);
+  };
+}
+
+interface TableProps {
+  sweep: Sweep;
+  conditions: Condition[];
+  onTotal: (total: number) => void;
+}
+
+export function RunTable({sweep, conditions, onTotal, onChoose, onShow}: TableProps & {onChoose: (id: string) => void; onShow: (id: string) => void}) {
+  const [sight, setSight] = useState<[number, number]>([0, 0]);
+  const columns = inOrder(sweep.columns);
+  const query = queryOf(state.value.sort, (name) => sweep.columns.some((column) => column.name === name), conditions);
+  const key = `${sweep.id} ${query}`;
+  const {total, at, error} = useBlocks<Rows>(paged(sweep.id, 'rows', query), key, sweep.last, ...sight);
+  useEffect(() => onTotal(total), [total]);
+  const headers: Header[] = [
+    {name: 'run', title: 'run', number: true},
+    ...columns.map((column) => ({name: column.name, title: titled(column), number: !column.text})),
+  ];
+  return (
+    <>
+      {error && <p class="inline-error" role="alert">{error}</p>}
+      <Grid
+        label="Runs"
+        headers={headers}
+        total={total}
+        topic={key}
+        onSight={(first, last) => setSight([first, last])}
+        row={(index) => {
+          const found = at(index);
+          const id = found?.[0].columns.id?.[found[1]];
+          if (!found || typeof id !== 'string') return null;
+          const [part, i] = found;
+          const number = told(part.columns.run?.[i]);
+          return {
+            key: id,
+            chosen: state.value.runs.includes(id),
+            wrong: part.columns.status?.[i] !== 'ok',
+            onClick: () => onChoose(id),
+            cells: [
+              <span class="run-cell">
+                {sweep.shows && <Button icon="play" label={`Show run ${String(part.columns.run?.[i])} in 3D`} onClick={() => onShow(id)} />}
+                <button type="button" class="link number" aria-pressed={state.value.runs.includes(id)} onClick={(event) => { event.stopPropagation(); onChoose(id); }}>
+                  {number}
+                </button>
+              </span>,
+              ...columns.map(({name}) => (name === 'id' || name === 'hash' ? <code>{told(part.columns[name]?.[i])}</code> : told(part.columns[name]?.[i]))),
+            ],
+          };
+        }}
+      />
+    </>
+  );
+}
+
+function Measured({mean, spread}: {mean: number | null | undefined; spread: number | null | undefined}) {
+  return (
+    <>
+      {told(mean)}
+      {typeof spread === 'number' && <span class="muted"> ± {formatValue(spread, 2)}</span>}
+    </>
+  );
+}
+
+export function PointTable({sweep, conditions, onTotal}: TableProps) {
+  const [sight, setSight] = useState<[number, number]>([0, 0]);
+  const axes = sweep.columns.filter(({role}) => role === 'axis');
+  const metrics = sweep.columns.filter(({role, text}) => role === 'metric' && !text);
+  const query = queryOf(state.value.sort, (name) => [...axes, ...metrics].some((column) => column.name === name), conditions);
+  const key = `${sweep.id} points ${query}`;
+  const {total, at, error} = useBlocks<Groups>(paged(sweep.id, 'groups', query), key, sweep.last, ...sight);
+  useEffect(() => onTotal(total), [total]);
+  const headers: Header[] = [
+    ...axes.map((column) => ({name: column.name, title: titled(column), number: !column.text})),
+    {name: ' runs', title: 'runs', number: true},
+    ...metrics.map((column) => ({name: column.name, title: titled(column), number: true})),
+  ];
+  const conditionsOf = (part: Groups, i: number): Condition[] =>
+    axes.flatMap(({name}): Condition[] => {
+      const value = part.axes[name]?.[i];
+      if (typeof value === 'number') return [{column: name, kind: 'between', from: value, to: value}];
+      return [value === null || value === undefined ? {column: name, kind: 'none'} : {column: name, kind: 'same', text: value}];
+    });
+  return (
+    <>
+      {error && <p class="inline-error" role="alert">{error}</p>}
+      <Grid
+        label="Points"
+        headers={headers}
+        total={total}
+        topic={key}
+        onSight={(first, last) => setSight([first, last])}
+        row={(index) => {
+          const found = at(index);
+          if (!found || found[1] >= found[0].count.length) return null;
+          const [part, i] = found;
+          return {
+            key: String(index),
+            chosen: false,
+            wrong: false,
+            onClick: () => change({selection: conditionsOf(part, i).reduce((list, each) => replaced(list, each.column, each), state.peek().selection), groups: false}),
+            cells: [
+              ...axes.map(({name}, k) =>
+                k ? told(part.axes[name]?.[i]) : <button type="button" class="link number" title="Select the runs of this point">{told(part.axes[name]?.[i])}</button>,
+              ),
+              formatCount(part.count[i]!),
+              ...metrics.map(({name}) => <Measured mean={part.metrics[name]?.mean[i]} spread={part.metrics[name]?.spread[i]} />),
+            ],
+          };
+        }}
+      />
+    </>
+  );
+}
