@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "store/sqlite_link.h"
 #include "sweep/table_internal.h"
 
 #include <errno.h>
@@ -70,6 +71,7 @@ tt_status tt_sweep_table_open(const char *path, tt_sweep_table **made, tt_error 
           SQLITE_OK ||
       sqlite3_busy_timeout(table->db, BUSY_MS) != SQLITE_OK)
     status = sweep_table_fail(table, error);
+  if (status == TT_OK) tt_sqlite_harden(table->db);
   if (status == TT_OK) status = read_columns(table, error);
   if (status != TT_OK) {
     tt_sweep_table_close(table);

@@ -5,14 +5,26 @@
 #include "sweep/table.h"
 #include "web/body.h"
 
+#include <glib/gstdio.h>
+
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_KNOWN 1000
+
+/* What is known of a table, as long as it and what SQLite keeps beside it stay as they were. */
+typedef struct known_sweep {
+  int64_t sizes[2], modified[2];
+  char *text; /* JSON */
+} known_sweep;
 
 struct tt_sweep_routes {
   gatomicrefcount references; /* the program's, and one of each answer under way */
   char *folder;
   bool shows;
   tt_sweep_shower shower;
+  GMutex mutex;      /* guards known */
+  GHashTable *known; /* path -> known_sweep */
 };
 
 /* One request on its way: ID/WHAT?QUERY. */
@@ -24,6 +36,8 @@ typedef struct job {
 
 static void unref_routes(tt_sweep_routes *routes) {
   if (!g_atomic_ref_count_dec(&routes->references)) return;
+  g_hash_table_unref(routes->known);
+  g_mutex_clear(&routes->mutex);
   g_free(routes->folder);
   g_free(routes);
 }
@@ -60,19 +74,74 @@ static void fail(tt_web_answer *answer, tt_status status, const char *text) {
 
 /* ---- the list ---- */
 
-/* What is no table of a sweep any more is left out. */
-static void add_sweep(struct json_object *list, const tt_noted_sweep *sweep) {
+static void free_known(gpointer data) {
+  known_sweep *freed = data;
+  g_free(freed->text);
+  g_free(freed);
+}
+
+static void look_at(const char *path, known_sweep *now) {
+  char *log = g_strconcat(path, "-wal", NULL);
+  const char *const files[] = {path, log};
+  *now = (known_sweep){.text = NULL};
+  for (int i = 0; i < 2; i++) {
+    GStatBuf about;
+    if (g_stat(files[i], &about) != 0) continue;
+    now->sizes[i] = about.st_size;
+    now->modified[i] = (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec;
+  }
+  g_free(log);
+}
+
+static bool is_same(const known_sweep *a, const known_sweep *b) {
+  return memcmp(a->sizes, b->sizes, sizeof a->sizes) == 0 &&
+         memcmp(a->modified, b->modified, sizeof a->modified) == 0;
+}
+
+static struct json_object *recall(tt_sweep_routes *routes, const char *path,
+                                  const known_sweep *now) {
+  g_mutex_lock(&routes->mutex);
+  const known_sweep *known = g_hash_table_lookup(routes->known, path);
+  struct json_object *made = known && is_same(known, now) ? json_tokener_parse(known->text) : NULL;
+  g_mutex_unlock(&routes->mutex);
+  return made;
+}
+
+static void remember(tt_sweep_routes *routes, const char *path, const known_sweep *now,
+                     struct json_object *made) {
+  known_sweep *known = g_new(known_sweep, 1);
+  *known = *now;
+  known->text = g_strdup(json_object_to_json_string_ext(made, JSON_C_TO_STRING_PLAIN));
+  g_mutex_lock(&routes->mutex);
+  if (g_hash_table_size(routes->known) >= MOST_KNOWN) g_hash_table_remove_all(routes->known);
+  g_hash_table_insert(routes->known, g_strdup(path), known);
+  g_mutex_unlock(&routes->mutex);
+}
+
+/* Without its columns; NULL where it is no table of a sweep any more. */
+static struct json_object *sum_up(tt_sweep_routes *routes, const char *path) {
   tt_sweep_table *table;
-  struct json_object *made = NULL;
-  if (tt_sweep_table_open(sweep->path, &table, NULL) != TT_OK) return;
+  known_sweep now;
+  look_at(path, &now);
+  struct json_object *made = recall(routes, path, &now);
+  if (made || tt_sweep_table_open(path, &table, NULL) != TT_OK) return made;
   if (tt_sweep_table_describe(table, &made, NULL) == TT_OK) {
     json_object_object_del(made, "columns");
+    remember(routes, path, &now, made);
+  }
+  tt_sweep_table_close(table);
+  return made;
+}
+
+static void add_sweep(tt_sweep_routes *routes, struct json_object *list,
+                      const tt_noted_sweep *sweep) {
+  struct json_object *made = sum_up(routes, sweep->path);
+  if (made) {
     tt_json_add_text(made, "id", sweep->id);
     tt_json_add_text(made, "file", sweep->path);
     tt_json_add_int(made, "noted", sweep->noted);
     json_object_array_add(list, made);
   }
-  tt_sweep_table_close(table);
 }
 
 static void list_sweeps(void *context, tt_web_answer *answer) {
@@ -80,7 +149,7 @@ static void list_sweeps(void *context, tt_web_answer *answer) {
   tt_noted_sweeps sweeps;
   struct json_object *list = json_object_new_array();
   answer->status = tt_sweeps_list(from->routes->folder, &sweeps);
-  for (size_t i = 0; i < sweeps.count; i++) add_sweep(list, &sweeps.sweeps[i]);
+  for (size_t i = 0; i < sweeps.count; i++) add_sweep(from->routes, list, &sweeps.sweeps[i]);
   tt_sweeps_free(&sweeps);
   answer_json(answer, list);
 }
@@ -261,6 +330,8 @@ tt_sweep_routes *tt_sweep_routes_new(tt_web *web, const tt_sweep_routes_options 
   tt_sweep_routes *routes = g_new0(tt_sweep_routes, 1);
   g_atomic_ref_count_init(&routes->references);
   routes->folder = g_strdup(options->folder);
+  routes->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_known);
+  g_mutex_init(&routes->mutex);
   routes->shows = options->shower;
   if (options->shower) routes->shower = *options->shower;
   const tt_web_route all[] = {

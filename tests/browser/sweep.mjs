@@ -14,8 +14,7 @@ export function makeSweep(state, rows = 100000, name = 'gains') {
   python(
     `import sqlite3, sys
 db = sqlite3.connect(sys.argv[2])
-db.executescript(open(sys.argv[1]).read())
-db.execute('DELETE FROM run WHERE run >= ?', (int(sys.argv[3]),))
+db.executescript(open(sys.argv[1]).read().replace('n < 99999', 'n < %d' % (int(sys.argv[3]) - 1)))
 db.commit()`,
     join(root, 'src/sweep/testdata/table.sql'), path, rows,
   );

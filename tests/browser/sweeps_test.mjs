@@ -1,8 +1,9 @@
 // The page Sweeps: 100,000 rows sorted, filtered, drawn and selected in all views at once, from an address; rows as they come; runs in 3D.
 import {execFileSync} from 'node:child_process';
+import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {assert, openBrowser, openPage, program, root, set, startTether, stateFolder, until} from './harness.mjs';
+import {assert, openBrowser, openPage, program, root, start, startTether, stateFolder, until} from './harness.mjs';
 import {addRows, makeSweep} from './sweep.mjs';
 
 const WIRE = {'wires.float-udp.bind': '127.0.0.1:0', 'record.on': 'false'};
@@ -65,7 +66,7 @@ async function showRows(t, {browser, tether}) {
   await t.test('a brush on an axis of parallel coordinates selects', async () => {
     await page.getByRole('radio', {name: 'Parallel'}).check();
     await page.getByRole('radio', {name: 'Runs', exact: true}).check();
-    const box = await page.locator('.parallel canvas').boundingBox();
+    const box = await until('it has its place', () => page.locator('.parallel canvas').boundingBox(), (found) => found?.height > 100 && found.width > 800);
     const x = box.x + 64 + (box.width - 128) / 6; // the second axis: gain
     await page.mouse.move(x, box.y + box.height - 26);
     await page.mouse.down();
@@ -81,7 +82,7 @@ async function showRows(t, {browser, tether}) {
   await context.close();
 }
 
-async function followAndShow(t, {browser, tether, state}) {
+async function follow(t, {browser, tether, state}) {
   const table = makeSweep(state, 400, 'growing');
   const {page, context, troubles} = await openPage(browser, tether.url, {hash: 'sweeps/growing?view=histogram'});
   const progress = page.locator('.sweep-progress');
@@ -95,25 +96,59 @@ async function followAndShow(t, {browser, tether, state}) {
     assert.deepEqual(troubles, []);
   });
 
-  await t.test('a run that can’t be made again is told, and two whose logs are there race in a replay', async () => {
-    const ids = [5, 6].map((run) => execFileSync('python3', ['-c', `import sqlite3; print(sqlite3.connect('${table}').execute('SELECT id FROM run WHERE run = ${run}').fetchone()[0])`], {encoding: 'utf8'}).trim());
+  await t.test('a run whose plan is gone is told of', async () => {
     await page.getByRole('button', {name: 'Show run 4 in 3D'}).click();
     await until('there is no such plan', () => page.getByRole('alert').textContent(), (text) => text.startsWith('It can’t be shown: '));
     await page.getByRole('button', {name: 'Dismiss'}).click();
-    ids.forEach((id, i) =>
-      execFileSync(program, ['run', 'concept-symmetric', '--pace', 'fast', '--duration', '3', '--record', join(state, `tether/sweeps/runs/${id}.wpilog`), '--no-web', ...set({'wires.float-udp.bind': '127.0.0.1:0', 'robots.concept-symmetric.x': `${2 + i} m`})], {cwd: root, stdio: 'ignore', env: {...process.env, XDG_STATE_HOME: state}}),
-    );
-    for (const run of ['5', '6']) await page.getByRole('button', {name: run, exact: true}).click();
-    const hash = await page.evaluate(() => location.hash);
-    assert.ok(hash.endsWith(`run=${ids[0]}&run=${ids[1]}`));
-    await page.getByRole('button', {name: 'Race them in 3D'}).click();
-    await page.getByRole('list', {name: 'Phantoms'}).getByText('concept-symmetric').waitFor();
-    assert.notEqual(new URL(page.url()).origin, new URL(tether.url).origin);
-    assert.ok(await page.getByRole('slider', {name: 'Time of the run'}).count(), 'a replay');
-    await page.goBack();
-    await until('back where it was', () => page.evaluate(() => location.hash), (text) => text === hash);
-    await page.getByRole('button', {name: 'Race them in 3D'}).waitFor();
   });
+  await context.close();
+}
+
+const PLAN = `
+scene: concept-symmetric
+duration: 1 s
+axes:
+  - {name: x, set: robots.concept-symmetric.x, value: [2 m, 3 m]}
+  - {name: unused, range: [0, 1], count: COUNT}
+metrics:
+  - {name: final_x, signal: chassis.x, measure: final}
+`;
+
+/** Writes a plan of 2 × count runs; returns its path. */
+function writePlan(state, name, count) {
+  const path = join(state, `${name}.yaml`);
+  writeFileSync(path, PLAN.replace('COUNT', String(count)));
+  return path;
+}
+
+/** A sweep that was made: its runs are made again, and race. */
+async function makeAgain(t, {browser, tether, state}) {
+  execFileSync(program, ['sweep', writePlan(state, 'places', 2), '--quiet'], {cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: {...process.env, XDG_STATE_HOME: state}});
+  const {page, context} = await openPage(browser, tether.url, {hash: 'sweeps'});
+  await page.getByRole('combobox', {name: 'Sweep'}).selectOption('places');
+  await until('all are there', () => title(page).textContent(), (text) => text === '4 runs');
+  for (const run of ['0', '2']) await page.getByRole('button', {name: run, exact: true}).click();
+  const hash = await page.evaluate(() => location.hash);
+  assert.match(hash, /^#sweeps\/places-[0-9a-f]{8}\?run=[0-9a-f]{32}&run=[0-9a-f]{32}$/);
+  await page.getByRole('button', {name: 'Race them in 3D'}).click();
+  await page.getByRole('list', {name: 'Phantoms'}).getByText('concept-symmetric').waitFor();
+  assert.notEqual(new URL(page.url()).origin, new URL(tether.url).origin);
+  assert.equal(await page.getByRole('slider', {name: 'Time of the run'}).count(), 1, 'a replay');
+  await page.goBack();
+  await until('back where it was', () => page.evaluate(() => location.hash), (text) => text === hash);
+  await page.getByRole('button', {name: 'Race them in 3D'}).waitFor();
+  await context.close();
+}
+
+/** Pages of sweeps alone. */
+async function withoutWorld(t, {browser, state}) {
+  const alone = await start(t, ['sweep', writePlan(state, 'places', 2), '--quiet', '--web=127.0.0.1:0'], state);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${alone.addresses.web}/`);
+  await page.getByRole('link', {name: 'To the sweeps'}).click();
+  await page.getByRole('combobox', {name: 'Sweep'}).waitFor();
+  await page.getByRole('status', {name: 'Connection: No world'}).waitFor();
   await context.close();
 }
 
@@ -122,5 +157,7 @@ test('sweeps', async (t) => {
   makeSweep(state);
   const [tether, browser] = await Promise.all([startTether(t, 'concept-symmetric', WIRE, {state}), openBrowser(t, {webgl: false})]);
   await t.test('a table of 100,000 rows', (t) => showRows(t, {browser, tether}));
-  await t.test('rows as they come, and runs in 3D', (t) => followAndShow(t, {browser, tether, state}));
+  await t.test('rows as they come', (t) => follow(t, {browser, tether, state}));
+  await t.test('runs are made again and race in a replay', (t) => makeAgain(t, {browser, tether, state}));
+  await t.test('pages without a world', (t) => withoutWorld(t, {browser, state}));
 });

@@ -1,10 +1,12 @@
 #include "app/sweep/show.h"
 
 #include "app/sweep/child.h"
+#include "app/guests.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "record/run_folder.h"
+#include "sweep/plan.h"
 #include "sweep/table.h"
 
 #include <errno.h>
@@ -155,6 +157,17 @@ static void enter(tt_sweep_shows *shows, show *one, show_state state) {
   pthread_mutex_unlock(&shows->mutex);
 }
 
+/* The sweep may have kept it: then it is shown, not made. Linked, since a replay has one folder of runs. */
+static bool link_kept(const char *plan_path, const char *run, const char *log) {
+  tt_sweep_plan *plan;
+  char kept[PATH_MAX];
+  if (tt_sweep_plan_load(&tt_program_guests, plan_path, NULL, 0, &plan, NULL) != TT_OK)
+    return false;
+  int length = snprintf(kept, sizeof kept, "%s/%s" TT_RUN_ENDING, plan->keep.folder, run);
+  tt_sweep_plan_free(plan);
+  return length < PATH_MAX && link(kept, log) == 0;
+}
+
 /* Under another name as long as it isn't whole. */
 static tt_status make_log(tt_sweep_shows *shows, const char *plan, const char *run, const char *log,
                           tt_error *error) {
@@ -171,7 +184,7 @@ static tt_status get_log(tt_sweep_shows *shows, const char *plan, const char *ru
                          char log[PATH_MAX], tt_error *error) {
   if (snprintf(log, PATH_MAX, "%s/%s" TT_RUN_ENDING, shows->folder, run) >= PATH_MAX)
     return tt_fail(error, TT_FAILED, "%s: this path is too long", shows->folder);
-  if (access(log, R_OK) == 0) return TT_OK;
+  if (access(log, R_OK) == 0 || link_kept(plan, run, log)) return TT_OK;
   return make_log(shows, plan, run, log, error);
 }
 
