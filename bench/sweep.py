@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from measure import PRIORITY, TETHER, Row, progress, run
+from measure import BUILD, PRIORITY, TETHER, Row, progress, run
 
 CORES = len(os.sched_getaffinity(0))
 RUNS, DURATION = 1000, 5
@@ -24,6 +24,8 @@ metrics:
   - {{name: greatest, signal: {signal}, measure: greatest}}
 """
 SIGNALS = {"sharp": "chassis.y", "gripper": "base.position"}
+PROGRAMS = {"sharp": f"{BUILD}/client_sharp_json ${{TETHER_SHARP_JSON##*:}} ${{TETHER_SHARP_JSON_PEER##*:}} 1000000",
+            "gripper": f"{BUILD}/client_lockstep_tcp ${{TETHER_LOCKSTEP_TCP##*:}} 1000000"}  # in C
 STEPS = {"sharp": 1000, "gripper": 600}  # a second
 FREE = {"sharp": ["--set", "wires.sharp-json.bind=127.0.0.1:0"], "gripper": []}
 TICK = "1/60 s"  # of gripper: ten steps
@@ -61,6 +63,26 @@ def throughput(scene, runs):
                 note="limit: bare mj_step on every core"),
             Row(f"sweep/{scene}-processor", "the same, by time of processors", runs / processor, "runs/s of a core", 1 / limit,
                 runs / processor * limit, 0.9)]
+
+
+def driven(scene, runs):
+    """The same with a program in C that answers in lock-step; what each run takes of its start is told apart."""
+    progress(f"sweep/{scene}-driven")
+    with tempfile.TemporaryDirectory() as folder:
+        def drive(duration, *options):
+            plan = write_plan(folder, scene, runs, duration)
+            plan.write_text(f"{plan.read_text()}controller:\n  command: >-\n    {PROGRAMS[scene]}\n")
+            return sweep(plan, "--output", f"{folder}/{duration.replace('/', '-')}.sqlite", *options)[1:]
+        limit = bare(scene)
+        start, start_processor = drive(TICK)
+        took, processor = drive(f"{DURATION} s")
+    rest, processor_rest = took - start, processor - start_processor
+    what = f"{runs} runs of {DURATION} s of {scene}, a program in C in lock-step, {CORES} cores, without its start"
+    return [Row(f"sweep/{scene}-driven", what, runs / rest, "runs/s", CORES / limit, runs / rest * limit / CORES, 0.6,
+                note="limit: bare mj_step on every core"),
+            Row(f"sweep/{scene}-driven-processor", "the same, by time of processors", runs / processor_rest, "runs/s of a core", 1 / limit,
+                runs / processor_rest * limit, 0.6),
+            Row(f"sweep/{scene}-driven-start", "start and end of a program, and a tick: each, every core at it", start / runs * CORES * 1e3, "ms")]
 
 
 def own_cost(runs):
@@ -125,4 +147,4 @@ def large(runs):
 
 def sweeps(runs=RUNS, many=100000):
     """Runs a second on all cores, the cost of a run, large plans."""
-    return throughput("sharp", runs) + throughput("gripper", runs) + own_cost(2000) + large(many)
+    return throughput("sharp", runs) + throughput("gripper", runs) + driven("sharp", runs) + driven("gripper", runs) + own_cost(2000) + large(many)
