@@ -187,17 +187,58 @@ static tt_status count_runs(tt_plan_store *store) {
 
 /* --- the whole --- */
 
+/** A word in place of a mapping; NULL: there is none. */
+static tt_node *word_at(const tt_document *document, const char *key) {
+  tt_node *node = tt_node_child(document->root, key);
+  return node && node->kind == TT_NODE_SCALAR && !tt_node_empty(node) ? node : NULL;
+}
+
 /** `controller: none` says the same as no such key. */
-static void read_none(tt_document *document) {
-  tt_node *node = tt_node_child(document->root, "controller");
-  if (node && node->kind == TT_NODE_SCALAR && node->text && strcmp(node->text, "none") == 0)
+static tt_status read_none(const tt_plan_store *store) {
+  tt_node *node = word_at(store->document, "controller");
+  if (!node) return TT_OK;
+  if (strcmp(node->text, "none") != 0)
+    return tt_fail(
+        store->error, TT_INVALID,
+        "%s: controller: give {lua: FILE}, {command: TEXT}, {policy: MODULE:FUNCTION} or "
+        "none",
+        store->document->path);
+  node->text[0] = 0;
+  node->quoted = false;
+  return TT_OK;
+}
+
+/** `keep: failures` is short for `keep: {failures: on}`. */
+static tt_status read_kept(const tt_plan_store *store) {
+  tt_node *node = word_at(store->document, "keep"), *on;
+  if (!node) return TT_OK;
+  if (strcmp(node->text, "nothing") == 0) {
     node->text[0] = 0;
+    node->quoted = false;
+    return TT_OK;
+  }
+  if (strcmp(node->text, "all") != 0 && strcmp(node->text, "failures") != 0)
+    return tt_fail(store->error, TT_INVALID,
+                   "%s: keep: give nothing, failures, all, or a mapping as {best: 3, metric: y, "
+                   "order: least}",
+                   store->document->path);
+  on = tt_document_node(store->document, TT_NODE_SCALAR, node->text, strlen(node->text), "on", 2,
+                        node->line);
+  if (!on || !tt_node_append(node, on)) {
+    tt_node_free(on);
+    return tt_plan_no_memory(store);
+  }
+  free(node->text);
+  node->text = NULL;
+  node->kind = TT_NODE_MAPPING;
+  return TT_OK;
 }
 
 static tt_status read_keys(tt_plan_store *store, const char *const *settings, int setting_count) {
   for (int i = 0; i < setting_count; i++)
     TT_TRY(tt_document_set(store->document, settings[i], store->error));
-  read_none(store->document);
+  TT_TRY(read_none(store));
+  TT_TRY(read_kept(store));
   store->schema = tt_plan_schema(&store->pool);
   if (!store->schema) return tt_plan_no_memory(store);
   return tt_document_read(store->document, store->schema, (void **)&store->keys, store->error);

@@ -166,6 +166,10 @@ static const tt_mistake mistakes[] = {
     {HEAD "controller: {lua: nowhere.lua}\n", 3, {"nowhere.lua", "relative to the plan's folder"}},
     {HEAD "controller: {lua: broken.lua}\n", 3, {"broken.lua:3"}},
     {HEAD "controller: {lua: hold.lua, command: ./arm}\n", 3, {"one of lua, command, policy"}},
+    {HEAD "controller: hold.lua\n", 3, {"give {lua: FILE}"}},
+    {"scene: ../../../robots/sharp/robot.xml\nduration: 2 s\ncontroller: {command: ./arm}\n",
+     3,
+     {"the scene has no wire", "take lua"}},
     {HEAD "controller: {luo: hold.lua}\n", 3, {"did you mean 'lua'"}},
     {HEAD "controller: {lua: hold.lua, memory: 1e9}\n", 3, {"memory", "only a program"}},
     {HEAD "controller: {files: [arm.py]}\n", 3, {"one of lua, command, policy as well"}},
@@ -188,6 +192,7 @@ static const tt_mistake mistakes[] = {
     {HEAD "success: '> 3'\n", 3, {"success"}},
     {HEAD "stop_when: chasis.y > 1\n", 3, {"chassis.y"}},
     /* logs and results */
+    {HEAD "keep: some\n", 3, {"nothing, failures, all"}},
     {HEAD "keep: {bset: 3}\n", 3, {"did you mean 'best'"}},
     {HEAD "keep: {best: 3}\n", 3, {"without metrics"}},
     {HEAD "keep: {best: 3}\nmetrics: [" Y "]\n", 3, {"give metric: y"}},

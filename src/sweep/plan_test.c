@@ -424,6 +424,12 @@ static void test_kept_logs(void **state) {
   assert_int_equal(plan->keep.worst, 2);
   assert_string_equal(plan->keep.folder, FOLDER "/plan-logs");
   tt_sweep_plan_free(plan);
+  plan = load(HEAD "keep: failures\n");
+  assert_true(plan->keep.failures && !plan->keep.all);
+  tt_sweep_plan_free(plan);
+  plan = load(HEAD "keep: nothing\n");
+  assert_true(!plan->keep.failures && !plan->keep.all);
+  tt_sweep_plan_free(plan);
   plan = load(HEAD "output: /tmp/table.sqlite\n");
   assert_string_equal(plan->keep.folder, "/tmp/table-logs");
   tt_sweep_plan_free(plan);
