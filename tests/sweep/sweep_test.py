@@ -110,6 +110,16 @@ class Sweep(unittest.TestCase):
             self.path("kept.sqlite").unlink()
             self.assertEqual([row["hash"] for row in table], [row["hash"] for row in unrecorded])
 
+    def test_logs_of_parts_become_those_of_the_whole(self):
+        plan = self.path("kept.yaml", SPRING + "keep: {best: 1, metric: base, order: greatest}\n")
+        logs = self.path("kept-logs")
+        for part in "1/2", "2/2":
+            self.assertEqual(tether("sweep", plan, "--shard", part)[0], 0)
+        self.assertEqual(len(list(logs.iterdir())), 2)
+        self.assertEqual(tether("sweep", plan, "--collect")[0], 0)
+        best = max((row for row in rows(self.path("kept.sqlite")) if row["status"] == "ok"), key=lambda row: row["base"])
+        self.assertEqual([log.stem for log in logs.iterdir()], [best["id"]])
+
     def start(self, *arguments):
         process = subprocess.Popen([TETHER, "sweep", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.communicate)

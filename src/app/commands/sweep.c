@@ -4,7 +4,9 @@
 #include "app/guests.h"
 #include "app/options.h"
 #include "app/sweep/gather.h"
+#include "app/sweep/kept.h"
 #include "app/sweep/local.h"
+#include "app/sweep/network.h"
 #include "app/sweep/only.h"
 #include "app/sweep/web.h"
 #include "app/sweep/web_process.h"
@@ -139,13 +141,19 @@ static void keep_pages(const sweep_job *job) {
   while (!tt_stop_asked()) usleep(100000);
 }
 
+/* Of this process, or of each task. */
+static int jobs_here(const sweep_job *job) {
+  if (job->jobs) return job->jobs;
+  return job->on_slurm ? 1 : tt_sweep_cores();
+}
+
 static tt_status make_runs(sweep_job *job, tt_sweep_report *report, uint64_t first, uint64_t end,
                            tt_error *error) {
   const tt_sweep_local local = {.plan = job->plan,
                                 .results = job->results,
                                 .first = first,
                                 .end = end,
-                                .jobs = job->jobs ? job->jobs : tt_sweep_cores(),
+                                .jobs = jobs_here(job),
                                 .report = report};
   return tt_sweep_run_local(&local, error);
 }
@@ -158,7 +166,7 @@ static tt_status gather(sweep_job *job, tt_sweep_report *report, const char *fol
   if (job->collect) return tt_sweep_gather(&gathering, error);
   job->slurm.folder = folder;
   job->slurm.settings = job->settings;
-  job->slurm.jobs = job->jobs ? job->jobs : 1;
+  job->slurm.jobs = jobs_here(job);
   return tt_sweep_gather_from_slurm(&gathering, &job->slurm, error);
 }
 
@@ -173,6 +181,8 @@ static tt_status make_table(sweep_job *job, const char *output, const char *fold
   tt_status status = job->collect || job->on_slurm ? gather(job, &report, folder, error)
                                                    : make_runs(job, &report, 0, runs, error);
   const bool whole = tt_sweep_results_count(job->results) == runs;
+  if (status == TT_OK && whole && (job->collect || job->on_slurm))
+    status = tt_sweep_kept_settle(job->plan, job->results, error);
   if (status == TT_OK && whole && job->csv)
     status = tt_sweep_results_csv(job->results, job->csv, error);
   tt_sweep_report_end(&report, whole);
@@ -208,11 +218,11 @@ static tt_status make_rows(sweep_job *job, tt_error *error) {
 static tt_status do_job(sweep_job *job, tt_error *error) {
   TT_TRY(tt_sweep_plan_load(&tt_program_guests, job->plan_file, job->settings, job->setting_count,
                             &job->plan, error));
-  if (job->dry_run)
-    return tt_sweep_show(job->plan, job->jobs ? job->jobs : tt_sweep_cores(), error);
+  if (job->dry_run) return tt_sweep_show(job->plan, jobs_here(job), error);
   if (job->only)
     return tt_sweep_make_only(job->plan, job->only, job->record,
                               job->report == TT_SWEEP_REPORT_JSON, error);
+  if (!job->collect) TT_TRY(tt_sweep_network_check(job->plan, jobs_here(job), error));
   if (!job->web) return make_rows(job, error);
   tt_sweep_web_process web = {.process = 0};
   TT_TRY(tt_sweep_web_process_start(job->web_address, &web, error));

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,35 +143,65 @@ static tt_status place_earlier(void *context, const tt_sweep_row *row, tt_error 
   return TT_OK;
 }
 
-static tt_status open_kept(tt_sweep_kept *kept, tt_sweep_results *results, tt_error *error) {
+static tt_status make_rankings(tt_sweep_kept *kept, tt_error *error) {
   const tt_sweep_keep *keep = &kept->plan->keep;
   kept->best.most = keep->best;
   kept->worst.most = keep->worst;
   kept->best.places = calloc((size_t)keep->best + 1, sizeof *kept->best.places);
   kept->worst.places = calloc((size_t)keep->worst + 1, sizeof *kept->worst.places);
-  if (!kept->best.places || !kept->worst.places) return tt_fail(error, TT_NOMEM, "out of memory");
-  if (snprintf(kept->making, sizeof kept->making, "%s/" MAKING, keep->folder) >=
+  if (kept->best.places && kept->worst.places) return TT_OK;
+  return tt_fail(error, TT_NOMEM, "out of memory");
+}
+
+static bool ranks(const tt_sweep_plan *plan) { return plan->keep.best + plan->keep.worst > 0; }
+
+/* Parts of a plan may be made at a time, and each empties only its own. */
+static tt_status open_folder(tt_sweep_kept *kept, uint64_t first, tt_error *error) {
+  const char *folder = kept->plan->keep.folder;
+  if (snprintf(kept->making, sizeof kept->making, "%s/" MAKING "-%" PRIu64, folder, first) >=
       (int)sizeof kept->making)
-    return tt_fail(error, TT_INVALID, "%s: the folder's path is too long", keep->folder);
+    return tt_fail(error, TT_INVALID, "%s: the folder's path is too long", folder);
   TT_TRY(make_folder(kept->making, error));
   empty(kept->making);
-  if (keep->best + keep->worst == 0 || tt_sweep_results_count(results) == 0) return TT_OK;
+  return TT_OK;
+}
+
+static tt_status open_kept(tt_sweep_kept *kept, tt_sweep_results *results, uint64_t first,
+                           tt_error *error) {
+  TT_TRY(make_rankings(kept, error));
+  TT_TRY(open_folder(kept, first, error));
+  if (!results || !ranks(kept->plan) || tt_sweep_results_count(results) == 0) return TT_OK;
   return tt_sweep_results_each(results, place_earlier, kept, error);
 }
 
-tt_status tt_sweep_kept_open(const tt_sweep_plan *plan, tt_sweep_results *results,
+tt_status tt_sweep_kept_open(const tt_sweep_plan *plan, tt_sweep_results *results, uint64_t first,
                              tt_sweep_kept **kept, tt_error *error) {
   const tt_sweep_keep *keep = &plan->keep;
   *kept = NULL;
-  if (!keep->all && !keep->failures && keep->best + keep->worst == 0) return TT_OK;
+  if (!keep->all && !keep->failures && !ranks(plan)) return TT_OK;
   tt_sweep_kept *made = calloc(1, sizeof *made);
   if (!made) return tt_fail(error, TT_NOMEM, "out of memory");
   made->plan = plan;
-  tt_status status = open_kept(made, results, error);
+  tt_status status = open_kept(made, results, first, error);
   if (status == TT_OK)
     *kept = made;
   else
     tt_sweep_kept_close(made);
+  return status;
+}
+
+static tt_status drop_others(void *context, const tt_sweep_row *row, tt_error *error) {
+  return tt_sweep_kept_take(context, row, NULL, error);
+}
+
+tt_status tt_sweep_kept_settle(const tt_sweep_plan *plan, tt_sweep_results *results,
+                               tt_error *error) {
+  tt_sweep_kept kept = {.plan = plan};
+  if (!ranks(plan)) return TT_OK;
+  tt_status status = make_rankings(&kept, error);
+  if (status == TT_OK) status = tt_sweep_results_each(results, drop_others, &kept, error);
+  free(kept.best.places);
+  free(kept.worst.places);
   return status;
 }
 

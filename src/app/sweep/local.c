@@ -61,7 +61,9 @@ static tt_status make_all(job *of) {
 
 tt_status tt_sweep_run_local(const tt_sweep_local *local, tt_error *error) {
   job of = {.local = local, .number = local->first, .error = error};
-  TT_TRY(tt_sweep_kept_open(local->plan, local->results, &of.kept, error));
+  const bool whole = local->first == 0 && local->end == tt_sweep_plan_runs(local->plan);
+  TT_TRY(tt_sweep_kept_open(local->plan, whole ? local->results : NULL, local->first, &of.kept,
+                            error));
   tt_status status = make_all(&of);
   tt_sweep_kept_close(of.kept);
   if (status != TT_OK || !tt_stop_asked()) return status;
