@@ -35,6 +35,7 @@ tt_status tt_sweep_results_open(const tt_sweep_plan *plan, const tt_sweep_result
   results->plan = plan;
   results->options = *options;
   if (!options->output) results->options.output = plan->output;
+  results->name = results->options.output;
   results->runs = tt_sweep_plan_runs(plan);
   results->backend = backend_of(&results->options);
   tt_status status = open_output(results, error);
@@ -51,6 +52,8 @@ void tt_sweep_results_close(tt_sweep_results *results) {
   free(results->there);
   free(results);
 }
+
+const char *tt_sweep_results_name(const tt_sweep_results *results) { return results->name; }
 
 /* --- rows --- */
 

@@ -36,6 +36,8 @@ tt_status tt_sweep_results_open(const tt_sweep_plan *plan, const tt_sweep_result
                                 tt_sweep_results **results, tt_error *error);
 /** Gives up what was not committed, and lets others write. NULL-safe. */
 void tt_sweep_results_close(tt_sweep_results *results);
+/** For people: the file, the folder, or the schema, without the address and its password. The results'. */
+const char *tt_sweep_results_name(const tt_sweep_results *results);
 /** Whether the row of run `number` is there. In constant time. */
 bool tt_sweep_results_has(const tt_sweep_results *results, uint64_t number);
 /** How many of the plan's rows are there. */

@@ -82,6 +82,7 @@ struct tt_sweep_results {
   void *self; /**< the backend's */
   const tt_sweep_plan *plan;
   tt_sweep_results_options options; /**< `output` is set */
+  const char *name;                 /**< for people; the backend's, where it is not `output` */
   tt_results_columns columns;
   uint64_t runs, count;
   uint8_t *there; /**< a bit a run */

@@ -1,12 +1,15 @@
 /* results_postgres.c: a table in PostgreSQL, in a schema of its own: `sweep_NAME` of a plan NAME.yaml.
  *
  * Rows wait here and are written by one COPY, which is one transaction. The server holds an advisory lock for as long as the
- * connection lives, against a second sweep.
+ * connection lives, against a second sweep. A connection that is lost is made again: either all rows of the last COPY are there,
+ * or none.
  */
+#include "base/log.h"
 #include "store/clock.h"
 #include "store/postgres_link.h"
 #include "sweep/results_internal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +18,9 @@
 /** µs for one statement; who is extended or read may take longer. */
 #define DEADLINE (600LL * 1000000)
 #define COMMIT_DEADLINE (60LL * 1000000)
+/** How long a server that is gone is waited for, and between two tries. */
+#define PATIENCE (30LL * 1000000)
+#define RETRY_INTERVAL 500000
 #define CONNECT_DEADLINE (10LL * 1000000)
 /** Of the advisory lock, beside the hash of the schema's name: "TTSW". */
 #define LOCK_CLASS "1414812503"
@@ -26,10 +32,12 @@
 typedef struct server {
   const tt_sweep_plan *plan;
   const tt_results_columns *columns;
+  const char *url; /**< the options' */
   tt_postgres_link *link;
   char schema[MOST_NAME + 1];
   char name[MOST_NAME + 32]; /**< for people: the address may have a password */
   tt_bytes copy;             /**< rows that were added */
+  uint64_t last;             /**< the number of the last of them */
 } server;
 
 static int64_t deadline(void) { return tt_monotonic_us() + DEADLINE; }
@@ -143,13 +151,16 @@ static tt_status prepare(const server *to, tt_error *error) {
   return status;
 }
 
+static tt_status connect_alone(server *to, tt_error *error) {
+  TT_TRY(tt_postgres_connect(to->url, tt_monotonic_us() + CONNECT_DEADLINE, &to->link, error));
+  TT_TRY(prepare(to, error));
+  return take_lock(to, error);
+}
+
 static tt_status open_server(tt_sweep_results *results, server *to, tt_error *error) {
   TT_TRY(name_schema(to, error));
   TT_TRY(check_names(to, error));
-  TT_TRY(tt_postgres_connect(results->options.output, tt_monotonic_us() + CONNECT_DEADLINE,
-                             &to->link, error));
-  TT_TRY(prepare(to, error));
-  TT_TRY(take_lock(to, error));
+  TT_TRY(connect_alone(to, error));
   const tt_results_sql sql = {
       .self = to,
       .run = run,
@@ -167,7 +178,9 @@ static tt_status postgres_open(tt_sweep_results *results, tt_error *error) {
   if (!to) return tt_fail(error, TT_NOMEM, "out of memory");
   to->plan = results->plan;
   to->columns = &results->columns;
+  to->url = results->options.output;
   results->self = to;
+  results->name = to->name;
   return open_server(results, to, error);
 }
 
@@ -207,18 +220,56 @@ static tt_status postgres_add(void *self, const tt_sweep_row *row, tt_error *err
     put_cell(&to->copy, &cell);
   }
   tt_results_put(&to->copy, "\n");
+  to->last = row->run.number;
   return to->copy.failed ? tt_fail(error, TT_NOMEM, "out of memory") : TT_OK;
+}
+
+static tt_status write_rows(server *to, tt_error *error) {
+  const int64_t end = tt_monotonic_us() + COMMIT_DEADLINE;
+  TT_TRY(tt_postgres_begin_copy(to->link, "COPY run FROM STDIN", end, error));
+  TT_TRY(tt_postgres_copy(to->link, to->copy.data, to->copy.size, end, error));
+  return tt_postgres_end_copy(to->link, end, error);
+}
+
+/** On a new connection: the answer to the last COPY may have been lost, too, and somebody else may have been there meanwhile. */
+static tt_status write_again(server *to, tt_error *error) {
+  PGresult *result;
+  TT_TRY(tt_postgres_runf(to->link, deadline(), &result, error,
+                          "SELECT (SELECT count(*) FROM run WHERE run = %" PRIu64 "), value"
+                          " FROM sweep WHERE key = 'runs_identity'",
+                          to->last));
+  const bool ours = PQntuples(result) && !strcmp(PQgetvalue(result, 0, 1), to->plan->runs_identity);
+  const bool there = ours && tt_postgres_integer(result, 0, 0) > 0;
+  PQclear(result);
+  if (!ours)
+    return tt_fail(error, TT_FAILED, "%s: another sweep has changed it meanwhile", to->name);
+  return there ? TT_OK : write_rows(to, error);
+}
+
+static tt_status reconnect(server *to, tt_error *error) {
+  const int64_t end = tt_monotonic_us() + PATIENCE;
+  tt_status status;
+  tt_log_warning("%s; trying again for %lld s", error->text, PATIENCE / 1000000);
+  do {
+    tt_postgres_close(to->link);
+    to->link = NULL;
+    status = connect_alone(to, error);
+    if (status == TT_OK || tt_postgres_is_alive(to->link)) return status;
+    usleep(RETRY_INTERVAL);
+  } while (tt_monotonic_us() < end);
+  return status;
 }
 
 static tt_status postgres_commit(void *self, tt_error *error) {
   server *to = self;
   if (!to->copy.size) return TT_OK;
-  const int64_t end = tt_monotonic_us() + COMMIT_DEADLINE;
-  TT_TRY(tt_postgres_begin_copy(to->link, "COPY run FROM STDIN", end, error));
-  TT_TRY(tt_postgres_copy(to->link, to->copy.data, to->copy.size, end, error));
-  TT_TRY(tt_postgres_end_copy(to->link, end, error));
-  tt_bytes_cut(&to->copy, 0);
-  return TT_OK;
+  tt_status status = write_rows(to, error);
+  if (status != TT_OK && !tt_postgres_is_alive(to->link)) {
+    TT_TRY(reconnect(to, error));
+    status = write_again(to, error);
+  }
+  if (status == TT_OK) tt_bytes_cut(&to->copy, 0);
+  return status;
 }
 
 static tt_status postgres_finish(void *self, tt_error *error) {

@@ -102,6 +102,7 @@ static void test_a_second_sweep_is_refused(void **state) {
   tt_error error;
   tt_sweep_plan *plan = testing_plan(testing_folder(), 3, 2, NULL);
   tt_sweep_results *results = testing_open(plan, url(), NULL);
+  assert_string_equal(tt_sweep_results_name(results), "postgresql: schema sweep_trial");
   testing_add(plan, results, 0, 5, "here");
   assert_int_equal(tt_sweep_results_commit(results, &error), TT_OK);
   testing_add(plan, results, 5, 7, "here");
@@ -202,6 +203,12 @@ static void test_kills(void **state) {
   tt_sweep_plan_free(plan);
 }
 
+static void cut_connections(void) {
+  g_free(
+      ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE"
+          " 'tether sweep%'"));
+}
+
 static void test_a_connection_that_is_lost(void **state) {
   (void)state;
   if (!url()) skip();
@@ -210,16 +217,37 @@ static void test_a_connection_that_is_lost(void **state) {
   tt_error error;
   testing_add(plan, results, 0, 2, "here");
   assert_int_equal(tt_sweep_results_commit(results, &error), TT_OK);
-  g_free(
-      ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE"
-          " 'tether sweep%'"));
+  cut_connections();
   testing_add(plan, results, 2, 4, "here");
-  assert_int_equal(tt_sweep_results_commit(results, &error), TT_FAILED);
-  assert_non_null(strstr(error.text, "postgresql: "));
+  if (tt_sweep_results_commit(results, &error) != TT_OK) fail_msg("%s", error.text);
+  assert_asked("SELECT count(*) FROM sweep_trial.run", "4");
+  cut_connections();
+  testing_add(plan, results, 4, 6, "here");
+  tt_sweep_results *other = testing_open(plan, url(), NULL);
+  assert_int_equal(tt_sweep_results_commit(results, &error),
+                   TT_FAILED);  // somebody else has it now
+  assert_non_null(strstr(error.text, "another sweep writes there"));
   tt_sweep_results_close(results);
-  results = testing_open(plan, url(), NULL);
-  assert_int_equal(tt_sweep_results_count(results), 2);
-  tt_sweep_results_close(results);
+  testing_finish(other);
+  tt_sweep_plan_free(plan);
+}
+
+/** What it looks like when the answer to COMMIT is lost. */
+static void test_rows_that_are_there_already(void **state) {
+  (void)state;
+  if (!url()) skip();
+  tt_sweep_plan *plan = testing_plan(testing_folder(), 3, 2, NULL);
+  tt_sweep_results *results = testing_open(plan, url(), NULL);
+  tt_error error;
+  testing_add(plan, results, 0, 3, "here");
+  cut_connections();
+  tt_sweep_results *other = testing_open(plan, url(), NULL);
+  testing_add(plan, other, 0, 3, "there");
+  testing_finish(other);
+  if (tt_sweep_results_commit(results, &error) != TT_OK) fail_msg("%s", error.text);
+  testing_add(plan, results, 3, 5, "here");
+  testing_finish(results);
+  assert_asked("SELECT count(*) || ' ' || count(DISTINCT run) FROM sweep_trial.run", "5 5");
   tt_sweep_plan_free(plan);
 }
 
@@ -231,6 +259,7 @@ int main(void) {
       cmocka_unit_test_setup(test_what_is_not_ours, begin),
       cmocka_unit_test_setup(test_kills, begin),
       cmocka_unit_test_setup(test_a_connection_that_is_lost, begin),
+      cmocka_unit_test_setup(test_rows_that_are_there_already, begin),
   };
   return cmocka_run_group_tests(tests, testing_begin, testing_end);
 }

@@ -15,7 +15,7 @@ tt_status tt_results_mark(tt_sweep_results *results, uint64_t number, tt_error *
     return tt_fail(error, TT_INVALID,
                    "%s: has a row of run %" PRIu64 ", but the plan has only %" PRIu64
                    " runs: it was changed by something else than a sweep; give another --output",
-                   results->options.output, number, results->runs);
+                   results->name, number, results->runs);
   }
   if (tt_sweep_results_has(results, number)) return TT_OK;
   results->there[number / 8] |= (uint8_t)(1u << number % 8);

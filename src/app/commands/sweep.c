@@ -176,8 +176,9 @@ static tt_status make_table(sweep_job *job, const char *output, const char *fold
   const uint64_t runs = tt_sweep_plan_runs(job->plan);
   TT_TRY(tt_sweep_results_open(job->plan, &options, &job->results, error));
   tt_sweep_web_note(output);
-  tt_sweep_report report = tt_sweep_report_start(job->plan, job->report, output, runs,
-                                                 tt_sweep_results_count(job->results));
+  tt_sweep_report report =
+      tt_sweep_report_start(job->plan, job->report, tt_sweep_results_name(job->results), runs,
+                            tt_sweep_results_count(job->results));
   tt_status status = job->collect || job->on_slurm ? gather(job, &report, folder, error)
                                                    : make_runs(job, &report, 0, runs, error);
   const bool whole = tt_sweep_results_count(job->results) == runs;
