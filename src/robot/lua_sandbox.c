@@ -18,9 +18,11 @@
 #define TEXT_UNIT 256     /* bytes of a text that take about as long as an instruction */
 #define LOAD_MEMORY ((size_t)8 << 20)
 #define LOAD_INSTRUCTIONS 1000000
+#define MAX_SHORTAGES 4
 
 struct tt_lua_sandbox {
   lua_State *lua;
+  lua_State *running; /* a thread of it, of this call alone; else `lua` */
   tt_lua_keeping keeping;
   int64_t instructions; /* left */
   size_t memory;        /* bytes that may still be allocated */
@@ -28,6 +30,7 @@ struct tt_lua_sandbox {
   size_t garbage;       /* bytes allocated since garbage was collected */
   int64_t weight;       /* that an instruction has: it may go through the longest text there is */
   bool at_limit;        /* the call failed since it took too much */
+  int shortages;        /* how often garbage had to be collected in the midst of this call */
   const tt_lua_chance *chance;
   uint64_t randoms; /* drawn in this call */
   char file[128];
@@ -41,8 +44,8 @@ static void count(lua_State *lua, lua_Debug *where);
 void tt_lua_sandbox_set_weight(tt_lua_sandbox *sandbox, int64_t weight) {
   int64_t interval = HOOK_INTERVAL / weight;
   sandbox->weight = weight;
-  if (sandbox->lua)
-    lua_sethook(sandbox->lua, count, LUA_MASKCOUNT, interval > 1 ? (int)interval : 1);
+  if (sandbox->running)
+    lua_sethook(sandbox->running, count, LUA_MASKCOUNT, interval > 1 ? (int)interval : 1);
 }
 
 int64_t tt_lua_sandbox_weight(const tt_lua_sandbox *sandbox) { return sandbox->weight; }
@@ -56,11 +59,13 @@ static void weigh_text(tt_lua_sandbox *sandbox, size_t size) {
 }
 
 /* Every allocation counts, freed or not, so that what a call may take doesn't depend on when garbage is collected. Where
- * too much is alive Lua collects garbage at once, and asks again. */
-static bool may_take(const tt_lua_sandbox *sandbox, size_t held, size_t new_size) {
-  if (new_size > sandbox->memory) return false;
+ * too much is alive Lua collects garbage at once, and asks again; a call that has it do so again and again would take seconds. */
+static bool may_take(tt_lua_sandbox *sandbox, size_t held, size_t new_size) {
+  if (new_size > sandbox->memory || sandbox->shortages > MAX_SHORTAGES) return false;
   size_t most = sandbox->keeping.alive;
-  return !most || sandbox->alive - held + new_size <= most;
+  if (!most || sandbox->alive - held + new_size <= most) return true;
+  sandbox->shortages++;
+  return false;
 }
 
 static void *allocate(void *context, void *block, size_t old_size, size_t new_size) {
@@ -362,12 +367,13 @@ static int load(lua_State *lua) {
   return 0;
 }
 
-static tt_status explain(tt_lua_sandbox *sandbox, int outcome, tt_error *error) {
+/* What a call came to, with the text that stands on the stack of the thread that failed. */
+static tt_status explain(const tt_lua_sandbox *sandbox, lua_State *lua, int outcome,
+                         tt_error *error) {
   if (outcome == LUA_OK) return TT_OK;
   if (outcome == LUA_ERRMEM)
     return tt_fail(error, TT_FULL, "%s: it takes too much memory", sandbox->file);
-  const char *text =
-      lua_type(sandbox->lua, -1) == LUA_TSTRING ? lua_tostring(sandbox->lua, -1) : NULL;
+  const char *text = lua_type(lua, -1) == LUA_TSTRING ? lua_tostring(lua, -1) : NULL;
   return tt_fail(error, sandbox->at_limit ? TT_FULL : TT_FAILED, "%s",
                  text ? text : "an error without a text");
 }
@@ -377,10 +383,32 @@ void tt_lua_sandbox_collect(tt_lua_sandbox *sandbox) {
   sandbox->garbage = 0;
 }
 
+/* A call in a thread of its own, so that none finds room on the stack that another has made: it would come to the limit of
+ * memory later than the first. */
+typedef struct entry {
+  tt_lua_sandbox *sandbox;
+  int (*function)(lua_State *);
+  void *argument;
+  tt_status status;
+  tt_error *error;
+} entry;
+
+static int enter(lua_State *lua) {
+  entry *made = lua_touserdata(lua, 1);
+  tt_lua_sandbox *sandbox = made->sandbox;
+  lua_State *thread = sandbox->running = lua_newthread(lua);
+  tt_lua_sandbox_set_weight(sandbox, sandbox->weight); /* the hook counts anew */
+  lua_pushcfunction(thread, made->function);
+  lua_pushlightuserdata(thread, made->argument);
+  made->status = explain(sandbox, thread, lua_pcall(thread, 1, 0, 0), made->error);
+  return 0;
+}
+
 tt_status tt_lua_sandbox_run(tt_lua_sandbox *sandbox, const tt_lua_limits *limits,
                              const tt_lua_chance *chance, int (*function)(lua_State *),
                              void *argument, tt_error *error) {
   lua_State *lua = sandbox->lua;
+  entry made = {.sandbox = sandbox, .function = function, .argument = argument, .error = error};
   if (limits)
     give(sandbox, limits->instructions, limits->memory);
   else
@@ -388,15 +416,18 @@ tt_status tt_lua_sandbox_run(tt_lua_sandbox *sandbox, const tt_lua_limits *limit
   sandbox->chance = chance;
   sandbox->randoms = 0;
   sandbox->at_limit = false;
-  tt_lua_sandbox_set_weight(sandbox, sandbox->weight); /* the hook counts anew */
-  lua_pushcfunction(lua, function);
-  lua_pushlightuserdata(lua, argument);
-  tt_status status = explain(sandbox, lua_pcall(lua, 1, 0, 0), error);
+  sandbox->shortages = 0;
+  lua_pushcfunction(lua, enter);
+  lua_pushlightuserdata(lua, &made);
+  int outcome = lua_pcall(lua, 1, 0, 0);
+  if (outcome != LUA_OK) made.status = explain(sandbox, lua, outcome, error);
   lua_settop(lua, 0);
+  sandbox->running = lua;
+  sandbox->shortages = 0;
   give(sandbox, LOAD_INSTRUCTIONS, SIZE_MAX);
   if (sandbox->garbage >= sandbox->keeping.garbage) tt_lua_sandbox_collect(sandbox);
   sandbox->chance = NULL;
-  return status;
+  return made.status;
 }
 
 tt_status tt_lua_sandbox_new(const char *text, size_t length, const char *file,
@@ -415,6 +446,7 @@ tt_status tt_lua_sandbox_new(const char *text, size_t length, const char *file,
     free(sandbox);
     return tt_fail(error, TT_NOMEM, "%s: out of memory", file);
   }
+  sandbox->running = sandbox->lua;
   lua_gc(sandbox->lua, LUA_GCSTOP); /* garbage is collected between calls */
   source from = {text, length};
   if (tt_lua_sandbox_run(sandbox, NULL, NULL, load, &from, error) != TT_OK) {

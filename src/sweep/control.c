@@ -128,6 +128,12 @@ static void push_function(lua_State *lua) {
              tt_lua_sandbox_file(control->sandbox), FUNCTION);
 }
 
+static int forget(lua_State *lua) {
+  lua_pushnil(lua);
+  tt_control_take_environment(lua);
+  return 0;
+}
+
 static int begin(lua_State *lua) {
   tt_lua_sandbox_run_file(lua);
   tt_control_take_environment(lua);
@@ -203,6 +209,9 @@ tt_status tt_control_begin(tt_control *control, tt_sim *sim, const tt_control_pa
   control->noise = tt_noise_of(seed, TT_NO_ROBOT, FUNCTION);
   const tt_lua_chance chance = {control->noise, 0};
   tt_lua_sandbox_set_weight(control->sandbox, control->file_weight);
+  /* What an earlier run kept takes no room from this one. */
+  TT_TRY(tt_lua_sandbox_run(control->sandbox, NULL, NULL, forget, NULL, error));
+  tt_lua_sandbox_collect(control->sandbox);
   return tt_lua_sandbox_run(control->sandbox, NULL, &chance, begin, control, error);
 }
 

@@ -42,8 +42,8 @@ const char *tt_metrics_unit(const tt_metrics *metrics, int index);
 void tt_metrics_begin(tt_metrics *metrics);
 /** A tick, the initial state first. TT_NOMEM. */
 tt_status tt_metrics_sample(tt_metrics *metrics, const tt_view *view, tt_error *error);
-/** Writes what was measured, [count]: numbers, or nothing. TT_FAILED: a Lua function failed, with file and line, or had more than
- *  TT_METRIC_LUA_VALUES; its value is nothing, the others are there all the same. */
+/** Writes what was measured, [count]: numbers, or nothing. TT_FAILED: a Lua function failed, with file and line; TT_FULL: it came to a
+ *  limit, or had more samples than TT_METRIC_LUA_VALUES. Its value is nothing; the others are there all the same. */
 tt_status tt_metrics_end(tt_metrics *metrics, tt_sweep_value *values, tt_error *error);
 
 #endif

@@ -81,7 +81,8 @@ void sweep_lua_free(sweep_lua *lua);
 void sweep_lua_begin(sweep_lua *lua);
 /** Keeps a sample; of too many, none. TT_NOMEM. */
 tt_status sweep_lua_sample(sweep_lua *lua, const tt_view *view, tt_error *error);
-/** Calls the function: `*value` is SI, NaN where it gave nil. TT_FAILED with file and line, or there were too many samples. */
+/** Calls the function: `*value` is SI, NaN where it gave nil. TT_FAILED, TT_FULL: with file and line, or there were too many
+ *  samples. */
 tt_status sweep_lua_end(sweep_lua *lua, double *value, tt_error *error);
 
 #endif

@@ -165,13 +165,14 @@ tt_status sweep_lua_end(sweep_lua *self, double *value, tt_error *error) {
   tt_error why;
   *value = NAN;
   if (self->too_many)
-    return tt_fail(error, TT_FAILED,
+    return tt_fail(error, TT_FULL,
                    "%s: the run has more samples than are kept for a function, %zu of each signal; "
                    "name fewer signals, or make duration shorter or io_period longer",
                    self->where, TT_METRIC_LUA_VALUES / self->signal_count);
   tt_lua_sandbox_set_weight(self->sandbox, self->weight);
-  if (tt_lua_sandbox_run(self->sandbox, &self->keys->limits, NULL, measure, &result, &why) != TT_OK)
-    return tt_fail(error, TT_FAILED, "%s.lua: %s", self->where, why.text);
+  tt_status status =
+      tt_lua_sandbox_run(self->sandbox, &self->keys->limits, NULL, measure, &result, &why);
+  if (status != TT_OK) return tt_fail(error, status, "%s.lua: %s", self->where, why.text);
   *value = result * self->keys->given->scale;
   return TT_OK;
 }
