@@ -266,6 +266,7 @@ static tt_status load_all(tt_plan_store *store, const char *const *settings, int
   TT_TRY(tt_stranger_check("plan", store->document, store->error));
   TT_TRY(place(store, store->document->path));
   TT_TRY(read_keys(store, settings, setting_count));
+  store->plan.description = store->keys->description ? store->keys->description : "";
   TT_TRY(load_times(store));
   TT_TRY(load_counts(store));
   TT_TRY(load_sampling(store));

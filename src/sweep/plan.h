@@ -81,6 +81,7 @@ typedef struct tt_sweep_keep {
 
 typedef struct tt_sweep_plan {
   const char *path, *folder;   /**< the plan's file, and the folder it stands in: both absolute */
+  const char *description;     /**< one line; "" when absent */
   const char *scene;           /**< as tt_scene_load() takes it; a file's path is absolute */
   const char *const *settings; /**< PATH=VALUE, for every run, NULL-terminated */
   double duration; /**< s simulated, of a run: it ends with the first tick that reaches it */

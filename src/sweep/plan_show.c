@@ -150,6 +150,7 @@ void tt_sweep_plan_show(const tt_sweep_plan *plan, FILE *to) {
   const uint64_t runs = tt_sweep_plan_runs(plan);
   char size[32];
   tt_print(to, "plan      %s\n", plan->path);
+  tt_print_lines(to, "          ", plan->description);
   tt_print(to, "scene     %s, %g s each\n", plan->scene, plan->duration);
   tt_print(to, "drives    %s%s\n", controllers[plan->controller.kind],
            plan->controller.text ? plan->controller.text : "");

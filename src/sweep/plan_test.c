@@ -3,6 +3,8 @@
 #include "sweep/plan.h"
 #include "sweep/plan_show.h"
 
+#include <glob.h>
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -436,6 +438,34 @@ static void test_kept_logs(void **state) {
   tt_sweep_plan_free(plan);
 }
 
+/* --- plans that come with the program --- */
+
+static void test_ready_plans(void **state) {
+  glob_t found;
+  (void)state;
+  assert_int_equal(glob(TETHER_SOURCE_DIR "/scenes/sweeps/*.yaml", 0, NULL, &found), 0);
+  assert_true(found.gl_pathc > 0);
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    char name[128], output[PATH_MAX];
+    tt_sweep_plan *plan;
+    tt_error error;
+    snprintf(name, sizeof name, "%s", strrchr(found.gl_pathv[i], '/') + 1);
+    *strrchr(name, '.') = 0;
+    assert_true(tt_sweep_is_plan(name));
+    assert_true(tt_sweep_is_plan(found.gl_pathv[i]));
+    if (tt_sweep_plan_load(&tt_program_guests, name, NULL, 0, &plan, &error) != TT_OK)
+      fail_msg("%s", error.text);
+    assert_true(*plan->description && tt_sweep_plan_runs(plan) > 1 && plan->metric_count > 0);
+    assert_non_null(getcwd(output, sizeof output)); /* not where the program is installed */
+    snprintf(output + strlen(output), sizeof output - strlen(output), "/%s.sqlite", name);
+    assert_string_equal(plan->output, output);
+    tt_sweep_plan_free(plan);
+  }
+  globfree(&found);
+  assert_false(tt_sweep_is_plan("sharp"));
+  assert_false(tt_sweep_is_plan(TETHER_SOURCE_DIR "/scenes/sharp.yaml"));
+}
+
 /* --- what is shown --- */
 
 static void test_what_is_shown(void **state) {
@@ -471,6 +501,7 @@ int main(void) {
       cmocka_unit_test(test_large_plans_are_small),
       cmocka_unit_test(test_a_program),
       cmocka_unit_test(test_kept_logs),
+      cmocka_unit_test(test_ready_plans),
       cmocka_unit_test(test_what_is_shown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
