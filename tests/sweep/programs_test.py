@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Programs drive the runs of a sweep over every wire that can be in lock-step: the same rows however many are made at a time; and the
 ready plans of such programs."""
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from support.process import ROOT, TETHER
-from support.sweep import prove, rows, sweep, tether
+from support.process import ROOT, TETHER, wait_for
+from support.sweep import descendants, prove, rows, state_of, sweep, tether
 
 BUILD = pathlib.Path(TETHER).parent
 EXTENSION, ROBOT = BUILD / "tether-halsim.so", BUILD / "halsim" / "standin" / "2026" / "robot"
@@ -84,6 +85,22 @@ class Programs(unittest.TestCase):
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertEqual("controller.fixed_ports: this machine allows no network of its own" in done.stderr, jobs > 1, done.stderr)
         self.assertIn("ok", [row["status"] for row in rows(self.folder / "alone-1.sqlite")])
+
+    def test_nothing_of_a_program_stays_when_the_sweep_is_killed(self):
+        """Its daemons neither, nor where each worker has users and a network of its own."""
+        self.folder.chmod(0o777)
+        for fixed in ("off", "on"):
+            who, other = self.folder / f"who-{fixed}", {"user": 65534} if fixed == "on" and os.geteuid() == 0 else {}
+            plan = self.plan("gripper", f"setsid sh -c 'trap : TERM HUP; setsid sleep 1000 & echo $! $$ >>{who}; sleep 1000' & echo $$ >>{who}; sleep 1000", repeat=8)
+            process = subprocess.Popen([TETHER, "sweep", plan, "--output", self.folder / f"killed-{fixed}.sqlite", "--quiet", "--jobs", "2",
+                                        "--set", f"controller.fixed_ports={fixed}"], env={**os.environ, "XDG_STATE_HOME": str(self.folder)}, **other)
+            try:
+                wait_for(lambda file=who: file.exists() and len(file.read_text(encoding="utf-8").split()) == 6, "two runs")
+                family = [int(word) for word in who.read_text(encoding="utf-8").split()] + descendants(process.pid)
+            finally:
+                process.kill()
+                process.wait()
+            wait_for(lambda each=family: not any(map(state_of, each)), f"the end of {family}")
 
     def test_ready_plans_by_name(self):
         small = {"arm-gains": ("axes.gain.count=2", "axes.damping.count=2", "duration=0.4 s"),
