@@ -27,6 +27,7 @@
 #define LOOK_EVERY_MS 20 /* at memory and the number of processes */
 #define AGAIN_MS 1       /* while being killed */
 #define PATIENCE 0.2     /* s from SIGTERM to SIGKILL: a sweep has thousands of them */
+#define GIVE_UP 10.0     /* s of killing */
 #define MOST_FOUND 4096  /* processes looked at in one go */
 /* What one process can have before a look at all of them notices: it is told then that there is no more. */
 #define MOST_AT_ONCE 4
@@ -210,12 +211,15 @@ static void tell_all(int signal) {
   }
 }
 
+/* What does not even die then waits for a disk that is gone, or can't be found without /proc: it is left. */
 static void kill_all(program *p) {
-  for (;;) {
+  int pause = AGAIN_MS;
+  for (double until = now() + GIVE_UP; now() < until;) {
     if (!p->first_ended) kill(-p->first, SIGKILL); /* however many they are */
     tell_all(SIGKILL);
     if (!reap(p)) return;
-    poll(&(struct pollfd){.fd = p->signals, .events = POLLIN}, 1, AGAIN_MS);
+    poll(&(struct pollfd){.fd = p->signals, .events = POLLIN}, 1, pause);
+    if (pause < LOOK_EVERY_MS) pause++;
   }
 }
 
