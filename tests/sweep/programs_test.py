@@ -45,6 +45,9 @@ class Programs(unittest.TestCase):
         for scene, command in (("gripper", client("lockstep_tcp", "${TETHER_LOCKSTEP_TCP##*:}", 1000)),
                                ("sharp", client("sharp_json", "${TETHER_SHARP_JSON##*:}", "${TETHER_SHARP_JSON_PEER##*:}", 1000)),
                                ("ezphysics", client("ezphysics", "${TETHER_EZPHYSICS##*:}", 10000)),
+                               ("sharp-six", 'for r in RED1 RED2 RED3 BLUE1 BLUE2 BLUE3; do '
+                                'eval "a=\\$TETHER_${r}_SHARP_JSON p=\\$TETHER_${r}_SHARP_JSON_PEER"; '
+                                + client("sharp_json", "${a##*:}", "${p##*:}", 1000) + " & done; wait"),
                                ("xrp", f"{sys.executable} xrp_line.py $TETHER_XRP")):
             with self.subTest(scene):
                 found = self.same_rows(self.plan(scene, command))
@@ -72,6 +75,17 @@ class Programs(unittest.TestCase):
             self.assertIn(words, row["error"] or "")
         self.assertEqual(found[0]["hash"], found[5]["hash"])
 
+    def test_wrong_plans_are_told_before_anything_is_made(self):
+        table = self.folder / "table.sqlite"
+        for scene, axes, words in (("frc2011-wpilib", "", "wires.halsim-ws: nothing in the protocol"),
+                                   ("gripper", "axes: [{name: lockstep_tcp, value: [1, 2]}]", "axes[0].name: the program finds the address of a wire in $TETHER_LOCKSTEP_TCP")):
+            plan = self.plan(scene, "true", axes)
+            for command in ("check", plan), ("sweep", plan, "--output", table), ("sweep", plan, "--dry-run"):
+                status, _, said = tether(*command)
+                self.assertEqual(status, 1, said)
+                self.assertIn(words, said)
+        self.assertFalse(table.exists())
+
     def test_fixed_ports_take_a_network_each_or_one_job(self):
         plan = self.plan("frc2011", client("float_udp", 5801, 5802, 100) + "  # {seed}", duration="0.1 s")
         self.same_rows(plan, "--set", "controller.fixed_ports=on")
@@ -93,7 +107,7 @@ class Programs(unittest.TestCase):
             who, other = self.folder / f"who-{fixed}", {"user": 65534} if fixed == "on" and os.geteuid() == 0 else {}
             plan = self.plan("gripper", f"setsid sh -c 'trap : TERM HUP; setsid sleep 1000 & echo $! $$ >>{who}; sleep 1000' & echo $$ >>{who}; sleep 1000", repeat=8)
             process = subprocess.Popen([TETHER, "sweep", plan, "--output", self.folder / f"killed-{fixed}.sqlite", "--quiet", "--jobs", "2",
-                                        "--set", f"controller.fixed_ports={fixed}"], env={**os.environ, "XDG_STATE_HOME": str(self.folder)}, **other)
+                                        "--set", f"controller.fixed_ports={fixed}"], env={**os.environ, "XDG_STATE_HOME": str(self.folder / f"state-{fixed}")}, **other)
             try:
                 wait_for(lambda file=who: file.exists() and len(file.read_text(encoding="utf-8").split()) == 6, "two runs")
                 family = [int(word) for word in who.read_text(encoding="utf-8").split()] + descendants(process.pid)

@@ -4,6 +4,7 @@
 #include "app/assemble.h"
 #include "app/commands/command.h"
 #include "app/options.h"
+#include "app/sweep/maker.h"
 #include "base/text.h"
 #include "record/recorder.h"
 #include "foxglove/service.h"
@@ -337,9 +338,10 @@ static tt_status check_plan(const tt_scene_options *options, bool settings, tt_e
                    options->scene);
   TT_TRY(tt_sweep_plan_load(&tt_program_guests, options->scene, options->settings,
                             options->setting_count, &plan, error));
-  tt_sweep_plan_show(plan, stdout);
+  tt_status status = tt_sweep_maker_check(plan, 1, error);
+  if (status == TT_OK) tt_sweep_plan_show(plan, stdout);
   tt_sweep_plan_free(plan);
-  return TT_OK;
+  return status;
 }
 
 static tt_status check(int argc, char **argv, tt_error *error) {

@@ -6,7 +6,7 @@
 #include "app/sweep/gather.h"
 #include "app/sweep/kept.h"
 #include "app/sweep/local.h"
-#include "app/sweep/network.h"
+#include "app/sweep/maker.h"
 #include "app/sweep/only.h"
 #include "app/sweep/web.h"
 #include "app/sweep/web_process.h"
@@ -219,11 +219,12 @@ static tt_status make_rows(sweep_job *job, tt_error *error) {
 static tt_status do_job(sweep_job *job, tt_error *error) {
   TT_TRY(tt_sweep_plan_load(&tt_program_guests, job->plan_file, job->settings, job->setting_count,
                             &job->plan, error));
+  const int jobs = job->only || job->collect ? 1 : jobs_here(job);
+  TT_TRY(tt_sweep_maker_check(job->plan, jobs, error));
   if (job->dry_run) return tt_sweep_show(job->plan, jobs_here(job), error);
   if (job->only)
     return tt_sweep_make_only(job->plan, job->only, job->record,
                               job->report == TT_SWEEP_REPORT_JSON, error);
-  if (!job->collect) TT_TRY(tt_sweep_network_check(job->plan, jobs_here(job), error));
   if (!job->web) return make_rows(job, error);
   tt_sweep_web_process web = {.process = 0};
   TT_TRY(tt_sweep_web_process_start(job->web_address, &web, error));

@@ -8,6 +8,8 @@
 /** One kind of controller. The maker calls begin() with a world that stands at its start, tick() before each tick of the world, and
  *  end() after the last, also when the run failed; not where begin() did. All in one thread. */
 typedef struct tt_sweep_driver_ops {
+  /** What is wrong with the plan that only the driver knows, before anything is made by `jobs` processes. TT_INVALID. May be NULL. */
+  tt_status (*check)(const tt_sweep_plan *plan, int jobs, tt_error *error);
   /** Once in a process. */
   tt_status (*open)(const tt_sweep_plan *plan, void **self, tt_error *error);
   void (*close)(void *self);

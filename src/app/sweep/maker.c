@@ -46,6 +46,11 @@ static const tt_sweep_driver_ops *const drivers[] = {
     [TT_SWEEP_PROGRAM] = &tt_sweep_program_driver,
 };
 
+tt_status tt_sweep_maker_check(const tt_sweep_plan *plan, int jobs, tt_error *error) {
+  const tt_sweep_driver_ops *driver = drivers[plan->controller.kind];
+  return driver && driver->check ? driver->check(plan, jobs, error) : TT_OK;
+}
+
 static tt_status open_driver(tt_sweep_maker *maker, tt_error *error) {
   const tt_sweep_controller *controller = &maker->plan->controller;
   if (controller->kind == TT_SWEEP_NO_CONTROLLER) return TT_OK;

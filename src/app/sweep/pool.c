@@ -6,7 +6,6 @@
 #include "app/sweep/pool.h"
 
 #include "app/sweep/frame.h"
-#include "app/sweep/network.h"
 #include "app/sweep/worker.h"
 #include "base/bytes.h"
 #include "net/net.h"
@@ -368,7 +367,6 @@ static void end_workers(pool *of, bool in_order) {
 
 tt_status tt_sweep_pool_run(const tt_sweep_plan *plan, const tt_sweep_pool_options *options,
                             const tt_sweep_work *work, tt_error *error) {
-  TT_TRY(tt_sweep_network_check(plan, options->jobs, error));
   pool *of = calloc(1, sizeof *of);
   struct pollfd *polled = calloc((size_t)options->jobs, sizeof *polled);
   if (of)

@@ -141,7 +141,7 @@ static void close_driver(void *self) {
 }
 
 /* Its axes may change what its wires say, but not which there are. */
-static tt_status open_driver(const tt_sweep_plan *plan, void **self, tt_error *error) {
+static tt_status prepare(const tt_sweep_plan *plan, driver **self, tt_error *error) {
   int count = 0;
   tt_scene *scene;
   while (plan->settings && plan->settings[count]) count++;
@@ -151,14 +151,28 @@ static tt_status open_driver(const tt_sweep_plan *plan, void **self, tt_error *e
   if (of) of->plan = plan;
   if (of) status = place_wires(of, scene, error);
   tt_scene_free(scene);
-  tt_error reason;
-  if (status == TT_OK && plan->controller.fixed_ports && tt_network_enter(&reason) != TT_OK)
-    tt_log_debug("sweep: %s", reason.text); /* then there is one job alone */
   if (status == TT_OK)
     *self = of;
   else
     close_driver(of);
   return status;
+}
+
+static tt_status check(const tt_sweep_plan *plan, int jobs, tt_error *error) {
+  driver *of;
+  TT_TRY(prepare(plan, &of, error));
+  close_driver(of);
+  return tt_sweep_network_check(plan, jobs, error);
+}
+
+static tt_status open_driver(const tt_sweep_plan *plan, void **self, tt_error *error) {
+  driver *of;
+  tt_error reason;
+  TT_TRY(prepare(plan, &of, error));
+  if (plan->controller.fixed_ports && tt_network_enter(&reason) != TT_OK)
+    tt_log_debug("sweep: %s", reason.text); /* then there is one job alone */
+  *self = of;
+  return TT_OK;
 }
 
 static const char *const *settings(void *self) {
@@ -355,7 +369,8 @@ static void end(void *self, tt_sweep_row *row) {
   of->program = NULL;
 }
 
-const tt_sweep_driver_ops tt_sweep_program_driver = {.open = open_driver,
+const tt_sweep_driver_ops tt_sweep_program_driver = {.check = check,
+                                                     .open = open_driver,
                                                      .close = close_driver,
                                                      .begin = begin,
                                                      .tick = tick,
