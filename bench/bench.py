@@ -20,6 +20,7 @@ import lockstep
 import memory
 import realtime
 import recording
+import scale
 import stepping
 import sweep
 import telemetry
@@ -29,7 +30,7 @@ import wpilib
 BENCHES = {"lockstep": lockstep.lockstep, "worlds": lockstep.worlds, "library": library.library, "python": library.python,
            "gym": library.gym,
            "free": stepping.free, "robots": stepping.robots, "start": stepping.start, "sims": memory.sims,
-           "realtime": realtime.realtime, "recording": recording.recording, "sweep": sweep.sweeps,
+           "realtime": realtime.realtime, "recording": recording.recording, "sweep": sweep.sweeps, "scale": scale.scale,
            "telemetry": telemetry.telemetry, "web": web.web, "halsim": halsim.halsim, "wpilib": wpilib.wpilib}
 
 

@@ -35,7 +35,11 @@ static tt_status folder_open(tt_sweep_results *results, tt_error *error) {
   if (!to) return tt_fail(error, TT_NOMEM, "out of memory");
   results->self = to;
   to->files = (tt_rows_folder){.plan = results->plan, .path = options->output};
-  if (options->shard_count)
+  const tt_sweep_shard shard = {options->shard, options->shard_count};
+  if (shard.count)
+    tt_sweep_shard_range(&shard, tt_sweep_plan_runs(results->plan), &to->files.first,
+                         &to->files.end);
+  if (shard.count)
     snprintf(to->stem, sizeof to->stem, "%u-of-%u", options->shard, options->shard_count);
   else
     snprintf(to->stem, sizeof to->stem, "rows");

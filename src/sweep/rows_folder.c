@@ -26,6 +26,17 @@ static bool is_new(const tt_rows_folder *folder, const char *name) {
          !tfind(name, &folder->seen, by_name);
 }
 
+/** Whether a file may have rows of the runs that count. A folder of many shards has so many files that none should read all. */
+static bool is_wanted(const tt_rows_folder *folder, const char *name) {
+  tt_sweep_shard shard;
+  uint64_t first, end;
+  if (!folder->end || sscanf(name, "%9u-of-%9u-", &shard.number, &shard.count) != 2 ||
+      shard.number < 1 || shard.number > shard.count)
+    return true;
+  tt_sweep_shard_range(&shard, tt_sweep_plan_runs(folder->plan), &first, &end);
+  return first < folder->end && folder->first < end;
+}
+
 static tt_status read_bytes(const char *path, tt_bytes *bytes, tt_error *error) {
   FILE *file;
   char piece[16384];
@@ -87,8 +98,10 @@ tt_status tt_rows_folder_read(tt_rows_folder *folder,
     return tt_fail(error, TT_FAILED, "%s: can't read this folder: %s", folder->path,
                    strerror(errno));
   for (int i = 0; i < count; i++) {
-    char *name =
-        status == TT_OK && is_new(folder, entries[i]->d_name) ? strdup(entries[i]->d_name) : NULL;
+    char *name = status == TT_OK && is_new(folder, entries[i]->d_name) &&
+                         is_wanted(folder, entries[i]->d_name)
+                     ? strdup(entries[i]->d_name)
+                     : NULL;
     if (name && tsearch(name, &folder->seen, by_name)) status = read_file(folder, name, &to, error);
     free(entries[i]);
   }

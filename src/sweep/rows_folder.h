@@ -8,6 +8,8 @@
 typedef struct tt_rows_folder {
   const tt_sweep_plan *plan;
   const char *path;
+  uint64_t first,
+      end;    /**< files of shards that make none of these runs aren't read; `end` 0: all are */
   void *seen; /**< names, a tree of tsearch() */
   tt_sweep_collected said;
 } tt_rows_folder;

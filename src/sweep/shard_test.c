@@ -123,6 +123,51 @@ static void test_shards_make_the_same_table(void **state) {
   tt_sweep_plan_free(plan);
 }
 
+static tt_status any_row(void *context, const tt_sweep_row *row, tt_error *error) {
+  (void)context, (void)row, (void)error;
+  return TT_OK;
+}
+
+/** A shard of many reads the files that can have its rows, of whatever division, and no others. */
+static void test_a_shard_reads_what_concerns_it(void **state) {
+  (void)state;
+  tt_sweep_plan *plan = testing_plan(testing_folder(), 11, 3, NULL);
+  const uint64_t runs = tt_sweep_plan_runs(plan);
+  char folder[4096], name[4200];
+  snprintf(folder, sizeof folder, "%s/concerns", testing_folder());
+  tt_sweep_results_options options = {.output = folder, .shards = true};
+  tt_error error = {""};
+  for (unsigned count = 2; count <= 3; count++) {  // all rows twice, in two divisions
+    for (unsigned k = 1; k <= count; k++) {
+      const tt_sweep_shard shard = {k, count};
+      uint64_t first, end;
+      tt_sweep_results *results;
+      options.shard = k;
+      options.shard_count = count;
+      assert_int_equal(tt_sweep_results_open(plan, &options, &results, &error), TT_OK);
+      tt_sweep_shard_range(&shard, runs, &first, &end);
+      for (uint64_t i = first; i < end; i++)
+        assert_int_equal(tt_sweep_results_has(results, i), count == 3);
+      if (count == 2) testing_add(plan, results, first, end, "here");
+      testing_finish(results);
+    }
+  }
+  snprintf(name, sizeof name, "%s/1-of-66-1.rows",
+           folder);  // nobody but the first of three sees that it is torn
+  assert_true(g_file_set_contents(name, "torn", -1, NULL));
+  tt_rows_folder first = {.plan = plan, .path = folder, .end = 22},
+                 last = {.plan = plan, .path = folder, .first = 44, .end = 66};
+  assert_int_equal(tt_rows_folder_read(&first, any_row, NULL, &error), TT_OK);
+  assert_int_equal(tt_rows_folder_read(&last, any_row, NULL, &error), TT_OK);
+  assert_int_equal(first.said.torn, 1);
+  assert_int_equal(last.said.torn, 0);
+  assert_int_equal(first.said.files, 1);
+  assert_int_equal(last.said.files, 1);
+  tt_rows_folder_clear(&first);
+  tt_rows_folder_clear(&last);
+  tt_sweep_plan_free(plan);
+}
+
 static void copy(const char *from, const char *to, gsize cut, int changed) {
   char *bytes;
   gsize size;
@@ -246,6 +291,7 @@ int main(void) {
       cmocka_unit_test(test_what_a_shard_is_called),
       cmocka_unit_test(test_shards_have_every_run_once),
       cmocka_unit_test(test_shards_make_the_same_table),
+      cmocka_unit_test(test_a_shard_reads_what_concerns_it),
       cmocka_unit_test(test_doubled_torn_foreign_and_missing),
       cmocka_unit_test(test_every_byte_counts),
       cmocka_unit_test(test_a_folder_that_is_none),

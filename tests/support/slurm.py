@@ -13,7 +13,6 @@ import time
 from support.process import wait_for
 
 PATIENCE = 60  # s that the cluster may take on a busy machine
-CORES = 1  # of each node, whatever this machine has
 
 # cred_expire (s, at least 5): what a node left that went down is given to another once the credentials of its tasks are out of date.
 CONFIGURATION = """
@@ -95,10 +94,11 @@ class Slurm:
     """Use it in a with statement; every process of it is gone afterwards. `environment` is for whoever calls Slurm's commands.
     A node that says nothing for about `message_timeout` + `slurmd_timeout` seconds counts as down."""
 
-    def __init__(self, nodes=2, slurmd_timeout=60, message_timeout=10, max_array_size=1001):
+    def __init__(self, nodes=2, slurmd_timeout=60, message_timeout=10, max_array_size=1001, cores=1):
         if not shutil.which("slurmctld") or not shutil.which("munged"):
             raise RuntimeError("Slurm is not installed: script/setup --test")
         self.folder = tempfile.mkdtemp(prefix="tether-slurm-")
+        self.cores = cores  # of each node, whatever this machine has
         self.nodes = [f"node{number}" for number in range(1, nodes + 1)]
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "SBATCH"))}
         self.environment["SLURM_CONF"] = f"{self.folder}/slurm.conf"
@@ -141,7 +141,7 @@ class Slurm:
         user = subprocess.run(["id", "-un"], check=True, capture_output=True, text=True).stdout.strip()
         text = CONFIGURATION.format(host=host, user=user, folder=self.folder, ports=ports, **self.timeouts)
         for node, port in zip(self.nodes, ports[1:]):
-            text += f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={CORES} State=UNKNOWN\n"
+            text += f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={self.cores} State=UNKNOWN\n"
         self._path("slurm.conf").write_text(text, encoding="utf-8")
         self._path("cgroup.conf").write_text(f"CgroupPlugin={self.no_cgroups()}\n", encoding="ascii")
         self._path("no_plugins").touch()
