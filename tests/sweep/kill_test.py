@@ -4,15 +4,17 @@ import os
 import pathlib
 import random
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
 import unittest
 
-from support.process import TETHER, wait_for
+from support.process import PATIENCE, TETHER, wait_for
 from support.sweep import descendants, rows, state_of, sweep, workers
 
-KILLS = 1000 if os.environ.get("TETHER_LONG") else 12
+ROUNDS = 84 if os.environ.get("TETHER_LONG") else 1
+KILLS = 12  # a round
 RUNS = 32 * KILLS
 
 PLAN = f"""
@@ -26,48 +28,66 @@ metrics:
   - {{name: base, signal: base.position, measure: final}}
 """
 
+CHANCE = random.Random(1)
+
+
+def is_made(table):
+    """Whether it was there long enough to be a table."""
+    if not table.exists():
+        return False
+    reader = sqlite3.connect(f"file:{table}?mode=ro", uri=True, timeout=PATIENCE)
+    try:
+        return bool(reader.execute("SELECT count(*) FROM sqlite_master WHERE name = 'run'").fetchone()[0])
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        reader.close()
+
 
 def there(table):
     """{id: row}; and no id twice."""
-    if not table.exists() or table.stat().st_size == 0:
-        return {}
-    found = rows(table, leave_out=())
+    found = rows(table, leave_out=()) if is_made(table) else []
     by_id = {row["id"]: row for row in found}
     assert len(by_id) == len(found)
     return by_id
 
 
 class Killed(unittest.TestCase):
+    def kill(self, plan, table, least):
+        """Ends a sweep at any time, but where `least` is given not before the table has so many rows."""
+        process = subprocess.Popen([TETHER, "sweep", plan, "--output", table, "--jobs", "3", "--quiet"], stderr=subprocess.PIPE)
+        wait_for(lambda: workers(process.pid) or process.poll() is not None, "a worker")
+        if least is not None:
+            wait_for(lambda: len(there(table)) >= least, "a row")
+        time.sleep(CHANCE.uniform(0, 0.2))
+        family = descendants(process.pid)
+        process.send_signal(signal.SIGKILL)
+        said = process.communicate()[1]
+        self.assertEqual(process.returncode, -signal.SIGKILL, said)
+        wait_for(lambda: not any(map(state_of, family)), f"the end of {family}")
+
+    def finish(self, folder, plan, table, before):
+        sweep(plan, table)
+        last = there(table)
+        self.assertEqual(len(last), RUNS)
+        self.assertEqual({number: last[number] for number in before}, before)
+        kept = {path.stem for path in folder.rglob("*.wpilog")}
+        best = sorted(last.values(), key=lambda row: (-row["base"], row["run"]))[:2]
+        self.assertEqual(kept, {row["id"] for row in best})
+
     def test_nothing_is_lost_and_nobody_stays(self):
-        chance = random.Random(1)
-        with tempfile.TemporaryDirectory() as folder:
-            plan, table = pathlib.Path(folder) / "plan.yaml", pathlib.Path(folder) / "plan.sqlite"
-            plan.write_text(PLAN, encoding="utf-8")
-            before = {}
-            for kill in range(KILLS):
-                process = subprocess.Popen([TETHER, "sweep", plan, "--output", table, "--jobs", "3", "--quiet"], stderr=subprocess.PIPE)
-                wait_for(lambda: workers(process.pid) or process.poll() is not None, "a worker")
-                if kill % 2:  # else it may well be killed before anything is durable
-                    wait_for(lambda count=len(before): len(there(table)) > count, "a row")
-                time.sleep(chance.uniform(0, 0.2))
-                family = descendants(process.pid)
-                process.send_signal(signal.SIGKILL)
-                said = process.communicate()[1]
-                self.assertEqual(process.returncode, -signal.SIGKILL, said)
-                wait_for(lambda who=family: not any(map(state_of, who)), f"the end of {family}")
-                now = there(table)
-                for number, row in before.items():
-                    self.assertEqual(now.get(number), row)
-                before = now
-            self.assertGreater(len(before), 0)
-            self.assertLess(len(before), RUNS)
-            sweep(plan, table)
-            last = there(table)
-            self.assertEqual(len(last), RUNS)
-            self.assertEqual({number: last[number] for number in before}, before)
-            kept = {path.stem for path in pathlib.Path(folder).rglob("*.wpilog")}
-            best = sorted(last.values(), key=lambda row: (-row["base"], row["run"]))[:2]
-            self.assertEqual(kept, {row["id"] for row in best})
+        for _ in range(ROUNDS):
+            with tempfile.TemporaryDirectory() as folder:
+                plan, table, before = pathlib.Path(folder) / "plan.yaml", pathlib.Path(folder) / "plan.sqlite", {}
+                plan.write_text(PLAN, encoding="utf-8")
+                for number in range(KILLS):  # every other time there is progress
+                    self.kill(plan, table, len(before) + 1 if number % 2 else None)
+                    now = there(table)
+                    self.assertEqual({each: now.get(each) for each in before}, before)
+                    before = now
+                self.assertGreater(len(before), 0)
+                self.assertLess(len(before), RUNS)
+                self.finish(pathlib.Path(folder), plan, table, before)
 
 
 if __name__ == "__main__":
