@@ -34,6 +34,8 @@ struct tt_sweep_kept {
 
 /* ---- rankings ---- */
 
+static bool ranks(const tt_sweep_plan *plan) { return plan->keep.best + plan->keep.worst > 0; }
+
 static bool is_before(const place *a, const place *b) {
   return a->value != b->value ? a->value > b->value : a->number < b->number;
 }
@@ -80,18 +82,39 @@ static void let_go(const tt_sweep_kept *kept, const place *one) {
   unlink(path);
 }
 
+/* Where it stands among the best; −value: among the worst. False: it takes no part. */
+static bool place_of(const tt_sweep_kept *kept, const tt_sweep_row *row, place *one) {
+  const tt_sweep_keep *keep = &kept->plan->keep;
+  if (!ranks(kept->plan) || row->status != TT_SWEEP_OK) return false;
+  const tt_sweep_value *metric = &row->metrics[keep->metric];
+  if (metric->kind != TT_SWEEP_NUMBER) return false;
+  *one = (place){.number = row->run.number, .fails = is_failure(row)};
+  memcpy(one->id, row->run.id, sizeof one->id);
+  one->value = keep->greatest_is_best ? metric->number : -metric->number;
+  return true;
+}
+
 /* Takes part in the rankings; what that pushes out goes. */
 static void place_row(tt_sweep_kept *kept, const tt_sweep_row *row) {
-  const tt_sweep_keep *keep = &kept->plan->keep;
-  if (keep->best + keep->worst == 0 || row->status != TT_SWEEP_OK) return;
-  const tt_sweep_value *metric = &row->metrics[keep->metric];
-  if (metric->kind != TT_SWEEP_NUMBER) return;
-  place one = {.number = row->run.number, .fails = is_failure(row)}, out;
-  memcpy(one.id, row->run.id, sizeof one.id);
-  one.value = keep->greatest_is_best ? metric->number : -metric->number;
+  place one, out;
+  if (!place_of(kept, row, &one)) return;
   if (rank(&kept->best, &one, &out)) let_go(kept, &out);
   one.value = -one.value;
   if (rank(&kept->worst, &one, &out)) let_go(kept, &out);
+}
+
+static bool would_rank(const ranking *in, const place *one) {
+  return in->count < in->most || (in->most > 0 && is_before(one, &in->places[in->count - 1]));
+}
+
+bool tt_sweep_kept_wants(const tt_sweep_kept *kept, const tt_sweep_row *row) {
+  const tt_sweep_keep *keep = &kept->plan->keep;
+  place one;
+  if (keep->all || (keep->failures && is_failure(row))) return true;
+  if (!place_of(kept, row, &one)) return false;
+  if (would_rank(&kept->best, &one)) return true;
+  one.value = -one.value;
+  return would_rank(&kept->worst, &one);
 }
 
 static bool stays(const tt_sweep_kept *kept, const tt_sweep_row *row) {
@@ -152,8 +175,6 @@ static tt_status make_rankings(tt_sweep_kept *kept, tt_error *error) {
   if (kept->best.places && kept->worst.places) return TT_OK;
   return tt_fail(error, TT_NOMEM, "out of memory");
 }
-
-static bool ranks(const tt_sweep_plan *plan) { return plan->keep.best + plan->keep.worst > 0; }
 
 /* Parts of a plan may be made at a time, and each empties only its own. */
 static tt_status open_folder(tt_sweep_kept *kept, uint64_t first, tt_error *error) {

@@ -18,6 +18,8 @@ tt_status tt_sweep_kept_settle(const tt_sweep_plan *plan, tt_sweep_results *resu
 void tt_sweep_kept_close(tt_sweep_kept *kept);
 /** Where logs are recorded; NULL for NULL. */
 const char *tt_sweep_kept_folder(const tt_sweep_kept *kept);
+/** Whether the log of a run with this row is to stay, as things are. */
+bool tt_sweep_kept_wants(const tt_sweep_kept *kept, const tt_sweep_row *row);
 /** A run was made, and recorded into `log`, or not (NULL): keeps the log as ID.wpilog in the plan's folder, or removes it; and removes
  *  what is among the best and worst no longer. NULL-safe. */
 tt_status tt_sweep_kept_take(tt_sweep_kept *kept, const tt_sweep_row *row, const char *log,

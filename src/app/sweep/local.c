@@ -27,6 +27,11 @@ static bool next(void *context, uint64_t *number) {
   return true;
 }
 
+static bool wants_log(void *context, const tt_sweep_row *row) {
+  const job *of = context;
+  return of->kept && tt_sweep_kept_wants(of->kept, row);
+}
+
 static tt_status done(void *context, const tt_sweep_row *row, const char *log, tt_error *error) {
   job *of = context;
   TT_TRY(tt_sweep_kept_take(of->kept, row, log, error));
@@ -49,9 +54,12 @@ static bool turn(void *context) {
 /* The first error is told. */
 static tt_status make_all(job *of) {
   const tt_sweep_local *local = of->local;
-  const tt_sweep_work work = {.next = next, .done = done, .turn = turn, .context = of};
-  const tt_sweep_pool_options options = {.jobs = local->jobs,
-                                         .log_folder = tt_sweep_kept_folder(of->kept)};
+  const tt_sweep_work work = {
+      .next = next, .wants_log = wants_log, .done = done, .turn = turn, .context = of};
+  /* A program may be another the next time; all others give the same run again. */
+  const bool at_once = local->plan->keep.all || local->plan->controller.kind == TT_SWEEP_PROGRAM;
+  const tt_sweep_pool_options options = {
+      .jobs = local->jobs, .log_folder = tt_sweep_kept_folder(of->kept), .records_all = at_once};
   tt_error late;
   tt_status status = tt_sweep_pool_run(local->plan, &options, &work, of->error);
   if (status == TT_OK) status = of->status;

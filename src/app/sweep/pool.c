@@ -24,13 +24,14 @@
 
 #define TURN_NS 100000000u
 #define AHEAD 0.3        /* s of work that waits at a worker */
-#define MOST_WAITING 256 /* runs: 2 KiB, which a pipe always has room for */
+#define MOST_WAITING 256 /* runs: 4 KiB, which a pipe always has room for */
 #define GRACE 60.0       /* s beyond the plan's timeout: scenes are loaded, machines are busy */
 #define PATIENCE_MS 5000 /* for workers to end in order */
 
 /* A run that is under way, or has to be made again. */
 typedef struct order {
   uint64_t number;
+  bool records;
   int attempts;   /* made before that came to nothing */
   bool abandoned; /* its process ended once: that may have been somebody else's fault */
 } order;
@@ -66,7 +67,7 @@ static bool next(pool *of, order *made) {
     *made = of->again[--of->again_count];
     return true;
   }
-  *made = (order){0};
+  *made = (order){.records = of->options->records_all};
   if (!of->no_more) of->no_more = !of->work->next(of->work->context, &made->number);
   return !of->no_more;
 }
@@ -101,11 +102,11 @@ static order *order_at(worker *to, int index) {
 
 /* The pipe has room for all that may wait. */
 static bool send(worker *to, const order *one) {
+  const tt_sweep_order told = {one->number, one->records};
   ssize_t wrote;
-  while ((wrote = write(to->process.orders, &one->number, sizeof one->number)) < 0 &&
-         errno == EINTR) {
+  while ((wrote = write(to->process.orders, &told, sizeof told)) < 0 && errno == EINTR) {
   }
-  return wrote == sizeof one->number;
+  return wrote == sizeof told;
 }
 
 static void hand_out(pool *of, worker *to, int most) {
@@ -152,6 +153,12 @@ static bool may_help(tt_sweep_status status) {
   return status != TT_SWEEP_OK && status != TT_SWEEP_DIVERGED;
 }
 
+/* The same run gives the same row, and is made a second time only where its log is to stay. */
+static bool wants_log(const pool *of, const order *one, const tt_sweep_row *row) {
+  return of->options->log_folder && !one->records && of->work->wants_log &&
+         of->work->wants_log(of->work->context, row);
+}
+
 static void learn_time(pool *of, worker *from) {
   const uint64_t now = tt_net_now();
   const double took = (double)(now - from->since) * 1e-9 + 1e-6;
@@ -167,8 +174,12 @@ static tt_status take_row(pool *of, worker *from) {
   learn_time(of, from);
   from->first = (from->first + 1) % MOST_WAITING;
   from->count--;
-  if (!may_help(row->status) || one->attempts >= of->plan->retries) return finish(of, row);
-  one->attempts++;
+  if (may_help(row->status) && one->attempts < of->plan->retries)
+    one->attempts++;
+  else if (wants_log(of, one, row))
+    one->records = true;
+  else
+    return finish(of, row);
   make_again(of, one);
   return TT_OK;
 }

@@ -32,10 +32,10 @@ static bool write_all(int to, const uint8_t *bytes, size_t size) {
 }
 
 /* False: the sweep wants no more, or is gone. */
-static bool next_order(int orders, uint64_t *number) {
-  uint8_t *at = (uint8_t *)number;
-  for (size_t done = 0; done < sizeof *number;) {
-    ssize_t got = read(orders, at + done, sizeof *number - done);
+static bool next_order(int orders, tt_sweep_order *order) {
+  uint8_t *at = (uint8_t *)order;
+  for (size_t done = 0; done < sizeof *order;) {
+    ssize_t got = read(orders, at + done, sizeof *order - done);
     if (got == 0 || (got < 0 && errno != EINTR)) return false;
     if (got > 0) done += (size_t)got;
   }
@@ -57,10 +57,11 @@ static void work(const tt_sweep_plan *plan, const char *log_folder, int orders, 
   char log[PATH_MAX];
   bool goes_on = true;
   tt_status status = tt_sweep_maker_new(plan, &maker, &error);
-  for (uint64_t number; status == TT_OK && goes_on && next_order(orders, &number);) {
-    tt_sweep_plan_run(plan, number, &run);
-    if (log_folder) unlink(tt_sweep_log_path(log_folder, &run, log, sizeof log));
-    status = tt_sweep_make(maker, &run, log_folder ? log : NULL, &row, &error);
+  for (tt_sweep_order order; status == TT_OK && goes_on && next_order(orders, &order);) {
+    const bool records = log_folder && order.records;
+    tt_sweep_plan_run(plan, order.number, &run);
+    if (records) unlink(tt_sweep_log_path(log_folder, &run, log, sizeof log));
+    status = tt_sweep_make(maker, &run, records ? log : NULL, &row, &error);
     if (status != TT_OK) break;
     tt_sweep_frame_put_row(&frame, plan, &row);
     goes_on = answer(answers, &frame);

@@ -10,13 +10,19 @@
 
 #include <sys/types.h>
 
+/** A run to be made. */
+typedef struct tt_sweep_order {
+  uint64_t number;
+  uint64_t records; /**< 1: it is to be recorded */
+} tt_sweep_order;
+
 typedef struct tt_sweep_worker {
   pid_t process;
-  int orders; /**< a pipe to it: u64 numbers of runs, in the machine's own order; it ends where the pipe does */
+  int orders;  /**< a pipe to it, of tt_sweep_order; it ends where the pipe does */
   int answers; /**< a pipe from it: frames (frame.h); does not block */
 } tt_sweep_worker;
 
-/** Starts one, which records its runs in `log_folder`, or nowhere where that is NULL. TT_FAILED: the machine refuses. */
+/** Starts one, which records in `log_folder`, or nowhere where that is NULL. TT_FAILED: the machine refuses. */
 tt_status tt_sweep_worker_start(const tt_sweep_plan *plan, const char *log_folder,
                                 tt_sweep_worker *worker, tt_error *error);
 
