@@ -268,6 +268,24 @@ static void test_every_byte_counts(void **state) {
   tt_sweep_plan_free(plan);
 }
 
+static void test_many_rows_are_merged_quickly(void **state) {
+  (void)state;
+  if (!g_getenv("TETHER_LONG")) skip();
+  tt_sweep_plan *plan = testing_plan(testing_folder(), 1000, 50, NULL);
+  char folder[4096], missing[200], *dump;
+  snprintf(folder, sizeof folder, "%s/many", testing_folder());
+  const gint64 began = g_get_monotonic_time();
+  for (unsigned k = 1; k <= 100; k++) make_shard(plan, folder, k, 100);
+  const gint64 written = g_get_monotonic_time();
+  const tt_sweep_collected said = collect(plan, folder, &dump, missing, sizeof missing);
+  const gint64 merged = g_get_monotonic_time();
+  assert_int_equal(said.rows, 100000);
+  print_message("100,000 rows in 100 shards: written in %.2f s, merged in %.2f s\n",
+                (double)(written - began) / 1e6, (double)(merged - written) / 1e6);
+  g_free(dump);
+  tt_sweep_plan_free(plan);
+}
+
 static void test_a_folder_that_is_none(void **state) {
   (void)state;
   tt_sweep_plan *plan = testing_plan(testing_folder(), 2, 1, NULL);
@@ -295,6 +313,7 @@ int main(void) {
       cmocka_unit_test(test_doubled_torn_foreign_and_missing),
       cmocka_unit_test(test_every_byte_counts),
       cmocka_unit_test(test_a_folder_that_is_none),
+      cmocka_unit_test(test_many_rows_are_merged_quickly),
   };
   return cmocka_run_group_tests(tests, testing_begin, testing_end);
 }

@@ -116,7 +116,8 @@ static void add_condition(const tt_sweep_table *table, sqlite3_str *text,
 
 void sweep_table_where(const tt_sweep_table *table, sqlite3_str *text,
                        const tt_sweep_query *query) {
-  sqlite3_str_appendall(text, " WHERE rowid > ?");
+  // Rows without a number are of a plan that was changed since.
+  sqlite3_str_appendall(text, " WHERE run IS NOT NULL AND rowid > ?");
   if (query->row) sqlite3_str_appendall(text, " AND rowid = ?");
   for (int i = 0; i < query->condition_count; i++) {
     sqlite3_str_appendall(text, " AND ");
@@ -226,7 +227,9 @@ static tt_status count_rows(const tt_sweep_table *table, struct json_object *to,
   struct json_object *statuses = json_object_new_object();
   tt_json_add(to, "statuses", statuses);
   sqlite3_str *text = sqlite3_str_new(table->db);
-  sqlite3_str_appendall(text, "SELECT status, count(*), max(rowid) FROM run GROUP BY status");
+  sqlite3_str_appendall(text,
+                        "SELECT status, count(*), max(rowid) FROM run"
+                        " WHERE run IS NOT NULL GROUP BY status");
   TT_TRY(sweep_table_prepare(table, text, NULL, &statement, error));
   while (sweep_table_step(table, statement, &status, error)) {
     const char *name = (const char *)sqlite3_column_text(statement, 0);

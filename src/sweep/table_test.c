@@ -236,9 +236,9 @@ static void names_are_quoted(void **state) {
   snprintf(file, sizeof file, "%s/odd.sqlite", folder);
   run_sql(file,
           "CREATE TABLE sweep (key, value); CREATE TABLE run_column (name, role, unit);"
-          "CREATE TABLE run (status TEXT, \"a\"\" b\" REAL, c TEXT);"
+          "CREATE TABLE run (run INTEGER, status TEXT, \"a\"\" b\" REAL, c TEXT);"
           "INSERT INTO run_column VALUES ('a\" b', 'axis', ''), ('c', 'metric', '');"
-          "INSERT INTO run VALUES ('ok', 2.5, NULL), ('ok', 1.5, NULL)");
+          "INSERT INTO run VALUES (0, 'ok', 2.5, NULL), (1, 'ok', 1.5, NULL)");
   assert_int_equal(tt_sweep_table_open(file, &odd, NULL), TT_OK);
   const tt_sweep_column *columns = tt_sweep_table_columns(odd, &count);
   const char text[] = "sort=a%22+b&filter=a%22+b:1..3&column=a%22+b";
@@ -258,8 +258,8 @@ static void reads_while_it_is_written(void **state) {
   sqlite3 *writer;
   assert_int_equal(sqlite3_open(path, &writer), SQLITE_OK);
   assert_int_equal(sqlite3_exec(writer,
-                                "BEGIN IMMEDIATE; INSERT INTO run (id, status) VALUES "
-                                "('new', 'ok')",
+                                "BEGIN IMMEDIATE; INSERT INTO run (id, run, status) VALUES "
+                                "('new', 100000, 'ok')",
                                 NULL, NULL, NULL),
                    SQLITE_OK);
   struct json_object *made = ask(tt_sweep_table_rows, "limit=1");
@@ -272,6 +272,20 @@ static void reads_while_it_is_written(void **state) {
   assert_int_equal(sqlite3_exec(writer, "DELETE FROM run WHERE id = 'new'", NULL, NULL, NULL),
                    SQLITE_OK);
   sqlite3_close(writer);
+}
+
+/* Of a plan that was changed since, with --extend. */
+static void rows_that_the_plan_has_no_longer_are_left_out(void **state) {
+  (void)state;
+  run_sql(path, "INSERT INTO run (id, run, status) VALUES ('old', NULL, 'ok')");
+  struct json_object *made = ask(tt_sweep_table_rows, "limit=1");
+  assert_int_equal(total(made), ROWS);
+  json_object_put(made);
+  made = NULL;
+  assert_int_equal(tt_sweep_table_describe(table, &made, NULL), TT_OK);
+  assert_int_equal(json_object_get_int(json_object_object_get(made, "rows")), ROWS);
+  json_object_put(made);
+  run_sql(path, "DELETE FROM run WHERE id = 'old'");
 }
 
 static void other_files_are_refused(void **state) {
@@ -333,6 +347,7 @@ int main(void) {
       cmocka_unit_test(refuses_what_makes_no_sense),
       cmocka_unit_test(names_are_quoted),
       cmocka_unit_test(reads_while_it_is_written),
+      cmocka_unit_test(rows_that_the_plan_has_no_longer_are_left_out),
       cmocka_unit_test(other_files_are_refused),
       cmocka_unit_test(sweeps_are_noted_once),
   };
