@@ -280,7 +280,8 @@ int physics_surface_priority(const mjModel *model);
 tt_status physics_set_surfaces(mjModel *model, const tt_engine_spec *spec, int priority,
                                tt_error *error);
 /** Friction of all geoms of a body. */
-void physics_set_surface(mjModel *model, const tt_engine_surface *from, int body, int priority);
+void physics_set_surface(mjModel *model, const tt_engine_surface *from, int body, int geoms,
+                         int priority);
 /** Tells people of a URDF that looks mobile and stands fixed. Logs. */
 void physics_advise(const tt_physics *p, const tt_engine_spec *spec);
 

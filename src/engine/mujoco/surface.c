@@ -55,9 +55,10 @@ static void set_pairs(mjModel *m, const tt_engine_surface *from, int geom) {
   }
 }
 
-void physics_set_surface(mjModel *m, const tt_engine_surface *from, int body, int priority) {
+void physics_set_surface(mjModel *m, const tt_engine_surface *from, int body, int geoms,
+                         int priority) {
   const int first = m->body_geomadr[body];
-  for (int g = first; g >= 0 && g < first + m->body_geomnum[body]; g++) {
+  for (int g = first; g >= 0 && g < first + geoms; g++) {
     m->geom_condim[g] = set_friction(from, m->geom_friction + 3 * g, m->geom_condim[g]);
     m->geom_priority[g] = priority;
     set_pairs(m, from, g);
@@ -69,7 +70,7 @@ static tt_status set_all(mjModel *m, const owner *of, const tt_engine_surface *s
   for (int i = 0; i < count; i++) {
     int body;
     TT_TRY(find_body(m, of, &surfaces[i], &body, error));
-    physics_set_surface(m, &surfaces[i], body, priority);
+    physics_set_surface(m, &surfaces[i], body, m->body_geomnum[body], priority);
   }
   return TT_OK;
 }

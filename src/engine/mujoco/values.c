@@ -160,7 +160,10 @@ static void set_value(mjModel *m, const physics_fixed *f, int index, double valu
       .friction = value, .torsional_friction = -1, .rolling_friction = -1};
   switch (target->kind) {
     case MASS: set_mass(m, target->index, value); break;
-    case FRICTION: physics_set_surface(m, &surface, target->index, f->surface_priority); break;
+    case FRICTION: /* also of a body that is culled or parked now, whose geoms the model does not count */
+      physics_set_surface(m, &surface, target->index, f->body_geomnum[target->index],
+                          f->surface_priority);
+      break;
     case LOSS: set_dofs(m, m->dof_frictionloss, target->index, value); break;
     case DAMPING: set_dofs(m, m->dof_damping, target->index, value); break;
     case ARMATURE: set_dofs(m, m->dof_armature, target->index, value); break;

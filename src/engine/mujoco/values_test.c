@@ -115,6 +115,18 @@ static void other_simulations_notice_nothing(void **state) {
   tt_physics_free(other);
 }
 
+/* A body far from all others is left out of the search for contacts; its friction is set none the less. */
+static void friction_of_what_is_left_out_is_set(void **state) {
+  (void)state;
+  tt_physics *p = load_field(2, true, 1000);
+  const int ball = body_named(p, "ball"), geom = p->model->body_geomadr[ball];
+  p->model->body_geomnum[ball] = 0; /* as culling does */
+  set(p, "models.arena.bodies.ball.friction", 0.25);
+  assert_close(p->model->geom_friction[3 * geom], 0.25, 0);
+  assert_int_equal(p->model->geom_priority[geom], p->fixed->surface_priority);
+  tt_physics_free(p);
+}
+
 static void constants_are_kept(void **state) {
   (void)state;
   tt_physics *p = load_robot(DATA "cart.xml", NULL, 1000);
@@ -134,6 +146,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_do_what_the_file_would),
       cmocka_unit_test(other_simulations_notice_nothing),
+      cmocka_unit_test(friction_of_what_is_left_out_is_set),
       cmocka_unit_test(constants_are_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
