@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Controllers in Lua and in Python drive the runs of a sweep: the same rows however many are made at a time, each proven without its
+controller; and the ready plans of such controllers."""
+import os
+import pathlib
+import tempfile
+import unittest
+
+from support.sweep import again, prove, rows, sweep, tether
+
+ARM = """
+scene: gripper
+duration: 0.5 s
+controller: {%s}
+axes:
+  - {name: gain, value: [0.5, 1, 2]}
+  - {name: way, value: [hold, fail]}
+repeat: 2
+metrics:
+  - {name: base, signal: base.position, measure: final}
+"""
+
+LUA = """
+local integral = 0
+function control(read, write)
+  local wrong = 0.3 - read("base.position")
+  integral = integral + wrong / 60
+  if read("way") == "fail" and read("time") > 0.2 then error("no") end
+  write("base.velocity", read("gain") * wrong + 0.1 * integral + 0.01 * math.random())
+end
+"""
+
+PYTHON = """
+import random
+integral = 0
+def control(read, write):
+    global integral
+    wrong = 0.3 - read("base.position")
+    integral += wrong / 60
+    if read("way") == "fail" and read("time") > 0.2:
+        raise RuntimeError("no")
+    write("base.velocity", read("gain") * wrong + 0.1 * integral + 0.01 * random.random())
+"""
+
+# A Python with NumPy comes first.
+os.environ["PATH"] = "/usr/bin:" + os.environ["PATH"]
+
+# Short forms of the ready plans, and how many rows they have.
+READY = {
+    "concept": (["samples=6"], 6),
+    "friction": (["duration=1.2 s", "axes.friction.count=2", "axes.mass.value=[0.3]", "axes.speed.value=[3]"], 2),
+    "reach": (["duration=2 s", "axes.radius.count=2", "axes.height.count=2", "axes.load.value=[2.35]"], 4),
+}
+
+
+class Controllers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, name, text):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def check_arm(self, controller, where, said):
+        """The same rows with one worker and with three; a row is proven without the controller. Gives a row."""
+        plan = self.file("arm.yaml", ARM % controller)
+        one, three = (sweep(plan, self.folder / f"{jobs}.sqlite", "--quiet", "--jobs", jobs) for jobs in (1, 3))
+        self.assertEqual(one, three)
+        for row in one:
+            failed = row["way"] == "fail"
+            self.assertEqual(row["status"], "controller_failed" if failed else "ok", row)
+            self.assertIn(where if failed else "", row["error"] or "")
+            self.assertIn(said if failed else "", row["error"] or "")
+        good = [row for row in one if row["status"] == "ok"]
+        self.assertEqual(len({row["hash"] for row in good}), 6, "chance is the seed's")
+        log = self.folder / "run.wpilog"
+        self.assertEqual(again(plan, good[0], "--record", log)["hash"], good[0]["hash"])
+        for name in ("arm.lua", "arm.py"):
+            (self.folder / name).unlink(missing_ok=True)
+        status, out, complaint = tether("verify", log, env={**os.environ, "PATH": "/nowhere"})
+        self.assertEqual(status, 0, out + complaint)
+        self.assertIn("identical: ", out)
+
+    def test_a_lua_file(self):
+        self.file("arm.lua", LUA)
+        self.check_arm("lua: arm.lua", "arm.lua:6: ", "no")
+
+    def test_a_python_function(self):
+        self.file("arm.py", PYTHON)
+        self.check_arm('policy: "arm:control"', "arm.py:9: RuntimeError: ", "no")
+
+    def test_what_cannot_drive_is_told_before_anything_runs(self):
+        self.file("arm.lua", LUA)
+        self.file("arm.py", PYTHON)
+        self.file("bad.lua", "function control(\n")
+        axis = ARM.replace("name: gain", "name: base.position")
+        for text, told in ((ARM % "lua: bad.lua", "bad.lua:2: "), (ARM % "lua: none.lua", "none.lua"),
+                           (ARM % 'policy: "arm:contrl"', "arm has no function contrl(read, write)"),
+                           (ARM % 'policy: "nowhere:control"', "No module named 'nowhere'"), (axis % "lua: arm.lua", "base.position")):
+            with self.subTest(told):
+                table = self.folder / "bad.sqlite"
+                status, _, said = tether("sweep", self.file("bad.yaml", text), "--output", table, "--quiet")
+                table.unlink(missing_ok=True)
+                self.assertEqual(status, 1, said)
+                self.assertIn(told, said)
+                self.assertIn("bad.yaml", said)
+
+    def test_ready_plans_by_name(self):
+        for name, (settings, count) in READY.items():
+            with self.subTest(name):
+                options = [word for setting in settings for word in ("--set", setting)]
+                status, _, said = tether("sweep", name, "--quiet", *options, cwd=self.folder)  # its table stands in the present folder
+                self.assertEqual(status, 0, said)
+                found = rows(self.folder / f"{name}.sqlite")
+                self.assertEqual([row["status"] for row in found], ["ok"] * count, found)
+                self.assertEqual(len({row["hash"] for row in found}), count)
+                if name == "concept":
+                    self.assertEqual({row["success"] for row in found}, {1}, found)
+                prove(name, found[-1], *options)
+
+
+if __name__ == "__main__":
+    unittest.main()
