@@ -20,12 +20,13 @@
 #define MODULE "tether.sweep_policy"
 #define SOCKET 3          /* in Python */
 #define IMPORT_SECONDS 60 /* at least: a run's timeout is of runs */
-#define END_SECONDS 5     /* in which what was killed is gone, on the busiest machine */
+#define END_SECONDS 30    /* in which what was killed is gone, on the busiest machine */
 #define MOST_VARIABLES 4096
 
 /* ---- what Python is given ---- */
 
-/* The package stands beside the program: in its prefix, or in the source tree. Python itself looks where pip puts it. */
+/* The package stands beside the program: in its prefix, or in the source tree. Python itself looks where pip puts it, and into
+ * /usr: what else stands there is not for any Python. */
 static void find_package(char *folder, size_t size) {
   char own[PATH_MAX], beside[PATH_MAX + 64];
   snprintf(folder, size, "%s/python", TETHER_SOURCE_DIR);
@@ -36,6 +37,7 @@ static void find_package(char *folder, size_t size) {
     char *slash = strrchr(own, '/');
     if (slash) *slash = 0;
   }
+  if (strcmp(own, "/usr") == 0) return;
   snprintf(beside, sizeof beside, "%s/lib/python3/dist-packages", own);
   if (strlen(beside) < size && access(beside, R_OK) == 0) strcpy(folder, beside);
 }
