@@ -27,6 +27,7 @@ struct tt_lua_sandbox {
   int64_t instructions; /* left */
   size_t memory;        /* bytes that may still be allocated */
   size_t alive;         /* bytes in use */
+  size_t most;          /* that may be; 0: any */
   size_t garbage;       /* bytes allocated since garbage was collected */
   int64_t weight;       /* that an instruction has: it may go through the longest text there is */
   bool at_limit;        /* the call failed since it took too much */
@@ -62,8 +63,7 @@ static void weigh_text(tt_lua_sandbox *sandbox, size_t size) {
  * too much is alive Lua collects garbage at once, and asks again; a call that has it do so again and again would take seconds. */
 static bool may_take(tt_lua_sandbox *sandbox, size_t held, size_t new_size) {
   if (new_size > sandbox->memory || sandbox->shortages > MAX_SHORTAGES) return false;
-  size_t most = sandbox->keeping.alive;
-  if (!most || sandbox->alive - held + new_size <= most) return true;
+  if (!sandbox->most || sandbox->alive - held + new_size <= sandbox->most) return true;
   sandbox->shortages++;
   return false;
 }
@@ -378,9 +378,18 @@ static tt_status explain(const tt_lua_sandbox *sandbox, lua_State *lua, int outc
                  text ? text : "an error without a text");
 }
 
-void tt_lua_sandbox_collect(tt_lua_sandbox *sandbox) {
+static void collect_once(tt_lua_sandbox *sandbox) {
   lua_gc(sandbox->lua, LUA_GCCOLLECT);
   sandbox->garbage = 0;
+}
+
+/* Lua halves the list of its texts once in a collection. */
+void tt_lua_sandbox_collect(tt_lua_sandbox *sandbox) {
+  size_t before;
+  do {
+    before = sandbox->alive;
+    collect_once(sandbox);
+  } while (sandbox->alive < before);
 }
 
 /* A call in a thread of its own, so that none finds room on the stack that another has made: it would come to the limit of
@@ -413,6 +422,7 @@ tt_status tt_lua_sandbox_run(tt_lua_sandbox *sandbox, const tt_lua_limits *limit
     give(sandbox, limits->instructions, limits->memory);
   else
     give(sandbox, LOAD_INSTRUCTIONS, LOAD_MEMORY);
+  sandbox->most = limits && limits->alive ? limits->alive : sandbox->keeping.alive;
   sandbox->chance = chance;
   sandbox->randoms = 0;
   sandbox->at_limit = false;
@@ -425,7 +435,7 @@ tt_status tt_lua_sandbox_run(tt_lua_sandbox *sandbox, const tt_lua_limits *limit
   sandbox->running = lua;
   sandbox->shortages = 0;
   give(sandbox, LOAD_INSTRUCTIONS, SIZE_MAX);
-  if (sandbox->garbage >= sandbox->keeping.garbage) tt_lua_sandbox_collect(sandbox);
+  if (sandbox->garbage >= sandbox->keeping.garbage) collect_once(sandbox);
   sandbox->chance = NULL;
   return made.status;
 }

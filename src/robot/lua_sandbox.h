@@ -28,6 +28,7 @@ typedef struct lua_State lua_State;
 typedef struct tt_lua_limits {
   uint64_t instructions; /**< of the virtual machine, a call */
   size_t memory;         /**< bytes allocated, a call */
+  size_t alive;          /**< bytes in use at a time in this call; 0: as tt_lua_keeping has it */
 } tt_lua_limits;
 
 /** What math.random follows in a call. */
@@ -58,7 +59,7 @@ const char *tt_lua_sandbox_file(const tt_lua_sandbox *sandbox);
 tt_status tt_lua_sandbox_run(tt_lua_sandbox *sandbox, const tt_lua_limits *limits,
                              const tt_lua_chance *chance, int (*function)(lua_State *),
                              void *argument, tt_error *error);
-/** Frees what nobody refers to any more, at once. */
+/** Frees what nobody refers to any more, at once, and the room that Lua keeps for more of it: what is left is what a fresh one would have. */
 void tt_lua_sandbox_collect(tt_lua_sandbox *sandbox);
 
 /** For how many instructions each counts, since there are texts that one may go through. At first what the file's own texts

@@ -29,7 +29,12 @@ void tt_control_push_read(lua_State *lua) { lua_rawgetp(lua, LUA_REGISTRYINDEX, 
 
 void tt_control_push_write(lua_State *lua) { lua_rawgetp(lua, LUA_REGISTRYINDEX, &write_key); }
 
+/* The compiled file holds the environment that it was run in last. */
 void tt_control_take_environment(lua_State *lua) {
+  tt_lua_sandbox_push_file(lua);
+  lua_pushvalue(lua, -2);
+  lua_setupvalue(lua, -2, 1);
+  lua_pop(lua, 1);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &environment_key);
 }
 

@@ -98,6 +98,31 @@ static void what_a_run_leaves_does_not_reach_the_next(void **state) {
       3);
 }
 
+/* Nearly all that a controller may keep is saved, too, and goes on. */
+static void what_may_be_kept_may_be_saved(void **state) {
+  (void)state;
+  tt_control *control = compile(
+      "local list, n = false, 0\n"
+      "function control()\n"
+      "  for i = 1, 5000 do list, n = {list, i}, n + 1 end\n"
+      "  assert(n <= 150000)\n"
+      "end\n");
+  tt_error error;
+  void *saved = NULL;
+  size_t size = 0;
+  assert_int_equal(tt_control_begin(control, sim, NULL, 0, 1, &error), TT_OK);
+  for (int i = 0; i < 29; i++) assert_int_equal(tt_control_tick(control, &error), TT_OK);
+  if (tt_control_save(control, &saved, &size, &error) != TT_OK) fail_msg("%s", error.text);
+  for (int round = 0; round < 2; round++) {
+    if (tt_control_tick(control, &error) != TT_OK) fail_msg("%s", error.text);
+    if (tt_control_tick(control, &error) != TT_FAILED)
+      fail_msg("%s", error.text); /* one piece too many */
+    if (tt_control_restore(control, saved, size, &error) != TT_OK) fail_msg("%s", error.text);
+  }
+  free(saved);
+  tt_control_free(control);
+}
+
 static double seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -151,6 +176,7 @@ static void a_tick_ends_soon_where_memory_is_short(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_a_run_leaves_does_not_reach_the_next),
+      cmocka_unit_test(what_may_be_kept_may_be_saved),
       cmocka_unit_test(a_tick_ends_soon_where_memory_is_short),
   };
   return cmocka_run_group_tests(tests, load_scene, free_scene);

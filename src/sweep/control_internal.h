@@ -32,7 +32,8 @@ struct tt_control {
 void tt_control_push_environment(lua_State *lua);
 void tt_control_push_read(lua_State *lua);
 void tt_control_push_write(lua_State *lua);
-/** The table on top of Lua's stack, which it takes, becomes the run's environment. */
+/** The table on top of Lua's stack, which it takes, becomes the run's environment, and nothing holds the one before; nil: there is
+ *  none. */
 void tt_control_take_environment(lua_State *lua);
 
 #endif

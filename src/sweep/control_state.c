@@ -29,8 +29,9 @@
 enum value_kind { NIL, FALSE, TRUE, INTEGER, FLOAT, TEXT, TABLE, FUNCTION, BUILTIN };
 enum object_kind { TABLES, FUNCTIONS, CELLS, OBJECT_KINDS };
 
-/* Restoring rebuilds the state beside the one that is there. */
-static const tt_lua_limits limits = {.instructions = INT64_MAX, .memory = (size_t)1 << 28};
+/* Saving keeps lists of what it meets, and restoring rebuilds the state, beside the one that is there. */
+static const tt_lua_limits limits = {
+    .instructions = INT64_MAX, .memory = (size_t)1 << 28, .alive = (size_t)1 << 28};
 
 /* ---- what isn't the file's own: named ---- */
 
