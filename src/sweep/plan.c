@@ -363,6 +363,7 @@ void tt_sweep_plan_free(tt_sweep_plan *plan) {
   tt_plan_store *store = (tt_plan_store *)plan;
   tt_document_release(store->schema, store->keys);
   tt_document_free(store->document);
+  free(store->files);
   tt_pool_free(&store->pool);
   free(store);
 }

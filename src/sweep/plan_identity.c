@@ -1,114 +1,31 @@
 /* plan_identity.c: what decides a run, as a number: of the plan once, of each run by its seed and axes. */
 #include "sweep/plan_internal.h"
 
-#include "base/file.h"
 #include "engine/mujoco/version.h"
-#include "scene/scene_files.h"
+#include "sweep/plan_hash.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-#define RULES 1 /* of this file; another number makes other ids */
-
-/** Hashes one thing after the other; false once memory ran out. */
-struct tt_plan_hash {
-  XXH3_state_t *state;
-};
-
-tt_plan_hash *tt_plan_hash_new(void) {
-  tt_plan_hash *hash = calloc(1, sizeof *hash);
-  if (!hash) return NULL;
-  hash->state = XXH3_createState();
-  if (hash->state && XXH3_128bits_reset(hash->state) == XXH_OK) return hash;
-  tt_plan_hash_free(hash);
-  return NULL;
-}
-
-void tt_plan_hash_free(tt_plan_hash *hash) {
-  if (!hash) return;
-  XXH3_freeState(hash->state);
-  free(hash);
-}
-
-static void add_bytes(tt_plan_hash *to, const void *bytes, size_t size) {
-  XXH3_128bits_update(to->state, bytes, size);
-}
-
-static void add_number(tt_plan_hash *to, uint64_t number) { add_bytes(to, &number, sizeof number); }
-
-static void add_double(tt_plan_hash *to, double number) { add_bytes(to, &number, sizeof number); }
-
-/** With its length before it, so that two texts in a row are not two others. */
-static void add_text(tt_plan_hash *to, const char *text) {
-  size_t size = text ? strlen(text) : 0;
-  add_number(to, text ? size + 1 : 0);
-  add_bytes(to, text ? text : "", size);
-}
+#define RULES 1 /* of this file and plan_hash.c; another number makes other ids */
 
 static void add_value(tt_plan_hash *to, const tt_sweep_value *value) {
-  add_number(to, value->kind);
+  tt_plan_hash_number(to, value->kind);
   if (value->kind == TT_SWEEP_TEXT)
-    add_text(to, value->text);
+    tt_plan_hash_text(to, value->text);
   else
-    add_double(to, value->number);
-}
-
-static void write_hexadecimal(const tt_plan_hash *from, char text[33]) {
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(from->state));
-  for (size_t i = 0; i < sizeof canonical.digest; i++)
-    snprintf(text + 2 * i, 3, "%02x", canonical.digest[i]);
-}
-
-/* --- files --- */
-
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
-/** Where a folder stands decides nothing; what its files are called does. */
-static void add_file(tt_plan_hash *to, const tt_file *file) {
-  add_text(to, base_name(file->path));
-  add_number(to, file->size);
-  add_bytes(to, file->bytes, file->size);
-}
-
-tt_status tt_plan_hash_scene(tt_plan_hash *hash, const tt_scene *scene, tt_error *error) {
-  tt_scene_files files;
-  TT_TRY(tt_scene_files_read(scene, &files, error));
-  for (int i = 0; i < files.count; i++) add_file(hash, &files.files[i]);
-  add_number(hash, (uint64_t)files.count);
-  tt_scene_files_free(&files);
-  return TT_OK;
-}
-
-/** A file of the plan's, in pieces. */
-static tt_status add_path(tt_plan_hash *to, const char *path, tt_error *error) {
-  FILE *file;
-  char piece[1 << 14];
-  uint64_t size = 0;
-  TT_TRY(tt_file_open(path, &file, error));
-  add_text(to, base_name(path));
-  for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0; size += got)
-    add_bytes(to, piece, got);
-  bool failed = ferror(file);
-  fclose(file);
-  add_number(to, size);
-  return failed ? tt_fail(error, TT_FAILED, "%s: can't be read", path) : TT_OK;
+    tt_plan_hash_double(to, value->number);
 }
 
 static tt_status add_controller(tt_plan_store *store, tt_plan_hash *to) {
   const tt_sweep_controller *controller = &store->plan.controller;
-  add_number(to, controller->kind);
-  if (controller->kind != TT_SWEEP_LUA) add_text(to, controller->text);
-  add_number(to, controller->fixed_ports);
-  add_double(to, controller->memory);
-  add_double(to, controller->output);
+  tt_plan_hash_number(to, controller->kind);
+  if (controller->kind != TT_SWEEP_LUA) tt_plan_hash_text(to, controller->text);
+  tt_plan_hash_number(to, controller->fixed_ports);
+  tt_plan_hash_double(to, controller->memory);
+  tt_plan_hash_double(to, controller->output);
   for (const char *const *path = controller->files; *path; path++)
-    TT_TRY(add_path(to, *path, store->error));
+    TT_TRY(tt_plan_hash_file(store, to, *path));
   return TT_OK;
 }
 
@@ -116,11 +33,11 @@ static tt_status add_controller(tt_plan_store *store, tt_plan_hash *to) {
 
 /** A part of the plan as it was written. */
 static void add_node(tt_plan_hash *to, const tt_node *node) {
-  add_number(to, node ? (uint64_t)node->kind + 1 : 0);
+  tt_plan_hash_number(to, node ? (uint64_t)node->kind + 1 : 0);
   if (!node) return;
-  add_text(to, node->key);
-  add_text(to, node->text);
-  add_number(to, (uint64_t)node->child_count);
+  tt_plan_hash_text(to, node->key);
+  tt_plan_hash_text(to, node->text);
+  tt_plan_hash_number(to, (uint64_t)node->child_count);
   for (int i = 0; i < node->child_count; i++) add_node(to, node->children[i]);
 }
 
@@ -130,20 +47,20 @@ static const tt_node *key_of(const tt_plan_store *store, const char *key) {
 
 static void add_versions(tt_plan_hash *to) {
   tt_platform platform = tt_platform_get();
-  add_number(to, RULES);
-  add_number(to, TT_PHYSICS_VERSION);
-  add_text(to, TETHER_VERSION);
-  add_text(to, platform.mujoco);
-  add_text(to, platform.libc);
-  add_text(to, platform.cpu);
+  tt_plan_hash_number(to, RULES);
+  tt_plan_hash_number(to, TT_PHYSICS_VERSION);
+  tt_plan_hash_text(to, TETHER_VERSION);
+  tt_plan_hash_text(to, platform.mujoco);
+  tt_plan_hash_text(to, platform.libc);
+  tt_plan_hash_text(to, platform.cpu);
 }
 
 /** What an axis is, but for its values, which are each run's own. */
 static void add_axes(tt_plan_hash *to, const tt_sweep_plan *plan) {
-  add_number(to, (uint64_t)plan->axis_count);
+  tt_plan_hash_number(to, (uint64_t)plan->axis_count);
   for (int i = 0; i < plan->axis_count; i++) {
-    add_text(to, plan->axes[i].name);
-    add_text(to, plan->axes[i].set);
+    tt_plan_hash_text(to, plan->axes[i].name);
+    tt_plan_hash_text(to, plan->axes[i].set);
   }
 }
 
@@ -154,7 +71,7 @@ static tt_status add_metrics(tt_plan_store *store, tt_plan_hash *to) {
   add_node(to, key_of(store, "stop_when"));
   for (int i = 0; i < plan->metric_count; i++) {
     const char *file = tt_metric_file(plan->metrics[i].keys);
-    if (file) TT_TRY(add_path(to, file, store->error));
+    if (file) TT_TRY(tt_plan_hash_file(store, to, file));
   }
   return TT_OK;
 }
@@ -162,48 +79,47 @@ static tt_status add_metrics(tt_plan_store *store, tt_plan_hash *to) {
 static tt_status identify_shared(tt_plan_store *store, tt_plan_hash *hash) {
   const tt_sweep_plan *plan = &store->plan;
   add_versions(hash);
-  add_double(hash, plan->duration);
-  for (const char *const *setting = plan->settings; *setting; setting++) add_text(hash, *setting);
+  tt_plan_hash_double(hash, plan->duration);
+  for (const char *const *setting = plan->settings; *setting; setting++)
+    tt_plan_hash_text(hash, *setting);
   add_axes(hash, plan);
   TT_TRY(add_controller(store, hash));
   TT_TRY(add_metrics(store, hash));
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(hash->state));
-  memcpy(store->identity, canonical.digest, sizeof store->identity);
+  tt_plan_hash_digest(hash, store->identity);
   return TT_OK;
 }
 
 /** Goes on from what is shared with what makes the runs out of it. */
 static void identify_runs(tt_plan_store *store, tt_plan_hash *hash) {
   tt_sweep_plan *plan = &store->plan;
-  add_number(hash, plan->seed);
-  add_number(hash, (uint64_t)plan->repeat);
-  add_number(hash, plan->sampling);
-  add_number(hash, plan->point_count);
+  tt_plan_hash_number(hash, plan->seed);
+  tt_plan_hash_number(hash, (uint64_t)plan->repeat);
+  tt_plan_hash_number(hash, plan->sampling);
+  tt_plan_hash_number(hash, plan->point_count);
   for (int i = 0; i < plan->axis_count; i++) {
     const tt_sweep_axis *axis = &plan->axes[i];
-    add_number(hash, (uint64_t)axis->group);
-    add_number(hash, (uint64_t)axis->count);
-    add_number(hash, axis->logarithmic);
-    add_double(hash, axis->lower);
-    add_double(hash, axis->upper);
+    tt_plan_hash_number(hash, (uint64_t)axis->group);
+    tt_plan_hash_number(hash, (uint64_t)axis->count);
+    tt_plan_hash_number(hash, axis->logarithmic);
+    tt_plan_hash_double(hash, axis->lower);
+    tt_plan_hash_double(hash, axis->upper);
     for (int k = 0; axis->values && k < axis->count; k++) add_value(hash, &axis->values[k]);
   }
-  write_hexadecimal(hash, plan->runs_identity);
+  tt_plan_hash_write(hash, plan->runs_identity);
 }
 
 static void identify_columns(tt_plan_store *store, tt_plan_hash *hash) {
   tt_sweep_plan *plan = &store->plan;
-  XXH3_128bits_reset(hash->state);
+  tt_plan_hash_restart(hash);
   add_axes(hash, plan);
-  for (int i = 0; i < plan->axis_count; i++) add_text(hash, plan->axes[i].unit);
+  for (int i = 0; i < plan->axis_count; i++) tt_plan_hash_text(hash, plan->axes[i].unit);
   for (int i = 0; i < plan->metric_count; i++) {
-    add_text(hash, plan->metrics[i].name);
-    add_text(hash, plan->metrics[i].unit);
+    tt_plan_hash_text(hash, plan->metrics[i].name);
+    tt_plan_hash_text(hash, plan->metrics[i].unit);
   }
   add_node(hash, key_of(store, "metrics"));
   add_node(hash, key_of(store, "success"));
-  write_hexadecimal(hash, plan->columns_identity);
+  tt_plan_hash_write(hash, plan->columns_identity);
 }
 
 static tt_status describe_version(tt_plan_store *store) {

@@ -40,6 +40,9 @@ typedef struct tt_plan_axis {
   bool is_setting;          /**< a key of the scene, which is loaded with it */
 } tt_plan_axis;
 
+/** A file that runs depend on: plan_hash.c. */
+typedef struct tt_plan_file tt_plan_file;
+
 /** What stands behind a tt_sweep_plan, which is its first member. */
 typedef struct tt_plan_store {
   tt_sweep_plan plan;
@@ -52,6 +55,8 @@ typedef struct tt_plan_store {
   const int *group_counts; /**< [group_count]: points of a grid along each; 0: between bounds */
   int group_count, setting_count;
   unsigned char identity[16]; /**< hash of what all its runs have in common */
+  tt_plan_file *files;        /**< [file_count] */
+  int file_count;
   tt_error *error;
 } tt_plan_store;
 
@@ -110,13 +115,8 @@ tt_sweep_value tt_plan_value(const tt_plan_store *store, int index, uint64_t poi
 
 /* Identity */
 
-/** A hash under way. */
+/** A hash under way: plan_hash.h. */
 typedef struct tt_plan_hash tt_plan_hash;
-/** NULL when out of memory. */
-tt_plan_hash *tt_plan_hash_new(void);
-void tt_plan_hash_free(tt_plan_hash *hash);
-/** Adds all files that a scene was made of. May block (files). */
-tt_status tt_plan_hash_scene(tt_plan_hash *hash, const tt_scene *scene, tt_error *error);
 /** Adds all else that a plan's runs have in common: store->identity, and what the plan shows of it. */
 tt_status tt_plan_identify(tt_plan_store *store, tt_plan_hash *hash);
 /** The id of a run whose seed and axes are known. */

@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "scene/data.h"
 #include "scene/scene_sim.h"
+#include "sweep/plan_hash.h"
 
 #include <limits.h>
 #include <math.h>
@@ -146,7 +147,7 @@ static tt_status try_scene(tt_plan_store *store, const char *const *settings, in
   tt_status status =
       tt_scene_load(store->guests, store->plan.scene, settings, count, scene, &reason);
   if (status != TT_OK) return blame(store, status, &reason);
-  if (hash) status = tt_plan_hash_scene(hash, *scene, store->error);
+  if (hash) status = tt_plan_hash_scene(store, hash, *scene);
   if (status == TT_OK) return TT_OK;
   tt_scene_free(*scene);
   *scene = NULL;

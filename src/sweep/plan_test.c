@@ -284,7 +284,7 @@ static void test_ids_are_of_what_decides_a_run(void **state) {
 }
 
 /** The first run's id of a plan in `folder`, whose controller and scene stand there, too. */
-static void id_in(const char *folder, char id[33]) {
+static tt_sweep_plan *load_in(const char *folder) {
   static const char text[] = "scene: ./own.yaml\nduration: 1 s\ncontroller: {lua: own.lua}\n";
   char path[128];
   tt_sweep_plan *plan;
@@ -292,8 +292,20 @@ static void id_in(const char *folder, char id[33]) {
   snprintf(path, sizeof path, "%s/plan.yaml", folder);
   if (tt_sweep_plan_parse(&tt_program_guests, path, text, strlen(text), NULL, 0, &plan, &error))
     fail_msg("%s", error.text);
+  return plan;
+}
+
+static void id_in(const char *folder, char id[33]) {
+  tt_sweep_plan *plan = load_in(folder);
   id_at(plan, 0, id);
   tt_sweep_plan_free(plan);
+}
+
+static tt_status check_files_in(const tt_sweep_plan *plan, const char *said) {
+  tt_error error = {""};
+  tt_status status = tt_sweep_plan_check_files(plan, &error);
+  if (!strstr(error.text, said)) fail_msg("%s", error.text);
+  return status;
 }
 
 static void write_file(const char *folder, const char *name, const char *text) {
@@ -320,11 +332,17 @@ static void test_ids_follow_files(void **state) {
   id_in(first, id);
   id_in(second, other);
   assert_string_equal(id, other);
+  tt_sweep_plan *plan = load_in(second);
+  assert_int_equal(check_files_in(plan, ""), TT_OK);
   write_file(second, "own.lua", "function control() local a = 1 end\n");
+  assert_int_equal(check_files_in(plan, "own.lua: it has changed"), TT_FAILED);
   id_in(second, other);
   assert_string_not_equal(id, other);
   write_file(second, "own.lua", hold);
+  assert_int_equal(check_files_in(plan, ""), TT_OK); /* written anew, and the same */
   write_file(second, "own.yaml", "robots: [{robot: sharp, x: 1}]\n");
+  assert_int_equal(check_files_in(plan, "own.yaml: it has changed"), TT_FAILED);
+  tt_sweep_plan_free(plan);
   id_in(second, other);
   assert_string_not_equal(id, other);
   for (int i = 0; i < 2; i++) {

@@ -2,13 +2,14 @@
 """Sweeps with controllers in Lua and on a wire: the same table however many make it, each row again alone, and nobody stays."""
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from support.process import ROOT, TETHER, wait_for
-from support.sweep import again, descendants, state_of, sweep, tether, workers
+from support.process import PATIENCE, ROOT, TETHER, wait_for
+from support.sweep import again, descendants, rows, state_of, sweep, tether, workers
 
 LUA = """
 local ticks = 0
@@ -32,6 +33,13 @@ metrics:
 
 CLIENT = f"command: 'if [ {{gain}} = 3 ]; then echo too much >&2; exit 7; fi; " \
          f"exec {sys.executable} {ROOT}/clients/python/lockstep_tcp.py $TETHER_LOCKSTEP_TCP'"
+
+
+def has_rows(table):
+    try:
+        return table.exists() and len(rows(table)) > 0
+    except sqlite3.OperationalError:
+        return False  # it is being made
 
 
 class Controllers(unittest.TestCase):
@@ -66,6 +74,19 @@ class Controllers(unittest.TestCase):
         table = self.check(self.plan(CLIENT))
         self.assertEqual([row["status"] for row in table], 4 * ["ok"] + 2 * ["controller_failed"])
         self.assertIn("too much", table[4]["error"])
+
+    def test_a_file_that_changes_meanwhile_ends_the_sweep(self):
+        plan, table = self.plan("lua: control.lua"), self.folder / "table.sqlite"
+        command = ["sweep", plan, "--output", table, "--set", "repeat=100000", "--jobs", "2", "--quiet"]
+        process = subprocess.Popen([TETHER, *command], stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: has_rows(table), "the first rows")
+        (self.folder / "control.lua").write_text(LUA.replace("200", "100"), encoding="utf-8")
+        _, said = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 3, said)
+        self.assertIn("control.lua: it has changed since the sweep began", said)
+        status, _, said = tether(*command)
+        self.assertEqual(status, 1, said)  # other runs than those in the table
+        self.assertIn("--extend", said)
 
     def test_programs_end_with_their_sweep(self):
         plan = self.plan(CLIENT, "100000 s")

@@ -308,5 +308,6 @@ tt_status tt_sweep_make(tt_sweep_maker *maker, const tt_sweep_run *run, const ch
   making of = {.maker = maker, .run = run, .row = row, .error = error};
   *row = (tt_sweep_row){.run = *run, .status = TT_SWEEP_OK};
   memcpy(row->host, maker->host, sizeof row->host);
-  return make(&of, log);
+  TT_TRY(make(&of, log));
+  return tt_sweep_plan_check_files(maker->plan, error);
 }
