@@ -91,6 +91,15 @@ class Sweep(unittest.TestCase):
         self.assertEqual({row["status"] for row in sweep(plan, table)}, {"timeout"})
         self.assertIn("timeout of 0.2 s", rows(table)[0]["error"])
 
+    def test_what_would_be_made(self):
+        plan = self.path("long.yaml", LONG.replace("100000 s", "0.5 s") + "keep: {all: on}\n")
+        status, said, complaint = tether("sweep", plan, "--dry-run", "--jobs", 2)
+        self.assertEqual((status, complaint), (0, ""))
+        self.assertIn("3 points, 1 seed each", said)
+        self.assertRegex(said, r"Time: about \S+ \S+: a run takes \S+ \S+, and 2 are made at a time")
+        self.assertRegex(said, r"Logs that are kept: at most 3, about \S+ [kMG]B")
+        self.assertEqual(sorted(path.name for path in pathlib.Path(self.folder.name).iterdir()), ["long.yaml"])
+
     def test_logs_that_stay(self):
         unrecorded = sweep(self.path("spring.yaml", SPRING), self.path("spring.sqlite"))
         ranked = sorted((row for row in unrecorded if row["status"] == "ok"), key=lambda row: row["base"])

@@ -15,6 +15,7 @@
 #include "sweep/plan_show.h"
 #include "sweep/results.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -237,9 +238,10 @@ static tt_status do_job(sweep_job *job, tt_error *error) {
 
 static tt_status run(int argc, char **argv, tt_error *error) {
   sweep_job job = {.jobs = 0};
-  tt_catch_signals();
   tt_log_set_level(TT_LOG_WARNING);
   tt_status status = parse(argc, argv, &job, error);
+  signal(SIGPIPE, SIG_IGN);
+  if (!job.only && !job.dry_run) tt_catch_signals(); /* one run alone may end at once */
   if (status == TT_OK) status = do_job(&job, error);
   tt_sweep_results_close(job.results);
   tt_sweep_plan_free(job.plan);

@@ -18,6 +18,7 @@ struct tt_sweep_maker {
   const tt_sweep_plan *plan;
   const tt_sweep_driver_ops *driver; /* NULL: nobody drives */
   void *driver_self;
+  double timeout; /* s */
   tt_sweep_stages stages;
   tt_condition *success; /* NULL: none */
   char host[65];
@@ -80,6 +81,7 @@ tt_status tt_sweep_maker_new(const tt_sweep_plan *plan, tt_sweep_maker **maker, 
   tt_sweep_maker *made = calloc(1, sizeof *made);
   if (!made) return tt_fail(error, TT_NOMEM, "out of memory");
   made->plan = plan;
+  made->timeout = plan->timeout;
   if (gethostname(made->host, sizeof made->host - 1) != 0) *made->host = 0;
   tt_status status = read_success(made, error);
   if (status == TT_OK) status = open_driver(made, error);
@@ -89,6 +91,8 @@ tt_status tt_sweep_maker_new(const tt_sweep_plan *plan, tt_sweep_maker **maker, 
     tt_sweep_maker_free(made);
   return status;
 }
+
+void tt_sweep_maker_set_timeout(tt_sweep_maker *maker, double timeout) { maker->timeout = timeout; }
 
 void tt_sweep_maker_free(tt_sweep_maker *maker) {
   if (!maker) return;
@@ -128,7 +132,7 @@ static bool is_over(const making *of) {
 
 static tt_status time_out(making *of) {
   tt_error why;
-  tt_fail(&why, TT_OK, "not done within the plan's timeout of %g s", of->maker->plan->timeout);
+  tt_fail(&why, TT_OK, "not done within the plan's timeout of %g s", of->maker->timeout);
   end_with(of, TT_SWEEP_TIMEOUT, &why);
   return TT_END;
 }
@@ -292,8 +296,8 @@ static tt_status make(making *of, const char *log) {
   if (status == TT_OK && log) status = record(of, &settings);
   if (status == TT_OK) {
     of->started = tt_net_now();
-    of->deadline = of->started + (uint64_t)(maker->plan->timeout * 1e9);
-    if (opens_wires(maker)) tt_sweep_deadline_set(of->world, maker->plan->timeout);
+    of->deadline = of->started + (uint64_t)(maker->timeout * 1e9);
+    if (opens_wires(maker)) tt_sweep_deadline_set(of->world, maker->timeout);
     status = drive(of);
     if (opens_wires(maker)) tt_sweep_deadline_clear();
     if (status == TT_END) measure(of);

@@ -15,6 +15,8 @@ tt_status tt_sweep_maker_check(const tt_sweep_plan *plan, int jobs, tt_error *er
 /** Makes nothing yet; the plan outlives it. */
 tt_status tt_sweep_maker_new(const tt_sweep_plan *plan, tt_sweep_maker **maker, tt_error *error);
 void tt_sweep_maker_free(tt_sweep_maker *maker);
+/** From here on a run is given up after so many s by the clock, not after the plan's `timeout`. */
+void tt_sweep_maker_set_timeout(tt_sweep_maker *maker, double timeout);
 /** Makes `run` and fills `row`; `log` is where it is recorded, or NULL. What goes wrong in the run itself is in the row's status and
  *  error. Otherwise: TT_FAILED, TT_NOMEM: the machine failed, and there is no row; TT_INVALID: the plan or scene is wrong. */
 tt_status tt_sweep_make(tt_sweep_maker *maker, const tt_sweep_run *run, const char *log,
