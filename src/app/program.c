@@ -1,8 +1,8 @@
 #include "app/program.h"
 
+#include "app/last_words.h"
 #include "app/run_program.h"
 #include "base/file.h"
-#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -31,10 +31,8 @@ struct tt_program {
   atomic_bool gone;        /* the watcher has seen the end of everything */
   atomic_bool told_to_end; /* by us: then its end is no news */
   atomic_int state;
-  int number; /* written before `state` */
-  double printed;
-  size_t size;
-  char words[TT_PROGRAM_WORDS + 1]; /* the last `size` bytes; text after tt_program_stop() */
+  int number;          /* written before `state` */
+  tt_last_words words; /* settled after tt_program_stop() */
 };
 
 /* --- the watcher's thread --- */
@@ -59,25 +57,13 @@ static void have_killed(tt_program *program, tt_program_state state) {
   shutdown(program->socket, SHUT_WR);
 }
 
-static void keep_words(tt_program *program, const char *bytes, size_t size) {
-  if (size > TT_PROGRAM_WORDS) {
-    bytes += size - TT_PROGRAM_WORDS;
-    size = TT_PROGRAM_WORDS;
-  }
-  size_t kept = program->size + size > TT_PROGRAM_WORDS ? TT_PROGRAM_WORDS - size : program->size;
-  memmove(program->words, program->words + program->size - kept, kept);
-  memcpy(program->words + kept, bytes, size);
-  program->size = kept + size;
-}
-
 /* False at its end. */
 static bool hear(tt_program *program) {
   char bytes[16384];
   ssize_t got = read(program->output, bytes, sizeof bytes);
   if (got < 0) return errno == EINTR || errno == EAGAIN;
-  keep_words(program, bytes, (size_t)got);
-  program->printed += (double)got;
-  if (program->options.output > 0 && program->printed > program->options.output)
+  tt_last_words_add(&program->words, bytes, (size_t)got);
+  if (program->options.output > 0 && program->words.printed > program->options.output)
     have_killed(program, TT_PROGRAM_TOO_LOUD);
   return got > 0;
 }
@@ -257,25 +243,6 @@ tt_program_end tt_program_state_of(const tt_program *program) {
   return (tt_program_end){state, state == TT_PROGRAM_RUNS ? 0 : program->number};
 }
 
-static void settle_words(tt_program *program) {
-  char *words = program->words, *to = words, joined[sizeof program->words];
-  words[program->size] = 0;
-  for (size_t i = 0; i < program->size; i++)
-    if (!words[i]) words[i] = '?';
-  while (*words && strchr(" \n\r\t", *words)) words++;
-  size_t size = strlen(words), used = 0;
-  while (size > 0 && strchr(" \n\r\t", words[size - 1])) words[--size] = 0;
-  for (size_t i = 0; i < size && used + 4 < sizeof joined; i++) {
-    if (words[i] != '\n')
-      joined[used++] = words[i];
-    else
-      used += (size_t)snprintf(joined + used, sizeof joined - used, " | ");
-  }
-  joined[used] = 0;
-  strcpy(to, joined);
-  tt_text_make_safe(to);
-}
-
 void tt_program_stop(tt_program *program, double grace) {
   if (!program || !program->keeper) return;
   for (double until = now() + grace; !atomic_load(&program->gone) && now() < until;)
@@ -285,10 +252,10 @@ void tt_program_stop(tt_program *program, double grace) {
   pthread_join(program->watcher, NULL);
   reap(program);
   program->keeper = 0;
-  settle_words(program);
+  tt_last_words_settle(&program->words);
 }
 
-const char *tt_program_words(const tt_program *program) { return program->words; }
+const char *tt_program_words(const tt_program *program) { return program->words.text; }
 
 void tt_program_free(tt_program *program) {
   if (!program) return;

@@ -8,7 +8,6 @@
 
 #include "host/world.h"
 
-#define TT_PROGRAM_WORDS 700    /**< bytes of a program's last words that are kept */
 #define TT_PROGRAM_VARIABLE 200 /**< bytes of a variable's name */
 
 typedef struct tt_program tt_program;

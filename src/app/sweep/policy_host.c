@@ -251,6 +251,7 @@ static bool await_begin(tt_policy_host *host, uint64_t deadline) {
 static bool begin_run(tt_policy_host *host, uint64_t seed, double memory, uint64_t deadline) {
   int run[2];
   host->words = (tt_last_words){.size = 0};
+  host->is_over = false;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, run) != 0) return false;
   host->run = run[0];
   bool sent = send_begin(host, seed, memory, run[1]);
@@ -283,6 +284,7 @@ static tt_status say_end(tt_policy_host *host, tt_error *error) {
   }
   ssize_t size = said ? recv(host->control, bytes, sizeof bytes, MSG_DONTWAIT) : 0;
   hear_output(host);
+  host->is_over = true;
   if (size != 1 + sizeof status || *bytes != 'X')
     return tt_fail(error, TT_CLOSED, "the policy's process is gone, and Python with it");
   memcpy(&status, bytes + 1, sizeof status);
@@ -312,7 +314,8 @@ tt_status tt_policy_host_receive(tt_policy_host *host, uint64_t deadline, double
 void tt_policy_host_end(tt_policy_host *host, bool kills) {
   if (host->run >= 0) close(host->run);
   host->run = -1;
-  if (kills && host->process > 0 && send(host->control, "K", 1, MSG_NOSIGNAL) == 1) {
+  if (kills && !host->is_over && host->process > 0 &&
+      send(host->control, "K", 1, MSG_NOSIGNAL) == 1) {
     tt_error unused;
     say_end(host, &unused);
   }

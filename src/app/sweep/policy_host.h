@@ -8,6 +8,7 @@
 #include "app/last_words.h"
 #include "sweep/plan.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /** Zero at first. */
@@ -16,6 +17,7 @@ typedef struct tt_policy_host {
   int control;         /**< to it */
   int output;          /**< what it and its children print */
   int run;             /**< to the run's child; −1: none */
+  bool is_over;        /**< the run's process has ended, and Python has told of it, or is gone */
   tt_last_words words; /**< of the run, or of the import */
 } tt_policy_host;
 
