@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -288,6 +289,43 @@ static void rows_that_the_plan_has_no_longer_are_left_out(void **state) {
   run_sql(path, "DELETE FROM run WHERE id = 'old'");
 }
 
+/* Of the processor's time, since the machine may have other things to do. */
+static double cpu_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static void answers_within_200_ms(void **state) {
+  (void)state;
+  static const struct {
+    asked *function;
+    const char *query;
+  } questions[] = {
+      {tt_sweep_table_rows, "sort=-final_y&limit=100"},
+      {tt_sweep_table_rows, "sort=final_y&offset=99900&limit=100"},
+      {tt_sweep_table_rows, "filter=status:!ok&filter=error:~diverged&sort=gain"},
+      {tt_sweep_table_groups, "limit=100"},
+      {tt_sweep_table_groups, "column=gain&column=heading&column=final_y&sort=-final_y"},
+  };
+  for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+    double started = cpu_ms();
+    json_object_put(ask(questions[i].function, questions[i].query));
+    double took = cpu_ms() - started;
+    if (took > 200) fail_msg("%s: %.0f ms", questions[i].query, took);
+  }
+  tt_sweep_query query = query_of(
+      "column=heading&column=gain&column=payload&column=final_y"
+      "&column=top_speed&column=settling_time&column=status");
+  void *bytes;
+  size_t size;
+  double started = cpu_ms();
+  assert_int_equal(tt_sweep_table_values(table, &query, &bytes, &size, NULL), TT_OK);
+  double took = cpu_ms() - started;
+  free(bytes);
+  if (took > 200) fail_msg("eight columns: %.0f ms", took);
+}
+
 static void other_files_are_refused(void **state) {
   (void)state;
   char file[80];
@@ -346,6 +384,7 @@ int main(void) {
       cmocka_unit_test(gives_columns_whole),
       cmocka_unit_test(refuses_what_makes_no_sense),
       cmocka_unit_test(names_are_quoted),
+      cmocka_unit_test(answers_within_200_ms),
       cmocka_unit_test(reads_while_it_is_written),
       cmocka_unit_test(rows_that_the_plan_has_no_longer_are_left_out),
       cmocka_unit_test(other_files_are_refused),

@@ -1,9 +1,9 @@
 // screenshots.mjs: pictures of every page for people, from the real program with the demonstrating driver: script/screenshots.
-import {spawn} from 'node:child_process';
-import {mkdirSync} from 'node:fs';
+import {execFileSync, spawn} from 'node:child_process';
+import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {openBrowser, openPage, plot, root, startTether, stateFolder} from './harness.mjs';
+import {openBrowser, openPage, plot, program, root, startTether, stateFolder} from './harness.mjs';
 
 const images = join(root, 'docs/images');
 mkdirSync(images, {recursive: true});
@@ -86,6 +86,45 @@ test('trials', async (t) => {
   const {page} = await openPage(browser, tether.url, {hash: 'trials', theme: 'light', script: BEST});
   await page.getByRole('radio', {name: 'Results'}).check();
   await shoot(page, 'trials');
+});
+
+const PLAN = `
+scene: sharp
+duration: 3 s
+controller: {lua: control.lua}
+sampling: sobol
+samples: 512
+axes:
+  - {name: heading, set: robots.sharp.heading, range: [0 deg, 90 deg]}
+  - {name: gain, range: [0.1, 1.5]}
+  - {name: mass, set: models.sharp.bodies.chassis.mass, range: [20 kg, 60 kg]}
+metrics:
+  - {name: final_y, signal: chassis.y, measure: final}
+  - {name: top_speed, signal: chassis.vy, measure: greatest}
+  - {name: settled, signal: chassis.heading, measure: settling_time, target: 90 deg, band: 5 deg}
+  - {name: work, measure: energy, robot: sharp}
+`;
+/** Drives ahead, and turns towards 90°. */
+const CONTROL = `
+function control(read, write)
+  local turn = read("gain") * (math.pi / 2 - read("chassis.heading"))
+  local function limited(duty) return math.max(-1, math.min(1, duty)) end
+  write("left_drive.duty", limited(0.5 - turn))
+  write("right_drive.duty", limited(0.5 + turn))
+end
+`;
+
+test('sweeps', async (t) => {
+  const state = stateFolder(t);
+  writeFileSync(join(state, 'turn.yaml'), PLAN);
+  writeFileSync(join(state, 'control.lua'), CONTROL);
+  execFileSync(program, ['sweep', join(state, 'turn.yaml'), '--quiet'], {cwd: root, env: {...process.env, XDG_STATE_HOME: state}});
+  const tether = await startTether(t, 'sharp', {'wires.sharp-json.bind': '127.0.0.1:0', 'record.on': 'false'}, {state});
+  const browser = await openBrowser(t);
+  const {page} = await openPage(browser, tether.url, {hash: 'sweeps?view=parallel&z=settled&select=settled:..2&sort=-work', width: 1440, height: 860, script: BEST});
+  await page.locator('.grid .link').first().click();
+  await page.locator('.grid .link').nth(9).click();
+  await shoot(page, 'sweeps', 3000);
 });
 
 test('telemetry', async (t) => {

@@ -12,10 +12,11 @@ const title = (page) => page.locator('.sweep-table h2');
 const cell = (page, row, column) => page.locator(`.grid tr[aria-rowindex="${row + 2}"] td:nth-child(${column})`).textContent();
 
 async function showRows(t, {browser, tether}) {
-  const {page, context, troubles} = await openPage(browser, tether.url, {hash: 'sweeps', width: 1280, height: 860});
+  const {page, context, troubles} = await openPage(browser, tether.url, {hash: 'sweeps?z=payload', width: 1280, height: 860});
   const plane = page.locator('.sweep-chart .u-over');
   await until('all rows are told', () => title(page).textContent(), (text) => text === '100\u202f000 runs');
   await plane.waitFor();
+  assert.equal(await page.evaluate(() => location.hash), '#sweeps/gains?z=payload', 'an address without a sweep means the newest');
 
   await t.test('is sorted, scrolled to its end, and filtered', async () => {
     const column = page.locator('.grid th', {hasText: 'final_y'});
@@ -53,7 +54,7 @@ async function showRows(t, {browser, tether}) {
     await until('repeats are one row', () => title(page).textContent(), (text) => / points selected$/.test(text));
     assert.match(await cell(page, 0, 5), / ± /);
     const hash = await page.evaluate(() => location.hash);
-    assert.match(hash, /view=histogram&table=points&sort=-final_y&select=final_y%3A.*&select=top_speed%3A/);
+    assert.match(hash, /view=histogram&z=payload&table=points&sort=-final_y&select=final_y%3A.*&select=top_speed%3A/);
     const points = await title(page).textContent();
     await page.reload();
     await until('a reload changes nothing', () => title(page).textContent(), (text) => text === points);

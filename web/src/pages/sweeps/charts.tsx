@@ -6,7 +6,7 @@ import {cssColor, dark} from '../../theme';
 import {range} from '../../ui/chart';
 import {Plane} from '../../ui/plane';
 import type {Drawing, PlaneAxis, PlaneEvents} from '../../ui/plane';
-import {GRADIENT, SCALE, SHADES, shadeOf} from './colours';
+import {gradient, scale, SHADES, shadeOf} from './colours';
 import {replaced} from './conditions';
 import type {Condition, Data} from './conditions';
 import {cut, extent, heat, histogram, nearest} from './distribution';
@@ -89,7 +89,7 @@ export function Legend({title, least, greatest}: {title: string; least: number; 
     <div class="heat-legend">
       <span>{title}</span>
       <span>{formatValue(least, 3)}</span>
-      <i style={{background: GRADIENT}} />
+      <i style={{background: gradient.value}} />
       <span>{formatValue(greatest, 3)}</span>
     </div>
   );
@@ -133,7 +133,7 @@ export function Scatter({values, selected, x, y, z, onRun}: ChartProps) {
       ctx.globalAlpha = values.rows > 20000 ? 0.6 : 0.85;
       lists.forEach((rows, i) => {
         const shade = i % (SHADES + 1);
-        ctx.fillStyle = zs ? (shade === SHADES ? cssColor('--muted') : SCALE[shade]!) : plain;
+        ctx.fillStyle = zs ? (shade === SHADES ? cssColor('--muted') : scale.value[shade]!) : plain;
         for (const row of rows) if (!selected || selected[row]) put(row);
       });
       ctx.globalAlpha = 1;
@@ -187,8 +187,8 @@ export function HeatMap({values, selected, x, y, z}: ChartProps) {
   const xs = values.columns.get(x.name)!;
   const ys = values.columns.get(y.name)!;
   const zs = values.columns.get(z!.name)!;
-  const xCells = useMemo(() => cut(xs, labelled), [xs]);
-  const yCells = useMemo(() => cut(ys, labelled), [ys]);
+  const xCells = useMemo(() => cut(xs, labelled, 2), [xs]);
+  const yCells = useMemo(() => cut(ys, labelled, 2), [ys]);
   const {mean, chosen} = useMemo(() => heat(xCells, yCells, {x: xs.values, y: ys.values, z: zs.values}, selected), [xCells, yCells, zs, selected]);
   const [least, greatest] = useMemo(() => extent(mean), [mean]);
   const xAxis = useMemo(() => cellAxis(x, xCells), [x.name, xCells]);
@@ -202,7 +202,7 @@ export function HeatMap({values, selected, x, y, z}: ChartProps) {
         const a = cell % xCells.count;
         const b = Math.floor(cell / xCells.count);
         ctx.globalAlpha = selected && !chosen[cell] ? 0.25 : 1;
-        ctx.fillStyle = SCALE[shadeOf(mean[cell]!, least, greatest)]!;
+        ctx.fillStyle = scale.value[shadeOf(mean[cell]!, least, greatest)]!;
         ctx.fillRect(edgeX(a), edgeY(b + 1), edgeX(a + 1) - edgeX(a), edgeY(b) - edgeY(b + 1));
       }
       ctx.globalAlpha = 1;
@@ -237,7 +237,7 @@ export function HeatMap({values, selected, x, y, z}: ChartProps) {
 
 export function Histogram({values, selected, x}: ChartProps) {
   const xs = values.columns.get(x.name)!;
-  const cells = useMemo(() => cut(xs, labelled, x.role === 'metric'), [xs]);
+  const cells = useMemo(() => cut(xs, labelled, 1, x.role === 'metric'), [xs]);
   const {all, chosen} = useMemo(() => histogram(cells, xs.values, selected), [cells, selected]);
   const xAxis = useMemo(() => cellAxis(x, cells), [x.name, cells]);
   const yAxis = useMemo((): PlaneAxis => ({from: 0, to: Math.max(1, extent(all)[1]) * 1.06, title: 'runs'}), [all]);

@@ -3,7 +3,7 @@ import type {Data} from './conditions';
 
 /** Different values up to which each is a cell of its own. */
 const MOST_VALUES = 40;
-const BINS = 40;
+const MOST_BINS = 40;
 
 /** A column cut into cells: one for each value or text where there are few, else equal stretches. */
 export interface Cells {
@@ -50,19 +50,25 @@ function single(values: number[], labels: string[]): Cells {
   };
 }
 
-/** `stretches`: also where there are few values. */
-export function cut({values, texts}: Data, label: (value: number) => string, stretches = false): Cells {
+/** As many stretches as leave some rows in each, where they are cut along so many columns at once. */
+function binsFor(rows: number, columns: number): number {
+  return Math.max(5, Math.min(MOST_BINS, Math.round(0.8 * rows ** (1 / (columns + 1)) * columns)));
+}
+
+/** Of `columns` that are cut at once. `stretches`: also where there are few values. */
+export function cut({values, texts}: Data, label: (value: number) => string, columns = 1, stretches = false): Cells {
   if (texts) return single(texts.map((_, i) => i), texts);
   const few = stretches ? null : distinct(values);
   if (few) return single(few, few.map(label));
   const [least, greatest] = extent(values);
   if (!(greatest >= least)) return {count: 0, of: () => -1, range: () => [0, 0], labels: null, from: 0, width: 1};
-  const width = (greatest - least || Math.abs(greatest) || 1) / BINS;
+  const bins = binsFor(values.length, columns);
+  const width = (greatest - least || Math.abs(greatest) || 1) / bins;
   return {
-    count: BINS,
-    of: (value) => (Number.isNaN(value) ? -1 : Math.min(BINS - 1, Math.floor((value - least) / width))),
+    count: bins,
+    of: (value) => (Number.isNaN(value) ? -1 : Math.min(bins - 1, Math.floor((value - least) / width))),
     // A value on the border of two lies in the upper one.
-    range: (cell) => [least + cell * width, cell === BINS - 1 ? greatest : least + (cell + 1) * width],
+    range: (cell) => [least + cell * width, cell === bins - 1 ? greatest : least + (cell + 1) * width],
     labels: null,
     from: least,
     width,

@@ -3,7 +3,7 @@ import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {formatCount, formatValue} from '../../format';
 import {cssColor, dark} from '../../theme';
 import {titleOf} from './charts';
-import {SCALE, shadeOf} from './colours';
+import {scale, shadeOf} from './colours';
 import {replaced} from './conditions';
 import type {Condition, Data} from './conditions';
 import {extent} from './distribution';
@@ -170,7 +170,7 @@ export function Parallel({values, selected, columns, colour}: {values: Values; s
     const grey = cssColor('--line-strong');
     const plain = cssColor('--accent');
     painter.lines(back, () => grey, 0.25);
-    painter.lines(front, z ? (row) => (Number.isNaN(z[row]!) ? grey : SCALE[shadeOf(z[row]!, least, greatest)]!) : () => plain, front.length > 400 ? 0.25 : 0.7);
+    painter.lines(front, z ? (row) => (Number.isNaN(z[row]!) ? grey : scale.value[shadeOf(z[row]!, least, greatest)]!) : () => plain, front.length > 400 ? 0.25 : 0.7);
     ctx.lineWidth = 2.5;
     painter.lines(rowsOf(values, marked.value), () => cssColor('--text'), 1);
     ctx.lineWidth = 1;

@@ -76,9 +76,9 @@ export const marked = signal<number[]>([]);
 /** Of the address. */
 export const state = computed(() => current.value);
 
-/** Shows something else. What belongs to a sweep's columns goes when another sweep is chosen. */
+/** Shows something else. What belongs to a sweep's columns goes when another sweep is chosen in its place. */
 export function change(to: Partial<State>): void {
   const before = current.value;
-  current.value = to.id !== undefined && to.id !== before.id ? {...parse(''), id: to.id} : {...before, ...to};
+  current.value = to.id !== undefined && before.id && to.id !== before.id ? {...parse(''), id: to.id} : {...before, ...to};
   if (ours()) history.replaceState(history.state, '', format(current.value));
 }

@@ -190,7 +190,8 @@ interface TableProps {
 export function RunTable({sweep, conditions, onTotal, onChoose, onShow}: TableProps & {onChoose: (id: string) => void; onShow: (id: string) => void}) {
   const [sight, setSight] = useState<[number, number]>([0, 0]);
   const columns = inOrder(sweep.columns);
-  const query = queryOf(state.value.sort, (name) => sweep.columns.some((column) => column.name === name), conditions);
+  // Rows stand in the file as they came.
+  const query = queryOf(state.value.sort || 'run', (name) => sweep.columns.some((column) => column.name === name), conditions);
   const key = `${sweep.id} ${query}`;
   const {total, at, error} = useBlocks<Rows>(paged(sweep.id, 'rows', query), key, sweep.last, ...sight);
   useEffect(() => onTotal(total), [total]);
