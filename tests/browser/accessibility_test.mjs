@@ -66,6 +66,15 @@ async function walk(page) {
   }));
 }
 
+/** On the page Sweeps: two runs, a selection, the form for another, and parallel coordinates. */
+async function chooseMuch(page) {
+  await page.evaluate(() => (location.hash += '?view=parallel&select=gain:0..1'));
+  for (const run of ['2', '3']) await page.getByRole('button', {name: run, exact: true}).click();
+  await page.getByRole('button', {name: 'Add a filter or a selection'}).click();
+  await page.getByRole('button', {name: 'Race them in 3D'}).waitFor();
+  await page.getByRole('img', {name: /^Parallel coordinates/}).waitFor();
+}
+
 test('every page can be read, hit and reached', async (t) => {
   const state = stateFolder(t);
   makeSweep(state, 6);
@@ -79,6 +88,11 @@ test('every page can be read, hit and reached', async (t) => {
       await goTo(page, hash);
       assert.deepEqual(await examine(page, false), [], hash);
       assert.deepEqual(await walk(page), {missed: [], ringless: []}, hash);
+      if (hash === 'sweeps') {
+        await chooseMuch(page);
+        assert.deepEqual(await examine(page, false), [], 'two runs and a selection');
+        assert.deepEqual(await walk(page), {missed: [], ringless: []}, 'two runs and a selection');
+      }
       if (hash !== 'drive') continue;
       await page.getByRole('radio', {name: 'Driver station'}).check();
       assert.deepEqual(await examine(page, false), [], 'the driver station');
@@ -104,6 +118,11 @@ test('every page can be read, hit and reached', async (t) => {
       await goTo(page, hash);
       assert.deepEqual(await examine(page, true), [], hash);
       assert.deepEqual(await misfits(page), [], hash);
+      if (hash === 'sweeps') {
+        await chooseMuch(page);
+        assert.deepEqual(await examine(page, true), [], 'two runs and a selection');
+        assert.deepEqual(await misfits(page), [], 'two runs and a selection');
+      }
       if (hash !== 'drive') continue;
       await page.getByRole('radio', {name: 'Driver station'}).check();
       assert.deepEqual(await examine(page, true), [], 'the driver station');

@@ -52,7 +52,7 @@ export async function start(t, args, state = stateFolder(t)) {
   t.after(stop);
   const line = await ready;
   const addresses = Object.fromEntries(line.split(' ').slice(1).map((part) => part.split(/=(.*)/s).slice(0, 2)));
-  return {addresses, stop, ended, said};
+  return {addresses, stop, ended, said, pid: child.pid};
 }
 
 /** --set for each of {path: value}. */

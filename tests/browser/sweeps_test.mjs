@@ -1,6 +1,6 @@
 // The page Sweeps: 100,000 rows sorted, filtered, drawn and selected in all views at once, from an address; rows as they come; runs in 3D.
 import {execFileSync} from 'node:child_process';
-import {writeFileSync} from 'node:fs';
+import {statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
 import {assert, openBrowser, openPage, program, root, start, startTether, stateFolder, until} from './harness.mjs';
@@ -33,6 +33,7 @@ async function showRows(t, {browser, tether}) {
     await page.getByRole('button', {name: 'Apply'}).click();
     await until('failures only', () => title(page).textContent(), (text) => text === '202 runs');
     await page.getByRole('button', {name: 'Remove: status is not ok'}).click();
+    await until('all again', () => title(page).textContent(), (text) => text === '100\u202f000 runs');
   });
 
   await t.test('what is dragged over is selected in every view, and the address holds it', async () => {
@@ -45,7 +46,7 @@ async function showRows(t, {browser, tether}) {
     const selected = await until('some are selected', () => title(page).textContent(), (text) => /runs selected$/.test(text) && !text.startsWith('100'));
     const chips = page.getByRole('list', {name: 'Selection'}).getByRole('listitem');
     assert.equal(await chips.count(), 2);
-    for (const [name, label] of [['Heat map', /^Heat map: mean of final_y/], ['Parallel', /^Parallel coordinates of heading, gain/], ['Histogram', /^Histogram of final_y/]]) {
+    for (const [name, label] of [['Heat map', /^Heat map: mean of payload/], ['Parallel', /^Parallel coordinates of heading, gain/], ['Histogram', /^Histogram of final_y/]]) {
       await page.getByRole('radio', {name}).check();
       await page.getByRole('img', {name: label}).waitFor();
       assert.equal(await title(page).textContent(), selected, name);
@@ -60,7 +61,7 @@ async function showRows(t, {browser, tether}) {
     await until('a reload changes nothing', () => title(page).textContent(), (text) => text === points);
     assert.equal(await page.evaluate(() => location.hash), hash);
     await page.getByRole('img', {name: /^Histogram of final_y/}).waitFor();
-    await page.getByRole('button', {name: 'Select nothing'}).click();
+    await page.getByRole('button', {name: 'Clear the selection'}).click();
     await until('all again', () => title(page).textContent(), (text) => text === '5\u202f000 points');
   });
 
@@ -74,7 +75,7 @@ async function showRows(t, {browser, tether}) {
     await page.mouse.move(x, box.y + box.height - 60, {steps: 3});
     await page.mouse.up();
     await until('small gains', () => page.getByRole('list', {name: 'Selection'}).textContent(), (text) => /^gain 0\.\d+ – /.test(text));
-    await page.getByRole('button', {name: 'Keep the selection as a filter'}).click();
+    await page.getByRole('button', {name: 'Only these: the selection becomes a filter'}).click();
     await page.getByRole('list', {name: 'Filters'}).waitFor();
     await until('others are left out', () => title(page).textContent(), (text) => /^\d+\u202f000 runs$/.test(text) && !text.startsWith('100'));
   });
@@ -113,6 +114,7 @@ axes:
   - {name: unused, range: [0, 1], count: COUNT}
 metrics:
   - {name: final_x, signal: chassis.x, measure: final}
+keep: {best: 1, metric: final_x, order: greatest}
 `;
 
 /** Writes a plan of 2 × count runs; returns its path. */
@@ -122,23 +124,31 @@ function writePlan(state, name, count) {
   return path;
 }
 
-/** A sweep that was made: its runs are made again, and race. */
-async function makeAgain(t, {browser, tether, state}) {
+/** A sweep that was made: one run's log was kept, another's is made again, and they race. Returns where. */
+async function showInReplay(t, {browser, tether, state}) {
   execFileSync(program, ['sweep', writePlan(state, 'places', 2), '--quiet'], {cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: {...process.env, XDG_STATE_HOME: state}});
   const {page, context} = await openPage(browser, tether.url, {hash: 'sweeps'});
   await page.getByRole('combobox', {name: 'Sweep'}).selectOption('places');
   await until('all are there', () => title(page).textContent(), (text) => text === '4 runs');
-  for (const run of ['0', '2']) await page.getByRole('button', {name: run, exact: true}).click();
+  await page.getByRole('button', {name: 'final_x m'}).click();
+  await page.getByRole('button', {name: 'final_x m'}).click();
+  await until('the greatest first', () => cell(page, 0, 5), (text) => text.startsWith('3'));
+  const best = await cell(page, 0, 1);
+  for (const run of [best, '0']) await page.getByRole('button', {name: run, exact: true}).click();
   const hash = await page.evaluate(() => location.hash);
-  assert.match(hash, /^#sweeps\/places-[0-9a-f]{8}\?run=[0-9a-f]{32}&run=[0-9a-f]{32}$/);
+  assert.match(hash, /^#sweeps\/places-[0-9a-f]{8}\?sort=-final_x&run=[0-9a-f]{32}&run=[0-9a-f]{32}$/);
   await page.getByRole('button', {name: 'Race them in 3D'}).click();
   await page.getByRole('list', {name: 'Phantoms'}).getByText('concept-symmetric').waitFor();
   assert.notEqual(new URL(page.url()).origin, new URL(tether.url).origin);
   assert.equal(await page.getByRole('slider', {name: 'Time of the run'}).count(), 1, 'a replay');
+  const replay = new URL(page.url()).origin;
+  const links = new URLSearchParams(hash.split('?')[1]).getAll('run').map((run) => statSync(join(state, `tether/sweeps/runs/${run}.wpilog`)).nlink);
+  assert.deepEqual(links, [2, 1], 'the best was kept, the other made again');
   await page.goBack();
   await until('back where it was', () => page.evaluate(() => location.hash), (text) => text === hash);
   await page.getByRole('button', {name: 'Race them in 3D'}).waitFor();
   await context.close();
+  return replay;
 }
 
 /** Pages of sweeps alone. */
@@ -159,6 +169,12 @@ test('sweeps', async (t) => {
   const [tether, browser] = await Promise.all([startTether(t, 'concept-symmetric', WIRE, {state}), openBrowser(t, {webgl: false})]);
   await t.test('a table of 100,000 rows', (t) => showRows(t, {browser, tether}));
   await t.test('rows as they come', (t) => follow(t, {browser, tether, state}));
-  await t.test('runs are made again and race in a replay', (t) => makeAgain(t, {browser, tether, state}));
+  let replay;
+  await t.test('a kept run and one that is made again race in a replay', async (t) => (replay = await showInReplay(t, {browser, tether, state})));
   await t.test('pages without a world', (t) => withoutWorld(t, {browser, state}));
+  await t.test('a replay ends with the program, however that ends', async () => {
+    assert.ok((await fetch(`${replay}/api/runs`)).ok);
+    process.kill(tether.pid, 'SIGKILL');
+    await until('it is gone', () => fetch(`${replay}/api/runs`).then(() => false, () => true));
+  });
 });

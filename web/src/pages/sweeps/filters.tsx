@@ -97,12 +97,12 @@ export function Filters({sweep}: {sweep: Sweep}) {
       {selection.length > 0 && (
         <>
           <Button
-            label="Keep the selection as a filter"
+            label="Only these: the selection becomes a filter"
             text="Only these"
             kind="plain"
             onClick={() => change({filters: selection.reduce((list, each) => replaced(list, each.column, each), filters), selection: []})}
           />
-          <Button label="Select nothing" text="Clear" onClick={() => change({selection: []})} />
+          <Button label="Clear the selection" text="Clear" onClick={() => change({selection: []})} />
         </>
       )}
       {open && <Form columns={columns} onDone={() => setOpen(false)} />}

@@ -156,19 +156,20 @@ async function chooseRow(id: string, row: number): Promise<void> {
 }
 
 function Table({sweep}: {sweep: Sweep}) {
-  const [total, setTotal] = useState(0);
+  const [title, setTitle] = useState('Rows');
   const {groups, filters, selection} = state.value;
+  const words = `${groups ? 'points' : 'runs'}${selection.length ? ' selected' : ''}`;
   const conditions = [...filters, ...selection];
   return (
     <Panel
-      title={`${formatCount(total)} ${groups ? 'points' : 'runs'}${selection.length ? ' selected' : ''}`}
+      title={title}
       class="sweep-table"
       actions={<Segmented label="Rows" options={TABLES} value={groups ? 'points' : 'runs'} onChange={(value) => change({groups: value === 'points'})} />}
     >
       {groups ? (
-        <PointTable sweep={sweep} conditions={conditions} onTotal={setTotal} />
+        <PointTable sweep={sweep} conditions={conditions} words={words} onTitle={setTitle} />
       ) : (
-        <RunTable sweep={sweep} conditions={conditions} onTotal={setTotal} onChoose={toggle} onShow={(id) => void show(sweep.id, [id])} />
+        <RunTable sweep={sweep} conditions={conditions} words={words} onTitle={setTitle} onChoose={toggle} onShow={(id) => void show(sweep.id, [id])} />
       )}
     </Panel>
   );

@@ -184,17 +184,20 @@ function paged(id: string, part: string, query: URLSearchParams) {
 interface TableProps {
   sweep: Sweep;
   conditions: Condition[];
-  onTotal: (total: number) => void;
+  words: string; // that stand behind how many there are
+  onTitle: (title: string) => void; // once the rows are there that it tells of
 }
 
-export function RunTable({sweep, conditions, onTotal, onChoose, onShow}: TableProps & {onChoose: (id: string) => void; onShow: (id: string) => void}) {
+export function RunTable({sweep, conditions, words, onTitle, onChoose, onShow}: TableProps & {onChoose: (id: string) => void; onShow: (id: string) => void}) {
   const [sight, setSight] = useState<[number, number]>([0, 0]);
   const columns = inOrder(sweep.columns);
   // Rows stand in the file as they came.
   const query = queryOf(state.value.sort || 'run', (name) => sweep.columns.some((column) => column.name === name), conditions);
   const key = `${sweep.id} ${query}`;
-  const {total, at, error} = useBlocks<Rows>(paged(sweep.id, 'rows', query), key, sweep.last, ...sight);
-  useEffect(() => onTotal(total), [total]);
+  const {total, at, error, fresh} = useBlocks<Rows>(paged(sweep.id, 'rows', query), key, sweep.last, ...sight);
+  useEffect(() => {
+    if (fresh) onTitle(`${formatCount(total)} ${words}`);
+  }, [fresh, total, key, words]);
   const headers: Header[] = [
     {name: 'run', title: 'run', number: true},
     ...columns.map((column) => ({name: column.name, title: titled(column), number: !column.text})),
@@ -244,14 +247,16 @@ function Measured({mean, spread}: {mean: number | null | undefined; spread: numb
   );
 }
 
-export function PointTable({sweep, conditions, onTotal}: TableProps) {
+export function PointTable({sweep, conditions, words, onTitle}: TableProps) {
   const [sight, setSight] = useState<[number, number]>([0, 0]);
   const axes = sweep.columns.filter(({role}) => role === 'axis');
   const metrics = sweep.columns.filter(({role, text}) => role === 'metric' && !text);
   const query = queryOf(state.value.sort, (name) => [...axes, ...metrics].some((column) => column.name === name), conditions);
   const key = `${sweep.id} points ${query}`;
-  const {total, at, error} = useBlocks<Groups>(paged(sweep.id, 'groups', query), key, sweep.last, ...sight);
-  useEffect(() => onTotal(total), [total]);
+  const {total, at, error, fresh} = useBlocks<Groups>(paged(sweep.id, 'groups', query), key, sweep.last, ...sight);
+  useEffect(() => {
+    if (fresh) onTitle(`${formatCount(total)} ${words}`);
+  }, [fresh, total, key, words]);
   const headers: Header[] = [
     ...axes.map((column) => ({name: column.name, title: titled(column), number: !column.text})),
     {name: ' runs', title: 'runs', number: true},
