@@ -17,6 +17,7 @@
 const tt_data_kind tt_data_scene = {"scene", "scenes", NULL};
 const tt_data_kind tt_data_robot = {"robot", "robots", "robot.yaml"};
 const tt_data_kind tt_data_arena = {"arena", "arenas", "arena.yaml"};
+const tt_data_kind tt_data_plan = {"plan", "scenes/sweeps", NULL};
 
 #define MAX_ROOTS 2
 typedef char tt_root[PATH_MAX];
@@ -169,7 +170,7 @@ char **tt_data_list(const tt_data_kind *kind) {
   return names;
 }
 
-/** A robot's or arena's name given as a scene's is told as what it is. */
+/** The name of something else given as a scene's is told as what it is. */
 static tt_status refuse_other_kind(const char *name, const char *where, tt_root *roots, int count,
                                    tt_error *error) {
   char *found;
@@ -184,6 +185,12 @@ static tt_status refuse_other_kind(const char *name, const char *where, tt_root 
       free(found);
       return tt_fail(error, TT_INVALID, "%s: '%s' is an arena; a scene names it: arena: %s", where,
                      name, name);
+    }
+    if (try_root(&tt_data_plan, roots[i], name, false, &found)) {
+      free(found);
+      return tt_fail(error, TT_INVALID,
+                     "%s: '%s' is the plan of a sweep, not a scene: tether sweep %s", where, name,
+                     name);
     }
   }
   return TT_OK;

@@ -13,8 +13,8 @@ typedef struct tt_data_kind {
   const char *file;   /**< "robot.yaml" in robots/NAME/, or NULL for scenes/NAME.yaml */
 } tt_data_kind;
 
-/** The three kinds there are. Static. */
-extern const tt_data_kind tt_data_scene, tt_data_robot, tt_data_arena;
+/** The four kinds there are. Static. */
+extern const tt_data_kind tt_data_scene, tt_data_robot, tt_data_arena, tt_data_plan;
 
 /** A data folder that is looked into first (the program: $TETHER_DATA); NULL: none. Process-wide; before any other thread
  *  looks. TT_INVALID: too long. */

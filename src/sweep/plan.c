@@ -17,8 +17,6 @@
 #define TIMEOUT_FACTOR 10 /* times the duration, by default */
 #define MOST_RETRIES 100
 
-static const tt_data_kind plan_kind = {"plan", "scenes/sweeps", NULL};
-
 const char *tt_sweep_status_name(tt_sweep_status status) {
   static const char *const names[] = {[TT_SWEEP_OK] = "ok",
                                       [TT_SWEEP_DIVERGED] = "diverged",
@@ -39,7 +37,7 @@ static tt_status place(tt_plan_store *store, const char *file) {
   } else {
     if (!getcwd(here, sizeof here))
       return tt_fail(store->error, TT_FAILED, "%s: the working directory is gone", file);
-    PRINT(store, plan->path, "%s/%s", here, file);
+    PRINT(store, plan->path, "%s/%s", here[1] ? here : "", file);
   }
   const char *slash = strrchr(plan->path, '/');
   PRINT(store, plan->folder, "%.*s", slash == plan->path ? 1 : (int)(slash - plan->path),
@@ -329,7 +327,7 @@ static bool is_name(const char *path) { return !strchr(path, '/') && !strchr(pat
 bool tt_sweep_is_plan(const char *path) {
   tt_document *document;
   tt_error ignored;
-  if (is_name(path)) return !is_found(&tt_data_scene, path) && is_found(&plan_kind, path);
+  if (is_name(path)) return !is_found(&tt_data_scene, path) && is_found(&tt_data_plan, path);
   if (tt_document_load(path, &document, &ignored) != TT_OK) return false;
   bool plan = tt_stranger_is_plan(document);
   tt_document_free(document);
@@ -342,7 +340,7 @@ tt_status tt_sweep_plan_load(const tt_scene_guests *guests, const char *path,
   char *found, *text;
   size_t size;
   *plan = NULL;
-  TT_TRY(tt_data_find(&plan_kind, path, NULL, path, &found, error));
+  TT_TRY(tt_data_find(&tt_data_plan, path, NULL, path, &found, error));
   const tt_source source = {guests, found, is_name(path)};
   tt_status status = read_file(found, &text, &size, error);
   if (status == TT_OK) status = load(&source, text, size, settings, setting_count, plan, error);

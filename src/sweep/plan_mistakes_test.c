@@ -295,6 +295,9 @@ static void test_a_plan_is_no_scene(void **state) {
   rmdir(folder);
   assert_int_equal(status, TT_INVALID);
   assert_non_null(strstr(error.text, "this is the plan of a sweep, not a scene: tether sweep"));
+  status = tt_scene_load(&tt_program_guests, "arm-gains", NULL, 0, &scene, &error);
+  assert_int_equal(status, TT_INVALID);
+  assert_non_null(strstr(error.text, "'arm-gains' is the plan of a sweep, not a scene"));
 }
 
 int main(void) {
