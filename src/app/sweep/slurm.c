@@ -110,12 +110,19 @@ static void tell(waiting *w, const tt_slurm_task *task) {
   if (lacks_rows(w, task->number)) tell_of_end(w, task);
 }
 
+/* What everybody's tasks wait for, and what --array-limit asked for, is nobody's news. */
+static bool is_news(const char *reason) {
+  static const char *const usual[] = {"None", "BeginTime", "JobArrayTaskLimit"};
+  for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+    if (strcmp(reason, usual[i]) == 0) return false;
+  return true;
+}
+
 static void tell_why_all_wait(waiting *w, unsigned running, const char *reason) {
-  if (running || !w->active || strcmp(reason, "None") == 0 || strcmp(reason, w->pending) == 0)
-    return;
+  if (running || !w->active || !is_news(reason) || strcmp(reason, w->pending) == 0) return;
   snprintf(w->pending, sizeof w->pending, "%s", reason);
-  tt_print(stderr, "slurm: %u tasks wait (%s); squeue --name=%s shows them\n", w->active, reason,
-           w->array.name);
+  tt_print(stderr, "slurm: all that is left waits, %u tasks (%s); squeue --name=%s shows them\n",
+           w->active, reason, w->array.name);
 }
 
 /* Reads what squeue said. */
