@@ -53,6 +53,22 @@ class Programs(unittest.TestCase):
                 found = self.same_rows(self.plan(scene, command))
                 self.assertGreaterEqual(found[0]["simulated_time"], 0.3)
 
+    def test_a_wire_that_connects_finds_its_program(self):
+        (self.folder / "connects.yaml").write_text((ROOT / "scenes/ezphysics.yaml").read_text(encoding="utf-8").replace("listen: 127.0.0.1:5803", "connect: 127.0.0.1:9"))
+        (self.folder / "server.py").write_text(f"""
+import os, socket, sys
+sys.path.insert(0, {str(ROOT / "tests")!r})
+from support.ezphysics import Peer
+host, port = os.environ["TETHER_EZPHYSICS_PEER"].rsplit(":", 1)
+with socket.create_server((host, int(port))) as server:
+    peer = Peer(server.accept()[0])
+    for _ in range(20):
+        peer.state()
+        peer.send()
+""", encoding="utf-8")
+        found = sweep(self.plan("connects.yaml", f"{sys.executable} server.py", repeat=1), self.folder / "table.sqlite", "--quiet")
+        self.assertEqual([(row["status"], row["simulated_time"]) for row in found], [("ok", 0.2)], found)
+
     @unittest.skipUnless(EXTENSION.exists() and ROBOT.exists(), "no robot program here")
     def test_the_same_rows_with_a_robot_program(self):
         self.same_rows(self.plan("sharp-wpilib-step", f"HALSIM_EXTENSIONS={EXTENSION} TETHER_HALSIM=$TETHER_HALSIM_STEP {ROBOT} --loops 1000"))
