@@ -186,6 +186,10 @@ static tt_status postgres_open(tt_sweep_results *results, tt_error *error) {
 
 static void postgres_close(void *self) {
   server *to = self;
+  // The server notices a closed connection some time later; the next sweep shall find no lock.
+  if (tt_postgres_is_alive(to->link))
+    tt_postgres_runf(to->link, tt_monotonic_us() + CONNECT_DEADLINE, NULL, NULL,
+                     "SELECT pg_advisory_unlock_all()");
   tt_postgres_close(to->link);
   tt_bytes_free(&to->copy);
   free(to);
