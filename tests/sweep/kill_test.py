@@ -6,6 +6,7 @@ import random
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -13,8 +14,8 @@ import unittest
 from support.process import PATIENCE, TETHER, wait_for
 from support.sweep import descendants, rows, state_of, sweep, workers
 
-ROUNDS = 84 if os.environ.get("TETHER_LONG") else 1
-KILLS = 12  # a round
+TOTAL = 1000 if os.environ.get("TETHER_LONG") else 1
+KILLS = 12  # of one sweep
 RUNS = 36 * KILLS
 
 PLAN = f"""
@@ -76,20 +77,27 @@ class Killed(unittest.TestCase):
         best = sorted(last.values(), key=lambda row: (-row["base"], row["run"]))[:2]
         self.assertEqual(kept, {row["id"] for row in best})
 
+    def kill_one_sweep(self, folder):
+        """Until it was killed often enough, or is done; then it is brought to its end. How often it was killed."""
+        plan, table, before, kills = folder / "plan.yaml", folder / "plan.sqlite", {}, 0
+        plan.write_text(PLAN, encoding="utf-8")
+        # Every other time something was made before.
+        while kills < KILLS and self.kill(plan, table, len(before) + 1 if kills % 2 else None):
+            kills += 1
+            now = there(table)
+            self.assertEqual({each: now.get(each) for each in before}, before)
+            before = now
+        self.assertGreater(kills, KILLS // 3)  # a fast machine is done sooner
+        self.assertGreater(len(before), 0)
+        self.finish(folder, plan, table, before)
+        return kills
+
     def test_nothing_is_lost_and_nobody_stays(self):
-        for _ in range(ROUNDS):
+        kills = 0
+        while kills < TOTAL:
             with tempfile.TemporaryDirectory() as folder:
-                plan, table, before = pathlib.Path(folder) / "plan.yaml", pathlib.Path(folder) / "plan.sqlite", {}
-                plan.write_text(PLAN, encoding="utf-8")
-                number = 0  # every other time something was made before
-                while number < KILLS and self.kill(plan, table, len(before) + 1 if number % 2 else None):
-                    number += 1
-                    now = there(table)
-                    self.assertEqual({each: now.get(each) for each in before}, before)
-                    before = now
-                self.assertGreater(number, KILLS // 3)  # a fast machine is done sooner
-                self.assertGreater(len(before), 0)
-                self.finish(pathlib.Path(folder), plan, table, before)
+                kills += self.kill_one_sweep(pathlib.Path(folder))
+        print(f"{kills} kills", file=sys.stderr)
 
 
 if __name__ == "__main__":
