@@ -67,7 +67,7 @@ class Sweep(unittest.TestCase):
         self.assertEqual(len({row["hash"] for row in one}), 16)
         for jobs in 2, 7:
             self.assertEqual(sweep(plan, self.path(f"{jobs}.sqlite"), "--jobs", jobs), one)
-        for row in one[0], one[7], one[14]:
+        for row in one if os.environ.get("TETHER_LONG") else one[7:8]:
             self.assertEqual(again(plan, row)["hash"], row["hash"])
         log = self.path("again.wpilog")
         self.assertEqual(again(plan, one[13], "--record", log)["hash"], one[13]["hash"])
