@@ -37,7 +37,7 @@ export interface Fetched<T> {
 }
 
 /** What failed is asked for again after this. */
-const RETRY_MS = 3000;
+export const RETRY_MS = 3000;
 
 /** Gets `url` ("": nothing), again `periodMs` after each answer, when it failed, and when the program came back. */
 export function useFetched<T>(url: string, periodMs = 0): Fetched<T> {

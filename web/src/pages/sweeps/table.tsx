@@ -2,7 +2,7 @@
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import type {ComponentChildren} from 'preact';
 import {formatCount, formatValue} from '../../format';
-import {request} from '../../http';
+import {HttpError, request, RETRY_MS} from '../../http';
 import {Button} from '../../ui/controls';
 import {replaced, write} from './conditions';
 import type {Condition} from './conditions';
@@ -24,6 +24,7 @@ function useBlocks<T extends {total: number}>(url: (offset: number) => string, k
   const [blocks, setBlocks] = useState<{key: string; total: number; parts: Map<number, {stamp: number; part: T}>}>({key: '', total: 0, parts: new Map()});
   const [error, setError] = useState('');
   const asked = useRef(new Set<string>());
+  const [turn, setTurn] = useState(0);
   const wanted: number[] = [];
   for (let block = Math.floor(first / BLOCK); block <= Math.floor(last / BLOCK); block++) wanted.push(block);
   useEffect(() => {
@@ -46,11 +47,12 @@ function useBlocks<T extends {total: number}>(url: (offset: number) => string, k
         },
         (reason: unknown) => {
           asked.current.delete(name);
-          setError(reason instanceof Error ? reason.message : 'the program cannot be reached');
+          setError(reason instanceof HttpError ? reason.message : 'the program cannot be reached');
+          setTimeout(() => setTurn((before) => before + 1), RETRY_MS);
         },
       );
     }
-  }, [key, stamp, wanted.join()]);
+  }, [key, stamp, wanted.join(), turn]);
   const at = (index: number): [T, number] | null => {
     const part = blocks.parts.get(Math.floor(index / BLOCK))?.part;
     return part ? [part, index % BLOCK] : null;

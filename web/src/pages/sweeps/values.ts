@@ -1,5 +1,6 @@
 // values.ts: whole columns of a sweep's table, as charts need them. While rows come, only those that are new are asked for.
 import {useEffect, useRef, useState} from 'preact/hooks';
+import {HttpError, RETRY_MS} from '../../http';
 import type {Condition, Data} from './conditions';
 import {write} from './conditions';
 import {sweepUrl} from './types';
@@ -61,7 +62,7 @@ async function ask(id: string, names: string[], filters: Condition[], after: num
   const query = new URLSearchParams([...names.map((name) => ['column', name]), ...filters.map((each) => ['filter', write(each)])]);
   if (after) query.set('after', String(after));
   const answer = await fetch(sweepUrl(id, 'values', query));
-  if (!answer.ok) throw new Error(((await answer.json().catch(() => null)) as {error?: string} | null)?.error ?? `the program answered ${answer.status}`);
+  if (!answer.ok) throw new HttpError(answer.status, ((await answer.json().catch(() => null)) as {error?: string} | null)?.error ?? `the program answered ${answer.status}`);
   return decode(await answer.arrayBuffer());
 }
 
@@ -89,7 +90,10 @@ export function useValues(id: string, names: string[], filters: Condition[], las
           setGot({key, last: filters.length ? last : seen, values: all});
           setError('');
         },
-        (reason: unknown) => setError(reason instanceof Error ? reason.message : 'the program cannot be reached'),
+        (reason: unknown) => {
+          setError(reason instanceof HttpError ? reason.message : 'the program cannot be reached');
+          setTimeout(() => setTurn((before) => before + 1), RETRY_MS);
+        },
       )
       .finally(() => {
         busy.current = false;
