@@ -153,7 +153,7 @@ async function showInReplay(t, {browser, tether, state}) {
 
 /** Pages of sweeps alone. */
 async function withoutWorld(t, {browser, state}) {
-  const alone = await start(t, ['sweep', writePlan(state, 'places', 2), '--quiet', '--web=127.0.0.1:0'], state);
+  const alone = await start(t, ['sweep', '--web=127.0.0.1:0'], state);
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${alone.addresses.web}/`);

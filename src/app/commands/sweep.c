@@ -129,7 +129,9 @@ static tt_status parse(int argc, char **argv, sweep_job *job, tt_error *error) {
   if (!job->settings) return tt_fail(error, TT_NOMEM, "out of memory");
   for (int option; (option = getopt_long(argc, argv, ":", long_options, NULL)) != -1;)
     TT_TRY(take(job, option, argv[optind - 1], error));
-  if (optind != argc - 1) return tt_fail(error, TT_USAGE, "sweep takes one PLAN");
+  if (job->web && argc == 2) return TT_OK;
+  if (optind != argc - 1)
+    return tt_fail(error, TT_USAGE, "sweep takes one PLAN, or --web alone for the pages");
   job->plan_file = argv[optind];
   return check_options(job, error);
 }
@@ -217,7 +219,18 @@ static tt_status make_rows(sweep_job *job, tt_error *error) {
   return status;
 }
 
+/* Of this user's sweeps, while none is made here. */
+static tt_status show_pages(const sweep_job *job, tt_error *error) {
+  tt_sweep_web_process web = {.process = 0};
+  TT_TRY(tt_sweep_web_process_start(job->web_address, &web, error));
+  tt_print(stderr, "ready web=%s\n", web.address);
+  keep_pages(job);
+  tt_sweep_web_process_stop(&web);
+  return TT_OK;
+}
+
 static tt_status do_job(sweep_job *job, tt_error *error) {
+  if (!job->plan_file) return show_pages(job, error);
   TT_TRY(tt_sweep_plan_load(&tt_program_guests, job->plan_file, job->settings, job->setting_count,
                             &job->plan, error));
   const int jobs = job->only || job->collect ? 1 : jobs_here(job);
@@ -261,7 +274,7 @@ const tt_app_command tt_app_sweep = {
     "  --csv FILE         writes the table as CSV, too; - is standard output\n"
     "  --json             says once a second how far it is, as JSON\n"
     "  --quiet            shows no bar and no summary\n"
-    "  --web[=ADDRESS]    serves the page Sweeps meanwhile, and until Ctrl-C\n"
+    "  --web[=ADDRESS]    serves the page Sweeps meanwhile, and until Ctrl-C; without PLAN, too\n"
     "on many machines, which share a folder:\n"
     "  --shard K/N        makes part K of N of the runs, and puts their rows into the folder\n"
     "  --collect          makes the table of what the folder has; exit status 3: rows are missing\n"
