@@ -1,6 +1,6 @@
 // The page Sweeps: 100,000 rows sorted, filtered, drawn and selected in all views at once, from an address; rows as they come; runs in 3D.
 import {execFileSync} from 'node:child_process';
-import {statSync, writeFileSync} from 'node:fs';
+import {readdirSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
 import {assert, openBrowser, openPage, program, root, start, startTether, stateFolder, until} from './harness.mjs';
@@ -137,13 +137,16 @@ async function showInReplay(t, {browser, tether, state}) {
   for (const run of [best, '0']) await page.getByRole('button', {name: run, exact: true}).click();
   const hash = await page.evaluate(() => location.hash);
   assert.match(hash, /^#sweeps\/places-[0-9a-f]{8}\?sort=-final_x&run=[0-9a-f]{32}&run=[0-9a-f]{32}$/);
+  const logs = join(state, 'tether/sweeps/runs');
+  for (let i = 0; i < 60; i++) writeFileSync(join(logs, `${'f'.repeat(30)}${10 + i}.wpilog`), 'of an earlier show');
   await page.getByRole('button', {name: 'Race them in 3D'}).click();
   await page.getByRole('list', {name: 'Phantoms'}).getByText('concept-symmetric').waitFor();
   assert.notEqual(new URL(page.url()).origin, new URL(tether.url).origin);
   assert.equal(await page.getByRole('slider', {name: 'Time of the run'}).count(), 1, 'a replay');
   const replay = new URL(page.url()).origin;
-  const links = new URLSearchParams(hash.split('?')[1]).getAll('run').map((run) => statSync(join(state, `tether/sweeps/runs/${run}.wpilog`)).nlink);
+  const links = new URLSearchParams(hash.split('?')[1]).getAll('run').map((run) => statSync(join(logs, `${run}.wpilog`)).nlink);
   assert.deepEqual(links, [2, 1], 'the best was kept, the other made again');
+  assert.equal(readdirSync(logs).filter((name) => name.endsWith('.wpilog')).length, 50, 'old logs made room');
   await page.goBack();
   await until('back where it was', () => page.evaluate(() => location.hash), (text) => text === hash);
   await page.getByRole('button', {name: 'Race them in 3D'}).waitFor();

@@ -172,11 +172,16 @@ static bool link_kept(const char *plan_path, const char *run, const char *log) {
 static tt_status make_log(tt_sweep_shows *shows, const char *plan, const char *run, const char *log,
                           tt_error *error) {
   char part[PATH_MAX + 16];
-  snprintf(part, sizeof part, "%s.part", log);
+  snprintf(part, sizeof part, "%s.%d.part", log, (int)getpid());
   unlink(part);
   const char *const words[] = {"sweep", plan, "--only", run, "--record", part, NULL};
-  TT_TRY(tt_child_run(words, PATIENCE_SECONDS, is_closing, shows, error));
+  tt_status status = tt_child_run(words, PATIENCE_SECONDS, is_closing, shows, error);
+  if (status != TT_OK) {
+    unlink(part);
+    return status;
+  }
   if (rename(part, log) == 0) return TT_OK;
+  unlink(part);
   return tt_fail(error, TT_FAILED, "%s: no log of this run was made: %s", part, strerror(errno));
 }
 
@@ -210,6 +215,49 @@ static tt_status make(tt_sweep_shows *shows, show *one, char log[PATH_MAX], tt_e
   return status;
 }
 
+/* ---- room for logs ---- */
+
+/* A log, and when it came here. */
+typedef struct log_here {
+  const tt_kept_run *run;
+  struct timespec came;
+  uint64_t size;
+} log_here;
+
+static int newest_first(const void *a, const void *b) {
+  const log_here *one = a, *other = b;
+  if (one->came.tv_sec != other->came.tv_sec) return one->came.tv_sec < other->came.tv_sec ? 1 : -1;
+  return (one->came.tv_nsec < other->came.tv_nsec) - (one->came.tv_nsec > other->came.tv_nsec);
+}
+
+static bool is_of(const show *one, const char *id) {
+  for (int i = 0; i < one->count; i++)
+    if (strncmp(one->runs[i], id, strlen(one->runs[i])) == 0) return true;
+  return false;
+}
+
+/* Removes the oldest; those that are to be shown now stay. Names are no dates here, as those of kept runs are. */
+static void make_room(const tt_sweep_shows *shows, const show *now) {
+  tt_kept_runs runs;
+  size_t count = 0, kept = 0;
+  uint64_t bytes = 0;
+  log_here *logs = NULL;
+  if (tt_kept_runs_list(shows->folder, &runs) == TT_OK) logs = calloc(runs.count + 1, sizeof *logs);
+  for (size_t i = 0; logs && i < runs.count; i++) {
+    struct stat about;
+    if (stat(runs.runs[i].path, &about) != 0) continue;
+    logs[count++] = (log_here){&runs.runs[i], about.st_ctim, (uint64_t)about.st_size};
+  }
+  if (count) qsort(logs, count, sizeof *logs, newest_first);
+  for (size_t i = 0; i < count; i++) {
+    bytes += logs[i].size;
+    if ((++kept > MOST_KEPT || bytes > MOST_BYTES) && !is_of(now, logs[i].run->id))
+      tt_kept_run_remove(shows->folder, logs[i].run->id, NULL);
+  }
+  free(logs);
+  tt_kept_runs_free(&runs);
+}
+
 /* ---- showing them ---- */
 
 static tt_status open_replay(tt_sweep_shows *shows, show *one, const char *log, tt_error *error) {
@@ -239,7 +287,7 @@ static void work_on(tt_sweep_shows *shows, show *one) {
   tt_error error = {""};
   enter(shows, one, MAKING);
   tt_status status = make(shows, one, log, &error);
-  tt_kept_runs_make_room(shows->folder, MOST_KEPT, MOST_BYTES);
+  make_room(shows, one);
   enter(shows, one, OPENING);
   if (status == TT_OK) status = open_replay(shows, one, log, &error);
   pthread_mutex_lock(&shows->mutex);
