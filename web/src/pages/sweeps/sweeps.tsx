@@ -215,7 +215,7 @@ export function Sweeps() {
     if (!id && first) change({id: first});
   }, [id, first]);
   return (
-    <Show from={list} what="sweeps" icon="sweeps" missing={<>Its folder of state could not be made.</>}>
+    <Show from={list} what="sweeps" icon="sweeps" missing={<>They are in the pages of <code>tether run</code>, and of <code>tether sweep --web</code>.</>}>
       {(sweeps) => {
         const shown = id || first;
         if (!shown) return <Empty icon="sweeps" title="No sweeps yet">Every <code>tether sweep PLAN.yaml</code> will be listed here, while it runs and after.</Empty>;
