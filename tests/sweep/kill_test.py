@@ -36,13 +36,19 @@ def is_made(table):
     """Whether it was there long enough to be a table."""
     if not table.exists():
         return False
-    reader = sqlite3.connect(f"file:{table}?mode=ro", uri=True, timeout=PATIENCE)
-    try:
-        return bool(reader.execute("SELECT count(*) FROM sqlite_master WHERE name = 'run'").fetchone()[0])
-    except sqlite3.OperationalError:
-        return False
-    finally:
-        reader.close()
+    # Who only reads can't look into a file whose writer was killed while it changed the kind of its journal: that is for the
+    # next who writes to put right.
+    for mode in "ro", "rw":
+        reader = sqlite3.connect(f"file:{table}?mode={mode}", uri=True, timeout=PATIENCE)
+        try:
+            return bool(reader.execute("SELECT count(*) FROM sqlite_master WHERE name = 'run'").fetchone()[0])
+        except sqlite3.OperationalError as error:
+            if mode == "rw":
+                raise
+            print(f"{table}: {error}; {sorted(path.name for path in table.parent.iterdir())}", file=sys.stderr)
+        finally:
+            reader.close()
+    return False
 
 
 def there(table):
