@@ -82,6 +82,15 @@ def processes_with(*variables):
     return found
 
 
+def parent_called(process, name):
+    """The parent of a process, in a list, where that has this name; else none."""
+    try:
+        parent = int(pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+        return [parent] if pathlib.Path(f"/proc/{parent}/comm").read_text(encoding="utf-8").strip() == name else []
+    except OSError:  # it has ended
+        return []
+
+
 def signal_all(processes, number):
     for process in processes:
         try:
@@ -158,8 +167,10 @@ class Slurm:
             self.start_node(node)
         wait_for(lambda: self.states() == {node: "idle" for node in self.nodes}, "a cluster of idle nodes", PATIENCE)
 
-    def start_node(self, node):
-        self._daemon(node, "slurmd", "-D", "-N", node, environment={"TETHER_TEST_NODE": f"{self.folder}/{node}"})
+    def start_node(self, node, blind_to=None):
+        """`blind_to`: a folder that is another, an empty one, on this node; root alone may have that."""
+        hide = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', blind_to] if blind_to else []
+        self._daemon(node, *hide, "slurmd", "-D", "-N", node, environment={"TETHER_TEST_NODE": f"{self.folder}/{node}"})
 
     def ask(self, *command):
         """What a command of Slurm's says; "" where the cluster does not answer."""
@@ -174,9 +185,10 @@ class Slurm:
         return [tuple(line.split("|")) for line in self.ask("squeue", "--noheader", "--array", "--format=%K|%T|%N").splitlines()]
 
     def _members(self, node):
-        """slurmd and its slurmstepd have its variable; what runs under these, Slurm's own."""
-        return (processes_with(f"TETHER_TEST_NODE={self.folder}/{node}") +
-                processes_with(f"SLURM_CONF={self.folder}/slurm.conf", f"SLURMD_NODENAME={node}"))
+        """slurmd has its variable; what tasks run, Slurm's own; slurmstepd, above these, shows none in every version."""
+        tasks = processes_with(f"SLURM_CONF={self.folder}/slurm.conf", f"SLURMD_NODENAME={node}")
+        steps = [step for task in tasks for step in parent_called(task, "slurmstepd")]
+        return processes_with(f"TETHER_TEST_NODE={self.folder}/{node}") + steps + tasks
 
     def kill_node(self, node):
         """As if its power failed: slurmd, its slurmstepd and all that these started stop at one moment, then are gone. Returns how many

@@ -104,13 +104,29 @@ class OnSlurm(unittest.TestCase):
         self.assertEqual(self.sweep("--output", self.folder / "local.sqlite").returncode, 0)
         self.assertEqual(rows(self.folder / "plan.sqlite"), rows(self.folder / "local.sqlite"))
 
+    @unittest.skipUnless(LONG and os.getuid() == 0, "takes long, and root")
+    def test_a_node_that_does_not_see_the_folder_is_named_and_the_others_do_its_work(self):
+        self.plan.write_text(PLAN.format(duration=0.5, points=16) + SLOW, encoding="utf-8")
+        self.slurm.kill_node("node2")
+        self.slurm.start_node("node2", blind_to=self.folder)
+        wait_for(lambda: self.slurm.states()["node2"] == "idle", "node2", PATIENCE)
+        done = self.sweep("--slurm", "--chunk", 8)
+        self.slurm.kill_node("node2")
+        self.slurm.start_node("node2")
+        wait_for(lambda: self.slurm.states()["node2"] == "idle", "node2", PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"task \d on node2: FAILED \(JobLaunchFailure\); every node has to see the folder \S+/plan.shards"
+                                      r"|task \d is run again: its node went down or could not start it")  # 22.05; 24.11
+        self.assertNotIn("node1:", done.stderr)
+        self.assertEqual(len(rows(self.folder / "plan.sqlite")), 32)
+
     def test_with_a_node_killed_the_table_is_the_same(self):
         self.plan.write_text(PLAN.format(duration=0.5, points=16) + SLOW, encoding="utf-8")
         with self.start("--chunk", 16) as sweep:
             wait_for(lambda: len([task for task in self.slurm.tasks() if task[1] == "RUNNING"]) == 2, "two running tasks", PATIENCE)
             dying = next(number for number, _, node in self.slurm.tasks() if node == "node1")
             wait_for(lambda: list((self.folder / "plan.shards").glob(f"{dying}-of-*.rows")), "rows of node1", PATIENCE)
-            self.assertGreaterEqual(self.slurm.kill_node("node1"), 4)  # slurmd, slurmstepd, the task and its worker
+            self.assertGreaterEqual(self.slurm.kill_node("node1"), 4)  # slurmd, slurmstepd, the task, its worker, and maybe a program
             if not LONG:
                 self.slurm.set_down("node1")
             local = self.sweep("--output", self.folder / "local.sqlite", "--jobs", 4)

@@ -102,8 +102,10 @@ static void tell(waiting *w, const tt_slurm_task *task) {
     *last = (told){.array = task->array, .ended = last->ended, .in_round = last->in_round};
   if (task->array == last->array && task->restarts > last->restarts) {
     last->restarts = task->restarts;
-    tt_log_warning("slurm: task %u is run again: its node went down, or others had precedence",
-                   task->number);
+    tt_log_warning(
+        "slurm: task %u is run again: its node went down or could not start it, or others had "
+        "precedence",
+        task->number);
   }
   if (!tt_slurm_task_is_over(task) || task->array <= last->ended) return;
   last->ended = task->array;

@@ -43,9 +43,9 @@ bool tt_slurm_task_read(const char *line, tt_slurm_task *task) {
 }
 
 bool tt_slurm_task_is_over(const tt_slurm_task *task) {
-  static const char *const over[] = {"BOOT_FAIL",     "CANCELLED", "COMPLETED", "COMPLETING",
-                                     "DEADLINE",      "FAILED",    "NODE_FAIL", "OUT_OF_MEMORY",
-                                     "LAUNCH_FAILED", "PREEMPTED", "REVOKED",   "TIMEOUT"};
+  static const char *const over[] = {"BOOT_FAIL", "CANCELLED", "COMPLETED",     "DEADLINE",
+                                     "FAILED",    "NODE_FAIL", "OUT_OF_MEMORY", "LAUNCH_FAILED",
+                                     "PREEMPTED", "REVOKED",   "TIMEOUT"};
   for (size_t i = 0; i < sizeof over / sizeof *over; i++)
     if (strcmp(task->state, over[i]) == 0) return true;
   return false;

@@ -21,7 +21,7 @@ typedef struct tt_slurm_task {
 
 /** Takes a line of squeue apart. False: it is none. */
 bool tt_slurm_task_read(const char *line, tt_slurm_task *task);
-/** Whether it runs no more and will not run again. One that is about to end ("COMPLETING") has done what it had to. */
+/** Whether it runs no more and will not run again. Of one that is about to end ("COMPLETING") Slurm has not said how. */
 bool tt_slurm_task_is_over(const tt_slurm_task *task);
 
 /** Writes numbers as `--array` takes them, "1-3,7", of those below `count` + 1 that `wanted` names, from 1 on. False: `text` has no room. */
