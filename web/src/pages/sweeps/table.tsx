@@ -80,9 +80,10 @@ interface GridProps {
 function SortButton({name, title}: {name: string; title: ComponentChildren}) {
   const {sort} = state.value;
   const down = sort === `-${name}`;
-  const next = sort === name ? `-${name}` : down ? '' : name;
+  // Asked at the click: two may come before what the first did is drawn.
+  const next = (now: string) => (now === name ? `-${name}` : now === `-${name}` ? '' : name);
   return (
-    <button type="button" class="sort" onClick={() => change({sort: next})}>
+    <button type="button" class="sort" onClick={() => change({sort: next(state.peek().sort)})}>
       {title}
       <i aria-hidden="true">{sort === name ? '▲' : down ? '▼' : ''}</i>
     </button>
