@@ -7,9 +7,10 @@
 
 #define MAX_COUNT 1000000 /* values of a range */
 
-static const char *const reserved_names[] = {
-    "id",        "run",  "seed",    "status", "error", "hash", "simulated_time",
-    "wall_time", "host", "success", NULL};
+/* rowid: how SQLite calls the key of every table, unless a column takes the name away. */
+static const char *const reserved_names[] = {"id",    "run",     "seed",           "status",
+                                             "error", "hash",    "simulated_time", "wall_time",
+                                             "host",  "success", "rowid",          NULL};
 
 /* --- names of columns --- */
 

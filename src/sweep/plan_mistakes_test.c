@@ -84,6 +84,7 @@ static const tt_mistake mistakes[] = {
     {AXIS("{name: simulated_time, value: [1]}"), 4, {"has a column 'simulated_time'"}},
     {AXIS("{name: wall_time, value: [1]}"), 4, {"has a column 'wall_time'"}},
     {AXIS("{name: host, value: [1]}"), 4, {"has a column 'host'"}},
+    {AXIS("{name: RowID, value: [1]}"), 4, {"has a column 'rowid'"}},
     {AXIS("{name: gain, value: [1]}\n  - {name: gain, value: [2]}"), 5, {"names a column already"}},
     {AXIS("{name: gain, value: [1]}\n  - {name: Gain, value: [2]}"), 5, {"upper and lower case"}},
     {AXIS("{name: time, value: [1]}"), 4, {"has a signal 'time'", "another name"}},

@@ -1,4 +1,4 @@
-/* results_csv.c: a table as CSV (RFC 4180), written whole under another name first. */
+/* results_csv.c: a table as CSV (RFC 4180). A file is written whole under another name first. */
 #include "base/text.h"
 #include "sweep/results_internal.h"
 
@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ENOUGH (1 << 16) /* bytes that are written at once */
@@ -64,14 +65,27 @@ static tt_status write_table(tt_sweep_results *results, csv *to, tt_error *error
              : TT_OK;
 }
 
-static tt_status write_file(tt_sweep_results *results, csv *to, tt_error *error) {
-  char torn[4096];
-  snprintf(torn, sizeof torn, "%s.part", to->path);
-  to->file = fopen(torn, "we");
+/** Into the file called `name`, from its beginning. */
+static tt_status write_to(tt_sweep_results *results, csv *to, const char *name, tt_error *error) {
+  to->file = fopen(name, "we");
   if (!to->file) return tt_fail(error, TT_FAILED, "%s: can't write: %s", to->path, strerror(errno));
   tt_status status = write_table(results, to, error);
   if (fclose(to->file) && status == TT_OK)
     status = tt_fail(error, TT_FAILED, "%s: can't write: %s", to->path, strerror(errno));
+  return status;
+}
+
+/** Links (/dev/stdout), pipes and devices are no files that another could replace. */
+static bool is_written_in_place(const char *path) {
+  struct stat there;
+  return lstat(path, &there) == 0 && !S_ISREG(there.st_mode);
+}
+
+static tt_status write_file(tt_sweep_results *results, csv *to, tt_error *error) {
+  char torn[4096];
+  if (is_written_in_place(to->path)) return write_to(results, to, to->path, error);
+  snprintf(torn, sizeof torn, "%s.part", to->path);
+  tt_status status = write_to(results, to, torn, error);
   if (status == TT_OK && rename(torn, to->path))
     status = tt_fail(error, TT_FAILED, "%s: can't write: %s", to->path, strerror(errno));
   if (status != TT_OK) unlink(torn);

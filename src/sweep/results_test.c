@@ -408,8 +408,18 @@ static void test_csv(void **state) {
   testing_add(plan, results, 2, 4, "here");
   testing_add(plan, results, 0, 1, "@home,");
   if (tt_sweep_results_csv(results, path_of("g.csv"), &error) != TT_OK) fail_msg("%s", error.text);
+  char *link = g_strdup(path_of("link.csv")), *aim = g_strdup(path_of("aim.csv"));
+  assert_int_equal(symlink(aim, link), 0);
+  if (tt_sweep_results_csv(results, link, &error) != TT_OK) fail_msg("%s", error.text);
   tt_sweep_results_close(results);
+  assert_true(g_file_test(link, G_FILE_TEST_IS_SYMLINK));
+  assert_true(g_file_get_contents(aim, &text, NULL, NULL));
+  char *through_link = text;
   assert_true(g_file_get_contents(path_of("g.csv"), &text, NULL, NULL));
+  assert_string_equal(text, through_link);
+  g_free(through_link);
+  g_free(link);
+  g_free(aim);
   char *expected = g_strdup_printf(
       "id,run,seed,status,error,hash,simulated_time,wall_time,host,gain,mode,final_y,top_speed,"
       "success\r\n"
