@@ -14,12 +14,12 @@ import urllib.request
 from support.process import TETHER, wait_for
 from support.sweep import again, descendants, rows, state_of, sweep, tether, workers
 
-# Noise, a mass, and what only a new scene has: each has to be set back between two runs.
+# Noise, a mass, and what only another scene has: each has to be set back between two runs.
 SENSORS = """
 scene: frc2011-sensors
 duration: 60 ms
 axes:
-  - {name: x, set: robots.frc2011-sensors.x, value: [0, 0.5]}
+  - {name: place, set: robots.frc2011-sensors.range_finders.ahead.x, value: [0.565, 0.6]}
   - {name: noise, set: models.frc2011-sensors.range_finders.ahead.noise, value: [0.002, 0.05]}
   - {name: mass, set: models.frc2011-sensors.bodies.chassis.mass, value: [40, 60]}
 repeat: 2
@@ -64,7 +64,7 @@ class Sweep(unittest.TestCase):
         one = sweep(plan, self.path("1.sqlite"), "--jobs", 1)
         self.assertEqual(len(one), 16)
         self.assertEqual({row["status"] for row in one}, {"ok"})
-        self.assertEqual(len({row["hash"] for row in one}), 16)
+        self.assertEqual(len({row["hash"] for row in one}), 8)  # where a sensor stands changes nothing of the physics
         for jobs in 2, 7:
             self.assertEqual(sweep(plan, self.path(f"{jobs}.sqlite"), "--jobs", jobs), one)
         for row in one if os.environ.get("TETHER_LONG") else one[7:8]:
