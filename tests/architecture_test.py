@@ -115,7 +115,7 @@ class Architecture(unittest.TestCase):
         found = re.compile(r"[0-9a-f]{40}")
         targets = set()
         for path in SOURCE.rglob("CMakeLists.txt"):
-            for name, stem, seeds in re.findall(r"tether_fuzz\((\w+) (\w+)_fuzz\.c ([^\s)]+)", path.read_text(encoding="utf-8")):
+            for name, stem, seeds in re.findall(r"tether_fuzz\((\w+) ([\w/]+)_fuzz\.c ([^\s)]+)", path.read_text(encoding="utf-8")):
                 targets.add(name)
                 self.assertEqual(seeds, f"{stem}_seeds", path)
                 names = [seed.name for seed in (path.parent / seeds).iterdir()]
