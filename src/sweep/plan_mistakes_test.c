@@ -97,6 +97,14 @@ static const tt_mistake mistakes[] = {
           "[2]}"),
      5,
      {"'a' sets robots.sharp.x already"}},
+    {AXIS("{name: a, set: robots.sharp.robot, value: [sharp, xrp]}\n  - {name: b, set: "
+          "models.sharp.bodies.chassis.mass, value: [1 kg]}"),
+     5,
+     {"axes[1].set", "no such value", "(where robots.sharp.robot=xrp)"}},
+    {AXIS("{name: a, set: robots.sharp.robot, value: [sharp, xrp]}\nmetrics:\n  - {name: y, "
+          "signal: elevator.position, measure: final}"),
+     6,
+     {"metrics[0].signal", "(where robots.sharp.robot=xrp)"}},
     {AXIS("{name: a, set: robots.sharp.heading, value: [10 m]}"), 4, {"units", "deg"}},
     {AXIS("{name: a, set: robots.sharp.heading, value: [10 degrees]}"), 4, {"did you mean 'deg'"}},
     {AXIS("{name: a, set: models.sharp.bodies.chassis.mass, value: [1 kg, -1 kg]}"),

@@ -196,6 +196,10 @@ static tt_plan_target target_of_setting(const tt_scene_setting *setting) {
   return target;
 }
 
+static bool sets_value(const tt_sweep_axis *axis) {
+  return axis->set && strncmp(axis->set, TT_PLAN_VALUES, strlen(TT_PLAN_VALUES)) == 0;
+}
+
 static tt_status find_value(tt_plan_store *store, const tt_surroundings *around,
                             const tt_sweep_axis *axis, tt_plan_target *target) {
   int index, count;
@@ -254,8 +258,7 @@ static tt_status find_target(tt_plan_store *store, const tt_surroundings *around
                    "robots.sharp.heading",
                    where, axis->set);
   TT_TRY(refuse_decided(store, axis->set, where));
-  if (strncmp(axis->set, TT_PLAN_VALUES, strlen(TT_PLAN_VALUES)) == 0)
-    return find_value(store, around, axis, &to->target);
+  if (sets_value(axis)) return find_value(store, around, axis, &to->target);
   if (is_below(axis->set, "wires") && store->plan.controller.kind != TT_SWEEP_PROGRAM)
     return tt_fail(store->error, TT_INVALID,
                    "%s: no wire is opened without a program; give controller: {command: …}, or "
@@ -273,15 +276,31 @@ static tt_status find_target(tt_plan_store *store, const tt_surroundings *around
 
 /* --- the scene at the ends of its axes --- */
 
-/** Another file may have another model, without the signals that are measured. */
-static tt_status try_sim(tt_plan_store *store, const tt_scene *scene) {
+static tt_status check_values(tt_plan_store *store, const tt_sim *sim) {
+  const char *where;
+  int index;
+  for (int i = 0; i < store->plan.axis_count; i++) {
+    const tt_sweep_axis *axis = &store->plan.axes[i];
+    if (!sets_value(axis)) continue;
+    PRINT(store, where, "%s.set", axis->where);
+    TT_TRY(tt_sim_find_value(sim, axis->set, where, &index, store->error));
+  }
+  return TT_OK;
+}
+
+/** Another file may have another model, without the signals that are measured or the values that are set. `setting` is what
+ *  the scene has of an axis. */
+static tt_status try_sim(tt_plan_store *store, const tt_scene *scene, const char *setting) {
   tt_error reason;
   tt_sim *sim;
   tt_status status = tt_scene_sim(scene, &(tt_scene_sim_options){0}, &sim, &reason);
   if (status != TT_OK) return blame(store, status, &reason);
   status = tt_plan_check_names(store, scene, sim);
+  if (status == TT_OK) status = check_values(store, sim);
   tt_sim_free(sim);
-  return status;
+  if (status == TT_OK) return TT_OK;
+  reason = *store->error;
+  return tt_fail(store->error, status, "%s (where %s)", reason.text, setting);
 }
 
 /** How an axis is set at its `index`-th value; of bounds: at the lower one, the upper one, and within. */
@@ -313,7 +332,8 @@ static tt_status try_point(tt_plan_store *store, const tt_surroundings *around, 
   }
   tt_scene *scene;
   TT_TRY(try_scene(store, settings, count, files ? around->hash : NULL, &scene));
-  tt_status status = files && index < MAX_MODELS ? try_sim(store, scene) : TT_OK;
+  tt_status status =
+      files && index < MAX_MODELS ? try_sim(store, scene, settings[count - 1]) : TT_OK;
   tt_scene_free(scene);
   return status;
 }
