@@ -294,14 +294,21 @@ static tt_status read_stream(tt_reader *reader) {
   }
 }
 
+/** Editors on Windows put it before UTF-8; libyaml would count it as a column of the first line. */
+static size_t byte_order_mark(const char *text, size_t size) {
+  static const char mark[] = "\xEF\xBB\xBF";
+  return size >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+}
+
 static tt_status parse_into(tt_document *document, const char *text, size_t size, tt_error *error) {
+  const size_t skipped = byte_order_mark(text, size);
   tt_reader *reader = calloc(1, sizeof *reader);
   if (!reader || !yaml_parser_initialize(&reader->parser)) {
     free(reader);
     return tt_fail(error, TT_NOMEM, "out of memory");
   }
-  reader->text = text;
-  reader->size = size;
+  reader->text = text += skipped;
+  reader->size = size -= skipped;
   reader->document = document;
   reader->error = error;
   yaml_parser_set_encoding(&reader->parser, YAML_UTF8_ENCODING);

@@ -153,6 +153,13 @@ static void test_nothing_is_not_there(void **state) {
   refuses("text: \"null\"\nlarge: \"\"", "'' is not a whole number"); /* quotes make it text */
 }
 
+static void test_a_byte_order_mark_says_nothing(void **state) {
+  (void)state;
+  takes("\xEF\xBB\xBFtext: abc\nnumber: 1\n");
+  refuses("\xEF\xBB\xBFtext: abc\nnumbre: 1\n", "a.yaml:2: unknown key 'numbre'");
+  refuses("\xEF\xBB\xBF", "the file is empty");
+}
+
 static void test_aliases(void **state) {
   (void)state;
   takes("things: [&a {name: a, number: 1}, *a, *a]");
@@ -277,6 +284,7 @@ int main(void) {
       cmocka_unit_test(test_reads_all_types),
       cmocka_unit_test(test_wrong_types),
       cmocka_unit_test(test_nothing_is_not_there),
+      cmocka_unit_test(test_a_byte_order_mark_says_nothing),
       cmocka_unit_test(test_aliases),
       cmocka_unit_test(test_settings),
       cmocka_unit_test(test_last_setting_wins),

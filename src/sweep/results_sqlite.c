@@ -118,7 +118,11 @@ static tt_status open_file(tt_sweep_results *results, file *to, tt_error *error)
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   if (sqlite3_open_v2(to->path, &to->db, flags, NULL) != SQLITE_OK)
     return fail(to, "can't open", error);
-  TT_TRY(tt_lock_take(&to->lock, sqlite3_db_filename(to->db, "main"), error));
+  const char *name = sqlite3_db_filename(to->db, "main");
+  if (!name || !*name)  // "", ":memory:": it would be gone with the process
+    return tt_fail(error, TT_INVALID, "--output '%s': is no name of a file; give another",
+                   to->path);
+  TT_TRY(tt_lock_take(&to->lock, name, error));
   tt_sqlite_harden(to->db);
   sqlite3_limit(to->db, SQLITE_LIMIT_LENGTH, 64 << 20);  // a plan's text, and statements
   sqlite3_limit(to->db, SQLITE_LIMIT_SQL_LENGTH, 64 << 20);

@@ -152,6 +152,15 @@ static void test_a_second_sweep_is_refused(void **state) {
   tt_sweep_plan_free(plan);
 }
 
+static void test_a_table_without_a_file_is_refused(void **state) {
+  (void)state;
+  tt_sweep_plan *plan = testing_plan(testing_folder(), 2, 1, NULL);
+  const tt_sweep_results_options none = {.output = ""}, memory = {.output = ":memory:"};
+  assert_refused(plan, &none, TT_INVALID, "'': is no name of a file");
+  assert_refused(plan, &memory, TT_INVALID, "':memory:': is no name of a file");
+  tt_sweep_plan_free(plan);
+}
+
 /* --- plans that change --- */
 
 static void test_a_changed_plan(void **state) {
@@ -462,6 +471,7 @@ int main(void) {
       cmocka_unit_test(test_what_is_missing_is_named),
       cmocka_unit_test(test_committed_stays_and_the_rest_goes),
       cmocka_unit_test(test_a_second_sweep_is_refused),
+      cmocka_unit_test(test_a_table_without_a_file_is_refused),
       cmocka_unit_test(test_a_changed_plan),
       cmocka_unit_test(test_other_columns_are_another_table),
       cmocka_unit_test(test_names_that_no_table_takes),
