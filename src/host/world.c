@@ -174,7 +174,8 @@ static tt_status broke_off(tt_world *world, tt_status status, const tt_error *re
   tt_world_event(world, "physics", "%s at step %llu: %s", diverged ? "diverged" : "failed", step,
                  reason->text);
   if (world->spec.on_divergence == TT_DIVERGENCE_STOP || (!diverged && step == 0))
-    return tt_fail(error, status, "step %llu: %s", step, reason->text);
+    return diverged ? tt_fail(error, status, "%s", reason->text) /* which names the step */
+                    : tt_fail(error, status, "step %llu: %s", step, reason->text);
   tt_sim_ask_reset(world->sim, TT_NO_ROBOT);
   return TT_OK;
 }

@@ -132,6 +132,9 @@ static void test_ranges(void **state) {
   assert_near(value_at(plan, 1, 1), 0.005);
   assert_true(value_at(plan, 2, 1) == 0.01);
   tt_sweep_plan_free(plan);
+  plan = load(HEAD "axes: [{name: a, range: [1e-300, 1e300], count: 3, scale: log}]\n");
+  assert_near(value_at(plan, 1, 0), 1); /* from end to end there is no finite factor */
+  tt_sweep_plan_free(plan);
 }
 
 static void test_axes_that_go_together(void **state) {

@@ -173,7 +173,9 @@ static tt_status load_list(tt_plan_store *store, const tt_plan_axis_keys *keys, 
 double tt_plan_between(const tt_sweep_axis *axis, double share) {
   if (share <= 0) return axis->lower;
   if (share >= 1) return axis->upper;
-  if (axis->logarithmic) return axis->lower * pow(axis->upper / axis->lower, share);
+  const double factor = axis->upper / axis->lower;
+  if (axis->logarithmic && isfinite(factor)) return axis->lower * pow(factor, share);
+  if (axis->logarithmic) return pow(axis->lower, 1 - share) * pow(axis->upper, share);
   return axis->lower + (axis->upper - axis->lower) * share;
 }
 
