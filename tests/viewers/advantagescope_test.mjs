@@ -13,7 +13,7 @@ const validator = createRequire(join(source, 'web', 'package.json'))('gltf-valid
 const folder = mkdtempSync(join(tmpdir(), 'assets-'));
 test.after(() => rmSync(folder, {recursive: true}));
 
-const scenes = readdirSync(join(source, 'scenes')).map((name) => name.replace('.yaml', '')).filter((name) => !name.endsWith('-six'));
+const scenes = readdirSync(join(source, 'scenes')).filter((name) => name.endsWith('.yaml')).map((name) => name.replace('.yaml', '')).filter((name) => !name.endsWith('-six'));
 const said = new Map();
 for (const scene of scenes) {
   said.set(scene, execFileSync(program, ['export', scene, '--format', 'advantagescope', '--output', join(folder, scene)], {encoding: 'utf8'}));

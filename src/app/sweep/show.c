@@ -160,12 +160,17 @@ static void enter(tt_sweep_shows *shows, show *one, show_state state) {
 /* The sweep may have kept it: then it is shown, not made. Linked, since a replay has one folder of runs. */
 static bool link_kept(const char *plan_path, const char *run, const char *log) {
   tt_sweep_plan *plan;
+  tt_error error;
   char kept[PATH_MAX];
-  if (tt_sweep_plan_load(&tt_program_guests, plan_path, NULL, 0, &plan, NULL) != TT_OK)
+  if (tt_sweep_plan_load(&tt_program_guests, plan_path, NULL, 0, &plan, &error) != TT_OK) {
+    tt_log_info("sweep: whether run %s was kept can't be told: %s", run, error.text);
     return false;
+  }
   int length = snprintf(kept, sizeof kept, "%s/%s" TT_RUN_ENDING, plan->keep.folder, run);
   tt_sweep_plan_free(plan);
-  return length < PATH_MAX && link(kept, log) == 0;
+  if (length < PATH_MAX && link(kept, log) == 0) return true;
+  if (errno != ENOENT) tt_log_info("sweep: %s: can't be linked: %s", kept, strerror(errno));
+  return false;
 }
 
 /* Under another name as long as it isn't whole. */

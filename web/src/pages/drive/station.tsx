@@ -1,5 +1,5 @@
 // station.tsx: the driver stations of the robots: enable, mode, practice match, e-stop, place, game data.
-import {useEffect, useState} from 'preact/hooks';
+import {useState} from 'preact/hooks';
 import {send} from '../../live/connection';
 import {live, model, notify, status} from '../../live/store';
 import type {RobotMode, StationAction, StationPlace, StationStatus} from '../../live/types';
@@ -67,13 +67,13 @@ export function StationBar() {
 }
 
 function GameData({present}: {present: string}) {
-  const [text, setText] = useState(present);
-  useEffect(() => setText(present), [present]);
+  const [typed, setTyped] = useState({text: present, over: present});
+  const text = typed.over === present ? typed.text : present; // what is told counts, once it is another
   const fits = new TextEncoder().encode(text).length <= MOST_DATA;
   return (
     <Field label="Game data" hint={fits ? 'A text that the field tells every robot program' : `At most ${MOST_DATA} bytes`}>
       <span class="game-data">
-        <input aria-label="Game data" value={text} aria-invalid={!fits} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={(event) => event.key === 'Enter' && fits && order('data', -1, text)} />
+        <input aria-label="Game data" value={text} aria-invalid={!fits} onInput={(event) => setTyped({text: event.currentTarget.value, over: present})} onKeyDown={(event) => event.key === 'Enter' && fits && order('data', -1, text)} />
         <Button label="Send the game data" text="Send" kind="plain" disabled={!fits || text === present} onClick={() => order('data', -1, text)} />
       </span>
     </Field>
