@@ -130,7 +130,7 @@ static tt_status take_lock(const server *to, tt_error *error) {
 }
 
 static tt_status prepare(const server *to, tt_error *error) {
-  char host[65] = "", application[96];
+  char host[65] = "", application[128];
   tt_bytes sql = {0};
   gethostname(host, sizeof host - 1);
   snprintf(application, sizeof application, "tether sweep, process %ld on %s", (long)getpid(),
