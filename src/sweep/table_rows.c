@@ -41,8 +41,9 @@ static tt_status find_rows(const tt_sweep_table *table, const tt_sweep_query *qu
     sqlite3_str_appendf(text, "\"%w\" IS NULL, \"%w\"%s, ", name, name,
                         query->descending ? " DESC" : "");
   }
-  sqlite3_str_appendf(text, "rowid LIMIT %u OFFSET %llu", query->limit,
-                      (unsigned long long)query->offset);
+  /* equal ones in the plan's order, whichever process was ready first */
+  sqlite3_str_appendf(text, "%s LIMIT %u OFFSET %llu", query->sort >= 0 ? "run" : "rowid",
+                      query->limit, (unsigned long long)query->offset);
   TT_TRY(sweep_table_prepare(table, text, query, &statement, error));
   *count = 0;
   while (*count < TT_SWEEP_MAX_ROWS && sweep_table_step(table, statement, &status, error))

@@ -254,6 +254,32 @@ static void names_are_quoted(void **state) {
   tt_sweep_table_close(odd);
 }
 
+/* Which of two processes was ready first is seen nowhere. */
+static void equal_ones_stand_in_the_plans_order(void **state) {
+  (void)state;
+  char file[80];
+  tt_sweep_table *mixed;
+  tt_sweep_query query;
+  struct json_object *made = NULL;
+  int count;
+  snprintf(file, sizeof file, "%s/mixed.sqlite", folder);
+  run_sql(file,
+          "CREATE TABLE sweep (key, value); CREATE TABLE run_column (name, role, unit);"
+          "CREATE TABLE run (run INTEGER UNIQUE, status TEXT, x REAL);"
+          "INSERT INTO run_column VALUES ('x', 'metric', '');"
+          "INSERT INTO run VALUES (3, 'ok', 2), (0, 'ok', 1), (2, 'ok', 2), (1, 'ok', 1)");
+  assert_int_equal(tt_sweep_table_open(file, &mixed, NULL), TT_OK);
+  const tt_sweep_column *columns = tt_sweep_table_columns(mixed, &count);
+  const char text[] = "sort=-x&column=run";
+  assert_int_equal(tt_sweep_query_read(text, columns, count, &query, NULL), TT_OK);
+  assert_int_equal(tt_sweep_table_rows(mixed, &query, &made, NULL), TT_OK);
+  static const int expected[] = {2, 3, 0, 1};
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(json_object_get_int(at(made, "columns", "run", (size_t)i)), expected[i]);
+  json_object_put(made);
+  tt_sweep_table_close(mixed);
+}
+
 static void reads_while_it_is_written(void **state) {
   (void)state;
   sqlite3 *writer;
@@ -384,6 +410,7 @@ int main(void) {
       cmocka_unit_test(gives_columns_whole),
       cmocka_unit_test(refuses_what_makes_no_sense),
       cmocka_unit_test(names_are_quoted),
+      cmocka_unit_test(equal_ones_stand_in_the_plans_order),
       cmocka_unit_test(answers_within_200_ms),
       cmocka_unit_test(reads_while_it_is_written),
       cmocka_unit_test(rows_that_the_plan_has_no_longer_are_left_out),
