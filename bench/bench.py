@@ -14,10 +14,12 @@ import sys
 import time
 
 from measure import ROOT, Row, progress
+import fleet
 import halsim
 import library
 import lockstep
 import memory
+import pages
 import realtime
 import recording
 import scale
@@ -31,7 +33,8 @@ BENCHES = {"lockstep": lockstep.lockstep, "worlds": lockstep.worlds, "library": 
            "gym": library.gym,
            "free": stepping.free, "robots": stepping.robots, "start": stepping.start, "sims": memory.sims,
            "realtime": realtime.realtime, "recording": recording.recording, "sweep": sweep.sweeps, "scale": scale.scale,
-           "telemetry": telemetry.telemetry, "web": web.web, "halsim": halsim.halsim, "wpilib": wpilib.wpilib}
+           "telemetry": telemetry.telemetry, "fleet": fleet.fleet,
+           "web": web.web, "pages": pages.pages, "halsim": halsim.halsim, "wpilib": wpilib.wpilib}
 
 
 def machine():

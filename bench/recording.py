@@ -64,25 +64,25 @@ def records(data):
         at += values[1]
 
 
-def encode(entry, time, payload):
-    numbers = [(number, max(1, (number.bit_length() + 7) // 8)) for number in (entry, len(payload), time)]
-    head = sum((size - 1) << shift for (_, size), shift in zip(numbers, (0, 2, 4)))
-    return bytes([head]) + b"".join(number.to_bytes(size, "little") for number, size in numbers) + payload
+def encode(entry, payload):
+    """A record in two parts, between which its time goes in four bytes."""
+    numbers = [(number, max(1, (number.bit_length() + 7) // 8)) for number in (entry, len(payload))]
+    head = sum((size - 1) << shift for (_, size), shift in zip([*numbers, (0, 4)], (0, 2, 4)))
+    return bytes([head]) + b"".join(number.to_bytes(size, "little") for number, size in numbers), payload
 
 
 def make_hour(log, path):
     """A log of an hour: the records of a short one over and over."""
     with open(log, "rb") as file:
         data = file.read()
-    all_records = list(records(data))
-    once = [record for record in all_records if record[1] == 0]
-    again = [record for record in all_records if record[1] > 0]
-    length = again[-1][1]
+    once, again = [], []
+    for entry, time, payload in records(data):
+        (again if time > 0 else once).append((*encode(entry, payload), time))
+    length = again[-1][2]
     with open(path, "wb") as file:
         file.write(data[:12 + struct.unpack_from("<I", data, 8)[0]])
-        file.writelines(encode(*record) for record in once)
-        for start in range(0, int(HOUR), length):
-            file.writelines(encode(entry, start + time, payload) for entry, time, payload in again)
+        for start, part in [(0, once), *((start, again) for start in range(0, int(HOUR), length))]:
+            file.write(b"".join([head + struct.pack("<I", start + time) + payload for head, payload, time in part]))
 
 
 def open_hour(log, path):

@@ -1,5 +1,7 @@
 """Telemetry: values stored durably through TCP against bare inserts, COPY, the bare parser, and InfluxDB; a long table; many devices."""
+import concurrent.futures
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -11,9 +13,11 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 
 from measure import BUILD, ROOT, TETHER, Row, median, progress, run
+from web import browse
 
 os.environ.setdefault("TETHER", TETHER)
 os.environ.setdefault("TETHER_SOURCE_DIR", str(ROOT))
@@ -99,6 +103,34 @@ def sqlite_rows(folder):
     return rows, median(results[10])
 
 
+def column_rows():
+    """Packed columns: values a second on one core, and bytes a value with the moments; of signals that are made up."""
+    progress("telemetry: columns")
+    figures = json.loads(run(BUILD / "column_speed", timeout=300))
+    goals = {"decimals": 4, "counters": 1.5}
+    rows = []
+    for kind, figure in figures.items():
+        rows += [Row(f"telemetry/pack-{kind}", f"12 signals of {kind} packed by one core", figure["pack"], "values/s", goal=5e6),
+                 Row(f"telemetry/unpack-{kind}", "unpacked", figure["unpack"], "values/s", goal=50e6),
+                 Row(f"telemetry/packed-{kind}", "of a value", figure["bytes"], "bytes", goal=goals.get(kind), less=True)]
+    return rows
+
+
+def sealing_rows(folder):
+    """Days that are over made into packed columns, on one core; and what that costs those who write and the disk."""
+    progress("telemetry: sealing")
+    rows = []
+    for devices, figure in json.loads(run(BUILD / "seal_speed", folder, timeout=300)).items():
+        rows += [Row(f"telemetry/seal-{devices}", f"SQLite, sealed by one core, of {devices} devices in turn", figure["seal"], "values/s",
+                     goal=2e6),
+                 Row(f"telemetry/unseal-{devices}", "unsealed", figure["unseal"], "values/s"),
+                 Row(f"telemetry/sealed-write-{devices}", "written beside what is sealed, against beside rows", figure["write_sealed"],
+                     "values/s", figure["write"], figure["write_sealed"] / figure["write"], 0.9),
+                 Row(f"telemetry/sealed-bytes-{devices}", "SQLite, sealed, of a value in the file", figure["bytes"], "bytes", goal=4,
+                     less=True)]
+    return rows
+
+
 def postgres_rows():
     postgres = Postgres()
     try:
@@ -108,10 +140,35 @@ def postgres_rows():
             bare.append(limit("copy", postgres.url, SAMPLES, VALUES))
             postgres.drop()
             ours.append(stored_per_second(postgres.url, 1))
+        size = int(postgres.query("SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'"
+                                  " AND relnamespace = 'tether'::regnamespace")[0][0])
         return [Row("telemetry/postgresql", "stored durably in PostgreSQL, against bare COPY", median(ours), "values/s",
-                    median(bare), median(ours) / median(bare), 0.7)]
+                    median(bare), median(ours) / median(bare), 0.7),
+                Row("telemetry/postgresql-bytes", "PostgreSQL, of a value", size / (SAMPLES * VALUES), "bytes"),
+                postgres_buckets_row(postgres)]
     finally:
         postgres.close()
+
+
+def postgres_buckets_row(postgres):
+    """An hour of 12 signals at 10 Hz, whose buckets are made by one call after the other, as whoever tends does it."""
+    postgres.query(
+        "INSERT INTO tether.attribute (id, identifier) SELECT -i, 'B.d.a' || i FROM generate_series(1, 12) i;"
+        "INSERT INTO tether.boot (device, epoch, anchor, offset_low, offset_high, key) VALUES (-1, 0, 1600000000000000,"
+        " 1600000000000000, 1600000000000000, 0);"
+        "INSERT INTO tether.value SELECT -1, 0, t * 100000::bigint, -a, '2020-09-13', timestamptz '2020-09-13 12:26:40Z'"
+        " + t * interval '0.1 seconds', sin(t * a), NULL FROM generate_series(0, 35999) t, generate_series(1, 12) a;"
+        "DELETE FROM tether.marked_hour;"
+        "INSERT INTO tether.marked_hour SELECT DISTINCT -1, date_bin('1 hour', time, timestamptz '0001-01-01 00:00:00Z'), 0"
+        " FROM tether.value WHERE device = -1")
+    start, steps = time.monotonic(), 0
+    while postgres.query("SELECT made FROM tether.make_buckets('4 minutes')") == [["t"]]:
+        steps += 1
+    took = time.monotonic() - start
+    made = int(postgres.query("SELECT sum(count) FROM tether.day_bucket WHERE device = -1")[0][0])
+    if made != 36000 * 12:
+        raise RuntimeError(f"buckets of {made} values")
+    return Row("telemetry/postgresql-buckets", f"buckets made of an hour of 12 signals at 10 Hz, in {steps} calls", made / took, "values/s")
 
 
 def influx_lines():
@@ -224,6 +281,34 @@ def table_rows(folder):
                     goal=64, less=True)]
 
 
+def wide_rows(folder):
+    """Ten tables at once of a device that sends 9,900 values a minute for two hours; the program makes eight at a time."""
+    progress("telemetry: tables of 9,900 columns")
+    moments, together = 120, 4
+    with Collector(f"sqlite:{folder}/wide") as collector, concurrent.futures.ThreadPoolExecutor(10) as pool:
+        for first in range(0, moments, together):
+            sets = "".join(
+                f"<S time='{-60000 * (moments - i)}'>" + "".join(
+                    f"<d{k} " + " ".join(f"a{a}='{(i + a) * k % 97 / 10}'" for a in range(990)) + "/>" for k in range(10)) + "</S>"
+                for i in range(first, first + together))
+            data = f"<MESSAGE id='W' time='{time.monotonic() * 1000:.3f}'>{sets}</MESSAGE>".encode()
+            urllib.request.urlopen(f"{collector.web}/telemetry", data=data).read()
+
+        def ask(query):
+            try:
+                with urllib.request.urlopen(f"{collector.web}/telemetry.csv?{query}") as answer:
+                    while answer.read(1 << 16):
+                        pass
+                return 200
+            except urllib.error.HTTPError as error:
+                return error.code
+        for query in "limit=50", "points=20", "bucket=hour", "bucket=minute&limit=4":
+            if list(pool.map(ask, [query] * 10)).count(200) < 8:
+                raise RuntimeError(f"{query} was not answered")
+        return [Row("telemetry/wide-memory", "peak memory of the collector while ten tables of 9,900 columns are asked for at once",
+                    peak_memory(collector.process), "MiB", goal=100, less=True)]
+
+
 def cpu_seconds(process):
     fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -261,12 +346,61 @@ def sustained_rows(folder):
                 Row("telemetry/sustained-lag", "until the last value was stored", lag * 1000, "ms")]
 
 
+def milliseconds(collector, query, times=7):
+    """What a table takes to its last byte, the median, and how many records it has; `query` is asked once before."""
+    took = []
+    for turn in range(times + 1):
+        start = time.monotonic()
+        with urllib.request.urlopen(f"{collector.web}/telemetry.json?{query}") as answer:
+            text = answer.read()
+        if turn:
+            took.append((time.monotonic() - start) * 1000)
+    return median(took), len(json.loads(text)["records"])
+
+
+def year_rows(folder):
+    """Twelve signals of one device, once a second, for a year, or, where it isn't to take long, a month."""
+    days = 365 if os.environ.get("TETHER_LONG") == "1" else 30
+    span = "a year" if days == 365 else "a month"
+    progress(f"telemetry: {span} of one device")
+    file = f"{folder}/year"
+    values, bare, whole, made, end = map(float, run(BUILD / "telemetry_year", file, days, timeout=3600).split())
+    start = time.monotonic()
+    with Collector(f"sqlite:{file}") as collector:
+        with urllib.request.urlopen(f"{collector.web}/telemetry.json?points=2000") as answer:
+            answer.read()
+        cold = (time.monotonic() - start) * 1000
+        points, records = milliseconds(collector, "points=2000")
+        if not 1000 < records <= 2000:
+            raise RuntimeError(f"{records} points")
+        one, _ = milliseconds(collector, "points=2000&fields=Input.signal.s3")
+        minute, records = milliseconds(collector, f"from={end - 60e6:.0f}&to={end:.0f}")
+        if records != 60:
+            raise RuntimeError(f"{records} records in the last minute")
+        memory = peak_memory(collector.process)
+        page = browse(collector.web, "device")
+    return [Row("telemetry/year-points", f"{span} of one device at 1 Hz, {values:.3g} values, as 2,000 points of 12 signals", points, "ms",
+                goal=50, less=True),
+            Row("telemetry/year-one", "of one signal", one, "ms", goal=50, less=True),
+            Row("telemetry/year-minute", "its last minute", minute, "ms", goal=10, less=True),
+            Row("telemetry/year-start", "from the start of the program to the last of 2,000 points", cold, "ms", goal=1000, less=True),
+            Row("telemetry/year-page", "from the click on its tile until plots of 8 signals, the strip and the newest records are shown", page["ms"], "ms",
+                goal=1000, less=True, note=f"the first time {page['all'][0]:.0f} ms"),
+            Row("telemetry/year-memory", "peak memory of the collector meanwhile", memory, "MiB", goal=100, less=True),
+            Row("telemetry/year-bytes", "of a value, with its buckets", whole, "bytes", note=f"{bare:.2f} without"),
+            Row("telemetry/year-buckets", "of which buckets are made in a second of work", made * 1e6, "values/s")]
+
+
 def telemetry():
     """Telemetry stored, queried, and compared."""
     with tempfile.TemporaryDirectory() as folder:
         rows, ours = sqlite_rows(folder)
+        rows += column_rows()
+        rows += sealing_rows(folder)
         rows += postgres_rows()
         rows += influx_rows(ours)
         rows += crowd_rows(folder)
         rows += table_rows(folder)
+        rows += wide_rows(folder)
+        rows += year_rows(folder)
         return rows + sustained_rows(folder)

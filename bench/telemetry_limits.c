@@ -5,7 +5,7 @@
  *   telemetry_limits sqlite FILE SAMPLES N   SAMPLES samples of N values, as the collector's tables have them, one
  *                                            prepared insert a row, 5,000 samples a transaction
  *   telemetry_limits rows FILE SAMPLES N     the same, all N values of a sample by one insert
- *   telemetry_limits copy URL SAMPLES N      the same into PostgreSQL
+ *   telemetry_limits copy URL SAMPLES N [D]  the same into PostgreSQL; of D devices, RUN samples of each in turn
  */
 #include <endian.h>
 #include <expat.h>
@@ -18,6 +18,7 @@
 #include <time.h>
 
 #define BATCH_SAMPLES 5000
+#define RUN 250
 
 static double now(void) {
   struct timespec time;
@@ -163,7 +164,7 @@ static void execute(PGconn *connection, const char *sql, ExecStatusType expected
   PQclear(result);
 }
 
-static double copy(const char *url, long samples, int values) {
+static double copy(const char *url, long samples, int values, int devices) {
   PGconn *connection = PQconnectdb(url);
   if (PQstatus(connection) != CONNECTION_OK) die(PQerrorMessage(connection));
   execute(connection,
@@ -190,7 +191,7 @@ static double copy(const char *url, long samples, int values) {
       uint64_t bits;
       memcpy(&bits, &number, 8);
       put(&at, &fields, 2);
-      put_field(&at, 1, 4);
+      put_field(&at, (uint64_t)(i / RUN % devices) + 1, 4);
       put_field(&at, 0, 4);
       put_field(&at, (uint64_t)i, 8);
       put_field(&at, (uint64_t)v + 1, 4);
@@ -223,10 +224,10 @@ int main(int argc, char **argv) {
     rate = insert(argv[2], atol(argv[3]), atoi(argv[4]), 1);
   } else if (argc == 5 && !strcmp(argv[1], "rows")) {
     rate = insert(argv[2], atol(argv[3]), atoi(argv[4]), atoi(argv[4]));
-  } else if (argc == 5 && !strcmp(argv[1], "copy")) {
-    rate = copy(argv[2], atol(argv[3]), atoi(argv[4]));
+  } else if ((argc == 5 || argc == 6) && !strcmp(argv[1], "copy")) {
+    rate = copy(argv[2], atol(argv[3]), atoi(argv[4]), argc == 6 ? atoi(argv[5]) : 1);
   } else {
-    die("expat FILE, sqlite or rows FILE SAMPLES VALUES, or copy URL SAMPLES VALUES");
+    die("expat FILE, sqlite or rows FILE SAMPLES VALUES, or copy URL SAMPLES VALUES [DEVICES]");
   }
   printf("%.0f\n", rate);
   return 0;

@@ -1,4 +1,4 @@
-// web_page.mjs: what a real browser measures of the pages: node web_page.mjs ADDRESS first|world|plots|stay SECONDS; JSON to
+// web_page.mjs: what a real browser measures of the pages: node web_page.mjs ADDRESS first|load|world|plots|device|stay SECONDS; JSON to
 // standard output.
 import {launch} from '../tests/browser/harness.mjs';
 
@@ -41,6 +41,53 @@ async function first(browser) {
   return {ms: times.slice(1).sort((a, b) => a - b)[2], all: times};
 }
 
+/** Bytes that a first visit fetches until robots are shown, as they go over the wire: with heads, without what is opened later. */
+async function load(browser) {
+  const {page, context} = await open(browser, 'signals'); // none of it is measured: the browser gets ready
+  await page.locator('[role=tree] [role=treeitem]').first().waitFor();
+  await context.close();
+  const fresh = await browser.newContext({viewport: SIZE});
+  const visit = await fresh.newPage();
+  const session = await fresh.newCDPSession(visit);
+  await session.send('Network.enable');
+  const files = new Map();
+  session.on('Network.requestWillBeSent', ({requestId, request}) => files.set(requestId, {url: request.url, bytes: 0}));
+  session.on('Network.loadingFinished', ({requestId, encodedDataLength}) => files.has(requestId) && (files.get(requestId).bytes = encodedDataLength));
+  await visit.goto(`${address}/#world`);
+  await visit.locator('.canvas[data-ready]').waitFor();
+  await fresh.close();
+  // What the world consists of is its own affair: the pages' files are counted.
+  const pages = [...files.values()].filter(({url}) => !/\/api\//.test(url));
+  return {bytes: pages.reduce((sum, {bytes}) => sum + bytes, 0), files: pages.length};
+}
+
+/** Median ms from the click on the first device's tile until its plots, its strip and its newest records were shown; the first click
+ *  warms the browser up. */
+async function device(browser) {
+  const {page} = await open(browser, 'telemetry');
+  const times = [];
+  for (let i = 0; i < 6; i++) {
+    await page.locator('.tile a').first().waitFor();
+    times.push(
+      await page.evaluate(
+        () =>
+          new Promise((resolve) => {
+            const begun = performance.now();
+            document.querySelector('.tile a').click();
+            const look = () => {
+              const there = ['.device-plot', '.brush', '.record-panel td'].every((what) => document.querySelector(what));
+              if (!there) requestAnimationFrame(look);
+              else requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - begun))); // once it was painted
+            };
+            look();
+          }),
+      ),
+    );
+    await page.getByRole('link', {name: 'All devices'}).click();
+  }
+  return {ms: times.slice(1).sort((a, b) => a - b)[2], all: times};
+}
+
 /** s for which the page's own thread was busy since the session began to count. */
 async function mainThread(session) {
   const {metrics} = await session.send('Performance.getMetrics');
@@ -78,7 +125,7 @@ async function stay(browser) {
   for await (const _ of process.stdin);
 }
 
-const browser = await launch({webgl: what !== 'plots'});
-const result = await {first, stay, world: () => watch(browser, 'world'), plots: () => watch(browser, 'signals')}[what](browser);
+const browser = await launch({webgl: what !== 'plots' && what !== 'device'});
+const result = await {first, load, stay, device, world: () => watch(browser, 'world'), plots: () => watch(browser, 'signals')}[what](browser);
 if (result) console.log(JSON.stringify(result));
 await browser.close();

@@ -1,22 +1,21 @@
-# Where things go: the program and the library, their manual, a systemd user unit, and the scenes, robots and arenas it finds by name.
+# Where things go: the program and the library, their manual, systemd units, and the scenes, robots and arenas it finds by name.
 # The Python package is a component of its own, since its .deb is.
 include(GNUInstallDirs)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME tether)
-if(TARGET tether)
-  install(TARGETS tether RUNTIME)
-endif()
-if(TARGET libtether)
-  install(TARGETS libtether LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
-if(TARGET compile-model)
-  install(TARGETS compile-model RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tether)
-endif()
-if(TARGET run-program)
-  install(TARGETS run-program RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tether)
-endif()
-if(TARGET tether-halsim) # where a person types its path: the same on every machine
-  install(TARGETS tether-halsim LIBRARY DESTINATION lib/tether)
-endif()
+# What is built for it: the target `installed`, which script/package builds.
+add_custom_target(installed)
+function(tether_install target kind)
+  if(TARGET ${target})
+    install(TARGETS ${target} ${kind} ${ARGN})
+    add_dependencies(installed ${target})
+  endif()
+endfunction()
+tether_install(tether RUNTIME)
+tether_install(libtether LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+tether_install(compile-model RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tether)
+tether_install(run-program RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tether)
+tether_install(tether-halsim LIBRARY DESTINATION lib/tether) # where a person types its path: the same on every machine
+tether_install(tether-telemetry LIBRARY DESTINATION lib/tether) # packed_table.h says where
 install(DIRECTORY include/tether DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 configure_file(packaging/tether.pc.in tether.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/tether.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -33,7 +32,10 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${manual})
 execute_process(COMMAND awk -v version=${PROJECT_VERSION} -f ${manual}
   OUTPUT_FILE ${CMAKE_BINARY_DIR}/libtether.3 COMMAND_ERROR_IS_FATAL ANY)
 install(FILES ${CMAKE_BINARY_DIR}/libtether.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+install(DIRECTORY packaging/grafana DESTINATION ${CMAKE_INSTALL_DATADIR}/tether)
+install(DIRECTORY packaging/proxy DESTINATION ${CMAKE_INSTALL_DATADIR}/tether)
 install(FILES packaging/tether@.service DESTINATION lib/systemd/user)
+install(FILES packaging/tether-collect.service packaging/tether-store@.service DESTINATION lib/systemd/system)
 install(FILES packaging/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tether)
 # As in the source tree, so that links from one to the other stay true.
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -26,6 +26,17 @@ function(tether_add_test name label)
   if(TETHER_SANITIZE) # several times slower, and a busy machine is that, too
     math(EXPR arg_TIMEOUT "4 * ${arg_TIMEOUT}")
   endif()
+  # Nothing long is begun last, when it would have one core and the others nothing: pages first, then the program as a whole.
+  # A browser that draws without a graphics card takes two cores.
+  set(cores 1)
+  if("browser" IN_LIST arg_LABELS)
+    set(cost 2000)
+    set(cores 2)
+  elseif("e2e" IN_LIST arg_LABELS)
+    set(cost ${arg_TIMEOUT})
+  else()
+    set(cost 0)
+  endif()
   set(configurations)
   if(arg_LONG)
     list(APPEND arg_LABELS long)
@@ -37,7 +48,7 @@ function(tether_add_test name label)
   endif()
   add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/cmake/own_home.sh ${program} ${arg_COMMAND} ${configurations})
   set_tests_properties(${name} PROPERTIES
-    LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
+    LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} COST ${cost} PROCESSORS ${cores} RUN_SERIAL ${arg_SERIAL}
     ENVIRONMENT "TETHER=${CMAKE_BINARY_DIR}/tether;TETHER_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${CMAKE_SOURCE_DIR}/tests")
 endfunction()
 
@@ -77,20 +88,24 @@ function(tether_test name)
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE tether_everything PkgConfig::CMOCKA)
   target_compile_definitions(${name} PRIVATE TETHER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  if(TETHER_SANITIZE STREQUAL "thread" AND "e2e" IN_LIST arg_LABELS) # it is not run there
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   tether_test_options(options)
   tether_add_test(${name} unit ${options} COMMAND ${name})
   tether_codec_test(${name} ${name} ${arg_UNPARSED_ARGUMENTS})
 endfunction()
 
-# tether_fuzz(NAME source seeds [MAX_LENGTH bytes] [DICTIONARY file]): a source that defines LLVMFuzzerTestOneInput, and a
+# tether_fuzz(NAME source seeds [MAX_LENGTH bytes] [DICTIONARY file] [THREADS]): a source that defines LLVMFuzzerTestOneInput, and a
 # folder of inputs, one a file: a dozen seeds, and everything that ever broke it, each by a name that says what it is. What
 # fuzzers found to reach new code stands in fuzz/corpora/NAME. In the fuzz preset it is a libFuzzer program; in every other
-# build a program that replays both. Either way ctest replays them (label `wire`).
+# build a program that replays both. Either way ctest replays them (label `wire`), in the thread
+# sanitizer's build only what has THREADS.
 function(tether_fuzz name source seeds)
   if(NOT TETHER_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 3 arg "" "MAX_LENGTH;DICTIONARY" "")
+  cmake_parse_arguments(PARSE_ARGV 3 arg "THREADS" "MAX_LENGTH;DICTIONARY" "")
   if(NOT arg_MAX_LENGTH)
     set(arg_MAX_LENGTH 4096)
   endif()
@@ -105,6 +120,10 @@ function(tether_fuzz name source seeds)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE tether_everything)
   target_compile_definitions(${name} PRIVATE TETHER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  if(TETHER_SANITIZE STREQUAL "thread" AND NOT arg_THREADS) # a decoder has one
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
   if(TETHER_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     tether_add_test(${name}_corpus wire COMMAND ${name} -runs=0 ${inputs})
@@ -136,6 +155,23 @@ function(tether_script_test name)
   endif()
   tether_add_test(${name} e2e ${options} COMMAND ${command})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+endfunction()
+
+# tether_find_python(VARIABLE module…): the first Python that has the modules, kept as a cache variable.
+function(tether_find_python variable)
+  list(JOIN ARGN ", " modules)
+  set(${variable} "" CACHE FILEPATH "Python with ${modules}; empty: the first that has it")
+  foreach(candidate ${Python3_EXECUTABLE} /usr/bin/python3)
+    if(NOT ${variable})
+      execute_process(COMMAND ${candidate} -c "import ${modules}" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+      if(missing EQUAL 0)
+        set_property(CACHE ${variable} PROPERTY VALUE ${candidate})
+      endif()
+    endif()
+  endforeach()
+  if(TETHER_TESTS AND NOT ${variable})
+    message(FATAL_ERROR "Tests need the Python modules ${modules}: run script/setup --test")
+  endif()
 endfunction()
 
 # Writes fuzz_targets.txt for script/fuzz: name, seeds, longest input, dictionary, separated by tabs.

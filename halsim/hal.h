@@ -56,6 +56,7 @@ typedef void hal_value_callback(const char *name, void *context, int32_t value, 
   X(void, HALSIM_NotifyDriverStationNewData, (void))                                               \
   X(int32_t, HALSIM_GetPWMPulseMicrosecond, (int32_t channel))
 
+/* clang-format off */
 #define HAL_OPTIONAL(X)                                                                            \
   X(void, HAL_OnShutdown, (void *context, void (*function)(void *)))                               \
   X(int32_t, HAL_InitializeNotifier, (int32_t * status))                                           \
@@ -92,6 +93,7 @@ typedef void hal_value_callback(const char *name, void *context, int32_t value, 
   X(void, HALSIM_SetJoystickPOVCount, (int32_t stick, int32_t count))                              \
   X(void, HALSIM_SetJoystickPOVsAvailable, (int32_t stick, int32_t mask))                          \
   X(void, HALSIM_SetJoystickPOV, (int32_t stick, int32_t pov, int32_t value))
+/* clang-format on */
 
 #define HAL_MEMBER(type, name, arguments) type(*name) arguments;
 /** All of them, once hal_find() has come back well. */

@@ -7,10 +7,18 @@ _tether() {
     words="$("${COMP_WORDS[0]}" "$command" --help | sed -nE 's/^  (--[a-z_-]+).*/\1/p') --help"
   elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == --pace ]]; then
     words='realtime lockstep fast'
-  elif [[ $command == run || $command == check || ( $command == new && $COMP_CWORD == 2 ) ]]; then
+  elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == --language ]]; then
+    words='python java c cpp'
+  elif [[ $command == run || $command == check || $command == client || ( $command == new && $COMP_CWORD == 2 ) ]]; then
     words=$("${COMP_WORDS[0]}" --help | sed -nE 's/^Scenes: //p' | tr -d ,)
   elif [[ $command == runs && $COMP_CWORD == 2 ]]; then
-    words='list show pin unpin remove'
+    words='list show set pin unpin remove'
+  elif [[ $command == telemetry && $COMP_CWORD == 2 ]]; then
+    words='seal unseal remove backup copy'
+  elif [[ $command == token && $COMP_CWORD == 2 ]]; then
+    words='list new remove'
+  elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == --role ]]; then
+    words='watch drive administer'
   elif [[ $command =~ ^(runs|verify|replay|export|compare)$ ]]; then
     words=$("${COMP_WORDS[0]}" runs --names)
   fi

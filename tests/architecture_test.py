@@ -25,7 +25,7 @@ NOT_IN_LIBRARY = {"PkgConfig::UV", "PkgConfig::SOUP", "PkgConfig::PQ", "PkgConfi
 
 # What ends by a member of its own, by GLib's references, by the C library, or with what it is made for.
 ENDED_OTHERWISE = {
-    "tt_store_open", "tt_none_open", "tt_sqlite_open", "tt_testing_open", "tt_live_source_new", "tt_fed_source_new", "tt_shown_source_new",
+    "tt_store_open", "tt_testing_open", "tt_live_source_new", "tt_fed_source_new", "tt_shown_source_new",
     "tt_web_input_new", "tt_file_open", "tt_postgres_ids_new", "tt_schemas_new", "tt_sharp_link_open",
     "tt_run_id_new",  # makes a text
     "tt_telemetry_live_open",  # opens nothing: it is told that a WebSocket did
@@ -37,9 +37,10 @@ def rooms():
     text = (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")
     names = re.search(r"foreach\(room ([^)]*)\)", text)[1].split()
     wires = re.search(r"set\(TETHER_WIRES ([\w ]*)\)", (SOURCE / "wire/CMakeLists.txt").read_text(encoding="utf-8"))[1]
-    at = names.index("wire") + 1
+    backends = re.search(r"set\(backends ([\w ]*)\)", (SOURCE / "store/CMakeLists.txt").read_text(encoding="utf-8"))[1]
+    within = {"wire": wires.split(), "store": ["column", "spool", *backends.split()]}
     found = {}
-    for name in names[:at] + [f"wire/{wire}" for wire in wires.split()] + names[at:]:
+    for name in [room for name in names for room in (name, *(f"{name}/{each}" for each in within.get(name, [])))]:
         text = (SOURCE / name / "CMakeLists.txt").read_text(encoding="utf-8")
         found[name] = re.search(rf"tether_room\({name}\s+LINKS ([^\n]*)\n", text)[1].split()
     return found
@@ -59,13 +60,33 @@ def is_test(path):
 
 class Architecture(unittest.TestCase):
     def test_links_lead_down(self):
-        known = set()
+        known = {"tether_stores"}  # the registry of backends, behind the last of them
         for room, links in rooms().items():
             below = {link for link in links if link.startswith("tether_")}
             self.assertEqual(below - known, set(), f"src/{room} links what does not stand below it")
             adapters = {link for link in below if link.startswith("tether_wire_")}
             self.assertEqual(adapters, set(), f"src/{room} links a protocol")
             known.add(target(room))
+
+    def test_nobody_knows_which_backend_it_is(self):
+        """Outside of its folder and of the registry nobody names a backend of the store, nor a header of one."""
+        named = re.compile(r"\btt_(?:none|sqlite|postgres|clickhouse)_backend\b|\"store/(?:none|sqlite|postgres|clickhouse)/")
+        found = [path.relative_to(SOURCE).as_posix() for path in sources() if named.search(path.read_text(encoding="utf-8"))]
+        self.assertEqual([path for path in found if not re.match(r"store/(?:none|sqlite|postgres|clickhouse)/", path)], [])
+
+    def test_nobody_names_a_database(self):
+        """Nor does any text of the program outside the folders of backends, but the help of `tether collect`. Sweeps and trials
+        have files and databases of their own."""
+        texts = re.compile(r'"(?:[^"\\\n]|\\.)*\b(?:sqlite|postgres|clickhouse)(?:[^"\\\n]|\\.)*"', re.IGNORECASE)
+        comments = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
+        others = re.compile(r"(?:store/(?:sqlite|postgres|clickhouse)|sweep|app/sweep|database)/|app/(?:commands/sweep|attach/page_data)\.c")
+        found = set()
+        for path in sources():
+            name = path.relative_to(SOURCE).as_posix()
+            text = "\n".join(line for line in comments.sub("", path.read_text(encoding="utf-8")).splitlines() if "#include" not in line)
+            if not is_test(path) and not others.match(name) and texts.search(text):
+                found.add(name)
+        self.assertEqual(found - {"store/store_testing.c"}, {"app/commands/collect.c"})
 
     def test_every_folder_is_a_room(self):
         folders = {path.parent.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("CMakeLists.txt")}
@@ -81,7 +102,7 @@ class Architecture(unittest.TestCase):
     def test_glib_ends_only_what_it_may(self):
         """GLib ends the program when memory runs out; everybody else answers with an error."""
         found = {room for room, links in rooms().items() if "PkgConfig::SOUP" in links}
-        self.assertEqual(found, {"telemetry", "web", "websocket"})
+        self.assertEqual(found, {"store/clickhouse", "telemetry", "web", "websocket"})
 
     @unittest.skipUnless("TETHER" in os.environ, "looks at what was built beside $TETHER")
     def test_no_circles_of_files(self):
@@ -169,6 +190,22 @@ class Architecture(unittest.TestCase):
         self.assertEqual({path.stem for path in folder.glob("*.c")}, set(commands))
         for name in commands:
             self.assertIn(f"const tt_app_command tt_app_{name} = ", (folder / f"{name}.c").read_text(encoding="utf-8"))
+
+    def test_no_page_imports_another(self):
+        """What pages share stands beside their folders; only the frame around them knows the pages."""
+        web = ROOT / "web" / "src"
+        frame = {"app.tsx", "main.tsx", "pages/others.ts"}
+        imports = re.compile(r"\b(?:from|import)\s*\(?\s*'(\.[^']*)'")
+        wrong, count = [], 0
+        for path in sorted(file for file in web.rglob("*") if file.suffix in (".ts", ".tsx")):
+            name = path.relative_to(web)
+            for imported in imports.findall(path.read_text(encoding="utf-8")):
+                count += 1
+                to = pathlib.Path(os.path.normpath(name.parent / imported))
+                if to.parts[0] == "pages" and to.parts[:2] != name.parts[:2] and name.as_posix() not in frame:
+                    wrong.append(f"web/src/{name} imports {to}")
+        self.assertGreater(count, 200)
+        self.assertEqual(wrong, [], "move what both need to web/src/ui, or where it belongs outside of pages")
 
     def test_what_people_read_is_printed_in_one_place(self):
         wrong = []

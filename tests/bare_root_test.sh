@@ -59,12 +59,15 @@ case "$what" in
     debs=("$root"/tmp/package/*.deb)
     install_and_run "${debs[@]#"$root"}"
     # The sample of docs/library.md, with nothing but the packages and two compilers.
-    there env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends --yes gcc g++ libc6-dev pkgconf \
+    there env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends --yes gcc g++ libc6-dev pkgconf sqlite3 \
       >"$root/tmp/apt.log" 2>&1 || { cat "$root/tmp/apt.log"; exit 1; }
     there su ann -c 'cd && cp /usr/share/doc/tether/clients/c/library.c . &&
       gcc library.c -o in-c $(pkgconf --cflags --libs tether) && ./in-c &&
       g++ -x c++ library.c -o in-cxx $(pkgconf --cflags --libs tether) && ./in-cxx' | tee "$root/tmp/library.log"
     [ "$(grep -cE '^after 1\.667 s: [0-9.]+ degrees$' "$root/tmp/library.log")" = 2 ]
+    # The extension for packed telemetry, from where its name says.
+    there su ann -c "sqlite3 :memory: '.load /usr/lib/tether/tether-telemetry.so' 'SELECT name FROM pragma_module_list'" >"$root/tmp/sqlite.log"
+    expect sqlite '^tether-telemetry, .* /usr/lib/tether/tether-telemetry\.so$'
     ;;
   source)
     clone

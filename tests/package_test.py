@@ -11,10 +11,11 @@ import unittest
 BUILD = pathlib.Path(os.environ["TETHER"]).parent
 ROOT = pathlib.Path(os.environ["TETHER_SOURCE_DIR"])
 TIMEOUT = 60  # s for anything: a loaded machine may be slow
+PACKING = 240  # s for cpack, which needs 5 s of a processor
 
 
-def run(*command, **options):
-    return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False, **options)
+def run(*command, timeout=TIMEOUT, **options):
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, **options)
 
 
 class Package(unittest.TestCase):
@@ -23,7 +24,7 @@ class Package(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         top = pathlib.Path(cls.folder.name)
-        made = run("cpack", "--config", BUILD / "CPackConfig.cmake", "-B", top)
+        made = run("cpack", "--config", BUILD / "CPackConfig.cmake", "-B", top, timeout=PACKING)
         assert made.returncode == 0, made.stdout + made.stderr
         cls.deb = next(top.glob("tether_*_*.deb"))
         cls.unpacked = top / "unpacked"
@@ -44,8 +45,10 @@ class Package(unittest.TestCase):
         self.assertNotIn("-dev", depends)
 
     def test_installs_what_belongs_where(self):
-        for path in ("bin/tether", "lib/tether/tether-halsim.so", "libexec/tether/compile-model", "libexec/tether/run-program", "share/man/man1/tether.1", "share/man/man3/libtether.3", "lib/systemd/user/tether@.service",
-                     "share/bash-completion/completions/tether", "share/doc/tether/LICENSE", "share/doc/tether/README.md",
+        for path in ("bin/tether", "lib/tether/tether-halsim.so", "lib/tether/tether-telemetry.so", "libexec/tether/compile-model", "libexec/tether/run-program", "share/man/man1/tether.1", "share/man/man3/libtether.3", "lib/systemd/user/tether@.service",
+                     "lib/systemd/system/tether-collect.service", "lib/systemd/system/tether-store@.service",
+                     "share/bash-completion/completions/tether", "share/tether/grafana/telemetry-http.json", "share/tether/grafana/datasource-http.yaml",
+                     "share/doc/tether/LICENSE", "share/doc/tether/README.md",
                      "share/doc/tether/docs/scene.md", "share/doc/tether/clients/python/float_udp.py",
                      "share/tether/arenas/frc2011/arena.yaml", "share/tether/robots/frc2011/robot.xml"):
             self.assertTrue((self.unpacked / "usr" / path).is_file(), path)
@@ -63,12 +66,21 @@ class Package(unittest.TestCase):
                           "LD_LIBRARY_PATH": str(library.parent)})
         self.assertEqual((answer.stderr, answer.stdout), ("", "0.01\n"))
 
+    def test_sqlite3_loads_the_extension(self):
+        """The module's name, which is SQLite's error where it is not loaded, says where the package has it."""
+        installed = "/usr/lib/tether/tether-telemetry.so"
+        answer = run("sqlite3", ":memory:", f".load {self.unpacked}{installed}",
+                     "SELECT name FROM pragma_module_list WHERE name LIKE 'tether-telemetry%'", env={"PATH": os.environ["PATH"]})
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertTrue(answer.stdout.endswith(f".load {installed}\n"), answer.stdout)
+        self.assertIn("libzstd1", re.search(r"^Depends: (.*)$", run("dpkg-deb", "-f", self.deb).stdout, re.MULTILINE)[1])
+
     def test_runs_from_another_folder(self):
         answer = self.tether_from_elsewhere("run", "frc2011", "--pace", "fast", "--duration", "0.2", "--set",
                                             "wires.float-udp.bind=127.0.0.1:0", "--set", "web.listen=127.0.0.1:0")
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertRegex(answer.stderr, r"(?m)^ready float-udp=127\.0\.0\.1:\d+ web=http://127\.0\.0\.1:\d+$")
-        runs = list((self.state / "tether/runs").iterdir())
+        runs = list((self.state / "tether/runs").glob("*.wpilog"))
         self.assertEqual(len(runs), 1)
         self.assertEqual(self.tether_from_elsewhere("verify", runs[0]).returncode, 0)
 
@@ -89,6 +101,21 @@ class Package(unittest.TestCase):
         answer = run("systemd-analyze", "verify", "--user", "--man=no", here,
                      env={**os.environ, "XDG_RUNTIME_DIR": self.folder.name})
         self.assertEqual((answer.returncode, answer.stdout + answer.stderr), (0, ""))
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "no systemd-analyze")
+    def test_the_units_of_collector_and_writer(self):
+        """They are units, of a program that is there, and leave it little that it could do to the machine."""
+        for name, here in ("tether-collect.service",) * 2, ("tether-store@.service", "tether-store@one.service"):
+            unit = (self.unpacked / "usr/lib/systemd/system" / name).read_text(encoding="utf-8")
+            place = pathlib.Path(self.folder.name) / here
+            place.write_text(unit.replace("ExecStart=/usr/bin/tether", f"ExecStart={self.tether}"), encoding="utf-8")
+            answer = run("systemd-analyze", "verify", "--man=no", place)
+            self.assertEqual((answer.returncode, answer.stdout + answer.stderr), (0, ""))
+            words = re.search(r"^ExecStart=\S+ (\w+)", place.read_text(encoding="utf-8"), re.MULTILINE)[1]
+            self.assertEqual(run(self.tether, words, "--help").returncode, 0)
+            answer = run("systemd-analyze", "security", "--offline=yes", place)
+            exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", answer.stdout)
+            self.assertLess(float(exposure[1]), 2, answer.stdout)
 
     def complete(self, *words):
         script = f'. "$1"; COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}; _tether; echo "${{COMPREPLY[@]}}"'

@@ -1,7 +1,7 @@
 /* physics_sense_test.c: the ready scenes obey mechanics. No sockets: commands come through the mailbox.
  *
  * What single rooms show is not repeated: each joint of the arm alone and the servo's limit (physics_servo_test.c), a hanging
- * chain's joint forces (physics_step_test.c), the line of every motor (part_test.c).
+ * chain's joint forces (physics_step_test.c), the line of every motor (motor_test.c).
  */
 #include <math.h>
 #include <setjmp.h>

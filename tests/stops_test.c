@@ -72,9 +72,8 @@ static void command(const stage *on, const char *joint, const char *kind, double
 static bool has_servo(const stage *on, const tt_joint *joint) {
   char name[128];
   int id;
-  tt_error error = {.text = ""};
   snprintf(name, sizeof name, "%s_servo", joint->name);
-  return tt_names_find_command(tt_world_names(on->world), name, TT_NO_ROBOT, "test", &id, &error) ==
+  return tt_names_find_command(tt_world_names(on->world), name, TT_NO_ROBOT, "test", &id, NULL) ==
          TT_OK;
 }
 
@@ -87,10 +86,9 @@ static bool has_stops(const stage *on, const tt_joint *joint) {
 static bool has_motor(const stage *on, const tt_joint *joint) {
   char name[128];
   tt_signal signal;
-  tt_error error = {.text = ""};
   snprintf(name, sizeof name, "%s.voltage", joint->name);
   return tt_names_find_signal(tt_world_names(on->world), name, TT_NO_ROBOT, "test", &signal,
-                              &error) == TT_OK;
+                              NULL) == TT_OK;
 }
 
 /* Toward its upper stop (side 1) or lower stop (−1) as fast as its motor can. */

@@ -28,7 +28,7 @@ import unittest
 import urllib.request
 
 from support import live_page
-from support.process import PATIENCE, ROOT, TETHER, wait_for
+from support.process import ROOT, TETHER, stretched, wait_for
 
 PAGES = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
 PIECE = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$|(?P<stop>Ctrl-C)|(?P<end>ends by itself)"
@@ -113,7 +113,7 @@ class Page:
         if self.other:
             self.take_time()
         done = subprocess.run(["bash", "-c", text], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
+                              stderr=subprocess.STDOUT, text=True, timeout=stretched(), check=False)
         self.said = done.stdout
 
     def run_in_other_terminal(self, text):
@@ -146,10 +146,10 @@ class Page:
             wait_for(self.race.both_turned, "that both turned")
         if signalled:
             self.other.send_signal(signal.SIGINT)
-        status = self.other.wait(PATIENCE)
+        status = self.other.wait(stretched())
         self.other = None
         if self.race:
-            self.race.join(PATIENCE)
+            self.race.join(stretched())
             self.race.check()
             self.race = None
         assert status == 0, (self.folder / "said").read_text()

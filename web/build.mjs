@@ -52,7 +52,7 @@ function firstChunks(metafile) {
     needed.add(path);
     for (const {path: next, kind} of metafile.outputs[path].imports) if (kind === 'import-statement') add(next);
   };
-  for (const entry of ['src/main.tsx', 'src/pages/world/view3d.ts']) {
+  for (const entry of ['src/main.tsx', 'src/view3d/view3d.ts']) {
     add(outputs.find(([, {entryPoint}]) => entryPoint === entry)[0]);
   }
   return [...needed].filter((path) => metafile.outputs[path].entryPoint !== 'src/main.tsx').map((path) => relative(out, resolve(here, path)));

@@ -43,6 +43,7 @@ public class SharpJson {
           System.out.printf("encoders %4d %4d  lift %4d%n", left, right, lift);
         }
       }
+      wire.receive(state); // the last command is an answer, too
       byte[] stop = command(0, 0, 0, 0);
       wire.send(new DatagramPacket(stop, stop.length, vehicle));
     }

@@ -43,6 +43,7 @@ def main():
         wire.sendto(json.dumps(command).encode(), vehicle)  # proper JSON is as welcome as fixed columns
         if n % 100 == 0:
             print(f"encoders {left:4d} {right:4d}  lift {lift:4d}")
+    wire.recv(2048)  # the last command is an answer, too
     wire.sendto(b"{'leftDriveMotorSpeed': 0, 'rightDriveMotorSpeed': 0, 'elevatorMotorSpeed': 0}", vehicle)
     print(f"done: lift {lift}")
 

@@ -3,6 +3,7 @@
 
 #include "scene/data.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,12 @@ void tt_scene_choice_init(tt_scene_choice *choice, const tt_scene_options *optio
   pthread_mutex_init(&choice->mutex, NULL);
 }
 
-void tt_scene_choice_watch(tt_scene_choice *choice, tt_world *world) {
+void tt_scene_choice_watch(tt_scene_choice *choice, tt_world *world, const char *path) {
+  char real[PATH_MAX];
+  if (!path || !realpath(path, real)) *real = 0;
   pthread_mutex_lock(&choice->mutex);
   choice->world = world;
+  if (*real) memcpy(choice->present, real, sizeof real);
   pthread_mutex_unlock(&choice->mutex);
 }
 
@@ -25,21 +29,70 @@ void tt_scene_choice_stay_at(tt_scene_choice *choice, const char *address) {
   pthread_mutex_unlock(&choice->mutex);
 }
 
-tt_status tt_scene_choice_load(tt_scene_choice *choice, const char *name, tt_scene **scene,
-                               tt_error *error) {
+/* What the pages were told stays where the next scene's are to be. */
+static void copy_web(tt_scene_choice *choice, char web[sizeof choice->web]) {
+  pthread_mutex_lock(&choice->mutex);
+  memcpy(web, choice->web, sizeof choice->web);
+  pthread_mutex_unlock(&choice->mutex);
+}
+
+/* Is it about the machine, and not about what happens on the field? */
+static bool is_of_machine(const char *setting) {
+  static const char *const sections[] = {"record.", "telemetry.", "web.", "nt4.", "foxglove."};
+  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+    if (strncmp(setting, sections[i], strlen(sections[i])) == 0) return true;
+  return false;
+}
+
+static tt_status load(tt_scene_choice *choice, const char *name, const tt_fork *fork,
+                      tt_scene **scene, tt_error *error) {
   const tt_scene_options *options = choice->options;
-  int count = options->setting_count;
-  const char **settings = calloc((size_t)count + 1, sizeof *settings);
+  int count = 0;
+  const char **settings = calloc((size_t)options->setting_count + 1, sizeof *settings);
   char web[sizeof choice->web];
   if (!settings) return tt_fail(error, TT_NOMEM, "out of memory");
-  pthread_mutex_lock(&choice->mutex);
-  memcpy(web, choice->web, sizeof web);
-  pthread_mutex_unlock(&choice->mutex);
-  for (int i = 0; i < count; i++) settings[i] = options->settings[i];
-  settings[count] = web;
-  tt_status status = tt_scene_load(&tt_program_guests, name, settings, count + 1, scene, error);
+  copy_web(choice, web);
+  for (int i = 0; i < options->setting_count; i++)
+    if (!fork || is_of_machine(options->settings[i])) settings[count++] = options->settings[i];
+  if (*web) settings[count++] = web;
+  tt_status status = fork ? tt_fork_load(fork, settings, count, scene, error)
+                          : tt_scene_load(&tt_program_guests, name, settings, count, scene, error);
   free(settings);
   return status;
+}
+
+tt_status tt_scene_choice_load(tt_scene_choice *choice, const char *name, tt_scene **scene,
+                               tt_error *error) {
+  return load(choice, name, NULL, scene, error);
+}
+
+tt_status tt_scene_choice_load_fork(tt_scene_choice *choice, const tt_fork *fork, tt_scene **scene,
+                                    tt_error *error) {
+  return load(choice, NULL, fork, scene, error);
+}
+
+bool tt_scene_choice_folder(const tt_scene_choice *choice, char folder[TT_SCENE_NAME]) {
+  const char *started = choice->options->scene;
+  char *slash, real[PATH_MAX];
+  if (!strpbrk(started, "/.") || !realpath(started, real)) return false;
+  slash = strrchr(real, '/');
+  if (slash == real) slash++;
+  *slash = 0;
+  memcpy(folder, real, sizeof real);
+  return true;
+}
+
+/* Files are told by their paths, which lead to what was there when the program began, or runs now. */
+static bool may_choose_file(tt_scene_choice *choice, const char *path) {
+  char folder[TT_SCENE_NAME];
+  const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+  pthread_mutex_lock(&choice->mutex);
+  const bool runs = strcmp(choice->present, path) == 0;
+  pthread_mutex_unlock(&choice->mutex);
+  if (runs) return true;
+  return dot && strcmp(dot, ".yaml") == 0 && tt_scene_choice_folder(choice, folder) &&
+         strlen(folder) == (size_t)(slash - path) &&
+         strncmp(folder, path, (size_t)(slash - path)) == 0;
 }
 
 static bool is_listed(const char *name) {
@@ -53,6 +106,17 @@ static bool is_listed(const char *name) {
   return found;
 }
 
+tt_status tt_scene_choice_find(tt_scene_choice *choice, const char *name, char **path,
+                               tt_error *error) {
+  if (*name == '/' && strlen(name) < TT_SCENE_NAME && choice && may_choose_file(choice, name)) {
+    *path = strdup(name);
+    return *path ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
+  }
+  if (is_listed(name) && tt_data_find(&tt_data_scene, name, NULL, name, path, error) == TT_OK)
+    return TT_OK;
+  return tt_fail(error, TT_NOT_FOUND, "there is no such scene");
+}
+
 /* What was asked for this one run would be wrong for the next. */
 static tt_status check_options(const tt_scene_options *options, tt_error *error) {
   bool file = false;
@@ -64,28 +128,94 @@ static tt_status check_options(const tt_scene_options *options, tt_error *error)
                  "--save-state); start the other scene by hand");
 }
 
-tt_status tt_scene_choice_make(void *context, const char *name, tt_error *error) {
-  tt_scene_choice *choice = context;
-  tt_scene *scene;
-  if (!is_listed(name)) return tt_fail(error, TT_NOT_FOUND, "there is no such scene");
-  TT_TRY(check_options(choice->options, error));
-  TT_TRY(tt_scene_choice_load(choice, name, &scene, error));
-  tt_scene_free(scene);
+/* Ends the world, with which nobody else is busy. */
+static tt_status choose(tt_scene_choice *choice, const char *name, tt_fork *fork, tt_error *error) {
   pthread_mutex_lock(&choice->mutex);
   bool taken = choice->world;
+  tt_fork *before = NULL;
   if (taken) {
     snprintf(choice->chosen, sizeof choice->chosen, "%s", name);
     choice->refused[0] = 0;
+    before = choice->fork;
+    choice->fork = fork;
     tt_world_interrupt(choice->world);
   }
   pthread_mutex_unlock(&choice->mutex);
+  tt_fork_free(before);
   return taken ? TT_OK : tt_fail(error, TT_FULL, "another scene is just beginning; try again");
 }
 
-bool tt_scene_choice_take(tt_scene_choice *choice, char name[TT_SCENE_NAME]) {
+static tt_status make(tt_scene_choice *choice, const char *name, tt_error *error) {
+  tt_scene *scene;
+  TT_TRY(check_options(choice->options, error));
+  TT_TRY(tt_scene_choice_load(choice, name, &scene, error));
+  tt_scene_free(scene);
+  return choose(choice, name, NULL, error);
+}
+
+tt_status tt_scene_choice_fork(tt_scene_choice *choice, tt_fork *fork, tt_error *error) {
+  TT_TRY(check_options(choice->options, error));
+  return choose(choice, tt_fork_scene(fork), fork, error);
+}
+
+tt_status tt_scene_choice_may_go(const tt_scene_choice *choice, tt_error *error) {
+  return check_options(choice->options, error);
+}
+
+/* Are two files the same, byte by byte? */
+static bool is_copy(const char *path, const char *of) {
+  FILE *one = fopen(path, "rbe"), *other = fopen(of, "rbe");
+  bool same = one && other;
+  for (int a = 0; same && a != EOF;) same = (a = getc(one)) == getc(other);
+  if (one) fclose(one);
+  if (other) fclose(other);
+  return same;
+}
+
+tt_status tt_scene_choice_may_run(tt_scene_choice *choice, const tt_fork *fork, tt_error *error) {
+  int count;
+  char present[TT_SCENE_NAME];
+  const char *const *settings = tt_fork_added(fork, &count);
+  pthread_mutex_lock(&choice->mutex);
+  memcpy(present, choice->present, sizeof present);
+  pthread_mutex_unlock(&choice->mutex);
+  for (int i = 0; i < count; i++)
+    if (is_of_machine(settings[i]))
+      return tt_fail(error, TT_INVALID,
+                     "%s: what concerns the machine takes the role administer; yours may drive",
+                     settings[i]);
+  if (!is_copy(tt_fork_scene(fork), present))
+    return tt_fail(
+        error, TT_INVALID,
+        "the run is of another scene than the present one: who may administer has it go on; "
+        "yours may drive");
+  return TT_OK;
+}
+
+bool tt_scene_choice_runs(tt_scene_choice *choice, const char *path) {
+  pthread_mutex_lock(&choice->mutex);
+  bool runs = choice->world && strcmp(choice->present, path) == 0;
+  pthread_mutex_unlock(&choice->mutex);
+  return runs;
+}
+
+tt_status tt_scene_choice_make(void *context, const char *name, tt_error *error) {
+  char *path;
+  TT_TRY(tt_scene_choice_find(context, name, &path, error));
+  free(path);
+  return make(context, name, error);
+}
+
+tt_status tt_scene_choice_make_file(tt_scene_choice *choice, const char *path, tt_error *error) {
+  return make(choice, path, error);
+}
+
+bool tt_scene_choice_take(tt_scene_choice *choice, char name[TT_SCENE_NAME], tt_fork **fork) {
   pthread_mutex_lock(&choice->mutex);
   memcpy(name, choice->chosen, sizeof choice->chosen);
   choice->chosen[0] = 0;
+  *fork = choice->fork;
+  choice->fork = NULL;
   pthread_mutex_unlock(&choice->mutex);
   return *name;
 }

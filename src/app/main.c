@@ -1,10 +1,12 @@
 /* main.c: the program: finds the command and says how it ended. */
 #include "app/commands/command.h"
 #include "app/descriptors.h"
+#include "app/state_folder.h"
 #include "scene/data.h"
 #include "base/nearest.h"
 #include "base/text.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,7 +113,10 @@ static int run_command(const tt_app_command *command, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "--help";
+  char own[PATH_MAX];
+  tt_own_root(own, sizeof own);
   tt_data_set_root(getenv("TETHER_DATA"));
+  tt_data_set_own(own);
   if (!strcmp(name, "--version")) {
     puts("tether " TETHER_VERSION);
     return 0;

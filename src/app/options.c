@@ -17,6 +17,9 @@ const char tt_scene_options_help[] =
     "  --duration SIM_SECONDS      ends after that much simulated time\n"
     "  --match                     plays a practice match and ends with it\n"
     "  --record FILE               writes inputs and events to FILE\n"
+    "  --from LOG@SECONDS          goes on from a moment of a kept run, with its scene and "
+    "settings,\n"
+    "                              instead of SCENE\n"
     "  --from-state FILE           goes on from a saved state instead of the scene's beginning\n"
     "  --save-state FILE           saves the state at the end\n"
     "  --robot-config FILE         takes the first robot, a sharp, and its addresses from an "
@@ -32,6 +35,7 @@ enum {
   OPTION_DURATION,
   OPTION_MATCH,
   OPTION_RECORD,
+  OPTION_FROM,
   OPTION_FROM_STATE,
   OPTION_SAVE_STATE,
   OPTION_ROBOT_CONFIG,
@@ -46,6 +50,7 @@ static const struct option long_options[] = {
     {"duration", required_argument, NULL, OPTION_DURATION},
     {"match", no_argument, NULL, OPTION_MATCH},
     {"record", required_argument, NULL, OPTION_RECORD},
+    {"from", required_argument, NULL, OPTION_FROM},
     {"from-state", required_argument, NULL, OPTION_FROM_STATE},
     {"save-state", required_argument, NULL, OPTION_SAVE_STATE},
     {"robot-config", required_argument, NULL, OPTION_ROBOT_CONFIG},
@@ -166,6 +171,7 @@ static tt_status take_option(tt_scene_options *options, int option, const char *
       TT_TRY(check_positive("duration", value, TT_TIME, error));
       return add_setting(options, "duration", value, error);
     case OPTION_RECORD: return add_setting(options, "record.file", value, error);
+    case OPTION_FROM: options->from = value; return TT_OK;
     case OPTION_FROM_STATE: options->from_state = value; return TT_OK;
     case OPTION_SAVE_STATE: options->save_state = value; return TT_OK;
     case OPTION_ROBOT_CONFIG: options->robot_config = value; return TT_OK;
@@ -174,6 +180,17 @@ static tt_status take_option(tt_scene_options *options, int option, const char *
     case OPTION_NO_WEB: options->no_web = true; return TT_OK;
     default: return tt_option_refused(option, long_options, text, error);
   }
+}
+
+/* Its log has everything else. */
+static tt_status check_from(const tt_scene_options *options, const char *scene, tt_error *error) {
+  if (scene)
+    return tt_fail(error, TT_USAGE, "--from %s brings its scene: '%s' is one too many",
+                   options->from, scene);
+  if (options->from_state || options->robot_config || options->plays_match)
+    return tt_fail(error, TT_USAGE,
+                   "--from goes neither with --from-state nor with --robot-config or --match");
+  return TT_OK;
 }
 
 tt_status tt_scene_options_parse(int argc, char **argv, tt_scene_options *options,
@@ -189,6 +206,7 @@ tt_status tt_scene_options_parse(int argc, char **argv, tt_scene_options *option
     if (option == -1) break;
     TT_TRY(take_option(options, option, optarg, argv[optind - 1], error));
   }
+  if (options->from) return check_from(options, argv[optind], error);
   if (optind == argc)
     return tt_fail(error, TT_USAGE, "the scene is missing; tether --help lists those there are");
   options->scene = argv[optind++];

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 typedef struct tt_scene_options {
-  const char *scene;     /**< SCENE, as given */
+  const char *scene;     /**< SCENE, as given; NULL: that of `from` */
   const char **settings; /**< PATH=VALUE, in the order given */
   int setting_count;
   char **owned; /**< texts made here */
@@ -17,6 +17,7 @@ typedef struct tt_scene_options {
   bool plays_match;                    /**< a whole practice match, and no more */
   const char *from_state, *save_state; /**< files; NULL: none */
   const char *robot_config;            /**< file; NULL: none */
+  const char *from;                    /**< LOG@TIME of a kept run that goes on; NULL: none */
   char unused[300];                    /**< its keys that mean nothing to us; "" */
 } tt_scene_options;
 

@@ -21,11 +21,12 @@ static double time_at(const tt_run_log *log, uint64_t offset) {
   return seconds;
 }
 
-tt_status tt_proof_check_bytes(const char *path, const tt_run_log *log, tt_error *error) {
+tt_status tt_proof_check_bytes(const char *path, const tt_run_log *log, FILE *out,
+                               tt_error *error) {
   size_t size = tt_run_log_size(log);
   tt_checksum_result found = tt_checksum_verify(tt_run_log_data(log), size);
   if (!found.any && !tt_run_log_find(log, TT_CHECKSUM_ENTRY)) {
-    tt_print(stdout, "bytes: not hashed when they were written, by an older program\n");
+    tt_print(out, "bytes: not hashed when they were written, by an older program\n");
     return TT_OK;
   }
   if (!found.damaged && found.covered < size && tt_run_log_ended(log)) {
@@ -41,9 +42,9 @@ tt_status tt_proof_check_bytes(const char *path, const tt_run_log *log, tt_error
                    "them, and the run can't be proved",
                    path, found.from, found.to - 1, time_at(log, found.from));
   if (found.covered == size)
-    tt_print(stdout, "bytes: all %zu are those that were written\n", size);
+    tt_print(out, "bytes: all %zu are those that were written\n", size);
   else
-    tt_print(stdout,
+    tt_print(out,
              "bytes: the first %" PRIu64 " are those that were written; the last %" PRIu64
              ", from %.3f s on, were not hashed any more, since the run was cut off\n",
              found.covered, size - found.covered, time_at(log, found.covered));
@@ -52,58 +53,58 @@ tt_status tt_proof_check_bytes(const char *path, const tt_run_log *log, tt_error
 
 /* ---- the run ---- */
 
-static void say_identical(const tt_replay_result *result, double simulated, double took) {
+static void say_identical(const tt_replay_result *result, double simulated, double took,
+                          FILE *out) {
   const tt_sample_result *samples = &result->samples;
-  tt_print(stdout,
+  tt_print(out,
            "identical: %" PRIu64 " steps, %" PRIu64 " state hashes, %" PRIu64
            " samples (%d of %d signals, %" PRIu64 " values, %" PRIu64
            " poses); %.3f s of simulation in %.3f s, %.1f × real time\n",
            result->steps, result->hashes, samples->samples, samples->signals, samples->kept,
            samples->values, samples->poses, simulated, took, took > 0 ? simulated / took : 0);
   if (samples->behind)
-    tt_print(stdout, "not proved: the last %" PRIu64 " samples, behind the end of the journal\n",
+    tt_print(out, "not proved: the last %" PRIu64 " samples, behind the end of the journal\n",
              samples->behind);
 }
 
 static void say_states_differ(const tt_replay *replay, const tt_world *world,
-                              const tt_replay_result *result) {
+                              const tt_replay_result *result, FILE *out) {
   tt_sample_difference found = tt_replay_find_difference(replay, tt_world_view(world));
-  tt_print(stdout, "different after step %" PRIu64 ": %s\n", result->first_step, result->reason);
+  tt_print(out, "different after step %" PRIu64 ": %s\n", result->first_step, result->reason);
   if (found.count)
-    tt_print(stdout,
-             "%d signals differ first there, most of all %s: recorded %.17g, now %.17g (by %.3g)\n",
-             found.count, found.name, found.recorded, found.repeated,
-             found.repeated - found.recorded);
+    tt_print(
+        out, "%d signals differ first there, most of all %s: recorded %.17g, now %.17g (by %.3g)\n",
+        found.count, found.name, found.recorded, found.repeated, found.repeated - found.recorded);
   else
-    tt_print(stdout, found.sampled ? "no recorded signal differs at that step yet\n"
-                                   : "the log has no sample of that step\n");
+    tt_print(out, found.sampled ? "no recorded signal differs at that step yet\n"
+                                : "the log has no sample of that step\n");
 }
 
 /* The states are the recorded ones; what people see of them is not. */
-static void say_samples_differ(const tt_sample_result *samples) {
+static void say_samples_differ(const tt_sample_result *samples, FILE *out) {
   if (samples->differing)
-    tt_print(stdout,
+    tt_print(out,
              "different: the states are identical, but %" PRIu64
              " recorded values are not theirs, first %s at %.6f s: recorded %.17g, now %.17g\n",
              samples->differing, samples->name, samples->at, samples->recorded, samples->repeated);
   else
-    tt_print(stdout,
+    tt_print(out,
              "different: the states are identical, but %" PRIu64
              " recorded samples are of times that the run did not have\n",
              samples->missed);
 }
 
 tt_status tt_proof_say(const tt_run_log *log, const tt_replay *replay, const tt_world *world,
-                       double took, tt_error *error) {
+                       double took, FILE *out, tt_error *error) {
   char text[400];
   tt_replay_result result = tt_replay_get_result(replay);
   double simulated = (double)result.steps * tt_model_timestep(tt_world_model(world));
   if (!result.identical) {
-    say_states_differ(replay, world, &result);
+    say_states_differ(replay, world, &result, out);
   } else if (result.samples.differing || result.samples.missed) {
-    say_samples_differ(&result.samples);
+    say_samples_differ(&result.samples, out);
   } else {
-    say_identical(&result, simulated, took);
+    say_identical(&result, simulated, took, out);
     return TT_OK;
   }
   /* A difference proves something only where the same program on the same libraries found it. */

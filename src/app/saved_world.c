@@ -23,3 +23,16 @@ tt_status tt_saved_world_read(const char *path, tt_world *world, void **state, s
   *size = 0;
   return tt_fail(error, TT_INVALID, "%s: saved from another scene", path);
 }
+
+tt_status tt_saved_world_begin(tt_world *world, const tt_run_log *log, tt_error *error) {
+  tt_run_cursor cursor;
+  tt_wpilog_record record;
+  tt_status status = TT_OK;
+  if (!tt_run_cursor_open(&cursor, log)) return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_run_cursor_seek(&cursor, 0);
+  if (tt_run_cursor_value(&cursor, tt_run_log_find(log, "/tether/initial_state"), &record) &&
+      tt_world_restore(world, record.payload, record.size) != TT_OK)
+    status = tt_fail(error, TT_INVALID, "the state from which the run started can't be restored");
+  tt_run_cursor_close(&cursor);
+  return status;
+}

@@ -39,6 +39,14 @@ tt_status tt_state_folder(const char *placed, const char *name, char *path, size
   return TT_OK;
 }
 
+void tt_own_root(char *path, size_t size) {
+  const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+  if (data && *data)
+    snprintf(path, size, "%s/tether", data);
+  else
+    snprintf(path, size, "%s/.local/share/tether", home && *home ? home : "/tmp");
+}
+
 tt_status tt_state_file(const char *path, tt_error *error) {
   int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
   if (file < 0)

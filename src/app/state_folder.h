@@ -12,6 +12,9 @@
 tt_status tt_state_folder(const char *placed, const char *name, char *path, size_t size,
                           tt_error *error);
 
+/** Where what people made lies: $XDG_DATA_HOME/tether, else ~/.local/share/tether. It may not exist. */
+void tt_own_root(char *path, size_t size);
+
 /** Makes an empty file in such a folder, its owner's alone (0600), unless it is there: for libraries that would make it
  *  readable for all. TT_FULL and TT_FAILED as above. */
 tt_status tt_state_file(const char *path, tt_error *error);

@@ -25,6 +25,33 @@ tt_status tt_file_open(const char *path, FILE **file, tt_error *error) {
   return *file ? TT_OK : TT_INVALID;
 }
 
+static bool write_all(int file, const char *bytes, size_t size) {
+  while (size) {
+    ssize_t wrote = write(file, bytes, size);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return false;
+    bytes += wrote;
+    size -= (size_t)wrote;
+  }
+  return true;
+}
+
+tt_status tt_file_replace(const char *path, const void *bytes, size_t size, tt_error *error) {
+  char *part;
+  if (asprintf(&part, "%s.XXXXXX", path) < 0) return tt_fail(error, TT_NOMEM, "out of memory");
+  int file = mkostemp(part, O_CLOEXEC), number = errno;
+  bool written = file >= 0 && write_all(file, bytes, size);
+  if (file >= 0) {
+    if (!written) number = errno;
+    if (close(file) != 0 && written) written = false, number = errno;
+    if (written && rename(part, path) != 0) written = false, number = errno;
+    if (!written) unlink(part);
+  }
+  free(part);
+  return written ? TT_OK
+                 : tt_fail(error, TT_FAILED, "%s: can't be written: %s", path, strerror(number));
+}
+
 void tt_file_sync_name(const char *path) {
   char folder[4096];
   const char *end = strrchr(path, '/');

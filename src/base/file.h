@@ -19,6 +19,10 @@ typedef struct tt_file {
  *  other end. TT_INVALID with "PATH: why"; `*file` is NULL then. Any thread. */
 tt_status tt_file_open(const char *path, FILE **file, tt_error *error);
 
+/** Writes the file at `path` whole or not at all: under another name first, which then takes its place. Not synced. TT_FAILED with
+ *  "PATH: why"; what was there stays then. Any thread. */
+tt_status tt_file_replace(const char *path, const void *bytes, size_t size, tt_error *error);
+
 /** Has the disk keep the name of a file that was made or renamed: its content, once synced, is of no use without. What a
  *  broken disk answers is left to the syncing of the content. */
 void tt_file_sync_name(const char *path);

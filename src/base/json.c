@@ -22,20 +22,28 @@ static size_t skip_string(const walk *of) {
   return end < of->size ? end + 1 : of->size;
 }
 
-/* Decoded, so that "a" and "\u0061" are seen to be one. */
-static tt_status note_key(walk *of, size_t end, tt_error *error) {
+/* Decoded, so that "a" and "\u0061" are seen to be one; free() it. NULL when out of memory. */
+static char *decode_string(const walk *of, size_t end) {
+  const char *text = of->text + of->at;
+  const size_t size = end - of->at;
+  if (!memchr(text, '\\', size)) return strndup(text + 1, size - 2); /* hardly any has one */
   struct json_tokener *tokener = json_tokener_new();
-  struct json_object *key =
-      tokener ? json_tokener_parse_ex(tokener, of->text + of->at, (int)(end - of->at)) : NULL;
+  struct json_object *decoded = tokener ? json_tokener_parse_ex(tokener, text, (int)size) : NULL;
+  char *made = decoded ? strdup(json_object_get_string(decoded)) : NULL;
+  json_object_put(decoded);
+  json_tokener_free(tokener);
+  return made;
+}
+
+static tt_status note_key(walk *of, size_t end, tt_error *error) {
+  char *key = decode_string(of, end);
   struct json_object *seen = of->seen[of->depth];
   tt_status status = key && seen ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
-  if (status == TT_OK && json_object_object_get_ex(seen, json_object_get_string(key), NULL))
-    status = tt_fail(error, TT_INVALID, "byte %zu: the key '%.40s' stands twice", of->at,
-                     json_object_get_string(key));
-  if (status == TT_OK && json_object_object_add(seen, json_object_get_string(key), NULL) != 0)
+  if (status == TT_OK && json_object_object_get_ex(seen, key, NULL))
+    status = tt_fail(error, TT_INVALID, "byte %zu: the key '%.40s' stands twice", of->at, key);
+  if (status == TT_OK && json_object_object_add(seen, key, NULL) != 0)
     status = tt_fail(error, TT_NOMEM, "out of memory");
-  json_object_put(key);
-  json_tokener_free(tokener);
+  free(key);
   return status;
 }
 

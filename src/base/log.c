@@ -31,6 +31,8 @@ static atomic_int threshold = TT_LOG_INFO;
 static atomic_bool running;
 static _Atomic(tt_log_sink *) sink; /* instead of standard error */
 static void *sink_context;
+static _Thread_local tt_log_sink *diverted; /* this thread's lines, to somebody else */
+static _Thread_local void *diverted_context;
 static atomic_int speaking; /* threads inside tt_log() that may be using the queue */
 static atomic_ulong lost;
 static tt_queue *queue; /* made once and kept: a late speaker may still hold it */
@@ -132,22 +134,27 @@ void tt_log_set_sink(tt_log_sink *to, void *context) {
   atomic_store(&sink, to);
 }
 
+void tt_log_divert(tt_log_sink *to, void *context) {
+  diverted = to;
+  diverted_context = context;
+}
+
 void tt_log_forked(void) { atomic_store(&running, false); }
 
 void tt_log_set_level(tt_log_level level) { atomic_store(&threshold, (int)level); }
 
 void tt_log(tt_log_level level, const char *format, ...) {
-  if ((int)level > atomic_load(&threshold)) return;
+  if (!diverted && (int)level > atomic_load(&threshold)) return;
   line said;
   va_list arguments;
   va_start(arguments, format);
   compose(&said, level, format, arguments);
   va_end(arguments);
-  tt_log_sink *to = atomic_load(&sink);
+  tt_log_sink *to = diverted ? diverted : atomic_load(&sink);
   if (to) {
     char text[sizeof said.text + 1];
     snprintf(text, sizeof text, "%.*s", (int)said.length, said.text);
-    to(sink_context, level, text);
+    to(diverted ? diverted_context : sink_context, level, text);
     return;
   }
   atomic_fetch_add(&speaking, 1);

@@ -20,6 +20,9 @@ void tt_log_forked(void);
  *  threads say anything. */
 typedef void tt_log_sink(void *context, tt_log_level level, const char *text);
 void tt_log_set_sink(tt_log_sink *sink, void *context);
+/** From here on this thread's lines go to `sink`, whatever the level, and nowhere else; NULL: as everybody's again. For who does work
+ *  for somebody who is to read them himself. */
+void tt_log_divert(tt_log_sink *sink, void *context);
 /** Lines less important than `level` are not said. Default TT_LOG_INFO. */
 void tt_log_set_level(tt_log_level level);
 

@@ -48,6 +48,9 @@ static void note(tt_nearest *nearest, const char *candidate) {
 
 void tt_nearest_offer(tt_nearest *nearest, const char *candidate) {
   note(nearest, candidate);
+  const size_t wanted = strnlen(nearest->wanted, LONGEST), length = strnlen(candidate, LONGEST);
+  /* As many letters are put in or left out, at least. */
+  if ((wanted > length ? wanted - length : length - wanted) >= nearest->distance) return;
   size_t distance = edit_distance(nearest->wanted, candidate);
   if (distance >= nearest->distance) return;
   nearest->distance = distance;

@@ -14,7 +14,7 @@ typedef struct cell {
 
 struct tt_queue {
   _Alignas(CACHE_LINE) atomic_size_t head; /* next turn to write */
-  _Alignas(CACHE_LINE) size_t tail;        /* next turn to read; the consumer's alone */
+  _Alignas(CACHE_LINE) atomic_size_t tail; /* next turn to read; the consumer alone moves it */
   _Alignas(CACHE_LINE) size_t mask;
   size_t item_size, stride;
   unsigned char *cells;
@@ -72,10 +72,18 @@ bool tt_queue_push(tt_queue *queue, const void *item) {
 }
 
 bool tt_queue_pop(tt_queue *queue, void *item) {
-  cell *at = cell_at(queue, queue->tail);
-  if (atomic_load_explicit(&at->sequence, memory_order_acquire) != queue->tail + 1) return false;
+  const size_t turn = atomic_load_explicit(&queue->tail, memory_order_relaxed);
+  cell *at = cell_at(queue, turn);
+  if (atomic_load_explicit(&at->sequence, memory_order_acquire) != turn + 1) return false;
   memcpy(item, item_of(at), queue->item_size);
-  atomic_store_explicit(&at->sequence, queue->tail + queue->mask + 1, memory_order_release);
-  queue->tail++;
+  atomic_store_explicit(&at->sequence, turn + queue->mask + 1, memory_order_release);
+  atomic_store_explicit(&queue->tail, turn + 1, memory_order_relaxed);
   return true;
+}
+
+size_t tt_queue_waiting(const tt_queue *queue) {
+  // Not at one moment: between the two the consumer may have gone past the producers.
+  const size_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+  const size_t waiting = head - atomic_load_explicit(&queue->tail, memory_order_relaxed);
+  return waiting <= queue->mask + 1 ? waiting : 0;
 }

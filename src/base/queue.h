@@ -18,5 +18,7 @@ void tt_queue_free(tt_queue *queue);
 bool tt_queue_push(tt_queue *queue, const void *item);
 /** Copies the oldest item out; false when empty. One thread. */
 bool tt_queue_pop(tt_queue *queue, void *item);
+/** How many wait, about. Any thread. */
+size_t tt_queue_waiting(const tt_queue *queue);
 
 #endif

@@ -44,6 +44,7 @@ static void each_producers_items_come_once_and_in_order(void **state) {
   int next[PRODUCERS] = {0};
   for (int seen = 0; seen < PRODUCERS * ITEMS;) {
     item taken;
+    assert_in_range(tt_queue_waiting(queue), 0, 64);
     if (!tt_queue_pop(queue, &taken)) continue;
     assert_int_equal(taken.number, next[taken.producer]);
     next[taken.producer]++;
@@ -56,7 +57,11 @@ static void each_producers_items_come_once_and_in_order(void **state) {
 static void a_full_queue_says_so(void **state) {
   (void)state;
   tt_queue *queue = tt_queue_new(4, sizeof(int));
-  for (int i = 0; i < 4; i++) assert_true(tt_queue_push(queue, &i));
+  for (int i = 0; i < 4; i++) {
+    assert_int_equal(tt_queue_waiting(queue), i);
+    assert_true(tt_queue_push(queue, &i));
+  }
+  assert_int_equal(tt_queue_waiting(queue), 4);
   int value = 9;
   assert_false(tt_queue_push(queue, &value));
   assert_true(tt_queue_pop(queue, &value));

@@ -142,6 +142,7 @@ static bool leads_somewhere(const char *path) {
 /** Elements of a list have the same keys. */
 static bool is_listed(const char *list, const char *path) {
   size_t size = strlen(path);
+  if (size == 0) return true; /* an empty key: there is no name to say */
   for (const char *at = list; (at = strstr(at, path)) != NULL; at += size)
     if ((at == list || at[-1] == ' ') && strchr(",", at[size]) != NULL) return true;
   return false;

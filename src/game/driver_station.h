@@ -65,6 +65,13 @@ bool tt_robot_mode_read(const char *name, tt_robot_mode *mode);
 const char *tt_station_name(tt_station station);
 /** False: there is no such station; `station` stays. */
 bool tt_station_read(const char *name, tt_station *station);
+/** Where a driver of a station stands, and where he looks: arena frame. */
+typedef struct tt_driver_place {
+  tt_station station;
+  double x, y;    /**< m */
+  double heading; /**< rad */
+} tt_driver_place;
+
 /** Whose wall it stands behind. */
 tt_alliance tt_station_alliance(tt_station station);
 /** Its number at that wall, 1 to 3. */

@@ -10,6 +10,7 @@
 #define WHOLE TT_HALSIM_WHOLE
 #define NUMBER TT_HALSIM_NUMBER
 #define NONE NULL, 1, NULL, TT_HALSIM_PLAIN
+/* clang-format off */
 #define OUT(type, device, key, sort)                                                               \
   { type, device, key, "<", sort, NONE }
 #define IN(type, device, key, sort, unit)                                                          \
@@ -24,6 +25,7 @@
   { type, device, key, ">", NUMBER, "g0", 1, suffix, TT_HALSIM_PLAIN }
 #define FALLS(type, device)                                                                        \
   FALL(type, device, "x", ".x"), FALL(type, device, "y", ".y"), FALL(type, device, "z", ".z")
+/* clang-format on */
 
 /* Rows of a device stand together; one whose device is "" comes after those that name theirs. */
 static const tt_halsim_known table[] = {

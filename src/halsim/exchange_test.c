@@ -27,8 +27,10 @@ static const tt_channel channels[] = {
     {.name = "imu.z", .dimension = TT_ACCELERATION, .robot = 0, .part = 0},
 };
 enum { ANGLE, RATE, PRESSED, X, Y, Z, CHANNELS };
+/* clang-format off */
 #define COMMAND(text, what, low, high)                                                             \
   { .name = text, .kind = what, .robot = 0, .lower = low, .upper = high, .part = 0 }
+/* clang-format on */
 static const tt_command commands[] = {
     COMMAND("left.duty", TT_COMMAND_DUTY, -1, 1), COMMAND("right.duty", TT_COMMAND_DUTY, -1, 1),
     COMMAND("grip", TT_COMMAND_GRIP, 0, 4), COMMAND("lift.duty", TT_COMMAND_DUTY, -1, 1)};

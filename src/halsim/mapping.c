@@ -177,10 +177,9 @@ static tt_status resolve_command(const resolver *with, const tt_halsim_entry *en
 static tt_status find_signal(const resolver *with, const char *name, const char *suffix,
                              tt_signal *signal, tt_error *error) {
   char whole[300];
-  tt_error ignored;
   snprintf(whole, sizeof whole, "%s%s", name, suffix ? suffix : "");
   if (suffix &&
-      tt_names_find_signal(with->names, whole, with->robot, with->where, signal, &ignored) == TT_OK)
+      tt_names_find_signal(with->names, whole, with->robot, with->where, signal, NULL) == TT_OK)
     return TT_OK;
   return tt_names_find_signal(with->names, name, with->robot, with->where, signal, error);
 }
@@ -198,12 +197,10 @@ static bool find_rate(const resolver *with, const char *name, const tt_signal *o
     return true;
   }
   char whole[300];
-  tt_error ignored;
   const char *dot = strrchr(name, '.');
   int stem = dot && strcmp(dot, ".angle") == 0 ? (int)(dot - name) : (int)strlen(name);
   snprintf(whole, sizeof whole, "%.*s.rate", stem, name);
-  return tt_names_find_signal(with->names, whole, with->robot, with->where, rate, &ignored) ==
-         TT_OK;
+  return tt_names_find_signal(with->names, whole, with->robot, with->where, rate, NULL) == TT_OK;
 }
 
 static tt_status resolve_signal(const resolver *with, const tt_halsim_entry *entry,
@@ -230,11 +227,9 @@ static bool comes_along(const resolver *with, const tt_halsim_entry *entry,
                         const tt_halsim_known *known) {
   char whole[300];
   tt_signal signal;
-  tt_error ignored;
   if (known->sense != TT_HALSIM_PLAIN) return true;
   snprintf(whole, sizeof whole, "%s%s", entry->signal, known->suffix);
-  return tt_names_find_signal(with->names, whole, with->robot, with->where, &signal, &ignored) ==
-         TT_OK;
+  return tt_names_find_signal(with->names, whole, with->robot, with->where, &signal, NULL) == TT_OK;
 }
 
 static tt_status resolve_entry(const resolver *with, const tt_halsim_entry *entry) {

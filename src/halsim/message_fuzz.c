@@ -35,8 +35,10 @@ static void write_again(const tt_halsim_message *message) {
   free(text);
 }
 
+/* clang-format off */
 #define DRIVEN(t, d, k)                                                                            \
   { .type = t, .device = d, .key = k, .lower = -1, .upper = 1, .unit = 1, .scale = 1 }
+/* clang-format on */
 static tt_halsim_line lines[] = {
     DRIVEN("PWM", "0", "speed"),          DRIVEN("Relay", "0", "direction"),
     DRIVEN("Solenoid", "0,0", "output"),  DRIVEN("AddressableLED", "0", "brightness"),

@@ -77,6 +77,12 @@ typedef struct tt_explanation {
   int capacity, count;
 } tt_explanation;
 
+/** What a client in some language is made of: client/client.h says how. Static texts. */
+typedef struct tt_wire_client {
+  const char *language; /**< "python", "java", "c", "cpp" */
+  const char *pattern;
+} tt_wire_client;
+
 typedef struct tt_wire_ops {
   const char *protocol; /**< "float-udp" */
 
@@ -122,6 +128,11 @@ typedef struct tt_wire_ops {
   /** Lists which command or signal each name of this wire's peer is, where those names have a device and a field, for
    *  `tether check`. May be NULL: then the lists of its schema say it. */
   void (*list_names)(const tt_wire *wire, FILE *to);
+
+  /** Which lists of its schema are of commands; the others are of signals. NULL-terminated, or NULL: none. */
+  const char *const *command_lists;
+  /** Clients that can be made for its lists; up to one without a language, or NULL: none. */
+  const tt_wire_client *clients;
 } tt_wire_ops;
 
 /** Core's side of a wire. An adapter reads it, calls the functions below, and writes only `self`, and

@@ -109,10 +109,13 @@ typedef enum tt_mail_kind {
   TT_MAIL_COMMAND,  /**< command `index` gets `value` (checked like any other) */
   TT_MAIL_TELL,    /**< something for people that others decided, as an event of `source`: `text` */
   TT_MAIL_STATION, /**< the driver station's order `station`; one that is not good is dropped */
-  TT_MAIL_TAP,  /**< show the messages of wire `index` (tt_world_take_tapped), or of none: −1 */
-  TT_MAIL_QUIT, /**< ends tt_world_run() with TT_OK */
-  TT_MAIL_LEFT, /**< nobody is there any more to answer on the wires: QUIT, as soon as the world would wait for an answer
-                   that has not come yet; at once where it waits for nobody */
+  /** Shows the messages of wire `index` (tt_world_take_tapped), or of none: −1. */
+  TT_MAIL_TAP,
+  /** Ends tt_world_run() with TT_OK. */
+  TT_MAIL_QUIT,
+  /** Nobody is there any more to answer on the wires: QUIT, as soon as the world would wait for an answer that has not
+   *  come yet; at once where it waits for nobody. */
+  TT_MAIL_LEFT,
 } tt_mail_kind;
 typedef struct tt_mail {
   tt_mail_kind kind;
@@ -127,6 +130,8 @@ typedef struct tt_mail {
 } tt_mail;
 /** Any thread; never blocks; TT_FULL when 1,024 are waiting. */
 tt_status tt_world_post(tt_world *world, const tt_mail *mail);
+/** How many wait for the next tick, about. Any thread. */
+size_t tt_world_waiting_mail(const tt_world *world);
 /** From a signal handler: tt_world_run() ends soon. Async-signal-safe. */
 void tt_world_interrupt(tt_world *world);
 

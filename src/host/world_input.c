@@ -27,6 +27,8 @@ tt_status tt_world_apply(tt_world *world, const char *source, bool tells_peers,
 
 /* ---- the mailbox ---- */
 
+size_t tt_world_waiting_mail(const tt_world *world) { return tt_queue_waiting(world->mail); }
+
 static void set_stopped(tt_world *world, const tt_mail *mail) {
   world->stopped = mail->value != 0;
   tt_world_event(world, mail->source,

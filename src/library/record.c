@@ -57,7 +57,7 @@ static tt_status gather(tether_sim *sim, opening *of, tt_error *why) {
   TT_TRY(tt_run_id_new(id, why));
   TT_TRY(tt_scene_files_read(sim->scene->scene, &of->files, why));
   of->run = describe_run(sim, id);
-  of->model = tt_describe_sim(sim->sim, NULL, 0);
+  of->model = tt_describe_sim(sim->sim, NULL);
   of->state = malloc(tt_sim_state_size(sim->sim));
   if (!of->run || !of->model || !of->state) return tt_fail(why, TT_NOMEM, "out of memory");
   tt_sim_save(sim->sim, of->state);

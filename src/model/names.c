@@ -245,6 +245,7 @@ static tt_status find(const tt_names *names, const table *in, const char *what, 
   if (*found)
     return tt_fail(error, TT_INVALID, "%s: '%s' means two things: write '%s' or '%s'", where, name,
                    (*found)->full, rival->full);
+  if (!error) return TT_INVALID; /* nobody asks what else there is */
   tt_nearest nearest = tt_nearest_start(name);
   tt_nearest nearest_own = tt_nearest_start(robot != TT_NO_ROBOT ? own : name);
   for (int i = 0; i < in->count; i++) {

@@ -72,7 +72,8 @@ const tt_signal_entry *tt_names_signals(const tt_names *names, int *count);
 
 /** Resolves `name` for a reader that belongs to `robot` (its own "<robot>/" prefix may be left out;
  *  TT_NO_ROBOT: only whole names). `where` begins the error, for example
- *  "scenes/a.yaml: wires.float-udp.sensors[3]". Unknown: TT_INVALID, with the nearest name. */
+ *  "scenes/a.yaml: wires.float-udp.sensors[3]". Unknown: TT_INVALID, with the nearest name, which
+ *  is not looked for where `error` is NULL. */
 tt_status tt_names_find_signal(const tt_names *names, const char *name, int robot,
                                const char *where, tt_signal *signal, tt_error *error);
 /** The same for a command; gives its index in model->commands. */

@@ -35,8 +35,20 @@ static void free_tcp(tt_tcp *tcp) {
   free(tcp);
 }
 
+/* Its owner knows it no longer. */
+static void unlink_tcp(tt_tcp *tcp) {
+  if (!tcp->owner) return;
+  if (tcp->previous)
+    tcp->previous->next = tcp->next;
+  else
+    tcp->owner->connections = tcp->next;
+  if (tcp->next) tcp->next->previous = tcp->previous;
+  tcp->owner = NULL;
+}
+
 static void on_closed(uv_handle_t *handle) {
   tt_tcp *tcp = handle->data;
+  unlink_tcp(tcp);
   if (!tcp->silent) {
     tcp->net->callbacks++;
     tcp->handler.on_close(tcp->context, tcp, tcp->reason);
@@ -60,6 +72,15 @@ void tt_tcp_close(tt_tcp *tcp, const char *reason) {
   snprintf(tcp->reason, sizeof tcp->reason, "%s", reason);
   flush_queue(tcp);
   if (!tcp->closed) tt_tcp_drop(tcp); /* else the flush found it broken */
+}
+
+void tt_tcp_end_all(tt_tcp_owner *owner, const char *reason) {
+  while (owner->connections) {
+    tt_tcp *first = owner->connections;
+    first->silent = true;
+    tt_tcp_close(first, reason);
+    unlink_tcp(first);
+  }
 }
 
 const char *tt_tcp_reason(int error) {
@@ -199,6 +220,9 @@ tt_tcp *tt_tcp_new(tt_net *net, int socket, const tt_tcp_options *options, const
   tcp->poll.data = tcp;
   tcp->net = net;
   tcp->owner = owner;
+  tcp->next = owner->connections;
+  if (tcp->next) tcp->next->previous = tcp;
+  owner->connections = tcp;
   tcp->handler = options->handler;
   tcp->context = options->context;
   tcp->max_queued = options->max_queued;

@@ -13,7 +13,6 @@ struct tt_tcp_client {
   tt_net *net;
   tt_tcp_options options;
   tt_address address;
-  tt_tcp *tcp;       /* NULL between two attempts */
   int connect_error; /* errno of a connect() that failed at once */
 };
 
@@ -46,7 +45,6 @@ static void attempt(tt_tcp_client *client) {
     retry_later(client);
     return;
   }
-  client->tcp = tcp;
   client->connect_error = 0;
   tcp->connecting = true;
   if (connect(s, &client->address.any, tt_address_size(&client->address)) != 0 &&
@@ -66,7 +64,6 @@ static void retry_later(tt_tcp_client *client) {
 static void try_again(tt_tcp_owner *owner, tt_tcp *tcp) {
   tt_tcp_client *client = (tt_tcp_client *)owner;
   (void)tcp;
-  client->tcp = NULL;
   retry_later(client);
 }
 
@@ -77,9 +74,7 @@ void tt_tcp_client_close(tt_tcp_client *client) {
   client->net->loop_due = true;
   uv_close((uv_handle_t *)&client->timer, on_client_closed);
   tt_net_remove_endpoint(client->net, &client->endpoint);
-  if (!client->tcp) return;
-  client->tcp->silent = true;
-  tt_tcp_close(client->tcp, "the client ends");
+  tt_tcp_end_all(&client->owner, "the client ends");
 }
 
 static void close_client_endpoint(tt_endpoint *endpoint) {

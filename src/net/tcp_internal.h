@@ -8,6 +8,7 @@
 typedef struct tt_tcp_owner {
   void (*left)(struct tt_tcp_owner *owner,
                tt_tcp *tcp); /**< it is closed; `owner` must not use it any more */
+  tt_tcp *connections;       /**< all whose memory is there, closed ones too */
 } tt_tcp_owner;
 
 /** One connection, of a server or of a client. Its loop's thread. */
@@ -36,6 +37,9 @@ tt_tcp *tt_tcp_new(tt_net *net, int socket, const tt_tcp_options *options, const
 void tt_tcp_opened(tt_tcp *tcp);
 /** Closes at once, without what is queued; its owner hears of it now, its handler with the loop's next turn. */
 void tt_tcp_drop(tt_tcp *tcp);
+/** Closes all connections of an owner that ends. Their handlers hear nothing more, also of those that were closed before and
+ *  did not tell it yet. */
+void tt_tcp_end_all(tt_tcp_owner *owner, const char *reason);
 /** An errno as people read it. */
 const char *tt_tcp_reason(int error);
 

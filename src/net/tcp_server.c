@@ -15,15 +15,14 @@
 #define SAY_AGAIN_AFTER 1000000000u /* ns */
 
 struct tt_tcp_server {
-  tt_tcp_owner owner; /* first: remove_connection gets it */
+  tt_tcp_owner owner; /* first: count_left gets it */
   tt_endpoint endpoint;
   uv_poll_t poll;
   tt_net *net;
   tt_tcp_options options;
   tt_allowed allowed;
   int socket;
-  tt_tcp *connections;
-  int connection_count;
+  int connection_count; /* those that are not closed */
   uint64_t refused, refused_said, refused_said_at;
   char address[TT_ADDRESS_TEXT];
 };
@@ -39,21 +38,9 @@ static void say_refused(tt_tcp_server *server, const char *peer, const char *why
   server->refused_said_at = now;
 }
 
-static void add_connection(tt_tcp_server *server, tt_tcp *tcp) {
-  tcp->next = server->connections;
-  if (tcp->next) tcp->next->previous = tcp;
-  server->connections = tcp;
-  server->connection_count++;
-}
-
-static void remove_connection(tt_tcp_owner *owner, tt_tcp *tcp) {
-  tt_tcp_server *server = (tt_tcp_server *)owner;
-  if (tcp->previous)
-    tcp->previous->next = tcp->next;
-  else
-    server->connections = tcp->next;
-  if (tcp->next) tcp->next->previous = tcp->previous;
-  server->connection_count--;
+static void count_left(tt_tcp_owner *owner, tt_tcp *tcp) {
+  (void)tcp;
+  ((tt_tcp_server *)owner)->connection_count--;
 }
 
 static void welcome(tt_tcp_server *server, int socket, const tt_address *peer) {
@@ -73,7 +60,7 @@ static void welcome(tt_tcp_server *server, int socket, const tt_address *peer) {
     say_refused(server, text, "out of memory");
     return;
   }
-  add_connection(server, tcp);
+  server->connection_count++;
   tt_tcp_opened(tcp);
 }
 
@@ -115,10 +102,7 @@ static void on_server_closed(uv_handle_t *handle) { free_server(handle->data); }
 
 void tt_tcp_server_close(tt_tcp_server *server) {
   if (!server) return;
-  while (server->connections) {
-    server->connections->silent = true;
-    tt_tcp_close(server->connections, "the server ends");
-  }
+  tt_tcp_end_all(&server->owner, "the server ends");
   tt_net_remove_endpoint(server->net, &server->endpoint);
   if (server->socket < 0) { /* it never listened */
     free_server(server);
@@ -137,7 +121,7 @@ static void close_server_endpoint(tt_endpoint *endpoint) {
 static tt_tcp_server *new_server(tt_net *net, const tt_tcp_options *options) {
   tt_tcp_server *server = calloc(1, sizeof *server);
   if (!server) return NULL;
-  *server = (tt_tcp_server){.owner = {.left = remove_connection},
+  *server = (tt_tcp_server){.owner = {.left = count_left},
                             .endpoint = {.close = close_server_endpoint},
                             .net = net,
                             .options = *options,
@@ -209,7 +193,7 @@ tt_status tt_tcp_adopt(tt_net *net, int socket, const tt_tcp_options *options,
   }
   tt_net_add_endpoint(net, &server->endpoint);
   welcome(server, copy, &peer);
-  if (!server->connections) {
+  if (server->connection_count == 0) {
     tt_tcp_server_close(server);
     return tt_fail(error, TT_CLOSED, "the client was not let in");
   }

@@ -281,6 +281,28 @@ static void many_connections_are_served(void **state) {
   poll_until(*state, &server_side.closed, MANY);
 }
 
+/* Who ends hears nothing more, also of what was closed just before. */
+static void ends_are_not_told_to_who_has_ended(void **state) {
+  peer server_side = {0}, client_side = {0};
+  tt_tcp_options options = options_of(&server_side);
+  tt_tcp_server *server = listen_with(*state, &options);
+  tt_tcp_options own = options_of(&client_side);
+  own.address = tt_tcp_server_address(server);
+  tt_tcp_client *client;
+  assert_int_equal(tt_tcp_connect(*state, &own, &client, NULL), TT_OK);
+  poll_until(*state, &client_side.opened, 1);
+  poll_until(*state, &server_side.opened, 1);
+  int s = plain_socket(SOCK_STREAM, tt_tcp_server_address(server));
+  poll_until(*state, &server_side.opened, 2);
+  tt_tcp_close(server_side.tcp, "just before");
+  tt_tcp_close(client_side.tcp, "just before");
+  tt_tcp_server_close(server);
+  tt_tcp_client_close(client);
+  for (int turn = 0; turn < 10; turn++) tt_net_poll(*state, 1000000);
+  assert_int_equal(server_side.closed + client_side.closed, 0);
+  close(s);
+}
+
 static void close_in_callback(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t size) {
   peer_data(context, tcp, bytes, size);
   tt_tcp_close(tcp, "enough");
@@ -315,6 +337,7 @@ int main(void) {
       NET_TEST(a_single_attempt_that_fails_is_told),
       NET_TEST(many_connections_are_served),
       NET_TEST(a_connection_may_be_closed_by_its_own_callback),
+      NET_TEST(ends_are_not_told_to_who_has_ended),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

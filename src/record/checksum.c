@@ -29,6 +29,10 @@ void tt_checksum_make(uint8_t record[TT_CHECKSUM_SIZE], uint8_t entry, uint64_t 
   put_u64(record + HASHED, hash_segment(bytes, size, record));
 }
 
+bool tt_checksum_is(const void *payload, size_t size) {
+  return size == TT_CHECKSUM_SIZE - HEAD && memcmp(payload, MAGIC, MAGIC_SIZE) == 0;
+}
+
 /* The first record at or behind `at`, or `size`. */
 static size_t find_next(const uint8_t *data, size_t size, size_t at) {
   const size_t payload = TT_CHECKSUM_SIZE - HEAD;

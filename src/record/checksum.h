@@ -22,6 +22,9 @@
 void tt_checksum_make(uint8_t record[TT_CHECKSUM_SIZE], uint8_t entry, uint64_t timestamp,
                       uint64_t offset, const void *bytes, size_t size);
 
+/** Is this the payload of a checksum, as it looks? */
+bool tt_checksum_is(const void *payload, size_t size);
+
 /** What the checksums of a log say. Offsets are bytes of the file. */
 typedef struct tt_checksum_result {
   bool any;          /**< there is a checksum; logs of older programs have none */

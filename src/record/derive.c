@@ -144,12 +144,17 @@ static void put_doubles(uint8_t *to, const double *values, size_t count) {
   for (size_t i = 0; i < count; i++) tt_wpilog_put_double(to + 8 * i, values[i]);
 }
 
+/* Bodies that hang on others are where these, and the joints between, put them. */
+static void settle(tt_derived *derived) {
+  if (!derived->settled) tt_kinematics(derived->view);
+  derived->settled = true;
+}
+
 /* Writes the entry's payload; returns its size. */
 static size_t make(tt_derived *derived, uint32_t index, uint8_t payload[POSE_NUMBERS * 8]) {
   const tt_derived_entry *what = &derived->of->made[index];
   double pose[POSE_NUMBERS];
-  if (!derived->settled) tt_kinematics(derived->view);
-  derived->settled = true;
+  settle(derived);
   if (!what->body) {
     pose[0] = tt_signal_read(&what->signal, derived->view);
     put_doubles(payload, pose, 1);
@@ -193,4 +198,15 @@ bool tt_derived_value(tt_derived *derived, uint32_t entry, tt_wpilog_record *rec
     derived->known[index] = false; /* tt_derived_next() is still to tell of it */
   hand_out(derived, index, payload, size, record);
   return true;
+}
+
+static bool needs_kinematics(const tt_signal *signal) {
+  return signal->source >= TT_SIGNAL_BODY_POSITION && signal->source <= TT_SIGNAL_BODY_SPIN;
+}
+
+double tt_derived_number(tt_derived *derived, uint32_t entry) {
+  const tt_derived_entry *what = &derived->of->made[entry - derived->of->first];
+  if (!derived->open || what->body) return NAN;
+  if (needs_kinematics(&what->signal)) settle(derived);
+  return tt_signal_read(&what->signal, derived->view);
 }

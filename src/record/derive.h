@@ -58,5 +58,7 @@ void tt_derived_feed(tt_derived *derived, const tt_wpilog_record *record);
 bool tt_derived_next(tt_derived *derived, tt_wpilog_record *record);
 /** The made entry `entry` as it is now; false before the first sample. The payload stays until it changes. */
 bool tt_derived_value(tt_derived *derived, uint32_t entry, tt_wpilog_record *record);
+/** The made signal `entry` as a number; NAN for a pose, and before the first sample. */
+double tt_derived_number(tt_derived *derived, uint32_t entry);
 
 #endif

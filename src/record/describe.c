@@ -155,10 +155,10 @@ static void add_rays(struct json_object *to, const tt_sim *sim) {
   }
 }
 
-static void add_lines(struct json_object *to, const tt_floor_line *lines, int count) {
+static void add_lines(struct json_object *to, const tt_floor *floor) {
   struct json_object *list = tt_json_add_array(to, "lines");
-  for (int i = 0; i < count; i++) {
-    const tt_floor_line *from = &lines[i];
+  for (int i = 0; i < floor->line_count; i++) {
+    const tt_floor_line *from = &floor->lines[i];
     struct json_object *line = json_object_new_object();
     tt_json_add_double(line, "x1", from->x1);
     tt_json_add_double(line, "y1", from->y1);
@@ -171,12 +171,26 @@ static void add_lines(struct json_object *to, const tt_floor_line *lines, int co
   }
 }
 
-char *tt_describe_sim(const tt_sim *sim, const tt_floor_line *lines, int line_count) {
+static void add_stations(struct json_object *to, const tt_floor *floor) {
+  struct json_object *list = tt_json_add_array(to, "stations");
+  for (int i = 0; i < floor->place_count; i++) {
+    const tt_driver_place *from = &floor->places[i];
+    struct json_object *place = json_object_new_object();
+    tt_json_add_text(place, "place", tt_station_name(from->station));
+    tt_json_add_double(place, "x", from->x);
+    tt_json_add_double(place, "y", from->y);
+    tt_json_add_double(place, "heading", from->heading);
+    json_object_array_add(list, place);
+  }
+}
+
+char *tt_describe_sim(const tt_sim *sim, const tt_floor *floor) {
   struct json_object *made = json_object_new_object();
   if (!made) return NULL;
   const tt_model *model = tt_sim_model(sim);
   const tt_names *names = tt_sim_names(sim);
   tt_json_add_text(made, "type", "model");
+  tt_json_add_bool(made, "dynamics", tt_sim_dynamics(sim));
   add_bodies(made, model);
   add_joints(made, model);
   add_robots(made, model);
@@ -186,7 +200,9 @@ char *tt_describe_sim(const tt_sim *sim, const tt_floor_line *lines, int line_co
   add_materials(made, sim);
   add_textures(made, sim);
   add_rays(made, sim);
-  add_lines(made, lines, line_count);
+  const tt_floor bare = {0};
+  add_lines(made, floor ? floor : &bare);
+  add_stations(made, floor ? floor : &bare);
   char *text = strdup(json_object_to_json_string_ext(made, JSON_C_TO_STRING_PLAIN));
   json_object_put(made);
   return text;

@@ -4,6 +4,7 @@
 #ifndef TT_RECORD_DESCRIBE_H
 #define TT_RECORD_DESCRIBE_H
 
+#include "game/driver_station.h"
 #include "sim/sim.h"
 #include "record/wpilog.h"
 
@@ -14,8 +15,15 @@ typedef struct tt_floor_line {
   bool black;                   /**< else white */
 } tt_floor_line;
 
-/** The JSON object `model` of docs/web.md; free() it. NULL when out of memory. */
-char *tt_describe_sim(const tt_sim *sim, const tt_floor_line *lines, int line_count);
+/** What an arena's file says that only people see. Whoever makes it owns the lists. */
+typedef struct tt_floor {
+  const tt_floor_line *lines;
+  const tt_driver_place *places;
+  int line_count, place_count;
+} tt_floor;
+
+/** The JSON object `model` of docs/web.md; free() it. `floor` may be NULL. NULL when out of memory. */
+char *tt_describe_sim(const tt_sim *sim, const tt_floor *floor);
 
 /** Appends a mesh as GET /api/meshes/N answers it. */
 void tt_describe_mesh(const tt_mesh *mesh, tt_bytes *out);

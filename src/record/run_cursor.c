@@ -72,6 +72,30 @@ tt_status tt_run_cursor_next_kept(tt_run_cursor *cursor, tt_wpilog_record *recor
   return next(cursor, record, false);
 }
 
+/* Does the record begin another sample than that of `time`, if one is `open`? Records that were written apart never do. */
+static bool begins(const tt_run_cursor *cursor, const tt_wpilog_record *record, bool open,
+                   uint64_t time) {
+  if (cursor->derived) return tt_derived_begins(cursor->derived, record);
+  if (cursor->log->entries[record->entry].aside) return false;
+  return !open || record->timestamp != time;
+}
+
+tt_status tt_run_cursor_next_sample(tt_run_cursor *cursor) {
+  tt_wpilog_record record;
+  bool open = false;
+  uint64_t time = 0;
+  for (size_t at, past; peek(cursor, &record, &at, &past);) {
+    if (begins(cursor, &record, open, time)) {
+      if (open) break;
+      open = true;
+      time = record.timestamp;
+    }
+    take(cursor, &record, at, past);
+  }
+  if (open) cursor->time = time;
+  return open ? TT_OK : TT_END;
+}
+
 void tt_run_cursor_advance(tt_run_cursor *cursor, uint64_t time) {
   tt_wpilog_record record;
   for (size_t at, past; peek(cursor, &record, &at, &past);) {
@@ -126,6 +150,18 @@ bool tt_run_cursor_value(const tt_run_cursor *cursor, uint32_t entry, tt_wpilog_
   if (entry == 0 || cursor->latest[entry] == 0) return false;
   size_t offset = cursor->latest[entry];
   return tt_wpilog_next(log->data, log->size, &offset, record) == TT_OK;
+}
+
+bool tt_run_cursor_number(const tt_run_cursor *cursor, uint32_t entry, double *value) {
+  tt_wpilog_record record;
+  if (entry >= cursor->log->kept_count) {
+    if (entry >= cursor->log->entry_count) return false;
+    *value = tt_derived_number(cursor->derived, entry);
+    return isfinite(*value);
+  }
+  if (!tt_run_cursor_value(cursor, entry, &record) || record.size != sizeof *value) return false;
+  *value = tt_wpilog_double(record.payload);
+  return isfinite(*value);
 }
 
 struct json_object *tt_run_cursor_json(const tt_run_cursor *cursor, const char *name) {

@@ -1,4 +1,5 @@
 /* run_entries.c: the entries of a log: announced, found, forgotten. */
+#include "record/derive.h"
 #include "record/journal_codec.h"
 #include "record/run_log_internal.h"
 
@@ -22,11 +23,22 @@ static tt_status grow_entries(tt_run_log *log, uint32_t id) {
   return TT_OK;
 }
 
+tt_status tt_run_log_reserve(tt_run_log *log, uint32_t count) {
+  return grow_entries(log, log->entry_count + count - 1);
+}
+
+/* What was announced while the log grew. */
+static void note_journal(tt_run_log *log, uint32_t entry) {
+  if (log->derivation && log->entries[entry].journal)
+    log->derivation->tracks[entry].kind = TT_TRACK_JOURNAL;
+}
+
 tt_status tt_run_log_note_start(tt_run_log *log, const tt_wpilog_record *record, size_t offset) {
   tt_wpilog_start start;
   tt_status status = tt_wpilog_decode_start(record, &start);
   if (status == TT_AGAIN) return TT_OK; /* finish and metadata records say nothing we need */
   TT_TRY(status);
+  if (log->kept_count && start.entry >= log->kept_count) return TT_OK;
   TT_TRY(grow_entries(log, start.entry));
   tt_run_entry *entry = &log->entries[start.entry];
   if (entry->name) return TT_OK; /* announced again: the first name holds */
@@ -38,6 +50,7 @@ tt_status tt_run_log_note_start(tt_run_log *log, const tt_wpilog_record *record,
   entry->aside = entry->name && entry->type &&
                  (strncmp(entry->name, "/tether/", 8) == 0 || strcmp(entry->name, "/events") == 0 ||
                   strcmp(entry->type, "boolean") == 0);
+  note_journal(log, start.entry);
   return entry->name && entry->type && entry->metadata ? TT_OK : TT_NOMEM;
 }
 
@@ -49,9 +62,12 @@ void tt_run_log_forget(tt_run_log *log) {
   }
   for (size_t i = 0; i < log->keyframe_count; i++) free(log->keyframes[i].latest);
   free(log->keyframes);
+  free(log->breaks);
   free(log->entries);
   free(log->starts);
   log->keyframes = NULL;
+  log->breaks = NULL;
+  log->break_count = 0;
   log->entries = NULL;
   log->starts = NULL;
   log->keyframe_count = 0;

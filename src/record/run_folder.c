@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "record/overview.h"
 #include "record/run_log.h"
 
 #include <dirent.h>
@@ -73,6 +74,8 @@ static bool look_at(const char *folder, const char *name, tt_kept_run *run) {
     run->pinned = is_file(pin);
     free(pin);
     run->path = run->elsewhere ? read_marker(path) : strdup(path);
+    run->beside = beside(folder, run->id, "");
+    known = run->beside != NULL;
   }
   free(path);
   return known;
@@ -81,6 +84,7 @@ static bool look_at(const char *folder, const char *name, tt_kept_run *run) {
 void tt_kept_run_clear(tt_kept_run *run) {
   free(run->id);
   free(run->path);
+  free(run->beside);
   *run = (tt_kept_run){0};
 }
 
@@ -146,6 +150,22 @@ void tt_kept_runs_free(tt_kept_runs *runs) {
   *runs = (tt_kept_runs){0};
 }
 
+static bool is_same(const char *path, const struct stat *file) {
+  struct stat about;
+  return stat(path, &about) == 0 && about.st_dev == file->st_dev && about.st_ino == file->st_ino;
+}
+
+void tt_kept_run_name(const char *folder, const char *path, char id[TT_RUN_ID]) {
+  tt_kept_runs runs;
+  struct stat file;
+  *id = 0;
+  if (stat(path, &file) != 0) return;
+  if (tt_kept_runs_list(folder, &runs) == TT_OK)
+    for (size_t i = 0; i < runs.count && !*id; i++)
+      if (is_same(runs.runs[i].path, &file)) snprintf(id, TT_RUN_ID, "%s", runs.runs[i].id);
+  tt_kept_runs_free(&runs);
+}
+
 /* ---- changes ---- */
 
 static tt_status write_file(const char *path, const char *text, tt_error *error) {
@@ -165,7 +185,8 @@ static void remove_beside(const char *folder, const char *id, const char *ending
 
 /* With what lies beside it. Of one recorded elsewhere only a marker lies here. */
 static tt_status remove_run(const char *folder, const char *id, tt_error *error) {
-  static const char *const others[] = {ELSEWHERE, PINNED, INDEX};
+  static const char *const others[] = {ELSEWHERE,       PINNED,       INDEX,
+                                       TT_RUN_OVERVIEW, TT_RUN_ABOUT, TT_RUN_PICTURE};
   char *path = beside(folder, id, "");
   if (!path) return tt_fail(error, TT_NOMEM, "out of memory");
   bool gone = unlink(path) == 0 || errno == ENOENT;
@@ -209,13 +230,18 @@ tt_status tt_kept_run_remove(const char *folder, const char *id, tt_error *error
   return status == TT_OK ? remove_run(folder, id, error) : status;
 }
 
+static uint64_t size_beside(const char *folder, const char *id, const char *ending) {
+  struct stat about;
+  char *path = beside(folder, id, ending);
+  uint64_t size = path && stat(path, &about) == 0 ? (uint64_t)about.st_size : 0;
+  free(path);
+  return size;
+}
+
 static uint64_t size_of(const char *folder, const tt_kept_run *run) {
   struct stat about;
-  char *index = beside(folder, run->id, INDEX);
   uint64_t size = run->path && stat(run->path, &about) == 0 ? (uint64_t)about.st_size : 0;
-  if (index && stat(index, &about) == 0) size += (uint64_t)about.st_size;
-  free(index);
-  return size;
+  return size + size_beside(folder, run->id, INDEX) + size_beside(folder, run->id, TT_RUN_OVERVIEW);
 }
 
 static bool must_stay(const tt_kept_run *run) {

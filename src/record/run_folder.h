@@ -1,7 +1,8 @@
 /* run_folder.h: the folder of kept runs: which there are, what file each is, which is pinned, which makes room.
  *
  * A run is a file NAME.wpilog in the folder. A run that was recorded elsewhere is NAME.wpilog.elsewhere, a line that says
- * where. NAME.wpilog.pinned beside either pins it: it never makes room. Names begin with the date. Any thread; programs
+ * where. NAME.wpilog.pinned beside either pins it: it never makes room. NAME.wpilog.about has what people wrote of it
+ * (run_about.h), NAME.wpilog.picture where its robots went (run_picture.h). Names begin with the date. Any thread; programs
  * may share a folder.
  */
 #ifndef TT_RECORD_RUN_FOLDER_H
@@ -14,11 +15,16 @@
 #include <stdint.h>
 
 #define TT_RUN_ENDING ".wpilog"
+#define TT_RUN_ID 256         /**< bytes of an id, its end included */
+#define TT_RUN_ABOUT ".about" /**< behind `beside`, as the next */
+#define TT_RUN_PICTURE ".picture"
 
 /** One of the list. Texts are the list's. */
 typedef struct tt_kept_run {
-  char *id;       /**< "2026-11-20T19-52-07-frc2011.wpilog" */
-  char *path;     /**< of its file */
+  char *id;   /**< "2026-11-20T19-52-07-frc2011.wpilog" */
+  char *path; /**< of its file */
+  char *
+      beside; /**< "FOLDER/ID": names of what lies beside it begin so, also where its file is elsewhere */
   bool elsewhere; /**< recorded into a file that is not in the folder */
   bool pinned;
 } tt_kept_run;
@@ -37,6 +43,8 @@ void tt_kept_runs_free(tt_kept_runs *runs);
  *  elsewhere by this user. Free it with tt_kept_run_clear(), also after failure. */
 bool tt_kept_run_find(const char *folder, const char *id, tt_kept_run *run);
 void tt_kept_run_clear(tt_kept_run *run);
+/** The id of the run whose file is `path`; "" where the list has none. */
+void tt_kept_run_name(const char *folder, const char *path, char id[TT_RUN_ID]);
 /** Pins it, or no longer. TT_NOT_FOUND: there is no such run. */
 tt_status tt_kept_run_pin(const char *folder, const char *id, bool pinned, tt_error *error);
 /** Removes it with what lies beside it; of one recorded elsewhere the entry in the list only, its file stays. TT_NOT_FOUND;

@@ -118,16 +118,19 @@ static void test_in_the_folder_is_listed_already(void **state) {
 }
 
 /* Also when the oldest of that second made room meanwhile. */
-/* A file of so many bytes; of one called indexed half of them are in its index. */
+/* A file of so many bytes; of one called indexed a quarter of them is in its index, a quarter in its overview. */
 static void make_log(const places *in, const char *name, size_t size) {
   char text[2001], index[100];
   memset(text, 'x', sizeof text);
   text[size] = 0;
   make_file(in->runs, name, text);
-  text[size / 2] = 0;
-  snprintf(index, sizeof index, "%s.index", name);
   if (strstr(name, "indexed") == NULL) return;
+  text[size / 2] = 0;
   make_file(in->runs, name, text);
+  text[size / 4] = 0;
+  snprintf(index, sizeof index, "%s.index", name);
+  make_file(in->runs, index, text);
+  snprintf(index, sizeof index, "%s.overview", name);
   make_file(in->runs, index, text);
 }
 
@@ -148,6 +151,7 @@ static void test_the_oldest_makes_room_for_bytes(void **state) {
   tt_kept_runs_make_room(in->runs, 50, 2000);
   assert_string_equal(list(in->runs), "2026-01-05 2026-01-01+");
   assert_false(exists(in->runs, "2026-01-04-indexed.wpilog.index"));
+  assert_false(exists(in->runs, "2026-01-04-indexed.wpilog.overview"));
   tt_kept_runs_make_room(in->runs, 50, 0); /* the newest and what is pinned stay */
   assert_string_equal(list(in->runs), "2026-01-05 2026-01-01+");
 }

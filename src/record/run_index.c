@@ -1,11 +1,12 @@
 /* run_index.c: the index beside a large log: where each entry is announced, how many records it has, and the keyframes.
  *
  * 64-bit words of this machine: magic with version, size and time of the log's file, duration, number of entries and of
- * keyframes; two words an entry; for each keyframe time, offset, number of entries, and the newest record of each; at
- * last a checksum. A file that is not exactly that is no index: the log is scanned, and a new one written.
+ * keyframes; two words an entry; for each keyframe time, offset, number of entries, and the newest record of each; the number of breaks
+ * and their times; at last a checksum. A file that is not exactly that is no index: the log is scanned, and a new one written.
  */
 #include "base/hash.h"
 #include "record/run_log_internal.h"
+#include "record/words.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC 0x3130584449545454u /* "TTTIDX01" */
+#define MAGIC 0x3230584449545454u /* "TTTIDX02" */
 #define HEAD 6
 #define LARGEST (256u << 20) /* bytes */
 
@@ -23,20 +24,6 @@ uint64_t tt_run_index_checksum(const uint64_t *words, size_t count) {
 }
 
 /* ---- reading ---- */
-
-/* Words that are left to take. */
-typedef struct words_left {
-  const uint64_t *next;
-  size_t count;
-} words_left;
-
-static const uint64_t *take_words(words_left *from, uint64_t count) {
-  if (count > from->count) return NULL;
-  const uint64_t *taken = from->next;
-  from->next += count;
-  from->count -= (size_t)count;
-  return taken;
-}
 
 static bool take_entry(tt_run_log *log, uint32_t id, const uint64_t *words) {
   tt_wpilog_record record;
@@ -51,10 +38,10 @@ static bool take_entry(tt_run_log *log, uint32_t id, const uint64_t *words) {
   return true;
 }
 
-static bool take_keyframe(tt_run_log *log, tt_run_keyframe *into, words_left *from) {
-  const uint64_t *head = take_words(from, 3);
+static bool take_keyframe(tt_run_log *log, tt_run_keyframe *into, tt_words_left *from) {
+  const uint64_t *head = tt_take_words(from, 3);
   if (!head || head[1] >= log->size || head[2] > log->entry_count) return false;
-  const uint64_t *latest = take_words(from, head[2]);
+  const uint64_t *latest = tt_take_words(from, head[2]);
   into->latest = malloc(((size_t)head[2] + 1) * sizeof *into->latest);
   if (!latest || !into->latest) return false;
   into->time = head[0];
@@ -67,10 +54,20 @@ static bool take_keyframe(tt_run_log *log, tt_run_keyframe *into, words_left *fr
   return true;
 }
 
-static bool take_all(tt_run_log *log, const uint64_t *head, words_left from) {
+static bool take_breaks(tt_run_log *log, tt_words_left *from) {
+  const uint64_t *count = tt_take_words(from, 1);
+  const uint64_t *times = count ? tt_take_words(from, *count) : NULL;
+  for (uint64_t i = 0; times && i < *count; i++) {
+    bool ascends = i == 0 || times[i] >= times[i - 1];
+    if (!ascends || tt_run_log_add_break(log, times[i]) != TT_OK) return false;
+  }
+  return times;
+}
+
+static bool take_all(tt_run_log *log, const uint64_t *head, tt_words_left from) {
   uint64_t entries = head[4], keyframes = head[5];
   for (uint64_t i = 0; i < entries; i++) {
-    const uint64_t *words = take_words(&from, 2);
+    const uint64_t *words = tt_take_words(&from, 2);
     if (!words || !take_entry(log, (uint32_t)i, words)) return false;
   }
   if (log->entry_count != entries || keyframes > from.count / 3) return false;
@@ -79,13 +76,13 @@ static bool take_all(tt_run_log *log, const uint64_t *head, words_left from) {
   for (; log->keyframe_count < keyframes;)
     if (!take_keyframe(log, &log->keyframes[log->keyframe_count++], &from)) return false;
   log->duration = head[3];
-  return from.count == 0;
+  return take_breaks(log, &from) && from.count == 0;
 }
 
 bool tt_run_index_take(tt_run_log *log, const uint64_t *words, size_t count) {
   if (count <= HEAD || tt_run_index_checksum(words, count) != words[count - 1]) return false;
   if (words[0] != MAGIC || words[1] != log->size || words[2] != log->modified) return false;
-  if (take_all(log, words, (words_left){words + HEAD, count - 1 - HEAD})) return true;
+  if (take_all(log, words, (tt_words_left){words + HEAD, count - 1 - HEAD})) return true;
   tt_run_log_forget(log);
   return false;
 }
@@ -130,6 +127,8 @@ static void put_all(tt_bytes *out, const tt_run_log *log) {
     put_word(out, from->latest_count);
     for (uint32_t i = 0; i < from->latest_count; i++) put_word(out, from->latest[i]);
   }
+  put_word(out, log->break_count);
+  for (size_t i = 0; i < log->break_count; i++) put_word(out, log->breaks[i]);
   put_word(out, 0);
   if (out->failed) return;
   uint64_t *words = (uint64_t *)(void *)out->data;

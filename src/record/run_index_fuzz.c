@@ -32,6 +32,7 @@ static void look(const tt_run_log *log) {
         abort();
   }
   tt_run_cursor_close(&cursor);
+  if (tt_run_log_epoch(log, UINT64_MAX) > log->break_count) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -43,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   size_t count = HEAD + size / 8 + 1;
   uint64_t *words = calloc(count, sizeof *words);
   if (!words) abort();
-  words[0] = 0x3130584449545454u;
+  words[0] = 0x3230584449545454u;
   words[1] = log.size;
   words[2] = log.modified;
   memcpy(words + HEAD, data, size / 8 * 8);

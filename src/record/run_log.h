@@ -34,6 +34,14 @@ typedef struct tt_run_entry {
  *  path and reason. Closing is NULL-safe. */
 tt_status tt_run_log_open(const char *path, tt_run_log **log, tt_error *error);
 void tt_run_log_close(tt_run_log *log);
+/** The same of a log that a recorder may still be writing: it keeps the file, so that tt_run_log_follow() can read on. Of one that is being
+ *  written it has what was hashed already: whole samples. */
+tt_status tt_run_log_open_growing(const char *path, tt_run_log **log, tt_error *error);
+/** Takes in what was written since. Nobody may use the log meanwhile; cursors stay valid, payloads that they gave do not. TT_NOMEM: as
+ *  before. Nothing happens to one that tt_run_log_open() opened. */
+tt_status tt_run_log_follow(tt_run_log *log);
+/** May it still grow, as far as is known? */
+bool tt_run_log_grows(const tt_run_log *log);
 /** Is a recorder still writing the file? */
 bool tt_run_log_is_growing(const char *path);
 
@@ -45,6 +53,8 @@ uint32_t tt_run_log_find(const tt_run_log *log, const char *name);
 bool tt_run_log_is_made(const tt_run_log *log, uint32_t entry);
 /** Time of the last record, µs. */
 uint64_t tt_run_log_duration(const tt_run_log *log);
+/** Resets of the world, and states put in its place, before a time in µs: what is shown behind one does not go on from before. */
+uint32_t tt_run_log_epoch(const tt_run_log *log, uint64_t time);
 /** Did the run end in order? Otherwise it was cut off, or is still being recorded. */
 bool tt_run_log_ended(const tt_run_log *log);
 /** Bytes of the file. */
@@ -70,13 +80,17 @@ void tt_run_cursor_rewind(tt_run_cursor *cursor);
 tt_status tt_run_cursor_next(tt_run_cursor *cursor, tt_wpilog_record *record);
 /** The same for those who want none that are made of others: the journal, events, texts. */
 tt_status tt_run_cursor_next_kept(tt_run_cursor *cursor, tt_wpilog_record *record);
+/** Moves on to the next time at which the run was sampled, and takes in all of that sample. TT_END: there is none. */
+tt_status tt_run_cursor_next_sample(tt_run_cursor *cursor);
 /** Moves on so that every record up to `time` (µs) is taken in. Forwards only. */
 void tt_run_cursor_advance(tt_run_cursor *cursor, uint64_t time);
 /** Moves to any time, forwards or back. */
 void tt_run_cursor_seek(tt_run_cursor *cursor, uint64_t time);
 /** The newest record of `entry` at the cursor; false when there is none. */
 bool tt_run_cursor_value(const tt_run_cursor *cursor, uint32_t entry, tt_wpilog_record *record);
-/** The same of the entry called `name`, as the JSON it holds; NULL where there is none. The caller's to
+/** The same of a signal's entry, as a number; false also where it is none that is finite. Quicker than the record. */
+bool tt_run_cursor_number(const tt_run_cursor *cursor, uint32_t entry, double *value);
+/** The newest record of the entry called `name`, as the JSON it holds; NULL where there is none. The caller's to
  *  json_object_put(). */
 struct json_object *tt_run_cursor_json(const tt_run_cursor *cursor, const char *name);
 /** Where the frame of the log's poses lies in the arena, once the cursor is past the beginning; all 0 where the log does not

@@ -15,6 +15,7 @@ typedef struct tt_run_keyframe {
 } tt_run_keyframe;
 
 struct tt_run_log {
+  int file; /**< −1: the log is not followed */
   const uint8_t *data;
   size_t mapped; /**< bytes of the file */
   size_t size;   /**< that make sense, from its beginning */
@@ -28,13 +29,28 @@ struct tt_run_log {
   uint64_t duration;
   tt_run_keyframe *keyframes;
   size_t keyframe_count;
+  uint64_t *breaks; /**< µs, ascending: the world was reset, or its state replaced */
+  size_t break_count;
+  size_t scanned;    /**< offset of the first record that was not looked at yet */
+  uint64_t next_key; /**< µs: time of the next keyframe */
+  size_t *latest; /**< [TT_RUN_MOST_ENTRIES] while it is scanned, and as long as it is followed */
+  bool damaged;   /**< nothing behind `size` makes sense */
 };
 
 /* --- run_entries.c --- */
-/** Takes in the record at `offset` that announces an entry; others say nothing. */
+/** Takes in the record at `offset` that announces an entry; others say nothing. Once entries that are made stand behind the kept
+ *  ones, it must have an id that was reserved, or it is passed over. */
 tt_status tt_run_log_note_start(tt_run_log *log, const tt_wpilog_record *record, size_t offset);
+/** Keeps ids free for entries that are announced later. Before tt_run_log_derive(). */
+tt_status tt_run_log_reserve(tt_run_log *log, uint32_t count);
 /** As before it was read: entries and keyframes are freed. Before tt_run_log_derive(), or at the end. */
 void tt_run_log_forget(tt_run_log *log);
+
+/* --- run_breaks.c --- */
+/** Takes in a record of the journal that says that the run does not go on from what was before; others say nothing. TT_NOMEM. */
+tt_status tt_run_log_note_break(tt_run_log *log, const tt_wpilog_record *record);
+/** At a time in µs, none before the last. TT_NOMEM. */
+tt_status tt_run_log_add_break(tt_run_log *log, uint64_t time);
 
 /* --- run_log.c --- */
 /** Once the file is read: adds the entries that are made of others. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "record/journal_codec.h"
 #include "record/run_log_internal.h"
 
 #define SECONDS 65
@@ -134,15 +135,25 @@ static void a_log_reads_up_to_a_hole(void **state) {
 static char large[] = "/tmp/tether_large_log_XXXXXX";
 static char index_path[64];
 
-/* A ramp around one record of 40 MB. */
+/* The world (-1) or a robot was reset. */
+static void write_reset(tt_bytes *out, uint32_t id, uint64_t time, int robot) {
+  tt_journal_encode(out, id, time, &(tt_entry){.kind = TT_ENTRY_RESET, .robot = robot});
+}
+
+/* A ramp around one record of 40 MB; the world is reset at 2 s, at 5 s and again, a robot at 3 s. */
 static void write_large(void) {
   static const uint8_t nothing[4096];
   tt_bytes out = {0};
   tt_wpilog_write_header(&out, "");
   tt_wpilog_write_start(&out, 3, "/signals/ramp", "double", "", 0);
   tt_wpilog_write_start(&out, 4, "/tether/files/blob", "raw", "", 0);
-  for (uint64_t i = 0; i < SECONDS * RATE; i++)
+  tt_wpilog_write_start(&out, 5, "/tether/journal/world", "raw", "", 0);
+  for (uint64_t i = 0; i < SECONDS * RATE; i++) {
     tt_wpilog_write_double(&out, 3, i * 1000000 / RATE, (double)i / RATE);
+    if (i == 3 * RATE) write_reset(&out, 5, 3000000, 0);
+    if (i == 2 * RATE || i == 5 * RATE) write_reset(&out, 5, i * 1000000 / RATE, TT_NO_ROBOT);
+    if (i == 5 * RATE) write_reset(&out, 5, 5000000, TT_NO_ROBOT);
+  }
   tt_wpilog_write_head(&out, 4, 0, 10000 * sizeof nothing);
   for (int i = 0; i < 10000; i++) tt_bytes_append(&out, nothing, sizeof nothing);
   int file = mkstemp(large);
@@ -199,6 +210,21 @@ static void an_index_says_what_the_scan_says(void **state) {
   tt_run_log_close(indexed);
 }
 
+static void resets_of_the_world_are_counted(void **state) {
+  static const struct {
+    uint64_t time;
+    uint32_t epoch;
+  } known[] = {{0, 0}, {2000000, 0}, {2000001, 1}, {4000000, 1}, {5000001, 3}, {UINT64_MAX, 3}};
+  (void)state;
+  for (int indexed = 1; indexed >= 0; indexed--) {
+    tt_run_log *log = open_large();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+      assert_int_equal(tt_run_log_epoch(log, known[i].time), known[i].epoch);
+    tt_run_log_close(log);
+    if (indexed) unlink(index_path);
+  }
+}
+
 static void only_a_whole_index_of_this_file_is_used(void **state) {
   (void)state;
   uint64_t duration = duration_of_large();
@@ -231,6 +257,7 @@ int main(void) {
       cmocka_unit_test(advancing_is_seeking),
       cmocka_unit_test(a_log_reads_up_to_a_hole),
       cmocka_unit_test(an_index_says_what_the_scan_says),
+      cmocka_unit_test(resets_of_the_world_are_counted),
       cmocka_unit_test(only_a_whole_index_of_this_file_is_used),
       cmocka_unit_test(what_is_no_log_is_refused_by_name),
   };

@@ -28,7 +28,7 @@ static uint64_t hash_of(const void *bytes, size_t size) {
 
 /* Names, joints, shapes: what must be the same for a state to mean the same. */
 static uint64_t hash_model(const tt_sim *sim) {
-  char *text = tt_describe_sim(sim, NULL, 0);
+  char *text = tt_describe_sim(sim, NULL);
   uint64_t hash = text ? hash_of(text, strlen(text)) : 0;
   free(text);
   return hash;

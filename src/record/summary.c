@@ -2,6 +2,7 @@
 
 #include "sim/journal.h"
 #include "record/export.h"
+#include "record/extent.h"
 #include "record/run_robots.h"
 
 #include <json-c/json.h>
@@ -25,6 +26,15 @@ static void copy_text(struct json_object *from, const char *key, char *to, size_
   struct json_object *value;
   if (json_object_object_get_ex(from, key, &value) && value)
     snprintf(to, size, "%s", json_object_get_string(value));
+}
+
+static void read_parent(struct json_object *run, tt_run_facts *facts) {
+  struct json_object *from, *time;
+  if (!json_object_object_get_ex(run, "from", &from)) return;
+  copy_text(from, "run", facts->from.run, sizeof facts->from.run);
+  copy_text(from, "name", facts->from.name, sizeof facts->from.name);
+  if (json_object_object_get_ex(from, "time", &time))
+    facts->from.time = json_object_get_double(time);
 }
 
 static uint64_t count_of(struct json_object *from, const char *key) {
@@ -103,6 +113,10 @@ tt_status tt_run_get_facts(const tt_run_log *log, tt_run_facts *facts) {
     copy_text(run, "started", facts->started, sizeof facts->started);
     copy_text(run, "run", facts->run, sizeof facts->run);
     copy_text(run, "telemetry", facts->telemetry, sizeof facts->telemetry);
+    read_parent(run, facts);
+    copy_text(run, "program", facts->program, sizeof facts->program);
+    copy_text(run, "left_out_types", facts->left_types, sizeof facts->left_types);
+    facts->left_out = count_of(run, "left_out");
   }
   json_object_put(run);
   read_statistics(&end, facts);
@@ -154,13 +168,22 @@ static bool begins_elsewhere(const tt_wpilog_record *record) {
          (record->payload[0] == TT_ENTRY_RESET || record->payload[0] == TT_ENTRY_STATE);
 }
 
+/* Poses that stand in the log are read without making all others. */
+static bool needs_made(const tt_run_log *log, const track *tracks, int count) {
+  for (int i = 0; i < count; i++)
+    if (tracks[i].pose && tt_run_log_is_made(log, tracks[i].pose)) return true;
+  return false;
+}
+
 static void walk(const tt_run_log *log, tt_run_cursor *cursor, tt_robot_summary *robots,
                  track *tracks, int count) {
   uint32_t entry_count;
   const tt_run_entry *entries = tt_run_log_entries(log, &entry_count);
   tt_wpilog_record record;
   resets seen = {.count = 0};
-  while (tt_run_cursor_next(cursor, &record) == TT_OK) {
+  tt_status (*next)(tt_run_cursor *, tt_wpilog_record *) =
+      needs_made(log, tracks, count) ? tt_run_cursor_next : tt_run_cursor_next_kept;
+  while (next(cursor, &record) == TT_OK) {
     if (entries[record.entry].journal && begins_elsewhere(&record))
       seen.times[seen.count++ % 256] = record.timestamp;
     for (int i = 0; i < count; i++)
@@ -196,6 +219,55 @@ tt_status tt_run_summarize_robots(const tt_run_log *log, tt_robot_summary **robo
   return status;
 }
 
+/* ---- the first motion ---- */
+
+#define TURNED 0.035 /* rad: 2° */
+
+/* Where a body was first: x y z, w x y z. */
+typedef struct first_place {
+  double pose[7];
+  bool known;
+} first_place;
+
+static bool has_left(first_place *from, const tt_wpilog_record *record) {
+  double now[7], way = 0, dot = 0;
+  for (int i = 0; i < 7; i++) now[i] = tt_wpilog_double(record->payload + 8 * i);
+  if (!from->known) {
+    memcpy(from->pose, now, sizeof now);
+    from->known = true;
+    return false;
+  }
+  for (int i = 0; i < 3; i++) way += (now[i] - from->pose[i]) * (now[i] - from->pose[i]);
+  for (int i = 3; i < 7; i++) dot += now[i] * from->pose[i];
+  return sqrt(way) > TT_STAYED || 2 * acos(fmin(1, fabs(dot))) > TURNED;
+}
+
+static double find_motion(const tt_run_log *log, const tt_run_robots *robots, first_place *places) {
+  tt_run_cursor cursor;
+  tt_wpilog_record record;
+  double found = -1;
+  if (!tt_run_cursor_open(&cursor, log)) return found;
+  while (found < 0 && tt_run_cursor_next(&cursor, &record) == TT_OK)
+    if (robots->robot_of[record.entry] >= 0 && tt_record_fits(TT_ROLE_POSE, &record) &&
+        has_left(&places[record.entry], &record))
+      found = (double)record.timestamp * 1e-6;
+  tt_run_cursor_close(&cursor);
+  return found;
+}
+
+double tt_run_first_motion(const tt_run_log *log) {
+  uint32_t entries;
+  tt_run_robots robots;
+  double found = -1;
+  tt_run_log_entries(log, &entries);
+  first_place *places = calloc((size_t)entries + 1, sizeof *places);
+  if (tt_run_robots_read(log, &robots) == TT_OK && places)
+    found = find_motion(log, &robots, places);
+  tt_run_robots_free(&robots);
+  free(places);
+  return found;
+}
+
 /* ---- events ---- */
 
 tt_run_event tt_run_read_event(const tt_wpilog_record *record) {
@@ -221,11 +293,20 @@ static void put_fact(tt_export_buffer *out, const char *key, const char *text) {
   put_json_text(out, text, strlen(text));
 }
 
+static void put_parent(tt_export_buffer *out, const tt_run_facts *facts) {
+  if (!*facts->from.name) return;
+  tt_export_text(out, "from: {time: %.3f s, run: ", facts->from.time);
+  tt_bytes_append_json(&out->bytes, facts->from.name, strlen(facts->from.name));
+  tt_export_text(out, "}\n");
+}
+
 static void put_facts(tt_export_buffer *out, const tt_run_facts *facts) {
   put_fact(out, "scene", facts->scene);
   put_fact(out, "started", facts->started);
   put_fact(out, "run", facts->run);
   put_fact(out, "telemetry", facts->telemetry);
+  put_parent(out, facts);
+  put_fact(out, "program", facts->program);
   tt_export_text(out, "duration: %.3f s\n", facts->duration);
   put_fact(out, "outcome", facts->outcome);
   tt_export_text(out, "size: %.2f MB\n", (double)facts->size * 1e-6);

@@ -15,8 +15,17 @@ typedef struct tt_run_facts {
   char run[40];        /**< its id, as its telemetry names it */
   char telemetry[256]; /**< where that is stored */
   char outcome[160];   /**< "ended", "diverged …", "cut off" */
-  double duration;     /**< s simulated, through resets */
-  uint64_t size;       /**< bytes */
+  struct {
+    char run[40],
+        name[256]; /**< its id and what it was called there; name "": it began at its beginning */
+    double time;   /**< s of that run */
+  } from;          /**< the kept run that it went on from */
+  char program
+      [104]; /**< that wrote the log from which this one was made (foreign.h); "": it is Tether's own */
+  char left_types[200]; /**< of entries of that log that are left out */
+  uint64_t left_out;    /**< how many */
+  double duration;      /**< s simulated, through resets */
+  uint64_t size;        /**< bytes */
   uint64_t samples_lost;
   uint64_t late_ticks;
   uint64_t received, accepted, dropped; /**< messages, of all wires */
@@ -34,6 +43,9 @@ typedef struct tt_robot_summary {
 } tt_robot_summary;
 /** One pass over the log. `*robots` is the caller's to free(). */
 tt_status tt_run_summarize_robots(const tt_run_log *log, tt_robot_summary **robots, int *count);
+
+/** s at which a body of a robot left its first place for the first time: by 2 cm or 2°. Negative: none did. Reads the log up to there. */
+double tt_run_first_motion(const tt_run_log *log);
 
 /** An event of the log, as tt_run_cursor_next() finds them. Texts lead into the log and are not terminated. */
 typedef struct tt_run_event {

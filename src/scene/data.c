@@ -19,14 +19,20 @@ const tt_data_kind tt_data_robot = {"robot", "robots", "robot.yaml"};
 const tt_data_kind tt_data_arena = {"arena", "arenas", "arena.yaml"};
 const tt_data_kind tt_data_plan = {"plan", "scenes/sweeps", NULL};
 
-#define MAX_ROOTS 2
+#define MAX_ROOTS 3
 typedef char tt_root[PATH_MAX];
 
-static tt_root first_root;
+static tt_root first_root, own_root;
 
 tt_status tt_data_set_root(const char *folder) {
   if (folder && strlen(folder) >= PATH_MAX) return TT_INVALID;
   strcpy(first_root, folder ? folder : "");
+  return TT_OK;
+}
+
+tt_status tt_data_set_own(const char *folder) {
+  if (folder && strlen(folder) >= PATH_MAX) return TT_INVALID;
+  strcpy(own_root, folder ? folder : "");
   return TT_OK;
 }
 
@@ -60,6 +66,7 @@ bool tt_data_is_installed(void) {
 static int data_roots(tt_root roots[MAX_ROOTS]) {
   int count = 0;
   if (*first_root) memcpy(roots[count++], first_root, PATH_MAX);
+  if (*own_root) memcpy(roots[count++], own_root, PATH_MAX);
   if (!installed_root(roots[count])) snprintf(roots[count], PATH_MAX, "%s", TETHER_SOURCE_DIR);
   return count + 1;
 }
@@ -79,6 +86,41 @@ static bool has_ending(const char *name) {
 }
 
 static bool whole_paths;
+static _Thread_local const char *confined; /* to this folder; NULL: not at all */
+
+void tt_data_confine(const char *folder) { confined = folder; }
+
+static bool lies_below(const char *path, const char *folder) {
+  size_t size = strlen(folder);
+  return size > 0 && strncmp(path, folder, size) == 0 && path[size] == '/';
+}
+
+bool tt_data_holds(const char *path) {
+  tt_root roots[MAX_ROOTS], real;
+  int count = data_roots(roots);
+  for (int i = 0; i < count; i++)
+    if (realpath(roots[i], real) && lies_below(path, real)) return true;
+  return false;
+}
+
+bool tt_data_comes_along(const char *path) {
+  tt_root roots[MAX_ROOTS], root, real;
+  int count = data_roots(roots);
+  return realpath(roots[count - 1], root) && realpath(path, real) && lies_below(real, root);
+}
+
+/** Whether `name` leads out of the folder that this thread is confined to, from a file of it: how deep it goes. */
+static bool leads_out(const char *name, const char *including) {
+  if (!confined || !including || !lies_below(including, confined)) return false;
+  int depth = *name == '/' ? -1 : 0;
+  for (const char *at = including + strlen(confined) + 1; (at = strchr(at, '/')); at++) depth++;
+  for (size_t size; *name && depth >= 0; name += size + (name[size] == '/')) {
+    size = strcspn(name, "/");
+    bool up = size == 2 && memcmp(name, "..", 2) == 0, stays = !size || (size == 1 && *name == '.');
+    depth += up ? -1 : stays ? 0 : 1;
+  }
+  return depth < 0;
+}
 
 void tt_data_keep_whole_paths(void) { whole_paths = true; }
 
@@ -105,7 +147,7 @@ static bool take_file(char **path) {
     free(*path);
     return false;
   }
-  if (whole_paths)
+  if (whole_paths || confined)
     make_whole(path);
   else
     shorten(*path);
@@ -123,11 +165,13 @@ static bool try_path(const tt_data_kind *kind, const char *folder, const char *n
 
 static bool try_root(const tt_data_kind *kind, const char *root, const char *name, bool is_path,
                      char **path) {
-  char folder[PATH_MAX + 16], file[NAME_MAX + 8];
+  char folder[PATH_MAX + 16], file[2 * NAME_MAX + 8];
   snprintf(folder, sizeof folder, "%.*s/%s", PATH_MAX - 1, root, kind->folder);
   if (is_path || kind->file) return try_path(kind, folder, name, path);
   snprintf(file, sizeof file, "%.*s.yaml", NAME_MAX, name);
-  return try_path(kind, folder, file, path);
+  if (try_path(kind, folder, file, path)) return true;
+  snprintf(file, sizeof file, "%.*s/%.*s.yaml", NAME_MAX, name, NAME_MAX, name);
+  return try_path(kind, folder, file, path); /* one with its robots beside it */
 }
 
 /** All names of this kind, once each, comma separated, and the one nearest to `nearest->wanted`. */
@@ -260,6 +304,10 @@ tt_status tt_data_find(const tt_data_kind *kind, const char *name, const char *i
   if (!*name || strlen(name) >= NAME_MAX + (is_path ? PATH_MAX - NAME_MAX : 0)) {
     return tt_fail(error, TT_INVALID, "%s: '%.80s' is no name of a %s", where, name, kind->noun);
   }
+  if (leads_out(name, including))
+    return tt_fail(error, TT_INVALID,
+                   "%s: '%s' lies elsewhere; add the file here, and name it by its path from here",
+                   where, name);
   char folder[PATH_MAX] = "", near[2 * PATH_MAX];
   const char *slash = including ? strrchr(including, '/') : NULL;
   if (slash && *name != '/')

@@ -27,6 +27,18 @@ bool tt_data_is_installed(void);
  *  below it are relative to it, as people write them. Process-wide; before any other thread looks. */
 void tt_data_keep_whole_paths(void);
 
+/** A second one, behind it: what people made themselves (the program: $XDG_DATA_HOME/tether); NULL: none. As above. */
+tt_status tt_data_set_own(const char *folder);
+
+/** From here on this thread finds for files below `folder`, an absolute path that outlives it, only what lies below it or in the data
+ *  folders, and found paths are absolute; NULL: everything again. For files of strangers, who are to see no others. */
+void tt_data_confine(const char *folder);
+/** Whether an absolute path without links, as realpath() gives it, lies in a data folder. */
+bool tt_data_holds(const char *path);
+
+/** Whether the file comes with Tether: it lies in the last of the data folders. */
+bool tt_data_comes_along(const char *path);
+
 /** The file that `name` means. A name with a slash or an ending (.yaml .yml .xml .urdf) is a path: absolute, or
  *  relative to the folder of `including` (NULL: the working directory), or inside a data folder. A bare name is
  *  looked up in the data folders: tt_data_set_root(), then <prefix>/share/tether of the installed program, or the source tree

@@ -1,6 +1,7 @@
 /* keys.c: the schemas, assembled from the simulation's own fields and those of parts and guests. */
 #include "scene/keys.h"
 
+#include "game/driver_station.h"
 #include "model/model.h"
 
 #include <stdio.h>
@@ -123,6 +124,16 @@ static const cyaml_schema_field_t field_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t station_fields[] = {
+    CYAML_FIELD_STRING_PTR("place", CYAML_FLAG_POINTER, tt_station_keys, place, 1, 16),
+    CYAML_FIELD_STRING_PTR("x", CYAML_FLAG_POINTER, tt_station_keys, x, 1, 64),
+    CYAML_FIELD_STRING_PTR("y", CYAML_FLAG_POINTER, tt_station_keys, y, 1, 64),
+    CYAML_FIELD_STRING_PTR("heading", CYAML_FLAG_POINTER, tt_station_keys, heading, 1, 64),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t station_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, tt_station_keys, station_fields)};
+
 static const cyaml_schema_field_t arena_fields[] = {
     TEXT("description", tt_arena_keys, description, 256),
     CYAML_FIELD_STRING_PTR("model", CYAML_FLAG_POINTER, tt_arena_keys, model, 1, 1024),
@@ -132,6 +143,8 @@ static const cyaml_schema_field_t arena_fields[] = {
                                pieces, pieces_count, &piece_entry, 0, 1000),
     CYAML_FIELD_SEQUENCE_COUNT("lines", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_arena_keys,
                                lines, lines_count, &line_entry, 0, 1000),
+    CYAML_FIELD_SEQUENCE_COUNT("stations", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_arena_keys,
+                               stations, stations_count, &station_entry, 0, TT_STATION_COUNT),
     CYAML_FIELD_SEQUENCE_COUNT("bodies", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, tt_arena_keys,
                                bodies, bodies_count, &body_entry, 0, 1000),
     CYAML_FIELD_END,

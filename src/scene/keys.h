@@ -76,14 +76,20 @@ typedef struct tt_field_keys {
   char *x, *y, *heading;
 } tt_field_keys;
 
+/** Where a driver stands. */
+typedef struct tt_station_keys {
+  char *place, *x, *y, *heading;
+} tt_station_keys;
+
 /** An arena's file. */
 typedef struct tt_arena_keys {
   char *description, *model;
   tt_field_keys *field;
   tt_piece_keys *pieces;
   tt_line_keys *lines;
+  tt_station_keys *stations;
   tt_body_keys *bodies;
-  unsigned pieces_count, lines_count, bodies_count;
+  unsigned pieces_count, lines_count, stations_count, bodies_count;
 } tt_arena_keys;
 
 /** The schemas of the three kinds of file. */

@@ -1,4 +1,5 @@
-/* load_arena.c: the arena: its model, game pieces and painted lines. */
+/* load_arena.c: the arena: its model, game pieces, painted lines and where drivers stand. */
+#include "game/driver_station.h"
 #include "game/match.h"
 #include "scene/load.h"
 
@@ -31,6 +32,16 @@ static tt_status load_pieces(tt_scene_store *store, const tt_arena_keys *keys, c
   return TT_OK;
 }
 
+static tt_status check_coordinate(const char *text, const char *key, const char *where,
+                                  double *value, tt_error *error) {
+  return tt_quantity_check(text, key, where, TT_LENGTH, -1e4, 1e4, 0, value, error);
+}
+
+static tt_status check_heading(const char *text, const char *where, double *value,
+                               tt_error *error) {
+  return tt_quantity_check(text, "heading", where, TT_ANGLE, -10, 10, 0, value, error);
+}
+
 static tt_status load_lines(tt_scene_store *store, const tt_arena_keys *keys, const char *file) {
   tt_painted_line *lines;
   NEW(store, lines, keys->lines_count);
@@ -39,17 +50,10 @@ static tt_status load_lines(tt_scene_store *store, const tt_arena_keys *keys, co
     tt_painted_line *to = &lines[i];
     char where[PATH_MAX + 32];
     snprintf(where, sizeof where, "%s: lines[%u]", file, i);
-    const struct {
-      const char *text, *key;
-      double *value;
-    } ends[] = {{from->x1, "x1", &to->x1},
-                {from->y1, "y1", &to->y1},
-                {from->x2, "x2", &to->x2},
-                {from->y2, "y2", &to->y2}};
-    for (int k = 0; k < 4; k++) {
-      TT_TRY(tt_quantity_check(ends[k].text, ends[k].key, where, TT_LENGTH, -1e4, 1e4, 0,
-                               ends[k].value, store->error));
-    }
+    TT_TRY(check_coordinate(from->x1, "x1", where, &to->x1, store->error));
+    TT_TRY(check_coordinate(from->y1, "y1", where, &to->y1, store->error));
+    TT_TRY(check_coordinate(from->x2, "x2", where, &to->x2, store->error));
+    TT_TRY(check_coordinate(from->y2, "y2", where, &to->y2, store->error));
     TT_TRY(tt_quantity_check(from->width, "width", where, TT_LENGTH, 0.001, 10, DEFAULT_LINE_WIDTH,
                              &to->width, store->error));
     to->darkness = from->darkness;
@@ -67,16 +71,41 @@ static tt_status load_lines(tt_scene_store *store, const tt_arena_keys *keys, co
   return TT_OK;
 }
 
+static tt_status load_stations(tt_scene_store *store, const tt_arena_keys *keys, const char *file) {
+  tt_driver_place *places;
+  NEW(store, places, keys->stations_count);
+  for (unsigned i = 0; i < keys->stations_count; i++) {
+    const tt_station_keys *from = &keys->stations[i];
+    tt_driver_place *to = &places[i];
+    char where[PATH_MAX + 32];
+    snprintf(where, sizeof where, "%s: stations[%u]", file, i);
+    if (!tt_station_read(from->place, &to->station))
+      return tt_fail(store->error, TT_INVALID,
+                     "%s.place: '%s' is no driver station; give red1 to red3 or blue1 to blue3",
+                     where, from->place);
+    for (unsigned k = 0; k < i; k++) {
+      if (places[k].station != to->station) continue;
+      return tt_fail(store->error, TT_INVALID, "%s.place: '%s' is listed already; remove one",
+                     where, from->place);
+    }
+    TT_TRY(check_coordinate(from->x, "x", where, &to->x, store->error));
+    TT_TRY(check_coordinate(from->y, "y", where, &to->y, store->error));
+    TT_TRY(check_heading(from->heading, where, &to->heading, store->error));
+  }
+  store->scene.places = places;
+  store->scene.place_count = (int)keys->stations_count;
+  return TT_OK;
+}
+
 static tt_status load_field(tt_scene_store *store, const tt_arena_keys *keys, const char *file) {
   tt_field *field = &store->scene.field;
   const tt_field_keys *from = keys->field;
   char where[PATH_MAX + 32];
   if (!from) return TT_OK;
   snprintf(where, sizeof where, "%s: field", file);
-  TT_TRY(tt_quantity_check(from->x, "x", where, TT_LENGTH, -1e4, 1e4, 0, &field->x, store->error));
-  TT_TRY(tt_quantity_check(from->y, "y", where, TT_LENGTH, -1e4, 1e4, 0, &field->y, store->error));
-  return tt_quantity_check(from->heading, "heading", where, TT_ANGLE, -10, 10, 0, &field->heading,
-                           store->error);
+  TT_TRY(check_coordinate(from->x, "x", where, &field->x, store->error));
+  TT_TRY(check_coordinate(from->y, "y", where, &field->y, store->error));
+  return check_heading(from->heading, where, &field->heading, store->error);
 }
 
 tt_status tt_load_arena(tt_scene_store *store) {
@@ -96,5 +125,6 @@ tt_status tt_load_arena(tt_scene_store *store) {
   TT_TRY(load_pieces(store, keys, file));
   scene->surface_count = (int)keys->bodies_count;
   TT_TRY(tt_load_surfaces(store, keys->bodies, keys->bodies_count, file, &scene->surfaces));
+  TT_TRY(load_stations(store, keys, file));
   return load_lines(store, keys, file);
 }

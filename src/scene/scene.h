@@ -7,6 +7,7 @@
 #define TT_SCENE_SCENE_H
 
 #include "scene/guests.h"
+#include "game/driver_station.h"
 #include "game/field.h"
 #include "base/status.h"
 #include "model/timing.h"
@@ -73,12 +74,13 @@ typedef struct tt_scene {
   const tt_engine_piece *pieces;
   const tt_engine_surface *surfaces; /**< of the arena's bodies */
   const tt_painted_line *lines;
-  const tt_scene_value *values; /**< in the order given: the last of a name holds */
+  const tt_driver_place *places; /**< of drivers, each station at most once */
+  const tt_scene_value *values;  /**< in the order given: the last of a name holds */
   int value_count;
   const tt_scene_robot *robots;
   const struct tt_scene_wire
       *wires; /**< of src/host, where the scene was loaded with it; or NULL */
-  int piece_count, surface_count, line_count, robot_count, wire_count;
+  int piece_count, surface_count, line_count, place_count, robot_count, wire_count;
 } tt_scene;
 
 /** Loads and checks a scene: `guests` has the sections of others, or is NULL; it outlives the scene. `name` is a file or the name of one in scenes/, `settings` are PATH=VALUE texts of

@@ -43,6 +43,10 @@ static void test_good(void **state) {
   assert_string_equal(scene->pieces[0].body, "ball");
   assert_int_equal(scene->line_count, 1);
   assert_true(scene->lines[0].x2 == 1 && scene->lines[0].darkness == 0.8 && scene->lines[0].black);
+  assert_int_equal(scene->place_count, 1);
+  const tt_driver_place *place = &scene->places[0];
+  assert_true(place->station == TT_STATION_BLUE2 && place->x == -9 && place->y == 1);
+  assert_float_equal(place->heading, 1.5707963267948966, 1e-12);
   assert_int_equal(scene->robot_count, 1);
   const tt_scene_robot *robot = &scene->robots[0];
   assert_string_equal(robot->name, "red1");

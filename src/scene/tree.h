@@ -67,6 +67,15 @@ tt_status tt_document_set_below(tt_document *document, const char *assignment, s
 tt_status tt_document_validate(tt_document *document, const cyaml_schema_value_t *schema,
                                tt_error *error);
 
+/** Who wants to hear of everything that is wrong in files, not only of what is wrong first. */
+typedef struct tt_problem_listener {
+  void (*hear)(struct tt_problem_listener *self, const char *text);
+} tt_problem_listener;
+
+/** From now on all that tt_document_validate() finds wrong in this thread is told to `listener` (NULL: nobody; then it stops at the first). It
+ *  returns TT_INVALID all the same, with the last. */
+void tt_problems_listen(tt_problem_listener *listener);
+
 /** Validates, then lets libcyaml fill a struct; free it with tt_document_release(). */
 tt_status tt_document_read(tt_document *document, const cyaml_schema_value_t *schema, void **data,
                            tt_error *error);

@@ -23,6 +23,10 @@ typedef struct tt_walk {
   tt_error *error;
 } tt_walk;
 
+static _Thread_local tt_problem_listener *listening;
+
+void tt_problems_listen(tt_problem_listener *listener) { listening = listener; }
+
 /** Begins a message with its place. */
 static tt_status fail_node(const tt_walk *walk, const tt_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -32,9 +36,19 @@ static tt_status fail_node(const tt_walk *walk, const tt_node *node, const char 
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
-  if (node->origin) return tt_fail(walk->error, TT_INVALID, "--set %s: %s", node->origin, what);
-  return tt_fail(walk->error, TT_INVALID, "%s:%d: %s%s%s", walk->document->path, node->line,
-                 walk->path, *walk->path ? ": " : "", what);
+  if (node->origin)
+    tt_fail(walk->error, TT_INVALID, "--set %s: %s", node->origin, what);
+  else
+    tt_fail(walk->error, TT_INVALID, "%s:%d: %s%s%s", walk->document->path, node->line, walk->path,
+            *walk->path ? ": " : "", what);
+  if (listening) listening->hear(listening, walk->error->text);
+  return TT_INVALID;
+}
+
+/** Where somebody hears of all that is wrong, the walk goes on behind what is; `*all` remembers it. False: it ends here. */
+static bool goes_on(tt_status status, tt_status *all) {
+  if (status != TT_OK) *all = status;
+  return status == TT_OK || (listening && status == TT_INVALID);
 }
 
 static size_t path_push_key(tt_walk *walk, const char *key) {
@@ -184,23 +198,26 @@ static void drop_empty(tt_node *mapping, const cyaml_schema_field_t *fields) {
   mapping->child_count = kept;
 }
 
+static tt_status check_child(tt_walk *walk, tt_node *child, const cyaml_schema_field_t *fields) {
+  const cyaml_schema_field_t *field = find_field(fields, child->key);
+  if (!field) return unknown_key(walk, child, fields);
+  size_t size = path_push_key(walk, child->key);
+  tt_status status = check_node(walk, child, &field->value);
+  walk->path[size] = 0;
+  return status;
+}
+
 static tt_status check_mapping(tt_walk *walk, tt_node *node, const cyaml_schema_value_t *schema) {
   const cyaml_schema_field_t *fields = schema->mapping.fields;
+  tt_status all = TT_OK;
   drop_empty(node, fields);
-  for (int i = 0; i < node->child_count; i++) {
-    tt_node *child = node->children[i];
-    const cyaml_schema_field_t *field = find_field(fields, child->key);
-    if (!field) return unknown_key(walk, child, fields);
-    size_t size = path_push_key(walk, child->key);
-    TT_TRY(check_node(walk, child, &field->value));
-    walk->path[size] = 0;
-  }
+  for (int i = 0; i < node->child_count; i++)
+    if (!goes_on(check_child(walk, node->children[i], fields), &all)) return all;
   for (const cyaml_schema_field_t *field = fields; field->key; field++) {
-    if (!(field->value.flags & CYAML_FLAG_OPTIONAL) && !tt_node_child(node, field->key)) {
-      return fail_node(walk, node, "the key '%s' is missing", field->key);
-    }
+    if ((field->value.flags & CYAML_FLAG_OPTIONAL) || tt_node_child(node, field->key)) continue;
+    if (!goes_on(fail_node(walk, node, "the key '%s' is missing", field->key), &all)) return all;
   }
-  return TT_OK;
+  return all;
 }
 
 static tt_status check_sequence(tt_walk *walk, tt_node *node, const cyaml_schema_value_t *schema) {
@@ -217,12 +234,14 @@ static tt_status check_sequence(tt_walk *walk, tt_node *node, const cyaml_schema
     return fail_node(walk, node, "%u elements are too few (at least %" PRIu32 ")", count,
                      schema->sequence.min);
   }
+  tt_status all = TT_OK;
   for (int i = 0; i < node->child_count; i++) {
     size_t size = path_push_index(walk, i);
-    TT_TRY(check_node(walk, node->children[i], schema->sequence.entry));
+    tt_status status = check_node(walk, node->children[i], schema->sequence.entry);
     walk->path[size] = 0;
+    if (!goes_on(status, &all)) return all;
   }
-  return TT_OK;
+  return all;
 }
 
 /** Makes a mapping of what stands for one: nothing for {}, a bare x for {name: x}. */

@@ -117,6 +117,8 @@ tt_status tt_sim_apply(tt_sim *sim, const char *source, const tt_submission *sub
   return TT_OK;
 }
 
+bool tt_sim_dynamics(const tt_sim *sim) { return sim->dynamics; }
+
 const double *tt_sim_commands(const tt_sim *sim) { return sim->commands; }
 
 void tt_sim_make_safe(tt_sim *sim, const char *source, const int *commands, int count) {

@@ -129,6 +129,9 @@ const tt_view *tt_sim_view(const tt_sim *sim);
 tt_view *tt_sim_own_view(tt_sim *sim);
 const tt_clock *tt_sim_clock(const tt_sim *sim);
 
+/** False in concept mode, where commands place things. */
+bool tt_sim_dynamics(const tt_sim *sim);
+
 /** The last accepted value of each command, SI; [command_count of the model]. */
 const double *tt_sim_commands(const tt_sim *sim);
 

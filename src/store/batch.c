@@ -85,6 +85,7 @@ void tt_store_batch_clear(tt_store_batch *batch) {
   tt_list_cut(&batch->values, 0);
   tt_list_cut(&batch->text, 0);
   tt_list_cut(&batch->pairs, 0);
+  batch->log = 0;
 }
 
 void tt_store_batch_free(tt_store_batch *batch) {

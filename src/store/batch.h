@@ -80,7 +80,8 @@ typedef struct tt_store_boot {
 
 /** It goes on with the message of the sample before it in the batch. */
 #define TT_SAMPLE_CONTINUES 1u
-/** Its message may be one sent again that stands in another epoch: if all its values do, it is not stored. */
+/** Its message may be one sent again that stands in another epoch: if all its values do, it is not stored. The same goes for what a
+ *  log was overtaken with (tt_store_sample.after). */
 #define TT_SAMPLE_UNSURE 2u
 
 /** Values of one device at one moment, each of another attribute. Times µs. */
@@ -93,6 +94,11 @@ typedef struct tt_store_sample {
   uint32_t flags; /**< TT_SAMPLE_… */
   uint32_t
       thinned; /**< the last so many values may be left out when their message is sent again, by a minimum interval */
+  int64_t
+      place; /**< of its message in the log from which it was taken, counted from 1; 0: it was taken from none */
+  /** The place of the message of its device behind which it was put there, less than `place`. Where an unsure one that stands behind that
+   *  was stored already, this one was overtaken by what its device may have sent again, and is unsure, too. */
+  int64_t after;
 } tt_store_sample;
 
 #define TT_STORE_NUMBER UINT32_MAX
@@ -113,6 +119,7 @@ typedef struct tt_store_batch {
   tt_list values;     /**< tt_store_value */
   tt_list text;       /**< char: texts of values, each with its 0 */
   tt_list pairs;      /**< tt_store_pair: those that are new */
+  int64_t log;        /**< the identity of the log in which samples have their places */
 } tt_store_batch;
 /** NULL: out of memory. */
 tt_store_batch *tt_store_batch_new(void);

@@ -95,20 +95,19 @@ static void test_a_store_that_is_none_is_refused(void **state) {
 static void test_nothing_is_kept_where_nobody_asks_for_it(void **state) {
   (void)state;
   tt_store *store;
-  tt_store_reader *reader;
   tt_error error;
   assert_int_equal(tt_store_open(&(tt_store_options){.url = "none:"}, &store, &error), TT_OK);
   tt_testing_assert_loads(store, "");
   tt_testing_write(store, tt_testing_batch());
   assert_false(store->tend(store));
-  int removed = -1;
-  assert_int_equal(store->purge(store, &(tt_store_purge){0}, &removed, &error), TT_OK);
-  assert_int_equal(removed, 0);
   assert_int_equal(store->find(store, NULL, NULL, NULL), TT_NOT_FOUND);
   tt_store_state said = {.degraded = true};
   store->state(store, &said);
   assert_false(said.degraded);
-  assert_int_equal(store->open_reader(store, &reader, &error), TT_NOT_FOUND);
+  assert_int_equal(store->backend->abilities, 0);
+  assert_null(store->purge);
+  assert_null(store->seal);
+  assert_null(store->open_reader);
   store->hurry(store);
   store->close(store);
 }
@@ -117,10 +116,7 @@ static tt_store *open_away(const char *spool) {
   // Nobody listens at port 1.
   const tt_store_options options = {
       .url = "postgresql://127.0.0.1:1/tether", .spool = spool, .spool_limit = 1 << 20};
-  tt_store *store;
-  tt_error error;
-  if (tt_store_open(&options, &store, &error) != TT_OK) fail_msg("%s", error.text);
-  return store;
+  return tt_testing_open_by(&options);
 }
 
 /** Names that a store tells while its database is away; the second of a kind has index 1. */

@@ -48,6 +48,11 @@ bool tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index,
   return *known;
 }
 
+const char *tt_catalogue_device(const tt_catalogue *catalogue, int index) {
+  const tt_list *names = &catalogue->devices;
+  return index >= 0 && (uint32_t)index < names->len ? tt_list_at(names, char *, index) : NULL;
+}
+
 bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch) {
   tt_map_key key = {epoch->device, epoch->number};
   const int64_t *place = tt_map_get(&catalogue->places, key);

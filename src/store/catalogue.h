@@ -19,6 +19,8 @@ void tt_catalogue_free(tt_catalogue *catalogue);
 bool tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index, const char *identifier);
 /** A boot epoch; the newest range said for it stays. */
 bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch);
+/** The identifier of a device, the catalogue's; NULL: none was said, or it was removed. */
+const char *tt_catalogue_device(const tt_catalogue *catalogue, int index);
 /** All names and epochs that a batch defines. */
 bool tt_catalogue_add_batch(tt_catalogue *catalogue, const tt_store_batch *batch);
 

@@ -1,6 +1,6 @@
 /* catalogue_test.c: what was said is told again, whole; and the lock that keeps a file to one process. */
 #include "store/catalogue.h"
-#include "store/lock.h"
+#include "database/lock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,10 +17,14 @@ void tt_list_free(tt_list *list) {
   list->room = 0;
 }
 
+/** Of the first room, which is an item's at least: there are lists of lists. */
+#define FIRST_BYTES 128
+
 bool tt_list_reserve(tt_list *list, size_t more) {
   if (list->failed) return false;
   if (more <= list->room - list->len) return true;
-  size_t needed = list->len + more, room = list->room ? list->room : 16;
+  size_t needed = list->len + more, room = list->room ? list->room : FIRST_BYTES / list->item_size;
+  if (!room) room = 1;
   while (room < needed) room *= 2;
   void *moved = needed <= UINT32_MAX / 2 ? realloc(list->data, room * list->item_size) : NULL;
   if (!moved) return false;

@@ -17,6 +17,7 @@ void tt_store_settle_texts(tt_list *cells, const tt_list *text);
 /** All values of one device at one moment; valid until the cursor moves. */
 typedef struct tt_store_record {
   int64_t device_time, time;
+  int64_t seq; /**< of its message; 0: it had none */
   const tt_store_cell *cells;
   int count;
 } tt_store_record;

@@ -1,19 +1,62 @@
-/* store.c: the choice of a store by its URL. */
+/* store.c: the choice of a backend by a store's URL. */
+#include "store/spool/spooled.h"
 #include "store/store.h"
 
+#include <stdio.h>
 #include <string.h>
 
-static bool has_prefix(const char *text, const char *prefix) {
-  return !strncmp(text, prefix, strlen(prefix));
+static bool has_scheme(const tt_store_backend *backend, const char *url) {
+  for (const char *const *scheme = backend->schemes; *scheme; scheme++)
+    if (!strncmp(url, *scheme, strlen(*scheme))) return true;
+  return false;
+}
+
+static const tt_store_backend *backend_of(const char *url) {
+  for (const tt_store_backend *const *backend = tt_store_backends; *backend; backend++)
+    if (has_scheme(*backend, url)) return *backend;
+  return NULL;
+}
+
+tt_status tt_store_backend_of(const char *url, const tt_store_backend **out, tt_error *error) {
+  *out = backend_of(url);
+  if (*out) return TT_OK;
+  tt_list examples = TT_LIST(char, NULL);
+  for (const tt_store_backend *const *backend = tt_store_backends; *backend; backend++)
+    if ((*backend)->example)
+      tt_list_print(&examples, "%s%s", examples.len ? " or " : "", (*backend)->example);
+  tt_status status = tt_fail(error, TT_INVALID, "store '%s' is not understood; give %s", url,
+                             examples.len ? (const char *)examples.data : "none:");
+  tt_list_free(&examples);
+  return status;
+}
+
+const tt_store_backend *tt_store_default_backend(void) {
+  const tt_store_backend *const *backend = tt_store_backends;
+  while (*backend && !(*backend)->file) backend++;
+  return *backend;
+}
+
+bool tt_store_url_can(const char *url, tt_store_ability ability) {
+  const tt_store_backend *backend = backend_of(url);
+  return backend && backend->abilities & ability;
 }
 
 tt_status tt_store_open(const tt_store_options *options, tt_store **store, tt_error *error) {
-  if (has_prefix(options->url, "sqlite:")) return tt_sqlite_open(options->url + 7, store, error);
-  if (!strcmp(options->url, "none:")) return tt_none_open(store, error);
-  if (has_prefix(options->url, "postgresql://") || has_prefix(options->url, "postgres://")) {
-    return tt_postgres_open(options, store, error);
+  const tt_store_backend *backend;
+  TT_TRY(tt_store_backend_of(options->url, &backend, error));
+  return options->spool && backend->abilities & TT_STORE_REMOTE
+             ? tt_spool_around(backend, options, store, error)
+             : backend->open(options, store, error);
+}
+
+void tt_store_print_url(const char *url, char *text, size_t size) {
+  const char *host = strstr(url, "://");
+  if (!host) {
+    snprintf(text, size, "%s", url);
+    return;
   }
-  return tt_fail(error, TT_INVALID,
-                 "store '%s' is not understood; give sqlite:FILE or postgresql://HOST/DATABASE",
-                 options->url);
+  const char *end = host + strcspn(host, "?");
+  const char *at = memrchr(host, '@', (size_t)(end - host));
+  if (!at) at = host + 2;
+  snprintf(text, size, "%.*s%.*s", (int)(host + 3 - url), url, (int)(end - at - 1), at + 1);
 }

@@ -11,34 +11,85 @@
 
 #include <cmocka.h>
 
-static char *url;    /* of the store under test */
-static char *folder; /* of everything in it */
-static char *spool;  /* PostgreSQL */
+static const tt_store_backend *backend; /* NULL: the default one */
+static const tt_store_place *place;     /* NULL: a file */
+static char *url;                       /* of the store under test */
+static char *folder;                    /* of everything in it */
+static char *spool;                     /* NULL: none */
+static GPtrArray *all_loaded;           /* loaded: stores go on telling until they are closed */
 
-tt_store *tt_testing_open(void) {
+tt_store *tt_testing_open_by(const tt_store_options *options) {
   tt_store *store;
   tt_error error;
-  tt_store_options options = {.url = url, .spool = spool, .spool_limit = 1 << 20};
-  if (tt_store_open(&options, &store, &error) != TT_OK) fail_msg("%s", error.text);
+  if (tt_store_open(options, &store, &error) != TT_OK) fail_msg("%s", error.text);
   return store;
 }
 
+static tt_store *open_with(const char *own_spool) {
+  return tt_testing_open_by(
+      &(tt_store_options){.url = url, .spool = own_spool, .spool_limit = 1 << 20});
+}
+
+tt_store *tt_testing_open(void) { return open_with(spool); }
+
+tt_store *tt_testing_open_beside(void) {
+  char *own = spool ? g_strconcat(spool, "-beside", NULL) : NULL;
+  tt_store *store = open_with(own);
+  g_free(own);
+  return store;
+}
+
+tt_store *tt_testing_open_url(const char *other) {
+  tt_store *store = tt_testing_open_by(&(tt_store_options){.url = other});
+  g_free(tt_testing_load(store));
+  return store;
+}
+
+/* --- what is told --- */
+
 typedef struct loaded {
   GString *text;
-  int devices, attributes;
+  GPtrArray *devices, *attributes; /**< identifiers */
 } loaded;
 
+static void free_loaded(void *freed) {
+  loaded *to = freed;
+  g_string_free(to->text, TRUE);
+  g_ptr_array_unref(to->devices);
+  g_ptr_array_unref(to->attributes);
+  g_free(to);
+}
+
+static loaded *new_loaded(void) {
+  if (!all_loaded) all_loaded = g_ptr_array_new_with_free_func(free_loaded);
+  loaded *to = g_new(loaded, 1);
+  *to = (loaded){g_string_new(NULL), g_ptr_array_new_with_free_func(g_free),
+                 g_ptr_array_new_with_free_func(g_free)};
+  g_ptr_array_add(all_loaded, to);
+  return to;
+}
+
+const char *tt_testing_told(void) {
+  return ((loaded *)g_ptr_array_index(all_loaded, all_loaded->len - 1))->text->str;
+}
+
+static int on_name(loaded *to, const char *what, GPtrArray *names, const char *identifier,
+                   const char *name, bool removed) {
+  guint index;
+  if (!g_ptr_array_find_with_equal_func(names, identifier, g_str_equal, &index)) {
+    index = names->len;
+    g_ptr_array_add(names, g_strdup(identifier));
+  }
+  g_string_append_printf(to->text, "%s %u %s %s%s\n", what, index, identifier, name ? name : "-",
+                         removed ? " removed" : "");
+  return (int)index;
+}
+
 static int on_device(void *context, const char *identifier, const char *name, bool *removed) {
-  loaded *to = context;
-  g_string_append_printf(to->text, "device %d %s %s%s\n", to->devices, identifier,
-                         name ? name : "-", *removed ? " removed" : "");
-  return to->devices++;
+  return on_name(context, "device", ((loaded *)context)->devices, identifier, name, *removed);
 }
 static int on_attribute(void *context, const char *identifier, const char *name, bool *removed) {
-  loaded *to = context;
-  g_string_append_printf(to->text, "attribute %d %s %s%s\n", to->attributes, identifier,
-                         name ? name : "-", *removed ? " removed" : "");
-  return to->attributes++;
+  return on_name(context, "attribute", ((loaded *)context)->attributes, identifier, name, *removed);
 }
 static void on_pair(void *context, int device, int attribute) {
   g_string_append_printf(((loaded *)context)->text, "pair %d %d\n", device, attribute);
@@ -70,14 +121,44 @@ static void on_spooled(void *context, int device, int64_t key, int64_t last_samp
                          (int)last_sample);
 }
 
-/** Everything a store tells at its start. */
-char *tt_testing_load(tt_store *store) {
-  loaded to = {g_string_new(NULL), 0, 0};
-  tt_store_loader loader = {&to,          on_device, on_attribute, on_pair,
-                            on_handlings, on_epoch,  on_spooled};
+static void (*others)(void *context, const tt_store_batch *batch);
+
+void tt_testing_tell_others(void (*told)(void *context, const tt_store_batch *batch)) {
+  others = told;
+}
+
+static tt_store_loader loader_of(loaded *to) {
+  return (tt_store_loader){to,           on_device, on_attribute, on_pair,
+                           on_handlings, on_epoch,  on_spooled,   others};
+}
+
+static char *load(tt_store *store, tt_status expected) {
+  loaded *to = new_loaded();
+  const tt_store_loader loader = loader_of(to);
   tt_error error;
-  if (store->load(store, &loader, &error) != TT_OK) fail_msg("%s", error.text);
-  return g_string_free(to.text, FALSE);
+  tt_status status = store->load(store, &loader, &error);
+  if (status != expected) fail_msg("%d: %s", status, status == TT_AGAIN ? "" : error.text);
+  return g_strdup(to->text->str);
+}
+
+/** Everything a store tells at its start. */
+char *tt_testing_load(tt_store *store) { return load(store, TT_OK); }
+
+char *tt_testing_load_away(tt_store *store) { return load(store, TT_AGAIN); }
+
+tt_store_reader *tt_testing_open_alone(char **told) {
+  loaded *to = new_loaded();
+  const tt_store_loader loader = loader_of(to);
+  const tt_store_options options = {.url = url};
+  const tt_store_backend *found;
+  tt_store_reader *reader = NULL;
+  tt_error error;
+  if (tt_store_backend_of(url, &found, &error) != TT_OK ||
+      found->open_reader(&options, &reader, &error) != TT_OK ||
+      reader->load(reader, &loader, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  *told = g_strdup(to->text->str);
+  return reader;
 }
 
 void tt_testing_assert_loads(tt_store *store, const char *expected) {
@@ -146,20 +227,17 @@ void tt_testing_write(tt_store *store, tt_store_batch *batch) {
   tt_store_batch_free(batch);
 }
 
-/** All records of a device and epoch, a line each. */
-char *tt_testing_read(tt_store *store, int device, int epoch, int64_t from, int64_t to,
-                      const int *attributes, int count) {
-  tt_store_reader *reader;
+/** All records of a range, a line each. */
+char *tt_testing_read_range(tt_store_reader *reader, const tt_store_range *range) {
   tt_store_cursor *cursor;
   tt_store_record record;
   tt_error error;
   GString *text = g_string_new(NULL);
-  tt_store_range range = {device, epoch, INT64_MIN, INT64_MAX, from, to, attributes, count};
-  if (store->open_reader(store, &reader, &error) != TT_OK) fail_msg("%s", error.text);
-  if (reader->open(reader, &range, &cursor, &error) != TT_OK) fail_msg("%s", error.text);
+  if (reader->open(reader, range, &cursor, &error) != TT_OK) fail_msg("%s", error.text);
   tt_status status;
   while ((status = reader->next(cursor, &record, &error)) == TT_OK) {
     g_string_append_printf(text, "%d %d", (int)record.device_time, (int)record.time);
+    if (record.seq) g_string_append_printf(text, " #%d", (int)record.seq);
     for (int i = 0; i < record.count; i++) {
       const tt_store_cell *cell = &record.cells[i];
       if (cell->text) {
@@ -172,8 +250,18 @@ char *tt_testing_read(tt_store *store, int device, int epoch, int64_t from, int6
   }
   assert_int_equal(status, TT_END);
   reader->close_cursor(cursor);
-  reader->close(reader);
   return g_string_free(text, FALSE);
+}
+
+char *tt_testing_read(tt_store *store, int device, int epoch, int64_t from, int64_t to,
+                      const int *attributes, int count) {
+  tt_store_reader *reader;
+  tt_error error;
+  tt_store_range range = {device, epoch, INT64_MIN, INT64_MAX, from, to, attributes, count, false};
+  if (store->open_reader(store, &reader, &error) != TT_OK) fail_msg("%s", error.text);
+  char *text = tt_testing_read_range(reader, &range);
+  reader->close(reader);
+  return text;
 }
 
 void tt_testing_assert_reads(tt_store *store, int device, int epoch, const char *expected) {
@@ -184,32 +272,43 @@ void tt_testing_assert_reads(tt_store *store, int device, int epoch, const char 
 
 /* --- beginning and end --- */
 
-int tt_testing_clean(void **state) {
-  (void)state;
-  static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
-  for (size_t i = 0; !spool && i < sizeof endings / sizeof *endings; i++) {
-    char *path = g_strconcat(url + 7, endings[i], NULL);
+void tt_testing_at(const tt_store_backend *tested, const tt_store_place *where) {
+  backend = tested;
+  place = where;
+}
+
+const tt_store_place *tt_testing_place(void) { return place; }
+
+static bool remove_files(void) {
+  GDir *files = g_dir_open(folder, 0, NULL);
+  if (!files) return false;
+  const char *name;
+  while ((name = g_dir_read_name(files))) {
+    char *path = g_build_filename(folder, name, NULL);
     g_unlink(path);
     g_free(path);
   }
-  if (spool) {
-    char *command = g_strdup_printf(
-        "psql -X -q '%s' -c 'DROP SCHEMA IF EXISTS tether CASCADE' 2>/dev/null", url);
-    int status = system(command);
-    g_free(command);
-    if (status) return 1;
-    g_unlink(spool);
-  }
-  return 0;
+  g_dir_close(files);
+  return true;
+}
+
+int tt_testing_clean(void **state) {
+  (void)state;
+  if (all_loaded) g_ptr_array_set_size(all_loaded, 0);
+  return remove_files() && (!place || !place->clean || place->clean(url)) ? 0 : 1;
 }
 
 int tt_testing_begin(void **state) {
   (void)state;
+  if (!backend) backend = tt_store_default_backend();
   folder = g_dir_make_tmp("tether-store-XXXXXX", NULL);
-  const char *postgres = g_getenv("TETHER_TEST_POSTGRES");
-  if (postgres) spool = g_build_filename(folder, "spool", NULL);
-  url = postgres ? g_strdup(postgres) : g_strdup_printf("sqlite:%s/t.sqlite", folder);
-  return !folder;
+  if (!folder) return 1;
+  if (place && place->url)
+    url = g_strdup(place->url());
+  else
+    url = g_strdup_printf("%s%s/t.%s", backend->schemes[0], folder, backend->file);
+  if (backend->abilities & TT_STORE_REMOTE) spool = g_build_filename(folder, "spool", NULL);
+  return 0;
 }
 
 int tt_testing_end(void **state) {
@@ -218,8 +317,12 @@ int tt_testing_end(void **state) {
   g_free(folder);
   g_free(url);
   g_free(spool);
+  if (all_loaded) g_ptr_array_unref(all_loaded);
+  all_loaded = NULL;
   return failed;
 }
 
+const char *tt_testing_folder(void) { return folder; }
 const char *tt_testing_url(void) { return url; }
-const char *tt_testing_file(void) { return url + strlen("sqlite:"); }
+const char *tt_testing_spool(void) { return spool; }
+const char *tt_testing_file(void) { return url + strlen(backend->schemes[0]); }

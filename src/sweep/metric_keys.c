@@ -113,8 +113,10 @@ const char *const tt_measure_names[] = {
 };
 
 /* Each key, where it stands in the struct, and the set it belongs to. A mapping, a list and a text are pointers alike. */
+/* clang-format off */
 #define KEY(key, set)                                                                              \
   { #key, offsetof(tt_metric_keys, key), set }
+/* clang-format on */
 static const struct {
   const char *name;
   size_t offset;

@@ -1,5 +1,5 @@
 /* results_folder.c: a shard's rows, as files in the folder that all shards share. */
-#include "store/clock.h"
+#include "base/clock.h"
 #include "sweep/results_internal.h"
 #include "sweep/rows_file.h"
 #include "sweep/rows_folder.h"

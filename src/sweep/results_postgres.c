@@ -5,8 +5,8 @@
  * or none.
  */
 #include "base/log.h"
-#include "store/clock.h"
-#include "store/postgres_link.h"
+#include "base/clock.h"
+#include "database/postgres_link.h"
 #include "sweep/results_internal.h"
 
 #include <inttypes.h>

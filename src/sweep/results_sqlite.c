@@ -5,8 +5,8 @@
  * which can be read anywhere, also where nobody may write.
  */
 #include "base/file.h"
-#include "store/lock.h"
-#include "store/sqlite_link.h"
+#include "database/lock.h"
+#include "database/sqlite_link.h"
 #include "sweep/results_internal.h"
 
 #include <stdio.h>

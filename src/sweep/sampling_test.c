@@ -38,7 +38,7 @@ static void test_sobol_fills_every_slice(void **state) {
   for (int k = 0; k < TT_SOBOL_DIMENSIONS; k++) {
     bool taken[COUNT] = {false};
     for (uint64_t i = 0; i < COUNT; i++) {
-      const int slice = (int)(tt_sample_sobol(i, k) * COUNT);
+      const int slice = (int)(tt_sample_sobol(i, k) * (double)COUNT);
       assert_false(taken[slice]);
       taken[slice] = true;
     }
@@ -116,7 +116,8 @@ static void test_latin_dimensions_are_independent(void **state) {
     product += a * b;
     assert_true(a != b);
   }
-  assert_true(fabs(product / COUNT * 12) < 0.08); /* correlation; five standard errors of 1/64 */
+  assert_true(fabs(product / (double)COUNT * 12) <
+              0.08); /* correlation; five standard errors of 1/64 */
 }
 
 static void test_points_follow_from_seed_and_index(void **state) {

@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "store/sqlite_link.h"
+#include "database/sqlite_link.h"
 #include "sweep/table_internal.h"
 
 #include <errno.h>

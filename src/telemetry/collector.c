@@ -23,9 +23,9 @@ int64_t tt_collector_now(void) { return g_get_real_time(); }
 
 tt_status tt_collector_take(tt_collector *collector, const tt_message *message, tt_origin *origin,
                             int64_t received, uint64_t *ticket, tt_error *error) {
+  if (collector->options.log) return tt_collector_refuse(error);
   pthread_mutex_lock(&collector->mutex);
   tt_status status = tt_intake(collector, message, origin, received, ticket, error);
-  if (status == TT_BAD_MESSAGE || status == TT_NOMEM) collector->refused++;
   pthread_mutex_unlock(&collector->mutex);
   return status;
 }
@@ -108,7 +108,8 @@ static void load_epoch(void *context, const tt_store_boot *boot) {
   tt_collector *collector = context;
   pthread_mutex_lock(&collector->mutex);
   tt_device_time_learn(&tt_device_at(collector, boot->epoch.device)->time, boot);
-  if (boot->has_sample) collector->newest_stored = MAX(collector->newest_stored, boot->time);
+  if (boot->has_sample && !collector->loaded)
+    collector->newest_stored = MAX(collector->newest_stored, boot->time);
   pthread_mutex_unlock(&collector->mutex);
 }
 
@@ -127,13 +128,17 @@ static tt_status load(tt_collector *collector, tt_error *error) {
                             tt_registry_load_pair,
                             tt_handlings_load,
                             load_epoch,
-                            load_spooled};
+                            load_spooled,
+                            tt_others_take};
   tt_status status = collector->store->load(collector->store, &loader, error);
+  // What comes from now on was stored by others meanwhile, and says nothing of the clock at our start.
+  collector->loaded = status == TT_OK;
   return status == TT_AGAIN ? TT_OK : status;
 }
 
 static void free_collector(tt_collector *collector) {
   if (collector->store) collector->store->close(collector->store);
+  if (collector->options.log) collector->options.log->close(collector->options.log);
   tt_feed_hub_free(collector->hub);
   tt_store_batch_free(collector->batch);
   tt_store_batch_free(collector->spare);
@@ -149,6 +154,9 @@ static void free_collector(tt_collector *collector) {
   pthread_mutex_destroy(&collector->mutex);
   pthread_cond_destroy(&collector->work);
   pthread_cond_destroy(&collector->room);
+  pthread_cond_destroy(&collector->removed);
+  pthread_cond_destroy(&collector->ends);
+  g_ptr_array_unref(collector->removals);
   g_free(collector);
 }
 
@@ -161,6 +169,9 @@ tt_status tt_collector_new(const tt_collector_options *options, tt_collector **o
   pthread_mutex_init(&collector->mutex, NULL);
   pthread_cond_init(&collector->work, NULL);
   pthread_cond_init(&collector->room, NULL);
+  pthread_cond_init(&collector->removed, NULL);
+  pthread_cond_init(&collector->ends, NULL);
+  collector->removals = g_ptr_array_new();
   tt_registry_init(collector);
   tt_handlings_init(collector);
   collector->listeners = g_array_new(FALSE, FALSE, sizeof(tt_durable_listener));
@@ -182,6 +193,7 @@ tt_status tt_collector_new(const tt_collector_options *options, tt_collector **o
     return status;
   }
   collector->writer = g_thread_new("store", tt_writer_run, collector);
+  collector->watch = g_thread_new("watch", tt_watch_run, collector);
   *out = collector;
   return TT_OK;
 }
@@ -193,8 +205,11 @@ void tt_collector_free(tt_collector *collector) {
   collector->stopping = true;
   pthread_cond_broadcast(&collector->work);
   pthread_cond_broadcast(&collector->room);
+  pthread_cond_broadcast(&collector->removed);
+  pthread_cond_broadcast(&collector->ends);
   pthread_mutex_unlock(&collector->mutex);
   g_thread_join(collector->writer);
+  g_thread_join(collector->watch);
   free_collector(collector);
 }
 
@@ -202,6 +217,11 @@ void tt_collector_free(tt_collector *collector) {
 
 tt_status tt_collector_open_reader(tt_collector *collector, tt_store_reader **reader,
                                    tt_error *error) {
+  const tt_store_backend *proposed = tt_store_default_backend();
+  if (!collector->store->open_reader)
+    return tt_fail(error, TT_NOT_FOUND, "nothing is stored here: set telemetry.store%s%s%s",
+                   proposed ? ", to " : "", proposed ? proposed->example : "",
+                   proposed ? " for example" : "");
   return collector->store->open_reader(collector->store, reader, error);
 }
 
@@ -212,6 +232,21 @@ tt_feed_reader *tt_collector_subscribe(tt_collector *collector, const tt_feed_fi
 
 void tt_collector_unsubscribe(tt_collector *collector, tt_feed_reader *reader) {
   tt_feed_unsubscribe(collector->hub, reader);
+}
+
+/** µs for which the oldest of what is not durable has waited. */
+static int64_t find_lag(const tt_collector *collector) {
+  if (collector->writing_started) return g_get_monotonic_time() - collector->writing_started;
+  if (tt_store_batch_is_empty(collector->batch)) return 0;
+  return g_get_monotonic_time() - collector->batch_started;
+}
+
+void tt_collector_note_taker(tt_collector *collector, bool takes, const char *taker) {
+  pthread_mutex_lock(&collector->mutex);
+  collector->shares_taking = true;
+  collector->takes = takes;
+  g_strlcpy(collector->taker, taker, sizeof collector->taker);
+  pthread_mutex_unlock(&collector->mutex);
 }
 
 void tt_collector_get_stats(tt_collector *collector, tt_collector_stats *stats) {
@@ -229,8 +264,21 @@ void tt_collector_get_stats(tt_collector *collector, tt_collector_stats *stats) 
       .devices = (int)(collector->devices->len - collector->removed_devices),
       .attributes = (int)(collector->attributes->len - collector->removed_attributes),
       .readers = tt_feed_reader_count(collector->hub),
+      .lag = find_lag(collector),
       .clock_ahead = collector->retention.ahead,
-      .store = collector->store->kind};
+      .write_time = collector->write_time,
+      .store_trouble = collector->store_trouble,
+      .log_trouble = collector->log_trouble,
+      .follows = collector->options.log,
+      .log = collector->log,
+      .log_lag = collector->log.oldest ? MAX(g_get_real_time() - collector->log.oldest, 0) : 0,
+      .shares_taking = collector->shares_taking,
+      .takes = collector->takes,
+      .store = collector->store->backend->kind};
+  g_strlcpy(stats->taker, collector->taker, sizeof stats->taker);
   pthread_mutex_unlock(&collector->mutex);
+  tt_feed_get_queues(collector->hub, &stats->live_waiting, &stats->live_lost);
   collector->store->state(collector->store, &stats->store_state);
+  stats->advice =
+      tt_sealing_advice(collector->store, &stats->store_state, collector->options.seal_after);
 }

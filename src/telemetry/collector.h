@@ -3,6 +3,9 @@
  *
  * Any thread may bring messages. One thread of the collector's own writes to the store, in batches: what arrives while
  * one is written makes up the next, after 100 ms at the latest, at once when somebody waits for an acknowledgement.
+ *
+ * A collector that follows a log stores what other collectors have put there. Devices send it nothing, and names and handling are
+ * set where they do: TT_INVALID. Values are removed here.
  */
 #ifndef TT_TELEMETRY_COLLECTOR_H
 #define TT_TELEMETRY_COLLECTOR_H
@@ -17,13 +20,16 @@
 typedef struct tt_collector tt_collector;
 
 typedef struct tt_collector_options {
-  tt_store *store;        /**< becomes the collector's */
+  tt_store *store; /**< becomes the collector's */
+  tt_store_log *
+      log; /**< becomes the collector's: what is stored comes from there, and from nobody else; NULL: none */
   int64_t late;           /**< µs: see tt_device_time_place(); default 1 s */
   int max_devices;        /**< default 1,000 */
   int max_attributes;     /**< default 10,000 */
   size_t max_queued;      /**< bytes waiting for the store; default 32 MiB */
   int64_t batch_interval; /**< µs; default 100 ms */
   int max_readers;        /**< live ones; default 64 */
+  int64_t seal_after;     /**< µs: how long after its end a day is packed; default 0: never */
 } tt_collector_options;
 /** No store; 1,000 devices, 10,000 attributes, 64 readers; a batch every 0.1 s. */
 tt_collector_options tt_collector_options_default(void);
@@ -60,12 +66,15 @@ tt_status tt_collector_take(tt_collector *collector, const tt_message *message, 
 bool tt_collector_wait_room(tt_collector *collector, int64_t timeout);
 /** The last ticket that is durable. */
 uint64_t tt_collector_durable(tt_collector *collector);
-/** A refused message, counted and logged (with bounded noise). */
+/** A refused message, counted and logged (with bounded noise): also one that tt_collector_take() refused. */
 void tt_collector_refused(tt_collector *collector, const char *source,
                           const tt_message_refusal *refusal);
 /** Calls `wake` from the writer's thread whenever tickets became durable; it must not block. */
 void tt_collector_on_durable(tt_collector *collector, void (*wake)(void *context), void *context);
 void tt_collector_off_durable(tt_collector *collector, void (*wake)(void *context), void *context);
+
+/** Whether this collector takes what devices publish, of all those that would, and who does, as far as it is known (""). Any thread. */
+void tt_collector_note_taker(tt_collector *collector, bool takes, const char *taker);
 
 /* For a device that is inside: its time needs no estimate. */
 typedef struct tt_direct_value {
@@ -95,6 +104,7 @@ typedef struct tt_device_info {
   int attributes; /**< of which there are values */
   int epoch;
   int64_t last_time; /**< µs UTC of the newest sample; 0: none since the start */
+  int64_t silence;   /**< µs since its last message came; −1: none since the start */
   int64_t offset;    /**< µs */
   double drift;
   uint64_t messages, values;
@@ -127,6 +137,19 @@ tt_status tt_collector_remove(tt_collector *collector, bool device, const char *
 /** The same with all that can be. */
 tt_status tt_collector_remove_unused(tt_collector *collector, bool device, int *removed,
                                      tt_error *error);
+/** Values of a device that are to be removed. */
+typedef struct tt_removal {
+  const char *device;    /**< identifier or human name */
+  const char *attribute; /**< the same; NULL: of all */
+  int64_t from,
+      before; /**< µs UTC; INT64_MIN and INT64_MAX: all that was there when it was asked for */
+  uint64_t removed; /**< out: values, by this call */
+} tt_removal;
+/** Removes values in steps, so that messages are stored meanwhile, which stay; names stay, too. TT_AGAIN: more is left after `patience`
+ *  (µs), or the store is away; `before` is what to ask for again. TT_NOT_FOUND: no such device or attribute; TT_INVALID: this store
+ *  can't. A device that sends again what was removed has it stored again. Any thread. */
+tt_status tt_collector_remove_values(tt_collector *collector, tt_removal *removal, int64_t patience,
+                                     tt_error *error);
 /** Whether there are, or were, values of an attribute of a device. */
 bool tt_collector_has_values(tt_collector *collector, int device, int attribute);
 tt_handling tt_handling_default(void);
@@ -153,16 +176,38 @@ tt_feed_reader *tt_collector_subscribe(tt_collector *collector, const tt_feed_fi
                                        int capacity, void (*wake)(void *context), void *context);
 void tt_collector_unsubscribe(tt_collector *collector, tt_feed_reader *reader);
 
+/** Something that does not work now. */
+typedef struct tt_trouble {
+  int64_t since;   /**< µs, monotonic; 0: it works */
+  uint64_t waited; /**< the most that waited for it: bytes in a spool, messages in a log */
+  bool said;
+  char reason[256];
+} tt_trouble;
+
+/** Bytes of what the one is called that takes what devices publish. */
+#define TT_TAKER_SIZE 96
+
 /** Figures for people, since the start. Texts are static. */
 typedef struct tt_collector_stats {
   uint64_t messages, refused, values, stored_values, skipped_values, bad_values, lost_values,
       batches;
   uint64_t queued_bytes;
+  uint64_t live_waiting, live_lost; /**< samples for live readers: that wait now, that were lost */
+  int64_t
+      lag; /**< µs for which the oldest of what waits for the store has waited; 0: nothing does */
   int64_t
       clock_ahead; /**< µs by which the wall's clock jumped, and which retention waits for; 0: it did not */
   int devices, attributes, readers;
   const char *store;
   tt_store_state store_state;
+  const char *advice; /**< what could be done for the store; NULL: nothing */
+  int64_t write_time; /**< µs that all batches took to be stored, those that failed included */
+  tt_trouble store_trouble, log_trouble; /**< noticed within a second, also where nothing returns */
+  bool follows;
+  tt_store_log_state log; /**< where it follows one */
+  int64_t log_lag;        /**< µs since the oldest message in hand came into the log; 0: none is */
+  bool shares_taking, takes; /**< several may take what devices publish; this one does */
+  char taker[TT_TAKER_SIZE]; /**< who does; "": nobody is known */
 } tt_collector_stats;
 /** Copies them. Any thread. */
 void tt_collector_get_stats(tt_collector *collector, tt_collector_stats *stats);

@@ -1,6 +1,6 @@
 /* collector_internal.h: the collector from the inside, shared by collector.c (beginning and end), intake.c (messages),
  * samples.c (what becomes of values), registry.c (devices, attributes and their names), handling.c (what is set for
- * attributes) and writer.c. The functions here are called with the mutex held, unless
+ * attributes), removal.c (values that people have removed), writer.c, put.c, follow.c (of a log) and watch.c. The functions here are called with the mutex held, unless
  * they say otherwise.
  */
 #ifndef TT_TELEMETRY_COLLECTOR_INTERNAL_H
@@ -10,9 +10,11 @@
 #include "telemetry/device_time.h"
 #include "telemetry/feed_hub.h"
 #include "telemetry/retention.h"
+#include "telemetry/sealing.h"
 
 #include <glib.h>
 #include <pthread.h>
+#include <time.h>
 
 #define SECOND 1000000
 
@@ -26,6 +28,7 @@ typedef struct tt_device {
       kept; /**< attribute + 1 -> device time of the last value kept, for those with a minimum interval */
   int kept_epoch;
   int64_t last_time;
+  int64_t heard; /**< µs, monotonic: when the last message came; 0: none since the start */
   uint64_t messages, values;
 } tt_device;
 
@@ -42,14 +45,25 @@ typedef struct tt_durable_listener {
   void *context;
 } tt_durable_listener;
 
+/** What somebody waits for to be removed: see removal.c. */
+typedef struct tt_removing {
+  tt_store_purge purge;
+  uint64_t removed;
+  bool in_hand;     /**< the writer is at it: it stays where it is */
+  tt_status status; /**< TT_AGAIN: not done yet */
+  tt_error error;
+} tt_removing;
+
 struct tt_collector {
   tt_collector_options options;
   tt_store *store;
   tt_feed_hub *hub;
-  GThread *writer;
+  GThread *writer, *watch;
+  tt_sealing sealing; /**< the writer's own */
 
-  pthread_mutex_t mutex; /**< guards everything below */
-  pthread_cond_t work, room;
+  pthread_mutex_t mutex;              /**< guards everything below */
+  pthread_cond_t work, room, removed; /**< something was removed, or stored */
+  pthread_cond_t ends;                /**< `stopping` was set */
   bool stopping, urgent;
   GPtrArray *devices, *attributes; /**< tt_device, tt_attribute; by index, removed ones too */
   guint removed_devices, removed_attributes;
@@ -61,11 +75,14 @@ struct tt_collector {
   uint64_t filling;                           /**< ticket of `batch` */
   uint64_t durable;
   tt_retention retention;
-  int64_t newest_stored; /**< µs UTC: of the samples that were there before */
-  bool purge_due;        /**< what is set for attributes has changed */
-  int64_t batch_started;
-  GArray *listeners;   /**< tt_durable_listener */
-  GArray *live_values; /**< scratch: tt_feed_value of the sample in hand */
+  bool loaded;             /**< what the store held at the start is known */
+  int64_t newest_stored;   /**< µs UTC: of the samples that were there at the start */
+  bool purge_due;          /**< what is set for attributes has changed */
+  GPtrArray *removals;     /**< tt_removing: waiting for the writer; on the stacks of who asked */
+  int64_t batch_started;   /**< µs monotonic */
+  int64_t writing_started; /**< the same of the batch that is being written; 0: none is */
+  GArray *listeners;       /**< tt_durable_listener */
+  GArray *live_values;     /**< scratch: tt_feed_value of the sample in hand */
   GArray *live_attributes;
   uint64_t samples;         /**< opened so far */
   tt_list thinned;          /**< scratch: tt_store_value of the sample in hand, to be kept last */
@@ -74,6 +91,15 @@ struct tt_collector {
   tt_store_batch *question; /**< scratch: a message that is looked for */
   uint64_t messages, refused, values, stored_values, skipped_values, bad_values, lost_values,
       batches;
+  int64_t write_time; /**< see tt_collector_stats */
+  int64_t storing,
+      taking; /**< µs, monotonic: since when the store writes, the log is asked; 0: not now */
+  tt_error store_error;      /**< why the last batch was not written; "": it was */
+  bool shares_taking, takes; /**< see tt_collector_stats */
+  char taker[TT_TAKER_SIZE];
+  tt_error log_error; /**< the same of the log, and of taking */
+  tt_store_log_state log;
+  tt_trouble store_trouble, log_trouble; /**< the watch's, read by all */
   int64_t refusal_second;
   int refusals_logged;
 };
@@ -86,6 +112,20 @@ static inline tt_device *tt_device_at(tt_collector *collector, int index) {
 /** By an index that must be there; with the mutex held. */
 static inline tt_attribute *tt_attribute_at(tt_collector *collector, int index) {
   return g_ptr_array_index(collector->attributes, (guint)index);
+}
+
+/** Waits to be told, until `end` (µs monotonic) at most; false: it is past. With the mutex held. */
+static inline bool tt_collector_wait(tt_collector *collector, pthread_cond_t *told, int64_t end) {
+  struct timespec time = {.tv_sec = end / SECOND, .tv_nsec = end % SECOND * 1000};
+  return !pthread_cond_clockwait(told, &collector->mutex, CLOCK_MONOTONIC, &time);
+}
+
+/** What devices and people would have of a collector that follows a log. */
+static inline tt_status tt_collector_refuse(tt_error *error) {
+  return tt_fail(
+      error, TT_INVALID,
+      "what is stored here comes out of a log: devices send to its collectors, and names "
+      "and handling are set there");
 }
 
 /* --- intake.c --- */
@@ -124,6 +164,9 @@ typedef struct tt_samples {
 void tt_samples_moment(tt_collector *collector, tt_samples *to, int64_t device_time, int64_t time);
 void tt_samples_take(tt_collector *collector, tt_samples *to, int attribute, const char *text,
                      double number);
+/** What live readers are told of a moment begins, and a value of it, unless they are not to have that. */
+void tt_samples_live_begin(tt_collector *collector);
+void tt_samples_live_add(tt_collector *collector, int attribute, const char *text, double number);
 /** Tells live readers what was taken since the moment was said. */
 void tt_samples_publish(tt_collector *collector, const tt_samples *to);
 void tt_samples_end(tt_collector *collector, tt_samples *to);
@@ -142,6 +185,8 @@ bool tt_registry_has_room(const tt_collector *collector, bool is_device, guint c
 int tt_registry_need_device(tt_collector *collector, const char *identifier);
 int tt_registry_need_attribute(tt_collector *collector, const char *identifier);
 /** What a store knows, or another collector made known: see tt_store_loader. These two take the mutex themselves. */
+/** What others put into the store, for live readers; the mutex is not held. */
+void tt_others_take(void *collector, const tt_store_batch *batch);
 int tt_registry_load_device(void *collector, const char *identifier, const char *name,
                             bool *removed);
 int tt_registry_load_attribute(void *collector, const char *identifier, const char *name,
@@ -181,9 +226,25 @@ bool tt_batch_tell_name(tt_collector *collector, bool is_device, int index, cons
                         const char *name, tt_name_state state);
 /** There is room for it: see tt_store_batch_reserve(). */
 void tt_batch_tell_epoch(tt_collector *collector, int device, const tt_boot *boot);
+
+/* --- put.c --- */
+
+/** Writes a batch, trying again until it is durable (true) or the collector ends. `foreign`: see tt_store.write_foreign. Takes the
+ *  mutex itself. */
+bool tt_put_batch(tt_collector *collector, const tt_store_batch *batch, bool foreign);
+
 /* --- writer.c --- */
 
 /** The writer's thread: a GThreadFunc that ends once `stopping` is set and all is written, or can't be. */
 gpointer tt_writer_run(gpointer collector);
+/* --- follow.c --- */
+
+/** Stores some of what the log has; waits for it for a moment. The writer's; takes the mutex itself. */
+void tt_follow(tt_collector *collector);
+
+/* --- watch.c --- */
+
+/** The thread that says what does not work, and that it works again: a GThreadFunc that ends once `stopping` is set. */
+gpointer tt_watch_run(gpointer collector);
 
 #endif

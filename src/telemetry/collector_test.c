@@ -202,8 +202,10 @@ static gpointer change_again_and_again(gpointer data) {
 
 static gpointer read_again_and_again(gpointer data) {
   fixture *of = data;
-  while (atomic_load(&of->sending)) {
-    g_free(table(of, "limit=200"));
+  static const char *const queries[] = {"limit=200", "order=newest&limit=50", "points=100",
+                                        "bucket=second&shape=tall&limit=200"};
+  for (guint turn = 0; atomic_load(&of->sending); turn++) {
+    g_free(table(of, queries[turn % G_N_ELEMENTS(queries)]));
     tt_collector_stats stats;
     tt_collector_get_stats(of->collector, &stats);
     g_usleep(2000);
@@ -271,10 +273,41 @@ static void test_sent_again(void **state) {
   tt_message_parser_free(again.parser);
 }
 
+/* Who is impatient asks again and again: what is removed is counted once, whoever is told. Who has no patience is never told that
+ * all is done. */
+static void test_removed_in_many_calls(void **state) {
+  fixture *of = *state;
+  sender from;
+  sender_init(&from, of, 0);
+  for (int i = 1; i <= MESSAGES; i++) send(&from, "D0", i);
+  send(&from, "D1", 1);
+  tt_removal removal = {.device = "D0", .from = INT64_MIN, .before = INT64_MAX};
+  tt_error error;
+  tt_status status = tt_collector_remove_values(of->collector, &removal, 0, &error);
+  assert_int_equal(status, TT_AGAIN);
+  uint64_t removed = removal.removed;
+  for (int calls = 0; status == TT_AGAIN && calls < 10000; calls++) {
+    status = tt_collector_remove_values(of->collector, &removal, 2000, &error);
+    removed += removal.removed;
+  }
+  assert_int_equal(status, TT_OK);
+  assert_int_equal(removed, MESSAGES * SAMPLES * 3);
+  char *text = table(of, "device=D0&fields=S.d.n");
+  assert_null(strstr(text, "D0,"));
+  g_free(text);
+  tt_removal other = {.device = "D1", .from = INT64_MIN, .before = INT64_MAX};
+  assert_int_equal(tt_collector_remove_values(of->collector, &other, 20000000, &error), TT_OK);
+  assert_int_equal(other.removed, SAMPLES * 3);
+  tt_removal unknown = {.device = "D9", .from = INT64_MIN, .before = INT64_MAX};
+  assert_int_equal(tt_collector_remove_values(of->collector, &unknown, 0, &error), TT_NOT_FOUND);
+  tt_message_parser_free(from.parser);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_everything_at_once, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_sent_again, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_removed_in_many_calls, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,8 @@
 /** A clock has gone on with ours when it did so for this long, as exactly as delays on a network allow. */
 #define STEADY_SPAN SECOND
 #define STEADY_WITHIN (SECOND / 4)
+/** 2000-01-01: a clock that was never set counts from its start, or from 1970. */
+#define CLOCK_IS_SET (946684800LL * SECOND)
 
 static int64_t floor_to(int64_t value, int64_t step) {
   int64_t rest = value % step;
@@ -200,6 +202,56 @@ static tt_boot *choose(tt_device_time *time, const tt_timed_message *message, in
   return known ? known : guess(time, message, late, backwards);
 }
 
+/* --- messages that don't say when they were sent --- */
+
+static bool claims_utc(const tt_timed_message *message, int64_t late) {
+  return message->last_sample >= CLOCK_IS_SET && message->last_sample <= message->received + late;
+}
+
+/** Whether the clock of an epoch can have said the message's times. Points of a clock that is right may be of any age; one that
+ *  is not goes on, but within a request, all of which was sent at once. */
+static bool can_be_of(const tt_boot *boot, const tt_timed_message *message, int64_t late) {
+  int64_t time = message->last_sample;
+  int64_t ahead = time + tt_device_clock_offset(&boot->clock, time) - message->received;
+  if (!is_of(boot, message) || ahead > late + slack(boot, message)) return false;
+  if (!boot->stored.anchor) return claims_utc(message, late);
+  bool same_request = message->after_previous && message->previous_key == boot->stored.key;
+  return same_request || time > boot->newest - late;
+}
+
+static tt_boot *goes_on(tt_device_time *time, const tt_timed_message *message, int64_t late) {
+  for (int i = 0; i < time->boot_count; i++) {
+    if (can_be_of(&time->boots[i], message, late)) return &time->boots[i];
+  }
+  return NULL;
+}
+
+/** As choose(), and tells when the message was sent. */
+static tt_boot *choose_untold(tt_device_time *time, tt_timed_message *message, int64_t late,
+                              bool *again) {
+  bool pointless = message->last_sample == TT_MESSAGE_NO_TIME;
+  if (pointless) message->last_sample = message->received;
+  tt_boot *known = pointless ? NULL : heard_before(time, message);
+  tt_boot *chosen = goes_on(time, message, late);
+  if (!chosen && !known && !pointless) known = ask(time, message);
+  *again = known;
+  if (!chosen) chosen = known ? known : goes_on(time, message, late);
+  bool utc = chosen ? !chosen->stored.anchor : claims_utc(message, late);
+  message->transmitted =
+      utc && message->last_sample < message->received ? message->received : message->last_sample;
+  return chosen;
+}
+
+/** The first epoch of a clock, as the message tells it. */
+static tt_boot *begin_with(tt_device_time *time, const tt_timed_message *message, bool untold,
+                           int64_t late) {
+  const bool utc = untold && claims_utc(message, late);
+  tt_boot *begun = begin(time, message->boot, message->transmitted,
+                         utc ? 0 : message->received - message->transmitted);
+  if (utc) tt_device_clock_add(&begun->clock, message->transmitted, message->received);
+  return begun;
+}
+
 static bool widen(tt_store_epoch *epoch, int64_t offset) {
   bool widened = false;
   if (offset < epoch->offset_low) {
@@ -227,31 +279,35 @@ static bool is_steady(struct tt_pace *pace, const tt_timed_message *message) {
   return goes_on && span >= STEADY_SPAN;
 }
 
-tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *message, int64_t late) {
-  tt_place place = {.placement = TT_PLACED, .unsure = !is_steady(&time->pace, message)};
-  bool first = !time->boot_count;
-  tt_boot *chosen = choose(time, message, late, &place.again);
-  if (chosen && llabs(tt_device_clock_offset(&chosen->clock, message->transmitted) -
+tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent, int64_t late) {
+  tt_timed_message message = *sent;
+  const bool untold = sent->transmitted == TT_MESSAGE_NO_TIME, first = !time->boot_count;
+  tt_place place = {.placement = TT_PLACED};
+  tt_boot *chosen = untold ? choose_untold(time, &message, late, &place.again)
+                           : choose(time, &message, late, &place.again);
+  // Where all is UTC, what is sent again goes on with our clock, too.
+  place.unsure = !is_steady(&time->pace, &message) || (untold && time->next_epoch > 1);
+  if (chosen && llabs(tt_device_clock_offset(&chosen->clock, message.transmitted) -
                       chosen->stored.anchor) > MAX_DEPARTURE) {
     chosen = NULL;
   }
   if (!chosen) {
     place.placement = first ? TT_PLACED_FIRST : TT_PLACED_JUMP;
-    chosen =
-        begin(time, message->boot, message->transmitted, message->received - message->transmitted);
+    chosen = begin_with(time, &message, untold, late);
   } else {
-    if (message->transmitted > chosen->newest) {
+    if (message.transmitted > chosen->newest) {
       chosen = make_current(time, chosen);
-      chosen->newest = message->transmitted;
+      chosen->newest = message.transmitted;
     }
     // What was sent again says nothing about the clock.
-    if (!place.again) tt_device_clock_add(&chosen->clock, message->transmitted, message->received);
+    if (!place.again) tt_device_clock_add(&chosen->clock, message.transmitted, message.received);
   }
   place.boot = chosen;
-  place.offset = tt_device_clock_offset(&chosen->clock, message->transmitted);
+  place.transmitted = message.transmitted;
+  place.offset = tt_device_clock_offset(&chosen->clock, message.transmitted);
   place.tell = widen(&chosen->stored, place.offset) || !chosen->told;
   chosen->told = true;
-  struct tt_seen seen = {message->last_sample, message->hash, chosen->stored.key, false};
-  remember(time, &seen);
+  struct tt_seen seen = {sent->last_sample, message.hash, chosen->stored.key, false};
+  if (sent->last_sample != TT_MESSAGE_NO_TIME) remember(time, &seen);
   return place;
 }

@@ -10,6 +10,7 @@
 
 #include "store/store.h"
 #include "telemetry/device_clock.h"
+#include "telemetry/message.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,8 +49,8 @@ typedef struct tt_device_time {
 
 /** A message as far as time is concerned. */
 typedef struct tt_timed_message {
-  int64_t transmitted; /**< µs, device's clock */
-  int64_t last_sample; /**< µs, device's clock */
+  int64_t transmitted; /**< µs, device's clock; TT_MESSAGE_NO_TIME: it does not say */
+  int64_t last_sample; /**< µs, device's clock; TT_MESSAGE_NO_TIME: none has a time */
   uint64_t hash;
   int64_t received; /**< µs UTC */
   const char *boot; /**< what the device calls its start; "": nothing */
@@ -75,14 +76,17 @@ typedef enum tt_placement {
 /** Where a message belongs. */
 typedef struct tt_place {
   tt_placement placement;
-  tt_boot *boot;  /**< valid until the next call */
-  int64_t offset; /**< µs: normalized − device time of its samples */
-  bool tell;      /**< the epoch, or that its range of offsets grew, is news for the store */
-  bool again;     /**< it was heard before */
-  bool unsure;    /**< it may stand in another epoch all the same: see TT_SAMPLE_UNSURE */
+  tt_boot *boot;       /**< valid until the next call */
+  int64_t offset;      /**< µs: normalized − device time of its samples */
+  int64_t transmitted; /**< µs, device's clock: what the message said, or must have been */
+  bool tell;           /**< the epoch, or that its range of offsets grew, is news for the store */
+  bool again;          /**< it was heard before */
+  bool unsure;         /**< it may stand in another epoch all the same: see TT_SAMPLE_UNSURE */
 } tt_place;
 
-/** Finds the boot epoch of a message and follows its clock.
+/** Finds the boot epoch of a message and follows its clock. A message that does not say when it was sent has times of a clock
+ *  that is set: they are UTC as long as none of them is still to come. Its epoch has the anchor 0. A clock that is ahead, or was
+ *  never set, is followed as if each message had been sent with its last sample.
  *  `late`: µs; a message is behind its time by at most this unless there is evidence that it is merely late. */
 tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *message, int64_t late);
 /** Begins a new epoch whose offset is known (a simulated robot). */

@@ -328,8 +328,90 @@ static void test_unsure_until_the_clock_goes_on(void **state) {
   free(world);
 }
 
+/* --- messages that don't say when they were sent --- */
+
+/** A message whose last sample is of `sample` on the device's clock; returns what is stored as that sample's moment. */
+static int64_t send_points(world *world, int64_t now, int64_t sample, tt_boot **boot) {
+  tt_timed_message message = {.transmitted = TT_MESSAGE_NO_TIME,
+                              .last_sample = sample,
+                              .hash = (uint64_t)sample * 2654435761u + 1,
+                              .received = now,
+                              .boot = "",
+                              .context = world,
+                              .find = find};
+  tt_place place = tt_device_time_place(&world->time, &message, LATE);
+  world->jumps += place.placement == TT_PLACED_JUMP;
+  world->unsure = place.unsure;
+  *boot = place.boot;
+  return (sample == TT_MESSAGE_NO_TIME ? place.transmitted : sample) + place.offset;
+}
+
+static void test_points_of_a_clock_that_is_right(void **state) {
+  (void)state;
+  world world = {0};
+  tt_boot *boot;
+  int64_t now = START;
+  // Old ones, later ones, older ones again, some without a time: all are what they say.
+  static const int64_t ages[] = {10, 3600, 0, 86400 * 400, 9, 0, 5};
+  for (size_t i = 0; i < sizeof ages / sizeof *ages; i++, now += 10 * SECOND) {
+    assert_int_equal(send_points(&world, now, now - ages[i] * SECOND, &boot),
+                     now - ages[i] * SECOND);
+    assert_int_equal(boot->stored.number, 0);
+    assert_int_equal(send_points(&world, now + 1, TT_MESSAGE_NO_TIME, &boot), now + 1);
+    assert_int_equal(boot->stored.number, 0);
+  }
+  assert_int_equal(world.jumps, 0);
+  // A few ms ahead of ours: nothing is of the future, and not for long.
+  assert_int_equal(send_points(&world, now, now + 4000, &boot), now);
+  assert_int_equal(send_points(&world, now + 100 * SECOND, now + 90 * SECOND, &boot),
+                   now + 90 * SECOND);
+  assert_int_equal(boot->stored.number, 0);
+}
+
+static void test_points_of_a_clock_that_is_ahead_until_it_is_set(void **state) {
+  (void)state;
+  world world = {0};
+  tt_boot *boot;
+  int64_t now = START, wrong = 3600 * SECOND;
+  for (int i = 0; i < 20; i++, now += 10 * SECOND) {
+    int64_t age = i % 2 ? 3 * SECOND : 0;  // of the newest point when it was sent
+    int64_t stored = send_points(&world, now, now + wrong - age, &boot);
+    assert_int_equal(stored, now - age);
+    assert_int_equal(boot->stored.number, 0);
+  }
+  assert_int_equal(send_points(&world, now, now - SECOND, &boot), now - SECOND);
+  assert_int_equal(boot->stored.number, 1);
+  assert_int_equal(send_points(&world, now, now - 7200 * SECOND, &boot), now - 7200 * SECOND);
+  assert_int_equal(boot->stored.number, 1);
+  assert_int_equal(world.jumps, 1);
+  assert_true(world.unsure);  // there is an epoch in which it may stand
+}
+
+static void test_points_of_a_clock_that_was_never_set(void **state) {
+  (void)state;
+  world world = {0};
+  tt_boot *boot;
+  int64_t now = START;
+  for (int64_t up = 5 * SECOND; up < 60 * SECOND; up += 5 * SECOND, now += 5 * SECOND)
+    assert_int_equal(send_points(&world, now, up, &boot), now);
+  assert_int_equal(boot->stored.number, 0);
+  // It was restarted; what the store has is sent again, then it is set.
+  assert_int_equal(send_points(&world, now, 5 * SECOND + 1, &boot), now);
+  assert_int_equal(boot->stored.number, 1);
+  world.stored_in = world.time.boots[1].stored.key;
+  send_points(&world, now, 2 * SECOND, &boot);
+  assert_int_equal(boot->stored.number, 0);
+  world.stored_in = 0;
+  assert_int_equal(send_points(&world, now, now, &boot), now);
+  assert_int_equal(boot->stored.number, 2);
+  assert_int_equal(boot->stored.anchor, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_points_of_a_clock_that_is_right),
+      cmocka_unit_test(test_points_of_a_clock_that_is_ahead_until_it_is_set),
+      cmocka_unit_test(test_points_of_a_clock_that_was_never_set),
       cmocka_unit_test(test_years_off_drift_and_random_delays),
       cmocka_unit_test(test_the_first_delay_is_soon_forgotten),
       cmocka_unit_test(test_a_jump_back_begins_an_epoch),

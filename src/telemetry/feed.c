@@ -25,6 +25,7 @@ struct tt_feed_hub {
   pthread_mutex_t mutex;
   GPtrArray *readers;
   guint max_readers;
+  uint64_t lost;
   tt_feed_human_name *human_name;
   void *context;
 };
@@ -99,6 +100,15 @@ int tt_feed_reader_count(tt_feed_hub *hub) {
   return (int)count;
 }
 
+void tt_feed_get_queues(tt_feed_hub *hub, uint64_t *waiting, uint64_t *lost) {
+  *waiting = 0;
+  pthread_mutex_lock(&hub->mutex);
+  for (guint i = 0; i < hub->readers->len; i++)
+    *waiting += ((const tt_feed_reader *)g_ptr_array_index(hub->readers, i))->queue.length;
+  *lost = hub->lost;
+  pthread_mutex_unlock(&hub->mutex);
+}
+
 void tt_feed_renamed(tt_feed_hub *hub) {
   pthread_mutex_lock(&hub->mutex);
   for (guint i = 0; i < hub->readers->len; i++) {
@@ -168,6 +178,7 @@ void tt_feed_publish(tt_feed_hub *hub, int device, const int *attributes, tt_fee
     if (reader->queue.length >= reader->capacity) {
       tt_feed_sample_unref(g_queue_pop_head(&reader->queue));
       reader->lost++;
+      hub->lost++;
     }
     g_queue_push_tail(&reader->queue, part);
     if (reader->queue.length == 1) reader->wake(reader->context);
@@ -208,10 +219,18 @@ void tt_feed_append_json(GString *out, const tt_feed_sample *sample) {
   g_string_append(out, "}}");
 }
 
-/** "Set.Data.attribute" in its three parts, as they are in XML; false where an identifier has fewer. */
+/** "Set.Data.attribute" in its three parts, as they are in XML. A point without tags has no data set: it is called value. False:
+ *  an identifier of one part. */
 static bool split_identifier(const char *identifier, char ***parts) {
   *parts = g_strsplit(identifier, ".", 3);
-  if (g_strv_length(*parts) == 3) return true;
+  const guint count = g_strv_length(*parts);
+  if (count == 2) {
+    *parts = g_renew(char *, *parts, 4);
+    (*parts)[3] = NULL;
+    (*parts)[2] = (*parts)[1];
+    (*parts)[1] = g_strdup("value");
+  }
+  if (count > 1) return true;
   g_strfreev(*parts);
   return false;
 }

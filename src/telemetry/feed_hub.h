@@ -16,6 +16,8 @@ tt_feed_reader *tt_feed_subscribe(tt_feed_hub *hub, const tt_feed_filter *filter
                                   void (*wake)(void *context), void *context);
 void tt_feed_unsubscribe(tt_feed_hub *hub, tt_feed_reader *reader);
 int tt_feed_reader_count(tt_feed_hub *hub);
+/** Samples that wait for readers now, and that readers have lost since the start. */
+void tt_feed_get_queues(tt_feed_hub *hub, uint64_t *waiting, uint64_t *lost);
 /** Human names changed: filters are looked up anew. */
 void tt_feed_renamed(tt_feed_hub *hub);
 /** Gives every reader that wants it the sample of device `device`, whose values are those of `attributes`. Takes

@@ -103,6 +103,7 @@ bool tt_handlings_load(void *context, const tt_list *handlings) {
       tt_store_add_handling(&collector->handlings, &tt_list_at(handlings, tt_handling, i));
     own = collector->handlings.failed;  // to be told again
     resolve_all(collector);
+    collector->purge_due = true;
   }
   pthread_mutex_unlock(&collector->mutex);
   return !own;
@@ -168,6 +169,7 @@ tt_status tt_handling_check(const tt_handling *handling, tt_error *error) {
 
 tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *handling,
                                     tt_error *error) {
+  if (collector->options.log) return tt_collector_refuse(error);
   TT_TRY(tt_handling_check(handling, error));
   return change_handling(collector, handling, error);
 }
@@ -175,6 +177,7 @@ tt_status tt_collector_set_handling(tt_collector *collector, const tt_handling *
 tt_status tt_collector_remove_handling(tt_collector *collector, const char *pattern,
                                        tt_error *error) {
   bool found = false;
+  if (collector->options.log) return tt_collector_refuse(error);
   pthread_mutex_lock(&collector->mutex);
   for (guint i = 0; i < collector->handlings.len && !found; i++) {
     found = !strcmp(tt_list_at(&collector->handlings, tt_handling, i).pattern, pattern);

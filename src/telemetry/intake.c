@@ -80,7 +80,9 @@ static const tt_store_batch *make_question(const taken *of) {
   tt_store_batch_clear(batch);
   for (uint32_t s = 0; s < message->sample_count; s++) {
     const tt_message_sample *sent = &message->samples[s];
-    tt_sampling_moment(collector, &to, sent->time, sent->time);
+    const int64_t time = sent->time == TT_MESSAGE_NO_TIME ? message->time : sent->time;
+    if (time == TT_MESSAGE_NO_TIME) continue;  // of now: not stored yet
+    tt_sampling_moment(collector, &to, time, time);
     for (uint32_t v = sent->first; v < sent->first + sent->count; v++) {
       const tt_handling *handling = &tt_attribute_at(collector, of->attributes[v])->handling;
       const char *text = tt_message_text(message, message->values[v].text);
@@ -140,13 +142,13 @@ static tt_place place(taken *of, tt_origin *origin, int64_t received) {
   const tt_store_epoch *epoch = &place.boot->stored;
   if (place.placement == TT_PLACED_JUMP) {
     tt_log_info("telemetry: the clock of device %s jumped (it says %.3f s); boot epoch %d begins",
-                from->identifier, (double)message->time / SECOND, epoch->number);
+                from->identifier, (double)place.transmitted / SECOND, epoch->number);
   }
   if (place.tell) tt_batch_tell_epoch(collector, of->device, place.boot);
   if (origin) {
     origin->has_previous = true;
     origin->device = of->device;
-    origin->previous = message->time;
+    origin->previous = place.transmitted;
     origin->previous_key = epoch->key;
   }
   return place;
@@ -182,7 +184,8 @@ static void take_samples(const taken *of, const tt_place *place, tt_origin *orig
                    .live = !place->again && tt_feed_reader_count(collector->hub) > 0};
   for (uint32_t s = 0; s < message->sample_count; s++) {
     const tt_message_sample *sent = &message->samples[s];
-    tt_samples_moment(collector, &to, sent->time, sent->time + place->offset);
+    const int64_t time = sent->time == TT_MESSAGE_NO_TIME ? place->transmitted : sent->time;
+    tt_samples_moment(collector, &to, time, time + place->offset);
     for (uint32_t v = sent->first; v < sent->first + sent->count; v++) {
       const char *text = tt_message_text(message, message->values[v].text);
       double number = 0;

@@ -59,12 +59,8 @@ static void report_refusal(tt_message_parser *parser) {
 }
 
 static void deliver(tt_message_parser *parser) {
-  tt_message *message = &parser->message;
-  message->samples = parser->samples;
-  message->values = parser->values;
-  message->text = parser->text;
   parser->scan = SCAN_SPACE;
-  parser->handler.on_message(parser->context, message);
+  parser->handler.on_message(parser->context, tt_message_build_end(&parser->build));
 }
 
 /** How many bytes of the present chunk lie before byte `position` of the document. */
@@ -89,7 +85,7 @@ static void spend_on_unfinished(tt_message_parser *parser) {
 
 /** Gives bytes to expat; returns how many belong to this document. */
 static size_t feed_document(tt_message_parser *parser, const char *bytes, size_t size) {
-  size_t room = parser->limits.message_bytes - parser->document_bytes;
+  size_t room = parser->build.limits.message_bytes - parser->document_bytes;
   size_t given = size < room ? size : room;
   enum XML_Status status = XML_Parse(parser->expat, bytes, (int)given, XML_FALSE);
   if (parser->finished) {
@@ -116,8 +112,9 @@ static size_t feed_document(tt_message_parser *parser, const char *bytes, size_t
     return used;
   }
   parser->document_bytes += given;
-  if (parser->document_bytes >= parser->limits.message_bytes) {
-    tt_message_refuse(parser, "the message is longer than %zu bytes", parser->limits.message_bytes);
+  if (parser->document_bytes >= parser->build.limits.message_bytes) {
+    tt_message_refuse(parser, "the message is longer than %zu bytes",
+                      parser->build.limits.message_bytes);
     report_refusal(parser);
   } else {
     spend_on_unfinished(parser);
@@ -236,13 +233,12 @@ tt_message_parser *tt_message_parser_new(const tt_message_limits *limits,
                                          const tt_message_handler *handler, void *context) {
   tt_message_parser *parser = calloc(1, sizeof *parser);
   if (!parser) return NULL;
-  parser->limits = *limits;
+  parser->build.limits = *limits;
   parser->handler = *handler;
   parser->context = context;
   parser->expat = XML_ParserCreate(NULL);
   parser->salted = getrandom(parser->salt, sizeof parser->salt, 0) == sizeof parser->salt;
-  parser->text = malloc(parser->text_capacity = 4096);
-  if (!parser->expat || !parser->text) {
+  if (!parser->expat) {
     tt_message_parser_free(parser);
     return NULL;
   }
@@ -252,8 +248,6 @@ tt_message_parser *tt_message_parser_new(const tt_message_limits *limits,
 void tt_message_parser_free(tt_message_parser *parser) {
   if (!parser) return;
   if (parser->expat) XML_ParserFree(parser->expat);
-  free(parser->text);
-  free(parser->samples);
-  free(parser->values);
+  tt_message_build_clear(&parser->build);
   free(parser);
 }

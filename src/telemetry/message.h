@@ -23,9 +23,13 @@ typedef struct tt_message_value {
   uint32_t text;       /**< as sent, UTF-8 */
 } tt_message_value;
 
+/** A time that was not told. */
+#define TT_MESSAGE_NO_TIME INT64_MIN
+
 /** A sample set: what a device measured at one moment. */
 typedef struct tt_message_sample {
-  int64_t time;          /**< µs on the device's clock, already absolute */
+  int64_t
+      time; /**< µs on the device's clock, already absolute; TT_MESSAGE_NO_TIME: that of transmission */
   uint32_t first, count; /**< its values */
 } tt_message_sample;
 
@@ -37,13 +41,15 @@ typedef struct tt_message {
   const char *device; /**< the `id`: 1…64 bytes without control characters */
   const char *boot;   /**< the same of the device's start; "": it said none */
   int64_t seq;        /**< number of the message, 0…2^53; TT_MESSAGE_NO_SEQ: it said none */
-  int64_t time;       /**< µs on the device's clock at transmission */
-  bool acknowledge;   /**< the sender asked for <ACK/> */
+  int64_t time; /**< µs on the device's clock at transmission; TT_MESSAGE_NO_TIME: it said none */
+  bool acknowledge; /**< the sender asked for <ACK/> */
   const tt_message_sample *samples;
   const tt_message_value *values;
   uint32_t sample_count, value_count;
   uint64_t hash; /**< of boot, seq, times, identifiers and values, to know a message sent again */
   const char *text;
+  unsigned long line; /**< at which it begins, where many stand in one document; else 1 */
+  uint32_t points;    /**< points of line protocol that it was made of; else 1 */
 } tt_message;
 
 /** The text at an offset of a value. Valid as long as the message. */

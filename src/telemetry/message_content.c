@@ -1,22 +1,10 @@
-/* message_content.c: the elements of a document become a message: expat calls on_start() and on_end(), which fill arrays that
- * are used again for every message.
+/* message_content.c: the elements of a document become a message: expat calls on_start() and on_end().
  */
-#include "store/batch.h"
 #include "telemetry/message_internal.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/** Text of a message is at most this many times its bytes: identifiers repeat the names of set and data. */
-#define TEXT_PER_BYTE 4
-/** Of `seq`: what every reader of JSON has exactly. */
-#define MAX_SEQ (1LL << 53)
-/** ms; the year 2255 for a clock that counts from 1970. */
-#define MAX_TIME_MS 9000000000000
-_Static_assert(TT_MESSAGE_DEVICE_BYTES < TT_BOOT_SIZE, "a store keeps every name of a start whole");
 
 void tt_message_refuse(tt_message_parser *parser, const char *format, ...) {
   if (parser->refused) return;
@@ -32,58 +20,10 @@ void tt_message_refuse(tt_message_parser *parser, const char *format, ...) {
   XML_StopParser(parser->expat, XML_FALSE);
 }
 
-/** Makes room for one more item; false and refused when out of memory. */
-static bool reserve(tt_message_parser *parser, void **array, size_t *capacity, size_t needed,
-                    size_t item_size) {
-  if (needed <= *capacity) return true;
-  size_t larger = *capacity ? *capacity * 2 : 64;
-  while (larger < needed) larger *= 2;
-  void *moved = realloc(*array, larger * item_size);
-  if (!moved) {
-    tt_message_refuse(parser, "out of memory");
-    return false;
-  }
-  *array = moved;
-  *capacity = larger;
-  return true;
-}
-
-static uint64_t mix(uint64_t hash, const char *bytes, size_t size) {
-  while (size >= 8) {
-    uint64_t word;
-    memcpy(&word, bytes, 8);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-    bytes += 8;
-    size -= 8;
-  }
-  uint64_t word = size;
-  memcpy((char *)&word + 1, bytes, size);
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-  return hash ^ (hash >> 32);
-}
-
-/** "123456", "-60", "12.5": milliseconds into µs. */
-static bool parse_time(const char *text, int64_t *us) {
-  bool negative = *text == '-';
-  if (*text == '-' || *text == '+') text++;
-  if (!isdigit((unsigned char)*text)) return false;
-  int64_t ms = 0;
-  for (; isdigit((unsigned char)*text); text++) {
-    ms = ms * 10 + (*text - '0');
-    if (ms > MAX_TIME_MS) return false;
-  }
-  int64_t fraction = 0;
-  if (*text == '.') {
-    text++;
-    if (!isdigit((unsigned char)*text)) return false;
-    for (int64_t unit = 100; isdigit((unsigned char)*text); text++, unit /= 10)
-      fraction += unit * (*text - '0');
-  }
-  if (*text) return false;
-  *us = ms * 1000 + fraction;
-  if (negative) *us = -*us;
-  return true;
+/** Refuses the message for a reason of message_build.h's. False: it has one. */
+static bool passes(tt_message_parser *parser, const char *reason) {
+  if (reason) tt_message_refuse(parser, "%s", reason);
+  return !reason;
 }
 
 static const char *attribute(const char **attributes, const char *name) {
@@ -93,46 +33,11 @@ static const char *attribute(const char **attributes, const char *name) {
   return NULL;
 }
 
-/** Whether the `id` or `boot` of a MESSAGE is fit to be one; else it is refused. */
-static bool check_name(tt_message_parser *parser, const char *what, const char *name) {
-  if (strlen(name) > TT_MESSAGE_DEVICE_BYTES) {
-    tt_message_refuse(parser, "the %s is longer than %d bytes", what, TT_MESSAGE_DEVICE_BYTES);
-    return false;
-  }
-  for (const char *c = name; *c; c++) {
-    if ((unsigned char)*c >= 0x20 && *c != 0x7f) continue;
-    tt_message_refuse(parser, "the %s has a control character", what);
-    return false;
-  }
-  return true;
-}
-
-static bool parse_seq(const char *text, int64_t *seq) {
-  *seq = 0;
-  for (const char *c = text; *c; c++) {
-    if (!isdigit((unsigned char)*c)) return false;
-    *seq = *seq * 10 + (*c - '0');
-    if (*seq > MAX_SEQ) return false;
-  }
-  return *text;
-}
-
 /** The optional attributes that tell boots and messages apart. */
 static void start_identity(tt_message_parser *parser, const char **attributes) {
-  tt_message *message = &parser->message;
   const char *boot = attribute(attributes, "boot"), *seq = attribute(attributes, "seq");
-  if (boot && !*boot) {
-    tt_message_refuse(parser, "the boot is empty");
-  } else if (boot && check_name(parser, "boot", boot)) {
-    strcpy(parser->boot, boot);
-    message->hash = mix(message->hash, boot, strlen(boot));
-  }
-  if (!seq) return;
-  if (!parse_seq(seq, &message->seq)) {
-    tt_message_refuse(parser, "MESSAGE seq '%.32s' is no whole number from 0 to %lld", seq,
-                      (long long)MAX_SEQ);
-  }
-  message->hash = mix(message->hash ^ (uint64_t)message->seq, "seq", 3);
+  if (boot && !passes(parser, tt_message_build_boot(&parser->build, tt_piece_of(boot)))) return;
+  if (seq) passes(parser, tt_message_build_seq(&parser->build, tt_piece_of(seq)));
 }
 
 static void start_message(tt_message_parser *parser, const char *name, const char **attributes) {
@@ -146,31 +51,29 @@ static void start_message(tt_message_parser *parser, const char *name, const cha
     tt_message_refuse(parser, "MESSAGE has no id");
     return;
   }
-  if (!check_name(parser, "id", id)) return;
   if (!time) {
     tt_message_refuse(parser, "MESSAGE has no time");
     return;
   }
-  if (!parse_time(time, &parser->message.time)) {
+  int64_t us;
+  if (!tt_message_parse_ms(tt_piece_of(time), &us)) {
     tt_message_refuse(parser, "MESSAGE time '%.32s' is no number of milliseconds up to %lld", time,
-                      (long long)MAX_TIME_MS);
+                      (long long)TT_MESSAGE_MAX_TIME_MS);
     return;
   }
-  strcpy(parser->device, id);
-  parser->message.acknowledge = ack && !strcmp(ack, "yes");
-  parser->message.hash = mix((uint64_t)parser->message.time, id, strlen(id));
+  if (!passes(parser, tt_message_build_sender(&parser->build, tt_piece_of(id), us))) return;
+  parser->build.message.acknowledge = ack && !strcmp(ack, "yes");
   start_identity(parser, attributes);
 }
 
 static void start_sample(tt_message_parser *parser, const char *name, const char **attributes) {
-  tt_message *message = &parser->message;
   const char *time = attribute(attributes, "time");
   int64_t us = 0;
   if (!time) {
     tt_message_refuse(parser, "sample set %.64s has no time", name);
     return;
   }
-  if (!parse_time(time, &us)) {
+  if (!tt_message_parse_ms(tt_piece_of(time), &us)) {
     tt_message_refuse(parser, "time '%.32s' of sample set %.64s is no number of milliseconds", time,
                       name);
     return;
@@ -181,57 +84,14 @@ static void start_sample(tt_message_parser *parser, const char *name, const char
     return;
   }
   strcpy(parser->set, name);
-  if (!reserve(parser, (void **)&parser->samples, &parser->sample_capacity,
-               message->sample_count + 1, sizeof *parser->samples)) {
-    return;
-  }
-  if (us <= 0) us += message->time;
-  parser->samples[message->sample_count++] =
-      (tt_message_sample){.time = us, .first = message->value_count};
-  message->hash = mix(message->hash ^ (uint64_t)us, name, strlen(name));
+  if (us <= 0) us += parser->build.message.time;
+  passes(parser, tt_message_build_sample(&parser->build, us, tt_piece_of(name)));
 }
 
 static void add_value(tt_message_parser *parser, const char *data, const char *name,
                       const char *value) {
-  tt_message *message = &parser->message;
-  size_t set_size = strlen(parser->set), data_size = strlen(data), name_size = strlen(name);
-  size_t value_size = strlen(value), identifier_size = set_size + data_size + name_size + 2;
-  if (identifier_size > parser->limits.name_bytes) {
-    tt_message_refuse(parser, "an attribute's identifier is longer than %u bytes",
-                      parser->limits.name_bytes);
-    return;
-  }
-  if (value_size > parser->limits.value_bytes) {
-    tt_message_refuse(parser, "the value of %.64s is longer than %u bytes", name,
-                      parser->limits.value_bytes);
-    return;
-  }
-  if (message->value_count >= parser->limits.values) {
-    tt_message_refuse(parser, "more than %u values in one message", parser->limits.values);
-    return;
-  }
-  size_t size = parser->text_size + identifier_size + value_size + 2;
-  if (size > parser->limits.message_bytes * TEXT_PER_BYTE) {
-    tt_message_refuse(parser, "the names in this message are too long altogether");
-    return;
-  }
-  if (!reserve(parser, (void **)&parser->text, &parser->text_capacity, size, 1) ||
-      !reserve(parser, (void **)&parser->values, &parser->value_capacity, message->value_count + 1,
-               sizeof *parser->values)) {
-    return;
-  }
-  char *text = parser->text + parser->text_size;
-  tt_message_value *added = &parser->values[message->value_count++];
-  added->identifier = (uint32_t)parser->text_size;
-  memcpy(text, parser->set, set_size);
-  text[set_size] = '.';
-  memcpy(text + set_size + 1, data, data_size);
-  text[set_size + 1 + data_size] = '.';
-  memcpy(text + set_size + 1 + data_size + 1, name, name_size + 1);
-  added->text = (uint32_t)(parser->text_size + identifier_size + 1);
-  memcpy(text + identifier_size + 1, value, value_size + 1);
-  message->hash = mix(message->hash, text + set_size, identifier_size - set_size + 1 + value_size);
-  parser->text_size = size;
+  const tt_piece parts[] = {tt_piece_of(parser->set), tt_piece_of(data), tt_piece_of(name)};
+  passes(parser, tt_message_build_value(&parser->build, parts, 3, tt_piece_of(value)));
 }
 
 /** With an external DOCTYPE expat leaves out references to entities it doesn't know instead of refusing them. */
@@ -269,9 +129,9 @@ static void on_start(void *user, const char *name, const char **attributes) {
   tt_message_parser *parser = user;
   if (parser->refused) return;
   int count = XML_GetSpecifiedAttributeCount(parser->expat) / 2;
-  if ((uint32_t)count > parser->limits.attributes) {
+  if ((uint32_t)count > parser->build.limits.attributes) {
     tt_message_refuse(parser, "element %.64s has more than %u attributes", name,
-                      parser->limits.attributes);
+                      parser->build.limits.attributes);
   } else if (parser->has_doctype && names_unknown_entity(parser)) {
     tt_message_refuse(parser, "entities are not allowed");
   } else if (parser->depth > 0 && !strcmp(name, "MESSAGE")) {
@@ -297,11 +157,6 @@ static void on_end(void *user, const char *name) {
   (void)name;
   if (parser->refused) return;
   parser->depth--;
-  tt_message *message = &parser->message;
-  if (parser->depth == 1) {
-    tt_message_sample *sample = &parser->samples[message->sample_count - 1];
-    sample->count = message->value_count - sample->first;
-  }
   if (parser->depth > 0) return;
   parser->finished = true;
   parser->end = (size_t)XML_GetCurrentByteIndex(parser->expat) +
@@ -345,8 +200,5 @@ void tt_message_begin_content(tt_message_parser *parser) {
   parser->has_doctype = parser->finished = parser->refused = false;
   parser->skip_root = false;
   parser->tag_size = 0;
-  parser->text_size = 0;
-  *parser->boot = 0;
-  parser->message =
-      (tt_message){.device = parser->device, .boot = parser->boot, .seq = TT_MESSAGE_NO_SEQ};
+  tt_message_build_begin(&parser->build);
 }

@@ -3,12 +3,9 @@
 #ifndef TT_TELEMETRY_MESSAGE_INTERNAL_H
 #define TT_TELEMETRY_MESSAGE_INTERNAL_H
 
-#include "telemetry/message.h"
+#include "telemetry/message_build.h"
 
 #include <expat.h>
-
-/** Of a device's identifier, and of what it calls its start. */
-#define TT_MESSAGE_DEVICE_BYTES 64
 
 /** Where the stream stands between documents. */
 typedef enum tt_scan {
@@ -27,7 +24,6 @@ struct tt_message_parser {
   XML_Parser expat;
   uint8_t salt[16]; /**< of expat's hashes: ours, or it would ask the kernel for one a message */
   bool salted;      /**< else it does ask */
-  tt_message_limits limits;
   tt_message_handler handler;
   void *context;
 
@@ -49,14 +45,7 @@ struct tt_message_parser {
   size_t end; /**< byte of the document just behind it, or where it was refused */
 
   char set[256];
-  char device[TT_MESSAGE_DEVICE_BYTES + 1], boot[TT_MESSAGE_DEVICE_BYTES + 1];
-  tt_message message;
-  char *text;
-  size_t text_size, text_capacity;
-  tt_message_sample *samples;
-  size_t sample_capacity;
-  tt_message_value *values;
-  size_t value_capacity;
+  tt_message_build build;
 };
 
 /** Refuses the present message at the element or text being parsed. */

@@ -12,41 +12,14 @@
 
 #include <cmocka.h>
 
-/** What came out, as text: one line an event. */
-typedef struct heard {
-  char text[65536];
-  size_t size;
-  int messages, refusals;
-} heard;
-
-static void say(heard *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(heard *to, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int wrote = vsnprintf(to->text + to->size, sizeof to->text - to->size, format, arguments);
-  va_end(arguments);
-  if (wrote > 0 && to->size + (size_t)wrote < sizeof to->text) to->size += (size_t)wrote;
-}
+#include "telemetry/message_testing.h"
 
 static void on_message(void *context, const tt_message *message) {
   heard *to = context;
   to->messages++;
   say(to, "message %s %lld%s\n", message->device, (long long)message->time,
       message->acknowledge ? " ack" : "");
-  for (uint32_t s = 0; s < message->sample_count; s++) {
-    const tt_message_sample *sample = &message->samples[s];
-    say(to, " at %lld\n", (long long)sample->time);
-    for (uint32_t v = sample->first; v < sample->first + sample->count; v++) {
-      say(to, "  %s=%s\n", tt_message_text(message, message->values[v].identifier),
-          tt_message_text(message, message->values[v].text));
-    }
-  }
-}
-
-static void on_refused(void *context, const tt_message_refusal *refusal) {
-  heard *to = context;
-  to->refusals++;
-  say(to, "refused %lu:%lu %s\n", refusal->line, refusal->column, refusal->reason);
+  say_samples(to, message);
 }
 
 static const tt_message_handler handler = {on_message, on_refused};
@@ -64,7 +37,7 @@ static void feed(heard *to, const char *bytes, size_t size, size_t step) {
   tt_message_limits limits = small_limits();
   tt_message_parser *parser = tt_message_parser_new(&limits, &handler, to);
   assert_non_null(parser);
-  memset(to, 0, sizeof *to);
+  forget(to);
   for (size_t at = 0; at < size; at += step) {
     tt_message_parser_feed(parser, bytes + at, size - at < step ? size - at : step);
   }

@@ -37,11 +37,28 @@ bool tt_number_parse(const char *text, double *number) {
   return true;
 }
 
+/** One of few decimals, as measurements are: at most 15 digits, which "%.15g" would write too, but slowly. 0: it is none. */
+static int format_decimal(char text[TT_NUMBER_SIZE], double number) {
+  const double size = fabs(number);
+  if (size < 1e-4) return 0;
+  for (int decimals = 1; decimals <= 6; decimals++) {
+    const double digits = nearbyint(size * powers[decimals]);
+    if (digits >= 1e15) return 0;
+    if (digits / powers[decimals] != size) continue;
+    const uint64_t all = (uint64_t)digits, one = (uint64_t)powers[decimals];
+    return g_snprintf(text, TT_NUMBER_SIZE, "%s%" G_GUINT64_FORMAT ".%0*" G_GUINT64_FORMAT,
+                      number < 0 ? "-" : "", all / one, decimals, all % one);
+  }
+  return 0;
+}
+
 int tt_number_format(char text[TT_NUMBER_SIZE], double number) {
   if (number == 0) number = 0;  // no "-0"
   if (fabs(number) < 1e15 && number == (double)(int64_t)number) {
     return g_snprintf(text, TT_NUMBER_SIZE, "%" G_GINT64_FORMAT, (int64_t)number);
   }
+  const int decimal = format_decimal(text, number);
+  if (decimal) return decimal;
   static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
   for (int i = 0; i < 3; i++) {
     g_ascii_formatd(text, TT_NUMBER_SIZE, formats[i], number);

@@ -214,6 +214,7 @@ bool tt_collector_get_device(tt_collector *collector, int index, tt_device_info 
     *info = (tt_device_info){.identifier = g_strdup(known->identifier),
                              .name = g_strdup(known->name),
                              .last_time = known->last_time,
+                             .silence = known->heard ? g_get_monotonic_time() - known->heard : -1,
                              .messages = known->messages,
                              .values = known->values};
     for (uint32_t a = 0; a < known->stored.len; a++)
@@ -326,6 +327,7 @@ static tt_status rename_item(tt_collector *collector, bool is_device, const char
 static tt_status rename_checked(tt_collector *collector, bool is_device, const char *identifier,
                                 const char *name, tt_error *error) {
   if (name && !*name) name = NULL;
+  if (collector->options.log) return tt_collector_refuse(error);
   if (!tt_text_is_fit(identifier, is_device ? 64 : 200)) {
     return tt_fail(error, TT_INVALID,
                    "an identifier is UTF-8 of 1 to %d bytes without control characters",
@@ -406,11 +408,11 @@ int tt_registry_load_attribute(void *context, const char *identifier, const char
 
 /* --- what is not used --- */
 
-/** Whether a value is left of a pair. Values vanish by retention only. */
+/** Whether a value is left of a pair: retention and people remove them. */
 static tt_status is_left(tt_collector *collector, tt_store_reader **reader, int device,
-                         int attribute, double retention, bool *left, tt_error *error) {
-  *left = true;
-  if (retention <= 0) return TT_OK;
+                         int attribute, bool *left, tt_error *error) {
+  *left = false; /* where nothing is kept that could be read */
+  if (!collector->store->open_reader) return TT_OK;
   if (!*reader) TT_TRY(collector->store->open_reader(collector->store, reader, error));
   return (*reader)->holds(*reader, device, attribute, left, error);
 }
@@ -425,11 +427,10 @@ static tt_status find_use(tt_collector *collector, tt_store_reader **reader, boo
     bool past = is_device ? (guint)other >= collector->attributes->len
                           : (guint)other >= collector->devices->len;
     bool paired = !past && tt_registry_is_stored(collector, device, attribute);
-    double retention = paired ? tt_attribute_at(collector, attribute)->handling.retention : 0;
     pthread_mutex_unlock(&collector->mutex);
     if (past) return TT_OK;
     bool left = false;
-    if (paired) TT_TRY(is_left(collector, reader, device, attribute, retention, &left, error));
+    if (paired) TT_TRY(is_left(collector, reader, device, attribute, &left, error));
     if (!left) continue;
     *user = other;
     return TT_OK;
@@ -473,6 +474,7 @@ static tt_status remove_unused(tt_collector *collector, tt_store_reader **reader
 
 tt_status tt_collector_remove(tt_collector *collector, bool is_device, const char *name,
                               tt_error *error) {
+  if (collector->options.log) return tt_collector_refuse(error);
   pthread_mutex_lock(&collector->mutex);
   int index = find(collector, is_device, name);
   pthread_mutex_unlock(&collector->mutex);
@@ -489,6 +491,7 @@ tt_status tt_collector_remove_unused(tt_collector *collector, bool is_device, in
   tt_store_reader *reader = NULL;
   tt_status status = TT_OK;
   *removed = 0;
+  if (collector->options.log) return tt_collector_refuse(error);
   int count =
       is_device ? tt_collector_device_count(collector) : tt_collector_attribute_count(collector);
   for (int i = 0; i < count && (status == TT_OK || status == TT_INVALID); i++) {

@@ -53,6 +53,20 @@ void tt_sampling_add(tt_collector *collector, tt_sampling *to, int attribute_ind
 
 /* --- into the batch that is filled, and to live readers --- */
 
+void tt_samples_live_begin(tt_collector *collector) {
+  g_array_set_size(collector->live_values, 0);
+  g_array_set_size(collector->live_attributes, 0);
+}
+
+void tt_samples_live_add(tt_collector *collector, int attribute_index, const char *text,
+                         double number) {
+  const tt_attribute *known = tt_attribute_at(collector, attribute_index);
+  if (known->handling.mode == TT_MODE_STORE) return;
+  tt_feed_value value = {.attribute = known->identifier, .text = text, .number = number};
+  g_array_append_val(collector->live_values, value);
+  g_array_append_val(collector->live_attributes, attribute_index);
+}
+
 void tt_samples_take(tt_collector *collector, tt_samples *to, int attribute_index, const char *text,
                      double number) {
   const tt_attribute *known = tt_attribute_at(collector, attribute_index);
@@ -72,17 +86,12 @@ void tt_samples_take(tt_collector *collector, tt_samples *to, int attribute_inde
     tt_sampling_add(collector, &to->kept, attribute_index, text, number);
     tt_registry_note_stored(collector, to->kept.sample.device, attribute_index);
   }
-  if (to->live && handling->mode != TT_MODE_STORE) {
-    tt_feed_value value = {.attribute = known->identifier, .text = text, .number = number};
-    g_array_append_val(collector->live_values, value);
-    g_array_append_val(collector->live_attributes, attribute_index);
-  }
+  if (to->live) tt_samples_live_add(collector, attribute_index, text, number);
 }
 
 void tt_samples_moment(tt_collector *collector, tt_samples *to, int64_t device_time, int64_t time) {
   tt_sampling_moment(collector, &to->kept, device_time, time);
-  g_array_set_size(collector->live_values, 0);
-  g_array_set_size(collector->live_attributes, 0);
+  tt_samples_live_begin(collector);
 }
 
 void tt_samples_publish(tt_collector *collector, const tt_samples *to) {
@@ -105,5 +114,6 @@ void tt_samples_publish(tt_collector *collector, const tt_samples *to) {
 
 void tt_samples_end(tt_collector *collector, tt_samples *to) {
   tt_sampling_end(collector, &to->kept);
+  tt_device_at(collector, to->kept.sample.device)->heard = g_get_monotonic_time();
   tt_batch_hasten_big(collector);
 }

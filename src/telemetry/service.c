@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+/** µs for which a batch waits for more where live readers at other collectors wait for it. */
+#define FORWARD_INTERVAL 10000
 #define OPTIONAL_TEXT (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
 #define TEXT(key, type, member, limit)                                                             \
   CYAML_FIELD_STRING_PTR(key, OPTIONAL_TEXT, type, member, 0, limit)
@@ -51,16 +53,22 @@ static const cyaml_schema_value_t forward_schema = {
 
 const cyaml_schema_field_t tt_telemetry_fields[] = {
     TEXT("listen", tt_telemetry_keys, listen, 256),
+    TEXT("nats", tt_telemetry_keys, nats, 1024),
     TEXT("store", tt_telemetry_keys, store, 1024),
     TEXT("spool", tt_telemetry_keys, spool, 1024),
     CYAML_FIELD_FLOAT("spool_limit", CYAML_FLAG_OPTIONAL, tt_telemetry_keys, spool_limit),
     TEXT("late", tt_telemetry_keys, late, 32),
+    TEXT("seal_after", tt_telemetry_keys, seal_after, 32),
     TEXT("store_interval", tt_telemetry_keys, store_interval, 32),
     CYAML_FIELD_UINT("max_connections", CYAML_FLAG_OPTIONAL, tt_telemetry_keys, max_connections),
     CYAML_FIELD_UINT("max_devices", CYAML_FLAG_OPTIONAL, tt_telemetry_keys, max_devices),
     CYAML_FIELD_UINT("max_attributes", CYAML_FLAG_OPTIONAL, tt_telemetry_keys, max_attributes),
     CYAML_FIELD_SEQUENCE_COUNT("allow", OPTIONAL_TEXT, tt_telemetry_keys, allow, allow_count,
                                &tt_string_schema, 0, 64),
+    CYAML_FIELD_SEQUENCE_COUNT("device_tags", OPTIONAL_TEXT, tt_telemetry_keys, device_tags,
+                               device_tag_count, &tt_string_schema, 1, 16),
+    CYAML_FIELD_SEQUENCE_COUNT("ignored_tags", OPTIONAL_TEXT, tt_telemetry_keys, ignored_tags,
+                               ignored_tag_count, &tt_string_schema, 0, 64),
     CYAML_FIELD_SEQUENCE_COUNT("devices", OPTIONAL_TEXT, tt_telemetry_keys, devices, device_count,
                                &device_schema, 0, 1000),
     CYAML_FIELD_SEQUENCE_COUNT("attributes", OPTIONAL_TEXT, tt_telemetry_keys, attributes,
@@ -119,6 +127,8 @@ static tt_status check(void *config, const char *where, tt_error *error) {
   TT_TRY(tt_quantity_check(keys->late, "late", where, TT_TIME, 0.01, 3600, 1, &ignored, error));
   TT_TRY(tt_quantity_check(keys->store_interval, "store_interval", where, TT_TIME, 0, 3600, 0.1,
                            &ignored, error));
+  TT_TRY(tt_quantity_check(keys->seal_after, "seal_after", where, TT_TIME, 1, 1e10, 0, &ignored,
+                           error));
   for (unsigned i = 0; i < keys->attribute_count; i++) {
     char place[512];
     tt_handling handling;
@@ -212,16 +222,26 @@ static tt_status open_input(tt_telemetry *telemetry, const tt_telemetry_keys *ke
   return tt_input_open(&options, telemetry->collector, &telemetry->input, error);
 }
 
-tt_status tt_telemetry_open(const tt_telemetry_keys *keys, tt_telemetry **out, tt_error *error) {
+tt_status tt_telemetry_open(const tt_telemetry_keys *keys, tt_store_log *log, tt_telemetry **out,
+                            tt_error *error) {
   tt_collector_options options = tt_collector_options_default();
-  double late = 1;
+  double late = 1, seal_after = 0;
   tt_quantity_parse(keys->late, TT_TIME, &late);  // checked when it was read
   options.late = llround(late * 1e6);
+  if (keys->seal_after) tt_quantity_parse(keys->seal_after, TT_TIME, &seal_after);
+  options.seal_after = llround(seal_after * 1e6);
   options.max_devices = (int)keys->max_devices;
   options.max_attributes = (int)keys->max_attributes;
-  TT_TRY(open_store(keys, &options.store, error));
+  if (keys->store && tt_store_url_can(keys->store, TT_STORE_FORWARDS))
+    options.batch_interval = FORWARD_INTERVAL;
+  options.log = log;
+  tt_status status = open_store(keys, &options.store, error);
+  if (status != TT_OK) {
+    if (log) log->close(log);
+    return status;
+  }
   tt_telemetry *telemetry = g_new0(tt_telemetry, 1);
-  tt_status status = tt_collector_new(&options, &telemetry->collector, error);
+  status = tt_collector_new(&options, &telemetry->collector, error);
   if (status == TT_OK) status = apply_names(telemetry->collector, keys, error);
   if (status == TT_OK) status = open_input(telemetry, keys, error);
   if (status != TT_OK) {

@@ -30,16 +30,20 @@ typedef struct tt_telemetry_forward_keys {
 /** The section `telemetry`. */
 typedef struct tt_telemetry_keys {
   char *listen; /**< "127.0.0.1:5804"; NULL: no TCP */
+  char *nats;   /**< "nats://HOST": where devices publish; NULL: nowhere */
   char *store;  /**< "sqlite:FILE", "postgresql://…"; NULL: nothing is stored */
   char *
       spool; /**< file, for PostgreSQL; NULL: while it is away nothing is stored, and senders wait */
   double spool_limit; /**< bytes; default 1 GiB */
   char *
       late; /**< "1 s": a message behind by more, without a sign of why, means that its device's clock jumped */
+  char *seal_after; /**< "604800 s" behind the end of a day, which is packed then; NULL: never */
   char *store_interval; /**< "0.1 s": of simulated robots; live they come at every tick */
   unsigned max_connections, max_devices, max_attributes;
   char **allow;
-  unsigned allow_count;
+  char **device_tags;  /**< of line protocol: the first that a point has names its device */
+  char **ignored_tags; /**< of line protocol: no parts of identifiers */
+  unsigned allow_count, device_tag_count, ignored_tag_count;
   tt_telemetry_device_keys *devices;
   tt_telemetry_attribute_keys *attributes;
   tt_telemetry_forward_keys *forwards;
@@ -52,9 +56,10 @@ extern const tt_schema tt_telemetry_schema;
 
 typedef struct tt_telemetry tt_telemetry;
 
-/** Opens everything the section names. Its keys must outlive it. */
-tt_status tt_telemetry_open(const tt_telemetry_keys *keys, tt_telemetry **telemetry,
-                            tt_error *error);
+/** Opens everything the section names. Its keys must outlive it. `log`: what is stored comes from there, see tt_collector_options; NULL:
+ *  from devices. It is closed on failure, too. */
+tt_status tt_telemetry_open(const tt_telemetry_keys *keys, tt_store_log *log,
+                            tt_telemetry **telemetry, tt_error *error);
 tt_collector *tt_telemetry_collector(tt_telemetry *telemetry);
 /** Of the TCP side, or NULL. */
 const char *tt_telemetry_address(const tt_telemetry *telemetry);

@@ -6,14 +6,58 @@
 #include <string.h>
 #include <time.h>
 
-void tt_iso_format(char text[TT_ISO_SIZE], int64_t us) {
+/** Without a zone; returns its length. */
+static size_t format_moment(char text[TT_ISO_SIZE], int64_t us) {
   int64_t fraction = us % 1000000;
   if (fraction < 0) fraction += 1000000;
   time_t seconds = (time_t)((us - fraction) / 1000000);
   struct tm parts;
   gmtime_r(&seconds, &parts);
   size_t used = strftime(text, TT_ISO_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
-  g_snprintf(text + used, (gulong)(TT_ISO_SIZE - used), ".%06dZ", (int)fraction);
+  return used +
+         (size_t)g_snprintf(text + used, (gulong)(TT_ISO_SIZE - used), ".%06d", (int)fraction);
+}
+
+void tt_iso_format(char text[TT_ISO_SIZE], int64_t us) {
+  size_t used = format_moment(text, us);
+  g_strlcpy(text + used, "Z", TT_ISO_SIZE - used);
+}
+
+void tt_iso_format_zone(char text[TT_ISO_SIZE], int64_t us, GTimeZone *zone) {
+  if (!zone) {
+    tt_iso_format(text, us);
+    return;
+  }
+  int64_t seconds = us / 1000000 - (us % 1000000 < 0);
+  int interval = g_time_zone_find_interval(zone, G_TIME_TYPE_UNIVERSAL, seconds);
+  // Offsets of old local times have seconds, which ISO 8601 can't say: of a whole minute the moment is the same.
+  int minutes = interval < 0 ? 0 : g_time_zone_get_offset(zone, interval) / 60;
+  size_t used = format_moment(text, us + (int64_t)minutes * 60 * 1000000);
+  g_snprintf(text + used, (gulong)(TT_ISO_SIZE - used), "%c%02d:%02d", minutes < 0 ? '-' : '+',
+             ABS(minutes) / 60, ABS(minutes) % 60);
+}
+
+/** A name of tzdata's, such as "Europe/Berlin": no path that leads elsewhere, and none of the texts beside it. */
+static bool is_zone_name(const char *text) {
+  size_t length = strlen(text);
+  if (length > 64 || !g_ascii_isalpha(*text) || !strchr(text, '/')) return false;
+  return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/") ==
+         length;
+}
+
+static bool is_zone_offset(const char *text) {
+  if (strlen(text) != 6 || !strchr("+-", *text) || text[3] != ':') return false;
+  for (int i = 1; i < 6; i++) {
+    if (i != 3 && !g_ascii_isdigit(text[i])) return false;
+  }
+  return true;
+}
+
+bool tt_zone_parse(const char *text, GTimeZone **zone) {
+  *zone = NULL;
+  if (!strcmp(text, "Z") || !strcmp(text, "UTC")) return true;
+  if (is_zone_offset(text) || is_zone_name(text)) *zone = g_time_zone_new_identifier(text);
+  return *zone;
 }
 
 bool tt_iso_parse(const char *text, int64_t *us) {

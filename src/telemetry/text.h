@@ -9,6 +9,11 @@
 #define TT_ISO_SIZE 40
 /** µs UTC as 2026-11-20T19:30:00.123456Z. */
 void tt_iso_format(char text[TT_ISO_SIZE], int64_t us);
+/** The same as clocks of a zone show it: 2026-11-20T21:30:00.123456+02:00. NULL: UTC, with Z. */
+void tt_iso_format_zone(char text[TT_ISO_SIZE], int64_t us, GTimeZone *zone);
+/** "Z", "UTC" (`*zone` is NULL), "+02:00", or an IANA name such as "Europe/Berlin"; `*zone` is to be unreferenced. False:
+ *  none of these, or not known to this machine. */
+bool tt_zone_parse(const char *text, GTimeZone **zone);
 /** ISO 8601 with a zone, or an integer of µs. */
 bool tt_iso_parse(const char *text, int64_t *us);
 

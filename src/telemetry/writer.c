@@ -7,24 +7,16 @@
 #include <math.h>
 #include <time.h>
 
-/** µs between attempts of a store that fails. */
-#define RETRY_INTERVAL (SECOND / 2)
 #define TEND_INTERVAL (SECOND / 10)
 #define PURGE_INTERVAL (30LL * SECOND)
 
 /* --- what is durable --- */
 
-/** Waits to be told, until `end` (µs monotonic) at most; false: it is past. */
-static bool wait_until(tt_collector *collector, pthread_cond_t *told, int64_t end) {
-  struct timespec time = {.tv_sec = end / SECOND, .tv_nsec = end % SECOND * 1000};
-  return !pthread_cond_clockwait(told, &collector->mutex, CLOCK_MONOTONIC, &time);
-}
-
 bool tt_collector_wait_room(tt_collector *collector, int64_t timeout) {
   int64_t end = g_get_monotonic_time() + timeout;
   pthread_mutex_lock(&collector->mutex);
   while (tt_batch_is_full(collector) && !collector->stopping) {
-    if (!wait_until(collector, &collector->room, end)) break;
+    if (!tt_collector_wait(collector, &collector->room, end)) break;
   }
   bool room = !tt_batch_is_full(collector);
   pthread_mutex_unlock(&collector->mutex);
@@ -59,8 +51,10 @@ void tt_collector_off_durable(tt_collector *collector, void (*wake)(void *contex
 static void announce(tt_collector *collector, uint64_t ticket, uint64_t values) {
   pthread_mutex_lock(&collector->mutex);
   collector->durable = ticket;
+  collector->writing_started = 0;
   collector->stored_values += values;
   collector->batches++;
+  pthread_cond_broadcast(&collector->removed);
   for (guint i = 0; i < collector->listeners->len; i++) {
     tt_durable_listener *told = &g_array_index(collector->listeners, tt_durable_listener, i);
     told->wake(told->context);
@@ -68,28 +62,14 @@ static void announce(tt_collector *collector, uint64_t ticket, uint64_t values) 
   pthread_mutex_unlock(&collector->mutex);
 }
 
-/* --- the thread --- */
+/* --- batches and what is old --- */
 
-/** Writes a batch, trying again until it is durable or the collector ends. */
 static void write_batch(tt_collector *collector, tt_store_batch *batch, uint64_t ticket) {
-  bool said = false;
-  for (int last_tries = 2; last_tries > 0;) {
-    tt_error error;
-    if (collector->store->write(collector->store, batch, &error) == TT_OK) {
-      if (said) tt_log_info("telemetry: the store works again");
-      announce(collector, ticket, batch->values.len);
-      return;
-    }
-    if (!said) tt_log_error("telemetry: can't store, trying again: %s", error.text);
-    said = true;
-    pthread_mutex_lock(&collector->mutex);
-    int64_t end = g_get_monotonic_time() + RETRY_INTERVAL;
-    while (!collector->stopping && wait_until(collector, &collector->work, end)) continue;
-    if (collector->stopping) last_tries--;
-    pthread_mutex_unlock(&collector->mutex);
-  }
-  tt_log_error("telemetry: %u values could not be stored; none of them was acknowledged",
-               batch->values.len);
+  if (tt_put_batch(collector, batch, false))
+    announce(collector, ticket, batch->values.len);
+  else
+    tt_log_error("telemetry: %u values could not be stored; none of them was acknowledged",
+                 batch->values.len);
 }
 
 static void purge_attribute(tt_collector *collector, int attribute_index, int64_t before) {
@@ -125,6 +105,7 @@ static int64_t look_at_clock(tt_collector *collector) {
 }
 
 static void purge_all(tt_collector *collector) {
+  if (!collector->store->purge) return;
   const int64_t now = look_at_clock(collector);
   int count = tt_collector_attribute_count(collector);
   for (int i = 0; i < count; i++) {
@@ -135,6 +116,14 @@ static void purge_all(tt_collector *collector) {
   }
 }
 
+/** By the same clock as retention: what comes for a day that is packed costs more. */
+static void seal_some(tt_collector *collector) {
+  pthread_mutex_lock(&collector->mutex);
+  const int64_t now = collector->retention.now;
+  pthread_mutex_unlock(&collector->mutex);
+  tt_sealing_tend(&collector->sealing, collector->store, collector->options.seal_after, now);
+}
+
 /** Every half minute, and when something was set. */
 static bool is_purge_due(tt_collector *collector, int64_t purged) {
   pthread_mutex_lock(&collector->mutex);
@@ -143,8 +132,46 @@ static bool is_purge_due(tt_collector *collector, int64_t purged) {
   return due || g_get_monotonic_time() - purged > PURGE_INTERVAL;
 }
 
-/** Waits until there is a batch to write or something to tend. True: `spare` was exchanged for a batch. */
-static bool wait_for_batch(tt_collector *collector, uint64_t *ticket, bool *stop) {
+/* --- what people want to be gone --- */
+
+/** With the mutex held; NULL: there is none. */
+static tt_removing *next_of(tt_collector *collector) {
+  return collector->removals->len ? collector->removals->pdata[0] : NULL;
+}
+
+/** A store that can't be asked now is tried again at leisure. */
+static bool is_away(tt_collector *collector) {
+  tt_store_state state = {.degraded = false};
+  collector->store->state(collector->store, &state);
+  return state.degraded;
+}
+
+/** Removes some of what people want to be gone; true: there is more. */
+static bool remove_some(tt_collector *collector) {
+  tt_error error = {""};
+  int removed = 0;
+  pthread_mutex_lock(&collector->mutex);
+  tt_removing *job = next_of(collector);
+  if (job) job->in_hand = true;
+  pthread_mutex_unlock(&collector->mutex);
+  if (!job) return false;
+  tt_status status = collector->store->purge(collector->store, &job->purge, &removed, &error);
+  pthread_mutex_lock(&collector->mutex);
+  job->removed += (uint64_t)removed;
+  job->status = status;
+  job->error = error;
+  job->in_hand = false;
+  if (status != TT_AGAIN) g_ptr_array_remove(collector->removals, job);
+  pthread_cond_broadcast(&collector->removed);
+  bool more = next_of(collector);
+  pthread_mutex_unlock(&collector->mutex);
+  return more && !is_away(collector);
+}
+
+/* --- the thread --- */
+
+/** Waits until there is a batch to write or something to tend; `busy`: not at all. True: `spare` was exchanged for a batch. */
+static bool wait_for_batch(tt_collector *collector, bool busy, uint64_t *ticket, bool *stop) {
   bool taken = false;
   pthread_mutex_lock(&collector->mutex);
   int64_t tend = g_get_monotonic_time() + TEND_INTERVAL;
@@ -155,13 +182,14 @@ static bool wait_for_batch(tt_collector *collector, uint64_t *ticket, bool *stop
       taken = collector->urgent || collector->stopping || now >= due;
       if (due < end) end = due;
     }
-    if (taken || collector->stopping || now >= tend) break;
-    wait_until(collector, &collector->work, end);
+    if (taken || collector->stopping || busy || now >= tend) break;
+    tt_collector_wait(collector, &collector->work, end);
   }
   if (taken) {
     tt_store_batch *full = collector->batch;
     collector->batch = collector->spare;
     collector->spare = full;
+    collector->writing_started = collector->batch_started;
     *ticket = collector->filling++;
     collector->urgent = false;
     pthread_cond_broadcast(&collector->room);
@@ -171,22 +199,36 @@ static bool wait_for_batch(tt_collector *collector, uint64_t *ticket, bool *stop
   return taken;
 }
 
+static bool is_stopping(tt_collector *collector) {
+  pthread_mutex_lock(&collector->mutex);
+  bool stopping = collector->stopping;
+  pthread_mutex_unlock(&collector->mutex);
+  return stopping;
+}
+
 gpointer tt_writer_run(gpointer data) {
   tt_collector *collector = data;
   int64_t purged = g_get_monotonic_time();
   look_at_clock(collector);
-  for (bool stop = false; !stop;) {
+  for (bool stop = false, removing = false; !stop;) {
     uint64_t ticket = 0;
-    if (wait_for_batch(collector, &ticket, &stop)) {
+    if (collector->options.log) {
+      tt_follow(collector);
+      stop = is_stopping(collector);
+    } else if (wait_for_batch(collector, removing, &ticket, &stop)) {
       write_batch(collector, collector->spare, ticket);
       tt_store_batch_clear(collector->spare);
     }
+    if (collector->store->follow)
+      collector->store->follow(collector->store, tt_feed_reader_count(collector->hub) > 0);
     while (collector->store->tend(collector->store) && !stop) {
       pthread_mutex_lock(&collector->mutex);
       bool busy = collector->stopping || !tt_store_batch_is_empty(collector->batch);
       pthread_mutex_unlock(&collector->mutex);
       if (busy) break;
     }
+    removing = !stop && remove_some(collector);
+    if (!stop) seal_some(collector);
     if (!stop && is_purge_due(collector, purged)) {
       purge_all(collector);
       purged = g_get_monotonic_time();

@@ -10,7 +10,7 @@ typedef struct answer {
   gatomicrefcount references;
   tt_web *web;
   GMainContext *context;
-  SoupServerMessage *message;
+  SoupServerMessage *message; /**< until it is gone */
   tt_web_producer *produce;
   void *produce_context;
   void (*release)(void *context);
@@ -62,6 +62,12 @@ static void fail(answer *held) {
   }
 }
 
+/** A client has to take what is on its way to it. How long the next piece takes to be made is not its doing. */
+static void set_deadline(const answer *held) {
+  tt_web_set_deadline(tt_web_connection_of(held->web, held->message),
+                      held->in_flight ? held->web->options.answer_deadline : 0);
+}
+
 /** Hands what is pending to libsoup once it has written what it got before. Web's thread. */
 static gboolean pump(gpointer data) {
   answer *held = data;
@@ -86,6 +92,7 @@ static gboolean pump(gpointer data) {
       soup_message_body_complete(body);
       soup_server_message_unpause(held->message);
     }
+    if (!held->gone) set_deadline(held);
   }
   g_mutex_unlock(&held->mutex);
   return G_SOURCE_REMOVE;
@@ -107,13 +114,17 @@ static void on_wrote_chunk(SoupServerMessage *message, gpointer data) {
   pump(held);
 }
 
-static void on_finished(SoupServerMessage *message, gpointer data) {
-  (void)message;
-  answer *held = data;
+/** Nobody takes it any more. Web's thread. */
+static void leave(answer *held) {
   g_mutex_lock(&held->mutex);
   held->gone = true;
   g_cond_signal(&held->room);
   g_mutex_unlock(&held->mutex);
+}
+
+static void on_finished(SoupServerMessage *message, gpointer data) {
+  (void)message;
+  leave(data);
 }
 
 static tt_status write_piece(void *sink, const char *bytes, size_t size) {
@@ -129,12 +140,14 @@ static tt_status write_piece(void *sink, const char *bytes, size_t size) {
   return gone ? TT_CLOSED : TT_OK;
 }
 
+/* The client may have the whole answer before this thread lets go of it: tt_web_free() waits for that. */
 static gpointer run(gpointer data) {
   answer *held = data;
+  tt_web *web = held->web;
   tt_web_sink sink = {write_piece, held};
   tt_error error = {""};
   tt_status status = held->produce(held->produce_context, &sink, &error);
-  tt_web_give_slot(held->web);
+  tt_web_give_slot(web, TT_WEB_STREAMS);
   g_mutex_lock(&held->mutex);
   held->finished = true;
   held->status = status;
@@ -142,11 +155,14 @@ static gpointer run(gpointer data) {
   if (!held->in_flight) schedule(held);
   g_mutex_unlock(&held->mutex);
   unref(held);
+  g_atomic_int_add(&web->makers, -1);
   return NULL;
 }
 
+/** The message goes, also without having finished: so it does where the server ends before its answer has begun. */
 static void forget(gpointer data, GClosure *closure) {
   (void)closure;
+  leave(data);
   unref(data);
 }
 
@@ -154,7 +170,7 @@ void tt_web_respond_streaming(const tt_web_request *request, const char *content
                               tt_web_producer *produce, void *context,
                               void (*release)(void *context)) {
   SoupServerMessage *message = request->message;
-  if (!tt_web_take_slot(request->web)) {
+  if (!tt_web_take_slot(request->web, TT_WEB_STREAMS)) {
     tt_web_respond_error(request, TT_FULL, "too many long answers at the same time; try again");
     release(context);
     return;
@@ -176,5 +192,6 @@ void tt_web_respond_streaming(const tt_web_request *request, const char *content
   soup_server_message_pause(message);
   g_signal_connect_data(message, "wrote-chunk", G_CALLBACK(on_wrote_chunk), ref(held), forget, 0);
   g_signal_connect_data(message, "finished", G_CALLBACK(on_finished), ref(held), forget, 0);
+  g_atomic_int_inc(&request->web->makers);
   g_thread_unref(g_thread_new("answer", run, held));
 }

@@ -7,7 +7,8 @@
 #include <sys/socket.h>
 
 #define SECOND 1000000
-#define HEADER_DEADLINE 5.0 /* s for a request's header */
+#define HEADER_DEADLINE 5.0    /* s for a request's header */
+#define WITHDRAWN_DEADLINE 1.0 /* s for the last frame to one whose token was withdrawn */
 
 GSocket *tt_web_socket_of(SoupServerMessage *message) {
   return g_object_get_data(G_OBJECT(message), "tether-socket");
@@ -34,8 +35,37 @@ void tt_web_set_deadline(tt_web_connection *connection, double seconds) {
     connection->deadline = seconds > 0 ? g_get_monotonic_time() + (int64_t)(seconds * SECOND) : 0;
 }
 
+/* The token by which it was let in is none any more: a WebSocket is told, then it ends. */
+static void withdraw(tt_web_connection *connection) {
+  connection->role = TT_ROLE_NONE;
+  tt_web_count(connection->web, &connection->web->stats.cut);
+  SoupWebsocketConnection *frames = connection->frames;
+  if (frames && soup_websocket_connection_get_state(frames) == SOUP_WEBSOCKET_STATE_OPEN) {
+    tt_web_set_deadline(connection, WITHDRAWN_DEADLINE);
+    soup_websocket_connection_close(frames, SOUP_WEBSOCKET_CLOSE_POLICY_VIOLATION,
+                                    "the token was withdrawn, or has another role now");
+  } else {
+    g_socket_shutdown(connection->socket, TRUE, TRUE, NULL);
+  }
+}
+
+static bool is_withdrawn(const tt_web *web, const tt_web_connection *connection) {
+  if (connection->role == TT_ROLE_NONE) return false;
+  const tt_token *token = tt_token_find(web->tokens, connection->token);
+  return !token || token->role != connection->role;
+}
+
+static void cut_withdrawn(tt_web *web) {
+  GHashTableIter iterator;
+  gpointer value;
+  g_hash_table_iter_init(&iterator, web->connections);
+  while (g_hash_table_iter_next(&iterator, NULL, &value))
+    if (is_withdrawn(web, value)) withdraw(value);
+}
+
 static gboolean cut_late_connections(gpointer data) {
   tt_web *web = data;
+  if (tt_web_look_at_tokens(web)) cut_withdrawn(web);
   int64_t now = g_get_monotonic_time();
   GHashTableIter iterator;
   gpointer value;

@@ -13,23 +13,24 @@ void tt_web_get_stats(tt_web *web, tt_web_stats *stats) {
   g_mutex_unlock(&web->mutex);
 }
 
-bool tt_web_take_slot(tt_web *web) {
+bool tt_web_take_slot(tt_web *web, tt_web_slot_kind kind) {
   g_mutex_lock(&web->mutex);
-  bool free_slot = web->slots < web->options.max_streams;
-  web->slots += free_slot;
+  bool free_slot = web->slots[kind] < web->options.max_streams;
+  web->slots[kind] += free_slot;
   g_mutex_unlock(&web->mutex);
   return free_slot;
 }
 
-void tt_web_give_slot(tt_web *web) {
+void tt_web_give_slot(tt_web *web, tt_web_slot_kind kind) {
   g_mutex_lock(&web->mutex);
-  web->slots--;
+  web->slots[kind]--;
   g_mutex_unlock(&web->mutex);
 }
 
 int tt_web_slots_taken(tt_web *web) {
+  int taken = 0;
   g_mutex_lock(&web->mutex);
-  int slots = web->slots;
+  for (int kind = 0; kind < TT_WEB_SLOT_KINDS; kind++) taken += web->slots[kind];
   g_mutex_unlock(&web->mutex);
-  return slots;
+  return taken;
 }

@@ -18,6 +18,7 @@ struct _TtWebInput {
   gsize unanswered;  /**< bytes read since the socket took something */
   gsize limit;       /**< of `unfinished`; 0: none */
   guint64 unfinished;
+  gboolean rests; /**< see tt_web_input_rest() */
 };
 
 static void implement_pollable(GPollableInputStreamInterface *pollable);
@@ -55,7 +56,13 @@ static gssize read_now(GPollableInputStream *stream, void *buffer, gsize count, 
   }
   gssize got = g_pollable_input_stream_read_nonblocking(
       base_of(input), buffer, MIN(count, input->turn - input->spent), NULL, error);
-  if (got <= 0) return got;
+  if (got < 0) return got;
+  if (got == 0 && input->rests) {
+    *(char *)buffer = ' '; /* no request begins so */
+    got = 1;
+  }
+  input->rests = FALSE;
+  if (got == 0) return 0;
   input->spent += (gsize)got;
   input->unanswered += (gsize)got;
   input->unfinished += (guint64)got;
@@ -157,10 +164,13 @@ TtWebInput *tt_web_input_new(GSocketConnection *accepted, tt_web_turns *turns) {
 
 void tt_web_input_expect_frames(TtWebInput *input, size_t message) {
   input->turn = FRAMES_TURN;
+  input->rests = FALSE;
   input->limit = HEADS * message;
   tt_web_input_whole(input);
 }
 
 void tt_web_input_whole(TtWebInput *input) { input->unfinished = 0; }
+
+void tt_web_input_rest(TtWebInput *input, gboolean rests) { input->rests = rests; }
 
 guint64 tt_web_input_unfinished(const TtWebInput *input) { return input->unfinished; }

@@ -31,4 +31,8 @@ void tt_web_input_whole(TtWebInput *input);
 /** Bytes that were read since. */
 guint64 tt_web_input_unfinished(const TtWebInput *input);
 
+/** Between two requests, or within one. libsoup 3.2 keeps a connection for ever that ends between two, but not one that ends within a
+ *  request: so one that rests gives the first byte of a request before its end. Reading something ends the rest. */
+void tt_web_input_rest(TtWebInput *input, gboolean rests);
+
 #endif

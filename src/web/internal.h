@@ -2,14 +2,35 @@
 #ifndef TT_WEB_INTERNAL_H
 #define TT_WEB_INTERNAL_H
 
+#include "base/file.h"
+#include "web/forwarded.h"
 #include "web/input.h"
 #include "web/server.h"
+#include "web/tries.h"
+
+/** Of a file's name at a moment: what tells whether it is still the same. */
+typedef struct tt_web_file_stamp {
+  tt_file_mark file;
+  int64_t size, changed; /**< bytes, −1: there is none; ns */
+} tt_web_file_stamp;
 
 /** Used by the web's own thread alone, but for what the mutex guards. */
+/** What takes long is counted apart: who reads a long table slowly holds up no short answer. */
+typedef enum tt_web_slot_kind {
+  TT_WEB_STREAMS, /**< answers of any length, sent while they are made */
+  TT_WEB_JOBS,    /**< answers that are sent once they are made */
+  TT_WEB_SLOT_KINDS
+} tt_web_slot_kind;
+
 struct tt_web {
   tt_web_options options;
   char *host, *token, *address;
   char **hosts;
+  char *tokens_path;                          /**< NULL: there is no file of tokens */
+  GArray *tokens;                             /**< tt_token: web.token, then those of the file */
+  tt_web_file_stamp tokens_read, tokens_seen; /**< when it was read, and looked at, last */
+  tt_web_tries *tries;
+  GPtrArray *proxies; /**< GInetAddressMask */
   guint16 port;
   GMainContext *context;
   GMainLoop *loop;
@@ -18,26 +39,54 @@ struct tt_web {
   GCancellable *accepting;
   SoupServer *server;
   GArray *routes, *sockets; /**< tt_web_route, tt_web_socket_route */
+  GArray *figures;          /**< tt_web_figures; NULL: nobody has any */
   GHashTable *connections;  /**< GSocket -> tt_web_connection */
   tt_web_turns turns;
   GMutex mutex; /**< guards stats and slots */
   tt_web_stats stats;
-  int slots;
+  int slots[TT_WEB_SLOT_KINDS];
+  gint
+      makers; /**< threads of tt_web_respond_streaming() that have not let go of their answer; atomic */
   int answers_due; /**< of tt_web_respond_later(), not written yet; web's thread */
 };
 
 /** Adds one to a counter of `web->stats`. Any thread. */
 void tt_web_count(tt_web *web, uint64_t *counter);
 
-/** The name in "name:port" or "[::1]:port"; g_free() it. */
-char *tt_web_host_name(const char *host);
-/** Why a request is refused before its route is looked for, with the HTTP status in `*code`; NULL: it is let in. Static. */
-const char *tt_web_no_access(const tt_web *web, SoupServerMessage *message, unsigned *code);
+/** How a request is met before its route is looked for. */
+typedef struct tt_web_access {
+  const char *reason;           /**< why it is refused; NULL: it is let in. Static */
+  unsigned code;                /**< HTTP, where it is refused */
+  int retry_after;              /**< s, where it is to come again later; else 0 */
+  tt_role role;                 /**< what it may do */
+  uint8_t token[TT_TOKEN_HASH]; /**< by which it is let in; zero: there are none */
+} tt_web_access;
+tt_web_access tt_web_check_access(tt_web *web, SoupServerMessage *message);
+
+/** Reads the tokens for the first time, and then again when their file was changed. */
+tt_status tt_web_open_tokens(tt_web *web, tt_error *error);
+/** True: it was, and who came by one that is gone is to leave. */
+bool tt_web_look_at_tokens(tt_web *web);
+
+/** Looks for a request's route: an error, or what is there. `rest` as in tt_web_request. NULL: there is none. */
+const tt_web_route *tt_web_find_route(const tt_web *web, const char *path, const char **rest);
+const tt_web_socket_route *tt_web_find_socket_route(const tt_web *web, const char *path);
+/** What a method of a route needs; TT_ROLE_NONE: it has not this method. HEAD is GET. */
+tt_role tt_web_role_needed(const tt_web_route *route, const char *method);
+/** What a WebSocket needs. */
+tt_role tt_web_socket_role(const tt_web_socket_route *route);
+/** All methods of a route, for Allow; g_free() it. */
+char *tt_web_methods(const tt_web_route *route);
+/** GET /api/access: what everything needs, and what the asker has. */
+void tt_web_add_access_route(tt_web *web);
 
 /** An accepted connection, whatever is spoken on it. */
 typedef struct tt_web_connection {
   tt_web *web;
-  GSocket *socket;  /**< not owned: goes with the connection */
+  GSocket *socket; /**< not owned: goes with the connection */
+  tt_role
+      role; /**< of the token by which its latest request was let in; TT_ROLE_NONE: it took none */
+  uint8_t token[TT_TOKEN_HASH];
   int64_t deadline; /**< µs monotonic at which it is cut; 0: none */
   TtWebInput *input;
   SoupWebsocketConnection *frames; /**< not owned; NULL: no WebSocket */
@@ -66,9 +115,10 @@ void tt_web_unwatch_frames(tt_web_connection *connection);
 /** Asked again and again: a frame was begun too long ago. */
 bool tt_web_frame_is_late(tt_web_connection *connection, int64_t now);
 
-/** Slots for answers made in threads of their own; false: all are taken. Any thread. */
-bool tt_web_take_slot(tt_web *web);
-void tt_web_give_slot(tt_web *web);
+/** Slots for answers made in threads of their own; false: all of this kind are taken. Any thread. */
+bool tt_web_take_slot(tt_web *web, tt_web_slot_kind kind);
+void tt_web_give_slot(tt_web *web, tt_web_slot_kind kind);
+/** Of all kinds. */
 int tt_web_slots_taken(tt_web *web);
 
 #endif

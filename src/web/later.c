@@ -1,6 +1,10 @@
 /* later.c: answers that take a while (a file to read, a database to ask), made in a thread of their own. */
 #include "web/internal.h"
 
+#include <sys/resource.h>
+
+#define POLITE 5 /* below the world's thread, which has a time to keep */
+
 typedef struct later {
   tt_web *web;
   GMainContext *context;
@@ -37,7 +41,7 @@ static gboolean answer(gpointer data) {
       tt_web_respond_error(&request, held->answer.status, held->answer.error.text);
     soup_server_message_unpause(held->message);
   }
-  tt_web_give_slot(held->web);
+  tt_web_give_slot(held->web, TT_WEB_JOBS);
   return G_SOURCE_REMOVE;
 }
 
@@ -53,6 +57,7 @@ static void free_later(gpointer data) {
 static gpointer run(gpointer data) {
   later *held = data;
   GMainContext *context = held->context;
+  setpriority(PRIO_PROCESS, 0, POLITE); /* this thread's alone */
   held->work(held->work_context, &held->answer);
   GSource *source = g_idle_source_new();
   g_source_set_priority(source, G_PRIORITY_DEFAULT);
@@ -65,7 +70,7 @@ static gpointer run(gpointer data) {
 
 void tt_web_respond_later(const tt_web_request *request, tt_web_work *work, void *context,
                           void (*release)(void *context)) {
-  if (!tt_web_take_slot(request->web)) {
+  if (!tt_web_take_slot(request->web, TT_WEB_JOBS)) {
     tt_web_respond_error(request, TT_FULL, "too many long answers at the same time; try again");
     release(context);
     return;

@@ -33,7 +33,7 @@ static void an_answer_in_the_making_is_sent(void **state) {
   tt_web *web;
   tt_error error = {""};
   assert_int_equal(tt_web_new(&options, &web, &error), TT_OK);
-  tt_web_add_route(web, &(tt_web_route){.path = "/slow", .methods = "GET", .handle = handle});
+  tt_web_add_route(web, &(tt_web_route){.path = "/slow", .watch = "GET", .handle = handle});
   if (tt_web_start(web, &error) != TT_OK) fail_msg("%s", error.text);
 
   tt_address to;

@@ -1,5 +1,6 @@
 /* live.c: the hub of live pages: what the world publishes goes to each; pages come and go. */
 #include "web/live_internal.h"
+#include "web/metrics.h"
 
 #include <stdio.h>
 
@@ -154,6 +155,7 @@ static tt_live_page *new_page(tt_live *live, const tt_web_request *request,
   tt_live_page *page = g_new0(tt_live_page, 1);
   page->live = live;
   page->connection = connection;
+  page->role = request->role;
   page->monitor = -1;
   page->plot.samples = g_array_new(FALSE, FALSE, sizeof(double));
   g_queue_init(&page->texts);
@@ -167,7 +169,7 @@ static void on_open(void *context, const tt_web_request *request,
                     SoupWebsocketConnection *connection) {
   tt_live *live = context;
   tt_live_page *page = new_page(live, request, connection);
-  tt_live_page_say(page, g_string_new_len(live->hello->str, (gssize)live->hello->len));
+  tt_live_page_say(page, tt_live_hello(live, page->role));
   tt_live_page_say(page, g_string_new_len(live->model_text->str, (gssize)live->model_text->len));
   tt_live_phantoms_greet(page);
   g_ptr_array_add(live->pages, page);
@@ -199,12 +201,15 @@ tt_status tt_live_open(tt_web *web, const tt_live_options *options, tt_live **ma
     return tt_fail(error, TT_NOMEM, "out of memory for the pages' stream");
   }
   tt_view_copy(live->latest, tt_world_view(options->world));
-  live->hello = tt_live_hello(live);
+  snprintf(live->token, sizeof live->token, "%llx", (unsigned long long)g_get_real_time());
   live->model_text = tt_live_model(live);
   tt_live_add_scenery(live);
-  tt_web_add_socket(web,
-                    &(tt_web_socket_route){
-                        .path = live_path, .open = on_open, .max_message = 65536, .context = live});
+  tt_web_add_metrics(web, tt_live_write_metrics, live);
+  tt_web_add_socket(web, &(tt_web_socket_route){.path = live_path,
+                                                .role = TT_ROLE_WATCH,
+                                                .open = on_open,
+                                                .max_message = 65536,
+                                                .context = live});
   return TT_OK;
 }
 
@@ -216,7 +221,6 @@ void tt_live_close(tt_live *live) {
   tt_view_queue_free(live->views);
   tt_queue_free(live->events);
   tt_view_free(live->latest);
-  if (live->hello) g_string_free(live->hello, TRUE);
   if (live->model_text) g_string_free(live->model_text, TRUE);
   g_ptr_array_free(live->pages, TRUE);
   tt_live_phantoms_free(live);

@@ -22,9 +22,9 @@ typedef struct tt_live_options {
   bool dynamics;
   const char *kept;     /**< name of the kept run that the world shows; NULL: it computes its own */
   double kept_duration; /**< s */
-  const char *runs;     /**< folder of kept runs that may race; NULL: none */
-  const tt_floor_line *lines; /**< copied into the model message */
-  int line_count;
+  const char *recording; /**< id of the kept run that this one becomes; NULL or "": none */
+  const char *runs;      /**< folder of kept runs that may race; NULL: none */
+  tt_floor floor;        /**< copied into the model message */
 } tt_live_options;
 
 typedef struct tt_live tt_live;

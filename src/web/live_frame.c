@@ -19,7 +19,7 @@ static void put_pose_frame(GString *to, const tt_live_page *page, const tt_view 
   g_string_append_c(to, page->contacts ? 1 : 0);
   tt_live_put_u16(to, tt_live_phantom_count(page->live));
   tt_live_put_u32(to, page->sequence);
-  tt_live_put_f64(to, view->time);
+  tt_live_put_f64(to, tt_live_run_time(view));
   tt_live_put_u32(to, view->epoch);
   tt_live_put_u16(to, (unsigned)view->model->body_count);
   tt_live_put_u16(to, page->contacts ? (unsigned)view->contact_count : 0);

@@ -1,5 +1,5 @@
 /* live_internal.h: shared by live.c (the hub), live_request.c (what pages ask), live_frame.c (what they get next),
- * live_phantom.c, live_joystick.c, live_scenery.c, live_page.c (what waits for a page) and live_json.c (texts). Each uses
+ * live_phantom.c, live_joystick.c, live_scenery.c, live_page.c (what waits for a page), live_metrics.c and live_json.c (texts). Each uses
  * those behind it. */
 #ifndef TT_WEB_LIVE_INTERNAL_H
 #define TT_WEB_LIVE_INTERNAL_H
@@ -21,7 +21,7 @@ typedef struct tt_live_subscription {
   tt_signal signals[TT_LIVE_MOST_SIGNALS];
   int count;
   double period;   /* s simulated between samples */
-  double next;     /* s simulated at which the next is due */
+  double next;     /* s of the run at which the next is due */
   GArray *samples; /* doubles: time, values, time, values … */
   uint32_t lost;
   int64_t sent; /* µs monotonic of the last message */
@@ -34,6 +34,7 @@ typedef struct tt_live_page {
   tt_live *live;
   SoupWebsocketConnection *connection;
   tt_web_stream *stream;
+  tt_role role; /* what whoever looks at it may do */
   GQueue texts; /* GString, oldest first */
   uint32_t sequence, acknowledged;
   uint64_t pose_shown; /* live->pose_number of the last pose frame */
@@ -62,7 +63,8 @@ struct tt_live {
   tt_web *web;
   tt_world *world;
   const tt_model *model;
-  GString *hello, *model_text;
+  char token[32]; /* of this run of the program */
+  GString *model_text;
   tt_view_queue *views;
   tt_queue *events;
   atomic_int watchers; /* pages connected: without any, publishing costs one load */
@@ -83,18 +85,24 @@ struct tt_live {
 };
 
 /* live_json.c */
-GString *tt_live_hello(const tt_live *live);
+GString *tt_live_hello(const tt_live *live, tt_role role);
 GString *tt_live_model(const tt_live *live);
 GString *tt_live_status(tt_live *live, const tt_live_page *page);
 GString *tt_live_message(const tt_live *live, const tt_tapped *message);
 GString *tt_live_event_text(const tt_live_event *event);
 GString *tt_live_error(const char *text);
 
+/* live_metrics.c */
+/** See tt_web_add_metrics(); `context` is the tt_live. */
+void tt_live_write_metrics(void *context, GString *out);
+
 /* live_page.c */
 /** Queues a text; the page owns it. When too many wait, the oldest events give way. */
 void tt_live_page_say(tt_live_page *page, GString *text);
 /** The same to every page. Takes the text over. */
 void tt_live_say_to_all(tt_live *live, GString *text);
+/** s since the run began: goes on through resets, as the time of its log does. */
+double tt_live_run_time(const tt_view *view);
 /** Takes what the page plots out of a view. */
 void tt_live_page_sample(tt_live_page *page, const tt_view *view, uint64_t lost);
 /** Appends the message of all samples that wait; none waits then. */

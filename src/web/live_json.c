@@ -28,11 +28,9 @@ static void add_valid_text(struct json_object *to, const char *key, const char *
 
 /* ---- hello and model ---- */
 
-GString *tt_live_hello(const tt_live *live) {
+GString *tt_live_hello(const tt_live *live, tt_role role) {
   const tt_live_options *options = &live->options;
   struct json_object *hello = message("hello");
-  char token[32];
-  snprintf(token, sizeof token, "%llx", (unsigned long long)g_get_real_time());
   tt_json_add_int(hello, "protocol", TT_LIVE_PROTOCOL);
   tt_json_add_text(hello, "version", TETHER_VERSION);
   tt_json_add_text(hello, "scene", options->scene);
@@ -41,7 +39,9 @@ GString *tt_live_hello(const tt_live *live) {
   tt_json_add_double(hello, "tick", options->tick);
   tt_json_add_text(hello, "pace", options->pace);
   tt_json_add_bool(hello, "dynamics", options->dynamics);
-  tt_json_add_text(hello, "token", token);
+  tt_json_add_text(hello, "token", live->token);
+  tt_json_add_text(hello, "role", tt_role_names[role]);
+  tt_json_add_text(hello, "recording", options->recording ? options->recording : "");
   struct json_object *replay = options->kept ? json_object_new_object() : NULL;
   if (replay) {
     tt_json_add_text(replay, "run", options->kept);
@@ -52,8 +52,7 @@ GString *tt_live_hello(const tt_live *live) {
 }
 
 GString *tt_live_model(const tt_live *live) {
-  char *text =
-      tt_describe_sim(tt_world_sim(live->world), live->options.lines, live->options.line_count);
+  char *text = tt_describe_sim(tt_world_sim(live->world), &live->options.floor);
   GString *made = g_string_new(text);
   free(text);
   return made;

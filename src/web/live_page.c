@@ -37,6 +37,10 @@ void tt_live_put_f64(GString *to, double value) {
 
 /* ---- samples ---- */
 
+double tt_live_run_time(const tt_view *view) {
+  return tt_model_time(view->model, view->total_step);
+}
+
 static void drop_oldest_samples(tt_live_subscription *plot, guint row) {
   guint rows = plot->samples->len / row / 2 + 1;
   plot->lost += rows;
@@ -47,13 +51,14 @@ void tt_live_page_sample(tt_live_page *page, const tt_view *view, uint64_t lost)
   tt_live_subscription *plot = &page->plot;
   if (plot->count == 0) return;
   plot->lost += (uint32_t)lost;
-  bool turned_back = view->time < plot->next - 2 * plot->period;
-  if (!turned_back && view->time < plot->next - 1e-9) return;
-  plot->next = turned_back ? view->time + plot->period : plot->next + plot->period;
-  if (plot->next <= view->time) plot->next = view->time + plot->period;
+  double time = tt_live_run_time(view);
+  bool turned_back = time < plot->next - 2 * plot->period; /* somebody looks back in a replay */
+  if (!turned_back && time < plot->next - 1e-9) return;
+  plot->next = turned_back ? time + plot->period : plot->next + plot->period;
+  if (plot->next <= time) plot->next = time + plot->period;
   guint row = (guint)plot->count + 1;
   if (plot->samples->len + row > MOST_SAMPLE_DOUBLES) drop_oldest_samples(plot, row);
-  g_array_append_val(plot->samples, view->time);
+  g_array_append_val(plot->samples, time);
   for (int i = 0; i < plot->count; i++) {
     double value = tt_signal_read(&plot->signals[i], view);
     g_array_append_val(plot->samples, value);

@@ -51,6 +51,24 @@ static void order_station(tt_live_page *page, const tt_ds_order *order) {
   post_mail(page, &(tt_mail){.kind = TT_MAIL_STATION, .source = "web", .station = *order});
 }
 
+/* What changes nothing but what this page is shown, anybody may ask for who may look. */
+static tt_role role_needed(tt_live_order_kind kind) {
+  switch (kind) {
+    case TT_ORDER_ACKNOWLEDGE:
+    case TT_ORDER_SUBSCRIBE:
+    case TT_ORDER_MONITOR:
+    case TT_ORDER_CONTACTS: return TT_ROLE_WATCH;
+    case TT_ORDER_CONTROL:
+    case TT_ORDER_COMMAND:
+    case TT_ORDER_JOYSTICK:
+    case TT_ORDER_STATION:
+    case TT_ORDER_TRIAL:
+    case TT_ORDER_ADD_PHANTOM:
+    case TT_ORDER_REMOVE_PHANTOM: break;
+  }
+  return TT_ROLE_DRIVE;
+}
+
 static void obey(tt_live_page *page, const tt_live_order *order) {
   switch (order->kind) {
     case TT_ORDER_ACKNOWLEDGE: acknowledge(page, order); break;
@@ -87,8 +105,10 @@ void tt_live_request(tt_live_page *page, const char *text, size_t size) {
   tt_live_order order;
   tt_error error;
   tt_live_counts counts = count_what_is(page->live);
-  if (tt_live_order_read(text, size, &counts, &order, &error) == TT_OK)
-    obey(page, &order);
-  else
+  if (tt_live_order_read(text, size, &counts, &order, &error) != TT_OK)
     tt_live_page_say(page, tt_live_error(error.text));
+  else if (page->role < role_needed(order.kind))
+    tt_live_page_say(page, tt_live_error("this needs a token of the role drive; yours may watch"));
+  else
+    obey(page, &order);
 }

@@ -55,10 +55,9 @@ void tt_live_add_scenery(tt_live *live) {
   static const char meshes_path[] = "/api/meshes/", textures_path[] = "/api/textures/";
   tt_web_add_route(
       live->web,
-      &(tt_web_route){
-          .path = meshes_path, .methods = "GET", .handle = answer_mesh, .context = live});
+      &(tt_web_route){.path = meshes_path, .watch = "GET", .handle = answer_mesh, .context = live});
   tt_web_add_route(
       live->web,
       &(tt_web_route){
-          .path = textures_path, .methods = "GET", .handle = answer_texture, .context = live});
+          .path = textures_path, .watch = "GET", .handle = answer_texture, .context = live});
 }

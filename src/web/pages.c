@@ -43,7 +43,7 @@ static const char *type_of(const char *name) {
 
 const char *tt_page(const char *name, size_t *size, const char **content_type) {
   GBytes *bytes = look_up(bundle(), "/tether/web/", name);
-  if (!bytes) bytes = look_up(tt_web_resources_get_resource(), "/tether/pages/", name);
+  if (!bytes) bytes = look_up(tt_web_resources_get_resource(), "/tether/documents/", name);
   if (!bytes) return NULL;
   *content_type = type_of(name);
   const char *data = g_bytes_get_data(bytes, size);  // lies in the program: outlives the GBytes
@@ -85,5 +85,5 @@ static void answer_file(void *context, const tt_web_request *request) {
 }
 
 void tt_pages_add(tt_web *web) {
-  tt_web_add_route(web, &(tt_web_route){.path = "/", .methods = "GET", .handle = answer_file});
+  tt_web_add_route(web, &(tt_web_route){.path = "/", .watch = "GET", .handle = answer_file});
 }

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/** The bytes of a page by its name, "telemetry.html", and its content type; NULL: there is none. Static. */
+/** The bytes of a page by its name, "index.html", and its content type; NULL: there is none. Static. */
 const char *tt_page(const char *name, size_t *size, const char **content_type);
 
 /** Serves the bundle: `/` and every file it names. Before tt_web_start(). */

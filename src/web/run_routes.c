@@ -1,10 +1,10 @@
 #include "web/run_routes.h"
 
-#include "record/export.h"
-#include "record/run_folder.h"
 #include "record/run_json.h"
-#include "record/run_log.h"
-#include "web/body.h"
+#include "record/run_picture.h"
+#include "web/history_routes.h"
+#include "web/layouts.h"
+#include "web/run_job.h"
 #include "web/trials.h"
 
 #include <glib/gstdio.h>
@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_NAMES 64
-#define MOST_POINTS 20000
-#define DEFAULT_POINTS 2000
 #define MOST_FACTS 10000 /* remembered */
 
 /* What is known of a file, as long as it stays as it was. */
@@ -25,7 +22,10 @@ typedef struct known_run {
 
 struct tt_run_routes {
   gatomicrefcount references; /* the program's, and one of each answer under way */
-  char *runs, *trials;
+  char *runs, *trials, *layouts;
+  tt_run_library library;
+  const tt_run_forker *forker; /* or NULL */
+  tt_histories *histories;
   char *(*scenes)(void *context);
   void *scenes_context;
   tt_status (*choose)(void *context, const char *name, tt_error *error);
@@ -34,56 +34,32 @@ struct tt_run_routes {
   GHashTable *known; /* path -> known_run */
 };
 
-/* One request on its way. */
-typedef struct job {
-  tt_run_routes *routes;
-  char *method, *rest, *query;
-  GBytes *body;
-} job;
-
 static void unref_routes(tt_run_routes *routes) {
   if (!g_atomic_ref_count_dec(&routes->references)) return;
+  tt_histories_free(routes->histories);
   g_hash_table_unref(routes->known);
   g_mutex_clear(&routes->mutex);
   g_free(routes->runs);
   g_free(routes->trials);
+  g_free(routes->layouts);
   g_free(routes);
 }
 
 static void free_job(void *context) {
-  job *made = context;
+  tt_run_job *made = context;
   unref_routes(made->routes);
-  g_free(made->method);
-  g_free(made->rest);
-  g_free(made->query);
-  g_bytes_unref(made->body);
+  tt_web_question_clear(&made->question);
   g_free(made);
 }
 
 static void respond_by(tt_run_routes *routes, const tt_web_request *request, tt_web_work *work) {
-  job *made = g_new0(job, 1);
+  tt_run_job *made = g_new0(tt_run_job, 1);
   g_atomic_ref_count_inc(&routes->references);
   made->routes = routes;
-  made->method = g_strdup(request->method);
-  made->rest = g_strdup(request->rest);
-  made->query = g_strdup(request->query);
-  made->body = soup_message_body_flatten(soup_server_message_get_request_body(request->message));
+  made->runs = routes->runs;
+  made->histories = routes->histories;
+  tt_web_question_keep(&made->question, request);
   tt_web_respond_later(request, work, made, free_job);
-}
-
-static void answer_json(tt_web_answer *answer, struct json_object *object) {
-  g_string_assign(answer->body, json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
-  json_object_put(object);
-}
-
-static void fail(tt_web_answer *answer, tt_status status, const char *text) {
-  answer->status = tt_fail(&answer->error, status, "%s", text);
-}
-
-static struct json_object *read_body(const job *from, tt_web_answer *answer) {
-  struct json_object *object;
-  answer->status = tt_web_read_json(from->body, &object, &answer->error);
-  return object;
 }
 
 /* ---- kept runs ---- */
@@ -121,7 +97,7 @@ static tt_status get_facts(tt_run_routes *routes, const tt_kept_run *run, tt_run
 }
 
 static void list_runs(void *context, tt_web_answer *answer) {
-  tt_run_routes *routes = ((job *)context)->routes;
+  tt_run_routes *routes = ((tt_run_job *)context)->routes;
   tt_kept_runs kept;
   answer->status = tt_kept_runs_list(routes->runs, &kept);
   struct json_object *list = json_object_new_array();
@@ -132,115 +108,59 @@ static void list_runs(void *context, tt_web_answer *answer) {
       json_object_array_add(list, tt_run_facts_json(run, &facts));
   }
   tt_kept_runs_free(&kept);
-  answer_json(answer, list);
-}
-
-/* The run called `id`, and its log; NULL after answering why not. */
-static tt_run_log *open_run(const job *from, const char *id, tt_kept_run *run,
-                            tt_web_answer *answer) {
-  tt_run_log *log = NULL;
-  if (!tt_kept_run_find(from->routes->runs, id, run)) {
-    fail(answer, TT_NOT_FOUND, "there is no such run");
-    return NULL;
-  }
-  answer->status = tt_run_log_open(run->path, &log, &answer->error);
-  return log;
+  tt_web_answer_json(answer, list);
 }
 
 static void describe_run(void *context, tt_web_answer *answer) {
-  const job *from = context;
+  const tt_run_job *from = context;
   tt_kept_run run;
   tt_run_facts facts;
-  tt_run_log *log = open_run(from, from->rest, &run, answer);
-  if (log) {
+  tt_history *history = NULL;
+  if (tt_run_job_find(from, &run, answer))
+    answer->status = tt_histories_take(from->histories, run.path, &history, &answer->error);
+  if (history) {
+    const tt_run_log *log = tt_history_log(history);
     answer->status = tt_run_get_facts(log, &facts);
     if (answer->status == TT_OK) {
       struct json_object *made = tt_run_facts_json(&run, &facts);
       tt_run_add_contents(log, made);
-      answer_json(answer, made);
+      tt_web_answer_json(answer, made);
     }
-    tt_run_log_close(log);
+    tt_history_give(history);
   }
   tt_kept_run_clear(&run);
-}
-
-/* name=…&name=…&points=…; false when a value makes no sense. */
-static bool read_query(const char *query, GPtrArray *names, unsigned *points) {
-  char **pairs = g_strsplit(query ? query : "", "&", -1);
-  bool good = true;
-  *points = DEFAULT_POINTS;
-  for (char **pair = pairs; *pair && good; pair++) {
-    char *value = strchr(*pair, '=');
-    if (!value) continue;
-    *value++ = 0;
-    g_strdelimit(value, "+", ' ');
-    char *decoded = g_uri_unescape_string(value, NULL);
-    guint64 number;
-    if (decoded && strcmp(*pair, "name") == 0)
-      g_ptr_array_add(names, g_strdup(decoded));
-    else if (decoded && strcmp(*pair, "points") == 0)
-      good = g_ascii_string_to_unsigned(decoded, 10, 2, MOST_POINTS, &number, NULL),
-      *points = good ? (unsigned)number : 2;
-    good = good && decoded && names->len <= MOST_NAMES;
-    g_free(decoded);
-  }
-  g_strfreev(pairs);
-  return good && names->len > 0;
-}
-
-static void plot_run(void *context, tt_web_answer *answer) {
-  const job *from = context;
-  char *slash = strchr(from->rest, '/');
-  tt_kept_run run = {0};
-  GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-  unsigned points;
-  *slash = 0;
-  if (!read_query(from->query, names, &points)) {
-    fail(answer, TT_INVALID, "give name=SIGNAL once to 64 times, and points=2 to 20000");
-  } else {
-    tt_run_log *log = open_run(from, from->rest, &run, answer);
-    struct json_object *plot = NULL;
-    if (log)
-      answer->status = tt_run_plot(log, (const char *const *)names->pdata, (int)names->len, points,
-                                   &plot, &answer->error);
-    if (plot) answer_json(answer, plot);
-    tt_run_log_close(log);
-  }
-  tt_kept_run_clear(&run);
-  g_ptr_array_unref(names);
-}
-
-static tt_status append_piece(void *context, const void *bytes, size_t size) {
-  g_string_append_len(context, bytes, (gssize)size);
-  return TT_OK;
 }
 
 static void draw_run(void *context, tt_web_answer *answer) {
-  const job *from = context;
-  char *slash = strchr(from->rest, '/');
   tt_kept_run run;
-  *slash = 0;
-  tt_run_log *log = open_run(from, from->rest, &run, answer);
-  if (log) {
-    answer->type = "image/svg+xml";
-    answer->status = tt_export_svg(log, &(tt_export_sink){append_piece, NULL, answer->body});
-    tt_run_log_close(log);
-  }
+  tt_bytes picture = {0};
+  if (tt_run_job_find(context, &run, answer))
+    answer->status = tt_kept_run_picture(&run, &picture, &answer->error);
+  answer->type = "image/svg+xml";
+  g_string_append_len(answer->body, (const char *)picture.data, (gssize)picture.size);
+  tt_bytes_free(&picture);
   tt_kept_run_clear(&run);
 }
 
+static void begin_runs(void *context, const tt_web_request *request) {
+  tt_run_library_begin(&((tt_run_routes *)context)->library, request);
+}
+
 static void handle_runs(void *context, const tt_web_request *request) {
+  if (tt_run_library_handle(&((tt_run_routes *)context)->library, request)) return;
   respond_by(context, request, list_runs);
 }
 
 static void handle_run(void *context, const tt_web_request *request) {
+  const tt_run_routes *routes = context;
   const char *slash = strchr(request->rest, '/');
-  if (!slash)
-    respond_by(context, request, describe_run);
-  else if (strcmp(slash, "/signals") == 0)
-    respond_by(context, request, plot_run);
-  else if (strcmp(slash, "/picture") == 0)
-    respond_by(context, request, draw_run);
+  if (tt_run_library_handle(&((tt_run_routes *)context)->library, request)) return;
+  if (tt_fork_routes_handle(routes->forker, routes->runs, request)) return;
+  tt_web_work *work = !slash                           ? describe_run
+                      : strcmp(slash, "/picture") == 0 ? draw_run
+                                                       : tt_history_work(slash + 1);
+  if (work)
+    respond_by(context, request, work);
   else
     tt_web_respond_error(request, TT_NOT_FOUND, "there is no such run");
 }
@@ -248,23 +168,23 @@ static void handle_run(void *context, const tt_web_request *request) {
 /* ---- scenes ---- */
 
 static void list_scenes(void *context, tt_web_answer *answer) {
-  const tt_run_routes *routes = ((job *)context)->routes;
+  const tt_run_routes *routes = ((tt_run_job *)context)->routes;
   char *text = routes->scenes(routes->scenes_context);
   if (text)
     g_string_assign(answer->body, text);
   else
-    fail(answer, TT_NOMEM, "out of memory");
+    tt_web_answer_error(answer, TT_NOMEM, "out of memory");
   free(text);
 }
 
 static void choose_scene(void *context, tt_web_answer *answer) {
-  const job *from = context;
+  const tt_run_job *from = context;
   const tt_run_routes *routes = from->routes;
-  struct json_object *name, *body = read_body(from, answer);
+  struct json_object *name, *body = tt_web_question_json(&from->question, answer);
   if (!body) return;
   if (!json_object_object_get_ex(body, "name", &name) ||
       !json_object_is_type(name, json_type_string))
-    fail(answer, TT_INVALID, "name: give the scene's");
+    tt_web_answer_error(answer, TT_INVALID, "name: give the scene's");
   else
     answer->status =
         routes->choose(routes->choose_context, json_object_get_string(name), &answer->error);
@@ -281,29 +201,58 @@ static void handle_scenes(void *context, const tt_web_request *request) {
 /* ---- trials ---- */
 
 static void work_on_trials(void *context, tt_web_answer *answer) {
-  const job *from = context;
+  const tt_run_job *from = context;
   struct json_object *made = NULL, *body = NULL;
-  bool post = strcmp(from->method, "POST") == 0, put = strcmp(from->method, "PUT") == 0;
-  if ((post || put) && !(body = read_body(from, answer))) return;
+  bool post = strcmp(from->question.method, "POST") == 0,
+       put = strcmp(from->question.method, "PUT") == 0;
+  if ((post || put) && !(body = tt_web_question_json(&from->question, answer))) return;
   tt_trials *trials;
   answer->status = tt_trials_open(from->routes->trials, &trials, &answer->error);
   if (answer->status == TT_OK) {
     if (post)
       answer->status = tt_trials_add(trials, body, &made, &answer->error);
     else if (put)
-      answer->status = tt_trials_change(trials, from->rest, body, &made, &answer->error);
-    else if (strcmp(from->method, "DELETE") == 0)
-      answer->status = tt_trials_remove(trials, from->rest, &made, &answer->error);
+      answer->status = tt_trials_change(trials, from->question.rest, body, &made, &answer->error);
+    else if (strcmp(from->question.method, "DELETE") == 0)
+      answer->status = tt_trials_remove(trials, from->question.rest, &made, &answer->error);
     else
       answer->status = tt_trials_list(trials, &made, &answer->error);
     tt_trials_close(trials);
   }
-  if (answer->status == TT_OK) answer_json(answer, made);
+  if (answer->status == TT_OK) tt_web_answer_json(answer, made);
   json_object_put(body);
 }
 
 static void handle_trials(void *context, const tt_web_request *request) {
   respond_by(context, request, work_on_trials);
+}
+
+/* ---- layouts of plots ---- */
+
+static void work_on_layouts(void *context, tt_web_answer *answer) {
+  const tt_run_job *from = context;
+  struct json_object *made = NULL, *body = NULL;
+  bool put = strcmp(from->question.method, "PUT") == 0;
+  if (put && !(body = tt_web_question_json(&from->question, answer))) return;
+  tt_layouts *layouts;
+  answer->status = tt_layouts_open(from->routes->layouts, &layouts, &answer->error);
+  if (answer->status == TT_OK) {
+    if (put)
+      answer->status = tt_layouts_put(layouts, from->question.rest, body, &made, &answer->error);
+    else if (strcmp(from->question.method, "DELETE") == 0)
+      answer->status = tt_layouts_remove(layouts, from->question.rest, &made, &answer->error);
+    else if (*from->question.rest)
+      answer->status = tt_layouts_get(layouts, from->question.rest, &made, &answer->error);
+    else
+      answer->status = tt_layouts_list(layouts, &made, &answer->error);
+    tt_layouts_close(layouts);
+  }
+  if (answer->status == TT_OK) tt_web_answer_json(answer, made);
+  json_object_put(body);
+}
+
+static void handle_layouts(void *context, const tt_web_request *request) {
+  respond_by(context, request, work_on_layouts);
 }
 
 /* ---- all of it ---- */
@@ -313,6 +262,11 @@ tt_run_routes *tt_run_routes_new(tt_web *web, const tt_run_routes_options *optio
   g_atomic_ref_count_init(&routes->references);
   routes->runs = g_strdup(options->runs);
   routes->trials = g_strdup(options->trials);
+  routes->layouts = g_strdup(options->layouts);
+  routes->library = (tt_run_library){routes->runs, options->verifier};
+  routes->forker = options->forker;
+  if (options->forker) tt_fork_routes_add(web, options->forker);
+  if (options->runs) routes->histories = tt_histories_new(options->recording);
   routes->scenes = options->scenes;
   routes->scenes_context = options->scenes_context;
   routes->choose = options->choose;
@@ -323,14 +277,35 @@ tt_run_routes *tt_run_routes_new(tt_web *web, const tt_run_routes_options *optio
     bool wanted;
     tt_web_route route;
   } all[] = {
-      {options->runs, {.path = "/api/runs", .methods = "GET", .handle = handle_runs}},
-      {options->runs, {.path = "/api/runs/", .methods = "GET", .handle = handle_run}},
+      {options->runs,
+       {.path = "/api/runs",
+        .watch = "GET",
+        .drive = "POST",
+        .handle = handle_runs,
+        .begin = begin_runs,
+        .max_body = TT_RUN_MOST_UPLOADED}},
+      {options->runs,
+       {.path = "/api/runs/",
+        .watch = "GET",
+        .drive = "POST PUT",
+        .administer = "DELETE",
+        .handle = handle_run}},
       {options->scenes,
        {.path = "/api/scenes",
-        .methods = options->choose ? "GET POST" : "GET",
+        .watch = "GET",
+        .drive = options->choose ? "POST" : NULL,
         .handle = handle_scenes}},
-      {options->trials, {.path = "/api/trials", .methods = "GET POST", .handle = handle_trials}},
-      {options->trials, {.path = "/api/trials/", .methods = "PUT DELETE", .handle = handle_trials}},
+      {options->trials,
+       {.path = "/api/trials", .watch = "GET", .drive = "POST", .handle = handle_trials}},
+      {options->trials,
+       {.path = "/api/trials/", .drive = "PUT", .administer = "DELETE", .handle = handle_trials}},
+      {options->layouts, {.path = "/api/layouts", .watch = "GET", .handle = handle_layouts}},
+      {options->layouts,
+       {.path = "/api/layouts/",
+        .watch = "GET",
+        .drive = "PUT",
+        .administer = "DELETE",
+        .handle = handle_layouts}},
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     tt_web_route route = all[i].route;

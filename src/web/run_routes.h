@@ -1,13 +1,18 @@
-/* run_routes.h: kept runs, scenes and trials over HTTP, as docs/web.md describes them. */
+/* run_routes.h: kept runs, scenes, trials and layouts of plots over HTTP, as docs/web.md describes them. */
 #ifndef TT_WEB_RUN_ROUTES_H
 #define TT_WEB_RUN_ROUTES_H
 
-#include "web/server.h"
+#include "web/fork_routes.h"
+#include "web/run_library.h"
 
 typedef struct tt_run_routes_options {
   const char *runs; /**< folder of kept runs; only these are ever opened. NULL: none are kept */
+  const tt_run_verifier *verifier; /**< must outlive the server; NULL: runs are not verified */
+  const tt_run_forker *forker;     /**< must outlive the server; NULL: runs do not go on */
+  const char *recording;           /**< file of the run that is being kept; NULL: none */
   const char
       *trials; /**< SQLite file of trials, made when the first is stored. NULL: none are kept */
+  const char *layouts; /**< SQLite file of layouts of plots, likewise */
   /** The list of GET /api/scenes as JSON; free()d. In a thread of its own. */
   char *(*scenes)(void *context);
   void *scenes_context; /**< must outlive the server by the length of one call */

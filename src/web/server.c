@@ -1,4 +1,4 @@
-/* server.c: a server's life, the route of each request, and plain answers. */
+/* server.c: a server's life, and what becomes of each request. */
 #include "web/server.h"
 
 #include "base/log.h"
@@ -6,63 +6,31 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define SECOND 1000000
 /** s for a request's body, between two requests, and for each piece of an answer. */
 #define BODY_DEADLINE 30.0
 #define IDLE_DEADLINE 60.0
-#define ANSWER_DEADLINE 30.0
 #define PORTS_TRIED 100
 #define DEFAULT_BODY 65536
 
 tt_web_options tt_web_options_default(void) {
-  return (tt_web_options){.listen = "127.0.0.1:8080", .max_connections = 256, .max_streams = 8};
+  return (tt_web_options){
+      .listen = "127.0.0.1:8080", .max_connections = 256, .max_streams = 8, .answer_deadline = 30};
 }
 
 GMainContext *tt_web_context(tt_web *web) { return web->context; }
 const char *tt_web_address(const tt_web *web) { return web->address; }
 
-/* --- routes --- */
+/* --- requests --- */
 
-static bool path_matches(const char *route, const char *path, const char **rest) {
-  size_t length = strlen(route);
-  bool below = length && route[length - 1] == '/';
-  *rest = "";
-  if (!below) return !strcmp(route, path);
-  if (strncmp(route, path, length)) return false;
-  *rest = path + length;
-  return true;
+/* What the token of a request allows, from tt_web_check_access() on. */
+static void set_role(SoupServerMessage *message, tt_role role) {
+  g_object_set_data(G_OBJECT(message), "tether-role", GINT_TO_POINTER(role));
 }
-
-/** Exact routes before those of whole folders; longer ones first. */
-static const tt_web_route *find_route(tt_web *web, const char *path, const char **rest) {
-  const tt_web_route *best = NULL;
-  const char *ignored;
-  for (guint i = 0; i < web->routes->len; i++) {
-    const tt_web_route *route = &g_array_index(web->routes, tt_web_route, i);
-    if (path_matches(route->path, path, &ignored) &&
-        (!best || strlen(route->path) > strlen(best->path)))
-      best = route;
-  }
-  if (best) path_matches(best->path, path, rest);
-  return best;
-}
-
-static const tt_web_socket_route *find_socket(tt_web *web, const char *path) {
-  for (guint i = 0; i < web->sockets->len; i++) {
-    const tt_web_socket_route *route = &g_array_index(web->sockets, tt_web_socket_route, i);
-    if (!strcmp(route->path, path)) return route;
-  }
-  return NULL;
-}
-
-static bool has_word(const char *list, const char *word) {
-  size_t length = strlen(word);
-  for (const char *found = list; (found = strstr(found, word)); found += length) {
-    bool starts = found == list || found[-1] == ' ', ends = !found[length] || found[length] == ' ';
-    if (starts && ends) return true;
-  }
-  return false;
+static tt_role role_of(SoupServerMessage *message) {
+  return (tt_role)GPOINTER_TO_INT(g_object_get_data(G_OBJECT(message), "tether-role"));
 }
 
 static tt_web_request request_of(tt_web *web, SoupServerMessage *message, const char *path) {
@@ -71,7 +39,8 @@ static tt_web_request request_of(tt_web *web, SoupServerMessage *message, const 
                           .method = soup_server_message_get_method(message),
                           .path = path,
                           .rest = "",
-                          .query = g_uri_get_query(soup_server_message_get_uri(message))};
+                          .query = g_uri_get_query(soup_server_message_get_uri(message)),
+                          .role = role_of(message)};
 }
 
 static bool is_upgrade(SoupServerMessage *message) {
@@ -130,43 +99,67 @@ static void on_body(SoupServerMessage *message, gpointer data) {
 }
 
 static void on_wrote_chunk(SoupServerMessage *message, gpointer data) {
-  tt_web_set_deadline(tt_web_connection_of(data, message), ANSWER_DEADLINE);
+  tt_web *web = data;
+  tt_web_set_deadline(tt_web_connection_of(web, message), web->options.answer_deadline);
 }
 
 static void on_wrote_headers(SoupServerMessage *message, gpointer data) {
+  tt_web *web = data;
   if (!is_upgrade(message))
-    tt_web_set_deadline(tt_web_connection_of(data, message), ANSWER_DEADLINE);
+    tt_web_set_deadline(tt_web_connection_of(web, message), web->options.answer_deadline);
 }
 
 static void on_wrote_body(SoupServerMessage *message, gpointer data) {
-  tt_web_set_deadline(tt_web_connection_of(data, message), IDLE_DEADLINE);
+  tt_web_connection *connection = tt_web_connection_of(data, message);
+  tt_web_set_deadline(connection, IDLE_DEADLINE);
+  if (connection) tt_web_input_rest(connection->input, true);
 }
 
-static bool check_route(const tt_web_request *request) {
+/** False: it was refused. */
+static bool check_role(const tt_web_request *request, tt_role needed) {
+  if (request->role >= needed) return true;
+  char *text = g_strdup_printf("this needs a token of the role %s; yours may %s",
+                               tt_role_names[needed], tt_role_names[request->role]);
+  refuse(request, 403, text);
+  g_free(text);
+  return false;
+}
+
+static void check_socket_route(const tt_web_request *request) {
+  const tt_web_socket_route *route = tt_web_find_socket_route(request->web, request->path);
+  if (route)
+    check_role(request, tt_web_socket_role(route));
+  else
+    refuse(request, 404, "there is no WebSocket at this path");
+}
+
+static void refuse_method(const tt_web_request *request, const tt_web_route *route) {
+  char *methods = tt_web_methods(route);
+  soup_message_headers_replace(soup_server_message_get_response_headers(request->message), "Allow",
+                               methods);
+  refuse(request, 405, "this method is not allowed here");
+  g_free(methods);
+}
+
+static void check_route(const tt_web_request *request) {
   tt_web *web = request->web;
   const char *rest;
-  if (is_upgrade(request->message)) {
-    if (find_socket(web, request->path)) return true;
-    refuse(request, 404, "there is no WebSocket at this path");
-    return false;
-  }
-  const tt_web_route *route = find_route(web, request->path, &rest);
+  const tt_web_route *route = tt_web_find_route(web, request->path, &rest);
   if (!route) {
     refuse(request, 404, "there is nothing at this path");
-    return false;
+    return;
   }
-  const char *method = strcmp(request->method, "HEAD") ? request->method : "GET";
-  if (!has_word(route->methods, method)) {
-    soup_message_headers_replace(soup_server_message_get_response_headers(request->message),
-                                 "Allow", route->methods);
-    refuse(request, 405, "this method is not allowed here");
-    return false;
+  tt_role needed = tt_web_role_needed(route, request->method);
+  if (needed == TT_ROLE_NONE) {
+    refuse_method(request, route);
+    return;
   }
+  if (!check_role(request, needed)) return;
   size_t limit = route->max_body ? route->max_body : DEFAULT_BODY;
   SoupMessageHeaders *headers = soup_server_message_get_request_headers(request->message);
   if (soup_message_headers_get_content_length(headers) > (goffset)limit) {
     refuse(request, 413, "the body is too long");
-    return false;
+    return;
   }
   limit_body(web, request->message, limit);
   if (route->begin) {
@@ -174,7 +167,37 @@ static bool check_route(const tt_web_request *request) {
     passed.rest = rest;
     route->begin(route->context, &passed);
   }
+}
+
+/** False: it was refused. */
+static bool check_access(tt_web_request *request) {
+  tt_web_access access = tt_web_check_access(request->web, request->message);
+  tt_web_connection *connection = tt_web_connection_of(request->web, request->message);
+  if (access.retry_after) {
+    char *seconds = g_strdup_printf("%d", access.retry_after);
+    soup_message_headers_replace(soup_server_message_get_response_headers(request->message),
+                                 "Retry-After", seconds);
+    g_free(seconds);
+  }
+  if (access.reason) {
+    refuse(request, access.code, access.reason);
+    return false;
+  }
+  request->role = access.role;
+  set_role(request->message, access.role);
+  if (connection && request->web->tokens->len) {
+    connection->role = access.role;
+    memcpy(connection->token, access.token, sizeof connection->token);
+  }
   return true;
+}
+
+/** libsoup takes the end of a connection for the end of a chunked body, and doesn't see it a second time. */
+static void close_if_chunked(SoupServerMessage *message) {
+  if (soup_message_headers_get_encoding(soup_server_message_get_request_headers(message)) ==
+      SOUP_ENCODING_CHUNKED)
+    soup_message_headers_replace(soup_server_message_get_response_headers(message), "Connection",
+                                 "close");
 }
 
 /** The headers are there. */
@@ -186,15 +209,17 @@ static void on_headers(SoupServer *server, SoupServerMessage *message, const cha
   tt_web_find_socket(message);
   tt_web_count(web, &web->stats.requests);
   add_security_headers(message);
-  tt_web_set_deadline(tt_web_connection_of(web, message), BODY_DEADLINE);
+  close_if_chunked(message);
+  tt_web_connection *connection = tt_web_connection_of(web, message);
+  tt_web_set_deadline(connection, BODY_DEADLINE);
+  if (connection) tt_web_input_rest(connection->input, false);
   g_signal_connect(message, "got-body", G_CALLBACK(on_body), web);
   g_signal_connect(message, "wrote-headers", G_CALLBACK(on_wrote_headers), web);
   g_signal_connect(message, "wrote-chunk", G_CALLBACK(on_wrote_chunk), web);
   g_signal_connect(message, "wrote-body", G_CALLBACK(on_wrote_body), web);
-  unsigned code;
-  const char *reason = tt_web_no_access(web, message, &code);
-  if (reason)
-    refuse(&request, code, reason);
+  if (!check_access(&request)) return;
+  if (is_upgrade(message))
+    check_socket_route(&request);
   else
     check_route(&request);
 }
@@ -206,7 +231,7 @@ static void on_request(SoupServer *server, SoupServerMessage *message, const cha
   tt_web *web = data;
   if (is_upgrade(message)) return;
   tt_web_request request = request_of(web, message, path);
-  const tt_web_route *route = find_route(web, path, &request.rest);
+  const tt_web_route *route = tt_web_find_route(web, path, &request.rest);
   if (route) route->handle(route->context, &request);
 }
 
@@ -216,7 +241,7 @@ static void on_websocket(SoupServer *server, SoupServerMessage *message, const c
   tt_web *web = data;
   tt_web_connection *beneath = tt_web_connection_of(web, message);
   tt_web_set_deadline(beneath, 0);
-  const tt_web_socket_route *route = find_socket(web, path);
+  const tt_web_socket_route *route = tt_web_find_socket_route(web, path);
   if (!route) return;
   soup_websocket_connection_set_max_incoming_payload_size(connection, route->max_message);
   tt_web_watch_frames(beneath, connection, route->max_message);
@@ -224,37 +249,9 @@ static void on_websocket(SoupServer *server, SoupServerMessage *message, const c
   route->open(route->context, &request, connection);
 }
 
-void tt_web_add_route(tt_web *web, const tt_web_route *route) {
-  g_array_append_vals(web->routes, route, 1);
-}
-void tt_web_add_socket(tt_web *web, const tt_web_socket_route *route) {
-  g_array_append_vals(web->sockets, route, 1);
-}
-
-/* --- answers --- */
-
-void tt_web_respond(const tt_web_request *request, unsigned status, const char *content_type,
-                    const char *body, size_t size) {
-  soup_server_message_set_status(request->message, status, NULL);
-  soup_server_message_set_response(request->message, content_type, SOUP_MEMORY_COPY, body, size);
-}
-
-void tt_web_respond_error(const tt_web_request *request, tt_status status, const char *text) {
-  unsigned code = status == TT_NOT_FOUND                                                   ? 404
-                  : status == TT_INVALID || status == TT_USAGE || status == TT_BAD_MESSAGE ? 400
-                  : status == TT_FULL                                                      ? 503
-                                                                                           : 500;
-  GString *body = g_string_new("{\"error\": \"");
-  for (const char *c = text; *c; c++) {
-    if (*c == '"' || *c == '\\') g_string_append_c(body, '\\');
-    g_string_append_c(body, (unsigned char)*c < 0x20 ? ' ' : *c);
-  }
-  g_string_append(body, "\"}\n");
-  tt_web_respond(request, code, "application/json", body->str, body->len);
-  g_string_free(body, TRUE);
-}
-
 /* --- beginning and end --- */
+
+static bool asks_for_tokens(const tt_web *web) { return web->tokens_path || web->tokens->len; }
 
 static tt_status parse_address(tt_web *web, tt_error *error) {
   const char *listen = web->options.listen, *colon = strrchr(listen, ':');
@@ -273,26 +270,41 @@ static tt_status parse_address(tt_web *web, tt_error *error) {
   GInetAddress *address = g_inet_address_new_from_string(web->host);
   bool loopback = g_inet_address_get_is_loopback(address);
   g_object_unref(address);
-  if (!loopback && !web->token) {
-    return tt_fail(
-        error, TT_INVALID,
-        "web.listen: %s can be reached from outside; set web.token, or listen on 127.0.0.1",
-        listen);
+  if (!loopback && !asks_for_tokens(web)) {
+    return tt_fail(error, TT_INVALID,
+                   "web.listen: %s can be reached from outside; set web.token or web.tokens, or "
+                   "listen on 127.0.0.1",
+                   listen);
   }
+  return TT_OK;
+}
+
+/* Who trusts a proxy has visitors from elsewhere. */
+static tt_status open_proxies(tt_web *web, tt_error *error) {
+  TT_TRY(tt_web_proxies_read(web->options.proxies, &web->proxies, error));
+  if (web->proxies->len && !asks_for_tokens(web))
+    return tt_fail(error, TT_INVALID,
+                   "web.proxies: who comes through a proxy needs a token; set web.token or "
+                   "web.tokens");
   return TT_OK;
 }
 
 tt_status tt_web_new(const tt_web_options *options, tt_web **out, tt_error *error) {
   tt_web *web = g_new0(tt_web, 1);
   web->options = *options;
-  web->token = options->token && *options->token ? g_strdup(options->token) : NULL;
+  web->tokens_path = options->tokens && *options->tokens ? g_strdup(options->tokens) : NULL;
+  web->token = g_strdup(options->token);
+  web->tries = tt_web_tries_new();
   web->hosts = g_strdupv((char **)options->hosts);
   web->context = g_main_context_new();
   web->routes = g_array_new(FALSE, FALSE, sizeof(tt_web_route));
   web->sockets = g_array_new(FALSE, FALSE, sizeof(tt_web_socket_route));
   web->connections = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
   g_mutex_init(&web->mutex);
-  tt_status status = parse_address(web, error);
+  tt_web_add_access_route(web);
+  tt_status status = tt_web_open_tokens(web, error);
+  if (status == TT_OK) status = open_proxies(web, error);
+  if (status == TT_OK) status = parse_address(web, error);
   if (status != TT_OK) {
     tt_web_free(web);
     return status;
@@ -345,6 +357,33 @@ static gpointer serve(gpointer data) {
   return NULL;
 }
 
+static GSocket *listen_briefly(void) {
+  GSocket *socket =
+      g_socket_new(G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL);
+  GSocketAddress *address = g_inet_socket_address_new_from_string("127.0.0.1", 0);
+  if (socket && (!g_socket_bind(socket, address, FALSE, NULL) || !g_socket_listen(socket, NULL)))
+    g_clear_object(&socket);
+  g_object_unref(address);
+  return socket;
+}
+
+/* libsoup keeps a connection for its next request only while it listens somewhere itself. Connections are accepted here, so
+ * it has a socket to which the kernel lets nobody any more, in a context that nobody looks at. */
+static void let_connections_stay(tt_web *web) {
+  GError *error = NULL;
+  GSocket *nowhere = listen_briefly();
+  GMainContext *never = g_main_context_new();
+  g_main_context_push_thread_default(never);
+  if (!nowhere || !soup_server_listen_socket(web->server, nowhere, 0, &error))
+    tt_log_warning("web: each request needs a connection of its own: %s",
+                   error ? error->message : "no socket is left");
+  if (nowhere) shutdown(g_socket_get_fd(nowhere), SHUT_RDWR);  // it listens no more
+  g_main_context_pop_thread_default(never);
+  g_main_context_unref(never);
+  g_clear_error(&error);
+  g_clear_object(&nowhere);
+}
+
 tt_status tt_web_start(tt_web *web, tt_error *error) {
   g_main_context_push_thread_default(web->context);
   tt_status status = open_listener(web, error);
@@ -353,6 +392,7 @@ tt_status tt_web_start(tt_web *web, tt_error *error) {
     soup_server_add_early_handler(web->server, "/", on_headers, web, NULL);
     soup_server_add_handler(web->server, "/", on_request, web, NULL);
     soup_server_add_websocket_handler(web->server, "/", NULL, NULL, on_websocket, web, NULL);
+    let_connections_stay(web);
     web->accepting = g_cancellable_new();
     tt_web_begin_accepting(web);
     web->loop = g_main_loop_new(web->context, FALSE);
@@ -371,7 +411,7 @@ static bool answers(tt_web *web) { return web->answers_due > 0; }
 
 static bool works(tt_web *web) {
   return g_hash_table_size(web->connections) || tt_web_slots_taken(web) ||
-         g_main_context_pending(web->context);
+         g_atomic_int_get(&web->makers) || g_main_context_pending(web->context);
 }
 
 /* Goes on with the web's context as long as `busy` says so, but not beyond `end` (µs monotonic). */
@@ -406,12 +446,17 @@ void tt_web_free(tt_web *web) {
   if (web->loop) g_main_loop_unref(web->loop);
   g_main_context_unref(web->context);
   g_array_unref(web->routes);
+  if (web->figures) g_array_unref(web->figures);
   g_array_unref(web->sockets);
   g_hash_table_unref(web->connections);
   g_mutex_clear(&web->mutex);
   g_strfreev(web->hosts);
   g_free(web->host);
   g_free(web->token);
+  g_free(web->tokens_path);
+  g_array_unref(web->tokens);
+  if (web->proxies) g_ptr_array_unref(web->proxies);
+  tt_web_tries_free(web->tries);
   g_free(web->address);
   g_free(web);
 }

@@ -2,12 +2,13 @@
  *
  * Rooms register routes before tt_web_start(); handlers run in the web's thread and must not block: what takes long runs
  * in tt_web_respond_streaming(), what streams goes through tt_web_stream. Before any handler sees a request it has been checked:
- * Host, Origin, token, method, size of the body.
+ * Host, Origin, token, method, role, size of the body.
  */
 #ifndef TT_WEB_SERVER_H
 #define TT_WEB_SERVER_H
 
 #include "base/status.h"
+#include "web/tokens.h"
 
 #include <libsoup/soup.h>
 #include <stdbool.h>
@@ -18,11 +19,16 @@ typedef struct tt_web tt_web;
 typedef struct tt_web_options {
   const char *listen; /**< "127.0.0.1:8080"; port 0: a free one */
   bool next_free; /**< a taken port gives way to the next free one (a default nobody asked for) */
-  const char *token; /**< asked of every request; required unless `listen` is loopback */
+  const char *
+      token; /**< asked of every request; that or `tokens` is required unless `listen` is loopback */
+  const char *tokens; /**< file of tokens with roles, read again when it changes; NULL: none */
+  const char *const *
+      proxies; /**< addresses or CIDR blocks of those who say for whom they ask; NULL-terminated, or NULL */
   const char *const
       *hosts;          /**< further names by which pages may call us; NULL-terminated, or NULL */
   int max_connections; /**< default 256 */
-  int max_streams;     /**< streamed answers at a time; default 8 */
+  int max_streams; /**< streamed answers at a time, and as many that are made as a whole; default 8 */
+  double answer_deadline; /**< s in which a client takes the next piece of an answer; default 30 */
 } tt_web_options;
 /** On port 8080 of 127.0.0.1, without a token. */
 tt_web_options tt_web_options_default(void);
@@ -47,11 +53,16 @@ typedef struct tt_web_request {
   const char *path;  /**< decoded; begins with the route's path */
   const char *rest;  /**< what follows a route's path that ends in '/'; else "" */
   const char *query; /**< still encoded, or NULL */
+  tt_role role;      /**< what the asker may do: at least what the route needs */
 } tt_web_request;
 
+/** TT_INVALID: the query has a key without '=', or one twice, of which a form's decoder would say nothing. */
+tt_status tt_web_check_query(const tt_web_request *request, tt_error *error);
+
 typedef struct tt_web_route {
-  const char *path;    /**< "/telemetry.csv", or with a '/' at its end everything below */
-  const char *methods; /**< "GET", "GET PUT DELETE" */
+  const char *path; /**< "/telemetry.csv", or with a '/' at its end everything below */
+  /** Methods, "GET", "PUT DELETE", by who may ask with them; those that stand nowhere are refused. May be NULL. */
+  const char *watch, *drive, *administer;
   /** The body is complete (soup_server_message_get_request_body()), or streamed by `begin`. */
   void (*handle)(void *context, const tt_web_request *request);
   /** May be NULL: the headers are there; the route connects to "got-chunk" itself. */
@@ -64,6 +75,7 @@ void tt_web_add_route(tt_web *web, const tt_web_route *route);
 
 typedef struct tt_web_socket_route {
   const char *path;
+  tt_role role; /**< needed to open it; TT_ROLE_NONE: TT_ROLE_ADMINISTER */
   /** A WebSocket was opened; keep a reference to use it beyond this call. */
   void (*open)(void *context, const tt_web_request *request, SoupWebsocketConnection *connection);
   size_t max_message; /**< bytes of an incoming message */

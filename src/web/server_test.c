@@ -3,8 +3,10 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -38,6 +40,24 @@ static tt_status produce(void *context, const tt_web_sink *sink, tt_error *error
   return TT_OK;
 }
 
+/** Longer than a client may take for a piece. */
+static tt_status produce_slowly(void *context, const tt_web_sink *sink, tt_error *error) {
+  (void)context, (void)error;
+  TT_TRY(sink->write(sink->sink, "begin, ", 7));
+  g_usleep(2 * G_USEC_PER_SEC);
+  return sink->write(sink->sink, "end", 3);
+}
+
+static gint asked_late, cut_off;
+
+/** Begins when its client has been cut off, as a server that ends does it. */
+static tt_status produce_late(void *context, const tt_web_sink *sink, tt_error *error) {
+  (void)context, (void)error;
+  g_atomic_int_set(&asked_late, 1);
+  while (!g_atomic_int_get(&cut_off)) g_usleep(1000);
+  return sink->write(sink->sink, "late", 4);
+}
+
 static tt_status produce_nothing(void *context, const tt_web_sink *sink, tt_error *error) {
   (void)context, (void)sink;
   return tt_fail(error, TT_NOT_FOUND, "there is no such table");
@@ -48,6 +68,16 @@ static int released;
 static void stream(void *context, const tt_web_request *request) {
   tt_web_respond_streaming(request, "text/plain", context ? produce_nothing : produce, &released,
                            release);
+}
+
+static void stream_slowly(void *context, const tt_web_request *request) {
+  (void)context;
+  tt_web_respond_streaming(request, "text/plain", produce_slowly, &released, release);
+}
+
+static void stream_late(void *context, const tt_web_request *request) {
+  (void)context;
+  tt_web_respond_streaming(request, "text/plain", produce_late, &released, release);
 }
 
 static void work(void *context, tt_web_answer *answer) {
@@ -64,22 +94,30 @@ static void later(void *context, const tt_web_request *request) {
   tt_web_respond_later(request, context ? work_in_vain : work, &released, release);
 }
 
+static void open_socket(void *context, const tt_web_request *request,
+                        SoupWebsocketConnection *connection) {
+  (void)context, (void)request, (void)connection;
+}
+
 static tt_web *start(const tt_web_options *options) {
   tt_web *web;
   tt_error error;
   if (tt_web_new(options, &web, &error) != TT_OK) fail_msg("%s", error.text);
   static const tt_web_route routes[] = {
-      {.path = "/", .methods = "GET", .handle = say_rest, .context = "root"},
-      {.path = "/a/", .methods = "GET", .handle = say_rest, .context = "a"},
-      {.path = "/a/b", .methods = "GET PUT", .handle = say_rest, .context = "b"},
-      {.path = "/echo", .methods = "POST", .handle = echo, .max_body = 10},
-      {.path = "/refuse", .methods = "GET", .handle = refuse},
-      {.path = "/stream", .methods = "GET", .handle = stream},
-      {.path = "/stream/nothing", .methods = "GET", .handle = stream, .context = "nothing"},
-      {.path = "/later", .methods = "GET", .handle = later},
-      {.path = "/later/full", .methods = "GET", .handle = later, .context = "full"},
+      {.path = "/", .watch = "GET", .handle = say_rest, .context = "root"},
+      {.path = "/a/", .watch = "GET", .handle = say_rest, .context = "a"},
+      {.path = "/a/b", .watch = "GET", .administer = "PUT", .handle = say_rest, .context = "b"},
+      {.path = "/echo", .drive = "POST", .handle = echo, .max_body = 10},
+      {.path = "/refuse", .watch = "GET", .handle = refuse},
+      {.path = "/stream", .watch = "GET", .handle = stream},
+      {.path = "/stream/nothing", .watch = "GET", .handle = stream, .context = "nothing"},
+      {.path = "/stream/slowly", .watch = "GET", .handle = stream_slowly},
+      {.path = "/stream/late", .watch = "GET", .handle = stream_late},
+      {.path = "/later", .watch = "GET", .handle = later},
+      {.path = "/later/full", .watch = "GET", .handle = later, .context = "full"},
   };
   for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) tt_web_add_route(web, &routes[i]);
+  tt_web_add_socket(web, &(tt_web_socket_route){.path = "/socket", .open = open_socket});
   if (tt_web_start(web, &error) != TT_OK) fail_msg("%s", error.text);
   return web;
 }
@@ -138,6 +176,82 @@ static void test_the_longest_route_answers(void **state) {
   tt_web_free(web);
 }
 
+/** Reads an answer with a Content-Length; the connection stays. */
+static void expect_next(GSocketConnection *connection, const char *part) {
+  GInputStream *in = g_io_stream_get_input_stream(G_IO_STREAM(connection));
+  GString *answer = g_string_new(NULL);
+  const char *body = NULL, *length = NULL;
+  while (!body || strlen(body + 4) < strtoul(length + strlen("Content-Length: "), NULL, 10)) {
+    char bytes[4096];
+    gssize got = g_input_stream_read(in, bytes, sizeof bytes, NULL, NULL);
+    if (got <= 0) fail_msg("the connection ended behind '%s'", answer->str);
+    g_string_append_len(answer, bytes, got);
+    body = strstr(answer->str, "\r\n\r\n");
+    length = strstr(answer->str, "Content-Length: ");
+  }
+  assert_non_null(strstr(body, part));
+  g_string_free(answer, TRUE);
+}
+
+static void test_a_connection_serves_many_requests(void **state) {
+  (void)state;
+  tt_web *web = start_here();
+  const char *authority = tt_web_address(web) + strlen("http://");
+  GSocketClient *client = g_socket_client_new();
+  g_socket_client_set_enable_proxy(client, FALSE);
+  GSocketConnection *connection = g_socket_client_connect_to_host(client, authority, 0, NULL, NULL);
+  GOutputStream *out = g_io_stream_get_output_stream(G_IO_STREAM(connection));
+  for (int i = 0; i < 100; i++) {
+    char request[256], part[32];
+    snprintf(part, sizeof part, "root GET %d", i);
+    snprintf(request, sizeof request, "GET /%d HTTP/1.1\r\nHost: %s\r\n\r\n", i, authority);
+    assert_true(g_output_stream_write_all(out, request, strlen(request), NULL, NULL, NULL));
+    expect_next(connection, part);
+  }
+  g_object_unref(connection);
+  g_object_unref(client);
+  tt_web_free(web);
+}
+
+static void test_what_can_be_read_in_two_ways_is_refused(void **state) {
+  (void)state;
+  tt_web *web = start_here();
+  expect(web, "PUT /a/b", "Content-Length: -5\r\n", "", 400, "Content-Length must be");
+  expect(web, "PUT /a/b", "Content-Length: +0\r\n", "", 400, "Content-Length must be");
+  expect(web, "PUT /a/b", "Content-Length: 1\r\nContent-Length: 0\r\n", "x", 400, "two values");
+  expect(web, "PUT /a/b", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n", 400,
+         "exclude each other");
+  expect(web, "GET /", "Host: localhost:1\r\nHost: localhost:1\r\n", "", 400, "one Host");
+  tt_web_free(web);
+}
+
+/** Or the places of all would be taken one day. */
+static void test_connections_that_end_between_requests_are_let_go(void **state) {
+  (void)state;
+  tt_web *web = start_here();
+  const char *authority = tt_web_address(web) + strlen("http://");
+  GSocketClient *client = g_socket_client_new();
+  g_socket_client_set_enable_proxy(client, FALSE);
+  for (int i = 0; i < 300; i++) {
+    GSocketConnection *connection =
+        g_socket_client_connect_to_host(client, authority, 0, NULL, NULL);
+    assert_non_null(connection);
+    char request[256];
+    snprintf(request, sizeof request, "GET /%d HTTP/1.1\r\nHost: %s\r\n\r\n", i, authority);
+    assert_true(g_output_stream_write_all(g_io_stream_get_output_stream(G_IO_STREAM(connection)),
+                                          request, strlen(request), NULL, NULL, NULL));
+    expect_next(connection, "root GET");
+    g_io_stream_close(G_IO_STREAM(connection), NULL, NULL);
+    g_object_unref(connection);
+  }
+  tt_web_stats stats;
+  for (tt_web_get_stats(web, &stats); stats.connections; tt_web_get_stats(web, &stats))
+    g_usleep(1000);
+  assert_int_equal(stats.refused_connections, 0);
+  g_object_unref(client);
+  tt_web_free(web);
+}
+
 static void test_answers_say_what_browsers_may_do(void **state) {
   (void)state;
   tt_web *web = start_here();
@@ -186,6 +300,89 @@ static void test_a_token_is_asked_of_everybody(void **state) {
   tt_web_free(web);
 }
 
+/** A file of tokens: one for each role, with these texts. To be freed, and its folder stays in /tmp until the test's end. */
+static void write_tokens(const char *path, const char *const *secrets, size_t count) {
+  tt_error error;
+  GArray *tokens = g_array_new(FALSE, TRUE, sizeof(tt_token));
+  for (size_t i = 0; i < count; i++) {
+    tt_token token = {.role = (tt_role)(TT_ROLE_WATCH + (int)i)};
+    snprintf(token.name, sizeof token.name, "t%zu", i);
+    tt_token_hash(secrets[i], token.hash);
+    g_array_append_val(tokens, token);
+  }
+  assert_int_equal(tt_tokens_write(path, tokens, &error), TT_OK);
+  g_array_unref(tokens);
+}
+
+static const char *const secrets[] = {"watcher", "driver", "administrator"};
+
+static void expect_role(const tt_web *web, const char *line, const char *secret, int status,
+                        const char *part) {
+  char *head = g_strdup_printf("Authorization: Bearer %s\r\nContent-Length: 0\r\n", secret);
+  expect(web, line, head, "", status, part);
+  g_free(head);
+}
+
+static void test_each_method_needs_its_role(void **state) {
+  (void)state;
+  char path[] = "/tmp/server_test_XXXXXX";
+  close(mkstemp(path));
+  write_tokens(path, secrets, 3);
+  tt_web_options options = tt_web_options_default();
+  options.listen = "127.0.0.1:0";
+  options.token = TOKEN;
+  options.tokens = path;
+  tt_web *web = start(&options);
+  expect(web, "GET /a/b", "", "", 401, "a token is needed");
+  expect_role(web, "GET /a/b", "watcher", 200, "b GET");
+  expect_role(web, "HEAD /a/b", "watcher", 200, "");
+  expect_role(web, "POST /echo", "watcher", 403, "role drive; yours may watch");
+  expect_role(web, "POST /echo", "driver", 200, "");
+  expect_role(web, "PUT /a/b", "driver", 403, "role administer; yours may drive");
+  expect_role(web, "PUT /a/b", "administrator", 200, "b PUT");
+  expect_role(web, "PUT /a/b", TOKEN, 200, "b PUT");
+  expect_role(web, "DELETE /a/b", "watcher", 405, "Allow: GET PUT\r\n");
+  expect_role(web, "GET /api/access", "driver", 200, "\"role\":\"drive\"");
+  expect_role(web, "GET /socket", "watcher", 200, "");
+  expect(web, "GET /socket", "Authorization: Bearer driver\r\nUpgrade: websocket\r\n", "", 403,
+         "role administer; yours may drive");
+  tt_web_free(web);
+  unlink(path);
+}
+
+static void test_wrong_tries_have_an_end(void **state) {
+  (void)state;
+  static const char *const proxies[] = {"127.0.0.1", NULL};
+  tt_web_options options = tt_web_options_default();
+  options.listen = "127.0.0.1:0";
+  options.token = TOKEN;
+  options.proxies = proxies;
+  tt_web *web = start(&options);
+  char line[64];
+  for (int i = 0; i < 10; i++) {
+    snprintf(line, sizeof line, "GET /?token=guess%d", i);
+    expect(web, line, "X-Forwarded-For: 192.0.2.1\r\n", "", 401, "a token is needed");
+    expect(web, line, "X-Forwarded-For: 192.0.2.1\r\n", "", 401, "a token");
+  }
+  expect(web, "GET /?token=guess10", "X-Forwarded-For: 192.0.2.1\r\n", "", 429, "Retry-After: ");
+  expect(web, "GET /", "X-Forwarded-For: 192.0.2.1\r\nAuthorization: Bearer " TOKEN "\r\n", "", 429,
+         "too many wrong tokens");
+  expect(web, "GET /", "X-Forwarded-For: 192.0.2.1\r\n", "", 401, "a token is needed");
+  expect(web, "GET /", "X-Forwarded-For: 192.0.2.2\r\nAuthorization: Bearer " TOKEN "\r\n", "", 200,
+         "root");
+  expect(web, "GET /?token=open%20sesame",
+         "X-Forwarded-For: 192.0.2.2\r\nX-Forwarded-Proto: https\r\n", "", 200, "; Secure");
+  tt_web_free(web);
+}
+
+static void test_a_request_without_a_method_is_refused(void **state) {
+  (void)state;
+  tt_web *web = start_here();
+  expect(web, " /a/b", "", "", 405, "Allow: ");
+  expect(web, "GET /a/b", "", "", 200, "b GET ");  // the program goes on
+  tt_web_free(web);
+}
+
 static void test_bodies_have_an_end(void **state) {
   (void)state;
   tt_web *web = start_here();
@@ -215,6 +412,35 @@ static void test_long_answers_come_whole_or_as_an_error(void **state) {
   expect(web, "GET /later/full", "", "", 503, "no room");
   tt_web_free(web);
   assert_int_equal(released, 4);
+}
+
+static void test_who_waits_for_a_slow_answer_is_not_cut(void **state) {
+  (void)state;
+  tt_web_options options = tt_web_options_default();
+  options.listen = "127.0.0.1:0";
+  options.answer_deadline = 0.5;
+  tt_web *web = start(&options);
+  expect(web, "GET /stream/slowly", "", "", 200, "\r\nend\r\n");
+  tt_web_free(web);
+}
+
+static gpointer ask_late(gpointer web) {
+  char *answer = ask(web, "GET /stream/late", "", "");
+  g_atomic_int_set(&cut_off, 1);
+  return answer;
+}
+
+static void test_an_answer_that_begins_after_the_end_goes_nowhere(void **state) {
+  (void)state;
+  released = asked_late = cut_off = 0;
+  tt_web *web = start_here();
+  GThread *client = g_thread_new("client", ask_late, web);
+  while (!g_atomic_int_get(&asked_late)) g_usleep(1000);
+  tt_web_free(web);
+  char *answer = g_thread_join(client);
+  assert_string_equal(answer, "");
+  assert_int_equal(released, 1);
+  g_free(answer);
 }
 
 static void test_too_many_at_a_time_are_told_so(void **state) {
@@ -249,6 +475,13 @@ static void test_addresses_are_checked(void **state) {
   assert_refused("somewhere:80", NULL, "is no address");
   assert_refused("0.0.0.0:80", NULL, "set web.token");
   assert_refused("[::]:80", "", "set web.token");
+  static const char *const proxies[] = {"127.0.0.1", NULL};
+  tt_web *web;
+  tt_error error;
+  tt_web_options options = tt_web_options_default();
+  options.proxies = proxies;
+  assert_int_equal(tt_web_new(&options, &web, &error), TT_INVALID);
+  assert_non_null(strstr(error.text, "needs a token"));
 }
 
 static void test_a_taken_port_gives_way_only_where_nobody_asked_for_it(void **state) {
@@ -272,12 +505,20 @@ static void test_a_taken_port_gives_way_only_where_nobody_asked_for_it(void **st
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_longest_route_answers),
+      cmocka_unit_test(test_a_connection_serves_many_requests),
+      cmocka_unit_test(test_connections_that_end_between_requests_are_let_go),
+      cmocka_unit_test(test_what_can_be_read_in_two_ways_is_refused),
       cmocka_unit_test(test_answers_say_what_browsers_may_do),
       cmocka_unit_test(test_only_names_of_ours_are_let_in),
       cmocka_unit_test(test_a_token_is_asked_of_everybody),
+      cmocka_unit_test(test_each_method_needs_its_role),
+      cmocka_unit_test(test_wrong_tries_have_an_end),
+      cmocka_unit_test(test_a_request_without_a_method_is_refused),
       cmocka_unit_test(test_bodies_have_an_end),
       cmocka_unit_test(test_errors_are_json),
       cmocka_unit_test(test_long_answers_come_whole_or_as_an_error),
+      cmocka_unit_test(test_who_waits_for_a_slow_answer_is_not_cut),
+      cmocka_unit_test(test_an_answer_that_begins_after_the_end_goes_nowhere),
       cmocka_unit_test(test_too_many_at_a_time_are_told_so),
       cmocka_unit_test(test_addresses_are_checked),
       cmocka_unit_test(test_a_taken_port_gives_way_only_where_nobody_asked_for_it),

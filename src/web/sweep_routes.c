@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "sweep/list.h"
 #include "sweep/table.h"
-#include "web/body.h"
+#include "web/question.h"
 
 #include <glib/gstdio.h>
 
@@ -30,8 +30,7 @@ struct tt_sweep_routes {
 /* One request on its way: ID/WHAT?QUERY. */
 typedef struct job {
   tt_sweep_routes *routes;
-  char *id, *query;
-  GBytes *body;
+  tt_web_question question;
 } job;
 
 static void unref_routes(tt_sweep_routes *routes) {
@@ -45,31 +44,16 @@ static void unref_routes(tt_sweep_routes *routes) {
 static void free_job(void *context) {
   job *made = context;
   unref_routes(made->routes);
-  g_free(made->id);
-  g_free(made->query);
-  g_bytes_unref(made->body);
+  tt_web_question_clear(&made->question);
   g_free(made);
 }
 
 static void respond_by(tt_sweep_routes *routes, const tt_web_request *request, tt_web_work *work) {
-  const char *slash = strchr(request->rest, '/');
   job *made = g_new0(job, 1);
   g_atomic_ref_count_inc(&routes->references);
   made->routes = routes;
-  made->id =
-      slash ? g_strndup(request->rest, (gsize)(slash - request->rest)) : g_strdup(request->rest);
-  made->query = g_strdup(request->query);
-  made->body = soup_message_body_flatten(soup_server_message_get_request_body(request->message));
+  tt_web_question_keep(&made->question, request);
   tt_web_respond_later(request, work, made, free_job);
-}
-
-static void answer_json(tt_web_answer *answer, struct json_object *object) {
-  g_string_assign(answer->body, json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
-  json_object_put(object);
-}
-
-static void fail(tt_web_answer *answer, tt_status status, const char *text) {
-  answer->status = tt_fail(&answer->error, status, "%s", text);
 }
 
 /* ---- the list ---- */
@@ -151,7 +135,7 @@ static void list_sweeps(void *context, tt_web_answer *answer) {
   answer->status = tt_sweeps_list(from->routes->folder, &sweeps);
   for (size_t i = 0; i < sweeps.count; i++) add_sweep(from->routes, list, &sweeps.sweeps[i]);
   tt_sweeps_free(&sweeps);
-  answer_json(answer, list);
+  tt_web_answer_json(answer, list);
 }
 
 static void handle_list(void *context, const tt_web_request *request) {
@@ -163,11 +147,11 @@ static void handle_list(void *context, const tt_web_request *request) {
 /* The table of the sweep that is asked for; NULL after answering why not. */
 static tt_sweep_table *open_table(const job *from, tt_web_answer *answer, char **path) {
   tt_sweep_table *table = NULL;
-  char *found = tt_sweep_find(from->routes->folder, from->id);
+  char *found = tt_sweep_find(from->routes->folder, from->question.id);
   if (found)
     answer->status = tt_sweep_table_open(found, &table, &answer->error);
   else
-    fail(answer, TT_NOT_FOUND, "there is no such sweep");
+    tt_web_answer_error(answer, TT_NOT_FOUND, "there is no such sweep");
   if (path)
     *path = found;
   else
@@ -182,10 +166,10 @@ static void describe(void *context, tt_web_answer *answer) {
   tt_sweep_table *table = open_table(from, answer, &path);
   if (table) answer->status = tt_sweep_table_describe(table, &made, &answer->error);
   if (made) {
-    tt_json_add_text(made, "id", from->id);
+    tt_json_add_text(made, "id", from->question.id);
     tt_json_add_text(made, "file", path);
     tt_json_add_bool(made, "shows", from->routes->shows);
-    answer_json(answer, made);
+    tt_web_answer_json(answer, made);
   }
   tt_sweep_table_close(table);
   free(path);
@@ -206,9 +190,9 @@ static void answer_by(const job *from, tt_web_answer *answer, asked *ask) {
   tt_sweep_query query;
   tt_sweep_table *table = open_table(from, answer, NULL);
   if (!table) return;
-  answer->status = read_query(table, from->query, &query, &answer->error);
+  answer->status = read_query(table, from->question.query, &query, &answer->error);
   if (answer->status == TT_OK) answer->status = ask(table, &query, &made, &answer->error);
-  if (made) answer_json(answer, made);
+  if (made) tt_web_answer_json(answer, made);
   tt_sweep_table_close(table);
 }
 
@@ -227,7 +211,7 @@ static void give_values(void *context, tt_web_answer *answer) {
   size_t size = 0;
   tt_sweep_table *table = open_table(from, answer, NULL);
   if (!table) return;
-  answer->status = read_query(table, from->query, &query, &answer->error);
+  answer->status = read_query(table, from->question.query, &query, &answer->error);
   if (answer->status == TT_OK)
     answer->status = tt_sweep_table_values(table, &query, &bytes, &size, &answer->error);
   if (bytes) g_string_append_len(answer->body, bytes, (gssize)size);
@@ -270,8 +254,7 @@ static void show(void *context, tt_web_answer *answer) {
   const char *runs[TT_SWEEP_MOST_SHOWN];
   char *path = NULL, key[17] = "";
   int count = 0;
-  struct json_object *body;
-  answer->status = tt_web_read_json(from->body, &body, &answer->error);
+  struct json_object *body = tt_web_question_json(&from->question, answer);
   if (!body) return;
   tt_sweep_table *table = open_table(from, answer, &path);
   if (table) answer->status = read_runs(body, table, runs, &count, &answer->error);
@@ -313,11 +296,11 @@ static void handle_table(void *context, const tt_web_request *request) {
 static void tell(void *context, tt_web_answer *answer) {
   const job *from = context;
   const tt_sweep_shower *shower = &from->routes->shower;
-  struct json_object *told = shower->tell(shower->context, from->id);
+  struct json_object *told = shower->tell(shower->context, from->question.id);
   if (told)
-    answer_json(answer, told);
+    tt_web_answer_json(answer, told);
   else
-    fail(answer, TT_NOT_FOUND, "nothing is shown by that name");
+    tt_web_answer_error(answer, TT_NOT_FOUND, "nothing is shown by that name");
 }
 
 static void handle_show(void *context, const tt_web_request *request) {
@@ -335,9 +318,9 @@ tt_sweep_routes *tt_sweep_routes_new(tt_web *web, const tt_sweep_routes_options 
   routes->shows = options->shower;
   if (options->shower) routes->shower = *options->shower;
   const tt_web_route all[] = {
-      {.path = "/api/sweeps", .methods = "GET", .handle = handle_list},
-      {.path = "/api/sweeps/", .methods = "GET POST", .handle = handle_table},
-      {.path = "/api/shows/", .methods = "GET", .handle = handle_show},
+      {.path = "/api/sweeps", .watch = "GET", .handle = handle_list},
+      {.path = "/api/sweeps/", .watch = "GET", .drive = "POST", .handle = handle_table},
+      {.path = "/api/shows/", .watch = "GET", .handle = handle_show},
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     tt_web_route route = all[i];

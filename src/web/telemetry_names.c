@@ -36,6 +36,10 @@ static struct json_object *device_json(const tt_device_info *info) {
   char time[TT_ISO_SIZE];
   tt_iso_format(time, info->last_time);
   tt_json_add_text(object, "last_sample", info->last_time ? time : NULL);
+  if (info->silence < 0)
+    json_object_object_add(object, "silence", NULL);
+  else
+    tt_json_add_double(object, "silence", (double)info->silence / 1e6);
   tt_json_add_int(object, "clock_offset_us", (int64_t)info->offset);
   tt_json_add_double(object, "clock_drift_ppm", round(info->drift * 1e9) / 1e3);
   tt_json_add_int(object, "messages", (int64_t)info->messages);
@@ -104,51 +108,9 @@ static tt_status check_keys(struct json_object *object, const char *const *allow
   return TT_OK;
 }
 
-/* --- what is not used --- */
-
-typedef struct removal {
-  tt_collector *collector;
-  bool device;
-  char *name; /**< "": all that are not used */
-} removal;
-
-static void free_removal(void *context) {
-  removal *job = context;
-  g_free(job->name);
-  g_free(job);
-}
-
-static void remove_unused(void *context, tt_web_answer *answer) {
-  removal *job = context;
-  int removed = 1;
-  answer->status =
-      *job->name
-          ? tt_collector_remove(job->collector, job->device, job->name, &answer->error)
-          : tt_collector_remove_unused(job->collector, job->device, &removed, &answer->error);
-  if (answer->status == TT_INVALID) {
-    answer->status = TT_OK;
-    answer->code = 409;
-    g_string_append(answer->body, "{\"error\":");
-    tt_append_json(answer->body, answer->error.text);
-    g_string_append(answer->body, "}");
-  } else {
-    g_string_append_printf(answer->body, "{\"removed\":%d}", removed);
-  }
-}
-
-/** True: it is a DELETE, and will be answered. */
-static bool respond_removal(tt_telemetry_routes *routes, const tt_web_request *request,
-                            bool device) {
-  if (strcmp(request->method, "DELETE")) return false;
-  removal *job = g_new0(removal, 1);
-  *job = (removal){routes->collector, device, g_strdup(request->rest)};
-  tt_web_respond_later(request, remove_unused, job, free_removal);
-  return true;
-}
-
 void tt_telemetry_names_handle_devices(void *context, const tt_web_request *request) {
   tt_telemetry_routes *routes = context;
-  if (respond_removal(routes, request, true)) return;
+  if (tt_removal_answer_delete(routes, request, true)) return;
   tt_error error = {""};
   if (!strcmp(request->method, "PUT")) {
     static const char *const keys[] = {"name", NULL};
@@ -256,7 +218,7 @@ static tt_status put_attribute(tt_telemetry_routes *routes, const char *identifi
 
 void tt_telemetry_names_handle_attributes(void *context, const tt_web_request *request) {
   tt_telemetry_routes *routes = context;
-  if (respond_removal(routes, request, false)) return;
+  if (tt_removal_answer_delete(routes, request, false)) return;
   tt_error error = {""};
   if (!strcmp(request->method, "PUT")) {
     struct json_object *object = read_body(request);

@@ -3,11 +3,13 @@
  */
 #include "web/telemetry_routes.h"
 
-#include "base/json.h"
+#include "web/metrics.h"
 #include "web/pages.h"
-#include "web/telemetry_routes_internal.h"
+#include "web/telemetry_formats.h"
 
-static void serve_page(const tt_web_request *request, const char *name) {
+#include <stdio.h>
+
+static void serve_document(const tt_web_request *request, const char *name) {
   size_t size;
   const char *type, *bytes = tt_page(name, &size, &type);
   if (bytes) {
@@ -17,124 +19,137 @@ static void serve_page(const tt_web_request *request, const char *name) {
   }
 }
 
+/** To the page that shows telemetry; relative, for whoever stands in front may have put us below a path. */
+static void lead_to_page(const tt_web_request *request) {
+  static const char text[] = "The page is #telemetry.\n";
+  char *to = g_strconcat("./", request->query ? "?" : "", request->query ? request->query : "",
+                         "#telemetry", NULL);
+  soup_message_headers_replace(soup_server_message_get_response_headers(request->message),
+                               "Location", to);
+  tt_web_respond(request, 303, "text/plain; charset=utf-8", text, sizeof text - 1);
+  g_free(to);
+}
+
+static void begin_telemetry(void *context, const tt_web_request *request) {
+  tt_upload_begin(context, request, &tt_upload_xml);
+}
+
+static void begin_json(void *context, const tt_web_request *request) {
+  tt_upload_begin(context, request, &tt_upload_json);
+}
+
+static void handle_json(void *context, const tt_web_request *request) {
+  tt_upload_answer(context, request);
+}
+
 static void handle_telemetry(void *context, const tt_web_request *request) {
-  if (!tt_upload_answer_post(context, request)) serve_page(request, "telemetry.html");
+  if (!tt_upload_answer(context, request)) lead_to_page(request);
 }
 
-static void handle_status(void *context, const tt_web_request *request) {
-  tt_telemetry_routes *routes = context;
-  tt_collector_stats stats;
-  tt_web_stats web;
-  tt_collector_get_stats(routes->collector, &stats);
-  tt_web_get_stats(routes->web, &web);
-  struct json_object *object = json_object_new_object();
-  const struct {
-    const char *key;
-    uint64_t value;
-  } counters[] = {
-      {"messages", stats.messages},
-      {"refused", stats.refused},
-      {"values", stats.values},
-      {"stored_values", stats.stored_values},
-      {"skipped_values", stats.skipped_values},
-      {"bad_values", stats.bad_values},
-      {"lost_values", stats.lost_values},
-      {"batches", stats.batches},
-      {"queued_bytes", stats.queued_bytes},
-      {"clock_ahead_seconds", (uint64_t)stats.clock_ahead / 1000000},
-      {"devices", (uint64_t)stats.devices},
-      {"attributes", (uint64_t)stats.attributes},
-      {"live_readers", (uint64_t)stats.readers},
-      {"spooled_bytes", stats.store_state.spooled_bytes},
-      {"spool_lost_bytes", stats.store_state.spool_lost_bytes},
-      {"spool_lost_samples", stats.store_state.spool_lost_samples},
-      {"web_connections", (uint64_t)web.connections},
-      {"web_refused_connections", web.refused_connections},
-      {"web_cut_connections", web.cut},
-  };
-  tt_json_add_text(object, "store", stats.store);
-  tt_json_add_bool(object, "degraded", stats.store_state.degraded);
-  tt_json_add_text(object, "reason", stats.store_state.degraded ? stats.store_state.reason : NULL);
-  for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
-    tt_json_add_int(object, counters[i].key, (int64_t)counters[i].value);
-  }
-  tt_telemetry_names_respond(request, object);
-}
-
-static void handle_page(void *context, const tt_web_request *request) {
+static void handle_document(void *context, const tt_web_request *request) {
   (void)context;
-  serve_page(request, request->path + 1);
+  serve_document(request, request->path + 1);
 }
 
 /* --- beginning and end --- */
 
-tt_telemetry_routes *tt_telemetry_routes_new(tt_web *web, tt_collector *collector) {
+/** A copy of a list of the section, NULL-terminated. */
+static char **copy_list(char *const *list, unsigned count) {
+  char **copy = g_new0(char *, count + 1);
+  for (unsigned i = 0; i < count; i++) copy[i] = g_strdup(list[i]);
+  return copy;
+}
+
+tt_telemetry_routes *tt_telemetry_routes_new(tt_web *web, tt_collector *collector,
+                                             const tt_telemetry_keys *keys) {
+  static char device[] = "device", host[] = "host", *const usual[] = {device, host};
   tt_telemetry_routes *routes = g_new0(tt_telemetry_routes, 1);
   routes->web = web;
   routes->collector = collector;
+  routes->device_tags = keys->device_tag_count
+                            ? copy_list(keys->device_tags, keys->device_tag_count)
+                            : copy_list(usual, 2);
+  routes->ignored_tags = copy_list(keys->ignored_tags, keys->ignored_tag_count);
   routes->waiting = g_ptr_array_new();
   routes->inputs = g_ptr_array_new();
   const tt_web_route all[] = {
       {.path = "/telemetry",
-       .methods = "GET POST",
+       .watch = "GET",
+       .drive = "POST",
        .handle = handle_telemetry,
-       .begin = tt_upload_begin_post,
+       .begin = begin_telemetry,
        .max_body = TT_UPLOAD_MAX},
-      {.path = "/telemetry.xml", .methods = "GET", .handle = tt_tables_handle},
-      {.path = "/telemetry.csv", .methods = "GET", .handle = tt_tables_handle},
-      {.path = "/telemetry.json", .methods = "GET", .handle = tt_tables_handle},
+      {.path = "/telemetry/json",
+       .drive = "POST",
+       .handle = handle_json,
+       .begin = begin_json,
+       .max_body = TT_UPLOAD_MAX},
+      {.path = "/telemetry.xml", .watch = "GET", .handle = tt_tables_handle},
+      {.path = "/telemetry.csv", .watch = "GET", .handle = tt_tables_handle},
+      {.path = "/telemetry.json", .watch = "GET", .handle = tt_tables_handle},
+      {.path = "/telemetry/latest.json", .watch = "GET", .handle = tt_tables_handle_latest},
       {.path = "/telemetry/devices",
-       .methods = "GET DELETE",
+       .watch = "GET",
+       .administer = "DELETE",
        .handle = tt_telemetry_names_handle_devices},
       {.path = "/telemetry/devices/",
-       .methods = "GET PUT DELETE",
+       .watch = "GET",
+       .administer = "PUT DELETE",
        .handle = tt_telemetry_names_handle_devices},
       {.path = "/telemetry/attributes",
-       .methods = "GET DELETE",
+       .watch = "GET",
+       .administer = "DELETE",
        .handle = tt_telemetry_names_handle_attributes},
       {.path = "/telemetry/attributes/",
-       .methods = "GET PUT DELETE",
+       .watch = "GET",
+       .administer = "PUT DELETE",
        .handle = tt_telemetry_names_handle_attributes},
-      {.path = "/telemetry/handling",
-       .methods = "GET",
-       .handle = tt_telemetry_names_handle_handling},
+      {.path = "/telemetry/handling", .watch = "GET", .handle = tt_telemetry_names_handle_handling},
       {.path = "/telemetry/handling/",
-       .methods = "PUT DELETE",
+       .administer = "PUT DELETE",
        .handle = tt_telemetry_names_handle_handling},
-      {.path = "/telemetry/status", .methods = "GET", .handle = handle_status},
-      {.path = "/telemetry.js", .methods = "GET", .handle = handle_page},
-      {.path = "/telemetry.css", .methods = "GET", .handle = handle_page},
-      {.path = "/telemetry.dtd", .methods = "GET", .handle = handle_page},
-      {.path = "/message.dtd", .methods = "GET", .handle = handle_page},
-      {.path = "/openapi.json", .methods = "GET", .handle = handle_page},
+      {.path = "/telemetry/status", .watch = "GET", .handle = tt_telemetry_status_handle},
+      {.path = "/telemetry.dtd", .watch = "GET", .handle = handle_document},
+      {.path = "/message.dtd", .watch = "GET", .handle = handle_document},
+      {.path = "/message.schema.json", .watch = "GET", .handle = handle_document},
+      {.path = "/openapi.json", .watch = "GET", .handle = handle_document},
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     tt_web_route route = all[i];
     route.context = routes;
     tt_web_add_route(web, &route);
   }
-  tt_web_add_socket(
-      web, &(tt_web_socket_route){"/telemetry/in", tt_upload_open_socket, TT_UPLOAD_MAX, routes});
-  tt_web_add_socket(
-      web, &(tt_web_socket_route){"/telemetry/live", tt_telemetry_live_open, 1024, routes});
+  tt_telemetry_influx_add(routes);
+  tt_web_add_metrics(web, tt_telemetry_status_write_metrics, routes);
+  tt_web_add_socket(web, &(tt_web_socket_route){"/telemetry/in", TT_ROLE_DRIVE,
+                                                tt_upload_open_socket, TT_UPLOAD_MAX, routes});
+  tt_web_add_socket(web, &(tt_web_socket_route){"/telemetry/live", TT_ROLE_WATCH,
+                                                tt_telemetry_live_open, 1024, routes});
   tt_collector_on_durable(collector, tt_upload_on_durable, routes);
   return routes;
 }
 
 static void explain(void *context, const tt_web_request *request) {
   (void)context;
-  tt_web_respond_error(request, TT_NOT_FOUND,
-                       "no telemetry is collected here: give the scene a telemetry section, or run "
-                       "it with --set telemetry.store=sqlite:FILE");
+  const tt_store_backend *proposed = tt_store_default_backend();
+  char text[256];
+  snprintf(text, sizeof text,
+           "no telemetry is collected here: give the scene a telemetry section, or run it with "
+           "--set telemetry.store=%s",
+           proposed ? proposed->example : "URL");
+  tt_web_respond_error(request, TT_NOT_FOUND, text);
 }
 
 void tt_telemetry_routes_explain(tt_web *web) {
-  static const char *const paths[] = {"/telemetry", "/telemetry.xml", "/telemetry.csv",
-                                      "/telemetry.json", "/telemetry/"};
+  static const char *const paths[] = {"/telemetry",      "/telemetry.xml", "/telemetry.csv",
+                                      "/telemetry.json", "/telemetry/",    "/write",
+                                      "/api/v2/write"};
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-    tt_web_add_route(
-        web,
-        &(tt_web_route){.path = paths[i], .methods = "GET POST PUT DELETE", .handle = explain});
+    tt_web_add_route(web, &(tt_web_route){.path = paths[i],
+                                          .watch = "GET",
+                                          .drive = "POST",
+                                          .administer = "PUT DELETE",
+                                          .handle = explain});
   }
 }
 
@@ -146,5 +161,7 @@ void tt_telemetry_routes_free(tt_telemetry_routes *routes) {
   if (!routes) return;
   g_ptr_array_unref(routes->waiting);
   g_ptr_array_unref(routes->inputs);
+  g_strfreev(routes->device_tags);
+  g_strfreev(routes->ignored_tags);
   g_free(routes);
 }

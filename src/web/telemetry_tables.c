@@ -1,12 +1,17 @@
-/* telemetry_tables.c: GET /telemetry.xml, .csv, .json: tables of any size, streamed. */
+/* telemetry_tables.c: GET /telemetry.xml, .csv, .json: tables of any size, streamed; and /telemetry/latest.json. */
 #include "base/log.h"
 #include "web/telemetry_routes_internal.h"
 
 #include <string.h>
 
+/** What writes a document: tt_table_write() or tt_table_write_latest(). */
+typedef tt_status write_document(tt_collector *collector, const tt_table_query *query,
+                                 const tt_table_sink *sink, tt_error *error);
+
 typedef struct table_job {
   tt_collector *collector;
   tt_table_query query;
+  write_document *write;
 } table_job;
 
 static void free_job(void *context) {
@@ -18,8 +23,8 @@ static void free_job(void *context) {
 static tt_status produce_table(void *context, const tt_web_sink *sink, tt_error *error) {
   table_job *job = context;
   tt_table_sink out = {sink->write, sink->sink};
-  tt_status status = tt_table_write(job->collector, &job->query, &out, error);
-  if (status != TT_OK && status != TT_CLOSED && status != TT_NOT_FOUND)
+  tt_status status = job->write(job->collector, &job->query, &out, error);
+  if (status != TT_OK && status != TT_CLOSED && status != TT_NOT_FOUND && status != TT_INVALID)
     tt_log_warning("telemetry: a table was cut off: %s", error->text);
   return status;
 }
@@ -44,10 +49,12 @@ tt_status tt_tables_parse_query(const tt_web_request *request, tt_table_query *q
   return status;
 }
 
-void tt_tables_handle(void *context, const tt_web_request *request) {
-  tt_telemetry_routes *routes = context;
+/** Answers with a document of what the query asks for. */
+static void respond(tt_telemetry_routes *routes, const tt_web_request *request,
+                    write_document *write, tt_table_format format) {
   table_job *job = g_new0(table_job, 1);
   job->collector = routes->collector;
+  job->write = write;
   tt_error error = {""};
   tt_status status = tt_tables_parse_query(request, &job->query, &error);
   if (status == TT_OK) status = tt_table_check(routes->collector, &job->query, &error);
@@ -56,9 +63,17 @@ void tt_tables_handle(void *context, const tt_web_request *request) {
     free_job(job);
     return;
   }
-  job->query.format = g_str_has_suffix(request->path, ".xml")   ? TT_TABLE_XML
-                      : g_str_has_suffix(request->path, ".csv") ? TT_TABLE_CSV
-                                                                : TT_TABLE_JSON;
-  tt_web_respond_streaming(request, tt_table_content_type(job->query.format), produce_table, job,
-                           free_job);
+  job->query.format = format;
+  tt_web_respond_streaming(request, tt_table_content_type(format), produce_table, job, free_job);
+}
+
+void tt_tables_handle(void *context, const tt_web_request *request) {
+  respond(context, request, tt_table_write,
+          g_str_has_suffix(request->path, ".xml")   ? TT_TABLE_XML
+          : g_str_has_suffix(request->path, ".csv") ? TT_TABLE_CSV
+                                                    : TT_TABLE_JSON);
+}
+
+void tt_tables_handle_latest(void *context, const tt_web_request *request) {
+  respond(context, request, tt_table_write_latest, TT_TABLE_JSON);
 }

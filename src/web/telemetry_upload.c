@@ -1,35 +1,29 @@
-/* telemetry_upload.c: messages in by POST /telemetry and by the WebSocket /telemetry/in. */
+/* telemetry_upload.c: messages in by POST, in any format, and by the WebSocket /telemetry/in. */
 #include "base/log.h"
 #include "telemetry/reply.h"
-#include "telemetry/text.h"
+#include "web/inflate.h"
 #include "web/internal.h"
-#include "web/telemetry_routes_internal.h"
+#include "web/telemetry_formats.h"
 
 #include <string.h>
 
 #define SECOND 1000000
-/** Refusals that one answer lists; all are counted. */
-#define MAX_REFUSALS 100
 /** Answers that a WebSocket's client may leave unread before it is cut. */
 #define MAX_UNREAD 100000
 
 /** A message source over HTTP: one POST or one WebSocket. */
 typedef struct upload {
   tt_telemetry_routes *routes;
+  const tt_upload_format *format;
   SoupServerMessage *message;          /**< POST */
   SoupWebsocketConnection *connection; /**< WebSocket */
   GSocket *socket;                     /**< not owned */
-  tt_message_parser *parser;
+  void *decoder;       /**< the format's; NULL: it can't be read, and `result` says why */
+  tt_inflate *inflate; /**< NULL: it comes as it is */
   tt_origin origin;
   int64_t received;
   uint64_t ticket; /**< highest of its messages */
-  uint64_t taken, refused;
-  bool full;             /**< the store was behind: the rest was not taken */
-  GString *refusals;     /**< JSON objects, for the next answer */
-  int listed;            /**< of them */
-  uint64_t dropped;      /**< values that don't fit their attributes */
-  GString *drops;        /**< JSON texts, why */
-  int drops_listed;      /**< of them */
+  tt_answer result;
   GQueue answers;        /**< pending_ack, WebSocket: in order */
   tt_web_stream *stream; /**< WebSocket: what sends them */
 } upload;
@@ -53,71 +47,70 @@ static void promise(upload *from, uint64_t ticket, char *text) {
   if (from->answers.length > MAX_UNREAD) tt_web_stream_close(from->stream, "answers are not read");
 }
 
-static void refuse_message(upload *from, const tt_message_refusal *refusal) {
-  from->refused++;
-  tt_collector_refused(from->routes->collector, from->connection ? "WebSocket" : "HTTP", refusal);
-  if (from->listed >= MAX_REFUSALS) return;
-  if (from->listed++) g_string_append_c(from->refusals, ',');
-  g_string_append_printf(from->refusals, "{\"line\":%lu,\"column\":%lu,\"reason\":", refusal->line,
-                         refusal->column);
-  tt_append_json(from->refusals, refusal->reason);
-  g_string_append_c(from->refusals, '}');
+static void refuse_message(upload *from, const tt_message_refusal *refusal, uint64_t points) {
+  tt_answer_refuse(&from->result, refusal, points);
+  tt_collector_refused(from->routes->collector,
+                       from->connection ? "WebSocket" : from->format->source, refusal);
 }
 
 static void on_refused(void *context, const tt_message_refusal *refusal) {
-  refuse_message(context, refusal);
+  refuse_message(context, refusal, 1);
 }
 
-/** Values of the message just taken that don't fit: counted, the first of each message with its reason. */
-static void note_dropped(upload *from) {
-  if (!from->origin.dropped) return;
-  from->dropped += from->origin.dropped;
-  if (from->drops_listed >= MAX_REFUSALS) return;
-  if (from->drops_listed++) g_string_append_c(from->drops, ',');
-  tt_append_json(from->drops, from->origin.drop_reason);
+/** What can't go on at all: the rest of the body is not looked at. */
+static void refuse_body(upload *from, unsigned code, const char *reason) {
+  if (from->result.code) return;
+  from->result.code = code;
+  refuse_message(from, &(tt_message_refusal){.line = 1, .column = 1, .reason = reason}, 1);
 }
 
 static void on_message(void *context, const tt_message *message) {
   upload *from = context;
+  tt_answer *result = &from->result;
   tt_message wanted = *message;
   // A POST always waits for its answer.
   if (from->message) wanted.acknowledge = true;
   uint64_t ticket = 0;
   tt_error error;
-  tt_status status = from->full ? TT_FULL
-                                : tt_collector_take(from->routes->collector, &wanted, &from->origin,
-                                                    from->received, &ticket, &error);
+  tt_status status = result->full
+                         ? TT_FULL
+                         : tt_collector_take(from->routes->collector, &wanted, &from->origin,
+                                             from->received, &ticket, &error);
   if (status == TT_FULL) {
-    from->full = true;
+    result->full = true;
   } else if (status != TT_OK) {
-    refuse_message(from, &(tt_message_refusal){.line = 1, .column = 1, .reason = error.text});
+    refuse_message(from,
+                   &(tt_message_refusal){.line = message->line, .column = 1, .reason = error.text},
+                   message->points);
   } else {
-    from->taken++;
-    note_dropped(from);
+    result->taken += message->points;
+    tt_answer_drop(result, &from->origin);
     from->ticket = MAX(from->ticket, ticket);
     if (from->connection && message->acknowledge)
       promise(from, ticket, tt_reply_ack(message, &from->origin));
   }
 }
 
-static upload *upload_new(tt_telemetry_routes *routes, const tt_web_request *request) {
+static upload *upload_new(tt_telemetry_routes *routes, const tt_web_request *request,
+                          const tt_upload_format *format) {
   static const tt_message_handler handler = {on_message, on_refused};
-  tt_message_limits limits = tt_message_limits_default();
   upload *made = g_new0(upload, 1);
+  tt_error error;
   made->routes = routes;
+  made->format = format;
   made->socket = tt_web_socket_of(request->message);
-  made->parser = tt_message_parser_new(&limits, &handler, made);
-  made->refusals = g_string_new(NULL);
-  made->drops = g_string_new(NULL);
+  tt_answer_begin(&made->result);
   g_queue_init(&made->answers);
+  tt_status status = format->open(routes, request, &handler, made, &made->decoder, &error);
+  if (status != TT_OK) refuse_body(made, status == TT_NOMEM ? 503 : 400, error.text);
   return made;
 }
 
 static void upload_free(gpointer data) {
   upload *freed = data;
-  tt_message_parser_free(freed->parser);
-  g_string_free(freed->refusals, TRUE);
-  g_string_free(freed->drops, TRUE);
+  if (freed->decoder) freed->format->free(freed->decoder);
+  tt_inflate_free(freed->inflate);
+  tt_answer_clear(&freed->result);
   g_queue_clear_full(&freed->answers, free_ack);
   if (freed->stream) tt_web_stream_unref(freed->stream);
   g_free(freed);
@@ -126,15 +119,28 @@ static void upload_free(gpointer data) {
 /** A message has so long from its first byte; within a POST, another must begin in that time. */
 static void set_deadline(upload *from) {
   double allowed = (double)tt_message_limits_default().duration / SECOND;
-  int64_t begun = tt_message_parser_begun(from->parser);
+  int64_t begun = from->decoder ? from->format->begun(from->decoder) : 0;
   double left = begun ? allowed - (double)(g_get_monotonic_time() - begun) / SECOND : allowed;
   tt_web_connection *connection = tt_web_connection_at(from->routes->web, from->socket);
   tt_web_set_deadline(connection, begun || from->message ? MAX(left, 0.001) : 0);
 }
 
+static void decode(void *context, const void *bytes, size_t size) {
+  upload *from = context;
+  from->format->feed(from->decoder, bytes, size);
+}
+
 static void feed(upload *from, const void *bytes, size_t size) {
+  tt_error error;
   from->received = tt_collector_now();
-  tt_message_parser_feed(from->parser, bytes, size);
+  if (!from->decoder || from->result.code) {
+    // Its reason is told behind the last byte.
+  } else if (!from->inflate) {
+    decode(from, bytes, size);
+  } else {
+    tt_status status = tt_inflate_feed(from->inflate, bytes, size, &error);
+    if (status != TT_OK) refuse_body(from, status == TT_FULL ? 413 : 400, error.text);
+  }
   set_deadline(from);
 }
 
@@ -152,11 +158,23 @@ static void on_post_finished(SoupServerMessage *message, gpointer data) {
   g_ptr_array_remove_fast(from->routes->waiting, from);
 }
 
-void tt_upload_begin_post(void *context, const tt_web_request *request) {
+/** gzip, deflate or nothing. */
+static void find_encoding(upload *from, const tt_web_request *request) {
+  const char *encoding = soup_message_headers_get_one(
+      soup_server_message_get_request_headers(request->message), "Content-Encoding");
+  if (!encoding || !g_ascii_strcasecmp(encoding, "identity")) return;
+  from->inflate = tt_inflate_new(encoding, TT_UPLOAD_MAX, decode, from);
+  if (!from->inflate)
+    refuse_body(from, 415, "this Content-Encoding is not read; send gzip, deflate or none");
+}
+
+void tt_upload_begin(tt_telemetry_routes *routes, const tt_web_request *request,
+                     const tt_upload_format *format) {
   if (strcmp(request->method, "POST")) return;
-  upload *from = upload_new(context, request);
+  upload *from = upload_new(routes, request, format);
   from->origin.request = true;
   from->message = request->message;
+  find_encoding(from, request);
   soup_message_body_set_accumulate(soup_server_message_get_request_body(request->message), FALSE);
   g_object_set_data_full(G_OBJECT(request->message), "tether-upload", from, upload_free);
   g_signal_connect(request->message, "got-chunk", G_CALLBACK(on_post_chunk), from);
@@ -165,30 +183,32 @@ void tt_upload_begin_post(void *context, const tt_web_request *request) {
 }
 
 static void answer_post(upload *from) {
-  unsigned status = from->full ? 503 : from->refused ? 400 : 200;
   GString *body = g_string_new(NULL);
-  g_string_append_printf(
-      body, "{\"stored\":%" G_GUINT64_FORMAT ",\"refused\":%" G_GUINT64_FORMAT ",\"reasons\":[%s]",
-      from->taken, from->refused, from->refusals->str);
-  if (from->dropped)
-    g_string_append_printf(body, ",\"dropped_values\":%" G_GUINT64_FORMAT ",\"dropped\":[%s]",
-                           from->dropped, from->drops->str);
-  if (from->full) g_string_append(body, ",\"error\":\"the store is behind; send the rest again\"");
-  g_string_append(body, "}\n");
-  if (from->full) {
+  unsigned status = from->format->answer(&from->result, body);
+  if (from->result.full) {
     soup_message_headers_replace(soup_server_message_get_response_headers(from->message),
                                  "Retry-After", "1");
   }
   soup_server_message_set_status(from->message, status, NULL);
-  soup_server_message_set_response(from->message, "application/json", SOUP_MEMORY_COPY, body->str,
-                                   body->len);
+  if (body->len) {
+    soup_server_message_set_response(from->message, "application/json", SOUP_MEMORY_COPY, body->str,
+                                     body->len);
+  }
   g_string_free(body, TRUE);
 }
 
-bool tt_upload_answer_post(tt_telemetry_routes *routes, const tt_web_request *request) {
+/** The body is there. */
+static void end_body(upload *from) {
+  tt_error error;
+  if (from->inflate && !from->result.code && tt_inflate_end(from->inflate, &error) != TT_OK)
+    refuse_body(from, 400, error.text);
+  if (from->decoder) from->format->end(from->decoder);
+}
+
+bool tt_upload_answer(tt_telemetry_routes *routes, const tt_web_request *request) {
   upload *from = g_object_get_data(G_OBJECT(request->message), "tether-upload");
   if (!from) return false;
-  tt_message_parser_end(from->parser);
+  end_body(from);
   if (from->ticket <= tt_collector_durable(routes->collector)) {
     answer_post(from);
     return true;
@@ -234,16 +254,18 @@ static void on_input_message(SoupWebsocketConnection *connection, gint type, GBy
   upload *from = data;
   gsize size;
   const void *text = g_bytes_get_data(bytes, &size);
-  uint64_t refused = from->refused;
+  tt_answer *result = &from->result;
+  uint64_t refused = result->refused;
   feed(from, text, size);
   // Every frame is a document of its own or the next part of one; what was refused is said at once.
-  if (from->refused != refused) {
-    promise(from, 0, g_strdup_printf("{\"refused\":[%s]}", from->refusals->str));
-    g_string_truncate(from->refusals, 0);
-    from->listed = 0;
+  if (result->refused != refused) {
+    promise(from, 0, g_strdup_printf("{\"refused\":[%s]}", result->refusals->str));
+    g_string_truncate(result->refusals, 0);
+    result->listed = 0;
   }
   tt_web_stream_wake(from->stream);
-  if (from->full && soup_websocket_connection_get_state(connection) == SOUP_WEBSOCKET_STATE_OPEN) {
+  if (result->full &&
+      soup_websocket_connection_get_state(connection) == SOUP_WEBSOCKET_STATE_OPEN) {
     soup_websocket_connection_close(connection, 1013,
                                     "the store is behind; send again what was not acknowledged");
   }
@@ -271,7 +293,7 @@ void tt_upload_open_socket(void *context, const tt_web_request *request,
                            SoupWebsocketConnection *connection) {
   static const tt_web_stream_source source = {next_answer, input_closed};
   tt_telemetry_routes *routes = context;
-  upload *from = upload_new(routes, request);
+  upload *from = upload_new(routes, request, &tt_upload_xml);
   from->connection = g_object_ref(connection);
   from->stream = tt_web_stream_new(request, connection, &source, from);
   g_ptr_array_add(routes->inputs, from);

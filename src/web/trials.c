@@ -30,6 +30,8 @@ static const struct {
     {"condition", TEXT, false, false, {NULL}},
     {"note", TEXT, true, false, {NULL}},
     {"discarded", FLAG, true, false, {NULL}},
+    {"recording", TEXT, false, false, {NULL}}, /* id of the kept run */
+    {"begin", NUMBER, false, false, {NULL}},   /* s of that run, at which the trial started */
 };
 #define COLUMNS ((int)(sizeof columns / sizeof *columns))
 
@@ -37,11 +39,23 @@ static const char create[] =
     "CREATE TABLE IF NOT EXISTS trial (id INTEGER PRIMARY KEY AUTOINCREMENT,"
     " started TEXT NOT NULL, scene TEXT NOT NULL, driver TEXT NOT NULL, time REAL NOT NULL,"
     " startedBy TEXT NOT NULL, stoppedBy TEXT NOT NULL, condition TEXT NOT NULL,"
-    " note TEXT NOT NULL, discarded INTEGER NOT NULL)";
-#define ALL "id, started, scene, driver, time, startedBy, stoppedBy, condition, note, discarded"
+    " note TEXT NOT NULL, discarded INTEGER NOT NULL, recording TEXT NOT NULL DEFAULT '',"
+    " begin REAL NOT NULL DEFAULT 0)";
+/* Files of older programs have not these; where they stand already, that is an error that says nothing. */
+static const char *const added[] = {
+    "ALTER TABLE trial ADD COLUMN recording TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE trial ADD COLUMN begin REAL NOT NULL DEFAULT 0"};
+#define ALL                                                                                        \
+  "id, started, scene, driver, time, startedBy, stoppedBy, condition, note, discarded, "           \
+  "recording, begin"
 
 static tt_status fail(tt_trials *trials, tt_error *error) {
   return tt_fail(error, TT_FAILED, "trials: %s", sqlite3_errmsg(trials->db));
+}
+
+static bool has_recordings(sqlite3 *db) {
+  return sqlite3_table_column_metadata(db, NULL, "trial", "begin", NULL, NULL, NULL, NULL, NULL) ==
+         SQLITE_OK;
 }
 
 tt_status tt_trials_open(const char *path, tt_trials **made, tt_error *error) {
@@ -54,6 +68,8 @@ tt_status tt_trials_open(const char *path, tt_trials **made, tt_error *error) {
       sqlite3_busy_timeout(trials->db, BUSY_MS) != SQLITE_OK ||
       sqlite3_exec(trials->db, create, NULL, NULL, NULL) != SQLITE_OK)
     status = tt_fail(error, TT_FAILED, "%s: %s", path, sqlite3_errmsg(trials->db));
+  for (size_t i = 0; status == TT_OK && !has_recordings(trials->db) && i < 2; i++)
+    sqlite3_exec(trials->db, added[i], NULL, NULL, NULL);
   if (status != TT_OK) {
     tt_trials_close(trials);
     return status;
@@ -197,8 +213,9 @@ tt_status tt_trials_add(tt_trials *trials, struct json_object *trial, struct jso
                         tt_error *error) {
   sqlite3_stmt *statement;
   TT_TRY(check(trial, false, error));
-  if (sqlite3_prepare_v2(trials->db, "INSERT INTO trial VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                         -1, &statement, NULL) != SQLITE_OK)
+  if (sqlite3_prepare_v2(trials->db,
+                         "INSERT INTO trial VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", -1,
+                         &statement, NULL) != SQLITE_OK)
     return fail(trials, error);
   for (int i = 0; i < COLUMNS; i++) {
     struct json_object *value = NULL;

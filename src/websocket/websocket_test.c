@@ -523,6 +523,24 @@ static void ends_within_callbacks(void **state) {
   poll_until(*state, &server_side.opened, 2);
 }
 
+/* A connection that is closed, and has not told it yet, when its server ends. */
+static void a_server_may_end_behind_its_connection(void **state) {
+  side server_side = {.answer = 101};
+  tt_websocket_options options = options_of(&server_side);
+  options.max_queued = 1000;
+  tt_websocket_server *server = listen_with(*state, &options);
+  int s = enter(*state, server);
+  static const char much[1 << 20];
+  tt_status status = TT_OK;
+  while (status == TT_OK)
+    status = tt_websocket_send(server_side.websocket, true, much, sizeof much);
+  assert_int_equal(status, TT_FULL);
+  tt_websocket_server_close(server);
+  for (int turn = 0; turn < 10; turn++) tt_net_poll(*state, 1000000);
+  assert_int_equal(server_side.closed, 0);
+  close(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       NET_TEST(the_rfcs_bytes),
@@ -540,6 +558,7 @@ int main(void) {
       NET_TEST(our_client_and_our_server),
       NET_TEST(a_client_hears_why_it_is_refused),
       NET_TEST(ends_within_callbacks),
+      NET_TEST(a_server_may_end_behind_its_connection),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

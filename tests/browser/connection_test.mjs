@@ -1,4 +1,5 @@
 // The page says what is wrong, and comes back by itself when the program does.
+import {execFileSync} from 'node:child_process';
 import {after, test} from 'node:test';
 import {assert, openBrowser, openPage, startTether, stateFolder, until} from './harness.mjs';
 
@@ -27,14 +28,22 @@ test('a program of another version is told from a broken one', async (t) => {
   await page.getByRole('button', {name: 'Reload'}).waitFor();
 });
 
-test('a program that only collects telemetry shows it', async (t) => {
+test('a program that only collects telemetry opens on it, and asks for nothing that it has not', async (t) => {
   const state = stateFolder(t);
   const tether = await startTether(t, null, {'telemetry.listen': '127.0.0.1:0', 'telemetry.store': `sqlite:${state}/telemetry.db`}, {state, command: 'collect'});
-  const page = await browser.newPage();
-  await page.goto(tether.url);
-  await page.getByText('This program collects telemetry').waitFor();
-  await page.getByRole('link', {name: 'To the telemetry'}).click();
+  const {page, context, troubles} = await openPage(browser, tether.url, {connection: 'No world'});
   await page.getByText('No device has sent anything yet').waitFor();
+  assert.equal(new URL(page.url()).hash, '#telemetry');
+  assert.deepEqual(await page.getByRole('navigation', {name: 'Pages'}).getByRole('link').allTextContents(), ['Telemetry']);
+  for (const name of ['Pause', 'Reset the world', 'E-stop']) assert.equal(await page.getByRole('button', {name}).count(), 0, name);
+  await page.evaluate(() => (location.hash = 'drive'));
+  await until('a page that is not there leads back', () => page.evaluate(() => location.hash), (hash) => hash === '#telemetry');
+  await page.waitForResponse((answer) => answer.url().endsWith('api/access')); // it asks again whether there is a world by now
+  await page.waitForResponse((answer) => answer.url().endsWith('telemetry/status'));
+  assert.match(execFileSync('sh', ['-c', await page.locator('.example').textContent()], {encoding: 'utf8'}), /"stored":1/);
+  await page.getByRole('link', {name: 'ROBO1'}).waitFor();
+  assert.deepEqual(troubles, []);
+  await context.close();
 });
 
 test('what cannot be fetched is told, and comes by itself once it can', async (t) => {
@@ -43,7 +52,7 @@ test('what cannot be fetched is told, and comes by itself once it can', async (t
   const {page} = await openPage(browser, tether.url, {hash: 'runs'});
   const failures = {
     runs: {url: '**/api/runs', answer: (route) => route.fulfill({status: 500, json: {error: 'disk I/O error'}}), says: 'No runs: disk I/O error', then: '.run-card'},
-    telemetry: {url: '**/telemetry/devices', answer: (route) => route.fulfill({status: 503, body: 'busy'}), says: 'No telemetry: the program answered 503', then: '.data'},
+    telemetry: {url: '**/telemetry/devices', answer: (route) => route.fulfill({status: 503, body: 'busy'}), says: 'No telemetry: the program answered 503', then: '.tile'},
     trials: {url: '**/api/trials', answer: (route) => route.abort(), says: 'No trials: the program cannot be reached', then: '.empty:has-text("No trials yet")'},
   };
   for (const [hash, {url, answer, says, then}] of Object.entries(failures)) {

@@ -126,6 +126,8 @@ test('as the joystick of a core, which drives the vehicle', async (t) => {
   await page.getByLabel('Port for the heartbeat').press('Tab');
   await page.getByRole('button', {name: 'Start driving'}).click();
   await page.getByText('core connected').waitFor();
+  // Whoever gets the address sees the same choices.
+  await until('the address has them', () => page.url(), (url) => url.includes('use=joystick') && url.includes(`core=${core.addresses.joystick}`) && url.includes(`heartbeat=${heartbeat}`));
   const from = await placeOf(page);
   await page.keyboard.down('KeyW');
   await until('the vehicle moves', () => placeOf(page), ([x, y]) => Math.hypot(x - from[0], y - from[1]) > 0.1);

@@ -1,7 +1,12 @@
 // Twenty traces at 100 Hz for hours: what the page keeps is bounded, and it is drawn as smoothly as at the beginning.
 // The stream between the real program and the page is replaced by hours of samples, as fast as the page takes them.
+import {execFileSync, spawn} from 'node:child_process';
+import dgram from 'node:dgram';
+import {once} from 'node:events';
+import {mkdirSync} from 'node:fs';
+import {join} from 'node:path';
 import {test} from 'node:test';
-import {assert, openBrowser, startTether, until} from './harness.mjs';
+import {assert, openBrowser, openPage, program, root, set, startTether, stateFolder, until} from './harness.mjs';
 
 const TRACES = 20;
 const RATE = 100; // Hz
@@ -120,4 +125,110 @@ test('two hours of twenty traces', async (t) => {
   assert.ok(Number.isFinite(Number(shown)), shown);
   // An hour is what is kept: twenty traces of 360 000 samples of 16 bytes, in arrays outside this heap or inside.
   assert.ok(heaps['two hours'] < heaps['an hour'] + 10, JSON.stringify(heaps));
+});
+
+const WIRE = {'wires.float-udp.bind': '127.0.0.1:0'};
+const PLOTS = 20;
+/** ms that a hand may wait for an hour of twenty signals. A seek should take 150 ms at most; it is told, since drawing takes most of it. */
+const HOUR_MS = 300;
+const SEEKS = 20;
+
+async function freeAddress() {
+  const socket = dgram.createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const {port} = socket.address();
+  socket.close();
+  return `127.0.0.1:${port}`;
+}
+
+/** A log of an hour in the folder of runs, made of some seconds of a robot that is driven; 20 samples a second. Tells its name. */
+async function recordHour(t, state) {
+  const folder = join(state, 'tether/runs');
+  const short = join(state, 'short.wpilog');
+  mkdirSync(folder, {recursive: true});
+  const [bind, peer] = [await freeAddress(), await freeAddress()];
+  const driver = spawn('python3', ['-u', join(root, 'clients/python/frc2011_driver.py'), bind, peer], {stdio: 'ignore'});
+  t.after(() => driver.kill());
+  execFileSync(program, ['run', 'frc2011', '--duration', '30', '--record', short, '--no-web', ...set({'wires.float-udp.bind': bind, 'wires.float-udp.peer': peer, 'record.period': '50 ms'})], {cwd: root, env: {...process.env, XDG_STATE_HOME: state}, stdio: 'ignore'});
+  driver.kill();
+  const make = 'import sys; sys.path[:0] = sys.argv[3:]; from recording import make_hour; make_hour(*sys.argv[1:3])';
+  execFileSync('python3', ['-c', make, short, join(folder, 'hour.wpilog'), join(root, 'bench'), join(root, 'tests')]);
+  return 'hour.wpilog';
+}
+
+/** In the page: ms from an act until all that `event` tells of has been drawn as it is wanted. */
+const MEASURE = () => {
+  window.measure = (act, event, count, holds) =>
+    new Promise((resolve) => {
+      const drawn = new Set();
+      const begin = performance.now();
+      const hear = ({target, detail}) => {
+        if (!holds(detail)) return;
+        drawn.add(target);
+        if (drawn.size < count) return;
+        removeEventListener(event, hear, true);
+        requestAnimationFrame(() => resolve(performance.now() - begin));
+      };
+      addEventListener(event, hear, true);
+      act();
+    });
+  window.seekTo = (time) => {
+    const line = document.querySelector('.timebar-track input');
+    line.value = String(time);
+    line.dispatchEvent(new Event('input', {bubbles: true}));
+    return line.valueAsNumber;
+  };
+};
+
+const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
+const told = (list) => `median ${median(list).toFixed(0)} ms, slowest ${Math.max(...list).toFixed(0)} ms of ${list.length}`;
+/** Anywhere in an hour, never twice the same place. */
+const places = Array.from({length: SEEKS}, (_, i) => Math.round(1000 * ((i * 0.618034 + 0.07) % 1) * (HOUR - 60)) / 1000);
+
+test('an hour\'s log: twenty signals of all of it, and any moment of it with twenty plots', async (t) => {
+  const state = stateFolder(t);
+  const run = await recordHour(t, state);
+  const tether = await startTether(t, 'concept-symmetric', {...WIRE, 'record.on': 'false'}, {state});
+  const {signals} = await (await fetch(`${tether.url}api/runs/${run}`)).json();
+  const names = signals.map(({name}) => name).filter((name) => /^(left_wheel|right_wheel|arm|wrist|chassis)\./.test(name)).slice(0, PLOTS);
+  assert.equal(names.length, PLOTS);
+  const plots = JSON.stringify(names.map((name, i) => ({id: i + 1, traces: [{name, colour: 1 + (i % 20)}]})));
+  const at = async (hash) => openPage(await openBrowser(t, {webgl: hash === 'world'}), tether.url, {calm: false, hash: `${hash}?run=${run}&t=1800`, script: `localStorage.setItem('tether.plots', ${JSON.stringify(plots)}); (${MEASURE})()`});
+
+  const hours = [];
+  let signalsPage;
+  for (let i = 0; i < 4; i++) {
+    await signalsPage?.context.close();
+    signalsPage = await at('signals');
+    await until('twenty plots', () => signalsPage.page.locator('.plot').count(), (count) => count === PLOTS);
+    hours.push(await signalsPage.page.evaluate((count) => {
+      const select = document.querySelector('select[aria-label="Time shown"]');
+      select.value = '3600';
+      return window.measure(() => select.dispatchEvent(new Event('change', {bubbles: true})), 'plotted', count, ({from, to, whole}) => whole && to - from > 3500);
+    }, PLOTS));
+  }
+  t.diagnostic(`an hour × ${PLOTS} signals from the click: first ${hours[0].toFixed(0)} ms, then ${told(hours.slice(1))}`);
+  const {page, context, troubles} = signalsPage;
+  await page.getByRole('combobox', {name: 'Time shown'}).selectOption('20');
+  const seekAll = async (of, event, count) => {
+    const found = [];
+    for (const place of places) {
+      found.push(await of.evaluate(([time, what, many]) => {
+        let wanted;
+        return window.measure(() => (wanted = window.seekTo(time)), what, many, (detail) => (typeof detail === 'number' ? Math.abs(detail - wanted) < 1e-3 : detail.whole && Math.abs(detail.moment - wanted) < 1e-3));
+      }, [place, event, count]));
+    }
+    return found;
+  };
+  const plotted = await seekAll(page, 'plotted', PLOTS);
+  t.diagnostic(`a seek with ${PLOTS} plots: ${told(plotted)}`);
+  assert.deepEqual(troubles, []);
+  await context.close();
+
+  const world = await at('world');
+  await world.page.locator('.canvas[data-ready]').waitFor();
+  const pictured = await seekAll(world.page, 'drawn', 1);
+  t.diagnostic(`a seek with the picture: ${told(pictured)}`);
+  assert.deepEqual(world.troubles, []);
+  assert.ok(median(hours) <= HOUR_MS, told(hours));
 });

@@ -34,7 +34,7 @@ test('the pages with the demo', async (t) => {
   const tether = await startTether(t, 'frc2011');
   startDriver(t);
   const browser = await openBrowser(t);
-  const open = (hash, more = {}) => openPage(browser, tether.url, {hash, script: BEST, ...more});
+  const open = (hash, more = {}) => openPage(browser, tether.url, {hash, script: BEST, calm: false, ...more});
 
   const world = await open('world');
   await world.page.locator('.canvas[data-ready]').waitFor();
@@ -83,7 +83,7 @@ test('trials', async (t) => {
   const tether = await startTether(t, 'concept-symmetric', {'wires.float-udp.bind': '127.0.0.1:0'});
   await storeTrials(tether.url);
   const browser = await openBrowser(t);
-  const {page} = await openPage(browser, tether.url, {hash: 'trials', theme: 'light', script: BEST});
+  const {page} = await openPage(browser, tether.url, {hash: 'trials', theme: 'light', script: BEST, calm: false});
   await page.getByRole('radio', {name: 'Results'}).check();
   await shoot(page, 'trials');
 });
@@ -121,7 +121,7 @@ test('sweeps', async (t) => {
   execFileSync(program, ['sweep', join(state, 'turn.yaml'), '--quiet'], {cwd: root, env: {...process.env, XDG_STATE_HOME: state}});
   const tether = await startTether(t, 'sharp', {'wires.sharp-json.bind': '127.0.0.1:0', 'record.on': 'false'}, {state});
   const browser = await openBrowser(t);
-  const {page} = await openPage(browser, tether.url, {hash: 'sweeps?view=parallel&z=settled&select=settled:..2&sort=-work', width: 1440, height: 860, script: BEST});
+  const {page} = await openPage(browser, tether.url, {hash: 'sweeps?view=parallel&z=settled&select=settled:..2&sort=-work', width: 1440, height: 860, script: BEST, calm: false});
   await page.locator('.grid .link').first().click();
   await page.locator('.grid .link').nth(9).click();
   await shoot(page, 'sweeps', 3000);
@@ -131,6 +131,6 @@ test('telemetry', async (t) => {
   const state = stateFolder(t);
   const tether = await startTether(t, 'robocar', {'telemetry.listen': '127.0.0.1:0', 'telemetry.store': `sqlite:${join(state, 'telemetry.db')}`}, {state});
   const browser = await openBrowser(t);
-  const {page} = await openPage(browser, tether.url, {hash: 'telemetry', script: BEST});
+  const {page} = await openPage(browser, tether.url, {hash: 'telemetry', script: BEST, calm: false});
   await shoot(page, 'telemetry', 6000);
 });

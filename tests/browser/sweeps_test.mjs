@@ -16,7 +16,7 @@ async function showRows(t, {browser, tether}) {
   const plane = page.locator('.sweep-chart .u-over');
   await until('all rows are told', () => title(page).textContent(), (text) => text === '100\u202f000 runs');
   await plane.waitFor();
-  assert.equal(await page.evaluate(() => location.hash), '#sweeps/gains?z=payload', 'an address without a sweep means the newest');
+  await until('an address without a sweep means the newest', () => page.evaluate(() => location.hash), (text) => text === '#sweeps?z=payload&sweep=gains');
 
   await t.test('is sorted, scrolled to its end, and filtered', async () => {
     const column = page.locator('.grid th', {hasText: 'final_y'});
@@ -54,8 +54,8 @@ async function showRows(t, {browser, tether}) {
     await page.getByRole('radio', {name: 'Points'}).check();
     await until('repeats are one row', () => title(page).textContent(), (text) => / points selected$/.test(text));
     assert.match(await cell(page, 0, 5), / ± /);
-    const hash = await page.evaluate(() => location.hash);
-    assert.match(hash, /view=histogram&z=payload&table=points&sort=-final_y&select=final_y%3A.*&select=top_speed%3A/);
+    const hash = await until('the address says it', () => page.evaluate(() => location.hash), (text) => text.includes('table=points'));
+    assert.match(hash, /z=payload&sweep=gains&sort=-final_y&select=final_y:.*&select=top_speed:.*&view=histogram&table=points$/);
     const points = await title(page).textContent();
     await page.reload();
     await until('a reload changes nothing', () => title(page).textContent(), (text) => text === points);
@@ -135,8 +135,8 @@ async function showInReplay(t, {browser, tether, state}) {
   await until('the greatest first', () => cell(page, 0, 5), (text) => text.startsWith('3'));
   const best = await cell(page, 0, 1);
   for (const run of [best, '0']) await page.getByRole('button', {name: run, exact: true}).click();
-  const hash = await page.evaluate(() => location.hash);
-  assert.match(hash, /^#sweeps\/places-[0-9a-f]{8}\?sort=-final_x&run=[0-9a-f]{32}&run=[0-9a-f]{32}$/);
+  const hash = await until('the address says it', () => page.evaluate(() => location.hash), (text) => /row=.*row=/.test(text));
+  assert.match(hash, /^#sweeps\?sweep=places-[0-9a-f]{8}&sort=-final_x&row=[0-9a-f]{32}&row=[0-9a-f]{32}$/);
   const logs = join(state, 'tether/sweeps/runs');
   for (let i = 0; i < 60; i++) writeFileSync(join(logs, `${'f'.repeat(30)}${10 + i}.wpilog`), 'of an earlier show');
   await page.getByRole('button', {name: 'Race them in 3D'}).click();
@@ -144,7 +144,7 @@ async function showInReplay(t, {browser, tether, state}) {
   assert.notEqual(new URL(page.url()).origin, new URL(tether.url).origin);
   assert.equal(await page.getByRole('slider', {name: 'Time of the run'}).count(), 1, 'a replay');
   const replay = new URL(page.url()).origin;
-  const links = new URLSearchParams(hash.split('?')[1]).getAll('run').map((run) => statSync(join(logs, `${run}.wpilog`)).nlink);
+  const links = new URLSearchParams(hash.split('?')[1]).getAll('row').map((run) => statSync(join(logs, `${run}.wpilog`)).nlink);
   assert.deepEqual(links, [2, 1], 'the best was kept, the other made again');
   assert.equal(readdirSync(logs).filter((name) => name.endsWith('.wpilog')).length, 50, 'old logs made room');
   await page.goBack();
@@ -160,7 +160,6 @@ async function withoutWorld(t, {browser, state}) {
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${alone.addresses.web}/`);
-  await page.getByRole('link', {name: 'To the sweeps'}).click();
   await page.getByRole('combobox', {name: 'Sweep'}).waitFor();
   await page.getByRole('status', {name: 'Connection: No world'}).waitFor();
   await context.close();

@@ -21,7 +21,7 @@ async function takenScene(t, state) {
   process.env.TETHER_DATA = state;
 }
 
-/** s from the first motion since the last reset until the robot is beyond `end` m, as the log of the present run has it. */
+/** The first motion since the last reset, s of the run, and s until the robot is beyond `end` m, as the log of the present run has it. */
 async function measure(url, end) {
   const get = async (path) => (await fetch(`${url}api/runs${path}`)).json();
   const {id} = (await get('')).find((run) => run.recording);
@@ -32,8 +32,8 @@ async function measure(url, end) {
     const from = time.findLastIndex((at) => at <= reset);
     const moved = time.findIndex((at, i) => i > from && Math.abs(values[0][i] - values[0][from]) > 0.01);
     const there = values[0].findIndex((x, i) => i > from && x > end);
-    return moved > 0 && there > 0 ? time[there] - time[moved] : NaN;
-  }, Number.isFinite);
+    return {id, from: time[moved], seconds: moved > 0 && there > 0 ? time[there] - time[moved] : NaN};
+  }, ({seconds}) => Number.isFinite(seconds));
 }
 
 test('a trial is run to its end, stored and compared', async (t) => {
@@ -45,8 +45,11 @@ test('a trial is run to its end, stored and compared', async (t) => {
   let measured;
 
   await t.test('first motion starts it, a condition stops it', async () => {
+    await page.getByText('Who drives? Give a name first.').waitFor();
+    assert.ok(await page.getByRole('button', {name: 'Begin'}).isDisabled());
     await page.getByPlaceholder('Who drives?').fill('Ada');
     await page.getByRole('radio', {name: 'A condition'}).check();
+    await page.getByText('When does the clock stop? Add a condition first.').waitFor();
     await page.getByRole('button', {name: 'Add a condition'}).click();
     await page.getByLabel('Signal of condition 1').fill('chassis.x');
     await page.getByLabel('Comparison of condition 1').selectOption('>');
@@ -73,7 +76,9 @@ test('a trial is run to its end, stored and compared', async (t) => {
   assert.equal(stored.length, 2);
   assert.deepEqual([stored[0].driver, stored[0].scene, stored[0].startedBy, stored[0].stoppedBy], ['Ada', 'concept-symmetric', 'motion', 'condition']);
   // Its time is the world's, whatever kept the page waiting.
-  assert.ok(Math.abs(stored[0].time - measured) < 1e-6, `${stored[0].time} s, but ${measured} s in the log`);
+  assert.ok(Math.abs(stored[0].time - measured.seconds) < 1e-6, `${stored[0].time} s, but ${measured.seconds} s in the log`);
+  assert.equal(stored[0].recording, measured.id);
+  assert.ok(Math.abs(stored[0].begin - measured.from) < 1e-3, `began at ${stored[0].begin} s of the run, but moved at ${measured.from} s`);
   assert.deepEqual([stored[1].startedBy, stored[1].stoppedBy], ['hand', 'hand']);
 
   await t.test('the comparison counts what was not discarded', async () => {
@@ -84,13 +89,28 @@ test('a trial is run to its end, stored and compared', async (t) => {
     await until('one trial', () => count.textContent(), (text) => text === '1');
     await until('the program knows', async () => (await (await fetch(`${tether.url}api/trials`)).json())[1].discarded);
   });
+  await t.test('its recording is a click away', async () => {
+    await page.getByRole('link', {name: 'Watch trial 1'}).click();
+    await page.locator('.canvas[data-ready]').waitFor();
+    const shown = new URLSearchParams((await page.evaluate(() => location.hash)).replace(/.*\?/, ''));
+    assert.deepEqual([shown.get('run'), Number(shown.get('t')).toFixed(2)], [measured.id, Math.max(0, measured.from - 1).toFixed(2)]);
+    await page.getByRole('button', {name: /live/i}).click();
+    await page.getByRole('link', {name: 'Trials'}).click();
+    await page.getByRole('radio', {name: 'Results'}).waitFor();
+  });
   assert.deepEqual(troubles, []);
 
   await t.test('another concept is chosen, and the page follows', async () => {
     await page.getByRole('radio', {name: 'Trial', exact: true}).check();
+    // Whatever stands over the page meanwhile: it does not say that the program ended.
+    await page.evaluate(() => {
+      window.said = new Set();
+      new MutationObserver(() => document.querySelectorAll('.banner').forEach((banner) => window.said.add(banner.textContent))).observe(document.body, {childList: true, subtree: true, characterData: true});
+    });
     await page.getByLabel('Concept', {exact: true}).selectOption('concept-turnaround');
     await until('the other concept runs', () => page.locator('.scene h1').textContent(), (name) => name === 'concept-turnaround');
     await page.locator('.canvas[data-ready]').waitFor();
+    assert.deepEqual((await page.evaluate(() => [...window.said])).filter((text) => text !== 'concept-turnaround begins…'), []);
     const refused = await fetch(`${tether.url}api/scenes`, {method: 'POST', body: JSON.stringify({name: '../../etc/passwd'}), headers: {'Content-Type': 'application/json'}});
     assert.equal(refused.status, 404);
   });

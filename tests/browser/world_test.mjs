@@ -1,6 +1,8 @@
 // The World page: it comes up clean, shows motion, and all pages share one hand on the clock.
+import {writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {test} from 'node:test';
-import {assert, openBrowser, openPage, startTether, until} from './harness.mjs';
+import {assert, openBrowser, openPage, startTether, stateFolder, until} from './harness.mjs';
 
 const SCENE = {'wires.float-udp.bind': '127.0.0.1:0'};
 
@@ -77,13 +79,172 @@ test('the world comes up, moves when it is driven, and obeys', async (t) => {
     await page.keyboard.press('Shift+R');
     await until('the clock went back', () => clockOf(page), (step) => step < 9000);
     const second = await openPage(browser, tether.url, {hash: 'signals'});
-    await page.keyboard.press('Escape');
-    await second.page.getByText('Emergency stop: all commands are held').waitFor();
+    const stopped = second.page.getByText('Emergency stop: all commands are held');
+    await page.keyboard.press('Backspace');
+    await page.getByRole('button', {name: 'Once more'}).waitFor();
+    await page.getByRole('button', {name: 'E-stop'}).waitFor(); // too late for the second press
+    assert.equal(await stopped.count(), 0);
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Backspace');
+    await stopped.waitFor();
+    await second.page.getByRole('button', {name: 'Release'}).first().click();
+    await stopped.waitFor({state: 'detached'});
+    // Held, it repeats; let go too early, it stops nothing.
+    await page.keyboard.down('Backspace');
+    await page.getByRole('button', {name: 'Once more'}).waitFor();
+    await page.keyboard.up('Backspace');
+    await page.getByRole('button', {name: 'E-stop'}).waitFor();
+    assert.equal(await stopped.count(), 0);
+    await page.keyboard.down('Backspace');
+    await until('the key that is held stops', async () => {
+      await page.keyboard.down('Backspace'); // as a keyboard repeats
+      return stopped.count();
+    }, (count) => count > 0);
+    await page.keyboard.up('Backspace');
     await second.page.getByRole('button', {name: 'Release'}).first().click();
     await page.getByText('Emergency stop: all commands are held').waitFor({state: 'detached'});
     assert.deepEqual(second.troubles, []);
     await second.context.close();
   });
 
+  await t.test('the driver looks from where his station stands', async () => {
+    await page.getByRole('radio', {name: 'Driver'}).check();
+    await page.getByRole('button', {name: 'Nearer'}).click();
+    await page.getByRole('button', {name: 'Farther'}).click(); // and the address says where that is
+    await until('at the red wall', () => page.evaluate(() => new URLSearchParams(location.hash.split('?')[1]).get('look')), (look) => look?.startsWith('9.4,2.28,1.7,'));
+    await page.getByRole('radio', {name: 'Top'}).check();
+  });
+
+  await t.test('Escape and a press anywhere else close what is open, and stop nothing', async () => {
+    const overlays = page.getByRole('region', {name: 'Overlays'});
+    const toggle = page.getByRole('button', {name: 'Overlays'});
+    for (const leave of [() => page.keyboard.press('Escape'), () => page.mouse.click(900, 600), () => toggle.click()]) {
+      await toggle.click();
+      await overlays.waitFor();
+      await leave();
+      await overlays.waitFor({state: 'detached'});
+    }
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    assert.equal(await page.getByRole('button', {name: 'E-stop'}).getAttribute('aria-pressed'), 'false');
+  });
+
+  assert.deepEqual(troubles, []);
+});
+
+/** What an address has to hold of the World page. */
+const seen = (page) =>
+  page.evaluate(() => {
+    const keys = new URLSearchParams(location.hash.split('?')[1]);
+    return {
+      camera: document.querySelector('[aria-label="Camera"] input:checked').nextElementSibling.textContent.trim(),
+      robot: document.querySelector('[aria-label="Robot for the camera"]').selectedOptions[0].textContent,
+      body: document.querySelector('.selection h2')?.textContent,
+      look: keys.get('look'),
+      labels: document.querySelector('.labels').hidden,
+    };
+  });
+
+test('a colleague gets the address of what one sees', async (t) => {
+  const tether = await startTether(t, 'frc2011-six', Object.fromEntries([...'123456'].map((_, i) => [`wires[${i}].bind`, '127.0.0.1:0'])));
+  const browser = await openBrowser(t);
+  const small = {width: 900, height: 560}; // a processor draws
+  const mine = await openPage(browser, tether.url, small);
+  const {page, context} = mine;
+  await page.locator('.canvas[data-ready]').waitFor();
+  await page.getByRole('combobox', {name: 'Robot for the camera'}).selectOption({index: 3});
+  await page.getByRole('radio', {name: 'Behind'}).check();
+  await page.getByRole('button', {name: 'Overlays'}).click();
+  await page.getByLabel('Names').uncheck();
+  await page.keyboard.press('Escape');
+  await page.locator('.canvas').click(); // what stands in the middle: the robot
+  await page.locator('.selection h2').waitFor();
+  await page.mouse.move(300, 350);
+  await page.mouse.down();
+  await page.mouse.move(540, 320, {steps: 2});
+  await page.mouse.up();
+  const told = await until('the address has the way of looking', () => seen(page), ({look}) => look);
+  assert.deepEqual({...told, look: '', body: ''}, {camera: 'Behind', robot: (await page.locator('[aria-label="Robot for the camera"] option').nth(3).textContent()), body: '', look: '', labels: true});
+
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', {name: 'Share'}).click();
+  await page.getByRole('button', {name: 'Copy: Live'}).click();
+  await page.getByText('The address is copied').waitFor();
+  const address = await page.evaluate(() => navigator.clipboard.readText());
+  assert.ok(address.startsWith(tether.url), address);
+
+  await t.test('and sees the same', async () => {
+    const other = await openPage(browser, tether.url, {...small, hash: address.split('#')[1]});
+    await other.page.locator('.canvas[data-ready]').waitFor();
+    assert.deepEqual(await seen(other.page), told);
+    assert.deepEqual(other.troubles, []);
+    await other.context.close();
+  });
+
+  await t.test('and the moment that one saw, which is over by then', async () => {
+    await page.getByRole('button', {name: 'Share'}).click();
+    await page.getByRole('button', {name: 'Copy: This moment'}).click();
+    const keys = new URLSearchParams((await page.evaluate(() => navigator.clipboard.readText())).split('?')[1]);
+    assert.ok(Number(keys.get('t')) > 0, keys.get('t'));
+    const other = await openPage(browser, tether.url, {...small, hash: `world?${keys}`});
+    await until('it shows that moment', () => other.page.getByRole('slider', {name: 'Time of the run'}).inputValue(), (value) => Math.abs(Number(value) - Number(keys.get('t'))) < 0.01);
+    assert.deepEqual(other.troubles, []);
+    await other.context.close();
+  });
+
+  await t.test('a reload changes nothing, the way back leads back', async () => {
+    await page.getByRole('link', {name: 'Signals'}).click();
+    await page.getByRole('main', {name: 'Signals'}).waitFor();
+    await page.goBack();
+    await page.locator('.canvas[data-ready]').waitFor();
+    assert.deepEqual(await seen(page), told);
+    await page.reload();
+    await page.locator('.canvas[data-ready]').waitFor();
+    assert.deepEqual(await seen(page), told);
+    await page.getByRole('link', {name: 'Wires'}).click();
+    const wire = page.locator('.wire-card').nth(3);
+    await wire.click();
+    await until('the address names the wire', () => page.evaluate(() => location.hash), (hash) => hash.includes('wire='));
+    await page.reload();
+    await page.getByRole('status', {name: 'Connection: Live'}).waitFor();
+    await until('the same wire is shown', () => wire.getAttribute('aria-current'), (current) => current === 'true');
+  });
+  assert.deepEqual(mine.troubles, []);
+});
+
+/** The greatest step between a pixel and the one below it, in a column of a screenshot: what an edge is. */
+const steepest = (page, screenshot, x, from, to) =>
+  page.evaluate(
+    async ([text, column, top, bottom]) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${text}`;
+      await image.decode();
+      const drawing = new OffscreenCanvas(image.width, image.height).getContext('2d');
+      drawing.drawImage(image, 0, 0);
+      const {data} = drawing.getImageData(column, top, 1, bottom - top);
+      let most = 0;
+      for (let i = 4; i < data.length; i += 4) most = Math.max(most, Math.abs(data[i] - data[i - 4]));
+      return most;
+    },
+    [screenshot.toString('base64'), x, from, to],
+  );
+
+test('a small robot on an endless floor: followed from near, before a horizon without an edge', async (t) => {
+  const state = stateFolder(t);
+  writeFileSync(join(state, 'floor.yaml'), 'robots:\n  - {robot: xrp}\n');
+  const tether = await startTether(t, join(state, 'floor.yaml'), {}, {state});
+  const browser = await openBrowser(t);
+  const {page, troubles} = await openPage(browser, tether.url, {width: 800, height: 500, theme: 'light'});
+  await page.locator('.canvas[data-ready]').waitFor();
+  await page.getByRole('radio', {name: 'Follow'}).check();
+  await page.getByRole('button', {name: 'Nearer'}).click();
+  const look = await until('the address says where the camera is', () => page.evaluate(() => new URLSearchParams(location.hash.split('?')[1]).get('look')));
+  const distance = Math.hypot(...look.split(',').slice(0, 3).map(Number));
+  assert.ok(distance > 0.2 && distance < 1.2, `${distance} m from a robot of 20 cm`);
+
+  await page.evaluate(() => (location.hash = 'world?camera=orbit&show=none&look=-6,-3,1.2,0,0,0.9'));
+  const edge = await until('it is drawn', async () => steepest(page, await page.screenshot(), 730, 130, 330), (step) => step > 0 && step < 24); // a line of the grid is 12, sky and floor differ by 60
+  t.diagnostic(`the steepest step at the horizon: ${edge} of 255`);
   assert.deepEqual(troubles, []);
 });

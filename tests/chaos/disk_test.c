@@ -12,7 +12,7 @@
 #include "disk.h"
 #include "record/recorder.h"
 #include "record/run_log.h"
-#include "store/spool.h"
+#include "store/spool/spool.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -151,7 +151,15 @@ static tt_store *open_sqlite(const char *folder, tt_error *error) {
   return store;
 }
 
-static tt_status write_sqlite(tt_error *error) {
+/** Packs all there is, or unpacks it. */
+static tt_status seal_sqlite(tt_store *store, bool undo, tt_error *error) {
+  const tt_store_sealing sealing = {.undo = undo, .before = INT64_MAX, .budget = 1000000};
+  tt_store_sealed sealed;
+  tt_status status = store->seal(store, &sealing, &sealed, error);
+  return status == TT_AGAIN ? TT_OK : status;
+}
+
+static tt_status write_batches(bool seals, tt_error *error) {
   tt_store *store = open_sqlite(disk, error);
   tt_status status = store ? TT_OK : TT_FAILED;
   for (int n = 1; n <= BATCHES && status == TT_OK; n++) {
@@ -160,24 +168,33 @@ static tt_status write_sqlite(tt_error *error) {
     if (status != TT_OK) status = store->write(store, batch, error); /* as the collector does */
     if (status == TT_OK) acknowledge(n);
     tt_store_batch_free(batch);
+    if (seals && status == TT_OK) status = seal_sqlite(store, n % 4 == 3, error);
   }
+  if (seals && status == TT_OK) status = store->shrink(store, error);
   if (store) store->close(store);
   return status;
 }
 
-static int count_rows(sqlite3 *db) {
-  sqlite3_stmt *rows;
+static tt_status write_sqlite(tt_error *error) { return write_batches(false, error); }
+static tt_status write_and_seal_sqlite(tt_error *error) { return write_batches(true, error); }
+
+static int count_records(tt_store *store) {
+  const tt_store_range range = {
+      .device_from = INT64_MIN, .device_to = INT64_MAX, .from = INT64_MIN, .to = INT64_MAX};
+  tt_store_reader *reader;
+  tt_store_cursor *cursor;
+  tt_store_record record;
+  tt_error error;
   int next = 2;
-  assert_int_equal(sqlite3_prepare_v2(db,
-                                      "SELECT s.device_time, v.value FROM sample s JOIN value v ON "
-                                      "v.sample = s.id ORDER BY 1",
-                                      -1, &rows, NULL),
-                   SQLITE_OK);
-  for (; sqlite3_step(rows) == SQLITE_ROW; next++) {
-    assert_int_equal(sqlite3_column_int(rows, 0), next);
-    assert_int_equal(sqlite3_column_int(rows, 1), next / 2);
+  if (store->open_reader(store, &reader, &error) != TT_OK) fail_msg("%s", error.text);
+  if (reader->open(reader, &range, &cursor, &error) != TT_OK) fail_msg("%s", error.text);
+  for (; reader->next(cursor, &record, &error) == TT_OK; next++) {
+    assert_int_equal(record.device_time, next);
+    assert_int_equal(record.count, 1);
+    assert_int_equal(record.cells[0].number, next / 2);
   }
-  sqlite3_finalize(rows);
+  reader->close_cursor(cursor);
+  reader->close(reader);
   assert_int_equal(next % 2, 0); /* a batch is there whole or not at all */
   return next / 2 - 1;
 }
@@ -188,6 +205,7 @@ static int read_sqlite(const char *folder) {
   sqlite3_stmt *check;
   tt_store *store = open_sqlite(folder, &error);
   if (!store) fail_msg("%s", error.text);
+  int there = count_records(store);
   store->close(store);
   char *path = g_build_filename(folder, "t.sqlite", NULL);
   assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
@@ -196,7 +214,6 @@ static int read_sqlite(const char *folder) {
   assert_int_equal(sqlite3_step(check), SQLITE_ROW);
   assert_string_equal((const char *)sqlite3_column_text(check, 0), "ok");
   sqlite3_finalize(check);
-  int there = count_rows(db);
   sqlite3_close(db);
   return there;
 }
@@ -208,6 +225,14 @@ static void sqlite_on_a_disk_that_fails(void **state) {
 static void sqlite_without_power(void **state) {
   (void)state;
   cut_power(write_sqlite, read_sqlite, DISK_LOSES_ANY);
+}
+static void sealing_on_a_disk_that_fails(void **state) {
+  (void)state;
+  torture(write_and_seal_sqlite, read_sqlite);
+}
+static void sealing_without_power(void **state) {
+  (void)state;
+  cut_power(write_and_seal_sqlite, read_sqlite, DISK_LOSES_ANY);
 }
 
 /* ---- the spool ---- */
@@ -408,6 +433,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sqlite_on_a_disk_that_fails),
       cmocka_unit_test(sqlite_without_power),
+      cmocka_unit_test(sealing_on_a_disk_that_fails),
+      cmocka_unit_test(sealing_without_power),
       cmocka_unit_test(a_spool_on_a_disk_that_fails),
       cmocka_unit_test(a_spool_without_power),
       cmocka_unit_test(a_run_log_on_a_disk_that_fails),

@@ -16,7 +16,7 @@
 #include "record/recorder.h"
 #include "record/run_log.h"
 #include "store/catalogue.h"
-#include "store/spool.h"
+#include "store/spool/spool.h"
 #include "store/store.h"
 #include "telemetry/collector.h"
 #include "telemetry/message.h"
@@ -181,7 +181,7 @@ static tt_status take_large(tt_collector *collector, tt_error *error) {
 static tt_status collect(tt_error *error) {
   tt_collector_options options = tt_collector_options_default();
   tt_collector *collector;
-  TT_TRY(tt_none_open(&options.store, error));
+  TT_TRY(tt_store_open(&(tt_store_options){.url = "none:"}, &options.store, error));
   tt_status status = tt_collector_new(&options, &collector, error);
   if (status != TT_OK) return status;
   status = take_large(collector, error);
@@ -250,7 +250,7 @@ static tt_status read_store(tt_store *store, tt_error *error) {
   tt_store_cursor *cursor = NULL;
   tt_store_record record;
   const int only[] = {0};
-  const tt_store_range range = {0, 0, INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX, only, 1};
+  const tt_store_range range = {0, 0, INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX, only, 1, false};
   TT_TRY(store->open_reader(store, &reader, error));
   tt_list epochs = TT_LIST(tt_store_epoch, NULL);
   tt_status status = reader->epochs(reader, 0, &epochs, error);
@@ -268,8 +268,8 @@ static tt_status read_store(tt_store *store, tt_error *error) {
 }
 
 static tt_status use_store(tt_store *store, const tt_store_batch *batch, tt_error *error) {
-  const tt_store_loader loader = {NULL,         on_name,  on_name,   on_pair,
-                                  on_handlings, on_epoch, on_spooled};
+  const tt_store_loader loader = {NULL,         on_name,  on_name,    on_pair,
+                                  on_handlings, on_epoch, on_spooled, NULL};
   tt_store_purge purge = {.before = 50000, .limit = 10};
   int removed;
   TT_TRY(store->load(store, &loader, error));

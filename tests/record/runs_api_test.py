@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""GET /api/runs…, /api/scenes and /api/trials of a running program, as docs/web.md describes them."""
+"""GET /api/runs…, /api/scenes, /api/trials and /api/layouts of a running program, as docs/web.md describes them."""
 import http.client
 import json
+import os
 import pathlib
+import socket
+import sqlite3
 import tempfile
 import unittest
+import urllib.parse
+import xml.etree.ElementTree
 
 from support.process import ROOT, STATE, Tether, wait_for
 
@@ -12,7 +17,8 @@ from support.process import ROOT, STATE, Tether, wait_for
 RUNS = pathlib.Path(STATE.name) / "tether" / "runs"
 SCENE = ROOT / "tests" / "scenes" / "good" / "one.yaml"
 TRIAL = {"started": "2026-11-20T20:00:00Z", "scene": "frc2011", "driver": "Ada <b>", "time": 12.5, "startedBy": "hand",
-         "stoppedBy": "condition", "condition": "tube1.z > 1", "note": "", "discarded": False}
+         "stoppedBy": "condition", "condition": "tube1.z > 1", "note": "", "discarded": False, "recording": "2026-11-20T19-52-07-frc2011.wpilog",
+         "begin": 3.25}
 # Ways out of the folder, plain and encoded once more than they should be.
 TRAVERSAL = ["..", "../secret.wpilog", "..%2fsecret.wpilog", "%2e%2e/secret.wpilog", "%2e%2e%2fsecret.wpilog",
              "..%252fsecret.wpilog", "....//secret.wpilog", "./secret.wpilog", "/etc/passwd", "%2fetc%2fpasswd",
@@ -103,21 +109,172 @@ class Api(unittest.TestCase):
             self.assertEqual(self.ask("GET", f"/api/runs/{run}/signals{query}")[0], code, query)
 
     def test_picture_of_a_run(self):
-        status, picture = self.ask("GET", f"/api/runs/{self.ended()['id']}/picture")
-        self.assertEqual((status, picture[:5]), (200, b"<svg "))
+        run = self.ended()["id"]
+        kept = RUNS / (run + ".picture")
+        drawn = kept.read_bytes()  # as the run ended
+        self.assertEqual(drawn[:5], b"<svg ")
+        self.assertEqual(self.ask("GET", f"/api/runs/{run}/picture"), (200, drawn))
+        kept.write_bytes(b"<svg older")
+        os.utime(kept, (0, 0))
+        self.assertEqual(self.ask("GET", f"/api/runs/{run}/picture"), (200, drawn), "made anew: it was older than the log")
+        self.assertEqual(kept.read_bytes(), drawn)
+        growing = next(run for run in self.get("/api/runs") if run["recording"])["id"]
+        self.assertEqual(self.ask("GET", f"/api/runs/{growing}/picture")[1][:5], b"<svg ")
+        self.assertFalse((RUNS / (growing + ".picture")).exists())
 
     def test_nothing_else_is_read(self):
         for name in TRAVERSAL:
             status, answer = self.ask("GET", "/api/runs/" + name)
             self.assertIn(status, (400, 404), (name, answer))
         self.assertEqual(self.ask("GET", "/api/runs/broken.wpilog")[0], 400)
-        self.assertEqual(self.ask("DELETE", "/api/runs/" + self.ended()["id"])[0], 405)
+        for name in TRAVERSAL:
+            for method, body in (("DELETE", None), ("PUT", {"note": "x"}), ("POST", None)):
+                status, answer = self.ask(method, f"/api/runs/{name}{'/verify' if method == 'POST' else ''}", body)
+                self.assertIn(status, (400, 404, 405), (method, name, answer))
+        self.assertTrue((RUNS.parent / "secret.wpilog").exists())
+        self.assertEqual(list(RUNS.parent.glob("secret.wpilog.*")), [])
+
+    def test_name_tags_note_and_pin(self):
+        run = self.ended()
+        self.assertEqual((run["name"], run["tags"], run["note"]), ("", [], ""))
+        log = (RUNS / run["id"]).read_bytes()
+        path = "/api/runs/" + run["id"]
+        status, changed = self.ask("PUT", path, {"name": "Überschwung", "tags": ["arm", "gain 12"], "pinned": True})
+        self.assertEqual((status, changed), (200, {"id": run["id"], "name": "Überschwung", "tags": ["arm", "gain 12"], "note": "",
+                                                   "pinned": True}))
+        self.ask("PUT", path, {"note": "line\n2"})
+        wanted = {**run, "name": "Überschwung", "tags": ["arm", "gain 12"], "note": "line\n2", "pinned": True}
+        self.assertEqual(self.ended(), wanted)
+        self.assertEqual(self.ask("DELETE", path)[0], 400, "it is pinned")
+        wrong = [{"name": 1}, {"name": "a\nb"}, {"name": "x" * 201}, {"note": "x" * 10001}, {"tags": "arm"}, {"tags": [""]},
+                 {"tags": ["a", "a"]}, {"tags": [str(i) for i in range(21)]}, {"tags": ["x" * 51]}, {"pinned": "yes"}, {"id": "x"}, []]
+        for body in wrong:
+            self.assertEqual(self.ask("PUT", path, body)[0], 400, body)
+        self.assertEqual(self.ended(), wanted, "nothing of it was taken")
+        self.assertEqual((RUNS / run["id"]).read_bytes(), log)
+        (RUNS / (run["id"] + ".about")).write_text("broken")
+        self.assertEqual(self.ended(), {**run, "pinned": True}, "what can't be read is nothing")
+        self.assertEqual(self.ask("PUT", path, {"name": "", "pinned": False})[0], 200)
+        self.assertEqual(self.ended(), run)
+
+    def bring(self, name, log):
+        connection = http.client.HTTPConnection(self.host, timeout=20)
+        connection.request("POST", "/api/runs?" + urllib.parse.urlencode({"name": name}), log, {"Origin": "http://" + self.host})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        return answer.status, json.loads(text)
+
+    def test_a_log_is_brought_and_removed(self):
+        run = self.ended()
+        log = (RUNS / run["id"]).read_bytes()
+        status, brought = self.bring(f"C:/{run['id']}", log)
+        self.assertEqual(status, 201, brought)
+        self.assertRegex(brought["id"], r"^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-one(-\d)?\.wpilog$")
+        self.assertEqual({key: brought[key] for key in ("run", "started", "duration")}, {key: run[key] for key in ("run", "started", "duration")})
+        self.assertEqual((RUNS / brought["id"]).read_bytes(), log)
+        self.ask("GET", f"/api/runs/{brought['id']}/picture")
+        self.ask("PUT", "/api/runs/" + brought["id"], {"name": "x"})
+        self.assertEqual(self.ask("DELETE", "/api/runs/" + brought["id"])[0], 200)
+        self.assertEqual(list(RUNS.glob(brought["id"] + "*")), [], "nothing is left beside it")
+        self.check_foreign()
+        before = set(RUNS.iterdir())
+        foreign = b"WPILOG\x00\x01\x00\x00\x00\x00"
+        for name, body, why in (("x.csv", log, "give ?name=FILE.wpilog"), ("x.wpilog", b"none", "no log"), ("x.wpilog", foreign, "another program"),
+                                ("../../x.wpilog", b"none", "no log"), ("x.wpilog", b"", "no log")):
+            status, answer = self.bring(name, body)
+            self.assertEqual(status, 400, answer)
+            self.assertIn(why, answer["error"])
+        with socket.create_connection(self.host.split(":")) as broken:
+            broken.sendall(f"POST /api/runs?name=x.wpilog HTTP/1.1\r\nHost: {self.host}\r\nContent-Length: 1000\r\n\r\nWPI".encode())
+        wait_for(lambda: set(RUNS.iterdir()) == before, "nothing of them is left")
+
+    def check_foreign(self):
+        status, run = self.bring("2026-01-01T10-00-00 practice.wpilog", (ROOT / "src/record/foreign_seeds/good").read_bytes())
+        self.assertEqual(status, 201, run)
+        self.assertEqual([run[key] for key in ("scene", "started", "program", "leftOut", "leftOutTypes", "duration", "outcome")],
+                         ["practice", "2026-01-01T10:00:00Z", "AdvantageKit", 1, "struct:Pose2d", 3, "ended"])
+        at = "/api/runs/" + urllib.parse.quote(run["id"])
+        whole = self.ask("GET", at)[1]
+        self.assertEqual([signal["name"] for signal in whole["signals"]],
+                         ["NT:/SmartDashboard/speed", "Arm/angle", "systemTime", "DS:enabled", "Modules[0]", "Modules[1]", "Modules[2]"])
+        self.assertEqual([mode["mode"] for mode in whole["modes"]], ["disabled", "teleop"])
+        self.assertEqual(self.ask("GET", at + "/values?at=2.5")[1]["values"]["NT:/SmartDashboard/speed"], 1.5)
+        self.assertEqual(len(self.ask("GET", at + "/model")[1]["signals"]), 7)
+        self.assertEqual(self.ask("GET", at + "/frames?at=1")[0], 400)
+        self.assertEqual(self.ask("POST", at + "/fork", {"time": 1})[0], 400)
+        self.ask("POST", at + "/verify")
+        wait_for(lambda: self.ask("GET", at + "/verify")[1]["state"] == "done", "the answer")
+        self.assertIn(self.ask("GET", at + "/verify")[1]["verdict"], ("failed", "damaged"))
+        self.assertEqual(self.ask("DELETE", at)[0], 200)
+
+    def test_files_of_a_run(self):
+        run = self.ended()["id"]
+        log = (RUNS / run).read_bytes()
+        for query, begins in (("", b"WPILOG"), ("?format=log", b"WPILOG"), ("?format=wpilog", b"WPILOG"), ("?format=mcap", b"\x89MCAP0"),
+                              ("?format=csv", b"log time [s],"), ("?format=summary", b"")):
+            status, file = self.ask("GET", f"/api/runs/{run}/file{query}")
+            self.assertEqual((status, file[:len(begins)]), (200, begins), query)
+            self.assertEqual(file == log, query in ("", "?format=log"), query)
+        self.assertEqual(self.ask("GET", f"/api/runs/{run}/file?format=exe")[0], 400)
+        self.assertEqual(self.ask("GET", "/api/runs/nosuch.wpilog/file")[0], 404)
+
+    def verify(self, run):
+        path = f"/api/runs/{run}/verify"
+        self.assertEqual(self.ask("GET", path)[0], 404, "nobody asked")
+        self.assertEqual(self.ask("POST", path), (202, {}))
+        wait_for(lambda: self.get(path)["state"] == "done", "it is verified")
+        return self.get(path)
+
+    def test_runs_are_verified(self):
+        run = self.ended()["id"]
+        answer = self.verify(run)
+        self.assertEqual((answer["verdict"], answer["error"], answer["done"]), ("identical", None, 1))
+        self.assertRegex(answer["lines"][0], r"^bytes: all \d+ are those that were written$")
+        self.assertRegex(answer["lines"][1], r"^identical: \d+ steps, \d+ state hashes, \d+ samples")
+        log = bytearray((RUNS / run).read_bytes())
+        log[len(log) // 2] ^= 1
+        status, damaged = self.bring("damaged.wpilog", bytes(log))
+        self.assertEqual(status, 201, damaged)
+        answer = self.verify(damaged["id"])
+        self.assertEqual(answer["verdict"], "damaged", answer)
+        self.assertIn("are not those that were written", answer["error"])
+        self.assertEqual(self.ask("DELETE", "/api/runs/" + damaged["id"])[0], 200)
+        self.assertEqual(self.ask("POST", "/api/runs/nosuch.wpilog/verify")[0], 404)
 
     def test_scenes(self):
         scenes = self.get("/api/scenes")
         self.assertIn("frc2011", [scene["name"] for scene in scenes])
-        self.assertTrue(all(set(scene) == {"name", "description", "current", "refused"} for scene in scenes))
-        self.assertFalse(any(scene["current"] for scene in scenes))
+        parts = {"name", "title", "description", "file", "own", "picture", "current", "refused"}
+        self.assertTrue(all(set(scene) == parts for scene in scenes))
+        # The one that runs was given by its file: it is in the list by that, with those beside it.
+        present, = [scene for scene in scenes if scene["current"]]
+        self.assertEqual((present["name"], present["file"], present["title"]), (str(SCENE), str(SCENE), "one"))
+        self.assertIn(str(SCENE.parent / "lockstep.yaml"), [scene["file"] for scene in scenes])
+        for scene in present, next(scene for scene in scenes if scene["name"] == "gripper"):
+            status, picture = self.ask("GET", "/" + scene["picture"])
+            self.assertEqual(status, 200, picture)
+            root = xml.etree.ElementTree.fromstring(picture)
+            self.assertGreater(len(root), 3)
+            self.assertEqual(self.ask("GET", "/" + scene["picture"])[1], picture)
+        for name in "nosuch", "..%2f..%2fetc%2fpasswd", "%2fetc%2fpasswd", "%2f" + str(SCENE)[1:].replace("one", "none"):
+            self.assertIn(self.ask("GET", f"/api/scenes/{name}/picture")[0], (400, 404), name)
+
+    def test_keys(self):
+        schema = self.get("/api/schema")
+        keys = {(key["file"], key["path"]): key for key in schema["keys"]}
+        watchdog = keys["scene", "wires.float-udp.watchdog"]
+        self.assertEqual((watchdog["kind"], watchdog["unit"], watchdog["lower"], watchdog["required"]), ("quantity", "s", 0, False))
+        self.assertIn("made safe", watchdog["help"])
+        self.assertEqual(keys["scene", "robots.alliance"]["choices"], ["red", "blue"])
+        self.assertEqual(keys["scene", "pace"]["choices"], ["realtime", "lockstep", "fast"])
+        self.assertEqual((keys["scene", "speed"]["lower"], keys["scene", "speed"]["upper"]), (0.001, 1000))
+        sensors = keys["scene", "wires.float-udp.sensors"]
+        self.assertEqual((sensors["kind"], sensors["entries"]), ("list", "mapping"))
+        self.assertTrue(keys["robot", "motors.joint"]["help"] and keys["robot", "model"]["required"])
+        self.assertEqual(keys["arena", "lines.color"]["choices"], ["white", "black"])
+        self.assertIn({"name": "in·lbf", "si": "N·m"}, schema["units"])
+        self.assertGreater(len(keys), 300)
 
     def test_trials(self):
         before = self.get("/api/trials")
@@ -141,6 +298,39 @@ class Api(unittest.TestCase):
             self.assertEqual(self.ask(method, path, body)[0], 404)
         self.assertEqual(self.ask("DELETE", "/api/trials/1%3bDROP")[0], 404)
         self.assertEqual(self.get("/api/trials"), before)
+
+    def test_layouts_of_plots(self):
+        self.assertEqual(self.get("/api/layouts"), [])
+        layout = {"plots": [{"traces": [{"name": "speed = hypot(chassis.vx, chassis.vy)", "colour": 3}]}], "units": {"m/s": "mph"}}
+        name = "Arm & drive, 100 % / \u00e4"
+        path = "/api/layouts/" + urllib.parse.quote(name, safe="")
+        status, saved = self.ask("PUT", path, layout)
+        self.assertEqual((status, saved["name"], saved["layout"]), (200, name, layout), saved)
+        self.assertRegex(saved["changed"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        self.assertEqual(self.get(path), saved)
+        self.assertEqual(self.ask("PUT", path, {"plots": []})[1]["layout"], {"plots": []})
+        self.assertEqual([each["name"] for each in self.get("/api/layouts")], [name])
+        for wrong, body in [("x" * 101, layout), ("a%0Ab", layout), ("%ff", layout), ("", layout), ("y", "nonsense"), ("y", []), ("y", {"x": "y" * 70000})]:
+            status, answer = self.ask("PUT", "/api/layouts/" + wrong, body)
+            self.assertIn(status, (400, 413), (wrong[:20], answer))
+        for method in "GET", "DELETE":
+            self.assertEqual(self.ask(method, "/api/layouts/nosuch")[0], 404)
+        self.assertEqual(self.ask("DELETE", path)[0], 200)
+        self.assertEqual(self.get("/api/layouts"), [])
+        self.assertEqual((RUNS.parent / "layouts" / "layouts.sqlite").stat().st_mode & 0o777, 0o600)
+
+    def test_trials_of_an_older_program(self):
+        """Which knew of no recordings."""
+        file = RUNS.parent / "trials" / "trials.sqlite"
+        self.get("/api/trials")
+        with sqlite3.connect(file) as older:
+            for column in ("recording", "begin"):
+                older.execute(f"ALTER TABLE trial DROP COLUMN {column}")
+            older.execute("INSERT INTO trial VALUES (NULL, '2026-01-01T00:00:00Z', 'one', 'Ada', 1.5, 'hand', 'hand', '', '', 0)")
+        older.close()
+        trial = self.get("/api/trials")[-1]
+        self.assertEqual((trial["driver"], trial["recording"], trial["begin"]), ("Ada", "", 0))
+        self.assertEqual(self.ask("DELETE", f"/api/trials/{trial['id']}")[0], 200)
 
 
 class Choice(unittest.TestCase):

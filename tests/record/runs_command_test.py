@@ -60,6 +60,23 @@ class Runs(unittest.TestCase):
         self.assertIn("duration: 0.200 s", said)
         self.assertEqual(tether("runs", "show", self.first.name)[1], said)
 
+    def test_is_named_as_in_the_pages(self):
+        def about():
+            found = {run["id"]: run for run in map(json.loads, tether("runs", "--json")[1].splitlines())}[self.first.name]
+            return [found[key] for key in ("name", "tags", "note")]
+        self.assertEqual(tether("runs", "set", self.first.stem, "--name", "At rest", "--tag", "base", "--tag", "slow", "--note", "Nothing moved."), (0, "", ""))
+        self.assertEqual(about(), ["At rest", ["base", "slow"], "Nothing moved."])
+        self.assertEqual(tether("runs", "set", self.first.stem, "--tag", "one")[0], 0)
+        self.assertEqual(about(), ["At rest", ["one"], "Nothing moved."])
+        self.assertEqual(tether("runs", "set", self.first.stem, "--name", "", "--tag", "", "--note", "")[0], 0)
+        self.assertEqual(about(), ["", [], ""])
+        for words, status, why in ((("set", self.first.stem), 2, "give --name"), (("--name", "x"), 2, "of runs set"), (("set", "--name", "x"), 2, "name of a RUN"),
+                                   (("set", self.first.stem, "--name", "a\nb"), 1, "a line of at most"), (("set", "nosuch", "--name", "x"), 1, "there is no such run"),
+                                   (("set", self.first.stem, "--tag", "a", "--tag", "a"), 1, "each once")):
+            code, _, said = tether("runs", *words)
+            self.assertEqual(code, status, said)
+            self.assertIn(why, said)
+
     def test_a_pinned_one_makes_no_room(self):
         folder = FOLDER / "few"
         settings = ("--set", f"record.folder={folder}", "--set", "record.keep=1")
@@ -108,7 +125,7 @@ class Runs(unittest.TestCase):
 
     def test_what_is_wrong_is_said(self):
         for words, status, says in ((("show", "2026-01-01T10-00-00-onr"), 1, "did you mean '2026-01-01T10-00-00-one.wpilog'?"),
-                                    (("show",), 2, "takes the name of a RUN"), (("drop", "x"), 2, "give list, show, pin"),
+                                    (("show",), 2, "takes the name of a RUN"), (("drop", "x"), 2, "give list, show, set, pin"),
                                     (("pin", "../../etc/passwd"), 1, "no such run"), (("list", "x"), 2, "takes no RUN"),
                                     (("--jsn",), 2, "did you mean '--json'?")):
             answered, _, said = tether("runs", *words)

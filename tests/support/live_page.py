@@ -4,7 +4,8 @@ import json
 import os
 import socket
 import struct
-import time
+
+from support.process import wait_for
 
 
 def poses(frame):
@@ -27,14 +28,15 @@ def poses(frame):
 class Page:
     """Connects, takes `hello` and `model`; acknowledges every frame it reads."""
 
-    def __init__(self, address):
+    def __init__(self, address, headers=None):
         host = address.removeprefix("http://")
         name, port = host.rsplit(":", 1)
         self.socket = socket.create_connection((name, int(port)), timeout=20)
         key = base64.b64encode(os.urandom(16)).decode()
         self.socket.sendall((f"GET /live HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                              f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
-                             f"Origin: http://{host}\r\n\r\n").encode())
+                             f"Origin: http://{host}\r\n" +
+                             "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items()) + "\r\n").encode())
         self.bytes = b""
         while b"\r\n\r\n" not in self.bytes:
             self.bytes += self.socket.recv(4096)
@@ -82,12 +84,10 @@ class Page:
 
     def until(self, wanted, patience=20):
         """The next message for which `wanted` is true."""
-        end = time.monotonic() + patience
-        while time.monotonic() < end:
+        def next_one():
             message = self.receive()
-            if wanted(message):
-                return message
-        raise AssertionError("the message did not come")
+            return wanted(message) and (message,)
+        return wait_for(next_one, "the message", patience, pause=0)[0]
 
     def frame(self):
         """The next frame of poses."""

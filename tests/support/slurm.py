@@ -14,6 +14,7 @@ from support.process import wait_for
 
 PATIENCE = 60  # s that the cluster may take on a busy machine
 
+# EnableIPv6: for IPv4 alone Slurm 24.11 finds no address on a machine that has only loopback.
 # cred_expire (s, at least 5): what a node left that went down is given to another once the credentials of its tasks are out of date.
 CONFIGURATION = """
 ClusterName=test
@@ -24,6 +25,7 @@ SlurmdUser={user}
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge.socket,cred_expire=5
 CredType=cred/munge
+CommunicationParameters=EnableIPv6
 PlugStackConfig={folder}/no_plugins
 StateSaveLocation={folder}/state
 SlurmctldPidFile={folder}/slurmctld.pid

@@ -20,7 +20,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from support.process import at_best, seconds  # noqa: F401: tests run by hand have a state folder of their own by it
+from support.process import at_best, seconds, wait_for  # noqa: F401: tests run by hand have a state folder of their own by it
 
 TETHER = os.environ["TETHER"]
 SOURCE = pathlib.Path(os.environ["TETHER_SOURCE_DIR"])
@@ -28,15 +28,8 @@ LONG = os.environ.get("TETHER_LONG") == "1"
 
 
 def wait_until(condition, what, seconds=20):
-    """Calls `condition` until it returns something true, which is returned."""
-    end = time.monotonic() + seconds
-    while True:
-        result = condition()
-        if result:
-            return result
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.02)
+    """Calls `condition` until it returns something true, which is returned; asked as often as a server can bear."""
+    return wait_for(condition, what, seconds, pause=0.02)
 
 
 class LineSocket(socket.socket):
@@ -64,12 +57,61 @@ class LineSocket(socket.socket):
         return lines
 
 
-class Collector:
+def own_host():
+    """A loopback address of this process alone. Devices that go on trying a collector that was killed would else find another
+    test's at its port."""
+    number = os.getpid() % 65000
+    return f"127.1.{number // 250}.{1 + number % 250}"
+
+
+class Pages:
+    """What is asked of a program whose pages are at `web`."""
+
+    def request(self, method, path, body=None, headers=None, timeout=60):
+        """(status, text) of one request."""
+        if body is not None and not isinstance(body, bytes):
+            body = body.encode()
+        request = urllib.request.Request(self.web + path, method=method, data=body, headers=headers or {})
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as response:
+                return response.status, response.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    def get(self, path):
+        status, text = self.request("GET", path)
+        assert status == 200, (path, status, text)
+        return text
+
+    def put(self, path, value):
+        status, text = self.request("PUT", path, json.dumps(value))
+        assert status == 200, (path, status, text)
+        return json.loads(text)
+
+    def status(self):
+        return json.loads(self.get("/telemetry/status"))
+
+    def devices(self):
+        return {device["device"]: device for device in json.loads(self.get("/telemetry/devices"))}
+
+    def table(self, query=""):
+        return json.loads(self.get("/telemetry.json?" + query))
+
+    def wait_stored(self, values):
+        wait_until(lambda: self.status()["stored_values"] >= values, f"{values} values stored")
+
+    def websocket(self, path, **headers):
+        return WebSocket(self.web, path, headers)
+
+
+class Collector(Pages):
     """`tether collect` on free ports; with `scene`, `tether run` of it; with `terminal`, on one."""
+    host = "127.0.0.1"  # where devices connect
 
     def __init__(self, store, *settings, config=None, scene=None, prefix=(), terminal=False, **environment):
         command = [*prefix, TETHER, *(["run", str(scene)] if scene else ["collect"]), *([str(config)] if config else [])]
-        for setting in (f"telemetry.store={store}", "telemetry.listen=127.0.0.1:0", "web.listen=127.0.0.1:0", *settings):
+        for setting in (f"telemetry.store={store}", f"telemetry.listen={self.host}:0", "web.listen=127.0.0.1:0", *settings):
             command += ["--set", setting]
         self.log = []
         self.process, self.stderr = self._start(command, terminal, {**os.environ, **environment})
@@ -78,6 +120,8 @@ class Collector:
             line = self.stderr.readline()
             self.log.append(line)
             if not line:
+                self.stderr.close()
+                self.process.wait(30)
                 raise RuntimeError("the collector did not start:\n" + "".join(self.log))
         match = re.match(r"ready (?:.* )?robocar-xml=([^ :]+):(\d+) (?:.* )?web=(http://\S+)", line)
         self.address = (match[1], int(match[2]))
@@ -127,54 +171,19 @@ class Collector:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
 
-    def request(self, method, path, body=None, headers=None, timeout=60):
-        """(status, text) of one request."""
-        if body is not None and not isinstance(body, bytes):
-            body = body.encode()
-        request = urllib.request.Request(self.web + path, method=method, data=body, headers=headers or {})
-        try:
-            with urllib.request.urlopen(request, timeout=timeout) as response:
-                return response.status, response.read().decode()
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode()
-
-    def get(self, path):
-        status, text = self.request("GET", path)
-        assert status == 200, (path, status, text)
-        return text
-
-    def put(self, path, value):
-        status, text = self.request("PUT", path, json.dumps(value))
-        assert status == 200, (path, status, text)
-        return json.loads(text)
-
-    def status(self):
-        return json.loads(self.get("/telemetry/status"))
-
-    def devices(self):
-        return {device["device"]: device for device in json.loads(self.get("/telemetry/devices"))}
-
-    def table(self, query=""):
-        return json.loads(self.get("/telemetry.json?" + query))
-
-    def wait_stored(self, values):
-        wait_until(lambda: self.status()["stored_values"] >= values, f"{values} values stored")
-
-    def websocket(self, path, **headers):
-        return WebSocket(self.web, path, headers)
-
 
 class WebSocket:
     """A client of RFC 6455, as far as tests need it."""
 
-    def __init__(self, web, path, headers=None, receive_buffer=None):
-        host, port = re.match(r"http://([^:]+):(\d+)", web).groups()
-        self.socket = socket.socket()
+    def __init__(self, web, path, headers=None, receive_buffer=None, connection=None):
+        """`connection`: one that is made already, for example by TLS."""
+        host, port = re.match(r"https?://([^:]+):(\d+)", web).groups()
+        self.socket = connection or socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(20)
-        self.socket.connect((host, int(port)))
+        if not connection:
+            self.socket.connect((host, int(port)))
         fields = {"Host": f"{host}:{port}", "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
                   "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(), **(headers or {})}
         request = f"GET {path} HTTP/1.1\r\n" + "".join(f"{key}: {value}\r\n" for key, value in fields.items()) + "\r\n"
@@ -228,20 +237,25 @@ class WebSocket:
 
 
 class Postgres:
-    """A cluster in a folder of its own, on a Unix socket, run by an unprivileged user; never touches the system's."""
+    """A cluster in a folder of its own, on a Unix socket, run by an unprivileged user; never touches the system's. `machine`: an
+    address at which it lets everybody in, too, and the context in which it is started."""
 
-    def __init__(self):
+    def __init__(self, machine=None, folder=None):
         binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
         if not binaries:
             raise RuntimeError("PostgreSQL is not installed: script/setup --test")
         self.binaries = pathlib.Path(binaries[-1])
         self.user = "postgres" if os.getuid() == 0 else None
-        self.folder = tempfile.mkdtemp(prefix="tether-postgres-")
+        self.machine = machine or ("", contextlib.nullcontext)
+        self.folder = folder or tempfile.mkdtemp(prefix="tether-postgres-")
         if self.user:
             account = pwd.getpwnam(self.user)
             os.chown(self.folder, account.pw_uid, account.pw_gid)
         self._run("initdb", "--pgdata", f"{self.folder}/data", "--auth", "trust", "--username", "tether", "--no-sync",
                   "--encoding", "UTF8", "--locale", "C")
+        if machine:
+            with open(f"{self.folder}/data/pg_hba.conf", "a", encoding="utf-8") as rules:
+                rules.write("host all all samenet trust\n")
         self.url = f"postgresql://tether@/postgres?host={self.folder}"
         self.process = None
         self.databases = 0
@@ -253,10 +267,12 @@ class Postgres:
 
     def start(self):
         self.output = open(f"{self.folder}.log", "a", encoding="utf-8")
-        self.process = subprocess.Popen(
-            [self.binaries / "postgres", "-D", f"{self.folder}/data", "-k", self.folder, "-c", "listen_addresses=",
-             "-c", "max_connections=40", "-c", "autovacuum=off", "-c", "max_locks_per_transaction=256"],
-            user=self.user, cwd="/", stdout=self.output, stderr=self.output)
+        address, inside = self.machine
+        with inside():
+            self.process = subprocess.Popen(
+                [self.binaries / "postgres", "-D", f"{self.folder}/data", "-k", self.folder, "-c", f"listen_addresses={address}",
+                 "-c", "max_connections=40", "-c", "autovacuum=off", "-c", "max_locks_per_transaction=256"],
+                user=self.user, cwd="/", stdout=self.output, stderr=self.output)
 
         def is_ready():
             assert self.process.poll() is None, pathlib.Path(f"{self.folder}.log").read_text(encoding="utf-8")
@@ -269,11 +285,22 @@ class Postgres:
         self.process.wait(60)
         self.output.close()
 
-    def freeze(self, stopped):
-        """Its server and every process of that: stopped (SIGSTOP), or going on."""
+    def _signal_all(self, number):
+        """The server, then every process of it."""
         children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(encoding="ascii")
         for process in [self.process.pid, *map(int, children.split())]:
-            os.kill(process, signal.SIGSTOP if stopped else signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):  # it ended meanwhile
+                os.kill(process, number)
+
+    def freeze(self, stopped):
+        """Its server and every process of that: stopped, or going on."""
+        self._signal_all(signal.SIGSTOP if stopped else signal.SIGCONT)
+
+    def kill(self):
+        """All its processes at once."""
+        self._signal_all(signal.SIGKILL)
+        self.process.wait(60)
+        self.output.close()
 
     def query(self, sql):
         """Rows of text."""
@@ -318,12 +345,26 @@ def small_disk(folder):
 
 
 class Stores:
-    """Fresh stores of both kinds, for tests that run with each."""
+    """Fresh stores of all kinds, for tests that run with each."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="tether-telemetry-")
         self.count = 0
         self._postgres = None
+        self._clickhouse = None
+
+    @property
+    def kinds(self):
+        """Those that this machine has."""
+        from support.clickhouse import is_installed
+        return ["sqlite", "postgresql"] + ["clickhouse"] * is_installed()
+
+    @property
+    def clickhouse(self):
+        from support.clickhouse import ClickHouse
+        if self._clickhouse is None:
+            self._clickhouse = ClickHouse()
+        return self._clickhouse
 
     @property
     def postgres(self):
@@ -338,6 +379,9 @@ class Stores:
     def url(self, kind):
         if kind == "sqlite":
             return "sqlite:" + self.file("telemetry.sqlite")
+        if kind == "clickhouse":
+            self.count += 1
+            return f"{self.clickhouse.url}_{self.count}"
         self.postgres.drop()
         return self.postgres.url
 
@@ -347,6 +391,8 @@ class Stores:
     def close(self):
         if self._postgres:
             self._postgres.close()
+        if self._clickhouse:
+            self._clickhouse.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

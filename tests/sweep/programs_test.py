@@ -126,8 +126,9 @@ with socket.create_server((host, int(port))) as server:
     def test_nothing_of_a_program_stays_when_the_sweep_is_killed(self):
         """Its daemons neither, nor where each worker has users and a network of its own."""
         self.folder.chmod(0o777)
+        reached = all(folder.stat().st_mode & 1 for folder in pathlib.Path(TETHER).resolve().parents)  # not in root's home
         for fixed in ("off", "on"):
-            who, other = self.folder / f"who-{fixed}", {"user": 65534} if fixed == "on" and os.geteuid() == 0 else {}
+            who, other = self.folder / f"who-{fixed}", {"user": 65534} if fixed == "on" and os.geteuid() == 0 and reached else {}
             plan = self.plan("gripper", f"setsid sh -c 'trap : TERM HUP; setsid sleep 1000 & echo $! $$ >>{who}; sleep 1000' & echo $$ >>{who}; sleep 1000", repeat=8)
             if fixed == "on":
                 self.need_networks(plan)

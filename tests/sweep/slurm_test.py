@@ -59,6 +59,14 @@ class OnSlurm(unittest.TestCase):
         self.assertEqual(done.returncode, 3, done.stderr)
         return done.stderr
 
+    def hold_tasks(self):
+        """They are taken, and wait until `let_tasks_run()`, however long this test takes meanwhile."""
+        self.slurm.ask("scontrol", "update", "PartitionName=main", "State=DOWN")
+        self.addCleanup(self.let_tasks_run)
+
+    def let_tasks_run(self):
+        self.slurm.ask("scontrol", "update", "PartitionName=main", "State=UP")
+
     def test_what_slurm_refuses_is_said_with_a_remedy(self):
         self.write_plan(duration=0.2, points=20)
         self.assertRegex(self.refused("--partition", "nowhere"), r"invalid partition specified: nowhere.*sinfo lists the partitions")
@@ -74,16 +82,18 @@ class OnSlurm(unittest.TestCase):
 
     def test_who_detaches_collects_or_comes_back(self):
         self.write_plan(duration=0.2, points=10)
+        self.hold_tasks()
         done = self.sweep("--slurm", "--detach", "--chunk", 10, "--array-limit", 1)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("is submitted", done.stderr)
         missing = self.sweep("--collect")
         self.assertEqual(missing.returncode, 3, missing.stderr)
-        self.assertRegex(missing.stderr, "of 20 rows are not there: runs")
-        again = self.sweep("--slurm", "--chunk", 10)
-        self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertIn("tasks of this sweep are under way already", again.stderr)
-        self.assertNotIn("is submitted", again.stderr)
+        self.assertRegex(missing.stderr, "20 of 20 rows are not there: runs")
+        with self.start("--chunk", 10) as again:
+            again.wait_line("tasks of this sweep are under way already", PATIENCE)
+            self.let_tasks_run()
+            self.assertEqual(again.wait_exit(PATIENCE), 0, again.text())
+            self.assertNotIn("is submitted", again.text())
         self.assertEqual(len(rows(self.folder / "plan.sqlite")), 20)
 
     def test_interrupted_it_cancels_its_array(self):
@@ -95,9 +105,11 @@ class OnSlurm(unittest.TestCase):
 
     def test_what_is_missing_is_submitted_again(self):
         self.write_plan(duration=0.2, points=10)
+        self.hold_tasks()
         with self.start("--chunk", 10, "--array-limit", 1) as sweep:
             array = re.search(r"array (\d+) is submitted", sweep.wait_line("is submitted")).group(1)
             self.slurm.ask("scancel", f"{array}_2")  # as anybody may
+            self.let_tasks_run()
             self.assertEqual(sweep.wait_exit(patience=300), 0, sweep.text())
         self.assertRegex(sweep.text(), r"task 2: left the queue without its rows: it was cancelled")
         self.assertEqual(len(re.findall("is submitted", sweep.text())), 2)

@@ -186,6 +186,11 @@ class Sweep(unittest.TestCase):
         self.assertIn("wrong.yaml", said)
         self.assertEqual(tether("sweep", plan, "--jobs", "0")[0], 2)
         self.assertEqual(tether("sweep", plan, "--record", "x.wpilog")[0], 2)
+        for alone in ("--only", "0"), ("--dry-run",):  # else what goes with a table would be left unsaid
+            for other in ("--shard", "1/2"), ("--collect",), ("--slurm",), ("--csv", "-"):
+                status, _, complaint = tether("sweep", plan, *alone, *other)
+                self.assertEqual(status, 2, complaint)
+                self.assertIn(alone[0], complaint)
         status, _, said = tether("sweep", plan, "--only", "0123")
         self.assertEqual(status, 1)
         self.assertIn("it has no run 0123", said)

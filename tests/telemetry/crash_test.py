@@ -8,12 +8,13 @@ import threading
 import time
 import unittest
 
-from support.telemetry import LONG, Collector, LineSocket, WithStores, message, small_disk, wait_until
+from support.telemetry import LONG, Collector, LineSocket, WithStores, message, small_disk, own_host, wait_until
 
 TEAR = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1].endswith(".so") else None
 KILLS = 100 if LONG else 10  # with each of two stores
 DEVICES = 4
 WINDOW = 30
+Collector.host = own_host()
 
 
 class Device(threading.Thread):

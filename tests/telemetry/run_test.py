@@ -83,7 +83,7 @@ class Run(unittest.TestCase):
         last = max(listener.heard)
         self.assertEqual(listener.lost, 0)
         self.check_no_gap(listener.heard, TICK)
-        wait_until(lambda: max(self.records(world, "one")) >= last, "all is stored")
+        wait_until(lambda: max(self.records(world, "one"), default=0) >= last, "all is stored")
         for robot in ROBOTS:
             stored = self.records(world, robot)
             self.assertLess(min(stored), since)

@@ -44,11 +44,36 @@ class Web(WithStores):
                 upgrade.close()
             for method in "POST", "PUT", "DELETE":
                 self.assertEqual(collector.request(method, "/telemetry/status", "{}")[0], 405)
-            for path in "/../etc/passwd", "/%2e%2e/etc/passwd", "/telemetry.js%00", "/telemetry/../../x", "/nothing", "//etc":
+            for path in "/../etc/passwd", "/%2e%2e/etc/passwd", "/openapi.json%00", "/telemetry/../../x", "/nothing", "//etc":
                 self.assertIn(collector.request("GET", path)[0], (400, 404), path)
+
+    def test_the_address_of_messages_leads_a_browser_to_the_page(self):
+        with self.collector() as collector:
+            for query, location in (("", "./#telemetry"), ("?token=a%20b", "./?token=a%20b#telemetry")):
+                connection = http.client.HTTPConnection(collector.web[7:])
+                connection.request("GET", "/telemetry" + query)
+                response = connection.getresponse()
+                response.read()
+                self.assertEqual((response.status, response.headers["Location"]), (303, location))
+                connection.close()
             status, page = collector.request("GET", "/telemetry")
             self.assertEqual(status, 200)
-            self.assertIn("<title>Telemetry</title>", page)
+            self.assertIn('<div id="app">', page)
+
+    def test_how_long_a_device_is_silent(self):
+        url = self.stores.url("sqlite")
+        with Collector(url) as collector:
+            self.assertEqual(collector.request("POST", "/telemetry", sample(1))[0], 200)
+            wait_until(lambda: self.silence(collector) > 0.2, "it has not been heard for a while")
+            before = time.monotonic()
+            self.assertEqual(collector.request("POST", "/telemetry", sample(2))[0], 200)
+            self.assertLess(self.silence(collector), time.monotonic() - before)
+        with Collector(url) as collector:
+            self.assertIsNone(self.silence(collector))
+
+    @staticmethod
+    def silence(collector):
+        return json.loads(collector.get("/telemetry/devices"))[0]["silence"]
 
     def test_headers(self):
         with self.collector() as collector:

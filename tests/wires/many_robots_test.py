@@ -10,7 +10,7 @@ import unittest
 
 from support.ezphysics import Peer
 from support.sharp import STATE, Case, command
-from support.process import TETHER, at_best, wait_for
+from support.process import TETHER, at_best, stretched, wait_for
 
 SCENE = """timestep: 1/1000 s
 io_period: 10 ms
@@ -38,7 +38,7 @@ class ManyRobots(Case):
             with tempfile.NamedTemporaryFile("w", suffix=".yaml") as scene:
                 scene.write(crowd(count))
                 scene.flush()
-                done = subprocess.run([TETHER, "check", scene.name], capture_output=True, text=True, timeout=60)
+                done = subprocess.run([TETHER, "check", scene.name], capture_output=True, text=True, timeout=stretched(60))
             self.assertEqual(done.returncode, 1 if expected else 0, done.stderr)
             self.assertIn(expected or "r31", done.stderr if expected else done.stdout)
 
@@ -106,7 +106,7 @@ class TwelveRobots(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as scene:
             scene.write("arena: frc2011\ntimestep: 1/3000 s\nrobots:\n" + "\n".join(robots) + "\n")
             scene.flush()
-            done = subprocess.run([TETHER, "check", scene.name], capture_output=True, text=True, timeout=100)
+            done = subprocess.run([TETHER, "check", scene.name], capture_output=True, text=True, timeout=stretched(60))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 

@@ -13,6 +13,16 @@ export function formatValue(value: number, digits = 4): string {
   return value.toFixed(decimals).replace('-', MINUS);
 }
 
+/** What a simulation computes, in SI: a plot that varies less is a constant. */
+export const NOTHING = 1e-9;
+/** Below this a value reads 0: it is what rounding and contacts left of nothing. */
+const UNREAD = 1e-6;
+
+/** What was computed or measured: the same on every page. */
+export function formatSignal(value: number, digits?: number): string {
+  return formatValue(Math.abs(value) < UNREAD ? 0 : value, digits);
+}
+
 /** A tick of an axis, with as many digits as the distance to the next needs: 0.25, −4.0e−13. */
 export function formatTick(value: number, step: number): string {
   if (Math.abs(value) < 1e-6 * step) return '0';
@@ -80,4 +90,15 @@ export function csvCell(cell: string | number): string {
   if (typeof cell === 'number') return Number.isFinite(cell) ? String(cell) : '';
   const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+}
+
+/** Numbers without a dimension have the unit 1, which nobody writes. */
+export function shownUnit(unit: string): string {
+  return unit === '1' ? '' : unit;
+}
+
+/** Whether every word, in small letters, occurs in a name: how people search. */
+export function matches(name: string, words: string[]): boolean {
+  const low = name.toLowerCase();
+  return words.every((word) => low.includes(word));
 }

@@ -1,5 +1,7 @@
 // http.ts: requests to the program, and what comes of them as a page shows it.
 import {useCallback, useEffect, useState} from 'preact/hooks';
+import {anything, Unexpected} from './check';
+import type {Check} from './check';
 import {generation} from './live/store';
 
 export class HttpError extends Error {
@@ -11,12 +13,16 @@ export class HttpError extends Error {
   }
 }
 
-/** Errors of the program are {"error": text}; a server that is none says only its number. */
-export async function request<T>(method: string, url: string, body?: unknown): Promise<T> {
+/** Asks the program. `body` becomes JSON, or is bytes as they are; `check` says what the answer has to be, see check.ts.
+ *  Errors of the program are {"error": text}; a server that is none says only its number. */
+export async function request(method: string, url: string, body?: unknown): Promise<unknown>;
+export async function request<T>(method: string, url: string, body: unknown, check: Check<T>): Promise<T>;
+export async function request<T>(method: string, url: string, body?: unknown, check: Check<T> = anything as Check<T>): Promise<T> {
+  const bytes = body instanceof Blob || body instanceof ArrayBuffer || ArrayBuffer.isView(body);
   const answer = await fetch(url, {
     method,
-    headers: body === undefined ? {} : {'Content-Type': 'application/json'},
-    body: body === undefined ? undefined : JSON.stringify(body),
+    headers: body === undefined || bytes ? {} : {'Content-Type': 'application/json'},
+    body: body === undefined ? undefined : bytes ? (body as BodyInit) : JSON.stringify(body),
   });
   const text = await answer.text();
   let value: unknown = null;
@@ -26,7 +32,18 @@ export async function request<T>(method: string, url: string, body?: unknown): P
     if (answer.ok) throw new HttpError(answer.status, 'the answer is no JSON');
   }
   if (!answer.ok) throw new HttpError(answer.status, (value as {error?: string} | null)?.error ?? `the program answered ${answer.status}`);
-  return value as T;
+  try {
+    return check(value, '');
+  } catch (error) {
+    throw error instanceof Unexpected ? new HttpError(answer.status, error.message) : error;
+  }
+}
+
+/** Bytes that the program hands out. */
+export async function requestBytes(url: string): Promise<ArrayBuffer> {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new HttpError(answer.status, `the program answered ${answer.status}`);
+  return answer.arrayBuffer();
 }
 
 export interface Fetched<T> {
@@ -40,7 +57,7 @@ export interface Fetched<T> {
 export const RETRY_MS = 3000;
 
 /** Gets `url` ("": nothing), again `periodMs` after each answer, when it failed, and when the program came back. */
-export function useFetched<T>(url: string, periodMs = 0): Fetched<T> {
+export function useFetched<T>(url: string, check: Check<T>, periodMs = 0): Fetched<T> {
   const [state, setState] = useState<{url: string; value: T | null; error: HttpError | null; loading: boolean}>({url, value: null, error: null, loading: true});
   const [count, setCount] = useState(0);
   const again = useCallback(() => setCount((before) => before + 1), []);
@@ -49,7 +66,7 @@ export function useFetched<T>(url: string, periodMs = 0): Fetched<T> {
     let gone = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const later = (ms: number) => ms && !gone && (timer = setTimeout(again, ms));
-    request<T>('GET', url).then(
+    request('GET', url, undefined, check).then(
       (value) => {
         if (!gone) setState({url, value, error: null, loading: false});
         later(periodMs);

@@ -3,14 +3,17 @@ import {render} from 'preact';
 import 'uplot/dist/uPlot.min.css';
 import './styles/base.css';
 import './styles/frame.css';
+import './styles/timeline.css';
 import './styles/controls.css';
 import './styles/world.css';
 import './styles/signals.css';
 import './styles/pages.css';
+import './styles/runs.css';
 import './styles/sweeps.css';
+import './styles/builder.css';
 import './styles/touch.css';
 import {App} from './app';
-import './pages/signals/plots'; // gathers the history of what is plotted, whichever page is shown
+import './pages/signals/kept'; // gathers the history of what is plotted, whichever page is shown
 import {start} from './live/connection';
 import {page, TITLES} from './route';
 import './theme';

@@ -10,11 +10,19 @@ const systemDark = signal(query.matches);
 query.addEventListener('change', () => (systemDark.value = query.matches));
 export const dark = computed(() => (theme.value === 'system' ? systemDark.value : theme.value === 'dark'));
 
+/** To ask the browser makes it compute the page's style, and plots ask for every line that they draw. */
+const colours = new Map<string, string>();
+
 effect(() => {
   document.documentElement.dataset.theme = dark.value ? 'dark' : 'light';
+  colours.clear();
 });
 
 /** A colour of the style sheet, for what draws on a canvas. */
 export function cssColor(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const known = colours.get(name);
+  if (known) return known;
+  const found = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  if (found) colours.set(name, found); // the style sheet may be on its way
+  return found;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {load} from './load.mjs';
 
-const {guessMapping, Driver, released, FORWARD, TURN} = await load('pages/drive/mapping.ts');
+const {guessMapping, Driver, released, FORWARD, TURN} = await load('driving/mapping.ts');
 const {whenHolds, whenMoved, describe} = await load('pages/trials/condition.ts');
 const {Ring} = await load('live/ring.ts');
 const {blend} = await load('live/frames.ts');

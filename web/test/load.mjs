@@ -13,7 +13,7 @@ export async function load(what) {
     bundle: true,
     write: false,
     format: 'esm',
-    platform: 'node',
+    platform: 'browser',
   });
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
 }

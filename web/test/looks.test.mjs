@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {load} from './load.mjs';
 
-const {decodeTexture, layCube, layFlat, Looks} = await load('pages/world/looks.ts');
+const {decodeTexture, layCube, layFlat, Looks} = await load('view3d/looks.ts');
 
 function texture(width, height, faces, size = 3 * width * height * faces) {
   const bytes = new Uint8Array(12 + size);

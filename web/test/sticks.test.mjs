@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {load} from './load.mjs';
 
-const {assign, gamepadStick, KEYBOARDS, KeyboardStick, pov, screenStick} = await load('pages/drive/sticks.ts');
+const {assign, gamepadStick, KEYBOARDS, KeyboardStick, pov, screenStick} = await load('driving/sticks.ts');
 
 const pad = (mapping, axes, pressed, values = {}) => ({
   mapping,

@@ -5,7 +5,8 @@ import {load} from './load.mjs';
 
 globalThis.addEventListener ??= () => {};
 globalThis.location ??= {hash: ''};
-const {conditions, state, values, distribution} = await load({
+const {conditions, route, state, values, distribution} = await load({
+  route: 'route',
   conditions: 'pages/sweeps/conditions',
   state: 'pages/sweeps/state',
   values: 'pages/sweeps/values',
@@ -39,13 +40,15 @@ test('rows are selected by all conditions; nothing is in no range', () => {
 });
 
 test('the address holds all that is shown', () => {
-  const hash = '#sweeps/gains-1f?view=parallel&x=a+b&z=none&line=gain&line=final_y&table=points&sort=-gain&filter=status%3A%3Dok&select=gain%3A0.1..0.5&run=ab&run=cd';
-  const shown = state.parse(hash);
+  const hash = '#sweeps?sweep=gains-1f&view=parallel&x=a+b&z=none&line=gain&line=final_y&table=points&sort=-gain&filter=status:%3Dok&select=gain:0.1..0.5&row=ab&row=cd';
+  const of = (address) => state.parse((key) => route.parse(address).keys.get(key) ?? []);
+  const shown = of(hash);
   assert.deepEqual(shown.filters, [{column: 'status', kind: 'same', text: 'ok'}]);
   assert.deepEqual([shown.id, shown.view, shown.x, shown.groups, shown.runs], ['gains-1f', 'parallel', 'a b', true, ['ab', 'cd']]);
-  assert.equal(state.format(shown), hash);
-  assert.equal(state.format(state.parse('#sweeps')), '#sweeps');
-  assert.equal(state.parse('#sweeps/%zz?view=pie&filter=x&run=a&run=b&run=c').runs.length, 2);
+  const keys = new Map(Object.entries(state.keysOf(shown)).flatMap(([key, value]) => (value === null ? [] : [[key, [value].flat()]])));
+  assert.equal(route.format('sweeps', keys), hash);
+  assert.equal(of('#sweeps/gains-1f').id, 'gains-1f', 'as addresses were written before');
+  assert.equal(of('#sweeps/%zz?view=pie&filter=x&row=a&row=b&row=c').runs.length, 2);
 });
 
 function bytes(header, ...columns) {

@@ -1,11 +1,10 @@
-// Numbers as people read them, statistics, and the tree of names.
+// Numbers as people read them, and statistics.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {load} from './load.mjs';
 
 const format = await load('format.ts');
 const {quantile, summarize} = await load('statistics.ts');
-const {buildTree, visibleRows} = await load('pages/signals/tree.ts');
 
 test('values', () => {
   const cases = [
@@ -13,6 +12,11 @@ test('values', () => {
     [1e-9, '1.00e\u22129'], [2.5e8, '2.50e8'], [NaN, '–'], [Infinity, '∞'],
   ];
   for (const [value, text] of cases) assert.equal(format.formatValue(value), text);
+});
+
+test('what rounding left of nothing reads 0', () => {
+  const cases = [[8.09e-14, '0'], [-8.09e-14, '0'], [2e-6, '2.00e\u22126'], [0.5, '0.5000'], [NaN, '–']];
+  for (const [value, text] of cases) assert.equal(format.formatSignal(value), text);
 });
 
 test('ticks of an axis have the digits their distance needs', () => {
@@ -45,15 +49,4 @@ test('quantiles and spread of known numbers', () => {
   assert.deepEqual([summary.least, summary.lower, summary.median, summary.upper, summary.greatest], [2, 4, 4.5, 5.5, 9]);
   assert.ok(Number.isNaN(summarize([3]).deviation));
   assert.equal(summarize([]).count, 0);
-});
-
-const SIGNALS = ['time', 'a/arm.position', 'a/arm.velocity', 'b/arm.position', 'command:a/grip'].map((name) => ({name, unit: '', robot: -1, command: name.startsWith('command:')}));
-
-test('the tree has a branch a robot and a part; a search opens it', () => {
-  const tree = buildTree(SIGNALS);
-  assert.deepEqual(tree.map(({label}) => label), ['world', 'a', 'b']);
-  assert.equal(visibleRows(tree, new Set(), '', 100).length, 3);
-  const found = visibleRows(tree, new Set(), 'arm pos', 100);
-  assert.deepEqual(found.filter(({name}) => name).map(({name}) => name), ['a/arm.position', 'b/arm.position']);
-  assert.deepEqual(visibleRows(tree, new Set(), 'nothing such', 100), []);
 });

@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {load} from './load.mjs';
 
+globalThis.location ??= {hash: ''};
+globalThis.addEventListener ??= () => {};
 globalThis.WebSocket = {OPEN: 1};
+globalThis.location = {hash: ''};
+globalThis.addEventListener = () => {};
 const timers = [];
 globalThis.setInterval = globalThis.setTimeout = (call) => timers.push(call); // all are due when the test says so
 globalThis.clearInterval = () => timers.splice(0);

@@ -6,6 +6,7 @@
 #ifndef TT_APP_ATTACH_ATTACH_H
 #define TT_APP_ATTACH_ATTACH_H
 
+#include "app/fork.h"
 #include "app/options.h"
 #include "scene/scene.h"
 #include "host/world.h"
@@ -24,7 +25,8 @@ typedef struct tt_attach_context {
       *kept; /**< a kept run is shown, not a new one made; NULL: the usual */
   /** What the recorder calls this run, for those behind it in the table; "" where nothing is kept. Set by tt_attach_all(). */
   struct tt_run_reference *run;
-  bool unlisted; /**< its log goes away again: it is not put into the list of kept runs */
+  const tt_fork *fork; /**< the run goes on from a kept one; NULL: it begins at its beginning */
+  bool unlisted;       /**< its log goes away again: it is not put into the list of kept runs */
   struct tt_scene_choice *choice; /**< of another scene, in the pages; NULL: there is none */
   /** Where telemetry leaves its collector for those behind it in the table; NULL inside where there is none. Set by
    *  tt_attach_all(). */

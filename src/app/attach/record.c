@@ -1,11 +1,13 @@
 /* record.c: the recorder of a running scene: where the log goes, and what a replay needs besides. */
 #include "app/attach/attach.h"
+#include "app/floor_lines.h"
 #include "app/state_folder.h"
 #include "scene/scene_files.h"
 #include "scene/scene_run.h"
 #include "base/log.h"
 #include "record/describe.h"
 #include "record/run_folder.h"
+#include "record/run_picture.h"
 #include "record/recorder.h"
 #include "record/section.h"
 #include "telemetry/service.h"
@@ -17,23 +19,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define MOST_DRAWN                                                                                 \
+  10000000 /* bytes of a log whose picture is made when the run ends: a quarter of a second */
 
 /* Where the run's telemetry goes, or NULL; without the user, password and options of a database's URL. */
 static struct json_object *describe_store(const tt_scene *scene) {
   bool given;
   const tt_telemetry_keys *keys = tt_scene_section(scene, "telemetry", &given);
   const char *store = given ? keys->store : NULL;
-  const char *host = store ? strstr(store, "://") : NULL;
   if (!store) return NULL;
-  if (!host) return json_object_new_string(store);
-  const char *end = host + strcspn(host, "?");
-  const char *at = memrchr(host, '@', (size_t)(end - host));
   char text[1200];
-  if (!at) at = host + 2;
-  snprintf(text, sizeof text, "%.*s%.*s", (int)(host + 3 - store), store, (int)(end - at - 1),
-           at + 1);
+  tt_store_print_url(store, text, sizeof text);
   return json_object_new_string(text);
+}
+
+/* The run that this one goes on from, or NULL. */
+static struct json_object *describe_parent(const tt_fork *fork) {
+  struct json_object *made = fork ? json_object_new_object() : NULL;
+  if (!made) return NULL;
+  json_object_object_add(made, "run", json_object_new_string(tt_fork_run_id(fork)));
+  json_object_object_add(made, "name", json_object_new_string(tt_fork_run(fork)));
+  json_object_object_add(made, "time", json_object_new_double(tt_fork_time(fork)));
+  return made;
 }
 
 /* What a reader wants to know first; and what makes the scene again. */
@@ -43,6 +53,7 @@ static char *describe_run(const tt_attach_context *context) {
                                                   options->setting_count, context->run->id);
   if (!run) return NULL;
   json_object_object_add(run, "telemetry", describe_store(context->scene));
+  json_object_object_add(run, "from", describe_parent(context->fork));
   char *text = strdup(json_object_to_json_string_ext(run, JSON_C_TO_STRING_PLAIN));
   json_object_put(run);
   return text;
@@ -80,6 +91,8 @@ static struct json_object *count_wire(tt_world *world, int index) {
 /* The run that is being kept. */
 typedef struct kept_run {
   tt_world *world;
+  char list[1024]; /* folder whose list has the run; "": none */
+  char file[PATH_MAX];
   tt_recorder *recorder; /* NULL: the disk is full, nothing is kept */
   char folder[1024];     /* in which it takes room; "": none of ours */
   uint64_t keep, most,
@@ -116,7 +129,9 @@ static tt_status open_recorder(const tt_attach_context *context, const tt_record
   tt_scene_files files;
   TT_TRY(tt_scene_files_read(scene, &files, error));
   char *run = describe_run(context);
-  char *model = tt_describe_sim(tt_world_sim(context->world), NULL, 0);
+  tt_floor_line *lines = tt_floor_lines_of(scene);
+  tt_floor floor = tt_floor_of(scene, lines);
+  char *model = tt_describe_sim(tt_world_sim(context->world), &floor);
   const tt_scenery *scenery = tt_world_scenery(context->world);
   double timestep = tt_model_timestep(tt_world_model(context->world));
   tt_recorder_options options = {.path = path,
@@ -140,20 +155,25 @@ static tt_status open_recorder(const tt_attach_context *context, const tt_record
                                       tt_world_names(context->world), &kept->recorder, error);
   free(run);
   free(model);
+  free(lines);
   tt_scene_files_free(&files);
   return status;
 }
 
 /* A run with a file of its own is in the list, too. A list that can't be written is no reason not to run. */
-static void list_run(const tt_record_keys *keys, const char *scene, const char *path) {
+static void list_run(const tt_record_keys *keys, const char *scene, const char *path,
+                     kept_run *run) {
   char folder[1024];
   tt_error error;
   tt_status status = tt_state_folder(keys->folder, "runs", folder, sizeof folder, &error);
   if (status == TT_OK && keys->file) status = tt_kept_runs_note(folder, scene, path, &error);
-  if (status == TT_OK)
-    tt_kept_runs_make_room(folder, keys->keep, keys->folder_megabytes * 1000000u);
-  else
+  if (status != TT_OK) {
     tt_log_debug("record: not in the list of kept runs: %s", error.text);
+    return;
+  }
+  tt_kept_runs_make_room(folder, keys->keep, keys->folder_megabytes * 1000000u);
+  snprintf(run->list, sizeof run->list, "%s", folder);
+  snprintf(run->file, sizeof run->file, "%s", path);
 }
 
 /* Where the run goes: where the user said, or into the folder of kept runs. */
@@ -178,7 +198,7 @@ static tt_status open_log(const tt_attach_context *context, const tt_record_keys
     snprintf(run->folder, sizeof run->folder, "%.*s", (int)(strrchr(path, '/') - path), path);
   TT_TRY(open_recorder(context, keys, path, run, error));
   if (!realpath(path, context->run->file)) snprintf(context->run->file, PATH_MAX, "%s", path);
-  if (!context->unlisted) list_run(keys, scene, path);
+  if (!context->unlisted) list_run(keys, scene, path, run);
   tt_log_info("record: %s", path);
   return TT_OK;
 }
@@ -216,9 +236,26 @@ static size_t record_trouble(void *self, char *text, size_t size) {
   return sizeof trouble - 1;
 }
 
+/* So that a list of runs shows it at once. Who looks at a larger one first has it made then: nobody waits for it here. */
+static void draw(const kept_run *from) {
+  struct stat about;
+  tt_kept_run run;
+  tt_bytes picture = {0};
+  if (!*from->list || stat(from->file, &about) != 0 || about.st_size > MOST_DRAWN) return;
+  tt_error error = {""};
+  char id[TT_RUN_ID];
+  tt_kept_run_name(from->list, from->file, id);
+  if (tt_kept_run_find(from->list, id, &run) &&
+      tt_kept_run_picture(&run, &picture, &error) != TT_OK)
+    tt_log_debug("record: no picture: %s", error.text);
+  tt_kept_run_clear(&run);
+  tt_bytes_free(&picture);
+}
+
 static void close_record(void *self) {
   kept_run *run = self;
   tt_recorder_close(run->recorder);
+  draw(run);
   if (*run->folder)
     tt_kept_runs_make_room(run->folder, run->keep, run->most); /* for its end, too */
   free(run);

@@ -17,13 +17,16 @@ static tt_status open_shows(const tt_web_keys *keys, tt_sweep_shows **shows, tt_
   return tt_sweep_shows_new(folder, six ? "[::1]" : "127.0.0.1", shows, error);
 }
 
+static bool asks_for_tokens(const tt_web_keys *keys) {
+  return (keys->token && *keys->token) || (keys->tokens && *keys->tokens);
+}
+
 /* A disk without room is no reason to show nothing else. */
 tt_status tt_sweep_data_add(tt_web *web, const tt_web_keys *keys, tt_sweep_data *data,
                             tt_error *error) {
   char folder[1024];
   tt_status status = tt_sweep_data_folder(folder, sizeof folder, error);
-  if (status == TT_OK && !(keys->token && *keys->token))
-    status = open_shows(keys, &data->shows, error);
+  if (status == TT_OK && !asks_for_tokens(keys)) status = open_shows(keys, &data->shows, error);
   if (status == TT_FULL) {
     tt_log_error("sweeps: %s; none are shown", error->text);
     return TT_OK;

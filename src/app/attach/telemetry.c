@@ -1,6 +1,7 @@
 /* telemetry.c: telemetry of a running scene: its robots are devices, and real ones may send too. */
 #include "app/attach/attach.h"
 #include "app/state_folder.h"
+#include "telemetry/nats/input.h"
 #include "telemetry/service.h"
 #include "telemetry/simulated.h"
 
@@ -10,10 +11,12 @@
 typedef struct run_telemetry {
   tt_telemetry *service;
   tt_simulated *simulated;
+  tt_nats_input *nats;
 } run_telemetry;
 
 static void close_telemetry(void *self) {
   run_telemetry *telemetry = self;
+  tt_nats_input_close(telemetry->nats);
   tt_simulated_free(telemetry->simulated);
   tt_telemetry_close(telemetry->service);
   free(telemetry);
@@ -24,12 +27,12 @@ static tt_status open_service(const tt_telemetry_keys *keys, tt_telemetry **serv
                               tt_error *error) {
   char folder[4096], path[4200];
   tt_telemetry_keys placed = *keys;
-  if (!keys->spool && keys->store && g_str_has_prefix(keys->store, "postgres")) {
+  if (!keys->spool && keys->store && tt_store_url_can(keys->store, TT_STORE_REMOTE)) {
     TT_TRY(tt_state_folder(NULL, "telemetry", folder, sizeof folder, error));
     snprintf(path, sizeof path, "%s/run.spool", folder);
     placed.spool = path;
   }
-  return tt_telemetry_open(&placed, service, error);
+  return tt_telemetry_open(&placed, NULL, service, error);
 }
 
 static tt_status open_telemetry(const tt_attach_context *context, void **self, tt_error *error) {
@@ -48,6 +51,9 @@ static tt_status open_telemetry(const tt_attach_context *context, void **self, t
     status = tt_simulated_new(context->world, tt_telemetry_collector(telemetry->service), &options,
                               &telemetry->simulated, error);
   }
+  if (status == TT_OK && keys->nats)
+    status = tt_nats_input_open(keys->nats, tt_telemetry_collector(telemetry->service),
+                                &telemetry->nats, error);
   if (status != TT_OK) {
     close_telemetry(telemetry);
     return status;

@@ -1,8 +1,12 @@
 /* web.c: the pages of a running scene. Rooms that have pages register their routes here, before the server listens. */
 #include "app/attach/attach.h"
 #include "app/choice.h"
+#include "app/floor_lines.h"
+#include "app/attach/draft_data.h"
 #include "app/attach/page_data.h"
 #include "app/attach/sweep_data.h"
+#include "app/attach/verifier.h"
+#include "record/run_folder.h"
 #include "web/live.h"
 #include "web/pages.h"
 #include "web/section.h"
@@ -17,11 +21,14 @@ typedef struct run_web {
   tt_live *live;
   tt_telemetry_routes *telemetry; /**< NULL where the scene has none */
   tt_run_routes *runs;
+  tt_draft_routes *drafts; /**< NULL where there is no room for them */
+  tt_verifier *verifier;   /**< of runs */
   tt_sweep_data sweeps;
   tt_scene_list scenes;
   tt_floor_line *lines;
   char scene[128];
   char runs_folder[1024];
+  char recording[TT_RUN_ID]; /**< id of the run that is being kept; "": none */
 } run_web;
 
 static void close_web(void *self) {
@@ -30,21 +37,12 @@ static void close_web(void *self) {
   tt_web_free(web->server);
   tt_telemetry_routes_free(web->telemetry);
   tt_run_routes_free(web->runs);
+  tt_draft_routes_free(web->drafts);
+  tt_verifier_free(web->verifier);
   tt_sweep_data_clear(&web->sweeps);
   tt_live_close(web->live);
   free(web->lines);
   free(web);
-}
-
-static tt_status copy_lines(run_web *web, const tt_scene *scene, tt_error *error) {
-  web->lines = calloc((size_t)scene->line_count + 1, sizeof *web->lines);
-  if (!web->lines) return tt_fail(error, TT_NOMEM, "out of memory");
-  for (int i = 0; i < scene->line_count; i++) {
-    const tt_painted_line *from = &scene->lines[i];
-    web->lines[i] = (tt_floor_line){from->x1,    from->y1,       from->x2,   from->y2,
-                                    from->width, from->darkness, from->black};
-  }
-  return TT_OK;
 }
 
 /* The scene's name: its file without folder and ending. */
@@ -59,9 +57,11 @@ static tt_status open_live(run_web *web, const tt_attach_context *context, tt_er
   static const char *const paces[] = {"realtime", "lockstep", "fast"};
   const tt_scene *scene = context->scene;
   double timestep = tt_model_timestep(tt_world_model(context->world));
-  TT_TRY(copy_lines(web, scene, error));
+  web->lines = tt_floor_lines_of(scene);
+  if (!web->lines) return tt_fail(error, TT_NOMEM, "out of memory");
   TT_TRY(tt_runs_folder(scene, web->runs_folder, sizeof web->runs_folder, error));
   name_scene(web, scene->path);
+  tt_kept_run_name(web->runs_folder, context->run->file, web->recording);
   tt_live_options options = {.world = context->world,
                              .scene = web->scene,
                              .description = scene->description,
@@ -71,9 +71,9 @@ static tt_status open_live(run_web *web, const tt_attach_context *context, tt_er
                              .dynamics = scene->dynamics,
                              .kept = context->kept ? context->kept->name : NULL,
                              .kept_duration = context->kept ? context->kept->duration : 0,
+                             .recording = web->recording,
                              .runs = web->runs_folder,
-                             .lines = web->lines,
-                             .line_count = scene->line_count};
+                             .floor = tt_floor_of(scene, web->lines)};
   TT_TRY(tt_live_open(web->server, &options, &web->live, error));
   return tt_world_add_observer(context->world, tt_live_observer(web->live));
 }
@@ -84,10 +84,14 @@ static tt_status start(run_web *web, const tt_attach_context *context, tt_error 
   tt_pages_add(web->server);
   TT_TRY(open_live(web, context, error));
   if (*context->collector)
-    web->telemetry = tt_telemetry_routes_new(web->server, *context->collector);
+    web->telemetry = tt_telemetry_routes_new(web->server, *context->collector,
+                                             tt_scene_section(context->scene, "telemetry", NULL));
   else
     tt_telemetry_routes_explain(web->server);
-  TT_TRY(tt_runs_add_routes(web->server, context, &web->scenes, &web->runs, error));
+  TT_TRY(tt_verifier_new(&web->verifier, error));
+  TT_TRY(tt_runs_add_routes(web->server, context, &web->scenes, tt_verifier_for_web(web->verifier),
+                            &web->runs, error));
+  TT_TRY(tt_draft_data_add(web->server, context->choice, &web->drafts, error));
   TT_TRY(tt_sweep_data_add(web->server, keys, &web->sweeps, error));
   TT_TRY(tt_web_start(web->server, error));
   if (context->choice) tt_scene_choice_stay_at(context->choice, tt_web_address(web->server));

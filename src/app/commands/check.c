@@ -191,11 +191,10 @@ static const char *unit_of(const tt_world *world, const tt_name_entry *entry, in
   const tt_names *names = tt_world_names(world);
   tt_signal signal;
   int command;
-  tt_error ignored;
-  if (tt_names_find_signal(names, entry->name, robot, "", &signal, &ignored) == TT_OK) {
+  if (tt_names_find_signal(names, entry->name, robot, "", &signal, NULL) == TT_OK) {
     return tt_unit_si(signal.dimension)->name;
   }
-  if (tt_names_find_command(names, entry->name, robot, "", &command, &ignored) == TT_OK) {
+  if (tt_names_find_command(names, entry->name, robot, "", &command, NULL) == TT_OK) {
     return tt_unit_si(tt_world_model(world)->commands[command].dimension)->name;
   }
   return "";

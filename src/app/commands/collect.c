@@ -2,125 +2,68 @@
 #include "app/commands/command.h"
 #include "app/program_config.h"
 #include "app/state_folder.h"
-#include "base/log.h"
+#include "app/telemetry/serving.h"
 #include "base/text.h"
-#include "telemetry/service.h"
-#include "web/pages.h"
-#include "web/section.h"
-#include "web/telemetry_routes.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-typedef struct collect_keys {
-  tt_telemetry_keys *telemetry;
-  tt_web_keys *web;
-} collect_keys;
-
-/** Everything that runs. */
-typedef struct collect_program {
-  tt_telemetry *telemetry;
-  tt_web *web;
-  tt_telemetry_routes *routes;
-} collect_program;
-
-static void block_signals(sigset_t *ends) {
-  sigemptyset(ends);
-  sigaddset(ends, SIGINT);
-  sigaddset(ends, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, ends, NULL);  // every thread that is started inherits it
-  signal(SIGPIPE, SIG_IGN);
+/** A store in the state folder. */
+static tt_status default_store(const char *folder, char **url, tt_error *error) {
+  const tt_store_backend *backend = tt_store_default_backend();
+  if (!backend) return tt_fail(error, TT_INVALID, "set telemetry.store, or give --store URL");
+  char path[4200], text[4300];
+  snprintf(path, sizeof path, "%s/%s", folder, backend->file);
+  snprintf(text, sizeof text, "%s%s", backend->schemes[0], path);
+  TT_TRY(tt_state_file(path, error));
+  return tt_default_string(url, text, error);
 }
 
 /** Sets what nobody set: the port, and files in the state folder. */
-static tt_status fill_in(tt_telemetry_keys *keys, const char *store, tt_error *error) {
+static tt_status fill_in(tt_telemetry_keys *keys, tt_error *error) {
   char folder[4096], text[4200];
-  if (store) {
-    free(keys->store);
-    keys->store = NULL;
-    TT_TRY(tt_default_string(&keys->store, store, error));
-  }
   TT_TRY(tt_default_string(&keys->listen, "127.0.0.1:5804", error));
   if (keys->store && keys->spool) return TT_OK;
-  if (!keys->store || !strncmp(keys->store, "postgres", 8)) {
+  if (!keys->store || tt_store_url_can(keys->store, TT_STORE_REMOTE)) {
     TT_TRY(tt_state_folder(NULL, "telemetry", folder, sizeof folder, error));
-    snprintf(text, sizeof text, "sqlite:%s/telemetry.sqlite", folder);
-    TT_TRY(tt_state_file(text + strlen("sqlite:"), error));
-    TT_TRY(tt_default_string(&keys->store, text, error));
+    if (!keys->store) TT_TRY(default_store(folder, &keys->store, error));
     snprintf(text, sizeof text, "%s/telemetry.spool", folder);
     TT_TRY(tt_default_string(&keys->spool, text, error));
   }
   return TT_OK;
 }
 
-static void close_all(collect_program *program) {
-  tt_telemetry_routes_stop(program->routes);
-  if (program->telemetry) tt_telemetry_stop(program->telemetry);
-  tt_web_free(program->web);
-  tt_telemetry_routes_free(program->routes);
-  tt_telemetry_close(program->telemetry);
+static void say_ready(void *context, tt_telemetry *telemetry, const char *web) {
+  (void)context;
+  tt_print(stderr, "ready robocar-xml=%s web=%s\n", tt_telemetry_address(telemetry), web);
 }
 
-static tt_status open_all(const collect_keys *keys, collect_program *program, tt_error *error) {
-  TT_TRY(tt_telemetry_open(keys->telemetry, &program->telemetry, error));
-  TT_TRY(tt_web_from_keys(keys->web, &program->web, error));
-  tt_pages_add(program->web);
-  program->routes =
-      tt_telemetry_routes_new(program->web, tt_telemetry_collector(program->telemetry));
-  return tt_web_start(program->web, error);
+static tt_status serve(tt_serving_keys *keys, const char *path, const char *store,
+                       tt_error *error) {
+  TT_TRY(tt_serving_check(keys, path, error));
+  if (store) TT_TRY(tt_serving_set_store(keys, store, error));
+  TT_TRY(fill_in(keys->telemetry, error));
+  return tt_serve(&(tt_serving){.keys = keys, .pages = true, .say_ready = say_ready}, error);
 }
 
-static tt_status serve(const collect_keys *keys, tt_error *error) {
-  sigset_t ends;
-  collect_program program = {NULL, NULL, NULL};
-  block_signals(&ends);
-  tt_log_start();
-  tt_status status = open_all(keys, &program, error);
-  if (status == TT_OK) {
-    tt_print(stderr, "ready robocar-xml=%s web=%s\n", tt_telemetry_address(program.telemetry),
-             tt_web_address(program.web));
-    int number;
-    sigwait(&ends, &number);
-  }
-  close_all(&program);
-  tt_log_stop();
-  return status;
-}
-
-/** The same sections as a scene's, from the same declarations. */
-static const cyaml_schema_field_t fields[] = {
-    CYAML_FIELD_MAPPING_PTR("telemetry", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, collect_keys,
-                            telemetry, tt_telemetry_fields),
-    CYAML_FIELD_MAPPING_PTR("web", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, collect_keys, web,
-                            tt_web_fields),
-    CYAML_FIELD_END,
-};
-static const cyaml_schema_value_t schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, collect_keys, fields),
-};
-
-static tt_status check(collect_keys *keys, const char *path, const char *store, tt_error *error) {
-  char where[4200];
-  if (!keys->telemetry) keys->telemetry = calloc(1, sizeof *keys->telemetry);
-  if (!keys->web) keys->web = calloc(1, sizeof *keys->web);
-  if (!keys->telemetry || !keys->web) return tt_fail(error, TT_NOMEM, "out of memory");
-  snprintf(where, sizeof where, "%s: telemetry", path);
-  TT_TRY(tt_telemetry_schema.check(keys->telemetry, where, error));
-  snprintf(where, sizeof where, "%s: web", path);
-  TT_TRY(tt_web_schema.check(keys->web, where, error));
-  return fill_in(keys->telemetry, store, error);
+/** A log is a store from which others store. */
+static tt_status check_log(const char *store, const char *log, tt_error *error) {
+  if (!log || (!store && tt_store_url_can(log, TT_STORE_FORWARDS))) return TT_OK;
+  if (store)
+    return tt_fail(error, TT_USAGE,
+                   "--log and --store exclude each other: `tether store --log %s --store %s` "
+                   "stores what the log has",
+                   log, store);
+  return tt_fail(error, TT_USAGE, "--log %s: this is no log; docs/fleet.md says which there are",
+                 log);
 }
 
 static tt_status collect(int argc, char **argv, tt_error *error) {
-  const char *store = NULL;
-  const tt_program_option options[] = {{"--store", &store}, {NULL, NULL}};
+  const char *store = NULL, *log = NULL;
+  const tt_program_option options[] = {{"--store", &store}, {"--log", &log}, {NULL, NULL}};
   tt_program_config file;
-  TT_TRY(tt_program_config_load(argc, argv, options, &schema, NULL, &file, error));
-  tt_status status = check(file.keys, file.path, store, error);
-  if (status == TT_OK) status = serve(file.keys, error);
+  TT_TRY(tt_program_config_load(argc, argv, options, &tt_serving_schema, NULL, &file, error));
+  tt_status status = check_log(store, log, error);
+  if (status == TT_OK) status = serve(file.keys, file.path, log ? log : store, error);
   if (status != TT_OK) tt_program_config_explain(&file, error);
   tt_program_config_free(&file);
   return status;
@@ -128,13 +71,16 @@ static tt_status collect(int argc, char **argv, tt_error *error) {
 
 const tt_app_command tt_app_collect = {
     .name = "collect",
-    .usage = "[CONFIG] [--store URL] [--set PATH=VALUE]…",
+    .usage = "[CONFIG] [--store URL | --log URL] [--set PATH=VALUE]…",
     .summary = "Collects telemetry of robots over TCP, HTTP and WebSocket; keeps it; gives tables",
     .help =
         "  CONFIG               a YAML file with the sections telemetry and web; docs/telemetry.md "
         "lists the keys\n"
-        "  --store URL          sqlite:FILE or postgresql://…; default: a file in "
-        "$XDG_STATE_HOME/tether/telemetry\n"
+        "  --store URL          sqlite:FILE, postgresql://… or clickhouse://…; default: a "
+        "file in $XDG_STATE_HOME/tether/telemetry\n"
+        "  --log URL            nats://HOST[,HOST…][/STREAM]: into a log, from which `tether "
+        "store` "
+        "stores\n"
         "  --set PATH=VALUE     change a key, for example --set telemetry.listen=127.0.0.1:0\n",
     .run = collect,
 };

@@ -9,7 +9,11 @@
   X(run)                                                                                           \
   X(check)                                                                                         \
   X(new)                                                                                           \
+  X(client)                                                                                        \
   X(collect)                                                                                       \
+  X(store)                                                                                         \
+  X(telemetry)                                                                                     \
+  X(token)                                                                                         \
   X(core)                                                                                          \
   X(joystick)                                                                                      \
   X(bench)                                                                                         \

@@ -5,13 +5,19 @@
 #include "app/choice.h"
 #include "app/commands/command.h"
 #include "app/drive.h"
+#include "app/forks.h"
+#include "app/log_argument.h"
 #include "app/options.h"
+#include "app/progress.h"
 #include "app/run_worlds.h"
 #include "app/saved_world.h"
 #include "base/log.h"
 #include "host/game_keys.h"
+#include "model/unit.h"
 #include "record/section.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +27,17 @@
 
 /* A world that stands, and what hangs on it. */
 typedef struct standing {
+  tt_scene_options options; /* of this scene */
   tt_world *world;
   tt_attached *attached;
   void *state; /* that it starts from; NULL: the scene's own */
 } standing;
+
+/* What is run: a scene by its name, or the one that a kept run goes on with. */
+typedef struct chosen {
+  char name[TT_SCENE_NAME];
+  tt_fork *fork; /* owned; NULL: the scene begins at its beginning */
+} chosen;
 
 static void close_scene(standing *now) {
   tt_attached_close(now->attached);
@@ -40,11 +53,11 @@ static void say_who_is_disabled(const tt_scene *scene, const tt_scene_options *o
     tt_log_info("robots begin disabled: the page Drive enables them; --match plays a match");
 }
 
-static tt_status attach(standing *now, const tt_scene *scene, tt_scene_choice *choice,
-                        tt_error *error) {
-  const tt_scene_options *options = choice->options;
+static tt_status attach(standing *now, const tt_scene *scene, const tt_fork *fork,
+                        tt_scene_choice *choice, tt_error *error) {
+  const tt_scene_options *options = &now->options;
   tt_attach_context context = {
-      .scene = scene, .options = options, .world = now->world, .choice = choice};
+      .scene = scene, .options = options, .world = now->world, .fork = fork, .choice = choice};
   if (options->from_state)
     TT_TRY(tt_saved_world_read(options->from_state, now->world, &now->state,
                                &context.initial_state_size, error));
@@ -56,26 +69,37 @@ static void say_what_is_replaced(const tt_scene *scene) {
   for (const char *const *line = scene->replaced; *line; line++) tt_log_info("%s", *line);
 }
 
+/* A fork has the settings of the run that goes on, and its state. */
+static tt_scene_options options_of(const tt_scene_choice *choice, const tt_fork *fork) {
+  tt_scene_options options = *choice->options;
+  if (!fork) return options;
+  options.settings = (const char **)tt_fork_settings(fork, &options.setting_count);
+  options.from_state = tt_fork_state(fork);
+  options.plays_match = false;
+  return options;
+}
+
 /* Stands whole, or not at all. */
-static tt_status open_scene(standing *now, const tt_scene *scene, tt_scene_choice *choice,
-                            tt_error *error) {
+static tt_status open_scene(standing *now, const tt_scene *scene, const tt_fork *fork,
+                            tt_scene_choice *choice, tt_error *error) {
   const tt_record_keys *record = tt_scene_section(scene, "record", NULL);
   tt_assembly assembly = {.hash_every_tick = *record->on,
-                          .plays_match = choice->options->plays_match,
+                          .plays_match = choice->options->plays_match && !fork,
                           .time_before = choice->time_before};
-  *now = (standing){0};
+  *now = (standing){.options = options_of(choice, fork)};
   say_what_is_replaced(scene);
-  say_who_is_disabled(scene, choice->options);
+  say_who_is_disabled(scene, &now->options);
   TT_TRY(tt_assemble(scene, &assembly, &now->world, error));
-  tt_status status = attach(now, scene, choice, error);
+  tt_status status = attach(now, scene, fork, choice, error);
   if (status != TT_OK) close_scene(now);
   return status;
 }
 
-static tt_status drive_scene(standing *now, tt_scene_choice *choice, tt_error *error) {
-  tt_scene_choice_watch(choice, now->world);
+static tt_status drive_scene(standing *now, const tt_scene *scene, tt_scene_choice *choice,
+                             tt_error *error) {
+  tt_scene_choice_watch(choice, now->world, scene->path);
   tt_status status = tt_drive_world(now->world, now->attached, error);
-  tt_scene_choice_watch(choice, NULL);
+  tt_scene_choice_watch(choice, NULL, NULL);
   const tt_view *last = tt_world_view(now->world);
   choice->time_before += tt_model_time(last->model, last->total_step) + BETWEEN_SCENES;
   if (status == TT_OK && choice->options->save_state)
@@ -84,39 +108,60 @@ static tt_status drive_scene(standing *now, tt_scene_choice *choice, tt_error *e
 }
 
 /* `*scene` stays as it is unless all goes well. */
-static tt_status open_named(standing *now, tt_scene **scene, tt_scene_choice *choice,
-                            const char *name, tt_error *error) {
+static tt_status open_chosen(standing *now, tt_scene **scene, tt_scene_choice *choice,
+                             const chosen *next, tt_error *error) {
   tt_scene *loaded = NULL;
-  tt_status status = tt_scene_choice_load(choice, name, &loaded, error);
-  if (status == TT_OK) status = open_scene(now, loaded, choice, error);
+  tt_status status = next->fork ? tt_scene_choice_load_fork(choice, next->fork, &loaded, error)
+                                : tt_scene_choice_load(choice, next->name, &loaded, error);
+  if (status == TT_OK) status = open_scene(now, loaded, next->fork, choice, error);
   tt_scene *unneeded = status == TT_OK ? *scene : loaded;
   if (status == TT_OK) *scene = loaded;
   tt_scene_free(unneeded);
   return status;
 }
 
+static void replace(chosen *present, const chosen *next) {
+  tt_fork_free(present->fork);
+  *present = *next;
+}
+
 /* One scene after another, as long as somebody chooses the next in the pages. One that can't be opened (a port in use)
  * is told to the pages, and the scene before it begins anew. */
-static tt_status run_scenes(tt_scene **scene, const tt_scene_options *options, tt_error *error) {
-  tt_scene_choice choice;
+static tt_status run_chosen(tt_scene **scene, tt_scene_choice *choice, chosen *present,
+                            tt_error *error) {
   standing now;
-  char present[TT_SCENE_NAME] = "", chosen[TT_SCENE_NAME]; /* "": as the command line says */
-  tt_scene_choice_init(&choice, options);
-  TT_TRY(open_scene(&now, *scene, &choice, error));
+  TT_TRY(open_scene(&now, *scene, present->fork, choice, error));
   for (;;) {
+    chosen next;
     tt_error why;
-    tt_status status = drive_scene(&now, &choice, error);
+    tt_status status = drive_scene(&now, *scene, choice, error);
     close_scene(&now);
-    if (status != TT_OK || tt_stop_asked() || !tt_scene_choice_take(&choice, chosen)) return status;
-    if (open_named(&now, scene, &choice, chosen, &why) == TT_OK) {
-      memcpy(present, chosen, sizeof present);
+    if (status != TT_OK || tt_stop_asked() || !tt_scene_choice_take(choice, next.name, &next.fork))
+      return status;
+    if (open_chosen(&now, scene, choice, &next, &why) == TT_OK) {
+      replace(present, &next);
       continue;
     }
-    const char *before = *present ? present : options->scene;
-    tt_log_warning("%s cannot be opened, %s goes on: %s", chosen, before, why.text);
-    tt_scene_choice_refuse(&choice, chosen, &why);
-    TT_TRY(open_named(&now, scene, &choice, before, error));
+    tt_log_warning("%s cannot be opened, %s goes on: %s", next.name, present->name, why.text);
+    tt_scene_choice_refuse(choice, next.name, &why);
+    tt_fork_free(next.fork);
+    TT_TRY(open_chosen(&now, scene, choice, present, error));
   }
+}
+
+/* `fork` is taken over; NULL: `*scene` begins at its beginning. */
+static tt_status run_scenes(tt_scene **scene, const tt_scene_options *options, tt_fork *fork,
+                            tt_error *error) {
+  tt_scene_choice choice;
+  chosen present = {.fork = fork};
+  snprintf(present.name, sizeof present.name, "%s", fork ? tt_fork_scene(fork) : options->scene);
+  tt_scene_choice_init(&choice, options);
+  tt_status status = tt_forks_new(&choice, &choice.forks, error);
+  if (status == TT_OK) status = run_chosen(scene, &choice, &present, error);
+  tt_forks_free(choice.forks);
+  tt_fork_free(choice.fork);
+  tt_fork_free(present.fork);
+  return status;
 }
 
 static tt_status run_worlds(const tt_scene *scene, const tt_scene_options *options,
@@ -133,22 +178,52 @@ static tt_status run_worlds(const tt_scene *scene, const tt_scene_options *optio
   return tt_run_worlds(scene, tt_stop_asked, error);
 }
 
+static void show_rerun(void *context, double done) { tt_progress_show(context, done); }
+
+/* LOG@SECONDS: its inputs are run again up to there. */
+static tt_status make_fork(const tt_scene_options *options, tt_fork **fork, tt_error *error) {
+  char given[PATH_MAX], path[PATH_MAX];
+  double time;
+  snprintf(given, sizeof given, "%s", options->from);
+  char *at = strrchr(given, '@');
+  if (!at || !tt_quantity_parse(at + 1, TT_TIME, &time))
+    return tt_fail(error, TT_USAGE, "--from %s: give LOG@SECONDS, as in drive.wpilog@12.5", given);
+  *at = 0;
+  TT_TRY(tt_log_argument_path(given, path, sizeof path, error));
+  TT_TRY(tt_fork_new(path, time, options->settings, options->setting_count, fork, error));
+  tt_progress progress = tt_progress_start("run");
+  tt_status status = tt_fork_compute(*fork, tt_fork_state(*fork), show_rerun, &progress, error);
+  tt_progress_end(&progress);
+  return status;
+}
+
+static tt_status load(const tt_scene_options *options, tt_fork **fork, tt_scene **scene,
+                      tt_error *error) {
+  if (!options->from)
+    return tt_scene_load(&tt_program_guests, options->scene, options->settings,
+                         options->setting_count, scene, error);
+  TT_TRY(make_fork(options, fork, error));
+  return tt_fork_load(*fork, NULL, 0, scene, error);
+}
+
 static tt_status run(int argc, char **argv, tt_error *error) {
   tt_scene_options options;
   tt_scene *scene = NULL;
+  tt_fork *fork = NULL;
   tt_catch_signals();
   tt_status status = tt_scene_options_parse(argc, argv, &options, error);
-  if (status == TT_OK)
-    status = tt_scene_load(&tt_program_guests, options.scene, options.settings,
-                           options.setting_count, &scene, error);
+  if (status == TT_OK) status = load(&options, &fork, &scene, error);
   if (status == TT_OK) {
     tt_log_start();
     if (*options.unused)
       tt_log_info("%s: these keys mean nothing here: %s", options.robot_config, options.unused);
+    if (!options.scene) options.scene = options.from;
     status = tt_runs_worlds(scene) ? run_worlds(scene, &options, error)
-                                   : run_scenes(&scene, &options, error);
+                                   : run_scenes(&scene, &options, fork, error);
+    if (!tt_runs_worlds(scene)) fork = NULL;
     tt_log_stop();
   }
+  tt_fork_free(fork);
   tt_scene_free(scene);
   tt_scene_options_free(&options);
   return status;

@@ -3,8 +3,10 @@
 #include "app/log_argument.h"
 #include "app/options.h"
 #include "app/state_folder.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "record/export.h"
+#include "record/run_about.h"
 #include "record/run_json.h"
 
 #include <stdio.h>
@@ -14,7 +16,8 @@
 typedef struct runs_job {
   char folder[1024];
   bool json, names;
-  char **runs; /* named on the command line */
+  struct json_object *changes; /* of name, tags and note; NULL: none */
+  char **runs;                 /* named on the command line */
   int count;
 } runs_job;
 
@@ -103,6 +106,12 @@ static tt_status unpin(const runs_job *job, const tt_kept_run *run, tt_error *er
   return tt_kept_run_pin(job->folder, run->id, false, error);
 }
 
+static tt_status set(const runs_job *job, const tt_kept_run *run, tt_error *error) {
+  if (!job->changes)
+    return tt_fail(error, TT_USAGE, "runs set: give --name, --tag or --note, and what it is to be");
+  return tt_run_about_write(run, job->changes, error);
+}
+
 static tt_status remove_run(const runs_job *job, const tt_kept_run *run, tt_error *error) {
   TT_TRY(tt_kept_run_remove(job->folder, run->id, error));
   if (run->elsewhere) tt_print(stdout, "no longer in the list; its file stays: %s\n", run->path);
@@ -112,7 +121,8 @@ static tt_status remove_run(const runs_job *job, const tt_kept_run *run, tt_erro
 static const struct {
   const char *name;
   tt_status (*run)(const runs_job *job, const tt_kept_run *run, tt_error *error);
-} actions[] = {{"show", show}, {"pin", pin}, {"unpin", unpin}, {"remove", remove_run}};
+} actions[] = {
+    {"show", show}, {"pin", pin}, {"unpin", unpin}, {"remove", remove_run}, {"set", set}};
 
 /* All that are named, or the first that fails. */
 static tt_status act(const runs_job *job, const char *action, tt_error *error) {
@@ -128,47 +138,83 @@ static tt_status act(const runs_job *job, const char *action, tt_error *error) {
     }
     return status;
   }
-  return tt_fail(error, TT_USAGE, "runs %s: give list, show, pin, unpin or remove", action);
+  return tt_fail(error, TT_USAGE, "runs %s: give list, show, set, pin, unpin or remove", action);
 }
 
-static tt_status run(int argc, char **argv, tt_error *error) {
+/* --tag may be given several times; an empty one means none. */
+static void take_change(runs_job *job, int option, const char *text) {
+  if (!job->changes) job->changes = json_object_new_object();
+  if (option != 't') {
+    tt_json_add_text(job->changes, option == 'w' ? "name" : "note", text);
+    return;
+  }
+  size_t count;
+  struct json_object *tags = tt_json_list(job->changes, "tags", &count);
+  if (!tags) tags = tt_json_add_array(job->changes, "tags");
+  if (tags && *text) json_object_array_add(tags, json_object_new_string(text));
+}
+
+static tt_status read_options(int argc, char **argv, runs_job *job, const char **folder,
+                              tt_error *error) {
   static const struct option options[] = {{"json", no_argument, NULL, 'j'},
                                           {"names", no_argument, NULL, 'n'},
                                           {"folder", required_argument, NULL, 'f'},
+                                          {"name", required_argument, NULL, 'w'},
+                                          {"tag", required_argument, NULL, 't'},
+                                          {"note", required_argument, NULL, 'o'},
                                           {NULL, 0, NULL, 0}};
-  runs_job job = {.json = false};
-  const char *folder = NULL;
   optind = 1;
   opterr = 0;
   for (int option; (option = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
     if (option == 'j')
-      job.json = true;
+      job->json = true;
     else if (option == 'n')
-      job.names = true;
+      job->names = true;
     else if (option == 'f')
-      folder = optarg;
+      *folder = optarg;
+    else if (strchr("wto", option))
+      take_change(job, option, optarg);
     else
       return tt_option_refused(option, options, argv[optind - 1], error);
   }
+  return TT_OK;
+}
+
+static tt_status carry_out(runs_job *job, int argc, char **argv, tt_error *error) {
+  const char *folder = NULL;
+  TT_TRY(read_options(argc, argv, job, &folder, error));
   const char *action = optind < argc ? argv[optind++] : "list";
-  job.runs = argv + optind;
-  job.count = argc - optind;
+  job->runs = argv + optind;
+  job->count = argc - optind;
   if (folder)
-    snprintf(job.folder, sizeof job.folder, "%s", folder);
+    snprintf(job->folder, sizeof job->folder, "%s", folder);
   else
-    TT_TRY(tt_state_folder(NULL, "runs", job.folder, sizeof job.folder, error));
-  if (strcmp(action, "list") != 0) return act(&job, action, error);
-  if (job.count) return tt_fail(error, TT_USAGE, "runs list takes no RUN");
-  return list(&job, error);
+    TT_TRY(tt_state_folder(NULL, "runs", job->folder, sizeof job->folder, error));
+  if (job->changes && strcmp(action, "set") != 0)
+    return tt_fail(error, TT_USAGE, "--name, --tag and --note are of runs set");
+  if (strcmp(action, "list") != 0) return act(job, action, error);
+  if (job->count) return tt_fail(error, TT_USAGE, "runs list takes no RUN");
+  return list(job, error);
+}
+
+static tt_status run(int argc, char **argv, tt_error *error) {
+  runs_job job = {.json = false};
+  tt_status status = carry_out(&job, argc, argv, error);
+  json_object_put(job.changes);
+  return status;
 }
 
 const tt_app_command tt_app_runs = {
-    "runs", "[list | show RUN… | pin RUN… | unpin RUN… | remove RUN…]",
-    "Lists kept runs, the newest first, and what happened in one; pins and removes them",
+    "runs", "[list | show RUN… | set RUN… | pin RUN… | unpin RUN… | remove RUN…]",
+    "Lists kept runs, the newest first, and what happened in one; names, pins and removes them",
     "A pinned run makes no room for newer ones. Of a run recorded elsewhere (--record FILE) only "
     "its line in the list is\n"
     "removed. RUN is a name of the list.\n"
     "  --json           a line of JSON a run\n"
     "  --names          only their names\n"
+    "  --name TEXT      with set: what the run is called\n"
+    "  --tag TEXT       with set: a tag; given again, one more; they take the place of those there "
+    "are, \"\" of all\n"
+    "  --note TEXT      with set: a note\n"
     "  --folder FOLDER  where the scene's record.folder keeps them\n",
     run};

@@ -107,6 +107,14 @@ static tt_status take(sweep_job *job, int option, const char *text, tt_error *er
 static tt_status check_options(const sweep_job *job, tt_error *error) {
   const tt_sweep_slurm_options *slurm = &job->slurm;
   if (job->record && !job->only) return tt_fail(error, TT_USAGE, "--record goes with --only");
+  if (job->only && (job->shard.count || job->collect || job->on_slurm || job->csv || job->dry_run))
+    return tt_fail(error, TT_USAGE,
+                   "--only makes one run and no table: --shard, --collect, --slurm, --csv and "
+                   "--dry-run don't go with it");
+  if (job->dry_run && (job->shard.count || job->collect || job->on_slurm || job->csv))
+    return tt_fail(error, TT_USAGE,
+                   "--dry-run makes nothing: --shard, --collect, --slurm and --csv don't go with "
+                   "it");
   if ((job->shard.count > 0) + job->collect + job->on_slurm > 1)
     return tt_fail(error, TT_USAGE, "--shard, --collect and --slurm are three steps: give one");
   if (!job->on_slurm &&

@@ -1,6 +1,6 @@
 #include "app/sweep/show.h"
 
-#include "app/sweep/child.h"
+#include "app/child.h"
 #include "app/guests.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -270,8 +270,8 @@ static tt_status open_replay(tt_sweep_shows *shows, show *one, const char *log, 
   const char *host = strchr(shows->host, ':') ? "[::1]" : shows->host;
   snprintf(listen, sizeof listen, "web.listen=%s:0", host);
   snprintf(folder, sizeof folder, "record.folder=%s", shows->folder);
-  const char *const words[] = {"replay", log,     "--set",      listen, "--set",
-                               folder,   "--set", "web.token=", NULL};
+  const char *const words[] = {"replay", log,          "--set", listen,        "--set", folder,
+                               "--set",  "web.token=", "--set", "web.tokens=", NULL};
   tt_child child;
   TT_TRY(tt_child_start(words, &child, error));
   tt_status status = tt_child_ready(&child, "web=", OPENING_SECONDS, is_closing, shows, address,

@@ -1,7 +1,7 @@
 /* compiler.h: what a simulation and `compile-model` say to each other.
  *
  * Model files come from anywhere, and what reads them was not made for hostile ones. So a program of its own does: it is
- * started with an empty environment and no open file of ours but those below, gives up what it doesn't need (confine.c), reads
+ * started with nothing of our environment and no open file of ours but those below, gives up what it doesn't need (confine.c), reads
  * the files and leaves the compiled model. Whatever becomes of it, the caller goes on with a model or an error. Both are of
  * one version of Tether.
  */
@@ -57,7 +57,7 @@ tt_status physics_compile_apart(const tt_engine_spec *spec, const char *folder, 
 void compiler_say(const char *line);
 /** The program's path, as far as it is known. Static. */
 const char *physics_compiler(void);
-/** s, of the wall clock, for a program that sleeps or a busy machine; tests shorten it. */
+/** s, of the wall clock, for a program that sleeps; tests shorten it. */
 extern double physics_compiler_patience;
 
 #endif

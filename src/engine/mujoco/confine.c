@@ -28,9 +28,9 @@
 static void limit(__rlimit_resource_t resource, rlim_t most) {
   struct rlimit now;
   if (getrlimit(resource, &now) != 0) return;
-  /* The hard limit lies above the soft one, whose signal says what was too much. */
+  /* The hard limit lies above the soft one, whose signal says what was too much; one that is lower already stays. */
   if (now.rlim_max == RLIM_INFINITY || now.rlim_max > most) now.rlim_max = most + 1;
-  now.rlim_cur = now.rlim_max > most ? most : now.rlim_max;
+  if (now.rlim_cur > most) now.rlim_cur = most;
   setrlimit(resource, &now);
 }
 

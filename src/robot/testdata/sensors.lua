@@ -1,4 +1,4 @@
--- sensors of part_test.c
+-- sensors of sensor_test.c
 function double(read)
   return 2 * read("flywheel.velocity")
 end

@@ -94,6 +94,7 @@ static tt_status prepare(tt_wire *wire, ezphysics *self, tt_error *error) {
                             .enough = MAX_MESSAGE,
                             .max_queued = 4 * (self->state_capacity + self->names_size) +
                                           tt_tcp_options_default().max_queued,
+                            .obeys_last = config->checked_mode == TT_EZ_STEP,
                             .then = tt_wire_disconnect_of(config->on_disconnect),
                             .met = greet,
                             .take = take_messages,
@@ -379,14 +380,13 @@ static void receive(tt_wire *wire) {
 static void send_view(tt_wire *wire, const tt_view *view) {
   ezphysics *self = wire->self;
   self->state_size = tt_ez_write_state(&self->objects, view, self->state, self->state_capacity);
-  if (self->stream.tcp == NULL) return;
-  bool behind = tt_tcp_queued(self->stream.tcp) > 0;
-  if (self->config->checked_mode == TT_EZ_REALTIME && behind) {
+  const tt_tcp *tcp = self->stream.tcp;
+  if (tcp && self->config->checked_mode == TT_EZ_REALTIME && tt_tcp_queued(tcp) > 0) {
     wire->stats.send_failed++; /* best effort: it gets the next one */
     return;
   }
-  send_state(wire);
-  tt_wire_reread_stream(wire); /* it may have sent several at once */
+  if (tcp) send_state(wire);
+  tt_wire_reread_stream(wire); /* it may have sent several at once, also if it left then */
 }
 
 /* --- the rest of the contract --- */

@@ -294,7 +294,20 @@ static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
   tt_explain_rest(to, 4 * count);
 }
 
+static const char *const command_lists[] = {"commands", NULL};
+
+/* The files of client/. */
+extern const char tt_float_udp_client_python[], tt_float_udp_client_java[], tt_float_udp_client_c[],
+    tt_float_udp_client_cpp[];
+static const tt_wire_client clients[] = {{"python", tt_float_udp_client_python},
+                                         {"java", tt_float_udp_client_java},
+                                         {"c", tt_float_udp_client_c},
+                                         {"cpp", tt_float_udp_client_cpp},
+                                         {NULL, NULL}};
+
 const tt_wire_ops tt_float_udp_ops = {
+    .command_lists = command_lists,
+    .clients = clients,
     .protocol = "float-udp",
     .open = open_wire,
     .poll = tt_wire_poll_udp,

@@ -270,7 +270,17 @@ static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
   tt_explain_rest(to, start + 4 * self->joints);
 }
 
+/* The files of client/. */
+extern const char tt_lockstep_tcp_client_python[], tt_lockstep_tcp_client_java[],
+    tt_lockstep_tcp_client_c[], tt_lockstep_tcp_client_cpp[];
+static const tt_wire_client clients[] = {{"python", tt_lockstep_tcp_client_python},
+                                         {"java", tt_lockstep_tcp_client_java},
+                                         {"c", tt_lockstep_tcp_client_c},
+                                         {"cpp", tt_lockstep_tcp_client_cpp},
+                                         {NULL, NULL}};
+
 const tt_wire_ops tt_lockstep_tcp_ops = {
+    .clients = clients,
     .protocol = "lockstep-tcp",
     .open = open_wire,
     .receive = receive,

@@ -222,7 +222,10 @@ static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
   tt_sharp_explain(incoming ? &tt_sharp_command_format : &tt_sharp_state_format, to);
 }
 
+static const char *const command_lists[] = {"commands", NULL};
+
 const tt_wire_ops tt_sharp_json_ops = {
+    .command_lists = command_lists,
     .protocol = "sharp-json",
     .open = open_wire,
     .poll = tt_wire_poll_udp,

@@ -243,7 +243,10 @@ static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
   tt_xrp_explain(incoming, to);
 }
 
+static const char *const command_lists[] = {"motors", "servos", "outputs", NULL};
+
 const tt_wire_ops tt_xrp_ops = {
+    .command_lists = command_lists,
     .protocol = "xrp",
     .open = open_wire,
     .poll = tt_wire_poll_udp,

@@ -2,7 +2,12 @@
 import {decodeFrame, decodeSamples, POSES, SIGNALS} from './codec';
 import {takeFrame} from './frames';
 import {resubscribe, takeSamples} from './samples';
-import {connection, hello, receive, retryAt, status, worldlessFor} from './store';
+import {Unexpected} from '../check';
+import {request} from '../http';
+import {role} from '../role';
+import {checkAccess, offers, takeAccess} from './offers';
+import {readMessage} from './incoming';
+import {awaited, connection, hello, lostAt, notify, receive, retryAt, status} from './store';
 import {PROTOCOL} from './types';
 import type {PageMessage, ServerMessage} from './types';
 
@@ -12,6 +17,7 @@ const LAST_RETRY_MS = 5000;
 const SILENCE_MS = 5000;
 
 let socket: WebSocket | null = null;
+let asking = false;
 let retry = FIRST_RETRY_MS;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let heard = 0;
@@ -30,8 +36,22 @@ export function whileConnected(tell: () => void): () => void {
   return () => void onOpen.delete(tell);
 }
 
-export function connect(): void {
+/** Asks first what the program has: a socket that it has not would be an error in the browser's console, however it is caught. */
+export async function connect(): Promise<void> {
   clearTimeout(timer);
+  if (asking) return;
+  asking = true;
+  const access = await request('GET', 'api/access', undefined, checkAccess).catch(() => null);
+  asking = false;
+  if (!access) return lose();
+  takeAccess(access);
+  if (offers('/live')) return open();
+  role.value = access.role;
+  connection.value = 'worldless';
+  timer = setTimeout(connect, LAST_RETRY_MS);
+}
+
+function open(): void {
   const url = new URL('live', location.href);
   url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
   url.hash = '';
@@ -45,13 +65,20 @@ export function connect(): void {
 export function retryNow(): void {
   if (connection.peek() === 'live' || socket?.readyState === WebSocket.CONNECTING) return;
   retry = FIRST_RETRY_MS;
-  connect();
+  void connect();
 }
 
 function take(data: ArrayBuffer | string): void {
   heard = Date.now();
-  if (typeof data === 'string') takeText(JSON.parse(data) as ServerMessage);
-  else takeBytes(data);
+  if (typeof data !== 'string') return takeBytes(data);
+  try {
+    const message = readMessage(data, PROTOCOL);
+    if (message) takeText(message);
+  } catch (error) {
+    if (!(error instanceof Unexpected)) throw error;
+    console.error(error.message);
+    notify(error.message, 'error');
+  }
 }
 
 function takeText(message: ServerMessage): void {
@@ -68,6 +95,7 @@ function takeText(message: ServerMessage): void {
   if (message.type !== 'model') return;
   // With the model the program is known: now it may be told what this page wants.
   connection.value = 'live';
+  awaited.value = null;
   resubscribe(send);
   for (const tell of onOpen) tell();
 }
@@ -85,23 +113,14 @@ function takeBytes(bytes: ArrayBuffer): void {
 
 function lose(): void {
   socket = null;
-  if (connection.peek() === 'live') connection.value = 'lost';
-  else if (connection.peek() === 'connecting') void askForOthers();
+  if (connection.peek() === 'live' || connection.peek() === 'worldless') {
+    lostAt.value = Date.now();
+    connection.value = 'lost';
+  }
   status.value = null;
   retryAt.value = Date.now() + retry;
   timer = setTimeout(connect, retry);
   retry = Math.min(2 * retry, LAST_RETRY_MS);
-}
-
-/** A program that has no stream may still be one that collects telemetry, or makes a sweep. */
-async function askForOthers(): Promise<void> {
-  for (const [what, url] of [['telemetry', 'telemetry/status'], ['sweeps', 'api/sweeps']] as const) {
-    const answer = await fetch(url).catch(() => null);
-    if (!answer?.ok || connection.peek() !== 'connecting') continue;
-    worldlessFor.value = what;
-    connection.value = 'worldless';
-    return;
-  }
 }
 
 /** A machine that slept or a cable pulled: the socket never closes by itself. */
@@ -115,7 +134,7 @@ function watch(): void {
 }
 
 export function start(): void {
-  connect();
+  void connect();
   setInterval(watch, 1000);
   addEventListener('online', retryNow);
   document.addEventListener('visibilitychange', () => document.hidden || retryNow());

@@ -2,6 +2,10 @@
 // its parts want, by name, so that it survives a restart of the program.
 import {effect, signal} from '@preact/signals';
 import type {Samples} from './codec';
+import {derivedLive} from './derived';
+import {isExpression} from './expression';
+import type {Step} from './functions';
+import {newestFrame} from './frames';
 import {Ring} from './ring';
 import {generation, hello, signalIds} from './store';
 import type {PageMessage} from './types';
@@ -18,14 +22,16 @@ export const lostSamples = signal(0);
 const wanted = new Map<symbol, {names: string[]; keep: boolean}>();
 const rings = new Map<string, Ring>();
 const latest = new Map<string, number>();
+const evaluations = new Map<string, Step>(); // of the formulas that are wanted
 const subscriptions = new Map<number, string[]>(); // names of those that may still be answered
 let number = 0;
-let newest = NaN; // s simulated, of the last sample
+let newest = NaN; // s of the run, of the last sample
+let clock = NaN; // s simulated, of the last sample that told it
 let turns = 0;
 let sendMessage: ((message: PageMessage) => boolean) | null = null;
 let scheduled = false;
 
-/** Wants signals until the returned function is called. `keep`: their history too. */
+/** Wants signals, and formulas over them, until the returned function is called. `keep`: their history too. */
 export function want(names: string[], keep: boolean): () => void {
   const key = Symbol();
   wanted.set(key, {names, keep});
@@ -52,10 +58,23 @@ export function lastValue(name: string): number {
   return latest.get(name) ?? NaN;
 }
 
-/** How often the samples' time has turned back since the page was opened: once for each reset. It is exact as long as somebody
- *  wants a signal, whatever the time is by now. */
+/** The signal of simulated time, which begins anew with a reset; the samples' own time is the run's, which goes on. */
+export const CLOCK = 'time';
+
+/** How often simulated time has turned back since the page was opened: once for each reset. It is exact as long as somebody
+ *  wants `CLOCK`. */
 export function timesTurnedBack(): number {
   return turns;
+}
+
+/** Run time of the newest sample, s; NaN before the first. */
+export function sampleTime(): number {
+  return newest;
+}
+
+/** Run time of the newest sample or picture, s; 0 before the first. */
+export function newestTime(): number {
+  return Math.max(Number.isFinite(newest) ? newest : 0, newestFrame()?.time ?? 0);
 }
 
 /** Changes are gathered, so that a tree that unfolds sends one message. */
@@ -74,10 +93,18 @@ export function resubscribe(send: (message: PageMessage) => boolean): void {
   subscribe();
 }
 
+/** A formula stands for its signals. */
+function inputsOf(name: string): string[] {
+  return isExpression(name) ? (derivedLive(name)?.inputs ?? []) : [name];
+}
+
 function subscribe(): void {
   const ids = signalIds.peek();
   const parts = [...wanted.values()].sort((a, b) => Number(b.keep) - Number(a.keep));
-  const known = [...new Set(parts.flatMap((part) => part.names))].filter((name) => ids.has(name));
+  const asked = new Set(parts.flatMap((part) => part.names));
+  for (const name of evaluations.keys()) asked.has(name) || evaluations.delete(name);
+  for (const name of asked) begin(name);
+  const known = [...new Set([...asked].flatMap(inputsOf))].filter((name) => ids.has(name));
   const names = known.slice(0, MAX_SIGNALS);
   const previous = subscriptions.get(number);
   if (previous && previous.length === names.length && previous.every((name, i) => name === names[i])) return;
@@ -97,10 +124,13 @@ export function takeSamples(samples: Samples): void {
   if (!names || names.length !== samples.width || !samples.count) return;
   if (samples.lost) lostSamples.value += samples.lost;
   const stride = 1 + samples.width;
-  for (let at = 0; at < samples.rows.length; at += stride) {
-    if (samples.rows[at]! < newest) turns++;
-    newest = samples.rows[at]!;
+  const told = 1 + names.indexOf(CLOCK);
+  for (let at = 0; told > 0 && at < samples.rows.length; at += stride) {
+    if (samples.rows[at + told]! < clock) turns++;
+    clock = samples.rows[at + told]!;
   }
+  newest = samples.rows[samples.rows.length - stride]!;
+  evaluate(names, samples.rows, stride);
   names.forEach((name, i) => {
     const kept = rings.get(name);
     if (kept) {
@@ -110,10 +140,33 @@ export function takeSamples(samples: Samples): void {
   });
 }
 
+function begin(name: string): void {
+  if (!isExpression(name) || evaluations.has(name)) return;
+  const compiled = derivedLive(name);
+  if (compiled) evaluations.set(name, compiled.make());
+}
+
+function evaluate(names: string[], rows: Float64Array, stride: number): void {
+  for (const [name, step] of evaluations) {
+    const places = inputsOf(name).map((input) => 1 + names.indexOf(input));
+    if (places.includes(0)) continue;
+    const kept = rings.get(name);
+    const values = new Array<number>(places.length);
+    let value = NaN;
+    for (let at = 0; at < rows.length; at += stride) {
+      for (let i = 0; i < places.length; i++) values[i] = rows[at + places[i]!]!;
+      value = step(rows[at]!, values);
+      kept?.push(rows[at]!, value);
+    }
+    latest.set(name, value);
+  }
+}
+
 // Another world: its signals are others, even where names are the same.
 effect(() => {
   generation.value;
   rings.forEach((kept) => kept.clear());
   latest.clear();
-  newest = NaN;
+  evaluations.clear();
+  newest = clock = NaN;
 });

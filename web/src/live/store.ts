@@ -1,14 +1,17 @@
 // store.ts: what all pages know of the program, as Preact signals. Filled by connection.ts alone.
 import {batch, computed, signal} from '@preact/signals';
+import {shownUnit} from '../format';
+import {role} from '../role';
+import {newestFrame} from './frames';
 import type {Hello, Model, Phantom, ServerMessage, Status, WireMessage, WorldEvent} from './types';
 
 /** connecting: never connected yet; live; lost: was connected; foreign: the program speaks another version; worldless: a
- *  program without a world: `tether collect`, whose telemetry is there all the same, or `tether sweep`. */
+ *  program without a world, such as `tether collect` or `tether sweep`: offers.ts says what it has. */
 export type ConnectionState = 'connecting' | 'live' | 'lost' | 'foreign' | 'worldless';
 
 export interface TimedEvent extends WorldEvent {
   id: number;
-  time: number; // s simulated, when the page heard of it
+  time: number; // s of the run, when the page heard of it
 }
 
 export interface Notice {
@@ -22,11 +25,14 @@ const MAX_MESSAGES = 200;
 const NOTICE_MS = 6000;
 
 export const connection = signal<ConnectionState>('connecting');
-/** What a program without a world is for. */
-export const worldlessFor = signal<'telemetry' | 'sweeps'>('telemetry');
+/** The scene with which the program goes on, as it was chosen here: it is away until that runs; null: none was. */
+export const awaited = signal<string | null>(null);
+export const lostAt = signal(0); // ms since the epoch
 export const retryAt = signal(0); // ms since the epoch, of the next attempt
 export const hello = signal<Hello | null>(null);
 export const model = signal<Model | null>(null);
+/** Of a kept run that is shown in place of the world; null: the world itself is. shown_run.ts finds it. */
+export const keptModel = signal<Model | null>(null);
 export const status = signal<Status | null>(null);
 export const events = signal<TimedEvent[]>([]);
 export const messages = signal<WireMessage[]>([]);
@@ -38,6 +44,10 @@ export const generation = signal(0);
 
 export const live = computed(() => connection.value === 'live');
 export const signalIds = computed(() => new Map(model.value?.signals.map(({name}, id) => [name, id])));
+/** As people write it; "" of a signal that there is not. */
+export function unitOf(name: string): string {
+  return shownUnit(model.value?.signals[signalIds.value.get(name) ?? -1]?.unit ?? '');
+}
 export const commandIds = computed(() => new Map(model.value?.commands.map(({name}, id) => [name, id])));
 
 let lastId = 0;
@@ -62,6 +72,7 @@ export function receive(message: ServerMessage): void {
     case 'hello':
       if (hello.value && hello.value.token !== message.token) events.value = [];
       hello.value = message;
+      role.value = message.role;
       break;
     case 'model':
       batch(() => {
@@ -74,7 +85,7 @@ export function receive(message: ServerMessage): void {
       status.value = message;
       break;
     case 'event':
-      events.value = keep(events.value, {...message, id: ++lastId, time: status.value?.time ?? NaN}, MAX_EVENTS);
+      events.value = keep(events.value, {...message, id: ++lastId, time: newestFrame()?.time ?? status.value?.time ?? NaN}, MAX_EVENTS);
       break;
     case 'message':
       messages.value = keep(messages.value, message, MAX_MESSAGES);

@@ -1,4 +1,5 @@
 // types.ts: the messages of docs/web.md, protocol version 1.
+import type {Role} from '../role';
 
 export const PROTOCOL = 1;
 
@@ -15,6 +16,10 @@ export interface Hello {
   pace: 'realtime' | 'lockstep' | 'fast';
   dynamics: boolean;
   token: string;
+  /** What whoever looks at the page may do. */
+  role: Role;
+  /** Id of the run that is kept of this world; "": none is. */
+  recording: string;
   /** A kept run that is shown in place of a world that computes itself. */
   replay: {run: string; duration: number} | null;
 }
@@ -107,7 +112,17 @@ export interface Ray {
   signal: number;
 }
 
+/** Where a driver stands, and where he looks: arena frame, m and rad. */
+export interface DriverPlace {
+  place: StationPlace;
+  x: number;
+  y: number;
+  heading: number;
+}
+
 export interface Model {
+  /** False: commands place things, and nothing turns a wheel. Programs before did not say. */
+  dynamics?: boolean;
   bodies: Body[];
   joints: Joint[];
   robots: Robot[];
@@ -119,6 +134,8 @@ export interface Model {
   meshes: number;
   lines: PaintedLine[];
   rays: Ray[];
+  /** Of the arena's file; those of a program before 1.1 are missing. */
+  stations?: DriverPlace[];
 }
 
 export interface Field {

@@ -2,12 +2,32 @@
 import {signal} from '@preact/signals';
 import {useEffect} from 'preact/hooks';
 import {retryNow} from '../live/connection';
-import {connection, hello, notices, dismiss, retryAt, status, worldlessFor} from '../live/store';
+import {awaited, connection, hello, lostAt, notices, dismiss, retryAt, status} from '../live/store';
 import {toggleStop} from '../live/control';
+import {goLive, isLive, isOfWorld, isServed} from '../live/moment';
+import {page} from '../route';
+import type {Page} from '../route';
 import {Button} from './controls';
 import {Icon} from './icon';
 
 const now = signal(Date.now());
+/** A program that goes on with another scene is away for less, ms. */
+const MOMENT_MS = 1500;
+/** One whose scene was chosen here, and takes long to load. */
+const LOADING_MS = 30000;
+
+/** Pages on which people act on the world. */
+const ACTS: Page[] = ['drive', 'trials'];
+
+function Past() {
+  return (
+    <div class="banner info" role="status">
+      <Icon name="warning" />
+      <span>{isOfWorld.value ? 'The picture shows what was.' : 'The picture shows a recording.'} What you do here happens in the world as it is now.</span>
+      <Button kind="plain" label="Show it" text="Show it" onClick={goLive} />
+    </div>
+  );
+}
 
 export function Banner() {
   const state = connection.value;
@@ -28,6 +48,7 @@ export function Banner() {
     );
   }
   if (state === 'live') {
+    if (!status.value?.stopped && !isLive.value && !isServed.value && ACTS.includes(page.value)) return <Past />;
     return status.value?.stopped ? (
       <div class="banner stop" role="alert">
         <Icon name="stop" />
@@ -36,19 +57,19 @@ export function Banner() {
       </div>
     ) : null;
   }
-  if (state === 'worldless') {
+  if (state === 'worldless') return null;
+  if (state === 'connecting' && !retryAt.value) return null;
+  const away = now.value - lostAt.value; // read, so that it is looked at again as time goes on
+  if (state === 'lost' && awaited.value !== null && away < LOADING_MS) {
     return (
       <div class="banner info" role="status">
-        <Icon name={worldlessFor.value} />
-        {worldlessFor.value === 'sweeps' ? (
-          <span>This program makes a sweep; no world runs in it. <a href="#sweeps">To the sweeps</a></span>
-        ) : (
-          <span>This program collects telemetry; no world runs in it. <a href="#telemetry">To the telemetry</a></span>
-        )}
+        <i class="spinner" />
+        <span>{awaited.value} begins…</span>
       </div>
     );
   }
-  if (state === 'connecting' && !retryAt.value) return null;
+  // Somebody else may have chosen another scene, which comes in a moment.
+  if (state === 'lost' && away < MOMENT_MS) return null;
   const wait = Math.max(0, Math.ceil((retryAt.value - now.value) / 1000));
   return (
     <div class="banner warn" role="status">

@@ -1,17 +1,19 @@
 // dialog.tsx: a modal dialog: the browser's own, which keeps the focus inside.
 import type {ComponentChildren} from 'preact';
-import {useEffect, useRef} from 'preact/hooks';
+import {useLayoutEffect, useRef} from 'preact/hooks';
 import {Button} from './controls';
 
 interface DialogProps {
   title: string;
+  class?: string;
   onClose: () => void;
   children: ComponentChildren;
 }
 
-export function Dialog({title, onClose, children}: DialogProps) {
+export function Dialog({title, class: extra, onClose, children}: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // At once, not after the next picture: until then the focus could go elsewhere, and would be given back there.
+  useLayoutEffect(() => {
     const dialog = element.current!;
     const before = document.activeElement;
     if (!dialog.open) dialog.showModal();
@@ -24,6 +26,7 @@ export function Dialog({title, onClose, children}: DialogProps) {
   return (
     <dialog
       ref={element}
+      class={extra}
       aria-label={title}
       onCancel={(event) => {
         event.preventDefault();

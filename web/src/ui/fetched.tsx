@@ -22,7 +22,7 @@ export function Show<T>({from, what, icon, missing, children}: FetchedProps<T>) 
       </>
     );
   }
-  if (from.loading) return <div class="loading" role="status"><i />Loading {what}…</div>;
+  if (from.loading) return <div class="loading" role="status"><i />Loading…</div>;
   if (from.error?.status === 404) return <Empty icon={icon} title={`This program keeps no ${what}`}>{missing}</Empty>;
   return (
     <Empty icon="warning" title={`No ${what}: ${from.error?.message ?? 'nothing came'}`}>

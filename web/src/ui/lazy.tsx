@@ -4,9 +4,9 @@ import {useEffect, useState} from 'preact/hooks';
 import {generation} from '../live/store';
 import {Button, Empty} from './controls';
 
-export function lazy(load: () => Promise<ComponentType>): ComponentType {
-  let loaded: ComponentType | null = null;
-  return function Lazy() {
+export function lazy<P extends object = object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  let loaded: ComponentType<P> | null = null;
+  return function Lazy(props: P) {
     const [, show] = useState(0);
     const [failed, setFailed] = useState(false);
     useEffect(() => {
@@ -23,7 +23,7 @@ export function lazy(load: () => Promise<ComponentType>): ComponentType {
     }, [generation.value]);
     if (loaded) {
       const Page = loaded;
-      return <Page />;
+      return <Page {...props} />;
     }
     if (!failed) return <div class="loading" role="status"><i />Loading this page…</div>;
     return (

@@ -7,11 +7,9 @@ import type {IconName} from './icon';
 /** Says why there is none, and what to do about it; `title` what is missed here. */
 export function NoWorld({icon, title}: {icon: IconName; title: string}) {
   const state = connection.value;
-  if (state === 'connecting' || state === 'live') return <div class="loading" role="status"><i />Loading the world…</div>;
+  if (state === 'connecting' || state === 'live' || state === 'worldless') return <div class="loading" role="status"><i />Loading the world…</div>;
   const why: ComponentChildren =
-    state === 'worldless' ? (
-      <>No world runs in this program. Start one beside it: <code>tether run frc2011</code></>
-    ) : state === 'foreign' ? (
+    state === 'foreign' ? (
       'The program is of another version: reload this page.'
     ) : (
       <>The program is away; this page comes back with it. Start it: <code>script/run</code></>

@@ -2,6 +2,7 @@
 import {useEffect, useRef} from 'preact/hooks';
 import {Chart} from './chart';
 import type {Line} from './chart';
+import {watchSize} from './size';
 
 interface StaticChartProps {
   label: string;
@@ -33,13 +34,12 @@ export function StaticChart({label, lines, from, to, onZoom, onReset, onCursor, 
       },
       sync,
     );
-    const observer = new ResizeObserver(() => {
-      chart.current?.resize(element.clientWidth, element.clientHeight);
+    const unwatch = watchSize(element, (width, height) => {
+      chart.current?.resize(width, height);
       show.current();
     });
-    observer.observe(element);
     return () => {
-      observer.disconnect();
+      unwatch();
       chart.current?.dispose();
       chart.current = null;
     };

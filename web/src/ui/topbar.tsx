@@ -1,12 +1,18 @@
 // topbar.tsx: the world's clock and the hand on it, on every page.
 import {control, SPEEDS, togglePause, toggleStop} from '../live/control';
-import {connection, hello, live, status} from '../live/store';
+import {lacks, may, role} from '../role';
+import {Allowed} from './allowed';
+import {offers} from '../live/offers';
+import {awaited, connection, hello, live, status} from '../live/store';
 import {formatClock, formatCount} from '../format';
 import {theme} from '../theme';
 import type {Theme} from '../theme';
 import {Button} from './controls';
 import {Icon} from './icon';
 import {helpShown} from './keys';
+import {SceneMenu} from './scenemenu';
+import {Share} from './share';
+import {armed, STOP_KEY} from './stop_key';
 
 const CONNECTION = {
   connecting: 'Connecting',
@@ -73,6 +79,7 @@ function Figures() {
   const behind = !!now && !now.paused && now.factor < 0.95 * now.speed && hello.value?.pace === 'realtime';
   return (
     <div class="figures">
+      {!may('administer') && <Figure label="you may" value={role.value} extra title={may('drive') ? lacks('administer') : lacks('drive')} />}
       {disabled && <Figure label="robots" value="disabled" warn extra title="Their driver stations disable them: see the page Drive" />}
       <Figure label="simulated" value={now ? formatClock(now.time) : '–:––.–––'} title={now ? `step ${formatCount(now.step)}` : undefined} wide />
       <Figure
@@ -91,14 +98,15 @@ function EmergencyStop() {
   return (
     <button
       type="button"
-      class={`estop${stopped ? ' active' : ''}`}
+      class={`estop${stopped ? ' active' : ''}${armed.value ? ' armed' : ''}`}
       aria-pressed={stopped}
       disabled={!live.value || !status.value}
-      title={stopped ? 'Release the emergency stop' : 'Emergency stop: every command to zero (Escape)'}
+      title={stopped ? 'Release the emergency stop' : `Emergency stop: every command to zero (${STOP_KEY} twice, or held)`}
       onClick={toggleStop}
     >
       <Icon name="stop" size={16} />
-      <span>{stopped ? 'Release' : 'E-stop'}</span>
+      <span>{stopped ? 'Release' : armed.value ? 'Once more' : 'E-stop'}</span>
+      {!stopped && <kbd aria-hidden="true">{armed.value ? '' : '2 × '}<span>⌫</span></kbd>}
     </button>
   );
 }
@@ -106,26 +114,35 @@ function EmergencyStop() {
 const NEXT: Record<Theme, Theme> = {system: 'light', light: 'dark', dark: 'system'};
 const THEME_ICON = {system: 'system', light: 'sun', dark: 'moon'} as const;
 
+function Lamp() {
+  const changes = connection.value === 'lost' && awaited.value !== null;
+  const text = changes ? 'Changing' : CONNECTION[connection.value];
+  return (
+    <span class={`lamp ${changes ? 'connecting' : connection.value}`} role="status" aria-label={`Connection: ${text}`}>
+      <i />
+      <span>{text}</span>
+    </span>
+  );
+}
+
 export function TopBar() {
   return (
     <header class="topbar">
       <div class="scene">
-        <span class={`lamp ${connection.value}`} role="status" aria-label={`Connection: ${CONNECTION[connection.value]}`}>
-          <i />
-          <span>{CONNECTION[connection.value]}</span>
-        </span>
-        <h1 title={hello.value?.description}>{hello.value?.scene ?? 'Tether'}</h1>
+        <Lamp />
+        <SceneMenu />
       </div>
-      <Transport />
-      <Figures />
+      {offers('/live') && <Allowed needs="drive"><Transport /></Allowed>}
+      {offers('/live') && <Figures />}
       <div class="topbar-end">
         <Button
           icon={THEME_ICON[theme.value]}
           label={`Colours: ${theme.value}; change to ${NEXT[theme.value]}`}
           onClick={() => (theme.value = NEXT[theme.value])}
         />
+        <Share />
         <Button icon="help" label="Shortcuts and help" shortcut="?" onClick={() => (helpShown.value = true)} />
-        <EmergencyStop />
+        {offers('/live') && <Allowed needs="drive"><EmergencyStop /></Allowed>}
       </div>
     </header>
   );

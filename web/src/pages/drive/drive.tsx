@@ -1,20 +1,21 @@
 // drive.tsx: a robot in your hands: sticks on the screen, keys, or any gamepad.
 import {useEffect, useMemo} from 'preact/hooks';
+import {Allowed, Denied} from '../../ui/allowed';
 import {hello, joystickConnected, live, model} from '../../live/store';
 import {dark} from '../../theme';
 import {Button, Empty, Field, Panel, Segmented} from '../../ui/controls';
 import {Icon} from '../../ui/icon';
 import {KeptRun, NoWorld} from '../../ui/noworld';
-import {WorldCanvas} from '../world/canvas';
-import {gamepadName, readInputs} from './input';
-import type {Axis, PadButton} from './input';
-import {SOURCES} from './mapping';
-import {lookForPads} from './joysticks';
+import {WorldCanvas} from '../../view3d/canvas';
+import {gamepadName, readInputs} from '../../driving/input';
+import type {Axis, PadButton} from '../../driving/input';
+import {SOURCES} from '../../driving/mapping';
+import {lookForPads} from '../../driving/joysticks';
 import {Joysticks} from './joysticks_panel';
 import {MappingEditor} from './mapping_editor';
 import {StationBar, Stations} from './station';
-import {chooseRobot, core, driving, heartbeatPort, inputs, robot, start, stop, use} from './session';
-import {Pad} from './pad';
+import {chooseRobot, core, driving, heartbeatPort, inputs, robot, start, stop, use} from '../../driving/session';
+import {Pad} from '../../driving/pad';
 
 const USES = [
   {value: 'robot', text: 'Robot', title: "Straight to a robot's commands"},
@@ -34,7 +35,7 @@ function Setup() {
         value={use.value}
         onChange={(value) => {
           stop();
-          use.value = value;
+          use.choose(value);
         }}
       />
       {use.value === 'robot' && (
@@ -52,7 +53,7 @@ function Setup() {
             placeholder="127.0.0.1:4000"
             value={core.value}
             disabled={driving.value}
-            onChange={(event) => (core.value = event.currentTarget.value.trim())}
+            onChange={(event) => core.choose(event.currentTarget.value.trim())}
           />
           <label class="core-port">
             heartbeat at{' '}
@@ -63,7 +64,7 @@ function Setup() {
               max={65535}
               value={heartbeatPort.value}
               disabled={driving.value}
-              onChange={(event) => event.currentTarget.checkValidity() && (heartbeatPort.value = event.currentTarget.valueAsNumber)}
+              onChange={(event) => event.currentTarget.checkValidity() && heartbeatPort.choose(String(event.currentTarget.valueAsNumber))}
             />
           </label>
         </>
@@ -87,7 +88,7 @@ function Setup() {
 
 export function Drive() {
   const options = useMemo(
-    () => ({camera: 'follow' as const, robot: robot.value, dark: dark.value, shadows: true, contacts: false, frames: false, trails: false, rays: true, lines: true, names: false}),
+    () => ({camera: 'follow' as const, look: null, place: null, robot: robot.value, dark: dark.value, shadows: true, contacts: false, frames: false, trails: false, rays: true, lines: true, names: false}),
     [robot.value, dark.value],
   );
   // Sticks show what they do before driving begins, so that one sees which pad is in hand.
@@ -106,18 +107,23 @@ export function Drive() {
   if (!model.value.robots.length && use.value === 'robot') return <Empty icon="drive" title="This scene has no robot">Choose a scene with one.</Empty>;
   return (
     <div class="drive">
-      <Setup />
-      <StationBar />
+      <Denied needs="drive" />
+      <Allowed needs="drive">
+        <Setup />
+        <StationBar />
+      </Allowed>
       <div class="drive-view">
         <WorldCanvas options={options} />
         <Pad />
       </div>
       {use.value === 'robot' && <MappingEditor />}
       {use.value === 'station' && (
-        <div class="drive-side">
-          <Stations />
-          <Joysticks />
-        </div>
+        <Allowed needs="drive">
+          <div class="drive-side">
+            <Stations />
+            <Joysticks />
+          </div>
+        </Allowed>
       )}
       {use.value === 'joystick' && (
         <Panel title="Joystick of a core" class="mapping">

@@ -1,8 +1,8 @@
 // joysticks_panel.tsx: the devices of this browser, what each is plugged in as, and what it says.
 import {model} from '../../live/store';
 import {Panel} from '../../ui/controls';
-import {devices, places, plugIn, STICKS, values} from './joysticks';
-import type {Stick} from './sticks';
+import {devices, places, plugIn, STICKS, values} from '../../driving/joysticks';
+import type {Stick} from '../../driving/sticks';
 
 const SIGNED = (value: number) => (value < 0 ? '\u2212' : '+') + Math.abs(value).toFixed(2);
 

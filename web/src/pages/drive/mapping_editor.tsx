@@ -1,11 +1,10 @@
 // mapping_editor.tsx: which control moves what, for one robot.
-import {formatValue} from '../../format';
+import {formatSignal, shownUnit} from '../../format';
 import {model} from '../../live/store';
 import {Button, Panel} from '../../ui/controls';
-import {shownUnit} from '../signals/tree';
-import {commandsOf, FORWARD, KINDS, SOURCES, TURN} from './mapping';
-import type {Row, RowKind, Source} from './mapping';
-import {guessAgain, mapping, robot, sent, setMapping} from './session';
+import {commandsOf, FORWARD, KINDS, SOURCES, TURN} from '../../driving/mapping';
+import type {Row, RowKind, Source} from '../../driving/mapping';
+import {guessAgain, mapping, robot, sent, setMapping} from '../../driving/session';
 
 export function MappingEditor() {
   const commands = commandsOf(model.value!, robot.value);
@@ -31,7 +30,7 @@ export function MappingEditor() {
       <div class="scroll">
         <table>
           <thead>
-            <tr><th>control</th><th>does</th><th>command</th><th class="number">by</th><th class="number">now</th><th><span class="visually-hidden">remove</span></th></tr>
+            <tr><th>control</th><th>action</th><th>command</th><th class="number">scale</th><th class="number">now</th><th><span class="visually-hidden">remove</span></th></tr>
           </thead>
           <tbody>
             {mapping.value.map((row, i) => (
@@ -68,7 +67,7 @@ export function MappingEditor() {
                   />
                   <span class="unit">{shownUnit(commands.get(row.target)?.info.unit ?? (row.target === FORWARD ? 'm/s' : row.target === TURN ? 'rad/s' : ''))}</span>
                 </td>
-                <td class="number mono">{sent.value.has(row.target) ? formatValue(sent.value.get(row.target)!, 3) : '–'}</td>
+                <td class="number mono">{sent.value.has(row.target) ? formatSignal(sent.value.get(row.target)!, 3) : '–'}</td>
                 <td><Button icon="close" label={`Remove row ${i + 1}`} onClick={() => setMapping(mapping.value.filter((_, k) => k !== i))} /></td>
               </tr>
             ))}

@@ -1,36 +1,24 @@
 // export.ts: what is shown, as files: CSV of the raw samples, PNG of the plots.
 import {csvCell} from '../../format';
-import {ring} from '../../live/samples';
+import {titleOf} from '../../live/expression';
+import {rowsOf} from '../../live/rows';
+import {notify} from '../../live/store';
 import {cssColor} from '../../theme';
+import {save} from '../../ui/download';
 
-export function save(name: string, data: Blob): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(data);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+/** One row a sample time, one column a signal in its unit, of which one is `sizes` in SI; empty where a signal has no sample at that time. */
+async function toCsv(names: string[], units: string[], sizes: number[], from: number, to: number): Promise<string> {
+  const header = ['time [s]', ...names.map((name, i) => (units[i] ? `${titleOf(name)} [${units[i]}]` : titleOf(name)))];
+  const {times, columns} = await rowsOf(names, from, to);
+  const lines = times.map((time, row) => [time, ...columns.map((column, i) => column[row]! / sizes[i]!)].map(csvCell).join(','));
+  return [header.map(csvCell).join(','), ...lines, ''].join('\r\n');
 }
 
-/** One row a sample time, one column a signal; empty where a signal has no sample at that time. */
-export function toCsv(names: string[], units: string[], from: number, to: number): string {
-  const header = ['time [s]', ...names.map((name, i) => (units[i] ? `${name} [${units[i]}]` : name))];
-  const next = names.map((name) => ring(name)?.find(from) ?? 0);
-  const lines = [header.map(csvCell).join(',')];
-  for (;;) {
-    const times = names.map((name, i) => {
-      const kept = ring(name);
-      return kept && next[i]! < kept.length ? kept.time(next[i]!) : Infinity;
-    });
-    const time = Math.min(...times);
-    if (!(time <= to)) break;
-    const cells = names.map((name, i) => (times[i] === time ? csvCell(ring(name)!.value(next[i]!++)) : ''));
-    lines.push([csvCell(time), ...cells].join(','));
-  }
-  return lines.join('\r\n') + '\r\n';
-}
-
-export function saveCsv(names: string[], units: string[], from: number, to: number): void {
-  save('tether-signals.csv', new Blob([toCsv(names, units, from, to)], {type: 'text/csv'}));
+export function saveCsv(names: string[], units: string[], sizes: number[], from: number, to: number): void {
+  toCsv(names, units, sizes, from, to).then(
+    (text) => save('tether-signals.csv', new Blob([text], {type: 'text/csv'})),
+    (error: unknown) => notify(`The log could not be read: ${(error as Error).message}`, 'error'),
+  );
 }
 
 /** All plots below one another, each with its legend. */

@@ -1,8 +1,10 @@
 // treeview.tsx: the tree of all signals, with values that live: arrows move and unfold, Enter or a click plots, dragging too.
 import {signal} from '@preact/signals';
 import {useEffect, useMemo, useRef} from 'preact/hooks';
+import {shownUnit} from '../../format';
 import {want} from '../../live/samples';
-import {model} from '../../live/store';
+import {shownModel} from '../../live/moment';
+import {displayUnit} from '../../live/units';
 import {stored} from '../../settings';
 import {Icon} from '../../ui/icon';
 import {plots, plotted, toggleTrace} from './plots';
@@ -11,12 +13,13 @@ import type {Row} from './tree';
 import {LiveValue} from './value';
 
 const MOST_ROWS = 400;
-const open = stored<string[]>('tree', []);
+/** Paths that somebody folded or unfolded. */
+const toggled = stored<string[]>('tree', []);
 const search = signal('');
 const focused = signal('');
 
 function toggle(path: string): void {
-  open.value = open.value.includes(path) ? open.value.filter((kept) => kept !== path) : [...open.value, path];
+  toggled.value = toggled.value.includes(path) ? toggled.value.filter((kept) => kept !== path) : [...toggled.value, path];
 }
 
 function act(row: Row): void {
@@ -47,9 +50,9 @@ function onKey(event: KeyboardEvent, rows: Row[]): void {
 
 /** The colour of the trace, where the signal is plotted. */
 function traceOf(name: string): number {
-  for (const {names} of plots.value) {
-    const at = names.indexOf(name);
-    if (at >= 0) return (at % 10) + 1;
+  for (const {traces} of plots.value) {
+    const found = traces.find((trace) => trace.name === name);
+    if (found) return found.colour;
   }
   return 0;
 }
@@ -61,7 +64,8 @@ function TreeRow({row, first}: {row: Row; first: boolean}) {
       role="treeitem"
       class={`row${row.name ? ' leaf' : ''}`}
       data-depth={row.depth}
-      data-signal={row.name || undefined}
+      data-signal={(!row.shortcut && row.name) || undefined}
+      data-shortcut={row.shortcut ? row.label : undefined}
       tabIndex={focused.value === row.path || first ? 0 : -1}
       aria-level={row.depth + 1}
       aria-expanded={row.children.length ? row.open : undefined}
@@ -77,7 +81,7 @@ function TreeRow({row, first}: {row: Row; first: boolean}) {
       {row.name && (
         <>
           <LiveValue name={row.name} class="row-value" />
-          <span class="unit">{row.unit}</span>
+          <span class="unit">{shownUnit(displayUnit(row.unit))}</span>
         </>
       )}
       {row.children.length > 0 && <span class="count">{row.children.length}</span>}
@@ -87,8 +91,9 @@ function TreeRow({row, first}: {row: Row; first: boolean}) {
 
 export function TreeView() {
   const field = useRef<HTMLInputElement>(null);
-  const tree = useMemo(() => buildTree(model.value?.signals ?? []), [model.value]);
-  const rows = visibleRows(tree, new Set(open.value), search.value, MOST_ROWS);
+  const tree = useMemo(() => (shownModel.value ? buildTree(shownModel.value) : []), [shownModel.value]);
+  const fixed = tree.find(({hidden}) => hidden)?.children.length ?? 0;
+  const rows = visibleRows(tree, new Set(toggled.value), search.value, MOST_ROWS);
   const names = rows.flatMap(({name}) => (name ? [name] : []));
   useEffect(() => want(names, false), [names.join('\n')]);
   useEffect(() => {
@@ -109,7 +114,7 @@ export function TreeView() {
           ref={field}
           type="search"
           aria-label="Search signals"
-          placeholder={`Search ${model.value?.signals.length ?? 0} signals  /`}
+          placeholder={`Search ${shownModel.value?.signals.length ?? 0} signals  /`}
           value={search.value}
           onInput={(event) => (search.value = event.currentTarget.value)}
           onKeyDown={(event) => event.key === 'Escape' && ((search.value = ''), event.stopPropagation())}
@@ -122,7 +127,9 @@ export function TreeView() {
       </ul>
       {!rows.length && <p class="muted none">No signal has all of these words.</p>}
       {rows.length >= MOST_ROWS && <p class="muted none">Only the first {MOST_ROWS} are shown: search for more.</p>}
-      <p class="tree-foot muted">{plotted.value.length} plotted</p>
+      <p class="tree-foot muted">
+        {plotted.value.length} plotted{fixed > 0 && <> · {fixed} {fixed === 1 ? 'body' : 'bodies'} that cannot move: search finds them</>}
+      </p>
     </section>
   );
 }

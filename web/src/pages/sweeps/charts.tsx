@@ -6,6 +6,7 @@ import {cssColor, dark} from '../../theme';
 import {range} from '../../ui/chart';
 import {Plane} from '../../ui/plane';
 import type {Drawing, PlaneAxis, PlaneEvents} from '../../ui/plane';
+import {watchSize} from '../../ui/size';
 import {gradient, scale, SHADES, shadeOf} from './colours';
 import {replaced} from './conditions';
 import type {Condition, Data} from './conditions';
@@ -46,13 +47,12 @@ function Canvas({label, x, y, both, events, paint}: {label: string; x: PlaneAxis
       },
       both,
     );
-    const observer = new ResizeObserver(() => {
-      plane.current?.resize(element.clientWidth, element.clientHeight);
+    const unwatch = watchSize(element, (width, height) => {
+      plane.current?.resize(width, height);
       show.current();
     });
-    observer.observe(element);
     return () => {
-      observer.disconnect();
+      unwatch();
       plane.current?.dispose();
       plane.current = null;
     };

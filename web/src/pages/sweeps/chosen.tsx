@@ -7,7 +7,7 @@ import type {Fetched} from '../../http';
 import {Button, Panel} from '../../ui/controls';
 import {write} from './conditions';
 import {change, marked, MOST_RUNS, state} from './state';
-import {sweepUrl} from './types';
+import {checkRows, checkShow, checkShowing, sweepUrl} from './types';
 import type {Rows, Showing, Sweep} from './types';
 
 const LOOK_MS = 250;
@@ -19,7 +19,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Where the replay is: its address, and the run that races there. */
 export function replayUrl({address, runs}: Showing): string {
-  return `${address}/#world${runs[1] ? `/race/${encodeURIComponent(runs[1])}` : ''}`;
+  return `${address}/#world${runs[1] ? `?race=${encodeURIComponent(runs[1])}` : ''}`;
 }
 
 /** Has the program show the runs, and goes there once it does; the way back leads to the page as it is now. */
@@ -27,9 +27,9 @@ export async function show(id: string, runs: string[], wall = 0): Promise<void> 
   const mine = {runs, wall, state: null as Showing | null, error: ''};
   shown.value = mine;
   try {
-    const {show: key} = await request<{show: string}>('POST', sweepUrl(id, 'show'), {runs});
+    const {show: key} = await request('POST', sweepUrl(id, 'show'), {runs}, checkShow);
     while (shown.value?.runs === runs) {
-      const told = await request<Showing>('GET', `api/shows/${key}`);
+      const told = await request('GET', `api/shows/${key}`, undefined, checkShowing);
       if (shown.value?.runs !== runs) return;
       if (told.state === 'ready') {
         shown.value = null;
@@ -72,7 +72,7 @@ function Progress() {
 /** One run's row; nothing for "". */
 function useRow(sweep: Sweep, id: string): Fetched<Rows> {
   const query = new URLSearchParams({filter: write({column: 'id', kind: 'same', text: id}), limit: '1'});
-  return useFetched<Rows>(id && sweepUrl(sweep.id, 'rows', query));
+  return useFetched(id && sweepUrl(sweep.id, 'rows', query), checkRows);
 }
 
 function told(row: Rows | null, name: string): string {

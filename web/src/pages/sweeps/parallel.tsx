@@ -2,6 +2,7 @@
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {formatCount, formatValue} from '../../format';
 import {cssColor, dark} from '../../theme';
+import {useSize} from '../../ui/size';
 import {titleOf} from './charts';
 import {scale, shadeOf} from './colours';
 import {replaced} from './conditions';
@@ -14,7 +15,10 @@ import type {Values} from './values';
 
 /** Lines beyond which they would only hide each other: then evenly chosen ones are drawn. */
 const MOST_LINES = 4000;
-const TOP = 44;
+const TOP = 48;
+/** Baseline of the upper row of titles, and to that of the lower, px. */
+const TITLE = 14;
+const ROW = 14;
 const BOTTOM = 24;
 const SIDE = 64;
 /** px between two axes. */
@@ -79,6 +83,11 @@ class Painter {
     return this.height - BOTTOM - share(axis, value) * (this.height - TOP - BOTTOM);
   }
 
+  /** Whether titles fit side by side in one row. */
+  private apart(): boolean {
+    return this.axes.length < 2 || this.x(1) - this.x(0) >= 2 * SIDE;
+  }
+
   lines(rows: number[], colour: (row: number) => string, alpha: number): void {
     const {ctx, axes} = this;
     ctx.globalAlpha = alpha;
@@ -116,7 +125,7 @@ class Painter {
     ctx.textAlign = 'center';
     ctx.fillStyle = cssColor('--text');
     ctx.font = '600 11px "Inter", system-ui, sans-serif';
-    ctx.fillText(cutText(ctx, titleOf(axis.column), 2 * SIDE - 12), x, 16 + (i % 2) * 13);
+    ctx.fillText(cutText(ctx, titleOf(axis.column), 2 * SIDE - 12), x, this.apart() ? TITLE + ROW : TITLE + (i % 2) * ROW);
     ctx.fillStyle = cssColor('--muted');
     ctx.font = '11px "Inter", system-ui, sans-serif';
     const tell = (value: number) => axis.data.texts?.[value] ?? formatValue(value, 3);
@@ -146,18 +155,12 @@ function locate(canvas: HTMLCanvasElement, count: number, event: PointerEvent): 
 export function Parallel({values, selected, columns, colour}: {values: Values; selected: Uint8Array | null; columns: Column[]; colour: Column | null}) {
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [size, setSize] = useState<[number, number]>([0, 0]);
+  const size = useSize(host);
   const [brush, setBrush] = useState<{axis: number; from: number; to: number} | null>(null);
   const axes = useMemo(() => axesOf(columns, values), [columns.map(({name}) => name).join('\n'), values]);
   const front = useMemo(() => chosenRows(values.rows, selected, 1), [values, selected]);
   const back = useMemo(() => (selected ? chosenRows(values.rows, selected, 0) : []), [values, selected]);
   const width = Math.max(size[0], 2 * SIDE + (axes.length - 1) * NARROWEST);
-  useEffect(() => {
-    const element = host.current!;
-    const observer = new ResizeObserver(() => setSize([element.clientWidth, element.clientHeight]));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   useEffect(() => {
     const element = canvas.current!;
     const ctx = element.getContext('2d')!;

@@ -1,6 +1,7 @@
-// state.ts: what the page shows, which is what stands in its address: #sweeps/ID?view=heat&x=gain&filter=status:=ok. So an address can
-// be sent to somebody, and a reload changes nothing.
+// state.ts: what the page shows, which is what stands in its address: #sweeps?sweep=ID&view=heat&x=gain&filter=status:%3Dok.
 import {computed, signal} from '@preact/signals';
+import {params, setParams} from '../../route';
+import type {Values} from '../../route';
 import {read, write} from './conditions';
 import type {Condition} from './conditions';
 
@@ -23,62 +24,53 @@ export interface State {
 
 export const MOST_RUNS = 2;
 
-export function parse(hash: string): State {
-  const [path = '', query = ''] = hash.replace(/^#/, '').split(/\?(.*)/s);
-  const given = new URLSearchParams(query);
-  const text = (name: string) => given.get(name) ?? '';
-  const conditions = (name: string) => given.getAll(name).flatMap((each) => read(each) ?? []);
-  let id = '';
-  try {
-    id = decodeURIComponent(path.split('/')[1] ?? '');
-  } catch {
-    // An address that somebody mistyped: the newest sweep is shown.
-  }
+const KEYS = ['sweep', 'view', 'x', 'y', 'z', 'line', 'table', 'sort', 'filter', 'select', 'row'] as const;
+
+/** What the keys of the address mean; `all` gives a key's values. */
+export function parse(all: (key: (typeof KEYS)[number]) => readonly string[]): State {
+  const text = (key: (typeof KEYS)[number]) => all(key)[0] ?? '';
+  const conditions = (key: 'filter' | 'select') => all(key).flatMap((each) => read(each) ?? []);
   return {
-    id,
+    id: text('sweep'),
     view: VIEWS.find((view) => view === text('view')) ?? 'scatter',
     x: text('x'),
     y: text('y'),
     z: text('z'),
-    lines: given.getAll('line'),
+    lines: [...all('line')],
     groups: text('table') === 'points',
     sort: text('sort'),
     filters: conditions('filter'),
     selection: conditions('select'),
-    runs: given.getAll('run').slice(0, MOST_RUNS),
+    runs: all('row').slice(0, MOST_RUNS),
   };
 }
 
-export function format(state: State): string {
-  const query = new URLSearchParams();
-  const add = (name: string, value: string) => value && query.append(name, value);
-  add('view', state.view === 'scatter' ? '' : state.view);
-  add('x', state.x);
-  add('y', state.y);
-  add('z', state.z);
-  state.lines.forEach((line) => add('line', line));
-  add('table', state.groups ? 'points' : '');
-  add('sort', state.sort);
-  state.filters.forEach((each) => add('filter', write(each)));
-  state.selection.forEach((each) => add('select', write(each)));
-  state.runs.forEach((run) => add('run', run));
-  const text = query.toString();
-  return `#sweeps${state.id && `/${encodeURIComponent(state.id)}`}${text && `?${text}`}`;
+/** The keys of the address for what is shown. */
+export function keysOf(state: State): Values {
+  return {
+    sweep: state.id || null,
+    view: state.view === 'scatter' ? null : state.view,
+    x: state.x || null,
+    y: state.y || null,
+    z: state.z || null,
+    line: state.lines,
+    table: state.groups ? 'points' : null,
+    sort: state.sort || null,
+    filter: state.filters.map(write),
+    select: state.selection.map(write),
+    row: state.runs,
+  };
 }
 
-const ours = () => /^#sweeps(?:[/?]|$)/.test(location.hash);
-const current = signal<State>(parse(ours() ? location.hash : ''));
-addEventListener('hashchange', () => ours() && (current.value = parse(location.hash)));
+/** Of the address. */
+export const state = computed(() => parse((key) => params(key, 'sweeps').value));
 
 /** Rows of the chosen runs, by their numbers in the file: charts mark them. */
 export const marked = signal<number[]>([]);
 
-/** Of the address. */
-export const state = computed(() => current.value);
-
 /** Shows something else. What belongs to a sweep's columns goes when another sweep is chosen in its place. */
 export function change(to: Partial<State>): void {
-  const before = current.value;
-  current.value = to.id !== undefined && before.id && to.id !== before.id ? {...parse(''), id: to.id} : {...before, ...to};
-  if (ours()) history.replaceState(history.state, '', format(current.value));
+  const before = state.peek();
+  const after = to.id !== undefined && before.id && to.id !== before.id ? {...parse(() => []), id: to.id} : {...before, ...to};
+  setParams(keysOf(after), 'sweeps');
 }

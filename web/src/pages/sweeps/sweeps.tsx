@@ -1,5 +1,6 @@
 // sweeps.tsx: many runs in one table: as they come, drawn and sorted, each of them to be seen in 3D.
 import {useEffect, useRef, useState} from 'preact/hooks';
+import {listOf} from '../../check';
 import {formatCount, formatDuration} from '../../format';
 import {request, useFetched} from '../../http';
 import {Empty, Panel, Segmented, Switch} from '../../ui/controls';
@@ -12,8 +13,8 @@ import {Parallel} from './parallel';
 import {change, state} from './state';
 import type {State, View} from './state';
 import {PointTable, RunTable} from './table';
-import {nameOf, sweepUrl} from './types';
-import type {Column, Rows, Sweep, SweepSummary} from './types';
+import {checkRows, checkSummary, checkSweep, nameOf, sweepUrl} from './types';
+import type {Column, Sweep, SweepSummary} from './types';
 import {useValues} from './values';
 
 const LIST_MS = 5000;
@@ -150,7 +151,7 @@ function Chart({sweep, onRun}: {sweep: Sweep; onRun: (row: number) => void}) {
 
 /** The run of a row that was clicked on in a chart. */
 async function chooseRow(id: string, row: number): Promise<void> {
-  const rows = await request<Rows>('GET', sweepUrl(id, 'rows', new URLSearchParams({row: String(row), column: 'id'}))).catch(() => null);
+  const rows = await request('GET', sweepUrl(id, 'rows', new URLSearchParams({row: String(row), column: 'id'})), undefined, checkRows).catch(() => null);
   const run = rows?.columns.id?.[0];
   if (typeof run === 'string') toggle(run);
 }
@@ -178,9 +179,9 @@ function Table({sweep}: {sweep: Sweep}) {
 function One({id, list}: {id: string; list: SweepSummary[]}) {
   const summary = list.find((each) => each.id === id);
   const live = !summary || summary.rows < summary.runs;
-  const fetched = useFetched<Sweep>(sweepUrl(id), live ? LIVE_MS : DONE_MS);
+  const fetched = useFetched(sweepUrl(id), checkSweep, live ? LIVE_MS : DONE_MS);
   return (
-    <Show from={fetched} what="such sweep" icon="sweeps" missing="It may have been removed.">
+    <Show from={fetched} what="sweep of this name" icon="sweeps" missing="It may have been removed.">
       {(sweep) => (
         <div class="sweeps">
           <div class="sweeps-head">
@@ -208,7 +209,7 @@ function One({id, list}: {id: string; list: SweepSummary[]}) {
 }
 
 export function Sweeps() {
-  const list = useFetched<SweepSummary[]>('api/sweeps', LIST_MS);
+  const list = useFetched('api/sweeps', listOf(checkSummary), LIST_MS);
   const {id} = state.value;
   const first = list.value?.[0]?.id ?? '';
   useEffect(() => {

@@ -1,26 +1,24 @@
 // table.tsx: rows of a sweep, or its points with their repeats as one: only those in sight are asked for and drawn.
-import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
+import {useEffect, useRef, useState} from 'preact/hooks';
 import type {ComponentChildren} from 'preact';
+import type {Check} from '../../check';
 import {formatCount, formatValue} from '../../format';
 import {HttpError, request, RETRY_MS} from '../../http';
 import {Button} from '../../ui/controls';
+import {Grid} from '../../ui/grid';
+import type {GridHeader} from '../../ui/grid';
 import {replaced, write} from './conditions';
 import type {Condition} from './conditions';
 import {change, state} from './state';
-import {sweepUrl} from './types';
-import type {Cell, Column, Groups, Rows, Sweep} from './types';
+import {checkGroups, checkRows, sweepUrl} from './types';
+import type {Cell, Column, Groups, Sweep} from './types';
 
 const BLOCK = 100;
-/** px; as in sweeps.css. */
-const ROW = 29;
-const ROW_COARSE = 41;
-/** px that a browser can scroll for certain. */
-const TALLEST = 8e6;
 /** Blocks that are remembered. */
 const MOST_BLOCKS = 40;
 
 /** Blocks of an answer, those that are wanted, again when `stamp` changes; what was there stays until then. */
-function useBlocks<T extends {total: number}>(url: (offset: number) => string, key: string, stamp: number, first: number, last: number) {
+function useBlocks<T extends {total: number}>(check: Check<T>, url: (offset: number) => string, key: string, stamp: number, first: number, last: number) {
   const [blocks, setBlocks] = useState<{key: string; total: number; parts: Map<number, {stamp: number; part: T}>}>({key: '', total: 0, parts: new Map()});
   const [error, setError] = useState('');
   const asked = useRef(new Set<string>());
@@ -33,7 +31,7 @@ function useBlocks<T extends {total: number}>(url: (offset: number) => string, k
       const there = blocks.key === key ? blocks.parts.get(block) : undefined;
       if (there?.stamp === stamp || asked.current.has(name)) continue;
       asked.current.add(name);
-      request<T>('GET', url(block * BLOCK)).then(
+      request('GET', url(block * BLOCK), undefined, check).then(
         (part) => {
           asked.current.delete(name);
           setError('');
@@ -60,23 +58,6 @@ function useBlocks<T extends {total: number}>(url: (offset: number) => string, k
   return {total: blocks.total, at, error, fresh: blocks.key === key};
 }
 
-interface Header {
-  name: string;
-  title: ComponentChildren;
-  number: boolean;
-}
-
-interface GridProps {
-  label: string;
-  headers: Header[];
-  total: number;
-  /** The cells of a row; null: they are on their way. */
-  row: (index: number) => {key: string; chosen: boolean; wrong: boolean; cells: ComponentChildren[]; onClick: () => void} | null;
-  onSight: (first: number, last: number) => void;
-  /** Changes when the rows are others: then the first is shown. */
-  topic: string;
-}
-
 function SortButton({name, title}: {name: string; title: ComponentChildren}) {
   const {sort} = state.value;
   const down = sort === `-${name}`;
@@ -90,64 +71,10 @@ function SortButton({name, title}: {name: string; title: ComponentChildren}) {
   );
 }
 
-/** A table of any length in a place that scrolls. */
-function Grid({label, headers, total, row, onSight, topic}: GridProps) {
-  const host = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  const [height, setHeight] = useState(400);
-  const tall = matchMedia('(pointer: coarse)').matches ? ROW_COARSE : ROW;
-  const whole = Math.min(TALLEST, total * tall);
-  const visible = Math.ceil(height / tall);
-  const reach = Math.max(1, whole - height);
-  const first = Math.max(0, Math.min(total - 1, Math.floor(whole < total * tall ? (top / reach) * Math.max(0, total - visible + 2) : top / tall) - 4));
-  const last = Math.min(total - 1, first + visible + 8);
-  useLayoutEffect(() => {
-    const element = host.current!;
-    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  useEffect(() => host.current!.scrollTo({top: 0}), [topic]);
-  useEffect(() => onSight(first, Math.max(first, last)), [first, last]);
-  const before = Math.min(top, Math.max(0, whole < total * tall ? top - 4 * tall : first * tall));
-  const rows = [];
-  for (let index = first; index <= last; index++) {
-    const found = row(index);
-    rows.push(
-      found ? (
-        <tr key={index} aria-rowindex={index + 2} class={`${found.chosen ? 'marked' : ''}${found.wrong ? ' failed' : ''}`} onClick={found.onClick}>
-          {found.cells.map((cell, i) => (
-            <td key={i} class={headers[i]!.number ? 'number' : ''}>{cell}</td>
-          ))}
-        </tr>
-      ) : (
-        <tr key={index} aria-rowindex={index + 2}>
-          <td colSpan={headers.length} class="muted">…</td>
-        </tr>
-      ),
-    );
-  }
+/** A column that is sorted by a click on its head. */
+function sortable(name: string, title: ComponentChildren, number: boolean): GridHeader {
   const {sort} = state.value;
-  return (
-    <div ref={host} class="scroll grid" tabIndex={0} role="group" aria-label={label} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
-      <table aria-rowcount={total + 1}>
-        <thead>
-          <tr aria-rowindex={1}>
-            {headers.map(({name, title, number}) => (
-              <th key={name} scope="col" class={number ? 'number' : ''} aria-sort={sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined}>
-                {name.startsWith(' ') ? title : <SortButton name={name} title={title} />}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {before > 0 && <tr class="space" aria-hidden="true" style={{height: `${before}px`}} />}
-          {rows}
-          {total > 0 && <tr class="space" aria-hidden="true" style={{height: `${Math.max(0, whole - before - rows.length * tall)}px`}} />}
-        </tbody>
-      </table>
-    </div>
-  );
+  return {key: name, title: <SortButton name={name} title={title} />, number, sorted: sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined};
 }
 
 const titled = ({name, unit}: Column) => (
@@ -197,14 +124,11 @@ export function RunTable({sweep, conditions, words, onTitle, onChoose, onShow}: 
   // Rows stand in the file as they came.
   const query = queryOf(state.value.sort || 'run', (name) => sweep.columns.some((column) => column.name === name), conditions);
   const key = `${sweep.id} ${query}`;
-  const {total, at, error, fresh} = useBlocks<Rows>(paged(sweep.id, 'rows', query), key, sweep.last, ...sight);
+  const {total, at, error, fresh} = useBlocks(checkRows, paged(sweep.id, 'rows', query), key, sweep.last, ...sight);
   useEffect(() => {
     if (fresh) onTitle(`${formatCount(total)} ${words}`);
   }, [fresh, total, key, words]);
-  const headers: Header[] = [
-    {name: 'run', title: 'run', number: true},
-    ...columns.map((column) => ({name: column.name, title: titled(column), number: !column.text})),
-  ];
+  const headers = [sortable('run', 'run', true), ...columns.map((column) => sortable(column.name, titled(column), !column.text))];
   return (
     <>
       {error && <p class="inline-error" role="alert">{error}</p>}
@@ -221,7 +145,6 @@ export function RunTable({sweep, conditions, words, onTitle, onChoose, onShow}: 
           const [part, i] = found;
           const number = told(part.columns.run?.[i]);
           return {
-            key: id,
             chosen: state.value.runs.includes(id),
             wrong: part.columns.status?.[i] !== 'ok',
             onClick: () => onChoose(id),
@@ -256,14 +179,14 @@ export function PointTable({sweep, conditions, words, onTitle}: TableProps) {
   const metrics = sweep.columns.filter(({role, text}) => role === 'metric' && !text);
   const query = queryOf(state.value.sort, (name) => [...axes, ...metrics].some((column) => column.name === name), conditions);
   const key = `${sweep.id} points ${query}`;
-  const {total, at, error, fresh} = useBlocks<Groups>(paged(sweep.id, 'groups', query), key, sweep.last, ...sight);
+  const {total, at, error, fresh} = useBlocks(checkGroups, paged(sweep.id, 'groups', query), key, sweep.last, ...sight);
   useEffect(() => {
     if (fresh) onTitle(`${formatCount(total)} ${words}`);
   }, [fresh, total, key, words]);
-  const headers: Header[] = [
-    ...axes.map((column) => ({name: column.name, title: titled(column), number: !column.text})),
-    {name: ' runs', title: 'runs', number: true},
-    ...metrics.map((column) => ({name: column.name, title: titled(column), number: true})),
+  const headers: GridHeader[] = [
+    ...axes.map((column) => sortable(column.name, titled(column), !column.text)),
+    {key: ' runs', title: 'runs', number: true},
+    ...metrics.map((column) => sortable(column.name, titled(column), true)),
   ];
   const conditionsOf = (part: Groups, i: number): Condition[] =>
     axes.flatMap(({name}): Condition[] => {
@@ -285,9 +208,6 @@ export function PointTable({sweep, conditions, words, onTitle}: TableProps) {
           if (!found || found[1] >= found[0].count.length) return null;
           const [part, i] = found;
           return {
-            key: String(index),
-            chosen: false,
-            wrong: false,
             onClick: () => change({selection: conditionsOf(part, i).reduce((list, each) => replaced(list, each.column, each), state.peek().selection), groups: false}),
             cells: [
               ...axes.map(({name}, k) =>

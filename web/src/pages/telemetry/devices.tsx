@@ -1,8 +1,13 @@
 // devices.tsx: who sends telemetry, what they send, and what becomes of it; names and handling edited in place.
+import {number, object} from '../../check';
 import {formatBytes, formatCount, formatDate} from '../../format';
 import type {Fetched} from '../../http';
 import {request} from '../../http';
+import {useState} from 'preact/hooks';
+import {may} from '../../role';
+import {Allowed, Denied} from '../../ui/allowed';
 import {Button, Panel} from '../../ui/controls';
+import {RemoveValues} from './removal';
 import {Editable} from '../../ui/editable';
 import {notify} from '../../live/store';
 import {MODES, TYPES} from './types';
@@ -16,12 +21,13 @@ function Clock({offset}: {offset: number}) {
   return <><span class="muted">since</span> {formatDate(new Date(offset / 1000).toISOString())}</>;
 }
 
+const checkRemoved = object({removed: number});
 type Kind = 'devices' | 'attributes';
 
 /** Names that nobody needs take room from others: there are only so many. What has values can't be removed. */
 function remover(kind: Kind, again: () => void) {
   return (name: string) =>
-    request<{removed: number}>('DELETE', `telemetry/${kind}${name && `/${encodeURIComponent(name)}`}`)
+    request('DELETE', `telemetry/${kind}${name && `/${encodeURIComponent(name)}`}`, undefined, checkRemoved)
       .then(({removed}) => notify(name ? `${name} is removed` : `${removed} ${kind} removed of which nothing is stored`))
       .catch((error: Error) => notify(name ? `${name}: ${error.message}` : error.message, 'error'))
       .then(again);
@@ -31,13 +37,17 @@ function RemoveUnused({kind, again}: {kind: Kind; again: () => void}) {
   return <Button icon="trash" label={`Remove ${kind} of which nothing is stored`} text="Remove unused" onClick={() => void remover(kind, again)('')} />;
 }
 
-export function Devices({devices, again}: {devices: Device[]; again: () => void}) {
+export function Devices({devices, attributes, again}: {devices: Device[]; attributes: Attribute[]; again: () => void}) {
+  const [removing, setRemoving] = useState<Device | null>(null);
   const rename = (device: string) => async (name: string) => {
     await request('PUT', `telemetry/devices/${encodeURIComponent(device)}`, {name: name || null});
     again();
   };
   return (
-    <Panel title={`Devices · ${devices.length}`} actions={<RemoveUnused kind="devices" again={again} />}>
+    <Panel title={`Devices · ${devices.length}`} actions={<Allowed needs="administer"><RemoveUnused kind="devices" again={again} /></Allowed>}>
+      <Denied needs="administer" />
+      {removing && <RemoveValues device={removing} attributes={attributes} onClose={() => { setRemoving(null); again(); }} />}
+      <Allowed needs="administer">
       <div class="scroll" tabIndex={0} role="group" aria-label="Devices">
         <table>
           <thead>
@@ -53,12 +63,17 @@ export function Devices({devices, again}: {devices: Device[]; again: () => void}
                 <td class="number">{formatCount(info.values)}</td>
                 <td class="number"><Clock offset={info.clock_offset_us} /></td>
                 <td class="number">{info.clock_drift_ppm.toFixed(1)} <span class="muted">ppm</span></td>
-                <td>{!info.attributes && <Button icon="trash" label={`Remove ${info.device}, of which nothing is stored`} onClick={() => void remover('devices', again)(info.device)} />}</td>
+                <td>
+                  {info.attributes
+                    ? may('administer') && <Button icon="trash" label={`Remove values of ${info.device}…`} onClick={() => setRemoving(info)} />
+                    : <Button icon="trash" label={`Remove ${info.device}, of which nothing is stored`} onClick={() => void remover('devices', again)(info.device)} />}
+                </td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
+      </Allowed>
     </Panel>
   );
 }
@@ -78,7 +93,8 @@ export function Attributes({attributes, again}: {attributes: Attribute[]; again:
   const choose = (attribute: string, change: Partial<Handling>) =>
     put(attribute, change).catch((error: Error) => notify(`${attribute}: ${error.message}`, 'error'));
   return (
-    <Panel title={`Attributes · ${attributes.length}`} actions={<RemoveUnused kind="attributes" again={again} />}>
+    <Panel title={`Attributes · ${attributes.length}`} actions={<Allowed needs="administer"><RemoveUnused kind="attributes" again={again} /></Allowed>}>
+      <Allowed needs="administer">
       <div class="scroll" tabIndex={0} role="group" aria-label="Attributes">
         <table class="attributes">
           <thead>
@@ -121,6 +137,7 @@ export function Attributes({attributes, again}: {attributes: Attribute[]; again:
           </tbody>
         </table>
       </div>
+      </Allowed>
     </Panel>
   );
 }

@@ -1,52 +1,69 @@
 // types.ts: telemetry over HTTP: docs/openapi.json.
+import {cell, flag, listOf, number, object, oneOf, orNothing, orNull, text} from '../../check';
+import type {Checked} from '../../check';
 
-export interface Device {
-  device: string;
-  name: string | null;
+export const checkDevice = object({
+  device: text,
+  name: orNull(text),
   /** Of which there are values. */
-  attributes: number;
-  epoch: number;
-  last_sample: string | null;
-  clock_offset_us: number;
-  clock_drift_ppm: number;
-  messages: number;
-  values: number;
-}
+  attributes: number,
+  epoch: number,
+  /** Of what came since the program began. */
+  last_sample: orNull(text),
+  /** s since its last message came; null: none since the program began. */
+  silence: orNull(number),
+  clock_offset_us: number,
+  clock_drift_ppm: number,
+  messages: number,
+  values: number,
+});
+export type Device = Checked<typeof checkDevice>;
 
-export interface Handling {
-  type: string;
-  mode: string;
-  unit: string | null;
-  scale: number;
-  offset: number;
-  min_interval: number;
-  retention: number;
-}
+const handling = {
+  type: text,
+  mode: text,
+  unit: orNull(text),
+  scale: number,
+  offset: number,
+  min_interval: number,
+  retention: number,
+};
+const checkHandling = object(handling);
+export type Handling = Checked<typeof checkHandling>;
 
-export interface Attribute extends Handling {
-  attribute: string;
-  name: string | null;
+export const checkAttribute = object({
+  ...handling,
+  attribute: text,
+  name: orNull(text),
   /** Of which there are values. */
-  devices: number;
-}
+  devices: number,
+});
+export type Attribute = Checked<typeof checkAttribute>;
 
 /** A row: device, time, then a cell a field; null where a record has none. */
-export interface Table {
-  header: string[];
-  records: (string | number | boolean | null)[][];
-}
+export const checkTable = object({
+  header: listOf(text),
+  records: listOf(listOf(cell)),
+  /** Of pages: where to go on; null at the end. */
+  next: orNothing(orNull(text)),
+  /** With count=yes: as many records, or at least as many. */
+  count: orNothing(number),
+  count_is: orNothing(oneOf('exact', 'at least')),
+});
+export type Table = Checked<typeof checkTable>;
 
-export interface CollectorStatus {
-  store: string | null;
-  degraded: boolean;
-  reason: string | null;
-  messages: number;
-  refused: number;
-  values: number;
-  stored_values: number;
-  lost_values: number;
-  queued_bytes: number;
-}
+export const checkCollector = object({
+  store: orNull(text),
+  degraded: flag,
+  reason: orNull(text),
+  messages: number,
+  refused: number,
+  values: number,
+  stored_values: number,
+  lost_values: number,
+  queued_bytes: number,
+});
+export type CollectorStatus = Checked<typeof checkCollector>;
 
 export const TYPES = ['auto', 'number', 'text', 'flag'];
 export const MODES: Record<string, string> = {
@@ -56,23 +73,38 @@ export const MODES: Record<string, string> = {
   ignore: 'ignore',
 };
 
-export interface Query {
-  devices: string[];
-  fields: string[];
-  from: string;
-  to: string;
-  fill: boolean;
-  limit: number;
+/** The newest value of an attribute of a device. */
+export const checkLatest = object({
+  device: text,
+  device_name: orNull(text),
+  attribute: text,
+  name: orNull(text),
+  unit: orNull(text),
+  time: text,
+  value: cell,
+});
+export type Latest = Checked<typeof checkLatest>;
+
+/** What people call a device, as tables do. */
+export function labelOf({device, name}: Pick<Device, 'device' | 'name'>): string {
+  return name ?? device;
 }
 
-export function queryText(query: Query, extra: Record<string, string> = {}): string {
-  const keys = new URLSearchParams();
-  if (query.devices.length) keys.set('device', query.devices.join(','));
-  if (query.fields.length) keys.set('fields', query.fields.join(','));
-  if (query.from.trim()) keys.set('from', query.from.trim());
-  if (query.to.trim()) keys.set('to', query.to.trim());
-  if (query.fill) keys.set('fill', 'previous');
-  if (query.limit > 0) keys.set('limit', String(query.limit));
-  for (const [key, value] of Object.entries(extra)) keys.set(key, value);
-  return keys.toString();
+export function fieldLabel({attribute, name}: Pick<Latest, 'attribute' | 'name'>): string {
+  return name ?? attribute;
+}
+
+/** Identifiers of devices and attributes; none: all. */
+export interface Subject {
+  devices: readonly string[];
+  fields: readonly string[];
+}
+
+/** Of a table. */
+export function tableUrl(format: 'json' | 'csv' | 'xml', {devices, fields}: Subject, keys: Record<string, string>): string {
+  const query = new URLSearchParams();
+  if (devices.length) query.set('device', devices.join(','));
+  if (fields.length) query.set('fields', fields.join(','));
+  for (const [key, value] of Object.entries(keys)) query.set(key, value);
+  return `telemetry.${format}?${query}`;
 }

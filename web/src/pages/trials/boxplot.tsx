@@ -1,8 +1,8 @@
 // boxplot.tsx: times of groups side by side: box from quartile to quartile, median, whiskers to the ends, every trial a dot.
-import type {RefObject} from 'preact';
-import {useLayoutEffect, useRef, useState} from 'preact/hooks';
+import {useRef} from 'preact/hooks';
 import {formatValue} from '../../format';
 import type {Summary} from '../../statistics';
+import {useSize} from '../../ui/size';
 
 export interface Group {
   name: string;
@@ -25,23 +25,10 @@ function tickStep(range: number, count: number): number {
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= raw)!;
 }
 
-/** The width that an element has, px; 0 before it is known. */
-function useWidth(): [RefObject<HTMLDivElement | null>, number] {
-  const host = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const measure = () => setWidth(host.current!.clientWidth);
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(host.current!);
-    return () => observer.disconnect();
-  }, []);
-  return [host, width];
-}
-
 /** Drawn as wide as its place is, so that its text is as large as all other. */
 export function BoxPlot({groups}: {groups: Group[]}) {
-  const [host, width] = useWidth();
+  const host = useRef<HTMLDivElement>(null);
+  const [width] = useSize(host);
   return <div ref={host}>{width > 0 && <Drawing groups={groups} width={Math.min(width, WIDEST)} />}</div>;
 }
 

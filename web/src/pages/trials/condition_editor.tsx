@@ -1,9 +1,8 @@
 // condition_editor.tsx: the condition that ends a trial, row by row.
-import {formatValue} from '../../format';
+import {formatSignal} from '../../format';
 import {lastValue} from '../../live/samples';
-import {model, signalIds} from '../../live/store';
+import {model, signalIds, unitOf} from '../../live/store';
 import {Button} from '../../ui/controls';
-import {unitOf} from '../signals/plots';
 import {holds, OPERATORS} from './condition';
 import type {Operator, Term} from './condition';
 import {condition} from './session';
@@ -48,7 +47,7 @@ export function ConditionEditor() {
               value={term.value}
               onInput={(event) => Number.isFinite(event.currentTarget.valueAsNumber) && change(i, {value: event.currentTarget.valueAsNumber})}
             />
-            <span class={`tag ${holds(term, value) ? 'good' : ''}`} title="Its value now">{formatValue(value, 3)} {unitOf(term.signal)}</span>
+            <span class={`tag ${holds(term, value) ? 'good' : ''}`} title="Its value now">{formatSignal(value, 3)} {unitOf(term.signal)}</span>
             <Button icon="close" label={`Remove condition ${i + 1}`} onClick={() => set(terms.filter((_, k) => k !== i))} />
           </div>
         );

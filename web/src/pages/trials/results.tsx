@@ -1,15 +1,28 @@
 // results.tsx: what trials tell about concepts and drivers.
 import {useMemo, useState} from 'preact/hooks';
+import {listOf, object, text} from '../../check';
 import {csvCell, formatDate, formatValue} from '../../format';
-import {request} from '../../http';
+import {request, useFetched} from '../../http';
 import {notify} from '../../live/store';
+import {addressOf} from '../../route';
 import {summarize} from '../../statistics';
 import {Button, Empty, Panel, Segmented} from '../../ui/controls';
+import {save} from '../../ui/download';
 import {Editable} from '../../ui/editable';
-import {save} from '../signals/export';
 import {BoxPlot} from './boxplot';
 import type {Group} from './boxplot';
 import type {Trial} from './types';
+
+const checkKept = listOf(object({id: text}));
+/** s before a trial's start at which its recording is shown. */
+const LEAD = 1;
+
+/** Where a trial is seen again; nothing where its run was not kept, or is no longer. */
+function Recording({trial, kept}: {trial: Trial; kept: ReadonlySet<string> | null}) {
+  if (!trial.recording) return <span class="muted" title="Nothing of this run was recorded">–</span>;
+  if (kept && !kept.has(trial.recording)) return <span class="muted" title={`${trial.recording} is no longer kept`}>removed</span>;
+  return <a href={addressOf('world', {run: trial.recording, t: Math.max(0, trial.begin - LEAD).toFixed(3)})} aria-label={`Watch trial ${trial.id}`}>watch</a>;
+}
 
 type By = 'scene' | 'driver' | 'both';
 const BY = [
@@ -53,7 +66,7 @@ function Summaries({groups}: {groups: Group[]}) {
 }
 
 function exportCsv(trials: Trial[]): void {
-  const keys = ['id', 'started', 'scene', 'driver', 'time', 'startedBy', 'stoppedBy', 'condition', 'note', 'discarded'] as const;
+  const keys = ['id', 'started', 'scene', 'driver', 'time', 'startedBy', 'stoppedBy', 'condition', 'note', 'discarded', 'recording', 'begin'] as const;
   const rows = trials.map((trial) => keys.map((key) => csvCell(typeof trial[key] === 'boolean' ? String(trial[key]) : (trial[key] as string | number))).join(','));
   save('tether-trials.csv', new Blob([[keys.join(','), ...rows].join('\r\n') + '\r\n'], {type: 'text/csv'}));
 }
@@ -61,6 +74,8 @@ function exportCsv(trials: Trial[]): void {
 export function Results({trials, again}: {trials: Trial[]; again: () => void}) {
   const [by, setBy] = useState<By>('scene');
   const groups = useMemo(() => groupsOf(trials, by), [trials, by]);
+  const runs = useFetched('api/runs', checkKept);
+  const kept = useMemo(() => runs.value && new Set(runs.value.map(({id}) => id)), [runs.value]);
   const change = async (trial: Trial, part: Partial<Trial>) => {
     await request('PUT', `api/trials/${trial.id}`, {note: trial.note, discarded: trial.discarded, ...part});
     again();
@@ -82,7 +97,7 @@ export function Results({trials, again}: {trials: Trial[]; again: () => void}) {
       <Panel title={`Trials · ${trials.length}`} class="trial-list" actions={<Button icon="download" label="Trials as CSV" text="CSV" onClick={() => exportCsv(trials)} />}>
         <div class="scroll">
           <table>
-            <thead><tr><th>when</th><th>concept</th><th>driver</th><th class="number">time [s]</th><th>stopped by</th><th>note</th><th>counts</th><th><span class="visually-hidden">delete</span></th></tr></thead>
+            <thead><tr><th>when</th><th>concept</th><th>driver</th><th class="number">time [s]</th><th>stopped by</th><th>recording</th><th>note</th><th>counts</th><th><span class="visually-hidden">delete</span></th></tr></thead>
             <tbody>
               {[...trials].reverse().map((trial) => (
                 <tr key={trial.id} class={trial.discarded ? 'discarded' : ''}>
@@ -91,6 +106,7 @@ export function Results({trials, again}: {trials: Trial[]; again: () => void}) {
                   <td>{trial.driver || <span class="muted">–</span>}</td>
                   <td class="number">{trial.time.toFixed(3)}</td>
                   <td title={trial.condition}>{trial.stoppedBy}</td>
+                  <td><Recording trial={trial} kept={kept} /></td>
                   <td><Editable label={`Note of trial ${trial.id}`} value={trial.note} placeholder="add" save={(note) => change(trial, {note})} /></td>
                   <td><input type="checkbox" aria-label={`Trial ${trial.id} counts`} checked={!trial.discarded} onChange={(event) => change(trial, {discarded: !event.currentTarget.checked}).catch(tell)} /></td>
                   <td><Button icon="trash" label={`Delete trial ${trial.id}`} onClick={() => request('DELETE', `api/trials/${trial.id}`).then(again, tell)} /></td>

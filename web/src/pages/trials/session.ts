@@ -3,11 +3,13 @@ import {signal} from '@preact/signals';
 import {request} from '../../http';
 import {send} from '../../live/connection';
 import {control} from '../../live/control';
-import {lastValue, lostSamples, ring, timesTurnedBack, want} from '../../live/samples';
+import {goLive, isLive} from '../../live/moment';
+import {CLOCK, lostSamples, newestTime, ring, sampleTime, timesTurnedBack, want} from '../../live/samples';
 import {hello, live, model, notify, status} from '../../live/store';
 import {stored} from '../../settings';
 import {describe, motionSignals, whenHolds, whenMoved} from './condition';
 import type {Condition} from './condition';
+import {checkTrial} from './types';
 import type {Trial} from './types';
 
 /** resetting: waiting until the world's clock has gone back; armed: waiting for the first motion. */
@@ -16,7 +18,6 @@ export type StartBy = Trial['startedBy'];
 export type StopBy = Trial['stoppedBy'];
 
 const PERIOD_MS = 25;
-const CLOCK = 'time';
 /** A world younger than this need not be reset; s, and ticks. */
 const YOUNG = 0.05;
 const YOUNG_TICKS = 3;
@@ -38,7 +39,7 @@ const waiting = stored<Omit<Trial, 'id'>[]>('trial.waiting', []);
 let release: (() => void) | null = null;
 let timer: ReturnType<typeof setInterval> | undefined;
 let turns = 0; // of the samples' time, when it began: what status and samples say of the time differs by as much as a page is late
-let armedAt = 0; // s simulated
+let armedAt = 0; // s of the run, as all times here
 let startedAt = 0;
 let checked = 0; // s up to which samples were asked
 let startedDate = '';
@@ -52,11 +53,11 @@ function watched(): string[] {
 
 export function begin(): void {
   if (!live.peek() || !model.peek()) return;
+  if (!isLive.peek()) goLive();
   end('idle');
   release = want(watched(), true);
-  armedAt = status.peek()?.time ?? 0;
   turns = timesTurnedBack();
-  if (resetFirst.peek() && armedAt > Math.max(YOUNG, YOUNG_TICKS * (hello.peek()?.tick ?? 0))) {
+  if (resetFirst.peek() && (status.peek()?.time ?? 0) > Math.max(YOUNG, YOUNG_TICKS * (hello.peek()?.tick ?? 0))) {
     phase.value = 'resetting';
     control('reset');
   } else {
@@ -67,7 +68,7 @@ export function begin(): void {
 }
 
 function arm(): void {
-  armedAt = Number.isFinite(lastValue(CLOCK)) ? lastValue(CLOCK) : armedAt;
+  armedAt = Number.isFinite(sampleTime()) ? sampleTime() : newestTime();
   checked = armedAt;
   turns = timesTurnedBack();
   elapsed.value = 0;
@@ -86,8 +87,8 @@ function run(time: number): void {
 
 /** By hand: starts one that waits for motion, or stops one that runs. */
 export function byHand(): void {
-  if (phase.peek() === 'armed') run(lastValue(CLOCK));
-  else if (phase.peek() === 'running') finish(lastValue(CLOCK), 'hand');
+  if (phase.peek() === 'armed') run(sampleTime());
+  else if (phase.peek() === 'running') finish(sampleTime(), 'hand');
 }
 
 export function abort(why: string): void {
@@ -97,7 +98,7 @@ export function abort(why: string): void {
 }
 
 function watch(): void {
-  const now = lastValue(CLOCK);
+  const now = sampleTime();
   if (!live.peek()) return abort('The connection was lost: the trial is void');
   if (!Number.isFinite(now)) return;
   if (phase.peek() === 'resetting') {
@@ -137,6 +138,8 @@ function finish(time: number, by: StopBy): void {
     condition: by === 'condition' ? describe(condition.peek()) : '',
     note: '',
     discarded: false,
+    recording: hello.peek()?.recording ?? '',
+    begin: Math.max(0, startedAt),
   };
   end('done');
   send({type: 'trial', action: 'stop', why: trial.condition || 'hand', driver: trial.driver, time: trial.time});
@@ -150,7 +153,7 @@ export async function storeWaiting(): Promise<void> {
   while (waiting.peek().length) {
     const trial = waiting.peek()[0]!;
     try {
-      const answer = await request<Trial>('POST', 'api/trials', trial);
+      const answer = await request('POST', 'api/trials', trial, checkTrial);
       if (last.peek()?.started === trial.started) last.value = answer;
     } catch (error) {
       notify(`The trial is kept in this browser until the program takes it: ${(error as Error).message}`, 'error');

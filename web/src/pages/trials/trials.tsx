@@ -1,21 +1,26 @@
 // trials.tsx: how long do people take with a concept? A clock, who drives what, and a comparison.
 import {useEffect, useMemo, useState} from 'preact/hooks';
+import {listOf} from '../../check';
 import {formatClock} from '../../format';
-import {request, useFetched} from '../../http';
+import {useFetched} from '../../http';
 import {want} from '../../live/samples';
-import {hello, live, model, notify} from '../../live/store';
+import {Allowed, Denied} from '../../ui/allowed';
+import {hello, live, model, notify, status} from '../../live/store';
+import {param, setParams} from '../../route';
 import {dark} from '../../theme';
 import {Button, Field, Segmented, Switch} from '../../ui/controls';
 import {Show} from '../../ui/fetched';
 import {KeptRun, NoWorld} from '../../ui/noworld';
-import {Pad} from '../drive/pad';
-import * as drive from '../drive/session';
-import {WorldCanvas} from '../world/canvas';
+import {Pad} from '../../driving/pad';
+import * as drive from '../../driving/session';
+import {WorldCanvas} from '../../view3d/canvas';
 import {ConditionEditor} from './condition_editor';
 import {Results} from './results';
 import {abort, begin, byHand, condition, driver, elapsed, last, phase, resetFirst, startBy, stopBy, storedTrials, storeWaiting} from './session';
 import type {Phase} from './session';
-import type {Scene, Trial} from './types';
+import {runScene, scenes as sceneList} from '../../live/scenes';
+import type {Scene} from '../../live/scenes';
+import {checkTrial} from './types';
 
 const PARTS = [
   {value: 'trial', text: 'Trial'},
@@ -41,11 +46,18 @@ function Clock() {
   const now = phase.value;
   const active = now === 'armed' || now === 'running';
   const stored = now === 'done' && last.value;
-  const ready = live.value && driver.value.trim() !== '' && (stopBy.value === 'hand' || condition.value.terms.length > 0);
+  const missing = !live.value
+    ? 'The program is away.'
+    : driver.value.trim() === ''
+      ? 'Who drives? Give a name first.'
+      : stopBy.value === 'condition' && !condition.value.terms.length
+        ? 'When does the clock stop? Add a condition first.'
+        : '';
   return (
     <div class={`float trial-clock ${now}`}>
       <output aria-label="Time of the trial">{formatClock(elapsed.value)}</output>
       <span class="muted" role="status">{stored ? (stored.id ? `stored as trial ${stored.id}` : 'not stored yet') : SAYS[now]}</span>
+      {!active && missing && <span class="trial-missing" role="status">{missing}</span>}
       <div class="trial-buttons">
         {active ? (
           <>
@@ -53,7 +65,7 @@ function Clock() {
             <Button icon="close" label="Abort" text="Abort" kind="danger" onClick={() => abort('The trial was aborted; nothing is stored')} />
           </>
         ) : (
-          <Button icon="play" label={now === 'done' ? 'Next trial' : 'Begin'} text={now === 'done' ? 'Next trial' : 'Begin'} kind="primary" disabled={!ready || now === 'resetting'} onClick={begin} />
+          <Button icon="play" label={now === 'done' ? 'Next trial' : 'Begin'} text={now === 'done' ? 'Next trial' : 'Begin'} kind="primary" disabled={missing !== '' || now === 'resetting'} onClick={begin} />
         )}
         <Button
           icon="drive"
@@ -71,7 +83,7 @@ function Clock() {
 
 /** The program ends its world and goes on with the scene that is chosen; the page comes back to it by itself. */
 function Concept() {
-  const scenes = useFetched<Scene[]>('api/scenes');
+  const scenes = useFetched('api/scenes', sceneList);
   const [changing, setChanging] = useState(false);
   const now = hello.value?.scene ?? '';
   const list = scenes.value ?? [];
@@ -82,7 +94,7 @@ function Concept() {
     drive.stop();
     setChanging(true);
     try {
-      await request('POST', 'api/scenes', {name});
+      await runScene(name);
     } catch (error) {
       setChanging(false);
       notify(`${name}: ${(error as Error).message}`, 'error');
@@ -91,11 +103,11 @@ function Concept() {
   };
   const refused = list.find((scene) => scene.refused);
   const busy = phase.value === 'armed' || phase.value === 'running' || phase.value === 'resetting';
-  const option = ({name}: {name: string}) => <option key={name} value={name}>{name}</option>;
+  const option = ({name, title}: Pick<Scene, 'name' | 'title'>) => <option key={name} value={name}>{title}</option>;
   return (
     <>
       <select aria-label="Concept" value={now} disabled={!live.value || busy || changing} onChange={(event) => void choose(event.currentTarget.value)}>
-        {!list.some(({name}) => name === now) && option({name: now})}
+        {!list.some(({name}) => name === now) && option({name: now, title: now})}
         <optgroup label="Concepts">{concepts.map(option)}</optgroup>
         <optgroup label="Other scenes">{list.filter((scene) => !concepts.includes(scene)).map(option)}</optgroup>
       </select>
@@ -134,8 +146,8 @@ function Setup({drivers}: {drivers: string[]}) {
 
 function TrialPart({drivers}: {drivers: string[]}) {
   const options = useMemo(
-    () => ({camera: 'station' as const, robot: 0, dark: dark.value, shadows: true, contacts: false, frames: false, trails: false, rays: false, lines: true, names: false}),
-    [dark.value],
+    () => ({camera: 'station' as const, look: null, place: status.value?.stations[0]?.place ?? null, robot: 0, dark: dark.value, shadows: true, contacts: false, frames: false, trails: false, rays: false, lines: true, names: false}),
+    [dark.value, status.value?.stations[0]?.place],
   );
   const terms = condition.value.terms.map(({signal}) => signal);
   useEffect(() => want(['time', ...terms], false), [terms.join('\n')]);
@@ -144,10 +156,10 @@ function TrialPart({drivers}: {drivers: string[]}) {
   if (hello.value?.replay) return <KeptRun icon="trials" title="No world to drive in" />;
   return (
     <div class="trial">
-      <Setup drivers={drivers} />
+      <Allowed needs="drive"><Setup drivers={drivers} /></Allowed>
       <div class="trial-view">
         <WorldCanvas options={options} />
-        <Clock />
+        <Allowed needs="drive"><Clock /></Allowed>
         {drive.driving.value && <Pad />}
       </div>
     </div>
@@ -155,22 +167,23 @@ function TrialPart({drivers}: {drivers: string[]}) {
 }
 
 export function Trials() {
-  const [part, setPart] = useState<'trial' | 'results'>('trial');
-  const trials = useFetched<Trial[]>('api/trials');
+  const part = param('part', 'trials').value === 'results' ? 'results' : 'trial';
+  const trials = useFetched('api/trials', listOf(checkTrial));
   useEffect(() => void storeWaiting(), []);
   useEffect(() => trials.again(), [storedTrials.value]);
   const drivers = [...new Set((trials.value ?? []).map((trial) => trial.driver))].filter(Boolean).sort();
   return (
     <div class="trials">
       <div class="trials-head">
-        <Segmented label="Part" options={PARTS} value={part} onChange={setPart} />
+        <Segmented label="Part" options={PARTS} value={part} onChange={(to) => setParams({part: to === 'results' ? to : null}, 'trials')} />
         {trials.value && <span class="muted">{trials.value.length === 1 ? '1 trial' : `${trials.value.length} trials`} stored</span>}
       </div>
+      <Denied needs="drive" />
       {part === 'trial' ? (
         <TrialPart drivers={drivers} />
       ) : (
         <Show from={trials} what="trials" icon="trials" missing="Its store of trials could not be opened; trials are kept in this browser until it can.">
-          {(list) => <Results trials={list} again={trials.again} />}
+          {(list) => <Allowed needs="drive"><Results trials={list} again={trials.again} /></Allowed>}
         </Show>
       )}
     </div>

@@ -60,7 +60,7 @@ export function Monitor({wire}: {wire: number}) {
           <div class="scroll" tabIndex={0} role="group" aria-label="Recent messages">
             <table class="messages">
               <thead>
-                <tr><th class="number">step</th><th>way</th><th class="number">bytes</th><th>values</th></tr>
+                <tr><th class="number">step</th><th>direction</th><th class="number">bytes</th><th>values</th></tr>
               </thead>
               <tbody>
                 {list.map((message, i) => (

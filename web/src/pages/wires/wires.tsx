@@ -1,15 +1,17 @@
 // wires.tsx: every wire: who is at the other end, how well it goes, and what was wrong.
-import {signal} from '@preact/signals';
 import {formatCount, formatRate, formatValue} from '../../format';
 import {wireRates} from '../../live/rates';
-import {hello, model, status} from '../../live/store';
+import {isLive} from '../../live/moment';
+import {model, status} from '../../live/store';
 import type {WireState, WireStatus} from '../../live/types';
+import {param, setParams} from '../../route';
 import {Empty, Panel} from '../../ui/controls';
-import {KeptRun, NoWorld} from '../../ui/noworld';
+import {NoWorld} from '../../ui/noworld';
 import {Message} from './hex';
+import {KeptMessages} from './kept_messages';
 import {Monitor} from './monitor';
 
-const chosen = signal('');
+const chosen = param('wire', 'wires');
 
 const STATE: Record<WireState, {kind: string; text: string}> = {
   waiting: {kind: '', text: 'Nobody has spoken yet'},
@@ -30,7 +32,7 @@ function Card({wire, current}: {wire: WireStatus; current: boolean}) {
   const rates = wireRates.value.get(wire.name);
   const drops = dropsOf(wire);
   return (
-    <button type="button" class="wire-card" aria-current={current || undefined} onClick={() => (chosen.value = wire.name)}>
+    <button type="button" class="wire-card" aria-current={current || undefined} onClick={() => setParams({wire: wire.name}, 'wires')}>
       <span class="wire-name">{wire.name}</span>
       <State state={wire.state} />
       <span class="muted wire-address">{wire.address}</span>
@@ -100,7 +102,7 @@ function Figures({wire}: {wire: WireStatus}) {
 export function Wires() {
   const wires = status.value?.wires ?? [];
   if (!status.value) return <NoWorld icon="wires" title="No state of the wires" />;
-  if (hello.value?.replay) return <KeptRun icon="wires" title="No wire is open" />;
+  if (!isLive.value) return <div class="wires-past"><KeptMessages /></div>;
   const at = Math.max(0, wires.findIndex(({name}) => name === chosen.value));
   const wire = wires[at];
   if (!wire) {

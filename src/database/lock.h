@@ -1,0 +1,22 @@
+/* lock.h: one process at a time writes a file: another file beside it is locked for as long as the process lives. That it
+ * is there says nothing; that it is held does.
+ */
+#ifndef TT_DATABASE_LOCK_H
+#define TT_DATABASE_LOCK_H
+
+#include "base/status.h"
+
+typedef struct tt_lock {
+  int file; /**< −1: not held */
+  char *path;
+} tt_lock;
+
+/** Nothing is held. */
+#define TT_LOCK_NONE ((tt_lock){.file = -1})
+
+/** Takes `path`-lock. TT_FAILED: another process holds it, which is named, or it can't be made. Any thread. */
+tt_status tt_lock_take(tt_lock *lock, const char *path, tt_error *error);
+/** Removes the file. Does nothing where none is held. */
+void tt_lock_release(tt_lock *lock);
+
+#endif

@@ -1,0 +1,29 @@
+/* sqlite_link.c: a connection to a file, and what is said to it by all that use one. */
+#include "database/sqlite_link.h"
+
+tt_status tt_sqlite_fail(sqlite3 *db, const char *path, const char *what, tt_error *error) {
+  return tt_fail(error, TT_FAILED, "%s: %s: %s", path, what,
+                 db ? sqlite3_errmsg(db) : "out of memory");
+}
+
+tt_status tt_sqlite_execute(sqlite3 *db, const char *path, const char *sql, tt_error *error) {
+  return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK
+             ? TT_OK
+             : tt_sqlite_fail(db, path, "SQLite says", error);
+}
+
+void tt_sqlite_harden(sqlite3 *db) {
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+  sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 20);
+}
+
+tt_status tt_sqlite_connect_reading(const char *path, sqlite3 **db, tt_error *error) {
+  if (sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+    return tt_sqlite_fail(*db, path, "can't open", error);
+  tt_sqlite_harden(*db);
+  sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+  return tt_sqlite_execute(*db, path, "PRAGMA query_only = ON; PRAGMA cache_size = -1024", error);
+}

@@ -1,0 +1,364 @@
+/* draft_test.c: paths of files, what messages tell of their place, and drafts on the disk: limits, saving, pruning. */
+#include "app/assemble.h"
+#include "app/guests.h"
+#include "base/scratch.h"
+#include "draft/drafts.h"
+#include "draft/help.h"
+#include "scene/data.h"
+#include "scene/keys.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static tt_status assemble(const tt_scene *scene, tt_world **world, tt_error *error) {
+  return tt_assemble(scene, &(tt_assembly){.check_only = true}, world, error);
+}
+
+static const tt_draft_maker maker = {&tt_program_guests, assemble};
+
+/* --- paths --- */
+
+static void test_paths(void **state) {
+  (void)state;
+  static const char *const good[] = {"a",     "a.yaml",          "robots/arm 2/robot.yaml", "a..b",
+                                     "fähre", "a/b/c/d/e/f/g/h", "mesh (1)+x.STL"};
+  static const char *const bad[] = {"",
+                                    "/a",
+                                    "a/",
+                                    "a//b",
+                                    "..",
+                                    "../a",
+                                    "a/../b",
+                                    ".a",
+                                    "a/.b",
+                                    "a\\b",
+                                    "a\nb",
+                                    "a\x7f",
+                                    "\xff",
+                                    "\xc3",
+                                    "a/ b",
+                                    "\xc0\xaf",
+                                    ".",
+                                    " a",
+                                    "a/./b",
+                                    "\x01",
+                                    "a/b/c/d/e/f/g/h/i",
+                                    "\xc2\x80",
+                                    "\xe0\x80\x80",
+                                    "\xed\xa0\x80",
+                                    "\xf4\x90\x80\x80"};
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+    if (!tt_draft_path_is_good(good[i])) fail_msg("'%s' is refused", good[i]);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    if (tt_draft_path_is_good(bad[i])) fail_msg("'%s' is taken", bad[i]);
+  char most[300];
+  memset(most, 'a', sizeof most);
+  most[101] = 0;
+  assert_false(tt_draft_path_is_good(most));
+  most[100] = 0;
+  assert_true(tt_draft_path_is_good(most));
+}
+
+/* --- places --- */
+
+static void check_place(const char *message, const char *text, const char *file, int line,
+                        int column, const char *said) {
+  tt_problem problem;
+  tt_problem_read("/d/a", message, TT_SEVERITY_ERROR, &problem);
+  tt_problem_place(&problem, text, strlen(text));
+  assert_string_equal(problem.file, file);
+  assert_string_equal(problem.text, said);
+  assert_int_equal(problem.line, line);
+  assert_int_equal(problem.column, column);
+}
+
+static void test_places(void **state) {
+  (void)state;
+  check_place("/d/a/s.yaml:2: robots[0].x: '1 parsec' is not understood",
+              "robots:\n  - {robot: r, x: 1 parsec}\n", "s.yaml", 2, 19,
+              "robots[0].x: '1 parsec' is not understood");
+  check_place("/d/a/s.yaml:1: robots[0].heading: give less", "ä: 1; heading: 7", "s.yaml", 1, 7,
+              "robots[0].heading: give less");
+  check_place("/d/a/m/m.xml: XML Error: invalid keyword: 'bax' Element 'geom', line 2",
+              "<mujoco>\n <geom type=\"bax\"/>\n", "m/m.xml", 2, 14,
+              "XML Error: invalid keyword: 'bax' Element 'geom', line 2");
+  check_place("/d/a/r.urdf: mesh 'a.stl' is not found; line 77",
+              "<robot>\n\n<mesh filename='x/a.stl'/>", "r.urdf", 3, 19,
+              "mesh 'a.stl' is not found; line 77");
+  check_place("/etc/x.yaml:3: a: b", "", "", 0, 0, "/etc/x.yaml:3: a: b");
+  check_place("/d/a/../x.yaml:3: a: b", "", "", 0, 0, "../x.yaml:3: a: b");
+  check_place("out of memory", "", "", 0, 0, "out of memory");
+  check_place("/d/a/s.yaml:999999999999: a: b", "x", "", 0, 0, "s.yaml:999999999999: a: b");
+}
+
+/* --- drafts --- */
+
+static int open_folder(void **state) {
+  static tt_scratch scratch;
+  tt_error error;
+  if (tt_scratch_open(&scratch, &error) != TT_OK) return -1;
+  *state = &scratch;
+  return 0;
+}
+
+static int close_folder(void **state) {
+  tt_scratch_close(*state);
+  return 0;
+}
+
+static void write_text(tt_drafts *drafts, const tt_draft *draft, const char *path,
+                       const char *text) {
+  tt_error error = {""};
+  if (tt_drafts_write(drafts, draft, path, text, strlen(text), &error) != TT_OK)
+    fail_msg("%s", error.text);
+}
+
+static const tt_problem *find_problem(const tt_draft_look *look, const char *file, int line,
+                                      const char *part) {
+  for (int i = 0; i < look->problem_count; i++)
+    if (look->problems[i].line == line && !strcmp(look->problems[i].file, file) &&
+        strstr(look->problems[i].text, part))
+      return &look->problems[i];
+  for (int i = 0; i < look->problem_count; i++)
+    print_error("%s:%d:%d: %s\n", look->problems[i].file, look->problems[i].line,
+                look->problems[i].column, look->problems[i].text);
+  fail_msg("%s:%d: '%s' is not told", file, line, part);
+  return NULL;
+}
+
+#define URDF                                                                                       \
+  "<robot name='r'>\n"                                                                             \
+  " <link name='base'/>\n"                                                                         \
+  " <link name='arm'><collision><geometry><box size='1 1 1'/></geometry></collision></link>\n"     \
+  " <joint name='j' type='revolute'><parent link='base'/><child link='arm'/>\n"                    \
+  "  <axis xyz='0 0 1'/><limit lower='-1' upper='1'/></joint>\n"                                   \
+  "</robot>\n"
+
+/* Everything that is wrong is told at once, wherever it stands; then the warnings; then it runs. */
+static void test_problems(void **state) {
+  tt_drafts *drafts = tt_drafts_new(((tt_scratch *)*state)->folder, &maker);
+  tt_draft draft;
+  tt_draft_look *look, *again;
+  tt_error error = {""};
+  assert_int_equal(tt_drafts_begin(drafts, "one", &draft, &error), TT_OK);
+  write_text(drafts, &draft, "one.yaml",
+             "robots:\n"
+             "  - {robot: arm.yaml, name: arm, x: 1 parsec, heading: 1 mile}\n"
+             "speed: 0\n"
+             "wires:\n"
+             "  - float-udp: {sensors: [time, j.positoin], commands: [stamp, j.torqe]}\n");
+  write_text(drafts, &draft, "arm.yaml",
+             "model: arm.urdf\nfloting: on\njoints:\n  - {name: j, max_torque: [1]}\n  - {}\n");
+  write_text(drafts, &draft, "arm.urdf", URDF);
+  assert_int_equal(tt_drafts_look(drafts, &draft, &look, &error), TT_OK);
+  assert_false(look->runs);
+  assert_null(look->model);
+  find_problem(look, "arm.yaml", 2, "did you mean 'floating'");
+  find_problem(look, "arm.yaml", 4, "expected text");
+  find_problem(look, "arm.yaml", 5, "'name' is missing");
+  find_problem(look, "one.yaml", 3, "speed");
+  assert_int_equal(find_problem(look, "one.yaml", 2, "'1 parsec'")->column, 37);
+  find_problem(look, "one.yaml", 2, "'1 mile'");
+  tt_draft_look_unref(look);
+
+  write_text(drafts, &draft, "arm.yaml", "model: arm.urdf\n");
+  write_text(drafts, &draft, "one.yaml",
+             "robots:\n"
+             "  - {robot: arm.yaml, name: arm}\n"
+             "wires:\n"
+             "  - float-udp:\n"
+             "      sensors: [time, j.positoin]\n"
+             "      commands: [stamp, j.torqe]\n");
+  assert_int_equal(tt_drafts_look(drafts, &draft, &look, &error), TT_OK);
+  assert_false(look->runs);
+  find_problem(look, "one.yaml", 5, "j.positoin");
+  find_problem(look, "one.yaml", 6, "j.torqe");
+  assert_int_equal(find_problem(look, "arm.urdf", 1, "base is fixed")->severity,
+                   TT_SEVERITY_WARNING);
+  find_problem(look, "arm.urdf", 3, "has no <inertial>");
+  find_problem(look, "arm.urdf", 5, "states no effort");
+  tt_draft_look_unref(look);
+
+  write_text(drafts, &draft, "one.yaml", "robots: [{robot: arm.yaml, floating: off}]\n");
+  assert_int_equal(tt_drafts_look(drafts, &draft, &look, &error), TT_OK);
+  assert_true(look->runs && look->model && !tt_draft_look_error(look));
+  assert_int_equal(look->problem_count, 2);
+  assert_int_equal(tt_drafts_look(drafts, &draft, &again, &error), TT_OK);
+  assert_ptr_equal(look, again); /* nothing changed: nothing is compiled anew */
+  tt_draft_look_unref(look);
+  tt_draft_look_unref(again);
+  assert_int_equal(tt_drafts_remove(drafts, draft.id, &error), TT_OK);
+  tt_drafts_free(drafts);
+}
+
+/* Nothing of the machine's own files is read, whatever names them. */
+static void test_nothing_elsewhere(void **state) {
+  tt_drafts *drafts = tt_drafts_new(((tt_scratch *)*state)->folder, &maker);
+  tt_draft draft;
+  tt_draft_look *look;
+  tt_error error = {""};
+  static const char *const scenes[] = {
+      "robots: [{robot: /etc/passwd.yaml}]\n", "robots: [{robot: ../../../x/robot.yaml}]\n",
+      "arena: sub/../../x.xml\n", "robots: [{robot: inner/robot.yaml}]\n",
+      "robots: [{robot: includes.xml}]\n"};
+  char outside[600];
+  assert_int_equal(tt_drafts_begin(drafts, "one", &draft, &error), TT_OK);
+  snprintf(outside, sizeof outside, "%s/../secret.xml", draft.folder);
+  FILE *file = fopen(outside, "w");
+  assert_non_null(file);
+  assert_true(fputs("<mujoco><secret/></mujoco>", file) >= 0);
+  fclose(file);
+  write_text(drafts, &draft, "inner/robot.yaml", "model: ../../secret.xml\n");
+  write_text(drafts, &draft, "includes.xml", "<mujoco><include file='../secret.xml'/></mujoco>");
+  for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+    write_text(drafts, &draft, "one.yaml", scenes[i]);
+    assert_int_equal(tt_drafts_look(drafts, &draft, &look, &error), TT_OK);
+    assert_false(look->runs);
+    assert_non_null(strstr(tt_draft_look_error(look)->text, "lies elsewhere"));
+    tt_draft_look_unref(look);
+  }
+  /* A file of the draft may name its neighbours, and what comes with Tether. */
+  write_text(drafts, &draft, "inner/robot.yaml", "model: ../arm.urdf\n");
+  write_text(drafts, &draft, "arm.urdf", URDF);
+  write_text(drafts, &draft, "one.yaml",
+             "arena: frc2011\nrobots: [{robot: inner/robot.yaml}, {robot: gripper}]\n");
+  assert_int_equal(tt_drafts_look(drafts, &draft, &look, &error), TT_OK);
+  if (!look->runs) fail_msg("%s", tt_draft_look_error(look)->text);
+  tt_draft_look_unref(look);
+  assert_int_equal(unlink(outside), 0);
+  assert_int_equal(tt_drafts_remove(drafts, draft.id, &error), TT_OK);
+  tt_drafts_free(drafts);
+}
+
+static void test_limits(void **state) {
+  tt_drafts *drafts = tt_drafts_new(((tt_scratch *)*state)->folder, &maker);
+  tt_draft draft, *list;
+  tt_error error = {""};
+  char path[64], first[TT_DRAFT_ID];
+  int count;
+  assert_int_equal(tt_drafts_begin(drafts, "../x", &draft, &error), TT_INVALID);
+  assert_int_equal(tt_drafts_find(drafts, "../../../../etc/a", &draft, &error), TT_NOT_FOUND);
+  assert_int_equal(tt_drafts_begin(drafts, "one", &draft, &error), TT_OK);
+  memcpy(first, draft.id, sizeof first);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "../x", "", 0, &error), TT_INVALID);
+  assert_int_equal(tt_drafts_unlink(drafts, &draft, "none", &error), TT_NOT_FOUND);
+  for (int i = 1; i < TT_DRAFT_MOST_FILES; i++) {
+    snprintf(path, sizeof path, "folder%d/file", i);
+    write_text(drafts, &draft, path, "");
+  }
+  assert_int_equal(tt_drafts_write(drafts, &draft, "more", "", 0, &error), TT_FULL);
+  write_text(drafts, &draft, path, "again");
+  assert_int_equal(tt_drafts_unlink(drafts, &draft, path, &error), TT_OK);
+  char *large = calloc(1, TT_DRAFT_MOST_FILE + 1);
+  assert_non_null(large);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "large", large, TT_DRAFT_MOST_FILE + 1, &error),
+                   TT_FULL);
+  free(large);
+  /* The one that changed longest ago goes. */
+  for (int i = 0; i < TT_DRAFT_MOST; i++)
+    assert_int_equal(tt_drafts_begin(drafts, "more", &draft, &error), TT_OK);
+  assert_int_equal(tt_drafts_find(drafts, first, &draft, &error), TT_NOT_FOUND);
+  assert_int_equal(tt_drafts_list(drafts, &list, &count, &error), TT_OK);
+  assert_int_equal(count, TT_DRAFT_MOST);
+  for (int i = 0; i < count; i++)
+    assert_int_equal(tt_drafts_remove(drafts, list[i].id, &error), TT_OK);
+  free(list);
+  tt_drafts_free(drafts);
+}
+
+static void test_saving(void **state) {
+  const char *folder = ((tt_scratch *)*state)->folder;
+  char own[100], scenes[200], path[512], *found;
+  snprintf(own, sizeof own, "%s/own", folder);
+  snprintf(scenes, sizeof scenes, "%s/scenes", own);
+  assert_true(mkdir(own, 0700) == 0 && mkdir(scenes, 0700) == 0);
+  tt_drafts *drafts = tt_drafts_new(folder, &maker);
+  tt_draft draft, copy;
+  tt_draft_look *look;
+  tt_error error = {""};
+  bool taken;
+  assert_int_equal(tt_data_find(&tt_data_scene, "gripper", NULL, "test", &found, &error), TT_OK);
+  assert_int_equal(tt_drafts_copy(drafts, found, &draft, &error), TT_OK);
+  free(found);
+  assert_string_equal(draft.main, "gripper.yaml");
+  assert_int_equal(tt_drafts_look(drafts, &draft, &look, &error), TT_OK);
+  if (!look->runs) fail_msg("%s", tt_draft_look_error(look)->text);
+  tt_draft_look_unref(look);
+  assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "a/b", false, path, &taken, &error),
+                   TT_INVALID);
+  assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "mine", false, path, &taken, &error),
+                   TT_OK);
+  assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "mine", false, path, &taken, &error),
+                   TT_FULL);
+  assert_true(taken);
+  assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "mine", true, path, &taken, &error),
+                   TT_OK);
+  /* It is found by its name, and opens again with all its files. */
+  assert_int_equal(tt_data_set_own(own), TT_OK);
+  assert_int_equal(tt_data_find(&tt_data_scene, "mine", NULL, "test", &found, &error), TT_OK);
+  assert_string_equal(found, path);
+  assert_int_equal(tt_drafts_copy(drafts, found, &copy, &error), TT_OK);
+  free(found);
+  assert_int_equal(tt_data_set_own(NULL), TT_OK);
+  tt_draft_files before, after;
+  assert_int_equal(tt_draft_files_list(draft.folder, &before, &error), TT_OK);
+  assert_int_equal(tt_draft_files_list(copy.folder, &after, &error), TT_OK);
+  assert_int_equal(before.count, after.count);
+  assert_int_equal(before.bytes, after.bytes);
+  tt_draft_files_free(&before);
+  tt_draft_files_free(&after);
+  assert_int_equal(tt_drafts_remove(drafts, draft.id, &error), TT_OK);
+  assert_int_equal(tt_drafts_remove(drafts, copy.id, &error), TT_OK);
+  tt_drafts_free(drafts);
+}
+
+/* Every key but a protocol has a row in the documents. */
+static void find_key(void *context, const char *file, const char *path,
+                     const cyaml_schema_value_t *value) {
+  int *missing = context;
+  tt_help help;
+  const bool protocol = strncmp(path, "wires.", 6) == 0 && !strchr(path + 6, '.');
+  (void)value;
+  if (protocol || tt_help_find(file, path, &help)) return;
+  print_error("%s file: %s has no help\n", file, path);
+  ++*missing;
+}
+
+static void test_help(void **state) {
+  (void)state;
+  tt_pool pool = {0};
+  tt_schemas schemas;
+  tt_help help;
+  int missing = 0;
+  assert_int_equal(tt_schemas_new(&tt_program_guests, &pool, &schemas), TT_OK);
+  tt_keys_visit(&schemas, find_key, &missing);
+  tt_pool_free(&pool);
+  assert_int_equal(missing, 0);
+  assert_true(tt_help_find("scene", "wires.xrp.motors.unit", &help));
+  assert_string_equal(help.type, "unit");
+  assert_string_equal(help.initial, "SI");
+  assert_true(tt_help_find("robot", "encoders.ticks_per_turn", &help));
+  assert_string_equal(help.text, "of an angle; negative counts backwards");
+  assert_false(tt_help_find("robot", "encoders.nothing", &help));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_paths),
+      cmocka_unit_test(test_places),
+      cmocka_unit_test(test_help),
+      cmocka_unit_test_setup_teardown(test_problems, open_folder, close_folder),
+      cmocka_unit_test_setup_teardown(test_nothing_elsewhere, open_folder, close_folder),
+      cmocka_unit_test_setup_teardown(test_limits, open_folder, close_folder),
+      cmocka_unit_test_setup_teardown(test_saving, open_folder, close_folder),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

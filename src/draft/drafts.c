@@ -1,0 +1,352 @@
+#include "draft/drafts.h"
+
+#include "scene/scene_copy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOOKS 4 /* kept in memory */
+
+struct tt_drafts {
+  char folder[400];
+  const tt_draft_maker *maker;
+  pthread_mutex_t files;  /* one writes at a time */
+  pthread_mutex_t checks; /* one looks at a time, and guards what follows */
+  struct {
+    char id[TT_DRAFT_ID];
+    tt_draft_look *look;
+  } looks[LOOKS];
+  int next;
+};
+
+tt_drafts *tt_drafts_new(const char *folder, const tt_draft_maker *maker) {
+  tt_drafts *drafts = calloc(1, sizeof *drafts);
+  if (!drafts) return NULL;
+  snprintf(drafts->folder, sizeof drafts->folder, "%s", folder);
+  drafts->maker = maker;
+  pthread_mutex_init(&drafts->files, NULL);
+  pthread_mutex_init(&drafts->checks, NULL);
+  return drafts;
+}
+
+void tt_drafts_free(tt_drafts *drafts) {
+  if (!drafts) return;
+  for (int i = 0; i < LOOKS; i++) tt_draft_look_unref(drafts->looks[i].look);
+  pthread_mutex_destroy(&drafts->files);
+  pthread_mutex_destroy(&drafts->checks);
+  free(drafts);
+}
+
+/* --- names --- */
+
+bool tt_draft_name_is_good(const char *name) {
+  static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  size_t size = strlen(name);
+  return size > 0 && size < TT_DRAFT_MOST_NAME && *name != '-' && strspn(name, good) == size;
+}
+
+static tt_status check_name(const char *name, tt_error *error) {
+  if (tt_draft_name_is_good(name)) return TT_OK;
+  return tt_fail(error, TT_INVALID,
+                 "'%.64s' can't be a scene's name; use letters, digits, _ and - (at most 63)",
+                 name);
+}
+
+static bool is_id(const char *id) {
+  return strlen(id) == TT_DRAFT_ID - 1 && strspn(id, "0123456789abcdef") == TT_DRAFT_ID - 1;
+}
+
+/* The draft's name is that of the one scene whose name stands in the file `.main`. */
+static bool describe(const tt_drafts *drafts, const char *id, tt_draft *draft) {
+  char path[600];
+  *draft = (tt_draft){0};
+  memcpy(draft->id, id, TT_DRAFT_ID);
+  snprintf(draft->folder, sizeof draft->folder, "%s/%s", drafts->folder, id);
+  snprintf(path, sizeof path, "%s/.main", draft->folder);
+  FILE *file = fopen(path, "re");
+  bool good =
+      file && fgets(draft->name, sizeof draft->name, file) && tt_draft_name_is_good(draft->name);
+  if (file) fclose(file);
+  if (good) snprintf(draft->main, sizeof draft->main, "%s.yaml", draft->name);
+  return good;
+}
+
+tt_status tt_drafts_find(tt_drafts *drafts, const char *id, tt_draft *draft, tt_error *error) {
+  if (is_id(id) && describe(drafts, id, draft)) return TT_OK;
+  return tt_fail(error, TT_NOT_FOUND, "there is no such draft");
+}
+
+/* --- all of them --- */
+
+static int last_first(const void *one, const void *other) {
+  const tt_draft *a = one, *b = other;
+  return a->changed < b->changed ? 1 : a->changed > b->changed ? -1 : 0;
+}
+
+/* Also those beyond the limit. */
+static tt_status list_all(tt_drafts *drafts, tt_draft **list, int *count, tt_error *error) {
+  struct dirent **entries;
+  *count = 0;
+  int found = scandir(drafts->folder, &entries, NULL, NULL);
+  *list = calloc((size_t)(found > 0 ? found : 0) + 1, sizeof **list);
+  for (int i = 0; i < found; i++) {
+    tt_draft draft;
+    tt_draft_files files = {0};
+    if (*list && is_id(entries[i]->d_name) && describe(drafts, entries[i]->d_name, &draft) &&
+        tt_draft_files_list(draft.folder, &files, NULL) == TT_OK) {
+      draft.changed = files.changed;
+      (*list)[(*count)++] = draft;
+    }
+    tt_draft_files_free(&files);
+    free(entries[i]);
+  }
+  if (found >= 0) free(entries);
+  if (!*list) return tt_fail(error, TT_NOMEM, "out of memory");
+  if (*count) qsort(*list, (size_t)*count, sizeof **list, last_first);
+  return TT_OK;
+}
+
+tt_status tt_drafts_list(tt_drafts *drafts, tt_draft **list, int *count, tt_error *error) {
+  TT_TRY(list_all(drafts, list, count, error));
+  if (*count > TT_DRAFT_MOST) *count = TT_DRAFT_MOST;
+  return TT_OK;
+}
+
+static void forget(tt_drafts *drafts, const char *id) {
+  pthread_mutex_lock(&drafts->checks);
+  for (int i = 0; i < LOOKS; i++) {
+    if (strcmp(drafts->looks[i].id, id) != 0) continue;
+    tt_draft_look_unref(drafts->looks[i].look);
+    drafts->looks[i].look = NULL;
+    drafts->looks[i].id[0] = 0;
+  }
+  pthread_mutex_unlock(&drafts->checks);
+}
+
+static tt_status remove_draft(tt_drafts *drafts, const tt_draft *draft, tt_error *error) {
+  forget(drafts, draft->id);
+  pthread_mutex_lock(&drafts->files);
+  tt_status status = tt_draft_folder_remove(draft->folder, error);
+  pthread_mutex_unlock(&drafts->files);
+  return status;
+}
+
+tt_status tt_drafts_remove(tt_drafts *drafts, const char *id, tt_error *error) {
+  tt_draft draft;
+  TT_TRY(tt_drafts_find(drafts, id, &draft, error));
+  return remove_draft(drafts, &draft, error);
+}
+
+/* Room for one more. */
+static tt_status make_room(tt_drafts *drafts, tt_error *error) {
+  tt_draft *list;
+  int count;
+  TT_TRY(list_all(drafts, &list, &count, error));
+  tt_status status = TT_OK;
+  for (int i = TT_DRAFT_MOST - 1; i < count && status == TT_OK; i++)
+    status = remove_draft(drafts, &list[i], error);
+  free(list);
+  return status;
+}
+
+/* --- beginning --- */
+
+static tt_status make_folder(tt_drafts *drafts, const char *name, tt_draft *draft,
+                             tt_error *error) {
+  uint64_t number;
+  char path[600];
+  TT_TRY(check_name(name, error));
+  TT_TRY(make_room(drafts, error));
+  if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+    return tt_fail(error, TT_FAILED, "no random numbers: %s", strerror(errno));
+  *draft = (tt_draft){0};
+  snprintf(draft->id, sizeof draft->id, "%016llx", (unsigned long long)number);
+  snprintf(draft->name, sizeof draft->name, "%s", name);
+  snprintf(draft->main, sizeof draft->main, "%s.yaml", name);
+  snprintf(draft->folder, sizeof draft->folder, "%s/%s", drafts->folder, draft->id);
+  snprintf(path, sizeof path, "%s/.main", draft->folder);
+  if (mkdir(draft->folder, 0700) == 0) return tt_scene_file_write(path, name, strlen(name), error);
+  return tt_fail(error, errno == ENOSPC ? TT_FULL : TT_FAILED, "%s: can't make this folder: %s",
+                 draft->folder, strerror(errno));
+}
+
+tt_status tt_drafts_begin(tt_drafts *drafts, const char *name, tt_draft *draft, tt_error *error) {
+  static const char text[] = "description: a scene of one's own\npace: realtime\n";
+  TT_TRY(make_folder(drafts, name, draft, error));
+  tt_status status = tt_drafts_write(drafts, draft, draft->main, text, sizeof text - 1, error);
+  if (status != TT_OK) tt_draft_folder_remove(draft->folder, NULL);
+  return status;
+}
+
+/* A name that the file's own is made to. */
+static void name_after(const char *path, char name[TT_DRAFT_MOST_NAME]) {
+  const char *slash = strrchr(path, '/');
+  snprintf(name, TT_DRAFT_MOST_NAME, "%.63s", slash ? slash + 1 : path);
+  char *dot = strrchr(name, '.');
+  if (dot) *dot = 0;
+  for (char *c = name; *c; c++)
+    if (!tt_draft_name_is_good((char[]){'a', *c, 0})) *c = '_';
+  if (!tt_draft_name_is_good(name)) snprintf(name, TT_DRAFT_MOST_NAME, "scene");
+}
+
+tt_status tt_drafts_copy(tt_drafts *drafts, const char *path, tt_draft *draft, tt_error *error) {
+  tt_scene *scene;
+  char name[TT_DRAFT_MOST_NAME], target[700];
+  TT_TRY(tt_scene_load(drafts->maker->guests, path, NULL, 0, &scene, error));
+  name_after(path, name);
+  tt_status status = make_folder(drafts, name, draft, error);
+  if (status == TT_OK) {
+    snprintf(target, sizeof target, "%s/%s", draft->folder, draft->main);
+    status = tt_scene_copy(scene, target, NULL, NULL, error);
+    if (status != TT_OK) tt_draft_folder_remove(draft->folder, NULL);
+  }
+  tt_scene_free(scene);
+  return status;
+}
+
+/* --- files --- */
+
+tt_status tt_drafts_write(tt_drafts *drafts, const tt_draft *draft, const char *path,
+                          const void *bytes, size_t size, tt_error *error) {
+  pthread_mutex_lock(&drafts->files);
+  tt_status status = tt_draft_file_write(draft->folder, path, bytes, size, error);
+  pthread_mutex_unlock(&drafts->files);
+  return status;
+}
+
+tt_status tt_drafts_unlink(tt_drafts *drafts, const tt_draft *draft, const char *path,
+                           tt_error *error) {
+  pthread_mutex_lock(&drafts->files);
+  tt_status status = tt_draft_file_remove(draft->folder, path, error);
+  pthread_mutex_unlock(&drafts->files);
+  return status;
+}
+
+/* --- looking --- */
+
+static tt_draft_look *known_look(tt_drafts *drafts, const tt_draft *draft, uint64_t revision) {
+  for (int i = 0; i < LOOKS; i++) {
+    tt_draft_look *look = drafts->looks[i].look;
+    if (look && strcmp(drafts->looks[i].id, draft->id) == 0 && look->revision == revision)
+      return look;
+  }
+  return NULL;
+}
+
+static void keep_look(tt_drafts *drafts, const tt_draft *draft, tt_draft_look *look) {
+  int place = -1;
+  for (int i = 0; i < LOOKS; i++)
+    if (strcmp(drafts->looks[i].id, draft->id) == 0) place = i;
+  if (place < 0) place = drafts->next++ % LOOKS;
+  tt_draft_look_unref(drafts->looks[place].look);
+  drafts->looks[place].look = look;
+  memcpy(drafts->looks[place].id, draft->id, TT_DRAFT_ID);
+}
+
+static tt_status look_anew(tt_drafts *drafts, const tt_draft *draft, const tt_draft_files *files,
+                           tt_draft_look **look, tt_error *error) {
+  *look = tt_draft_look_new();
+  if (!*look) return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_status status = tt_draft_check(drafts->maker, draft->folder, draft->main, files, *look, error);
+  if (status == TT_OK)
+    keep_look(drafts, draft, *look);
+  else
+    tt_draft_look_unref(*look);
+  return status;
+}
+
+tt_status tt_drafts_look(tt_drafts *drafts, const tt_draft *draft, tt_draft_look **look,
+                         tt_error *error) {
+  tt_draft_files files;
+  tt_draft_look *found = NULL;
+  pthread_mutex_lock(&drafts->checks);
+  tt_status status = tt_draft_files_list(draft->folder, &files, error);
+  if (status == TT_OK && !(found = known_look(drafts, draft, files.revision)))
+    status = look_anew(drafts, draft, &files, &found, error);
+  if (status == TT_OK) *look = tt_draft_look_ref(found);
+  tt_draft_files_free(&files);
+  pthread_mutex_unlock(&drafts->checks);
+  return status;
+}
+
+/* --- saving --- */
+
+static tt_status copy_file(const tt_draft *draft, const char *path, const char *target,
+                           const char *as, tt_error *error) {
+  char *bytes, whole[1200];
+  size_t size;
+  snprintf(whole, sizeof whole, "%s/%s", target, as);
+  TT_TRY(tt_draft_file_read(draft->folder, path, &bytes, &size, error));
+  tt_status status = tt_scene_file_write(whole, bytes, size, error);
+  free(bytes);
+  return status;
+}
+
+/* The scene's file is called after the new name. */
+static tt_status copy_all(const tt_draft *draft, const char *target, const char *name,
+                          tt_error *error) {
+  char main[TT_DRAFT_MOST_NAME + 8];
+  tt_draft_files files;
+  snprintf(main, sizeof main, "%s.yaml", name);
+  TT_TRY(tt_draft_files_list(draft->folder, &files, error));
+  tt_status status = TT_OK;
+  for (int i = 0; i < files.count && status == TT_OK; i++) {
+    const char *path = files.items[i].path;
+    const bool is_main = strcmp(path, draft->main) == 0;
+    if (!is_main && strcmp(path, main) == 0)
+      status =
+          tt_fail(error, TT_INVALID, "the draft has another file '%s'; take another name", main);
+    else
+      status = copy_file(draft, path, target, is_main ? main : path, error);
+  }
+  tt_draft_files_free(&files);
+  return status;
+}
+
+/* The whole new folder takes the place of the old one. */
+static tt_status put_in_place(const char *made, const char *target, bool replace, tt_error *error) {
+  char old[640];
+  snprintf(old, sizeof old, "%s.old", target);
+  tt_draft_folder_remove(old, NULL);
+  if (replace && rename(target, old) != 0 && errno != ENOENT)
+    return tt_fail(error, TT_FAILED, "%s: can't be replaced: %s", target, strerror(errno));
+  if (rename(made, target) != 0)
+    return tt_fail(error, TT_FAILED, "%s: can't write here: %s", target, strerror(errno));
+  tt_draft_folder_remove(old, NULL);
+  return TT_OK;
+}
+
+static tt_status save(const tt_draft *draft, const char *scenes, const char *name, bool replace,
+                      bool *taken, tt_error *error) {
+  char target[560], made[600], file[640];
+  snprintf(target, sizeof target, "%s/%s", scenes, name);
+  snprintf(made, sizeof made, "%s/.%s.new", scenes, name);
+  snprintf(file, sizeof file, "%s.yaml",
+           target); /* somebody's by hand, which would be found first */
+  *taken = access(file, F_OK) == 0 || (!replace && access(target, F_OK) == 0);
+  if (*taken) return tt_fail(error, TT_FULL, "there is a scene '%s' already", name);
+  tt_draft_folder_remove(made, NULL);
+  tt_status status = copy_all(draft, made, name, error);
+  if (status == TT_OK) status = put_in_place(made, target, replace, error);
+  if (status != TT_OK) tt_draft_folder_remove(made, NULL);
+  return status;
+}
+
+tt_status tt_drafts_save(tt_drafts *drafts, const tt_draft *draft, const char *scenes,
+                         const char *name, bool replace, char path[512], bool *taken,
+                         tt_error *error) {
+  *taken = false;
+  TT_TRY(check_name(name, error));
+  pthread_mutex_lock(&drafts->files);
+  tt_status status = save(draft, scenes, name, replace, taken, error);
+  pthread_mutex_unlock(&drafts->files);
+  if (status == TT_OK) snprintf(path, 512, "%s/%s/%s.yaml", scenes, name, name);
+  return status;
+}

@@ -1,0 +1,57 @@
+/* drafts.h: the scenes that people are making, each a folder of its own below one that the program keeps. */
+#ifndef TT_DRAFT_DRAFTS_H
+#define TT_DRAFT_DRAFTS_H
+
+#include "draft/check.h"
+
+#define TT_DRAFT_MOST 32      /**< that are kept */
+#define TT_DRAFT_ID 17        /**< bytes of an id: 16 hexadecimal digits and the end */
+#define TT_DRAFT_MOST_NAME 64 /**< bytes of a name, its end included */
+
+/** All functions: any thread; they block for files, and tt_drafts_look() for as long as models take to compile. */
+typedef struct tt_drafts tt_drafts;
+
+/** Drafts in `folder`, an absolute path that exists. `maker` outlives it. NULL when out of memory. */
+tt_drafts *tt_drafts_new(const char *folder, const tt_draft_maker *maker);
+void tt_drafts_free(tt_drafts *drafts);
+
+/** Letters, digits, `_` and `-`: what a scene of one's own may be called. */
+bool tt_draft_name_is_good(const char *name);
+
+/** A draft. */
+typedef struct tt_draft {
+  char id[TT_DRAFT_ID];
+  char name[TT_DRAFT_MOST_NAME];
+  char main[TT_DRAFT_MOST_NAME + 8]; /**< the scene's file, name.yaml */
+  char folder[512];                  /**< absolute */
+  int64_t changed;                   /**< ns since 1970 */
+} tt_draft;
+
+/** A new scene on an empty floor. Where there are too many drafts, the one that changed longest ago goes. TT_INVALID: its name;
+ *  TT_FAILED, TT_FULL: the disk. */
+tt_status tt_drafts_begin(tt_drafts *drafts, const char *name, tt_draft *draft, tt_error *error);
+/** A scene that is there (its file `path`), with copies of its files. Also TT_INVALID: it does not load. */
+tt_status tt_drafts_copy(tt_drafts *drafts, const char *path, tt_draft *draft, tt_error *error);
+/** The draft of that id. TT_NOT_FOUND. */
+tt_status tt_drafts_find(tt_drafts *drafts, const char *id, tt_draft *draft, tt_error *error);
+/** At most TT_DRAFT_MOST, the last changed first; free() the list. TT_NOMEM. */
+tt_status tt_drafts_list(tt_drafts *drafts, tt_draft **list, int *count, tt_error *error);
+tt_status tt_drafts_remove(tt_drafts *drafts, const char *id, tt_error *error);
+
+/** tt_draft_file_write() and tt_draft_file_remove(), one at a time. */
+tt_status tt_drafts_write(tt_drafts *drafts, const tt_draft *draft, const char *path,
+                          const void *bytes, size_t size, tt_error *error);
+tt_status tt_drafts_unlink(tt_drafts *drafts, const tt_draft *draft, const char *path,
+                           tt_error *error);
+
+/** What is known of it now; unref it. Made anew where a file changed. TT_NOT_FOUND, TT_NOMEM. */
+tt_status tt_drafts_look(tt_drafts *drafts, const tt_draft *draft, tt_draft_look **look,
+                         tt_error *error);
+
+/** Copies it to `scenes`/`name`, where `tether run name` finds it; `path` is the scene's file there. TT_FULL with `*taken`: there is one
+ *  of that name, and `replace` is false. TT_INVALID: the name; TT_FAILED. */
+tt_status tt_drafts_save(tt_drafts *drafts, const tt_draft *draft, const char *scenes,
+                         const char *name, bool replace, char path[512], bool *taken,
+                         tt_error *error);
+
+#endif

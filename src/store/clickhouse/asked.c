@@ -1,0 +1,46 @@
+/* asked.c: what is asked for of a device, as parts of statements. */
+#include "store/clickhouse/internal.h"
+
+#include <stdio.h>
+
+tt_status tt_clickhouse_need_boots(tt_clickhouse_reader *reader, uint64_t device, tt_error *error) {
+  if (device && reader->boots_of == device) return TT_OK;
+  char id[24];
+  tt_list_cut(&reader->boots, 0);
+  reader->boots_of = 0;
+  snprintf(id, sizeof id, "%" PRIu64, device);
+  TT_TRY(tt_clickhouse_read_boots(&reader->source, id, &reader->boots, error));
+  reader->boots_of = device;
+  return TT_OK;
+}
+
+int tt_clickhouse_attribute_of(const tt_clickhouse_reader *reader, uint64_t id) {
+  const int64_t *index = tt_map_get(&reader->attributes, (tt_map_key){(int64_t)id, 0});
+  return index ? (int)*index : -1;
+}
+
+void tt_clickhouse_print_attributes(const tt_clickhouse_reader *reader, const int *attributes,
+                                    int count, tt_list *sql) {
+  for (int i = 0; i < count; i++)
+    tt_list_print(sql, "%s%" PRIu64, i ? ", " : " AND attribute IN (",
+                  tt_clickhouse_get_id(&reader->known.attributes, attributes[i]));
+  if (count) tt_list_print(sql, ")");
+}
+
+void tt_clickhouse_print_times(const tt_list *boots, int64_t from, int64_t to, tt_list *sql) {
+  tt_list_print(sql, " AND (0");
+  for (uint32_t i = 0; i < boots->len; i++) {
+    const tt_store_epoch *epoch = &tt_list_at(boots, tt_clickhouse_boot, i).epoch;
+    tt_list_print(sql, " OR (epoch = %" PRId64, epoch->key);
+    if (from > INT64_MIN)
+      tt_list_print(sql, " AND device_time >= %" PRId64,
+                    tt_clickhouse_minus(from, epoch->offset_high));
+    if (to < INT64_MAX)
+      tt_list_print(sql, " AND device_time <= %" PRId64,
+                    tt_clickhouse_minus(to, epoch->offset_low));
+    tt_list_print(sql, ")");
+  }
+  tt_list_print(sql, ")");
+  if (from > INT64_MIN) tt_list_print(sql, " AND device_time + time_offset >= %" PRId64, from);
+  if (to < INT64_MAX) tt_list_print(sql, " AND device_time + time_offset <= %" PRId64, to);
+}

@@ -1,0 +1,257 @@
+/* clickhouse.c: the store in ClickHouse, which several collectors may share: there, or away.
+ *
+ * Writing a batch twice changes nothing, so one whose answer was lost is written again. It is away as long as one of its shards
+ * is.
+ */
+#include "base/log.h"
+#include "store/clickhouse/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** µs between two looks at what others made known. */
+#define LOOK_INTERVAL (SECOND / 2)
+
+/* --- state --- */
+
+static void set_state(tt_clickhouse *store, const char *trouble) {
+  pthread_mutex_lock(&store->mutex);
+  store->state.degraded = trouble;
+  snprintf(store->state.reason, sizeof store->state.reason, "%.255s", trouble ? trouble : "");
+  pthread_mutex_unlock(&store->mutex);
+}
+
+static void note_lost(tt_clickhouse *store, const char *trouble) {
+  store->connected = false;
+  atomic_store(&store->away, true);
+  store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
+  set_state(store, trouble);
+}
+
+/* --- connecting --- */
+
+static void hurry_links(tt_clickhouse *store) {
+  if (!atomic_load(&store->hurried)) return;
+  for (int i = 0; i < store->address.shard_count; i++)
+    tt_clickhouse_link_hurry(store->links[i], HURRIED_PATIENCE);
+}
+
+static tt_status tell_all(tt_clickhouse *store, tt_error *error) {
+  tt_store_batch *all = tt_catalogue_all(store->catalogue);
+  tt_status status = all ? tt_clickhouse_write_batch(store, all, &store->known, error)
+                         : tt_clickhouse_no_memory(error);
+  tt_store_batch_free(all);
+  if (status == TT_OK) store->untold = false;
+  return status;
+}
+
+/** TT_VERSION: it will fail the next time, too. */
+static tt_status connect_all(tt_clickhouse *store, tt_error *error) {
+  store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
+  for (int i = 0; i < store->address.shard_count; i++) {
+    const tt_clickhouse_source source = {store->links[i], &store->address};
+    TT_TRY(tt_clickhouse_upgrade(&source, !store->viewed, error));
+  }
+  store->viewed = true;
+  if (store->untold) TT_TRY(tell_all(store, error));
+  store->connected = true;
+  atomic_store(&store->away, false);
+  return TT_OK;
+}
+
+/** Connects again, where it is away and it is time to. */
+static tt_status need_links(tt_clickhouse *store, tt_error *error) {
+  hurry_links(store);
+  if (store->connected) return TT_OK;
+  if (atomic_load(&store->hurried) || tt_monotonic_us() < store->next_try)
+    return tt_fail(error, TT_FAILED, "%s", store->state.reason);
+  tt_status status = connect_all(store, error);
+  if (status == TT_OK) tt_log_info("clickhouse: connected");
+  set_state(store, status == TT_OK ? NULL : error->text);
+  return status;
+}
+
+/* --- writing --- */
+
+/** `known`: what the batch's indices mean. */
+static tt_status write_known(tt_clickhouse *store, const tt_store_batch *batch,
+                             tt_clickhouse_ids *known, tt_error *error) {
+  TT_TRY(need_links(store, error));
+  tt_status status = tt_clickhouse_write_batch(store, batch, known, error);
+  if (status == TT_OK)
+    set_state(store, NULL);
+  else if (status != TT_INVALID)
+    note_lost(store, error->text);
+  return status;
+}
+
+static tt_status clickhouse_write(tt_store *base, const tt_store_batch *batch, tt_error *error) {
+  tt_clickhouse *store = (tt_clickhouse *)base;
+  if (!tt_catalogue_add_batch(store->catalogue, batch)) return tt_clickhouse_no_memory(error);
+  tt_status status = write_known(store, batch, &store->known, error);
+  store->untold |= status != TT_OK;
+  return status;
+}
+
+static tt_status clickhouse_write_foreign(tt_store *base, const tt_store_batch *batch,
+                                          tt_error *error) {
+  tt_clickhouse_ids known = tt_clickhouse_no_ids();
+  tt_status status = write_known((tt_clickhouse *)base, batch, &known, error);
+  tt_clickhouse_ids_clear(&known);
+  return status;
+}
+
+/* --- tending --- */
+
+static tt_status tell(tt_clickhouse *store, tt_error *error) {
+  bool taken;
+  tt_clickhouse_teller teller = {.source = tt_clickhouse_source_of(store),
+                                 .loader = &store->loader,
+                                 .known = &store->known,
+                                 .mutex = &store->mutex,
+                                 .store = store,
+                                 .told = store->told};
+  TT_TRY(tt_clickhouse_tell(&teller, &taken, error));
+  if (taken) store->told = teller.told;
+  return TT_OK;
+}
+
+static tt_status look(tt_clickhouse *store, tt_error *error) {
+  const tt_clickhouse_source source = tt_clickhouse_source_of(store);
+  int64_t change;
+  TT_TRY(tt_clickhouse_last_change(&source, &change, error));
+  return change == store->told ? TT_OK : tell(store, error);
+}
+
+/** Looks whether others have made anything known, now and then. */
+static tt_status look_sometimes(tt_clickhouse *store, tt_error *error) {
+  const int64_t now = tt_monotonic_us();
+  if (now < store->next_look) return TT_OK;
+  store->next_look = now + LOOK_INTERVAL;
+  const tt_clickhouse_source source = tt_clickhouse_source_of(store);
+  int64_t change;
+  return store->loader.device ? look(store, error)
+                              : tt_clickhouse_last_change(&source, &change, error);
+}
+
+static bool clickhouse_tend(tt_store *base) {
+  tt_clickhouse *store = (tt_clickhouse *)base;
+  tt_error error;
+  bool more = false;
+  if (need_links(store, &error) != TT_OK || atomic_load(&store->hurried)) return false;
+  tt_status status = look_sometimes(store, &error);
+  if (status == TT_OK)
+    tt_clickhouse_make_buckets(store, &more);
+  else
+    note_lost(store, error.text);
+  return more;
+}
+
+static void clickhouse_state(tt_store *base, tt_store_state *state) {
+  tt_clickhouse *store = (tt_clickhouse *)base;
+  pthread_mutex_lock(&store->mutex);
+  *state = store->state;
+  pthread_mutex_unlock(&store->mutex);
+}
+
+static void clickhouse_hurry(tt_store *base) {
+  atomic_store(&((tt_clickhouse *)base)->hurried, true);
+}
+
+static tt_status clickhouse_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {
+  tt_clickhouse *store = (tt_clickhouse *)base;
+  store->loader = *loader;
+  store->told = 0;
+  if (need_links(store, error) != TT_OK) return TT_AGAIN;
+  if (tell(store, error) == TT_OK) return TT_OK;
+  note_lost(store, error->text);
+  return TT_AGAIN;
+}
+
+/* --- beginning and end --- */
+
+static void clickhouse_close(tt_store *base) {
+  tt_clickhouse *store = (tt_clickhouse *)base;
+  for (int i = 0; i < store->address.shard_count; i++) tt_clickhouse_link_free(store->links[i]);
+  tt_clickhouse_link_free(store->asked);
+  tt_clickhouse_address_clear(&store->address);
+  tt_catalogue_free(store->catalogue);
+  tt_clickhouse_free_making(store->making);
+  if (store->marks) g_hash_table_destroy(store->marks);
+  tt_clickhouse_ids_clear(&store->known);
+  tt_map_clear(&store->names);
+  tt_map_clear(&store->ranges);
+  tt_list_free(&store->boots);
+  pthread_mutex_destroy(&store->mutex);
+  free(store->url);
+  free(store);
+}
+
+/** The first connection. A server that is away is waited for, where there is a spool. */
+static tt_status open_links(tt_clickhouse *store, const tt_store_options *options,
+                            tt_error *error) {
+  store->url = strdup(options->url);
+  if (!store->catalogue || !store->url || !store->making) return tt_clickhouse_no_memory(error);
+  TT_TRY(tt_clickhouse_address_parse(options->url, &store->address, error));
+  for (int i = 0; i < store->address.shard_count; i++)
+    TT_TRY(tt_clickhouse_link_new(&store->address, i, WRITER_PATIENCE, &store->links[i], error));
+  tt_status status = connect_all(store, error);
+  for (int i = 0; i < store->address.shard_count && status == TT_FAILED; i++)
+    if (tt_clickhouse_is_refused(store->links[i])) status = TT_INVALID;
+  if (status != TT_FAILED || !options->spool) return status;
+  set_state(store, error->text);
+  return TT_OK;
+}
+
+static tt_status clickhouse_open(const tt_store_options *options, tt_store **out, tt_error *error) {
+  tt_clickhouse *store = calloc(1, sizeof *store);
+  if (!store) return tt_clickhouse_no_memory(error);
+  store->base = (tt_store){.backend = &tt_clickhouse_backend,
+                           .load = clickhouse_load,
+                           .write = clickhouse_write,
+                           .write_foreign = clickhouse_write_foreign,
+                           .find = tt_clickhouse_find,
+                           .tend = clickhouse_tend,
+                           .purge = tt_clickhouse_purge,
+                           .state = clickhouse_state,
+                           .hurry = clickhouse_hurry,
+                           .close = clickhouse_close,
+                           .open_reader = tt_clickhouse_open_reader};
+  store->catalogue = tt_catalogue_new();
+  store->making = tt_clickhouse_new_making();
+  store->marks = tt_clickhouse_new_marks();
+  store->known = tt_clickhouse_no_ids();
+  store->boots = TT_LIST(tt_clickhouse_range, NULL);
+  atomic_init(&store->away, true);
+  pthread_mutex_init(&store->mutex, NULL);
+  tt_status status = open_links(store, options, error);
+  if (status != TT_OK) {
+    clickhouse_close(&store->base);
+    return status;
+  }
+  *out = &store->base;
+  return TT_OK;
+}
+
+/** Its own tools do it better, and while others write. */
+static tt_status clickhouse_back_up(const tt_store_options *options, const char *path,
+                                    bool (*progress)(void *context, double done), void *context,
+                                    tt_error *error) {
+  (void)options, (void)progress, (void)context;
+  return tt_fail(error, TT_INVALID,
+                 "clickhouse: it makes copies of its own: ALTER TABLE " TT_CLICKHOUSE_VALUES
+                 " FREEZE on every shard; "
+                 "or copy into "
+                 "a file: tether telemetry copy URL %s",
+                 path);
+}
+
+const tt_store_backend tt_clickhouse_backend = {
+    .kind = "clickhouse",
+    .schemes = (const char *const[]){"clickhouse://", NULL},
+    .example = "clickhouse://HOST/DATABASE",
+    .abilities = TT_STORE_READS | TT_STORE_PURGES | TT_STORE_SHARED | TT_STORE_REMOTE,
+    .open = clickhouse_open,
+    .open_reader = tt_clickhouse_open_alone,
+    .back_up = clickhouse_back_up};

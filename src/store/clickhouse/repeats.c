@@ -1,0 +1,243 @@
+/* repeats.c: messages that may have been sent again, in another epoch. What is stored of their moments is gathered, and compared here,
+ * since of a batch each message may repeat one before it.
+ */
+#include "store/clickhouse/internal.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+/** Moments that are asked for at once. */
+#define MOMENTS 5000
+
+tt_map_key tt_clickhouse_content(uint64_t device, int64_t key, int64_t device_time,
+                                 uint64_t attribute, int64_t seq, const char *text, double number) {
+  const double value = text || number == 0 ? 0 : number;  // −0 is 0
+  uint64_t fields[7] = {device,    (uint64_t)key, (uint64_t)device_time,
+                        attribute, (uint64_t)seq, text != NULL};
+  memcpy(&fields[6], &value, sizeof value);
+  XXH64_hash_t content = XXH64(fields, sizeof fields, 0);
+  if (text) content = XXH64(text, strlen(text), content);
+  return (tt_map_key){(int64_t)content, device_time};
+}
+
+/** False: out of memory. */
+static bool take_values(tt_clickhouse_rows *rows, uint64_t device, tt_list *texts, tt_map *found) {
+  bool noted = true;
+  while (noted && tt_clickhouse_has_row(rows)) {
+    const int64_t key = tt_clickhouse_get_long(rows), device_time = tt_clickhouse_get_long(rows);
+    const uint64_t attribute = tt_clickhouse_get_unsigned(rows);
+    const int64_t seq = tt_clickhouse_get_long(rows);
+    const bool is_text = tt_clickhouse_get_byte(rows);
+    const double number = tt_clickhouse_get_double(rows);
+    tt_list_cut(texts, 0);
+    tt_clickhouse_get_text(rows, texts);
+    noted =
+        !texts->failed && tt_map_put(found,
+                                     tt_clickhouse_content(device, key, device_time, attribute, seq,
+                                                           is_text ? texts->data : NULL, number),
+                                     1);
+  }
+  return noted;
+}
+
+static tt_status gather_some(const tt_clickhouse_source *source, uint64_t device,
+                             const tt_list *boots, const uint32_t *candidates, int count,
+                             const int64_t *times, uint32_t time_count, tt_map *found,
+                             tt_error *error) {
+  tt_list sql = TT_LIST(char, NULL), answer = TT_LIST(char, NULL), texts = TT_LIST(char, NULL);
+  tt_list_print(&sql, "SELECT epoch, device_time, attribute, seq, is_text, number, text FROM ");
+  tt_clickhouse_print_values(source, &sql);
+  tt_list_print(&sql, " WHERE device = %" PRIu64 " AND epoch IN (", device);
+  for (int i = 0; i < count; i++)
+    tt_list_print(&sql, "%s%" PRId64, i ? ", " : "",
+                  tt_list_at(boots, tt_clickhouse_boot, candidates[i]).epoch.key);
+  tt_list_print(&sql, ") AND device_time IN (");
+  for (uint32_t i = 0; i < time_count; i++)
+    tt_list_print(&sql, "%s%" PRId64, i ? ", " : "", times[i]);
+  tt_list_print(&sql, ")");
+  tt_status status = tt_clickhouse_ask_list(source, &sql, &answer, error);
+  tt_clickhouse_rows rows = tt_clickhouse_rows_of(&answer);
+  if (status == TT_OK && !take_values(&rows, device, &texts, found))
+    status = tt_clickhouse_no_memory(error);
+  if (status == TT_OK) status = tt_clickhouse_check(&rows, error);
+  tt_list_free(&sql);
+  tt_list_free(&answer);
+  tt_list_free(&texts);
+  return status;
+}
+
+tt_status tt_clickhouse_gather(const tt_clickhouse_source *source, uint64_t device,
+                               const tt_list *boots, const uint32_t *candidates, int count,
+                               const tt_list *times, tt_map *found, tt_error *error) {
+  if (!count) return TT_OK;
+  for (uint32_t first = 0; first < times->len; first += MOMENTS) {
+    const uint32_t left = times->len - first;
+    TT_TRY(gather_some(source, device, boots, candidates, count, &tt_list_at(times, int64_t, first),
+                       left < MOMENTS ? left : MOMENTS, found, error));
+  }
+  return TT_OK;
+}
+
+/* --- a batch --- */
+
+typedef struct looking {
+  tt_clickhouse_source source;
+  const tt_store_batch *batch;
+  const tt_clickhouse_ids *known;
+  tt_list boots;   /**< tt_clickhouse_boot: of devices with unsure messages */
+  tt_map doubtful; /**< device → 1: it has other epochs */
+  tt_map found;    /**< what is stored, and what the batch adds */
+} looking;
+
+static bool is_unsure(const tt_store_sample *sample) { return sample->flags & TT_SAMPLE_UNSURE; }
+
+/** Epochs of devices of which some message is unsure. */
+static tt_status read_epochs(looking *job, tt_error *error) {
+  tt_map seen = {0};
+  tt_list devices = TT_LIST(char, NULL);
+  bool noted = true;
+  for (uint32_t i = 0; i < job->batch->samples.len && noted; i++) {
+    const tt_store_sample *sample = &tt_list_at(&job->batch->samples, tt_store_sample, i);
+    const tt_map_key key = {sample->device, 0};
+    if (!is_unsure(sample) || tt_map_get(&seen, key)) continue;
+    noted = tt_map_put(&seen, key, 1) &&
+            tt_list_print(&devices, "%s%" PRIu64, devices.len ? ", " : "",
+                          tt_clickhouse_get_id(&job->known->devices, sample->device));
+  }
+  tt_map_clear(&seen);
+  tt_status status = noted && !devices.failed ? TT_OK : tt_clickhouse_no_memory(error);
+  if (status == TT_OK && devices.len)
+    status = tt_clickhouse_read_boots(&job->source, devices.data, &job->boots, error);
+  tt_list_free(&devices);
+  return status;
+}
+
+/** Other epochs in which a sample's message may stand. */
+static int candidates_of(const looking *job, const tt_store_sample *sample,
+                         uint32_t candidates[TT_STORE_EPOCHS]) {
+  const uint64_t device = tt_clickhouse_get_id(&job->known->devices, sample->device);
+  const int64_t *key = tt_map_get(&job->known->epochs, (tt_map_key){sample->device, sample->epoch});
+  const char *boot = "";
+  for (uint32_t i = 0; i < job->boots.len; i++) {
+    const tt_clickhouse_boot *one = &tt_list_at(&job->boots, tt_clickhouse_boot, i);
+    if (one->device == device && one->epoch.key == *key) boot = one->epoch.boot;
+  }
+  return tt_clickhouse_candidates(&job->boots, device, boot, key, candidates);
+}
+
+/** Gathers what is stored of the moments of an epoch's unsure samples. */
+static tt_status gather_epoch(looking *job, const tt_store_sample *of, tt_error *error) {
+  uint32_t candidates[TT_STORE_EPOCHS];
+  const int count = candidates_of(job, of, candidates);
+  if (!count) return TT_OK;
+  tt_list times = TT_LIST(int64_t, NULL);
+  for (uint32_t i = 0; i < job->batch->samples.len; i++) {
+    const tt_store_sample *sample = &tt_list_at(&job->batch->samples, tt_store_sample, i);
+    if (is_unsure(sample) && sample->device == of->device && sample->epoch == of->epoch)
+      tt_list_add(&times, &sample->device_time, 1);
+  }
+  tt_status status = times.failed || !tt_map_put(&job->doubtful, (tt_map_key){of->device, 0}, 1)
+                         ? tt_clickhouse_no_memory(error)
+                         : TT_OK;
+  if (status == TT_OK)
+    status =
+        tt_clickhouse_gather(&job->source, tt_clickhouse_get_id(&job->known->devices, of->device),
+                             &job->boots, candidates, count, &times, &job->found, error);
+  tt_list_free(&times);
+  return status;
+}
+
+static tt_status gather_all(looking *job, tt_error *error) {
+  tt_map seen = {0};
+  tt_status status = TT_OK;
+  for (uint32_t i = 0; i < job->batch->samples.len && status == TT_OK; i++) {
+    const tt_store_sample *sample = &tt_list_at(&job->batch->samples, tt_store_sample, i);
+    const tt_map_key epoch = {sample->device, sample->epoch};
+    if (!is_unsure(sample) || tt_map_get(&seen, epoch)) continue;
+    status = tt_map_put(&seen, epoch, 1) ? gather_epoch(job, sample, error)
+                                         : tt_clickhouse_no_memory(error);
+  }
+  tt_map_clear(&seen);
+  return status;
+}
+
+static tt_map_key content_of(const looking *job, const tt_store_sample *sample,
+                             const tt_store_value *value, int64_t key) {
+  const bool is_text = value->text != TT_STORE_NUMBER;
+  const char *texts = job->batch->text.data;
+  return tt_clickhouse_content(tt_clickhouse_get_id(&job->known->devices, sample->device), key,
+                               sample->device_time,
+                               tt_clickhouse_get_id(&job->known->attributes, value->attribute),
+                               sample->seq, is_text ? texts + value->text : NULL, value->number);
+}
+
+/** Whether all firm values of a message stand in an epoch. */
+static bool stands_in(const looking *job, uint32_t first, uint32_t count, int64_t key) {
+  tt_store_firm firm = {0};
+  bool any = false;
+  while (tt_store_next_firm(job->batch, first, count, &firm)) {
+    if (!tt_map_get(&job->found, content_of(job, firm.sample, firm.value, key))) return false;
+    any = true;
+  }
+  return any;
+}
+
+static bool is_repeat(const looking *job, uint32_t first, uint32_t count) {
+  const tt_store_sample *sample = &tt_list_at(&job->batch->samples, tt_store_sample, first);
+  uint32_t candidates[TT_STORE_EPOCHS];
+  if (!is_unsure(sample)) return false;
+  const int candidate_count = candidates_of(job, sample, candidates);
+  for (int i = 0; i < candidate_count; i++)
+    if (stands_in(job, first, count,
+                  tt_list_at(&job->boots, tt_clickhouse_boot, candidates[i]).epoch.key))
+      return true;
+  return false;
+}
+
+/** What a message adds may be repeated by one behind it. False: out of memory. */
+static bool add_message(looking *job, uint32_t first, uint32_t count) {
+  bool noted = true;
+  for (uint32_t i = first; i < first + count; i++) {
+    const tt_store_sample *sample = &tt_list_at(&job->batch->samples, tt_store_sample, i);
+    const int64_t *key =
+        tt_map_get(&job->known->epochs, (tt_map_key){sample->device, sample->epoch});
+    for (uint32_t v = sample->first; v < sample->first + sample->count && noted; v++) {
+      const tt_store_value *value = &tt_list_at(&job->batch->values, tt_store_value, v);
+      noted = tt_map_put(&job->found, content_of(job, sample, value, *key), 1);
+    }
+  }
+  return noted;
+}
+
+/** False: out of memory. */
+static bool mark_repeats(looking *job, tt_list *dropped) {
+  const tt_list *samples = &job->batch->samples;
+  bool noted = tt_list_fill(dropped, samples->len);
+  for (uint32_t i = 0, count; i < samples->len && noted; i += count) {
+    count = tt_store_message_size(job->batch, i);
+    const int device = tt_list_at(samples, tt_store_sample, i).device;
+    if (!tt_map_get(&job->doubtful, (tt_map_key){device, 0})) continue;
+    if (is_repeat(job, i, count))
+      memset(&tt_list_at(dropped, char, i), 1, count);
+    else
+      noted = add_message(job, i, count);
+  }
+  return noted;
+}
+
+tt_status tt_clickhouse_drop_repeats(tt_clickhouse *store, const tt_store_batch *batch,
+                                     const tt_clickhouse_ids *known, tt_list *dropped,
+                                     tt_error *error) {
+  looking job = {.source = tt_clickhouse_source_of(store),
+                 .batch = batch,
+                 .known = known,
+                 .boots = TT_LIST(tt_clickhouse_boot, NULL)};
+  tt_status status = read_epochs(&job, error);
+  if (status == TT_OK && job.boots.len) status = gather_all(&job, error);
+  if (status == TT_OK && job.doubtful.count && !mark_repeats(&job, dropped))
+    status = tt_clickhouse_no_memory(error);
+  tt_list_free(&job.boots);
+  tt_map_clear(&job.doubtful);
+  tt_map_clear(&job.found);
+  return status;
+}

@@ -1,0 +1,178 @@
+/* clickhouse_shards_test.c: two shards, one that is added, and a server that is killed while it is written. Needs what
+ * tests/telemetry/store_clickhouse_test.py gives; without it all is skipped. */
+#include "store/clickhouse/internal.h"
+#include "store/clickhouse/servers_testing.h"
+#include "store/conformance.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define DEVICES 20
+
+/** A sample of each device, and an attribute of its own in the batch's turn. */
+static void write_devices(tt_store *store, int turn) {
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_testing_add_name(&batch->attributes, 0, "S.d.a", NULL);
+  for (int i = 0; i < DEVICES; i++) {
+    char *name = g_strdup_printf("ROBO%d", i);
+    tt_testing_add_name(&batch->devices, i, name, NULL);
+    g_free(name);
+    tt_testing_add_epoch(batch, i, 0, 0, 0, 0, "");
+    tt_testing_add_sample(batch, i, 0, turn, turn);
+    tt_testing_add_value(batch, 0, NULL, 100 * turn + i);
+  }
+  tt_testing_write(store, batch);
+}
+
+static void assert_devices(tt_store *store, int turns) {
+  for (int i = 0; i < DEVICES; i++) {
+    GString *expected = g_string_new(NULL);
+    for (int turn = 0; turn < turns; turn++)
+      g_string_append_printf(expected, "%d %d 0=%d\n", turn, turn, 100 * turn + i);
+    tt_testing_assert_reads(store, i, 0, expected->str);
+    g_string_free(expected, TRUE);
+  }
+}
+
+#define VALUES "SELECT toInt64(count()) FROM tether.stored_value"
+#define SEEN "SELECT toInt64(count()) FROM tether.telemetry"
+
+static void test_values_are_spread_over_the_shards(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open_url(servers_both());
+  for (int turn = 0; turn < 3; turn++) write_devices(store, turn);
+  assert_devices(store, 3);
+  const int64_t one = servers_ask(servers_one(), VALUES),
+                other = servers_ask(servers_other(), VALUES);
+  assert_int_equal(one + other, 3 * DEVICES);
+  assert_true(one >= 3 * 3 && other >= 3 * 3);  // of 20 devices
+  assert_int_equal(servers_ask(servers_one(), SEEN), 3 * DEVICES);
+  assert_int_equal(servers_ask(servers_other(), SEEN), 3 * DEVICES);
+  const tt_store_purge purge = {.device = 7, .attribute = -1, .before = INT64_MAX, .limit = 100};
+  int removed;
+  tt_error error;
+  while (store->purge(store, &purge, &removed, &error) == TT_AGAIN) continue;
+  assert_int_equal(servers_ask(servers_one(), SEEN), 3 * (DEVICES - 1));
+  store->close(store);
+}
+
+/** What is stored is found where it is, and does not come twice. */
+static void test_a_shard_is_added(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open_url(servers_one());
+  write_devices(store, 0);
+  write_devices(store, 1);
+  store->close(store);
+  store = tt_testing_open_url(servers_both());
+  assert_devices(store, 2);
+  for (int turn = 0; turn < 3; turn++) write_devices(store, turn);
+  assert_devices(store, 3);
+  assert_true(servers_ask(servers_other(), VALUES) > 0);
+  assert_int_equal(servers_ask(servers_one(), SEEN), 3 * DEVICES);
+  store->close(store);
+}
+
+static void test_shards_say_what_one_says(void **state) {
+  (void)state;
+  char *expected[2];
+  for (int turn = 0; turn < 2; turn++) {
+    assert_int_equal(servers_clean(state), 0);
+    tt_store *store = tt_testing_open_url(turn ? servers_both() : servers_one());
+    tt_conformance_write(store, 2, 0);
+    tt_conformance_write(store, 2, 1);
+    expected[turn] = tt_conformance_read(store);
+    store->close(store);
+  }
+  assert_string_equal(expected[0], expected[1]);
+  g_free(expected[0]);
+  g_free(expected[1]);
+}
+
+/* --- killed --- */
+
+static int control(void) { return atoi(g_getenv("TETHER_TEST_CLICKHOUSE_CONTROL")); }
+
+/** Whether the server is killed no more. */
+static bool is_over(void) {
+  struct pollfd socket = {.fd = control(), .events = POLLIN};
+  char said;
+  return poll(&socket, 1, 0) == 1 && read(socket.fd, &said, 1) == 1 && said == 'd';
+}
+
+static tt_store_batch *message(int number) {
+  tt_store_batch *batch = tt_testing_batch();
+  for (int i = 0; i < 3; i++) {
+    tt_testing_add_sample(batch, 0, 0, 100000 + 10 * number + i, 101000 + 10 * number + i);
+    tt_testing_add_value(batch, 0, NULL, number);
+    tt_testing_add_value(batch, 1, "text", 0);
+  }
+  return batch;
+}
+
+static bool take_bucket(void *context, int attribute, const tt_bucket *bucket) {
+  if (!attribute) *(tt_bucket *)context = *bucket;
+  return true;
+}
+
+/** The only hour, whose buckets were made again and again while the server was killed. */
+static void assert_hour(tt_store *store, int messages) {
+  const tt_store_bucket_query query = {.size = TT_BUCKET_HOUR, .from = INT64_MIN, .to = INT64_MAX};
+  tt_store_reader *reader;
+  tt_bucket hour = {0};
+  tt_error error;
+  if (store->open_reader(store, &reader, &error) != TT_OK ||
+      reader->buckets(reader, &query, take_bucket, &hour, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  reader->close(reader);
+  assert_int_equal(hour.count, 3 * messages + 1);
+  assert_true(hour.sum == 50.25 + 3.0 * messages * (messages - 1) / 2);
+}
+
+static void test_a_server_that_is_killed_while_it_is_written(void **state) {
+  (void)state;
+  tt_clickhouse_paces.quiet = tt_clickhouse_paces.settled = 0;
+  tt_store *store = tt_testing_open_url(servers_one());
+  tt_error error;
+  int count = 0, refused = 0;
+  char said;
+  assert_int_equal(write(control(), "k", 1), 1);
+  assert_int_equal(read(control(), &said, 1), 1);
+  for (bool over = false; !over; count++) {
+    tt_store_batch *batch = message(count);
+    while (store->write(store, batch, &error) != TT_OK) {
+      refused++;
+      usleep(20000);
+    }
+    tt_store_batch_free(batch);
+    store->tend(store);
+    over = is_over();
+  }
+  assert_true(refused > 0);
+  GString *expected = g_string_new(TT_TESTING_ROBO1);
+  for (int number = 0; number < count; number++)
+    for (int i = 0; i < 3; i++)
+      g_string_append_printf(expected, "%d %d 0=%d 1='text'\n", 100000 + 10 * number + i,
+                             101000 + 10 * number + i, number);
+  tt_testing_assert_reads(store, 0, 0, expected->str);
+  assert_int_equal(servers_ask(servers_one(), SEEN), 3 + 6 * count);
+  g_string_free(expected, TRUE);
+  assert_hour(store, count);
+  for (int idle = 0; idle < 3;) idle = store->tend(store) ? 0 : idle + 1;
+  assert_hour(store, count);
+  store->close(store);
+}
+
+int main(void) {
+  if (!servers_one() || !servers_other() || !servers_both() ||
+      !g_getenv("TETHER_TEST_CLICKHOUSE_CONTROL")) {
+    puts("skipped: needs TETHER_TEST_CLICKHOUSE");
+    return 0;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(test_values_are_spread_over_the_shards, servers_clean),
+      cmocka_unit_test_setup(test_a_shard_is_added, servers_clean),
+      cmocka_unit_test_setup(test_shards_say_what_one_says, servers_clean),
+      cmocka_unit_test_setup(test_a_server_that_is_killed_while_it_is_written, servers_clean)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

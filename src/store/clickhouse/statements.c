@@ -1,0 +1,99 @@
+/* statements.c: what is put together and taken apart wherever ClickHouse is asked. */
+#include "store/clickhouse/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+tt_clickhouse_ids tt_clickhouse_no_ids(void) {
+  return (tt_clickhouse_ids){TT_LIST(uint64_t, NULL), TT_LIST(uint64_t, NULL), {0}};
+}
+
+void tt_clickhouse_ids_clear(tt_clickhouse_ids *known) {
+  tt_list_free(&known->devices);
+  tt_list_free(&known->attributes);
+  tt_map_clear(&known->epochs);
+}
+
+uint64_t tt_clickhouse_id(const char *identifier) {
+  const uint64_t hash = XXH64(identifier, strlen(identifier), 0);
+  return hash ? hash : 1;
+}
+
+bool tt_clickhouse_set_id(tt_list *ids, int index, uint64_t id) {
+  if (!tt_list_fill(ids, (uint32_t)index + 1)) return false;
+  tt_list_at(ids, uint64_t, index) = id;
+  return true;
+}
+
+tt_status tt_clickhouse_no_memory(tt_error *error) {
+  return tt_fail(error, TT_NOMEM, "out of memory");
+}
+
+tt_status tt_clickhouse_ask_list(const tt_clickhouse_source *source, tt_list *sql, tt_list *answer,
+                                 tt_error *error) {
+  tt_status status = sql->failed ? tt_clickhouse_no_memory(error)
+                                 : tt_clickhouse_ask(source->link, sql->data, NULL, answer, error);
+  tt_list_cut(sql, 0);
+  return status;
+}
+
+tt_status tt_clickhouse_check(const tt_clickhouse_rows *rows, tt_error *error) {
+  return rows->failed ? tt_fail(error, TT_FAILED, "clickhouse: an answer is not what was asked for")
+                      : TT_OK;
+}
+
+void tt_clickhouse_print_text(tt_list *sql, const char *text) {
+  tt_list_print(sql, "'");
+  for (; *text; text++) tt_list_print(sql, *text == '\'' || *text == '\\' ? "\\%c" : "%c", *text);
+  tt_list_print(sql, "'");
+}
+
+void tt_clickhouse_print_table(const tt_clickhouse_source *source, const char *name, tt_list *sql) {
+  const tt_clickhouse_address *address = source->address;
+  if (address->shard_count == 1) {
+    tt_list_print(sql, "%s", name);
+    return;
+  }
+  tt_list_print(sql, "remote('");
+  for (int i = 0; i < address->shard_count; i++)
+    tt_list_print(sql, "%s%s:%d", i ? "," : "", address->shards[i].host, address->shards[i].native);
+  tt_list_print(sql, "', '%s', '%s'", address->database, name);
+  if (*address->user || *address->password) {
+    tt_list_print(sql, ", ");
+    tt_clickhouse_print_text(sql, *address->user ? address->user : "default");
+    tt_list_print(sql, ", ");
+    tt_clickhouse_print_text(sql, address->password);
+  }
+  tt_list_print(sql, ")");
+}
+
+void tt_clickhouse_print_values(const tt_clickhouse_source *source, tt_list *sql) {
+  tt_clickhouse_print_table(source, TT_CLICKHOUSE_VALUES, sql);
+}
+
+tt_status tt_clickhouse_insert(tt_clickhouse *store, int shard, const char *table,
+                               const tt_clickhouse_block *block, tt_error *error) {
+  if (!block->rows) return TT_OK;
+  char sql[64];
+  tt_list data = TT_LIST(char, NULL);
+  snprintf(sql, sizeof sql, "INSERT INTO %s FORMAT Native", table);
+  tt_status status = tt_clickhouse_block_print(block, &data)
+                         ? tt_clickhouse_ask(store->links[shard], sql, &data, NULL, error)
+                         : tt_clickhouse_no_memory(error);
+  tt_list_free(&data);
+  return status;
+}
+
+tt_status tt_clickhouse_insert_all(tt_clickhouse *store, const char *table,
+                                   const tt_clickhouse_block *block, tt_error *error) {
+  for (int i = 0; i < store->address.shard_count; i++)
+    TT_TRY(tt_clickhouse_insert(store, i, table, block, error));
+  return TT_OK;
+}
+
+int64_t tt_clickhouse_minus(int64_t a, int64_t b) {
+  int64_t result;
+  if (!__builtin_sub_overflow(a, b, &result)) return result;
+  return b > 0 ? INT64_MIN : INT64_MAX;
+}

@@ -1,0 +1,181 @@
+/* write.c: a batch into the shards: what it defines into all of them, the values of each device into one, as one block, of which
+ * the server stores all or nothing; before that, marks of hours whose buckets change (hours.c).
+ */
+#include "store/clickhouse/internal.h"
+
+#include <stdio.h>
+
+/** Bits of `rank` for samples of one moment in one batch. */
+#define TURN_BITS 22
+
+int tt_clickhouse_shard_of(uint64_t device, int count) {
+  int64_t shard = -1, next = 0;
+  while (next < count) {
+    shard = next;
+    device = device * UINT64_C(2862933555777941757) + 1;
+    next = (int64_t)((double)(shard + 1) *
+                     ((double)(INT64_C(1) << 31) / ((double)(device >> 33) + 1)));
+  }
+  return (int)shard;
+}
+
+typedef struct writing {
+  tt_clickhouse *store;
+  const tt_store_batch *batch;
+  const tt_clickhouse_ids *known;
+  tt_list dropped;                       /**< char, by sample; empty: none is */
+  tt_map turns;                          /**< moment → samples of it so far */
+  tt_map hours;                          /**< device's id, hour → 1: those it writes to */
+  tt_list written[TT_CLICKHOUSE_SHARDS]; /**< tt_clickhouse_mark: the same */
+  tt_list fresh[TT_CLICKHOUSE_SHARDS];   /**< of them, those that need a mark first */
+  int64_t began;                         /**< µs */
+  tt_clickhouse_block blocks[TT_CLICKHOUSE_SHARDS];
+} writing;
+
+/** Whether everything is known that its samples need. */
+static tt_status look_through(const writing *job, tt_error *error) {
+  const tt_list *values = &job->batch->values;
+  for (uint32_t i = 0; i < job->batch->samples.len; i++) {
+    const tt_store_sample *sample = &tt_list_at(&job->batch->samples, tt_store_sample, i);
+    if (!tt_clickhouse_get_id(&job->known->devices, sample->device) ||
+        !tt_map_get(&job->known->epochs, (tt_map_key){sample->device, sample->epoch}))
+      return tt_fail(error, TT_INVALID, "epoch %d of device %d is not known to the database",
+                     sample->epoch, sample->device);
+    for (uint32_t v = sample->first; v < sample->first + sample->count; v++) {
+      const int attribute = tt_list_at(values, tt_store_value, v).attribute;
+      if (!tt_clickhouse_get_id(&job->known->attributes, attribute))
+        return tt_fail(error, TT_INVALID, "attribute %d is not known to the database", attribute);
+    }
+  }
+  return TT_OK;
+}
+
+/** The rank of a sample. False: out of memory. */
+static bool rank_of(writing *job, const tt_store_sample *sample, uint64_t *rank) {
+  const int64_t epoch = (int64_t)sample->device << 32 | (uint32_t)sample->epoch;
+  const tt_map_key moment = {epoch, sample->device_time};
+  int64_t *turn = tt_map_get(&job->turns, moment);
+  if (!turn && !tt_map_put(&job->turns, moment, 0)) return false;
+  if (turn && *turn < (1 << TURN_BITS) - 1) ++*turn;
+  *rank = ~((uint64_t)job->store->stored << TURN_BITS | (uint64_t)(turn ? *turn : 0));
+  return true;
+}
+
+/** Notes the hour of a sample, and whether it needs a mark: where there is none on which this program may rely yet. False: out of memory. */
+static bool note_hour(writing *job, int shard, uint64_t device, int64_t time) {
+  const int64_t hour = tt_bucket_start(TT_BUCKET_HOUR, time);
+  const tt_map_key key = {(int64_t)device, hour};
+  const tt_clickhouse_mark mark = {.device = device, .hour = hour};
+  if (tt_map_get(&job->hours, key)) return true;
+  if (!tt_map_put(&job->hours, key, shard) || !tt_list_add(&job->written[shard], &mark, 1))
+    return false;
+  tt_clickhouse_mark *there = tt_clickhouse_find_mark(job->store->marks, device, hour);
+  if (there && job->began - there->marked < tt_clickhouse_paces.relied) {
+    there->written = job->began;
+    return true;
+  }
+  return tt_list_add(&job->fresh[shard], &mark, 1);
+}
+
+static bool put_sample(writing *job, const tt_store_sample *sample) {
+  const tt_clickhouse_ids *known = job->known;
+  const uint64_t device = tt_clickhouse_get_id(&known->devices, sample->device);
+  const int64_t key = *tt_map_get(&known->epochs, (tt_map_key){sample->device, sample->epoch});
+  const int shard = tt_clickhouse_shard_of(device, job->store->address.shard_count);
+  tt_clickhouse_block *block = &job->blocks[shard];
+  uint64_t rank;
+  if (!rank_of(job, sample, &rank) || !note_hour(job, shard, device, sample->time)) return false;
+  for (uint32_t v = sample->first; v < sample->first + sample->count; v++) {
+    const tt_store_value *value = &tt_list_at(&job->batch->values, tt_store_value, v);
+    const bool is_text = value->text != TT_STORE_NUMBER;
+    const char *texts = job->batch->text.data;
+    tt_clickhouse_put_unsigned(block, 0, device);
+    tt_clickhouse_put_long(block, 1, key);
+    tt_clickhouse_put_long(block, 2, sample->device_time);
+    tt_clickhouse_put_unsigned(block, 3,
+                               tt_clickhouse_get_id(&known->attributes, value->attribute));
+    tt_clickhouse_put_long(block, 4, sample->seq);
+    tt_clickhouse_put_byte(block, 5, is_text);
+    tt_clickhouse_put_double(block, 6, is_text ? 0 : value->number + 0.0);  // −0 is 0
+    tt_clickhouse_put_text(block, 7, is_text ? texts + value->text : "");
+    tt_clickhouse_put_long(block, 8,
+                           (int64_t)((uint64_t)sample->time - (uint64_t)sample->device_time));
+    tt_clickhouse_put_unsigned(block, 9, rank);
+    block->rows++;
+  }
+  return true;
+}
+
+static tt_status insert_blocks(writing *job, tt_error *error) {
+  tt_clickhouse *store = job->store;
+  for (int i = 0; i < store->address.shard_count; i++) {
+    if (!job->blocks[i].rows) continue;
+    TT_TRY(tt_clickhouse_mark_hours(store, i, &job->fresh[i], error));
+    TT_TRY(tt_clickhouse_insert(store, i, TT_CLICKHOUSE_VALUES, &job->blocks[i], error));
+  }
+  return TT_OK;
+}
+
+/** Marks all hours once more, where it took so long that others may have made their buckets meanwhile. */
+static tt_status mark_late(writing *job, tt_error *error) {
+  if (tt_monotonic_us() - job->began < tt_clickhouse_paces.relied / 2) return TT_OK;
+  for (int i = 0; i < job->store->address.shard_count; i++)
+    TT_TRY(tt_clickhouse_mark_hours(job->store, i, &job->written[i], error));
+  return TT_OK;
+}
+
+static tt_status put_samples(writing *job, tt_error *error) {
+  const tt_list *samples = &job->batch->samples;
+  const int64_t now = tt_wall_us() / 1000;
+  job->store->stored = now > job->store->stored ? now : job->store->stored + 1;
+  for (uint32_t i = 0; i < samples->len; i++) {
+    if (job->dropped.len && tt_list_at(&job->dropped, char, i)) continue;
+    if (!put_sample(job, &tt_list_at(samples, tt_store_sample, i)))
+      return tt_clickhouse_no_memory(error);
+  }
+  TT_TRY(insert_blocks(job, error));
+  return mark_late(job, error);
+}
+
+static bool defines(const tt_store_batch *batch) {
+  return batch->devices.len || batch->attributes.len || batch->handlings.len || batch->epochs.len ||
+         batch->pairs.len;
+}
+
+static tt_status write_all(writing *job, tt_error *error) {
+  TT_TRY(look_through(job, error));
+  if (defines(job->batch))
+    TT_TRY(tt_clickhouse_put_definitions(job->store, job->batch, job->known, error));
+  if (!job->batch->samples.len) return TT_OK;
+  TT_TRY(tt_clickhouse_drop_repeats(job->store, job->batch, job->known, &job->dropped, error));
+  return put_samples(job, error);
+}
+
+tt_status tt_clickhouse_write_batch(tt_clickhouse *store, const tt_store_batch *batch,
+                                    tt_clickhouse_ids *known, tt_error *error) {
+  static const char *const columns[] = {
+      "device", "UInt64", "epoch",       "Int64",   "device_time", "Int64",  "attribute",
+      "UInt64", "seq",    "Int64",       "is_text", "UInt8",       "number", "Float64",
+      "text",   "String", "time_offset", "Int64",   "rank",        "UInt64", NULL};
+  writing job = {.store = store,
+                 .batch = batch,
+                 .known = known,
+                 .dropped = TT_LIST(char, NULL),
+                 .began = tt_monotonic_us()};
+  if (!tt_clickhouse_learn(store, batch, known)) return tt_clickhouse_no_memory(error);
+  for (int i = 0; i < store->address.shard_count; i++) {
+    job.blocks[i] = tt_clickhouse_block_of(columns);
+    job.written[i] = job.fresh[i] = TT_LIST(tt_clickhouse_mark, NULL);
+  }
+  tt_status status = write_all(&job, error);
+  for (int i = 0; i < store->address.shard_count; i++) {
+    tt_clickhouse_block_free(&job.blocks[i]);
+    tt_list_free(&job.written[i]);
+    tt_list_free(&job.fresh[i]);
+  }
+  if (status != TT_OK && status != TT_INVALID) g_hash_table_remove_all(store->marks);
+  tt_map_clear(&job.turns);
+  tt_map_clear(&job.hours);
+  tt_list_free(&job.dropped);
+  return status;
+}

@@ -1,0 +1,284 @@
+/* conformance_log.c: stores that keep what they took for other stores. */
+#include "store/conformance.h"
+
+#include <stdatomic.h>
+
+#define PATIENCE INT64_C(20000000) /* µs */
+
+static tt_store_log *open_log(const char *name, int64_t replay) {
+  const tt_store_log_options options = {tt_testing_url(), name, replay};
+  const tt_store_backend *backend;
+  tt_store_log *log = NULL;
+  tt_error error;
+  if (tt_store_backend_of(tt_testing_url(), &backend, &error) != TT_OK ||
+      backend->open_log(&options, &log, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  return log;
+}
+
+static tt_store *open_other(void) {
+  char *url = g_strdup_printf("sqlite:%s/other.sqlite", tt_testing_folder());
+  tt_store *store = tt_testing_open_by(&(tt_store_options){.url = url});
+  g_free(url);
+  return store;
+}
+
+/** It says where each message stands. */
+static void assert_places(const tt_store_batch *batch) {
+  for (uint32_t i = 0; i < batch->samples.len; i++) {
+    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
+    assert_true(batch->log && sample->after >= 0 && sample->place > sample->after);
+  }
+}
+
+/** Stores what there is to be taken, until so many values came. */
+static void store_values(tt_store_log *log, tt_store *store, uint64_t values, bool done) {
+  while (values) {
+    const tt_store_batch *batch;
+    tt_error error;
+    if (log->take(log, PATIENCE, &batch, &error) != TT_OK) fail_msg("%s", error.text);
+    assert_places(batch);
+    if (store->write_foreign(store, batch, &error) != TT_OK) fail_msg("%s", error.text);
+    assert_true(values >= batch->values.len);
+    values -= batch->values.len;
+    if (done) assert_int_equal(log->done(log, &error), TT_OK);
+  }
+}
+
+/** What another store says of a device that it may have heard of in any order. */
+static void assert_stored(tt_store *other, const char *device, const char *expected) {
+  char *told = tt_testing_load(other);
+  char *line = g_strdup_printf(" %s ", device), *found = strstr(told, line);
+  assert_non_null(found);
+  const int index = found[-1] - '0';
+  g_free(line);
+  g_free(told);
+  tt_testing_assert_reads(other, index, 0, expected);
+}
+
+static void assert_empty(tt_store_log *log) {
+  const tt_store_batch *batch;
+  tt_error error;
+  assert_int_equal(log->take(log, 200000, &batch, &error), TT_AGAIN);
+}
+
+static void test_what_it_took_others_store(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open();
+  g_free(tt_testing_load(store));
+  tt_store_log *log = open_log("one", INT64_MAX);
+  assert_empty(log);
+  tt_testing_write(store, tt_testing_batch());
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_testing_add_sample(batch, 0, 0, 80001, 81001)->seq = 3;  // by names that were said before
+  tt_testing_add_value(batch, 1, "later", 0);
+  tt_testing_write(store, batch);
+  tt_store *other = open_other();
+  store_values(log, other, 4, true);
+  assert_empty(log);
+  const char *expected = TT_TESTING_ROBO1 "80001 81001 #3 1='later'\n";
+  assert_stored(other, "ROBO1", expected);
+  // Another name gets all of it; the first one gets it again from a time on.
+  tt_store_log *second = open_log("two", INT64_MAX), *again = open_log("three", 0);
+  store_values(second, other, 4, true);
+  store_values(again, other, 4, true);
+  other->close(other);
+  other = open_other();
+  assert_stored(other, "ROBO1", expected);
+  assert_stored(other, "ROBO2", "80050 80050 0=-0.10000000000000001\n");
+  again->close(again);
+  second->close(second);
+  log->close(log);
+  other->close(other);
+  store->close(store);
+}
+
+static void test_what_is_not_done_comes_again(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open(), *other = open_other();
+  g_free(tt_testing_load(store));
+  tt_testing_write(store, tt_testing_batch());
+  tt_store_log *log = open_log("one", INT64_MAX);
+  store_values(log, other, 3, false);
+  log->close(log);
+  log = open_log("one", INT64_MAX);
+  store_values(log, other, 3, true);
+  assert_empty(log);
+  log->close(log);
+  assert_stored(other, "ROBO1", TT_TESTING_ROBO1);
+  other->close(other);
+  store->close(store);
+}
+
+static void test_who_comes_next_is_told_all(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open();
+  g_free(tt_testing_load(store));
+  tt_store_batch *batch = tt_testing_batch();
+  const tt_handling handling = {"Input.*", false, TT_VALUE_FLAG, TT_MODE_STORE, "V", 2, 0.5,
+                                0.1,       60};
+  tt_store_add_handling(&batch->handlings, &handling);
+  tt_testing_write(store, batch);
+  store->close(store);
+  store = tt_testing_open();
+  char *told = tt_testing_load(store);
+  static const char *const lines[] = {"ROBO1 -\n",
+                                      "ROBO2 Red\n",
+                                      "Output.drive.velocity Speed\n",
+                                      "Output.turn.heading -\n",
+                                      "handling Input.* 3 1 V 2 0.5 0.1 60\n",
+                                      "0 1000 900 1100 0 '' | 1 80000 81000\n",
+                                      "0 0 -50 50 100 'start 7' | 1 80050 80050\n"};
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    if (!strstr(told, lines[i])) fail_msg("no '%s' in\n%s", lines[i], told);
+  g_free(told);
+  // What one sets the other hears, and a name that is only used stays.
+  tt_store *beside = tt_testing_open_beside();
+  g_free(tt_testing_load(beside));
+  batch = tt_store_batch_new();
+  tt_testing_add_name(&batch->devices, 0, "ROBO9", "Blue");
+  tt_testing_write(store, batch);
+  const gint64 end = g_get_monotonic_time() + PATIENCE;
+  while (!strstr(tt_testing_told(), "ROBO9 Blue\n") && g_get_monotonic_time() < end)
+    if (!beside->tend(beside)) g_usleep(10000);
+  assert_non_null(strstr(tt_testing_told(), "ROBO9 Blue\n"));
+  beside->close(beside);
+  store->close(store);
+}
+
+/* --- several who put into it --- */
+
+/** A message of ROBO1 at a time, in epoch 0; behind what defines them (`batch`), or NULL. */
+static void put_message(tt_store *store, tt_store_batch *batch, int64_t device_time,
+                        uint32_t flags) {
+  if (!batch) batch = tt_store_batch_new();
+  tt_testing_add_sample(batch, 0, 0, device_time, device_time + 1000)->flags = flags;
+  tt_testing_add_value(batch, 0, NULL, 1);
+  tt_testing_write(store, batch);
+}
+
+/** Takes until a message comes that is of that time, and returns those that may be repeats: "90000 90001 ". To be freed. */
+static char *take_unsure(tt_store_log *log, int64_t device_time) {
+  GString *unsure = g_string_new(NULL);
+  const tt_store_batch *batch;
+  tt_error error;
+  for (bool came = false; !came;) {
+    if (log->take(log, PATIENCE, &batch, &error) != TT_OK) fail_msg("%s", error.text);
+    for (uint32_t i = 0; i < batch->samples.len; i++) {
+      const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
+      came |= sample->device_time == device_time;
+      if (sample->device_time >= 90000 && sample->flags & TT_SAMPLE_UNSURE)
+        g_string_append_printf(unsure, "%d ", (int)sample->device_time);
+    }
+    assert_int_equal(log->done(log, &error), TT_OK);
+  }
+  return g_string_free(unsure, FALSE);
+}
+
+static void assert_unsure(tt_store_log *log, int64_t device_time, const char *expected) {
+  char *unsure = take_unsure(log, device_time);
+  assert_string_equal(unsure, expected);
+  g_free(unsure);
+}
+
+/** A device that left, and has sent to another collector what the first one has still to write. */
+static void test_what_others_put_before_may_be_the_same(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open(), *beside = tt_testing_open_beside();
+  g_free(tt_testing_load(store));
+  tt_store_log *log = open_log("one", INT64_MAX);
+  put_message(store, tt_testing_batch(), 90000, 0);
+  assert_unsure(log, 90000, "90000 ");  // who knows what came just before
+  const gint64 end = g_get_monotonic_time() + PATIENCE;
+  bool sure = false;
+  for (int64_t time = 90001; !sure; time++) {  // until all that came for long was the store's own
+    put_message(store, NULL, time, 0);
+    char *unsure = take_unsure(log, time);
+    sure = !*unsure;
+    g_free(unsure);
+    assert_true(g_get_monotonic_time() < end);
+    g_usleep(100000);
+  }
+  put_message(beside, tt_testing_batch(), 91000, TT_SAMPLE_UNSURE);
+  put_message(store, NULL, 91001, 0);
+  put_message(store, NULL, 91002, 0);  // which came in before it was known that there was another
+  assert_unsure(log, 91002, "91000 91001 91002 ");
+  log->close(log);
+  beside->close(beside);
+  store->close(store);
+}
+
+/* --- what others put into it, as it comes --- */
+
+/** Times of ROBO1's messages that were told, as bits of what they have beyond 90000; bit 63: one of them was not whole. */
+static atomic_ullong heard;
+
+static void on_others(void *context, const tt_store_batch *batch) {
+  (void)context;
+  for (uint32_t i = 0; i < batch->samples.len; i++) {
+    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
+    const tt_store_value *value = &tt_list_at(&batch->values, tt_store_value, sample->first);
+    bool whole = batch->devices.len && batch->attributes.len && batch->epochs.len &&
+                 value->text == TT_STORE_NUMBER;
+    if (!whole) atomic_fetch_or(&heard, 1ull << 63);
+    if (sample->device_time >= 90000)
+      atomic_fetch_or(&heard, 1ull << (sample->device_time - 90000));
+  }
+}
+
+static bool has_heard(int64_t device_time) {
+  return atomic_load(&heard) >> (device_time - 90000) & 1;
+}
+
+/** Writes a message every 100 ms until one is told, at most up to `last`. */
+static int64_t write_until_heard(tt_store *store, tt_store *follower, int64_t first, int64_t last) {
+  for (int64_t time = first; time < last; time++) {
+    put_message(store, NULL, time, 0);
+    for (int i = 0; i < 10 && !has_heard(time); i++) {
+      follower->tend(follower);
+      g_usleep(10000);
+    }
+    if (has_heard(time)) return time;
+  }
+  fail_msg("nothing was told");
+  return 0;
+}
+
+static void test_who_follows_is_told_what_others_put(void **state) {
+  (void)state;
+  atomic_store(&heard, 0);
+  tt_store *store = tt_testing_open(), *follower = tt_testing_open_beside();
+  g_free(tt_testing_load(store));
+  tt_testing_tell_others(on_others);
+  g_free(tt_testing_load(follower));
+  tt_testing_tell_others(NULL);
+  put_message(store, tt_testing_batch(), 90000, 0);
+  follower->tend(follower);
+  follower->follow(follower, true);
+  const int64_t told = write_until_heard(store, follower, 90001, 90030);
+  put_message(follower, tt_testing_batch(), 90030, 0);  // its own
+  write_until_heard(store, follower, 90031, 90040);
+  assert_false(has_heard(90000) || has_heard(90030));
+  follower->follow(follower, false);
+  follower->tend(follower);
+  put_message(store, NULL, 90040, 0);
+  g_usleep(300000);
+  assert_false(has_heard(90040));
+  follower->follow(follower, true);  // once more, and nothing of what was missed
+  write_until_heard(store, follower, 90041, 90060);
+  assert_false(has_heard(90040));
+  assert_true(told < 90030 && !(atomic_load(&heard) >> 63));
+  follower->close(follower);
+  store->close(store);
+}
+
+const tt_store_case tt_store_log_cases[] = {
+    {"who follows is told what others put", test_who_follows_is_told_what_others_put,
+     TT_STORE_FORWARDS, NULL},
+    {"what others put before may be the same", test_what_others_put_before_may_be_the_same,
+     TT_STORE_FORWARDS, NULL},
+    {"what it took others store", test_what_it_took_others_store, TT_STORE_FORWARDS, NULL},
+    {"what is not done comes again", test_what_is_not_done_comes_again, TT_STORE_FORWARDS, NULL},
+    {"who comes next is told all", test_who_comes_next_is_told_all, TT_STORE_FORWARDS, NULL},
+    {0},
+};

@@ -1,0 +1,258 @@
+/* link.c: options, stream and bucket, and publishing with a deadline. */
+#include "store/jetstream/link.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "store/map.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** ms: for an answer; for a stream that is made, of which servers have to agree first. */
+#define REQUEST_PATIENCE 1500
+#define MAKING_PATIENCE 5000
+#define LONGEST_SUBJECT 128
+/** Without an answer for so long nobody answers. */
+#define SILENCE 1500
+/** Messages on their way at a time. */
+#define MOST_PENDING 512
+/** ns in which the server knows a message that it was sent already. */
+#define REPEAT_WINDOW (120 * INT64_C(1000000000))
+
+/** ms, monotonic. */
+static int64_t now(void) { return tt_monotonic_us() / 1000; }
+
+struct tt_nats_link {
+  tt_nats_address address;
+  natsConnection *connection;
+  jsCtx *js;
+  kvStore *keys;
+  pthread_mutex_t mutex; /**< guards the rest */
+  pthread_cond_t answered;
+  unsigned under_way; /**< messages that were published and not answered */
+  int64_t heard;      /**< when one was published or answered; ms, monotonic */
+  natsStatus
+      reason;   /**< why the server did not take one, since the last flush; NATS_OK: it took all */
+  bool outrun;  /**< others came before one, since the last flush */
+  tt_map after; /**< hashes of a subject → place of our latest message there; 0: others came */
+  tt_map since; /**< the same → since when all that came there was ours; ms, monotonic */
+};
+
+#define TRY(call, what)                                                                            \
+  do {                                                                                             \
+    natsStatus status_of_call = (call);                                                            \
+    if (status_of_call != NATS_OK) return tt_nats_fail(status_of_call, what, error);               \
+  } while (0)
+
+/* --- connecting --- */
+
+static tt_map_key key_of(const char *subject) {
+  const size_t size = strlen(subject);
+  return (tt_map_key){(int64_t)tt_hash_bytes(TT_HASH_START, subject, size),
+                      (int64_t)tt_hash_bytes(~TT_HASH_START, subject, size)};
+}
+
+/** Notes where our latest message is; 0: others may have come before what comes next. Keys of the bucket are of no interest. */
+static void note_latest(tt_nats_link *link, const char *subject, int64_t place) {
+  if (subject[0] == '$') return;
+  const tt_map_key key = key_of(subject);
+  const int64_t *before = tt_map_get(&link->after, key);
+  bool begins = place && !(before && *before);
+  if (!tt_map_put(&link->after, key, place) || (begins && !tt_map_put(&link->since, key, now())))
+    link->reason = NATS_NO_MEMORY;
+}
+
+/** Notes where a message of ours is, or that others came before it. */
+static void note_place(tt_nats_link *link, const char *subject, const jsPubAck *taken,
+                       const jsPubAckErr *trouble) {
+  if (taken && taken->Duplicate) return;
+  note_latest(link, subject, taken && !trouble ? (int64_t)taken->Sequence : 0);
+}
+
+/** In a thread of the library's. */
+static void on_answer(jsCtx *js, natsMsg *message, jsPubAck *taken, jsPubAckErr *trouble,
+                      void *context) {
+  (void)js;
+  tt_nats_link *link = context;
+  const bool outrun = trouble && trouble->ErrCode == JSStreamWrongLastSequenceErr;
+  pthread_mutex_lock(&link->mutex);
+  link->outrun |= outrun;
+  if (trouble && !outrun) link->reason = trouble->Err;
+  note_place(link, natsMsg_GetSubject(message), taken, trouble);
+  link->heard = now();
+  if (link->under_way && --link->under_way == 0) pthread_cond_broadcast(&link->answered);
+  pthread_mutex_unlock(&link->mutex);
+  natsMsg_Destroy(message);
+}
+
+static tt_status need_stream(tt_nats_link *link, tt_error *error) {
+  const tt_nats_address *address = &link->address;
+  char samples[LONGEST_SUBJECT], settings[LONGEST_SUBJECT];
+  jsStreamInfo *info = NULL;
+  jsErrCode code = 0;
+  natsStatus status = js_GetStreamInfo(&info, link->js, address->name, NULL, &code);
+  jsStreamInfo_Destroy(info);
+  if (status == NATS_OK) return TT_OK;
+  if (status != NATS_NOT_FOUND)
+    return tt_nats_fail_request(link->connection, status, "the stream", error);
+  snprintf(samples, sizeof samples, "%s.log.>", address->name);
+  snprintf(settings, sizeof settings, "%s.settings", address->name);
+  const char *subjects[] = {samples, settings};
+  jsStreamConfig config;
+  jsStreamConfig_Init(&config);
+  config.Name = address->name;
+  config.Subjects = subjects;
+  config.SubjectsLen = 2;
+  config.Storage = js_FileStorage;
+  config.Replicas = address->replicas;
+  config.Duplicates = REPEAT_WINDOW;
+  config.AllowDirect = true;
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = MAKING_PATIENCE;
+  status = js_AddStream(NULL, link->js, &config, &options, &code);
+  return status == NATS_OK
+             ? TT_OK
+             : tt_nats_fail_request(link->connection, status, "making the stream", error);
+}
+
+static tt_status need_bucket(tt_nats_link *link, tt_error *error) {
+  natsStatus status = js_KeyValue(&link->keys, link->js, link->address.name);
+  if (status == NATS_OK) return TT_OK;
+  if (status != NATS_NOT_FOUND)
+    return tt_nats_fail_request(link->connection, status, "the bucket", error);
+  kvConfig config;
+  kvConfig_Init(&config);
+  config.Bucket = link->address.name;
+  config.History = 1;
+  config.Replicas = link->address.replicas;
+  TRY(js_CreateKeyValue(&link->keys, link->js, &config), "making the bucket");
+  return TT_OK;
+}
+
+static tt_status open_all(tt_nats_link *link, tt_error *error) {
+  TT_TRY(tt_nats_connect(&link->address, &link->connection, error));
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = REQUEST_PATIENCE;
+  options.PublishAsync.MaxPending = MOST_PENDING;
+  options.PublishAsync.StallWait = REQUEST_PATIENCE;
+  options.PublishAsync.AckHandler = on_answer;
+  options.PublishAsync.AckHandlerClosure = link;
+  TRY(natsConnection_JetStream(&link->js, link->connection, &options), "JetStream");
+  TT_TRY(need_stream(link, error));
+  return need_bucket(link, error);
+}
+
+tt_status tt_nats_link_open(const char *url, tt_nats_link **out, tt_error *error) {
+  tt_nats_link *link = calloc(1, sizeof *link);
+  if (!link) return tt_fail(error, TT_NOMEM, "out of memory");
+  pthread_mutex_init(&link->mutex, NULL);
+  pthread_cond_init(&link->answered, NULL);
+  tt_status status = tt_nats_address_parse(url, &link->address, error);
+  if (status == TT_OK) status = open_all(link, error);
+  if (status == TT_OK)
+    *out = link;
+  else
+    tt_nats_link_close(link);
+  return status;
+}
+
+void tt_nats_link_close(tt_nats_link *link) {
+  if (!link) return;
+  kvStore_Destroy(link->keys);
+  jsCtx_Destroy(link->js);
+  natsConnection_Destroy(link->connection);
+  tt_nats_address_clear(&link->address);
+  tt_map_clear(&link->after);
+  tt_map_clear(&link->since);
+  pthread_mutex_destroy(&link->mutex);
+  pthread_cond_destroy(&link->answered);
+  free(link);
+}
+
+bool tt_nats_link_is_up(const tt_nats_link *link) {
+  return natsConnection_Status(link->connection) == NATS_CONN_STATUS_CONNECTED;
+}
+
+const char *tt_nats_link_name(const tt_nats_link *link) { return link->address.name; }
+natsConnection *tt_nats_link_connection(tt_nats_link *link) { return link->connection; }
+jsCtx *tt_nats_link_js(tt_nats_link *link) { return link->js; }
+kvStore *tt_nats_link_keys(tt_nats_link *link) { return link->keys; }
+
+/* --- publishing --- */
+
+static void count(tt_nats_link *link, int more) {
+  pthread_mutex_lock(&link->mutex);
+  link->under_way += (unsigned)more;
+  link->heard = now();
+  pthread_mutex_unlock(&link->mutex);
+}
+
+uint64_t tt_nats_link_latest(tt_nats_link *link, const char *subject, int64_t *since) {
+  const tt_map_key key = key_of(subject);
+  pthread_mutex_lock(&link->mutex);
+  const int64_t *place = tt_map_get(&link->after, key), *begun = tt_map_get(&link->since, key);
+  const uint64_t latest = place ? (uint64_t)*place : 0;
+  *since = begun ? *begun : now();
+  pthread_mutex_unlock(&link->mutex);
+  return latest;
+}
+
+/** Others may come before what is published on a subject whatever is there. */
+static void break_chain(tt_nats_link *link, const char *subject) {
+  pthread_mutex_lock(&link->mutex);
+  note_latest(link, subject, 0);
+  pthread_mutex_unlock(&link->mutex);
+}
+
+tt_status tt_nats_link_publish(tt_nats_link *link, const char *subject, const char *id,
+                               uint64_t after, const void *bytes, size_t size, tt_error *error) {
+  jsPubOptions options;
+  jsPubOptions_Init(&options);
+  options.MsgId = id;
+  options.ExpectLastSubjectSeq = after;
+  options.MaxWait = REQUEST_PATIENCE;
+  if (!tt_nats_link_is_up(link)) return tt_fail(error, TT_FAILED, "nats: the connection is lost");
+  if (!after) break_chain(link, subject);
+  count(link, 1);
+  natsStatus status = js_PublishAsync(link->js, subject, bytes, (int)size, &options);
+  if (status == NATS_OK) return TT_OK;
+  count(link, -1);
+  return tt_nats_fail(status, "publishing", error);
+}
+
+/** Until all is answered, nobody answers, or `end` (ms, monotonic). */
+static natsStatus wait_answered(tt_nats_link *link, int64_t end, bool *outrun) {
+  pthread_mutex_lock(&link->mutex);
+  while (link->under_way) {
+    const int64_t silent = link->heard + SILENCE, next = silent < end ? silent : end;
+    if (now() >= next) break;
+    const struct timespec until = {next / 1000, next % 1000 * 1000000};
+    pthread_cond_clockwait(&link->answered, &link->mutex, CLOCK_MONOTONIC, &until);
+  }
+  natsStatus status = link->under_way ? NATS_TIMEOUT : link->reason;
+  *outrun = link->outrun;
+  link->outrun = false;
+  link->under_way = 0;
+  link->reason = NATS_OK;
+  pthread_mutex_unlock(&link->mutex);
+  return status;
+}
+
+/** Forgets what nobody answered: whoever wants it in the stream publishes it again. */
+static void drop_pending(tt_nats_link *link) {
+  natsMsgList pending = {0};
+  if (js_PublishAsyncGetPendingList(&pending, link->js) == NATS_OK) natsMsgList_Destroy(&pending);
+}
+
+tt_status tt_nats_link_flush(tt_nats_link *link, int64_t patience, tt_error *error) {
+  bool outrun;
+  natsStatus status = wait_answered(link, now() + patience, &outrun);
+  if (status == NATS_OK)
+    return outrun ? tt_fail(error, TT_AGAIN, "nats: others sent what comes before") : TT_OK;
+  drop_pending(link);
+  return tt_nats_fail(status, "the stream does not take it", error);
+}

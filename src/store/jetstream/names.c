@@ -1,0 +1,440 @@
+#include "store/jetstream/names.h"
+
+#include "base/hash.h"
+#include "store/jetstream/internal.h"
+#include "store/jetstream/message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Of a key: its kind, and tokens of two identifiers. */
+#define LONGEST_KEY 1024
+/** ms. */
+#define FIND_PATIENCE 400
+#define LOAD_PATIENCE 10000
+/** Keys taken in one look. */
+#define MOST_AT_ONCE 1000
+
+/** An epoch of a device that the loader knows by a number. */
+typedef struct known_epoch {
+  char *device; /**< identifier */
+  tt_store_boot boot;
+} known_epoch;
+
+struct tt_nats_names {
+  tt_store_loader loader;
+  kvWatcher *watcher;
+  tt_list devices;       /**< char *: identifiers by index */
+  tt_map indices;        /**< hashes of an identifier → index */
+  tt_map values;         /**< hashes of a key → hash of what the bucket has there */
+  tt_list handlings;     /**< tt_handling: all that is set */
+  tt_list epochs;        /**< known_epoch: that wait until all is loaded */
+  bool loading, changed; /**< handling was */
+};
+
+static void clear_text(void *item) { free(*(char **)item); }
+static void clear_epoch(void *item) { free(((known_epoch *)item)->device); }
+
+tt_nats_names *tt_nats_names_new(void) {
+  tt_nats_names *names = calloc(1, sizeof *names);
+  if (!names) return NULL;
+  *names = (tt_nats_names){.devices = TT_LIST(char *, clear_text),
+                           .handlings = tt_handling_list(),
+                           .epochs = TT_LIST(known_epoch, clear_epoch)};
+  return names;
+}
+
+void tt_nats_names_tell(tt_nats_names *names, const tt_store_loader *loader) {
+  names->loader = *loader;
+}
+
+void tt_nats_names_leave(tt_nats_names *names) {
+  if (!names || !names->watcher) return;
+  kvWatcher_Stop(names->watcher);
+  kvWatcher_Destroy(names->watcher);
+  names->watcher = NULL;
+}
+
+void tt_nats_names_free(tt_nats_names *names) {
+  if (!names) return;
+  tt_nats_names_leave(names);
+  tt_list_free(&names->devices);
+  tt_list_free(&names->handlings);
+  tt_list_free(&names->epochs);
+  tt_map_clear(&names->indices);
+  tt_map_clear(&names->values);
+  free(names);
+}
+
+static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "out of memory"); }
+
+/* --- telling --- */
+
+static tt_map_key key_of(const char *identifier) {
+  const size_t size = strlen(identifier);
+  return (tt_map_key){(int64_t)tt_hash_bytes(TT_HASH_START, identifier, size),
+                      (int64_t)tt_hash_bytes(~TT_HASH_START, identifier, size)};
+}
+
+/** The index of a device, told now where it was not. −1: out of memory. */
+static int tell_device(tt_nats_names *names, const char *identifier, const char *human,
+                       bool removed) {
+  const tt_store_loader *loader = &names->loader;
+  const int index = loader->device ? loader->device(loader->context, identifier, human, &removed)
+                                   : (int)names->devices.len;
+  if (index < 0 || !tt_list_fill(&names->devices, (uint32_t)index + 1)) return -1;
+  char **known = &tt_list_at(&names->devices, char *, index);
+  if (!*known) *known = strdup(identifier);
+  return *known && tt_map_put(&names->indices, key_of(identifier), index) ? index : -1;
+}
+
+static int need_device(tt_nats_names *names, const char *identifier) {
+  const int64_t *index = tt_map_get(&names->indices, key_of(identifier));
+  if (index && !strcmp(tt_list_at(&names->devices, char *, *index), identifier)) return (int)*index;
+  return tell_device(names, identifier, NULL, false);
+}
+
+static tt_status tell_epoch(tt_nats_names *names, const known_epoch *known, tt_error *error) {
+  if (!names->loader.epoch) return TT_OK;
+  tt_store_boot boot = known->boot;
+  boot.epoch.device = need_device(names, known->device);
+  if (boot.epoch.device < 0) return no_memory(error);
+  names->loader.epoch(names->loader.context, &boot);
+  return TT_OK;
+}
+
+/* --- keys --- */
+
+/** [identifier, human name, state] */
+static tt_status take_name(tt_nats_names *names, bool device, const msgpack_object *value,
+                           tt_error *error) {
+  char *identifier = NULL, *human = NULL;
+  int64_t state;
+  const msgpack_object *items = value->via.array.ptr;
+  bool fits = value->type == MSGPACK_OBJECT_ARRAY && value->via.array.size >= 3 &&
+              tt_nats_get_text(&items[0], false, &identifier) &&
+              tt_nats_get_text(&items[1], true, &human) && tt_nats_get_integer(&items[2], &state);
+  tt_status status = TT_OK;
+  if (fits) {
+    bool removed = state == TT_NAME_REMOVED;
+    const tt_store_loader *loader = &names->loader;
+    int index = 0;
+    if (loader->device)
+      index = device ? tell_device(names, identifier, human, removed)
+                     : loader->attribute(loader->context, identifier, human, &removed);
+    if (index < 0) status = no_memory(error);
+  }
+  free(identifier);
+  free(human);
+  return status;
+}
+
+static tt_status take_handling(tt_nats_names *names, const msgpack_object *value, tt_error *error) {
+  tt_handling handling;
+  if (!tt_nats_get_handling(value, &handling)) return TT_OK;
+  for (uint32_t i = 0; i < names->handlings.len; i++) {
+    if (strcmp(tt_list_at(&names->handlings, tt_handling, i).pattern, handling.pattern) != 0)
+      continue;
+    tt_list_remove(&names->handlings, i);
+    break;
+  }
+  bool ok = handling.removed || tt_store_add_handling(&names->handlings, &handling);
+  tt_handling_clear(&handling);
+  names->changed = true;
+  return ok ? TT_OK : no_memory(error);
+}
+
+/** [device, [epoch]] */
+static tt_status take_epoch(tt_nats_names *names, const msgpack_object *value, tt_error *error) {
+  known_epoch known = {0};
+  bool fits = value->type == MSGPACK_OBJECT_ARRAY && value->via.array.size >= 2 &&
+              tt_nats_get_text(&value->via.array.ptr[0], false, &known.device) &&
+              tt_nats_get_epoch(&value->via.array.ptr[1], &known.boot.epoch);
+  tt_status status = TT_OK;
+  if (fits && names->loading) {
+    if (tt_list_add(&names->epochs, &known, 1)) return TT_OK;
+    status = no_memory(error);
+  } else if (fits) {
+    status = tell_epoch(names, &known, error);
+  }
+  free(known.device);
+  return status;
+}
+
+/** What is no value of ours is passed over: the bucket may have keys of a later version. */
+static tt_status take_entry(tt_nats_names *names, kvEntry *entry, tt_error *error) {
+  const char *key = kvEntry_Key(entry);
+  const int64_t content =
+      (int64_t)tt_hash_bytes(TT_HASH_START, kvEntry_Value(entry), (size_t)kvEntry_ValueLen(entry));
+  if (!tt_map_put(&names->values, key_of(key), content)) return no_memory(error);
+  msgpack_unpacked unpacked;
+  msgpack_unpacked_init(&unpacked);
+  size_t at = 0;
+  tt_status status = TT_OK;
+  if (kvEntry_Operation(entry) == kvOp_Put &&
+      tt_nats_may_be_whole(
+          kvEntry_Value(entry),
+          (size_t)kvEntry_ValueLen(entry)) &&  // what was deleted is put again by who needs it
+      msgpack_unpack_next(&unpacked, kvEntry_Value(entry), (size_t)kvEntry_ValueLen(entry), &at) ==
+          MSGPACK_UNPACK_SUCCESS) {
+    switch (key[0]) {
+      case 'd': status = take_name(names, true, &unpacked.data, error); break;
+      case 'a': status = take_name(names, false, &unpacked.data, error); break;
+      case 'h': status = take_handling(names, &unpacked.data, error); break;
+      case 'e': status = take_epoch(names, &unpacked.data, error); break;
+      default: break;
+    }
+  }
+  msgpack_unpacked_destroy(&unpacked);
+  return status;
+}
+
+static tt_status tell_handlings(tt_nats_names *names) {
+  const tt_store_loader *loader = &names->loader;
+  if (names->changed && loader->handlings && loader->handlings(loader->context, &names->handlings))
+    names->changed = false;
+  return TT_OK;
+}
+
+/* --- the newest samples --- */
+
+/** Notes in `boot` the newest sample of its epoch in a message. */
+static void note_newest(const tt_store_batch *said, tt_store_boot *boot) {
+  for (uint32_t e = 0; e < said->epochs.len; e++) {
+    const tt_store_epoch *epoch = &tt_list_at(&said->epochs, tt_store_epoch, e);
+    if (epoch->key != boot->epoch.key) continue;
+    for (uint32_t i = 0; i < said->samples.len; i++) {
+      const tt_store_sample *sample = &tt_list_at(&said->samples, tt_store_sample, i);
+      if (sample->epoch != epoch->number) continue;
+      if (boot->has_sample && sample->device_time <= boot->device_time) continue;
+      boot->has_sample = true;
+      boot->device_time = sample->device_time;
+      boot->time = sample->time;
+    }
+  }
+}
+
+/** The last message of a device tells which of its epochs have samples now. */
+static tt_status look_at_last(tt_nats_link *link, const char *identifier, tt_store_boot *boots,
+                              uint32_t count, tt_error *error) {
+  char token[LONGEST_KEY], subject[LONGEST_KEY + 80];
+  natsMsg *message = NULL;
+  jsErrCode code = 0;
+  if (!tt_nats_print_token(token, sizeof token, '%', identifier)) return TT_OK;
+  snprintf(subject, sizeof subject, "%s.log.%s", tt_nats_link_name(link), token);
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = FIND_PATIENCE;
+  natsStatus status = js_GetLastMsg(&message, tt_nats_link_js(link), tt_nats_link_name(link),
+                                    subject, &options, &code);
+  if (status == NATS_NOT_FOUND) return TT_OK;
+  if (status != NATS_OK) return tt_nats_fail(status, "the last message of a device", error);
+  tt_nats_gather gather;
+  tt_status gathered = tt_nats_gather_begin(&gather) ? TT_OK : no_memory(error);
+  if (gathered == TT_OK)
+    gathered = tt_nats_gather_add(&gather, natsMsg_GetData(message),
+                                  (size_t)natsMsg_GetDataLength(message), error);
+  for (uint32_t i = 0; i < count && gathered == TT_OK; i++) note_newest(gather.batch, &boots[i]);
+  tt_nats_gather_end(&gather);
+  natsMsg_Destroy(message);
+  return gathered == TT_BAD_MESSAGE ? TT_OK : gathered;
+}
+
+/* --- loading and watching --- */
+
+static int by_device(const void *a, const void *b) {
+  const known_epoch *one = a, *other = b;
+  const int order = strcmp(one->device, other->device);
+  if (order) return order;
+  return one->boot.epoch.number < other->boot.epoch.number
+             ? -1
+             : one->boot.epoch.number > other->boot.epoch.number;
+}
+
+/** Devices one after the other, the epochs of each oldest first. */
+static tt_status tell_epochs(tt_nats_names *names, tt_nats_link *link, tt_error *error) {
+  tt_list *epochs = &names->epochs;
+  if (epochs->len) qsort(epochs->data, epochs->len, sizeof(known_epoch), by_device);
+  for (uint32_t first = 0, end; first < epochs->len; first = end) {
+    known_epoch *of = &tt_list_at(epochs, known_epoch, first);
+    tt_list boots = TT_LIST(tt_store_boot, NULL);
+    for (end = first; end < epochs->len; end++) {
+      const known_epoch *next = &tt_list_at(epochs, known_epoch, end);
+      if (strcmp(next->device, of->device) != 0) break;
+      tt_list_add(&boots, &next->boot, 1);
+    }
+    tt_status status = boots.failed ? no_memory(error) : TT_OK;
+    if (status == TT_OK) status = look_at_last(link, of->device, boots.data, boots.len, error);
+    for (uint32_t i = 0; i < boots.len && status == TT_OK; i++) {
+      of[i].boot = tt_list_at(&boots, tt_store_boot, i);
+      status = tell_epoch(names, &of[i], error);
+    }
+    tt_list_free(&boots);
+    TT_TRY(status);
+  }
+  tt_list_cut(epochs, 0);
+  return TT_OK;
+}
+
+/** Takes keys until there are no more now. */
+static tt_status take_all(tt_nats_names *names, int64_t patience, bool *all, tt_error *error) {
+  for (int i = 0; names->loading || i < MOST_AT_ONCE; i++) {
+    kvEntry *entry = NULL;
+    natsStatus status = kvWatcher_Next(&entry, names->watcher, patience);
+    if (status == NATS_TIMEOUT && !names->loading) return TT_OK;
+    if (status != NATS_OK) return tt_nats_fail(status, "the bucket", error);
+    if (!entry) {
+      *all = true;
+      return TT_OK;
+    }
+    tt_status taken = take_entry(names, entry, error);
+    kvEntry_Destroy(entry);
+    TT_TRY(taken);
+  }
+  return TT_OK;
+}
+
+tt_status tt_nats_names_load(tt_nats_names *names, tt_nats_link *link, tt_error *error) {
+  bool all = false;
+  tt_nats_names_leave(names);
+  natsStatus status = kvStore_WatchAll(&names->watcher, tt_nats_link_keys(link), NULL);
+  if (status != NATS_OK) return tt_nats_fail(status, "the bucket", error);
+  names->loading = true;
+  tt_status taken = take_all(names, LOAD_PATIENCE, &all, error);
+  names->loading = false;
+  TT_TRY(taken);
+  TT_TRY(tell_handlings(names));
+  return tell_epochs(names, link, error);
+}
+
+tt_status tt_nats_names_look(tt_nats_names *names, tt_error *error) {
+  bool all = false;
+  TT_TRY(take_all(names, 1, &all, error));
+  return tell_handlings(names);
+}
+
+tt_status tt_nats_names_find(tt_nats_link *link, int device, const char *identifier, tt_list *boots,
+                             tt_error *error) {
+  char token[LONGEST_KEY], pattern[LONGEST_KEY + 8];
+  if (!tt_nats_print_token(token, sizeof token, '=', identifier)) return TT_OK;
+  snprintf(pattern, sizeof pattern, "e.%s.*", token);
+  tt_nats_names *found = tt_nats_names_new();
+  if (!found) return no_memory(error);
+  bool all = false;
+  natsStatus watched = kvStore_Watch(&found->watcher, tt_nats_link_keys(link), pattern, NULL);
+  tt_status status = watched == NATS_OK ? TT_OK : tt_nats_fail(watched, "the bucket", error);
+  found->loading = true;
+  if (status == TT_OK) status = take_all(found, FIND_PATIENCE, &all, error);
+  tt_list *epochs = &found->epochs;
+  if (status == TT_OK && epochs->len)
+    qsort(epochs->data, epochs->len, sizeof(known_epoch), by_device);
+  const uint32_t first = boots->len;
+  for (uint32_t i = 0; i < epochs->len && status == TT_OK; i++) {
+    tt_store_boot *boot = &tt_list_at(epochs, known_epoch, i).boot;
+    boot->epoch.device = device;
+    if (!tt_list_add(boots, boot, 1)) status = no_memory(error);
+  }
+  if (status == TT_OK)
+    status = look_at_last(link, identifier, (tt_store_boot *)boots->data + first,
+                          boots->len - first, error);
+  tt_nats_names_free(found);
+  return status;
+}
+
+/* --- putting --- */
+
+/** Where to. */
+typedef struct putting {
+  tt_nats_names *names;
+  tt_nats_link *link;
+} putting;
+
+void tt_nats_names_forget(tt_nats_names *names) { tt_map_clear(&names->values); }
+
+/** A key and its value, unless it was put so already. */
+static tt_status put(const putting *to, const char *key, const tt_list *value, tt_error *error) {
+  char subject[LONGEST_KEY + 100];
+  const int64_t content = (int64_t)tt_hash_bytes(TT_HASH_START, value->data, value->len);
+  const int64_t *before = tt_map_get(&to->names->values, key_of(key));
+  if (before && *before == content) return TT_OK;
+  snprintf(subject, sizeof subject, "$KV.%s.%s", tt_nats_link_name(to->link), key);
+  TT_TRY(tt_nats_link_publish(to->link, subject, NULL, 0, value->data, value->len, error));
+  return tt_map_put(&to->names->values, key_of(key), content) ? TT_OK : no_memory(error);
+}
+
+static tt_status put_name(const putting *to, char kind, const tt_store_name *name,
+                          tt_error *error) {
+  char token[LONGEST_KEY - 8], key[LONGEST_KEY];
+  if (!tt_nats_print_token(token, sizeof token, '=', name->identifier))
+    return tt_fail(error, TT_INVALID, "nats: the name %.64s… is too long", name->identifier);
+  snprintf(key, sizeof key, "%c.%s", kind, token);
+  // Of a name that is only used, somebody may have set another one for people: the key that is there stays.
+  if (!name->name && name->state != TT_NAME_REMOVED && tt_map_get(&to->names->values, key_of(key)))
+    return TT_OK;
+  tt_list value = TT_LIST(char, NULL);
+  msgpack_packer packer;
+  msgpack_packer_init(&packer, &value, tt_nats_put_bytes);
+  msgpack_pack_array(&packer, 3);
+  tt_nats_put_text(&packer, name->identifier);
+  tt_nats_put_text(&packer, name->name);
+  msgpack_pack_int(&packer, (int)name->state);
+  tt_status status = value.failed ? no_memory(error) : put(to, key, &value, error);
+  tt_list_free(&value);
+  return status;
+}
+
+static const char *identifier_of(const tt_list *names, int index) {
+  for (uint32_t i = 0; i < names->len; i++) {
+    const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
+    if (name->index == index) return name->identifier;
+  }
+  return NULL;
+}
+
+static tt_status put_epoch(const putting *to, const tt_store_batch *whole,
+                           const tt_store_epoch *epoch, tt_error *error) {
+  char token[LONGEST_KEY - 40], key[LONGEST_KEY];
+  const char *device = identifier_of(&whole->devices, epoch->device);
+  if (!device || !tt_nats_print_token(token, sizeof token, '=', device))
+    return tt_fail(error, TT_INVALID, "nats: the batch is not whole in itself");
+  snprintf(key, sizeof key, "e.%s.%" PRIu64, token, (uint64_t)epoch->key);
+  tt_list value = TT_LIST(char, NULL);
+  msgpack_packer packer;
+  msgpack_packer_init(&packer, &value, tt_nats_put_bytes);
+  msgpack_pack_array(&packer, 2);
+  tt_nats_put_text(&packer, device);
+  tt_nats_put_epoch(&packer, epoch);
+  tt_status status = value.failed ? no_memory(error) : put(to, key, &value, error);
+  tt_list_free(&value);
+  return status;
+}
+
+static tt_status put_handling(const putting *to, const tt_handling *handling, tt_error *error) {
+  char token[LONGEST_KEY - 8], key[LONGEST_KEY];
+  if (!tt_nats_print_token(token, sizeof token, '=', handling->pattern))
+    return tt_fail(error, TT_INVALID, "nats: the pattern %.64s… is too long", handling->pattern);
+  snprintf(key, sizeof key, "h.%s", token);
+  tt_list value = TT_LIST(char, NULL);
+  msgpack_packer packer;
+  msgpack_packer_init(&packer, &value, tt_nats_put_bytes);
+  tt_nats_put_handling(&packer, handling);
+  tt_status status = value.failed ? no_memory(error) : put(to, key, &value, error);
+  tt_list_free(&value);
+  return status;
+}
+
+tt_status tt_nats_names_put(tt_nats_names *names, tt_nats_link *link, const tt_store_batch *whole,
+                            tt_error *error) {
+  const putting to = {names, link};
+  for (uint32_t i = 0; i < whole->devices.len; i++)
+    TT_TRY(put_name(&to, 'd', &tt_list_at(&whole->devices, tt_store_name, i), error));
+  for (uint32_t i = 0; i < whole->attributes.len; i++)
+    TT_TRY(put_name(&to, 'a', &tt_list_at(&whole->attributes, tt_store_name, i), error));
+  for (uint32_t i = 0; i < whole->handlings.len; i++)
+    TT_TRY(put_handling(&to, &tt_list_at(&whole->handlings, tt_handling, i), error));
+  for (uint32_t i = 0; i < whole->epochs.len; i++)
+    TT_TRY(put_epoch(&to, whole, &tt_list_at(&whole->epochs, tt_store_epoch, i), error));
+  return TT_OK;
+}

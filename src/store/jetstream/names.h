@@ -1,0 +1,39 @@
+/* names.h: names, handling and boot epochs of devices in the bucket of keys, where every collector finds them.
+ *
+ * Keys are d.DEVICE, a.ATTRIBUTE, h.PATTERN and e.DEVICE.KEY, with every byte but letters, digits, - and _ as =XX. Values are
+ * MessagePack: what a message has of it. The latest one counts; of an epoch the offsets only widen.
+ */
+#ifndef TT_STORE_JETSTREAM_NAMES_H
+#define TT_STORE_JETSTREAM_NAMES_H
+
+#include "store/jetstream/link.h"
+#include "store/store.h"
+
+typedef struct tt_nats_names tt_nats_names;
+
+/** NULL: out of memory. */
+tt_nats_names *tt_nats_names_new(void);
+/** NULL-safe. */
+void tt_nats_names_free(tt_nats_names *names);
+
+/** Who is told from the next load on; nobody at first. */
+void tt_nats_names_tell(tt_nats_names *names, const tt_store_loader *loader);
+/** Tells all there is, and watches the bucket from then on, over this link until another is given. Devices' epochs come with the
+ *  newest sample of theirs that is in the stream. Takes as long as there is much. */
+tt_status tt_nats_names_load(tt_nats_names *names, tt_nats_link *link, tt_error *error);
+/** Tells what others have changed since. Waits for nothing. TT_FAILED: the link is lost. */
+tt_status tt_nats_names_look(tt_nats_names *names, tt_error *error);
+/** Before the link is closed. */
+void tt_nats_names_leave(tt_nats_names *names);
+
+/** Publishes what a whole batch defines and the bucket has not, or otherwise, without waiting. */
+tt_status tt_nats_names_put(tt_nats_names *names, tt_nats_link *link, const tt_store_batch *whole,
+                            tt_error *error);
+/** What was put may not be there: all is put again. */
+void tt_nats_names_forget(tt_nats_names *names);
+/** The epochs of a device in the bucket, oldest first, appended to `boots`, with the newest sample in the stream. Takes a second at
+ *  most. */
+tt_status tt_nats_names_find(tt_nats_link *link, int device, const char *identifier, tt_list *boots,
+                             tt_error *error);
+
+#endif

@@ -1,0 +1,124 @@
+/* stage.c: values that may be there already. They are put into a table of the transaction's own, what is there is
+ * taken out of it, and the rest is moved.
+ */
+#include "store/postgres/internal.h"
+
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
+
+tt_status tt_postgres_is_doubtful(tt_postgres *store, const tt_store_batch *batch,
+                                  const tt_list *unsure, const tt_postgres_ids *known,
+                                  bool *doubtful, tt_error *error) {
+  tt_map devices = {0};
+  tt_list ids = TT_LIST(char, NULL);
+  bool noted = true;
+  *doubtful = false;
+  for (uint32_t i = 0; i < batch->samples.len && noted; i++) {
+    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
+    tt_map_key key = {sample->device, 0};
+    if (!tt_list_at(unsure, char, i) || tt_map_get(&devices, key)) continue;
+    noted = tt_map_put(&devices, key, 1) &&
+            tt_list_print(&ids, "%s%d", ids.len ? "," : "{",
+                          tt_postgres_get_id(&known->devices, sample->device));
+  }
+  tt_map_clear(&devices);
+  tt_status status =
+      noted && tt_list_print(&ids, "}") ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
+  const char *parameters[] = {ids.data};
+  PGresult *result;
+  if (status == TT_OK) {
+    status = tt_postgres_run(store->link,
+                             "SELECT 1 FROM boot WHERE device = ANY ($1)"
+                             " GROUP BY device, boot HAVING count(*) > 1 LIMIT 1",
+                             1, parameters, tt_postgres_deadline(store), &result, error);
+  }
+  tt_list_free(&ids);
+  TT_TRY(status);
+  *doubtful = PQntuples(result);
+  PQclear(result);
+  return TT_OK;
+}
+
+tt_status tt_postgres_begin_stage(tt_postgres *store, tt_error *error) {
+  return tt_postgres_do(store,
+                        "CREATE TEMP TABLE staging (LIKE numbered_value, sample integer,"
+                        " message integer, unsure boolean, firm boolean, last integer)"
+                        " ON COMMIT DROP",
+                        error);
+}
+
+/** Of two rows with aliases. */
+#define SAME_MOMENT(a, b)                                                                          \
+  a ".device = " b ".device AND " a ".epoch = " b ".epoch AND " a ".device_time = " b              \
+    ".device_time AND " a ".day = " b ".day"
+#define SAME_VALUE(a, b)                                                                           \
+  a ".attribute = " b ".attribute AND " a ".seq IS NOT DISTINCT FROM " b ".seq AND (" a            \
+    ".number = " b ".number OR " a ".text = " b ".text)"
+
+/** Messages of which every firm value stands in one other epoch of the same boot, or in an earlier message of it. */
+static const char drop_repeats[] =
+    "WITH other AS MATERIALIZED (SELECT d.device, d.epoch AS own, o.epoch, o.anchor"
+    "  FROM (SELECT DISTINCT device, epoch FROM staging WHERE unsure) d"
+    "  JOIN boot m ON m.device = d.device AND m.epoch = d.epoch CROSS JOIN LATERAL"
+    "  (SELECT epoch, anchor FROM boot b WHERE b.device = d.device AND b.boot = m.boot"
+    "    AND b.epoch <> d.epoch ORDER BY epoch DESC LIMIT " TEXT_OF(TT_STORE_EPOCHS) ") o),"
+    " found AS (SELECT s.message, other.epoch, count(*) AS count FROM staging s"
+    "  JOIN other ON other.device = s.device AND other.own = s.epoch"
+    "  JOIN any_value v ON v.device = s.device AND v.epoch = other.epoch"
+    "   AND v.device_time = s.device_time AND v.nth < " TEXT_OF(TT_STORE_RECORDS)
+    "   AND v.day = " TT_POSTGRES_DAY("s.device_time", "other.anchor") " AND " SAME_VALUE("v", "s")
+    "  WHERE s.unsure AND s.firm GROUP BY s.message, other.epoch"
+    " UNION ALL SELECT s.message, other.epoch, count(DISTINCT (s.sample, s.attribute))"
+    "  FROM staging s JOIN other ON other.device = s.device AND other.own = s.epoch"
+    "  JOIN staging o ON o.device = s.device AND o.epoch = other.epoch"
+    "   AND o.device_time = s.device_time AND o.message < s.message AND " SAME_VALUE("o", "s")
+    "  WHERE s.unsure AND s.firm GROUP BY s.message, other.epoch),"
+    " wanted AS (SELECT message, count(*) AS count FROM staging WHERE firm GROUP BY message)"
+    " DELETE FROM staging WHERE message IN"
+    " (SELECT message FROM found JOIN wanted USING (message, count))";
+
+/** Notes the last record of each moment. */
+static const char note_last[] =
+    "UPDATE staging s SET last = m.nth FROM (SELECT DISTINCT device, epoch, device_time, day"
+    "  FROM staging) d CROSS JOIN LATERAL (SELECT max(nth) AS nth FROM any_value v "
+    "WHERE " SAME_MOMENT("v", "d") ") m WHERE " SAME_MOMENT("s", "d");
+
+static const char drop_what_is_there[] =
+    "DELETE FROM staging s USING any_value v WHERE " SAME_MOMENT(
+        "v", "s") " AND v.nth > s.last - " TEXT_OF(TT_STORE_RECORDS) " AND " SAME_VALUE("v", "s");
+
+static const char drop_what_comes_twice[] =
+    "DELETE FROM staging s USING (SELECT ctid, row_number() OVER (PARTITION BY device, epoch,"
+    "  device_time, attribute, day, seq, number, text ORDER BY sample) AS times FROM staging) t"
+    " WHERE t.ctid = s.ctid AND t.times > 1";
+
+/** What a sample says besides what its moment has is a record of its own: all its values have the same number. */
+static const char number_records[] =
+    "WITH row AS (SELECT s.*, row_number() OVER (PARTITION BY device, epoch, device_time, day,"
+    "  attribute ORDER BY sample) AS times FROM staging s),"
+    " own AS (SELECT DISTINCT device, epoch, device_time, day, last, sample FROM row s"
+    "  WHERE times > 1 OR seq IS NOT NULL OR EXISTS"
+    "   (SELECT 1 FROM value v WHERE " SAME_MOMENT("v", "s") " AND v.attribute = s.attribute)),"
+    " numbered AS (SELECT sample, coalesce(last, 0) + row_number() OVER (PARTITION BY device,"
+    "  epoch, device_time, day ORDER BY sample) AS nth FROM own)"
+    " UPDATE staging s SET nth = n.nth FROM numbered n WHERE n.sample = s.sample";
+
+#define COLUMNS "device, epoch, device_time, attribute, day, time, number, text"
+static const char move[] = "INSERT INTO value (" COLUMNS ") SELECT " COLUMNS
+                           " FROM staging WHERE nth = 0"
+                           " ORDER BY sample";
+static const char move_numbered[] = "INSERT INTO numbered_value (" COLUMNS
+                                    ", nth, seq)"
+                                    " SELECT " COLUMNS
+                                    ", nth, seq FROM staging WHERE nth > 0"
+                                    " ORDER BY sample";
+
+tt_status tt_postgres_end_stage(tt_postgres *store, bool doubtful, tt_error *error) {
+  static const char *const steps[] = {
+      note_last, drop_what_is_there, drop_what_comes_twice, number_records, move, move_numbered};
+  TT_TRY(tt_postgres_do(store, "ANALYZE staging", error));
+  if (doubtful) TT_TRY(tt_postgres_do(store, drop_repeats, error));
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+    TT_TRY(tt_postgres_do(store, steps[i], error));
+  return TT_OK;
+}

@@ -1,0 +1,372 @@
+/* spool.c: the file of frames (spool_frame.h): what waits in it lies between `start` and `end`. */
+#include "store/spool/spool.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "store/spool/spool_frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/** Small batches are read together up to about this. */
+#define MERGED_BYTES (4u << 20)
+/** Bytes looked through at once for the next frame. */
+#define LOOKED_THROUGH (64u << 10)
+
+/** A place of the file that can't be read. */
+typedef struct damage {
+  uint64_t from, to;
+} damage;
+
+struct tt_spool {
+  char *path;
+  int file;
+  tt_file_mark mark; /**< of the file that was opened */
+  uint64_t writer;
+  uint64_t limit, start, end;
+  uint64_t front_end; /**< of what tt_spool_front() read; 0: nothing */
+  tt_list bytes;      /**< char: of the frame in hand */
+  tt_list damages;    /**< damage: those that are counted */
+  tt_spool_loss lost;
+};
+
+static tt_status fail(const tt_spool *spool, const char *what, tt_error *error) {
+  return tt_fail(error, TT_FAILED, "%s: %s: %s", spool->path, what, strerror(errno));
+}
+
+static tt_status no_memory(const tt_spool *spool, tt_error *error) {
+  return tt_fail(error, TT_NOMEM, "%s: out of memory", spool->path);
+}
+
+uint64_t tt_spool_bytes(const tt_spool *spool) { return spool->end - spool->start; }
+
+tt_spool_loss tt_spool_lost(const tt_spool *spool) { return spool->lost; }
+
+/* --- bytes --- */
+
+static bool write_all(int file, const uint8_t *bytes, size_t size, uint64_t position) {
+  while (size) {
+    ssize_t wrote = pwrite(file, bytes, size, (off_t)position);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return false;
+    bytes += wrote;
+    size -= (size_t)wrote;
+    position += (size_t)wrote;
+  }
+  return true;
+}
+
+static bool read_all(int file, uint8_t *bytes, size_t size, uint64_t position) {
+  while (size) {
+    ssize_t got = pread(file, bytes, size, (off_t)position);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    bytes += got;
+    size -= (size_t)got;
+    position += (size_t)got;
+  }
+  return true;
+}
+
+/** Reads into `bytes` of the spool. */
+static tt_status read_bytes(tt_spool *spool, uint64_t position, size_t size, tt_error *error) {
+  tt_list_cut(&spool->bytes, 0);
+  if (!tt_list_reserve(&spool->bytes, size)) return no_memory(spool, error);
+  return !size || read_all(spool->file, spool->bytes.data, size, position)
+             ? TT_OK
+             : fail(spool, "can't read", error);
+}
+
+/* --- frames --- */
+
+static uint64_t size_of(const tt_frame *frame) { return (uint64_t)frame->head_size + frame->size; }
+
+/** TT_BAD_MESSAGE: none that ends before `end` begins there. */
+static tt_status read_head(const tt_spool *spool, uint64_t position, uint64_t end, tt_frame *frame,
+                           tt_error *error) {
+  uint8_t head[TT_FRAME_HEAD];
+  size_t size = end - position < sizeof head ? (size_t)(end - position) : sizeof head;
+  if (!read_all(spool->file, head, size, position)) return fail(spool, "can't read", error);
+  return tt_frame_read_head(head, size, position, frame) && size_of(frame) <= end - position
+             ? TT_OK
+             : TT_BAD_MESSAGE;
+}
+
+/** Moves to the next byte at which a frame may begin. TT_END: none before `end`. */
+static tt_status find_mark(tt_spool *spool, uint64_t *position, uint64_t end, tt_error *error) {
+  while (*position < end) {
+    uint64_t left = end - *position;
+    size_t size = left < LOOKED_THROUGH ? (size_t)left : LOOKED_THROUGH;
+    TT_TRY(read_bytes(spool, *position, size, error));
+    size_t found = tt_frame_find(spool->bytes.data, size);
+    *position += found;
+    if (found < size) return TT_OK;
+    if (size == left) break;
+    *position -= TT_FRAME_MARK - 1;
+  }
+  return TT_END;
+}
+
+/** Moves to the first whole frame, whose batch is in `bytes` of the spool then. TT_END: none before `end`. */
+static tt_status find_frame(tt_spool *spool, uint64_t *position, uint64_t end, tt_frame *frame,
+                            tt_error *error) {
+  while (*position < end) {
+    tt_status status = read_head(spool, *position, end, frame, error);
+    if (status == TT_OK) {
+      TT_TRY(read_bytes(spool, *position + frame->head_size, frame->size, error));
+      if (tt_frame_is_whole(frame, spool->bytes.data)) return TT_OK;
+      status = TT_BAD_MESSAGE;
+    }
+    if (status != TT_BAD_MESSAGE) return status;
+    ++*position;
+    TT_TRY(find_mark(spool, position, end, error));
+  }
+  return TT_END;
+}
+
+/* --- damage --- */
+
+/** Samples of the frames in a place whose heads can be read. */
+static uint64_t count_samples(tt_spool *spool, uint64_t from, uint64_t to) {
+  uint64_t samples = 0;
+  tt_frame frame;
+  tt_error ignored;
+  while (from < to) {
+    if (read_head(spool, from, to, &frame, &ignored) == TT_OK) {
+      samples += frame.samples;
+      from += size_of(&frame);
+    } else {
+      from++;
+    }
+    if (find_mark(spool, &from, to, &ignored) != TT_OK) break;
+  }
+  return samples;
+}
+
+/** Counts a place, and says it, unless that is done. */
+static void note_damage(tt_spool *spool, uint64_t from, uint64_t to) {
+  for (uint32_t i = 0; i < spool->damages.len; i++) {
+    const damage *known = &tt_list_at(&spool->damages, damage, i);
+    if (known->from == from && known->to == to) return;
+  }
+  const damage noted = {from, to};
+  const uint64_t samples = count_samples(spool, from, to);
+  tt_list_add(&spool->damages, &noted, 1);
+  spool->lost.places++;
+  spool->lost.bytes += to - from;
+  spool->lost.samples += samples;
+  tt_log_error("%s: damaged: %" PRIu64 " bytes at %" PRIu64 " can't be read, %" PRIu64
+               " samples or more with them; what stands before and behind is kept",
+               spool->path, to - from, from, samples);
+}
+
+/* --- opening --- */
+
+/** Whether what stands at the end is the beginning of a frame: a crash tore it before it was acknowledged. */
+static bool is_torn(const tt_spool *spool, uint64_t from, uint64_t to) {
+  uint8_t head[TT_FRAME_HEAD];
+  tt_frame frame;
+  if (to - from < sizeof head) return true;
+  return read_all(spool->file, head, sizeof head, from) &&
+         tt_frame_read_head(head, sizeof head, from, &frame) && size_of(&frame) > to - from;
+}
+
+/** Behind the last whole frame nothing is of use; what is appended there must be found. */
+static void cut_end(tt_spool *spool, uint64_t size) {
+  if (is_torn(spool, spool->end, size)) {
+    tt_log_warning("%s: the last %" PRIu64
+                   " bytes were being written when the program was killed; nothing in them was "
+                   "acknowledged, and they are cut off",
+                   spool->path, size - spool->end);
+  } else {
+    note_damage(spool, spool->end, size);
+  }
+  if (ftruncate(spool->file, (off_t)spool->end) || fdatasync(spool->file))
+    tt_log_warning("%s: can't be shortened: %s", spool->path, strerror(errno));
+}
+
+/** Reads the whole file, and finds where it ends. */
+static tt_status look_through(tt_spool *spool, uint64_t size, tt_error *error) {
+  tt_frame frame;
+  tt_status status;
+  uint64_t position = 0;
+  while ((status = find_frame(spool, &position, size, &frame, error)) == TT_OK) {
+    if (position > spool->end) note_damage(spool, spool->end, position);
+    spool->end = position += size_of(&frame);
+  }
+  if (status == TT_END && size > spool->end) cut_end(spool, size);
+  return status == TT_END ? TT_OK : status;
+}
+
+/** Opens the file, which must be nobody else's. On failure nothing is open. */
+static tt_status open_file(const char *path, int *file, struct stat *info, tt_error *error) {
+  *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  tt_status status = TT_OK;
+  if (*file < 0 || fstat(*file, info)) {
+    status = tt_fail(error, TT_FAILED, "%s: can't open the spool: %s", path, strerror(errno));
+  } else if (flock(*file, LOCK_EX | LOCK_NB)) {
+    status = tt_fail(
+        error, TT_FAILED,
+        "%s: another process spools into this file; set telemetry.spool to one of its own", path);
+  }
+  if (status == TT_OK && !info->st_size) tt_file_sync_name(path);
+  if (status != TT_OK && *file >= 0) close(*file);
+  if (status != TT_OK) *file = -1;
+  return status;
+}
+
+tt_status tt_spool_open(const char *path, uint64_t limit, tt_spool **out, tt_error *error) {
+  struct stat info;
+  tt_spool *spool = calloc(1, sizeof *spool);
+  if (!spool) return tt_fail(error, TT_NOMEM, "%s: out of memory", path);
+  *spool = (tt_spool){.file = -1,
+                      .path = strdup(path),
+                      .limit = limit,
+                      .bytes = TT_LIST(char, NULL),
+                      .damages = TT_LIST(damage, NULL)};
+  if (getrandom(&spool->writer, sizeof spool->writer, 0) < 0) spool->writer = (uint64_t)getpid();
+  spool->writer |= 1;  // 0 is nobody
+  tt_status status = spool->path ? open_file(path, &spool->file, &info, error)
+                                 : tt_fail(error, TT_NOMEM, "%s: out of memory", path);
+  if (status == TT_OK) {
+    spool->mark = (tt_file_mark){info.st_dev, info.st_ino};
+    status = look_through(spool, (uint64_t)info.st_size, error);
+  }
+  if (status != TT_OK) {
+    tt_spool_close(spool);
+    return status;
+  }
+  *out = spool;
+  return TT_OK;
+}
+
+void tt_spool_close(tt_spool *spool) {
+  if (!spool) return;
+  if (spool->file >= 0) close(spool->file);
+  tt_list_free(&spool->bytes);
+  tt_list_free(&spool->damages);
+  free(spool->path);
+  free(spool);
+}
+
+/* --- in --- */
+
+/** A file without its name is gone with the program. One in which nothing waits is made anew. */
+static tt_status need_file(tt_spool *spool, tt_error *error) {
+  if (!tt_file_has_moved(spool->path, &spool->mark)) return TT_OK;
+  if (tt_spool_bytes(spool)) {
+    return tt_fail(error, TT_FAILED,
+                   "%s: removed or replaced while %" PRIu64
+                   " bytes wait in it: nothing more is spooled until they are in the database",
+                   spool->path, tt_spool_bytes(spool));
+  }
+  int file;
+  struct stat info;
+  TT_TRY(open_file(spool->path, &file, &info, error));
+  if (info.st_size) {
+    close(file);
+    return tt_fail(error, TT_FAILED, "%s: replaced by another file; remove that", spool->path);
+  }
+  close(spool->file);
+  spool->file = file;
+  spool->mark = (tt_file_mark){info.st_dev, info.st_ino};
+  tt_log_warning("%s: was removed, and is made anew", spool->path);
+  return TT_OK;
+}
+
+tt_status tt_spool_append(tt_spool *spool, const tt_store_batch *batch, tt_error *error) {
+  TT_TRY(need_file(spool, error));
+  tt_list *bytes = &spool->bytes;
+  tt_list_cut(bytes, 0);
+  if (!tt_frame_encode(bytes, batch, spool->writer, spool->end)) return no_memory(spool, error);
+  if (spool->end + bytes->len > spool->limit)
+    return tt_fail(error, TT_FULL, "%s: the spool is full (%" PRIu64 " bytes)", spool->path,
+                   spool->end);
+  if (!write_all(spool->file, bytes->data, bytes->len, spool->end) || fdatasync(spool->file)) {
+    tt_status status = fail(spool, "can't write", error);
+    if (ftruncate(spool->file, (off_t)spool->end))
+      tt_log_warning("%s: can't be shortened", spool->path);
+    return status;
+  }
+  spool->end += bytes->len;
+  return TT_OK;
+}
+
+/* --- out --- */
+
+static void forget_all(tt_spool *spool) {
+  spool->start = spool->end = 0;
+  tt_list_cut(&spool->damages, 0);
+  if (ftruncate(spool->file, 0) || fdatasync(spool->file))
+    tt_log_warning("%s: can't be emptied", spool->path);
+}
+
+/** Adds the next whole frame of a writer (0: anybody's), and moves behind it. TT_AGAIN: it is another writer's; TT_END: there
+ *  are no more. */
+static tt_status take_frame(tt_spool *spool, uint64_t *position, uint64_t *writer,
+                            tt_frame_known *known, tt_store_batch *batch, tt_error *error) {
+  uint64_t at = *position;
+  for (;;) {
+    tt_frame frame;
+    tt_status status = find_frame(spool, &at, spool->end, &frame, error);
+    if (status == TT_END) at = spool->end;
+    if (at > *position && (status == TT_OK || status == TT_END)) {
+      note_damage(spool, *position, at);
+      *position = at;
+      continue;  // since what was read is no longer in memory
+    }
+    TT_TRY(status);
+    if (*writer && frame.writer != *writer) return TT_AGAIN;
+    status = tt_frame_decode(&frame, spool->bytes.data, known, batch);
+    if (status == TT_NOMEM) return no_memory(spool, error);
+    at += size_of(&frame);
+    if (status != TT_OK) note_damage(spool, *position, at);
+    *position = at;
+    if (status != TT_OK) continue;
+    *writer = frame.writer;
+    return TT_OK;
+  }
+}
+
+tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error) {
+  tt_frame_known known = {0};
+  uint64_t writer = 0, position = spool->start;
+  bool taken = false;
+  tt_status status = TT_OK;
+  tt_store_batch_clear(batch);
+  while (status == TT_OK && tt_store_batch_bytes(batch) < MERGED_BYTES) {
+    status = take_frame(spool, &position, &writer, &known, batch, error);
+    taken |= status == TT_OK;
+  }
+  tt_frame_known_clear(&known);
+  if (status != TT_OK && status != TT_END && status != TT_AGAIN) return status;
+  spool->front_end = position;
+  if (taken) return TT_OK;
+  if (position > spool->start) tt_spool_pop(spool);
+  return TT_NOT_FOUND;
+}
+
+tt_status tt_spool_look(tt_spool *spool, uint64_t *position, uint64_t *writer,
+                        tt_store_batch *batch, tt_error *error) {
+  tt_frame_known known = {0};
+  tt_store_batch_clear(batch);
+  if (*position < spool->start) *position = spool->start;
+  *writer = 0;
+  tt_status status = take_frame(spool, position, writer, &known, batch, error);
+  tt_frame_known_clear(&known);
+  return status;
+}
+
+void tt_spool_pop(tt_spool *spool) {
+  if (!spool->front_end) return;
+  spool->start = spool->front_end;
+  spool->front_end = 0;
+  if (spool->start >= spool->end) forget_all(spool);
+}

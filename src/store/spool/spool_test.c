@@ -1,0 +1,342 @@
+/* What a spool keeps: torn by a crash and grown afterwards, with a bit changed anywhere, left by an older version, removed
+ * while it is in use. Batch n holds two samples whose value is n; they are counted sample by sample. */
+#include "store/spool/spool.h"
+
+#include "base/log.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define BATCHES 8
+
+static char folder[64], path[80];
+
+static tt_spool *open_spool(void) {
+  tt_spool *spool;
+  tt_error error;
+  if (tt_spool_open(path, 1 << 20, &spool, &error) != TT_OK) fail_msg("%s", error.text);
+  return spool;
+}
+
+static tt_store_batch *batch_of(int number) {
+  tt_store_batch *batch = tt_store_batch_new();
+  const tt_store_epoch epoch = {
+      .anchor = 1000, .offset_low = 900 - number, .offset_high = 1100 + number, .key = 7};
+  char text[20];
+  int size = snprintf(text, sizeof text, "text %d", number);
+  tt_store_add_name(&batch->devices, 0, "ROBO1", NULL, TT_NAME_KNOWN);
+  tt_store_add_name(&batch->attributes, 0, "S.d.n", number == 1 ? "Number" : NULL, TT_NAME_KNOWN);
+  tt_store_add_name(&batch->attributes, 1, "S.d.t", NULL, TT_NAME_KNOWN);
+  tt_list_add(&batch->epochs, &epoch, 1);
+  for (int i = 0; i < 2; i++) {
+    const tt_store_sample sample = {.device_time = 2 * number + i,
+                                    .time = 1000 + 2 * number + i,
+                                    .first = batch->values.len,
+                                    .count = 2};
+    const tt_store_value values[] = {{0, TT_STORE_NUMBER, number}, {1, batch->text.len, 0}};
+    tt_list_add(&batch->text, text, (size_t)size + 1);
+    tt_list_add(&batch->samples, &sample, 1);
+    tt_list_add(&batch->values, values, 2);
+  }
+  return batch;
+}
+
+static void append(tt_spool *spool, int first, int last) {
+  for (int n = first; n <= last; n++) {
+    tt_error error;
+    tt_store_batch *batch = batch_of(n);
+    if (tt_spool_append(spool, batch, &error) != TT_OK) fail_msg("%s", error.text);
+    tt_store_batch_free(batch);
+  }
+}
+
+/** Adds a digit for each sample of a batch to `counted`. */
+static void count(const tt_store_batch *batch, char *counted) {
+  for (uint32_t i = 0; i < batch->samples.len; i++) {
+    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
+    assert_int_equal(sample->count, 2);
+    const tt_store_value *values = &tt_list_at(&batch->values, tt_store_value, sample->first);
+    int number = (int)values[0].number;
+    char text[20];
+    snprintf(text, sizeof text, "text %d", number);
+    assert_string_equal((const char *)batch->text.data + values[1].text, text);
+    assert_int_equal(sample->device_time / 2, number);
+    size_t end = strlen(counted);
+    counted[end] = (char)('0' + number);
+    counted[end + 1] = '\0';
+  }
+}
+
+/** Takes everything out: "1122" is what two whole batches give. */
+static void drain(tt_spool *spool, char *counted) {
+  tt_error error;
+  tt_status status;
+  tt_store_batch *batch = tt_store_batch_new();
+  *counted = '\0';
+  while ((status = tt_spool_front(spool, batch, &error)) == TT_OK) {
+    assert_int_equal(batch->devices.len, 1);
+    assert_int_equal(batch->epochs.len, 1);
+    count(batch, counted);
+    tt_spool_pop(spool);
+  }
+  assert_int_equal(status, TT_NOT_FOUND);
+  assert_int_equal(tt_spool_bytes(spool), 0);
+  tt_store_batch_free(batch);
+}
+
+/** The same as after another start, one batch at a time, taking nothing out. */
+static void look(tt_spool *spool, char *counted) {
+  tt_error error;
+  tt_store_batch *batch = tt_store_batch_new();
+  uint64_t position = 0, writer;
+  *counted = '\0';
+  while (tt_spool_look(spool, &position, &writer, batch, &error) == TT_OK) count(batch, counted);
+  tt_store_batch_free(batch);
+}
+
+/** Fails unless exactly these are there, whichever way they are read. */
+static void assert_holds(tt_spool *spool, const char *expected) {
+  char looked[100], drained[100];
+  look(spool, looked);
+  assert_string_equal(looked, expected);
+  drain(spool, drained);
+  assert_string_equal(drained, expected);
+}
+
+static uint64_t size_of_file(void) {
+  struct stat info;
+  assert_int_equal(stat(path, &info), 0);
+  return (uint64_t)info.st_size;
+}
+
+static void flip(uint64_t bit) {
+  FILE *file = fopen(path, "r+b");
+  assert_int_equal(fseek(file, (long)(bit / 8), SEEK_SET), 0);
+  int byte = fgetc(file);
+  assert_int_equal(fseek(file, (long)(bit / 8), SEEK_SET), 0);
+  fputc(byte ^ 1 << bit % 8, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* --- */
+
+static void test_batches_come_out_as_they_went_in(void **state) {
+  (void)state;
+  tt_spool *spool = open_spool();
+  append(spool, 1, 3);
+  assert_holds(spool, "112233");
+  append(spool, 4, 5);
+  tt_spool_close(spool);
+  spool = open_spool();
+  append(spool, 6, 6);  // another process's: never one batch with those before
+  assert_holds(spool, "445566");
+  assert_int_equal(tt_spool_lost(spool).places, 0);
+  tt_spool_close(spool);
+}
+
+/** A crash may leave any part of what was being written; what comes after the next start is found behind it. */
+static void test_torn_and_grown(void **state) {
+  (void)state;
+  tt_spool *spool = open_spool();
+  append(spool, 1, 2);
+  uint64_t whole = tt_spool_bytes(spool);
+  append(spool, 3, 3);
+  uint64_t end = tt_spool_bytes(spool);
+  tt_spool_close(spool);
+  char *before;
+  gsize size;
+  assert_true(g_file_get_contents(path, &before, &size, NULL));
+  for (uint64_t torn = whole; torn < end; torn++) {
+    assert_true(g_file_set_contents(path, before, (gssize)torn, NULL));
+    spool = open_spool();
+    assert_int_equal(tt_spool_bytes(spool), whole);
+    assert_int_equal(size_of_file(), whole);
+    assert_int_equal(tt_spool_lost(spool).places, 0);
+    append(spool, 4, 5);
+    tt_spool_close(spool);
+    spool = open_spool();
+    assert_holds(spool, "11224455");
+    tt_spool_close(spool);
+  }
+  g_free(before);
+}
+
+/** Wherever a bit is changed: what stands before and behind is there, and how much is not is said. */
+static void test_a_flipped_bit(void **state) {
+  (void)state;
+  for (uint64_t bit = 0;; bit += 7) {
+    tt_spool *spool = open_spool();
+    append(spool, 1, 1);
+    uint64_t first = tt_spool_bytes(spool);
+    append(spool, 2, 2);
+    uint64_t second = tt_spool_bytes(spool);
+    append(spool, 3, 3);
+    uint64_t third = tt_spool_bytes(spool);
+    tt_spool_close(spool);
+    if (bit >= 8 * third) break;
+    flip(bit);
+    spool = open_spool();
+    tt_spool_loss lost = tt_spool_lost(spool);
+    assert_int_equal(lost.places, 1);
+    uint64_t from = bit < 8 * first ? 0 : bit < 8 * second ? first : second;
+    uint64_t to = bit < 8 * first ? first : bit < 8 * second ? second : third;
+    assert_int_equal(lost.bytes, to - from);
+    // A head that is damaged doesn't say how many there were.
+    assert_int_equal(lost.samples, bit < 8 * (from + 56) ? 0 : 2);
+    append(spool, 4, 4);
+    assert_holds(spool, from == 0 ? "223344" : from == first ? "113344" : "112244");
+    assert_int_equal(tt_spool_lost(spool).places, 1);  // said once
+    tt_spool_close(spool);
+  }
+  g_unlink(path);
+}
+
+/** Bits may change while it is open, too. */
+static void test_a_flipped_bit_while_it_is_open(void **state) {
+  (void)state;
+  tt_spool *spool = open_spool();
+  append(spool, 1, 4);
+  flip(8 * (tt_spool_bytes(spool) / 2 + 80));
+  assert_holds(spool, "112244");
+  assert_int_equal(tt_spool_lost(spool).places, 1);
+  assert_int_equal(tt_spool_lost(spool).samples, 2);
+  append(spool, 5, 5);
+  assert_holds(spool, "55");
+  tt_spool_close(spool);
+}
+
+/** Whole frames that stand where they were not written are none: a file put together by somebody. */
+static void test_a_copy_elsewhere_is_no_frame(void **state) {
+  (void)state;
+  tt_spool *spool = open_spool();
+  append(spool, 1, 1);
+  tt_spool_close(spool);
+  char *frame;
+  gsize size;
+  assert_true(g_file_get_contents(path, &frame, &size, NULL));
+  FILE *file = fopen(path, "ab");
+  assert_int_equal(fwrite(frame, 1, size, file), size);
+  fclose(file);
+  g_free(frame);
+  spool = open_spool();
+  assert_holds(spool, "11");
+  tt_spool_close(spool);
+}
+
+/** Left by a version before this format: batches 1 to 3, half of 4, torn, and 5 to 7 behind it. */
+static void test_the_old_format(void **state) {
+  (void)state;
+  char *bytes;
+  gsize size;
+  assert_true(
+      g_file_get_contents(TETHER_SOURCE_DIR "/tests/telemetry/old.spool", &bytes, &size, NULL));
+  assert_true(g_file_set_contents(path, bytes, (gssize)size, NULL));
+  g_free(bytes);
+  tt_spool *spool = open_spool();
+  assert_int_equal(tt_spool_lost(spool).places, 1);
+  tt_error error;
+  tt_store_batch *batch = tt_store_batch_new();
+  assert_int_equal(tt_spool_front(spool, batch, &error), TT_OK);
+  assert_int_equal(batch->attributes.len, 2);
+  assert_string_equal(tt_list_at(&batch->attributes, tt_store_name, 0).name, "Number");
+  assert_int_equal(batch->handlings.len, 1);
+  const tt_handling *handling = &tt_list_at(&batch->handlings, tt_handling, 0);
+  assert_string_equal(handling->pattern, "S.*");
+  assert_string_equal(handling->unit, "V");
+  assert_true(handling->scale == 2 && handling->retention == 60);
+  assert_int_equal(handling->mode, TT_MODE_STORE);
+  const tt_store_epoch *epoch = &tt_list_at(&batch->epochs, tt_store_epoch, 0);
+  assert_int_equal(epoch->anchor, 1000);
+  assert_int_equal(epoch->offset_low, 897);  // of batches 1 to 3, which are of one process
+  assert_int_equal(epoch->offset_high, 1103);
+  tt_store_batch_free(batch);
+  append(spool, 8, 8);
+  assert_holds(spool, "11223355667788");
+  tt_spool_close(spool);
+}
+
+/** Of what is gathered from several frames the last that is said of a name counts. */
+static void test_names_and_pairs(void **state) {
+  (void)state;
+  tt_error error;
+  static const tt_name_state states[] = {TT_NAME_USED, TT_NAME_KNOWN, TT_NAME_REMOVED,
+                                         TT_NAME_KNOWN, TT_NAME_USED};
+  tt_spool *spool = open_spool();
+  for (int i = 0; i < 5; i++) {
+    tt_store_batch *batch = tt_store_batch_new();
+    const tt_store_pair pair = {i, 2 * i};
+    tt_store_add_name(&batch->attributes, 3, "S.d.n", NULL, states[i]);
+    tt_list_add(&batch->pairs, &pair, 1);
+    assert_int_equal(tt_spool_append(spool, batch, &error), TT_OK);
+    tt_store_batch_free(batch);
+  }
+  tt_store_batch *batch = tt_store_batch_new();
+  assert_int_equal(tt_spool_front(spool, batch, &error), TT_OK);
+  assert_int_equal(batch->attributes.len, 3);
+  for (uint32_t i = 0; i < 3; i++) {
+    const tt_store_name *name = &tt_list_at(&batch->attributes, tt_store_name, i);
+    assert_int_equal(name->index, 3);
+    assert_int_equal(name->state, states[2 * i]);
+  }
+  assert_int_equal(batch->pairs.len, 5);
+  assert_int_equal(tt_list_at(&batch->pairs, tt_store_pair, 4).attribute, 8);
+  tt_store_batch_free(batch);
+  tt_spool_close(spool);
+}
+
+static void test_removed(void **state) {
+  (void)state;
+  tt_error error;
+  tt_spool *spool = open_spool();
+  append(spool, 1, 1);
+  assert_int_equal(g_unlink(path), 0);
+  tt_store_batch *batch = batch_of(2);
+  assert_int_equal(tt_spool_append(spool, batch, &error), TT_FAILED);
+  assert_non_null(strstr(error.text, "removed"));
+  assert_holds(spool, "11");
+  assert_int_equal(tt_spool_append(spool, batch, &error), TT_OK);  // in a file made anew
+  tt_store_batch_free(batch);
+  tt_spool_close(spool);
+  spool = open_spool();
+  assert_holds(spool, "22");
+  tt_spool_close(spool);
+}
+
+static int clean(void **state) {
+  (void)state;
+  g_unlink(path);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(test_batches_come_out_as_they_went_in, clean),
+      cmocka_unit_test_setup(test_torn_and_grown, clean),
+      cmocka_unit_test_setup(test_a_flipped_bit, clean),
+      cmocka_unit_test_setup(test_a_flipped_bit_while_it_is_open, clean),
+      cmocka_unit_test_setup(test_a_copy_elsewhere_is_no_frame, clean),
+      cmocka_unit_test_setup(test_the_old_format, clean),
+      cmocka_unit_test_setup(test_names_and_pairs, clean),
+      cmocka_unit_test_setup(test_removed, clean),
+  };
+  // In memory, since every batch is synced.
+  const char *where = g_access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  snprintf(folder, sizeof folder, "%s/tether-spool-XXXXXX", where);
+  if (!mkdtemp(folder)) return 1;
+  snprintf(path, sizeof path, "%s/spool", folder);
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  clean(NULL);
+  g_rmdir(folder);
+  return failed;
+}

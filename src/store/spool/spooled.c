@@ -1,0 +1,371 @@
+/* spooled.c: a store with a spool around it: the way straight through, the way into the spool, and the way out of it.
+ *
+ * Samples may pass those that wait; what people set may not, or it would be undone by what they set before.
+ */
+#include "store/spool/spooled.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/spool/internal.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/** µs from what could not be written to the next try, since each reads the spool. */
+#define RETRY_INTERVAL 300000
+#define CATCHING_UP "what was spooled is being written"
+
+typedef struct spooled_store {
+  tt_store base;
+  tt_store *inner;
+  tt_spool *spool;
+  tt_catalogue
+      *catalogue; /**< every name and epoch told so far: a batch that waits is whole in itself */
+  bool forgetful; /**< memory ran out, and the catalogue is not whole */
+  bool untold;    /**< definitions waited, of which the inner store may not have heard */
+  tt_store_loader loader;
+  bool loads;       /**< the inner store has the loader */
+  bool away;        /**< it was said that the inner store is away */
+  uint64_t spooled; /**< values, since the start */
+  int64_t next_try; /**< µs: not before then is what waits tried again */
+  atomic_bool hurried;
+  pthread_mutex_t mutex; /**< guards state */
+  tt_store_state state;
+} spooled_store;
+
+/* --- state --- */
+
+static bool is_behind(const spooled_store *store) { return tt_spool_bytes(store->spool); }
+
+static void set_state(spooled_store *store, const char *trouble) {
+  const tt_spool_loss lost = tt_spool_lost(store->spool);
+  pthread_mutex_lock(&store->mutex);
+  tt_store_state *state = &store->state;
+  state->degraded = trouble;
+  snprintf(state->reason, sizeof state->reason, "%.255s", trouble ? trouble : "");
+  state->spooled_bytes = tt_spool_bytes(store->spool);
+  state->spooled_values = store->spooled;
+  state->spool_lost_bytes = lost.bytes;
+  state->spool_lost_samples = lost.samples;
+  pthread_mutex_unlock(&store->mutex);
+}
+
+static void note_there(spooled_store *store) {
+  store->away = false;
+  set_state(store, is_behind(store) ? CATCHING_UP : NULL);
+}
+
+/** Says it once. */
+static void note_away(spooled_store *store, const char *reason) {
+  if (!store->away) tt_log_warning("%s; spooling until it is there", reason);
+  store->away = true;
+  set_state(store, reason);
+}
+
+/** Looks how the inner store is. */
+static void note_inner(spooled_store *store) {
+  tt_store_state inner;
+  store->inner->state(store->inner, &inner);
+  if (inner.degraded)
+    note_away(store, inner.reason);
+  else
+    note_there(store);
+}
+
+static void spooled_state(tt_store *base, tt_store_state *state) {
+  spooled_store *store = (spooled_store *)base;
+  store->inner->state(store->inner, state);
+  pthread_mutex_lock(&store->mutex);
+  const tt_store_state *own = &store->state;
+  state->degraded = own->degraded;
+  state->spools = true;
+  snprintf(state->reason, sizeof state->reason, "%s", own->reason);
+  state->spooled_bytes = own->spooled_bytes;
+  state->spooled_values = own->spooled_values;
+  state->spool_lost_bytes = own->spool_lost_bytes;
+  state->spool_lost_samples = own->spool_lost_samples;
+  pthread_mutex_unlock(&store->mutex);
+}
+
+/* --- out of the spool --- */
+
+/** Whatever waits may be stored: who put it here could not ask. */
+static void doubt_all(tt_store_batch *batch) {
+  for (uint32_t i = 0; i < batch->samples.len; i++)
+    tt_list_at(&batch->samples, tt_store_sample, i).flags |= TT_SAMPLE_UNSURE;
+}
+
+/** Writes what is oldest. */
+static tt_status drain_one(spooled_store *store, tt_error *error) {
+  tt_store_batch *batch = tt_store_batch_new();
+  if (!batch) return tt_fail(error, TT_NOMEM, "out of memory");
+  tt_status status = tt_spool_front(store->spool, batch, error);
+  if (status == TT_OK) {
+    doubt_all(batch);
+    status = store->inner->write_foreign(store->inner, batch, error);
+    if (status == TT_OK) tt_spool_pop(store->spool);
+  }
+  tt_store_batch_free(batch);
+  return status == TT_NOT_FOUND ? TT_OK : status;  // nothing but damage, which is dropped
+}
+
+/** Writes all that waits. */
+static tt_status drain_all(spooled_store *store, tt_error *error) {
+  tt_status status = TT_OK;
+  while (status == TT_OK && is_behind(store) && !atomic_load(&store->hurried))
+    status = drain_one(store, error);
+  return status;
+}
+
+/* --- straight through, and into the spool --- */
+
+/** Tells the inner store every name and epoch, of which it may never have heard by these numbers. */
+static tt_status tell_all(spooled_store *store, tt_error *error) {
+  if (!store->untold) return TT_OK;
+  tt_store_batch *all = tt_catalogue_all(store->catalogue);
+  tt_status status = all ? store->inner->write(store->inner, all, error)
+                         : tt_fail(error, TT_NOMEM, "out of memory");
+  tt_store_batch_free(all);
+  store->untold = status != TT_OK;
+  return status;
+}
+
+static tt_status write_through(spooled_store *store, const tt_store_batch *batch, tt_error *error) {
+  TT_TRY(tell_all(store, error));
+  TT_TRY(store->inner->write(store->inner, batch, error));
+  note_there(store);
+  return TT_OK;
+}
+
+static tt_status append(spooled_store *store, const tt_store_batch *batch, tt_error *error) {
+  tt_store_batch *whole = tt_catalogue_complete(store->catalogue, batch);
+  tt_status status = whole ? tt_spool_append(store->spool, whole, error)
+                           : tt_fail(error, TT_NOMEM, "out of memory");
+  tt_store_batch_free(whole);
+  return status;
+}
+
+static tt_status spool_batch(spooled_store *store, const tt_store_batch *batch, const char *reason,
+                             tt_error *error) {
+  tt_error trouble;
+  tt_status status = append(store, batch, error);
+  if (status == TT_OK) {
+    store->spooled += batch->values.len;
+    store->untold = true;
+    set_state(store, reason);
+    return TT_OK;
+  }
+  // Where it is full, room comes only by the database's being there again.
+  if (status == TT_FULL && drain_all(store, &trouble) == TT_OK && !is_behind(store))
+    return write_through(store, batch, error);
+  set_state(store, error->text);
+  return status;
+}
+
+static tt_status spooled_write(tt_store *base, const tt_store_batch *batch, tt_error *error) {
+  spooled_store *store = (spooled_store *)base;
+  store->forgetful |= !tt_catalogue_add_batch(store->catalogue, batch);
+  if (store->forgetful) {
+    set_state(store, "out of memory");
+    return tt_fail(error, TT_NOMEM, "out of memory");
+  }
+  if (is_behind(store) && (batch->devices.len || batch->attributes.len || batch->handlings.len))
+    return spool_batch(store, batch, CATCHING_UP, error);
+  tt_error trouble;
+  tt_status status = write_through(store, batch, &trouble);
+  if (status == TT_OK) return TT_OK;
+  if (status == TT_INVALID) return tt_fail(error, status, "%s", trouble.text);  // nor ever will be
+  note_away(store, trouble.text);
+  return spool_batch(store, batch, trouble.text, error);
+}
+
+/** It is whole in itself already. */
+static tt_status spooled_write_foreign(tt_store *base, const tt_store_batch *batch,
+                                       tt_error *error) {
+  spooled_store *store = (spooled_store *)base;
+  return store->inner->write_foreign(store->inner, batch, error);
+}
+
+/* --- what is known --- */
+
+static int learn_name(spooled_store *store, bool device, const char *identifier, const char *name,
+                      bool *removed) {
+  const tt_store_loader *loader = &store->loader;
+  const int index =
+      (device ? loader->device : loader->attribute)(loader->context, identifier, name, removed);
+  store->forgetful |=
+      !tt_catalogue_add_name(store->catalogue, device, index, *removed ? NULL : identifier);
+  return index;
+}
+
+static int learn_device(void *context, const char *identifier, const char *name, bool *removed) {
+  return learn_name(context, true, identifier, name, removed);
+}
+
+static int learn_attribute(void *context, const char *identifier, const char *name, bool *removed) {
+  return learn_name(context, false, identifier, name, removed);
+}
+
+static void pass_pair(void *context, int device, int attribute) {
+  const tt_store_loader *loader = &((spooled_store *)context)->loader;
+  loader->pair(loader->context, device, attribute);
+}
+
+static bool pass_handlings(void *context, const tt_list *handlings) {
+  const tt_store_loader *loader = &((spooled_store *)context)->loader;
+  return loader->handlings(loader->context, handlings);
+}
+
+static void pass_epoch(void *context, const tt_store_boot *boot) {
+  const tt_store_loader *loader = &((spooled_store *)context)->loader;
+  loader->epoch(loader->context, boot);
+}
+
+static void pass_spooled(void *context, int device, int64_t key, int64_t last_sample,
+                         uint64_t content) {
+  const tt_store_loader *loader = &((spooled_store *)context)->loader;
+  loader->spooled(loader->context, device, key, last_sample, content);
+}
+
+static void pass_others(void *context, const tt_store_batch *batch) {
+  const tt_store_loader *loader = &((spooled_store *)context)->loader;
+  if (loader->others) loader->others(loader->context, batch);
+}
+
+/** Once all is in it that waited, so that what it tells is all there is. TT_AGAIN: it tells when it is there. */
+static tt_status load_inner(spooled_store *store, tt_error *error) {
+  const tt_store_loader loader = {store,          learn_device, learn_attribute, pass_pair,
+                                  pass_handlings, pass_epoch,   pass_spooled,    pass_others};
+  tt_status status = store->inner->load(store->inner, &loader, error);
+  store->loads = status == TT_OK || status == TT_AGAIN;
+  return status;
+}
+
+static tt_status spooled_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {
+  spooled_store *store = (spooled_store *)base;
+  store->loader = *loader;
+  tt_status status = drain_all(store, error);
+  if (status == TT_OK) {
+    status = load_inner(store, error);
+    note_inner(store);
+    return status;
+  }
+  note_away(store, error->text);
+  TT_TRY(tt_spool_tell(store->spool, loader, store->catalogue, error));
+  return TT_AGAIN;
+}
+
+static tt_status spooled_find(tt_store *base, const tt_store_question *question, tt_list *boots,
+                              int64_t *key) {
+  tt_store *inner = ((spooled_store *)base)->inner;
+  return inner->find(inner, question, boots, key);
+}
+
+/* --- tending --- */
+
+/** Writes some of what waits. */
+static bool tend_spool(spooled_store *store) {
+  const int64_t now = tt_monotonic_us();
+  if (now < store->next_try) return false;
+  tt_error error;
+  if (drain_one(store, &error) == TT_OK) {
+    note_there(store);
+    return true;
+  }
+  note_away(store, error.text);
+  store->next_try = now + RETRY_INTERVAL;
+  return false;
+}
+
+static bool spooled_tend(tt_store *base) {
+  spooled_store *store = (spooled_store *)base;
+  tt_error error;
+  if (atomic_load(&store->hurried)) return false;
+  if (is_behind(store)) return tend_spool(store);
+  if (store->loader.device && !store->loads && load_inner(store, &error) == TT_NOMEM) return false;
+  bool more = store->inner->tend(store->inner);
+  note_inner(store);
+  return more;
+}
+
+static void spooled_hurry(tt_store *base) {
+  spooled_store *store = (spooled_store *)base;
+  atomic_store(&store->hurried, true);
+  store->inner->hurry(store->inner);
+}
+
+/* --- what the inner store can --- */
+
+static tt_status spooled_purge(tt_store *base, const tt_store_purge *purge, int *removed,
+                               tt_error *error) {
+  spooled_store *store = (spooled_store *)base;
+  *removed = 0;
+  if (purge->exact && is_behind(store)) return TT_AGAIN; /* what waits is written first */
+  return store->inner->purge(store->inner, purge, removed, error);
+}
+
+static tt_status spooled_seal(tt_store *base, const tt_store_sealing *sealing,
+                              tt_store_sealed *sealed, tt_error *error) {
+  tt_store *inner = ((spooled_store *)base)->inner;
+  return inner->seal(inner, sealing, sealed, error);
+}
+
+static void spooled_follow(tt_store *base, bool follows) {
+  tt_store *inner = ((spooled_store *)base)->inner;
+  inner->follow(inner, follows);
+}
+
+static tt_status spooled_open_reader(tt_store *base, tt_store_reader **reader, tt_error *error) {
+  tt_store *inner = ((spooled_store *)base)->inner;
+  return inner->open_reader(inner, reader, error);
+}
+
+/* --- beginning and end --- */
+
+static void spooled_close(tt_store *base) {
+  spooled_store *store = (spooled_store *)base;
+  if (store->inner) store->inner->close(store->inner);
+  tt_spool_close(store->spool);
+  tt_catalogue_free(store->catalogue);
+  pthread_mutex_destroy(&store->mutex);
+  free(store);
+}
+
+static tt_status open_both(spooled_store *store, const tt_store_backend *backend,
+                           const tt_store_options *options, tt_error *error) {
+  if (!store->catalogue) return tt_fail(error, TT_NOMEM, "out of memory");
+  TT_TRY(tt_spool_open(options->spool, options->spool_limit, &store->spool, error));
+  TT_TRY(backend->open(options, &store->inner, error));
+  store->base.backend = store->inner->backend;
+  if (store->inner->purge) store->base.purge = spooled_purge;
+  if (store->inner->seal) store->base.seal = spooled_seal;
+  if (store->inner->follow) store->base.follow = spooled_follow;
+  if (store->inner->open_reader) store->base.open_reader = spooled_open_reader;
+  note_inner(store);
+  return TT_OK;
+}
+
+tt_status tt_spool_around(const tt_store_backend *backend, const tt_store_options *options,
+                          tt_store **out, tt_error *error) {
+  spooled_store *store = calloc(1, sizeof *store);
+  if (!store) return tt_fail(error, TT_NOMEM, "out of memory");
+  store->base = (tt_store){.load = spooled_load,
+                           .write = spooled_write,
+                           .write_foreign = spooled_write_foreign,
+                           .find = spooled_find,
+                           .tend = spooled_tend,
+                           .state = spooled_state,
+                           .hurry = spooled_hurry,
+                           .close = spooled_close};
+  store->catalogue = tt_catalogue_new();
+  pthread_mutex_init(&store->mutex, NULL);
+  tt_status status = open_both(store, backend, options, error);
+  if (status != TT_OK) {
+    spooled_close(&store->base);
+    return status;
+  }
+  *out = &store->base;
+  return TT_OK;
+}

@@ -1,0 +1,218 @@
+/* latest.c: the newest value of each attribute of a device.
+ *
+ * Every epoch is read from its end, the newest epoch first, until nothing older can be newer than what was found: a sample's
+ * time and its device time differ by what the epoch says.
+ */
+#include "store/sqlite/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** An attribute of the device, and the newest value found so far. */
+typedef struct wanted {
+  int attribute, epoch;
+  bool found;
+  int64_t device_time, time;
+  double number;
+  char *text; /**< NULL: a number */
+} wanted;
+
+/** Where an epoch's samples lie. µs, µs UTC. */
+typedef struct span {
+  int epoch;
+  int64_t offset_high, last;
+} span;
+
+typedef struct search {
+  tt_sqlite_reader *reader;
+  int device;
+  tt_list wanted;     /**< by attribute */
+  tt_list spans;      /**< the newest first */
+  tt_list attributes; /**< int: those wanted */
+} search;
+
+static void clear_wanted(void *item) { free(((wanted *)item)->text); }
+
+static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "out of memory"); }
+
+/** What a row becomes. */
+typedef void add_row(sqlite3_stmt *row, tt_list *list);
+
+/** Rows that a query gives of a number. */
+static tt_status list_rows(tt_sqlite_reader *reader, const char *sql, int number, add_row *add,
+                           tt_list *list, tt_error *error) {
+  sqlite3_stmt *query;
+  if (sqlite3_prepare_v2(reader->db, sql, -1, &query, NULL) != SQLITE_OK)
+    return tt_sqlite_fail(reader->db, reader->path, "can't read", error);
+  sqlite3_bind_int(query, 1, number);
+  int result;
+  while ((result = sqlite3_step(query)) == SQLITE_ROW) add(query, list);
+  sqlite3_finalize(query);
+  if (list->failed) return no_memory(error);
+  return result == SQLITE_DONE ? TT_OK
+                               : tt_sqlite_fail(reader->db, reader->path, "can't read", error);
+}
+
+static void add_index(sqlite3_stmt *row, tt_list *list) {
+  const int index = sqlite3_column_int(row, 0) - 1;
+  tt_list_add(list, &index, 1);
+}
+
+static void add_span(sqlite3_stmt *row, tt_list *list) {
+  if (sqlite3_column_type(row, 2) == SQLITE_NULL) return;
+  const span added = {sqlite3_column_int(row, 0), sqlite3_column_int64(row, 1),
+                      sqlite3_column_int64(row, 2)};
+  tt_list_add(list, &added, 1);
+}
+
+static tt_status begin(search *search, tt_error *error) {
+  TT_TRY(list_rows(search->reader,
+                   "SELECT attribute FROM pair WHERE device = ?1 ORDER BY attribute",
+                   search->device + 1, add_index, &search->attributes, error));
+  for (uint32_t i = 0; i < search->attributes.len; i++) {
+    const wanted added = {.attribute = tt_list_at(&search->attributes, int, i)};
+    if (!tt_list_add(&search->wanted, &added, 1)) return no_memory(error);
+  }
+  return list_rows(search->reader,
+                   "SELECT epoch, offset_high, (SELECT max(last) FROM ("
+                   "  SELECT max(device_time) AS last FROM sample s"
+                   "   WHERE s.device = b.device AND s.epoch = b.epoch UNION ALL"
+                   "  SELECT (SELECT last FROM segment g WHERE g.device = b.device"
+                   "   AND g.epoch = b.epoch ORDER BY first DESC LIMIT 1))) AS last"
+                   " FROM boot b WHERE device = ?1 ORDER BY last + offset_high DESC",
+                   search->device + 1, add_span, &search->spans, error);
+}
+
+static int64_t clamped_sum(int64_t a, int64_t b) {
+  int64_t result;
+  if (__builtin_add_overflow(a, b, &result)) return a < 0 ? INT64_MIN : INT64_MAX;
+  return result;
+}
+
+/** The time before which nothing is of interest any more. */
+static int64_t oldest_found(const search *search) {
+  int64_t oldest = INT64_MAX;
+  for (uint32_t i = 0; i < search->wanted.len; i++) {
+    const wanted *one = &tt_list_at(&search->wanted, wanted, i);
+    if (!one->found) return INT64_MIN;
+    if (one->time < oldest) oldest = one->time;
+  }
+  return oldest;
+}
+
+static int compare_wanted(const void *attribute, const void *item) {
+  const int a = *(const int *)attribute, b = ((const wanted *)item)->attribute;
+  return (a > b) - (a < b);
+}
+
+/** True: it is the newest so far. */
+static tt_status take_cell(search *search, int epoch, const tt_store_record *record,
+                           const tt_store_cell *cell, bool *newer, tt_error *error) {
+  wanted *one = bsearch(&cell->attribute, search->wanted.data, search->wanted.len, sizeof *one,
+                        compare_wanted);
+  *newer = one && (!one->found || record->time > one->time ||
+                   (record->time == one->time && epoch > one->epoch));
+  if (!*newer) return TT_OK;
+  char *text = cell->text ? strdup(cell->text) : NULL;
+  if (cell->text && !text) return no_memory(error);
+  free(one->text);
+  *one = (wanted){.attribute = cell->attribute,
+                  .epoch = epoch,
+                  .found = true,
+                  .device_time = record->device_time,
+                  .time = record->time,
+                  .number = cell->number,
+                  .text = text};
+  return TT_OK;
+}
+
+static tt_status read_back(search *search, const span *span, tt_store_cursor *cursor,
+                           tt_error *error) {
+  int64_t oldest = oldest_found(search);
+  tt_store_record record;
+  tt_status status;
+  while ((status = search->reader->base.next(cursor, &record, error)) == TT_OK) {
+    if (clamped_sum(record.device_time, span->offset_high) < oldest) return TT_OK;
+    bool any = false;
+    for (int i = 0; i < record.count; i++) {
+      bool newer;
+      TT_TRY(take_cell(search, span->epoch, &record, &record.cells[i], &newer, error));
+      any = any || newer;
+    }
+    if (any) oldest = oldest_found(search);
+  }
+  return status == TT_END ? TT_OK : status;
+}
+
+static tt_status search_span(search *search, const span *span, tt_error *error) {
+  const tt_store_range range = {.device = search->device,
+                                .epoch = span->epoch,
+                                .device_from = INT64_MIN,
+                                .device_to = INT64_MAX,
+                                .from = INT64_MIN,
+                                .to = INT64_MAX,
+                                .attributes = search->attributes.data,
+                                .attribute_count = (int)search->attributes.len,
+                                .newest_first = true};
+  tt_store_reader *reader = &search->reader->base;
+  tt_store_cursor *cursor;
+  TT_TRY(reader->open(reader, &range, &cursor, error));
+  tt_status status = read_back(search, span, cursor, error);
+  reader->close_cursor(cursor);
+  return status;
+}
+
+/** TT_END: the taker has had enough. */
+static tt_status tell(const search *search,
+                      bool (*take)(void *context, const tt_store_latest *latest), void *context) {
+  for (uint32_t i = 0; i < search->wanted.len; i++) {
+    const wanted *one = &tt_list_at(&search->wanted, wanted, i);
+    const tt_store_latest latest = {search->device,
+                                    one->epoch,
+                                    one->device_time,
+                                    one->time,
+                                    {one->attribute, one->text, one->number}};
+    if (one->found && !take(context, &latest)) return TT_END;
+  }
+  return TT_OK;
+}
+
+static tt_status search_device(tt_sqlite_reader *reader, int device,
+                               bool (*take)(void *context, const tt_store_latest *latest),
+                               void *context, tt_error *error) {
+  search search = {.reader = reader,
+                   .device = device,
+                   .wanted = TT_LIST(wanted, clear_wanted),
+                   .spans = TT_LIST(span, NULL),
+                   .attributes = TT_LIST(int, NULL)};
+  tt_status status = begin(&search, error);
+  for (uint32_t i = 0; i < search.spans.len && search.wanted.len && status == TT_OK; i++) {
+    const span *span = &tt_list_at(&search.spans, struct span, i);
+    if (clamped_sum(span->last, span->offset_high) < oldest_found(&search))
+      break;  // as those behind it
+    status = search_span(&search, span, error);
+  }
+  if (status == TT_OK) status = tell(&search, take, context);
+  tt_list_free(&search.wanted);
+  tt_list_free(&search.spans);
+  tt_list_free(&search.attributes);
+  return status;
+}
+
+tt_status tt_sqlite_latest(tt_store_reader *base, int device,
+                           bool (*take)(void *context, const tt_store_latest *latest),
+                           void *context, tt_error *error) {
+  tt_sqlite_reader *reader = (tt_sqlite_reader *)base;
+  tt_list devices = TT_LIST(int, NULL);
+  tt_status status = TT_OK;
+  if (device >= 0)
+    tt_list_add(&devices, &device, 1);
+  else
+    status = list_rows(reader, "SELECT DISTINCT device FROM pair WHERE ?1 ORDER BY device", 1,
+                       add_index, &devices, error);
+  if (status == TT_OK && devices.failed) status = no_memory(error);
+  for (uint32_t i = 0; i < devices.len && status == TT_OK; i++)
+    status = search_device(reader, tt_list_at(&devices, int, i), take, context, error);
+  tt_list_free(&devices);
+  return status == TT_END ? TT_OK : status;
+}

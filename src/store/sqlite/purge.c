@@ -1,0 +1,255 @@
+/* purge.c: old values out of rows and segments.
+ *
+ * Of a segment a column that is old goes as a whole, which costs hardly anything. One that is old in part is packed anew; of
+ * one attribute, whose values grow old all the time, not before an eighth of it is.
+ */
+#include "store/sqlite/purge.h"
+
+#include "database/sqlite_link.h"
+#include "store/map.h"
+#include "store/sqlite/cut.h"
+#include "store/sqlite/packing.h"
+
+#include <stdlib.h>
+
+typedef enum statement { LIST_EPOCHS, OLD_SAMPLES, STATEMENT_COUNT } statement;
+
+static const char *const statement_texts[STATEMENT_COUNT] = {
+    [LIST_EPOCHS] = "SELECT epoch, offset_high FROM boot WHERE device = ?1",
+    [OLD_SAMPLES] = ("SELECT id, device_time, time FROM sample WHERE device = ?1 AND epoch = ?2"
+                     " AND device_time >= ?3 AND device_time < ?4 ORDER BY device_time LIMIT ?5"),
+};
+
+struct tt_sqlite_purger {
+  sqlite3 *db;
+  const char *path;
+  sqlite3_stmt *statements[STATEMENT_COUNT];
+  tt_sqlite_pieces *pieces;
+  tt_sqlite_marks *marks;
+  /** Device and epoch, attribute → device time up to which rows and segments have been done. */
+  tt_map done_rows, done_segments;
+  tt_sqlite_packing *packing;
+  tt_sqlite_piece piece;
+  tt_sqlite_cutter *cutter;
+};
+
+/** What is removed of one epoch in one call. */
+typedef struct purging {
+  const tt_store_purge *purge;
+  int epoch;
+  int64_t before; /**< µs of the device's clock */
+  int *removed;
+} purging;
+
+static tt_status fail(const tt_sqlite_purger *purger, const char *what, tt_error *error) {
+  return tt_sqlite_fail(purger->db, purger->path, what, error);
+}
+
+tt_status tt_sqlite_purger_open(sqlite3 *db, const char *path, tt_sqlite_pieces *pieces,
+                                tt_sqlite_marks *marks, tt_sqlite_purger **out, tt_error *error) {
+  tt_sqlite_purger *purger = calloc(1, sizeof *purger);
+  if (!purger) return tt_fail(error, TT_NOMEM, "%s: out of memory", path);
+  *purger = (tt_sqlite_purger){.db = db, .path = path, .pieces = pieces, .marks = marks};
+  for (int i = 0; i < STATEMENT_COUNT; i++) {
+    if (sqlite3_prepare_v3(db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,
+                           &purger->statements[i], NULL) == SQLITE_OK)
+      continue;
+    tt_status status = fail(purger, "can't prepare", error);
+    tt_sqlite_purger_close(purger);
+    return status;
+  }
+  tt_status status = tt_sqlite_packing_open(db, path, &purger->packing, error);
+  if (status == TT_OK) status = tt_sqlite_cutter_open(db, path, &purger->cutter, error);
+  if (status == TT_OK)
+    *out = purger;
+  else
+    tt_sqlite_purger_close(purger);
+  return status;
+}
+
+void tt_sqlite_purger_close(tt_sqlite_purger *purger) {
+  if (!purger) return;
+  for (int i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(purger->statements[i]);
+  tt_map_clear(&purger->done_rows);
+  tt_map_clear(&purger->done_segments);
+  tt_sqlite_packing_close(purger->packing);
+  tt_sqlite_piece_free(&purger->piece);
+  tt_sqlite_cutter_close(purger->cutter);
+  free(purger);
+}
+
+/* --- how far it is --- */
+
+static tt_map_key key_of(const purging *work) {
+  return (tt_map_key){(int64_t)work->purge->device << 32 | work->epoch, work->purge->attribute};
+}
+
+static int64_t done_until(const tt_map *done, const purging *work) {
+  const int64_t *known = tt_map_get(done, key_of(work));
+  return known ? *known : INT64_MIN;
+}
+
+/** What isn't noted is looked through once more; so is all there is, of which there will be more the next time. Where all
+ *  attributes are removed, nothing stays that would be looked at in vain. */
+static void note_done(tt_map *done, const purging *work, int64_t until, bool more) {
+  bool again = work->purge->attribute < 0 || (!more && work->purge->before == INT64_MAX);
+  tt_map_put(done, key_of(work), again ? INT64_MIN : until);
+}
+
+/* --- rows --- */
+
+/** Removes what is asked for of a row. */
+static tt_status purge_row(tt_sqlite_purger *purger, const purging *work, int64_t id, int64_t utc,
+                           tt_error *error) {
+  const int before = *work->removed;
+  TT_TRY(tt_sqlite_cut_row(purger->cutter, id, work->purge->attribute, work->removed, error));
+  return *work->removed == before ? TT_OK
+                                  : tt_sqlite_mark(purger->marks, work->purge->device, utc, error);
+}
+
+/** Looks at old rows of one epoch from where it last stopped. */
+static tt_status purge_rows(tt_sqlite_purger *purger, const purging *work, tt_error *error) {
+  const int64_t done = done_until(&purger->done_rows, work);
+  sqlite3_stmt *old = purger->statements[OLD_SAMPLES];
+  sqlite3_bind_int(old, 1, work->purge->device + 1);
+  sqlite3_bind_int(old, 2, work->epoch);
+  sqlite3_bind_int64(old, 3, done);
+  sqlite3_bind_int64(old, 4, work->before);
+  sqlite3_bind_int(old, 5, work->purge->limit);
+  int looked = 0, result = SQLITE_DONE;
+  int64_t first = 0, last = work->before;
+  tt_status status = TT_OK;
+  while (status == TT_OK && (result = sqlite3_step(old)) == SQLITE_ROW) {
+    int64_t time = sqlite3_column_int64(old, 1);
+    if (!looked++) first = time;
+    last = time > first ? time : time + 1;  // there may be more rows of this moment
+    status =
+        purge_row(purger, work, sqlite3_column_int64(old, 0), sqlite3_column_int64(old, 2), error);
+  }
+  sqlite3_reset(old);
+  if (status != TT_OK) return status;
+  if (result != SQLITE_DONE) return fail(purger, "can't read", error);
+  bool more = looked == work->purge->limit;
+  if (!more) last = work->before > done ? work->before : done;
+  note_done(&purger->done_rows, work, last, more);
+  return more ? TT_AGAIN : TT_OK;
+}
+
+/* --- segments --- */
+
+/** Marks the hours of the first rows of the piece. */
+static tt_status mark_rows(tt_sqlite_purger *purger, int device, uint32_t count, tt_error *error) {
+  for (uint32_t row = 0; row < count; row++)
+    TT_TRY(tt_sqlite_mark(purger->marks, device,
+                          tt_list_at(&purger->piece.moments, tt_column_moment, row).time, error));
+  return TT_OK;
+}
+
+/** Removes whole records of the piece: what stays becomes a segment of its own. */
+static tt_status purge_records(tt_sqlite_purger *purger, const purging *work, tt_sqlite_rows old,
+                               tt_error *error) {
+  const tt_sqlite_piece *piece = &purger->piece;
+  uint64_t values = 0, bytes = 0;
+  if (old.to == old.from && piece->columns.len) return TT_OK;
+  for (uint32_t i = 0; i < piece->columns.len; i++)
+    *work->removed += (int)tt_list_at(&piece->columns, tt_sqlite_column, i).column.values.len;
+  tt_sqlite_packing_clear(purger->packing);
+  TT_TRY(tt_sqlite_packing_add_rows(purger->packing, piece,
+                                    (tt_sqlite_rows){old.to, piece->moments.len}, error));
+  TT_TRY(tt_sqlite_drop_segment(purger->db, purger->path, piece->segment.id, error));
+  TT_TRY(tt_sqlite_packing_write(purger->packing, work->purge->device, work->epoch, &values, &bytes,
+                                 error));
+  *work->removed -= (int)values;
+  return TT_OK;
+}
+
+static bool is_old(const void *context, const tt_sqlite_piece *piece, uint32_t row) {
+  (void)piece;
+  const tt_sqlite_rows *old = context;
+  return row < old->to;
+}
+
+static tt_status purge_segment(tt_sqlite_purger *purger, const purging *work,
+                               const tt_sqlite_segment *segment, tt_error *error) {
+  const int attribute = work->purge->attribute;
+  TT_TRY(tt_sqlite_piece_load(purger->pieces, segment, &attribute, attribute >= 0, &purger->piece,
+                              error));
+  const tt_sqlite_rows old = tt_sqlite_piece_rows(&purger->piece, INT64_MIN, work->before - 1);
+  TT_TRY(mark_rows(purger, work->purge->device, old.to, error));
+  if (attribute < 0) return purge_records(purger, work, old, error);
+  return tt_sqlite_cut_columns(purger->cutter, &purger->piece, is_old, &old, work->removed, error);
+}
+
+/** Whether enough of a segment is old to have it packed anew. */
+static bool is_due(const purging *work, const tt_sqlite_segment *segment, int64_t done) {
+  if (segment->last < work->before || work->purge->attribute < 0 || done == INT64_MIN) return true;
+  const int64_t from = done > segment->first ? done : segment->first;
+  return (work->before - from) >= (segment->last - segment->first) / 8;
+}
+
+/** Looks at segments of one epoch that begin before, from where it last stopped. */
+static tt_status purge_segments(tt_sqlite_purger *purger, const purging *work, tt_error *error) {
+  int64_t done = done_until(&purger->done_segments, work), at = done;
+  tt_sqlite_segment segment;
+  for (uint32_t looked = 0; looked < (uint32_t)work->purge->limit; looked += segment.rows) {
+    tt_status status = tt_sqlite_segment_after(purger->pieces, work->purge->device, work->epoch, at,
+                                               &segment, error);
+    if (status != TT_OK && status != TT_NOT_FOUND) return status;
+    if (status == TT_NOT_FOUND || segment.first >= work->before) {
+      note_done(&purger->done_segments, work, done, false);
+      return TT_OK;
+    }
+    if (is_due(work, &segment, done)) {
+      TT_TRY(purge_segment(purger, work, &segment, error));
+      done = segment.last < work->before ? segment.last : work->before;
+    }
+    if (segment.last >= work->before) {
+      note_done(&purger->done_segments, work, done, false);
+      return TT_OK;
+    }
+    at = segment.last + 1;
+  }
+  note_done(&purger->done_segments, work, at, true);
+  return TT_AGAIN;
+}
+
+/* --- both --- */
+
+static tt_status purge_epochs(tt_sqlite_purger *purger, const tt_store_purge *purge, int *removed,
+                              tt_error *error) {
+  sqlite3_stmt *epochs = purger->statements[LIST_EPOCHS];
+  sqlite3_bind_int(epochs, 1, purge->device + 1);
+  tt_status status = TT_OK;
+  bool more = false;
+  while (status == TT_OK && !more && sqlite3_step(epochs) == SQLITE_ROW) {
+    purging work = {.purge = purge, .epoch = sqlite3_column_int(epochs, 0), .removed = removed};
+    // Every sample before this device time was taken before `before`.
+    if (purge->before == INT64_MAX ||
+        __builtin_sub_overflow(purge->before, sqlite3_column_int64(epochs, 1), &work.before))
+      work.before = INT64_MAX;
+    status = purge_rows(purger, &work, error);
+    if (status == TT_AGAIN) more = true;
+    if (status == TT_OK || status == TT_AGAIN) status = purge_segments(purger, &work, error);
+    if (status == TT_AGAIN) more = true;
+    if (status == TT_AGAIN) status = TT_OK;
+  }
+  sqlite3_reset(epochs);
+  return status == TT_OK && more ? TT_AGAIN : status;
+}
+
+tt_status tt_sqlite_purge(tt_sqlite_purger *purger, const tt_store_purge *purge, int *removed,
+                          tt_error *error) {
+  *removed = 0;
+  TT_TRY(tt_sqlite_execute(purger->db, purger->path, "BEGIN IMMEDIATE", error));
+  tt_sqlite_marks_begin(purger->marks);
+  tt_status status = purge_epochs(purger, purge, removed, error);
+  if (status == TT_OK || status == TT_AGAIN) {
+    TT_TRY(tt_sqlite_execute(purger->db, purger->path, "COMMIT", error));
+  } else {
+    sqlite3_exec(purger->db, "ROLLBACK", NULL, NULL, NULL);
+    tt_map_clear(&purger->done_rows);
+    tt_map_clear(&purger->done_segments);
+    tt_sqlite_marks_forget(purger->marks);
+  }
+  return status;
+}

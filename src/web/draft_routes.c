@@ -1,0 +1,438 @@
+#include "web/draft_routes.h"
+
+#include "base/json.h"
+#include "web/question.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tt_draft_routes {
+  gatomicrefcount references; /* the program's, and one of each answer under way */
+  tt_drafts *drafts;
+  tt_draft_routes_options options;
+  char *scenes;
+};
+
+/* One request on its way. `draft` is the one that its path names. */
+typedef struct job {
+  tt_draft_routes *routes;
+  tt_web_question question;
+  const char *below; /* the question's; "" */
+  tt_draft draft;
+} job;
+
+static void unref_routes(tt_draft_routes *routes) {
+  if (!g_atomic_ref_count_dec(&routes->references)) return;
+  tt_drafts_free(routes->drafts);
+  g_free(routes->scenes);
+  g_free(routes);
+}
+
+static void free_job(void *context) {
+  job *made = context;
+  unref_routes(made->routes);
+  tt_web_question_clear(&made->question);
+  g_free(made);
+}
+
+static void respond_by(tt_draft_routes *routes, const tt_web_request *request, tt_web_work *work) {
+  job *made = g_new0(job, 1);
+  g_atomic_ref_count_inc(&routes->references);
+  made->routes = routes;
+  tt_web_question_keep(&made->question, request);
+  made->below = made->question.below ? made->question.below : "";
+  tt_web_respond_later(request, work, made, free_job);
+}
+
+/* --- answers --- */
+
+static bool is(const job *from, const char *method) {
+  return strcmp(from->question.method, method) == 0;
+}
+
+/* With a code of its own. */
+static void refuse(tt_web_answer *answer, unsigned code, const char *text) {
+  struct json_object *object = json_object_new_object();
+  tt_json_add_text(object, "error", text);
+  answer->code = code;
+  tt_web_answer_json(answer, object);
+}
+
+static void answer_bytes(tt_web_answer *answer, const void *bytes, size_t size) {
+  answer->type = "application/octet-stream";
+  g_string_append_len(answer->body, bytes, (gssize)size);
+}
+
+static void add_moment(struct json_object *to, const char *key, int64_t nanoseconds) {
+  GDateTime *moment = g_date_time_new_from_unix_utc(nanoseconds / 1000000000);
+  char *text = moment ? g_date_time_format_iso8601(moment) : NULL;
+  tt_json_add_text(to, key, text);
+  g_free(text);
+  if (moment) g_date_time_unref(moment);
+}
+
+/* The text under `key`; "" where there is none, or it is none. */
+static const char *text_of(struct json_object *body, const char *key) {
+  struct json_object *found;
+  bool text =
+      json_object_object_get_ex(body, key, &found) && json_object_is_type(found, json_type_string);
+  return text ? json_object_get_string(found) : "";
+}
+
+/* --- all drafts --- */
+
+static void list_drafts(const job *from, tt_web_answer *answer) {
+  tt_draft *drafts;
+  int count;
+  answer->status = tt_drafts_list(from->routes->drafts, &drafts, &count, &answer->error);
+  if (answer->status != TT_OK) return;
+  struct json_object *list = json_object_new_array();
+  for (int i = 0; i < count; i++) {
+    struct json_object *made = json_object_new_object();
+    tt_json_add_text(made, "draft", drafts[i].id);
+    tt_json_add_text(made, "name", drafts[i].name);
+    tt_json_add_text(made, "main", drafts[i].main);
+    add_moment(made, "changed", drafts[i].changed);
+    json_object_array_add(list, made);
+  }
+  free(drafts);
+  tt_web_answer_json(answer, list);
+}
+
+static tt_status begin(const tt_draft_routes *routes, struct json_object *body, tt_draft *draft,
+                       tt_error *error) {
+  const char *name = text_of(body, "name"), *scene = text_of(body, "scene");
+  char *path;
+  if (!*name == !*scene)
+    return tt_fail(error, TT_INVALID, "give the name of a new scene, or the scene to open");
+  const tt_draft_routes_options *options = &routes->options;
+  if (*name) return tt_drafts_begin(routes->drafts, name, draft, error);
+  TT_TRY(options->find(options->context, scene, &path, error));
+  tt_status status = tt_drafts_copy(routes->drafts, path, draft, error);
+  free(path);
+  return status;
+}
+
+static void begin_draft(const job *from, tt_web_answer *answer) {
+  struct json_object *body = tt_web_question_json(&from->question, answer);
+  tt_draft draft;
+  if (!body) return;
+  answer->status = begin(from->routes, body, &draft, &answer->error);
+  json_object_put(body);
+  if (answer->status != TT_OK) return;
+  struct json_object *made = json_object_new_object();
+  tt_json_add_text(made, "draft", draft.id);
+  tt_json_add_text(made, "main", draft.main);
+  answer->code = 201;
+  tt_web_answer_json(answer, made);
+}
+
+static void work_on_drafts(void *context, tt_web_answer *answer) {
+  const job *from = context;
+  if (is(from, "POST"))
+    begin_draft(from, answer);
+  else
+    list_drafts(from, answer);
+}
+
+/* --- one draft --- */
+
+static void add_files(struct json_object *to, const tt_draft_files *files) {
+  struct json_object *list = tt_json_add_array(to, "files");
+  for (int i = 0; i < files->count; i++) {
+    struct json_object *made = json_object_new_object();
+    tt_json_add_text(made, "path", files->items[i].path);
+    tt_json_add_int(made, "size", (int64_t)files->items[i].size);
+    json_object_array_add(list, made);
+  }
+}
+
+static void add_problems(struct json_object *to, const tt_draft_look *look) {
+  static const char *const severities[] = {"error", "warning"};
+  struct json_object *list = tt_json_add_array(to, "problems");
+  for (int i = 0; i < look->problem_count; i++) {
+    const tt_problem *from = &look->problems[i];
+    struct json_object *made = json_object_new_object();
+    char *text = g_utf8_make_valid(from->text, -1); /* a message may be cut */
+    tt_json_add_text(made, "file", from->file);
+    tt_json_add_int(made, "line", from->line);
+    tt_json_add_int(made, "column", from->column);
+    tt_json_add_text(made, "severity", severities[from->severity]);
+    tt_json_add_text(made, "text", text);
+    g_free(text);
+    json_object_array_add(list, made);
+  }
+}
+
+static struct json_object *describe(const tt_draft *draft, const tt_draft_files *files,
+                                    const tt_draft_look *look) {
+  static const char *const parts[] = {"robots", "wires", "signals", "commands"};
+  struct json_object *made = json_object_new_object();
+  tt_json_add_text(made, "draft", draft->id);
+  tt_json_add_text(made, "name", draft->name);
+  tt_json_add_text(made, "main", draft->main);
+  tt_json_add_int(made, "revision", (int64_t)look->revision);
+  tt_json_add_bool(made, "runs", look->runs);
+  add_files(made, files);
+  add_problems(made, look);
+  /* What stands in it now belongs to threads that answer about the same look: a copy. */
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    struct json_object *part = NULL, *copy = NULL;
+    if (look->parts && json_object_object_get_ex(look->parts, parts[i], &part))
+      json_object_deep_copy(part, &copy, NULL);
+    tt_json_add(made, parts[i], copy ? copy : json_object_new_array());
+  }
+  return made;
+}
+
+static void answer_draft(job *from, tt_web_answer *answer) {
+  tt_draft_files files;
+  tt_draft_look *look;
+  answer->status = tt_drafts_look(from->routes->drafts, &from->draft, &look, &answer->error);
+  if (answer->status != TT_OK) return;
+  answer->status = tt_draft_files_list(from->draft.folder, &files, &answer->error);
+  if (answer->status == TT_OK) tt_web_answer_json(answer, describe(&from->draft, &files, look));
+  tt_draft_files_free(&files);
+  tt_draft_look_unref(look);
+}
+
+static void remove_draft(job *from, tt_web_answer *answer) {
+  answer->status = tt_drafts_remove(from->routes->drafts, from->draft.id, &answer->error);
+  g_string_assign(answer->body, "{}");
+}
+
+/* --- its files --- */
+
+static void answer_revision(const job *from, tt_web_answer *answer) {
+  tt_draft_files files;
+  if (answer->status != TT_OK) return;
+  answer->status = tt_draft_files_list(from->draft.folder, &files, &answer->error);
+  if (answer->status != TT_OK) return;
+  struct json_object *made = json_object_new_object();
+  tt_json_add_int(made, "revision", (int64_t)files.revision);
+  tt_draft_files_free(&files);
+  tt_web_answer_json(answer, made);
+}
+
+static void work_on_file(job *from, const char *path, tt_web_answer *answer) {
+  tt_drafts *drafts = from->routes->drafts;
+  if (is(from, "PUT")) {
+    gsize size;
+    const void *bytes = g_bytes_get_data(from->question.body, &size);
+    answer->status =
+        tt_drafts_write(drafts, &from->draft, path, bytes ? bytes : "", size, &answer->error);
+    if (answer->status == TT_FULL) {
+      answer->status = TT_OK;
+      refuse(answer, 413, answer->error.text);
+      return;
+    }
+    answer_revision(from, answer);
+  } else if (is(from, "DELETE")) {
+    answer->status = tt_drafts_unlink(drafts, &from->draft, path, &answer->error);
+    answer_revision(from, answer);
+  } else {
+    char *bytes;
+    size_t size;
+    answer->status = tt_draft_file_read(from->draft.folder, path, &bytes, &size, &answer->error);
+    if (answer->status != TT_OK) return;
+    answer_bytes(answer, bytes, size);
+    free(bytes);
+  }
+}
+
+/* --- what it looks like --- */
+
+/* The number that a path ends in; −1: it doesn't. */
+static long number_of(const char *text) {
+  char *end;
+  long number = g_ascii_isdigit(*text) ? strtol(text, &end, 10) : -1;
+  return number >= 0 && *end == 0 ? number : -1;
+}
+
+static void answer_model(const tt_draft_look *look, tt_web_answer *answer) {
+  const tt_problem *error = tt_draft_look_error(look);
+  if (look->model)
+    g_string_assign(answer->body, look->model);
+  else
+    tt_web_answer_error(answer, TT_INVALID, error ? error->text : "there is no model");
+}
+
+static void answer_one(const tt_bytes *items, int count, const char *number,
+                       tt_web_answer *answer) {
+  const long index = number_of(number);
+  if (index < 0 || index >= count)
+    tt_web_answer_error(answer, TT_NOT_FOUND, "there is no such thing in this model");
+  else
+    answer_bytes(answer, items[index].data, items[index].size);
+}
+
+static const tt_draft_client *find_client(const tt_draft_look *look, GHashTable *query) {
+  const char *wire = g_hash_table_lookup(query, "wire"),
+             *language = g_hash_table_lookup(query, "language");
+  for (int i = 0; wire && language && i < look->client_count; i++)
+    if (strcmp(look->clients[i].wire, wire) == 0 &&
+        strcmp(look->clients[i].language, language) == 0)
+      return &look->clients[i];
+  return NULL;
+}
+
+static void answer_client(const job *from, const tt_draft_look *look, tt_web_answer *answer) {
+  GHashTable *query = soup_form_decode(from->question.query ? from->question.query : "");
+  const tt_draft_client *client = find_client(look, query);
+  if (client) {
+    struct json_object *made = json_object_new_object();
+    tt_json_add_text(made, "file", client->file);
+    tt_json_add_text(made, "text", client->text);
+    tt_json_add_text(made, "start", client->start);
+    tt_web_answer_json(answer, made);
+  } else {
+    tt_web_answer_error(
+        answer, TT_NOT_FOUND,
+        "there is no client for this wire in this language: `languages` of the draft's wires says "
+        "which there are");
+  }
+  g_hash_table_unref(query);
+}
+
+static void answer_look(job *from, tt_web_answer *answer) {
+  tt_draft_look *look;
+  answer->status = tt_drafts_look(from->routes->drafts, &from->draft, &look, &answer->error);
+  if (answer->status != TT_OK) return;
+  if (strcmp(from->below, "model") == 0)
+    answer_model(look, answer);
+  else if (strcmp(from->below, "client") == 0)
+    answer_client(from, look, answer);
+  else if (g_str_has_prefix(from->below, "meshes/"))
+    answer_one(look->meshes, look->mesh_count, from->below + strlen("meshes/"), answer);
+  else if (g_str_has_prefix(from->below, "textures/"))
+    answer_one(look->textures, look->texture_count, from->below + strlen("textures/"), answer);
+  else
+    tt_web_answer_error(answer, TT_NOT_FOUND, "there is no such part of a draft");
+  tt_draft_look_unref(look);
+}
+
+/* --- what becomes of it --- */
+
+/* Whether it is whole, and its asker may have all that it does; else answers why not. */
+static bool may_go(job *from, tt_web_answer *answer) {
+  tt_draft_look *look;
+  answer->status = tt_drafts_look(from->routes->drafts, &from->draft, &look, &answer->error);
+  if (answer->status != TT_OK) return false;
+  const tt_problem *error = tt_draft_look_error(look);
+  const bool runs = look->runs,
+             allowed = !*look->machine || from->question.role >= TT_ROLE_ADMINISTER;
+  if (!runs) {
+    answer->status = tt_fail(&answer->error, TT_INVALID, "%s:%d: %s", error ? error->file : "",
+                             error ? error->line : 0, error ? error->text : "it does not load");
+  } else if (!allowed) {
+    char *text = g_strdup_printf(
+        "sections that concern the machine (%s) need the role administer; "
+        "yours may drive: take them out",
+        look->machine);
+    refuse(answer, 403, text);
+    g_free(text);
+  }
+  tt_draft_look_unref(look);
+  return runs && allowed;
+}
+
+static void save_draft(job *from, tt_web_answer *answer) {
+  const tt_draft_routes *routes = from->routes;
+  struct json_object *body = tt_web_question_json(&from->question, answer), *replace;
+  if (!body) return;
+  char name[TT_DRAFT_MOST_NAME + 1], path[512];
+  bool taken = false;
+  snprintf(name, sizeof name, "%s", text_of(body, "name"));
+  const bool over = json_object_object_get_ex(body, "replace", &replace) &&
+                    json_object_is_type(replace, json_type_boolean) &&
+                    json_object_get_boolean(replace);
+  json_object_put(body);
+  if (!may_go(from, answer)) return;
+  answer->status = tt_drafts_save(routes->drafts, &from->draft, routes->scenes, name, over, path,
+                                  &taken, &answer->error);
+  if (taken) {
+    answer->status = TT_OK;
+    refuse(answer, 409, answer->error.text);
+  } else if (answer->status == TT_OK) {
+    struct json_object *made = json_object_new_object();
+    tt_json_add_text(made, "name", name);
+    tt_json_add_text(made, "file", path);
+    answer->code = 201;
+    tt_web_answer_json(answer, made);
+  }
+}
+
+static void run_draft(job *from, tt_web_answer *answer) {
+  const tt_draft_routes_options *options = &from->routes->options;
+  char path[640];
+  if (!may_go(from, answer)) return;
+  snprintf(path, sizeof path, "%s/%s", from->draft.folder, from->draft.main);
+  answer->status = options->run(options->context, path, &answer->error);
+  answer->code = 202;
+  g_string_assign(answer->body, "{}");
+}
+
+/* --- one request --- */
+
+static void post(job *from, tt_web_answer *answer) {
+  const tt_draft_routes *routes = from->routes;
+  if (strcmp(from->below, "save") == 0)
+    save_draft(from, answer);
+  else if (strcmp(from->below, "run") == 0 && routes->options.run)
+    run_draft(from, answer);
+  else
+    tt_web_answer_error(answer, TT_NOT_FOUND, "a draft can be saved (/save) or run (/run)");
+}
+
+static void work_on_draft(void *context, tt_web_answer *answer) {
+  static const char files[] = "files/";
+  job *from = context;
+  answer->status =
+      tt_drafts_find(from->routes->drafts, from->question.id, &from->draft, &answer->error);
+  if (answer->status != TT_OK) return;
+  if (g_str_has_prefix(from->below, files))
+    work_on_file(from, from->below + strlen(files), answer);
+  else if (is(from, "POST"))
+    post(from, answer);
+  else if (is(from, "GET") && !*from->below)
+    answer_draft(from, answer);
+  else if (is(from, "GET"))
+    answer_look(from, answer);
+  else if (is(from, "DELETE") && !*from->below)
+    remove_draft(from, answer);
+  else
+    tt_web_answer_error(answer, TT_NOT_FOUND, "only files of a draft can be put and deleted");
+}
+
+static void handle_drafts(void *context, const tt_web_request *request) {
+  respond_by(context, request, work_on_drafts);
+}
+
+static void handle_draft(void *context, const tt_web_request *request) {
+  respond_by(context, request, work_on_draft);
+}
+
+tt_draft_routes *tt_draft_routes_new(tt_web *web, tt_drafts *drafts,
+                                     const tt_draft_routes_options *options) {
+  tt_draft_routes *routes = g_new0(tt_draft_routes, 1);
+  g_atomic_ref_count_init(&routes->references);
+  routes->drafts = drafts;
+  routes->options = *options;
+  routes->scenes = g_strdup(options->scenes);
+  tt_web_add_route(web, &(tt_web_route){.path = "/api/drafts",
+                                        .watch = "GET",
+                                        .drive = "POST",
+                                        .handle = handle_drafts,
+                                        .context = routes});
+  tt_web_add_route(web, &(tt_web_route){.path = "/api/drafts/",
+                                        .watch = "GET",
+                                        .drive = "POST PUT DELETE",
+                                        .max_body = TT_DRAFT_MOST_FILE,
+                                        .handle = handle_draft,
+                                        .context = routes});
+  return routes;
+}
+
+void tt_draft_routes_free(tt_draft_routes *routes) {
+  if (routes) unref_routes(routes);
+}

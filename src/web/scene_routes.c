@@ -1,0 +1,64 @@
+#include "web/scene_routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One request on its way. */
+typedef struct job {
+  tt_scene_routes_options options;
+  char *name; /* of the scene; NULL: it is for the keys */
+} job;
+
+static void free_job(void *context) {
+  job *made = context;
+  g_free(made->name);
+  g_free(made);
+}
+
+static void work(void *context, tt_web_answer *answer) {
+  const job *from = context;
+  char *picture = NULL;
+  if (from->name) {
+    answer->type = "image/svg+xml";
+    answer->status =
+        from->options.picture(from->options.context, from->name, &picture, &answer->error);
+    if (picture) g_string_assign(answer->body, picture);
+    free(picture);
+    return;
+  }
+  const char *keys = from->options.keys();
+  if (keys)
+    g_string_assign(answer->body, keys);
+  else
+    answer->status = tt_fail(&answer->error, TT_NOMEM, "out of memory");
+}
+
+static void respond(void *context, const tt_web_request *request, char *name) {
+  job *made = g_new0(job, 1);
+  made->options = *(const tt_scene_routes_options *)context;
+  made->name = name;
+  tt_web_respond_later(request, work, made, free_job);
+}
+
+static void handle_scene(void *context, const tt_web_request *request) {
+  static const char picture[] = "/picture";
+  if (g_str_has_suffix(request->rest, picture))
+    respond(context, request, g_strndup(request->rest, strlen(request->rest) - strlen(picture)));
+  else
+    tt_web_respond_error(request, TT_NOT_FOUND, "a scene has a picture (/picture)");
+}
+
+static void handle_schema(void *context, const tt_web_request *request) {
+  respond(context, request, NULL);
+}
+
+void tt_scene_routes_add(tt_web *web, const tt_scene_routes_options *options) {
+  tt_web_add_route(web, &(tt_web_route){.path = "/api/scenes/",
+                                        .watch = "GET",
+                                        .handle = handle_scene,
+                                        .context = (void *)options});
+  tt_web_add_route(web, &(tt_web_route){.path = "/api/schema",
+                                        .watch = "GET",
+                                        .handle = handle_schema,
+                                        .context = (void *)options});
+}

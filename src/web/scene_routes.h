@@ -1,0 +1,18 @@
+/* scene_routes.h: pictures of scenes, and the keys that may stand in them, over HTTP, as docs/web.md describes them. */
+#ifndef TT_WEB_SCENE_ROUTES_H
+#define TT_WEB_SCENE_ROUTES_H
+
+#include "web/server.h"
+
+typedef struct tt_scene_routes_options {
+  /** The picture of a scene, SVG; free()d. TT_NOT_FOUND, or why there is none. In a thread of its own. */
+  tt_status (*picture)(void *context, const char *name, char **picture, tt_error *error);
+  void *context; /**< outlives the server by the length of one call */
+  /** GET /api/schema, kept; NULL: out of memory. In a thread of its own. */
+  const char *(*keys)(void);
+} tt_scene_routes_options;
+
+/** Adds /api/scenes/ and /api/schema to `web` before it starts. `options` outlives it. */
+void tt_scene_routes_add(tt_web *web, const tt_scene_routes_options *options);
+
+#endif

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Scenes made over HTTP, as docs/web.md describes drafts: files, problems, preview, save, run."""
+import http.client
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import unittest
+
+from support.process import ROOT, STATE, TETHER, Tether, wait_for
+
+URDF = """<robot name="arm">
+ <link name="base"/>
+ <link name="arm">
+  <inertial><origin xyz="0.2 0 0"/><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+  <visual><geometry><mesh filename="package://arm/meshes/part 1.stl"/></geometry></visual>
+  <collision><geometry><box size="0.4 0.05 0.05"/></geometry></collision>
+ </link>
+ <joint name="joint" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 0 1"/>
+  <axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="5" velocity="10"/></joint>
+</robot>
+"""
+SCENE = """robots:
+  - {robot: arm/robot.yaml, name: arm, floating: off}
+wires:
+  - float-udp:
+      bind: 127.0.0.1:0
+      peer: sender
+      sensors: [time, {name: joint.position, unit: deg}]
+      commands: [stamp, {name: joint.torque, scale: 2}]
+"""
+
+
+def tetrahedron():
+    """A mesh in binary STL."""
+    corners = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    body = b"".join(struct.pack("<12fH", 0, 0, 0, *[x for corner in face for x in corners[corner]], 0) for face in faces)
+    return bytes(80) + struct.pack("<I", len(faces)) + body
+
+
+class Drafts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.own = pathlib.Path(STATE.name) / "own"
+        os.environ["XDG_DATA_HOME"] = str(cls.own)
+        cls.program = Tether("run", "frc2011", "--set", "web.listen=127.0.0.1:0", "--set", "wires.float-udp.bind=127.0.0.1:0")
+        cls.host = cls.program.addresses["web"].removeprefix("http://")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.program.__exit__()
+
+    def ask(self, method, path, body=None):
+        connection = http.client.HTTPConnection(self.host, timeout=60)
+        connection.request(method, path, json.dumps(body) if isinstance(body, dict) else body, {"Origin": "http://" + self.host})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        return answer.status, json.loads(text) if text.startswith((b"{", b"[")) else text
+
+    def ok(self, method, path, body=None, status=200):
+        code, answer = self.ask(method, path, body)
+        self.assertEqual(code, status, answer)
+        return answer
+
+    def draft(self, **body):
+        made = self.ok("POST", "/api/drafts", body, 201)
+        self.addCleanup(self.ask, "DELETE", f"/api/drafts/{made['draft']}")
+        return f"/api/drafts/{made['draft']}", made["main"]
+
+    def arm(self, name="mine"):
+        at, main = self.draft(name=name)
+        for path, data in {main: SCENE, "arm/robot.yaml": "model: urdf/arm.urdf\n", "arm/urdf/arm.urdf": URDF,
+                           "arm/meshes/part%201.stl": tetrahedron()}.items():
+            self.ok("PUT", f"{at}/files/{path}", data)
+        return at, main
+
+    def test_a_robot_of_ones_own(self):
+        at, main = self.arm()
+        draft = self.ok("GET", at)
+        self.assertEqual((draft["problems"], draft["runs"]), ([], True))
+        self.assertEqual([file["path"] for file in draft["files"]],
+                         ["arm/meshes/part 1.stl", "arm/robot.yaml", "arm/urdf/arm.urdf", main])
+        self.assertEqual(draft["robots"], [{"name": "arm", "file": "arm/robot.yaml", "model": "arm/urdf/arm.urdf"}])
+        wire, = draft["wires"]
+        plain = {"scale": 1, "offset": 0, "wrap": "none"}
+        self.assertEqual(wire["outputs"], [{"key": "sensors", "index": 0, "name": "time", "unit": "s", **plain},
+                                           {"key": "sensors", "index": 1, "name": "joint.position", "unit": "deg", **plain}])
+        self.assertEqual(wire["inputs"][1], {"key": "commands", "index": 1, "name": "joint.torque", "unit": "N·m", **plain, "scale": 2})
+        self.assertIn("joint.torque", [command["name"] for command in draft["commands"]])
+        self.assertIn("joint.position", [signal["name"] for signal in draft["signals"]])
+        model = self.ok("GET", f"{at}/model")
+        self.assertEqual((len(model["poses"]), model["revision"]), (len(model["bodies"]), draft["revision"]))
+        self.assertEqual(model["meshes"], 1)
+        vertices, triangles = struct.unpack_from("<II", self.ok("GET", f"{at}/meshes/0"))
+        self.assertEqual((vertices > 3, triangles), (True, 4))
+        self.assertEqual(self.ask("GET", f"{at}/meshes/1")[0], 404)
+        self.assertEqual(self.ok("GET", f"{at}/files/{main}").decode(), SCENE)
+        self.assertEqual(wire["languages"], ["python", "java", "c", "cpp"])
+        client = self.ok("GET", f"{at}/client?wire=float-udp&language=java")
+        self.assertEqual((client["file"], client["start"]), ("DriveFloatUdp.java", "java DriveFloatUdp.java\n"))
+        self.assertIn("joint_position = numbers[1];", client["text"])
+        self.assertEqual(self.ask("GET", f"{at}/client?wire=float-udp&language=cobol")[0], 404)
+        # A mistake: its place, and no preview; mended: as before.
+        before = draft["revision"]
+        self.ok("PUT", f"{at}/files/{main}", SCENE.replace("joint.torque", "joint.torq"))
+        draft = self.ok("GET", at)
+        self.assertNotEqual(draft["revision"], before)
+        problem, = draft["problems"]
+        self.assertEqual((problem["file"], problem["line"], problem["severity"]), (main, 8, "error"))
+        self.assertIn("did you mean 'joint.torque'", problem["text"])
+        self.assertEqual((self.ask("GET", f"{at}/model")[0], self.ask("POST", f"{at}/run", {})[0]), (400, 400))
+        self.ok("DELETE", f"{at}/files/arm/meshes/part%201.stl")
+        self.ok("PUT", f"{at}/files/{main}", SCENE)
+        self.assertTrue(self.ok("GET", at)["runs"])  # it was for the eye alone
+
+    def test_save_and_run_by_its_name(self):
+        at, _ = self.arm()
+        saved = self.ok("POST", f"{at}/save", {"name": "my-arm"}, 201)
+        self.assertEqual(saved, {"name": "my-arm", "file": str(self.own / "tether" / "scenes" / "my-arm" / "my-arm.yaml")})
+        self.assertEqual(self.ask("POST", f"{at}/save", {"name": "my-arm"})[0], 409)
+        self.ok("POST", f"{at}/save", {"name": "my-arm", "replace": True}, 201)
+        for name in "../x", "", "a b", ".x", "x" * 65:
+            self.assertEqual(self.ask("POST", f"{at}/save", {"name": name})[0], 400, name)
+        self.assertEqual([path.name for path in (self.own / "tether" / "scenes").iterdir()], ["my-arm"])
+        result = subprocess.run([TETHER, "check", "my-arm"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertIn("joint.torque", result.stdout, result.stderr)
+        with Tether("run", "my-arm", "--pace", "fast", "--duration", "1", "--no-web") as run:
+            self.assertEqual(run.wait_exit(), 0, run.text())
+        # It opens again, and so does one that comes with Tether.
+        for scene in "my-arm", "gripper":
+            at, main = self.draft(scene=scene)
+            draft = self.ok("GET", at)
+            self.assertEqual((main, draft["runs"]), (scene + ".yaml", True), draft["problems"])
+            self.assertGreater(len(draft["files"]), 2)
+
+    def test_run_and_back(self):
+        at, _ = self.arm("racer")
+        ready = sum(line.startswith("ready ") for line in self.program.lines)
+        client = self.ok("GET", f"{at}/client?wire=float-udp&language=python")
+        self.ok("POST", f"{at}/run", {}, 202)
+        wait_for(lambda: sum(line.startswith("ready ") for line in self.program.lines) == ready + 1, "the draft runs")
+        present, = [scene for scene in self.ok("GET", "/api/scenes") if scene["current"]]
+        self.assertEqual((present["title"], present["own"]), ("racer", True))
+        # The client that was made for it drives it.
+        file = pathlib.Path(STATE.name) / client["file"]
+        file.write_text(client["text"].replace("return commands", "commands.joint_torque = 2.0\n    return commands"), encoding="utf-8")
+        address = next(line for line in reversed(self.program.lines) if line.startswith("ready ")).split("float-udp=")[1].split()[0]
+        with subprocess.Popen(["python3", file, address], stdout=subprocess.PIPE, text=True) as driver:
+            self.assertTrue(any(float(line.split("joint.position ")[1].split()[0]) > 5 for line in driver.stdout if "joint" in line))
+            driver.kill()
+        self.ok("POST", "/api/scenes", {"name": "frc2011"}, 202)
+        wait_for(lambda: sum(line.startswith("ready ") for line in self.program.lines) == ready + 2, "back again")
+
+    def test_nothing_else_is_read_or_written(self):
+        at, main = self.draft(name="one")
+        for path in ("../x", "..%2fx", "%2e%2e/x", "%2fetc%2fpasswd", ".main", ".x/y", "a/../../x", "a//b", "a%00b", "a%5cb", "",
+                     "x/", "/".join("abcdefghi"), "y" * 300, "%ff"):
+            for method in "PUT", "GET", "DELETE":
+                self.assertIn(self.ask(method, f"{at}/files/{path}", "x" if method == "PUT" else None)[0], (400, 404), path)
+        self.assertEqual([file["path"] for file in self.ok("GET", at)["files"]], [main])
+        for draft in "0" * 16, "x", at.rsplit("/", 1)[1][:-1]:
+            self.assertEqual(self.ask("GET", f"/api/drafts/{draft}")[0], 404, draft)
+        self.assertEqual(self.ask("PUT", f"{at}/files/large", bytes(32 * 2 ** 20 + 1))[0], 413)
+        for body in {}, {"name": "a", "scene": "b"}, {"name": "../x"}, {"scene": "/etc/passwd"}, {"scene": "../x.yaml"}, {"name": 1}:
+            self.assertIn(self.ask("POST", "/api/drafts", body)[0], (400, 404), body)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Who may do what: every route and WebSocket with every role; tokens that are made, withdrawn and guessed."""
+import http.client
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from support.live_page import Page
+from support.telemetry import SOURCE, TETHER, Collector, WebSocket, wait_until
+
+ROLES = ["watch", "drive", "administer"]
+SCENE = SOURCE / "tests" / "scenes" / "good" / "one.yaml"
+
+
+def documented():
+    """docs/access.md as {path: {role: methods}}, and {path: role} of WebSockets."""
+    routes, sockets = {}, {}
+    text = (SOURCE / "docs" / "access.md").read_text(encoding="utf-8").split("| path |")[1].split("\n\n")[0]
+    for line in text.splitlines()[2:]:
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for path in re.findall(r"`(/[^`]*)`", cells[0]):
+            if cells[0].startswith("WebSocket"):
+                sockets[path] = ROLES[next(i for i, cell in enumerate(cells[1:]) if cell.startswith("opens"))]
+            else:
+                routes[path] = {role: " ".join(sorted(cell.split())) for role, cell in zip(ROLES, cells[1:])}
+    return routes, sockets
+
+
+class Roles(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.file = pathlib.Path(self.folder.name) / "tokens"
+        self.environment = {**os.environ, "XDG_STATE_HOME": self.folder.name}
+        self.tokens = {role: self.token("new", role, "--role", role) for role in ROLES}
+
+    def token(self, *words, status=0):
+        result = subprocess.run([TETHER, "token", *words, "--file", str(self.file)], capture_output=True, text=True,
+                                timeout=60, env=self.environment, check=False)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result.stdout.strip() if status == 0 else result.stderr
+
+    def program(self, *settings, scene=None):
+        return Collector(f"sqlite:{self.folder.name}/t.sqlite", f"web.tokens={self.file}", *settings, scene=scene,
+                         XDG_STATE_HOME=self.folder.name)
+
+    def headers(self, role):
+        return {"Authorization": f"Bearer {self.tokens[role]}"} if role else {}
+
+    def test_every_route_with_every_role(self):
+        with self.program(scene=SCENE) as program:
+            status, text = program.request("GET", "/api/access", headers=self.headers("watch"))
+            self.assertEqual(status, 200, text)
+            access = json.loads(text)
+            self.assertEqual(access["role"], "watch")
+            found = {route["path"]: {role: " ".join(sorted((route[role] or "").split())) for role in ROLES}
+                     for route in access["routes"]}
+            sockets = {socket["path"]: socket["role"] for socket in access["sockets"]}
+            routes, documented_sockets = documented()
+            del routes["/api/shows/"]  # a replay's pages would not ask for a token
+            self.maxDiff = None
+            self.assertEqual((found, sockets), (routes, documented_sockets), "docs/access.md has the table")
+            self.assertTrue(len(found) > 20 and len(sockets) == 3)
+            for path, methods in found.items():
+                for least, words in methods.items():
+                    for method in words.split():
+                        self.walk(program, method, path + ("x" if path.endswith("/") and path != "/" else ""), least)
+            for path, least in sockets.items():
+                for role in [None, *ROLES]:
+                    with self.subTest(path=path, role=role):
+                        socket = WebSocket(program.web, path, self.headers(role))
+                        self.assertEqual(socket.status, self.expected(role, least) or 101)
+                        socket.close()
+
+    @staticmethod
+    def expected(role, least):
+        return 401 if not role else 403 if ROLES.index(role) < ROLES.index(least) else None
+
+    def walk(self, program, method, path, least):
+        body = None if method in ("GET", "DELETE") else ""
+        for role in [None, *ROLES]:
+            with self.subTest(path=path, method=method, role=role):
+                status, text = program.request(method, path, body, self.headers(role))
+                expected = self.expected(role, least)
+                if expected:
+                    self.assertEqual(status, expected, text)
+                    self.assertIn(f"role {least}; yours may {role}" if role else "a token is needed", json.loads(text)["error"])
+                else:
+                    self.assertNotIn(status, (401, 403, 405), text)
+
+    def test_who_watches_commands_nothing(self):
+        orders = [{"type": "control", "action": "pause"}, {"type": "command", "values": [[0, 0]]},
+                  {"type": "station", "action": "disable", "robot": -1}, {"type": "stick", "robot": -1, "stick": 0},
+                  {"type": "joystick", "core": None}, {"type": "trial", "action": "start"},
+                  {"type": "phantom", "add": "x"}, {"type": "phantom", "remove": 1}]
+        with self.program(scene=SCENE) as program:
+            for role in "watch", "drive":
+                page = Page(program.web, self.headers(role))
+                self.assertEqual(page.hello["role"], role)
+                for order in [*orders, {"type": "nonsense"}]:
+                    page.send(**order)
+                answers = []
+                while not answers or "knows no such order" not in answers[-1]:  # which is answered behind all of them
+                    message = page.receive()
+                    if isinstance(message, dict) and message["type"] == "error":
+                        answers.append(message["text"])
+                refused = [answer for answer in answers if "role drive" in answer]
+                self.assertEqual(len(refused), len(orders) if role == "watch" else 0, answers)
+                page.close()
+
+    def test_a_scene_that_concerns_the_machine(self):
+        """Who may drive makes scenes; where one records or listens is for who administers."""
+        text = 'robots: []\nrecord: {folder: /tmp/elsewhere}\n'
+        with self.program(scene=SCENE) as program:
+            status, made = program.request("POST", "/api/drafts", json.dumps({"name": "mine"}), self.headers("drive"))
+            self.assertEqual(status, 201, made)
+            at = f"/api/drafts/{json.loads(made)['draft']}"
+            self.assertEqual(program.request("PUT", f"{at}/files/mine.yaml", text, self.headers("drive"))[0], 200)
+            for way in "save", "run":
+                status, answer = program.request("POST", f"{at}/{way}", json.dumps({"name": "mine"}), self.headers("drive"))
+                self.assertEqual(status, 403, answer)
+                self.assertIn("(record) need the role administer", answer)
+            program.request("PUT", f"{at}/files/mine.yaml", "robots: []\n", self.headers("drive"))
+            status, answer = program.request("POST", f"{at}/run", "{}", self.headers("drive"))
+            self.assertEqual(status, 202, answer)
+
+    def test_a_token_that_is_withdrawn(self):
+        with self.program() as program:
+            self.assertNotIn(self.tokens["watch"], self.file.read_text(encoding="utf-8"))
+            self.assertEqual(self.file.stat().st_mode & 0o777, 0o600)
+            watching, driving = (WebSocket(program.web, "/telemetry/live", self.headers(role)) for role in ("watch", "drive"))
+            self.assertEqual((watching.status, driving.status), (101, 101))
+            before = self.headers("watch")
+            self.tokens["watch"] = self.token("new", "watch", "--replace")
+            self.assertEqual(self.token("list").split(), ["watch", "watch", "drive", "drive", "administer", "administer"])
+            with self.assertRaisesRegex(EOFError, "the token was withdrawn"):
+                watching.receive()
+            self.assertEqual(program.request("GET", "/telemetry/status", headers=before)[0], 401)
+            self.assertEqual(program.request("GET", "/telemetry/status", headers=self.headers("watch"))[0], 200)
+            program.request("POST", "/telemetry", "<MESSAGE id='R' time='1'><I time='0'><d n='1'/></I></MESSAGE>",
+                            self.headers("drive"))
+            self.assertIn('"R"', driving.receive())
+            self.file.unlink()
+            with self.assertRaisesRegex(EOFError, "the token was withdrawn"):
+                driving.receive()
+            watching.close()
+            driving.close()
+            self.assertEqual(program.request("GET", "/telemetry/status", headers=self.headers("watch"))[0], 401)
+
+    def test_a_line_that_is_wrong(self):
+        with self.program() as program:
+            text = self.file.read_text(encoding="utf-8")
+            self.file.write_text(text.replace(" drive ", " king "), encoding="utf-8")
+            wait_until(lambda: program.request("GET", "/telemetry/status", headers=self.headers("drive"))[0] == 401, "taken over")
+            self.assertEqual(program.request("GET", "/telemetry/status", headers=self.headers("watch"))[0], 200)
+            wait_until(lambda: any("tokens:3: a role is" in line for line in program.log), "logged")
+        for mode, part in (0o600, "tokens:3: a role is watch, drive or administer"), (0o644, "chmod 600"):
+            self.file.chmod(mode)
+            result = subprocess.run([TETHER, "collect", "--set", "web.listen=127.0.0.1:0", "--set", "telemetry.listen=127.0.0.1:0",
+                                     "--set", f"web.tokens={self.file}"], capture_output=True, text=True, timeout=60,
+                                    env=self.environment, check=False)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(part, result.stderr)
+
+    def test_guesses_over_many_connections(self):
+        with self.program("web.token=sesame") as program:
+            statuses = []
+            connections = [http.client.HTTPConnection(program.web[7:]) for _ in range(30)]
+            for number, connection in enumerate(connections):
+                connection.request("GET", "/telemetry/status", headers={"Authorization": f"Bearer guess{number}"})
+                response = connection.getresponse()
+                statuses.append(response.status)
+                wait = response.headers["Retry-After"]
+                response.read()
+            self.assertEqual(statuses[:10], [401] * 10)
+            self.assertEqual(set(statuses[-10:]), {429})  # some seconds may have passed
+            self.assertTrue(1 <= int(wait) <= 6, wait)
+            for connection in connections:
+                connection.close()
+
+    def test_the_command_line(self):
+        self.assertIn("there is a token 'watch'", self.token("new", "watch", "--role", "watch", status=1))
+        self.assertIn("there is no token 'nobody'", self.token("remove", "nobody", status=1))
+        self.assertIn("--role watch, drive or administer", self.token("new", "more", status=2))
+        self.assertIn("--role king", self.token("new", "more", "--role", "king", status=2))
+        self.assertIn("takes one NAME", self.token("new", status=2))
+        self.assertIn("is no name", self.token("new", "a b", "--role", "watch", status=1))
+        self.token("remove", "watch")
+        self.assertNotIn("watch", self.token("list"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,21 @@
+-- A day and its partition, in the tables of schema_4_postgres.sql. Never to be changed.
+CREATE TABLE tether.value_20261122 PARTITION OF tether.value FOR VALUES FROM ('2026-11-22') TO ('2026-11-23');
+INSERT INTO tether.attribute VALUES (1, 'S.d.n', 'Number', false);
+INSERT INTO tether.attribute VALUES (2, 'S.d.t', NULL, false);
+INSERT INTO tether.boot OVERRIDING SYSTEM VALUE VALUES (1, 0, 1795314213659661, 1795314213600000, 1795314213700000, 0, '', 1);
+INSERT INTO tether.boot OVERRIDING SYSTEM VALUE VALUES (1, 1, 1795314214665291, 1795314214650000, 1795314214700000, 1, '', 2);
+INSERT INTO tether.device VALUES (1, 'OLD', NULL, false);
+INSERT INTO tether.handling VALUES ('S.x.*', 0, 0, 'V', 2, 0, 0, 0);
+INSERT INTO tether.numbered_value VALUES (1, 1, 50000, 1, 1, NULL, '2026-11-22', '2026-11-22 02:23:34.715291+00', 4, NULL);
+INSERT INTO tether.numbered_value VALUES (1, 1, 60000, 1, 1, 7, '2026-11-22', '2026-11-22 02:23:34.725291+00', 5, NULL);
+INSERT INTO tether.pair OVERRIDING SYSTEM VALUE VALUES (1, 1, 1);
+INSERT INTO tether.pair OVERRIDING SYSTEM VALUE VALUES (1, 2, 2);
+INSERT INTO tether.value VALUES (1, 0, 1000000, 1, '2026-11-22', '2026-11-22 02:23:34.659661+00', 1, NULL);
+INSERT INTO tether.value VALUES (1, 0, 1000000, 2, '2026-11-22', '2026-11-22 02:23:34.659661+00', NULL, 'one');
+INSERT INTO tether.value VALUES (1, 0, 1100000, 1, '2026-11-22', '2026-11-22 02:23:34.707399+00', 2, NULL);
+INSERT INTO tether.value VALUES (1, 0, 1100000, 2, '2026-11-22', '2026-11-22 02:23:34.707399+00', NULL, 'two');
+INSERT INTO tether.value VALUES (1, 1, 50000, 1, '2026-11-22', '2026-11-22 02:23:34.715291+00', 3, NULL);
+SELECT pg_catalog.setval('tether.attribute_id_seq', 2, true);
+SELECT pg_catalog.setval('tether.boot_added_seq', 2, true);
+SELECT pg_catalog.setval('tether.device_id_seq', 1, true);
+SELECT pg_catalog.setval('tether.pair_added_seq', 2, true);

@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""The way of a fleet's telemetry as a whole: devices, collectors, a log, writers, stores, pages; what each of them says of itself,
+and that what is down is said within two seconds."""
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+from support.ledger import compare, count, finish, of_each_kind, postgres_rows, sqlite_rows
+from support.nats import Nats, Writer
+from support.process import TETHER, at_best
+from support.telemetry import Collector, WithStores, message, own_host, wait_until
+
+Collector.host = own_host()
+LISTEN = "--listen", "127.0.0.1:0"
+SAID_WITHIN = 2  # s
+MOST_MEMORY = 400  # MiB, of a collector or a writer, as docs/fleet.md says
+
+
+def send(collector, device, numbers, more=""):
+    """Sends a message for each, and waits for all acknowledgements."""
+    with collector.connect() as connection:
+        for number in numbers:
+            connection.sendall(message(device, number * 10, [("Output", 0, {"drive": {"n": number, "s": more or f"t{number}"}})],
+                                       acknowledge=True).encode())
+        answers = b""
+        while answers.count(b"<ACK ") < len(numbers):
+            data = connection.recv(65536)
+            assert data, answers
+            answers += data
+
+
+def column(pages, device, name="Output.drive.n"):
+    """What the table of a store has of an attribute; nothing while nobody knows the device."""
+    status, text = pages.request("GET", f"/telemetry.json?device={device}&fields={name}")
+    assert status in (200, 404), text
+    return sorted(record[-1] for record in json.loads(text).get("records", []))
+
+
+def figures(pages):
+    """Of /metrics, those without labels."""
+    lines = [line.split() for line in pages.get("/metrics").splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, value in lines if "{" not in name}
+
+
+class Fleet(WithStores):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.nats = Nats()
+        cls.streams = 0
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.nats.close()
+        super().tearDownClass()
+
+    def setUp(self):
+        type(self).streams += 1
+        self.log = f"{self.nats.url}/s{self.streams}"  # a log of its own
+
+    def collector(self, store=None, *settings):
+        made = Collector(store or self.log, "telemetry.spool=" + self.stores.file("spool"), *settings)
+        self.addCleanup(made.close)
+        return made
+
+    def writer(self, store, *options):
+        made = Writer(self.log, store, *options)
+        self.addCleanup(made.stop)
+        return made
+
+
+class Way(Fleet):
+    def test_from_a_device_to_the_pages(self):
+        """Of a writer into each kind of store, and of a collector that reads what writers fill."""
+        first, second = self.collector(), self.collector()
+        sqlite = self.writer(self.stores.url("sqlite"), *LISTEN, "--name", "file")
+        database = self.stores.url("postgresql")
+        postgres, beside = self.writer(database, *LISTEN), self.collector(database)
+        live = sqlite.websocket("/telemetry/live?device=ROBO1")
+        send(first, "ROBO1", range(10))
+        send(second, "ROBO2", range(5))
+        send(second, "ROBO1", range(10, 20))  # it has moved
+        first.put("/telemetry/devices/ROBO1", {"name": "Red"})
+        for pages in sqlite, postgres, beside:
+            wait_until(lambda p=pages: {d: i["name"] for d, i in p.devices().items()} == {"ROBO1": "Red", "ROBO2": None}, "the names")
+            wait_until(lambda p=pages: column(p, "Red") == list(range(20)), "all values of ROBO1")
+            self.assertEqual(column(pages, "ROBO2"), list(range(5)))
+            self.assertEqual(column(pages, "ROBO2", "Output.drive.s"), [f"t{n}" for n in range(5)])
+        send(first, "ROBO1", [20], "seen")
+        while "seen" not in live.receive():
+            pass
+        live.close()
+        for writer in sqlite, postgres:
+            wait_until(lambda w=writer: column(w, "ROBO1") == list(range(21)), "what came last")
+            self.check_status(writer)
+            self.check_what_is_refused(writer)
+        # Values are removed where they are stored: here, and not at the other name's.
+        wait_until(lambda: sqlite.request("DELETE", "/telemetry/devices/ROBO2?data=yes")[0] == 200, "the values are removed")
+        self.assertEqual((column(sqlite, "ROBO2"), column(postgres, "ROBO2")), ([], list(range(5))))
+
+    def check_status(self, writer):
+        wait_until(lambda: writer.status()["log"]["in_hand"] == 0, "all is done")
+        status = writer.status()
+        self.assertEqual(status["log"], {"degraded": False, "reason": None, "degraded_seconds": 0, "waiting": 0, "in_hand": 0,
+                                         "redelivered": 0, "lag_seconds": 0})
+        self.assertEqual((status["degraded"], status["values"], status["stored_values"]), (False, 52, 52))
+        seen = figures(writer)
+        self.assertEqual((seen["tether_telemetry_stored_values_total"], seen["tether_telemetry_log_waiting_messages"]), (52, 0))
+        self.assertGreater(seen["tether_telemetry_write_seconds_sum"], 0)
+        self.assertEqual(seen["tether_telemetry_write_seconds_count"], status["batches"])
+        self.assertEqual(json.loads(writer.get("/health"))["status"], "pass")
+
+    def check_what_is_refused(self, writer):
+        """What people set is set at the log's collectors, where every writer hears of it."""
+        for method, path, body in (("PUT", "/telemetry/devices/ROBO1", '{"name": "Blue"}'), ("DELETE", "/telemetry/attributes", None),
+                                   ("PUT", "/telemetry/handling/Output.*", '{"retention": 60}'),
+                                   ("POST", "/telemetry", message("ROBO3", 0, [("Output", 0, {"drive": {"n": 1}})]))):
+            status, text = writer.request(method, path, body)
+            self.assertIn(status, (400, 409))
+            self.assertIn("comes out of a log", text)
+
+    def test_a_writer_keeps_what_is_set(self):
+        """Retention is set at a collector; the writer's store forgets by it."""
+        collector, writer = self.collector(), self.writer(self.stores.url("sqlite"), *LISTEN)
+        send(collector, "ROBO1", range(5))
+        wait_until(lambda: len(column(writer, "ROBO1", "Output.drive.s")) == 5, "all values")
+        collector.put("/telemetry/attributes/Output.drive.s", {"retention": 0.01})
+        wait_until(lambda: column(writer, "ROBO1", "Output.drive.s") == [], "those that are too old are gone", 60)
+        self.assertEqual(column(writer, "ROBO1"), list(range(5)))
+
+    def test_options(self):
+        for options, said in ((("--set", "telemetry.listen=127.0.0.1:0"), "devices send to `tether collect --log"),
+                              (("--listen", "0.0.0.0:0"), "token"), (("--lisen", "x"), "did you mean '--listen'")):
+            with self.assertRaisesRegex(RuntimeError, said):
+                Writer(self.log, self.stores.url("sqlite"), *options)
+
+    def test_who_finds_nobody_is_started_again(self):
+        """By its exit status a service manager tells what is away from what is wrong; a collector spools."""
+        with socket.create_server(("127.0.0.1", 0)) as held:
+            nobody = f"127.0.0.1:{held.getsockname()[1]}"
+        sqlite = self.stores.url("sqlite")
+        for log, store, status in ((f"nats://{nobody}", sqlite, 3), (self.log, f"postgresql://{nobody}/telemetry", 3),
+                                   (f"nats://{nobody}/no.name", sqlite, 1), (self.log, "nothing:here", 1), ("", "", 2)):
+            options = [option for pair in (("--log", log), ("--store", store)) for option in pair if pair[1]]
+            done = subprocess.run([TETHER, "store", *options], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, status, (options, done.stderr))
+        collector = self.collector(f"nats://{nobody}")
+        self.assertTrue(json.loads(collector.request("GET", "/telemetry/status")[1])["degraded"])
+        for unit in "tether-collect", "tether-store@":
+            lines = pathlib.Path(os.environ["TETHER_SOURCE_DIR"], f"packaging/{unit}.service").read_text(encoding="utf-8").splitlines()
+            for line in "Restart=on-failure", "RestartPreventExitStatus=1 2", "StartLimitIntervalSec=0":
+                self.assertIn(line, lines, unit)
+
+
+class Down(Fleet):
+    def said(self, program, text, since):
+        """Whether a line with `text` came since there were so many."""
+        return [line for line in program.log[since:] if text in line]
+
+    def test_a_log_that_stands_still(self):
+        """It takes connections and answers nothing: worse than one that is gone."""
+        collector, writer = self.collector(), self.writer(self.stores.url("sqlite"), *LISTEN)
+        send(collector, "ROBO1", range(3))
+        wait_until(lambda: column(writer, "ROBO1") == [0, 1, 2], "the values")
+        process = self.nats.processes[0]
+        self.addCleanup(process.send_signal, signal.SIGCONT)
+
+        def measure():
+            begun = time.monotonic()
+            before = len(collector.log), len(writer.log)
+            process.send_signal(signal.SIGSTOP)
+            wait_until(lambda: self.said(collector, "spooling until it is there", before[0]), "the collector says it", 60)
+            wait_until(lambda: self.said(writer, "can't take from the log", before[1]), "the writer says it", 60)
+            took = time.monotonic() - begun
+            wait_until(lambda: figures(collector)["tether_telemetry_store_degraded_seconds"], "it is noticed", 60)
+            self.assertTrue(collector.status()["degraded"])
+            self.assertTrue(writer.status()["log"]["degraded"])
+            self.assertEqual(writer.request("GET", "/health")[0], 503)
+            process.send_signal(signal.SIGCONT)
+            wait_until(lambda: self.said(collector, "the store works again after", before[0]), "the collector says that it is back", 60)
+            wait_until(lambda: self.said(writer, "the log works again after", before[1]), "the writer says that it is back", 60)
+            return took
+        at_best(measure, SAID_WITHIN)
+        send(collector, "ROBO1", range(3, 6))
+        wait_until(lambda: column(writer, "ROBO1") == list(range(6)), "what came then")
+
+    def test_a_store_that_stands_still(self):
+        """And one that is gone."""
+        postgres, database = self.stores.postgres, self.stores.url("postgresql")
+        collector, writer = self.collector(), self.writer(database, *LISTEN)
+        send(collector, "ROBO1", range(3))
+        wait_until(lambda: column(writer, "ROBO1") == [0, 1, 2], "the values")
+
+        def thaw():
+            with contextlib.suppress(OSError):
+                postgres.freeze(False)
+        self.addCleanup(thaw)
+
+        numbers = iter(range(3, 100))
+
+        def outage(away, back):
+            before = len(writer.log)
+            away()
+            send(collector, "ROBO1", [next(numbers)])
+            begun = time.monotonic()
+            wait_until(lambda: self.said(writer, "can't store, trying again", before), "the writer says it", 60)
+            took = time.monotonic() - begun
+            self.assertEqual(writer.request("GET", "/health")[0], 503)
+            self.assertTrue(writer.status()["degraded"])
+            wait_until(lambda: figures(writer)["tether_telemetry_log_lag_seconds"] > 0, "it lags", 60)
+            back()
+            wait_until(lambda: self.said(writer, "the store works again after", before), "the writer says that it is back", 60)
+            self.assertRegex(self.said(writer, "works again", before)[0], r"after \d+\.\d s; [1-9]\d* messages of the log waited")
+            self.assertEqual(len(self.said(writer, "can't store", before)), 1)
+            return took
+        at_best(lambda: outage(lambda: postgres.freeze(True), lambda: postgres.freeze(False)), SAID_WITHIN)
+        at_best(lambda: outage(lambda: postgres.stop(signal.SIGQUIT), postgres.start), SAID_WITHIN)
+        wait_until(lambda: column(writer, "ROBO1") == list(range(next(numbers))), "what came meanwhile")
+
+
+def memory(program):
+    """MiB that a process had in RAM at most."""
+    lines = pathlib.Path(f"/proc/{program.process.pid}/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+
+class Flood(threading.Thread):
+    """Devices that send as much as is taken, and never wait for acknowledgements."""
+
+    def __init__(self, collector, device):
+        super().__init__(daemon=True)
+        self.collector, self.device = collector, device
+        self.over = threading.Event()
+        self.start()
+
+    def run(self):
+        values = " ".join(f"v{i}='{i}.5'" for i in range(100))
+        with self.collector.connect() as connection, contextlib.suppress(OSError):
+            connection.settimeout(1)
+            for first in itertools.count(0, 50):
+                if self.over.is_set():
+                    return
+                text = "".join(f"<MESSAGE id='{self.device}' time='{(first + i) * 10}'><S time='0'><d {values}/></S></MESSAGE>"
+                               for i in range(50)).encode()
+                while text and not self.over.is_set():
+                    with contextlib.suppress(TimeoutError):
+                        text = text[connection.send(text):]
+
+
+class Memory(Fleet):
+    def test_of_all_while_something_stands_still(self):
+        """A flood, a store that stands still, then a log that does: what waits is in the log, then on disk up to its limit, then
+        with the devices."""
+        postgres, nats = self.stores.postgres, self.nats.processes[0]
+        collector = self.collector(None, "telemetry.spool_limit=3e7")
+        writer = self.writer(self.stores.url("postgresql"), *LISTEN)
+        floods = [Flood(collector, f"ROBO{i}") for i in range(4)]
+        wait_until(lambda: writer.status()["stored_values"] > 0, "something is stored", 60)
+        postgres.freeze(True)
+        self.addCleanup(postgres.freeze, False)
+        before = collector.status()["stored_values"]
+        wait_until(lambda: collector.status()["stored_values"] > before + 3_000_000, "the log takes what the store can't", 120)
+        nats.send_signal(signal.SIGSTOP)
+        self.addCleanup(nats.send_signal, signal.SIGCONT)
+        wait_until(lambda: collector.status()["queued_bytes"] > 30_000_000, "the spool and the queue are full", 120)
+        self.assertEqual(collector.request("GET", "/metrics")[0], 200)
+        for flood in floods:
+            flood.over.set()
+            flood.join(60)
+        print(f"collector {memory(collector):.0f} MiB, writer {memory(writer):.0f} MiB at most", file=sys.stderr)
+        self.assertLess(memory(collector), MOST_MEMORY)
+        self.assertLess(memory(writer), MOST_MEMORY)
+        nats.send_signal(signal.SIGCONT)
+        postgres.freeze(False)
+        collector.kill()  # what waits is not of interest
+        writer.kill()
+
+
+class Rolling(Fleet):
+    def load(self, devices):
+        """Lets them send for a while."""
+        before = count(devices)
+        wait_until(lambda: count(devices) > before + 15, "the devices send", 120)
+
+    def test_each_part_in_turn(self):
+        """Collectors, writers and the log's server are ended and started again, one after another, as a newer program is brought in,
+        while devices send: nothing is lost or stored twice. The checker reads the tables."""
+        chance = random.Random(int(os.environ.get("TETHER_SEED", "7")))
+        store = self.stores.url("sqlite")
+        collectors = [self.collector(), self.collector()]
+        writers = [self.writer(self.stores.url("postgresql"), "--name", "shared") for _ in range(2)]
+        writers.append(self.writer(store, "--name", "file"))
+        devices = of_each_kind(chance, lambda its: its.choice(collectors).address)
+        for device in devices:
+            device.start()
+        for place, old in enumerate(collectors):
+            self.load(devices)
+            settings = "telemetry.spool=" + self.stores.file("spool")
+            old.close()
+            collectors[place] = Collector(self.log, settings)
+            self.addCleanup(collectors[place].close)
+        for place, name in enumerate(("shared", "shared", "file")):
+            self.load(devices)
+            writers[place].close()
+            writers[place] = self.writer(store if name == "file" else self.stores.postgres.url, "--name", name)
+        self.nats.stop()
+        self.load(devices)
+        self.nats.start()
+        self.nats.wait_ready()
+        self.load(devices)
+        finish(devices)
+        for collector in collectors:
+            wait_until(lambda c=collector: not c.status()["degraded"], "the spool is drained", 120)
+            self.assertEqual(collector.status()["lost_values"], 0)
+        for name in "shared", "file":
+            wait_until(lambda n=name: self.nats.waiting(n, f"s{self.streams}") == 0, f"nothing waits for {name}", 120)
+        for writer in writers:
+            writer.close()
+        for rows in postgres_rows(self.stores.postgres.query), sqlite_rows(store.removeprefix("sqlite:")):
+            for device, found in compare(devices, rows).items():
+                self.assertEqual((found.lost[:5], found.twice[:5], found.wrong[:5]), ([], [], []), device.name)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

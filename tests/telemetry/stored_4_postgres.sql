@@ -1,0 +1,24 @@
+-- What the conformance suite finds stored, in the tables of schema_4_postgres.sql. Never to be changed.
+INSERT INTO tether.attribute VALUES (4, 'Output.drive.velocity', 'Speed', false);
+INSERT INTO tether.attribute VALUES (5, 'Output.turn.heading', NULL, false);
+INSERT INTO tether.attribute VALUES (6, 'Input.battery.level', NULL, true);
+INSERT INTO tether.boot OVERRIDING SYSTEM VALUE VALUES (3, 0, 1000, 900, 1100, 0, '', 4);
+INSERT INTO tether.boot OVERRIDING SYSTEM VALUE VALUES (4, 0, 0, -50, 50, 100, 'start 7', 5);
+INSERT INTO tether.boot OVERRIDING SYSTEM VALUE VALUES (3, 1, 2000, 1900, 2100, 1, 'second', 6);
+INSERT INTO tether.device VALUES (3, 'ROBO1', NULL, false);
+INSERT INTO tether.device VALUES (4, 'ROBO2', 'Red', false);
+INSERT INTO tether.handling VALUES ('Input.*', 3, 1, 'V', 2, 0.5, 0.1, 60);
+INSERT INTO tether.numbered_value VALUES (3, 1, 80000, 1, 4, NULL, '1970-01-01', '1970-01-01 00:00:00.082001+00', 8, NULL);
+INSERT INTO tether.numbered_value VALUES (3, 1, 80000, 2, 4, 12, '1970-01-01', '1970-01-01 00:00:00.082002+00', 7, NULL);
+INSERT INTO tether.numbered_value VALUES (3, 1, 80000, 2, 5, 12, '1970-01-01', '1970-01-01 00:00:00.082002+00', NULL, 'numbered');
+INSERT INTO tether.pair OVERRIDING SYSTEM VALUE VALUES (3, 4, 4);
+INSERT INTO tether.pair OVERRIDING SYSTEM VALUE VALUES (3, 5, 5);
+INSERT INTO tether.pair OVERRIDING SYSTEM VALUE VALUES (4, 4, 6);
+INSERT INTO tether.value_other VALUES (3, 0, 80000, 4, '1970-01-01', '1970-01-01 00:00:00.081+00', 50.25, NULL);
+INSERT INTO tether.value_other VALUES (3, 0, 80000, 5, '1970-01-01', '1970-01-01 00:00:00.081+00', NULL, 'Left & <"ü">');
+INSERT INTO tether.value_other VALUES (4, 0, 80050, 4, '1970-01-01', '1970-01-01 00:00:00.08005+00', -0.1, NULL);
+INSERT INTO tether.value_other VALUES (3, 1, 80000, 4, '1970-01-01', '1970-01-01 00:00:00.082+00', 7, NULL);
+SELECT pg_catalog.setval('tether.attribute_id_seq', 6, true);
+SELECT pg_catalog.setval('tether.boot_added_seq', 6, true);
+SELECT pg_catalog.setval('tether.device_id_seq', 4, true);
+SELECT pg_catalog.setval('tether.pair_added_seq', 6, true);

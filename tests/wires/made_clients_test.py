@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""`tether client`: each language's program is compiled as it is, with every warning an error, and drives; so does one in which somebody
+wrote what the robot is to do."""
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from support.process import TETHER, Tether
+
+SCENE = """robots: [{robot: gripper}]
+wires:
+  - float-udp:
+      bind: 127.0.0.1:0
+      peer: PEER
+      sensors: [{name: base.position, unit: deg}, none, time, {name: swivel.position, unit: deg, scale: -1}]
+      commands: [none, {name: swivel.velocity, unit: deg/s, scale: -2}, stamp, swivel.max_torque]
+"""
+BUILD = {"python": ["python3", "-m", "py_compile"], "java": ["javac", "-Xlint:all", "-Werror"],
+         "c": ["gcc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-o", "driver"],
+         "cpp": ["g++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-o", "driver"]}
+PROGRAM = "commands.swivel_velocity = 40; commands.swivel_max_torque = 200;"  # in all four
+
+
+class MadeClients(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def tether(self, *words, status=0):
+        result = subprocess.run([TETHER, "client", *words], capture_output=True, text=True, timeout=60, cwd=self.path, check=False)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def scene(self, text=SCENE, peer="sender"):
+        (self.path / "scene.yaml").write_text(text.replace("PEER", peer), encoding="utf-8")
+
+    def build(self, language, program=None, *words):
+        """The command that starts the client."""
+        file = self.path / self.tether("scene.yaml", "--language", language).stdout.strip()
+        if program:
+            lines = file.read_text(encoding="utf-8").splitlines()
+            place, = [number for number, line in enumerate(lines) if "Your program:" in line]
+            lines.insert(place + 1, " " * (len(lines[place]) - len(lines[place].lstrip())) + program)
+            file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        result = subprocess.run([*BUILD[language], *words, str(file)], capture_output=True, text=True, timeout=120, cwd=self.path, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return {"python": ["python3", file.name], "java": ["java", "-cp", ".", file.stem]}.get(language, ["./driver"])
+
+    def drive(self, language):
+        self.scene()
+        command = self.build(language, PROGRAM)
+        with Tether("run", self.path / "scene.yaml", "--pace", "lockstep", "--no-web", "--set", "record.on=off",
+                    "--set", "wires.float-udp.late=wait") as run:
+            words = self.line_of([*command, run.addresses["float-udp"], "127.0.0.1:0"], r"time 1(.000)? s").split()
+            short = subprocess.run([*command, run.addresses["float-udp"], "127.0.0.1:0", "0.1"], capture_output=True, text=True,
+                                   timeout=60, cwd=self.path, check=False)
+        # At 1 s of the simulation: −40/2 deg/s, shown with the other sign. It turns as it was told, and nothing else does.
+        values = {words[i]: float(words[i + 1]) for i in range(0, len(words), 3)}
+        self.assertAlmostEqual(values["swivel.position"], 20, delta=0.5, msg=words)
+        self.assertLess(abs(values["base.position"]), 1, words)
+        self.assertEqual(short.returncode, 0, short.stderr)
+        self.assertRegex(short.stdout, r"done: \d+ messages\n")
+
+    def line_of(self, command, pattern):
+        """The first line of a client that has it; the client ends then."""
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=self.path) as client:
+            try:
+                return next(line for line in client.stdout if re.search(pattern, line))
+            finally:
+                client.kill()
+
+    def step(self, language):
+        """Over lockstep-tcp: 120 frames, the fourth joint first."""
+        self.scene("timestep: 1/600 s\nrobots: [{robot: gripper}]\nwires:\n  - lockstep-tcp: {listen: 127.0.0.1:0, joints: [wrist, swivel]}\n")
+        command = self.build(language, "commands.swivel = 0.5f;" if language != "python" else "commands.swivel = 0.5")
+        with Tether("run", self.path / "scene.yaml", "--pace", "fast", "--no-web", "--set", "record.on=off") as run:
+            result = subprocess.run([*command, run.addresses["lockstep-tcp"], "120"], capture_output=True, text=True, timeout=60,
+                                    cwd=self.path, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        wrist, swivel = (float(line.split()[1]) for line in result.stdout.split("done: 120 frames\n")[1].splitlines())
+        self.assertAlmostEqual(swivel, 1, delta=0.05, msg=result.stdout)  # 2 s at 0.5 rad/s
+        self.assertLess(abs(wrist), 0.05, result.stdout)
+
+    def test_step_python(self):
+        self.step("python")
+
+    def test_step_java(self):
+        self.step("java")
+
+    def test_step_c(self):
+        self.step("c")
+
+    def test_step_cpp(self):
+        self.step("cpp")
+
+    def test_python(self):
+        self.drive("python")
+
+    def test_java(self):
+        self.drive("java")
+
+    def test_c(self):
+        self.drive("c")
+
+    def test_cpp(self):
+        self.drive("cpp")
+
+    def test_every_shape_compiles(self):
+        """Only sensors, only commands, and an address of its own, as they are made."""
+        shapes = {"sensors": SCENE.replace("      commands:", "      #"), "commands": SCENE.replace("      sensors:", "      #")}
+        for language in "python", "c", "cpp":
+            for name, text in shapes.items():
+                with self.subTest(language=language, shape=name):
+                    self.scene(text, "127.0.0.1:5802")
+                    self.build(language, None, *([] if language == "python" else ["-fsyntax-only"]))
+                    for made in self.path.glob("drive_*"):
+                        made.unlink()
+
+    def test_what_is_refused(self):
+        self.scene()
+        self.tether("scene.yaml")
+        self.assertIn("exists already", self.tether("scene.yaml", status=3).stderr)
+        self.assertIn("there are: python, java, c, cpp", self.tether("scene.yaml", "--language", "cobol", status=1).stderr)
+        self.assertIn("the scene has: float-udp", self.tether("scene.yaml", "--wire=x", status=1).stderr)
+        self.assertIn("no wire for which", self.tether("sharp", status=1).stderr)
+        self.assertIn("client takes", self.tether(status=2).stderr.replace("usage: tether client", "client takes"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,177 @@
+// session.ts: driving while it lasts: fifty times a second from the joystick to the robot, or to a core as its joystick.
+import {computed, effect, signal, untracked} from '@preact/signals';
+import {addressed} from '../addressed';
+import {send} from '../live/connection';
+import {newestFrame} from '../live/frames';
+import {goLive, isLive} from '../live/moment';
+import {events, live, model, notify} from '../live/store';
+import {param, setParams} from '../route';
+import {load, save} from '../settings';
+import {noInputs, readInputs, releaseAll, takeKeys} from './input';
+import type {Inputs} from './input';
+import {stickSender} from './joysticks';
+import {KEYBOARD_KEYS} from './sticks';
+import {commandsOf, Driver, guessMapping, released} from './mapping';
+import type {Place, Row} from './mapping';
+
+/** robot: its commands. station: joysticks of driver stations, for robot programs. joystick: that of a core. */
+export type Use = 'robot' | 'station' | 'joystick';
+
+const PERIOD_MS = 20;
+/** Commands that don't change are said again, so that no watchdog takes the driver for gone. */
+const REPEAT_MS = 100;
+
+const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) > 0 && Number(text) < 65536;
+
+export const use = addressed<Use>('drive', 'use', 'drive.use', 'robot', (text) => ['robot', 'station', 'joystick'].includes(text));
+export const core = addressed<string>('drive', 'core', 'drive.core', '127.0.0.1:4000', (text) => /^\S{1,200}$/.test(text));
+/** Where the core's heartbeat is heard. */
+export const heartbeatPort = addressed<string>('drive', 'heartbeat', 'drive.heartbeat', '2000', isPort);
+/** Of the world's robots; the address has its name. */
+export const robot = computed(() => Math.max(0, (model.value?.robots ?? []).findIndex(({name}) => name === param('robot').value)));
+export const driving = signal(false);
+export const inputs = signal<Inputs>(noInputs());
+/** What was last sent, for the page. */
+export const sent = signal(new Map<string, number>());
+export const mapping = signal<Row[]>([]);
+
+let stopDriving: (() => void) | null = null;
+
+function keyOf(index: number): string {
+  return `mapping.${model.peek()?.robots[index]?.name ?? ''}`;
+}
+
+export function chooseRobot(index: number): void {
+  setParams({robot: model.peek()?.robots[index]?.name ?? null});
+}
+
+export function setMapping(rows: Row[]): void {
+  mapping.value = rows;
+  save(keyOf(robot.peek()), rows);
+}
+
+export function guessAgain(): void {
+  if (model.peek()) setMapping(guessMapping(model.peek()!, robot.peek()));
+}
+
+function placeOf(index: number): Place {
+  const root = model.peek()?.robots[index]?.root ?? 0;
+  const poses = newestFrame()?.poses;
+  if (!poses) return {x: 0, y: 0, heading: 0};
+  const [x, y, , w, qx, qy, qz] = poses.subarray(7 * root, 7 * root + 7) as unknown as number[];
+  return {x: x!, y: y!, heading: Math.atan2(2 * (w! * qz! + qx! * qy!), 1 - 2 * (qy! ** 2 + qz! ** 2))};
+}
+
+/** How often this robot was reset: with the world, or by itself, of which an event tells. */
+function resetsOf(index: number): string {
+  const own = `reset ${model.peek()?.robots[index]?.name ?? ''}`;
+  const last = events.peek().filter((event) => event.source === 'world' && event.text === own).pop();
+  return `${newestFrame()?.epoch} ${last?.id}`;
+}
+
+/** s simulated that one step may make up for. */
+const LONGEST_STEP = 0.1;
+
+/** Sends to a robot what changed, and everything now and then. It moves by the world's clock as the frames tell it, so that it is
+ *  as fast as it should be in a world that is slow, paused or late. After a reset it begins anew, from where the robot is then. */
+function robotSender(): (now: Inputs) => void {
+  let driver = new Driver(placeOf(robot.peek()));
+  let resets = resetsOf(robot.peek());
+  let seen = newestFrame();
+  const last = new Map<string, number>();
+  let repeated = 0;
+  return (now) => {
+    if (resets !== resetsOf(robot.peek())) {
+      driver = new Driver(placeOf(robot.peek()));
+      resets = resetsOf(robot.peek());
+      last.clear();
+    }
+    const frame = newestFrame();
+    const elapsed = frame && seen && frame.epoch === seen.epoch ? frame.time - seen.time : 0;
+    seen = frame;
+    const values = driver.step(mapping.peek(), now, Math.max(0, Math.min(LONGEST_STEP, elapsed)));
+    const commands = commandsOf(model.peek()!, robot.peek());
+    const all = performance.now() - repeated > REPEAT_MS;
+    if (all) repeated = performance.now();
+    const pairs: [number, number][] = [];
+    for (const [name, value] of values) {
+      const command = commands.get(name);
+      if (!command || (!all && last.get(name) === value)) continue;
+      pairs.push([command.id, Math.max(command.info.lower, Math.min(command.info.upper, value))]);
+      last.set(name, value);
+    }
+    if (pairs.length) send({type: 'command', values: pairs, epoch: newestFrame()?.epoch});
+    sent.value = values;
+  };
+}
+
+function sendJoystick(now: Inputs): void {
+  send({
+    type: 'joystick',
+    core: core.peek(),
+    port: Number(heartbeatPort.peek()),
+    axes: [now.left_x, now.left_y, now.right_x, now.right_y],
+    dpad: [now.up, now.down, now.left, now.right],
+    buttons: [now.a, now.b, now.x, now.y],
+    back: now.back,
+    select: now.select,
+    start: now.start,
+  });
+}
+
+function letGo(): void {
+  if (use.peek() === 'station') return; // its sender unplugs
+  if (use.peek() === 'joystick') {
+    send({type: 'joystick', core: null});
+    return;
+  }
+  const commands = model.peek() ? commandsOf(model.peek()!, robot.peek()) : new Map();
+  const values = [...released(mapping.peek())].flatMap(([name, value]) => (commands.has(name) ? [[commands.get(name)!.id, value] as [number, number]] : []));
+  if (values.length) send({type: 'command', values});
+}
+
+export function start(): void {
+  if (driving.peek() || !live.peek()) return;
+  if (!isLive.peek()) goLive(); // who drives has to see what moves
+  const toStations = use.peek() === 'station' ? stickSender() : null;
+  const stopKeys = toStations ? takeKeys((code) => KEYBOARD_KEYS.has(code)) : takeKeys();
+  const toRobot = use.peek() === 'robot' ? robotSender() : null;
+  const timer = setInterval(() => {
+    const now = readInputs(!toStations);
+    inputs.value = now;
+    if (!live.peek()) stop('The connection was lost: driving has ended');
+    else if (toRobot) toRobot(now);
+    else if (toStations) toStations.step();
+    else sendJoystick(now);
+  }, PERIOD_MS);
+  const onHidden = () => document.hidden && stop('The page was hidden: driving has ended');
+  const onBlur = () => releaseAll();
+  document.addEventListener('visibilitychange', onHidden);
+  addEventListener('blur', onBlur);
+  driving.value = true;
+  stopDriving = () => {
+    clearInterval(timer);
+    stopKeys();
+    document.removeEventListener('visibilitychange', onHidden);
+    removeEventListener('blur', onBlur);
+    toStations?.end();
+    letGo();
+  };
+}
+
+export function stop(why?: string): void {
+  if (!driving.peek()) return;
+  driving.value = false;
+  stopDriving?.();
+  stopDriving = null;
+  inputs.value = noInputs();
+  sent.value = new Map();
+  if (why) notify(why, 'error');
+}
+
+// Another world has other robots and other ids; another robot has commands of its own.
+effect(() => {
+  const [described, index] = [model.value, robot.value];
+  untracked(stop);
+  mapping.value = described ? load(keyOf(index), guessMapping(described, index)) : [];
+});

@@ -1,0 +1,278 @@
+// past.ts: the past of signals, out of the log of the run that is shown. It comes in tiles, as a map does: stretches of 2^n s with as
+// many points each, so that moving and zooming find most of it here, and what is far away never comes.
+import {effect, signal} from '@preact/signals';
+import {requestBytes} from '../http';
+import {decimate} from './decimate';
+import type {Trace} from './decimate';
+import {derived} from './derived';
+import {evaluate, isExpression} from './expression';
+import {ring} from './samples';
+import {isOfWorld, now, runAddress, shownDetails, shownRun} from './shown_run';
+
+/** Of a tile; the program halves them: the least and the greatest of each part. */
+const TILE_POINTS = 1024;
+/** Tiles that one request may ask for; the program gives at most 20,000 points. */
+const MOST_TILES = 16;
+const MOST_NAMES = 64;
+/** Tiles kept; the oldest give way. A tile has at most 16 kB. */
+const MOST_KEPT = 4000;
+/** The end of a log that grows is asked for again after this, ms. */
+const AGAIN_MS = 500;
+/** Coarser tiles than the one that is missing are looked for this far up. */
+const COARSER = 12;
+
+interface Tile {
+  times: Float64Array;
+  values: Float64Array;
+  /** s of the run up to which it is complete. */
+  until: number;
+  /** On its way since, or there since; ms. */
+  asked: number;
+  loading: boolean;
+}
+
+/** By run, name, level and number; in the order in which they were asked for. */
+const tiles = new Map<string, Tile>();
+/** As a plot asks for, so that its tiles serve. */
+const HELD_BUCKETS = 1000;
+const NOTHING: Trace = {times: [], values: []};
+
+/** Changes when more of the past has come: what draws it draws again. */
+export const pastArrived = signal(0);
+let under = 0; // questions that are not answered yet
+
+/** Nothing that was looked at is still on its way. */
+export function pastIsWhole(): boolean {
+  return under === 0;
+}
+
+const keyOf = (name: string, level: number, number: number) => `${level} ${number} ${name}`;
+
+effect(() => {
+  shownRun.value;
+  tiles.clear();
+});
+
+/** So that a part of a tile is about a bucket wide. */
+function levelOf(from: number, to: number, buckets: number): number {
+  const width = ((to - from) / Math.max(1, buckets)) * (TILE_POINTS / 2);
+  return Math.round(Math.log2(Math.max(width, 1 / 16)));
+}
+
+/* ---- questions ---- */
+
+interface Stretch {
+  level: number;
+  first: number;
+  last: number;
+  names: string[];
+}
+
+interface Question extends Stretch {
+  done: Promise<void>;
+}
+
+let gathered: Question[] = [];
+
+/** Those of one frame travel together: each plot draws on its own. */
+function demand(name: string, level: number, first: number, last: number): Promise<void> {
+  const same = gathered.find((one) => one.level === level && one.first === first && one.last === last && one.names.length < MOST_NAMES);
+  if (same) {
+    if (!same.names.includes(name)) same.names.push(name);
+    return same.done;
+  }
+  const question: Question = {level, first, last, names: [name], done: Promise.resolve()};
+  under++;
+  question.done = new Promise<void>((resolve) => setTimeout(resolve)).then(async () => {
+    gathered = gathered.filter((one) => one !== question);
+    await ask(question);
+    under--;
+    pastArrived.value++;
+  });
+  gathered.push(question);
+  return question.done;
+}
+
+async function ask({level, first, last, names}: Stretch): Promise<void> {
+  const run = shownRun.peek();
+  const width = 2 ** level;
+  const query = new URLSearchParams(names.map((name) => ['name', name]));
+  query.set('from', String(first * width));
+  query.set('to', String((last + 1) * width));
+  query.set('points', String((last - first + 1) * TILE_POINTS));
+  query.set('format', 'binary');
+  try {
+    const bytes = await requestBytes(`${runAddress(run)}/signals?${query}`);
+    if (run !== shownRun.peek()) return;
+    take(decodeTraces(bytes, names.length), {level, first, last, names});
+  } catch {
+    if (names.length > 1) {
+      // One that the run doesn't have spoils it for all.
+      await Promise.all(names.map((name) => ask({level, first, last, names: [name]})));
+      return;
+    }
+    for (let number = first; number <= last; number++) {
+      const tile = tiles.get(keyOf(names[0]!, level, number));
+      if (tile) Object.assign(tile, {loading: false, asked: performance.now()});
+    }
+  }
+}
+
+/** Of each name u32 count, u32 0, count × times, count × values. */
+export function decodeTraces(bytes: ArrayBuffer, names: number): {times: Float64Array; values: Float64Array}[] {
+  const view = new DataView(bytes);
+  let at = 0;
+  return Array.from({length: names}, () => {
+    const count = view.getUint32(at, true);
+    if (at + 8 + 16 * count > bytes.byteLength) throw new RangeError('the traces end early');
+    const trace = {times: new Float64Array(bytes, at + 8, count), values: new Float64Array(bytes, at + 8 + 8 * count, count)};
+    at += 8 + 16 * count;
+    return trace;
+  });
+}
+
+function take(traces: {times: Float64Array; values: Float64Array}[], {level, first, last, names}: Stretch): void {
+  const width = 2 ** level;
+  const growing = isOfWorld.peek() || !!shownDetails.peek()?.recording;
+  names.forEach((name, i) => {
+    const {times, values} = traces[i]!;
+    const reached = times.length ? times[times.length - 1]! : 0;
+    for (let number = first; number <= last; number++) {
+      const begin = find(times, number * width);
+      const stop = find(times, (number + 1) * width);
+      tiles.delete(keyOf(name, level, number));
+      tiles.set(keyOf(name, level, number), {times: times.slice(begin, stop), values: values.slice(begin, stop), until: Math.min(growing ? reached : Infinity, (number + 1) * width), asked: performance.now(), loading: false});
+    }
+  });
+  for (const key of tiles.keys()) {
+    if (tiles.size <= MOST_KEPT) break;
+    tiles.delete(key);
+  }
+}
+
+/** Index of the first time at or after `time`. */
+function find(times: Float64Array, time: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle]! < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/* ---- answers ---- */
+
+/** Numbers of the tiles between two times that are missing, or that end too early, as first and last. */
+function missing(name: string, level: number, from: number, to: number): [number, number] | null {
+  const width = 2 ** level;
+  const part = width / (TILE_POINTS / 2);
+  let first = Infinity;
+  let last = -Infinity;
+  for (let number = Math.floor(from / width); number * width < to; number++) {
+    const tile = tiles.get(keyOf(name, level, number));
+    const wanted = Math.min(to, (number + 1) * width);
+    const good = tile && (tile.loading || tile.until >= wanted - Math.max(part, 1e-6) || performance.now() - tile.asked < AGAIN_MS);
+    if (good) continue;
+    first = Math.min(first, number);
+    last = number;
+  }
+  return first <= last ? [first, Math.min(last, first + MOST_TILES - 1)] : null;
+}
+
+function load(name: string, level: number, from: number, to: number): Promise<void> | null {
+  const lacking = missing(name, level, from, to);
+  if (!lacking) return null;
+  const [first, last] = lacking;
+  for (let number = first; number <= last; number++) {
+    const key = keyOf(name, level, number);
+    const tile = tiles.get(key) ?? {times: new Float64Array(), values: new Float64Array(), until: -Infinity, asked: 0, loading: true};
+    tiles.set(key, {...tile, loading: true});
+  }
+  return demand(name, level, first, last);
+}
+
+/** The tile, or as much of a coarser one as there is of it. */
+function best(name: string, level: number, number: number): Tile | undefined {
+  for (let up = 0; up <= COARSER; up++) {
+    const tile = tiles.get(keyOf(name, level + up, Math.floor(number / 2 ** up)));
+    if (tile && tile.until > -Infinity) return tile;
+  }
+  return undefined;
+}
+
+/** With a sample beyond each end, so that lines reach the edge. */
+function gather(name: string, level: number, from: number, to: number): Trace {
+  const width = 2 ** level;
+  const trace: Trace = {times: [], values: []};
+  for (let number = Math.floor(from / width); number * width <= to; number++) {
+    const tile = best(name, level, number);
+    if (!tile) continue;
+    const begin = Math.max(0, find(tile.times, Math.max(from, number * width)) - (number * width <= from ? 1 : 0));
+    const end = Math.min(tile.times.length, find(tile.times, Math.min(to, (number + 1) * width)) + (to < (number + 1) * width ? 1 : 0));
+    for (let i = begin; i < end; i++) {
+      trace.times.push(tile.times[i]!);
+      trace.values.push(tile.values[i]!);
+    }
+  }
+  return trace;
+}
+
+/** s from which on this page has seen the signal itself. */
+function seenFrom(name: string): number {
+  const seen = isOfWorld.peek() ? ring(name) : undefined;
+  return seen?.length ? seen.time(0) : Infinity;
+}
+
+/** Of a signal, or of a formula over several. */
+function fromLog(name: string, level: number, from: number, to: number): Trace {
+  const compiled = isExpression(name) ? derived(name) : null;
+  if (!isExpression(name)) return gather(name, level, from, to);
+  return compiled ? evaluate(compiled, compiled.inputs.map((input) => gather(input, level, from, to))) : NOTHING;
+}
+
+/** The signals behind it. */
+function inputsOf(name: string): string[] {
+  return isExpression(name) ? (derived(name)?.inputs ?? []) : [name];
+}
+
+/** What there is by now of a signal or formula in a stretch of the run, about `buckets` × 4 points: from the log, and what the page has
+ *  seen since. What is missing is asked for; `pastArrived` tells when it has come. */
+export function traceOf(name: string, from: number, to: number, buckets: number): Trace {
+  const since = seenFrom(name);
+  const old = Math.min(to, since, now());
+  let past = NOTHING;
+  if (shownRun.peek() && old > Math.max(0, from)) {
+    wantTrace(name, from, to, buckets);
+    past = fromLog(name, levelOf(from, to, buckets), Math.max(0, from), old);
+  }
+  if (to < since) return past;
+  const recent = decimate(ring(name)!, Math.max(from, since), to, buckets);
+  if (!past.times.length) return recent;
+  return {times: [...past.times, ...recent.times], values: [...past.values, ...recent.values]};
+}
+
+/** Asks for what is missing of a stretch, as traceOf() does, without putting together what there is. */
+export function wantTrace(name: string, from: number, to: number, buckets: number): void {
+  const old = Math.min(to, seenFrom(name), now());
+  if (!shownRun.peek() || old <= Math.max(0, from)) return;
+  for (const input of inputsOf(name)) void load(input, levelOf(from, to, buckets), Math.max(0, from), old);
+}
+
+/** What a signal is worth at a time in a stretch that is drawn: what it was last before it, as the drawing has it; NaN: nothing yet. */
+export function heldAt(name: string, time: number, from: number, to: number): number {
+  if (time >= seenFrom(name)) return ring(name)!.at(time);
+  const {times, values} = traceOf(name, from, to, HELD_BUCKETS);
+  let at = times.length - 1;
+  while (at >= 0 && times[at]! > time) at--;
+  return values[at] ?? NaN;
+}
+
+/** The same once it is whole. The answers are those of the run that was shown when it was asked for. */
+export async function history(names: string[], from: number, to: number, points: number): Promise<Trace[]> {
+  const buckets = Math.max(1, points / 4);
+  const level = levelOf(from, to, buckets);
+  await Promise.all(names.flatMap((name) => inputsOf(name).map((input) => (shownRun.peek() ? load(input, level, Math.max(0, from), Math.min(to, seenFrom(name), now())) : null))));
+  return names.map((name) => traceOf(name, from, to, buckets));
+}

@@ -1,0 +1,168 @@
+// draft.ts: a draft of a scene: its files as they are being written, and what the program finds in them. What is written is shown
+// at once, sent after a moment, and checked as a whole.
+import {computed, signal} from '@preact/signals';
+import {anything} from '../../check';
+import type {Check} from '../../check';
+import {HttpError, request, RETRY_MS} from '../../http';
+import type {Placed} from './dropped';
+import {changedFile, draftModel, draftState, madeDraft} from './types';
+import type {DraftModel, DraftState, Problem} from './types';
+import {parse} from './yaml_edit';
+
+/** ms after the last key until a file is sent. */
+const SEND_MS = 350;
+/** Files of other endings are no texts. */
+const TEXT = /\.(ya?ml|urdf|xml|mjcf|lua|md|txt)$/i;
+
+export const isYaml = (path: string) => /\.ya?ml$/i.test(path);
+export const isText = (path: string) => TEXT.test(path);
+
+/** A path as it stands in an address. */
+function escaped(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}
+
+/** Makes a draft of a new scene or of one that is there. */
+export async function makeDraft(what: {name: string} | {scene: string}): Promise<string> {
+  return (await request('POST', 'api/drafts', what, madeDraft)).draft;
+}
+
+export class Draft {
+  /** What the program found last; null: it was not asked yet. */
+  readonly state = signal<DraftState | null>(null);
+  /** The scene as it begins, of the last state without an error. */
+  readonly model = signal<DraftModel | null>(null);
+  /** Why `model` is not that of `state`; '': it is. */
+  readonly modelTrouble = signal('');
+  /** Texts of files that were opened, as they are written here. */
+  readonly texts = signal<ReadonlyMap<string, string>>(new Map());
+  /** Why the program has not got what was written last; '': it has. */
+  readonly failure = signal('');
+  /** Something is on its way. */
+  readonly busy = signal(false);
+  private readonly unsent = new Map<string, string>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private work: Promise<void> = Promise.resolve();
+  private closed = false;
+
+  constructor(readonly id: string) {}
+
+  get url(): string {
+    return `api/drafts/${encodeURIComponent(this.id)}`;
+  }
+
+  readonly main = computed(() => this.state.value?.main ?? '');
+  readonly scene = computed(() => this.texts.value.get(this.main.value) ?? '');
+
+  /** What is wrong: what the program found, and where a text is no YAML, also before it is sent. */
+  readonly problems = computed<Problem[]>(() => {
+    const found = this.state.value?.problems ?? [];
+    const broken = [...this.texts.value].filter(([path]) => isYaml(path)).flatMap(([file, text]) =>
+      parse(text).problems.slice(0, 1).map((one): Problem => ({...one, file, severity: 'error'})),
+    );
+    return [...broken, ...found.filter(({file, severity}) => severity !== 'error' || !broken.some((one) => one.file === file))];
+  });
+
+  /** Gets the draft and its texts of scenes, robots and arenas. Throws where there is none. */
+  async open(): Promise<void> {
+    await this.check();
+    await Promise.all(this.state.value!.files.filter(({path}) => isYaml(path)).map(({path}) => this.load(path)));
+  }
+
+  /** Gets a file's text, once. */
+  async load(path: string): Promise<void> {
+    if (this.texts.value.has(path)) return;
+    const answer = await fetch(`${this.url}/files/${escaped(path)}`);
+    if (!answer.ok) throw new HttpError(answer.status, `${path} could not be read`);
+    const text = await answer.text();
+    if (!this.texts.value.has(path)) this.texts.value = new Map(this.texts.value).set(path, text);
+  }
+
+  /** A text is written: shown now, sent soon. */
+  write(path: string, text: string): void {
+    if (this.texts.value.get(path) === text) return;
+    this.texts.value = new Map(this.texts.value).set(path, text);
+    this.unsent.set(path, text);
+    this.busy.value = true;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.settle().catch(() => undefined), SEND_MS);
+  }
+
+  /** Puts files into the draft, and has it checked. */
+  async add(files: Placed[]): Promise<void> {
+    await this.queue(async () => {
+      for (const {path, bytes} of files) {
+        await request('PUT', `${this.url}/files/${escaped(path)}`, bytes, changedFile);
+        if (isText(path)) this.texts.value = new Map(this.texts.value).set(path, await bytes.text());
+      }
+    });
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.queue(async () => {
+      await request('DELETE', `${this.url}/files/${escaped(path)}`, undefined, anything);
+      const texts = new Map(this.texts.value);
+      texts.delete(path);
+      this.texts.value = texts;
+      this.unsent.delete(path);
+    });
+  }
+
+  /** Resolves once the program has everything that was written, and has checked it; throws where it refuses. */
+  async settle(): Promise<void> {
+    clearTimeout(this.timer);
+    await this.queue(async () => {});
+  }
+
+  private queue(first: () => Promise<void>): Promise<void> {
+    const next = this.work.catch(() => undefined).then(() => this.round(first));
+    this.work = next;
+    return next;
+  }
+
+  private async round(first: () => Promise<void>): Promise<void> {
+    if (this.closed) return;
+    this.busy.value = true;
+    try {
+      await first();
+      for (const [path, text] of this.unsent) {
+        await request('PUT', `${this.url}/files/${escaped(path)}`, new Blob([text]), changedFile);
+        if (this.unsent.get(path) === text) this.unsent.delete(path);
+      }
+      await this.check();
+      this.failure.value = '';
+    } catch (error) {
+      this.failure.value = error instanceof HttpError ? error.message : 'The program cannot be reached. What you write stays here, and is sent when it is back.';
+      if (!(error instanceof HttpError) && this.unsent.size) this.timer = setTimeout(() => void this.settle().catch(() => undefined), RETRY_MS);
+      throw error;
+    } finally {
+      this.busy.value = this.unsent.size > 0;
+    }
+  }
+
+  private async check(): Promise<void> {
+    const state = await request('GET', this.url, undefined, draftState);
+    if (this.closed) return;
+    this.state.value = state;
+    if (state.runs) {
+      this.model.value = await request('GET', `${this.url}/model`, undefined, draftModel);
+      this.modelTrouble.value = '';
+    } else {
+      const error = state.problems.find(({severity}) => severity === 'error');
+      this.modelTrouble.value = error ? `${error.file}: ${error.text}` : 'The scene has an error.';
+    }
+  }
+
+  /** Asks for something of the draft between two of its changes; null: it has an error now. */
+  async ask<T>(path: string, check: Check<T>): Promise<T | null> {
+    const asked = this.work.catch(() => undefined).then(() => (this.state.peek()?.runs ? request('GET', `${this.url}/${path}`, undefined, check) : null));
+    this.work = asked.then(() => undefined);
+    return asked;
+  }
+
+  /** Sends what was not sent yet, and hears no more. */
+  close(): void {
+    if (this.unsent.size) void this.settle().catch(() => undefined).then(() => (this.closed = true));
+    else this.closed = true;
+  }
+}

@@ -1,0 +1,112 @@
+// session.ts: the draft that is open, and what all parts of the page share of it.
+import {batch, computed, signal} from '@preact/signals';
+import {request} from '../../http';
+import {offers} from '../../live/offers';
+import {notify} from '../../live/store';
+import {setParams} from '../../route';
+import {Draft} from './draft';
+import type {FileKind, Names} from './completion';
+import {schema as schemaCheck} from './types';
+import type {Schema} from './types';
+import {read, set} from './yaml_edit';
+import type {Path, Plain} from './yaml_edit';
+
+export const draft = signal<Draft | null>(null);
+/** Why there is none; '': it is being opened. */
+export const trouble = signal('');
+export const schema = signal<Schema | null>(null);
+/** The scene as it begins, of the last state of the draft that could be built. */
+export const shown = computed(() => draft.value?.model.value ?? null);
+/** Which robot and which wire of the scene is worked on. */
+export const robotIndex = signal(0);
+export const wireIndex = signal(0);
+/** A click on the picture places the robot. */
+export const placing = signal(false);
+/** Where the editor is asked to go: another object each time. */
+export const goal = signal<{file: string; line: number; column: number} | null>(null);
+
+export const state = computed(() => draft.value?.state.value ?? null);
+/** The scene's file as plain values; null while it can't be read. */
+export const scene = computed(() => (draft.value ? read(draft.value.scene.value) : null));
+
+export interface RobotInScene {
+  name: string;
+  /** As the scene names it. */
+  robot: string;
+  keys: {[key: string]: Plain};
+  /** Its file and model, where they are files of the draft; '' else. */
+  file: string;
+  model: string;
+}
+
+const isMapping = (value: Plain | undefined): value is {[key: string]: Plain} => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const robots = computed<RobotInScene[]>(() => {
+  const list = scene.value?.robots;
+  const paths = new Set(state.value?.files.map(({path}) => path));
+  return (Array.isArray(list) ? list : []).filter(isMapping).map((keys, i) => {
+    const known = state.value?.robots[i];
+    const robot = String(keys.robot ?? '');
+    const own = (path: string | undefined) => (path && paths.has(path) ? path : '');
+    return {name: known?.name ?? String(keys.name ?? robot), robot, keys, file: own(known?.file ?? robot), model: own(known?.model)};
+  });
+});
+
+export const names = computed<Names>(() => ({
+  signals: state.value?.signals.map(({name}) => name) ?? [],
+  commands: state.value?.commands.map(({name}) => name) ?? [],
+  joints: [...new Set(shown.value?.joints.filter(({kind, robot}) => robot >= 0 && (kind === 'hinge' || kind === 'slide')).map(({name}) => name))],
+  robots: robots.value.map(({name}) => name),
+}));
+
+/** What a YAML file of the draft is. */
+export function kindOf(path: string): FileKind {
+  if (path === state.value?.main) return 'scene';
+  return state.value?.robots.some(({file}) => file === path) || /(^|\/)robot\.ya?ml$/.test(path) ? 'robot' : 'arena';
+}
+
+/** Sets what stands at a path of a file; null or '' removes it. */
+export function setIn(file: string, path: Path, value: Plain): void {
+  const open = draft.value!;
+  const before = open.texts.value.get(file);
+  if (before === undefined) return;
+  if (read(before) === null) {
+    notify(`${file} has an error that comes first: mend it in the file.`, 'error');
+    return;
+  }
+  open.write(file, set(before, path, value));
+}
+
+export function setInScene(path: Path, value: Plain): void {
+  setIn(draft.value!.main.value, path, value);
+}
+
+/** Shows a place of a file in the editor. */
+export function openAt(file: string, line: number, column = 1): void {
+  goal.value = {file, line, column};
+  setParams({file});
+}
+
+export async function openDraft(id: string): Promise<void> {
+  const opened = new Draft(id);
+  draft.peek()?.close();
+  batch(() => {
+    draft.value = opened;
+    trouble.value = '';
+    robotIndex.value = wireIndex.value = 0;
+    placing.value = false;
+    goal.value = null;
+  });
+  try {
+    await opened.open();
+    // Without it the editor completes names alone.
+    if (offers('/api/schema')) schema.value ??= await request('GET', 'api/schema', undefined, schemaCheck).catch(() => null);
+  } catch (error) {
+    if (draft.peek() === opened) trouble.value = (error as Error).message;
+  }
+}
+
+export function closeDraft(): void {
+  draft.peek()?.close();
+  draft.value = null;
+}

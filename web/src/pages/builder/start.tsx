@@ -1,0 +1,165 @@
+// start.tsx: how a robot or a scene begins: from a model, from a scene that is there, or from a draft that was left.
+import {useEffect, useState} from 'preact/hooks';
+import {anything} from '../../check';
+import {formatDate} from '../../format';
+import {request, useFetched} from '../../http';
+import {scenes as sceneList} from '../../live/scenes';
+import {notify} from '../../live/store';
+import {setParams} from '../../route';
+import {Button, Field, Panel} from '../../ui/controls';
+import {Icon} from '../../ui/icon';
+import {Show} from '../../ui/fetched';
+import {Draft, makeDraft} from './draft';
+import {arrange} from './dropped';
+import type {Dropped} from './dropped';
+import {DropZone} from './dropzone';
+import {drafts as draftList} from './types';
+import {set} from './yaml_edit';
+
+/** A name as scenes and robots have them. */
+function nameFrom(text: string): string {
+  return text.replace(/^.*\//, '').replace(/\.\w+$/, '').replace(/[^\w-]+/g, '_').replace(/^_+|_+$/g, '').slice(0, 40) || 'robot';
+}
+
+/** A draft of a scene with one robot, whose model and meshes these are. Returns its id, or why there is none. */
+async function makeRobot(files: Dropped[], wished: string): Promise<string> {
+  const {model, files: placed, refused} = arrange(files);
+  if (!model || refused) throw new Error(refused ?? 'There is no model among these files.');
+  const name = wished || nameFrom(model);
+  const draft = new Draft(await makeDraft({name}));
+  await draft.open();
+  const robot = `# ${name}: its model, and what is added to it.\ndescription: ${name}\nmodel: ${model}\n`;
+  await draft.add([...placed, {path: 'robot.yaml', bytes: new Blob([robot])}]);
+  draft.write(draft.main.value, set(draft.scene.value, ['robots'], [{robot: 'robot.yaml', name}]));
+  await draft.settle();
+  return draft.id;
+}
+
+function NewRobot() {
+  const [name, setName] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [why, setWhy] = useState('');
+  const begin = async (files: Dropped[]) => {
+    setBusy(true);
+    setWhy('');
+    try {
+      setParams({draft: await makeRobot(files, name.trim() && nameFrom(name.trim())), step: 'robot'});
+    } catch (error) {
+      setWhy((error as Error).message);
+      setBusy(false);
+    }
+  };
+  return (
+    <Panel title="New robot" class="start-robot">
+      <div class="panel-body">
+        <Field label="Name" hint="Empty: as its model's file is called.">
+          <input maxLength={40} value={name} placeholder="my_robot" onInput={(event) => setName(event.currentTarget.value)} />
+        </Field>
+        <DropZone label="Model and meshes" busy={busy} onFiles={begin}>
+          <b>Drop a URDF or MJCF model with its meshes</b>
+          <span>Files or a whole folder. Meshes: STL, OBJ; each is put where the model looks for it.</span>
+        </DropZone>
+        {why && <p class="inline-error" role="alert">{why}</p>}
+      </div>
+    </Panel>
+  );
+}
+
+function OpenScene() {
+  const scenes = useFetched('api/scenes', sceneList);
+  return (
+    <Panel title="Open a scene" class="start-scenes">
+      <Show from={scenes} what="scenes" icon="world" missing="">
+        {(list) => (
+          <ul class="start-list scroll">
+            {list.map(({name, title, description, picture, own}) => (
+              <li key={name}>
+                <button type="button" class="scene-card" onClick={() => setParams({scene: name})}>
+                  <img src={picture} alt="" loading="lazy" width={96} height={60} />
+                  <span><b>{title}</b>{own && <i class="tag">yours</i>}<small>{description}</small></span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Show>
+    </Panel>
+  );
+}
+
+function GoOn() {
+  const drafts = useFetched('api/drafts', draftList);
+  const remove = async (id: string) => {
+    try {
+      await request('DELETE', `api/drafts/${encodeURIComponent(id)}`, undefined, anything);
+    } catch (error) {
+      notify((error as Error).message, 'error');
+    }
+    drafts.again();
+  };
+  if (!drafts.value?.length) return null;
+  return (
+    <Panel title="Go on with" class="start-drafts">
+      <ul class="start-list scroll">
+        {drafts.value.map(({draft, name, changed}) => (
+          <li key={draft} class="draft-row">
+            <button type="button" class="link" onClick={() => setParams({draft})}>{name}</button>
+            <span class="muted">{formatDate(changed)}</span>
+            <Button icon="trash" label={`Remove the draft ${name}`} onClick={() => void remove(draft)} />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function NewScene() {
+  const [busy, setBusy] = useState(false);
+  const begin = async () => {
+    setBusy(true);
+    try {
+      setParams({draft: await makeDraft({name: 'scene'}), step: 'field'});
+    } catch (error) {
+      notify((error as Error).message, 'error');
+      setBusy(false);
+    }
+  };
+  return (
+    <p class="start-empty">
+      <Icon name="plus" size={16} /> Or begin with <Button label="An empty scene" text="an empty scene" kind="plain" disabled={busy} onClick={() => void begin()} />
+    </p>
+  );
+}
+
+/** Opens a scene that is there as a draft. */
+export function Opening({scene}: {scene: string}) {
+  const [why, setWhy] = useState('');
+  useEffect(() => {
+    let gone = false;
+    makeDraft({scene}).then(
+      (draft) => gone || setParams({draft, scene: null, step: null}),
+      (error: unknown) => gone || setWhy((error as Error).message),
+    );
+    return () => void (gone = true);
+  }, [scene]);
+  if (!why) return <div class="loading" role="status"><i />Opening {scene}…</div>;
+  return (
+    <div class="build-trouble">
+      <p class="inline-error" role="alert">{scene} could not be opened: {why}</p>
+      <Button label="Back" text="Back" kind="plain" onClick={() => setParams({scene: null})} />
+    </div>
+  );
+}
+
+export function Start() {
+  return (
+    <div class="start">
+      <div class="start-side">
+        <NewRobot />
+        <GoOn />
+        <NewScene />
+      </div>
+      <OpenScene />
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+// timeline_run.ts: the flags and bands of the run that is shown, and the moments of it that somebody wants to find again: this browser
+// remembers them.
+import {computed} from '@preact/signals';
+import {isOfWorld, shownDetails, shownRun} from '../live/moment';
+import {events} from '../live/store';
+import {stored} from '../settings';
+import {bandsOf, flagsOf} from './timeline_marks';
+import type {Flag} from './timeline_marks';
+
+export interface Bookmark {
+  time: number; // s of the run
+  name: string;
+}
+
+/** Of so many runs, the last first. */
+const MOST_RUNS = 50;
+export const LONGEST_NAME = 100;
+const all = stored<{run: string; marks: Bookmark[]}[]>('bookmarks', []);
+
+/** Of the run that is shown, in order of time. */
+export const bookmarks = computed<Bookmark[]>(() => all.value.find(({run}) => run === shownRun.value)?.marks ?? []);
+
+function write(marks: Bookmark[]): void {
+  const run = shownRun.peek();
+  const others = all.peek().filter((one) => one.run !== run);
+  all.value = marks.length ? [{run, marks}, ...others].slice(0, MOST_RUNS) : others;
+}
+
+export function addBookmark(time: number, name = ''): void {
+  write([...bookmarks.peek().filter((mark) => mark.time !== time), {time, name}].sort((a, b) => a.time - b.time));
+}
+
+/** What it is called on the time line; one that is not there is made. */
+export function nameBookmark(time: number, name: string): void {
+  addBookmark(time, name.trim().slice(0, LONGEST_NAME));
+}
+
+export function removeBookmark(time: number): void {
+  write(bookmarks.peek().filter((mark) => mark.time !== time));
+}
+
+/** Everything that happened: from the log, or what this page heard where nothing is kept. */
+export const flags = computed<Flag[]>(() => {
+  const told = shownRun.value ? (shownDetails.value?.events ?? []) : isOfWorld.value ? events.value : [];
+  const marks = bookmarks.value.map(({time, name}): Flag => ({time, kind: 'bookmark', text: name || 'bookmark'}));
+  return [...flagsOf(told.filter(({time}) => Number.isFinite(time))), ...marks];
+});
+
+export const bands = computed(() => bandsOf(shownDetails.value?.modes ?? []));

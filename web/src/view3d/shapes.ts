@@ -1,0 +1,169 @@
+// shapes.ts: what a model looks like: one three.js mesh a body and kind of surface, its shapes merged, coloured by vertex.
+import * as THREE from 'three';
+import {mergeGeometries} from 'three/examples/jsm/utils/BufferGeometryUtils.js';
+import type {Body, Shape} from '../live/types';
+import {layCube, layFlat} from './looks';
+import type {Looks} from './looks';
+
+/** A plane without an end is drawn this far, m. */
+const ENDLESS = 200;
+
+export type MeshLoader = (mesh: number) => Promise<THREE.BufferGeometry>;
+
+const meshCache = new Map<string, Promise<THREE.BufferGeometry>>();
+
+/** Meshes over HTTP, below `base`; `generation` tells worlds apart. */
+export function meshLoader(generation: number | string, base = 'api'): MeshLoader {
+  return (mesh) => {
+    const key = `${base}/${generation}/${mesh}`;
+    let loading = meshCache.get(key);
+    if (!loading) meshCache.set(key, (loading = loadMesh(mesh, base)));
+    return loading;
+  };
+}
+
+export function forgetMeshes(): void {
+  meshCache.clear();
+}
+
+async function loadMesh(mesh: number, base: string): Promise<THREE.BufferGeometry> {
+  const answer = await fetch(`${base}/meshes/${mesh}`);
+  if (!answer.ok) throw new Error(`mesh ${mesh}: ${answer.status}`);
+  return decodeMesh(await answer.arrayBuffer());
+}
+
+export function decodeMesh(bytes: ArrayBuffer): THREE.BufferGeometry {
+  const [vertices, triangles] = new Uint32Array(bytes, 0, 2) as unknown as [number, number];
+  const coordinatesAt = 8 + 12 * (vertices + triangles);
+  if (bytes.byteLength < coordinatesAt) throw new RangeError('a mesh was cut off');
+  const indexed = new THREE.BufferGeometry();
+  indexed.setAttribute('position', new THREE.BufferAttribute(new Float32Array(bytes, 8, 3 * vertices), 3));
+  indexed.setIndex(new THREE.BufferAttribute(new Uint32Array(bytes, 8 + 12 * vertices, 3 * triangles), 1));
+  if (bytes.byteLength >= coordinatesAt + 8 * vertices) {
+    indexed.setAttribute('uv', new THREE.BufferAttribute(new Float32Array(bytes, coordinatesAt, 2 * vertices), 2));
+  }
+  // Flat normals: models of machines have edges.
+  const flat = indexed.toNonIndexed();
+  flat.computeVertexNormals();
+  return flat;
+}
+
+/** MuJoCo's geometry: half sizes; capsules and cylinders along z. */
+function primitive(shape: Shape): THREE.BufferGeometry | null {
+  const [a, b, c] = shape.size;
+  switch (shape.kind) {
+    case 'sphere':
+      return new THREE.SphereGeometry(a, 20, 14);
+    case 'ellipsoid':
+      return new THREE.SphereGeometry(1, 20, 14).scale(a, b, c);
+    case 'capsule':
+      return new THREE.CapsuleGeometry(a, 2 * b, 4, 12).rotateX(Math.PI / 2);
+    case 'cylinder':
+      return new THREE.CylinderGeometry(a, a, 2 * b, 24).rotateX(Math.PI / 2);
+    case 'box':
+      return new THREE.BoxGeometry(2 * a, 2 * b, 2 * c);
+    case 'plane':
+      return new THREE.PlaneGeometry(a > 0 ? 2 * a : ENDLESS, b > 0 ? 2 * b : ENDLESS);
+    default:
+      return null;
+  }
+}
+
+function place(geometry: THREE.BufferGeometry, shape: Shape): THREE.BufferGeometry {
+  const [w, x, y, z] = shape.rotation;
+  const rotation = new THREE.Quaternion(x, y, z, w);
+  const matrix = new THREE.Matrix4().compose(new THREE.Vector3(...shape.position), rotation, new THREE.Vector3(1, 1, 1));
+  return geometry.applyMatrix4(matrix);
+}
+
+/** One colour for all of it. Colours stand at the vertices everywhere, so that one shader draws everything. */
+export function paint(geometry: THREE.BufferGeometry, colour: THREE.Color): THREE.BufferGeometry {
+  const count = geometry.getAttribute('position').count;
+  const colours = new Float32Array(3 * count);
+  for (let i = 0; i < count; i++) colour.toArray(colours, 3 * i);
+  geometry.setAttribute('color', new THREE.BufferAttribute(colours, 3));
+  return geometry;
+}
+
+function colourOf({rgba}: Shape): THREE.Color {
+  return new THREE.Color().setRGB(rgba[0], rgba[1], rgba[2], THREE.SRGBColorSpace);
+}
+
+/** Everything in one form, so that it can be merged: no index, and texture coordinates only where a texture is. */
+function prepare(loaded: THREE.BufferGeometry, shape: Shape, looks: Looks): THREE.BufferGeometry {
+  const geometry = loaded.index ? loaded.toNonIndexed() : loaded;
+  const material = looks.materialOf(shape);
+  if (looks.isCube(material)) layCube(geometry, shape, material);
+  else if (material.texture >= 0 && !(shape.kind === 'mesh' && geometry.hasAttribute('uv'))) layFlat(geometry, shape, material);
+  if (material.texture < 0 || looks.isCube(material)) geometry.deleteAttribute('uv');
+  return paint(place(geometry, shape), colourOf(shape));
+}
+
+export interface Look {
+  /** All of it translucent: a phantom. */
+  opacity: number;
+  shadows: boolean;
+}
+
+/** Puts the shapes under their bodies' groups. Meshes come when they are loaded; then `changed` is called. */
+export function buildBodies(bodies: Body[], shapes: Shape[], loader: MeshLoader, looks: Looks, look: Look, changed: () => void): THREE.Group[] {
+  const groups = bodies.map((body, i) => {
+    const group = new THREE.Group();
+    group.matrixAutoUpdate = true;
+    group.userData.body = i;
+    group.name = body.name;
+    return group;
+  });
+  // By body, and within it by the look of the surface: each becomes one mesh.
+  const buckets = new Map<string, {shape: Shape; opacity: number; parts: THREE.BufferGeometry[]}>();
+  const add = (shape: Shape, geometry: THREE.BufferGeometry) => {
+    const opacity = shape.rgba[3] * look.opacity;
+    const key = `${shape.body}/${opacity.toFixed(2)}/${looks.keyOf(shape)}`;
+    const bucket = buckets.get(key) ?? {shape, opacity, parts: []};
+    bucket.parts.push(prepare(geometry, shape, looks));
+    buckets.set(key, bucket);
+  };
+  const flush = () => {
+    for (const {shape, opacity, parts} of buckets.values()) {
+      const {body} = shape;
+      const mesh = new THREE.Mesh(mergeGeometries(parts), looks.make(shape, opacity));
+      parts.forEach((part) => part.dispose());
+      mesh.castShadow = look.shadows && opacity > 0.5;
+      mesh.receiveShadow = look.shadows;
+      mesh.userData.body = body;
+      groups[body]?.add(mesh);
+    }
+    buckets.clear();
+  };
+  for (const shape of shapes) {
+    if (shape.rgba[3] <= 0 || shape.hidden || isFloor(shape)) continue;
+    const geometry = primitive(shape);
+    if (geometry) {
+      add(shape, geometry);
+    } else {
+      loader(shape.mesh).then(
+        (loaded) => {
+          add(shape, loaded.clone());
+          flush();
+          changed();
+        },
+        (error: unknown) => console.warn(error),
+      );
+    }
+  }
+  flush();
+  return groups;
+}
+
+/** A plane of the world that lies flat is drawn as floor, with its grid. */
+export function isFloor(shape: Shape): boolean {
+  return shape.kind === 'plane' && shape.body === 0 && Math.abs(shape.rotation[1]) < 1e-6 && Math.abs(shape.rotation[2]) < 1e-6;
+}
+
+export function disposeTree(root: THREE.Object3D): void {
+  root.traverse((node) => {
+    const mesh = node as Partial<THREE.Mesh>;
+    mesh.geometry?.dispose();
+    for (const used of [mesh.material].flat()) used?.dispose();
+  });
+}
