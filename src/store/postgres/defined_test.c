@@ -105,6 +105,20 @@ static void test_what_is_known_waits_for_nobody(void **state) {
   store->close(store);
 }
 
+/** The range of an epoch grows with every message: a batch of several has it more than once. */
+static void test_an_epoch_that_grows_twice_in_a_batch(void **state) {
+  (void)state;
+  tt_store *store = open_store();
+  write_message(store, message("A", 0, TT_NAME_KNOWN, 900, 1));
+  tt_store_batch *batch = message("A", 0, TT_NAME_KNOWN, 700, 2);
+  tt_testing_add_epoch(batch, 0, 0, 1000, 700, 1300, "");
+  tt_testing_add_epoch(batch, 0, 0, 1000, 800, 1200, "");
+  write_message(store, batch);
+  assert_stored((const char *[]){"device 0 A -\n", "epoch 0 0 1000 700 1300 0 ''", NULL}, 0,
+                "1 1001 0=1\n2 1002 0=2\n");
+  store->close(store);
+}
+
 static void test_another_removes_renames_and_widens(void **state) {
   (void)state;
   tt_store *store = open_store(), *other = open_store();
@@ -177,6 +191,7 @@ int main(void) {
   tt_testing_at(backend, &place);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_what_is_known_waits_for_nobody, tt_testing_clean),
+      cmocka_unit_test_setup(test_an_epoch_that_grows_twice_in_a_batch, tt_testing_clean),
       cmocka_unit_test_setup(test_another_removes_renames_and_widens, tt_testing_clean),
       cmocka_unit_test_setup(test_what_was_rolled_back_is_not_known, tt_testing_clean),
       cmocka_unit_test_setup(test_other_tables_are_other_names, tt_testing_clean),
