@@ -155,6 +155,31 @@ static void test_what_was_rolled_back_is_not_known(void **state) {
   store->close(store);
 }
 
+static int64_t ask(const char *sql) {
+  PGconn *connection = connect();
+  PGresult *result = PQexec(connection, sql);
+  if (PQresultStatus(result) != PGRES_TUPLES_OK) fail_msg("%s", PQerrorMessage(connection));
+  const int64_t answer = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+  PQclear(result);
+  PQfinish(connection);
+  return answer;
+}
+
+/** A sample of now and one that is there already, which ends the transaction in which today's partition was made. */
+static void test_a_partition_that_was_rolled_back_is_made_again(void **state) {
+  (void)state;
+  tt_store *store = open_store();
+  const int64_t now = g_get_real_time();
+  write_message(store, message("A", 1, TT_NAME_KNOWN, 900, 1));
+  tt_store_batch *batch = message("A", 1, TT_NAME_KNOWN, 900, 1);
+  tt_testing_add_sample(batch, 0, 0, now, now + 1000);
+  tt_testing_add_value(batch, 0, NULL, 5);
+  write_message(store, batch);
+  assert_int_equal(ask("SELECT count(*) FROM tether.value"), 2);
+  assert_int_equal(ask("SELECT count(*) FROM tether.value_other"), 1);
+  store->close(store);
+}
+
 /** Tables that were removed or restored give other ids: what was known of the old ones is not true of them. */
 static void test_other_tables_are_other_names(void **state) {
   (void)state;
@@ -194,6 +219,7 @@ int main(void) {
       cmocka_unit_test_setup(test_an_epoch_that_grows_twice_in_a_batch, tt_testing_clean),
       cmocka_unit_test_setup(test_another_removes_renames_and_widens, tt_testing_clean),
       cmocka_unit_test_setup(test_what_was_rolled_back_is_not_known, tt_testing_clean),
+      cmocka_unit_test_setup(test_a_partition_that_was_rolled_back_is_made_again, tt_testing_clean),
       cmocka_unit_test_setup(test_other_tables_are_other_names, tt_testing_clean),
   };
   return cmocka_run_group_tests(tests, tt_testing_begin, tt_testing_end);

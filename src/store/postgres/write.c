@@ -467,6 +467,7 @@ tt_status tt_postgres_write_batch(tt_postgres *store, const tt_store_batch *batc
     tt_error ignored;
     tt_postgres_forget_marks(store);
     tt_postgres_defined_clear(&store->defined);
+    tt_map_clear(&store->partitions);  // one that was made in it is gone
     tt_list_cut(&job.unsure, 0);
     status = tt_postgres_do(store, "ROLLBACK", &ignored);
     if (status == TT_OK) status = write_once(&job, error);
