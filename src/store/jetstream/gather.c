@@ -21,6 +21,7 @@ bool tt_nats_gather_begin(tt_nats_gather *gather) {
 
 void tt_nats_gather_clear(tt_nats_gather *gather) {
   tt_store_batch_clear(gather->batch);
+  gather->number++;
   tt_map_clear(&gather->devices);
   tt_map_clear(&gather->attributes);
   tt_map_clear(&gather->epochs);
@@ -32,6 +33,7 @@ void tt_nats_gather_end(tt_nats_gather *gather) {
   tt_map_clear(&gather->attributes);
   tt_map_clear(&gather->epochs);
   tt_map_clear(&gather->pairs);
+  tt_map_clear(&gather->renewed);
 }
 
 /* --- reading --- */
@@ -125,20 +127,21 @@ static tt_status take_name(reading *from, const msgpack_object *object, bool dev
       !get_within(&items[2], TT_NAME_KNOWN, TT_NAME_REMOVED, &state))
     return bad(from, "a name is none");
   if (!tt_nats_get_text(&items[1], true, &human)) return bad(from, "a name for people is no text");
-  tt_map_key key = {(int64_t)hash_of(&items[0], TT_HASH_START),
-                    (int64_t)hash_of(&items[0], SECOND_HASH)};
+  const int64_t key_of_name = (int64_t)hash_of(&items[0], TT_HASH_START);
+  tt_map_key key = {key_of_name, (int64_t)hash_of(&items[0], SECOND_HASH)};
   const int64_t *known;
   while ((known = tt_map_get(places, key)) &&
          !is_same(&tt_list_at(names, tt_store_name, *known), &items[0]))
     key.b++;
   int32_t index = known ? (int32_t)*known : (int32_t)names->len;
-  bool ok = true;
+  const tt_map_key renewed = {key_of_name, device};
+  bool ok = state == TT_NAME_KNOWN || tt_map_put(&gather->renewed, renewed, gather->number);
   if (known) {
     update(&tt_list_at(names, tt_store_name, index), human, (tt_name_state)state);
   } else {
     char *identifier = strndup(items[0].via.str.ptr, items[0].via.str.size);
     const tt_store_name added = {index, identifier, human, (tt_name_state)state};
-    ok = identifier && tt_map_put(places, key, index) && tt_list_add(names, &added, 1);
+    ok = ok && identifier && tt_map_put(places, key, index) && tt_list_add(names, &added, 1);
     if (!ok) {
       free(identifier);
       free(human);
@@ -227,7 +230,13 @@ static tt_status take_epochs(reading *from, const msgpack_object *list) {
 
 /* --- samples --- */
 
-/** That the store has values of an attribute of a device, said once. */
+/** Whether a batch behind another one says that a name is used or removed. */
+static bool is_renewed(const tt_nats_gather *gather, bool device, int64_t hash, int64_t batch) {
+  const int64_t *renewed = tt_map_get(&gather->renewed, (tt_map_key){hash, device});
+  return renewed && *renewed > batch;
+}
+
+/** That the store has values of an attribute of a device, said once, and again where somebody may have removed one of them. */
 static tt_status need_pair(reading *from, int32_t device, int32_t attribute) {
   tt_nats_gather *gather = from->gather;
   tt_store_batch *batch = gather->batch;
@@ -235,9 +244,11 @@ static tt_status need_pair(reading *from, int32_t device, int32_t attribute) {
   const char *other = tt_list_at(&batch->attributes, tt_store_name, attribute).identifier;
   const tt_map_key key = {(int64_t)tt_hash_bytes(TT_HASH_START, one, strlen(one)),
                           (int64_t)tt_hash_bytes(TT_HASH_START, other, strlen(other))};
-  if (tt_map_get(&gather->pairs, key)) return TT_OK;
+  const int64_t *said = tt_map_get(&gather->pairs, key);
+  if (said && !is_renewed(gather, true, key.a, *said) && !is_renewed(gather, false, key.b, *said))
+    return TT_OK;
   const tt_store_pair pair = {device, attribute};
-  bool ok = tt_map_put(&gather->pairs, key, 1) && tt_list_add(&batch->pairs, &pair, 1);
+  bool ok = tt_map_put(&gather->pairs, key, gather->number) && tt_list_add(&batch->pairs, &pair, 1);
   return ok ? TT_OK : no_memory(from);
 }
 

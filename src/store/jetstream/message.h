@@ -38,7 +38,11 @@ typedef struct tt_nats_gather {
   tt_map devices,
       attributes; /**< hash of an identifier → place in the batch, which is its index there */
   tt_map epochs;  /**< device, key → number in the batch */
-  tt_map pairs;   /**< hashes of both identifiers: those that were said, also in batches before */
+  tt_map pairs;   /**< hashes of both identifiers → the latest batch that said it */
+  /** Hash of an identifier, whether of a device → the latest batch that said that it is used or removed. A store that hears of a removal
+   *  forgets the name's pairs of batches before. */
+  tt_map renewed;
+  int64_t number; /**< of the batch */
 } tt_nats_gather;
 
 /** False: out of memory. */

@@ -70,6 +70,14 @@ static int pass(const tt_store_batch *batch, tt_nats_gather *gather) {
   return messages;
 }
 
+/** Says no more of its names than that they are there, as a collector does from its second batch on. */
+static void say_known(tt_store_batch *batch) {
+  const tt_list *names[] = {&batch->devices, &batch->attributes};
+  for (int kind = 0; kind < 2; kind++)
+    for (uint32_t i = 0; i < names[kind]->len; i++)
+      tt_list_at(names[kind], tt_store_name, i).state = TT_NAME_KNOWN;
+}
+
 static void test_what_is_sent_comes(void **state) {
   (void)state;
   tt_store_batch *batch = tt_testing_batch();
@@ -95,11 +103,44 @@ static void test_what_is_sent_comes(void **state) {
   assert_int_equal(gather.batch->pairs.len, 3);
   // The next batch of the same says no pair again, and has indices of its own.
   tt_nats_gather_clear(&gather);
+  say_known(batch);
   pass(batch, &gather);
   assert_int_equal(gather.batch->pairs.len, 0);
   assert_int_equal(gather.batch->samples.len, 4);
   tt_nats_gather_end(&gather);
   tt_store_batch_free(batch);
+}
+
+/** Who removes a name removes its pairs, so they are said once more when it is used again. */
+static void test_what_is_used_again_has_its_pairs(void **state) {
+  (void)state;
+  tt_store_batch *first = tt_testing_batch(), *removed = tt_store_batch_new();
+  tt_store_batch *again = tt_testing_batch();
+  tt_store_add_name(&removed->devices, 0, "ROBO1", NULL, TT_NAME_REMOVED);
+  say_known(again);
+  tt_nats_gather gather;
+  assert_true(tt_nats_gather_begin(&gather));
+  pass(first, &gather);
+  assert_int_equal(gather.batch->pairs.len, 3);
+  tt_nats_gather_clear(&gather);
+  pass(again, &gather);
+  assert_int_equal(gather.batch->pairs.len, 0);
+  tt_nats_gather_clear(&gather);
+  pass(removed, &gather);
+  pass(again, &gather);
+  assert_int_equal(gather.batch->pairs.len, 2);  // of ROBO1
+  tt_nats_gather_clear(&gather);
+  pass(again, &gather);
+  assert_int_equal(gather.batch->pairs.len, 0);
+  // Another writer may have taken the message that removed it.
+  tt_list_at(&again->attributes, tt_store_name, 0).state = TT_NAME_USED;
+  tt_nats_gather_clear(&gather);
+  pass(again, &gather);
+  assert_int_equal(gather.batch->pairs.len, 2);  // of both devices
+  tt_nats_gather_end(&gather);
+  tt_store_batch_free(first);
+  tt_store_batch_free(removed);
+  tt_store_batch_free(again);
 }
 
 /** Two collectors have given one number to two epochs, and other indices to the same names. */
@@ -219,6 +260,7 @@ static void test_messages_of_other_versions(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_sent_comes),
+      cmocka_unit_test(test_what_is_used_again_has_its_pairs),
       cmocka_unit_test(test_of_two_collectors),
       cmocka_unit_test(test_many_samples_make_several_messages),
       cmocka_unit_test(test_a_batch_that_is_not_whole_is_refused),
