@@ -227,7 +227,7 @@ typedef struct tt_store_log_state {
   int64_t oldest; /**< µs UTC at which the oldest of those in hand came into the log; 0: none is */
 } tt_store_log_state;
 
-/** What a store has taken, for who puts it into another one. One thread. */
+/** What a store has taken, for who puts it into another one. One thread, but where it says otherwise. */
 typedef struct tt_store_log tt_store_log;
 struct tt_store_log {
   /** The next of it, as a batch that is whole in itself, which is the log's until the next call. Waits for `patience` (µs) at most:
@@ -239,6 +239,9 @@ struct tt_store_log {
   tt_status (*done)(tt_store_log *log, tt_error *error);
   /** Brings `state.waiting` up to date while nothing is taken, since what was is not done for long. Takes a second at most. */
   void (*look)(tt_store_log *log);
+  /** Whether the store was there when it was heard of last, which is not long ago. Any thread, at any time: whoever takes may be busy
+   *  with what it took. */
+  bool (*is_there)(tt_store_log *log);
   tt_store_log_state state;
   void (*close)(tt_store_log *log);
 };

@@ -77,21 +77,30 @@ static char *look_at_store(tt_collector *collector, const tt_store_state *state,
   return look(&store, now);
 }
 
-static char *look_at_log(tt_collector *collector, int64_t now) {
+/** Who puts into a store what it took may do so for long, and finds out afterwards that the log is gone. */
+static bool is_log_lost(const tt_collector *collector) {
+  tt_store_log *log = collector->options.log;
+  return log && !log->is_there(log);
+}
+
+/** `lost`: the log is. */
+static char *look_at_log(tt_collector *collector, bool lost, int64_t now) {
   watched log = {.name = "the log",
                  .failing = "can't take from the log",
                  .trouble = &collector->log_trouble,
                  .begun = collector->taking};
   snprintf(log.reason, sizeof log.reason, "%.255s", collector->log_error.text);
+  if (!log.reason[0] && lost) snprintf(log.reason, sizeof log.reason, "the connection is lost");
   return look(&log, now);
 }
 
 static void look_at_all(tt_collector *collector) {
   const int64_t now = g_get_monotonic_time();
+  const bool lost = is_log_lost(collector);
   tt_store_state state = {.degraded = false};
   collector->store->state(collector->store, &state);
   pthread_mutex_lock(&collector->mutex);
-  char *lines[] = {look_at_store(collector, &state, now), look_at_log(collector, now)};
+  char *lines[] = {look_at_store(collector, &state, now), look_at_log(collector, lost, now)};
   pthread_mutex_unlock(&collector->mutex);
   for (int i = 0; i < 2; i++) {
     if (lines[i]) tt_log_warning("%s", lines[i]);

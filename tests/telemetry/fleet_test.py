@@ -194,6 +194,33 @@ class Down(Fleet):
         send(collector, "ROBO1", range(3, 6))
         wait_until(lambda: column(writer, "ROBO1") == list(range(6)), "what came then")
 
+    def test_a_log_that_goes_while_the_store_stands_still(self):
+        """Who waits for its store says so of the log, too."""
+        postgres, process = self.stores.postgres, self.nats.processes[0]
+        collector, writer = self.collector(), self.writer(self.stores.url("postgresql"), *LISTEN)
+        numbers = iter(range(100))
+        self.addCleanup(process.send_signal, signal.SIGCONT)
+        self.addCleanup(postgres.freeze, False)
+        send(collector, "ROBO1", [next(numbers)])
+        wait_until(lambda: column(writer, "ROBO1") == [0], "the value")
+
+        def measure():
+            before = len(writer.log)
+            postgres.freeze(True)
+            send(collector, "ROBO1", [next(numbers)])
+            wait_until(lambda: self.said(writer, "can't store, trying again", before), "the writer says it of the store", 60)
+            begun = time.monotonic()
+            process.send_signal(signal.SIGSTOP)
+            wait_until(lambda: self.said(writer, "can't take from the log", before), "the writer says it of the log", 60)
+            took = time.monotonic() - begun
+            self.assertTrue(writer.status()["log"]["degraded"])
+            process.send_signal(signal.SIGCONT)
+            postgres.freeze(False)
+            wait_until(lambda: self.said(writer, "the log works again after", before), "the writer says that it is back", 60)
+            return took
+        at_best(measure, SAID_WITHIN)
+        wait_until(lambda: column(writer, "ROBO1") == list(range(next(numbers))), "what came meanwhile")
+
     def test_a_store_that_stands_still(self):
         """And one that is gone."""
         postgres, database = self.stores.postgres, self.stores.url("postgresql")

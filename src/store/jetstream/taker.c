@@ -9,6 +9,7 @@
 #include "store/jetstream/message.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ typedef struct taker {
   tt_store_log base;
   char *url, *name;
   int64_t replay;
-  tt_nats_link *link; /**< NULL: there is none */
+  pthread_mutex_t mutex; /**< guards `link` while it is exchanged, for is_there() */
+  tt_nats_link *link;    /**< NULL: there is none */
   natsSubscription *subscription;
   int64_t identity; /**< of the stream */
   tt_nats_gather gather;
@@ -61,12 +63,27 @@ static void hand_back(taker *of) {
   of->base.state.oldest = 0;
 }
 
+static void set_link(taker *of, tt_nats_link *link) {
+  pthread_mutex_lock(&of->mutex);
+  of->link = link;
+  pthread_mutex_unlock(&of->mutex);
+}
+
+static bool taker_is_there(tt_store_log *base) {
+  taker *of = (taker *)base;
+  pthread_mutex_lock(&of->mutex);
+  bool is_up = of->link && tt_nats_link_is_up(of->link);
+  pthread_mutex_unlock(&of->mutex);
+  return is_up;
+}
+
 static void disconnect(taker *of) {
+  tt_nats_link *link = of->link;
   hand_back(of);
   natsSubscription_Destroy(of->subscription);
   of->subscription = NULL;
-  tt_nats_link_close(of->link);
-  of->link = NULL;
+  set_link(of, NULL);
+  tt_nats_link_close(link);
 }
 
 /* --- connecting --- */
@@ -109,7 +126,9 @@ static tt_status need_link(taker *of, tt_error *error) {
     disconnect(of);
     return tt_fail(error, TT_FAILED, "nats: the connection is lost");
   }
-  TT_TRY(tt_nats_link_open(of->url, &of->link, error));
+  tt_nats_link *link;
+  TT_TRY(tt_nats_link_open(of->url, &link, error));
+  set_link(of, link);
   natsStatus status = subscribe(of);
   if (status == NATS_OK) status = identify(of);
   if (status == NATS_OK) return TT_OK;
@@ -314,6 +333,7 @@ static void taker_close(tt_store_log *base) {
   give_up(of);
   disconnect(of);
   tt_nats_gather_end(&of->gather);
+  pthread_mutex_destroy(&of->mutex);
   free(of->url);
   free(of->name);
   free(of);
@@ -323,8 +343,12 @@ tt_status tt_jetstream_open_log(const tt_store_log_options *options, tt_store_lo
                                 tt_error *error) {
   taker *of = calloc(1, sizeof *of);
   if (!of) return tt_fail(error, TT_NOMEM, "out of memory");
-  of->base = (tt_store_log){
-      .take = taker_take, .done = taker_done, .look = taker_look, .close = taker_close};
+  of->base = (tt_store_log){.take = taker_take,
+                            .done = taker_done,
+                            .look = taker_look,
+                            .is_there = taker_is_there,
+                            .close = taker_close};
+  pthread_mutex_init(&of->mutex, NULL);
   of->url = strdup(options->url);
   of->name = strdup(options->name);
   of->replay = options->replay;
