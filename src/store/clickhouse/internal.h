@@ -150,7 +150,7 @@ bool tt_clickhouse_learn(tt_clickhouse *store, const tt_store_batch *batch,
 /** Writes what a batch defines and is not there. */
 tt_status tt_clickhouse_put_definitions(tt_clickhouse *store, const tt_store_batch *batch,
                                         const tt_clickhouse_ids *known, tt_error *error);
-/** Inserts a block into a table of a shard, or of every one. */
+/** Inserts a block into a table of a shard, or of every one: the first shard, which is asked what is there, comes last. */
 tt_status tt_clickhouse_insert(tt_clickhouse *store, int shard, const char *table,
                                const tt_clickhouse_block *block, tt_error *error);
 tt_status tt_clickhouse_insert_all(tt_clickhouse *store, const char *table,

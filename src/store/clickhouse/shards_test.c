@@ -110,6 +110,25 @@ static tt_store_batch *message(int number) {
   return batch;
 }
 
+#define EPOCHS "SELECT toInt64(uniqExact(device, key)) FROM tether.boot"
+
+/** What one shard was told of and the other not is told again, to both. */
+static void test_a_shard_that_fails_hears_of_all_later(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open_url(servers_both());
+  tt_error error;
+  servers_ask(servers_other(), "RENAME TABLE tether.boot TO tether.away");
+  tt_store_batch *batch = message(0);
+  assert_int_equal(store->write(store, batch, &error), TT_FAILED);
+  servers_ask(servers_other(), "RENAME TABLE tether.away TO tether.boot");
+  const int64_t end = g_get_monotonic_time() + 30000000;
+  while (store->write(store, batch, &error) != TT_OK && g_get_monotonic_time() < end) usleep(20000);
+  tt_store_batch_free(batch);
+  assert_int_equal(servers_ask(servers_one(), EPOCHS), 2);
+  assert_int_equal(servers_ask(servers_other(), EPOCHS), 2);
+  store->close(store);
+}
+
 static bool take_bucket(void *context, int attribute, const tt_bucket *bucket) {
   if (!attribute) *(tt_bucket *)context = *bucket;
   return true;
@@ -173,6 +192,7 @@ int main(void) {
       cmocka_unit_test_setup(test_values_are_spread_over_the_shards, servers_clean),
       cmocka_unit_test_setup(test_a_shard_is_added, servers_clean),
       cmocka_unit_test_setup(test_shards_say_what_one_says, servers_clean),
+      cmocka_unit_test_setup(test_a_shard_that_fails_hears_of_all_later, servers_clean),
       cmocka_unit_test_setup(test_a_server_that_is_killed_while_it_is_written, servers_clean)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

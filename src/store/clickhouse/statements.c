@@ -87,7 +87,7 @@ tt_status tt_clickhouse_insert(tt_clickhouse *store, int shard, const char *tabl
 
 tt_status tt_clickhouse_insert_all(tt_clickhouse *store, const char *table,
                                    const tt_clickhouse_block *block, tt_error *error) {
-  for (int i = 0; i < store->address.shard_count; i++)
+  for (int i = store->address.shard_count - 1; i >= 0; i--)
     TT_TRY(tt_clickhouse_insert(store, i, table, block, error));
   return TT_OK;
 }
