@@ -4,6 +4,7 @@
 #include "store/clickhouse/internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /** Bits of `rank` for samples of one moment in one batch. */
 #define TURN_BITS 22
@@ -24,6 +25,7 @@ typedef struct writing {
   const tt_store_batch *batch;
   const tt_clickhouse_ids *known;
   tt_list dropped;                       /**< char, by sample; empty: none is */
+  tt_list columns;                       /**< column: of the sample in hand */
   tt_map turns;                          /**< moment → samples of it so far */
   tt_map hours;                          /**< device's id, hour → 1: those it writes to */
   tt_list written[TT_CLICKHOUSE_SHARDS]; /**< tt_clickhouse_mark: the same */
@@ -77,23 +79,66 @@ static bool note_hour(writing *job, int shard, uint64_t device, int64_t time) {
   return tt_list_add(&job->fresh[shard], &mark, 1);
 }
 
-static bool put_sample(writing *job, const tt_store_sample *sample) {
-  const tt_clickhouse_ids *known = job->known;
-  const uint64_t device = tt_clickhouse_get_id(&known->devices, sample->device);
-  const int64_t key = *tt_map_get(&known->epochs, (tt_map_key){sample->device, sample->epoch});
+/** Where a row belongs in the table's order. The server need not sort a block that has it already. */
+typedef struct place {
+  uint64_t device;
+  int64_t epoch, device_time;
+  uint32_t sample; /**< of the batch: samples of one moment stay in their order */
+} place;
+
+#define ORDER(a, b) ((a) > (b)) - ((a) < (b))
+
+static int by_place(const void *a, const void *b) {
+  const place *left = a, *right = b;
+  if (left->device != right->device) return ORDER(left->device, right->device);
+  if (left->epoch != right->epoch) return ORDER(left->epoch, right->epoch);
+  if (left->device_time != right->device_time) return ORDER(left->device_time, right->device_time);
+  return ORDER(left->sample, right->sample);
+}
+
+/** A value and its attribute's id. */
+typedef struct column {
+  uint64_t attribute;
+  const tt_store_value *value;
+} column;
+
+static int by_attribute(const void *a, const void *b) {
+  const column *left = a, *right = b;
+  return ORDER(left->attribute, right->attribute);
+}
+
+/** The values of a sample as the table orders them. False: out of memory. */
+static bool sort_values(writing *job, const tt_store_sample *sample) {
+  bool is_sorted = true;
+  tt_list_cut(&job->columns, 0);
+  for (uint32_t v = sample->first; v < sample->first + sample->count; v++) {
+    const tt_store_value *value = &tt_list_at(&job->batch->values, tt_store_value, v);
+    const column one = {tt_clickhouse_get_id(&job->known->attributes, value->attribute), value};
+    const uint32_t before = job->columns.len;
+    is_sorted &= !before || tt_list_at(&job->columns, column, before - 1).attribute < one.attribute;
+    if (!tt_list_add(&job->columns, &one, 1)) return false;
+  }
+  if (!is_sorted) qsort(job->columns.data, job->columns.len, sizeof(column), by_attribute);
+  return true;
+}
+
+static bool put_sample(writing *job, const tt_store_sample *sample, const place *at) {
+  const uint64_t device = at->device;
   const int shard = tt_clickhouse_shard_of(device, job->store->address.shard_count);
   tt_clickhouse_block *block = &job->blocks[shard];
   uint64_t rank;
-  if (!rank_of(job, sample, &rank) || !note_hour(job, shard, device, sample->time)) return false;
-  for (uint32_t v = sample->first; v < sample->first + sample->count; v++) {
-    const tt_store_value *value = &tt_list_at(&job->batch->values, tt_store_value, v);
+  if (!rank_of(job, sample, &rank) || !note_hour(job, shard, device, sample->time) ||
+      !sort_values(job, sample))
+    return false;
+  for (uint32_t v = 0; v < job->columns.len; v++) {
+    const column *one = &tt_list_at(&job->columns, column, v);
+    const tt_store_value *value = one->value;
     const bool is_text = value->text != TT_STORE_NUMBER;
     const char *texts = job->batch->text.data;
     tt_clickhouse_put_unsigned(block, 0, device);
-    tt_clickhouse_put_long(block, 1, key);
+    tt_clickhouse_put_long(block, 1, at->epoch);
     tt_clickhouse_put_long(block, 2, sample->device_time);
-    tt_clickhouse_put_unsigned(block, 3,
-                               tt_clickhouse_get_id(&known->attributes, value->attribute));
+    tt_clickhouse_put_unsigned(block, 3, one->attribute);
     tt_clickhouse_put_long(block, 4, sample->seq);
     tt_clickhouse_put_byte(block, 5, is_text);
     tt_clickhouse_put_double(block, 6, is_text ? 0 : value->number + 0.0);  // −0 is 0
@@ -124,15 +169,33 @@ static tt_status mark_late(writing *job, tt_error *error) {
   return TT_OK;
 }
 
+/** Places of all samples that are kept, in order. */
+static void sort_samples(const writing *job, tt_list *places) {
+  for (uint32_t i = 0; i < job->batch->samples.len; i++) {
+    const tt_store_sample *sample = &tt_list_at(&job->batch->samples, tt_store_sample, i);
+    const tt_map_key epoch = {sample->device, sample->epoch};
+    if (job->dropped.len && tt_list_at(&job->dropped, char, i)) continue;
+    const place at = {.device = tt_clickhouse_get_id(&job->known->devices, sample->device),
+                      .epoch = *tt_map_get(&job->known->epochs, epoch),
+                      .device_time = sample->device_time,
+                      .sample = i};
+    tt_list_add(places, &at, 1);
+  }
+  if (places->len) qsort(places->data, places->len, sizeof(place), by_place);
+}
+
 static tt_status put_samples(writing *job, tt_error *error) {
-  const tt_list *samples = &job->batch->samples;
   const int64_t now = tt_wall_us() / 1000;
   job->store->stored = now > job->store->stored ? now : job->store->stored + 1;
-  for (uint32_t i = 0; i < samples->len; i++) {
-    if (job->dropped.len && tt_list_at(&job->dropped, char, i)) continue;
-    if (!put_sample(job, &tt_list_at(samples, tt_store_sample, i)))
-      return tt_clickhouse_no_memory(error);
+  tt_list places = TT_LIST(place, NULL);
+  sort_samples(job, &places);
+  bool put = !places.failed;
+  for (uint32_t i = 0; i < places.len && put; i++) {
+    const place *at = &tt_list_at(&places, place, i);
+    put = put_sample(job, &tt_list_at(&job->batch->samples, tt_store_sample, at->sample), at);
   }
+  tt_list_free(&places);
+  if (!put) return tt_clickhouse_no_memory(error);
   TT_TRY(insert_blocks(job, error));
   return mark_late(job, error);
 }
@@ -161,6 +224,7 @@ tt_status tt_clickhouse_write_batch(tt_clickhouse *store, const tt_store_batch *
                  .batch = batch,
                  .known = known,
                  .dropped = TT_LIST(char, NULL),
+                 .columns = TT_LIST(column, NULL),
                  .began = tt_monotonic_us()};
   if (!tt_clickhouse_learn(store, batch, known)) return tt_clickhouse_no_memory(error);
   for (int i = 0; i < store->address.shard_count; i++) {
@@ -177,5 +241,6 @@ tt_status tt_clickhouse_write_batch(tt_clickhouse *store, const tt_store_batch *
   tt_map_clear(&job.turns);
   tt_map_clear(&job.hours);
   tt_list_free(&job.dropped);
+  tt_list_free(&job.columns);
   return status;
 }
