@@ -32,11 +32,15 @@ export class Pace {
   private sum = 0;
   private count = 0;
 
+  /** Round shapes have fewer sides. */
+  readonly coarse: boolean;
+
   /** `software`: a processor draws, so the finest is not even tried. */
   constructor(
     private readonly wished: Wish,
     software: boolean,
   ) {
+    this.coarse = software && wished !== 'best';
     this.level = wished === 'fast' ? FAST : software && wished === 'auto' ? 1 : 0;
   }
 

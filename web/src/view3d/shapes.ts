@@ -48,18 +48,28 @@ export function decodeMesh(bytes: ArrayBuffer): THREE.BufferGeometry {
   return flat;
 }
 
+/** Into how many parts what is round is cut. */
+interface Cuts {
+  ball: [around: number, down: number];
+  capsule: [cap: number, around: number];
+  cylinder: number;
+}
+const FINE: Cuts = {ball: [20, 14], capsule: [4, 12], cylinder: 24};
+/** A third of the triangles: each costs a processor that draws a microsecond, however few pixels it has. */
+const COARSE: Cuts = {ball: [12, 8], capsule: [2, 8], cylinder: 16};
+
 /** MuJoCo's geometry: half sizes; capsules and cylinders along z. */
-function primitive(shape: Shape): THREE.BufferGeometry | null {
+function primitive(shape: Shape, cuts: Cuts): THREE.BufferGeometry | null {
   const [a, b, c] = shape.size;
   switch (shape.kind) {
     case 'sphere':
-      return new THREE.SphereGeometry(a, 20, 14);
+      return new THREE.SphereGeometry(a, ...cuts.ball);
     case 'ellipsoid':
-      return new THREE.SphereGeometry(1, 20, 14).scale(a, b, c);
+      return new THREE.SphereGeometry(1, ...cuts.ball).scale(a, b, c);
     case 'capsule':
-      return new THREE.CapsuleGeometry(a, 2 * b, 4, 12).rotateX(Math.PI / 2);
+      return new THREE.CapsuleGeometry(a, 2 * b, ...cuts.capsule).rotateX(Math.PI / 2);
     case 'cylinder':
-      return new THREE.CylinderGeometry(a, a, 2 * b, 24).rotateX(Math.PI / 2);
+      return new THREE.CylinderGeometry(a, a, 2 * b, cuts.cylinder).rotateX(Math.PI / 2);
     case 'box':
       return new THREE.BoxGeometry(2 * a, 2 * b, 2 * c);
     case 'plane':
@@ -89,9 +99,9 @@ function colourOf({rgba}: Shape): THREE.Color {
   return new THREE.Color().setRGB(rgba[0], rgba[1], rgba[2], THREE.SRGBColorSpace);
 }
 
-/** Everything in one form, so that it can be merged: no index, and texture coordinates only where a texture is. */
-function prepare(loaded: THREE.BufferGeometry, shape: Shape, looks: Looks): THREE.BufferGeometry {
-  const geometry = loaded.index ? loaded.toNonIndexed() : loaded;
+/** Everything in one form, so that it can be merged: texture coordinates only where a texture is. three.js's own shapes keep their
+ *  index, by which a point is computed once, not for each triangle around it; a mesh has none, and comes alone. */
+function prepare(geometry: THREE.BufferGeometry, shape: Shape, looks: Looks): THREE.BufferGeometry {
   const material = looks.materialOf(shape);
   if (looks.isCube(material)) layCube(geometry, shape, material);
   else if (material.texture >= 0 && !(shape.kind === 'mesh' && geometry.hasAttribute('uv'))) layFlat(geometry, shape, material);
@@ -103,6 +113,8 @@ export interface Look {
   /** All of it translucent: a phantom. */
   opacity: number;
   shadows: boolean;
+  /** For a processor that draws. */
+  coarse: boolean;
 }
 
 /** Puts the shapes under their bodies' groups. Meshes come when they are loaded; then `changed` is called. */
@@ -115,18 +127,23 @@ export function buildBodies(bodies: Body[], shapes: Shape[], loader: MeshLoader,
     return group;
   });
   // By body, and within it by the look of the surface: each becomes one mesh.
-  const buckets = new Map<string, {shape: Shape; opacity: number; parts: THREE.BufferGeometry[]}>();
+  const buckets = new Map<string, {shape: Shape; opacity: number; surface: string; parts: THREE.BufferGeometry[]}>();
+  // Bodies share what they look like: a drawing that goes on with the same surface need not set it up again.
+  const surfaces = new Map<string, THREE.Material>();
   const add = (shape: Shape, geometry: THREE.BufferGeometry) => {
     const opacity = shape.rgba[3] * look.opacity;
-    const key = `${shape.body}/${opacity.toFixed(2)}/${looks.keyOf(shape)}`;
-    const bucket = buckets.get(key) ?? {shape, opacity, parts: []};
+    const surface = `${opacity.toFixed(2)}/${looks.keyOf(shape)}`;
+    const key = `${shape.body}/${surface}`;
+    const bucket = buckets.get(key) ?? {shape, opacity, surface, parts: []};
     bucket.parts.push(prepare(geometry, shape, looks));
     buckets.set(key, bucket);
   };
   const flush = () => {
-    for (const {shape, opacity, parts} of buckets.values()) {
+    for (const {shape, opacity, surface, parts} of buckets.values()) {
       const {body} = shape;
-      const mesh = new THREE.Mesh(mergeGeometries(parts), looks.make(shape, opacity));
+      const material = surfaces.get(surface) ?? looks.make(shape, opacity);
+      surfaces.set(surface, material);
+      const mesh = new THREE.Mesh(mergeGeometries(parts), material);
       parts.forEach((part) => part.dispose());
       mesh.castShadow = look.shadows && opacity > 0.5;
       mesh.receiveShadow = look.shadows;
@@ -137,7 +154,7 @@ export function buildBodies(bodies: Body[], shapes: Shape[], loader: MeshLoader,
   };
   for (const shape of shapes) {
     if (shape.rgba[3] <= 0 || shape.hidden || isFloor(shape)) continue;
-    const geometry = primitive(shape);
+    const geometry = primitive(shape, look.coarse ? COARSE : FINE);
     if (geometry) {
       add(shape, geometry);
     } else {

@@ -100,7 +100,7 @@ export class View3D {
     host.prepend(this.renderer.domElement);
     this.cameras = new Cameras(this.renderer.domElement, this.touch, this.tellLook);
     this.looks = new Looks(model, this.touch);
-    this.bodies = buildBodies(model.bodies, model.shapes, meshLoader(scenery.key, scenery.address), this.looks, {opacity: 1, shadows: true}, this.grow);
+    this.bodies = buildBodies(model.bodies, model.shapes, meshLoader(scenery.key, scenery.address), this.looks, {opacity: 1, shadows: true, coarse: this.pace.coarse}, this.grow);
     this.scene.add(...this.bodies, this.contacts.group);
     this.poses = new Float32Array(7 * model.bodies.length);
     this.frames = new Frames(model, this.bodies);
@@ -227,7 +227,7 @@ export class View3D {
     }
     for (const phantom of list) {
       if (this.phantoms.has(phantom.id)) continue;
-      const look = {opacity: PHANTOM_OPACITY, shadows: false};
+      const look = {opacity: PHANTOM_OPACITY, shadows: false, coarse: this.pace.coarse};
       const groups = buildBodies(phantom.bodies, phantom.shapes, meshLoader(this.scenery.key, this.scenery.address), PLAIN_LOOKS, look, this.touch);
       this.phantoms.set(phantom.id, groups);
       this.scene.add(...groups);

@@ -86,7 +86,7 @@ export class Preview {
     this.clear();
     this.model = model;
     this.looks = new Looks(model, this.touch, base);
-    this.bodies = buildBodies(model.bodies, model.shapes, meshLoader(key, base), this.looks, {opacity: 1, shadows: false}, this.fit);
+    this.bodies = buildBodies(model.bodies, model.shapes, meshLoader(key, base), this.looks, {opacity: 1, shadows: false, coarse: false}, this.fit);
     this.bodies.forEach((group, i) => {
       const [x = 0, y = 0, z = 0, qw = 1, qx = 0, qy = 0, qz = 0] = poses[i] ?? [];
       group.position.set(x, y, z);
