@@ -93,17 +93,18 @@ class Pages(unittest.TestCase):
     def fork(self, run, time_there, **more):
         status, answer = self.ask("POST", f"/api/runs/{run}/fork", {"time": time_there, **more})
         self.assertEqual(status, 202, answer)
-        states, until = [], time.monotonic() + 6 * PATIENCE  # what runs the inputs again is less urgent than anything
-        while time.monotonic() < until:
+        states = []
+
+        def end():
             try:
-                status, told = self.ask("GET", f"/api/forks/{answer['fork']}")
+                _, told = self.ask("GET", f"/api/forks/{answer['fork']}")
             except (OSError, http.client.HTTPException):
-                continue  # between two worlds nobody answers
+                return None  # between two worlds nobody answers
             states.append(told["state"])
-            if told["state"] in ("done", "failed"):
-                return told, states
-            time.sleep(0.02)
-        raise AssertionError(states)
+            return told if told["state"] in ("done", "failed") else None
+
+        # What runs the inputs again is less urgent than anything.
+        return wait_for(end, "the fork", 6 * PATIENCE, 0.02), states
 
     def drive(self):
         """Some driving: the run, and the end of a tick in which its robot drove."""

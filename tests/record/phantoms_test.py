@@ -161,20 +161,22 @@ class Phantoms(unittest.TestCase):
         RUNS.mkdir(parents=True, exist_ok=True)
         with live(arm, "--set", "speed=4", "--record", run) as program:
             page = Page(program.addresses["web"])
-            show(page, lambda time, _: time > 2)
+            _, still, _ = show(page, lambda time, _: time > 4)
             page.command(**{"turn.velocity": 1})
-            show(page, lambda time, _: time > 4)
+            left, _, _ = poses(page.until(lambda message: isinstance(message, bytes) and message[0] == 1
+                                          and math.dist(sum(poses(message)[1], ()), sum(still, ())) > 0.01))
+            show(page, lambda time, _: time > left + 4)
             page.close()
             self.assertEqual(program.stop(), 0, program.text())
         with live(arm, "--set", "speed=4", "--set", "record.on=off") as program:
             page = Page(program.addresses["web"])
             add(page, run.name)
             page.send(type="control", action="reset", robot=-1)
-            _, _, ((_, seconds, metres, _),) = show(page, lambda time, racing: 0.5 < time < 1.9 and racing)
+            _, _, ((_, seconds, metres, _),) = show(page, lambda time, racing: 0.5 < time < 3.9 and racing)
             self.assertEqual((seconds, round(metres, 6)), (0, 0))  # both wait
-            time, bodies, ((_, seconds, metres, where),) = show(page, lambda time, racing: 3 < time < 4 and racing)
+            time, _, ((_, seconds, metres, _),) = show(page, lambda time, racing: time > left + 1 and racing)
             self.assertGreater(metres, 0.2)
-            self.assertTrue(time - 3.5 < seconds < time - 1.5, (time, seconds))  # it left when two seconds were over
+            self.assertTrue(time - left - 0.5 < seconds < time - 3.9, (time, left, seconds))  # one has waited since the other left
             page.close()
             self.assertEqual(program.stop(), 0, program.text())
 
