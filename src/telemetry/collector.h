@@ -30,6 +30,8 @@ typedef struct tt_collector_options {
   int64_t batch_interval; /**< µs; default 100 ms */
   int max_readers;        /**< live ones; default 64 */
   int64_t seal_after;     /**< µs: how long after its end a day is packed; default 0: never */
+  bool
+      untended; /**< nothing is removed or packed but what is asked for, so the clock needs no look */
 } tt_collector_options;
 /** No store; 1,000 devices, 10,000 attributes, 64 readers; a batch every 0.1 s. */
 tt_collector_options tt_collector_options_default(void);

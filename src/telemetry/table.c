@@ -1,5 +1,6 @@
 /* table.c: records: one stream of them a device, merged by time, written row by row. */
 #include "telemetry/table_internal.h"
+#include "telemetry/turns.h"
 
 #include <string.h>
 
@@ -33,7 +34,8 @@ typedef struct table {
   tt_store_reader *reader;
   tt_table_names names;
   tt_table_writer writer;
-  int64_t from, to;   /**< µs UTC, inclusive: of the page */
+  int64_t from, to; /**< µs UTC, inclusive: of the page */
+  bool has_turn;
   GPtrArray *streams; /**< a heap by the time of the record in hand */
   tt_table_cell *cells;
 } table;
@@ -380,12 +382,17 @@ static tt_status write_rows(table *table, tt_error *error) {
   return TT_OK;
 }
 
+/** µs that a table of many devices waits for others. */
+#define PATIENCE 30000000
+
 static tt_status write_records(table *table, tt_error *error) {
   static const char *const values[] = {"", NULL};
   uint64_t records = 0;
   bool exact = true;
   char *next = NULL;
   table->cells = g_new0(tt_table_cell, table->names.fields->len + 1);
+  TT_TRY(tt_turn_take(table->names.devices->len, PATIENCE, table->writer.sink, error));
+  table->has_turn = true;
   TT_TRY(tt_collector_open_reader(table->collector, &table->reader, error));
   if (table->query->count) TT_TRY(count_records(table, &records, &exact, error));
   if (table->query->pages && table->query->limit) TT_TRY(end_page(table, &next, error));
@@ -416,6 +423,7 @@ tt_status tt_table_write(tt_collector *collector, const tt_table_query *query,
   close_streams(&table);
   g_ptr_array_unref(table.streams);
   if (table.reader) table.reader->close(table.reader);
+  if (table.has_turn) tt_turn_give(table.names.devices->len);
   tt_table_names_clear(&table.names);
   tt_table_writer_clear(&table.writer);
   g_free(table.cells);

@@ -208,8 +208,9 @@ static bool is_stopping(tt_collector *collector) {
 
 gpointer tt_writer_run(gpointer data) {
   tt_collector *collector = data;
+  const bool tended = !collector->options.untended;
   int64_t purged = g_get_monotonic_time();
-  look_at_clock(collector);
+  if (tended) look_at_clock(collector);
   for (bool stop = false, removing = false; !stop;) {
     uint64_t ticket = 0;
     if (collector->options.log) {
@@ -228,8 +229,8 @@ gpointer tt_writer_run(gpointer data) {
       if (busy) break;
     }
     removing = !stop && remove_some(collector);
-    if (!stop) seal_some(collector);
-    if (!stop && is_purge_due(collector, purged)) {
+    if (!stop && tended) seal_some(collector);
+    if (!stop && tended && is_purge_due(collector, purged)) {
       purge_all(collector);
       purged = g_get_monotonic_time();
     }

@@ -129,6 +129,8 @@ tt_status tt_web_check_query(const tt_web_request *request, tt_error *error) {
     count++;
     if (!strchr(*pair, '='))
       status = tt_fail(error, TT_INVALID, "the query's '%.64s' has no value", *pair);
+    else if (strstr(*pair, "%00"))  // decoded, a text would end there
+      status = tt_fail(error, TT_INVALID, "the query's '%.64s' has a byte of zero", *pair);
   }
   g_strfreev(pairs);
   TT_TRY(status);

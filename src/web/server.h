@@ -56,7 +56,7 @@ typedef struct tt_web_request {
   tt_role role;      /**< what the asker may do: at least what the route needs */
 } tt_web_request;
 
-/** TT_INVALID: the query has a key without '=', or one twice, of which a form's decoder would say nothing. */
+/** TT_INVALID: the query has a key without '=', one twice, or a byte of zero, of which a form's decoder would say nothing. */
 tt_status tt_web_check_query(const tt_web_request *request, tt_error *error);
 
 typedef struct tt_web_route {

@@ -24,7 +24,8 @@ static tt_status produce_table(void *context, const tt_web_sink *sink, tt_error 
   table_job *job = context;
   tt_table_sink out = {sink->write, sink->sink};
   tt_status status = job->write(job->collector, &job->query, &out, error);
-  if (status != TT_OK && status != TT_CLOSED && status != TT_NOT_FOUND && status != TT_INVALID)
+  if (status != TT_OK && status != TT_CLOSED && status != TT_NOT_FOUND && status != TT_INVALID &&
+      status != TT_FULL)
     tt_log_warning("telemetry: a table was cut off: %s", error->text);
   return status;
 }

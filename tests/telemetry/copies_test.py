@@ -135,6 +135,15 @@ class Copies(WithStores):
         left = [row for row in self.rows if row[0] != "OTHER" and not (row[0] == "ROBO1" and row[7] == "I.d.t")]
         self.assertEqual(rows(target), left)
 
+    def test_removal_by_hand_says_nothing_of_the_clock(self):
+        """What was stored last is an hour old. Only who removes by age has to wonder about that."""
+        target = self.stores.url("sqlite")
+        with Collector(target) as collector:
+            text = message("OLD", 10 ** 7, [("I", -3_600_000, {"d": {"n": 1}})])
+            self.assertEqual(collector.request("POST", "/telemetry", text)[0], 200)
+        result = telemetry("remove", target, "--device", "OLD", "--yes")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "removed 1 values\n", ""))
+
     def test_a_backup_while_a_collector_writes(self):
         live = self.stores.url("sqlite")
         self.copy(self.source, live)

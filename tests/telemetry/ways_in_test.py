@@ -91,6 +91,15 @@ class Lines(WaysIn):
         self.assertEqual(rows, [("climate.north_wing.note", 'a "b", c\\ d'), ("climate.north_wing.open", 1),
                                 ("climate.north_wing.people", 0), ("climate.north_wing.temperature", 21.5)])
 
+    def test_a_byte_of_zero_in_the_query(self):
+        """It would end the text that it stands in, which would be another one then, or none."""
+        with self.collector() as collector:
+            for boot in "%00", "a%00b":
+                status, answer = self.write(collector, "m,device=D x=1 1000", f"db=x&boot={boot}")
+                self.assertEqual(status, 400, answer)
+                self.assertIn("a byte of zero", json.loads(answer)["error"])
+        self.assertEqual(self.rows(), [])
+
     def test_a_token(self):
         with self.collector("web.token=secret") as collector:
             address = urllib.parse.urlsplit(collector.web)

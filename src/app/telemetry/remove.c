@@ -127,6 +127,7 @@ static tt_status run(int argc, char **argv, tt_error *error) {
   TT_TRY(check_store(&options, error));
   TT_TRY(confirm(&job, error));
   tt_collector_options collecting = tt_collector_options_default();
+  collecting.untended = true;
   tt_collector *collector;
   TT_TRY(tt_store_open(&options, &collecting.store, error));
   TT_TRY(tt_collector_new(&collecting, &collector, error));
