@@ -397,8 +397,8 @@ static tt_status write_records(table *table, tt_error *error) {
   if (table->query->count) TT_TRY(count_records(table, &records, &exact, error));
   if (table->query->pages && table->query->limit) TT_TRY(end_page(table, &next, error));
   tt_status status = open_streams(table, error);
+  if (status == TT_OK) status = tt_table_write_header(&table->writer, &table->names, values);
   if (status == TT_OK) {
-    tt_table_write_header(&table->writer, &table->names, values);
     if (table->query->count) tt_table_write_count(&table->writer, records, exact);
     status = write_rows(table, error);
   }

@@ -65,8 +65,8 @@ tt_table_writer tt_table_writer_init(const tt_table_query *query, const tt_table
 void tt_table_writer_clear(tt_table_writer *writer);
 /** The columns behind Device and Time: of every field `values`, named "Speed least"; a field's own name where that is "".
  *  A tall table has one column for the names of fields, and one for each of the values. */
-void tt_table_write_header(tt_table_writer *writer, const tt_table_names *names,
-                           const char *const *values);
+tt_status tt_table_write_header(tt_table_writer *writer, const tt_table_names *names,
+                                const char *const *values);
 /** JSON alone: how many records there are; at least so many where that is not `exact`. Behind the header. */
 void tt_table_write_count(tt_table_writer *writer, uint64_t records, bool exact);
 /** A record begins; `device` is the caller's until it ends. Its fields follow in order, and tt_table_end_record(). */

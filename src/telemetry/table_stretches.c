@@ -362,8 +362,8 @@ static tt_status write_table(stretches *table, tt_error *error) {
   TT_TRY(tt_collector_open_reader(table->collector, &table->reader, error));
   if (table->names->devices->len && table->names->fields->len) status = settle_span(table, error);
   if (status != TT_OK && status != TT_NOT_FOUND) return status;
-  tt_table_write_header(table->writer, table->names,
-                        table->query->points ? point_values : bucket_values);
+  TT_TRY(tt_table_write_header(table->writer, table->names,
+                               table->query->points ? point_values : bucket_values));
   if (status == TT_OK) TT_TRY(write_windows(table, error));
   return tt_table_write_end(table->writer, NULL);
 }

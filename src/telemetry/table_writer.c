@@ -72,14 +72,15 @@ static void append_name(tt_table_writer *writer, const char *name) {
   }
 }
 
-static void append_field(tt_table_writer *writer, const char *label, const char *value) {
+static tt_status write_name(tt_table_writer *writer, const char *label, const char *value) {
   char *name = *value ? g_strdup_printf("%s %s", label, value) : g_strdup(label);
   append_name(writer, name);
   g_free(name);
+  return flush(writer, PIECE);
 }
 
-void tt_table_write_header(tt_table_writer *writer, const tt_table_names *names,
-                           const char *const *values) {
+tt_status tt_table_write_header(tt_table_writer *writer, const tt_table_names *names,
+                                const char *const *values) {
   static const char *const begins[] = {
       [TT_TABLE_XML] = ("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TELEMETRY>\n  <HEADER>"
                         "<FIELD>Device</FIELD><FIELD>Time</FIELD>"),
@@ -92,9 +93,10 @@ void tt_table_write_header(tt_table_writer *writer, const tt_table_names *names,
   for (int v = 0; writer->query->tall && values[v]; v++)
     append_name(writer, *values[v] ? values[v] : "Value");
   for (guint i = 0; !writer->query->tall && i < names->labels->len; i++) {
-    for (int v = 0; values[v]; v++) append_field(writer, names->labels->pdata[i], values[v]);
+    for (int v = 0; values[v]; v++) TT_TRY(write_name(writer, names->labels->pdata[i], values[v]));
   }
   g_string_append(writer->out, ends[writer->query->format]);
+  return TT_OK;
 }
 
 void tt_table_write_count(tt_table_writer *writer, uint64_t records, bool exact) {
