@@ -180,6 +180,108 @@ static void test_a_partition_that_was_rolled_back_is_made_again(void **state) {
   store->close(store);
 }
 
+/* --- by chance --- */
+
+#define DEVICES 3
+#define EPOCHS 2 /* of a device */
+#define TIMES 30
+#define BATCHES 120
+
+/** What was sent, by device and epoch. */
+typedef struct sent {
+  bool samples[DEVICES][EPOCHS][TIMES];
+  int64_t low[DEVICES][EPOCHS], high[DEVICES][EPOCHS];
+} sent;
+
+/** A message of one of the devices: what it says of its epoch, whose range may grow, and a sample, which may have been sent before. */
+static void add_message(tt_store_batch *batch, GRand *chance, sent *all) {
+  const int device = g_rand_int_range(chance, 0, DEVICES);
+  const int epoch = g_rand_int_range(chance, 0, EPOCHS);
+  const int time = g_rand_int_range(chance, 0, TIMES);
+  const int64_t low = 1000 - g_rand_int_range(chance, 0, 500);
+  const int64_t high = 1000 + g_rand_int_range(chance, 0, 500);
+  tt_testing_add_epoch(batch, device, epoch, 1000, low, high, "");
+  tt_list_at(&batch->epochs, tt_store_epoch, batch->epochs.len - 1).key = 10 * device + epoch;
+  tt_testing_add_sample(batch, device, epoch, time, time + 1000);
+  tt_testing_add_value(batch, 0, NULL, time);
+  all->samples[device][epoch][time] = true;
+  if (low < all->low[device][epoch]) all->low[device][epoch] = low;
+  if (high > all->high[device][epoch]) all->high[device][epoch] = high;
+}
+
+static tt_store_batch *random_batch(GRand *chance, sent *all) {
+  static const char *const names[DEVICES] = {"A", "B", "C"};
+  tt_store_batch *batch = tt_store_batch_new();
+  for (int i = 0; i < DEVICES; i++)
+    tt_store_add_name(&batch->devices, i, names[i], NULL,
+                      g_rand_int_range(chance, 0, 10) ? TT_NAME_KNOWN : TT_NAME_USED);
+  tt_store_add_name(&batch->attributes, 0, "speed", NULL, TT_NAME_KNOWN);
+  for (int left = g_rand_int_range(chance, 1, 8); left; left--) add_message(batch, chance, all);
+  return batch;
+}
+
+/** Tries until it is stored, where its connection was ended. */
+static void write_after_an_end(tt_store *store, tt_store_batch *batch) {
+  const int64_t end = g_get_monotonic_time() + 60000000;
+  tt_error error;
+  tt_status status;
+  while ((status = store->write_foreign(store, batch, &error)) != TT_OK &&
+         g_get_monotonic_time() < end)
+    g_usleep(20000);
+  tt_store_batch_free(batch);
+  if (status != TT_OK) fail_msg("%s", error.text);
+}
+
+static void assert_sent(const sent *all) {
+  char sql[256];
+  int64_t values = 0;
+  for (int i = 0; i < DEVICES * EPOCHS; i++) {
+    const int device = i / EPOCHS, epoch = i % EPOCHS;
+    for (int time = 0; time < TIMES; time++) values += all->samples[device][epoch][time];
+    snprintf(sql, sizeof sql,
+             "SELECT offset_high - 10000 * offset_low FROM tether.boot WHERE key = %d",
+             10 * device + epoch);
+    assert_int_equal(ask(sql), all->high[device][epoch] - 10000 * all->low[device][epoch]);
+  }
+  assert_int_equal(ask("SELECT count(*) FROM tether.any_value"), values);
+  assert_int_equal(
+      ask("SELECT count(*) FROM tether.any_value v JOIN tether.boot b USING (device, epoch)"
+          " WHERE v.number = v.device_time AND b.key / 10 ="
+          " (SELECT ascii(identifier) - 65 FROM tether.device d WHERE d.id = b.device)"),
+      values);
+}
+
+#define OTHERS                                                                                     \
+  "FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"   \
+  " AND pid <> pg_backend_pid()"
+
+static void end_connections(void) {
+  ask("SELECT count(pg_terminate_backend(pid)) " OTHERS);
+  while (ask("SELECT count(*) " OTHERS)) g_usleep(1000);
+}
+
+/** Two writers, each message by either, some more than once, in batches of several; now and then all connections end. */
+static void test_what_two_writers_are_told_by_chance(void **state) {
+  (void)state;
+  tt_store *stores[] = {open_store(), open_store()};
+  GRand *chance = g_rand_new_with_seed(18);
+  sent all = {0};
+  for (int i = 0; i < DEVICES * EPOCHS; i++)
+    all.low[i / EPOCHS][i % EPOCHS] = all.high[i / EPOCHS][i % EPOCHS] = 1000;
+  bool ended[2] = {false};
+  for (int i = 0; i < BATCHES; i++) {
+    const int which = g_rand_int_range(chance, 0, 2);
+    (ended[which] ? write_after_an_end : write_message)(stores[which], random_batch(chance, &all));
+    ended[which] = false;
+    if (i % 50 != 40) continue;
+    ended[0] = ended[1] = true;
+    end_connections();
+  }
+  assert_sent(&all);
+  g_rand_free(chance);
+  for (int i = 0; i < 2; i++) stores[i]->close(stores[i]);
+}
+
 /** Tables that were removed or restored give other ids: what was known of the old ones is not true of them. */
 static void test_other_tables_are_other_names(void **state) {
   (void)state;
@@ -220,6 +322,7 @@ int main(void) {
       cmocka_unit_test_setup(test_another_removes_renames_and_widens, tt_testing_clean),
       cmocka_unit_test_setup(test_what_was_rolled_back_is_not_known, tt_testing_clean),
       cmocka_unit_test_setup(test_a_partition_that_was_rolled_back_is_made_again, tt_testing_clean),
+      cmocka_unit_test_setup(test_what_two_writers_are_told_by_chance, tt_testing_clean),
       cmocka_unit_test_setup(test_other_tables_are_other_names, tt_testing_clean),
   };
   return cmocka_run_group_tests(tests, tt_testing_begin, tt_testing_end);
