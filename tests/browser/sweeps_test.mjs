@@ -20,10 +20,18 @@ async function showRows(t, {browser, tether}) {
 
   await t.test('is sorted, scrolled to its end, and filtered', async () => {
     const column = page.locator('.grid th', {hasText: 'final_y'});
+    const ascending = /sort=final_y(&|$)/;
+    const late = new Promise((resolve) => void page.route(ascending, resolve));
     await column.getByRole('button').click();
     await column.getByRole('button').click();
     assert.equal(await column.getAttribute('aria-sort'), 'descending');
     await until('the greatest comes first', () => cell(page, 0, 1), (text) => text === '89812');
+    const answered = page.waitForResponse(ascending);
+    await (await late).continue();
+    await (await answered).finished();
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 0)))));
+    assert.equal(await cell(page, 0, 1), '89812', 'an answer that comes late changes nothing');
+    await page.unroute(ascending);
     await page.locator('.grid').evaluate((grid) => (grid.scrollTop = grid.scrollHeight));
     await until('what has no value comes last', () => cell(page, 99999, 2), (text) => text === 'diverged');
     await page.getByRole('button', {name: 'Add a filter or a selection'}).click();

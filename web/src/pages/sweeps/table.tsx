@@ -23,6 +23,8 @@ function useBlocks<T extends {total: number}>(check: Check<T>, url: (offset: num
   const [error, setError] = useState('');
   const asked = useRef(new Set<string>());
   const [turn, setTurn] = useState(0);
+  const latest = useRef(key);
+  latest.current = key;
   const wanted: number[] = [];
   for (let block = Math.floor(first / BLOCK); block <= Math.floor(last / BLOCK); block++) wanted.push(block);
   useEffect(() => {
@@ -34,9 +36,11 @@ function useBlocks<T extends {total: number}>(check: Check<T>, url: (offset: num
       request('GET', url(block * BLOCK), undefined, check).then(
         (part) => {
           asked.current.delete(name);
+          if (latest.current !== key) return; // answers may come in another order than questions
           setError('');
           setBlocks((before) => {
             const parts = new Map(before.key === key ? before.parts : []);
+            if ((parts.get(block)?.stamp ?? stamp) > stamp) return before;
             parts.delete(block);
             parts.set(block, {stamp, part});
             for (const old of parts.keys()) if (parts.size > MOST_BLOCKS) parts.delete(old);
@@ -45,6 +49,7 @@ function useBlocks<T extends {total: number}>(check: Check<T>, url: (offset: num
         },
         (reason: unknown) => {
           asked.current.delete(name);
+          if (latest.current !== key) return;
           setError(reason instanceof HttpError ? reason.message : 'the program cannot be reached');
           setTimeout(() => setTurn((before) => before + 1), RETRY_MS);
         },
