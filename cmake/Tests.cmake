@@ -34,8 +34,11 @@ function(tether_add_test name label)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300) # for what hangs: a busy machine takes its time, with a sanitizer most of all
   endif()
+  set(environment)
   if(TETHER_SANITIZE) # several times slower, and a busy machine is that, too
     math(EXPR arg_TIMEOUT "4 * ${arg_TIMEOUT}")
+    # Sanitizers see what malloc() gives, and to which thread; of GLib's slices they see nothing.
+    set(environment ";G_SLICE=always-malloc")
   endif()
   # Nothing long is begun last, when it would have one core and the others nothing: pages first, then the program as a whole.
   # A browser that draws without a graphics card takes two cores.
@@ -60,7 +63,7 @@ function(tether_add_test name label)
   add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/cmake/own_home.sh ${program} ${arg_COMMAND} ${configurations})
   set_tests_properties(${name} PROPERTIES
     LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} COST ${cost} PROCESSORS ${cores} RUN_SERIAL ${arg_SERIAL}
-    ENVIRONMENT "TETHER=${CMAKE_BINARY_DIR}/tether;TETHER_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${CMAKE_SOURCE_DIR}/tests")
+    ENVIRONMENT "TETHER=${CMAKE_BINARY_DIR}/tether;TETHER_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${CMAKE_SOURCE_DIR}/tests${environment}")
 endfunction()
 
 # Hands on the options that cmake_parse_arguments put into arg_….
@@ -100,8 +103,11 @@ function(tether_test name)
   target_link_libraries(${name} PRIVATE tether_everything PkgConfig::CMOCKA)
   target_link_options(${name} PRIVATE ${tether_test_linker})
   target_compile_definitions(${name} PRIVATE TETHER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  if(TETHER_SANITIZE AND "e2e" IN_LIST arg_LABELS) # it is not run there
-    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  if(TETHER_SANITIZE)
+    target_compile_definitions(${name} PRIVATE TETHER_SANITIZED)
+    if("e2e" IN_LIST arg_LABELS) # it is not run there
+      set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
   endif()
   tether_test_options(options)
   tether_add_test(${name} unit ${options} COMMAND ${name})

@@ -124,6 +124,9 @@ export async function openPage(browser, url, {width = 1280, height = 720, hash =
   return {page, context, troubles};
 }
 
+/** A text that is too long to be read, by its beginning and its end. */
+const ends = (text = 'undefined') => (text.length > 4000 ? `${text.slice(0, 2000)} … ${text.slice(-2000)}` : text);
+
 /** Waits until `ask` gives what `holds`; fails with what it gave last. */
 export async function until(what, ask, holds = Boolean) {
   const end = Date.now() + PATIENCE;
@@ -131,7 +134,7 @@ export async function until(what, ask, holds = Boolean) {
   for (;;) {
     value = await ask();
     if (holds(value)) return value;
-    if (Date.now() > end) assert.fail(`${what}: still ${JSON.stringify(value)}`);
+    if (Date.now() > end) assert.fail(`${what}: still ${ends(JSON.stringify(value))}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

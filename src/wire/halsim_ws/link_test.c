@@ -30,14 +30,6 @@
 #define SCENE                                                                                      \
   "timestep: 1/1000 s\nrobots:\n  - {robot: sharp-wpilib, name: one, x: -1 m}\n"                   \
   "  - {robot: sharp-wpilib, name: two, x: 1 m}\nwires:\n" WIRE("one") WIRE("two")
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 #define FLOOD 1500
 #define AT_MOST 50000000u /* ns of the world's thread, for all of it */
 
@@ -295,7 +287,7 @@ static void a_flood_at_connection_is_read_at_once(void **state) {
   uint64_t took = UINT64_MAX;
   for (int tries = 0; tries < 20 && took > AT_MOST; tries++) took = time_of_flood(*state);
   print_message("%d messages read in %.1f ms of the world's thread\n", FLOOD, (double)took * 1e-6);
-#ifndef SANITIZED /* which are several times slower */
+#ifndef TETHER_SANITIZED /* which is several times slower */
   assert_true(took <= AT_MOST);
 #endif
 }
