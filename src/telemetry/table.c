@@ -34,8 +34,8 @@ typedef struct table {
   tt_store_reader *reader;
   tt_table_names names;
   tt_table_writer writer;
-  int64_t from, to; /**< µs UTC, inclusive: of the page */
-  bool has_turn;
+  int64_t from, to;   /**< µs UTC, inclusive: of the page */
+  unsigned turn;      /**< what it weighs whose turn it is; 0: it has none */
   GPtrArray *streams; /**< a heap by the time of the record in hand */
   tt_table_cell *cells;
 } table;
@@ -382,17 +382,12 @@ static tt_status write_rows(table *table, tt_error *error) {
   return TT_OK;
 }
 
-/** µs that a table of many devices waits for others. */
-#define PATIENCE 30000000
-
 static tt_status write_records(table *table, tt_error *error) {
   static const char *const values[] = {"", NULL};
   uint64_t records = 0;
   bool exact = true;
   char *next = NULL;
   table->cells = g_new0(tt_table_cell, table->names.fields->len + 1);
-  TT_TRY(tt_turn_take(table->names.devices->len, PATIENCE, table->writer.sink, error));
-  table->has_turn = true;
   TT_TRY(tt_collector_open_reader(table->collector, &table->reader, error));
   if (table->query->count) TT_TRY(count_records(table, &records, &exact, error));
   if (table->query->pages && table->query->limit) TT_TRY(end_page(table, &next, error));
@@ -407,6 +402,18 @@ static tt_status write_records(table *table, tt_error *error) {
   return status;
 }
 
+/** µs that a wide table waits for others. */
+#define PATIENCE 30000000
+
+static tt_status take_turn(table *table, bool stretches, tt_error *error) {
+  // Stretches are read of one device after the other.
+  const guint devices = stretches ? 0 : table->names.devices->len;
+  const unsigned weight = tt_turns_weight(devices, table->names.fields->len);
+  TT_TRY(tt_turn_take(weight, PATIENCE, table->writer.sink, error));
+  table->turn = weight;
+  return TT_OK;
+}
+
 tt_status tt_table_write(tt_collector *collector, const tt_table_query *query,
                          const tt_table_sink *sink, tt_error *error) {
   table table = {.collector = collector,
@@ -415,15 +422,17 @@ tt_status tt_table_write(tt_collector *collector, const tt_table_query *query,
                  .from = query->from,
                  .to = query->to,
                  .streams = g_ptr_array_new()};
+  const bool stretches = query->points || query->bucket != TT_BUCKET_SIZES;
   tt_status status = tt_table_names_resolve(collector, query, &table.names, error);
-  if (status == TT_OK && (query->points || query->bucket != TT_BUCKET_SIZES))
+  if (status == TT_OK) status = take_turn(&table, stretches, error);
+  if (status == TT_OK && stretches)
     status = tt_table_write_stretches(collector, query, &table.names, &table.writer, error);
   else if (status == TT_OK)
     status = write_records(&table, error);
   close_streams(&table);
   g_ptr_array_unref(table.streams);
   if (table.reader) table.reader->close(table.reader);
-  if (table.has_turn) tt_turn_give(table.names.devices->len);
+  tt_turn_give(table.turn);
   tt_table_names_clear(&table.names);
   tt_table_writer_clear(&table.writer);
   g_free(table.cells);

@@ -63,7 +63,7 @@ typedef struct tt_table_sink {
 
 /** Whether names are known; TT_NOT_FOUND suggests the nearest. Cheap, for an answer before the first byte. */
 tt_status tt_table_check(tt_collector *collector, const tt_table_query *query, tt_error *error);
-/** Writes the whole document, in pieces of about 32 KiB. TT_FULL, before the first piece: other tables of many devices took too
+/** Writes the whole document, in pieces of about 32 KiB. TT_FULL, before the first piece: other wide tables took too
  *  long; see turns.h. */
 tt_status tt_table_write(tt_collector *collector, const tt_table_query *query,
                          const tt_table_sink *sink, tt_error *error);

@@ -1,58 +1,69 @@
 /* turns.c: see its header. */
 #include "telemetry/turns.h"
 
-/** µs between two looks at whether anybody still waits for the table. */
-#define LOOK 100000
+#include <pthread.h>
+#include <time.h>
 
-static GMutex mutex;
-static GCond given;
+/** ns between two looks at whether anybody still waits for the table. */
+#define LOOK 100000000
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t given = PTHREAD_COND_INITIALIZER;
 static GQueue waiting = G_QUEUE_INIT; /* tables, the first to come at its head */
-static unsigned reading;              /* devices of all tables whose turn it is */
+static unsigned reading;              /* what all tables weigh whose turn it is */
 
 /** With the lock held. */
-static bool is_turn(const void *table, unsigned devices) {
+static bool is_turn(const void *table, unsigned weight) {
   return g_queue_peek_head(&waiting) == table &&
-         (!reading || (devices <= TT_TURNS_DEVICES && reading <= TT_TURNS_DEVICES - devices));
+         (!reading || (weight <= TT_TURNS_WEIGHT && reading <= TT_TURNS_WEIGHT - weight));
+}
+
+/** With the lock held: until a table has been read, or it is time to look. */
+static void wait_given(void) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_nsec += LOOK;
+  if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+  pthread_cond_clockwait(&given, &mutex, CLOCK_MONOTONIC, &until);
 }
 
 /** With the lock held, which it leaves to look at the sink. */
-static tt_status wait_turn(const void *table, unsigned devices, int64_t end,
+static tt_status wait_turn(const void *table, unsigned weight, int64_t end,
                            const tt_table_sink *sink, tt_error *error) {
-  while (!is_turn(table, devices)) {
-    const int64_t now = g_get_monotonic_time();
-    if (now >= end)
+  while (!is_turn(table, weight)) {
+    if (g_get_monotonic_time() >= end)
       return tt_fail(
           error, TT_FULL,
-          "other tables of many devices are being read; try again, or ask for at most %d "
-          "devices",
-          TT_TURNS_FEW);
-    g_cond_wait_until(&given, &mutex, MIN(end, now + LOOK));
-    g_mutex_unlock(&mutex);
+          "other wide tables are being read; try again, or ask for at most %d devices and %d "
+          "columns",
+          TT_TURNS_LIGHT, TT_TURNS_LIGHT * TT_TURNS_COLUMNS);
+    wait_given();
+    pthread_mutex_unlock(&mutex);
     tt_status status = sink->write(sink->context, "", 0);
-    g_mutex_lock(&mutex);
+    pthread_mutex_lock(&mutex);
     if (status != TT_OK) return status;
   }
   return TT_OK;
 }
 
-tt_status tt_turn_take(unsigned devices, int64_t patience, const tt_table_sink *sink,
+tt_status tt_turn_take(unsigned weight, int64_t patience, const tt_table_sink *sink,
                        tt_error *error) {
-  if (devices <= TT_TURNS_FEW) return TT_OK;
+  if (weight <= TT_TURNS_LIGHT) return TT_OK;
   const int64_t end = g_get_monotonic_time() + patience;
-  g_mutex_lock(&mutex);
-  g_queue_push_tail(&waiting, &devices);
-  tt_status status = wait_turn(&devices, devices, end, sink, error);
-  g_queue_remove(&waiting, &devices);
-  if (status == TT_OK) reading += devices;
-  g_cond_broadcast(&given);  // another is at the head now
-  g_mutex_unlock(&mutex);
+  pthread_mutex_lock(&mutex);
+  g_queue_push_tail(&waiting, &weight);
+  tt_status status = wait_turn(&weight, weight, end, sink, error);
+  g_queue_remove(&waiting, &weight);
+  if (status == TT_OK) reading += weight;
+  pthread_cond_broadcast(&given);  // another is at the head now
+  pthread_mutex_unlock(&mutex);
   return status;
 }
 
-void tt_turn_give(unsigned devices) {
-  if (devices <= TT_TURNS_FEW) return;
-  g_mutex_lock(&mutex);
-  reading -= devices;
-  g_cond_broadcast(&given);
-  g_mutex_unlock(&mutex);
+void tt_turn_give(unsigned weight) {
+  if (weight <= TT_TURNS_LIGHT) return;
+  pthread_mutex_lock(&mutex);
+  reading -= weight;
+  pthread_cond_broadcast(&given);
+  pthread_mutex_unlock(&mutex);
 }
