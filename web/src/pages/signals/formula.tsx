@@ -1,6 +1,6 @@
 // formula.tsx: a formula is written, with what it means said at once: its value, or what is wrong with it.
 import {signal} from '@preact/signals';
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {derived, problemOf} from '../../live/derived';
 import {split} from '../../live/expression';
 import {FUNCTIONS} from '../../live/functions';
@@ -31,6 +31,7 @@ function FormulaInput({value, set, done}: InputProps) {
   const field = useRef<HTMLInputElement>(null);
   const [word, setWord] = useState('');
   const [at, setAt] = useState(0);
+  const caretOf = useRef<number | null>(null); // where it belongs once what was taken is there
   const offered = offers(word, shownModel.value?.signals ?? []);
   const look = () => {
     const {selectionStart, value: text} = field.current!;
@@ -42,11 +43,15 @@ function FormulaInput({value, set, done}: InputProps) {
     const {text, caret} = complete(input.value, input.selectionStart ?? input.value.length, offer);
     set(text);
     setWord('');
-    requestAnimationFrame(() => {
-      input.focus();
-      input.setSelectionRange(caret, caret);
-    });
+    input.focus();
+    caretOf.current = caret;
   };
+  // As soon as the text is there: by the next picture somebody may be in another field.
+  useLayoutEffect(() => {
+    const caret = caretOf.current;
+    caretOf.current = null;
+    if (caret !== null) field.current!.setSelectionRange(caret, caret);
+  });
   const onKey = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && !offered.length) return done();
     if (!offered.length) return;
