@@ -80,8 +80,8 @@ test('the world comes up, moves when it is driven, and obeys', async (t) => {
     await until('the clock went back', () => clockOf(page), (step) => step < 9000);
     const second = await openPage(browser, tether.url, {hash: 'signals'});
     const stopped = second.page.getByText('Emergency stop: all commands are held');
-    await page.keyboard.press('Backspace');
-    await page.getByRole('button', {name: 'Once more'}).waitFor();
+    const armed = page.getByRole('button', {name: 'Once more'}); // for a short while: who begins to look later may be too late
+    await Promise.all([armed.waitFor(), page.keyboard.press('Backspace')]);
     await page.getByRole('button', {name: 'E-stop'}).waitFor(); // too late for the second press
     assert.equal(await stopped.count(), 0);
     await page.keyboard.press('Backspace');
@@ -90,8 +90,7 @@ test('the world comes up, moves when it is driven, and obeys', async (t) => {
     await second.page.getByRole('button', {name: 'Release'}).first().click();
     await stopped.waitFor({state: 'detached'});
     // Held, it repeats; let go too early, it stops nothing.
-    await page.keyboard.down('Backspace');
-    await page.getByRole('button', {name: 'Once more'}).waitFor();
+    await Promise.all([armed.waitFor(), page.keyboard.down('Backspace')]);
     await page.keyboard.up('Backspace');
     await page.getByRole('button', {name: 'E-stop'}).waitFor();
     assert.equal(await stopped.count(), 0);
