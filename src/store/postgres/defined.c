@@ -1,5 +1,5 @@
-/* defined.c: what the database calls devices, attributes and epochs, and what this connection has seen in the database, so that batches that say it once more need no statement, and no turn of
- * their own.
+/* defined.c: what the database calls devices, attributes and epochs, and what this connection has seen in the database, so that
+ * batches that say it once more need no statement, and no turn of their own.
  *
  * The database never gives an identifier another id, nor an epoch another number or anchor; ranges of epochs only grow. So what was
  * seen stays true whatever others write, remove or rename, as long as the tables are the same ones. What was seen within a
