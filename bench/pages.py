@@ -15,6 +15,7 @@ import urllib.parse
 from measure import ROOT, Row, Tether, median, progress
 from realtime import Controller
 from recording import make_hour
+from web import browse
 
 sys.path.insert(0, str(ROOT / "tests"))
 from support.live_page import Page  # noqa: E402  it begins where the path above ends
@@ -145,6 +146,15 @@ def compare(state, runs, names):
                less=True, note="median of 3")
 
 
+def compare_in_page(state):
+    """The same as somebody sees it who clicks."""
+    progress("pages/compare-page")
+    with program(state) as address:
+        result = browse(address, "compare")
+    return Row("pages/compare-page", f"{RUNS} runs of an hour, four signals each: from the clicks until all is drawn", result["ms"], "ms", goal=RUNS_MS,
+               less=True, note=f"median of 5, each in a browser of its own; the first {result['all'][0]:.0f} ms")
+
+
 # ---- what the world notices ----
 
 class Seeker(threading.Thread):
@@ -222,4 +232,5 @@ def pages():
             shutil.copyfile(kept / runs[0], kept / run)
         rows, names = look(state, runs)
         rows.append(compare(state, runs, "&".join(names.split("&")[:4])))
+        rows.append(compare_in_page(state))
     return rows + jitter()

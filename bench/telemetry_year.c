@@ -3,6 +3,7 @@
  * second of which buckets were made, and when the device ended (µs UTC).
  *
  *   telemetry_year FILE DAYS
+ *   telemetry_year FILE 0 DEVICES    a segment of each of so many devices, side by side; prints the records of all
  */
 #include "base/clock.h"
 #include "store/column/signals_testing.h"
@@ -34,21 +35,26 @@ static tt_store *open_store(const char *path) {
   return store;
 }
 
-/** The device, its signals and its one epoch. */
-static void write_names(const char *path, int64_t anchor) {
+/** Devices, of which each has the same signals and one epoch. */
+static void write_names(const char *path, int64_t anchor, int devices) {
   tt_store *store = open_store(path);
   tt_store_batch *batch = tt_store_batch_new();
-  const tt_store_epoch epoch = {
-      .anchor = anchor, .offset_low = anchor, .offset_high = anchor, .key = 1};
+  char name[32];
   if (!batch) die("out of memory");
-  tt_store_add_name(&batch->devices, 0, "YEAR", NULL, TT_NAME_USED);
-  tt_list_add(&batch->epochs, &epoch, 1);
+  for (int device = 0; device < devices; device++) {
+    const tt_store_epoch epoch = {
+        .device = device, .anchor = anchor, .offset_low = anchor, .offset_high = anchor, .key = 1};
+    snprintf(name, sizeof name, device ? "YEAR%d" : "YEAR", device);
+    tt_store_add_name(&batch->devices, device, name, NULL, TT_NAME_USED);
+    tt_list_add(&batch->epochs, &epoch, 1);
+  }
   for (int i = 0; i < SIGNALS; i++) {
-    char name[32];
     snprintf(name, sizeof name, "Input.signal.s%d", i);
     tt_store_add_name(&batch->attributes, i, name, NULL, TT_NAME_USED);
-    const tt_store_pair pair = {0, i};
-    tt_list_add(&batch->pairs, &pair, 1);
+    for (int device = 0; device < devices; device++) {
+      const tt_store_pair pair = {device, i};
+      tt_list_add(&batch->pairs, &pair, 1);
+    }
   }
   if (tt_store_batch_has_failed(batch)) die("out of memory");
   if (store->write(store, batch, &error) != TT_OK) die(error.text);
@@ -74,7 +80,7 @@ static void run(const writer *to, sqlite3_stmt *statement) {
   sqlite3_reset(statement);
 }
 
-static void write_segment(writer *to, int64_t anchor, uint32_t first, uint32_t rows) {
+static void write_segment(writer *to, int device, int64_t anchor, uint32_t first, uint32_t rows) {
   tt_list_cut(&to->moments, 0);
   tt_list_cut(&to->bytes, 0);
   for (uint32_t row = first; row < first + rows; row++) {
@@ -83,7 +89,7 @@ static void write_segment(writer *to, int64_t anchor, uint32_t first, uint32_t r
   }
   if (tt_column_pack_moments(&to->moments, &to->bytes, &error) != TT_OK) die(error.text);
   const int64_t from = first * SECOND, last = (first + rows - 1) * SECOND;
-  const int64_t numbers[] = {1, 0, from, last, from + anchor, last + anchor, rows};
+  const int64_t numbers[] = {device + 1, 0, from, last, from + anchor, last + anchor, rows};
   for (int i = 0; i < 7; i++) sqlite3_bind_int64(to->segment, i + 1, numbers[i]);
   sqlite3_bind_blob(to->segment, 8, to->bytes.data, (int)to->bytes.len, SQLITE_STATIC);
   run(to, to->segment);
@@ -102,8 +108,7 @@ static void write_segment(writer *to, int64_t anchor, uint32_t first, uint32_t r
   }
 }
 
-/** All but the mark of its hours in one transaction each day. */
-static void write_days(const char *path, int64_t anchor, uint32_t days) {
+static writer open_writer(const char *path) {
   writer to = {.moments = TT_LIST(tt_column_moment, NULL),
                .bytes = TT_LIST(char, NULL),
                .column = tt_column_new()};
@@ -118,11 +123,26 @@ static void write_days(const char *path, int64_t anchor, uint32_t days) {
                          " VALUES (?1, ?2, ?3, ?4)",
                          -1, &to.packed, NULL))
     die(sqlite3_errmsg(to.db));
+  return to;
+}
+
+static void close_writer(writer *to) {
+  sqlite3_finalize(to->segment);
+  sqlite3_finalize(to->packed);
+  sqlite3_close(to->db);
+  tt_list_free(&to->moments);
+  tt_list_free(&to->bytes);
+  tt_column_free(&to->column);
+}
+
+/** All but the mark of its hours in one transaction each day. */
+static void write_days(const char *path, int64_t anchor, uint32_t days) {
+  writer to = open_writer(path);
   for (uint32_t day = 0; day < days; day++) {
     execute(to.db, "BEGIN");
     for (uint32_t at = day * 86400; at < (day + 1) * 86400; at += TT_COLUMN_ROWS) {
       const uint32_t left = (day + 1) * 86400 - at;
-      write_segment(&to, anchor, at, left < TT_COLUMN_ROWS ? left : TT_COLUMN_ROWS);
+      write_segment(&to, 0, anchor, at, left < TT_COLUMN_ROWS ? left : TT_COLUMN_ROWS);
     }
     execute(to.db, "COMMIT");
   }
@@ -131,12 +151,22 @@ static void write_days(const char *path, int64_t anchor, uint32_t days) {
   snprintf(sql, sizeof sql, "INSERT INTO stale VALUES (1, %lld, %lld)", (long long)(anchor / hour),
            (long long)((anchor + days * 24 * hour) / hour));
   execute(to.db, sql);
-  sqlite3_finalize(to.segment);
-  sqlite3_finalize(to.packed);
-  sqlite3_close(to.db);
-  tt_list_free(&to.moments);
-  tt_list_free(&to.bytes);
-  tt_column_free(&to.column);
+  close_writer(&to);
+}
+
+/** As many rows as make a segment of so many signals. */
+#define SIDE_ROWS (65536 / SIGNALS)
+
+static int write_side_by_side(const char *path, int devices) {
+  const int64_t anchor = tt_wall_us() - SIDE_ROWS * SECOND;
+  write_names(path, anchor, devices);
+  writer to = open_writer(path);
+  execute(to.db, "BEGIN");
+  for (int device = 0; device < devices; device++) write_segment(&to, device, anchor, 0, SIDE_ROWS);
+  execute(to.db, "COMMIT");
+  close_writer(&to);
+  printf("%d\n", devices * SIDE_ROWS);
+  return 0;
 }
 
 /* --- buckets --- */
@@ -181,13 +211,14 @@ static double size_of(const char *path) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 3) die("give FILE and DAYS");
   const char *path = arguments[1];
+  if (count == 4 && !strcmp(arguments[2], "0")) return write_side_by_side(path, atoi(arguments[3]));
+  if (count != 3) die("give FILE and DAYS");
   const uint32_t days = (uint32_t)strtoul(arguments[2], NULL, 10);
   if (!days || days > 3660) die("DAYS is from 1 to 3660");
   const double values = 86400.0 * days * SIGNALS;
   const int64_t anchor = tt_wall_us() - days * 86400 * SECOND;
-  write_names(path, anchor);
+  write_names(path, anchor, 1);
   write_days(path, anchor, days);
   const double bare = size_of(path);
   const int64_t worked = make_buckets(path);

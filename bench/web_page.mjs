@@ -1,4 +1,4 @@
-// web_page.mjs: what a real browser measures of the pages: node web_page.mjs ADDRESS first|load|world|plots|device|stay SECONDS; JSON to
+// web_page.mjs: what a real browser measures of the pages: node web_page.mjs ADDRESS first|load|world|plots|device|compare|stay SECONDS; JSON to
 // standard output.
 import {launch} from '../tests/browser/harness.mjs';
 
@@ -88,6 +88,42 @@ async function device(browser) {
   return {ms: times.slice(1).sort((a, b) => a - b)[2], all: times};
 }
 
+const COMPARED = 8;
+const SIGNALS = 4;
+
+/** Median ms from the eighth of eight clicks on runs until each of four plots has a line and a row of values of each; every visit is that
+ *  of another browser, which knows nothing of them. The first one's program has not looked into their logs. */
+async function compare(browser) {
+  const runs = (await (await fetch(`${address}/api/runs`)).json()).filter(({recording}) => !recording).slice(0, COMPARED);
+  const {signals} = await (await fetch(`${address}/api/runs/${runs[0].id}`)).json();
+  const names = signals.map(({name}) => name).filter((name) => /\.(position|velocity|x|y)$/.test(name)).slice(0, SIGNALS);
+  if (runs.length < COMPARED || names.length < SIGNALS) throw new Error(`${runs.length} runs with ${names.length} signals`);
+  const times = [];
+  for (let i = 0; i < 6; i++) {
+    const {context, page} = await open(browser, `runs?${new URLSearchParams(names.map((name) => ['signals', name]))}`);
+    await page.locator('.run-choose input').nth(COMPARED - 1).waitFor();
+    times.push(
+      await page.evaluate(
+        ([count, plots]) =>
+          new Promise((resolve) => {
+            const begun = performance.now();
+            const boxes = [...document.querySelectorAll('.run-choose input')].slice(0, count);
+            boxes.forEach((box) => box.click());
+            const look = () => {
+              const rows = [...document.querySelectorAll('.compare-plot')].map((plot) => plot.querySelectorAll('tbody tr').length);
+              if (rows.length < plots || rows.some((each) => each < count)) requestAnimationFrame(look);
+              else requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - begun))); // once it was painted
+            };
+            look();
+          }),
+        [COMPARED, SIGNALS],
+      ),
+    );
+    await context.close();
+  }
+  return {ms: times.slice(1).sort((a, b) => a - b)[2], all: times};
+}
+
 /** s for which the page's own thread was busy since the session began to count. */
 async function mainThread(session) {
   const {metrics} = await session.send('Performance.getMetrics');
@@ -125,7 +161,7 @@ async function stay(browser) {
   for await (const _ of process.stdin);
 }
 
-const browser = await launch({webgl: what !== 'plots' && what !== 'device'});
-const result = await {first, load, stay, device, world: () => watch(browser, 'world'), plots: () => watch(browser, 'signals')}[what](browser);
+const browser = await launch({webgl: !['plots', 'device', 'compare'].includes(what)});
+const result = await {first, load, stay, device, compare, world: () => watch(browser, 'world'), plots: () => watch(browser, 'signals')}[what](browser);
 if (result) console.log(JSON.stringify(result));
 await browser.close();

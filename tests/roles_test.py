@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Who may do what: every route and WebSocket with every role; tokens that are made, withdrawn and guessed."""
+import contextlib
 import http.client
 import json
 import os
@@ -150,6 +151,43 @@ class Roles(unittest.TestCase):
             watching.close()
             driving.close()
             self.assertEqual(program.request("GET", "/telemetry/status", headers=self.headers("watch"))[0], 401)
+
+    def test_what_is_open_by_a_token_that_is_withdrawn(self):
+        """The next request is refused, on a connection that is open, too; whatever that token opened ends; another counts at once."""
+        with self.program(scene=SCENE) as program:
+            lines = "".join(f"m,device=D x={i} {10**9 + i * 10**6}\n" for i in range(60000))
+            self.assertEqual(program.request("POST", "/write?db=x", lines, self.headers("administer"))[0], 204)
+            before = self.headers("drive")
+            sockets = [WebSocket(program.web, path, before) for path in ("/live", "/telemetry/live", "/telemetry/in")]
+            kept, table = (http.client.HTTPConnection(program.web[7:], timeout=60) for _ in range(2))
+            table.request("GET", "/telemetry.json", headers=before)
+            answer = table.getresponse()
+            self.assertEqual((answer.status, self.status(kept, before)), (200, 200))
+            self.tokens["drive"] = self.token("new", "drive", "--replace")
+            with contextlib.suppress(ConnectionError):  # it was cut before
+                self.assertEqual(self.status(kept, before), 401)
+            self.assertEqual(program.request("GET", "/telemetry/status", headers=before)[0], 401)
+            self.assertEqual(program.request("GET", "/telemetry/status", headers=self.headers("drive"))[0], 200)
+            for opened in sockets:
+                with self.assertRaisesRegex(EOFError, "the token was withdrawn"):
+                    while True:
+                        with contextlib.suppress(UnicodeDecodeError):  # a frame of the world
+                            opened.receive()
+                opened.close()
+            with self.assertRaises((http.client.IncompleteRead, ConnectionError)):
+                answer.read()
+            kept.close()
+            table.close()
+            self.token("remove", "drive")
+            self.assertEqual(program.request("GET", "/telemetry/status", headers=self.headers("drive"))[0], 401)
+            self.assertEqual(program.request("GET", "/telemetry/status", headers=self.headers("watch"))[0], 200)
+
+    @staticmethod
+    def status(connection, headers):
+        connection.request("GET", "/telemetry/status", headers=headers)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
 
     def test_a_line_that_is_wrong(self):
         with self.program() as program:

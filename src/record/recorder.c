@@ -55,7 +55,7 @@ struct tt_recorder {
   pthread_t writer, syncer;
   pthread_mutex_t lock;   /* guards what follows, up to closing; held for copies only */
   pthread_cond_t wanted;  /* the writer has something to do */
-  pthread_cond_t written; /* the backlog shrank, or never will */
+  pthread_cond_t written; /* the backlog shrank or views were taken, or never will be */
   pthread_cond_t ending;  /* the syncer need not wait any more */
   tt_bytes pending;       /* journal and events, encoded: whole records */
   size_t
@@ -88,9 +88,19 @@ static uint64_t microseconds(const tt_recorder *recorder, uint64_t step) {
   return step * 1000000u * (uint64_t)model->timestep_num / (uint64_t)model->timestep_den;
 }
 
+/* Waits for the writer where the pace allows it. Call with the lock held. */
+static void await_place(tt_recorder *recorder) {
+  while (!recorder->realtime && tt_view_queue_waiting(recorder->views) >= QUEUE_VIEWS &&
+         !tt_log_file_broken(recorder->file)) {
+    pthread_cond_signal(&recorder->wanted);
+    pthread_cond_wait(&recorder->written, &recorder->lock);
+  }
+}
+
 /* The view and the leave to write its state hash, in one. */
 static void push(tt_recorder *recorder, const tt_view *view) {
   pthread_mutex_lock(&recorder->lock);
+  if (view) await_place(recorder);
   if (view) tt_view_queue_push(recorder->views, view);
   recorder->awaiting = SIZE_MAX;
   pthread_mutex_unlock(&recorder->lock);

@@ -1,6 +1,6 @@
 /* recorder.h: keeps a run: every signal, command, pose and event, and the journal that a proof needs, in one
- * WPILOG file written by a thread of its own. The world's thread only copies. Samples may be lost by a slow
- * disk (counted); the journal never is, short of marking the run unverifiable. A crash loses at most 100 ms, a failure of the power a second.
+ * WPILOG file written by a thread of its own. The world's thread only copies. In real time samples may be lost by a slow
+ * disk (counted); the journal never is, short of marking the run unverifiable. In the other paces the world waits. A crash loses at most 100 ms, a failure of the power a second.
  *
  * docs/runs.md describes the entries. */
 #ifndef TT_RECORD_RECORDER_H

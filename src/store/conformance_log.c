@@ -272,6 +272,189 @@ static void test_who_follows_is_told_what_others_put(void **state) {
   store->close(store);
 }
 
+/* --- ahead --- */
+
+#define MANY 1100 /* more messages than a batch has */
+
+/** What is taken ahead is nobody else's, comes in its turn, and comes again where whoever took it ends. */
+static void test_the_next_is_taken_while_one_is_stored(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open();
+  g_free(tt_testing_load(store));
+  put_message(store, tt_testing_batch(), 90000, 0);
+  for (int i = 1; i < MANY; i++) put_message(store, NULL, 90000 + i, 0);
+  tt_store_log *log = open_log("one", INT64_MAX);
+  const tt_store_batch *batch;
+  tt_error error;
+  log->look(log);
+  const uint64_t all = log->state.waiting;
+  assert_true(all >= MANY);
+  assert_int_equal(log->take(log, PATIENCE, &batch, &error), TT_OK);
+  const uint64_t first = log->state.in_hand;
+  assert_true(first > 0 && first < all);
+  const gint64 end = g_get_monotonic_time() + PATIENCE;
+  do {
+    log->look(log);
+    g_usleep(10000);
+  } while (log->state.waiting + first >= all && g_get_monotonic_time() < end);
+  assert_true(log->state.waiting + first < all);
+  assert_int_equal(log->state.in_hand, first);
+  assert_int_equal(log->done(log, &error), TT_OK);
+  log->close(log);
+  // All but the first ones comes, once, to who takes now.
+  log = open_log("one", INT64_MAX);
+  bool came[MANY] = {false};
+  for (uint64_t left = all - first; left;) {
+    assert_int_equal(log->take(log, PATIENCE, &batch, &error), TT_OK);
+    for (uint32_t i = 0; i < batch->samples.len; i++) {
+      const int64_t time = tt_list_at(&batch->samples, tt_store_sample, i).device_time - 90000;
+      if (time < 0) continue;  // what defined them
+      assert_true(time < MANY && !came[time]);
+      came[time] = true;
+    }
+    assert_true(log->state.in_hand <= left);
+    left -= log->state.in_hand;
+    assert_int_equal(log->done(log, &error), TT_OK);
+  }
+  assert_empty(log);
+  log->close(log);
+  store->close(store);
+}
+
+/* --- by chance --- */
+
+#define DEVICES 3
+#define TIMES 300
+#define TURNS 400
+
+/** Two who put into it, two of one name who take, and what was sent: by device, times. */
+typedef struct chances {
+  GRand *dice;
+  tt_store *from[2], *to;
+  tt_store_log *logs[2];
+  bool sent[DEVICES][TIMES];
+} chances;
+
+static const char *const names[DEVICES] = {"A", "B", "C"};
+
+/** Some messages, of which some were sent before, by the same collector or the other one. */
+static void put_some(chances *of) {
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_testing_add_name(&batch->attributes, 0, "speed", NULL);
+  for (int i = 0; i < DEVICES; i++) {
+    tt_store_add_name(&batch->devices, i, names[i], NULL, TT_NAME_KNOWN);
+    tt_testing_add_epoch(batch, i, 0, 1000, 900, 1100, "");
+  }
+  for (int left = g_rand_int_range(of->dice, 1, 9); left; left--) {
+    const int device = g_rand_int_range(of->dice, 0, DEVICES);
+    const int time = g_rand_int_range(of->dice, 0, TIMES);
+    bool *sent = &of->sent[device][time];
+    tt_testing_add_sample(batch, device, 0, time, time + 1000)->flags =
+        *sent ? TT_SAMPLE_UNSURE : 0;
+    tt_testing_add_value(batch, 0, NULL, time);
+    *sent = true;
+  }
+  tt_testing_write(of->from[g_rand_int_range(of->dice, 0, 2)], batch);
+}
+
+/** False: there was nothing. */
+static bool store_some(chances *of, tt_store_log *log, int64_t patience) {
+  const tt_store_batch *batch;
+  tt_error error;
+  tt_status status = log->take(log, patience, &batch, &error);
+  if (status == TT_AGAIN) return false;
+  if (status != TT_OK || of->to->write_foreign(of->to, batch, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  return true;
+}
+
+/** Who takes ends, before or after what was taken is stored, and begins anew. */
+static void end_one(chances *of, int which) {
+  const tt_store_batch *batch;
+  tt_error error;
+  if (g_rand_int_range(of->dice, 0, 2))
+    store_some(of, of->logs[which], 1000);
+  else
+    of->logs[which]->take(of->logs[which], 1000, &batch, &error);
+  of->logs[which]->close(of->logs[which]);
+  of->logs[which] = open_log("one", INT64_MAX);
+}
+
+/** So that a device has the same index there, in whichever order messages come. */
+static void tell_names(chances *of) {
+  tt_store_batch *batch = tt_store_batch_new();
+  g_free(tt_testing_load(of->to));
+  for (int i = 0; i < DEVICES; i++)
+    tt_store_add_name(&batch->devices, i, names[i], NULL, TT_NAME_KNOWN);
+  tt_error error;
+  if (of->to->write_foreign(of->to, batch, &error) != TT_OK) fail_msg("%s", error.text);
+  tt_store_batch_free(batch);
+  while (of->to->tend(of->to)) continue;
+}
+
+/** What a device has sent, as it is read. To be freed. */
+static char *expected_of(const chances *of, int device) {
+  GString *expected = g_string_new(NULL);
+  for (int time = 0; time < TIMES; time++)
+    if (of->sent[device][time])
+      g_string_append_printf(expected, "%d %d 0=%d\n", time, time + 1000, time);
+  return g_string_free(expected, FALSE);
+}
+
+static bool has_all(const chances *of) {
+  bool all = true;
+  for (int device = 0; device < DEVICES && all; device++) {
+    char *expected = expected_of(of, device);
+    char *stored = tt_testing_read(of->to, device, 0, INT64_MIN, INT64_MAX, NULL, 0);
+    all = !strcmp(stored, expected);
+    g_free(stored);
+    g_free(expected);
+  }
+  return all;
+}
+
+/** Until all is there, which takes long where somebody ended before he had what was on its way to him. */
+static void store_the_rest(chances *of) {
+  const gint64 end = g_get_monotonic_time() + 3 * PATIENCE;
+  do {
+    for (int i = 0; i < 2; i++) {
+      tt_error error;
+      if (store_some(of, of->logs[i], 100000))
+        assert_int_equal(of->logs[i]->done(of->logs[i], &error), TT_OK);
+    }
+  } while (!has_all(of) && g_get_monotonic_time() < end);
+}
+
+static void test_what_two_put_and_two_take_by_chance(void **state) {
+  (void)state;
+  chances of = {.dice = g_rand_new_with_seed(18),
+                .from = {tt_testing_open(), tt_testing_open_beside()},
+                .to = open_other(),
+                .logs = {open_log("one", INT64_MAX), open_log("one", INT64_MAX)}};
+  for (int i = 0; i < 2; i++) g_free(tt_testing_load(of.from[i]));
+  tell_names(&of);
+  for (int turn = 0; turn < TURNS; turn++) {
+    const int what = g_rand_int_range(of.dice, 0, 80), which = g_rand_int_range(of.dice, 0, 2);
+    tt_error error;
+    if (what < 48)
+      put_some(&of);
+    else if (what == 48)
+      end_one(&of, which);
+    else if (store_some(&of, of.logs[which], 1000))
+      assert_int_equal(of.logs[which]->done(of.logs[which], &error), TT_OK);
+  }
+  store_the_rest(&of);
+  for (int device = 0; device < DEVICES; device++) {
+    char *expected = expected_of(&of, device);
+    tt_testing_assert_reads(of.to, device, 0, expected);
+    g_free(expected);
+  }
+  for (int i = 0; i < 2; i++) of.logs[i]->close(of.logs[i]);
+  for (int i = 0; i < 2; i++) of.from[i]->close(of.from[i]);
+  of.to->close(of.to);
+  g_rand_free(of.dice);
+}
+
 const tt_store_case tt_store_log_cases[] = {
     {"who follows is told what others put", test_who_follows_is_told_what_others_put,
      TT_STORE_FORWARDS, NULL},
@@ -280,5 +463,9 @@ const tt_store_case tt_store_log_cases[] = {
     {"what it took others store", test_what_it_took_others_store, TT_STORE_FORWARDS, NULL},
     {"what is not done comes again", test_what_is_not_done_comes_again, TT_STORE_FORWARDS, NULL},
     {"who comes next is told all", test_who_comes_next_is_told_all, TT_STORE_FORWARDS, NULL},
+    {"what two put and two take by chance is stored once", test_what_two_put_and_two_take_by_chance,
+     TT_STORE_FORWARDS, NULL},
+    {"the next is taken while one is stored", test_the_next_is_taken_while_one_is_stored,
+     TT_STORE_FORWARDS, NULL},
     {0},
 };

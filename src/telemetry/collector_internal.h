@@ -239,8 +239,8 @@ bool tt_put_batch(tt_collector *collector, const tt_store_batch *batch, bool for
 gpointer tt_writer_run(gpointer collector);
 /* --- follow.c --- */
 
-/** Stores some of what the log has; waits for it for a moment. The writer's; takes the mutex itself. */
-void tt_follow(tt_collector *collector);
+/** Stores some of what the log has; waits for it for a moment, unless it is hurried. The writer's; takes the mutex itself. */
+void tt_follow(tt_collector *collector, bool hurried);
 
 /* --- watch.c --- */
 

@@ -67,12 +67,13 @@ static void publish(tt_collector *collector, const tt_store_batch *batch) {
 
 /* --- a turn --- */
 
-static tt_status take(tt_collector *collector, const tt_store_batch **batch, tt_error *error) {
+static tt_status take(tt_collector *collector, int64_t patience, const tt_store_batch **batch,
+                      tt_error *error) {
   tt_store_log *log = collector->options.log;
   pthread_mutex_lock(&collector->mutex);
   collector->taking = g_get_monotonic_time();
   pthread_mutex_unlock(&collector->mutex);
-  tt_status status = log->take(log, TAKE_PATIENCE, batch, error);
+  tt_status status = log->take(log, patience, batch, error);
   pthread_mutex_lock(&collector->mutex);
   note_log(collector, status, error);
   if (status == TT_OK) {
@@ -96,10 +97,10 @@ static tt_status done(tt_collector *collector, const tt_store_batch *batch, tt_e
   return status;
 }
 
-void tt_follow(tt_collector *collector) {
+void tt_follow(tt_collector *collector, bool hurried) {
   const tt_store_batch *batch;
   tt_error error;
-  tt_status status = take(collector, &batch, &error);
+  tt_status status = take(collector, hurried ? 0 : TAKE_PATIENCE, &batch, &error);
   if (status == TT_OK && tt_put_batch(collector, batch, true))
     status = done(collector, batch, &error);
   if (status == TT_OK || status == TT_AGAIN) return;

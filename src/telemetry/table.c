@@ -402,14 +402,11 @@ static tt_status write_records(table *table, tt_error *error) {
   return status;
 }
 
-/** µs that a wide table waits for others. */
-#define PATIENCE 30000000
-
 static tt_status take_turn(table *table, bool stretches, tt_error *error) {
   // Stretches are read of one device after the other.
   const guint devices = stretches ? 0 : table->names.devices->len;
   const unsigned weight = tt_turns_weight(devices, table->names.fields->len);
-  TT_TRY(tt_turn_take(weight, PATIENCE, table->writer.sink, error));
+  TT_TRY(tt_turn_take(weight, TT_TURNS_PATIENCE, table->writer.sink, error));
   table->turn = weight;
   return TT_OK;
 }

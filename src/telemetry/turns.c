@@ -1,6 +1,7 @@
 /* turns.c: see its header. */
 #include "telemetry/turns.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -62,6 +63,7 @@ tt_status tt_turn_take(unsigned weight, int64_t patience, const tt_table_sink *s
 
 void tt_turn_give(unsigned weight) {
   if (weight <= TT_TURNS_LIGHT) return;
+  malloc_trim(0);  // each thread has a heap of its own, which would keep what the table took
   pthread_mutex_lock(&mutex);
   reading -= weight;
   pthread_cond_broadcast(&given);

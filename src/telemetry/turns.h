@@ -12,6 +12,8 @@
 #define TT_TURNS_WEIGHT 1000
 /** A table that weighs so much or less needs no turn. */
 #define TT_TURNS_LIGHT 64
+/** µs that a table waits for others: longer than one of which nothing is taken keeps its turn (tt_web_options.answer_deadline). */
+#define TT_TURNS_PATIENCE 40000000
 /** Columns that take the memory of one device's records. */
 #define TT_TURNS_COLUMNS 32
 

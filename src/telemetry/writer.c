@@ -116,12 +116,11 @@ static void purge_all(tt_collector *collector) {
   }
 }
 
-/** By the same clock as retention: what comes for a day that is packed costs more. */
+/** By the wall's clock, unlike retention: nothing is lost where that is wrong, and what is stored may be older than a day when
+ *  this program begins. */
 static void seal_some(tt_collector *collector) {
-  pthread_mutex_lock(&collector->mutex);
-  const int64_t now = collector->retention.now;
-  pthread_mutex_unlock(&collector->mutex);
-  tt_sealing_tend(&collector->sealing, collector->store, collector->options.seal_after, now);
+  tt_sealing_tend(&collector->sealing, collector->store, collector->options.seal_after,
+                  g_get_real_time());
 }
 
 /** Every half minute, and when something was set. */
@@ -206,15 +205,24 @@ static bool is_stopping(tt_collector *collector) {
   return stopping;
 }
 
+/** Whether something else waits for this thread. What waits in a log is only known to who takes of it, so it is looked there after each step. */
+static bool is_wanted(tt_collector *collector) {
+  pthread_mutex_lock(&collector->mutex);
+  bool wanted =
+      collector->stopping || collector->options.log || !tt_store_batch_is_empty(collector->batch);
+  pthread_mutex_unlock(&collector->mutex);
+  return wanted;
+}
+
 gpointer tt_writer_run(gpointer data) {
   tt_collector *collector = data;
   const bool tended = !collector->options.untended;
   int64_t purged = g_get_monotonic_time();
   if (tended) look_at_clock(collector);
-  for (bool stop = false, removing = false; !stop;) {
+  for (bool stop = false, removing = false, more = false; !stop;) {
     uint64_t ticket = 0;
     if (collector->options.log) {
-      tt_follow(collector);
+      tt_follow(collector, more);
       stop = is_stopping(collector);
     } else if (wait_for_batch(collector, removing, &ticket, &stop)) {
       write_batch(collector, collector->spare, ticket);
@@ -222,12 +230,8 @@ gpointer tt_writer_run(gpointer data) {
     }
     if (collector->store->follow)
       collector->store->follow(collector->store, tt_feed_reader_count(collector->hub) > 0);
-    while (collector->store->tend(collector->store) && !stop) {
-      pthread_mutex_lock(&collector->mutex);
-      bool busy = collector->stopping || !tt_store_batch_is_empty(collector->batch);
-      pthread_mutex_unlock(&collector->mutex);
-      if (busy) break;
-    }
+    do more = collector->store->tend(collector->store);
+    while (more && !stop && !is_wanted(collector));
     removing = !stop && remove_some(collector);
     if (!stop && tended) seal_some(collector);
     if (!stop && tended && is_purge_due(collector, purged)) {

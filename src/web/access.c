@@ -35,6 +35,83 @@ static bool check_origin(const tt_web *web, SoupMessageHeaders *headers) {
   return authority && host && is_own_host(web, authority) && !g_ascii_strcasecmp(authority, host);
 }
 
+/* --- a file of tokens that changes --- */
+
+static tt_web_file_stamp stamp_of(const char *path) {
+  struct stat facts;
+  if (stat(path, &facts) < 0) return (tt_web_file_stamp){.size = -1};
+  return (tt_web_file_stamp){
+      .file = {facts.st_dev, facts.st_ino},
+      .size = facts.st_size,
+      .changed = (int64_t)facts.st_ctim.tv_sec * 1000000000 + facts.st_ctim.tv_nsec};
+}
+
+static bool same_stamp(const tt_web_file_stamp *a, const tt_web_file_stamp *b) {
+  return a->file.device == b->file.device && a->file.inode == b->file.inode && a->size == b->size &&
+         a->changed == b->changed;
+}
+
+static GArray *own_tokens(const tt_web *web) {
+  GArray *tokens = g_array_new(FALSE, TRUE, sizeof(tt_token));
+  if (!web->token || !*web->token) return tokens;
+  tt_token own = {.name = "web.token", .role = TT_ROLE_ADMINISTER};
+  tt_token_hash(web->token, own.hash);
+  g_array_append_val(tokens, own);
+  return tokens;
+}
+
+tt_status tt_web_open_tokens(tt_web *web, tt_error *error) {
+  web->tokens = own_tokens(web);
+  if (!web->tokens_path) return TT_OK;
+  web->tokens_read = web->tokens_seen = stamp_of(web->tokens_path);
+  return tt_tokens_read(web->tokens_path, web->tokens, error);
+}
+
+/* These count from now on. */
+static void take_tokens(tt_web *web, GArray *tokens, const tt_web_file_stamp *stamp) {
+  web->tokens_read = *stamp;
+  web->tokens_changed = true;
+  g_array_unref(web->tokens);
+  web->tokens = tokens;
+  tt_web_tries_forget(web->tries);
+  tt_log_info("web.tokens: %s was read again", web->tokens_path);
+}
+
+/* A file that another one was put in the place of, as 'tether token' does, is whole. It counts for the request in hand. Where it
+ * isn't right, somebody may be writing it all the same. */
+static void look_for_new_file(tt_web *web) {
+  if (!web->tokens_path) return;
+  tt_web_file_stamp now = stamp_of(web->tokens_path);
+  if (now.size <= 0 || (now.file.inode == web->tokens_read.file.inode &&
+                        now.file.device == web->tokens_read.file.device))
+    return;
+  tt_error error;
+  GArray *tokens = own_tokens(web);
+  if (tt_tokens_read(web->tokens_path, tokens, &error) == TT_OK)
+    take_tokens(web, tokens, &now);
+  else
+    g_array_unref(tokens);
+}
+
+/* A file that is being written is read once it stays as it is. What is wrong in it lets nobody in, the rest counts. */
+bool tt_web_look_at_tokens(tt_web *web) {
+  if (!web->tokens_path) return false;
+  look_for_new_file(web);
+  tt_web_file_stamp now = stamp_of(web->tokens_path);
+  bool stays = same_stamp(&now, &web->tokens_seen);
+  web->tokens_seen = now;
+  if (stays && !same_stamp(&now, &web->tokens_read)) {
+    tt_error error;
+    GArray *tokens = own_tokens(web);
+    if (tt_tokens_read(web->tokens_path, tokens, &error) != TT_OK)
+      tt_log_error("web.tokens: %s; what is wrong there lets nobody in", error.text);
+    take_tokens(web, tokens, &now);
+  }
+  const bool changed = web->tokens_changed;
+  web->tokens_changed = false;
+  return changed;
+}
+
 /* --- tokens --- */
 
 /** The password of "Basic USER:PASSWORD", which clients of InfluxDB 1.x send; to be freed, or NULL. */
@@ -108,6 +185,7 @@ static tt_web_access compare(tt_web *web, const char *address, const uint8_t *ha
 }
 
 static tt_web_access check_token(tt_web *web, SoupServerMessage *message) {
+  look_for_new_file(web);
   if (!web->tokens->len && !web->tokens_path) return (tt_web_access){.role = TT_ROLE_ADMINISTER};
   bool by_query;
   char *secret = shown_token(message, &by_query);
@@ -154,55 +232,4 @@ tt_web_access tt_web_check_access(tt_web *web, SoupServerMessage *message) {
     return refused(403, "this Host is not one of ours; web.hosts names further ones");
   if (!check_origin(web, headers)) return refused(403, "pages of another origin may not call us");
   return check_token(web, message);
-}
-
-/* --- a file of tokens that changes --- */
-
-static tt_web_file_stamp stamp_of(const char *path) {
-  struct stat facts;
-  if (stat(path, &facts) < 0) return (tt_web_file_stamp){.size = -1};
-  return (tt_web_file_stamp){
-      .file = {facts.st_dev, facts.st_ino},
-      .size = facts.st_size,
-      .changed = (int64_t)facts.st_ctim.tv_sec * 1000000000 + facts.st_ctim.tv_nsec};
-}
-
-static bool same_stamp(const tt_web_file_stamp *a, const tt_web_file_stamp *b) {
-  return a->file.device == b->file.device && a->file.inode == b->file.inode && a->size == b->size &&
-         a->changed == b->changed;
-}
-
-static GArray *own_tokens(const tt_web *web) {
-  GArray *tokens = g_array_new(FALSE, TRUE, sizeof(tt_token));
-  if (!web->token || !*web->token) return tokens;
-  tt_token own = {.name = "web.token", .role = TT_ROLE_ADMINISTER};
-  tt_token_hash(web->token, own.hash);
-  g_array_append_val(tokens, own);
-  return tokens;
-}
-
-tt_status tt_web_open_tokens(tt_web *web, tt_error *error) {
-  web->tokens = own_tokens(web);
-  if (!web->tokens_path) return TT_OK;
-  web->tokens_read = web->tokens_seen = stamp_of(web->tokens_path);
-  return tt_tokens_read(web->tokens_path, web->tokens, error);
-}
-
-/* A file that is being written is read once it stays as it is. What is wrong in it lets nobody in, the rest counts. */
-bool tt_web_look_at_tokens(tt_web *web) {
-  if (!web->tokens_path) return false;
-  tt_web_file_stamp now = stamp_of(web->tokens_path);
-  bool stays = same_stamp(&now, &web->tokens_seen);
-  web->tokens_seen = now;
-  if (!stays || same_stamp(&now, &web->tokens_read)) return false;
-  tt_error error;
-  GArray *tokens = own_tokens(web);
-  web->tokens_read = now;
-  if (tt_tokens_read(web->tokens_path, tokens, &error) != TT_OK)
-    tt_log_error("web.tokens: %s; what is wrong there lets nobody in", error.text);
-  g_array_unref(web->tokens);
-  web->tokens = tokens;
-  tt_web_tries_forget(web->tries);
-  tt_log_info("web.tokens: %s was read again", web->tokens_path);
-  return true;
 }

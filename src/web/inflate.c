@@ -42,14 +42,13 @@ void tt_inflate_free(tt_inflate *inflate) {
   g_free(inflate);
 }
 
-/** One step: `*used` bytes are done with. TT_AGAIN: more have to come first. */
-static tt_status step(tt_inflate *inflate, const guint8 *bytes, size_t size, size_t *used,
-                      tt_error *error) {
+/** One piece: `*used` bytes are done with. TT_AGAIN: more have to come first. */
+static tt_status unpack(tt_inflate *inflate, size_t *used, tt_error *error) {
   gsize written = 0;
   GError *reason = NULL;
   GConverterResult result =
-      g_converter_convert(inflate->converter, bytes, size, inflate->piece, PIECE,
-                          G_CONVERTER_NO_FLAGS, used, &written, &reason);
+      g_converter_convert(inflate->converter, inflate->rest->data, inflate->rest->len,
+                          inflate->piece, PIECE, G_CONVERTER_NO_FLAGS, used, &written, &reason);
   if (result == G_CONVERTER_ERROR) {
     const bool early = g_error_matches(reason, G_IO_ERROR, G_IO_ERROR_PARTIAL_INPUT);
     tt_status status =
@@ -67,21 +66,18 @@ static tt_status step(tt_inflate *inflate, const guint8 *bytes, size_t size, siz
   return TT_OK;
 }
 
-tt_status tt_inflate_feed(tt_inflate *inflate, const void *bytes, size_t size, tt_error *error) {
+void tt_inflate_add(tt_inflate *inflate, const void *bytes, size_t size) {
+  g_byte_array_append(inflate->rest, bytes, (guint)size);
+}
+
+tt_status tt_inflate_step(tt_inflate *inflate, tt_error *error) {
   GByteArray *rest = inflate->rest;
-  g_byte_array_append(rest, bytes, (guint)size);
-  size_t done = 0;
-  tt_status status = TT_OK;
-  while (status == TT_OK && done < rest->len) {
-    size_t used = 0;
-    if (inflate->finished)
-      return tt_fail(error, TT_INVALID, "something follows the compressed body");
-    status = step(inflate, rest->data + done, rest->len - done, &used, error);
-    done += used;
-  }
-  g_byte_array_remove_range(rest, 0, (guint)done);
-  if (status == TT_AGAIN) status = TT_OK;
-  if (status == TT_OK && rest->len > REST)
+  size_t used = 0;
+  if (!rest->len) return TT_AGAIN;
+  if (inflate->finished) return tt_fail(error, TT_INVALID, "something follows the compressed body");
+  tt_status status = unpack(inflate, &used, error);
+  g_byte_array_remove_range(rest, 0, (guint)used);
+  if (status == TT_AGAIN && rest->len > REST)
     status = tt_fail(error, TT_INVALID, "the compressed body is damaged");
   return status;
 }

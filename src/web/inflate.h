@@ -13,8 +13,11 @@ tt_inflate *tt_inflate_new(const char *encoding, size_t limit,
                            void (*take)(void *context, const void *bytes, size_t size),
                            void *context);
 void tt_inflate_free(tt_inflate *inflate);
-/** TT_INVALID: it is damaged; TT_FULL: more than `limit` came out. Nothing may follow either. */
-tt_status tt_inflate_feed(tt_inflate *inflate, const void *bytes, size_t size, tt_error *error);
+/** More of it has come, which tt_inflate_step() is to unpack. */
+void tt_inflate_add(tt_inflate *inflate, const void *bytes, size_t size);
+/** Unpacks one piece of what has come, of at most 64 KiB. TT_AGAIN: that was all; TT_INVALID: it is damaged; TT_FULL: more than
+ *  `limit` came out. Nothing may follow the last two. */
+tt_status tt_inflate_step(tt_inflate *inflate, tt_error *error);
 /** TT_INVALID: it ended too early. */
 tt_status tt_inflate_end(const tt_inflate *inflate, tt_error *error);
 

@@ -29,6 +29,7 @@ struct tt_web {
   char *tokens_path;                          /**< NULL: there is no file of tokens */
   GArray *tokens;                             /**< tt_token: web.token, then those of the file */
   tt_web_file_stamp tokens_read, tokens_seen; /**< when it was read, and looked at, last */
+  bool tokens_changed; /**< since those were looked for whose token is gone */
   tt_web_tries *tries;
   GPtrArray *proxies; /**< GInetAddressMask */
   guint16 port;
@@ -63,9 +64,10 @@ typedef struct tt_web_access {
 } tt_web_access;
 tt_web_access tt_web_check_access(tt_web *web, SoupServerMessage *message);
 
-/** Reads the tokens for the first time, and then again when their file was changed. */
+/** Reads the tokens for the first time; then tt_web_check_access() does again when another file has their file's name. */
 tt_status tt_web_open_tokens(tt_web *web, tt_error *error);
-/** True: it was, and who came by one that is gone is to leave. */
+/** Reads them also when their file was changed, once it stays as it is. True: there are others since the call before, and who
+ *  came by one that is gone is to leave. */
 bool tt_web_look_at_tokens(tt_web *web);
 
 /** Looks for a request's route: an error, or what is there. `rest` as in tt_web_request. NULL: there is none. */

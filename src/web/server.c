@@ -180,6 +180,7 @@ static bool check_access(tt_web_request *request) {
     g_free(seconds);
   }
   if (access.reason) {
+    if (connection) connection->role = TT_ROLE_NONE;  // it has an answer, which is not to be cut
     refuse(request, access.code, access.reason);
     return false;
   }

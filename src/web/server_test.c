@@ -1,6 +1,8 @@
 /* server_test.c: who is let in, which route answers, and how answers are made: over real connections. */
 #include "web/server.h"
 
+#include "telemetry/turns.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,6 +60,21 @@ static tt_status produce_late(void *context, const tt_web_sink *sink, tt_error *
   return sink->write(sink->sink, "late", 4);
 }
 
+static gint has_turn;
+
+/** A table that nobody else's is read beside: without an end, or of one word. */
+static tt_status produce_wide(void *context, const tt_web_sink *sink, tt_error *error) {
+  const bool endless = context == &has_turn;
+  const tt_table_sink out = {sink->write, sink->sink};
+  TT_TRY(tt_turn_take(TT_TURNS_WEIGHT, INT64_MAX / 2, &out, error));
+  g_atomic_int_set(&has_turn, 1);
+  tt_status status;
+  do status = sink->write(sink->sink, "wide", 4);
+  while (endless && status == TT_OK);
+  tt_turn_give(TT_TURNS_WEIGHT);
+  return status;
+}
+
 static tt_status produce_nothing(void *context, const tt_web_sink *sink, tt_error *error) {
   (void)context, (void)sink;
   return tt_fail(error, TT_NOT_FOUND, "there is no such table");
@@ -78,6 +95,12 @@ static void stream_slowly(void *context, const tt_web_request *request) {
 static void stream_late(void *context, const tt_web_request *request) {
   (void)context;
   tt_web_respond_streaming(request, "text/plain", produce_late, &released, release);
+}
+
+static void keep(void *context) { (void)context; }
+
+static void stream_wide(void *context, const tt_web_request *request) {
+  tt_web_respond_streaming(request, "text/plain", produce_wide, context, keep);
 }
 
 static void work(void *context, tt_web_answer *answer) {
@@ -113,6 +136,8 @@ static tt_web *start(const tt_web_options *options) {
       {.path = "/stream/nothing", .watch = "GET", .handle = stream, .context = "nothing"},
       {.path = "/stream/slowly", .watch = "GET", .handle = stream_slowly},
       {.path = "/stream/late", .watch = "GET", .handle = stream_late},
+      {.path = "/wide", .watch = "GET", .handle = stream_wide},
+      {.path = "/wide/endless", .watch = "GET", .handle = stream_wide, .context = &has_turn},
       {.path = "/later", .watch = "GET", .handle = later},
       {.path = "/later/full", .watch = "GET", .handle = later, .context = "full"},
   };
@@ -128,18 +153,29 @@ static tt_web *start_here(void) {
   return start(&options);
 }
 
+static GSocketConnection *connect_to(const tt_web *web) {
+  GSocketClient *client = g_socket_client_new();
+  g_socket_client_set_enable_proxy(client, FALSE);
+  GSocketConnection *connection = g_socket_client_connect_to_host(
+      client, tt_web_address(web) + strlen("http://"), 0, NULL, NULL);
+  assert_non_null(connection);
+  g_object_unref(client);
+  return connection;
+}
+
+static void say(GSocketConnection *connection, const char *text) {
+  GOutputStream *out = g_io_stream_get_output_stream(G_IO_STREAM(connection));
+  assert_true(g_output_stream_write_all(out, text, strlen(text), NULL, NULL, NULL));
+}
+
 /** All that comes back for a request, whose Host is ours unless `head` has one. To be freed. */
 static char *ask(const tt_web *web, const char *line, const char *head, const char *body) {
   const char *authority = tt_web_address(web) + strlen("http://");
-  GSocketClient *client = g_socket_client_new();
-  g_socket_client_set_enable_proxy(client, FALSE);
-  GSocketConnection *connection = g_socket_client_connect_to_host(client, authority, 0, NULL, NULL);
-  assert_non_null(connection);
+  GSocketConnection *connection = connect_to(web);
   char *own = strstr(head, "Host:") ? g_strdup("") : g_strdup_printf("Host: %s\r\n", authority);
   char *request =
       g_strdup_printf("%s HTTP/1.1\r\n%s%sConnection: close\r\n\r\n%s", line, own, head, body);
-  GOutputStream *out = g_io_stream_get_output_stream(G_IO_STREAM(connection));
-  assert_true(g_output_stream_write_all(out, request, strlen(request), NULL, NULL, NULL));
+  say(connection, request);
   GInputStream *in = g_io_stream_get_input_stream(G_IO_STREAM(connection));
   GString *answer = g_string_new(NULL);
   char bytes[4096];
@@ -148,7 +184,6 @@ static char *ask(const tt_web *web, const char *line, const char *head, const ch
   g_free(own);
   g_free(request);
   g_object_unref(connection);
-  g_object_unref(client);
   return g_string_free(answer, FALSE);
 }
 
@@ -197,19 +232,15 @@ static void test_a_connection_serves_many_requests(void **state) {
   (void)state;
   tt_web *web = start_here();
   const char *authority = tt_web_address(web) + strlen("http://");
-  GSocketClient *client = g_socket_client_new();
-  g_socket_client_set_enable_proxy(client, FALSE);
-  GSocketConnection *connection = g_socket_client_connect_to_host(client, authority, 0, NULL, NULL);
-  GOutputStream *out = g_io_stream_get_output_stream(G_IO_STREAM(connection));
+  GSocketConnection *connection = connect_to(web);
   for (int i = 0; i < 100; i++) {
     char request[256], part[32];
     snprintf(part, sizeof part, "root GET %d", i);
     snprintf(request, sizeof request, "GET /%d HTTP/1.1\r\nHost: %s\r\n\r\n", i, authority);
-    assert_true(g_output_stream_write_all(out, request, strlen(request), NULL, NULL, NULL));
+    say(connection, request);
     expect_next(connection, part);
   }
   g_object_unref(connection);
-  g_object_unref(client);
   tt_web_free(web);
 }
 
@@ -230,16 +261,11 @@ static void test_connections_that_end_between_requests_are_let_go(void **state) 
   (void)state;
   tt_web *web = start_here();
   const char *authority = tt_web_address(web) + strlen("http://");
-  GSocketClient *client = g_socket_client_new();
-  g_socket_client_set_enable_proxy(client, FALSE);
   for (int i = 0; i < 300; i++) {
-    GSocketConnection *connection =
-        g_socket_client_connect_to_host(client, authority, 0, NULL, NULL);
-    assert_non_null(connection);
+    GSocketConnection *connection = connect_to(web);
     char request[256];
     snprintf(request, sizeof request, "GET /%d HTTP/1.1\r\nHost: %s\r\n\r\n", i, authority);
-    assert_true(g_output_stream_write_all(g_io_stream_get_output_stream(G_IO_STREAM(connection)),
-                                          request, strlen(request), NULL, NULL, NULL));
+    say(connection, request);
     expect_next(connection, "root GET");
     g_io_stream_close(G_IO_STREAM(connection), NULL, NULL);
     g_object_unref(connection);
@@ -248,7 +274,6 @@ static void test_connections_that_end_between_requests_are_let_go(void **state) 
   for (tt_web_get_stats(web, &stats); stats.connections; tt_web_get_stats(web, &stats))
     g_usleep(1000);
   assert_int_equal(stats.refused_connections, 0);
-  g_object_unref(client);
   tt_web_free(web);
 }
 
@@ -424,6 +449,22 @@ static void test_who_waits_for_a_slow_answer_is_not_cut(void **state) {
   tt_web_free(web);
 }
 
+static void test_who_takes_nothing_loses_its_turn(void **state) {
+  (void)state;
+  has_turn = 0;
+  tt_web_options options = tt_web_options_default();
+  assert_true(options.answer_deadline * G_USEC_PER_SEC < TT_TURNS_PATIENCE);
+  options.listen = "127.0.0.1:0";
+  options.answer_deadline = 0.5;
+  tt_web *web = start(&options);
+  GSocketConnection *stuck = connect_to(web);
+  say(stuck, "GET /wide/endless HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  while (!g_atomic_int_get(&has_turn)) g_usleep(1000);
+  expect(web, "GET /wide", "", "", 200, "wide");
+  g_object_unref(stuck);
+  tt_web_free(web);
+}
+
 static gpointer ask_late(gpointer web) {
   char *answer = ask(web, "GET /stream/late", "", "");
   g_atomic_int_set(&cut_off, 1);
@@ -518,6 +559,7 @@ int main(void) {
       cmocka_unit_test(test_errors_are_json),
       cmocka_unit_test(test_long_answers_come_whole_or_as_an_error),
       cmocka_unit_test(test_who_waits_for_a_slow_answer_is_not_cut),
+      cmocka_unit_test(test_who_takes_nothing_loses_its_turn),
       cmocka_unit_test(test_an_answer_that_begins_after_the_end_goes_nowhere),
       cmocka_unit_test(test_too_many_at_a_time_are_told_so),
       cmocka_unit_test(test_addresses_are_checked),

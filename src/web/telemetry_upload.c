@@ -20,6 +20,7 @@ typedef struct upload {
   GSocket *socket;                     /**< not owned */
   void *decoder;       /**< the format's; NULL: it can't be read, and `result` says why */
   tt_inflate *inflate; /**< NULL: it comes as it is */
+  GSource *unpacking;  /**< the rest of a chunk, piece by piece; NULL: there is none */
   tt_origin origin;
   int64_t received;
   uint64_t ticket; /**< highest of its messages */
@@ -106,9 +107,16 @@ static upload *upload_new(tt_telemetry_routes *routes, const tt_web_request *req
   return made;
 }
 
+static void stop_unpacking(upload *from) {
+  if (!from->unpacking) return;
+  g_source_destroy(from->unpacking);
+  g_clear_pointer(&from->unpacking, g_source_unref);
+}
+
 static void upload_free(gpointer data) {
   upload *freed = data;
   if (freed->decoder) freed->format->free(freed->decoder);
+  stop_unpacking(freed);
   tt_inflate_free(freed->inflate);
   tt_answer_clear(&freed->result);
   g_queue_clear_full(&freed->answers, free_ack);
@@ -130,16 +138,45 @@ static void decode(void *context, const void *bytes, size_t size) {
   from->format->feed(from->decoder, bytes, size);
 }
 
-static void feed(upload *from, const void *bytes, size_t size) {
+/** False: there is no more to unpack of what came. */
+static bool unpack_piece(upload *from) {
   tt_error error;
+  tt_status status = tt_inflate_step(from->inflate, &error);
+  if (status != TT_OK && status != TT_AGAIN)
+    refuse_body(from, status == TT_FULL ? 413 : 400, error.text);
+  return status == TT_OK;
+}
+
+/** A turn in the web's loop. */
+static gboolean unpack_next(gpointer data) {
+  upload *from = data;
+  const bool more = unpack_piece(from);
+  set_deadline(from);
+  if (more) return G_SOURCE_CONTINUE;
+  stop_unpacking(from);
+  soup_server_message_unpause(from->message);
+  return G_SOURCE_REMOVE;
+}
+
+/** A chunk of 8 KiB may be 8 MiB, unpacked: others have their turns between its pieces, and no more is read meanwhile. */
+static void unpack(upload *from) {
+  if (!unpack_piece(from)) return;
+  soup_server_message_pause(from->message);
+  from->unpacking = g_idle_source_new();
+  g_source_set_priority(from->unpacking, G_PRIORITY_DEFAULT);
+  g_source_set_callback(from->unpacking, unpack_next, from, NULL);
+  g_source_attach(from->unpacking, tt_web_context(from->routes->web));
+}
+
+static void feed(upload *from, const void *bytes, size_t size) {
   from->received = tt_collector_now();
   if (!from->decoder || from->result.code) {
     // Its reason is told behind the last byte.
   } else if (!from->inflate) {
     decode(from, bytes, size);
   } else {
-    tt_status status = tt_inflate_feed(from->inflate, bytes, size, &error);
-    if (status != TT_OK) refuse_body(from, status == TT_FULL ? 413 : 400, error.text);
+    tt_inflate_add(from->inflate, bytes, size);
+    unpack(from);
   }
   set_deadline(from);
 }

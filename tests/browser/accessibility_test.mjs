@@ -142,6 +142,8 @@ test('every page can be read, hit and reached', async (t) => {
     assert.match(await focused(), /"Shortcuts and help"/);
     await page.keyboard.press('?');
     await page.getByRole('dialog', {name: 'Shortcuts'}).waitFor();
+    const keys = await page.getByRole('dialog', {name: 'Shortcuts'}).locator('kbd').allTextContents();
+    assert.ok(keys.includes('+') && keys.every((key) => key), keys.join(' '));
     for (let i = 0; i < 6; i++) {
       await page.keyboard.press('Tab');
       assert.ok(await page.evaluate(() => document.activeElement === document.body || document.activeElement.closest('dialog') !== null), 'the focus left the dialog');

@@ -114,6 +114,20 @@ test("one's own robot is put on the field and driven from the client that is mad
     await from.getByRole('button', {name: 'Sign of 3 of From the controller: right_wheel.velocity'}).click();
     await from.locator('[data-entry="right_wheel.velocity"] .order-handle').focus();
     await page.keyboard.press('Alt+ArrowUp');
+    // The focus goes with the row at once, before any picture: whoever goes on types where he is.
+    const pressed = (key) =>
+      from.locator('[data-entry="right_wheel.velocity"] .order-handle').evaluate(async (handle, arrow) => {
+        const [draw, held] = [window.requestAnimationFrame, []];
+        window.requestAnimationFrame = (call) => (held.push(call), 0);
+        handle.focus();
+        handle.dispatchEvent(new KeyboardEvent('keydown', {key: arrow, altKey: true, bubbles: true, cancelable: true}));
+        await new Promise((resolve) => setTimeout(resolve));
+        window.requestAnimationFrame = draw;
+        held.forEach((call) => draw(call));
+        return document.activeElement.getAttribute('aria-label');
+      }, key);
+    assert.equal(await pressed('ArrowDown'), 'Move 3 of From the controller: right_wheel.velocity');
+    assert.equal(await pressed('ArrowUp'), 'Move 2 of From the controller: right_wheel.velocity');
     await until('as the file has it', () => textOf(page), (text) =>
       /sensors:\s+- \{name: time\}\s+- \{name: left_wheel.velocity, scale: 0.5\}\s+- \{name: base_link.y\}\s+commands:\s+- \{name: stamp\}\s+- \{name: right_wheel.velocity, scale: -1\}\s+- \{name: left_wheel.velocity\}/.test(text));
   });

@@ -65,6 +65,18 @@ test('keys and a gamepad drive the robot', async (t) => {
     await page.evaluate(() => (window.pad.pressed = []));
   });
 
+  await t.test('a scale is typed while driving', async () => {
+    const scale = page.getByLabel('Scale of row 2');
+    await scale.fill('');
+    for (const key of '0.75') {
+      await page.keyboard.press(key);
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // what is sent is shown anew meanwhile
+    }
+    assert.equal(await scale.inputValue(), '0.75');
+    await scale.press('Enter');
+    assert.equal(await scale.inputValue(), '0.75');
+  });
+
   await t.test('a finger on the screen drives too, and a mapping is remembered', async () => {
     await page.getByRole('button', {name: 'Stop driving'}).click();
     await page.getByLabel('Scale of row 1').fill('0.5');

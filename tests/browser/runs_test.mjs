@@ -59,6 +59,8 @@ test('yesterday’s run in which the arm overshot is found, and raced', async (t
   await until('those of yesterday are', () => boxes.count(), (count) => count === 2);
   for (const box of await boxes.all()) await box.check();
   await page.getByRole('heading', {name: '2 runs compared'}).waitFor();
+  // What the program is too busy for is asked for again.
+  await page.route(/\/signals\?/, (route) => route.fulfill({status: 503, json: {error: 'too many long answers at the same time; try again'}}), {times: 1});
   await plotSignal(page, 'swivel.position');
   const [over, good] = await until('both are drawn', () => legend(page, 'swivel.position'), (rows) => rows.length === 2);
   assert.ok(over.greatest > 1.25 && good.greatest < 1.02 && Math.abs(over.end - good.end) < 0.02, 'the legend tells which went too far');
@@ -79,7 +81,7 @@ test('yesterday’s run in which the arm overshot is found, and raced', async (t
   await page.getByRole('textbox', {name: 'Name of this run'}).waitFor();
   await page.getByRole('button', {name: 'Race it'}).click();
   await page.getByRole('list', {name: 'Phantoms'}).locator('b').waitFor();
-  assert.deepEqual(troubles, []);
+  assert.deepEqual(troubles.filter((text) => !/status of 503/.test(text)), []);
 });
 
 /** While the program goes on with another world, nobody answers for a moment. */

@@ -53,7 +53,11 @@ test('a trial is run to its end, stored and compared', async (t) => {
     await page.getByRole('button', {name: 'Add a condition'}).click();
     await page.getByLabel('Signal of condition 1').fill('chassis.x');
     await page.getByLabel('Comparison of condition 1').selectOption('>');
-    await page.getByLabel('Value of condition 1').fill('2.5');
+    const value = page.getByLabel('Value of condition 1');
+    await value.fill('');
+    await value.pressSequentially('-1.05'); // whose first half is a number, too
+    assert.equal(await value.inputValue(), '-1.05');
+    await value.fill('2.5');
     await page.getByRole('button', {name: 'Begin'}).click();
     await page.getByText('waiting for the first motion').waitFor();
     await page.getByRole('button', {name: 'Drive from here'}).click();
@@ -85,7 +89,18 @@ test('a trial is run to its end, stored and compared', async (t) => {
     await page.getByRole('radio', {name: 'Results'}).check();
     const count = page.locator('.comparison tbody td').nth(1);
     await until('two trials', () => count.textContent(), (text) => text === '2');
-    await page.getByRole('checkbox', {name: 'Trial 2 counts'}).uncheck();
+    const counts = page.getByRole('checkbox', {name: 'Trial 2 counts'});
+    let answer;
+    await page.route('**/api/trials/2', async (route) => {
+      await new Promise((resolve) => (answer = resolve));
+      await route.continue();
+    });
+    await counts.uncheck();
+    await until('the program is asked', () => answer);
+    await page.getByRole('radio', {name: 'Drivers'}).check({force: true}); // draws the list anew
+    await page.getByRole('radio', {name: 'Concepts'}).check({force: true});
+    assert.equal(await counts.isChecked(), false, 'what was chosen stays until the program has it');
+    answer();
     await until('one trial', () => count.textContent(), (text) => text === '1');
     await until('the program knows', async () => (await (await fetch(`${tether.url}api/trials`)).json())[1].discarded);
   });

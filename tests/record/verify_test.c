@@ -1,6 +1,8 @@
 /* Random inputs on every scene, kept and run again: identical; and one changed input is found where it acted. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -398,6 +400,56 @@ static void a_view_that_comes_later_than_its_hash_is_a_sample(void **state) {
   unlink(path);
 }
 
+#define MANY 2000 /* views, several times as many as wait for a recorder */
+
+typedef struct slow_disk {
+  bool realtime, taken;
+  atomic_bool published; /* all of them */
+} slow_disk;
+
+/* The recorder's thread asks for it when it has written for the first time, and goes on when a disk has taken its time. */
+static char *take_time(void *context) {
+  slow_disk *disk = context;
+  if (!disk->taken && !disk->realtime) usleep(300000);
+  while (!disk->taken && disk->realtime && !disk->published) usleep(1000);
+  disk->taken = true;
+  return strdup("{}");
+}
+
+/* How many samples are not kept of a world that publishes as fast as it can. */
+static uint64_t lost_of_many(const tt_scene *scene, const char *path, bool realtime) {
+  tt_world *world = assemble(scene, NULL);
+  slow_disk disk = {.realtime = realtime};
+  tt_recorder *recorder;
+  tt_error error = {.text = ""};
+  tt_recorder_options options = {.path = path,
+                                 .run = "{}",
+                                 .statistics = take_time,
+                                 .statistics_context = &disk,
+                                 .realtime = realtime};
+  if (tt_recorder_open(&options, tt_world_model(world), tt_world_names(world), &recorder, &error) !=
+      TT_OK)
+    fail_msg("%s", error.text);
+  tt_observer *observer = tt_recorder_observer(recorder);
+  for (int i = 0; i < MANY; i++) observer->publish(observer, tt_world_view(world));
+  disk.published = true;
+  uint64_t lost = tt_recorder_lost(recorder);
+  tt_recorder_close(recorder);
+  tt_world_free(world);
+  unlink(path);
+  return lost;
+}
+
+static void a_world_that_may_wait_loses_no_sample(void **state) {
+  (void)state;
+  char path[] = "/tmp/tether_verify_XXXXXX";
+  close(mkstemp(path));
+  tt_scene *scene = load("concept-symmetric");
+  assert_int_equal(lost_of_many(scene, path, false), 0);
+  assert_true(lost_of_many(scene, path, true) > 0);
+  tt_scene_free(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_runs_are_identical),
@@ -405,6 +457,7 @@ int main(void) {
       cmocka_unit_test(a_changed_input_is_found),
       cmocka_unit_test(signals_and_poses_that_are_not_those_of_the_run_are_found),
       cmocka_unit_test(a_view_that_comes_later_than_its_hash_is_a_sample),
+      cmocka_unit_test(a_world_that_may_wait_loses_no_sample),
   };
   tt_log_set_level(TT_LOG_ERROR);
   return cmocka_run_group_tests(tests, NULL, NULL);

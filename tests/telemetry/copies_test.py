@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 """tether telemetry copy, backup and remove: of both kinds of store, killed at any moment, while a collector writes."""
+import collections
 import os
 import pathlib
 import random
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 import unittest
 
+from support import ledger
 from support.clickhouse import is_installed
 from support.telemetry import LONG, TETHER, Collector, WithStores, message, wait_until
 
-KILLS = 300 if LONG else 6
+KILLS = int(os.environ.get("TETHER_KILLS", 300 if LONG else 6))
+SEED = int(os.environ.get("TETHER_SEED", time.time_ns() % 1_000_000))
 
 
 def telemetry(*words, **more):
@@ -109,6 +113,41 @@ class Copies(WithStores):
                 process.kill()
             self.copy(self.source, target)
             self.assertEqual(rows(target), self.rows, turn)
+
+    def test_killed_into_postgresql(self):
+        """The copy, the database or both are killed, and the copy is begun again. PostgreSQL's own rows are looked at."""
+        postgres, target = self.stores.postgres, self.stores.url("postgresql")
+        dice, ends = random.Random(SEED), collections.Counter()
+        began = time.monotonic()
+        self.copy(self.source, target)
+        took = time.monotonic() - began
+        whole = self.postgres_rows()
+        self.assertEqual(whole.total(), self.values)
+        for turn in range(KILLS):
+            if turn % 3 == 0:
+                target = self.stores.url("postgresql")
+            victim = dice.choice(["copy", "copy", "copy", "database", "both"])
+            with subprocess.Popen([TETHER, "telemetry", "copy", self.source, target], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) as process:
+                time.sleep(dice.uniform(0, took))
+                if victim != "database":
+                    process.kill()
+                if victim != "copy":
+                    postgres.kill()
+            ends[victim, "ended before" if process.returncode == 0 else "killed"] += 1
+            if victim != "copy":
+                postgres.start()
+            self.assertFalse(self.postgres_rows() - whole, (SEED, turn))
+            if turn % 3 == 2:
+                self.copy(self.source, target)
+                self.assertEqual(self.postgres_rows(), whole, (SEED, turn))
+        print(f"copies into PostgreSQL: {dict(ends)}, {self.values} values: 0 lost, 0 twice (seed {SEED})", file=sys.stderr)
+
+    def postgres_rows(self):
+        """How often each value stands in PostgreSQL's tables, with what it is known by; nothing before there are any."""
+        if self.stores.postgres.query("SELECT to_regclass('tether.pair') IS NULL") == [["t"]]:
+            return collections.Counter()
+        return collections.Counter((row[0], *row[2:]) for row in ledger.postgres_rows(self.stores.postgres.query))
 
     def test_mistakes(self):
         for words, status, part in ((("copy", self.source), 2, "FROM and TO"), (("copy", self.source, self.source), 2, "the same"),

@@ -139,6 +139,14 @@ class SpaceTest(unittest.TestCase):
             self.assertIsNone(collector.status()["advice"])
         self.assertEqual(read(self.path), view)
 
+    def test_of_a_device_that_is_silent(self):
+        """All that is stored is of a day that was over long before the collector began."""
+        with Collector(self.store) as collector:
+            silent = message("SILENT", [(2 * DAY - i, f"n='{i}'") for i in range(3)])
+            self.assertEqual(collector.request("POST", "/telemetry", silent)[0], 200)
+        with Collector(self.store, "telemetry.seal_after=1 s"):
+            wait_until(lambda: count(self.path, "segment") and not count(self.path, "sample"), "its day is packed")
+
     def test_killed(self):
         with Collector(self.store) as collector:
             self.fill(collector)

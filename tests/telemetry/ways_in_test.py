@@ -4,6 +4,7 @@ import ctypes
 import gzip
 import http.client
 import json
+import select
 import socket
 import sqlite3
 import sys
@@ -15,7 +16,7 @@ import zlib
 import influxdb
 import jsonschema
 
-from support.telemetry import Collector, WithStores, message
+from support.telemetry import Collector, WithStores, message, wait_until
 
 
 class WaysIn(WithStores):
@@ -186,6 +187,30 @@ class Lines(WaysIn):
                 self.assertIn(reason, json.loads(answer)["error"])
             self.assertEqual(self.write(collector, text, **{"Content-Encoding": "br"})[0], 415)
             self.taken(collector, "m,device=D x=1")
+
+    def test_others_have_turns_while_a_body_is_unpacked(self):
+        """Four MiB come in less than is read at a time. Others are answered again and again before these are through."""
+        body = gzip.compress(b"m x=1\n" * ((4 << 20) // 6))
+        self.assertLess(len(body), 8192)
+        head = f"POST /write?db=x HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
+
+        def answered_before(collector):
+            """How often another one was, before this body was."""
+            address = urllib.parse.urlsplit(collector.web)
+            other = http.client.HTTPConnection(address.hostname, address.port, timeout=60)
+            turns = 0
+            with socket.create_connection((address.hostname, address.port)) as packed:
+                packed.sendall(head.replace("Host: x", f"Host: {address.netloc}").encode() + body)
+                while not select.select([packed], [], [], 0)[0]:
+                    other.request("GET", "/health")
+                    other.getresponse().read()
+                    turns += 1
+                self.assertIn(b" 400 ", packed.recv(100))  # no tag names the device
+            other.close()
+            return turns
+        with self.collector() as collector:
+            # On a busy machine the other one may come too late for most of them.
+            wait_until(lambda: answered_before(collector) > 5, "answers while a body is unpacked", 60)
 
     def test_whose_clock(self):
         """Times are UTC where they can be; a clock that is ahead or was never set is followed; the device may say its own."""

@@ -54,7 +54,7 @@ function Help() {
         {SHORTCUTS.map(({keys, text}) => (
           <div key={keys}>
             <dt>
-              {keys.split('+').map((key) => (
+              {(keys === '+' ? [keys] : keys.split('+')).map((key) => (
                 <kbd key={key}>{key}</kbd>
               ))}
             </dt>

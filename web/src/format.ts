@@ -9,7 +9,8 @@ export function formatValue(value: number, digits = 4): string {
   const magnitude = Math.abs(value);
   if (magnitude >= 1e7 || magnitude < 1e-4) return value.toExponential(2).replace('e+', 'e').replace(/-/g, MINUS);
   if (Number.isInteger(value)) return value.toString().replace('-', MINUS);
-  const decimals = Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(magnitude))));
+  const rounded = Number(magnitude.toPrecision(digits)); // 0.99996 is 1.000
+  const decimals = Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(rounded))));
   return value.toFixed(decimals).replace('-', MINUS);
 }
 
@@ -78,11 +79,11 @@ export function formatRate(perSecond: number): string {
   return `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)} /s`;
 }
 
-/** 20 Nov 2026, 19:41 in the reader's own time zone; "" for what is no date. */
-export function formatDate(iso: string): string {
+/** 20 Nov 2026, 19:41 in the reader's own time zone, and its seconds where they tell apart; "" for what is no date. */
+export function formatDate(iso: string, seconds = false): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return '';
-  return date.toLocaleString(undefined, {dateStyle: 'medium', timeStyle: 'short'});
+  return date.toLocaleString(undefined, {dateStyle: 'medium', timeStyle: seconds ? 'medium' : 'short'});
 }
 
 /** A CSV cell by RFC 4180. Text that a spreadsheet would take for a formula is kept from being one. */

@@ -1,8 +1,9 @@
 // http.ts: requests to the program, and what comes of them as a page shows it.
+import {effect} from '@preact/signals';
 import {useCallback, useEffect, useState} from 'preact/hooks';
 import {anything, Unexpected} from './check';
 import type {Check} from './check';
-import {generation} from './live/store';
+import {connection, generation} from './live/store';
 
 export class HttpError extends Error {
   constructor(
@@ -13,6 +14,21 @@ export class HttpError extends Error {
   }
 }
 
+/** Of what is asked now, and of what was asked before the program was lost. */
+let present = new AbortController();
+let before: AbortController | null = null;
+
+// What was asked before it was lost, and is not answered when it is back, went over a line that is dead, and would never be answered.
+effect(() => {
+  if (connection.value === 'lost') {
+    before = present;
+    present = new AbortController();
+  } else if (connection.value === 'live') {
+    before?.abort();
+    before = null;
+  }
+});
+
 /** Asks the program. `body` becomes JSON, or is bytes as they are; `check` says what the answer has to be, see check.ts.
  *  Errors of the program are {"error": text}; a server that is none says only its number. */
 export async function request(method: string, url: string, body?: unknown): Promise<unknown>;
@@ -21,6 +37,7 @@ export async function request<T>(method: string, url: string, body?: unknown, ch
   const bytes = body instanceof Blob || body instanceof ArrayBuffer || ArrayBuffer.isView(body);
   const answer = await fetch(url, {
     method,
+    signal: method === 'GET' ? present.signal : null,
     headers: body === undefined || bytes ? {} : {'Content-Type': 'application/json'},
     body: body === undefined ? undefined : bytes ? (body as BodyInit) : JSON.stringify(body),
   });
@@ -41,7 +58,7 @@ export async function request<T>(method: string, url: string, body?: unknown, ch
 
 /** Bytes that the program hands out. */
 export async function requestBytes(url: string): Promise<ArrayBuffer> {
-  const answer = await fetch(url);
+  const answer = await fetch(url, {signal: present.signal});
   if (!answer.ok) throw new HttpError(answer.status, `the program answered ${answer.status}`);
   return answer.arrayBuffer();
 }

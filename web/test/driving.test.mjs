@@ -23,6 +23,12 @@ test('a tank drive is guessed: one stick, both sides, arm on the other stick', (
   assert.deepEqual([...released(rows)], [['left_track.duty', 0], ['right_track.duty', 0], ['arm.velocity', 0]]);
 });
 
+test('a joint that a motor of the same name turns is not guessed for a stick of its own', () => {
+  const sides = ['left_drive', 'right_drive'];
+  const model = modelOf([...sides.map((name) => command(`r/${name}.duty`, -1, 1)), ...sides.map((name) => command(`joint:r/${name}.velocity`)), command('joint:r/lift.velocity')]);
+  assert.deepEqual(guessMapping(model, 0).map(({source, target}) => [source, target]), [['arcade_left', 'left_drive.duty'], ['arcade_right', 'right_drive.duty'], ['right_y', 'joint:r/lift.velocity']]);
+});
+
 test('a switch sets once a press, and a second press clears it', () => {
   const rows = [{source: 'a', kind: 'toggle', target: 'grip', scale: 2}];
   const driver = new Driver({x: 0, y: 0, heading: 0});

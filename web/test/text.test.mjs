@@ -8,10 +8,17 @@ const {quantile, summarize} = await load('statistics.ts');
 
 test('values', () => {
   const cases = [
-    [0, '0'], [12, '12'], [-3, '\u22123'], [1.23456, '1.235'], [-0.00421, '\u22120.004210'], [1234.5678, '1235'],
+    [0, '0'], [12, '12'], [-3, '\u22123'], [1.23456, '1.235'], [-0.00421, '\u22120.004210'], [1234.5678, '1235'], [0.99996, '1.000'], [9.99996, '10.00'], [999.96, '1000'],
     [1e-9, '1.00e\u22129'], [2.5e8, '2.50e8'], [NaN, '–'], [Infinity, '∞'],
   ];
   for (const [value, text] of cases) assert.equal(format.formatValue(value), text);
+});
+
+test('runs of one minute are told apart by their seconds', () => {
+  const [one, other] = ['2026-11-20T19:41:07Z', '2026-11-20T19:41:52Z'];
+  assert.equal(format.formatDate(one), format.formatDate(other));
+  assert.match(format.formatDate(one, true), /41.07/);
+  assert.match(format.formatDate(other, true), /41.52/);
 });
 
 test('what rounding left of nothing reads 0', () => {

@@ -54,6 +54,7 @@ static tt_status connect_all(tt_clickhouse *store, tt_error *error) {
     TT_TRY(tt_clickhouse_upgrade(&source, !store->viewed, error));
   }
   store->viewed = true;
+  TT_TRY(tt_clickhouse_share(store, error));
   if (store->untold) TT_TRY(tell_all(store, error));
   store->connected = true;
   atomic_store(&store->away, false);

@@ -1,4 +1,4 @@
-/* internal.h: the store in ClickHouse from the inside, shared by clickhouse.c (there, or away), schema.c (tables and their versions),
+/* internal.h: the store in ClickHouse from the inside, shared by clickhouse.c (there, or away), schema.c (tables and their versions), share.c (definitions of all shards),
  * names.c (what is defined), write.c (values), repeats.c (those that may be there already), find.c (messages that are),
  * boots.c (epochs), load.c (what the database knows), purge.c, hours.c (which hours have changed), keep.c (their buckets are made),
  * fold.c (of values), and the readers: asked.c, reader.c, cursor.c, buckets.c and latest.c.
@@ -138,6 +138,9 @@ void tt_clickhouse_print_view(const tt_clickhouse_source *source, tt_list *sql);
 tt_status tt_clickhouse_upgrade(const tt_clickhouse_source *source, bool view, tt_error *error);
 /** For readers. TT_VERSION: the tables are not of this version; TT_NOT_FOUND: there are none. */
 tt_status tt_clickhouse_check_version(const tt_clickhouse_source *source, tt_error *error);
+
+/** Gives each shard the definitions that others have and it has not: it was added, or is another one than it was. */
+tt_status tt_clickhouse_share(tt_clickhouse *store, tt_error *error);
 
 /* --- writing --- */
 

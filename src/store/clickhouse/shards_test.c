@@ -73,6 +73,66 @@ static void test_a_shard_is_added(void **state) {
   store->close(store);
 }
 
+/** As many definitions as a shard has, by kind. */
+#define DEFINED                                                                                    \
+  "SELECT toInt64((SELECT uniqExact(kind, identifier, fact, text) FROM tether.name) +"             \
+  " 100 * (SELECT uniqExact(device, attribute) FROM tether.pair) +"                                \
+  " 10000 * (SELECT uniqExact(device, key) FROM tether.boot) +"                                    \
+  " 1000000 * (SELECT uniqExact(pattern) FROM tether.handling))"
+/** Rows that people see without a name. */
+#define NAMELESS                                                                                   \
+  "SELECT toInt64(count()) FROM tether.telemetry"                                                  \
+  " WHERE device_identifier = '' OR attribute_identifier = ''"
+
+static void define_more(tt_store *store) {
+  tt_store_batch *batch = tt_testing_batch();
+  const tt_handling handling = {"Input.*", false, TT_VALUE_FLAG, TT_MODE_STORE, "V", 2, 0.5,
+                                0.1,       60};
+  const tt_store_pair pair = {0, 1};
+  tt_store_add_handling(&batch->handlings, &handling);
+  tt_list_add(&batch->pairs, &pair, 1);
+  tt_error error;
+  if (store->write_foreign(store, batch, &error) != TT_OK) fail_msg("%s", error.text);
+  tt_store_batch_free(batch);
+}
+
+static void assert_all_defined(const char *url, int64_t expected) {
+  assert_int_equal(servers_ask(url, DEFINED), expected);
+  assert_int_equal(servers_ask(url, SEEN), 3 * DEVICES + 3);
+  assert_int_equal(servers_ask(url, NAMELESS), 0);
+}
+
+/** What was defined before a shard was there stands on it as on the others, whichever of them it is. */
+static void test_a_shard_that_is_added_hears_what_was_defined(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open_url(servers_one());
+  for (int turn = 0; turn < 3; turn++) write_devices(store, turn);
+  define_more(store);
+  const int64_t expected = servers_ask(servers_one(), DEFINED);
+  assert_true(expected > 1000000);
+  store->close(store);
+  store = tt_testing_open_url(servers_both());
+  assert_all_defined(servers_one(), expected);
+  assert_all_defined(servers_other(), expected);
+  store->close(store);
+}
+
+/** Definitions were on every shard: those of one that has lost all come from the others. */
+static void test_a_shard_that_lost_all_hears_what_was_defined(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open_url(servers_both());
+  write_devices(store, 0);
+  define_more(store);
+  const int64_t expected = servers_ask(servers_one(), DEFINED);
+  store->close(store);
+  servers_ask(servers_one(), "DROP DATABASE tether");
+  store = tt_testing_open_url(servers_both());
+  assert_int_equal(servers_ask(servers_one(), DEFINED), expected);
+  assert_non_null(strstr(tt_testing_told(), "ROBO2 Red\n"));
+  assert_non_null(strstr(tt_testing_told(), "handling Input.* 3 1 V 2 0.5 0.1 60\n"));
+  store->close(store);
+}
+
 static void test_shards_say_what_one_says(void **state) {
   (void)state;
   char *expected[2];
@@ -87,6 +147,113 @@ static void test_shards_say_what_one_says(void **state) {
   assert_string_equal(expected[0], expected[1]);
   g_free(expected[0]);
   g_free(expected[1]);
+}
+
+/* --- by chance --- */
+
+#define LIFES 2 /* epochs of a device */
+#define TIMES 40
+#define BATCHES 160
+
+/** What was sent, by device and epoch. */
+typedef struct sent {
+  bool samples[DEVICES][LIFES][TIMES], told[DEVICES][LIFES];
+  int64_t low[DEVICES][LIFES], high[DEVICES][LIFES];
+} sent;
+
+/** What it says of an epoch, whose range may grow, and a sample, which may have been sent before. */
+static void add_message(tt_store_batch *batch, GRand *chance, sent *all) {
+  const int device = g_rand_int_range(chance, 0, DEVICES);
+  const int life = g_rand_int_range(chance, 0, LIFES);
+  const int time = g_rand_int_range(chance, 0, TIMES);
+  const int64_t low = 1000 - g_rand_int_range(chance, 0, 500);
+  const int64_t high = 1000 + g_rand_int_range(chance, 0, 500);
+  tt_testing_add_epoch(batch, device, life, 1000, low, high, "");
+  tt_testing_add_sample(batch, device, life, time, time + 1000);
+  tt_testing_add_value(batch, 0, NULL, time);
+  all->samples[device][life][time] = all->told[device][life] = true;
+  all->low[device][life] = MIN(all->low[device][life], low);
+  all->high[device][life] = MAX(all->high[device][life], high);
+}
+
+static tt_store_batch *random_batch(GRand *chance, sent *all) {
+  tt_store_batch *batch = tt_store_batch_new();
+  for (int i = 0; i < DEVICES; i++) {
+    char name[16];
+    g_snprintf(name, sizeof name, "ROBO%d", i);
+    tt_store_add_name(&batch->devices, i, name, NULL,
+                      g_rand_int_range(chance, 0, 10) ? TT_NAME_KNOWN : TT_NAME_USED);
+  }
+  tt_store_add_name(&batch->attributes, 0, "speed", NULL, TT_NAME_KNOWN);
+  for (int left = g_rand_int_range(chance, 1, 12); left; left--) add_message(batch, chance, all);
+  return batch;
+}
+
+/** Writes a batch while a shard lacks a table, so that some of it fails, and then until it is stored. */
+static void write_in_trouble(tt_store *store, const tt_store_batch *batch, GRand *chance) {
+  static const char *const tables[] = {"name", "boot", "marked_hour", "stored_value"};
+  const char *table = tables[g_rand_int_range(chance, 0, G_N_ELEMENTS(tables))];
+  const char *shard = g_rand_int_range(chance, 0, 2) ? servers_one() : servers_other();
+  char away[96], back[96];
+  g_snprintf(away, sizeof away, "RENAME TABLE tether.%s TO tether.away", table);
+  g_snprintf(back, sizeof back, "RENAME TABLE tether.away TO tether.%s", table);
+  tt_error error;
+  servers_ask(shard, away);
+  tt_status status = store->write_foreign(store, batch, &error);
+  servers_ask(shard, back);
+  const int64_t end = g_get_monotonic_time() + 60000000;
+  while (status != TT_OK && g_get_monotonic_time() < end) {
+    usleep(20000);
+    status = store->write_foreign(store, batch, &error);
+  }
+  if (status != TT_OK) fail_msg("%s", error.text);
+}
+
+static void assert_sent(const char *url, const sent *all) {
+  char sql[256];
+  int64_t values = 0;
+  for (int i = 0; i < DEVICES * LIFES; i++) {
+    const int device = i / LIFES, life = i % LIFES;
+    for (int time = 0; time < TIMES; time++) values += all->samples[device][life][time];
+    if (!all->told[device][life]) continue;
+    g_snprintf(sql, sizeof sql,
+               "SELECT max(offset_high) - 10000 * min(offset_low) FROM tether.boot WHERE key = %d",
+               100 * device + life);
+    assert_int_equal(servers_ask(url, sql),
+                     all->high[device][life] - 10000 * all->low[device][life]);
+  }
+  assert_int_equal(servers_ask(url, SEEN), values);
+  assert_int_equal(
+      servers_ask(url,
+                  "SELECT toInt64(count()) FROM tether.telemetry WHERE number = device_time"
+                  " AND attribute = 'speed' AND device = concat('ROBO',"
+                  " toString(intDiv(epoch, 100)))"),
+      values);
+}
+
+/** Two writers, each message by either, some more than once; now and then a shard fails in the midst of a batch. */
+static void test_what_two_writers_are_told_by_chance(void **state) {
+  (void)state;
+  tt_store *stores[] = {tt_testing_open_url(servers_both()), tt_testing_open_url(servers_both())};
+  GRand *chance = g_rand_new_with_seed(18);
+  static sent all;
+  all = (sent){0};
+  for (int i = 0; i < DEVICES * LIFES; i++)
+    all.low[i / LIFES][i % LIFES] = all.high[i / LIFES][i % LIFES] = 1000;
+  for (int i = 0; i < BATCHES; i++) {
+    tt_store *store = stores[g_rand_int_range(chance, 0, 2)];
+    tt_store_batch *batch = random_batch(chance, &all);
+    tt_error error;
+    if (i % 20 == 19)
+      write_in_trouble(store, batch, chance);
+    else if (store->write_foreign(store, batch, &error) != TT_OK)
+      fail_msg("%s", error.text);
+    tt_store_batch_free(batch);
+  }
+  assert_sent(servers_one(), &all);
+  assert_sent(servers_other(), &all);
+  g_rand_free(chance);
+  for (int i = 0; i < 2; i++) stores[i]->close(stores[i]);
 }
 
 /* --- killed --- */
@@ -191,8 +358,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_values_are_spread_over_the_shards, servers_clean),
       cmocka_unit_test_setup(test_a_shard_is_added, servers_clean),
+      cmocka_unit_test_setup(test_a_shard_that_is_added_hears_what_was_defined, servers_clean),
+      cmocka_unit_test_setup(test_a_shard_that_lost_all_hears_what_was_defined, servers_clean),
       cmocka_unit_test_setup(test_shards_say_what_one_says, servers_clean),
       cmocka_unit_test_setup(test_a_shard_that_fails_hears_of_all_later, servers_clean),
+      cmocka_unit_test_setup(test_what_two_writers_are_told_by_chance, servers_clean),
       cmocka_unit_test_setup(test_a_server_that_is_killed_while_it_is_written, servers_clean)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,11 @@ void tt_nats_gather_clear(tt_nats_gather *gather) {
   tt_map_clear(&gather->epochs);
 }
 
+void tt_nats_gather_forget(tt_nats_gather *gather) {
+  tt_map_clear(&gather->pairs);
+  tt_map_clear(&gather->renewed);
+}
+
 void tt_nats_gather_end(tt_nats_gather *gather) {
   tt_store_batch_free(gather->batch);
   tt_map_clear(&gather->devices);

@@ -50,6 +50,8 @@ bool tt_nats_gather_begin(tt_nats_gather *gather);
 void tt_nats_gather_end(tt_nats_gather *gather);
 /** Empties the batch for the next messages. */
 void tt_nats_gather_clear(tt_nats_gather *gather);
+/** A batch was made that nobody stores: whatever was said of pairs is said again. */
+void tt_nats_gather_forget(tt_nats_gather *gather);
 /** Adds what a message says. TT_BAD_MESSAGE: it is none; some of its names may be there then, which does no harm. TT_NOMEM. Any
  *  bytes may be given. */
 tt_status tt_nats_gather_add(tt_nats_gather *gather, const void *bytes, size_t size,

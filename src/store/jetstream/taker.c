@@ -1,5 +1,8 @@
 /* taker.c: the other end of the stream: its messages, gathered into batches, by a consumer that the server remembers. What is not done
  * comes again, to whoever takes next.
+ *
+ * While one batch is being stored a thread takes what is there for the next. It has the gathering and the messages of the next batch
+ * between fetch_ahead() and settle(), and nothing else; who calls has all the rest at all times.
  */
 #include "base/clock.h"
 #include "base/hash.h"
@@ -17,14 +20,16 @@
 /** Messages, and bytes of them, in one batch: what a slow store takes in a second or so, since it may be given no more at a time. */
 #define MOST_MESSAGES 512
 #define MOST_BYTES (2u << 20)
-/** Messages that are taken where they were waited for. */
-#define FIRST_MESSAGES 16
-/** ns for the server to send what it has. */
-#define FETCH_PATIENCE INT64_C(1000000000)
+/** µs that the thread waits for the first message of a batch; for messages that are there to come; and at least. */
+#define AHEAD_PATIENCE INT64_C(100000)
+#define TRANSFER_PATIENCE INT64_C(1000000)
+#define LEAST_PATIENCE INT64_C(1000)
 /** Messages that may be in hand of all who take. */
 #define MOST_IN_HAND 20000
 /** ns after which what is not done comes again. */
 #define HAND_BACK (10 * INT64_C(1000000000))
+/** µs after which the server is told that a batch was taken before its turn: it has all of HAND_BACK from its turn on. */
+#define WAITS_LONG INT64_C(1000000)
 /** What is done stays so long, µs, and is looked at so often. */
 #define KEPT (24 * 3600 * INT64_C(1000000))
 #define PURGE_INTERVAL (60 * INT64_C(1000000))
@@ -35,6 +40,13 @@
 /** Of a message that is taken only behind a certain one of its subject: that one's place. The server keeps it. */
 #define AFTER "Nats-Expected-Last-Subject-Sequence"
 
+/** Messages that were taken, and not done. */
+typedef struct hand {
+  tt_list messages; /**< natsMsg * */
+  size_t bytes;
+  int64_t begun; /**< µs: when the first of them were taken */
+} hand;
+
 typedef struct taker {
   tt_store_log base;
   char *url, *name;
@@ -42,25 +54,64 @@ typedef struct taker {
   pthread_mutex_t mutex; /**< guards `link` while it is exchanged, for is_there() */
   tt_nats_link *link;    /**< NULL: there is none */
   natsSubscription *subscription;
-  int64_t identity; /**< of the stream */
-  tt_nats_gather gather;
-  natsMsgList in_hand;
-  uint32_t taken; /**< of these, those that the batch has */
+  int64_t identity;      /**< of the stream */
+  hand now;              /**< what the batch has that is being stored */
+  tt_store_batch *batch; /**< that one */
+  hand next;             /**< what the next one has so far */
+  tt_nats_gather gather; /**< into the next one */
+  uint64_t bad;          /**< messages that were none */
   int64_t next_purge, next_look;
-  uint64_t bad; /**< messages that were none */
+
+  pthread_t ahead;
+  bool has_ahead;       /**< the thread was started */
+  pthread_mutex_t turn; /**< guards the rest */
+  pthread_cond_t changed;
+  bool fetching, ending;
+  tt_status fetched; /**< how it went */
+  tt_error error;
 } taker;
+
+static natsMsg *message_of(const hand *of, uint32_t i) {
+  return tt_list_at(&of->messages, natsMsg *, i);
+}
 
 /** What is not done goes to whoever takes next, at once; where that can't be said, after HAND_BACK. */
 static void give_up(taker *of) {
-  for (int i = 0; i < of->in_hand.Count; i++) natsMsg_Nak(of->in_hand.Msgs[i], NULL);
-  if (of->in_hand.Count) natsConnection_FlushTimeout(tt_nats_link_connection(of->link), 1000);
+  for (uint32_t i = 0; i < of->now.messages.len; i++) natsMsg_Nak(message_of(&of->now, i), NULL);
+  for (uint32_t i = 0; i < of->next.messages.len; i++) natsMsg_Nak(message_of(&of->next, i), NULL);
+  if (of->now.messages.len || of->next.messages.len)
+    natsConnection_FlushTimeout(tt_nats_link_connection(of->link), 1000);
+}
+
+static void let_go(hand *of) {
+  tt_list_cut(&of->messages, 0);
+  of->bytes = 0;
 }
 
 static void hand_back(taker *of) {
-  natsMsgList_Destroy(&of->in_hand);
-  of->in_hand = (natsMsgList){0};
+  let_go(&of->now);
   of->base.state.in_hand = 0;
   of->base.state.oldest = 0;
+}
+
+/** Waits until the thread has nothing to do. */
+static void settle(taker *of) {
+  pthread_mutex_lock(&of->turn);
+  while (of->fetching) pthread_cond_wait(&of->changed, &of->turn);
+  pthread_mutex_unlock(&of->turn);
+}
+
+/** The next batch begins. */
+static void begin_next(taker *of) {
+  tt_nats_gather_clear(&of->gather);
+  of->fetched = TT_OK;
+}
+
+/** Lets go what nobody has seen: all of it comes again. */
+static void drop_next(taker *of) {
+  let_go(&of->next);
+  tt_nats_gather_forget(&of->gather);
+  begin_next(of);
 }
 
 static void set_link(taker *of, tt_nats_link *link) {
@@ -79,6 +130,8 @@ static bool taker_is_there(tt_store_log *base) {
 
 static void disconnect(taker *of) {
   tt_nats_link *link = of->link;
+  settle(of);
+  drop_next(of);
   hand_back(of);
   natsSubscription_Destroy(of->subscription);
   of->subscription = NULL;
@@ -175,10 +228,19 @@ static tt_status take_message(taker *of, natsMsg *message, tt_error *error) {
   return TT_OK;
 }
 
-static tt_status gather_all(taker *of, tt_error *error) {
-  tt_nats_gather_clear(&of->gather);
-  of->gather.batch->log = of->identity;
-  for (int i = 0; i < of->in_hand.Count; i++) TT_TRY(take_message(of, of->in_hand.Msgs[i], error));
+/** Has messages that came, also those after a failure; they go into the next batch. */
+static tt_status gather_all(taker *of, natsMsgList *came, tt_error *error) {
+  const uint32_t before = of->next.messages.len;
+  bool kept = tt_list_add(&of->next.messages, came->Msgs, (uint32_t)came->Count);
+  if (kept) came->Count = 0;  // they are the hand's now
+  natsMsgList_Destroy(came);
+  if (!kept) return tt_fail(error, TT_NOMEM, "out of memory");
+  if (!before) of->next.begun = tt_monotonic_us();
+  for (uint32_t i = before; i < of->next.messages.len; i++) {
+    natsMsg *message = message_of(&of->next, i);
+    of->next.bytes += (size_t)natsMsg_GetDataLength(message);
+    TT_TRY(take_message(of, message, error));
+  }
   return TT_OK;
 }
 
@@ -200,10 +262,10 @@ static void taker_look(tt_store_log *base) {
 /** Notes what the server says of the messages that came. */
 static void note_taken(taker *of) {
   tt_store_log_state *state = &of->base.state;
-  state->in_hand = (uint64_t)of->in_hand.Count;
-  for (int i = 0; i < of->in_hand.Count; i++) {
+  state->in_hand = of->now.messages.len;
+  for (uint32_t i = 0; i < of->now.messages.len; i++) {
     jsMsgMetaData *about = NULL;
-    if (natsMsg_GetMetaData(&about, of->in_hand.Msgs[i]) != NATS_OK) continue;
+    if (natsMsg_GetMetaData(&about, message_of(&of->now, i)) != NATS_OK) continue;
     const int64_t came = about->Timestamp / 1000;
     if (!state->oldest || came < state->oldest) state->oldest = came;
     state->redelivered += about->NumDelivered > 1;
@@ -212,33 +274,91 @@ static void note_taken(taker *of) {
   }
 }
 
-/** All that is there now, or, where there is nothing, the first ones that come. */
-static natsStatus fetch_some(taker *of, int64_t patience) {
-  jsErrCode code = 0;
-  jsFetchRequest request;
-  jsFetchRequest_Init(&request);
-  request.Batch = MOST_MESSAGES;
-  request.MaxBytes = MOST_BYTES;
-  request.NoWait = true;
-  request.Expires = FETCH_PATIENCE;
-  natsStatus status = natsSubscription_FetchRequest(&of->in_hand, of->subscription, &request);
-  if (status != NATS_TIMEOUT && status != NATS_NOT_FOUND) return status;
-  return natsSubscription_Fetch(&of->in_hand, of->subscription, FIRST_MESSAGES,
-                                patience > 1000 ? patience / 1000 : 1, &code);
+/** Whether more would hardly make the next batch cheaper to store. */
+static bool is_large(const hand *of) {
+  return of->messages.len >= MOST_MESSAGES / 2 || of->bytes >= MOST_BYTES / 2;
 }
 
+/** All that is there now, and fits, goes into the next batch; where there is nothing, what comes first, if it comes within `patience`
+ *  (µs): so the server takes a request that has both a time and no wait. */
 static tt_status fetch(taker *of, int64_t patience, tt_error *error) {
-  natsStatus status = fetch_some(of, patience);
-  if (status == NATS_TIMEOUT) {
-    if (tt_monotonic_us() >= of->next_look) taker_look(&of->base);
-    return TT_AGAIN;
+  natsMsgList came = {0};
+  jsFetchRequest request;
+  jsFetchRequest_Init(&request);
+  request.Batch = MOST_MESSAGES - (int)of->next.messages.len;
+  request.MaxBytes = (int64_t)(MOST_BYTES - of->next.bytes);
+  request.NoWait = true;
+  request.Expires = 1000 * (patience > LEAST_PATIENCE ? patience : LEAST_PATIENCE);
+  natsStatus status = natsSubscription_FetchRequest(&came, of->subscription, &request);
+  if (status == NATS_TIMEOUT || status == NATS_NOT_FOUND) return TT_OK;
+  return status == NATS_OK ? gather_all(of, &came, error)
+                           : tt_nats_fail(status, "taking from the stream", error);
+}
+
+/* --- ahead --- */
+
+static void *run_ahead(void *context) {
+  taker *of = context;
+  pthread_mutex_lock(&of->turn);
+  for (;;) {
+    while (!of->fetching && !of->ending) pthread_cond_wait(&of->changed, &of->turn);
+    if (of->ending) break;
+    pthread_mutex_unlock(&of->turn);
+    tt_status status = fetch(of, AHEAD_PATIENCE, &of->error);
+    pthread_mutex_lock(&of->turn);
+    of->fetched = status;
+    of->fetching = false;
+    pthread_cond_broadcast(&of->changed);
   }
-  if (status != NATS_OK) {
-    disconnect(of);
-    return tt_nats_fail(status, "taking from the stream", error);
+  pthread_mutex_unlock(&of->turn);
+  return NULL;
+}
+
+static void fetch_ahead(taker *of) {
+  pthread_mutex_lock(&of->turn);
+  of->fetching = true;
+  pthread_cond_broadcast(&of->changed);
+  pthread_mutex_unlock(&of->turn);
+}
+
+/** What waited for its turn until the server gave it to others is let go: it comes again, and says that it does. What waited for long gets
+ *  all the time of a batch. */
+static void look_at_age(taker *of) {
+  const int64_t age = tt_monotonic_us() - of->next.begun;
+  if (!of->next.messages.len || age < WAITS_LONG) return;
+  if (age * 1000 >= HAND_BACK) {
+    drop_next(of);
+    return;
   }
-  note_taken(of);
+  for (uint32_t i = 0; i < of->next.messages.len; i++)
+    natsMsg_InProgress(message_of(&of->next, i), NULL);
+}
+
+/** Adds what came since the thread took the first ones: many small batches cost a store more than few large ones. */
+static tt_status add_rest(taker *of, tt_error *error) {
+  if (is_large(&of->next)) return TT_OK;
+  taker_look(&of->base);
+  return of->base.state.waiting ? fetch(of, TRANSFER_PATIENCE, error) : TT_OK;
+}
+
+/** Waits for the first ones. A request may be answered by what was said late to the one before: that there is nothing. */
+static tt_status wait_first(taker *of, int64_t patience, tt_error *error) {
+  const int64_t end = tt_monotonic_us() + patience;
+  do TT_TRY(fetch(of, end - tt_monotonic_us(), error));
+  while (!of->next.messages.len && tt_monotonic_us() < end);
   return TT_OK;
+}
+
+/** Makes the next batch as large as it can be now; TT_AGAIN: it has nothing. */
+static tt_status fill_next(taker *of, int64_t patience, tt_error *error) {
+  const hand *next = &of->next;
+  settle(of);
+  if (of->fetched != TT_OK) return tt_fail(error, of->fetched, "%s", of->error.text);
+  look_at_age(of);
+  TT_TRY(next->messages.len ? add_rest(of, error) : wait_first(of, patience, error));
+  if (next->messages.len) return TT_OK;
+  if (tt_monotonic_us() >= of->next_look) taker_look(&of->base);
+  return TT_AGAIN;
 }
 
 static tt_status taker_take(tt_store_log *base, int64_t patience, const tt_store_batch **batch,
@@ -246,9 +366,20 @@ static tt_status taker_take(tt_store_log *base, int64_t patience, const tt_store
   taker *of = (taker *)base;
   TT_TRY(need_link(of, error));
   hand_back(of);
-  TT_TRY(fetch(of, patience, error));
-  TT_TRY(gather_all(of, error));
-  *batch = of->gather.batch;
+  tt_status status = fill_next(of, patience, error);
+  if (status != TT_OK && status != TT_AGAIN) disconnect(of);
+  TT_TRY(status);
+  const hand empty = of->now;
+  of->now = of->next;
+  of->next = empty;
+  tt_store_batch *spare = of->batch;
+  of->batch = of->gather.batch;
+  of->batch->log = of->identity;
+  of->gather.batch = spare;
+  begin_next(of);
+  note_taken(of);
+  fetch_ahead(of);
+  *batch = of->batch;
   return TT_OK;
 }
 
@@ -318,8 +449,8 @@ static void tend(taker *of) {
 static tt_status taker_done(tt_store_log *base, tt_error *error) {
   taker *of = (taker *)base;
   natsStatus status = NATS_OK;
-  for (int i = 0; i < of->in_hand.Count && status == NATS_OK; i++)
-    status = natsMsg_Ack(of->in_hand.Msgs[i], NULL);
+  for (uint32_t i = 0; i < of->now.messages.len && status == NATS_OK; i++)
+    status = natsMsg_Ack(message_of(&of->now, i), NULL);
   hand_back(of);
   if (status != NATS_OK) return tt_nats_fail(status, "saying what is stored", error);
   tend(of);
@@ -328,15 +459,42 @@ static tt_status taker_done(tt_store_log *base, tt_error *error) {
 
 /* --- beginning and end --- */
 
+static void end_ahead(taker *of) {
+  if (!of->has_ahead) return;
+  settle(of);
+  pthread_mutex_lock(&of->turn);
+  of->ending = true;
+  pthread_cond_broadcast(&of->changed);
+  pthread_mutex_unlock(&of->turn);
+  pthread_join(of->ahead, NULL);
+}
+
 static void taker_close(tt_store_log *base) {
   taker *of = (taker *)base;
+  end_ahead(of);
   give_up(of);
-  disconnect(of);
+  if (of->gather.batch) disconnect(of);
   tt_nats_gather_end(&of->gather);
+  tt_store_batch_free(of->batch);
+  tt_list_free(&of->now.messages);
+  tt_list_free(&of->next.messages);
   pthread_mutex_destroy(&of->mutex);
+  pthread_mutex_destroy(&of->turn);
+  pthread_cond_destroy(&of->changed);
   free(of->url);
   free(of->name);
   free(of);
+}
+
+static void destroy_message(void *item) { natsMsg_Destroy(*(natsMsg **)item); }
+
+static tt_status open_all(taker *of, tt_error *error) {
+  bool made = of->url && of->name && of->batch && tt_nats_gather_begin(&of->gather);
+  if (!made) return tt_fail(error, TT_NOMEM, "out of memory");
+  TT_TRY(need_link(of, error));
+  begin_next(of);
+  of->has_ahead = !pthread_create(&of->ahead, NULL, run_ahead, of);
+  return of->has_ahead ? TT_OK : tt_fail(error, TT_FAILED, "nats: can't start a thread");
 }
 
 tt_status tt_jetstream_open_log(const tt_store_log_options *options, tt_store_log **out,
@@ -349,11 +507,14 @@ tt_status tt_jetstream_open_log(const tt_store_log_options *options, tt_store_lo
                             .is_there = taker_is_there,
                             .close = taker_close};
   pthread_mutex_init(&of->mutex, NULL);
+  pthread_mutex_init(&of->turn, NULL);
+  pthread_cond_init(&of->changed, NULL);
+  of->now.messages = of->next.messages = TT_LIST(natsMsg *, destroy_message);
+  of->batch = tt_store_batch_new();
   of->url = strdup(options->url);
   of->name = strdup(options->name);
   of->replay = options->replay;
-  bool made = of->url && of->name && tt_nats_gather_begin(&of->gather);
-  tt_status status = made ? need_link(of, error) : tt_fail(error, TT_NOMEM, "out of memory");
+  tt_status status = open_all(of, error);
   if (status != TT_OK) {
     taker_close(&of->base);
     return status;

@@ -282,6 +282,27 @@ static void test_what_two_writers_are_told_by_chance(void **state) {
   for (int i = 0; i < 2; i++) stores[i]->close(stores[i]);
 }
 
+/** A statement that took too long waits no more for what others hold, so that those who try again don't queue behind it. */
+static void test_what_is_given_up_ends_at_the_server(void **state) {
+  (void)state;
+  tt_store *store = open_store();
+  PGconn *other = connect();
+  tt_error error;
+  write_message(store, message("A", 1, TT_NAME_KNOWN, 900, 1));
+  execute(other, "BEGIN; SELECT pg_advisory_xact_lock(7602)");
+  store->hurry(store);  // not for long
+  assert_int_equal(try_write(store, message("B", 2, TT_NAME_KNOWN, 900, 1), &error), TT_FAILED);
+  const int64_t end = g_get_monotonic_time() + 20000000;
+  while (ask("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"))
+    if (g_get_monotonic_time() < end)
+      g_usleep(20000);
+    else
+      fail_msg("it is still waited for");
+  execute(other, "COMMIT");
+  PQfinish(other);
+  store->close(store);
+}
+
 /** Tables that were removed or restored give other ids: what was known of the old ones is not true of them. */
 static void test_other_tables_are_other_names(void **state) {
   (void)state;
@@ -323,6 +344,7 @@ int main(void) {
       cmocka_unit_test_setup(test_what_was_rolled_back_is_not_known, tt_testing_clean),
       cmocka_unit_test_setup(test_a_partition_that_was_rolled_back_is_made_again, tt_testing_clean),
       cmocka_unit_test_setup(test_what_two_writers_are_told_by_chance, tt_testing_clean),
+      cmocka_unit_test_setup(test_what_is_given_up_ends_at_the_server, tt_testing_clean),
       cmocka_unit_test_setup(test_other_tables_are_other_names, tt_testing_clean),
   };
   return cmocka_run_group_tests(tests, tt_testing_begin, tt_testing_end);

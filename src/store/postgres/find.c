@@ -55,12 +55,12 @@ static void print_question(tt_postgres *store, sql_question *to, int device,
     add_value(store, to, batch, firm.sample, firm.value);
   tt_list_print(&to->sql,
                 ") SELECT e.epoch FROM (SELECT epoch, anchor FROM boot WHERE device = %d"
-                " AND boot = $1 ORDER BY epoch DESC LIMIT %d) e CROSS JOIN q JOIN any_value v"
-                " ON v.device = %d AND v.epoch = e.epoch AND v.device_time = q.device_time"
-                " AND v.nth < %d AND v.attribute = q.attribute"
+                " AND boot = $1 ORDER BY epoch DESC LIMIT %d) e CROSS JOIN q CROSS JOIN LATERAL"
+                " (SELECT FROM any_value v WHERE v.device = %d AND v.epoch = e.epoch"
+                " AND v.device_time = q.device_time AND v.nth < %d AND v.attribute = q.attribute"
                 " AND v.day = " TT_POSTGRES_DAY("q.device_time", "e.anchor")
                 " AND coalesce(v.seq, 0) = q.seq AND (v.number = q.number OR v.text = q.text)"
-                " GROUP BY e.epoch HAVING count(*) = %d ORDER BY e.epoch DESC LIMIT 1",
+                " LIMIT 1) v GROUP BY e.epoch HAVING count(*) = %d ORDER BY e.epoch DESC LIMIT 1",
                 device, TT_STORE_EPOCHS, device, TT_STORE_RECORDS, to->value_count);
 }
 

@@ -65,28 +65,51 @@ tt_status tt_postgres_find_unsure(tt_postgres *store, const tt_store_batch *batc
   return status;
 }
 
+/** How far a device's messages of a batch reach. */
+typedef struct reach {
+  int device; /**< the database's */
+  int64_t place;
+} reach;
+
+/** One for each device of which some may be repeats: a batch has thousands of samples of one. False: out of memory. */
+static bool find_reaches(const tt_store_batch *batch, const tt_postgres_ids *known,
+                         tt_list *reaches) {
+  tt_map places = {0};
+  bool noted = true;
+  for (uint32_t i = 0; i < batch->samples.len && noted; i++) {
+    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
+    if (!(sample->flags & TT_SAMPLE_UNSURE) || !sample->place) continue;
+    const tt_map_key key = {sample->device, 0};
+    const reach added = {tt_postgres_get_id(&known->devices, sample->device), sample->place};
+    const int64_t *at = tt_map_get(&places, key);
+    reach *there = at ? &tt_list_at(reaches, reach, *at) : NULL;
+    if (there && there->place < sample->place) there->place = sample->place;
+    if (!there) noted = tt_map_put(&places, key, reaches->len) && tt_list_add(reaches, &added, 1);
+  }
+  tt_map_clear(&places);
+  return noted;
+}
+
 tt_status tt_postgres_note_passed(tt_postgres *store, const tt_store_batch *batch,
                                   const tt_postgres_ids *known, tt_error *error) {
-  tt_list sql = TT_LIST(char, NULL);
+  tt_list sql = TT_LIST(char, NULL), reaches = TT_LIST(reach, NULL);
+  bool noted = find_reaches(batch, known, &reaches);
   tt_list_print(&sql,
                 "INSERT INTO passed AS p SELECT device, %" PRId64 ", max(place) FROM (VALUES ",
                 batch->log);
-  bool any = false;
-  for (uint32_t i = 0; i < batch->samples.len; i++) {
-    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
-    if (!(sample->flags & TT_SAMPLE_UNSURE) || !sample->place) continue;
-    tt_list_print(&sql, "%s(%d, %" PRId64 "::bigint)", any ? ", " : "",
-                  tt_postgres_get_id(&known->devices, sample->device), sample->place);
-    any = true;
+  for (uint32_t i = 0; i < reaches.len; i++) {
+    const reach *one = &tt_list_at(&reaches, reach, i);
+    tt_list_print(&sql, "%s(%d, %" PRId64 "::bigint)", i ? ", " : "", one->device, one->place);
   }
   tt_list_print(&sql,
                 ") v (device, place) GROUP BY device ON CONFLICT (device, log)"
                 " DO UPDATE SET place = greatest(p.place, excluded.place)");
   tt_status status = TT_OK;
-  if (sql.failed)
+  if (sql.failed || !noted)
     status = no_memory(error);
-  else if (any)
+  else if (reaches.len)
     status = tt_postgres_do(store, sql.data, error);
   tt_list_free(&sql);
+  tt_list_free(&reaches);
   return status;
 }

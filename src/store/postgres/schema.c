@@ -113,10 +113,16 @@ static tt_status end_older(tt_postgres *store, tt_error *error) {
   return tt_fail(error, status, "%s; end older programs that use the database first", why.text);
 }
 
+/** A statement that had its deadline has the server end it soon, with its locks, instead of doing it for nobody while it is tried again.
+ *  Before 14 a server can't. */
+#define END_WITH_US                                                                                \
+  "SELECT set_config('client_connection_check_interval', '1s', false)"                             \
+  " WHERE current_setting('client_connection_check_interval', true) IS NOT NULL"
+
 tt_status tt_postgres_upgrade(tt_postgres *store, tt_error *error) {
   PGresult *result;
-  TT_TRY(tt_postgres_do(store, "SET client_min_messages = warning; SELECT pg_advisory_lock(7601)",
-                        error));
+  TT_TRY(tt_postgres_do(store, "SET client_min_messages = warning; " END_WITH_US, error));
+  TT_TRY(tt_postgres_do(store, "SELECT pg_advisory_lock(7601)", error));
   TT_TRY(tt_postgres_do(store,
                         "CREATE SCHEMA IF NOT EXISTS tether; SET search_path = tether;"
                         " CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)",

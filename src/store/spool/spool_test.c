@@ -22,12 +22,14 @@
 
 static char folder[64], path[80];
 
-static tt_spool *open_spool(void) {
+static tt_spool *open_spool_of(uint64_t limit) {
   tt_spool *spool;
   tt_error error;
-  if (tt_spool_open(path, 1 << 20, &spool, &error) != TT_OK) fail_msg("%s", error.text);
+  if (tt_spool_open(path, limit, &spool, &error) != TT_OK) fail_msg("%s", error.text);
   return spool;
 }
+
+static tt_spool *open_spool(void) { return open_spool_of(1 << 20); }
 
 static tt_store_batch *batch_of(int number) {
   tt_store_batch *batch = tt_store_batch_new();
@@ -313,6 +315,114 @@ static void test_removed(void **state) {
   tt_spool_close(spool);
 }
 
+/* --- by chance --- */
+
+#define TURNS 3000
+#define SMALL 8192 /* bytes: some thirty batches */
+
+/** What the file should hold. */
+typedef struct model {
+  tt_spool *spool;
+  GArray *numbers,
+      *openings; /**< int: of each batch since it was empty, its number and by which opening it was put there */
+  guint popped; /**< of these, dropped by this opening */
+  int next, opening;
+  int times_full;
+} model;
+
+static void model_open(model *of) {
+  of->spool = open_spool_of(SMALL);
+  of->opening++;
+  of->popped = 0;  // what was dropped comes back, unless all was
+}
+
+static void model_append(model *of) {
+  tt_error error;
+  tt_store_batch *batch = batch_of(of->next);
+  tt_status status = tt_spool_append(of->spool, batch, &error);
+  tt_store_batch_free(batch);
+  if (status == TT_FULL) {
+    of->times_full++;
+    assert_true(size_of_file() > SMALL / 2);
+    return;
+  }
+  assert_int_equal(status, TT_OK);
+  g_array_append_val(of->numbers, of->next);
+  g_array_append_val(of->openings, of->opening);
+  of->next++;
+}
+
+/** All that one opening has put there comes as one; `drop`: and goes. */
+static void model_front(model *of, bool drop) {
+  tt_error error;
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_status status = tt_spool_front(of->spool, batch, &error);
+  guint end = of->popped;
+  while (end < of->numbers->len &&
+         g_array_index(of->openings, int, end) == g_array_index(of->openings, int, of->popped))
+    end++;
+  assert_int_equal(status, end > of->popped ? TT_OK : TT_NOT_FOUND);
+  assert_int_equal(batch->samples.len, 2 * (end - of->popped));
+  for (uint32_t i = 0; i < batch->samples.len; i++)
+    assert_int_equal(tt_list_at(&batch->samples, tt_store_sample, i).device_time / 2,
+                     g_array_index(of->numbers, int, of->popped + i / 2));
+  tt_store_batch_free(batch);
+  if (!drop || status != TT_OK) return;
+  tt_spool_pop(of->spool);
+  of->popped = end;
+  if (end < of->numbers->len) return;
+  g_array_set_size(of->numbers, 0);
+  g_array_set_size(of->openings, 0);
+  of->popped = 0;
+}
+
+/** A crash while a batch is put there leaves any part of it. */
+static void model_tear(model *of, GRand *chance) {
+  const uint64_t before = size_of_file();
+  const guint len = of->numbers->len;
+  model_append(of);
+  const uint64_t after = size_of_file();
+  tt_spool_close(of->spool);
+  if (after > before) {
+    const gint32 left = g_rand_int_range(chance, (gint32)before, (gint32)after);
+    assert_int_equal(truncate(path, left), 0);
+    g_array_set_size(of->numbers, len);
+    g_array_set_size(of->openings, len);
+  }
+  model_open(of);
+}
+
+static void test_what_comes_by_chance(void **state) {
+  (void)state;
+  GRand *chance = g_rand_new_with_seed(18);
+  model of = {.numbers = g_array_new(FALSE, FALSE, sizeof(int)),
+              .openings = g_array_new(FALSE, FALSE, sizeof(int)),
+              .next = 1};
+  model_open(&of);
+  for (int turn = 0; turn < TURNS; turn++) {
+    const gint32 what = g_rand_int_range(chance, 0, 100);
+    if (what < 70) {
+      model_append(&of);
+    } else if (what < 90) {
+      model_front(&of, what < 80);
+    } else if (what < 95) {
+      tt_spool_close(of.spool);
+      model_open(&of);
+    } else {
+      model_tear(&of, chance);
+    }
+    assert_int_equal(tt_spool_bytes(of.spool) > 0, of.numbers->len > of.popped);
+    assert_int_equal(tt_spool_lost(of.spool).places, 0);
+  }
+  while (of.numbers->len) model_front(&of, true);
+  assert_int_equal(tt_spool_bytes(of.spool), 0);
+  assert_true(of.times_full > 0 && of.next > TURNS / 10);
+  tt_spool_close(of.spool);
+  g_array_unref(of.numbers);
+  g_array_unref(of.openings);
+  g_rand_free(chance);
+}
+
 static int clean(void **state) {
   (void)state;
   g_unlink(path);
@@ -329,6 +439,7 @@ int main(void) {
       cmocka_unit_test_setup(test_the_old_format, clean),
       cmocka_unit_test_setup(test_names_and_pairs, clean),
       cmocka_unit_test_setup(test_removed, clean),
+      cmocka_unit_test_setup(test_what_comes_by_chance, clean),
   };
   // In memory, since every batch is synced.
   const char *where = g_access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";

@@ -101,6 +101,9 @@ export function guessMapping(model: Model, robot: number): Row[] {
   return rows;
 }
 
+/** A model's own name of a joint, where a robot's file means something else by it. */
+const OF_MODEL = /^joint:(.*\/)?/;
+
 /** Joints that are left over, in their order, on the sticks that are left over. */
 function addOthers(
   commands: ReturnType<typeof commandsOf>,
@@ -111,7 +114,8 @@ function addOthers(
   const free: Source[] = drives ? ['right_y', 'dpad_y', 'right_x', 'dpad_x'] : ['left_y', 'right_y', 'left_x', 'right_x'];
   for (const name of commands.keys()) {
     const [joint, kind] = name.split('.') as [string, string | undefined];
-    if (used.has(joint) || joint === 'grip' || !free.length || /wheel|caster/.test(joint)) continue;
+    // What a motor of the same name turns is its motor's.
+    if (used.has(joint) || used.has(joint.replace(OF_MODEL, '')) || joint === 'grip' || !free.length || /wheel|caster/.test(joint)) continue;
     const position = commands.get(`${joint}.position`);
     const best = ['velocity', 'duty', 'torque'].find((each) => commands.has(`${joint}.${each}`));
     if (position) add(free.shift()!, `${joint}.position`, 'rate', 1);

@@ -1,13 +1,14 @@
 // past.ts: the past of signals, out of the log of the run that is shown. It comes in tiles, as a map does: stretches of 2^n s with as
 // many points each, so that moving and zooming find most of it here, and what is far away never comes.
 import {effect, signal} from '@preact/signals';
-import {requestBytes} from '../http';
+import {HttpError, requestBytes} from '../http';
 import {decimate} from './decimate';
 import type {Trace} from './decimate';
 import {derived} from './derived';
 import {evaluate, isExpression} from './expression';
 import {ring} from './samples';
 import {isOfWorld, now, runAddress, shownDetails, shownRun} from './shown_run';
+import {generation} from './store';
 
 /** Of a tile; the program halves them: the least and the greatest of each part. */
 const TILE_POINTS = 1024;
@@ -16,7 +17,7 @@ const MOST_TILES = 16;
 const MOST_NAMES = 64;
 /** Tiles kept; the oldest give way. A tile has at most 16 kB. */
 const MOST_KEPT = 4000;
-/** The end of a log that grows is asked for again after this, ms. */
+/** The end of a log that grows is asked for again after this, and what could not be had, ms. */
 const AGAIN_MS = 500;
 /** Coarser tiles than the one that is missing are looked for this far up. */
 const COARSER = 12;
@@ -26,7 +27,7 @@ interface Tile {
   values: Float64Array;
   /** s of the run up to which it is complete. */
   until: number;
-  /** On its way since, or there since; ms. */
+  /** When it came, or could not be had; ms. */
   asked: number;
   loading: boolean;
 }
@@ -48,8 +49,10 @@ export function pastIsWhole(): boolean {
 
 const keyOf = (name: string, level: number, number: number) => `${level} ${number} ${name}`;
 
+// Another run, or another program, which may know more of this one.
 effect(() => {
   shownRun.value;
+  generation.value;
   tiles.clear();
 });
 
@@ -69,32 +72,35 @@ interface Stretch {
 }
 
 interface Question extends Stretch {
-  done: Promise<void>;
+  run: string;
 }
 
 let gathered: Question[] = [];
 
 /** Those of one frame travel together: each plot draws on its own. */
-function demand(name: string, level: number, first: number, last: number): Promise<void> {
-  const same = gathered.find((one) => one.level === level && one.first === first && one.last === last && one.names.length < MOST_NAMES);
+function demand(name: string, level: number, first: number, last: number): void {
+  const run = shownRun.peek();
+  const same = gathered.find((one) => one.run === run && one.level === level && one.first === first && one.last === last && one.names.length < MOST_NAMES);
   if (same) {
     if (!same.names.includes(name)) same.names.push(name);
-    return same.done;
+    return;
   }
-  const question: Question = {level, first, last, names: [name], done: Promise.resolve()};
+  const question: Question = {run, level, first, last, names: [name]};
   under++;
-  question.done = new Promise<void>((resolve) => setTimeout(resolve)).then(async () => {
-    gathered = gathered.filter((one) => one !== question);
-    await ask(question);
-    under--;
-    pastArrived.value++;
-  });
   gathered.push(question);
-  return question.done;
+  setTimeout(() => {
+    gathered = gathered.filter((one) => one !== question);
+    void ask(question).then(() => {
+      under--;
+      pastArrived.value++;
+    });
+  });
 }
 
-async function ask({level, first, last, names}: Stretch): Promise<void> {
-  const run = shownRun.peek();
+/** Answered, or given up: nothing of it is under way then. */
+async function ask(question: Question): Promise<void> {
+  const {run, level, first, last, names} = question;
+  if (run !== shownRun.peek()) return;
   const width = 2 ** level;
   const query = new URLSearchParams(names.map((name) => ['name', name]));
   query.set('from', String(first * width));
@@ -103,17 +109,22 @@ async function ask({level, first, last, names}: Stretch): Promise<void> {
   query.set('format', 'binary');
   try {
     const bytes = await requestBytes(`${runAddress(run)}/signals?${query}`);
+    if (run === shownRun.peek()) take(decodeTraces(bytes, names.length), question);
+  } catch (error) {
     if (run !== shownRun.peek()) return;
-    take(decodeTraces(bytes, names.length), {level, first, last, names});
-  } catch {
-    if (names.length > 1) {
-      // One that the run doesn't have spoils it for all.
-      await Promise.all(names.map((name) => ask({level, first, last, names: [name]})));
-      return;
-    }
+    const unknown = error instanceof HttpError && error.status === 404;
+    // One that the run doesn't have spoils it for all.
+    if (unknown && names.length > 1) await Promise.all(names.map((name) => ask({...question, names: [name]})));
+    else giveUp(question, unknown);
+  }
+}
+
+/** What the run doesn't have is as complete as it will be; the rest is asked for again. */
+function giveUp({level, first, last, names}: Stretch, unknown: boolean): void {
+  for (const name of names) {
     for (let number = first; number <= last; number++) {
-      const tile = tiles.get(keyOf(names[0]!, level, number));
-      if (tile) Object.assign(tile, {loading: false, asked: performance.now()});
+      const tile = tiles.get(keyOf(name, level, number));
+      if (tile) Object.assign(tile, {loading: false, asked: performance.now(), ...(unknown && {until: Infinity})});
     }
   }
 }
@@ -133,7 +144,7 @@ export function decodeTraces(bytes: ArrayBuffer, names: number): {times: Float64
 
 function take(traces: {times: Float64Array; values: Float64Array}[], {level, first, last, names}: Stretch): void {
   const width = 2 ** level;
-  const growing = isOfWorld.peek() || !!shownDetails.peek()?.recording;
+  const growing = isOfWorld.peek() || (shownDetails.peek()?.recording ?? true); // until it is known, it may
   names.forEach((name, i) => {
     const {times, values} = traces[i]!;
     const reached = times.length ? times[times.length - 1]! : 0;
@@ -164,6 +175,16 @@ function find(times: Float64Array, time: number): number {
 
 /* ---- answers ---- */
 
+let waking: ReturnType<typeof setTimeout> | undefined;
+
+/** Something lacks that was asked for a moment ago. Whoever rests looks again, though nothing else changes. */
+function wakeLater(): void {
+  waking ??= setTimeout(() => {
+    waking = undefined;
+    pastArrived.value++;
+  }, AGAIN_MS);
+}
+
 /** Numbers of the tiles between two times that are missing, or that end too early, as first and last. */
 function missing(name: string, level: number, from: number, to: number): [number, number] | null {
   const width = 2 ** level;
@@ -173,24 +194,27 @@ function missing(name: string, level: number, from: number, to: number): [number
   for (let number = Math.floor(from / width); number * width < to; number++) {
     const tile = tiles.get(keyOf(name, level, number));
     const wanted = Math.min(to, (number + 1) * width);
-    const good = tile && (tile.loading || tile.until >= wanted - Math.max(part, 1e-6) || performance.now() - tile.asked < AGAIN_MS);
-    if (good) continue;
+    if (tile && (tile.loading || tile.until >= wanted - Math.max(part, 1e-6))) continue;
+    if (tile && performance.now() - tile.asked < AGAIN_MS) {
+      wakeLater();
+      continue;
+    }
     first = Math.min(first, number);
     last = number;
   }
   return first <= last ? [first, Math.min(last, first + MOST_TILES - 1)] : null;
 }
 
-function load(name: string, level: number, from: number, to: number): Promise<void> | null {
+function load(name: string, level: number, from: number, to: number): void {
   const lacking = missing(name, level, from, to);
-  if (!lacking) return null;
+  if (!lacking) return;
   const [first, last] = lacking;
   for (let number = first; number <= last; number++) {
     const key = keyOf(name, level, number);
     const tile = tiles.get(key) ?? {times: new Float64Array(), values: new Float64Array(), until: -Infinity, asked: 0, loading: true};
     tiles.set(key, {...tile, loading: true});
   }
-  return demand(name, level, first, last);
+  demand(name, level, first, last);
 }
 
 /** The tile, or as much of a coarser one as there is of it. */
@@ -257,7 +281,7 @@ export function traceOf(name: string, from: number, to: number, buckets: number)
 export function wantTrace(name: string, from: number, to: number, buckets: number): void {
   const old = Math.min(to, seenFrom(name), now());
   if (!shownRun.peek() || old <= Math.max(0, from)) return;
-  for (const input of inputsOf(name)) void load(input, levelOf(from, to, buckets), Math.max(0, from), old);
+  for (const input of inputsOf(name)) load(input, levelOf(from, to, buckets), Math.max(0, from), old);
 }
 
 /** What a signal is worth at a time in a stretch that is drawn: what it was last before it, as the drawing has it; NaN: nothing yet. */
@@ -267,12 +291,4 @@ export function heldAt(name: string, time: number, from: number, to: number): nu
   let at = times.length - 1;
   while (at >= 0 && times[at]! > time) at--;
   return values[at] ?? NaN;
-}
-
-/** The same once it is whole. The answers are those of the run that was shown when it was asked for. */
-export async function history(names: string[], from: number, to: number, points: number): Promise<Trace[]> {
-  const buckets = Math.max(1, points / 4);
-  const level = levelOf(from, to, buckets);
-  await Promise.all(names.flatMap((name) => inputsOf(name).map((input) => (shownRun.peek() ? load(input, level, Math.max(0, from), Math.min(to, seenFrom(name), now())) : null))));
-  return names.map((name) => traceOf(name, from, to, buckets));
 }

@@ -2,7 +2,7 @@
 import {Button, Field} from '../../ui/controls';
 import {useRobot} from './robot_step';
 import {placing, scene, schema, setInScene} from './session';
-import {Typed} from './typed';
+import {Typed} from '../../ui/typed';
 
 /** A length as people write it: to the centimetre. */
 export const metres = (value: number) => `${Math.round(100 * value) / 100} m`;

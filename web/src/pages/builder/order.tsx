@@ -1,9 +1,10 @@
 // order.tsx: one array of a wire: names in the order of the message, which hands drag, and keys and buttons move.
 import {signal} from '@preact/signals';
-import {useRef, useState} from 'preact/hooks';
+import {useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {formatValue} from '../../format';
 import {Button} from '../../ui/controls';
 import {Icon} from '../../ui/icon';
+import {NumberField} from '../../ui/typed';
 import type {ArrayKind, Entry} from './wiring';
 import {entryOf, moved} from './wiring';
 
@@ -23,6 +24,9 @@ export function startDrag(event: DragEvent, what: Dragged): void {
 
 export const endDrag = () => (dragged.value = null);
 
+/** What of a row moves it by a press. */
+type Part = 'handle' | 'up' | 'down';
+
 interface RowProps {
   kind: ArrayKind;
   entry: Entry;
@@ -33,32 +37,12 @@ interface RowProps {
   units: string[];
   line: boolean;
   change: (entry: Entry) => void;
-  move: (to: number) => void;
+  /** Before the entry that stands at `to`; `by`: what of the row was pressed. */
+  move: (to: number, by: Part) => void;
   remove: () => void;
 }
 
-/** A number that is typed: taken when it is one. */
-function NumberField({label, value, nonzero, onChange}: {label: string; value: number; nonzero?: boolean; onChange: (value: number) => void}) {
-  const [typed, setTyped] = useState<string | null>(null);
-  const good = (text: string) => text.trim() !== '' && Number.isFinite(Number(text)) && !(nonzero && Number(text) === 0);
-  return (
-    <input
-      class={`number${typed !== null && !good(typed) ? ' invalid' : ''}`}
-      aria-label={label}
-      inputMode="decimal"
-      value={typed ?? String(value)}
-      onInput={(event) => setTyped(event.currentTarget.value)}
-      onBlur={() => {
-        if (typed !== null && good(typed)) onChange(Number(typed));
-        setTyped(null);
-      }}
-      onKeyDown={(event) => event.key === 'Enter' && event.currentTarget.blur()}
-    />
-  );
-}
-
 function Row({kind, entry, index, last, si, units, line, change, move, remove}: RowProps) {
-  const row = useRef<HTMLLIElement>(null);
   const {name, unit, scale, offset} = entry;
   const place = `${index + 1} of ${kind.title}: ${name}`;
   const known = si !== null || kind.extra.includes(name);
@@ -66,12 +50,10 @@ function Row({kind, entry, index, last, si, units, line, change, move, remove}: 
     const by = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : 0;
     if (!by || !event.altKey || index + by < 0 || (by > 0 && last)) return;
     event.preventDefault();
-    move(by < 0 ? index - 1 : index + 2);
-    const list = row.current!.parentElement!;
-    requestAnimationFrame(() => (list.children[index + by]?.querySelector('.order-handle') as HTMLElement | null)?.focus());
+    move(by < 0 ? index - 1 : index + 2, 'handle');
   };
   return (
-    <li ref={row} class={`order-row${line ? ' before' : ''}${known ? '' : ' unknown'}`} data-entry={name} onKeyDown={onKey}>
+    <li class={`order-row${line ? ' before' : ''}${known ? '' : ' unknown'}`} data-entry={name} onKeyDown={onKey}>
       <button
         type="button"
         class="order-handle"
@@ -100,8 +82,8 @@ function Row({kind, entry, index, last, si, units, line, change, move, remove}: 
         </>
       )}
       <span class="order-tools">
-        <Button icon="up" label={`Up: ${place}`} disabled={index === 0} onClick={() => move(index - 1)} />
-        <Button icon="down" label={`Down: ${place}`} disabled={last} onClick={() => move(index + 2)} />
+        <Button icon="up" label={`Up: ${place}`} disabled={index === 0} onClick={() => move(index - 1, 'up')} />
+        <Button icon="down" label={`Down: ${place}`} disabled={last} onClick={() => move(index + 2, 'down')} />
         <Button icon="close" label={`Remove ${place}`} onClick={remove} />
       </span>
     </li>
@@ -114,6 +96,14 @@ interface OrderProps {
   siOf: (name: string) => string | null;
   unitsOf: (si: string) => string[];
   set: (entries: Entry[]) => void;
+}
+
+/** What was pressed in the row that stands somewhere now; its handle, where that can't be pressed any more. */
+function partOf(row: Element | undefined, part: Part): HTMLElement | null {
+  const [up, down] = row?.querySelectorAll<HTMLButtonElement>('.order-tools button') ?? [];
+  const pressed = {handle: undefined, up, down}[part];
+  const seen = pressed && !pressed.disabled && pressed.offsetParent !== null;
+  return seen ? pressed : (row?.querySelector<HTMLElement>('.order-handle') ?? null);
 }
 
 /** Half of the rows above a point, so that what is dropped comes before the row whose upper half it is over. */
@@ -129,6 +119,12 @@ function placeUnder(list: HTMLElement, clientY: number): number {
 export function Order({kind, entries, siOf, unitsOf, set}: OrderProps) {
   const list = useRef<HTMLOListElement>(null);
   const [target, setTarget] = useState(-1);
+  const moving = useRef<{to: number; part: Part} | null>(null); // the row that somebody moves by presses
+  // It is drawn anew where it stands now. The focus goes there at once: by the next picture somebody may be elsewhere.
+  useLayoutEffect(() => {
+    if (moving.current) partOf(list.current!.children[moving.current.to], moving.current.part)?.focus();
+    moving.current = null;
+  });
   const fits = dragged.value !== null && (dragged.value.incoming === kind.incoming || dragged.value.name === 'none');
   const full = entries.length >= kind.most;
   const drop = (place: number) => {
@@ -174,7 +170,10 @@ export function Order({kind, entries, siOf, unitsOf, set}: OrderProps) {
               units={si === null ? [] : unitsOf(si)}
               line={target === i}
               change={(changed) => set(entries.map((one, k) => (k === i ? changed : one)))}
-              move={(to) => set(moved(entries, i, to))}
+              move={(to, part) => {
+                moving.current = {to: to > i ? to - 1 : to, part};
+                set(moved(entries, i, to));
+              }}
               remove={() => set(entries.filter((_, k) => k !== i))}
             />
           );

@@ -10,7 +10,7 @@ import type {Dropped} from './dropped';
 import {DropZone} from './dropzone';
 import {draft, openAt, robotIndex, robots, setIn, setInScene, shown, state} from './session';
 import type {RobotInScene} from './session';
-import {Typed} from './typed';
+import {Typed} from '../../ui/typed';
 import {read} from './yaml_edit';
 import type {Plain} from './yaml_edit';
 import {useEffect} from 'preact/hooks';

@@ -4,7 +4,7 @@ import {Button, Field, Segmented} from '../../ui/controls';
 import {draft, robots, schema, setInScene, state, wireIndex} from './session';
 import {endDrag, Order, startDrag} from './order';
 import type {Named} from './types';
-import {Typed} from './typed';
+import {Typed} from '../../ui/typed';
 import {ARRAYS, entriesIn, entryOf, PROTOCOLS, unitsFor, wiresIn, withEntries, withWire} from './wiring';
 import type {ArrayKind, WireInFile} from './wiring';
 

@@ -2,6 +2,7 @@
 import {formatSignal, shownUnit} from '../../format';
 import {model} from '../../live/store';
 import {Button, Panel} from '../../ui/controls';
+import {NumberField} from '../../ui/typed';
 import {commandsOf, FORWARD, KINDS, SOURCES, TURN} from '../../driving/mapping';
 import type {Row, RowKind, Source} from '../../driving/mapping';
 import {guessAgain, mapping, robot, sent, setMapping} from '../../driving/session';
@@ -50,7 +51,7 @@ export function MappingEditor() {
                   </select>
                 </td>
                 <td>
-                  <select aria-label={`Command of row ${i + 1}`} value={row.target} onChange={(event) => change(i, {target: event.currentTarget.value})}>
+                  <select aria-label={`Command of row ${i + 1}`} title={row.target} value={row.target} onChange={(event) => change(i, {target: event.currentTarget.value})}>
                     {!targets.includes(row.target) && <option value={row.target}>{row.target} (gone)</option>}
                     {targets.map((target) => (
                       <option key={target} value={target}>{target === FORWARD ? 'drive forward' : target === TURN ? 'turn' : target}</option>
@@ -58,13 +59,7 @@ export function MappingEditor() {
                   </select>
                 </td>
                 <td class="number">
-                  <input
-                    type="number"
-                    step="any"
-                    aria-label={`Scale of row ${i + 1}`}
-                    value={row.scale}
-                    onChange={(event) => Number.isFinite(event.currentTarget.valueAsNumber) && change(i, {scale: event.currentTarget.valueAsNumber})}
-                  />
+                  <NumberField live label={`Scale of row ${i + 1}`} value={row.scale} onChange={(scale) => change(i, {scale})} />
                   <span class="unit">{shownUnit(commands.get(row.target)?.info.unit ?? (row.target === FORWARD ? 'm/s' : row.target === TURN ? 'rad/s' : ''))}</span>
                 </td>
                 <td class="number mono">{sent.value.has(row.target) ? formatSignal(sent.value.get(row.target)!, 3) : '–'}</td>

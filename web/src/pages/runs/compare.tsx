@@ -3,7 +3,7 @@
 import {signal} from '@preact/signals';
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import {formatSignal, formatDate, shownUnit} from '../../format';
-import {HttpError, request} from '../../http';
+import {HttpError, request, RETRY_MS} from '../../http';
 import {generation} from '../../live/store';
 import {go, param, setParams} from '../../route';
 import {cssColor, dark} from '../../theme';
@@ -40,11 +40,14 @@ function remember(url: string, value: unknown): void {
   lasting.set(url, value);
 }
 
-/** What each address answers, in their order; null: not there yet, or why not. Asked once each, all at a time. */
+/** What each address answers, in their order; null: not there yet, or why not. Asked once each, all at a time; again where no answer was
+ *  had. */
 function useAll<T>(asked: Asked[], check: (value: unknown, at: string) => T): {value: T | null; error: string}[] {
   const [known, setKnown] = useState<ReadonlyMap<string, T | Error>>(new Map());
+  const [turn, setTurn] = useState(0);
   useEffect(() => {
     let gone = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const keep = (url: string, value: T | Error) => gone || setKnown((before) => new Map(before).set(url, value));
     for (const {url, lasts} of asked) {
       if (!url || lasting.has(url) || (known.has(url) && !(known.get(url) instanceof Error))) continue;
@@ -53,16 +56,25 @@ function useAll<T>(asked: Asked[], check: (value: unknown, at: string) => T): {v
           if (lasts) remember(url, value);
           keep(url, value);
         },
-        (error: unknown) => keep(url, error instanceof HttpError ? error : new Error('the program cannot be reached')),
+        (error: unknown) => {
+          keep(url, error instanceof HttpError ? error : new Error('the program cannot be reached'));
+          if (!gone && !(error instanceof HttpError && error.status === 404)) timer ??= setTimeout(() => setTurn((before) => before + 1), RETRY_MS);
+        },
       );
     }
-    return () => void (gone = true);
-  }, [asked.map(({url}) => url).join('\n'), generation.value]);
+    return () => {
+      gone = true;
+      clearTimeout(timer);
+    };
+  }, [asked.map(({url}) => url).join('\n'), generation.value, turn]);
   return asked.map(({url}) => {
     const found = (lasting.get(url) as T | undefined) ?? known.get(url) ?? null;
     return found instanceof Error ? {value: null, error: found.message} : {value: found, error: ''};
   });
 }
+
+/** Those that are compared were often made in one minute. */
+const dateOf = (run: Run) => formatDate(run.started, true);
 
 const colourOf = (i: number) => `--trace-${i + 1}`;
 
@@ -100,7 +112,7 @@ function Plot({name, unit, traces, from, to, different}: {name: string; unit: st
                 <tr key={run.id}>
                   <td>
                     <i class={`swatch inline trace-${index + 1}`} />{' '}
-                    <button type="button" class="link" title="Look at this run" onClick={() => go('runs', {id: run.id, runs: null})}>{titleOf(run)}, {formatDate(run.started)}</button>
+                    <button type="button" class="link" title="Look at this run" onClick={() => go('runs', {id: run.id, runs: null})}>{titleOf(run)}, {dateOf(run)}</button>
                   </td>
                   <td class="number">{formatSignal(valueAt(trace, at ?? Math.min(last, to)))}</td>
                   <td class="number">{formatSignal(least)}</td>
@@ -122,12 +134,12 @@ function Chosen({runs, zeros, by}: {runs: Run[]; zeros: (number | null | undefin
       {runs.map((run, i) => (
         <li key={run.id}>
           <i class={`swatch trace-${i + 1}`} />
-          <span class="compare-name" title={run.file}>{titleOf(run)} <span class="muted">{formatDate(run.started)}</span></span>
+          <span class="compare-name" title={run.file}>{titleOf(run)} <span class="muted">{dateOf(run)}</span></span>
           {zeros[i] === null && <span class="tag warn">has no such moment</span>}
           {by && (
-            <label class="switch"><input type="radio" name="reference" aria-label={`Measure against ${titleOf(run)}, ${formatDate(run.started)}`} checked={run.id === by} onChange={() => setParams({by: run.id}, 'runs')} /><span>reference</span></label>
+            <label class="switch"><input type="radio" name="reference" aria-label={`Measure against ${titleOf(run)}, ${dateOf(run)}`} checked={run.id === by} onChange={() => setParams({by: run.id}, 'runs')} /><span>reference</span></label>
           )}
-          <Button icon="close" label={`Don’t compare ${titleOf(run)}, ${formatDate(run.started)}`} onClick={() => toggleCompared(run.id)} />
+          <Button icon="close" label={`Don’t compare ${titleOf(run)}, ${dateOf(run)}`} onClick={() => toggleCompared(run.id)} />
         </li>
       ))}
     </ul>

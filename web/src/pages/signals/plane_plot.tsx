@@ -41,12 +41,12 @@ export function PlanePlot({spec}: {spec: PlotSpec & {kind: keyof typeof KINDS}})
     const frame = (now: number) => {
       request = requestAnimationFrame(frame);
       const {clientWidth: width, clientHeight: height} = element;
-      const shown = [frozen.peek(), moment.peek(), pastArrived.peek(), shownSpec.current, chosenUnits.peek(), width, height, spectrum.current];
+      const {from, to} = visible(); // which goes with what is known of the run, too
+      const shown = [from, to, frozen.peek(), moment.peek(), pastArrived.peek(), shownSpec.current, chosenUnits.peek(), width, height, spectrum.current];
       const rests = (frozen.peek() || moment.peek() !== null) && shown.every((each, i) => each === before[i]);
       if (rests || now < next) return;
       before = shown;
       plane.resize(width, height);
-      const {from, to} = visible();
       const began = performance.now();
       const box = plane.plot.over;
       const view = drawPlane(shownSpec.current, from, to, {width: box.clientWidth, height: box.clientHeight}, spectrum.current);

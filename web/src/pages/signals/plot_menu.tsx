@@ -1,8 +1,8 @@
 // plot_menu.tsx: how a whole plot is drawn: over time or otherwise, and whether its axes follow what is there, or stay.
-import {useState} from 'preact/hooks';
 import {displaySize, displayUnit} from '../../live/units';
 import {Segmented, Switch} from '../../ui/controls';
 import {Popover} from '../../ui/popover';
+import {NumberField} from '../../ui/typed';
 import {axesOf} from './axes';
 import {changePlot, fixAxis, siUnitOf} from './plots';
 import type {PlotKind, PlotSpec, Side} from './spec';
@@ -10,22 +10,7 @@ import {shownUnit} from '../../format';
 
 const NAMES: Record<Side, string> = {left: 'Left axis', right: 'Right axis'};
 
-function Limit({label, value, set}: {label: string; value: number; set: (value: number) => void}) {
-  const [text, setText] = useState<string | null>(null);
-  return (
-    <input
-      type="number"
-      step="any"
-      aria-label={label}
-      value={text ?? Number(value.toPrecision(4))}
-      onInput={(event) => {
-        setText(event.currentTarget.value);
-        if (Number.isFinite(event.currentTarget.valueAsNumber)) set(event.currentTarget.valueAsNumber);
-      }}
-      onBlur={() => setText(null)}
-    />
-  );
-}
+const shortly = (value: number) => Number(value.toPrecision(4));
 
 function AxisMenu({spec, side, units, shown}: {spec: PlotSpec; side: Side; units: string[]; shown: (side: Side) => [number, number]}) {
   const unit = units[0] ?? '';
@@ -38,9 +23,9 @@ function AxisMenu({spec, side, units, shown}: {spec: PlotSpec; side: Side; units
       <Switch label="Follows what is there" checked={!fixed} onChange={(follows) => (follows ? fixAxis(spec.id, side, null) : set(...shown(side)))} />
       {fixed && (
         <div class="limits">
-          <Limit label={`${NAMES[side]} from`} value={fixed[0] / size} set={(low) => set(low, fixed[1] / size)} />
+          <NumberField live label={`${NAMES[side]} from`} value={shortly(fixed[0] / size)} onChange={(low) => set(low, fixed[1] / size)} />
           <span>to</span>
-          <Limit label={`${NAMES[side]} to`} value={fixed[1] / size} set={(high) => set(fixed[0] / size, high)} />
+          <NumberField live label={`${NAMES[side]} to`} value={shortly(fixed[1] / size)} onChange={(high) => set(fixed[0] / size, high)} />
         </div>
       )}
     </fieldset>

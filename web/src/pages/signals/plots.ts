@@ -107,9 +107,10 @@ export function newest(): number {
 export function visible(): {from: number; to: number} {
   if (frozen.peek()) return frozen.peek()!;
   const time = moment.peek();
-  // LIVE the newest is at the right edge; a moment that has passed stands in the middle, as far as the run reaches.
-  const end = time === null ? newest() : Math.max(Math.min(time + span.peek() / 2, now()), Math.min(span.peek(), now()));
-  return {from: end - span.peek(), to: end};
+  // LIVE the newest is at the right edge; a moment that has passed stands in the middle, as far as the run reaches both ways.
+  if (time === null) return {from: newest() - span.peek(), to: newest()};
+  const end = Math.max(Math.min(time + span.peek() / 2, now()), Math.min(span.peek(), now()));
+  return {from: Math.max(0, end - span.peek()), to: end};
 }
 
 export function freeze(): void {

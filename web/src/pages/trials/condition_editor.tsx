@@ -3,6 +3,7 @@ import {formatSignal} from '../../format';
 import {lastValue} from '../../live/samples';
 import {model, signalIds, unitOf} from '../../live/store';
 import {Button} from '../../ui/controls';
+import {NumberField} from '../../ui/typed';
 import {holds, OPERATORS} from './condition';
 import type {Operator, Term} from './condition';
 import {condition} from './session';
@@ -40,13 +41,7 @@ export function ConditionEditor() {
             <select aria-label={`Comparison of condition ${i + 1}`} value={term.operator} onChange={(event) => change(i, {operator: event.currentTarget.value as Operator})}>
               {OPERATORS.map((operator) => <option key={operator} value={operator}>{operator}</option>)}
             </select>
-            <input
-              type="number"
-              step="any"
-              aria-label={`Value of condition ${i + 1}`}
-              value={term.value}
-              onInput={(event) => Number.isFinite(event.currentTarget.valueAsNumber) && change(i, {value: event.currentTarget.valueAsNumber})}
-            />
+            <NumberField live label={`Value of condition ${i + 1}`} value={term.value} onChange={(typed) => change(i, {value: typed})} />
             <span class={`tag ${holds(term, value) ? 'good' : ''}`} title="Its value now">{formatSignal(value, 3)} {unitOf(term.signal)}</span>
             <Button icon="close" label={`Remove condition ${i + 1}`} onClick={() => set(terms.filter((_, k) => k !== i))} />
           </div>

@@ -1,5 +1,5 @@
 // results.tsx: what trials tell about concepts and drivers.
-import {useMemo, useState} from 'preact/hooks';
+import {useEffect, useMemo, useState} from 'preact/hooks';
 import {listOf, object, text} from '../../check';
 import {csvCell, formatDate, formatValue} from '../../format';
 import {request, useFetched} from '../../http';
@@ -71,6 +71,20 @@ function exportCsv(trials: Trial[]): void {
   save('tether-trials.csv', new Blob([[keys.join(','), ...rows].join('\r\n') + '\r\n'], {type: 'text/csv'}));
 }
 
+/** Shows what was chosen at once, and keeps to it until the program's list has it. */
+function Counts({trial, save}: {trial: Trial; save: (discarded: boolean) => Promise<void>}) {
+  const [asked, setAsked] = useState<boolean | null>(null);
+  useEffect(() => setAsked(null), [trial.discarded]);
+  const choose = (discarded: boolean) => {
+    setAsked(discarded);
+    save(discarded).catch((error: Error) => {
+      setAsked(null);
+      notify(error.message, 'error');
+    });
+  };
+  return <input type="checkbox" aria-label={`Trial ${trial.id} counts`} checked={!(asked ?? trial.discarded)} onChange={(event) => choose(!event.currentTarget.checked)} />;
+}
+
 export function Results({trials, again}: {trials: Trial[]; again: () => void}) {
   const [by, setBy] = useState<By>('scene');
   const groups = useMemo(() => groupsOf(trials, by), [trials, by]);
@@ -108,7 +122,7 @@ export function Results({trials, again}: {trials: Trial[]; again: () => void}) {
                   <td title={trial.condition}>{trial.stoppedBy}</td>
                   <td><Recording trial={trial} kept={kept} /></td>
                   <td><Editable label={`Note of trial ${trial.id}`} value={trial.note} placeholder="add" save={(note) => change(trial, {note})} /></td>
-                  <td><input type="checkbox" aria-label={`Trial ${trial.id} counts`} checked={!trial.discarded} onChange={(event) => change(trial, {discarded: !event.currentTarget.checked}).catch(tell)} /></td>
+                  <td><Counts trial={trial} save={(discarded) => change(trial, {discarded})} /></td>
                   <td><Button icon="trash" label={`Delete trial ${trial.id}`} onClick={() => request('DELETE', `api/trials/${trial.id}`).then(again, tell)} /></td>
                 </tr>
               ))}

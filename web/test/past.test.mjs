@@ -1,0 +1,297 @@
+// The past of signals as it comes out of a log: whatever goes wrong on the way, and in whatever order answers come, it is whole in the end.
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {load} from './load.mjs';
+
+/* ---- a browser, its clock, and a program that answers when it is told to ---- */
+
+Object.assign(globalThis, {location: {hash: '', href: 'http://tether.test/'}, history: {replaceState() {}, pushState() {}}, addEventListener() {}, requestAnimationFrame: () => 0, cancelAnimationFrame() {}, localStorage: {getItem: () => null, setItem() {}}});
+const {past, plots, route, run, store} = await load({past: 'live/past.ts', plots: 'pages/signals/plots.ts', route: 'route.ts', run: 'live/shown_run.ts', store: 'live/store.ts'});
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+let clock = 0; // ms
+let timers = [];
+let number = 0;
+performance.now = () => clock;
+globalThis.setTimeout = (call, ms = 0) => (timers.push({at: clock + ms, call, number: ++number}), number);
+globalThis.clearTimeout = (asked) => void (timers = timers.filter((timer) => timer.number !== asked));
+
+/** Lets ms pass, and all happen that is due by then. */
+async function wait(ms) {
+  const end = clock + ms;
+  for (;;) {
+    await settle();
+    const next = timers.filter(({at}) => at <= end).sort((a, b) => a.at - b.at || a.number - b.number)[0];
+    if (!next) break;
+    timers = timers.filter((timer) => timer !== next);
+    clock = Math.max(clock, next.at);
+    next.call();
+  }
+  clock = end;
+}
+
+const DURATION = 100; // s
+const EVERY = 0.05; // s
+let duration, recording, asked;
+
+const json = (value, status = 200) => new Response(JSON.stringify(value), {status});
+const details = () => json({duration, recording, name: 'r', scene: 's', started: '', events: [], program: null});
+
+/** Samples whose value is their time, as the program answers. */
+function samples(url) {
+  const query = new URL(url, location.href).searchParams;
+  const times = [];
+  for (let i = Math.ceil(Number(query.get('from')) / EVERY); i * EVERY <= Math.min(Number(query.get('to')), duration) + 1e-9; i++) times.push(i * EVERY);
+  const bytes = Buffer.alloc(query.getAll('name').length * (8 + 16 * times.length));
+  let at = 0;
+  for (const _ of query.getAll('name')) {
+    at = bytes.writeUInt32LE(times.length, at) + 4;
+    for (const time of [...times, ...times]) at = bytes.writeDoubleLE(time, at);
+  }
+  return new Response(bytes);
+}
+
+/** What may become of a question. */
+const FATES = {
+  answered: ({url, resolve}) => resolve(samples(url)),
+  'cut off': ({url, resolve}) => samples(url).arrayBuffer().then((bytes) => resolve(new Response(bytes.slice(0, 21)))),
+  lost: ({reject}) => reject(new TypeError('Failed to fetch')),
+  refused: ({resolve}) => resolve(json({error: 'too many long answers at the same time'}, 503)),
+  unknown: ({resolve}) => resolve(json({error: 'the run has no such signal'}, 404)),
+};
+
+let tellDetails = () => details();
+globalThis.fetch = (url, {signal} = {}) => {
+  if (/\/model$/.test(url)) return Promise.resolve(json({bodies: [], joints: [], robots: [], signals: [], commands: [], shapes: [], meshes: 0}));
+  if (!/\/signals\?/.test(url)) return Promise.resolve(tellDetails());
+  return new Promise((resolve, reject) => {
+    const question = {url, resolve, reject, open: true, names: new URL(url, location.href).searchParams.getAll('name')};
+    question.drop = () => ((question.open = false), reject(signal.reason));
+    signal?.addEventListener('abort', question.drop);
+    question.done = () => signal?.removeEventListener('abort', question.drop);
+    asked.push(question);
+  });
+};
+
+/** What is still waited for, answered as it is told. */
+function decide(fate, which = () => true) {
+  const due = asked.filter((question) => question.open && which(question));
+  for (const question of due) {
+    question.open = false;
+    question.done();
+    FATES[typeof fate === 'function' ? fate(question) : fate](question);
+  }
+  return due.length;
+}
+
+/** A kept run, anew. */
+async function begin(name = 'a') {
+  [duration, recording, asked] = [DURATION, false, []];
+  tellDetails = () => details();
+  store.connection.value = 'live';
+  store.hello.value = {token: '', recording: ''};
+  route.setParams({run: null});
+  await wait(0);
+  store.generation.value++;
+  route.setParams({run: name});
+  await wait(0);
+  assert.equal(run.now(), DURATION);
+}
+
+/** A plot that rests: it draws only what has changed, the stretch or what there is of it. */
+function draws(names, from = 0, to = DURATION, buckets = 1000) {
+  let drawn = '';
+  const draw = () => {
+    const now = `${past.pastArrived.peek()} ${run.now()}`;
+    if (drawn === now) return;
+    drawn = now;
+    for (const name of names) past.traceOf(name, from, to, buckets);
+  };
+  return draw;
+}
+
+/** s that are not there although they should be. */
+function gaps(name, from = 0, to = DURATION, buckets = 1000) {
+  const {times} = past.traceOf(name, from, to, buckets);
+  const all = [from, ...times.filter((time) => time >= from && time <= to), to];
+  return all.slice(1).flatMap((time, i) => (time - all[i] > 2 * EVERY || time < all[i] ? [[all[i], time]] : []));
+}
+
+/* ---- tests ---- */
+
+test('what is missing comes, each stretch once', async () => {
+  await begin();
+  const draw = draws(['x', 'y']);
+  for (let i = 0; i < 5; i++) {
+    draw();
+    await wait(10);
+    decide('answered');
+    await wait(10);
+  }
+  assert.deepEqual([gaps('x'), gaps('y')], [[], []]);
+  assert.equal(asked.length, 1, 'one question for both');
+  assert.ok(past.pastIsWhole());
+});
+
+for (const fate of ['cut off', 'lost', 'refused']) {
+  test(`what was ${fate} is asked for again, together and not at once, also by who rests`, async () => {
+    await begin();
+    const names = Array.from({length: 20}, (_, i) => `s${i}`);
+    const draw = draws(names);
+    for (let i = 0; i < 40; i++) {
+      draw();
+      await wait(50);
+      decide(fate);
+    }
+    assert.ok(asked.length >= 3 && asked.length <= 5, `${asked.length} questions in two seconds`);
+    assert.ok(asked.every((question) => question.names.length === names.length), 'all names travel together');
+    for (let i = 0; i < 20; i++) {
+      draw();
+      await wait(50);
+      decide('answered');
+    }
+    for (const name of names) assert.deepEqual(gaps(name), []);
+  });
+}
+
+test('a signal that the run has not spoils nothing, and is not asked for for ever', async () => {
+  await begin();
+  for (let i = 0; i < 100; i++) {
+    for (const name of ['x', 'none', 'y']) past.traceOf(name, 0, DURATION, 1000);
+    await wait(50);
+    decide(({names}) => (names.includes('none') ? 'unknown' : 'answered'));
+  }
+  assert.deepEqual([gaps('x'), gaps('y')], [[], []]);
+  assert.equal(past.traceOf('none', 0, DURATION, 1000).times.length, 0);
+  assert.equal(asked.length, 4);
+  // Another program may know it.
+  store.generation.value++;
+  await wait(0);
+  past.traceOf('none', 0, DURATION, 1000);
+  await wait(10);
+  decide('answered');
+  await wait(10);
+  assert.deepEqual(gaps('none'), []);
+});
+
+test('what was asked over a line that is dead is asked again when there is another', async () => {
+  await begin();
+  const draw = draws(['x']);
+  draw();
+  await wait(60000);
+  assert.equal(asked.length, 1, 'it is waited for');
+  store.connection.value = 'lost';
+  draw();
+  await wait(10);
+  assert.ok(asked[0].open);
+  store.generation.value++;
+  store.connection.value = 'live';
+  for (let i = 0; i < 20; i++) {
+    await wait(50);
+    draw();
+    await wait(50);
+    decide('answered', (question) => question !== asked[0]);
+  }
+  assert.deepEqual(gaps('x'), []);
+  assert.ok(past.pastIsWhole());
+});
+
+test('late answers and errors are those of their own run', async () => {
+  for (const fate of Object.keys(FATES)) {
+    await begin('a');
+    past.traceOf('x', 0, DURATION, 1000);
+    past.traceOf('y', 0, DURATION, 1000);
+    await wait(10);
+    const old = asked;
+    await begin('b');
+    past.traceOf('x', 0, DURATION, 1000);
+    await wait(10);
+    assert.equal(asked.length, 1);
+    asked.push(...old);
+    decide(fate, (question) => old.includes(question));
+    await wait(10);
+    assert.equal(past.traceOf('x', 0, DURATION, 1000).times.length, 0, `${fate}: nothing of the other run`);
+    await wait(10);
+    assert.equal(asked.length, 2, `${fate}: nothing more is asked`);
+    decide('answered');
+    await wait(10);
+    assert.deepEqual(gaps('x'), []);
+  }
+});
+
+test('a run that grows is followed, also where that is known later than its first samples', async () => {
+  await begin();
+  store.hello.value = {token: '', recording: '', replay: {run: 'a', duration: 50}};
+  [duration, recording] = [50, true];
+  let tell;
+  tellDetails = () => new Promise((resolve) => (tell = resolve));
+  store.generation.value++;
+  await wait(0);
+  past.traceOf('x', 0, 50, 1000);
+  await wait(10);
+  decide('answered');
+  await wait(10);
+  assert.deepEqual(gaps('x', 0, 50), []);
+  duration = DURATION;
+  tell(details());
+  await wait(10);
+  const draw = draws(['x'], 20, 70); // as wide as before: the same stretches
+  for (let i = 0; i < 40; i++) {
+    draw();
+    await wait(50);
+    decide('answered');
+  }
+  assert.deepEqual(gaps('x', 20, 70), []);
+});
+
+test('plots show of a run what there is of it, around its moment', async () => {
+  await begin();
+  for (const [time, from, to] of [[2, 0, 20], [50, 40, 60], [99, 80, 100]]) {
+    route.setParams({t: String(time)});
+    assert.deepEqual(plots.visible(), {from, to});
+  }
+  run.shownDetails.value = {...run.shownDetails.value, duration: 6};
+  route.setParams({t: '2'});
+  assert.deepEqual(plots.visible(), {from: 0, to: 6}, 'no time before a short run');
+  route.setParams({t: null});
+});
+
+/** A number from 0 on below `below`; the same ones for the same seed. */
+function chance(seed) {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+test('by chance: any fate, any order, zooms, other runs, lines that die', async () => {
+  const names = ['x', 'y', 'x + y'];
+  for (let seed = 1; seed <= 20; seed++) {
+    const draw = chance(seed);
+    const fates = Object.keys(FATES).filter((fate) => fate !== 'unknown');
+    await begin('a');
+    for (let step = 0; step < 60; step++) {
+      const from = draw(80);
+      for (const name of names) past.traceOf(name, from, from + 1 + draw(20), [100, 1000, 4000][draw(3)]);
+      await wait(draw(400));
+      decide(() => fates[draw(fates.length)], () => draw(2));
+      if (!draw(12)) route.setParams({run: ['a', 'b'][draw(2)]});
+      if (!draw(12)) {
+        store.connection.value = 'lost';
+        await wait(draw(300));
+        store.generation.value++;
+        store.connection.value = 'live';
+      }
+    }
+    // From then on all is well.
+    const drawn = draws(names);
+    for (let i = 0; i < 60; i++) {
+      drawn();
+      await wait(50);
+      decide('answered');
+    }
+    for (const name of names) assert.deepEqual(gaps(name), [], `seed ${seed}: ${name}`);
+    assert.ok(past.pastIsWhole(), `seed ${seed}`);
+  }
+});
