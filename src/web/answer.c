@@ -140,7 +140,7 @@ static tt_status write_piece(void *sink, const char *bytes, size_t size) {
   return gone ? TT_CLOSED : TT_OK;
 }
 
-/* The client may have the whole answer before this thread lets go of it: tt_web_free() waits for that. */
+/* The client may have the whole answer before this thread lets go of it: tt_web_free() waits for that, but not for long. */
 static gpointer run(gpointer data) {
   answer *held = data;
   tt_web *web = held->web;
@@ -155,7 +155,7 @@ static gpointer run(gpointer data) {
   if (!held->in_flight) schedule(held);
   g_mutex_unlock(&held->mutex);
   unref(held);
-  g_atomic_int_add(&web->makers, -1);
+  tt_web_unref(web);
   return NULL;
 }
 
@@ -192,6 +192,6 @@ void tt_web_respond_streaming(const tt_web_request *request, const char *content
   soup_server_message_pause(message);
   g_signal_connect_data(message, "wrote-chunk", G_CALLBACK(on_wrote_chunk), ref(held), forget, 0);
   g_signal_connect_data(message, "finished", G_CALLBACK(on_finished), ref(held), forget, 0);
-  g_atomic_int_inc(&request->web->makers);
+  tt_web_ref(request->web);
   g_thread_unref(g_thread_new("answer", run, held));
 }

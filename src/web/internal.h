@@ -46,9 +46,11 @@ struct tt_web {
   GMutex mutex; /**< guards stats and slots */
   tt_web_stats stats;
   int slots[TT_WEB_SLOT_KINDS];
-  gint
-      makers; /**< threads of tt_web_respond_streaming() that have not let go of their answer; atomic */
+  gatomicrefcount
+      references; /**< the owner's, and one for each thread of tt_web_respond_streaming() that has not let go of its answer */
   int answers_due; /**< of tt_web_respond_later(), not written yet; web's thread */
+  GQueue waiting,
+      working; /**< of those: with no slot yet, first come first; with one; web's thread */
 };
 
 /** Adds one to a counter of `web->stats`. Any thread. */
@@ -116,6 +118,15 @@ void tt_web_watch_frames(tt_web_connection *connection, SoupWebsocketConnection 
 void tt_web_unwatch_frames(tt_web_connection *connection);
 /** Asked again and again: a frame was begun too long ago. */
 bool tt_web_frame_is_late(tt_web_connection *connection, int64_t now);
+
+/** Lets go of all messages that tt_web_respond_later() still has; their connections are gone. What is at work ends by itself.
+ *  In the web's context, after its thread. */
+void tt_web_forget_later(tt_web *web);
+
+/** One more who needs `web` itself beyond tt_web_free(). Any thread. */
+tt_web *tt_web_ref(tt_web *web);
+/** Any thread. The last one frees what tt_web_free() left. */
+void tt_web_unref(tt_web *web);
 
 /** Slots for answers made in threads of their own; false: all of this kind are taken. Any thread. */
 bool tt_web_take_slot(tt_web *web, tt_web_slot_kind kind);

@@ -8,7 +8,7 @@
 typedef struct later {
   tt_web *web;
   GMainContext *context;
-  SoupServerMessage *message;
+  SoupServerMessage *message; /* NULL: the server is gone */
   tt_web_work *work;
   void *work_context;
   void (*release)(void *context);
@@ -27,10 +27,21 @@ static void on_settled(SoupServerMessage *message, gpointer data) {
   ((tt_web *)data)->answers_due--;
 }
 
+static void free_later(gpointer data) {
+  later *held = data;
+  g_clear_object(&held->message);
+  g_string_free(held->answer.body, TRUE);
+  held->release(held->work_context);
+  g_free(held);
+}
+
+static void begin_waiting(tt_web *web);
+
 /* Web's thread. */
 static gboolean answer(gpointer data) {
   later *held = data;
   tt_web_request request = {.web = held->web, .message = held->message};
+  g_queue_remove(&held->web->working, held);
   g_signal_handlers_disconnect_by_data(held->message, held);
   if (!held->gone) {
     if (held->answer.status == TT_OK)
@@ -42,15 +53,8 @@ static gboolean answer(gpointer data) {
     soup_server_message_unpause(held->message);
   }
   tt_web_give_slot(held->web, TT_WEB_JOBS);
+  begin_waiting(held->web);
   return G_SOURCE_REMOVE;
-}
-
-static void free_later(gpointer data) {
-  later *held = data;
-  g_object_unref(held->message);
-  g_string_free(held->answer.body, TRUE);
-  held->release(held->work_context);
-  g_free(held);
 }
 
 /* The answer goes back through the web's loop; where that has ended meanwhile, nobody waits for it any more. */
@@ -68,16 +72,38 @@ static gpointer run(gpointer data) {
   return NULL;
 }
 
+/* Who came first begins first, as long as there are free slots. */
+static void begin_waiting(tt_web *web) {
+  later *held;
+  while ((held = g_queue_peek_head(&web->waiting)) &&
+         (held->gone || tt_web_take_slot(web, TT_WEB_JOBS))) {
+    g_queue_pop_head(&web->waiting);
+    if (held->gone) {
+      free_later(held);
+      continue;
+    }
+    g_queue_push_tail(&web->working, held);
+    held->context = g_main_context_ref(web->context);
+    g_thread_unref(g_thread_new("later", run, held));
+  }
+}
+
+void tt_web_forget_later(tt_web *web) {
+  later *held;
+  while ((held = g_queue_pop_head(&web->waiting))) {
+    g_signal_handlers_disconnect_by_data(held->message, held);
+    free_later(held);
+  }
+  while ((held = g_queue_pop_head(&web->working))) {
+    g_signal_handlers_disconnect_by_data(held->message, held);
+    g_clear_object(&held->message);
+  }
+}
+
 void tt_web_respond_later(const tt_web_request *request, tt_web_work *work, void *context,
                           void (*release)(void *context)) {
-  if (!tt_web_take_slot(request->web, TT_WEB_JOBS)) {
-    tt_web_respond_error(request, TT_FULL, "too many long answers at the same time; try again");
-    release(context);
-    return;
-  }
   later *held = g_new0(later, 1);
   held->web = request->web;
-  held->context = g_main_context_ref(tt_web_context(request->web));
   held->message = g_object_ref(request->message);
   held->work = work;
   held->work_context = context;
@@ -88,5 +114,6 @@ void tt_web_respond_later(const tt_web_request *request, tt_web_work *work, void
   g_signal_connect(held->message, "finished", G_CALLBACK(on_finished), held);
   request->web->answers_due++;
   g_signal_connect(held->message, "finished", G_CALLBACK(on_settled), request->web);
-  g_thread_unref(g_thread_new("later", run, held));
+  g_queue_push_tail(&request->web->waiting, held);
+  begin_waiting(request->web);
 }

@@ -1,4 +1,4 @@
-/* later_test.c: who asked before the server ended is answered, also who asked for that end. */
+/* later_test.c: who asked before the server ended is answered, also who asked for that end; who comes when all are busy waits. */
 #include "net/address.h"
 #include "net/socket_testing.h"
 #include "web/server.h"
@@ -7,44 +7,92 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
 
-static atomic_bool asked;
+enum { CLIENTS = 12 };
+
+static atomic_int begun, at_once, most_at_once, released;
+static atomic_bool held_back;
 
 static void work(void *context, tt_web_answer *answer) {
   (void)context;
-  atomic_store(&asked, true);
+  atomic_fetch_add(&begun, 1);
   g_usleep(100000); /* the server is about to end meanwhile */
   g_string_assign(answer->body, "{\"done\":true}");
 }
 
-static void release(void *context) { (void)context; }
+/* One that ends when it is let. */
+static void work_held_back(void *context, tt_web_answer *answer) {
+  (void)context;
+  int now = atomic_fetch_add(&at_once, 1) + 1;
+  if (now > atomic_load(&most_at_once)) atomic_store(&most_at_once, now);
+  atomic_fetch_add(&begun, 1);
+  while (atomic_load(&held_back)) g_usleep(1000);
+  g_string_assign(answer->body, "{\"done\":true}");
+  atomic_fetch_sub(&at_once, 1);
+}
+
+static void release(void *context) {
+  (void)context;
+  atomic_fetch_add(&released, 1);
+}
 
 static void handle(void *context, const tt_web_request *request) {
   tt_web_respond_later(request, work, context, release);
 }
 
-static void an_answer_in_the_making_is_sent(void **state) {
-  (void)state;
+/* A document of one piece, which comes when it is let. */
+static tt_status produce_held_back(void *context, const tt_web_sink *sink, tt_error *error) {
+  (void)context, (void)error;
+  atomic_fetch_add(&begun, 1);
+  while (atomic_load(&held_back)) g_usleep(1000);
+  return sink->write(sink->sink, "done", strlen("done"));
+}
+
+static void stream_held_back(void *context, const tt_web_request *request) {
+  tt_web_respond_streaming(request, "text/plain", produce_held_back, context, release);
+}
+
+static void handle_held_back(void *context, const tt_web_request *request) {
+  tt_web_respond_later(request, work_held_back, context, release);
+}
+
+/* A server of at most so many answers at a time. */
+static tt_web *start(int most) {
+  begun = at_once = most_at_once = released = 0;
   tt_web_options options = tt_web_options_default();
   options.listen = "127.0.0.1:0";
+  options.max_streams = most;
   tt_web *web;
   tt_error error = {""};
   assert_int_equal(tt_web_new(&options, &web, &error), TT_OK);
   tt_web_add_route(web, &(tt_web_route){.path = "/slow", .watch = "GET", .handle = handle});
+  tt_web_add_route(web,
+                   &(tt_web_route){.path = "/held", .watch = "GET", .handle = handle_held_back});
+  tt_web_add_route(web,
+                   &(tt_web_route){.path = "/stream", .watch = "GET", .handle = stream_held_back});
   if (tt_web_start(web, &error) != TT_OK) fail_msg("%s", error.text);
+  return web;
+}
 
+/* A connection with a request on it. */
+static int ask(tt_web *web, const char *path) {
+  tt_error error = {""};
   tt_address to;
   assert_int_equal(tt_address_parse(tt_web_address(web) + strlen("http://"), &to, &error), TT_OK);
   int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   assert_int_equal(connect_to(s, &to.any, tt_address_size(&to)), 0);
-  static const char request[] = "GET /slow HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-  assert_int_equal(send(s, request, strlen(request), 0), strlen(request));
-  while (!atomic_load(&asked)) g_usleep(1000);
-  tt_web_free(web);
+  char request[128];
+  int size = snprintf(request, sizeof request,
+                      "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path);
+  assert_int_equal(send(s, request, (size_t)size, 0), size);
+  return s;
+}
 
+static void assert_answered(int s) {
   char answer[1024] = "";
   ssize_t size = receive_whole(s, answer, sizeof answer - 1);
   close(s);
@@ -53,7 +101,72 @@ static void an_answer_in_the_making_is_sent(void **state) {
   assert_non_null(strstr(answer, "{\"done\":true}"));
 }
 
+static void an_answer_in_the_making_is_sent(void **state) {
+  (void)state;
+  tt_web *web = start(8);
+  int s = ask(web, "/slow");
+  while (!atomic_load(&begun)) g_usleep(1000);
+  tt_web_free(web);
+  assert_answered(s);
+}
+
+static void who_comes_when_all_are_busy_waits(void **state) {
+  (void)state;
+  tt_web *web = start(2);
+  held_back = true;
+  int clients[CLIENTS];
+  for (int i = 0; i < CLIENTS; i++) clients[i] = ask(web, "/held");
+  while (atomic_load(&begun) < 2) g_usleep(1000);
+  held_back = false;
+  for (int i = 0; i < CLIENTS; i++) assert_answered(clients[i]);
+  tt_web_free(web);
+  assert_int_equal(released, CLIENTS);
+  assert_int_equal(most_at_once, 2);
+}
+
+static void who_waits_when_the_server_ends_is_let_go(void **state) {
+  (void)state;
+  tt_web *web = start(1);
+  held_back = true;
+  int clients[CLIENTS];
+  for (int i = 0; i < CLIENTS; i++) clients[i] = ask(web, "/held");
+  tt_web_stats stats;
+  do {
+    g_usleep(1000);
+    tt_web_get_stats(web, &stats);
+  } while (stats.requests < CLIENTS || atomic_load(&begun) < 1);
+  tt_web_free(web);
+  assert_int_equal(released, CLIENTS - 1);
+  char answer[1024];
+  for (int i = 0; i < CLIENTS; i++) {
+    assert_true(receive_whole(clients[i], answer, sizeof answer) <= 0);
+    close(clients[i]);
+  }
+  held_back = false;
+  while (atomic_load(&released) < CLIENTS) g_usleep(1000);
+  assert_int_equal(begun, 1);
+}
+
+static void what_is_streamed_may_end_after_the_server(void **state) {
+  (void)state;
+  tt_web *web = start(1);
+  held_back = true;
+  int client = ask(web, "/stream");
+  while (!atomic_load(&begun)) g_usleep(1000);
+  tt_web_free(web);
+  char answer[64];
+  assert_true(receive_whole(client, answer, sizeof answer) <= 0);
+  close(client);
+  held_back = false;
+  while (!atomic_load(&released)) g_usleep(1000);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(an_answer_in_the_making_is_sent)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_answer_in_the_making_is_sent),
+      cmocka_unit_test(who_comes_when_all_are_busy_waits),
+      cmocka_unit_test(who_waits_when_the_server_ends_is_let_go),
+      cmocka_unit_test(what_is_streamed_may_end_after_the_server),
+  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

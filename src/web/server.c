@@ -302,6 +302,7 @@ tt_status tt_web_new(const tt_web_options *options, tt_web **out, tt_error *erro
   web->sockets = g_array_new(FALSE, FALSE, sizeof(tt_web_socket_route));
   web->connections = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
   g_mutex_init(&web->mutex);
+  g_atomic_ref_count_init(&web->references);
   tt_web_add_access_route(web);
   tt_status status = tt_web_open_tokens(web, error);
   if (status == TT_OK) status = open_proxies(web, error);
@@ -412,7 +413,7 @@ static bool answers(tt_web *web) { return web->answers_due > 0; }
 
 static bool works(tt_web *web) {
   return g_hash_table_size(web->connections) || tt_web_slots_taken(web) ||
-         g_atomic_int_get(&web->makers) || g_main_context_pending(web->context);
+         !g_atomic_ref_count_compare(&web->references, 1) || g_main_context_pending(web->context);
 }
 
 /* Goes on with the web's context as long as `busy` says so, but not beyond `end` (µs monotonic). */
@@ -432,6 +433,17 @@ static void close_all(tt_web *web) {
   go_on_while(web, works, start + 3 * SECOND / 4);
 }
 
+tt_web *tt_web_ref(tt_web *web) {
+  g_atomic_ref_count_inc(&web->references);
+  return web;
+}
+
+void tt_web_unref(tt_web *web) {
+  if (!g_atomic_ref_count_dec(&web->references)) return;
+  g_mutex_clear(&web->mutex);
+  g_free(web);
+}
+
 void tt_web_free(tt_web *web) {
   if (!web) return;
   if (web->thread) {
@@ -439,6 +451,7 @@ void tt_web_free(tt_web *web) {
     g_thread_join(web->thread);
     g_main_context_push_thread_default(web->context);
     close_all(web);
+    tt_web_forget_later(web);
     g_main_context_pop_thread_default(web->context);
   }
   g_clear_object(&web->server);
@@ -450,7 +463,6 @@ void tt_web_free(tt_web *web) {
   if (web->figures) g_array_unref(web->figures);
   g_array_unref(web->sockets);
   g_hash_table_unref(web->connections);
-  g_mutex_clear(&web->mutex);
   g_strfreev(web->hosts);
   g_free(web->host);
   g_free(web->token);
@@ -459,5 +471,5 @@ void tt_web_free(tt_web *web) {
   if (web->proxies) g_ptr_array_unref(web->proxies);
   tt_web_tries_free(web->tries);
   g_free(web->address);
-  g_free(web);
+  tt_web_unref(web);
 }

@@ -114,8 +114,8 @@ typedef struct tt_web_answer {
   GString *body;    /**< of bounded size */
 } tt_web_answer;
 typedef void tt_web_work(void *context, tt_web_answer *answer);
-/** Lets `work` make a short answer in a thread of its own; 503 when too many are at it. `release` frees the context in
- *  any case. */
+/** Lets `work` make a short answer in a thread of its own; when too many are at it, after those who came before. `release`
+ *  frees the context in any case. */
 void tt_web_respond_later(const tt_web_request *request, tt_web_work *work, void *context,
                           void (*release)(void *context));
 

@@ -285,10 +285,22 @@ class Postgres:
         self.process.wait(60)
         self.output.close()
 
+    def _members(self):
+        """The server, and every process of it."""
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(encoding="ascii")
+        return [self.process.pid, *map(int, children.split())]
+
+    @staticmethod
+    def _is_there(process):
+        """Whether it runs still; one that nobody has asked after is dead."""
+        try:
+            return pathlib.Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] not in "ZX"
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+
     def _signal_all(self, number):
         """The server, then every process of it."""
-        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(encoding="ascii")
-        for process in [self.process.pid, *map(int, children.split())]:
+        for process in self._members():
             with contextlib.suppress(ProcessLookupError):  # it ended meanwhile
                 os.kill(process, number)
 
@@ -297,9 +309,14 @@ class Postgres:
         self._signal_all(signal.SIGSTOP if stopped else signal.SIGCONT)
 
     def kill(self):
-        """All its processes at once."""
-        self._signal_all(signal.SIGKILL)
+        """All its processes at once, which are gone then. It is stopped first, or it would start others meanwhile."""
+        self.process.send_signal(signal.SIGSTOP)
+        members = self._members()
+        for process in members:
+            with contextlib.suppress(ProcessLookupError):  # it ended meanwhile
+                os.kill(process, signal.SIGKILL)
         self.process.wait(60)
+        wait_until(lambda: not any(map(self._is_there, members[1:])), "no process of PostgreSQL is left", 60)
         self.output.close()
 
     def query(self, sql):

@@ -169,6 +169,33 @@ static void test_a_device_that_has_another_shard(void **state) {
   store->close(store);
 }
 
+/** The hour of a device that began hundreds of times is made at once, and read. */
+static void test_a_device_of_many_starts(void **state) {
+  (void)state;
+  enum { STARTS = 700 };
+  tt_store *store = tt_testing_open_url(servers_one());
+  tt_store_batch *batch = tt_store_batch_new();
+  const tt_store_pair pair = {0, 0};
+  tt_testing_add_name(&batch->devices, 0, "ROBO1", NULL);
+  tt_testing_add_name(&batch->attributes, 0, "S.d.a", NULL);
+  tt_list_add(&batch->pairs, &pair, 1);
+  for (int i = 0; i < STARTS; i++) {
+    const int64_t start = BEGIN + i * SECOND;
+    tt_testing_add_epoch(batch, 0, i, start, start, start, "");
+    tt_testing_add_sample(batch, 0, i, i, start + i);
+    tt_testing_add_value(batch, 0, NULL, 1);
+  }
+  tt_testing_write(store, batch);
+  for (int turn = 0; turn < 2; turn++) {
+    assert_stretch(store, TT_BUCKET_HOUR, BEGIN + LONG, "0@0:700=700 ");
+    assert_stretch(store, TT_BUCKET_MINUTE, BEGIN + 60 * SECOND, "0@0:60=60 ");
+    tend(store);
+  }
+  lose_values();
+  assert_stretch(store, TT_BUCKET_HOUR, BEGIN + LONG, "0@0:700=700 ");
+  store->close(store);
+}
+
 int main(void) {
   if (!servers_one() || !servers_both()) {
     puts("skipped: needs TETHER_TEST_CLICKHOUSE");
@@ -180,6 +207,7 @@ int main(void) {
       cmocka_unit_test_setup(test_hours_of_others, clean),
       cmocka_unit_test_setup(test_written_while_it_is_made, clean),
       cmocka_unit_test_setup(test_stale_buckets_are_not_believed, clean),
-      cmocka_unit_test_setup(test_a_device_that_has_another_shard, clean)};
+      cmocka_unit_test_setup(test_a_device_that_has_another_shard, clean),
+      cmocka_unit_test_setup(test_a_device_of_many_starts, clean)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
