@@ -103,8 +103,18 @@ static void on_wrote_chunk(SoupServerMessage *message, gpointer data) {
   tt_web_set_deadline(tt_web_connection_of(web, message), web->options.answer_deadline);
 }
 
+/** Lets a connection stay behind an answer that has no body. libsoup takes the length from it while it writes its head, then takes what has
+ *  none for an answer that ends with the connection, and ends that without a word. */
+static void keep_if_empty(SoupServerMessage *message) {
+  const unsigned status = soup_server_message_get_status(message);
+  if (status == SOUP_STATUS_NO_CONTENT || status == SOUP_STATUS_NOT_MODIFIED)
+    soup_message_headers_set_encoding(soup_server_message_get_response_headers(message),
+                                      SOUP_ENCODING_NONE);
+}
+
 static void on_wrote_headers(SoupServerMessage *message, gpointer data) {
   tt_web *web = data;
+  keep_if_empty(message);
   if (!is_upgrade(message))
     tt_web_set_deadline(tt_web_connection_of(web, message), web->options.answer_deadline);
 }

@@ -92,6 +92,23 @@ class Lines(WaysIn):
         self.assertEqual(rows, [("climate.north_wing.note", 'a "b", c\\ d'), ("climate.north_wing.open", 1),
                                 ("climate.north_wing.people", 0), ("climate.north_wing.temperature", 21.5)])
 
+    def test_a_connection_takes_one_request_after_the_other(self):
+        """Also behind answers without a body: a client that isn't told sends its next points into a connection that has ended."""
+        point = "m,device=D x=1 1000"
+        requests = [("GET", "/ping", None, 204), ("HEAD", "/ping", None, 204), ("POST", "/write?db=x", point, 204),
+                    ("POST", "/api/v2/write?bucket=x", point, 204), ("POST", "/write?db=x", "wrong", 400), ("HEAD", "/health", None, 200),
+                    ("HEAD", "/telemetry.csv", None, 200), ("GET", "/telemetry.csv", None, 200), ("GET", "/nothing", None, 404)]
+        with self.collector() as collector:
+            connection = http.client.HTTPConnection(collector.web[7:], timeout=30)
+            connection.connect()
+            connection.auto_open = False
+            for method, path, body, expected in requests * 2:
+                connection.request(method, path, body)
+                answer = connection.getresponse()
+                answer.read()
+                self.assertEqual((answer.status, answer.getheader("Connection")), (expected, None), path)
+            connection.close()
+
     def test_a_byte_of_zero_in_the_query(self):
         """It would end the text that it stands in, which would be another one then, or none."""
         with self.collector() as collector:
