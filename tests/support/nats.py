@@ -261,13 +261,14 @@ class Writer(Pages):
     def __init__(self, log, store, *options, **environment):
         self.process = subprocess.Popen([TETHER, "store", "--log", log, "--store", store, *options], stderr=subprocess.PIPE,
                                         text=True, env={**os.environ, **environment})
-        self.log = [self.process.stderr.readline()]
-        if not self.log[0].startswith("ready "):
-            said = self.log[0] + self.process.stderr.read()
-            self.process.stderr.close()
-            self.process.wait(30)
-            raise RuntimeError("the writer did not start: " + said)
-        self.web = (re.findall(r" web=(\S+)", self.log[0]) or [None])[0]
+        self.log = []
+        while not (self.log and self.log[-1].startswith("ready ")):  # it may say before that a server is away
+            self.log.append(self.process.stderr.readline())
+            if not self.log[-1]:
+                self.process.stderr.close()
+                self.process.wait(30)
+                raise RuntimeError("the writer did not start: " + "".join(self.log))
+        self.web = (re.findall(r" web=(\S+)", self.log[-1]) or [None])[0]
         self.reader = threading.Thread(target=self._read_log, daemon=True)
         self.reader.start()
 
