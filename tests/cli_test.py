@@ -105,6 +105,7 @@ class Usage(unittest.TestCase):
             self.assertIn(f".Cm {command}\n", page)
         for option in re.findall(r"^  --(\w[\w-]*)", tether("run", "--help").stdout, re.MULTILINE):
             self.assertIn(f".It Fl -{option}", page)
+        self.assertNotRegex(page, r"Ar \S+ \| -", "this option is shown with one dash")
 
     def test_a_wrong_command_line_is_2(self):
         for arguments in ([], ["fly"], ["run"], ["check"], ["run", ONE, ONE], ["run", ONE, "--nope"], ["run", ONE, "--set"],

@@ -2,6 +2,7 @@
 """Devices that publish to NATS, or by MQTT through its gateway: they mean the same as by any other way in; what they published is
 stored, also when every collector was away."""
 import json
+import re
 import signal
 import sqlite3
 import subprocess
@@ -11,7 +12,7 @@ import time
 import unittest
 
 from support.nats import Client, Nats, Writer
-from support.telemetry import Collector, LineSocket, WithStores, wait_until
+from support.telemetry import SOURCE, Collector, LineSocket, WithStores, wait_until
 
 MESSAGES = [("17", 1, 500, {"battery": {"level": 11.8, "charge": 0.5}, "pir": {"on": True}}),
             ("17", 2, 600, {"battery": {"level": 11.7}, "note": {"text": "a <b> & \"c\" ö"}}),
@@ -110,6 +111,18 @@ class Devices(WithNats):
                     self.assertEqual(answer, expected, body)
             answer = self.ask("tether.ask.E", good)
             self.assertEqual((answer["stored"], answer["reasons"][0]["reason"]), (0, "its id is 'D', and its subject of 'E'"))
+
+    def test_the_examples_of_the_page(self):
+        page = (SOURCE / "docs/telemetry-nats.md").read_text(encoding="utf-8")
+        published, asked, sent = (re.search(rf"^    {command} .*?(?:\"(<.*)\"|'({{.*)')$", page, re.MULTILINE)
+                                  for command in ("nats pub", "nats request", "mosquitto_pub"))
+        with self.collector() as collector:
+            self.wait_taking()
+            self.client.request("tether.in.ROBO1", published[1])
+            self.assertEqual(self.ask("tether.ask.ROBO1", asked[2]), {"stored": 1, "refused": 0, "reasons": []})
+            self.publish_mqtt("ROBO1", sent[1])
+            collector.wait_stored(3)
+        self.assertEqual(sorted(row[0] for row in self.rows("value")), [11.6, 11.7, 11.8])
 
     def test_what_is_none_is_refused_and_the_next_one_taken(self):
         with self.collector() as collector:
