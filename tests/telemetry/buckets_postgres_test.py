@@ -226,6 +226,50 @@ class Buckets(WithStores):
             self.assertEqual(collector.status()["spooled_bytes"], 0)
             self.assertFalse([line for line in collector.log if "warning" in line], collector.log)
 
+    def rows_read(self, query):
+        """What `query` answers, and how many rows of samples that takes."""
+        with self.session() as ask:
+            ask("BEGIN; SET enable_seqscan = off")
+            answer = ask(query)
+            return answer, int(ask("SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables"
+                                   " WHERE relname LIKE 'value%'")[0])
+
+    def test_what_is_said_rarely_is_found_at_once(self):
+        """Its newest value is not looked for among all that the device has said since: nor where it was changed or removed by hand, or
+        comes late, is another one taken for it."""
+        often = [("S", -1000 * age, {"d": {"often": age}}) for age in range(3000)]
+        with self.collector() as collector:
+            def send(clock, samples):
+                self.assertEqual(collector.request("POST", "/telemetry", message("A", clock, samples))[0], 200)
+
+            def newest():
+                self.check()
+                return self.rows_read("SELECT number FROM tether.telemetry_latest WHERE attribute_identifier = 'S.d.rare'")
+            send(10_000_000, often + [("S", -2_900_000, {"d": {"rare": 1}})])
+            answer, read = newest()
+            self.assertEqual(answer, ["1"])
+            self.assertLess(read, 400)
+            send(10_000_000, [("S", -2_950_000, {"d": {"rare": 2}})])  # late
+            self.assertEqual(newest()[0], ["1"])
+            # A hand that marks what it changes.
+            self.postgres.query("BEGIN; INSERT INTO tether.value SELECT device, epoch, device_time + 1200000000, attribute, day,"
+                                " time + interval '20 minutes', 3, NULL FROM tether.value WHERE number = 1 AND attribute ="
+                                " (SELECT id FROM tether.attribute WHERE identifier = 'S.d.rare');"
+                                " INSERT INTO tether.marked_hour SELECT device, date_bin('1 hour', time, timestamptz '0001-01-01 00:00:00Z'), 0"
+                                " FROM tether.value WHERE number = 3 GROUP BY 1, 2; COMMIT")
+            self.assertEqual(newest()[0], ["3"])
+            self.assertEqual(collector.request("DELETE", "/telemetry/devices/A?data=yes&attribute=S.d.rare&from=-2890+s")[0], 200)
+            self.assertEqual(newest()[0], ["1"])
+            send(10_001_000, [("S", 0, {"d": {"rare": 4}})])
+            self.assertEqual(newest()[0], ["4"])
+        # Of schema 6.
+        self.postgres.query("DROP TABLE tether.newest; UPDATE tether.schema_version SET version = 6;"
+                            " DELETE FROM tether.marked_hour WHERE marker = 0")
+        with self.collector():
+            answer, read = newest()
+            self.assertEqual(answer, ["4"])
+            self.assertLess(read, 400)
+
     def test_an_older_database(self):
         """One of schema 4: its buckets are right at once, and made in the background; a newer one is refused."""
         for part in "schema", "day":
@@ -240,9 +284,9 @@ class Buckets(WithStores):
                 self.assertEqual(older("COMMIT"), [])
                 self.assertEqual(self.postgres.query("SELECT * FROM tether.telemetry ORDER BY 2, 3, 4"), before)
                 self.check_made()
-                wait_until(lambda: re.search(r"made by an older Tether \(schema 4\) and brought to schema 6 now",
+                wait_until(lambda: re.search(r"made by an older Tether \(schema 4\) and brought to schema 7 now",
                                              "".join(collector.log)), "it says so")
-        self.postgres.query("UPDATE tether.schema_version SET version = 7")
+        self.postgres.query("UPDATE tether.schema_version SET version = 8")
         refused = subprocess.run([TETHER, "collect", "--store", self.url, "--set", "telemetry.spool=" + self.stores.file("spool")],
                                  capture_output=True, text=True, check=False, timeout=60)
         self.assertNotEqual(refused.returncode, 0)

@@ -2,7 +2,7 @@
  *
  * A mark belongs to the session that made it, for as long as that lives; so a session marks an hour once, and whoever stores more of
  * that hour needs no further statement. Only its owner, between two transactions of its own, gives it up; those of sessions
- * that ended anybody does. What is given up has the number 0, and is made step by step, minutes first. So whoever
+ * that ended anybody does. What is given up has the number -1, and is made step by step, minutes first. So whoever
  * writes after that, in whatever order transactions end, has a mark that stays: either the one that makes the hour sees the
  * samples, or they have a mark that it doesn't see and can't take away.
  *
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define HOUR (3600LL * SECOND)
+#define MINUTE (60LL * SECOND)
 /** µs between two looks for marks that may be given up; and after one that failed. */
 #define MAKING_INTERVAL SECOND
 #define MAKING_PAUSE (60LL * SECOND)
@@ -26,6 +27,7 @@
 #define MAKING_TIMEOUT "'2s'"
 #define QUERY_CANCELED "57014"
 /** Since 1970. */
+#define MINUTES "timestamptz '1970-01-01 00:00:00Z' + interval '1 minute' * "
 #define HOURS "timestamptz '1970-01-01 00:00:00Z' + interval '1 hour' * "
 
 /* --- marks --- */
@@ -67,6 +69,52 @@ tt_status tt_postgres_mark(tt_postgres *store, const tt_store_batch *batch,
   }
   tt_status status = TT_OK;
   if (sql.len && noted) noted = tt_list_print(&sql, " ON CONFLICT DO NOTHING");
+  if (!noted || sql.failed)
+    status = tt_fail(error, TT_NOMEM, "out of memory");
+  else if (sql.len)
+    status = tt_postgres_do(store, sql.data, error);
+  tt_list_free(&sql);
+  return status;
+}
+
+/* --- newest values --- */
+
+/** Adds what is said of one value to a statement that has begun if it is not empty. False: out of memory. */
+static bool say(tt_postgres *store, tt_list *sql, int device, int attribute, int64_t minute) {
+  const tt_map_key key = {device, attribute};
+  const int64_t *said = tt_map_get(&store->said, key);
+  if (said && *said >= minute) return true;
+  return tt_map_put(&store->said, key, minute) &&
+         tt_list_print(sql, "%s(%d, %d, %" PRId64 ")",
+                       sql->len ? ", "
+                                : "INSERT INTO newest AS n SELECT device, attribute, " MINUTES
+                                  "max(minute) FROM (VALUES ",
+                       device, attribute, minute);
+}
+
+/** In the order of the key, so that two sessions never wait for each other. */
+#define SAY                                                                                        \
+  ") v (device, attribute, minute) GROUP BY device, attribute ORDER BY device, attribute"          \
+  " ON CONFLICT (device, attribute) DO UPDATE SET minute = excluded.minute"                        \
+  " WHERE n.minute < excluded.minute"
+
+tt_status tt_postgres_say_newest(tt_postgres *store, const tt_store_batch *batch,
+                                 const tt_postgres_ids *known, tt_error *error) {
+  tt_list sql = TT_LIST(char, NULL);
+  bool noted = true;
+  for (uint32_t i = 0; i < batch->samples.len && noted; i++) {
+    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
+    const int64_t minute =
+        tt_bucket_start(TT_BUCKET_MINUTE, tt_postgres_clamp_time(sample->time)) / MINUTE;
+    const int device = tt_postgres_get_id(&known->devices, sample->device);
+    for (uint32_t v = 0; v < sample->count && noted; v++) {
+      const tt_store_value *value = &tt_list_at(&batch->values, tt_store_value, sample->first + v);
+      noted = say(store, &sql, device, tt_postgres_get_id(&known->attributes, value->attribute),
+                  minute);
+    }
+  }
+  tt_status status = TT_OK;
+  if (sql.len && noted) noted = tt_list_print(&sql, SAY);
   if (!noted || sql.failed)
     status = tt_fail(error, TT_NOMEM, "out of memory");
   else if (sql.len)

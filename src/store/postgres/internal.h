@@ -66,8 +66,9 @@ typedef struct tt_postgres {
   int64_t next_question;   /**< µs: not before then is a failed connection tried again */
   int marker;              /**< by which marks are this session's; 0: it has none */
   tt_map marked;           /**< device, by its id there, and hour → that it has such a mark */
-  int making_step;         /**< ms of samples that get buckets at once */
-  int64_t next_making;     /**< µs: not before then is it looked for something to make */
+  tt_map said;     /**< device and attribute, by their ids there → minute of its newest value */
+  int making_step; /**< ms of samples that get buckets at once */
+  int64_t next_making; /**< µs: not before then is it looked for something to make */
 } tt_postgres;
 
 /** It knows nothing. */
@@ -207,16 +208,21 @@ tt_status tt_postgres_find(tt_store *base, const tt_store_question *question, tt
   " tether.total(sum(b.sum / 1048576)) AS sum, (max(ARRAY[date_part('epoch', b.last_time),"        \
   " b.last]) FILTER (WHERE b.count > 0))[2] AS last, max(b.last_time) AS last_time"
 
-/** Tables, functions and views of buckets, made by the step to schema 5. */
-extern const char tt_postgres_bucket_schema[];
+/** Tables, functions and views of buckets, made by the step to schema 5; of newest values, by that to 7, and what makes buckets. */
+extern const char tt_postgres_bucket_schema[], tt_postgres_newest_schema[];
 
 /** Gives this session a number, by which its marks are its own. */
 tt_status tt_postgres_need_marker(tt_postgres *store, tt_error *error);
 /** Marks the hours of a batch's samples, within its transaction. */
 tt_status tt_postgres_mark(tt_postgres *store, const tt_store_batch *batch,
                            const tt_postgres_ids *known, tt_error *error);
-/** The transaction failed, or the session ended: what it has marked is not known any more. */
+/** Says, within its transaction, in which minute the newest value of each attribute of a batch's devices is, if it is a later one. */
+tt_status tt_postgres_say_newest(tt_postgres *store, const tt_store_batch *batch,
+                                 const tt_postgres_ids *known, tt_error *error);
+/** What the session has marked is not known any more. */
 void tt_postgres_forget_marks(tt_postgres *store);
+/** The transaction failed, or the session ended: nor what it has said of newest values. */
+void tt_postgres_forget_said(tt_postgres *store);
 /** Makes some buckets, outside any transaction; takes some 50 ms. `*more`: it is to be called again. An error only where the
  *  connection is lost. */
 tt_status tt_postgres_make_buckets(tt_postgres *store, bool *more, tt_error *error);

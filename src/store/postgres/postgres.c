@@ -150,6 +150,7 @@ static void postgres_close_store(tt_store *base) {
   tt_postgres_defined_clear(&store->defined);
   tt_map_clear(&store->partitions);
   tt_map_clear(&store->marked);
+  tt_map_clear(&store->said);
   pthread_mutex_destroy(&store->mutex);
   free(store->url);
   free(store);

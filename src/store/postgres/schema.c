@@ -66,6 +66,8 @@ static const char *const migrations[] = {
     // 5 → 6: of each device the place in a log of the last message that was unsure: see passed.c.
     ("CREATE TABLE passed (device integer NOT NULL, log bigint NOT NULL, place bigint NOT NULL,"
      " PRIMARY KEY (device, log));"),
+    // 6 → 7: when each attribute of a device was said last.
+    tt_postgres_newest_schema,
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

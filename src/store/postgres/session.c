@@ -16,13 +16,18 @@ tt_status tt_postgres_query(tt_postgres *store, const char *sql, PGresult **resu
 
 void tt_postgres_forget_marks(tt_postgres *store) { tt_map_clear(&store->marked); }
 
+void tt_postgres_forget_said(tt_postgres *store) {
+  tt_postgres_forget_marks(store);
+  tt_map_clear(&store->said);
+}
+
 void tt_postgres_disconnect(tt_postgres *store) {
   tt_postgres_close(store->link);
   store->link = NULL;
   atomic_store(&store->away, true);
   store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
   tt_map_clear(&store->partitions);
-  tt_postgres_forget_marks(store);
+  tt_postgres_forget_said(store);
   tt_postgres_defined_clear(&store->defined);
   store->marker = 0;
   store->tables = 0;

@@ -422,6 +422,7 @@ static tt_status put_samples(writing *job, bool doubtful, tt_error *error) {
   tt_postgres *store = job->store;
   TT_TRY(need_partitions(store, job->batch, job->known, error));
   TT_TRY(tt_postgres_mark(store, job->batch, job->known, error));
+  TT_TRY(tt_postgres_say_newest(store, job->batch, job->known, error));
   if (!job->staged) return copy_new(job, error);
   TT_TRY(tt_postgres_begin_stage(store, error));
   TT_TRY(copy_rows(job, STAGING, error));
@@ -465,7 +466,7 @@ tt_status tt_postgres_write_batch(tt_postgres *store, const tt_store_batch *batc
   tt_status status = write_once(&job, error);
   while (finds_another_way(&job, status)) {
     tt_error ignored;
-    tt_postgres_forget_marks(store);
+    tt_postgres_forget_said(store);
     tt_postgres_defined_clear(&store->defined);
     tt_map_clear(&store->partitions);  // one that was made in it is gone
     tt_list_cut(&job.unsure, 0);
