@@ -2,6 +2,7 @@
 """Tables for plots and for people: points and buckets that are what the samples say, pages that stay while samples come,
 times in zones, the latest of everything. Whatever is compared is computed here from the plain table."""
 import concurrent.futures
+import contextlib
 import csv
 import datetime
 import io
@@ -10,8 +11,10 @@ import math
 import pathlib
 import random
 import re
+import sqlite3
 import subprocess
 import sys
+import time
 import unittest
 import urllib.parse
 import zoneinfo
@@ -362,6 +365,53 @@ class WhileSamplesCome(WithStores):
                 send("C", 5, [4])
             self.assertEqual(len(found), len(set(found)))
             self.assertLessEqual(stored, set(found))
+
+    def test_what_is_said_rarely_is_among_the_latest(self):
+        """Wherever it stands: far back, late, in a moment that is there, where the newest was removed. In a file not all that was said
+        since is read for it."""
+        now = time.time_ns() // 1_000_000
+        hour = 3600 * 1000
+
+        def store(collector, *points):
+            body = "".join(f"m,device=A {fields} {now + when}\n" for fields, when in points)
+            self.assertEqual(collector.request("POST", "/write?precision=ms", body), (204, ""))
+
+        def latest(collector):
+            return {each["attribute"]: (each["value"], utc(each["time"]) // 1000 - now)
+                    for each in json.loads(collector.get("/telemetry/latest.json"))}
+
+        def bytes_read(collector):
+            def count():
+                return int(re.search(r"^rchar: (\d+)$", pathlib.Path(f"/proc/{collector.process.pid}/io").read_text("ascii"), re.M)[1])
+            before = count()
+            collector.get("/telemetry/latest.json")
+            return count() - before
+        for kind in self.stores.kinds:
+            url = self.stores.url(kind)
+            often = [(f"a={i},b={i},c={i}", i * 1000 - 2 * hour) for i in range(7000)]
+            last = {f"m.{name}": (6999, often[-1][1]) for name in "abc"}
+            with self.subTest(kind), Collector(url, *self.stores.settings(kind)) as collector:
+                store(collector, ('rare="first"', -5 * hour), ("rare=1", -3 * hour), *often)
+                self.assertEqual(latest(collector), {**last, "m.rare": (1, -3 * hour)})
+                if kind == "sqlite":  # it makes buckets beside
+                    wait_until(lambda: bytes_read(collector) < 200_000, "little is read")
+                store(collector, ("rare=2", -4 * hour))  # late
+                self.assertEqual(latest(collector)["m.rare"], (1, -3 * hour))
+                store(collector, ('rare="in a record that is there"', often[100][1]))
+                self.assertEqual(latest(collector)["m.rare"], ("in a record that is there", often[100][1]))
+                status, _ = collector.request("DELETE", f"/telemetry/devices/A?data=yes&attribute=m.rare&from={(now - 7 * hour // 2) * 1000}")
+                self.assertEqual(status, 200)
+                self.assertEqual(latest(collector)["m.rare"], (2, -4 * hour))
+                store(collector, ("rare=3,b=7", 0))
+                self.assertEqual(latest(collector), {**last, "m.rare": (3, 0), "m.b": (7, 0)})
+            if kind != "sqlite":
+                continue
+            with contextlib.closing(sqlite3.connect(url.removeprefix("sqlite:"))) as database:
+                database.executescript("DROP TABLE newest; PRAGMA user_version = 6")
+            with Collector(url) as collector:
+                self.assertEqual(latest(collector), {**last, "m.rare": (3, 0), "m.b": (7, 0)})
+                store(collector, ("rare=4", -1000), ("a=8", 1))
+                self.assertEqual(latest(collector), {**last, "m.rare": (3, 0), "m.b": (7, 0), "m.a": (8, 1)})
 
     def test_years_with_little_in_them(self):
         """What is empty is left out at once: a billion seconds are not gone through."""

@@ -96,6 +96,8 @@ tt_status tt_sqlite_samples_open(sqlite3 *db, const char *path, tt_sqlite_marks 
 void tt_sqlite_samples_close(tt_sqlite_samples *samples);
 /** Something was sealed or unsealed: what is known of how far it goes is so no more. */
 void tt_sqlite_samples_forget(tt_sqlite_samples *samples);
+/** A transaction failed: what it noted is there no more. */
+void tt_sqlite_samples_undone(tt_sqlite_samples *samples);
 /** Within a transaction, behind the batch's epochs. */
 tt_status tt_sqlite_put_samples(tt_sqlite_samples *samples, const tt_store_batch *batch,
                                 tt_error *error);

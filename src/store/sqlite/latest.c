@@ -1,9 +1,11 @@
 /* latest.c: the newest value of each attribute of a device.
  *
- * Every epoch is read from its end, the newest epoch first, until nothing older can be newer than what was found: a sample's
+ * It is looked for in the minute in which the attribute was said last (newest.h). Where it isn't there, since it was removed, all before that
+ * is read: every epoch from its end, the newest epoch first, until nothing older can be newer than what was found. A sample's
  * time and its device time differ by what the epoch says.
  */
 #include "store/sqlite/internal.h"
+#include "store/sqlite/newest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,9 @@
 /** An attribute of the device, and the newest value found so far. */
 typedef struct wanted {
   int attribute, epoch;
+  int64_t minute; /**< nothing is of a later one; INT64_MAX: that is not known */
+  bool looked_at; /**< that minute */
+  bool asked;     /**< it is looked for now */
   bool found;
   int64_t device_time, time;
   double number;
@@ -20,7 +25,7 @@ typedef struct wanted {
 /** Where an epoch's samples lie. µs, µs UTC. */
 typedef struct span {
   int epoch;
-  int64_t offset_high, last;
+  int64_t offset_low, offset_high, first, last;
 } span;
 
 typedef struct search {
@@ -28,7 +33,7 @@ typedef struct search {
   int device;
   tt_list wanted;     /**< by attribute */
   tt_list spans;      /**< the newest first */
-  tt_list attributes; /**< int: those wanted */
+  tt_list attributes; /**< int: those asked for */
 } search;
 
 static void clear_wanted(void *item) { free(((wanted *)item)->text); }
@@ -58,23 +63,38 @@ static void add_index(sqlite3_stmt *row, tt_list *list) {
   tt_list_add(list, &index, 1);
 }
 
-static void add_span(sqlite3_stmt *row, tt_list *list) {
-  if (sqlite3_column_type(row, 2) == SQLITE_NULL) return;
-  const span added = {sqlite3_column_int(row, 0), sqlite3_column_int64(row, 1),
-                      sqlite3_column_int64(row, 2)};
+static void add_wanted(sqlite3_stmt *row, tt_list *list) {
+  const bool known = sqlite3_column_type(row, 1) != SQLITE_NULL;
+  const wanted added = {.attribute = sqlite3_column_int(row, 0) - 1,
+                        .minute = known ? sqlite3_column_int64(row, 1) : INT64_MAX};
   tt_list_add(list, &added, 1);
 }
 
+static void add_span(sqlite3_stmt *row, tt_list *list) {
+  if (sqlite3_column_type(row, 4) == SQLITE_NULL) return;
+  const span added = {sqlite3_column_int(row, 0), sqlite3_column_int64(row, 1),
+                      sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3),
+                      sqlite3_column_int64(row, 4)};
+  tt_list_add(list, &added, 1);
+}
+
+#define LEAST_OF_SAMPLES                                                                           \
+  "SELECT min(device_time) AS first FROM sample s WHERE s.device = b.device AND s.epoch = b.epoch"
+#define LEAST_OF_SEGMENTS                                                                          \
+  "SELECT first FROM segment g WHERE g.device = b.device AND g.epoch = b.epoch"                    \
+  " ORDER BY first LIMIT 1"
+
 static tt_status begin(search *search, tt_error *error) {
   TT_TRY(list_rows(search->reader,
-                   "SELECT attribute FROM pair WHERE device = ?1 ORDER BY attribute",
-                   search->device + 1, add_index, &search->attributes, error));
-  for (uint32_t i = 0; i < search->attributes.len; i++) {
-    const wanted added = {.attribute = tt_list_at(&search->attributes, int, i)};
-    if (!tt_list_add(&search->wanted, &added, 1)) return no_memory(error);
-  }
+                   "SELECT p.attribute, n.minute FROM pair p LEFT JOIN newest n"
+                   " ON n.device = p.device AND n.attribute = p.attribute"
+                   " WHERE p.device = ?1 ORDER BY p.attribute",
+                   search->device + 1, add_wanted, &search->wanted, error));
   return list_rows(search->reader,
-                   "SELECT epoch, offset_high, (SELECT max(last) FROM ("
+                   "SELECT epoch, offset_low, offset_high, (SELECT min(first) FROM"
+                   "  (" LEAST_OF_SAMPLES " UNION ALL SELECT (" LEAST_OF_SEGMENTS
+                   "))),"
+                   " (SELECT max(last) FROM ("
                    "  SELECT max(device_time) AS last FROM sample s"
                    "   WHERE s.device = b.device AND s.epoch = b.epoch UNION ALL"
                    "  SELECT (SELECT last FROM segment g WHERE g.device = b.device"
@@ -89,11 +109,20 @@ static int64_t clamped_sum(int64_t a, int64_t b) {
   return result;
 }
 
+/** As far as the bounds of all times, which stay what they are. */
+static int64_t clamped_difference(int64_t a, int64_t b) {
+  int64_t result;
+  if (a == INT64_MIN || a == INT64_MAX) return a;
+  if (__builtin_sub_overflow(a, b, &result)) return a < 0 ? INT64_MIN : INT64_MAX;
+  return result;
+}
+
 /** The time before which nothing is of interest any more. */
 static int64_t oldest_found(const search *search) {
   int64_t oldest = INT64_MAX;
   for (uint32_t i = 0; i < search->wanted.len; i++) {
     const wanted *one = &tt_list_at(&search->wanted, wanted, i);
+    if (!one->asked) continue;
     if (!one->found) return INT64_MIN;
     if (one->time < oldest) oldest = one->time;
   }
@@ -110,19 +139,19 @@ static tt_status take_cell(search *search, int epoch, const tt_store_record *rec
                            const tt_store_cell *cell, bool *newer, tt_error *error) {
   wanted *one = bsearch(&cell->attribute, search->wanted.data, search->wanted.len, sizeof *one,
                         compare_wanted);
-  *newer = one && (!one->found || record->time > one->time ||
-                   (record->time == one->time && epoch > one->epoch));
+  *newer = one && one->asked &&
+           (!one->found || record->time > one->time ||
+            (record->time == one->time && epoch > one->epoch));
   if (!*newer) return TT_OK;
   char *text = cell->text ? strdup(cell->text) : NULL;
   if (cell->text && !text) return no_memory(error);
   free(one->text);
-  *one = (wanted){.attribute = cell->attribute,
-                  .epoch = epoch,
-                  .found = true,
-                  .device_time = record->device_time,
-                  .time = record->time,
-                  .number = cell->number,
-                  .text = text};
+  one->epoch = epoch;
+  one->found = true;
+  one->device_time = record->device_time;
+  one->time = record->time;
+  one->number = cell->number;
+  one->text = text;
   return TT_OK;
 }
 
@@ -144,13 +173,14 @@ static tt_status read_back(search *search, const span *span, tt_store_cursor *cu
   return status == TT_END ? TT_OK : status;
 }
 
-static tt_status search_span(search *search, const span *span, tt_error *error) {
+static tt_status search_span(search *search, const span *span, int64_t from, int64_t to,
+                             tt_error *error) {
   const tt_store_range range = {.device = search->device,
                                 .epoch = span->epoch,
-                                .device_from = INT64_MIN,
-                                .device_to = INT64_MAX,
-                                .from = INT64_MIN,
-                                .to = INT64_MAX,
+                                .device_from = clamped_difference(from, span->offset_high),
+                                .device_to = clamped_difference(to, span->offset_low),
+                                .from = from,
+                                .to = to,
                                 .attributes = search->attributes.data,
                                 .attribute_count = (int)search->attributes.len,
                                 .newest_first = true};
@@ -160,6 +190,54 @@ static tt_status search_span(search *search, const span *span, tt_error *error) 
   tt_status status = read_back(search, span, cursor, error);
   reader->close_cursor(cursor);
   return status;
+}
+
+/** Looks between two times, both included, µs UTC, for what is asked for. */
+static tt_status look(search *search, int64_t from, int64_t to, tt_error *error) {
+  tt_list_cut(&search->attributes, 0);
+  for (uint32_t i = 0; i < search->wanted.len; i++) {
+    const wanted *one = &tt_list_at(&search->wanted, wanted, i);
+    if (one->asked && !tt_list_add(&search->attributes, &one->attribute, 1))
+      return no_memory(error);
+  }
+  for (uint32_t i = 0; i < search->spans.len; i++) {
+    const span *span = &tt_list_at(&search->spans, struct span, i);
+    const int64_t end = clamped_sum(span->last, span->offset_high);
+    if (end < from || end < oldest_found(search)) return TT_OK;  // as those behind it
+    if (clamped_sum(span->first, span->offset_low) <= to)
+      TT_TRY(search_span(search, span, from, to, error));
+  }
+  return TT_OK;
+}
+
+/** Asks for those whose latest minute is the latest that was not looked at. False: there are none. */
+static bool ask_next(search *search, int64_t *minute) {
+  bool any = false;
+  for (uint32_t i = 0; i < search->wanted.len; i++) {
+    const wanted *one = &tt_list_at(&search->wanted, wanted, i);
+    if (one->looked_at || one->minute == INT64_MAX || (any && one->minute <= *minute)) continue;
+    *minute = one->minute;
+    any = true;
+  }
+  for (uint32_t i = 0; i < search->wanted.len && any; i++) {
+    wanted *one = &tt_list_at(&search->wanted, wanted, i);
+    one->asked = !one->looked_at && one->minute == *minute;
+    one->looked_at |= one->asked;
+  }
+  return any;
+}
+
+/** Asks for those that are still missing. False: there are none. */
+static bool ask_rest(search *search, int64_t *minute) {
+  bool any = false;
+  for (uint32_t i = 0; i < search->wanted.len; i++) {
+    wanted *one = &tt_list_at(&search->wanted, wanted, i);
+    one->asked = !one->found;
+    if (!one->asked) continue;
+    *minute = any && *minute > one->minute ? *minute : one->minute;
+    any = true;
+  }
+  return any;
 }
 
 /** TT_END: the taker has had enough. */
@@ -186,12 +264,12 @@ static tt_status search_device(tt_sqlite_reader *reader, int device,
                    .spans = TT_LIST(span, NULL),
                    .attributes = TT_LIST(int, NULL)};
   tt_status status = begin(&search, error);
-  for (uint32_t i = 0; i < search.spans.len && search.wanted.len && status == TT_OK; i++) {
-    const span *span = &tt_list_at(&search.spans, struct span, i);
-    if (clamped_sum(span->last, span->offset_high) < oldest_found(&search))
-      break;  // as those behind it
-    status = search_span(&search, span, error);
-  }
+  int64_t minute = INT64_MAX;
+  while (status == TT_OK && ask_next(&search, &minute))
+    status = look(&search, tt_sqlite_minute_first(minute), tt_sqlite_minute_last(minute), error);
+  if (status == TT_OK && ask_rest(&search, &minute))
+    status = look(&search, INT64_MIN,
+                  minute == INT64_MAX ? INT64_MAX : tt_sqlite_minute_last(minute), error);
   if (status == TT_OK) status = tell(&search, take, context);
   tt_list_free(&search.wanted);
   tt_list_free(&search.spans);

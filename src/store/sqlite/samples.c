@@ -5,6 +5,7 @@
  */
 #include "store/map.h"
 #include "store/sqlite/internal.h"
+#include "store/sqlite/newest.h"
 #include "store/sqlite/passed.h"
 
 #include <stdlib.h>
@@ -57,6 +58,7 @@ struct tt_sqlite_samples {
   sqlite3_stmt *statements[STATEMENT_COUNT];
   tt_sqlite_finder finder;
   tt_sqlite_passed passed;
+  tt_sqlite_newest newest;
   tt_sqlite_marks *marks;
   tt_map epochs; /**< device → how many it has; 0 or none: not known */
   tt_map sealed; /**< device, epoch → device time up to which it is sealed */
@@ -229,11 +231,12 @@ static tt_status list_records(tt_sqlite_samples *samples, const tt_store_sample 
 }
 
 /** The row of the first record behind `before` that is not taken, or of a new one. A record that is sealed is given a row
- *  for what comes late. */
+ *  for what comes late. `*time`: the record's. */
 static tt_status choose_row(tt_sqlite_samples *samples, const tt_store_sample *sample,
                             const sealed_moment *sealed, int64_t before, int64_t last,
-                            const bool *taken, sqlite3_int64 *id, tt_error *error) {
+                            const bool *taken, sqlite3_int64 *id, int64_t *time, tt_error *error) {
   records found;
+  *time = sample->time;
   TT_TRY(list_records(samples, sample, sealed, before, &found, error));
   int first = 0;
   while (first < TT_STORE_RECORDS && (taken[first] || (!found.rows[first] && !found.sealed[first])))
@@ -242,12 +245,22 @@ static tt_status choose_row(tt_sqlite_samples *samples, const tt_store_sample *s
     TT_TRY(put_row(samples, sample, last + 1, sample->time, id, error));
   else if (found.rows[first]) {
     *id = found.rows[first];
+    *time = found.times[first];
     return tt_sqlite_mark(samples->marks, sample->device, found.times[first], error);
-  } else
-    TT_TRY(
-        put_row(samples, sample, found.sealed[first]->nth, found.sealed[first]->time, id, error));
+  } else {
+    *time = found.sealed[first]->time;
+    TT_TRY(put_row(samples, sample, found.sealed[first]->nth, *time, id, error));
+  }
   return *id ? TT_OK
              : tt_fail(error, TT_FAILED, "%s: rows of a moment are not in order", samples->path);
+}
+
+static tt_status say_newest(tt_sqlite_samples *samples, const tt_store_sample *sample, int64_t time,
+                            tt_error *error) {
+  if (!sample->count) return TT_OK;
+  return tt_sqlite_say_newest(&samples->newest, sample->device,
+                              &tt_list_at(&samples->batch->values, tt_store_value, sample->first),
+                              sample->count, time, error);
 }
 
 /** A sample of a moment that has records already. Its values that are not there go into one in which none of their attributes
@@ -268,10 +281,16 @@ static tt_status join_moment(tt_sqlite_samples *samples, const tt_store_sample *
   if (samples->new.failed) return tt_fail(error, TT_NOMEM, "out of memory");
   if (!samples->new.len) return TT_OK;
   sqlite3_int64 id;
-  TT_TRY(choose_row(samples, sample, sealed, before, last, taken, &id, error));
+  int64_t time;
+  TT_TRY(choose_row(samples, sample, sealed, before, last, taken, &id, &time, error));
+  TT_TRY(say_newest(samples, sample, time, error));
   for (uint32_t i = 0; i < samples->new.len; i++)
     TT_TRY(gather(samples, id, tt_list_at(&samples->new, uint32_t, i), error));
   return TT_OK;
+}
+
+void tt_sqlite_samples_undone(tt_sqlite_samples *samples) {
+  tt_sqlite_newest_forget(&samples->newest);
 }
 
 /* --- what is sealed --- */
@@ -323,6 +342,7 @@ static tt_status put_sample(tt_sqlite_samples *samples, const tt_store_sample *s
   TT_TRY(find_sealed(samples, sample, &sealed, error));
   if (!sealed.piece) TT_TRY(put_row(samples, sample, 0, sample->time, &id, error));
   if (!id) return join_moment(samples, sample, &sealed, error);
+  TT_TRY(say_newest(samples, sample, sample->time, error));
   for (uint32_t i = sample->first; i < sample->first + sample->count; i++)
     TT_TRY(gather(samples, id, i, error));
   return TT_OK;
@@ -407,6 +427,7 @@ static tt_status prepare(tt_sqlite_samples *samples, tt_error *error) {
       return fail(samples, "can't prepare", error);
   }
   TT_TRY(tt_sqlite_passed_open(samples->db, samples->path, &samples->passed, error));
+  TT_TRY(tt_sqlite_newest_open(samples->db, samples->path, &samples->newest, error));
   return tt_sqlite_finder_open(&samples->finder, samples->db, samples->path, error);
 }
 
@@ -432,6 +453,7 @@ void tt_sqlite_samples_close(tt_sqlite_samples *samples) {
   for (int i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(samples->statements[i]);
   tt_sqlite_finder_close(&samples->finder);
   tt_sqlite_passed_close(&samples->passed);
+  tt_sqlite_newest_close(&samples->newest);
   tt_map_clear(&samples->epochs);
   tt_map_clear(&samples->sealed);
   tt_list_free(&samples->new);

@@ -21,7 +21,8 @@
 #define VIEW "CREATE VIEW telemetry AS" ROWS
 #define VIEW_OF_ALL "CREATE VIEW telemetry AS" PACKED ROWS
 
-/** The hour of a time, rounded down. */
+/** The minute and the hour of a time, rounded down. */
+#define MINUTE(time) "((" time " - (" time " % 60000000 + 60000000) % 60000000) / 60000000)"
 #define HOUR(time) "((" time " - (" time " % 3600000000 + 3600000000) % 3600000000) / 3600000000)"
 
 /** Each step brings a file from version n to n + 1; a new file goes through all of them. */
@@ -89,6 +90,20 @@ static const char *const migrations[] = {
     // 5 → 6: of each device the place in a log of the last message that was unsure: see passed.h.
     ("CREATE TABLE passed (device INTEGER NOT NULL, log INTEGER NOT NULL, place INTEGER NOT NULL,"
      " PRIMARY KEY (device, log)) WITHOUT ROWID;"),
+    // 6 → 7: in which minute each attribute of a device was said last: see newest.h. Of what was stored before, nothing is known but
+    // when the device was heard last.
+    "CREATE TABLE newest (device INTEGER NOT NULL, attribute INTEGER NOT NULL,"
+    " minute INTEGER NOT NULL, PRIMARY KEY (device, attribute)) WITHOUT ROWID;"
+    "INSERT INTO newest SELECT device, attribute, " MINUTE("high") " FROM pair JOIN ("
+    "  SELECT device, max(offset_high + max(coalesce("
+    "   (SELECT max(device_time) FROM sample s WHERE s.device = b.device AND s.epoch = b.epoch),"
+    "   (SELECT last FROM segment g WHERE g.device = b.device AND g.epoch = b.epoch"
+    "    ORDER BY first DESC LIMIT 1)), coalesce("
+    "   (SELECT last FROM segment g WHERE g.device = b.device AND g.epoch = b.epoch"
+    "    ORDER BY first DESC LIMIT 1),"
+    "   (SELECT max(device_time) FROM sample s WHERE s.device = b.device"
+    "    AND s.epoch = b.epoch)))) AS high FROM boot b GROUP BY device) USING (device)"
+    " WHERE high IS NOT NULL;",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

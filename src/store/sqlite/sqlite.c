@@ -256,7 +256,10 @@ static tt_status write_or_nothing(sqlite_store *store, const tt_store_batch *bat
   if (status != TT_OK && !sqlite3_get_autocommit(store->db)) {
     sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
   }
-  if (status != TT_OK) tt_sqlite_marks_forget(&store->marks);
+  if (status != TT_OK) {
+    tt_sqlite_marks_forget(&store->marks);
+    tt_sqlite_samples_undone(store->samples);
+  }
   // They may have gone meanwhile. It does no harm to write it again where they come back.
   return status == TT_OK ? check_files(store, error) : status;
 }
