@@ -41,19 +41,30 @@ typedef struct picture {
   double scale; /* px/m */
 } picture;
 
-static void read_position(const tt_wpilog_record *record, double at[3]) {
-  for (int i = 0; i < 3; i++) at[i] = tt_wpilog_double(record->payload + 8 * i);
-}
-
 /* ---- what moved ---- */
 
-static void measure(picture *to, tt_run_cursor *cursor) {
+/* The place of a body at the cursor; false where it has none. */
+static bool find_position(const tt_run_cursor *cursor, uint32_t pose, double at[3]) {
   tt_wpilog_record record;
+  if (!tt_run_cursor_value(cursor, pose, &record) || !tt_record_fits(TT_ROLE_POSE, &record))
+    return false;
+  for (int i = 0; i < 3; i++) at[i] = tt_wpilog_double(record.payload + 8 * i);
+  return true;
+}
+
+/* Of the root of each robot; or of all bodies, which takes a multiple of the time. */
+static void measure(picture *to, tt_run_cursor *cursor, bool roots) {
+  uint32_t count;
   double at[3];
-  while (tt_run_cursor_next(cursor, &record) == TT_OK) {
-    if (to->robots.robot_of[record.entry] < 0 || !tt_record_fits(TT_ROLE_POSE, &record)) continue;
-    read_position(&record, at);
-    tt_extent_take_in(&to->boxes[record.entry], at);
+  tt_run_log_entries(cursor->log, &count);
+  tt_run_cursor_rewind(cursor);
+  while (tt_run_cursor_next_sample(cursor) == TT_OK) {
+    for (int i = 0; roots && i < to->robots.count; i++)
+      if (find_position(cursor, to->robots.robots[i].root, at))
+        tt_extent_take_in(&to->boxes[to->robots.robots[i].root], at);
+    for (uint32_t entry = 0; !roots && entry < count; entry++)
+      if (to->robots.robot_of[entry] >= 0 && find_position(cursor, entry, at))
+        tt_extent_take_in(&to->boxes[entry], at);
   }
 }
 
@@ -63,10 +74,12 @@ static bool any_root_moved(const picture *of) {
   return false;
 }
 
-static void choose_bodies(picture *to, const tt_run_log *log) {
+static void choose_bodies(picture *to, tt_run_cursor *cursor) {
   uint32_t count;
-  tt_run_log_entries(log, &count);
+  tt_run_log_entries(cursor->log, &count);
+  measure(to, cursor, true);
   bool above = any_root_moved(to);
+  if (!above) measure(to, cursor, false);
   to->across = 0;
   to->up = above ? 1 : 2;
   for (int i = 0; i < to->robots.count; i++) to->trails[i].pose = to->robots.robots[i].root;
@@ -89,6 +102,7 @@ static void choose_bodies(picture *to, const tt_run_log *log) {
 static void add_place(trail *to, const double at[3], uint64_t stretch) {
   double way = 0;
   for (int i = 0; i < 3; i++) way += (at[i] - to->last.at[i]) * (at[i] - to->last.at[i]);
+  if (to->count > 0 && way == 0) return;
   bool jumped = to->count > 0 && sqrt(way) > JUMP;
   memcpy(to->last.at, at, sizeof to->last.at);
   to->last.jumped = jumped;
@@ -101,14 +115,12 @@ static void add_place(trail *to, const double at[3], uint64_t stretch) {
 static void follow(picture *to, const tt_run_log *log, tt_run_cursor *cursor,
                    const tt_export_sink *sink) {
   double stretch = ((double)tt_run_log_duration(log) + 1) / (MOST_POINTS / 2.0);
-  tt_wpilog_record record;
   double at[3];
-  while (tt_run_cursor_next(cursor, &record) == TT_OK) {
-    int robot = to->robots.robot_of[record.entry];
-    if (robot < 0 || record.entry != to->trails[robot].pose) continue;
-    if (!tt_record_fits(TT_ROLE_POSE, &record)) continue;
-    read_position(&record, at);
-    add_place(&to->trails[robot], at, (uint64_t)((double)record.timestamp / stretch));
+  tt_run_cursor_rewind(cursor);
+  while (tt_run_cursor_next_sample(cursor) == TT_OK) {
+    for (int i = 0; i < to->robots.count; i++)
+      if (find_position(cursor, to->trails[i].pose, at))
+        add_place(&to->trails[i], at, (uint64_t)((double)cursor->time / stretch));
     tt_export_progress(sink, cursor);
   }
   for (int i = 0; i < to->robots.count; i++) {
@@ -228,9 +240,7 @@ static tt_status draw(picture *of, const tt_run_log *log, const tt_export_sink *
   of->boxes = calloc((size_t)entries + 1, sizeof *of->boxes);
   of->trails = calloc((size_t)of->robots.count + 1, sizeof *of->trails);
   if (!of->boxes || !of->trails || !tt_run_cursor_open(&cursor, log)) return TT_NOMEM;
-  measure(of, &cursor);
-  choose_bodies(of, log);
-  tt_run_cursor_rewind(&cursor);
+  choose_bodies(of, &cursor);
   follow(of, log, &cursor, sink);
   tt_run_cursor_close(&cursor);
   fit(of);

@@ -13,9 +13,16 @@ void tt_web_get_stats(tt_web *web, tt_web_stats *stats) {
   g_mutex_unlock(&web->mutex);
 }
 
+#define MOST_CHORES 2
+
+static int slots_of(const tt_web *web, tt_web_slot_kind kind) {
+  const int most = web->options.max_streams;
+  return kind == TT_WEB_CHORES && most > MOST_CHORES ? MOST_CHORES : most;
+}
+
 bool tt_web_take_slot(tt_web *web, tt_web_slot_kind kind) {
   g_mutex_lock(&web->mutex);
-  bool free_slot = web->slots[kind] < web->options.max_streams;
+  bool free_slot = web->slots[kind] < slots_of(web, kind);
   web->slots[kind] += free_slot;
   g_mutex_unlock(&web->mutex);
   return free_slot;

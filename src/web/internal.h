@@ -19,6 +19,7 @@ typedef struct tt_web_file_stamp {
 typedef enum tt_web_slot_kind {
   TT_WEB_STREAMS, /**< answers of any length, sent while they are made */
   TT_WEB_JOBS,    /**< answers that are sent once they are made */
+  TT_WEB_CHORES,  /**< the same, where it takes long */
   TT_WEB_SLOT_KINDS
 } tt_web_slot_kind;
 
@@ -49,8 +50,9 @@ struct tt_web {
   gatomicrefcount
       references; /**< the owner's, and one for each thread of tt_web_respond_streaming() that has not let go of its answer */
   int answers_due; /**< of tt_web_respond_later(), not written yet; web's thread */
-  GQueue waiting,
-      working; /**< of those: with no slot yet, first come first; with one; web's thread */
+  GQueue
+      waiting[TT_WEB_SLOT_KINDS]; /**< of those: with no slot yet, first come first; web's thread */
+  GQueue working;                 /**< those with one; web's thread */
 };
 
 /** Adds one to a counter of `web->stats`. Any thread. */

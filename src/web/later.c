@@ -7,6 +7,7 @@
 
 typedef struct later {
   tt_web *web;
+  tt_web_slot_kind kind;
   GMainContext *context;
   SoupServerMessage *message; /* NULL: the server is gone */
   tt_web_work *work;
@@ -35,7 +36,7 @@ static void free_later(gpointer data) {
   g_free(held);
 }
 
-static void begin_waiting(tt_web *web);
+static void begin_waiting(tt_web *web, tt_web_slot_kind kind);
 
 /* Web's thread. */
 static gboolean answer(gpointer data) {
@@ -52,8 +53,8 @@ static gboolean answer(gpointer data) {
       tt_web_respond_error(&request, held->answer.status, held->answer.error.text);
     soup_server_message_unpause(held->message);
   }
-  tt_web_give_slot(held->web, TT_WEB_JOBS);
-  begin_waiting(held->web);
+  tt_web_give_slot(held->web, held->kind);
+  begin_waiting(held->web, held->kind);
   return G_SOURCE_REMOVE;
 }
 
@@ -73,11 +74,11 @@ static gpointer run(gpointer data) {
 }
 
 /* Who came first begins first, as long as there are free slots. */
-static void begin_waiting(tt_web *web) {
+static void begin_waiting(tt_web *web, tt_web_slot_kind kind) {
   later *held;
-  while ((held = g_queue_peek_head(&web->waiting)) &&
-         (held->gone || tt_web_take_slot(web, TT_WEB_JOBS))) {
-    g_queue_pop_head(&web->waiting);
+  while ((held = g_queue_peek_head(&web->waiting[kind])) &&
+         (held->gone || tt_web_take_slot(web, kind))) {
+    g_queue_pop_head(&web->waiting[kind]);
     if (held->gone) {
       free_later(held);
       continue;
@@ -90,20 +91,22 @@ static void begin_waiting(tt_web *web) {
 
 void tt_web_forget_later(tt_web *web) {
   later *held;
-  while ((held = g_queue_pop_head(&web->waiting))) {
-    g_signal_handlers_disconnect_by_data(held->message, held);
-    free_later(held);
-  }
+  for (int kind = 0; kind < TT_WEB_SLOT_KINDS; kind++)
+    while ((held = g_queue_pop_head(&web->waiting[kind]))) {
+      g_signal_handlers_disconnect_by_data(held->message, held);
+      free_later(held);
+    }
   while ((held = g_queue_pop_head(&web->working))) {
     g_signal_handlers_disconnect_by_data(held->message, held);
     g_clear_object(&held->message);
   }
 }
 
-void tt_web_respond_later(const tt_web_request *request, tt_web_work *work, void *context,
-                          void (*release)(void *context)) {
+static void respond(const tt_web_request *request, tt_web_slot_kind kind, tt_web_work *work,
+                    void *context, void (*release)(void *context)) {
   later *held = g_new0(later, 1);
   held->web = request->web;
+  held->kind = kind;
   held->message = g_object_ref(request->message);
   held->work = work;
   held->work_context = context;
@@ -114,6 +117,16 @@ void tt_web_respond_later(const tt_web_request *request, tt_web_work *work, void
   g_signal_connect(held->message, "finished", G_CALLBACK(on_finished), held);
   request->web->answers_due++;
   g_signal_connect(held->message, "finished", G_CALLBACK(on_settled), request->web);
-  g_queue_push_tail(&request->web->waiting, held);
-  begin_waiting(request->web);
+  g_queue_push_tail(&request->web->waiting[kind], held);
+  begin_waiting(request->web, kind);
+}
+
+void tt_web_respond_later(const tt_web_request *request, tt_web_work *work, void *context,
+                          void (*release)(void *context)) {
+  respond(request, TT_WEB_JOBS, work, context, release);
+}
+
+void tt_web_respond_at_leisure(const tt_web_request *request, tt_web_work *work, void *context,
+                               void (*release)(void *context)) {
+  respond(request, TT_WEB_CHORES, work, context, release);
 }

@@ -56,6 +56,10 @@ static void stream_held_back(void *context, const tt_web_request *request) {
   tt_web_respond_streaming(request, "text/plain", produce_held_back, context, release);
 }
 
+static void handle_at_leisure(void *context, const tt_web_request *request) {
+  tt_web_respond_at_leisure(request, work_held_back, context, release);
+}
+
 static void handle_held_back(void *context, const tt_web_request *request) {
   tt_web_respond_later(request, work_held_back, context, release);
   atomic_fetch_add(&asked, 1);
@@ -73,6 +77,8 @@ static tt_web *start(int most) {
   tt_web_add_route(web, &(tt_web_route){.path = "/slow", .watch = "GET", .handle = handle});
   tt_web_add_route(web,
                    &(tt_web_route){.path = "/held", .watch = "GET", .handle = handle_held_back});
+  tt_web_add_route(
+      web, &(tt_web_route){.path = "/leisure", .watch = "GET", .handle = handle_at_leisure});
   tt_web_add_route(web,
                    &(tt_web_route){.path = "/stream", .watch = "GET", .handle = stream_held_back});
   if (tt_web_start(web, &error) != TT_OK) fail_msg("%s", error.text);
@@ -125,6 +131,19 @@ static void who_comes_when_all_are_busy_waits(void **state) {
   assert_int_equal(most_at_once, 2);
 }
 
+static void what_takes_long_holds_up_nothing_short(void **state) {
+  (void)state;
+  tt_web *web = start(8);
+  held_back = true;
+  int clients[CLIENTS];
+  for (int i = 0; i < CLIENTS; i++) clients[i] = ask(web, "/leisure");
+  assert_answered(ask(web, "/slow"));
+  held_back = false;
+  for (int i = 0; i < CLIENTS; i++) assert_answered(clients[i]);
+  assert_int_equal(most_at_once, 2);
+  tt_web_free(web);
+}
+
 static void who_waits_when_the_server_ends_is_let_go(void **state) {
   (void)state;
   tt_web *web = start(1);
@@ -162,6 +181,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_answer_in_the_making_is_sent),
       cmocka_unit_test(who_comes_when_all_are_busy_waits),
+      cmocka_unit_test(what_takes_long_holds_up_nothing_short),
       cmocka_unit_test(who_waits_when_the_server_ends_is_let_go),
       cmocka_unit_test(what_is_streamed_may_end_after_the_server),
   };

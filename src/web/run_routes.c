@@ -52,14 +52,18 @@ static void free_job(void *context) {
   g_free(made);
 }
 
-static void respond_by(tt_run_routes *routes, const tt_web_request *request, tt_web_work *work) {
+static tt_run_job *new_job(tt_run_routes *routes, const tt_web_request *request) {
   tt_run_job *made = g_new0(tt_run_job, 1);
   g_atomic_ref_count_inc(&routes->references);
   made->routes = routes;
   made->runs = routes->runs;
   made->histories = routes->histories;
   tt_web_question_keep(&made->question, request);
-  tt_web_respond_later(request, work, made, free_job);
+  return made;
+}
+
+static void respond_by(tt_run_routes *routes, const tt_web_request *request, tt_web_work *work) {
+  tt_web_respond_later(request, work, new_job(routes, request), free_job);
 }
 
 /* ---- kept runs ---- */
@@ -156,9 +160,11 @@ static void handle_run(void *context, const tt_web_request *request) {
   const char *slash = strchr(request->rest, '/');
   if (tt_run_library_handle(&((tt_run_routes *)context)->library, request)) return;
   if (tt_fork_routes_handle(routes->forker, routes->runs, request)) return;
-  tt_web_work *work = !slash                           ? describe_run
-                      : strcmp(slash, "/picture") == 0 ? draw_run
-                                                       : tt_history_work(slash + 1);
+  if (slash && strcmp(slash, "/picture") == 0) {
+    tt_web_respond_at_leisure(request, draw_run, new_job(context, request), free_job);
+    return;
+  }
+  tt_web_work *work = slash ? tt_history_work(slash + 1) : describe_run;
   if (work)
     respond_by(context, request, work);
   else

@@ -118,6 +118,9 @@ typedef void tt_web_work(void *context, tt_web_answer *answer);
  *  frees the context in any case. */
 void tt_web_respond_later(const tt_web_request *request, tt_web_work *work, void *context,
                           void (*release)(void *context));
+/** The same for work of many seconds, such as reading a whole log: two at a time, and no short answer waits for them. */
+void tt_web_respond_at_leisure(const tt_web_request *request, tt_web_work *work, void *context,
+                               void (*release)(void *context));
 
 /* --- frames to a WebSocket at the pace of its reader --- */
 

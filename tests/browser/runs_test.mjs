@@ -74,8 +74,20 @@ test('yesterday’s run in which the arm overshot is found, and raced', async (t
 
   // Whoever gets the address sees the same.
   await until('the address has it', () => page.evaluate(() => location.hash), (hash) => /align=motion/.test(hash) && /difference/.test(hash));
+  // Pictures of runs may take long. They come two at a time, and hold up nothing.
+  await page.getByRole('combobox', {name: 'When'}).selectOption('');
+  await until('all are listed', () => boxes.count(), (count) => count === 3);
+  const pictures = () => page.locator('.run-picture').evaluateAll((all) => all.filter((image) => image.naturalWidth > 0).length);
+  await until('with their pictures', pictures, (count) => count === 3);
+  await until('the address has it', () => page.evaluate(() => location.hash), (hash) => !/when=/.test(hash));
+  const held = [];
+  await page.route(/\/picture/, (route) => held.push(route));
   await page.reload();
   await until('it is there again', () => legend(page, 'swivel.position'), ([row]) => row?.least > -0.1 && row.greatest > 0.25);
+  await until('two of three pictures are asked for', () => new Set(held.map((route) => route.request().url())).size, (count) => count === 2);
+  await page.unroute(/\/picture/);
+  for (const route of held.splice(0)) await route.continue().catch(() => {}); // its picture may be gone
+  await until('all are there', pictures, (count) => count === 3);
 
   await page.getByRole('group', {name: 'Values of swivel.position'}).getByRole('button').click();
   await page.getByRole('textbox', {name: 'Name of this run'}).waitFor();

@@ -79,11 +79,16 @@ export function formatRate(perSecond: number): string {
   return `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)} /s`;
 }
 
+/** Made when first needed, and once: to make one takes as long as to write a hundred dates. */
+const dates: Partial<Record<'short' | 'medium', Intl.DateTimeFormat>> = {};
+
 /** 20 Nov 2026, 19:41 in the reader's own time zone, and its seconds where they tell apart; "" for what is no date. */
 export function formatDate(iso: string, seconds = false): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return '';
-  return date.toLocaleString(undefined, {dateStyle: 'medium', timeStyle: seconds ? 'medium' : 'short'});
+  const timeStyle = seconds ? 'medium' : 'short';
+  dates[timeStyle] ??= new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeStyle});
+  return dates[timeStyle].format(date);
 }
 
 /** A CSV cell by RFC 4180. Text that a spreadsheet would take for a formula is kept from being one. */

@@ -2,6 +2,7 @@
 import {useEffect, useRef} from 'preact/hooks';
 import {Chart} from './chart';
 import type {Line} from './chart';
+import {dark} from '../theme';
 import {watchSize} from './size';
 
 interface StaticChartProps {
@@ -44,6 +45,6 @@ export function StaticChart({label, lines, from, to, onZoom, onReset, onCursor, 
       chart.current = null;
     };
   }, []);
-  useEffect(() => show.current());
+  useEffect(() => show.current(), [lines, from, to, dark.value]);
   return <div ref={host} class="plot-canvas" role="img" aria-label={label} />;
 }

@@ -26,9 +26,13 @@ const byDifference = param('difference', 'runs');
 const stretch = signal<[number, number] | null>(null);
 const cursor = signal<number | null>(null);
 
-/** Answers about runs that are over, which stay as they are. */
+/** Answers about runs that are over, which stay as they are; and those on their way. */
 const lasting = new Map<string, unknown>();
 const MOST_LASTING = 100;
+const onTheirWay = new Map<string, Promise<unknown>>();
+
+/** ms for which answers are gathered: all plots are drawn anew with each that is taken. */
+const GATHER_MS = 40;
 
 interface Asked {
   url: string; // "": nothing is asked
@@ -40,31 +44,51 @@ function remember(url: string, value: unknown): void {
   lasting.set(url, value);
 }
 
+/** Asked once, however many want to know. */
+function ask<T>({url, lasts}: Asked, check: (value: unknown, at: string) => T): Promise<T> {
+  const before = onTheirWay.get(url);
+  if (before) return before as Promise<T>;
+  const answer = request('GET', url, undefined, check)
+    .then((value) => (lasts && remember(url, value), value))
+    .finally(() => onTheirWay.delete(url));
+  onTheirWay.set(url, answer);
+  return answer;
+}
+
 /** What each address answers, in their order; null: not there yet, or why not. Asked once each, all at a time; again where no answer was
  *  had. */
 function useAll<T>(asked: Asked[], check: (value: unknown, at: string) => T): {value: T | null; error: string}[] {
   const [known, setKnown] = useState<ReadonlyMap<string, T | Error>>(new Map());
   const [turn, setTurn] = useState(0);
   useEffect(() => {
+    const came: [string, T | Error][] = [];
     let gone = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const keep = (url: string, value: T | Error) => gone || setKnown((before) => new Map(before).set(url, value));
-    for (const {url, lasts} of asked) {
+    let again: ReturnType<typeof setTimeout> | undefined;
+    let gathering: ReturnType<typeof setTimeout> | undefined;
+    const take = () => {
+      gathering = undefined;
+      setKnown((before) => new Map([...before, ...came.splice(0)]));
+    };
+    const keep = (url: string, value: T | Error) => {
+      came.push([url, value]);
+      if (!gone) gathering ??= setTimeout(take, GATHER_MS);
+    };
+    for (const one of asked) {
+      const {url} = one;
       if (!url || lasting.has(url) || (known.has(url) && !(known.get(url) instanceof Error))) continue;
-      request('GET', url, undefined, check).then(
-        (value) => {
-          if (lasts) remember(url, value);
-          keep(url, value);
-        },
+      ask(one, check).then(
+        (value) => keep(url, value),
         (error: unknown) => {
           keep(url, error instanceof HttpError ? error : new Error('the program cannot be reached'));
-          if (!gone && !(error instanceof HttpError && error.status === 404)) timer ??= setTimeout(() => setTurn((before) => before + 1), RETRY_MS);
+          if (!gone && !(error instanceof HttpError && error.status === 404)) again ??= setTimeout(() => setTurn((before) => before + 1), RETRY_MS);
         },
       );
     }
     return () => {
       gone = true;
-      clearTimeout(timer);
+      clearTimeout(again);
+      clearTimeout(gathering);
+      if (came.length) take();
     };
   }, [asked.map(({url}) => url).join('\n'), generation.value, turn]);
   return asked.map(({url}) => {

@@ -4,6 +4,7 @@ import {go, setParams} from '../../route';
 import {Allowed} from '../../ui/allowed';
 import {Button} from '../../ui/controls';
 import {Icon} from '../../ui/icon';
+import {PatientImage} from '../../ui/patient_image';
 import {bring, bringing, compare, compared, found, MOST_COMPARED, tag, tagsOf, TIMES, toggleCompared, when, words} from './library';
 import {pictureUrl, titleOf} from './types';
 import type {Run} from './types';
@@ -55,7 +56,7 @@ function Card({run, current}: {run: Run; current: boolean}) {
   return (
     <li class={`run-item${chosen ? ' chosen' : ''}`}>
       <button type="button" class="run-card" aria-current={current || undefined} onClick={() => go('runs', {id: run.id, runs: null})}>
-        <img class="run-picture" src={pictureUrl(run)} alt="" loading="lazy" width={320} height={120} />
+        <PatientImage class="run-picture" src={pictureUrl(run)} width={320} height={120} />
         <span class="run-name">
           <span>{titleOf(run)}</span>
           {run.pinned && <Icon name="pin" size={14} />}
