@@ -182,6 +182,17 @@ static void write_some(void) {
   tt_testing_write(store, batch);
 }
 
+/** What goes then goes in tending, step by step. */
+static void forget_some(void) {
+  tt_list all = TT_LIST(tt_store_old, NULL);
+  for (int i = 0; i < ATTRIBUTES; i++) {
+    const tt_store_old old = {i, BEGIN + g_rand_int_range(dice, 0, SPAN / SECOND / 3) * SECOND};
+    tt_list_add(&all, &old, 1);
+  }
+  store->forget(store, &all);
+  tt_list_free(&all);
+}
+
 static void purge_some(void) {
   tt_store_purge purge = {.device = g_rand_int_range(dice, 0, DEVICES),
                           .attribute = g_rand_int_range(dice, -1, ATTRIBUTES),
@@ -213,6 +224,7 @@ static void test_buckets_say_what_records_say(void **state) {
   for (int round = 0; round < rounds; round++) {
     write_some();
     if (g_rand_int_range(dice, 0, 4) == 0) purge_some();
+    if (store->forget && g_rand_int_range(dice, 0, 4) == 0) forget_some();
     if (g_rand_int_range(dice, 0, 3) == 0) tend(g_rand_int_range(dice, 1, 100));
     if (g_rand_int_range(dice, 0, 6) == 0) {
       store->close(store);

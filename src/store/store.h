@@ -66,6 +66,12 @@ typedef struct tt_store_purge {
   int64_t from; /**< µs UTC; INT64_MIN: from the beginning */
 } tt_store_purge;
 
+/** What is old by now of an attribute, whichever device it is of. */
+typedef struct tt_store_old {
+  int attribute;
+  int64_t before; /**< µs UTC */
+} tt_store_old;
+
 /** What people are shown about a store. */
 typedef struct tt_store_state {
   bool degraded;           /**< it can't write now */
@@ -127,6 +133,9 @@ struct tt_store {
   /** TT_STORE_PURGES. `removed` counts values; TT_AGAIN: more may be left, also as long as nobody can be asked. Asked
    *  again for the same, it goes on where it was. */
   tt_status (*purge)(tt_store *store, const tt_store_purge *purge, int *removed, tt_error *error);
+  /** Only where removing costs much, however little it is: what is old (tt_store_old, which are copied) is removed of all devices,
+   *  in tend(), as what is not `exact` by purge(). Not all of it may be done when it is asked for again; that comes first then. */
+  void (*forget)(tt_store *store, const tt_list *old);
   /** TT_STORE_SEALS. TT_AGAIN: more is left; killed at any moment it loses nothing. */
   tt_status (*seal)(tt_store *store, const tt_store_sealing *sealing, tt_store_sealed *sealed,
                     tt_error *error);

@@ -104,16 +104,30 @@ static int64_t look_at_clock(tt_collector *collector) {
   return now;
 }
 
-static void purge_all(tt_collector *collector) {
-  if (!collector->store->purge) return;
-  const int64_t now = look_at_clock(collector);
+/** What is old by now: tt_store_old. */
+static tt_list find_old(tt_collector *collector, int64_t now) {
+  tt_list old = TT_LIST(tt_store_old, NULL);
   int count = tt_collector_attribute_count(collector);
   for (int i = 0; i < count; i++) {
     pthread_mutex_lock(&collector->mutex);
     double retention = tt_attribute_at(collector, i)->handling.retention;
     pthread_mutex_unlock(&collector->mutex);
-    if (retention > 0) purge_attribute(collector, i, now - llround(retention * SECOND));
+    const tt_store_old one = {i, now - llround(retention * SECOND)};
+    if (retention > 0) tt_list_add(&old, &one, 1);
   }
+  return old;
+}
+
+static void purge_all(tt_collector *collector) {
+  tt_store *store = collector->store;
+  if (!store->purge) return;
+  tt_list old = find_old(collector, look_at_clock(collector));
+  for (uint32_t i = 0; i < old.len && !store->forget; i++) {
+    const tt_store_old *one = &tt_list_at(&old, tt_store_old, i);
+    purge_attribute(collector, one->attribute, one->before);
+  }
+  if (store->forget) store->forget(store, &old);
+  tt_list_free(&old);
 }
 
 /** By the wall's clock, unlike retention: nothing is lost where that is wrong, and what is stored may be older than a day when

@@ -142,11 +142,13 @@ static bool clickhouse_tend(tt_store *base) {
   bool more = false;
   if (need_links(store, &error) != TT_OK || atomic_load(&store->hurried)) return false;
   tt_status status = look_sometimes(store, &error);
-  if (status == TT_OK)
-    tt_clickhouse_make_buckets(store, &more);
-  else
+  if (status != TT_OK) {
     note_lost(store, error.text);
-  return more;
+    return false;
+  }
+  const bool forgets = tt_clickhouse_forget_some(store);
+  tt_clickhouse_make_buckets(store, &more);
+  return more || forgets;
 }
 
 static void clickhouse_state(tt_store *base, tt_store_state *state) {
@@ -179,6 +181,7 @@ static void clickhouse_close(tt_store *base) {
   tt_clickhouse_address_clear(&store->address);
   tt_catalogue_free(store->catalogue);
   tt_clickhouse_free_making(store->making);
+  tt_clickhouse_free_forgetting(store->forgetting);
   if (store->marks) g_hash_table_destroy(store->marks);
   tt_clickhouse_ids_clear(&store->known);
   tt_map_clear(&store->names);
@@ -193,7 +196,8 @@ static void clickhouse_close(tt_store *base) {
 static tt_status open_links(tt_clickhouse *store, const tt_store_options *options,
                             tt_error *error) {
   store->url = strdup(options->url);
-  if (!store->catalogue || !store->url || !store->making) return tt_clickhouse_no_memory(error);
+  if (!store->catalogue || !store->url || !store->making || !store->forgetting)
+    return tt_clickhouse_no_memory(error);
   TT_TRY(tt_clickhouse_address_parse(options->url, &store->address, error));
   for (int i = 0; i < store->address.shard_count; i++)
     TT_TRY(tt_clickhouse_link_new(&store->address, i, WRITER_PATIENCE, &store->links[i], error));
@@ -215,12 +219,14 @@ static tt_status clickhouse_open(const tt_store_options *options, tt_store **out
                            .find = tt_clickhouse_find,
                            .tend = clickhouse_tend,
                            .purge = tt_clickhouse_purge,
+                           .forget = tt_clickhouse_forget,
                            .state = clickhouse_state,
                            .hurry = clickhouse_hurry,
                            .close = clickhouse_close,
                            .open_reader = tt_clickhouse_open_reader};
   store->catalogue = tt_catalogue_new();
   store->making = tt_clickhouse_new_making();
+  store->forgetting = tt_clickhouse_new_forgetting();
   store->marks = tt_clickhouse_new_marks();
   store->known = tt_clickhouse_no_ids();
   store->boots = TT_LIST(tt_clickhouse_range, NULL);

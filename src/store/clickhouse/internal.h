@@ -1,6 +1,6 @@
 /* internal.h: the store in ClickHouse from the inside, shared by clickhouse.c (there, or away), schema.c (tables and their versions), share.c (definitions of all shards),
  * names.c (what is defined), write.c (values), repeats.c (those that may be there already), find.c (messages that are),
- * boots.c (epochs), load.c (what the database knows), purge.c, hours.c (which hours have changed), keep.c (their buckets are made),
+ * boots.c (epochs), load.c (what the database knows), purge.c, forget.c (what is old), hours.c (which hours have changed), keep.c (their buckets are made),
  * fold.c (of values), and the readers: asked.c, reader.c, cursor.c, buckets.c and latest.c.
  *
  * Names are known by a hash of their identifiers, epochs by their keys, so that nobody must be asked for numbers. A value's row says
@@ -87,6 +87,7 @@ typedef struct tt_clickhouse {
   int64_t next_question;     /**< µs: not before then is asked again */
   GHashTable *marks;         /**< tt_clickhouse_mark: hours that this program has marked */
   struct tt_clickhouse_making *making;
+  struct tt_clickhouse_forgetting *forgetting;
 } tt_clickhouse;
 
 /** What is written of an epoch. */
@@ -308,6 +309,21 @@ tt_status tt_clickhouse_count_mutations(const tt_clickhouse_source *source, int6
 /** See tt_store.purge. */
 tt_status tt_clickhouse_purge(tt_store *base, const tt_store_purge *purge, int *removed,
                               tt_error *error);
+
+/* --- forget.c: what is old is removed --- */
+
+/** What is in hand. */
+typedef struct tt_clickhouse_forgetting tt_clickhouse_forgetting;
+/** NULL: out of memory. */
+tt_clickhouse_forgetting *tt_clickhouse_new_forgetting(void);
+/** NULL-safe. */
+void tt_clickhouse_free_forgetting(tt_clickhouse_forgetting *job);
+/** See tt_store.forget. */
+void tt_clickhouse_forget(tt_store *base, const tt_list *old);
+/** A step of some ms, which is tried again later where it fails. True: there is more to do at once. */
+bool tt_clickhouse_forget_some(tt_clickhouse *store);
+/** Whether hours were marked of which the server has not been told yet what it shall remove. */
+bool tt_clickhouse_is_forgetting(const tt_clickhouse *store);
 
 /* --- readers --- */
 

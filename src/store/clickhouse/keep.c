@@ -159,7 +159,8 @@ static tt_status watch(tt_clickhouse *store, int64_t now, tt_error *error) {
 static tt_status find_work(tt_clickhouse *store, tt_error *error) {
   const int64_t now = tt_monotonic_us();
   const tt_clickhouse_mark *quiet = find_quiet(store, now);
-  if (!quiet && !may_watch(store->making, now)) return TT_OK;
+  if (tt_clickhouse_is_forgetting(store) || (!quiet && !may_watch(store->making, now)))
+    return TT_OK;
   bool removing;
   TT_TRY(is_removing(store, &removing, error));
   if (removing) return TT_OK;

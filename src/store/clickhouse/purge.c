@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/** µs that a call waits for the server, and between two looks. */
-#define PURGE_TIME SECOND
+/** µs that a call waits for the server, since nothing is stored meanwhile, and between two looks. */
+#define PURGE_TIME (SECOND / 10)
 #define LOOK_INTERVAL 5000
 
 /** Of what is asked for on one shard. */

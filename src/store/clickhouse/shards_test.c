@@ -73,6 +73,79 @@ static void test_a_shard_is_added(void **state) {
   store->close(store);
 }
 
+#define REMOVALS                                                                                   \
+  "SELECT toInt64(count()) FROM system.mutations WHERE table = 'stored_value'"                     \
+  " AND database = 'tether'"
+#define UNDONE REMOVALS " AND NOT is_done"
+
+static void ask_both(const char *sql) {
+  servers_ask(servers_one(), sql);
+  servers_ask(servers_other(), sql);
+}
+
+static void forget(tt_store *store, int64_t before) {
+  const tt_store_old old = {0, before};
+  tt_list all = TT_LIST(tt_store_old, NULL);
+  tt_list_add(&all, &old, 1);
+  store->forget(store, &all);
+  tt_list_free(&all);
+}
+
+static void tend_all(tt_store *store) {
+  while (store->tend(store)) continue;
+}
+
+/** Asks for what is old until the view has so much; of what comes late, too. */
+static void forget_until(tt_store *store, int64_t before, int64_t seen) {
+  const int64_t end = g_get_monotonic_time() + 60000000;
+  while (servers_ask(servers_one(), SEEN) != seen) {
+    if (g_get_monotonic_time() > end) fail_msg("what is old is still there");
+    forget(store, before);
+    tend_all(store);
+    usleep(20000);
+  }
+}
+
+/** Of all devices by one removal, for which nobody waits: the servers do nothing while others are stored. */
+static void test_what_is_old_keeps_nobody_waiting(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open_url(servers_both());
+  for (int turn = 0; turn < 3; turn++) write_devices(store, turn);
+  ask_both("SYSTEM STOP MERGES");
+  forget(store, 2);
+  tend_all(store);
+  assert_int_equal(servers_ask(servers_one(), UNDONE), 1);
+  assert_int_equal(servers_ask(servers_other(), UNDONE), 1);
+  write_devices(store, 3);
+  write_devices(store, 1);  // late: it goes the next time
+  forget(store, 2);
+  tend_all(store);  // waits for what is undone
+  assert_int_equal(servers_ask(servers_one(), REMOVALS), 1);
+  ask_both("SYSTEM START MERGES");
+  forget_until(store, 2, 2 * DEVICES);
+  for (int i = 0; i < DEVICES; i++) {
+    char expected[64];
+    g_snprintf(expected, sizeof expected, "2 2 0=%d\n3 3 0=%d\n", 200 + i, 300 + i);
+    tt_testing_assert_reads(store, i, 0, expected);
+  }
+  assert_int_equal(servers_ask(servers_one(), REMOVALS), 2);
+  assert_int_equal(servers_ask(servers_other(), REMOVALS), 2);
+  store->close(store);
+}
+
+/** A server that is lost while it is looked for what is old. */
+static void test_what_is_old_goes_when_the_server_is_back(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open_url(servers_both());
+  for (int turn = 0; turn < 3; turn++) write_devices(store, turn);
+  forget(store, 2);
+  servers_ask(servers_other(), "RENAME TABLE tether.stored_value TO tether.away");
+  tend_all(store);
+  servers_ask(servers_other(), "RENAME TABLE tether.away TO tether.stored_value");
+  forget_until(store, 2, DEVICES);
+  store->close(store);
+}
+
 /** As many definitions as a shard has, by kind. */
 #define DEFINED                                                                                    \
   "SELECT toInt64((SELECT uniqExact(kind, identifier, fact, text) FROM tether.name) +"             \
@@ -357,6 +430,8 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_values_are_spread_over_the_shards, servers_clean),
+      cmocka_unit_test_setup(test_what_is_old_keeps_nobody_waiting, servers_clean),
+      cmocka_unit_test_setup(test_what_is_old_goes_when_the_server_is_back, servers_clean),
       cmocka_unit_test_setup(test_a_shard_is_added, servers_clean),
       cmocka_unit_test_setup(test_a_shard_that_is_added_hears_what_was_defined, servers_clean),
       cmocka_unit_test_setup(test_a_shard_that_lost_all_hears_what_was_defined, servers_clean),

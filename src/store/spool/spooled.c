@@ -306,6 +306,11 @@ static tt_status spooled_purge(tt_store *base, const tt_store_purge *purge, int 
   return store->inner->purge(store->inner, purge, removed, error);
 }
 
+static void spooled_forget(tt_store *base, const tt_list *old) {
+  tt_store *inner = ((spooled_store *)base)->inner;
+  inner->forget(inner, old);
+}
+
 static tt_status spooled_seal(tt_store *base, const tt_store_sealing *sealing,
                               tt_store_sealed *sealed, tt_error *error) {
   tt_store *inner = ((spooled_store *)base)->inner;
@@ -340,6 +345,7 @@ static tt_status open_both(spooled_store *store, const tt_store_backend *backend
   TT_TRY(backend->open(options, &store->inner, error));
   store->base.backend = store->inner->backend;
   if (store->inner->purge) store->base.purge = spooled_purge;
+  if (store->inner->forget) store->base.forget = spooled_forget;
   if (store->inner->seal) store->base.seal = spooled_seal;
   if (store->inner->follow) store->base.follow = spooled_follow;
   if (store->inner->open_reader) store->base.open_reader = spooled_open_reader;
