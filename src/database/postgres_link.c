@@ -5,11 +5,14 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 struct tt_postgres_link {
   PGconn *connection;
@@ -97,6 +100,16 @@ void tt_postgres_close(tt_postgres_link *link) {
 
 bool tt_postgres_is_alive(const tt_postgres_link *link) {
   return link && !link->dead && PQstatus(link->connection) == CONNECTION_OK;
+}
+
+void tt_postgres_bear(tt_postgres_link *link, int factor) {
+  // To the kernel a server that is busy for so long is one that is gone. Sockets of files have no such time.
+  const int socket = PQsocket(link->connection);
+  int time = 0;
+  socklen_t size = sizeof time;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &time, &size) || time <= 0) return;
+  time = time > INT32_MAX / factor ? INT32_MAX : time * factor;
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &time, sizeof time);
 }
 
 bool tt_postgres_was_notified(tt_postgres_link *link) {

@@ -18,6 +18,8 @@ tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_lin
 /** NULL-safe. */
 void tt_postgres_close(tt_postgres_link *link);
 bool tt_postgres_is_alive(const tt_postgres_link *link);
+/** Lets a server that does not take what it is sent, but whose machine is there, do so `factor` times as long as a new link does. */
+void tt_postgres_bear(tt_postgres_link *link, int factor);
 /** Whether another connection has notified this one since the last call. Never waits; may find the link dead. */
 bool tt_postgres_was_notified(tt_postgres_link *link);
 /** Whether waiting is of no use: the URL is none, or a server answers, on a connection of its own, that it lets us in never.

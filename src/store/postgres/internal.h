@@ -19,9 +19,13 @@
 #define DAY (86400LL * SECOND)
 /** µs from 1970 to 2000, where PostgreSQL counts from. */
 #define POSTGRES_EPOCH 946684800000000LL
-/** µs for one statement of the writer; and once it should end soon. */
+/** µs for one statement; and once it should end soon. */
 #define STATEMENT_DEADLINE (10LL * SECOND)
 #define HURRIED_DEADLINE (3LL * SECOND / 10)
+/** µs for one statement of the writer, where the server is not slow. For tests to be changed, before anything is opened. */
+extern int64_t tt_postgres_patience;
+/** Times as long at most, where it is: more than an hour. */
+#define MOST_SLOW 512
 /** µs between two tries to connect. */
 #define RETRY_INTERVAL (SECOND / 2)
 /** Where collectors tell each other of new names and handling. */
@@ -59,6 +63,7 @@ typedef struct tt_postgres {
   int64_t next_look;               /**< µs: not before then is it looked at */
   atomic_bool hurried;
   int64_t next_try;
+  int slow; /**< a statement of the writer may take so many times as long, and as long may the server not take what it is sent */
   pthread_mutex_t mutex; /**< guards state, and known.devices and known.attributes for readers */
   tt_store_state state;
   atomic_bool away;        /**< there is no connection */
@@ -124,6 +129,9 @@ static inline int64_t tt_postgres_floor_day(int64_t us) { return us / DAY - (us 
 
 /** For a statement that begins now: µs of tt_monotonic_us(). */
 int64_t tt_postgres_deadline(tt_postgres *store);
+/** Takes note of how long a batch of values took, µs, and how it went: what a slow server had no time for has more the next time, so that it
+ *  comes to its end; once there is no need it has less again. Before the connection is ended. */
+void tt_postgres_note_pace(tt_postgres *store, int64_t took, tt_status status);
 /** Runs statements on the writer's connection. */
 tt_status tt_postgres_do(tt_postgres *store, const char *sql, tt_error *error);
 /** The same with the last one's result, to be cleared. */

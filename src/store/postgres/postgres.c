@@ -35,7 +35,9 @@ static tt_status tell_all(tt_postgres *store, tt_error *error) {
 /** TT_INVALID, TT_VERSION: it will fail the next time, too. */
 static tt_status connect_and_tell(tt_postgres *store, tt_error *error) {
   store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
-  TT_TRY(tt_postgres_connect(store->url, tt_postgres_deadline(store), &store->link, error));
+  const int64_t deadline = tt_monotonic_us() + STATEMENT_DEADLINE;
+  TT_TRY(tt_postgres_connect(store->url, deadline, &store->link, error));
+  tt_postgres_bear(store->link, store->slow);
   tt_status status = tt_postgres_upgrade(store, error);
   if (status == TT_FAILED && tt_postgres_is_mistake(tt_postgres_last_code(store->link)))
     status = TT_INVALID;
@@ -179,6 +181,7 @@ static tt_status postgres_open(const tt_store_options *options, tt_store **out, 
                            .hurry = postgres_hurry,
                            .close = postgres_close_store,
                            .open_reader = tt_postgres_open_reader};
+  store->slow = 1;
   store->url = strdup(options->url);
   store->catalogue = tt_catalogue_new();
   store->known = tt_postgres_ids_new();

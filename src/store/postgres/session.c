@@ -1,8 +1,19 @@
 /* session.c: the writer's connection. */
 #include "store/postgres/internal.h"
 
+int64_t tt_postgres_patience = STATEMENT_DEADLINE;
+
 int64_t tt_postgres_deadline(tt_postgres *store) {
-  return tt_monotonic_us() + (atomic_load(&store->hurried) ? HURRIED_DEADLINE : STATEMENT_DEADLINE);
+  return tt_monotonic_us() +
+         (atomic_load(&store->hurried) ? HURRIED_DEADLINE : store->slow * tt_postgres_patience);
+}
+
+void tt_postgres_note_pace(tt_postgres *store, int64_t took, tt_status status) {
+  if (status == TT_OK && took < store->slow * tt_postgres_patience / 4 && store->slow > 1)
+    store->slow /= 2;
+  // What the server refuses it would refuse later, too.
+  if (status == TT_OK || tt_postgres_is_alive(store->link) || atomic_load(&store->hurried)) return;
+  if (store->slow < MOST_SLOW) store->slow *= 2;
 }
 
 tt_status tt_postgres_do(tt_postgres *store, const char *sql, tt_error *error) {

@@ -463,6 +463,7 @@ static bool finds_another_way(writing *job, tt_status status) {
 tt_status tt_postgres_write_batch(tt_postgres *store, const tt_store_batch *batch,
                                   tt_postgres_ids *known, tt_error *error) {
   writing job = {.store = store, .batch = batch, .known = known, .unsure = TT_LIST(char, NULL)};
+  const int64_t begun = tt_monotonic_us();
   tt_status status = write_once(&job, error);
   while (finds_another_way(&job, status)) {
     tt_error ignored;
@@ -474,6 +475,7 @@ tt_status tt_postgres_write_batch(tt_postgres *store, const tt_store_batch *batc
     if (status == TT_OK) status = write_once(&job, error);
   }
   tt_list_free(&job.unsure);
+  if (batch->samples.len) tt_postgres_note_pace(store, tt_monotonic_us() - begun, status);
   if (status != TT_OK)
     tt_postgres_disconnect(store);  // whatever it was, a fresh connection is in a known state
   return status;

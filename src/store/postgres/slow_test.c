@@ -1,0 +1,135 @@
+/* postgres_slow_test.c: a server that needs longer for a batch than it is waited for. Needs TETHER_TEST_POSTGRES, as conformance_test.c,
+ * and TETHER_TEST_POSTGRES_TCP, the same server by TCP; without them all is skipped. */
+#include "store/postgres/internal.h"
+#include "store/store_testing.h"
+
+#include <libpq-fe.h>
+#include <stdio.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/** Values that no buffers between here and the server hold. */
+#define VALUES 400000
+#define END (g_get_monotonic_time() + 60 * G_USEC_PER_SEC)
+
+static const char *url(void) { return g_getenv("TETHER_TEST_POSTGRES"); }
+
+static int64_t ask(const char *sql) {
+  PGconn *connection = PQconnectdb(url());
+  PGresult *result = PQexec(connection, sql);
+  const ExecStatusType status = PQresultStatus(result);
+  if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
+    fail_msg("%s", PQerrorMessage(connection));
+  const int64_t answer =
+      status == PGRES_TUPLES_OK ? strtoll(PQgetvalue(result, 0, 0), NULL, 10) : 0;
+  PQclear(result);
+  PQfinish(connection);
+  return answer;
+}
+
+static bool clean(const char *database) {
+  (void)database;
+  ask("SET client_min_messages = error; SET lock_timeout = '10s';"
+      "DROP SCHEMA IF EXISTS tether CASCADE");
+  return true;
+}
+
+/** Each batch takes so long, however small it is. */
+static void slow_down(const char *seconds) {
+  char *sql = g_strdup_printf(
+      "SET client_min_messages = error; CREATE OR REPLACE FUNCTION tether.slow() RETURNS trigger "
+      "LANGUAGE plpgsql AS"
+      " $$ BEGIN PERFORM pg_sleep(%s); RETURN NULL; END $$;"
+      "DROP TRIGGER IF EXISTS slow ON tether.value;"
+      "CREATE TRIGGER slow BEFORE INSERT ON tether.value EXECUTE FUNCTION tether.slow()",
+      seconds);
+  ask(sql);
+  g_free(sql);
+}
+
+static tt_store *open_at(const char *at) {
+  tt_store *store;
+  tt_error error;
+  if (tt_store_open(&(tt_store_options){.url = at}, &store, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  return store;
+}
+
+/** How often it was tried until it was stored. */
+static int write_until_stored(tt_store *store, int from, int count) {
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_store_add_name(&batch->devices, 0, "A", NULL, TT_NAME_KNOWN);
+  tt_store_add_name(&batch->attributes, 0, "speed", NULL, TT_NAME_KNOWN);
+  tt_testing_add_epoch(batch, 0, 1, 1000, 900, 1100, "");
+  tt_list_at(&batch->epochs, tt_store_epoch, 0).key = 1;
+  for (int time = from; time < from + count; time++) {
+    tt_testing_add_sample(batch, 0, 1, time, time + 1000);
+    tt_testing_add_value(batch, 0, NULL, time);
+  }
+  tt_error error;
+  int tries = 1;
+  for (const int64_t end = END; store->write_foreign(store, batch, &error) != TT_OK; tries++) {
+    if (g_get_monotonic_time() > end) fail_msg("%s", error.text);
+    g_usleep(20000);
+  }
+  tt_store_batch_free(batch);
+  return tries;
+}
+
+/** What had no time has more the next time, and what comes behind it at once; later less again. */
+static void test_a_batch_that_takes_longer_than_it_is_waited_for(void **state) {
+  (void)state;
+  tt_store *store = open_at(url());
+  const tt_postgres *of = (const tt_postgres *)store;
+  write_until_stored(store, 0, 1);
+  slow_down("2");
+  tt_postgres_patience = SECOND / 4;
+  const int tries = write_until_stored(store, 1, 10);
+  assert_true(tries > 3);  // of two of them nothing but that it is connected again
+  assert_true(of->slow * tt_postgres_patience >= 2 * SECOND);
+  assert_int_equal(write_until_stored(store, 11, 10), 1);
+  slow_down("0");
+  int64_t end = END;
+  for (int i = 21; of->slow > 1 && g_get_monotonic_time() < end; i++)
+    write_until_stored(store, i, 1);
+  assert_int_equal(of->slow, 1);
+  tt_postgres_patience = STATEMENT_DEADLINE;
+  store->close(store);
+  assert_true(ask("SELECT count(*) FROM tether.value") >= 21);
+  assert_int_equal(ask("SELECT count(*) - count(DISTINCT device_time) FROM tether.value"), 0);
+}
+
+/** Who does not take what it is sent is no machine that has gone. */
+static void test_a_server_that_takes_nothing_for_a_while(void **state) {
+  (void)state;
+  char *at = g_strconcat(g_getenv("TETHER_TEST_POSTGRES_TCP"), "?tcp_user_timeout=200", NULL);
+  tt_store *store = open_at(at);
+  write_until_stored(store, 0, 1);
+  slow_down("2");
+  assert_true(write_until_stored(store, 1, VALUES) > 1);
+  store->close(store);
+  g_free(at);
+  assert_int_equal(ask("SELECT count(*) FROM tether.value"), 1 + VALUES);
+}
+
+int main(void) {
+  static const tt_store_place place = {.url = url, .clean = clean};
+  if (!url() || !g_getenv("TETHER_TEST_POSTGRES_TCP")) {
+    puts("skipped: needs TETHER_TEST_POSTGRES");
+    return 0;
+  }
+  const tt_store_backend *backend;
+  tt_error error;
+  if (tt_store_backend_of(url(), &backend, &error) != TT_OK) return 1;
+  tt_testing_at(backend, &place);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(test_a_batch_that_takes_longer_than_it_is_waited_for,
+                             tt_testing_clean),
+      cmocka_unit_test_setup(test_a_server_that_takes_nothing_for_a_while, tt_testing_clean),
+  };
+  return cmocka_run_group_tests(tests, tt_testing_begin, tt_testing_end);
+}
