@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/** µs that a call waits for the server, since nothing is stored meanwhile, and between two looks. */
-#define PURGE_TIME (SECOND / 10)
+/** µs that a call waits for the server; one of which there are many until it is done, since between them values are stored; and between
+ *  two looks. */
+#define PURGE_TIME SECOND
+#define STEP_TIME (SECOND / 10)
 #define LOOK_INTERVAL 5000
 
 /** Of what is asked for on one shard. */
@@ -116,7 +118,7 @@ tt_status tt_clickhouse_purge(tt_store *base, const tt_store_purge *purge, int *
   purging job = {.store = store,
                  .device = tt_clickhouse_get_id(&store->known.devices, purge->device),
                  .condition = TT_LIST(char, NULL),
-                 .end = tt_monotonic_us() + PURGE_TIME,
+                 .end = tt_monotonic_us() + (purge->exact ? STEP_TIME : PURGE_TIME),
                  .exact = purge->exact};
   print_condition(store, purge, &job.condition);
   tt_status status = job.condition.failed ? tt_clickhouse_no_memory(error) : TT_OK;
