@@ -26,6 +26,9 @@ bool tt_nats_get_text(const msgpack_object *object, bool may_be_nil, char **text
 bool tt_nats_may_be_whole(const void *bytes, size_t size);
 bool tt_nats_get_integer(const msgpack_object *object, int64_t *value);
 
+/** ns after which what is not done comes again. For tests to be changed, before anything is opened. */
+extern int64_t tt_nats_hand_back;
+
 /** tt_store_backend.open_log. */
 tt_status tt_jetstream_open_log(const tt_store_log_options *options, tt_store_log **log,
                                 tt_error *error);

@@ -1,5 +1,6 @@
 #include "store/jetstream/names.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "store/jetstream/internal.h"
 #include "store/jetstream/message.h"
@@ -14,6 +15,8 @@
 /** ms. */
 #define FIND_PATIENCE 400
 #define LOAD_PATIENCE 10000
+/** µs between two looks at what others have changed: each waits for a millisecond, in the thread that publishes. */
+#define LOOK_INTERVAL INT64_C(100000)
 /** Keys taken in one look. */
 #define MOST_AT_ONCE 1000
 
@@ -32,6 +35,7 @@ struct tt_nats_names {
   tt_list handlings;     /**< tt_handling: all that is set */
   tt_list epochs;        /**< known_epoch: that wait until all is loaded */
   bool loading, changed; /**< handling was */
+  int64_t next_look;     /**< µs */
 };
 
 static void clear_text(void *item) { free(*(char **)item); }
@@ -311,6 +315,9 @@ tt_status tt_nats_names_load(tt_nats_names *names, tt_nats_link *link, tt_error 
 
 tt_status tt_nats_names_look(tt_nats_names *names, tt_error *error) {
   bool all = false;
+  const int64_t now = tt_monotonic_us();
+  if (now < names->next_look) return TT_OK;
+  names->next_look = now + LOOK_INTERVAL;
   TT_TRY(take_all(names, 1, &all, error));
   return tell_handlings(names);
 }

@@ -21,7 +21,7 @@ void tt_nats_names_tell(tt_nats_names *names, const tt_store_loader *loader);
 /** Tells all there is, and watches the bucket from then on, over this link until another is given. Devices' epochs come with the
  *  newest sample of theirs that is in the stream. Takes as long as there is much. */
 tt_status tt_nats_names_load(tt_nats_names *names, tt_nats_link *link, tt_error *error);
-/** Tells what others have changed since. Waits for nothing. TT_FAILED: the link is lost. */
+/** Tells what others have changed since, a tenth of a second after the last time at the earliest. Waits for a millisecond. TT_FAILED: the link is lost. */
 tt_status tt_nats_names_look(tt_nats_names *names, tt_error *error);
 /** Before the link is closed. */
 void tt_nats_names_leave(tt_nats_names *names);

@@ -26,9 +26,7 @@
 #define LEAST_PATIENCE INT64_C(1000)
 /** Messages that may be in hand of all who take. */
 #define MOST_IN_HAND 20000
-/** ns after which what is not done comes again. */
-#define HAND_BACK (10 * INT64_C(1000000000))
-/** µs after which the server is told that a batch was taken before its turn: it has all of HAND_BACK from its turn on. */
+/** µs after which the server is told that a batch was taken before its turn: it has all of tt_nats_hand_back from its turn on. */
 #define WAITS_LONG INT64_C(1000000)
 /** What is done stays so long, µs, and is looked at so often. */
 #define KEPT (24 * 3600 * INT64_C(1000000))
@@ -40,11 +38,13 @@
 /** Of a message that is taken only behind a certain one of its subject: that one's place. The server keeps it. */
 #define AFTER "Nats-Expected-Last-Subject-Sequence"
 
+int64_t tt_nats_hand_back = 10 * INT64_C(1000000000);
+
 /** Messages that were taken, and not done. */
 typedef struct hand {
   tt_list messages; /**< natsMsg * */
   size_t bytes;
-  int64_t begun; /**< µs: when the first of them were taken */
+  int64_t begun; /**< µs: when the first of them were asked for, before the server gave them */
 } hand;
 
 typedef struct taker {
@@ -75,7 +75,7 @@ static natsMsg *message_of(const hand *of, uint32_t i) {
   return tt_list_at(&of->messages, natsMsg *, i);
 }
 
-/** What is not done goes to whoever takes next, at once; where that can't be said, after HAND_BACK. */
+/** What is not done goes to whoever takes next, at once; where that can't be said, after tt_nats_hand_back. */
 static void give_up(taker *of) {
   for (uint32_t i = 0; i < of->now.messages.len; i++) natsMsg_Nak(message_of(&of->now, i), NULL);
   for (uint32_t i = 0; i < of->next.messages.len; i++) natsMsg_Nak(message_of(&of->next, i), NULL);
@@ -148,7 +148,7 @@ static natsStatus subscribe(taker *of) {
   jsSubOptions_Init(&options);
   options.Stream = tt_nats_link_name(of->link);
   options.Config.AckPolicy = js_AckExplicit;
-  options.Config.AckWait = HAND_BACK;
+  options.Config.AckWait = tt_nats_hand_back;
   options.Config.MaxAckPending = MOST_IN_HAND;
   options.Config.DeliverPolicy = js_DeliverAll;
   if (of->replay > 0 && of->replay != INT64_MAX) {
@@ -228,14 +228,14 @@ static tt_status take_message(taker *of, natsMsg *message, tt_error *error) {
   return TT_OK;
 }
 
-/** Has messages that came, also those after a failure; they go into the next batch. */
-static tt_status gather_all(taker *of, natsMsgList *came, tt_error *error) {
+/** Has messages that came after they were asked for at a time, also those after a failure; they go into the next batch. */
+static tt_status gather_all(taker *of, int64_t asked, natsMsgList *came, tt_error *error) {
   const uint32_t before = of->next.messages.len;
   bool kept = tt_list_add(&of->next.messages, came->Msgs, (uint32_t)came->Count);
   if (kept) came->Count = 0;  // they are the hand's now
   natsMsgList_Destroy(came);
   if (!kept) return tt_fail(error, TT_NOMEM, "out of memory");
-  if (!before) of->next.begun = tt_monotonic_us();
+  if (!before) of->next.begun = asked;
   for (uint32_t i = before; i < of->next.messages.len; i++) {
     natsMsg *message = message_of(&of->next, i);
     of->next.bytes += (size_t)natsMsg_GetDataLength(message);
@@ -289,9 +289,10 @@ static tt_status fetch(taker *of, int64_t patience, tt_error *error) {
   request.MaxBytes = (int64_t)(MOST_BYTES - of->next.bytes);
   request.NoWait = true;
   request.Expires = 1000 * (patience > LEAST_PATIENCE ? patience : LEAST_PATIENCE);
+  const int64_t asked = tt_monotonic_us();
   natsStatus status = natsSubscription_FetchRequest(&came, of->subscription, &request);
   if (status == NATS_TIMEOUT || status == NATS_NOT_FOUND) return TT_OK;
-  return status == NATS_OK ? gather_all(of, &came, error)
+  return status == NATS_OK ? gather_all(of, asked, &came, error)
                            : tt_nats_fail(status, "taking from the stream", error);
 }
 
@@ -326,7 +327,7 @@ static void fetch_ahead(taker *of) {
 static void look_at_age(taker *of) {
   const int64_t age = tt_monotonic_us() - of->next.begun;
   if (!of->next.messages.len || age < WAITS_LONG) return;
-  if (age * 1000 >= HAND_BACK) {
+  if (age * 1000 >= tt_nats_hand_back) {
     drop_next(of);
     return;
   }

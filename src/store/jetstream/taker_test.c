@@ -1,0 +1,87 @@
+/* jetstream_taker_test.c: what a writer has in hand for so long that others are given it. Needs TETHER_TEST_NATS, as conformance_test.c;
+ * without it all is skipped. */
+#include "store/jetstream/internal.h"
+#include "store/store_testing.h"
+
+#include <stdio.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define PATIENCE INT64_C(60000000) /* µs */
+/** More than one batch takes. */
+#define SAMPLES 150000
+
+static const char *url(void) { return g_getenv("TETHER_TEST_NATS"); }
+
+static tt_store_log *open_log(void) {
+  tt_store_log *log = NULL;
+  tt_error error;
+  if (tt_jetstream_open_log(&(tt_store_log_options){url(), "late", INT64_MAX}, &log, &error) !=
+      TT_OK)
+    fail_msg("%s", error.text);
+  return log;
+}
+
+static void put_samples(void) {
+  tt_store *store;
+  tt_error error;
+  tt_store_batch *batch = tt_testing_batch();
+  if (tt_store_open(&(tt_store_options){.url = url()}, &store, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  g_free(tt_testing_load(store));
+  for (int i = 0; i < SAMPLES; i++) {
+    tt_testing_add_sample(batch, 0, 0, 90000 + i, 91000 + i);
+    tt_testing_add_value(batch, 0, NULL, i);
+  }
+  tt_testing_write(store, batch);
+  store->close(store);
+}
+
+static uint32_t take_some(tt_store_log *log) {
+  const tt_store_batch *batch;
+  tt_error error;
+  tt_status status = log->take(log, PATIENCE, &batch, &error);
+  if (status != TT_OK) fail_msg("%s", status == TT_AGAIN ? "nothing came" : error.text);
+  return batch->samples.len;
+}
+
+/** A writer whose store stands still has a batch in hand and the next one waiting. Both are given to another one, who stores them; what
+ *  waited is not what comes next of the first one then. */
+static void test_what_waited_until_others_had_it_is_let_go(void **state) {
+  (void)state;
+  tt_nats_hand_back = 3 * INT64_C(1000000000);
+  put_samples();
+  tt_store_log *slow = open_log();
+  const uint32_t in_hand = take_some(slow);
+  assert_in_range(in_hand, 1, SAMPLES - 1);
+  for (const gint64 end = g_get_monotonic_time() + PATIENCE; slow->state.waiting;) {
+    if (g_get_monotonic_time() > end) fail_msg("the next batch is not taken");
+    slow->look(slow);
+  }
+  tt_store_log *other = open_log();
+  tt_error error;
+  for (uint32_t left = SAMPLES + 2; left;) {
+    const uint32_t came = take_some(other);
+    assert_int_equal(other->done(other, &error), TT_OK);
+    left -= came < left ? came : left;
+  }
+  const tt_store_batch *batch;
+  assert_int_equal(slow->done(slow, &error), TT_OK);
+  assert_int_equal(slow->take(slow, 300000, &batch, &error), TT_AGAIN);
+  other->close(other);
+  slow->close(slow);
+}
+
+int main(void) {
+  if (!url()) {
+    puts("skipped: needs TETHER_TEST_NATS");
+    return 0;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_what_waited_until_others_had_it_is_let_go)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
