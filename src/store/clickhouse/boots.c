@@ -116,13 +116,25 @@ tt_status tt_clickhouse_read_newest(const tt_clickhouse_source *source, const tt
   return status;
 }
 
+uint32_t tt_clickhouse_boots_end(const tt_list *boots, uint64_t device) {
+  uint32_t low = 0, high = boots->len;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (tt_list_at(boots, tt_clickhouse_boot, middle).device <= device)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 int tt_clickhouse_candidates(const tt_list *boots, uint64_t device, const char *boot,
                              const int64_t *except, uint32_t candidates[TT_STORE_EPOCHS]) {
   int count = 0;
-  for (uint32_t i = boots->len; i-- && count < TT_STORE_EPOCHS;) {
+  for (uint32_t i = tt_clickhouse_boots_end(boots, device); i-- && count < TT_STORE_EPOCHS;) {
     const tt_clickhouse_boot *one = &tt_list_at(boots, tt_clickhouse_boot, i);
-    if (one->device == device && !strcmp(one->epoch.boot, boot) &&
-        (!except || *except != one->epoch.key))
+    if (one->device != device) break;
+    if (!strcmp(one->epoch.boot, boot) && (!except || *except != one->epoch.key))
       candidates[count++] = i;
   }
   return count;

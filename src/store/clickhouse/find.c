@@ -52,18 +52,17 @@ static tt_status find_epoch(const asked *message, const char *boot, const tt_lis
                             int *place, tt_error *error) {
   uint32_t candidates[TT_STORE_EPOCHS];
   const int count = tt_clickhouse_candidates(boots, message->device, boot, NULL, candidates);
-  tt_list times = TT_LIST(int64_t, NULL);
+  tt_list moments = TT_LIST(tt_clickhouse_moment, NULL);
   tt_map found = {0};
   for (int i = 0; i < message->count; i++)
-    tt_list_add(&times, &message->firm[i].sample->device_time, 1);
-  tt_status status = times.failed ? tt_clickhouse_no_memory(error)
-                                  : tt_clickhouse_gather(&message->source, message->device, boots,
-                                                         candidates, count, &times, &found, error);
+    tt_clickhouse_add_moments(boots, message->device, candidates, count,
+                              message->firm[i].sample->device_time, &moments);
+  tt_status status = tt_clickhouse_gather(&message->source, &moments, &found, error);
   *place = -1;
   for (int i = 0; i < count && status == TT_OK && *place < 0; i++)
     if (stands_in(message, tt_list_at(boots, tt_clickhouse_boot, candidates[i]).epoch.key, &found))
       *place = (int)candidates[i];
-  tt_list_free(&times);
+  tt_list_free(&moments);
   tt_map_clear(&found);
   return status;
 }

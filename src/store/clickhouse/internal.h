@@ -266,6 +266,9 @@ tt_status tt_clickhouse_read_boots(const tt_clickhouse_source *source, const cha
  *  device is an index into `devices` (uint64_t). */
 tt_status tt_clickhouse_read_newest(const tt_clickhouse_source *source, const tt_list *devices,
                                     tt_list *latest, tt_error *error);
+/** Where the epochs of a device end in `boots`, which are in order of devices as tt_clickhouse_read_boots() gives them. */
+uint32_t tt_clickhouse_boots_end(const tt_list *boots, uint64_t device);
+
 /** Epochs in which a message may stand that belongs to one of a boot: the latest, as indices into `boots`, the newest first.
  *  `except`: the key of one that is not meant; NULL: all are. */
 int tt_clickhouse_candidates(const tt_list *boots, uint64_t device, const char *boot,
@@ -276,10 +279,17 @@ int tt_clickhouse_candidates(const tt_list *boots, uint64_t device, const char *
 /** What a value of an epoch says, as a number; two that differ are hardly ever the same. */
 tt_map_key tt_clickhouse_content(uint64_t device, int64_t key, int64_t device_time,
                                  uint64_t attribute, int64_t seq, const char *text, double number);
-/** Adds to `found` (content → 1) all values of a device at times (int64_t), in epochs that are candidates. */
-tt_status tt_clickhouse_gather(const tt_clickhouse_source *source, uint64_t device,
-                               const tt_list *boots, const uint32_t *candidates, int count,
-                               const tt_list *times, tt_map *found, tt_error *error);
+/** Of a device in one of its epochs. */
+typedef struct tt_clickhouse_moment {
+  uint64_t device;
+  int64_t key, device_time; /**< of the epoch; µs */
+} tt_clickhouse_moment;
+/** Adds a moment of a device in each epoch that is a candidate. `moments`: of tt_clickhouse_moment. */
+void tt_clickhouse_add_moments(const tt_list *boots, uint64_t device, const uint32_t *candidates,
+                               int count, int64_t device_time, tt_list *moments);
+/** Adds to `found` (content → 1) all values of moments. */
+tt_status tt_clickhouse_gather(const tt_clickhouse_source *source, const tt_list *moments,
+                               tt_map *found, tt_error *error);
 
 /** See tt_store.find. */
 tt_status tt_clickhouse_find(tt_store *base, const tt_store_question *question, tt_list *boots,

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-/** Moments that are asked for at once. */
-#define MOMENTS 5000
+/** Moments that are asked for at once: so many are said in 150 kB, of which the server takes 256. */
+#define MOMENTS 2000
 
 tt_map_key tt_clickhouse_content(uint64_t device, int64_t key, int64_t device_time,
                                  uint64_t attribute, int64_t seq, const char *text, double number) {
@@ -21,9 +21,10 @@ tt_map_key tt_clickhouse_content(uint64_t device, int64_t key, int64_t device_ti
 }
 
 /** False: out of memory. */
-static bool take_values(tt_clickhouse_rows *rows, uint64_t device, tt_list *texts, tt_map *found) {
+static bool take_values(tt_clickhouse_rows *rows, tt_list *texts, tt_map *found) {
   bool noted = true;
   while (noted && tt_clickhouse_has_row(rows)) {
+    const uint64_t device = tt_clickhouse_get_unsigned(rows);
     const int64_t key = tt_clickhouse_get_long(rows), device_time = tt_clickhouse_get_long(rows);
     const uint64_t attribute = tt_clickhouse_get_unsigned(rows);
     const int64_t seq = tt_clickhouse_get_long(rows);
@@ -40,24 +41,31 @@ static bool take_values(tt_clickhouse_rows *rows, uint64_t device, tt_list *text
   return noted;
 }
 
-static tt_status gather_some(const tt_clickhouse_source *source, uint64_t device,
-                             const tt_list *boots, const uint32_t *candidates, int count,
-                             const int64_t *times, uint32_t time_count, tt_map *found,
+/* By devices alone, too: what looks at the table's order leaves out more by them than by what stands together. */
+static void print_question(const tt_clickhouse_source *source, const tt_clickhouse_moment *moments,
+                           uint32_t count, tt_list *sql) {
+  tt_list_print(sql,
+                "SELECT device, epoch, device_time, attribute, seq, is_text, number, text FROM ");
+  tt_clickhouse_print_values(source, sql);
+  tt_list_print(sql, " WHERE device IN (");
+  for (uint32_t i = 0; i < count; i++)
+    if (!i || moments[i].device != moments[i - 1].device)
+      tt_list_print(sql, "%s%" PRIu64, i ? ", " : "", moments[i].device);
+  tt_list_print(sql, ") AND (device, epoch, device_time) IN (");
+  for (uint32_t i = 0; i < count; i++)
+    tt_list_print(sql, "%s(%" PRIu64 ", %" PRId64 ", %" PRId64 ")", i ? ", " : "",
+                  moments[i].device, moments[i].key, moments[i].device_time);
+  tt_list_print(sql, ")");
+}
+
+static tt_status gather_some(const tt_clickhouse_source *source,
+                             const tt_clickhouse_moment *moments, uint32_t count, tt_map *found,
                              tt_error *error) {
   tt_list sql = TT_LIST(char, NULL), answer = TT_LIST(char, NULL), texts = TT_LIST(char, NULL);
-  tt_list_print(&sql, "SELECT epoch, device_time, attribute, seq, is_text, number, text FROM ");
-  tt_clickhouse_print_values(source, &sql);
-  tt_list_print(&sql, " WHERE device = %" PRIu64 " AND epoch IN (", device);
-  for (int i = 0; i < count; i++)
-    tt_list_print(&sql, "%s%" PRId64, i ? ", " : "",
-                  tt_list_at(boots, tt_clickhouse_boot, candidates[i]).epoch.key);
-  tt_list_print(&sql, ") AND device_time IN (");
-  for (uint32_t i = 0; i < time_count; i++)
-    tt_list_print(&sql, "%s%" PRId64, i ? ", " : "", times[i]);
-  tt_list_print(&sql, ")");
+  print_question(source, moments, count, &sql);
   tt_status status = tt_clickhouse_ask_list(source, &sql, &answer, error);
   tt_clickhouse_rows rows = tt_clickhouse_rows_of(&answer);
-  if (status == TT_OK && !take_values(&rows, device, &texts, found))
+  if (status == TT_OK && !take_values(&rows, &texts, found))
     status = tt_clickhouse_no_memory(error);
   if (status == TT_OK) status = tt_clickhouse_check(&rows, error);
   tt_list_free(&sql);
@@ -66,13 +74,21 @@ static tt_status gather_some(const tt_clickhouse_source *source, uint64_t device
   return status;
 }
 
-tt_status tt_clickhouse_gather(const tt_clickhouse_source *source, uint64_t device,
-                               const tt_list *boots, const uint32_t *candidates, int count,
-                               const tt_list *times, tt_map *found, tt_error *error) {
-  if (!count) return TT_OK;
-  for (uint32_t first = 0; first < times->len; first += MOMENTS) {
-    const uint32_t left = times->len - first;
-    TT_TRY(gather_some(source, device, boots, candidates, count, &tt_list_at(times, int64_t, first),
+void tt_clickhouse_add_moments(const tt_list *boots, uint64_t device, const uint32_t *candidates,
+                               int count, int64_t device_time, tt_list *moments) {
+  for (int i = 0; i < count; i++) {
+    const tt_clickhouse_moment moment = {
+        device, tt_list_at(boots, tt_clickhouse_boot, candidates[i]).epoch.key, device_time};
+    tt_list_add(moments, &moment, 1);
+  }
+}
+
+tt_status tt_clickhouse_gather(const tt_clickhouse_source *source, const tt_list *moments,
+                               tt_map *found, tt_error *error) {
+  if (moments->failed) return tt_clickhouse_no_memory(error);
+  for (uint32_t first = 0; first < moments->len; first += MOMENTS) {
+    const uint32_t left = moments->len - first;
+    TT_TRY(gather_some(source, &tt_list_at(moments, tt_clickhouse_moment, first),
                        left < MOMENTS ? left : MOMENTS, found, error));
   }
   return TT_OK;
@@ -118,46 +134,31 @@ static int candidates_of(const looking *job, const tt_store_sample *sample,
   const uint64_t device = tt_clickhouse_get_id(&job->known->devices, sample->device);
   const int64_t *key = tt_map_get(&job->known->epochs, (tt_map_key){sample->device, sample->epoch});
   const char *boot = "";
-  for (uint32_t i = 0; i < job->boots.len; i++) {
+  for (uint32_t i = tt_clickhouse_boots_end(&job->boots, device); i--;) {
     const tt_clickhouse_boot *one = &tt_list_at(&job->boots, tt_clickhouse_boot, i);
     if (one->device == device && one->epoch.key == *key) boot = one->epoch.boot;
+    if (one->device != device || *boot) break;
   }
   return tt_clickhouse_candidates(&job->boots, device, boot, key, candidates);
 }
 
-/** Gathers what is stored of the moments of an epoch's unsure samples. */
-static tt_status gather_epoch(looking *job, const tt_store_sample *of, tt_error *error) {
-  uint32_t candidates[TT_STORE_EPOCHS];
-  const int count = candidates_of(job, of, candidates);
-  if (!count) return TT_OK;
-  tt_list times = TT_LIST(int64_t, NULL);
-  for (uint32_t i = 0; i < job->batch->samples.len; i++) {
-    const tt_store_sample *sample = &tt_list_at(&job->batch->samples, tt_store_sample, i);
-    if (is_unsure(sample) && sample->device == of->device && sample->epoch == of->epoch)
-      tt_list_add(&times, &sample->device_time, 1);
-  }
-  tt_status status = times.failed || !tt_map_put(&job->doubtful, (tt_map_key){of->device, 0}, 1)
-                         ? tt_clickhouse_no_memory(error)
-                         : TT_OK;
-  if (status == TT_OK)
-    status =
-        tt_clickhouse_gather(&job->source, tt_clickhouse_get_id(&job->known->devices, of->device),
-                             &job->boots, candidates, count, &times, &job->found, error);
-  tt_list_free(&times);
-  return status;
-}
-
+/** Gathers what is stored of the moments of unsure samples: all at once, since a log may bring each of a thousand devices again. */
 static tt_status gather_all(looking *job, tt_error *error) {
-  tt_map seen = {0};
-  tt_status status = TT_OK;
-  for (uint32_t i = 0; i < job->batch->samples.len && status == TT_OK; i++) {
+  tt_list moments = TT_LIST(tt_clickhouse_moment, NULL);
+  uint32_t candidates[TT_STORE_EPOCHS];
+  bool noted = true;
+  for (uint32_t i = 0; i < job->batch->samples.len && noted; i++) {
     const tt_store_sample *sample = &tt_list_at(&job->batch->samples, tt_store_sample, i);
-    const tt_map_key epoch = {sample->device, sample->epoch};
-    if (!is_unsure(sample) || tt_map_get(&seen, epoch)) continue;
-    status = tt_map_put(&seen, epoch, 1) ? gather_epoch(job, sample, error)
-                                         : tt_clickhouse_no_memory(error);
+    const int count = is_unsure(sample) ? candidates_of(job, sample, candidates) : 0;
+    if (!count) continue;
+    noted = tt_map_put(&job->doubtful, (tt_map_key){sample->device, 0}, 1);
+    tt_clickhouse_add_moments(&job->boots,
+                              tt_clickhouse_get_id(&job->known->devices, sample->device),
+                              candidates, count, sample->device_time, &moments);
   }
-  tt_map_clear(&seen);
+  tt_status status = noted ? tt_clickhouse_gather(&job->source, &moments, &job->found, error)
+                           : tt_clickhouse_no_memory(error);
+  tt_list_free(&moments);
   return status;
 }
 

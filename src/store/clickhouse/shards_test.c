@@ -422,6 +422,36 @@ static void test_a_server_that_is_killed_while_it_is_written(void **state) {
   store->close(store);
 }
 
+/** Of many devices the same sample, each in an epoch of this number. */
+static void write_epoch(tt_store *store, int number, unsigned flags) {
+  enum { MANY = 200 };
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_testing_add_name(&batch->attributes, 0, "S.d.a", NULL);
+  for (int i = 0; i < MANY; i++) {
+    char *name = g_strdup_printf("ROBO%d", i);
+    tt_testing_add_name(&batch->devices, i, name, NULL);
+    g_free(name);
+    tt_testing_add_epoch(batch, i, number, 0, 0, 0, "");
+    tt_testing_add_sample(batch, i, number, 5, 5)->flags = flags;
+    tt_testing_add_value(batch, 0, NULL, i);
+  }
+  tt_testing_write(store, batch);
+}
+
+/** A log brings messages again when a writer is slow: a question for each device would make it slower still. */
+static void test_repeats_of_many_devices_are_looked_for_at_once(void **state) {
+  (void)state;
+  static const char questions[] =
+      "SELECT toInt64(value) FROM system.events WHERE event = 'SelectQuery'";
+  tt_store *store = tt_testing_open_url(servers_one());
+  write_epoch(store, 0, 0);
+  const int64_t before = servers_ask(servers_one(), questions);
+  write_epoch(store, 1, TT_SAMPLE_UNSURE);
+  assert_in_range(servers_ask(servers_one(), questions) - before, 1, 50);
+  assert_int_equal(servers_ask(servers_one(), VALUES), 200);
+  store->close(store);
+}
+
 int main(void) {
   if (!servers_one() || !servers_other() || !servers_both() ||
       !g_getenv("TETHER_TEST_CLICKHOUSE_CONTROL")) {
@@ -438,6 +468,7 @@ int main(void) {
       cmocka_unit_test_setup(test_shards_say_what_one_says, servers_clean),
       cmocka_unit_test_setup(test_a_shard_that_fails_hears_of_all_later, servers_clean),
       cmocka_unit_test_setup(test_what_two_writers_are_told_by_chance, servers_clean),
+      cmocka_unit_test_setup(test_repeats_of_many_devices_are_looked_for_at_once, servers_clean),
       cmocka_unit_test_setup(test_a_server_that_is_killed_while_it_is_written, servers_clean)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
