@@ -71,8 +71,8 @@ typedef struct tt_postgres {
   int64_t next_question;   /**< µs: not before then is a failed connection tried again */
   int marker;              /**< by which marks are this session's; 0: it has none */
   tt_map marked;           /**< device, by its id there, and hour → that it has such a mark */
-  tt_map said;     /**< device and attribute, by their ids there → minute of its newest value */
-  int making_step; /**< ms of samples that get buckets at once */
+  tt_map said;         /**< ids of a device and an attribute there → minute of its newest value */
+  int making_step;     /**< ms of samples that get buckets at once */
   int64_t next_making; /**< µs: not before then is it looked for something to make */
 } tt_postgres;
 
