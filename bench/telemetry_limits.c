@@ -52,8 +52,8 @@ static void on_end(void *user, const char *name) {
   (void)name;
   if (--count->depth) return;
   count->finished = 1;
-  count->end = (size_t)XML_GetCurrentByteIndex(count->parser) +
-               (size_t)XML_GetCurrentByteCount(count->parser);
+  count->end = (size_t)XML_GetCurrentByteIndex64(count->parser) +
+               (size_t)XML_GetCurrentByteCount64(count->parser);
   XML_StopParser(count->parser, XML_FALSE);
 }
 

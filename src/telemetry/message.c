@@ -73,7 +73,7 @@ static size_t within_chunk(const tt_message_parser *parser, size_t position, siz
 /** Expat looks at an unfinished token from its beginning whenever bytes come: one that is long and comes in small
  *  pieces is refused before that costs much. */
 static void spend_on_unfinished(tt_message_parser *parser) {
-  XML_Index index = XML_GetCurrentByteIndex(parser->expat);
+  const int64_t index = XML_GetCurrentByteIndex64(parser->expat);
   size_t start = index < 0 ? 0 : (size_t)index;
   if (start != parser->token_start) parser->unfinished_work = 0;
   parser->token_start = start;

@@ -13,9 +13,9 @@ void tt_message_refuse(tt_message_parser *parser, const char *format, ...) {
   vsnprintf(parser->reason, sizeof parser->reason, format, arguments);
   va_end(arguments);
   parser->refused = true;
-  parser->line = XML_GetCurrentLineNumber(parser->expat);
-  parser->column = XML_GetCurrentColumnNumber(parser->expat) + 1;
-  XML_Index index = XML_GetCurrentByteIndex(parser->expat);
+  parser->line = XML_GetCurrentLineNumber64(parser->expat);
+  parser->column = XML_GetCurrentColumnNumber64(parser->expat) + 1;
+  const int64_t index = XML_GetCurrentByteIndex64(parser->expat);
   parser->end = index < 0 ? 0 : (size_t)index;
   XML_StopParser(parser->expat, XML_FALSE);
 }
@@ -94,15 +94,28 @@ static void add_value(tt_message_parser *parser, const char *data, const char *n
   passes(parser, tt_message_build_value(&parser->build, parts, 3, tt_piece_of(value)));
 }
 
-/** With an external DOCTYPE expat leaves out references to entities it doesn't know instead of refusing them. */
-static bool names_unknown_entity(tt_message_parser *parser) {
+/** The tag in hand, as it was sent, or as much of it as there is; empty: unknown. */
+static tt_piece tag_of(const tt_message_parser *parser) {
+#ifdef TT_EXPAT_BEFORE_64
   int offset = 0, size = 0;
   const char *context = XML_GetInputContext(parser->expat, &offset, &size);
-  if (!context) return false;
-  const char *tag = context + offset, *end = tag + XML_GetCurrentByteCount(parser->expat);
-  if (end > context + size) end = context + size;
+#else
+  int64_t offset = 0;
+  uint64_t size = 0;
+  const char *context = XML_GetInputContext64(parser->expat, &offset, &size);
+#endif
+  const int64_t length = (int64_t)XML_GetCurrentByteCount64(parser->expat),
+                rest = (int64_t)size - offset;
+  if (!context || length <= 0 || rest <= 0) return (tt_piece){0};
+  return (tt_piece){context + offset, (size_t)(length < rest ? length : rest)};
+}
+
+/** With an external DOCTYPE expat leaves out references to entities it doesn't know instead of refusing them. */
+static bool names_unknown_entity(const tt_message_parser *parser) {
+  const tt_piece whole = tag_of(parser);
+  const char *tag = whole.bytes, *end = tag + whole.size;
   static const char *const known[] = {"amp;", "lt;", "gt;", "quot;", "apos;", "#"};
-  while ((tag = memchr(tag, '&', (size_t)(end - tag)))) {
+  while (tag && (tag = memchr(tag, '&', (size_t)(end - tag)))) {
     tag++;
     bool found = false;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -116,13 +129,11 @@ static bool names_unknown_entity(tt_message_parser *parser) {
 
 /** The tag in hand begins the next document: some of it may have come with an earlier chunk. */
 static void keep_tag(tt_message_parser *parser) {
-  int offset = 0, size = 0, length = XML_GetCurrentByteCount(parser->expat);
-  const char *context = XML_GetInputContext(parser->expat, &offset, &size);
-  if (!context || length <= 0 || (size_t)length > sizeof parser->tag || offset + length > size)
-    return;
-  memcpy(parser->tag, context + offset, (size_t)length);
-  parser->tag_size = (size_t)length;
-  parser->end += (size_t)length;
+  const tt_piece tag = tag_of(parser);
+  if (!tag.size || tag.size > sizeof parser->tag) return;
+  memcpy(parser->tag, tag.bytes, tag.size);
+  parser->tag_size = tag.size;
+  parser->end += tag.size;
 }
 
 static void on_start(void *user, const char *name, const char **attributes) {
@@ -159,8 +170,8 @@ static void on_end(void *user, const char *name) {
   parser->depth--;
   if (parser->depth > 0) return;
   parser->finished = true;
-  parser->end = (size_t)XML_GetCurrentByteIndex(parser->expat) +
-                (size_t)XML_GetCurrentByteCount(parser->expat);
+  parser->end = (size_t)XML_GetCurrentByteIndex64(parser->expat) +
+                (size_t)XML_GetCurrentByteCount64(parser->expat);
   XML_StopParser(parser->expat, XML_FALSE);
 }
 
