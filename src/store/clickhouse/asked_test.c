@@ -1,4 +1,4 @@
-/* clickhouse_asked_test.c: what of a device's epochs stands in a condition. */
+/* clickhouse_asked_test.c: what of devices' epochs stands in a condition. */
 #include "store/clickhouse/internal.h"
 
 #include <inttypes.h>
@@ -72,8 +72,61 @@ static void test_many_epochs_share_few_parts(void **state) {
   tt_list_free(&boots);
 }
 
+static void assert_since(const tt_list *since, bool all, const char *expected) {
+  tt_list sql = TT_LIST(char, NULL);
+  tt_clickhouse_print_since(since, all, &sql);
+  assert_false(sql.failed);
+  assert_string_equal((const char *)sql.data, expected);
+  tt_list_free(&sql);
+}
+
+/** Each epoch has its own bound; one key that two devices have the earlier of two, and their times are told apart behind it. */
+static void test_devices_are_asked_for_together(void **state) {
+  (void)state;
+  tt_list one = TT_LIST(tt_clickhouse_boot, NULL), other = TT_LIST(tt_clickhouse_boot, NULL);
+  tt_list since = TT_LIST(tt_clickhouse_since, NULL);
+  add(&one, 7, 500, 510);
+  add(&one, 8, 100, 120);
+  add(&other, 9, -HOUR, -HOUR);
+  add(&other, 7, 0, 0);
+  tt_list_add(&since, &(tt_clickhouse_since){1, one, 2000}, 1);
+  tt_list_add(&since, &(tt_clickhouse_since){2, other, 3000}, 1);
+  assert_since(
+      &since, false,
+      " PREWHERE device IN (1, 2) AND indexHint(0 OR (epoch IN (7, 8) AND device_time >= 1490)"
+      " OR (epoch IN (9) AND device_time >= 3600003000))"
+      " AND device_time >= transform(epoch, CAST('[7, 8, 9]' AS Array(Int64)),"
+      " CAST('[1490, 1880, 3600003000]' AS Array(Int64)), toInt64(9223372036854775807))"
+      " WHERE device_time + time_offset >= transform(device, CAST('[1, 2]' AS Array(UInt64)),"
+      " CAST('[2000, 3000]' AS Array(Int64)), toInt64(9223372036854775807))");
+  assert_since(&since, true, " PREWHERE device IN (1, 2) AND epoch IN (7, 8, 9)");
+  tt_list_free(&since);
+  tt_list_free(&one);
+  tt_list_free(&other);
+}
+
+static void test_many_devices_share_few_parts(void **state) {
+  (void)state;
+  tt_list boots[500], since = TT_LIST(tt_clickhouse_since, NULL), sql = TT_LIST(char, NULL);
+  for (int i = 0; i < 500; i++) {
+    boots[i] = TT_LIST(tt_clickhouse_boot, NULL);
+    for (int e = 0; e < 3; e++) add(&boots[i], i * 3 + e, -i * HOUR, -i * HOUR - e * SECOND);
+    tt_list_add(&since, &(tt_clickhouse_since){(uint64_t)i, boots[i], 0}, 1);
+  }
+  tt_clickhouse_print_since(&since, false, &sql);
+  assert_false(sql.failed);
+  int parts = 0;
+  for (const char *at = sql.data; (at = strstr(at, " OR ")); at++) parts++;
+  assert_in_range(parts, 8, 16);
+  for (int i = 0; i < 500; i++) tt_list_free(&boots[i]);
+  tt_list_free(&since);
+  tt_list_free(&sql);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_of_few_epochs_has_its_times),
-                                     cmocka_unit_test(test_many_epochs_share_few_parts)};
+                                     cmocka_unit_test(test_many_epochs_share_few_parts),
+                                     cmocka_unit_test(test_devices_are_asked_for_together),
+                                     cmocka_unit_test(test_many_devices_share_few_parts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* internal.h: the store in ClickHouse from the inside, shared by clickhouse.c (there, or away), schema.c (tables and their versions), share.c (definitions of all shards),
  * names.c (what is defined), write.c (values), repeats.c (those that may be there already), find.c (messages that are),
  * boots.c (epochs), load.c (what the database knows), purge.c, forget.c (what is old), hours.c (which hours have changed), keep.c (their buckets are made),
- * fold.c (of values), and the readers: asked.c, reader.c, cursor.c, buckets.c and latest.c.
+ * fold.c (of values), and the readers: asked.c, since.c, reader.c, cursor.c, buckets.c and latest.c.
  *
  * Names are known by a hash of their identifiers, epochs by their keys, so that nobody must be asked for numbers. A value's row says
  * when it was stored (`rank`): the greatest is the first. Rows that are equal but for that are one value: the server
@@ -358,6 +358,15 @@ void tt_clickhouse_print_attributes(const tt_clickhouse_reader *reader, const in
 /** Adds " AND (…)": values of the device of `boots` whose times lie between two, as far as epochs tell that cheaply, and
  *  exactly. µs UTC, inclusive. */
 void tt_clickhouse_print_times(const tt_list *boots, int64_t from, int64_t to, tt_list *sql);
+
+/** A device of which is asked what came since a time. */
+typedef struct tt_clickhouse_since {
+  uint64_t device; /**< its id */
+  tt_list boots;   /**< tt_clickhouse_boot: all of its, not owned */
+  int64_t from;    /**< µs UTC, inclusive */
+} tt_clickhouse_since;
+/** Adds " PREWHERE …": values of devices (tt_clickhouse_since) that are not older than is said of each; `all`: of any age. */
+void tt_clickhouse_print_since(const tt_list *since, bool all, tt_list *sql);
 /** a − b, within what an int64_t can say. */
 int64_t tt_clickhouse_minus(int64_t a, int64_t b);
 

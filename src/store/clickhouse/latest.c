@@ -1,22 +1,25 @@
-/* latest.c: the newest value of everything, of many devices at once: first what came in the last hour in which a device sent, then, where
- * attributes are missing, ever more before that. */
+/* latest.c: the newest value of everything, of many devices at once: first what came in the last minute in which a device sent, then, where
+ * attributes are missing, those in ever more before that. */
 #include "store/clickhouse/internal.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
 /** Devices that are asked for at once, fewer where an answer would be too long. */
-#define MOST_DEVICES 64
+#define MOST_DEVICES 256
+/** Attributes of devices that are left out because they are found; where there are more, none is. */
+#define MOST_LEFT_OUT 4096
 
-/** µs before the last hour of a device that are looked through, until every attribute is found. */
-static const int64_t spans[] = {0, 86400 * SECOND, 30 * 86400 * SECOND, INT64_MAX};
+/** µs before a device's newest value that are looked through, until every attribute is found. */
+static const int64_t spans[] = {60 * SECOND, HOUR, 86400 * SECOND, 30 * 86400 * SECOND, INT64_MAX};
 
 /** A device, and how much of it is found. */
 typedef struct wanted {
   int device;
   uint64_t id;
-  tt_list boots;     /**< tt_clickhouse_boot: a part of `boots` of all */
-  int64_t hour;      /**< µs UTC: its last one with values, or that had some */
+  tt_list boots; /**< tt_clickhouse_boot: a part of `boots` of all */
+  int64_t
+      newest; /**< µs UTC: of its values; at first the begin of the last hour that has some, or had */
   uint64_t expected; /**< attributes of which the store was told that there are values */
   uint64_t found;    /**< of them */
 } wanted;
@@ -26,6 +29,7 @@ typedef struct finding {
   tt_list boots;  /**< tt_clickhouse_boot: of all devices, in order of ids */
   tt_list wanted; /**< wanted: by device */
   tt_map places;  /**< id → index in `wanted` */
+  tt_list since;  /**< tt_clickhouse_since: of those of which something is missing */
   tt_list sql, answer, texts;
   tt_list found; /**< tt_store_latest, of each epoch; texts are offsets + 1 until all are there */
 } finding;
@@ -34,22 +38,42 @@ typedef struct finding {
 
 static bool is_missing(const wanted *one) { return one->found < one->expected; }
 
-/** Those devices of a stretch of which something is missing. False: there are none. */
-static bool print_devices(finding *job, int64_t span) {
-  const char *join = " WHERE (";
+/** Asks for the last so many µs of those devices of which something is missing. False: there are none. */
+static bool choose_since(finding *job, int64_t span) {
+  tt_list_cut(&job->since, 0);
   for (uint32_t i = 0; i < job->wanted.len; i++) {
     const wanted *one = &tt_list_at(&job->wanted, wanted, i);
-    if (!is_missing(one)) continue;
-    tt_list_print(&job->sql, "%s(device = %" PRIu64, join, one->id);
-    const int64_t from = span == INT64_MAX ? INT64_MIN : tt_clickhouse_minus(one->hour, span);
-    tt_clickhouse_print_times(&one->boots, from, INT64_MAX, &job->sql);
-    tt_list_print(&job->sql, ")");
-    join = " OR ";
+    const tt_clickhouse_since since = {one->id, one->boots, tt_clickhouse_minus(one->newest, span)};
+    if (is_missing(one)) tt_list_add(&job->since, &since, 1);
   }
-  return *join == ' ' && join[1] == 'O';
+  job->sql.failed |= job->since.failed;
+  return job->since.len;
 }
 
-static bool print_question(finding *job, int64_t span) {
+/** What is older than what is found need not be looked at. */
+static void leave_out_found(finding *job) {
+  const tt_list *devices = &job->reader->known.devices,
+                *attributes = &job->reader->known.attributes;
+  const char *join = " AND tuple(device, attribute) NOT IN (";
+  uint64_t found = 0;
+  for (uint32_t i = 0; i < job->wanted.len; i++) {
+    const wanted *one = &tt_list_at(&job->wanted, wanted, i);
+    if (is_missing(one)) found += one->found;
+  }
+  if (!found || found > MOST_LEFT_OUT) return;
+  for (uint32_t i = 0; i < job->found.len; i++) {
+    const tt_store_latest *one = &tt_list_at(&job->found, tt_store_latest, i);
+    const uint64_t device = tt_clickhouse_get_id(devices, one->device);
+    const int64_t place = *tt_map_get(&job->places, (tt_map_key){(int64_t)device, 0});
+    if (!is_missing(&tt_list_at(&job->wanted, wanted, place))) continue;
+    tt_list_print(&job->sql, "%s(%" PRIu64 ", %" PRIu64 ")", join, device,
+                  tt_clickhouse_get_id(attributes, one->cell.attribute));
+    join = ", ";
+  }
+  tt_list_print(&job->sql, ")");
+}
+
+static void print_question(finding *job, int64_t span) {
   tt_list_cut(&job->sql, 0);
   tt_list_print(&job->sql,
                 "SELECT device, attribute, epoch, argMax(is_text, place), argMax(number, place),"
@@ -58,11 +82,11 @@ static bool print_question(finding *job, int64_t span) {
                 " argMax(time_offset, rank) + device_time AS time,"
                 " tuple(time, device_time, bitNot(max(rank))) AS place FROM ");
   tt_clickhouse_print_values(&job->reader->source, &job->sql);
-  const bool any = print_devices(job, span);
+  tt_clickhouse_print_since(&job->since, span == INT64_MAX, &job->sql);
+  leave_out_found(job);
   tt_list_print(&job->sql,
-                ") GROUP BY device, attribute, epoch, device_time, seq, is_text, number, text)"
+                " GROUP BY device, attribute, epoch, device_time, seq, is_text, number, text)"
                 " GROUP BY device, attribute, epoch");
-  return any;
 }
 
 /* --- what is found --- */
@@ -122,7 +146,7 @@ static void sort_out(finding *job) {
 
 /* --- devices --- */
 
-/** Hour and expected attributes of devices that have values. */
+/** Last hour and expected attributes of devices that have values. */
 static tt_status measure(finding *job, tt_error *error) {
   tt_list_cut(&job->sql, 0);
   tt_list_print(&job->sql,
@@ -146,8 +170,26 @@ static tt_status measure(finding *job, tt_error *error) {
     const int64_t hour = tt_clickhouse_get_long(&rows);
     const uint64_t expected = tt_clickhouse_get_unsigned(&rows);
     if (!place || rows.failed) continue;
-    tt_list_at(&job->wanted, wanted, *place).hour = hour;
+    tt_list_at(&job->wanted, wanted, *place).newest = hour;
     tt_list_at(&job->wanted, wanted, *place).expected = expected;
+  }
+  return tt_clickhouse_check(&rows, error);
+}
+
+/** When the newest values of devices are from. */
+static tt_status find_newest(finding *job, tt_error *error) {
+  if (!choose_since(job, 0)) return TT_OK;
+  tt_list_cut(&job->sql, 0);
+  tt_list_print(&job->sql, "SELECT device, max(device_time + time_offset) FROM ");
+  tt_clickhouse_print_values(&job->reader->source, &job->sql);
+  tt_clickhouse_print_since(&job->since, false, &job->sql);
+  tt_list_print(&job->sql, " GROUP BY device");
+  TT_TRY(tt_clickhouse_ask_list(&job->reader->source, &job->sql, &job->answer, error));
+  tt_clickhouse_rows rows = tt_clickhouse_rows_of(&job->answer);
+  while (tt_clickhouse_has_row(&rows)) {
+    const int64_t *place = tt_map_get(&job->places, (tt_map_key){tt_clickhouse_get_long(&rows), 0});
+    const int64_t newest = tt_clickhouse_get_long(&rows);
+    if (place && !rows.failed) tt_list_at(&job->wanted, wanted, *place).newest = newest;
   }
   return tt_clickhouse_check(&rows, error);
 }
@@ -183,11 +225,14 @@ static tt_status choose(finding *job, int first, int end, tt_error *error) {
         !tt_list_add(&job->wanted, &one, 1))
       return tt_clickhouse_no_memory(error);
   }
-  return job->wanted.len ? measure(job, error) : TT_OK;
+  if (!job->wanted.len) return TT_OK;
+  TT_TRY(measure(job, error));
+  return find_newest(job, error);
 }
 
 static tt_status find_all(finding *job, tt_error *error) {
-  for (size_t i = 0; i < sizeof spans / sizeof *spans && print_question(job, spans[i]); i++) {
+  for (size_t i = 0; i < sizeof spans / sizeof *spans && choose_since(job, spans[i]); i++) {
+    print_question(job, spans[i]);
     TT_TRY(tt_clickhouse_ask_list(&job->reader->source, &job->sql, &job->answer, error));
     TT_TRY(take_found(job, error));
     sort_out(job);
@@ -232,6 +277,7 @@ tt_status tt_clickhouse_read_latest(tt_store_reader *base, int device,
   finding job = {.reader = reader,
                  .boots = TT_LIST(tt_clickhouse_boot, NULL),
                  .wanted = TT_LIST(wanted, NULL),
+                 .since = TT_LIST(tt_clickhouse_since, NULL),
                  .sql = TT_LIST(char, NULL),
                  .answer = TT_LIST(char, NULL),
                  .texts = TT_LIST(char, NULL),
@@ -243,8 +289,9 @@ tt_status tt_clickhouse_read_latest(tt_store_reader *base, int device,
   tt_status status =
       tt_clickhouse_read_boots(&reader->source, device >= 0 ? id : NULL, &job.boots, error);
   if (status == TT_OK) status = read_devices(&job, first, end, take, context, error);
-  tt_list *lists[] = {&job.boots, &job.wanted, &job.sql, &job.answer, &job.texts, &job.found};
-  for (int i = 0; i < 6; i++) tt_list_free(lists[i]);
+  tt_list *lists[] = {&job.boots,  &job.wanted, &job.since, &job.sql,
+                      &job.answer, &job.texts,  &job.found};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) tt_list_free(lists[i]);
   tt_map_clear(&job.places);
   return status;
 }
