@@ -38,7 +38,7 @@ function(tether_add_test name label)
   if(TETHER_SANITIZE) # several times slower, and a busy machine is that, too
     math(EXPR arg_TIMEOUT "4 * ${arg_TIMEOUT}")
     # Sanitizers see what malloc() gives, and to which thread; of GLib's slices they see nothing.
-    set(environment ";G_SLICE=always-malloc")
+    set(environment ";G_SLICE=always-malloc;TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/cmake/thread_sanitizer.txt")
   endif()
   # Nothing long is begun last, when it would have one core and the others nothing: pages first, then the program as a whole.
   # A browser that draws without a graphics card takes two cores.

@@ -207,6 +207,16 @@ class Architecture(unittest.TestCase):
         self.assertGreater(count, 200)
         self.assertEqual(wrong, [], "move what both need to web/src/ui, or where it belongs outside of pages")
 
+    def test_waits_go_by_the_monotonic_clock(self):
+        """A wall clock that is set back makes a wait until one of its moments as long as the step; tt_wait_until() has none."""
+        for path in sources():
+            self.assertNotRegex(path.read_text(encoding="utf-8"), r"\b(?:pthread_cond_timedwait|pthread_mutex_timedlock|sem_timedwait)\(", path)
+
+    def test_locks_are_seen_by_the_thread_sanitizer(self):
+        """GLib's wait in the kernel directly."""
+        for path in sources():
+            self.assertNotRegex(path.read_text(encoding="utf-8"), r"\bg_(?:rec_)?(?:mutex|cond|rw_lock)_\w+\(|\bG(?:Mutex|Cond|RWLock|RecMutex)\b", path)
+
     def test_what_people_read_is_printed_in_one_place(self):
         wrong = []
         for path in sources():

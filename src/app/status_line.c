@@ -2,6 +2,7 @@
  * drops. The log clears it before each of its own lines; the next refresh shows it again below. */
 #include "app/status_line.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #include <pthread.h>
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REFRESH_NS 250000000L
+#define REFRESH_US 250000
 #define LINE_SIZE 1024
 
 /** What was counted at the last refresh, for rates. */
@@ -134,12 +135,7 @@ static void *refresh(void *context) {
     pthread_mutex_unlock(&line->lock);
     show(line);
     pthread_mutex_lock(&line->lock);
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += REFRESH_NS;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    if (!line->stop) pthread_cond_clockwait(&line->wake, &line->lock, CLOCK_MONOTONIC, &until);
+    if (!line->stop) tt_wait_until(&line->wake, &line->lock, tt_monotonic_us() + REFRESH_US);
   }
   pthread_mutex_unlock(&line->lock);
   return NULL;

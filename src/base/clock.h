@@ -1,7 +1,8 @@
-/* clock.h: the two clocks, in µs: deadlines go by the monotonic one, partitions by the one on the wall. */
+/* clock.h: the two clocks, in µs: deadlines and waits go by the monotonic one, partitions by the one on the wall. */
 #ifndef TT_BASE_CLOCK_H
 #define TT_BASE_CLOCK_H
 
+#include <pthread.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -14,5 +15,12 @@ static inline int64_t tt_clock_us(clockid_t clock) {
 static inline int64_t tt_monotonic_us(void) { return tt_clock_us(CLOCK_MONOTONIC); }
 /** UTC. */
 static inline int64_t tt_wall_us(void) { return tt_clock_us(CLOCK_REALTIME); }
+
+/** Waits with `lock` held until `told` is signalled, or until a moment of the monotonic clock (µs), which no jump of the wall clock
+ * moves. May return before: look again at what is waited for. */
+static inline void tt_wait_until(pthread_cond_t *told, pthread_mutex_t *lock, int64_t moment) {
+  const struct timespec until = {moment / 1000000, moment % 1000000 * 1000};
+  pthread_cond_clockwait(told, lock, CLOCK_MONOTONIC, &until);
+}
 
 #endif

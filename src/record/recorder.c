@@ -2,6 +2,7 @@
  * their time, and a syncer, since a disk that takes its time must not keep the writer from the world's views. */
 #include "record/recorder.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "record/checksum.h"
 #include "record/describe.h"
@@ -16,12 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define QUEUE_VIEWS 256
-#define WRITE_EVERY_NS 50000000  /* half of the 100 ms that a crash may cost */
-#define STATISTICS_EVERY 20      /* writings: once a second */
-#define SYNC_EVERY_NS 1000000000 /* what a failure of the power may cost */
+#define WRITE_EVERY 50000   /* half of the 100 ms that a crash may cost */
+#define STATISTICS_EVERY 20 /* writings: once a second */
+#define SYNC_EVERY 1000000  /* what a failure of the power may cost */
 #define LARGEST_BACKLOG                                                                            \
   (64u << 20) /* bytes of journal not yet written: then the run is unverifiable, or held */
 #define MOST_SOURCES 1024 /* of journal entries: wires, "web", "world", …; and flags */
@@ -198,14 +198,6 @@ static tt_status write_entry(tt_journal_sink *sink, const tt_entry *entry) {
   return kept ? TT_OK : TT_FULL;
 }
 
-static struct timespec in(long nanoseconds) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += (until.tv_nsec + nanoseconds) / 1000000000;
-  until.tv_nsec = (until.tv_nsec + nanoseconds) % 1000000000;
-  return until;
-}
-
 /* ---- the writer's thread ---- */
 
 /* Appends whole records; where memory is short they go to the file without being copied. */
@@ -329,9 +321,8 @@ static void append_statistics(tt_recorder *recorder, tt_bytes *out, bool last) {
 }
 
 /* Waits to be told, or for so long, unless the run has ended. Call with the lock held. */
-static void wait_for(tt_recorder *recorder, pthread_cond_t *told, long nanoseconds) {
-  struct timespec until = in(nanoseconds);
-  if (!recorder->closing) pthread_cond_clockwait(told, &recorder->lock, CLOCK_MONOTONIC, &until);
+static void wait_for(tt_recorder *recorder, pthread_cond_t *told, int64_t time) {
+  if (!recorder->closing) tt_wait_until(told, &recorder->lock, tt_monotonic_us() + time);
 }
 
 /* What the world left. */
@@ -357,7 +348,7 @@ static void keep_back(tt_recorder *recorder, tt_bytes *journal) {
 
 static void take_portion(tt_recorder *recorder, portion *taken) {
   pthread_mutex_lock(&recorder->lock);
-  wait_for(recorder, &recorder->wanted, WRITE_EVERY_NS);
+  wait_for(recorder, &recorder->wanted, WRITE_EVERY);
   tt_bytes swapped = recorder->pending;
   tt_bytes_cut(&taken->journal, 0);
   recorder->pending = taken->journal;
@@ -400,9 +391,7 @@ static void *sync_log(void *context) {
   tt_recorder *recorder = context;
   for (;;) {
     pthread_mutex_lock(&recorder->lock);
-    struct timespec until = in(SYNC_EVERY_NS);
-    if (!recorder->closing)
-      pthread_cond_clockwait(&recorder->ending, &recorder->lock, CLOCK_MONOTONIC, &until);
+    wait_for(recorder, &recorder->ending, SYNC_EVERY);
     bool ends = recorder->closing;
     pthread_mutex_unlock(&recorder->lock);
     if (ends) return NULL;

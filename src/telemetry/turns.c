@@ -1,12 +1,12 @@
 /* turns.c: see its header. */
 #include "telemetry/turns.h"
 
-#include <malloc.h>
-#include <pthread.h>
-#include <time.h>
+#include "base/clock.h"
 
-/** ns between two looks at whether anybody still waits for the table. */
-#define LOOK 100000000
+#include <malloc.h>
+
+/** µs between two looks at whether anybody still waits for the table. */
+#define LOOK 100000
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t given = PTHREAD_COND_INITIALIZER;
@@ -19,15 +19,6 @@ static bool is_turn(const void *table, unsigned weight) {
          (!reading || (weight <= TT_TURNS_WEIGHT && reading <= TT_TURNS_WEIGHT - weight));
 }
 
-/** With the lock held: until a table has been read, or it is time to look. */
-static void wait_given(void) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_nsec += LOOK;
-  if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-  pthread_cond_clockwait(&given, &mutex, CLOCK_MONOTONIC, &until);
-}
-
 /** With the lock held, which it leaves to look at the sink. */
 static tt_status wait_turn(const void *table, unsigned weight, int64_t end,
                            const tt_table_sink *sink, tt_error *error) {
@@ -38,7 +29,7 @@ static tt_status wait_turn(const void *table, unsigned weight, int64_t end,
           "other wide tables are being read; try again, or ask for at most %d devices and %d "
           "columns",
           TT_TURNS_LIGHT, TT_TURNS_LIGHT * TT_TURNS_COLUMNS);
-    wait_given();
+    tt_wait_until(&given, &mutex, tt_monotonic_us() + LOOK);
     pthread_mutex_unlock(&mutex);
     tt_status status = sink->write(sink->context, "", 0);
     pthread_mutex_lock(&mutex);

@@ -17,8 +17,8 @@ typedef struct answer {
   const char *content_type; /**< static */
   bool begun;               /**< its head is on its way; web's thread */
 
-  GMutex mutex; /**< guards the rest */
-  GCond room;
+  pthread_mutex_t mutex; /**< guards the rest */
+  pthread_cond_t room;
   GString *pending;
   bool scheduled, finished, gone, in_flight;
   tt_status status; /**< once finished */
@@ -35,8 +35,8 @@ static void unref(gpointer data) {
   if (!g_atomic_ref_count_dec(&held->references)) return;
   held->release(held->produce_context);
   g_string_free(held->pending, TRUE);
-  g_mutex_clear(&held->mutex);
-  g_cond_clear(&held->room);
+  pthread_mutex_destroy(&held->mutex);
+  pthread_cond_destroy(&held->room);
   g_main_context_unref(held->context);
   g_free(held);
 }
@@ -71,7 +71,7 @@ static void set_deadline(const answer *held) {
 /** Hands what is pending to libsoup once it has written what it got before. Web's thread. */
 static gboolean pump(gpointer data) {
   answer *held = data;
-  g_mutex_lock(&held->mutex);
+  pthread_mutex_lock(&held->mutex);
   held->scheduled = false;
   if (!held->gone && !held->in_flight) {
     SoupMessageBody *body = soup_server_message_get_response_body(held->message);
@@ -81,7 +81,7 @@ static gboolean pump(gpointer data) {
       g_string_truncate(held->pending, 0);
       held->in_flight = true;
       soup_server_message_unpause(held->message);
-      g_cond_signal(&held->room);
+      pthread_cond_signal(&held->room);
     } else if (held->finished && held->status != TT_OK) {
       held->gone = true;  // nothing follows
       fail(held);
@@ -94,7 +94,7 @@ static gboolean pump(gpointer data) {
     }
     if (!held->gone) set_deadline(held);
   }
-  g_mutex_unlock(&held->mutex);
+  pthread_mutex_unlock(&held->mutex);
   return G_SOURCE_REMOVE;
 }
 
@@ -102,24 +102,24 @@ static gboolean pump(gpointer data) {
 static void schedule(answer *held) {
   if (held->scheduled || held->gone) return;
   held->scheduled = true;
-  g_main_context_invoke_full(held->context, G_PRIORITY_DEFAULT, pump, ref(held), unref);
+  tt_web_hand(held->context, pump, ref(held), unref);
 }
 
 static void on_wrote_chunk(SoupServerMessage *message, gpointer data) {
   (void)message;
   answer *held = data;
-  g_mutex_lock(&held->mutex);
+  pthread_mutex_lock(&held->mutex);
   held->in_flight = false;
-  g_mutex_unlock(&held->mutex);
+  pthread_mutex_unlock(&held->mutex);
   pump(held);
 }
 
 /** Nobody takes it any more. Web's thread. */
 static void leave(answer *held) {
-  g_mutex_lock(&held->mutex);
+  pthread_mutex_lock(&held->mutex);
   held->gone = true;
-  g_cond_signal(&held->room);
-  g_mutex_unlock(&held->mutex);
+  pthread_cond_signal(&held->room);
+  pthread_mutex_unlock(&held->mutex);
 }
 
 static void on_finished(SoupServerMessage *message, gpointer data) {
@@ -129,14 +129,15 @@ static void on_finished(SoupServerMessage *message, gpointer data) {
 
 static tt_status write_piece(void *sink, const char *bytes, size_t size) {
   answer *held = sink;
-  g_mutex_lock(&held->mutex);
-  while (held->pending->len >= MAX_PENDING && !held->gone) g_cond_wait(&held->room, &held->mutex);
+  pthread_mutex_lock(&held->mutex);
+  while (held->pending->len >= MAX_PENDING && !held->gone)
+    pthread_cond_wait(&held->room, &held->mutex);
   bool gone = held->gone;
   if (!gone) {
     g_string_append_len(held->pending, bytes, (gssize)size);
     if (!held->in_flight) schedule(held);
   }
-  g_mutex_unlock(&held->mutex);
+  pthread_mutex_unlock(&held->mutex);
   return gone ? TT_CLOSED : TT_OK;
 }
 
@@ -148,12 +149,12 @@ static gpointer run(gpointer data) {
   tt_error error = {""};
   tt_status status = held->produce(held->produce_context, &sink, &error);
   tt_web_give_slot(web, TT_WEB_STREAMS);
-  g_mutex_lock(&held->mutex);
+  pthread_mutex_lock(&held->mutex);
   held->finished = true;
   held->status = status;
   held->error = error;
   if (!held->in_flight) schedule(held);
-  g_mutex_unlock(&held->mutex);
+  pthread_mutex_unlock(&held->mutex);
   unref(held);
   tt_web_unref(web);
   return NULL;
@@ -185,8 +186,8 @@ void tt_web_respond_streaming(const tt_web_request *request, const char *content
   held->release = release;
   held->content_type = content_type;
   held->pending = g_string_new(NULL);
-  g_mutex_init(&held->mutex);
-  g_cond_init(&held->room);
+  pthread_mutex_init(&held->mutex, NULL);
+  pthread_cond_init(&held->room, NULL);
   // A status says to libsoup that this is no WebSocket handshake gone wrong.
   soup_server_message_set_status(message, 200, NULL);
   soup_server_message_pause(message);

@@ -87,9 +87,9 @@ static void on_connection_gone(gpointer data, GObject *object) {
   (void)object;
   tt_web_connection *connection = data;
   tt_web *web = connection->web;
-  g_mutex_lock(&web->mutex);
+  pthread_mutex_lock(&web->mutex);
   web->stats.connections--;
-  g_mutex_unlock(&web->mutex);
+  pthread_mutex_unlock(&web->mutex);
   tt_web_unwatch_frames(connection);
   g_object_unref(connection->input);
   g_hash_table_remove(web->connections, connection->socket);
@@ -129,9 +129,9 @@ static void take_connection(tt_web *web, GSocketConnection *accepted) {
   g_hash_table_insert(web->connections, socket, connection);
   GSocketConnection *served = read_in_turns(accepted, connection->input);
   g_object_weak_ref(G_OBJECT(served), on_connection_gone, connection);
-  g_mutex_lock(&web->mutex);
+  pthread_mutex_lock(&web->mutex);
   web->stats.connections++;
-  g_mutex_unlock(&web->mutex);
+  pthread_mutex_unlock(&web->mutex);
   GError *error = NULL;
   GSocketAddress *local = g_socket_connection_get_local_address(accepted, NULL);
   GSocketAddress *remote = g_socket_connection_get_remote_address(accepted, NULL);

@@ -1,5 +1,7 @@
 #include "web/histories.h"
 
+#include "base/clock.h"
+
 #include <glib.h>
 #include <glib/gstdio.h>
 
@@ -15,7 +17,7 @@
 
 struct tt_history {
   gatomicrefcount references; /* the table's, and one of each who has it */
-  GRWLock lock;               /* guards what follows but `used` */
+  pthread_rwlock_t lock;      /* guards what follows but `used` */
   char *path;
   guint64 device, inode; /* of its file */
   tt_run_log *log;       /* NULL: not open yet */
@@ -26,9 +28,9 @@ struct tt_history {
 };
 
 struct tt_histories {
-  char *recording; /* NULL: none */
-  GMutex mutex;    /* guards what follows */
-  GCond changed;
+  char *recording;       /* NULL: none */
+  pthread_mutex_t mutex; /* guards what follows */
+  pthread_cond_t changed;
   GPtrArray *open; /* tt_history */
   bool ending;
   GThread *thread;
@@ -38,7 +40,7 @@ static void unref(tt_history *history) {
   if (!g_atomic_ref_count_dec(&history->references)) return;
   tt_overview_free(history->overview);
   tt_run_log_close(history->log);
-  g_rw_lock_clear(&history->lock);
+  pthread_rwlock_destroy(&history->lock);
   g_free(history->path);
   g_free(history);
 }
@@ -59,7 +61,7 @@ static tt_history *find(tt_histories *histories, const char *path, const GStatBu
 static tt_history *add(tt_histories *histories, const char *path, const GStatBuf *about) {
   tt_history *made = g_new0(tt_history, 1);
   g_atomic_ref_count_init(&made->references);
-  g_rw_lock_init(&made->lock);
+  pthread_rwlock_init(&made->lock, NULL);
   made->path = g_strdup(path);
   made->device = about->st_dev;
   made->inode = about->st_ino;
@@ -87,7 +89,7 @@ static tt_history *take(tt_histories *histories, const char *path) {
   GStatBuf about;
   if (g_stat(path, &about) != 0) return NULL;
   gint64 now = g_get_monotonic_time();
-  g_mutex_lock(&histories->mutex);
+  pthread_mutex_lock(&histories->mutex);
   tt_history *found = find(histories, path, &about);
   if (!found) {
     forget_old(histories, now);
@@ -95,7 +97,7 @@ static tt_history *take(tt_histories *histories, const char *path) {
   }
   found->used = now;
   g_atomic_ref_count_inc(&found->references);
-  g_mutex_unlock(&histories->mutex);
+  pthread_mutex_unlock(&histories->mutex);
   return found;
 }
 
@@ -152,14 +154,14 @@ static bool is_fresh(const tt_history *history) {
 
 static tt_status lock_fresh(tt_history *history, tt_error *error) {
   tt_status status = TT_OK;
-  g_rw_lock_reader_lock(&history->lock);
+  pthread_rwlock_rdlock(&history->lock);
   if (is_fresh(history)) return TT_OK;
-  g_rw_lock_reader_unlock(&history->lock);
-  g_rw_lock_writer_lock(&history->lock);
+  pthread_rwlock_unlock(&history->lock);
+  pthread_rwlock_wrlock(&history->lock);
   status = follow(history, error);
   if (status == TT_OK && !history->overview) begin_overview(history);
-  g_rw_lock_writer_unlock(&history->lock);
-  if (status == TT_OK) g_rw_lock_reader_lock(&history->lock);
+  pthread_rwlock_unlock(&history->lock);
+  if (status == TT_OK) pthread_rwlock_rdlock(&history->lock);
   return status;
 }
 
@@ -179,7 +181,7 @@ tt_status tt_histories_take(tt_histories *histories, const char *path, tt_histor
 
 void tt_history_give(tt_history *history) {
   if (!history) return;
-  g_rw_lock_reader_unlock(&history->lock);
+  pthread_rwlock_unlock(&history->lock);
   unref(history);
 }
 
@@ -190,18 +192,18 @@ const tt_overview *tt_history_overview(const tt_history *history) { return histo
 /* ---- the thread ---- */
 
 static bool is_ending(tt_histories *histories) {
-  g_mutex_lock(&histories->mutex);
+  pthread_mutex_lock(&histories->mutex);
   bool ending = histories->ending;
-  g_mutex_unlock(&histories->mutex);
+  pthread_mutex_unlock(&histories->mutex);
   return ending;
 }
 
 /* Portion by portion, so that others come to it, too. */
 static void work_on(tt_histories *histories, tt_history *history) {
   for (bool more = true; more && !is_ending(histories);) {
-    g_rw_lock_writer_lock(&history->lock);
+    pthread_rwlock_wrlock(&history->lock);
     more = history->log && follow(history, NULL) == TT_OK && build_overview(history);
-    g_rw_lock_writer_unlock(&history->lock);
+    pthread_rwlock_unlock(&history->lock);
   }
 }
 
@@ -211,14 +213,14 @@ static GPtrArray *list_open(tt_histories *histories) {
   if (histories->recording &&
       tt_histories_take(histories, histories->recording, &present, NULL) == TT_OK)
     tt_history_give(present);
-  g_mutex_lock(&histories->mutex);
+  pthread_mutex_lock(&histories->mutex);
   forget_old(histories, g_get_monotonic_time());
   for (guint i = 0; i < histories->open->len; i++) {
     tt_history *one = histories->open->pdata[i];
     g_atomic_ref_count_inc(&one->references);
     g_ptr_array_add(list, one);
   }
-  g_mutex_unlock(&histories->mutex);
+  pthread_mutex_unlock(&histories->mutex);
   return list;
 }
 
@@ -229,11 +231,11 @@ static gpointer run(gpointer data) {
     GPtrArray *list = list_open(histories);
     for (guint i = 0; i < list->len; i++) work_on(histories, list->pdata[i]);
     g_ptr_array_unref(list);
-    g_mutex_lock(&histories->mutex);
-    gint64 until = g_get_monotonic_time() + TURN_EVERY;
-    while (!histories->ending && g_cond_wait_until(&histories->changed, &histories->mutex, until)) {
-    }
-    g_mutex_unlock(&histories->mutex);
+    pthread_mutex_lock(&histories->mutex);
+    const int64_t until = tt_monotonic_us() + TURN_EVERY;
+    while (!histories->ending && tt_monotonic_us() < until)
+      tt_wait_until(&histories->changed, &histories->mutex, until);
+    pthread_mutex_unlock(&histories->mutex);
   }
   return NULL;
 }
@@ -242,8 +244,8 @@ tt_histories *tt_histories_new(const char *recording) {
   tt_histories *made = g_new0(tt_histories, 1);
   made->recording = g_strdup(recording);
   made->open = g_ptr_array_new_with_free_func(unref_any);
-  g_mutex_init(&made->mutex);
-  g_cond_init(&made->changed);
+  pthread_mutex_init(&made->mutex, NULL);
+  pthread_cond_init(&made->changed, NULL);
   made->thread = g_thread_new("histories", run, made);
   return made;
 }
@@ -259,15 +261,15 @@ static void keep_present(tt_histories *histories) {
 
 void tt_histories_free(tt_histories *histories) {
   if (!histories) return;
-  g_mutex_lock(&histories->mutex);
+  pthread_mutex_lock(&histories->mutex);
   histories->ending = true;
-  g_cond_signal(&histories->changed);
-  g_mutex_unlock(&histories->mutex);
+  pthread_cond_signal(&histories->changed);
+  pthread_mutex_unlock(&histories->mutex);
   g_thread_join(histories->thread);
   keep_present(histories);
   g_ptr_array_unref(histories->open);
-  g_cond_clear(&histories->changed);
-  g_mutex_clear(&histories->mutex);
+  pthread_cond_destroy(&histories->changed);
+  pthread_mutex_destroy(&histories->mutex);
   g_free(histories->recording);
   g_free(histories);
 }

@@ -14,7 +14,6 @@ typedef struct tt_web_file_stamp {
   int64_t size, changed; /**< bytes, −1: there is none; ns */
 } tt_web_file_stamp;
 
-/** Used by the web's own thread alone, but for what the mutex guards. */
 /** What takes long is counted apart: who reads a long table slowly holds up no short answer. */
 typedef enum tt_web_slot_kind {
   TT_WEB_STREAMS, /**< answers of any length, sent while they are made */
@@ -23,6 +22,7 @@ typedef enum tt_web_slot_kind {
   TT_WEB_SLOT_KINDS
 } tt_web_slot_kind;
 
+/** Used by the web's own thread alone, but for what the mutex guards. */
 struct tt_web {
   tt_web_options options;
   char *host, *token, *address;
@@ -44,7 +44,7 @@ struct tt_web {
   GArray *figures;          /**< tt_web_figures; NULL: nobody has any */
   GHashTable *connections;  /**< GSocket -> tt_web_connection */
   tt_web_turns turns;
-  GMutex mutex; /**< guards stats and slots */
+  pthread_mutex_t mutex; /**< guards stats and slots */
   tt_web_stats stats;
   int slots[TT_WEB_SLOT_KINDS];
   gatomicrefcount

@@ -64,11 +64,7 @@ static gpointer run(gpointer data) {
   GMainContext *context = held->context;
   setpriority(PRIO_PROCESS, 0, POLITE); /* this thread's alone */
   held->work(held->work_context, &held->answer);
-  GSource *source = g_idle_source_new();
-  g_source_set_priority(source, G_PRIORITY_DEFAULT);
-  g_source_set_callback(source, answer, held, free_later);
-  g_source_attach(source, context);
-  g_source_unref(source);
+  tt_web_hand(context, answer, held, free_later);
   g_main_context_unref(context);
   return NULL;
 }

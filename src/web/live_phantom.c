@@ -85,10 +85,7 @@ static gpointer open_log(gpointer data) {
   opening *held = data;
   GMainContext *context = held->context;
   tt_phantom_open(held->run.path, &held->phantom, &held->error);
-  GSource *source = g_idle_source_new();
-  g_source_set_callback(source, finish, held, free_opening);
-  g_source_attach(source, context);
-  g_source_unref(source);
+  tt_web_hand(context, finish, held, free_opening);
   g_main_context_unref(context);
   return NULL;
 }

@@ -30,15 +30,15 @@ struct tt_run_routes {
   void *scenes_context;
   tt_status (*choose)(void *context, const char *name, tt_error *error);
   void *choose_context;
-  GMutex mutex;      /* guards known */
-  GHashTable *known; /* path -> known_run */
+  pthread_mutex_t mutex; /* guards known */
+  GHashTable *known;     /* path -> known_run */
 };
 
 static void unref_routes(tt_run_routes *routes) {
   if (!g_atomic_ref_count_dec(&routes->references)) return;
   tt_histories_free(routes->histories);
   g_hash_table_unref(routes->known);
-  g_mutex_clear(&routes->mutex);
+  pthread_mutex_destroy(&routes->mutex);
   g_free(routes->runs);
   g_free(routes->trials);
   g_free(routes->layouts);
@@ -70,11 +70,11 @@ static void respond_by(tt_run_routes *routes, const tt_web_request *request, tt_
 
 static bool recall(tt_run_routes *routes, const char *path, const GStatBuf *about,
                    tt_run_facts *facts) {
-  g_mutex_lock(&routes->mutex);
+  pthread_mutex_lock(&routes->mutex);
   const known_run *known = g_hash_table_lookup(routes->known, path);
   bool same = known && known->size == about->st_size && known->modified == about->st_mtime;
   if (same) *facts = known->facts;
-  g_mutex_unlock(&routes->mutex);
+  pthread_mutex_unlock(&routes->mutex);
   return same;
 }
 
@@ -82,10 +82,10 @@ static void remember(tt_run_routes *routes, const char *path, const GStatBuf *ab
                      const tt_run_facts *facts) {
   known_run *known = g_new(known_run, 1);
   *known = (known_run){about->st_size, about->st_mtime, *facts};
-  g_mutex_lock(&routes->mutex);
+  pthread_mutex_lock(&routes->mutex);
   if (g_hash_table_size(routes->known) >= MOST_FACTS) g_hash_table_remove_all(routes->known);
   g_hash_table_insert(routes->known, g_strdup(path), known);
-  g_mutex_unlock(&routes->mutex);
+  pthread_mutex_unlock(&routes->mutex);
 }
 
 static tt_status get_facts(tt_run_routes *routes, const tt_kept_run *run, tt_run_facts *facts) {
@@ -278,7 +278,7 @@ tt_run_routes *tt_run_routes_new(tt_web *web, const tt_run_routes_options *optio
   routes->choose = options->choose;
   routes->choose_context = options->choose_context;
   routes->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-  g_mutex_init(&routes->mutex);
+  pthread_mutex_init(&routes->mutex, NULL);
   const struct {
     bool wanted;
     tt_web_route route;

@@ -311,7 +311,7 @@ tt_status tt_web_new(const tt_web_options *options, tt_web **out, tt_error *erro
   web->routes = g_array_new(FALSE, FALSE, sizeof(tt_web_route));
   web->sockets = g_array_new(FALSE, FALSE, sizeof(tt_web_socket_route));
   web->connections = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
-  g_mutex_init(&web->mutex);
+  pthread_mutex_init(&web->mutex, NULL);
   g_atomic_ref_count_init(&web->references);
   tt_web_add_access_route(web);
   tt_status status = tt_web_open_tokens(web, error);
@@ -450,7 +450,7 @@ tt_web *tt_web_ref(tt_web *web) {
 
 void tt_web_unref(tt_web *web) {
   if (!g_atomic_ref_count_dec(&web->references)) return;
-  g_mutex_clear(&web->mutex);
+  pthread_mutex_destroy(&web->mutex);
   g_free(web);
 }
 

@@ -44,6 +44,10 @@ const char *tt_web_address(const tt_web *web);
 void tt_web_free(tt_web *web);
 /** The web's own main context, for sources of rooms. */
 GMainContext *tt_web_context(tt_web *web);
+/** Has the loop of `context` call `function` with `data`, at default priority, once, or as long as it returns TRUE; then `release`
+ * frees `data`. Where the context ends before, `data` is released with it. Any thread; what it wrote before is seen there. */
+void tt_web_hand(GMainContext *context, GSourceFunc function, gpointer data,
+                 GDestroyNotify release);
 
 /** One request, as a handler gets it. */
 typedef struct tt_web_request {

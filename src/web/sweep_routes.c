@@ -23,8 +23,8 @@ struct tt_sweep_routes {
   char *folder;
   bool shows;
   tt_sweep_shower shower;
-  GMutex mutex;      /* guards known */
-  GHashTable *known; /* path -> known_sweep */
+  pthread_mutex_t mutex; /* guards known */
+  GHashTable *known;     /* path -> known_sweep */
 };
 
 /* One request on its way: ID/WHAT?QUERY. */
@@ -36,7 +36,7 @@ typedef struct job {
 static void unref_routes(tt_sweep_routes *routes) {
   if (!g_atomic_ref_count_dec(&routes->references)) return;
   g_hash_table_unref(routes->known);
-  g_mutex_clear(&routes->mutex);
+  pthread_mutex_destroy(&routes->mutex);
   g_free(routes->folder);
   g_free(routes);
 }
@@ -84,10 +84,10 @@ static bool is_same(const known_sweep *a, const known_sweep *b) {
 
 static struct json_object *recall(tt_sweep_routes *routes, const char *path,
                                   const known_sweep *now) {
-  g_mutex_lock(&routes->mutex);
+  pthread_mutex_lock(&routes->mutex);
   const known_sweep *known = g_hash_table_lookup(routes->known, path);
   struct json_object *made = known && is_same(known, now) ? json_tokener_parse(known->text) : NULL;
-  g_mutex_unlock(&routes->mutex);
+  pthread_mutex_unlock(&routes->mutex);
   return made;
 }
 
@@ -96,10 +96,10 @@ static void remember(tt_sweep_routes *routes, const char *path, const known_swee
   known_sweep *known = g_new(known_sweep, 1);
   *known = *now;
   known->text = g_strdup(json_object_to_json_string_ext(made, JSON_C_TO_STRING_PLAIN));
-  g_mutex_lock(&routes->mutex);
+  pthread_mutex_lock(&routes->mutex);
   if (g_hash_table_size(routes->known) >= MOST_KNOWN) g_hash_table_remove_all(routes->known);
   g_hash_table_insert(routes->known, g_strdup(path), known);
-  g_mutex_unlock(&routes->mutex);
+  pthread_mutex_unlock(&routes->mutex);
 }
 
 /* Without its columns; NULL where it is no table of a sweep any more. */
@@ -314,7 +314,7 @@ tt_sweep_routes *tt_sweep_routes_new(tt_web *web, const tt_sweep_routes_options 
   g_atomic_ref_count_init(&routes->references);
   routes->folder = g_strdup(options->folder);
   routes->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_known);
-  g_mutex_init(&routes->mutex);
+  pthread_mutex_init(&routes->mutex, NULL);
   routes->shows = options->shower;
   if (options->shower) routes->shower = *options->shower;
   const tt_web_route all[] = {

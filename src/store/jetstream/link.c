@@ -230,8 +230,7 @@ static natsStatus wait_answered(tt_nats_link *link, int64_t end, bool *outrun) {
   while (link->under_way) {
     const int64_t silent = link->heard + SILENCE, next = silent < end ? silent : end;
     if (now() >= next) break;
-    const struct timespec until = {next / 1000, next % 1000 * 1000000};
-    pthread_cond_clockwait(&link->answered, &link->mutex, CLOCK_MONOTONIC, &until);
+    tt_wait_until(&link->answered, &link->mutex, next * 1000);
   }
   natsStatus status = link->under_way ? NATS_TIMEOUT : link->reason;
   *outrun = link->outrun;

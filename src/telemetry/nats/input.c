@@ -323,15 +323,8 @@ static void tend(tt_nats_input *input) {
 }
 
 static void pause_until_work(tt_nats_input *input) {
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += LOOK_INTERVAL * 1000;
-  if (until.tv_nsec >= 1000000000) {
-    until.tv_nsec -= 1000000000;
-    until.tv_sec++;
-  }
   pthread_mutex_lock(&input->mutex);
-  if (!input->woken) pthread_cond_timedwait(&input->work, &input->mutex, &until);
+  if (!input->woken) tt_wait_until(&input->work, &input->mutex, tt_monotonic_us() + LOOK_INTERVAL);
   input->woken = false;
   pthread_mutex_unlock(&input->mutex);
 }
