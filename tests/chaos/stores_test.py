@@ -68,7 +68,7 @@ class OneWriter(unittest.TestCase):
                 text = self.refused("collect", "--store", "sqlite:" + path)
                 self.assertIn(f"process {collector.process.pid} (", text)
                 self.assertIn("collect", text)
-            text = self.refused("run", "frc2011", "--set", "telemetry.store=" + self.url)
+            text = self.refused("run", "frc2011", "--set", "wires.float-udp.bind=127.0.0.1:0", "--set", "telemetry.store=" + self.url)
             self.assertIn(f"process {collector.process.pid} (", text)
             device.sendall(message("A", 1000, [("S", 1, {"d": {"n": 1}})], True).encode())
             collector.wait_stored(1)

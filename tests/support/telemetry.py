@@ -89,6 +89,19 @@ class Pages:
         assert status == 200, (path, status, text)
         return json.loads(text)
 
+    def remove(self, path):
+        """Values, as a page does: again for as long as there is more. How many."""
+        removed, end = 0, ""
+        while True:
+            status, text = self.request("DELETE", path + end)
+            assert status in (200, 202), (path, status, text)
+            answer = json.loads(text)
+            assert answer["more"] == (status == 202), (path, status, text)
+            removed += answer["removed_values"]
+            if status == 200:
+                return removed
+            end = f"&to={answer['to']}" if answer["to"] is not None and "to=" not in path else ""
+
     def status(self):
         return json.loads(self.get("/telemetry/status"))
 

@@ -258,7 +258,7 @@ class Buckets(WithStores):
                                 " INSERT INTO tether.marked_hour SELECT device, date_bin('1 hour', time, timestamptz '0001-01-01 00:00:00Z'), 0"
                                 " FROM tether.value WHERE number = 3 GROUP BY 1, 2; COMMIT")
             self.assertEqual(newest()[0], ["3"])
-            self.assertEqual(collector.request("DELETE", "/telemetry/devices/A?data=yes&attribute=S.d.rare&from=-2890+s")[0], 200)
+            collector.remove("/telemetry/devices/A?data=yes&attribute=S.d.rare&from=-2890+s")
             self.assertEqual(newest()[0], ["1"])
             send(10_001_000, [("S", 0, {"d": {"rare": 4}})])
             self.assertEqual(newest()[0], ["4"])

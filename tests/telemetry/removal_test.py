@@ -19,19 +19,6 @@ class Removal(WithStores):
         status, answer = collector.request("POST", "/telemetry", text)
         self.assertEqual(status, 200, answer)
 
-    def remove(self, collector, path):
-        """As a page does: again for as long as there is more. The number of values."""
-        removed, end = 0, ""
-        while True:
-            status, text = collector.request("DELETE", path + end)
-            answer = json.loads(text)
-            self.assertIn(status, (200, 202), text)
-            self.assertEqual(answer["more"], status == 202)
-            removed += answer["removed_values"]
-            if status == 200:
-                return removed
-            end = f"&to={answer['to']}" if answer["to"] is not None and "to=" not in path else ""
-
     def count(self, collector, device, field="I.d.n"):
         return len(collector.table(f"device={device}&fields={field}")["records"])
 
@@ -41,15 +28,15 @@ class Removal(WithStores):
                 for number in range(20):
                     self.post(collector, message(device, 1000 + number * 10, [("I", 0, {"d": {"n": number, "t": f"x{number}"}})]))
             collector.put("/telemetry/devices/A", {"name": "Anna"})
-            self.assertEqual(self.remove(collector, "/telemetry/devices/Anna?data=yes"), 40)
+            self.assertEqual(collector.remove("/telemetry/devices/Anna?data=yes"), 40)
             self.assertEqual((self.count(collector, "A"), self.count(collector, "B")), (0, 20))
             self.assertEqual(collector.devices()["A"]["name"], "Anna")
-            self.assertEqual(self.remove(collector, "/telemetry/devices/A?data=yes"), 0)
+            self.assertEqual(collector.remove("/telemetry/devices/A?data=yes"), 0)
             # What was removed is not known any more: who sends it again has it stored again, once.
             for _ in range(2):
                 self.post(collector, message("A", 1190, [("I", 0, {"d": {"n": 19, "t": "x19"}})]))
             self.assertEqual(self.count(collector, "A"), 1)
-            self.assertEqual(self.remove(collector, "/telemetry/devices/A?data=yes&name=yes"), 2)
+            self.assertEqual(collector.remove("/telemetry/devices/A?data=yes&name=yes"), 2)
             self.assertNotIn("A", collector.devices())
             self.assertEqual(self.count(collector, "B"), 20)
 
@@ -60,12 +47,12 @@ class Removal(WithStores):
             records = collector.table("device=A&fields=I.d.n&time=iso")["records"]
             times = [record[1] for record in records]
             span = f"data=yes&from={times[3]}&to={times[5]}".replace("+", "%2B")
-            self.assertEqual(self.remove(collector, f"/telemetry/devices/A?{span}&attribute=I.d.m"), 3)
+            self.assertEqual(collector.remove(f"/telemetry/devices/A?{span}&attribute=I.d.m"), 3)
             self.assertEqual((self.count(collector, "A"), self.count(collector, "A", "I.d.m")), (10, 7))
-            self.assertEqual(self.remove(collector, f"/telemetry/devices/A?{span}"), 3)
+            self.assertEqual(collector.remove(f"/telemetry/devices/A?{span}"), 3)
             left = [record[2] for record in collector.table("device=A&fields=I.d.n")["records"]]
             self.assertEqual(left, [0, 1, 2, 6, 7, 8, 9])
-            self.assertEqual(self.remove(collector, "/telemetry/devices/A?data=yes&attribute=I.d.n"), 7)
+            self.assertEqual(collector.remove("/telemetry/devices/A?data=yes&attribute=I.d.n"), 7)
             self.assertEqual((self.count(collector, "A"), self.count(collector, "A", "I.d.m")), (0, 7))
 
     def test_who_mistypes_removes_nothing(self):
@@ -106,7 +93,7 @@ class Removal(WithStores):
                 wait_until(lambda: sent[0] > 3, "messages")
                 before = sent[0]
                 began = time.monotonic()
-                removed = self.remove(collector, "/telemetry/devices/A?data=yes")
+                removed = collector.remove("/telemetry/devices/A?data=yes")
                 took = time.monotonic() - began
                 meanwhile, ended = sent[0], begun[0]
             finally:

@@ -91,7 +91,9 @@ static void test_a_batch_that_takes_longer_than_it_is_waited_for(void **state) {
   const int tries = write_until_stored(store, 1, 10);
   assert_true(tries > 3);  // of two of them nothing but that it is connected again
   assert_true(of->slow * tt_postgres_patience >= 2 * SECOND);
-  assert_int_equal(write_until_stored(store, 11, 10), 1);
+  const int slow = of->slow;
+  const int again = write_until_stored(store, 11, 10);
+  assert_true(again == 1 || of->slow > slow);  // unless the machine stood still for that long
   slow_down("0");
   int64_t end = END;
   for (int i = 21; of->slow > 1 && g_get_monotonic_time() < end; i++)
