@@ -50,6 +50,9 @@ tt_status tt_nats_fail(natsStatus status, const char *what, tt_error *error);
 tt_status tt_nats_fail_request(natsConnection *connection, natsStatus status, const char *what,
                                tt_error *error);
 
+/** Whether a request of JetStream was answered by that what it was about, or the stream of that, is not there. */
+bool tt_nats_is_missing(natsStatus status, jsErrCode code);
+
 /** Appends a token of a subject: bytes but letters, digits, - and _ as %XX; of a key, where % may not stand, with = in its place.
  *  False: there was no room. */
 bool tt_nats_print_token(char *text, size_t size, char escape, const char *identifier);

@@ -51,6 +51,10 @@ tt_status tt_nats_fail_request(natsConnection *connection, natsStatus status, co
   return tt_nats_fail(status, what, error);
 }
 
+bool tt_nats_is_missing(natsStatus status, jsErrCode code) {
+  return status == NATS_NOT_FOUND || code == JSStreamNotFoundErr || code == JSConsumerNotFoundErr;
+}
+
 /** What the server says between is told to whoever asks next. */
 static void ignore_error(natsConnection *connection, natsSubscription *subscription,
                          natsStatus status, void *context) {

@@ -161,6 +161,19 @@ class Devices(WithNats):
             self.assertEqual({epoch for *_, epoch in rows}, {0})
             self.assertLess(abs(rows[-1][1] / 1e6 - published - 0.49), took)
 
+    def test_what_somebody_removes_is_made_again(self):
+        with self.collector():
+            self.wait_taking()
+            for seq, removed in enumerate(("STREAM.DELETE.tether-in", "CONSUMER.DELETE.tether-in.collector", "STREAM.DELETE.KV_tether-in"), 1):
+                self.assertIn(b'"success":true', self.client.request(f"$JS.API.{removed}", ""))
+                text = xml("17", 1, seq, 500 + seq, {"battery": {"level": seq}})
+
+                def is_stored(text=text, seq=seq):
+                    self.client.request("tether.in.17", text)  # also once more, while there is no stream
+                    return (seq,) in self.rows("value")
+                wait_until(is_stored, f"what came after {removed}")
+        self.assertEqual(self.rows("value"), [(1,), (2,), (3,)])
+
     def test_two_collectors_one_of_which_is_stopped_and_killed(self):
         """One takes, the other stands by; of what was published nothing is lost, nothing is stored twice, and a device has one epoch."""
         collectors = [self.collector(*self.stores.settings("postgresql"), store=self.log.url) for _ in range(2)]

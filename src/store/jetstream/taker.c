@@ -244,19 +244,29 @@ static tt_status gather_all(taker *of, int64_t asked, natsMsgList *came, tt_erro
   return TT_OK;
 }
 
-static void taker_look(tt_store_log *base) {
-  taker *of = (taker *)base;
+/** TT_FAILED: the consumer is gone, which the server tells nobody who waits for messages. */
+static tt_status look(taker *of, tt_error *error) {
   jsConsumerInfo *info = NULL;
   jsErrCode code = 0;
   jsOptions options;
   of->next_look = tt_monotonic_us() + LOOK_INTERVAL;
-  if (!of->link || !tt_nats_link_is_up(of->link)) return;
+  if (!of->link || !tt_nats_link_is_up(of->link)) return TT_OK;
   jsOptions_Init(&options);
   options.Wait = LOOK_PATIENCE;
-  if (js_GetConsumerInfo(&info, tt_nats_link_js(of->link), tt_nats_link_name(of->link), of->name,
-                         &options, &code) == NATS_OK)
-    of->base.state.waiting = info->NumPending;
+  const natsStatus status = js_GetConsumerInfo(
+      &info, tt_nats_link_js(of->link), tt_nats_link_name(of->link), of->name, &options, &code);
+  if (status == NATS_OK) of->base.state.waiting = info->NumPending;
   jsConsumerInfo_Destroy(info);
+  if (!tt_nats_is_missing(status, code)) return TT_OK;
+  return tt_fail(error, TT_FAILED,
+                 "nats: somebody removed the consumer %s or its stream; it is made anew, and takes "
+                 "all that is in the stream",
+                 of->name);
+}
+
+static void taker_look(tt_store_log *base) {
+  tt_error unheard;
+  (void)look((taker *)base, &unheard);
 }
 
 /** Notes what the server says of the messages that came. */
@@ -358,7 +368,7 @@ static tt_status fill_next(taker *of, int64_t patience, tt_error *error) {
   look_at_age(of);
   TT_TRY(next->messages.len ? add_rest(of, error) : wait_first(of, patience, error));
   if (next->messages.len) return TT_OK;
-  if (tt_monotonic_us() >= of->next_look) taker_look(&of->base);
+  if (tt_monotonic_us() >= of->next_look) TT_TRY(look(of, error));
   return TT_AGAIN;
 }
 

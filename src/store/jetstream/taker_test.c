@@ -3,7 +3,9 @@
 #include "store/jetstream/internal.h"
 #include "store/store_testing.h"
 
+#include <nats/nats.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,12 +78,56 @@ static void test_what_waited_until_others_had_it_is_let_go(void **state) {
   slow->close(slow);
 }
 
+static void ask_api(const char *subject) {
+  natsConnection *connection = NULL;
+  natsMsg *answer = NULL;
+  assert_int_equal(natsConnection_ConnectTo(&connection, url()), NATS_OK);
+  assert_int_equal(natsConnection_RequestString(&answer, connection, subject, "", PATIENCE / 1000),
+                   NATS_OK);
+  assert_non_null(strstr(natsMsg_GetData(answer), "\"success\":true"));
+  natsMsg_Destroy(answer);
+  natsConnection_Destroy(connection);
+}
+
+/** Takes until so many samples came, and says that they are done; returns how often it was told that something is wrong. */
+static int take_all(tt_store_log *log, uint32_t samples) {
+  const gint64 end = g_get_monotonic_time() + PATIENCE;
+  const tt_store_batch *batch;
+  tt_error error;
+  int failures = 0;
+  for (uint32_t came = 0; came < samples;) {
+    const tt_status status = log->take(log, 100000, &batch, &error);
+    if (g_get_monotonic_time() > end) fail_msg("%u of %u samples came", came, samples);
+    failures += status != TT_OK && status != TT_AGAIN;
+    if (status != TT_OK) continue;
+    came += batch->samples.len;
+    assert_int_equal(log->done(log, &error), TT_OK);
+  }
+  return failures;
+}
+
+/** Who waits for messages is not told by the server that there will be none. */
+static void test_who_takes_notices_that_its_consumer_is_removed(void **state) {
+  (void)state;
+  tt_store_log *log = open_log();
+  ask_api("$JS.API.CONSUMER.DELETE.tether.late");
+  assert_int_equal(take_all(log, SAMPLES + 2), 1);
+  ask_api("$JS.API.STREAM.DELETE.tether");
+  const tt_store_batch *batch;
+  tt_error error;
+  while (log->take(log, 100000, &batch, &error) == TT_AGAIN) continue;
+  put_samples();
+  assert_int_equal(take_all(log, SAMPLES + 2), 0);
+  log->close(log);
+}
+
 int main(void) {
   if (!url()) {
     puts("skipped: needs TETHER_TEST_NATS");
     return 0;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_what_waited_until_others_had_it_is_let_go)};
+      cmocka_unit_test(test_what_waited_until_others_had_it_is_let_go),
+      cmocka_unit_test(test_who_takes_notices_that_its_consumer_is_removed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -273,7 +273,7 @@ static natsStatus begin_published(tt_nats_input *input) {
   return tt_nats_ear_open(&at->heard, status, MOST_WAITING);
 }
 
-/** Whether somebody has removed the consumer. */
+/** Whether somebody has removed the consumer or the stream. */
 static bool is_consumer_gone(tt_nats_input *input) {
   char name[LONGEST_SUBJECT];
   jsConsumerInfo *info = NULL;
@@ -281,7 +281,7 @@ static bool is_consumer_gone(tt_nats_input *input) {
   stream_name(input, name);
   natsStatus status = js_GetConsumerInfo(&info, input->js, name, CONSUMER, NULL, &code);
   jsConsumerInfo_Destroy(info);
-  return status == NATS_NOT_FOUND;
+  return tt_nats_is_missing(status, code);
 }
 
 static natsStatus begin_asked(tt_nats_input *input) {
