@@ -2,6 +2,8 @@
  * was removed, was made or not yet, and across ends of the program. */
 #include "store/conformance.h"
 
+#include <float.h>
+
 #define SECOND INT64_C(1000000)
 #define HOUR (3600 * SECOND)
 #define DEVICES 2
@@ -263,9 +265,7 @@ static void test_buckets_say_what_records_say(void **state) {
   end();
 }
 
-/** As large as numbers may be; their sum is larger. */
-static void test_large_numbers(void **state) {
-  (void)state;
+static void test_extreme_numbers(const double *numbers) {
   begin();
   tt_store_reader *reader = open_reader();
   const bool has = reader->buckets;
@@ -275,9 +275,9 @@ static void test_large_numbers(void **state) {
     skip();
   }
   tt_store_batch *batch = new_batch();
-  for (int i = 0; i < 4; i++) {
-    tt_testing_add_sample(batch, 0, 0, i * SECOND, BEGIN + i * SECOND);
-    tt_testing_add_value(batch, 0, NULL, 1.5e308);
+  for (int i = 0; numbers[i] != 0; i++) {
+    tt_testing_add_sample(batch, 0, 0, i * 20 * SECOND, BEGIN + i * 20 * SECOND);
+    tt_testing_add_value(batch, 0, NULL, numbers[i]);
   }
   tt_testing_write(store, batch);
   for (int turn = 0; turn < 2; turn++) {
@@ -291,9 +291,28 @@ static void test_large_numbers(void **state) {
   end();
 }
 
+/** As large as numbers may be; their sum is larger. */
+static void test_large_numbers(void **state) {
+  (void)state;
+  test_extreme_numbers((const double[]){1.5e308, 1.5e308, 1.5e308, 1.5e308, 0});
+}
+
+static void test_the_largest_number(void **state) {
+  (void)state;
+  test_extreme_numbers((const double[]){DBL_MAX, 0});
+}
+
+/** As small as numbers may be. */
+static void test_small_numbers(void **state) {
+  (void)state;
+  test_extreme_numbers((const double[]){5e-324, 5e-324, -5e-324, 1e-310, 5e-324, 0});
+}
+
 const tt_store_case tt_store_buckets_cases[] = {
     {"buckets say what records say", test_buckets_say_what_records_say,
      TT_STORE_READS | TT_STORE_PURGES, NULL},
     {"buckets of large numbers", test_large_numbers, TT_STORE_READS, NULL},
+    {"buckets of the largest number", test_the_largest_number, TT_STORE_READS, NULL},
+    {"buckets of small numbers", test_small_numbers, TT_STORE_READS, NULL},
     {0},
 };

@@ -204,20 +204,27 @@ tt_status tt_postgres_find(tt_store *base, const tt_store_question *question, tt
  *  older PostgreSQL takes a multiple before it for the one before that. */
 #define TT_POSTGRES_BIN(length, time)                                                              \
   "date_bin('" length "', " time ", timestamptz '0001-01-01 00:00:00Z')"
+/** A sum of numbers. PostgreSQL takes one that is too large for an error, and a quotient that is too small: so addends are divided by 2^20
+ *  before, but for those that are next to nothing. */
+#define TT_POSTGRES_SUM(number)                                                                    \
+  "tether.total(sum(CASE WHEN abs(" number ") < 1e-290 THEN 0 ELSE " number                        \
+  " / 1048576 END)) + sum(CASE WHEN abs(" number ") < 1e-290 THEN " number " ELSE 0 END)"
 /** The columns of a bucket: of samples `v` (function value_between), or of smaller buckets `b`. What is the last of one time
  *  is told by epoch, device time and number of the record. */
 #define TT_POSTGRES_FOLDED                                                                         \
-  "count(v.number) AS count, min(v.number) AS least, max(v.number) AS greatest,"                   \
-  " tether.total(sum(v.number / 1048576)) AS sum, (max(ARRAY[date_part('epoch', v.time),"          \
+  "count(v.number) AS count, min(v.number) AS least, max(v.number) AS greatest, " TT_POSTGRES_SUM( \
+      "v.number") " AS sum, (max(ARRAY[date_part('epoch', v.time),"                                \
   " v.epoch, v.device_time, v.nth, v.number]) FILTER (WHERE v.number IS NOT NULL))[5] AS last,"    \
   " max(v.time) FILTER (WHERE v.number IS NOT NULL) AS last_time"
 #define TT_POSTGRES_MERGED                                                                         \
-  "sum(b.count)::bigint AS count, min(b.least) AS least, max(b.greatest) AS greatest,"             \
-  " tether.total(sum(b.sum / 1048576)) AS sum, (max(ARRAY[date_part('epoch', b.last_time),"        \
+  "sum(b.count)::bigint AS count, min(b.least) AS least, max(b.greatest) AS "                      \
+  "greatest, "            \
+  TT_POSTGRES_SUM("b.sum") " AS sum, (max(ARRAY[date_part('epoch', b.last_time),"                  \
   " b.last]) FILTER (WHERE b.count > 0))[2] AS last, max(b.last_time) AS last_time"
 
-/** Tables, functions and views of buckets, made by the step to schema 5; of newest values, by that to 7, and what makes buckets. */
-extern const char tt_postgres_bucket_schema[], tt_postgres_newest_schema[];
+/** Tables of buckets, made by the step to schema 5; what tells newest values, by that to 7; what makes and tells buckets, by that to 8. */
+extern const char tt_postgres_bucket_schema[], tt_postgres_newest_schema[],
+    tt_postgres_fold_schema[];
 
 /** Gives this session a number, by which its marks are its own. */
 tt_status tt_postgres_need_marker(tt_postgres *store, tt_error *error);

@@ -68,6 +68,8 @@ static const char *const migrations[] = {
      " PRIMARY KEY (device, log));"),
     // 6 → 7: when each attribute of a device was said last.
     tt_postgres_newest_schema,
+    // 7 → 8: sums of numbers that are next to nothing.
+    tt_postgres_fold_schema,
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

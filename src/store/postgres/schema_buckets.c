@@ -65,11 +65,14 @@
   ", coalesce(a.name, a.identifier) AS "                                                           \
   "attribute"
 #define IDENTIFIED "d.identifier AS device_identifier, a.identifier AS attribute_identifier"
+/** A quotient that is next to nothing is an error in PostgreSQL. */
+#define MEAN                                                                                       \
+  "CASE WHEN abs(b.sum) < '5e-324'::double precision * b.count THEN 0 ELSE b.sum / b.count END"
 #define OF_BUCKET                                                                                  \
   NAMED("b.time")                                                                                  \
-  ", b.count, b.least, b.greatest, b.sum / b.count AS mean, b.last, b.last_time, " IDENTIFIED
+  ", b.count, b.least, b.greatest, " MEAN " AS mean, b.last, b.last_time, " IDENTIFIED
 #define VIEW(size)                                                                                 \
-  "CREATE VIEW telemetry_" size " AS SELECT " OF_BUCKET                                            \
+  "CREATE OR REPLACE VIEW telemetry_" size " AS SELECT " OF_BUCKET                                 \
   " FROM tether.device d CROSS JOIN LATERAL tether." size                                          \
   "_of(d.id, '-infinity', 'infinity') b"                                                           \
   " JOIN tether.attribute a ON a.id = b.attribute;"
@@ -94,10 +97,6 @@ const char tt_postgres_bucket_schema[] =
     "INSERT INTO marked_hour (device, hour, marker)"
     " SELECT DISTINCT device, " TT_POSTGRES_BIN("1 hour", "time") ", 0 FROM any_value;"
 
-    // A sum whose addends were divided by 2^20, so that none is too large for PostgreSQL.
-    "CREATE FUNCTION total(double precision) RETURNS double precision LANGUAGE sql IMMUTABLE AS $$"
-    " SELECT CASE WHEN abs($1) < 1.7e302 THEN $1 * 1048576 ELSE sign($1) * 'infinity' END $$;"
-
     // Samples of a device from one time to before another, epoch by epoch, by the key of `value`.
     "CREATE FUNCTION value_between(integer, timestamptz, timestamptz)"
     " RETURNS SETOF any_value LANGUAGE sql STABLE AS $$"
@@ -108,51 +107,7 @@ const char tt_postgres_bucket_schema[] =
     "  AND a.day >= " TT_POSTGRES_DAY_OF(MICROSECONDS("$2") " - b.offset_high + b.anchor")
     "  AND a.day <= " TT_POSTGRES_DAY_OF(MICROSECONDS("$3") " - b.offset_low + b.anchor")
     "  AND a.time >= $2 AND a.time < $3 OFFSET 0) v"
-    " WHERE b.device = $1 $$;"
-
-    // Buckets of a device that begin from one time to before another.
-    "CREATE FUNCTION second_of(integer, timestamptz, timestamptz)" RETURNS
-    " SELECT v.attribute, " TT_POSTGRES_BIN("1 second", "v.time") ", " TT_POSTGRES_FOLDED
-    " FROM tether.value_between($1, $2, $3 + interval '1 second') v WHERE v.number IS NOT NULL"
-    " GROUP BY 1, 2 HAVING " WITHIN(TT_POSTGRES_BIN("1 second", "v.time")) " $$;"
-
-    "CREATE FUNCTION minute_of(integer, timestamptz, timestamptz)" RETURNS " "
-    KEPT("minute_bucket", "1 hour")
-    " UNION ALL SELECT v.attribute, " TT_POSTGRES_BIN("1 minute", "v.time") ", " TT_POSTGRES_FOLDED
-    " FROM (" MARKED " AND m.hour >= " TT_POSTGRES_BIN("1 hour", "$2") " AND m.hour < $3) h"
-    SAMPLES_OF_MARKED " WHERE v.number IS NOT NULL GROUP BY 1, 2"
-    " HAVING " WITHIN(TT_POSTGRES_BIN("1 minute", "v.time")) " $$;"
-
-    "CREATE FUNCTION hour_of(integer, timestamptz, timestamptz)" RETURNS " "
-    KEPT("hour_bucket", "1 hour")
-    " UNION ALL SELECT v.attribute, h.hour, " TT_POSTGRES_FOLDED
-    " FROM (" MARKED " AND m.hour >= $2 AND m.hour < $3) h"
-    SAMPLES_OF_MARKED " WHERE v.number IS NOT NULL GROUP BY 1, 2 $$;"
-
-    "CREATE FUNCTION day_of(integer, timestamptz, timestamptz)" RETURNS " "
-    KEPT("day_bucket", "24 hours")
-    " UNION ALL SELECT b.attribute, d.day, " TT_POSTGRES_MERGED
-    " FROM (SELECT DISTINCT " TT_POSTGRES_BIN("24 hours", "m.hour") " AS day"
-    "  FROM tether.marked_hour m WHERE m.device = $1 AND m.hour >= $2"
-    "  AND m.hour < " TT_POSTGRES_BIN("24 hours", "$3") " + interval '24 hours') d"
-    " CROSS JOIN LATERAL tether.hour_of($1, d.day, d.day + interval '24 hours') b"
-    " WHERE d.day >= $2 AND d.day < $3 GROUP BY 1, 2 $$;"
-
-    // For people.
-    VIEW("minute") VIEW("hour") VIEW("day")
-    // Those that begin from one time to before another, of the greatest size that a step is not shorter than; else seconds.
-    "CREATE FUNCTION telemetry_buckets(timestamptz, timestamptz, interval)"
-    " RETURNS TABLE (device text, \"time\" timestamptz, attribute text, count bigint,"
-    " \"least\" double precision, \"greatest\" double precision, mean double precision,"
-    " last double precision, last_time timestamptz, device_identifier text,"
-    " attribute_identifier text) LANGUAGE sql STABLE AS $$"
-    " SELECT " OF_BUCKET " FROM tether.device d CROSS JOIN LATERAL ("
-    "SELECT * FROM tether.second_of(d.id, $1, $2) WHERE $3 < '1 minute' UNION ALL "
-    "SELECT * FROM tether.minute_of(d.id, $1, $2) WHERE $3 >= '1 minute' AND $3 < '1 hour'"
-    " UNION ALL "
-    "SELECT * FROM tether.hour_of(d.id, $1, $2) WHERE $3 >= '1 hour' AND $3 < '1 day' UNION ALL "
-    "SELECT * FROM tether.day_of(d.id, $1, $2) WHERE $3 >= '1 day') b"
-    " JOIN tether.attribute a ON a.id = b.attribute $$;";
+    " WHERE b.device = $1 $$;";
 
 const char tt_postgres_newest_schema[] =
     // Nobody writes between the look at the samples and the first one who knows of this.
@@ -205,7 +160,57 @@ const char tt_postgres_newest_schema[] =
     "CREATE OR REPLACE VIEW telemetry_latest AS SELECT " NAMED("v.time") ", v.number, v.text,"
     " v.device_time, v.epoch, " IDENTIFIED " FROM tether.device d"
     " CROSS JOIN LATERAL tether.latest_of(d.id) v"
-    " JOIN tether.attribute a ON a.id = v.attribute;"
+    " JOIN tether.attribute a ON a.id = v.attribute;";
+
+const char tt_postgres_fold_schema[] =
+    // A sum whose addends were divided by 2^20, so that none is too large for PostgreSQL.
+    "CREATE OR REPLACE FUNCTION total(double precision) RETURNS double precision LANGUAGE sql IMMUTABLE AS $$"
+    " SELECT CASE WHEN abs($1) <= '1.7976931348623157e308'::double precision / 1048576"
+    " THEN $1 * 1048576 ELSE sign($1) * 'infinity' END $$;"
+
+    // Buckets of a device that begin from one time to before another.
+    "CREATE OR REPLACE FUNCTION second_of(integer, timestamptz, timestamptz)" RETURNS
+    " SELECT v.attribute, " TT_POSTGRES_BIN("1 second", "v.time") ", " TT_POSTGRES_FOLDED
+    " FROM tether.value_between($1, $2, $3 + interval '1 second') v WHERE v.number IS NOT NULL"
+    " GROUP BY 1, 2 HAVING " WITHIN(TT_POSTGRES_BIN("1 second", "v.time")) " $$;"
+
+    "CREATE OR REPLACE FUNCTION minute_of(integer, timestamptz, timestamptz)" RETURNS " "
+    KEPT("minute_bucket", "1 hour")
+    " UNION ALL SELECT v.attribute, " TT_POSTGRES_BIN("1 minute", "v.time") ", " TT_POSTGRES_FOLDED
+    " FROM (" MARKED " AND m.hour >= " TT_POSTGRES_BIN("1 hour", "$2") " AND m.hour < $3) h"
+    SAMPLES_OF_MARKED " WHERE v.number IS NOT NULL GROUP BY 1, 2"
+    " HAVING " WITHIN(TT_POSTGRES_BIN("1 minute", "v.time")) " $$;"
+
+    "CREATE OR REPLACE FUNCTION hour_of(integer, timestamptz, timestamptz)" RETURNS " "
+    KEPT("hour_bucket", "1 hour")
+    " UNION ALL SELECT v.attribute, h.hour, " TT_POSTGRES_FOLDED
+    " FROM (" MARKED " AND m.hour >= $2 AND m.hour < $3) h"
+    SAMPLES_OF_MARKED " WHERE v.number IS NOT NULL GROUP BY 1, 2 $$;"
+
+    "CREATE OR REPLACE FUNCTION day_of(integer, timestamptz, timestamptz)" RETURNS " "
+    KEPT("day_bucket", "24 hours")
+    " UNION ALL SELECT b.attribute, d.day, " TT_POSTGRES_MERGED
+    " FROM (SELECT DISTINCT " TT_POSTGRES_BIN("24 hours", "m.hour") " AS day"
+    "  FROM tether.marked_hour m WHERE m.device = $1 AND m.hour >= $2"
+    "  AND m.hour < " TT_POSTGRES_BIN("24 hours", "$3") " + interval '24 hours') d"
+    " CROSS JOIN LATERAL tether.hour_of($1, d.day, d.day + interval '24 hours') b"
+    " WHERE d.day >= $2 AND d.day < $3 GROUP BY 1, 2 $$;"
+
+    // For people.
+    VIEW("minute") VIEW("hour") VIEW("day")
+    // Those that begin from one time to before another, of the greatest size that a step is not shorter than; else seconds.
+    "CREATE OR REPLACE FUNCTION telemetry_buckets(timestamptz, timestamptz, interval)"
+    " RETURNS TABLE (device text, \"time\" timestamptz, attribute text, count bigint,"
+    " \"least\" double precision, \"greatest\" double precision, mean double precision,"
+    " last double precision, last_time timestamptz, device_identifier text,"
+    " attribute_identifier text) LANGUAGE sql STABLE AS $$"
+    " SELECT " OF_BUCKET " FROM tether.device d CROSS JOIN LATERAL ("
+    "SELECT * FROM tether.second_of(d.id, $1, $2) WHERE $3 < '1 minute' UNION ALL "
+    "SELECT * FROM tether.minute_of(d.id, $1, $2) WHERE $3 >= '1 minute' AND $3 < '1 hour'"
+    " UNION ALL "
+    "SELECT * FROM tether.hour_of(d.id, $1, $2) WHERE $3 >= '1 hour' AND $3 < '1 day' UNION ALL "
+    "SELECT * FROM tether.day_of(d.id, $1, $2) WHERE $3 >= '1 day') b"
+    " JOIN tether.attribute a ON a.id = b.attribute $$;"
 
     // Gives up marks of hours that are over, of this session and of those that ended, and makes so much of the first hour whose
     // marks were given up, its minutes; with the last of them, itself and its day. One session at a time does; others do
@@ -239,7 +244,7 @@ const char tt_postgres_newest_schema[] =
     "   GROUP BY 2, 3 ORDER BY 2, 3"
     "   ON CONFLICT (device, time, attribute) DO UPDATE SET count = b.count + excluded.count,"
     "    least = least(b.least, excluded.least), greatest = greatest(b.greatest, excluded.greatest),"
-    "    sum = coalesce(tether.total(b.sum / 1048576 + excluded.sum / 1048576), b.sum, excluded.sum),"
+    "    sum = (SELECT " TT_POSTGRES_SUM("s.sum") " FROM (VALUES (b.sum), (excluded.sum)) s (sum)),"
     "    last = coalesce(excluded.last, b.last), newest = excluded.newest,"
     "    last_time = coalesce(excluded.last_time, b.last_time);"
     "  IF upper < work.hour + interval '1 hour' THEN"
