@@ -13,6 +13,8 @@
 /** µs between two looks at what others made known. */
 #define LOOK_INTERVAL (SECOND / 2)
 
+unsigned tt_clickhouse_patience = 10;
+
 /* --- state --- */
 
 static void set_state(tt_clickhouse *store, const char *trouble) {
@@ -31,10 +33,13 @@ static void note_lost(tt_clickhouse *store, const char *trouble) {
 
 /* --- connecting --- */
 
-static void hurry_links(tt_clickhouse *store) {
-  if (!atomic_load(&store->hurried)) return;
+static void wait_for_links(tt_clickhouse *store, unsigned patience) {
   for (int i = 0; i < store->address.shard_count; i++)
-    tt_clickhouse_link_hurry(store->links[i], HURRIED_PATIENCE);
+    tt_clickhouse_link_wait(store->links[i], patience);
+}
+
+static void hurry_links(tt_clickhouse *store) {
+  if (atomic_load(&store->hurried)) wait_for_links(store, HURRIED_PATIENCE);
 }
 
 static tt_status tell_all(tt_clickhouse *store, tt_error *error) {
@@ -49,6 +54,7 @@ static tt_status tell_all(tt_clickhouse *store, tt_error *error) {
 /** TT_VERSION: it will fail the next time, too. */
 static tt_status connect_all(tt_clickhouse *store, tt_error *error) {
   store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
+  wait_for_links(store, tt_clickhouse_patience);
   for (int i = 0; i < store->address.shard_count; i++) {
     const tt_clickhouse_source source = {store->links[i], &store->address};
     TT_TRY(tt_clickhouse_upgrade(&source, !store->viewed, error));
@@ -56,6 +62,7 @@ static tt_status connect_all(tt_clickhouse *store, tt_error *error) {
   store->viewed = true;
   TT_TRY(tt_clickhouse_share(store, error));
   if (store->untold) TT_TRY(tell_all(store, error));
+  wait_for_links(store, store->slow * tt_clickhouse_patience);
   store->connected = true;
   atomic_store(&store->away, false);
   return TT_OK;
@@ -75,11 +82,27 @@ static tt_status need_links(tt_clickhouse *store, tt_error *error) {
 
 /* --- writing --- */
 
+/** A server goes on with a batch for which nobody waits any more: given again with no more time it would be late for ever. */
+static void note_pace(tt_clickhouse *store, int64_t took, tt_status status) {
+  bool late = false;
+  for (int i = 0; i < store->address.shard_count; i++)
+    late |= tt_clickhouse_was_late(store->links[i]);
+  if (atomic_load(&store->hurried)) return;
+  if (status != TT_OK && late && store->slow < MOST_SLOW) store->slow *= 2;  // once connected again
+  if (status != TT_OK || store->slow == 1 ||
+      took >= store->slow * tt_clickhouse_patience * SECOND / 4)
+    return;
+  store->slow /= 2;
+  wait_for_links(store, store->slow * tt_clickhouse_patience);
+}
+
 /** `known`: what the batch's indices mean. */
 static tt_status write_known(tt_clickhouse *store, const tt_store_batch *batch,
                              tt_clickhouse_ids *known, tt_error *error) {
   TT_TRY(need_links(store, error));
+  const int64_t begun = tt_monotonic_us();
   tt_status status = tt_clickhouse_write_batch(store, batch, known, error);
+  if (batch->samples.len) note_pace(store, tt_monotonic_us() - begun, status);
   if (status == TT_OK)
     set_state(store, NULL);
   else if (status != TT_INVALID)
@@ -200,7 +223,8 @@ static tt_status open_links(tt_clickhouse *store, const tt_store_options *option
     return tt_clickhouse_no_memory(error);
   TT_TRY(tt_clickhouse_address_parse(options->url, &store->address, error));
   for (int i = 0; i < store->address.shard_count; i++)
-    TT_TRY(tt_clickhouse_link_new(&store->address, i, WRITER_PATIENCE, &store->links[i], error));
+    TT_TRY(tt_clickhouse_link_new(&store->address, i, tt_clickhouse_patience, &store->links[i],
+                                  error));
   tt_status status = connect_all(store, error);
   for (int i = 0; i < store->address.shard_count && status == TT_FAILED; i++)
     if (tt_clickhouse_is_refused(store->links[i])) status = TT_INVALID;
@@ -224,6 +248,7 @@ static tt_status clickhouse_open(const tt_store_options *options, tt_store **out
                            .hurry = clickhouse_hurry,
                            .close = clickhouse_close,
                            .open_reader = tt_clickhouse_open_reader};
+  store->slow = 1;
   store->catalogue = tt_catalogue_new();
   store->making = tt_clickhouse_new_making();
   store->forgetting = tt_clickhouse_new_forgetting();

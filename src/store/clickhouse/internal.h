@@ -23,8 +23,8 @@
 
 #define SECOND INT64_C(1000000)
 #define HOUR (3600 * SECOND)
-/** s without an answer. */
-#define WRITER_PATIENCE 10
+/** s without an answer. A batch that has had no time has twice as much the next time, up to so many times as much. */
+#define MOST_SLOW 512
 #define READER_PATIENCE 30
 #define HURRIED_PATIENCE 1
 /** µs between two tries to connect. */
@@ -66,8 +66,9 @@ typedef struct tt_clickhouse {
   tt_clickhouse_address address;
   tt_clickhouse_link *links[TT_CLICKHOUSE_SHARDS]; /**< the writer's */
   bool connected;
-  bool viewed; /**< the view for people reads of all shards */
-  bool untold; /**< definitions did not arrive */
+  unsigned slow; /**< a batch may take so many times tt_clickhouse_patience */
+  bool viewed;   /**< the view for people reads of all shards */
+  bool untold;   /**< definitions did not arrive */
   tt_clickhouse_ids known;
   tt_catalogue *catalogue; /**< every name and epoch told so far */
   tt_map names;            /**< kind, id → 1: those that are there */
@@ -94,6 +95,9 @@ typedef struct tt_clickhouse {
 typedef struct tt_clickhouse_range {
   int64_t low, high;
 } tt_clickhouse_range;
+
+/** s in which the writer is answered, but for a slow batch. For tests to be changed, before anything is opened. */
+extern unsigned tt_clickhouse_patience;
 
 /** The writer's source. */
 static inline tt_clickhouse_source tt_clickhouse_source_of(const tt_clickhouse *store) {

@@ -20,6 +20,7 @@ struct tt_clickhouse_link {
   unsigned patience;
   bool database; /**< it is there */
   bool reached;  /**< it has answered by HTTP */
+  bool late;     /**< it has not answered in time */
   int code;
 };
 
@@ -66,7 +67,7 @@ void tt_clickhouse_link_free(tt_clickhouse_link *link) {
   free(link);
 }
 
-void tt_clickhouse_link_hurry(tt_clickhouse_link *link, unsigned patience) {
+void tt_clickhouse_link_wait(tt_clickhouse_link *link, unsigned patience) {
   if (link->patience == patience) return;
   link->patience = patience;
   soup_session_abort(link->session);
@@ -137,6 +138,8 @@ static const char *remedy_of(int code) {
 
 bool tt_clickhouse_is_refused(const tt_clickhouse_link *link) { return *remedy_of(link->code); }
 
+bool tt_clickhouse_was_late(const tt_clickhouse_link *link) { return link->late; }
+
 /** Nobody is told a password; a server may repeat what it was asked. */
 static void hide(char *text, const char *secret) {
   const size_t size = strlen(secret);
@@ -202,7 +205,8 @@ static tt_status ask_once(tt_clickhouse_link *link, const char *sql, const tt_li
   GError *trouble = NULL;
   GInputStream *stream = soup_session_send(link->session, message, NULL, &trouble);
   tt_status status;
-  *idle = !stream && !g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_TIMED_OUT) &&
+  link->late = g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+  *idle = !stream && !link->late &&
           !g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_CONNECTION_REFUSED);
   if (stream) {
     link->reached = true;

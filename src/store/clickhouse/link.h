@@ -16,7 +16,7 @@ tt_status tt_clickhouse_link_new(const tt_clickhouse_address *address, int shard
 /** NULL-safe. */
 void tt_clickhouse_link_free(tt_clickhouse_link *link);
 /** From now on; ends the connection. */
-void tt_clickhouse_link_hurry(tt_clickhouse_link *link, unsigned patience);
+void tt_clickhouse_link_wait(tt_clickhouse_link *link, unsigned patience);
 
 /** Whether the database is there already, in which statements are meant from then on. */
 void tt_clickhouse_link_use(tt_clickhouse_link *link, bool database);
@@ -27,5 +27,8 @@ tt_status tt_clickhouse_ask(tt_clickhouse_link *link, const char *sql, const tt_
                             tt_list *answer, tt_error *error);
 /** Whether the last error was that the server refuses who asks: somebody has to change what is set. */
 bool tt_clickhouse_is_refused(const tt_clickhouse_link *link);
+
+/** Whether the last request was not answered in time. */
+bool tt_clickhouse_was_late(const tt_clickhouse_link *link);
 
 #endif

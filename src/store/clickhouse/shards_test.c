@@ -452,6 +452,48 @@ static void test_repeats_of_many_devices_are_looked_for_at_once(void **state) {
   store->close(store);
 }
 
+/** How often a sample was tried until it was stored. */
+static int write_until_stored(tt_store *store, int64_t time) {
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_testing_add_name(&batch->devices, 0, "A", NULL);
+  tt_testing_add_name(&batch->attributes, 0, "S.d.a", NULL);
+  tt_testing_add_epoch(batch, 0, 0, 0, 0, 0, "");
+  tt_testing_add_sample(batch, 0, 0, time, time);
+  tt_testing_add_value(batch, 0, NULL, 1);
+  const int64_t end = g_get_monotonic_time() + 60000000;
+  tt_error error;
+  int tries = 1;
+  for (; store->write_foreign(store, batch, &error) != TT_OK; tries++) {
+    if (g_get_monotonic_time() > end) fail_msg("%s", error.text);
+    usleep(20000);
+  }
+  tt_store_batch_free(batch);
+  return tries;
+}
+
+/** What had no time has more the next time, and what comes behind it at once; later less again. */
+static void test_a_batch_that_takes_longer_than_it_is_waited_for(void **state) {
+  (void)state;
+  tt_clickhouse_patience = 1;
+  tt_store *store = tt_testing_open_url(servers_one());
+  const tt_clickhouse *of = (const tt_clickhouse *)store;
+  write_until_stored(store, 0);
+  servers_ask(servers_one(),
+              "CREATE MATERIALIZED VIEW tether.slow ENGINE = Memory AS"
+              " SELECT sleep(2.5) AS slept FROM tether.stored_value");
+  assert_true(write_until_stored(store, 1) > 2);
+  assert_true(of->slow >= 4);
+  assert_int_equal(write_until_stored(store, 2), 1);
+  servers_ask(servers_one(), "DROP TABLE tether.slow");
+  const int64_t end = g_get_monotonic_time() + 60000000;
+  int time = 3;
+  for (; of->slow > 1 && g_get_monotonic_time() < end; time++) write_until_stored(store, time);
+  assert_int_equal(of->slow, 1);
+  assert_int_equal(servers_ask(servers_one(), SEEN), time);
+  store->close(store);
+  tt_clickhouse_patience = 10;
+}
+
 int main(void) {
   if (!servers_one() || !servers_other() || !servers_both() ||
       !g_getenv("TETHER_TEST_CLICKHOUSE_CONTROL")) {
@@ -469,6 +511,7 @@ int main(void) {
       cmocka_unit_test_setup(test_a_shard_that_fails_hears_of_all_later, servers_clean),
       cmocka_unit_test_setup(test_what_two_writers_are_told_by_chance, servers_clean),
       cmocka_unit_test_setup(test_repeats_of_many_devices_are_looked_for_at_once, servers_clean),
+      cmocka_unit_test_setup(test_a_batch_that_takes_longer_than_it_is_waited_for, servers_clean),
       cmocka_unit_test_setup(test_a_server_that_is_killed_while_it_is_written, servers_clean)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
