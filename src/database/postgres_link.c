@@ -18,7 +18,12 @@ struct tt_postgres_link {
   PGconn *connection;
   bool dead;
   char code[8];
+  const atomic_bool *hurried; /**< NULL: nobody does */
+  int64_t hurry_patience;     /**< µs */
 };
+
+/** µs between two looks whether somebody hurries. */
+#define HURRY_INTERVAL 100000
 
 /** One line, without libpq's line ends. */
 static tt_status fail(tt_postgres_link *link, const char *text, tt_error *error) {
@@ -37,15 +42,26 @@ static tt_status late(tt_postgres_link *link, tt_error *error) {
 
 /** Waits until the socket can be read (or written). */
 static bool wait_for(tt_postgres_link *link, short events, int64_t deadline) {
-  for (;;) {
-    int64_t left = deadline - tt_monotonic_us();
+  for (bool hurried = !link->hurried;;) {
+    const int64_t now = tt_monotonic_us();
+    if (!hurried && atomic_load(link->hurried)) {
+      hurried = true;
+      if (now + link->hurry_patience < deadline) deadline = now + link->hurry_patience;
+    }
+    const int64_t left = deadline - now;
     if (left <= 0) return false;
     struct pollfd poller = {.fd = PQsocket(link->connection), .events = events};
     if (poller.fd < 0) return false;
-    int ready = poll(&poller, 1, (int)(left / 1000 + 1));
+    const bool looks = !hurried && left > HURRY_INTERVAL;
+    const int ready = poll(&poller, 1, (int)((looks ? HURRY_INTERVAL : left) / 1000 + 1));
     if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
+    if (ready < 0 && errno != EINTR) return false;
   }
+}
+
+void tt_postgres_obey(tt_postgres_link *link, const atomic_bool *hurried, int64_t patience) {
+  link->hurried = hurried;
+  link->hurry_patience = patience;
 }
 
 /* Else libpq writes them to standard error itself, as the server sent them. */

@@ -5,6 +5,7 @@
 #include "base/status.h"
 
 #include <libpq-fe.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +21,8 @@ void tt_postgres_close(tt_postgres_link *link);
 bool tt_postgres_is_alive(const tt_postgres_link *link);
 /** Lets a server that does not take what it is sent, but whose machine is there, do so `factor` times as long as a new link does. */
 void tt_postgres_bear(tt_postgres_link *link, int factor);
+/** Once `hurried` is set, by any thread, nothing is waited for longer than `patience` (µs) from then on, whatever the deadline. */
+void tt_postgres_obey(tt_postgres_link *link, const atomic_bool *hurried, int64_t patience);
 /** Whether another connection has notified this one since the last call. Never waits; may find the link dead. */
 bool tt_postgres_was_notified(tt_postgres_link *link);
 /** Whether waiting is of no use: the URL is none, or a server answers, on a connection of its own, that it lets us in never.

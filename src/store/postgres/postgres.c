@@ -38,6 +38,7 @@ static tt_status connect_and_tell(tt_postgres *store, tt_error *error) {
   const int64_t deadline = tt_monotonic_us() + STATEMENT_DEADLINE;
   TT_TRY(tt_postgres_connect(store->url, deadline, &store->link, error));
   tt_postgres_bear(store->link, store->slow);
+  tt_postgres_obey(store->link, &store->hurried, SECOND);
   tt_status status = tt_postgres_upgrade(store, error);
   if (status == TT_FAILED && tt_postgres_is_mistake(tt_postgres_last_code(store->link)))
     status = TT_INVALID;

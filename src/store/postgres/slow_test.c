@@ -59,8 +59,7 @@ static tt_store *open_at(const char *at) {
   return store;
 }
 
-/** How often it was tried until it was stored. */
-static int write_until_stored(tt_store *store, int from, int count) {
+static tt_store_batch *new_batch(int from, int count) {
   tt_store_batch *batch = tt_store_batch_new();
   tt_store_add_name(&batch->devices, 0, "A", NULL, TT_NAME_KNOWN);
   tt_store_add_name(&batch->attributes, 0, "speed", NULL, TT_NAME_KNOWN);
@@ -70,6 +69,12 @@ static int write_until_stored(tt_store *store, int from, int count) {
     tt_testing_add_sample(batch, 0, 1, time, time + 1000);
     tt_testing_add_value(batch, 0, NULL, time);
   }
+  return batch;
+}
+
+/** How often it was tried until it was stored. */
+static int write_until_stored(tt_store *store, int from, int count) {
+  tt_store_batch *batch = new_batch(from, count);
   tt_error error;
   int tries = 1;
   for (const int64_t end = END; store->write_foreign(store, batch, &error) != TT_OK; tries++) {
@@ -118,6 +123,28 @@ static void test_a_server_that_takes_nothing_for_a_while(void **state) {
   assert_int_equal(ask("SELECT count(*) FROM tether.value"), 1 + VALUES);
 }
 
+static gpointer hurry_once_it_is_written(gpointer store) {
+  while (!ask("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"))
+    g_usleep(20000);
+  ((tt_store *)store)->hurry(store);
+  return NULL;
+}
+
+/** A program that is to end does not wait until a slow server has stored what is on its way. */
+static void test_who_hurries_waits_for_no_slow_server(void **state) {
+  (void)state;
+  tt_store *store = open_at(url());
+  write_until_stored(store, 0, 1);
+  slow_down("9");
+  GThread *other = g_thread_new("hurry", hurry_once_it_is_written, store);
+  tt_store_batch *batch = new_batch(1, 1);
+  tt_error error;
+  assert_int_equal(store->write_foreign(store, batch, &error), TT_FAILED);
+  g_thread_join(other);
+  tt_store_batch_free(batch);
+  store->close(store);
+}
+
 int main(void) {
   static const tt_store_place place = {.url = url, .clean = clean};
   if (!url() || !g_getenv("TETHER_TEST_POSTGRES_TCP")) {
@@ -132,6 +159,7 @@ int main(void) {
       cmocka_unit_test_setup(test_a_batch_that_takes_longer_than_it_is_waited_for,
                              tt_testing_clean),
       cmocka_unit_test_setup(test_a_server_that_takes_nothing_for_a_while, tt_testing_clean),
+      cmocka_unit_test_setup(test_who_hurries_waits_for_no_slow_server, tt_testing_clean),
   };
   return cmocka_run_group_tests(tests, tt_testing_begin, tt_testing_end);
 }
