@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** µs that those who hold it are waited for. */
+#define RELEASE_PATIENCE (5 * SECOND)
+
 tt_collector_options tt_collector_options_default(void) {
   return (tt_collector_options){.late = SECOND,
                                 .max_devices = 1000,
@@ -156,6 +159,7 @@ static void free_collector(tt_collector *collector) {
   pthread_cond_destroy(&collector->room);
   pthread_cond_destroy(&collector->removed);
   pthread_cond_destroy(&collector->ends);
+  pthread_cond_destroy(&collector->released);
   g_ptr_array_unref(collector->removals);
   g_free(collector);
 }
@@ -171,6 +175,7 @@ tt_status tt_collector_new(const tt_collector_options *options, tt_collector **o
   pthread_cond_init(&collector->room, NULL);
   pthread_cond_init(&collector->removed, NULL);
   pthread_cond_init(&collector->ends, NULL);
+  pthread_cond_init(&collector->released, NULL);
   collector->removals = g_ptr_array_new();
   tt_registry_init(collector);
   tt_handlings_init(collector);
@@ -198,6 +203,28 @@ tt_status tt_collector_new(const tt_collector_options *options, tt_collector **o
   return TT_OK;
 }
 
+void tt_collector_hold(tt_collector *collector) {
+  pthread_mutex_lock(&collector->mutex);
+  collector->holders++;
+  pthread_mutex_unlock(&collector->mutex);
+}
+
+void tt_collector_release(tt_collector *collector) {
+  pthread_mutex_lock(&collector->mutex);
+  if (!--collector->holders) pthread_cond_broadcast(&collector->released);
+  pthread_mutex_unlock(&collector->mutex);
+}
+
+/** Whether nobody holds it any more: a table may be in the midst of a long question to the store. */
+static bool wait_released(tt_collector *collector) {
+  const int64_t end = g_get_monotonic_time() + RELEASE_PATIENCE;
+  pthread_mutex_lock(&collector->mutex);
+  while (collector->holders && tt_collector_wait(collector, &collector->released, end)) continue;
+  const bool released = !collector->holders;
+  pthread_mutex_unlock(&collector->mutex);
+  return released;
+}
+
 void tt_collector_free(tt_collector *collector) {
   if (!collector) return;
   collector->store->hurry(collector->store);
@@ -210,7 +237,7 @@ void tt_collector_free(tt_collector *collector) {
   pthread_mutex_unlock(&collector->mutex);
   g_thread_join(collector->writer);
   g_thread_join(collector->watch);
-  free_collector(collector);
+  if (wait_released(collector)) free_collector(collector);
 }
 
 /* --- out --- */

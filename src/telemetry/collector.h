@@ -39,8 +39,12 @@ tt_collector_options tt_collector_options_default(void);
 /** Loads what the store knows and starts to write. The store is closed on failure too. */
 tt_status tt_collector_new(const tt_collector_options *options, tt_collector **collector,
                            tt_error *error);
-/** Writes what is left, within a second, and closes the store. Readers must be gone. */
+/** Writes what is left, within a second, and closes the store. Who holds it is waited for, some seconds; where that is in vain all that
+ *  they may use is left to the end of the process. */
 void tt_collector_free(tt_collector *collector);
+/** Who uses it in a thread that nobody waits for holds it meanwhile. Any thread, as long as it is sure to be there. */
+void tt_collector_hold(tt_collector *collector);
+void tt_collector_release(tt_collector *collector);
 
 /* --- in --- */
 

@@ -64,6 +64,8 @@ struct tt_collector {
   pthread_mutex_t mutex;              /**< guards everything below */
   pthread_cond_t work, room, removed; /**< something was removed, or stored */
   pthread_cond_t ends;                /**< `stopping` was set */
+  pthread_cond_t released;            /**< nobody holds it any more */
+  int holders;                        /**< tt_collector_hold() */
   bool stopping, urgent;
   GPtrArray *devices, *attributes; /**< tt_device, tt_attribute; by index, removed ones too */
   guint removed_devices, removed_attributes;

@@ -303,11 +303,47 @@ static void test_removed_in_many_calls(void **state) {
   tt_message_parser_free(from.parser);
 }
 
+typedef struct holding {
+  tt_collector *collector;
+  atomic_bool freed;
+} holding;
+
+static gpointer free_held(gpointer data) {
+  holding *of = data;
+  tt_collector_free(of->collector);
+  atomic_store(&of->freed, true);
+  return NULL;
+}
+
+/* A table may be in the midst of a question to the store when a program ends. */
+static void test_who_holds_it_is_waited_for(void **state) {
+  fixture *of = *state;
+  sender from;
+  sender_init(&from, of, 0);
+  send(&from, "D0", 1);
+  holding held = {.collector = of->collector};
+  tt_collector_hold(of->collector);
+  GThread *ending = g_thread_new("free", free_held, &held);
+  tt_collector_stats stats = {0};
+  while (!stats.stored_values)
+    tt_collector_get_stats(of->collector, &stats);  // by what is written at the end, too
+  g_usleep(100000);
+  char *text = table(of, "device=D0&fields=S.d.n");
+  assert_non_null(strstr(text, "D0,"));
+  g_free(text);
+  assert_false(atomic_load(&held.freed));
+  tt_collector_release(of->collector);
+  g_thread_join(ending);
+  tt_message_parser_free(from.parser);
+  open_collector(of);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_everything_at_once, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_sent_again, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_removed_in_many_calls, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_who_holds_it_is_waited_for, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ typedef struct removal_job {
 
 static void free_job(void *context) {
   removal_job *job = context;
+  tt_collector_release(job->collector);
   g_free(job->name);
   g_free(job->attribute);
   g_free(job);
@@ -145,6 +146,7 @@ bool tt_removal_answer_delete(tt_telemetry_routes *routes, const tt_web_request 
                        .name = g_strdup(request->rest),
                        .from = INT64_MIN,
                        .before = INT64_MAX};
+  tt_collector_hold(job->collector);  // the thread that works on it may outlive us
   tt_status status = read_job(request, job, &error);
   if (status == TT_OK) {
     tt_web_respond_later(request, work_on, job, free_job);

@@ -16,6 +16,7 @@ typedef struct table_job {
 
 static void free_job(void *context) {
   table_job *job = context;
+  tt_collector_release(job->collector);
   tt_table_query_clear(&job->query);
   g_free(job);
 }
@@ -55,6 +56,7 @@ static void respond(tt_telemetry_routes *routes, const tt_web_request *request,
                     write_document *write, tt_table_format format) {
   table_job *job = g_new0(table_job, 1);
   job->collector = routes->collector;
+  tt_collector_hold(job->collector);  // the thread that writes it may outlive us
   job->write = write;
   tt_error error = {""};
   tt_status status = tt_tables_parse_query(request, &job->query, &error);
