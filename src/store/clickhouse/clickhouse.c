@@ -181,8 +181,33 @@ static void clickhouse_state(tt_store *base, tt_store_state *state) {
   pthread_mutex_unlock(&store->mutex);
 }
 
+/** What stands still for as long as somebody who hurries waits is cut: it has all the patience of a slow server. */
+static void *run_hurrying(void *context) {
+  tt_clickhouse *store = context;
+  pthread_mutex_lock(&store->mutex);
+  while (!store->ending) {
+    const int64_t end = tt_monotonic_us() + HURRIED_PATIENCE * SECOND;
+    for (int i = 0; i < store->address.shard_count; i++) tt_clickhouse_link_cut(store->links[i]);
+    while (!store->ending && tt_monotonic_us() < end)
+      tt_wait_until(&store->over, &store->mutex, end);
+  }
+  pthread_mutex_unlock(&store->mutex);
+  return NULL;
+}
+
 static void clickhouse_hurry(tt_store *base) {
-  atomic_store(&((tt_clickhouse *)base)->hurried, true);
+  tt_clickhouse *store = (tt_clickhouse *)base;
+  if (atomic_exchange(&store->hurried, true)) return;
+  store->hurries = !pthread_create(&store->hurrying, NULL, run_hurrying, store);
+}
+
+static void end_hurrying(tt_clickhouse *store) {
+  if (!store->hurries) return;
+  pthread_mutex_lock(&store->mutex);
+  store->ending = true;
+  pthread_cond_broadcast(&store->over);
+  pthread_mutex_unlock(&store->mutex);
+  pthread_join(store->hurrying, NULL);
 }
 
 static tt_status clickhouse_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {
@@ -199,6 +224,7 @@ static tt_status clickhouse_load(tt_store *base, const tt_store_loader *loader, 
 
 static void clickhouse_close(tt_store *base) {
   tt_clickhouse *store = (tt_clickhouse *)base;
+  end_hurrying(store);
   for (int i = 0; i < store->address.shard_count; i++) tt_clickhouse_link_free(store->links[i]);
   tt_clickhouse_link_free(store->asked);
   tt_clickhouse_address_clear(&store->address);
@@ -211,6 +237,7 @@ static void clickhouse_close(tt_store *base) {
   tt_map_clear(&store->ranges);
   tt_list_free(&store->boots);
   pthread_mutex_destroy(&store->mutex);
+  pthread_cond_destroy(&store->over);
   free(store->url);
   free(store);
 }
@@ -257,6 +284,7 @@ static tt_status clickhouse_open(const tt_store_options *options, tt_store **out
   store->boots = TT_LIST(tt_clickhouse_range, NULL);
   atomic_init(&store->away, true);
   pthread_mutex_init(&store->mutex, NULL);
+  pthread_cond_init(&store->over, NULL);
   tt_status status = open_links(store, options, error);
   if (status != TT_OK) {
     clickhouse_close(&store->base);

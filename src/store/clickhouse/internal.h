@@ -80,8 +80,12 @@ typedef struct tt_clickhouse {
   int64_t told;           /**< changes up to this one were told */
   int64_t next_look;      /**< µs: not before then is it looked for changes */
   atomic_bool hurried;
+  pthread_t hurrying; /**< cuts what is under way, once it is `hurried` */
+  pthread_cond_t over;
+  bool hurries, ending; /**< the thread was started; it is to end */
   int64_t next_try;
-  pthread_mutex_t mutex; /**< guards state, and known for readers and find() */
+  pthread_mutex_t
+      mutex; /**< guards state, what is of `hurrying`, and known for readers and find() */
   tt_store_state state;
   atomic_bool away;
   tt_clickhouse_link *asked; /**< of whoever looks for a message; NULL at first */

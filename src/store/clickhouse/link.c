@@ -2,6 +2,7 @@
 #include "store/clickhouse/link.h"
 
 #include <libsoup/soup.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,9 @@ struct tt_clickhouse_link {
   const tt_clickhouse_address *address;
   const tt_clickhouse_shard *shard;
   SoupSession *session;
+  GCancellable *cancellable; /**< of the request under way */
+  atomic_uint asked;         /**< requests that began or ended: odd while one is under way */
+  unsigned seen;             /**< of these, at the last tt_clickhouse_link_cut() */
   unsigned patience;
   bool database; /**< it is there */
   bool reached;  /**< it has answered by HTTP */
@@ -49,6 +53,7 @@ tt_status tt_clickhouse_link_new(const tt_clickhouse_address *address, int shard
   link->address = address;
   link->shard = &address->shards[shard];
   link->patience = patience;
+  link->cancellable = g_cancellable_new();
   tt_status status = open_session(link, error);
   if (status != TT_OK) {
     tt_clickhouse_link_free(link);
@@ -64,6 +69,7 @@ void tt_clickhouse_link_free(tt_clickhouse_link *link) {
     soup_session_abort(link->session);
     g_object_unref(link->session);
   }
+  g_object_unref(link->cancellable);
   free(link);
 }
 
@@ -72,6 +78,12 @@ void tt_clickhouse_link_wait(tt_clickhouse_link *link, unsigned patience) {
   link->patience = patience;
   soup_session_abort(link->session);
   g_object_set(link->session, "timeout", patience, NULL);
+}
+
+void tt_clickhouse_link_cut(tt_clickhouse_link *link) {
+  const unsigned asked = atomic_load(&link->asked);
+  if (asked % 2 && asked == link->seen) g_cancellable_cancel(link->cancellable);
+  link->seen = asked;
 }
 
 void tt_clickhouse_link_use(tt_clickhouse_link *link, bool database) { link->database = database; }
@@ -102,11 +114,11 @@ static SoupMessage *new_message(const tt_clickhouse_link *link, const char *sql,
 }
 
 /** Reads to the end, or to the limit. */
-static tt_status read_all(GInputStream *stream, size_t limit, tt_list *answer, GError **trouble,
-                          tt_error *error) {
+static tt_status read_all(GInputStream *stream, GCancellable *cancellable, size_t limit,
+                          tt_list *answer, GError **trouble, tt_error *error) {
   char piece[READ_SIZE];
   gssize size;
-  while ((size = g_input_stream_read(stream, piece, sizeof piece, NULL, trouble)) > 0) {
+  while ((size = g_input_stream_read(stream, piece, sizeof piece, cancellable, trouble)) > 0) {
     if ((size_t)size > limit - answer->len)
       return tt_fail(error, TT_FULL, "clickhouse: an answer is longer than %zu bytes", limit);
     if (!tt_list_add(answer, piece, (size_t)size)) return tt_fail(error, TT_NOMEM, "out of memory");
@@ -185,7 +197,8 @@ static tt_status take_answer(tt_clickhouse_link *link, SoupMessage *message, GIn
   tt_list own = TT_LIST(char, NULL), *into = answer ? answer : &own;
   GError *trouble = NULL;
   const guint http_status = soup_message_get_status(message);
-  tt_status status = read_all(stream, TT_CLICKHOUSE_ANSWER, into, &trouble, error);
+  tt_status status =
+      read_all(stream, link->cancellable, TT_CLICKHOUSE_ANSWER, into, &trouble, error);
   if (status == TT_FAILED)
     tt_fail(error, TT_FAILED, "clickhouse %s:%d: %s", link->shard->host, link->shard->port,
             trouble ? trouble->message : "the answer ends too early");
@@ -203,10 +216,10 @@ static tt_status ask_once(tt_clickhouse_link *link, const char *sql, const tt_li
   SoupMessage *message = new_message(link, sql, data);
   if (!message) return tt_fail(error, TT_INVALID, "clickhouse: '%s' is no host", link->shard->host);
   GError *trouble = NULL;
-  GInputStream *stream = soup_session_send(link->session, message, NULL, &trouble);
+  GInputStream *stream = soup_session_send(link->session, message, link->cancellable, &trouble);
   tt_status status;
   link->late = g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
-  *idle = !stream && !link->late &&
+  *idle = !stream && !link->late && !g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_CANCELLED) &&
           !g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_CONNECTION_REFUSED);
   if (stream) {
     link->reached = true;
@@ -227,8 +240,12 @@ tt_status tt_clickhouse_ask(tt_clickhouse_link *link, const char *sql, const tt_
   bool idle;
   link->code = 0;
   if (answer) tt_list_cut(answer, 0);
+  atomic_fetch_add(&link->asked, 1);
   tt_status status = ask_once(link, sql, data, answer, &idle, error);
-  if (status == TT_OK || !idle) return status;
-  if (answer) tt_list_cut(answer, 0);
-  return ask_once(link, sql, data, answer, &idle, error);
+  if (status != TT_OK && idle) {
+    if (answer) tt_list_cut(answer, 0);
+    status = ask_once(link, sql, data, answer, &idle, error);
+  }
+  atomic_fetch_add(&link->asked, 1);
+  return status;
 }

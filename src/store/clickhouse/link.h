@@ -18,6 +18,9 @@ void tt_clickhouse_link_free(tt_clickhouse_link *link);
 /** From now on; ends the connection. */
 void tt_clickhouse_link_wait(tt_clickhouse_link *link, unsigned patience);
 
+/** Ends the request that is under way, if it was under way at the last call, too. Any thread, by turns. */
+void tt_clickhouse_link_cut(tt_clickhouse_link *link);
+
 /** Whether the database is there already, in which statements are meant from then on. */
 void tt_clickhouse_link_use(tt_clickhouse_link *link, bool database);
 /** Sends a statement; `data`: what it inserts, in Native, or NULL. `answer` becomes what is answered, in RowBinary, once all of it is

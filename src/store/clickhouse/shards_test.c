@@ -452,14 +452,19 @@ static void test_repeats_of_many_devices_are_looked_for_at_once(void **state) {
   store->close(store);
 }
 
-/** How often a sample was tried until it was stored. */
-static int write_until_stored(tt_store *store, int64_t time) {
+static tt_store_batch *new_sample(int64_t time) {
   tt_store_batch *batch = tt_store_batch_new();
   tt_testing_add_name(&batch->devices, 0, "A", NULL);
   tt_testing_add_name(&batch->attributes, 0, "S.d.a", NULL);
   tt_testing_add_epoch(batch, 0, 0, 0, 0, 0, "");
   tt_testing_add_sample(batch, 0, 0, time, time);
   tt_testing_add_value(batch, 0, NULL, 1);
+  return batch;
+}
+
+/** How often a sample was tried until it was stored. */
+static int write_until_stored(tt_store *store, int64_t time) {
+  tt_store_batch *batch = new_sample(time);
   const int64_t end = g_get_monotonic_time() + 60000000;
   tt_error error;
   int tries = 1;
@@ -494,6 +499,34 @@ static void test_a_batch_that_takes_longer_than_it_is_waited_for(void **state) {
   tt_clickhouse_patience = 10;
 }
 
+static gpointer hurry_once_it_is_written(gpointer store) {
+  while (!servers_ask(servers_one(),
+                      "SELECT toInt64(count()) FROM system.processes WHERE query LIKE"
+                      " 'INSERT INTO stored_value%'"))
+    usleep(20000);
+  ((tt_store *)store)->hurry(store);
+  return NULL;
+}
+
+/** A program that is to end does not wait until a slow server has stored what is on its way. */
+static void test_who_hurries_waits_for_no_slow_server(void **state) {
+  (void)state;
+  tt_clickhouse_patience = 60;
+  tt_store *store = tt_testing_open_url(servers_one());
+  write_until_stored(store, 0);
+  servers_ask(servers_one(),
+              "CREATE MATERIALIZED VIEW tether.slow ENGINE = Memory AS SELECT sleep(2.7) + "
+              "sleep(2.8) + sleep(2.9) AS slept FROM tether.stored_value");
+  GThread *other = g_thread_new("hurry", hurry_once_it_is_written, store);
+  tt_store_batch *batch = new_sample(1);
+  tt_error error;
+  assert_int_equal(store->write_foreign(store, batch, &error), TT_FAILED);
+  g_thread_join(other);
+  tt_store_batch_free(batch);
+  store->close(store);
+  tt_clickhouse_patience = 10;
+}
+
 int main(void) {
   if (!servers_one() || !servers_other() || !servers_both() ||
       !g_getenv("TETHER_TEST_CLICKHOUSE_CONTROL")) {
@@ -512,6 +545,7 @@ int main(void) {
       cmocka_unit_test_setup(test_what_two_writers_are_told_by_chance, servers_clean),
       cmocka_unit_test_setup(test_repeats_of_many_devices_are_looked_for_at_once, servers_clean),
       cmocka_unit_test_setup(test_a_batch_that_takes_longer_than_it_is_waited_for, servers_clean),
+      cmocka_unit_test_setup(test_who_hurries_waits_for_no_slow_server, servers_clean),
       cmocka_unit_test_setup(test_a_server_that_is_killed_while_it_is_written, servers_clean)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
