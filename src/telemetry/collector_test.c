@@ -7,6 +7,7 @@
 #include "telemetry/table.h"
 
 #include <glib/gstdio.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -303,6 +304,39 @@ static void test_removed_in_many_calls(void **state) {
   tt_message_parser_free(from.parser);
 }
 
+/** Takes what is written, and is gone once it was asked so often without being given anything. */
+typedef struct leaving {
+  int looks, most;
+} leaving;
+
+static tt_status look_or_leave(void *context, const char *bytes, size_t size) {
+  leaving *of = context;
+  (void)bytes;
+  return !size && ++of->looks > of->most ? TT_CLOSED : TT_OK;
+}
+
+/* Who asked for a table of buckets and has left is noticed also where there is nothing to write. */
+static void test_who_has_left_is_noticed(void **state) {
+  fixture *of = *state;
+  sender from;
+  sender_init(&from, of, 0);
+  send(&from, "D0", 1);
+  send(&from, "D1", 1);
+  tt_table_query query;
+  tt_error error = {""};
+  assert_int_equal(
+      tt_table_query_parse("bucket=minute&to=-3600 s&from=0", tt_collector_now(), &query, &error),
+      TT_OK);
+  leaving all = {.most = INT_MAX}, some = {.most = 1};
+  const tt_table_sink stays = {look_or_leave, &all}, leaves = {look_or_leave, &some};
+  assert_int_equal(tt_table_write(of->collector, &query, &stays, &error), TT_OK);
+  assert_true(all.looks > 1);
+  assert_int_equal(tt_table_write(of->collector, &query, &leaves, &error), TT_CLOSED);
+  assert_int_equal(some.looks, 2);
+  tt_table_query_clear(&query);
+  tt_message_parser_free(from.parser);
+}
+
 typedef struct holding {
   tt_collector *collector;
   atomic_bool freed;
@@ -343,6 +377,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_everything_at_once, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_sent_again, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_removed_in_many_calls, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_who_has_left_is_noticed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_who_holds_it_is_waited_for, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

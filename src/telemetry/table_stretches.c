@@ -94,6 +94,8 @@ static tt_status read_device(const stretches *table, int device, tt_bucket_size 
       .attributes = (const int *)(void *)table->names->fields->data,
       .attribute_count = table->names->all_fields ? 0 : (int)table->names->fields->len,
       .unordered = unordered};
+  // Where little is stored nothing is written for long, by which it would be noticed that nobody takes it any more.
+  TT_TRY(table->writer->sink->write(table->writer->sink->context, "", 0));
   if (size == TT_BUCKET_SIZES) return take_samples(table, &asked, take, context, error);
   if (!table->reader->buckets)
     return tt_fail(error, TT_INVALID, "this kind of store keeps no buckets; ask for records");
