@@ -23,6 +23,7 @@ from support.telemetry import Collector, WithStores, message, own_host, wait_unt
 Collector.host = own_host()
 LISTEN = "--listen", "127.0.0.1:0"
 SAID_WITHIN = 2  # s
+CLOCK = sys.argv.pop(1) if sys.argv[1:2] and sys.argv[1].endswith(".so") else None  # clock_shim
 MOST_MEMORY = 400  # MiB, of a collector or a writer, as docs/fleet.md says
 
 
@@ -73,8 +74,8 @@ class Fleet(WithStores):
         self.addCleanup(made.close)
         return made
 
-    def writer(self, store, *options):
-        made = Writer(self.log, store, *options)
+    def writer(self, store, *options, **environment):
+        made = Writer(self.log, store, *options, **environment)
         self.addCleanup(made.stop)
         return made
 
@@ -128,6 +129,24 @@ class Way(Fleet):
             status, text = writer.request(method, path, body)
             self.assertIn(status, (400, 409))
             self.assertIn("comes out of a log", text)
+
+    def test_a_clock_that_is_ahead_removes_nothing_from_the_log(self):
+        """A day after it was done a message is removed from the stream, by a writer: not by its own clock alone."""
+        if not CLOCK:
+            self.skipTest("needs the path of clock_shim.so")
+        ahead = pathlib.Path(self.stores.file("clock"))
+        ahead.write_text("200000\n", encoding="ascii")  # s: more than two days
+        collector, store, stream = self.collector(), self.stores.url("sqlite"), self.log.rpartition("/")[2]
+
+        def is_done():
+            return self.nats.waiting(stream=stream) == 0
+        for numbers, environment in ([1], {}), ([2], {"LD_PRELOAD": CLOCK, "CLOCK_SHIM": str(ahead)}):
+            writer = self.writer(store, **environment)
+            send(collector, "ROBO1", numbers)
+            wait_until(is_done, f"{numbers} is stored")
+            self.assertEqual(writer.stop(), 0)  # what it removes it has removed then
+        state, _ = self.nats.stream(stream)
+        self.assertEqual(state["first_seq"], 1)
 
     def test_a_writer_keeps_what_is_set(self):
         """Retention is set at a collector; the writer's store forgets by it."""

@@ -423,17 +423,19 @@ static uint64_t find_floor(taker *of) {
   return floor == UINT64_MAX ? 0 : floor;
 }
 
-/** Removes what every consumer has done, and that is older than a day. */
+/** Removes what every consumer has done, and that is older than a day: by the clock of the server, as far as what came last tells it, since
+ *  ours may be ahead. */
 static void purge(taker *of) {
   jsStreamInfo *info = NULL;
   jsErrCode code = 0;
   jsCtx *js = tt_nats_link_js(of->link);
   const char *name = tt_nats_link_name(of->link);
-  const int64_t before = tt_wall_us() - KEPT;
+  int64_t before = tt_wall_us() - KEPT;
   uint64_t last = find_floor(of), first;
   int64_t time;
   if (!last || js_GetStreamInfo(&info, js, name, NULL, &code) != NATS_OK) return;
   first = info->State.FirstSeq;
+  if (info->State.LastTime / 1000 - KEPT < before) before = info->State.LastTime / 1000 - KEPT;
   jsStreamInfo_Destroy(info);
   if (first > last || !time_of(of, first, &time) || time >= before) return;
   while (first < last) {  // the last one that is old enough lies between them
