@@ -25,6 +25,8 @@ static void test_names(void **state) {
   check_names("arm.position", "arm.position", "arm_position");
   check_names("red1/Left-Wheel", "red1/Left-Wheel", "red1_left_wheel");
   check_names("class", "class", "class_");
+  check_names("s6_addr", "s6_addr", "s6_addr_"); /* a macro of <arpa/inet.h> */
+  check_names("numbers", "numbers", "numbers_");
   check_names("2nd", "2nd", "n2nd");
   check_names("*/ x(\"\\u002a\"); //", "_/_x___u002a_____/", "n_x_u002a");
   check_names("", "", "n");

@@ -14,31 +14,33 @@ void tt_client_shown(const char *name, char shown[TT_CLIENT_NAME]) {
   for (char *pair; (pair = strstr(shown, "//"));) *pair = '_';
 }
 
-/* Keywords of Python, Java, C and C++ in lower case, and what macros are called. */
+/* Keywords of Python, Java, C and C++ in lower case, what macros of the headers that our patterns name are called,
+ * and where these have the message: a field of that name would be hidden. */
 static const char *const words[] = {
-    "abstract",  "alignas",      "alignof",   "and",          "and_eq",       "as",
-    "asm",       "assert",       "async",     "auto",         "await",        "bitand",
-    "bitor",     "bool",         "boolean",   "break",        "byte",         "case",
-    "catch",     "char",         "class",     "compl",        "concept",      "const",
-    "consteval", "constexpr",    "constinit", "const_cast",   "continue",     "co_await",
-    "co_return", "co_yield",     "decltype",  "def",          "default",      "del",
-    "delete",    "do",           "double",    "dynamic_cast", "elif",         "else",
-    "enum",      "errno",        "except",    "explicit",     "export",       "extends",
-    "extern",    "false",        "final",     "finally",      "float",        "for",
-    "friend",    "from",         "global",    "goto",         "if",           "implements",
-    "import",    "in",           "inline",    "instanceof",   "int",          "interface",
-    "is",        "lambda",       "linux",     "long",         "match",        "mutable",
-    "namespace", "native",       "new",       "noexcept",     "none",         "nonlocal",
-    "not",       "not_eq",       "null",      "nullptr",      "operator",     "or",
-    "or_eq",     "package",      "pass",      "private",      "protected",    "public",
-    "raise",     "record",       "register",  "requires",     "restrict",     "return",
-    "self",      "short",        "signed",    "sizeof",       "static",       "static_assert",
-    "stderr",    "stdin",        "stdout",    "strictfp",     "struct",       "super",
-    "switch",    "synchronized", "template",  "this",         "thread_local", "throw",
-    "throws",    "transient",    "true",      "try",          "typedef",      "typeid",
-    "typename",  "typeof",       "union",     "unix",         "unsigned",     "using",
-    "var",       "virtual",      "void",      "volatile",     "wchar_t",      "while",
-    "with",      "xor",          "xor_eq",    "yield"};
+    "abstract",  "alignas",      "alignof",  "and",          "and_eq",       "as",
+    "asm",       "assert",       "async",    "auto",         "await",        "bitand",
+    "bitor",     "bool",         "boolean",  "break",        "byte",         "case",
+    "catch",     "char",         "class",    "co_await",     "co_return",    "co_yield",
+    "compl",     "concept",      "const",    "const_cast",   "consteval",    "constexpr",
+    "constinit", "continue",     "decltype", "def",          "default",      "del",
+    "delete",    "do",           "double",   "dynamic_cast", "elif",         "else",
+    "enum",      "errno",        "except",   "explicit",     "export",       "extends",
+    "extern",    "false",        "final",    "finally",      "float",        "for",
+    "friend",    "from",         "global",   "goto",         "if",           "implements",
+    "import",    "in",           "inline",   "instanceof",   "int",          "interface",
+    "is",        "lambda",       "linux",    "long",         "match",        "math_errhandling",
+    "mutable",   "namespace",    "native",   "new",          "noexcept",     "none",
+    "nonlocal",  "not",          "not_eq",   "null",         "nullptr",      "numbers",
+    "operator",  "or",           "or_eq",    "package",      "pass",         "private",
+    "protected", "public",       "raise",    "record",       "register",     "requires",
+    "restrict",  "return",       "s6_addr",  "s6_addr16",    "s6_addr32",    "sched_priority",
+    "self",      "short",        "signed",   "sizeof",       "static",       "static_assert",
+    "stderr",    "stdin",        "stdout",   "strictfp",     "struct",       "super",
+    "switch",    "synchronized", "template", "this",         "thread_local", "throw",
+    "throws",    "transient",    "true",     "try",          "typedef",      "typeid",
+    "typename",  "typeof",       "union",    "unix",         "unsigned",     "using",
+    "var",       "virtual",      "void",     "volatile",     "wchar_t",      "while",
+    "with",      "xor",          "xor_eq",   "yield"};
 
 static bool is_word(const char *text) {
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`tether client`: each language's program is compiled as it is, with every warning an error, and drives; so does one in which somebody
 wrote what the robot is to do."""
+import json
 import pathlib
 import re
 import subprocess
@@ -117,6 +118,23 @@ class MadeClients(unittest.TestCase):
                     self.scene(text, "127.0.0.1:5802")
                     self.build(language, None, *([] if language == "python" else ["-fsyntax-only"]))
                     for made in self.path.glob("drive_*"):
+                        made.unlink()
+
+    def test_names_that_mean_something_there(self):
+        """Of keywords, of what the program itself calls so, of macros of its headers, of no letters at all."""
+        names = ["numbers", "sensors", "commands", "self", "main", "class", "None", "link", "s6_addr", "sched_priority", "errno", "x_", "_", "0",
+                 "*/ x", "// y", "%s%n", "{z}", "ä", "a.b", "a_b", "n" * 180]
+        bodies = "".join(f'<body pos="{i} 0 1"><joint name="{name}" axis="0 1 0"/><geom size=".1" mass="1"/></body>' for i, name in enumerate(names))
+        (self.path / "named.xml").write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>", encoding="utf-8")
+        entries = {what: ", ".join(json.dumps(f"{name}.{what}", ensure_ascii=False) for name in reversed(names)) for what in ("position", "torque")}
+        wires = {"float-udp": f"bind: 127.0.0.1:0, peer: sender, sensors: [time, {entries['position']}], commands: [stamp, {entries['torque']}]",
+                 "lockstep-tcp": "listen: 127.0.0.1:0"}
+        for wire, keys in wires.items():
+            self.scene(f"robots: [{{robot: named.xml}}]\nwires: [{{{wire}: {{{keys}}}}}]\n")
+            for language in "python", "java", "c", "cpp":
+                with self.subTest(language=language, wire=wire):
+                    self.build(language, None, *({"java": ["-d", "."], "python": []}.get(language, ["-fsyntax-only"])))
+                    for made in [*self.path.glob("drive_*"), *self.path.glob("Drive*")]:
                         made.unlink()
 
     def test_what_is_refused(self):
