@@ -163,6 +163,11 @@ class Drafts(unittest.TestCase):
         self.assertEqual([file["path"] for file in self.ok("GET", at)["files"]], [main])
         for draft in "0" * 16, "x", at.rsplit("/", 1)[1][:-1]:
             self.assertEqual(self.ask("GET", f"/api/drafts/{draft}")[0], 404, draft)
+        self.ok("PUT", f"{at}/files/folder/file", "x")
+        for path in "folder", "folder/file/x":
+            status, answer = self.ask("PUT", f"{at}/files/{path}", "x")
+            self.assertEqual(status, 400, answer)
+            self.assertIn("a file and a folder can't have one name", answer["error"])
         self.assertEqual(self.ask("PUT", f"{at}/files/large", bytes(32 * 2 ** 20 + 1))[0], 413)
         for body in {}, {"name": "a", "scene": "b"}, {"name": "../x"}, {"scene": "/etc/passwd"}, {"scene": "../x.yaml"}, {"name": 1}:
             self.assertIn(self.ask("POST", "/api/drafts", body)[0], (400, 404), body)

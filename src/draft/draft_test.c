@@ -274,6 +274,35 @@ static void test_limits(void **state) {
   tt_drafts_free(drafts);
 }
 
+static tt_status save_as(tt_drafts *drafts, const tt_draft *draft, const char *scenes,
+                         const char *name, bool replace, bool *taken, const char *said) {
+  char path[512];
+  tt_error error = {""};
+  tt_status status = tt_drafts_save(drafts, draft, scenes, name, replace, path, taken, &error);
+  if (!strstr(error.text, said)) fail_msg("%s", error.text);
+  return status;
+}
+
+/* Names that others have: one that comes with Tether, and one that somebody wrote by hand. */
+static void check_other_names(tt_drafts *drafts, const tt_draft *draft, const char *scenes) {
+  bool taken;
+  char file[300];
+  assert_int_equal(save_as(drafts, draft, scenes, "gripper", false, &taken, "comes with Tether"),
+                   TT_FULL);
+  assert_true(taken);
+  assert_int_equal(save_as(drafts, draft, scenes, "gripper", true, &taken, ""), TT_OK);
+  snprintf(file, sizeof file, "%s/hand.yaml", scenes);
+  FILE *hand = fopen(file, "w");
+  assert_non_null(hand);
+  fclose(hand);
+  for (int replace = 0; replace < 2; replace++) {
+    assert_int_equal(
+        save_as(drafts, draft, scenes, "hand", replace, &taken, "hand.yaml was written by hand"),
+        TT_INVALID);
+    assert_false(taken); /* so that nobody is asked whether to replace it */
+  }
+}
+
 static void test_saving(void **state) {
   const char *folder = ((tt_scratch *)*state)->folder;
   char own[100], scenes[200], path[512], *found;
@@ -299,8 +328,14 @@ static void test_saving(void **state) {
   assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "mine", false, path, &taken, &error),
                    TT_FULL);
   assert_true(taken);
+  /* What people keep beside it stays. */
+  char beside[300];
+  snprintf(beside, sizeof beside, "%s/mine.old", scenes);
+  assert_int_equal(mkdir(beside, 0700), 0);
   assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "mine", true, path, &taken, &error),
                    TT_OK);
+  assert_int_equal(access(beside, F_OK), 0);
+  check_other_names(drafts, &draft, scenes);
   /* It is found by its name, and opens again with all its files. */
   assert_int_equal(tt_data_set_own(own), TT_OK);
   assert_int_equal(tt_data_find(&tt_data_scene, "mine", NULL, "test", &found, &error), TT_OK);

@@ -1,9 +1,12 @@
 #include "draft/drafts.h"
 
+#include "scene/data.h"
 #include "scene/scene_copy.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,28 +313,62 @@ static tt_status copy_all(const tt_draft *draft, const char *target, const char 
   return status;
 }
 
-/* The whole new folder takes the place of the old one. */
-static tt_status put_in_place(const char *made, const char *target, bool replace, tt_error *error) {
+/* In one step, where the file system knows that. */
+static bool exchange(const char *made, const char *target) {
   char old[640];
-  snprintf(old, sizeof old, "%s.old", target);
+  if (renameat2(AT_FDCWD, made, AT_FDCWD, target, RENAME_EXCHANGE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  snprintf(old, sizeof old, "%s.old", made);
   tt_draft_folder_remove(old, NULL);
-  if (replace && rename(target, old) != 0 && errno != ENOENT)
+  return rename(target, old) == 0 && rename(made, target) == 0 && rename(old, made) == 0;
+}
+
+/* The whole new folder takes the place of the old one; `made` is the old one then. */
+static tt_status put_in_place(const char *made, const char *target, bool replace, tt_error *error) {
+  bool exchanged = replace && exchange(made, target);
+  if (!exchanged && replace && errno != ENOENT)
     return tt_fail(error, TT_FAILED, "%s: can't be replaced: %s", target, strerror(errno));
-  if (rename(made, target) != 0)
+  if (!exchanged && rename(made, target) != 0)
     return tt_fail(error, TT_FAILED, "%s: can't write here: %s", target, strerror(errno));
-  tt_draft_folder_remove(old, NULL);
+  if (exchanged) tt_draft_folder_remove(made, NULL);
   return TT_OK;
+}
+
+/* Scenes that come with Tether are found behind those of one's own, those of $TETHER_DATA before them. */
+static tt_status check_others(const char *name, bool replace, bool *taken, tt_error *error) {
+  char *found, real[PATH_MAX];
+  if (tt_data_find(&tt_data_scene, name, NULL, name, &found, NULL) != TT_OK) return TT_OK;
+  const bool known = realpath(found, real) != NULL, along = known && tt_data_comes_along(real);
+  free(found);
+  if (!known) return TT_OK;
+  if (!along)
+    return tt_fail(error, TT_INVALID, "%s would be found before it; take another name", real);
+  *taken = !replace;
+  return replace ? TT_OK
+                 : tt_fail(error, TT_FULL,
+                           "a scene '%s' comes with Tether already; yours would run in its place",
+                           name);
+}
+
+/* Whether the name is free, or what has it may be replaced. */
+static tt_status check_free(const char *target, const char *name, bool replace, bool *taken,
+                            tt_error *error) {
+  char file[640];
+  snprintf(file, sizeof file, "%s.yaml", target); /* which would be found first */
+  if (access(file, F_OK) == 0)
+    return tt_fail(error, TT_INVALID,
+                   "%s was written by hand, and is not replaced; take another name", file);
+  if (access(target, F_OK) != 0) return check_others(name, replace, taken, error);
+  *taken = !replace;
+  return replace ? TT_OK : tt_fail(error, TT_FULL, "there is a scene '%s' already", name);
 }
 
 static tt_status save(const tt_draft *draft, const char *scenes, const char *name, bool replace,
                       bool *taken, tt_error *error) {
-  char target[560], made[600], file[640];
+  char target[560], made[600];
   snprintf(target, sizeof target, "%s/%s", scenes, name);
   snprintf(made, sizeof made, "%s/.%s.new", scenes, name);
-  snprintf(file, sizeof file, "%s.yaml",
-           target); /* somebody's by hand, which would be found first */
-  *taken = access(file, F_OK) == 0 || (!replace && access(target, F_OK) == 0);
-  if (*taken) return tt_fail(error, TT_FULL, "there is a scene '%s' already", name);
+  TT_TRY(check_free(target, name, replace, taken, error));
   tt_draft_folder_remove(made, NULL);
   tt_status status = copy_all(draft, made, name, error);
   if (status == TT_OK) status = put_in_place(made, target, replace, error);

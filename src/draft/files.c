@@ -213,6 +213,9 @@ tt_status tt_draft_file_write(const char *folder, const char *path, const void *
   if (good && rename(made, whole) != 0) good = false, reason = errno;
   if (good) return TT_OK;
   unlink(made);
+  if (reason == EISDIR || reason == ENOTDIR || reason == EEXIST)
+    return tt_fail(error, TT_INVALID, "%s: a file and a folder can't have one name; take another",
+                   path);
   return tt_fail(error, reason == ENOSPC || reason == EDQUOT ? TT_FULL : TT_FAILED,
                  "%s: can't write: %s", path, strerror(reason));
 }
