@@ -7,9 +7,11 @@
 #include "record/describe.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define VERSION 1
@@ -34,26 +36,69 @@ static uint64_t hash_model(const tt_sim *sim) {
   return hash;
 }
 
-static bool write_all(const char *path, const head *first, const void *state) {
-  FILE *file = fopen(path, "wbe");
-  if (!file) return false;
+/* Takes over `opened`. */
+static bool write_all(int opened, const head *first, const void *state) {
+  FILE *file = fdopen(opened, "wb");
+  if (!file) return close(opened), false;
   bool good = fwrite(first, sizeof *first, 1, file) == 1 &&
               fwrite(state, first->size, 1, file) == 1 && fflush(file) == 0 &&
               fsync(fileno(file)) == 0;
   return fclose(file) == 0 && good;
 }
 
+static tt_status check_folder(const char *path, tt_error *error) {
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+  if (!folder) return tt_fail(error, TT_NOMEM, "out of memory");
+  bool good = access(folder, W_OK | X_OK) == 0;
+  int reason = errno;
+  free(folder);
+  return good ? TT_OK
+              : tt_fail(error, TT_FAILED,
+                        "%s: can't write the state: %s; its folder must exist and be yours", path,
+                        strerror(reason));
+}
+
+/* A mistyped name costs nobody his scene or log. */
+tt_status tt_state_file_check(const char *path, tt_error *error) {
+  struct stat about;
+  char there[sizeof magic];
+  FILE *file;
+  if (stat(path, &about) != 0) return check_folder(path, error);
+  TT_TRY(tt_file_open(path, &file, error));
+  bool saved = about.st_size == 0 || (fread(there, sizeof there, 1, file) == 1 &&
+                                      memcmp(there, magic, sizeof magic) == 0);
+  fclose(file);
+  return saved ? TT_OK
+               : tt_fail(error, TT_INVALID,
+                         "%s: is there already, and no saved state; name another file", path);
+}
+
+/* It has its name once it is whole. */
+static tt_status put_in_place(const char *path, const head *first, const void *state,
+                              tt_error *error) {
+  char *part;
+  if (asprintf(&part, "%s.XXXXXX", path) < 0) return tt_fail(error, TT_NOMEM, "out of memory");
+  int file = mkostemp(part, O_CLOEXEC);
+  bool written = file >= 0 && write_all(file, first, state) && rename(part, path) == 0;
+  int reason = errno;
+  if (written)
+    tt_file_sync_name(path);
+  else if (file >= 0)
+    unlink(part);
+  free(part);
+  return written
+             ? TT_OK
+             : tt_fail(error, TT_FAILED, "%s: can't write the state: %s", path, strerror(reason));
+}
+
 tt_status tt_state_file_write(const char *path, const tt_sim *sim, const void *state, size_t size,
                               tt_error *error) {
   head first = {.version = VERSION, .model = hash_model(sim), .size = size};
-  char temporary[4096];
+  TT_TRY(tt_state_file_check(path, error));
   memcpy(first.magic, magic, sizeof magic);
   first.hash = hash_of(state, first.size);
-  snprintf(temporary, sizeof temporary, "%s.new", path);
-  bool written = write_all(temporary, &first, state) && rename(temporary, path) == 0;
-  if (written) tt_file_sync_name(path);
-  if (written) return TT_OK;
-  return tt_fail(error, TT_FAILED, "%s: can't write the state: %s", path, strerror(errno));
+  return put_in_place(path, &first, state, error);
 }
 
 static tt_status read_state(FILE *file, const char *path, const tt_sim *sim, head *first,

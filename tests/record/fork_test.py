@@ -69,6 +69,19 @@ class CommandLine(unittest.TestCase):
         self.assertIn("go together", tether("verify", self.log, "--until", "1", code=2))
 
 
+    def test_a_state_takes_the_place_of_nothing_else(self):
+        """And who mistyped its name is told before the run."""
+        scene, log = FOLDER / "mine.yaml", FOLDER / "kept.wpilog"
+        scene.write_text("robots: [{robot: gripper}]\n")
+        log.write_bytes(self.log.read_bytes())
+        before = set(FOLDER.iterdir())
+        for path, code, said in ((scene, 1, "no saved state"), (log, 1, "no saved state"), (FOLDER, 1, "is a folder"), (FOLDER / "none" / "x", 3, "folder must exist")):
+            self.assertIn(said, tether("run", scene, "--no-web", "--pace", "fast", "--duration", "1e6", "--save-state", path, code=code))
+            self.assertIn(said, tether("verify", log, "--until", "0.1", "--save-state", path, code=code))
+        self.assertEqual((scene.read_text(), log.read_bytes()), ("robots: [{robot: gripper}]\n", self.log.read_bytes()))
+        self.assertEqual(set(FOLDER.iterdir()), before)
+
+
 class Pages(unittest.TestCase):
     """A running program goes on with a fork, at the same address."""
 

@@ -4,6 +4,7 @@
 #include "app/log_argument.h"
 #include "app/options.h"
 #include "app/progress.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "record/export.h"
 
@@ -86,12 +87,20 @@ static void show_progress(void *context, double done) {
   tt_progress_show(&((export_job *)context)->progress, done);
 }
 
+/* What is written would take the place of what is read. */
+static bool is_log(const export_job *job) {
+  const tt_file_mark log = tt_file_note(job->log), output = tt_file_note(job->output);
+  return output.inode && output.inode == log.inode && output.device == log.device;
+}
+
 static tt_status write_file(export_job *job, const tt_run_log *log, tt_error *error) {
   bool shown = !job->output && isatty(STDOUT_FILENO);
   const tt_export_sink sink = {shown ? show_piece : write_piece, show_progress, job};
   const char *name = job->output ? job->output : "standard output";
   if (shown && job->format == tt_export_mcap)
     return tt_fail(error, TT_USAGE, "mcap is not for a terminal: give --output FILE");
+  if (job->output && is_log(job))
+    return tt_fail(error, TT_USAGE, "%s: is the log itself; give --output another file", name);
   job->file = job->output ? fopen(job->output, "wbe") : stdout;
   if (!job->file)
     return tt_fail(error, TT_FAILED, "%s: can't write here: %s", name, strerror(errno));

@@ -15,6 +15,7 @@
 #include "host/game_keys.h"
 #include "model/unit.h"
 #include "record/section.h"
+#include "record/state_file.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -212,6 +213,8 @@ static tt_status run(int argc, char **argv, tt_error *error) {
   tt_fork *fork = NULL;
   tt_catch_signals();
   tt_status status = tt_scene_options_parse(argc, argv, &options, error);
+  if (status == TT_OK && options.save_state)
+    status = tt_state_file_check(options.save_state, error);
   if (status == TT_OK) status = load(&options, &fork, &scene, error);
   if (status == TT_OK) {
     tt_log_start();

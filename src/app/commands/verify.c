@@ -17,6 +17,7 @@
 #include "model/unit.h"
 #include "scene/data.h"
 #include "record/replay.h"
+#include "record/state_file.h"
 #include "record/unpack.h"
 
 #include <inttypes.h>
@@ -134,6 +135,7 @@ static void show_done(void *context, double done) {
 static tt_status save_moment(const verify_job *job, FILE *out, tt_error *error) {
   tt_fork *fork;
   shown to = {.json = job->json, .progress = tt_progress_start("verify")};
+  TT_TRY(tt_state_file_check(job->save_state, error));
   TT_TRY(tt_fork_new(job->log, job->until, job->settings, job->setting_count, &fork, error));
   tt_status status = tt_fork_compute(fork, job->save_state, show_done, &to, error);
   tt_progress_end(&to.progress);
