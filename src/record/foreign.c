@@ -211,6 +211,11 @@ static tt_status add_source(survey *of, const tt_wpilog_start *start, const valu
   return TT_OK;
 }
 
+/* Behind the slash with which it may begin. */
+static bool has_name(const tt_wpilog_start *start) {
+  return start->name_size > (start->name_size && *start->name == '/');
+}
+
 /* An id that is announced again goes on as what it was. */
 static tt_status take_start(survey *of, const tt_wpilog_record *record) {
   tt_wpilog_start start;
@@ -219,7 +224,7 @@ static tt_status take_start(survey *of, const tt_wpilog_record *record) {
   if (start.entry < of->ids && of->by_id[start.entry]) return TT_OK;
   if (is_text(start.type, start.type_size, "structschema")) return TT_OK; /* read before */
   if (type && start.entry > 0 && start.entry < MOST_IDS && of->count < MOST_SOURCES &&
-      start.name_size > 1 && start.name_size <= MOST_NAME)
+      has_name(&start) && start.name_size <= MOST_NAME)
     return add_source(of, &start, type);
   leave_out(of, &start);
   return TT_OK;
@@ -360,9 +365,10 @@ static char *read_program(const survey *of) {
 
 static char *describe_run(const survey *of, const char *name, int64_t now) {
   struct json_object *run = json_object_new_object();
-  char stamp[32], *program = read_program(of);
+  char stamp[32], *program = read_program(of), *shown = strdup(name);
+  if (shown) tt_text_make_safe(shown);
   describe_start(of, now, stamp);
-  tt_json_add_text(run, "scene", name);
+  tt_json_add_text(run, "scene", shown);
   tt_json_add_text(run, "started", stamp);
   tt_json_add_text(run, "program", program);
   tt_json_add_int(run, "left_out", of->left_out);
@@ -370,6 +376,7 @@ static char *describe_run(const survey *of, const char *name, int64_t now) {
   char *text = run ? strdup(json_object_to_json_string_ext(run, JSON_C_TO_STRING_PLAIN)) : NULL;
   json_object_put(run);
   free(program);
+  free(shown);
   return text;
 }
 

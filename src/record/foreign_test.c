@@ -237,6 +237,57 @@ static void structs_become_their_numbers(void **state) {
   tt_bytes_free(&out);
 }
 
+/* Whatever it is called: by one letter, as if it were a command, or at length. */
+static void signals_keep_their_names(void **state) {
+  (void)state;
+  tt_bytes out = {0};
+  char entry[301], schema[120], longest[420];
+  const double values[] = {4, 5};
+  tt_run_facts facts;
+  memset(entry, 'n', 300);
+  entry[300] = 0;
+  snprintf(schema, sizeof schema, "double %.*s", 90, entry);
+  snprintf(longest, sizeof longest, "%s[1]/%.*s", entry, 90, entry);
+  tt_wpilog_write_header(&out, "");
+  tt_wpilog_write_start(&out, 1, "x", "double", "", 0);
+  tt_wpilog_write_start(&out, 2, "/y", "double", "", 0);
+  tt_wpilog_write_start(&out, 3, "command:z", "double", "", 0);
+  tt_wpilog_write_start(&out, 4, entry, "struct:Long[]", "", 0);
+  tt_wpilog_write_start(&out, 5, "/", "double", "", 0);
+  write_schema(&out, 20, "Long", schema);
+  for (uint32_t i = 1; i <= 3; i++) tt_wpilog_write_double(&out, i, 0, i);
+  tt_wpilog_write(&out, 4, 0, values, sizeof values);
+  tt_run_log *run = convert(&out);
+  assert_true(value_at(run, "x", 0) == 1 && value_at(run, "y", 0) == 2);
+  assert_true(value_at(run, "command:z", 0) == 3);
+  assert_true(value_at(run, longest, 0) == 5);
+  assert_int_equal(tt_run_get_facts(run, &facts), TT_OK);
+  assert_int_equal(facts.left_out, 1); /* the one without a name */
+  tt_run_log_close(run);
+  tt_bytes_free(&out);
+}
+
+/* What is told of it is UTF-8, also where it is cut, and for people. */
+static void its_own_name_can_be_shown(void **state) {
+  (void)state;
+  tt_run_facts facts;
+  char name[302] = "a\n\xe2\x80\xae";
+  for (size_t i = strlen(name); i < 300; i += 2) memcpy(name + i, "\xc3\xa4", 2);
+  tt_bytes out = {0}, made = {0};
+  tt_wpilog_write_header(&out, "");
+  tt_wpilog_write_start(&out, 1, "x", "double", "", 0);
+  tt_wpilog_write_double(&out, 1, 0, 1);
+  assert_int_equal(tt_foreign_convert(out.data, out.size, name, 0, into(&made), NULL), TT_OK);
+  tt_run_log *run = open_bytes(&made);
+  assert_int_equal(tt_run_get_facts(run, &facts), TT_OK);
+  assert_memory_equal(facts.scene, "a??\xc3\xa4", 5);
+  assert_int_equal(strlen(facts.scene), 127);
+  assert_memory_equal(facts.scene + 125, "\xc3\xa4", 3);
+  tt_run_log_close(run);
+  tt_bytes_free(&out);
+  tt_bytes_free(&made);
+}
+
 static void what_can_not_be_shown_is_refused(void **state) {
   (void)state;
   tt_error error;
@@ -258,6 +309,8 @@ int main(void) {
       cmocka_unit_test(numbers_become_signals),
       cmocka_unit_test(it_says_where_it_comes_from),
       cmocka_unit_test(a_name_that_comes_again_goes_on),
+      cmocka_unit_test(signals_keep_their_names),
+      cmocka_unit_test(its_own_name_can_be_shown),
       cmocka_unit_test(structs_become_their_numbers),
       cmocka_unit_test(what_can_not_be_shown_is_refused),
   };

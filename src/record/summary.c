@@ -22,10 +22,15 @@ static struct json_object *last_json(const tt_run_cursor *end, const char *name)
   return NULL;
 }
 
+/* Where it is too long it is cut between two characters. */
 static void copy_text(struct json_object *from, const char *key, char *to, size_t size) {
   struct json_object *value;
-  if (json_object_object_get_ex(from, key, &value) && value)
-    snprintf(to, size, "%s", json_object_get_string(value));
+  if (!json_object_object_get_ex(from, key, &value) || !value) return;
+  const char *text = json_object_get_string(value);
+  size_t end = strnlen(text, size - 1);
+  while (end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80) end--;
+  memcpy(to, text, end);
+  to[end] = 0;
 }
 
 static void read_parent(struct json_object *run, tt_run_facts *facts) {

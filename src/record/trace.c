@@ -135,10 +135,13 @@ static void walk(builder *to, tt_run_cursor *cursor, uint64_t from, uint64_t unt
 
 uint32_t tt_run_log_find_signal(const tt_run_log *log, const char *name) {
   static const char prefix[] = "command:";
-  char entry[400];
+  char entry[TT_WPILOG_MOST_NAME];
   bool command = strncmp(name, prefix, strlen(prefix)) == 0;
   snprintf(entry, sizeof entry, "/%s/%s", command ? "commands" : "signals",
            command ? name + strlen(prefix) : name);
+  uint32_t found = tt_run_log_find(log, entry);
+  if (found || !command) return found;
+  snprintf(entry, sizeof entry, "/signals/%s", name); /* a signal of another program is called so */
   return tt_run_log_find(log, entry);
 }
 

@@ -64,6 +64,7 @@ static gpointer run(gpointer data) {
   GMainContext *context = held->context;
   setpriority(PRIO_PROCESS, 0, POLITE); /* this thread's alone */
   held->work(held->work_context, &held->answer);
+  if (!held->answer.type) tt_web_make_valid(held->answer.body);
   tt_web_hand(context, answer, held, free_later);
   g_main_context_unref(context);
   return NULL;

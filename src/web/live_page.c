@@ -92,6 +92,7 @@ void tt_live_page_end_plot(tt_live_page *page) {
 /* ---- texts ---- */
 
 void tt_live_page_say(tt_live_page *page, GString *text) {
+  tt_web_make_valid(text);
   if (page->texts.length >= MOST_TEXTS) {
     g_string_free(g_queue_pop_nth(&page->texts, 2), TRUE); /* hello and model stay */
     page->frames_dropped++;

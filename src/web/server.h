@@ -93,6 +93,9 @@ void tt_web_add_socket(tt_web *web, const tt_web_socket_route *route);
 /** Answers at once. `body` is copied. Web's thread. */
 void tt_web_respond(const tt_web_request *request, unsigned status, const char *content_type,
                     const char *body, size_t size);
+/** What is said in JSON and in a WebSocket's texts is UTF-8 and nothing else, which names in files and what came over a wire need not
+ *  be: each byte that is none becomes U+FFFD. Any thread. */
+void tt_web_make_valid(GString *text);
 /** {"error": "…"} with the HTTP status that fits the status. */
 void tt_web_respond_error(const tt_web_request *request, tt_status status, const char *text);
 

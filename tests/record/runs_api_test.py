@@ -208,6 +208,20 @@ class Api(unittest.TestCase):
         self.assertIn(self.ask("GET", at + "/verify")[1]["verdict"], ("failed", "damaged"))
         self.assertEqual(self.ask("DELETE", at)[0], 200)
 
+    def test_answers_are_utf_8(self):
+        """Whatever a log says, how long a name is, or what was asked for: a list that can't be read shows no run at all."""
+        log = (RUNS / self.ended()["id"]).read_bytes().replace(b'"name":"world"', b'"name":"worl\xff"')
+        brought = [self.bring("ä" * 200 + ".wpilog", (ROOT / "src/record/foreign_seeds/good").read_bytes()), self.bring("bad.wpilog", log)]
+        for _, run in brought:
+            self.addCleanup(self.ask, "DELETE", "/api/runs/" + urllib.parse.quote(run["id"]))
+        self.assertEqual([status for status, _ in brought], [201, 201], brought)
+        self.assertEqual(brought[0][1]["scene"], "ä" * 63)
+        self.get("/api/runs")
+        at = "/api/runs/" + urllib.parse.quote(brought[1][1]["id"])
+        self.assertEqual(self.get(at + "/model")["bodies"][0]["name"], "worl\ufffd")
+        status, answer = self.ask("GET", at + "/signals?name=" + "%C3%A4" * 99 + "a%C3%A4")
+        self.assertEqual((status, answer["error"][:24]), (404, "the run has no signal 'ä"))
+
     def test_files_of_a_run(self):
         run = self.ended()["id"]
         log = (RUNS / run).read_bytes()
