@@ -51,7 +51,7 @@ static tt_status keep_scene(tt_foxglove_service *service) {
 
 static tt_status add_signals(tt_foxglove_service *service) {
   for (int i = 0; i < service->signal_count; i++) {
-    char topic[512], schema[256];
+    char topic[1200], schema[256];
     snprintf(topic, sizeof topic, "/signals/%s", service->signals[i].name);
     snprintf(schema, sizeof schema,
              "{\"type\":\"object\",\"properties\":{\"value\":{\"type\":\"number\","

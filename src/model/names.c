@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_SIZE 256
+#define NAME_SIZE 1200
 
 /* What a name stands for: a signal, or a command by index. Two tables of these, each sorted by both names. */
 typedef struct entry {

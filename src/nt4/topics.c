@@ -50,7 +50,7 @@ static void set(tt_nt4_topics *topics, int topic, const tt_bytes *value) {
 
 static int add(tt_nt4_topics *topics, const char *type, const char *unit, const char *before,
                const char *name, const char *behind) {
-  char whole[512];
+  char whole[1200];
   snprintf(whole, sizeof whole, "%s%s%s", before, name, behind);
   tt_nt4_spec spec = {.name = whole, .type = type, .unit = unit};
   return topics->sink->add(topics->sink, &spec);
@@ -126,7 +126,7 @@ static tt_status add_commands(tt_nt4_topics *topics) {
   topics->command_topics = calloc((size_t)model->command_count + 1, sizeof(int));
   if (!topics->command_topics) return TT_NOMEM;
   for (int i = 0; i < model->command_count; i++) {
-    char whole[512];
+    char whole[1200];
     snprintf(whole, sizeof whole, "/Tether/commands/%s",
              tt_names_command(tt_world_names(topics->world), i));
     tt_nt4_spec spec = {.name = whole,

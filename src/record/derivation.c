@@ -54,7 +54,7 @@ static bool append(builder *to, const char *name, const char *type, const char *
 
 /* A signal that stands in the log is fed from it; another is made. */
 static bool place_signal(builder *to, const tt_linked_signal *signal, const tt_run_entry *kept) {
-  char name[400];
+  char name[TT_WPILOG_MOST_NAME];
   tt_linkage_entry(&signal->signal, signal->name, name, sizeof name);
   const tt_run_entry *found = find_name(&to->names, name);
   if (!found)
@@ -65,7 +65,7 @@ static bool place_signal(builder *to, const tt_linked_signal *signal, const tt_r
 }
 
 static bool place_pose(builder *to, int body) {
-  char name[400];
+  char name[TT_WPILOG_MOST_NAME];
   snprintf(name, sizeof name, "/poses/%s", to->made->linkage.model.bodies[body].name);
   return find_name(&to->names, name) ||
          append(to, name, "struct:Pose3d", NULL, (tt_derived_entry){.body = body});

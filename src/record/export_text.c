@@ -75,7 +75,7 @@ static void put_header(table *from) {
   tt_export_text(&from->out, "log time [s]");
   for (uint32_t i = 0; i < from->column_count; i++) {
     const tt_run_entry *entry = &from->entries[from->columns[i]];
-    char name[400];
+    char name[TT_WPILOG_MOST_NAME + 100]; /* and its unit */
     int size;
     const char *unit = unit_in(entry->metadata, &size);
     bool command = strncmp(entry->name, "/commands/", 10) == 0;

@@ -30,7 +30,7 @@ static tt_status find_bodies(tt_run_bodies *bodies, const tt_run_log *log,
   if (!bodies->entries) return tt_fail(error, TT_NOMEM, "out of memory");
   bodies->count = (int)count;
   for (size_t i = 0; i < count; i++) {
-    char name[400];
+    char name[TT_WPILOG_MOST_NAME];
     snprintf(name, sizeof name, "/poses/%s",
              tt_json_text(json_object_array_get_idx(list, i), "name"));
     bodies->entries[i] = tt_run_log_find(log, name);
@@ -81,7 +81,7 @@ struct json_object *tt_run_values_json(const tt_run_log *log, double time) {
   tt_json_add_double(made, "time", time);
   tt_json_add(made, "values", values);
   for (uint32_t i = 1; i < count; i++) {
-    char name[400];
+    char name[TT_WPILOG_MOST_NAME];
     if (tt_entry_role_of(&entries[i]) != TT_ROLE_SIGNAL ||
         !tt_run_cursor_value(&cursor, i, &record) || !tt_record_fits(TT_ROLE_SIGNAL, &record))
       continue;

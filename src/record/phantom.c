@@ -79,7 +79,7 @@ static tt_status find_bodies(tt_phantom *phantom, tt_error *error) {
   int64_t root = robots ? int_of(json_object_array_get_idx(list, 0), "root", -1) : -1;
   for (size_t i = 0; i < count; i++) {
     struct json_object *body = json_object_array_get_idx(bodies, i);
-    char name[400];
+    char name[TT_WPILOG_MOST_NAME];
     if (int_of(body, "robot", -1) < 0) continue;
     snprintf(name, sizeof name, "/poses/%s", tt_json_text(body, "name"));
     if ((int64_t)i == root) phantom->root = phantom->body_count;

@@ -50,7 +50,7 @@ static tt_status find_tracks(tt_run_player *player, const tt_sim *sim, tt_error 
   player->tracks = calloc((size_t)count + 1, sizeof *player->tracks);
   if (!player->tracks) return tt_fail(error, TT_NOMEM, "out of memory");
   for (int i = 0; i < count; i++) {
-    char name[400];
+    char name[TT_WPILOG_MOST_NAME];
     tt_linkage_entry(&signals[i].signal, signals[i].name, name, sizeof name);
     uint32_t entry = tt_run_log_find(player->cursor.log, name);
     if (entry) player->tracks[player->track_count++] = (track){signals[i].signal, entry};

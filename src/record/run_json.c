@@ -72,7 +72,7 @@ static void add_signals(const tt_run_log *log, struct json_object *run) {
   uint32_t count;
   const tt_run_entry *entries = tt_run_log_entries(log, &count);
   for (uint32_t i = 1; i < count; i++) {
-    char name[400];
+    char name[TT_WPILOG_MOST_NAME];
     struct json_object *unit;
     if (tt_entry_role_of(&entries[i]) != TT_ROLE_SIGNAL) continue;
     struct json_object *signal = json_object_new_object();

@@ -24,7 +24,7 @@ static int int_in(struct json_object *object, const char *key) {
 }
 
 static uint32_t pose_of(const tt_run_log *log, struct json_object *body) {
-  char entry[400];
+  char entry[TT_WPILOG_MOST_NAME];
   snprintf(entry, sizeof entry, "/poses/%s", tt_json_text(body, "name"));
   return tt_run_log_find(log, entry);
 }

@@ -33,14 +33,14 @@ struct tt_sample_check {
 
 /* A recorded value that the rerun can have: the wall clock's it can't. */
 static uint32_t find_signal(const tt_run_log *log, const tt_signal_entry *signal) {
-  char name[400];
+  char name[TT_WPILOG_MOST_NAME];
   if (signal->signal.source == TT_SIGNAL_REAL_TIME_FACTOR) return 0;
   tt_linkage_entry(&signal->signal, signal->name, name, sizeof name);
   return tt_run_log_find(log, name);
 }
 
 static uint32_t find_pose(const tt_run_log *log, const tt_body *body) {
-  char name[400];
+  char name[TT_WPILOG_MOST_NAME];
   snprintf(name, sizeof name, "/poses/%s", body->name);
   return tt_run_log_find(log, name);
 }

@@ -74,7 +74,7 @@ void tt_sampler_free(tt_sampler *sampler) {
 static void announce_signals(tt_sampler *sampler, tt_bytes *out, uint32_t *next) {
   for (int i = 0; i < sampler->signal_count; i++) {
     const tt_signal_entry *entry = &sampler->signals[i];
-    char name[300], metadata[80];
+    char name[TT_WPILOG_MOST_NAME], metadata[80];
     if (tt_linkage_follows(sampler->model, sampler->keeps, &entry->signal)) continue;
     tt_linkage_entry(&entry->signal, entry->name, name, sizeof name);
     snprintf(metadata, sizeof metadata, "{\"unit\":\"%s\"}",
@@ -93,7 +93,7 @@ static void announce_schemas(tt_bytes *out, uint32_t *next) {
 
 static void announce_poses(tt_sampler *sampler, tt_bytes *out, uint32_t *next) {
   for (int b = 1; b < sampler->model->body_count; b++) {
-    char name[300];
+    char name[TT_WPILOG_MOST_NAME];
     if (!tt_linkage_shows(sampler->model, sampler->keeps, b)) continue;
     snprintf(name, sizeof name, "/poses/%s", sampler->model->bodies[b].name);
     sampler->entries[sampler->signal_count + b] = *next;

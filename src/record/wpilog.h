@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Bytes of the longest name of an entry that we write or look for, its end included: of a body or joint, with what belongs to it. */
+#define TT_WPILOG_MOST_NAME 1200
+
 /* --- writing: appends to `out`; errors show as out->failed --- */
 void tt_wpilog_write_header(tt_bytes *out, const char *extra);
 /** Announces an entry. `type`: "double", "int64", "boolean", "string", "raw", "struct:Pose3d", "structschema", … */

@@ -283,8 +283,37 @@ class OneRun(unittest.TestCase):
             done = tether(*arguments)
             self.assertEqual(done.returncode, status, (arguments, done.stderr))
 
+    def test_nothing_is_written_over_what_is_read(self):
+        log = FOLDER / "alone.wpilog"
+        log.write_bytes(self.log.read_bytes())
+        other = FOLDER / "same.wpilog"
+        os.link(log, other)
+        for output in log, other:
+            done = tether("export", log, "--format", "wpilog", "--output", output)
+            self.assertEqual((done.returncode, b"is the log itself" in done.stderr), (2, True), done.stderr)
+        self.assertEqual(log.read_bytes(), self.log.read_bytes())
+
 
 class Programs(unittest.TestCase):
+    def test_names_as_long_as_people_like(self):
+        """Of two bodies that begin alike, which are told apart."""
+        name, model, log = "n" * 700, FOLDER / "long.xml", FOLDER / "long.wpilog"
+        bodies = "".join(f'<body name="{name}{i}" pos="{i} 0 2"><joint name="{name}{i}" axis="0 1 0"/><geom size=".1" pos=".{i} 0 0" mass="1"/></body>'
+                         for i in (5, 6))
+        model.write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>", encoding="utf-8")
+        done = tether("run", model, "--pace", "fast", "--duration", "0.2", "--no-web", "--record", log)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = tether("verify", log)
+        self.assertIn(b"identical: 200 steps", done.stdout, done.stderr)
+        rows = list(csv.reader(io.StringIO(export(log, "csv").decode())))
+        columns = [rows[0].index(f"{name}{i}.position [rad]") for i in (5, 6)]
+        self.assertNotEqual(*(rows[-1][column] for column in columns))
+        model.write_text(bodies.join(("<mujoco><worldbody>", "</worldbody></mujoco>")).replace(f"{name}6", "other").replace(name, 2 * name), encoding="utf-8")
+        done = tether("check", model)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{model}: the name of the body".encode(), done.stderr)
+        self.assertIn(b"is too long; give it one of at most 872 bytes", done.stderr)
+
     def test_the_middle_of_the_arena_is_half_the_field_from_its_corner(self):
         # The fields are 54 x 27 ft and 16 x 8.22 m; the second lies across the arena's axes, blue at its far end.
         for scene, wire, heading, middle in (("frc2011", "float-udp", "0 deg", (8.23, 4.115)),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_NAME 1000 /* bytes, with the robot's before it, which has at most 127 */
 #define MOST_MOVERS 64 /* left out of the search for contacts: of more, pairs are too many */
 
 static void *zeros(int count, size_t size) { return calloc((size_t)(count > 0 ? count : 1), size); }
@@ -420,9 +421,28 @@ static tt_status describe_trees(const describer *d) {
   return TT_OK;
 }
 
+/* Whatever is made of a name has room for it: entries of logs, topics. */
+static tt_status check_names(const describer *d) {
+  static const int types[] = {mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_ACTUATOR, mjOBJ_SENSOR};
+  const mjModel *m = d->model;
+  const int counts[] = {m->nbody, m->njnt, m->nu, m->nsensor};
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+    for (int i = 0; i < counts[t]; i++) {
+      const char *name = mj_id2name(m, types[t], i), *own;
+      if (!name || strlen(name) <= MOST_NAME) continue;
+      const int robot = robot_of_name(d->submodels, d->spec->robot_count, name, &own);
+      const char *file = d->submodels[robot + 1].file; /* the arena's is the first */
+      return tt_fail(d->error, TT_INVALID,
+                     "%s: the name of the %s '%.60s…' is too long; give it one of at most %d bytes",
+                     file ? file : "the model", mju_type2Str(types[t]), own, MOST_NAME - 128);
+    }
+  return TT_OK;
+}
+
 tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_engine_spec *spec,
                            const physics_submodel *submodels, tt_error *error) {
   describer d = {fixed, model, spec, submodels, error};
+  TT_TRY(check_names(&d));
   TT_TRY(describe_bodies(&d));
   TT_TRY(describe_joints(&d));
   TT_TRY(describe_sensors(&d));
