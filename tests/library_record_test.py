@@ -279,6 +279,23 @@ class Recordings(unittest.TestCase):
         self.assertIn("2026-01-01T00-00-00-gripper", tether("runs"))
         self.assertIn("gripper", tether("runs", "show", "2026-01-01T00-00-00-gripper"))
 
+    def test_a_fork_begins_where_a_call_ended(self):
+        """The last one until then, however long the calls were."""
+        scene = Scene("frc2011")
+        self.addCleanup(scene.free)
+        sim, path = self.sim(scene), self.path()
+        sim.record(path)
+        sim.apply(left_track__torque=5)
+        for steps in 300, 7, 150:
+            sim.step(steps)
+        sim.end()
+        for moment, begins in ("0.05", "0.000000"), ("0.1", "0.100000"), ("0.102333", "0.102333"), ("0.15", "0.102333"), ("0.152333", "0.152333"):
+            fork = self.path("fork")
+            tether("run", "--from", f"{path}@{moment}", "--duration", "0.17", "--pace", "fast", "--no-web", "--record", fork,
+                   "--set", "wires.float-udp.bind=127.0.0.1:0")
+            self.assertEqual(tether("export", fork).splitlines()[1].split(",")[0], begins, moment)
+            self.proved(fork)
+
     def test_replay_shows_it(self):
         sim, path = self.sim(), self.path()
         sim.step(500)

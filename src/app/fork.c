@@ -148,7 +148,8 @@ typedef struct rerun {
   const tt_fork *fork;
   const char *path; /* where the state goes */
   const tt_run_log *log;
-  uint64_t tick; /* steps */
+  uint64_t tick;  /* steps; 0: `until` is the end of one */
+  uint64_t until; /* steps */
   void *state;
   size_t size;
   void (*show)(void *context, double done);
@@ -164,22 +165,32 @@ static tt_status differs(const rerun *of, const tt_replay_result *result, tt_err
                  (unsigned long long)result->first_step, result->reason);
 }
 
+/* Where the last tick ends that ends by then: a program that has the simulation as a library made its own. */
+static void find_end(rerun *of, tt_replay *replay, const tt_model *model) {
+  uint64_t found;
+  double time = of->fork->time, timestep = tt_model_timestep(model);
+  of->until = (uint64_t)(time / timestep + 1e-6);
+  if (!tt_replay_find_tick(replay, (uint64_t)(time * 1e6) + 1, &found)) return;
+  of->until = (uint64_t)((double)found / 1e6 / timestep + 0.5);
+  of->tick = 0;
+}
+
 /* The last tick that ends by then. */
 static tt_status tick_until(rerun *of, tt_world *world, tt_replay *replay, tt_error *error) {
   const tt_model *model = tt_world_model(world);
   const tt_clock *clock = tt_sim_clock(tt_world_sim(world));
-  uint64_t steps = (uint64_t)(of->fork->time / tt_model_timestep(model) + 1e-6);
   uint64_t begin = clock->total_steps; /* of a run that went on from another */
-  if (steps < begin)
+  if (of->until < begin)
     return tt_fail(error, TT_INVALID, "%s: begins at %.3f s, and not before %.3f", of->fork->log,
                    tt_model_time(model, begin), of->fork->time);
   tt_world_start(world);
-  while (clock->total_steps + of->tick <= steps && !tt_replay_done(replay)) {
+  while (clock->total_steps < of->until && clock->total_steps + of->tick <= of->until &&
+         !tt_replay_done(replay)) {
     TT_TRY(tt_world_tick(world, error));
     tt_replay_result result = tt_replay_get_result(replay);
     if (*result.reason) return differs(of, &result, error);
     if (of->show)
-      of->show(of->context, (double)(clock->total_steps - begin) / (double)(steps - begin));
+      of->show(of->context, (double)(clock->total_steps - begin) / (double)(of->until - begin));
   }
   of->size = tt_world_state_size(world);
   of->state = calloc(1, of->size);
@@ -194,6 +205,7 @@ static tt_status replay_in(rerun *of, tt_world *world, tt_error *error) {
   tt_observer *observer;
   TT_TRY(tt_replay_open(of->log, &replay, error));
   tt_status status = tt_saved_world_begin(world, of->log, error);
+  find_end(of, replay, tt_world_model(world));
   if (status == TT_OK)
     status = tt_replay_attach(replay, tt_world_sim(world), &feed, &observer, error);
   if (status == TT_OK) status = tt_world_set_feed(world, feed);

@@ -199,6 +199,16 @@ void tt_replay_close(tt_replay *replay) {
   free(replay);
 }
 
+bool tt_replay_find_tick(tt_replay *replay, uint64_t time, uint64_t *found) {
+  if (!replay->own_ticks) return false;
+  *found = 0;
+  for (; replay->more && replay->next_time <= time; take_next(replay))
+    if (replay->next.kind == TT_ENTRY_HASH) *found = replay->next_time;
+  tt_run_cursor_rewind(&replay->cursor);
+  take_next(replay);
+  return true;
+}
+
 tt_status tt_replay_attach(tt_replay *replay, tt_sim *sim, tt_feed **feed, tt_observer **observer,
                            tt_error *error) {
   TT_TRY(tt_sample_check_open(replay->log, tt_sim_names(sim), tt_sim_model(sim), replay->proved,

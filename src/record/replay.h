@@ -26,6 +26,10 @@ void tt_replay_close(tt_replay *replay);
 tt_status tt_replay_attach(tt_replay *replay, tt_sim *sim, tt_feed **feed, tt_observer **observer,
                            tt_error *error);
 
+/** The last time until `time`, µs of the log, at which a tick of the run ended. False: its ticks are as long as the scene says. Before the
+ *  first tick. */
+bool tt_replay_find_tick(tt_replay *replay, uint64_t time, uint64_t *found);
+
 /** Every recorded hash was compared, or a difference was found. */
 bool tt_replay_done(const tt_replay *replay);
 
