@@ -348,6 +348,11 @@ class Errors(unittest.TestCase):
     def test_names_units_values(self):
         sim = self.sim
         self.refused(tether.NotFoundError, "swivel.velocity", sim.apply, {"swivel.velocty": 1})
+        # A unit of what is not there would be none; one of what is not set this time may be given.
+        self.refused(tether.NotFoundError, "did you mean 'swivel.velocity'?", sim.apply, {"swivel.velocity": 1}, {"swivel.velocty": "deg/s"})
+        self.refused(tether.NotFoundError, "bodies.forearm.mass", sim.set_values, {"models.gripper.bodies.forearm.mass": 1},
+                     {"models.gripper.bodies.forearm.mas": "lb"})
+        sim.apply({"swivel.velocity": 1}, {"swivel.velocity": "deg/s", "base.velocity": "deg/s"})
         self.refused(LookupError, "swivel.position", sim.read, ["swivel.positon"])
         self.refused(tether.NotFoundError, "'kg' is no unit of it", sim.read, ["swivel.position"], ["kg"])
         self.refused(tether.InvalidError, "swivel.velocity: nan is out of its range", sim.apply, {"swivel.velocity": math.nan})

@@ -315,6 +315,15 @@ class Sim:
             known = self._known[key] = self._resolve(what, _arrays.names("names", names), units)
         return known
 
+    def _units_of(self, what: str, names: tuple[str, ...], units: Mapping[str, str] | None) -> list[str | None] | None:
+        """One for each name. Of others only what there is: a mistyped name would leave its value in SI."""
+        if units is None:
+            return None
+        for name, unit in units.items():
+            if name not in names:
+                self._cached(what, (name,), (unit,))
+        return [units.get(name) for name in names]
+
     def apply(self, commands: Mapping[str, float], units: Mapping[str, str] | None = None) -> None:
         """Sets commands, all or none. They hold until changed, or until a reset.
 
@@ -327,7 +336,7 @@ class Sim:
             InvalidError: a value is not finite or out of its range; nothing changed.
         """
         names = tuple(commands)
-        resolved = self._cached("command", names, None if units is None else [units.get(name) for name in names])
+        resolved = self._cached("command", names, self._units_of("command", names, units))
         try:
             resolved.pack(resolved.block, 0, *commands.values())
         except struct.error:
@@ -362,7 +371,7 @@ class Sim:
             InvalidError: one is not finite or out of its range; nothing changed.
         """
         names = tuple(values)
-        resolved = self._cached("value", names, None if units is None else [units.get(name) for name in names])
+        resolved = self._cached("value", names, self._units_of("value", names, units))
         try:
             resolved.pack(resolved.block, 0, *values.values())
         except struct.error:
