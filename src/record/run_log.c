@@ -138,6 +138,8 @@ static tt_status read_log(tt_run_log *log, const char *path, int file, tt_error 
   tt_status status = tt_wpilog_check(log->data, log->size, &log->first, &reason);
   if (status != TT_OK) return tt_fail(error, status, "%s: %s", path, reason.text);
   status = log->file >= 0 ? read_growing(log) : read_all(log, path);
+  if (status != TT_OK && status != TT_NOMEM)
+    return tt_fail(error, TT_INVALID, "%s: can't be read: damaged at byte %zu", path, log->scanned);
   if (status == TT_OK) status = tt_run_log_derive(log);
   if (status != TT_OK)
     return tt_fail(error, status == TT_NOMEM ? TT_NOMEM : TT_INVALID, "%s: can't be read: %s", path,

@@ -125,7 +125,7 @@ static const char *without_date(const char *name) {
   static const char pattern[] = "dddd-dd-ddTdd-dd-dd";
   size_t i = 0;
   while (pattern[i] && (pattern[i] == 'd' ? g_ascii_isdigit(name[i]) : name[i] == pattern[i])) i++;
-  if (pattern[i]) return name;
+  if (pattern[i]) return *name ? name : "run";
   name += i;
   if (*name == '-' || *name == ' ') name++;
   return *name ? name : "run";

@@ -163,6 +163,17 @@ class OneRun(unittest.TestCase):
                 self.assertLessEqual(int(found[1]), place)
                 self.assertGreaterEqual(int(found[2]), place)
 
+    def test_verify_names_the_place_where_nothing_can_be_read_any_more(self):
+        """Nothing before the damage is announced yet."""
+        log = bytearray(self.data)
+        first = 12 + int.from_bytes(log[8:12], "little")
+        head = 4 + (log[first] & 3) + (log[first] >> 2 & 3) + (log[first] >> 4 & 7)
+        log[first + head + 8] ^= 0x40  # so that its name leaves the record
+        path = FOLDER / "flipped.wpilog"
+        path.write_bytes(log)
+        done = tether("verify", path)
+        self.assertEqual((done.returncode, done.stderr.decode()), (1, f"tether: {path}: can't be read: damaged at byte {first}\n"))
+
     def test_verify_names_a_tail_that_was_not_hashed(self):
         cut = FOLDER / "tail.wpilog"
         cut.write_bytes(self.data[:-100])
