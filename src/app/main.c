@@ -5,8 +5,11 @@
 #include "scene/data.h"
 #include "base/nearest.h"
 #include "base/text.h"
+#include "record/log_map.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,9 +114,24 @@ static int run_command(const tt_app_command *command, int argc, char **argv) {
   return tt_app_exit_status(status);
 }
 
+/* Whoever cuts a log that is read here costs us that log, not the run. */
+static void on_bus(int number, siginfo_t *about, void *context) {
+  const int kept = errno;
+  (void)context;
+  if (!tt_log_map_mend(about->si_addr)) signal(number, SIG_DFL); /* it comes again at once */
+  errno = kept;
+}
+
+static void survive_cut_logs(void) {
+  struct sigaction action = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGBUS, &action, NULL);
+}
+
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "--help";
   char own[PATH_MAX];
+  survive_cut_logs();
   tt_own_root(own, sizeof own);
   tt_data_set_root(getenv("TETHER_DATA"));
   tt_data_set_own(own);

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "record/checksum.h"
 #include "record/derive.h"
+#include "record/log_map.h"
 #include "record/run_log_internal.h"
 
 #include <errno.h>
@@ -92,11 +93,11 @@ static tt_status map(tt_run_log *log, int file, const char *path, tt_error *erro
   if (fstat(file, &about) != 0) return tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
   log->mapped = log->size = (size_t)about.st_size;
   log->modified = (uint64_t)about.st_mtim.tv_sec * 1000000000u + (uint64_t)about.st_mtim.tv_nsec;
-  void *data = log->size ? mmap(NULL, log->size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-  if (data == MAP_FAILED)
+  const uint8_t *data = log->size ? tt_log_map(file, log->size) : NULL;
+  if (!data)
     return tt_fail(error, TT_INVALID, "%s: %s", path, log->size ? strerror(errno) : "is empty");
   log->data = data;
-  madvise(data, log->size, MADV_WILLNEED);
+  madvise((void *)(uintptr_t)data, log->size, MADV_WILLNEED);
   return TT_OK;
 }
 
@@ -182,7 +183,7 @@ tt_status tt_run_log_derive(tt_run_log *log) {
 
 void tt_run_log_close(tt_run_log *log) {
   if (!log) return;
-  if (log->data) munmap((void *)log->data, log->mapped);
+  tt_log_unmap(log->data, log->mapped);
   if (log->file >= 0) close(log->file);
   tt_derivation_free(log->derivation);
   tt_run_log_forget(log);
@@ -195,8 +196,8 @@ void tt_run_log_close(tt_run_log *log) {
 static bool map_more(tt_run_log *log) {
   struct stat about;
   if (fstat(log->file, &about) != 0 || (size_t)about.st_size <= log->mapped) return true;
-  void *data = mremap((void *)log->data, log->mapped, (size_t)about.st_size, MREMAP_MAYMOVE);
-  if (data == MAP_FAILED) return false;
+  const uint8_t *data = tt_log_map_more(log->data, log->mapped, (size_t)about.st_size);
+  if (!data) return false;
   log->data = data;
   log->mapped = (size_t)about.st_size;
   return true;

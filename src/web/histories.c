@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 
+#include <stdatomic.h>
 #include <sys/resource.h>
 
 #define MOST_OPEN 12               /* logs that nobody looks into at the moment */
@@ -20,6 +21,7 @@ struct tt_history {
   pthread_rwlock_t lock;      /* guards what follows but `used` */
   char *path;
   guint64 device, inode; /* of its file */
+  atomic_size_t size;    /* that it had at least, once it is open */
   tt_run_log *log;       /* NULL: not open yet */
   tt_overview *overview; /* NULL: it is small */
   bool whole;            /* the overview has everything there is */
@@ -52,7 +54,9 @@ static void unref_any(gpointer history) { unref(history); }
 static tt_history *find(tt_histories *histories, const char *path, const GStatBuf *about) {
   for (guint i = 0; i < histories->open->len; i++) {
     tt_history *one = histories->open->pdata[i];
-    if (strcmp(one->path, path) == 0 && one->device == about->st_dev && one->inode == about->st_ino)
+    const bool cut = (size_t)about->st_size < atomic_load(&one->size);
+    if (strcmp(one->path, path) == 0 && one->device == about->st_dev &&
+        one->inode == about->st_ino && !cut)
       return one;
   }
   return NULL;
@@ -105,6 +109,7 @@ static tt_history *take(tt_histories *histories, const char *path) {
 
 static tt_status open_log(tt_history *history, tt_error *error) {
   TT_TRY(tt_run_log_open_growing(history->path, &history->log, error));
+  atomic_store(&history->size, tt_run_log_size(history->log));
   history->followed = g_get_monotonic_time();
   return TT_OK;
 }

@@ -11,6 +11,7 @@ import unittest
 import urllib.parse
 import xml.etree.ElementTree
 
+from support.live_page import Page
 from support.process import ROOT, STATE, Tether, wait_for
 
 
@@ -86,6 +87,26 @@ class Api(unittest.TestCase):
             self.assertEqual(self.get(f"/api/runs/{found['id']}/signals?name=time")["time"][0], 0)
         self.assertNotIn(found["id"], [run["id"] for run in self.get("/api/runs")])
         self.assertEqual(self.ask("GET", "/api/runs/" + found["id"])[0], 404)
+
+    def test_a_log_that_somebody_cuts_costs_the_log(self):
+        """By copying another file over it, while pages look into it and race it; what was looked into before is no excuse."""
+        with tempfile.TemporaryDirectory() as folder:
+            for left in 0, 20000:
+                file = pathlib.Path(folder) / f"cut{left}.wpilog"
+                with Tether("run", SCENE, "--pace", "fast", "--duration", "2", "--no-web", "--record", file) as elsewhere:
+                    self.assertEqual(elsewhere.wait_exit(), 0, elsewhere.text())
+                run = next(run["id"] for run in self.get("/api/runs") if run["file"] == str(file))
+                page = Page(self.program.addresses["web"])
+                page.send(type="phantom", add=run)
+                page.told("phantoms")
+                self.get(f"/api/runs/{run}/values?at=1")
+                os.truncate(file, left)
+                for part in "values?at=2", "signals?name=time", "frames?at=1", "model":
+                    self.assertIn(self.ask("GET", f"/api/runs/{run}/{part}")[0], (200, 400, 404), part)
+                for _ in range(3):
+                    page.frame()
+                page.close()
+                self.assertIsNone(self.program.process.poll(), self.program.text())
 
     def test_one_run(self):
         run = self.get("/api/runs/" + self.ended()["id"])
