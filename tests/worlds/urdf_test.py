@@ -60,6 +60,20 @@ class Urdf(unittest.TestCase):
     def test_an_arm_is_meant_to_stand(self):
         self.assertEqual(self.check(self.write("arm.urdf", BASE, ARM)).stderr, "")
 
+    def test_what_is_no_tree_is_told_with_its_line(self):
+        def joint(name, parent, child, kind="fixed"):
+            return f'\n<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/></joint>'
+        links = "".join(f'\n<link name="{name}"/>' for name in "abc")
+        for joints, said in ((joint("1", "a", "b", "prizmatic"), "5: joint '1' has the type 'prizmatic'; did you mean 'prismatic'?"),
+                             (joint("1", "a", "b", "x"), "5: joint '1' has the type 'x'; give revolute"),
+                             (joint("1", "a", "c") + joint("2", "b", "c"), "6: link 'c' hangs on two joints, '1' and '2'"),
+                             (joint("1", "a", "a"), "2: link 'a' hangs on itself"),
+                             (joint("1", "a", "b") + joint("2", "c", "a") + joint("3", "b", "c"), "2: link 'a' hangs on itself")):
+            path = self.write("tree.urdf", links, joints)
+            done = subprocess.run([TETHER, "check", path], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(f"{path}:{said}", done.stderr)
+
     def test_limits_are_shown(self):
         self.assertIn("left                     hinge, servo up to 3 N·m; held to 3 N·m, 20 rad/s\n", self.check(self.car(0.3)).stdout)
         self.assertIn("shoulder                 hinge, servo up to 40 N·m; held to 40 N·m\n", self.check(self.write("arm.urdf", BASE, ARM)).stdout)

@@ -2,6 +2,7 @@
  * and converted, limits of joints remembered, joined links without contact. The user's file is not
  * touched. */
 #include "base/log.h"
+#include "base/nearest.h"
 #include "engine/mujoco/physics_internal.h"
 
 #include <libxml/parser.h>
@@ -119,12 +120,76 @@ static void set_compiler(xmlNode *robot, physics_urdf_care care) {
   }
 }
 
-static bool has_link(const xmlNode *robot, const char *name) {
-  for (const xmlNode *node = robot->children; node; node = node->next) {
+static xmlNode *find_link(const xmlNode *robot, const char *name) {
+  for (xmlNode *node = robot->children; node; node = node->next) {
     const char *own = physics_is(node, "link") ? physics_attribute(node, "name") : NULL;
-    if (own && strcmp(own, name) == 0) return true;
+    if (own && strcmp(own, name) == 0) return node;
   }
-  return false;
+  return NULL;
+}
+
+/* The link at an end of a joint; NULL: it names none that there is. */
+static xmlNode *end_of(const xmlNode *robot, const xmlNode *joint, const char *which) {
+  const xmlNode *end = physics_first_child(joint, which);
+  const char *link = end ? physics_attribute(end, "link") : NULL;
+  return link ? find_link(robot, link) : NULL;
+}
+
+static const char *name_of(const xmlNode *node) {
+  const char *name = physics_attribute(node, "name");
+  return name ? name : "";
+}
+
+/* MuJoCo's reader takes any other for an address. */
+static tt_status check_type(const char *file, const xmlNode *joint, tt_error *error) {
+  static const char *const types[] = {"revolute", "continuous", "prismatic",
+                                      "fixed",    "floating",   "planar"};
+  const char *type = physics_attribute(joint, "type");
+  tt_nearest nearest = tt_nearest_start(type ? type : "");
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    if (type && strcmp(type, types[i]) == 0) return TT_OK;
+    tt_nearest_offer(&nearest, types[i]);
+  }
+  return tt_fail(error, TT_INVALID,
+                 nearest.best ? "%s:%ld: joint '%s' has the type '%s'; did you mean '%s'?"
+                              : "%s:%ld: joint '%s' has the type '%s'; give revolute, continuous, "
+                                "prismatic, fixed, floating or planar",
+                 file, xmlGetLineNo(joint), name_of(joint), type ? type : "", nearest.best);
+}
+
+/* Each link remembers the joint on which it hangs, and each joint the link. */
+static tt_status hang_up(const char *file, const xmlNode *robot, xmlNode *joint, tt_error *error) {
+  xmlNode *child = end_of(robot, joint, "child");
+  TT_TRY(check_type(file, joint, error));
+  joint->_private = end_of(robot, joint, "parent");
+  if (child && child->_private)
+    return tt_fail(error, TT_INVALID,
+                   "%s:%ld: link '%s' hangs on two joints, '%s' and '%s'; a URDF is a tree", file,
+                   xmlGetLineNo(joint), name_of(child), name_of(child->_private), name_of(joint));
+  if (child) child->_private = joint;
+  return TT_OK;
+}
+
+/* What MuJoCo tells of these has neither file nor line, or it dies of them. */
+static tt_status check_tree(const char *file, const xmlNode *robot, tt_error *error) {
+  long joints = 0;
+  for (xmlNode *node = robot->children; node; node = node->next) {
+    if (!physics_is(node, "joint")) continue;
+    TT_TRY(hang_up(file, robot, node, error));
+    joints++;
+  }
+  for (const xmlNode *node = robot->children; node; node = node->next) {
+    if (!physics_is(node, "link")) continue;
+    const xmlNode *link = node;
+    for (long i = 0; i <= joints && link && link->_private; i++) {
+      link = ((const xmlNode *)link->_private)->_private;
+      if (link == node)
+        return tt_fail(error, TT_INVALID,
+                       "%s:%ld: link '%s' hangs on itself, by a circle of joints; a URDF is a tree",
+                       file, xmlGetLineNo(node), name_of(node));
+    }
+  }
+  return TT_OK;
 }
 
 /* A joint to a link that the file does not have joins nothing; published files have such. */
@@ -136,7 +201,7 @@ static void drop_loose_joints(const char *file, xmlNode *robot, bool say) {
     for (int i = 0; i < 2; i++) {
       const xmlNode *end = physics_first_child(node, ENDS[i]);
       const char *link = end ? physics_attribute(end, "link") : NULL;
-      if (!link || has_link(robot, link)) continue;
+      if (!link || find_link(robot, link)) continue;
       const char *name = physics_attribute(node, "name");
       if (say) {
         tt_log_warning("%s: joint '%s': there is no link '%s'; left out", file, name ? name : "",
@@ -154,6 +219,7 @@ static tt_status mend_robot(physics_workshop *shop, const char *file, xmlNode *r
   imports done = {0};
   tt_status status = TT_OK;
   drop_loose_joints(file, robot, care == URDF_AS_IT_IS);
+  TT_TRY(check_tree(file, robot, error));
   for (xmlNode *node = robot->children; node && status == TT_OK; node = node->next) {
     if (physics_is(node, "joint") && care == URDF_AS_IT_IS)
       status = remember_limits(submodel, node);
