@@ -199,6 +199,9 @@ class Api(unittest.TestCase):
         self.assertEqual(self.ask("DELETE", "/api/runs/" + brought["id"])[0], 200)
         self.assertEqual(list(RUNS.glob(brought["id"] + "*")), [], "nothing is left beside it")
         self.check_foreign()
+        status, nameless = self.bring(".wpilog", log)
+        self.assertRegex(nameless["id"], r"-run(-\d)?\.wpilog$")
+        self.assertEqual(self.ask("DELETE", "/api/runs/" + nameless["id"])[0], 200)
         before = set(RUNS.iterdir())
         foreign = b"WPILOG\x00\x01\x00\x00\x00\x00"
         for name, body, why in (("x.csv", log, "give ?name=FILE.wpilog"), ("x.wpilog", b"none", "no log"), ("x.wpilog", foreign, "another program"),
