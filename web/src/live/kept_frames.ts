@@ -7,12 +7,14 @@ import type {Frame} from './codec';
 import {Following} from './following';
 import {blend, drawnTime, newestFrame, posesAt} from './frames';
 import {isPlaying, isServed, moment, now, speed} from './moment';
-import {runAddress, shownRun} from './shown_run';
+import {isOfWorld, runAddress, shownDetails, shownRun} from './shown_run';
 
 /** Frames a second of wall time while a run is played. */
 const RATE = 60;
 const BLOCK = 120;
 const MOST_BLOCKS = 16;
+/** What is not all there is asked for again after this, ms. */
+const AGAIN_MS = 500;
 /** A moment that jumps by more than this is no motion, s of wall time. */
 const JUMP = 0.5;
 
@@ -69,19 +71,21 @@ function wantBlock(time: number, level: number): void {
   blocks.set(key, null);
   const from = number * every * BLOCK;
   const run = of;
+  const grows = isOfWorld.peek() || (shownDetails.peek()?.recording ?? true);
+  const askAgain = () => setTimeout(() => run === of && blocks.delete(key), AGAIN_MS);
   ask(run, `from=${from}&to=${from + every * BLOCK}&rate=${1 / every}`).then(
     (frames) => {
       if (run !== of) return;
-      // The end of a run that grows is asked for again.
-      if (frames.length > BLOCK || !frames.length) blocks.set(key, {frames, every});
-      else blocks.set(key, {frames, every}), setTimeout(() => blocks.delete(key), 500);
+      blocks.set(key, {frames, every});
+      // More of it may be written by now, also where nothing was.
+      if (grows && frames.length <= BLOCK) askAgain();
       for (const old of blocks.keys()) {
         if (blocks.size <= MOST_BLOCKS) break;
         blocks.delete(old);
       }
       arrivals.value++;
     },
-    () => setTimeout(() => blocks.delete(key), 500),
+    askAgain,
   );
 }
 
