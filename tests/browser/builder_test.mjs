@@ -62,6 +62,28 @@ test("one's own robot is put on the field and driven from the client that is mad
     await problems.getByText(/base is fixed/).waitFor({state: 'detached'});
   });
 
+  await t.test('the editor comes late, and takes the focus from nobody who types', async () => {
+    const other = await page.context().newPage();
+    const held = [];
+    await other.route(/\/editor-\w+\.js$/, (route) => held.push(route));
+    await other.goto(page.url());
+    await until('the editor is asked for', () => held.length);
+    await other.getByRole('region', {name: 'Problems'}).getByText(/inertia/).first().click();
+    const name = other.getByRole('textbox', {name: 'Name'});
+    await name.focus();
+    for (const route of held.splice(0)) await route.continue();
+    const line = () => other.locator('.editor').evaluate((host) => host.shadowRoot?.querySelector('.cm-activeLine')?.textContent);
+    await until('it is where the problem is', line, (text) => /right_wheel_link/.test(text ?? ''));
+    assert.ok(await name.evaluate((input) => document.activeElement === input), 'whoever types goes on');
+    // On a narrow screen what leads to a file shows the files.
+    await other.setViewportSize({width: 768, height: 900});
+    await other.getByRole('radio', {name: 'Steps', exact: true}).check({force: true});
+    await other.getByRole('button', {name: 'cart.urdf'}).first().click();
+    await other.locator('.editor').waitFor();
+    await until('one can type there', () => other.evaluate(() => document.activeElement.className), (text) => text === 'editor');
+    await other.close();
+  });
+
   await t.test('a field, and a place on it', async () => {
     await page.getByRole('button', {name: /Field and place/}).first().click();
     await page.getByRole('radio', {name: 'frc2011'}).check({force: true});
@@ -128,6 +150,10 @@ test("one's own robot is put on the field and driven from the client that is mad
       }, key);
     assert.equal(await pressed('ArrowDown'), 'Move 3 of From the controller: right_wheel.velocity');
     assert.equal(await pressed('ArrowUp'), 'Move 2 of From the controller: right_wheel.velocity');
+    await page.setViewportSize({width: 1280, height: 720});
+    const cut = await page.locator('.pool-name, .order-name').evaluateAll((all) => all.filter((name) => name.scrollWidth > name.clientWidth + 1).map((name) => name.textContent));
+    assert.deepEqual(cut, [], 'names stand there whole');
+    await page.setViewportSize({width: 1440, height: 900});
     await until('as the file has it', () => textOf(page), (text) =>
       /sensors:\s+- \{name: time\}\s+- \{name: left_wheel.velocity, scale: 0.5\}\s+- \{name: base_link.y\}\s+commands:\s+- \{name: stamp\}\s+- \{name: right_wheel.velocity, scale: -1\}\s+- \{name: left_wheel.velocity\}/.test(text));
   });

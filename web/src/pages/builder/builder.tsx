@@ -1,7 +1,6 @@
 // builder.tsx: scenes and robots made in the browser: steps on one side, the scene as it begins and its files on the other.
 import {useEffect} from 'preact/hooks';
 import {param, setParams} from '../../route';
-import {stored} from '../../settings';
 import {Button, Empty, Segmented} from '../../ui/controls';
 import {Denied} from '../../ui/allowed';
 import {Icon} from '../../ui/icon';
@@ -10,7 +9,7 @@ import {FieldStep} from './field_step';
 import {Files} from './files';
 import {Preview} from './preview';
 import {RobotStep} from './robot_step';
-import {closeDraft, draft, openAt, openDraft, scene, state, trouble} from './session';
+import {closeDraft, draft, openAt, openDraft, scene, side, state, trouble} from './session';
 import {Opening, Start} from './start';
 import {WireStep} from './wire_step';
 
@@ -22,20 +21,17 @@ const STEPS = [
 ] as const;
 type Step = (typeof STEPS)[number]['value'];
 
-/** On a narrow screen one of them is seen at a time. */
 const SIDES = [
   {value: 'steps', text: 'Steps'},
   {value: 'preview', text: 'Picture'},
   {value: 'files', text: 'Files'},
 ] as const;
-const side = stored<'steps' | 'preview' | 'files'>('build-side', 'steps');
 
 function Problems() {
   const list = draft.value!.problems.value;
   const errors = list.filter(({severity}) => severity === 'error').length;
   const go = (at: number) => {
     const {file, line, column} = list[at]!;
-    side.value = 'files';
     openAt(file, Math.max(1, line), Math.max(1, column));
   };
   return (
@@ -68,7 +64,7 @@ function Unreadable() {
   return (
     <Empty icon="warning" title="The scene's file cannot be read">
       <p>{file}, line {line}: {text}. The steps go on once it is mended.</p>
-      <Button label="Go there" text="Go there" kind="primary" onClick={() => ((side.value = 'files'), openAt(file, line, column))} />
+      <Button label="Go there" text="Go there" kind="primary" onClick={() => openAt(file, line, column)} />
     </Empty>
   );
 }

@@ -96,12 +96,13 @@ function Save() {
 export function useRun(): {run: () => Promise<void>; busy: boolean} {
   const [busy, setBusy] = useState(false);
   const run = async () => {
+    const by = document.activeElement;
     setBusy(true);
     try {
       await draft.value!.settle();
       const error = state.value!.problems.find(({severity}) => severity === 'error');
       if (error) {
-        openAt(error.file, error.line, error.column);
+        openAt(error.file, error.line, error.column, by);
         notify(`${error.file}: ${error.text}`, 'error');
         return;
       }

@@ -137,12 +137,12 @@ export class Editor {
     this.view.dispatch(setDiagnostics(this.view.state, diagnostics));
   }
 
-  goTo(line: number, column: number): void {
+  goTo(line: number, column: number, focus: boolean): void {
     const {doc} = this.view.state;
     const at = doc.line(Math.max(1, Math.min(doc.lines, line)));
     const anchor = Math.min(at.to, at.from + Math.max(0, column - 1));
     this.view.dispatch({selection: {anchor}, effects: EditorView.scrollIntoView(anchor, {y: 'center'})});
-    this.view.focus();
+    if (focus) this.view.focus();
   }
 
   dispose(): void {

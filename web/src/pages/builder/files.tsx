@@ -53,7 +53,9 @@ function TextEditor({path}: {path: string}) {
   const wanted = goal.value;
   useEffect(() => {
     if (!editor || text === undefined || wanted?.file !== path) return;
-    editor.goTo(wanted.line, wanted.column);
+    // The editor and the text may come late: who works elsewhere by then goes on there.
+    const elsewhere = document.activeElement !== document.body && document.activeElement !== wanted.by;
+    editor.goTo(wanted.line, wanted.column, !elsewhere);
     goal.value = null;
   }, [editor, path, text === undefined, wanted]);
   if (failed) return <p class="inline-error" role="alert">The editor could not be loaded. Reload the page when the program is back.</p>;
@@ -88,7 +90,7 @@ export function Files() {
         </div>
         {files.some((file) => !isText(file.path)) && (
           <select aria-label="Other files" value={isText(path) ? '' : path} onChange={(event) => setParams({file: event.currentTarget.value || null})}>
-            <option value="">Meshes and others</option>
+            <option value="">Other files</option>
             {files.filter((file) => !isText(file.path)).map((file) => <option key={file.path} value={file.path}>{file.path} ({formatBytes(file.size)})</option>)}
           </select>
         )}

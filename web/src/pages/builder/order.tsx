@@ -4,6 +4,7 @@ import {useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {formatValue} from '../../format';
 import {Button} from '../../ui/controls';
 import {Icon} from '../../ui/icon';
+import {Name} from '../../ui/name';
 import {NumberField} from '../../ui/typed';
 import type {ArrayKind, Entry} from './wiring';
 import {entryOf, moved} from './wiring';
@@ -66,7 +67,7 @@ function Row({kind, entry, index, last, si, units, line, change, move, remove}: 
         <Icon name="grip" size={14} />
         <b>{index + 1}</b>
       </button>
-      <span class="order-name" title={known ? (kind.bytes ? `${name}, from byte ${kind.bytes * index}` : name) : `There is no ${kind.incoming ? 'command' : 'signal'} of this name`}>{name}</span>
+      <span class="order-name" title={known ? (kind.bytes ? `${name}, from byte ${kind.bytes * index}` : name) : `There is no ${kind.incoming ? 'command' : 'signal'} of this name`}><Name text={name} /></span>
       {name === 'none' || name === 'stamp' ? (
         <span class="order-fixed muted">{name === 'none' ? (kind.incoming ? 'ignored' : 'always 0') : 'any number that grows'}</span>
       ) : (

@@ -4,6 +4,7 @@ import {request} from '../../http';
 import {offers} from '../../live/offers';
 import {notify} from '../../live/store';
 import {setParams} from '../../route';
+import {stored} from '../../settings';
 import {Draft} from './draft';
 import type {FileKind, Names} from './completion';
 import {schema as schemaCheck} from './types';
@@ -22,8 +23,15 @@ export const robotIndex = signal(0);
 export const wireIndex = signal(0);
 /** A click on the picture places the robot. */
 export const placing = signal(false);
+interface Goal {
+  file: string;
+  line: number;
+  column: number;
+  /** What had the focus when it was asked. */
+  by: Element | null;
+}
 /** Where the editor is asked to go: another object each time. */
-export const goal = signal<{file: string; line: number; column: number} | null>(null);
+export const goal = signal<Goal | null>(null);
 
 export const state = computed(() => draft.value?.state.value ?? null);
 /** The scene's file as plain values; null while it can't be read. */
@@ -81,10 +89,16 @@ export function setInScene(path: Path, value: Plain): void {
   setIn(draft.value!.main.value, path, value);
 }
 
-/** Shows a place of a file in the editor. */
-export function openAt(file: string, line: number, column = 1): void {
-  goal.value = {file, line, column};
-  setParams({file});
+/** On a narrow screen one of them is seen at a time. */
+export const side = stored<'steps' | 'preview' | 'files'>('build-side', 'steps');
+
+/** Shows a place of a file in the editor, which takes the focus from what had it when somebody asked for that. */
+export function openAt(file: string, line: number, column = 1, by = document.activeElement): void {
+  batch(() => {
+    side.value = 'files';
+    goal.value = {file, line, column, by};
+    setParams({file});
+  });
 }
 
 export async function openDraft(id: string): Promise<void> {

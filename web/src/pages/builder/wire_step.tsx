@@ -4,6 +4,7 @@ import {Button, Field, Segmented} from '../../ui/controls';
 import {draft, robots, schema, setInScene, state, wireIndex} from './session';
 import {endDrag, Order, startDrag} from './order';
 import type {Named} from './types';
+import {Name} from '../../ui/name';
 import {Typed} from '../../ui/typed';
 import {ARRAYS, entriesIn, entryOf, PROTOCOLS, unitsFor, wiresIn, withEntries, withWire} from './wiring';
 import type {ArrayKind, WireInFile} from './wiring';
@@ -85,7 +86,7 @@ function Pool({title, list, arrays, used, add}: PoolProps) {
       <ul class="scroll">
         {found.slice(0, MOST_SHOWN).map(({name, unit}) => (
           <li key={name} class={`pool-row${used.has(name) && name !== 'none' ? ' used' : ''}`} draggable data-name={name} onDragStart={(event) => startDrag(event, {name, incoming, from: null})} onDragEnd={endDrag}>
-            <span class="pool-name" title={name}>{name}</span>
+            <span class="pool-name" title={name}><Name text={name} /></span>
             <span class="muted">{unit === '1' ? '' : unit}</span>
             <Button icon="plus" label={`Add ${name}`} onClick={() => add(name)} />
           </li>
