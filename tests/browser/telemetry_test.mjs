@@ -184,6 +184,22 @@ test('twelve devices', async (t) => {
     await page.getByRole('button', {name: 'Follow what comes'}).waitFor();
   });
 
+  await t.test('the strip below says the times of its own days', async () => {
+    await page.evaluate(() => {
+      const draw = CanvasRenderingContext2D.prototype.fillText;
+      window.texts = [];
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
+        window.texts.push(text);
+        draw.call(this, text, ...more);
+      };
+    });
+    await page.getByRole('button', {name: 'All there is'}).click();
+    await page.setViewportSize({width: 2300, height: 720}); // a label a minute, also at the end
+    const texts = await until('its labels', () => page.evaluate(() => window.texts), (all) => all.filter((text) => /^\d\d:\d\d$/.test(text)).length > 20);
+    assert.deepEqual(texts.filter((text) => /1970/.test(text)), []);
+    await page.setViewportSize({width: 1280, height: 720});
+  });
+
   await t.test('the strip below and the plot lead to another stretch', async () => {
     await page.getByRole('button', {name: 'All there is'}).click();
     const strip = page.locator('.brush-strip');
@@ -210,6 +226,11 @@ test('twelve devices', async (t) => {
 
   await t.test('several together', async () => {
     await page.getByText('Compare', {exact: true}).click();
+    const offered = () => page.locator('.device-choice .switch').allTextContents();
+    assert.deepEqual(await offered(), Array.from({length: 12}, (_, i) => `ROBO${i + 1}`), 'in the order of the tiles');
+    await page.getByRole('searchbox', {name: 'Search devices to compare'}).fill('robo1');
+    await until('those that are searched for', offered, (names) => names.length === 4);
+    await page.getByRole('searchbox', {name: 'Search devices to compare'}).fill('');
     await page.getByRole('switch', {name: 'ROBO3', exact: true}).check();
     await page.getByRole('heading', {name: /^ROBO3/}).waitFor();
     await until('the table names the device', () => page.locator('.record-panel th').first().textContent(), (text) => text === 'Device');

@@ -72,18 +72,25 @@ function bandsOf({colours}: ClockChartProps): uPlot.Band[] {
 /** px that half a date takes. */
 const HALF_DATE = 36;
 
-/** Without the labels that the edges would cut, where there is no room beside the plot. */
-function withinEdges(plot: uPlot, splits: number[]): (number | null)[] {
-  return splits.map((split) => {
-    const at = plot.valToPos(split, 'x');
-    return at < HALF_DATE - plot.over.offsetLeft || at > plot.over.clientWidth + plot.over.offsetLeft - HALF_DATE ? null : split;
-  });
+/** Leaves out the labels that the edges would cut, where there is no room beside the plot. uPlot's own filter makes dates of 1970 of them. */
+function keepWithinEdges(plot: uPlot): void {
+  const axis = plot.axes[0]!;
+  const textsOf = axis.values as uPlot.Axis.DynamicValues;
+  axis.values = (self, splits, ...more) => {
+    const fits = (split: number) => {
+      const at = self.valToPos(split, 'x');
+      return at >= HALF_DATE - self.over.offsetLeft && at <= self.over.clientWidth + self.over.offsetLeft - HALF_DATE;
+    };
+    const texts = textsOf(self, splits.filter(fits), ...more);
+    let next = 0;
+    return splits.map((split) => (fits(split) ? (texts[next++] ?? null) : null));
+  };
 }
 
 function axesOf({axes = true}: ClockChartProps): uPlot.Axis[] {
   const common = {font: FONT, stroke: () => cssColor('--muted'), grid: {stroke: () => cssColor('--line'), width: 1}, ticks: {show: false}};
   return [
-    {...common, size: axes ? 38 : 34, values: CLOCK as uPlot.Axis.Values, space: 80, ...(axes ? {} : {filter: withinEdges})},
+    {...common, size: axes ? 38 : 34, values: CLOCK as uPlot.Axis.Values, space: 80},
     {...common, show: axes, size: 58, space: (_, __, ___, ____, height) => Math.max(12, Math.min(24, height / 3)), values: (_, splits) => splits.map((value) => formatTick(value, splits.length > 1 ? splits[1]! - splits[0]! : 1))},
   ];
 }
@@ -122,6 +129,7 @@ function make(host: HTMLElement, props: ClockChartProps, handlers: {current: Clo
     [[], ...props.columns.map(() => [])],
     host,
   );
+  if (props.axes === false) keepWithinEdges(plot);
   plot.over.addEventListener(
     'wheel',
     (event) => {

@@ -19,7 +19,7 @@ import {between, goesOn, iso, momentsOf, parseSpan, wider, writeSpan} from './sp
 import type {Moments, Span} from './span';
 import {ClockChoice, SpanBar} from './span_bar';
 import {livenessOf} from './state';
-import {LivenessTag} from './tiles';
+import {byName, LivenessTag} from './tiles';
 import {checkLatest, checkTable, labelOf, tableUrl} from './types';
 import type {Device, Latest, Table} from './types';
 import {zoneName, zoneText} from './zone';
@@ -109,12 +109,20 @@ function UnitPlot({first, lines, moments, onZoom, onBack, onCursor}: {first: boo
   );
 }
 
+/** Devices in which nobody has to search. */
+const MOST_UNSEARCHED = 8;
+
 /** Others to look at together with this one. */
 function Together({opened, devices}: {opened: readonly string[]; devices: Device[]}) {
+  const [search, setSearch] = useState('');
   if (devices.length < 2) return null;
+  const words = search.trim().toLowerCase();
+  const found = byName(devices.filter((device) => `${device.device} ${labelOf(device)}`.toLowerCase().includes(words)));
   return (
     <Popover label="Compare" icon="layers" text="Compare" class="device-choice">
-      {devices.map((device) => (
+      {devices.length > MOST_UNSEARCHED && <input type="search" placeholder="Search devices" aria-label="Search devices to compare" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />}
+      {!found.length && <p class="muted">No device is like that.</p>}
+      {found.map((device) => (
         <Switch
           key={device.device}
           label={labelOf(device)}
