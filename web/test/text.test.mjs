@@ -57,3 +57,9 @@ test('quantiles and spread of known numbers', () => {
   assert.ok(Number.isNaN(summarize([3]).deviation));
   assert.equal(summarize([]).count, 0);
 });
+
+test('ticks of run time have a unit, or are a clock', () => {
+  const cases = [[2.5, 0.5, 6, '2.5 s'], [-1, 1, 6, '−1 s'], [0, 10, 59, '0 s'], [0, 20, 100, '0:00'], [1004, 2, 1022, '16:44'], [61.5, 0.5, 62, '1:01.5'], [60, 0.5, 62, '1:00.0'],
+    [-75, 15, 75, '−1:15'], [3600, 600, 7200, '1:00:00'], [600, 600, 7200, '0:10:00'], [4000000, 2000000, 4000000, '1111:06:40']];
+  for (const [value, step, greatest, text] of cases) assert.equal(format.formatTimeTick(value, step, greatest), text);
+});

@@ -2,7 +2,7 @@
 // so that no common time axis has to be made of twenty traces sixty times a second.
 import uPlot from 'uplot';
 import type {Trace} from '../live/decimate';
-import {formatTick} from '../format';
+import {formatTick, formatTimeTick} from '../format';
 import {cssColor} from '../theme';
 import {ChartCursors} from './chart_cursors';
 import type {Pair} from './chart_cursors';
@@ -81,7 +81,7 @@ export class Chart {
         legend: {show: false},
         scales: {x: {time: false, auto: false}, y: {auto: false}, right: {auto: false}},
         series: [{}, {show: true, stroke: 'transparent', points: {show: false}, paths: () => null}, {scale: 'right', show: true, stroke: 'transparent', points: {show: false}, paths: () => null}],
-        axes: [axis(2, () => 26), this.side(3, 'y'), this.side(1, 'right')],
+        axes: [timeAxis(), this.side(3, 'y'), this.side(1, 'right')],
         padding: [() => (this.view.left?.title || this.view.right?.title ? TITLE_HEIGHT : 8), () => (this.has('right') ? 0 : 12), 0, 0],
         cursor: {
           sync: sync ? {key: sync, setSeries: false} : undefined,
@@ -291,6 +291,21 @@ function axis(side: number, size: () => number): uPlot.Axis {
       const known = splits.filter((value) => value !== null);
       const step = known.length > 1 ? known[1]! - known[0]! : 1;
       return splits.map((value) => (value === null ? '' : formatTick(value, step)));
+    },
+  };
+}
+
+/** Distances between ticks of run time, s: decimals, then what clocks have. */
+const TIME_STEPS = [...[-9, -8, -7, -6, -5, -4, -3, -2, -1].flatMap((power) => [1, 2, 5].map((digit) => Number(`${digit}e${power}`))), 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 86400];
+
+function timeAxis(): uPlot.Axis {
+  return {
+    ...axis(2, () => 26),
+    space: 60,
+    incrs: TIME_STEPS,
+    values: (plot, splits, _, __, step) => {
+      const {min, max} = plot.scales.x!;
+      return splits.map((value) => formatTimeTick(value, step, Math.max(Math.abs(min ?? 0), Math.abs(max ?? 0))));
     },
   };
 }
