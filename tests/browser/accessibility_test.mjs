@@ -40,6 +40,18 @@ function misfits(page) {
   }, FINGER);
 }
 
+/** What stands below the page, or the links to others, where nothing scrolls to it. */
+function unreachable(page) {
+  return page.evaluate(() => {
+    const view = document.querySelector('main .view').getBoundingClientRect();
+    const scrolls = (element) => element !== null && (/auto|scroll/.test(getComputedStyle(element).overflowY) || scrolls(element.parentElement));
+    const seen = [...document.querySelectorAll('main .view :is(button, input, select, a, summary)')].filter((element) => element.checkVisibility() && !element.matches('.visually-hidden, .visually-hidden *'));
+    const below = seen.filter((element) => element.getBoundingClientRect().bottom > view.bottom + 1 && !scrolls(element.parentElement));
+    const links = [...document.querySelectorAll('.rail a')].filter((element) => element.getBoundingClientRect().bottom > innerHeight + 0.5);
+    return [...below, ...links].map((element) => element.outerHTML.slice(0, 120));
+  });
+}
+
 /** Walks through the page with Tab alone; tells what it does not reach, and where no ring shows the focus. */
 async function walk(page) {
   const count = await page.evaluate(() => {
@@ -183,6 +195,57 @@ test('every page can be read, hit and reached', async (t) => {
       assert.deepEqual(await misfits(page), [], 'the driver station');
     }
     assert.deepEqual(troubles, []);
+    await context.close();
+  });
+
+  await t.test('on a phone that lies on its side', async () => {
+    const {page, context, troubles} = await openPage(browser, tether.url, {width: 844, height: 390, phone: true});
+    for (const [hash, title] of Object.entries(PAGES)) {
+      await page.getByRole('link', {name: title, exact: true}).tap();
+      await goTo(page, hash);
+      assert.deepEqual([await misfits(page), await unreachable(page)], [[], []], hash);
+      if (hash === 'world') {
+        await page.getByRole('button', {name: 'Overlays'}).tap();
+        await page.getByRole('region', {name: 'Overlays'}).waitFor();
+        assert.deepEqual([await misfits(page), await unreachable(page)], [[], []], 'overlays');
+        await page.keyboard.press('Escape');
+      }
+      if (hash === 'drive') {
+        const [view, stick] = [await page.locator('main .view').boundingBox(), await page.locator('.stick').first().boundingBox()];
+        assert.ok(stick.y + stick.height <= view.y + view.height, 'sticks lie under the thumbs');
+      }
+      if (hash === 'signals') {
+        const [tree, plot] = [await page.locator('.tree').boundingBox(), await page.locator('.plot-canvas').first().boundingBox()];
+        assert.ok(plot.x >= tree.x + tree.width, 'plots stand beside the tree');
+      }
+      if (hash === 'build') {
+        await build(page, async (what) => {
+          assert.deepEqual([await misfits(page), await unreachable(page)], [[], []], what);
+          if (what === 'the menu of scenes') return;
+          const step = await page.locator('.build-step').boundingBox();
+          assert.ok(step.height > 200, `${what} is ${step.height} px tall`);
+        });
+      }
+    }
+    // The form of a filter and the menu of scenes stand on the screen whole.
+    await goTo(page, 'sweeps');
+    await page.getByRole('button', {name: 'Add a filter or a selection'}).tap();
+    const form = await page.locator('.condition-form').boundingBox();
+    assert.ok(form.x >= 0 && form.x + form.width <= 844, JSON.stringify(form));
+    assert.deepEqual(troubles, []);
+    await context.close();
+  });
+
+  await t.test('a dialog on a phone keeps what is in it', async () => {
+    const {page, context} = await openPage(browser, tether.url, {width: 390, height: 844, phone: true});
+    await page.locator('.scene-name').click();
+    const menu = page.getByRole('dialog', {name: 'Scenes'});
+    await menu.locator('.scene-cards').waitFor();
+    const outside = await menu.evaluate((dialog) => {
+      const right = dialog.getBoundingClientRect().right;
+      return [...dialog.querySelectorAll('button, a, input')].filter((element) => element.getBoundingClientRect().right > right).map((element) => element.outerHTML.slice(0, 120));
+    });
+    assert.deepEqual(outside, []);
     await context.close();
   });
 });

@@ -12,6 +12,7 @@ import './styles/runs.css';
 import './styles/sweeps.css';
 import './styles/builder.css';
 import './styles/touch.css';
+import './styles/short.css';
 import {App} from './app';
 import './pages/signals/kept'; // gathers the history of what is plotted, whichever page is shown
 import {start} from './live/connection';

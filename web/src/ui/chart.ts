@@ -82,7 +82,7 @@ export class Chart {
         scales: {x: {time: false, auto: false}, y: {auto: false}, right: {auto: false}},
         series: [{}, {show: true, stroke: 'transparent', points: {show: false}, paths: () => null}, {scale: 'right', show: true, stroke: 'transparent', points: {show: false}, paths: () => null}],
         axes: [timeAxis(), this.side(3, 'y'), this.side(1, 'right')],
-        padding: [() => (this.view.left?.title || this.view.right?.title ? TITLE_HEIGHT : 8), () => (this.has('right') ? 0 : 12), 0, 0],
+        padding: [() => (this.view.left?.title || this.view.right?.title ? TITLE_HEIGHT : 8), () => (this.has('right') ? 0 : 22), 0, 0],
         cursor: {
           sync: sync ? {key: sync, setSeries: false} : undefined,
           drag: {x: true, y: false, setScale: false},
