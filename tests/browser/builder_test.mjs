@@ -40,6 +40,7 @@ test("one's own robot is put on the field and driven from the client that is mad
 
   await t.test('from any page, by the name of the scene', async () => {
     await page.locator('.scene-name').click();
+    await until('one can type what is searched for', () => page.evaluate(() => document.activeElement.getAttribute('aria-label')), (label) => label === 'Search scenes');
     await page.getByRole('dialog', {name: 'Scenes'}).getByRole('link', {name: 'New robot or scene'}).click();
     await page.getByRole('main', {name: 'Build'}).waitFor();
   });

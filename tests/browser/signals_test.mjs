@@ -147,7 +147,9 @@ test('what a plot exports is what the wire sent', async (t) => {
   await t.test('a formula is written with what it means said at once', async () => {
     await page.getByRole('button', {name: 'Plot a formula'}).click();
     const formula = page.getByRole('combobox', {name: 'Formula'});
-    await formula.fill('2 * nonsense');
+    await formula.waitFor();
+    await page.keyboard.type('2 * nonsense'); // at once
+    assert.equal(await formula.inputValue(), '2 * nonsense');
     await page.getByRole('alert').filter({hasText: 'no signal or function “nonsense”'}).waitFor();
     await formula.fill('');
     await formula.pressSequentially('2 * arm.pos');

@@ -35,6 +35,11 @@ async function showRows(t, {browser, tether}) {
     await page.locator('.grid').evaluate((grid) => (grid.scrollTop = grid.scrollHeight));
     await until('what has no value comes last', () => cell(page, 99999, 2), (text) => text === 'diverged');
     await page.getByRole('button', {name: 'Add a filter or a selection'}).click();
+    await page.getByLabel('Column').focus();
+    await page.keyboard.press('Escape');
+    await page.locator('.condition-form').waitFor({state: 'detached'});
+    assert.ok(await page.getByRole('button', {name: 'Add a filter or a selection'}).evaluate((button) => document.activeElement === button), 'the focus is where it came from');
+    await page.keyboard.press('Enter');
     await page.getByLabel('Column').selectOption('status');
     await page.getByLabel('Condition').selectOption('other');
     await page.getByLabel('Text').fill('ok');

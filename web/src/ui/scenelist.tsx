@@ -38,6 +38,9 @@ function Card({scene, busy, choose, onClose}: {scene: Scene; busy: boolean; choo
   );
 }
 
+/** On a phone a field that has the focus brings up the keyboard, which covers the list. */
+const hasKeys = matchMedia('(hover: hover)').matches;
+
 export function SceneList({onClose}: {onClose: () => void}) {
   const scenes = useFetched('api/scenes', sceneList);
   const [search, setSearch] = useState('');
@@ -57,7 +60,7 @@ export function SceneList({onClose}: {onClose: () => void}) {
   return (
     <Dialog title="Scenes" class="scene-menu" onClose={onClose}>
       <div class="scene-menu-head">
-        <input type="search" aria-label="Search scenes" placeholder="Search scenes" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
+        <input type="search" autofocus={hasKeys} aria-label="Search scenes" placeholder="Search scenes" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
         {offers('/api/drafts') && <a class="button primary" href={addressOf('build', {scene: null, draft: null, step: null, file: null})} onClick={onClose}>
           <Icon name="plus" />
           <span>New robot or scene</span>

@@ -66,6 +66,7 @@ function FormulaInput({value, set, done}: InputProps) {
   return (
     <div class="formula-input">
       <input
+        autofocus
         ref={field}
         class="mono"
         role="combobox"

@@ -1,6 +1,7 @@
 // filters.tsx: conditions that hold, each with a cross, and a form for another.
 import {useState} from 'preact/hooks';
 import {Button, Segmented} from '../../ui/controls';
+import {usePopover} from '../../ui/popovers';
 import {replaced, tell, write} from './conditions';
 import type {Condition} from './conditions';
 import {change, state} from './state';
@@ -88,9 +89,14 @@ function Form({columns, onDone}: {columns: Column[]; onDone: () => void}) {
 export function Filters({sweep}: {sweep: Sweep}) {
   const [open, setOpen] = useState(false);
   const {filters, selection} = state.value;
+  const box = usePopover<HTMLDivElement>(open, () => {
+    // What has the focus goes with the form.
+    if (box.current?.querySelector('form')?.contains(document.activeElement)) box.current.querySelector('button')!.focus();
+    setOpen(false);
+  });
   const columns = [...sweep.columns].sort((a, b) => Number(a.role === 'run') - Number(b.role === 'run'));
   return (
-    <div class="filters">
+    <div ref={box} class="filters">
       <Button icon="plus" label="Add a filter or a selection" text="Filter" kind="plain" pressed={open} onClick={() => setOpen(!open)} />
       <Chips label="Filters" list={filters} class="" onChange={(list) => change({filters: list})} />
       <Chips label="Selection" list={selection} class="picked" onChange={(list) => change({selection: list})} />
