@@ -196,6 +196,26 @@ test("one's own robot is put on the field and driven from the client that is mad
     await until('it drives along its heading', () => Number([...said.matchAll(/base_link\.y (\S+)/g)].pop()?.[1]), (y) => y > 2.3);
   });
 
+  await t.test('a model that cannot be read is said so, and can be replaced', async () => {
+    await page.evaluate(() => (location.hash = 'build'));
+    const zone = page.getByRole('group', {name: 'Model and meshes'});
+    const broken = await page.evaluateHandle(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['<robot name="cart"><link name="base">'], 'cart.urdf'));
+      return data;
+    });
+    await zone.dispatchEvent('drop', {dataTransfer: broken});
+    await page.getByRole('region', {name: 'Problems'}).locator('.problem.error').waitFor();
+    const message = page.getByRole('heading', {name: 'Nothing to show yet'});
+    await message.waitFor();
+    const [text, picture] = [await message.boundingBox(), await page.locator('.preview').boundingBox()];
+    assert.ok(text.y + text.height < picture.y + picture.height, 'it stands where the picture would be');
+    await drop(page, page.getByRole('group', {name: 'More files of the model'}), ['cart.urdf', 'meshes/hull.obj']);
+    await message.waitFor({state: 'detached'});
+    await page.evaluate(() => (location.hash = 'world'));
+    await page.getByRole('main', {name: 'World'}).waitFor();
+  });
+
   await t.test('a scene that is there opens as it is written', async () => {
     await page.locator('.scene-name').click();
     await page.getByRole('link', {name: 'Change gripper'}).click();

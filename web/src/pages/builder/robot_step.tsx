@@ -63,13 +63,14 @@ function ModelFiles({robot}: {robot: RobotInScene}) {
     setBusy(false);
   };
   if (!model) {
-    return <p class="hint">{robot.robot} comes with Tether: its model is not part of this draft.</p>;
+    return <p class="hint">{robot.file ? `${robot.file} names no model of this draft.` : `${robot.robot} comes with Tether: its model is not part of this draft.`}</p>;
   }
   const meshes = text ? references(text).length : 0;
+  const wrong = open.problems.value.some(({file, severity}) => file === model && severity === 'error');
   return (
     <>
-      <p class="model-name">
-        <Icon name="check" size={16} /> <button type="button" class="link" onClick={() => openAt(model, 1)}>{model}</button>
+      <p class={`model-name${wrong ? ' wrong' : ''}`}>
+        <Icon name={wrong ? 'warning' : 'check'} size={16} /> <button type="button" class="link" onClick={() => openAt(model, 1)}>{model}</button>
         {text && <span class="muted">{isUrdf(text) ? 'URDF' : 'MJCF'}{meshes ? `, names ${meshes === 1 ? 'a file' : `${meshes} files`} more` : ''}</span>}
       </p>
       {missing.length > 0 && (

@@ -49,6 +49,12 @@ export interface RobotInScene {
 
 const isMapping = (value: Plain | undefined): value is {[key: string]: Plain} => typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** What a robot's file names as its model: the program knows nothing of a scene that has an error. */
+function modelIn(file: string): string {
+  const model = read(draft.value?.texts.value.get(file) ?? '')?.model;
+  return typeof model === 'string' ? file.replace(/[^/]*$/, '') + model : '';
+}
+
 export const robots = computed<RobotInScene[]>(() => {
   const list = scene.value?.robots;
   const paths = new Set(state.value?.files.map(({path}) => path));
@@ -56,7 +62,8 @@ export const robots = computed<RobotInScene[]>(() => {
     const known = state.value?.robots[i];
     const robot = String(keys.robot ?? '');
     const own = (path: string | undefined) => (path && paths.has(path) ? path : '');
-    return {name: known?.name ?? String(keys.name ?? robot), robot, keys, file: own(known?.file ?? robot), model: own(known?.model)};
+    const file = own(known?.file ?? robot);
+    return {name: known?.name ?? String(keys.name ?? robot), robot, keys, file, model: own(known?.model) || own(modelIn(file))};
   });
 });
 
