@@ -210,6 +210,13 @@ test("one's own robot is put on the field and driven from the client that is mad
     await message.waitFor();
     const [text, picture] = [await message.boundingBox(), await page.locator('.preview').boundingBox()];
     assert.ok(text.y + text.height < picture.y + picture.height, 'it stands where the picture would be');
+    assert.match(await page.locator('.problem').first().getAttribute('class'), /error/, 'what keeps it from running comes first');
+    await page.locator('.step', {hasText: 'Wire'}).click();
+    await page.getByRole('button', {name: 'Add this wire'}).click();
+    await page.locator('[data-entry="time"]').waitFor();
+    await page.getByText('Names are offered once no problem is an error.').waitFor();
+    assert.equal(await page.locator('.order-row.unknown').count(), 0, 'of no name it is said that there is none');
+    await page.locator('.step', {hasText: 'Robot'}).click();
     await drop(page, page.getByRole('group', {name: 'More files of the model'}), ['cart.urdf', 'meshes/hull.obj']);
     await message.waitFor({state: 'detached'});
     await page.evaluate(() => (location.hash = 'world'));

@@ -85,7 +85,7 @@ function Head({step}: {step: Step}) {
           </button>
         ))}
       </nav>
-      <span class="build-state muted" role="status">{open.failure.value ? '' : open.busy.value ? 'Checking…' : 'Kept'}</span>
+      <span class="build-state muted" role="status">{open.failure.value ? '' : open.busy.value ? 'Checking…' : 'Draft kept'}</span>
       <Button icon="play" label="Run this scene" text="Run" kind="primary" disabled={!now.runs || busy} onClick={() => void run()} />
     </header>
   );

@@ -60,7 +60,8 @@ export class Draft {
     const broken = [...this.texts.value].filter(([path]) => isYaml(path)).flatMap(([file, text]) =>
       parse(text).problems.slice(0, 1).map((one): Problem => ({...one, file, severity: 'error'})),
     );
-    return [...broken, ...found.filter(({file, severity}) => severity !== 'error' || !broken.some((one) => one.file === file))];
+    const all = [...broken, ...found.filter(({file, severity}) => severity !== 'error' || !broken.some((one) => one.file === file))];
+    return all.sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error')); // what keeps it from running comes first
   });
 
   /** Gets the draft and its texts of scenes, robots and arenas. Throws where there is none. */

@@ -9,6 +9,8 @@ import {Typed} from '../../ui/typed';
 import {ARRAYS, entriesIn, entryOf, PROTOCOLS, unitsFor, wiresIn, withEntries, withWire} from './wiring';
 import type {ArrayKind, WireInFile} from './wiring';
 
+/** A default that takes a sentence is told by its help alone. */
+const MOST_PLACEHOLDER = 20;
 /** Names shown at once; a search finds the others. */
 const MOST_SHOWN = 150;
 
@@ -55,7 +57,7 @@ function Addresses({wire}: {wire: WireInFile}) {
             <Typed
               label={`${name} of the wire`}
               title={about?.help || undefined}
-              placeholder={about?.default}
+              placeholder={about && about.default.length <= MOST_PLACEHOLDER ? about.default : ''}
               value={String(wire.keys[name] ?? '')}
               set={(text) => setInScene(['wires', wire.index, wire.protocol, name], text)}
             />
@@ -93,6 +95,7 @@ function Pool({title, list, arrays, used, add}: PoolProps) {
         ))}
         {found.length > MOST_SHOWN && <li class="hint">{found.length - MOST_SHOWN} more: search for them.</li>}
         {!found.length && <li class="hint">Nothing is called so.</li>}
+        {!list.length && <li class="hint">Names are offered once no problem is an error.</li>}
       </ul>
     </section>
   );
@@ -113,6 +116,7 @@ function Arrays({wire, kinds}: {wire: WireInFile; kinds: ArrayKind[]}) {
   const offered = list.filter(({name}) => !foreign(name)).map((one) => ({...one, name: local(one.name)})).sort((a, b) => rank(a) - rank(b));
   const siOf = (incoming: boolean) => (name: string) => {
     const of = (incoming ? now?.commands : now?.signals) ?? [];
+    if (!of.length) return ''; // of a scene that has an error nothing is known
     return of.find((one) => one.name === name || local(one.name) === name || one.name === prefix + name)?.unit ?? null;
   };
   const write = (key: string) => (entries: ReturnType<typeof entriesIn>) => {
