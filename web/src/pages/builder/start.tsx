@@ -99,7 +99,7 @@ function GoOn() {
   };
   if (!drafts.value?.length) return null;
   return (
-    <Panel title="Go on with" class="start-drafts">
+    <Panel title="Go on with a draft" class="start-drafts">
       <ul class="start-list scroll">
         {drafts.value.map(({draft, name, changed}) => (
           <li key={draft} class="draft-row">
