@@ -6,7 +6,9 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 import unittest
+import urllib.request
 
 BUILD = pathlib.Path(os.environ["TETHER"]).parent
 ROOT = pathlib.Path(os.environ["TETHER_SOURCE_DIR"])
@@ -83,6 +85,33 @@ class Package(unittest.TestCase):
         runs = list((self.state / "tether/runs").glob("*.wpilog"))
         self.assertEqual(len(runs), 1)
         self.assertEqual(self.tether_from_elsewhere("verify", runs[0]).returncode, 0)
+
+    def test_a_running_program_outlives_an_upgrade(self):
+        """Its file is another one then; it finds what belongs to it where it was."""
+        environment = {"PATH": os.environ["PATH"], "XDG_STATE_HOME": str(self.state)}
+        with subprocess.Popen([self.tether, "run", "frc2011", "--set", "record.on=false", "--set", "wires.float-udp.bind=127.0.0.1:0", "--set", "web.listen=127.0.0.1:0"],
+                              cwd="/", env=environment, stderr=subprocess.PIPE, text=True) as program:
+            patience = threading.Timer(TIMEOUT, program.kill)
+            patience.start()
+            self.addCleanup(patience.cancel)
+
+            def web():
+                said = []
+                for line in program.stderr:
+                    said.append(line)
+                    if ready := re.match(r"ready .*web=(\S+)", line):
+                        return ready[1]
+                return self.fail("".join(said))
+            at = web()
+            new = self.tether.with_name("new")
+            shutil.copy(self.tether, new)
+            new.rename(self.tether)
+            request = urllib.request.Request(f"{at}/api/scenes", data=b'{"name": "concept-symmetric"}', headers={"Origin": at})
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+                self.assertEqual(answer.status, 202)
+            self.assertEqual(web(), at)
+            program.terminate()
+            self.assertEqual(program.wait(TIMEOUT), 0)
 
     def test_finds_nothing_in_the_source_tree(self):
         scene = self.unpacked / "usr/share/tether/scenes/sharp.yaml"

@@ -63,12 +63,23 @@ void tt_file_sync_name(const char *path) {
   close(opened);
 }
 
+/* The kernel calls a program whose file an upgrade replaced "NAME (deleted)"; what has the name now goes on in its place. */
+static bool read_program(char *path) {
+  static const char gone[] = " (deleted)";
+  const ssize_t size = readlink("/proc/self/exe", path, PATH_MAX - 1);
+  if (size <= 0) return false;
+  path[size] = 0;
+  char *end = size >= (ssize_t)strlen(gone) ? path + size - strlen(gone) : path;
+  if (strcmp(end, gone) == 0 && access(path, F_OK) != 0) *end = 0;
+  return true;
+}
+
 /* The program's name may be one of $PATH, so it is asked elsewhere. */
 bool tt_file_own(char *path) {
   Dl_info self;
   bool in_library =
       dladdr((const void *)tt_file_own, &self) && self.dli_fname && strstr(self.dli_fname, ".so");
-  return realpath(in_library ? self.dli_fname : "/proc/self/exe", path) != NULL;
+  return in_library ? realpath(self.dli_fname, path) != NULL : read_program(path);
 }
 
 bool tt_file_helper(const char *name, char *path) {
