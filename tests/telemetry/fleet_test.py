@@ -110,7 +110,7 @@ class Way(Fleet):
         self.assertEqual((column(sqlite, "ROBO2"), column(postgres, "ROBO2")), ([], list(range(5))))
 
     def check_status(self, writer):
-        wait_until(lambda: writer.status()["log"]["in_hand"] == 0, "all is done")
+        wait_until(lambda: not any(writer.status()["log"][key] for key in ("in_hand", "waiting")), "all is done, and the log says so")
         status = writer.status()
         self.assertEqual(status["log"], {"degraded": False, "reason": None, "degraded_seconds": 0, "waiting": 0, "in_hand": 0,
                                          "redelivered": 0, "lag_seconds": 0})

@@ -10,7 +10,8 @@
 #define LONG (3600 * SECOND)
 
 static int clean(void **state) {
-  tt_clickhouse_paces = (tt_clickhouse_pace){.quiet = 0, .relied = LONG, .settled = LONG};
+  tt_clickhouse_paces =
+      (tt_clickhouse_pace){.quiet = 0, .relied = LONG, .settled = LONG, .looks = LONG};
   return servers_clean(state);
 }
 

@@ -12,8 +12,7 @@
 /** µs that a step should take, and within which the next may be longer. */
 #define STEP_TIME 30000
 #define SHORT_STEP 10000
-/** µs of looking after which what was found is removed; and after which it is looked again. */
-#define LOOKS_LONG (5 * SECOND)
+/** µs of looking after which it is looked again. */
 #define STALE (30 * SECOND)
 /** µs until it is looked again whether the server has done what it was told; until it is tried again after it failed. */
 #define LOOK_INTERVAL SECOND
@@ -182,8 +181,8 @@ static tt_status step(tt_clickhouse *store, bool *waits, tt_error *error) {
     return TT_OK;
   }
   const bool ended = !job->at;
-  if (job->found && (ended || took > LOOKS_LONG)) TT_TRY(remove_found(store, error));
-  if (took > LOOKS_LONG) job->from = job->at;
+  if (job->found && (ended || took > tt_clickhouse_paces.looks)) TT_TRY(remove_found(store, error));
+  if (took > tt_clickhouse_paces.looks) job->from = job->at;
   if (!ended) return TT_OK;
   job->from = 0;
   job->begun = 0;

@@ -14,7 +14,7 @@
 #define MOST_HOURS 100000
 
 tt_clickhouse_pace tt_clickhouse_paces = {
-    .quiet = 60 * SECOND, .relied = 300 * SECOND, .settled = 600 * SECOND};
+    .quiet = 60 * SECOND, .relied = 300 * SECOND, .settled = 600 * SECOND, .looks = 5 * SECOND};
 
 /* --- what a writer has marked --- */
 
