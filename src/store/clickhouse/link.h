@@ -18,7 +18,8 @@ void tt_clickhouse_link_free(tt_clickhouse_link *link);
 /** From now on; ends the connection. */
 void tt_clickhouse_link_wait(tt_clickhouse_link *link, unsigned patience);
 
-/** Ends the request that is under way, if it was under way at the last call, too. Any thread, by turns. */
+/** Ends the request that is under way, if it was under way at the last call, too, and all that come after it: for who is to end and has to do
+ *  with a server that stands still. Any thread, by turns. */
 void tt_clickhouse_link_cut(tt_clickhouse_link *link);
 
 /** Whether the database is there already, in which statements are meant from then on. */

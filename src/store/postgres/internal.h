@@ -217,10 +217,10 @@ tt_status tt_postgres_find(tt_store *base, const tt_store_question *question, tt
   " v.epoch, v.device_time, v.nth, v.number]) FILTER (WHERE v.number IS NOT NULL))[5] AS last,"    \
   " max(v.time) FILTER (WHERE v.number IS NOT NULL) AS last_time"
 #define TT_POSTGRES_MERGED                                                                         \
-  "sum(b.count)::bigint AS count, min(b.least) AS least, max(b.greatest) AS "                      \
-  "greatest, "            \
-  TT_POSTGRES_SUM("b.sum") " AS sum, (max(ARRAY[date_part('epoch', b.last_time),"                  \
-  " b.last]) FILTER (WHERE b.count > 0))[2] AS last, max(b.last_time) AS last_time"
+  "sum(b.count)::bigint AS count, min(b.least) AS least, max(b.greatest) AS greatest,"             \
+  " " TT_POSTGRES_SUM("b.sum") " AS sum,"                                                          \
+  " (max(ARRAY[date_part('epoch', b.last_time), b.last]) FILTER (WHERE b.count > 0))[2] AS last,"  \
+  " max(b.last_time) AS last_time"
 
 /** Tables of buckets, made by the step to schema 5; what tells newest values, by that to 7; what makes and tells buckets, by that to 8. */
 extern const char tt_postgres_bucket_schema[], tt_postgres_newest_schema[],
