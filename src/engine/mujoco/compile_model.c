@@ -32,10 +32,10 @@ const char *__tsan_default_options(void) { return "allocator_may_return_null=1";
 
 static compiler_report *report;
 
-/* The caller may not be able to ask the kernel what became of its child. */
+/* The caller may not be able to ask the kernel what became of its child. The signal's default is set when this is called,
+ * not here: where a library of the program's was interrupted that holds locks, the second signal has to end it. */
 static void on_crash(int number) {
   report->signal = number;
-  signal(number, SIG_DFL);
   raise(number);
 }
 
@@ -43,7 +43,8 @@ static void on_crash(int number) {
 static void tell_crashes(void) {
   static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU, SIGXFSZ};
   static char stack[1 << 16];
-  struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_NODEFER};
+  struct sigaction action = {.sa_handler = on_crash,
+                             .sa_flags = SA_ONSTACK | SA_NODEFER | (int)SA_RESETHAND};
   sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
   for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
     sigaction(crashes[i], &action, NULL);
