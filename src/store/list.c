@@ -38,11 +38,19 @@ static bool fail(tt_list *list) {
   return false;
 }
 
-bool tt_list_add(tt_list *list, const void *items, size_t count) {
-  if (!tt_list_reserve(list, count)) return fail(list);
-  if (count) memcpy(item_at(list, list->len), items, count * list->item_size);
+void *tt_list_add_room(tt_list *list, size_t count) {
+  if (!tt_list_reserve(list, count)) {
+    list->failed = true;
+    return NULL;
+  }
   list->len += (uint32_t)count;
-  return true;
+  return count ? item_at(list, list->len - (uint32_t)count) : NULL;
+}
+
+bool tt_list_add(tt_list *list, const void *items, size_t count) {
+  void *room = tt_list_add_room(list, count);
+  if (room) memcpy(room, items, count * list->item_size);
+  return room || !list->failed;
 }
 
 void tt_list_cut(tt_list *list, uint32_t len) {

@@ -30,6 +30,8 @@ void tt_list_free(tt_list *list);
 bool tt_list_reserve(tt_list *list, size_t more);
 /** Adds copies of items. False: out of memory, now or before: nothing was added, and the items are still the caller's. */
 bool tt_list_add(tt_list *list, const void *items, size_t count);
+/** Adds items that the caller writes, all of them. NULL: out of memory, now or before, or there are none. */
+void *tt_list_add_room(tt_list *list, size_t count);
 /** Ends what stands behind the first `len` items. Emptied (0), it has not failed any more. */
 void tt_list_cut(tt_list *list, uint32_t len);
 /** Ends an item, whose place the last one takes. */

@@ -111,7 +111,11 @@ export async function openPage(browser, url, {width = 1280, height = 720, hash =
   const troubles = [];
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && !READS_BACK.test(message.text()) && troubles.push(message.text()));
   page.on('pageerror', (error) => troubles.push(error.stack ?? String(error)));
-  page.on('requestfailed', (request) => troubles.push(`failed: ${request.url()}`));
+  page.on('requestfailed', (request) => {
+    // A picture that leaves the page before it has come is let go.
+    const isLetGo = request.resourceType() === 'image' && request.failure()?.errorText === 'net::ERR_ABORTED';
+    if (!isLetGo) troubles.push(`failed: ${request.url()}`);
+  });
   page.on('request', (request) => {
     const {protocol, host} = new URL(request.url());
     if (protocol.startsWith('http') && host !== new URL(url).host) troubles.push(`leaves the machine: ${request.url()}`);

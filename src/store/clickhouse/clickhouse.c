@@ -225,7 +225,11 @@ static tt_status clickhouse_load(tt_store *base, const tt_store_loader *loader, 
 static void clickhouse_close(tt_store *base) {
   tt_clickhouse *store = (tt_clickhouse *)base;
   end_hurrying(store);
-  for (int i = 0; i < store->address.shard_count; i++) tt_clickhouse_link_free(store->links[i]);
+  for (int i = 0; i < store->address.shard_count; i++) {
+    tt_clickhouse_link_free(store->links[i]);
+    tt_clickhouse_block_free(&store->blocks[i]);
+  }
+  tt_list_free(&store->body);
   tt_clickhouse_link_free(store->asked);
   tt_clickhouse_address_clear(&store->address);
   tt_catalogue_free(store->catalogue);
@@ -282,6 +286,8 @@ static tt_status clickhouse_open(const tt_store_options *options, tt_store **out
   store->marks = tt_clickhouse_new_marks();
   store->known = tt_clickhouse_no_ids();
   store->boots = TT_LIST(tt_clickhouse_range, NULL);
+  store->body = TT_LIST(char, NULL);
+  for (int i = 0; i < TT_CLICKHOUSE_SHARDS; i++) store->blocks[i] = tt_clickhouse_value_block();
   atomic_init(&store->away, true);
   pthread_mutex_init(&store->mutex, NULL);
   pthread_cond_init(&store->over, NULL);

@@ -91,6 +91,8 @@ typedef struct tt_clickhouse {
   tt_clickhouse_link *asked; /**< of whoever looks for a message; NULL at first */
   int64_t next_question;     /**< µs: not before then is asked again */
   GHashTable *marks;         /**< tt_clickhouse_mark: hours that this program has marked */
+  tt_clickhouse_block blocks[TT_CLICKHOUSE_SHARDS]; /**< values of the batch in hand */
+  tt_list body; /**< char: of the insertion in hand; both keep their memory for the next */
   struct tt_clickhouse_making *making;
   struct tt_clickhouse_forgetting *forgetting;
 } tt_clickhouse;
@@ -162,6 +164,8 @@ bool tt_clickhouse_learn(tt_clickhouse *store, const tt_store_batch *batch,
 /** Writes what a batch defines and is not there. */
 tt_status tt_clickhouse_put_definitions(tt_clickhouse *store, const tt_store_batch *batch,
                                         const tt_clickhouse_ids *known, tt_error *error);
+/** An empty block of values, as tt_clickhouse_write_batch() needs for each shard. */
+tt_clickhouse_block tt_clickhouse_value_block(void);
 /** Inserts a block into a table of a shard, or of every one: the first shard, which is asked what is there, comes last. */
 tt_status tt_clickhouse_insert(tt_clickhouse *store, int shard, const char *table,
                                const tt_clickhouse_block *block, tt_error *error);

@@ -89,6 +89,11 @@ void tt_clickhouse_block_free(tt_clickhouse_block *block) {
   block->rows = 0;
 }
 
+void tt_clickhouse_block_clear(tt_clickhouse_block *block) {
+  for (int i = 0; i < block->column_count; i++) tt_list_cut(&block->columns[i].bytes, 0);
+  block->rows = 0;
+}
+
 void tt_clickhouse_put_byte(tt_clickhouse_block *block, int column, uint8_t number) {
   tt_list_add(&block->columns[column].bytes, &number, 1);
 }
@@ -111,6 +116,18 @@ void tt_clickhouse_put_double(tt_clickhouse_block *block, int column, double num
   uint64_t bits;
   memcpy(&bits, &number, sizeof bits);
   tt_clickhouse_put_unsigned(block, column, bits);
+}
+
+void tt_clickhouse_put_unsigned_times(tt_clickhouse_block *block, int column, uint64_t number,
+                                      uint32_t times) {
+  const uint64_t bits = htole64(number);
+  char *room = tt_list_add_room(&block->columns[column].bytes, times * sizeof bits);
+  for (uint32_t i = 0; room && i < times; i++) memcpy(room + i * sizeof bits, &bits, sizeof bits);
+}
+
+void tt_clickhouse_put_long_times(tt_clickhouse_block *block, int column, int64_t number,
+                                  uint32_t times) {
+  tt_clickhouse_put_unsigned_times(block, column, (uint64_t)number, times);
 }
 
 static void put_size(tt_list *bytes, uint64_t size) {

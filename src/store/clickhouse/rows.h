@@ -43,6 +43,8 @@ typedef struct tt_clickhouse_block {
 /** `columns`: name, type, name, type, …, NULL. Static. To be freed. */
 tt_clickhouse_block tt_clickhouse_block_of(const char *const *columns);
 void tt_clickhouse_block_free(tt_clickhouse_block *block);
+/** Takes all rows out; the memory stays for others. */
+void tt_clickhouse_block_clear(tt_clickhouse_block *block);
 /* One field of a row; who has put all of them counts the row. */
 void tt_clickhouse_put_byte(tt_clickhouse_block *block, int column, uint8_t number);
 void tt_clickhouse_put_int(tt_clickhouse_block *block, int column, int32_t number);
@@ -50,6 +52,11 @@ void tt_clickhouse_put_long(tt_clickhouse_block *block, int column, int64_t numb
 void tt_clickhouse_put_unsigned(tt_clickhouse_block *block, int column, uint64_t number);
 void tt_clickhouse_put_double(tt_clickhouse_block *block, int column, double number);
 void tt_clickhouse_put_text(tt_clickhouse_block *block, int column, const char *text);
+/* The same column of several rows. */
+void tt_clickhouse_put_unsigned_times(tt_clickhouse_block *block, int column, uint64_t number,
+                                      uint32_t times);
+void tt_clickhouse_put_long_times(tt_clickhouse_block *block, int column, int64_t number,
+                                  uint32_t times);
 /** The bytes of all, added to `out`. False: memory ran out, now or before. */
 bool tt_clickhouse_block_print(const tt_clickhouse_block *block, tt_list *out);
 

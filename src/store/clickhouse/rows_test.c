@@ -107,6 +107,35 @@ static void test_a_block(void **state) {
   tt_list_free(&out);
 }
 
+/** A column of several rows at once is the same as one after the other, also where the memory was used before. */
+static void test_a_block_of_repeated_numbers(void **state) {
+  (void)state;
+  static const char *const columns[] = {"a", "UInt64", "b", "Int64", NULL};
+  tt_clickhouse_block block = tt_clickhouse_block_of(columns);
+  tt_list one = TT_LIST(char, NULL), other = TT_LIST(char, NULL);
+  for (uint32_t rows = 0; rows < 40; rows += 13) {
+    tt_clickhouse_block_clear(&block);
+    for (uint32_t i = 0; i < rows; i++) {
+      tt_clickhouse_put_unsigned(&block, 0, UINT64_C(0x8877665544332211));
+      tt_clickhouse_put_long(&block, 1, -2);
+    }
+    block.rows = rows;
+    tt_list_cut(&one, 0);
+    assert_true(tt_clickhouse_block_print(&block, &one));
+    tt_clickhouse_block_clear(&block);
+    tt_clickhouse_put_unsigned_times(&block, 0, UINT64_C(0x8877665544332211), rows);
+    tt_clickhouse_put_long_times(&block, 1, -2, rows);
+    block.rows = rows;
+    tt_list_cut(&other, 0);
+    assert_true(tt_clickhouse_block_print(&block, &other));
+    assert_int_equal(one.len, other.len);
+    assert_memory_equal(one.data, other.data, one.len);
+  }
+  tt_clickhouse_block_free(&block);
+  tt_list_free(&one);
+  tt_list_free(&other);
+}
+
 /* --- URLs --- */
 
 static void test_a_url(void **state) {
@@ -218,6 +247,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_fields_of_a_row),
                                      cmocka_unit_test(test_answers_that_are_none),
                                      cmocka_unit_test(test_a_block),
+                                     cmocka_unit_test(test_a_block_of_repeated_numbers),
                                      cmocka_unit_test(test_a_url),
                                      cmocka_unit_test(test_urls_that_are_none),
                                      cmocka_unit_test(test_the_table_of_values),

@@ -76,13 +76,10 @@ tt_status tt_clickhouse_insert(tt_clickhouse *store, int shard, const char *tabl
                                const tt_clickhouse_block *block, tt_error *error) {
   if (!block->rows) return TT_OK;
   char sql[64];
-  tt_list data = TT_LIST(char, NULL);
+  tt_list_cut(&store->body, 0);
+  if (!tt_clickhouse_block_print(block, &store->body)) return tt_clickhouse_no_memory(error);
   snprintf(sql, sizeof sql, "INSERT INTO %s FORMAT Native", table);
-  tt_status status = tt_clickhouse_block_print(block, &data)
-                         ? tt_clickhouse_ask(store->links[shard], sql, &data, NULL, error)
-                         : tt_clickhouse_no_memory(error);
-  tt_list_free(&data);
-  return status;
+  return tt_clickhouse_ask(store->links[shard], sql, &store->body, NULL, error);
 }
 
 tt_status tt_clickhouse_insert_all(tt_clickhouse *store, const char *table,

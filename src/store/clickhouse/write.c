@@ -20,18 +20,26 @@ int tt_clickhouse_shard_of(uint64_t device, int count) {
   return (int)shard;
 }
 
+tt_clickhouse_block tt_clickhouse_value_block(void) {
+  static const char *const columns[] = {
+      "device", "UInt64", "epoch",       "Int64",   "device_time", "Int64",  "attribute",
+      "UInt64", "seq",    "Int64",       "is_text", "UInt8",       "number", "Float64",
+      "text",   "String", "time_offset", "Int64",   "rank",        "UInt64", NULL};
+  return tt_clickhouse_block_of(columns);
+}
+
 typedef struct writing {
   tt_clickhouse *store;
   const tt_store_batch *batch;
   const tt_clickhouse_ids *known;
   tt_list dropped;                       /**< char, by sample; empty: none is */
   tt_list columns;                       /**< column: of the sample in hand */
+  const tt_store_sample *before;         /**< the last one that was put; NULL: none */
   tt_map turns;                          /**< moment → samples of it so far */
   tt_map hours;                          /**< device's id, hour → 1: those it writes to */
   tt_list written[TT_CLICKHOUSE_SHARDS]; /**< tt_clickhouse_mark: the same */
   tt_list fresh[TT_CLICKHOUSE_SHARDS];   /**< of them, those that need a mark first */
   int64_t began;                         /**< µs */
-  tt_clickhouse_block blocks[TT_CLICKHOUSE_SHARDS];
 } writing;
 
 /** Whether everything is known that its samples need. */
@@ -96,10 +104,10 @@ static int by_place(const void *a, const void *b) {
   return ORDER(left->sample, right->sample);
 }
 
-/** A value and its attribute's id. */
+/** A value of a sample, and its attribute's id. */
 typedef struct column {
   uint64_t attribute;
-  const tt_store_value *value;
+  uint32_t value; /**< of the sample's */
 } column;
 
 static int by_attribute(const void *a, const void *b) {
@@ -107,56 +115,76 @@ static int by_attribute(const void *a, const void *b) {
   return ORDER(left->attribute, right->attribute);
 }
 
+static const tt_store_value *value_at(const writing *job, const tt_store_sample *sample,
+                                      uint32_t i) {
+  return &tt_list_at(&job->batch->values, tt_store_value, sample->first + i);
+}
+
+/** Whether a sample has the attributes of the one before it, which are in order: as nearly every one does. */
+static bool is_alike(const writing *job, const tt_store_sample *sample) {
+  const tt_store_sample *before = job->before;
+  if (!before || before->count != sample->count) return false;
+  for (uint32_t i = 0; i < sample->count; i++)
+    if (value_at(job, before, i)->attribute != value_at(job, sample, i)->attribute) return false;
+  return true;
+}
+
 /** The values of a sample as the table orders them. False: out of memory. */
 static bool sort_values(writing *job, const tt_store_sample *sample) {
-  bool is_sorted = true;
+  const bool is_sorted = is_alike(job, sample);
+  job->before = sample;
+  if (is_sorted) return true;
   tt_list_cut(&job->columns, 0);
-  for (uint32_t v = sample->first; v < sample->first + sample->count; v++) {
-    const tt_store_value *value = &tt_list_at(&job->batch->values, tt_store_value, v);
-    const column one = {tt_clickhouse_get_id(&job->known->attributes, value->attribute), value};
-    const uint32_t before = job->columns.len;
-    is_sorted &= !before || tt_list_at(&job->columns, column, before - 1).attribute < one.attribute;
-    if (!tt_list_add(&job->columns, &one, 1)) return false;
-  }
-  if (!is_sorted) qsort(job->columns.data, job->columns.len, sizeof(column), by_attribute);
+  column *columns = tt_list_add_room(&job->columns, sample->count);
+  if (!columns) return !sample->count;
+  for (uint32_t i = 0; i < sample->count; i++)
+    columns[i] = (column){
+        tt_clickhouse_get_id(&job->known->attributes, value_at(job, sample, i)->attribute), i};
+  qsort(columns, sample->count, sizeof *columns, by_attribute);
   return true;
+}
+
+/** What the values of a sample have for themselves. */
+static void put_values(const writing *job, const tt_store_sample *sample,
+                       tt_clickhouse_block *block) {
+  const char *texts = job->batch->text.data;
+  for (uint32_t i = 0; i < sample->count; i++) {
+    const column *one = &tt_list_at(&job->columns, column, i);
+    const tt_store_value *value = value_at(job, sample, one->value);
+    const bool is_text = value->text != TT_STORE_NUMBER;
+    tt_clickhouse_put_unsigned(block, 3, one->attribute);
+    tt_clickhouse_put_byte(block, 5, is_text);
+    tt_clickhouse_put_double(block, 6, is_text ? 0 : value->number + 0.0);  // −0 is 0
+    tt_clickhouse_put_text(block, 7, is_text ? texts + value->text : "");
+  }
 }
 
 static bool put_sample(writing *job, const tt_store_sample *sample, const place *at) {
   const uint64_t device = at->device;
   const int shard = tt_clickhouse_shard_of(device, job->store->address.shard_count);
-  tt_clickhouse_block *block = &job->blocks[shard];
+  tt_clickhouse_block *block = &job->store->blocks[shard];
+  const int64_t offset = (int64_t)((uint64_t)sample->time - (uint64_t)sample->device_time);
   uint64_t rank;
   if (!rank_of(job, sample, &rank) || !note_hour(job, shard, device, sample->time) ||
       !sort_values(job, sample))
     return false;
-  for (uint32_t v = 0; v < job->columns.len; v++) {
-    const column *one = &tt_list_at(&job->columns, column, v);
-    const tt_store_value *value = one->value;
-    const bool is_text = value->text != TT_STORE_NUMBER;
-    const char *texts = job->batch->text.data;
-    tt_clickhouse_put_unsigned(block, 0, device);
-    tt_clickhouse_put_long(block, 1, at->epoch);
-    tt_clickhouse_put_long(block, 2, sample->device_time);
-    tt_clickhouse_put_unsigned(block, 3, one->attribute);
-    tt_clickhouse_put_long(block, 4, sample->seq);
-    tt_clickhouse_put_byte(block, 5, is_text);
-    tt_clickhouse_put_double(block, 6, is_text ? 0 : value->number + 0.0);  // −0 is 0
-    tt_clickhouse_put_text(block, 7, is_text ? texts + value->text : "");
-    tt_clickhouse_put_long(block, 8,
-                           (int64_t)((uint64_t)sample->time - (uint64_t)sample->device_time));
-    tt_clickhouse_put_unsigned(block, 9, rank);
-    block->rows++;
-  }
+  tt_clickhouse_put_unsigned_times(block, 0, device, sample->count);
+  tt_clickhouse_put_long_times(block, 1, at->epoch, sample->count);
+  tt_clickhouse_put_long_times(block, 2, sample->device_time, sample->count);
+  tt_clickhouse_put_long_times(block, 4, sample->seq, sample->count);
+  tt_clickhouse_put_long_times(block, 8, offset, sample->count);
+  tt_clickhouse_put_unsigned_times(block, 9, rank, sample->count);
+  put_values(job, sample, block);
+  block->rows += sample->count;
   return true;
 }
 
 static tt_status insert_blocks(writing *job, tt_error *error) {
   tt_clickhouse *store = job->store;
   for (int i = 0; i < store->address.shard_count; i++) {
-    if (!job->blocks[i].rows) continue;
+    if (!store->blocks[i].rows) continue;
     TT_TRY(tt_clickhouse_mark_hours(store, i, &job->fresh[i], error));
-    TT_TRY(tt_clickhouse_insert(store, i, TT_CLICKHOUSE_VALUES, &job->blocks[i], error));
+    TT_TRY(tt_clickhouse_insert(store, i, TT_CLICKHOUSE_VALUES, &store->blocks[i], error));
   }
   return TT_OK;
 }
@@ -216,10 +244,6 @@ static tt_status write_all(writing *job, tt_error *error) {
 
 tt_status tt_clickhouse_write_batch(tt_clickhouse *store, const tt_store_batch *batch,
                                     tt_clickhouse_ids *known, tt_error *error) {
-  static const char *const columns[] = {
-      "device", "UInt64", "epoch",       "Int64",   "device_time", "Int64",  "attribute",
-      "UInt64", "seq",    "Int64",       "is_text", "UInt8",       "number", "Float64",
-      "text",   "String", "time_offset", "Int64",   "rank",        "UInt64", NULL};
   writing job = {.store = store,
                  .batch = batch,
                  .known = known,
@@ -227,13 +251,11 @@ tt_status tt_clickhouse_write_batch(tt_clickhouse *store, const tt_store_batch *
                  .columns = TT_LIST(column, NULL),
                  .began = tt_monotonic_us()};
   if (!tt_clickhouse_learn(store, batch, known)) return tt_clickhouse_no_memory(error);
-  for (int i = 0; i < store->address.shard_count; i++) {
-    job.blocks[i] = tt_clickhouse_block_of(columns);
+  for (int i = 0; i < store->address.shard_count; i++)
     job.written[i] = job.fresh[i] = TT_LIST(tt_clickhouse_mark, NULL);
-  }
   tt_status status = write_all(&job, error);
   for (int i = 0; i < store->address.shard_count; i++) {
-    tt_clickhouse_block_free(&job.blocks[i]);
+    tt_clickhouse_block_clear(&store->blocks[i]);
     tt_list_free(&job.written[i]);
     tt_list_free(&job.fresh[i]);
   }

@@ -274,8 +274,8 @@ static tt_status take_value(reading *from, int32_t device, const msgpack_object 
   if (!tt_list_fill(&from->seen, (uint32_t)value.attribute + 1)) return no_memory(from);
   uint32_t *seen = &tt_list_at(&from->seen, uint32_t, value.attribute);
   if (*seen == from->sample) return bad(from, "a sample has two values of an attribute");
+  if (!*seen) TT_TRY(need_pair(from, device, value.attribute));  // a message is of one device
   *seen = from->sample;
-  TT_TRY(need_pair(from, device, value.attribute));
   return tt_list_add(&batch->values, &value, 1) && !batch->text.failed ? TT_OK : no_memory(from);
 }
 
