@@ -31,8 +31,8 @@ def make_block(first, samples, values):
     return block
 
 
-def bare_inserts(server, samples, values):
-    """Values a second."""
+def bare_inserts(server, samples, values, go=lambda: None):
+    """Values a second. `go` is called once the blocks are made, before the first is inserted."""
     server.query("DROP DATABASE IF EXISTS bare")
     server.query("CREATE DATABASE bare")
     server.query(f"CREATE TABLE bare.v ({', '.join(f'{name} {kind}' for name, kind in COLUMNS.items())}) ENGINE = ReplacingMergeTree(rank)"
@@ -40,6 +40,7 @@ def bare_inserts(server, samples, values):
     each = BLOCK // values
     blocks = [make_block(first, min(each, samples - first), values) for first in range(0, samples, each)]
     connection = http.client.HTTPConnection(server.address, server.port, timeout=300)
+    go()
     start = time.monotonic()
     for block in blocks:
         connection.request("POST", "/?database=bare&query=INSERT%20INTO%20v%20FORMAT%20Native", block)

@@ -14,7 +14,7 @@ import time
 
 from clickhouse_limit import bare_inserts
 from measure import BUILD, ROOT, Row, median, progress, run
-from telemetry import SAMPLES, VALUES, bytes_of, limit, messages, send
+from telemetry import LIMITS, SAMPLES, VALUES, bytes_of, limit, messages, send
 
 sys.path.insert(0, str(ROOT / "tests"))
 from support import clickhouse  # noqa: E402
@@ -23,6 +23,7 @@ from support.telemetry import Collector, Postgres, WebSocket, wait_until  # noqa
 
 CONNECTIONS = 10
 TURNS = 3
+LONG = 4  # times as many samples, where a store goes on with them behind what it has taken
 CORES = len(os.sched_getaffinity(0))
 RATE = 100_000  # values a second, for the live reader
 LIVE_SECONDS = int(os.environ.get("TETHER_BENCH_SECONDS", "20"))
@@ -52,12 +53,12 @@ class Chain:
         self.nats = Nats(servers, folder=f"{folder}/nats")
         self.streams = 0
 
-    def pass_through(self, store, count=1):
+    def pass_through(self, store, count=1, samples=SAMPLES):
         """(values a second until they are acknowledged, until they are stored; what the log has: messages, bytes; s of its bare publishing)."""
         self.streams += 1
         stream = f"t{self.streams}"
         url = f"{self.nats.url}/{stream}" + (f"?replicas={self.servers}" if self.servers > 1 else "")
-        data = [messages(f"D{i}", SAMPLES // CONNECTIONS) for i in range(CONNECTIONS)]
+        data = [messages(f"D{i}", samples // CONNECTIONS) for i in range(CONNECTIONS)]
         with contextlib.ExitStack() as stack:
             collectors = [stack.enter_context(Collector(url, f"telemetry.spool={self.folder}/spool{self.streams}-{i}")) for i in range(count)]
             for _ in range(count):
@@ -67,9 +68,28 @@ class Chain:
             acknowledged = time.monotonic() - start
             wait_until(lambda: self.is_stored(stream), "all is stored", 300)
             stored = time.monotonic() - start
-        values = SAMPLES // CONNECTIONS * CONNECTIONS * VALUES
+        values = samples // CONNECTIONS * CONNECTIONS * VALUES
         bare = run(BUILD / "fleet_limits", self.nats.url, stream, "bare", self.servers).split()
         return values / acknowledged, values / stored, int(bare[1]), values / float(bare[2])
+
+    def bare_together(self, sent, shard, samples):
+        """What pass_through() has sent last, by the bare parts, which begin together and share the cores: values a second of the parser,
+        of publishing, of inserts."""
+        commands = [[LIMITS, "expat", sent], [BUILD / "fleet_limits", self.nats.url, f"t{self.streams}", "bare", self.servers]]
+        with contextlib.ExitStack() as stack:
+            parts = [stack.enter_context(subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                                          env={**os.environ, "TETHER_LIMITS_WAIT": "1"})) for command in commands]
+            for part in parts:
+                if part.stdout.readline() != "ready\n":
+                    raise RuntimeError(f"{part.args[0]} did not begin")
+
+            def go():
+                for part in parts:
+                    part.stdin.write("\n")
+                    part.stdin.flush()
+            inserting = bare_inserts(shard, samples, VALUES, go)
+            parsing, publishing = (part.communicate()[0].split() for part in parts)
+        return float(parsing[0]), samples * VALUES / float(publishing[2]), inserting
 
     def is_stored(self, stream):
         for i in range(self.servers):  # one of them leads, and knows
@@ -102,6 +122,23 @@ def chain_rows(name, what, chain, store, bare_store, count=1):
             Row(f"fleet/{name}-acknowledged", "acknowledged to the devices, against bare publishing", median(acknowledged), "values/s",
                 median(publishing), median(acknowledged) / median(publishing)),
             Row(f"fleet/{name}-stream", "in the stream, of a value", size / values, "bytes")]
+
+
+def shared_row(name, what, chain, store, shard):
+    """ClickHouse takes values faster than anybody parses them and goes on with them afterwards, so that its way is bounded by the cores that
+    all parts share: against the bare parts, at once."""
+    samples = LONG * SAMPLES
+    sent = pathlib.Path(chain.folder) / "messages.xml"
+    sent.write_bytes(messages("D", samples))
+    stored, parts = [], []
+    for turn in range(TURNS):
+        progress(f"fleet: {name}, round {turn + 1} of {TURNS}")
+        stored.append(chain.pass_through(store(), samples=samples)[1])
+        parts.append(chain.bare_together(sent, shard, samples))
+    slowest = median([min(each) for each in parts])
+    parsing, publishing, inserting = (median(each) for each in zip(*parts))
+    return Row(f"fleet/{name}", f"{what}: stored, against the slowest of the same bare parts at once", median(stored), "values/s", slowest, median(stored) / slowest, 0.7,
+               note=f"all parts on {CORES} cores; at once bare parser {parsing:,.0f}, publishing {publishing:,.0f}, inserts {inserting:,.0f}")
 
 
 def pair_row(name, one, two):
@@ -141,8 +178,9 @@ def store_rows(folder, chain, postgres, shard):
         two = chain_rows("postgresql", what, chain, postgres_url, bare_copy, 2)
         rows.append(pair_row("postgresql", one, two))
     if shard:
-        rows += chain_rows(f"clickhouse{suffix}", f"device → collector → JetStream ({servers}) → writer → ClickHouse", chain, shard_url,
-                           lambda: bare_inserts(shard, SAMPLES, VALUES))
+        what = f"device → collector → JetStream ({servers}) → writer → ClickHouse"
+        rows += chain_rows(f"clickhouse{suffix}", what, chain, shard_url, lambda: bare_inserts(shard, SAMPLES, VALUES))
+        rows.append(shared_row(f"clickhouse-shared{suffix}", what, chain, shard_url, shard))
     return rows
 
 

@@ -23,6 +23,14 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* With TETHER_LIMITS_WAIT=1: says that it is ready, and begins when a line comes, so that several begin together. */
+static void wait_for_go(void) {
+  if (!getenv("TETHER_LIMITS_WAIT")) return;
+  puts("ready");
+  fflush(stdout);
+  getchar();
+}
+
 static void try(natsStatus status, const char *what) {
   if (status == NATS_OK) return;
   fprintf(stderr, "fleet_limits: %s: %s\n", what, natsStatus_GetText(status));
@@ -97,6 +105,7 @@ int main(int argc, char **argv) {
   try(natsConnection_JetStream(&js, connection, &options), "JetStream");
   messages all = take_all(js, argv[2]);
   make(js, argv[3], atoi(argv[4]));
+  wait_for_go();
   const double took = publish_all(js, argv[3], &all);
   js_DeleteStream(js, argv[3], NULL, NULL);
   printf("%zu %zu %.6f\n", all.len, all.bytes, took);

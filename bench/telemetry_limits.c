@@ -26,6 +26,14 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* With TETHER_LIMITS_WAIT=1: says that it is ready, and begins when a line comes, so that several begin together. */
+static void wait_for_go(void) {
+  if (!getenv("TETHER_LIMITS_WAIT")) return;
+  puts("ready");
+  fflush(stdout);
+  getchar();
+}
+
 static int die(const char *what) {
   fprintf(stderr, "telemetry_limits: %s\n", what);
   exit(1);
@@ -67,6 +75,7 @@ static double parse(const char *path) {
   if (!text || fread(text, 1, size, file) != size) die("can't read");
   fclose(file);
   counter count = {.parser = XML_ParserCreate(NULL)};
+  wait_for_go();
   double start = now();
   for (size_t at = 0; at < size;) {
     XML_ParserReset(count.parser, NULL);

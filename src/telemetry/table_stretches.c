@@ -7,6 +7,8 @@
 
 /** Cells of a window: 1 MB. */
 #define WINDOW 20480
+/** Of which it is known at once whether they have something. */
+#define DAYS 4096
 
 /** Years 1 to 9999: what ISO 8601 can say. */
 #define EARLIEST (INT64_C(-62135596800) * 1000000)
@@ -24,6 +26,8 @@ typedef struct stretches {
   tt_bucket_size
       size; /**< of the buckets it is made of; TT_BUCKET_SIZES: it is shorter, and made of samples */
   tt_bucket *cells; /**< of the window: by stretch, device, field */
+  int64_t days_from, days_to;
+  bool days[DAYS]; /**< those between them that have something */
 } stretches;
 
 static const char *const bucket_values[] = {"least", "greatest", "mean", "count", "last", NULL};
@@ -312,30 +316,84 @@ static tt_status write_window(window *of, tt_error *error) {
   return TT_OK;
 }
 
-/** The first bucket of the table's size between two moments: within the first of the next greater size that has one, since
- *  of these there are few. TT_NOT_FOUND: there is none. */
-static tt_status find_bucket(const stretches *table, tt_bucket_size size, int64_t from, int64_t to,
-                             int64_t *start, tt_error *error) {
+/** The first bucket between two moments that is no longer than `enough` (µs), or of the table's size: within the first of the next
+ *  greater size that has one, since of these there are few. TT_NOT_FOUND: there is none. */
+static tt_status find_bucket(const stretches *table, tt_bucket_size size, int64_t enough,
+                             int64_t from, int64_t to, int64_t *start, tt_error *error) {
   for (int64_t at = tt_bucket_start(size, from); at < to;) {
     edges next;
     TT_TRY(find_edges(table, size, at, to, true, &next, error));
     *start = next.first;
-    if (size == table->size) return TT_OK;
+    if (size == table->size || tt_bucket_length(size) <= enough) return TT_OK;
     const int64_t end = next.first + tt_bucket_length(size);
     tt_status status =
-        find_bucket(table, size - 1, MAX(from, next.first), MIN(to, end), start, error);
+        find_bucket(table, size - 1, enough, MAX(from, next.first), MIN(to, end), start, error);
     if (status != TT_NOT_FOUND) return status;
     at = end;  // what it has lies before `from`
   }
   return TT_NOT_FOUND;
 }
 
-/** Where the next stretch begins of which there is something; `to`: nowhere. Samples are not asked: they are near. */
-static tt_status skip_empty(const stretches *table, int64_t *from, tt_error *error) {
+static bool take_day(void *context, int attribute, const tt_bucket *bucket) {
+  (void)attribute;
+  stretches *table = context;
+  if (bucket->start < table->days_to)
+    table->days[(bucket->start - table->days_from) / tt_bucket_length(TT_BUCKET_DAY)] = true;
+  return true;
+}
+
+/** Looks which days have something, from the first that has, at or after a time. TT_NOT_FOUND: none has. */
+static tt_status read_days(stretches *table, int64_t from, tt_error *error) {
+  const int64_t day = tt_bucket_length(TT_BUCKET_DAY);
+  edges first;
+  TT_TRY(find_edges(table, TT_BUCKET_DAY, tt_bucket_start(TT_BUCKET_DAY, from), table->to, true,
+                    &first, error));
+  table->days_from = first.first;
+  table->days_to = MIN(first.first + DAYS * day, tt_bucket_round_up(TT_BUCKET_DAY, table->to));
+  memset(table->days, 0, sizeof table->days);
+  for (guint d = 0; d < table->names->devices->len; d++)
+    TT_TRY(read_device(table, device_at(table, d), TT_BUCKET_DAY, table->days_from, table->days_to,
+                       true, take_day, table, error));
+  return TT_OK;
+}
+
+/** The first day that has something of those from a time on. They are asked for many at once: a store may have to make all of them to tell
+ *  the first. */
+static tt_status find_day(stretches *table, int64_t from, int64_t *start, tt_error *error) {
+  const int64_t day = tt_bucket_length(TT_BUCKET_DAY);
+  for (int64_t at = tt_bucket_start(TT_BUCKET_DAY, from); at < table->to;) {
+    if (at < table->days_from || at >= table->days_to) TT_TRY(read_days(table, at, error));
+    for (at = MAX(at, table->days_from); at < table->days_to; at += day) {
+      *start = at;
+      if (table->days[(at - table->days_from) / day]) return TT_OK;
+    }
+  }
+  return TT_NOT_FOUND;
+}
+
+/** The first bucket as find_bucket() finds it, of a day or within one. */
+static tt_status find_next(stretches *table, int64_t enough, int64_t from, int64_t *start,
+                           tt_error *error) {
+  const int64_t length = tt_bucket_length(TT_BUCKET_DAY);
+  for (int64_t at = from;; at = *start + length) {
+    TT_TRY(find_day(table, at, start, error));
+    if (table->size == TT_BUCKET_DAY || length <= enough) return TT_OK;
+    int64_t within;
+    const int64_t end = MIN(table->to, *start + length);
+    tt_status status =
+        find_bucket(table, TT_BUCKET_HOUR, enough, MAX(at, *start), end, &within, error);
+    if (status == TT_OK) *start = within;
+    if (status != TT_NOT_FOUND) return status;
+  }
+}
+
+/** Where the next window begins in which there is something, one of `length` (µs); the table's end: nowhere. Samples are not asked: they
+ *  are near. */
+static tt_status skip_empty(stretches *table, int64_t length, int64_t *from, tt_error *error) {
   int64_t next;
   if (table->size == TT_BUCKET_SIZES) return TT_OK;
-  tt_status status = find_bucket(table, TT_BUCKET_SIZES - 1, *from, table->to, &next, error);
-  *from = status == TT_OK ? floor_to(next, table->length) : table->to;
+  tt_status status = find_next(table, length, *from, &next, error);
+  *from = status == TT_OK ? MAX(*from, floor_to(next, table->length)) : table->to;
   return status == TT_NOT_FOUND ? TT_OK : status;
 }
 
@@ -347,7 +405,7 @@ static tt_status write_windows(stretches *table, tt_error *error) {
   const guint at_once = of_one <= WINDOW ? devices : 1;
   table->cells = g_new(tt_bucket, (gsize)most * at_once * fields);
   for (int64_t from = table->from; !is_full(table);) {
-    TT_TRY(skip_empty(table, &from, error));
+    TT_TRY(skip_empty(table, most * table->length, &from, error));
     if (from >= table->to) return TT_OK;
     const int64_t to = from + MIN((table->to - from) / table->length, most) * table->length;
     for (guint d = 0; d < devices; d += at_once) {

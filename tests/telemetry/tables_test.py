@@ -340,6 +340,19 @@ class TablesOfPostgres(Tables):
 class TablesOfClickHouse(Tables):
     KIND = "clickhouse"
 
+    def test_minutes_decades_apart_take_few_questions(self):
+        """What lies between is skipped day by day, and a day's minutes are read at once."""
+        with Collector(self.stores.url(self.KIND), *self.stores.settings(self.KIND)) as collector:
+            moments = [n * 100 * 86400 for n in range(100)]
+            lines = "\n".join(f"m,device=old x={n} {when}" for n, when in enumerate(moments))
+            self.assertEqual(collector.request("POST", "/write?precision=s", lines)[0], 204)
+            query = "device=old&bucket=minute&from=1970-01-01T00:00:00Z"
+            wait_until(lambda: len(collector.table(query)["records"]) == len(moments), "all are stored")
+            server, asked = self.stores.clickhouse, "SELECT value FROM system.events WHERE event = 'SelectQuery'"
+            before = int(server.query(asked))
+            self.assertEqual(len(collector.table(query)["records"]), len(moments))
+            self.assertLess((int(server.query(asked)) - before) / len(moments), 20)
+
 
 class WhileSamplesCome(WithStores):
     """Pages are read while devices send, also what is older, and a device starts again."""
