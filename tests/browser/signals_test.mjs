@@ -240,7 +240,7 @@ const HAND = () => {
     if (message.type === 'hello') ({recording} = message);
     if (message.type === 'model') message.commands.forEach(({name}, id) => ids.set(name, id));
     if (ids.size) window.hand.recording = recording; // only then commands have their numbers
-    if (message.type === 'status') window.hand.paused = message.paused;
+    if (message.type === 'status') window.hand.rests = message.paused && message.time;
   };
 };
 
@@ -260,8 +260,8 @@ test('what happened a minute before the fall is plotted', async (t) => {
   const down = await inLog('it fell', (position) => position > 1);
   await inLog('it rests', (_, time) => time > down.time + 3);
   await page.evaluate(() => window.hand.control('pause'));
-  await until('the world rests', () => page.evaluate(() => window.hand.paused));
-  const {time, values: [position]} = await ask('signals?name=arm.position&points=20000');
+  const rests = await until('the world rests', () => page.evaluate(() => window.hand.rests));
+  const {time, values: [position]} = await until('the log has all of it', () => ask('signals?name=arm.position&points=20000'), (log) => log.time.at(-1) > rests - 0.1);
   const fall = time[position.findIndex((value, i) => time[i] > up.time && value > -1.45)];
   t.diagnostic(`it fell at ${fall} of ${time.at(-1)} s`);
 
