@@ -50,8 +50,10 @@ class Runs(unittest.TestCase):
         with Tether("run", SCENE, "--set", "web.listen=127.0.0.1:0", "--set", "record.on=off") as program:
             with urllib.request.urlopen(program.addresses["web"] + "/api/runs") as answer:
                 listed = json.load(answer)
+            with urllib.request.urlopen(program.addresses["web"] + "/api/runs/" + self.first.name) as answer:
+                shown = json.load(answer)
         self.assertEqual([json.loads(line) for line in tether("runs", "--json")[1].splitlines()], listed)
-        self.assertEqual(tether("runs", "--folder", FOLDER / "nowhere")[:2], (0, ""))
+        self.assertEqual(json.loads(tether("runs", "show", self.first.stem, "--json")[1]), shown)
 
     def test_shows_what_happened(self):
         status, said, _ = tether("runs", "show", self.first.stem)
@@ -127,7 +129,8 @@ class Runs(unittest.TestCase):
         for words, status, says in ((("show", "2026-01-01T10-00-00-onr"), 1, "did you mean '2026-01-01T10-00-00-one.wpilog'?"),
                                     (("show",), 2, "takes the name of a RUN"), (("drop", "x"), 2, "give list, show, set, pin"),
                                     (("pin", "../../etc/passwd"), 1, "no such run"), (("list", "x"), 2, "takes no RUN"),
-                                    (("--jsn",), 2, "did you mean '--json'?")):
+                                    (("--jsn",), 2, "did you mean '--json'?"),
+                                    (("--folder", FOLDER / "nowhere"), 1, "nowhere: No such file or directory"), (("--folder", self.first), 1, "this is no folder")):
             answered, _, said = tether("runs", *words)
             self.assertEqual(answered, status, words)
             self.assertIn(says, said)

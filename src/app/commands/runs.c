@@ -9,9 +9,11 @@
 #include "record/run_about.h"
 #include "record/run_json.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct runs_job {
   char folder[1024];
@@ -35,8 +37,10 @@ static int name_length(const tt_kept_run *run) {
   return (int)(strlen(run->id) - strlen(TT_RUN_ENDING));
 }
 
-static void print_json(const tt_kept_run *run, const tt_run_facts *facts) {
+/* With what is in its log, if that is given. */
+static void print_json(const tt_kept_run *run, const tt_run_facts *facts, const tt_run_log *log) {
   struct json_object *made = tt_run_facts_json(run, facts);
+  if (log) tt_run_add_contents(log, made);
   tt_print(stdout, "%s\n",
            json_object_to_json_string_ext(made,
                                           JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -58,7 +62,7 @@ static void print_run(const runs_job *job, const tt_kept_run *run, int width) {
   else if (read_facts(run, &facts) != TT_OK)
     tt_print(stderr, "tether: %s: can't be read\n", run->path);
   else if (job->json)
-    print_json(run, &facts);
+    print_json(run, &facts, NULL);
   else
     print_line(run, &facts, width);
 }
@@ -82,17 +86,23 @@ static tt_status append(void *context, const void *bytes, size_t size) {
   return text->failed ? TT_NOMEM : TT_OK;
 }
 
-static tt_status show(const runs_job *job, const tt_kept_run *run, tt_error *error) {
-  tt_run_log *log;
+static tt_status print_summary(const tt_kept_run *run, const tt_run_log *log) {
   tt_bytes text = {0};
-  (void)job;
-  TT_TRY(tt_run_log_open(run->path, &log, error));
   tt_status status = tt_export_summary(log, &(tt_export_sink){append, NULL, &text});
   if (status == TT_OK) status = append(&text, "", 1);
   tt_print(stdout, "file: %s\n", run->path);
   tt_print(stdout, "pinned: %s\n", run->pinned ? "true" : "false");
   if (status == TT_OK) tt_print_lines(stdout, "", (const char *)text.data);
   tt_bytes_free(&text);
+  return status;
+}
+
+static tt_status show(const runs_job *job, const tt_kept_run *run, tt_error *error) {
+  tt_run_log *log;
+  tt_run_facts facts;
+  TT_TRY(tt_run_log_open(run->path, &log, error));
+  tt_status status = job->json ? tt_run_get_facts(log, &facts) : print_summary(run, log);
+  if (status == TT_OK && job->json) print_json(run, &facts, log);
   tt_run_log_close(log);
   return status == TT_OK ? TT_OK
                          : tt_fail(error, status, "%s: %s", run->path, tt_status_text(status));
@@ -180,6 +190,17 @@ static tt_status read_options(int argc, char **argv, runs_job *job, const char *
   return TT_OK;
 }
 
+/* One that somebody names is there; the usual one is made by the first run. */
+static tt_status take_folder(runs_job *job, const char *folder, tt_error *error) {
+  struct stat about;
+  if (stat(folder, &about) != 0)
+    return tt_fail(error, TT_INVALID, "--folder %s: %s", folder, strerror(errno));
+  if (!S_ISDIR(about.st_mode))
+    return tt_fail(error, TT_INVALID, "--folder %s: this is no folder", folder);
+  snprintf(job->folder, sizeof job->folder, "%s", folder);
+  return TT_OK;
+}
+
 static tt_status carry_out(runs_job *job, int argc, char **argv, tt_error *error) {
   const char *folder = NULL;
   TT_TRY(read_options(argc, argv, job, &folder, error));
@@ -187,7 +208,7 @@ static tt_status carry_out(runs_job *job, int argc, char **argv, tt_error *error
   job->runs = argv + optind;
   job->count = argc - optind;
   if (folder)
-    snprintf(job->folder, sizeof job->folder, "%s", folder);
+    TT_TRY(take_folder(job, folder, error));
   else
     TT_TRY(tt_state_folder(NULL, "runs", job->folder, sizeof job->folder, error));
   if (job->changes && strcmp(action, "set") != 0)
@@ -210,7 +231,7 @@ const tt_app_command tt_app_runs = {
     "A pinned run makes no room for newer ones. Of a run recorded elsewhere (--record FILE) only "
     "its line in the list is\n"
     "removed. RUN is a name of the list.\n"
-    "  --json           a line of JSON a run\n"
+    "  --json           a line of JSON a run; with show, signals and events with it\n"
     "  --names          only their names\n"
     "  --name TEXT      with set: what the run is called\n"
     "  --tag TEXT       with set: a tag; given again, one more; they take the place of those there "
