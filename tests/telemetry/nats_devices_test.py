@@ -174,6 +174,16 @@ class Devices(WithNats):
                 wait_until(is_stored, f"what came after {removed}")
         self.assertEqual(self.rows("value"), [(1,), (2,), (3,)])
 
+    def test_who_stands_by_makes_the_bucket_again(self):
+        """Somebody removes it after whoever took has died."""
+        first = self.collector()
+        self.wait_taking()
+        other = self.collector(store=self.stores.url("sqlite"))
+        wait_until(lambda: (other.status()["published"] or {}).get("taker"), "the other one knows who takes")
+        first.kill()
+        self.assertIn(b'"success":true', self.client.request("$JS.API.STREAM.DELETE.KV_tether-in", ""))
+        wait_until(lambda: (other.status()["published"] or {}).get("takes"), "the other one takes", 60)
+
     def test_two_collectors_one_of_which_is_stopped_and_killed(self):
         """One takes, the other stands by; of what was published nothing is lost, nothing is stored twice, and a device has one epoch."""
         collectors = [self.collector(*self.stores.settings("postgresql"), store=self.log.url) for _ in range(2)]

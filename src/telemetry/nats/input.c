@@ -299,15 +299,12 @@ static void tend(tt_nats_input *input) {
   if (tt_monotonic_us() < input->next_lease) return;
   input->next_lease = tt_monotonic_us() + LEASE_INTERVAL;
   const bool taking = input->asked.heard.subscription;
-  const bool held = tt_nats_lease_hold(&input->lease);
-  tt_collector_note_taker(input->collector, held, input->lease.known);
-  if (!held) {
-    if (taking) {
-      tt_log_warning("telemetry.nats: another collector takes; this one stands by");
-      disconnect(input);
-    }
-    return;
-  }
+  const tt_status held = tt_nats_lease_hold(&input->lease);
+  tt_collector_note_taker(input->collector, held == TT_OK, input->lease.known);
+  if (held == TT_AGAIN && taking)
+    tt_log_warning("telemetry.nats: another collector takes; this one stands by");
+  if (held == TT_FAILED || (held == TT_AGAIN && taking)) disconnect(input);
+  if (held != TT_OK) return;
   if (taking && is_consumer_gone(input)) disconnect(input);
   if (taking) return;
   natsStatus status = begin_published(input);

@@ -35,18 +35,18 @@ static void look(tt_nats_lease *lease) {
   kvEntry_Destroy(entry);
 }
 
-bool tt_nats_lease_hold(tt_nats_lease *lease) {
+tt_status tt_nats_lease_hold(tt_nats_lease *lease) {
   natsStatus status =
       lease->revision
           ? kvStore_UpdateString(&lease->revision, lease->keys, KEY, lease->holder, lease->revision)
           : kvStore_CreateString(&lease->revision, lease->keys, KEY, lease->holder);
   if (status == NATS_OK) {
     g_strlcpy(lease->known, lease->holder, sizeof lease->known);
-    return true;
+    return TT_OK;
   }
   lease->revision = 0;
   look(lease);
-  return false;
+  return status == NATS_NO_RESPONDERS ? TT_FAILED : TT_AGAIN;
 }
 
 void tt_nats_lease_close(tt_nats_lease *lease) {

@@ -21,8 +21,9 @@ typedef struct tt_nats_lease {
 /** Makes the bucket where there is none. */
 tt_status tt_nats_lease_open(tt_nats_lease *lease, jsCtx *js, const char *bucket, int replicas,
                              tt_error *error);
-/** Takes it where it is free, holds on to it where it is ours. True: it is ours. */
-bool tt_nats_lease_hold(tt_nats_lease *lease);
+/** Takes it where it is free, holds on to it where it is ours. TT_AGAIN: it is another's; TT_FAILED: somebody removed its bucket, which
+ *  tt_nats_lease_open() makes again. */
+tt_status tt_nats_lease_hold(tt_nats_lease *lease);
 /** Gives it back at once. */
 void tt_nats_lease_close(tt_nats_lease *lease);
 
