@@ -16,7 +16,7 @@ import time
 import unittest
 
 from support.ledger import compare, count, finish, of_each_kind, postgres_rows, sqlite_rows
-from support.nats import Nats, Writer
+from support.nats import Client, Nats, Writer
 from support.process import TETHER, at_best
 from support.telemetry import Collector, WithStores, message, own_host, wait_until
 
@@ -212,6 +212,27 @@ class Down(Fleet):
         at_best(measure, SAID_WITHIN)
         send(collector, "ROBO1", range(3, 6))
         wait_until(lambda: column(writer, "ROBO1") == list(range(6)), "what came then")
+
+    def test_a_log_with_limits(self):
+        """What one refuses is spooled, and told in the server's words; one that drops what nobody has stored is warned of."""
+        collector, client = self.collector(), Client(self.nats)
+        self.addCleanup(client.close)
+
+        def limit(**limits):
+            config = json.loads(client.request(f"$JS.API.STREAM.INFO.s{self.streams}", ""))["config"]
+            self.assertNotIn("error", json.loads(client.request(f"$JS.API.STREAM.UPDATE.s{self.streams}", json.dumps({**config, **limits}))))
+        send(collector, "ROBO1", [0])
+        limit(max_msgs=1, discard="new")
+        send(collector, "ROBO1", [1, 2])
+        self.assertIn("maximum messages exceeded", collector.status()["reason"])
+        limit(max_msgs=-1)
+        writer = self.writer(self.stores.url("sqlite"), *LISTEN)
+        wait_until(lambda: column(writer, "ROBO1") == [0, 1, 2], "all values")
+        self.assertFalse(self.said(writer, "drops its oldest", 0))
+        for limits in {"max_msgs": 1000, "discard": "old"}, {"max_msgs": -1, "max_age": 3600 * 10**9}:
+            limit(**limits)
+            other = self.collector()
+            wait_until(lambda program=other: self.said(program, "drops its oldest messages", 0), "it warns")
 
     def test_a_log_that_goes_while_the_store_stands_still(self):
         """Who waits for its store says so of the log, too."""

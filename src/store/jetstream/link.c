@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "store/map.h"
 
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #define REQUEST_PATIENCE 1500
 #define MAKING_PATIENCE 5000
 #define LONGEST_SUBJECT 128
+#define LONGEST_SAID 128
 /** Without an answer for so long nobody answers. */
 #define SILENCE 1500
 /** Messages on their way at a time. */
@@ -34,8 +36,9 @@ struct tt_nats_link {
   unsigned under_way; /**< messages that were published and not answered */
   int64_t heard;      /**< when one was published or answered; ms, monotonic */
   natsStatus
-      reason;   /**< why the server did not take one, since the last flush; NATS_OK: it took all */
-  bool outrun;  /**< others came before one, since the last flush */
+      reason; /**< why the server did not take one, since the last flush; NATS_OK: it took all */
+  char said[LONGEST_SAID]; /**< what the server said of that; "": nothing */
+  bool outrun;             /**< others came before one, since the last flush */
   tt_map after; /**< hashes of a subject → place of our latest message there; 0: others came */
   tt_map since; /**< the same → since when all that came there was ours; ms, monotonic */
 };
@@ -79,12 +82,29 @@ static void on_answer(jsCtx *js, natsMsg *message, jsPubAck *taken, jsPubAckErr 
   const bool outrun = trouble && trouble->ErrCode == JSStreamWrongLastSequenceErr;
   pthread_mutex_lock(&link->mutex);
   link->outrun |= outrun;
-  if (trouble && !outrun) link->reason = trouble->Err;
+  if (trouble && !outrun) {
+    link->reason = trouble->Err;
+    if (trouble->ErrCode && trouble->ErrText)
+      snprintf(link->said, sizeof link->said, "%s", trouble->ErrText);
+  }
   note_place(link, natsMsg_GetSubject(message), taken, trouble);
   link->heard = now();
   if (link->under_way && --link->under_way == 0) pthread_cond_broadcast(&link->answered);
   pthread_mutex_unlock(&link->mutex);
   natsMsg_Destroy(message);
+}
+
+/** Somebody may have given the stream limits. One that refuses is heard of; one that drops is not. */
+static void warn_of_limits(const jsStreamConfig *config) {
+  const bool full = config->MaxMsgs > 0 || config->MaxBytes > 0;
+  if ((!full || config->Discard == js_DiscardNew) && config->MaxAge <= 0 &&
+      config->MaxMsgsPerSubject <= 0)
+    return;
+  tt_log_warning(
+      "nats: the stream %s drops its oldest messages, also those that no writer has "
+      "stored yet; give it no max_age and no max_msgs_per_subject, and with max_msgs or "
+      "max_bytes discard new",
+      config->Name);
 }
 
 static tt_status need_stream(tt_nats_link *link, tt_error *error) {
@@ -93,6 +113,7 @@ static tt_status need_stream(tt_nats_link *link, tt_error *error) {
   jsStreamInfo *info = NULL;
   jsErrCode code = 0;
   natsStatus status = js_GetStreamInfo(&info, link->js, address->name, NULL, &code);
+  if (status == NATS_OK) warn_of_limits(info->Config);
   jsStreamInfo_Destroy(info);
   if (status == NATS_OK) return TT_OK;
   if (status != NATS_NOT_FOUND)
@@ -225,7 +246,8 @@ tt_status tt_nats_link_publish(tt_nats_link *link, const char *subject, const ch
 }
 
 /** Until all is answered, nobody answers, or `end` (ms, monotonic). */
-static natsStatus wait_answered(tt_nats_link *link, int64_t end, bool *outrun) {
+static natsStatus wait_answered(tt_nats_link *link, int64_t end, bool *outrun,
+                                char said[LONGEST_SAID]) {
   pthread_mutex_lock(&link->mutex);
   while (link->under_way) {
     const int64_t silent = link->heard + SILENCE, next = silent < end ? silent : end;
@@ -237,6 +259,8 @@ static natsStatus wait_answered(tt_nats_link *link, int64_t end, bool *outrun) {
   link->outrun = false;
   link->under_way = 0;
   link->reason = NATS_OK;
+  memcpy(said, link->said, sizeof link->said);
+  link->said[0] = 0;
   pthread_mutex_unlock(&link->mutex);
   return status;
 }
@@ -249,9 +273,11 @@ static void drop_pending(tt_nats_link *link) {
 
 tt_status tt_nats_link_flush(tt_nats_link *link, int64_t patience, tt_error *error) {
   bool outrun;
-  natsStatus status = wait_answered(link, now() + patience, &outrun);
+  char said[LONGEST_SAID];
+  natsStatus status = wait_answered(link, now() + patience, &outrun, said);
   if (status == NATS_OK)
     return outrun ? tt_fail(error, TT_AGAIN, "nats: others sent what comes before") : TT_OK;
   drop_pending(link);
+  if (*said) return tt_fail(error, TT_FAILED, "nats: the stream does not take it: %s", said);
   return tt_nats_fail(status, "the stream does not take it", error);
 }
