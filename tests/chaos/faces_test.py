@@ -28,7 +28,7 @@ SCENE = HERE / "soak.yaml"
 QUIET = ("--set", "record.on=off", "--set", "pace=realtime")
 PUBLIC = (("frc2011", "wires.float-udp.bind"), ("gripper", "wires.lockstep-tcp.listen"),
           ("ezphysics", "wires.ezphysics.listen"), ("sharp", "wires.sharp-json.bind"),
-          ("xrp", "wires.xrp.bind"),
+          ("xrp", "wires.xrp.bind"), ("robocar", "wires.sharp-json.bind"),
           ("robocar", "telemetry.listen"), ("frc2011", "web.listen"))
 
 
@@ -75,8 +75,9 @@ class Faces(unittest.TestCase):
                   (("core",), "joystick.bind"), (("core",), "vehicle.bind")]
         for n, (command, key) in enumerate(faces):
             everywhere = ("0.0.0.0:0", "[::]:0")[n % 2]
-            ports = ("--set", "wires.float-udp.bind=127.0.0.1:0") if command[1:2] == ("frc2011",) else ()
-            result = subprocess.run([TETHER, *command, *ports, "--set", f"{key}={everywhere}"], stdin=subprocess.DEVNULL,
+            # What else it opens may be open elsewhere.
+            others = [word for other, face in faces if other == command for word in ("--set", f"{face}=127.0.0.1:0")]
+            result = subprocess.run([TETHER, *command, *others, "--set", f"{key}={everywhere}"], stdin=subprocess.DEVNULL,
                                     capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(result.returncode, 1, f"{command} {key}: {result.stderr}")
             self.assertRegex(result.stderr, "allow" if key != "web.listen" else "web.token")
