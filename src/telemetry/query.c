@@ -24,19 +24,29 @@ tt_status tt_table_time_parse(const char *key, const char *text, int64_t now, in
                  key, text);
 }
 
-static tt_status add_names(GPtrArray *names, const char *key, const char *text, tt_error *error) {
-  char **parts = g_strsplit(text, ",", MAX_NAMES + 1);
-  tt_status status = TT_OK;
-  for (char **part = parts; *part; part++) {
-    if (!**part) continue;
-    if (names->len >= MAX_NAMES) {
-      status = tt_fail(error, TT_INVALID, "%s: more than %d names", key, MAX_NAMES);
-      break;
-    }
-    g_ptr_array_add(names, g_strdup(*part));
+/** The next name of a list; `*at` goes behind it. A comma ends it, but for one behind a backslash, which is a character of the name, as is
+ *  a second backslash. */
+static char *next_name(const char **at) {
+  GString *name = g_string_new(NULL);
+  const char *c = *at;
+  for (; *c && *c != ','; c++) {
+    if (c[0] == '\\' && (c[1] == ',' || c[1] == '\\')) c++;
+    g_string_append_c(name, *c);
   }
-  g_strfreev(parts);
-  return status;
+  *at = *c ? c + 1 : c;
+  return g_string_free(name, FALSE);
+}
+
+static tt_status add_names(GPtrArray *names, const char *key, const char *text, tt_error *error) {
+  for (const char *at = text; *at;) {
+    char *name = next_name(&at);
+    if (*name && names->len >= MAX_NAMES) {
+      g_free(name);
+      return tt_fail(error, TT_INVALID, "%s: more than %d names", key, MAX_NAMES);
+    }
+    *name ? g_ptr_array_add(names, name) : g_free(name);
+  }
+  return TT_OK;
 }
 
 static tt_status take_origin(tt_table_query *query, const char *value, int64_t now,

@@ -10,7 +10,7 @@ const MARKUP = '<img src=x onerror=alert(1)> & "Co"';
 
 test('names are edited in place and found in the XML', async (t) => {
   const state = stateFolder(t);
-  const tether = await startTether(t, 'robocar', {'telemetry.listen': '127.0.0.1:0', 'telemetry.store': `sqlite:${join(state, 'telemetry.db')}`}, {state});
+  const tether = await startTether(t, 'robocar', {'wires.sharp-json.bind': '127.0.0.1:0', 'telemetry.listen': '127.0.0.1:0', 'telemetry.store': `sqlite:${join(state, 'telemetry.db')}`}, {state});
   const {page, troubles} = await openPage(browser, tether.url, {hash: 'telemetry'});
   await page.getByRole('radio', {name: 'Names and handling'}).check();
   const device = page.getByRole('textbox', {name: /^Name of /}).first();
@@ -24,6 +24,9 @@ test('names are edited in place and found in the XML', async (t) => {
   await page.getByRole('radio', {name: 'Devices', exact: true}).check();
   await page.locator('.tile-name', {hasText: MARKUP}).waitFor();
   await page.locator('.tile dt', {hasText: 'Speed <b>'}).first().waitFor();
+  await post(tether.url, "<MESSAGE id='left,right\\' time='1'><Odd time='0'><d n='17.25'/></Odd></MESSAGE>");
+  const odd = page.locator('.tile', {hasText: 'left,right\\'});
+  await odd.locator('dd', {hasText: '17.25'}).waitFor();
   assert.equal(await page.locator('main img').count(), 0);
   await t.test('handling too, and a wrong number is refused', async () => {
     await page.getByRole('radio', {name: 'Names and handling'}).check();

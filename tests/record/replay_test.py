@@ -52,7 +52,7 @@ class Snapshots(unittest.TestCase):
             bad.write_bytes(content)
             done = tether("run", "frc2011", "--no-web", *WIRE, "--duration", "0.1", "--from-state", bad)
             self.assertEqual(done.returncode, 1, done.stderr)
-        done = tether("run", "gripper", "--no-web", "--duration", "0.1", "--from-state", good)
+        done = tether("run", "gripper", "--no-web", "--set", "wires.lockstep-tcp.listen=127.0.0.1:0", "--duration", "0.1", "--from-state", good)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("another scene", done.stderr)
 

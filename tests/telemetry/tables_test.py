@@ -164,6 +164,19 @@ class Tables(WithStores):
                          [(device, time, field, value) for device, time, values in self.records
                           for field, value in values.items() if value is not None])
 
+    def test_names_with_commas_and_backslashes(self):
+        with Collector(self.stores.url(self.KIND), *self.stores.settings(self.KIND)) as collector:
+            for n, name in enumerate(("a", "b", "a,b", "a\\", "\\,", "a\\,b")):
+                self.assertEqual(collector.request("POST", "/telemetry", message(name, 1, [("S", 0, {"d": {"n": n, "m": n}})]))[0], 200)
+            collector.put("/telemetry/attributes/S.d.n", {"name": "up, down"})
+
+            def read(**query):
+                table = collector.table(urllib.parse.urlencode(query))
+                return table["header"][2:], [(record[0], *record[2:]) for record in table["records"]]
+            for device, names in (r"a\,b", ["a,b"]), ("a,b", ["a", "b"]), (r"a\\,b", ["a\\", "b"]), ("a\\", ["a\\"]), (r"\\\,", ["\\,"]), (r"a\\\,b", ["a\\,b"]):
+                self.assertEqual(sorted(record[0] for record in read(device=device)[1]), names, device)
+            self.assertEqual(read(device=r"a\,b", fields=r"up\, down"), (["up, down"], [("a,b", 2)]))
+
     def test_nothing_is_a_table_without_records(self):
         for query in "bucket=hour&from=5&to=6", "points=5&from=5&to=6", "order=newest&from=5&to=6&count=yes", \
                      "bucket=second&fields=S.d.note":

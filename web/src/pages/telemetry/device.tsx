@@ -20,7 +20,7 @@ import type {Moments, Span} from './span';
 import {ClockChoice, SpanBar} from './span_bar';
 import {livenessOf} from './state';
 import {byName, LivenessTag} from './tiles';
-import {checkLatest, checkTable, labelOf, tableUrl} from './types';
+import {checkLatest, checkTable, labelOf, listed, tableUrl} from './types';
 import type {Device, Latest, Table} from './types';
 import {zoneName, zoneText} from './zone';
 
@@ -161,7 +161,7 @@ export function DevicePage({opened, devices}: {opened: readonly string[]; device
   const [cursor, setCursor] = useState<number | null>(null);
   const time = useNow(periodOf(span));
   const subject = {devices: opened};
-  const answer = useFetched(`telemetry/latest.json?${new URLSearchParams({device: opened.join(',')})}`, listOf(checkLatest), LATEST_MS);
+  const answer = useFetched(`telemetry/latest.json?${new URLSearchParams({device: listed(opened)})}`, listOf(checkLatest), LATEST_MS);
   const latest = answer.value ?? [];
   const fields = useMemo(() => fieldsOf(latest), [answer.value]);
   const usualFields = fields.filter(({number}) => number).slice(0, USUAL).map(({attribute}) => attribute);

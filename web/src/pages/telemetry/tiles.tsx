@@ -7,7 +7,7 @@ import {addressOf} from '../../route';
 import {Empty, Segmented} from '../../ui/controls';
 import {livenessOf, livenessText, Rates} from './state';
 import type {Liveness} from './state';
-import {checkLatest, fieldLabel, labelOf} from './types';
+import {checkLatest, fieldLabel, labelOf, listed} from './types';
 import type {Device, Latest} from './types';
 import {zoneName, clockText} from './zone';
 
@@ -92,7 +92,7 @@ export function Tiles({devices}: {devices: Device[]}) {
   const [seen, watch] = useSight();
   const rates = useMemo(() => new Rates(), []);
   rates.take(devices, Date.now());
-  const url = seen.length ? `telemetry/latest.json?${new URLSearchParams({device: seen.join(',')})}` : '';
+  const url = seen.length ? `telemetry/latest.json?${new URLSearchParams({device: listed(seen)})}` : '';
   const latest = useFetched(url, listOf(checkLatest), PERIOD_MS);
   // What was heard of a tile stays while others are scrolled into sight.
   const known = useRef(new Map<string, Latest[]>());

@@ -100,11 +100,16 @@ export interface Subject {
   fields: readonly string[];
 }
 
+/** Names as `device` and `fields` of a table list them. */
+export function listed(names: readonly string[]): string {
+  return names.map((name) => name.replace(/[\\,]/g, '\\$&')).join(',');
+}
+
 /** Of a table. */
 export function tableUrl(format: 'json' | 'csv' | 'xml', {devices, fields}: Subject, keys: Record<string, string>): string {
   const query = new URLSearchParams();
-  if (devices.length) query.set('device', devices.join(','));
-  if (fields.length) query.set('fields', fields.join(','));
+  if (devices.length) query.set('device', listed(devices));
+  if (fields.length) query.set('fields', listed(fields));
   for (const [key, value] of Object.entries(keys)) query.set(key, value);
   return `telemetry.${format}?${query}`;
 }
