@@ -50,7 +50,7 @@ test('yesterday’s run in which the arm overshot is found, and raced', async (t
   const state = stateFolder(t);
   await recordArm(t, state, '2026-01-01T10-00-00-gripper', {days: 2, peak: 1.3});
   await recordArm(t, state, '2026-01-02T10-00-00-gripper', {days: 1});
-  await recordArm(t, state, '2026-01-02T11-00-00-gripper', {days: 1, peak: 1.3, wait: 1});
+  await recordArm(t, state, '2026-01-02T11-00-00,gripper', {days: 1, peak: 1.3, wait: 1});
   const tether = await startTether(t, 'gripper', {'wires.lockstep-tcp.listen': '127.0.0.1:0', 'record.on': 'false'}, {state});
   const {page, troubles} = await openPage(browser, tether.url, {hash: 'runs', timezone: zoneAtNoon()});
   const boxes = page.getByRole('checkbox', {name: /^Compare gripper/});

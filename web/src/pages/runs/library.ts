@@ -17,7 +17,9 @@ export const words = param('search', 'runs');
 export const when = param('when', 'runs');
 export const tag = param('tag', 'runs');
 const list = param('runs', 'runs');
-export const compared = computed(() => (list.value ? list.value.split(',').slice(0, MOST_COMPARED) : []));
+/** Names of runs may have commas. */
+const BETWEEN_RUNS = /(?<=\.wpilog),/;
+export const compared = computed(() => (list.value ? list.value.split(BETWEEN_RUNS).slice(0, MOST_COMPARED) : []));
 
 /** Grows when a run was changed, brought or removed: the list is asked for anew. */
 export const changes = signal(0);
