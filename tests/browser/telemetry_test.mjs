@@ -242,3 +242,20 @@ test('twelve devices', async (t) => {
   assert.deepEqual(troubles, []);
   await context.close();
 });
+
+test('a thousand devices', async (t) => {
+  const state = stateFolder(t);
+  const tether = await startTether(t, null, {'telemetry.listen': '127.0.0.1:0', 'telemetry.store': `sqlite:${join(state, 'telemetry.db')}`}, {state, command: 'collect'});
+  const lines = Array.from({length: 1000}, (_, i) => `S,device=D${i} v=${i}.5`).join('\n');
+  assert.equal((await fetch(`${tether.url}write?db=x`, {method: 'POST', body: lines})).status, 204);
+  const {page, troubles} = await openPage(browser, tether.url, {connection: 'No world'});
+  const tiles = page.locator('.tile');
+  await until('those that are in sight come first', () => tiles.count(), (count) => count >= 20 && count < 1000);
+  await page.getByText(/^\d+ more$/).waitFor();
+  await page.getByText(/^\d+ more$/).scrollIntoViewIfNeeded();
+  await until('others when they are scrolled to', () => tiles.count(), (count) => count >= 400);
+  await page.getByRole('searchbox', {name: 'Search devices'}).fill('D987');
+  await tiles.locator('dd', {hasText: '987.5'}).waitFor();
+  assert.equal(await tiles.count(), 1);
+  assert.deepEqual(troubles, []);
+});

@@ -16,6 +16,8 @@ const PERIOD_MS = 2000;
 const VALUES = 5;
 /** Devices whose values are asked for at a time: those in sight. */
 const MOST_ASKED = 60;
+/** Tiles that are made at first, and whenever their end comes into sight: thousands at once take seconds. */
+const TILES = 200;
 
 const TAGS: Record<Liveness, string> = {online: 'good', stale: 'warn', gone: ''};
 
@@ -79,9 +81,22 @@ function useSight(): [readonly string[], (element: Element) => () => void] {
   return [seen, (element) => (observer.observe(element), () => observer.unobserve(element))];
 }
 
+/** The end of those that were made, of which so many are not. */
+function More({count, onSight}: {count: number; onSight: () => void}) {
+  const element = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => entries.some(({isIntersecting}) => isIntersecting) && onSight(), {rootMargin: '600px'});
+    observer.observe(element.current!);
+    return () => observer.disconnect();
+  }, [count]);
+  return <li ref={element} class="muted">{formatCount(count)} more</li>;
+}
+
 /** ROBO2 before ROBO10. */
+const ORDER = new Intl.Collator(undefined, {numeric: true});
+
 export function byName(devices: readonly Device[]): Device[] {
-  return [...devices].sort((a, b) => labelOf(a).localeCompare(labelOf(b), undefined, {numeric: true}));
+  return [...devices].sort((a, b) => ORDER.compare(labelOf(a), labelOf(b)));
 }
 
 const STATES = ['all', 'online', 'stale', 'gone'] as const;
@@ -90,6 +105,7 @@ export function Tiles({devices}: {devices: Device[]}) {
   const [search, setSearch] = useState('');
   const [wanted, setWanted] = useState<(typeof STATES)[number]>('all');
   const [seen, watch] = useSight();
+  const [most, setMost] = useState(TILES);
   const rates = useMemo(() => new Rates(), []);
   rates.take(devices, Date.now());
   const url = seen.length ? `telemetry/latest.json?${new URLSearchParams({device: listed(seen)})}` : '';
@@ -109,7 +125,8 @@ export function Tiles({devices}: {devices: Device[]}) {
       </div>
       {shown.length ? (
         <ul class="tiles" aria-label="Devices">
-          {shown.map((device) => <Tile key={device.device} device={device} rate={rates.of(device.device)} latest={known.current.get(device.device) ?? []} watch={watch} />)}
+          {shown.slice(0, most).map((device) => <Tile key={device.device} device={device} rate={rates.of(device.device)} latest={known.current.get(device.device) ?? []} watch={watch} />)}
+          {shown.length > most && <More count={shown.length - most} onSight={() => setMost(most + TILES)} />}
         </ul>
       ) : (
         <Empty icon="search" title="No device is like that" />
