@@ -23,7 +23,7 @@ from support.telemetry import Collector, Postgres, WebSocket, wait_until  # noqa
 
 CONNECTIONS = 10
 TURNS = 3
-LONG = 4  # times as many samples, where a store goes on with them behind what it has taken
+LONG = 8  # times as many samples: a store that goes on with them behind what it has taken, and whose last ones wait for more
 CORES = len(os.sched_getaffinity(0))
 RATE = 100_000  # values a second, for the live reader
 LIVE_SECONDS = int(os.environ.get("TETHER_BENCH_SECONDS", "20"))
@@ -102,43 +102,35 @@ class Chain:
         self.nats.close()
 
 
-def chain_rows(name, what, chain, store, bare_store, count=1):
-    """`store()`: the URL of an empty one; `bare_store()`: values a second of bare inserts."""
-    acknowledged, stored, parsing, publishing, inserting, size = [], [], [], [], [], 0
+def chain_rows(name, what, chain, store, bare_store, count=1, samples=SAMPLES, shared=None):
+    """`store()`: the URL of an empty one; `bare_store()`: values a second of bare inserts. `shared`: a server of ClickHouse, of whose way all
+    bare parts are measured at once, too: they share the cores, and no part of that way takes more of them than another by much."""
+    acknowledged, stored, parsing, publishing, inserting, together, size = [], [], [], [], [], [], 0
     sent = pathlib.Path(chain.folder) / "messages.xml"
-    sent.write_bytes(messages("D", SAMPLES))
+    sent.write_bytes(messages("D", samples))
     for turn in range(TURNS):
         progress(f"fleet: {name}, round {turn + 1} of {TURNS}")
         parsing.append(limit("expat", sent))
         inserting.append(bare_store())
-        one, other, size, bare = chain.pass_through(store(), count)
+        one, other, size, bare = chain.pass_through(store(), count, samples)
         acknowledged.append(one)
         stored.append(other)
         publishing.append(bare)
+        if shared:
+            together.append(chain.bare_together(sent, shared, samples))
     slowest = min(median(parsing), median(publishing), median(inserting))
-    values = SAMPLES // CONNECTIONS * CONNECTIONS * VALUES
-    return [Row(f"fleet/{name}", f"{what}: stored, against the slowest of the bare parser, bare publishing and bare inserts", median(stored), "values/s", slowest,
+    values = samples // CONNECTIONS * CONNECTIONS * VALUES
+    rows = [Row(f"fleet/{name}", f"{what}: stored, against the slowest of the bare parser, bare publishing and bare inserts", median(stored), "values/s", slowest,
                 median(stored) / slowest, 0.7, note=f"all parts on {CORES} cores; bare parser {median(parsing):,.0f}, publishing {median(publishing):,.0f}, inserts {median(inserting):,.0f}"),
             Row(f"fleet/{name}-acknowledged", "acknowledged to the devices, against bare publishing", median(acknowledged), "values/s",
                 median(publishing), median(acknowledged) / median(publishing)),
             Row(f"fleet/{name}-stream", "in the stream, of a value", size / values, "bytes")]
-
-
-def shared_row(name, what, chain, store, shard):
-    """ClickHouse takes values faster than anybody parses them and goes on with them afterwards, so that its way is bounded by the cores that
-    all parts share: against the bare parts, at once."""
-    samples = LONG * SAMPLES
-    sent = pathlib.Path(chain.folder) / "messages.xml"
-    sent.write_bytes(messages("D", samples))
-    stored, parts = [], []
-    for turn in range(TURNS):
-        progress(f"fleet: {name}, round {turn + 1} of {TURNS}")
-        stored.append(chain.pass_through(store(), samples=samples)[1])
-        parts.append(chain.bare_together(sent, shard, samples))
-    slowest = median([min(each) for each in parts])
-    parsing, publishing, inserting = (median(each) for each in zip(*parts))
-    return Row(f"fleet/{name}", f"{what}: stored, against the slowest of the same bare parts at once", median(stored), "values/s", slowest, median(stored) / slowest, 0.7,
-               note=f"all parts on {CORES} cores; at once bare parser {parsing:,.0f}, publishing {publishing:,.0f}, inserts {inserting:,.0f}")
+    if shared:
+        at_once = median([min(each) for each in together])
+        parts = [median(each) for each in zip(*together)]
+        rows.append(Row(f"fleet/{name}-shared", "the same against the slowest of these bare parts where they begin together", median(stored), "values/s", at_once, median(stored) / at_once, 0.7,
+                        note=f"all parts on {CORES} cores; at once bare parser {parts[0]:,.0f}, publishing {parts[1]:,.0f}, inserts {parts[2]:,.0f}"))
+    return rows
 
 
 def pair_row(name, one, two):
@@ -178,9 +170,8 @@ def store_rows(folder, chain, postgres, shard):
         two = chain_rows("postgresql", what, chain, postgres_url, bare_copy, 2)
         rows.append(pair_row("postgresql", one, two))
     if shard:
-        what = f"device → collector → JetStream ({servers}) → writer → ClickHouse"
-        rows += chain_rows(f"clickhouse{suffix}", what, chain, shard_url, lambda: bare_inserts(shard, SAMPLES, VALUES))
-        rows.append(shared_row(f"clickhouse-shared{suffix}", what, chain, shard_url, shard))
+        rows += chain_rows(f"clickhouse{suffix}", f"device → collector → JetStream ({servers}) → writer → ClickHouse", chain, shard_url,
+                           lambda: bare_inserts(shard, LONG * SAMPLES, VALUES), samples=LONG * SAMPLES, shared=shard)
     return rows
 
 
@@ -254,7 +245,7 @@ def live_rows(folder, chain):
 
 def shard_size(shard):
     size = int(shard.query("SELECT sum(bytes) FROM system.parts WHERE active AND database = 'tether' AND table = 'stored_value'"))
-    return Row("fleet/clickhouse-bytes", "ClickHouse, of a value", size / (SAMPLES * VALUES), "bytes")
+    return Row("fleet/clickhouse-bytes", "ClickHouse, of a value", size / (LONG * SAMPLES * VALUES), "bytes")
 
 
 def sizes(postgres, folder):

@@ -6,7 +6,7 @@
 #define PATIENCE INT64_C(20000000) /* µs */
 
 static tt_store_log *open_log(const char *name, int64_t replay) {
-  const tt_store_log_options options = {tt_testing_url(), name, replay};
+  const tt_store_log_options options = {.url = tt_testing_url(), .name = name, .replay = replay};
   const tt_store_backend *backend;
   tt_store_log *log = NULL;
   tt_error error;

@@ -259,6 +259,7 @@ typedef struct tt_store_log_options {
   const char *url;
   const char *name; /**< who share a name share the work; each name gets all */
   int64_t replay;   /**< µs UTC: what came since then comes again first; INT64_MAX: nothing */
+  int64_t linger;   /**< µs: as long after a batch the next one waits until it is full; or 0 */
 } tt_store_log_options;
 
 typedef struct tt_store_options {
@@ -271,7 +272,8 @@ typedef struct tt_store_options {
 
 /** A kind of store. Static. */
 struct tt_store_backend {
-  const char *kind;           /**< "sqlite": for people, and in /telemetry/status */
+  const char *kind; /**< "sqlite": for people, and in /telemetry/status */
+  int64_t linger;   /**< µs between batches of a log that are not full, as each costs much; or 0 */
   const char *const *schemes; /**< what its URLs begin with, NULL-terminated: "sqlite:" */
   const char *example;        /**< a URL for messages: "sqlite:FILE"; NULL: not proposed */
   const char *

@@ -7,6 +7,8 @@
 #include <time.h>
 
 #define MAX_UNFINISHED_WORK (64u << 20)
+/** More than most messages have. */
+#define USUAL_BYTES 1024
 
 tt_message_limits tt_message_limits_default(void) {
   return (tt_message_limits){.message_bytes = 1 << 20,
@@ -83,10 +85,14 @@ static void spend_on_unfinished(tt_message_parser *parser) {
   report_refusal(parser);
 }
 
-/** Gives bytes to expat; returns how many belong to this document. */
+/** Gives bytes to expat, which copies what it is given: no more than a message usually has, since the others are behind it; returns how
+ *  many belong to this document. */
 static size_t feed_document(tt_message_parser *parser, const char *bytes, size_t size) {
-  size_t room = parser->build.limits.message_bytes - parser->document_bytes;
+  const size_t room = parser->build.limits.message_bytes - parser->document_bytes;
+  const size_t usual =
+      USUAL_BYTES + parser->document_bytes;  // of a long one twice as many each time
   size_t given = size < room ? size : room;
+  if (given > usual) given = usual;
   enum XML_Status status = XML_Parse(parser->expat, bytes, (int)given, XML_FALSE);
   if (parser->finished) {
     size_t used = within_chunk(parser, parser->end, given);

@@ -15,6 +15,7 @@ import threading
 import time
 import unittest
 
+from support.clickhouse import is_installed
 from support.ledger import compare, count, finish, of_each_kind, postgres_rows, sqlite_rows
 from support.nats import Client, Nats, Writer
 from support.process import TETHER, at_best
@@ -129,6 +130,20 @@ class Way(Fleet):
             status, text = writer.request(method, path, body)
             self.assertIn(status, (400, 409))
             self.assertIn("comes out of a log", text)
+
+    @unittest.skipUnless(is_installed(), "no clickhouse-server")
+    def test_a_trickle_into_clickhouse_is_gathered(self):
+        """Each insertion makes a part, which it has to merge: five a second are enough, whatever comes."""
+        url, server = self.stores.url("clickhouse"), self.stores.clickhouse
+
+        def inserts():
+            return int(server.query("SELECT sum(value) FROM system.events WHERE event = 'InsertQuery'") or 0)
+        collector, writer = self.collector(), self.writer(url, *LISTEN)
+        before, begun = inserts(), time.monotonic()
+        for number in range(150):
+            send(collector, "ROBO1", [number])
+        wait_until(lambda: column(writer, "ROBO1") == list(range(150)), "all values")
+        self.assertLess(inserts() - before, 5 * (time.monotonic() - begun) + 15)  # 15: what it defines
 
     def test_a_clock_that_is_ahead_removes_nothing_from_the_log(self):
         """A day after it was done a message is removed from the stream, by a writer: not by its own clock alone."""

@@ -16,8 +16,11 @@ typedef struct store_job {
 static tt_status open_log(void *context, tt_store_log **log, tt_error *error) {
   const store_job *job = context;
   const tt_store_backend *backend;
-  tt_store_log_options options = {
-      .url = job->log, .name = job->name ? job->name : "store", .replay = INT64_MAX};
+  TT_TRY(tt_store_backend_of(job->store, &backend, error));
+  tt_store_log_options options = {.url = job->log,
+                                  .name = job->name ? job->name : "store",
+                                  .replay = INT64_MAX,
+                                  .linger = backend->linger};
   if (job->replay && tt_table_time_parse("--replay", job->replay, tt_collector_now(),
                                          &options.replay, error) != TT_OK)
     return TT_USAGE;

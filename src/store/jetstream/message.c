@@ -3,6 +3,8 @@
 
 #include "store/jetstream/internal.h"
 
+#include <float.h>
+#include <math.h>
 #include <msgpack.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +208,12 @@ void tt_nats_put_epoch(msgpack_packer *to, const tt_store_epoch *epoch) {
   tt_nats_put_text(to, epoch->boot);
 }
 
+/** In four bytes where these are exact, as they are of whole numbers and of all that wires of floats bring. */
+static void put_number(msgpack_packer *to, double number) {
+  const bool fits = fabs(number) <= (double)FLT_MAX && (double)(float)number == number;
+  fits ? msgpack_pack_float(to, (float)number) : msgpack_pack_double(to, number);
+}
+
 static void put_sample(msgpack_packer *to, const making *made, const tt_store_sample *sample) {
   const tt_store_batch *batch = made->split->batch;
   msgpack_pack_array(to, 7);
@@ -220,7 +228,7 @@ static void put_sample(msgpack_packer *to, const making *made, const tt_store_sa
     const tt_store_value *value = &tt_list_at(&batch->values, tt_store_value, sample->first + v);
     msgpack_pack_int64(to, *tt_map_get(&made->attributes, (tt_map_key){value->attribute, 0}));
     if (value->text == TT_STORE_NUMBER)
-      msgpack_pack_double(to, value->number);
+      put_number(to, value->number);
     else
       tt_nats_put_text(to, (const char *)batch->text.data + value->text);
   }

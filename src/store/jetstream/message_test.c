@@ -4,6 +4,7 @@
 #include "store/jetstream/internal.h"
 #include "store/jetstream/link.h"
 
+#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -107,6 +108,46 @@ static void test_what_is_sent_comes(void **state) {
   pass(batch, &gather);
   assert_int_equal(gather.batch->pairs.len, 0);
   assert_int_equal(gather.batch->samples.len, 4);
+  tt_nats_gather_end(&gather);
+  tt_store_batch_free(batch);
+}
+
+/** Numbers come as they were, whatever they take. */
+static void test_numbers(void **state) {
+  (void)state;
+  static const double numbers[] = {0,
+                                   -0.0,
+                                   0.5,
+                                   -3,
+                                   16777216,
+                                   16777217,
+                                   0.1,
+                                   (double)0.1f,
+                                   (double)FLT_MAX,
+                                   2.0 * (double)FLT_MAX,
+                                   (double)FLT_MIN / 8,
+                                   DBL_MAX,
+                                   -DBL_MAX,
+                                   DBL_MIN,
+                                   DBL_TRUE_MIN,
+                                   1 + DBL_EPSILON};
+  enum { COUNT = sizeof numbers / sizeof *numbers };
+  tt_store_batch *batch = tt_testing_batch();
+  const uint32_t before = batch->samples.len;
+  for (int i = 0; i < COUNT; i++) {
+    tt_testing_add_sample(batch, 0, 0, 90000 + i, 91000 + i);
+    tt_testing_add_value(batch, 0, NULL, numbers[i]);
+  }
+  tt_nats_gather gather;
+  assert_true(tt_nats_gather_begin(&gather));
+  pass(batch, &gather);
+  assert_int_equal(gather.batch->samples.len, before + COUNT);
+  for (uint32_t i = 0; i < gather.batch->samples.len; i++) {
+    const tt_store_sample *sample = &tt_list_at(&gather.batch->samples, tt_store_sample, i);
+    if (sample->device_time < 90000) continue;
+    const double came = tt_list_at(&gather.batch->values, tt_store_value, sample->first).number;
+    assert_memory_equal(&came, &numbers[sample->device_time - 90000], sizeof came);
+  }
   tt_nats_gather_end(&gather);
   tt_store_batch_free(batch);
 }
@@ -260,6 +301,7 @@ static void test_messages_of_other_versions(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_sent_comes),
+      cmocka_unit_test(test_numbers),
       cmocka_unit_test(test_what_is_used_again_has_its_pairs),
       cmocka_unit_test(test_of_two_collectors),
       cmocka_unit_test(test_many_samples_make_several_messages),

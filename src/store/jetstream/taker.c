@@ -50,7 +50,7 @@ typedef struct hand {
 typedef struct taker {
   tt_store_log base;
   char *url, *name;
-  int64_t replay;
+  int64_t replay, linger;
   pthread_mutex_t mutex; /**< guards `link` while it is exchanged, for is_there() */
   tt_nats_link *link;    /**< NULL: there is none */
   natsSubscription *subscription;
@@ -61,6 +61,7 @@ typedef struct taker {
   tt_nats_gather gather; /**< into the next one */
   uint64_t bad;          /**< messages that were none */
   int64_t next_purge, next_look;
+  int64_t given; /**< µs, monotonic: when the last batch was */
 
   pthread_t ahead;
   bool has_ahead;       /**< the thread was started */
@@ -289,15 +290,22 @@ static bool is_large(const hand *of) {
   return of->messages.len >= MOST_MESSAGES / 2 || of->bytes >= MOST_BYTES / 2;
 }
 
-/** All that is there now, and fits, goes into the next batch; where there is nothing, what comes first, if it comes within `patience`
- *  (µs): so the server takes a request that has both a time and no wait. */
-static tt_status fetch(taker *of, int64_t patience, tt_error *error) {
+/** What is waited for. */
+typedef enum wanted {
+  /** All that is there now, and fits; where there is nothing, what comes first: so the server takes a request that has both a time and no
+   *  wait. */
+  ANY,
+  FULL /**< as much as fits */
+} wanted;
+
+/** Takes what is wanted into the next batch, and what there is of it after `patience` (µs). */
+static tt_status fetch(taker *of, wanted what, int64_t patience, tt_error *error) {
   natsMsgList came = {0};
   jsFetchRequest request;
   jsFetchRequest_Init(&request);
   request.Batch = MOST_MESSAGES - (int)of->next.messages.len;
   request.MaxBytes = (int64_t)(MOST_BYTES - of->next.bytes);
-  request.NoWait = true;
+  request.NoWait = what == ANY;
   request.Expires = 1000 * (patience > LEAST_PATIENCE ? patience : LEAST_PATIENCE);
   const int64_t asked = tt_monotonic_us();
   natsStatus status = natsSubscription_FetchRequest(&came, of->subscription, &request);
@@ -315,7 +323,7 @@ static void *run_ahead(void *context) {
     while (!of->fetching && !of->ending) pthread_cond_wait(&of->changed, &of->turn);
     if (of->ending) break;
     pthread_mutex_unlock(&of->turn);
-    tt_status status = fetch(of, AHEAD_PATIENCE, &of->error);
+    tt_status status = fetch(of, ANY, AHEAD_PATIENCE, &of->error);
     pthread_mutex_lock(&of->turn);
     of->fetched = status;
     of->fetching = false;
@@ -349,15 +357,22 @@ static void look_at_age(taker *of) {
 static tt_status add_rest(taker *of, tt_error *error) {
   if (is_large(&of->next)) return TT_OK;
   taker_look(&of->base);
-  return of->base.state.waiting ? fetch(of, TRANSFER_PATIENCE, error) : TT_OK;
+  return of->base.state.waiting ? fetch(of, ANY, TRANSFER_PATIENCE, error) : TT_OK;
 }
 
 /** Waits for the first ones. A request may be answered by what was said late to the one before: that there is nothing. */
 static tt_status wait_first(taker *of, int64_t patience, tt_error *error) {
   const int64_t end = tt_monotonic_us() + patience;
-  do TT_TRY(fetch(of, end - tt_monotonic_us(), error));
+  do TT_TRY(fetch(of, ANY, end - tt_monotonic_us(), error));
   while (!of->next.messages.len && tt_monotonic_us() < end);
   return TT_OK;
+}
+
+/** Waits for more where the last batch was given not long ago. */
+static tt_status wait_full(taker *of, tt_error *error) {
+  const int64_t rest = of->given + of->linger - tt_monotonic_us();
+  if (rest <= 0 || !of->next.messages.len || is_large(&of->next)) return TT_OK;
+  return fetch(of, FULL, rest, error);
 }
 
 /** Makes the next batch as large as it can be now; TT_AGAIN: it has nothing. */
@@ -367,6 +382,7 @@ static tt_status fill_next(taker *of, int64_t patience, tt_error *error) {
   if (of->fetched != TT_OK) return tt_fail(error, of->fetched, "%s", of->error.text);
   look_at_age(of);
   TT_TRY(next->messages.len ? add_rest(of, error) : wait_first(of, patience, error));
+  TT_TRY(wait_full(of, error));
   if (next->messages.len) return TT_OK;
   if (tt_monotonic_us() >= of->next_look) TT_TRY(look(of, error));
   return TT_AGAIN;
@@ -390,6 +406,7 @@ static tt_status taker_take(tt_store_log *base, int64_t patience, const tt_store
   begin_next(of);
   note_taken(of);
   fetch_ahead(of);
+  of->given = tt_monotonic_us();
   *batch = of->batch;
   return TT_OK;
 }
@@ -527,6 +544,7 @@ tt_status tt_jetstream_open_log(const tt_store_log_options *options, tt_store_lo
   of->url = strdup(options->url);
   of->name = strdup(options->name);
   of->replay = options->replay;
+  of->linger = options->linger;
   tt_status status = open_all(of, error);
   if (status != TT_OK) {
     taker_close(&of->base);

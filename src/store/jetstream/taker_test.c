@@ -22,8 +22,9 @@ static const char *url(void) { return g_getenv("TETHER_TEST_NATS"); }
 static tt_store_log *open_log(void) {
   tt_store_log *log = NULL;
   tt_error error;
-  if (tt_jetstream_open_log(&(tt_store_log_options){url(), "late", INT64_MAX}, &log, &error) !=
-      TT_OK)
+  if (tt_jetstream_open_log(
+          &(tt_store_log_options){.url = url(), .name = "late", .replay = INT64_MAX}, &log,
+          &error) != TT_OK)
     fail_msg("%s", error.text);
   return log;
 }
