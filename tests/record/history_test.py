@@ -63,9 +63,11 @@ class Growing(unittest.TestCase):
         cls.page = Page(cls.program.addresses["web"])
         cls.asker = Asker(cls.program)
         cls.log = cls.page.hello["recording"]
+        cls.seen = [poses(cls.page.frame())[:2]]
+        while cls.seen[-1][0] < 0.01:  # so that there is something before the command
+            cls.seen.append(poses(cls.page.frame())[:2])
         cls.page.command(**{"left_track.torque": 8, "right_track.torque": 6})
-        cls.seen = []
-        while not cls.seen or cls.seen[-1][0] < 2:
+        while cls.seen[-1][0] < 2:
             cls.seen.append(poses(cls.page.frame())[:2])
         wait_for(lambda: cls.end() > cls.seen[-1][0], "the log to have what was seen")
 
