@@ -337,7 +337,7 @@ static tt_status find_bucket(const stretches *table, tt_bucket_size size, int64_
 static bool take_day(void *context, int attribute, const tt_bucket *bucket) {
   (void)attribute;
   stretches *table = context;
-  if (bucket->start < table->days_to)
+  if (bucket->start >= table->days_from && bucket->start < table->days_to)
     table->days[(bucket->start - table->days_from) / tt_bucket_length(TT_BUCKET_DAY)] = true;
   return true;
 }
