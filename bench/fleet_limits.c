@@ -3,6 +3,8 @@
  *
  *   fleet_limits URL FROM TO REPLICAS   what the stream FROM has into the stream TO, which is made, and removed again
  */
+#include "wait_for_go.h"
+
 #include <nats/nats.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,14 +23,6 @@ static double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/* With TETHER_LIMITS_WAIT=1: says that it is ready, and begins when a line comes, so that several begin together. */
-static void wait_for_go(void) {
-  if (!getenv("TETHER_LIMITS_WAIT")) return;
-  puts("ready");
-  fflush(stdout);
-  getchar();
 }
 
 static void try(natsStatus status, const char *what) {

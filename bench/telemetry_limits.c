@@ -7,6 +7,8 @@
  *   telemetry_limits rows FILE SAMPLES N     the same, all N values of a sample by one insert
  *   telemetry_limits copy URL SAMPLES N [D]  the same into PostgreSQL; of D devices, RUN samples of each in turn
  */
+#include "wait_for_go.h"
+
 #include <endian.h>
 #include <expat.h>
 #include <libpq-fe.h>
@@ -25,14 +27,6 @@ static double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/* With TETHER_LIMITS_WAIT=1: says that it is ready, and begins when a line comes, so that several begin together. */
-static void wait_for_go(void) {
-  if (!getenv("TETHER_LIMITS_WAIT")) return;
-  puts("ready");
-  fflush(stdout);
-  getchar();
 }
 
 static int die(const char *what) {

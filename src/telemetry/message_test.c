@@ -70,6 +70,26 @@ static void test_every_split(void **state) {
   }
 }
 
+/** A message is there with its last byte, however long it is: nobody waits for what comes behind it. */
+static void test_nothing_is_waited_for(void **state) {
+  (void)state;
+  static heard to;
+  static char message[9000];
+  const tt_message_limits limits = small_limits();
+  tt_message_parser *parser = tt_message_parser_new(&limits, &handler, &to);
+  assert_non_null(parser);
+  for (int size = 0; size < 8000; size += 7) {
+    forget(&to);
+    const int length = snprintf(
+        message, sizeof message,
+        "<MESSAGE id='G' time='1'><S time='0'><d a='%0*d' b='%0*d' c='%0*d'/></S></MESSAGE>",
+        size / 3 + 1, 1, size / 3 + 1, 2, size / 3 + 1, 3);
+    tt_message_parser_feed(parser, message, (size_t)length);
+    assert_int_equal(to.messages, 1);
+  }
+  tt_message_parser_free(parser);
+}
+
 static void test_times(void **state) {
   (void)state;
   static heard to;
@@ -309,13 +329,10 @@ static void test_boot_and_seq(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_split),
-      cmocka_unit_test(test_times),
-      cmocka_unit_test(test_truncated_at_every_byte),
-      cmocka_unit_test(test_bad_messages),
-      cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_line_and_column),
-      cmocka_unit_test(test_a_message_sent_again_is_known),
+      cmocka_unit_test(test_every_split),     cmocka_unit_test(test_nothing_is_waited_for),
+      cmocka_unit_test(test_times),           cmocka_unit_test(test_truncated_at_every_byte),
+      cmocka_unit_test(test_bad_messages),    cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_line_and_column), cmocka_unit_test(test_a_message_sent_again_is_known),
       cmocka_unit_test(test_boot_and_seq),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
