@@ -1,6 +1,7 @@
 /* message.c: documents are cut out of the stream; what stands in one is message_content.c's. */
 #include "telemetry/message_internal.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -9,6 +10,11 @@
 #define MAX_UNFINISHED_WORK (64u << 20)
 /** More than most messages have. */
 #define USUAL_BYTES 1024
+/** With what most of them end, and expat's view of those that follow each other: they stand in one element. */
+#define END "</MESSAGE>"
+#define ROOT "<s>"
+/** Then expat begins anew, as it keeps the names of all elements and attributes. */
+#define BYTES_OF_EXPAT (64u << 10)
 
 tt_message_limits tt_message_limits_default(void) {
   return (tt_message_limits){.message_bytes = 1 << 20,
@@ -36,7 +42,13 @@ static void set_salt(const tt_message_parser *parser) {
 #endif
 }
 
-static void begin_document(tt_message_parser *parser) {
+/** Whether a document begins with its first element, in an encoding that has ASCII. */
+static bool is_plain(const char *bytes, size_t size) {
+  return size >= 2 && bytes[0] == '<' && isalpha((unsigned char)bytes[1]);
+}
+
+/** Expat knows no message any more. */
+static void renew_expat(tt_message_parser *parser, bool plain) {
   XML_Parser expat = parser->expat;
   XML_ParserReset(expat, NULL);
   set_salt(parser);
@@ -44,7 +56,28 @@ static void begin_document(tt_message_parser *parser) {
   // Else the end of a message would be seen only when the next one comes. See spend_on_unfinished().
   XML_SetReparseDeferralEnabled(expat, XML_FALSE);
 #endif
+  parser->expat_bytes = 0;
+  if (plain) {
+    XML_Parse(expat, ROOT, strlen(ROOT), XML_FALSE);
+    parser->expat_bytes = strlen(ROOT);
+  }
+  tt_message_set_handlers(parser);
+}
+
+/** Of the bytes with which it begins, two at most are looked at; none is used up. To begin anew takes expat about as long as a message: the
+ *  next one is an element behind the last where it can be. */
+static void begin_document(tt_message_parser *parser, const char *bytes, size_t size) {
+  const bool plain = is_plain(bytes, size);
+  if (!plain || !parser->goes_on || parser->expat_bytes >= BYTES_OF_EXPAT)
+    renew_expat(parser, plain);
   parser->scan = SCAN_DOCUMENT;
+  parser->may_go_on = plain;
+  parser->goes_on = parser->hinted = false;
+  parser->before = (tt_message_place){parser->expat_bytes, 0, 0};
+  if (parser->expat_bytes) {
+    parser->before.line = XML_GetCurrentLineNumber64(parser->expat) - 1;
+    parser->before.column = XML_GetCurrentColumnNumber64(parser->expat);
+  }
   parser->begun = now();
   parser->document_bytes = 0;
   parser->token_start = 0;
@@ -75,8 +108,7 @@ static size_t within_chunk(const tt_message_parser *parser, size_t position, siz
 /** Expat looks at an unfinished token from its beginning whenever bytes come: one that is long and comes in small
  *  pieces is refused before that costs much. */
 static void spend_on_unfinished(tt_message_parser *parser) {
-  const int64_t index = XML_GetCurrentByteIndex64(parser->expat);
-  size_t start = index < 0 ? 0 : (size_t)index;
+  const size_t start = tt_message_position(parser);
   if (start != parser->token_start) parser->unfinished_work = 0;
   parser->token_start = start;
   parser->unfinished_work += parser->document_bytes - start;
@@ -85,17 +117,29 @@ static void spend_on_unfinished(tt_message_parser *parser) {
   report_refusal(parser);
 }
 
-/** Gives bytes to expat, which copies what it is given: no more than a message usually has, since the others are behind it; returns how
- *  many belong to this document. */
-static size_t feed_document(tt_message_parser *parser, const char *bytes, size_t size) {
+/** How many bytes expat is given, which copies them: no more than a message usually has, since the others are behind it; and none behind
+ *  what looks like its end, so that it can go on with the next one. */
+static size_t choose_piece(tt_message_parser *parser, const char *bytes, size_t size) {
   const size_t room = parser->build.limits.message_bytes - parser->document_bytes;
   const size_t usual =
       USUAL_BYTES + parser->document_bytes;  // of a long one twice as many each time
-  size_t given = size < room ? size : room;
-  if (given > usual) given = usual;
+  size_t piece = size < room ? size : room;
+  if (piece > usual) piece = usual;
+  const char *end = parser->hinted ? NULL : memmem(bytes, piece, END, strlen(END));
+  if (!end) return piece;
+  parser->hinted = true;  // one that was wrong is not followed by others
+  return (size_t)(end - bytes) + strlen(END);
+}
+
+/** Gives bytes to expat; returns how many of them belong to this document. */
+static size_t feed_document(tt_message_parser *parser, const char *bytes, size_t size) {
+  const size_t given = choose_piece(parser, bytes, size);
+  parser->piece = given;
+  parser->expat_bytes += given;
   enum XML_Status status = XML_Parse(parser->expat, bytes, (int)given, XML_FALSE);
   if (parser->finished) {
     size_t used = within_chunk(parser, parser->end, given);
+    parser->goes_on = parser->may_go_on && used == given;
     deliver(parser);
     return used;
   }
@@ -104,7 +148,7 @@ static size_t feed_document(tt_message_parser *parser, const char *bytes, size_t
     size_t tag_size = parser->tag_size;
     report_refusal(parser);
     if (tag_size) {
-      begin_document(parser);
+      begin_document(parser, parser->tag, tag_size);
       feed_document(parser, parser->tag, tag_size);
     }
     return used;
@@ -128,10 +172,10 @@ static size_t feed_document(tt_message_parser *parser, const char *bytes, size_t
   return given;
 }
 
-/** A document begins with bytes that have already been read, and goes on with the chunk. */
-static void begin_with(tt_message_parser *parser, const char *bytes) {
-  begin_document(parser);
-  feed_document(parser, bytes, strlen(bytes));
+/** A document begins with bytes that have already been read, `size` of them before the chunk, which goes on with it. */
+static void begin_with(tt_message_parser *parser, const char *bytes, size_t size) {
+  begin_document(parser, bytes, strlen(bytes));
+  feed_document(parser, bytes, size);
 }
 
 /** One byte between documents. Returns whether it was used up. */
@@ -143,28 +187,28 @@ static bool scan_byte(tt_message_parser *parser, char c) {
         parser->scan = SCAN_LESS;
         return true;
       }
-      begin_document(parser);
+      begin_document(parser, &c, 1);
       return false;
     case SCAN_LESS:
       if (c == '!') {
         parser->scan = SCAN_BANG;
         return true;
       }
-      begin_with(parser, "<");
+      begin_with(parser, (char[]){'<', c, 0}, 1);
       return false;
     case SCAN_BANG:
       if (c == '-') {
         parser->scan = SCAN_BANG_DASH;
         return true;
       }
-      begin_with(parser, "<!");
+      begin_with(parser, "<!", 2);
       return false;
     case SCAN_BANG_DASH:
       if (c == '-') {
         parser->scan = SCAN_COMMENT;
         return true;
       }
-      begin_with(parser, "<!-");
+      begin_with(parser, "<!-", 3);
       return false;
     case SCAN_COMMENT: parser->scan = c == '-' ? SCAN_COMMENT_DASH : SCAN_COMMENT; return true;
     case SCAN_COMMENT_DASH:
@@ -194,7 +238,7 @@ static void search_byte(tt_message_parser *parser, char c) {
         parser->skip_root = false;
         break;
       }
-      begin_with(parser, starts[i]);
+      begin_with(parser, starts[i], length);
       return;
     }
     possible = true;
@@ -209,6 +253,8 @@ void tt_message_parser_feed(tt_message_parser *parser, const void *bytes, size_t
       next += feed_document(parser, next, (size_t)(end - next));
     } else if (parser->scan == SCAN_LOST) {
       search_byte(parser, *next++);
+    } else if (parser->scan == SCAN_SPACE && is_plain(next, (size_t)(end - next))) {
+      begin_document(parser, next, (size_t)(end - next));
     } else if (scan_byte(parser, *next)) {
       next++;
     }
@@ -221,7 +267,7 @@ int64_t tt_message_parser_begun(const tt_message_parser *parser) {
 
 void tt_message_parser_end(tt_message_parser *parser) {
   bool between = parser->scan == SCAN_SPACE || parser->scan == SCAN_LOST;
-  if (!between && parser->scan != SCAN_DOCUMENT) begin_document(parser);
+  if (!between && parser->scan != SCAN_DOCUMENT) begin_document(parser, "", 0);
   if (!between) {
     // An end that expat finds wrong itself has a better reason than ours.
     enum XML_Status status = XML_Parse(parser->expat, "", 0, XML_TRUE);

@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+size_t tt_message_position(const tt_message_parser *parser) {
+  const int64_t index = XML_GetCurrentByteIndex64(parser->expat);
+  return index < 0 || (size_t)index < parser->before.byte ? 0 : (size_t)index - parser->before.byte;
+}
+
 void tt_message_refuse(tt_message_parser *parser, const char *format, ...) {
   if (parser->refused) return;
   va_list arguments;
@@ -13,10 +18,10 @@ void tt_message_refuse(tt_message_parser *parser, const char *format, ...) {
   vsnprintf(parser->reason, sizeof parser->reason, format, arguments);
   va_end(arguments);
   parser->refused = true;
-  parser->line = XML_GetCurrentLineNumber64(parser->expat);
+  parser->line = XML_GetCurrentLineNumber64(parser->expat) - parser->before.line;
   parser->column = XML_GetCurrentColumnNumber64(parser->expat) + 1;
-  const int64_t index = XML_GetCurrentByteIndex64(parser->expat);
-  parser->end = index < 0 ? 0 : (size_t)index;
+  if (parser->line == 1) parser->column -= parser->before.column;
+  parser->end = tt_message_position(parser);
   XML_StopParser(parser->expat, XML_FALSE);
 }
 
@@ -88,10 +93,12 @@ static void start_sample(tt_message_parser *parser, const char *name, const char
   passes(parser, tt_message_build_sample(&parser->build, us, tt_piece_of(name)));
 }
 
-static void add_value(tt_message_parser *parser, const char *data, const char *name,
-                      const char *value) {
-  const tt_piece parts[] = {tt_piece_of(parser->set), tt_piece_of(data), tt_piece_of(name)};
-  passes(parser, tt_message_build_value(&parser->build, parts, 3, tt_piece_of(value)));
+static void add_values(tt_message_parser *parser, const char *data, const char **attributes) {
+  tt_piece parts[] = {tt_piece_of(parser->set), tt_piece_of(data), {0}};
+  for (; *attributes && !parser->refused; attributes += 2) {
+    parts[2] = tt_piece_of(attributes[0]);
+    passes(parser, tt_message_build_value(&parser->build, parts, 3, tt_piece_of(attributes[1])));
+  }
 }
 
 /** The tag in hand, as it was sent, or as much of it as there is; empty: unknown. */
@@ -153,8 +160,7 @@ static void on_start(void *user, const char *name, const char **attributes) {
   } else if (parser->depth == 1) {
     start_sample(parser, name, attributes);
   } else if (parser->depth == 2) {
-    for (; *attributes && !parser->refused; attributes += 2)
-      add_value(parser, name, attributes[0], attributes[1]);
+    add_values(parser, name, attributes);
   } else {
     tt_message_refuse(
         parser,
@@ -170,9 +176,9 @@ static void on_end(void *user, const char *name) {
   parser->depth--;
   if (parser->depth > 0) return;
   parser->finished = true;
-  parser->end = (size_t)XML_GetCurrentByteIndex64(parser->expat) +
-                (size_t)XML_GetCurrentByteCount64(parser->expat);
-  XML_StopParser(parser->expat, XML_FALSE);
+  parser->end = tt_message_position(parser) + (size_t)XML_GetCurrentByteCount64(parser->expat);
+  const bool goes_on = parser->may_go_on && parser->end == parser->document_bytes + parser->piece;
+  if (!goes_on) XML_StopParser(parser->expat, XML_FALSE);
 }
 
 static void on_text(void *user, const char *text, int size) {
@@ -200,13 +206,16 @@ static void on_skipped_entity(void *user, const char *name, int is_parameter) {
   tt_message_refuse(user, "entities are not allowed");
 }
 
-void tt_message_begin_content(tt_message_parser *parser) {
+void tt_message_set_handlers(tt_message_parser *parser) {
   XML_Parser expat = parser->expat;
   XML_SetUserData(expat, parser);
   XML_SetElementHandler(expat, on_start, on_end);
   XML_SetCharacterDataHandler(expat, on_text);
   XML_SetStartDoctypeDeclHandler(expat, on_doctype);
   XML_SetSkippedEntityHandler(expat, on_skipped_entity);
+}
+
+void tt_message_begin_content(tt_message_parser *parser) {
   parser->depth = 0;
   parser->has_doctype = parser->finished = parser->refused = false;
   parser->skip_root = false;

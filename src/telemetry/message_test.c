@@ -212,13 +212,6 @@ static void test_bad_messages(void **state) {
   }
 }
 
-static void refuse_big(const char *text, const char *reason) {
-  static heard to;
-  feed(&to, text, strlen(text), 512);
-  if (to.messages != 0 || to.refusals != 1 || !strstr(to.text, reason))
-    fail_msg("%s: %.500s", reason, to.text);
-}
-
 static char *repeat(const char *head, const char *body, int count, const char *tail) {
   char *text = malloc(strlen(head) + strlen(body) * (size_t)count + strlen(tail) + 64);
   assert_non_null(text);
@@ -226,6 +219,43 @@ static char *repeat(const char *head, const char *body, int count, const char *t
   for (int i = 0; i < count; i++) at += sprintf(at, "%s", body);
   strcpy(at, tail);
   return text;
+}
+
+/** A message is heard as it is alone, and refused at the same place: behind few others, and behind many. */
+static void test_behind_others(void **state) {
+  (void)state;
+  static const char other[] = "<MESSAGE id='W' time='1'><S time='0'>\n</S></MESSAGE>";
+  static heard alone, behind;
+  for (size_t i = 0; i < sizeof bads / sizeof *bads; i++) {
+    for (int count = 1; count <= 2000; count *= 40) {
+      char *text = repeat("", other, count, bads[i].text);
+      feed(&alone, bads[i].text, strlen(bads[i].text), 4096);
+      feed(&behind, text, strlen(text), 4096);
+      free(text);
+      assert_int_equal(behind.messages, count + alone.messages);
+      const char *refusal = strstr(behind.text, "refused");
+      if (count < 100 && (!refusal || strcmp(refusal, strstr(alone.text, "refused")) != 0))
+        fail_msg("%s, behind %d others: %s", bads[i].what, count, refusal);
+    }
+  }
+}
+
+/** What looks like the end of a message stands in its comment. */
+static void test_ends_that_are_none(void **state) {
+  (void)state;
+  static heard to;
+  char *text = repeat("<MESSAGE id='C' time='1'><!-- ", "</MESSAGE>", 1500,
+                      " --><S time='0'><d v='1'/></S></MESSAGE>\n<MESSAGE id='D' time='2'/>");
+  feed(&to, text, strlen(text), strlen(text));
+  assert_string_equal(to.text, "message C 1000\n at 1000\n  S.d.v=1\nmessage D 2000\n");
+  free(text);
+}
+
+static void refuse_big(const char *text, const char *reason) {
+  static heard to;
+  feed(&to, text, strlen(text), 512);
+  if (to.messages != 0 || to.refusals != 1 || !strstr(to.text, reason))
+    fail_msg("%s: %.500s", reason, to.text);
 }
 
 static void test_limits(void **state) {
@@ -329,10 +359,16 @@ static void test_boot_and_seq(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_split),     cmocka_unit_test(test_nothing_is_waited_for),
-      cmocka_unit_test(test_times),           cmocka_unit_test(test_truncated_at_every_byte),
-      cmocka_unit_test(test_bad_messages),    cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_line_and_column), cmocka_unit_test(test_a_message_sent_again_is_known),
+      cmocka_unit_test(test_every_split),
+      cmocka_unit_test(test_nothing_is_waited_for),
+      cmocka_unit_test(test_times),
+      cmocka_unit_test(test_truncated_at_every_byte),
+      cmocka_unit_test(test_bad_messages),
+      cmocka_unit_test(test_behind_others),
+      cmocka_unit_test(test_ends_that_are_none),
+      cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_line_and_column),
+      cmocka_unit_test(test_a_message_sent_again_is_known),
       cmocka_unit_test(test_boot_and_seq),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
