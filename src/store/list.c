@@ -20,9 +20,8 @@ void tt_list_free(tt_list *list) {
 /** Of the first room, which is an item's at least: there are lists of lists. */
 #define FIRST_BYTES 128
 
-bool tt_list_reserve(tt_list *list, size_t more) {
+bool tt_list_grow(tt_list *list, size_t more) {
   if (list->failed) return false;
-  if (more <= list->room - list->len) return true;
   size_t needed = list->len + more, room = list->room ? list->room : FIRST_BYTES / list->item_size;
   if (!room) room = 1;
   while (room < needed) room *= 2;
@@ -36,21 +35,6 @@ bool tt_list_reserve(tt_list *list, size_t more) {
 static bool fail(tt_list *list) {
   list->failed = true;
   return false;
-}
-
-void *tt_list_add_room(tt_list *list, size_t count) {
-  if (!tt_list_reserve(list, count)) {
-    list->failed = true;
-    return NULL;
-  }
-  list->len += (uint32_t)count;
-  return count ? item_at(list, list->len - (uint32_t)count) : NULL;
-}
-
-bool tt_list_add(tt_list *list, const void *items, size_t count) {
-  void *room = tt_list_add_room(list, count);
-  if (room) memcpy(room, items, count * list->item_size);
-  return room || !list->failed;
 }
 
 void tt_list_cut(tt_list *list, uint32_t len) {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct tt_list {
   void *data; /**< NULL while nothing was added */
@@ -26,12 +27,32 @@ typedef struct tt_list {
 
 /** Ends its items and gives its memory back; it is empty afterwards. */
 void tt_list_free(tt_list *list);
+/** Of tt_list_reserve(): takes more memory. */
+bool tt_list_grow(tt_list *list, size_t more);
+
 /** Makes room for so many more items; adding them then can't fail. False: out of memory, and it is as before. */
-bool tt_list_reserve(tt_list *list, size_t more);
-/** Adds copies of items. False: out of memory, now or before: nothing was added, and the items are still the caller's. */
-bool tt_list_add(tt_list *list, const void *items, size_t count);
+static inline bool tt_list_reserve(tt_list *list, size_t more) {
+  return more <= list->room - list->len && !list->failed ? true : tt_list_grow(list, more);
+}
+
 /** Adds items that the caller writes, all of them. NULL: out of memory, now or before, or there are none. */
-void *tt_list_add_room(tt_list *list, size_t count);
+static inline void *tt_list_add_room(tt_list *list, size_t count) {
+  if (!tt_list_reserve(list, count)) {
+    list->failed = true;
+    return NULL;
+  }
+  const size_t first = list->len;
+  list->len += (uint32_t)count;
+  return count ? (char *)list->data + first * list->item_size : NULL;
+}
+
+/** Adds copies of items. False: out of memory, now or before: nothing was added, and the items are still the caller's. */
+static inline bool tt_list_add(tt_list *list, const void *items, size_t count) {
+  void *room = tt_list_add_room(list, count);
+  if (room) memcpy(room, items, count * list->item_size);
+  return room || !list->failed;
+}
+
 /** Ends what stands behind the first `len` items. Emptied (0), it has not failed any more. */
 void tt_list_cut(tt_list *list, uint32_t len);
 /** Ends an item, whose place the last one takes. */
