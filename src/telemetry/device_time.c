@@ -104,6 +104,7 @@ static tt_boot *make_current(tt_device_time *time, tt_boot *boot) {
 /* --- messages heard lately --- */
 
 static void remember(tt_device_time *time, const struct tt_seen *seen) {
+  if (!time->seen_count || seen->time > time->seen_latest) time->seen_latest = seen->time;
   time->seen[time->seen_next] = *seen;
   time->seen_next = (time->seen_next + 1) % TT_SEEN_KEPT;
   if (time->seen_count < TT_SEEN_KEPT) time->seen_count++;
@@ -118,6 +119,7 @@ void tt_device_time_restore_seen(tt_device_time *time, int64_t key, int64_t last
 static tt_boot *heard_before(tt_device_time *time, const tt_timed_message *message) {
   uint64_t content = 0;
   bool asked = false;
+  if (message->last_sample > time->seen_latest) return NULL;  // as nearly all are
   for (int i = 0; i < time->seen_count; i++) {
     const struct tt_seen *seen = &time->seen[i];
     if (seen->time != message->last_sample) continue;

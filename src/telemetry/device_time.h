@@ -39,6 +39,7 @@ typedef struct tt_device_time {
     bool spooled;
   } seen[TT_SEEN_KEPT];
   int seen_next, seen_count;
+  int64_t seen_latest; /**< the greatest of their times, and of those heard before them */
   /** Since when its clock has run with ours, message by message. */
   struct tt_pace {
     bool begun;

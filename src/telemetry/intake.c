@@ -201,20 +201,12 @@ static void take_samples(const taken *of, const tt_place *place, tt_origin *orig
   tt_samples_end(collector, &to);
 }
 
-/** Bytes of all values, each with its 0. */
-static size_t text_size(const tt_message *message) {
-  size_t size = 0;
-  for (uint32_t i = 0; i < message->value_count; i++)
-    size += strlen(tt_message_text(message, message->values[i].text)) + 1;
-  return size;
-}
-
 tt_status tt_intake(tt_collector *collector, const tt_message *message, tt_origin *origin,
                     int64_t received, uint64_t *ticket, tt_error *error) {
   if (tt_batch_is_full(collector)) return TT_FULL;
   tt_list_cut(&collector->named, 0);
   if (!tt_store_batch_reserve(collector->batch, message->value_count, message->value_count,
-                              text_size(message)) ||
+                              message->text_size) ||
       !tt_list_reserve(&collector->thinned, message->value_count) ||
       !tt_list_reserve(&collector->named, message->value_count))
     return tt_fail(error, TT_NOMEM, "out of memory");

@@ -48,6 +48,7 @@ typedef struct tt_message {
   uint32_t sample_count, value_count;
   uint64_t hash; /**< of boot, seq, times, identifiers and values, to know a message sent again */
   const char *text;
+  size_t text_size;   /**< bytes of it */
   unsigned long line; /**< at which it begins, where many stand in one document; else 1 */
   uint32_t points;    /**< points of line protocol that it was made of; else 1 */
 } tt_message;

@@ -280,6 +280,7 @@ const tt_message *tt_message_build_end(tt_message_build *build) {
   message->samples = build->samples;
   message->values = build->values;
   message->text = build->text;
+  message->text_size = build->text_size;
   return message;
 }
 
