@@ -255,11 +255,18 @@ struct tt_store_log {
   void (*close)(tt_store_log *log);
 };
 
+/** A batch of a log as a store likes it: no more than it takes in a second or so, since it may be given no more at a time. */
+typedef struct tt_store_portion {
+  uint32_t messages, bytes; /**< at most; 0: the log's own measure */
+  int64_t
+      linger; /**< µs: as long after a batch the next one waits until it is large, as each costs much; or 0 */
+} tt_store_portion;
+
 typedef struct tt_store_log_options {
   const char *url;
   const char *name; /**< who share a name share the work; each name gets all */
   int64_t replay;   /**< µs UTC: what came since then comes again first; INT64_MAX: nothing */
-  int64_t linger;   /**< µs: as long after a batch the next one waits until it is full; or 0 */
+  tt_store_portion portion; /**< of the store into which it goes */
 } tt_store_log_options;
 
 typedef struct tt_store_options {
@@ -272,8 +279,8 @@ typedef struct tt_store_options {
 
 /** A kind of store. Static. */
 struct tt_store_backend {
-  const char *kind; /**< "sqlite": for people, and in /telemetry/status */
-  int64_t linger;   /**< µs between batches of a log that are not full, as each costs much; or 0 */
+  const char *kind;           /**< "sqlite": for people, and in /telemetry/status */
+  tt_store_portion portion;   /**< of a log; zeros: any */
   const char *const *schemes; /**< what its URLs begin with, NULL-terminated: "sqlite:" */
   const char *example;        /**< a URL for messages: "sqlite:FILE"; NULL: not proposed */
   const char *

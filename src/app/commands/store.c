@@ -20,7 +20,7 @@ static tt_status open_log(void *context, tt_store_log **log, tt_error *error) {
   tt_store_log_options options = {.url = job->log,
                                   .name = job->name ? job->name : "store",
                                   .replay = INT64_MAX,
-                                  .linger = backend->linger};
+                                  .portion = backend->portion};
   if (job->replay && tt_table_time_parse("--replay", job->replay, tt_collector_now(),
                                          &options.replay, error) != TT_OK)
     return TT_USAGE;

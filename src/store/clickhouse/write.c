@@ -35,8 +35,10 @@ typedef struct writing {
   tt_list dropped;                       /**< char, by sample; empty: none is */
   tt_list columns;                       /**< column: of the sample in hand */
   const tt_store_sample *before;         /**< the last one that was put; NULL: none */
-  tt_map turns;                          /**< moment → samples of it so far */
-  tt_map hours;                          /**< device's id, hour → 1: those it writes to */
+  const struct place *last;              /**< where that stands… */
+  uint64_t turn;                         /**< …and how many of its moment stand before it */
+  tt_map_key hour;                       /**< device's id and hour of it */
+  tt_map hours;                          /**< the same → 1: those it writes to */
   tt_list written[TT_CLICKHOUSE_SHARDS]; /**< tt_clickhouse_mark: the same */
   tt_list fresh[TT_CLICKHOUSE_SHARDS];   /**< of them, those that need a mark first */
   int64_t began;                         /**< µs */
@@ -60,22 +62,13 @@ static tt_status look_through(const writing *job, tt_error *error) {
   return TT_OK;
 }
 
-/** The rank of a sample. False: out of memory. */
-static bool rank_of(writing *job, const tt_store_sample *sample, uint64_t *rank) {
-  const int64_t epoch = (int64_t)sample->device << 32 | (uint32_t)sample->epoch;
-  const tt_map_key moment = {epoch, sample->device_time};
-  int64_t *turn = tt_map_get(&job->turns, moment);
-  if (!turn && !tt_map_put(&job->turns, moment, 0)) return false;
-  if (turn && *turn < (1 << TURN_BITS) - 1) ++*turn;
-  *rank = ~((uint64_t)job->store->stored << TURN_BITS | (uint64_t)(turn ? *turn : 0));
-  return true;
-}
-
 /** Notes the hour of a sample, and whether it needs a mark: where there is none on which this program may rely yet. False: out of memory. */
 static bool note_hour(writing *job, int shard, uint64_t device, int64_t time) {
   const int64_t hour = tt_bucket_start(TT_BUCKET_HOUR, time);
   const tt_map_key key = {(int64_t)device, hour};
   const tt_clickhouse_mark mark = {.device = device, .hour = hour};
+  if (job->last && key.a == job->hour.a && key.b == job->hour.b) return true;
+  job->hour = key;
   if (tt_map_get(&job->hours, key)) return true;
   if (!tt_map_put(&job->hours, key, shard) || !tt_list_add(&job->written[shard], &mark, 1))
     return false;
@@ -93,6 +86,15 @@ typedef struct place {
   int64_t epoch, device_time;
   uint32_t sample; /**< of the batch: samples of one moment stay in their order */
 } place;
+
+/** The rank of a sample behind the one that was put last. */
+static uint64_t rank_of(writing *job, const place *at) {
+  const place *last = job->last;
+  const bool same = last && last->device == at->device && last->epoch == at->epoch &&
+                    last->device_time == at->device_time;
+  job->turn = !same ? 0 : job->turn + (job->turn < (1 << TURN_BITS) - 1);
+  return ~((uint64_t)job->store->stored << TURN_BITS | job->turn);
+}
 
 #define ORDER(a, b) ((a) > (b)) - ((a) < (b))
 
@@ -164,10 +166,8 @@ static bool put_sample(writing *job, const tt_store_sample *sample, const place 
   const int shard = tt_clickhouse_shard_of(device, job->store->address.shard_count);
   tt_clickhouse_block *block = &job->store->blocks[shard];
   const int64_t offset = (int64_t)((uint64_t)sample->time - (uint64_t)sample->device_time);
-  uint64_t rank;
-  if (!rank_of(job, sample, &rank) || !note_hour(job, shard, device, sample->time) ||
-      !sort_values(job, sample))
-    return false;
+  const uint64_t rank = rank_of(job, at);
+  if (!note_hour(job, shard, device, sample->time) || !sort_values(job, sample)) return false;
   tt_clickhouse_put_unsigned_times(block, 0, device, sample->count);
   tt_clickhouse_put_long_times(block, 1, at->epoch, sample->count);
   tt_clickhouse_put_long_times(block, 2, sample->device_time, sample->count);
@@ -176,6 +176,7 @@ static bool put_sample(writing *job, const tt_store_sample *sample, const place 
   tt_clickhouse_put_unsigned_times(block, 9, rank, sample->count);
   put_values(job, sample, block);
   block->rows += sample->count;
+  job->last = at;
   return true;
 }
 
@@ -222,6 +223,7 @@ static tt_status put_samples(writing *job, tt_error *error) {
     const place *at = &tt_list_at(&places, place, i);
     put = put_sample(job, &tt_list_at(&job->batch->samples, tt_store_sample, at->sample), at);
   }
+  job->last = NULL;
   tt_list_free(&places);
   if (!put) return tt_clickhouse_no_memory(error);
   TT_TRY(insert_blocks(job, error));
@@ -260,7 +262,6 @@ tt_status tt_clickhouse_write_batch(tt_clickhouse *store, const tt_store_batch *
     tt_list_free(&job.fresh[i]);
   }
   if (status != TT_OK && status != TT_INVALID) g_hash_table_remove_all(store->marks);
-  tt_map_clear(&job.turns);
   tt_map_clear(&job.hours);
   tt_list_free(&job.dropped);
   tt_list_free(&job.columns);

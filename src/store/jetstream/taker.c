@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Messages, and bytes of them, in one batch: what a slow store takes in a second or so, since it may be given no more at a time. */
-#define MOST_MESSAGES 512
-#define MOST_BYTES (2u << 20)
+/** Messages, and bytes of them, in one batch, where its store has no wishes: what a slow one takes in a second or so. */
+#define USUAL_MESSAGES 512
+#define USUAL_BYTES (2u << 20)
 /** µs that the thread waits for the first message of a batch; for messages that are there to come; and at least. */
 #define AHEAD_PATIENCE INT64_C(100000)
 #define TRANSFER_PATIENCE INT64_C(1000000)
@@ -50,7 +50,8 @@ typedef struct hand {
 typedef struct taker {
   tt_store_log base;
   char *url, *name;
-  int64_t replay, linger;
+  int64_t replay;
+  tt_store_portion portion;
   pthread_mutex_t mutex; /**< guards `link` while it is exchanged, for is_there() */
   tt_nats_link *link;    /**< NULL: there is none */
   natsSubscription *subscription;
@@ -286,8 +287,9 @@ static void note_taken(taker *of) {
 }
 
 /** Whether more would hardly make the next batch cheaper to store. */
-static bool is_large(const hand *of) {
-  return of->messages.len >= MOST_MESSAGES / 2 || of->bytes >= MOST_BYTES / 2;
+static bool is_large(const taker *of) {
+  return of->next.messages.len >= of->portion.messages / 2 ||
+         of->next.bytes >= of->portion.bytes / 2;
 }
 
 /** What is waited for. */
@@ -303,8 +305,8 @@ static tt_status fetch(taker *of, wanted what, int64_t patience, tt_error *error
   natsMsgList came = {0};
   jsFetchRequest request;
   jsFetchRequest_Init(&request);
-  request.Batch = MOST_MESSAGES - (int)of->next.messages.len;
-  request.MaxBytes = (int64_t)(MOST_BYTES - of->next.bytes);
+  request.Batch = (int)(of->portion.messages - of->next.messages.len);
+  request.MaxBytes = (int64_t)(of->portion.bytes - of->next.bytes);
   request.NoWait = what == ANY;
   request.Expires = 1000 * (patience > LEAST_PATIENCE ? patience : LEAST_PATIENCE);
   const int64_t asked = tt_monotonic_us();
@@ -355,7 +357,7 @@ static void look_at_age(taker *of) {
 
 /** Adds what came since the thread took the first ones: many small batches cost a store more than few large ones. */
 static tt_status add_rest(taker *of, tt_error *error) {
-  if (is_large(&of->next)) return TT_OK;
+  if (is_large(of)) return TT_OK;
   taker_look(&of->base);
   return of->base.state.waiting ? fetch(of, ANY, TRANSFER_PATIENCE, error) : TT_OK;
 }
@@ -370,8 +372,8 @@ static tt_status wait_first(taker *of, int64_t patience, tt_error *error) {
 
 /** Waits for more where the last batch was given not long ago. */
 static tt_status wait_full(taker *of, tt_error *error) {
-  const int64_t rest = of->given + of->linger - tt_monotonic_us();
-  if (rest <= 0 || !of->next.messages.len || is_large(&of->next)) return TT_OK;
+  const int64_t rest = of->given + of->portion.linger - tt_monotonic_us();
+  if (rest <= 0 || !of->next.messages.len || is_large(of)) return TT_OK;
   return fetch(of, FULL, rest, error);
 }
 
@@ -544,7 +546,9 @@ tt_status tt_jetstream_open_log(const tt_store_log_options *options, tt_store_lo
   of->url = strdup(options->url);
   of->name = strdup(options->name);
   of->replay = options->replay;
-  of->linger = options->linger;
+  of->portion = options->portion;
+  if (!of->portion.messages) of->portion.messages = USUAL_MESSAGES;
+  if (!of->portion.bytes) of->portion.bytes = USUAL_BYTES;
   tt_status status = open_all(of, error);
   if (status != TT_OK) {
     taker_close(&of->base);
