@@ -77,6 +77,20 @@ class Drafts(unittest.TestCase):
             self.ok("PUT", f"{at}/files/{path}", data)
         return at, main
 
+    def test_scenes_that_are_only_looked_at(self):
+        begun, _ = self.draft(name="begun")
+        opened, _ = self.draft(scene="gripper")
+        for _ in range(33):
+            last, _ = self.draft(scene="frc2011")
+            self.assertEqual(self.ask("GET", last)[0], 200)
+        drafts = {f"/api/drafts/{each['draft']}": each["untouched"] for each in self.ok("GET", "/api/drafts")}
+        self.assertEqual(len(drafts), 32)
+        self.assertEqual((drafts.get(begun), drafts.get(last), drafts.get(opened)), (False, True, None))
+        self.assertEqual(next(iter(drafts)), begun, "what was begun comes first")
+        self.ok("PUT", f"{last}/files/frc2011.yaml", self.ask("GET", f"{last}/files/frc2011.yaml")[1])
+        drafts = {f"/api/drafts/{each['draft']}": each["untouched"] for each in self.ok("GET", "/api/drafts")}
+        self.assertIs(drafts[last], False)
+
     def test_a_robot_of_ones_own(self):
         at, main = self.arm()
         draft = self.ok("GET", at)

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -90,7 +91,33 @@ tt_status tt_drafts_find(tt_drafts *drafts, const char *id, tt_draft *draft, tt_
 
 static int last_first(const void *one, const void *other) {
   const tt_draft *a = one, *b = other;
+  if (a->untouched != b->untouched) return a->untouched - b->untouched;
   return a->changed < b->changed ? 1 : a->changed > b->changed ? -1 : 0;
+}
+
+/* A copy has its first revision in the file `.copied`. */
+static void path_of_copied(const tt_draft *draft, char path[600]) {
+  snprintf(path, 600, "%s/.copied", draft->folder);
+}
+
+static tt_status note_copied(const tt_draft *draft, tt_error *error) {
+  char path[600], text[24];
+  tt_draft_files files;
+  TT_TRY(tt_draft_files_list(draft->folder, &files, error));
+  int size = snprintf(text, sizeof text, "%" PRIu64, files.revision);
+  tt_draft_files_free(&files);
+  path_of_copied(draft, path);
+  return tt_scene_file_write(path, text, (size_t)size, error);
+}
+
+static bool is_untouched(const tt_draft *draft, uint64_t revision) {
+  char path[600];
+  uint64_t copied;
+  path_of_copied(draft, path);
+  FILE *file = fopen(path, "re");
+  const bool known = file && fscanf(file, "%" SCNu64, &copied) == 1;
+  if (file) fclose(file);
+  return known && copied == revision;
 }
 
 /* Also those beyond the limit. */
@@ -105,6 +132,7 @@ static tt_status list_all(tt_drafts *drafts, tt_draft **list, int *count, tt_err
     if (*list && is_id(entries[i]->d_name) && describe(drafts, entries[i]->d_name, &draft) &&
         tt_draft_files_list(draft.folder, &files, NULL) == TT_OK) {
       draft.changed = files.changed;
+      draft.untouched = is_untouched(&draft, files.revision);
       (*list)[(*count)++] = draft;
     }
     tt_draft_files_free(&files);
@@ -208,6 +236,7 @@ tt_status tt_drafts_copy(tt_drafts *drafts, const char *path, tt_draft *draft, t
   if (status == TT_OK) {
     snprintf(target, sizeof target, "%s/%s", draft->folder, draft->main);
     status = tt_scene_copy(scene, target, NULL, NULL, error);
+    if (status == TT_OK) status = note_copied(draft, error);
     if (status != TT_OK) tt_draft_folder_remove(draft->folder, NULL);
   }
   tt_scene_free(scene);

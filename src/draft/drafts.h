@@ -25,16 +25,17 @@ typedef struct tt_draft {
   char main[TT_DRAFT_MOST_NAME + 8]; /**< the scene's file, name.yaml */
   char folder[512];                  /**< absolute */
   int64_t changed;                   /**< ns since 1970 */
+  bool untouched; /**< a copy of a scene, as it was made: nobody has done anything in it */
 } tt_draft;
 
-/** A new scene on an empty floor. Where there are too many drafts, the one that changed longest ago goes. TT_INVALID: its name;
+/** A new scene on an empty floor. Where there are too many drafts, one goes: an untouched one before others, then the one that changed longest ago. TT_INVALID: its name;
  *  TT_FAILED, TT_FULL: the disk. */
 tt_status tt_drafts_begin(tt_drafts *drafts, const char *name, tt_draft *draft, tt_error *error);
 /** A scene that is there (its file `path`), with copies of its files. Also TT_INVALID: it does not load. */
 tt_status tt_drafts_copy(tt_drafts *drafts, const char *path, tt_draft *draft, tt_error *error);
 /** The draft of that id. TT_NOT_FOUND. */
 tt_status tt_drafts_find(tt_drafts *drafts, const char *id, tt_draft *draft, tt_error *error);
-/** At most TT_DRAFT_MOST, the last changed first; free() the list. TT_NOMEM. */
+/** At most TT_DRAFT_MOST, the last changed first, untouched ones behind the others; free() the list. TT_NOMEM. */
 tt_status tt_drafts_list(tt_drafts *drafts, tt_draft **list, int *count, tt_error *error);
 tt_status tt_drafts_remove(tt_drafts *drafts, const char *id, tt_error *error);
 

@@ -93,6 +93,7 @@ static void list_drafts(const job *from, tt_web_answer *answer) {
     tt_json_add_text(made, "name", drafts[i].name);
     tt_json_add_text(made, "main", drafts[i].main);
     add_moment(made, "changed", drafts[i].changed);
+    tt_json_add_bool(made, "untouched", drafts[i].untouched);
     json_object_array_add(list, made);
   }
   free(drafts);

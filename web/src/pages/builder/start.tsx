@@ -97,11 +97,12 @@ function GoOn() {
     }
     drafts.again();
   };
-  if (!drafts.value?.length) return null;
+  const begun = drafts.value?.filter(({untouched}) => !untouched); // of the others the scene is there
+  if (!begun?.length) return null;
   return (
     <Panel title="Go on with a draft" class="start-drafts">
       <ul class="start-list scroll">
-        {drafts.value.map(({draft, name, changed}) => (
+        {begun.map(({draft, name, changed}) => (
           <li key={draft} class="draft-row">
             <button type="button" class="link" onClick={() => setParams({draft})}>{name}</button>
             <span class="muted">{formatDate(changed)}</span>
