@@ -234,7 +234,19 @@ test('twelve devices', async (t) => {
     await page.getByRole('searchbox', {name: 'Search devices to compare'}).fill('robo1');
     await until('those that are searched for', offered, (names) => names.length === 4);
     await page.getByRole('searchbox', {name: 'Search devices to compare'}).fill('');
+    let letGo;
+    const held = new Promise((resolve) => (letGo = resolve));
+    const slow = async (route) => {
+      await held;
+      await route.continue().catch(() => {});
+    };
+    await page.route(/points=1500/, slow);
     await page.getByRole('switch', {name: 'ROBO3', exact: true}).check();
+    const loading = page.locator('.device-plots').getByRole('status').getByText('Loading…');
+    await loading.waitFor();
+    letGo();
+    await page.unroute(/points=1500/, slow);
+    await loading.waitFor({state: 'hidden'});
     await page.getByRole('heading', {name: /^ROBO3/}).waitFor();
     await until('the table names the device', () => page.locator('.record-panel th').first().textContent(), (text) => text === 'Device');
     await until('a trace each', () => page.locator('.device-fields .swatch').count(), (count) => count === 2);

@@ -67,6 +67,8 @@ export interface Fetched<T> {
   value: T | null;
   error: HttpError | null;
   loading: boolean;
+  /** `value` is of what was asked for before, or there is none yet. */
+  behind: boolean;
   again: () => void;
 }
 
@@ -99,5 +101,5 @@ export function useFetched<T>(url: string, check: Check<T>, periodMs = 0): Fetch
       clearTimeout(timer);
     };
   }, [url, count, periodMs, generation.value]);
-  return {...state, again};
+  return {...state, behind: url !== '' && (state.url !== url || state.loading), again};
 }

@@ -1,8 +1,24 @@
 // fetched.tsx: what stands in place of data that is loading, failed, or that this program doesn't keep.
 import type {ComponentChildren} from 'preact';
+import {useEffect, useState} from 'preact/hooks';
 import type {Fetched} from '../http';
 import {Button, Empty} from './controls';
 import type {IconName} from './icon';
+
+/** ms after which somebody wonders whether anything comes. */
+const LATE_MS = 400;
+
+/** Says that something else is on its way than what is shown, once that takes a while. */
+export function Loading({when}: {when: boolean}) {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    setLate(false);
+    if (!when) return;
+    const timer = setTimeout(() => setLate(true), LATE_MS);
+    return () => clearTimeout(timer);
+  }, [when]);
+  return when && late ? <div class="loading" role="status"><i />Loading…</div> : null;
+}
 
 interface FetchedProps<T> {
   from: Fetched<T>;

@@ -7,6 +7,7 @@ import {addressOf, param, params, setParams} from '../../route';
 import {ClockChart} from '../../ui/clock_chart';
 import {Button, Empty, Switch} from '../../ui/controls';
 import {Icon} from '../../ui/icon';
+import {Loading} from '../../ui/fetched';
 import {Popover} from '../../ui/popover';
 import {Brush} from './brush';
 import {now, useNow} from './clock';
@@ -71,10 +72,11 @@ function drawnOf(table: Table | null, fields: Field[]): Drawn[] {
   });
 }
 
-function Plots({drawn, moments, onZoom, onBack, onCursor}: {drawn: Drawn[]; moments: Moments; onZoom: (from: number, to: number) => void; onBack: () => void; onCursor: (ms: number | null) => void}) {
+function Plots({drawn, loading, moments, onZoom, onBack, onCursor}: {drawn: Drawn[]; loading: boolean; moments: Moments; onZoom: (from: number, to: number) => void; onBack: () => void; onCursor: (ms: number | null) => void}) {
   const plots = [...new Set(drawn.map(({field}) => plotOf(field)))];
   return (
-    <div class="device-plots" tabIndex={0} role="group" aria-label="Plots">
+    <div class="device-plots" tabIndex={0} role="group" aria-label="Plots" aria-busy={loading}>
+      <Loading when={loading} />
       {plots.map((plot, i) => <UnitPlot key={plot} first={!i} lines={drawn.filter(({field}) => plotOf(field) === plot)} moments={moments} onZoom={onZoom} onBack={onBack} onCursor={onCursor} />)}
     </div>
   );
@@ -183,7 +185,7 @@ export function DevicePage({opened, devices}: {opened: readonly string[]; device
   const back = () => setParams({span: writeSpan(before.current.pop() ?? first)}, 'telemetry');
   if (answer.error?.status === 404) return <Empty icon="telemetry" title="There is no such device"><a href={addressOf('telemetry', {device: null})}>All devices</a></Empty>;
   const units = new Map(fields.flatMap(({label, unit}) => (unit ? [[label, unit] as const] : [])));
-  const nothing = !drawn.length && (numbers.length ? points.value && !points.loading : answer.value);
+  const nothing = !drawn.length && (numbers.length ? points.value && !points.behind : answer.value);
   return (
     <div class="device-page">
       <Head opened={opened} devices={devices}>
@@ -199,7 +201,7 @@ export function DevicePage({opened, devices}: {opened: readonly string[]; device
               {there && numbers.length > 0 && <Button kind="plain" label="Show all there is" text="Show all there is" onClick={() => setSpan({kind: 'all'})} />}
             </Empty>
           ) : (
-            <Plots drawn={drawn} moments={moments} onZoom={(from, to) => setSpan(between({from: from * 1000, to: to * 1000}))} onBack={back} onCursor={setCursor} />
+            <Plots drawn={drawn} loading={points.behind || !answer.value} moments={moments} onZoom={(from, to) => setSpan(between({from: from * 1000, to: to * 1000}))} onBack={back} onCursor={setCursor} />
           )}
           {there && <Brush {...stripLine} colours={['--muted']} whole={{from: there.from, to: Math.max(there.to, goesOn(span) ? moments.to : 0)}} window={moments} onWindow={(window) => setSpan(between(window))} />}
           {answer.value && (there || strip.error || !numbers.length) && (
