@@ -125,7 +125,8 @@ static size_t choose_piece(tt_message_parser *parser, const char *bytes, size_t 
       USUAL_BYTES + parser->document_bytes;  // of a long one twice as many each time
   size_t piece = size < room ? size : room;
   if (piece > usual) piece = usual;
-  const char *end = parser->hinted ? NULL : memmem(bytes, piece, END, strlen(END));
+  const bool helps = parser->may_go_on && !parser->hinted;
+  const char *end = helps ? memmem(bytes, piece, END, strlen(END)) : NULL;
   if (!end) return piece;
   parser->hinted = true;  // one that was wrong is not followed by others
   return (size_t)(end - bytes) + strlen(END);
