@@ -13,6 +13,8 @@
 #define KNOWN_FLAGS (TT_SAMPLE_CONTINUES | TT_SAMPLE_UNSURE)
 /** Where the second hash of a text begins. */
 #define SECOND_HASH 0x9e3779b97f4a7c15u
+/** Of epochs: no device starts so often, and there is room for what is given to others. */
+#define MOST_NUMBER (INT32_MAX / 2)
 
 bool tt_nats_gather_begin(tt_nats_gather *gather) {
   *gather = (tt_nats_gather){.batch = tt_store_batch_new()};
@@ -25,6 +27,7 @@ void tt_nats_gather_clear(tt_nats_gather *gather) {
   tt_map_clear(&gather->devices);
   tt_map_clear(&gather->attributes);
   tt_map_clear(&gather->epochs);
+  tt_map_clear(&gather->numbers);
 }
 
 void tt_nats_gather_forget(tt_nats_gather *gather) {
@@ -37,6 +40,7 @@ void tt_nats_gather_end(tt_nats_gather *gather) {
   tt_map_clear(&gather->devices);
   tt_map_clear(&gather->attributes);
   tt_map_clear(&gather->epochs);
+  tt_map_clear(&gather->numbers);
   tt_map_clear(&gather->pairs);
   tt_map_clear(&gather->renewed);
 }
@@ -169,7 +173,7 @@ bool tt_nats_get_epoch(const msgpack_object *object, tt_store_epoch *epoch) {
   const msgpack_object *items = items_of(object, 6);
   int64_t number;
   *epoch = (tt_store_epoch){0};
-  if (!items || !get_within(&items[0], 0, INT32_MAX, &number) ||
+  if (!items || !get_within(&items[0], 0, MOST_NUMBER, &number) ||
       !tt_nats_get_integer(&items[1], &epoch->key) ||
       !tt_nats_get_integer(&items[2], &epoch->anchor) ||
       !tt_nats_get_integer(&items[3], &epoch->offset_low) ||
@@ -182,14 +186,15 @@ bool tt_nats_get_epoch(const msgpack_object *object, tt_store_epoch *epoch) {
   return true;
 }
 
-/** A number that no other epoch of the device has in the batch. */
-static void settle_number(const tt_store_batch *batch, tt_store_epoch *epoch) {
-  for (uint32_t i = 0; i < batch->epochs.len; i++) {
-    const tt_store_epoch *other = &tt_list_at(&batch->epochs, tt_store_epoch, i);
-    if (other->device == epoch->device && other->number >= epoch->number &&
-        other->number < INT32_MAX)
-      epoch->number = other->number + 1;
-  }
+/** Gives an epoch a number that no other one of the device has in the batch: its own, if it can be. False: out of memory. */
+static bool settle_number(tt_map *numbers, tt_store_epoch *epoch) {
+  const tt_map_key all = {epoch->device, -1};
+  const int64_t *greatest = tt_map_get(numbers, all);
+  const int64_t most = greatest ? *greatest : -1;
+  if (tt_map_get(numbers, (tt_map_key){epoch->device, epoch->number}))
+    epoch->number = (int)most + 1;
+  return tt_map_put(numbers, (tt_map_key){epoch->device, epoch->number}, 1) &&
+         tt_map_put(numbers, all, epoch->number > most ? epoch->number : most);
 }
 
 static void widen(tt_store_epoch *known, const tt_store_epoch *said) {
@@ -211,13 +216,8 @@ static tt_status take_epoch(reading *from, const msgpack_object *object) {
     widen(there, &epoch);
     epoch.number = there->number;
   } else {
-    bool taken = false;
-    for (uint32_t i = 0; i < batch->epochs.len && !taken; i++) {
-      const tt_store_epoch *other = &tt_list_at(&batch->epochs, tt_store_epoch, i);
-      taken = other->device == epoch.device && other->number == epoch.number;
-    }
-    if (taken) settle_number(batch, &epoch);
-    ok = tt_map_put(&gather->epochs, key, batch->epochs.len) &&
+    ok = settle_number(&gather->numbers, &epoch) &&
+         tt_map_put(&gather->epochs, key, batch->epochs.len) &&
          tt_list_add(&batch->epochs, &epoch, 1);
   }
   ok = ok && tt_list_add(&from->epochs, &epoch.number, 1);

@@ -37,8 +37,9 @@ typedef struct tt_nats_gather {
   tt_store_batch *batch;
   tt_map devices,
       attributes; /**< hash of an identifier → place in the batch, which is its index there */
-  tt_map epochs;  /**< device, key → number in the batch */
-  tt_map pairs;   /**< hashes of both identifiers → the latest batch that said it */
+  tt_map epochs;  /**< device, key → place in the batch */
+  tt_map numbers; /**< device, number of an epoch → 1; device, −1 → the greatest of its numbers */
+  tt_map pairs; /**< hashes of both identifiers → the latest batch that said it */
   /** Hash of an identifier, whether of a device → the latest batch that said that it is used or removed. A store that hears of a removal
    *  forgets the name's pairs of batches before. */
   tt_map renewed;
