@@ -315,7 +315,7 @@ static tt_status clickhouse_back_up(const tt_store_options *options, const char 
 
 const tt_store_backend tt_clickhouse_backend = {
     .kind = "clickhouse",
-    .portion = {.messages = 2048, .bytes = 4 << 20, .linger = 200000},
+    .portion = {.messages = 1024, .bytes = 5 << 20, .linger = 200000},
     .schemes = (const char *const[]){"clickhouse://", NULL},
     .example = "clickhouse://HOST/DATABASE",
     .abilities = TT_STORE_READS | TT_STORE_PURGES | TT_STORE_SHARED | TT_STORE_REMOTE,
