@@ -51,15 +51,16 @@ export function formatTimeTick(seconds: number, step: number, greatest: number):
 /** m:ss.mmm, or h:mm:ss from an hour on. */
 export function formatClock(seconds: number): string {
   if (!Number.isFinite(seconds)) return '–:––.–––';
-  const sign = seconds < 0 ? MINUS : '';
-  const total = Math.abs(seconds);
-  const minutes = Math.floor(total / 60);
+  // Cut, not rounded, so that 59.9996 is not shown as 60; what is a whole millisecond but for its last bits is that.
+  const all = Math.floor(Math.abs(seconds) * 1000 + 1e-6);
+  const sign = seconds < 0 && all ? MINUS : '';
+  const total = all / 1000;
+  const minutes = Math.floor(all / 60000);
   if (minutes >= 60) {
     const parts = [Math.floor(minutes / 60), minutes % 60, Math.floor(total % 60)];
     return sign + parts.map((part, i) => String(part).padStart(i ? 2 : 1, '0')).join(':');
   }
-  // Cut, not rounded, so that 59.9996 is not shown as 60.
-  const millis = Math.floor((total % 60) * 1000 + 1e-6);
+  const millis = all % 60000;
   return `${sign}${minutes}:${String(Math.floor(millis / 1000)).padStart(2, '0')}.${String(millis % 1000).padStart(3, '0')}`;
 }
 

@@ -80,10 +80,13 @@ export function readInputs(keyboard: boolean): Inputs {
 export function takeKeys(wanted: (code: string) => boolean = (code) => !!KEYS[code]): () => void {
   const onKey = (event: KeyboardEvent) => {
     const target = event.target instanceof Element ? event.target : null;
-    if (event.ctrlKey || event.metaKey || event.altKey || !wanted(event.code)) return;
-    if (event.type === 'keydown' && target?.closest('input:not([type=radio]):not([type=checkbox]), select, textarea')) return;
-    if (event.type === 'keydown') held.add(event.code);
-    else held.delete(event.code);
+    if (event.type === 'keyup') {
+      if (!held.delete(event.code)) return; // also with a modifier that came meanwhile
+    } else {
+      if (event.ctrlKey || event.metaKey || event.altKey || !wanted(event.code)) return;
+      if (target?.closest('input:not([type=radio]):not([type=checkbox]), select, textarea')) return;
+      held.add(event.code);
+    }
     event.preventDefault();
     event.stopPropagation();
   };

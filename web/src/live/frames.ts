@@ -56,7 +56,7 @@ function advance(now: number): number {
   const elapsed = now - drawn;
   drawn = now;
   if (now - arrived > STALE_MS) return (play = newest.time);
-  if (!Number.isFinite(play) || elapsed > STALE_MS || Math.abs(target - play) > 6 * step) return (play = target);
+  if (!Number.isFinite(play) || elapsed > STALE_MS || Math.abs(target - play) > 6 * step) return (play = Math.min(target, newest.time));
   // At the pace of the frames, pulled gently towards where it should be.
   play += (step * elapsed) / interval;
   play += 0.1 * (target - play);

@@ -21,6 +21,7 @@ export const lostSamples = signal(0);
 
 const wanted = new Map<symbol, {names: string[]; keep: boolean}>();
 const rings = new Map<string, Ring>();
+const unkept = new Set<string>(); // rings that nothing comes into: who wants them again has no use for what stands before the gap
 const latest = new Map<string, number>();
 const evaluations = new Map<string, Step>(); // of the formulas that are wanted
 const subscriptions = new Map<number, string[]>(); // names of those that may still be answered
@@ -35,7 +36,7 @@ let scheduled = false;
 export function want(names: string[], keep: boolean): () => void {
   const key = Symbol();
   wanted.set(key, {names, keep});
-  if (keep) names.forEach((name) => rings.has(name) || rings.set(name, new Ring(CAPACITY)));
+  if (keep) names.forEach((name) => (rings.has(name) && !unkept.delete(name)) || rings.set(name, new Ring(CAPACITY)));
   schedule();
   return () => {
     wanted.delete(key);
@@ -51,6 +52,7 @@ export function ring(name: string): Ring | undefined {
 /** Forgets the history of a signal nobody plots any more. */
 export function forget(name: string): void {
   rings.delete(name);
+  unkept.delete(name);
 }
 
 /** The last value that came, or NaN. */
@@ -102,6 +104,8 @@ function subscribe(): void {
   const ids = signalIds.peek();
   const parts = [...wanted.values()].sort((a, b) => Number(b.keep) - Number(a.keep));
   const asked = new Set(parts.flatMap((part) => part.names));
+  const keptNames = new Set(parts.flatMap((part) => (part.keep ? part.names : [])));
+  for (const name of rings.keys()) keptNames.has(name) || unkept.add(name);
   for (const name of evaluations.keys()) asked.has(name) || evaluations.delete(name);
   for (const name of asked) begin(name);
   const known = [...new Set([...asked].flatMap(inputsOf))].filter((name) => ids.has(name));

@@ -98,7 +98,9 @@ let modelOf = ''; // the run that keptModel is of, or is on its way
 
 effect(() => {
   const run = isServed.value || isOfWorld.value ? '' : shownRun.value;
-  if (run === modelOf || (run && connection.value !== 'live')) return;
+  const isLive = connection.value === 'live';
+  generation.value;
+  if (run === modelOf || (run && !isLive)) return;
   modelOf = run;
   keptModel.value = null;
   if (!run) return;
@@ -108,7 +110,9 @@ effect(() => {
       if (run === modelOf) keptModel.value = {...found, materials: (found.materials ?? []).map((material) => ({...material, texture: NO_TEXTURE})), textures: [], lines: found.lines ?? [], rays: found.rays ?? []};
     },
     (error: unknown) => {
-      if (run === modelOf) tell(run, error);
+      if (run !== modelOf) return;
+      modelOf = ''; // asked for again when the program comes back
+      tell(run, error);
     },
   );
 });

@@ -78,6 +78,8 @@ export function receive(message: ServerMessage): void {
       batch(() => {
         model.value = message;
         messages.value = [];
+        phantoms.value = []; // those of this world are told behind it
+        joystickConnected.value = false;
         generation.value++;
       });
       break;

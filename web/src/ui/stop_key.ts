@@ -29,7 +29,8 @@ export function pressStopKey(event: KeyboardEvent): void {
     return;
   }
   const since = event.timeStamp - pressedAt;
-  if (event.repeat ? since >= HOLD_MS : since <= TWICE_MS) {
+  // A repeat of what went down elsewhere is not held here.
+  if (event.repeat ? since >= HOLD_MS && Number.isFinite(since) : since <= TWICE_MS) {
     disarm();
     toggleStop();
   } else if (!event.repeat) {

@@ -148,8 +148,16 @@ function finish(time: number, by: StopBy): void {
   void storeWaiting();
 }
 
-/** Hands over what waits, oldest first; what fails waits on. */
+let storing = false;
+
+/** Hands over what waits, oldest first and each once; what fails waits on. */
 export async function storeWaiting(): Promise<void> {
+  if (storing) return;
+  storing = true;
+  await storeEach().finally(() => (storing = false));
+}
+
+async function storeEach(): Promise<void> {
   while (waiting.peek().length) {
     const trial = waiting.peek()[0]!;
     try {
@@ -159,7 +167,7 @@ export async function storeWaiting(): Promise<void> {
       notify(`The trial is kept in this browser until the program takes it: ${(error as Error).message}`, 'error');
       return;
     }
-    waiting.value = waiting.peek().slice(1);
+    waiting.value = waiting.peek().filter((other) => other !== trial);
     storedTrials.value++;
   }
 }
