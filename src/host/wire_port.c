@@ -79,9 +79,12 @@ void tt_wire_drop(tt_wire *wire, tt_drop reason, const char *peer, const uint8_t
 
 static void tap(tt_wire *wire, bool incoming, const void *bytes, size_t size) {
   tt_world *world = wire->world;
-  if (world->tap < 0 || &world->wires[world->tap].wire != wire) return;
-  tt_tapped message = {
-      .wire = world->tap, .incoming = incoming, .step = world->clock->step, .size = (int)size};
+  const tt_wire_slot *slot = tt_wire_slot_of(wire);
+  if (!slot->tapped) return;
+  tt_tapped message = {.wire = (int)(slot - world->wires),
+                       .incoming = incoming,
+                       .step = world->clock->step,
+                       .size = (int)size};
   memcpy(message.bytes, bytes, size < TT_TAPPED_BYTES ? size : TT_TAPPED_BYTES);
   tt_queue_push(world->tapped, &message);
 }

@@ -109,8 +109,8 @@ typedef enum tt_mail_kind {
   TT_MAIL_COMMAND,  /**< command `index` gets `value` (checked like any other) */
   TT_MAIL_TELL,    /**< something for people that others decided, as an event of `source`: `text` */
   TT_MAIL_STATION, /**< the driver station's order `station`; one that is not good is dropped */
-  /** Shows the messages of wire `index` (tt_world_take_tapped), or of none: −1. */
-  TT_MAIL_TAP,
+  TT_MAIL_TAP, /**< value 1 shows the messages of wire `index` (tt_world_take_tapped), 0 does so no more */
+  TT_MAIL_SHOW, /**< observers that show get the view as it is, also of a world that stands still */
   /** Ends tt_world_run() with TT_OK. */
   TT_MAIL_QUIT,
   /** Nobody is there any more to answer on the wires: QUIT, as soon as the world would wait for an answer that has not
@@ -150,7 +150,7 @@ void tt_world_get_status(tt_world *world, tt_world_status *status);
 const tt_driver_station *tt_world_driver_station(const tt_world *world, int robot);
 /** A copy of that. Any thread; at most one tick old. */
 void tt_world_get_driver_station(tt_world *world, int robot, tt_driver_station *station);
-/** A message that passed on the monitored wire. */
+/** A message that passed on a monitored wire. */
 typedef struct tt_tapped {
   int wire;
   bool incoming; /**< to the simulator */

@@ -88,7 +88,11 @@ static void open_mail(tt_world *world, tt_mail *mail) {
       tt_world_event(world, mail->source, "%s", mail->text);
       break;
     case TT_MAIL_STATION: tt_world_order_station(world, &mail->station); break;
-    case TT_MAIL_TAP: world->tap = mail->index < world->wire_count ? mail->index : -1; break;
+    case TT_MAIL_TAP:
+      if (mail->index >= 0 && mail->index < world->wire_count)
+        world->wires[mail->index].tapped = mail->value != 0;
+      break;
+    case TT_MAIL_SHOW: tt_world_show_view(world); break;
     case TT_MAIL_QUIT: world->quit = true; break;
     case TT_MAIL_LEFT:
       world->left_at = tt_net_now();

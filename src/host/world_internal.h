@@ -24,6 +24,7 @@ typedef struct tt_wire_slot {
   bool tripped;
   bool given_up; /* it was late, with a policy to go on, and has not been heard since */
   bool open;
+  bool tapped;                            /* its messages are shown */
   uint64_t drop_logged_ns[TT_DROP_COUNT]; /* when each reason was last said */
   uint64_t drop_unsaid[TT_DROP_COUNT];
 } tt_wire_slot;
@@ -64,8 +65,7 @@ struct tt_world {
 
   tt_pacer pacer;
   tt_queue *mail;
-  tt_queue *tapped; /* messages of the monitored wire */
-  int tap;          /* its index, or −1 */
+  tt_queue *tapped; /* messages of monitored wires */
   atomic_bool interrupted;
 
   pthread_mutex_t shown_lock; /* the world only ever tries it */
@@ -123,6 +123,8 @@ void tt_world_sense(tt_world *world);
 void tt_world_send(tt_world *world, int robot);
 /** Journals the state's hash and hands the view to the observers. */
 void tt_world_publish(tt_world *world);
+/** The view as it is, to observers that show it. */
+void tt_world_show_view(tt_world *world);
 /** Hands status and statistics to other threads, if it is time again; if one is just reading them, they get the next.
  *  Also while a lock-step world waits: that is when people want to know for whom, and what was wrong. */
 void tt_world_show(tt_world *world, uint64_t now);

@@ -74,7 +74,6 @@ tt_status tt_world_new(const tt_world_spec *spec, tt_world **made, tt_error *err
   tt_sim_set_owner(world->sim, &world->owner);
   world->net = spec->net;
   world->wire_count = spec->wire_count;
-  world->tap = -1;
   world->next_trip = TT_NEVER;
   pthread_mutex_init(&world->shown_lock, NULL);
   tt_status status = build(world, spec, error);

@@ -28,6 +28,13 @@ void tt_world_publish(tt_world *world) {
     world->observers[i]->publish(world->observers[i], world->view);
 }
 
+void tt_world_show_view(tt_world *world) {
+  for (int i = 0; i < world->observer_count; i++) {
+    tt_observer *observer = world->observers[i];
+    if (observer->show) observer->show(observer, world->view);
+  }
+}
+
 void tt_world_start(tt_world *world) {
   tt_world_sense(world);
   tt_world_send(world, TT_NO_ROBOT);

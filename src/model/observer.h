@@ -17,6 +17,8 @@ typedef struct tt_observer {
   void (*publish)(struct tt_observer *observer, const tt_view *view);
   /** World's thread: something people want to know (reset, connect, watchdog, pause). May be NULL. */
   void (*event)(struct tt_observer *observer, uint64_t step, const char *source, const char *text);
+  /** World's thread: the view as it is, once more, for who begins to look (TT_MAIL_SHOW). May be NULL. */
+  void (*show)(struct tt_observer *observer, const tt_view *view);
 } tt_observer;
 
 /** A bounded single-producer single-consumer queue of views. Wait-free on both ends. */

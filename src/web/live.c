@@ -29,6 +29,11 @@ static void publish(tt_observer *observer, const tt_view *view) {
   tt_view_queue_push(live->views, view);
 }
 
+/* What stands still was published while nobody looked. */
+static void show(tt_observer *observer, const tt_view *view) {
+  tt_view_queue_push(((tt_live *)observer)->views, view);
+}
+
 static void note_event(tt_observer *observer, uint64_t step, const char *source, const char *text) {
   tt_live *live = (tt_live *)observer;
   if (atomic_load_explicit(&live->watchers, memory_order_relaxed) == 0) return;
@@ -72,18 +77,23 @@ static void show_message(tt_live *live, const tt_tapped *message) {
   }
 }
 
-/* The newest message of each direction; what came between is not shown. */
+/* The newest message of each wire and direction; what came between is not shown. */
 static void take_messages(tt_live *live, int64_t now) {
-  tt_tapped message, newest[2];
-  bool got[2] = {false, false};
+  tt_tapped message;
   if (now - live->message_at < MESSAGE_EVERY) return;
   live->message_at = now;
   while (tt_world_take_tapped(live->world, &message)) {
-    newest[message.incoming] = message;
-    got[message.incoming] = true;
+    guint at = 0;
+    for (; at < live->messages->len; at++) {
+      const tt_tapped *other = &g_array_index(live->messages, tt_tapped, at);
+      if (other->wire == message.wire && other->incoming == message.incoming) break;
+    }
+    if (at == live->messages->len) g_array_set_size(live->messages, at + 1);
+    g_array_index(live->messages, tt_tapped, at) = message;
   }
-  for (int i = 0; i < 2; i++)
-    if (got[i]) show_message(live, &newest[i]);
+  for (guint i = 0; i < live->messages->len; i++)
+    show_message(live, &g_array_index(live->messages, tt_tapped, i));
+  g_array_set_size(live->messages, 0);
 }
 
 static gboolean on_timer(gpointer data) {
@@ -113,17 +123,25 @@ static void stop_timer(tt_live *live) {
 
 /* ---- a page comes and goes ---- */
 
-/* Nobody monitors a wire any more: the world need not show its messages. */
-static void end_monitoring(tt_live *live) {
+/* A page monitors another wire, or none: −1. The world shows messages of wires that some page monitors. */
+bool tt_live_monitor(tt_live_page *page, int wire) {
+  tt_live *live = page->live;
+  const int before = page->monitor;
+  bool others = false;
+  page->monitor = wire;
   for (guint i = 0; i < live->pages->len; i++)
-    if (((tt_live_page *)live->pages->pdata[i])->monitor >= 0) return;
-  tt_world_post(live->world, &(tt_mail){.kind = TT_MAIL_TAP, .index = -1, .source = "web"});
+    others |= ((tt_live_page *)live->pages->pdata[i])->monitor == before;
+  tt_mail mail = {.kind = TT_MAIL_TAP, .index = before, .source = "web"};
+  if (before >= 0 && !others) tt_world_post(live->world, &mail);
+  mail.index = wire;
+  mail.value = 1;
+  return wire < 0 || tt_world_post(live->world, &mail) == TT_OK;
 }
 
 static void forget_page(tt_live *live, tt_live_page *page) {
+  tt_live_monitor(page, -1);
   g_ptr_array_remove(live->pages, page);
   atomic_fetch_sub(&live->watchers, 1);
-  end_monitoring(live);
   if (live->pages->len == 0) stop_timer(live);
 }
 
@@ -173,7 +191,8 @@ static void on_open(void *context, const tt_web_request *request,
   tt_live_page_say(page, g_string_new_len(live->model_text->str, (gssize)live->model_text->len));
   tt_live_phantoms_greet(page);
   g_ptr_array_add(live->pages, page);
-  atomic_fetch_add(&live->watchers, 1);
+  if (atomic_fetch_add(&live->watchers, 1) == 0)
+    tt_world_post(live->world, &(tt_mail){.kind = TT_MAIL_SHOW, .source = "web"});
   start_timer(live);
   tt_web_stream_wake(page->stream);
 }
@@ -184,7 +203,7 @@ tt_status tt_live_open(tt_web *web, const tt_live_options *options, tt_live **ma
                        tt_error *error) {
   static const char live_path[] = "/live";
   tt_live *live = g_new0(tt_live, 1);
-  live->observer = (tt_observer){.publish = publish, .event = note_event};
+  live->observer = (tt_observer){.publish = publish, .event = note_event, .show = show};
   live->options = *options;
   live->web = web;
   live->world = options->world;
@@ -193,6 +212,7 @@ tt_status tt_live_open(tt_web *web, const tt_live_options *options, tt_live **ma
   live->events = tt_queue_new(EVENTS, sizeof(tt_live_event));
   live->latest = tt_view_new(live->model);
   live->pages = g_ptr_array_new();
+  live->messages = g_array_new(FALSE, FALSE, sizeof(tt_tapped));
   tt_live_phantoms_new(live);
   *made = live;
   if (!live->views || !live->events || !live->latest) {
@@ -223,6 +243,7 @@ void tt_live_close(tt_live *live) {
   tt_view_free(live->latest);
   if (live->model_text) g_string_free(live->model_text, TRUE);
   g_ptr_array_free(live->pages, TRUE);
+  g_array_free(live->messages, TRUE);
   tt_live_phantoms_free(live);
   g_free(live);
 }

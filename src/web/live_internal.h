@@ -82,7 +82,13 @@ struct tt_live {
   uint64_t lost;
   int64_t status_at; /* µs monotonic of the last status */
   int64_t message_at;
+  GArray *
+      messages; /* tt_tapped: the newest of each monitored wire and direction; empty between two turns */
 };
+
+/* live.c */
+/** The page monitors a wire from now on; −1: none. False: the world is busy, and does not show its messages. */
+bool tt_live_monitor(tt_live_page *page, int wire);
 
 /* live_json.c */
 GString *tt_live_hello(const tt_live *live, tt_role role);

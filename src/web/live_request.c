@@ -1,9 +1,12 @@
 /* live_request.c: what a page asks for is done, most of it by the world's mailbox. */
 #include "web/live_internal.h"
 
+static void say_busy(tt_live_page *page) {
+  tt_live_page_say(page, tt_live_error("the world is busy; try again"));
+}
+
 static void post_mail(tt_live_page *page, const tt_mail *mail) {
-  if (tt_world_post(page->live->world, mail) != TT_OK)
-    tt_live_page_say(page, tt_live_error("the world is busy; try again"));
+  if (tt_world_post(page->live->world, mail) != TT_OK) say_busy(page);
 }
 
 static void post(tt_live_page *page, tt_mail_kind kind, int index, double value) {
@@ -78,8 +81,7 @@ static void obey(tt_live_page *page, const tt_live_order *order) {
       break;
     case TT_ORDER_COMMAND: command(page, order); break;
     case TT_ORDER_MONITOR:
-      page->monitor = order->wire;
-      post(page, TT_MAIL_TAP, order->wire, 0);
+      if (!tt_live_monitor(page, order->wire)) say_busy(page);
       break;
     case TT_ORDER_CONTACTS: page->contacts = order->on; break;
     case TT_ORDER_JOYSTICK:
