@@ -11,6 +11,9 @@
 
 /** Text of a message is at most this many times its bytes: identifiers repeat the names of set and data. */
 #define TEXT_PER_BYTE 4
+/** A sample goes through logs whole, whose messages have at most 1 MiB: its texts, and what a value takes besides. */
+#define SAMPLE_MOST (900u << 10)
+#define VALUE_BYTES 20
 _Static_assert(TT_MESSAGE_DEVICE_BYTES < TT_BOOT_SIZE, "a store keeps every name of a start whole");
 
 static const char *refuse(tt_message_build *build, const char *format, ...)
@@ -225,6 +228,16 @@ static size_t joined_size(const tt_piece *parts, size_t count) {
   return size;
 }
 
+/** What the sample in the making takes with another value, where all texts take `text_size`. */
+static size_t sample_size(const tt_message_build *build, size_t text_size) {
+  const tt_message *message = &build->message;
+  const uint32_t first =
+      message->sample_count ? build->samples[message->sample_count - 1].first : 0;
+  const uint32_t count = message->value_count - first;
+  const size_t before = count ? build->values[first].identifier : build->text_size;
+  return text_size - before + (size_t)VALUE_BYTES * (count + 1);
+}
+
 const char *tt_message_build_value(tt_message_build *build, const tt_piece *parts, size_t count,
                                    tt_piece value) {
   tt_message *message = &build->message;
@@ -239,6 +252,8 @@ const char *tt_message_build_value(tt_message_build *build, const tt_piece *part
   if (message->value_count >= build->limits.values)
     return refuse(build, "more than %u values in one message", build->limits.values);
   const size_t size = build->text_size + identifier_size + value.size + 2;
+  if (sample_size(build, size) > SAMPLE_MOST)
+    return refuse(build, "the names and values of a sample are too long altogether");
   if (size > build->limits.message_bytes * TEXT_PER_BYTE)
     return refuse(build, "the names in this message are too long altogether");
   if (!reserve((void **)&build->text, &build->text_capacity, size, 1) ||

@@ -290,6 +290,27 @@ static void test_limits(void **state) {
   free(deep);
 }
 
+/** Names of a set and of data stand in each identifier: a sample may be longer than its message, and than one of a log. */
+static void test_a_sample_too_long(void **state) {
+  (void)state;
+  static heard to;
+  tt_message_limits limits = tt_message_limits_default();
+  char set[91], *text = malloc(1 << 20), *at = text;
+  assert_non_null(text);
+  memset(set, 's', sizeof set - 1);
+  set[sizeof set - 1] = 0;
+  at += sprintf(at, "<MESSAGE id='1' time='1'><%s time='0'>", set);
+  for (int i = 0; i < 9000; i++) at += sprintf(at, "<%s a%d='1'/>", set, i);
+  sprintf(at, "</%s></MESSAGE>", set);
+  tt_message_parser *parser = tt_message_parser_new(&limits, &handler, &to);
+  assert_non_null(parser);
+  forget(&to);
+  tt_message_parser_feed(parser, text, strlen(text));
+  assert_non_null(strstr(to.text, "the names and values of a sample are too long altogether"));
+  tt_message_parser_free(parser);
+  free(text);
+}
+
 static void test_line_and_column(void **state) {
   (void)state;
   static heard to;
@@ -367,6 +388,7 @@ int main(void) {
       cmocka_unit_test(test_behind_others),
       cmocka_unit_test(test_ends_that_are_none),
       cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_a_sample_too_long),
       cmocka_unit_test(test_line_and_column),
       cmocka_unit_test(test_a_message_sent_again_is_known),
       cmocka_unit_test(test_boot_and_seq),

@@ -172,6 +172,46 @@ class Way(Fleet):
         wait_until(lambda: column(writer, "ROBO1", "Output.drive.s") == [], "those that are too old are gone", 60)
         self.assertEqual(column(writer, "ROBO1"), list(range(5)))
 
+    def test_what_is_set_back_is_set(self):
+        """The server takes what is equal to something of the last minutes for a repeat: of what is set it isn't."""
+        one, other = self.collector(), self.collector()
+        writer = self.writer(self.stores.url("sqlite"), *LISTEN)
+        send(one, "ROBO1", [1])
+        for name, retention in ("A", 100), ("B", 200), ("A", 100):
+            one.put("/telemetry/devices/ROBO1", {"name": name})
+            one.put("/telemetry/handling/x.*", {"retention": retention})
+            for pages in one, other, writer:
+                wait_until(lambda p=pages, n=name: p.devices().get("ROBO1", {}).get("name") == n, f"the name {name}")
+                wait_until(lambda p=pages, r=retention: [each["retention"] for each in json.loads(p.get("/telemetry/handling"))] == [r], f"a retention of {retention}")
+        # A device that was removed, and sends again at once.
+        send(one, "ROBO2", [1])
+        wait_until(lambda: "ROBO2" in other.devices(), "the other one hears of the device")
+        self.assertEqual(one.request("DELETE", "/telemetry/devices/ROBO2")[0], 200)
+        wait_until(lambda: "ROBO2" not in other.devices(), "and that it is removed")
+        send(one, "ROBO2", [2])
+        for pages in other, writer:
+            wait_until(lambda p=pages: "ROBO2" in p.devices(), "and that it is back")
+
+    def test_a_message_longer_than_one_of_the_log(self):
+        collector, writer = self.collector(), self.writer(self.stores.url("sqlite"), *LISTEN)
+        samples = "".join(f"<S time='{-i}'><d v='{i}'/></S>" for i in range(1, 28001))
+        long = f"<MESSAGE id='LONG' time='100000' ack='yes'>{samples}</MESSAGE>"
+        self.assertGreater(len(long), 900_000)
+        self.assertEqual(collector.request("POST", "/telemetry", long)[0], 200)
+        send(collector, "ROBO1", [1])
+        wait_until(lambda: column(writer, "ROBO1") == [1], "what came behind it")
+        self.assertEqual(column(writer, "LONG", "S.d.v"), list(range(1, 28001)))
+
+    def test_a_replay_is_started_again(self):
+        """As systemd does: its consumer goes on where it was."""
+        collector = self.collector()
+        send(collector, "ROBO1", [1])
+        store = self.stores.url("sqlite")
+        for options in ("--replay", "-1 h"), ("--replay", "-1 h"), ():
+            writer = self.writer(store, *LISTEN, "--name", "again", *options)
+            wait_until(lambda w=writer: column(w, "ROBO1") == [1], "what was sent before")
+            self.assertEqual(writer.stop(), 0)
+
     def test_options(self):
         for options, said in ((("--set", "telemetry.listen=127.0.0.1:0"), "devices send to `tether collect --log"),
                               (("--listen", "0.0.0.0:0"), "token"), (("--lisen", "x"), "did you mean '--listen'")):

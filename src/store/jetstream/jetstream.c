@@ -150,7 +150,7 @@ static bool is_sure(void *context, const char *device) {
 }
 
 /** Behind our latest message of the device, if there is one: else it is not taken. What is the same is the same message: the server
- *  knows it within its window. */
+ *  knows it within its window. But what is set to what it was before is set anew. */
 static tt_status publish(jetstream *store, const char *device, const tt_list *bytes,
                          tt_error *error) {
   char subject[LONGEST_SUBJECT], id[33];
@@ -161,7 +161,8 @@ static tt_status publish(jetstream *store, const char *device, const tt_list *by
            tt_hash_bytes(~TT_HASH_START, bytes->data, bytes->len));
   int64_t since;
   const uint64_t after = device ? tt_nats_link_latest(store->link, subject, &since) : 0;
-  return tt_nats_link_publish(store->link, subject, id, after, bytes->data, bytes->len, error);
+  return tt_nats_link_publish(store->link, subject, device ? id : NULL, after, bytes->data,
+                              bytes->len, error);
 }
 
 static tt_status flush(jetstream *store, tt_error *error) {

@@ -84,16 +84,18 @@ static bool is_set(const tt_store_name *name) {
   return name->name || name->state == TT_NAME_REMOVED;
 }
 
-static uint32_t count_set(const tt_list *names) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < names->len; i++) count += is_set(&tt_list_at(names, tt_store_name, i));
-  return count;
+static uint32_t count_set(const tt_list *names, uint32_t first, uint32_t count) {
+  uint32_t set = 0;
+  for (uint32_t i = first; i < first + count; i++)
+    set += is_set(&tt_list_at(names, tt_store_name, i));
+  return set;
 }
 
-static void put_set(msgpack_packer *to, const char *key, const tt_list *names) {
+static void put_set(msgpack_packer *to, const char *key, const tt_list *names, uint32_t first,
+                    uint32_t count) {
   put_key(to, key);
-  msgpack_pack_array(to, count_set(names));
-  for (uint32_t i = 0; i < names->len; i++) {
+  msgpack_pack_array(to, count_set(names, first, count));
+  for (uint32_t i = first; i < first + count; i++) {
     const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
     if (is_set(name)) put_name(to, name);
   }
@@ -112,18 +114,35 @@ void tt_nats_put_handling(msgpack_packer *to, const tt_handling *handling) {
   msgpack_pack_double(to, handling->retention);
 }
 
-/** False: nothing was set. */
-static bool put_settings(tt_list *bytes, const tt_store_batch *batch) {
-  if (!count_set(&batch->devices) && !count_set(&batch->attributes) && !batch->handlings.len)
+/** Names and handling of one message: each has two texts of a few hundred bytes. */
+#define MOST_SETTINGS 500
+
+static uint32_t lesser(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/** The next names and handling, all behind each other. False: nothing of them was set. */
+static bool put_settings(tt_nats_split *split, tt_list *bytes) {
+  const tt_store_batch *batch = split->batch;
+  const tt_list *lists[] = {&batch->devices, &batch->attributes, &batch->handlings};
+  uint32_t first[3], count[3], at = split->settings_at, room = MOST_SETTINGS;
+  for (int i = 0; i < 3; i++) {
+    first[i] = lesser(at, lists[i]->len);
+    count[i] = lesser(room, lists[i]->len - first[i]);
+    at -= first[i];
+    room -= count[i];
+  }
+  split->settings_at += MOST_SETTINGS - room;
+  split->settings_done = room > 0;
+  if (!count_set(lists[0], first[0], count[0]) && !count_set(lists[1], first[1], count[1]) &&
+      !count[2])
     return false;
   msgpack_packer to;
   msgpack_packer_init(&to, bytes, tt_nats_put_bytes);
   msgpack_pack_map(&to, 3);
-  put_set(&to, "devices", &batch->devices);
-  put_set(&to, "attributes", &batch->attributes);
+  put_set(&to, "devices", lists[0], first[0], count[0]);
+  put_set(&to, "attributes", lists[1], first[1], count[1]);
   put_key(&to, "handlings");
-  msgpack_pack_array(&to, batch->handlings.len);
-  for (uint32_t i = 0; i < batch->handlings.len; i++)
+  msgpack_pack_array(&to, count[2]);
+  for (uint32_t i = first[2]; i < first[2] + count[2]; i++)
     tt_nats_put_handling(&to, &tt_list_at(&batch->handlings, tt_handling, i));
   return true;
 }
@@ -136,7 +155,7 @@ typedef struct making {
   tt_map attributes, epochs;
   tt_list attribute_places, epoch_places; /**< int64_t: in the batch, in the order of the message */
   uint32_t samples;
-  size_t size;    /**< at least */
+  size_t size;    /**< at most */
   uint32_t doubt; /**< TT_SAMPLE_UNSURE, or 0 */
 } making;
 
@@ -152,6 +171,13 @@ static bool note(const tt_map *defined, tt_map_key key, tt_map *noted, tt_list *
   return place && tt_map_put(noted, key, places->len) && tt_list_add(places, place, 1);
 }
 
+/** Bytes of a message that are no sample's, name's or epoch's; of an epoch; of a name beside its identifier, and with it. */
+#define MESSAGE_BYTES 1000
+#define EPOCH_BYTES 150
+#define NAME_BYTES 10
+#define LONGEST_NAME (200 + NAME_BYTES)
+
+/** At most. */
 static size_t size_of(const tt_store_batch *batch, const tt_store_sample *sample) {
   size_t size = 60;
   for (uint32_t v = 0; v < sample->count; v++) {
@@ -163,27 +189,47 @@ static size_t size_of(const tt_store_batch *batch, const tt_store_sample *sample
   return size;
 }
 
+/** Notes what a sample uses, and its bytes. False: the batch doesn't define it, or memory ran out. */
+static bool note_used(making *made, const tt_store_sample *sample) {
+  const tt_nats_split *split = made->split;
+  const uint32_t epochs = made->epoch_places.len, attributes = made->attribute_places.len;
+  bool ok = note(&split->epochs, (tt_map_key){sample->device, sample->epoch}, &made->epochs,
+                 &made->epoch_places);
+  for (uint32_t v = 0; v < sample->count && ok; v++) {
+    const tt_store_value *value =
+        &tt_list_at(&split->batch->values, tt_store_value, sample->first + v);
+    ok = note(&split->attributes, (tt_map_key){value->attribute, 0}, &made->attributes,
+              &made->attribute_places);
+  }
+  made->size += EPOCH_BYTES * (made->epoch_places.len - epochs);
+  for (uint32_t i = attributes; i < made->attribute_places.len; i++) {
+    const int64_t place = tt_list_at(&made->attribute_places, int64_t, i);
+    made->size +=
+        NAME_BYTES + strlen(tt_list_at(&split->batch->attributes, tt_store_name, place).identifier);
+  }
+  return ok;
+}
+
+/** Whether another sample stands in the next message, too. What goes on with a message of its device stays with it, so that a repeat is
+ *  seen; unless there is no room: then its parts come one behind the other. */
+static bool has_room(const making *made, const tt_store_sample *sample, size_t size) {
+  const bool goes_on = sample->flags & TT_SAMPLE_CONTINUES;
+  const size_t all = made->size + size;
+  return goes_on ? all + EPOCH_BYTES + (size_t)sample->count * LONGEST_NAME <= TT_NATS_MESSAGE_MOST
+                 : all <= TT_NATS_MESSAGE_MOST / 4;
+}
+
 /** Chooses the samples of one device that the next message has. */
 static tt_status choose(making *made, int device, tt_error *error) {
   tt_nats_split *split = made->split;
   for (uint32_t at = split->at; at < split->order.len; at++) {
     const tt_store_sample *sample = sample_at(split, at);
     const size_t size = size_of(split->batch, sample);
-    if (sample->device != device) break;
-    // What goes on with a message stays with it, so that a repeat is seen.
-    bool may_break = !(sample->flags & TT_SAMPLE_CONTINUES);
-    if (made->samples && may_break && made->size + size > TT_NATS_MESSAGE_MOST / 4) break;
+    if (sample->device != device || (made->samples && !has_room(made, sample, size))) break;
     made->size += size;
     made->samples++;
-    bool ok = note(&split->epochs, (tt_map_key){device, sample->epoch}, &made->epochs,
-                   &made->epoch_places);
-    for (uint32_t v = 0; v < sample->count && ok; v++) {
-      const tt_store_value *value =
-          &tt_list_at(&split->batch->values, tt_store_value, sample->first + v);
-      ok = note(&split->attributes, (tt_map_key){value->attribute, 0}, &made->attributes,
-                &made->attribute_places);
-    }
-    if (!ok) return tt_fail(error, TT_INVALID, "the batch is not whole in itself");
+    if (!note_used(made, sample))
+      return tt_fail(error, TT_INVALID, "the batch is not whole in itself");
   }
   return TT_OK;
 }
@@ -282,15 +328,15 @@ static tt_status make_message(making *made, tt_list *bytes, const char **device,
 
 tt_status tt_nats_split_next(tt_nats_split *split, tt_list *bytes, const char **device,
                              tt_error *error) {
-  if (!split->settings_done) {
-    split->settings_done = true;
+  while (!split->settings_done) {
     *device = NULL;
-    bool said = put_settings(bytes, split->batch);
+    bool said = put_settings(split, bytes);
     if (bytes->failed) return tt_fail(error, TT_NOMEM, "out of memory");
     if (said) return TT_OK;
   }
   if (split->at == split->order.len) return TT_END;
   making made = {.split = split,
+                 .size = MESSAGE_BYTES,
                  .attribute_places = TT_LIST(int64_t, NULL),
                  .epoch_places = TT_LIST(int64_t, NULL)};
   tt_status status = make_message(&made, bytes, device, error);

@@ -15,9 +15,10 @@
  *  first; one thread. */
 typedef struct tt_nats_split {
   const tt_store_batch *batch;
-  tt_list order;      /**< uint32_t: samples, those of one device together, in their order */
-  uint32_t at;        /**< of the order, the next one */
-  bool settings_done; /**< names and handling were said */
+  tt_list order;        /**< uint32_t: samples, those of one device together, in their order */
+  uint32_t at;          /**< of the order, the next one */
+  uint32_t settings_at; /**< of names and handling, all behind each other, the next one */
+  bool settings_done;   /**< all of them were said */
   tt_map devices, attributes, epochs; /**< index, or device and number → place in the batch */
   /** Whether a device's samples are as sure as the batch says; else all are TT_SAMPLE_UNSURE. NULL: they are. */
   bool (*is_sure)(void *context, const char *device);

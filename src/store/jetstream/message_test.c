@@ -224,6 +224,42 @@ static void test_many_samples_make_several_messages(void **state) {
   tt_store_batch_free(batch);
 }
 
+/** One message of a device may be longer than one of the log. */
+static void test_a_long_message_has_parts(void **state) {
+  (void)state;
+  tt_store_batch *batch = tt_testing_batch();
+  for (int i = 0; i < 40000; i++) {
+    tt_testing_add_sample(batch, 0, 0, 90000 + i, 91000 + i)->flags = TT_SAMPLE_CONTINUES;
+    tt_testing_add_value(batch, 0, NULL, i + 0.1);
+  }
+  tt_nats_gather gather;
+  assert_true(tt_nats_gather_begin(&gather));
+  const int messages = pass(batch, &gather);
+  assert_in_range(messages, 4, 8);
+  assert_int_equal(gather.batch->samples.len, batch->samples.len);
+  tt_nats_gather_end(&gather);
+  tt_store_batch_free(batch);
+}
+
+/** All that was set while the log was away is said at once. */
+static void test_many_names_make_several_messages(void **state) {
+  (void)state;
+  tt_store_batch *batch = tt_testing_batch();
+  for (int i = 0; i < 6000; i++) {
+    char text[2][201];
+    snprintf(text[0], sizeof text[0], "A.d.%0*d", 196, i);
+    snprintf(text[1], sizeof text[1], "%0*d", 200, i);
+    const tt_store_name name = {2 + i, strdup(text[0]), strdup(text[1]), TT_NAME_USED};
+    assert_true(tt_list_add(&batch->attributes, &name, 1));
+  }
+  tt_nats_gather gather;
+  assert_true(tt_nats_gather_begin(&gather));
+  assert_in_range(pass(batch, &gather), 10, 20);
+  assert_int_equal(gather.batch->attributes.len, batch->attributes.len);
+  tt_nats_gather_end(&gather);
+  tt_store_batch_free(batch);
+}
+
 static void test_a_batch_that_is_not_whole_is_refused(void **state) {
   (void)state;
   tt_store_batch *batch = tt_store_batch_new();
@@ -305,6 +341,8 @@ int main(void) {
       cmocka_unit_test(test_what_is_used_again_has_its_pairs),
       cmocka_unit_test(test_of_two_collectors),
       cmocka_unit_test(test_many_samples_make_several_messages),
+      cmocka_unit_test(test_a_long_message_has_parts),
+      cmocka_unit_test(test_many_names_make_several_messages),
       cmocka_unit_test(test_a_batch_that_is_not_whole_is_refused),
       cmocka_unit_test(test_what_is_no_message_is_refused),
       cmocka_unit_test(test_messages_of_other_versions),

@@ -20,6 +20,9 @@
 /** Keys taken in one look. */
 #define MOST_AT_ONCE 1000
 
+/** Of a key that somebody deleted. */
+#define GONE (-1)
+
 /** An epoch of a device that the loader knows by a number. */
 typedef struct known_epoch {
   char *device; /**< identifier */
@@ -32,6 +35,7 @@ struct tt_nats_names {
   tt_list devices;       /**< char *: identifiers by index */
   tt_map indices;        /**< hashes of an identifier → index */
   tt_map values;         /**< hashes of a key → hash of what the bucket has there */
+  tt_map states;         /**< hashes of a name's key → tt_name_state there, or GONE */
   tt_list handlings;     /**< tt_handling: all that is set */
   tt_list epochs;        /**< known_epoch: that wait until all is loaded */
   bool loading, changed; /**< handling was */
@@ -69,6 +73,7 @@ void tt_nats_names_free(tt_nats_names *names) {
   tt_list_free(&names->epochs);
   tt_map_clear(&names->indices);
   tt_map_clear(&names->values);
+  tt_map_clear(&names->states);
   free(names);
 }
 
@@ -112,8 +117,9 @@ static tt_status tell_epoch(tt_nats_names *names, const known_epoch *known, tt_e
 /* --- keys --- */
 
 /** [identifier, human name, state] */
-static tt_status take_name(tt_nats_names *names, bool device, const msgpack_object *value,
+static tt_status take_name(tt_nats_names *names, const char *key, const msgpack_object *value,
                            tt_error *error) {
+  const bool device = *key == 'd';
   char *identifier = NULL, *human = NULL;
   int64_t state;
   const msgpack_object *items = value->via.array.ptr;
@@ -128,7 +134,7 @@ static tt_status take_name(tt_nats_names *names, bool device, const msgpack_obje
     if (loader->device)
       index = device ? tell_device(names, identifier, human, removed)
                      : loader->attribute(loader->context, identifier, human, &removed);
-    if (index < 0) status = no_memory(error);
+    if (index < 0 || !tt_map_put(&names->states, key_of(key), state)) status = no_memory(error);
   }
   free(identifier);
   free(human);
@@ -173,6 +179,8 @@ static tt_status take_entry(tt_nats_names *names, kvEntry *entry, tt_error *erro
   const int64_t content =
       (int64_t)tt_hash_bytes(TT_HASH_START, kvEntry_Value(entry), (size_t)kvEntry_ValueLen(entry));
   if (!tt_map_put(&names->values, key_of(key), content)) return no_memory(error);
+  if (kvEntry_Operation(entry) != kvOp_Put && !tt_map_put(&names->states, key_of(key), GONE))
+    return no_memory(error);
   msgpack_unpacked unpacked;
   msgpack_unpacked_init(&unpacked);
   size_t at = 0;
@@ -184,8 +192,8 @@ static tt_status take_entry(tt_nats_names *names, kvEntry *entry, tt_error *erro
       msgpack_unpack_next(&unpacked, kvEntry_Value(entry), (size_t)kvEntry_ValueLen(entry), &at) ==
           MSGPACK_UNPACK_SUCCESS) {
     switch (key[0]) {
-      case 'd': status = take_name(names, true, &unpacked.data, error); break;
-      case 'a': status = take_name(names, false, &unpacked.data, error); break;
+      case 'd':
+      case 'a': status = take_name(names, key, &unpacked.data, error); break;
       case 'h': status = take_handling(names, &unpacked.data, error); break;
       case 'e': status = take_epoch(names, &unpacked.data, error); break;
       default: break;
@@ -305,6 +313,7 @@ tt_status tt_nats_names_load(tt_nats_names *names, tt_nats_link *link, tt_error 
   tt_nats_names_leave(names);
   natsStatus status = kvStore_WatchAll(&names->watcher, tt_nats_link_keys(link), NULL);
   if (status != NATS_OK) return tt_nats_fail(status, "the bucket", error);
+  tt_list_cut(&names->epochs, 0);  // of a load that failed
   names->loading = true;
   tt_status taken = take_all(names, LOAD_PATIENCE, &all, error);
   names->loading = false;
@@ -358,7 +367,18 @@ typedef struct putting {
   tt_nats_link *link;
 } putting;
 
-void tt_nats_names_forget(tt_nats_names *names) { tt_map_clear(&names->values); }
+void tt_nats_names_forget(tt_nats_names *names) {
+  tt_map_clear(&names->values);
+  tt_map_clear(&names->states);
+}
+
+/** Whether what the bucket says of a name is all that the batch says, too. Of a name that is only used, somebody may have set another
+ *  one for people: the key that is there stays; but who uses a name takes its removal back. */
+static bool says_all(const tt_nats_names *names, const char *key, const tt_store_name *name) {
+  const int64_t *state = tt_map_get(&names->states, key_of(key));
+  if (name->name || name->state == TT_NAME_REMOVED || !state || *state == GONE) return false;
+  return *state != TT_NAME_REMOVED || name->state != TT_NAME_USED;
+}
 
 /** A key and its value, unless it was put so already. */
 static tt_status put(const putting *to, const char *key, const tt_list *value, tt_error *error) {
@@ -377,9 +397,7 @@ static tt_status put_name(const putting *to, char kind, const tt_store_name *nam
   if (!tt_nats_print_token(token, sizeof token, '=', name->identifier))
     return tt_fail(error, TT_INVALID, "nats: the name %.64s… is too long", name->identifier);
   snprintf(key, sizeof key, "%c.%s", kind, token);
-  // Of a name that is only used, somebody may have set another one for people: the key that is there stays.
-  if (!name->name && name->state != TT_NAME_REMOVED && tt_map_get(&to->names->values, key_of(key)))
-    return TT_OK;
+  if (says_all(to->names, key, name)) return TT_OK;
   tt_list value = TT_LIST(char, NULL);
   msgpack_packer packer;
   msgpack_packer_init(&packer, &value, tt_nats_put_bytes);
@@ -388,6 +406,8 @@ static tt_status put_name(const putting *to, char kind, const tt_store_name *nam
   tt_nats_put_text(&packer, name->name);
   msgpack_pack_int(&packer, (int)name->state);
   tt_status status = value.failed ? no_memory(error) : put(to, key, &value, error);
+  if (status == TT_OK && !tt_map_put(&to->names->states, key_of(key), name->state))
+    status = no_memory(error);
   tt_list_free(&value);
   return status;
 }

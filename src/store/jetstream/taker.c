@@ -150,7 +150,17 @@ static void disconnect(taker *of) {
 
 /* --- connecting --- */
 
-/** A consumer for a replay is new, and begins at its time. */
+/** Whether the consumer is there already, which goes on where it was. */
+static bool is_made(const taker *of) {
+  jsConsumerInfo *info = NULL;
+  jsErrCode code = 0;
+  const natsStatus status = js_GetConsumerInfo(&info, tt_nats_link_js(of->link),
+                                               tt_nats_link_name(of->link), of->name, NULL, &code);
+  jsConsumerInfo_Destroy(info);
+  return status == NATS_OK;
+}
+
+/** A consumer for a replay begins at its time. */
 static natsStatus subscribe(taker *of) {
   char subject[128];
   jsSubOptions options;
@@ -159,8 +169,9 @@ static natsStatus subscribe(taker *of) {
   options.Config.AckPolicy = js_AckExplicit;
   options.Config.AckWait = tt_nats_hand_back;
   options.Config.MaxAckPending = MOST_IN_HAND;
-  options.Config.DeliverPolicy = js_DeliverAll;
-  if (of->replay > 0 && of->replay != INT64_MAX) {
+  const bool made = is_made(of);
+  if (!made) options.Config.DeliverPolicy = js_DeliverAll;
+  if (!made && of->replay > 0 && of->replay != INT64_MAX) {
     options.Config.DeliverPolicy = js_DeliverByStartTime;
     options.Config.OptStartTime = of->replay * 1000;
   }
