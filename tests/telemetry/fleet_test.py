@@ -212,6 +212,23 @@ class Way(Fleet):
             wait_until(lambda w=writer: column(w, "ROBO1") == [1], "what was sent before")
             self.assertEqual(writer.stop(), 0)
 
+    def test_a_new_store_gets_what_was_set_before(self):
+        """The stream keeps a day of it; the bucket all."""
+        collector = self.collector()
+        send(collector, "ROBO1", [1])
+        collector.put("/telemetry/devices/ROBO1", {"name": "Blue"})
+        collector.put("/telemetry/handling/Output.*", {"retention": 86400})
+        client = Client(self.nats)
+        self.addCleanup(client.close)
+        stream = self.log.rpartition("/")[2]
+        wait_until(lambda: self.nats.stream(stream)[0]["messages"] >= 2, "what was sent and set is in the stream")
+        self.assertTrue(json.loads(client.request(f"$JS.API.STREAM.PURGE.{stream}", ""))["success"])
+        writer = self.writer(self.stores.url("sqlite"), *LISTEN)
+        wait_until(lambda: writer.devices().get("ROBO1", {}).get("name") == "Blue", "the name")
+        self.assertEqual([(each["pattern"], each["retention"]) for each in json.loads(writer.get("/telemetry/handling"))], [("Output.*", 86400)])
+        send(collector, "ROBO1", [2])
+        wait_until(lambda: column(writer, "ROBO1") == [2], "what came then")
+
     def test_options(self):
         for options, said in ((("--set", "telemetry.listen=127.0.0.1:0"), "devices send to `tether collect --log"),
                               (("--listen", "0.0.0.0:0"), "token"), (("--lisen", "x"), "did you mean '--listen'")):

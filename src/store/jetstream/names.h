@@ -7,6 +7,7 @@
 #define TT_STORE_JETSTREAM_NAMES_H
 
 #include "store/jetstream/link.h"
+#include "store/jetstream/message.h"
 #include "store/store.h"
 
 typedef struct tt_nats_names tt_nats_names;
@@ -31,6 +32,9 @@ tt_status tt_nats_names_put(tt_nats_names *names, tt_nats_link *link, const tt_s
                             tt_error *error);
 /** What was put may not be there: all is put again. */
 void tt_nats_names_forget(tt_nats_names *names);
+/** All names for people and all handling in the bucket, into a batch: the stream has what was set in the last day alone. Takes as long as
+ *  there is much. */
+tt_status tt_nats_names_gather(tt_nats_link *link, tt_nats_gather *gather, tt_error *error);
 /** The epochs of a device in the bucket, oldest first, appended to `boots`, with the newest sample in the stream. Takes a second at
  *  most. */
 tt_status tt_nats_names_find(tt_nats_link *link, int device, const char *identifier, tt_list *boots,

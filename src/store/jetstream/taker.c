@@ -10,6 +10,7 @@
 #include "store/jetstream/internal.h"
 #include "store/jetstream/link.h"
 #include "store/jetstream/message.h"
+#include "store/jetstream/names.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -68,6 +69,7 @@ typedef struct taker {
   tt_nats_gather gather; /**< into the next one */
   uint64_t bad;          /**< messages that were none */
   int limited; /**< pieces without a message in which the next one had no room, in a row */
+  bool is_new; /**< no message is done yet: the store knows nothing of what was set before */
   int64_t next_purge, next_look;
   int64_t given; /**< µs, monotonic: when the last batch was */
 
@@ -150,12 +152,13 @@ static void disconnect(taker *of) {
 
 /* --- connecting --- */
 
-/** Whether the consumer is there already, which goes on where it was. */
-static bool is_made(const taker *of) {
+/** Whether the consumer is there already, which goes on where it was. Notes whether its store has got nothing yet. */
+static bool is_made(taker *of) {
   jsConsumerInfo *info = NULL;
   jsErrCode code = 0;
   const natsStatus status = js_GetConsumerInfo(&info, tt_nats_link_js(of->link),
                                                tt_nats_link_name(of->link), of->name, NULL, &code);
+  of->is_new = status != NATS_OK || !info->AckFloor.Consumer;
   jsConsumerInfo_Destroy(info);
   return status == NATS_OK;
 }
@@ -420,10 +423,22 @@ static tt_status wait_full(taker *of, tt_error *error) {
   return fetch(of, FULL, rest, error);
 }
 
+/** What was set before the stream's first message, as a batch of its own; TT_AGAIN: nothing was. */
+static tt_status fill_with_settings(taker *of, tt_error *error) {
+  of->is_new = false;
+  TT_TRY(tt_nats_names_gather(of->link, &of->gather, error));
+  const tt_store_batch *batch = of->gather.batch;
+  return batch->devices.len || batch->attributes.len || batch->handlings.len ? TT_OK : TT_AGAIN;
+}
+
 /** Makes the next batch as large as it can be now; TT_AGAIN: it has nothing. */
 static tt_status fill_next(taker *of, int64_t patience, tt_error *error) {
   const hand *next = &of->next;
   settle(of);
+  if (of->is_new) {
+    const tt_status status = fill_with_settings(of, error);
+    if (status != TT_AGAIN) return status;
+  }
   if (of->fetched != TT_OK) return tt_fail(error, of->fetched, "%s", of->error.text);
   look_at_age(of);
   TT_TRY(next->messages.len ? add_rest(of, error) : wait_first(of, patience, error));
