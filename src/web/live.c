@@ -123,21 +123,6 @@ static void stop_timer(tt_live *live) {
 
 /* ---- a page comes and goes ---- */
 
-/* A page monitors another wire, or none: −1. The world shows messages of wires that some page monitors. */
-bool tt_live_monitor(tt_live_page *page, int wire) {
-  tt_live *live = page->live;
-  const int before = page->monitor;
-  bool others = false;
-  page->monitor = wire;
-  for (guint i = 0; i < live->pages->len; i++)
-    others |= ((tt_live_page *)live->pages->pdata[i])->monitor == before;
-  tt_mail mail = {.kind = TT_MAIL_TAP, .index = before, .source = "web"};
-  if (before >= 0 && !others) tt_world_post(live->world, &mail);
-  mail.index = wire;
-  mail.value = 1;
-  return wire < 0 || tt_world_post(live->world, &mail) == TT_OK;
-}
-
 static void forget_page(tt_live *live, tt_live_page *page) {
   tt_live_monitor(page, -1);
   g_ptr_array_remove(live->pages, page);

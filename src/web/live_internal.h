@@ -86,10 +86,6 @@ struct tt_live {
       messages; /* tt_tapped: the newest of each monitored wire and direction; empty between two turns */
 };
 
-/* live.c */
-/** The page monitors a wire from now on; −1: none. False: the world is busy, and does not show its messages. */
-bool tt_live_monitor(tt_live_page *page, int wire);
-
 /* live_json.c */
 GString *tt_live_hello(const tt_live *live, tt_role role);
 GString *tt_live_model(const tt_live *live);
@@ -137,6 +133,8 @@ void tt_live_add_scenery(tt_live *live);
 
 /* live_request.c */
 void tt_live_request(tt_live_page *page, const char *text, size_t size);
+/** The page monitors a wire from now on; −1: none. False: the world is busy, and does not show its messages. */
+bool tt_live_monitor(tt_live_page *page, int wire);
 
 /* live_phantom.c */
 void tt_live_phantoms_new(tt_live *live);

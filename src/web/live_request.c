@@ -13,6 +13,21 @@ static void post(tt_live_page *page, tt_mail_kind kind, int index, double value)
   post_mail(page, &(tt_mail){.kind = kind, .index = index, .value = value, .source = "web"});
 }
 
+/* A page monitors another wire, or none: −1. The world shows messages of wires that some page monitors. */
+bool tt_live_monitor(tt_live_page *page, int wire) {
+  tt_live *live = page->live;
+  const int before = page->monitor;
+  bool others = false;
+  page->monitor = wire;
+  for (guint i = 0; i < live->pages->len; i++)
+    others |= ((tt_live_page *)live->pages->pdata[i])->monitor == before;
+  tt_mail mail = {.kind = TT_MAIL_TAP, .index = before, .source = "web"};
+  if (before >= 0 && !others) tt_world_post(live->world, &mail);
+  mail.index = wire;
+  mail.value = 1;
+  return wire < 0 || tt_world_post(live->world, &mail) == TT_OK;
+}
+
 static void command(tt_live_page *page, const tt_live_order *order) {
   for (int i = 0; i < order->command.count; i++)
     post_mail(page, &(tt_mail){.kind = TT_MAIL_COMMAND,

@@ -69,7 +69,8 @@ typedef struct taker {
   tt_nats_gather gather; /**< into the next one */
   uint64_t bad;          /**< messages that were none */
   int limited; /**< pieces without a message in which the next one had no room, in a row */
-  bool is_new; /**< no message is done yet: the store knows nothing of what was set before */
+  bool
+      is_new; /**< no message is done yet, and some were removed: the store knows nothing of what they set */
   int64_t next_purge, next_look;
   int64_t given; /**< µs, monotonic: when the last batch was */
 
@@ -183,12 +184,13 @@ static natsStatus subscribe(taker *of) {
                           &options, NULL);
 }
 
-/** One that is made anew counts anew. */
+/** One that is made anew counts anew; one of which nothing was removed has all that was ever set. */
 static natsStatus identify(taker *of) {
   jsStreamInfo *info = NULL;
   jsErrCode code = 0;
   const char *name = tt_nats_link_name(of->link);
   natsStatus status = js_GetStreamInfo(&info, tt_nats_link_js(of->link), name, NULL, &code);
+  if (status == NATS_OK) of->is_new &= info->State.FirstSeq > 1;
   if (status == NATS_OK)
     of->identity = (int64_t)tt_hash_bytes(tt_hash_bytes(TT_HASH_START, name, strlen(name)),
                                           &info->Created, sizeof info->Created);
