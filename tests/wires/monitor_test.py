@@ -4,7 +4,8 @@ import socket
 import struct
 import unittest
 
-from support.live_page import Page
+from support import lockstep
+from support.live_page import Page, poses
 from support.process import Tether
 
 
@@ -51,6 +52,33 @@ class Monitor(unittest.TestCase):
     @staticmethod
     def wrong(message):
         return {field["name"]: field["value"] for field in message["fields"] if field["wrong"]}
+
+    def test_pages_monitor_each_for_itself(self):
+        program = self.start("gripper", **{"wires.lockstep-tcp.listen": "127.0.0.1:0"})
+        link = lockstep.join(program)
+        self.addCleanup(link.close)
+        lockstep.drive(link, 1)
+        self.message(False)
+        other = Page(program.addresses["web"])
+        self.addCleanup(other.close)
+        for wire in 0, -1:
+            other.send(type="monitor", wire=wire)
+        other.send(type="trial", action="start", why="hand", driver="")
+        other.told("event")
+        link.sendall(lockstep.velocities(100))
+        lockstep.receive(link)
+        self.message(True, lockstep.velocities(100))
+
+    def test_a_world_that_stands_still_is_seen(self):
+        """Also by the first page, which comes when it stands."""
+        program = Tether("run", "gripper", "--set", "web.listen=127.0.0.1:0", "--set", "wires.lockstep-tcp.listen=127.0.0.1:0")
+        self.addCleanup(program.__exit__)
+        link = lockstep.join(program)
+        self.addCleanup(link.close)
+        lockstep.drive(link, 300)
+        page = Page(program.addresses["web"])
+        self.addCleanup(page.close)
+        page.until(lambda told: isinstance(told, bytes) and told[0] == 1 and abs(poses(told)[0] - 300 / 60) < 0.01)
 
     def test_float_udp(self):
         client = self.udp()
