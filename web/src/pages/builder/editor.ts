@@ -50,38 +50,47 @@ export interface EditorEvents {
   propose: (text: string, cursor: number) => Proposals | null;
 }
 
+interface How {
+  yaml: boolean;
+  readOnly: boolean;
+}
+
+const languageOf = (how: How) => (how.yaml ? yaml() : []);
+const readOnlyOf = (how: How) => (how.readOnly ? EditorState.readOnly.of(true) : []);
+
 export class Editor {
   private readonly view: EditorView;
   private readonly language = new Compartment();
   private readonly readOnly = new Compartment();
   private configured = '';
 
-  constructor(host: HTMLElement, label: string, private readonly events: EditorEvents) {
+  constructor(host: HTMLElement, private readonly label: string, private readonly events: EditorEvents) {
     const root = host.shadowRoot ?? host.attachShadow({mode: 'open'});
     root.replaceChildren();
     const frame = document.createElement('div');
     frame.style.height = '100%';
     root.append(frame);
-    this.view = new EditorView({
-      parent: frame,
-      root,
-      state: EditorState.create({
-        doc: '',
-        extensions: [
-          lineNumbers(), highlightActiveLineGutter(), highlightSpecialChars(), history(), drawSelection(), indentOnInput(), bracketMatching(),
-          closeBrackets(), highlightActiveLine(), highlightSelectionMatches(), lintGutter(), LOOK, COLOURS,
-          EditorState.tabSize.of(2),
-          this.language.of([]),
-          this.readOnly.of([]),
-          autocompletion({override: [this.complete], icons: false}),
-          // Tab goes on to the next control, as everywhere.
-          keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
-          EditorView.contentAttributes.of({'aria-label': label, tabindex: '0'}),
-          EditorView.updateListener.of(({docChanged, transactions, state}) => {
-            if (docChanged && transactions.some((one) => one.annotation(Transaction.remote) !== true)) this.events.onChange(state.doc.toString());
-          }),
-        ],
-      }),
+    this.view = new EditorView({parent: frame, root, state: this.stateOf('', {yaml: false, readOnly: false})});
+  }
+
+  /** A text as it was opened: nothing can be undone yet. */
+  private stateOf(text: string, how: How): EditorState {
+    return EditorState.create({
+      doc: text,
+      extensions: [
+        lineNumbers(), highlightActiveLineGutter(), highlightSpecialChars(), history(), drawSelection(), indentOnInput(), bracketMatching(),
+        closeBrackets(), highlightActiveLine(), highlightSelectionMatches(), lintGutter(), LOOK, COLOURS,
+        EditorState.tabSize.of(2),
+        this.language.of(languageOf(how)),
+        this.readOnly.of(readOnlyOf(how)),
+        autocompletion({override: [this.complete], icons: false}),
+        // Tab goes on to the next control, as everywhere.
+        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
+        EditorView.contentAttributes.of({'aria-label': this.label, tabindex: '0'}),
+        EditorView.updateListener.of(({docChanged, transactions, state}) => {
+          if (docChanged && transactions.some((one) => one.annotation(Transaction.remote) !== true)) this.events.onChange(state.doc.toString());
+        }),
+      ],
     });
   }
 
@@ -103,12 +112,19 @@ export class Editor {
     };
   };
 
-  /** Shows a text; of one that is shown already only what differs changes, so that cursor and history stay. */
-  show(text: string, how: {yaml: boolean; readOnly: boolean; fresh: boolean}): void {
+  /** Shows a text; of one that is shown already only what differs changes, so that cursor and history stay. A fresh one begins at its
+   *  top with a history of its own: Undo must not bring back what was shown before it. Problems have to be set again. */
+  show(text: string, how: How & {fresh: boolean}): void {
     const {view} = this;
     const configured = `${how.yaml} ${how.readOnly}`;
+    if (how.fresh) {
+      view.setState(this.stateOf(text, how));
+      view.scrollDOM.scrollTo(0, 0);
+      this.configured = configured;
+      return;
+    }
     const old = view.state.doc.toString();
-    if (old === text && configured === this.configured && !how.fresh) return;
+    if (old === text && configured === this.configured) return;
     let start = 0;
     while (start < Math.min(old.length, text.length) && old[start] === text[start]) start++;
     let tail = 0;
@@ -116,11 +132,10 @@ export class Editor {
     view.dispatch({
       changes: old === text ? [] : {from: start, to: old.length - tail, insert: text.slice(start, text.length - tail)},
       annotations: Transaction.remote.of(true),
-      ...(how.fresh && {selection: {anchor: 0}, scrollIntoView: true}),
       effects: [
-        ...(configured === this.configured ? [] : [this.language.reconfigure(how.yaml ? yaml() : []), this.readOnly.reconfigure(how.readOnly ? EditorState.readOnly.of(true) : [])]),
+        ...(configured === this.configured ? [] : [this.language.reconfigure(languageOf(how)), this.readOnly.reconfigure(readOnlyOf(how))]),
         // What changed elsewhere is shown where it is.
-        ...(old !== text && !how.fresh && !view.hasFocus ? [EditorView.scrollIntoView(Math.min(start, text.length), {y: 'center'})] : []),
+        ...(old !== text && !view.hasFocus ? [EditorView.scrollIntoView(Math.min(start, text.length), {y: 'center'})] : []),
       ],
     });
     this.configured = configured;

@@ -16,9 +16,7 @@ function TextEditor({path}: {path: string}) {
   const [failed, setFailed] = useState(false);
   const open = draft.value!;
   const text = open.texts.value.get(path);
-  const path_ = useRef(path);
-  path_.current = path;
-  const shownPath = useRef('');
+  const shownPath = useRef(''); // of the text in the editor: that of `path` may be on its way
   useEffect(() => {
     let made: Editor | null = null;
     let gone = false;
@@ -26,8 +24,8 @@ function TextEditor({path}: {path: string}) {
       ({Editor: Class}) => {
         if (gone || !host.current) return;
         made = new Class(host.current, 'Text of the file', {
-          onChange: (changed) => open.write(path_.current, changed),
-          propose: (all, cursor) => (schema.peek() && isYaml(path_.current) ? proposals(schema.peek()!, kindOf(path_.current), all, cursor, names.peek()) : null),
+          onChange: (changed) => open.write(shownPath.current, changed),
+          propose: (all, cursor) => (schema.peek() && isYaml(shownPath.current) ? proposals(schema.peek()!, kindOf(shownPath.current), all, cursor, names.peek()) : null),
         });
         setEditor(made);
       },
