@@ -36,6 +36,19 @@ test('a switch sets once a press, and a second press clears it', () => {
   assert.deepEqual([press(0), press(1), press(1), press(0), press(1), press(0)], [undefined, 2, 2, 2, 0, 0]);
 });
 
+test('a joint that a stick moves stays alone until then, goes on from where it is, and turns round at its limit', () => {
+  const rows = [{source: 'right_y', kind: 'rate', target: 'arm.position', scale: 2}];
+  let arm = null;
+  const driver = new Driver({x: 0, y: 0, heading: 0}, {now: () => arm, limits: () => [-1, 1]});
+  const move = (right_y, seconds = 0.1) => driver.step(rows, inputs({right_y}), seconds).get('arm.position');
+  assert.deepEqual([move(0), move(1)], [undefined, undefined], 'where it is is not known yet');
+  arm = 0.5;
+  assert.equal(move(0), undefined);
+  assert.equal(move(1), 0.7);
+  arm = 0.6; // it lags behind
+  assert.deepEqual([move(0), move(1, 60), move(-1)], [0.7, 1, 0.8]);
+});
+
 test('a robot without dynamics is moved along its heading, and comes round in a circle', () => {
   const rows = [{source: 'left_y', kind: 'rate', target: FORWARD, scale: 2}, {source: 'left_x', kind: 'rate', target: TURN, scale: -Math.PI}];
   const straight = new Driver({x: 1, y: 2, heading: Math.PI / 2}).step(rows, inputs({left_y: 1}), 0.5);

@@ -4,7 +4,7 @@ import type {Axis, Inputs, PadButton} from './input';
 
 /** arcade_left and arcade_right are the two sides of a robot that one stick drives: forward ± turn. */
 export type Source = Axis | PadButton | 'arcade_left' | 'arcade_right' | 'dpad_y' | 'dpad_x' | 'triggers';
-/** value: scale × input. rate: input × scale is added each second. toggle: a press sets `scale`, the next one 0. */
+/** value: scale × input. rate: from where it is, input × scale is added each second. toggle: a press sets `scale`, the next one 0. */
 export type RowKind = 'value' | 'rate' | 'toggle';
 
 export interface Row {
@@ -133,13 +133,22 @@ export interface Place {
   heading: number;
 }
 
+/** What is known of what commands move. */
+export interface Known {
+  /** Where it is now, 0 where nobody can say; null: that is on its way. */
+  now: (target: string) => number | null;
+  limits: (target: string) => [lower: number, upper: number];
+}
+
+const NOTHING: Known = {now: () => 0, limits: () => [-Infinity, Infinity]};
+
 /** What rows remember between two moments. */
 export class Driver {
   private readonly values = new Map<string, number>();
   private readonly pressed = new Set<Source>();
   private place: Place;
 
-  constructor(place: Place) {
+  constructor(place: Place, private readonly known: Known = NOTHING) {
     this.place = {...place};
   }
 
@@ -158,7 +167,7 @@ export class Driver {
       } else if (kind === 'value') {
         out.set(target, (out.get(target) ?? 0) + scale * value);
       } else if (kind === 'rate') {
-        this.values.set(target, (this.values.get(target) ?? 0) + scale * value * seconds);
+        this.moveOn(target, value, scale * value * seconds);
       } else {
         this.toggle(source, target, scale, value > 0.5);
       }
@@ -166,6 +175,16 @@ export class Driver {
     if (placed) this.move(forward, turn, seconds, out);
     for (const [target, value] of this.values) out.set(target, value);
     return out;
+  }
+
+  /** A joint stays alone until its stick is moved, and goes on from where it is then: it must not jump. Beyond a limit nothing is
+   *  counted, so that it comes back as soon as the stick does. */
+  private moveOn(target: string, input: number, by: number): void {
+    if (input === 0) return;
+    const from = this.values.get(target) ?? this.known.now(target);
+    if (from === null) return;
+    const [lower, upper] = this.known.limits(target);
+    this.values.set(target, Math.max(lower, Math.min(upper, from + by)));
   }
 
   private toggle(source: Source, target: string, scale: number, down: boolean): void {

@@ -4,7 +4,8 @@ import {addressed} from '../addressed';
 import {send} from '../live/connection';
 import {newestFrame} from '../live/frames';
 import {goLive, isLive} from '../live/moment';
-import {events, live, model, notify} from '../live/store';
+import {lastValue, sampleTime, want} from '../live/samples';
+import {events, live, model, notify, signalIds} from '../live/store';
 import {param, setParams} from '../route';
 import {load, save} from '../settings';
 import {noInputs, readInputs, releaseAll, takeKeys} from './input';
@@ -12,7 +13,7 @@ import type {Inputs} from './input';
 import {stickSender} from './joysticks';
 import {KEYBOARD_KEYS} from './sticks';
 import {commandsOf, Driver, guessMapping, released} from './mapping';
-import type {Place, Row} from './mapping';
+import type {Known, Place, Row} from './mapping';
 
 /** robot: its commands. station: joysticks of driver stations, for robot programs. joystick: that of a core. */
 export type Use = 'robot' | 'station' | 'joystick';
@@ -69,20 +70,48 @@ function resetsOf(index: number): string {
   return `${newestFrame()?.epoch} ${last?.id}`;
 }
 
+type Commands = ReturnType<typeof commandsOf>;
+
+/** The signal that tells where something is that a command moves: that of the same name, or else what was commanded last. */
+function signalOf(commands: Commands, target: string): string | undefined {
+  const name = commands.get(target)?.info.name;
+  return name && [name, `command:${name}`].find((each) => signalIds.peek().has(each));
+}
+
+/** Values count from the next sample on: the last that came may be of long ago, or of before a reset. */
+function knownOf(commands: Commands): Known {
+  const before = sampleTime();
+  return {
+    now: (target) => {
+      const name = signalOf(commands, target);
+      if (!name) return 0;
+      const value = sampleTime() === before ? NaN : lastValue(name);
+      return Number.isFinite(value) ? value : null;
+    },
+    limits: (target) => {
+      const info = commands.get(target)?.info;
+      return info ? [info.lower, info.upper] : [-Infinity, Infinity];
+    },
+  };
+}
+
 /** s simulated that one step may make up for. */
 const LONGEST_STEP = 0.1;
 
 /** Sends to a robot what changed, and everything now and then. It moves by the world's clock as the frames tell it, so that it is
  *  as fast as it should be in a world that is slow, paused or late. After a reset it begins anew, from where the robot is then. */
-function robotSender(): (now: Inputs) => void {
-  let driver = new Driver(placeOf(robot.peek()));
+function robotSender(): {step: (now: Inputs) => void; end: () => void} {
+  const commands = commandsOf(model.peek()!, robot.peek());
+  const begin = () => new Driver(placeOf(robot.peek()), knownOf(commands));
+  let driver = begin();
   let resets = resetsOf(robot.peek());
   let seen = newestFrame();
   const last = new Map<string, number>();
   let repeated = 0;
-  return (now) => {
+  const end = effect(() => want(mapping.value.flatMap(({kind, target}) => (kind === 'rate' && signalOf(commands, target)) || []), false));
+  const step = (now: Inputs) => {
     if (resets !== resetsOf(robot.peek())) {
-      driver = new Driver(placeOf(robot.peek()));
+      driver = begin();
       resets = resetsOf(robot.peek());
       last.clear();
     }
@@ -90,7 +119,6 @@ function robotSender(): (now: Inputs) => void {
     const elapsed = frame && seen && frame.epoch === seen.epoch ? frame.time - seen.time : 0;
     seen = frame;
     const values = driver.step(mapping.peek(), now, Math.max(0, Math.min(LONGEST_STEP, elapsed)));
-    const commands = commandsOf(model.peek()!, robot.peek());
     const all = performance.now() - repeated > REPEAT_MS;
     if (all) repeated = performance.now();
     const pairs: [number, number][] = [];
@@ -103,6 +131,7 @@ function robotSender(): (now: Inputs) => void {
     if (pairs.length) send({type: 'command', values: pairs, epoch: newestFrame()?.epoch});
     sent.value = values;
   };
+  return {step, end};
 }
 
 function sendJoystick(now: Inputs): void {
@@ -140,7 +169,7 @@ export function start(): void {
     const now = readInputs(!toStations);
     inputs.value = now;
     if (!live.peek()) stop('The connection was lost: driving has ended');
-    else if (toRobot) toRobot(now);
+    else if (toRobot) toRobot.step(now);
     else if (toStations) toStations.step();
     else sendJoystick(now);
   }, PERIOD_MS);
@@ -155,6 +184,7 @@ export function start(): void {
     document.removeEventListener('visibilitychange', onHidden);
     removeEventListener('blur', onBlur);
     toStations?.end();
+    toRobot?.end();
     letGo();
   };
 }
