@@ -80,7 +80,7 @@ export function race(ids: string[]): void {
 
 /* ---- what is done to them ---- */
 
-const told = (error: unknown) => (error instanceof HttpError ? error.message : 'the program cannot be reached');
+export const told = (error: unknown) => (error instanceof HttpError ? error.message : 'the program cannot be reached');
 
 export async function change(id: string, part: Partial<About>): Promise<void> {
   await request('PUT', runUrl(id), part, checkAbout);

@@ -13,7 +13,7 @@ import {Editable} from '../../ui/editable';
 import {Show} from '../../ui/fetched';
 import {Icon} from '../../ui/icon';
 import {Popover} from '../../ui/popover';
-import {change, compared, race, remove, toggleCompared} from './library';
+import {change, compared, race, remove, toggleCompared, told} from './library';
 import {cursor, RunPlots, stretch} from './run_plots';
 import {checkRunDetail, runUrl, titleOf} from './types';
 import type {Run, RunDetail} from './types';
@@ -66,19 +66,27 @@ function Delete({run}: {run: RunDetail}) {
   );
 }
 
+/** Says of what was not saved that it was not. */
+const tell = (what: string) => (error: unknown) => notify(`${what} not saved: ${told(error)}`, 'error');
+
 function Tags({run, save}: {run: RunDetail; save: (tags: string[]) => Promise<void>}) {
   const [typed, type] = useState('');
   const add = () => {
     const tag = typed.trim();
     type('');
-    if (tag && !run.tags.includes(tag)) void save([...run.tags, tag]);
+    if (!tag || run.tags.includes(tag)) return;
+    save([...run.tags, tag]).catch((error: unknown) => {
+      type((now) => now || tag);
+      tell(`Tag ${tag}`)(error);
+    });
   };
+  const removeTag = (tag: string) => void save(run.tags.filter((each) => each !== tag)).catch(tell(`Removal of the tag ${tag}`));
   return (
     <ul class="tag-list" aria-label="Tags">
       {run.tags.map((tag) => (
         <li key={tag} class="tag">
           {tag}
-          <button type="button" aria-label={`Remove the tag ${tag}`} title="Remove" onClick={() => void save(run.tags.filter((each) => each !== tag))}><Icon name="close" size={10} /></button>
+          <button type="button" aria-label={`Remove the tag ${tag}`} title="Remove" onClick={() => removeTag(tag)}><Icon name="close" size={10} /></button>
         </li>
       ))}
       <li>
@@ -88,11 +96,12 @@ function Tags({run, save}: {run: RunDetail; save: (tags: string[]) => Promise<vo
   );
 }
 
+/** What is typed stays until it is saved, also what is typed while an earlier text is on its way. */
 function Note({run, save}: {run: RunDetail; save: (note: string) => Promise<void>}) {
   const [typed, type] = useState<string | null>(null);
   const keep = () => {
-    if (typed !== null && typed !== run.note) void save(typed).then(() => type(null));
-    else type(null);
+    if (typed === null || typed === run.note) return type(null);
+    save(typed).then(() => type((now) => (now === typed ? null : now)), tell('Note'));
   };
   return <textarea class="run-note" aria-label="Note" placeholder="Add a note" rows={Math.min(6, (typed ?? run.note).split('\n').length)} value={typed ?? run.note} onInput={(event) => type(event.currentTarget.value)} onBlur={keep} />;
 }
@@ -130,12 +139,8 @@ function Foreign({run}: {run: RunDetail}) {
 function Head({run, all, again}: {run: RunDetail; all: readonly Run[]; again: () => void}) {
   const {proof, ask, close} = useProof(run.id);
   const save = async (part: Parameters<typeof change>[1]) => {
-    try {
-      await change(run.id, part);
-      again();
-    } catch (error) {
-      notify((error as Error).message, 'error');
-    }
+    await change(run.id, part);
+    again();
   };
   return (
     <>
@@ -159,7 +164,7 @@ function Head({run, all, again}: {run: RunDetail; all: readonly Run[]; again: ()
           <Download id={run.id} />
           <Allowed needs="drive">
             <Button icon="check" label={run.program ? NO_MODEL : 'Verify'} text="Verify" disabled={run.recording || !!run.program || (proof !== null && proof.state !== 'done')} onClick={ask} />
-            <Button icon="pin" label={run.pinned ? 'Unpin' : 'Pin: it makes no room for newer runs'} pressed={run.pinned} onClick={() => void save({pinned: !run.pinned})} />
+            <Button icon="pin" label={run.pinned ? 'Unpin' : 'Pin: it makes no room for newer runs'} pressed={run.pinned} onClick={() => void save({pinned: !run.pinned}).catch(tell('Pin'))} />
           </Allowed>
           <Delete run={run} />
         </div>
