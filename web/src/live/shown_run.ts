@@ -30,7 +30,7 @@ const keptModelCheck = object({
 /** Logs keep no textures. */
 const NO_TEXTURE = -1;
 /** While a run grows, its length and what happened in it are asked for again after this, ms. */
-const AGAIN_MS = 2000;
+export const AGAIN_MS = 2000;
 /** An event is in the log a little after it was told, ms. */
 const WRITTEN_MS = 300;
 

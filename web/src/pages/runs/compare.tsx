@@ -4,6 +4,7 @@ import {signal} from '@preact/signals';
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import {formatSignal, formatDate, shownUnit} from '../../format';
 import {HttpError, request, RETRY_MS} from '../../http';
+import {AGAIN_MS} from '../../live/shown_run';
 import {generation} from '../../live/store';
 import {go, param, setParams} from '../../route';
 import {cssColor, dark} from '../../theme';
@@ -44,19 +45,20 @@ function remember(url: string, value: unknown): void {
   lasting.set(url, value);
 }
 
-/** Asked once, however many want to know. */
+/** Asked once, however many want to know; of a run that is over anew, as what is on its way may be of before its end. */
 function ask<T>({url, lasts}: Asked, check: (value: unknown, at: string) => T): Promise<T> {
-  const before = onTheirWay.get(url);
+  const key = `${lasts} ${url}`;
+  const before = onTheirWay.get(key);
   if (before) return before as Promise<T>;
   const answer = request('GET', url, undefined, check)
     .then((value) => (lasts && remember(url, value), value))
-    .finally(() => onTheirWay.delete(url));
-  onTheirWay.set(url, answer);
+    .finally(() => onTheirWay.delete(key));
+  onTheirWay.set(key, answer);
   return answer;
 }
 
 /** What each address answers, in their order; null: not there yet, or why not. Asked once each, all at a time; again where no answer was
- *  had. */
+ *  had, while a run grows, and at its end. */
 function useAll<T>(asked: Asked[], check: (value: unknown, at: string) => T): {value: T | null; error: string}[] {
   const [known, setKnown] = useState<ReadonlyMap<string, T | Error>>(new Map());
   const [turn, setTurn] = useState(0);
@@ -73,14 +75,20 @@ function useAll<T>(asked: Asked[], check: (value: unknown, at: string) => T): {v
       came.push([url, value]);
       if (!gone) gathering ??= setTimeout(take, GATHER_MS);
     };
+    const later = (ms: number) => {
+      if (!gone) again ??= setTimeout(() => setTurn((before) => before + 1), ms);
+    };
     for (const one of asked) {
-      const {url} = one;
-      if (!url || lasting.has(url) || (known.has(url) && !(known.get(url) instanceof Error))) continue;
+      const {url, lasts} = one;
+      if (!url || lasting.has(url)) continue;
       ask(one, check).then(
-        (value) => keep(url, value),
+        (value) => {
+          keep(url, value);
+          if (!lasts) later(AGAIN_MS);
+        },
         (error: unknown) => {
           keep(url, error instanceof HttpError ? error : new Error('the program cannot be reached'));
-          if (!gone && !(error instanceof HttpError && error.status === 404)) again ??= setTimeout(() => setTurn((before) => before + 1), RETRY_MS);
+          if (!(error instanceof HttpError && error.status === 404)) later(RETRY_MS);
         },
       );
     }
@@ -90,7 +98,7 @@ function useAll<T>(asked: Asked[], check: (value: unknown, at: string) => T): {v
       clearTimeout(gathering);
       if (came.length) take();
     };
-  }, [asked.map(({url}) => url).join('\n'), generation.value, turn]);
+  }, [asked.map(({url, lasts}) => `${lasts} ${url}`).join('\n'), generation.value, turn]);
   return asked.map(({url}) => {
     const found = (lasting.get(url) as T | undefined) ?? known.get(url) ?? null;
     return found instanceof Error ? {value: null, error: found.message} : {value: found, error: ''};

@@ -3,6 +3,7 @@ import {useState} from 'preact/hooks';
 import {formatBytes, formatClock, formatDate, formatDuration} from '../../format';
 import {useFetched} from '../../http';
 import {openRun} from '../../live/moment';
+import {AGAIN_MS} from '../../live/shown_run';
 import {notify} from '../../live/store';
 import {go, setParams} from '../../route';
 import {may} from '../../role';
@@ -223,7 +224,8 @@ function TimeLine({run}: {run: RunDetail}) {
 }
 
 export function Detail({id, all}: {id: string; all: readonly Run[]}) {
-  const run = useFetched(runUrl(id), checkRunDetail);
+  const grows = all.some((one) => one.id === id && one.recording);
+  const run = useFetched(runUrl(id), checkRunDetail, grows ? AGAIN_MS : 0); // once more when it is over: that is another period
   return (
     <div class="run-detail">
       <Show from={run} what="run of this name" icon="runs" missing={<>It may have been deleted. <button type="button" class="link" onClick={() => setParams({id: null}, 'runs')}>Show another</button></>}>

@@ -3,6 +3,7 @@ import {signal} from '@preact/signals';
 import {useMemo} from 'preact/hooks';
 import {shownUnit} from '../../format';
 import {useFetched} from '../../http';
+import {AGAIN_MS} from '../../live/shown_run';
 import {cssColor, dark} from '../../theme';
 import {Button, Empty, Panel} from '../../ui/controls';
 import {StaticChart} from '../../ui/static_chart';
@@ -19,7 +20,7 @@ export function RunPlots({run}: {run: RunDetail}) {
   const window = stretch.value;
   const setWindow = (to: typeof window) => (stretch.value = to);
   const shown = names.value.filter((name) => run.signals.some((info) => info.name === name));
-  const main = useFetched(samplesUrl(run.id, shown), checkRunSamples);
+  const main = useFetched(samplesUrl(run.id, shown), checkRunSamples, run.recording ? AGAIN_MS : 0);
   const lines = useMemo(
     () => (main.value?.values ?? []).map((values, i) => ({times: main.value!.time, values, colour: cssColor(`--trace-${(i % 10) + 1}`)})),
     [main.value, dark.value],
