@@ -29,15 +29,23 @@ effect(() => {
   }
 });
 
+/** AbortSignal.timeout, which not all browsers have that these pages are built for. */
+function endsAfter(ms: number): AbortSignal {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), ms);
+  return controller.signal;
+}
+
 /** Asks the program. `body` becomes JSON, or is bytes as they are; `check` says what the answer has to be, see check.ts.
- *  Errors of the program are {"error": text}; a server that is none says only its number. */
+ *  Errors of the program are {"error": text}; a server that is none says only its number. `limitMs`: there is an answer by then, or an
+ *  error. */
 export async function request(method: string, url: string, body?: unknown): Promise<unknown>;
-export async function request<T>(method: string, url: string, body: unknown, check: Check<T>): Promise<T>;
-export async function request<T>(method: string, url: string, body?: unknown, check: Check<T> = anything as Check<T>): Promise<T> {
+export async function request<T>(method: string, url: string, body: unknown, check: Check<T>, limitMs?: number): Promise<T>;
+export async function request<T>(method: string, url: string, body?: unknown, check: Check<T> = anything as Check<T>, limitMs = 0): Promise<T> {
   const bytes = body instanceof Blob || body instanceof ArrayBuffer || ArrayBuffer.isView(body);
   const answer = await fetch(url, {
     method,
-    signal: method === 'GET' ? present.signal : null,
+    signal: limitMs ? endsAfter(limitMs) : method === 'GET' ? present.signal : null,
     headers: body === undefined || bytes ? {} : {'Content-Type': 'application/json'},
     body: body === undefined ? undefined : bytes ? (body as BodyInit) : JSON.stringify(body),
   });

@@ -15,12 +15,15 @@ const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 5000;
 /** The program says its status five times a second; this long without anything and the line is dead. */
 const SILENCE_MS = 5000;
+/** Between hello and model nothing else comes, and a model may be large and the line slow. */
+const MODEL_MS = 60000;
 
 let socket: WebSocket | null = null;
-let asking = false;
+let attempt = 0;
 let retry = FIRST_RETRY_MS;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let heard = 0;
+let patience = SILENCE_MS; // ms without a message after which the line is dead
 const onOpen = new Set<() => void>();
 
 export function send(message: PageMessage): boolean {
@@ -36,13 +39,14 @@ export function whileConnected(tell: () => void): () => void {
   return () => void onOpen.delete(tell);
 }
 
-/** Asks first what the program has: a socket that it has not would be an error in the browser's console, however it is caught. */
+/** Asks first what the program has: a socket that it has not would be an error in the browser's console, however it is caught. An attempt
+ *  that is under way is given up: its line may be dead. */
 export async function connect(): Promise<void> {
   clearTimeout(timer);
-  if (asking) return;
-  asking = true;
-  const access = await request('GET', 'api/access', undefined, checkAccess).catch(() => null);
-  asking = false;
+  hangUp();
+  const mine = ++attempt;
+  const access = await request('GET', 'api/access', undefined, checkAccess, SILENCE_MS).catch(() => null);
+  if (mine !== attempt) return;
   if (!access) return lose();
   takeAccess(access);
   if (offers('/live')) return open();
@@ -57,13 +61,22 @@ function open(): void {
   url.hash = '';
   const opened = new WebSocket(url);
   socket = opened;
+  heard = Date.now();
+  patience = SILENCE_MS;
   opened.binaryType = 'arraybuffer';
   opened.onmessage = ({data}) => socket === opened && take(data);
   opened.onclose = () => socket === opened && lose();
 }
 
+/** Closes the socket without waiting for its end, which over a dead line may not come. */
+function hangUp(): void {
+  const former = socket;
+  socket = null;
+  former?.close();
+}
+
 export function retryNow(): void {
-  if (connection.peek() === 'live' || socket?.readyState === WebSocket.CONNECTING) return;
+  if (connection.peek() === 'live') return;
   retry = FIRST_RETRY_MS;
   void connect();
 }
@@ -85,14 +98,15 @@ function takeText(message: ServerMessage): void {
   if (message.type === 'hello' && message.protocol !== PROTOCOL) {
     hello.value = message;
     connection.value = 'foreign';
-    const foreign = socket;
-    socket = null;
-    foreign?.close();
-    return;
+    return hangUp();
   }
   receive(message);
-  if (message.type === 'hello') retry = FIRST_RETRY_MS;
+  if (message.type === 'hello') {
+    retry = FIRST_RETRY_MS;
+    patience = MODEL_MS;
+  }
   if (message.type !== 'model') return;
+  patience = SILENCE_MS;
   // With the model the program is known: now it may be told what this page wants.
   connection.value = 'live';
   awaited.value = null;
@@ -125,12 +139,9 @@ function lose(): void {
 
 /** A machine that slept or a cable pulled: the socket never closes by itself. */
 function watch(): void {
-  if (connection.peek() === 'live' && Date.now() - heard > SILENCE_MS) {
-    const dead = socket;
-    socket = null;
-    dead?.close();
-    lose();
-  }
+  if (!socket || Date.now() - heard <= patience) return;
+  hangUp();
+  lose();
 }
 
 export function start(): void {

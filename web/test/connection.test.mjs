@@ -1,0 +1,127 @@
+// The line to the program: whatever of it is dead is noticed, and no socket is left behind.
+import assert from 'node:assert/strict';
+import {beforeEach, test} from 'node:test';
+import {load} from './load.mjs';
+
+/* ---- a browser, its clock, and a program that answers when it is told to ---- */
+
+let clock = 1e6; // ms
+let timers = [];
+let repeated = [];
+let number = 0;
+let asked = []; // requests that have no answer yet
+let sockets = [];
+
+class FakeSocket {
+  static CONNECTING = 0;
+  static OPEN = 1;
+  static CLOSED = 3;
+  readyState = FakeSocket.CONNECTING;
+  closed = false;
+  constructor() {
+    sockets.push(this);
+  }
+  send() {}
+  /** Over a dead line the browser tells of the end much later. */
+  close() {
+    this.closed = true;
+  }
+  say(message) {
+    this.readyState = FakeSocket.OPEN;
+    this.onmessage({data: JSON.stringify(message)});
+  }
+}
+
+Object.assign(globalThis, {
+  location: {hash: '', href: 'http://tether.test/', protocol: 'http:'}, history: {replaceState() {}, pushState() {}}, addEventListener() {}, document: {addEventListener() {}, hidden: false},
+  requestAnimationFrame: () => 0, cancelAnimationFrame() {}, localStorage: {getItem: () => null, setItem() {}}, WebSocket: FakeSocket,
+  setTimeout: (call, ms = 0) => (timers.push({at: clock + ms, call, number: ++number}), number),
+  clearTimeout: (wanted) => void (timers = timers.filter((timer) => timer.number !== wanted)),
+  setInterval: (call) => void repeated.push(call),
+  fetch: (url, {signal}) => new Promise((resolve, reject) => {
+    asked.push({resolve});
+    signal.addEventListener('abort', () => reject(signal.reason));
+  }),
+});
+Date.now = () => clock;
+const {line, store} = await load({line: 'live/connection.ts', store: 'live/store.ts'});
+line.start();
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+async function wait(seconds) {
+  for (let i = 0; i < 10 * seconds; i++) {
+    clock += 100;
+    for (const timer of timers.filter(({at}) => at <= clock)) {
+      timers = timers.filter((one) => one !== timer);
+      timer.call();
+    }
+    await settle();
+    if ((clock / 100) % 10 === 0) repeated.forEach((call) => call());
+    await settle();
+  }
+}
+
+async function answer() {
+  asked.pop().resolve(new Response(JSON.stringify({role: 'administer', routes: [], sockets: [{path: '/live'}]})));
+  for (let i = 0; i < 5; i++) await settle();
+}
+
+const hello = {
+  type: 'hello', protocol: 1, version: '1', scene: 's', description: '', timestep: 0.01, tick: 0.01, pace: 'realtime', dynamics: true, token: 't', role: 'administer', replay: null,
+  recording: '',
+};
+const model = {type: 'model', bodies: [], joints: [], robots: [], signals: [], commands: [], shapes: [], materials: [], textures: [], meshes: 0, lines: [], rays: []};
+const open = () => sockets.filter(({closed}) => !closed);
+
+beforeEach(async () => {
+  store.connection.value = 'connecting';
+  void line.connect();
+  await settle();
+  asked = asked.slice(-1);
+  sockets = [];
+});
+
+test('a question over a dead line is given up, and asked again', async () => {
+  await wait(6);
+  assert.equal(asked.length, 2);
+  await answer();
+  assert.equal(open().length, 1);
+});
+
+test('Try now asks at once, also while an earlier question has no answer', async () => {
+  line.retryNow();
+  await settle();
+  assert.equal(asked.length, 2);
+  await answer();
+  await answer(); // that of before, late
+  assert.equal(sockets.length, 1);
+});
+
+test('a socket that does not open, or says nothing, is given up', async () => {
+  await answer();
+  await wait(8);
+  assert.ok(sockets[0].closed && asked.length);
+  await answer();
+  sockets[1].readyState = FakeSocket.OPEN;
+  await wait(8);
+  assert.ok(sockets[1].closed && asked.length);
+});
+
+test('a large model may take its time; afterwards silence is noticed', async () => {
+  await answer();
+  sockets[0].say(hello);
+  await wait(20);
+  assert.ok(!sockets[0].closed);
+  sockets[0].say(model);
+  assert.equal(store.connection.value, 'live');
+  await wait(8);
+  assert.deepEqual([sockets[0].closed, store.connection.value], [true, 'lost']);
+});
+
+test('Try now leaves no socket behind', async () => {
+  await answer();
+  line.retryNow();
+  await settle();
+  await answer();
+  assert.deepEqual([sockets.length, open().length], [2, 1]);
+});
