@@ -1,4 +1,4 @@
-// statistics.ts: what a comparison of trials shows.
+// statistics.ts: what a comparison of trials shows, and how far values reach.
 
 export interface Summary {
   count: number;
@@ -34,4 +34,18 @@ export function summarize(values: number[]): Summary {
     mean,
     deviation: sorted.length > 1 ? Math.sqrt(squares / (sorted.length - 1)) : NaN,
   };
+}
+
+/** Least and greatest of all that are finite: one infinite value must not take an axis from all others. null: there is none. */
+export function extent(lists: readonly (readonly (number | null | undefined)[])[]): [number, number] | null {
+  let least = Infinity;
+  let greatest = -Infinity;
+  for (const list of lists) {
+    for (const value of list) {
+      if (value === null || value === undefined || !Number.isFinite(value)) continue;
+      if (value < least) least = value;
+      if (value > greatest) greatest = value;
+    }
+  }
+  return least <= greatest ? [least, greatest] : null;
 }

@@ -163,6 +163,7 @@ test('statistics are of the line that is seen, whatever lies beyond its ends', a
   assert.ok(Math.abs(statistics({times: [0, 0.001, 0.002, 1], values: [1, 1, 1, 1]}, 0, 1).mean - 1) < 1e-12);
   assert.ok(Number.isNaN(statistics({times: [], values: []}, 0, 1).mean));
   assert.deepEqual(statistics({times: [0, 1, 2, 3], values: [5, NaN, 7, 7]}, 0, 3), {least: 5, greatest: 7, mean: 7, rms: 7});
+  assert.deepEqual(statistics({times: [0, 1, 2, 3], values: [5, -Infinity, 7, 7]}, 0, 3), {least: 5, greatest: 7, mean: 7, rms: 7});
   assert.deepEqual([-1, 0, 1.9, 99].map((time) => heldAt(ramp, time)), [NaN, 0, 1, 10]);
 });
 

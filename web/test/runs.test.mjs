@@ -34,5 +34,6 @@ test('the difference is there where both are', () => {
   const from = {times: [0, 4], values: [0, 4]};
   assert.deepEqual(difference(later, from), {times: [0, 1, 2], values: [1, 1, 1]});
   assert.deepEqual(extremes(later, 0, 1), [1, 2]);
+  assert.deepEqual(extremes({times: [0, 1, 2], values: [1, Infinity, 2]}, 0, 2), [1, 2]);
   assert.ok(extremes(later, 5, 6).every(Number.isNaN));
 });

@@ -4,7 +4,7 @@ import {test} from 'node:test';
 import {load} from './load.mjs';
 
 const format = await load('format.ts');
-const {quantile, summarize} = await load('statistics.ts');
+const {extent, quantile, summarize} = await load('statistics.ts');
 
 test('values', () => {
   const cases = [
@@ -62,4 +62,9 @@ test('ticks of run time have a unit, or are a clock', () => {
   const cases = [[2.5, 0.5, 6, '2.5 s'], [-1, 1, 6, '−1 s'], [0, 10, 59, '0 s'], [0, 20, 100, '0:00'], [1004, 2, 1022, '16:44'], [61.5, 0.5, 62, '1:01.5'], [60, 0.5, 62, '1:00.0'],
     [-75, 15, 75, '−1:15'], [3600, 600, 7200, '1:00:00'], [600, 600, 7200, '0:10:00'], [4000000, 2000000, 4000000, '1111:06:40']];
   for (const [value, step, greatest, text] of cases) assert.equal(format.formatTimeTick(value, step, greatest), text);
+});
+
+test('one infinite value takes the range from nobody', () => {
+  assert.deepEqual(extent([[1, Infinity, NaN, 3], [null, undefined, -2, -Infinity]]), [-2, 3]);
+  assert.equal(extent([[Infinity, NaN], []]), null);
 });

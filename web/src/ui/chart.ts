@@ -3,6 +3,7 @@
 import uPlot from 'uplot';
 import type {Trace} from '../live/decimate';
 import {formatTick, formatTimeTick} from '../format';
+import {extent} from '../statistics';
 import {cssColor} from '../theme';
 import {ChartCursors} from './chart_cursors';
 import type {Pair} from './chart_cursors';
@@ -150,16 +151,8 @@ export class Chart {
   }
 
   private range(scale: Scale): [number, number] {
-    let least = Infinity;
-    let greatest = -Infinity;
-    for (const {values, right} of this.lines) {
-      if (!!right !== (scale === 'right')) continue;
-      for (const value of values) {
-        if (value < least) least = value;
-        if (value > greatest) greatest = value;
-      }
-    }
-    return least <= greatest ? range(least, greatest, this.nothing) : [0, 1];
+    const found = extent(this.lines.filter(({right}) => !!right === (scale === 'right')).map(({values}) => values));
+    return found ? range(...found, this.nothing) : [0, 1];
   }
 
   private draw(): void {
@@ -211,8 +204,8 @@ export class Chart {
     let broken = true;
     for (let i = 0; i < times.length; i++) {
       const value = values[i]!;
-      if (value !== value) {
-        broken = true; // not a number: the line has a gap
+      if (!Number.isFinite(value)) {
+        broken = true; // it is nowhere: the line has a gap
         continue;
       }
       const x = bbox.left + (times[i]! - min!) * sx;

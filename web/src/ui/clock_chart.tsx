@@ -2,6 +2,7 @@
 import {useEffect, useRef} from 'preact/hooks';
 import uPlot from 'uplot';
 import {formatTick} from '../format';
+import {extent} from '../statistics';
 import {cssColor} from '../theme';
 import {range} from './chart';
 import {watchSize} from './size';
@@ -45,16 +46,8 @@ const WHEEL = 0.0015;
 
 /** The height follows what is there. */
 function heightOf({columns}: ClockChartProps): [number, number] {
-  let least = Infinity;
-  let greatest = -Infinity;
-  for (const column of columns) {
-    for (const value of column) {
-      if (value === null || value === undefined) continue;
-      if (value < least) least = value;
-      if (value > greatest) greatest = value;
-    }
-  }
-  return least <= greatest ? range(least, greatest) : [0, 1];
+  const found = extent(columns);
+  return found ? range(...found) : [0, 1];
 }
 
 function seriesOf({colours}: ClockChartProps): uPlot.Series[] {

@@ -67,7 +67,7 @@ export function extremes({times, values}: Aligned, from: number, to: number): [n
   let least = Infinity;
   let greatest = -Infinity;
   for (let i = 0; i < times.length; i++) {
-    if (times[i]! < from || times[i]! > to) continue;
+    if (times[i]! < from || times[i]! > to || !Number.isFinite(values[i]!)) continue;
     if (values[i]! < least) least = values[i]!;
     if (values[i]! > greatest) greatest = values[i]!;
   }

@@ -24,7 +24,7 @@ export function statistics(trace: Trace, from: number, to: number): Statistics {
   let square = 0;
   for (let i = 0; i < times.length; i++) {
     const value = values[i]!;
-    if (times[i]! >= from && times[i]! <= to && !Number.isNaN(value)) {
+    if (times[i]! >= from && times[i]! <= to && Number.isFinite(value)) {
       least = Math.min(least, value);
       greatest = Math.max(greatest, value);
     }

@@ -15,19 +15,6 @@ export function pairs(x: Trace, y: Trace): {x: number[]; y: number[]} {
   return made;
 }
 
-/** Least and greatest of all; null where there is no number. */
-export function extent(lists: readonly (readonly number[])[]): [number, number] | null {
-  let least = Infinity;
-  let greatest = -Infinity;
-  for (const list of lists) {
-    for (const value of list) {
-      if (value < least) least = value;
-      if (value > greatest) greatest = value;
-    }
-  }
-  return least <= greatest ? [least, greatest] : null;
-}
-
 /** The share of the time between `from` and `to` in which a trace was in each of `count` equal parts of [low, high]. */
 export function histogram({times, values}: Trace, from: number, to: number, [low, high]: [number, number], count: number): number[] {
   const shares = new Array<number>(count).fill(0);

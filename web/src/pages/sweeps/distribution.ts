@@ -20,6 +20,7 @@ export function extent(values: Float64Array): [number, number] {
   let greatest = -Infinity;
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!;
+    if (!Number.isFinite(value)) continue;
     if (value < least) least = value;
     if (value > greatest) greatest = value;
   }
@@ -66,7 +67,7 @@ export function cut({values, texts}: Data, label: (value: number) => string, col
   const width = (greatest - least || Math.abs(greatest) || 1) / bins;
   return {
     count: bins,
-    of: (value) => (Number.isNaN(value) ? -1 : Math.min(bins - 1, Math.floor((value - least) / width))),
+    of: (value) => (!Number.isFinite(value) ? -1 : Math.min(bins - 1, Math.floor((value - least) / width))),
     // A value on the border of two lies in the upper one.
     range: (cell) => [least + cell * width, cell === bins - 1 ? greatest : least + (cell + 1) * width],
     labels: null,
