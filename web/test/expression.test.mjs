@@ -24,6 +24,15 @@ test('what is computed', () => {
   close(value('chassis.x/chassis.x/2', 8), 0.5);
 });
 
+test('a sign stands before a whole power', () => {
+  const cases = {
+    '-chassis.x^2': -9, '-chassis.x ^ 2 + 1': -8, '+chassis.x^2': 9, '1 - chassis.x^2': -8, '2 * -chassis.x^2': -18, '--chassis.x^2': 9, '(-chassis.x)^2': 9,
+    '2^-chassis.x': 1 / 8, '-2^-chassis.x^2': -(2 ** -9), '-chassis.x^2^0': -3, 'abs(-chassis.x^2)': 9, '-chassis.x * 2': -6, 'chassis.x - -chassis.x': 6, '!-chassis.x': 0,
+  };
+  for (const [formula, result] of Object.entries(cases)) assert.equal(value(formula, 3), result, formula);
+  assert.throws(() => made('= chassis.x * -'), /^Error: A value is missing behind a sign in this formula\.$/);
+});
+
 test('names of signals are taken as they are, operators in them or not', () => {
   assert.deepEqual(made('= red-1/arm.position/2 - red-1/arm').inputs, ['red-1/arm.position', 'red-1/arm']);
   assert.deepEqual(made('= "odd name, 100 %" * 2').inputs, ['odd name, 100 %']);

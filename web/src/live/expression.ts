@@ -21,6 +21,24 @@ const LONGEST = 500;
 
 jsep.addBinaryOp('^', 11, true);
 
+/** What a sign stands before: a value with its powers. */
+function gobblePower(parser: jsep.HookScope): Expression {
+  const base = parser.gobbleToken();
+  if (!base) parser.throwError('A value is missing behind a sign');
+  parser.gobbleSpaces();
+  if (parser.char !== '^') return base as Expression;
+  parser.index++;
+  return {type: 'BinaryExpression', operator: '^', left: base, right: gobblePower(parser)};
+}
+
+// -x^2 is -(x^2), as people write it and Python takes it; for jsep a sign belongs to the value alone.
+jsep.hooks.add('gobble-token', function (env) {
+  const operator = this.char;
+  if (operator !== '-' && operator !== '+') return;
+  this.index++;
+  env.node = {type: 'UnaryExpression', operator, argument: gobblePower(this), prefix: true};
+});
+
 const EQUALS = /^\s*=\s*|\s+=\s+/;
 
 export function isExpression(name: string): boolean {

@@ -122,7 +122,7 @@ function FunctionList() {
           </div>
         ))}
       </dl>
-      <p class="muted">Values are in SI. + − * / ^ %, comparisons (1 or 0), && || !, A ? B : C, pi and e. A name with blanks stands in quotes.</p>
+      <p class="muted">Values are in SI. + − * / ^ % (−x^2 is −(x^2)), comparisons (1 or 0), && || !, A ? B : C, pi and e. A name with blanks stands in quotes.</p>
     </details>
   );
 }
