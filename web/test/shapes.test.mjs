@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {load} from './load.mjs';
 
-const {looks: {Looks}, shapes: {buildBodies, decodeMesh}} = await load({looks: 'view3d/looks.ts', shapes: 'view3d/shapes.ts'});
+const {looks: {Looks}, shapes: {buildBodies, decodeMesh, meshLoader}} = await load({looks: 'view3d/looks.ts', shapes: 'view3d/shapes.ts'});
 
 const at = {position: [0, 0, 0], rotation: [1, 0, 0, 0], rgba: [1, 0, 0, 1], material: -1, mesh: -1};
 const bodies = ['one', 'other'].map((name) => ({name, parent: 0, robot: -1, piece: false}));
@@ -43,4 +43,21 @@ test('a mesh keeps its edges, beside other shapes of its body', async () => {
   assert.equal(corners.getAttribute('position').count, 6);
   const normals = corners.getAttribute('normal');
   assert.deepEqual([0, 3].map((i) => [normals.getX(i), normals.getY(i), normals.getZ(i)].map(Math.round)), [[0, 0, 1], [0, 1, 0]]);
+});
+
+test('a mesh is asked for once a model, again where that failed, and forgotten with its model', async () => {
+  const bytes = new ArrayBuffer(8 + 12 * (3 + 1));
+  new Uint32Array(bytes, 0, 2).set([3, 1]);
+  const asked = [];
+  let status = 503;
+  globalThis.fetch = async (url) => (asked.push(url), new Response(bytes, {status}));
+  await assert.rejects(meshLoader('world 1')(0));
+  status = 200;
+  const first = await meshLoader('world 1')(0);
+  assert.equal(await meshLoader('world 1')(0), first);
+  assert.equal(asked.length, 2);
+  const ofRun = meshLoader('run r', 'api/runs/r');
+  await Promise.all([ofRun(0), ofRun(0)]);
+  assert.deepEqual(asked.slice(2), ['api/runs/r/meshes/0']);
+  assert.notEqual(await meshLoader('world 1')(0), first);
 });

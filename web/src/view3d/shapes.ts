@@ -10,20 +10,25 @@ const ENDLESS = 200;
 
 export type MeshLoader = (mesh: number) => Promise<THREE.BufferGeometry>;
 
-const meshCache = new Map<string, Promise<THREE.BufferGeometry>>();
+/** Of the model that was shown last, there or on their way: its phantoms and its next picture have the same. */
+let meshes = new Map<number, Promise<THREE.BufferGeometry>>();
+let meshesOf = '';
 
-/** Meshes over HTTP, below `base`; `generation` tells worlds apart. */
-export function meshLoader(generation: number | string, base = 'api'): MeshLoader {
+/** Meshes over HTTP, below `base`; `key` tells models apart. Those of the model before are forgotten. */
+export function meshLoader(key: string, base = 'api'): MeshLoader {
+  if (meshesOf !== `${base} ${key}`) {
+    meshesOf = `${base} ${key}`;
+    meshes = new Map();
+  }
+  const mine = meshes;
   return (mesh) => {
-    const key = `${base}/${generation}/${mesh}`;
-    let loading = meshCache.get(key);
-    if (!loading) meshCache.set(key, (loading = loadMesh(mesh, base)));
+    const before = mine.get(mesh);
+    if (before) return before;
+    const loading = loadMesh(mesh, base);
+    mine.set(mesh, loading);
+    loading.catch(() => mine.delete(mesh)); // whoever wants it next asks again
     return loading;
   };
-}
-
-export function forgetMeshes(): void {
-  meshCache.clear();
 }
 
 async function loadMesh(mesh: number, base: string): Promise<THREE.BufferGeometry> {
