@@ -256,6 +256,19 @@ test('plots show of a run what there is of it, around its moment', async () => {
   route.setParams({t: null});
 });
 
+test('a run that is still recorded is asked for on, also after an answer that failed', async () => {
+  await begin();
+  recording = true;
+  store.generation.value++;
+  await wait(0);
+  tellDetails = () => json({error: 'too many long answers at the same time'}, 503);
+  await wait(3000);
+  tellDetails = () => details();
+  duration = DURATION + 5;
+  await wait(3000);
+  assert.equal(run.now(), DURATION + 5);
+});
+
 /** A number from 0 on below `below`; the same ones for the same seed. */
 function chance(seed) {
   let state = seed;

@@ -1,11 +1,11 @@
 // What the page Sweeps computes by itself: conditions, its address, whole columns, cells.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {load} from './load.mjs';
+import {loadHooks, until} from './hooks.mjs';
 
 globalThis.addEventListener ??= () => {};
 globalThis.location ??= {hash: ''};
-const {conditions, route, state, values, distribution} = await load({
+const {conditions, route, run, state, values, distribution} = await loadHooks({
   route: 'route',
   conditions: 'pages/sweeps/conditions',
   state: 'pages/sweeps/state',
@@ -89,4 +89,24 @@ test('few values are cells of their own, many are stretches; means and counts ar
   assert.deepEqual([...mean], [2, NaN, NaN, 7]);
   assert.deepEqual([...count], [2, 0, 0, 1]);
   assert.deepEqual([...lit], [0, 0, 0, 1]);
+});
+
+test('rows that come while others are on their way are asked for behind them', async () => {
+  const asked = [];
+  globalThis.fetch = (url) => new Promise((resolve) => asked.push({after: Number(new URL(url, 'http://tether.test/').searchParams.get('after')), resolve}));
+  const next = async (rows) => {
+    await until(() => asked.length);
+    const {after, resolve} = asked.shift();
+    const numbers = Array.from({length: rows - after}, (_, i) => after + i + 1);
+    resolve(new Response(bytes({rows: numbers.length, stride: 1, columns: [{name: 'gain'}]}, numbers, numbers)));
+    return after;
+  };
+  const shown = run(values.useValues, 'a', ['gain'], [], 2);
+  await until(() => asked.length);
+  shown('a', ['gain'], [], 3); // the last of the sweep
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(await next(2), 0);
+  assert.equal(await next(3), 2);
+  await until(() => shown.now.values?.rows === 3);
+  assert.deepEqual([...shown.now.values.numbers], [1, 2, 3]);
 });

@@ -66,9 +66,10 @@ export function now(): number {
   return shownDetails.peek()?.duration ?? hello.peek()?.replay?.duration ?? 0;
 }
 
+const isGone = (error: unknown) => error instanceof HttpError && error.status === 404;
+
 function tell(run: string, error: unknown): void {
-  const gone = error instanceof HttpError && error.status === 404;
-  notify(gone ? `There is no kept run ${run} any more` : `The run ${run} cannot be shown: ${(error as Error).message}`, 'error');
+  notify(isGone(error) ? `There is no kept run ${run} any more` : `The run ${run} cannot be shown: ${(error as Error).message}`, 'error');
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -82,7 +83,10 @@ async function ask(run: string): Promise<void> {
 
 function askLater(run: string, ms: number): void {
   clearTimeout(timer);
-  timer = setTimeout(() => void ask(run).catch(() => undefined), ms);
+  timer = setTimeout(() => {
+    // It grows on, answered or not.
+    ask(run).catch((error: unknown) => run === shownRun.peek() && !isGone(error) && askLater(run, AGAIN_MS));
+  }, ms);
 }
 
 effect(() => {

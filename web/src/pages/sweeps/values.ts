@@ -75,8 +75,8 @@ export function useValues(id: string, names: string[], filters: Condition[], las
   const [turn, setTurn] = useState(0);
   const wanted = [...new Set(names)].sort();
   const key = JSON.stringify([id, wanted, filters.map(write)]);
-  const latest = useRef(key);
-  latest.current = key;
+  const latest = useRef({key, last});
+  latest.current = {key, last};
   useEffect(() => {
     const same = got?.key === key;
     if (!wanted.length || busy.current || (same && got.last === last)) return;
@@ -97,7 +97,8 @@ export function useValues(id: string, names: string[], filters: Condition[], las
       )
       .finally(() => {
         busy.current = false;
-        if (latest.current !== key) setTurn((before) => before + 1);
+        // What changed meanwhile was not asked for, as this was on its way.
+        if (latest.current.key !== key || latest.current.last !== last) setTurn((before) => before + 1);
       });
   }, [key, last, turn]);
   return {values: got && got.key.startsWith(`["${id}"`) ? got.values : null, error};
