@@ -1,17 +1,15 @@
 // compare.tsx: two to eight runs over one another: a colour each, from a moment that they have in common; how far each is from one of
 // them; and a race of all.
 import {signal} from '@preact/signals';
-import {useEffect, useMemo, useState} from 'preact/hooks';
+import {useMemo} from 'preact/hooks';
 import {formatSignal, formatDate, shownUnit} from '../../format';
-import {HttpError, request, RETRY_MS} from '../../http';
-import {AGAIN_MS} from '../../live/shown_run';
-import {generation} from '../../live/store';
 import {go, param, setParams} from '../../route';
 import {cssColor, dark} from '../../theme';
 import {Button, Empty, Panel, Switch} from '../../ui/controls';
 import {StaticChart} from '../../ui/static_chart';
 import {aligned, commonEvents, difference, extremes, MOTION, START, valueAt, zeroOf} from './align';
 import type {Aligned} from './align';
+import {useAll} from './answers';
 import {compare, race, toggleCompared} from './library';
 import {names, Picker, Suggestions} from './picker';
 import {checkRunDetail, checkRunSamples, POINTS, runUrl, samplesUrl, titleOf} from './types';
@@ -26,84 +24,6 @@ const byDifference = param('difference', 'runs');
 /** s, aligned, that the plots show; null: all. And where they are pointed at. */
 const stretch = signal<[number, number] | null>(null);
 const cursor = signal<number | null>(null);
-
-/** Answers about runs that are over, which stay as they are; and those on their way. */
-const lasting = new Map<string, unknown>();
-const MOST_LASTING = 100;
-const onTheirWay = new Map<string, Promise<unknown>>();
-
-/** ms for which answers are gathered: all plots are drawn anew with each that is taken. */
-const GATHER_MS = 40;
-
-interface Asked {
-  url: string; // "": nothing is asked
-  lasts: boolean;
-}
-
-function remember(url: string, value: unknown): void {
-  if (lasting.size >= MOST_LASTING) lasting.delete(lasting.keys().next().value!);
-  lasting.set(url, value);
-}
-
-/** Asked once, however many want to know; of a run that is over anew, as what is on its way may be of before its end. */
-function ask<T>({url, lasts}: Asked, check: (value: unknown, at: string) => T): Promise<T> {
-  const key = `${lasts} ${url}`;
-  const before = onTheirWay.get(key);
-  if (before) return before as Promise<T>;
-  const answer = request('GET', url, undefined, check)
-    .then((value) => (lasts && remember(url, value), value))
-    .finally(() => onTheirWay.delete(key));
-  onTheirWay.set(key, answer);
-  return answer;
-}
-
-/** What each address answers, in their order; null: not there yet, or why not. Asked once each, all at a time; again where no answer was
- *  had, while a run grows, and at its end. */
-function useAll<T>(asked: Asked[], check: (value: unknown, at: string) => T): {value: T | null; error: string}[] {
-  const [known, setKnown] = useState<ReadonlyMap<string, T | Error>>(new Map());
-  const [turn, setTurn] = useState(0);
-  useEffect(() => {
-    const came: [string, T | Error][] = [];
-    let gone = false;
-    let again: ReturnType<typeof setTimeout> | undefined;
-    let gathering: ReturnType<typeof setTimeout> | undefined;
-    const take = () => {
-      gathering = undefined;
-      setKnown((before) => new Map([...before, ...came.splice(0)]));
-    };
-    const keep = (url: string, value: T | Error) => {
-      came.push([url, value]);
-      if (!gone) gathering ??= setTimeout(take, GATHER_MS);
-    };
-    const later = (ms: number) => {
-      if (!gone) again ??= setTimeout(() => setTurn((before) => before + 1), ms);
-    };
-    for (const one of asked) {
-      const {url, lasts} = one;
-      if (!url || lasting.has(url)) continue;
-      ask(one, check).then(
-        (value) => {
-          keep(url, value);
-          if (!lasts) later(AGAIN_MS);
-        },
-        (error: unknown) => {
-          keep(url, error instanceof HttpError ? error : new Error('the program cannot be reached'));
-          if (!(error instanceof HttpError && error.status === 404)) later(RETRY_MS);
-        },
-      );
-    }
-    return () => {
-      gone = true;
-      clearTimeout(again);
-      clearTimeout(gathering);
-      if (came.length) take();
-    };
-  }, [asked.map(({url, lasts}) => `${lasts} ${url}`).join('\n'), generation.value, turn]);
-  return asked.map(({url}) => {
-    const found = (lasting.get(url) as T | undefined) ?? known.get(url) ?? null;
-    return found instanceof Error ? {value: null, error: found.message} : {value: found, error: ''};
-  });
-}
 
 /** Those that are compared were often made in one minute. */
 const dateOf = (run: Run) => formatDate(run.started, true);
