@@ -12,6 +12,7 @@ interface DialogProps {
 
 export function Dialog({title, class: extra, onClose, children}: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
+  const pressedOutside = useRef(false);
   // At once, not after the next picture: until then the focus could go elsewhere, and would be given back there.
   useLayoutEffect(() => {
     const dialog = element.current!;
@@ -32,7 +33,9 @@ export function Dialog({title, class: extra, onClose, children}: DialogProps) {
         event.preventDefault();
         onClose();
       }}
-      onClick={(event) => event.target === element.current && onClose()}
+      // A selection that began inside may end outside: for the browser that is a click on the dialog, too.
+      onPointerDown={(event) => void (pressedOutside.current = event.target === element.current)}
+      onClick={(event) => event.target === element.current && pressedOutside.current && onClose()}
     >
       <header class="panel-head">
         <h2>{title}</h2>
