@@ -89,12 +89,16 @@ export class Draft {
     this.timer = setTimeout(() => void this.settle().catch(() => undefined), SEND_MS);
   }
 
-  /** Puts files into the draft, and has it checked. */
+  /** Puts files into the draft, and has it checked. What was written there before, and not sent yet, is older than they are. */
   async add(files: Placed[]): Promise<void> {
     await this.queue(async () => {
       for (const {path, bytes} of files) {
+        const older = this.unsent.get(path);
         await request('PUT', `${this.url}/files/${escaped(path)}`, bytes, changedFile);
-        if (isText(path)) this.texts.value = new Map(this.texts.value).set(path, await bytes.text());
+        const text = isText(path) ? await bytes.text() : null;
+        if (this.unsent.get(path) !== older) continue; // somebody wrote on: that is newer
+        this.unsent.delete(path);
+        if (text !== null) this.texts.value = new Map(this.texts.value).set(path, text);
       }
     });
   }
@@ -159,6 +163,13 @@ export class Draft {
     const asked = this.work.catch(() => undefined).then(() => (this.state.peek()?.runs ? request('GET', `${this.url}/${path}`, undefined, check) : null));
     this.work = asked.then(() => undefined);
     return asked;
+  }
+
+  /** The page goes away, perhaps for good: sends what was not sent yet without waiting for answers. */
+  leave(): void {
+    for (const [path, text] of this.unsent) {
+      fetch(`${this.url}/files/${escaped(path)}`, {method: 'PUT', body: new TextEncoder().encode(text), keepalive: true}).catch(() => undefined);
+    }
   }
 
   /** Sends what was not sent yet, and hears no more. */

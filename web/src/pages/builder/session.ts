@@ -131,3 +131,5 @@ export function closeDraft(): void {
   draft.peek()?.close();
   draft.value = null;
 }
+
+addEventListener('pagehide', () => draft.peek()?.leave());
