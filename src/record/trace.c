@@ -218,6 +218,7 @@ static tt_status build(builder *to, const tt_run_log *log, const tt_overview *ov
   else
     walk(to, &cursor, from, until);
   if (to->thin) close_part(to);
+  to->made->thin = to->thin;
   tt_run_cursor_close(&cursor);
   return to->failed ? tt_fail(error, TT_NOMEM, "out of memory") : TT_OK;
 }
@@ -258,7 +259,7 @@ static void put_double(tt_bytes *out, double value) {
 void tt_traces_put(const tt_traces *traces, tt_bytes *out) {
   for (int i = 0; i < traces->count; i++) {
     put_u32(out, (uint32_t)traces->rows);
-    put_u32(out, 0);
+    put_u32(out, traces->thin);
     for (size_t row = 0; row < traces->rows; row++) put_double(out, traces->times[row]);
     for (size_t row = 0; row < traces->rows; row++)
       put_double(out, traces->values[row * (size_t)traces->count + (size_t)i]);

@@ -24,6 +24,7 @@ typedef struct tt_trace_wish {
 typedef struct tt_traces {
   size_t rows;
   int count;
+  bool thin;      /**< there were more samples than rows: see tt_traces_read() */
   double *times;  /**< [rows] s of the run */
   double *values; /**< [rows × count] a row behind the other, SI; NAN: there was none yet */
 } tt_traces;

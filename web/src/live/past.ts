@@ -129,14 +129,22 @@ function giveUp({level, first, last, names}: Stretch, unknown: boolean): void {
   }
 }
 
-/** Of each name u32 count, u32 0, count × times, count × values. */
-export function decodeTraces(bytes: ArrayBuffer, names: number): {times: Float64Array; values: Float64Array}[] {
+export interface Samples {
+  times: Float64Array;
+  values: Float64Array;
+  /** There are more than these. */
+  thin: boolean;
+}
+
+/** Of each name u32 count, u32 thin, count × times, count × values. */
+export function decodeTraces(bytes: ArrayBuffer, names: number): Samples[] {
   const view = new DataView(bytes);
   let at = 0;
   return Array.from({length: names}, () => {
     const count = view.getUint32(at, true);
+    const thin = view.getUint32(at + 4, true) !== 0;
     if (at + 8 + 16 * count > bytes.byteLength) throw new RangeError('the traces end early');
-    const trace = {times: new Float64Array(bytes, at + 8, count), values: new Float64Array(bytes, at + 8 + 8 * count, count)};
+    const trace = {times: new Float64Array(bytes, at + 8, count), values: new Float64Array(bytes, at + 8 + 8 * count, count), thin};
     at += 8 + 16 * count;
     return trace;
   });

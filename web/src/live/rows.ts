@@ -14,22 +14,24 @@ export interface Rows {
 
 /** The program gives at most so many rows at a time; of more it would give a choice. */
 const MOST_ROWS = 20000;
-/** s that are asked for at first. */
+/** s that are asked for at first, and at least. */
 const STRETCH = 150;
+const LEAST_STRETCH = 1e-3;
 
 /** Every row of the log in a stretch of the run that is shown. */
 async function* fromLog(names: string[], from: number, to: number): AsyncGenerator<Rows> {
+  const run = shownRun.peek(); // another one may be chosen meanwhile
   let length = STRETCH;
   for (let begin = Math.max(0, from); begin < to; ) {
     const end = Math.min(to, begin + length);
     const query = new URLSearchParams(names.map((name) => ['name', name]));
     for (const [key, value] of Object.entries({from: begin, to: end, points: MOST_ROWS, format: 'binary'})) query.set(key, String(value));
-    const traces = decodeTraces(await requestBytes(`${runAddress(shownRun.peek())}/signals?${query}`), names.length);
-    const times = [...(traces[0]?.times ?? [])];
-    if (times.length >= MOST_ROWS) {
+    const traces = decodeTraces(await requestBytes(`${runAddress(run)}/signals?${query}`), names.length);
+    if (traces.some(({thin}) => thin) && length > LEAST_STRETCH) {
       length /= 2;
       continue;
     }
+    const times = [...(traces[0]?.times ?? [])];
     yield {times, columns: traces.map(({values}) => [...values])};
     begin = end;
   }
