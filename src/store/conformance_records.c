@@ -120,6 +120,30 @@ static void test_names_are_removed_until_they_are_used(void **state) {
       "attribute 0 Output.drive.velocity -\nattribute 1 Output.turn.heading -\n");
 }
 
+/** What a collector that is slow to write says of a name at once. */
+static void test_of_facts_of_one_batch_the_last_counts(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open();
+  g_free(tt_testing_load(store));
+  tt_testing_write(store, tt_testing_batch());
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_store_add_name(&batch->devices, 0, "ROBO1", "", TT_NAME_REMOVED);
+  tt_store_add_name(&batch->devices, 0, "ROBO1", NULL, TT_NAME_USED);
+  tt_testing_add_name(&batch->devices, 1, "ROBO2", "Blue");
+  tt_testing_add_name(&batch->devices, 1, "ROBO2", "Red");  // as it was
+  tt_testing_add_name(&batch->devices, 2, "ROBO3", "Green");
+  tt_testing_add_name(&batch->devices, 2, "ROBO3", "");
+  tt_store_add_name(&batch->attributes, 1, "Output.turn.heading", NULL, TT_NAME_USED);
+  tt_store_add_name(&batch->attributes, 1, "Output.turn.heading", "", TT_NAME_REMOVED);
+  add_pair(batch, 0, 0);
+  tt_testing_write(store, batch);
+  store->close(store);
+  assert_names(
+      "device 0 ROBO1 -\ndevice 1 ROBO2 Red\ndevice 2 ROBO3 -\n"
+      "attribute 0 Output.drive.velocity Speed\nattribute 1 Output.turn.heading - removed\n"
+      "pair 0 0\n");
+}
+
 static bool holds(tt_store *store, int device, int attribute) {
   tt_store_reader *reader;
   tt_error error;
@@ -266,6 +290,8 @@ const tt_store_case tt_store_records_cases[] = {
     {"what is written is read", test_what_is_written_is_read, TT_STORE_READS, NULL},
     {"everything is there again", test_everything_is_there_again, TT_STORE_READS, NULL},
     {"names are removed until they are used", test_names_are_removed_until_they_are_used,
+     TT_STORE_READS, NULL},
+    {"of facts of one batch the last counts", test_of_facts_of_one_batch_the_last_counts,
      TT_STORE_READS, NULL},
     {"it is known whether a value is left", test_it_is_known_whether_a_value_is_left,
      TT_STORE_READS | TT_STORE_PURGES, NULL},

@@ -67,18 +67,47 @@ static bool is_there(const tt_clickhouse *store, bool device, const tt_store_nam
   return tt_map_get(&store->names, (tt_map_key){!device, id});
 }
 
-/** What the database says of a name. */
+/** What is said of a name until now: by the database, and by the facts of the batch before this one. */
 typedef struct standing {
-  uint64_t id;
   uint32_t identifier, name, removed; /**< in `texts` */
 } standing;
 
+/** Zero at first, but for the lists. */
+typedef struct all_standing {
+  tt_list all, texts; /**< standing, char */
+  tt_map places;      /**< id → place in `all` */
+} all_standing;
+
+static void free_standing(all_standing *known) {
+  tt_list_free(&known->all);
+  tt_list_free(&known->texts);
+  tt_map_clear(&known->places);
+}
+
+/** False: out of memory. */
+static bool add_standing(all_standing *known, uint64_t id, const standing *one) {
+  return !known->texts.failed &&
+         tt_map_put(&known->places, (tt_map_key){(int64_t)id, 0}, known->all.len) &&
+         tt_list_add(&known->all, one, 1);
+}
+
+static standing *find_standing(const all_standing *known, uint64_t id) {
+  const int64_t *place = tt_map_get(&known->places, (tt_map_key){(int64_t)id, 0});
+  return place ? &tt_list_at(&known->all, standing, *place) : NULL;
+}
+
+static uint32_t keep_text(all_standing *known, const char *text) {
+  const uint32_t start = known->texts.len;
+  tt_list_add(&known->texts, text, (uint32_t)strlen(text) + 1);
+  return start;
+}
+
 /** Reads what it says of those names of which something may be new. */
 static tt_status read_standing(tt_clickhouse *store, bool device, const tt_list *names,
-                               tt_list *all, tt_list *texts, tt_error *error) {
+                               all_standing *known, tt_error *error) {
   const tt_clickhouse_source source = tt_clickhouse_source_of(store);
   tt_list sql = TT_LIST(char, NULL), answer = TT_LIST(char, NULL);
-  bool any = false;
+  bool any = false, noted = true;
   tt_list_print(&sql,
                 "SELECT id, any(identifier), argMaxIf(text, version, fact = 1),"
                 " argMaxIf(text, version, fact = 2) FROM name WHERE kind = %d"
@@ -93,56 +122,67 @@ static tt_status read_standing(tt_clickhouse *store, bool device, const tt_list 
   tt_list_print(&sql, ") GROUP BY id");
   tt_status status = any ? tt_clickhouse_ask_list(&source, &sql, &answer, error) : TT_OK;
   tt_clickhouse_rows rows = tt_clickhouse_rows_of(&answer);
-  while (status == TT_OK && tt_clickhouse_has_row(&rows)) {
-    standing one = {.id = tt_clickhouse_get_unsigned(&rows)};
-    one.identifier = tt_clickhouse_get_text(&rows, texts);
-    one.name = tt_clickhouse_get_text(&rows, texts);
-    one.removed = tt_clickhouse_get_text(&rows, texts);
-    tt_list_add(all, &one, 1);
+  while (status == TT_OK && noted && tt_clickhouse_has_row(&rows)) {
+    const uint64_t id = tt_clickhouse_get_unsigned(&rows);
+    standing one;
+    one.identifier = tt_clickhouse_get_text(&rows, &known->texts);
+    one.name = tt_clickhouse_get_text(&rows, &known->texts);
+    one.removed = tt_clickhouse_get_text(&rows, &known->texts);
+    noted = add_standing(known, id, &one);
   }
-  if (status == TT_OK) status = tt_clickhouse_check(&rows, error);
+  if (status == TT_OK && noted) status = tt_clickhouse_check(&rows, error);
   tt_list_free(&sql);
   tt_list_free(&answer);
-  return status == TT_OK && (all->failed || texts->failed) ? tt_clickhouse_no_memory(error)
-                                                           : status;
+  return status == TT_OK && !noted ? tt_clickhouse_no_memory(error) : status;
 }
 
-static const standing *find_standing(const tt_list *all, const tt_store_name *name) {
+/** Where the database says nothing of a name, that it is there is put first. NULL: out of memory. */
+static standing *need_standing(tt_clickhouse *store, tt_clickhouse_block *block, bool device,
+                               const tt_store_name *name, all_standing *known) {
   const uint64_t id = tt_clickhouse_id(name->identifier);
-  for (uint32_t i = 0; i < all->len; i++)
-    if (tt_list_at(all, standing, i).id == id) return &tt_list_at(all, standing, i);
-  return NULL;
+  standing *there = find_standing(known, id);
+  if (there) return there;
+  const uint32_t nothing = keep_text(known, "");
+  const standing added = {keep_text(known, name->identifier), nothing, nothing};
+  if (!is_there(store, device, name)) put_fact(store, block, device, name, THERE, "");
+  return add_standing(known, id, &added) ? find_standing(known, id) : NULL;
+}
+
+/** Puts a fact, with which what the batch says later is compared. */
+static void put_change(tt_clickhouse *store, tt_clickhouse_block *block, bool device,
+                       const tt_store_name *name, int fact, const char *text, all_standing *known,
+                       uint32_t *place) {
+  put_fact(store, block, device, name, fact, text);
+  *place = keep_text(known, text);
 }
 
 static tt_status put_name(tt_clickhouse *store, tt_clickhouse_block *block, bool device,
-                          const tt_store_name *name, const tt_list *all, const tt_list *texts,
-                          tt_error *error) {
-  const standing *there = find_standing(all, name);
-  const char *text = texts->data;
-  if (there && strcmp(text + there->identifier, name->identifier) != 0)
+                          const tt_store_name *name, all_standing *known, tt_error *error) {
+  standing *there = need_standing(store, block, device, name, known);
+  if (!there || known->texts.failed) return tt_clickhouse_no_memory(error);
+  const char *text = known->texts.data;
+  if (strcmp(text + there->identifier, name->identifier) != 0)
     return tt_fail(error, TT_INVALID, "'%.100s' and '%.100s' have the same hash; rename one",
                    name->identifier, text + there->identifier);
-  if (!there && !is_there(store, device, name)) put_fact(store, block, device, name, THERE, "");
-  if (name->name && (!there || strcmp(text + there->name, name->name) != 0) &&
-      (there || *name->name))
-    put_fact(store, block, device, name, NAMED, name->name);
-  const bool removed = there && text[there->removed] == '1';
+  const bool renamed = name->name && strcmp(text + there->name, name->name) != 0;
+  const bool removed = text[there->removed] == '1';
+  if (renamed) put_change(store, block, device, name, NAMED, name->name, known, &there->name);
   if (name->state == TT_NAME_REMOVED)
-    put_fact(store, block, device, name, REMOVED, "1");
+    put_change(store, block, device, name, REMOVED, "1", known, &there->removed);
   else if (removed && name->state == TT_NAME_USED)
-    put_fact(store, block, device, name, REMOVED, "0");
+    put_change(store, block, device, name, REMOVED, "0", known, &there->removed);
   return TT_OK;
 }
 
 static tt_status put_names(tt_clickhouse *store, bool device, const tt_list *names,
                            tt_error *error) {
-  tt_list all = TT_LIST(standing, NULL), texts = TT_LIST(char, NULL);
+  all_standing known = {.all = TT_LIST(standing, NULL), .texts = TT_LIST(char, NULL)};
   tt_clickhouse_block block = name_block();
-  tt_status status = read_standing(store, device, names, &all, &texts, error);
+  tt_status status = read_standing(store, device, names, &known, error);
   for (uint32_t i = 0; i < names->len && status == TT_OK; i++) {
     const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
     if (is_there(store, device, name) && !says_more(name)) continue;
-    status = put_name(store, &block, device, name, &all, &texts, error);
+    status = put_name(store, &block, device, name, &known, error);
   }
   if (status == TT_OK) status = tt_clickhouse_insert_all(store, "name", &block, error);
   tt_clickhouse_block_free(&block);
@@ -151,8 +191,7 @@ static tt_status put_names(tt_clickhouse *store, bool device, const tt_list *nam
     const int64_t id = (int64_t)tt_clickhouse_id(name->identifier);
     tt_map_put(&store->names, (tt_map_key){!device, id}, 1);  // not noted, it is asked for again
   }
-  tt_list_free(&all);
-  tt_list_free(&texts);
+  free_standing(&known);
   return status;
 }
 
