@@ -6,22 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The character that `text` begins with and its length in bytes; length 0 when these bytes are no UTF-8. */
-static uint32_t decode(const char *text, size_t *length) {
+size_t tt_text_character(const char *text, const char *end, uint32_t *code) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   const unsigned char *bytes = (const unsigned char *)text;
-  *length = bytes[0] < 0x80 ? 1 : bytes[0] >= 0xf0 ? 4 : bytes[0] >= 0xe0 ? 3 : 2;
-  if (*length == 1) return bytes[0];
-  bool wrong = false;
-  uint32_t code = bytes[0] & (0x7fu >> *length);
-  for (size_t i = 1; i < *length && !wrong; i++) { /* the NUL at the end is wrong, too */
-    wrong = (bytes[i] & 0xc0) != 0x80;
-    code = code << 6 | (bytes[i] & 0x3fu);
+  *code = bytes[0];
+  if (bytes[0] < 0x80) return 1;
+  const size_t length = bytes[0] >= 0xf0 ? 4 : bytes[0] >= 0xe0 ? 3 : 2;
+  if (bytes[0] < 0xc2 || bytes[0] > 0xf4 || (size_t)(end - text) < length) return 0;
+  *code = bytes[0] & (0x7fu >> length);
+  for (size_t i = 1; i < length; i++) {
+    if ((bytes[i] & 0xc0) != 0x80) return 0;
+    *code = *code << 6 | (bytes[i] & 0x3fu);
   }
-  wrong |= bytes[0] < 0xc2 || bytes[0] > 0xf4 || code < least[*length] || code > 0x10ffff ||
-           (code >= 0xd800 && code < 0xe000);
-  if (wrong) *length = 0;
-  return code;
+  const bool surrogate = *code >= 0xd800 && *code < 0xe000;
+  return *code < least[length] || *code > 0x10ffff || surrogate ? 0 : length;
+}
+
+bool tt_text_is_utf8(const char *text, size_t size) {
+  const char *end = text + size;
+  while (text < end) {
+    uint32_t code;
+    const size_t length = tt_text_character(text, end, &code);
+    if (!length) return false;
+    text += length;
+  }
+  return true;
 }
 
 static bool shown(uint32_t code) {
@@ -34,9 +43,10 @@ static bool shown(uint32_t code) {
 
 void tt_text_make_safe(char *text) {
   char *out = text;
-  for (const char *at = text; *at;) {
-    size_t length;
-    uint32_t code = decode(at, &length);
+  const char *end = text + strlen(text);
+  for (const char *at = text; at < end;) {
+    uint32_t code;
+    const size_t length = tt_text_character(at, end, &code);
     if (length && shown(code)) {
       memmove(out, at, length);
       out += length;

@@ -7,7 +7,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+
+/** Bytes of the UTF-8 character that `text` begins with, and which it is. 0: none begins there that ends by `end`, behind `text`. */
+size_t tt_text_character(const char *text, const char *end, uint32_t *code);
+/** Whether all of it is UTF-8; a 0 is a character like any other. */
+bool tt_text_is_utf8(const char *text, size_t size);
 
 /** Makes `text` safe to show, in place: a '?' for each control character (those of a terminal, line ends among them), for
  *  each character that turns the direction of writing or ends a line (U+202E, U+2028, …), and for each byte that is no UTF-8.

@@ -47,6 +47,18 @@ static void what_is_no_character_is_shown_a_byte_each(void **state) {
   assert_shown_as("\xed\xa0\x80|\xf4\x90\x80\x80|\xf8\x88\x80\x80\x80", "???|????|?????");
 }
 
+static void utf8_is_told_from_other_bytes(void **state) {
+  (void)state;
+  static const char *const others[] = {
+      "a\x80",     "\xff",         "\xc0\xaf",         "\xe2\x80",
+      "\xe2\x80z", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x9f\xa4"};
+  assert_true(tt_text_is_utf8("", 0));
+  assert_true(tt_text_is_utf8("aµ漢\xf0\x9f\xa4\x96\0z", 12));
+  assert_false(tt_text_is_utf8("aµ漢", 5)); /* what follows doesn't count */
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    assert_false(tt_text_is_utf8(others[i], strlen(others[i])));
+}
+
 static void cutting_keeps_characters_whole(void **state) {
   (void)state;
   char text[16] = "aµ漢b";
@@ -107,6 +119,7 @@ int main(void) {
       cmocka_unit_test(controls_become_question_marks),
       cmocka_unit_test(nothing_turns_the_direction_or_ends_a_line),
       cmocka_unit_test(what_is_no_character_is_shown_a_byte_each),
+      cmocka_unit_test(utf8_is_told_from_other_bytes),
       cmocka_unit_test(cutting_keeps_characters_whole),
       cmocka_unit_test(printing_keeps_only_the_line_ends_of_its_format),
       cmocka_unit_test(a_text_of_lines_is_printed_line_by_line),

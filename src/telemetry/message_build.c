@@ -1,6 +1,7 @@
 /* message_build.c */
 #include "telemetry/message_build.h"
 
+#include "base/text.h"
 #include "store/batch.h"
 
 #include <ctype.h>
@@ -80,20 +81,10 @@ bool tt_message_parse_ms(tt_piece text, int64_t *us) {
 
 /* --- text --- */
 
-/** Bytes of the UTF-8 character that begins here, 0 where none does, and which it is. */
+/** As tt_text_character(). Nearly all are of one byte, and they are many. */
 static size_t character(const unsigned char *at, const unsigned char *end, uint32_t *code) {
   *code = *at;
-  if (*at < 0x80) return 1;
-  const size_t size = *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
-  if (*at < 0xc2 || *at > 0xf4 || (size_t)(end - at) < size) return 0;
-  *code = *at & (0xffu >> (size + 1));
-  for (size_t i = 1; i < size; i++) {
-    if ((at[i] & 0xc0) != 0x80) return 0;
-    *code = *code << 6 | (at[i] & 0x3f);
-  }
-  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = *code >= 0xd800 && *code <= 0xdfff;
-  return *code < least[size] || *code > 0x10ffff || surrogate ? 0 : size;
+  return *at < 0x80 ? 1 : tt_text_character((const char *)at, (const char *)end, code);
 }
 
 bool tt_piece_is_text(tt_piece piece) {

@@ -1,5 +1,6 @@
 /* gather.c: messages into a batch. Any bytes may come, so each thing is looked at before it is taken. */
 #include "base/hash.h"
+#include "base/text.h"
 #include "store/jetstream/internal.h"
 #include "store/jetstream/message.h"
 
@@ -15,6 +16,8 @@
 #define SECOND_HASH 0x9e3779b97f4a7c15u
 /** Of epochs: no device starts so often, and there is room for what is given to others. */
 #define MOST_NUMBER (INT32_MAX / 2)
+/** More than any collector takes of a device; longer ones PostgreSQL's indices may refuse. */
+#define MOST_NAME_BYTES 1000
 
 bool tt_nats_gather_begin(tt_nats_gather *gather) {
   *gather = (tt_nats_gather){.batch = tt_store_batch_new()};
@@ -91,15 +94,22 @@ static bool get_number(const msgpack_object *object, double *value) {
   return is_float && isfinite(*value);
 }
 
+/** As every database takes it. */
 static bool is_text(const msgpack_object *object) {
   return object->type == MSGPACK_OBJECT_STR &&
-         !memchr(object->via.str.ptr, 0, object->via.str.size);
+         !memchr(object->via.str.ptr, 0, object->via.str.size) &&
+         tt_text_is_utf8(object->via.str.ptr, object->via.str.size);
+}
+
+/** Of what databases have in their indices: identifiers, names for people, patterns. */
+static bool is_short_text(const msgpack_object *object) {
+  return is_text(object) && object->via.str.size <= MOST_NAME_BYTES;
 }
 
 bool tt_nats_get_text(const msgpack_object *object, bool may_be_nil, char **text) {
   *text = NULL;
   if (object->type == MSGPACK_OBJECT_NIL) return may_be_nil;
-  if (!is_text(object)) return false;
+  if (!is_short_text(object)) return false;
   *text = strndup(object->via.str.ptr, object->via.str.size);
   return *text;
 }
@@ -132,7 +142,7 @@ static tt_status take_name(reading *from, const msgpack_object *object, bool dev
   const msgpack_object *items = items_of(object, 3);
   char *human;
   int64_t state;
-  if (!items || !is_text(&items[0]) || !items[0].via.str.size ||
+  if (!items || !is_short_text(&items[0]) || !items[0].via.str.size ||
       !get_within(&items[2], TT_NAME_KNOWN, TT_NAME_REMOVED, &state))
     return bad(from, "a name is none");
   if (!tt_nats_get_text(&items[1], true, &human)) return bad(from, "a name for people is no text");
@@ -269,7 +279,7 @@ static tt_status take_value(reading *from, int32_t device, const msgpack_object 
     tt_list_add(&batch->text, pair[1].via.str.ptr, pair[1].via.str.size);
     tt_list_add(&batch->text, "", 1);
   } else if (!get_number(&pair[1], &value.number)) {
-    return bad(from, "a value is neither a finite number nor a text");
+    return bad(from, "a value is neither a finite number nor a text in UTF-8");
   }
   if (!tt_list_fill(&from->seen, (uint32_t)value.attribute + 1)) return no_memory(from);
   uint32_t *seen = &tt_list_at(&from->seen, uint32_t, value.attribute);

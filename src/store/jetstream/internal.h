@@ -19,7 +19,7 @@ bool tt_nats_get_handling(const msgpack_object *object, tt_handling *handling);
 void tt_nats_put_text(msgpack_packer *to, const char *text);
 /** For msgpack_packer_init(): the list is of char. */
 int tt_nats_put_bytes(void *list, const char *bytes, size_t size);
-/** A copy to be freed; `*text` is NULL for nil. False: it is none, or has a 0 in it. */
+/** A copy to be freed; `*text` is NULL for nil. False: it is none of UTF-8 without a 0, or is longer than what has to be found by it. */
 bool tt_nats_get_text(const msgpack_object *object, bool may_be_nil, char **text);
 /** Whether the lists in MessagePack may be as long as it says: each item takes a byte at least. msgpack-c makes room for what is said,
  *  so that others are not to be given to it. */

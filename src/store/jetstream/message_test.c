@@ -304,6 +304,66 @@ static void test_what_is_no_message_is_refused(void **state) {
   }
 }
 
+/** Messages of a batch that are refused; it is freed. */
+static int count_refused(tt_store_batch *batch) {
+  tt_nats_split split;
+  tt_nats_gather gather;
+  tt_list bytes = TT_LIST(char, NULL);
+  const char *device;
+  tt_error error;
+  int refused = 0;
+  assert_true(tt_nats_split_begin(&split, batch));
+  assert_true(tt_nats_gather_begin(&gather));
+  while (tt_nats_split_next(&split, &bytes, &device, &error) == TT_OK) {
+    refused += tt_nats_gather_add(&gather, bytes.data, bytes.len, &error) == TT_BAD_MESSAGE;
+    tt_list_cut(&bytes, 0);
+  }
+  tt_nats_gather_end(&gather);
+  tt_nats_split_end(&split);
+  tt_list_free(&bytes);
+  tt_store_batch_free(batch);
+  return refused;
+}
+
+/** A writer would try for ever to store it: databases refuse what is no UTF-8, and what is too long for an index. */
+static void test_what_no_database_takes_is_refused(void **state) {
+  (void)state;
+  char *longest = g_strnfill(1000, 'x'), *longer = g_strnfill(1001, 'x');
+  const char *const bad[] = {"R\xff", "\xe2\x80", "\xed\xa0\x80", longer};
+  assert_int_equal(count_refused(tt_testing_batch()), 0);
+  for (int i = 0; i < 4; i++) {
+    tt_store_batch *batch = tt_testing_batch();
+    tt_testing_add_name(&batch->devices, 2, bad[i], "");
+    assert_int_equal(count_refused(batch), 1);
+    batch = tt_testing_batch();
+    tt_testing_add_name(&batch->devices, 2, "ROBO3", bad[i]);
+    assert_int_equal(count_refused(batch), 1);
+    batch = tt_testing_batch();
+    tt_testing_add_name(&batch->attributes, 2, bad[i], "");
+    assert_int_equal(count_refused(batch), 1);
+    batch = tt_testing_batch();
+    char *pattern = g_strdup(bad[i]);
+    const tt_handling handling = {.pattern = pattern, .scale = 1};
+    tt_store_add_handling(&batch->handlings, &handling);
+    g_free(pattern);
+    assert_int_equal(count_refused(batch), 1);
+    batch = tt_testing_batch();
+    tt_testing_add_sample(batch, 0, 0, 80001, 81001);
+    tt_testing_add_value(batch, 1, bad[i], 0);
+    assert_int_equal(count_refused(batch), bad[i] != longer);  // values may be as long
+  }
+  tt_store_batch *batch = tt_testing_batch();
+  tt_testing_add_epoch(batch, 0, 1, 0, 0, 0, "\xff");
+  tt_testing_add_sample(batch, 0, 1, 80001, 81001);
+  tt_testing_add_value(batch, 0, NULL, 1);
+  assert_int_equal(count_refused(batch), 1);
+  batch = tt_testing_batch();
+  tt_testing_add_name(&batch->devices, 2, longest, "µ漢");
+  assert_int_equal(count_refused(batch), 0);
+  g_free(longest);
+  g_free(longer);
+}
+
 /** What is committed of a version, read by this one. */
 static char *say_file(const char *path) {
   char *bytes;
@@ -345,6 +405,7 @@ int main(void) {
       cmocka_unit_test(test_many_names_make_several_messages),
       cmocka_unit_test(test_a_batch_that_is_not_whole_is_refused),
       cmocka_unit_test(test_what_is_no_message_is_refused),
+      cmocka_unit_test(test_what_no_database_takes_is_refused),
       cmocka_unit_test(test_messages_of_other_versions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,7 +124,7 @@ static tt_status take_name(tt_nats_names *names, const char *key, const msgpack_
   int64_t state;
   const msgpack_object *items = value->via.array.ptr;
   bool fits = value->type == MSGPACK_OBJECT_ARRAY && value->via.array.size >= 3 &&
-              tt_nats_get_text(&items[0], false, &identifier) &&
+              tt_nats_get_text(&items[0], false, &identifier) && *identifier &&
               tt_nats_get_text(&items[1], true, &human) && tt_nats_get_integer(&items[2], &state);
   tt_status status = TT_OK;
   if (fits) {
@@ -160,7 +160,7 @@ static tt_status take_handling(tt_nats_names *names, const msgpack_object *value
 static tt_status take_epoch(tt_nats_names *names, const msgpack_object *value, tt_error *error) {
   known_epoch known = {0};
   bool fits = value->type == MSGPACK_OBJECT_ARRAY && value->via.array.size >= 2 &&
-              tt_nats_get_text(&value->via.array.ptr[0], false, &known.device) &&
+              tt_nats_get_text(&value->via.array.ptr[0], false, &known.device) && *known.device &&
               tt_nats_get_epoch(&value->via.array.ptr[1], &known.boot.epoch);
   tt_status status = TT_OK;
   if (fits && names->loading) {
