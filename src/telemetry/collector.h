@@ -140,7 +140,8 @@ tt_status tt_collector_name_attribute(tt_collector *collector, const char *ident
  *  used again. TT_INVALID: what uses it. May take long: it may look through all that is stored. */
 tt_status tt_collector_remove(tt_collector *collector, bool device, const char *name,
                               tt_error *error);
-/** The same with all that can be. */
+/** The same with all that can be. TT_INVALID: the store is a log, behind which nobody can look for values. There those that came since
+ *  the collector began stand in the way of a single one. */
 tt_status tt_collector_remove_unused(tt_collector *collector, bool device, int *removed,
                                      tt_error *error);
 /** Values of a device that are to be removed. */

@@ -408,10 +408,15 @@ int tt_registry_load_attribute(void *context, const char *identifier, const char
 
 /* --- what is not used --- */
 
+/** Whether values are put into other stores, where nobody here can look for them. */
+static bool is_forwarding(const tt_collector *collector) {
+  return collector->store->backend->abilities & TT_STORE_FORWARDS;
+}
+
 /** Whether a value is left of a pair: retention and people remove them. */
 static tt_status is_left(tt_collector *collector, tt_store_reader **reader, int device,
                          int attribute, bool *left, tt_error *error) {
-  *left = false; /* where nothing is kept that could be read */
+  *left = is_forwarding(collector); /* else nothing is kept that could be read */
   if (!collector->store->open_reader) return TT_OK;
   if (!*reader) TT_TRY(collector->store->open_reader(collector->store, reader, error));
   return (*reader)->holds(*reader, device, attribute, left, error);
@@ -492,6 +497,10 @@ tt_status tt_collector_remove_unused(tt_collector *collector, bool is_device, in
   tt_status status = TT_OK;
   *removed = 0;
   if (collector->options.log) return tt_collector_refuse(error);
+  if (is_forwarding(collector))
+    return tt_fail(error, TT_INVALID,
+                   "values go into a log here, and nobody knows of which names any are stored "
+                   "behind it; remove one by its name");
   int count =
       is_device ? tt_collector_device_count(collector) : tt_collector_attribute_count(collector);
   for (int i = 0; i < count && (status == TT_OK || status == TT_INVALID); i++) {

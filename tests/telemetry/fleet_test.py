@@ -163,6 +163,20 @@ class Way(Fleet):
         state, _ = self.nats.stream(stream)
         self.assertEqual(state["first_seq"], 1)
 
+    def test_names_of_what_is_stored_behind_a_log_stay(self):
+        """A collector can't look into the stores: it removes what it is told by name, unless it has put values of it into the log."""
+        collector, writer = self.collector(), self.writer(self.stores.url("sqlite"), *LISTEN)
+        send(collector, "ROBO1", range(5))
+        collector.put("/telemetry/devices/Typo", {"name": "Blue"})
+        wait_until(lambda: column(writer, "ROBO1") == list(range(5)) and "Typo" in writer.devices(), "all is stored")
+        for path, part in ("devices", "by its name"), ("attributes", "by its name"), ("devices/ROBO1", "are stored of it"):
+            status, text = collector.request("DELETE", "/telemetry/" + path)
+            self.assertEqual(status, 409, (path, text))
+            self.assertIn(part, text)
+        self.assertEqual(collector.request("DELETE", "/telemetry/devices/Typo"), (200, '{"removed":1}'))
+        wait_until(lambda: list(writer.devices()) == ["ROBO1"], "the other one is removed")
+        self.assertEqual(column(writer, "ROBO1"), list(range(5)))
+
     def test_a_writer_keeps_what_is_set(self):
         """Retention is set at a collector; the writer's store forgets by it."""
         collector, writer = self.collector(), self.writer(self.stores.url("sqlite"), *LISTEN)
