@@ -1,6 +1,6 @@
 /* collector_internal.h: the collector from the inside, shared by collector.c (beginning and end), intake.c (messages),
  * samples.c (what becomes of values), registry.c (devices, attributes and their names), handling.c (what is set for
- * attributes), removal.c (values that people have removed), writer.c, put.c, follow.c (of a log) and watch.c. The functions here are called with the mutex held, unless
+ * attributes), removal.c (values that people have removed), unused.c (names of which there are none), writer.c, put.c, follow.c (of a log) and watch.c. The functions here are called with the mutex held, unless
  * they say otherwise.
  */
 #ifndef TT_TELEMETRY_COLLECTOR_INTERNAL_H
@@ -30,6 +30,7 @@ typedef struct tt_device {
   int64_t last_time;
   int64_t heard; /**< µs, monotonic: when the last message came; 0: none since the start */
   uint64_t messages, values;
+  uint64_t sample; /**< the last one that is kept of it: see tt_collector.samples */
 } tt_device;
 
 typedef struct tt_attribute {
@@ -198,6 +199,10 @@ void tt_registry_load_pair(void *collector, int device, int attribute);
 void tt_registry_note_stored(tt_collector *collector, int device, int attribute);
 bool tt_registry_is_stored(const tt_collector *collector, int device, int attribute);
 const char *tt_registry_human_name(void *collector, bool is_device, int index);
+/** By an index that must be there. */
+bool tt_registry_is_removed(const tt_collector *collector, bool is_device, int index);
+/** Removes what is not removed; TT_NOMEM. */
+tt_status tt_registry_remove(tt_collector *collector, bool is_device, int index, tt_error *error);
 
 /* --- handling.c --- */
 
@@ -234,6 +239,11 @@ void tt_batch_tell_epoch(tt_collector *collector, int device, const tt_boot *boo
 /** Writes a batch, trying again until it is durable (true) or the collector ends. `foreign`: see tt_store.write_foreign. Takes the
  *  mutex itself. */
 bool tt_put_batch(tt_collector *collector, const tt_store_batch *batch, bool foreign);
+
+/* --- removal.c --- */
+
+/** Has all that came before now stored, until `end` (µs monotonic) at most. False: it isn't yet. Takes the mutex itself. */
+bool tt_removal_wait_stored(tt_collector *collector, int64_t end);
 
 /* --- writer.c --- */
 

@@ -304,6 +304,33 @@ static void test_removed_in_many_calls(void **state) {
   tt_message_parser_free(from.parser);
 }
 
+static gpointer send_once(gpointer sender) {
+  struct sender *from = sender;
+  send(from, "D0", ++from->taken);
+  return NULL;
+}
+
+/** Of a device that is removed nothing is stored: what comes before or meanwhile keeps it, what comes later brings it back. */
+static void test_who_sends_is_not_removed(void **state) {
+  fixture *of = *state;
+  sender from;
+  tt_error error;
+  sender_init(&from, of, 0);
+  for (int i = 0; i < 40; i++) {
+    tt_removal removal = {.device = "D0", .from = INT64_MIN, .before = INT64_MAX};
+    send_once(&from);
+    assert_int_equal(tt_collector_remove(of->collector, true, "D0", &error), TT_INVALID);
+    assert_int_equal(tt_collector_remove_values(of->collector, &removal, 20000000, &error), TT_OK);
+    GThread *thread = g_thread_new("sender", send_once, &from);
+    g_usleep((gulong)(i % 10) * 20);
+    tt_collector_remove(of->collector, true, "D0", &error);
+    g_thread_join(thread);
+    wait_durable(of, from.ticket);
+    assert_true(tt_collector_find_device(of->collector, "D0") >= 0);
+  }
+  tt_message_parser_free(from.parser);
+}
+
 /** Takes what is written, and is gone once it was asked so often without being given anything. */
 typedef struct leaving {
   int looks, most;
@@ -377,6 +404,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_everything_at_once, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_sent_again, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_removed_in_many_calls, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_who_sends_is_not_removed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_who_has_left_is_noticed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_who_holds_it_is_waited_for, set_up, tear_down),
   };

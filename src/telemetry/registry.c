@@ -48,7 +48,7 @@ static int lookup(GHashTable *table, const char *key) {
   return GPOINTER_TO_INT(g_hash_table_lookup(table, key)) - 1;
 }
 
-static bool is_removed(const tt_collector *collector, bool is_device, int index) {
+bool tt_registry_is_removed(const tt_collector *collector, bool is_device, int index) {
   return is_device ? ((tt_device *)collector->devices->pdata[index])->removed
                    : ((tt_attribute *)collector->attributes->pdata[index])->removed;
 }
@@ -60,7 +60,7 @@ static int find_any(const tt_collector *collector, bool is_device, const char *i
 
 int tt_registry_find(const tt_collector *collector, bool is_device, const char *identifier) {
   int index = find_any(collector, is_device, identifier);
-  return index >= 0 && is_removed(collector, is_device, index) ? -1 : index;
+  return index >= 0 && tt_registry_is_removed(collector, is_device, index) ? -1 : index;
 }
 
 static guint count_live(const tt_collector *collector, bool is_device) {
@@ -284,7 +284,7 @@ char *tt_collector_nearest(tt_collector *collector, bool is_device, const char *
     gpointer key, value;
     g_hash_table_iter_init(&iterator, tables[i]);
     while (g_hash_table_iter_next(&iterator, &key, &value)) {
-      if (!is_removed(collector, is_device, GPOINTER_TO_INT(value) - 1))
+      if (!tt_registry_is_removed(collector, is_device, GPOINTER_TO_INT(value) - 1))
         tt_nearest_offer(&nearest, key);
     }
   }
@@ -406,43 +406,9 @@ int tt_registry_load_attribute(void *context, const char *identifier, const char
   return load_item(context, false, identifier, name, removed);
 }
 
-/* --- what is not used --- */
+/* --- removed --- */
 
-/** Whether values are put into other stores, where nobody here can look for them. */
-static bool is_forwarding(const tt_collector *collector) {
-  return collector->store->backend->abilities & TT_STORE_FORWARDS;
-}
-
-/** Whether a value is left of a pair: retention and people remove them. */
-static tt_status is_left(tt_collector *collector, tt_store_reader **reader, int device,
-                         int attribute, bool *left, tt_error *error) {
-  *left = is_forwarding(collector); /* else nothing is kept that could be read */
-  if (!collector->store->open_reader) return TT_OK;
-  if (!*reader) TT_TRY(collector->store->open_reader(collector->store, reader, error));
-  return (*reader)->holds(*reader, device, attribute, left, error);
-}
-
-/** The other side of a pair of which values are stored; −1: there is none, the name is not used. */
-static tt_status find_use(tt_collector *collector, tt_store_reader **reader, bool is_device,
-                          int index, int *user, tt_error *error) {
-  *user = -1;
-  for (int other = 0;; other++) {
-    int device = is_device ? index : other, attribute = is_device ? other : index;
-    pthread_mutex_lock(&collector->mutex);
-    bool past = is_device ? (guint)other >= collector->attributes->len
-                          : (guint)other >= collector->devices->len;
-    bool paired = !past && tt_registry_is_stored(collector, device, attribute);
-    pthread_mutex_unlock(&collector->mutex);
-    if (past) return TT_OK;
-    bool left = false;
-    if (paired) TT_TRY(is_left(collector, reader, device, attribute, &left, error));
-    if (!left) continue;
-    *user = other;
-    return TT_OK;
-  }
-}
-
-static tt_status remove_item(tt_collector *collector, bool is_device, int index, tt_error *error) {
+tt_status tt_registry_remove(tt_collector *collector, bool is_device, int index, tt_error *error) {
   const char *identifier = is_device ? tt_device_at(collector, index)->identifier
                                      : tt_attribute_at(collector, index)->identifier;
   if (!tt_batch_tell_name(collector, is_device, index, identifier, "", TT_NAME_REMOVED))
@@ -451,66 +417,4 @@ static tt_status remove_item(tt_collector *collector, bool is_device, int index,
   set_removed(collector, is_device, index, true);
   forget_pairs(collector, is_device, index);
   return TT_OK;
-}
-
-/** Removes what is not used; else TT_INVALID says what uses it. */
-static tt_status remove_unused(tt_collector *collector, tt_store_reader **reader, bool is_device,
-                               int index, tt_error *error) {
-  int user;
-  TT_TRY(find_use(collector, reader, is_device, index, &user, error));
-  pthread_mutex_lock(&collector->mutex);
-  bool gone = is_removed(collector, is_device, index);
-  bool held =
-      is_device ? tt_device_at(collector, index)->held : tt_attribute_at(collector, index)->held;
-  tt_status status = TT_OK;
-  if (held) {
-    status = tt_fail(error, TT_INVALID, "it belongs to a robot of the world that runs here");
-  } else if (user >= 0) {
-    status = is_device ? tt_fail(error, TT_INVALID, "values of %s are stored of it",
-                                 tt_attribute_at(collector, user)->identifier)
-                       : tt_fail(error, TT_INVALID, "values of %s are stored of it",
-                                 tt_device_at(collector, user)->identifier);
-  } else if (!gone) {
-    status = remove_item(collector, is_device, index, error);
-  }
-  pthread_mutex_unlock(&collector->mutex);
-  return status;
-}
-
-tt_status tt_collector_remove(tt_collector *collector, bool is_device, const char *name,
-                              tt_error *error) {
-  if (collector->options.log) return tt_collector_refuse(error);
-  pthread_mutex_lock(&collector->mutex);
-  int index = find(collector, is_device, name);
-  pthread_mutex_unlock(&collector->mutex);
-  if (index < 0)
-    return tt_fail(error, TT_NOT_FOUND, "there is no such %s", is_device ? "device" : "attribute");
-  tt_store_reader *reader = NULL;
-  tt_status status = remove_unused(collector, &reader, is_device, index, error);
-  if (reader) reader->close(reader);
-  return status;
-}
-
-tt_status tt_collector_remove_unused(tt_collector *collector, bool is_device, int *removed,
-                                     tt_error *error) {
-  tt_store_reader *reader = NULL;
-  tt_status status = TT_OK;
-  *removed = 0;
-  if (collector->options.log) return tt_collector_refuse(error);
-  if (is_forwarding(collector))
-    return tt_fail(error, TT_INVALID,
-                   "values go into a log here, and nobody knows of which names any are stored "
-                   "behind it; remove one by its name");
-  int count =
-      is_device ? tt_collector_device_count(collector) : tt_collector_attribute_count(collector);
-  for (int i = 0; i < count && (status == TT_OK || status == TT_INVALID); i++) {
-    pthread_mutex_lock(&collector->mutex);
-    bool gone = is_removed(collector, is_device, i);
-    pthread_mutex_unlock(&collector->mutex);
-    if (gone) continue;
-    status = remove_unused(collector, &reader, is_device, i, error);
-    *removed += status == TT_OK;
-  }
-  if (reader) reader->close(reader);
-  return status == TT_INVALID ? TT_OK : status;
 }

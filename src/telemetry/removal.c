@@ -44,8 +44,7 @@ static tt_status resolve(tt_collector *collector, const tt_removal *removal, tt_
                                      : find_end(collector, purge->device, &purge->before, error);
 }
 
-/** Has all that came before now stored, until `end` (µs monotonic) at most. False: it isn't yet. */
-static bool wait_stored(tt_collector *collector, int64_t end) {
+bool tt_removal_wait_stored(tt_collector *collector, int64_t end) {
   pthread_mutex_lock(&collector->mutex);
   bool empty = tt_store_batch_is_empty(collector->batch);
   const uint64_t last = empty ? collector->filling - 1 : collector->filling;
@@ -78,7 +77,7 @@ tt_status tt_collector_remove_values(tt_collector *collector, tt_removal *remova
   const int64_t end = g_get_monotonic_time() + patience;
   tt_removing job = {.status = TT_AGAIN};
   removal->removed = 0;
-  if (!wait_stored(collector, end))
+  if (!tt_removal_wait_stored(collector, end))
     return tt_fail(error, TT_AGAIN, "what came before is not stored yet");
   TT_TRY(resolve(collector, removal, &job.purge, error));
   removal->before = job.purge.before;

@@ -84,6 +84,7 @@ void tt_samples_take(tt_collector *collector, tt_samples *to, int attribute_inde
   if (to->keep && handling->mode != TT_MODE_FORWARD) {
     tt_batch_begin(collector);
     tt_sampling_add(collector, &to->kept, attribute_index, text, number);
+    from->sample = collector->samples;
     tt_registry_note_stored(collector, to->kept.sample.device, attribute_index);
   }
   if (to->live) tt_samples_live_add(collector, attribute_index, text, number);
