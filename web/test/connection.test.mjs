@@ -82,7 +82,7 @@ beforeEach(async () => {
 });
 
 test('a question over a dead line is given up, and asked again', async () => {
-  await wait(6);
+  await wait(22);
   assert.equal(asked.length, 2);
   await answer();
   assert.equal(open().length, 1);
@@ -99,11 +99,11 @@ test('Try now asks at once, also while an earlier question has no answer', async
 
 test('a socket that does not open, or says nothing, is given up', async () => {
   await answer();
-  await wait(8);
+  await wait(26);
   assert.ok(sockets[0].closed && asked.length);
   await answer();
   sockets[1].readyState = FakeSocket.OPEN;
-  await wait(8);
+  await wait(26);
   assert.ok(sockets[1].closed && asked.length);
 });
 

@@ -15,6 +15,8 @@ const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 5000;
 /** The program says its status five times a second; this long without anything and the line is dead. */
 const SILENCE_MS = 5000;
+/** A program that is busy lets one wait for its first word; *Try now* need not. */
+const FIRST_WORD_MS = 20000;
 /** Between hello and model nothing else comes, and a model may be large and the line slow. */
 const MODEL_MS = 60000;
 
@@ -45,7 +47,7 @@ export async function connect(): Promise<void> {
   clearTimeout(timer);
   hangUp();
   const mine = ++attempt;
-  const access = await request('GET', 'api/access', undefined, checkAccess, SILENCE_MS).catch(() => null);
+  const access = await request('GET', 'api/access', undefined, checkAccess, FIRST_WORD_MS).catch(() => null);
   if (mine !== attempt) return;
   if (!access) return lose();
   takeAccess(access);
@@ -62,7 +64,7 @@ function open(): void {
   const opened = new WebSocket(url);
   socket = opened;
   heard = Date.now();
-  patience = SILENCE_MS;
+  patience = FIRST_WORD_MS;
   opened.binaryType = 'arraybuffer';
   opened.onmessage = ({data}) => socket === opened && take(data);
   opened.onclose = () => socket === opened && lose();
