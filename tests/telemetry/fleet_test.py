@@ -200,11 +200,11 @@ class Way(Fleet):
         # A device that was removed, and sends again at once.
         send(one, "ROBO2", [1])
         wait_until(lambda: "ROBO2" in other.devices(), "the other one hears of the device")
-        self.assertEqual(one.request("DELETE", "/telemetry/devices/ROBO2")[0], 200)
-        wait_until(lambda: "ROBO2" not in other.devices(), "and that it is removed")
+        self.assertEqual(other.request("DELETE", "/telemetry/devices/ROBO2")[0], 200)
+        wait_until(lambda: "ROBO2" not in one.devices(), "that it is removed is heard, too")
         send(one, "ROBO2", [2])
         for pages in other, writer:
-            wait_until(lambda p=pages: "ROBO2" in p.devices(), "and that it is back")
+            wait_until(lambda p=pages: "ROBO2" in p.devices(), "it is back")
 
     def test_a_message_longer_than_one_of_the_log(self):
         collector, writer = self.collector(), self.writer(self.stores.url("sqlite"), *LISTEN)
