@@ -6,7 +6,7 @@ import {load} from './load.mjs';
 const {guessMapping, Driver, released, FORWARD, TURN} = await load('driving/mapping.ts');
 const {whenHolds, whenMoved, describe} = await load('pages/trials/condition.ts');
 const {Ring} = await load('live/ring.ts');
-const {blend} = await load('live/frames.ts');
+const {blend, takeFrame, posesAt} = await load('live/frames.ts');
 
 const AXES = ['left_x', 'left_y', 'right_x', 'right_y', 'a', 'b', 'x', 'y', 'up', 'down', 'left', 'right', 'back', 'select', 'start', 'l1', 'r1', 'l2', 'r2'];
 const inputs = (set = {}) => ({...Object.fromEntries(AXES.map((name) => [name, 0])), ...set});
@@ -27,6 +27,21 @@ test('a joint that a motor of the same name turns is not guessed for a stick of 
   const sides = ['left_drive', 'right_drive'];
   const model = modelOf([...sides.map((name) => command(`r/${name}.duty`, -1, 1)), ...sides.map((name) => command(`joint:r/${name}.velocity`)), command('joint:r/lift.velocity')]);
   assert.deepEqual(guessMapping(model, 0).map(({source, target}) => [source, target]), [['arcade_left', 'left_drive.duty'], ['arcade_right', 'right_drive.duty'], ['right_y', 'joint:r/lift.velocity']]);
+});
+
+test('where frames stop, nothing is drawn that no frame has', (t) => {
+  let now = 1000;
+  t.mock.method(performance, 'now', () => now);
+  const poses = new Float32Array(7);
+  let x = 0;
+  for (let i = 0; i < 60; i++, now += 1000 / 60) {
+    takeFrame({sequence: i, time: i / 60, epoch: 0, contacts: null, phantoms: [], poses: new Float32Array([(x = i / 30), 0, 0, 1, 0, 0, 0])});
+    posesAt(now, poses);
+  }
+  for (let i = 0; i < 40; i++, now += 1000 / 60) {
+    posesAt(now, poses);
+    assert.ok(poses[0] <= x + 1e-6, `${poses[0]} m`);
+  }
 });
 
 test('a switch sets once a press, and a second press clears it', () => {

@@ -37,6 +37,9 @@ test('ticks of an axis have the digits their distance needs', () => {
 test('clocks never show a sixtieth second', () => {
   assert.equal(format.formatClock(0), '0:00.000');
   assert.equal(format.formatClock(59.9996), '0:59.999');
+  assert.equal(format.formatClock(59.99999999995), '1:00.000');
+  assert.equal(format.formatClock(3599.9999999999), '1:00:00');
+  assert.equal(format.formatClock(-1e-9), '0:00.000');
   assert.equal(format.formatClock(61.25), '1:01.250');
   assert.equal(format.formatClock(3725), '1:02:05');
 });
