@@ -45,7 +45,8 @@ typedef struct jetstream {
   tt_nats_gather gather; /**< of these; the ear's */
   bool follows;
   int64_t next_try; /**< µs: not before then it connects again */
-  int64_t taken;    /**< ms, monotonic: what is written came in since then */
+  int64_t taken;    /**< ms, monotonic: what is written came in since then… */
+  int64_t written;  /**< …and what is written next since then: the last write was over */
   atomic_bool hurried;
   pthread_mutex_t asking; /**< guards the two */
   tt_nats_link *asked;    /**< for find(), which other threads call; NULL: there is none */
@@ -217,7 +218,6 @@ static tt_status write_whole(jetstream *store, const tt_store_batch *whole, tt_e
 
 static tt_status jetstream_write(tt_store *base, const tt_store_batch *batch, tt_error *error) {
   jetstream *store = (jetstream *)base;
-  const int64_t begun = tt_monotonic_us() / 1000;
   pthread_mutex_lock(&store->naming);
   tt_store_batch *whole = tt_catalogue_add_batch(store->catalogue, batch)
                               ? tt_catalogue_complete(store->catalogue, batch)
@@ -226,8 +226,11 @@ static tt_status jetstream_write(tt_store *base, const tt_store_batch *batch, tt
   if (!whole) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_status status = write_whole(store, whole, error);
   tt_store_batch_free(whole);
-  // The next batch is filled while this one is written.
-  if (status == TT_OK && batch->samples.len) store->taken = begun;
+  // The next batch has been filled since this one was taken, which was behind the end of the write before.
+  if (status == TT_OK && batch->samples.len) {
+    store->taken = store->written;
+    store->written = tt_monotonic_us() / 1000;
+  }
   return status;
 }
 
