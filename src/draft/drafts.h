@@ -28,8 +28,8 @@ typedef struct tt_draft {
   bool untouched; /**< a copy of a scene, as it was made: nobody has done anything in it */
 } tt_draft;
 
-/** A new scene on an empty floor. Where there are too many drafts, one goes: an untouched one before others, then the one that changed longest ago. TT_INVALID: its name;
- *  TT_FAILED, TT_FULL: the disk. */
+/** A new scene on an empty floor. Where there are too many drafts, one goes: an untouched one before others, and of these the one that
+ *  changed longest ago. TT_INVALID: its name; TT_FAILED, TT_FULL: the disk. */
 tt_status tt_drafts_begin(tt_drafts *drafts, const char *name, tt_draft *draft, tt_error *error);
 /** A scene that is there (its file `path`), with copies of its files. Also TT_INVALID: it does not load. */
 tt_status tt_drafts_copy(tt_drafts *drafts, const char *path, tt_draft *draft, tt_error *error);

@@ -114,23 +114,20 @@ void tt_nats_put_handling(msgpack_packer *to, const tt_handling *handling) {
   msgpack_pack_double(to, handling->retention);
 }
 
-/** Names and handling of one message: each has two texts of a few hundred bytes. */
-#define MOST_SETTINGS 500
-
 static uint32_t lesser(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /** The next names and handling, all behind each other. False: nothing of them was set. */
 static bool put_settings(tt_nats_split *split, tt_list *bytes) {
   const tt_store_batch *batch = split->batch;
   const tt_list *lists[] = {&batch->devices, &batch->attributes, &batch->handlings};
-  uint32_t first[3], count[3], at = split->settings_at, room = MOST_SETTINGS;
+  uint32_t first[3], count[3], at = split->settings_at, room = TT_NATS_SETTINGS_MOST;
   for (int i = 0; i < 3; i++) {
     first[i] = lesser(at, lists[i]->len);
     count[i] = lesser(room, lists[i]->len - first[i]);
     at -= first[i];
     room -= count[i];
   }
-  split->settings_at += MOST_SETTINGS - room;
+  split->settings_at += TT_NATS_SETTINGS_MOST - room;
   split->settings_done = room > 0;
   if (!count_set(lists[0], first[0], count[0]) && !count_set(lists[1], first[1], count[1]) &&
       !count[2])

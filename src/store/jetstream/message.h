@@ -10,6 +10,8 @@
 
 /** NATS refuses more, unless its server is told otherwise. */
 #define TT_NATS_MESSAGE_MOST (1 << 20)
+/** Names and handling in one message: each has two texts of at most a thousand bytes. */
+#define TT_NATS_SETTINGS_MOST 200
 
 /** A batch on its way into messages: each has what is of one device, those behind another's of as many samples as fit. Zero at
  *  first; one thread. */

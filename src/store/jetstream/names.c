@@ -367,8 +367,6 @@ typedef struct settings {
   uint32_t counts[3];
 } settings;
 
-#define MOST_SETTINGS 500
-
 /** Takes what is gathered into the batch, and begins anew. */
 static tt_status flush_settings(settings *said, tt_nats_gather *gather, tt_error *error) {
   static const char *const keys[] = {"devices", "attributes", "handlings"};
@@ -444,7 +442,8 @@ tt_status tt_nats_names_gather(tt_nats_link *link, tt_nats_gather *gather, tt_er
     if (more) add_setting(&said, entry);
     kvEntry_Destroy(entry);
     const uint32_t count = said.counts[0] + said.counts[1] + said.counts[2];
-    if (count && (!more || count == MOST_SETTINGS)) status = flush_settings(&said, gather, error);
+    if (count && (!more || count == TT_NATS_SETTINGS_MOST))
+      status = flush_settings(&said, gather, error);
   }
   if (watcher) kvWatcher_Stop(watcher);
   kvWatcher_Destroy(watcher);

@@ -25,8 +25,8 @@ _Static_assert(PIECE_BYTES > TT_NATS_MESSAGE_MOST, "or it would never come");
 /** Messages, and bytes of them, in one batch, where its store has no wishes: what a slow one takes in a second or so. */
 #define USUAL_MESSAGES 512
 #define USUAL_BYTES (2 * PIECE_BYTES)
-/** So often in a row nothing is wrong yet. */
-#define FEW 3
+/** Requests in a row that may end for want of room; another one is an error. */
+#define MOST_LIMITED 3
 /** µs that the thread waits for the first message of a batch; for messages that are there to come; and at least. */
 #define AHEAD_PATIENCE INT64_C(100000)
 #define TRANSFER_PATIENCE INT64_C(1000000)
@@ -342,7 +342,7 @@ static tt_status fetch_piece(taker *of, wanted what, int64_t patience, tt_error 
   natsStatus status = natsSubscription_FetchRequest(&came, of->subscription, &request);
   if (status == NATS_TIMEOUT || status == NATS_NOT_FOUND) return TT_OK;
   // The end of the piece before is sometimes said late, and taken for that of this one.
-  if (is_about_size(status) && of->limited++ < FEW) return TT_OK;
+  if (is_about_size(status) && of->limited++ < MOST_LIMITED) return TT_OK;
   of->limited = 0;
   return status == NATS_OK ? gather_all(of, asked, &came, error)
                            : tt_nats_fail(status, "taking from the stream", error);
