@@ -243,6 +243,36 @@ class Way(Fleet):
         send(collector, "ROBO1", [2])
         wait_until(lambda: column(writer, "ROBO1") == [2], "what came then")
 
+    def test_a_bucket_that_somebody_removed(self):
+        """What was set stands in another one then, and collectors hear each other again."""
+        one, other = self.collector(), self.collector()
+        send(one, "ROBO1", [1])
+        one.put("/telemetry/devices/ROBO1", {"name": "Blue"})
+        other.put("/telemetry/handling/Output.*", {"retention": 86400})
+        wait_until(lambda: other.devices().get("ROBO1", {}).get("name") == "Blue", "the other one hears of the name")
+        wait_until(lambda: len(json.loads(one.get("/telemetry/handling"))) == 1, "the handling")
+        client = Client(self.nats)
+        self.addCleanup(client.close)
+        bucket = "KV_" + self.log.rpartition("/")[2]
+
+        def made():
+            return json.loads(client.request(f"$JS.API.STREAM.INFO.{bucket}", "")).get("created")
+        for name in "Red", "Green":
+            before = made()
+            self.assertTrue(json.loads(client.request(f"$JS.API.STREAM.DELETE.{bucket}", ""))["success"])
+            wait_until(lambda b=before: made() not in (None, b), "another bucket")
+            new = self.collector()
+            wait_until(lambda n=new: "ROBO1" in n.devices() and len(json.loads(n.get("/telemetry/handling"))) == 1, "what was set is there")
+            one.put("/telemetry/devices/ROBO1", {"name": name})
+            for each in one, other, new:
+                wait_until(lambda e=each, n=name: e.devices().get("ROBO1", {}).get("name") == n, f"the name {name}")
+                wait_until(lambda e=each: not json.loads(e.get("/telemetry/status"))["degraded"], "all is well")
+        send(other, "ROBO1", [2])
+        send(new, "ROBO1", [3])
+        writer = self.writer(self.stores.url("sqlite"), *LISTEN)
+        wait_until(lambda: column(writer, "ROBO1") == [1, 2, 3], "all values")
+        self.assertEqual(writer.devices()["ROBO1"]["name"], "Green")
+
     def test_options(self):
         for options, said in ((("--set", "telemetry.listen=127.0.0.1:0"), "devices send to `tether collect --log"),
                               (("--listen", "0.0.0.0:0"), "token"), (("--lisen", "x"), "did you mean '--listen'")):

@@ -359,7 +359,7 @@ static bool jetstream_tend(tt_store *base) {
   jetstream *store = (jetstream *)base;
   tt_error error;
   if (need_link(store, &error) != TT_OK || atomic_load(&store->hurried)) return false;
-  if (tt_nats_names_look(store->names, &error) != TT_OK)
+  if (tt_nats_names_look(store->names, store->link, &error) != TT_OK)
     lose(store, &error);
   else
     tend_both(store);

@@ -203,6 +203,24 @@ natsConnection *tt_nats_link_connection(tt_nats_link *link) { return link->conne
 jsCtx *tt_nats_link_js(tt_nats_link *link) { return link->js; }
 kvStore *tt_nats_link_keys(tt_nats_link *link) { return link->keys; }
 
+tt_status tt_nats_link_bucket_made(tt_nats_link *link, int64_t patience, int64_t *made,
+                                   tt_error *error) {
+  char stream[LONGEST_SUBJECT];
+  jsStreamInfo *info = NULL;
+  jsErrCode code = 0;
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = patience;
+  snprintf(stream, sizeof stream, "KV_%s", link->address.name);
+  natsStatus status = js_GetStreamInfo(&info, link->js, stream, &options, &code);
+  if (status == NATS_NOT_FOUND)
+    return tt_fail(error, TT_NOT_FOUND, "nats: somebody removed the bucket %s", link->address.name);
+  if (status != NATS_OK) return tt_nats_fail(status, "the bucket", error);
+  *made = info->Created;
+  jsStreamInfo_Destroy(info);
+  return TT_OK;
+}
+
 /* --- publishing --- */
 
 static void count(tt_nats_link *link, int more) {

@@ -22,6 +22,10 @@ const char *tt_nats_link_name(const tt_nats_link *link);
 natsConnection *tt_nats_link_connection(tt_nats_link *link);
 jsCtx *tt_nats_link_js(tt_nats_link *link);
 kvStore *tt_nats_link_keys(tt_nats_link *link);
+/** When the bucket was made: another one was made at another time. ns since 1970. TT_NOT_FOUND: there is none any more; TT_FAILED: nobody
+ *  says within `patience` (ms). */
+tt_status tt_nats_link_bucket_made(tt_nats_link *link, int64_t patience, int64_t *made,
+                                   tt_error *error);
 
 /** The place in the stream of what this link published last on a subject and others may have followed since; 0: nothing that is
  *  answered. `*since`: ms, monotonic: from then on to that place all that came there was this link's. */

@@ -15,8 +15,11 @@
 /** ms. */
 #define FIND_PATIENCE 400
 #define LOAD_PATIENCE 10000
+#define CHECK_PATIENCE 200
 /** µs between two looks at what others have changed: each waits for a millisecond, in the thread that publishes. */
 #define LOOK_INTERVAL INT64_C(100000)
+/** µs between two looks at whether it is still the same bucket. */
+#define BUCKET_INTERVAL INT64_C(1000000)
 /** Keys taken in one look. */
 #define MOST_AT_ONCE 1000
 
@@ -29,6 +32,13 @@ typedef struct known_epoch {
   tt_store_boot boot;
 } known_epoch;
 
+/** What is set of a name or of handling, as the bucket has it: of a bucket that somebody removed it is all there is. */
+typedef struct kept_value {
+  char *key;
+  tt_list bytes; /**< char; empty: somebody deleted the key */
+  unsigned load; /**< the latest one that found it */
+} kept_value;
+
 struct tt_nats_names {
   tt_store_loader loader;
   kvWatcher *watcher;
@@ -38,10 +48,20 @@ struct tt_nats_names {
   tt_map states;         /**< hashes of a name's key → tt_name_state there, or GONE */
   tt_list handlings;     /**< tt_handling: all that is set */
   tt_list epochs;        /**< known_epoch: that wait until all is loaded */
+  tt_list kept;          /**< kept_value */
+  tt_map kept_at;        /**< hashes of a key → index in `kept` */
   bool loading, changed; /**< handling was */
-  int64_t next_look;     /**< µs */
+  unsigned loads;
+  int64_t made;              /**< when the bucket was; ns, 0: none was loaded */
+  int64_t next_look;         /**< µs */
+  int64_t next_bucket_check; /**< µs */
 };
 
+static void clear_kept(void *item) {
+  kept_value *kept = item;
+  free(kept->key);
+  tt_list_free(&kept->bytes);
+}
 static void clear_text(void *item) { free(*(char **)item); }
 static void clear_epoch(void *item) { free(((known_epoch *)item)->device); }
 
@@ -50,7 +70,8 @@ tt_nats_names *tt_nats_names_new(void) {
   if (!names) return NULL;
   *names = (tt_nats_names){.devices = TT_LIST(char *, clear_text),
                            .handlings = tt_handling_list(),
-                           .epochs = TT_LIST(known_epoch, clear_epoch)};
+                           .epochs = TT_LIST(known_epoch, clear_epoch),
+                           .kept = TT_LIST(kept_value, clear_kept)};
   return names;
 }
 
@@ -71,6 +92,8 @@ void tt_nats_names_free(tt_nats_names *names) {
   tt_list_free(&names->devices);
   tt_list_free(&names->handlings);
   tt_list_free(&names->epochs);
+  tt_list_free(&names->kept);
+  tt_map_clear(&names->kept_at);
   tt_map_clear(&names->indices);
   tt_map_clear(&names->values);
   tt_map_clear(&names->states);
@@ -115,6 +138,28 @@ static tt_status tell_epoch(tt_nats_names *names, const known_epoch *known, tt_e
 }
 
 /* --- keys --- */
+
+static kept_value *need_kept(tt_nats_names *names, const char *key) {
+  const int64_t *at = tt_map_get(&names->kept_at, key_of(key));
+  if (at) return &tt_list_at(&names->kept, kept_value, *at);
+  kept_value kept = {.key = strdup(key), .bytes = TT_LIST(char, NULL)};
+  if (kept.key && tt_map_put(&names->kept_at, key_of(key), names->kept.len) &&
+      tt_list_add(&names->kept, &kept, 1))
+    return &tt_list_at(&names->kept, kept_value, names->kept.len - 1);
+  free(kept.key);
+  return NULL;
+}
+
+/** An epoch of a device that sends is put again with what it sends; what is set comes from nowhere else. */
+static tt_status keep(tt_nats_names *names, const char *key, const void *bytes, size_t size,
+                      tt_error *error) {
+  if (*key == 'e') return TT_OK;
+  kept_value *kept = need_kept(names, key);
+  if (!kept) return no_memory(error);
+  kept->load = names->loads;
+  tt_list_cut(&kept->bytes, 0);
+  return !size || tt_list_add(&kept->bytes, bytes, size) ? TT_OK : no_memory(error);
+}
 
 /** [identifier, human name, state] */
 static tt_status take_name(tt_nats_names *names, const char *key, const msgpack_object *value,
@@ -179,16 +224,16 @@ static tt_status take_entry(tt_nats_names *names, kvEntry *entry, tt_error *erro
   const int64_t content =
       (int64_t)tt_hash_bytes(TT_HASH_START, kvEntry_Value(entry), (size_t)kvEntry_ValueLen(entry));
   if (!tt_map_put(&names->values, key_of(key), content)) return no_memory(error);
-  if (kvEntry_Operation(entry) != kvOp_Put && !tt_map_put(&names->states, key_of(key), GONE))
-    return no_memory(error);
+  const bool is_put = kvEntry_Operation(entry) == kvOp_Put;
+  if (!is_put && !tt_map_put(&names->states, key_of(key), GONE)) return no_memory(error);
+  TT_TRY(
+      keep(names, key, kvEntry_Value(entry), is_put ? (size_t)kvEntry_ValueLen(entry) : 0, error));
   msgpack_unpacked unpacked;
   msgpack_unpacked_init(&unpacked);
   size_t at = 0;
   tt_status status = TT_OK;
-  if (kvEntry_Operation(entry) == kvOp_Put &&
-      tt_nats_may_be_whole(
-          kvEntry_Value(entry),
-          (size_t)kvEntry_ValueLen(entry)) &&  // what was deleted is put again by who needs it
+  if (is_put &&  // what was deleted is put again by who needs it
+      tt_nats_may_be_whole(kvEntry_Value(entry), (size_t)kvEntry_ValueLen(entry)) &&
       msgpack_unpack_next(&unpacked, kvEntry_Value(entry), (size_t)kvEntry_ValueLen(entry), &at) ==
           MSGPACK_UNPACK_SUCCESS) {
     switch (key[0]) {
@@ -308,25 +353,67 @@ static tt_status take_all(tt_nats_names *names, int64_t patience, bool *all, tt_
   return TT_OK;
 }
 
-tt_status tt_nats_names_load(tt_nats_names *names, tt_nats_link *link, tt_error *error) {
+/** All keys there are. */
+static tt_status load_keys(tt_nats_names *names, tt_nats_link *link, tt_error *error) {
   bool all = false;
   tt_nats_names_leave(names);
   natsStatus status = kvStore_WatchAll(&names->watcher, tt_nats_link_keys(link), NULL);
   if (status != NATS_OK) return tt_nats_fail(status, "the bucket", error);
   tt_list_cut(&names->epochs, 0);  // of a load that failed
+  names->loads++;
   names->loading = true;
   tt_status taken = take_all(names, LOAD_PATIENCE, &all, error);
   names->loading = false;
-  TT_TRY(taken);
+  return taken;
+}
+
+static tt_status publish_value(tt_nats_link *link, const char *key, const tt_list *value,
+                               tt_error *error) {
+  char subject[LONGEST_KEY + 100];
+  snprintf(subject, sizeof subject, "$KV.%s.%s", tt_nats_link_name(link), key);
+  return tt_nats_link_publish(link, subject, NULL, 0, value->data, value->len, error);
+}
+
+/** What was set in a bucket that is no more, and nobody has put into this one yet. */
+static tt_status put_back(tt_nats_names *names, tt_nats_link *link, tt_error *error) {
+  tt_nats_names_forget(names);
+  TT_TRY(load_keys(names, link, error));
+  for (uint32_t i = 0; i < names->kept.len; i++) {
+    const kept_value *kept = &tt_list_at(&names->kept, kept_value, i);
+    if (kept->load != names->loads && kept->bytes.len)
+      TT_TRY(publish_value(link, kept->key, &kept->bytes, error));
+  }
+  return tt_nats_link_flush(link, LOAD_PATIENCE, error);
+}
+
+tt_status tt_nats_names_load(tt_nats_names *names, tt_nats_link *link, tt_error *error) {
+  int64_t made;
+  TT_TRY(tt_nats_link_bucket_made(link, LOAD_PATIENCE, &made, error));
+  if (names->made && made != names->made) TT_TRY(put_back(names, link, error));
+  TT_TRY(load_keys(names, link, error));
+  names->made = made;
   TT_TRY(tell_handlings(names));
   return tell_epochs(names, link, error);
 }
 
-tt_status tt_nats_names_look(tt_nats_names *names, tt_error *error) {
+/** Nothing comes of a bucket that somebody removed, not even that. */
+static tt_status check_bucket(tt_nats_names *names, tt_nats_link *link, int64_t now,
+                              tt_error *error) {
+  int64_t made;
+  if (now < names->next_bucket_check) return TT_OK;
+  names->next_bucket_check = now + BUCKET_INTERVAL;
+  tt_status status = tt_nats_link_bucket_made(link, CHECK_PATIENCE, &made, error);
+  if (status == TT_NOT_FOUND) return status;
+  if (status != TT_OK || made == names->made) return TT_OK;  // others see who is silent
+  return tt_fail(error, TT_NOT_FOUND, "nats: somebody made the bucket anew");
+}
+
+tt_status tt_nats_names_look(tt_nats_names *names, tt_nats_link *link, tt_error *error) {
   bool all = false;
   const int64_t now = tt_monotonic_us();
   if (now < names->next_look) return TT_OK;
   names->next_look = now + LOOK_INTERVAL;
+  TT_TRY(check_bucket(names, link, now, error));
   TT_TRY(take_all(names, 1, &all, error));
   return tell_handlings(names);
 }
@@ -474,13 +561,13 @@ static bool says_all(const tt_nats_names *names, const char *key, const tt_store
 
 /** A key and its value, unless it was put so already. */
 static tt_status put(const putting *to, const char *key, const tt_list *value, tt_error *error) {
-  char subject[LONGEST_KEY + 100];
+  tt_nats_names *names = to->names;
   const int64_t content = (int64_t)tt_hash_bytes(TT_HASH_START, value->data, value->len);
-  const int64_t *before = tt_map_get(&to->names->values, key_of(key));
+  const int64_t *before = tt_map_get(&names->values, key_of(key));
   if (before && *before == content) return TT_OK;
-  snprintf(subject, sizeof subject, "$KV.%s.%s", tt_nats_link_name(to->link), key);
-  TT_TRY(tt_nats_link_publish(to->link, subject, NULL, 0, value->data, value->len, error));
-  return tt_map_put(&to->names->values, key_of(key), content) ? TT_OK : no_memory(error);
+  TT_TRY(publish_value(to->link, key, value, error));
+  if (!tt_map_put(&names->values, key_of(key), content)) return no_memory(error);
+  return keep(names, key, value->data, value->len, error);
 }
 
 static tt_status put_name(const putting *to, char kind, const tt_store_name *name,

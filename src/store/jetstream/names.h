@@ -20,10 +20,12 @@ void tt_nats_names_free(tt_nats_names *names);
 /** Who is told from the next load on; nobody at first. */
 void tt_nats_names_tell(tt_nats_names *names, const tt_store_loader *loader);
 /** Tells all there is, and watches the bucket from then on, over this link until another is given. Devices' epochs come with the
- *  newest sample of theirs that is in the stream. Takes as long as there is much. */
+ *  newest sample of theirs that is in the stream. Where the bucket is another one than at the last load, names and handling of that one
+ *  are put into it first. Takes as long as there is much. */
 tt_status tt_nats_names_load(tt_nats_names *names, tt_nats_link *link, tt_error *error);
-/** Tells what others have changed since, a tenth of a second after the last time at the earliest. Waits for a millisecond. TT_FAILED: the link is lost. */
-tt_status tt_nats_names_look(tt_nats_names *names, tt_error *error);
+/** Tells what others have changed since, a tenth of a second after the last time at the earliest. Waits for a millisecond, and once a
+ *  second for an answer, a fifth of one at most. TT_FAILED: the link is lost; TT_NOT_FOUND: the bucket is, so that another link is needed. */
+tt_status tt_nats_names_look(tt_nats_names *names, tt_nats_link *link, tt_error *error);
 /** Before the link is closed. */
 void tt_nats_names_leave(tt_nats_names *names);
 
