@@ -160,20 +160,31 @@ static bool copy_attributes(tt_store_batch *whole, const tt_catalogue *catalogue
   return ok;
 }
 
+static int in_order(const void *a, const void *b) {
+  const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+  return one < other ? -1 : one > other;
+}
+
+/** Those of its samples, however many others there are; in the order in which they came. */
 static bool copy_epochs(tt_store_batch *whole, const tt_catalogue *catalogue,
                         const tt_store_batch *batch) {
   tt_map used = {0};
+  tt_list places = TT_LIST(int64_t, NULL);
   bool ok = true;
   for (uint32_t i = 0; i < batch->samples.len; i++) {
     const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
-    ok &= tt_map_put(&used, (tt_map_key){sample->device, sample->epoch}, 1);
+    const tt_map_key key = {sample->device, sample->epoch};
+    const int64_t *place = tt_map_get(&catalogue->places, key);
+    if (!place || tt_map_get(&used, key)) continue;
+    ok &= tt_map_put(&used, key, 1) && tt_list_add(&places, place, 1);
   }
-  for (uint32_t i = 0; i < catalogue->epochs.len; i++) {
-    const tt_store_epoch *epoch = &tt_list_at(&catalogue->epochs, tt_store_epoch, i);
-    if (tt_map_get(&used, (tt_map_key){epoch->device, epoch->number}))
-      tt_list_add(&whole->epochs, epoch, 1);
-  }
+  if (places.len) qsort(places.data, places.len, sizeof(int64_t), in_order);
+  for (uint32_t i = 0; i < places.len; i++)
+    tt_list_add(&whole->epochs,
+                &tt_list_at(&catalogue->epochs, tt_store_epoch, tt_list_at(&places, int64_t, i)),
+                1);
   tt_list_add(&whole->epochs, batch->epochs.data, batch->epochs.len);
+  tt_list_free(&places);
   tt_map_clear(&used);
   return ok;
 }
