@@ -273,6 +273,31 @@ class Way(Fleet):
         wait_until(lambda: column(writer, "ROBO1") == [1, 2, 3], "all values")
         self.assertEqual(writer.devices()["ROBO1"]["name"], "Green")
 
+    def test_a_device_that_begins_again_and_again(self):
+        """The bucket has as many of its epochs as are compared; the store has all."""
+        collector, starts = self.collector(), 100
+        with collector.connect() as connection:
+            for start in range(starts):
+                connection.sendall(f"<MESSAGE id='ROBO1' boot='{start}' time='10' ack='yes'><S time='0'><d n='{start}'/></S></MESSAGE>".encode())
+                self.assertIn(b"<ACK ", connection.recv(65536))
+        client = Client(self.nats)
+        self.addCleanup(client.close)
+        bucket = "KV_" + self.log.rpartition("/")[2]
+
+        def epochs(of):
+            asked = json.dumps({"subjects_filter": f"$KV.*.e.{of}.*"})
+            return len(json.loads(client.request(f"$JS.API.STREAM.INFO.{bucket}", asked))["state"].get("subjects") or {})
+        wait_until(lambda: epochs("ROBO1") == 64, "the oldest are gone")
+        send(self.collector(), "ROBO2", [1])
+        self.assertEqual(epochs("ROBO2"), 1)
+        other = self.collector()
+        with other.connect() as connection:  # goes on there, and sends something of long ago
+            for start, n in (99, 100), (0, 101):
+                connection.sendall(f"<MESSAGE id='ROBO1' boot='{start}' time='20' ack='yes'><S time='0'><d n='{n}'/></S></MESSAGE>".encode())
+                self.assertIn(b"<ACK ", connection.recv(65536))
+        writer = self.writer(self.stores.url("sqlite"), *LISTEN)
+        wait_until(lambda: column(writer, "ROBO1", "S.d.n") == list(range(starts + 2)), "all values")
+
     def test_options(self):
         for options, said in ((("--set", "telemetry.listen=127.0.0.1:0"), "devices send to `tether collect --log"),
                               (("--listen", "0.0.0.0:0"), "token"), (("--lisen", "x"), "did you mean '--listen'")):

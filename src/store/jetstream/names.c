@@ -12,6 +12,7 @@
 
 /** Of a key: its kind, and tokens of two identifiers. */
 #define LONGEST_KEY 1024
+#define LONGEST_SUBJECT 128
 /** ms. */
 #define FIND_PATIENCE 400
 #define LOAD_PATIENCE 10000
@@ -22,6 +23,9 @@
 #define BUCKET_INTERVAL INT64_C(1000000)
 /** Keys taken in one look. */
 #define MOST_AT_ONCE 1000
+/** Epochs of a device in the bucket: as many are compared (docs/telemetry.md, "Once"). One that begins removes some of those before. */
+#define MOST_EPOCHS 64
+#define MOST_REMOVED 16
 
 /** Of a key that somebody deleted. */
 #define GONE (-1)
@@ -39,6 +43,12 @@ typedef struct kept_value {
   unsigned load; /**< the latest one that found it */
 } kept_value;
 
+/** An epoch in the bucket. */
+typedef struct epoch_place {
+  int number;
+  int64_t key;
+} epoch_place;
+
 struct tt_nats_names {
   tt_store_loader loader;
   kvWatcher *watcher;
@@ -48,6 +58,8 @@ struct tt_nats_names {
   tt_map states;         /**< hashes of a name's key → tt_name_state there, or GONE */
   tt_list handlings;     /**< tt_handling: all that is set */
   tt_list epochs;        /**< known_epoch: that wait until all is loaded */
+  tt_list places;        /**< tt_list of epoch_place: those of a device */
+  tt_map places_at;      /**< hashes of an identifier → index in `places` */
   tt_list kept;          /**< kept_value */
   tt_map kept_at;        /**< hashes of a key → index in `kept` */
   bool loading, changed; /**< handling was */
@@ -62,6 +74,7 @@ static void clear_kept(void *item) {
   free(kept->key);
   tt_list_free(&kept->bytes);
 }
+static void clear_places(void *item) { tt_list_free(item); }
 static void clear_text(void *item) { free(*(char **)item); }
 static void clear_epoch(void *item) { free(((known_epoch *)item)->device); }
 
@@ -71,6 +84,7 @@ tt_nats_names *tt_nats_names_new(void) {
   *names = (tt_nats_names){.devices = TT_LIST(char *, clear_text),
                            .handlings = tt_handling_list(),
                            .epochs = TT_LIST(known_epoch, clear_epoch),
+                           .places = TT_LIST(tt_list, clear_places),
                            .kept = TT_LIST(kept_value, clear_kept)};
   return names;
 }
@@ -92,6 +106,8 @@ void tt_nats_names_free(tt_nats_names *names) {
   tt_list_free(&names->devices);
   tt_list_free(&names->handlings);
   tt_list_free(&names->epochs);
+  tt_list_free(&names->places);
+  tt_map_clear(&names->places_at);
   tt_list_free(&names->kept);
   tt_map_clear(&names->kept_at);
   tt_map_clear(&names->indices);
@@ -201,6 +217,27 @@ static tt_status take_handling(tt_nats_names *names, const msgpack_object *value
   return ok ? TT_OK : no_memory(error);
 }
 
+static tt_list *need_places(tt_nats_names *names, const char *device) {
+  const int64_t *at = tt_map_get(&names->places_at, key_of(device));
+  if (at) return &tt_list_at(&names->places, tt_list, *at);
+  const tt_list places = TT_LIST(epoch_place, NULL);
+  if (!tt_list_reserve(&names->places, 1) ||
+      !tt_map_put(&names->places_at, key_of(device), names->places.len))
+    return NULL;
+  tt_list_add(&names->places, &places, 1);
+  return &tt_list_at(&names->places, tt_list, names->places.len - 1);
+}
+
+/** Notes that an epoch is in the bucket, of which each comes once in a load. NULL: out of memory; else those of the device. */
+static tt_list *note_place(tt_nats_names *names, const char *device, const tt_store_epoch *epoch) {
+  tt_list *places = need_places(names, device);
+  if (!places) return NULL;
+  for (uint32_t i = 0; i < places->len && !names->loading; i++) {
+    if (tt_list_at(places, epoch_place, i).key == epoch->key) return places;
+  }
+  return tt_list_add(places, &(epoch_place){epoch->number, epoch->key}, 1) ? places : NULL;
+}
+
 /** [device, [epoch]] */
 static tt_status take_epoch(tt_nats_names *names, const msgpack_object *value, tt_error *error) {
   known_epoch known = {0};
@@ -208,7 +245,9 @@ static tt_status take_epoch(tt_nats_names *names, const msgpack_object *value, t
               tt_nats_get_text(&value->via.array.ptr[0], false, &known.device) && *known.device &&
               tt_nats_get_epoch(&value->via.array.ptr[1], &known.boot.epoch);
   tt_status status = TT_OK;
-  if (fits && names->loading) {
+  if (fits && !note_place(names, known.device, &known.boot.epoch)) {
+    status = no_memory(error);
+  } else if (fits && names->loading) {
     if (tt_list_add(&names->epochs, &known, 1)) return TT_OK;
     status = no_memory(error);
   } else if (fits) {
@@ -360,6 +399,8 @@ static tt_status load_keys(tt_nats_names *names, tt_nats_link *link, tt_error *e
   natsStatus status = kvStore_WatchAll(&names->watcher, tt_nats_link_keys(link), NULL);
   if (status != NATS_OK) return tt_nats_fail(status, "the bucket", error);
   tt_list_cut(&names->epochs, 0);  // of a load that failed
+  tt_list_cut(&names->places, 0);
+  tt_map_clear(&names->places_at);
   names->loads++;
   names->loading = true;
   tt_status taken = take_all(names, LOAD_PATIENCE, &all, error);
@@ -591,21 +632,37 @@ static tt_status put_name(const putting *to, char kind, const tt_store_name *nam
   return status;
 }
 
-static const char *identifier_of(const tt_list *names, int index) {
-  for (uint32_t i = 0; i < names->len; i++) {
-    const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
-    if (name->index == index) return name->identifier;
-  }
-  return NULL;
+/** Out of the bucket, or another time: nothing depends on it. */
+static void remove_epoch(tt_nats_link *link, const char *token, int64_t key) {
+  char subject[LONGEST_SUBJECT], filter[LONGEST_KEY + LONGEST_SUBJECT];
+  const char *name = tt_nats_link_name(link);
+  snprintf(subject, sizeof subject, "$JS.API.STREAM.PURGE.KV_%s", name);
+  snprintf(filter, sizeof filter, "{\"filter\":\"$KV.%s.e.%s.%" PRIu64 "\"}", name, token,
+           (uint64_t)key);
+  natsConnection_PublishString(tt_nats_link_connection(link), subject, filter);
 }
 
-static tt_status put_epoch(const putting *to, const tt_store_batch *whole,
-                           const tt_store_epoch *epoch, tt_error *error) {
+/** The oldest epochs of a device go when there are more than are compared. */
+static void remove_oldest(tt_nats_link *link, const char *token, tt_list *places) {
+  for (int removed = 0; places->len > MOST_EPOCHS && removed < MOST_REMOVED; removed++) {
+    uint32_t oldest = 0;
+    for (uint32_t i = 1; i < places->len; i++) {
+      if (tt_list_at(places, epoch_place, i).number <
+          tt_list_at(places, epoch_place, oldest).number)
+        oldest = i;
+    }
+    remove_epoch(link, token, tt_list_at(places, epoch_place, oldest).key);
+    tt_list_remove(places, oldest);
+  }
+}
+
+static tt_status put_epoch(const putting *to, const char *device, const tt_store_epoch *epoch,
+                           tt_error *error) {
   char token[LONGEST_KEY - 40], key[LONGEST_KEY];
-  const char *device = identifier_of(&whole->devices, epoch->device);
   if (!device || !tt_nats_print_token(token, sizeof token, '=', device))
     return tt_fail(error, TT_INVALID, "nats: the batch is not whole in itself");
   snprintf(key, sizeof key, "e.%s.%" PRIu64, token, (uint64_t)epoch->key);
+  const bool is_new = !tt_map_get(&to->names->values, key_of(key));
   tt_list value = TT_LIST(char, NULL);
   msgpack_packer packer;
   msgpack_packer_init(&packer, &value, tt_nats_put_bytes);
@@ -614,6 +671,29 @@ static tt_status put_epoch(const putting *to, const tt_store_batch *whole,
   tt_nats_put_epoch(&packer, epoch);
   tt_status status = value.failed ? no_memory(error) : put(to, key, &value, error);
   tt_list_free(&value);
+  if (status != TT_OK || !is_new) return status;
+  tt_list *places = note_place(to->names, device, epoch);
+  if (!places) return no_memory(error);
+  remove_oldest(to->link, token, places);
+  return TT_OK;
+}
+
+/** The epochs of a batch of thousands of devices. */
+static tt_status put_epochs(const putting *to, const tt_store_batch *whole, tt_error *error) {
+  tt_map named = {0};  // index of a device → place of its name
+  tt_status status = TT_OK;
+  for (uint32_t i = 0; i < whole->devices.len && status == TT_OK; i++) {
+    const tt_map_key key = {tt_list_at(&whole->devices, tt_store_name, i).index, 0};
+    if (!tt_map_put(&named, key, i)) status = no_memory(error);
+  }
+  for (uint32_t i = 0; i < whole->epochs.len && status == TT_OK; i++) {
+    const tt_store_epoch *epoch = &tt_list_at(&whole->epochs, tt_store_epoch, i);
+    const int64_t *place = tt_map_get(&named, (tt_map_key){epoch->device, 0});
+    const char *device =
+        place ? tt_list_at(&whole->devices, tt_store_name, *place).identifier : NULL;
+    status = put_epoch(to, device, epoch, error);
+  }
+  tt_map_clear(&named);
   return status;
 }
 
@@ -640,7 +720,5 @@ tt_status tt_nats_names_put(tt_nats_names *names, tt_nats_link *link, const tt_s
     TT_TRY(put_name(&to, 'a', &tt_list_at(&whole->attributes, tt_store_name, i), error));
   for (uint32_t i = 0; i < whole->handlings.len; i++)
     TT_TRY(put_handling(&to, &tt_list_at(&whole->handlings, tt_handling, i), error));
-  for (uint32_t i = 0; i < whole->epochs.len; i++)
-    TT_TRY(put_epoch(&to, whole, &tt_list_at(&whole->epochs, tt_store_epoch, i), error));
-  return TT_OK;
+  return put_epochs(&to, whole, error);
 }
