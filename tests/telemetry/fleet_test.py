@@ -374,6 +374,17 @@ class Down(Fleet):
             limit(**limits)
             other = self.collector()
             wait_until(lambda program=other: self.said(program, "drops its oldest messages", 0), "it warns")
+        limit(max_age=0, max_msg_size=100_000)
+        other = self.collector()
+        wait_until(lambda: self.said(other, "the stream takes messages of at most 100000 bytes", 0), "it warns")
+
+    def test_a_server_that_takes_short_messages_alone(self):
+        short = Nats(more="max_payload: 64KB\n")
+        self.addCleanup(short.close)
+        collector = self.collector(short.url)
+        wait_until(lambda: self.said(collector, "the server takes messages of at most 65536 bytes", 0), "it warns")
+        send(collector, "ROBO1", [1], "x" * 4096)
+        self.assertFalse(collector.status()["degraded"])
 
     def test_a_log_that_goes_while_the_store_stands_still(self):
         """Who waits for its store says so of the log, too."""

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "store/jetstream/message.h"
 #include "store/map.h"
 
 #include <pthread.h>
@@ -94,8 +95,18 @@ static void on_answer(jsCtx *js, natsMsg *message, jsPubAck *taken, jsPubAckErr 
   natsMsg_Destroy(message);
 }
 
+/** A message that is longer than is taken waits for ever, with all behind it. */
+static void warn_of_short(const char *who, int64_t most, const char *remedy) {
+  if (most > 0 && most < TT_NATS_MESSAGE_MOST)
+    tt_log_warning(
+        "nats: %s takes messages of at most %lld bytes; what comes in longer ones waits "
+        "until it takes %d: %s",
+        who, (long long)most, TT_NATS_MESSAGE_MOST, remedy);
+}
+
 /** Somebody may have given the stream limits. One that refuses is heard of; one that drops is not. */
 static void warn_of_limits(const jsStreamConfig *config) {
+  warn_of_short("the stream", config->MaxMsgSize, "give it no max_msg_size");
   const bool full = config->MaxMsgs > 0 || config->MaxBytes > 0;
   if ((!full || config->Discard == js_DiscardNew) && config->MaxAge <= 0 &&
       config->MaxMsgsPerSubject <= 0)
@@ -155,6 +166,8 @@ static tt_status need_bucket(tt_nats_link *link, tt_error *error) {
 
 static tt_status open_all(tt_nats_link *link, tt_error *error) {
   TT_TRY(tt_nats_connect(&link->address, &link->connection, error));
+  warn_of_short("the server", natsConnection_GetMaxPayload(link->connection),
+                "give it a max_payload of 1MB, as it has by default");
   jsOptions options;
   jsOptions_Init(&options);
   options.Wait = REQUEST_PATIENCE;
