@@ -2,7 +2,7 @@
 // remembers them.
 import {computed} from '@preact/signals';
 import {isOfWorld, shownDetails, shownRun} from '../live/moment';
-import {events} from '../live/store';
+import {events, hello} from '../live/store';
 import {stored} from '../settings';
 import {bandsOf, flagsOf} from './timeline_marks';
 import type {Flag} from './timeline_marks';
@@ -17,11 +17,14 @@ const MOST_RUNS = 50;
 export const LONGEST_NAME = 100;
 const all = stored<{run: string; marks: Bookmark[]}[]>('bookmarks', []);
 
+/** What is not kept is this run of the program, and no other that begins at 0. */
+const shown = computed(() => shownRun.value || `@${hello.value?.token ?? ''}`);
+
 /** Of the run that is shown, in order of time. */
-export const bookmarks = computed<Bookmark[]>(() => all.value.find(({run}) => run === shownRun.value)?.marks ?? []);
+export const bookmarks = computed<Bookmark[]>(() => all.value.find(({run}) => run === shown.value)?.marks ?? []);
 
 function write(marks: Bookmark[]): void {
-  const run = shownRun.peek();
+  const run = shown.peek();
   const others = all.peek().filter((one) => one.run !== run);
   all.value = marks.length ? [{run, marks}, ...others].slice(0, MOST_RUNS) : others;
 }
