@@ -7,7 +7,7 @@ interface EditableProps {
   value: string;
   placeholder?: string;
   number?: boolean;
-  save: (text: string) => Promise<void>;
+  save: (text: string) => Promise<unknown>;
 }
 
 /** `value` may change at any time, also while somebody types or an earlier text is on its way: what is typed stays. */

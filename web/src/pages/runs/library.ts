@@ -82,9 +82,10 @@ export function race(ids: string[]): void {
 
 export const told = (error: unknown) => (error instanceof HttpError ? error.message : 'the program cannot be reached');
 
-export async function change(id: string, part: Partial<About>): Promise<void> {
-  await request('PUT', runUrl(id), part, checkAbout);
+export async function change(id: string, part: Partial<About>): Promise<About> {
+  const now = await request('PUT', runUrl(id), part, checkAbout);
   changes.value++;
+  return now;
 }
 
 export async function remove(run: Run): Promise<void> {

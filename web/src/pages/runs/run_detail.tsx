@@ -16,6 +16,7 @@ import {Icon} from '../../ui/icon';
 import {Popover} from '../../ui/popover';
 import {change, compared, race, remove, toggleCompared, told} from './library';
 import {cursor, RunPlots, stretch} from './run_plots';
+import {useTags} from './tags';
 import {checkRunDetail, runUrl, titleOf} from './types';
 import type {Run, RunDetail} from './types';
 import {Answer, useProof} from './verify';
@@ -70,18 +71,19 @@ function Delete({run}: {run: RunDetail}) {
 /** Says of what was not saved that it was not. */
 const tell = (what: string) => (error: unknown) => notify(`${what} not saved: ${told(error)}`, 'error');
 
-function Tags({run, save}: {run: RunDetail; save: (tags: string[]) => Promise<void>}) {
+function Tags({run, save}: {run: RunDetail; save: (tags: string[]) => Promise<string[]>}) {
   const [typed, type] = useState('');
+  const alter = useTags(run.tags, save);
   const add = () => {
     const tag = typed.trim();
     type('');
-    if (!tag || run.tags.includes(tag)) return;
-    save([...run.tags, tag]).catch((error: unknown) => {
+    if (!tag) return;
+    alter((tags) => (tags.includes(tag) ? tags : [...tags, tag])).catch((error: unknown) => {
       type((now) => now || tag);
       tell(`Tag ${tag}`)(error);
     });
   };
-  const removeTag = (tag: string) => void save(run.tags.filter((each) => each !== tag)).catch(tell(`Removal of the tag ${tag}`));
+  const removeTag = (tag: string) => void alter((tags) => tags.filter((each) => each !== tag)).catch(tell(`Removal of the tag ${tag}`));
   return (
     <ul class="tag-list" aria-label="Tags">
       {run.tags.map((tag) => (
@@ -98,7 +100,7 @@ function Tags({run, save}: {run: RunDetail; save: (tags: string[]) => Promise<vo
 }
 
 /** What is typed stays until it is saved, also what is typed while an earlier text is on its way. */
-function Note({run, save}: {run: RunDetail; save: (note: string) => Promise<void>}) {
+function Note({run, save}: {run: RunDetail; save: (note: string) => Promise<unknown>}) {
   const [typed, type] = useState<string | null>(null);
   const keep = () => {
     if (typed === null || typed === run.note) return type(null);
@@ -140,8 +142,9 @@ function Foreign({run}: {run: RunDetail}) {
 function Head({run, all, again}: {run: RunDetail; all: readonly Run[]; again: () => void}) {
   const {proof, ask, close} = useProof(run.id);
   const save = async (part: Parameters<typeof change>[1]) => {
-    await change(run.id, part);
+    const now = await change(run.id, part);
     again();
+    return now;
   };
   return (
     <>
@@ -155,7 +158,7 @@ function Head({run, all, again}: {run: RunDetail; all: readonly Run[]; again: ()
         <Family run={run} all={all} />
         {run.program && <Foreign run={run} />}
         <Allowed needs="drive">
-          <Tags run={run} save={(tags) => save({tags})} />
+          <Tags run={run} save={(tags) => save({tags}).then((now) => now.tags)} />
           <Note run={run} save={(note) => save({note})} />
         </Allowed>
         <div class="run-actions">
