@@ -94,6 +94,8 @@ static tt_status read_text(struct json_object *object, const char *key, const ch
   json_object_object_get_ex(object, key, &value);
   bool given = json_object_is_type(value, json_type_string);
   *text = given ? json_object_get_string(value) : NULL;
+  if (given && strlen(*text) != (size_t)json_object_get_string_len(value))
+    return tt_fail(error, TT_INVALID, "%s has control characters", key);
   return !value || given ? TT_OK : tt_fail(error, TT_INVALID, "%s is to be a text or null", key);
 }
 

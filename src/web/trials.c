@@ -98,8 +98,10 @@ static tt_status check_value(int column, struct json_object *value, tt_error *er
   switch (columns[column].kind) {
     case TEXT:
       if (!json_object_is_type(value, json_type_string) ||
-          json_object_get_string_len(value) > LONGEST_TEXT)
-        return tt_fail(error, TT_INVALID, "%s: give a text of at most %d bytes", key, LONGEST_TEXT);
+          json_object_get_string_len(value) > LONGEST_TEXT ||
+          strlen(json_object_get_string(value)) != (size_t)json_object_get_string_len(value))
+        return tt_fail(error, TT_INVALID, "%s: give a text of at most %d bytes without a 0", key,
+                       LONGEST_TEXT);
       if (!is_choice(columns[column].choices, json_object_get_string(value)))
         return tt_fail(error, TT_INVALID, "%s: give %s or %s", key, columns[column].choices[0],
                        columns[column].choices[1]);

@@ -140,7 +140,7 @@ class Web(WithStores):
             self.assertEqual(len(collector.table("fields=S.d.secret1")["records"]), 1)
             for path, body in (("/telemetry/attributes/S.x.y", {"name": "Level"}), ("/telemetry/attributes/A", {"scale": 0}),
                                ("/telemetry/handling/B", {"mode": "eat"}), ("/telemetry/handling/B", {"colour": 1}),
-                               ("/telemetry/devices/W", {"name": "a\nb"}), ("/telemetry/handling/B", [1]),
+                               ("/telemetry/devices/W", {"name": "a\nb"}), ("/telemetry/devices/W", {"name": "a\0b"}), ("/telemetry/handling/B", [1]),
                                ("/telemetry/devices/W", {"name": 5}), ("/telemetry/handling/B", {"unit": 5})):
                 self.assertEqual(collector.request("PUT", path, json.dumps(body))[0], 400, (path, body))
             for body, reason in (('{"a":' * 20, "more than 16 levels"), ('{"name": "A"} {}', "byte 14"), ("", "ends before"),
