@@ -32,11 +32,12 @@ function(tether_add_test name label)
     set(arg_LABELS ${label})
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300) # for what hangs: a busy machine takes its time, with a sanitizer most of all
+    set(arg_TIMEOUT 300) # for what hangs
   endif()
   set(environment)
-  if(TETHER_SANITIZE) # several times slower, and a busy machine is that, too
-    math(EXPR arg_TIMEOUT "4 * ${arg_TIMEOUT}")
+  math(EXPR timeout "3 * ${arg_TIMEOUT}") # a busy machine takes its time
+  if(TETHER_SANITIZE) # several times slower
+    math(EXPR timeout "5 * ${arg_TIMEOUT}")
     # Sanitizers see what malloc() gives, and to which thread; of GLib's slices they see nothing.
     set(environment ";G_SLICE=always-malloc;TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/cmake/thread_sanitizer.txt")
   endif()
@@ -62,7 +63,7 @@ function(tether_add_test name label)
   endif()
   add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/cmake/own_home.sh ${program} ${arg_COMMAND} ${configurations})
   set_tests_properties(${name} PROPERTIES
-    LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} COST ${cost} PROCESSORS ${cores} RUN_SERIAL ${arg_SERIAL}
+    LABELS "${arg_LABELS}" TIMEOUT ${timeout} COST ${cost} PROCESSORS ${cores} RUN_SERIAL ${arg_SERIAL}
     ENVIRONMENT "TETHER=${CMAKE_BINARY_DIR}/tether;TETHER_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${CMAKE_SOURCE_DIR}/tests${environment}")
 endfunction()
 

@@ -46,11 +46,12 @@ static int spawn(char *const *words, int heard, int pipe, pid_t *process) {
   return failed;
 }
 
-/* A less urgent one leaves the machine to a world in real time. */
+/* A less urgent one leaves the machine to a world in real time, yet somebody waits for it: where other programs keep all cores busy it
+ * gets a quarter of what each of them has. */
 static tt_status start(const char *const *words, bool urgent, int heard, tt_child *child,
                        tt_error *error) {
   char own[4096], *all[MOST_WORDS + 8] = {"setpriv", "--pdeathsig", "TERM"};
-  static char *const nice[] = {"nice", "-n", "10"};
+  static char *const nice[] = {"nice", "-n", "5"};
   int ends[2], count = 3;
   if (!tt_file_own(own)) return tt_fail(error, TT_FAILED, "this program's file can't be told");
   for (int i = 0; !urgent && i < 3; i++) all[count++] = nice[i];

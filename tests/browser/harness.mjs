@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {existsSync, mkdtempSync, rmSync} from 'node:fs';
 import {createRequire} from 'node:module';
-import {tmpdir} from 'node:os';
+import {cpus, loadavg, tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
@@ -20,8 +20,8 @@ const FLAGS = [
 // The processor draws WebGL alone, and puts pages together its own way, which costs half of what it costs through WebGL's.
 const SOFTWARE_WEBGL = ['--disable-gpu-compositing', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
 const READS_BACK = /GPU stall due to ReadPixels/; // which it says of itself
-/** For what takes this long on a machine that does other things besides, ms. */
-export const PATIENCE = 60000;
+/** For what takes this long on a machine that does other things besides, ms; longer where more than two processes want each core. */
+export const PATIENCE = 60000 * Math.min(Math.max(1, loadavg()[0] / cpus().length / 2), 4);
 
 if (!existsSync(CHROMIUM)) {
   console.error('skipped: no chromium (script/setup --test installs it)');
