@@ -10,8 +10,8 @@
 #define LONG (3600 * SECOND)
 
 static int clean(void **state) {
-  tt_clickhouse_paces =
-      (tt_clickhouse_pace){.quiet = 0, .relied = LONG, .settled = LONG, .looks = LONG};
+  tt_clickhouse_paces = (tt_clickhouse_pace){
+      .quiet = 0, .relied = LONG, .settled = LONG, .looks = LONG, .step = 30000};
   return servers_clean(state);
 }
 

@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 
-/** µs that a step should take, and within which the next may be longer. */
-#define STEP_TIME 30000
-#define SHORT_STEP 10000
+/** Of all devices that a step has at least, but where there is too much of them: a server that is slow or far away answers no sooner where
+ *  less is asked for. */
+#define LEAST_WIDTH (UINT64_MAX / 128)
 /** µs of looking after which it is looked again. */
 #define STALE (30 * SECOND)
 /** µs until it is looked again whether the server has done what it was told; until it is tried again after it failed. */
@@ -132,9 +132,9 @@ static tt_status look_step(tt_clickhouse *store, tt_error *error) {
   }
   tt_list_free(&hours);
   const int64_t took = tt_monotonic_us() - before;
-  if (!whole || took > STEP_TIME)
+  if (!whole || (took > tt_clickhouse_paces.step && job->width / 2 >= LEAST_WIDTH))
     job->width /= 2;
-  else if (took < SHORT_STEP)
+  else if (took < tt_clickhouse_paces.step / 3 || job->width < LEAST_WIDTH)
     job->width = job->width > UINT64_MAX / 2 ? UINT64_MAX : job->width * 2 + 1;
   return status;
 }
@@ -193,7 +193,7 @@ static tt_status step(tt_clickhouse *store, bool *waits, tt_error *error) {
 static void give_up(tt_clickhouse_forgetting *job) {
   tt_list_cut(&job->condition, 0);
   job->found = false;
-  job->width /= 16;
+  job->width = job->width / 16 < LEAST_WIDTH ? LEAST_WIDTH : job->width / 16;
   job->next_try = tt_monotonic_us() + RETRY_LATER;
 }
 

@@ -13,8 +13,11 @@
 /** Hours that are remembered at most; others are like those of other programs. */
 #define MOST_HOURS 100000
 
-tt_clickhouse_pace tt_clickhouse_paces = {
-    .quiet = 60 * SECOND, .relied = 300 * SECOND, .settled = 600 * SECOND, .looks = 5 * SECOND};
+tt_clickhouse_pace tt_clickhouse_paces = {.quiet = 60 * SECOND,
+                                          .relied = 300 * SECOND,
+                                          .settled = 600 * SECOND,
+                                          .looks = 5 * SECOND,
+                                          .step = 30000};
 
 /* --- what a writer has marked --- */
 

@@ -187,6 +187,7 @@ typedef struct tt_clickhouse_pace {
   int64_t relied;  /**< a program writes by one mark */
   int64_t settled; /**< no mark was made of an hour by others; much longer than `relied` */
   int64_t looks;   /**< it was looked for what is old, until what was found is removed */
+  int64_t step; /**< a step of what is done besides; within a third of it the next may be longer */
 } tt_clickhouse_pace;
 extern tt_clickhouse_pace tt_clickhouse_paces;
 

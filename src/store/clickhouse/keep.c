@@ -10,10 +10,9 @@
 #include <glib.h>
 #include <stdlib.h>
 
-/** µs that a step should take, and within which the next may be longer. */
-#define STEP_TIME 30000
-#define SHORT_STEP 10000
 #define LEAST_STEP (60 * SECOND)
+/** What a step has at least once some got through: a server that is slow or far away answers no sooner where less is asked for. */
+#define USUAL_STEP (600 * SECOND)
 /** µs until it is tried again after it failed. */
 #define RETRY_LATER (10 * SECOND)
 /** Hours of others that are watched at most. */
@@ -251,9 +250,10 @@ static tt_status fold_step(tt_clickhouse *store, tt_error *error) {
   TT_TRY(tt_clickhouse_fold(&folding, &making->minutes, error));
   making->at = folding.to + 1;
   const int64_t took = tt_monotonic_us() - before;
-  if (took > STEP_TIME && making->step > LEAST_STEP)
+  if (took > tt_clickhouse_paces.step && making->step / 2 >= USUAL_STEP)
     making->step = tt_bucket_round_up(TT_BUCKET_MINUTE, making->step / 2);
-  else if (took < SHORT_STEP && making->step < 24 * HOUR)
+  else if ((took < tt_clickhouse_paces.step / 3 || making->step < USUAL_STEP) &&
+           making->step < 24 * HOUR)
     making->step *= 2;
   return TT_OK;
 }

@@ -109,6 +109,8 @@ static void forget_until(tt_store *store, int64_t before, int64_t seen) {
 /** Of all devices by one removal, for which nobody waits: the servers do nothing while others are stored. */
 static void test_what_is_old_keeps_nobody_waiting(void **state) {
   (void)state;
+  const tt_clickhouse_pace before = tt_clickhouse_paces;
+  tt_clickhouse_paces.looks = 3600 * SECOND;  // one removal on a slow machine, too
   tt_store *store = tt_testing_open_url(servers_both());
   for (int turn = 0; turn < 3; turn++) write_devices(store, turn);
   ask_both("SYSTEM STOP MERGES");
@@ -131,6 +133,22 @@ static void test_what_is_old_keeps_nobody_waiting(void **state) {
   assert_int_equal(servers_ask(servers_one(), REMOVALS), 2);
   assert_int_equal(servers_ask(servers_other(), REMOVALS), 2);
   store->close(store);
+  tt_clickhouse_paces = before;
+}
+
+/** Servers that are slow or far away answer no sooner where less is asked for. */
+static void test_what_is_old_goes_however_slow_the_server_is(void **state) {
+  (void)state;
+  const tt_clickhouse_pace before = tt_clickhouse_paces;
+  tt_clickhouse_paces.step = 0;
+  tt_store *store = tt_testing_open_url(servers_both());
+  for (int turn = 0; turn < 3; turn++) write_devices(store, turn);
+  forget(store, 2);
+  int steps = 0;
+  while (store->tend(store))
+    if (++steps > 1000) fail_msg("it does not end");
+  store->close(store);
+  tt_clickhouse_paces = before;
 }
 
 /** A server that is lost while it is looked for what is old. */
@@ -537,6 +555,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_values_are_spread_over_the_shards, servers_clean),
       cmocka_unit_test_setup(test_what_is_old_keeps_nobody_waiting, servers_clean),
+      cmocka_unit_test_setup(test_what_is_old_goes_however_slow_the_server_is, servers_clean),
       cmocka_unit_test_setup(test_what_is_old_goes_when_the_server_is_back, servers_clean),
       cmocka_unit_test_setup(test_a_shard_is_added, servers_clean),
       cmocka_unit_test_setup(test_a_shard_that_is_added_hears_what_was_defined, servers_clean),
