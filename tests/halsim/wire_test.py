@@ -140,6 +140,28 @@ class Wire(unittest.TestCase):
             tether.wait_line("disconnected")
             self.finish(self.start(tether, "--loops", 20))
 
+    def test_a_late_answer_under_zero(self):
+        """The program says its outputs when they change: what was made safe meanwhile is what it last said, once it answers."""
+        log = self.folder / "run.wpilog"
+        with run("sharp-wpilib-step", "on_disconnect=exit", "late=zero", "deadline=50 ms", "watchdog=0", log=log) as tether:
+            with stepping.socket.create_connection(tether.address("halsim-step"), timeout=stepping.TIMEOUT) as raw:
+                link = Link.over(raw)
+                link.send_body(json.dumps(message("Step", "", **{"<version": 1, "<program": "test"})).encode() + b"\n")
+                link.answer(0)
+                link.frame()
+                link.answer(20000, message("PWM", "0", **{"<speed": 0.5}))
+                link.frame()
+                tether.wait_line("going on with safe commands")
+                last = 0
+                while last < 1000:  # what was sent meanwhile wants its answer, too
+                    link.answer(0)
+                    last = link.frame()[0]["data"][">frame"]
+                link.close()
+            self.assertEqual(tether.wait_exit(), 0)
+        rows = csv.DictReader(subprocess.run([TETHER, "export", log], capture_output=True, text=True, check=True).stdout.splitlines())
+        duties = [float(row["command:left_drive.duty [1]"]) for row in rows]
+        self.assertEqual((duties[1], 0 in duties[2:], duties[-1]), (0.5, True, 0.5))
+
     def test_a_stopped_program(self):
         """SIGSTOP: its kernel goes on answering, so only the deadline can tell. Later it is let in again."""
         with run("sharp-wpilib-step", "on_disconnect=keep", "late=eject", "deadline=0.3 s") as tether:

@@ -277,12 +277,18 @@ static void take_frames(tt_wire *wire) {
   tt_wire_stream_taken(stream, used);
 }
 
+/* Its commands were made safe, and it does not know: it says what changes. */
+static bool was_made_safe(const tt_wire *wire) {
+  return wire->state == TT_WIRE_SILENT ||
+         (wire->state == TT_WIRE_LATE && wire->late == TT_LATE_ZERO);
+}
+
 static void receive(tt_wire *wire) {
   halsim_step *self = wire->self;
   if (tt_halsim_is_let_go(tt_wire_driver_station(wire), &self->held)) self->again = true;
   if (!self->stream.answered) return;
   self->stream.answered = false;
-  if (self->again || wire->state == TT_WIRE_SILENT) tt_halsim_repeat(self->halsim);
+  if (self->again || was_made_safe(wire)) tt_halsim_repeat(self->halsim);
   self->again = false;
   int count = tt_halsim_take(self->halsim, self->submissions);
   if (count > 0)
