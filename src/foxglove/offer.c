@@ -31,11 +31,12 @@ int tt_foxglove_add_channel(tt_foxglove_server *server, const char *topic, const
   return made->topic && made->schema_name && made->schema ? server->channel_count - 1 : -1;
 }
 
-int tt_foxglove_add_parameter(tt_foxglove_server *server, const char *name) {
+int tt_foxglove_add_parameter(tt_foxglove_server *server, const char *name, double lower,
+                              double upper) {
   foxglove_parameter *made =
       one_more((void **)&server->parameters, server->parameter_count, sizeof *made);
   if (!made) return -1;
-  made->name = strdup(name);
+  *made = (foxglove_parameter){.name = strdup(name), .lower = lower, .upper = upper};
   server->parameter_count++;
   return made->name ? server->parameter_count - 1 : -1;
 }

@@ -136,6 +136,17 @@ static void choose_parameters(const tt_foxglove_server *server, const tt_foxglov
   }
 }
 
+/* Whether a parameter takes a value; the client is told if not. */
+static bool takes(const foxglove_peer *peer, int parameter, double value) {
+  const foxglove_parameter *of = &peer->server->parameters[parameter];
+  if (value >= of->lower && value <= of->upper) return true;
+  char text[TT_FOXGLOVE_NAME + 128];
+  snprintf(text, sizeof text, "%s: %g is out of its range; give %g to %g", of->name, value,
+           of->lower, of->upper);
+  foxglove_tell(peer, 1, text);
+  return false;
+}
+
 /* What is asked for is its value until the world says what became of it. */
 static void set_parameter(foxglove_peer *peer, int parameter, double value) {
   tt_foxglove_server *server = peer->server;
@@ -158,8 +169,22 @@ static void set_parameters(foxglove_peer *peer, const tt_foxglove_request *reque
       continue;
     }
     chosen[found] = true;
-    set_parameter(peer, found, value);
+    if (takes(peer, found, value)) set_parameter(peer, found, value);
   }
+}
+
+/* False: the client is told what is wrong. */
+static bool are_good(const foxglove_peer *peer, struct json_object *commands) {
+  double number;
+  json_object_object_foreach(commands, name, value) {
+    int parameter = find_parameter(peer->server, name);
+    if (parameter < 0 || !tt_foxglove_number(value, &number)) {
+      foxglove_tell(peer, 1, "/commands: give names of commands, each with a finite number");
+      return false;
+    }
+    if (!takes(peer, parameter, number)) return false;
+  }
+  return true;
 }
 
 /* {NAME: number, …}: all of it is good, or nothing is done. */
@@ -171,15 +196,11 @@ static void obey_commands(foxglove_peer *peer, const uint8_t *json, size_t size)
     foxglove_tell(peer, 1, why.text);
     return;
   }
-  bool good = true;
+  bool good = are_good(peer, commands);
   json_object_object_foreach(commands, name, value) {
-    good = good && find_parameter(peer->server, name) >= 0 && tt_foxglove_number(value, &number);
+    if (good && tt_foxglove_number(value, &number))
+      set_parameter(peer, find_parameter(peer->server, name), number);
   }
-  json_object_object_foreach(commands, key, given) {
-    if (good && tt_foxglove_number(given, &number))
-      set_parameter(peer, find_parameter(peer->server, key), number);
-  }
-  if (!good) foxglove_tell(peer, 1, "/commands: give names of commands, each with a finite number");
   json_object_put(commands);
 }
 

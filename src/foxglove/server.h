@@ -53,8 +53,9 @@ const char *tt_foxglove_server_address(const tt_foxglove_server *server);
 /** A channel of JSON messages; `schema` is JSON Schema. */
 int tt_foxglove_add_channel(tt_foxglove_server *server, const char *topic, const char *schema_name,
                             const char *schema);
-/** A parameter of type float64, 0 at first. */
-int tt_foxglove_add_parameter(tt_foxglove_server *server, const char *name);
+/** A parameter of type float64, 0 at first, which clients may set from `lower` to `upper`. */
+int tt_foxglove_add_parameter(tt_foxglove_server *server, const char *name, double lower,
+                              double upper);
 /** A service of JSON; `schema` is that of its request. */
 int tt_foxglove_add_service(tt_foxglove_server *server, const char *name, const char *schema);
 

@@ -19,7 +19,7 @@ typedef struct foxglove_channel {
 /** A number that has a name. */
 typedef struct foxglove_parameter {
   char *name;
-  double value;
+  double value, lower, upper;
 } foxglove_parameter;
 
 /** What clients call. */

@@ -74,8 +74,8 @@ static void open_with(world *world, bool commands, bool playback) {
   assert_int_equal(tt_foxglove_server_open(world->net, &options, &world->server, NULL), TT_OK);
   world->number = tt_foxglove_add_channel(world->server, "/number", "Number", "{}");
   world->kept = tt_foxglove_add_channel(world->server, "/kept", "Kept", "{}");
-  tt_foxglove_add_parameter(world->server, "other");
-  world->parameter = tt_foxglove_add_parameter(world->server, "torque");
+  tt_foxglove_add_parameter(world->server, "other", -1, 1);
+  world->parameter = tt_foxglove_add_parameter(world->server, "torque", -100, 100);
   tt_foxglove_add_service(world->server, "/step", "{}");
 }
 
@@ -335,6 +335,13 @@ static void commands_are_published_all_or_none(void **state) {
   expect_text(world, viewer, "encoding json");
   say_binary(viewer, "\x01\x05\0\0\0{\"torque\":4,\"tork\":1}", 26);
   expect_text(world, viewer, "names of commands");
+  say_binary(viewer, "\x01\x05\0\0\0{\"torque\":4,\"other\":2}", 27);
+  expect_text(world, viewer, "other: 2 is out of its range; give -1 to 1");
+  say(viewer,
+      "{\"op\":\"setParameters\",\"id\":\"s\",\"parameters\":[{\"name\":\"torque\","
+      "\"value\":1e3}]}");
+  expect_text(world, viewer, "torque: 1000 is out of its range; give -100 to 100");
+  expect_text(world, viewer, "\"value\":0.0,\"type\":\"float64\"}],\"id\":\"s\"");
   assert_int_equal(world->set, 0);
   say_binary(viewer, "\x01\x05\0\0\0{\"torque\":4}", 17);
   until(world, &world->set, 1);

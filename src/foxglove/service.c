@@ -65,10 +65,13 @@ static tt_status add_signals(tt_foxglove_service *service) {
 }
 
 static tt_status add_commands(tt_foxglove_service *service) {
-  for (int i = 0; service->commands && i < service->model->command_count; i++)
+  for (int i = 0; service->commands && i < service->model->command_count; i++) {
+    const tt_command *command = &service->model->commands[i];
     if (tt_foxglove_add_parameter(service->server,
-                                  tt_names_command(tt_world_names(service->world), i)) < 0)
+                                  tt_names_command(tt_world_names(service->world), i),
+                                  command->lower, command->upper) < 0)
       return TT_NOMEM;
+  }
   return TT_OK;
 }
 

@@ -58,6 +58,20 @@ static bool waits_for_anybody(const tt_world *world) {
   return false;
 }
 
+static void obey_command(tt_world *world, const tt_mail *mail) {
+  if (mail->meant_for != 0 && mail->meant_for != (uint64_t)world->clock->epoch + 1) return;
+  tt_submission wanted = {mail->index, mail->value};
+  if (tt_world_apply(world, mail->source, false, &wanted, 1, NULL) == TT_OK) return;
+  if (mail->index < 0 || mail->index >= world->model->command_count) {
+    tt_log_warning("%s: there is no command %d", mail->source, mail->index);
+    return;
+  }
+  const tt_command *command = &world->model->commands[mail->index];
+  tt_log_warning("%s: %s: %g is out of its range; in SI it is %g to %g", mail->source,
+                 tt_names_command(tt_sim_names(world->sim), mail->index), mail->value,
+                 command->lower, command->upper);
+}
+
 static void open_mail(tt_world *world, tt_mail *mail) {
   mail->source[sizeof mail->source - 1] = 0;
   switch (mail->kind) {
@@ -76,13 +90,7 @@ static void open_mail(tt_world *world, tt_mail *mail) {
         tt_sim_ask_reset(world->sim, mail->index);
       break;
     case TT_MAIL_STOP_ALL: set_stopped(world, mail); break;
-    case TT_MAIL_COMMAND:
-      if (mail->meant_for != 0 && mail->meant_for != (uint64_t)world->clock->epoch + 1) break;
-      if (tt_world_apply(world, mail->source, false, &(tt_submission){mail->index, mail->value}, 1,
-                         NULL) != TT_OK)
-        tt_log_warning("%s: command %d refused: %g is out of its range", mail->source, mail->index,
-                       mail->value);
-      break;
+    case TT_MAIL_COMMAND: obey_command(world, mail); break;
     case TT_MAIL_TELL:
       mail->text[sizeof mail->text - 1] = 0;
       tt_world_event(world, mail->source, "%s", mail->text);

@@ -11,6 +11,7 @@
 
 #include "app/guests.h"
 #include "app/assemble.h"
+#include "base/log.h"
 #include "engine/mujoco/mujoco_engine.h"
 #include "scene/scene.h"
 #include "host/journal_lines.h"
@@ -153,6 +154,12 @@ static void a_command_meant_for_the_world_before_a_reset_is_void(void **state) {
   assert_true(testing_value(in, "command:red/left_track.torque") == 6);
 }
 
+static void keep_last(void *context, tt_log_level level, const char *text) {
+  (void)level;
+  snprintf(context, 200, "%s", text);
+}
+
+/* Refused, it is told by its name. */
 static void a_command_from_elsewhere_is_checked_like_any_other(void **state) {
   testing_world *in = *state;
   int torque = testing_command(in, "red/left_track.torque");
@@ -160,10 +167,16 @@ static void a_command_from_elsewhere_is_checked_like_any_other(void **state) {
   testing_tick(in, 1);
   assert_true(testing_value(in, "command:red/left_track.torque") == 2.5);
   testing_post(in, TT_MAIL_COMMAND, torque, NAN);
-  testing_post(in, TT_MAIL_COMMAND, torque, 1e9);
   testing_post(in, TT_MAIL_COMMAND, -5, 1);
   testing_post(in, TT_MAIL_COMMAND, 1 << 20, 1);
+  testing_post(in, TT_MAIL_COMMAND, torque, 1e9);
+  char said[200];
+  tt_log_divert(keep_last, said);
   testing_tick(in, 1);
+  tt_log_divert(NULL, NULL);
+  assert_string_equal(said,
+                      "test: red/left_track.torque: 1e+09 is out of its range; in SI it is "
+                      "-1e+07 to 1e+07");
   assert_true(testing_value(in, "command:red/left_track.torque") == 2.5);
 }
 
