@@ -4,6 +4,7 @@
 #include "app/attach/attach.h"
 #include "app/comparison.h"
 #include "app/program.h"
+#include "app/saved_world.h"
 #include "app/versions.h"
 #include "record/section.h"
 
@@ -32,8 +33,9 @@ static tt_status start(const char *command, tt_world *world, tt_program **progra
   return status;
 }
 
-/* Runs the scene with the program; the scene's own settings say where its log goes. */
-static tt_status run(const char *command, const tt_scene *scene, tt_error *error) {
+/* Runs the scene with the program, from where the kept run began; the scene's own settings say where its log goes. */
+static tt_status run(const char *command, const tt_scene *scene, const tt_run_log *from,
+                     tt_error *error) {
   tt_assembly assembly = {.hash_every_tick = true};
   tt_scene_options options = {.scene = scene->path, .no_web = true};
   tt_world *world;
@@ -43,7 +45,8 @@ static tt_status run(const char *command, const tt_scene *scene, tt_error *error
   tt_run_reference kept = {.id = ""};
   tt_attach_context context = {
       .scene = scene, .options = &options, .world = world, .run = &kept, .unlisted = true};
-  tt_status status = tt_record_attachment.open(&context, &recorder, error);
+  tt_status status = tt_saved_world_begin(world, from, error);
+  if (status == TT_OK) status = tt_record_attachment.open(&context, &recorder, error);
   if (status == TT_OK) status = start(command, world, &program, error);
   if (status == TT_OK) status = tt_world_run(world, error);
   tt_program_stop(program, LAST_WORDS);
@@ -82,6 +85,6 @@ tt_status tt_check_controller(const tt_controller_check *check, const tt_scene *
                               const tt_run_log *kept, tt_error *error) {
   const tt_record_keys *record = tt_scene_section(scene, "record", NULL);
   double tick = (double)scene->io_steps * (double)scene->timestep_num / (double)scene->timestep_den;
-  TT_TRY(run(check->command, scene, error));
+  TT_TRY(run(check->command, scene, kept, error));
   return compare(check, kept, record->file, tick, error);
 }

@@ -82,6 +82,11 @@ class Controller(unittest.TestCase):
         self.assertIn("swivel.position: beyond 0 from ", different.stdout)
         tolerated = self.verify(f"{sys.executable} {changed} {address} 60", "--tolerance", "100")
         self.assertEqual(tolerated.returncode, 0, tolerated.stdout + tolerated.stderr)
+        with Tether("run", "--from", f"{FOLDER}/good.wpilog@0.5", "--no-web", "--duration", "0.8", *self.WIRE, "--record", FOLDER / "late.wpilog") as program:
+            subprocess.run([sys.executable, self.CLIENT, program.addresses["lockstep-tcp"], "18"], check=True, timeout=60, capture_output=True)
+            self.assertEqual(program.wait_exit(), 0, program.text())
+        forked = tether("verify", FOLDER / "late.wpilog", "--controller", f"{sys.executable} {self.CLIENT} {address} 18", *self.WIRE)
+        self.assertEqual(forked.returncode, 0, forked.stdout + forked.stderr)  # it goes on where the kept run did
         self.assertEqual(self.verify("true", "--tolerance", "nosuch=1").returncode, 1)
         gone = self.verify("false")
         self.assertEqual(gone.returncode, 1)
