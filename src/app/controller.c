@@ -8,6 +8,8 @@
 #include "app/versions.h"
 #include "record/section.h"
 
+#include <json-c/json.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,10 +35,22 @@ static tt_status start(const char *command, tt_world *world, tt_program **progra
   return status;
 }
 
+/* Whether the kept run played a practice match, by which robots were enabled. */
+static bool played_match(const tt_run_log *log) {
+  tt_run_cursor cursor;
+  if (!tt_run_cursor_open(&cursor, log)) return false;
+  tt_run_cursor_seek(&cursor, 0);
+  struct json_object *run = tt_run_cursor_json(&cursor, "/tether/run");
+  bool played = json_object_get_boolean(json_object_object_get(run, "match"));
+  json_object_put(run);
+  tt_run_cursor_close(&cursor);
+  return played;
+}
+
 /* Runs the scene with the program, from where the kept run began; the scene's own settings say where its log goes. */
 static tt_status run(const char *command, const tt_scene *scene, const tt_run_log *from,
                      tt_error *error) {
-  tt_assembly assembly = {.hash_every_tick = true};
+  tt_assembly assembly = {.hash_every_tick = true, .plays_match = played_match(from)};
   tt_scene_options options = {.scene = scene->path, .no_web = true};
   tt_world *world;
   tt_program *program = NULL;

@@ -94,6 +94,29 @@ class Controller(unittest.TestCase):
         self.assertEqual(self.verify("true", "--tolerance", "x=nan").returncode, 2)
 
 
+    def test_a_practice_match_is_played_again(self):
+        """In its pause the robot is disabled, whatever the program says."""
+        program, log = FOLDER / "match.py", FOLDER / "match.wpilog"
+        program.write_text("""import socket, struct, sys
+host, port = sys.argv[1].rsplit(":", 1)
+wire = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+wire.connect((host, int(port)))
+stamp = 1
+wire.send(struct.pack("<6f", stamp, 0, 0, 0, 0, 0))
+while wire.recv(2048):
+    stamp += 1
+    wire.send(struct.pack("<6f", stamp, 80, 80, 0, 0, 0))
+""")
+        with Tether("run", "frc2011", "--no-web", "--match", "--pace", "lockstep", *WIRE, "--set", "wires.float-udp.peer=sender", "--set", "game.autonomous=0.2",
+                    "--set", "game.pause=0.2", "--set", "game.teleop=0.2", "--record", log) as scene:
+            driver = subprocess.Popen([sys.executable, program, scene.addresses["float-udp"]], stderr=subprocess.DEVNULL)
+            self.assertEqual(scene.wait_exit(), 0, scene.text())
+            driver.kill()
+            driver.wait()
+        done = tether("verify", log, "--controller", f"{sys.executable} {program} $TETHER_FLOAT_UDP", *WIRE)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
 class Shown(unittest.TestCase):
     """One run that drives, made by a page, shown and raced afterwards."""
 

@@ -54,6 +54,7 @@ static char *describe_run(const tt_attach_context *context) {
   if (!run) return NULL;
   json_object_object_add(run, "telemetry", describe_store(context->scene));
   json_object_object_add(run, "from", describe_parent(context->fork));
+  if (options->plays_match) json_object_object_add(run, "match", json_object_new_boolean(true));
   char *text = strdup(json_object_to_json_string_ext(run, JSON_C_TO_STRING_PLAIN));
   json_object_put(run);
   return text;
