@@ -20,7 +20,7 @@ struct tt_foxglove_service {
   const tt_signal_entry *signals;
   int signal_count;
   tt_field field;
-  double duration; /* s, of a kept run; 0: there is none */
+  double begin, duration; /* s, where a kept run begins and ends; 0: there is none */
   tt_watcher *watcher;
   tt_foxglove_server *server;
   int scene, transforms, events, first_signal; /* channels */
@@ -187,8 +187,9 @@ static void on_playback(void *context, const tt_foxglove_binary *request) {
     post(service, TT_MAIL_SPEED, 0, speed);
   else
     speed = 1;
-  if (request->seeks) { /* behind the end there is nothing to show */
-    time = (uint64_t)llround(fmin((double)request->time, service->duration * NS));
+  if (request->seeks) { /* before its beginning and behind its end there is nothing to show */
+    time = (uint64_t)llround(
+        fmax(service->begin * NS, fmin((double)request->time, service->duration * NS)));
     post(service, TT_MAIL_SEEK, 0, (double)time / NS);
   }
   post(service, TT_MAIL_PAUSE, 0, request->pause);
@@ -299,7 +300,7 @@ static struct json_object *describe(const tt_foxglove_service *service,
     tt_json_add_text(info, "sessionId", text);
   }
   if (shown->duration > 0) {
-    add_time(info, "dataStartTime", 0);
+    add_time(info, "dataStartTime", shown->begin);
     add_time(info, "dataEndTime", shown->duration);
   }
   return info;
@@ -355,6 +356,7 @@ tt_status tt_foxglove_service_open(tt_world *world, const tt_foxglove_keys *keys
   service->model = tt_world_model(world);
   service->signals = tt_names_signals(tt_world_names(world), &service->signal_count);
   service->field = shown->field;
+  service->begin = shown->begin;
   service->duration = shown->duration;
   service->commands = keys->commands && shown->duration <= 0;
   tt_status status = start(service, keys, shown, error);

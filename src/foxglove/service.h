@@ -29,7 +29,8 @@ extern const tt_schema tt_foxglove_schema;
 typedef struct tt_foxglove_shown {
   const char *scene; /**< its name, for people */
   tt_field field;
-  double duration; /**< s, of a kept run; 0: a world that computes its own */
+  double begin,
+      duration; /**< s, where a kept run begins and ends; 0: a world that computes its own */
 } tt_foxglove_shown;
 
 typedef struct tt_foxglove_service tt_foxglove_service;

@@ -24,6 +24,7 @@ static bool ends_tick(tt_source *source, bool usual) {
 static tt_status step(tt_source *source, bool last, tt_error *error) {
   shown *self = (shown *)source;
   (void)last, (void)error;
+  if (self->clock.total_steps >= self->player->steps) return TT_OK; /* behind its end is nothing */
   self->clock.step++;
   self->clock.total_steps++;
   return TT_OK;
@@ -40,13 +41,20 @@ static void sense(tt_source *source) {
   self->player->show(self->player, self->clock.total_steps, view);
 }
 
+/* The last tick of the run that ends at `step` or before; its first where that lies before it begins. */
+static uint64_t tick_at(const shown *self, uint64_t step) {
+  uint64_t tick = self->world->spec.io_steps, first = self->player->first;
+  uint64_t at = step - step % tick;
+  return at >= first ? at : first + (tick - first % tick) % tick;
+}
+
 static bool seek(tt_source *source, double time) {
   shown *self = (shown *)source;
   const tt_player *player = self->player;
   if (!(time >= 0)) return false;
   double wanted = time / tt_model_timestep(tt_sim_model(self->sim)) + 1e-6;
   uint64_t at = wanted < (double)player->steps ? (uint64_t)wanted : player->steps;
-  self->clock.step = self->clock.total_steps = at - at % self->world->spec.io_steps;
+  self->clock.step = self->clock.total_steps = tick_at(self, at);
   self->clock.epoch++; /* for those who watch: what follows does not go on from before */
   self->next_event = 0;
   while (self->next_event < player->event_count &&
@@ -89,5 +97,6 @@ tt_source *tt_shown_source_new(tt_world *world, tt_sim *sim, tt_player *player) 
                   .sim = sim,
                   .player = player};
   made->source.clock = &made->clock;
+  made->clock.step = made->clock.total_steps = tick_at(made, player->first);
   return &made->source;
 }

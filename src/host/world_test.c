@@ -292,6 +292,28 @@ static void a_place_of_a_kept_run_is_where_it_stands(void **state) {
   assert_true(fabs(tt_world_view(in->world)->time - 1.51) < 1e-9);
 }
 
+static double time_after_a_tick(testing_world *in) {
+  testing_tick(in, 1);
+  return tt_world_view(in->world)->time;
+}
+
+/* One that went on from another has nothing before its beginning, and none has anything behind its end. */
+static void a_kept_run_is_shown_from_its_beginning_to_its_end(void **state) {
+  testing_world *in = *state;
+  tt_player player = {.show = show_nothing, .first = 1000, .steps = 1200};
+  assert_int_equal(tt_world_set_player(in->world, &player), TT_OK);
+  assert_true(fabs(time_after_a_tick(in) - 1.01) < 1e-9);
+  testing_tick(in, 3);
+  testing_post(in, TT_MAIL_SEEK, 0, 0.3);
+  assert_true(fabs(time_after_a_tick(in) - 1.01) < 1e-9);
+  testing_tick(in, 3);
+  testing_post(in, TT_MAIL_RESET, TT_NO_ROBOT, 0);
+  assert_true(fabs(time_after_a_tick(in) - 1.01) < 1e-9);
+  testing_post(in, TT_MAIL_SEEK, 0, 5);
+  assert_true(fabs(time_after_a_tick(in) - 1.2) < 1e-9);
+  assert_true(tt_world_paused(in->world));
+}
+
 /* ---- what a state hash covers ---- */
 
 /* A part that remembers more than a page, as a sensor with a picture would. */
@@ -361,6 +383,7 @@ int main(void) {
       cmocka_unit_test(divergence_resets_the_world_where_the_scene_says_so),
       cmocka_unit_test(a_run_ends_with_its_duration),
       TEST(a_place_of_a_kept_run_is_where_it_stands),
+      TEST(a_kept_run_is_shown_from_its_beginning_to_its_end),
       cmocka_unit_test(every_byte_of_a_parts_state_is_hashed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

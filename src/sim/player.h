@@ -28,7 +28,8 @@ typedef struct tt_kept_event {
 typedef struct tt_player {
   /** Fills `view` with what was `step` steps after the run began. World's thread. */
   void (*show)(struct tt_player *player, uint64_t step, tt_view *view);
-  uint64_t steps;              /**< of the run; at its end the world pauses */
+  uint64_t first; /**< where it begins: more than 0 steps where it went on from another run */
+  uint64_t steps; /**< of the run; at its end the world pauses */
   const tt_kept_event *events; /**< [event_count] by step; observers hear each at its time */
   size_t event_count;
 } tt_player;

@@ -134,10 +134,10 @@ class Shown(unittest.TestCase):
         summary = tether("export", cls.log, "--format", "summary").stdout
         cls.distance = float(summary.split("distance: ")[1].split()[0])
 
-    def plot(self, address, *names):
+    def plot(self, address, *names, log=None):
         host = address.removeprefix("http://")
         connection = http.client.HTTPConnection(host, timeout=20)
-        connection.request("GET", f"/api/runs/{self.log.name}/signals?" + "&".join(f"name={n}" for n in names) + "&points=20000")
+        connection.request("GET", f"/api/runs/{(log or self.log).name}/signals?" + "&".join(f"name={n}" for n in names) + "&points=20000")
         answer = json.loads(connection.getresponse().read())
         connection.close()
         return answer
@@ -165,6 +165,29 @@ class Shown(unittest.TestCase):
             page.send(type="control", action="resume")
             page.until(lambda message: isinstance(message, dict) and message["type"] == "event"
                        and "ends here" in message["text"])
+            page.close()
+            self.assertEqual(program.stop(), 0, program.text())
+
+    def test_a_run_that_went_on_from_another_is_shown_from_its_beginning(self):
+        """Before it there is nothing: neither at the start, nor where somebody goes, nor in a picture of the model's own."""
+        fork = RUNS / "fork.wpilog"
+        done = tether("run", "--from", f"{self.log}@1.5", "--pace", "fast", "--no-web", "--duration", "2", *WIRE, "--record", fork)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with Tether("replay", fork, "--set", "web.listen=127.0.0.1:0") as program:
+            page = Page(program.addresses["web"])
+            first = page.until(lambda message: isinstance(message, bytes) and message[0] == 1 and poses(message)[0] > 0)
+            self.assertGreaterEqual(poses(first)[0], 1.5)
+            root = page.model["robots"][0]["root"]
+            name = page.model["bodies"][root]["name"]
+            plot = self.plot(program.addresses["web"], f"{name}.x", log=fork)
+            self.assertEqual(plot["time"][0], 1.5)
+            page.send(type="control", action="pause")
+            page.send(type="control", action="seek", value=1.8)
+            page.until(lambda message: isinstance(message, bytes) and message[0] == 1 and abs(poses(message)[0] - 1.8) < 0.0005)
+            page.send(type="control", action="seek", value=0.3)
+            time, bodies, _ = poses(page.until(lambda message: isinstance(message, bytes) and message[0] == 1 and poses(message)[0] < 1.8 - 0.0005))
+            self.assertAlmostEqual(time, 1.5)
+            self.assertAlmostEqual(bodies[root][0], plot["values"][0][0], places=5)
             page.close()
             self.assertEqual(program.stop(), 0, program.text())
 

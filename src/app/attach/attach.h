@@ -42,7 +42,7 @@ typedef struct tt_run_reference {
 /** A kept run that is shown in place of a new one. Only attachments that say so open then. */
 typedef struct tt_attached_run {
   const char *name;
-  double duration; /**< s */
+  double begin, duration; /**< s: where it begins, and ends */
 } tt_attached_run;
 
 typedef struct tt_attachment {

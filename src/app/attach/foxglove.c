@@ -14,6 +14,7 @@ static tt_status open_foxglove(const tt_attach_context *context, void **self, tt
                                       : slash       ? slash + 1
                                                     : path,
                              .field = context->scene->field,
+                             .begin = context->kept ? context->kept->begin : 0,
                              .duration = context->kept ? context->kept->duration : 0};
   TT_TRY(tt_foxglove_service_open(context->world, keys, &shown, &service, error));
   *self = service;

@@ -92,11 +92,15 @@ static tt_status play(const replay_job *job, const tt_scene *scene, const tt_run
   tt_run_player *player;
   tt_attached *attached = NULL;
   const char *slash = strrchr(job->log, '/');
-  tt_attached_run kept = {slash ? slash + 1 : job->log, (double)tt_run_log_duration(log) / 1e6};
+  tt_attached_run kept = {.name = slash ? slash + 1 : job->log,
+                          .duration = (double)tt_run_log_duration(log) / 1e6};
   TT_TRY(tt_assemble(scene, &assembly, &world, error));
   tt_attach_context context = {.scene = scene, .options = &options, .world = world, .kept = &kept};
   tt_status status = tt_run_player_open(log, tt_world_sim(world), &player, error);
-  if (status == TT_OK) status = tt_world_set_player(world, tt_run_player_contract(player));
+  if (status == TT_OK) {
+    kept.begin = tt_model_time(tt_world_model(world), tt_run_player_contract(player)->first);
+    status = tt_world_set_player(world, tt_run_player_contract(player));
+  }
   if (status == TT_OK)
     tt_world_post(world, &(tt_mail){.kind = TT_MAIL_SEEK, .value = job->from, .source = "replay"});
   if (status == TT_OK) status = tt_attach_all(&context, &attached, error);
