@@ -314,10 +314,16 @@ const char *tt_phantom_robot(const tt_phantom *phantom) {
 
 /* ---- where it is ---- */
 
+/* µs: a run that went on from another has no place before. */
+static uint64_t first_time(const tt_phantom *phantom) {
+  return phantom->track_count ? (uint64_t)(phantom->track[0].time * 1e6 + 0.5) : 0;
+}
+
 const double (*tt_phantom_poses(tt_phantom *phantom, double time, int *count))[7] {
   uint64_t at = time > 0 ? (uint64_t)(time * 1e6 + 0.5) : 0;
   tt_wpilog_record record;
   phantom->time = time;
+  if (at < first_time(phantom)) at = first_time(phantom);
   if (at >= phantom->cursor.time)
     tt_run_cursor_advance(&phantom->cursor, at);
   else

@@ -63,6 +63,23 @@ class Phantoms(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("identical: ", done.stdout)
 
+    def test_one_that_went_on_from_another_stands_where_it_begins(self):
+        alone = scene("alone", ALONE)
+        whole = record(alone, "whole", "robots.blue.x=5 m")
+        done = subprocess.run([TETHER, "run", "--from", RUNS / (whole + "@0.2"), "--pace", "fast", "--no-web", "--duration", "0.3", "--record", RUNS / "part.wpilog"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with live(alone) as program:
+            page = Page(program.addresses["web"])
+            told = add(page, "part.wpilog")
+            page.send(type="control", action="reset", robot=-1)
+            page.until(lambda message: isinstance(message, dict) and message["type"] == "event" and message["text"] == "reset")
+            name = page.model["bodies"][page.model["robots"][0]["root"]]["name"]
+            _, _, racing = show(page, lambda time, racing: len(racing) == 1)
+            self.assertAlmostEqual(racing[0][3][root_of(told, name)][0], 5, delta=0.2)
+            page.close()
+            self.assertEqual(program.stop(), 0, program.text())
+
     def test_several_come_and_go_each_in_its_place(self):
         alone = scene("alone", ALONE)
         places = {record(alone, f"at{x}", f"robots.blue.x={x} m"): x for x in (-5, 0, 5)}
