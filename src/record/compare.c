@@ -2,22 +2,27 @@
 
 #include "base/nearest.h"
 #include "record/export.h"
+#include "record/linkage.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PREFIX "/signals/"
+/* What values of the same states may differ by in two logs that began at different times: each wrote what had gone farther from what
+ * it wrote last, and what follows from several values adds up. */
+#define ROUNDING (4 * TT_RECORD_RESOLUTION)
 
 typedef struct comparison {
   tt_run_cursor kept, other;
   tt_deviation *deviations;
   uint32_t *kept_entries, *other_entries;
   int count;
+  double rounding; /* the tolerance of a signal that has none */
 } comparison;
 
-static double tolerance_of(const char *name, const tt_tolerance *tolerances, int count) {
-  double value = 0;
+static double tolerance_of(const char *name, const tt_tolerance *tolerances, int count,
+                           double value) {
   for (int i = 0; i < count; i++)
     if (!*tolerances[i].name || strcmp(tolerances[i].name, name) == 0) value = tolerances[i].value;
   return value;
@@ -56,7 +61,7 @@ static bool list_signals(comparison *of, const tt_tolerance *tolerances, int tol
     of->other_entries[of->count] = other;
     of->deviations[of->count++] =
         (tt_deviation){.name = name,
-                       .tolerance = tolerance_of(name, tolerances, tolerance_count),
+                       .tolerance = tolerance_of(name, tolerances, tolerance_count, of->rounding),
                        .first = other ? -1 : 0,
                        .missing = other == 0};
   }
@@ -130,6 +135,17 @@ static bool next_time(sample_times *times) {
   return false;
 }
 
+/* False: out of memory. */
+static bool find_rounding(comparison *of, const tt_run_log *kept, const tt_run_log *other) {
+  sample_times one = {0}, two = {0};
+  bool opened = open_times(&one, kept) && open_times(&two, other);
+  bool sampled = opened && next_time(&one) && next_time(&two);
+  of->rounding = sampled && one.now != two.now ? ROUNDING : 0;
+  tt_run_cursor_close(&one.cursor);
+  tt_run_cursor_close(&two.cursor);
+  return opened;
+}
+
 /* Every time at which both were sampled: what the recorder lost of one is no difference. */
 static tt_status walk(comparison *of, tt_error *error) {
   sample_times kept = {0}, other = {0};
@@ -155,7 +171,7 @@ tt_status tt_compare_runs(const tt_run_log *kept, const tt_run_log *other,
   comparison of = {0};
   *deviations = NULL;
   bool opened = tt_run_cursor_open(&of.kept, kept) && tt_run_cursor_open(&of.other, other) &&
-                list_signals(&of, tolerances, tolerance_count);
+                find_rounding(&of, kept, other) && list_signals(&of, tolerances, tolerance_count);
   tt_status status = opened ? check_names(&of, tolerances, tolerance_count, error)
                             : tt_fail(error, TT_NOMEM, "out of memory");
   if (status == TT_OK) status = walk(&of, error);

@@ -24,7 +24,8 @@ typedef struct tt_deviation {
 } tt_deviation;
 
 /** Compares at every time at which `kept` was sampled and both runs last; the real-time factor is nobody's doing and left
- *  out. `*deviations` is the caller's to free(). TT_NOT_FOUND: a tolerance is of a signal that is not kept. */
+ *  out. Where one began later, as a run that went on from the other, signals without a tolerance have that of the log's rounding.
+ *  `*deviations` is the caller's to free(). TT_NOT_FOUND: a tolerance is of a signal that is not kept. */
 tt_status tt_compare_runs(const tt_run_log *kept, const tt_run_log *other,
                           const tt_tolerance *tolerances, int tolerance_count,
                           tt_deviation **deviations, int *count, tt_error *error);

@@ -38,6 +38,13 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((FOLDER / "forked").read_bytes(), (FOLDER / "whole").read_bytes())
         self.assertIn("identical: 2400 steps", tether("verify", fork))  # 0.8 s: from the tick that ended at 0.7
 
+    def test_it_is_compared_with_the_run_that_went_on(self):
+        """The same states are written with what each log rounds away; what people ask for holds all the same."""
+        fork = FOLDER / "compared.wpilog"
+        run("--from", f"{self.log}@0.7", "--duration", "1.5", "--record", fork)
+        self.assertIn("within tolerances", tether("compare", self.log, fork))
+        self.assertIn("leave their tolerance", tether("compare", self.log, fork, "--tolerance", "0", code=1))
+
     def test_a_fork_is_forked_again(self):
         first, second = FOLDER / "first.wpilog", FOLDER / "second.wpilog"
         run("--from", f"{self.log}@0.4", "--duration", "1", "--record", first)
