@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "hal.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,11 +170,21 @@ static void end(message *one, tt_bytes *to) {
   *one = (message){0};
 }
 
+/* JSON has no numbers that are not finite: null, as WPILib's own WebSocket says them. */
+static void add_number(struct json_object *data, const char *key, double value) {
+  if (isfinite(value))
+    tt_json_add_double(data, key, value);
+  else
+    json_object_object_add(data, key, NULL);
+}
+
+static bool is_same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
 static void add(struct json_object *data, const char *key, sort sort, double value) {
   switch (sort) {
     case FLAG: tt_json_add_bool(data, key, value != 0); break;
     case WHOLE: tt_json_add_int(data, key, (int64_t)value); break;
-    case NUMBER: tt_json_add_double(data, key, value); break;
+    case NUMBER: add_number(data, key, value); break;
   }
 }
 
@@ -209,7 +220,7 @@ static void collect_channel(device *one, int channel, bool whole, tt_bytes *to) 
   for (int k = 0; used && k < MOST_KEYS; k++) {
     if (!one->values[k].get) continue;
     double value = get(one, k, channel), *last = &one->last[channel * MOST_KEYS + k];
-    if (value == *last && !first && !(whole && value != 0)) continue;
+    if (is_same(value, *last) && !first && !(whole && value != 0)) continue;
     *last = value;
     begin(&message, one->type, name);
     add(message.data, one->values[k].key, one->values[k].sort, value);
@@ -356,7 +367,7 @@ static bool same(const hal_value *a, const hal_value *b) {
 static void add_value(struct json_object *data, const char *key, const hal_value *value) {
   switch (value->type) {
     case HAL_BOOLEAN: tt_json_add_bool(data, key, value->data.v_boolean != 0); break;
-    case HAL_DOUBLE: tt_json_add_double(data, key, value->data.v_double); break;
+    case HAL_DOUBLE: add_number(data, key, value->data.v_double); break;
     case HAL_LONG: tt_json_add_int(data, key, value->data.v_long); break;
     default: tt_json_add_int(data, key, value->data.v_int); break;
   }
@@ -412,7 +423,8 @@ void outputs_collect(tt_bytes *to, bool whole) {
 static bool channel_changed(const device *one, int channel, char *which, size_t size) {
   if (!one->known[channel]) return false;
   for (int k = 0; k < MOST_KEYS; k++) {
-    if (!one->values[k].get || get(one, k, channel) == one->last[channel * MOST_KEYS + k]) continue;
+    if (!one->values[k].get || is_same(get(one, k, channel), one->last[channel * MOST_KEYS + k]))
+      continue;
     snprintf(which, size, "%s %d %s", one->type, channel, one->values[k].key);
     return true;
   }

@@ -31,11 +31,12 @@ typedef enum trouble {
   WALL_THREAD,    /* a thread on the wall clock moves an output */
   RESUMES,        /* lets the clock run */
   CRASHES,        /* after its loops */
+  NO_NUMBER,      /* two outputs are not a number: 0.0 / 0.0 in a controller of its own */
   FORKS,          /* a child that ends before its parent */
 } trouble;
-static const char *const names[] = {"none",     "never-starts", "waits-for-none",
-                                    "unwaited", "blocks",       "wall-thread",
-                                    "resumes",  "crashes",      "forks"};
+static const char *const names[] = {"none",      "never-starts", "waits-for-none", "unwaited",
+                                    "blocks",    "wall-thread",  "resumes",        "crashes",
+                                    "no-number", "forks"};
 
 static struct {
   long loops;
@@ -208,6 +209,12 @@ static void be_troubled(void) {
   }
   if (options.trouble == WALL_THREAD) begin_thread(disturb);
   if (options.trouble == FORKS && fork() == 0) exit(0);
+  if (options.trouble == NO_NUMBER) {
+    HAL_CreateSimValue(HAL_CreateSimDevice("SPARK MAX [1]"), "Applied Output", HAL_SimValueOutput,
+                       &(HAL_Value){.data.v_double = NAN, .type = HAL_DOUBLE});
+    HAL_CreateSimValue(HAL_CreateSimDevice("SPARK MAX [2]"), "Velocity", HAL_SimValueInput,
+                       &(HAL_Value){.data.v_double = INFINITY, .type = HAL_DOUBLE});
+  }
 }
 
 static void run_without_notifier(void) {

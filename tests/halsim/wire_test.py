@@ -125,6 +125,10 @@ class Wire(unittest.TestCase):
             tether.wait_line("disconnected")
             self.assertAlmostEqual(self.finish(self.start(tether, "--loops", 200)), 2, delta=0.05)
 
+    def test_outputs_that_are_no_numbers(self):
+        """JSON has none: they are null, as from WPILib's own WebSocket, and the connection goes on."""
+        self.assertAlmostEqual(self.drive("sharp-wpilib-step", arguments=("--loops", 200, "--trouble", "no-number")), 2, delta=0.05)
+
     def test_trouble_is_told(self):
         with run("sharp-wpilib-step") as tether:
             self.start(tether, "--trouble", "never-starts", patience=0.1)
