@@ -3,6 +3,7 @@
 #include "outputs.h"
 
 #include "base/json.h"
+#include "base/text.h"
 #include "hal.h"
 
 #include <math.h>
@@ -111,9 +112,12 @@ static struct {
 
 /* --- simulated devices, by name --- */
 
+#define NAME 126 /* bytes of the longest with its 0: with a prefix of two, what a message takes */
+#define VALUES_A_MESSAGE 32 /* of which a message takes no more than 64 */
+
 typedef struct sim_value {
   int32_t handle;
-  char name[128];
+  char name[NAME];
   int32_t direction;
   hal_value is, last;
   bool told, seen;
@@ -121,7 +125,7 @@ typedef struct sim_value {
 
 typedef struct sim_device {
   int32_t handle;
-  char name[128];
+  char name[NAME];
   bool told, seen;
   sim_value *values;
   int count, capacity;
@@ -295,12 +299,19 @@ static void collect_leds(bool whole, tt_bytes *to) {
   end(&message, to);
 }
 
+/* What no message can hold is left out (':' ends a type): no line of a scene could mean it. */
+static bool can_be_told(const char *name) {
+  size_t size = strlen(name);
+  return size < NAME && name[0] != ':' && tt_text_is_utf8(name, size);
+}
+
 /* The library holds a lock while it calls these, so they only note what there is. */
 
 static void note_value(const char *name, void *context, int32_t handle, int32_t direction,
                        const hal_value *is) {
   sim_device *of = context;
   int at = 0;
+  if (!can_be_told(name)) return;
   while (at < of->count &&
          (of->values[at].handle != handle || strcmp(of->values[at].name, name) != 0))
     at++;
@@ -323,6 +334,7 @@ static void note_value(const char *name, void *context, int32_t handle, int32_t 
 
 static void note_device(const char *name, void *context, int32_t handle) {
   (void)context;
+  if (!can_be_told(name)) return;
   for (int i = 0; i < sim_count; i++) {
     if (sim_devices[i].handle != handle || strcmp(sim_devices[i].name, name) != 0) continue;
     sim_devices[i].seen = true;
@@ -374,9 +386,9 @@ static void add_value(struct json_object *data, const char *key, const hal_value
 }
 
 /* "Gyro:ADXRS450[0]" is the device ADXRS450[0] of the type Gyro; a name alone is one of the type SimDevice. */
-static void split(const char *name, char type[128], const char **rest) {
+static void split(const char *name, char type[NAME], const char **rest) {
   const char *colon = strchr(name, ':');
-  snprintf(type, 128, "%.*s", colon ? (int)(colon - name) : 9, colon ? name : "SimDevice");
+  snprintf(type, NAME, "%.*s", colon ? (int)(colon - name) : 9, colon ? name : "SimDevice");
   *rest = colon ? colon + 1 : name;
 }
 
@@ -388,8 +400,9 @@ static const char *prefix(const sim_value *value) {
 
 static void collect_sim_device(sim_device *one, bool whole, tt_bytes *to) {
   message message = {0};
-  char type[128], key[136];
+  char type[NAME], key[NAME + 2];
   const char *name;
+  int count = 0;
   split(one->name, type, &name);
   if (whole || !one->told) begin(&message, type, name); /* one without values is named, too */
   one->told = true;
@@ -400,6 +413,7 @@ static void collect_sim_device(sim_device *one, bool whole, tt_bytes *to) {
     if (!fresh && !given) continue;
     value->told = true;
     value->last = value->is;
+    if (++count % VALUES_A_MESSAGE == 0) end(&message, to);
     begin(&message, type, name);
     snprintf(key, sizeof key, "%s%s", prefix(value), value->name);
     add_value(message.data, key, &value->is);

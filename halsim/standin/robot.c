@@ -32,11 +32,12 @@ typedef enum trouble {
   RESUMES,        /* lets the clock run */
   CRASHES,        /* after its loops */
   NO_NUMBER,      /* two outputs are not a number: 0.0 / 0.0 in a controller of its own */
+  ODD_DEVICES,    /* devices with many values, and with names that are long or no text */
   FORKS,          /* a child that ends before its parent */
 } trouble;
 static const char *const names[] = {"none",      "never-starts", "waits-for-none", "unwaited",
                                     "blocks",    "wall-thread",  "resumes",        "crashes",
-                                    "no-number", "forks"};
+                                    "no-number", "odd-devices",  "forks"};
 
 static struct {
   long loops;
@@ -202,6 +203,25 @@ static void begin_thread(void *(*body)(void *)) {
   if (pthread_create(&thread, NULL, body, NULL) == 0) pthread_detach(thread);
 }
 
+static void make_odd_devices(void) {
+  char name[400];
+  HAL_Value one = {.data.v_double = 1, .type = HAL_DOUBLE};
+  HAL_Handle many = HAL_CreateSimDevice("Many[1]");
+  for (int i = 0; i < 100; i++) {
+    snprintf(name, sizeof name, "value %d", i);
+    HAL_CreateSimValue(many, name, HAL_SimValueOutput, &one);
+  }
+  for (size_t length = 120; length < 132; length++) {
+    memset(name, 'x', length);
+    name[length] = '\0';
+    HAL_CreateSimValue(many, name, HAL_SimValueBidir, &one);
+    memcpy(name + length - 2, "\xc3\xa4", 2);
+    HAL_CreateSimDevice(name);
+  }
+  HAL_CreateSimDevice(":no type");
+  HAL_CreateSimValue(HAL_CreateSimDevice("No \xff text[1]"), "\xc3", HAL_SimValueInput, &one);
+}
+
 static void be_troubled(void) {
   if (options.trouble == NEVER_STARTS) pause();
   if (options.trouble == UNWAITED) {
@@ -209,6 +229,7 @@ static void be_troubled(void) {
   }
   if (options.trouble == WALL_THREAD) begin_thread(disturb);
   if (options.trouble == FORKS && fork() == 0) exit(0);
+  if (options.trouble == ODD_DEVICES) make_odd_devices();
   if (options.trouble == NO_NUMBER) {
     HAL_CreateSimValue(HAL_CreateSimDevice("SPARK MAX [1]"), "Applied Output", HAL_SimValueOutput,
                        &(HAL_Value){.data.v_double = NAN, .type = HAL_DOUBLE});

@@ -5,16 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_DEVICES 16
-#define MOST_VALUES 64
+#define MOST_DEVICES 32
+#define MOST_VALUES 256
 
 static struct {
   bool used;
-  char name[64];
+  char name[160];
 } devices[MOST_DEVICES];
 static struct {
   HAL_Handle device; /* 0: none */
-  char name[64];
+  char name[160];
   int32_t direction;
   HAL_Value is;
 } sim_values[MOST_VALUES];

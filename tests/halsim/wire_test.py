@@ -129,6 +129,10 @@ class Wire(unittest.TestCase):
         """JSON has none: they are null, as from WPILib's own WebSocket, and the connection goes on."""
         self.assertAlmostEqual(self.drive("sharp-wpilib-step", arguments=("--loops", 200, "--trouble", "no-number")), 2, delta=0.05)
 
+    def test_devices_that_no_message_can_hold(self):
+        """Many values are told in several messages; what has no name that can be told is left out. The connection goes on."""
+        self.assertAlmostEqual(self.drive("sharp-wpilib-step", arguments=("--loops", 200, "--trouble", "odd-devices")), 2, delta=0.05)
+
     def test_trouble_is_told(self):
         with run("sharp-wpilib-step") as tether:
             self.start(tether, "--trouble", "never-starts", patience=0.1)
