@@ -132,7 +132,11 @@ bool tt_ds_order_is_good(const tt_ds_order *order, int robots) {
 }
 
 /* Who takes over by hand ends the match: everybody stops first. */
-static void end_match(tt_driver_stations *stations) {
+bool tt_ds_order_ends_match(const tt_ds_order *order) {
+  return order->kind == TT_DS_ENABLE || order->kind == TT_DS_MODE || order->kind == TT_DS_MATCH;
+}
+
+void tt_driver_stations_end_match(tt_driver_stations *stations) {
   if (stations->period == TT_PERIOD_NONE) return;
   stations->period = TT_PERIOD_NONE;
   set_all(stations, false, TT_MODE_TELEOP, -1);
@@ -168,8 +172,7 @@ static void obey_one(tt_driver_stations *stations, int robot, const tt_ds_order 
 }
 
 void tt_driver_stations_obey(tt_driver_stations *stations, const tt_ds_order *order) {
-  if (order->kind == TT_DS_ENABLE || order->kind == TT_DS_MODE || order->kind == TT_DS_MATCH)
-    end_match(stations);
+  if (tt_ds_order_ends_match(order)) tt_driver_stations_end_match(stations);
   if (order->kind == TT_DS_MATCH && order->value != 0) enter_period(stations, 0);
   for (int i = 0; i < stations->count; i++)
     if (order->robot < 0 || order->robot == i) obey_one(stations, i, order);

@@ -123,6 +123,10 @@ typedef struct tt_driver_stations {
 bool tt_driver_stations_init(tt_driver_stations *stations, const char *const *alliances, int robots,
                              tt_game_start start, const tt_match_timing *timing);
 void tt_driver_stations_clear(tt_driver_stations *stations);
+/** Whether it ends a match that is under way or over, before it is done. */
+bool tt_ds_order_ends_match(const tt_ds_order *order);
+/** Ends one that is under way or over: all robots are disabled. */
+void tt_driver_stations_end_match(tt_driver_stations *stations);
 /** Does what is good: see tt_ds_order_is_good(). After TT_DS_MATCH with 1 the match's time is 0. */
 void tt_driver_stations_obey(tt_driver_stations *stations, const tt_ds_order *order);
 /** The match began `elapsed` s of simulated time ago; nothing where there is none. */

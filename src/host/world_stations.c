@@ -141,13 +141,21 @@ static void tell_period(tt_world *world) {
   }
 }
 
+/* By hand, before its time or after it: what drove stands, also where it is to drive at once again. */
+static void end_match(tt_world *world) {
+  tt_match_period before = world->stations.period;
+  tt_driver_stations_end_match(&world->stations);
+  if (before != TT_PERIOD_NONE && before != TT_PERIOD_OVER) tell_period(world);
+  follow_changes(world);
+}
+
 void tt_world_order_station(tt_world *world, const tt_ds_order *order) {
   tt_driver_stations *stations = &world->stations;
-  tt_match_period before = stations->period;
   if (!world->source->is_live || !tt_ds_order_is_good(order, stations->count)) return;
+  if (tt_ds_order_ends_match(order)) end_match(world);
   if (order->kind == TT_DS_MATCH) world->match_began = world->clock->total_steps;
   tt_driver_stations_obey(stations, order);
-  if (stations->period != before) tell_period(world);
+  if (stations->period != TT_PERIOD_NONE && order->kind == TT_DS_MATCH) tell_period(world);
   follow_changes(world);
 }
 

@@ -175,6 +175,42 @@ static void a_match_goes_by_simulated_time(void **state) {
   testing_close(&in);
 }
 
+/* Also who enables, or begins another one: what drove stands, and whoever drives has to speak again. */
+static void who_takes_over_disables_everybody_first(void **state) {
+  static const tt_ds_order_kind by[] = {TT_DS_ENABLE, TT_DS_MATCH};
+  for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
+    testing_world in;
+    open_world(&in, "");
+    order(&in, TT_DS_MATCH, -1, 1);
+    testing_tick(&in, 1);
+    drive(&in, 3, 1, 2);
+    testing_tick(&in, 1);
+    expect(&in, 3, 1, 2);
+    order(&in, by[i], -1, 1);
+    testing_tick(&in, 1);
+    assert_true(tt_world_driver_station(in.world, 0)->enabled);
+    expect(&in, 0, 1, 0);
+    assert_true(testing_journaled(&in, "20 event driver-station practice match ended early\n"));
+    assert_true(testing_journaled(&in, "20 event driver-station all robots: disabled, teleop\n"));
+    testing_close(&in);
+  }
+  (void)state;
+}
+
+static void a_match_that_is_over_does_not_end_early(void **state) {
+  (void)state;
+  testing_world in;
+  open_world(&in, "game: {autonomous: 10 ms, pause: 0 s, teleop: 10 ms}\n");
+  order(&in, TT_DS_MATCH, -1, 1);
+  testing_tick(&in, 4);
+  assert_int_equal(in.world->stations.period, TT_PERIOD_OVER);
+  order(&in, TT_DS_ENABLE, -1, 1);
+  testing_tick(&in, 1);
+  assert_true(tt_world_driver_station(in.world, 0)->enabled);
+  assert_false(testing_journaled(&in, "ended early"));
+  testing_close(&in);
+}
+
 static void a_reset_leaves_a_match_alone(void **state) {
   (void)state;
   testing_world in;
@@ -252,6 +288,8 @@ int main(void) {
       cmocka_unit_test(a_wire_whose_peers_are_told_passes_but_at_an_e_stop),
       cmocka_unit_test(the_emergency_stop_is_every_robot_s),
       cmocka_unit_test(a_match_goes_by_simulated_time),
+      cmocka_unit_test(who_takes_over_disables_everybody_first),
+      cmocka_unit_test(a_match_that_is_over_does_not_end_early),
       cmocka_unit_test(a_reset_leaves_a_match_alone),
       cmocka_unit_test(an_order_that_is_not_good_changes_nothing),
       cmocka_unit_test(a_log_has_the_stations_as_flags),
