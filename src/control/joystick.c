@@ -193,7 +193,12 @@ static bool is_blank(const char *line) { return line[strspn(line, " \t,\r")] == 
 
 static tt_status parse_lines(const char *name, const char *text, size_t size,
                              tt_joystick_script *script, tt_error *error) {
+  static const char mark[] = "\xEF\xBB\xBF"; /* which editors on Windows begin a text with */
   double previous = 0;
+  if (size >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0) {
+    text += sizeof mark - 1;
+    size -= sizeof mark - 1;
+  }
   for (int number = 1; size > 0; number++) {
     const char *newline = memchr(text, '\n', size);
     size_t length = newline == NULL ? size : (size_t)(newline - text);

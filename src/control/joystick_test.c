@@ -129,6 +129,22 @@ static void a_script_moves_controls_in_time(void **state) {
   tt_joystick_script_free(&script);
 }
 
+static void a_script_may_begin_with_a_byte_order_mark(void **state) {
+  (void)state;
+  tt_joystick_script script;
+  tt_error error = {.text = ""};
+  if (parse("\xEF\xBB\xBF"
+            "0 left_y 512\n",
+            &script, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  tt_joystick_script_free(&script);
+  assert_int_equal(parse("\xEF\xBB\xBF"
+                         "0 left_y\n",
+                         &script, &error),
+                   TT_INVALID);
+  assert_non_null(strstr(error.text, "drive.txt:1: "));
+}
+
 static void a_script_repeats(void **state) {
   (void)state;
   tt_joystick_script script;
@@ -220,6 +236,7 @@ int main(void) {
       cmocka_unit_test(gamepad_axes_reach_full_deflection),
       cmocka_unit_test(gamepad_buttons_and_hats),
       cmocka_unit_test(a_script_moves_controls_in_time),
+      cmocka_unit_test(a_script_may_begin_with_a_byte_order_mark),
       cmocka_unit_test(a_script_repeats),
       cmocka_unit_test(a_bad_script_is_refused_with_its_line),
       cmocka_unit_test(bytes_that_are_no_text_are_refused),
