@@ -1,6 +1,7 @@
 #include "record/unpack.h"
 
 #include "base/json.h"
+#include "record/checksum.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -92,12 +93,19 @@ static tt_status read_run(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt
   return tt_fail(error, status, "the log does not say which scene was run");
 }
 
+/* The files are the end of the first piece of a log, behind which the first hash stands. */
+static bool ends_within_files(const tt_run_log *log) {
+  uint32_t count, hashes = tt_run_log_find(log, TT_CHECKSUM_ENTRY);
+  const tt_run_entry *entries = tt_run_log_entries(log, &count);
+  return hashes && entries[hashes].records == 0;
+}
+
 static tt_status unpack(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt_error *error) {
   TT_TRY(tt_scratch_open(&unpacked->scratch, error));
   TT_TRY(read_run(cursor, unpacked, error));
   TT_TRY(unpack_files(cursor, unpacked, error));
   if (!unpacked->data) unpacked->data = strdup("");
-  if (access(unpacked->scene, R_OK) != 0)
+  if (access(unpacked->scene, R_OK) != 0 || ends_within_files(cursor->log))
     return tt_fail(error, TT_INVALID,
                    "the log does not keep all files of its scene: it was cut off, or another "
                    "program wrote it");

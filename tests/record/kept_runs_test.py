@@ -273,6 +273,16 @@ class OneRun(unittest.TestCase):
         self.assertAlmostEqual(way[-1][0] - way[0][0], scale * (poses[-1][0] - poses[0][0]), delta=0.2)
         self.assertAlmostEqual(way[-1][1] - way[0][1], -scale * (poses[-1][1] - poses[0][1]), delta=0.2)
 
+    def test_a_log_cut_within_its_files_says_so(self):
+        """Wherever it is: what is missing is no mistake of the scene's."""
+        cut = FOLDER / "files.wpilog"
+        begin, end = self.data.index(b"/tether/files"), self.data.index(b"TTHASHED")
+        for size in range(begin + 100, end, (end - begin) // 12):
+            cut.write_bytes(self.data[:size])
+            done = tether("verify", cut)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(b"does not keep all files of its scene: it was cut off", done.stderr)
+
     def test_a_log_cut_anywhere_reads_up_to_the_cut(self):
         cut = FOLDER / "cut.wpilog"
         whole = len(self.data)
