@@ -18,6 +18,23 @@ uint64_t tt_run_microseconds(double seconds) {
   return seconds > 0 ? seconds < 1e12 ? (uint64_t)(seconds * 1e6 + 0.5) : (uint64_t)1e18 : 0;
 }
 
+uint64_t tt_run_begin(const tt_run_log *log) {
+  tt_run_cursor cursor;
+  tt_wpilog_record record;
+  uint32_t count;
+  uint64_t begin = 0;
+  const tt_run_entry *entries = tt_run_log_entries(log, &count);
+  if (!tt_run_cursor_open(&cursor, log)) return 0;
+  while (tt_run_cursor_next_kept(&cursor, &record) == TT_OK) {
+    if (record.entry >= count || tt_entry_role_of(&entries[record.entry]) != TT_ROLE_SIGNAL)
+      continue;
+    begin = record.timestamp;
+    break;
+  }
+  tt_run_cursor_close(&cursor);
+  return begin;
+}
+
 /* ---- bodies ---- */
 
 static tt_status find_bodies(tt_run_bodies *bodies, const tt_run_log *log,

@@ -31,6 +31,8 @@ struct json_object *tt_run_values_json(const tt_run_log *log, double time);
  *  caller's to json_object_put(); NULL when out of memory. */
 struct json_object *tt_run_messages_json(const tt_run_log *log, double before, unsigned limit);
 
+/** µs: of the run's first sample. More than 0 where it went on from another; there is nothing before. */
+uint64_t tt_run_begin(const tt_run_log *log);
 /** A time in s as the log counts; below 0 is 0. */
 uint64_t tt_run_microseconds(double seconds);
 

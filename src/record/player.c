@@ -1,7 +1,7 @@
 #include "record/player.h"
 
-#include "record/export.h"
 #include "record/linkage.h"
+#include "record/moment.h"
 #include "record/summary.h"
 
 #include <math.h>
@@ -60,22 +60,6 @@ static tt_status find_tracks(tt_run_player *player, const tt_sim *sim, tt_error 
                              : tt_fail(error, TT_INVALID, "the log keeps none of its signals");
 }
 
-/* A run that went on from another has nothing before its first sample. */
-static void find_first(tt_run_player *player) {
-  tt_run_cursor *cursor = &player->cursor;
-  uint32_t count;
-  const tt_run_entry *entries = tt_run_log_entries(cursor->log, &count);
-  tt_wpilog_record record;
-  while (tt_run_cursor_next_kept(cursor, &record) == TT_OK) {
-    if (record.entry >= count || tt_entry_role_of(&entries[record.entry]) != TT_ROLE_SIGNAL)
-      continue;
-    double seconds = (double)cursor->time / 1e6;
-    player->player.first = (uint64_t)(seconds / tt_model_timestep(player->model) + 0.5);
-    break;
-  }
-  tt_run_cursor_rewind(cursor);
-}
-
 /* "SOURCE\0TEXT\0", the caller's; NULL when out of memory. */
 static char *copy_texts(const tt_run_event *event) {
   char *made = calloc((size_t)event->source_size + (size_t)event->text_size + 2, 1);
@@ -112,6 +96,10 @@ static tt_status read_events(tt_run_player *player, tt_error *error) {
   return TT_OK;
 }
 
+static uint64_t steps_at(const tt_run_player *player, uint64_t microseconds) {
+  return (uint64_t)((double)microseconds / 1e6 / tt_model_timestep(player->model) + 0.5);
+}
+
 tt_status tt_run_player_open(const tt_run_log *log, const tt_sim *sim, tt_run_player **made,
                              tt_error *error) {
   *made = NULL;
@@ -119,12 +107,11 @@ tt_status tt_run_player_open(const tt_run_log *log, const tt_sim *sim, tt_run_pl
   if (!player) return tt_fail(error, TT_NOMEM, "out of memory");
   player->player.show = show;
   player->model = tt_sim_model(sim);
-  player->player.steps =
-      (uint64_t)((double)tt_run_log_duration(log) / 1e6 / tt_model_timestep(player->model) + 0.5);
+  player->player.first = steps_at(player, tt_run_begin(log));
+  player->player.steps = steps_at(player, tt_run_log_duration(log));
   tt_status status = tt_run_cursor_open(&player->cursor, log)
                          ? find_tracks(player, sim, error)
                          : tt_fail(error, TT_NOMEM, "out of memory");
-  if (status == TT_OK) find_first(player);
   if (status == TT_OK) status = read_events(player, error);
   if (status != TT_OK) {
     tt_run_player_close(player);

@@ -245,12 +245,15 @@ static tt_status put_frames(GString *to, const tt_run_log *log, const question *
     tt_run_bodies_clear(&bodies);
     return tt_fail(error, TT_NOMEM, "out of memory");
   }
+  uint64_t begin = tt_run_begin(log); /* before it everything is where it begins */
   for (uint32_t i = 0; i < times.count; i++) {
     double time = times.first + i * times.every;
+    uint64_t at = tt_run_microseconds(time);
+    if (at < begin) at = begin;
     if (i == 0)
-      tt_run_cursor_seek(&cursor, tt_run_microseconds(time));
+      tt_run_cursor_seek(&cursor, at);
     else
-      tt_run_cursor_advance(&cursor, tt_run_microseconds(time));
+      tt_run_cursor_advance(&cursor, at);
     put_frame(to, &bodies, &cursor, i, time);
   }
   tt_run_cursor_close(&cursor);

@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from support.live_page import Page
+from support.live_page import Page, poses
 from support.process import PATIENCE, STATE, TETHER, Tether, wait_for
 
 
@@ -136,6 +136,20 @@ class Pages(unittest.TestCase):
         wait_for(lambda: self.ask("GET", f"/api/runs/{run}/values?at=1e6")[1]["time"] > began + 0.3, "some driving")
         page.close()
         return run, round(began + 0.2, 2)
+
+    def test_before_a_fork_everything_is_where_it_begins(self):
+        """Its log has nothing of that time."""
+        whole = FOLDER / "before.wpilog"
+        run("frc2011", *WIRE, "--duration", "0.6", "--record", whole)
+        run("--from", f"{whole}@0.5", "--duration", "0.6", "--record", RUNS / "after.wpilog")
+        connection = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=20)
+        frames = []
+        for at in 0.1, 0.5:
+            connection.request("GET", f"/api/runs/after.wpilog/frames?at={at}")
+            frames.append(poses(connection.getresponse().read()[4:])[1])
+        connection.close()
+        self.assertEqual(*frames)
+        self.assertGreater(len(set(frames[0])), 10)
 
     def test_fork_here(self):
         old, moment = self.drive()
