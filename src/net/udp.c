@@ -1,4 +1,5 @@
 /* udp.c: a UDP endpoint: reads all that has arrived at once, keeps the newest, and can play an imperfect network. */
+#include "base/log.h"
 #include "net/faults.h"
 #include "net/internal.h"
 
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#define SAY_AGAIN_AFTER 1000000000u /* ns between two lines of what does not leave */
 
 /* Of a flood at most so many times drain_limit datagrams are read in one go: then the physics is due again. */
 #define FLOOD_ROUNDS 4
@@ -29,6 +32,8 @@ struct tt_udp {
   tt_address sender; /* of the datagram being delivered, and its text, which rarely changes */
   char sender_text[TT_ADDRESS_TEXT];
   uint64_t overflowed, unreached, handed, arrived;
+  int trouble; /* errno of what did not leave, and has been said; 0: all leaves */
+  uint64_t trouble_at;
 
   /* Ring of drain_limit datagrams; `next` is written next. */
   struct mmsghdr *messages;
@@ -245,15 +250,45 @@ tt_status tt_udp_open(tt_net *net, const tt_udp_options *options, tt_udp **udp_o
   return TT_OK;
 }
 
+static const char *remedy(const tt_udp *udp, const tt_address *peer) {
+  tt_address own = tt_address_of(udp->socket);
+  if (own.any.sa_family != peer->any.sa_family)
+    return "; bind and peer are to be of one kind, both IPv4 or both IPv6";
+  if (tt_address_is_loopback(&own) && !tt_address_is_loopback(peer))
+    return "; what is bound to this machine only reaches no other: bind an address that does";
+  return "";
+}
+
+/* Full buffers, and that nobody is there yet, are the usual course of things. */
+static void say_trouble(tt_udp *udp, int reason, const tt_address *peer) {
+  char text[TT_ADDRESS_TEXT];
+  uint64_t now = tt_net_now();
+  bool usual = reason == EAGAIN || reason == EWOULDBLOCK || reason == ENOBUFS ||
+               reason == ECONNREFUSED || reason == EINTR;
+  if (usual || reason == udp->trouble) return;
+  if (udp->trouble_at && now - udp->trouble_at < SAY_AGAIN_AFTER) return;
+  udp->trouble = reason;
+  udp->trouble_at = now;
+  tt_address_format(peer, text);
+  tt_log_warning("%s: can't send to %s: %s%s", udp->address, text, strerror(reason),
+                 remedy(udp, peer));
+}
+
 static tt_status send_now(tt_udp *udp, const void *bytes, size_t size, const tt_address *peer) {
   ssize_t sent = -1;
+  int reason = 0;
   for (int tries = 0; tries < 2; tries++) {
     sent = sendto(udp->socket, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL, &peer->any,
                   tt_address_size(peer));
-    if (sent >= 0 || !udp->options.watch_peer || !is_about_an_earlier_one(errno)) break;
+    reason = errno;
+    if (sent >= 0 || !udp->options.watch_peer || !is_about_an_earlier_one(reason)) break;
     read_errors(udp); /* with these gone this one may leave */
   }
   udp->handed += sent == (ssize_t)size;
+  if (sent < 0)
+    say_trouble(udp, reason, peer);
+  else
+    udp->trouble = 0;
   return sent == (ssize_t)size ? TT_OK : TT_FAILED;
 }
 

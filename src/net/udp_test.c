@@ -1,4 +1,5 @@
 /* udp_test.c: datagrams over real loopback: order, floods, strangers. */
+#include "base/log.h"
 #include "net/internal.h"
 #include "net/net_testing.h"
 
@@ -39,6 +40,42 @@ static void everything_that_arrived_comes_in_one_poll_in_order(void **state) {
   for (uint8_t i = 0; i < 100; i++) assert_int_equal(h.first[i], i);
   assert_false(tt_net_poll(*state, 0));
   close(s);
+}
+
+typedef struct said {
+  int count;
+  char last[300];
+} said;
+
+static void keep(void *context, tt_log_level level, const char *text) {
+  said *to = context;
+  (void)level;
+  to->count++;
+  snprintf(to->last, sizeof to->last, "%s", text);
+}
+
+/* Once, with the remedy: what never leaves would otherwise look like a peer that is silent. */
+static void what_cannot_leave_is_said(void **state) {
+  static const struct {
+    const char *peer, *remedy;
+  } cases[] = {{"192.0.2.1:5802", "bind an address that does"},
+               {"[::1]:5802", "both IPv4 or both IPv6"}};
+  for (int watched = 0; watched < 2; watched++)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      heard h = {0};
+      said told = {0};
+      tt_udp_options options = tt_udp_options_default();
+      options.peer = cases[i].peer;
+      options.watch_peer = watched;
+      tt_udp *udp = open_udp(*state, options, &h);
+      tt_log_divert(keep, &told);
+      for (int n = 0; n < 5; n++) assert_int_equal(tt_udp_send(udp, "x", 1), TT_FAILED);
+      tt_log_divert(NULL, NULL);
+      assert_int_equal(told.count, 1);
+      assert_non_null(strstr(told.last, cases[i].peer));
+      assert_non_null(strstr(told.last, cases[i].remedy));
+      tt_udp_close(udp);
+    }
 }
 
 static void of_a_flood_the_newest_are_kept(void **state) {
@@ -124,6 +161,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       NET_TEST(udp_goes_both_ways),
       NET_TEST(everything_that_arrived_comes_in_one_poll_in_order),
+      NET_TEST(what_cannot_leave_is_said),
       NET_TEST(of_a_flood_the_newest_are_kept),
       NET_TEST(long_datagrams_are_marked),
       NET_TEST(a_port_in_use_is_named),
