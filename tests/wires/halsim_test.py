@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -94,6 +95,21 @@ class Halsim(unittest.TestCase):
                 with Robot("--listen", address) as second:  # the same program, started again
                     tether.wait_line("heard again")
                     second.wait_line("enabled")
+
+    def test_each_reason_of_a_refusal_is_told_once(self):
+        """Another server has the port first; then the program's, to which another simulator is connected."""
+        answers = ["404 Not Found", "404 Not Found"] + 3 * ["409 Only a single simulation websocket is allowed"]
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            listener.settimeout(60)
+            with run("sharp-wpilib", "wires.halsim-ws.connect=ws://127.0.0.1:%d/wpilibws" % listener.getsockname()[1]) as tether:
+                for answer in answers:
+                    connection, _ = listener.accept()
+                    with connection:
+                        connection.recv(4096)
+                        connection.sendall(f"HTTP/1.1 {answer}\r\nContent-Length: 0\r\n\r\n".encode())
+                        connection.recv(4096)  # its end
+                tether.wait_line("refused: the server answered 409 Only a single simulation websocket is allowed")
+                self.assertEqual([sum(reason in line for line in tether.lines) for reason in ("answered 404", "answered 409")], [1, 1])
 
     def test_devices_that_nobody_mapped_are_listed_with_their_lines(self):
         with Robot() as robot, run("sharp-wpilib", to(robot), "wires.halsim-ws.devices[0].device=9") as tether:

@@ -11,6 +11,7 @@
 #include "wire/halsim_ws/link.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,10 +24,10 @@ typedef struct halsim_ws {
   tt_halsim_link *link;
   tt_websocket *websocket; /* NULL: no program is there */
   tt_submission *submissions;
-  uint64_t heard; /* valid messages since the last receive */
-  bool again;     /* what was said before is to be submitted again */
-  bool held;      /* the driver station keeps commands from the robot */
-  bool refusal_told;
+  uint64_t heard;                            /* valid messages since the last receive */
+  bool again;                                /* what was said before is to be submitted again */
+  bool held;                                 /* the driver station keeps commands from the robot */
+  char refused[160];                         /* why, as told last */
   double seconds;                            /* simulated, between two sends */
   int station_every;                         /* sends */
   int station_due;                           /* sends until the station is told */
@@ -87,7 +88,7 @@ static void on_open(void *context, tt_websocket *websocket) {
   self->station_due = 0;
   self->heard = 0;
   self->again = false;
-  self->refusal_told = false;
+  self->refused[0] = '\0';
   memset(self->joysticks, 0, sizeof self->joysticks);
   tt_halsim_forget(self->halsim);
   wire->state = TT_WIRE_WAITING;
@@ -99,9 +100,10 @@ static void on_open(void *context, tt_websocket *websocket) {
 static void on_close(void *context, bool came, const char *reason) {
   tt_wire *wire = context;
   halsim_ws *self = wire->self;
-  if (!came) { /* the next attempts would say the same */
-    if (!self->refusal_told) tt_wire_event(wire, "refused: %s", reason);
-    self->refusal_told = true;
+  if (!came) { /* the next attempts often say the same */
+    if (strncmp(self->refused, reason, sizeof self->refused - 1) != 0)
+      tt_wire_event(wire, "refused: %s", reason);
+    snprintf(self->refused, sizeof self->refused, "%s", reason);
     return;
   }
   self->websocket = NULL;
