@@ -387,6 +387,15 @@ class Running(unittest.TestCase):
             answer = tell(soft, hard, *run)
             self.assertEqual(answer.returncode, 0, answer.stderr)
 
+    def test_standard_files_may_be_closed(self):
+        for closed in ((0,), (1,), (2,), (0, 1, 2)):
+            def close(closed=closed):
+                for number in closed:
+                    os.close(number)
+            answer = subprocess.run([TETHER, "run", ONE, "--duration", "0.1", "--pace", "fast", "--set", "web.listen=127.0.0.1:0"], timeout=60,
+                                    env=ENVIRONMENT, check=False, preexec_fn=close)
+            self.assertEqual(answer.returncode, 0, closed)
+
     def test_the_same_wish_told_twice(self):
         with Run(ONE) as run:
             run.process.send_signal(signal.SIGINT)

@@ -131,6 +131,7 @@ static void survive_cut_logs(void) {
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "--help";
   char own[PATH_MAX];
+  tt_fill_standard_files();
   survive_cut_logs();
   tt_own_root(own, sizeof own);
   tt_data_set_root(getenv("TETHER_DATA"));
