@@ -57,6 +57,9 @@ tt_status tt_sweep_results_each(tt_sweep_results *results,
                                 tt_status (*row)(void *context, const tt_sweep_row *row,
                                                  tt_error *error),
                                 void *context, tt_error *error);
+/** TT_USAGE: tt_sweep_results_csv() would write over the table or the plan. */
+tt_status tt_sweep_results_check_csv(const tt_sweep_results *results, const char *path,
+                                     tt_error *error);
 /** Writes the plan's rows as CSV (RFC 4180) into a new file, in its order; "-" is standard output. */
 tt_status tt_sweep_results_csv(tt_sweep_results *results, const char *path, tt_error *error);
 /** Which runs have no row, for people: "runs 200 to 256, 300 and 12 more". "" where none is missing. Returns `text`. */

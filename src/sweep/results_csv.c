@@ -92,6 +92,20 @@ static tt_status write_file(tt_sweep_results *results, csv *to, tt_error *error)
   return status;
 }
 
+static bool is_same_file(const char *one, const char *other) {
+  struct stat a, b;
+  return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+tt_status tt_sweep_results_check_csv(const tt_sweep_results *results, const char *path,
+                                     tt_error *error) {
+  const char *taken = is_same_file(path, results->options.output) ? "the table itself"
+                      : is_same_file(path, results->plan->path)   ? "the plan"
+                                                                  : NULL;
+  if (!taken) return TT_OK;
+  return tt_fail(error, TT_USAGE, "--csv %s: is %s; give another file", path, taken);
+}
+
 tt_status tt_sweep_results_csv(tt_sweep_results *results, const char *path, tt_error *error) {
   csv to = {.from = results, .path = path, .file = stdout};
   tt_status status =

@@ -129,6 +129,16 @@ class Sweep(unittest.TestCase):
         best = max((row for row in rows(self.path("kept.sqlite")) if row["status"] == "ok"), key=lambda row: row["base"])
         self.assertEqual([log.stem for log in logs.iterdir()], [best["id"]])
 
+    def test_csv_goes_over_neither_table_nor_plan(self):
+        plan, table = self.path("spring.yaml", SPRING), self.path("spring.sqlite")
+        made = sweep(plan, table)
+        self.path("link.csv").symlink_to(table)
+        for taken, what in (table, "the table itself"), (plan, "the plan"), (self.path("link.csv"), "the table itself"):
+            status, _, said = tether("sweep", plan, "--csv", taken)
+            self.assertEqual(status, 2, said)
+            self.assertIn(f"{taken}: is {what}; give another file", said)
+        self.assertEqual((rows(table), plan.read_text(encoding="utf-8")), (made, SPRING))
+
     def start(self, *arguments):
         process = subprocess.Popen([TETHER, "sweep", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.communicate)

@@ -186,6 +186,7 @@ static tt_status make_table(sweep_job *job, const char *output, const char *fold
   const tt_sweep_results_options options = {.output = job->output, .extend = job->extend};
   const uint64_t runs = tt_sweep_plan_runs(job->plan);
   TT_TRY(tt_sweep_results_open(job->plan, &options, &job->results, error));
+  if (job->csv) TT_TRY(tt_sweep_results_check_csv(job->results, job->csv, error));
   tt_sweep_web_note(output);
   tt_sweep_report report =
       tt_sweep_report_start(job->plan, job->report, tt_sweep_results_name(job->results), runs,
