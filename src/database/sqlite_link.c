@@ -1,9 +1,14 @@
 /* sqlite_link.c: a connection to a file, and what is said to it by all that use one. */
 #include "database/sqlite_link.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 tt_status tt_sqlite_fail(sqlite3 *db, const char *path, const char *what, tt_error *error) {
-  return tt_fail(error, TT_FAILED, "%s: %s: %s", path, what,
-                 db ? sqlite3_errmsg(db) : "out of memory");
+  const bool unopened = db && sqlite3_errcode(db) == SQLITE_CANTOPEN && sqlite3_system_errno(db);
+  return tt_fail(error, TT_FAILED, "%s: %s: %s%s%s", path, what,
+                 db ? sqlite3_errmsg(db) : "out of memory", unopened ? ": " : "",
+                 unopened ? strerror(sqlite3_system_errno(db)) : "");
 }
 
 tt_status tt_sqlite_execute(sqlite3 *db, const char *path, const char *sql, tt_error *error) {

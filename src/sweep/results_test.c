@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,6 +159,11 @@ static void test_a_table_without_a_file_is_refused(void **state) {
   const tt_sweep_results_options none = {.output = ""}, memory = {.output = ":memory:"};
   assert_refused(plan, &none, TT_INVALID, "'': is no name of a file");
   assert_refused(plan, &memory, TT_INVALID, "':memory:': is no name of a file");
+  assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
+  assert_refused(plan, &(tt_sweep_results_options){.output = path_of("pipe")}, TT_INVALID,
+                 "is a pipe or a device; give a file");
+  assert_refused(plan, &(tt_sweep_results_options){.output = testing_folder()}, TT_INVALID,
+                 "is a folder; give a file");
   tt_sweep_plan_free(plan);
 }
 
@@ -270,7 +276,7 @@ static void test_no_tables_of_ours(void **state) {
   assert_refused(plan, &(tt_sweep_results_options){.output = path_of("newer.sqlite")}, TT_VERSION,
                  "newer Tether");
   assert_refused(plan, &(tt_sweep_results_options){.output = path_of("no/such/folder/x.sqlite")},
-                 TT_FAILED, "no/such/folder/x.sqlite");
+                 TT_FAILED, "No such file or directory");
   tt_sweep_plan_free(plan);
 }
 

@@ -196,6 +196,10 @@ class Sweep(unittest.TestCase):
         self.assertIn("wrong.yaml", said)
         self.assertEqual(tether("sweep", plan, "--jobs", "0")[0], 2)
         self.assertEqual(tether("sweep", plan, "--record", "x.wpilog")[0], 2)
+        os.mkfifo(self.path("pipe"))
+        status, _, said = tether("sweep", plan, "--output", self.path("pipe"), patience=60)
+        self.assertEqual(status, 1)
+        self.assertIn("pipe: is a pipe or a device; give a file", said)
         for alone in ("--only", "0"), ("--dry-run",):  # else what goes with a table would be left unsaid
             for other in ("--shard", "1/2"), ("--collect",), ("--slurm",), ("--csv", "-"):
                 status, _, complaint = tether("sweep", plan, *alone, *other)
