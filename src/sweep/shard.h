@@ -17,7 +17,7 @@ typedef struct tt_sweep_shard {
   unsigned number, count; /**< number from 1 to count */
 } tt_sweep_shard;
 
-/** Reads "K/N". TT_INVALID. */
+/** Reads "K/N". TT_USAGE. */
 tt_status tt_sweep_shard_read(const char *text, tt_sweep_shard *shard, tt_error *error);
 /** Its runs: `first` up to, not with, `end`. Runs that share a compiled model stand together in a plan, and so in a shard. */
 void tt_sweep_shard_range(const tt_sweep_shard *shard, uint64_t runs, uint64_t *first,

@@ -10,7 +10,7 @@ tt_status tt_sweep_shard_read(const char *text, tt_sweep_shard *shard, tt_error 
     *shard = (tt_sweep_shard){number, count};
     return TT_OK;
   }
-  return tt_fail(error, TT_INVALID,
+  return tt_fail(error, TT_USAGE,
                  "--shard %s: write K/N: the shard's number, from 1, and how many there are, as in "
                  "3/10",
                  text);

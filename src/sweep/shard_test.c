@@ -40,7 +40,7 @@ static void test_what_a_shard_is_called(void **state) {
   assert_int_equal(shard.number, 3);
   assert_int_equal(shard.count, 10);
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-    assert_int_equal(tt_sweep_shard_read(wrong[i], &shard, &error), TT_INVALID);
+    assert_int_equal(tt_sweep_shard_read(wrong[i], &shard, &error), TT_USAGE);
   assert_non_null(strstr(error.text, "3/10"));
 }
 

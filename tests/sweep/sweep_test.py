@@ -196,6 +196,7 @@ class Sweep(unittest.TestCase):
         self.assertIn("wrong.yaml", said)
         self.assertEqual(tether("sweep", plan, "--jobs", "0")[0], 2)
         self.assertEqual(tether("sweep", plan, "--record", "x.wpilog")[0], 2)
+        self.assertEqual(tether("sweep", plan, "--shard", "3/2")[0], 2)
         os.mkfifo(self.path("pipe"))
         status, _, said = tether("sweep", plan, "--output", self.path("pipe"), patience=60)
         self.assertEqual(status, 1)
