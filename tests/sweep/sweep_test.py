@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -128,6 +129,22 @@ class Sweep(unittest.TestCase):
         self.assertEqual(tether("sweep", plan, "--collect")[0], 0)
         best = max((row for row in rows(self.path("kept.sqlite")) if row["status"] == "ok"), key=lambda row: row["base"])
         self.assertEqual([log.stem for log in logs.iterdir()], [best["id"]])
+
+    def test_a_log_that_can_not_be_whole_ends_it(self):
+        def on_a_small_disk(*arguments):  # a file may not grow beyond that, and writing answers EFBIG
+            return tether(*arguments, restore_signals=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (240_000, 240_000)))
+        plan = self.path("kept.yaml", LONG.replace("100000 s", "90 s") + "keep: {all: on}\n")
+        logs = self.path("kept-logs")
+        status, _, said = on_a_small_disk("sweep", plan)
+        self.assertEqual(status, 3, said)
+        self.assertRegex(said, r"tether: .*\.wpilog: can't write: File too large")
+        self.assertEqual((rows(self.path("kept.sqlite")), list(logs.iterdir())), ([], []))
+        self.assertEqual(tether("sweep", plan)[0], 0)  # with room, the same command goes on
+        table = rows(self.path("kept.sqlite"))
+        self.assertEqual({log.stem for log in logs.iterdir()}, {row["id"] for row in table})
+        status, row, said = on_a_small_disk("sweep", plan, "--only", table[0]["id"], "--record", self.path("one.wpilog"))
+        self.assertEqual((status, row), (3, ""), said)
+        self.assertIn("one.wpilog: can't write: File too large", said)
 
     def test_csv_goes_over_neither_table_nor_plan(self):
         plan, table = self.path("spring.yaml", SPRING), self.path("spring.sqlite")

@@ -69,6 +69,9 @@ void tt_attached_close(tt_attached *attached);
 
 /** Those there are, each in the file of its name. */
 extern const tt_attachment tt_record_attachment;
+/** Closes the recorder as its attachment's close() does. TT_FAILED: not all of the run is in its log, and `error`, which may be NULL,
+ *  says why. */
+tt_status tt_record_end(void *self, tt_error *error);
 extern const tt_attachment tt_telemetry_attachment;
 extern const tt_attachment tt_web_attachment;
 extern const tt_attachment tt_nt4_attachment;

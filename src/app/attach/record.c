@@ -95,6 +95,7 @@ typedef struct kept_run {
   char list[1024]; /* folder whose list has the run; "": none */
   char file[PATH_MAX];
   tt_recorder *recorder; /* NULL: the disk is full, nothing is kept */
+  tt_error full;         /* then: what was said of it */
   char folder[1024];     /* in which it takes room; "": none of ours */
   uint64_t keep, most,
       seen; /* runs; bytes of the folder; bytes of the run when room was made last */
@@ -217,6 +218,7 @@ static tt_status open_record(const tt_attach_context *context, void **self, tt_e
   if (status == TT_FULL) {
     tt_log_error("record: %s; nothing of this run is kept", error->text);
     *context->run = (tt_run_reference){.id = ""};
+    run->full = *error;
     *self = run;
     return TT_OK;
   }
@@ -253,14 +255,18 @@ static void draw(const kept_run *from) {
   tt_bytes_free(&picture);
 }
 
-static void close_record(void *self) {
+tt_status tt_record_end(void *self, tt_error *error) {
   kept_run *run = self;
-  tt_recorder_close(run->recorder);
+  tt_status status = run->recorder ? tt_recorder_end(run->recorder, error)
+                                   : tt_fail(error, TT_FAILED, "%s", run->full.text);
   draw(run);
   if (*run->folder)
     tt_kept_runs_make_room(run->folder, run->keep, run->most); /* for its end, too */
   free(run);
+  return status;
 }
+
+static void close_record(void *self) { tt_record_end(self, NULL); }
 
 const tt_attachment tt_record_attachment = {
     .name = "record", .open = open_record, .trouble = record_trouble, .close = close_record};

@@ -272,11 +272,18 @@ static void measure(making *of) {
       .number = row->status == TT_SWEEP_OK && tt_condition_holds_for(of->maker->success, columns)};
 }
 
+/* A log that is not whole is none: the row would say that there is one. */
+static tt_status end_log(making *of, tt_status status) {
+  tt_error why;
+  if (!of->recorder) return status;
+  tt_world_detach(of->world);
+  tt_status ended = tt_record_end(of->recorder, &why);
+  if (status != TT_END || ended == TT_OK) return status;
+  *of->error = why;
+  return ended;
+}
+
 static void clear_stage(making *of, bool spoilt, bool shared) {
-  if (of->world && of->recorder) {
-    tt_world_detach(of->world);
-    tt_record_attachment.close(of->recorder);
-  }
   if (of->stage && of->world != of->stage->world) tt_world_free(of->world);
   if (!shared)
     tt_sweep_stage_free(of->stage);
@@ -302,6 +309,7 @@ static tt_status make(making *of, const char *log) {
     if (opens_wires(maker)) tt_sweep_deadline_clear();
     if (status == TT_END) measure(of);
   }
+  status = end_log(of, status);
   clear_stage(of, status != TT_END || of->broken, !log);
   tt_sweep_settings_clear(&settings);
   return status == TT_END ? TT_OK : status;

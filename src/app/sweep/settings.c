@@ -48,6 +48,7 @@ static char *add_rest(const tt_sweep_plan *plan, const tt_sweep_run *run, const 
   snprintf(text, sizeof text, "%" PRIu64, run->seed);
   at = add(to, at, "seed", text);
   at = add(to, at, "record.on", "on");
+  at = add(to, at, "record.megabytes", "1000000000"); /* a log is whole, or the sweep ends */
   return add(to, at, "record.file", log);
 }
 
@@ -69,7 +70,7 @@ tt_status tt_sweep_settings_make(const tt_sweep_plan *plan, const tt_sweep_run *
                                  const char *const *driver, const char *log,
                                  tt_sweep_settings *settings, tt_error *error) {
   const int own = length(plan->settings) + plan->axis_count;
-  const int rest = length(driver) + length(of_every_run) + plan->axis_count + 4;
+  const int rest = length(driver) + length(of_every_run) + plan->axis_count + 5;
   tt_sweep_settings made = {.list = calloc((size_t)(own + rest), sizeof *made.list)};
   size_t used;
   if (!made.list || !take_run(plan, run, room_for_rest(plan, log), own, &made, &used)) {
