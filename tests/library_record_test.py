@@ -183,15 +183,15 @@ class Recordings(unittest.TestCase):
         sim.reset(seed=99)
         sim.apply(left_track__torque=-3)
         sim.step(30)
-        sim.restore(state)  # whose time lies behind that of the log
+        sim.restore(state)  # whose time lies behind that of the log, and whose seed is another
         sim.step(20)
         sim.reset()
         sim.step(5)
         sim.end()
         self.proved(path)
         kinds = [entry["kind"] for entry in self.journal(path) if entry["kind"] != "hash"]
-        self.assertEqual(kinds, ["commands", "commands", "seed", "reset", "commands", "state", "seed", "reset"])
-        self.assertEqual([entry["seed"] for entry in self.journal(path) if entry["kind"] == "seed"], [99, 4])
+        self.assertEqual(kinds, ["commands", "commands", "seed", "reset", "commands", "seed", "state", "seed", "reset"])
+        self.assertEqual([entry["seed"] for entry in self.journal(path) if entry["kind"] == "seed"], [99, 4, 4])
         times = [time for time, _ in Log(path.read_bytes()).values["/signals/gyro.angle"]]
         self.assertEqual(times, sorted(times))
         self.assertAlmostEqual(times[-1], 112 / 500)  # of the steps made, whatever was restored

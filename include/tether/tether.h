@@ -177,7 +177,7 @@ TETHER_API tether_status tether_sim_set_interrupt(tether_sim *sim, tether_interr
 /** Simulated time since the last reset, s, and in steps. */
 TETHER_API double tether_sim_time(const tether_sim *sim);
 TETHER_API uint64_t tether_sim_steps(const tether_sim *sim);
-/** Of what decides the future but counters: equal states, equal hashes. */
+/** Of what decides the future but counters and the seed: equal states, equal hashes. */
 TETHER_API uint64_t tether_sim_hash(const tether_sim *sim);
 
 /** Bytes of a saved state: the same for all simulations of a scene. */
@@ -185,8 +185,8 @@ TETHER_API size_t tether_sim_state_size(const tether_sim *sim);
 /** Writes the whole state into `state`, [tether_sim_state_size()]. */
 TETHER_API tether_status tether_sim_save(const tether_sim *sim, void *state, size_t size,
                                          tether_error *error);
-/** Goes on from a saved state of the same scene, bit for bit. TETHER_INVALID (also: its bytes were changed) or
- *  TETHER_OTHER_VERSION: nothing changed. */
+/** Goes on from a saved state of the same scene, bit for bit: with the seed of the simulation that was saved.
+ *  TETHER_INVALID (also: its bytes were changed) or TETHER_OTHER_VERSION: nothing changed. */
 TETHER_API tether_status tether_sim_restore(tether_sim *sim, const void *state, size_t size,
                                             tether_error *error);
 

@@ -164,6 +164,25 @@ class Bits(unittest.TestCase):
         self.assertNotEqual(noise(1), noise(2))
         self.assertEqual(noise(2**64 - 1), noise(np.uint64(2**64 - 1)))
 
+    def test_a_state_goes_on_with_its_own_seed(self):
+        scene = tether.Scene("frc2011-sensors")
+        names = [item.name for item in scene.sim().signal_items]
+        saved, other, batch = scene.sim(seed=5), scene.sim(seed=6), scene.batch(3)
+        saved.step(50)
+        other.restore(saved.save())
+        batch.restore(np.stack([np.frombuffer(saved.save(), np.uint8)] * 3))
+        for _ in range(2):
+            for sim in (other, *batch.sims):
+                self.assertEqual(sim.read(names).tobytes(), saved.read(names).tobytes())
+                sim.step(50)
+            saved.step(50)
+        again = other.save()
+        other.reset(seed=7)
+        other.restore(again)
+        saved.step(1)
+        other.step(1)
+        self.assertEqual(other.read(names).tobytes(), saved.read(names).tobytes())
+
 
 class Arrays(unittest.TestCase):
     """NumPy arrays are the library's own memory, or the caller's."""
@@ -378,6 +397,9 @@ class Errors(unittest.TestCase):
         state = self.sim.save()
         self.refused(tether.InvalidError, "state: not one of this scene", self.sim.restore, state[:-1])
         self.refused(tether.OtherVersionError, "another version", self.sim.restore, bytes(len(state)))
+        other = tether.Scene("gripper", {"timestep": "1/1000 s"}).sim().save()
+        self.assertEqual(len(other), len(state))
+        self.refused(tether.InvalidError, "not one of this scene, or of other settings of it", self.sim.restore, other)
 
     def test_what_diverged_can_begin_anew(self):
         sim = tether.Scene("frc2011", {"timestep": "0.1 s", "io_period": "0.1 s"}).sim()

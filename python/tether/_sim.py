@@ -205,7 +205,7 @@ class Sim:
 
     @property
     def hash(self) -> int:
-        """64 bits of what decides the future: equal states have equal hashes."""
+        """64 bits of what decides the future but the seed: equal states have equal hashes."""
         return int(self._library.tether_sim_hash(self._get()))
 
     def _items(self, what: str) -> tuple[Item, ...]:
@@ -274,7 +274,7 @@ class Sim:
         return state.raw
 
     def restore(self, state: bytes | bytearray | memoryview) -> None:
-        """Goes on from a saved state of the same scene, bit for bit.
+        """Goes on from a saved state of the same scene, bit for bit: with the seed of the simulation that was saved.
 
         Raises:
             InvalidError, OtherVersionError: it is not one of this scene; nothing changed.

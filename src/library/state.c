@@ -1,19 +1,19 @@
-/* state.c: saved states of the library: a head, then the simulation's own. The hash refuses bytes that nobody saved: what stands in a
- * state is taken as it is. */
+/* state.c: saved states of the library: a head with the seed, then the simulation's own, which does not have it. The hash refuses bytes
+ * that nobody saved: what stands in a state is taken as it is. */
 #include "library/library.h"
 
 #include "base/hash.h"
 
 #include <string.h>
 
-#define MAGIC 0x3130455441545454u /* "TTTATE01", little-endian */
+#define MAGIC 0x3230455441545454u /* "TTTATE02", little-endian */
 
 typedef struct head {
-  uint64_t magic, hash;
+  uint64_t magic, hash, seed;
 } head;
 
-static uint64_t hash_of(const void *state, size_t size) {
-  return tt_hash_bytes(TT_HASH_START, state, size);
+static uint64_t hash_of(uint64_t seed, const void *state, size_t size) {
+  return tt_hash_bytes(tt_hash_bytes(TT_HASH_START, &seed, sizeof seed), state, size);
 }
 
 size_t library_state_size(const tether_sim *sim) {
@@ -25,7 +25,7 @@ tether_status library_save(const tether_sim *sim, void *state, tether_error *err
   if (sim->failed == TETHER_FAILED)
     return library_fail(error, TETHER_FAILED, "the simulation failed before: reset or restore it");
   tt_sim_save(sim->sim, inside);
-  head first = {MAGIC, hash_of(inside, tt_sim_state_size(sim->sim))};
+  head first = {MAGIC, hash_of(sim->seed, inside, tt_sim_state_size(sim->sim)), sim->seed};
   memcpy(state, &first, sizeof first);
   return TETHER_OK;
 }
@@ -39,10 +39,25 @@ static tether_status refuse(const tether_sim *sim, tt_status status, size_t size
     case TT_VERSION:
       return library_fail(error, TETHER_OTHER_VERSION, "state: saved by another version of Tether");
     default:
+      if (size == library_state_size(sim))
+        return library_fail(error, TETHER_INVALID,
+                            "state: not one of this scene, or of other settings of it");
       return library_fail(error, TETHER_INVALID,
                           "state: not one of this scene (%zu bytes, not %zu)", size,
                           library_state_size(sim));
   }
+}
+
+/* The seed first: what is sensed of the state has chance, too. */
+static tt_status restore_with(tether_sim *sim, uint64_t seed, const void *inside, size_t size) {
+  if (seed == sim->seed) return tt_sim_restore(sim->sim, inside, size, NULL);
+  tt_sim_seed(sim->sim, seed);
+  tt_status status = tt_sim_restore(sim->sim, inside, size, NULL);
+  if (status == TT_OK)
+    sim->seed = seed;
+  else
+    tt_sim_seed(sim->sim, sim->seed);
+  return status;
 }
 
 tether_status library_restore(tether_sim *sim, const void *state, size_t size,
@@ -54,11 +69,11 @@ tether_status library_restore(tether_sim *sim, const void *state, size_t size,
   memcpy(&first, state, sizeof first);
   if (first.magic != MAGIC) return refuse(sim, TT_VERSION, size, error);
   size -= sizeof first;
-  if (first.hash != hash_of(inside, size))
+  if (first.hash != hash_of(first.seed, inside, size))
     return size != tt_sim_state_size(sim->sim)
                ? refuse(sim, TT_INVALID, size + sizeof first, error)
                : library_fail(error, TETHER_INVALID, "state: damaged: its bytes were changed");
-  tt_status status = tt_sim_restore(sim->sim, inside, size, NULL);
+  tt_status status = restore_with(sim, first.seed, inside, size);
   if (status != TT_OK) return refuse(sim, status, size + sizeof first, error);
   library_tell(sim);
   sim->failed = TETHER_OK;
