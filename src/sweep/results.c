@@ -39,6 +39,7 @@ tt_status tt_sweep_results_open(const tt_sweep_plan *plan, const tt_sweep_result
   results->runs = tt_sweep_plan_runs(plan);
   results->backend = backend_of(&results->options);
   tt_status status = open_output(results, error);
+  results->durable = results->count;
   if (status == TT_OK)
     *out = results;
   else
@@ -83,7 +84,9 @@ tt_status tt_sweep_results_add(tt_sweep_results *results, const tt_sweep_row *ro
 tt_status tt_sweep_results_commit(tt_sweep_results *results, tt_error *error) {
   tt_error trouble;
   TT_TRY(check(results, error));
-  return keep(results, results->backend->commit(results->self, &trouble), &trouble, error);
+  TT_TRY(keep(results, results->backend->commit(results->self, &trouble), &trouble, error));
+  results->durable = results->count;
+  return TT_OK;
 }
 
 tt_status tt_sweep_results_finish(tt_sweep_results *results, tt_error *error) {

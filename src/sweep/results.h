@@ -42,6 +42,8 @@ const char *tt_sweep_results_name(const tt_sweep_results *results);
 bool tt_sweep_results_has(const tt_sweep_results *results, uint64_t number);
 /** How many of the plan's rows are there. */
 uint64_t tt_sweep_results_count(const tt_sweep_results *results);
+/** How many of these were there when it was opened, or are committed. Not of shards, whose files are written less often. */
+uint64_t tt_sweep_results_durable(const tt_sweep_results *results);
 /** Adds a row; one that is there already is left as it is. Not durable before tt_sweep_results_commit(). After an error
  *  what was not committed is lost, and every later call gives the same error. */
 tt_status tt_sweep_results_add(tt_sweep_results *results, const tt_sweep_row *row, tt_error *error);

@@ -84,8 +84,8 @@ struct tt_sweep_results {
   tt_sweep_results_options options; /**< `output` is set */
   const char *name;                 /**< for people; the backend's, where it is not `output` */
   tt_results_columns columns;
-  uint64_t runs, count;
-  uint8_t *there; /**< a bit a run */
+  uint64_t runs, count, durable; /**< of `count` rows, so many are surely in the table */
+  uint8_t *there;                /**< a bit a run */
   tt_status status;
   tt_error error; /**< what came in between; TT_OK: nothing did */
 };

@@ -10,6 +10,8 @@ bool tt_sweep_results_has(const tt_sweep_results *results, uint64_t number) {
 
 uint64_t tt_sweep_results_count(const tt_sweep_results *results) { return results->count; }
 
+uint64_t tt_sweep_results_durable(const tt_sweep_results *results) { return results->durable; }
+
 tt_status tt_results_mark(tt_sweep_results *results, uint64_t number, tt_error *error) {
   if (number >= results->runs) {
     return tt_fail(error, TT_INVALID,

@@ -49,6 +49,11 @@ axes:
 """
 
 
+def on_a_small_disk(*arguments):
+    """As tether(); a file may not grow beyond some size, and writing answers EFBIG."""
+    return tether(*arguments, restore_signals=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (240_000, 240_000)))
+
+
 class Sweep(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -130,9 +135,14 @@ class Sweep(unittest.TestCase):
         best = max((row for row in rows(self.path("kept.sqlite")) if row["status"] == "ok"), key=lambda row: row["base"])
         self.assertEqual([log.stem for log in logs.iterdir()], [best["id"]])
 
+    def test_rows_that_the_disk_refuses_are_not_counted(self):
+        plan, table = self.path("many.yaml", LONG.replace("100000 s", "20 ms") + "repeat: 2000\n"), self.path("many.sqlite")
+        status, _, said = on_a_small_disk("sweep", plan)
+        self.assertEqual(status, 3, said)
+        self.assertIn(f"{len(rows(table))} of 6000 rows in ", said)
+        self.assertEqual(len(sweep(plan, table)), 6000)
+
     def test_a_log_that_can_not_be_whole_ends_it(self):
-        def on_a_small_disk(*arguments):  # a file may not grow beyond that, and writing answers EFBIG
-            return tether(*arguments, restore_signals=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (240_000, 240_000)))
         plan = self.path("kept.yaml", LONG.replace("100000 s", "90 s") + "keep: {all: on}\n")
         logs = self.path("kept-logs")
         status, _, said = on_a_small_disk("sweep", plan)

@@ -198,7 +198,9 @@ static tt_status make_table(sweep_job *job, const char *output, const char *fold
     status = tt_sweep_kept_settle(job->plan, job->results, error);
   if (status == TT_OK && whole && job->csv)
     status = tt_sweep_results_csv(job->results, job->csv, error);
-  tt_sweep_report_end(&report, whole);
+  /* What was added behind the last commit is lost where it could not go on. */
+  report.done = status == TT_OK ? report.done : tt_sweep_results_durable(job->results);
+  tt_sweep_report_end(&report, report.done == runs);
   return status;
 }
 
