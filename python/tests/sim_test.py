@@ -393,6 +393,19 @@ class Errors(unittest.TestCase):
         self.sim.step(np.int32(3))
         self.assertEqual(self.sim.steps, 3)
 
+    def test_what_is_of_no_fitting_type_is_named(self):
+        batch = self.scene.batch(2)
+        swing, wrong = {"swivel.velocity": 1.0}, tether.InvalidError
+        for text, function, *arguments in (
+                ("name: 5; give a path", tether.Scene, 5), ("settings: 5; give a list", tether.Scene, "gripper", 5),
+                ("commands: 5; give a dictionary", self.sim.apply, 5), ("units: 'deg/s'; give a dictionary", self.sim.apply, swing, "deg/s"),
+                ("values: None; give a dictionary", self.sim.set_values, None), ("names: None; give a list", self.sim.read, None),
+                ("names: 5; give a list", self.sim.get_values, 5), ("state: a str; give bytes", self.sim.restore, "text"),
+                ("state: a int; give bytes", self.sim.restore, 10**13), ("seeds: 5; give a list", batch.reset, None, 5),
+                ("seed: array([1, 2]); give a whole", self.sim.reset, np.array([1, 2])), ("index: 1.0; give a whole", batch.failure, 1.0)):
+            self.refused(wrong, text, function, *arguments)
+        self.refused(wrong, "period: 'a'; give a number", self.sim.record, "x.wpilog", period="a")
+
     def test_states(self):
         state = self.sim.save()
         self.refused(tether.InvalidError, "state: not one of this scene", self.sim.restore, state[:-1])

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,20 @@ def check(name: str, array: object, shape: tuple[int, ...], *, writeable: bool =
     if writeable and not array.flags.writeable:
         raise _errors.InvalidError(f"{name}: read-only; give an array that can be written")
     return array
+
+
+def elements(argument: str, given: Any, what: str) -> tuple[Any, ...]:
+    """Those of a list, or of whatever else gives one after the other."""
+    if type(given) is not list and (isinstance(given, str) or not isinstance(given, Iterable)):  # a list is the usual, and told at once
+        raise _errors.InvalidError(f"{argument}: {given!r}; give a list of {what}")
+    return tuple(given)
+
+
+def mapping(argument: str, given: Any) -> Mapping[str, Any]:
+    """What has values by name."""
+    if type(given) is not dict and not isinstance(given, Mapping):  # a dict is the usual, and told at once
+        raise _errors.InvalidError(f"{argument}: {given!r}; give a dictionary: {{name: …}}")
+    return given
 
 
 def names(argument: str, given: object) -> tuple[str, ...]:
@@ -100,8 +115,8 @@ def seed(argument: str, given: object) -> int:
 def index(argument: str, given: Any, least: int | None = None) -> int:
     """A whole number of Python's or NumPy's that fits 64 bits, signed or not."""
     try:
-        value = int(given.__index__())
-    except AttributeError:
+        value = int(operator.index(given))
+    except TypeError:
         raise _errors.InvalidError(f"{argument}: {given!r}; give a whole number") from None
     if least is not None and not least <= value < 1 << 63:
         raise _errors.InvalidError(f"{argument}: {value}; give at least {least}, below 2**63")

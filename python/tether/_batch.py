@@ -94,6 +94,7 @@ class Batch:
 
     def failure(self, index: int) -> _errors.Error | None:
         """Why a simulation failed; None while it goes on."""
+        index = _arrays.index("index", index)
         if not -self._count <= index < self._count:
             raise IndexError(f"index: {index}; there are {self._count} simulations")
         error = _library.ErrorText()
@@ -151,7 +152,8 @@ class Batch:
         """
         taken, seeds_address = self._mask(mask), None
         if seeds is not None:
-            numbers = np.array([_arrays.seed(f"seeds[{i}]", seed) for i, seed in enumerate(seeds)], dtype=np.uint64)
+            given = _arrays.elements("seeds", seeds, "whole numbers")
+            numbers = np.array([_arrays.seed(f"seeds[{i}]", seed) for i, seed in enumerate(given)], dtype=np.uint64)
             if numbers.shape != (self._count,):
                 raise _errors.InvalidError(f"seeds: shape {numbers.shape}; give ({self._count},)")
             seeds_address = numbers.ctypes.data

@@ -22,7 +22,7 @@ def _setting_texts(settings: Settings | None) -> list[str]:
     if isinstance(settings, str):
         raise _errors.InvalidError(f"settings: {settings!r}; give a dictionary, or a list of texts PATH=VALUE")
     if not isinstance(settings, Mapping):
-        return list(_arrays.names("settings", list(settings)))
+        return list(_arrays.names("settings", _arrays.elements("settings", settings, "texts PATH=VALUE")))
     return [f"{path}={str(value).lower() if isinstance(value, bool) else value}" for path, value in settings.items()]
 
 
@@ -79,7 +79,7 @@ class Scene:
                  library: str | os.PathLike[str] | None = None) -> None:
         self._owned: _library.Owned | None = None
         self._library = _library.load(library)
-        self._name = os.fspath(name)
+        self._name = os.fsdecode(_arrays.path("name", name))
         error = _library.ErrorText()
         pointer = ctypes.c_void_p()
         texts = _setting_texts(settings)

@@ -279,7 +279,10 @@ class Sim:
         Raises:
             InvalidError, OtherVersionError: it is not one of this scene; nothing changed.
         """
-        whole = bytes(state)
+        try:
+            whole = bytes(memoryview(state))
+        except TypeError:
+            raise _errors.InvalidError(f"state: a {type(state).__name__}; give bytes, as save() returned them") from None
         self._check(self._library.tether_sim_restore(self._pointer, whole, len(whole), self._error))
         self._sense()
 
@@ -319,7 +322,7 @@ class Sim:
         """One for each name. Of others only what there is: a mistyped name would leave its value in SI."""
         if units is None:
             return None
-        for name, unit in units.items():
+        for name, unit in _arrays.mapping("units", units).items():
             if name not in names:
                 self._cached(what, (name,), (unit,))
         return [units.get(name) for name in names]
@@ -335,7 +338,7 @@ class Sim:
             NotFoundError: there is no such command or unit.
             InvalidError: a value is not finite or out of its range; nothing changed.
         """
-        names = tuple(commands)
+        names = tuple(_arrays.mapping("commands", commands))
         resolved = self._cached("command", names, self._units_of("command", names, units))
         try:
             resolved.pack(resolved.block, 0, *commands.values())
@@ -353,9 +356,7 @@ class Sim:
         Returns:
             A new array [len(names)].
         """
-        if isinstance(names, str):
-            raise _errors.InvalidError(f"names: {names!r}; give a list of names")
-        resolved = self._cached("signal", tuple(names), units)
+        resolved = self._cached("signal", _arrays.elements("names", names, "names"), units)
         self._check(self._library.tether_sim_read(self._pointer, resolved.handles, resolved.address, len(resolved.values), self._error))
         return resolved.values.copy()
 
@@ -370,7 +371,7 @@ class Sim:
             NotFoundError: there is no such value or unit.
             InvalidError: one is not finite or out of its range; nothing changed.
         """
-        names = tuple(values)
+        names = tuple(_arrays.mapping("values", values))
         resolved = self._cached("value", names, self._units_of("value", names, units))
         try:
             resolved.pack(resolved.block, 0, *values.values())
@@ -384,9 +385,7 @@ class Sim:
         Returns:
             A new array [len(names)].
         """
-        if isinstance(names, str):
-            raise _errors.InvalidError(f"names: {names!r}; give a list of names")
-        resolved = self._cached("value", tuple(names), units)
+        resolved = self._cached("value", _arrays.elements("names", names, "names"), units)
         self._check(self._library.tether_sim_get_values(self._pointer, resolved.handles, resolved.address, len(resolved.values), self._error))
         return resolved.values.copy()
 
@@ -509,7 +508,11 @@ class Sim:
             InvalidError: the simulation is being recorded already.
             FailedError: the file can't be made, or is not empty.
         """
-        options = _library.RecordOptions(ctypes.sizeof(_library.RecordOptions), float(period), _arrays.index("most_bytes", most_bytes, 0),
+        try:
+            seconds = float(period)
+        except (TypeError, ValueError):
+            raise _errors.InvalidError(f"period: {period!r}; give a number of seconds") from None
+        options = _library.RecordOptions(ctypes.sizeof(_library.RecordOptions), seconds, _arrays.index("most_bytes", most_bytes, 0),
                                          not wait)
         self._check(self._library.tether_sim_record(self._pointer, _arrays.path("path", path), ctypes.byref(options), self._error))
         self._recording = Recording(self, os.fspath(path))
