@@ -125,6 +125,12 @@ class Sweep(unittest.TestCase):
             self.path("kept.sqlite").unlink()
             self.assertEqual([row["hash"] for row in table], [row["hash"] for row in unrecorded])
 
+    def test_the_best_of_what_is_there_is_told(self):
+        plan, table = self.path("kept.yaml", SPRING + "keep: {best: 1, metric: base, order: greatest}\n"), self.path("kept.sqlite")
+        best = max((row for row in sweep(plan, table) if row["status"] == "ok"), key=lambda row: row["base"])
+        status, said, _ = tether("sweep", plan, "--json")
+        self.assertEqual((status, json.loads(said)["best"]), (0, {"id": best["id"], "metric": "base", "value": best["base"]}))
+
     def test_logs_of_parts_become_those_of_the_whole(self):
         plan = self.path("kept.yaml", SPRING + "keep: {best: 1, metric: base, order: greatest}\n")
         logs = self.path("kept-logs")

@@ -181,6 +181,19 @@ static tt_status gather(sweep_job *job, tt_sweep_report *report, const char *fol
   return tt_sweep_gather_from_slurm(&gathering, &job->slurm, error);
 }
 
+static tt_status on_earlier(void *context, const tt_sweep_row *row, tt_error *error) {
+  (void)error;
+  tt_sweep_report_earlier(context, row);
+  return TT_OK;
+}
+
+/* The best is that of all rows, also of those that are there. */
+static tt_status report_earlier(const sweep_job *job, tt_sweep_report *report, tt_error *error) {
+  const tt_sweep_keep *keep = &job->plan->keep;
+  if (keep->best + keep->worst == 0 || job->report == TT_SWEEP_REPORT_NONE) return TT_OK;
+  return tt_sweep_results_each(job->results, on_earlier, report, error);
+}
+
 static tt_status make_table(sweep_job *job, const char *output, const char *folder,
                             tt_error *error) {
   const tt_sweep_results_options options = {.output = job->output, .extend = job->extend};
@@ -191,6 +204,7 @@ static tt_status make_table(sweep_job *job, const char *output, const char *fold
   tt_sweep_report report =
       tt_sweep_report_start(job->plan, job->report, tt_sweep_results_name(job->results), runs,
                             tt_sweep_results_count(job->results));
+  TT_TRY(report_earlier(job, &report, error));
   tt_status status = job->collect || job->on_slurm ? gather(job, &report, folder, error)
                                                    : make_runs(job, &report, 0, runs, error);
   const bool whole = tt_sweep_results_count(job->results) == runs;

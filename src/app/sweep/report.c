@@ -36,14 +36,18 @@ static bool is_better(const tt_sweep_report *report, const tt_sweep_row *row, do
   return keep->greatest_is_best ? *value > report->best : *value < report->best;
 }
 
-void tt_sweep_report_row(tt_sweep_report *report, const tt_sweep_row *row) {
+void tt_sweep_report_earlier(tt_sweep_report *report, const tt_sweep_row *row) {
   double value;
-  report->done++;
-  report->failed += row->status != TT_SWEEP_OK;
   if (!is_better(report, row, &value)) return;
   report->any_best = true;
   report->best = value;
   memcpy(report->best_id, row->run.id, sizeof report->best_id);
+}
+
+void tt_sweep_report_row(tt_sweep_report *report, const tt_sweep_row *row) {
+  report->done++;
+  report->failed += row->status != TT_SWEEP_OK;
+  tt_sweep_report_earlier(report, row);
 }
 
 static double seconds(const tt_sweep_report *report) {

@@ -30,6 +30,8 @@ typedef struct tt_sweep_report {
 /** Begins now; plan and `output` outlive it. */
 tt_sweep_report tt_sweep_report_start(const tt_sweep_plan *plan, tt_sweep_report_kind kind,
                                       const char *output, uint64_t runs, uint64_t before);
+/** Of a row that was there at the start: whether it is the best so far. */
+void tt_sweep_report_earlier(tt_sweep_report *report, const tt_sweep_row *row);
 /** A row came. */
 void tt_sweep_report_row(tt_sweep_report *report, const tt_sweep_row *row);
 /** Ten times a second or so: shows what is new. */
