@@ -131,6 +131,14 @@ class Sweep(unittest.TestCase):
         status, said, _ = tether("sweep", plan, "--json")
         self.assertEqual((status, json.loads(said)["best"]), (0, {"id": best["id"], "metric": "base", "value": best["base"]}))
 
+    def test_a_row_that_nobody_gets_is_told(self):
+        plan = self.path("spring.yaml", SPRING)
+        alone = sweep(plan, self.path("spring.sqlite"))[0]["id"]
+        for options in ("--only", alone), ("--only", alone, "--json"), ("--dry-run",):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([TETHER, "sweep", plan, *options], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+            self.assertEqual((done.returncode, done.stderr), (3, "tether: standard output: can't write: No space left on device\n"))
+
     def test_logs_of_parts_become_those_of_the_whole(self):
         plan = self.path("kept.yaml", SPRING + "keep: {best: 1, metric: base, order: greatest}\n")
         logs = self.path("kept-logs")
