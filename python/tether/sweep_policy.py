@@ -220,7 +220,7 @@ class _Host:
         self.child, self.ended = 0, -1
         self.control.send(b"X" + struct.pack("=q", os.waitstatus_to_exitcode(status)))
 
-    def serve(self) -> None:
+    def serve(self) -> NoReturn:
         while True:
             poll = select.poll()
             poll.register(self.control, select.POLLIN)
@@ -230,7 +230,8 @@ class _Host:
             if self.control.fileno() in ready:
                 message, descriptors, _, _ = socket.recv_fds(self.control, 64, 1)
                 if not message:
-                    return self.end()
+                    self.end()
+                    os._exit(0)
                 if message[:1] == b"B":
                     self.begin(message, socket.socket(fileno=descriptors[0]))
                 else:

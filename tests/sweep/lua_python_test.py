@@ -6,7 +6,8 @@ import pathlib
 import tempfile
 import unittest
 
-from support.sweep import again, prove, rows, sweep, tether
+from support.process import wait_for
+from support.sweep import again, prove, rows, state_of, sweep, tether
 
 ARM = """
 scene: gripper
@@ -91,6 +92,15 @@ class Controllers(unittest.TestCase):
     def test_a_python_function(self):
         self.file("arm.py", PYTHON)
         self.check_arm('policy: "arm:control"', "arm.py:9: RuntimeError: ", "no")
+
+    def test_what_a_policy_starts_ends_with_its_run(self):
+        self.file("arm.py", "import os, time\nchild = 0\ndef control(read, write):\n    global child\n    if not child:\n"
+                            "        child = os.fork()\n        if not child:\n            time.sleep(1000)\n"
+                            "        with open('children', 'a') as file:\n            print(child, file=file)\n")
+        sweep(self.file("arm.yaml", (ARM % 'policy: "arm:control"').replace("hold, fail", "hold")), self.folder / "arm.sqlite", "--jobs", 2)
+        children = [int(line) for line in (self.folder / "children").read_text(encoding="utf-8").split()]
+        self.assertEqual(len(children), 6)
+        wait_for(lambda: not any(map(state_of, children)), "the end of what policies started")
 
     def test_what_cannot_drive_is_told_before_anything_runs(self):
         self.file("arm.lua", LUA)

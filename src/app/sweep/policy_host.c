@@ -20,6 +20,7 @@
 #define MODULE "tether.sweep_policy"
 #define SOCKET 3          /* in Python */
 #define IMPORT_SECONDS 60 /* at least: a run's timeout is of runs */
+#define STOP_MS 1000      /* in which Python ends in order */
 #define END_SECONDS 30    /* in which what was killed is gone, on the busiest machine */
 #define MOST_VARIABLES 4096
 
@@ -196,8 +197,21 @@ tt_status tt_policy_host_start(tt_policy_host *host, const tt_sweep_plan *plan, 
   return status;
 }
 
+/* Python hears it, and ends what the last run may have left behind. */
+static void let_end(const tt_policy_host *host) {
+  shutdown(host->control, SHUT_WR);
+  for (int waited = 0; waited < STOP_MS; waited++) {
+    siginfo_t about = {.si_pid = 0};
+    if (waitid(P_PID, (id_t)host->process, &about, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        about.si_pid != 0)
+      return;
+    usleep(1000);
+  }
+}
+
 void tt_policy_host_stop(tt_policy_host *host) {
   if (host->process > 0) {
+    let_end(host);
     kill(-host->process, SIGKILL);
     kill(host->process, SIGKILL);
     while (waitpid(host->process, NULL, 0) < 0 && errno == EINTR) {
