@@ -15,6 +15,7 @@ import array
 import ctypes
 import gc
 import importlib
+import inspect
 import math
 import os
 import random
@@ -246,6 +247,8 @@ def _import(name: str) -> Policy:
     found = getattr(importlib.import_module(module), function, None)
     if not callable(found):
         raise NotFoundError(f"{module} has no function {function}(read, write)")
+    if inspect.iscoroutinefunction(found) or inspect.isgeneratorfunction(found) or inspect.isasyncgenfunction(found):
+        raise TypeError(f"{function} is a generator or a coroutine: a call would do nothing; write a plain function")
     return found  # type: ignore[no-any-return]
 
 

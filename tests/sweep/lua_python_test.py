@@ -106,9 +106,12 @@ class Controllers(unittest.TestCase):
         self.file("arm.lua", LUA)
         self.file("arm.py", PYTHON)
         self.file("bad.lua", "function control(\n")
+        self.file("idle.py", "async def waits(read, write):\n    pass\n\ndef gives(read, write):\n    yield\n")
         axis = ARM.replace("name: gain", "name: base.position")
         for text, told in ((ARM % "lua: bad.lua", "bad.lua:2: "), (ARM % "lua: none.lua", "none.lua"),
                            (ARM % 'policy: "arm:contrl"', "arm has no function contrl(read, write)"),
+                           (ARM % 'policy: "idle:waits"', "waits is a generator or a coroutine: a call would do nothing"),
+                           (ARM % 'policy: "idle:gives"', "gives is a generator or a coroutine: a call would do nothing"),
                            (ARM % 'policy: "nowhere:control"', "No module named 'nowhere'"), (axis % "lua: arm.lua", "base.position")):
             with self.subTest(told):
                 table = self.folder / "bad.sqlite"
