@@ -121,6 +121,18 @@ class Tables(unittest.TestCase):
         with self.assertRaises(tether.OtherVersionError):
             tether.sweep.read(newer)
 
+    def test_a_table_that_something_else_changed(self):
+        changed = self.folder / "changed.sqlite"
+        for statement in ("DELETE FROM sweep", "UPDATE sweep SET value = 'x' WHERE key = 'runs'", "DROP TABLE run",
+                          "INSERT INTO run_column VALUES ('lost', 'axis', '')", "UPDATE run SET seed = 'x'", "UPDATE run SET seed = 1e300",
+                          "UPDATE run SET wall_time = 'x'", "UPDATE run SET hash = x'ff'"):
+            changed.write_bytes(self.file.read_bytes())
+            with sqlite3.connect(changed) as database:
+                database.execute(statement)
+            database.close()
+            with self.assertRaisesRegex(tether.InvalidError, "changed.sqlite: is no table of a sweep: ", msg=statement):
+                tether.sweep.read(changed)
+
     def test_it_needs_no_library(self):
         script = f"import tether.sweep; print(len(tether.sweep.read({str(self.file)!r})['run']))"
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False,

@@ -104,7 +104,7 @@ def read(file: str | os.PathLike[str], *, all_rows: bool = False) -> Table:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
             database.execute("BEGIN")  # one moment for all that follows
             return _read(database, path, all_rows)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, LookupError, ValueError, OverflowError) as error:  # a column or key is missing, or has what no sweep writes
         raise InvalidError(f"{path}: is no table of a sweep: {error}") from error
 
 
