@@ -101,7 +101,10 @@ class Episodes:
         """A goal of the options: for all rows, or one a row."""
         if name not in drawn:
             raise ValueError(f"options: goals: there is no goal '{name}'{nearest(name, drawn)}")
-        values = np.asarray(goal, np.float64)
+        try:
+            values = np.asarray(goal, np.float64)
+        except (TypeError, ValueError):
+            values = np.full(len(drawn[name]), np.nan)
         values = values[row] if values.ndim == 2 and len(values) == self.count else np.atleast_1d(values)
         if values.shape != (len(drawn[name]),) or not np.isfinite(values).all():
             raise ValueError(f"options: goals: {name}: {len(drawn[name])} finite numbers are expected, for all environments or for "
@@ -179,10 +182,19 @@ class Episodes:
 
 
 def checked_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> Mapping[str, Any]:
-    for name in options or {}:
+    given = {} if options is None else _mapping("options", options)
+    for name in given:
         if name not in known:
             raise ValueError(f"options: there is no '{name}'{nearest(name, known) or '; there are ' + ', '.join(known)}")
-    return options or {}
+    if given.get("goals") is not None:
+        _mapping("options: goals", given["goals"])
+    return given
+
+
+def _mapping(what: str, given: Any) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{what}: {given!r}; a dictionary is expected")
+    return given
 
 
 def resolved(task: Task | str, load: Callable[[str], Task]) -> Task:
