@@ -11,6 +11,8 @@ typedef struct tt_progress {
   uint64_t started, next; /**< ns */
 } tt_progress;
 
+/** Of the terminal at standard error; 80 where it does not tell. */
+int tt_terminal_columns(void);
 /** Begins now. `what` stands beside the bar and must outlive it. One thread. */
 tt_progress tt_progress_start(const char *what);
 /** `done` 0…1. Cheap: draws ten times a second, and not at all in the first half second. */

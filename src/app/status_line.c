@@ -2,6 +2,7 @@
  * drops. The log clears it before each of its own lines; the next refresh shows it again below. */
 #include "app/status_line.h"
 
+#include "app/progress.h"
 #include "base/clock.h"
 #include "base/text.h"
 
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,11 +96,6 @@ static size_t add_wire(tt_status_line *line, int index, double elapsed, char *te
   return drops ? add(text, used, " dropped %llu", (unsigned long long)drops) : used;
 }
 
-static int terminal_width(void) {
-  struct winsize size;
-  return !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col > 20 ? size.ws_col : 80;
-}
-
 static void show(tt_status_line *line) {
   tt_world_status status;
   tt_world_get_status(line->world, &status);
@@ -122,7 +117,7 @@ static void show(tt_status_line *line) {
   for (int i = 0; i < line->wire_count; i++)
     used = add_wire(line, i, elapsed > 0 ? elapsed : 1, text, used);
   tt_text_make_safe(text);
-  tt_text_cut_columns(text, (size_t)terminal_width());
+  tt_text_cut_columns(text, (size_t)tt_terminal_columns());
   char out[LINE_SIZE + 16];
   int size = snprintf(out, sizeof out, "\r%s\033[K", text);
   if (write(STDERR_FILENO, out, (size_t)size) < 0) return; /* the terminal is gone */

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """`tether sweep`: every row is what the run alone would be, whoever makes it; what goes wrong costs its own row."""
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 import urllib.request
 
@@ -185,6 +189,24 @@ class Sweep(unittest.TestCase):
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         return process
+
+    def test_the_bar_fits_into_a_line(self):
+        plan = self.path("gripper.yaml", LONG.replace("100000 s", "50 ms") + "repeat: 100000\n")
+        for columns in 80, 40:
+            terminal, there = pty.openpty()
+            fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+            process = subprocess.Popen([TETHER, "sweep", plan, "--jobs", "1"], stderr=there)
+            self.addCleanup(process.kill)
+            shown = b""
+            while shown.count(b" to go") < 3 and shown.count(b"\r") < 5:
+                shown += os.read(terminal, 1000)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(60), 130)
+            os.close(terminal)
+            os.close(there)
+            for line in shown.decode().split("\r")[1:-1]:
+                self.assertRegex(line, r"^sweep \[[#.]*\] +\d+ %, ")
+                self.assertLess(len(line.replace("\033[K", "")), columns)
 
     def test_a_signal_ends_it_in_order(self):
         plan = self.path("gripper.yaml", LONG.replace("100000 s", "50 ms") + "repeat: 100000\n")
