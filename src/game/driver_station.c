@@ -131,11 +131,11 @@ bool tt_ds_order_is_good(const tt_ds_order *order, int robots) {
   return order->kind != TT_DS_JOYSTICK || is_good_joystick(&order->joystick);
 }
 
-/* Who takes over by hand ends the match: everybody stops first. */
 bool tt_ds_order_ends_match(const tt_ds_order *order) {
   return order->kind == TT_DS_ENABLE || order->kind == TT_DS_MODE || order->kind == TT_DS_MATCH;
 }
 
+/* Who takes over by hand ends the match: everybody stops first. */
 void tt_driver_stations_end_match(tt_driver_stations *stations) {
   if (stations->period == TT_PERIOD_NONE) return;
   stations->period = TT_PERIOD_NONE;
