@@ -68,6 +68,7 @@ typedef struct taker {
   hand next;             /**< what the next one has so far */
   tt_nats_gather gather; /**< into the next one */
   uint64_t bad;          /**< messages that were none */
+  int64_t asked;         /**< µs: what stands at the subscription was asked for then or later */
   int limited; /**< pieces without a message in which the next one had no room, in a row */
   bool
       is_new; /**< no message is done yet, and some were removed: the store knows nothing of what they set */
@@ -253,14 +254,14 @@ static tt_status take_message(taker *of, natsMsg *message, tt_error *error) {
   return TT_OK;
 }
 
-/** Has messages that came after they were asked for at a time, also those after a failure; they go into the next batch. */
-static tt_status gather_all(taker *of, int64_t asked, natsMsgList *came, tt_error *error) {
+/** Has messages that came, also those after a failure; they go into the next batch. */
+static tt_status gather_all(taker *of, natsMsgList *came, tt_error *error) {
   const uint32_t before = of->next.messages.len;
   bool kept = tt_list_add(&of->next.messages, came->Msgs, (uint32_t)came->Count);
   if (kept) came->Count = 0;  // they are the hand's now
   natsMsgList_Destroy(came);
   if (!kept) return tt_fail(error, TT_NOMEM, "out of memory");
-  if (!before) of->next.begun = asked;
+  if (!before || of->asked < of->next.begun) of->next.begun = of->asked;
   for (uint32_t i = before; i < of->next.messages.len; i++) {
     natsMsg *message = message_of(&of->next, i);
     of->next.bytes += (size_t)natsMsg_GetDataLength(message);
@@ -338,13 +339,15 @@ static tt_status fetch_piece(taker *of, wanted what, int64_t patience, tt_error 
   request.MaxBytes = PIECE_BYTES;
   request.NoWait = what == ANY;
   request.Expires = 1000 * (patience > LEAST_PATIENCE ? patience : LEAST_PATIENCE);
-  const int64_t asked = tt_monotonic_us();
+  int left = 0;  // what came when the request before was over
+  natsSubscription_GetPending(of->subscription, &left, NULL);
+  if (left <= 0) of->asked = tt_monotonic_us();
   natsStatus status = natsSubscription_FetchRequest(&came, of->subscription, &request);
   if (status == NATS_TIMEOUT || status == NATS_NOT_FOUND) return TT_OK;
   // The end of the piece before is sometimes said late, and taken for that of this one.
   if (is_about_size(status) && of->limited++ < MOST_LIMITED) return TT_OK;
   of->limited = 0;
-  return status == NATS_OK ? gather_all(of, asked, &came, error)
+  return status == NATS_OK ? gather_all(of, &came, error)
                            : tt_nats_fail(status, "taking from the stream", error);
 }
 
@@ -445,6 +448,7 @@ static tt_status fill_next(taker *of, int64_t patience, tt_error *error) {
   look_at_age(of);
   TT_TRY(next->messages.len ? add_rest(of, error) : wait_first(of, patience, error));
   TT_TRY(wait_full(of, error));
+  look_at_age(of);  // of what came late, too
   if (next->messages.len) return TT_OK;
   if (tt_monotonic_us() >= of->next_look) TT_TRY(look(of, error));
   return TT_AGAIN;
