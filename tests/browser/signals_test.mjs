@@ -272,14 +272,14 @@ test('what happened a minute before the fall is plotted', async (t) => {
   const held = () => shownValue(page, 'arm.position');
   // Its whole past is there although nobody had plotted it: the pointer reads it off.
   const end = time.at(-1);
-  const box = await canvas.boundingBox();
   const readAt = async (moment) => {
+    const box = await canvas.boundingBox(); // moves until the axes have their room
     await page.mouse.move(box.x + (box.width * (300 - (end - moment))) / 300, box.y + 50);
     return held();
   };
   await until('the arm is up before the fall', () => readAt(fall - 2), (value) => value < -1.4);
   await until('and down after it', () => readAt(fall + 3), (value) => value > 0);
-  await page.mouse.move(box.x + 5, 5);
+  await page.mouse.move(5, 5);
 
   // The hand of the time line goes a minute back; what is shown is what the log has of this moment.
   const line = page.getByRole('slider', {name: 'Time of the run'});
