@@ -385,7 +385,7 @@ class Errors(unittest.TestCase):
         self.refused(tether.InvalidError, "swivel.velocity: 1e+09 is out of its range", sim.step)
 
     def test_steps_and_seeds(self):
-        for steps in (0, -1, 2**63, 2**70):
+        for steps in (0, -1, 2**63, 2**64 + 1, 1 - 2**64, 2**70):
             self.refused(tether.InvalidError, f"steps: {steps}" if steps < 1 else "steps: ", self.sim.step, steps)
         self.refused(tether.InvalidError, "steps: 1.5; give a whole number", self.sim.step, 1.5)
         self.refused(tether.InvalidError, "seed: -1; give 0 to", self.sim.reset, -1)

@@ -133,11 +133,9 @@ class Batch:
         address = None
         if self._commands or actions is not None:
             address = _arrays.check("actions", actions, (self._count, len(self._commands))).ctypes.data
-        try:
-            status = self._library.tether_batch_step(self._pointer, address, steps, self._out_address, self._error)
-        except ctypes.ArgumentError:
-            return self.step(actions, _arrays.index("steps", steps, 1))
-        self._check(status)
+        if type(steps) is not int or not 0 < steps < 1 << 63:  # ctypes would cut it to 64 bits
+            steps = _arrays.index("steps", steps, 1)
+        self._check(self._library.tether_batch_step(self._pointer, address, steps, self._out_address, self._error))
         return self._out
 
     def reset(self, mask: npt.NDArray[np.bool_] | None = None, seeds: Iterable[SupportsIndex] | None = None) -> Floats:

@@ -249,10 +249,9 @@ class Sim:
             BusyError: another thread is using it.
             KeyboardInterrupt: after some of the steps.
         """
-        try:
-            status = self._exchange(self._pointer, self._ios, self._io_count, steps, self._error)
-        except ctypes.ArgumentError:
-            return self.step(_arrays.index("steps", steps, 1))
+        if type(steps) is not int or not 0 < steps < 1 << 63:  # ctypes would cut it to 64 bits
+            steps = _arrays.index("steps", steps, 1)
+        status = self._exchange(self._pointer, self._ios, self._io_count, steps, self._error)
         if status:
             self._fail(status)
 
