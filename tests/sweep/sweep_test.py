@@ -134,6 +134,7 @@ class Sweep(unittest.TestCase):
         best = max((row for row in sweep(plan, table) if row["status"] == "ok"), key=lambda row: row["base"])
         status, said, _ = tether("sweep", plan, "--json")
         self.assertEqual((status, json.loads(said)["best"]), (0, {"id": best["id"], "metric": "base", "value": best["base"]}))
+        self.assertEqual([json.loads(said)[key] for key in ("runs", "done", "new", "failed")], [len(rows(table)), len(rows(table)), 0, 0])
 
     def test_a_row_that_nobody_gets_is_told(self):
         plan = self.path("spring.yaml", SPRING)

@@ -96,6 +96,7 @@ static void say_json(const tt_sweep_report *report, bool last, bool finished) {
   const double to_go = left(report);
   json_object_object_add(made, "runs", json_object_new_uint64(report->runs));
   json_object_object_add(made, "done", json_object_new_uint64(report->done));
+  json_object_object_add(made, "new", json_object_new_uint64(report->done - report->before));
   json_object_object_add(made, "failed", json_object_new_uint64(report->failed));
   json_object_object_add(made, "rate", json_object_new_double(rate(report)));
   json_object_object_add(made, "left", to_go < 0 ? NULL : json_object_new_double(to_go));
