@@ -53,6 +53,8 @@ static tt_match match_element(tt_node *element, const char *path) {
              *part = tt_node_child_text(body, "body");
   tt_match best = {0, false};
   char made[512];
+  if (element->kind == TT_NODE_SCALAR && element->text)
+    offer_match(&best, path, element->text, true);
   if (name) offer_match(&best, path, name, true);
   if (body != element) {
     offer_match(&best, path, body->key, !name);
@@ -203,6 +205,7 @@ static tt_status no_element(const tt_setting *setting, const tt_node *sequence, 
       name = base;
     }
     if (!name) name = tt_node_child_text(body, "body");
+    if (!name && element->kind == TT_NODE_SCALAR) name = element->text;
     int wrote = name ? snprintf(list + size, sizeof list - size, "%s%s", i ? ", " : "", name)
                      : snprintf(list + size, sizeof list - size, "%s[%d]", i ? ", " : "", i);
     size += (size_t)wrote;
@@ -265,6 +268,10 @@ static tt_status set_path(const tt_setting *setting) {
       if (!element) return no_element(setting, node, path, ambiguous);
       node = element;
       path += used;
+      if (*path == '.' && node->kind == TT_NODE_SCALAR && !tt_node_empty(node)) {
+        if (!tt_node_spell_out(setting->document, node)) return set_nomem(setting);
+        node->origin = setting->path;
+      }
     } else {
       TT_TRY(key_step(setting, node, &path, &node));
     }

@@ -62,6 +62,21 @@ const char *tt_node_child_text(const tt_node *mapping, const char *key) {
   return child && child->kind == TT_NODE_SCALAR ? child->text : NULL;
 }
 
+bool tt_node_spell_out(tt_document *document, tt_node *node) {
+  tt_node *name = tt_document_node(document, TT_NODE_SCALAR, "name", 4, node->text,
+                                   strlen(node->text), node->line);
+  if (!name || !tt_node_append(node, name)) {
+    tt_node_free(name);
+    return false;
+  }
+  name->origin = node->origin;
+  name->quoted = node->quoted;
+  free(node->text);
+  node->text = NULL;
+  node->kind = TT_NODE_MAPPING;
+  return true;
+}
+
 bool tt_node_empty(const tt_node *node) {
   if (node->kind != TT_NODE_SCALAR || node->quoted) return false;
   return !*node->text || !strcmp(node->text, "~") || !strcmp(node->text, "null");

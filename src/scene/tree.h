@@ -97,6 +97,8 @@ tt_node *tt_document_node(tt_document *document, tt_node_kind kind, const char *
                           size_t key_size, const char *text, size_t text_size, int line);
 /** Adds at the end; false when out of memory (the child is then still the caller's). */
 bool tt_node_append(tt_node *parent, tt_node *child);
+/** Makes {name: x} of a plain x. False: out of memory. */
+bool tt_node_spell_out(tt_document *document, tt_node *node);
 void tt_node_free(tt_node *node);
 /** The element of a sequence that `path` begins with (a name, a protocol or "[n]"), and how many bytes of
  *  `path` that took; NULL if none, or, with `*ambiguous` set, if several. */

@@ -194,6 +194,16 @@ static void test_settings(void **state) {
   assert_int_equal(read_text(text, "things[2].number=1", &error), TT_INVALID);
   assert_int_equal(read_text(text, "things[x].number=1", &error), TT_INVALID);
   assert_int_equal(read_text(text, "text=\xff", &error), TT_INVALID);
+  static const char bare[] = "things: [a.b, c]\n";
+  assert_int_equal(read_text(bare, "things.a.b.number=2", &error), TT_OK);
+  assert_int_equal(read_text(bare, "things[1].number=2", &error), TT_OK);
+  assert_int_equal(read_text(bare, "things.c=d", &error), TT_OK);
+  assert_int_equal(read_text(bare, "things.c.nam=2", &error), TT_INVALID);
+  assert_string_equal(error.text, "--set things.c.nam: unknown key 'nam'; did you mean 'name'?");
+  assert_int_equal(read_text(bare, "things.d.number=2", &error), TT_INVALID);
+  assert_string_equal(error.text, "--set things.d.number: there is no 'd' here; there are: a.b, c");
+  assert_int_equal(read_text("pair: [1, 2]\n", "pair[0].number=2", &error), TT_INVALID);
+  assert_string_equal(error.text, "--set pair[0].number: expected a number, found a mapping");
   assert_int_equal(read_text(text, "number", &error), TT_USAGE);
   assert_int_equal(read_text(text, "=1", &error), TT_USAGE);
 }

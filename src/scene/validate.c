@@ -249,20 +249,14 @@ static tt_status shorthand(tt_walk *walk, tt_node *node, const cyaml_schema_valu
   if (node->kind != TT_NODE_SCALAR) return TT_OK;
   bool empty = tt_node_empty(node);
   if (!empty && !find_field(schema->mapping.fields, "name")) return TT_OK;
-  if (!empty) {
-    tt_node *name = tt_document_node(walk->document, TT_NODE_SCALAR, "name", 4, node->text,
-                                     strlen(node->text), node->line);
-    if (!name || !tt_node_append(node, name)) {
-      tt_node_free(name);
-      return tt_fail(walk->error, TT_NOMEM, "out of memory");
-    }
-    name->origin = node->origin;
-    name->quoted = node->quoted;
-  }
+  node->bare = !empty;
+  if (!empty)
+    return tt_node_spell_out(walk->document, node)
+               ? TT_OK
+               : tt_fail(walk->error, TT_NOMEM, "out of memory");
   free(node->text);
   node->text = NULL;
   node->kind = TT_NODE_MAPPING;
-  node->bare = !empty;
   return TT_OK;
 }
 
