@@ -1,6 +1,8 @@
 /* live_request.c: what a page asks for is done, most of it by the world's mailbox. */
 #include "web/live_internal.h"
 
+#include <stdio.h>
+
 static void say_busy(tt_live_page *page) {
   tt_live_page_say(page, tt_live_error("the world is busy; try again"));
 }
@@ -28,7 +30,28 @@ bool tt_live_monitor(tt_live_page *page, int wire) {
   return wire < 0 || tt_world_post(live->world, &mail) == TT_OK;
 }
 
+/* The first of a page's commands that is out of its range; NULL: none is. */
+static GString *find_out_of_range(const tt_live *live, const tt_live_order *order) {
+  for (int i = 0; i < order->command.count; i++) {
+    const int index = order->command.values[i].command;
+    const double value = order->command.values[i].value;
+    const tt_command *of = &live->model->commands[index];
+    if (value >= of->lower && value <= of->upper) continue;
+    char text[400];
+    snprintf(text, sizeof text, "command: %s: %g is out of its range; in SI it is %g to %g",
+             tt_names_command(tt_world_names(live->world), index), value, of->lower, of->upper);
+    return tt_live_error(text);
+  }
+  return NULL;
+}
+
+/* All of them, or none. */
 static void command(tt_live_page *page, const tt_live_order *order) {
+  GString *wrong = find_out_of_range(page->live, order);
+  if (wrong) {
+    tt_live_page_say(page, wrong);
+    return;
+  }
   for (int i = 0; i < order->command.count; i++)
     post_mail(page, &(tt_mail){.kind = TT_MAIL_COMMAND,
                                .index = order->command.values[i].command,

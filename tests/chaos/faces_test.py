@@ -10,6 +10,7 @@ import select
 import socket
 import stat
 import statistics
+import struct
 import subprocess
 import tempfile
 import threading
@@ -202,6 +203,23 @@ class Faces(unittest.TestCase):
             self.assertFalse(later["paused"] or later["stopped"])
             self.assertEqual((later["speed"], later["wires"][0]["accepted"]), (1, 0))
             watch.close()
+            self.assertEqual(tether.stop(), 0)
+
+    def test_one_value_out_of_its_range_spoils_all_that_a_page_commands(self):
+        with Tether("run", SCENE, *QUIET) as tether:
+            page = Page(tether.addresses["web"])
+            (good, bad), signals = page.model["commands"][:2], [one["name"] for one in page.model["signals"]]
+            page.send(type="subscribe", number=1, signals=[signals.index(f"command:{good['name']}")], rate=100)
+            values = lambda m: isinstance(m, bytes) and m[0] == 2 and struct.unpack_from("<d", m, len(m) - 8)
+            before = values(page.until(values))
+            page.send(type="command", values=[[0, good["upper"] / 2], [1, 2 * bad["upper"]]])
+            self.assertEqual(page.told("error")["text"], f"command: {bad['name']}: {2 * bad['upper']:g} is out of its range; in SI it is "
+                             f"{bad['lower']:g} to {bad['upper']:g}")
+            page.send(type="command", values=[[1, bad["upper"] / 2]])  # is heard after it
+            page.send(type="subscribe", number=2, signals=[signals.index(f"command:{name}") for name in (good["name"], bad["name"])], rate=100)
+            both = lambda m: isinstance(m, bytes) and m[0] == 2 and m[2] == 2 and struct.unpack_from("<2d", m, len(m) - 16)
+            self.assertEqual(both(page.until(lambda m: both(m) and both(m)[1] == bad["upper"] / 2))[:1], before)
+            page.close()
             self.assertEqual(tether.stop(), 0)
 
     def test_two_hundred_that_never_finish_their_sentence(self):
