@@ -279,6 +279,33 @@ class Recordings(unittest.TestCase):
         self.assertIn("2026-01-01T00-00-00-gripper", tether("runs"))
         self.assertIn("gripper", tether("runs", "show", "2026-01-01T00-00-00-gripper"))
 
+    def test_what_begins_anew_is_compared_to_its_end(self):
+        """Simulated time is the same at the end of every one of them."""
+        paths = self.path("one"), self.path("other")
+        for path, speeds in zip(paths, ((1, 1, 1, 1), (1, 2, 3, -4))):
+            sim = self.sim()
+            sim.record(path)
+            for speed in speeds:
+                sim.reset(seed=1)
+                sim.apply(swivel__velocity=speed)
+                sim.step(60)
+            sim.end()
+        self.assertRegex(tether("compare", *paths, status=1), "swivel.position: .*from 0.200 s on")
+        rows = tether("export", paths[0]).splitlines()[1:]
+        self.assertEqual([row.split(",")[0] for row in rows], ["0.000000", "0.100000", "0.200000", "0.300000", "0.400000"])
+
+    def test_times_of_a_timestep_with_many_digits(self):
+        scene, path = Scene("gripper", "timestep=0.001666666667 s"), self.path()
+        self.addCleanup(scene.free)
+        sim = self.sim(scene)
+        sim.record(path)
+        for _ in range(1300):
+            sim.step(10)
+        sim.end()
+        self.proved(path)
+        times = [float(row.split(",")[0]) for row in tether("export", path).splitlines()[1:]]
+        self.assertEqual((times, times[-1]), (sorted(times), 21.666666))
+
     def test_a_fork_begins_where_a_call_ended(self):
         """The last one until then, however long the calls were."""
         scene = Scene("frc2011")

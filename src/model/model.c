@@ -8,6 +8,12 @@ double tt_model_time(const tt_model *model, uint64_t steps) {
   return (double)((long double)steps * model->timestep_num / model->timestep_den);
 }
 
+uint64_t tt_model_microseconds(const tt_model *model, uint64_t steps) {
+  // Numerator and denominator have up to 40 bits each.
+  return (uint64_t)((unsigned __int128)steps * 1000000u * (uint64_t)model->timestep_num /
+                    (uint64_t)model->timestep_den);
+}
+
 int tt_model_axis_command(const tt_model *model, tt_command_kind kind, int axis) {
   for (int i = 0; i < model->command_count; i++) {
     const tt_command *command = &model->commands[i];

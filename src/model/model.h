@@ -123,6 +123,8 @@ typedef struct tt_model {
 double tt_model_timestep(const tt_model *model);
 /** The time that so many steps take, s, correctly rounded. */
 double tt_model_time(const tt_model *model, uint64_t steps);
+/** The same in whole µs, rounded down: when it stands in a log. */
+uint64_t tt_model_microseconds(const tt_model *model, uint64_t steps);
 
 /** Index of an axis' own command of a kind from torque to duty (not of a motor that drives the axis), or −1. */
 int tt_model_axis_command(const tt_model *model, tt_command_kind kind, int axis);

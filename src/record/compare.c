@@ -113,51 +113,34 @@ static void compare_at(comparison *of, uint64_t time) {
   }
 }
 
-/* When a run was sampled: its clock then changed. */
-typedef struct sample_times {
-  tt_run_cursor cursor;
-  uint32_t clock;
-  uint64_t now;
-} sample_times;
-
-static bool open_times(sample_times *times, const tt_run_log *log) {
-  times->clock = tt_run_log_find(log, PREFIX "time");
-  return tt_run_cursor_open(&times->cursor, log);
-}
-
-static bool next_time(sample_times *times) {
-  tt_wpilog_record record;
-  while (tt_run_cursor_next(&times->cursor, &record) == TT_OK) {
-    if (record.entry != times->clock) continue;
-    times->now = record.timestamp;
-    return true;
-  }
-  return false;
+static bool next_sample(tt_run_cursor *cursor) {
+  return tt_run_cursor_next_sample(cursor) == TT_OK;
 }
 
 /* False: out of memory. */
 static bool find_rounding(comparison *of, const tt_run_log *kept, const tt_run_log *other) {
-  sample_times one = {0}, two = {0};
-  bool opened = open_times(&one, kept) && open_times(&two, other);
-  bool sampled = opened && next_time(&one) && next_time(&two);
-  of->rounding = sampled && one.now != two.now ? ROUNDING : 0;
-  tt_run_cursor_close(&one.cursor);
-  tt_run_cursor_close(&two.cursor);
+  tt_run_cursor one = {0}, two = {0};
+  bool opened = tt_run_cursor_open(&one, kept) && tt_run_cursor_open(&two, other);
+  bool sampled = opened && next_sample(&one) && next_sample(&two);
+  of->rounding = sampled && one.time != two.time ? ROUNDING : 0;
+  tt_run_cursor_close(&one);
+  tt_run_cursor_close(&two);
   return opened;
 }
 
 /* Every time at which both were sampled: what the recorder lost of one is no difference. */
 static tt_status walk(comparison *of, tt_error *error) {
-  sample_times kept = {0}, other = {0};
+  tt_run_cursor kept = {0}, other = {0};
   bool compared = false;
-  bool opened = open_times(&kept, of->kept.log) && open_times(&other, of->other.log);
-  bool more = opened && next_time(&kept) && next_time(&other);
+  bool opened =
+      tt_run_cursor_open(&kept, of->kept.log) && tt_run_cursor_open(&other, of->other.log);
+  bool more = opened && next_sample(&kept) && next_sample(&other);
   while (more) {
-    if (kept.now == other.now) compare_at(of, kept.now), compared = true;
-    more = kept.now <= other.now ? next_time(&kept) : next_time(&other);
+    if (kept.time == other.time) compare_at(of, kept.time), compared = true;
+    more = kept.time <= other.time ? next_sample(&kept) : next_sample(&other);
   }
-  tt_run_cursor_close(&kept.cursor);
-  tt_run_cursor_close(&other.cursor);
+  tt_run_cursor_close(&kept);
+  tt_run_cursor_close(&other);
   if (!opened) return tt_fail(error, TT_NOMEM, "out of memory");
   return compared ? TT_OK
                   : tt_fail(error, TT_DIFFERS,

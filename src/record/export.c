@@ -101,21 +101,20 @@ tt_entry_role tt_entry_role_of(const tt_run_entry *entry) {
   return TT_ROLE_OTHER;
 }
 
-static bool finite_doubles(const tt_wpilog_record *record, size_t size) {
-  if (record->size != size) return false;
-  for (size_t i = 0; i < size; i += 8)
-    if (!isfinite(tt_wpilog_double(record->payload + i))) return false;
-  return true;
+static bool is_of_doubles(tt_entry_role role) {
+  return role == TT_ROLE_SIGNAL || role == TT_ROLE_NUMBER || role == TT_ROLE_POSE;
+}
+
+bool tt_record_has_form(tt_entry_role role, const tt_wpilog_record *record) {
+  if (is_of_doubles(role)) return record->size == (role == TT_ROLE_POSE ? POSE_SIZE : 8);
+  return role != TT_ROLE_FLAG || record->size == 1;
 }
 
 bool tt_record_fits(tt_entry_role role, const tt_wpilog_record *record) {
-  switch (role) {
-    case TT_ROLE_SIGNAL:
-    case TT_ROLE_NUMBER: return finite_doubles(record, sizeof(double));
-    case TT_ROLE_POSE: return finite_doubles(record, POSE_SIZE);
-    case TT_ROLE_FLAG: return record->size == 1;
-    default: return true;
-  }
+  if (!tt_record_has_form(role, record)) return false;
+  for (size_t i = 0; is_of_doubles(role) && i < record->size; i += 8)
+    if (!isfinite(tt_wpilog_double(record->payload + i))) return false;
+  return true;
 }
 
 void tt_export_progress(const tt_export_sink *sink, const tt_run_cursor *cursor) {

@@ -74,7 +74,9 @@ typedef enum tt_entry_role {
   TT_ROLE_FLAG,    /**< a boolean */
 } tt_entry_role;
 tt_entry_role tt_entry_role_of(const tt_run_entry *entry);
-/** Does the record hold what its role says? Logs are files: anything may stand in them. */
+/** Has the record the size that its role asks for? Logs are files: anything may stand in them. */
+bool tt_record_has_form(tt_entry_role role, const tt_wpilog_record *record);
+/** The same, and its numbers are finite. */
 bool tt_record_fits(tt_entry_role role, const tt_wpilog_record *record);
 /** Tells the sink how far the cursor is. */
 void tt_export_progress(const tt_export_sink *sink, const tt_run_cursor *cursor);

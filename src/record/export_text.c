@@ -97,21 +97,29 @@ static void put_row(table *from, uint64_t time) {
   tt_export_put(&from->out, "\n", 1);
 }
 
+/* A sample in which nothing changed stands in the journal alone. Older logs, which have every signal of it, have the journal ahead. */
+static bool begins_row(const table *from, const tt_run_cursor *cursor,
+                       const tt_wpilog_record *record) {
+  if (from->column[record->entry] != UINT32_MAX) return tt_record_has_form(TT_ROLE_SIGNAL, record);
+  return cursor->derived && tt_journal_marks_sample(from->entries[record->entry].name, record);
+}
+
 static void put_rows(table *from, tt_run_cursor *cursor) {
   tt_wpilog_record record;
   uint64_t time = 0;
   bool pending = false;
   while (from->out.status == TT_OK && tt_run_cursor_next(cursor, &record) == TT_OK) {
-    uint32_t column = from->column[record.entry];
-    if (column == UINT32_MAX || !tt_record_fits(TT_ROLE_SIGNAL, &record)) continue;
+    const uint32_t column = from->column[record.entry];
+    if (!begins_row(from, cursor, &record)) continue;
     if (pending && record.timestamp != time) {
       put_row(from, time);
       tt_export_progress(from->out.sink, cursor);
     }
     pending = true;
     time = record.timestamp;
+    if (column == UINT32_MAX) continue;
     from->values[column] = tt_wpilog_double(record.payload);
-    from->known[column] = true;
+    from->known[column] = isfinite(from->values[column]);
   }
   if (pending) put_row(from, time);
 }
@@ -222,7 +230,7 @@ static void put_pose(lines *to, const tt_wpilog_record *record) {
 }
 
 static void put_value(lines *to, tt_entry_role role, const tt_wpilog_record *record) {
-  if (!tt_record_fits(role, record)) role = TT_ROLE_OTHER;
+  if (!tt_record_has_form(role, record)) role = TT_ROLE_OTHER;
   switch (role) {
     case TT_ROLE_SIGNAL:
     case TT_ROLE_NUMBER:

@@ -27,8 +27,7 @@ struct tt_run_player {
 
 static void show(tt_player *player, uint64_t step, tt_view *view) {
   tt_run_player *from = (tt_run_player *)player;
-  uint64_t time =
-      step * 1000000u * (uint64_t)from->model->timestep_num / (uint64_t)from->model->timestep_den;
+  uint64_t time = tt_model_microseconds(from->model, step);
   tt_wpilog_record record;
   if (time >= from->cursor.time)
     tt_run_cursor_advance(&from->cursor, time);

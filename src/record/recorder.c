@@ -84,8 +84,7 @@ struct tt_recorder {
 /* ---- the world's thread ---- */
 
 static uint64_t microseconds(const tt_recorder *recorder, uint64_t step) {
-  const tt_model *model = recorder->model;
-  return step * 1000000u * (uint64_t)model->timestep_num / (uint64_t)model->timestep_den;
+  return tt_model_microseconds(recorder->model, step);
 }
 
 /* Waits for the writer where the pace allows it. Call with the lock held. */

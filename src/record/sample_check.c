@@ -222,16 +222,10 @@ static void compare_pose(tt_sample_check *check, int body, const tt_view *view) 
   }
 }
 
-/* µs since the log began */
-static uint64_t time_of(const tt_sample_check *check, const tt_view *view) {
-  return view->total_step * 1000000u * (uint64_t)check->model->timestep_num /
-         (uint64_t)check->model->timestep_den;
-}
-
 /* Goes to the view's time. Was it sampled? Its clock then stands in the log, there. */
 static bool find_sample(tt_sample_check *check, const tt_view *view) {
   tt_wpilog_record record;
-  uint64_t time = time_of(check, view);
+  uint64_t time = tt_model_microseconds(check->model, view->total_step);
   if (check->total == 0 || time > check->last) return false;
   tt_run_cursor_advance(&check->cursor, time);
   if (!tt_run_cursor_value(&check->cursor, check->clock, &record)) return false;
@@ -251,7 +245,7 @@ static bool is_settled(tt_sample_check *check) {
 }
 
 void tt_sample_check_view(tt_sample_check *check, const tt_view *view) {
-  uint64_t time = time_of(check, view);
+  uint64_t time = tt_model_microseconds(check->model, view->total_step);
   check->again = time == check->seen;
   check->seen = time;
   if (!find_sample(check, view) || is_settled(check)) return;

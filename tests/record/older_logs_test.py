@@ -8,6 +8,7 @@ import gzip
 import http.client
 import io
 import json
+import math
 import pathlib
 import struct
 import subprocess
@@ -69,6 +70,18 @@ class OlderLogs(unittest.TestCase):
             self.assertEqual({line["source"] for line in journal if line["kind"] == "commands"}, {"web", "float-udp"})
             poses_of = [tuple(line["value"]) for line in lines if line["name"] == "/poses/blue/arm"]
             self.assertEqual(poses_of, [value for _, value in read.values["/poses/blue/arm"]])
+
+    def test_what_is_no_number_is_told_as_nothing(self):
+        """As a log of another program may have it."""
+        texts = b"".join(struct.pack("<I", len(text)) + text for text in (b"/signals/Arm", b"double", b""))
+        values = 1, 2, math.nan, math.inf, 5
+        path = FOLDER / "holes.wpilog"
+        path.write_bytes(b"WPILOG\x00\x01\x00\x00\x00\x00" + record(0, 0, b"\0" + struct.pack("<I", 1) + texts) +
+                         b"".join(record(1, 1000 * i, struct.pack("<d", value)) for i, value in enumerate(values)))
+        rows = self.export(path, "csv").decode().splitlines()[1:]
+        self.assertEqual([row.split(",")[1] for row in rows], ["1", "2", "", "", "5"])
+        lines = [json.loads(line) for line in self.export(path, "jsonl").splitlines()]
+        self.assertEqual([line["value"] for line in lines], [1, 2, None, None, 5])
 
     def test_mcap_summary_and_picture(self):
         for path, read in self.logs.items():
