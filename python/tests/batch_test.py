@@ -161,6 +161,28 @@ class Batch(unittest.TestCase):
                 call()
         self.assertEqual(list(batch.failed), [False])
 
+    def test_one_that_is_restored_or_reset_alone_goes_on(self):
+        batch = self.scene.batch(3, COMMANDS, ["time"])
+        good, bad = actions(3, 0), actions(3, 0)
+        bad[:2, 0] = np.nan
+        batch.step(good, 6)
+        state = batch.sims[0].save()
+        batch.step(bad, 6)
+        self.assertEqual(list(batch.failed), [True, True, False])
+        batch.sims[0].restore(state)
+        batch.sims[1].reset(seed=5)
+        self.assertEqual(list(batch.failed), [False] * 3)
+        np.testing.assert_allclose(batch.step(good, 6)[:, 0], [0.02, 0.01, 0.03])
+
+    def test_one_that_diverged_by_itself_has_failed(self):
+        batch = tether.Scene("frc2011", {"timestep": "0.1 s", "io_period": "0.1 s"}).batch(2, [], ["time"])
+        batch.sims[1].apply({"arm.torque": 1e6})
+        with self.assertRaises(tether.DivergedError):
+            batch.sims[1].step(1000)
+        batch.step()
+        self.assertEqual(list(batch.failed), [False, True])
+        self.assertIsInstance(batch.failure(1), tether.DivergedError)
+
     def test_its_simulations_outlive_it(self):
         batch = self.scene.batch(2, COMMANDS, SIGNALS, threads=2)
         batch.step(actions(2, 0), 10)

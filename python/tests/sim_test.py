@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Scenes and simulations from Python: the bits of the C library and of `tether run`, arrays without copies, errors, ends."""
+import contextlib
 import ctypes
 import gc
+import itertools
 import math
 import os
 import pathlib
@@ -414,11 +416,36 @@ class Errors(unittest.TestCase):
         self.assertEqual(len(other), len(state))
         self.refused(tether.InvalidError, "not one of this scene, or of other settings of it", self.sim.restore, other)
 
+    def test_a_reset_that_is_asked_for_belongs_to_the_state(self):
+        self.sim.step(10)
+        state = self.sim.save()
+        self.sim.apply({"reset": 1})
+        asked = self.sim.save()
+        self.sim.restore(state)
+        self.sim.step()
+        self.assertEqual(self.sim.steps, 11)
+        self.sim.restore(asked)
+        twin = self.sim.clone()
+        for one in self.sim, twin:
+            one.step()
+            self.assertEqual(one.steps, 1)
+        self.sim.apply({"reset": 1})
+        self.sim.reset()
+        self.sim.apply({"swivel.velocity": 0.5})
+        self.sim.step(600)
+        self.assertAlmostEqual(self.sim.read(["swivel.position"])[0], 0.5, places=2)
+
+    def test_a_unit_holds_for_a_name_that_is_spelled_otherwise(self):
+        self.sim.apply({"swivel.velocity": 90.0}, units={"joint:swivel.velocity": "deg/s", "base.velocity": "deg/s"})
+        self.sim.step(600)
+        self.assertAlmostEqual(self.sim.read(["swivel.position"])[0], math.pi / 2, places=1)
+
     def test_what_diverged_can_begin_anew(self):
         sim = tether.Scene("frc2011", {"timestep": "0.1 s", "io_period": "0.1 s"}).sim()
         sim.apply({"arm.torque": 1e6})
         with self.assertRaises(tether.DivergedError) as caught:
             sim.step(1000)
+        self.assertAlmostEqual(sim.time, 0.1 * sim.steps)
         self.assertIsInstance(caught.exception, ArithmeticError)
         self.assertEqual(caught.exception.status, 11)
         with self.assertRaises(tether.DivergedError):
@@ -520,6 +547,34 @@ class Process(unittest.TestCase):
         self.assertIn("another thread is using this simulation", str(found[0]))
         self.assertGreater(sim.steps, before)
         sim.step()
+
+    def test_a_recording_that_cannot_be_closed_now_can_be_closed_later(self):
+        sim = tether.Scene("gripper").sim()
+        with tempfile.TemporaryDirectory() as folder:
+            stop = threading.Event()
+
+            def step():
+                while not stop.is_set():
+                    with contextlib.suppress(tether.BusyError):
+                        sim.step(300)
+
+            thread = threading.Thread(target=step)
+            thread.start()
+            for number in itertools.count():
+                while True:
+                    with contextlib.suppress(tether.BusyError):
+                        recording = sim.record(os.path.join(folder, f"{number}.wpilog"))
+                        break
+                try:
+                    recording.close()
+                except tether.BusyError:
+                    break
+            self.assertNotIn("closed", repr(recording))
+            stop.set()
+            thread.join()
+            recording.close()
+            self.assertIn("closed", repr(recording))
+            sim.record(os.path.join(folder, "last.wpilog")).close()
 
     def test_other_threads_go_on_while_one_steps(self):
         sim = tether.Scene("gripper").sim()

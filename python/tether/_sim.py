@@ -114,10 +114,11 @@ class Recording:
 
         Raises:
             FailedError: not all of the run is in the file (the disk was full); the text says why, and what is kept.
+            BusyError: another thread is using the simulation; it goes on being recorded.
         """
-        sim, self._sim = self._sim, None
-        if sim is not None and sim._recording is self:
-            sim._end_recording()
+        if self._sim is not None and self._sim._recording is self:
+            self._sim._end_recording()
+        self._sim = None
 
     def __enter__(self) -> Recording:
         return self
@@ -318,13 +319,15 @@ class Sim:
         return known
 
     def _units_of(self, what: str, names: tuple[str, ...], units: Mapping[str, str] | None) -> list[str | None] | None:
-        """One for each name. Of others only what there is: a mistyped name would leave its value in SI."""
+        """One for each name, also where it is spelled otherwise. Of others only what there is: a mistyped name would leave its value in SI."""
         if units is None:
             return None
-        for name, unit in _arrays.mapping("units", units).items():
-            if name not in names:
-                self._cached(what, (name,), (unit,))
-        return [units.get(name) for name in names]
+        others = {self._cached(what, (name,), (unit,)).handles[0].index: unit
+                  for name, unit in _arrays.mapping("units", units).items() if name not in names}
+        if not others:
+            return [units.get(name) for name in names]
+        handles = self._cached(what, names, None).handles
+        return [units.get(name, others.get(handles[i].index)) for i, name in enumerate(names)]
 
     def apply(self, commands: Mapping[str, float], units: Mapping[str, str] | None = None) -> None:
         """Sets commands, all or none. They hold until changed, or until a reset.
@@ -518,8 +521,10 @@ class Sim:
         return self._recording
 
     def _end_recording(self) -> None:
-        self._recording = None
-        self._check(self._library.tether_sim_record_end(self._pointer, self._error))
+        status = self._library.tether_sim_record_end(self._pointer, self._error)
+        if status != _errors.BusyError.status:
+            self._recording = None
+        self._check(status)
 
     # --- its end ---
 
