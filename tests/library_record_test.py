@@ -306,6 +306,34 @@ class Recordings(unittest.TestCase):
         times = [float(row.split(",")[0]) for row in tether("export", path).splitlines()[1:]]
         self.assertEqual((times, times[-1]), (sorted(times), 21.666666))
 
+    def test_of_every_scene(self):
+        for file in sorted((ROOT / "scenes").glob("*.yaml")):
+            with self.subTest(file.stem):
+                scene, path = Scene(file.stem), self.path(file.stem)
+                sim = scene.sim()
+                sim.record(path)
+                sim.step(20)
+                sim.reset()
+                sim.step(20)
+                sim.free()
+                scene.free()
+                self.proved(path)
+
+    def test_what_is_damaged_is_no_state_to_go_on_from(self):
+        scene = Scene("frc2011")
+        self.addCleanup(scene.free)
+        sim, path = self.sim(scene), self.path()
+        sim.step(30)
+        sim.record(path)
+        for _ in range(20):
+            sim.step(30)
+        sim.end()
+        good = path.read_bytes()
+        state = good.index(b"TETTS05")
+        path.write_bytes(good[:state + 400] + bytes([good[state + 400] ^ 0x10]) + good[state + 401:])
+        self.assertIn("are not those that were written", tether("verify", path, "--until", "0.05", "--save-state", self.folder / "state", status=1))
+        self.assertIn("are not those that were written", tether("run", "--from", f"{path}@0.05", "--no-web", status=1))
+
     def test_a_fork_begins_where_a_call_ended(self):
         """The last one until then, however long the calls were."""
         scene = Scene("frc2011")
@@ -321,7 +349,10 @@ class Recordings(unittest.TestCase):
             tether("run", "--from", f"{path}@{moment}", "--duration", "0.17", "--pace", "fast", "--no-web", "--record", fork,
                    "--set", "wires.float-udp.bind=127.0.0.1:0")
             self.assertEqual(tether("export", fork).splitlines()[1].split(",")[0], begins, moment)
+            self.assertAlmostEqual(json.loads(Log(fork.read_bytes()).values["/tether/run"][0][1])["from"]["time"], float(begins), 6)
             self.proved(fork)
+        state = self.folder / "state"
+        self.assertIn("identical up to 0.102 s", tether("verify", path, "--until", "0.15", "--save-state", state))
 
     def test_replay_shows_it(self):
         sim, path = self.sim(), self.path()

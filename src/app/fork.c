@@ -2,6 +2,7 @@
 
 #include "app/assemble.h"
 #include "app/guests.h"
+#include "app/proof.h"
 #include "app/saved_world.h"
 #include "app/versions.h"
 #include "record/replay.h"
@@ -104,6 +105,8 @@ const char *tt_fork_run_id(const tt_fork *fork) { return fork->run; }
 
 double tt_fork_time(const tt_fork *fork) { return fork->time; }
 
+void tt_fork_set_time(tt_fork *fork, double time) { fork->time = time; }
+
 const char *tt_fork_log(const tt_fork *fork) { return fork->log; }
 
 const char *tt_fork_scene(const tt_fork *fork) { return fork->unpacked.scene; }
@@ -150,6 +153,7 @@ typedef struct rerun {
   const tt_run_log *log;
   uint64_t tick;  /* steps; 0: `until` is the end of one */
   uint64_t until; /* steps */
+  double reached; /* s of the run: of the state */
   void *state;
   size_t size;
   void (*show)(void *context, double done);
@@ -192,6 +196,7 @@ static tt_status tick_until(rerun *of, tt_world *world, tt_replay *replay, tt_er
     if (of->show)
       of->show(of->context, (double)(clock->total_steps - begin) / (double)(of->until - begin));
   }
+  of->reached = tt_model_time(model, clock->total_steps);
   of->size = tt_world_state_size(world);
   of->state = calloc(1, of->size);
   if (!of->state) return tt_fail(error, TT_NOMEM, "out of memory");
@@ -241,16 +246,17 @@ static tt_status write_state(rerun *of, tt_world *world, tt_error *error) {
       "does not fit any more; leave out those that change bodies, joints or parts");
 }
 
-tt_status tt_fork_compute(const tt_fork *fork, const char *path,
-                          void (*show)(void *context, double done), void *context,
-                          tt_error *error) {
+tt_status tt_fork_compute(tt_fork *fork, const char *path, void (*show)(void *context, double done),
+                          void *context, tt_error *error) {
   static const char *const fast[] = {"pace=fast"};
   rerun of = {.fork = fork, .path = path, .show = show, .context = context};
   tt_run_log *log;
   TT_TRY(tt_run_log_open(fork->log, &log, error));
   of.log = log;
-  tt_status status = in_world(&of, fork->own, fast, 1, replay_in, error);
+  tt_status status = tt_proof_check_bytes(fork->log, log, fork->time, NULL, error);
+  if (status == TT_OK) status = in_world(&of, fork->own, fast, 1, replay_in, error);
   if (status == TT_OK) status = in_world(&of, fork->settings_count, fast, 1, write_state, error);
+  if (status == TT_OK) fork->time = of.reached;
   free(of.state);
   tt_run_log_close(log);
   return status;

@@ -21,8 +21,10 @@ void tt_fork_free(tt_fork *fork);
 const char *tt_fork_run(const tt_fork *fork);
 /** The run's id, of its /tether/run; "" where it has none. */
 const char *tt_fork_run_id(const tt_fork *fork);
-/** The run's time in s at which it goes on. */
+/** The run's time in s at which it goes on: what was asked for, and once its state was computed, the end of the last tick until
+ *  then. Another process that computes the state tells it by tt_fork_set_time(). */
 double tt_fork_time(const tt_fork *fork);
+void tt_fork_set_time(tt_fork *fork, double time);
 /** The log. */
 const char *tt_fork_log(const tt_fork *fork);
 /** The scene's file in the folder; and where tt_fork_compute() is to leave the state. */
@@ -41,7 +43,7 @@ tt_status tt_fork_load(const tt_fork *fork, const char *const *more, int count, 
 /** Runs the log's inputs again up to the fork's time, comparing every state, and leaves the state at `path`, for a world of the scene
  *  with its settings. Takes as long as the run, some ten times to a hundred times faster; `show` (may be NULL) is told 0…1.
  *  TT_DIFFERS, TT_VERSION: it can't be run again here; TT_INVALID: with these settings the state fits no more. */
-tt_status tt_fork_compute(const tt_fork *fork, const char *path,
-                          void (*show)(void *context, double done), void *context, tt_error *error);
+tt_status tt_fork_compute(tt_fork *fork, const char *path, void (*show)(void *context, double done),
+                          void *context, tt_error *error);
 
 #endif

@@ -50,14 +50,16 @@ static bool is_closing(void *context) {
   return closing;
 }
 
-/* What `tether verify --json` says: {"done"}, and at the end {"verdict", "error"}. */
+/* What `tether verify --json` says: {"done"}, and at the end {"time"} and {"verdict", "error"}. */
 static void hear(void *context, const char *line) {
   tt_forks *forks = context;
-  struct json_object *said, *done;
+  struct json_object *said, *done, *time;
   if (tt_json_read(line, strlen(line), TT_JSON_STRICT, &said, NULL) != TT_OK) return;
   pthread_mutex_lock(&forks->mutex);
   one_fork *now = place_of(forks, forks->last);
   if (json_object_object_get_ex(said, "done", &done)) now->done = json_object_get_double(done);
+  if (json_object_object_get_ex(said, "time", &time))
+    tt_fork_set_time(forks->fork, json_object_get_double(time));
   const char *verdict = tt_json_text(said, "verdict");
   if (strcmp(verdict, "identical") == 0) {
     now->state = STARTING;

@@ -76,7 +76,7 @@ tether_status library_restore(tether_sim *sim, const void *state, size_t size,
   tt_status status = restore_with(sim, first.seed, inside, size);
   if (status != TT_OK) return refuse(sim, status, size + sizeof first, error);
   library_tell(sim);
-  sim->failed = TETHER_OK;
+  library_revive(sim);
   return TETHER_OK;
 }
 

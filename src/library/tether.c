@@ -285,13 +285,20 @@ tether_status tether_sim_clone(tether_sim *sim, tether_sim **clone, tether_error
   return library_leave(sim, wrap(sim->scene, inside, sim->seed, clone, error));
 }
 
+void library_revive(tether_sim *sim) {
+  sim->failed = TETHER_OK;
+  if (!sim->batch_failed) return;
+  *sim->batch_failed = 0;
+  *sim->batch_failure = TETHER_OK;
+}
+
 tt_status library_reset(tether_sim *sim, uint64_t seed) {
   tt_sim_seed(sim->sim, seed);
   sim->seed = seed;
   tt_sim_reset(sim->sim, TT_NO_ROBOT);
   tt_sim_sense(sim->sim);
   library_tell(sim);
-  sim->failed = TETHER_OK;
+  library_revive(sim);
   return TT_OK;
 }
 
@@ -356,13 +363,16 @@ tether_status library_step(tether_sim *sim, int64_t steps, library_watch *watch,
                       (long long)made, (long long)steps);
 }
 
+tether_status library_check_alive(const tether_sim *sim, tether_error *error) {
+  if (sim->failed == TETHER_OK) return TETHER_OK;
+  return library_fail(error, sim->failed, "the simulation %s before: reset or restore it",
+                      sim->failed == TETHER_DIVERGED ? "diverged" : "failed");
+}
+
 static tether_status check_step(const tether_sim *sim, int64_t steps, tether_error *error) {
   if (steps <= 0)
     return library_fail(error, TETHER_INVALID, "steps: %lld; give at least 1", (long long)steps);
-  if (sim->failed != TETHER_OK)
-    return library_fail(error, sim->failed, "the simulation %s before: reset or restore it",
-                        sim->failed == TETHER_DIVERGED ? "diverged" : "failed");
-  return TETHER_OK;
+  return library_check_alive(sim, error);
 }
 
 tether_status tether_sim_step(tether_sim *sim, int64_t steps, tether_error *error) {
@@ -409,7 +419,9 @@ tether_status tether_sim_set_interrupt(tether_sim *sim, tether_interrupt *callba
   return library_leave(sim, TETHER_OK);
 }
 
-double tether_sim_time(const tether_sim *sim) { return sim ? tt_sim_view(sim->sim)->time : 0; }
+double tether_sim_time(const tether_sim *sim) {
+  return sim ? tt_model_time(tt_sim_model(sim->sim), tt_sim_clock(sim->sim)->step) : 0;
+}
 
 uint64_t tether_sim_steps(const tether_sim *sim) { return sim ? tt_sim_clock(sim->sim)->step : 0; }
 

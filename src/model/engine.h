@@ -137,11 +137,14 @@ typedef struct tt_engine_ops {
   /** Held pieces follow their grippers; velocities become differences over `dt` s (0: zero). TT_FAILED as a step. */
   tt_status (*place_done)(tt_engine *engine, double dt, tt_error *error);
 
-  /** Everything that decides the future, of a fixed size for a model, bytes. */
-  size_t (*state_size)(const tt_engine *engine);
+  /** Everything that decides the future, of a fixed size for a model, bytes: with or without the feedback, which decides
+   *  nothing and is the last of it. */
+  size_t (*state_size)(const tt_engine *engine, bool feedback);
+  /** Whether a state that is saved has it: where the spec wants it. */
+  bool (*feeds_back)(const tt_engine *engine);
   void (*save)(const tt_engine *engine, void *state);
-  /** TT_INVALID when `size` is not that of this model; otherwise the run goes on bit for bit. TT_FAILED or TT_NOMEM: the
-   *  engine failed. */
+  /** Takes a state with or without it. TT_INVALID when `size` is neither of this model's, or an index in it is out of its
+   *  range: nothing changed; otherwise the run goes on bit for bit. TT_FAILED or TT_NOMEM: the engine failed. */
   tt_status (*restore)(tt_engine *engine, const void *state, size_t size);
   /** Of the saved state: same bits, same hash, on every machine of one byte order. */
   uint64_t (*hash)(const tt_engine *engine);
@@ -200,8 +203,11 @@ static inline void tt_engine_place_body(tt_engine *engine, int body, const doubl
 static inline tt_status tt_engine_place_done(tt_engine *engine, double dt, tt_error *error) {
   return engine->ops->place_done(engine, dt, error);
 }
-static inline size_t tt_engine_state_size(const tt_engine *engine) {
-  return engine->ops->state_size(engine);
+static inline size_t tt_engine_state_size(const tt_engine *engine, bool feedback) {
+  return engine->ops->state_size(engine, feedback);
+}
+static inline bool tt_engine_feeds_back(const tt_engine *engine) {
+  return engine->ops->feeds_back(engine);
 }
 static inline void tt_engine_save(const tt_engine *engine, void *state) {
   engine->ops->save(engine, state);

@@ -14,6 +14,7 @@ static void reset_parts(tt_sim *sim, int robot) {
 }
 
 void tt_sim_reset(tt_sim *sim, int robot) {
+  tt_sim_answer_reset(sim, robot);
   tt_sim_journal(sim, &(tt_entry){.kind = TT_ENTRY_RESET, .source = "world", .robot = robot});
   if (robot == TT_NO_ROBOT) {
     tt_engine_reset(sim->engine);

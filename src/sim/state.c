@@ -4,19 +4,32 @@
 
 #include <string.h>
 
-/* Behind the head stand the values of the model, commands, acceptances, axis acceptances, parts, engine. Version 3 had no
- * values. Version 2 was a whole world's: one watchdog a wire stood between head and commands. */
+/* Behind the head stand the values of the model, commands, acceptances, axis acceptances, parts, engine. Version 4 had no
+ * flags, and the engine's feedback where the simulation that reads it has it. Version 3 had no values. Version 2 was a whole
+ * world's: one watchdog a wire stood between head and commands. */
 #define VERSION_2 0x32305354544554u /* "TETTS02", little-endian */
 #define VERSION_3 0x33305354544554u /* "TETTS03" */
 #define VERSION_4 0x34305354544554u /* "TETTS04" */
+#define VERSION_5 0x35305354544554u /* "TETTS05" */
 
 typedef struct head {
-  uint64_t magic, step, total_steps, match_start, sequence, epoch, watchdogs;
+  uint64_t magic, step, total_steps, match_start, sequence, epoch;
+  uint64_t flags; /* of version 2: how many watchdogs there are */
 } head;
+
+/* Flags. Above them stand, a bit each, the robots of which a reset was asked for and is not done yet. */
+#define HAS_FEEDBACK 1u
+#define RESETS_WORLD 2u
+#define FIRST_ROBOT 2
 
 #define WATCHDOG_SIZE                                                                              \
   16 /* of each in a state of version 2; host/world_state.c has them behind a state of today */
 _Static_assert(sizeof(head) == 56, "the head of saved states, which are kept in files");
+
+typedef struct layout {
+  size_t whole, values, watchdogs; /* bytes */
+  bool feedback;
+} layout;
 
 /* Moves `size` bytes between the simulation and a state; one walk serves saving and restoring, so that they
  * can't disagree. */
@@ -67,24 +80,37 @@ static size_t values_size(const tt_sim *sim) {
   return (size_t)sim->value_count * sizeof *sim->values;
 }
 
-size_t tt_sim_state_size(const tt_sim *sim) {
+static size_t size_with(const tt_sim *sim, bool feedback) {
   size_t size = sizeof(head) + values_size(sim);
   size += (size_t)sim->model->command_count * (sizeof *sim->commands + sizeof *sim->accepted);
   size += (size_t)sim->model->axis_count * sizeof *sim->axis_accepted;
   for (int i = 0; i < sim->part_count; i++) size += part_size(sim->parts[i]);
-  return size + tt_engine_state_size(sim->engine);
+  return size + tt_engine_state_size(sim->engine, feedback);
+}
+
+size_t tt_sim_state_size(const tt_sim *sim) {
+  return size_with(sim, tt_engine_feeds_back(sim->engine));
+}
+
+static uint64_t flags_of(const tt_sim *sim) {
+  uint64_t flags = tt_engine_feeds_back(sim->engine) ? HAS_FEEDBACK : 0;
+  if (sim->reset_world) flags |= RESETS_WORLD;
+  for (int r = 0; r < sim->model->robot_count; r++)
+    if (sim->reset_robot[r]) flags |= UINT64_C(1) << (FIRST_ROBOT + r);
+  return flags;
+}
+
+static void ask_resets(tt_sim *sim, uint64_t flags) {
+  sim->reset_world = flags & RESETS_WORLD;
+  for (int r = 0; r < sim->model->robot_count; r++)
+    sim->reset_robot[r] = flags >> (FIRST_ROBOT + r) & 1;
 }
 
 void tt_sim_save(const tt_sim *sim, void *state) {
   tt_sim *source = (tt_sim *)sim; /* the walk only reads while saving */
   walk through = {.at = state, .saving = true};
-  head fixed = {VERSION_4,
-                sim->clock.step,
-                sim->clock.total_steps,
-                sim->match_start,
-                sim->sequence,
-                sim->clock.epoch,
-                0};
+  head fixed = {VERSION_5,     sim->clock.step,  sim->clock.total_steps, sim->match_start,
+                sim->sequence, sim->clock.epoch, flags_of(sim)};
   move(&through, &fixed, sizeof fixed);
   move(&through, source->values, values_size(sim));
   move_commands(source, &through);
@@ -92,10 +118,10 @@ void tt_sim_save(const tt_sim *sim, void *state) {
   tt_engine_save(sim->engine, through.at);
 }
 
-/* The engine, whose state ends at `end`, with the values that stand at `values`; NULL: those that the scene begins with.
- * Where it fails, nothing has changed. */
-static tt_status restore_engine(tt_sim *sim, const void *values, const unsigned char *end) {
-  const size_t size = tt_engine_state_size(sim->engine);
+/* The engine, whose state is the `size` bytes before `end`, with the values that stand at `values`; NULL: those that the scene
+ * begins with. Where it fails, nothing has changed. */
+static tt_status restore_engine(tt_sim *sim, const void *values, const unsigned char *end,
+                                size_t size) {
   memcpy(sim->old_values, sim->values, values_size(sim));
   memcpy(sim->wanted, values ? values : sim->first_values, values_size(sim));
   TT_TRY(tt_sim_put_values(sim, sim->wanted, NULL));
@@ -104,34 +130,47 @@ static tt_status restore_engine(tt_sim *sim, const void *values, const unsigned 
   return status;
 }
 
+/* What a head says of the rest. TT_VERSION: it is of none that is known here. */
+static tt_status read_head(const tt_sim *sim, head *fixed, layout *of) {
+  *of = (layout){.feedback = tt_engine_feeds_back(sim->engine)};
+  if (fixed->magic == VERSION_5)
+    of->feedback = fixed->flags & HAS_FEEDBACK;
+  else if (fixed->magic != VERSION_4 && fixed->magic != VERSION_3 && fixed->magic != VERSION_2)
+    return TT_VERSION;
+  if (fixed->magic == VERSION_2 && fixed->flags > 1000) return TT_INVALID;
+  if (fixed->magic == VERSION_2) of->watchdogs = (size_t)fixed->flags * WATCHDOG_SIZE;
+  if (fixed->magic != VERSION_5) fixed->flags = 0;
+  if (fixed->magic == VERSION_5 || fixed->magic == VERSION_4) of->values = values_size(sim);
+  of->whole = size_with(sim, of->feedback) - values_size(sim) + of->values + of->watchdogs;
+  return TT_OK;
+}
+
 tt_status tt_sim_restore(tt_sim *sim, const void *state, size_t size, size_t *used) {
   walk through = {.at = (unsigned char *)state, .saving = false};
   head fixed;
+  layout of;
   if (size < sizeof fixed) return TT_INVALID;
   move(&through, &fixed, sizeof fixed);
-  if (fixed.magic != VERSION_4 && fixed.magic != VERSION_3 && fixed.magic != VERSION_2)
-    return TT_VERSION;
-  if (fixed.watchdogs > 1000) return TT_INVALID;
-  size_t watchdogs = (size_t)fixed.watchdogs * WATCHDOG_SIZE;
-  size_t values = fixed.magic == VERSION_4 ? values_size(sim) : 0;
-  size_t whole = tt_sim_state_size(sim) - values_size(sim) + values + watchdogs;
-  if (size < whole || (!used && size != whole)) return TT_INVALID;
+  TT_TRY(read_head(sim, &fixed, &of));
+  if (size < of.whole || (!used && size != of.whole)) return TT_INVALID;
   /* First, since it refuses what is of another scene. */
-  TT_TRY(restore_engine(sim, values ? through.at : NULL, (const unsigned char *)state + whole));
-  through.at += values;
+  TT_TRY(restore_engine(sim, of.values ? through.at : NULL, (const unsigned char *)state + of.whole,
+                        tt_engine_state_size(sim->engine, of.feedback)));
+  through.at += of.values;
   tt_sim_journal(
-      sim,
-      &(tt_entry){.kind = TT_ENTRY_STATE, .source = "world", .state = state, .state_size = whole});
+      sim, &(tt_entry){
+               .kind = TT_ENTRY_STATE, .source = "world", .state = state, .state_size = of.whole});
   /* A log's time goes on. */
   uint64_t total = sim->sink_count > 0 ? sim->clock.total_steps : fixed.total_steps;
   sim->clock = (tt_clock){fixed.step, total, (uint32_t)fixed.epoch};
   sim->placed_at = total;
   sim->match_start = fixed.match_start;
   sim->sequence = fixed.sequence;
-  through.at += watchdogs;
+  through.at += of.watchdogs;
   move_commands(sim, &through);
   move_parts(sim, &through);
-  if (used) *used = whole;
+  ask_resets(sim, fixed.flags);
+  if (used) *used = of.whole;
   sim->drives_stale = true;
   tt_sim_sense(sim);
   return TT_OK;

@@ -139,9 +139,11 @@ static tt_status save_moment(const verify_job *job, FILE *out, tt_error *error) 
   TT_TRY(tt_fork_new(job->log, job->until, job->settings, job->setting_count, &fork, error));
   tt_status status = tt_fork_compute(fork, job->save_state, show_done, &to, error);
   tt_progress_end(&to.progress);
-  tt_fork_free(fork);
+  if (status == TT_OK && job->json) tt_print(stdout, "{\"time\":%.9f}\n", tt_fork_time(fork));
   if (status == TT_OK)
-    tt_print(out, "identical up to %.3f s, whose state is in %s\n", job->until, job->save_state);
+    tt_print(out, "identical up to %.3f s, whose state is in %s\n", tt_fork_time(fork),
+             job->save_state);
+  tt_fork_free(fork);
   return status;
 }
 
@@ -150,7 +152,7 @@ static tt_status verify_log(const verify_job *job, const tt_run_log *log, FILE *
   if (job->save_state) return save_moment(job, out, error);
   tt_unpacked unpacked;
   tt_scene *scene;
-  TT_TRY(tt_proof_check_bytes(job->log, log, out, error));
+  TT_TRY(tt_proof_check_bytes(job->log, log, INFINITY, out, error));
   TT_TRY(tt_unpack(log, &unpacked, error));
   if (*unpacked.data) tt_data_set_root(unpacked.data);
   tt_status status = load_scene(job, log, &unpacked, &scene, error);

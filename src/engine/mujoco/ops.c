@@ -127,9 +127,11 @@ static tt_status place_done(tt_engine *engine, double dt, tt_error *error) {
   return ended(p, &jump) ? TT_OK : failure_of(p, error);
 }
 
-static size_t state_size(const tt_engine *engine) {
-  return tt_physics_state_size(OF_CONST(engine));
+static size_t state_size(const tt_engine *engine, bool feedback) {
+  return tt_physics_state_size(OF_CONST(engine), feedback);
 }
+
+static bool feeds_back(const tt_engine *engine) { return tt_physics_feeds_back(OF_CONST(engine)); }
 
 static void save(const tt_engine *engine, void *state) { tt_physics_save(OF_CONST(engine), state); }
 
@@ -207,6 +209,7 @@ static const tt_engine_ops engine_ops = {
     .place_body = place_body,
     .place_done = place_done,
     .state_size = state_size,
+    .feeds_back = feeds_back,
     .save = save,
     .restore = restore,
     .hash = hash,

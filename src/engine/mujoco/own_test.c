@@ -29,7 +29,7 @@ static void put_ball(tt_physics *p) {
 
 /* Everything that changes a model: servos among contacts, grips, parking, culling, placing, resets, states. */
 static void do_everything(tt_physics *p) {
-  void *state = malloc(tt_physics_state_size(p));
+  void *state = malloc(tt_physics_state_size(p, false));
   inputs in = {0};
   in.drives[axis_named(p, "a/arm")] = (tt_drive){TT_DRIVE_VELOCITY, 0, -0.3, 100};
   put_ball(p);
@@ -49,7 +49,7 @@ static void do_everything(tt_physics *p) {
   tt_physics_place_robot(p, 1, 0.5, 1.5, 0.1);
   tt_physics_place_done(p, 0.01);
   tt_physics_reset_robot(p, 0);
-  assert_int_equal(tt_physics_restore(p, state, tt_physics_state_size(p)), TT_OK);
+  assert_int_equal(tt_physics_restore(p, state, tt_physics_state_size(p, false)), TT_OK);
   step(p, &in, 10);
   tt_physics_release(p, 0);
   tt_physics_reset(p);
@@ -106,14 +106,14 @@ static void only_what_is_touched_takes_memory(void **state) {
   (void)state;
   tt_physics *p = load_field(2, true, 1000);
   const size_t whole = (size_t)p->data->nbuffer;
-  void *saved = malloc(tt_physics_state_size(p));
+  void *saved = malloc(tt_physics_state_size(p, false));
   assert_true(resident(p) < whole / 4);
   do_everything(p);
   assert_true(resident(p) < whole / 4);
   memset(p->data->efc_AR, 1, sizeof(mjtNum) * (size_t)p->model->njmax * (size_t)p->model->njmax);
   assert_true(resident(p) > whole / 2);
   tt_physics_save(p, saved);
-  tt_physics_restore(p, saved, tt_physics_state_size(p));
+  tt_physics_restore(p, saved, tt_physics_state_size(p, false));
   assert_true(resident(p) < whole / 4);
   free(saved);
   tt_physics_free(p);

@@ -76,10 +76,12 @@ void tt_physics_place_body(tt_physics *physics, int body, const double pose[7]);
 void tt_physics_place_done(tt_physics *physics, double dt);
 
 /** Saved state: everything that decides the future (positions, velocities, activations, warm
- *  start, welds, parking), of a fixed size for a model. */
-size_t tt_physics_state_size(const tt_physics *physics);
+ *  start, welds, parking), of a fixed size for a model, with or without what is fed back from it. */
+size_t tt_physics_state_size(const tt_physics *physics, bool feedback);
+/** Whether those that are saved have it. */
+bool tt_physics_feeds_back(const tt_physics *physics);
 void tt_physics_save(const tt_physics *physics, void *state);
-/** TT_INVALID when `size` is not that of this model; otherwise the run goes on bit for bit. */
+/** TT_INVALID when `size` is none of this model, or an index in it is out of its range; otherwise the run goes on bit for bit. */
 tt_status tt_physics_restore(tt_physics *physics, const void *state, size_t size);
 /** 64-bit hash of the saved state (same bits, same hash, on every machine of one byte order). */
 uint64_t tt_physics_hash(const tt_physics *physics);

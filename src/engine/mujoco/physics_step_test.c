@@ -134,7 +134,7 @@ static void runs_and_restored_runs_are_equal(void **state) {
                          .timestep_den = 2000,
                          .want_feedback = true};
   tt_physics *a = load_spec(&spec), *b = load_spec(&spec), *c = tt_physics_clone(b);
-  size_t size = tt_physics_state_size(a);
+  size_t size = tt_physics_state_size(a, true);
   void *saved = malloc(size);
   inputs in = {0};
   tt_physics *second = b;
@@ -166,6 +166,89 @@ static void runs_and_restored_runs_are_equal(void **state) {
   tt_physics_free(a);
   tt_physics_free(b);
   tt_physics_free(c);
+}
+
+static tt_physics *load_cart_among_tubes(bool want_feedback) {
+  tt_engine_gripper gripper = {.name = "grip", .site = "grip", .reach = 0.5};
+  tt_engine_robot robot = {
+      .name = "cart", .model_file = DATA "cart.xml", .grippers = &gripper, .gripper_count = 1};
+  tt_engine_piece pieces[] = {{.body = "ball", .kind = 4}, {.body = "tube1", .kind = 1}};
+  tt_engine_spec spec = {.arena_file = DATA "field.xml",
+                         .robots = &robot,
+                         .robot_count = 1,
+                         .pieces = pieces,
+                         .piece_count = 2,
+                         .timestep_num = 1,
+                         .timestep_den = 2000,
+                         .want_feedback = want_feedback,
+                         .contact_capacity = 64};
+  return load_spec(&spec);
+}
+
+/* Of one scene, those that want the feedback take the states of those that don't, and the other way round. */
+static void a_state_fits_with_and_without_feedback(void **state) {
+  (void)state;
+  tt_physics *with = load_cart_among_tubes(true), *without = load_cart_among_tubes(false);
+  const size_t more = tt_physics_state_size(with, true), less = tt_physics_state_size(with, false);
+  void *saved = malloc(more);
+  inputs in = {0};
+  step(with, &in, 1500);
+  tt_physics_save(with, saved);
+  assert_int_equal(tt_physics_restore(without, saved, more), TT_OK);
+  step(with, &in, 10);
+  step(without, &in, 10);
+  assert_true(tt_physics_hash(with) == tt_physics_hash(without));
+  tt_physics_save(without, saved);
+  assert_int_equal(tt_physics_restore(with, saved, less), TT_OK);
+  assert_true(tt_physics_hash(with) == tt_physics_hash(without));
+  for (int i = 0; i < 6 * with->model->nbody; i++) assert_true(with->body_wrench[i] == 0);
+  free(saved);
+  tt_physics_free(with);
+  tt_physics_free(without);
+}
+
+/* Whatever stands in a state: it is refused, or what it makes can be looked at. */
+static void indices_of_a_state_are_checked(void **state) {
+  (void)state;
+  enum { LOOKED_AT = 8192 };
+  tt_physics *p = load_cart_among_tubes(false);
+  const size_t size = tt_physics_state_size(p, false);
+  const size_t contacts = size - 64 * sizeof(tt_contact), count = contacts - 2 * sizeof(int32_t);
+  unsigned char *good = malloc(size), *bad = malloc(size);
+  tt_model model;
+  inputs in = {0};
+  step(p, &in, 1500); /* on the floor */
+  tt_view *view = view_of(p, &model, 64);
+  tt_physics_save(p, good);
+  const uint64_t hash = tt_physics_hash(p);
+  int refused = 0;
+  for (size_t at = 8; at + 4 <= size && at < LOOKED_AT; at += 4) {
+    memcpy(bad, good, size);
+    memcpy(bad + at, &(int32_t){0x10000000}, 4);
+    if (tt_physics_restore(p, bad, size) == TT_INVALID) refused++;
+    tt_physics_held(p, 0);
+    tt_physics_view(p, view);
+  }
+  assert_true(refused >= 4); /* held, what is welded, two that may be parked */
+  assert_int_equal(tt_physics_restore(p, good, size), TT_OK);
+  assert_true(p->contact_count > 0);
+  const struct {
+    size_t at;
+    int32_t value;
+  } wrong[] = {{count, -1},
+               {count, 65},
+               {contacts + offsetof(tt_contact, body1), -1},
+               {contacts + offsetof(tt_contact, body2), p->model->nbody}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    memcpy(bad, good, size);
+    memcpy(bad + wrong[i].at, &wrong[i].value, 4);
+    assert_int_equal(tt_physics_restore(p, bad, size), TT_INVALID);
+    assert_true(tt_physics_hash(p) == hash);
+  }
+  tt_view_free(view);
+  free(good);
+  free(bad);
+  tt_physics_free(p);
 }
 
 static void resetting_one_robot_touches_no_other(void **state) {
@@ -399,6 +482,8 @@ int main(void) {
       cmocka_unit_test(positions_are_fresh_after_a_step),
       cmocka_unit_test(divergence_is_told_in_its_step_and_undone),
       cmocka_unit_test(runs_and_restored_runs_are_equal),
+      cmocka_unit_test(a_state_fits_with_and_without_feedback),
+      cmocka_unit_test(indices_of_a_state_are_checked),
       cmocka_unit_test(resetting_one_robot_touches_no_other),
       cmocka_unit_test(links_transmit_weight),
       cmocka_unit_test(stops_are_steel_unless_the_model_says_otherwise),
