@@ -7,13 +7,14 @@ export async function until(holds) {
 }
 
 /** Modules as load() gives them, and `run`: it calls a function with hooks now, and again whenever they say so. Gives a function that
- *  calls it with other arguments; `now` of it is what it gave last. */
+ *  calls it with other arguments; `now` of it is what it gave last, `end` of it takes the component from the page. */
 export async function loadHooks(what) {
   const {preact, ...modules} = await load({preact: '../node_modules/preact/dist/preact.mjs', ...what});
   const run = (hook, ...first) => {
     const parent = {nodeType: 1, childNodes: [], firstChild: null, insertBefore() {}, appendChild() {}};
     const Component = ({values}) => ((call.now = hook(...values)), null);
     const call = (...values) => preact.render(preact.h(Component, {values}), parent);
+    call.end = () => preact.render(null, parent);
     call(...first);
     return call;
   };

@@ -1,5 +1,5 @@
 // stick.tsx: a stick and buttons for fingers and mouse, which also show what any other input does.
-import {useRef} from 'preact/hooks';
+import {useEffect, useRef} from 'preact/hooks';
 import {inputs} from './session';
 import {onScreen} from './input';
 import type {Axis, PadButton} from './input';
@@ -25,6 +25,7 @@ export function Stick({label, x, y}: StickProps) {
     delete onScreen[x];
     delete onScreen[y];
   };
+  useEffect(() => release, []); // what leaves the page under a finger is told of no end
   const {[x]: right, [y]: up} = inputs.value;
   return (
     <div
@@ -48,7 +49,10 @@ export function Stick({label, x, y}: StickProps) {
 }
 
 export function PadKey({name, text}: {name: PadButton; text: string}) {
-  const release = () => delete onScreen[name];
+  const release = () => {
+    delete onScreen[name];
+  };
+  useEffect(() => release, []);
   return (
     <button
       type="button"
