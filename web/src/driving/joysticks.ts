@@ -2,6 +2,7 @@
 import {computed, signal} from '@preact/signals';
 import {send} from '../live/connection';
 import {model} from '../live/store';
+import type {PageMessage} from '../live/types';
 import {stored} from '../settings';
 import {gamepads, heldKeys, readScreen} from './input';
 import {assign, gamepadStick, KEYBOARDS, KeyboardStick, screenStick, STICKS, UNPLUGGED} from './sticks';
@@ -40,12 +41,12 @@ export function plugIn(device: string, place: string): void {
   chosen.value = next;
 }
 
-function put({robot, stick}: Place, now: Stick): void {
-  send({type: 'stick', robot, stick, ...now});
+function message({robot, stick}: Place, now: Stick): PageMessage {
+  return {type: 'stick', robot, stick, ...now};
 }
 
-/** Sends what changed. `end` unplugs all. */
-export function stickSender(): {step: () => void; end: () => void} {
+/** Sends what changed. `end` gives what unplugs all. */
+export function stickSender(): {step: () => void; end: () => PageMessage[]} {
   const keyboards = KEYBOARDS.map((layout) => new KeyboardStick(layout));
   const sent = new Map<string, {place: Place; text: string}>();
   const read = (key: string): Stick => {
@@ -55,9 +56,10 @@ export function stickSender(): {step: () => void; end: () => void} {
     const pad = gamepads().find(({id, index}) => key === `pad ${index} ${id}`);
     return pad ? gamepadStick(pad) : UNPLUGGED;
   };
-  const unplug = (slot: string) => {
-    put(sent.get(slot)!.place, UNPLUGGED);
+  const unplug = (slot: string): PageMessage => {
+    const {place} = sent.get(slot)!;
     sent.delete(slot);
+    return message(place, UNPLUGGED);
   };
   return {
     step() {
@@ -71,15 +73,15 @@ export function stickSender(): {step: () => void; end: () => void} {
         shown.set(key, now);
         used.add(slot);
         if (sent.get(slot)?.text === text) continue;
-        put(place, now);
+        send(message(place, now));
         sent.set(slot, {place, text});
       }
-      for (const slot of [...sent.keys()]) if (!used.has(slot)) unplug(slot);
+      for (const slot of [...sent.keys()]) if (!used.has(slot)) send(unplug(slot));
       values.value = shown;
     },
     end() {
-      for (const slot of [...sent.keys()]) unplug(slot);
       values.value = new Map();
+      return [...sent.keys()].map(unplug);
     },
   };
 }

@@ -1,11 +1,12 @@
 // session.ts: driving while it lasts: fifty times a second from the joystick to the robot, or to a core as its joystick.
 import {computed, effect, signal, untracked} from '@preact/signals';
 import {addressed} from '../addressed';
-import {send} from '../live/connection';
+import {send, sendSurely} from '../live/connection';
 import {newestFrame} from '../live/frames';
 import {goLive, isLive} from '../live/moment';
 import {lastValue, sampleTime, want} from '../live/samples';
-import {events, live, model, notify, signalIds} from '../live/store';
+import {events, hello, live, model, notify, signalIds} from '../live/store';
+import type {PageMessage} from '../live/types';
 import {param, setParams} from '../route';
 import {load, save} from '../settings';
 import {noInputs, readInputs, releaseAll, takeKeys} from './input';
@@ -98,80 +99,90 @@ function knownOf(commands: Commands): Known {
 /** s simulated that one step may make up for. */
 const LONGEST_STEP = 0.1;
 
+/** Moves what is driven. `end` gives what lets go of all that it has moved itself, whatever is chosen by then. */
+interface Sender {
+  step: (now: Inputs) => void;
+  end: () => PageMessage[];
+}
+
 /** Sends to a robot what changed, and everything now and then. It moves by the world's clock as the frames tell it, so that it is
  *  as fast as it should be in a world that is slow, paused or late. After a reset it begins anew, from where the robot is then. */
-function robotSender(): {step: (now: Inputs) => void; end: () => void} {
-  const commands = commandsOf(model.peek()!, robot.peek());
-  const begin = () => new Driver(placeOf(robot.peek()), knownOf(commands));
+function robotSender(): Sender {
+  const index = robot.peek();
+  const commands = commandsOf(model.peek()!, index);
+  const begin = () => new Driver(placeOf(index), knownOf(commands));
   let driver = begin();
-  let resets = resetsOf(robot.peek());
+  let resets = resetsOf(index);
   let seen = newestFrame();
   const last = new Map<string, number>();
+  let held = new Map<string, number>(); // what is sent when the driver lets go
   let repeated = 0;
-  const end = effect(() => want(mapping.value.flatMap(({kind, target}) => (kind === 'rate' && signalOf(commands, target)) || []), false));
+  const stopWanting = effect(() => want(mapping.value.flatMap(({kind, target}) => (kind === 'rate' && signalOf(commands, target)) || []), false));
+  /** One that is out of its range would spoil the others. */
+  const inRange = (values: Map<string, number>): [number, number][] =>
+    [...values].flatMap(([name, value]) => {
+      const command = commands.get(name);
+      return command ? [[command.id, Math.max(command.info.lower, Math.min(command.info.upper, value))]] : [];
+    });
   const step = (now: Inputs) => {
-    if (resets !== resetsOf(robot.peek())) {
+    if (resets !== resetsOf(index)) {
       driver = begin();
-      resets = resetsOf(robot.peek());
+      resets = resetsOf(index);
       last.clear();
     }
     const frame = newestFrame();
     const elapsed = frame && seen && frame.epoch === seen.epoch ? frame.time - seen.time : 0;
     seen = frame;
     const values = driver.step(mapping.peek(), now, Math.max(0, Math.min(LONGEST_STEP, elapsed)));
+    const before = held;
+    held = released(mapping.peek());
+    for (const [name, value] of before) if (!held.has(name) && !values.has(name)) values.set(name, value); // its row went
     const all = performance.now() - repeated > REPEAT_MS;
     if (all) repeated = performance.now();
-    const pairs: [number, number][] = [];
-    for (const [name, value] of values) {
-      const command = commands.get(name);
-      if (!command || (!all && last.get(name) === value)) continue;
-      pairs.push([command.id, Math.max(command.info.lower, Math.min(command.info.upper, value))]);
-      last.set(name, value);
-    }
+    const changed = new Map([...values].filter(([name, value]) => all || last.get(name) !== value));
+    for (const [name, value] of changed) last.set(name, value);
+    const pairs = inRange(changed);
     if (pairs.length) send({type: 'command', values: pairs, epoch: newestFrame()?.epoch});
     sent.value = values;
+  };
+  const end = (): PageMessage[] => {
+    stopWanting();
+    const pairs = inRange(held);
+    return pairs.length ? [{type: 'command', values: pairs}] : [];
   };
   return {step, end};
 }
 
-function sendJoystick(now: Inputs): void {
-  send({
-    type: 'joystick',
-    core: core.peek(),
-    port: Number(heartbeatPort.peek()),
-    axes: [now.left_x, now.left_y, now.right_x, now.right_y],
-    dpad: [now.up, now.down, now.left, now.right],
-    buttons: [now.a, now.b, now.x, now.y],
-    back: now.back,
-    select: now.select,
-    start: now.start,
-  });
+function joystickSender(): Sender {
+  const step = (now: Inputs) =>
+    void send({
+      type: 'joystick',
+      core: core.peek(),
+      port: Number(heartbeatPort.peek()),
+      axes: [now.left_x, now.left_y, now.right_x, now.right_y],
+      dpad: [now.up, now.down, now.left, now.right],
+      buttons: [now.a, now.b, now.x, now.y],
+      back: now.back,
+      select: now.select,
+      start: now.start,
+    });
+  return {step, end: () => [{type: 'joystick', core: null}]};
 }
 
-function letGo(): void {
-  if (use.peek() === 'station') return; // its sender unplugs
-  if (use.peek() === 'joystick') {
-    send({type: 'joystick', core: null});
-    return;
-  }
-  const commands = model.peek() ? commandsOf(model.peek()!, robot.peek()) : new Map();
-  const values = [...released(mapping.peek())].flatMap(([name, value]) => (commands.has(name) ? [[commands.get(name)!.id, value] as [number, number]] : []));
-  if (values.length) send({type: 'command', values});
-}
+const SENDERS: Record<Use, () => Sender> = {robot: robotSender, station: stickSender, joystick: joystickSender};
 
 export function start(): void {
   if (driving.peek() || !live.peek()) return;
   if (!isLive.peek()) goLive(); // who drives has to see what moves
-  const toStations = use.peek() === 'station' ? stickSender() : null;
+  const toStations = use.peek() === 'station';
+  const world = hello.peek()?.token;
+  const sender = SENDERS[use.peek()]();
   const stopKeys = toStations ? takeKeys((code) => KEYBOARD_KEYS.has(code)) : takeKeys();
-  const toRobot = use.peek() === 'robot' ? robotSender() : null;
   const timer = setInterval(() => {
     const now = readInputs(!toStations);
     inputs.value = now;
     if (!live.peek()) stop('The connection was lost: driving has ended');
-    else if (toRobot) toRobot.step(now);
-    else if (toStations) toStations.step();
-    else sendJoystick(now);
+    else sender.step(now);
   }, PERIOD_MS);
   const onHidden = () => document.hidden && stop('The page was hidden: driving has ended');
   const onBlur = () => releaseAll();
@@ -183,9 +194,8 @@ export function start(): void {
     stopKeys();
     document.removeEventListener('visibilitychange', onHidden);
     removeEventListener('blur', onBlur);
-    toStations?.end();
-    toRobot?.end();
-    letGo();
+    const last = sender.end();
+    if (hello.peek()?.token === world) last.forEach((message) => sendSurely(message)); // another world has other robots and other ids
   };
 }
 
@@ -198,6 +208,12 @@ export function stop(why?: string): void {
   sent.value = new Map();
   if (why) notify(why, 'error');
 }
+
+// By hand, or by the way back.
+effect(() => {
+  use.value;
+  untracked(stop);
+});
 
 // Another world has other robots and other ids; another robot has commands of its own.
 effect(() => {

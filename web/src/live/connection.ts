@@ -27,11 +27,28 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let heard = 0;
 let patience = SILENCE_MS; // ms without a message after which the line is dead
 const onOpen = new Set<() => void>();
+/** What comes at all has come after this, ms. */
+const ON_ITS_WAY_MS = 1000;
+/** Said so late that it may not have come, and to which run of the program. */
+let unsure: {message: PageMessage; token: string | undefined; at: number}[] = [];
+let silentSince = 0; // of the line that was lost last
 
 export function send(message: PageMessage): boolean {
   if (socket?.readyState !== WebSocket.OPEN) return false;
   socket.send(JSON.stringify(message));
   return true;
+}
+
+/** Sends what has to come: again after the next connect to the same run of the program, where the line may have been dead already. */
+export function sendSurely(message: PageMessage): void {
+  const at = Date.now();
+  send(message);
+  unsure = [...unsure.filter((one) => one.at > at - SILENCE_MS - ON_ITS_WAY_MS), {message, token: hello.peek()?.token, at}];
+}
+
+function sayAgain(): void {
+  for (const {message, token, at} of unsure) if (token === hello.peek()?.token && at > silentSince - ON_ITS_WAY_MS) send(message);
+  unsure = [];
 }
 
 /** Calls `tell` now and after every connect: for what the program is to know of a page (monitor, contacts, joystick). */
@@ -113,6 +130,7 @@ function takeText(message: ServerMessage): void {
   connection.value = 'live';
   awaited.value = null;
   resubscribe(send);
+  sayAgain();
   for (const tell of onOpen) tell();
 }
 
@@ -131,6 +149,7 @@ function lose(): void {
   socket = null;
   if (connection.peek() === 'live' || connection.peek() === 'worldless') {
     lostAt.value = Date.now();
+    silentSince = heard;
     connection.value = 'lost';
   }
   status.value = null;

@@ -33,10 +33,7 @@ function Setup() {
         label="Use"
         options={USES}
         value={use.value}
-        onChange={(value) => {
-          stop();
-          use.choose(value);
-        }}
+        onChange={(value) => use.choose(value)}
       />
       {use.value === 'robot' && (
         <select aria-label="Robot to drive" value={String(robot.value)} onChange={(event) => chooseRobot(Number(event.currentTarget.value))}>
