@@ -90,8 +90,8 @@ export function Results({trials, again}: {trials: Trial[]; again: () => void}) {
   const groups = useMemo(() => groupsOf(trials, by), [trials, by]);
   const runs = useFetched('api/runs', checkKept);
   const kept = useMemo(() => runs.value && new Set(runs.value.map(({id}) => id)), [runs.value]);
-  const change = async (trial: Trial, part: Partial<Trial>) => {
-    await request('PUT', `api/trials/${trial.id}`, {note: trial.note, discarded: trial.discarded, ...part});
+  const change = async (trial: Trial, part: Partial<Pick<Trial, 'note' | 'discarded'>>) => {
+    await request('PUT', `api/trials/${trial.id}`, part); // the rest may be older here than what the program has
     again();
   };
   const tell = (error: Error) => notify(error.message, 'error');
