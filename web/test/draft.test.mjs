@@ -3,24 +3,40 @@ import assert from 'node:assert/strict';
 import {beforeEach, test} from 'node:test';
 import {load} from './load.mjs';
 
-const {Draft} = await load('pages/builder/draft.ts');
+const {builder: {Draft}, merge: {merged}, store} = await load({builder: 'pages/builder/draft.ts', merge: 'pages/builder/merge.ts', store: 'live/store.ts'});
 const state = {draft: 'd', name: '', revision: 1, main: 'a.yaml', files: [], runs: false, problems: [], robots: [], wires: [], signals: [], commands: []};
 let has = new Map(); // files that the program has
 let before = () => {}; // before it answers
 let keptAlive = 0;
 
+let revision = 1;
+let reads = 0;
+
+/** Another tab, or somebody else, changes a file. */
+function elsewhere(path, text) {
+  revision++;
+  if (text === null) has.delete(path);
+  else has.set(path, text);
+}
+
 globalThis.fetch = async (url, {method = 'GET', body, keepalive = false} = {}) => {
-  if (method === 'GET') return new Response(JSON.stringify(state));
+  const path = decodeURIComponent(url.split('/files/')[1] ?? '');
+  if (method === 'GET' && path) {
+    reads++;
+    return new Response(has.get(path) ?? '', {status: has.has(path) ? 200 : 404});
+  }
+  if (method === 'GET') return new Response(JSON.stringify({...state, revision, files: [...has].map(([one, text]) => ({path: one, size: text.length}))}));
   if (keepalive) keptAlive++;
-  has.set(decodeURIComponent(url.split('/files/')[1]), await new Response(body).text());
+  elsewhere(path, method === 'DELETE' ? null : await new Response(body).text());
   before();
-  return new Response(JSON.stringify({revision: 2}));
+  return new Response(JSON.stringify({revision}));
 };
 
 beforeEach(() => {
   has = new Map();
   before = () => {};
   keptAlive = 0;
+  reads = 0;
 });
 
 const file = (text) => [{path: 'a.yaml', bytes: new Blob([text])}];
@@ -51,4 +67,58 @@ test('who leaves the page sends what was not sent yet', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual([has.get('a.yaml'), keptAlive], ['typed', 1]);
   await draft.settle();
+});
+
+/** A draft as a tab has it that opened it a while ago. */
+async function opened(...files) {
+  for (const [path, text] of files) elsewhere(path, text);
+  const draft = new Draft('d');
+  await draft.open();
+  return draft;
+}
+
+const shown = (draft) => Object.fromEntries(draft.texts.value);
+
+test('what another tab has written is there before anything is written over it', async () => {
+  const draft = await opened(['a.yaml', 'name: a\nx: 1\n'], ['b.yaml', 'b']);
+  elsewhere('a.yaml', 'name: theirs\nx: 1\n');
+  elsewhere('b.yaml', 'theirs');
+  elsewhere('c.yaml', 'new');
+  draft.write('a.yaml', 'name: a\nx: 12\n');
+  await draft.settle();
+  assert.equal(has.get('a.yaml'), 'name: theirs\nx: 12\n');
+  assert.deepEqual(shown(draft), {'a.yaml': 'name: theirs\nx: 12\n', 'b.yaml': 'theirs', 'c.yaml': 'new'});
+});
+
+test('who comes back to the page sees what others did, and its own changes are read once', async () => {
+  const draft = await opened(['a.yaml', 'a'], ['b.yaml', 'b']);
+  elsewhere('a.yaml', 'theirs');
+  elsewhere('b.yaml', null);
+  await draft.settle();
+  assert.deepEqual(shown(draft), {'a.yaml': 'theirs'});
+  reads = 0;
+  draft.write('a.yaml', 'mine');
+  await draft.settle();
+  await draft.add([{path: 'c.yaml', bytes: new Blob(['c'])}]);
+  await draft.remove('c.yaml');
+  await draft.settle();
+  assert.deepEqual([Object.fromEntries(has), shown(draft), reads], [{'a.yaml': 'mine'}, {'a.yaml': 'mine'}, 0]);
+});
+
+test('where two wrote in the same line, what is written here stands, and it is said', async () => {
+  const draft = await opened(['a.yaml', 'x: 1']);
+  elsewhere('a.yaml', 'x: 2');
+  draft.write('a.yaml', 'x: 3');
+  await draft.settle();
+  assert.equal(has.get('a.yaml'), 'x: 3');
+  assert.match(store.notices.value.at(-1).text, /a\.yaml was changed elsewhere/);
+});
+
+test('two changes of a text come together where they are of different lines', () => {
+  const lines = (...all) => all.join('\n');
+  assert.equal(merged(lines('a', 'b', 'c'), lines('a', 'b', 'x'), lines('y', 'b', 'c')), lines('y', 'b', 'x'));
+  assert.equal(merged(lines('a', 'b', 'c'), lines('new', 'a', 'b', 'c'), lines('a', 'b')), lines('new', 'a', 'b'));
+  assert.equal(merged('1.8', '1.85', '1.84'), null);
+  assert.equal(merged(lines('a', 'b'), lines('a', 'x'), lines('a', 'x')), lines('a', 'x'));
+  assert.equal(merged(lines('a', 'b', 'c'), lines('a', 'c'), lines('a', 'bb', 'c')), null);
 });

@@ -1,10 +1,11 @@
 // draft.ts: a draft of a scene: its files as they are being written, and what the program finds in them. What is written is shown
 // at once, sent after a moment, and checked as a whole.
 import {computed, signal} from '@preact/signals';
-import {anything} from '../../check';
 import type {Check} from '../../check';
 import {HttpError, request, RETRY_MS} from '../../http';
+import {notify} from '../../live/store';
 import type {Placed} from './dropped';
+import {merged} from './merge';
 import {changedFile, draftModel, draftState, madeDraft} from './types';
 import type {DraftModel, DraftState, Problem} from './types';
 import {parse} from './yaml_edit';
@@ -41,6 +42,10 @@ export class Draft {
   /** Something is on its way. */
   readonly busy = signal(false);
   private readonly unsent = new Map<string, string>();
+  /** Texts as the program had them last. */
+  private readonly kept = new Map<string, string>();
+  /** Of the program's files, with what was changed here; null: not known yet. */
+  private revision: number | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private work: Promise<void> = Promise.resolve();
   private closed = false;
@@ -73,16 +78,30 @@ export class Draft {
   /** Gets a file's text, once. */
   async load(path: string): Promise<void> {
     if (this.texts.value.has(path)) return;
+    const text = await this.read(path);
+    if (this.texts.value.has(path)) return;
+    this.kept.set(path, text);
+    this.show(path, text);
+  }
+
+  private async read(path: string): Promise<string> {
     const answer = await fetch(`${this.url}/files/${escaped(path)}`);
     if (!answer.ok) throw new HttpError(answer.status, `${path} could not be read`);
-    const text = await answer.text();
-    if (!this.texts.value.has(path)) this.texts.value = new Map(this.texts.value).set(path, text);
+    return answer.text();
+  }
+
+  /** null: there is no such file. */
+  private show(path: string, text: string | null): void {
+    const texts = new Map(this.texts.value);
+    if (text === null) texts.delete(path);
+    else texts.set(path, text);
+    this.texts.value = texts;
   }
 
   /** A text is written: shown now, sent soon. */
   write(path: string, text: string): void {
     if (this.texts.value.get(path) === text) return;
-    this.texts.value = new Map(this.texts.value).set(path, text);
+    this.show(path, text);
     this.unsent.set(path, text);
     this.busy.value = true;
     clearTimeout(this.timer);
@@ -94,63 +113,102 @@ export class Draft {
     await this.queue(async () => {
       for (const {path, bytes} of files) {
         const older = this.unsent.get(path);
-        await request('PUT', `${this.url}/files/${escaped(path)}`, bytes, changedFile);
+        await this.put(path, bytes);
         const text = isText(path) ? await bytes.text() : null;
+        if (text !== null) this.kept.set(path, text);
         if (this.unsent.get(path) !== older) continue; // somebody wrote on: that is newer
         this.unsent.delete(path);
-        if (text !== null) this.texts.value = new Map(this.texts.value).set(path, text);
+        if (text !== null) this.show(path, text);
       }
     });
   }
 
   async remove(path: string): Promise<void> {
     await this.queue(async () => {
-      await request('DELETE', `${this.url}/files/${escaped(path)}`, undefined, anything);
-      const texts = new Map(this.texts.value);
-      texts.delete(path);
-      this.texts.value = texts;
-      this.unsent.delete(path);
+      this.revision = (await request('DELETE', `${this.url}/files/${escaped(path)}`, undefined, changedFile)).revision;
+      this.forget(path);
     });
+  }
+
+  private forget(path: string): void {
+    this.show(path, null);
+    this.kept.delete(path);
+    this.unsent.delete(path);
+  }
+
+  private async put(path: string, bytes: Blob): Promise<void> {
+    this.revision = (await request('PUT', `${this.url}/files/${escaped(path)}`, bytes, changedFile)).revision;
   }
 
   /** Resolves once the program has everything that was written, and has checked it; throws where it refuses. */
   async settle(): Promise<void> {
     clearTimeout(this.timer);
-    await this.queue(async () => {});
+    await this.queue();
   }
 
-  private queue(first: () => Promise<void>): Promise<void> {
+  private queue(first?: () => Promise<void>): Promise<void> {
     const next = this.work.catch(() => undefined).then(() => this.round(first));
     this.work = next;
     return next;
   }
 
-  private async round(first: () => Promise<void>): Promise<void> {
+  private async round(first?: () => Promise<void>): Promise<void> {
     if (this.closed) return;
     this.busy.value = true;
     try {
-      await first();
+      // Before anything is written over it: what others have written meanwhile.
+      if (first || this.unsent.size) await this.look();
+      await first?.();
       for (const [path, text] of this.unsent) {
-        await request('PUT', `${this.url}/files/${escaped(path)}`, new Blob([text]), changedFile);
+        await this.put(path, new Blob([text]));
+        this.kept.set(path, text);
         if (this.unsent.get(path) === text) this.unsent.delete(path);
       }
       await this.check();
       this.failure.value = '';
     } catch (error) {
       this.failure.value = error instanceof HttpError ? error.message : 'The program cannot be reached. What you write stays here, and is sent when it is back.';
-      if (!(error instanceof HttpError) && this.unsent.size) this.timer = setTimeout(() => void this.settle().catch(() => undefined), RETRY_MS);
+      if (!(error instanceof HttpError)) this.timer = setTimeout(() => void this.settle().catch(() => undefined), RETRY_MS);
       throw error;
     } finally {
       this.busy.value = this.unsent.size > 0;
     }
   }
 
-  private async check(): Promise<void> {
+  /** The program's files, of which what others have changed is taken over. */
+  private async look(): Promise<DraftState> {
     const state = await request('GET', this.url, undefined, draftState);
+    if (this.revision !== null && this.revision !== state.revision) await this.follow(new Set(state.files.map(({path}) => path)));
+    this.revision = state.revision;
+    return state;
+  }
+
+  /** What is written here and not sent yet stays: in other lines than theirs beside it, in the same ones alone. */
+  private async follow(files: ReadonlySet<string>): Promise<void> {
+    const known = [...this.texts.value.keys()];
+    for (const path of known) if (!files.has(path) && !this.unsent.has(path)) this.forget(path);
+    const wanted = [...files].filter((path) => isYaml(path) || known.includes(path));
+    await Promise.all(wanted.map(async (path) => this.takeOver(path, await this.read(path))));
+  }
+
+  private takeOver(path: string, theirs: string): void {
+    const before = this.kept.get(path);
+    const mine = this.unsent.get(path);
+    this.kept.set(path, theirs);
+    if (mine === undefined) return this.show(path, theirs);
+    if (before === undefined || theirs === before) return;
+    const both = merged(before, mine, theirs);
+    if (both === null) return notify(`${path} was changed elsewhere in the same place: what was written here stands`, 'error');
+    this.show(path, both);
+    this.unsent.set(path, both);
+  }
+
+  private async check(): Promise<void> {
+    const state = await this.look();
     if (this.closed) return;
     this.state.value = state;
     if (state.runs) {
-      this.model.value = await request('GET', `${this.url}/model`, undefined, draftModel);
+      if (this.model.peek()?.revision !== state.revision) this.model.value = await request('GET', `${this.url}/model`, undefined, draftModel);
       this.modelTrouble.value = '';
     } else {
       const error = state.problems.find(({severity}) => severity === 'error');

@@ -12,6 +12,7 @@ import {Compartment, EditorState, Transaction} from '@codemirror/state';
 import {drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, keymap, lineNumbers} from '@codemirror/view';
 import {tags} from '@lezer/highlight';
 import type {Proposals} from './completion';
+import {difference} from './merge';
 import type {Problem} from './types';
 
 /** The colours of the style sheet, so that both themes are right. */
@@ -125,17 +126,14 @@ export class Editor {
     }
     const old = view.state.doc.toString();
     if (old === text && configured === this.configured) return;
-    let start = 0;
-    while (start < Math.min(old.length, text.length) && old[start] === text[start]) start++;
-    let tail = 0;
-    while (tail < Math.min(old.length, text.length) - start && old[old.length - 1 - tail] === text[text.length - 1 - tail]) tail++;
+    const change = difference(old, text);
     view.dispatch({
-      changes: old === text ? [] : {from: start, to: old.length - tail, insert: text.slice(start, text.length - tail)},
+      changes: old === text ? [] : change,
       annotations: Transaction.remote.of(true),
       effects: [
         ...(configured === this.configured ? [] : [this.language.reconfigure(languageOf(how)), this.readOnly.reconfigure(readOnlyOf(how))]),
         // What changed elsewhere is shown where it is.
-        ...(old !== text && !view.hasFocus ? [EditorView.scrollIntoView(Math.min(start, text.length), {y: 'center'})] : []),
+        ...(old !== text && !view.hasFocus ? [EditorView.scrollIntoView(change.from, {y: 'center'})] : []),
       ],
     });
     this.configured = configured;

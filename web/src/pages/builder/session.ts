@@ -133,3 +133,10 @@ export function closeDraft(): void {
 }
 
 addEventListener('pagehide', () => draft.peek()?.leave());
+
+/** Another tab may have written to it meanwhile. */
+function comeBack(): void {
+  if (!document.hidden) void draft.peek()?.settle().catch(() => undefined);
+}
+addEventListener('focus', comeBack);
+document.addEventListener('visibilitychange', comeBack);
