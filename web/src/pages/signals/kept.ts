@@ -25,17 +25,20 @@ function showPlots(specs: PlotSpec[]): void {
 
 const same = (a: readonly string[], b: readonly string[]) => a.length === b.length && a.every((each, i) => each === b[i]);
 
+/** As the address has them: without those in which nothing is plotted yet. */
+const textsOf = (specs: readonly PlotSpec[]) => specs.filter(({traces}) => traces.length).map(textOfPlot);
+
 // Somebody opened an address, or went back; one without plots leaves them as they are.
 effect(() => {
   const texts = inAddress.value;
-  if (texts.length && !same(texts, plots.peek().map(textOfPlot))) showPlots(plotsOfTexts(texts));
+  if (texts.length && !same(texts, textsOf(plots.peek()))) showPlots(plotsOfTexts(texts));
 });
 effect(() => {
   const units = unitsInAddress.value;
   if (units !== null && units !== textOfUnits(chosenUnits.peek())) chosenUnits.value = readUnits(unitsOfText(units));
 });
 effect(() => {
-  const texts = plots.value.filter(({traces}) => traces.length).map(textOfPlot);
+  const texts = textsOf(plots.value);
   if (!same(texts, inAddress.value)) setParams({plot: texts}, 'signals');
 });
 effect(() => {
