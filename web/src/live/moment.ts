@@ -6,7 +6,7 @@ import {param, setParams} from '../route';
 import {control} from './control';
 import {newestFrame} from './frames';
 import {isOfWorld, isServed, now, shownDetails, shownRun} from './shown_run';
-import {live, status} from './store';
+import {hello, live, status} from './store';
 import {valuesWanted} from './values';
 
 export {heldAt, pastArrived, pastIsWhole, traceOf, wantTrace} from './past';
@@ -216,6 +216,23 @@ effect(() => {
     if (looping.peek() && status.peek()?.paused && !moving.peek() && frame.time >= bounds()[1] - 1e-3) play();
   });
   return () => cancelAnimationFrame(request);
+});
+
+let world: string | undefined; // the run that the program is in or shows; undefined: not heard of yet
+
+// Where somebody was in the world before is nowhere in the one that has begun. A run that the address names is the same as ever.
+effect(() => {
+  const said = hello.value;
+  if (!said) return;
+  const before = world;
+  world = said.replay?.run ?? (said.recording || said.token);
+  if (before === undefined || before === world || param('run').peek() !== null) return;
+  batch(() => {
+    at.value = null;
+    moving.value = false;
+    setParams({from: null, to: null, bar: null});
+    write();
+  });
 });
 
 // Another run is not played on where this one was.
