@@ -69,3 +69,19 @@ test('a page that looks late still sees that the world was reset', () => {
   assert.equal(session.phase.value, 'idle');
   assert.match(store.notices.value.at(-1).text, /The world was reset/);
 });
+
+test('a world that stood still since before the page came is seen to be reset', () => {
+  session.abort('anew');
+  store.generation.value++; // nothing of this world has come
+  samples.want(SIGNALS, true);
+  open();
+  wait();
+  store.status.value = {time: 10, paused: true};
+  session.begin();
+  wait();
+  assert.equal(session.phase.value, 'resetting');
+  assert.ok(session.busy.value, 'one can abort it');
+  come(until(0, 0.1));
+  wait();
+  assert.equal(session.phase.value, 'armed');
+});

@@ -69,6 +69,11 @@ export function timesTurnedBack(): number {
   return turns;
 }
 
+/** A sample has told it since somebody wanted `CLOCK`: from the next on it is seen to turn back. */
+export function isClockKnown(): boolean {
+  return Number.isFinite(clock);
+}
+
 /** Run time of the newest sample, s; NaN before the first. */
 export function sampleTime(): number {
   return newest;
@@ -110,6 +115,7 @@ function subscribe(): void {
   for (const name of asked) begin(name);
   const known = [...new Set([...asked].flatMap(inputsOf))].filter((name) => ids.has(name));
   const names = known.slice(0, MAX_SIGNALS);
+  if (!names.includes(CLOCK)) clock = NaN;
   const previous = subscriptions.get(number);
   if (previous && previous.length === names.length && previous.every((name, i) => name === names[i])) return;
   subscriptions.set(++number, names);

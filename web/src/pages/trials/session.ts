@@ -1,10 +1,10 @@
 // session.ts: one trial from start to stop, and what is kept of it.
-import {signal} from '@preact/signals';
+import {computed, signal} from '@preact/signals';
 import {request} from '../../http';
 import {send} from '../../live/connection';
 import {control} from '../../live/control';
 import {goLive, isLive} from '../../live/moment';
-import {CLOCK, lostSamples, newestTime, ring, sampleTime, timesTurnedBack, want} from '../../live/samples';
+import {CLOCK, isClockKnown, lostSamples, newestTime, ring, sampleTime, timesTurnedBack, want} from '../../live/samples';
 import {hello, live, model, notify, status} from '../../live/store';
 import {stored} from '../../settings';
 import {describe, motionSignals, whenHolds, whenMoved} from './condition';
@@ -28,6 +28,7 @@ export const stopBy = stored<StopBy>('trial.stop', 'hand');
 export const condition = stored<Condition>('trial.condition', {terms: [], least: 0});
 export const resetFirst = stored('trial.reset', true);
 export const phase = signal<Phase>('idle');
+export const busy = computed(() => phase.value !== 'idle' && phase.value !== 'done');
 /** s since the start, or of the trial that is done. */
 export const elapsed = signal(0);
 export const last = signal<Trial | null>(null);
@@ -39,6 +40,7 @@ const waiting = stored<Omit<Trial, 'id'>[]>('trial.waiting', []);
 let release: (() => void) | null = null;
 let timer: ReturnType<typeof setInterval> | undefined;
 let turns = 0; // of the samples' time, when it began: what status and samples say of the time differs by as much as a page is late
+let first = false; // the first sample that tells the time is of after the reset
 let armedAt = 0; // s of the run, as all times here
 let startedAt = 0;
 let checked = 0; // s up to which samples were asked
@@ -57,6 +59,7 @@ export function begin(): void {
   end('idle');
   release = want(watched(), true);
   turns = timesTurnedBack();
+  first = !!status.peek()?.paused && !isClockKnown(); // it stood still since before this page asked for samples
   if (resetFirst.peek() && (status.peek()?.time ?? 0) > Math.max(YOUNG, YOUNG_TICKS * (hello.peek()?.tick ?? 0))) {
     phase.value = 'resetting';
     control('reset');
@@ -102,7 +105,7 @@ function watch(): void {
   if (!live.peek()) return abort('The connection was lost: the trial is void');
   if (!Number.isFinite(now)) return;
   if (phase.peek() === 'resetting') {
-    if (timesTurnedBack() > turns) arm();
+    if (timesTurnedBack() > turns || (first && isClockKnown())) arm();
     return;
   }
   if (timesTurnedBack() > turns) return abort('The world was reset: the trial is void');

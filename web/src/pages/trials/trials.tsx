@@ -16,7 +16,7 @@ import * as drive from '../../driving/session';
 import {WorldCanvas} from '../../view3d/canvas';
 import {ConditionEditor} from './condition_editor';
 import {Results} from './results';
-import {abort, begin, byHand, condition, driver, elapsed, last, phase, resetFirst, startBy, stopBy, storedTrials, storeWaiting} from './session';
+import {abort, begin, busy, byHand, condition, driver, elapsed, last, phase, resetFirst, startBy, stopBy, storedTrials, storeWaiting} from './session';
 import type {Phase} from './session';
 import {runScene, scenes as sceneList} from '../../live/scenes';
 import type {Scene} from '../../live/scenes';
@@ -44,7 +44,6 @@ const SAYS: Record<Phase, string> = {
 
 function Clock() {
   const now = phase.value;
-  const active = now === 'armed' || now === 'running';
   const stored = now === 'done' && last.value;
   const missing = !live.value
     ? 'The program is away.'
@@ -57,15 +56,15 @@ function Clock() {
     <div class={`float trial-clock ${now}`}>
       <output aria-label="Time of the trial">{formatClock(elapsed.value)}</output>
       <span class="muted" role="status">{stored ? (stored.id ? `stored as trial ${stored.id}` : 'not stored yet') : SAYS[now]}</span>
-      {!active && missing && <span class="trial-missing" role="status">{missing}</span>}
+      {!busy.value && missing && <span class="trial-missing" role="status">{missing}</span>}
       <div class="trial-buttons">
-        {active ? (
+        {busy.value ? (
           <>
-            <Button icon={now === 'armed' ? 'play' : 'check'} label={now === 'armed' ? 'Start now' : 'Stop'} text={now === 'armed' ? 'Start now' : 'Stop'} kind="primary" onClick={byHand} />
+            {now !== 'resetting' && <Button icon={now === 'armed' ? 'play' : 'check'} label={now === 'armed' ? 'Start now' : 'Stop'} text={now === 'armed' ? 'Start now' : 'Stop'} kind="primary" onClick={byHand} />}
             <Button icon="close" label="Abort" text="Abort" kind="danger" onClick={() => abort('The trial was aborted; nothing is stored')} />
           </>
         ) : (
-          <Button icon="play" label={now === 'done' ? 'Next trial' : 'Begin'} text={now === 'done' ? 'Next trial' : 'Begin'} kind="primary" disabled={missing !== '' || now === 'resetting'} onClick={begin} />
+          <Button icon="play" label={now === 'done' ? 'Next trial' : 'Begin'} text={now === 'done' ? 'Next trial' : 'Begin'} kind="primary" disabled={missing !== ''} onClick={begin} />
         )}
         <Button
           icon="drive"
@@ -102,11 +101,10 @@ function Concept() {
     }
   };
   const refused = list.find((scene) => scene.refused);
-  const busy = phase.value === 'armed' || phase.value === 'running' || phase.value === 'resetting';
   const option = ({name, title}: Pick<Scene, 'name' | 'title'>) => <option key={name} value={name}>{title}</option>;
   return (
     <>
-      <select aria-label="Concept" value={now} disabled={!live.value || busy || changing} onChange={(event) => void choose(event.currentTarget.value)}>
+      <select aria-label="Concept" value={now} disabled={!live.value || busy.value || changing} onChange={(event) => void choose(event.currentTarget.value)}>
         {!list.some(({name}) => name === now) && option({name: now, title: now})}
         <optgroup label="Concepts">{concepts.map(option)}</optgroup>
         <optgroup label="Other scenes">{list.filter((scene) => !concepts.includes(scene)).map(option)}</optgroup>
