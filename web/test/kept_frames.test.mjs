@@ -35,11 +35,12 @@ function frames(from, to, rate) {
 }
 
 let recording, written, asked;
+let singles = false; // those of a moment that rests are there, too
 globalThis.fetch = async (url) => {
   if (/\/model$/.test(url)) return new Response(JSON.stringify({bodies: [], joints: [], robots: [], signals: [], commands: [], shapes: [], meshes: 0}));
   if (!/\/frames\?/.test(url)) return new Response(JSON.stringify({duration: 10, recording, name: 'r', scene: 's', started: '', events: [], program: null}));
   const query = new URL(url, location.href).searchParams;
-  if (query.has('at')) return new Response(frames(0, -1, 60)); // only blocks are looked at here
+  if (query.has('at')) return new Response(singles ? frames(Number(query.get('at')), Number(query.get('at')), 60) : frames(0, -1, 60));
   asked.push(Number(query.get('from')));
   return new Response(frames(Number(query.get('from')), Math.min(Number(query.get('to')), written), Number(query.get('rate'))));
 };
@@ -79,4 +80,20 @@ test('of a run that has ended nothing is asked for twice', async () => {
   await play('ended', false, 9, 8.5);
   for (let i = 0; i < 5; i++) await draw();
   assert.deepEqual(asked, [8]);
+});
+
+test('another speed, or the end of what is written, brings back no picture of before', async () => {
+  singles = true;
+  await play('watched', true, 6, 3);
+  await draw();
+  const x = () => kept.shownFrame().poses[0];
+  moment.seek(5);
+  await draw();
+  assert.ok(Math.abs(x() - 5) < 1e-6);
+  moment.setSpeed(2);
+  moment.seek(5.03);
+  assert.ok(Math.abs(x() - 5.03) < 1e-6, `${x()} s: out of the block of the speed before`);
+  singles = false; // nothing more comes
+  moment.seek(7);
+  assert.ok(Math.abs(x() - 5.03) < 1e-6, `${x()} s: what is drawn is nearer than where it began`);
 });

@@ -6,7 +6,7 @@ import {decodeFrame} from './codec';
 import type {Frame} from './codec';
 import {Following} from './following';
 import {blend, drawnTime, newestFrame, posesAt} from './frames';
-import {isPlaying, isServed, moment, now, speed} from './moment';
+import {FASTEST, isPlaying, isServed, moment, now, speed} from './moment';
 import {isOfWorld, runAddress, shownDetails, shownRun} from './shown_run';
 
 /** Frames a second of wall time while a run is played. */
@@ -110,18 +110,32 @@ function forget(run: string): void {
   current = null;
 }
 
+/** Out of a block of this level, or of any other: those of a speed that was just chosen are on their way. */
+function inBlocks(time: number, level: number): Frame | null {
+  for (const each of [level, ...Array(levelOf(FASTEST) + 1).keys()]) {
+    const block = blockAt(time, each);
+    const found = block ? between(block, time) : null;
+    if (found) return found;
+  }
+  return null;
+}
+
 function find(time: number): Frame | null {
   const level = levelOf(speed.peek());
-  const block = blockAt(time, level);
   if (isPlaying.peek()) {
     wantBlock(time, level);
     wantBlock(time + Math.sign(speed.peek()) * everyOf(level) * BLOCK, level);
   }
-  const found = block ? between(block, time) : null;
+  const found = inBlocks(time, level);
   if (found && isPlaying.peek()) return found;
   single.want(of, time);
-  const known = single.answer.peek();
-  return known?.run === of && known.value && (!found || known.time === time) ? {...known.value, time} : found;
+  const answer = single.answer.peek();
+  const known = answer?.run === of && answer.value ? {...answer.value, time: answer.time} : null;
+  if (known?.time === time || !known) return known ?? found;
+  if (found) return found;
+  // While a run is played, what is drawn may be nearer than what was asked for at another time.
+  const isNearer = !current || Math.abs(known.time - time) < Math.abs(current.time - time);
+  return isPlaying.peek() && !isNearer ? null : known;
 }
 
 /** The frame of the moment that is shown. Another has another `sequence`; another `epoch` when it doesn't go on from the one before. */
