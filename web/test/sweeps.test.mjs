@@ -110,3 +110,24 @@ test('rows that come while others are on their way are asked for behind them', a
   await until(() => shown.now.values?.rows === 3);
   assert.deepEqual([...shown.now.values.numbers], [1, 2, 3]);
 });
+
+test('rows that were there before the sweep told of them are there once, also behind a filter', async () => {
+  const filters = [conditions.read('gain:1..')];
+  for (const now of [[], filters]) {
+    const asked = [];
+    globalThis.fetch = async (url) => {
+      const after = Number(new URL(url, 'http://tether.test/').searchParams.get('after'));
+      asked.push(after);
+      const numbers = (asked.length === 1 ? [1, 3] : [1, 3, 4]).filter((number) => number > after); // row 2 is not let through
+      return new Response(bytes({rows: numbers.length, stride: 1, columns: [{name: 'gain'}]}, numbers, numbers));
+    };
+    const shown = run(values.useValues, 'b', ['gain'], now, 2);
+    await until(() => shown.now.values?.rows === 2);
+    for (const last of [3, 4]) {
+      shown('b', ['gain'], now, last);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    assert.deepEqual([[...shown.now.values.numbers], asked], [[1, 3, 4], [0, 3]]);
+    shown.end();
+  }
+});

@@ -86,8 +86,9 @@ export function useValues(id: string, names: string[], filters: Condition[], las
       .then(
         (values) => {
           const all = grows ? append(got.values, values) : values;
+          // The file may have grown since `last` was told.
           const seen = all.stride === 1 && all.rows ? Math.max(last, all.numbers[all.rows - 1]!) : last;
-          setGot({key, last: filters.length ? last : seen, values: all});
+          setGot({key, last: seen, values: all});
           setError('');
         },
         (reason: unknown) => {
