@@ -1,5 +1,6 @@
 // library.ts: which runs are listed, looked at and compared, which stands in the address, and what is done to them.
 import {computed, signal} from '@preact/signals';
+import {useRef} from 'preact/hooks';
 import {formatDate, matches} from '../../format';
 import {HttpError, request} from '../../http';
 import {send} from '../../live/connection';
@@ -53,6 +54,15 @@ export function found(runs: Run[]): Run[] {
   return runs
     .filter((run) => matches(textOf(run), typed) && fitsTime(run, when.value) && (!tag.value || run.tags.includes(tag.value)))
     .sort((a, b) => b.started.localeCompare(a.started) || b.id.localeCompare(a.id));
+}
+
+/** The one that is looked at: whichever was clicked on, or else the first that is listed; that stays, whatever comes before it. */
+export function useCurrent(runs: Run[]): Run | undefined {
+  const kept = useRef('');
+  const listed = found(runs);
+  const current = runs.find(({id}) => id === looked.value) ?? listed.find(({id}) => id === kept.current) ?? listed[0] ?? runs[0];
+  kept.current = current?.id ?? '';
+  return current;
 }
 
 export function tagsOf(runs: Run[]): string[] {

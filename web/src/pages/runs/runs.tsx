@@ -7,7 +7,7 @@ import {Empty} from '../../ui/controls';
 import {Show} from '../../ui/fetched';
 import {Icon} from '../../ui/icon';
 import {lazy} from '../../ui/lazy';
-import {bring, changes, compared, found, looked} from './library';
+import {bring, changes, compared, useCurrent} from './library';
 import {Detail} from './run_detail';
 import {RunList} from './run_list';
 import {stretch} from './run_plots';
@@ -41,30 +41,25 @@ function useDrop(): {over: boolean; handlers: Record<string, (event: DragEvent) 
   return {over, handlers};
 }
 
-function Chosen({list}: {list: Run[]}) {
+function Chosen({list, current}: {list: Run[]; current: Run | undefined}) {
   const chosen = compared.value.flatMap((id) => list.find((run) => run.id === id) ?? []);
-  const current = currentOf(list);
   useEffect(() => void (stretch.value = null), [current?.id]);
   if (chosen.length > 1) return <Compare runs={chosen} />;
   return current ? <Detail key={current.id} id={current.id} all={list} /> : null;
 }
 
-/** The one that is looked at: whichever was clicked on, or else the first that is listed. */
-function currentOf(list: Run[]): Run | undefined {
-  return list.find(({id}) => id === looked.value) ?? found(list)[0] ?? list[0];
-}
-
 export function Runs() {
   const runs = useFetched('api/runs', listOf(checkRun), LOOK_MS);
   useEffect(() => (changes.value ? runs.again() : undefined), [changes.value]);
+  const current = useCurrent(runs.value ?? []);
   const {over, handlers} = useDrop();
   return (
     <div class="runs-page" {...handlers}>
       <Show from={runs} what="runs" icon="runs" missing={<>Keep them with <code>tether run SCENE --record FILE</code>, or <code>record: on</code> in the scene.</>}>
         {(list) => (list.length ? (
           <div class="runs">
-            <RunList runs={list} current={currentOf(list)?.id ?? ''} />
-            <Chosen list={list} />
+            <RunList runs={list} current={current?.id ?? ''} />
+            <Chosen list={list} current={current} />
           </div>
         ) : (
           <Empty icon="runs" title="No runs yet">Every recorded run of this program will be listed here. A .wpilog that is dropped here is shown, too.</Empty>

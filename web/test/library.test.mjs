@@ -1,0 +1,30 @@
+// The library of runs: which of them is looked at.
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {loadHooks} from './hooks.mjs';
+
+Object.assign(globalThis, {
+  location: {hash: '#runs', href: 'http://tether.test/'}, history: {replaceState() {}, pushState() {}}, addEventListener() {}, document: {addEventListener() {}, hidden: false},
+  requestAnimationFrame: () => 0, cancelAnimationFrame() {}, localStorage: {getItem: () => null, setItem() {}},
+});
+const {library, route, run} = await loadHooks({library: 'pages/runs/library.ts', route: 'route.ts'});
+const kept = (id) => ({id, name: id, scene: 's', tags: [], note: '', outcome: '', started: `2026-01-0${id.length}T00:00:00Z`, pinned: false});
+
+test('what is looked at stays while newer runs come, and as long as it is listed', () => {
+  const old = kept('a');
+  const newer = kept('bb');
+  const shown = run(library.useCurrent, []);
+  const current = (...runs) => (shown(runs), shown.now?.id);
+  assert.equal(current(), undefined);
+  assert.equal(current(old), 'a');
+  assert.equal(current(old, newer), 'a');
+  route.setParams({search: 'bb'}, 'runs');
+  assert.equal(current(old, newer), 'bb', 'the other is not found');
+  route.setParams({search: null}, 'runs');
+  assert.equal(current(old, newer, kept('ccc')), 'bb');
+  route.setParams({id: 'a'}, 'runs');
+  assert.equal(current(old, newer), 'a', 'a click');
+  route.setParams({id: null}, 'runs');
+  assert.equal(current(newer), 'bb', 'it was removed');
+  shown.end();
+});
