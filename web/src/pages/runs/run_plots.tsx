@@ -1,6 +1,6 @@
 // run_plots.tsx: signals over a whole run.
 import {signal} from '@preact/signals';
-import {useMemo} from 'preact/hooks';
+import {useMemo, useRef} from 'preact/hooks';
 import {shownUnit} from '../../format';
 import {useFetched} from '../../http';
 import {AGAIN_MS} from '../../live/shown_run';
@@ -9,7 +9,7 @@ import {Button, Empty, Panel} from '../../ui/controls';
 import {StaticChart} from '../../ui/static_chart';
 import {names, Picker, Suggestions} from './picker';
 import {checkRunSamples, samplesUrl} from './types';
-import type {RunDetail} from './types';
+import type {RunDetail, RunSamples} from './types';
 
 /** s of the run that the plot shows; null: all of it. */
 export const stretch = signal<{from: number; to: number} | null>(null);
@@ -21,9 +21,17 @@ export function RunPlots({run}: {run: RunDetail}) {
   const setWindow = (to: typeof window) => (stretch.value = to);
   const shown = names.value.filter((name) => run.signals.some((info) => info.name === name));
   const main = useFetched(samplesUrl(run.id, shown), checkRunSamples, run.recording ? AGAIN_MS : 0);
+  // Until the answer for what is chosen now is there, the lines of the one before are drawn, as far as they are chosen still.
+  const answered = useRef<{names: string[]; samples: RunSamples | null}>({names: [], samples: null});
+  if (!main.behind) answered.current = {names: shown, samples: main.value};
+  const {names: drawn, samples} = answered.current;
   const lines = useMemo(
-    () => (main.value?.values ?? []).map((values, i) => ({times: main.value!.time, values, colour: cssColor(`--trace-${(i % 10) + 1}`)})),
-    [main.value, dark.value],
+    () =>
+      (samples?.values ?? []).flatMap((values, i) => {
+        const place = shown.indexOf(drawn[i]!);
+        return place < 0 ? [] : [{times: samples!.time, values, colour: cssColor(`--trace-${(place % 10) + 1}`)}];
+      }),
+    [samples, shown.join('\n'), dark.value],
   );
   const end = run.duration;
   return (
