@@ -76,27 +76,6 @@ function highpass(): Step {
   return (time, values) => values[0]! - low(time, values);
 }
 
-/** Samples a window of time has at most; older ones are left out. */
-const MOST_KEPT = 20_000;
-
-/** Samples of the last `values[1]` s, the newest last, handed to `of`. */
-function windowed(of: (times: number[], values: number[], time: number) => number): Step {
-  let times: number[] = [];
-  let values: number[] = [];
-  let begin = 0;
-  return (time, [value, width]) => {
-    times.push(time);
-    values.push(value!);
-    while (begin < times.length - 1 && (times[begin]! < time - width! || times.length - begin > MOST_KEPT)) begin++;
-    if (begin > 1000 && begin > times.length / 2) {
-      times = times.slice(begin);
-      values = values.slice(begin);
-      begin = 0;
-    }
-    return of(times.slice(begin), values.slice(begin), time);
-  };
-}
-
 /** The running sum keeps this quick; what is not finite is left out. */
 function mean(): Step {
   let sum = 0;
@@ -119,12 +98,38 @@ function mean(): Step {
   };
 }
 
+/** Samples a window of time has at most; older ones are left out. */
+const MOST_KEPT = 20_000;
+
+/** The window is kept sorted beside its order in time: to sort it anew for each sample would take ms. What is not finite is left out. */
 function median(): Step {
-  return windowed((_, values) => {
-    const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
+  const window: {time: number; value: number}[] = [];
+  const sorted: number[] = [];
+  let begin = 0;
+  const placeOf = (value: number) => {
+    let low = 0;
+    let high = sorted.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (sorted[middle]! < value) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  return (time, [value, width]) => {
+    window.push({time, value: value!});
+    if (Number.isFinite(value!)) sorted.splice(placeOf(value!), 0, value!);
+    for (; begin < window.length - 1 && (window[begin]!.time < time - width! || window.length - begin > MOST_KEPT); begin++) {
+      const gone = window[begin]!.value;
+      if (Number.isFinite(gone)) sorted.splice(placeOf(gone), 1);
+    }
+    if (begin > 1000 && begin > window.length / 2) {
+      window.splice(0, begin);
+      begin = 0;
+    }
     const middle = sorted.length >> 1;
     return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-  });
+  };
 }
 
 function delay(): Step {
