@@ -64,21 +64,33 @@ function Tile({device, rate, latest, watch}: {device: Device; rate: number | nul
 }
 
 /** Devices whose tiles are in sight, and what watches a tile. */
-function useSight(): [readonly string[], (element: Element) => () => void] {
+export function useSight(): [readonly string[], (element: Element) => () => void] {
   const [seen, setSeen] = useState<readonly string[]>([]);
-  const observer = useMemo(() => {
+  const {observer, watch} = useMemo(() => {
     const inSight = new Set<string>();
-    return new IntersectionObserver((entries) => {
+    const nameOf = (element: Element) => (element as HTMLElement).dataset.device!;
+    let told = true;
+    /** Once for all tiles that go together. */
+    const tell = () => {
+      if (told) setTimeout(() => ((told = true), setSeen([...inSight].sort().slice(0, MOST_ASKED))));
+      told = false;
+    };
+    const made = new IntersectionObserver((entries) => {
       for (const {target, isIntersecting} of entries) {
-        const name = (target as HTMLElement).dataset.device!;
-        if (isIntersecting) inSight.add(name);
-        else inSight.delete(name);
+        if (isIntersecting) inSight.add(nameOf(target));
+        else inSight.delete(nameOf(target));
       }
-      setSeen([...inSight].sort().slice(0, MOST_ASKED));
+      tell();
     }, {rootMargin: '200px'});
+    const start = (element: Element) => {
+      made.observe(element);
+      // Of a tile that is taken away the observer says nothing.
+      return () => (made.unobserve(element), inSight.delete(nameOf(element)), tell());
+    };
+    return {observer: made, watch: start};
   }, []);
   useEffect(() => () => observer.disconnect(), []);
-  return [seen, (element) => (observer.observe(element), () => observer.unobserve(element))];
+  return [seen, watch];
 }
 
 /** The end of those that were made, of which so many are not. */
