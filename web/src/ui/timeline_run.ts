@@ -3,7 +3,7 @@
 import {computed} from '@preact/signals';
 import {isOfWorld, shownDetails, shownRun} from '../live/moment';
 import {events, hello} from '../live/store';
-import {stored} from '../settings';
+import {shared} from '../settings';
 import {bandsOf, flagsOf} from './timeline_marks';
 import type {Flag} from './timeline_marks';
 
@@ -15,7 +15,7 @@ export interface Bookmark {
 /** Of so many runs, the last first. */
 const MOST_RUNS = 50;
 export const LONGEST_NAME = 100;
-const all = stored<{run: string; marks: Bookmark[]}[]>('bookmarks', []);
+const all = shared<{run: string; marks: Bookmark[]}[]>('bookmarks', []);
 
 /** What is not kept is this run of the program, and no other that begins at 0. */
 const shown = computed(() => shownRun.value || `@${hello.value?.token ?? ''}`);
@@ -23,14 +23,17 @@ const shown = computed(() => shownRun.value || `@${hello.value?.token ?? ''}`);
 /** Of the run that is shown, in order of time. */
 export const bookmarks = computed<Bookmark[]>(() => all.value.find(({run}) => run === shown.value)?.marks ?? []);
 
-function write(marks: Bookmark[]): void {
+function change(to: (marks: Bookmark[]) => Bookmark[]): void {
   const run = shown.peek();
-  const others = all.peek().filter((one) => one.run !== run);
-  all.value = marks.length ? [{run, marks}, ...others].slice(0, MOST_RUNS) : others;
+  all.change((before) => {
+    const marks = to(before.find((one) => one.run === run)?.marks ?? []);
+    const others = before.filter((one) => one.run !== run);
+    return marks.length ? [{run, marks}, ...others].slice(0, MOST_RUNS) : others;
+  });
 }
 
 export function addBookmark(time: number, name = ''): void {
-  write([...bookmarks.peek().filter((mark) => mark.time !== time), {time, name}].sort((a, b) => a.time - b.time));
+  change((marks) => [...marks.filter((mark) => mark.time !== time), {time, name}].sort((a, b) => a.time - b.time));
 }
 
 /** What it is called on the time line; one that is not there is made. */
@@ -39,7 +42,7 @@ export function nameBookmark(time: number, name: string): void {
 }
 
 export function removeBookmark(time: number): void {
-  write(bookmarks.peek().filter((mark) => mark.time !== time));
+  change((marks) => marks.filter((mark) => mark.time !== time));
 }
 
 /** Everything that happened: from the log, or what this page heard where nothing is kept. */

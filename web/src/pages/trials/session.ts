@@ -6,7 +6,7 @@ import {control} from '../../live/control';
 import {goLive, isLive} from '../../live/moment';
 import {CLOCK, isClockKnown, lostSamples, newestTime, ring, sampleTime, timesTurnedBack, want} from '../../live/samples';
 import {hello, live, model, notify, status} from '../../live/store';
-import {stored} from '../../settings';
+import {shared, stored} from '../../settings';
 import {describe, motionSignals, whenHolds, whenMoved} from './condition';
 import type {Condition} from './condition';
 import {checkTrial} from './types';
@@ -35,7 +35,7 @@ export const last = signal<Trial | null>(null);
 /** Grows with every trial stored. */
 export const storedTrials = signal(0);
 /** Trials that the program could not take yet. */
-const waiting = stored<Omit<Trial, 'id'>[]>('trial.waiting', []);
+const waiting = shared<Omit<Trial, 'id'>[]>('trial.waiting', []);
 
 let release: (() => void) | null = null;
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -147,30 +147,32 @@ function finish(time: number, by: StopBy): void {
   end('done');
   send({type: 'trial', action: 'stop', why: trial.condition || 'hand', driver: trial.driver, time: trial.time});
   last.value = {...trial, id: 0};
-  waiting.value = [...waiting.peek(), trial];
+  waiting.change((trials) => [...trials, trial]);
   void storeWaiting();
 }
 
 let storing = false;
 
-/** Hands over what waits, oldest first and each once; what fails waits on. */
+/** Hands over what waits, oldest first and each once, whichever tabs have it in mind; what fails waits on. */
 export async function storeWaiting(): Promise<void> {
   if (storing) return;
   storing = true;
-  await storeEach().finally(() => (storing = false));
+  // Browsers lock only for pages that came over a safe line, or from this machine.
+  const alone = navigator.locks ? navigator.locks.request('tether.trial.waiting', storeEach) : storeEach();
+  await alone.finally(() => (storing = false));
 }
 
 async function storeEach(): Promise<void> {
-  while (waiting.peek().length) {
-    const trial = waiting.peek()[0]!;
+  for (let trial = waiting.fresh()[0]; trial; trial = waiting.fresh()[0]) {
+    const {started} = trial;
     try {
       const answer = await request('POST', 'api/trials', trial, checkTrial);
-      if (last.peek()?.started === trial.started) last.value = answer;
+      if (last.peek()?.started === started) last.value = answer;
     } catch (error) {
       notify(`The trial is kept in this browser until the program takes it: ${(error as Error).message}`, 'error');
       return;
     }
-    waiting.value = waiting.peek().filter((other) => other !== trial);
+    waiting.change((trials) => trials.filter((other) => other.started !== started));
     storedTrials.value++;
   }
 }
