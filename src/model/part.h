@@ -31,6 +31,9 @@ typedef struct tt_declare {
                            tt_error *error);
   /** For joints, grippers and rays by name. */
   tt_space *space;
+  /** Channel of the voltage that feeds the robot's motors, V; −1: it has no battery. A battery, which declares before motors,
+   *  puts it there. NULL for parts of no robot. */
+  int *supply_channel;
 } tt_declare;
 
 /** What the motors of a robot are fed with during a step. */

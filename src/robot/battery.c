@@ -114,6 +114,7 @@ static tt_status battery_declare(tt_part *part, tt_declare *declare, tt_error *e
   TT_TRY(tt_robot_add_channel(declare, part, "current", TT_CURRENT, &self->current_channel, error));
   TT_TRY(tt_robot_add_channel(declare, part, "brownout", TT_DIMENSIONLESS, &self->brownout_channel,
                               error));
+  *declare->supply_channel = self->voltage_channel;
   battery_reset(part);
   self->charge_channel = -1;
   if (config_of(self)->charge <= 0) return TT_OK;

@@ -57,6 +57,18 @@ static void a_battery_s_voltage_is_that_of_duty_1(void **state) {
   bench_tear_down(&on);
 }
 
+static void a_motor_s_voltage_may_be_above_its_nominal_one(void **state) {
+  (void)state;
+  bench on;
+  const bench_part parts[] = {{"batteries", "{open_circuit: 14 V}"}, {"motors", BENCH_TRACK}};
+  bench_set_up(&on, parts, 2);
+  bench_command(&on, "track.duty", 1);
+  bench_run(&on, 30);
+  assert_true(bench_value(&on, "battery.voltage") > 13.8);
+  bench_assert_near(bench_value(&on, "track.voltage"), bench_value(&on, "battery.voltage"), 0.02);
+  bench_tear_down(&on);
+}
+
 /* In equal times a constant current takes equal parts of the charge; the open circuit falls with it; at the end there is none. */
 static void a_battery_is_used_up(void **state) {
   (void)state;
@@ -160,6 +172,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_battery_sags_with_its_motors_current),
       cmocka_unit_test(a_battery_s_voltage_is_that_of_duty_1),
+      cmocka_unit_test(a_motor_s_voltage_may_be_above_its_nominal_one),
       cmocka_unit_test(a_battery_is_used_up),
       cmocka_unit_test(a_brown_out_turns_motors_off_until_it_has_recovered),
       cmocka_unit_test(who_has_no_stall_current_draws_as_an_ideal_motor),

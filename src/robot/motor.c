@@ -27,6 +27,7 @@ typedef struct motor {
   double ratios[GEARS_MAX];                             /* of the gears */
   int torque, velocity, max_torque_command, duty, gear; /* command indices; gear −1: one ratio */
   int torque_channel, current_channel, voltage_channel, gear_channel;
+  int supply_channel; /* of the battery; −1: none, its voltage is constant */
 } motor;
 
 static const motor_config *config_of(const motor *self) { return self->head.config; }
@@ -111,6 +112,7 @@ static tt_status declare_commands(motor *self, tt_declare *declare, tt_error *er
 static tt_status declare_channels(motor *self, tt_declare *declare, tt_error *error) {
   const tt_part *part = &self->head.part;
   self->current_channel = self->voltage_channel = self->gear_channel = -1;
+  self->supply_channel = *declare->supply_channel;
   TT_TRY(tt_robot_add_channel(declare, part, "torque", self->slide ? TT_FORCE : TT_TORQUE,
                               &self->torque_channel, error));
   if (!config_of(self)->has_line) return TT_OK;
@@ -298,7 +300,10 @@ static void motor_sense(tt_part *part, const tt_space *space, tt_view *view) {
   if (self->current_channel >= 0)
     view->channels[self->current_channel] =
         config->motors * (line->stall_current * t + line->free_current * s);
-  double u = fmax(-config->full, fmin(t + s, config->full));
+  double full = self->supply_channel >= 0
+                    ? view->channels[self->supply_channel] / line->nominal_voltage
+                    : config->full;
+  double u = fmax(-full, fmin(t + s, full));
   view->channels[self->voltage_channel] = u * line->nominal_voltage;
   if (self->gear_channel >= 0) view->channels[self->gear_channel] = gear;
 }

@@ -74,6 +74,18 @@ class Urdf(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(f"{path}:{said}", done.stderr)
 
+    def test_what_cannot_be_mimicked_is_told_with_its_line(self):
+        links = "".join(f'\n<link name="{name}"/>' for name in "abc")
+        for mimic, said in (('<mimic joint="3"/>', "joint '2' mimics '3'; both must be revolute, continuous or prismatic joints of this file"),
+                            ('<mimic joint="2"/>', "joint '2' mimics '2'; both must"),
+                            ('<mimic joint="1" multiplier="two"/>', "joint '2': give numbers as multiplier and offset")):
+            joints = "".join(f'\n<joint name="{i}" type="continuous"><parent link="{a}"/><child link="{b}"/>{more}</joint>'
+                             for i, a, b, more in ((1, "a", "b", ""), (2, "b", "c", mimic)))
+            path = self.write("mimic.urdf", links, joints)
+            done = subprocess.run([TETHER, "check", path], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(f"{path}:6: {said}", done.stderr)
+
     def test_limits_are_shown(self):
         self.assertIn("left                     hinge, servo up to 3 N·m; held to 3 N·m, 20 rad/s\n", self.check(self.car(0.3)).stdout)
         self.assertIn("shoulder                 hinge, servo up to 40 N·m; held to 40 N·m\n", self.check(self.write("arm.urdf", BASE, ARM)).stdout)

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #define LARGEST_STACK (128 << 20) /* numbers: 1 GiB */
+/* Of what is to hold as if it were one. */
+#define STIFF_SOLREF "0.005 1"
+#define STIFF_SOLIMP "0.98 0.999 0.001"
 
 static xmlNode *section_of(xmlNode *root, const char *name) {
   xmlNode *section = physics_first_child(root, name);
@@ -225,8 +228,8 @@ static tt_status add_grippers(xmlNode *root, const physics_submodel *submodel,
     xmlNode *weld = xmlNewChild(section_of(root, "equality"), NULL, BAD_CAST "weld", NULL);
     xmlSetProp(weld, BAD_CAST "body1", BAD_CAST body);
     xmlSetProp(weld, BAD_CAST "active", BAD_CAST "false");
-    xmlSetProp(weld, BAD_CAST "solref", BAD_CAST "0.005 1");
-    xmlSetProp(weld, BAD_CAST "solimp", BAD_CAST "0.98 0.999 0.001");
+    xmlSetProp(weld, BAD_CAST "solref", BAD_CAST STIFF_SOLREF);
+    xmlSetProp(weld, BAD_CAST "solimp", BAD_CAST STIFF_SOLIMP);
     snprintf(name, sizeof name, TT_GRIP_PREFIX "%s%s", submodel->prefix, gripper->name);
     xmlSetProp(weld, BAD_CAST "name", BAD_CAST name);
   }
@@ -242,6 +245,23 @@ static void add_limits(xmlNode *root, const physics_submodel *submodel) {
     xmlNode *numeric = xmlNewChild(section_of(root, "custom"), NULL, BAD_CAST "numeric", NULL);
     xmlSetProp(numeric, BAD_CAST "name", BAD_CAST name);
     physics_set_numbers(numeric, "data", submodel->limits[i].values, 2);
+  }
+}
+
+/* MuJoCo's reader of URDFs leaves <mimic> out. */
+static void add_mimics(xmlNode *root, const physics_submodel *submodel) {
+  for (int i = 0; i < submodel->mimic_count; i++) {
+    const physics_mimic *mimic = &submodel->mimics[i];
+    char name[1024];
+    xmlNode *joint = xmlNewChild(section_of(root, "equality"), NULL, BAD_CAST "joint", NULL);
+    snprintf(name, sizeof name, "%s%s", submodel->prefix, mimic->joint);
+    xmlSetProp(joint, BAD_CAST "joint1", BAD_CAST name);
+    snprintf(name, sizeof name, "%s%s", submodel->prefix, mimic->of);
+    xmlSetProp(joint, BAD_CAST "joint2", BAD_CAST name);
+    xmlSetProp(joint, BAD_CAST "solref", BAD_CAST STIFF_SOLREF);
+    xmlSetProp(joint, BAD_CAST "solimp", BAD_CAST STIFF_SOLIMP);
+    physics_set_numbers(joint, "polycoef",
+                        (const double[]){mimic->offset, mimic->multiplier, 0, 0, 0}, 5);
   }
 }
 
@@ -318,6 +338,7 @@ tt_status physics_compose(physics_workshop *shop, const tt_engine_spec *spec,
     physics_prefix(&submodels[i]);
     merge_submodel(root, &submodels[i], i ? &spec->robots[i - 1] : NULL);
     add_limits(root, &submodels[i]);
+    add_mimics(root, &submodels[i]);
   }
   make_room(root);
   bound_stack(root, submodels, spec->robot_count + 1);

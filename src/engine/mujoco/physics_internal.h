@@ -157,6 +157,12 @@ typedef struct physics_limit {
   double values[2]; /**< torque and velocity; 0: none stated */
 } physics_limit;
 
+/** A joint of a URDF that follows another one: multiplier × its position + offset, rad or m. */
+typedef struct physics_mimic {
+  char *joint, *of;
+  double multiplier, offset;
+} physics_mimic;
+
 /** One file compiled alone and turned into canonical MJCF. */
 typedef struct physics_submodel {
   xmlDoc *document;
@@ -166,6 +172,8 @@ typedef struct physics_submodel {
   int unknowns; /**< degrees of freedom and equalities */
   physics_limit *limits;
   int limit_count;
+  physics_mimic *mimics;
+  int mimic_count;
 } physics_submodel;
 
 /** Work of one load: a temporary folder and what lies in it. */

@@ -203,6 +203,36 @@ static void urdf_joints_move_through_their_range(void **state) {
   tt_physics_free(p);
 }
 
+/* Two fingers, one of which mimics the other, as grippers are published. */
+static void a_urdf_joint_follows_the_one_that_it_mimics(void **state) {
+  (void)state;
+  char path[] = "/tmp/tether-test-XXXXXX.urdf";
+  FILE *f = fdopen(mkstemps(path, 5), "w");
+  fputs("<robot name='hand'><link name='palm'/>", f);
+  for (int i = 1; i <= 2; i++)
+    fprintf(f,
+            "<link name='finger%d'><inertial><origin xyz='0 0 0.05'/><mass value='0.1'/>"
+            "<inertia ixx='1e-4' iyy='1e-4' izz='1e-4' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+            "<joint name='j%d' type='continuous'><parent link='palm'/><child link='finger%d'/>"
+            "<origin xyz='0 %d 0'/><axis xyz='1 0 0'/>%s</joint>",
+            i, i, i, i, i == 2 ? "<mimic joint='j1' multiplier='-1' offset='0.1'/>" : "");
+  fputs("</robot>", f);
+  fclose(f);
+  tt_engine_robot robot = {.name = "hand", .model_file = path, .z = 2};
+  tt_engine_spec spec = {
+      .robots = &robot, .robot_count = 1, .timestep_num = 1, .timestep_den = 1000};
+  tt_physics *p = load_spec(&spec);
+  const int leader = axis_named(p, "j1"), follower = axis_named(p, "j2");
+  inputs in = {0};
+  in.drives[leader] = (tt_drive){.kind = TT_DRIVE_VELOCITY, .velocity = 0.5, .max_torque = 100};
+  step(p, &in, 1000);
+  const double *positions = tt_physics_axis_position(p);
+  assert_close(positions[leader], 0.5, 0.01);
+  assert_close(positions[follower], 0.1 - positions[leader], 1e-3);
+  tt_physics_free(p);
+  remove(path);
+}
+
 static const tt_shape *shape_named(const tt_physics *p, const char *name) {
   int count;
   const tt_shape *shapes = tt_physics_shapes(p, &count);
@@ -340,6 +370,7 @@ int main(void) {
       cmocka_unit_test(many_rows_do_not_ask_for_a_huge_stack),
       cmocka_unit_test(urdf_keeps_base_and_efforts),
       cmocka_unit_test(urdf_joints_move_through_their_range),
+      cmocka_unit_test(a_urdf_joint_follows_the_one_that_it_mimics),
       cmocka_unit_test(looks_are_described),
       cmocka_unit_test(rays_of_range_finders_are_described),
       cmocka_unit_test(wrong_models_are_refused_with_a_reason),

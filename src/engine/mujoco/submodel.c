@@ -212,7 +212,7 @@ tt_status physics_submodel_load(physics_workshop *shop, const char *file,
   }
   if (submodel->urdf) physics_urdf_exclude_base(root, model);
   bool complete = body + 1 == model->nbody;
-  submodel->unknowns = model->nv + model->neq;
+  submodel->unknowns = model->nv + model->neq + submodel->mimic_count;
   mj_deleteModel(model);
   if (!complete) return tt_fail(error, TT_FAILED, "%s: bodies were lost in composing", file);
   return TT_OK;
@@ -222,5 +222,10 @@ void physics_submodel_free(physics_submodel *submodel) {
   if (submodel->document) xmlFreeDoc(submodel->document);
   for (int i = 0; i < submodel->limit_count; i++) free(submodel->limits[i].joint);
   free(submodel->limits);
+  for (int i = 0; i < submodel->mimic_count; i++) {
+    free(submodel->mimics[i].joint);
+    free(submodel->mimics[i].of);
+  }
+  free(submodel->mimics);
   *submodel = (physics_submodel){0};
 }

@@ -34,6 +34,55 @@ static tt_status remember_limits(physics_submodel *submodel, const xmlNode *join
   return TT_OK;
 }
 
+static bool turns_or_slides(const xmlNode *joint) {
+  const char *type = physics_attribute(joint, "type");
+  return type && (strcmp(type, "revolute") == 0 || strcmp(type, "continuous") == 0 ||
+                  strcmp(type, "prismatic") == 0);
+}
+
+static const xmlNode *find_joint(const xmlNode *robot, const char *name) {
+  for (const xmlNode *node = robot->children; node; node = node->next) {
+    const char *own = physics_is(node, "joint") ? physics_attribute(node, "name") : NULL;
+    if (own && strcmp(own, name) == 0) return node;
+  }
+  return NULL;
+}
+
+/* False: it is no number. */
+static bool stated_number(const xmlNode *node, const char *key, double fallback, double *value) {
+  const char *text = physics_attribute(node, key);
+  char *end = NULL;
+  *value = text ? strtod(text, &end) : fallback;
+  return isfinite(*value) && (!text || (end != text && !end[strspn(end, " \t\r\n")]));
+}
+
+static tt_status remember_mimic(const char *file, physics_submodel *submodel, const xmlNode *joint,
+                                tt_error *error) {
+  const xmlNode *mimic = physics_first_child(joint, "mimic");
+  const char *name = physics_attribute(joint, "name");
+  if (!mimic || !name) return TT_OK;
+  const char *of = physics_attribute(mimic, "joint");
+  const xmlNode *leader = of ? find_joint(joint->parent, of) : NULL;
+  physics_mimic made = {.joint = NULL};
+  if (!leader || leader == joint || !turns_or_slides(leader) || !turns_or_slides(joint))
+    return tt_fail(error, TT_INVALID,
+                   "%s:%ld: joint '%s' mimics '%s'; both must be revolute, continuous or prismatic "
+                   "joints of this file",
+                   file, xmlGetLineNo(mimic), name, of ? of : "");
+  if (!stated_number(mimic, "multiplier", 1, &made.multiplier) ||
+      !stated_number(mimic, "offset", 0, &made.offset))
+    return tt_fail(error, TT_INVALID, "%s:%ld: joint '%s': give numbers as multiplier and offset",
+                   file, xmlGetLineNo(mimic), name);
+  physics_mimic *grown =
+      realloc(submodel->mimics, sizeof *grown * (size_t)(submodel->mimic_count + 1));
+  if (!grown) return TT_NOMEM;
+  submodel->mimics = grown;
+  made.joint = strdup(name);
+  made.of = strdup(of);
+  submodel->mimics[submodel->mimic_count++] = made;
+  return made.joint && made.of ? TT_OK : TT_NOMEM;
+}
+
 /* Meshes named in several places are imported once. */
 typedef struct import {
   char *reference, *name;
@@ -214,6 +263,13 @@ static void drop_loose_joints(const char *file, xmlNode *robot, bool say) {
   }
 }
 
+/* What MuJoCo's reader leaves out of it. */
+static tt_status remember_joint(const char *file, physics_submodel *submodel, const xmlNode *joint,
+                                tt_error *error) {
+  TT_TRY(remember_limits(submodel, joint));
+  return remember_mimic(file, submodel, joint, error);
+}
+
 static tt_status mend_robot(physics_workshop *shop, const char *file, xmlNode *robot,
                             physics_urdf_care care, physics_submodel *submodel, tt_error *error) {
   imports done = {0};
@@ -222,7 +278,7 @@ static tt_status mend_robot(physics_workshop *shop, const char *file, xmlNode *r
   TT_TRY(check_tree(file, robot, error));
   for (xmlNode *node = robot->children; node && status == TT_OK; node = node->next) {
     if (physics_is(node, "joint") && care == URDF_AS_IT_IS)
-      status = remember_limits(submodel, node);
+      status = remember_joint(file, submodel, node, error);
     if (physics_is(node, "link")) {
       status = mend_link(shop, &done, file, node, care == URDF_AS_IT_IS, error);
     }

@@ -11,7 +11,7 @@
  *  1: the first that is counted. Logs from before say none.
  *  2: stops are as hard as the timestep allows; bodies without mass have their centre where their frame is; sharp stands
  *     level; a URDF's effort and velocity hold. */
-#define TT_PHYSICS_VERSION 2
+#define TT_PHYSICS_VERSION 3
 
 /** Libraries and processor whose last bits may differ. Static texts. */
 typedef struct tt_platform {
