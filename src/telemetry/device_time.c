@@ -80,6 +80,7 @@ void tt_device_time_restore(tt_device_time *time, const tt_store_epoch *epoch, i
   tt_boot *boot = insert_boot(time, latest ? 0 : 1);
   boot->stored = *epoch;
   boot->stored.number = number;
+  boot->settled = true;
   boot->newest = newest;
   tt_device_clock_start(&boot->clock, newest, newest + offset);
 }
@@ -151,6 +152,16 @@ static bool fits(const tt_boot *boot, const tt_timed_message *message, int64_t l
   return excess >= -allowed && excess <= allowed;
 }
 
+static bool departs(const tt_boot *boot, int64_t offset) {
+  return llabs(offset - boot->stored.anchor) > MAX_DEPARTURE;
+}
+
+/** Whether a message that is ahead of an epoch's clock may be of it all the same: that is known only by messages that were
+ *  held up, as the first ones of a device are that had no network. */
+static bool was_held_up(const tt_boot *boot, int64_t time, int64_t received) {
+  return !boot->settled && time > boot->newest && !departs(boot, received - time);
+}
+
 static bool is_of(const tt_boot *boot, const tt_timed_message *message) {
   return !strcmp(boot->stored.boot, message->boot);
 }
@@ -179,7 +190,9 @@ static tt_boot *guess(tt_device_time *time, const tt_timed_message *message, int
     bool excluded = backwards && boot == current;
     if (!excluded && is_of(boot, message) && fits(boot, message, late)) return boot;
   }
-  if (backwards || delay(current, message) < 0) return NULL;
+  if (backwards) return NULL;
+  if (delay(current, message) < 0)
+    return was_held_up(current, message->transmitted, message->received) ? current : NULL;
   // Behind its time, but newer than everything: it waited for a connection. Else the clock went back.
   return message->transmitted > current->newest ? current : NULL;
 }
@@ -238,6 +251,10 @@ static tt_boot *choose_untold(tt_device_time *time, tt_timed_message *message, i
   if (!chosen && !known && !pointless) known = ask(time, message);
   *again = known;
   if (!chosen) chosen = known ? known : goes_on(time, message, late);
+  tt_boot *current = chosen ? NULL : current_of(time, message);
+  if (current && current->stored.anchor &&
+      was_held_up(current, message->last_sample, message->received))
+    chosen = current;
   bool utc = chosen ? !chosen->stored.anchor : claims_utc(message, late);
   message->transmitted =
       utc && message->last_sample < message->received ? message->received : message->last_sample;
@@ -281,6 +298,13 @@ static bool is_steady(struct tt_pace *pace, const tt_timed_message *message) {
   return goes_on && span >= STEADY_SPAN;
 }
 
+/** Whether the message says something about the clock. One that is late was held up, and what is known of the clock may be older
+ *  than its window, which would then be filled with lateness. But where the clock goes on with ours, it was set back. */
+static bool tells_clock(const tt_boot *boot, const tt_timed_message *message, bool steady,
+                        int64_t late) {
+  return steady || delay(boot, message) <= late;
+}
+
 tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent, int64_t late) {
   tt_timed_message message = *sent;
   const bool untold = sent->transmitted == TT_MESSAGE_NO_TIME, first = !time->boot_count;
@@ -288,11 +312,12 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
   tt_boot *chosen = untold ? choose_untold(time, &message, late, &place.again)
                            : choose(time, &message, late, &place.again);
   // Where all is UTC, what is sent again goes on with our clock, too.
-  place.unsure = !is_steady(&time->pace, &message) || (untold && time->next_epoch > 1);
-  if (chosen && llabs(tt_device_clock_offset(&chosen->clock, message.transmitted) -
-                      chosen->stored.anchor) > MAX_DEPARTURE) {
+  const bool steady = is_steady(&time->pace, &message);
+  place.unsure = !steady || (untold && time->next_epoch > 1);
+  const bool tells = chosen && !place.again && tells_clock(chosen, &message, steady, late);
+  if (chosen && (departs(chosen, tt_device_clock_offset(&chosen->clock, message.transmitted)) ||
+                 (tells && departs(chosen, message.received - message.transmitted))))
     chosen = NULL;
-  }
   if (!chosen) {
     place.placement = first ? TT_PLACED_FIRST : TT_PLACED_JUMP;
     chosen = begin_with(time, &message, untold, late);
@@ -301,8 +326,8 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
       chosen = make_current(time, chosen);
       chosen->newest = message.transmitted;
     }
-    // What was sent again says nothing about the clock.
-    if (!place.again) tt_device_clock_add(&chosen->clock, message.transmitted, message.received);
+    if (tells) tt_device_clock_add(&chosen->clock, message.transmitted, message.received);
+    chosen->settled |= tells && steady;
   }
   place.boot = chosen;
   place.transmitted = message.transmitted;

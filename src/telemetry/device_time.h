@@ -19,6 +19,7 @@
 typedef struct tt_boot {
   tt_store_epoch stored; /**< what the store knows of it; `device` is not set */
   bool told;             /**< …and has heard of from this process, but for later widening */
+  bool settled;          /**< its clock was seen to go on with ours, here or where it comes from */
   int64_t newest;        /**< latest transmission, device's clock */
   tt_device_clock clock;
 } tt_boot;

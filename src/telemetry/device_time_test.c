@@ -35,6 +35,10 @@ typedef struct world {
   int64_t
       stored_in; /**< key of the epoch in which the store has what is asked for; 0: it has not */
   int asked;
+  bool
+      connected; /**< messages come one behind the other on a connection, the next one behind this: */
+  bool has_previous;
+  int64_t previous, previous_key;
 } world;
 
 static bool find(void *context, int64_t *key) {
@@ -56,9 +60,16 @@ static tt_boot *send(world *world, int64_t now, int64_t delay, bool *again) {
                               .hash = (uint64_t)now * 2654435761u + 1,
                               .received = now + delay,
                               .boot = "",
+                              .connected = world->connected && !world->has_previous,
+                              .after_previous = world->connected && world->has_previous,
+                              .previous = world->previous,
+                              .previous_key = world->previous_key,
                               .context = world,
                               .find = find};
   tt_place place = tt_device_time_place(&world->time, &message, LATE);
+  world->has_previous = true;
+  world->previous = device;
+  world->previous_key = place.boot->stored.key;
   world->jumps += place.placement == TT_PLACED_JUMP;
   world->unsure = place.unsure;
   int64_t error = llabs(device + place.offset - now);
@@ -171,19 +182,91 @@ static void test_sent_again_is_no_jump(void **state) {
   free(world);
 }
 
+/** What a device measured each `step` from `from` to `until` comes at once, then. Returns the key of its epoch. */
+static int64_t send_backlog(world *world, int64_t from, int64_t until, int64_t step,
+                            bool *all_again) {
+  int64_t key = 0;
+  *all_again = true;
+  world->has_previous = false;
+  for (int64_t now = from, arrived = until; now < until; now += step, arrived += 10) {
+    bool again;
+    key = send(world, now, arrived - now, &again)->stored.key;
+    *all_again = *all_again && again;
+  }
+  return key;
+}
+
 static void test_news_that_waited_for_a_connection(void **state) {
+  (void)state;
+  const int64_t outages[] = {10, 70, 300, 4000, 50000}, steps[] = {100, 500, 5000, 10000};  // s, ms
+  for (int i = 0; i < 5 * 4 * 2; i++) {
+    world *world = new_world(-START, 0);
+    const int64_t outage = outages[i / 8] * SECOND, step = steps[i / 2 % 4] * SECOND / 1000;
+    bool again;
+    world->connected = i % 2;
+    for (int k = 0; k < 100; k++) send(world, START + k * SECOND / 10, 1000, &again);
+    const int64_t gone = START + 10 * SECOND, back = gone + outage;
+    const int64_t key = send_backlog(world, gone, back, step, &again);
+    assert_false(again);
+    const int64_t worst = world->worst;  // the last ones were no later than others may be
+    world->worst = 0;
+    for (int k = 0; k < 100; k++) send(world, back + k * SECOND / 10, 1000, &again);
+    if (world->jumps || worst > LATE || world->worst > 2000)
+      fail_msg("outage of %lld s, a message each %lld ms: %d jumps, off by %lld us",
+               (long long)outages[i / 8], (long long)steps[i / 2 % 4], world->jumps,
+               (long long)(worst > world->worst ? worst : world->worst));
+    assert_int_equal(world->time.boots[0].stored.key, key);
+    free(world);
+  }
+}
+
+static void test_who_had_no_network_from_the_start(void **state) {
+  (void)state;
+  for (int connected = 0; connected < 2; connected++) {
+    world *world = new_world(-START, 0);
+    bool again;
+    world->connected = connected;
+    int64_t key = send_backlog(world, START, START + 600 * SECOND, 10 * SECOND, &again);
+    assert_false(again);
+    assert_int_equal(world->time.next_epoch, 1);
+    world->worst = 0;
+    for (int i = 601; i < 610; i++) send(world, START + i * SECOND, 1000, &again);
+    assert_int_equal(world->time.next_epoch, 1);
+    assert_true(world->worst <= 2000);
+    // The answers were lost, so all of it comes again.
+    assert_int_equal(send_backlog(world, START, START + 600 * SECOND, 10 * SECOND, &again), key);
+    assert_true(again);
+    assert_int_equal(world->time.next_epoch, 1);
+    free(world);
+  }
+}
+
+/** What was held up is told from a clock that was set: by more than an hour, or after it had gone on with ours. */
+static void test_a_jump_ahead_begins_an_epoch(void **state) {
+  (void)state;
+  for (int settled = 0; settled < 2; settled++) {
+    world *world = new_world(-START, 0);
+    bool again;
+    world->connected = true;
+    for (int i = 0; i < (settled ? 20 : 1); i++) send(world, START + i * SECOND / 10, 1000, &again);
+    world->offset += settled ? 5 * SECOND : START;
+    world->worst = 0;
+    assert_int_equal(send(world, START + 2 * SECOND, 1000, &again)->stored.number, 1);
+    assert_true(world->worst <= 2000);
+    free(world);
+  }
+}
+
+/** That is not seen at once where it is newer than all that was heard, but by how it goes on. */
+static void test_a_clock_that_was_set_back_while_there_was_no_connection(void **state) {
   (void)state;
   world *world = new_world(-START, 0);
   bool again;
-  for (int i = 0; i < 100; i++) send(world, START + i * SECOND / 10, 1000, &again);
-  // Ten seconds without connection; then what was kept meanwhile comes at once.
-  world->worst = 0;
-  for (int i = 0; i < 100; i++) {
-    int64_t now = START + 10 * SECOND + i * SECOND / 10;
-    send(world, now, START + 20 * SECOND - now, &again);
-  }
-  assert_int_equal(world->jumps, 0);
-  assert_true(world->worst <= 2000);
+  run(world, START, 30, 10, 0.1, 0);
+  world->offset -= 60 * SECOND;
+  send(world, START + 200 * SECOND, 1000, &again);
+  run(world, START + 201 * SECOND, 30, 10, 0.1, 2);
+  assert_true(world->worst <= 100000);
   free(world);
 }
 
@@ -407,17 +490,40 @@ static void test_points_of_a_clock_that_was_never_set(void **state) {
   assert_int_equal(boot->stored.anchor, 0);
 }
 
+static void test_points_that_were_held_back(void **state) {
+  (void)state;
+  world world = {0};
+  tt_boot *boot;
+  int64_t now = START;
+  for (int i = 1; i <= 60; i++) send_points(&world, now + i, i * 10 * SECOND, &boot);
+  assert_int_equal(boot->stored.number, 0);  // of who had no network from the start
+  now += 10 * SECOND;
+  for (int i = 61; i < 70; i++, now += 10 * SECOND)
+    assert_in_range(send_points(&world, now, i * 10 * SECOND, &boot), now - 1000, now);
+  for (int i = 70; i < 100; i++) {  // those of 300 s come at once
+    const int64_t made = now + (i - 70) * 10 * SECOND;
+    assert_in_range(send_points(&world, now + 290 * SECOND + i, i * 10 * SECOND, &boot),
+                    made - 1000, made + 1000);
+  }
+  assert_int_equal(boot->stored.number, 0);
+  assert_int_equal(world.jumps, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_points_of_a_clock_that_is_right),
       cmocka_unit_test(test_points_of_a_clock_that_is_ahead_until_it_is_set),
       cmocka_unit_test(test_points_of_a_clock_that_was_never_set),
+      cmocka_unit_test(test_points_that_were_held_back),
       cmocka_unit_test(test_years_off_drift_and_random_delays),
       cmocka_unit_test(test_the_first_delay_is_soon_forgotten),
       cmocka_unit_test(test_a_jump_back_begins_an_epoch),
       cmocka_unit_test(test_a_small_jump_on_one_connection),
       cmocka_unit_test(test_sent_again_is_no_jump),
       cmocka_unit_test(test_news_that_waited_for_a_connection),
+      cmocka_unit_test(test_who_had_no_network_from_the_start),
+      cmocka_unit_test(test_a_jump_ahead_begins_an_epoch),
+      cmocka_unit_test(test_a_clock_that_was_set_back_while_there_was_no_connection),
       cmocka_unit_test(test_a_restored_device_goes_on),
       cmocka_unit_test(test_a_spooled_message_is_known_by_its_content),
       cmocka_unit_test(test_the_store_is_asked_where_time_does_not_tell),
