@@ -93,6 +93,25 @@ void tt_device_time_learn(tt_device_time *time, const tt_store_boot *boot) {
   }
 }
 
+void tt_device_time_learn_all(tt_device_time *time, const tt_store_boot *boots, uint32_t count,
+                              const int64_t *found) {
+  const tt_store_boot *sought = NULL;
+  uint32_t others = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (found && boots[i].epoch.key == *found)
+      sought = &boots[i];
+    else
+      others += boots[i].has_sample;
+  }
+  // No more than are kept: each would push out one that is wanted, and what is known of its clock.
+  const uint32_t room = TT_BOOTS_KEPT - (sought ? 1 : 0);
+  for (uint32_t i = 0; i < count; i++) {
+    if (&boots[i] == sought || (boots[i].has_sample && others-- > room)) continue;
+    tt_device_time_learn(time, &boots[i]);
+  }
+  if (sought) tt_device_time_learn(time, sought);
+}
+
 /** Makes a kept epoch the current one. */
 static tt_boot *make_current(tt_device_time *time, tt_boot *boot) {
   if (boot == time->boots) return boot;

@@ -99,6 +99,10 @@ void tt_device_time_restore(tt_device_time *time, const tt_store_epoch *epoch, i
                             int64_t offset);
 /** Takes what the store knows of a boot epoch, which may have no sample left. */
 void tt_device_time_learn(tt_device_time *time, const tt_store_boot *boot);
+/** The same of several of one device, oldest first. That of the epoch `found` is known afterwards, and the latest of the others; NULL:
+ *  none was found. */
+void tt_device_time_learn_all(tt_device_time *time, const tt_store_boot *boots, uint32_t count,
+                              const int64_t *found);
 /** A message that waits in a spool: see tt_seen. */
 void tt_device_time_restore_seen(tt_device_time *time, int64_t key, int64_t last_sample,
                                  uint64_t content);

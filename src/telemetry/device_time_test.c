@@ -34,9 +34,10 @@ typedef struct world {
   bool unsure; /**< of the last message */
   int64_t
       stored_in; /**< key of the epoch in which the store has what is asked for; 0: it has not */
+  const tt_store_boot *stored; /**< …and those that it tells of, then */
+  uint32_t stored_count;
   int asked;
-  bool
-      connected; /**< messages come one behind the other on a connection, the next one behind this: */
+  bool connected; /**< messages come on a connection, the next one behind this: */
   bool has_previous;
   int64_t previous, previous_key;
 } world;
@@ -45,6 +46,8 @@ static bool find(void *context, int64_t *key) {
   world *world = context;
   world->asked++;
   *key = world->stored_in;
+  tt_device_time_learn_all(&world->time, world->stored, world->stored_count,
+                           world->stored_in ? key : NULL);
   return world->stored_in;
 }
 
@@ -301,6 +304,44 @@ static void test_a_restored_device_goes_on(void **state) {
   free(world);
 }
 
+/** As somebody does who has an old recording sent again. A store tells of the latest four epochs, and of the one that has it. */
+static void test_what_an_old_epoch_has_is_sent_again(void **state) {
+  (void)state;
+  enum { EPOCHS = 6, FOUND = 0 };
+  for (int connected = 0; connected < 2; connected++) {
+    world *world = new_world(-START, 0);
+    tt_store_boot boots[EPOCHS], told[5];
+    for (int i = 0; i < EPOCHS; i++) {
+      const int64_t begun = START + i * 10000 * SECOND;
+      boots[i] = (tt_store_boot){.epoch = {.number = i,
+                                           .anchor = begun,
+                                           .offset_low = begun,
+                                           .offset_high = begun,
+                                           .key = 100 + i},
+                                 .has_sample = true,
+                                 .device_time = 5000 * SECOND,
+                                 .time = begun + 5000 * SECOND};
+      tt_device_time_learn(&world->time, &boots[i]);
+    }
+    told[0] = boots[FOUND];
+    memcpy(told + 1, boots + EPOCHS - 4, 4 * sizeof *told);
+    world->stored = told;
+    world->stored_count = 5;
+    world->stored_in = boots[FOUND].epoch.key;
+    world->connected = connected;
+    for (int i = 0; i < 100; i++) {
+      const int64_t made = START + i * 10 * SECOND;
+      bool again;
+      tt_boot *boot = send(world, made, 70000 * SECOND + i * 1000 - i * 10 * SECOND, &again);
+      assert_int_equal(boot->stored.key, boots[FOUND].epoch.key);
+      if (!connected) assert_true(again);
+      assert_true(world->unsure);
+    }
+    assert_int_equal(world->time.next_epoch, EPOCHS);
+    free(world);
+  }
+}
+
 static uint64_t content_of_the_test(void *context) {
   (void)context;
   return 12345;
@@ -525,6 +566,7 @@ int main(void) {
       cmocka_unit_test(test_a_jump_ahead_begins_an_epoch),
       cmocka_unit_test(test_a_clock_that_was_set_back_while_there_was_no_connection),
       cmocka_unit_test(test_a_restored_device_goes_on),
+      cmocka_unit_test(test_what_an_old_epoch_has_is_sent_again),
       cmocka_unit_test(test_a_spooled_message_is_known_by_its_content),
       cmocka_unit_test(test_the_store_is_asked_where_time_does_not_tell),
       cmocka_unit_test(test_another_boot_is_another_epoch),

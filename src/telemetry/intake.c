@@ -109,9 +109,8 @@ static bool find(void *context, int64_t *key) {
   const tt_store_question question = {of->device, of->message->boot, batch};
   tt_list boots = TT_LIST(tt_store_boot, NULL);
   tt_status status = collector->store->find(collector->store, &question, &boots, key);
-  for (uint32_t i = 0; i < boots.len; i++)
-    tt_device_time_learn(&tt_device_at(collector, of->device)->time,
-                         &tt_list_at(&boots, tt_store_boot, i));
+  tt_device_time_learn_all(&tt_device_at(collector, of->device)->time, boots.data, boots.len,
+                           status == TT_OK ? key : NULL);
   tt_list_free(&boots);
   return status == TT_OK;
 }
