@@ -119,8 +119,13 @@ bool tt_store_batch_reserve(tt_store_batch *batch, size_t samples, size_t values
 }
 
 size_t tt_store_batch_bytes(const tt_store_batch *batch) {
-  return batch->samples.len * sizeof(tt_store_sample) + batch->values.len * sizeof(tt_store_value) +
-         batch->text.len;
+  const tt_list *const lists[] = {&batch->devices, &batch->attributes, &batch->handlings,
+                                  &batch->epochs,  &batch->samples,    &batch->values,
+                                  &batch->text,    &batch->pairs};
+  size_t bytes = 0;
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    bytes += (size_t)lists[i]->len * lists[i]->item_size;
+  return bytes;
 }
 
 /* --- messages --- */

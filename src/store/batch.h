@@ -129,6 +129,7 @@ void tt_store_batch_clear(tt_store_batch *batch);
 bool tt_store_batch_is_empty(const tt_store_batch *batch);
 /** Whether memory ran out while it was filled, so that something is missing in it. */
 bool tt_store_batch_has_failed(const tt_store_batch *batch);
+/** Of all its items; the strings of names and of handlings are not counted. */
 size_t tt_store_batch_bytes(const tt_store_batch *batch);
 /** Makes room for one more epoch and so much else; adding it then can't fail. False: out of memory. */
 bool tt_store_batch_reserve(tt_store_batch *batch, size_t samples, size_t values,

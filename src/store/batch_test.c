@@ -24,6 +24,9 @@ static void test_a_batch_is_empty_until_something_is_in_it(void **state) {
   assert_true(tt_store_batch_is_empty(batch));
   tt_testing_add_name(&batch->devices, 0, "A", NULL);
   assert_false(tt_store_batch_is_empty(batch));
+  assert_int_equal(tt_store_batch_bytes(batch), sizeof(tt_store_name));
+  tt_testing_add_epoch(batch, 0, 0, 0, 0, 0, "");
+  assert_int_equal(tt_store_batch_bytes(batch), sizeof(tt_store_name) + sizeof(tt_store_epoch));
   tt_store_batch_free(batch);
   tt_store_batch_free(NULL);
 }

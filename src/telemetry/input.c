@@ -11,8 +11,12 @@
 /** Samples waiting for a forward client, and bytes given to the kernel ahead of it. */
 #define FORWARD_QUEUE 10000
 #define FORWARD_AHEAD 65536
-/** Bytes of acknowledgements that a device may leave unread. */
+/** Bytes of acknowledgements that a device may leave unread… */
 #define MAX_UNREAD (256 * 1024)
+/** …and of memory for those that wait for the store, beyond which nothing more is read from it. */
+#define MAX_PENDING (256 * 1024)
+/** Bytes that one takes beside its text. */
+#define PENDING_SIZE (sizeof(pending_ack) + sizeof(GList))
 /** µs between looks for messages that take too long. */
 #define LOOK_INTERVAL (SECOND / 4)
 
@@ -30,6 +34,9 @@ typedef struct client {
   int64_t received;
   bool reads_answers; /**< it asked for an acknowledgement before */
   GQueue pending;     /**< pending_ack, in order of tickets */
+  size_t waiting;     /**< bytes of them */
+  bool paused;
+  int64_t resumed; /**< µs, monotonic: when it was read again, as tt_input.resumed */
 } client;
 
 typedef struct forward {
@@ -51,6 +58,8 @@ struct tt_input {
   GPtrArray *clients; /**< client */
   forward *forwards;
   int64_t next_look;
+  int64_t
+      resumed; /**< µs, monotonic: since when all are read again; the store had no room before */
 };
 
 /* --- messages in --- */
@@ -60,6 +69,18 @@ static void promise(client *from, uint64_t ticket, char *text) {
   pending_ack *ack = g_new(pending_ack, 1);
   *ack = (pending_ack){ticket, text};
   g_queue_push_tail(&from->pending, ack);
+  from->waiting += PENDING_SIZE + strlen(text);
+  if (from->paused || from->waiting < MAX_PENDING || !from->tcp) return;
+  from->paused = true;
+  tt_tcp_pause(from->tcp, true);
+}
+
+/** Few enough wait again. */
+static void resume(client *from) {
+  if (!from->paused || from->waiting > MAX_PENDING / 2 || !from->tcp) return;
+  from->paused = false;
+  from->resumed = g_get_monotonic_time();
+  tt_tcp_pause(from->tcp, false);
 }
 
 static void on_refused(void *context, const tt_message_refusal *refusal) {
@@ -91,6 +112,7 @@ static void on_message(void *context, const tt_message *message) {
                                      &ticket, &error)) == TT_FULL) {
     if (atomic_load(&input->stopping)) return;
     tt_collector_wait_room(input->collector, SECOND / 10);
+    input->resumed = g_get_monotonic_time();
   }
   if (status != TT_OK) {
     on_refused(from, &(tt_message_refusal){.line = 1, .column = 1, .reason = error.text});
@@ -144,22 +166,26 @@ static void send_acks(tt_input *input) {
     while ((ack = g_queue_peek_head(&from->pending)) && ack->ticket <= durable) {
       if (!text) text = g_string_new(NULL);
       g_string_append(text, ack->text);
+      from->waiting -= PENDING_SIZE + strlen(ack->text);
       free_ack(g_queue_pop_head(&from->pending));
     }
+    resume(from);
     if (text && from->tcp) tt_tcp_send(from->tcp, text->str, text->len);
     if (text) g_string_free(text, TRUE);
   }
 }
 
-/** Ends connections whose message has begun and does not end. */
+/** Ends connections whose message has begun and does not end, though they were read all the time. */
 static void cut_slow_clients(tt_input *input) {
   int64_t now = g_get_monotonic_time(), allowed = input->options.limits.duration;
   if (now < input->next_look) return;
   input->next_look = now + LOOK_INTERVAL;
   for (guint i = input->clients->len; i-- > 0;) {
     client *from = g_ptr_array_index(input->clients, i);
-    int64_t begun = from->tcp && from->parser ? tt_message_parser_begun(from->parser) : 0;
-    if (begun && now - begun > allowed) tt_tcp_close(from->tcp, "a message took too long");
+    int64_t begun =
+        from->tcp && from->parser && !from->paused ? tt_message_parser_begun(from->parser) : 0;
+    if (begun && now - MAX(begun, MAX(from->resumed, input->resumed)) > allowed)
+      tt_tcp_close(from->tcp, "a message took too long");
   }
 }
 

@@ -112,6 +112,34 @@ class Devices(WithNats):
             answer = self.ask("tether.ask.E", good)
             self.assertEqual((answer["stored"], answer["reasons"][0]["reason"]), (0, "its id is 'D', and its subject of 'E'"))
 
+    def test_what_is_asked_while_the_store_stands(self):
+        """Answers that wait have an end, also where nothing of their messages does."""
+        count = 25000
+        with self.collector() as collector, sqlite3.connect(self.url.removeprefix("sqlite:"), isolation_level=None) as db:
+            self.wait_taking()
+            db.execute("BEGIN IMMEDIATE")
+            inbox = self.client.inbox
+            self.client.publish("tether.ask.D", "<MESSAGE id='D' time='1'><S time='0'><d n='1'/></S></MESSAGE>", f"{inbox}.0")
+            wait_until(lambda: collector.status()["degraded"], "the store stands")
+            asked = "<MESSAGE id='D' time='2'/>"
+            threading.Thread(target=self.client.send, daemon=True, args=(
+                "".join(f"PUB tether.ask.D {inbox}.{i} {len(asked)}\r\n{asked}\r\n" for i in range(count)).encode(),)).start()
+            first = self.answer()
+            self.assertEqual(first, {"stored": 0, "refused": 0, "reasons": [], "error": "the store is behind; send the rest again"})
+            db.execute("ROLLBACK")
+            answers = [first] + [self.answer() for _ in range(count)]
+            self.assertGreaterEqual(sum(answer["stored"] for answer in answers), 20000)
+            collector.wait_stored(1)
+        db.close()
+
+    def answer(self):
+        while True:
+            parts = self.client.file.readline().split()
+            if parts[0] == b"PING":
+                self.client.send(b"PONG\r\n")
+            elif parts[0] == b"MSG":
+                return json.loads(self.client.file.read(int(parts[-1]) + 2))
+
     def test_the_examples_of_the_page(self):
         page = (SOURCE / "docs/telemetry-nats.md").read_text(encoding="utf-8")
         published, asked, sent = (re.search(rf"^    {command} .*?(?:\"(<.*)\"|'({{.*)')$", page, re.MULTILINE)

@@ -24,6 +24,8 @@
 #define HAND_BACK (30 * INT64_C(1000000000))
 /** Bytes that wait to be taken: what comes beyond them from the stream comes again, what was asked beyond them gets no answer. */
 #define MOST_WAITING (32 << 20)
+/** Answers that wait for the store; what is asked beyond them is not taken, and told so at once. */
+#define MOST_ANSWERS 20000
 /** The durable consumer of the stream. */
 #define CONSUMER "collector"
 #define LONGEST_SUBJECT 128
@@ -75,6 +77,24 @@ static void promise(tt_nats_input *input, uint64_t ticket, const char *reply, ch
   input->woken = true;
   pthread_cond_signal(&input->work);
   pthread_mutex_unlock(&input->mutex);
+}
+
+static bool has_room(tt_nats_input *input) {
+  pthread_mutex_lock(&input->mutex);
+  const bool room = input->answers.length < MOST_ANSWERS;
+  pthread_mutex_unlock(&input->mutex);
+  return room;
+}
+
+static void say_full(const tt_nats_input *input, const char *reply) {
+  GString *text = g_string_new(NULL);
+  tt_answer answer;
+  tt_answer_begin(&answer);
+  answer.full = true;
+  tt_answer_append(&answer, text);
+  tt_answer_clear(&answer);
+  natsConnection_PublishString(input->connection, reply, text->str);
+  g_string_free(text, TRUE);
 }
 
 /** Sends those whose messages are durable. */
@@ -131,6 +151,10 @@ static void take(ear *at, natsMsg *message) {
                                        .size = (size_t)natsMsg_GetDataLength(message),
                                        .received = at->asks ? now : receipt_of(message, now)};
   uint64_t ticket;
+  if (at->asks && reply && !has_room(input)) {
+    say_full(input, reply);
+    return;
+  }
   if (!tt_nats_take(at->taking, &published, &ticket) || !reply) return;
   GString *text = g_string_new(at->asks ? NULL : "+ACK");
   if (at->asks) tt_answer_append(tt_nats_taking_answer(at->taking), text);
