@@ -9,6 +9,8 @@
 
 #define TEND_INTERVAL (SECOND / 10)
 #define PURGE_INTERVAL (30LL * SECOND)
+/** For which what is old may hold up the rest. */
+#define PURGE_TIME (SECOND / 50)
 
 /* --- what is durable --- */
 
@@ -72,21 +74,6 @@ static void write_batch(tt_collector *collector, tt_store_batch *batch, uint64_t
                  batch->values.len);
 }
 
-static void purge_attribute(tt_collector *collector, int attribute_index, int64_t before) {
-  int devices = tt_collector_device_count(collector);
-  for (int i = 0; i < devices; i++) {
-    tt_store_purge purge = {
-        .device = i, .attribute = attribute_index, .before = before, .limit = 2000};
-    int removed;
-    tt_error error;
-    tt_status status = collector->store->purge(collector->store, &purge, &removed, &error);
-    if (status != TT_OK && status != TT_AGAIN) {
-      tt_log_warning("telemetry: can't remove old values: %s", error.text);
-      return;
-    }
-  }
-}
-
 /** µs that passed, also while the machine slept. */
 static int64_t passed(void) {
   struct timespec time;
@@ -118,16 +105,60 @@ static tt_list find_old(tt_collector *collector, int64_t now) {
   return old;
 }
 
-static void purge_all(tt_collector *collector) {
+/** What is old by now, on its way out, pair by pair between two batches. */
+typedef struct purging {
+  tt_list old;  /**< tt_store_old */
+  uint32_t at;  /**< of `old`… */
+  int device;   /**< …and of its devices: where it goes on */
+  int64_t done; /**< µs, monotonic: when there was no more of it last */
+} purging;
+
+static bool is_purging(const purging *of) { return of->at < of->old.len; }
+
+/** Every half minute, and when something was set. */
+static bool is_purge_due(tt_collector *collector, const purging *last) {
+  pthread_mutex_lock(&collector->mutex);
+  bool due = collector->purge_due;
+  pthread_mutex_unlock(&collector->mutex);
+  return due || (!is_purging(last) && g_get_monotonic_time() - last->done > PURGE_INTERVAL);
+}
+
+static void begin_purging(tt_collector *collector, purging *of) {
   tt_store *store = collector->store;
+  tt_list_free(&of->old);
+  of->at = 0;
+  of->device = 0;
+  of->done = g_get_monotonic_time();
   if (!store->purge) return;
-  tt_list old = find_old(collector, look_at_clock(collector));
-  for (uint32_t i = 0; i < old.len && !store->forget; i++) {
-    const tt_store_old *one = &tt_list_at(&old, tt_store_old, i);
-    purge_attribute(collector, one->attribute, one->before);
+  of->old = find_old(collector, look_at_clock(collector));
+  if (!store->forget) return;
+  store->forget(store, &of->old);
+  tt_list_free(&of->old);
+}
+
+/** Finds the next device, from `device` on, of which there are values of an attribute. */
+static bool find_stored(tt_collector *collector, int attribute, int *device) {
+  pthread_mutex_lock(&collector->mutex);
+  const int count = (int)collector->devices->len;
+  while (*device < count && !tt_registry_is_stored(collector, *device, attribute)) ++*device;
+  pthread_mutex_unlock(&collector->mutex);
+  return *device < count;
+}
+
+static void purge_next(tt_collector *collector, purging *of) {
+  const tt_store_old *one = &tt_list_at(&of->old, tt_store_old, of->at);
+  tt_status status = TT_END;
+  if (find_stored(collector, one->attribute, &of->device)) {
+    const tt_store_purge purge = {
+        .device = of->device++, .attribute = one->attribute, .before = one->before, .limit = 2000};
+    int removed;
+    tt_error error;
+    status = collector->store->purge(collector->store, &purge, &removed, &error);
+    if (status == TT_OK || status == TT_AGAIN) return;
+    tt_log_warning("telemetry: can't remove old values: %s", error.text);
   }
-  if (store->forget) store->forget(store, &old);
-  tt_list_free(&old);
+  of->at++;
+  of->device = 0;
 }
 
 /** By the wall's clock, unlike retention: nothing is lost where that is wrong, and what is stored may be older than a day when
@@ -135,14 +166,6 @@ static void purge_all(tt_collector *collector) {
 static void seal_some(tt_collector *collector) {
   tt_sealing_tend(&collector->sealing, collector->store, collector->options.seal_after,
                   g_get_real_time());
-}
-
-/** Every half minute, and when something was set. */
-static bool is_purge_due(tt_collector *collector, int64_t purged) {
-  pthread_mutex_lock(&collector->mutex);
-  bool due = collector->purge_due;
-  pthread_mutex_unlock(&collector->mutex);
-  return due || g_get_monotonic_time() - purged > PURGE_INTERVAL;
 }
 
 /* --- what people want to be gone --- */
@@ -228,17 +251,27 @@ static bool is_wanted(tt_collector *collector) {
   return wanted;
 }
 
+/** Removes some of what is old, and leaves the rest to the next turn where something waits. */
+static void purge_some(tt_collector *collector, purging *of) {
+  const int64_t end = g_get_monotonic_time() + PURGE_TIME;
+  while (is_purging(of)) {
+    purge_next(collector, of);
+    of->done = g_get_monotonic_time();
+    if (of->done >= end || (!collector->options.log && is_wanted(collector))) return;
+  }
+}
+
 gpointer tt_writer_run(gpointer data) {
   tt_collector *collector = data;
   const bool tended = !collector->options.untended;
-  int64_t purged = g_get_monotonic_time();
+  purging old = {.old = TT_LIST(tt_store_old, NULL), .done = g_get_monotonic_time()};
   if (tended) look_at_clock(collector);
   for (bool stop = false, removing = false, more = false; !stop;) {
     uint64_t ticket = 0;
     if (collector->options.log) {
-      tt_follow(collector, more);
+      tt_follow(collector, more || is_purging(&old));
       stop = is_stopping(collector);
-    } else if (wait_for_batch(collector, removing, &ticket, &stop)) {
+    } else if (wait_for_batch(collector, removing || is_purging(&old), &ticket, &stop)) {
       write_batch(collector, collector->spare, ticket);
       tt_store_batch_clear(collector->spare);
     }
@@ -248,10 +281,10 @@ gpointer tt_writer_run(gpointer data) {
     while (more && !stop && !is_wanted(collector));
     removing = !stop && remove_some(collector);
     if (!stop && tended) seal_some(collector);
-    if (!stop && tended && is_purge_due(collector, purged)) {
-      purge_all(collector);
-      purged = g_get_monotonic_time();
-    }
+    if (stop || !tended) continue;
+    if (is_purge_due(collector, &old)) begin_purging(collector, &old);
+    purge_some(collector, &old);
   }
+  tt_list_free(&old.old);
   return NULL;
 }
