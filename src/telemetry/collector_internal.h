@@ -92,6 +92,7 @@ struct tt_collector {
   tt_list named;            /**< scratch: int, index of the attribute of each value of a message */
   tt_list unknown;          /**< scratch: const char *, identifiers of a message that are new */
   tt_store_batch *question; /**< scratch: a message that is looked for */
+  int64_t next_question;    /**< µs monotonic: until then none is asked */
   uint64_t messages, refused, values, stored_values, skipped_values, bad_values, lost_values,
       batches;
   int64_t write_time; /**< see tt_collector_stats */

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** µs of an answer of the store that hold up nobody. */
+#define QUICK_ANSWER (SECOND / 20)
+/** All wait while the store is asked, so for so many times as long as that took it is not asked again. */
+#define QUESTION_REST 9
 /** Most refusals logged in a second; all are counted. */
 #define REFUSALS_LOGGED 5
 
@@ -101,14 +105,19 @@ static uint64_t content(void *context) {
   return question ? tt_store_content(question, 0, question->samples.len) : 0;
 }
 
+/** Who is not found because nobody was asked is unsure, so the store looks for it when it is written. */
 static bool find(void *context, int64_t *key) {
   const taken *of = context;
   tt_collector *collector = of->collector;
+  const int64_t begun = g_get_monotonic_time();
+  if (begun < collector->next_question) return false;
   const tt_store_batch *batch = make_question(of);
   if (!batch || !batch->samples.len) return false;
   const tt_store_question question = {of->device, of->message->boot, batch};
   tt_list boots = TT_LIST(tt_store_boot, NULL);
   tt_status status = collector->store->find(collector->store, &question, &boots, key);
+  const int64_t end = g_get_monotonic_time();
+  if (end - begun > QUICK_ANSWER) collector->next_question = end + QUESTION_REST * (end - begun);
   tt_device_time_learn_all(&tt_device_at(collector, of->device)->time, boots.data, boots.len,
                            status == TT_OK ? key : NULL);
   tt_list_free(&boots);

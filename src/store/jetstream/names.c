@@ -13,8 +13,9 @@
 /** Of a key: its kind, and tokens of two identifiers. */
 #define LONGEST_KEY 1024
 #define LONGEST_SUBJECT 128
-/** ms. */
-#define FIND_PATIENCE 400
+/** ms: for an answer of the server, and for all of those by which a device is found, since who asks is receiving messages. */
+#define ANSWER_PATIENCE 400
+#define FIND_PATIENCE 800
 #define LOAD_PATIENCE 10000
 #define CHECK_PATIENCE 200
 /** µs between two looks at what others have changed: each waits for a millisecond, in the thread that publishes. */
@@ -313,8 +314,8 @@ static void note_newest(const tt_store_batch *said, tt_store_boot *boot) {
 }
 
 /** The last message of a device tells which of its epochs have samples now. */
-static tt_status look_at_last(tt_nats_link *link, const char *identifier, tt_store_boot *boots,
-                              uint32_t count, tt_error *error) {
+static tt_status look_at_last(tt_nats_link *link, const char *identifier, int64_t patience,
+                              tt_store_boot *boots, uint32_t count, tt_error *error) {
   char token[LONGEST_KEY], subject[LONGEST_KEY + 80];
   natsMsg *message = NULL;
   jsErrCode code = 0;
@@ -322,7 +323,7 @@ static tt_status look_at_last(tt_nats_link *link, const char *identifier, tt_sto
   snprintf(subject, sizeof subject, "%s.log.%s", tt_nats_link_name(link), token);
   jsOptions options;
   jsOptions_Init(&options);
-  options.Wait = FIND_PATIENCE;
+  options.Wait = patience;
   natsStatus status = js_GetLastMsg(&message, tt_nats_link_js(link), tt_nats_link_name(link),
                                     subject, &options, &code);
   if (status == NATS_NOT_FOUND) return TT_OK;
@@ -362,7 +363,8 @@ static tt_status tell_epochs(tt_nats_names *names, tt_nats_link *link, tt_error 
       tt_list_add(&boots, &next->boot, 1);
     }
     tt_status status = boots.failed ? no_memory(error) : TT_OK;
-    if (status == TT_OK) status = look_at_last(link, of->device, boots.data, boots.len, error);
+    if (status == TT_OK)
+      status = look_at_last(link, of->device, ANSWER_PATIENCE, boots.data, boots.len, error);
     for (uint32_t i = 0; i < boots.len && status == TT_OK; i++) {
       of[i].boot = tt_list_at(&boots, tt_store_boot, i);
       status = tell_epoch(names, &of[i], error);
@@ -374,11 +376,19 @@ static tt_status tell_epochs(tt_nats_names *names, tt_nats_link *link, tt_error 
   return TT_OK;
 }
 
-/** Takes keys until there are no more now. */
-static tt_status take_all(tt_nats_names *names, int64_t patience, bool *all, tt_error *error) {
+/** ms, one at least, until `end` (µs, monotonic). */
+static int64_t left_until(int64_t end) {
+  const int64_t left = (end - tt_monotonic_us()) / 1000;
+  return left > 1 ? left : 1;
+}
+
+/** Takes keys until there are no more now, each of which may take so long, all of them until `end` (µs, monotonic). */
+static tt_status take_all(tt_nats_names *names, int64_t patience, int64_t end, bool *all,
+                          tt_error *error) {
   for (int i = 0; names->loading || i < MOST_AT_ONCE; i++) {
     kvEntry *entry = NULL;
-    natsStatus status = kvWatcher_Next(&entry, names->watcher, patience);
+    const int64_t left = left_until(end);
+    natsStatus status = kvWatcher_Next(&entry, names->watcher, left < patience ? left : patience);
     if (status == NATS_TIMEOUT && !names->loading) return TT_OK;
     if (status != NATS_OK) return tt_nats_fail(status, "the bucket", error);
     if (!entry) {
@@ -403,7 +413,7 @@ static tt_status load_keys(tt_nats_names *names, tt_nats_link *link, tt_error *e
   tt_map_clear(&names->places_at);
   names->loads++;
   names->loading = true;
-  tt_status taken = take_all(names, LOAD_PATIENCE, &all, error);
+  tt_status taken = take_all(names, LOAD_PATIENCE, INT64_MAX, &all, error);
   names->loading = false;
   return taken;
 }
@@ -455,13 +465,14 @@ tt_status tt_nats_names_look(tt_nats_names *names, tt_nats_link *link, tt_error 
   if (now < names->next_look) return TT_OK;
   names->next_look = now + LOOK_INTERVAL;
   TT_TRY(check_bucket(names, link, now, error));
-  TT_TRY(take_all(names, 1, &all, error));
+  TT_TRY(take_all(names, 1, INT64_MAX, &all, error));
   return tell_handlings(names);
 }
 
 tt_status tt_nats_names_find(tt_nats_link *link, int device, const char *identifier, tt_list *boots,
                              tt_error *error) {
   char token[LONGEST_KEY], pattern[LONGEST_KEY + 8];
+  const int64_t end = tt_monotonic_us() + FIND_PATIENCE * INT64_C(1000);
   if (!tt_nats_print_token(token, sizeof token, '=', identifier)) return TT_OK;
   snprintf(pattern, sizeof pattern, "e.%s.*", token);
   tt_nats_names *found = tt_nats_names_new();
@@ -470,7 +481,7 @@ tt_status tt_nats_names_find(tt_nats_link *link, int device, const char *identif
   natsStatus watched = kvStore_Watch(&found->watcher, tt_nats_link_keys(link), pattern, NULL);
   tt_status status = watched == NATS_OK ? TT_OK : tt_nats_fail(watched, "the bucket", error);
   found->loading = true;
-  if (status == TT_OK) status = take_all(found, FIND_PATIENCE, &all, error);
+  if (status == TT_OK) status = take_all(found, ANSWER_PATIENCE, end, &all, error);
   tt_list *epochs = &found->epochs;
   if (status == TT_OK && epochs->len)
     qsort(epochs->data, epochs->len, sizeof(known_epoch), by_device);
@@ -481,7 +492,7 @@ tt_status tt_nats_names_find(tt_nats_link *link, int device, const char *identif
     if (!tt_list_add(boots, boot, 1)) status = no_memory(error);
   }
   if (status == TT_OK)
-    status = look_at_last(link, identifier, (tt_store_boot *)boots->data + first,
+    status = look_at_last(link, identifier, left_until(end), (tt_store_boot *)boots->data + first,
                           boots->len - first, error);
   tt_nats_names_free(found);
   return status;
