@@ -87,6 +87,28 @@ static bool respond_list(tt_telemetry_routes *routes, const tt_web_request *requ
   return true;
 }
 
+/** The identifier of what the path names by it or by its human name; of what there is not, that is to become its identifier. The
+ *  caller's to free. */
+static char *identifier_of(tt_telemetry_routes *routes, const tt_web_request *request,
+                           bool is_device) {
+  tt_collector *collector = routes->collector;
+  const char *named = request->rest;
+  char *identifier = NULL;
+  tt_device_info device;
+  tt_attribute_info attribute;
+  if (is_device &&
+      tt_collector_get_device(collector, tt_collector_find_device(collector, named), &device)) {
+    identifier = g_strdup(device.identifier);
+    tt_device_info_clear(&device);
+  } else if (!is_device &&
+             tt_collector_get_attribute(collector, tt_collector_find_attribute(collector, named),
+                                        &attribute)) {
+    identifier = g_strdup(attribute.identifier);
+    tt_attribute_info_clear(&attribute);
+  }
+  return identifier ? identifier : g_strdup(named);
+}
+
 /** `*text` becomes NULL where it is null or left out. */
 static tt_status read_text(struct json_object *object, const char *key, const char **text,
                            tt_error *error) {
@@ -110,35 +132,53 @@ static tt_status check_keys(struct json_object *object, const char *const *allow
   return TT_OK;
 }
 
-void tt_telemetry_names_handle_devices(void *context, const tt_web_request *request) {
-  tt_telemetry_routes *routes = context;
-  if (tt_removal_answer_delete(routes, request, true)) return;
-  tt_error error = {""};
-  if (!strcmp(request->method, "PUT")) {
-    static const char *const keys[] = {"name", NULL};
-    struct json_object *object = read_body(request);
-    if (!object) return;
-    const char *name;
-    tt_status status = check_keys(object, keys, &error);
-    if (status == TT_OK) status = read_text(object, "name", &name, &error);
-    if (status == TT_OK)
-      status = tt_collector_name_device(routes->collector, request->rest, name, &error);
-    json_object_put(object);
-    if (status != TT_OK) {
-      tt_web_respond_error(request, status, error.text);
-      return;
-    }
-  } else if (respond_list(routes, request, true)) {
-    return;
-  }
+static tt_status put_device(tt_telemetry_routes *routes, const char *identifier,
+                            struct json_object *object, tt_error *error) {
+  static const char *const keys[] = {"name", NULL};
+  const char *name;
+  TT_TRY(check_keys(object, keys, error));
+  TT_TRY(read_text(object, "name", &name, error));
+  return tt_collector_name_device(routes->collector, identifier, name, error);
+}
+
+static void respond_device(tt_telemetry_routes *routes, const tt_web_request *request,
+                           const char *identifier) {
   tt_device_info info;
-  if (!tt_collector_get_device(routes->collector,
-                               tt_collector_find_device(routes->collector, request->rest), &info)) {
+  const int index = tt_collector_find_device(routes->collector, identifier);
+  if (!tt_collector_get_device(routes->collector, index, &info)) {
     tt_web_respond_error(request, TT_NOT_FOUND, "there is no such device");
     return;
   }
   tt_telemetry_names_respond(request, device_json(&info));
   tt_device_info_clear(&info);
+}
+
+/** What a name or a handling is given to, by its identifier. */
+typedef tt_status put_item(tt_telemetry_routes *routes, const char *identifier,
+                           struct json_object *object, tt_error *error);
+typedef void respond_item(tt_telemetry_routes *routes, const tt_web_request *request,
+                          const char *identifier);
+
+static void handle_item(tt_telemetry_routes *routes, const tt_web_request *request, bool is_device,
+                        put_item *put, respond_item *respond) {
+  if (tt_removal_answer_delete(routes, request, is_device)) return;
+  const bool changes = !strcmp(request->method, "PUT");
+  if (!changes && respond_list(routes, request, is_device)) return;
+  struct json_object *object = changes ? read_body(request) : NULL;
+  if (changes && !object) return;
+  tt_error error = {""};
+  char *identifier = identifier_of(routes, request, is_device);  // its name may be another then
+  tt_status status = changes ? put(routes, identifier, object, &error) : TT_OK;
+  if (status == TT_OK)
+    respond(routes, request, identifier);
+  else
+    tt_web_respond_error(request, status, error.text);
+  g_free(identifier);
+  json_object_put(object);
+}
+
+void tt_telemetry_names_handle_devices(void *context, const tt_web_request *request) {
+  handle_item(context, request, true, put_device, respond_device);
 }
 
 static tt_status read_choice(struct json_object *object, const char *key, const char *const *names,
@@ -218,30 +258,20 @@ static tt_status put_attribute(tt_telemetry_routes *routes, const char *identifi
   return status;
 }
 
-void tt_telemetry_names_handle_attributes(void *context, const tt_web_request *request) {
-  tt_telemetry_routes *routes = context;
-  if (tt_removal_answer_delete(routes, request, false)) return;
-  tt_error error = {""};
-  if (!strcmp(request->method, "PUT")) {
-    struct json_object *object = read_body(request);
-    if (!object) return;
-    tt_status status = put_attribute(routes, request->rest, object, &error);
-    json_object_put(object);
-    if (status != TT_OK) {
-      tt_web_respond_error(request, status, error.text);
-      return;
-    }
-  } else if (respond_list(routes, request, false)) {
-    return;
-  }
+static void respond_attribute(tt_telemetry_routes *routes, const tt_web_request *request,
+                              const char *identifier) {
   tt_attribute_info info;
-  int index = tt_collector_find_attribute(routes->collector, request->rest);
+  const int index = tt_collector_find_attribute(routes->collector, identifier);
   if (!tt_collector_get_attribute(routes->collector, index, &info)) {
     tt_web_respond_error(request, TT_NOT_FOUND, "there is no such attribute");
     return;
   }
   tt_telemetry_names_respond(request, attribute_json(&info));
   tt_attribute_info_clear(&info);
+}
+
+void tt_telemetry_names_handle_attributes(void *context, const tt_web_request *request) {
+  handle_item(context, request, false, put_attribute, respond_attribute);
 }
 
 static struct json_object *handling_json(const tt_handling *handling) {

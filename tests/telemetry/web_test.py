@@ -159,6 +159,22 @@ class Web(WithStores):
             self.assertEqual(collector.table("fields=Number")["records"][0][2], 2)
             self.assertEqual(collector.devices()["W"]["name"], "Wally")
 
+    def test_what_has_a_name_is_changed_by_it(self):
+        with self.collector() as collector:
+            self.post(collector, sample(1, n=1))
+            collector.put("/telemetry/devices/W", {"name": "Red robot"})
+            collector.put("/telemetry/attributes/S.d.n", {"name": "Speed"})
+            before = self.names(collector)
+            answer = collector.put("/telemetry/devices/Red%20robot", {"name": "Blue"})
+            self.assertEqual((answer["device"], answer["name"]), ("W", "Blue"))
+            answer = collector.put("/telemetry/attributes/Speed", {"retention": 1e9, "unit": "m/s"})
+            self.assertEqual((answer["attribute"], answer["retention"], answer["unit"]), ("S.d.n", 1e9, "m/s"))
+            self.assertEqual([handling["pattern"] for handling in json.loads(collector.get("/telemetry/handling"))], ["S.d.n"])
+            answer = collector.put("/telemetry/attributes/Speed", {"name": "Velocity"})
+            self.assertEqual((answer["attribute"], answer["name"]), ("S.d.n", "Velocity"))
+            self.assertEqual(self.names(collector), before)
+            self.assertEqual(len(collector.table("device=Blue&fields=Velocity")["records"]), 1)
+
     def names(self, collector):
         return [[item[key] for item in json.loads(collector.get(f"/telemetry/{key}s"))] for key in ("device", "attribute")]
 
