@@ -111,6 +111,24 @@ static void test_points_make_messages(void **state) {
       "message d line 5 points 1\n now\n  a.x=5\n");
 }
 
+/* It comes by the query, which may have any bytes; no store takes them, nor gets past them. */
+static void test_a_boot_is_text(void **state) {
+  (void)state;
+  static heard to;
+  static const char *const bad[] = {"\xff", "a\xc3", "\xed\xa0\x80", "\xef\xbf\xbf"};
+  static const char text[] = "a,device=d x=1 1000\n";
+  tt_line_options with = options();
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    with.boot = bad[i];
+    feed(&to, &with, text, strlen(text), strlen(text));
+    assert_string_equal(to.text, "refused 1:3 the boot is no text in UTF-8\n");
+  }
+  with.boot = "\xc3\xa9\xf0\x9f\xa4\x96";
+  feed(&to, &with, text, strlen(text), strlen(text));
+  assert_int_equal(to.refusals, 0);
+  assert_int_equal(to.messages, 1);
+}
+
 static void test_names(void **state) {
   (void)state;
   // In order of the tags' keys; only what may stand in a name of XML.
@@ -251,6 +269,7 @@ int main(void) {
       cmocka_unit_test(test_a_quote_behind_the_fields_ends_with_its_line),
       cmocka_unit_test(test_a_torn_line_is_refused),
       cmocka_unit_test(test_points_make_messages),
+      cmocka_unit_test(test_a_boot_is_text),
       cmocka_unit_test(test_names),
       cmocka_unit_test(test_times),
       cmocka_unit_test(test_bad_lines_cost_themselves),

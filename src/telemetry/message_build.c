@@ -157,7 +157,8 @@ void tt_message_build_begin(tt_message_build *build) {
                                 .points = 1};
 }
 
-/** Copies what is fit to be an `id` or `boot`. */
+/** Copies what is fit to be an `id` or `boot`. That it is text is asked here, whatever decoded it: no database takes another,
+ *  nor gets past it. */
 static const char *take_name(tt_message_build *build, const char *what, tt_piece name, char *to) {
   if (name.size > TT_MESSAGE_DEVICE_BYTES)
     return refuse(build, "the %s is longer than %d bytes", what, TT_MESSAGE_DEVICE_BYTES);
@@ -165,6 +166,7 @@ static const char *take_name(tt_message_build *build, const char *what, tt_piece
     if ((unsigned char)name.bytes[i] < 0x20 || name.bytes[i] == 0x7f)
       return refuse(build, "the %s has a control character", what);
   }
+  if (!tt_piece_is_text(name)) return refuse(build, "the %s is no text in UTF-8", what);
   memcpy(to, name.bytes, name.size);
   to[name.size] = 0;
   return NULL;

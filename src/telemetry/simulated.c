@@ -160,7 +160,8 @@ tt_status tt_simulated_new(tt_world *world, tt_collector *collector,
   simulated->collector = collector;
   simulated->interval = llround(options->store_interval * 1e6);
   simulated->references[0] = g_strdup(options->run);
-  simulated->references[1] = g_strdup(options->log);
+  if (options->log)  // a path may have any bytes, and stores take UTF-8 alone
+    simulated->references[1] = g_utf8_make_valid(options->log, -1);
   simulated->robot_count = tt_world_model(world)->robot_count;
   simulated->robots = g_new0(robot, simulated->robot_count + 1);
   simulated->queue = tt_view_queue_new(tt_world_model(world), QUEUE_VIEWS);

@@ -118,6 +118,17 @@ class Lines(WaysIn):
                 self.assertIn("a byte of zero", json.loads(answer)["error"])
         self.assertEqual(self.rows(), [])
 
+    def test_a_boot_that_is_no_text(self):
+        """No store takes it, nor gets past it: it is refused with its place, and what comes next is stored."""
+        with self.collector() as collector:
+            for boot in "%FF", "%C3", "a%ED%A0%80":
+                status, answer = self.write(collector, "m,device=D x=1 1000", f"db=x&boot={boot}")
+                self.assertEqual(status, 400, answer)
+                self.assertIn("the boot is no text in UTF-8", json.loads(answer)["error"])
+            self.assertEqual(self.rows(), [])
+            self.taken(collector, "m,device=D x=2 1000", "db=x&boot=%C3%A9")
+        self.assertEqual(self.rows("value"), [(2,)])
+
     def test_a_token(self):
         with self.collector("web.token=secret") as collector:
             address = urllib.parse.urlsplit(collector.web)
