@@ -203,11 +203,22 @@ const char *tt_message_build_seq(tt_message_build *build, tt_piece seq) {
   return NULL;
 }
 
+/** Whether two sets, one behind the other, may become one sample: the collector joins those of one moment, and a time that nobody told may
+ *  turn out to be any. */
+static bool may_join(const tt_message *message, int64_t one, int64_t other) {
+  const int64_t sent = message->time;
+  if (one == TT_MESSAGE_NO_TIME) one = sent == TT_MESSAGE_NO_TIME ? other : sent;
+  if (other == TT_MESSAGE_NO_TIME) other = sent == TT_MESSAGE_NO_TIME ? one : sent;
+  return one == other;
+}
+
 const char *tt_message_build_sample(tt_message_build *build, int64_t time, tt_piece name) {
   tt_message *message = &build->message;
   if (!reserve((void **)&build->samples, &build->sample_capacity, message->sample_count + 1,
                sizeof *build->samples))
     return refuse(build, "out of memory");
+  const uint32_t count = message->sample_count;
+  if (!count || !may_join(message, build->samples[count - 1].time, time)) build->joined = count;
   build->samples[message->sample_count++] =
       (tt_message_sample){.time = time, .first = message->value_count};
   message->hash = mix(message->hash ^ (uint64_t)time, name.bytes, name.size);
@@ -221,11 +232,10 @@ static size_t joined_size(const tt_piece *parts, size_t count) {
   return size;
 }
 
-/** What the sample in the making takes with another value, where all texts take `text_size`. */
+/** What the sample in the making takes with another value, where all texts take `text_size`; with the sets that it is joined to. */
 static size_t sample_size(const tt_message_build *build, size_t text_size) {
   const tt_message *message = &build->message;
-  const uint32_t first =
-      message->sample_count ? build->samples[message->sample_count - 1].first : 0;
+  const uint32_t first = message->sample_count ? build->samples[build->joined].first : 0;
   const uint32_t count = message->value_count - first;
   const size_t before = count ? build->values[first].identifier : build->text_size;
   return text_size - before + (size_t)VALUE_BYTES * (count + 1);
@@ -270,12 +280,13 @@ const char *tt_message_build_value(tt_message_build *build, const tt_piece *part
 }
 
 tt_message_mark tt_message_build_mark(const tt_message_build *build) {
-  return (tt_message_mark){build->message, build->text_size};
+  return (tt_message_mark){build->message, build->text_size, build->joined};
 }
 
 void tt_message_build_return(tt_message_build *build, const tt_message_mark *mark) {
   build->message = mark->message;
   build->text_size = mark->text_size;
+  build->joined = mark->joined;
 }
 
 const tt_message *tt_message_build_end(tt_message_build *build) {

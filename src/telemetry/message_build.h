@@ -28,6 +28,7 @@ typedef struct tt_message_build {
   size_t text_size, text_capacity;
   tt_message_sample *samples;
   size_t sample_capacity;
+  uint32_t joined; /**< index of the first sample set that may become one sample with the latest */
   tt_message_value *values;
   size_t value_capacity;
   char reason[256]; /**< why the last of these functions refused */
@@ -52,6 +53,7 @@ const char *tt_message_build_value(tt_message_build *build, const tt_piece *part
 typedef struct tt_message_mark {
   tt_message message;
   size_t text_size;
+  uint32_t joined;
 } tt_message_mark;
 tt_message_mark tt_message_build_mark(const tt_message_build *build);
 /** Forgets what came since. */

@@ -311,6 +311,46 @@ static void test_a_sample_too_long(void **state) {
   free(text);
 }
 
+/** Two sets of one time become one sample, whatever stands before them; of two times they are two. */
+static void test_sets_of_one_time_are_one_sample(void **state) {
+  (void)state;
+  static const struct {
+    const char *times[3];
+    bool fits;
+  } cases[] = {{{"-1", "0", "0"}, false},  {{"0", "0", "5"}, false},
+               {{"0", "1", "1"}, false},   {{"-1", "0", "1"}, true},
+               {{"0", "5", "0"}, true},    {{"1000", "0", "-1"}, false},
+               {{"999", "0", "-1"}, true}, {{"2000", "0", "2000"}, true}};
+  const tt_message_limits limits = tt_message_limits_default();
+  char name[91], *text = malloc(1 << 20);
+  assert_non_null(text);
+  memset(name, 'n', sizeof name - 1);
+  name[sizeof name - 1] = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    static heard to;
+    char *at = text + sprintf(text, "%s<MESSAGE id='1' time='1000'>", good);
+    for (int s = 0; s < 3; s++) {
+      at += sprintf(at, "<%s time='%s'>", name, cases[i].times[s]);
+      for (int d = 0; d < 3; d++) {
+        at += sprintf(at, "<%s", name);
+        for (int a = 0; a < 800; a++) at += sprintf(at, " s%dd%da%d='1'", s, d, a);
+        at += sprintf(at, "/>");
+      }
+      at += sprintf(at, "</%s>", name);
+    }
+    sprintf(at, "</MESSAGE>%s", good);
+    tt_message_parser *parser = tt_message_parser_new(&limits, &handler, &to);
+    assert_non_null(parser);
+    forget(&to);
+    tt_message_parser_feed(parser, text, strlen(text));
+    tt_message_parser_free(parser);
+    assert_int_equal(to.messages, cases[i].fits ? 3 : 2);
+    assert_int_equal(to.refusals, !cases[i].fits);
+    if (!cases[i].fits) assert_non_null(strstr(to.text, "of a sample are too long altogether"));
+  }
+  free(text);
+}
+
 static void test_line_and_column(void **state) {
   (void)state;
   static heard to;
@@ -389,6 +429,7 @@ int main(void) {
       cmocka_unit_test(test_ends_that_are_none),
       cmocka_unit_test(test_limits),
       cmocka_unit_test(test_a_sample_too_long),
+      cmocka_unit_test(test_sets_of_one_time_are_one_sample),
       cmocka_unit_test(test_line_and_column),
       cmocka_unit_test(test_a_message_sent_again_is_known),
       cmocka_unit_test(test_boot_and_seq),
