@@ -39,8 +39,8 @@ static tt_store_batch *other_batch(void) {
 
 static const char *const told_lines[] = {
     "device 0 ROBO1 -\n",
-    "device 1 ROBO2 Red\n",
-    "device 2 ROBO9 ",
+    "device 1 ROBO2 -\n",
+    "device 2 ROBO9 Red\n",
     "attribute 0 Output.drive.velocity Pace\n",
     "attribute 1 Output.turn.heading -\n",
     "attribute 2 Input.battery.level -\n",
@@ -82,6 +82,54 @@ static void test_another_process_means_the_same_by_other_numbers(void **state) {
   assert_string_equal(tt_list_at(&epochs, tt_store_epoch, 0).boot, "start 7");
   tt_list_free(&epochs);
   reader->close(reader);
+  store->close(store);
+}
+
+/** What a store tells of names after somebody said some: of devices, and of attributes that are called as these are. */
+static void assert_names(tt_store *store, const tt_store_name *said, int count,
+                         const char *const *expected) {
+  tt_store_batch *batch = tt_store_batch_new();
+  for (int i = 0; i < count; i++) {
+    tt_store_add_name(&batch->devices, said[i].index, said[i].identifier, said[i].name,
+                      TT_NAME_USED);
+    tt_store_add_name(&batch->attributes, said[i].index, said[i].identifier, said[i].name,
+                      TT_NAME_USED);
+  }
+  write_foreign(store, batch);
+  char *told;
+  tt_store_reader *reader = tt_testing_open_alone(&told);
+  for (int i = 0; i < 3; i++) {
+    for (int kind = 0; kind < 2; kind++) {
+      char *line = g_strdup_printf("%s %d %s\n", kind ? "attribute" : "device", i, expected[i]);
+      if (!strstr(told, line)) fail_msg("no '%s' in\n%s", line, told);
+      g_free(line);
+    }
+  }
+  g_free(told);
+  reader->close(reader);
+}
+
+/** Two collectors gave it before they heard of each other, or it was moved while nobody stored: a log tells both at once. */
+static void test_the_later_one_has_a_name(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open();
+  assert_names(store,
+               (tt_store_name[]){{.index = 0, .identifier = "A", .name = "X"},
+                                 {.index = 1, .identifier = "B", .name = "X"},
+                                 {.index = 2, .identifier = "C", .name = "Y"}},
+               3, (const char *const[]){"A -", "B X", "C Y"});
+  assert_names(store,
+               (tt_store_name[]){{.index = 0, .identifier = "C", .name = ""},
+                                 {.index = 1, .identifier = "A", .name = "Y"},
+                                 {.index = 2, .identifier = "B", .name = NULL}},
+               3, (const char *const[]){"A Y", "B X", "C -"});
+  // Moved around, and back: what is said last counts.
+  assert_names(store,
+               (tt_store_name[]){{.index = 0, .identifier = "C", .name = "X"},
+                                 {.index = 1, .identifier = "B", .name = "Y"},
+                                 {.index = 2, .identifier = "A", .name = "X"},
+                                 {.index = 0, .identifier = "C", .name = NULL}},
+               4, (const char *const[]){"A X", "B Y", "C -"});
   store->close(store);
 }
 
@@ -200,6 +248,7 @@ static void test_nothing_to_read_is_said(void **state) {
 const tt_store_case tt_store_foreign_cases[] = {
     {"another process means the same by other numbers",
      test_another_process_means_the_same_by_other_numbers, TT_STORE_READS, NULL},
+    {"the later one has a name", test_the_later_one_has_a_name, TT_STORE_READS, NULL},
     {"foreign messages are news unless they say otherwise",
      test_foreign_messages_are_news_unless_they_say_otherwise, TT_STORE_READS, NULL},
     {"what was overtaken is looked for", test_what_was_overtaken_is_looked_for, TT_STORE_READS,

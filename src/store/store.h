@@ -109,12 +109,12 @@ struct tt_store {
    *  database is away; what is spooled was told, what it knows itself will be once it is there. */
   tt_status (*load)(tt_store *store, const tt_store_loader *loader, tt_error *error);
   /** TT_OK once the whole batch is durable; else nothing of it is, and it may be given again. A remote store that is away
-   *  looks now and then whether it is back. A value that is there
+   *  looks now and then whether it is back. A human name is taken from whoever had it. A value that is there
    *  already (device, epoch, device time, attribute, value, seq) is stored once; see also TT_SAMPLE_UNSURE. */
   tt_status (*write)(tt_store *store, const tt_store_batch *batch, tt_error *error);
   /** The same of a batch that is whole in itself (tt_catalogue_complete()), from another process or time: its indices mean
    *  what it defines and nothing else. Names are those of the same identifier, epochs those of the same key, whatever
-   *  their numbers; a human name that another one has may be left out. TT_INVALID: it is not whole. A store without
+   *  their numbers. TT_INVALID: it is not whole. A store without
    *  TT_STORE_SHARED is given batches by this or by write(), not by both. */
   tt_status (*write_foreign)(tt_store *store, const tt_store_batch *batch, tt_error *error);
   /** Whether a message is stored: in the epoch `key`. `boots` gets the latest epochs of its device, and that one, oldest

@@ -102,6 +102,24 @@ static uint32_t keep_text(all_standing *known, const char *text) {
   return start;
 }
 
+/** Also of whoever has a name for people that another one gets. */
+static void print_holders(tt_list *sql, bool device, const tt_list *names) {
+  const char *before = "";
+  for (uint32_t i = 0; i < names->len; i++) {
+    const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
+    if (!name->name || !*name->name) continue;
+    if (*before)
+      tt_list_print(sql, "%s", before);
+    else
+      tt_list_print(sql,
+                    " OR id IN (SELECT id FROM name WHERE kind = %d AND fact = 1 AND text IN (",
+                    !device);
+    tt_clickhouse_print_text(sql, name->name);
+    before = ", ";
+  }
+  if (*before) tt_list_print(sql, "))");
+}
+
 /** Reads what it says of those names of which something may be new. */
 static tt_status read_standing(tt_clickhouse *store, bool device, const tt_list *names,
                                all_standing *known, tt_error *error) {
@@ -111,7 +129,7 @@ static tt_status read_standing(tt_clickhouse *store, bool device, const tt_list 
   tt_list_print(&sql,
                 "SELECT id, any(identifier), argMaxIf(text, version, fact = 1),"
                 " argMaxIf(text, version, fact = 2) FROM name WHERE kind = %d"
-                " AND id IN (",
+                " AND (id IN (",
                 !device);
   for (uint32_t i = 0; i < names->len; i++) {
     const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
@@ -119,6 +137,8 @@ static tt_status read_standing(tt_clickhouse *store, bool device, const tt_list 
     tt_list_print(&sql, "%s%" PRIu64, any ? ", " : "", tt_clickhouse_id(name->identifier));
     any = true;
   }
+  tt_list_print(&sql, ")");
+  print_holders(&sql, device, names);
   tt_list_print(&sql, ") GROUP BY id");
   tt_status status = any ? tt_clickhouse_ask_list(&source, &sql, &answer, error) : TT_OK;
   tt_clickhouse_rows rows = tt_clickhouse_rows_of(&answer);
@@ -156,6 +176,18 @@ static void put_change(tt_clickhouse *store, tt_clickhouse_block *block, bool de
   *place = keep_text(known, text);
 }
 
+/** Two collectors may give one name to two things, or move it while nobody stores: the later one has it. */
+static void take_from_others(tt_clickhouse *store, tt_clickhouse_block *block, bool device,
+                             const tt_store_name *name, all_standing *known) {
+  for (uint32_t i = 0; i < known->all.len && *name->name && !known->texts.failed; i++) {
+    standing *other = &tt_list_at(&known->all, standing, i);
+    char *texts = known->texts.data;
+    if (strcmp(texts + other->name, name->name) != 0) continue;
+    const tt_store_name unnamed = {.identifier = texts + other->identifier};
+    put_change(store, block, device, &unnamed, NAMED, "", known, &other->name);
+  }
+}
+
 static tt_status put_name(tt_clickhouse *store, tt_clickhouse_block *block, bool device,
                           const tt_store_name *name, all_standing *known, tt_error *error) {
   standing *there = need_standing(store, block, device, name, known);
@@ -166,7 +198,10 @@ static tt_status put_name(tt_clickhouse *store, tt_clickhouse_block *block, bool
                    name->identifier, text + there->identifier);
   const bool renamed = name->name && strcmp(text + there->name, name->name) != 0;
   const bool removed = text[there->removed] == '1';
-  if (renamed) put_change(store, block, device, name, NAMED, name->name, known, &there->name);
+  if (renamed) {
+    take_from_others(store, block, device, name, known);
+    put_change(store, block, device, name, NAMED, name->name, known, &there->name);
+  }
   if (name->state == TT_NAME_REMOVED)
     put_change(store, block, device, name, REMOVED, "1", known, &there->removed);
   else if (removed && name->state == TT_NAME_USED)

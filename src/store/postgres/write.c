@@ -32,12 +32,25 @@ _Static_assert(TT_VALUE_FLAG == 3 && TT_MODE_IGNORE == 3, "the last of those kep
   " name = CASE WHEN $2 = '' THEN NULL ELSE coalesce($2, t.name) END,"                             \
   " removed = CASE $3 WHEN '0' THEN t.removed ELSE $3 = '2' END RETURNING id, (xmax = 0)::integer"
 
+/** Two collectors may give one name to two things, or move it while nobody stores: the later one has it. */
+static tt_status take_from_others(tt_postgres *store, bool devices, const tt_store_name *name,
+                                  tt_error *error) {
+  const char *parameters[] = {name->name, name->identifier};
+  if (!name->name || !*name->name) return TT_OK;
+  return tt_postgres_run(
+      store->link,
+      devices ? "UPDATE device SET name = NULL WHERE name = $1 AND identifier <> $2"
+              : "UPDATE attribute SET name = NULL WHERE name = $1 AND identifier <> $2",
+      2, parameters, tt_postgres_deadline(store), NULL, error);
+}
+
 /** `*news` becomes true where a name is more than what the database has of it. */
 static tt_status put_names(tt_postgres *store, bool devices, const tt_list *names,
                            tt_postgres_ids *known, bool *news, tt_error *error) {
   for (uint32_t i = 0; i < names->len; i++) {
     const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
     if (tt_postgres_learn_name(store, devices, name, known)) continue;
+    TT_TRY(take_from_others(store, devices, name, error));
     const char state[] = {(char)('0' + name->state), 0};
     const char *parameters[] = {name->identifier, name->name, state};
     PGresult *result;

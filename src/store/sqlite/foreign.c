@@ -9,8 +9,6 @@ typedef enum statement {
   FIND_ATTRIBUTE,
   ADD_DEVICE,
   ADD_ATTRIBUTE,
-  TAKEN_DEVICE,
-  TAKEN_ATTRIBUTE,
   FIND_EPOCH,
   ADD_EPOCH,
   STATEMENT_COUNT
@@ -21,8 +19,6 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [FIND_ATTRIBUTE] = "SELECT id FROM attribute WHERE identifier = ?1",
     [ADD_DEVICE] = "INSERT INTO device (identifier) VALUES (?1) RETURNING id",
     [ADD_ATTRIBUTE] = "INSERT INTO attribute (identifier) VALUES (?1) RETURNING id",
-    [TAKEN_DEVICE] = "SELECT id FROM device WHERE name = ?1",
-    [TAKEN_ATTRIBUTE] = "SELECT id FROM attribute WHERE name = ?1",
     [FIND_EPOCH] = "SELECT epoch FROM boot WHERE device = ?1 AND key = ?2",
     // Its number, or, where that is another one's, the next.
     [ADD_EPOCH] =
@@ -68,16 +64,13 @@ static tt_status ask_text(translation *job, statement which, const char *text, i
 
 static tt_status translate_name(translation *job, bool device, const tt_store_name *name,
                                 tt_store_name *own, tt_error *error) {
-  int64_t id, taken = -1;
+  int64_t id;
   TT_TRY(ask_text(job, device ? FIND_DEVICE : FIND_ATTRIBUTE, name->identifier, &id, error));
   job->news |= id < 0 || name->name || name->state != TT_NAME_KNOWN;
   if (id < 0)
     TT_TRY(ask_text(job, device ? ADD_DEVICE : ADD_ATTRIBUTE, name->identifier, &id, error));
-  if (name->name && *name->name)
-    TT_TRY(ask_text(job, device ? TAKEN_DEVICE : TAKEN_ATTRIBUTE, name->name, &taken, error));
   *own = *name;
   own->index = (int)id - 1;
-  if (taken >= 0 && taken != id) own->name = NULL;
   return TT_OK;
 }
 

@@ -34,6 +34,8 @@
 typedef enum statement {
   PUT_DEVICE,
   PUT_ATTRIBUTE,
+  UNNAME_DEVICE,
+  UNNAME_ATTRIBUTE,
   DROP_DEVICE,
   DROP_ATTRIBUTE,
   PUT_PAIR,
@@ -57,6 +59,8 @@ _Static_assert(TT_VALUE_FLAG == 3 && TT_MODE_IGNORE == 3, "the last of those kep
 static const char *const statement_texts[STATEMENT_COUNT] = {
     [PUT_DEVICE] = PUT_NAME("device"),
     [PUT_ATTRIBUTE] = PUT_NAME("attribute"),
+    [UNNAME_DEVICE] = "UPDATE device SET name = NULL WHERE name = ?1 AND id <> ?2",
+    [UNNAME_ATTRIBUTE] = "UPDATE attribute SET name = NULL WHERE name = ?1 AND id <> ?2",
     [DROP_DEVICE] = "DELETE FROM pair WHERE device = ?1",
     [DROP_ATTRIBUTE] = "DELETE FROM pair WHERE attribute = ?1",
     [PUT_PAIR] = "INSERT OR IGNORE INTO pair VALUES (?1, ?2)",
@@ -111,6 +115,16 @@ static void bind_text(sqlite3_stmt *prepared, int index, const char *text) {
   }
 }
 
+/** Two collectors may give one name to two things, or move it while nobody stores: the later one has it. */
+static tt_status take_from_others(sqlite_store *store, bool devices, const tt_store_name *name,
+                                  tt_error *error) {
+  const statement unname = devices ? UNNAME_DEVICE : UNNAME_ATTRIBUTE;
+  if (!name->name || !*name->name) return TT_OK;
+  bind_text(store->statements[unname], 1, name->name);
+  sqlite3_bind_int(store->statements[unname], 2, name->index + 1);
+  return run(store, unname, error);
+}
+
 static tt_status put_names(sqlite_store *store, bool devices, const tt_list *names,
                            tt_error *error) {
   const statement put = devices ? PUT_DEVICE : PUT_ATTRIBUTE;
@@ -118,6 +132,7 @@ static tt_status put_names(sqlite_store *store, bool devices, const tt_list *nam
   for (uint32_t i = 0; i < names->len; i++) {
     const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
     sqlite3_stmt *prepared = store->statements[put];
+    TT_TRY(take_from_others(store, devices, name, error));
     sqlite3_bind_int(prepared, 1, name->index + 1);
     bind_text(prepared, 2, name->identifier);
     bind_text(prepared, 3, name->name);
