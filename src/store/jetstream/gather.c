@@ -16,6 +16,12 @@
 #define SECOND_HASH 0x9e3779b97f4a7c15u
 /** Of epochs: no device starts so often, and there is room for what is given to others. */
 #define MOST_NUMBER (INT32_MAX / 2)
+/** µs, of times and of what lies between clocks: some 1,270 years. Collectors get to 700; PostgreSQL has no day before 4713 BC, and the
+ *  sum of two is still one. */
+#define MOST_TIME INT64_C(40000000000000000)
+/** s, of handling: what tt_handling_check() allows. */
+#define MOST_INTERVAL 1e9
+#define MOST_RETENTION 1e10
 /** More than any collector takes of a device; longer ones PostgreSQL's indices may refuse. */
 #define MOST_NAME_BYTES 1000
 
@@ -88,10 +94,19 @@ static bool get_within(const msgpack_object *object, int64_t least, int64_t most
   return tt_nats_get_integer(object, value) && *value >= least && *value <= most;
 }
 
+static bool get_time(const msgpack_object *object, int64_t *us) {
+  return get_within(object, -MOST_TIME, MOST_TIME, us);
+}
+
 static bool get_number(const msgpack_object *object, double *value) {
   *value = object->via.f64;
   bool is_float = object->type == MSGPACK_OBJECT_FLOAT64 || object->type == MSGPACK_OBJECT_FLOAT32;
   return is_float && isfinite(*value);
+}
+
+/** Of seconds, from 0 on. */
+static bool get_seconds(const msgpack_object *object, double most, double *value) {
+  return get_number(object, value) && *value >= 0 && *value <= most;
 }
 
 /** As every database takes it. */
@@ -184,10 +199,8 @@ bool tt_nats_get_epoch(const msgpack_object *object, tt_store_epoch *epoch) {
   int64_t number;
   *epoch = (tt_store_epoch){0};
   if (!items || !get_within(&items[0], 0, MOST_NUMBER, &number) ||
-      !tt_nats_get_integer(&items[1], &epoch->key) ||
-      !tt_nats_get_integer(&items[2], &epoch->anchor) ||
-      !tt_nats_get_integer(&items[3], &epoch->offset_low) ||
-      !tt_nats_get_integer(&items[4], &epoch->offset_high) ||
+      !tt_nats_get_integer(&items[1], &epoch->key) || !get_time(&items[2], &epoch->anchor) ||
+      !get_time(&items[3], &epoch->offset_low) || !get_time(&items[4], &epoch->offset_high) ||
       epoch->offset_low > epoch->offset_high || !is_text(&items[5]) ||
       items[5].via.str.size >= sizeof epoch->boot)
     return false;
@@ -298,8 +311,7 @@ static tt_status take_sample(reading *from, const msgpack_object *object) {
   tt_store_sample sample = {.device = tt_list_at(&from->devices, int32_t, 0),
                             .first = batch->values.len};
   bool fits = get_within(&items[0], 0, (int64_t)from->epochs.len - 1, &epoch) &&
-              tt_nats_get_integer(&items[1], &sample.device_time) &&
-              tt_nats_get_integer(&items[2], &sample.time) &&
+              get_time(&items[1], &sample.device_time) && get_time(&items[2], &sample.time) &&
               get_within(&items[3], 0, INT64_MAX, &sample.seq) &&
               get_within(&items[4], 0, INT32_MAX, &flags) && values->type == MSGPACK_OBJECT_ARRAY &&
               values->via.array.size && values->via.array.size % 2 == 0 &&
@@ -332,8 +344,8 @@ static bool get_handling(const msgpack_object *items, tt_handling *handling) {
               get_within(&items[2], TT_VALUE_AUTO, TT_VALUE_FLAG, &type) &&
               get_within(&items[3], TT_MODE_BOTH, TT_MODE_IGNORE, &mode) &&
               get_number(&items[5], &handling->scale) && get_number(&items[6], &handling->offset) &&
-              get_number(&items[7], &handling->min_interval) &&
-              get_number(&items[8], &handling->retention);
+              get_seconds(&items[7], MOST_INTERVAL, &handling->min_interval) &&
+              get_seconds(&items[8], MOST_RETENTION, &handling->retention);
   if (!fits) return false;
   handling->removed = items[1].via.boolean;
   handling->type = (tt_value_type)type;

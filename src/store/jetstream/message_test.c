@@ -365,6 +365,44 @@ static void test_what_no_database_takes_is_refused(void **state) {
   g_free(longer);
 }
 
+/** The same of times: PostgreSQL has no day before 4713 BC, and sums are to stay what they are. */
+static void test_times_that_no_database_has_are_refused(void **state) {
+  (void)state;
+  static const int64_t most = 40000000000000000,
+                       bad[] = {INT64_MIN, -300000000000000000, -40000000000000001,
+                                40000000000000001, INT64_MAX};
+  for (int i = 0; i < 5; i++) {
+    const int64_t low = bad[i] < 0 ? bad[i] : 0, high = bad[i] < 0 ? 0 : bad[i];
+    const int64_t epochs[][3] = {{bad[i], 0, 0}, {0, low, high}};
+    for (int e = 0; e < 2; e++) {
+      tt_store_batch *batch = tt_testing_batch();
+      tt_testing_add_epoch(batch, 0, 1, epochs[e][0], epochs[e][1], epochs[e][2], "");
+      tt_testing_add_sample(batch, 0, 1, 80001, 81001);
+      tt_testing_add_value(batch, 0, NULL, 1);
+      assert_int_equal(count_refused(batch), 1);  // the others, behind it, are not
+    }
+    for (int utc = 0; utc < 2; utc++) {
+      tt_store_batch *batch = tt_testing_batch();
+      tt_testing_add_sample(batch, 0, 0, utc ? 80001 : bad[i], utc ? bad[i] : 81001);
+      tt_testing_add_value(batch, 0, NULL, 1);
+      assert_int_equal(count_refused(batch), 1);
+    }
+  }
+  tt_store_batch *batch = tt_testing_batch();
+  tt_testing_add_epoch(batch, 0, 1, most, -most, most, "");
+  tt_testing_add_sample(batch, 0, 1, -most, most);
+  tt_testing_add_value(batch, 0, NULL, 1);
+  assert_int_equal(count_refused(batch), 0);
+  static const double seconds[][2] = {{-1, 0}, {0, -1}, {1.1e9, 0}, {0, 1e300}};
+  for (int i = 0; i < 4; i++) {
+    const tt_handling handling = {
+        .pattern = "*", .scale = 1, .min_interval = seconds[i][0], .retention = seconds[i][1]};
+    batch = tt_testing_batch();
+    tt_store_add_handling(&batch->handlings, &handling);
+    assert_int_equal(count_refused(batch), 1);
+  }
+}
+
 /** What is committed of a version, read by this one. */
 static char *say_file(const char *path) {
   char *bytes;
@@ -407,6 +445,7 @@ int main(void) {
       cmocka_unit_test(test_a_batch_that_is_not_whole_is_refused),
       cmocka_unit_test(test_what_is_no_message_is_refused),
       cmocka_unit_test(test_what_no_database_takes_is_refused),
+      cmocka_unit_test(test_times_that_no_database_has_are_refused),
       cmocka_unit_test(test_messages_of_other_versions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
