@@ -56,7 +56,8 @@ typedef struct tt_postgres {
   tt_postgres_defined defined;     /**< of `link`; the writer's thread's */
   int64_t tables;                  /**< what the tables are to the database; 0: not looked at */
   tt_catalogue *catalogue;         /**< every name and epoch told so far, for a new connection */
-  tt_map partitions;               /**< days that are known to have theirs */
+  tt_map partitions;               /**< days that are known to have theirs, or to get none */
+  int64_t next_partition;          /**< µs: not before then is that of tomorrow made */
   tt_store_loader loader;          /**< all NULL until it is given */
   bool stale;                      /**< others may have made something known */
   int64_t told_epochs, told_pairs; /**< see tt_postgres_teller */
@@ -149,6 +150,16 @@ tt_status tt_postgres_check_version(tt_postgres_link *link, int64_t deadline, tt
  *  all of it (a lost answer to COMMIT), and the store is disconnected. */
 tt_status tt_postgres_write_batch(tt_postgres *store, const tt_store_batch *batch,
                                   tt_postgres_ids *known, tt_error *error);
+
+/** Days since 1970 of a sample's partition. TT_INVALID: its epoch is not known. */
+tt_status tt_postgres_day_of(const tt_postgres_ids *known, const tt_store_sample *sample,
+                             int64_t *day, tt_error *error);
+/** Makes those of a batch that are not there, within its transaction; where that would keep others waiting its values go to the default
+ *  one. */
+tt_status tt_postgres_need_partitions(tt_postgres *store, const tt_store_batch *batch,
+                                      const tt_postgres_ids *known, tt_error *error);
+/** Makes that of tomorrow before it is needed. On failure the connection is in no known state. */
+tt_status tt_postgres_tend_partitions(tt_postgres *store, tt_error *error);
 
 /** Which samples are of messages that may have been sent again (char, one of each), and whether any is. Within a transaction. */
 tt_status tt_postgres_find_unsure(tt_postgres *store, const tt_store_batch *batch,

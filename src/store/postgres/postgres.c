@@ -104,6 +104,13 @@ static void note_lost(tt_postgres *store) {
   set_state(store, "postgresql: the connection is lost");
 }
 
+static void tend_partitions(tt_postgres *store) {
+  tt_error error;
+  if (!store->link || tt_postgres_tend_partitions(store, &error) == TT_OK) return;
+  tt_postgres_disconnect(store);
+  set_state(store, error.text);
+}
+
 static bool tend_buckets(tt_postgres *store) {
   tt_error error;
   bool more = false;
@@ -119,6 +126,7 @@ static bool postgres_tend(tt_store *base) {
   if (store->link && !tt_postgres_is_alive(store->link)) note_lost(store);
   if (need_link(store, &error) != TT_OK || atomic_load(&store->hurried)) return false;
   tend_news(store);
+  tend_partitions(store);
   return tend_buckets(store);
 }
 

@@ -1,5 +1,5 @@
-/* postgres_slow_test.c: a server that needs longer for a batch than it is waited for. Needs TETHER_TEST_POSTGRES, as conformance_test.c,
- * and TETHER_TEST_POSTGRES_TCP, the same server by TCP; without them all is skipped. */
+/* postgres_slow_test.c: a server that needs longer for a batch than it is waited for, and readers for whom it would wait. Needs
+ * TETHER_TEST_POSTGRES, as conformance_test.c, and TETHER_TEST_POSTGRES_TCP, the same server by TCP; without them all is skipped. */
 #include "store/postgres/internal.h"
 #include "store/store_testing.h"
 
@@ -146,6 +146,60 @@ static void test_who_hurries_waits_for_no_slow_server(void **state) {
   store->close(store);
 }
 
+/** Of a device whose clock stands so many days from now. */
+static tt_store_batch *batch_of_day(int day) {
+  tt_store_batch *batch = new_batch(0, 1);
+  tt_store_epoch *epoch = &tt_list_at(&batch->epochs, tt_store_epoch, 0);
+  epoch->key = epoch->number = 100 + day;
+  epoch->anchor = tt_wall_us() + day * DAY;
+  tt_list_at(&batch->samples, tt_store_sample, 0).epoch = epoch->number;
+  return batch;
+}
+
+static void write_day(tt_store *store, int day) {
+  tt_store_batch *batch = batch_of_day(day);
+  tt_error error;
+  if (store->write_foreign(store, batch, &error) != TT_OK) fail_msg("%s", error.text);
+  tt_store_batch_free(batch);
+}
+
+static int64_t partitions(void) {
+  return ask("SELECT count(*) FROM pg_inherits WHERE inhparent = 'tether.value'::regclass");
+}
+
+/** Such as pg_dump over midnight: nothing that is stored waits until it ends, nor does anybody else who reads. */
+static void test_who_reads_for_long_stops_nobody(void **state) {
+  (void)state;
+  tt_store *store = open_at(url());
+  const int64_t before = partitions();
+  write_day(store, -2);
+  assert_int_equal(partitions(), before + 1);
+  PGconn *reader = PQconnectdb(url());
+  PQclear(PQexec(reader, "BEGIN; SELECT FROM tether.value LIMIT 0"));
+  assert_int_equal(PQtransactionStatus(reader), PQTRANS_INTRANS);
+  write_day(store, 0);
+  assert_int_equal(partitions(), before + 1);
+  assert_int_equal(ask("SET lock_timeout = '10s'; SELECT count(*) FROM tether.value"), 2);
+  assert_int_equal(ask("SELECT count(*) FROM tether.value_other"), 1);
+  // That of tomorrow is made today, as soon as nobody reads.
+  tt_store_state said;
+  store->tend(store);
+  store->state(store, &said);
+  assert_null(said.degraded);
+  assert_int_equal(partitions(), before + 1);
+  PQfinish(reader);
+  ((tt_postgres *)store)->next_partition = 0;
+  for (const int64_t end = END; partitions() == before + 1; g_usleep(20000)) {
+    store->tend(store);
+    if (g_get_monotonic_time() > end) fail_msg("tomorrow has no partition");
+    ((tt_postgres *)store)->next_partition = 0;
+  }
+  write_day(store, 1);
+  assert_int_equal(partitions(), before + 2);
+  assert_int_equal(ask("SELECT count(*) FROM tether.value_other"), 1);
+  store->close(store);
+}
+
 int main(void) {
   static const tt_store_place place = {.url = url, .clean = clean};
   if (!url() || !g_getenv("TETHER_TEST_POSTGRES_TCP")) {
@@ -161,6 +215,7 @@ int main(void) {
                              tt_testing_clean),
       cmocka_unit_test_setup(test_a_server_that_takes_nothing_for_a_while, tt_testing_clean),
       cmocka_unit_test_setup(test_who_hurries_waits_for_no_slow_server, tt_testing_clean),
+      cmocka_unit_test_setup(test_who_reads_for_long_stops_nobody, tt_testing_clean),
   };
   return cmocka_run_group_tests(tests, tt_testing_begin, tt_testing_end);
 }

@@ -4,15 +4,12 @@
  * One lock keeps collectors apart: those that write what is new share it; who defines something, or looks at what is there,
  * has it alone, so that it sees all that the others have written and none of them writes meanwhile.
  */
-#include "base/log.h"
 #include "store/postgres/internal.h"
 
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
 
-/** Days in the past that still get a partition of their own; what lies outside goes to the default one. */
-#define PARTITION_DAYS_BACK 31
 #define UNIQUE_VIOLATION "23505"
 /** Of `value`, in the order in which they are copied. */
 #define COLUMNS "device, epoch, device_time, attribute, day, time, number, text"
@@ -180,62 +177,6 @@ static tt_status put_definitions(tt_postgres *store, const tt_store_batch *batch
 
 /* --- values --- */
 
-/** Days since 1970 of a sample's partition. */
-static tt_status day_of(const tt_postgres_ids *known, const tt_store_sample *sample, int64_t *day,
-                        tt_error *error) {
-  const int64_t *anchor = tt_map_get(&known->anchors, (tt_map_key){sample->device, sample->epoch});
-  if (!anchor) {
-    return tt_fail(error, TT_INVALID, "epoch %d of device %d is not known to the database",
-                   sample->epoch, sample->device);
-  }
-  *day = tt_postgres_floor_day(sample->device_time + *anchor);
-  return TT_OK;
-}
-
-/** "2024-02-29" */
-static void print_day(char text[16], int64_t day) {
-  const time_t seconds = (time_t)day * 86400;
-  struct tm date;
-  gmtime_r(&seconds, &date);
-  strftime(text, 16, "%Y-%m-%d", &date);
-}
-
-/** A partition for a day that is not far from now. Others, and days that came too early, share the default one. */
-static tt_status need_partition(tt_postgres *store, int64_t day, tt_error *error) {
-  int64_t today = tt_postgres_floor_day(tt_wall_us());
-  if (day < today - PARTITION_DAYS_BACK || day > today + 1) return TT_OK;
-  if (tt_map_get(&store->partitions, (tt_map_key){day, 0})) return TT_OK;
-  char from[16], to[16];
-  print_day(from, day);
-  print_day(to, day + 1);
-  tt_error trouble;
-  tt_status status = tt_postgres_runf(
-      store->link, tt_postgres_deadline(store), NULL, &trouble,
-      "SAVEPOINT partition; CREATE TABLE IF NOT EXISTS value_%.4s%.2s%.2s PARTITION"
-      " OF value FOR VALUES FROM ('%s') TO ('%s'); RELEASE partition",
-      from, from + 5, from + 8, from, to);
-  if (status != TT_OK && tt_postgres_is_alive(store->link)) {
-    tt_log_info("postgresql: values of %s go to the default partition: %s", from, trouble.text);
-    status = tt_postgres_do(store, "ROLLBACK TO partition", &trouble);
-  }
-  if (status != TT_OK) return tt_fail(error, status, "%s", trouble.text);
-  tt_map_put(&store->partitions, (tt_map_key){day, 0}, 1);  // not noted, it is asked for again
-  return TT_OK;
-}
-
-static tt_status need_partitions(tt_postgres *store, const tt_store_batch *batch,
-                                 const tt_postgres_ids *known, tt_error *error) {
-  int64_t last = INT64_MIN;
-  for (uint32_t i = 0; i < batch->samples.len; i++) {
-    int64_t day;
-    TT_TRY(day_of(known, &tt_list_at(&batch->samples, tt_store_sample, i), &day, error));
-    if (day == last) continue;
-    TT_TRY(need_partition(store, day, error));
-    last = day;
-  }
-  return TT_OK;
-}
-
 static void put_16(tt_list *out, uint16_t number) {
   number = htobe16(number);
   tt_list_add(out, &number, sizeof number);
@@ -346,7 +287,7 @@ static tt_status put_sample(const writing *job, tt_list *piece, row_head *head, 
   const int64_t *epoch =
       tt_map_get(&job->known->epochs, (tt_map_key){sample->device, sample->epoch});
   int64_t day;
-  TT_TRY(day_of(job->known, sample, &day, error));
+  TT_TRY(tt_postgres_day_of(job->known, sample, &day, error));
   head->device = tt_postgres_get_id(&job->known->devices, sample->device);
   head->epoch = epoch ? (int32_t)*epoch : sample->epoch;
   head->day = (int32_t)(day - POSTGRES_EPOCH / DAY);
@@ -433,7 +374,7 @@ static tt_status begin(tt_postgres *store, bool alone, tt_error *error) {
 
 static tt_status put_samples(writing *job, bool doubtful, tt_error *error) {
   tt_postgres *store = job->store;
-  TT_TRY(need_partitions(store, job->batch, job->known, error));
+  TT_TRY(tt_postgres_need_partitions(store, job->batch, job->known, error));
   TT_TRY(tt_postgres_mark(store, job->batch, job->known, error));
   TT_TRY(tt_postgres_say_newest(store, job->batch, job->known, error));
   if (!job->staged) return copy_new(job, error);
