@@ -122,8 +122,46 @@ static void test_an_attribute_is_removed_of_a_device(void **state) {
   }
 }
 
+/** All that is old of an attribute of the first device; how many values that were. */
+static int remove_old(tt_store *store, int attribute, int64_t before) {
+  const tt_store_purge purge = {
+      .device = 0, .attribute = attribute, .before = before, .limit = 100};
+  int all = 0, removed;
+  tt_error error;
+  for (tt_status status = TT_AGAIN; status == TT_AGAIN; all += removed) {
+    status = store->purge(store, &purge, &removed, &error);
+    if (status != TT_OK && status != TT_AGAIN) fail_msg("%s", error.text);
+  }
+  return all;
+}
+
+/** A device was away for longer than its values are kept. */
+static void test_what_comes_late_is_removed_too(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open();
+  g_free(tt_testing_load(store));
+  tt_testing_write(store, tt_testing_batch());
+  assert_int_equal(remove_old(store, 0, 90000), 1);
+  assert_int_equal(remove_old(store, 1, 90000), 1);
+  tt_store_batch *batch = tt_store_batch_new();
+  for (int i = 0; i < 3; i++) {
+    tt_testing_add_sample(batch, 0, 0, 70000 - 10000 * i, 71000 - 10000 * i);
+    for (int attribute = 0; attribute < 2; attribute++)
+      tt_testing_add_value(batch, attribute, NULL, i);
+  }
+  tt_testing_write(store, batch);
+  assert_int_equal(remove_old(store, 0, 62000), 2);
+  assert_int_equal(remove_old(store, 1, 90000), 3);
+  tt_testing_assert_reads(store, 0, 0, "70000 71000 0=0\n");
+  assert_int_equal(remove_old(store, 0, 91000), 1);
+  tt_testing_assert_reads(store, 0, 0, "");
+  store->close(store);
+}
+
 const tt_store_case tt_store_removal_cases[] = {
     {"a span is removed to the record", test_a_span_is_removed_to_the_record,
+     TT_STORE_READS | TT_STORE_PURGES, NULL},
+    {"what comes late is removed, too", test_what_comes_late_is_removed_too,
      TT_STORE_READS | TT_STORE_PURGES, NULL},
     {"an attribute is removed of a device", test_an_attribute_is_removed_of_a_device,
      TT_STORE_READS | TT_STORE_PURGES, NULL},

@@ -28,6 +28,9 @@ struct tt_sqlite_purger {
   tt_sqlite_marks *marks;
   /** Device and epoch, attribute → device time up to which rows and segments have been done. */
   tt_map done_rows, done_segments;
+  tt_map most;        /**< device and epoch → device time behind which nothing has been done */
+  tt_list attributes; /**< int32_t: those of which something has been… */
+  tt_map listed;      /**< …found by themselves */
   tt_sqlite_packing *packing;
   tt_sqlite_piece piece;
   tt_sqlite_cutter *cutter;
@@ -49,7 +52,11 @@ tt_status tt_sqlite_purger_open(sqlite3 *db, const char *path, tt_sqlite_pieces 
                                 tt_sqlite_marks *marks, tt_sqlite_purger **out, tt_error *error) {
   tt_sqlite_purger *purger = calloc(1, sizeof *purger);
   if (!purger) return tt_fail(error, TT_NOMEM, "%s: out of memory", path);
-  *purger = (tt_sqlite_purger){.db = db, .path = path, .pieces = pieces, .marks = marks};
+  *purger = (tt_sqlite_purger){.db = db,
+                               .path = path,
+                               .pieces = pieces,
+                               .marks = marks,
+                               .attributes = TT_LIST(int32_t, NULL)};
   for (int i = 0; i < STATEMENT_COUNT; i++) {
     if (sqlite3_prepare_v3(db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,
                            &purger->statements[i], NULL) == SQLITE_OK)
@@ -70,8 +77,7 @@ tt_status tt_sqlite_purger_open(sqlite3 *db, const char *path, tt_sqlite_pieces 
 void tt_sqlite_purger_close(tt_sqlite_purger *purger) {
   if (!purger) return;
   for (int i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(purger->statements[i]);
-  tt_map_clear(&purger->done_rows);
-  tt_map_clear(&purger->done_segments);
+  tt_sqlite_purger_forget(purger);
   tt_sqlite_packing_close(purger->packing);
   tt_sqlite_piece_free(&purger->piece);
   tt_sqlite_cutter_close(purger->cutter);
@@ -80,8 +86,10 @@ void tt_sqlite_purger_close(tt_sqlite_purger *purger) {
 
 /* --- how far it is --- */
 
+static int64_t epoch_of(int device, int epoch) { return (int64_t)device << 32 | epoch; }
+
 static tt_map_key key_of(const purging *work) {
-  return (tt_map_key){(int64_t)work->purge->device << 32 | work->epoch, work->purge->attribute};
+  return (tt_map_key){epoch_of(work->purge->device, work->epoch), work->purge->attribute};
 }
 
 static int64_t done_until(const tt_map *done, const purging *work) {
@@ -89,11 +97,67 @@ static int64_t done_until(const tt_map *done, const purging *work) {
   return known ? *known : INT64_MIN;
 }
 
+/** False: out of memory. */
+static bool note_attribute(tt_sqlite_purger *purger, int32_t attribute) {
+  const tt_map_key key = {attribute, 0};
+  return tt_map_get(&purger->listed, key) ||
+         (tt_list_reserve(&purger->attributes, 1) && tt_map_put(&purger->listed, key, 1) &&
+          tt_list_add(&purger->attributes, &attribute, 1));
+}
+
+/** False: out of memory. */
+static bool note_most(tt_sqlite_purger *purger, int64_t epoch, int64_t until) {
+  const int64_t *most = tt_map_get(&purger->most, (tt_map_key){epoch, 0});
+  return (most && *most >= until) || tt_map_put(&purger->most, (tt_map_key){epoch, 0}, until);
+}
+
 /** What isn't noted is looked through once more; so is all there is, of which there will be more the next time. Where all
  *  attributes are removed, nothing stays that would be looked at in vain. */
-static void note_done(tt_map *done, const purging *work, int64_t until, bool more) {
+static void note_done(tt_sqlite_purger *purger, tt_map *done, const purging *work, int64_t until,
+                      bool more) {
+  const tt_map_key key = key_of(work);
   bool again = work->purge->attribute < 0 || (!more && work->purge->before == INT64_MAX);
-  tt_map_put(done, key_of(work), again ? INT64_MIN : until);
+  again =
+      again || !note_attribute(purger, work->purge->attribute) || !note_most(purger, key.a, until);
+  int64_t *known = tt_map_get(done, key);
+  if (known)
+    *known = again ? INT64_MIN : until;
+  else if (!again)
+    tt_map_put(done, key, until);
+}
+
+void tt_sqlite_purger_forget(tt_sqlite_purger *purger) {
+  tt_map_clear(&purger->done_rows);
+  tt_map_clear(&purger->done_segments);
+  tt_map_clear(&purger->most);
+  tt_map_clear(&purger->listed);
+  tt_list_free(&purger->attributes);
+}
+
+static void lower(const tt_map *done, tt_map_key key, int64_t until) {
+  int64_t *known = tt_map_get(done, key);
+  if (known && *known > until) *known = until;
+}
+
+/** What came late is still to be done. */
+static void go_back(const tt_sqlite_purger *purger, int64_t epoch, int64_t device_time) {
+  const int64_t *most = tt_map_get(&purger->most, (tt_map_key){epoch, 0});
+  for (uint32_t i = 0; most && device_time < *most && i < purger->attributes.len; i++) {
+    const tt_map_key key = {epoch, tt_list_at(&purger->attributes, int32_t, i)};
+    lower(&purger->done_rows, key, device_time);
+    lower(&purger->done_segments, key, device_time);
+  }
+}
+
+void tt_sqlite_purger_came(const tt_sqlite_purger *purger, const tt_store_batch *batch) {
+  const tt_store_sample *least = NULL;  // of those of one epoch behind each other
+  for (uint32_t i = 0; i < batch->samples.len && purger->most.count; i++) {
+    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
+    const bool other = least && (sample->device != least->device || sample->epoch != least->epoch);
+    if (other) go_back(purger, epoch_of(least->device, least->epoch), least->device_time);
+    if (!least || other || sample->device_time < least->device_time) least = sample;
+  }
+  if (least) go_back(purger, epoch_of(least->device, least->epoch), least->device_time);
 }
 
 /* --- rows --- */
@@ -131,7 +195,7 @@ static tt_status purge_rows(tt_sqlite_purger *purger, const purging *work, tt_er
   if (result != SQLITE_DONE) return fail(purger, "can't read", error);
   bool more = looked == work->purge->limit;
   if (!more) last = work->before > done ? work->before : done;
-  note_done(&purger->done_rows, work, last, more);
+  note_done(purger, &purger->done_rows, work, last, more);
   return more ? TT_AGAIN : TT_OK;
 }
 
@@ -196,7 +260,7 @@ static tt_status purge_segments(tt_sqlite_purger *purger, const purging *work, t
                                                &segment, error);
     if (status != TT_OK && status != TT_NOT_FOUND) return status;
     if (status == TT_NOT_FOUND || segment.first >= work->before) {
-      note_done(&purger->done_segments, work, done, false);
+      note_done(purger, &purger->done_segments, work, done, false);
       return TT_OK;
     }
     if (is_due(work, &segment, done)) {
@@ -204,12 +268,12 @@ static tt_status purge_segments(tt_sqlite_purger *purger, const purging *work, t
       done = segment.last < work->before ? segment.last : work->before;
     }
     if (segment.last >= work->before) {
-      note_done(&purger->done_segments, work, done, false);
+      note_done(purger, &purger->done_segments, work, done, false);
       return TT_OK;
     }
     at = segment.last + 1;
   }
-  note_done(&purger->done_segments, work, at, true);
+  note_done(purger, &purger->done_segments, work, at, true);
   return TT_AGAIN;
 }
 
@@ -244,12 +308,13 @@ tt_status tt_sqlite_purge(tt_sqlite_purger *purger, const tt_store_purge *purge,
   tt_sqlite_marks_begin(purger->marks);
   tt_status status = purge_epochs(purger, purge, removed, error);
   if (status == TT_OK || status == TT_AGAIN) {
-    TT_TRY(tt_sqlite_execute(purger->db, purger->path, "COMMIT", error));
-  } else {
-    sqlite3_exec(purger->db, "ROLLBACK", NULL, NULL, NULL);
-    tt_map_clear(&purger->done_rows);
-    tt_map_clear(&purger->done_segments);
-    tt_sqlite_marks_forget(purger->marks);
+    const tt_status committed = tt_sqlite_execute(purger->db, purger->path, "COMMIT", error);
+    if (committed == TT_OK) return status;
+    status = committed;
   }
+  if (!sqlite3_get_autocommit(purger->db)) sqlite3_exec(purger->db, "ROLLBACK", NULL, NULL, NULL);
+  tt_sqlite_purger_forget(purger);
+  tt_sqlite_marks_forget(purger->marks);
+  *removed = 0;
   return status;
 }

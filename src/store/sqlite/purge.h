@@ -14,6 +14,10 @@ tt_status tt_sqlite_purger_open(sqlite3 *db, const char *path, tt_sqlite_pieces 
                                 tt_sqlite_marks *marks, tt_sqlite_purger **purger, tt_error *error);
 /** NULL-safe. */
 void tt_sqlite_purger_close(tt_sqlite_purger *purger);
+/** Samples were put, also where that is undone: some may be older than what has been looked through. */
+void tt_sqlite_purger_came(const tt_sqlite_purger *purger, const tt_store_batch *batch);
+/** All may stand elsewhere: it is looked through once more. */
+void tt_sqlite_purger_forget(tt_sqlite_purger *purger);
 /** See tt_store.purge: one transaction. */
 tt_status tt_sqlite_purge(tt_sqlite_purger *purger, const tt_store_purge *purge, int *removed,
                           tt_error *error);

@@ -197,6 +197,7 @@ static tt_status put_batch(sqlite_store *store, const tt_store_batch *batch, tt_
   TT_TRY(put_pairs(store, &batch->pairs, error));
   TT_TRY(put_handlings(store, &batch->handlings, error));
   TT_TRY(put_epochs(store, &batch->epochs, error));
+  tt_sqlite_purger_came(store->purger, batch);
   return tt_sqlite_put_samples(store->samples, batch, error);
 }
 
@@ -393,6 +394,7 @@ static tt_status seal_or_nothing(sqlite_store *store, const tt_store_sealing *se
                                                       sealing, sealed, error)
                                    : tt_sqlite_seal(store->sealer, sealing, sealed, error);
   tt_sqlite_samples_forget(store->samples);
+  if (sealing->undo && sealed->values) tt_sqlite_purger_forget(store->purger);
   return status;
 }
 
