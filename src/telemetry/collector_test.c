@@ -331,6 +331,40 @@ static void test_who_sends_is_not_removed(void **state) {
   tt_message_parser_free(from.parser);
 }
 
+static atomic_bool waits; /**< something does, in a spool */
+static void (*state_of_store)(tt_store *store, tt_store_state *state);
+
+static void state_with_spool(tt_store *store, tt_store_state *state) {
+  state_of_store(store, state);
+  state->spooled_bytes = atomic_load(&waits) ? 1000 : 0;
+}
+
+/** What waits may be of any name: of its values the database knows nothing, nor, after a restart, does the collector. */
+static void test_no_name_is_removed_while_something_waits(void **state) {
+  fixture *of = *state;
+  tt_error error;
+  int removed;
+  tt_collector_free(of->collector);
+  tt_collector_options options = tt_collector_options_default();
+  assert_int_equal(tt_store_open(&(tt_store_options){.url = of->url}, &options.store, &error),
+                   TT_OK);
+  state_of_store = options.store->state;
+  options.store->state = state_with_spool;
+  atomic_store(&waits, true);
+  assert_int_equal(tt_collector_new(&options, &of->collector, &error), TT_OK);
+  assert_int_equal(tt_collector_name_device(of->collector, "D0", NULL, &error), TT_OK);
+  assert_int_equal(tt_collector_name_device(of->collector, "D1", NULL, &error), TT_OK);
+  assert_int_equal(tt_collector_remove(of->collector, true, "D0", &error), TT_FAILED);
+  assert_string_equal(error.text, "what came before still waits in the spool");
+  assert_int_equal(tt_collector_remove_unused(of->collector, true, &removed, &error), TT_FAILED);
+  assert_int_equal(removed, 0);
+  assert_true(tt_collector_find_device(of->collector, "D0") >= 0);
+  atomic_store(&waits, false);
+  assert_int_equal(tt_collector_remove(of->collector, true, "D0", &error), TT_OK);
+  assert_int_equal(tt_collector_remove_unused(of->collector, true, &removed, &error), TT_OK);
+  assert_int_equal(removed, 1);
+}
+
 /** Takes what is written, and is gone once it was asked so often without being given anything. */
 typedef struct leaving {
   int looks, most;
@@ -405,6 +439,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_sent_again, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_removed_in_many_calls, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_who_sends_is_not_removed, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_no_name_is_removed_while_something_waits, set_up,
+                                      tear_down),
       cmocka_unit_test_setup_teardown(test_who_has_left_is_noticed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_who_holds_it_is_waited_for, set_up, tear_down),
   };

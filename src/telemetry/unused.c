@@ -29,11 +29,22 @@ static void end(search *of) {
   if (of->reader) of->reader->close(of->reader);
 }
 
+/** The database knows nothing of what waits for it, after a restart not even of which names it is: removed behind it they would take its
+ *  values along, which were acknowledged. */
+static tt_status check_spool(const tt_collector *collector, tt_error *error) {
+  tt_store_state state;
+  collector->store->state(collector->store, &state);
+  return state.spooled_bytes
+             ? tt_fail(error, TT_FAILED, "what came before still waits in the spool")
+             : TT_OK;
+}
+
 /** A reader that has all samples there were at the beginning. */
 static tt_status need_reader(search *of, tt_error *error) {
   if (of->reader) return TT_OK;
   if (!tt_removal_wait_stored(of->collector, g_get_monotonic_time() + STORED_PATIENCE))
     return tt_fail(error, TT_FAILED, "what came before is not stored yet");
+  TT_TRY(check_spool(of->collector, error));
   return of->collector->store->open_reader(of->collector->store, &of->reader, error);
 }
 
@@ -84,6 +95,7 @@ static tt_status check_unused(const search *of, int index, int user, tt_error *e
 /** Removes what is not used; else TT_INVALID says what uses it. */
 static tt_status remove_unused(search *of, int index, tt_error *error) {
   int user;
+  TT_TRY(check_spool(of->collector, error));
   TT_TRY(find_use(of, index, &user, error));
   pthread_mutex_lock(&of->collector->mutex);
   tt_status status = check_unused(of, index, user, error);
