@@ -19,6 +19,8 @@
 #define MERGED_BYTES (4u << 20)
 /** Bytes looked through at once for the next frame. */
 #define LOOKED_THROUGH (64u << 10)
+/** Of a file system: where one can't be read, the next may be. */
+#define BLOCK 4096
 
 /** A place of the file that can't be read. */
 typedef struct damage {
@@ -63,25 +65,47 @@ static bool write_all(int file, const uint8_t *bytes, size_t size, uint64_t posi
   return true;
 }
 
-static bool read_all(int file, uint8_t *bytes, size_t size, uint64_t position) {
+static uint64_t next_block(uint64_t position) { return (position / BLOCK + 1) * BLOCK; }
+
+/** Whether it is what is read that fails: a sector went bad, or its sum is wrong. */
+static bool is_unreadable(int trouble) {
+  return trouble == EIO || trouble == EBADMSG || trouble == EUCLEAN;
+}
+
+/** Reads some of it, at least of the block in which it begins. −1: errno says why; the file is too short: EIO. */
+static ssize_t read_some(int file, uint8_t *bytes, size_t size, uint64_t position) {
+  const size_t rest = (size_t)(next_block(position) - position);
+  for (;;) {
+    const ssize_t got = pread(file, bytes, size, (off_t)position);
+    if (got > 0) return got;
+    if (!got) errno = EIO;
+    if (!got || (errno != EINTR && (!is_unreadable(errno) || size <= rest))) return -1;
+    if (errno != EINTR) size = rest;
+  }
+}
+
+/** TT_BAD_MESSAGE: some of it can't be read. */
+static tt_status read_all(const tt_spool *spool, uint8_t *bytes, size_t size, uint64_t position,
+                          tt_error *error) {
   while (size) {
-    ssize_t got = pread(file, bytes, size, (off_t)position);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
+    const ssize_t got = read_some(spool->file, bytes, size, position);
+    if (got < 0) {
+      const bool bad = is_unreadable(errno);
+      const tt_status status = fail(spool, "can't read", error);
+      return bad ? TT_BAD_MESSAGE : status;
+    }
     bytes += got;
     size -= (size_t)got;
     position += (size_t)got;
   }
-  return true;
+  return TT_OK;
 }
 
-/** Reads into `bytes` of the spool. */
+/** Reads into `bytes` of the spool. TT_BAD_MESSAGE: as read_all(). */
 static tt_status read_bytes(tt_spool *spool, uint64_t position, size_t size, tt_error *error) {
   tt_list_cut(&spool->bytes, 0);
   if (!tt_list_reserve(&spool->bytes, size)) return no_memory(spool, error);
-  return !size || read_all(spool->file, spool->bytes.data, size, position)
-             ? TT_OK
-             : fail(spool, "can't read", error);
+  return read_all(spool, spool->bytes.data, size, position, error);
 }
 
 /* --- frames --- */
@@ -93,38 +117,47 @@ static tt_status read_head(const tt_spool *spool, uint64_t position, uint64_t en
                            tt_error *error) {
   uint8_t head[TT_FRAME_HEAD];
   size_t size = end - position < sizeof head ? (size_t)(end - position) : sizeof head;
-  if (!read_all(spool->file, head, size, position)) return fail(spool, "can't read", error);
+  TT_TRY(read_all(spool, head, size, position, error));
   return tt_frame_read_head(head, size, position, frame) && size_of(frame) <= end - position
              ? TT_OK
              : TT_BAD_MESSAGE;
 }
 
-/** Moves to the next byte at which a frame may begin. TT_END: none before `end`. */
+/** Moves to the next byte at which a frame may begin, past what can't be read. TT_END: none before `end`. TT_AGAIN: nor can anything be
+ *  read up to there, where frames may be: it may be more than a place that is broken. */
 static tt_status find_mark(tt_spool *spool, uint64_t *position, uint64_t end, tt_error *error) {
+  bool readable = true;
+  if (!tt_list_reserve(&spool->bytes, LOOKED_THROUGH)) return no_memory(spool, error);
   while (*position < end) {
-    uint64_t left = end - *position;
-    size_t size = left < LOOKED_THROUGH ? (size_t)left : LOOKED_THROUGH;
-    TT_TRY(read_bytes(spool, *position, size, error));
-    size_t found = tt_frame_find(spool->bytes.data, size);
+    const uint64_t left = end - *position;
+    const size_t size = left < LOOKED_THROUGH ? (size_t)left : LOOKED_THROUGH;
+    const ssize_t got = read_some(spool->file, spool->bytes.data, size, *position);
+    readable = got > 0;
+    if (!readable) {
+      const bool goes_on = is_unreadable(errno);
+      const tt_status status = fail(spool, "can't read", error);
+      if (!goes_on) return status;
+      *position = next_block(*position);
+      continue;
+    }
+    const size_t found = tt_frame_find(spool->bytes.data, (size_t)got);
     *position += found;
-    if (found < size) return TT_OK;
-    if (size == left) break;
-    *position -= TT_FRAME_MARK - 1;
+    if (found < (size_t)got) return TT_OK;
+    if ((uint64_t)got == left) break;
+    *position -= got < TT_FRAME_MARK ? 0 : TT_FRAME_MARK - 1;
   }
-  return TT_END;
+  return readable ? TT_END : TT_AGAIN;
 }
 
-/** Moves to the first whole frame, whose batch is in `bytes` of the spool then. TT_END: none before `end`. */
+/** Moves to the first whole frame, whose batch is in `bytes` of the spool then. TT_END, TT_AGAIN: as find_mark(). */
 static tt_status find_frame(tt_spool *spool, uint64_t *position, uint64_t end, tt_frame *frame,
                             tt_error *error) {
   while (*position < end) {
     tt_status status = read_head(spool, *position, end, frame, error);
-    if (status == TT_OK) {
-      TT_TRY(read_bytes(spool, *position + frame->head_size, frame->size, error));
-      if (tt_frame_is_whole(frame, spool->bytes.data)) return TT_OK;
-      status = TT_BAD_MESSAGE;
-    }
-    if (status != TT_BAD_MESSAGE) return status;
+    if (status == TT_OK)
+      status = read_bytes(spool, *position + frame->head_size, frame->size, error);
+    if (status == TT_OK && tt_frame_is_whole(frame, spool->bytes.data)) return TT_OK;
+    if (status != TT_OK && status != TT_BAD_MESSAGE) return status;
     ++*position;
     TT_TRY(find_mark(spool, position, end, error));
   }
@@ -150,12 +183,17 @@ static uint64_t count_samples(tt_spool *spool, uint64_t from, uint64_t to) {
   return samples;
 }
 
-/** Counts a place, and says it, unless that is done. */
-static void note_damage(tt_spool *spool, uint64_t from, uint64_t to) {
+static bool is_counted(const tt_spool *spool, uint64_t from, uint64_t to) {
   for (uint32_t i = 0; i < spool->damages.len; i++) {
     const damage *known = &tt_list_at(&spool->damages, damage, i);
-    if (known->from == from && known->to == to) return;
+    if (known->from == from && known->to == to) return true;
   }
+  return false;
+}
+
+/** Counts a place, and says it, unless that is done. */
+static void note_damage(tt_spool *spool, uint64_t from, uint64_t to) {
+  if (is_counted(spool, from, to)) return;
   const damage noted = {from, to};
   const uint64_t samples = count_samples(spool, from, to);
   tt_list_add(&spool->damages, &noted, 1);
@@ -173,8 +211,9 @@ static void note_damage(tt_spool *spool, uint64_t from, uint64_t to) {
 static bool is_torn(const tt_spool *spool, uint64_t from, uint64_t to) {
   uint8_t head[TT_FRAME_HEAD];
   tt_frame frame;
+  tt_error ignored;
   if (to - from < sizeof head) return true;
-  return read_all(spool->file, head, sizeof head, from) &&
+  return read_all(spool, head, sizeof head, from, &ignored) == TT_OK &&
          tt_frame_read_head(head, sizeof head, from, &frame) && size_of(&frame) > to - from;
 }
 
@@ -192,6 +231,14 @@ static void cut_end(tt_spool *spool, uint64_t size) {
     tt_log_warning("%s: can't be shortened: %s", spool->path, strerror(errno));
 }
 
+/** The file ends with what can't be read. Next to it nothing can be written; nor is it cut off before all else is out, since it may be read
+ *  again after the next start. */
+static void pass_end(tt_spool *spool, uint64_t size) {
+  const uint64_t end = next_block(size - 1);
+  note_damage(spool, spool->end, end);
+  spool->end = end;
+}
+
 /** Reads the whole file, and finds where it ends. */
 static tt_status look_through(tt_spool *spool, uint64_t size, tt_error *error) {
   tt_frame frame;
@@ -201,8 +248,12 @@ static tt_status look_through(tt_spool *spool, uint64_t size, tt_error *error) {
     if (position > spool->end) note_damage(spool, spool->end, position);
     spool->end = position += size_of(&frame);
   }
-  if (status == TT_END && size > spool->end) cut_end(spool, size);
-  return status == TT_END ? TT_OK : status;
+  if (status == TT_AGAIN && !spool->end) return TT_FAILED;  // it is all that there is
+  if (status == TT_AGAIN)
+    pass_end(spool, size);
+  else if (status == TT_END && size > spool->end)
+    cut_end(spool, size);
+  return status == TT_END || status == TT_AGAIN ? TT_OK : status;
 }
 
 /** Opens the file, which must be nobody else's. On failure nothing is open. */
@@ -316,6 +367,8 @@ static tt_status take_frame(tt_spool *spool, uint64_t *position, uint64_t *write
   for (;;) {
     tt_frame frame;
     tt_status status = find_frame(spool, &at, spool->end, &frame, error);
+    if (status == TT_AGAIN)  // known since it was opened, or to be tried again
+      status = is_counted(spool, *position, spool->end) ? TT_END : TT_FAILED;
     if (status == TT_END) at = spool->end;
     if (at > *position && (status == TT_OK || status == TT_END)) {
       note_damage(spool, *position, at);
@@ -346,6 +399,7 @@ tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error
     taken |= status == TT_OK;
   }
   tt_frame_known_clear(&known);
+  if (status == TT_FAILED && taken) status = TT_OK;  // what stands before is written first
   if (status != TT_OK && status != TT_END && status != TT_AGAIN) return status;
   spool->front_end = position;
   if (taken) return TT_OK;

@@ -1,9 +1,10 @@
-/* What a spool keeps: torn by a crash and grown afterwards, with a bit changed anywhere, left by an older version, removed
- * while it is in use. Batch n holds two samples whose value is n; they are counted sample by sample. */
+/* What a spool keeps: torn by a crash and grown afterwards, with a bit changed anywhere, on sectors that can't be read, left by an
+ * older version, removed while it is in use. Batch n holds two samples whose value is n; they are counted sample by sample. */
 #include "store/spool/spool.h"
 
 #include "base/log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <setjmp.h>
@@ -423,10 +424,157 @@ static void test_what_comes_by_chance(void **state) {
   g_rand_free(chance);
 }
 
+/** Bytes that pread() can't read; it reads up to them, or, where it is coarse, nothing of what they are in. */
+static struct {
+  off_t from, to;
+  bool coarse;
+  int met;
+} bad;
+
 static int clean(void **state) {
   (void)state;
   g_unlink(path);
+  bad.to = 0;
   return 0;
+}
+
+/* --- sectors that can't be read --- */
+
+#define BLOCK 4096
+#define FRAMES 40
+
+ssize_t __real_pread(int file, void *bytes, size_t size, off_t position);
+ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position);
+ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position) {
+  if (position < bad.to && position + (off_t)size > bad.from) {
+    bad.met++;
+    if (position < bad.from && !bad.coarse) size = (size_t)(bad.from - position);
+    if (position >= bad.from || bad.coarse) {
+      errno = EIO;
+      return -1;
+    }
+  }
+  return __real_pread(file, bytes, size, position);
+}
+
+/** Appends frames, and notes where each ends. */
+static void append_noting(tt_spool *spool, uint64_t ends[FRAMES + 1]) {
+  ends[0] = 0;
+  for (int n = 1; n <= FRAMES; n++) {
+    append(spool, n, n);
+    ends[n] = size_of_file();
+  }
+  assert_true(ends[FRAMES] > 3 * BLOCK);
+}
+
+/** What is left without the bad bytes, and the bytes of the frames that are not. */
+static uint64_t expect(const uint64_t ends[FRAMES + 1], char *expected) {
+  uint64_t lost = 0;
+  for (int n = 1; n <= FRAMES; n++) {
+    if (ends[n - 1] < (uint64_t)bad.to && ends[n] > (uint64_t)bad.from) {
+      lost += ends[n] - ends[n - 1];
+      continue;
+    }
+    *expected++ = (char)('0' + n);
+    *expected++ = (char)('0' + n);
+  }
+  *expected = 0;
+  return lost;
+}
+
+/** What stands before and behind is kept, whether it is met while it is open or at the next start. */
+static void test_a_sector_that_cannot_be_read(void **state) {
+  for (int way = 0; way < 4; way++) {
+    uint64_t ends[FRAMES + 1];
+    char expected[2 * FRAMES + 1];
+    assert_int_equal(clean(state), 0);
+    tt_spool *spool = open_spool();
+    append_noting(spool, ends);
+    bad.from = way < 2 ? BLOCK : 0;  // the first one, too
+    bad.to = 2 * BLOCK;
+    bad.coarse = way % 2;
+    bad.met = 0;
+    const uint64_t lost = expect(ends, expected);
+    if (way < 2) assert_holds(spool, expected);
+    if (way >= 2) tt_spool_close(spool);
+    if (way >= 2) spool = open_spool();
+    if (way >= 2) assert_holds(spool, expected);
+    assert_true(bad.met > 0);
+    assert_int_equal(tt_spool_lost(spool).places, 1);
+    assert_int_equal(tt_spool_lost(spool).bytes, lost);
+    bad.to = 0;
+    append(spool, 1, 2);
+    assert_holds(spool, "1122");
+    tt_spool_close(spool);
+  }
+}
+
+/** What is put there afterwards does not stand next to it. */
+static void test_a_last_sector_that_cannot_be_read(void **state) {
+  uint64_t ends[FRAMES + 1];
+  char expected[2 * FRAMES + 8];
+  assert_int_equal(clean(state), 0);
+  tt_spool *spool = open_spool();
+  append_noting(spool, ends);
+  tt_spool_close(spool);
+  bad.from = (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK;
+  bad.to = bad.from + BLOCK;
+  expect(ends, expected);
+  spool = open_spool();
+  assert_int_equal(tt_spool_lost(spool).places, 1);
+  assert_holds(spool, expected);
+  assert_int_equal(tt_spool_lost(spool).places, 1);
+  tt_spool_close(spool);
+
+  assert_int_equal(clean(state), 0);
+  bad.to = 0;
+  spool = open_spool();
+  append_noting(spool, ends);
+  tt_spool_close(spool);
+  bad.to = bad.from + BLOCK;
+  for (int turn = 0; turn < 2; turn++) {
+    spool = open_spool();
+    append(spool, FRAMES + 1 + turn, FRAMES + 1 + turn);
+    tt_spool_close(spool);
+    assert_true(size_of_file() > (uint64_t)bad.to);
+  }
+  spool = open_spool();
+  strcat(expected,
+         (char[]){'0' + FRAMES + 1, '0' + FRAMES + 1, '0' + FRAMES + 2, '0' + FRAMES + 2, 0});
+  assert_holds(spool, expected);
+  assert_int_equal(tt_spool_lost(spool).places, 1);
+  tt_spool_close(spool);
+  bad.to = 0;
+}
+
+/** Where nothing can be read any more it is the disk that has gone: what waits is still there when that is back. */
+static void test_a_disk_that_cannot_be_read(void **state) {
+  uint64_t ends[FRAMES + 1];
+  char expected[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
+  tt_error error;
+  assert_int_equal(clean(state), 0);
+  tt_spool *spool = open_spool();
+  append_noting(spool, ends);
+  bad.from = BLOCK;
+  bad.to = (off_t)ends[FRAMES];
+  tt_store_batch *batch = tt_store_batch_new();
+  assert_int_equal(tt_spool_front(spool, batch, &error), TT_OK);  // what stands before
+  count(batch, drained);
+  tt_spool_pop(spool);
+  expect(ends, expected);
+  assert_string_equal(drained, expected);
+  assert_int_equal(tt_spool_front(spool, batch, &error), TT_FAILED);
+  tt_store_batch_free(batch);
+  bad.from = 0;
+  tt_spool *other = NULL;
+  tt_spool_close(spool);
+  assert_int_equal(tt_spool_open(path, 1 << 20, &other, &error), TT_FAILED);
+  bad.to = 0;
+  spool = open_spool();
+  expect(ends, expected);
+  assert_holds(spool, expected);
+  assert_int_equal(tt_spool_lost(spool).places, 0);
+  tt_spool_close(spool);
 }
 
 int main(void) {
@@ -436,6 +584,9 @@ int main(void) {
       cmocka_unit_test_setup(test_a_flipped_bit, clean),
       cmocka_unit_test_setup(test_a_flipped_bit_while_it_is_open, clean),
       cmocka_unit_test_setup(test_a_copy_elsewhere_is_no_frame, clean),
+      cmocka_unit_test_setup(test_a_sector_that_cannot_be_read, clean),
+      cmocka_unit_test_setup(test_a_last_sector_that_cannot_be_read, clean),
+      cmocka_unit_test_setup(test_a_disk_that_cannot_be_read, clean),
       cmocka_unit_test_setup(test_the_old_format, clean),
       cmocka_unit_test_setup(test_names_and_pairs, clean),
       cmocka_unit_test_setup(test_removed, clean),
