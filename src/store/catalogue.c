@@ -2,14 +2,22 @@
 #include "store/catalogue.h"
 
 #include "store/map.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/** Epochs that may go are looked for behind so many, and behind as many as there were: it costs more than to keep some. */
+#define MOST_UNSETTLED 4096
+
 struct tt_catalogue {
   tt_list devices, attributes; /**< char *: identifiers by index, NULL: none was said */
   tt_list epochs;              /**< tt_store_epoch */
-  tt_map places;               /**< device, number → index in `epochs` */
+  tt_list told; /**< int64_t, of each of them: when it was said last, in this order */
+  int64_t tellings;
+  int64_t settled; /**< how many tellings are of batches that are stored */
+  uint32_t looked; /**< epochs that there were when it was last looked which may go */
+  tt_map places;   /**< device, number → index in `epochs` */
 };
 
 static void clear_text(void *item) { free(*(char **)item); }
@@ -19,7 +27,8 @@ tt_catalogue *tt_catalogue_new(void) {
   if (!catalogue) return NULL;
   *catalogue = (tt_catalogue){.devices = TT_LIST(char *, clear_text),
                               .attributes = TT_LIST(char *, clear_text),
-                              .epochs = TT_LIST(tt_store_epoch, NULL)};
+                              .epochs = TT_LIST(tt_store_epoch, NULL),
+                              .told = TT_LIST(int64_t, NULL)};
   return catalogue;
 }
 
@@ -28,6 +37,7 @@ void tt_catalogue_free(tt_catalogue *catalogue) {
   tt_list_free(&catalogue->devices);
   tt_list_free(&catalogue->attributes);
   tt_list_free(&catalogue->epochs);
+  tt_list_free(&catalogue->told);
   tt_map_clear(&catalogue->places);
   free(catalogue);
 }
@@ -56,14 +66,98 @@ const char *tt_catalogue_device(const tt_catalogue *catalogue, int index) {
 bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch) {
   tt_map_key key = {epoch->device, epoch->number};
   const int64_t *place = tt_map_get(&catalogue->places, key);
+  const int64_t now = ++catalogue->tellings;
   if (place) {
     tt_list_at(&catalogue->epochs, tt_store_epoch, *place) = *epoch;
+    tt_list_at(&catalogue->told, int64_t, *place) = now;
     return true;
   }
-  if (!tt_list_reserve(&catalogue->epochs, 1) ||
+  if (!tt_list_reserve(&catalogue->epochs, 1) || !tt_list_reserve(&catalogue->told, 1) ||
       !tt_map_put(&catalogue->places, key, catalogue->epochs.len))
     return false;
-  return tt_list_add(&catalogue->epochs, epoch, 1);
+  return tt_list_add(&catalogue->epochs, epoch, 1) && tt_list_add(&catalogue->told, &now, 1);
+}
+
+static int in_order(const void *a, const void *b) {
+  const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+  return one < other ? -1 : one > other;
+}
+
+/** Puts those that were said last at the front, those of a device together. */
+static int latest_first(const void *a, const void *b, void *context) {
+  const tt_catalogue *catalogue = context;
+  const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+  const int32_t first = tt_list_at(&catalogue->epochs, tt_store_epoch, one).device;
+  const int32_t second = tt_list_at(&catalogue->epochs, tt_store_epoch, other).device;
+  if (first != second) return first < second ? -1 : 1;
+  return in_order(&tt_list_at(&catalogue->told, int64_t, other),
+                  &tt_list_at(&catalogue->told, int64_t, one));
+}
+
+/** Where the latest of each device are (int64_t), in the order in which they came; those of the batch in hand come on top, since its samples
+ *  may need others as well. False: out of memory. */
+static bool list_latest(const tt_catalogue *catalogue, tt_list *places) {
+  if (!tt_list_reserve(places, catalogue->epochs.len)) return false;
+  for (int64_t i = 0; i < catalogue->epochs.len; i++) tt_list_add(places, &i, 1);
+  if (places->len)
+    qsort_r(places->data, places->len, sizeof(int64_t), latest_first, (void *)catalogue);
+  int device = -1;
+  uint32_t kept = 0, of_device = 0;
+  for (uint32_t i = 0; i < places->len; i++) {
+    const int64_t place = tt_list_at(places, int64_t, i);
+    const int other = tt_list_at(&catalogue->epochs, tt_store_epoch, place).device;
+    if (other != device) of_device = 0;
+    device = other;
+    of_device += tt_list_at(&catalogue->told, int64_t, place) <= catalogue->settled;
+    if (of_device <= TT_STORE_EPOCHS) tt_list_at(places, int64_t, kept++) = place;
+  }
+  tt_list_cut(places, kept);
+  if (kept) qsort(places->data, kept, sizeof(int64_t), in_order);
+  return true;
+}
+
+static void copy_places(tt_list *target, const tt_catalogue *catalogue, const tt_list *places) {
+  for (uint32_t i = 0; i < places->len; i++) {
+    const int64_t place = tt_list_at(places, int64_t, i);
+    tt_list_add(target, &tt_list_at(&catalogue->epochs, tt_store_epoch, place), 1);
+  }
+}
+
+/** Leaves the rest. Out of memory nothing is left, and the next time it is tried again. */
+static void forget_others(tt_catalogue *catalogue, const tt_list *places) {
+  tt_map places_of = {0};
+  for (uint32_t i = 0; i < places->len; i++) {
+    const int64_t place = tt_list_at(places, int64_t, i);
+    const tt_store_epoch *epoch = &tt_list_at(&catalogue->epochs, tt_store_epoch, place);
+    if (tt_map_put(&places_of, (tt_map_key){epoch->device, epoch->number}, i)) continue;
+    tt_map_clear(&places_of);
+    return;
+  }
+  for (uint32_t i = 0; i < places->len;
+       i++) {  // in order: none is overwritten that is still to come
+    const int64_t place = tt_list_at(places, int64_t, i);
+    tt_list_at(&catalogue->epochs, tt_store_epoch, i) =
+        tt_list_at(&catalogue->epochs, tt_store_epoch, place);
+    tt_list_at(&catalogue->told, int64_t, i) = tt_list_at(&catalogue->told, int64_t, place);
+  }
+  tt_list_cut(&catalogue->epochs, places->len);
+  tt_list_cut(&catalogue->told, places->len);
+  tt_map_clear(&catalogue->places);
+  catalogue->places = places_of;
+}
+
+bool tt_catalogue_settle(tt_catalogue *catalogue) {
+  catalogue->settled = catalogue->tellings;
+  if (catalogue->epochs.len < 2 * catalogue->looked + MOST_UNSETTLED) return false;
+  tt_list places = TT_LIST(int64_t, NULL);
+  if (list_latest(catalogue, &places)) forget_others(catalogue, &places);
+  catalogue->looked = catalogue->epochs.len;
+  tt_list_free(&places);
+  return true;
+}
+
+bool tt_catalogue_has_epoch(const tt_catalogue *catalogue, int device, int number) {
+  return tt_map_get(&catalogue->places, (tt_map_key){device, number});
 }
 
 static bool add_names(tt_catalogue *catalogue, bool device, const tt_list *names) {
@@ -111,13 +205,23 @@ static tt_store_batch *whole_or_nothing(tt_store_batch *batch, bool whole) {
   return NULL;
 }
 
+static int by_telling(const void *a, const void *b, void *context) {
+  const tt_catalogue *catalogue = context;
+  return in_order(&tt_list_at(&catalogue->told, int64_t, *(const int64_t *)a),
+                  &tt_list_at(&catalogue->told, int64_t, *(const int64_t *)b));
+}
+
 tt_store_batch *tt_catalogue_all(const tt_catalogue *catalogue) {
   tt_store_batch *all = tt_store_batch_new();
+  tt_list places = TT_LIST(int64_t, NULL);
   if (!all) return NULL;
   copy_names(&all->devices, &catalogue->devices, NULL);
   copy_names(&all->attributes, &catalogue->attributes, NULL);
-  tt_list_add(&all->epochs, catalogue->epochs.data, catalogue->epochs.len);
-  return whole_or_nothing(all, true);
+  bool ok = list_latest(catalogue, &places);
+  if (places.len) qsort_r(places.data, places.len, sizeof(int64_t), by_telling, (void *)catalogue);
+  copy_places(&all->epochs, catalogue, &places);
+  tt_list_free(&places);
+  return whole_or_nothing(all, ok);
 }
 
 static bool copy_devices(tt_store_batch *whole, const tt_catalogue *catalogue,
@@ -160,11 +264,6 @@ static bool copy_attributes(tt_store_batch *whole, const tt_catalogue *catalogue
   return ok;
 }
 
-static int in_order(const void *a, const void *b) {
-  const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
-  return one < other ? -1 : one > other;
-}
-
 /** Those of its samples, however many others there are; in the order in which they came. */
 static bool copy_epochs(tt_store_batch *whole, const tt_catalogue *catalogue,
                         const tt_store_batch *batch) {
@@ -179,10 +278,7 @@ static bool copy_epochs(tt_store_batch *whole, const tt_catalogue *catalogue,
     ok &= tt_map_put(&used, key, 1) && tt_list_add(&places, place, 1);
   }
   if (places.len) qsort(places.data, places.len, sizeof(int64_t), in_order);
-  for (uint32_t i = 0; i < places.len; i++)
-    tt_list_add(&whole->epochs,
-                &tt_list_at(&catalogue->epochs, tt_store_epoch, tt_list_at(&places, int64_t, i)),
-                1);
+  copy_places(&whole->epochs, catalogue, &places);
   tt_list_add(&whole->epochs, batch->epochs.data, batch->epochs.len);
   tt_list_free(&places);
   tt_map_clear(&used);

@@ -23,9 +23,15 @@ bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch
 const char *tt_catalogue_device(const tt_catalogue *catalogue, int index);
 /** All names and epochs that a batch defines. */
 bool tt_catalogue_add_batch(tt_catalogue *catalogue, const tt_store_batch *batch);
+/** A batch with samples is stored, all of whose definitions were added, and the next one is another: epochs may go that
+ *  tt_catalogue_all() doesn't say, which are looked for now and then. False: none did. */
+bool tt_catalogue_settle(tt_catalogue *catalogue);
+/** By what the writer calls them. */
+bool tt_catalogue_has_epoch(const tt_catalogue *catalogue, int device, int number);
 
-/** Everything, without human names, which are the database's to keep. The caller's to free, as is the next; NULL: out of
- *  memory. */
+/** All names, and of each device the TT_STORE_EPOCHS epochs that were said last, and all since tt_catalogue_settle(). They are in
+ *  the order in which they were said, so that another catalogue that is told them forgets the same ones. Who goes on with an older one says it
+ *  again. Without human names, which are the database's to keep. The caller's to free, as is the next; NULL: out of memory. */
 tt_store_batch *tt_catalogue_all(const tt_catalogue *catalogue);
 /** A copy of the batch with every definition that it needs. */
 tt_store_batch *tt_catalogue_complete(const tt_catalogue *catalogue, const tt_store_batch *batch);

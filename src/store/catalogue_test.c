@@ -1,6 +1,7 @@
 /* catalogue_test.c: what was said is told again, whole; and the lock that keeps a file to one process. */
 #include "store/catalogue.h"
 #include "database/lock.h"
+#include "store/store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,6 +96,68 @@ static void test_a_batch_gets_what_it_needs_and_no_more(void **state) {
   tt_catalogue_free(catalogue);
 }
 
+/** A device whose clock says anything begins one with each message; nobody tells a database all of them whenever it connects. */
+static void test_of_epochs_the_latest_are_told_again(void **state) {
+  (void)state;
+  tt_catalogue *catalogue = make();
+  for (int number = 1; number < 100000; number++) {
+    const tt_store_epoch epoch = {.device = 1, .number = number},
+                         used = {.device = 1, .anchor = 20};
+    assert_true(tt_catalogue_add_epoch(catalogue, &epoch));
+    // One with which it goes on is said again.
+    if (number % (TT_STORE_EPOCHS / 2) == 0) assert_true(tt_catalogue_add_epoch(catalogue, &used));
+  }
+  tt_store_batch *all = tt_catalogue_all(catalogue);
+  assert_non_null(all);
+  assert_int_equal(all->epochs.len, 1 + 100000);  // they may be of one batch
+  tt_store_batch_free(all);
+  tt_catalogue_settle(catalogue);
+  all = tt_catalogue_all(catalogue);
+  assert_non_null(all);
+  assert_int_equal(all->epochs.len, 1 + TT_STORE_EPOCHS);
+  const tt_store_epoch *epochs = all->epochs.data;
+  assert_int_equal(epochs[0].device, 0);  // another device's stays
+  // In the order in which they were said: of 99999 the last multiple of 32 is 99968.
+  int64_t told = 99999 - TT_STORE_EPOCHS + 2;
+  for (int i = 1; i <= TT_STORE_EPOCHS; i++) {
+    const bool used = epochs[i].number == 0;
+    assert_int_equal(epochs[i].number, used ? 0 : told);
+    assert_true(!used || told == 99969);
+    told += !used;
+  }
+  assert_int_equal(told, 100000);
+  tt_store_batch_free(all);
+  tt_catalogue_free(catalogue);
+}
+
+/** What batches need that are still to come is never forgotten: the latest, and those that are said now and then. */
+static void test_what_nobody_goes_on_with_is_forgotten(void **state) {
+  (void)state;
+  tt_catalogue *catalogue = make();
+  int forgotten = 0;
+  for (int number = 1; number < 100000; number++) {
+    const tt_store_epoch epoch = {.device = 1, .number = number},
+                         used = {.device = 1, .anchor = 20};
+    assert_true(tt_catalogue_add_epoch(catalogue, &epoch));
+    if (number % (TT_STORE_EPOCHS / 2) == 0) assert_true(tt_catalogue_add_epoch(catalogue, &used));
+    forgotten += tt_catalogue_settle(catalogue);
+    assert_true(tt_catalogue_has_epoch(catalogue, 0, 0));
+    assert_true(tt_catalogue_has_epoch(catalogue, 1, 0));
+    for (int before = number < 32 ? number : 32; before >= 0; before--)
+      assert_true(tt_catalogue_has_epoch(catalogue, 1, number - before));
+  }
+  assert_in_range(forgotten, 10, 30);
+  assert_false(tt_catalogue_has_epoch(catalogue, 1, 1));
+  assert_false(tt_catalogue_has_epoch(catalogue, 1, 50000));
+  tt_store_batch *batch = tt_store_batch_new();
+  const tt_store_sample samples[] = {{.device = 1, .epoch = 99998}, {.device = 1, .epoch = 0}};
+  tt_list_add(&batch->samples, samples, 2);
+  assert_says(tt_catalogue_complete(catalogue, batch),
+              "devices 1=B attributes epochs 1.0@20 1.99998@0");
+  tt_store_batch_free(batch);
+  tt_catalogue_free(catalogue);
+}
+
 static void test_one_process_has_the_lock(void **state) {
   (void)state;
   char folder[] = "/tmp/tether-lock-XXXXXX", path[64], beside[80];
@@ -130,6 +193,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_everything_is_told_again),
       cmocka_unit_test(test_a_batch_gets_what_it_needs_and_no_more),
+      cmocka_unit_test(test_of_epochs_the_latest_are_told_again),
+      cmocka_unit_test(test_what_nobody_goes_on_with_is_forgotten),
       cmocka_unit_test(test_one_process_has_the_lock),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,7 +109,8 @@ struct tt_store {
    *  database is away; what is spooled was told, what it knows itself will be once it is there. */
   tt_status (*load)(tt_store *store, const tt_store_loader *loader, tt_error *error);
   /** TT_OK once the whole batch is durable; else nothing of it is, and it may be given again. A remote store that is away
-   *  looks now and then whether it is back. A human name is taken from whoever had it. A value that is there
+   *  looks now and then whether it is back. A human name is taken from whoever had it. Of a device's epochs those
+   *  are known that the batch defines, and the latest TT_STORE_EPOCHS before it; who goes on with another defines it again. A value that is there
    *  already (device, epoch, device time, attribute, value, seq) is stored once; see also TT_SAMPLE_UNSURE. */
   tt_status (*write)(tt_store *store, const tt_store_batch *batch, tt_error *error);
   /** The same of a batch that is whole in itself (tt_catalogue_complete()), from another process or time: its indices mean

@@ -63,15 +63,25 @@ tt_status tt_collector_attribute(tt_collector *collector, const char *identifier
   return *index < 0 ? TT_FULL : TT_OK;
 }
 
+/** As with a message's, where others send by its name, too. There is room for it. */
+static void tell_own(tt_collector *collector, int device_index, int epoch) {
+  tt_device *device = tt_device_at(collector, device_index);
+  if (device->own.stored.number != epoch || !tt_device_time_is_due(&device->time, &device->own))
+    return;
+  tt_device_time_tell(&device->time, &device->own);
+  tt_batch_tell_epoch(collector, device_index, &device->own);
+}
+
 int tt_collector_begin_epoch(tt_collector *collector, int device_index, int64_t device_time,
                              int64_t offset) {
   int epoch = -1;
   pthread_mutex_lock(&collector->mutex);
   if (tt_store_batch_reserve(collector->batch, 0, 0, 0)) {
-    tt_boot *boot =
-        tt_device_time_begin(&tt_device_at(collector, device_index)->time, device_time, offset);
-    boot->told = true;
+    tt_device *device = tt_device_at(collector, device_index);
+    tt_boot *boot = tt_device_time_begin(&device->time, device_time, offset);
+    tt_device_time_tell(&device->time, boot);
     tt_batch_tell_epoch(collector, device_index, boot);
+    device->own = *boot;
     epoch = boot->stored.number;
   }
   pthread_mutex_unlock(&collector->mutex);
@@ -92,6 +102,7 @@ tt_status tt_collector_record(tt_collector *collector, int device_index, int epo
       .kept = {.batch = collector->batch, .sample = {.device = device_index, .epoch = epoch}},
       .keep = store && !full,
       .live = tt_feed_reader_count(collector->hub) > 0};
+  if (to.keep) tell_own(collector, device_index, epoch);
   tt_samples_moment(collector, &to, device_time, device_time + offset);
   for (int i = 0; i < count; i++) {
     const tt_handling *handling = &tt_attribute_at(collector, values[i].attribute)->handling;

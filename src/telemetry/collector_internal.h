@@ -24,6 +24,8 @@ typedef struct tt_device {
   bool held;      /**< by its index, for as long as the collector is there */
   tt_list stored; /**< uint8_t: by attribute, 1 where the store has been told that it has values */
   tt_device_time time;
+  tt_boot
+      own; /**< epoch of a robot of the world, which others that send by its name don't push out */
   GHashTable *
       kept; /**< attribute + 1 -> device time of the last value kept, for those with a minimum interval */
   int kept_epoch;

@@ -64,6 +64,15 @@ tt_boot *tt_device_time_begin(tt_device_time *time, int64_t device, int64_t offs
   return begin(time, "", device, offset);
 }
 
+void tt_device_time_tell(tt_device_time *time, tt_boot *boot) {
+  boot->told = true;
+  boot->told_at = ++time->tellings;
+}
+
+bool tt_device_time_is_due(const tt_device_time *time, const tt_boot *boot) {
+  return !boot->told || time->tellings - boot->told_at >= TT_BOOTS_TOLD;
+}
+
 static int64_t latest_moment(const tt_boot *boot) {
   return boot->newest + tt_device_clock_offset(&boot->clock, boot->newest);
 }
@@ -351,8 +360,8 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
   place.boot = chosen;
   place.transmitted = message.transmitted;
   place.offset = tt_device_clock_offset(&chosen->clock, message.transmitted);
-  place.tell = widen(&chosen->stored, place.offset) || !chosen->told;
-  chosen->told = true;
+  place.tell = widen(&chosen->stored, place.offset) || tt_device_time_is_due(time, chosen);
+  if (place.tell) tt_device_time_tell(time, chosen);
   struct tt_seen seen = {sent->last_sample, message.hash, chosen->stored.key, false};
   if (sent->last_sample != TT_MESSAGE_NO_TIME) remember(time, &seen);
   return place;

@@ -20,11 +20,14 @@ typedef struct tt_boot {
   tt_store_epoch stored; /**< what the store knows of it; `device` is not set */
   bool told;             /**< …and has heard of from this process, but for later widening */
   bool settled;          /**< its clock was seen to go on with ours, here or where it comes from */
+  int told_at;           /**< as which of the device's */
   int64_t newest;        /**< latest transmission, device's clock */
   tt_device_clock clock;
 } tt_boot;
 
 #define TT_BOOTS_KEPT 4
+/** Behind so many that were told an epoch that goes on is told again: stores keep the latest TT_STORE_EPOCHS. */
+#define TT_BOOTS_TOLD (TT_STORE_EPOCHS / 2)
 #define TT_SEEN_KEPT 512
 
 /** All that is known of one device's time. */
@@ -32,6 +35,7 @@ typedef struct tt_device_time {
   tt_boot boots[TT_BOOTS_KEPT]; /**< the latest ones; the current one first */
   int boot_count;
   int next_epoch;
+  int tellings; /**< of its epochs */
   /** Messages heard lately, which the store may not have yet, or can't be asked for. */
   struct tt_seen {
     int64_t time;  /**< of its last sample, device's clock */
@@ -93,6 +97,10 @@ typedef struct tt_place {
 tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *message, int64_t late);
 /** Begins a new epoch whose offset is known (a simulated robot). */
 tt_boot *tt_device_time_begin(tt_device_time *time, int64_t device, int64_t offset);
+/** That it is told now. */
+void tt_device_time_tell(tt_device_time *time, tt_boot *boot);
+/** Whether one that was told is to be told again before it is used. */
+bool tt_device_time_is_due(const tt_device_time *time, const tt_boot *boot);
 /** Takes an epoch that the store knows, and its newest sample; one that is known stays as it is. It may get another number
  *  than it has there. */
 void tt_device_time_restore(tt_device_time *time, const tt_store_epoch *epoch, int64_t newest,

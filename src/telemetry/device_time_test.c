@@ -550,6 +550,38 @@ static void test_points_that_were_held_back(void **state) {
   assert_int_equal(world.jumps, 0);
 }
 
+static bool tells(tt_device_time *time, int64_t transmitted, const char *boot) {
+  const tt_timed_message message = {.transmitted = transmitted,
+                                    .last_sample = transmitted,
+                                    .hash = (uint64_t)transmitted,
+                                    .received = START + transmitted,
+                                    .boot = boot};
+  return tt_device_time_place(time, &message, LATE).tell;
+}
+
+/** Stores keep the epochs of a device that they were told last, so one that goes on is told again before it is none of those. */
+static void test_an_epoch_is_told_again_behind_many_others(void **state) {
+  (void)state;
+  tt_device_time *time = calloc(1, sizeof *time);
+  assert_non_null(time);
+  assert_true(tells(time, SECOND, "a"));
+  assert_false(tells(time, 2 * SECOND, "a"));
+  for (int turn = 0; turn < 3; turn++) {
+    tt_boot *boot = &time->boots[0];
+    for (int i = 1; i < TT_BOOTS_TOLD; i++) {
+      tt_boot other = {.told = false};
+      assert_true(tt_device_time_is_due(time, &other));
+      tt_device_time_tell(time, &other);
+      assert_false(tt_device_time_is_due(time, boot));
+    }
+    assert_false(tells(time, (3 + 3 * turn) * SECOND, "a"));
+    tt_device_time_tell(time, &(tt_boot){.told = false});
+    assert_true(tells(time, (4 + 3 * turn) * SECOND, "a"));
+    assert_false(tells(time, (5 + 3 * turn) * SECOND, "a"));
+  }
+  free(time);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_points_of_a_clock_that_is_right),
@@ -572,6 +604,7 @@ int main(void) {
       cmocka_unit_test(test_another_boot_is_another_epoch),
       cmocka_unit_test(test_epochs_of_others_get_numbers_of_their_own),
       cmocka_unit_test(test_unsure_until_the_clock_goes_on),
+      cmocka_unit_test(test_an_epoch_is_told_again_behind_many_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

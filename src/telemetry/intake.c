@@ -148,7 +148,7 @@ static tt_place place(taken *of, tt_origin *origin, int64_t received) {
   }
   tt_place place = tt_device_time_place(&from->time, &timed, collector->options.late);
   const tt_store_epoch *epoch = &place.boot->stored;
-  if (place.placement == TT_PLACED_JUMP) {
+  if (place.placement == TT_PLACED_JUMP && tt_intake_may_complain(collector)) {
     tt_log_info("telemetry: the clock of device %s jumped (it says %.3f s); boot epoch %d begins",
                 from->identifier, (double)place.transmitted / SECOND, epoch->number);
   }

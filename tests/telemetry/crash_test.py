@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Killed again and again under load: nothing that was acknowledged is lost, nothing is stored twice. The disk full, the
 database stopped: the state is said, and everything arrives in the end."""
+import json
 import os
 import signal
 import sys
@@ -140,6 +141,25 @@ class Crash(WithStores):
             device.join(30)
             self.assertEqual(collector.status()["lost_values"], 0)
             self.check_stored(collector, [device])
+
+    def test_a_device_that_begins_again_and_again(self):
+        """Hundreds of epochs at once, while others of the device go on, and the database goes and comes: all is stored."""
+        postgres, number = self.stores.postgres, 0
+        with Collector(self.stores.url("postgresql"), *self.stores.settings("postgresql")) as collector:
+            for stopped in (False, True, True, False, False, True, False, False):
+                if stopped != collector.status()["degraded"]:
+                    (postgres.stop if stopped else postgres.start)()
+                messages = []
+                for _ in range(300):
+                    number += 1
+                    boot = "goes on" if number % 9 == 0 else "goes on, too" if number % 97 == 0 else f"b{number}"
+                    messages.append({"id": "R", "time": 1000 + number, "boot": boot,
+                                     "sets": [{"name": "S", "time": 0, "values": {"d": {"n": number}}}]})
+                status, answer = collector.request("POST", "/telemetry/json", json.dumps(messages).encode())
+                self.assertEqual((status, json.loads(answer)["stored"]), (200, 300), answer)
+                wait_until(lambda: stopped == bool(collector.status()["degraded"]), "it is away, or back", 60)
+            values = sorted(record[2] for record in collector.table("device=R&fields=S.d.n")["records"])
+            self.assertEqual(values, list(range(1, number + 1)))
 
     @unittest.skipUnless(LONG, "a statement's deadline is 10 s")
     def test_postgresql_frozen(self):

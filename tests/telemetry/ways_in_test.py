@@ -297,6 +297,14 @@ class Json(WaysIn):
         self.assertEqual(rows["ROBO1"], rows["ROBO2"])
         self.assertEqual(rows["ROBO1"], rows["ROBO3"])
 
+    def test_a_device_that_begins_again_and_again_does_not_flood_the_log(self):
+        with self.collector() as collector:
+            messages = [{**self.EXAMPLE, "boot": f"b{number}"} for number in range(500)]
+            self.assertEqual(self.post(collector, messages)[1]["stored"], 500)
+        said = [line for line in collector.log if "boot epoch" in line]
+        self.assertGreater(len(said), 0)
+        self.assertLess(len(said), 499)
+
     def test_what_the_schema_says_is_what_is_taken(self):
         def changed(**changes):
             return {**self.EXAMPLE, **changes}

@@ -115,6 +115,7 @@ static tt_status clickhouse_write(tt_store *base, const tt_store_batch *batch, t
   if (!tt_catalogue_add_batch(store->catalogue, batch)) return tt_clickhouse_no_memory(error);
   tt_status status = write_known(store, batch, &store->known, error);
   store->untold |= status != TT_OK;
+  if (status == TT_OK && batch->samples.len) tt_catalogue_settle(store->catalogue);
   return status;
 }
 

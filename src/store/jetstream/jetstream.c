@@ -226,11 +226,13 @@ static tt_status jetstream_write(tt_store *base, const tt_store_batch *batch, tt
   if (!whole) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_status status = write_whole(store, whole, error);
   tt_store_batch_free(whole);
+  if (status != TT_OK || !batch->samples.len) return status;
+  pthread_mutex_lock(&store->naming);
+  tt_catalogue_settle(store->catalogue);
+  pthread_mutex_unlock(&store->naming);
   // The next batch has been filled since this one was taken, which was behind the end of the write before.
-  if (status == TT_OK && batch->samples.len) {
-    store->taken = store->written;
-    store->written = tt_monotonic_us() / 1000;
-  }
+  store->taken = store->written;
+  store->written = tt_monotonic_us() / 1000;
   return status;
 }
 

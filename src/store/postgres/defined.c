@@ -46,6 +46,30 @@ bool tt_postgres_set_epoch(tt_postgres_ids *known, int device, int epoch, int nu
          tt_map_put(&known->epochs, (tt_map_key){device, epoch}, number);
 }
 
+void tt_postgres_ids_keep(tt_postgres_ids *known, const tt_catalogue *catalogue) {
+  tt_postgres_ids kept = {0};
+  bool ok = true;
+  tt_store_batch *all = tt_catalogue_all(catalogue);
+  for (uint32_t i = 0; all && i < all->epochs.len && ok; i++) {
+    const tt_store_epoch *epoch = &tt_list_at(&all->epochs, tt_store_epoch, i);
+    const tt_map_key key = {epoch->device, epoch->number};
+    const int64_t *anchor = tt_map_get(&known->anchors, key);
+    const int64_t *number = tt_map_get(&known->epochs, key);
+    if (anchor && number)
+      ok = tt_postgres_set_epoch(&kept, epoch->device, epoch->number, (int)*number, *anchor);
+  }
+  if (all && ok) {
+    tt_map_clear(&known->anchors);
+    tt_map_clear(&known->epochs);
+    known->anchors = kept.anchors;
+    known->epochs = kept.epochs;
+  } else {  // out of memory: another time
+    tt_map_clear(&kept.anchors);
+    tt_map_clear(&kept.epochs);
+  }
+  tt_store_batch_free(all);
+}
+
 /* --- what was seen --- */
 
 static void clear_name(void *item) { free(((seen_name *)item)->identifier); }

@@ -85,6 +85,9 @@ void tt_postgres_ids_clear(tt_postgres_ids *known);
 bool tt_postgres_set_epoch(tt_postgres_ids *known, int device, int epoch, int number,
                            int64_t anchor);
 
+/** Forgets the epochs that a catalogue has not. */
+void tt_postgres_ids_keep(tt_postgres_ids *known, const tt_catalogue *catalogue);
+
 /** It has seen nothing. */
 tt_postgres_defined tt_postgres_defined_none(void);
 /** Forgets all: the connection ended, or a transaction was rolled back in which some of it was seen. */

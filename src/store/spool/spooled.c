@@ -164,8 +164,8 @@ static tt_status spool_batch(spooled_store *store, const tt_store_batch *batch, 
   return status;
 }
 
-static tt_status spooled_write(tt_store *base, const tt_store_batch *batch, tt_error *error) {
-  spooled_store *store = (spooled_store *)base;
+static tt_status write_or_spool(spooled_store *store, const tt_store_batch *batch,
+                                tt_error *error) {
   store->forgetful |= !tt_catalogue_add_batch(store->catalogue, batch);
   if (store->forgetful) {
     set_state(store, "out of memory");
@@ -179,6 +179,13 @@ static tt_status spooled_write(tt_store *base, const tt_store_batch *batch, tt_e
   if (status == TT_INVALID) return tt_fail(error, status, "%s", trouble.text);  // nor ever will be
   note_away(store, trouble.text);
   return spool_batch(store, batch, trouble.text, error);
+}
+
+static tt_status spooled_write(tt_store *base, const tt_store_batch *batch, tt_error *error) {
+  spooled_store *store = (spooled_store *)base;
+  TT_TRY(write_or_spool(store, batch, error));
+  if (batch->samples.len) tt_catalogue_settle(store->catalogue);
+  return TT_OK;
 }
 
 /** It is whole in itself already. */
