@@ -19,7 +19,8 @@ static void lose_peer(tt_wire *wire, const char *reason) {
   *stream = (tt_wire_stream){.use = stream->use,
                              .server = stream->server,
                              .connector = stream->connector,
-                             .bytes = stream->bytes};
+                             .bytes = stream->bytes,
+                             .stands = stream->stands && stream->use.then != TT_WIRE_RESET};
   wire->state = TT_WIRE_WAITING;
   wire->stats.peer[0] = '\0';
   stream->use.lost(wire);
@@ -99,6 +100,18 @@ void tt_wire_stream_taken(tt_wire_stream *stream, size_t size) {
   if (stream->size > 0) memmove(stream->bytes, stream->bytes + size, stream->size);
 }
 
+void tt_wire_stand_stream(tt_wire_stream *stream) {
+  stream->stands = true;
+  /* Where a policy let the world go on, it may just have answered the message before this one. */
+  if (!stream->left) stream->answered = false;
+}
+
+bool tt_wire_obey_stream(tt_wire_stream *stream) {
+  if (!stream->answered) return false;
+  stream->stands = stream->answered = false;
+  return true;
+}
+
 void tt_wire_reread_stream(tt_wire *wire) {
   tt_wire_stream *stream = wire->self;
   if (!stream->tcp && !stream->left) return;
@@ -142,13 +155,13 @@ void tt_wire_send_stream(tt_wire *wire, const void *bytes, size_t size) {
 void tt_wire_reset_stream(tt_wire *wire) {
   tt_wire_stream *stream = wire->self;
   if (stream->left) tt_wire_end_stream(wire, "closed by peer");
-  stream->answered = false;
+  stream->stands = stream->answered = false;
   stream->stale = stream->owed;
 }
 
 bool tt_wire_stream_must_wait(const tt_wire *wire) {
   const tt_wire_stream *stream = wire->self;
-  return !stream->answered;
+  return stream->stands && !stream->answered;
 }
 
 void tt_wire_eject_stream(tt_wire *wire) {

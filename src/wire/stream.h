@@ -26,7 +26,7 @@ typedef struct tt_wire_stream_use {
   size_t max_queued;   /**< bytes unsent at which the peer is cut; 0: as tt_tcp_options_default() */
   bool obeys_last;     /**< an answer that came before the peer's end still gets its tick */
   tt_wire_disconnect then;     /**< when the peer goes */
-  void (*met)(tt_wire *wire);  /**< somebody is there: says what is due. May be NULL */
+  void (*met)(tt_wire *wire);  /**< somebody is there: says what stands. May be NULL */
   void (*take)(tt_wire *wire); /**< takes what it can from the front of `bytes` */
   void (*lost)(tt_wire *wire); /**< its peer is gone, and all members but these here are zero */
 } tt_wire_stream_use;
@@ -40,9 +40,11 @@ typedef struct tt_wire_stream {
   size_t size;    /**< of that */
   tt_tcp *tcp;    /**< NULL: nobody */
   bool paused;
-  bool
-      answered; /**< lock-step: it has answered the newest message; the adapter ends it at receive */
-  bool left;    /**< it is gone, but what it had answered is still obeyed; `tcp` is NULL */
+  /** Lock-step: the newest message is the present, and was not obeyed yet. Only then the world waits, who comes is told it, and
+   * what comes is taken. */
+  bool stands;
+  bool answered;    /**< lock-step: it has answered the newest message; by the adapter */
+  bool left;        /**< it is gone, but what it had answered is still obeyed; `tcp` is NULL */
   uint64_t owed;    /**< messages sent that it has not answered; by the adapter */
   uint64_t stale;   /**< of those, sent before a reset; the adapter counts them down */
   uint64_t sent_at; /**< wall clock, ns, of the newest, for statistics; by the adapter */
@@ -55,6 +57,11 @@ tt_status tt_wire_open_stream(tt_wire *wire, const tt_wire_stream_use *use,
 void tt_wire_stream_taken(tt_wire_stream *stream, size_t size);
 /** Hands bytes to the socket and counts them as one message. The peer may be gone afterwards. */
 void tt_wire_send_stream(tt_wire *wire, const void *bytes, size_t size);
+/** At send, before the message: it stands, and wants an answer of its own. */
+void tt_wire_stand_stream(tt_wire_stream *stream);
+/** At receive: whether the message has its answer, which is obeyed now. The world may come to receive again before the next
+ * message leaves (another robot was reset): nobody is asked twice then. */
+bool tt_wire_obey_stream(tt_wire_stream *stream);
 /** At send, after the message: takes what had come before it, and ends a peer that left and whose answers are all done. */
 void tt_wire_reread_stream(tt_wire *wire);
 /** At a reset: what is owed is stale. */

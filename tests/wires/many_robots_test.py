@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Several robots in one world: each with its own wires, none disturbed by another's controller, in real time and in
 lock-step side by side."""
+import json
 import socket
 import struct
 import subprocess
@@ -8,7 +9,8 @@ import tempfile
 import time
 import unittest
 
-from support.ezphysics import Peer
+from support.ezphysics import Peer, message
+from support.lockstep import FRAME, VELOCITIES, receive
 from support.sharp import STATE, Case, command
 from support.process import TETHER, at_best, stretched, wait_for
 
@@ -25,6 +27,68 @@ wires:
   - sharp-json: {{robot: two, bind: '127.0.0.1:0', peer: '{two}'}}
   - ezphysics: {{robot: three, listen: '127.0.0.1:0', late: {late}, deadline: 20 ms, receive_timeout: 0 s}}
 """
+
+
+LOCKSTEP = """arena: gripper
+timestep: 1/600 s
+pace: lockstep
+robots:
+  - {{robot: gripper, name: one, x: -6 m}}
+  - {{robot: gripper, name: two, x: 6 m}}
+wires:
+  - {one}
+  - {two}
+"""
+
+
+class Frames:
+    """A client of a lockstep-tcp wire; `wait()` returns the number of the frame that comes."""
+    WIRE = "lockstep-tcp: {{robot: {robot}, listen: '127.0.0.1:0', steps_per_frame: {steps}{keys}}}"
+
+    def __init__(self, address, steps):
+        self.socket, self.steps = socket.create_connection(address, timeout=stretched()), steps
+
+    def wait(self):
+        return FRAME.unpack(receive(self.socket))[0]
+
+    def answer(self):
+        self.socket.sendall(VELOCITIES.pack(*[0] * 10))
+
+
+class States(Frames):
+    """One of ezphysics, in mode step."""
+    WIRE = "ezphysics: {{robot: {robot}, listen: '127.0.0.1:0', steps: {steps}{keys}}}"
+
+    def __init__(self, address, steps):
+        super().__init__(address, steps)
+        self.peer = Peer(self.socket)
+
+    def wait(self):
+        return self.peer.state().step / self.steps
+
+    def answer(self):
+        self.peer.send()
+
+
+class Steps(Frames):
+    """A robot program that says of nothing that it uses it."""
+    WIRE = "halsim-step: {{robot: {robot}, listen: '127.0.0.1:0', period: {steps}/600 s{keys}}}"
+
+    def __init__(self, address, steps):
+        super().__init__(address, steps)
+        self.say("\"<version\":1,\"<program\":\"test\"")
+        self.answer()  # it waits for its clock
+
+    def say(self, head):
+        body = b'{"type":"Step","device":"","data":{%s}}\n' % head.encode()
+        self.socket.sendall(struct.pack(">I", len(body)) + body)
+
+    def wait(self):
+        body = receive(self.socket, struct.unpack(">I", receive(self.socket, 4))[0])
+        return json.loads(body.split(b"\n")[0])["data"][">frame"]
+
+    def answer(self):
+        self.say("\"<time\":0")
 
 
 def crowd(count):
@@ -98,6 +162,73 @@ class ManyRobots(Case):
         self.one.drain()
         self.assertGreater(self.lift(self.one), risen - 20)
         self.assertGreater(peer.state().step, before - 1)
+
+
+class Lockstep(Case):
+    """Each robot has a client in lock-step of its own."""
+
+    def start(self, *clients):
+        """`clients`: of each robot what kind its is, steps between its frames, and keys of its wire."""
+        self.clients = clients
+        one, two = (kind.WIRE.format(robot=robot, steps=steps, keys=keys) for robot, (kind, steps, keys) in zip(("one", "two"), clients))
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as scene:
+            scene.write(LOCKSTEP.format(one=one, two=two))
+            scene.flush()
+            self.world = self.tether("run", scene.name, "--no-web")
+
+    def join(self, robot):
+        kind, steps, _ = self.clients[robot]
+        client = kind(self.world.address(list(self.world.addresses)[robot]), steps)
+        self.addCleanup(client.socket.close)
+        return client
+
+    def test_a_reset_asks_nobody_else_again(self):
+        for kind in Frames, States, Steps:
+            with self.subTest(kind.__name__):
+                self.start((kind, 10, ""), (Frames, 10, ""))
+                one, two = self.join(0), self.join(1)
+                self.assertEqual((one.wait(), two.wait()), (0, 0))
+                one.answer()
+                two.socket.close()  # its robot begins anew; what the other answered is obeyed already
+                two = self.join(1)
+                self.assertEqual(two.wait(), 0)
+                two.answer()
+                self.assertEqual((one.wait(), two.wait()), (1, 1))
+
+    def test_who_comes_between_its_frames_is_told_the_next(self):
+        """Of the one before it the answer was obeyed: a second one would leave it a frame behind for ever."""
+        for kind in Frames, States, Steps:
+            with self.subTest(kind.__name__):
+                self.start((Frames, 10, ""), (kind, 20, ", on_disconnect: keep"))
+                one, two = self.join(0), self.join(1)
+                self.assertEqual((one.wait(), two.wait()), (0, 0))
+                two.answer()
+                one.answer()
+                self.assertEqual(one.wait(), 1)  # of which the other knows nothing
+                two.socket.close()
+                two = self.join(1)
+                wait_for(lambda: sum(": connected " in line for line in self.world.lines) == 3, "its connection")
+                two.answer()  # to what it is told next
+                one.answer()
+                self.assertEqual((one.wait(), two.wait()), (2, 1))
+                one.answer()
+                self.assertEqual(one.wait(), 3)
+                one.answer()
+                self.assertEqual((one.wait(), two.wait()), (4, 2))
+
+    def test_nobody_is_silent_who_owes_no_answer(self):
+        self.start((Frames, 10, ", deadline: 0.5 s"), (States, 20, ", receive_timeout: 0.2 s"))
+        two = self.join(1)
+        two.socket.sendall(3 * message())  # it is never late
+        one = self.join(0)
+        self.assertEqual(one.wait(), 0)
+        one.answer()
+        self.assertEqual(one.wait(), 1)
+        self.world.wait_line("lockstep-tcp: no answer within 0.5 s")
+        for frame in range(2, 5):
+            one.answer()
+            self.assertEqual(one.wait(), frame)
+        self.assertEqual([two.wait() for _ in range(3)], [0, 1, 2])
 
 
 class TwelveRobots(unittest.TestCase):

@@ -132,7 +132,7 @@ static void poll(tt_wire *wire, double seconds) {
   ezphysics *self = wire->self;
   const tt_ezphysics_config *config = self->config;
   bool step = config->checked_mode == TT_EZ_STEP;
-  bool waits = step ? !self->stream.answered : !self->ever_connected;
+  bool waits = step ? tt_wire_stream_must_wait(wire) : !self->ever_connected;
   double patience = self->ever_connected ? config->receive_seconds : config->connect_seconds;
   self->waiting = waits ? self->waiting + seconds : 0;
   if (patience > 0 && self->waiting >= patience) give_up(wire);
@@ -163,8 +163,6 @@ static void forget(tt_wire *wire) {
   ezphysics *self = wire->self;
   forget_orders(self);
   self->waiting = self->sending = 0;
-  /* The next peer's first state is the one after the reset. */
-  if (self->stream.use.then == TT_WIRE_RESET) self->state_size = 0;
 }
 
 static void greet(tt_wire *wire) {
@@ -174,7 +172,7 @@ static void greet(tt_wire *wire) {
   if (self->config->names != NULL && *self->config->names)
     tt_wire_send_stream(wire, self->names, self->names_size);
   bool waits_for_us = self->config->checked_mode == TT_EZ_STEP;
-  if (self->stream.tcp != NULL && waits_for_us && self->state_size > 0) send_state(wire);
+  if (self->stream.tcp != NULL && waits_for_us && self->stream.stands) send_state(wire);
 }
 
 /* --- one message --- */
@@ -319,11 +317,12 @@ static void take_messages(tt_wire *wire) {
   bool step = self->config->checked_mode == TT_EZ_STEP;
   size_t size;
   drop_stale(wire);
-  while (!stream->answered && (!step || stream->owed > 0) && (size = front_message(wire)) > 0) {
+  while (!stream->answered && (!step || stream->stands) && (size = front_message(wire)) > 0) {
     tt_wire_received(wire, stream->bytes, size);
     if (!take_message(wire, stream->bytes, size)) return;
     tt_wire_stream_taken(stream, size);
-    if (!step || --stream->owed > 0) continue;
+    if (stream->owed > 0) stream->owed--; /* nothing is sent to who left */
+    if (!step || stream->owed > 0) continue;
     stream->answered = true;
     tt_wire_answered(wire, stream->sent_at);
     self->waiting = 0;
@@ -372,7 +371,8 @@ static void receive(tt_wire *wire) {
   ezphysics *self = wire->self;
   carry_out(wire);
   if (self->reset) tt_wire_request_reset(wire);
-  self->reset = self->stream.answered = false;
+  self->reset = false;
+  tt_wire_obey_stream(&self->stream);
 }
 
 /* --- send --- */
@@ -380,6 +380,7 @@ static void receive(tt_wire *wire) {
 static void send_view(tt_wire *wire, const tt_view *view) {
   ezphysics *self = wire->self;
   self->state_size = tt_ez_write_state(&self->objects, view, self->state, self->state_capacity);
+  tt_wire_stand_stream(&self->stream);
   const tt_tcp *tcp = self->stream.tcp;
   if (tcp && self->config->checked_mode == TT_EZ_REALTIME && tt_tcp_queued(tcp) > 0) {
     wire->stats.send_failed++; /* best effort: it gets the next one */

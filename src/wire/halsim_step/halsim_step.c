@@ -43,10 +43,8 @@ typedef struct halsim_step {
   tt_submission *submissions;
   double seconds;      /* of a period */
   uint64_t next_frame; /* its number */
-  bool
-      frame_stands; /* the latest view is the present; false before the first and while a reset is on its way */
-  bool again; /* what was said before is to be submitted again */
-  bool held;  /* the driver station keeps commands from the robot */
+  bool again;          /* what was said before is to be submitted again */
+  bool held;           /* the driver station keeps commands from the robot */
   program program;
   tt_bytes frame; /* the latest that left */
 } halsim_step;
@@ -148,7 +146,6 @@ static void forget(tt_wire *wire) {
   self->program = (program){.phase = UNHEARD};
   self->again = false;
   tt_halsim_forget(self->halsim);
-  if (self->stream.use.then == TT_WIRE_RESET) self->frame_stands = false;
 }
 
 /* --- a frame comes --- */
@@ -259,7 +256,7 @@ static void take_frames(tt_wire *wire) {
   halsim_step *self = wire->self;
   tt_wire_stream *stream = &self->stream;
   size_t used = 0;
-  while (self->frame_stands && !stream->answered) {
+  while (stream->stands && !stream->answered) {
     const uint8_t *bytes = stream->bytes + used, *body;
     size_t body_size, whole;
     tt_error error;
@@ -286,8 +283,7 @@ static bool was_made_safe(const tt_wire *wire) {
 static void receive(tt_wire *wire) {
   halsim_step *self = wire->self;
   if (tt_halsim_is_let_go(tt_wire_driver_station(wire), &self->held)) self->again = true;
-  if (!self->stream.answered) return;
-  self->stream.answered = false;
+  if (!tt_wire_obey_stream(&self->stream)) return;
   if (self->again || was_made_safe(wire)) tt_halsim_repeat(self->halsim);
   self->again = false;
   int count = tt_halsim_take(self->halsim, self->submissions);
@@ -303,7 +299,7 @@ static void send_view(tt_wire *wire, const tt_view *view) {
   halsim_step *self = wire->self;
   (void)view; /* tt_wire_view() is the same, also for a program that comes later */
   self->next_frame++;
-  self->frame_stands = true;
+  tt_wire_stand_stream(&self->stream);
   if (self->stream.tcp && self->program.phase == RUNNING) {
     send_frame(wire);
     tt_halsim_list_strangers(self->halsim, self->seconds, wire->name, wire->names, wire->model,
@@ -319,7 +315,6 @@ static void reset(tt_wire *wire) {
   tt_wire_reset_stream(wire);
   tt_halsim_restart(self->halsim);
   self->next_frame = 0;
-  self->frame_stands = false;
   self->again = true;
 }
 

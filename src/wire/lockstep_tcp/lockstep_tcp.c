@@ -27,9 +27,7 @@ typedef struct lockstep_tcp {
   int commands[TT_LOCKSTEP_MAX];
   tt_lockstep_frame frame; /* the latest */
   uint64_t next_counter;
-  bool
-      frame_stands; /* `frame` is the present; false before the first and while a reset is on its way */
-  bool ordered;     /* `velocities` are valid and wait for receive */
+  bool ordered; /* `velocities` are valid and wait for receive */
   float velocities[TT_LOCKSTEP_MAX];
   bool warned_of_byte_order;
 } lockstep_tcp;
@@ -131,13 +129,12 @@ static void send_frame(tt_wire *wire) {
 
 static void greet(tt_wire *wire) {
   const lockstep_tcp *self = wire->self;
-  if (self->frame_stands) send_frame(wire);
+  if (self->stream.stands) send_frame(wire);
 }
 
 static void forget(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
   self->ordered = false;
-  if (self->stream.use.then == TT_WIRE_RESET) self->frame_stands = false;
 }
 
 /* --- receiving --- */
@@ -176,14 +173,12 @@ static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size) {
 
 /* Takes the next whole answer out of the buffer, past those to frames from before a reset. An answer to a frame that
  * the world has already left behind (policies hold and zero) is obeyed like any other, but the newest frame still wants
- * its own: else a client that was late once would lag for ever. */
+ * its own: else a client that was late once would lag for ever. What is said before a frame waits until that is sent. */
 static void take_answer(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
   tt_wire_stream *stream = &self->stream;
-  if (!self->frame_stands)
-    return; /* what a new client says before its frame 0 waits until that is sent */
   size_t size = TT_LOCKSTEP_VELOCITY_BYTES((size_t)self->joints), used = 0;
-  while (!stream->answered && stream->size - used >= size) {
+  while (stream->stands && !stream->answered && stream->size - used >= size) {
     const uint8_t *bytes = stream->bytes + used;
     used += size;
     tt_wire_received(wire, bytes, size);
@@ -216,7 +211,8 @@ static void receive(tt_wire *wire) {
   tt_submission submissions[TT_LOCKSTEP_MAX];
   for (int i = 0; i < self->joints; i++)
     submissions[i] = (tt_submission){self->commands[i], self->velocities[i]};
-  self->stream.answered = self->ordered = false;
+  self->ordered = false;
+  tt_wire_obey_stream(&self->stream);
   if (tt_wire_submit(wire, submissions, self->joints, NULL) != TT_OK)
     tt_wire_end_stream(wire, "the world refused its message");
 }
@@ -230,7 +226,7 @@ static void send_positions(tt_wire *wire, const tt_view *view) {
     double position = tt_signal_read(&self->signals[i], view);
     self->frame.positions[i] = self->wraps[i] ? tt_wrap_angle(position) : (float)position;
   }
-  self->frame_stands = true;
+  tt_wire_stand_stream(&self->stream);
   if (self->stream.tcp) send_frame(wire);
   tt_wire_reread_stream(wire); /* it may have sent several sets at once */
 }
@@ -241,7 +237,7 @@ static void reset(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
   tt_wire_reset_stream(wire);
   self->next_counter = 0;
-  self->frame_stands = self->ordered = false;
+  self->ordered = false;
 }
 
 static bool is_acceptable(const tt_wire *wire, int joint, double velocity) {
