@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "foxglove/scene.h"
 #include "foxglove/server.h"
+#include "host/wanted.h"
 #include "host/watcher.h"
 
 #include <math.h>
@@ -21,6 +22,7 @@ struct tt_foxglove_service {
   int signal_count;
   tt_field field;
   double begin, duration; /* s, where a kept run begins and ends; 0: there is none */
+  tt_wanted *wanted;      /* what clients command */
   tt_watcher *watcher;
   tt_foxglove_server *server;
   int scene, transforms, events, first_signal; /* channels */
@@ -132,19 +134,21 @@ static tt_status add_all(tt_foxglove_service *service, tt_error *error) {
 
 /* ---- what clients ask for ---- */
 
+/* What was commanded before comes first. */
 static bool post(tt_foxglove_service *service, tt_mail_kind kind, int index, double value) {
+  tt_wanted_post(service->wanted);
   tt_mail mail = {.kind = kind, .index = index, .value = value, .source = SOURCE};
   return tt_world_post(service->world, &mail) == TT_OK;
 }
 
 static void on_parameter(void *context, int parameter, double value) {
-  post(context, TT_MAIL_COMMAND, parameter, value);
+  tt_foxglove_service *service = context;
+  tt_wanted_set(service->wanted, parameter, value, 0);
 }
 
 static void on_released(void *context, int parameter) {
   tt_foxglove_service *service = context;
-  double safe = service->model->commands[parameter].safe;
-  if (!isnan(safe)) post(service, TT_MAIL_COMMAND, parameter, safe);
+  tt_wanted_let_go(service->wanted, parameter);
 }
 
 /* The number that a control takes, out of the request; nothing at all is as {}. */
@@ -253,7 +257,11 @@ static void hear(void *context, const tt_told *told) {
   tt_foxglove_publish(service->server, service->events, true, &service->json);
 }
 
-static void turn(void *context) { tt_foxglove_flush(((tt_foxglove_service *)context)->server); }
+static void turn(void *context) {
+  tt_foxglove_service *service = context;
+  tt_wanted_post(service->wanted);
+  tt_foxglove_flush(service->server);
+}
 
 /* ---- the beginning and the end ---- */
 
@@ -359,7 +367,9 @@ tt_status tt_foxglove_service_open(tt_world *world, const tt_foxglove_keys *keys
   service->begin = shown->begin;
   service->duration = shown->duration;
   service->commands = keys->commands && shown->duration <= 0;
-  tt_status status = start(service, keys, shown, error);
+  service->wanted = tt_wanted_new(world, SOURCE);
+  tt_status status = service->wanted ? start(service, keys, shown, error)
+                                     : tt_fail(error, TT_NOMEM, "out of memory");
   if (status != TT_OK) {
     tt_foxglove_service_close(service);
     return status;
@@ -377,6 +387,7 @@ void tt_foxglove_service_close(tt_foxglove_service *service) {
   tt_watcher_stop(service->watcher);
   tt_foxglove_server_close(service->server);
   tt_watcher_free(service->watcher);
+  tt_wanted_free(service->wanted);
   tt_bytes_free(&service->json);
   free(service);
 }

@@ -128,7 +128,8 @@ typedef struct tt_mail {
    *  dropped. 0: it goes by none. */
   uint64_t meant_for;
 } tt_mail;
-/** Any thread; never blocks; TT_FULL when 1,024 are waiting. */
+/** Any thread; never blocks; TT_FULL when 1,024 are waiting, and for commands and joysticks when 512 are: there is room for an
+ * emergency stop, whatever somebody commands. What must arrive all the same is tried again (host/wanted.h). */
 tt_status tt_world_post(tt_world *world, const tt_mail *mail);
 /** How many wait for the next tick, about. Any thread. */
 size_t tt_world_waiting_mail(const tt_world *world);

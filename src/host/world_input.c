@@ -111,11 +111,20 @@ static void open_mail(tt_world *world, tt_mail *mail) {
 
 void tt_world_drain_mail(tt_world *world) {
   tt_mail mail;
-  while (tt_queue_pop(world->mail, &mail)) open_mail(world, &mail);
+  /* Whoever posts faster than this reads holds nobody up. */
+  for (int i = 0; i < TT_MAIL_CAPACITY && tt_queue_pop(world->mail, &mail); i++)
+    open_mail(world, &mail);
   if (atomic_load_explicit(&world->interrupted, memory_order_relaxed)) world->quit = true;
 }
 
+/* What comes without end, where others come once. */
+static bool is_stream(const tt_mail *mail) {
+  return mail->kind == TT_MAIL_COMMAND ||
+         (mail->kind == TT_MAIL_STATION && mail->station.kind == TT_DS_JOYSTICK);
+}
+
 tt_status tt_world_post(tt_world *world, const tt_mail *mail) {
+  if (is_stream(mail) && tt_queue_waiting(world->mail) >= TT_MAIL_CAPACITY / 2) return TT_FULL;
   if (!tt_queue_push(world->mail, mail)) return TT_FULL;
   tt_net_wake(world->net);
   return TT_OK;

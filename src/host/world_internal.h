@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#define TT_MAIL_CAPACITY 1024 /* orders that wait in the mailbox */
 #define TT_SLICE_NS 20000000u /* longest wait before interrupts and mail are looked at */
 
 /** Core's private side of a wire, beside the public tt_wire. */

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MAIL_CAPACITY 1024
 #define TAPPED_CAPACITY 128
 
 static tt_status open_wire(tt_world *world, int index, const tt_world_wire *spec, tt_error *error) {
@@ -39,7 +38,7 @@ static bool allocate(tt_world *world) {
   world->shown_stats = calloc(wires, sizeof *world->shown_stats);
   world->shown_states = calloc(wires, sizeof *world->shown_states);
   world->source = tt_live_source_new(world, world->sim);
-  world->mail = tt_queue_new(MAIL_CAPACITY, sizeof(tt_mail));
+  world->mail = tt_queue_new(TT_MAIL_CAPACITY, sizeof(tt_mail));
   world->tapped = tt_queue_new(TAPPED_CAPACITY, sizeof(tt_tapped));
   if (!world->net) {
     world->net = tt_net_new();

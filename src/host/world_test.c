@@ -208,6 +208,22 @@ static void a_full_mailbox_says_so(void **state) {
   assert_int_equal(tt_world_post(in->world, &mail), TT_OK);
 }
 
+/* Who commands without end keeps nobody from an emergency stop. */
+static void a_mailbox_full_of_commands_has_room_for_orders(void **state) {
+  testing_world *in = *state;
+  int torque = testing_command(in, "red/left_track.torque");
+  tt_mail command = {.kind = TT_MAIL_COMMAND, .index = torque, .value = 3, .source = "test"};
+  tt_mail stick = {
+      .kind = TT_MAIL_STATION, .source = "test", .station = {.kind = TT_DS_JOYSTICK, .robot = -1}};
+  while (tt_world_post(in->world, &command) == TT_OK) {
+  }
+  assert_int_equal(tt_world_post(in->world, &stick), TT_FULL);
+  testing_post(in, TT_MAIL_STOP_ALL, 0, 1);
+  testing_tick(in, 1);
+  assert_true(testing_value(in, "command:red/left_track.torque") == 0);
+  testing_post(in, TT_MAIL_COMMAND, torque, 3);
+}
+
 static void the_match_timer_starts_and_stops(void **state) {
   testing_world *in = *state;
   testing_post(in, TT_MAIL_COMMAND, testing_command(in, "match_timer"), 1);
@@ -378,6 +394,7 @@ int main(void) {
       TEST(a_command_from_elsewhere_is_checked_like_any_other),
       TEST(the_emergency_stop_holds_until_released),
       TEST(a_full_mailbox_says_so),
+      TEST(a_mailbox_full_of_commands_has_room_for_orders),
       TEST(the_match_timer_starts_and_stops),
       TEST(divergence_stops_the_world_with_a_reason),
       cmocka_unit_test(divergence_resets_the_world_where_the_scene_says_so),

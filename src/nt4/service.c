@@ -23,6 +23,8 @@ static void show(void *context, const tt_view *view) {
 
 static void turn(void *context) {
   tt_nt4_service *service = context;
+  if (service->served) tt_nt4_topics_post(service->served);
+  if (service->brought) tt_nt4_topics_post(service->brought);
   if (service->server) tt_nt4_server_flush(service->server);
   if (service->client) tt_nt4_client_flush(service->client);
 }

@@ -14,6 +14,7 @@
 
 #include "game/match.h"
 #include "game/pose_struct.h"
+#include "host/wanted.h"
 #include "nt4/message.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ struct tt_nt4_topics {
   tt_nt4_sink *sink;
   tt_world *world;
   const tt_model *model;
+  tt_wanted *wanted; /* what others write */
   const tt_signal_entry *signals;
   int signal_count;
   tt_nt4_topics_options options;
@@ -186,21 +188,26 @@ static void set_station(tt_nt4_topics *topics) {
 
 /* --- what others write --- */
 
-static void post(tt_nt4_topics *topics, int topic, bool released, double value) {
-  for (int i = 0; i < topics->model->command_count; i++) {
-    if (topics->command_topics[i] != topic) continue;
-    if (released) value = topics->model->commands[i].safe;
-    if (isnan(value)) return; /* released, it stays */
-    tt_world_post(topics->world,
-                  &(tt_mail){.kind = TT_MAIL_COMMAND, .index = i, .value = value, .source = "nt4"});
-  }
+/* −1: none. */
+static int command_of(const tt_nt4_topics *topics, int topic) {
+  for (int i = 0; i < topics->model->command_count; i++)
+    if (topics->command_topics[i] == topic) return i;
+  return -1;
 }
 
 static void on_written(void *context, int topic, double value) {
-  post(context, topic, false, value);
+  tt_nt4_topics *topics = context;
+  int command = command_of(topics, topic);
+  if (command >= 0 && !isnan(value)) tt_wanted_set(topics->wanted, command, value, 0);
 }
 
-static void on_released(void *context, int topic) { post(context, topic, true, 0); }
+static void on_released(void *context, int topic) {
+  tt_nt4_topics *topics = context;
+  int command = command_of(topics, topic);
+  if (command >= 0) tt_wanted_let_go(topics->wanted, command);
+}
+
+void tt_nt4_topics_post(tt_nt4_topics *topics) { tt_wanted_post(topics->wanted); }
 
 /* --- the beginning and the end --- */
 
@@ -217,7 +224,8 @@ tt_status tt_nt4_topics_new(tt_nt4_sink *sink, tt_world *world,
   made->signals = tt_names_signals(tt_world_names(world), &made->signal_count);
   made->robots = calloc((size_t)made->model->robot_count + 1, sizeof *made->robots);
   made->signal_topics = calloc((size_t)made->signal_count + 1, sizeof *made->signal_topics);
-  tt_status status = made->robots && made->signal_topics ? TT_OK : TT_NOMEM;
+  made->wanted = tt_wanted_new(world, "nt4");
+  tt_status status = made->robots && made->signal_topics && made->wanted ? TT_OK : TT_NOMEM;
   if (status == TT_OK) status = add_schemas(made); /* before what they describe */
   if (status == TT_OK) status = add_robots(made);
   if (status == TT_OK) status = add_pieces(made);
@@ -239,6 +247,7 @@ void tt_nt4_topics_free(tt_nt4_topics *topics) {
   if (!topics) return;
   tt_bytes_free(&topics->value);
   tt_bytes_free(&topics->raw);
+  tt_wanted_free(topics->wanted);
   free(topics->robots);
   free(topics->signal_topics);
   free(topics->command_topics);

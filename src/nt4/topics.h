@@ -25,4 +25,7 @@ void tt_nt4_topics_free(tt_nt4_topics *topics);
 /** Gives those that somebody wants their values of `view`. */
 void tt_nt4_topics_set(tt_nt4_topics *topics, const tt_view *view);
 
+/** What others wrote since enters the world: each turn of the loop. */
+void tt_nt4_topics_post(tt_nt4_topics *topics);
+
 #endif
