@@ -96,6 +96,17 @@ static void take_messages(tt_live *live, int64_t now) {
   g_array_set_size(live->messages, 0);
 }
 
+static void stop_timer(tt_live *live) {
+  if (!live->timer) return;
+  g_source_destroy(live->timer);
+  g_clear_pointer(&live->timer, g_source_unref);
+}
+
+/* It goes on without pages as long as the world does not know that they let go. */
+static void stop_timer_if_idle(tt_live *live) {
+  if (tt_live_post_waiting(live) && live->pages->len == 0) stop_timer(live);
+}
+
 static gboolean on_timer(gpointer data) {
   tt_live *live = data;
   int64_t now = g_get_monotonic_time();
@@ -105,6 +116,7 @@ static gboolean on_timer(gpointer data) {
   show_status(live, now);
   for (guint i = 0; i < live->pages->len; i++)
     tt_web_stream_wake(((tt_live_page *)live->pages->pdata[i])->stream);
+  stop_timer_if_idle(live);
   return G_SOURCE_CONTINUE;
 }
 
@@ -115,19 +127,12 @@ static void start_timer(tt_live *live) {
   g_source_attach(live->timer, tt_web_context(live->web));
 }
 
-static void stop_timer(tt_live *live) {
-  if (!live->timer) return;
-  g_source_destroy(live->timer);
-  g_clear_pointer(&live->timer, g_source_unref);
-}
-
 /* ---- a page comes and goes ---- */
 
 static void forget_page(tt_live *live, tt_live_page *page) {
   tt_live_monitor(page, -1);
   g_ptr_array_remove(live->pages, page);
   atomic_fetch_sub(&live->watchers, 1);
-  if (live->pages->len == 0) stop_timer(live);
 }
 
 static void free_text(gpointer text) { g_string_free(text, TRUE); }
@@ -137,10 +142,12 @@ static void on_closed(void *context) {
   forget_page(page->live, page);
   tt_live_joystick_free(page->joystick);
   tt_live_page_lets_go(page);
+  stop_timer_if_idle(page->live);
   g_queue_clear_full(&page->texts, free_text);
   g_queue_clear_full(&page->left, free_text);
   g_array_free(page->plot.samples, TRUE);
   tt_web_stream_unref(page->stream);
+  g_free(page->commands);
   g_free(page);
 }
 
@@ -160,6 +167,7 @@ static tt_live_page *new_page(tt_live *live, const tt_web_request *request,
   page->connection = connection;
   page->role = request->role;
   page->monitor = -1;
+  page->commands = g_new0(bool, live->model->command_count + 1);
   page->plot.samples = g_array_new(FALSE, FALSE, sizeof(double));
   g_queue_init(&page->texts);
   g_queue_init(&page->left);
@@ -197,10 +205,11 @@ tt_status tt_live_open(tt_web *web, const tt_live_options *options, tt_live **ma
   live->events = tt_queue_new(EVENTS, sizeof(tt_live_event));
   live->latest = tt_view_new(live->model);
   live->pages = g_ptr_array_new();
+  live->wanted = tt_wanted_new(options->world, "web");
   live->messages = g_array_new(FALSE, FALSE, sizeof(tt_tapped));
   tt_live_phantoms_new(live);
   *made = live;
-  if (!live->views || !live->events || !live->latest) {
+  if (!live->views || !live->events || !live->latest || !live->wanted) {
     tt_live_close(live);
     *made = NULL;
     return tt_fail(error, TT_NOMEM, "out of memory for the pages' stream");
@@ -226,6 +235,7 @@ void tt_live_close(tt_live *live) {
   tt_view_queue_free(live->views);
   tt_queue_free(live->events);
   tt_view_free(live->latest);
+  tt_wanted_free(live->wanted);
   if (live->model_text) g_string_free(live->model_text, TRUE);
   g_ptr_array_free(live->pages, TRUE);
   g_array_free(live->messages, TRUE);

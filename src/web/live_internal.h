@@ -1,10 +1,11 @@
-/* live_internal.h: shared by live.c (the hub), live_request.c (what pages ask), live_frame.c (what they get next),
+/* live_internal.h: shared by live.c (the hub), live_request.c (what pages ask), live_drive.c (what they command), live_frame.c (what they get next),
  * live_phantom.c, live_joystick.c, live_scenery.c, live_page.c (what waits for a page), live_metrics.c and live_json.c (texts). Each uses
  * those behind it. */
 #ifndef TT_WEB_LIVE_INTERNAL_H
 #define TT_WEB_LIVE_INTERNAL_H
 
 #include "base/queue.h"
+#include "host/wanted.h"
 #include "record/phantom.h"
 #include "web/live.h"
 #include "web/live_order.h"
@@ -46,6 +47,7 @@ typedef struct tt_live_page {
   GQueue
       left; /* GString, oldest first: messages with the last samples of subscriptions that are over */
   tt_live_joystick *joystick;
+  bool *commands;              /* by command: this page gave it its value last, of all pages */
   uint8_t held[TT_MAX_ROBOTS]; /* joysticks of driver stations that this page moves, a bit each */
 } tt_live_page;
 
@@ -73,7 +75,10 @@ struct tt_live {
   double next_push_time;
 
   GPtrArray *pages;
-  GPtrArray *phantoms; /* racer; live_phantom.c */
+  tt_wanted *wanted; /* what they command */
+  uint8_t
+      unplugs[TT_MAX_ROBOTS]; /* joysticks that pages let go of, and the world does not know yet */
+  GPtrArray *phantoms;        /* racer; live_phantom.c */
   guint phantoms_opening;
   int next_phantom;
   GSource *timer;
@@ -112,16 +117,21 @@ void tt_live_page_put_samples(tt_live_subscription *plot, GString *frame);
 /** The page plots something else from now on: samples that wait are sent before those to come. */
 void tt_live_page_end_plot(tt_live_page *page);
 
-/** Remembers whether the page moves a joystick of a driver station: TT_DS_JOYSTICK. */
-void tt_live_page_holds(tt_live_page *page, const tt_ds_order *order);
-/** Unplugs the joysticks that it moves. */
-void tt_live_page_lets_go(tt_live_page *page);
-
 /** Appends the bytes of a number, little-endian. */
 void tt_live_put_u16(GString *to, unsigned value);
 void tt_live_put_u32(GString *to, uint32_t value);
 void tt_live_put_f32(GString *to, double value);
 void tt_live_put_f64(GString *to, double value);
+
+/* live_drive.c */
+/** Does what a page commands, which was checked. */
+void tt_live_page_commands(tt_live_page *page, const tt_live_order *order);
+/** Remembers whether the page moves a joystick of a driver station: TT_DS_JOYSTICK. */
+void tt_live_page_holds(tt_live_page *page, const tt_ds_order *order);
+/** It is gone: its commands are to be safe, and the joysticks that it moves unplugged; see tt_live_post_waiting(). */
+void tt_live_page_lets_go(tt_live_page *page);
+/** Tells the world what it had no room for, as far as it has now. False: something waits still. */
+bool tt_live_post_waiting(tt_live *live);
 
 /* live_frame.c */
 /** See tt_web_stream_source.next; `context` is the page. */

@@ -105,26 +105,3 @@ void tt_live_say_to_all(tt_live *live, GString *text) {
     tt_live_page_say(live->pages->pdata[i], g_string_new_len(text->str, (gssize)text->len));
   g_string_free(text, TRUE);
 }
-
-/* ---- joysticks of driver stations ---- */
-
-void tt_live_page_holds(tt_live_page *page, const tt_ds_order *order) {
-  const tt_ds_joystick *stick = &order->joystick;
-  bool plugged = stick->axis_count || stick->button_count || stick->pov_count;
-  for (int robot = 0; robot < page->live->model->robot_count; robot++) {
-    if (order->robot >= 0 && order->robot != robot) continue;
-    uint8_t bit = (uint8_t)(1u << order->value);
-    page->held[robot] = plugged ? page->held[robot] | bit : page->held[robot] & (uint8_t)~bit;
-  }
-}
-
-void tt_live_page_lets_go(tt_live_page *page) {
-  for (int robot = 0; robot < page->live->model->robot_count; robot++)
-    for (int i = 0; i < TT_DS_JOYSTICKS; i++) {
-      if (!(page->held[robot] >> i & 1)) continue;
-      tt_mail mail = {.kind = TT_MAIL_STATION,
-                      .source = "web",
-                      .station = {.kind = TT_DS_JOYSTICK, .robot = robot, .value = i}};
-      tt_world_post(page->live->world, &mail);
-    }
-}

@@ -52,12 +52,7 @@ static void command(tt_live_page *page, const tt_live_order *order) {
     tt_live_page_say(page, wrong);
     return;
   }
-  for (int i = 0; i < order->command.count; i++)
-    post_mail(page, &(tt_mail){.kind = TT_MAIL_COMMAND,
-                               .index = order->command.values[i].command,
-                               .value = order->command.values[i].value,
-                               .source = "web",
-                               .meant_for = order->command.meant_for});
+  tt_live_page_commands(page, order);
 }
 
 static void acknowledge(tt_live_page *page, const tt_live_order *order) {
@@ -86,7 +81,6 @@ static void note(tt_live_page *page, const char *source, const char *text) {
   post_mail(page, &mail);
 }
 
-/* A page lets go of its joysticks when it leaves: they are remembered. */
 static void order_station(tt_live_page *page, const tt_ds_order *order) {
   if (order->kind == TT_DS_JOYSTICK) tt_live_page_holds(page, order);
   post_mail(page, &(tt_mail){.kind = TT_MAIL_STATION, .source = "web", .station = *order});

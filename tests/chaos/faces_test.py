@@ -222,6 +222,26 @@ class Faces(unittest.TestCase):
             page.close()
             self.assertEqual(tether.stop(), 0)
 
+    def test_what_a_page_commanded_is_safe_when_it_is_gone(self):
+        with Tether("run", SCENE, *QUIET) as tether:
+            watch, drive, other = (Page(tether.addresses["web"]) for _ in range(3))
+            commands, signals = watch.model["commands"][:2], [one["name"] for one in watch.model["signals"]]
+            watch.send(type="subscribe", number=1, signals=[signals.index(f"command:{one['name']}") for one in commands], rate=100)
+            values = lambda m: isinstance(m, bytes) and m[0] == 2 and struct.unpack_from("<2d", m, len(m) - 16)
+            seen = lambda *wanted: watch.until(lambda m: values(m) == wanted)
+            full = [one["upper"] / 2 for one in commands]
+            safe = values(watch.until(values))
+            drive.send(type="command", values=[[0, full[0]], [1, full[1]]])
+            seen(*full)
+            other.send(type="command", values=[[1, full[1] / 2]])  # who commanded last commands
+            seen(full[0], full[1] / 2)
+            drive.close()  # without a word
+            seen(safe[0], full[1] / 2)
+            other.close()
+            seen(*safe)
+            watch.close()
+            self.assertEqual(tether.stop(), 0)
+
     def test_two_hundred_that_never_finish_their_sentence(self):
         """Among them a good page is served; five seconds later they are gone."""
         with Tether("run", SCENE, *QUIET) as tether:
