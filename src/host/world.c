@@ -182,7 +182,9 @@ static tt_status broke_off(tt_world *world, tt_status status, const tt_error *re
 
 /* A source that ends here pauses the world. */
 static void follow(tt_world *world) {
-  if (!world->source->follow(world->source) || world->paused) return;
+  if (!world->source->follow(world->source)) return;
+  world->ticks_to_make = 0;
+  if (world->paused) return;
   world->paused = true;
   tt_world_event(world, "world", "the kept run ends here");
 }

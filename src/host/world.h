@@ -100,8 +100,8 @@ bool tt_world_over(const tt_world *world);
 
 /* --- the mailbox: the one way in from other threads, drained at *receive* --- */
 typedef enum tt_mail_kind {
-  TT_MAIL_PAUSE,    /**< value 1 pauses, 0 resumes */
-  TT_MAIL_STEP,     /**< makes `value` ticks while paused */
+  TT_MAIL_PAUSE,    /**< value 1 pauses, 0 resumes; either ends what STEP asked for */
+  TT_MAIL_STEP,     /**< while paused: makes `value` ticks more; else nothing */
   TT_MAIL_SPEED,    /**< factor `value` of real time */
   TT_MAIL_SEEK,     /**< a kept run: shows what was at `value` s */
   TT_MAIL_RESET,    /**< robot `index`, or the world if TT_NO_ROBOT */

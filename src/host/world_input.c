@@ -45,6 +45,7 @@ static void seek(tt_world *world, double time) {
 }
 
 void tt_world_set_paused(tt_world *world, const char *source, bool paused) {
+  world->ticks_to_make = 0; /* who pauses means now, whatever was asked for before */
   if (world->paused == paused) return;
   if (world->paused && world->source->follow(world->source))
     seek(world, 0); /* at its end: once more */
@@ -77,7 +78,8 @@ static void open_mail(tt_world *world, tt_mail *mail) {
   switch (mail->kind) {
     case TT_MAIL_PAUSE: tt_world_set_paused(world, mail->source, mail->value != 0); break;
     case TT_MAIL_STEP:
-      world->ticks_to_make += mail->value > 0 && mail->value < 1e9 ? (uint64_t)mail->value : 0;
+      if (world->paused && mail->value > 0 && mail->value < 1e9)
+        world->ticks_to_make += (uint64_t)mail->value;
       break;
     case TT_MAIL_SPEED:
       if (!isfinite(mail->value) || mail->value <= 0) break;

@@ -92,7 +92,7 @@ tt_status tt_world_apply(tt_world *world, const char *source, bool tells_peers,
                          const tt_submission *submissions, int count, int *bad);
 /** Does what other threads asked for; sees interrupts. */
 void tt_world_drain_mail(tt_world *world);
-/** Says so to everybody; nothing if it is so already. */
+/** Says so to everybody, if it is not so already. Ticks that were asked for are not made. */
 void tt_world_set_paused(tt_world *world, const char *source, bool paused);
 
 /* world_stations.c */

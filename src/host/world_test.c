@@ -15,6 +15,7 @@
 #include "engine/mujoco/mujoco_engine.h"
 #include "scene/scene.h"
 #include "host/journal_lines.h"
+#include "host/world_internal.h"
 #include "host/world_testing.h"
 
 /* Two carts' worth of frc2011, each with a wire of its own, 10 ms a tick at 1 kHz. */
@@ -234,6 +235,27 @@ static void the_match_timer_starts_and_stops(void **state) {
   assert_true(testing_value(in, "match_time") == 0);
 }
 
+/* Ticks are made one by one while paused; those left over would go on in a world that people stopped. */
+static void a_paused_world_makes_no_tick_that_was_asked_for_before(void **state) {
+  testing_world *in = *state;
+  testing_post(in, TT_MAIL_STEP, 0, 100);
+  testing_post(in, TT_MAIL_PAUSE, 0, 1);
+  testing_tick(in, 1);
+  assert_true(tt_world_paused(in->world));
+  assert_int_equal(in->world->ticks_to_make, 0);
+  testing_post(in, TT_MAIL_STEP, 0, 1000);
+  testing_post(in, TT_MAIL_STEP, 0, 1);
+  testing_tick(in, 1);
+  assert_int_equal(in->world->ticks_to_make, 1001);
+  testing_post(in, TT_MAIL_PAUSE, 0, 1);
+  testing_tick(in, 1);
+  assert_int_equal(in->world->ticks_to_make, 0);
+  testing_post(in, TT_MAIL_STEP, 0, 1000);
+  testing_post(in, TT_MAIL_PAUSE, 0, 0);
+  testing_tick(in, 1);
+  assert_int_equal(in->world->ticks_to_make, 0);
+}
+
 /* ---- divergence ---- */
 
 static void explode(testing_world *in) {
@@ -325,8 +347,12 @@ static void a_kept_run_is_shown_from_its_beginning_to_its_end(void **state) {
   testing_tick(in, 3);
   testing_post(in, TT_MAIL_RESET, TT_NO_ROBOT, 0);
   assert_true(fabs(time_after_a_tick(in) - 1.01) < 1e-9);
+  testing_post(in, TT_MAIL_PAUSE, 0, 1);
+  testing_tick(in, 1);
+  testing_post(in, TT_MAIL_STEP, 0, 1000);
   testing_post(in, TT_MAIL_SEEK, 0, 5);
   assert_true(fabs(time_after_a_tick(in) - 1.2) < 1e-9);
+  assert_int_equal(in->world->ticks_to_make, 0); /* who goes back stays where he goes to */
   assert_true(tt_world_paused(in->world));
 }
 
@@ -396,6 +422,7 @@ int main(void) {
       TEST(a_full_mailbox_says_so),
       TEST(a_mailbox_full_of_commands_has_room_for_orders),
       TEST(the_match_timer_starts_and_stops),
+      TEST(a_paused_world_makes_no_tick_that_was_asked_for_before),
       TEST(divergence_stops_the_world_with_a_reason),
       cmocka_unit_test(divergence_resets_the_world_where_the_scene_says_so),
       cmocka_unit_test(a_run_ends_with_its_duration),
