@@ -16,6 +16,8 @@
 
 #define HOOK_INTERVAL 500 /* instructions between two looks at the budget */
 #define TEXT_UNIT 256     /* bytes of a text that take about as long as an instruction */
+#define VALUE_BYTES 16    /* of a value, as it is copied with its kind */
+#define LEVELS 3          /* functions whose arguments are looked at */
 #define LOAD_MEMORY ((size_t)8 << 20)
 #define LOAD_INSTRUCTIONS 1000000
 #define MAX_SHORTAGES 4
@@ -112,8 +114,19 @@ void tt_lua_sandbox_charge(lua_State *lua, uint64_t work) {
   luaL_error(lua, "it takes too many instructions");
 }
 
+/* Handing on `...` is one instruction, too, of any number of values. */
+static void weigh_arguments(tt_lua_sandbox *sandbox, lua_State *lua) {
+  lua_Debug at;
+  for (int level = 0; level < LEVELS && lua_getstack(lua, level, &at); level++)
+    for (int n = 2 * TEXT_UNIT / VALUE_BYTES; lua_getlocal(lua, &at, -n); n *= 2) {
+      lua_pop(lua, 1);
+      weigh_text(sandbox, (size_t)n * VALUE_BYTES);
+    }
+}
+
 static void count(lua_State *lua, lua_Debug *where) {
   tt_lua_sandbox *sandbox = sandbox_of(lua);
+  weigh_arguments(sandbox, lua);
   sandbox->instructions -= sandbox->weight < HOOK_INTERVAL ? HOOK_INTERVAL : sandbox->weight;
   if (sandbox->instructions >= 0) return;
   sandbox->at_limit = true;
@@ -251,11 +264,40 @@ static int seeded_random(lua_State *lua) {
   return 1;
 }
 
-/* Lua's own function (upvalue), paying for the length of the table it works on. */
+/* Calls Lua's own function (upvalue): straight, so that its errors name the line of the file that called it. */
+static int call_original(lua_State *lua) { return lua_tocfunction(lua, lua_upvalueindex(1))(lua); }
+
+/* Paying for the length of the table it works on. */
 static int paid_by_length(lua_State *lua) {
   if (lua_istable(lua, 1)) tt_lua_sandbox_charge(lua, lua_rawlen(lua, 1));
-  /* Called straight, so that its errors name the line of the file that called it. */
-  return lua_tocfunction(lua, lua_upvalueindex(1))(lua);
+  return call_original(lua);
+}
+
+/* For all that it is given. */
+static int paid_by_arguments(lua_State *lua) {
+  tt_lua_sandbox_charge(lua, (uint64_t)lua_gettop(lua));
+  return call_original(lua);
+}
+
+/* For the range that it goes through, whose first number is argument `first`, whatever the table's length is. Returns it. */
+static uint64_t pay_for_range(lua_State *lua, int first) {
+  uint64_t length = lua_istable(lua, 1) ? lua_rawlen(lua, 1) : 0;
+  lua_Integer from = luaL_optinteger(lua, first, 1);
+  lua_Integer to = luaL_optinteger(lua, first + 1, (lua_Integer)length);
+  uint64_t count = from <= to ? (uint64_t)to - (uint64_t)from : 0;
+  tt_lua_sandbox_charge(lua, count > length ? count : length);
+  return count;
+}
+
+static int paid_concat(lua_State *lua) {
+  pay_for_range(lua, 3);
+  return call_original(lua);
+}
+
+/* What it gives is copied from call to call, an instruction each time. */
+static int paid_unpack(lua_State *lua) {
+  weigh_text(sandbox_of(lua), pay_for_range(lua, 2) * VALUE_BYTES);
+  return call_original(lua);
 }
 
 static int refuse_write(lua_State *lua) { return luaL_error(lua, "it is read-only"); }
@@ -285,13 +327,20 @@ static void copy_fields(lua_State *lua, const char *const names[]) {
   }
 }
 
+/* As copy_fields(), for a function that pays. */
+static void add_paid(lua_State *lua, const char *name, lua_CFunction pays) {
+  lua_getfield(lua, -1, name);
+  lua_pushcclosure(lua, pays, 1);
+  lua_setfield(lua, -3, name);
+}
+
 static void make_base(lua_State *lua) {
-  static const char *const kept[] = {"assert",   "error", "ipairs", "select",
-                                     "tonumber", "type",  NULL};
+  static const char *const kept[] = {"assert", "error", "ipairs", "tonumber", "type", NULL};
   lua_newtable(lua);
   lua_pushcfunction(lua, luaopen_base);
   lua_call(lua, 0, 1);
   copy_fields(lua, kept);
+  add_paid(lua, "select", paid_by_arguments);
   lua_pop(lua, 1);
   lua_pushcfunction(lua, sorted_pairs);
   lua_setfield(lua, -2, "pairs");
@@ -316,15 +365,14 @@ static void add_math(lua_State *lua) {
 }
 
 static void add_table(lua_State *lua) {
-  static const char *const kept[] = {"concat", "insert", "pack", "remove", "unpack", NULL};
   lua_newtable(lua);
   lua_pushcfunction(lua, luaopen_table);
   lua_call(lua, 0, 1);
-  for (const char *const *name = kept; *name; name++) {
-    lua_getfield(lua, -1, *name);
-    lua_pushcclosure(lua, paid_by_length, 1);
-    lua_setfield(lua, -3, *name);
-  }
+  add_paid(lua, "concat", paid_concat);
+  add_paid(lua, "insert", paid_by_length);
+  add_paid(lua, "pack", paid_by_arguments);
+  add_paid(lua, "remove", paid_by_length);
+  add_paid(lua, "unpack", paid_unpack);
   lua_pop(lua, 1);
   wrap_read_only(lua, false);
   lua_setfield(lua, -2, "table");

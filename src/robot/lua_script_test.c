@@ -175,6 +175,38 @@ static void limits_end_everything(void **state) {
   expect_failure("function sense() return select('#', table.unpack({}, 1, 900000)) end", "a.lua");
 }
 
+/* None of what follows is long by its own length, or by what it is written as. */
+static void many_values_take_instructions(void **state) {
+  (void)state;
+  static const char *const ways[] = {
+      "local t, u = {}, table.unpack for i = 1, 3000 do u(t, 1, 9000) end",
+      "local t = {} for i = 20001, 20100 do t[i] = 'x' end\n"
+      "for i = 1, 2000 do table.concat(t, '', 20001, 20100) end",
+      "local function f(...) for i = 1, 10000 do select('#', ...) end end f(table.unpack({}, 1, "
+      "2000))",
+      "local function f(...) for i = 1, 10000 do table.pack(select(1999, ...)) end end\n"
+      "f(table.unpack({}, 1, 2000))",
+      "local function g(...) end local function f(...) for i = 1, 10000 do g(...) end end\n"
+      "f(table.unpack({}, 1, 2000))",
+      "local function g(n, ...) if n > 0 then return g(n - 1, n, ...) end "
+      "end g(3000)"};
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    char text[400];
+    snprintf(text, sizeof text, "function sense() %s return 1 end", ways[i]);
+    expect_failure(text, "it takes too many instructions");
+  }
+  assert_true(value_of("function sense() local s = 0 for i = 1, 3000 do\n"
+                       "  local a, b, c = table.unpack({i, 1, 2}) s = s + b + c\n"
+                       "end return s end") == 9000);
+  assert_true(value_of("function sense() return #table.concat({'a', 'b', 'c'}, '-', 2) end") == 3);
+  assert_true(value_of("function sense() return select(-1, 5, 6) + select('#', 1, nil) +\n"
+                       "  table.pack(1, nil, 3).n end") == 11);
+  expect_failure("function sense() table.unpack({}, 'x') end", "a.lua:1: bad argument #2");
+  expect_failure("function sense() table.unpack({}, 1, 1e300) end", "a.lua:1: bad argument #3");
+  expect_failure("function sense() table.unpack({}, -9223372036854775807, 9223372036854775807) end",
+                 "a.lua:1: ");
+}
+
 /* Two texts of `length` bytes that are equal, but not the same object; compared `times` times. */
 static const char *comparing(const char *how, int length, int times) {
   static char text[1000];
@@ -250,10 +282,15 @@ static void bad_files_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(functions_compute_from_signals), cmocka_unit_test(pairs_go_in_order),
-      cmocka_unit_test(nothing_survives_a_call),        cmocka_unit_test(chance_is_the_seeds),
-      cmocka_unit_test(nothing_dangerous_is_there),     cmocka_unit_test(limits_end_everything),
-      cmocka_unit_test(long_texts_take_instructions),   cmocka_unit_test(failures_say_where),
+      cmocka_unit_test(functions_compute_from_signals),
+      cmocka_unit_test(pairs_go_in_order),
+      cmocka_unit_test(nothing_survives_a_call),
+      cmocka_unit_test(chance_is_the_seeds),
+      cmocka_unit_test(nothing_dangerous_is_there),
+      cmocka_unit_test(limits_end_everything),
+      cmocka_unit_test(many_values_take_instructions),
+      cmocka_unit_test(long_texts_take_instructions),
+      cmocka_unit_test(failures_say_where),
       cmocka_unit_test(bad_files_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
