@@ -37,7 +37,8 @@ typedef struct xrp {
   int counts[TT_XRP_LISTS];
   int owned[MOST_COMMANDS];
   tt_xrp_command newest; /* waits for receive while order.pending */
-  uint16_t number;       /* of the next message */
+  uint16_t number;       /* of the latest message */
+  uint64_t left;         /* messages that had left when that was made */
   bool said_unknown;     /* which tag means nothing here */
 } xrp;
 _Static_assert(offsetof(xrp, link) == 0, "the operations of wire/udp.h find the link there");
@@ -210,10 +211,18 @@ static tt_xrp_encoder encoder_of(const xrp *self, int index, const tt_view *view
                           .period = speed != 0 ? 1 / speed : INFINITY};
 }
 
+/* Goes on only once somebody could hear the one before: whoever comes first hears the first. */
+static uint16_t next_number(const tt_wire *wire, xrp *self) {
+  uint64_t left = wire->stats.sent + wire->stats.send_failed;
+  if (left != self->left) self->number++;
+  self->left = left;
+  return self->number;
+}
+
 static void send_state(tt_wire *wire, const tt_view *view) {
   xrp *self = wire->self;
   uint8_t bytes[TT_XRP_BYTES];
-  tt_xrp_state state = {.number = self->number++,
+  tt_xrp_state state = {.number = next_number(wire, self),
                         .has_encoder = used_slots(self, TT_XRP_ENCODER_LIST),
                         .has_input = used_slots(self, TT_XRP_INPUT_LIST),
                         .has_analog = used_slots(self, TT_XRP_ANALOG_LIST),
