@@ -14,7 +14,9 @@
 #define MOST_CLIENTS 16
 #define MOST_MESSAGE ((size_t)2 << 20) /* bytes, as ntcore */
 #define MOST_QUEUED ((size_t)4 << 20)  /* bytes, at which a client is cut */
-#define MOST_NAMES 4096                /* in all that a client subscribed to */
+#define OFFLINE 1          /* µs, of a value: written while nobody was connected; 0: a default */
+#define CLOCK_SLACK 100000 /* µs that a client's idea of our time may be behind */
+#define MOST_NAMES 4096    /* in all that a client subscribed to */
 
 /* --- what clients ask for --- */
 
@@ -161,11 +163,19 @@ static void on_text(nt4_peer *who, const uint8_t *bytes, size_t size) {
   for (nt4_peer *one = who->server->clients; one; one = one->next) nt4_send_said(one);
 }
 
+/* A default, or what its program wrote before it came, commands nothing: the robot was made safe since, and a client that lost
+ * its connection says its last values again. One that never asked for our time (as ntcore's for browsers, of 4.1) counts its own,
+ * which says nothing here. */
+static bool is_news(const nt4_peer *who, const tt_nt4_message *message) {
+  if (message->time <= OFFLINE) return false;
+  return !who->knows_time || message->time >= who->since - CLOCK_SLACK;
+}
+
 /* The world says what it becomes. */
 static void hear(nt4_peer *who, int position, const tt_nt4_message *message) {
   const tt_nt4_sink *sink = &who->server->sink;
   double number;
-  if (!sink->on_written || !tt_nt4_read_number(message, &number)) return;
+  if (!sink->on_written || !is_news(who, message) || !tt_nt4_read_number(message, &number)) return;
   for (nt4_peer *one = who->server->clients; one; one = one->next) /* who wrote last commands */
     for (int i = 0; i < one->publisher_count; i++)
       if (one->publishers[i].topic == who->publishers[position].topic)
@@ -190,6 +200,7 @@ static void take_message(nt4_peer *who, const tt_nt4_message *message) {
     tt_bytes answer = {.size = 0};
     tt_nt4_message now = *message;
     now.time = nt4_now();
+    who->knows_time = true;
     tt_nt4_put_message(&answer, &now);
     if (!answer.failed) tt_websocket_send(who->websocket, false, answer.data, answer.size);
     tt_bytes_free(&answer);
@@ -324,6 +335,7 @@ static void on_open(void *context, tt_websocket *websocket) {
   made->server = server;
   made->websocket = websocket;
   made->period = INT64_MAX;
+  made->since = nt4_now();
   made->trusted = tt_websocket_is_trusted(websocket);
   name_client(made, tt_websocket_path(websocket));
   made->next = server->clients;

@@ -47,6 +47,8 @@ typedef struct nt4_peer {
   nt4_publisher *publishers;
   int subscription_count, publisher_count;
   bool is_clock;              /* only asks for the time */
+  bool knows_time;            /* it asked: the times of its values are ours */
+  int64_t since;              /* µs: when it came */
   bool trusted;               /* no page of another site: it may publish */
   int64_t period, next_flush; /* µs */
   struct json_object *said;   /* text messages that wait; NULL: none */

@@ -320,14 +320,18 @@ static void on_released(void *context, int topic) {
   world->released += topic == world->number;
 }
 
-/* Those that may be written are heard, as long as who writes is there; the world says what becomes of it. */
-static void writable_topics_are_heard(void **state) {
-  world *world = *state;
+static void listen_to_writes(world *world) {
   tt_nt4_sink *sink = tt_nt4_server_sink(world->server);
   sink->on_written = on_written;
   sink->on_released = on_released;
   sink->context = world;
   world->server->topics[world->number].writable = true;
+}
+
+/* Those that may be written are heard, as long as who writes is there; the world says what becomes of it. */
+static void writable_topics_are_heard(void **state) {
+  world *world = *state;
+  listen_to_writes(world);
   set_number(world, 1);
   viewer *one = enter(world, 0, "/nt/one", v41, 1), *two = enter(world, 1, "/nt/two", v41, 1);
   static const char publish[] =
@@ -335,16 +339,16 @@ static void writable_topics_are_heard(void **state) {
       "number\",\"pubuid\":1,\"type\":\"double\"}}]";
   say(one, publish);
   say(two, publish);
-  tt_websocket_send(one->websocket, false, "\x94\x01\x00\x01\xcb\x3f\xf8\0\0\0\0\0\0", 13);
+  tt_websocket_send(one->websocket, false, "\x94\x01\x05\x01\xcb\x3f\xf8\0\0\0\0\0\0", 13);
   until(world, &world->written, 1);
   assert_true(world->value == 1.5);
-  tt_websocket_send(one->websocket, false, "\x94\x01\x00\x01\xcb\x7f\xf0\0\0\0\0\0\0", 13);
-  tt_websocket_send(one->websocket, false, "\x94\x01\x00\x02\x05", 5); /* a whole number */
+  tt_websocket_send(one->websocket, false, "\x94\x01\x05\x01\xcb\x7f\xf0\0\0\0\0\0\0", 13);
+  tt_websocket_send(one->websocket, false, "\x94\x01\x05\x02\x05", 5); /* a whole number */
   until(world, &world->written, 2);                                    /* infinity was none */
   assert_true(world->value == 5);
-  tt_websocket_send(two->websocket, false, "\x94\x01\x00\x02\x07", 5);
+  tt_websocket_send(two->websocket, false, "\x94\x01\x05\x02\x07", 5);
   until(world, &world->written, 3);
-  tt_websocket_send(one->websocket, false, "\x94\x01\x00\x02\x08", 5);
+  tt_websocket_send(one->websocket, false, "\x94\x01\x05\x02\x08", 5);
   until(world, &world->written, 4);
   tt_websocket_client_close(two->client); /* it was not the last that wrote */
   uint64_t end = tt_net_now() + PATIENCE;
@@ -352,11 +356,46 @@ static void writable_topics_are_heard(void **state) {
     tt_net_poll(world->net, 1000000);
   assert_int_equal(world->released, 0);
   world->server->clients->trusted = false; /* as a page of another site */
-  tt_websocket_send(one->websocket, false, "\x94\x01\x00\x02\x06", 5);
+  tt_websocket_send(one->websocket, false, "\x94\x01\x05\x02\x06", 5);
   say(one, "[{\"method\":\"unpublish\",\"params\":{\"pubuid\":1}}]");
   until(world, &world->released, 1);
   assert_int_equal(world->written, 4);
   assert_true(number_at(world, world->number) == 1);
+}
+
+static void write_number(viewer *who, int64_t time, double number) {
+  tt_bytes value = {.size = 0}, bytes = {.size = 0};
+  tt_nt4_put_double(&value, number);
+  tt_nt4_message message = {
+      .id = 1, .time = time, .type = TT_NT4_DOUBLE, .value = value.data, .value_size = value.size};
+  tt_nt4_put_message(&bytes, &message);
+  assert_int_equal(tt_websocket_send(who->websocket, false, bytes.data, bytes.size), TT_OK);
+  tt_bytes_free(&value);
+  tt_bytes_free(&bytes);
+}
+
+/* A default, or what a client says again that lost its connection, moves no robot. */
+static void what_was_written_before_a_client_came_commands_nothing(void **state) {
+  world *world = *state;
+  listen_to_writes(world);
+  viewer *own = enter(world, 0, "/nt/own", v41, 1);
+  say(own,
+      "[{\"method\":\"publish\",\"params\":{\"name\":\"/Tether/number\",\"pubuid\":1,"
+      "\"type\":\"double\"}}]");
+  write_number(own, 0, 7);
+  write_number(own, 1, 7);
+  write_number(own, 5000, 2); /* of a clock of its own */
+  until(world, &world->written, 1);
+  assert_true(world->value == 2);
+  tt_websocket_send(own->websocket, false, "\x94\xff\x00\x02\x05", 5); /* it asks for ours */
+  until(world, &own->values, 1);
+  int64_t came = world->server->clients->since;
+  write_number(own, 0, 7);
+  write_number(own, 5000, 7);
+  write_number(own, came - 1000000, 7);
+  write_number(own, came, 3);
+  until(world, &world->written, 2);
+  assert_true(world->value == 3);
 }
 
 static void who_may_come_in(void **state) {
@@ -673,6 +712,7 @@ int main(void) {
       TEST(clients_publish_to_each_other),
       TEST(ours_are_read_only),
       TEST(writable_topics_are_heard),
+      TEST(what_was_written_before_a_client_came_commands_nothing),
       TEST(who_may_come_in),
       TEST(names_of_clients_are_text),
       TEST(only_get_is_answered),
