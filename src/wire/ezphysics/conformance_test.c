@@ -1,7 +1,15 @@
 /* conformance_test.c: ezphysics passes what every wire has to pass: in mode step, with the world reset for each peer, and
  * with one joint sent, so that all states have one size. */
-#include "wire/conformance.h"
+#include "wire/conformance_world.h"
 #include "wire/ezphysics/codec.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
 
 /* A setting: of all bodies and joints only the tail is told of. */
 #define ONE_JOINT                                                                                  \
@@ -18,6 +26,39 @@ static size_t message(uint64_t n, uint8_t *bytes) {
   tt_ez_put_motor(&writer, 3, velocity, torque);
   tt_ez_end(&writer);
   return writer.size;
+}
+
+#define FLOOD 2000 /* messages */
+
+/* Each of a flood of tiny messages costs its own bytes only, and no period more than it has time for; none is lost. */
+static void a_flood_is_taken_a_part_a_period(void **state) {
+  (void)state;
+  static const char *const settings[] = {"wires.ezphysics.listen=127.0.0.1:0",
+                                         "wires.ezphysics.mode=realtime", "pace=fast"};
+  const tt_conformance wire = {.scene = "ezphysics", .settings = settings, .setting_count = 3};
+  static const uint8_t empty[] = {8, 0, 0, 0, 0, 0, 0, 0};
+  tt_under_test under;
+  tt_error error = {""};
+  tt_under_test_open(&under, &wire);
+  const tt_wire_stats *stats = &tt_under_test_wire(&under)->stats;
+  tt_world_start(under.world);
+  int s = tt_under_test_connect(&under, SOCK_STREAM);
+  for (int i = 0; i < FLOOD; i++)
+    assert_int_equal(send(s, empty, sizeof empty, 0), (ssize_t)sizeof empty);
+  uint8_t last[TT_CONFORMANCE_MESSAGE];
+  size_t size = message(1, last);
+  assert_int_equal(send(s, last, size, 0), (ssize_t)size);
+  uint64_t step = 0, before = 0, most = 0, period = tt_under_test_wire(&under)->period_steps;
+  for (; stats->accepted < FLOOD + 1; before = stats->accepted) {
+    assert_int_equal(tt_world_tick(under.world, &error), TT_OK);
+    if (stats->accepted - before > most) most = stats->accepted - before;
+    step = tt_world_step(under.world);
+  }
+  assert_int_equal(most, 256);
+  assert_int_equal(stats->received, FLOOD + 1);
+  assert_true(step >= (FLOOD / 256) * period);
+  close(s);
+  tt_under_test_close(&under);
 }
 
 int main(void) {
@@ -45,5 +86,6 @@ int main(void) {
                      TT_EZ_SEND_JOINTAXIS_SIZE + TT_EZ_SEND_JOINTFEEDBACK_SIZE,
       .bad_numbers_answered = true,
   };
-  return tt_conformance_stream(&wire);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_flood_is_taken_a_part_a_period)};
+  return tt_conformance_stream(&wire) + cmocka_run_group_tests(tests, NULL, NULL);
 }

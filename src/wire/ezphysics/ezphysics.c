@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define MAX_MESSAGE 65536u /* bytes of an incoming message */
+#define MOST_A_PERIOD 256  /* messages, in mode realtime: the others wait */
 
 typedef enum order_kind { ORDER_NONE, ORDER_FORCE, ORDER_MOTOR } order_kind;
 
@@ -41,6 +42,7 @@ typedef struct ezphysics {
       (*draft)[TT_EZ_AXES];   /* [joint_count] of this period; of one message */
   bool reset;                 /* a message of this period asked for it */
   uint64_t heard;             /* messages accepted in this period */
+  int taken;                  /* those and the refused ones */
   bool (*forced)[TT_EZ_AXES]; /* a force of the last period is to be ended */
   tt_submission *submissions; /* two an axis */
 } ezphysics;
@@ -157,6 +159,7 @@ static void forget_orders(ezphysics *self) {
   memset(self->orders, 0, (size_t)self->objects.joint_count * sizeof *self->orders);
   self->reset = false;
   self->heard = 0;
+  self->taken = 0;
 }
 
 static void forget(tt_wire *wire) {
@@ -262,7 +265,9 @@ static verdict read_message(tt_wire *wire, const uint8_t *bytes, size_t size, bo
 /** Takes one whole message into `orders`; false when it ended the connection. */
 static bool take_message(tt_wire *wire, const uint8_t *bytes, size_t size) {
   ezphysics *self = wire->self;
-  size_t orders = (size_t)self->objects.joint_count * sizeof *self->orders;
+  size_t orders = size > TT_EZ_HEADER /* it orders something */
+                      ? (size_t)self->objects.joint_count * sizeof *self->orders
+                      : 0;
   bool reset = false;
   memcpy(self->draft, self->orders, orders);
   switch (read_message(wire, bytes, size, &reset)) {
@@ -278,55 +283,67 @@ static bool take_message(tt_wire *wire, const uint8_t *bytes, size_t size) {
 
 /* --- the stream --- */
 
-/** Size of the whole message at the front of the buffer; 0 while it is not there. Closes on bad framing. */
-static size_t front_message(tt_wire *wire) {
-  ezphysics *self = wire->self;
+/** Size of the whole message at `offset` of the buffer; 0 while it is not there. Closes on bad framing. */
+static size_t message_at(tt_wire *wire, size_t offset) {
+  const tt_wire_stream *stream = wire->self;
+  const uint8_t *bytes = stream->bytes + offset;
   size_t size;
   tt_error error;
-  switch (tt_ez_frame(self->stream.bytes, self->stream.size, MAX_MESSAGE, &size, &error)) {
+  switch (tt_ez_frame(bytes, stream->size - offset, MAX_MESSAGE, &size, &error)) {
     case TT_OK: return size;
     case TT_AGAIN: return 0;
     default:
-      tt_wire_drop(wire, TT_DROP_SYNTAX, wire->stats.peer, self->stream.bytes, self->stream.size,
+      tt_wire_drop(wire, TT_DROP_SYNTAX, wire->stats.peer, bytes, stream->size - offset,
                    "%s; the connection is closed", error.text);
       tt_wire_end_stream(wire, "its stream was malformed");
       return 0;
   }
 }
 
-/** Throws answers to states from before a reset away. */
-static void drop_stale(tt_wire *wire) {
-  ezphysics *self = wire->self;
-  tt_wire_stream *stream = &self->stream;
-  size_t size;
-  while (stream->stale > 0 && (size = front_message(wire)) > 0) {
-    stream->stale--;
-    stream->owed--;
-    tt_wire_received(wire, stream->bytes, size);
-    tt_wire_drop(wire, TT_DROP_STALE, wire->stats.peer, stream->bytes, size,
-                 "it answers a state from before a reset");
-    tt_wire_stream_taken(stream, size);
-  }
+/** Answers to states from before a reset are thrown away. Mode step: then those up to that to the newest state (where the world
+ *  did not wait for one, policies hold and zero, there are several). Mode realtime: whatever has arrived, as far as a period
+ *  has time for it. */
+static bool takes_more(const ezphysics *self) {
+  const tt_wire_stream *stream = &self->stream;
+  if (stream->stale > 0) return true;
+  if (self->config->checked_mode == TT_EZ_STEP) return stream->stands && !stream->answered;
+  return self->taken < MOST_A_PERIOD;
 }
 
-/** Mode step: answers up to that to the newest state (where the world did not wait for one, policies hold and zero, there
- *  are several). Mode realtime: whatever has arrived. */
-static void take_messages(tt_wire *wire) {
+static void drop_stale(tt_wire *wire, const uint8_t *bytes, size_t size) {
+  tt_wire_stream *stream = wire->self;
+  stream->stale--;
+  stream->owed--;
+  tt_wire_drop(wire, TT_DROP_STALE, wire->stats.peer, bytes, size,
+               "it answers a state from before a reset");
+}
+
+static void note_answer(tt_wire *wire) {
   ezphysics *self = wire->self;
   tt_wire_stream *stream = &self->stream;
-  bool step = self->config->checked_mode == TT_EZ_STEP;
-  size_t size;
-  drop_stale(wire);
-  while (!stream->answered && (!step || stream->stands) && (size = front_message(wire)) > 0) {
-    tt_wire_received(wire, stream->bytes, size);
-    if (!take_message(wire, stream->bytes, size)) return;
-    tt_wire_stream_taken(stream, size);
-    if (stream->owed > 0) stream->owed--; /* nothing is sent to who left */
-    if (!step || stream->owed > 0) continue;
-    stream->answered = true;
-    tt_wire_answered(wire, stream->sent_at);
-    self->waiting = 0;
+  if (stream->owed > 0) stream->owed--; /* nothing is sent to who left */
+  if (self->config->checked_mode != TT_EZ_STEP || stream->owed > 0) return;
+  stream->answered = true;
+  tt_wire_answered(wire, stream->sent_at);
+  self->waiting = 0;
+}
+
+static void take_messages(tt_wire *wire) {
+  ezphysics *self = wire->self;
+  size_t used = 0, size;
+  while (takes_more(self) && (size = message_at(wire, used)) > 0) {
+    const uint8_t *bytes = self->stream.bytes + used;
+    used += size;
+    tt_wire_received(wire, bytes, size);
+    if (self->stream.stale > 0) {
+      drop_stale(wire, bytes, size);
+      continue;
+    }
+    self->taken++;
+    if (!take_message(wire, bytes, size)) return;
+    note_answer(wire);
   }
+  tt_wire_stream_taken(&self->stream, used);
 }
 
 /* --- receive --- */
@@ -365,6 +382,7 @@ static void carry_out(tt_wire *wire) {
   }
   if (self->heard > 1) wire->stats.accepted += self->heard - 1; /* one is counted already */
   self->heard = 0;
+  self->taken = 0;
 }
 
 static void receive(tt_wire *wire) {
@@ -382,11 +400,10 @@ static void send_view(tt_wire *wire, const tt_view *view) {
   self->state_size = tt_ez_write_state(&self->objects, view, self->state, self->state_capacity);
   tt_wire_stand_stream(&self->stream);
   const tt_tcp *tcp = self->stream.tcp;
-  if (tcp && self->config->checked_mode == TT_EZ_REALTIME && tt_tcp_queued(tcp) > 0) {
+  if (tcp && self->config->checked_mode == TT_EZ_REALTIME && tt_tcp_queued(tcp) > 0)
     wire->stats.send_failed++; /* best effort: it gets the next one */
-    return;
-  }
-  if (tcp) send_state(wire);
+  else if (tcp)
+    send_state(wire);
   tt_wire_reread_stream(wire); /* it may have sent several at once, also if it left then */
 }
 
