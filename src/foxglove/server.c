@@ -314,20 +314,15 @@ static void on_message(void *context, tt_websocket *websocket, bool text, const 
 
 static void on_request(void *context, const tt_websocket_request *request,
                        tt_websocket_answer *answer) {
-  (void)context;
+  const tt_foxglove_server *server = context;
+  for (int i = 0; i < server->options.origin_count; i++)
+    answer->trusted |= strcmp(server->options.origins[i], request->origin) == 0;
   for (int ours = 0; ours < PROTOCOL_COUNT && !answer->protocol; ours++)
     for (int i = 0; i < request->protocol_count && !answer->protocol; i++)
       if (strcmp(request->protocols[i], protocols[ours]) == 0) answer->protocol = protocols[ours];
   if (!request->upgrade) return;
   answer->status = answer->protocol ? 101 : 400;
   answer->body = "Offer the subprotocol foxglove.sdk.v1 or foxglove.websocket.v1.";
-}
-
-static bool is_trusted(const tt_foxglove_server *server, const tt_websocket *websocket) {
-  if (tt_websocket_is_trusted(websocket)) return true;
-  for (int i = 0; i < server->options.origin_count; i++)
-    if (strcmp(server->options.origins[i], tt_websocket_origin(websocket)) == 0) return true;
-  return false;
 }
 
 static void free_peer(foxglove_peer *peer) {
@@ -360,7 +355,7 @@ static void on_open(void *context, tt_websocket *websocket) {
     tt_websocket_close(websocket, 1011, "out of memory");
     return;
   }
-  made->trusted = is_trusted(server, websocket);
+  made->trusted = tt_websocket_is_trusted(websocket);
   made->plays = strcmp(tt_websocket_protocol(websocket), protocols[PROTOCOL_SDK]) == 0;
   made->next = server->peers;
   server->peers = made;

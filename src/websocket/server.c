@@ -1,11 +1,15 @@
 /* server.c: the WebSockets that others open, and the plain requests that come to the same port. */
 #include "websocket/internal.h"
 
+#include "base/log.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define ANSWER_BYTES 4096 /* of the longest answer to a request */
+#define MOST_ENTERING 64  /* connections that have not asked yet; a turn accepts as many */
+#define SAY_AGAIN_AFTER 1000000000u /* ns */
 
 struct tt_websocket_server {
   tt_websocket_owner owner; /* first: on_request_head gets it */
@@ -13,7 +17,52 @@ struct tt_websocket_server {
   tt_net *net;
   tt_tcp_server *tcp;
   tt_websocket_options options;
+  uint64_t refused, refused_said, refused_said_at;
 };
+
+/* --- who finds room --- */
+
+static void say_refused(tt_websocket_server *server, const tt_websocket *websocket,
+                        const char *why) {
+  uint64_t now = tt_net_now();
+  server->refused++;
+  if (server->refused_said && now - server->refused_said_at < SAY_AGAIN_AFTER) return;
+  tt_log_warning("%s: refused %s: %s (%llu refused since the last such line)",
+                 tt_websocket_server_address(server), tt_tcp_peer(websocket->tcp), why,
+                 (unsigned long long)(server->refused - server->refused_said));
+  server->refused_said = server->refused;
+  server->refused_said_at = now;
+}
+
+static int count_open(const tt_websocket_server *server, bool all) {
+  int count = 0;
+  for (const tt_websocket *one = server->owner.connections; one; one = one->next)
+    count += one->opened && !one->dropped && (all || !one->trusted);
+  return count;
+}
+
+/* Any page of the web may come in and read; all of them together leave others theirs. */
+static bool has_room(const tt_websocket_server *server, bool trusted) {
+  int most = server->options.max_connections;
+  return count_open(server, true) < most &&
+         (trusted || count_open(server, false) < most - most / 4);
+}
+
+/* Whoever connects and says nothing gives way to those that come after him. */
+static void limit_entering(tt_websocket_server *server) {
+  tt_websocket *oldest = NULL;
+  int count = 0;
+  for (tt_websocket *one = server->owner.connections; one; one = one->next) {
+    if (one->opened || one->dropped) continue;
+    oldest = one; /* the list begins with the newest */
+    count++;
+  }
+  if (count <= MOST_ENTERING) return;
+  say_refused(server, oldest, "others came before it had asked for anything");
+  tt_websocket_close(oldest, 1013, "others came before it had asked for anything");
+}
+
+/* --- who asks --- */
 
 /* Says no with an answer that people can read, and ends. */
 static tt_status refuse(tt_websocket *websocket, const tt_handshake *asked,
@@ -35,10 +84,15 @@ static tt_websocket_answer ask_handler(tt_websocket_server *server, const tt_web
                                   .protocol_count = asked->protocol_count,
                                   .peer = tt_tcp_peer(websocket->tcp),
                                   .upgrade = asked->upgrade};
-  tt_websocket_answer answer = {.status = 404};
+  tt_websocket_answer answer = {.status = 404,
+                                .trusted = tt_handshake_is_own_origin(asked->origin)};
   server->options.handler.on_request(server->options.context, &request, &answer);
   if (answer.status == 101 && !asked->upgrade)
     answer = (tt_websocket_answer){.status = 426, .body = "This address speaks WebSocket."};
+  if (answer.status == 101 && !has_room(server, answer.trusted)) {
+    say_refused(server, websocket, "as many are connected as are allowed");
+    answer = (tt_websocket_answer){.status = 503, .body = "As many are connected as are allowed."};
+  }
   return answer;
 }
 
@@ -65,7 +119,7 @@ static tt_status on_request_head(tt_websocket_owner *owner, tt_websocket *websoc
   snprintf(websocket->protocol, sizeof websocket->protocol, "%s",
            answer.protocol ? answer.protocol : "");
   snprintf(websocket->origin, sizeof websocket->origin, "%s", asked.origin);
-  websocket->trusted = tt_handshake_is_own_origin(asked.origin);
+  websocket->trusted = chosen.trusted;
   tt_websocket_opened(websocket);
   return TT_OK;
 }
@@ -73,6 +127,7 @@ static tt_status on_request_head(tt_websocket_owner *owner, tt_websocket *websoc
 static void on_accepted(void *context, tt_tcp *tcp) {
   tt_websocket_server *server = context;
   tt_websocket_new(server->net, tcp, &server->options, &server->owner, true);
+  limit_entering(server);
 }
 
 void tt_websocket_server_close(tt_websocket_server *server) {
@@ -99,7 +154,7 @@ tt_status tt_websocket_listen(tt_net *net, const tt_websocket_options *options,
   server->options = *options;
   tt_tcp_options tcp = tt_tcp_options_default();
   tcp.address = options->address;
-  tcp.max_connections = options->max_connections;
+  tcp.max_connections = options->max_connections + MOST_ENTERING + 1;
   tcp.max_queued = options->max_queued;
   tcp.allow = options->allow;
   tcp.handler = (tt_tcp_handler){

@@ -32,6 +32,7 @@ typedef struct tt_websocket_answer {
   const char *protocol;     /**< of 101: the subprotocol chosen among those offered; NULL: none */
   const char *body;         /**< of others: text for people; NULL: what the status means */
   const char *allow_origin; /**< of others: Access-Control-Allow-Origin; NULL: none */
+  bool trusted;             /**< of 101: as tt_websocket_is_trusted(); preset by its origin */
 } tt_websocket_answer;
 
 /** Called in the loop's thread, from within tt_net_poll(). */
@@ -56,7 +57,9 @@ typedef struct tt_websocket_options {
   const char *url;              /**< client: ws://HOST:PORT/PATH; HOST as in net.h */
   const char *const *protocols; /**< client: subprotocols offered; they outlive it */
   int protocol_count;
-  int max_connections;      /**< server: further ones are closed at once; default 16 */
+  /** Server: open at once; default 16. Further ones get 503, and so do those that are not trusted where they would fill the last
+   * quarter. Who has not asked for anything yet takes nobody's place. */
+  int max_connections;
   size_t max_message;       /**< bytes of a message; a longer one closes with 1009; default 1 MiB */
   size_t max_queued;        /**< bytes unsent at which a slow reader is cut; default 1 MiB */
   int frames_a_turn;        /**< looked at before others get their turn; default 64 */
@@ -94,7 +97,7 @@ const char *tt_websocket_protocol(const tt_websocket *websocket); /**< chosen; "
 /** Of the page that asked; "": no browser did. */
 const char *tt_websocket_origin(const tt_websocket *websocket);
 /** Whether it may command: it is no page of another site, which any browser on this machine may have open. Programs are
- *  none, and pages of this machine are not another site. */
+ *  none, and pages of this machine are not another site. Or its handler said so. */
 bool tt_websocket_is_trusted(const tt_websocket *websocket);
 /** Bytes that the kernel did not take yet. */
 size_t tt_websocket_queued(const tt_websocket *websocket);

@@ -317,6 +317,52 @@ static void a_head_has_limits_of_size_and_time(void **state) {
   assert_int_equal(server_side.requests, 0);
 }
 
+/* Who connects and says nothing, or half of it, takes nobody's place. */
+static void who_never_asks_shuts_nobody_out(void **state) {
+  side server_side = {.answer = 101};
+  tt_websocket_options options = options_of(&server_side);
+  options.max_connections = 2;
+  options.handshake_timeout = 600;
+  tt_websocket_server *server = listen_with(*state, &options);
+  int silent[200];
+  for (int i = 0; i < 200; i++) {
+    silent[i] = plain_socket(SOCK_STREAM, tt_websocket_server_address(server));
+    if (i % 2) say(silent[i], "GET / HTTP/1.1\r\n", 16);
+    tt_net_poll(*state, 0);
+  }
+  int first = enter(*state, server), second = enter(*state, server);
+  assert_int_equal(server_side.opened, 2);
+  int third = plain_socket(SOCK_STREAM, tt_websocket_server_address(server));
+  say(third, REQUEST("/here"), sizeof REQUEST("/here") - 1);
+  expect(*state, third, "HTTP/1.1 503 Service Unavailable\r\n", 34);
+  expect_end(*state, third);
+  expect_end(*state, silent[0]); /* the oldest gave way; the newest may still ask */
+  say(silent[198], REQUEST("/elsewhere"), sizeof REQUEST("/elsewhere") - 1);
+  expect(*state, silent[198], "HTTP/1.1 404 Not Found\r\n", 24);
+  for (int i = 0; i < 200; i++) close(silent[i]);
+  close(first), close(second), close(third);
+}
+
+/* Any page that a browser has open may come in. */
+static void pages_of_other_sites_leave_room_for_others(void **state) {
+  side server_side = {.answer = 101};
+  tt_websocket_server *server = listen_as(*state, &server_side);
+  static const char foreign[] =
+      "GET /here HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+      "Origin: https://elsewhere.example\r\n"
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
+  int pages[16], own[4];
+  for (int i = 0; i < 16; i++) {
+    pages[i] = plain_socket(SOCK_STREAM, tt_websocket_server_address(server));
+    say(pages[i], foreign, sizeof foreign - 1);
+    expect(*state, pages[i], i < 12 ? "HTTP/1.1 101" : "HTTP/1.1 503", 12);
+  }
+  for (int i = 0; i < 4; i++) own[i] = enter(*state, server);
+  assert_int_equal(server_side.opened, 16);
+  for (int i = 0; i < 16; i++) close(pages[i]);
+  for (int i = 0; i < 4; i++) close(own[i]);
+}
+
 /* Bytes may come in any portions: a head byte by byte, frames together with it. */
 static void portions_do_not_matter(void **state) {
   side server_side = {.answer = 101};
@@ -549,6 +595,8 @@ int main(void) {
       NET_TEST(a_long_reason_is_cut_between_characters),
       NET_TEST(plain_requests_get_what_the_handler_says),
       NET_TEST(a_head_has_limits_of_size_and_time),
+      NET_TEST(who_never_asks_shuts_nobody_out),
+      NET_TEST(pages_of_other_sites_leave_room_for_others),
       NET_TEST(portions_do_not_matter),
       NET_TEST(a_flood_leaves_turns_to_others),
       NET_TEST(who_pings_and_never_reads_is_cut),
