@@ -1,6 +1,7 @@
 /* log.c: lines through the bounded queue to a writer thread, so that a full pipe never holds the world. */
 #include "base/log.h"
 
+#include "base/clock.h"
 #include "base/queue.h"
 #include "base/text.h"
 
@@ -18,9 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_SIZE 1000       /* longest text of a line, bytes */
-#define QUEUE_LINES 512      /* about half a megabyte */
-#define STOP_PATIENCE_MS 500 /* how long stopping waits for a pipe that nobody reads */
+#define LINE_SIZE 1000          /* longest text of a line, bytes */
+#define QUEUE_LINES 512         /* about half a megabyte */
+#define SAY_AGAIN_AFTER 1000000 /* µs: a line that is held back */
+#define STOP_PATIENCE_MS 500    /* how long stopping waits for a pipe that nobody reads */
 
 typedef struct line {
   uint16_t level, length;
@@ -165,4 +167,17 @@ void tt_log(tt_log_level level, const char *format, ...) {
   else
     atomic_fetch_add(&lost, 1);
   atomic_fetch_sub(&speaking, 1);
+}
+
+bool tt_log_is_due(tt_log_hold *hold, char more[TT_LOG_MORE]) {
+  int64_t now = tt_monotonic_us();
+  if (hold->said_at && now - hold->said_at < SAY_AGAIN_AFTER) {
+    hold->unsaid++;
+    return false;
+  }
+  more[0] = '\0';
+  if (hold->unsaid)
+    snprintf(more, TT_LOG_MORE, " (and %llu more like it)", (unsigned long long)hold->unsaid);
+  *hold = (tt_log_hold){.said_at = now};
+  return true;
 }

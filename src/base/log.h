@@ -7,6 +7,9 @@
 #ifndef TT_BASE_LOG_H
 #define TT_BASE_LOG_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /** Lower is worse; what is above the chosen level is not logged. */
 typedef enum tt_log_level { TT_LOG_ERROR, TT_LOG_WARNING, TT_LOG_INFO, TT_LOG_DEBUG } tt_log_level;
 
@@ -29,6 +32,15 @@ void tt_log_set_level(tt_log_level level);
 /** Says one line (no newline in `format`), for example "float-udp: dropped …". Any thread; never
  *  blocks while the writer runs; cut at 1,000 bytes; made safe for a terminal (base/text.h). */
 void tt_log(tt_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Of a line that others may cause without end; zero at first. */
+typedef struct tt_log_hold {
+  int64_t said_at; /* µs of the monotonic clock */
+  uint64_t unsaid; /* since */
+} tt_log_hold;
+#define TT_LOG_MORE 48
+/** Whether it is to be said: the first is, and one a second. Then `more` ends it: " (and 12 more like it)", or "". */
+bool tt_log_is_due(tt_log_hold *hold, char more[TT_LOG_MORE]);
 
 #define tt_log_error(...) tt_log(TT_LOG_ERROR, __VA_ARGS__)
 #define tt_log_warning(...) tt_log(TT_LOG_WARNING, __VA_ARGS__)

@@ -165,6 +165,21 @@ static void a_full_pipe_holds_nobody(void **state) {
   free(text);
 }
 
+static void what_comes_without_end_is_said_once_a_second(void **state) {
+  (void)state;
+  tt_log_hold hold = {.said_at = 0};
+  char more[TT_LOG_MORE] = "?";
+  assert_true(tt_log_is_due(&hold, more));
+  assert_string_equal(more, "");
+  for (int i = 0; i < 900; i++) assert_false(tt_log_is_due(&hold, more));
+  hold.said_at -= 1000000; /* a second later */
+  assert_true(tt_log_is_due(&hold, more));
+  assert_string_equal(more, " (and 900 more like it)");
+  hold.said_at -= 1000000;
+  assert_true(tt_log_is_due(&hold, more));
+  assert_string_equal(more, "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lines_begin_with_their_level),
@@ -172,6 +187,7 @@ int main(void) {
       cmocka_unit_test(long_lines_are_cut_between_characters),
       cmocka_unit_test(every_line_is_written_or_counted),
       cmocka_unit_test(a_full_pipe_holds_nobody),
+      cmocka_unit_test(what_comes_without_end_is_said_once_a_second),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SAY_AGAIN_AFTER 1000000000u /* ns: the first of each reason a second is logged */
-
 tt_wire_slot *tt_wire_slot_of(tt_wire *wire) {
   return (tt_wire_slot *)wire; /* the wire is its slot's first member */
 }
@@ -61,20 +59,10 @@ void tt_wire_drop(tt_wire *wire, tt_drop reason, const char *peer, const uint8_t
   va_end(arguments);
   keep_bad(wire, peer, bytes, size, text);
 
-  uint64_t now = tt_net_now();
-  bool first = slot->drop_logged_ns[reason] == 0;
-  if (!first && now - slot->drop_logged_ns[reason] < SAY_AGAIN_AFTER) {
-    slot->drop_unsaid[reason]++;
-    return;
-  }
-  char more[48] = "";
-  if (slot->drop_unsaid[reason])
-    snprintf(more, sizeof more, " (and %llu more like it)",
-             (unsigned long long)slot->drop_unsaid[reason]);
-  tt_log_warning("%s: dropped a message from %s: %s: %s%s", wire->name, peer, tt_drop_text(reason),
-                 text, more);
-  slot->drop_logged_ns[reason] = now;
-  slot->drop_unsaid[reason] = 0;
+  char more[TT_LOG_MORE];
+  if (tt_log_is_due(&slot->drops[reason], more))
+    tt_log_warning("%s: dropped a message from %s: %s: %s%s", wire->name, peer,
+                   tt_drop_text(reason), text, more);
 }
 
 static void tap(tt_wire *wire, bool incoming, const void *bytes, size_t size) {

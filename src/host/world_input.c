@@ -63,14 +63,17 @@ static void obey_command(tt_world *world, const tt_mail *mail) {
   if (mail->meant_for != 0 && mail->meant_for != (uint64_t)world->clock->epoch + 1) return;
   tt_submission wanted = {mail->index, mail->value};
   if (tt_world_apply(world, mail->source, false, &wanted, 1, NULL) == TT_OK) return;
-  if (mail->index < 0 || mail->index >= world->model->command_count) {
-    tt_log_warning("%s: there is no command %d", mail->source, mail->index);
+  bool unknown = mail->index < 0 || mail->index >= world->model->command_count;
+  char more[TT_LOG_MORE];
+  if (!tt_log_is_due(&world->refused[unknown], more)) return;
+  if (unknown) {
+    tt_log_warning("%s: there is no command %d%s", mail->source, mail->index, more);
     return;
   }
   const tt_command *command = &world->model->commands[mail->index];
-  tt_log_warning("%s: %s: %g is out of its range; in SI it is %g to %g", mail->source,
+  tt_log_warning("%s: %s: %g is out of its range; in SI it is %g to %g%s", mail->source,
                  tt_names_command(tt_sim_names(world->sim), mail->index), mail->value,
-                 command->lower, command->upper);
+                 command->lower, command->upper, more);
 }
 
 static void open_mail(tt_world *world, tt_mail *mail) {

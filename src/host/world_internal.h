@@ -5,6 +5,7 @@
 #define TT_HOST_WORLD_INTERNAL_H
 
 #include "host/pace.h"
+#include "base/log.h"
 #include "base/queue.h"
 #include "host/source.h"
 #include "host/world.h"
@@ -25,9 +26,8 @@ typedef struct tt_wire_slot {
   bool tripped;
   bool given_up; /* it was late, with a policy to go on, and has not been heard since */
   bool open;
-  bool tapped;                            /* its messages are shown */
-  uint64_t drop_logged_ns[TT_DROP_COUNT]; /* when each reason was last said */
-  uint64_t drop_unsaid[TT_DROP_COUNT];
+  bool tapped; /* its messages are shown */
+  tt_log_hold drops[TT_DROP_COUNT];
 } tt_wire_slot;
 
 /** Used by the world's thread alone, but for what is atomic or guarded by a mutex. */
@@ -66,7 +66,8 @@ struct tt_world {
 
   tt_pacer pacer;
   tt_queue *mail;
-  tt_queue *tapped; /* messages of monitored wires */
+  tt_log_hold refused[2]; /* commands out of their range, and those that there are not */
+  tt_queue *tapped;       /* messages of monitored wires */
   atomic_bool interrupted;
 
   pthread_mutex_t shown_lock; /* the world only ever tries it */

@@ -155,9 +155,16 @@ static void a_command_meant_for_the_world_before_a_reset_is_void(void **state) {
   assert_true(testing_value(in, "command:red/left_track.torque") == 6);
 }
 
+typedef struct said {
+  int lines;
+  char last[200];
+} said;
+
 static void keep_last(void *context, tt_log_level level, const char *text) {
+  said *of = context;
   (void)level;
-  snprintf(context, 200, "%s", text);
+  of->lines++;
+  snprintf(of->last, sizeof of->last, "%s", text);
 }
 
 /* Refused, it is told by its name. */
@@ -171,13 +178,18 @@ static void a_command_from_elsewhere_is_checked_like_any_other(void **state) {
   testing_post(in, TT_MAIL_COMMAND, -5, 1);
   testing_post(in, TT_MAIL_COMMAND, 1 << 20, 1);
   testing_post(in, TT_MAIL_COMMAND, torque, 1e9);
-  char said[200];
-  tt_log_divert(keep_last, said);
+  said said = {.lines = 0};
+  tt_log_divert(keep_last, &said);
+  testing_tick(in, 1);
+  assert_int_equal(said.lines, 2); /* one of each reason */
+  in->world->refused[0].said_at -= 1000000;
+  for (int i = 0; i < 400; i++) testing_post(in, TT_MAIL_COMMAND, torque, 1e9);
   testing_tick(in, 1);
   tt_log_divert(NULL, NULL);
-  assert_string_equal(said,
+  assert_string_equal(said.last,
                       "test: red/left_track.torque: 1e+09 is out of its range; in SI it is "
-                      "-1e+07 to 1e+07");
+                      "-1e+07 to 1e+07 (and 1 more like it)");
+  assert_int_equal(said.lines, 3);
   assert_true(testing_value(in, "command:red/left_track.torque") == 2.5);
 }
 

@@ -180,8 +180,7 @@ static void on_value(tt_nt4_client *self, const tt_nt4_message *value) {
     const tt_bytes *ours = &topic->topic.value;
     if (ours->size == value->value_size && memcmp(ours->data, value->value, ours->size) == 0)
       continue;
-    topic->wrote = true;
-    self->sink.on_written(self->sink.context, i, number);
+    topic->wrote |= self->sink.on_written(self->sink.context, i, number, "the server");
   }
 }
 

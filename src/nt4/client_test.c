@@ -23,11 +23,13 @@ typedef struct world {
   double value;
 } world;
 
-static void on_written(void *context, int topic, double value) {
+static bool on_written(void *context, int topic, double value, const char *who) {
+  (void)who;
   world *world = context;
   assert_int_equal(topic, world->command);
   world->written++;
   world->value = value;
+  return true;
 }
 
 static void on_released(void *context, int topic) {

@@ -174,14 +174,15 @@ static bool is_news(const nt4_peer *who, const tt_nt4_message *message) {
 /* The world says what it becomes. */
 static void hear(nt4_peer *who, int position, const tt_nt4_message *message) {
   const tt_nt4_sink *sink = &who->server->sink;
+  const int topic = who->publishers[position].topic;
   double number;
-  if (!sink->on_written || !is_news(who, message) || !tt_nt4_read_number(message, &number)) return;
+  if (!sink->on_written || !is_news(who, message) || !tt_nt4_read_number(message, &number) ||
+      !sink->on_written(sink->context, topic, number, who->name))
+    return;
   for (nt4_peer *one = who->server->clients; one; one = one->next) /* who wrote last commands */
     for (int i = 0; i < one->publisher_count; i++)
-      if (one->publishers[i].topic == who->publishers[position].topic)
-        one->publishers[i].wrote = false;
+      if (one->publishers[i].topic == topic) one->publishers[i].wrote = false;
   who->publishers[position].wrote = true;
-  sink->on_written(sink->context, who->publishers[position].topic, number);
 }
 
 /* Clients' values stay when clients go: all together have a limit. */

@@ -309,10 +309,12 @@ static void ours_are_read_only(void **state) {
   assert_true(viewer->numbers[1] == 2);
 }
 
-static void on_written(void *context, int topic, double value) {
+static bool on_written(void *context, int topic, double value, const char *who) {
+  (void)who;
   world *world = context;
   world->written += topic == world->number;
   world->value = value;
+  return true;
 }
 
 static void on_released(void *context, int topic) {

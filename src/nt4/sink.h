@@ -24,8 +24,9 @@ typedef struct tt_nt4_sink {
   /** A new value, in MessagePack, now. The same as before is none, and neither is one that failed. */
   void (*set)(struct tt_nt4_sink *sink, int topic, const tt_bytes *value);
 
-  /** Somebody wrote a topic that is writable. Set both and `context` before the loop's first turn; NULL: nobody hears. */
-  void (*on_written)(void *context, int topic, double value);
+  /** `who` wrote a topic that is writable; false: it does not take this, which was logged. Set both and `context` before the
+   *  loop's first turn; NULL: nobody hears. */
+  bool (*on_written)(void *context, int topic, double value, const char *who);
   /** Who wrote it last is gone. */
   void (*on_released)(void *context, int topic);
   void *context;

@@ -12,6 +12,7 @@
  */
 #include "nt4/topics.h"
 
+#include "base/log.h"
 #include "game/match.h"
 #include "game/pose_struct.h"
 #include "host/wanted.h"
@@ -32,7 +33,8 @@ struct tt_nt4_topics {
   tt_nt4_sink *sink;
   tt_world *world;
   const tt_model *model;
-  tt_wanted *wanted; /* what others write */
+  tt_wanted *wanted;    /* what others write */
+  tt_log_hold refusals; /* of that */
   const tt_signal_entry *signals;
   int signal_count;
   tt_nt4_topics_options options;
@@ -195,10 +197,21 @@ static int command_of(const tt_nt4_topics *topics, int topic) {
   return -1;
 }
 
-static void on_written(void *context, int topic, double value) {
+static bool on_written(void *context, int topic, double value, const char *who) {
   tt_nt4_topics *topics = context;
   int command = command_of(topics, topic);
-  if (command >= 0 && !isnan(value)) tt_wanted_set(topics->wanted, command, value, 0);
+  if (command < 0) return false;
+  const tt_command *of = &topics->model->commands[command];
+  char more[TT_LOG_MORE];
+  if (value >= of->lower && value <= of->upper) {
+    tt_wanted_set(topics->wanted, command, value, 0);
+    return true;
+  }
+  if (tt_log_is_due(&topics->refusals, more))
+    tt_log_warning("nt4: %s of %s: %g is out of its range; in SI it is %g to %g%s",
+                   tt_names_command(tt_world_names(topics->world), command), who, value, of->lower,
+                   of->upper, more);
+  return false;
 }
 
 static void on_released(void *context, int topic) {

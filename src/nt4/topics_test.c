@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/log.h"
 #include "host/world_testing.h"
 #include "nt4/topics.h"
 
@@ -34,38 +35,86 @@ static void set(tt_nt4_sink *sink, int topic, const tt_bytes *value) {
   (void)sink, (void)topic, (void)value;
 }
 
+typedef struct rig {
+  testing_world in;
+  told told;
+  tt_nt4_topics *topics;
+} rig;
+
+static int setup(void **state) {
+  static rig rig;
+  tt_nt4_topics_options options = {.field_table = "/SmartDashboard/Field", .commands = true};
+  rig.told = (told){.sink = {.add = add, .is_wanted = is_wanted, .set = set}, .torque = -1};
+  testing_open(&rig.in, scene);
+  assert_int_equal(tt_nt4_topics_new(&rig.told.sink, rig.in.world, &options, &rig.topics, NULL),
+                   TT_OK);
+  assert_true(rig.told.torque >= 0);
+  *state = &rig;
+  return 0;
+}
+
+static int teardown(void **state) {
+  rig *rig = *state;
+  tt_nt4_topics_free(rig->topics);
+  testing_close(&rig->in);
+  return 0;
+}
+
+static bool write_torque(const rig *rig, double number) {
+  const tt_nt4_sink *sink = &rig->told.sink;
+  bool taken = sink->on_written(sink->context, rig->told.torque, number, "dash");
+  tt_nt4_topics_post(rig->topics);
+  return taken;
+}
+
+static double torque_after_a_tick(rig *rig) {
+  testing_tick(&rig->in, 1);
+  return testing_value(&rig->in, "command:left_track.torque");
+}
+
 /* The world does not look meanwhile. */
 static void who_writes_more_than_there_is_room_for_and_goes_is_let_go_of(void **state) {
-  (void)state;
-  testing_world in;
-  told told = {.sink = {.add = add, .is_wanted = is_wanted, .set = set}, .torque = -1};
-  tt_nt4_topics *topics;
-  tt_nt4_topics_options options = {.field_table = "/SmartDashboard/Field", .commands = true};
-  testing_open(&in, scene);
-  assert_int_equal(tt_nt4_topics_new(&told.sink, in.world, &options, &topics, NULL), TT_OK);
-  assert_true(told.torque >= 0);
-  told.sink.on_written(told.sink.context, told.torque, 4);
-  tt_nt4_topics_post(topics);
-  testing_tick(&in, 1);
-  assert_true(testing_value(&in, "command:left_track.torque") == 4);
-  for (int i = 0; i < 3000; i++) {
-    told.sink.on_written(told.sink.context, told.torque, 5);
-    tt_nt4_topics_post(topics);
-  }
-  told.sink.on_released(told.sink.context, told.torque);
-  tt_nt4_topics_post(topics);
-  for (int i = 0; i < 2; i++) {
-    testing_tick(&in, 1);
-    tt_nt4_topics_post(topics);
-  }
-  assert_true(testing_value(&in, "command:left_track.torque") == 0);
-  tt_nt4_topics_free(topics);
-  testing_close(&in);
+  rig *rig = *state;
+  assert_true(write_torque(rig, 4));
+  assert_true(torque_after_a_tick(rig) == 4);
+  for (int i = 0; i < 3000; i++) assert_true(write_torque(rig, 5));
+  rig->told.sink.on_released(rig->told.sink.context, rig->told.torque);
+  tt_nt4_topics_post(rig->topics);
+  testing_tick(&rig->in, 1);
+  tt_nt4_topics_post(rig->topics);
+  assert_true(torque_after_a_tick(rig) == 0);
+}
+
+typedef struct said {
+  int lines;
+  char last[200];
+} said;
+
+static void keep_last(void *context, tt_log_level level, const char *text) {
+  said *of = context;
+  (void)level;
+  of->lines++;
+  snprintf(of->last, sizeof of->last, "%s", text);
+}
+
+static void what_is_out_of_range_is_refused_and_told_once(void **state) {
+  rig *rig = *state;
+  said said = {.lines = 0};
+  tt_log_divert(keep_last, &said);
+  for (int i = 0; i < 900; i++) assert_false(write_torque(rig, 1e9));
+  tt_log_divert(NULL, NULL);
+  assert_int_equal(said.lines, 1);
+  assert_string_equal(said.last,
+                      "nt4: left_track.torque of dash: 1e+09 is out of its range; in SI "
+                      "it is -1e+07 to 1e+07");
+  assert_int_equal(tt_world_waiting_mail(rig->in.world), 0);
 }
 
 int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(who_writes_more_than_there_is_room_for_and_goes_is_let_go_of),
+      TEST(who_writes_more_than_there_is_room_for_and_goes_is_let_go_of),
+      TEST(what_is_out_of_range_is_refused_and_told_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

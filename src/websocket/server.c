@@ -9,7 +9,6 @@
 
 #define ANSWER_BYTES 4096 /* of the longest answer to a request */
 #define MOST_ENTERING 64  /* connections that have not asked yet; a turn accepts as many */
-#define SAY_AGAIN_AFTER 1000000000u /* ns */
 
 struct tt_websocket_server {
   tt_websocket_owner owner; /* first: on_request_head gets it */
@@ -17,21 +16,17 @@ struct tt_websocket_server {
   tt_net *net;
   tt_tcp_server *tcp;
   tt_websocket_options options;
-  uint64_t refused, refused_said, refused_said_at;
+  tt_log_hold refused;
 };
 
 /* --- who finds room --- */
 
 static void say_refused(tt_websocket_server *server, const tt_websocket *websocket,
                         const char *why) {
-  uint64_t now = tt_net_now();
-  server->refused++;
-  if (server->refused_said && now - server->refused_said_at < SAY_AGAIN_AFTER) return;
-  tt_log_warning("%s: refused %s: %s (%llu refused since the last such line)",
-                 tt_websocket_server_address(server), tt_tcp_peer(websocket->tcp), why,
-                 (unsigned long long)(server->refused - server->refused_said));
-  server->refused_said = server->refused;
-  server->refused_said_at = now;
+  char more[TT_LOG_MORE];
+  if (tt_log_is_due(&server->refused, more))
+    tt_log_warning("%s: refused %s: %s%s", tt_websocket_server_address(server),
+                   tt_tcp_peer(websocket->tcp), why, more);
 }
 
 static int count_open(const tt_websocket_server *server, bool all) {
