@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define NONE -1
+#define TELL_AGAIN_AFTER 1.0 /* s simulated: who drives, where many do in turn */
 
 typedef struct sharp_json {
   tt_wire_udp link; /* first: see wire/udp.h */
@@ -32,8 +33,10 @@ typedef struct sharp_json {
   bool pending;                        /* a message waits for receive */
   bool start_pressed, guide_pressed;   /* since the last receive */
   char pending_peer[64];
-  uint64_t sent_ns;  /* wall clock of the newest state */
-  bool said_unknown; /* which keys mean nothing here */
+  char told_peer[64]; /* who drives, as told last */
+  double told_at;     /* s of tt_wire_run_time() */
+  uint64_t sent_ns;   /* wall clock of the newest state */
+  bool said_unknown;  /* which keys mean nothing here */
 } sharp_json;
 _Static_assert(offsetof(sharp_json, link) == 0, "the operations of wire/udp.h find the link there");
 
@@ -154,6 +157,18 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   snprintf(self->pending_peer, sizeof self->pending_peer, "%s", peer);
 }
 
+static void tell_driver(tt_wire *wire) {
+  sharp_json *self = wire->self;
+  double now = tt_wire_run_time(wire);
+  snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", self->pending_peer);
+  if (strcmp(self->told_peer, self->pending_peer) == 0 ||
+      (self->told_peer[0] && now - self->told_at < TELL_AGAIN_AFTER))
+    return;
+  tt_wire_event(wire, "driven by %s", self->pending_peer);
+  snprintf(self->told_peer, sizeof self->told_peer, "%s", self->pending_peer);
+  self->told_at = now;
+}
+
 static void submit_pending(tt_wire *wire) {
   sharp_json *self = wire->self;
   tt_submission submissions[TT_SHARP_MOTORS + 1];
@@ -166,10 +181,7 @@ static void submit_pending(tt_wire *wire) {
     submissions[count++] = (tt_submission){self->match_timer, 1};
   }
   self->pending = self->start_pressed = false;
-  if (strcmp(wire->stats.peer, self->pending_peer) != 0) {
-    tt_wire_event(wire, "driven by %s", self->pending_peer);
-    snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", self->pending_peer);
-  }
+  tell_driver(wire);
   tt_wire_submit(wire, submissions, count, NULL); /* checked when it arrived */
 }
 
