@@ -40,8 +40,19 @@ static void on_open(void *context, tt_websocket *websocket);
 static void on_message(void *context, bool text, const uint8_t *bytes, size_t size);
 static void on_close(void *context, bool came, const char *reason);
 
+static void send_text(tt_wire *wire, const char *text, size_t size);
+
+/* A program keeps what it was told last: without this it would go on as enabled, and drive whatever it finds next. */
+static void disable_program(tt_wire *wire) {
+  tt_driver_station off = *tt_wire_driver_station(wire);
+  char text[TT_HALSIM_STATION_BYTES];
+  off.enabled = false;
+  send_text(wire, text, tt_halsim_write_station(&off, text, sizeof text));
+}
+
 static void close_wire(tt_wire *wire) {
   halsim_ws *self = wire->self;
+  if (self->websocket && wire->tells_driver_station) disable_program(wire);
   tt_halsim_link_close(self->link);
   tt_halsim_free(self->halsim);
   tt_halsim_map_clear(&self->map);

@@ -112,6 +112,21 @@ static void without_its_station_a_program_hears_of_none(void **state) {
   tt_rig_close(&rig);
 }
 
+/* Else it would drive whatever it finds next. */
+static void at_the_end_the_program_is_disabled(void **state) {
+  tt_rig *rig = *state;
+  ticks(rig, 2);
+  tt_world_free(rig->world);
+  rig->world = NULL;
+  uint64_t end = tt_net_now() + PATIENCE;
+  while (!rig->program.closed && tt_net_now() < end) tt_net_poll(rig->program.net, 1000000);
+  assert_int_equal(rig->program.closed, 1);
+  const char *last = NULL;
+  for (const char *at = rig->program.text; (at = strstr(at, "\">enabled\":")); at++) last = at;
+  assert_non_null(last);
+  assert_memory_equal(last, "\">enabled\":false", 16);
+}
+
 static void after_a_reset_the_program_drives_on(void **state) {
   tt_rig *rig = *state;
   tt_rig_say(rig, SPEED(0, 0.5));
@@ -363,6 +378,7 @@ int main(void) {
       TEST(the_station_enables_with_every_message),
       TEST(what_was_said_before_an_emergency_stop_counts_after_it),
       cmocka_unit_test(without_its_station_a_program_hears_of_none),
+      TEST(at_the_end_the_program_is_disabled),
       TEST(after_a_reset_the_program_drives_on),
       cmocka_unit_test_setup_teardown(a_lost_connection_is_safe_and_comes_back, setup_listening,
                                       teardown),
