@@ -12,8 +12,9 @@
 
 struct json_object;
 
-#define TT_HALSIM_MOST_BYTES                                                                       \
-  65536 /**< of a message: an LED strip of 5,460 is the longest that the HAL has */
+/** Bytes of a message: an LED strip of 5,460 is the longest that the HAL has, and a program writes each in 34 bytes, with a line
+ * for every number. */
+#define TT_HALSIM_MOST_BYTES (256 << 10)
 #define TT_HALSIM_MOST_VALUES 64 /**< of a message */
 #define TT_HALSIM_NAME 128       /**< bytes of the longest type, device or key, with its 0 */
 

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -53,6 +54,22 @@ static void the_largest_number_is_read(void **state) {
                              &message),
                    TT_OK);
   assert_true(member(&message, ">period").number > 1e308);
+  tt_halsim_message_clear(&message);
+}
+
+/* Which a program says again after every connection: refused, it would never drive. */
+static void the_longest_strip_of_lights_is_read(void **state) {
+  (void)state;
+  static char text[TT_HALSIM_MOST_BYTES];
+  size_t size = (size_t)snprintf(text, sizeof text, "{\n\"data\": {\n\"<data\": [\n");
+  for (int i = 0; i < 5460; i++)
+    size += (size_t)snprintf(text + size, sizeof text - size,
+                             "%s{\n\"b\": 255,\n\"g\": 255,\n\"r\": 255\n}", i ? ",\n" : "");
+  snprintf(text + size, sizeof text - size,
+           "\n]\n},\n\"device\": \"0\",\n\"type\": \"AddressableLED\"\n}");
+  tt_halsim_message message;
+  assert_int_equal(read_text(text, &message), TT_OK);
+  assert_true(member(&message, "<data").sort == TT_HALSIM_OTHER);
   tt_halsim_message_clear(&message);
 }
 
@@ -164,6 +181,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_keep_their_sort),
       cmocka_unit_test(the_largest_number_is_read),
+      cmocka_unit_test(the_longest_strip_of_lights_is_read),
       cmocka_unit_test(what_is_no_message_is_refused),
       cmocka_unit_test(what_is_written_reads_the_same),
       cmocka_unit_test(a_number_that_is_whole_stays_a_number),

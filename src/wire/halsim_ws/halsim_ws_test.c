@@ -1,6 +1,7 @@
 /* halsim_ws_test.c: a program at the other end of the wire, in order and out of it, tick by tick. */
 #include "wire/halsim_ws/halsim_ws_testing.h"
 
+#include "halsim/message.h"
 #include "net/net_testing.h"
 
 #include <setjmp.h>
@@ -297,7 +298,7 @@ static void a_binary_message_is_refused(void **state) {
 
 static void a_message_without_end_costs_its_connection(void **state) {
   tt_rig *rig = *state;
-  size_t size = 100000;
+  size_t size = TT_HALSIM_MOST_BYTES + 1;
   char *text = malloc(size);
   memset(text, ' ', size);
   tt_websocket_send(rig->program.websocket, true, text, size);
