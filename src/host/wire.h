@@ -172,6 +172,9 @@ tt_status tt_wire_submit(tt_wire *wire, const tt_submission *submissions, int co
  *  begins anew where more answers are to come. */
 void tt_wire_answered(tt_wire *wire, uint64_t sent_at);
 
+/** The same for what was accepted before and holds again, since an order for a limited time is over; without counting as heard. */
+tt_status tt_wire_submit_again(tt_wire *wire, const tt_submission *submissions, int count);
+
 /** Says that a valid message came without commands (keeps the watchdog quiet). */
 void tt_wire_alive(tt_wire *wire);
 

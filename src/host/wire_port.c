@@ -16,6 +16,11 @@ tt_status tt_wire_submit(tt_wire *wire, const tt_submission *submissions, int co
   return TT_OK;
 }
 
+tt_status tt_wire_submit_again(tt_wire *wire, const tt_submission *submissions, int count) {
+  return tt_world_apply(wire->world, wire->name, wire->tells_driver_station, submissions, count,
+                        NULL);
+}
+
 void tt_wire_alive(tt_wire *wire) {
   wire->stats.accepted++;
   tt_world_fed(wire->world, tt_wire_slot_of(wire));

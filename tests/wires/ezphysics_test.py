@@ -120,6 +120,22 @@ class Ezphysics(Bench):
             state = peer.turn()
         self.assertAlmostEqual(state.floats(JOINTAXIS, 1)[1], 0, delta=0.001)
 
+    def test_a_motor_goes_on_after_a_force(self):
+        _, peer = self.both()
+        peer.state()
+        peer.turn(motor(1, 3.0, 50))
+        for _ in range(40):
+            peer.turn()
+        self.assertGreater(peer.turn(force(1, 50.0)).floats(JOINTAXIS, 1)[1], 4)
+        for _ in range(100):
+            state = peer.turn()
+        self.assertAlmostEqual(state.floats(JOINTAXIS, 1)[1], 3.0, delta=0.03)
+        peer.turn((RESET, 0, b""))  # which ends it
+        pushed = peer.turn(force(1, 2.0)).floats(JOINTAXIS, 1)[1]
+        for _ in range(20):
+            state = peer.turn()
+        self.assertAlmostEqual(state.floats(JOINTAXIS, 1)[1], pushed, delta=1e-4)
+
     def globe(self):
         (self.folder / "bench.xml").write_text(GLOBE)
         _, peer = self.both()

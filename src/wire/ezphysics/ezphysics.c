@@ -39,7 +39,8 @@ typedef struct ezphysics {
   size_t state_capacity, state_size, names_size;
 
   order (*orders)[TT_EZ_AXES],
-      (*draft)[TT_EZ_AXES];   /* [joint_count] of this period; of one message */
+      (*draft)[TT_EZ_AXES],   /* [joint_count] of this period; of one message; */
+      (*motors)[TT_EZ_AXES];  /* the latest motor of each axis, which stays until changed */
   bool reset;                 /* a message of this period asked for it */
   uint64_t heard;             /* messages accepted in this period */
   int taken;                  /* those and the refused ones */
@@ -61,10 +62,11 @@ static tt_status allocate(ezphysics *self, tt_error *error) {
   self->names = malloc(names);
   self->orders = calloc(joints, sizeof *self->orders);
   self->draft = calloc(joints, sizeof *self->draft);
+  self->motors = calloc(joints, sizeof *self->motors);
   self->forced = calloc(joints, sizeof *self->forced);
   self->submissions = calloc(joints, 2 * TT_EZ_AXES * sizeof *self->submissions);
-  if (!self->state || !self->names || !self->orders || !self->draft || !self->forced ||
-      !self->submissions) {
+  if (!self->state || !self->names || !self->orders || !self->draft || !self->motors ||
+      !self->forced || !self->submissions) {
     return tt_fail(error, TT_NOMEM, "out of memory");
   }
   self->names_size = tt_ez_write_names(&self->objects, self->names, names);
@@ -78,6 +80,7 @@ static void close_wire(tt_wire *wire) {
   free(self->names);
   free(self->orders);
   free(self->draft);
+  free(self->motors);
   free(self->forced);
   free(self->submissions);
   tt_wire_close_stream(wire);
@@ -157,6 +160,7 @@ static void send_state(tt_wire *wire) {
 /** What it ordered but the world has not carried out is void: in mode step the next peer's answer decides. */
 static void forget_orders(ezphysics *self) {
   memset(self->orders, 0, (size_t)self->objects.joint_count * sizeof *self->orders);
+  memset(self->motors, 0, (size_t)self->objects.joint_count * sizeof *self->motors);
   self->reset = false;
   self->heard = 0;
   self->taken = 0;
@@ -348,15 +352,31 @@ static void take_messages(tt_wire *wire) {
 
 /* --- receive --- */
 
-static int submit_order(ezphysics *self, const order *order, const tt_ez_axis *axis, int count) {
+/** Writes what makes up an order, and returns how much that is: two at most. */
+static int put_order(const order *order, const tt_ez_axis *axis, tt_submission *to) {
   if (order->kind == ORDER_FORCE && axis->torque >= 0) {
-    self->submissions[count++] = (tt_submission){axis->torque, order->torque};
+    to[0] = (tt_submission){axis->torque, order->torque};
+    return 1;
   }
-  if (order->kind == ORDER_MOTOR && axis->velocity >= 0 && axis->max_torque >= 0) {
-    self->submissions[count++] = (tt_submission){axis->max_torque, order->max_torque};
-    self->submissions[count++] = (tt_submission){axis->velocity, order->velocity};
-  }
-  return count;
+  if (order->kind != ORDER_MOTOR || axis->velocity < 0 || axis->max_torque < 0) return 0;
+  to[0] = (tt_submission){axis->max_torque, order->max_torque};
+  to[1] = (tt_submission){axis->velocity, order->velocity};
+  return 2;
+}
+
+/** Whether nobody has changed since what was ordered: a watchdog, an emergency stop, somebody else. */
+static bool holds(const tt_wire *wire, const tt_submission *ordered, int count) {
+  for (int i = 0; i < count; i++)
+    if (tt_wire_view(wire)->commands[ordered[i].command] != ordered[i].value) return false;
+  return true;
+}
+
+/** The force of the last period is over, and nothing takes its place: the motor that was before it goes on. */
+static void end_force(tt_wire *wire, const order *motor, const tt_ez_axis *axis, bool replaced) {
+  tt_submission before[2];
+  int count = replaced ? 0 : put_order(motor, axis, before);
+  if (axis->torque >= 0) tt_wire_make_safe(wire, &axis->torque, 1);
+  if (count > 0 && holds(wire, before, count)) tt_wire_submit_again(wire, before, count);
 }
 
 /** Ends the forces that were for the last period, then submits what this period's messages want. */
@@ -366,12 +386,12 @@ static void carry_out(tt_wire *wire) {
   for (int j = 0; j < self->objects.joint_count; j++) {
     for (int i = 0; i < self->objects.joints[j].axis_count; i++) {
       const tt_ez_axis *axis = &self->objects.axes[j][i];
-      order *order = &self->orders[j][i];
-      if (self->forced[j][i] && order->kind != ORDER_FORCE && axis->torque >= 0) {
-        tt_wire_make_safe(wire, &axis->torque, 1);
-      }
+      order *order = &self->orders[j][i], *motor = &self->motors[j][i];
+      if (self->forced[j][i] && order->kind != ORDER_FORCE)
+        end_force(wire, motor, axis, order->kind == ORDER_MOTOR);
       self->forced[j][i] = order->kind == ORDER_FORCE;
-      count = submit_order(self, order, axis, count);
+      if (order->kind == ORDER_MOTOR) *motor = *order;
+      count += put_order(order, axis, self->submissions + count);
       order->kind = ORDER_NONE;
     }
   }
