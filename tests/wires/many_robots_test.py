@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from support.ezphysics import Peer, message
+from support.ezphysics import JOINTAXIS, Peer, force, message
 from support.lockstep import FRAME, VELOCITIES, receive
 from support.sharp import STATE, Case, command
 from support.process import TETHER, at_best, stretched, wait_for
@@ -215,6 +215,26 @@ class Lockstep(Case):
                 self.assertEqual(one.wait(), 3)
                 one.answer()
                 self.assertEqual((one.wait(), two.wait()), (4, 2))
+
+    def test_a_force_of_one_period_is_not_over_before_it(self):
+        """A reset of another robot lets the world hear once more before it steps."""
+        speeds = []
+        for leaves in False, True:
+            self.start((States, 10, ""), (Frames, 10, ""))
+            one, two = self.join(0), self.join(1)
+            self.assertEqual((one.wait(), two.wait()), (0, 0))
+            one.peer.send(force(1, 5.0))
+            if leaves:
+                two.socket.close()
+                two = self.join(1)
+                two.wait()
+            two.answer()
+            speeds.append(one.peer.state().floats(JOINTAXIS, 1)[1])
+            one.answer()
+            two.answer()
+            speeds.append(one.peer.state().floats(JOINTAXIS, 1)[1])
+        self.assertGreater(abs(speeds[0]), 0.01)
+        self.assertEqual(speeds[:2], speeds[2:])
 
     def test_nobody_is_silent_who_owes_no_answer(self):
         self.start((Frames, 10, ", deadline: 0.5 s"), (States, 20, ", receive_timeout: 0.2 s"))

@@ -45,6 +45,7 @@ typedef struct ezphysics {
   uint64_t heard;             /* messages accepted in this period */
   int taken;                  /* those and the refused ones */
   bool (*forced)[TT_EZ_AXES]; /* a force of the last period is to be ended */
+  uint64_t carried_out;       /* step of the last receive */
   tt_submission *submissions; /* two an axis */
 } ezphysics;
 
@@ -382,14 +383,20 @@ static void end_force(tt_wire *wire, const order *motor, const tt_ez_axis *axis,
 /** Ends the forces that were for the last period, then submits what this period's messages want. */
 static void carry_out(tt_wire *wire) {
   ezphysics *self = wire->self;
+  /* Where another robot was reset there is a second receive before the period. */
+  bool over = tt_wire_step(wire) != self->carried_out;
   int count = 0;
+  self->carried_out = tt_wire_step(wire);
   for (int j = 0; j < self->objects.joint_count; j++) {
     for (int i = 0; i < self->objects.joints[j].axis_count; i++) {
       const tt_ez_axis *axis = &self->objects.axes[j][i];
       order *order = &self->orders[j][i], *motor = &self->motors[j][i];
-      if (self->forced[j][i] && order->kind != ORDER_FORCE)
+      bool *forced = &self->forced[j][i];
+      if (*forced && order->kind != ORDER_FORCE && (over || order->kind == ORDER_MOTOR)) {
         end_force(wire, motor, axis, order->kind == ORDER_MOTOR);
-      self->forced[j][i] = order->kind == ORDER_FORCE;
+        *forced = false;
+      }
+      *forced |= order->kind == ORDER_FORCE;
       if (order->kind == ORDER_MOTOR) *motor = *order;
       count += put_order(order, axis, self->submissions + count);
       order->kind = ORDER_NONE;
