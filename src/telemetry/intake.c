@@ -105,7 +105,12 @@ static uint64_t content(void *context) {
   return question ? tt_store_content(question, 0, question->samples.len) : 0;
 }
 
-/** Who is not found because nobody was asked is unsure, so the store looks for it when it is written. */
+/** A database looks for what is unsure when it is written, so it need not be asked now. A log can't, and its writers may be given what
+ *  was sent again before what it repeats: only by its epoch it is known to be the same. */
+static bool may_rest(const tt_collector *collector) {
+  return !(collector->store->backend->abilities & TT_STORE_FORWARDS);
+}
+
 static bool find(void *context, int64_t *key) {
   const taken *of = context;
   tt_collector *collector = of->collector;
@@ -117,7 +122,8 @@ static bool find(void *context, int64_t *key) {
   tt_list boots = TT_LIST(tt_store_boot, NULL);
   tt_status status = collector->store->find(collector->store, &question, &boots, key);
   const int64_t end = g_get_monotonic_time();
-  if (end - begun > QUICK_ANSWER) collector->next_question = end + QUESTION_REST * (end - begun);
+  if (end - begun > QUICK_ANSWER && may_rest(collector))
+    collector->next_question = end + QUESTION_REST * (end - begun);
   tt_device_time_learn_all(&tt_device_at(collector, of->device)->time, boots.data, boots.len,
                            status == TT_OK ? key : NULL);
   tt_list_free(&boots);

@@ -15,7 +15,7 @@
 #define LONGEST_SUBJECT 128
 /** ms: for an answer of the server, and for all of those by which a device is found, since who asks is receiving messages. */
 #define ANSWER_PATIENCE 400
-#define FIND_PATIENCE 800
+#define FIND_PATIENCE 1000
 #define LOAD_PATIENCE 10000
 #define CHECK_PATIENCE 200
 /** µs between two looks at what others have changed: each waits for a millisecond, in the thread that publishes. */
