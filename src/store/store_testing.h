@@ -20,8 +20,6 @@ typedef struct tt_store_place {
   bool (*fill_disk)(const char *url, bool full);
   /** Cuts a remote store off, or lets it be reached again. */
   bool (*cut)(const char *url, bool away);
-  /** Its writers don't wait for each other, so that it does not know which one was overtaken. */
-  bool unordered;
 } tt_store_place;
 /** Before the tests begin. */
 void tt_testing_at(const tt_store_backend *backend, const tt_store_place *place);

@@ -91,8 +91,7 @@ int main(void) {
                                        .make_older = make_older,
                                        .make_newer = make_newer,
                                        .fill_disk = fill_disk,
-                                       .cut = cut,
-                                       .unordered = true};
+                                       .cut = cut};
   // Hours are made at once, so that what is compared are kept buckets.
   tt_clickhouse_paces.quiet = tt_clickhouse_paces.settled = 0;
   if (url()) return tt_store_conform("clickhouse", &place);

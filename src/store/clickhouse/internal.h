@@ -171,10 +171,18 @@ tt_status tt_clickhouse_insert(tt_clickhouse *store, int shard, const char *tabl
                                const tt_clickhouse_block *block, tt_error *error);
 tt_status tt_clickhouse_insert_all(tt_clickhouse *store, const char *table,
                                    const tt_clickhouse_block *block, tt_error *error);
-/** Which samples are left out, as messages sent again: `dropped` gets a char for each, or stays empty where none may be. */
+/** Which samples may stand in another epoch: `unsure` gets a char for each. Those that say so, and those that such ones overtook in a log. */
+tt_status tt_clickhouse_find_unsure(tt_clickhouse *store, const tt_store_batch *batch,
+                                    const tt_clickhouse_ids *known, tt_list *unsure,
+                                    tt_error *error);
+/** Notes how far in a log those of the batch stand that say so; before they are stored. */
+tt_status tt_clickhouse_note_passed(tt_clickhouse *store, const tt_store_batch *batch,
+                                    const tt_clickhouse_ids *known, tt_error *error);
+/** Which samples are left out, as messages sent again, of those that are `unsure`: `dropped` gets a char for each, or stays empty
+ *  where none may be. */
 tt_status tt_clickhouse_drop_repeats(tt_clickhouse *store, const tt_store_batch *batch,
-                                     const tt_clickhouse_ids *known, tt_list *dropped,
-                                     tt_error *error);
+                                     const tt_clickhouse_ids *known, const tt_list *unsure,
+                                     tt_list *dropped, tt_error *error);
 
 /** The shard of a device: with another shard few devices go to it, and none elsewhere (jump consistent hash). */
 int tt_clickhouse_shard_of(uint64_t device, int count);

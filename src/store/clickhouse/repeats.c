@@ -100,12 +100,15 @@ typedef struct looking {
   tt_clickhouse_source source;
   const tt_store_batch *batch;
   const tt_clickhouse_ids *known;
-  tt_list boots;   /**< tt_clickhouse_boot: of devices with unsure messages */
-  tt_map doubtful; /**< device → 1: it has other epochs */
-  tt_map found;    /**< what is stored, and what the batch adds */
+  const tt_list *unsure; /**< char, by sample */
+  tt_list boots;         /**< tt_clickhouse_boot: of devices with unsure messages */
+  tt_map doubtful;       /**< device → 1: it has other epochs */
+  tt_map found;          /**< what is stored, and what the batch adds */
 } looking;
 
-static bool is_unsure(const tt_store_sample *sample) { return sample->flags & TT_SAMPLE_UNSURE; }
+static bool is_unsure(const looking *job, uint32_t sample) {
+  return tt_list_at(job->unsure, char, sample);
+}
 
 /** Epochs of devices of which some message is unsure. */
 static tt_status read_epochs(looking *job, tt_error *error) {
@@ -115,7 +118,7 @@ static tt_status read_epochs(looking *job, tt_error *error) {
   for (uint32_t i = 0; i < job->batch->samples.len && noted; i++) {
     const tt_store_sample *sample = &tt_list_at(&job->batch->samples, tt_store_sample, i);
     const tt_map_key key = {sample->device, 0};
-    if (!is_unsure(sample) || tt_map_get(&seen, key)) continue;
+    if (!is_unsure(job, i) || tt_map_get(&seen, key)) continue;
     noted = tt_map_put(&seen, key, 1) &&
             tt_list_print(&devices, "%s%" PRIu64, devices.len ? ", " : "",
                           tt_clickhouse_get_id(&job->known->devices, sample->device));
@@ -149,7 +152,7 @@ static tt_status gather_all(looking *job, tt_error *error) {
   bool noted = true;
   for (uint32_t i = 0; i < job->batch->samples.len && noted; i++) {
     const tt_store_sample *sample = &tt_list_at(&job->batch->samples, tt_store_sample, i);
-    const int count = is_unsure(sample) ? candidates_of(job, sample, candidates) : 0;
+    const int count = is_unsure(job, i) ? candidates_of(job, sample, candidates) : 0;
     if (!count) continue;
     noted = tt_map_put(&job->doubtful, (tt_map_key){sample->device, 0}, 1);
     tt_clickhouse_add_moments(&job->boots,
@@ -186,7 +189,7 @@ static bool stands_in(const looking *job, uint32_t first, uint32_t count, int64_
 static bool is_repeat(const looking *job, uint32_t first, uint32_t count) {
   const tt_store_sample *sample = &tt_list_at(&job->batch->samples, tt_store_sample, first);
   uint32_t candidates[TT_STORE_EPOCHS];
-  if (!is_unsure(sample)) return false;
+  if (!is_unsure(job, first)) return false;
   const int candidate_count = candidates_of(job, sample, candidates);
   for (int i = 0; i < candidate_count; i++)
     if (stands_in(job, first, count,
@@ -227,11 +230,12 @@ static bool mark_repeats(looking *job, tt_list *dropped) {
 }
 
 tt_status tt_clickhouse_drop_repeats(tt_clickhouse *store, const tt_store_batch *batch,
-                                     const tt_clickhouse_ids *known, tt_list *dropped,
-                                     tt_error *error) {
+                                     const tt_clickhouse_ids *known, const tt_list *unsure,
+                                     tt_list *dropped, tt_error *error) {
   looking job = {.source = tt_clickhouse_source_of(store),
                  .batch = batch,
                  .known = known,
+                 .unsure = unsure,
                  .boots = TT_LIST(tt_clickhouse_boot, NULL)};
   tt_status status = read_epochs(&job, error);
   if (status == TT_OK && job.boots.len) status = gather_all(&job, error);

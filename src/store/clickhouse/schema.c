@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define VERSION 2
+#define VERSION 3
 
 /** `fact` of a name: that it is there, its human name, whether it was removed. `at`: the change that said it. */
 static const char *const definitions[] = {
@@ -28,6 +28,9 @@ static const char *const definitions[] = {
     // See hours.c.
     "CREATE TABLE IF NOT EXISTS marked_hour (device UInt64, hour Int64, id UInt64)"
     " ENGINE = ReplacingMergeTree ORDER BY (device, hour, id)",
+    // See passed.c; since version 3.
+    "CREATE TABLE IF NOT EXISTS passed (device UInt64, log Int64, place UInt64)"
+    " ENGINE = ReplacingMergeTree(place) ORDER BY (device, log)",
     // Minutes (1) and hours (2), right where their version is that of their hour's row (0), whose `count` says which marks it
     // covers; of several versions the greatest counts.
     "CREATE TABLE IF NOT EXISTS bucket (size UInt8, device UInt64, start Int64, attribute UInt64,"
@@ -229,7 +232,7 @@ tt_status tt_clickhouse_upgrade(const tt_clickhouse_source *source, bool view, t
     tt_clickhouse_link_use(source->link, true);
     TT_TRY(rename_values(source, error));
     TT_TRY(make_tables(source, error));
-    if (version) TT_TRY(mark_all(source, error));
+    if (version == 1) TT_TRY(mark_all(source, error));
     TT_TRY(run(source,
                "CREATE TABLE IF NOT EXISTS schema_version (version UInt32)"
                " ENGINE = MergeTree ORDER BY version",

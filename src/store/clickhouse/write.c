@@ -32,6 +32,7 @@ typedef struct writing {
   tt_clickhouse *store;
   const tt_store_batch *batch;
   const tt_clickhouse_ids *known;
+  tt_list unsure;                        /**< char, by sample */
   tt_list dropped;                       /**< char, by sample; empty: none is */
   tt_list columns;                       /**< column: of the sample in hand */
   const tt_store_sample *before;         /**< the last one that was put; NULL: none */
@@ -240,7 +241,10 @@ static tt_status write_all(writing *job, tt_error *error) {
   if (defines(job->batch))
     TT_TRY(tt_clickhouse_put_definitions(job->store, job->batch, job->known, error));
   if (!job->batch->samples.len) return TT_OK;
-  TT_TRY(tt_clickhouse_drop_repeats(job->store, job->batch, job->known, &job->dropped, error));
+  TT_TRY(tt_clickhouse_find_unsure(job->store, job->batch, job->known, &job->unsure, error));
+  TT_TRY(tt_clickhouse_note_passed(job->store, job->batch, job->known, error));
+  TT_TRY(tt_clickhouse_drop_repeats(job->store, job->batch, job->known, &job->unsure, &job->dropped,
+                                    error));
   return put_samples(job, error);
 }
 
@@ -249,6 +253,7 @@ tt_status tt_clickhouse_write_batch(tt_clickhouse *store, const tt_store_batch *
   writing job = {.store = store,
                  .batch = batch,
                  .known = known,
+                 .unsure = TT_LIST(char, NULL),
                  .dropped = TT_LIST(char, NULL),
                  .columns = TT_LIST(column, NULL),
                  .began = tt_monotonic_us()};
@@ -263,6 +268,7 @@ tt_status tt_clickhouse_write_batch(tt_clickhouse *store, const tt_store_batch *
   }
   if (status != TT_OK && status != TT_INVALID) g_hash_table_remove_all(store->marks);
   tt_map_clear(&job.hours);
+  tt_list_free(&job.unsure);
   tt_list_free(&job.dropped);
   tt_list_free(&job.columns);
   return status;
