@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 from support.live_page import Page
+from support.process import Tether, wait_for
 from support.telemetry import SOURCE, TETHER, Collector, WebSocket, wait_until
 
 ROLES = ["watch", "drive", "administer"]
@@ -128,6 +129,103 @@ class Roles(unittest.TestCase):
             program.request("PUT", f"{at}/files/mine.yaml", "robots: []\n", self.headers("drive"))
             status, answer = program.request("POST", f"{at}/run", "{}", self.headers("drive"))
             self.assertEqual(status, 202, answer)
+
+    def test_who_may_ask_stays(self):
+        """Tokens, hosts and address are those that the program was started with, whatever another scene says of them."""
+        folder, secret = pathlib.Path(self.folder.name).resolve(), 'q"\\#: [é'
+        one, other = folder / "one.yaml", folder / "other.yaml"
+        web = {"listen": "0.0.0.0:0", "hosts": ["robots.example", "a, b"], "tokens": str(self.file), "token": secret}
+        one.write_text("robots: []\nweb: " + json.dumps(web, ensure_ascii=False), encoding="utf-8")
+        other.write_text("robots: []\nweb: {token: theirs}\n", encoding="utf-8")
+        with Tether("run", one, environment=self.environment) as program:
+            port, ready = program.address("web")[1], 1
+
+            def ask(token, method="GET", path="/api/access", body=None):
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+                connection.request(method, path, body and json.dumps(body),
+                                   {"Host": "robots.example", **({"Authorization": b"Bearer " + token.encode()} if token else {})})
+                answer = connection.getresponse()
+                text = answer.read()
+                connection.close()
+                return answer.status, json.loads(text)
+
+            def check():
+                nonlocal ready
+                ready += 1
+                wait_for(lambda: sum(line.startswith("ready ") for line in program.lines) == ready, "the next scene")
+                self.assertEqual([ask(token)[0] for token in (None, "theirs")], [401, 401])
+                self.assertEqual([ask(token)[1]["role"] for token in (self.tokens["drive"], secret)], ["drive", "administer"])
+
+            self.assertEqual(ask(self.tokens["drive"], "POST", "/api/scenes", {"name": str(other)})[0], 202)
+            check()
+            draft = ask(self.tokens["drive"], "POST", "/api/drafts", {"name": "mine"})[1]["draft"]
+            self.assertEqual(ask(self.tokens["drive"], "POST", f"/api/drafts/{draft}/run")[0], 202)
+            check()
+
+    def test_a_draft_that_concerns_the_machine_once_it_runs(self):
+        """By its path it is no more allowed than by its name, and what is loaded counts, not what was looked at."""
+        folder = pathlib.Path(self.folder.name) / "elsewhere"
+        with self.program(scene=SCENE) as program:
+            def ask(method, path, body=None):
+                status, text = program.request(method, path, body, self.headers("drive"))
+                return status, json.loads(text)
+
+            def running(number):
+                wait_until(lambda: sum(line.startswith("ready ") for line in program.log) == number, "the next scene")
+
+            at = f"/api/drafts/{ask('POST', '/api/drafts', json.dumps({'name': 'evil'}))[1]['draft']}"
+            self.assertEqual(ask("POST", f"{at}/run", "{}")[0], 202)
+            running(2)
+            file, plain = f"{at}/files/evil.yaml", "robots: []\n"
+            for section in "record", "telemetry", "web", "nt4", "foxglove":
+                self.assertEqual(ask("PUT", file, f"{plain}{section}: {{}}\n")[0], 200)
+                present, = [scene["name"] for scene in ask("GET", "/api/scenes")[1] if scene["current"]]
+                status, answer = ask("POST", "/api/scenes", json.dumps({"name": present}))
+                self.assertEqual(status, 403, answer)
+                self.assertIn(f"({section}) need the role administer", answer["error"])
+            self.assertEqual(ask("PUT", file, plain)[0], 200)
+            self.assertEqual(ask("POST", f"{at}/run", "{}")[0], 202)
+            with contextlib.suppress(OSError):  # the next scene may be loaded already
+                ask("PUT", file, f"{plain}record: {{folder: {folder}}}\n")
+            running(3)
+            self.assertFalse(folder.exists())
+
+    def test_a_fork_that_concerns_the_machine(self):
+        """Neither its settings nor those in an uploaded log, however they are written; nor is another file its scene."""
+        sections = "record", "telemetry", "web", "nt4", "foxglove"
+        folder = pathlib.Path(self.folder.name) / "made"
+        inside = (f"record={{folder: {folder}}}", "foxglove={listen: '127.0.0.1:0'}", "nt4={listen: '127.0.0.1:0'}", "web={token: mine}")
+        made = subprocess.run([TETHER, "run", SCENE, "--no-web", "--pace", "fast", "--duration", "0.2",
+                               *(word for setting in inside for word in ("--set", setting))], timeout=60, env=self.environment,
+                              stderr=subprocess.DEVNULL, check=False)
+        self.assertEqual(made.returncode, 0)
+        log, = (file.read_bytes() for file in folder.glob("*.wpilog"))
+        with self.program(scene=SCENE) as program:
+            def bring(log):
+                status, run = program.request("POST", "/api/runs?name=x.wpilog", log, self.headers("drive"))
+                self.assertEqual(status, 201, run)
+                return json.loads(run)["id"]
+
+            def fork(role, run, **settings):
+                return program.request("POST", f"/api/runs/{run}/fork", json.dumps({"time": 0, "settings": settings}), self.headers(role))
+
+            run = bring(log)
+            for section in sections:
+                for path, value in (section, "{}"), (f"{section}.x", "1"):
+                    status, answer = fork("drive", run, **{path: value})
+                    self.assertEqual(status, 400, answer)
+                    self.assertIn("takes the role administer", answer)
+            name = str(SCENE).replace("/", "\\/").encode()  # as JSON has it there
+            self.assertEqual(log.count(name + b'",'), 1)
+            status, answer = fork("administer", bring(log.replace(name + b'",', b"/../".ljust(len(name), b"x") + b'",')))
+            self.assertEqual(status, 400, answer)
+            self.assertIn("does not say which scene", answer)
+            self.assertEqual(fork("drive", run)[0], 202)
+            wait_until(lambda: sum(line.startswith("ready ") for line in program.log) == 2, "the fork")
+            last = [line for line in program.log if line.startswith("ready ")][-1]
+            self.assertNotIn("foxglove=", last)
+            self.assertNotIn("nt4=", last)
+            self.assertEqual(program.request("GET", "/api/access", headers={"Authorization": "Bearer mine"})[0], 401)
 
     def test_a_token_that_is_withdrawn(self):
         with self.program() as program:

@@ -2,6 +2,9 @@
 #include "app/choice.h"
 
 #include "scene/data.h"
+#include "scene/machine.h"
+#include "scene/settings.h"
+#include "scene/tree.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +14,85 @@
 void tt_scene_choice_init(tt_scene_choice *choice, const tt_scene_options *options) {
   *choice = (tt_scene_choice){.options = options};
   pthread_mutex_init(&choice->mutex, NULL);
+}
+
+/* ---- what is the machine's ---- */
+
+/* A value as YAML has it in { }. */
+static void put_value(FILE *to, const tt_scene_setting *setting) {
+  if (setting->kind != TT_SETTING_TEXT) {
+    fputs(setting->value, to);
+    return;
+  }
+  putc('"', to);
+  for (const char *c = setting->value; *c; c++)
+    if ((unsigned char)*c < ' ' || *c == 0x7f)
+      fprintf(to, "\\x%02x", (unsigned)*c);
+    else
+      fprintf(to, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+  putc('"', to);
+}
+
+/* The section as a whole, so that nothing that another scene says of it is left. */
+static void put_web(FILE *to, const tt_scene_settings *settings) {
+  bool first = true;
+  fputs("web={", to);
+  for (int i = 0; i < settings->count; i++) {
+    const tt_scene_setting *setting = &settings->items[i];
+    if (strcmp(setting->owner, "web") != 0 || !*setting->value) continue;
+    fprintf(to, "%s%s: ", first ? "" : ", ", setting->path + strlen("web."));
+    put_value(to, setting);
+    first = false;
+  }
+  putc('}', to);
+}
+
+tt_status tt_scene_choice_keep_web(tt_scene_choice *choice, const tt_scene *scene,
+                                   tt_error *error) {
+  tt_scene_settings settings;
+  size_t size;
+  if (tt_scene_settings_list(scene, &settings) != TT_OK)
+    return tt_fail(error, TT_NOMEM, "out of memory");
+  FILE *to = open_memstream(&choice->first_web, &size);
+  if (to) put_web(to, &settings);
+  tt_scene_settings_free(&settings);
+  return to && fclose(to) == 0 ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
+}
+
+static void copy_real(char to[TT_SCENE_NAME], const char *path) {
+  char real[PATH_MAX];
+  if (realpath(path, real))
+    memcpy(to, real, sizeof real);
+  else
+    *to = 0;
+}
+
+void tt_scene_choice_drafts_at(tt_scene_choice *choice, const char *folder) {
+  pthread_mutex_lock(&choice->mutex);
+  copy_real(choice->drafts, folder);
+  pthread_mutex_unlock(&choice->mutex);
+}
+
+/* By where it really is. */
+static bool is_draft(tt_scene_choice *choice, const char *path) {
+  char real[TT_SCENE_NAME];
+  copy_real(real, path);
+  pthread_mutex_lock(&choice->mutex);
+  const size_t size = strlen(choice->drafts);
+  const bool below = size && strncmp(real, choice->drafts, size) == 0 && real[size] == '/';
+  pthread_mutex_unlock(&choice->mutex);
+  return below;
+}
+
+/* Of the bytes that were loaded: whoever drives may have written others meanwhile. */
+static tt_status check_machine(tt_scene_choice *choice, const tt_scene *scene, bool *denied,
+                               tt_error *error) {
+  *denied = *scene->machine && is_draft(choice, scene->path);
+  return *denied ? tt_fail(error, TT_INVALID,
+                           "sections that concern the machine (%s) need the role administer; "
+                           "yours may drive: take them out",
+                           scene->machine)
+                 : TT_OK;
 }
 
 void tt_scene_choice_watch(tt_scene_choice *choice, tt_world *world, const char *path) {
@@ -36,24 +118,18 @@ static void copy_web(tt_scene_choice *choice, char web[sizeof choice->web]) {
   pthread_mutex_unlock(&choice->mutex);
 }
 
-/* Is it about the machine, and not about what happens on the field? */
-static bool is_of_machine(const char *setting) {
-  static const char *const sections[] = {"record.", "telemetry.", "web.", "nt4.", "foxglove."};
-  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-    if (strncmp(setting, sections[i], strlen(sections[i])) == 0) return true;
-  return false;
-}
-
 static tt_status load(tt_scene_choice *choice, const char *name, const tt_fork *fork,
                       tt_scene **scene, tt_error *error) {
   const tt_scene_options *options = choice->options;
   int count = 0;
-  const char **settings = calloc((size_t)options->setting_count + 1, sizeof *settings);
+  const char **settings = calloc((size_t)options->setting_count + 2, sizeof *settings);
   char web[sizeof choice->web];
   if (!settings) return tt_fail(error, TT_NOMEM, "out of memory");
   copy_web(choice, web);
+  if (choice->first_web) settings[count++] = choice->first_web;
   for (int i = 0; i < options->setting_count; i++)
-    if (!fork || is_of_machine(options->settings[i])) settings[count++] = options->settings[i];
+    if (!fork || tt_setting_is_of_machine(options->settings[i]))
+      settings[count++] = options->settings[i];
   if (*web) settings[count++] = web;
   tt_status status = fork ? tt_fork_load(fork, settings, count, scene, error)
                           : tt_scene_load(&tt_program_guests, name, settings, count, scene, error);
@@ -61,9 +137,17 @@ static tt_status load(tt_scene_choice *choice, const char *name, const tt_fork *
   return status;
 }
 
-tt_status tt_scene_choice_load(tt_scene_choice *choice, const char *name, tt_scene **scene,
-                               tt_error *error) {
-  return load(choice, name, NULL, scene, error);
+tt_status tt_scene_choice_load(tt_scene_choice *choice, const char *name, bool administers,
+                               bool *denied, tt_scene **scene, tt_error *error) {
+  tt_scene *loaded;
+  *denied = false;
+  TT_TRY(load(choice, name, NULL, &loaded, error));
+  tt_status status = administers ? TT_OK : check_machine(choice, loaded, denied, error);
+  if (status == TT_OK)
+    *scene = loaded;
+  else
+    tt_scene_free(loaded);
+  return status;
 }
 
 tt_status tt_scene_choice_load_fork(tt_scene_choice *choice, const tt_fork *fork, tt_scene **scene,
@@ -129,12 +213,14 @@ static tt_status check_options(const tt_scene_options *options, tt_error *error)
 }
 
 /* Ends the world, with which nobody else is busy. */
-static tt_status choose(tt_scene_choice *choice, const char *name, tt_fork *fork, tt_error *error) {
+static tt_status choose(tt_scene_choice *choice, const char *name, bool administers, tt_fork *fork,
+                        tt_error *error) {
   pthread_mutex_lock(&choice->mutex);
   bool taken = choice->world;
   tt_fork *before = NULL;
   if (taken) {
     snprintf(choice->chosen, sizeof choice->chosen, "%s", name);
+    choice->administers = administers;
     choice->refused[0] = 0;
     before = choice->fork;
     choice->fork = fork;
@@ -145,17 +231,20 @@ static tt_status choose(tt_scene_choice *choice, const char *name, tt_fork *fork
   return taken ? TT_OK : tt_fail(error, TT_FULL, "another scene is just beginning; try again");
 }
 
-static tt_status make(tt_scene_choice *choice, const char *name, tt_error *error) {
+static tt_status make(tt_scene_choice *choice, const char *name, bool administers, bool *denied,
+                      tt_error *error) {
   tt_scene *scene;
+  *denied = false;
   TT_TRY(check_options(choice->options, error));
-  TT_TRY(tt_scene_choice_load(choice, name, &scene, error));
+  TT_TRY(tt_scene_choice_load(choice, name, administers, denied, &scene, error));
   tt_scene_free(scene);
-  return choose(choice, name, NULL, error);
+  return choose(choice, name, administers, NULL, error);
 }
 
 tt_status tt_scene_choice_fork(tt_scene_choice *choice, tt_fork *fork, tt_error *error) {
   TT_TRY(check_options(choice->options, error));
-  return choose(choice, tt_fork_scene(fork), fork, error);
+  return choose(choice, tt_fork_scene(fork), true, fork,
+                error); /* it was asked for its role before */
 }
 
 tt_status tt_scene_choice_may_go(const tt_scene_choice *choice, tt_error *error) {
@@ -172,6 +261,20 @@ static bool is_copy(const char *path, const char *of) {
   return same;
 }
 
+/* The file of a fork, which nobody else writes; of a present one that whoever drives may have written since it was loaded. */
+static tt_status check_file(const char *path, tt_error *error) {
+  tt_document *document;
+  tt_status status = TT_OK;
+  TT_TRY(tt_document_load(path, &document, error));
+  for (const char *const *key = tt_machine_sections; *key && status == TT_OK; key++)
+    if (tt_node_child(document->root, *key))
+      status =
+          tt_fail(error, TT_INVALID,
+                  "%s: what concerns the machine takes the role administer; yours may drive", *key);
+  tt_document_free(document);
+  return status;
+}
+
 tt_status tt_scene_choice_may_run(tt_scene_choice *choice, const tt_fork *fork, tt_error *error) {
   int count;
   char present[TT_SCENE_NAME];
@@ -180,7 +283,7 @@ tt_status tt_scene_choice_may_run(tt_scene_choice *choice, const tt_fork *fork, 
   memcpy(present, choice->present, sizeof present);
   pthread_mutex_unlock(&choice->mutex);
   for (int i = 0; i < count; i++)
-    if (is_of_machine(settings[i]))
+    if (tt_setting_is_of_machine(settings[i]))
       return tt_fail(error, TT_INVALID,
                      "%s: what concerns the machine takes the role administer; yours may drive",
                      settings[i]);
@@ -189,7 +292,7 @@ tt_status tt_scene_choice_may_run(tt_scene_choice *choice, const tt_fork *fork, 
         error, TT_INVALID,
         "the run is of another scene than the present one: who may administer has it go on; "
         "yours may drive");
-  return TT_OK;
+  return is_draft(choice, present) ? check_file(tt_fork_scene(fork), error) : TT_OK;
 }
 
 bool tt_scene_choice_runs(tt_scene_choice *choice, const char *path) {
@@ -199,21 +302,26 @@ bool tt_scene_choice_runs(tt_scene_choice *choice, const char *path) {
   return runs;
 }
 
-tt_status tt_scene_choice_make(void *context, const char *name, tt_error *error) {
+tt_status tt_scene_choice_make(void *context, const char *name, bool administers, bool *denied,
+                               tt_error *error) {
   char *path;
+  *denied = false;
   TT_TRY(tt_scene_choice_find(context, name, &path, error));
   free(path);
-  return make(context, name, error);
+  return make(context, name, administers, denied, error);
 }
 
-tt_status tt_scene_choice_make_file(tt_scene_choice *choice, const char *path, tt_error *error) {
-  return make(choice, path, error);
+tt_status tt_scene_choice_make_file(tt_scene_choice *choice, const char *path, bool administers,
+                                    bool *denied, tt_error *error) {
+  return make(choice, path, administers, denied, error);
 }
 
-bool tt_scene_choice_take(tt_scene_choice *choice, char name[TT_SCENE_NAME], tt_fork **fork) {
+bool tt_scene_choice_take(tt_scene_choice *choice, char name[TT_SCENE_NAME], bool *administers,
+                          tt_fork **fork) {
   pthread_mutex_lock(&choice->mutex);
   memcpy(name, choice->chosen, sizeof choice->chosen);
   choice->chosen[0] = 0;
+  *administers = choice->administers;
   *fork = choice->fork;
   choice->fork = NULL;
   pthread_mutex_unlock(&choice->mutex);

@@ -9,6 +9,7 @@
 #include "record/summary.h"
 #include "record/unpack.h"
 #include "scene/data.h"
+#include "scene/machine.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -28,11 +29,7 @@ struct tt_fork {
 
 /* How long the old run lasted, where it was kept and what served it is its own affair. */
 static bool holds_on(const char *setting) {
-  static const char *const others[] = {"duration=",  "record.", "web.",
-                                       "telemetry.", "nt4.",    "foxglove."};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (strncmp(setting, others[i], strlen(others[i])) == 0) return false;
-  return true;
+  return strncmp(setting, "duration=", 9) != 0 && !tt_setting_is_of_machine(setting);
 }
 
 static bool add_setting(tt_fork *fork, const char *setting) {

@@ -184,15 +184,13 @@ tt_status tt_forks_new(tt_scene_choice *choice, tt_forks **made, tt_error *error
   return TT_OK;
 }
 
-void tt_forks_free(tt_forks *forks) {
+void tt_forks_close(tt_forks *forks) {
   if (!forks) return;
   pthread_mutex_lock(&forks->mutex);
   forks->closing = true;
   bool started = forks->started;
   pthread_mutex_unlock(&forks->mutex);
   if (started) pthread_join(forks->thread, NULL);
-  pthread_mutex_destroy(&forks->mutex);
-  free(forks);
 }
 
 const tt_run_forker *tt_forks_for_web(const tt_forks *forks) { return &forks->for_web; }

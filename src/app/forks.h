@@ -12,8 +12,8 @@ struct tt_scene_choice;
 
 /** Lives as long as the program; `choice` outlives it. TT_NOMEM. */
 tt_status tt_forks_new(struct tt_scene_choice *choice, tt_forks **forks, tt_error *error);
-/** Ends what is under way. NULL-safe. */
-void tt_forks_free(tt_forks *forks);
+/** Ends what is under way, and begins nothing any more. The memory stays: an answer under way may still ask. NULL-safe. */
+void tt_forks_close(tt_forks *forks);
 /** For tt_run_routes_new(); the forks'. */
 const tt_run_forker *tt_forks_for_web(const tt_forks *forks);
 

@@ -151,19 +151,6 @@ static tt_status check_references(checking *in, const tt_scene *scene, tt_error 
   return TT_OK;
 }
 
-/* Sections that say what the machine does, not what happens on the field. */
-static void note_machine(const tt_scene *scene, tt_draft_look *look) {
-  static const char *const keys[] = {"record", "telemetry", "web", "nt4", "foxglove"};
-  size_t used = 0;
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-    bool given = false;
-    tt_scene_section(scene, keys[i], &given);
-    if (given)
-      used += (size_t)snprintf(look->machine + used, sizeof look->machine - used, "%s%s",
-                               used ? ", " : "", keys[i]);
-  }
-}
-
 static tt_status describe(checking *in, const tt_scene *scene, tt_error *error) {
   tt_world *world;
   TT_TRY(check_references(in, scene, error));
@@ -171,7 +158,7 @@ static tt_status describe(checking *in, const tt_scene *scene, tt_error *error) 
   tt_draft_look *look = in->look;
   tt_status status = TT_OK;
   if (!in->aside_count) { /* else it is another scene than the one that was meant */
-    note_machine(scene, look);
+    snprintf(look->machine, sizeof look->machine, "%s", scene->machine);
     status = tt_draft_describe(scene, world, in->folder, look, error);
   }
   tt_world_free(world);

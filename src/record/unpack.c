@@ -83,7 +83,7 @@ static tt_status read_run(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt
   if (!run)
     return tt_fail(error, TT_INVALID, "the log does not say what was run: it is not one of ours");
   const char *scene = tt_json_text(run, "scene_file");
-  tt_status status = *scene ? copy_settings(run, unpacked) : TT_INVALID;
+  tt_status status = is_safe(scene) ? copy_settings(run, unpacked) : TT_INVALID;
   if (status == TT_OK && asprintf(&unpacked->scene, "%s%s", unpacked->scratch.folder, scene) < 0) {
     unpacked->scene = NULL;
     status = TT_NOMEM;

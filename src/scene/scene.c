@@ -2,6 +2,7 @@
 #include "scene/scene.h"
 
 #include "scene/load.h"
+#include "scene/machine.h"
 #include "scene/model_file.h"
 #include "scene/stranger.h"
 
@@ -92,10 +93,23 @@ static tt_status apply_settings(tt_scene_store *store, tt_document *document,
   return TT_OK;
 }
 
+/** Before settings come to what the file says. */
+static tt_status note_machine(tt_scene_store *store, const tt_document *document) {
+  const char *found = "";
+  for (const char *const *key = tt_machine_sections; *key; key++) {
+    const tt_node *section = tt_node_child(document->root, *key);
+    if (!section || (section->kind == TT_NODE_SCALAR && tt_node_empty(section))) continue;
+    PRINT(store, found, "%s%s%s", found, *found ? ", " : "", *key);
+  }
+  store->scene.machine = found;
+  return TT_OK;
+}
+
 /** Takes the document, also when it fails. */
 static tt_status read_scene(tt_scene_store *store, tt_document *document,
                             const char *const *settings, int setting_count) {
-  tt_status status = apply_settings(store, document, settings, setting_count);
+  tt_status status = note_machine(store, document);
+  if (status == TT_OK) status = apply_settings(store, document, settings, setting_count);
   if (status == TT_OK) status = check_wire_shape(store, document);
   if (status == TT_OK) status = add_missing_sections(store, document);
   if (status != TT_OK) {

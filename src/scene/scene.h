@@ -59,7 +59,10 @@ typedef struct tt_scene {
   int64_t timestep_num, timestep_den; /**< s, lowest terms */
   const char *const *replaced;        /**< what models say that the scene replaces: lines for
                                            people, NULL-terminated */
-  uint64_t io_steps;                  /**< steps a tick */
+  const char
+      *machine; /**< sections of machine.h that its own file has, "record, web"; "" where it has
+                            none. What settings alone give does not count */
+  uint64_t io_steps; /**< steps a tick */
   tt_pace pace;
   double speed;
   tt_late_tick late_tick;

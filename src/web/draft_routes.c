@@ -50,13 +50,7 @@ static bool is(const job *from, const char *method) {
   return strcmp(from->question.method, method) == 0;
 }
 
-/* With a code of its own. */
-static void refuse(tt_web_answer *answer, unsigned code, const char *text) {
-  struct json_object *object = json_object_new_object();
-  tt_json_add_text(object, "error", text);
-  answer->code = code;
-  tt_web_answer_json(answer, object);
-}
+static bool administers(const job *from) { return from->question.role >= TT_ROLE_ADMINISTER; }
 
 static void answer_bytes(tt_web_answer *answer, const void *bytes, size_t size) {
   answer->type = "application/octet-stream";
@@ -223,8 +217,7 @@ static void work_on_file(job *from, const char *path, tt_web_answer *answer) {
     answer->status =
         tt_drafts_write(drafts, &from->draft, path, bytes ? bytes : "", size, &answer->error);
     if (answer->status == TT_FULL) {
-      answer->status = TT_OK;
-      refuse(answer, 413, answer->error.text);
+      tt_web_answer_refusal(answer, 413);
       return;
     }
     answer_revision(from, answer);
@@ -320,18 +313,16 @@ static bool may_go(job *from, tt_web_answer *answer) {
   answer->status = tt_drafts_look(from->routes->drafts, &from->draft, &look, &answer->error);
   if (answer->status != TT_OK) return false;
   const tt_problem *error = tt_draft_look_error(look);
-  const bool runs = look->runs,
-             allowed = !*look->machine || from->question.role >= TT_ROLE_ADMINISTER;
+  const bool runs = look->runs, allowed = !*look->machine || administers(from);
   if (!runs) {
     answer->status = tt_fail(&answer->error, TT_INVALID, "%s:%d: %s", error ? error->file : "",
                              error ? error->line : 0, error ? error->text : "it does not load");
   } else if (!allowed) {
-    char *text = g_strdup_printf(
-        "sections that concern the machine (%s) need the role administer; "
-        "yours may drive: take them out",
-        look->machine);
-    refuse(answer, 403, text);
-    g_free(text);
+    tt_fail(&answer->error, TT_INVALID,
+            "sections that concern the machine (%s) need the role administer; "
+            "yours may drive: take them out",
+            look->machine);
+    tt_web_answer_refusal(answer, 403);
   }
   tt_draft_look_unref(look);
   return runs && allowed;
@@ -352,8 +343,7 @@ static void save_draft(job *from, tt_web_answer *answer) {
   answer->status = tt_drafts_save(routes->drafts, &from->draft, routes->scenes, name, over, path,
                                   &taken, &answer->error);
   if (taken) {
-    answer->status = TT_OK;
-    refuse(answer, 409, answer->error.text);
+    tt_web_answer_refusal(answer, 409);
   } else if (answer->status == TT_OK) {
     struct json_object *made = json_object_new_object();
     tt_json_add_text(made, "name", name);
@@ -368,9 +358,11 @@ static void run_draft(job *from, tt_web_answer *answer) {
   char path[640];
   if (!may_go(from, answer)) return;
   snprintf(path, sizeof path, "%s/%s", from->draft.folder, from->draft.main);
-  answer->status = options->run(options->context, path, &answer->error);
+  bool denied;
+  answer->status = options->run(options->context, path, administers(from), &denied, &answer->error);
   answer->code = 202;
   g_string_assign(answer->body, "{}");
+  if (denied) tt_web_answer_refusal(answer, 403);
 }
 
 /* --- one request --- */

@@ -9,8 +9,10 @@ typedef struct tt_draft_routes_options {
   const char *scenes; /**< folder in which scenes of one's own are saved; it may not exist */
   /** The file of a scene that is listed, by its name; free() it. TT_NOT_FOUND. In a thread of its own. */
   tt_status (*find)(void *context, const char *name, char **path, tt_error *error);
-  /** Goes on with the scene in that file. In a thread of its own. NULL: it can't be. */
-  tt_status (*run)(void *context, const char *path, tt_error *error);
+  /** Goes on with the scene in that file. `*denied` beside the status: only who administers may. In a thread of its own. NULL: it
+   *  can't be. */
+  tt_status (*run)(void *context, const char *path, bool administers, bool *denied,
+                   tt_error *error);
   void *context; /**< outlives the server by the length of one call */
 } tt_draft_routes_options;
 

@@ -1,6 +1,7 @@
 /* question.c */
 #include "web/question.h"
 
+#include "base/json.h"
 #include "web/body.h"
 
 #include <string.h>
@@ -38,6 +39,14 @@ void tt_web_answer_json(tt_web_answer *answer, struct json_object *object) {
                   json_object_to_json_string_ext(
                       object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
   json_object_put(object);
+}
+
+void tt_web_answer_refusal(tt_web_answer *answer, unsigned code) {
+  struct json_object *object = json_object_new_object();
+  tt_json_add_text(object, "error", answer->error.text);
+  answer->status = TT_OK;
+  answer->code = code;
+  tt_web_answer_json(answer, object);
 }
 
 void tt_web_answer_error(tt_web_answer *answer, tt_status status, const char *text) {

@@ -25,6 +25,8 @@ struct json_object *tt_web_question_json(const tt_web_question *question, tt_web
 
 /** The body is `object`, which is taken over; NULL: out of memory. */
 void tt_web_answer_json(tt_web_answer *answer, struct json_object *object);
+/** Answers with `code` and the error's text, which stands in the answer already. */
+void tt_web_answer_refusal(tt_web_answer *answer, unsigned code);
 /** Answers with an error. */
 void tt_web_answer_error(tt_web_answer *answer, tt_status status, const char *text);
 

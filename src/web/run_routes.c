@@ -28,7 +28,8 @@ struct tt_run_routes {
   tt_histories *histories;
   char *(*scenes)(void *context);
   void *scenes_context;
-  tt_status (*choose)(void *context, const char *name, tt_error *error);
+  tt_status (*choose)(void *context, const char *name, bool administers, bool *denied,
+                      tt_error *error);
   void *choose_context;
   pthread_mutex_t mutex; /* guards known */
   GHashTable *known;     /* path -> known_run */
@@ -187,16 +188,19 @@ static void choose_scene(void *context, tt_web_answer *answer) {
   const tt_run_job *from = context;
   const tt_run_routes *routes = from->routes;
   struct json_object *name, *body = tt_web_question_json(&from->question, answer);
+  bool denied = false;
   if (!body) return;
   if (!json_object_object_get_ex(body, "name", &name) ||
       !json_object_is_type(name, json_type_string))
     tt_web_answer_error(answer, TT_INVALID, "name: give the scene's");
   else
     answer->status =
-        routes->choose(routes->choose_context, json_object_get_string(name), &answer->error);
+        routes->choose(routes->choose_context, json_object_get_string(name),
+                       from->question.role >= TT_ROLE_ADMINISTER, &denied, &answer->error);
   json_object_put(body);
   answer->code = 202;
   g_string_assign(answer->body, "{}");
+  if (denied) tt_web_answer_refusal(answer, 403);
 }
 
 static void handle_scenes(void *context, const tt_web_request *request) {

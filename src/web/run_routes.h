@@ -16,8 +16,10 @@ typedef struct tt_run_routes_options {
   /** The list of GET /api/scenes as JSON; free()d. In a thread of its own. */
   char *(*scenes)(void *context);
   void *scenes_context; /**< must outlive the server by the length of one call */
-  /** POST /api/scenes: goes on with another scene. In a thread of its own. NULL: it can't be chosen. */
-  tt_status (*choose)(void *context, const char *name, tt_error *error);
+  /** POST /api/scenes: goes on with another scene. `*denied` beside the status: only who administers may. In a thread of its own.
+   *  NULL: it can't be chosen. */
+  tt_status (*choose)(void *context, const char *name, bool administers, bool *denied,
+                      tt_error *error);
   void *choose_context; /**< must outlive the program's requests */
 } tt_run_routes_options;
 

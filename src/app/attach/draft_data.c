@@ -18,8 +18,9 @@ static tt_status find(void *context, const char *name, char **path, tt_error *er
   return tt_scene_choice_find(context, name, path, error);
 }
 
-static tt_status run(void *context, const char *path, tt_error *error) {
-  return tt_scene_choice_make_file(context, path, error);
+static tt_status run(void *context, const char *path, bool administers, bool *denied,
+                     tt_error *error) {
+  return tt_scene_choice_make_file(context, path, administers, denied, error);
 }
 
 tt_status tt_draft_data_add(tt_web *web, tt_scene_choice *choice, tt_draft_routes **routes,
@@ -33,6 +34,7 @@ tt_status tt_draft_data_add(tt_web *web, tt_scene_choice *choice, tt_draft_route
     return TT_OK;
   }
   TT_TRY(status);
+  if (choice) tt_scene_choice_drafts_at(choice, folder);
   tt_drafts *drafts = tt_drafts_new(folder, &maker);
   if (!drafts) return tt_fail(error, TT_NOMEM, "out of memory");
   *routes = tt_draft_routes_new(

@@ -37,7 +37,8 @@ typedef struct standing {
 /* What is run: a scene by its name, or the one that a kept run goes on with. */
 typedef struct chosen {
   char name[TT_SCENE_NAME];
-  tt_fork *fork; /* owned; NULL: the scene begins at its beginning */
+  bool administers; /* who chose it */
+  tt_fork *fork;    /* owned; NULL: the scene begins at its beginning */
 } chosen;
 
 static void close_scene(standing *now) {
@@ -112,8 +113,10 @@ static tt_status drive_scene(standing *now, const tt_scene *scene, tt_scene_choi
 static tt_status open_chosen(standing *now, tt_scene **scene, tt_scene_choice *choice,
                              const chosen *next, tt_error *error) {
   tt_scene *loaded = NULL;
+  bool denied;
   tt_status status = next->fork ? tt_scene_choice_load_fork(choice, next->fork, &loaded, error)
-                                : tt_scene_choice_load(choice, next->name, &loaded, error);
+                                : tt_scene_choice_load(choice, next->name, next->administers,
+                                                       &denied, &loaded, error);
   if (status == TT_OK) status = open_scene(now, loaded, next->fork, choice, error);
   tt_scene *unneeded = status == TT_OK ? *scene : loaded;
   if (status == TT_OK) *scene = loaded;
@@ -137,7 +140,8 @@ static tt_status run_chosen(tt_scene **scene, tt_scene_choice *choice, chosen *p
     tt_error why;
     tt_status status = drive_scene(&now, *scene, choice, error);
     close_scene(&now);
-    if (status != TT_OK || tt_stop_asked() || !tt_scene_choice_take(choice, next.name, &next.fork))
+    if (status != TT_OK || tt_stop_asked() ||
+        !tt_scene_choice_take(choice, next.name, &next.administers, &next.fork))
       return status;
     if (open_chosen(&now, scene, choice, &next, &why) == TT_OK) {
       replace(present, &next);
@@ -153,13 +157,14 @@ static tt_status run_chosen(tt_scene **scene, tt_scene_choice *choice, chosen *p
 /* `fork` is taken over; NULL: `*scene` begins at its beginning. */
 static tt_status run_scenes(tt_scene **scene, const tt_scene_options *options, tt_fork *fork,
                             tt_error *error) {
-  tt_scene_choice choice;
+  static tt_scene_choice choice;
   chosen present = {.fork = fork};
   snprintf(present.name, sizeof present.name, "%s", fork ? tt_fork_scene(fork) : options->scene);
   tt_scene_choice_init(&choice, options);
-  tt_status status = tt_forks_new(&choice, &choice.forks, error);
+  tt_status status = tt_scene_choice_keep_web(&choice, *scene, error);
+  if (status == TT_OK) status = tt_forks_new(&choice, &choice.forks, error);
   if (status == TT_OK) status = run_chosen(scene, &choice, &present, error);
-  tt_forks_free(choice.forks);
+  tt_forks_close(choice.forks);
   tt_fork_free(choice.fork);
   tt_fork_free(present.fork);
   return status;
@@ -208,7 +213,7 @@ static tt_status load(const tt_scene_options *options, tt_fork **fork, tt_scene 
 }
 
 static tt_status run(int argc, char **argv, tt_error *error) {
-  tt_scene_options options;
+  static tt_scene_options options; /* as long as the choice, which has it */
   tt_scene *scene = NULL;
   tt_fork *fork = NULL;
   tt_catch_signals();
@@ -228,7 +233,6 @@ static tt_status run(int argc, char **argv, tt_error *error) {
   }
   tt_fork_free(fork);
   tt_scene_free(scene);
-  tt_scene_options_free(&options);
   return status;
 }
 
