@@ -16,11 +16,14 @@
 typedef struct job {
   char *folder, *format;
   const tt_run_verifier *verifier;
+  void *owner; /* of the verifier */
+  void (*let_go)(void *owner);
   tt_web_question question; /* whose id is the run's */
 } job;
 
 static void free_job(void *context) {
   job *made = context;
+  made->let_go(made->owner);
   g_free(made->folder);
   g_free(made->format);
   tt_web_question_clear(&made->question);
@@ -31,6 +34,9 @@ static job *new_job(const tt_run_library *library, const tt_web_request *request
   job *made = g_new0(job, 1);
   made->folder = g_strdup(library->folder); /* who asked may still wait when the server has gone */
   made->verifier = library->verifier;
+  made->owner = library->owner;
+  made->let_go = library->let_go;
+  library->hold(library->owner);
   tt_web_question_keep(&made->question, request);
   return made;
 }

@@ -14,7 +14,7 @@ typedef struct tt_run_verifier {
   tt_status (*begin)(void *context, const char *path, tt_error *error);
   /** What came of it, as docs/web.md has it; the caller's. NULL: nobody asked. */
   struct json_object *(*tell)(void *context, const char *path);
-  void *context; /**< must outlive the server by the length of one call */
+  void *context; /**< outlives the last call of one begun */
 } tt_run_verifier;
 
 /** Bytes of a log that is brought by POST /api/runs. */
@@ -23,6 +23,9 @@ typedef struct tt_run_verifier {
 typedef struct tt_run_library {
   const char *folder;              /**< of kept runs */
   const tt_run_verifier *verifier; /**< NULL: none are verified */
+  void *owner;                 /**< of what the verifier needs; each answer under way holds it */
+  void (*hold)(void *owner);   /**< web's thread */
+  void (*let_go)(void *owner); /**< any thread */
 } tt_run_library;
 
 /** `begin` of the route /api/runs: a log that is brought goes to the disk as it comes. Web's thread. */

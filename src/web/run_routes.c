@@ -28,6 +28,8 @@ struct tt_run_routes {
   tt_histories *histories;
   char *(*scenes)(void *context);
   void *scenes_context;
+  void (*release)(void *owned);
+  void *owned;
   tt_status (*choose)(void *context, const char *name, bool administers, bool *denied,
                       tt_error *error);
   void *choose_context;
@@ -40,11 +42,16 @@ static void unref_routes(tt_run_routes *routes) {
   tt_histories_free(routes->histories);
   g_hash_table_unref(routes->known);
   pthread_mutex_destroy(&routes->mutex);
+  if (routes->release) routes->release(routes->owned);
   g_free(routes->runs);
   g_free(routes->trials);
   g_free(routes->layouts);
   g_free(routes);
 }
+
+static void hold(void *routes) { g_atomic_ref_count_inc(&((tt_run_routes *)routes)->references); }
+
+static void let_go(void *routes) { unref_routes(routes); }
 
 static void free_job(void *context) {
   tt_run_job *made = context;
@@ -273,7 +280,9 @@ tt_run_routes *tt_run_routes_new(tt_web *web, const tt_run_routes_options *optio
   routes->runs = g_strdup(options->runs);
   routes->trials = g_strdup(options->trials);
   routes->layouts = g_strdup(options->layouts);
-  routes->library = (tt_run_library){routes->runs, options->verifier};
+  routes->library = (tt_run_library){routes->runs, options->verifier, routes, hold, let_go};
+  routes->release = options->release;
+  routes->owned = options->owned;
   routes->forker = options->forker;
   if (options->forker) tt_fork_routes_add(web, options->forker);
   if (options->runs) routes->histories = tt_histories_new(options->recording);

@@ -7,15 +7,19 @@
 
 typedef struct tt_run_routes_options {
   const char *runs; /**< folder of kept runs; only these are ever opened. NULL: none are kept */
-  const tt_run_verifier *verifier; /**< must outlive the server; NULL: runs are not verified */
-  const tt_run_forker *forker;     /**< must outlive the server; NULL: runs do not go on */
-  const char *recording;           /**< file of the run that is being kept; NULL: none */
+  const tt_run_verifier *verifier; /**< NULL: runs are not verified */
+  const tt_run_forker *forker; /**< must outlive the program's requests; NULL: runs do not go on */
+  const char *recording;       /**< file of the run that is being kept; NULL: none */
   const char
       *trials; /**< SQLite file of trials, made when the first is stored. NULL: none are kept */
   const char *layouts; /**< SQLite file of layouts of plots, likewise */
   /** The list of GET /api/scenes as JSON; free()d. In a thread of its own. */
   char *(*scenes)(void *context);
-  void *scenes_context; /**< must outlive the server by the length of one call */
+  void *scenes_context;
+  /** Frees what `scenes` and the verifier need, once no answer under way does: which may be after tt_run_routes_free(), in any
+   *  thread. May be NULL. */
+  void (*release)(void *owned);
+  void *owned;
   /** POST /api/scenes: goes on with another scene. `*denied` beside the status: only who administers may. In a thread of its own.
    *  NULL: it can't be chosen. */
   tt_status (*choose)(void *context, const char *name, bool administers, bool *denied,

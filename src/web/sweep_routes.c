@@ -37,6 +37,7 @@ static void unref_routes(tt_sweep_routes *routes) {
   if (!g_atomic_ref_count_dec(&routes->references)) return;
   g_hash_table_unref(routes->known);
   pthread_mutex_destroy(&routes->mutex);
+  if (routes->shower.release) routes->shower.release(routes->shower.context);
   g_free(routes->folder);
   g_free(routes);
 }

@@ -15,7 +15,9 @@ typedef struct tt_sweep_shower {
                     char key[17], tt_error *error);
   /** What became of it, as docs/web.md has it; NULL: there is none of that name. */
   struct json_object *(*tell)(void *context, const char *key);
-  void *context; /**< must outlive the server by the length of one call */
+  void *context;
+  /** Frees the context, once no answer under way needs it: which may be after tt_sweep_routes_free(), in any thread. May be NULL. */
+  void (*release)(void *context);
 } tt_sweep_shower;
 
 typedef struct tt_sweep_routes_options {

@@ -2,6 +2,7 @@
 
 #include "app/choice.h"
 #include "app/forks.h"
+#include "app/attach/verifier.h"
 #include "app/state_folder.h"
 #include "base/log.h"
 #include "record/section.h"
@@ -27,19 +28,44 @@ static tt_status find_table(const char *kind, char *path, size_t size, tt_error 
   return TT_OK;
 }
 
-tt_status tt_runs_add_routes(tt_web *web, const tt_attach_context *context, tt_scene_list *list,
-                             const tt_run_verifier *verifier, tt_run_routes **routes,
+/* What answers need that may be under way when the pages end. */
+typedef struct page_data {
+  tt_scene_list scenes;
+  tt_verifier *verifier;
+} page_data;
+
+static void release(void *owned) {
+  page_data *data = owned;
+  tt_verifier_free(data->verifier);
+  free(data);
+}
+
+static tt_status make_data(const tt_attach_context *context, page_data **made, tt_error *error) {
+  page_data *data = calloc(1, sizeof *data);
+  if (!data) return tt_fail(error, TT_NOMEM, "out of memory");
+  data->scenes.choice = context->choice;
+  if (!realpath(context->scene->path, data->scenes.present)) data->scenes.present[0] = 0;
+  tt_status status = tt_verifier_new(&data->verifier, error);
+  if (status == TT_OK)
+    *made = data;
+  else
+    free(data);
+  return status;
+}
+
+tt_status tt_runs_add_routes(tt_web *web, const tt_attach_context *context, tt_run_routes **routes,
                              tt_error *error) {
+  page_data *data = NULL;
   char runs[1024], trials[1100], layouts[1100];
   tt_status status = tt_runs_folder(context->scene, runs, sizeof runs, error);
   if (status != TT_OK && status != TT_FULL) return status; /* a folder that is not there is empty */
   TT_TRY(find_table("trials", trials, sizeof trials, error));
   TT_TRY(find_table("layouts", layouts, sizeof layouts, error));
-  *list = (tt_scene_list){.present = context->scene, .choice = context->choice};
-  tt_scene_data_add(web, list);
+  TT_TRY(make_data(context, &data, error));
+  tt_scene_data_add(web, &data->scenes);
   *routes = tt_run_routes_new(
       web, &(tt_run_routes_options){.runs = runs,
-                                    .verifier = verifier,
+                                    .verifier = tt_verifier_for_web(data->verifier),
                                     .forker = context->choice && context->choice->forks
                                                   ? tt_forks_for_web(context->choice->forks)
                                                   : NULL,
@@ -47,7 +73,9 @@ tt_status tt_runs_add_routes(tt_web *web, const tt_attach_context *context, tt_s
                                     .trials = *trials ? trials : NULL,
                                     .layouts = *layouts ? layouts : NULL,
                                     .scenes = tt_scene_list_json,
-                                    .scenes_context = list,
+                                    .scenes_context = &data->scenes,
+                                    .release = release,
+                                    .owned = data,
                                     .choose = context->choice ? tt_scene_choice_make : NULL,
                                     .choose_context = context->choice});
   return TT_OK;

@@ -5,9 +5,8 @@
 #include "app/attach/scene_data.h"
 #include "web/run_routes.h"
 
-/** Adds the routes to `web` before it starts. `list` is filled; it and `verifier` must live as long as they. */
-tt_status tt_runs_add_routes(tt_web *web, const tt_attach_context *context, tt_scene_list *list,
-                             const tt_run_verifier *verifier, tt_run_routes **routes,
+/** Adds the routes to `web` before it starts. */
+tt_status tt_runs_add_routes(tt_web *web, const tt_attach_context *context, tt_run_routes **routes,
                              tt_error *error);
 /** The folder that the scene's runs are kept in. */
 tt_status tt_runs_folder(const tt_scene *scene, char *path, size_t size, tt_error *error);

@@ -96,7 +96,6 @@ static tt_status make_picture(void *context, const char *name, char **picture, t
 typedef struct listing {
   const tt_scene_list *from;
   struct json_object *scenes;
-  char present[PATH_MAX]; /* the file that runs; "" where it is gone */
   bool has_present;
 } listing;
 
@@ -122,7 +121,7 @@ static void add_loaded(listing *in, const char *name, const char *path, const tt
   char title[256], encoded[3 * PATH_MAX], picture[3 * PATH_MAX + 64];
   tt_error why;
   struct json_object *made = json_object_new_object();
-  const bool present = strcmp(path, in->present) == 0,
+  const bool present = strcmp(path, in->from->present) == 0,
              refused = in->from->choice && tt_scene_choice_refused(in->from->choice, name, &why);
   tt_element_name(path, title, sizeof title);
   encode(name, encoded, sizeof encoded);
@@ -182,10 +181,9 @@ static void add_beside(listing *in) {
 char *tt_scene_list_json(void *context) {
   listing in = {.from = context, .scenes = json_object_new_array()};
   if (!in.scenes) return NULL;
-  if (!realpath(in.from->present->path, in.present)) in.present[0] = 0;
   add_named(&in);
   add_beside(&in);
-  if (!in.has_present && *in.present) add_scene(&in, NULL, in.present);
+  if (!in.has_present && *in.from->present) add_scene(&in, NULL, in.from->present);
   char *text = strdup(json_object_to_json_string_ext(
       in.scenes, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
   json_object_put(in.scenes);

@@ -5,10 +5,12 @@
 #include "app/attach/attach.h"
 #include "web/scene_routes.h"
 
+#include <limits.h>
+
 /** What the list of scenes is made from. */
 typedef struct tt_scene_list {
-  const tt_scene *present;        /**< that runs */
-  struct tt_scene_choice *choice; /**< NULL: none can be chosen */
+  char present[PATH_MAX];         /**< the file that runs; "": it is gone */
+  struct tt_scene_choice *choice; /**< outlives the program's requests; NULL: none can be chosen */
   tt_scene_routes_options routes; /**< of tt_scene_data_add() */
 } tt_scene_list;
 

@@ -21,25 +21,28 @@ static bool asks_for_tokens(const tt_web_keys *keys) {
   return (keys->token && *keys->token) || (keys->tokens && *keys->tokens);
 }
 
-/* A disk without room is no reason to show nothing else. */
+static void release(void *shows) { tt_sweep_shows_free(shows); }
+
+/* A disk without room is no reason to show nothing else. Where pages ask for a token, nothing is shown: a replay's pages would not. */
 tt_status tt_sweep_data_add(tt_web *web, const tt_web_keys *keys, tt_sweep_data *data,
                             tt_error *error) {
   char folder[1024];
+  tt_sweep_shows *shows = NULL;
   tt_status status = tt_sweep_data_folder(folder, sizeof folder, error);
-  if (status == TT_OK && !asks_for_tokens(keys)) status = open_shows(keys, &data->shows, error);
+  if (status == TT_OK && !asks_for_tokens(keys)) status = open_shows(keys, &shows, error);
   if (status == TT_FULL) {
     tt_log_error("sweeps: %s; none are shown", error->text);
     return TT_OK;
   }
   if (status != TT_OK) return status;
-  const tt_sweep_shower *shower = data->shows ? tt_sweep_shows_shower(data->shows) : NULL;
-  data->routes =
-      tt_sweep_routes_new(web, &(tt_sweep_routes_options){.folder = folder, .shower = shower});
+  tt_sweep_shower shower = {.release = NULL};
+  if (shows) shower = *tt_sweep_shows_shower(shows), shower.release = release;
+  data->routes = tt_sweep_routes_new(
+      web, &(tt_sweep_routes_options){.folder = folder, .shower = shows ? &shower : NULL});
   return TT_OK;
 }
 
 void tt_sweep_data_clear(tt_sweep_data *data) {
   tt_sweep_routes_free(data->routes);
-  tt_sweep_shows_free(data->shows);
   *data = (tt_sweep_data){0};
 }

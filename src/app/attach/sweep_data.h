@@ -9,7 +9,6 @@
 /** Zero at first. */
 typedef struct tt_sweep_data {
   tt_sweep_routes *routes; /**< NULL where no folder can be made */
-  tt_sweep_shows *shows;   /**< NULL where pages ask for a token: a replay's pages would not */
 } tt_sweep_data;
 
 /** Adds the routes to `web`, which was made from `keys`, before it starts. */

@@ -10,7 +10,7 @@ typedef struct tt_verifier tt_verifier;
 
 /** TT_NOMEM; TT_FAILED: no thread can be started. */
 tt_status tt_verifier_new(tt_verifier **verifier, tt_error *error);
-/** After the web was freed; what is under way is ended. NULL-safe. */
+/** Once nobody asks any more; what is under way is ended. NULL-safe. */
 void tt_verifier_free(tt_verifier *verifier);
 /** For tt_run_routes_new(); the verifier's. */
 const tt_run_verifier *tt_verifier_for_web(const tt_verifier *verifier);

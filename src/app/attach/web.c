@@ -5,7 +5,6 @@
 #include "app/attach/draft_data.h"
 #include "app/attach/page_data.h"
 #include "app/attach/sweep_data.h"
-#include "app/attach/verifier.h"
 #include "record/run_folder.h"
 #include "web/live.h"
 #include "web/pages.h"
@@ -22,9 +21,7 @@ typedef struct run_web {
   tt_telemetry_routes *telemetry; /**< NULL where the scene has none */
   tt_run_routes *runs;
   tt_draft_routes *drafts; /**< NULL where there is no room for them */
-  tt_verifier *verifier;   /**< of runs */
   tt_sweep_data sweeps;
-  tt_scene_list scenes;
   tt_floor_line *lines;
   char scene[128];
   char runs_folder[1024];
@@ -38,7 +35,6 @@ static void close_web(void *self) {
   tt_telemetry_routes_free(web->telemetry);
   tt_run_routes_free(web->runs);
   tt_draft_routes_free(web->drafts);
-  tt_verifier_free(web->verifier);
   tt_sweep_data_clear(&web->sweeps);
   tt_live_close(web->live);
   free(web->lines);
@@ -88,9 +84,7 @@ static tt_status start(run_web *web, const tt_attach_context *context, tt_error 
                                              tt_scene_section(context->scene, "telemetry", NULL));
   else
     tt_telemetry_routes_explain(web->server);
-  TT_TRY(tt_verifier_new(&web->verifier, error));
-  TT_TRY(tt_runs_add_routes(web->server, context, &web->scenes, tt_verifier_for_web(web->verifier),
-                            &web->runs, error));
+  TT_TRY(tt_runs_add_routes(web->server, context, &web->runs, error));
   TT_TRY(tt_draft_data_add(web->server, context->choice, &web->drafts, error));
   TT_TRY(tt_sweep_data_add(web->server, keys, &web->sweeps, error));
   TT_TRY(tt_web_start(web->server, error));

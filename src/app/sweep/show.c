@@ -337,7 +337,7 @@ tt_status tt_sweep_shows_new(const char *folder, const char *host, tt_sweep_show
   if (!shows) return tt_fail(error, TT_NOMEM, "out of memory");
   snprintf(shows->folder, sizeof shows->folder, "%s", folder);
   snprintf(shows->host, sizeof shows->host, "%s", host);
-  shows->shower = (tt_sweep_shower){show_runs, tell, shows};
+  shows->shower = (tt_sweep_shower){show_runs, tell, shows, NULL};
   pthread_mutex_init(&shows->mutex, NULL);
   pthread_cond_init(&shows->changed, NULL);
   if (pthread_create(&shows->thread, NULL, work, shows) != 0) {
