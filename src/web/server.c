@@ -211,6 +211,12 @@ static void close_if_chunked(SoupServerMessage *message) {
                                  "close");
 }
 
+/** libsoup would cut answers by it: as many pieces as are asked for, however they overlap. Here an answer is always whole, which a server
+ *  may give to any range (RFC 9110, 14.2). */
+static void ignore_ranges(SoupServerMessage *message) {
+  soup_message_headers_remove(soup_server_message_get_request_headers(message), "Range");
+}
+
 /** The headers are there. */
 static void on_headers(SoupServer *server, SoupServerMessage *message, const char *path,
                        GHashTable *query, gpointer data) {
@@ -220,6 +226,7 @@ static void on_headers(SoupServer *server, SoupServerMessage *message, const cha
   tt_web_find_socket(message);
   tt_web_count(web, &web->stats.requests);
   add_security_headers(message);
+  ignore_ranges(message);
   close_if_chunked(message);
   tt_web_connection *connection = tt_web_connection_of(web, message);
   tt_web_set_deadline(connection, BODY_DEADLINE);

@@ -62,6 +62,16 @@ class Api(unittest.TestCase):
     def ended(self):
         return next(run for run in self.get("/api/runs") if not run["recording"])
 
+    def test_ranges_are_not_answered(self):
+        """However many and of what kind: the whole, once."""
+        status, whole = self.ask("GET", "/")
+        for ranges in "0-," * 9000 + "0-", "-99999999999", "5-4", "0-0":
+            connection = http.client.HTTPConnection(self.host, timeout=20)
+            connection.request("GET", "/", headers={"Range": "bytes=" + ranges})
+            answer = connection.getresponse()
+            self.assertEqual((answer.status, len(answer.read())), (status, len(whole)), ranges[:20])
+            connection.close()
+
     def test_runs_newest_first(self):
         runs = self.get("/api/runs")
         self.assertEqual(len(runs), 2, runs)
