@@ -4,7 +4,6 @@
 #include "scene/data.h"
 #include "scene/machine.h"
 #include "scene/settings.h"
-#include "scene/tree.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -87,12 +86,8 @@ static bool is_draft(tt_scene_choice *choice, const char *path) {
 /* Of the bytes that were loaded: whoever drives may have written others meanwhile. */
 static tt_status check_machine(tt_scene_choice *choice, const tt_scene *scene, bool *denied,
                                tt_error *error) {
-  *denied = *scene->machine && is_draft(choice, scene->path);
-  return *denied ? tt_fail(error, TT_INVALID,
-                           "sections that concern the machine (%s) need the role administer; "
-                           "yours may drive: take them out",
-                           scene->machine)
-                 : TT_OK;
+  *denied = false;
+  return is_draft(choice, scene->path) ? tt_machine_check(scene->machine, denied, error) : TT_OK;
 }
 
 void tt_scene_choice_watch(tt_scene_choice *choice, tt_world *world, const char *path) {
@@ -261,20 +256,6 @@ static bool is_copy(const char *path, const char *of) {
   return same;
 }
 
-/* The file of a fork, which nobody else writes; of a present one that whoever drives may have written since it was loaded. */
-static tt_status check_file(const char *path, tt_error *error) {
-  tt_document *document;
-  tt_status status = TT_OK;
-  TT_TRY(tt_document_load(path, &document, error));
-  for (const char *const *key = tt_machine_sections; *key && status == TT_OK; key++)
-    if (tt_node_child(document->root, *key))
-      status =
-          tt_fail(error, TT_INVALID,
-                  "%s: what concerns the machine takes the role administer; yours may drive", *key);
-  tt_document_free(document);
-  return status;
-}
-
 tt_status tt_scene_choice_may_run(tt_scene_choice *choice, const tt_fork *fork, tt_error *error) {
   int count;
   char present[TT_SCENE_NAME];
@@ -292,7 +273,10 @@ tt_status tt_scene_choice_may_run(tt_scene_choice *choice, const tt_fork *fork, 
         error, TT_INVALID,
         "the run is of another scene than the present one: who may administer has it go on; "
         "yours may drive");
-  return is_draft(choice, present) ? check_file(tt_fork_scene(fork), error) : TT_OK;
+  /* Whoever drives may have written other sections into a draft since it was loaded. */
+  bool denied;
+  return is_draft(choice, present) ? tt_machine_check_file(tt_fork_scene(fork), &denied, error)
+                                   : TT_OK;
 }
 
 bool tt_scene_choice_runs(tt_scene_choice *choice, const char *path) {

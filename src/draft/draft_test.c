@@ -277,8 +277,10 @@ static void test_limits(void **state) {
 static tt_status save_as(tt_drafts *drafts, const tt_draft *draft, const char *scenes,
                          const char *name, bool replace, bool *taken, const char *said) {
   char path[512];
+  bool denied;
   tt_error error = {""};
-  tt_status status = tt_drafts_save(drafts, draft, scenes, name, replace, path, taken, &error);
+  tt_status status =
+      tt_drafts_save(drafts, draft, scenes, name, replace, true, path, taken, &denied, &error);
   if (!strstr(error.text, said)) fail_msg("%s", error.text);
   return status;
 }
@@ -303,6 +305,32 @@ static void check_other_names(tt_drafts *drafts, const tt_draft *draft, const ch
   }
 }
 
+/* Whatever was looked at before: what is copied counts. */
+static void test_saving_what_concerns_the_machine(void **state) {
+  const char *folder = ((tt_scratch *)*state)->folder;
+  char scenes[200], path[512], saved[300];
+  snprintf(scenes, sizeof scenes, "%s/sly", folder);
+  snprintf(saved, sizeof saved, "%s/scene", scenes);
+  assert_int_equal(mkdir(scenes, 0700), 0);
+  tt_drafts *drafts = tt_drafts_new(folder, &maker);
+  tt_draft draft;
+  tt_error error = {""};
+  bool taken, denied;
+  static const char text[] = "robots: []\nweb: {token: mine}\n";
+  assert_int_equal(tt_drafts_begin(drafts, "sly", &draft, &error), TT_OK);
+  assert_int_equal(tt_drafts_write(drafts, &draft, draft.main, text, strlen(text), &error), TT_OK);
+  for (int i = 0; i < 3; i++) {
+    const bool replace = i == 2, administers = i == 1;
+    assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "scene", replace, administers, path,
+                                    &taken, &denied, &error),
+                     administers ? TT_OK : TT_INVALID);
+    assert_int_equal(denied, !administers);
+    assert_int_equal(access(saved, F_OK), i ? 0 : -1);
+  }
+  assert_non_null(strstr(error.text, "(web) need the role administer"));
+  tt_drafts_free(drafts);
+}
+
 static void test_saving(void **state) {
   const char *folder = ((tt_scratch *)*state)->folder;
   char own[100], scenes[200], path[512], *found;
@@ -313,7 +341,7 @@ static void test_saving(void **state) {
   tt_draft draft, copy;
   tt_draft_look *look;
   tt_error error = {""};
-  bool taken;
+  bool taken, denied;
   assert_int_equal(tt_data_find(&tt_data_scene, "gripper", NULL, "test", &found, &error), TT_OK);
   assert_int_equal(tt_drafts_copy(drafts, found, &draft, &error), TT_OK);
   free(found);
@@ -321,19 +349,23 @@ static void test_saving(void **state) {
   assert_int_equal(tt_drafts_look(drafts, &draft, &look, &error), TT_OK);
   if (!look->runs) fail_msg("%s", tt_draft_look_error(look)->text);
   tt_draft_look_unref(look);
-  assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "a/b", false, path, &taken, &error),
-                   TT_INVALID);
-  assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "mine", false, path, &taken, &error),
-                   TT_OK);
-  assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "mine", false, path, &taken, &error),
-                   TT_FULL);
+  assert_int_equal(
+      tt_drafts_save(drafts, &draft, scenes, "a/b", false, true, path, &taken, &denied, &error),
+      TT_INVALID);
+  assert_int_equal(
+      tt_drafts_save(drafts, &draft, scenes, "mine", false, true, path, &taken, &denied, &error),
+      TT_OK);
+  assert_int_equal(
+      tt_drafts_save(drafts, &draft, scenes, "mine", false, true, path, &taken, &denied, &error),
+      TT_FULL);
   assert_true(taken);
   /* What people keep beside it stays. */
   char beside[300];
   snprintf(beside, sizeof beside, "%s/mine.old", scenes);
   assert_int_equal(mkdir(beside, 0700), 0);
-  assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "mine", true, path, &taken, &error),
-                   TT_OK);
+  assert_int_equal(
+      tt_drafts_save(drafts, &draft, scenes, "mine", true, true, path, &taken, &denied, &error),
+      TT_OK);
   assert_int_equal(access(beside, F_OK), 0);
   check_other_names(drafts, &draft, scenes);
   /* It is found by its name, and opens again with all its files. */
@@ -394,6 +426,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_nothing_elsewhere, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_limits, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_saving, open_folder, close_folder),
+      cmocka_unit_test_setup_teardown(test_saving_what_concerns_the_machine, open_folder,
+                                      close_folder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "draft/drafts.h"
 
 #include "scene/data.h"
+#include "scene/machine.h"
 #include "scene/scene_copy.h"
 
 #include <dirent.h>
@@ -393,25 +394,28 @@ static tt_status check_free(const char *target, const char *name, bool replace, 
 }
 
 static tt_status save(const tt_draft *draft, const char *scenes, const char *name, bool replace,
-                      bool *taken, tt_error *error) {
-  char target[560], made[600];
+                      bool administers, bool *taken, bool *denied, tt_error *error) {
+  char target[560], made[600], main[700];
   snprintf(target, sizeof target, "%s/%s", scenes, name);
   snprintf(made, sizeof made, "%s/.%s.new", scenes, name);
+  snprintf(main, sizeof main, "%s/%s.yaml", made, name);
   TT_TRY(check_free(target, name, replace, taken, error));
   tt_draft_folder_remove(made, NULL);
   tt_status status = copy_all(draft, made, name, error);
+  /* The draft may have been written since it was looked at; the copy is ours. */
+  if (status == TT_OK && !administers) status = tt_machine_check_file(main, denied, error);
   if (status == TT_OK) status = put_in_place(made, target, replace, error);
   if (status != TT_OK) tt_draft_folder_remove(made, NULL);
   return status;
 }
 
 tt_status tt_drafts_save(tt_drafts *drafts, const tt_draft *draft, const char *scenes,
-                         const char *name, bool replace, char path[512], bool *taken,
-                         tt_error *error) {
-  *taken = false;
+                         const char *name, bool replace, bool administers, char path[512],
+                         bool *taken, bool *denied, tt_error *error) {
+  *taken = *denied = false;
   TT_TRY(check_name(name, error));
   pthread_mutex_lock(&drafts->files);
-  tt_status status = save(draft, scenes, name, replace, taken, error);
+  tt_status status = save(draft, scenes, name, replace, administers, taken, denied, error);
   pthread_mutex_unlock(&drafts->files);
   if (status == TT_OK) snprintf(path, 512, "%s/%s/%s.yaml", scenes, name, name);
   return status;

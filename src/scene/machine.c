@@ -5,6 +5,38 @@
 
 const char *const tt_machine_sections[] = {"record", "telemetry", "web", "nt4", "foxglove", NULL};
 
+tt_status tt_machine_check(const char *sections, bool *denied, tt_error *error) {
+  *denied = *sections;
+  if (!*denied) return TT_OK;
+  return tt_fail(error, TT_INVALID,
+                 "sections that concern the machine (%s) need the role administer; yours may "
+                 "drive: take them out",
+                 sections);
+}
+
+const char *tt_machine_list(const tt_document *document, tt_pool *pool) {
+  const char *found = "";
+  for (const char *const *key = tt_machine_sections; *key && found; key++) {
+    const tt_node *section = tt_node_child(document->root, *key);
+    if (!section || (section->kind == TT_NODE_SCALAR && tt_node_empty(section))) continue;
+    found = tt_pool_print(pool, "%s%s%s", found, *found ? ", " : "", *key);
+  }
+  return found;
+}
+
+tt_status tt_machine_check_file(const char *path, bool *denied, tt_error *error) {
+  tt_document *document;
+  tt_pool pool = {0};
+  *denied = false;
+  TT_TRY(tt_document_load(path, &document, error));
+  const char *found = tt_machine_list(document, &pool);
+  tt_status status =
+      found ? tt_machine_check(found, denied, error) : tt_fail(error, TT_NOMEM, "out of memory");
+  tt_pool_free(&pool);
+  tt_document_free(document);
+  return status;
+}
+
 bool tt_setting_is_of_machine(const char *setting) {
   const size_t size = strcspn(setting, ".[="); /* web.token=x, web={token: x} */
   for (const char *const *key = tt_machine_sections; *key; key++)

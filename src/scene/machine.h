@@ -2,12 +2,25 @@
 #ifndef TT_SCENE_MACHINE_H
 #define TT_SCENE_MACHINE_H
 
+#include "base/status.h"
+#include "scene/pool.h"
+#include "scene/tree.h"
+
 #include <stdbool.h>
 
 /** Their keys; NULL-terminated. */
 extern const char *const tt_machine_sections[];
 
+/** Who may not administer may not have the scene in the file at `path`, which nobody else writes now: it has some of them. TT_INVALID with
+ *  `*denied`; or the file can't be read. */
+tt_status tt_machine_check_file(const char *path, bool *denied, tt_error *error);
+/** The same of the sections of a scene, as tt_scene.machine names them. */
+tt_status tt_machine_check(const char *sections, bool *denied, tt_error *error);
+
 /** Is the setting PATH=VALUE one of them, or of a key in one? */
 bool tt_setting_is_of_machine(const char *setting);
+
+/** Those that a document has, "record, web"; "" where it has none; the pool's. NULL when out of memory. */
+const char *tt_machine_list(const tt_document *document, tt_pool *pool);
 
 #endif

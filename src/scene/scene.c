@@ -95,14 +95,8 @@ static tt_status apply_settings(tt_scene_store *store, tt_document *document,
 
 /** Before settings come to what the file says. */
 static tt_status note_machine(tt_scene_store *store, const tt_document *document) {
-  const char *found = "";
-  for (const char *const *key = tt_machine_sections; *key; key++) {
-    const tt_node *section = tt_node_child(document->root, *key);
-    if (!section || (section->kind == TT_NODE_SCALAR && tt_node_empty(section))) continue;
-    PRINT(store, found, "%s%s%s", found, *found ? ", " : "", *key);
-  }
-  store->scene.machine = found;
-  return TT_OK;
+  store->scene.machine = tt_machine_list(document, &store->pool);
+  return store->scene.machine ? TT_OK : tt_load_no_memory(store);
 }
 
 /** Takes the document, also when it fails. */

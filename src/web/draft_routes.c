@@ -1,6 +1,7 @@
 #include "web/draft_routes.h"
 
 #include "base/json.h"
+#include "scene/machine.h"
 #include "web/question.h"
 
 #include <stdlib.h>
@@ -318,10 +319,8 @@ static bool may_go(job *from, tt_web_answer *answer) {
     answer->status = tt_fail(&answer->error, TT_INVALID, "%s:%d: %s", error ? error->file : "",
                              error ? error->line : 0, error ? error->text : "it does not load");
   } else if (!allowed) {
-    tt_fail(&answer->error, TT_INVALID,
-            "sections that concern the machine (%s) need the role administer; "
-            "yours may drive: take them out",
-            look->machine);
+    bool denied;
+    tt_machine_check(look->machine, &denied, &answer->error);
     tt_web_answer_refusal(answer, 403);
   }
   tt_draft_look_unref(look);
@@ -333,16 +332,18 @@ static void save_draft(job *from, tt_web_answer *answer) {
   struct json_object *body = tt_web_question_json(&from->question, answer), *replace;
   if (!body) return;
   char name[TT_DRAFT_MOST_NAME + 1], path[512];
-  bool taken = false;
+  bool taken = false, denied = false;
   snprintf(name, sizeof name, "%s", text_of(body, "name"));
   const bool over = json_object_object_get_ex(body, "replace", &replace) &&
                     json_object_is_type(replace, json_type_boolean) &&
                     json_object_get_boolean(replace);
   json_object_put(body);
   if (!may_go(from, answer)) return;
-  answer->status = tt_drafts_save(routes->drafts, &from->draft, routes->scenes, name, over, path,
-                                  &taken, &answer->error);
-  if (taken) {
+  answer->status = tt_drafts_save(routes->drafts, &from->draft, routes->scenes, name, over,
+                                  administers(from), path, &taken, &denied, &answer->error);
+  if (denied) {
+    tt_web_answer_refusal(answer, 403);
+  } else if (taken) {
     tt_web_answer_refusal(answer, 409);
   } else if (answer->status == TT_OK) {
     struct json_object *made = json_object_new_object();
