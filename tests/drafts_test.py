@@ -4,9 +4,11 @@ import http.client
 import json
 import os
 import pathlib
+import socket
 import struct
 import subprocess
 import unittest
+import unittest.mock
 
 from support.process import ROOT, STATE, TETHER, Tether, wait_for
 
@@ -167,6 +169,41 @@ class Drafts(unittest.TestCase):
             driver.kill()
         self.ok("POST", "/api/scenes", {"name": "frc2011"}, 202)
         wait_for(lambda: sum(line.startswith("ready ") for line in self.program.lines) == ready + 2, "back again")
+
+    def test_a_scene_that_cannot_be_opened(self):
+        """The scene before begins anew, though its draft was edited so that it can't be opened either, or removed with its models."""
+        wire = "robots: []\nwires: [{float-udp: {bind: 127.0.0.1:%d, peer: sender, sensors: [time], commands: [stamp]}}]\n"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+            taken.bind(("127.0.0.1", 0))
+            first = pathlib.Path(STATE.name) / "first.yaml"
+            first.write_text("robots: []\n", encoding="utf-8")
+            with (Tether("run", first, "--set", "web.listen=127.0.0.1:0") as program,
+                  unittest.mock.patch.object(self, "host", program.addresses["web"].removeprefix("http://"))):
+                count = 1
+
+                def ran(path):
+                    nonlocal count
+                    self.ok("POST", f"{path}/run", {}, 202)
+                    count += 1
+                    wait_for(lambda: sum(line.startswith("ready ") for line in program.lines) == count or program.process.poll() is not None, "ready")
+                    self.assertIsNone(program.process.poll(), program.text())
+
+                bad, main = self.draft(name="bad")
+                self.ok("PUT", f"{bad}/files/{main}", wire % taken.getsockname()[1])
+                good, main = self.draft(name="good")
+                self.ok("PUT", f"{good}/files/{main}", wire % 0)
+                ran(good)
+                self.ok("PUT", f"{good}/files/{main}", wire % taken.getsockname()[1])
+                ran(bad)
+                ran(good)  # which can't be opened now: as it was loaded it goes on
+                arm, _ = self.arm("gone")
+                ran(arm)
+                self.ok("DELETE", arm)
+                self.ok("PUT", f"{good}/files/{main}", wire % 0)
+                ran(bad)
+                current, = [scene["title"] for scene in self.ok("GET", "/api/scenes") if scene["current"]]
+                self.assertEqual(current, "first")
+                self.assertTrue(any("bad.yaml cannot be opened" in line and "gone" in line for line in program.lines), program.text())
 
     def test_nothing_else_is_read_or_written(self):
         at, main = self.draft(name="one")

@@ -124,15 +124,28 @@ static tt_status open_chosen(standing *now, tt_scene **scene, tt_scene_choice *c
   return status;
 }
 
-static void replace(chosen *present, const chosen *next) {
-  tt_fork_free(present->fork);
+/* The first one is kept. */
+static void replace(chosen *present, const chosen *first, const chosen *next) {
+  if (present->fork != first->fork) tt_fork_free(present->fork);
   *present = *next;
+}
+
+/* The scene before begins anew as it was loaded, whatever its file says by now. Where its models have gone, too, the one that the
+ * program was started with does. */
+static tt_status go_back(standing *now, tt_scene **scene, tt_scene_choice *choice, chosen *present,
+                         const chosen *first, tt_error *error) {
+  tt_error why;
+  if (open_scene(now, *scene, present->fork, choice, &why) == TT_OK) return TT_OK;
+  tt_log_warning("%s cannot begin anew, %s does: %s", present->name, first->name, why.text);
+  TT_TRY(open_chosen(now, scene, choice, first, error));
+  replace(present, first, first);
+  return TT_OK;
 }
 
 /* One scene after another, as long as somebody chooses the next in the pages. One that can't be opened (a port in use)
  * is told to the pages, and the scene before it begins anew. */
-static tt_status run_chosen(tt_scene **scene, tt_scene_choice *choice, chosen *present,
-                            tt_error *error) {
+static tt_status run_chosen(tt_scene **scene, tt_scene_choice *choice, const chosen *first,
+                            chosen *present, tt_error *error) {
   standing now;
   TT_TRY(open_scene(&now, *scene, present->fork, choice, error));
   for (;;) {
@@ -144,13 +157,13 @@ static tt_status run_chosen(tt_scene **scene, tt_scene_choice *choice, chosen *p
         !tt_scene_choice_take(choice, next.name, &next.administers, &next.fork))
       return status;
     if (open_chosen(&now, scene, choice, &next, &why) == TT_OK) {
-      replace(present, &next);
+      replace(present, first, &next);
       continue;
     }
     tt_log_warning("%s cannot be opened, %s goes on: %s", next.name, present->name, why.text);
     tt_scene_choice_refuse(choice, next.name, &why);
     tt_fork_free(next.fork);
-    TT_TRY(open_chosen(&now, scene, choice, present, error));
+    TT_TRY(go_back(&now, scene, choice, present, first, error));
   }
 }
 
@@ -158,15 +171,17 @@ static tt_status run_chosen(tt_scene **scene, tt_scene_choice *choice, chosen *p
 static tt_status run_scenes(tt_scene **scene, const tt_scene_options *options, tt_fork *fork,
                             tt_error *error) {
   static tt_scene_choice choice;
-  chosen present = {.fork = fork};
-  snprintf(present.name, sizeof present.name, "%s", fork ? tt_fork_scene(fork) : options->scene);
+  chosen first = {.administers = true, .fork = fork};
+  snprintf(first.name, sizeof first.name, "%s", fork ? tt_fork_scene(fork) : options->scene);
+  chosen present = first;
   tt_scene_choice_init(&choice, options);
   tt_status status = tt_scene_choice_keep_web(&choice, *scene, error);
   if (status == TT_OK) status = tt_forks_new(&choice, &choice.forks, error);
-  if (status == TT_OK) status = run_chosen(scene, &choice, &present, error);
+  if (status == TT_OK) status = run_chosen(scene, &choice, &first, &present, error);
   tt_forks_close(choice.forks);
   tt_fork_free(choice.fork);
-  tt_fork_free(present.fork);
+  replace(&present, &first, &first);
+  tt_fork_free(first.fork);
   return status;
 }
 
