@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import pathlib
+import shutil
 import socket
 import struct
 import subprocess
@@ -205,8 +206,28 @@ class Drafts(unittest.TestCase):
                 self.assertEqual(current, "first")
                 self.assertTrue(any("bad.yaml cannot be opened" in line and "gone" in line for line in program.lines), program.text())
 
+    def test_a_scene_that_is_too_large_for_a_draft(self):
+        """It is not opened, since its files would be lost when it is saved in its place."""
+        for name, files in (("many", {f"l{i}.lua": 1 for i in range(200)}), ("long", {"y" * 101 + ".lua": 1}), ("heavy", {"l.lua": 2 ** 25 + 1})):
+            folder = self.own / "tether" / "scenes" / name
+            folder.mkdir(parents=True)
+            (folder / f"{name}.yaml").write_text("robots: []\n", encoding="utf-8")
+            for file, size in files.items():
+                with (folder / file).open("wb") as made:
+                    made.truncate(size)
+            before = self.ok("GET", "/api/drafts")
+            status, answer = self.ask("POST", "/api/drafts", {"scene": name})
+            self.assertEqual((status, "more than a draft may" in answer["error"]), (413, True), answer)
+            self.assertEqual(self.ok("GET", "/api/drafts"), before)
+            if name == "many":  # one less is none too many
+                (folder / "l0.lua").unlink()
+                self.draft(scene=name)
+            shutil.rmtree(folder)
+
     def test_nothing_else_is_read_or_written(self):
         at, main = self.draft(name="one")
+        for path in at, f"{at}/files/{main}", f"{at}/model":
+            self.assertEqual(self.ask("HEAD", path)[0], 200, path)
         for path in ("../x", "..%2fx", "%2e%2e/x", "%2fetc%2fpasswd", ".main", ".x/y", "a/../../x", "a//b", "a%00b", "a%5cb", "",
                      "x/", "/".join("abcdefghi"), "y" * 300, "%ff"):
             for method in "PUT", "GET", "DELETE":
@@ -219,6 +240,7 @@ class Drafts(unittest.TestCase):
             status, answer = self.ask("PUT", f"{at}/files/{path}", "x")
             self.assertEqual(status, 400, answer)
             self.assertIn("a file and a folder can't have one name", answer["error"])
+        self.assertEqual(self.ask("DELETE", f"{at}/files/folder/file/x")[0], 404)
         self.assertEqual(self.ask("PUT", f"{at}/files/large", bytes(32 * 2 ** 20 + 1))[0], 413)
         for body in {}, {"name": "a", "scene": "b"}, {"name": "../x"}, {"scene": "/etc/passwd"}, {"scene": "../x.yaml"}, {"name": 1}:
             self.assertIn(self.ask("POST", "/api/drafts", body)[0], (400, 404), body)

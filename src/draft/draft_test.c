@@ -341,9 +341,9 @@ static void test_saving(void **state) {
   tt_draft draft, copy;
   tt_draft_look *look;
   tt_error error = {""};
-  bool taken, denied;
+  bool taken, denied, large;
   assert_int_equal(tt_data_find(&tt_data_scene, "gripper", NULL, "test", &found, &error), TT_OK);
-  assert_int_equal(tt_drafts_copy(drafts, found, &draft, &error), TT_OK);
+  assert_int_equal(tt_drafts_copy(drafts, found, &draft, &large, &error), TT_OK);
   free(found);
   assert_string_equal(draft.main, "gripper.yaml");
   assert_int_equal(tt_drafts_look(drafts, &draft, &look, &error), TT_OK);
@@ -372,7 +372,7 @@ static void test_saving(void **state) {
   assert_int_equal(tt_data_set_own(own), TT_OK);
   assert_int_equal(tt_data_find(&tt_data_scene, "mine", NULL, "test", &found, &error), TT_OK);
   assert_string_equal(found, path);
-  assert_int_equal(tt_drafts_copy(drafts, found, &copy, &error), TT_OK);
+  assert_int_equal(tt_drafts_copy(drafts, found, &copy, &large, &error), TT_OK);
   free(found);
   assert_int_equal(tt_data_set_own(NULL), TT_OK);
   tt_draft_files before, after;

@@ -228,15 +228,40 @@ static void name_after(const char *path, char name[TT_DRAFT_MOST_NAME]) {
   if (!tt_draft_name_is_good(name)) snprintf(name, TT_DRAFT_MOST_NAME, "scene");
 }
 
-tt_status tt_drafts_copy(tt_drafts *drafts, const char *path, tt_draft *draft, tt_error *error) {
+static void count_one(void *context, const char *path) {
+  (void)path;
+  ++*(int *)context;
+}
+
+/* What is not listed would be lost when the draft is saved, and what is too large could not be. */
+static tt_status check_copied(const tt_draft *draft, int copied, bool *large, tt_error *error) {
+  tt_draft_files files;
+  TT_TRY(tt_draft_files_list(draft->folder, &files, error));
+  *large = files.count != copied || files.bytes > TT_DRAFT_MOST_BYTES;
+  for (int i = 0; i < files.count; i++) *large = *large || files.items[i].size > TT_DRAFT_MOST_FILE;
+  tt_draft_files_free(&files);
+  return *large
+             ? tt_fail(error, TT_FULL,
+                       "the scene has more than a draft may: at most %d files, of at most 32 MiB "
+                       "each and 128 MiB together, none of whose names begins with a dot or a "
+                       "blank or has more than 100 bytes, at most 8 folders deep",
+                       TT_DRAFT_MOST_FILES)
+             : TT_OK;
+}
+
+tt_status tt_drafts_copy(tt_drafts *drafts, const char *path, tt_draft *draft, bool *large,
+                         tt_error *error) {
+  int copied = 0;
   tt_scene *scene;
   char name[TT_DRAFT_MOST_NAME], target[700];
+  *large = false;
   TT_TRY(tt_scene_load(drafts->maker->guests, path, NULL, 0, &scene, error));
   name_after(path, name);
   tt_status status = make_folder(drafts, name, draft, error);
   if (status == TT_OK) {
     snprintf(target, sizeof target, "%s/%s", draft->folder, draft->main);
-    status = tt_scene_copy(scene, target, NULL, NULL, error);
+    status = tt_scene_copy(scene, target, count_one, &copied, error);
+    if (status == TT_OK) status = check_copied(draft, copied, large, error);
     if (status == TT_OK) status = note_copied(draft, error);
     if (status != TT_OK) tt_draft_folder_remove(draft->folder, NULL);
   }
@@ -329,7 +354,10 @@ static tt_status copy_all(const tt_draft *draft, const char *target, const char 
   tt_draft_files files;
   snprintf(main, sizeof main, "%s.yaml", name);
   TT_TRY(tt_draft_files_list(draft->folder, &files, error));
-  tt_status status = TT_OK;
+  tt_status status =
+      files.more ? tt_fail(error, TT_INVALID, "the draft has more than %d files, which none may",
+                           TT_DRAFT_MOST_FILES)
+                 : TT_OK;
   for (int i = 0; i < files.count && status == TT_OK; i++) {
     const char *path = files.items[i].path;
     const bool is_main = strcmp(path, draft->main) == 0;

@@ -31,8 +31,10 @@ typedef struct tt_draft {
 /** A new scene on an empty floor. Where there are too many drafts, one goes: an untouched one before others, and of these the one that
  *  changed longest ago. TT_INVALID: its name; TT_FAILED, TT_FULL: the disk. */
 tt_status tt_drafts_begin(tt_drafts *drafts, const char *name, tt_draft *draft, tt_error *error);
-/** A scene that is there (its file `path`), with copies of its files. Also TT_INVALID: it does not load. */
-tt_status tt_drafts_copy(tt_drafts *drafts, const char *path, tt_draft *draft, tt_error *error);
+/** A scene that is there (its file `path`), with copies of its files. Also TT_INVALID: it does not load; TT_FULL with `*large`: it has more
+ *  files, or larger ones, than a draft may. */
+tt_status tt_drafts_copy(tt_drafts *drafts, const char *path, tt_draft *draft, bool *large,
+                         tt_error *error);
 /** The draft of that id. TT_NOT_FOUND. */
 tt_status tt_drafts_find(tt_drafts *drafts, const char *id, tt_draft *draft, tt_error *error);
 /** At most TT_DRAFT_MOST, the last changed first, untouched ones behind the others; free() the list. TT_NOMEM. */

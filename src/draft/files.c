@@ -67,7 +67,7 @@ static int by_path(const void *one, const void *other) {
 }
 
 static tt_status add_file(tt_draft_files *files, const char *path, const struct stat *about) {
-  if (files->count == TT_DRAFT_MOST_FILES) return TT_OK; /* not by way of us */
+  if (files->count == TT_DRAFT_MOST_FILES) return files->more = true, TT_OK; /* not by way of us */
   if (files->count % 32 == 0) {
     tt_draft_file *grown =
         reallocarray(files->items, (size_t)files->count + 32, sizeof *files->items);
@@ -225,8 +225,9 @@ tt_status tt_draft_file_remove(const char *folder, const char *path, tt_error *e
   TT_TRY(check_path(path, error));
   join(whole, folder, path);
   if (unlink(whole) != 0)
-    return tt_fail(error, errno == ENOENT || errno == EISDIR ? TT_NOT_FOUND : TT_FAILED,
-                   "there is no file '%s'", path);
+    return tt_fail(
+        error, errno == ENOENT || errno == EISDIR || errno == ENOTDIR ? TT_NOT_FOUND : TT_FAILED,
+        "there is no file '%s'", path);
   for (char *slash; (slash = strrchr(whole, '/')) - whole > (ptrdiff_t)strlen(folder);) {
     *slash = 0;
     if (rmdir(whole) != 0) break;

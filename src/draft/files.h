@@ -31,6 +31,7 @@ typedef struct tt_draft_files {
   int count;
   size_t bytes;      /**< together */
   int64_t changed;   /**< of the one that changed last */
+  bool more;         /**< there are others, beyond TT_DRAFT_MOST_FILES */
   uint64_t revision; /**< another one with each change; below 2^53 */
 } tt_draft_files;
 

@@ -47,8 +47,10 @@ static void respond_by(tt_draft_routes *routes, const tt_web_request *request, t
 
 /* --- answers --- */
 
+/* HEAD is GET, of which libsoup sends the head. */
 static bool is(const job *from, const char *method) {
-  return strcmp(from->question.method, method) == 0;
+  const char *asked = from->question.method;
+  return strcmp(strcmp(asked, "HEAD") == 0 ? "GET" : asked, method) == 0;
 }
 
 static bool administers(const job *from) { return from->question.role >= TT_ROLE_ADMINISTER; }
@@ -96,7 +98,7 @@ static void list_drafts(const job *from, tt_web_answer *answer) {
 }
 
 static tt_status begin(const tt_draft_routes *routes, struct json_object *body, tt_draft *draft,
-                       tt_error *error) {
+                       bool *large, tt_error *error) {
   const char *name = text_of(body, "name"), *scene = text_of(body, "scene");
   char *path;
   if (!*name == !*scene)
@@ -104,7 +106,7 @@ static tt_status begin(const tt_draft_routes *routes, struct json_object *body, 
   const tt_draft_routes_options *options = &routes->options;
   if (*name) return tt_drafts_begin(routes->drafts, name, draft, error);
   TT_TRY(options->find(options->context, scene, &path, error));
-  tt_status status = tt_drafts_copy(routes->drafts, path, draft, error);
+  tt_status status = tt_drafts_copy(routes->drafts, path, draft, large, error);
   free(path);
   return status;
 }
@@ -113,8 +115,11 @@ static void begin_draft(const job *from, tt_web_answer *answer) {
   struct json_object *body = tt_web_question_json(&from->question, answer);
   tt_draft draft;
   if (!body) return;
-  answer->status = begin(from->routes, body, &draft, &answer->error);
+  bool large = false;
+  answer->status = begin(from->routes, body, &draft, &large, &answer->error);
   json_object_put(body);
+  if (large) tt_web_answer_refusal(answer, 413);
+  if (large) return;
   if (answer->status != TT_OK) return;
   struct json_object *made = json_object_new_object();
   tt_json_add_text(made, "draft", draft.id);
