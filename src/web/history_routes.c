@@ -247,7 +247,7 @@ static tt_status put_frames(GString *to, const tt_run_log *log, const question *
   }
   uint64_t begin = tt_run_begin(log); /* before it everything is where it begins */
   for (uint32_t i = 0; i < times.count; i++) {
-    double time = times.first + i * times.every;
+    double time = i ? times.first + i * times.every : times.first; /* every: up to inf */
     uint64_t at = tt_run_microseconds(time);
     if (at < begin) at = begin;
     if (i == 0)

@@ -168,6 +168,10 @@ static void handle_run(void *context, const tt_web_request *request) {
   const char *slash = strchr(request->rest, '/');
   if (tt_run_library_handle(&((tt_run_routes *)context)->library, request)) return;
   if (tt_fork_routes_handle(routes->forker, routes->runs, request)) return;
+  if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
+    tt_web_respond_error(request, TT_NOT_FOUND, "nothing but GET is known at this path");
+    return;
+  }
   if (slash && strcmp(slash, "/picture") == 0) {
     tt_web_respond_at_leisure(request, draw_run, new_job(context, request), free_job);
     return;

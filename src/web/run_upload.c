@@ -136,16 +136,17 @@ static const char *without_date(const char *name) {
 typedef struct translation {
   int file;
   long long size;
+  int reason; /* errno: why it can't be written; 0: it can */
 } translation;
 
 static tt_status write_piece(void *context, const void *bytes, size_t size) {
   translation *to = context;
   to->size += (long long)size;
-  if (to->size > MOST_TRANSLATED) return TT_FULL;
+  if (to->size > MOST_TRANSLATED) return TT_INVALID;
   for (const char *at = bytes; size;) {
     ssize_t wrote = write(to->file, at, size);
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return TT_FAILED;
+    if (wrote <= 0) return to->reason = errno, errno == ENOSPC ? TT_FULL : TT_FAILED;
     at += wrote;
     size -= (size_t)wrote;
   }
@@ -155,25 +156,28 @@ static tt_status write_piece(void *context, const void *bytes, size_t size) {
 /* What it becomes takes the place of what came. */
 static tt_status convert(upload *from, GMappedFile *came, tt_error *error) {
   char *part, *stem = stem_of(from);
-  translation to = {make_part(from->folder, &part), 0};
+  translation to = {make_part(from->folder, &part), 0, 0};
   tt_error why;
   tt_status status = TT_FAILED;
   if (to.file < 0) {
-    tt_fail(&why, TT_FAILED, "can't be kept: %s", g_strerror(errno));
+    status = tt_fail(&why, errno == ENOSPC ? TT_FULL : TT_FAILED, "can't be kept: %s",
+                     g_strerror(errno));
   } else {
     status = tt_foreign_convert((const uint8_t *)g_mapped_file_get_contents(came),
                                 g_mapped_file_get_length(came), without_date(stem),
                                 g_get_real_time() / G_USEC_PER_SEC,
                                 &(tt_export_sink){write_piece, NULL, &to}, &why);
-    if (status == TT_FULL) tt_fail(&why, TT_INVALID, "becomes larger than 4 GB");
-    if (close(to.file) != 0 && status == TT_OK) status = tt_fail(&why, TT_FAILED, "can't be kept");
+    if (to.size > MOST_TRANSLATED) tt_fail(&why, TT_INVALID, "becomes larger than 4 GB");
+    if (close(to.file) != 0 && status == TT_OK)
+      to.reason = errno, status = errno == ENOSPC ? TT_FULL : TT_FAILED;
+    if (to.reason) tt_fail(&why, status, "can't be kept: %s", g_strerror(to.reason));
   }
   g_free(stem);
   if (status != TT_OK) {
     if (part) unlink(part);
     g_free(part);
-    return tt_fail(error, status == TT_FULL ? TT_INVALID : status,
-                   "%.200s: is a log of another program, which %s", from->name, why.text);
+    return tt_fail(error, status, "%.200s: is a log of another program, which %s", from->name,
+                   why.text);
   }
   unlink(from->part);
   g_free(from->part);
@@ -195,12 +199,15 @@ static tt_status translate(upload *from, tt_error *error) {
 /* A run of this name from now on. */
 static tt_status enter(upload *from, char path[PATH_MAX], tt_error *error) {
   char *stem = stem_of(from);
-  tt_status status = tt_kept_runs_new_path(from->folder, without_date(stem), path, PATH_MAX, error);
+  tt_status status;
+  bool entered;
+  do { /* never in the place of another one, which may have taken the name just now */
+    status = tt_kept_runs_new_path(from->folder, without_date(stem), path, PATH_MAX, error);
+    entered = status == TT_OK && link(from->part, path) == 0;
+  } while (status == TT_OK && !entered && errno == EEXIST);
   g_free(stem);
   TT_TRY(status);
-  /* never in the place of another one */
-  if (link(from->part, path) != 0)
-    return tt_fail(error, TT_FAILED, "%s: can't be made: %s", path, g_strerror(errno));
+  if (!entered) return tt_fail(error, TT_FAILED, "%s: can't be made: %s", path, g_strerror(errno));
   unlink(from->part);
   g_clear_pointer(&from->part, g_free);
   return TT_OK;
@@ -246,7 +253,8 @@ bool tt_run_upload_answer(const tt_web_request *request) {
   if (!from) return false;
   g_signal_handlers_disconnect_by_data(request->message, from);
   if (from->file >= 0 && close(from->file) != 0 && from->status == TT_OK)
-    from->status = tt_fail(&from->error, TT_FAILED, "the log can't be kept: %s", g_strerror(errno));
+    from->status = tt_fail(&from->error, errno == ENOSPC ? TT_FULL : TT_FAILED,
+                           "the log can't be kept: %s", g_strerror(errno));
   from->file = -1;
   tt_web_respond_later(request, keep_upload, from, free_upload);
   return true;

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """GET /api/runs…, /api/scenes, /api/trials and /api/layouts of a running program, as docs/web.md describes them."""
+import concurrent.futures
+import functools
 import http.client
 import json
 import os
@@ -11,7 +13,7 @@ import unittest
 import urllib.parse
 import xml.etree.ElementTree
 
-from support.live_page import Page
+from support.live_page import Page, poses
 from support.process import ROOT, STATE, Tether, wait_for
 
 
@@ -187,6 +189,40 @@ class Api(unittest.TestCase):
         self.assertEqual(self.ended(), {**run, "pinned": True}, "what can't be read is nothing")
         self.assertEqual(self.ask("PUT", path, {"name": "", "pinned": False})[0], 200)
         self.assertEqual(self.ended(), run)
+
+    def at_once(self, *asks):
+        """The statuses, of requests that are made side by side."""
+        with concurrent.futures.ThreadPoolExecutor(len(asks)) as pool:
+            return [status for status, _ in pool.map(lambda ask: ask(), asks)]
+
+    def test_changes_at_once(self):
+        """Each of them holds, and each log that is brought is kept, also those of one name."""
+        run = self.ended()
+        path, log = "/api/runs/" + run["id"], (RUNS / run["id"]).read_bytes()
+        for number in range(20):
+            wanted = {"name": f"n{number}", "note": f"o{number}", "tags": [f"t{number}"]}
+            self.assertEqual(self.at_once(*(functools.partial(self.ask, "PUT", path, {key: value}) for key, value in wanted.items())), [200] * 3)
+            self.assertEqual({key: self.get(path)[key] for key in wanted}, wanted)
+        self.ask("PUT", path, {"name": "", "note": "", "tags": []})
+        before = {kept["id"] for kept in self.get("/api/runs")}
+        for _ in range(4):
+            self.assertEqual(self.at_once(*[functools.partial(self.bring, "same.wpilog", log)] * 6), [201] * 6)
+        brought = {kept["id"] for kept in self.get("/api/runs")} - before
+        self.assertEqual(len(brought), 24)
+        for name in brought:
+            self.ask("DELETE", "/api/runs/" + name)
+
+    def test_methods_that_mean_nothing(self):
+        at = f"/api/runs/{self.ended()['id']}"
+        for part in "/values", "/picture", "/model", "/file", "/verify", "/signals", "":
+            for method in "POST", "PUT", "DELETE":
+                if (method, part) in (("POST", "/verify"), ("PUT", ""), ("DELETE", "")):
+                    continue
+                self.assertEqual(self.ask(method, at + part, {})[0], 404, (method, part))
+            if part not in ("/verify", "/signals"):
+                self.assertEqual(self.ask("HEAD", at + part)[0], 200, part)
+        frame = self.ask("GET", f"{at}/frames?rate=5e-324")[1]
+        self.assertEqual(poses(frame[4:])[0], 0)
 
     def bring(self, name, log):
         connection = http.client.HTTPConnection(self.host, timeout=20)
