@@ -227,6 +227,38 @@ class Roles(unittest.TestCase):
             self.assertNotIn("nt4=", last)
             self.assertEqual(program.request("GET", "/api/access", headers={"Authorization": "Bearer mine"})[0], 401)
 
+    def test_a_token_in_the_scene(self):
+        """Who may not administer reads it nowhere: in no log, whatever its format, and in no draft."""
+        secret, scene = "s3cr-ét", pathlib.Path(self.folder.name).resolve() / "secret.yaml"
+        tokens = f"token: '{secret}', tokens: {self.file}"
+        scene.write_text(SCENE.read_text(encoding="utf-8").replace("bot/robot.yaml", f"{SCENE.parent}/bot/robot.yaml")
+                         .replace("field/", f"{SCENE.parent}/field/") + f"web: {{{tokens}}}\n", encoding="utf-8")
+        with self.program(f"web={{token: {secret}, tokens: {self.file}, listen: '127.0.0.1:0'}}", scene=scene) as program:
+            def ask(role, method, path, body=None):
+                connection = http.client.HTTPConnection(program.web[7:], timeout=60)
+                connection.request(method, path, body and json.dumps(body), self.headers(role))
+                answer = connection.getresponse()
+                text = answer.read()
+                connection.close()
+                return answer.status, text
+
+            self.assertEqual(ask("drive", "POST", "/api/drafts", {"scene": str(scene)})[0], 403)
+            self.assertEqual(json.loads(ask("watch", "GET", "/api/drafts")[1]), [])
+            status, made = ask("administer", "POST", "/api/drafts", {"scene": str(scene)})
+            self.assertEqual(status, 201, made)
+            at = f"/api/drafts/{json.loads(made)['draft']}"
+            self.assertIn(secret.encode(), ask("administer", "GET", f"{at}/files/secret.yaml")[1])
+            run = json.loads(ask("watch", "GET", "/api/runs")[1])[0]["id"]
+            self.assertEqual(ask("watch", "GET", f"{at}/files/secret.yaml")[0], 403)
+            for path in (f"/api/runs/{run}", at, "/api/scenes", "/api/drafts", "/metrics",
+                         *(f"/api/runs/{run}/file?format={format}" for format in ("log", "wpilog", "mcap", "csv", "jsonl", "summary"))):
+                status, answer = ask("watch", "GET", path)
+                self.assertEqual(status, 200, path)
+                self.assertNotIn(secret.encode(), answer, path)
+            # It is the present scene all the same.
+            self.assertEqual(ask("drive", "POST", f"/api/runs/{run}/fork", {"time": 0})[0], 202)
+            wait_until(lambda: sum(line.startswith("ready ") for line in program.log) == 2, "the fork")
+
     def test_a_token_that_is_withdrawn(self):
         with self.program() as program:
             self.assertNotIn(self.tokens["watch"], self.file.read_text(encoding="utf-8"))

@@ -37,6 +37,20 @@ tt_status tt_machine_check_file(const char *path, bool *denied, tt_error *error)
   return status;
 }
 
+tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, tt_error *error) {
+  tt_document *document;
+  *denied = false;
+  if (tt_document_parse("scene", text, size, &document, NULL) != TT_OK) return TT_OK;
+  const tt_node *web = tt_node_child(document->root, "web");
+  const char *token = web && web->kind == TT_NODE_MAPPING ? tt_node_child_text(web, "token") : NULL;
+  *denied = token && *token;
+  tt_document_free(document);
+  return *denied ? tt_fail(error, TT_INVALID,
+                           "the scene has a token (web.token), which needs the role administer; "
+                           "a file of tokens (web.tokens) keeps none")
+                 : TT_OK;
+}
+
 bool tt_setting_is_of_machine(const char *setting) {
   const size_t size = strcspn(setting, ".[="); /* web.token=x, web={token: x} */
   for (const char *const *key = tt_machine_sections; *key; key++)

@@ -37,7 +37,9 @@ static void add_versions(struct json_object *run) {
 
 /* Who looks at the run changes nothing of it, and may know a token or a password. */
 static bool makes_the_run(const char *setting) {
-  return strncmp(setting, "web.", 4) != 0 && strncmp(setting, "telemetry.", 10) != 0;
+  const size_t size = strcspn(setting, ".[="); /* web.token=x, web={token: x} */
+  return !(size == 3 && strncmp(setting, "web", size) == 0) &&
+         !(size == 9 && strncmp(setting, "telemetry", size) == 0);
 }
 
 static struct json_object *describe_settings(const char *const *settings, int count) {

@@ -2,6 +2,7 @@
  * message that their first line expects. */
 #include "app/guests.h"
 #include "host/scene_wires.h"
+#include "scene/scene_files.h"
 #include "scene/data.h"
 #include "scene/scene.h"
 
@@ -494,8 +495,34 @@ static int remove_folder(void **state) {
   return system(command);
 }
 
+/* However it is written; as long as before, and nothing else changes. */
+static void test_hidden_tokens(void **state) {
+  (void)state;
+  static const char *const texts[][2] = {
+      {"web: {token: secret, listen: x}", "web: {token: \"\"    , listen: x}"},
+      {"# é\nweb:\n  token: \"sec\\x20ré\"\n", "# é\nweb:\n  token: \"\"          \n"},
+      {"web:\n  token: |\n    secret\n  tokens: x\n", "web:\n  token: \"\n"},
+      {"web: {token: x}\n", "web: {token: ~}\n"},
+      {"web: {tokens: x, hosts: [token, y]}\n", NULL},
+      {"token: x\nnt4: {token: y, web: {token: z}}\n", NULL},
+      {"robots: [{web: {token: x}}]\nweb: [token, x]\n", NULL},
+      {"\xef\xbb\xbf{\"web\": {\"token\": \"ab\"}}", "\xef\xbb\xbf{\"web\": {\"token\": \"\"  }}"},
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    const char *wanted = texts[i][1] ? texts[i][1] : texts[i][0];
+    char *bytes = strdup(texts[i][0]);
+    assert_non_null(bytes);
+    tt_scene_text_hide(bytes, strlen(bytes));
+    assert_int_equal(strlen(bytes), strlen(texts[i][0]));
+    assert_memory_equal(bytes, wanted, strlen(wanted) - (i == 2));
+    assert_null(strstr(bytes, "sec"));
+    free(bytes);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_hidden_tokens),
       cmocka_unit_test(test_good),
       cmocka_unit_test(test_settings),
       cmocka_unit_test(test_settings_reach_a_robots_file),

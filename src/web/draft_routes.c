@@ -97,6 +97,26 @@ static void list_drafts(const job *from, tt_web_answer *answer) {
   tt_web_answer_json(answer, list);
 }
 
+/* A token that stands in the scene is for none but who administers. */
+static bool may_read(const job *from, const tt_draft *draft, const char *path, const char *bytes,
+                     size_t size, tt_error *error) {
+  bool denied = false;
+  if (!administers(from) && strcmp(path, draft->main) == 0)
+    tt_machine_check_secrets(bytes, size, &denied, error);
+  return !denied;
+}
+
+/* Another's scene is not opened for who may not read it. */
+static bool may_have(const job *from, const tt_draft *draft, tt_error *error) {
+  char *bytes;
+  size_t size;
+  if (tt_draft_file_read(draft->folder, draft->main, &bytes, &size, error) != TT_OK) return true;
+  const bool may = may_read(from, draft, draft->main, bytes, size, error);
+  free(bytes);
+  if (!may) tt_drafts_remove(from->routes->drafts, draft->id, NULL);
+  return may;
+}
+
 static tt_status begin(const tt_draft_routes *routes, struct json_object *body, tt_draft *draft,
                        bool *large, tt_error *error) {
   const char *name = text_of(body, "name"), *scene = text_of(body, "scene");
@@ -121,6 +141,10 @@ static void begin_draft(const job *from, tt_web_answer *answer) {
   if (large) tt_web_answer_refusal(answer, 413);
   if (large) return;
   if (answer->status != TT_OK) return;
+  if (!may_have(from, &draft, &answer->error)) {
+    tt_web_answer_refusal(answer, 403);
+    return;
+  }
   struct json_object *made = json_object_new_object();
   tt_json_add_text(made, "draft", draft.id);
   tt_json_add_text(made, "main", draft.main);
@@ -235,7 +259,10 @@ static void work_on_file(job *from, const char *path, tt_web_answer *answer) {
     size_t size;
     answer->status = tt_draft_file_read(from->draft.folder, path, &bytes, &size, &answer->error);
     if (answer->status != TT_OK) return;
-    answer_bytes(answer, bytes, size);
+    if (may_read(from, &from->draft, path, bytes, size, &answer->error))
+      answer_bytes(answer, bytes, size);
+    else
+      tt_web_answer_refusal(answer, 403);
     free(bytes);
   }
 }

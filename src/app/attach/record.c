@@ -130,6 +130,7 @@ static tt_status open_recorder(const tt_attach_context *context, const tt_record
   const tt_scene *scene = context->scene;
   tt_scene_files files;
   TT_TRY(tt_scene_files_read(scene, &files, error));
+  tt_scene_files_hide(&files, scene);
   char *run = describe_run(context);
   tt_floor_line *lines = tt_floor_lines_of(scene);
   tt_floor floor = tt_floor_of(scene, lines);

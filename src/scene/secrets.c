@@ -1,0 +1,96 @@
+/* secrets.c: what of a scene's file is not for everybody who may read a run's log. */
+#include "scene/scene_files.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+/* Where the walk through the events is. */
+typedef struct walk {
+  int depth;     /* mappings and sequences inside each other; the root is 1 */
+  bool wants[3]; /* by depth, up to 2: what comes is a value */
+  bool in_web;   /* of the root: the value that comes is that of `web` */
+  bool is_token; /* the same of `web` */
+} walk;
+
+static bool is_text(const yaml_event_t *event, const char *text) {
+  return event->type == YAML_SCALAR_EVENT && event->data.scalar.length == strlen(text) &&
+         memcmp(event->data.scalar.value, text, strlen(text)) == 0;
+}
+
+/* A key, or a value of the same depth. */
+static void take(walk *at, const yaml_event_t *event) {
+  if (at->depth < 1 || at->depth > 2) return;
+  bool *wants = &at->wants[at->depth];
+  if (!*wants && at->depth == 1) at->in_web = is_text(event, "web");
+  if (!*wants && at->depth == 2) at->is_token = at->in_web && is_text(event, "token");
+  *wants = !*wants;
+}
+
+static bool is_token(walk *at, const yaml_event_t *event) {
+  const bool found = event->type == YAML_SCALAR_EVENT && at->depth == 2 && at->wants[2] &&
+                     at->in_web && at->is_token;
+  switch (event->type) {
+    case YAML_SCALAR_EVENT:
+    case YAML_ALIAS_EVENT: take(at, event); break;
+    case YAML_MAPPING_START_EVENT:
+    case YAML_SEQUENCE_START_EVENT:
+      take(at, event);
+      if (++at->depth <= 2) at->wants[at->depth] = false;
+      /* Elements of a sequence are no keys. */
+      if (at->depth == 2 && event->type == YAML_SEQUENCE_START_EVENT) at->in_web = false;
+      break;
+    case YAML_MAPPING_END_EVENT:
+    case YAML_SEQUENCE_END_EVENT: at->depth--; break;
+    default: break;
+  }
+  return found;
+}
+
+/* libyaml counts characters. */
+static size_t byte_of(const char *bytes, size_t size, size_t character) {
+  size_t i = size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+  for (; i < size; i++)
+    if (((unsigned char)bytes[i] & 0xc0) != 0x80 && character-- == 0) break;
+  return i;
+}
+
+/* "" of the same length. */
+static void blank(char *bytes, size_t from, size_t to) {
+  for (size_t i = from; i < to; i++)
+    if (bytes[i] != '\n' && bytes[i] != '\r') bytes[i] = ' ';
+  if (to - from == 1) bytes[from] = '~';
+  if (to - from >= 2) bytes[from] = bytes[from + 1] = '"';
+}
+
+void tt_scene_text_hide(char *bytes, size_t size) {
+  yaml_parser_t parser;
+  yaml_event_t event;
+  walk at = {0};
+  char *copy = malloc(size + 1); /* is parsed while the bytes change */
+  if (!copy || !yaml_parser_initialize(&parser)) {
+    free(copy);
+    memset(bytes, ' ', size);
+    return;
+  }
+  memcpy(copy, bytes, size);
+  yaml_parser_set_input_string(&parser, (const unsigned char *)copy, size);
+  for (bool more = true; more && yaml_parser_parse(&parser, &event);) {
+    more = event.type != YAML_STREAM_END_EVENT;
+    if (is_token(&at, &event))
+      blank(bytes, byte_of(copy, size, event.start_mark.index),
+            byte_of(copy, size, event.end_mark.index));
+    yaml_event_delete(&event);
+  }
+  yaml_parser_delete(&parser);
+  free(copy);
+}
+
+void tt_scene_files_hide(tt_scene_files *files, const tt_scene *scene) {
+  char real[PATH_MAX];
+  if (!realpath(scene->path, real)) return;
+  for (int i = 0; i < files->count; i++)
+    if (strcmp(files->files[i].path, real) == 0)
+      tt_scene_text_hide((char *)files->files[i].bytes, files->files[i].size);
+}
