@@ -36,13 +36,15 @@ static void free_job(void *context) {
   g_free(made);
 }
 
-static void respond_by(tt_draft_routes *routes, const tt_web_request *request, tt_web_work *work) {
+/* Where a scene is loaded or compiled no short answer waits for it. */
+static void respond_by(tt_draft_routes *routes, const tt_web_request *request, bool at_leisure,
+                       tt_web_work *work) {
   job *made = g_new0(job, 1);
   g_atomic_ref_count_inc(&routes->references);
   made->routes = routes;
   tt_web_question_keep(&made->question, request);
   made->below = made->question.below ? made->question.below : "";
-  tt_web_respond_later(request, work, made, free_job);
+  (at_leisure ? tt_web_respond_at_leisure : tt_web_respond_later)(request, work, made, free_job);
 }
 
 /* --- answers --- */
@@ -431,11 +433,15 @@ static void work_on_draft(void *context, tt_web_answer *answer) {
 }
 
 static void handle_drafts(void *context, const tt_web_request *request) {
-  respond_by(context, request, work_on_drafts);
+  respond_by(context, request, strcmp(request->method, "POST") == 0, work_on_drafts);
 }
 
 static void handle_draft(void *context, const tt_web_request *request) {
-  respond_by(context, request, work_on_draft);
+  const char *slash = strchr(request->rest, '/');
+  const bool changes =
+                 strcmp(request->method, "PUT") == 0 || strcmp(request->method, "DELETE") == 0,
+             file = slash && g_str_has_prefix(slash, "/files/");
+  respond_by(context, request, !changes && !file, work_on_draft);
 }
 
 tt_draft_routes *tt_draft_routes_new(tt_web *web, tt_drafts *drafts,

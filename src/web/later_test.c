@@ -1,6 +1,9 @@
 /* later_test.c: who asked before the server ended is answered, also who asked for that end; who comes when all are busy waits. */
+#include "base/scratch.h"
 #include "net/address.h"
 #include "net/socket_testing.h"
+#include "web/draft_routes.h"
+#include "web/scene_routes.h"
 #include "web/server.h"
 
 #include <setjmp.h>
@@ -144,6 +147,70 @@ static void what_takes_long_holds_up_nothing_short(void **state) {
   tt_web_free(web);
 }
 
+/* ---- what compiles a scene ---- */
+
+static tt_status compile_held_back(const tt_scene *scene, tt_world **world, tt_error *error) {
+  (void)scene, (void)world;
+  atomic_fetch_add(&begun, 1);
+  while (atomic_load(&held_back)) g_usleep(1000);
+  return tt_fail(error, TT_INVALID, "none");
+}
+
+static tt_status draw_held_back(void *context, const char *name, char **picture, tt_error *error) {
+  (void)context, (void)name;
+  atomic_fetch_add(&begun, 1);
+  while (atomic_load(&held_back)) g_usleep(1000);
+  *picture = NULL;
+  return tt_fail(error, TT_INVALID, "none");
+}
+
+/* More requests than there are slots, and a short one. */
+static void ask_beside(tt_web *web, const char *slow, const char *brief) {
+  int clients[CLIENTS];
+  char answer[4096];
+  atomic_store(&begun, 0);
+  held_back = true;
+  for (int i = 0; i < CLIENTS; i++) clients[i] = ask(web, slow);
+  while (!atomic_load(&begun)) g_usleep(1000);
+  int s = ask(web, brief);
+  assert_true(receive_whole(s, answer, sizeof answer) > 0);
+  assert_memory_equal(answer, "HTTP/1.1 200 ", strlen("HTTP/1.1 200 "));
+  close(s);
+  held_back = false;
+  for (int i = 0; i < CLIENTS; i++) {
+    assert_true(receive_whole(clients[i], answer, sizeof answer) > 0);
+    close(clients[i]);
+  }
+}
+
+static void a_scene_that_is_compiled_holds_up_nothing_short(void **state) {
+  (void)state;
+  static const tt_draft_maker maker = {NULL, compile_held_back};
+  static const tt_scene_routes_options pictures = {.picture = draw_held_back};
+  tt_scratch scratch;
+  tt_draft draft;
+  tt_error error = {""};
+  char path[100];
+  assert_int_equal(tt_scratch_open(&scratch, &error), TT_OK);
+  tt_drafts *drafts = tt_drafts_new(scratch.folder, &maker);
+  assert_non_null(drafts);
+  if (tt_drafts_begin(drafts, "slow", &draft, &error) != TT_OK) fail_msg("%s", error.text);
+  tt_web_options options = tt_web_options_default();
+  options.listen = "127.0.0.1:0";
+  tt_web *web;
+  assert_int_equal(tt_web_new(&options, &web, &error), TT_OK);
+  tt_draft_routes *routes =
+      tt_draft_routes_new(web, drafts, &(tt_draft_routes_options){.scenes = scratch.folder});
+  tt_scene_routes_add(web, &pictures);
+  assert_int_equal(tt_web_start(web, &error), TT_OK);
+  snprintf(path, sizeof path, "/api/drafts/%s", draft.id);
+  ask_beside(web, path, "/api/drafts");
+  ask_beside(web, "/api/scenes/x/picture", "/api/drafts");
+  tt_web_free(web);
+  tt_draft_routes_free(routes);
+  tt_scratch_close(&scratch);
+}
+
 static void who_waits_when_the_server_ends_is_let_go(void **state) {
   (void)state;
   tt_web *web = start(1);
@@ -182,6 +249,7 @@ int main(void) {
       cmocka_unit_test(an_answer_in_the_making_is_sent),
       cmocka_unit_test(who_comes_when_all_are_busy_waits),
       cmocka_unit_test(what_takes_long_holds_up_nothing_short),
+      cmocka_unit_test(a_scene_that_is_compiled_holds_up_nothing_short),
       cmocka_unit_test(who_waits_when_the_server_ends_is_let_go),
       cmocka_unit_test(what_is_streamed_may_end_after_the_server),
   };

@@ -215,8 +215,10 @@ static void choose_scene(void *context, tt_web_answer *answer) {
 }
 
 static void handle_scenes(void *context, const tt_web_request *request) {
-  bool post = strcmp(request->method, "POST") == 0;
-  respond_by(context, request, post ? choose_scene : list_scenes);
+  if (strcmp(request->method, "POST") == 0)
+    respond_by(context, request, choose_scene);
+  else /* all of them are loaded */
+    tt_web_respond_at_leisure(request, list_scenes, new_job(context, request), free_job);
 }
 
 /* ---- trials ---- */

@@ -33,11 +33,12 @@ static void work(void *context, tt_web_answer *answer) {
     answer->status = tt_fail(&answer->error, TT_NOMEM, "out of memory");
 }
 
+/* A picture takes long, since its scene is compiled. */
 static void respond(void *context, const tt_web_request *request, char *name) {
   job *made = g_new0(job, 1);
   made->options = *(const tt_scene_routes_options *)context;
   made->name = name;
-  tt_web_respond_later(request, work, made, free_job);
+  (name ? tt_web_respond_at_leisure : tt_web_respond_later)(request, work, made, free_job);
 }
 
 static void handle_scene(void *context, const tt_web_request *request) {
