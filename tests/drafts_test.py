@@ -242,7 +242,7 @@ class Drafts(unittest.TestCase):
             self.assertIn("a file and a folder can't have one name", answer["error"])
         self.assertEqual(self.ask("DELETE", f"{at}/files/folder/file/x")[0], 404)
         self.assertEqual(self.ask("PUT", f"{at}/files/large", bytes(32 * 2 ** 20 + 1))[0], 413)
-        for body in {}, {"name": "a", "scene": "b"}, {"name": "../x"}, {"scene": "/etc/passwd"}, {"scene": "../x.yaml"}, {"name": 1}:
+        for body in {}, {"name": "a", "scene": "b"}, {"name": "../x"}, {"scene": "/etc/passwd"}, {"scene": "../x.yaml"}, {"name": 1}, {"name": "a\0b"}:
             self.assertIn(self.ask("POST", "/api/drafts", body)[0], (400, 404), body)
 
 

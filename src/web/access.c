@@ -145,7 +145,9 @@ static char *shown_token(SoupServerMessage *message, bool *by_query) {
   char **list = shown || !cookies ? NULL : g_strsplit(cookies, ";", -1);
   for (char **cookie = list; cookie && *cookie && !shown; cookie++) {
     const char *text = g_strstrip(*cookie);
-    if (g_str_has_prefix(text, COOKIE)) shown = g_strdup(text + strlen(COOKIE));
+    if (!g_str_has_prefix(text, COOKIE)) continue;
+    shown = g_uri_unescape_string(text + strlen(COOKIE), NULL);
+    if (!shown) shown = g_strdup(text + strlen(COOKIE));
   }
   g_strfreev(list);
   if (!shown) shown = basic_password(authorization);
@@ -154,7 +156,9 @@ static char *shown_token(SoupServerMessage *message, bool *by_query) {
 
 static void give_cookie(const tt_web *web, SoupServerMessage *message, const char *secret) {
   const char *secure = tt_web_came_by_tls(web->proxies, message) ? "; Secure" : "";
-  char *cookie = g_strdup_printf(COOKIE "%s; Path=/; HttpOnly; SameSite=Strict%s", secret, secure);
+  char *escaped = g_uri_escape_string(secret, NULL, FALSE); /* it may have a ; or a blank */
+  char *cookie = g_strdup_printf(COOKIE "%s; Path=/; HttpOnly; SameSite=Strict%s", escaped, secure);
+  g_free(escaped);
   soup_message_headers_append(soup_server_message_get_response_headers(message), "Set-Cookie",
                               cookie);
   g_free(cookie);

@@ -318,10 +318,17 @@ static void test_a_token_is_asked_of_everybody(void **state) {
   expect(web, "GET /", "Authorization: Bearer " TOKEN "!\r\n", "", 401, "a token is needed");
   expect(web, "GET /", "Authorization: Bearer \r\n", "", 401, "a token is needed");
   expect(web, "GET /?token=open%20sesame", "", "", 200,
-         "Set-Cookie: tether_token=" TOKEN "; Path=/; HttpOnly");
+         "Set-Cookie: tether_token=open%20sesame; Path=/; HttpOnly");
+  expect(web, "GET /", "Cookie: tether_token=open%20sesame\r\n", "", 200, "root");
   expect(web, "GET /?token=open", "", "", 401, "a token is needed");
   expect(web, "GET /", "Cookie: a=b; tether_token=" TOKEN "\r\n", "", 200, "root");
   expect(web, "GET /", "Cookie: tether_token=\r\n", "", 401, "a token is needed");
+  tt_web_free(web);
+  options.token = "pa;ss=% wörd";
+  web = start(&options);
+  expect(web, "GET /?token=pa%3Bss%3D%25%20w%C3%B6rd", "", "", 200,
+         "Set-Cookie: tether_token=pa%3Bss%3D%25%20w%C3%B6rd; Path=/; HttpOnly");
+  expect(web, "GET /", "Cookie: tether_token=pa%3Bss%3D%25%20w%C3%B6rd; a=b\r\n", "", 200, "root");
   tt_web_free(web);
 }
 
