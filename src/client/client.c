@@ -2,6 +2,7 @@
 
 #include "client/names.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,13 +157,25 @@ static const char *text_of(const maker *by, const char *key) {
   return NULL;
 }
 
+/* "[ADDRESS]" of IPv6 and nothing else, which tt_client_shown() would take the brackets from. */
+static bool is_ipv6(const char *host, size_t size) {
+  char text[INET6_ADDRSTRLEN];
+  struct in6_addr found;
+  if (size < 2 || size - 2 >= sizeof text || host[0] != '[' || host[size - 1] != ']') return false;
+  memcpy(text, host + 1, size - 2);
+  text[size - 2] = 0;
+  return inet_pton(AF_INET6, text, &found) == 1;
+}
+
 /* "HOST" or "PORT" of "HOST:PORT". All addresses of a machine are reached at its own. */
 static void put_part(const maker *by, const char *address, bool port) {
   char shown[TT_CLIENT_NAME];
   const char *colon = strrchr(address, ':');
   tt_client_shown(port ? (colon ? colon + 1 : "0") : address, shown);
   if (!port && colon) shown[colon - address < TT_CLIENT_NAME ? colon - address : 0] = 0;
-  if (!port && (!*shown || !strcmp(shown, "0.0.0.0") || !strcmp(shown, "_::_")))
+  if (!port && colon && is_ipv6(address, (size_t)(colon - address)))
+    snprintf(shown, sizeof shown, "%.*s", (int)(colon - address), address);
+  if (!port && (!*shown || !strcmp(shown, "0.0.0.0") || !strcmp(shown, "[::]")))
     strcpy(shown, "127.0.0.1");
   fputs(shown, by->out);
 }

@@ -94,6 +94,14 @@ static void test_joints(void **state) {
   expect("{lockstep-tcp: {}}", "java", "JOINTS = 10;");
 }
 
+static void test_addresses(void **state) {
+  (void)state;
+  expect("{lockstep-tcp: {listen: '[::1]:18555'}}", "java", "\"[::1]:18555\"");
+  expect("{lockstep-tcp: {listen: '[::1]:18555'}}", "python", "\"[::1]:18555\"");
+  expect("{lockstep-tcp: {listen: '[::]:18555'}}", "python", "\"127.0.0.1:18555\"");
+  expect("{lockstep-tcp: {listen: '0.0.0.0:18555'}}", "python", "\"127.0.0.1:18555\"");
+}
+
 static void test_what_there_is_not(void **state) {
   (void)state;
   assert_null(make("{float-udp: {sensors: [time]}}", "cobol"));
@@ -102,8 +110,8 @@ static void test_what_there_is_not(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_order),
-                                     cmocka_unit_test(test_joints),
-                                     cmocka_unit_test(test_what_there_is_not)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_names), cmocka_unit_test(test_order), cmocka_unit_test(test_joints),
+      cmocka_unit_test(test_addresses), cmocka_unit_test(test_what_there_is_not)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
