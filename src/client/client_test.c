@@ -98,8 +98,9 @@ static void test_addresses(void **state) {
   (void)state;
   expect("{lockstep-tcp: {listen: '[::1]:18555'}}", "java", "\"[::1]:18555\"");
   expect("{lockstep-tcp: {listen: '[::1]:18555'}}", "python", "\"[::1]:18555\"");
-  expect("{lockstep-tcp: {listen: '[::]:18555'}}", "python", "\"127.0.0.1:18555\"");
-  expect("{lockstep-tcp: {listen: '0.0.0.0:18555'}}", "python", "\"127.0.0.1:18555\"");
+  expect("{lockstep-tcp: {listen: '[::]:18555', allow: ['::1']}}", "python", "\"127.0.0.1:18555\"");
+  expect("{lockstep-tcp: {listen: '0.0.0.0:18555', allow: [127.0.0.1]}}", "python",
+         "\"127.0.0.1:18555\"");
 }
 
 static void test_what_there_is_not(void **state) {
