@@ -63,8 +63,10 @@ void physics_held_pose(const tt_physics *p, int gripper, double position[3], dou
   mju_mulQuat(rotation, p->data->xquat + 4 * g->body, data + 6);
 }
 
-static void let_go(tt_physics *p, int gripper) {
+/* A piece rests from now on: what a gripper kept still may hang in the air. */
+void physics_let_go(tt_physics *p, int gripper) {
   int equality = p->fixed->grippers[gripper].equality;
+  if (p->held[gripper]) p->rest[p->fixed->body_piece[p->held[gripper]]] = 0;
   p->held[gripper] = 0;
   p->model->eq_active[equality] = 0;
   p->model->eq_obj2id[equality] = 0;
@@ -74,7 +76,7 @@ static void let_go(tt_physics *p, int gripper) {
 int tt_physics_grip(tt_physics *p, int gripper, int kind) {
   int old = p->held[gripper];
   if (old && p->fixed->pieces[p->fixed->body_piece[old]].kind == kind) return old;
-  if (old) let_go(p, gripper);
+  if (old) physics_let_go(p, gripper);
   int index = nearest_piece(p, &p->fixed->grippers[gripper], kind);
   if (index >= 0) {
     physics_unpark(p, index);
@@ -87,7 +89,7 @@ int tt_physics_grip(tt_physics *p, int gripper, int kind) {
 
 void tt_physics_release(tt_physics *p, int gripper) {
   if (!p->held[gripper]) return;
-  let_go(p, gripper);
+  physics_let_go(p, gripper);
   physics_refresh(p);
 }
 

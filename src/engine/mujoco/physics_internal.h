@@ -422,6 +422,8 @@ void physics_park_masks(tt_physics *p, int piece);
 
 /** Pose of the gripped body in the gripper's frame, from its weld. */
 void physics_held_pose(const tt_physics *p, int gripper, double position[3], double rotation[4]);
+/** What a gripper holds is free; nothing where it holds nothing. */
+void physics_let_go(tt_physics *p, int gripper);
 /** Velocity of a point of a body, m/s: what mj_objectVelocity gives, to the bit, without its detours. */
 void physics_velocity(const tt_physics *p, int body, const double at[3], double velocity[3]);
 void physics_capture(tt_physics *p);

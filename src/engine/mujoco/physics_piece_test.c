@@ -164,6 +164,31 @@ static void gripping_a_parked_piece_wakes_it(void **state) {
   tt_physics_free(p);
 }
 
+/* At whatever step between two looks around it was let go. */
+static void what_was_held_still_falls(void **state) {
+  (void)state;
+  tt_physics *p = load_field(1, true, 1000);
+  inputs in = {0};
+  drive(p, &in, 0);
+  int ball = body_named(p, "ball");
+  for (int way = 0; way < 2; way++) {
+    for (int extra = 0; extra < 6; extra++) {
+      tt_physics_reset(p);
+      place_ball(p, 1.5, 0, 0.8);
+      assert_int_equal(tt_physics_grip(p, 1, 4), ball);
+      step(p, &in, 800 + extra);
+      assert_true(p->data->xpos[3 * ball + 2] > 0.75);
+      if (way == 0)
+        tt_physics_release(p, 1);
+      else
+        tt_physics_reset_robot(p, 0);
+      step(p, &in, 600);
+      assert_true(p->data->xpos[3 * ball + 2] < 0.15);
+    }
+  }
+  tt_physics_free(p);
+}
+
 /* Concept mode: what is held follows its gripper, and speeds are differences. */
 static void held_pieces_follow_when_placed(void **state) {
   (void)state;
@@ -191,6 +216,7 @@ int main(void) {
       cmocka_unit_test(a_robot_wakes_what_it_meets),
       cmocka_unit_test(a_pile_parks_together),
       cmocka_unit_test(gripping_a_parked_piece_wakes_it),
+      cmocka_unit_test(what_was_held_still_falls),
       cmocka_unit_test(held_pieces_follow_when_placed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,16 +172,8 @@ static void place_root(tt_physics *p, int robot) {
   memcpy(p->model->body_quat + 4 * root, p->fixed->initial_root[robot] + 3, 4 * sizeof(double));
 }
 
-static void drop(tt_physics *p, int gripper) {
-  int equality = p->fixed->grippers[gripper].equality;
-  p->held[gripper] = 0;
-  p->model->eq_active[equality] = 0;
-  p->model->eq_obj2id[equality] = 0;
-  mju_zero(p->model->eq_data + mjNEQDATA * equality, mjNEQDATA);
-}
-
 void tt_physics_reset(tt_physics *p) {
-  for (int i = 0; i < p->fixed->info.gripper_count; i++) drop(p, i);
+  for (int i = 0; i < p->fixed->info.gripper_count; i++) physics_let_go(p, i);
   for (int i = 0; i < p->fixed->info.robot_count; i++) place_root(p, i);
   for (int i = 0; i < p->fixed->piece_count; i++) {
     p->parked[i] = p->rest[i] = 0;
@@ -220,7 +212,7 @@ void tt_physics_reset_robot(tt_physics *p, int robot) {
   mjData *d = p->data;
   const physics_fixed *f = p->fixed;
   for (int i = 0; i < f->info.gripper_count; i++) {
-    if (f->info.grippers[i].robot == robot) drop(p, i);
+    if (f->info.grippers[i].robot == robot) physics_let_go(p, i);
   }
   place_root(p, robot);
   for (int j = 0; j < m->njnt; j++) {
