@@ -53,13 +53,19 @@ static tt_status add_words(tt_plan_store *store, tt_found_files *files, const ch
   return TT_OK;
 }
 
-/** "folder.module:function" is folder/module.py, where that lies beside the plan. */
+/** What Python runs to import "folder.module": folder/__init__.py, and folder/module.py or folder/module/__init__.py, of
+ *  which those count that lie beside the plan. */
 static tt_status add_module(tt_plan_store *store, tt_found_files *files, const char *policy) {
-  char *file;
-  size_t length = strcspn(policy, ":");
-  PRINT(store, file, "%.*s.py", (int)length, policy);
-  for (size_t i = 0; i < length; i++)
-    if (file[i] == '.') file[i] = '/';
+  const size_t length = strcspn(policy, ":");
+  char *file, *path;
+  PRINT(store, path, "%.*s", (int)length, policy);
+  for (size_t end = 1; end <= length; end++) {
+    if (end < length && path[end] != '.') continue;
+    PRINT(store, file, "%.*s/__init__.py", (int)end, path);
+    TT_TRY(add_word(store, files, file, strlen(file)));
+    if (end < length) path[end] = '/';
+  }
+  PRINT(store, file, "%s.py", path);
   return add_word(store, files, file, strlen(file));
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -358,6 +359,52 @@ static void test_ids_follow_files(void **state) {
   }
 }
 
+/* Of a package, all that Python runs to import it. */
+static void test_ids_follow_packages(void **state) {
+  static const char text[] = "scene: sharp\nduration: 1 s\ncontroller: {policy: '%s'}\n";
+  static const struct {
+    const char *policy, *file;
+  } cases[] = {{"pk:control", "pk/__init__.py"},
+               {"pk.arm:control", "pk/__init__.py"},
+               {"pk.arm:control", "pk/arm.py"},
+               {"pk.deep:control", "pk/deep/__init__.py"},
+               {"pk.deep.arm:control", "pk/deep/__init__.py"}};
+  static const char *const files[] = {"pk/__init__.py", "pk/arm.py", "pk/deep/__init__.py",
+                                      "pk/deep/arm.py"};
+  char folder[] = "/tmp/plan_test.XXXXXX", path[128], plan_text[256], ids[2][33];
+  (void)state;
+  assert_non_null(mkdtemp(folder));
+  static const char *const folders[] = {"pk/deep", "pk", "."};
+  for (int i = 1; i >= 0; i--) {
+    snprintf(path, sizeof path, "%s/%s", folder, folders[i]);
+    assert_int_equal(mkdir(path, 0700), 0);
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) write_file(folder, files[k], "");
+    for (int k = 0; k < 2; k++) {
+      tt_sweep_plan *plan;
+      tt_error error;
+      snprintf(plan_text, sizeof plan_text, text, cases[i].policy);
+      snprintf(path, sizeof path, "%s/plan.yaml", folder);
+      if (tt_sweep_plan_parse(&tt_program_guests, path, plan_text, strlen(plan_text), NULL, 0,
+                              &plan, &error))
+        fail_msg("%s", error.text);
+      id_at(plan, 0, ids[k]);
+      tt_sweep_plan_free(plan);
+      write_file(folder, cases[i].file, "other = 1\n");
+    }
+    if (strcmp(ids[0], ids[1]) == 0) fail_msg("%s: %s", cases[i].policy, cases[i].file);
+  }
+  for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+    snprintf(path, sizeof path, "%s/%s", folder, files[k]);
+    unlink(path);
+  }
+  for (int i = 0; i < 3; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, folders[i]);
+    assert_int_equal(rmdir(i < 2 ? path : folder), 0);
+  }
+}
+
 static int compare_ids(const void *a, const void *b) { return strcmp(a, b); }
 
 static void test_no_id_stands_twice(void **state) {
@@ -518,6 +565,7 @@ int main(void) {
       cmocka_unit_test(test_sampled_points),
       cmocka_unit_test(test_ids_are_of_what_decides_a_run),
       cmocka_unit_test(test_ids_follow_files),
+      cmocka_unit_test(test_ids_follow_packages),
       cmocka_unit_test(test_no_id_stands_twice),
       cmocka_unit_test(test_large_plans_are_small),
       cmocka_unit_test(test_a_program),
