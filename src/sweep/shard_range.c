@@ -1,12 +1,18 @@
 #include "sweep/shard.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/* scanf() would take blanks and signs as well. */
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 tt_status tt_sweep_shard_read(const char *text, tt_sweep_shard *shard, tt_error *error) {
   unsigned number, count;
+  const char *slash = strchr(text, '/');
   int end = 0;
-  if (sscanf(text, "%9u/%9u%n", &number, &count, &end) == 2 && !text[end] && number &&
-      number <= count && text[0] >= '0' && text[0] <= '9') {
+  if (slash && is_digit(text[0]) && is_digit(slash[1]) &&
+      sscanf(text, "%9u/%9u%n", &number, &count, &end) == 2 && !text[end] && number &&
+      number <= count) {
     *shard = (tt_sweep_shard){number, count};
     return TT_OK;
   }

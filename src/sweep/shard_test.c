@@ -23,17 +23,9 @@ static char *path_of(const char *name) {
 
 static void test_what_a_shard_is_called(void **state) {
   (void)state;
-  static const char *const wrong[] = {"",
-                                      "3",
-                                      "0/3",
-                                      "4/3",
-                                      "3/0",
-                                      "-1/3",
-                                      " 1/3",
-                                      "1/3x",
-                                      "1/ 3x",
-                                      "a/b",
-                                      "99999999999/99999999999"};
+  static const char *const wrong[] = {
+      "",     "3",     "0/3",   "4/3",  "3/0",  "-1/3", " 1/3",
+      "1/3x", "1/ 3x", "1/ 40", "1/-3", "1/+3", "a/b",  "99999999999/99999999999"};
   tt_sweep_shard shard;
   tt_error error;
   assert_int_equal(tt_sweep_shard_read("3/10", &shard, &error), TT_OK);
