@@ -253,6 +253,49 @@ class Own(unittest.TestCase):
         self.assertFalse(terminations[1] or truncations[1])
         self.assertNotIn("failure", infos)
 
+    def test_a_warm_up_that_fails_ends_its_episode_alone(self):
+        class Breaks(tether.gym.Task):
+            """Begins with a torque that no step of 0.1 s can follow, in the episodes of `bad`."""
+
+            scene = "frc2011"
+            settings = {"timestep": "0.1 s", "io_period": "0.1 s"}
+            max_steps = 2
+            actions = [tether.gym.Action(["arm.velocity"], -1, 1)]
+            signals = ["time"]
+            observed = [tether.gym.Observed("time", 0, 100)]
+            begun, bad = 0, (1, 6)
+
+            def start(self, rng):
+                self.begun += 1
+                return tether.gym.Start(values={"models.frc2011.bodies.chassis.mass": 40 + self.begun},
+                                        commands={"arm.torque": 1e6 if self.begun - 1 in self.bad else 0}, steps=2)
+
+            def observe(self, frame):
+                return frame.signal("time")[:, None]
+
+            def reward(self, frame):
+                return np.ones(frame.count)
+
+        task, zero = Breaks(), np.zeros((4, 1))
+        envs = tether.gym.VectorEnv(task, 4)
+        self.assertNotIn("failure", envs.reset(seed=0)[1])
+        # Episode 1 breaks off in row 1, which begins the fourth next; then the other rows begin theirs, the sixth in row 2.
+        for step, (ends, broken) in enumerate((([1], [1]), ([0, 2, 3], []), ([], []), ([1, 2], [2]))):
+            with self.subTest(step):
+                _, rewards, terminations, truncations, infos = envs.step(zero)
+                self.assertEqual(np.flatnonzero(truncations).tolist(), ends)
+                self.assertFalse(terminations.any())
+                self.assertEqual(np.flatnonzero(infos.get("_failure", [])).tolist(), broken)
+                for row in broken:
+                    self.assertIn("diverged", infos["failure"][row])
+                    self.assertEqual(rewards[row], 0)
+        self.assertEqual(task.begun, 8)
+        task.bad = range(8, 12)
+        envs.reset()
+        envs.reset()  # before anybody was told
+        self.assertFalse(envs.step(zero)[3].any())
+        envs.close()
+
     def test_noise(self):
         from tether.gym import terms
         keys = np.arange(200, dtype=np.uint64) * np.uint64(7919)

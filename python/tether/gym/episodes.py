@@ -121,10 +121,16 @@ class Episodes:
         sim.set_values(values)
 
     def _warmed_up(self, row: int, commands: Mapping[str, float], steps: int) -> Floats:
-        """The signals of one simulation after its start commands, and what is always held, were held for a while."""
+        """The signals of one simulation after its start commands, and what is always held, were held for a while.
+
+        One that fails meanwhile has failed in the batch, whose next step says so: it costs its own episode alone.
+        """
         sim = self.batch.sims[row]
         sim.apply({**self.task.held, **commands})
-        sim.step(steps)
+        try:
+            sim.step(steps)
+        except (tether.DivergedError, tether.FailedError):
+            pass
         return sim.read(self.task.signals)
 
     # --- steps ---
