@@ -90,6 +90,19 @@ class Ready(unittest.TestCase):
         self.assertFalse(last["reached"].any() or last["tipped"].any())
         self.assertTrue((earned > idle + 4).all(), f"{earned} {idle}")
 
+    def test_drive_tips_at_one_angle_to_every_side(self):
+        task = tether.gym.load_task("drive")
+        poses = [(heading, side, tilt) for heading in range(0, 360, 30) for side in range(0, 360, 45) for tilt in (0, 20, 46, 48, 90, 180)]
+        frame = tether.gym.Frame(len(poses), task.signals, len(task.actions))
+        frame.goals["target"] = np.full((len(poses), 2), 100.0)
+        heading, side, half = np.radians(poses).T * [[1], [1], [0.5]]
+        turned, axis = heading / 2, side + heading  # tilted about a level axis, `side` from the chassis' x
+        for name, value in (("qw", np.cos(half) * np.cos(turned)), ("qx", np.sin(half) * np.cos(axis - turned)),
+                            ("qy", np.sin(half) * np.sin(axis - turned)), ("qz", np.cos(half) * np.sin(turned))):
+            frame.signals[:, frame.columns[f"chassis.{name}"]] = value
+        task.sense(frame)
+        self.assertEqual([pose for pose, tipped in zip(poses, task.ends(frame)[0]) if tipped != (pose[2] > 47)], [])
+
     def test_crawl(self):
         earned, last = run("crawl", crawl, 1, 250)
         self.assertGreater(last["torso.x"][0], 0.8)  # m, in 5 s
