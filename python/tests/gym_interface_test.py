@@ -104,6 +104,19 @@ class Strict(unittest.TestCase):
             self.assertEqual(check_batch.shape, (3, 10))
             envs.close()
 
+    def test_a_limit_above_the_task_s_own(self):
+        env = gymnasium.make("tether/Reach-v0", max_episode_steps=103)
+        env.reset(seed=1)
+        ends = [env.step(np.zeros(4, np.float32))[3] for _ in range(103)]
+        self.assertEqual((sum(ends), ends[-1]), (1, True))
+        for mode in (None, "sync"):
+            envs = gymnasium.make_vec("tether/Reach-v0", num_envs=2, vectorization_mode=mode, max_episode_steps=103)
+            envs.reset(seed=1)
+            ends = [envs.step(np.zeros((2, 4), np.float32))[3].all() for _ in range(103)]
+            self.assertEqual((sum(ends), ends[-1]), (1, True), mode)
+            envs.close()
+        self.assertEqual(gymnasium.make("tether/Reach-v0").spec.max_episode_steps, 100)
+
     def test_register_a_file(self):
         for _ in range(2):  # the second time it is there
             tether.gym.register("tests/Quick-v3", QUICK)

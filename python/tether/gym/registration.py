@@ -22,6 +22,11 @@ def make_vec(task: Task | str, num_envs: int = 1, **kwargs: Any) -> VectorEnv:
     return VectorEnv(READY.get(task, task) if isinstance(task, str) else task, num_envs, **kwargs)
 
 
+def _without_limit(task: str, **kwargs: Any) -> Env:
+    """What Gymnasium's make() puts its TimeLimit around, which alone knows the limit that was asked for."""
+    return Env(task, max_episode_steps=2**31 - 1, **kwargs)
+
+
 def register(id: str, task: str) -> None:
     """Registers a task file with Gymnasium: `gymnasium.make(id)` and `gymnasium.make_vec(id, num_envs=…)` then make it.
 
@@ -29,7 +34,7 @@ def register(id: str, task: str) -> None:
     """
     if interface.gymnasium is None or id in interface.gymnasium.registry:
         return
-    interface.gymnasium.register(id=id, entry_point="tether.gym:Env", vector_entry_point="tether.gym:VectorEnv",
+    interface.gymnasium.register(id=id, entry_point="tether.gym.registration:_without_limit", vector_entry_point="tether.gym:VectorEnv",
                                  max_episode_steps=load_task(task).max_steps, kwargs={"task": task})
 
 
