@@ -274,6 +274,16 @@ class Sweep(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("it has no run 0123", said)
 
+    def test_the_beginning_of_several_ids(self):
+        plan = self.path("many.yaml", LONG.replace("100000 s", "10 ms") + "repeat: 6\n")
+        ids = [row["id"] for row in sweep(plan, self.path("many.sqlite"))]
+        digit = next(digit for digit in "0123456789abcdef" if sum(id.startswith(digit) for id in ids) > 1)  # 18 ids, 16 digits
+        several = [id for id in ids if id.startswith(digit)]
+        status, made, said = tether("sweep", plan, "--only", digit)
+        self.assertEqual((status, made), (1, ""))
+        self.assertIn(f"several runs begin with {digit}, as {several[0]} and {several[1]}", said)
+        self.assertEqual(again(plan, {"id": several[1]})["id"], several[1])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -17,14 +17,25 @@
 
 /* ---- one run ---- */
 
+/* The only run whose id begins so. */
 static tt_status find_run(const tt_sweep_plan *plan, const char *id, tt_sweep_run *run,
                           tt_error *error) {
+  static tt_sweep_run other;
   const uint64_t runs = tt_sweep_plan_runs(plan);
   const size_t length = strlen(id);
+  bool found = false;
   for (uint64_t number = 0; number < runs && length > 0; number++) {
-    tt_sweep_plan_run(plan, number, run);
-    if (strncmp(run->id, id, length) == 0) return TT_OK;
+    tt_sweep_plan_run(plan, number, &other);
+    if (strncmp(other.id, id, length) != 0) continue;
+    if (found)
+      return tt_fail(error, TT_INVALID,
+                     "%s: several runs begin with %s, as %s and %s; give more of the id",
+                     plan->path, id, run->id, other.id);
+    *run = other;
+    found = true;
+    if (length + 1 == sizeof run->id) break; /* a whole one, which stands once */
   }
+  if (found) return TT_OK;
   return tt_fail(error, TT_NOT_FOUND,
                  "%s: it has no run %s; the column id of its table has those there are", plan->path,
                  id);
