@@ -265,14 +265,27 @@ class Sweep(unittest.TestCase):
         status, _, said = tether("sweep", plan, "--output", self.path("pipe"), patience=60)
         self.assertEqual(status, 1)
         self.assertIn("pipe: is a pipe or a device; give a file", said)
-        for alone in ("--only", "0"), ("--dry-run",):  # else what goes with a table would be left unsaid
-            for other in ("--shard", "1/2"), ("--collect",), ("--slurm",), ("--csv", "-"):
-                status, _, complaint = tether("sweep", plan, *alone, *other)
-                self.assertEqual(status, 2, complaint)
-                self.assertIn(alone[0], complaint)
         status, _, said = tether("sweep", plan, "--only", "0123")
         self.assertEqual(status, 1)
         self.assertIn("it has no run 0123", said)
+
+    def test_options_that_would_be_left_unsaid(self):
+        """What does not go together is refused, one line a pair."""
+        given = {"shard": "1/2", "csv": "-", "output": "x", "shards": "x", "jobs": "1", "web": None, "collect": None, "slurm": None,
+                 "extend": None, "dry-run": None, "only": "0", "record": "x", "chunk": "1", "partition": "x", "array-limit": "1", "time": "1",
+                 "detach": None}
+        for first, others in (
+                ("only", "shard collect slurm csv dry-run output extend web jobs"), ("dry-run", "shard collect slurm csv output extend web"),
+                ("shard", "collect slurm output csv extend web"), ("collect", "slurm jobs"),
+                *((alone, None) for alone in "record shards chunk partition array-limit time detach".split())):
+            for other in others.split() if others else [None]:
+                options = [f"--{name}" + (f"={given[name]}" if given[name] else "") for name in (first, other) if name]
+                with self.subTest(options):
+                    status, _, said = tether("sweep", "none.yaml", *options)
+                    self.assertEqual(status, 2, said)
+                    self.assertRegex(said, r"^tether: --[^\n]+\nusage: ")
+                    for name in (first, other):
+                        self.assertIn(name or "goes with", said)
 
     def test_the_beginning_of_several_ids(self):
         plan = self.path("many.yaml", LONG.replace("100000 s", "10 ms") + "repeat: 6\n")

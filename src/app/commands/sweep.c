@@ -15,6 +15,7 @@
 #include "sweep/plan_show.h"
 #include "sweep/results.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MOST_OPTIONS 32
 #define MOST_JOBS 1024
 #define MOST_TASKS 4000000 /* that Slurm allows in an array */
 
@@ -37,6 +39,7 @@ typedef struct sweep_job {
   const char *web_address;      /* NULL: the usual */
   bool dry_run, extend, collect, on_slurm, web;
   tt_sweep_report_kind report;
+  char given[MOST_OPTIONS + 1]; /* the letters of long_options, each once */
   tt_sweep_plan *plan;
   tt_sweep_results *results;
 } sweep_job;
@@ -64,6 +67,7 @@ static const struct option long_options[] = {{"output", required_argument, NULL,
                                              {"detach", no_argument, NULL, 'D'},
                                              {"web", optional_argument, NULL, 'w'},
                                              {NULL, 0, NULL, 0}};
+static_assert(sizeof long_options / sizeof *long_options <= MOST_OPTIONS, "one letter each");
 
 static tt_status take_count(const char *option, const char *text, int most, int *count,
                             tt_error *error) {
@@ -105,30 +109,45 @@ static tt_status take(sweep_job *job, int option, const char *text, tt_error *er
   }
 }
 
-/* Options that mean nothing together. */
+static bool is_given(const sweep_job *job, char option) {
+  return strchr(job->given, option) != NULL;
+}
+
+static const char *name_of(char option) {
+  const struct option *at = long_options;
+  while (at->name && at->val != option) at++;
+  return at->name;
+}
+
+/* What an option needs, one of `others`, and what would be left unsaid with it. */
+static const struct {
+  char option;
+  const char *others, *said;
+} needed[] =
+    {
+        {'r', "y", "--only"},  {'f', "kCS", "--shard, --collect or --slurm"},
+        {'p', "S", "--slurm"}, {'t', "S", "--slurm"},
+        {'l', "S", "--slurm"}, {'u', "S", "--slurm"},
+        {'D', "S", "--slurm"},
+},
+  refused[] = {
+      {'y', "dkCScoewj", "makes one run and no table"},
+      {'d', "kCScoew", "makes nothing"},
+      {'k', "CSocew", "makes no table, only rows that --collect gathers"},
+      {'C', "Sj", "makes no run"},
+};
+
 static tt_status check_options(const sweep_job *job, tt_error *error) {
-  const tt_sweep_slurm_options *slurm = &job->slurm;
-  if (job->record && !job->only) return tt_fail(error, TT_USAGE, "--record goes with --only");
-  if (job->only && (job->shard.count || job->collect || job->on_slurm || job->csv || job->dry_run))
-    return tt_fail(error, TT_USAGE,
-                   "--only makes one run and no table: --shard, --collect, --slurm, --csv and "
-                   "--dry-run don't go with it");
-  if (job->dry_run && (job->shard.count || job->collect || job->on_slurm || job->csv))
-    return tt_fail(error, TT_USAGE,
-                   "--dry-run makes nothing: --shard, --collect, --slurm and --csv don't go with "
-                   "it");
-  if ((job->shard.count > 0) + job->collect + job->on_slurm > 1)
-    return tt_fail(error, TT_USAGE, "--shard, --collect and --slurm are three steps: give one");
-  if (!job->on_slurm &&
-      (slurm->partition || slurm->time || slurm->array_limit || slurm->chunk || slurm->detach))
-    return tt_fail(error, TT_USAGE,
-                   "--partition, --time, --array-limit, --chunk and --detach go with --slurm");
-  if (job->shard.count && job->web)
-    return tt_fail(error, TT_USAGE, "--shard makes no table that --web could show");
-  if (job->shard.count && (job->output || job->csv))
-    return tt_fail(error, TT_USAGE,
-                   "--shard makes no table: give --output and --csv with --collect, and the folder "
-                   "with --shards");
+  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+    if (is_given(job, needed[i].option) && !strpbrk(job->given, needed[i].others))
+      return tt_fail(error, TT_USAGE, "--%s goes with %s", name_of(needed[i].option),
+                     needed[i].said);
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    const char *other = strpbrk(job->given, refused[i].others);
+    if (other && is_given(job, refused[i].option))
+      return tt_fail(error, TT_USAGE, "--%s %s: --%s does not go with it",
+                     name_of(refused[i].option), refused[i].said, name_of(*other));
+  }
   return TT_OK;
 }
 
@@ -137,8 +156,10 @@ static tt_status parse(int argc, char **argv, sweep_job *job, tt_error *error) {
   opterr = 0;
   job->settings = calloc((size_t)argc + 1, sizeof *job->settings);
   if (!job->settings) return tt_fail(error, TT_NOMEM, "out of memory");
-  for (int option; (option = getopt_long(argc, argv, ":", long_options, NULL)) != -1;)
+  for (int option; (option = getopt_long(argc, argv, ":", long_options, NULL)) != -1;) {
     TT_TRY(take(job, option, argv[optind - 1], error));
+    if (!is_given(job, (char)option)) job->given[strlen(job->given)] = (char)option;
+  }
   if (job->web && argc == 2) return TT_OK;
   if (optind != argc - 1)
     return tt_fail(error, TT_USAGE, "sweep takes one PLAN, or --web alone for the pages");
