@@ -18,6 +18,12 @@
 
 typedef struct tt_part tt_part;
 
+/** Where a robot's battery tells what it gives. */
+typedef struct tt_supply_channels {
+  int voltage; /**< V; −1: there is none */
+  int off;     /**< 1: brown-out */
+} tt_supply_channels;
+
 /** Given to declare(): collects the names a part adds. Indices are final at once. */
 typedef struct tt_declare {
   int robot;
@@ -31,9 +37,9 @@ typedef struct tt_declare {
                            tt_error *error);
   /** For joints, grippers and rays by name. */
   tt_space *space;
-  /** Channel of the voltage that feeds the robot's motors, V; −1: it has no battery. A battery, which declares before motors,
-   *  puts it there. NULL for parts of no robot. */
-  int *supply_channel;
+  /** Channels of what feeds the robot's motors; −1: it has no battery. A battery, which declares before motors, puts them
+   *  there. NULL for parts of no robot. */
+  tt_supply_channels *supply;
 } tt_declare;
 
 /** What the motors of a robot are fed with during a step. */
@@ -59,7 +65,8 @@ typedef struct tt_actuation {
   double *controls; /**< [actuator_count] */
   double timestep;  /**< s */
   uint64_t step;
-  tt_supply *supplies; /**< [robot_count]; filled by batteries, which act before motors */
+  tt_supply *
+      supplies; /**< [robot_count]; filled by batteries, which act before motors; meanwhile those of the last step */
   /** A, that the parts of `robot` draw from a battery with `voltage` V: by what they did in the last step. */
   double (*draw)(const struct tt_actuation *actuation, int robot, double voltage);
   const void *context; /**< of draw() */
@@ -105,6 +112,8 @@ struct tt_part {
   int robot; /**< set by the simulation before declare() */
   const char *name;
   const char *where; /**< begins error messages, "robots/a/robot.yaml: motors[0]"; NULL: the name */
+  /** As in tt_actuation, for sense(); the simulation's, which sets them when all parts have declared. */
+  const uint64_t *accepted, *axis_accepted;
 };
 
 #endif

@@ -114,7 +114,7 @@ static tt_status battery_declare(tt_part *part, tt_declare *declare, tt_error *e
   TT_TRY(tt_robot_add_channel(declare, part, "current", TT_CURRENT, &self->current_channel, error));
   TT_TRY(tt_robot_add_channel(declare, part, "brownout", TT_DIMENSIONLESS, &self->brownout_channel,
                               error));
-  *declare->supply_channel = self->voltage_channel;
+  *declare->supply = (tt_supply_channels){self->voltage_channel, self->brownout_channel};
   battery_reset(part);
   self->charge_channel = -1;
   if (config_of(self)->charge <= 0) return TT_OK;
@@ -127,6 +127,7 @@ static void battery_actuate(tt_part *part, tt_actuation *actuation) {
   const battery_config *config = config_of(self);
   battery_state *now = &self->now;
   tt_supply *supply = &actuation->supplies[part->robot];
+  supply->off = now->off != 0; /* as in the last step, by which motors draw */
   now->current = now->voltage > 0 ? actuation->draw(actuation, part->robot, now->voltage) : 0;
   now->used = fmax(0, now->used + now->current * actuation->timestep);
   double settled = fmax(0, open_circuit(self) - config->ohms * now->current);

@@ -123,6 +123,64 @@ static void a_brown_out_turns_motors_off_until_it_has_recovered(void **state) {
   bench_tear_down(&on);
 }
 
+/* On the bench nothing weighs, so what is held is a flywheel that its gear brings to rest with 1 N·m. */
+static void what_a_gear_holds_draws_nothing(void **state) {
+  (void)state;
+  bench on;
+  const bench_part parts[] = {
+      {"batteries", "{capacity: 100 C, resistance: 0.1 Ω}"},
+      {"motors",
+       "{name: track, joint: flywheel, model: cim, gears: [20], neutral: hold, max_torque: 1 N·m}"},
+      {"motors", "{name: free, joint: second, model: cim, gears: [20], neutral: coast}"}};
+  bench_set_up(&on, parts, 3);
+  bench_command(&on, "track.duty", 0.5);
+  bench_command(&on, "free.duty", 0.5);
+  bench_run(&on, 2);
+  assert_true(bench_value(&on, "track.current") > 1 && bench_value(&on, "free.current") > 1);
+  bench_command(&on, "track.duty", 0);
+  bench_command(&on, "free.duty", 0);
+  bench_run(&on, 0.1);
+  double charge = bench_value(&on, "battery.charge"), speed = bench_value(&on, "second.velocity");
+  assert_true(charge < 1 && speed > 1);
+  bench_run(&on, 1);
+  bench_assert_near(bench_value(&on, "track.torque"), -1, 1e-9);
+  assert_true(bench_value(&on, "track.current") == 0);
+  assert_true(bench_value(&on, "free.current") == 0);
+  bench_assert_near(bench_value(&on, "free.voltage"), 12 * speed * 20 / (5310 * BENCH_RPM), 1e-6);
+  assert_true(bench_value(&on, "battery.current") == 0);
+  assert_true(bench_value(&on, "battery.charge") == charge);
+  bench_command(&on, "flywheel.torque", -1); /* its joint is driven by somebody else */
+  bench_run(&on, 0.1);
+  assert_true(bench_value(&on, "track.current") < 0);
+  bench_tear_down(&on);
+}
+
+/* The flywheel that its gear brings to rest would take 36 A, were it by a motor, and more at a lower voltage. */
+static void a_brown_out_ends_with_what_gears_hold(void **state) {
+  (void)state;
+  bench on;
+  const bench_part parts[] = {
+      {"batteries", "{resistance: 0.15 Ω}"},
+      {"motors",
+       "{name: arm, joint: flywheel, model: cim, gears: [20], neutral: hold, max_torque: 40 N·m}"},
+      {"motors", "{name: other, joint: second, model: cim, count: 2, gears: [0.01]}"}};
+  bench_set_up(&on, parts, 3);
+  bench_command(&on, "arm.duty", 0.5);
+  bench_run(&on, 2);
+  bench_command(&on, "arm.duty", 0);
+  bench_command(&on, "other.duty", 1);
+  for (int i = 0; i < 10 && bench_value(&on, "battery.brownout") == 0; i++)
+    bench_run(&on, BENCH_TIMESTEP * BENCH_IO_STEPS);
+  assert_true(bench_value(&on, "battery.brownout") == 1);
+  assert_true(bench_value(&on, "arm.current") == 0);
+  bench_command(&on, "other.duty", 0);
+  bench_run(&on, 0.1);
+  assert_true(bench_value(&on, "battery.brownout") == 0);
+  assert_true(bench_value(&on, "battery.voltage") > 11.9);
+  assert_true(bench_value(&on, "arm.torque") < -39); /* still */
+  bench_tear_down(&on);
+}
+
 static void who_has_no_stall_current_draws_as_an_ideal_motor(void **state) {
   (void)state;
   bench on;
@@ -175,6 +233,8 @@ int main(void) {
       cmocka_unit_test(a_motor_s_voltage_may_be_above_its_nominal_one),
       cmocka_unit_test(a_battery_is_used_up),
       cmocka_unit_test(a_brown_out_turns_motors_off_until_it_has_recovered),
+      cmocka_unit_test(what_a_gear_holds_draws_nothing),
+      cmocka_unit_test(a_brown_out_ends_with_what_gears_hold),
       cmocka_unit_test(who_has_no_stall_current_draws_as_an_ideal_motor),
       cmocka_unit_test(a_restored_battery_goes_on_alike),
   };

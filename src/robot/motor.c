@@ -27,7 +27,7 @@ typedef struct motor {
   double ratios[GEARS_MAX];                             /* of the gears */
   int torque, velocity, max_torque_command, duty, gear; /* command indices; gear −1: one ratio */
   int torque_channel, current_channel, voltage_channel, gear_channel;
-  int supply_channel; /* of the battery; −1: none, its voltage is constant */
+  tt_supply_channels supply; /* −1: no battery, the voltage is constant */
 } motor;
 
 static const motor_config *config_of(const motor *self) { return self->head.config; }
@@ -112,7 +112,7 @@ static tt_status declare_commands(motor *self, tt_declare *declare, tt_error *er
 static tt_status declare_channels(motor *self, tt_declare *declare, tt_error *error) {
   const tt_part *part = &self->head.part;
   self->current_channel = self->voltage_channel = self->gear_channel = -1;
-  self->supply_channel = *declare->supply_channel;
+  self->supply = *declare->supply;
   TT_TRY(tt_robot_add_channel(declare, part, "torque", self->slide ? TT_FORCE : TT_TORQUE,
                               &self->torque_channel, error));
   if (!config_of(self)->has_line) return TT_OK;
@@ -252,15 +252,42 @@ static void motor_actuate(tt_part *part, tt_actuation *actuation) {
   }
 }
 
-/* What it gave in the last step: torque in N·m or N, the sum of all its joints, and their mean speed. */
-static void measure(const motor *self, const tt_space *space, double *torque, double *speed) {
+/** What decides whether a motor is in a circuit. */
+typedef struct circuit {
+  const double *commands;
+  const uint64_t *accepted, *axis_accepted;
+  bool off; /* brown-out */
+} circuit;
+
+/* An open motor has no current, nor has one whose gear holds the joint by itself, whatever torque that takes. */
+static bool is_open(const motor *self, const circuit *at, int axis) {
+  int holds = holding_command(self, at->accepted);
+  if (holds < 0) return at->axis_accepted[axis] == 0;
+  if (at->axis_accepted[axis] >= at->accepted[holds] || config_of(self)->at_zero == BRAKE)
+    return false;
+  return at->off || (holds == self->duty && at->commands[holds] == 0);
+}
+
+/** What it did in the last step. */
+typedef struct measured {
+  double torque, speed;               /* N·m or N, the sum of all its joints; their mean speed */
+  double driven_torque, driven_speed; /* the part of the joints whose motors are in a circuit */
+} measured;
+
+static measured measure(const motor *self, const tt_space *space, const circuit *at) {
   double sign = config_of(self)->reversed ? -1 : 1;
   const double *torques = tt_space_axis_torque(space), *velocities = tt_space_axis_velocity(space);
-  *torque = *speed = 0;
+  measured sum = {.torque = 0};
   for (int i = 0; i < self->axis_count; i++) {
-    *torque += sign * torques[self->axes[i]];
-    *speed += sign * velocities[self->axes[i]] / self->axis_count;
+    double torque = sign * torques[self->axes[i]];
+    double speed = sign * velocities[self->axes[i]] / self->axis_count;
+    sum.torque += torque;
+    sum.speed += speed;
+    if (is_open(self, at, self->axes[i])) continue;
+    sum.driven_torque += torque;
+    sum.driven_speed += speed;
   }
+  return sum;
 }
 
 /* The current of one motor that turns all its power into motion but for its windings' resistance. */
@@ -268,40 +295,47 @@ static double ideal_stall_current(const motor_line *line) {
   return line->stall_torque * line->free_speed / line->nominal_voltage;
 }
 
-/* Power at the motors over the voltage before their controllers. A motor without torque is one that is off. */
+/* Power at the motors over the voltage before their controllers. A motor without torque is one that is off. A command that came
+ * since counts as if it had been there in the last step. */
 static double motor_draws(const tt_part *part, const tt_actuation *actuation, double voltage) {
   const motor *self = (const motor *)part;
   const motor_config *config = config_of(self);
   const motor_line *line = &config->line;
-  double torque, speed;
-  measure(self, actuation->space, &torque, &speed);
-  if (!config->has_line || torque == 0) return 0;
+  if (!config->has_line) return 0;
+  measured did =
+      measure(self, actuation->space,
+              &(circuit){actuation->commands, actuation->accepted, actuation->axis_accepted,
+                         actuation->supplies[part->robot].off});
+  if (did.driven_torque == 0) return 0;
   share at = share_in_gear(self, engaged_gear(self, actuation->commands, actuation->accepted));
-  double t = torque / (at.stall * self->axis_count), s = speed / at.free;
+  double t = did.driven_torque / (at.stall * self->axis_count), s = did.speed / at.free;
   double most = voltage / line->nominal_voltage;
   double u = fmax(-most, fmin(t + s, most));
   double stall = line->stall_current > 0 ? line->stall_current : ideal_stall_current(line);
-  return config->motors * (stall * t + line->free_current * s) * u / most;
+  return config->motors * (stall * t + line->free_current * (did.driven_speed / at.free)) * u /
+         most;
 }
 
 /* Current and voltage follow from torque and speed, whoever asked for them. */
 static void motor_sense(tt_part *part, const tt_space *space, tt_view *view) {
   const motor *self = (const motor *)part;
   const motor_config *config = config_of(self);
-  double torque, speed;
-  measure(self, space, &torque, &speed);
-  view->channels[self->torque_channel] = torque;
+  bool off = self->supply.off >= 0 && view->channels[self->supply.off] != 0;
+  measured did =
+      measure(self, space, &(circuit){view->commands, part->accepted, part->axis_accepted, off});
+  view->channels[self->torque_channel] = did.torque;
   if (!config->has_line) return;
   double shift = self->gear >= 0 ? view->commands[self->gear] : 1;
   int gear = shift >= 1 ? (int)lrint(shift) : 1; /* 0: never shifted */
   share at = share_in_gear(self, gear);
-  double t = torque / (at.stall * self->axis_count), s = speed / at.free;
+  double t = did.driven_torque / (at.stall * self->axis_count), s = did.speed / at.free;
   const motor_line *line = &config->line;
   if (self->current_channel >= 0)
     view->channels[self->current_channel] =
-        config->motors * (line->stall_current * t + line->free_current * s);
-  double full = self->supply_channel >= 0
-                    ? view->channels[self->supply_channel] / line->nominal_voltage
+        config->motors *
+        (line->stall_current * t + line->free_current * (did.driven_speed / at.free));
+  double full = self->supply.voltage >= 0
+                    ? view->channels[self->supply.voltage] / line->nominal_voltage
                     : config->full;
   double u = fmax(-full, fmin(t + s, full));
   view->channels[self->voltage_channel] = u * line->nominal_voltage;

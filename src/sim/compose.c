@@ -214,8 +214,8 @@ static tt_status declare_command(tt_declare *declare, const tt_command *command,
 
 static tt_status declare_parts(tt_composition *made, tt_engine *engine, tt_part *const *parts,
                                int part_count, tt_error *error) {
-  int supplies[TT_MAX_ROBOTS];
-  for (int i = 0; i < TT_MAX_ROBOTS; i++) supplies[i] = -1;
+  tt_supply_channels supplies[TT_MAX_ROBOTS];
+  for (int i = 0; i < TT_MAX_ROBOTS; i++) supplies[i] = (tt_supply_channels){-1, -1};
   for (made->part = 0; made->part < part_count; made->part++) {
     tt_part *part = parts[made->part];
     tt_declare declare = {.robot = part->robot,
@@ -224,7 +224,7 @@ static tt_status declare_parts(tt_composition *made, tt_engine *engine, tt_part 
                           .add_channel = declare_channel,
                           .add_command = declare_command,
                           .space = &engine->space,
-                          .supply_channel = part->robot >= 0 ? &supplies[part->robot] : NULL};
+                          .supply = part->robot >= 0 ? &supplies[part->robot] : NULL};
     TT_TRY(part->ops->declare(part, &declare, error));
   }
   return TT_OK;

@@ -148,6 +148,10 @@ static tt_status build(tt_sim *sim, const tt_sim_spec *spec, tt_error *error) {
   tt_engine_scenery(sim->engine, &sim->scenery);
   const tt_value *values = tt_composition_values(sim->composition, &sim->value_count);
   if (!allocate(sim)) return tt_fail(error, TT_NOMEM, no_memory);
+  for (int i = 0; i < sim->part_count; i++) {
+    sim->parts[i]->accepted = sim->accepted;
+    sim->parts[i]->axis_accepted = sim->axis_accepted;
+  }
   for (int i = 0; i < sim->value_count; i++) sim->values[i] = values[i].own;
   tt_sim_settle_values(sim);
   find_axis_commands(sim);
