@@ -143,9 +143,10 @@ static bool begins_anew(const tt_sharp_core *core, const int *state, double pass
   if (fabs(lift - core->lift) > LIFT_JUMP) return true;
   bool at_start = lift <= LIFT_AT_START && fabs(ticks_between(0, left, 0)) <= DRIVE_AT_START &&
                   fabs(ticks_between(0, right, 0)) <= DRIVE_AT_START;
+  double expected = fmax(0, core->lift + core->lift_speed * passed); /* at its stop it ends */
   return at_start &&
-         (fabs(lift - core->lift - core->lift_speed * passed) > LIFT_AT_START ||
-          strays(core, &core->left, left, passed) || strays(core, &core->right, right, passed));
+         (fabs(lift - expected) > LIFT_AT_START || strays(core, &core->left, left, passed) ||
+          strays(core, &core->right, right, passed));
 }
 
 /** The first reading of a vehicle that appears, or that begins anew. */

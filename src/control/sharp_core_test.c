@@ -271,6 +271,23 @@ static void no_motion_counts_as_a_reset(void **state) {
   }
 }
 
+static void a_lift_that_comes_down_is_no_reset(void **state) {
+  (void)state;
+  for (int begin = 300; begin < 340; begin++) { /* so the stop comes at any time of a period */
+    rig rig = new_rig();
+    rig.lift = begin;
+    for (int i = 0; i < 20; i++) live(&rig);
+    rig.input.joystick[TT_JOYSTICK_DOWN] = 1;
+    for (int i = 0; i < 60; i++) {
+      rig.input.vehicle_heard = i % 7 > begin % 3; /* states get lost, up to three in a row */
+      if (!rig.input.vehicle_heard) rig.input.state_time += rig.core.settings.period;
+      live(&rig);
+      assert_false(said(&rig, "begins anew"));
+    }
+    assert_true(rig.lift == 0);
+  }
+}
+
 static void a_button_without_preset_does_nothing(void **state) {
   (void)state;
   rig rig = new_rig();
@@ -440,6 +457,7 @@ int main(void) {
       cmocka_unit_test(after_our_reset_nothing_is_held_from_before),
       cmocka_unit_test(after_anybodys_reset_nothing_is_held_from_before),
       cmocka_unit_test(no_motion_counts_as_a_reset),
+      cmocka_unit_test(a_lift_that_comes_down_is_no_reset),
       cmocka_unit_test(a_button_without_preset_does_nothing),
       cmocka_unit_test(without_a_vehicle_nothing_is_held_but_driving_goes_on),
       cmocka_unit_test(working_encoders_limit_the_slew),
