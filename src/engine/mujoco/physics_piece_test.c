@@ -189,6 +189,34 @@ static void what_was_held_still_falls(void **state) {
   tt_physics_free(p);
 }
 
+/* Not by the sphere around it. */
+static void a_mesh_is_reached_by_its_box(void **state) {
+  (void)state;
+  const tt_engine_piece piece = {.body = "pole", .kind = 1};
+  const tt_engine_gripper gripper = {.name = "grip", .site = "grip", .reach = 0.3};
+  tt_engine_robot cart = {
+      .name = "a", .model_file = DATA "cart.xml", .grippers = &gripper, .gripper_count = 1};
+  tt_physics *p = load_spec(&(tt_engine_spec){.arena_file = DATA "pole.xml",
+                                              .robots = &cart,
+                                              .robot_count = 1,
+                                              .pieces = &piece,
+                                              .piece_count = 1,
+                                              .timestep_num = 1,
+                                              .timestep_den = 1000});
+  const double *site = p->data->site_xpos + 3 * p->fixed->grippers[0].site;
+  for (int i = 0; i < 8; i++) { /* beside it, wherever the hand is along it */
+    const double away = i % 2 ? 0.5 : 0.15;
+    const double pose[7] = {site[0], site[1] + away, site[2] - 0.8 + 0.2 * i, 1, 0, 0, 0};
+    tt_physics_place_body(p, body_named(p, "pole"), pose);
+    tt_physics_place_done(p, 0);
+    assert_close(physics_point_distance(p, p->fixed->pieces[0].first_geom, site), away - 0.02,
+                 1e-6);
+    assert_int_equal(tt_physics_grip(p, 0, 1) != 0, away < 0.3);
+    tt_physics_release(p, 0);
+  }
+  tt_physics_free(p);
+}
+
 /* Concept mode: what is held follows its gripper, and speeds are differences. */
 static void held_pieces_follow_when_placed(void **state) {
   (void)state;
@@ -217,6 +245,7 @@ int main(void) {
       cmocka_unit_test(a_pile_parks_together),
       cmocka_unit_test(gripping_a_parked_piece_wakes_it),
       cmocka_unit_test(what_was_held_still_falls),
+      cmocka_unit_test(a_mesh_is_reached_by_its_box),
       cmocka_unit_test(held_pieces_follow_when_placed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,7 @@ double physics_point_distance(const tt_physics *p, int geom, const double point[
       return box_distance(flat, half);
     }
     case mjGEOM_BOX:
+    case mjGEOM_MESH: /* its size is that of the box around it */
     case mjGEOM_ELLIPSOID: return box_distance(local, size);
     default: return mju_norm3(local) - m->geom_rbound[geom];
   }
