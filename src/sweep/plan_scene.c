@@ -57,6 +57,19 @@ static tt_status refuse_decided(const tt_plan_store *store, const char *path, co
   return TT_OK;
 }
 
+/** What only a program meets: nobody else has wires, which the driver stations of a game let through or not. */
+static tt_status refuse_without_program(const tt_plan_store *store, const char *path,
+                                        const char *where) {
+  static const char *const keys[] = {"wires", "game"};
+  for (size_t i = 0; i < 2 && store->plan.controller.kind != TT_SWEEP_PROGRAM; i++)
+    if (is_below(path, keys[i]))
+      return tt_fail(store->error, TT_INVALID,
+                     "%s: a scene's %s has no meaning without a program: no wire is opened; give "
+                     "controller: {command: …}, or remove this",
+                     where, keys[i]);
+  return TT_OK;
+}
+
 /* --- `set` --- */
 
 static int count_scalars(const tt_node *node) {
@@ -76,6 +89,7 @@ static tt_status gather(tt_plan_store *store, const tt_node *node, const char *p
                    where);
   if (node->kind == TT_NODE_SCALAR) {
     TT_TRY(refuse_decided(store, path, where));
+    TT_TRY(refuse_without_program(store, path, where));
     if (strchr(path, '='))
       return tt_fail(store->error, TT_INVALID, "%s: write a ':' behind the path, not a '='", where);
     PRINT(store, settings[store->setting_count], "%s=%s", path, node->text);
@@ -258,12 +272,8 @@ static tt_status find_target(tt_plan_store *store, const tt_surroundings *around
                    "robots.sharp.heading",
                    where, axis->set);
   TT_TRY(refuse_decided(store, axis->set, where));
+  TT_TRY(refuse_without_program(store, axis->set, where));
   if (sets_value(axis)) return find_value(store, around, axis, &to->target);
-  if (is_below(axis->set, "wires") && store->plan.controller.kind != TT_SWEEP_PROGRAM)
-    return tt_fail(store->error, TT_INVALID,
-                   "%s: no wire is opened without a program; give controller: {command: …}, or "
-                   "remove this axis",
-                   where);
   to->is_setting = true;
   for (int i = 0; i < around->settings.count; i++) {
     const tt_scene_setting *setting = &around->settings.items[i];
