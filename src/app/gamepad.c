@@ -7,14 +7,19 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <libevdev/libevdev.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 struct tt_gamepad {
   const char *device;
   struct libevdev *evdev;
   int file;
+  char driver[64];   /**< of the kernel; empty: nobody says */
   double look_again; /**< s, when to look for a device next */
 };
 
@@ -39,6 +44,21 @@ void tt_gamepad_free(tt_gamepad *gamepad) {
   free(gamepad);
 }
 
+/** As "xpad", which drives pads of many makers' names. */
+static void find_driver(tt_gamepad *gamepad) {
+  char path[64], link[PATH_MAX];
+  struct stat about;
+  gamepad->driver[0] = '\0';
+  if (fstat(gamepad->file, &about) != 0) return;
+  snprintf(path, sizeof path, "/sys/dev/char/%u:%u/device/device/driver", major(about.st_rdev),
+           minor(about.st_rdev));
+  ssize_t length = readlink(path, link, sizeof link - 1);
+  if (length <= 0) return;
+  link[length] = '\0';
+  const char *slash = strrchr(link, '/');
+  snprintf(gamepad->driver, sizeof gamepad->driver, "%.63s", slash ? slash + 1 : link);
+}
+
 /** Opens a device if it is a gamepad. */
 static bool try_device(tt_gamepad *gamepad, const char *path) {
   gamepad->file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -46,7 +66,10 @@ static bool try_device(tt_gamepad *gamepad, const char *path) {
   bool usable = libevdev_new_from_fd(gamepad->file, &gamepad->evdev) == 0 &&
                 libevdev_has_event_code(gamepad->evdev, EV_KEY, BTN_SOUTH) &&
                 libevdev_has_event_code(gamepad->evdev, EV_ABS, ABS_X);
-  if (!usable) close_device(gamepad);
+  if (usable)
+    find_driver(gamepad);
+  else
+    close_device(gamepad);
   return usable;
 }
 
@@ -66,12 +89,15 @@ static void find_device(tt_gamepad *gamepad) {
 }
 
 static void apply(tt_gamepad *gamepad, const struct input_event *event, int *values) {
-  int minimum = 0, maximum = 0;
+  int code = event->code, minimum = 0, maximum = 0;
+  if (event->type == EV_KEY)
+    code = tt_joystick_button(code, gamepad->driver, libevdev_get_id_vendor(gamepad->evdev),
+                              libevdev_get_name(gamepad->evdev));
   if (event->type == EV_ABS) {
     minimum = libevdev_get_abs_minimum(gamepad->evdev, event->code);
     maximum = libevdev_get_abs_maximum(gamepad->evdev, event->code);
   }
-  tt_joystick_gamepad(event->type, event->code, event->value, minimum, maximum, values);
+  tt_joystick_gamepad(event->type, code, event->value, minimum, maximum, values);
 }
 
 void tt_gamepad_read(tt_gamepad *gamepad, double time, int *values) {

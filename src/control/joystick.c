@@ -105,6 +105,16 @@ static bool gamepad_axis(int code, int value, int minimum, int maximum, int *val
   }
 }
 
+enum { MICROSOFT = 0x045e };
+
+int tt_joystick_button(int code, const char *driver, int vendor, const char *name) {
+  bool by_letter = (driver != NULL && strcmp(driver, "xpad") == 0) || vendor == MICROSOFT ||
+                   (name != NULL && (strstr(name, "X-Box") || strstr(name, "Xbox")));
+  if (by_letter && code == BTN_X) return BTN_WEST;
+  if (by_letter && code == BTN_Y) return BTN_NORTH;
+  return code;
+}
+
 bool tt_joystick_gamepad(int type, int code, int value, int minimum, int maximum, int *values) {
   static const struct {
     int code, control;

@@ -47,6 +47,9 @@ void tt_joystick_release(tt_joystick_keys *keys);
 
 /* --- gamepads: events of Linux's evdev --- */
 
+/** The event code that a device's key means: linux/input-event-codes.h has BTN_X for north and BTN_Y for west, and drivers of Xbox pads
+ *  name by the letters on it what stands the other way round. `driver`: the kernel's; it and `name` may be NULL. */
+int tt_joystick_button(int code, const char *driver, int vendor, const char *name);
 /** Applies one event (type, code and value of input_event; range of the axis, ignored for keys) to `values`.
  *  Sticks have forward positive, a dead zone of 5 %. False when the event means nothing here. */
 bool tt_joystick_gamepad(int type, int code, int value, int minimum, int maximum, int *values);

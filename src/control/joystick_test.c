@@ -103,6 +103,37 @@ static void gamepad_buttons_and_hats(void **state) {
   assert_false(tt_joystick_gamepad(EV_SYN, 0, 0, 0, 0, values));
 }
 
+/* X is to the left of Y on a pad of Microsoft's; other drivers report where a button stands. */
+static void an_xbox_pad_s_x_is_x(void **state) {
+  (void)state;
+  static const struct {
+    const char *driver;
+    int vendor;
+    const char *name;
+    bool by_letter;
+  } pads[] = {{"xpad", 0x045e, "Microsoft X-Box One pad", true},
+              {"xpad", 0x046d, "Logitech Gamepad F310", true},
+              {"logitech", 0x046d, "Logitech Dual Action", false},
+              {"microsoft", 0x045e, NULL, true},
+              {NULL, 0x0e6f, "PDP Xbox One Controller", true},
+              {"", 0x046d, "Generic X-Box pad", true},
+              {"playstation", 0x054c, "Sony Interactive Entertainment Wireless Controller", false},
+              {"nintendo", 0x057e, "Nintendo Switch Pro Controller", false},
+              {NULL, 0, NULL, false}};
+  for (size_t i = 0; i < sizeof pads / sizeof *pads; i++) {
+    static const int codes[] = {BTN_X, BTN_Y, BTN_A, BTN_B, BTN_START};
+    static const int by_letter[] = {TT_JOYSTICK_X, TT_JOYSTICK_Y, TT_JOYSTICK_A, TT_JOYSTICK_B,
+                                    TT_JOYSTICK_START};
+    for (int k = 0; k < 5; k++) {
+      int values[TT_JOYSTICK_VALUES] = {0};
+      int code = tt_joystick_button(codes[k], pads[i].driver, pads[i].vendor, pads[i].name);
+      assert_true(tt_joystick_gamepad(EV_KEY, code, 1, 0, 0, values));
+      const int control = pads[i].by_letter || k > 1 ? by_letter[k] : by_letter[1 - k];
+      assert_int_equal(values[control], 1);
+    }
+  }
+}
+
 static tt_status parse(const char *text, tt_joystick_script *script, tt_error *error) {
   return tt_joystick_script_parse("drive.txt", text, strlen(text), script, error);
 }
@@ -235,6 +266,7 @@ int main(void) {
       cmocka_unit_test(the_other_direction_takes_over_at_once),
       cmocka_unit_test(gamepad_axes_reach_full_deflection),
       cmocka_unit_test(gamepad_buttons_and_hats),
+      cmocka_unit_test(an_xbox_pad_s_x_is_x),
       cmocka_unit_test(a_script_moves_controls_in_time),
       cmocka_unit_test(a_script_may_begin_with_a_byte_order_mark),
       cmocka_unit_test(a_script_repeats),
