@@ -69,6 +69,20 @@ class Metrics(unittest.TestCase):
         reader.close()
         self.assertEqual({name: units[name] for name in EXPECTED}, {name: unit for name, (_, _, unit) in EXPECTED.items()})
 
+    def test_what_rests_touches_all_the_time(self):
+        """Also while nothing is near, and when a robot comes and goes without touching it."""
+        self.write("near.lua", """function control(read, write)
+            local speed = read("time") % 2 < 1 and 4 or -4
+            write("left_wheel.velocity", speed) write("right_wheel.velocity", speed) write("arm.velocity", 4 * (-1 - read("arm.position")))
+        end""")
+        plan = self.write("plan.yaml", "scene: frc2011\nduration: 4 s\ncontroller: {lua: near.lua}\n"
+                          "set: {robots.frc2011.x: 1.30 m, robots.frc2011.y: 1.9 m, robots.frc2011.heading: 180 deg}\n" + metrics({
+                              "ticks": "measure: contacts, between: [circle2, world], count: ticks",
+                              "starts": "measure: contacts, between: [circle2, world]",
+                              "touched": "measure: contacts, between: [frc2011, circle2]"}))
+        row = sweep(plan, plan.with_suffix(".sqlite"))[0]
+        self.assertEqual((row["ticks"], row["starts"], row["touched"]), (400, 1, 0))
+
     def test_a_run_ends_when_its_condition_holds(self):
         plan = self.write("plan.yaml", "scene: gripper\nduration: 1 s\nstop_when: time > 0.4 s or base.position > 100 rev\n"
                           "success: first <= 0.42 s and never < 1 s\n" + metrics({

@@ -158,10 +158,10 @@ static bool wake_near_pieces(tt_physics *p, double interval) {
   return woken;
 }
 
-static bool may_park(const tt_physics *p, int index, int still_steps) {
+static bool may_park(const tt_physics *p, int index, int steps) {
   const physics_fixed *f = p->fixed;
   const physics_piece *piece = &f->pieces[index];
-  if (p->parked[index] || p->rest[index] < still_steps || is_held(p, piece->body)) return false;
+  if (p->parked[index] || p->rest[index] < steps || is_held(p, piece->body)) return false;
   for (int k = 0; k < f->mover_count; k++) {
     if (range_near(p, f->movers[k].first_geom, f->movers[k].last_geom, piece, PARK_MARGIN)) {
       return false;
@@ -183,11 +183,11 @@ static bool has_restless_neighbour(const tt_physics *p, int index, const bool *r
   return false;
 }
 
-static bool park_still(tt_physics *p, int still_steps) {
+static bool park_still(tt_physics *p, int steps) {
   const physics_fixed *f = p->fixed;
   bool any = false, again = true;
   for (int i = 0; i < f->piece_count; i++) {
-    p->ready[i] = may_park(p, i, still_steps);
+    p->ready[i] = may_park(p, i, steps);
     any = any || p->ready[i];
   }
   while (any && again) {
@@ -212,6 +212,16 @@ int physics_look_steps(double timestep) {
   return (int)fmax(1, floor(LOOK_INTERVAL / timestep + 0.5));
 }
 
+static int still_steps(const tt_physics *p) { return (int)(STILL_TIME / p->fixed->timestep); }
+
+bool physics_parks_soon(const tt_physics *p) {
+  const physics_fixed *f = p->fixed;
+  if ((p->step + 1) % f->look_steps) return false;
+  for (int i = 0; i < f->piece_count; i++)
+    if (!p->parked[i] && p->rest[i] + 1 >= still_steps(p)) return true;
+  return false;
+}
+
 void physics_park_step(tt_physics *p) {
   const physics_fixed *f = p->fixed;
   for (int i = 0; i < f->piece_count; i++) {
@@ -221,7 +231,7 @@ void physics_park_step(tt_physics *p) {
   int look = f->look_steps;
   if (p->step % look) return;
   double interval = look * f->timestep;
-  bool changed = park_still(p, (int)(STILL_TIME / f->timestep));
+  bool changed = park_still(p, still_steps(p));
   changed = wake_near_movers(p, interval) || changed;
   changed = wake_near_pieces(p, interval) || changed;
   if (changed) physics_refresh(p);

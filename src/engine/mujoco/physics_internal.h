@@ -411,6 +411,8 @@ void physics_cull_nothing(tt_physics *p);
 int physics_look_steps(double timestep);
 /** After a step: pieces that rest are parked, and those wake that something comes near. */
 void physics_park_step(tt_physics *p);
+/** Before a step: whether a piece may be parked after it, which goes on showing what it touched then. */
+bool physics_parks_soon(const tt_physics *p);
 /** Before the forces are solved: parked pieces stay where they are. */
 void physics_park_pin(tt_physics *p);
 /** A piece that is to be moved wakes; nothing where it is awake. */

@@ -164,6 +164,53 @@ static void gripping_a_parked_piece_wakes_it(void **state) {
   tt_physics_free(p);
 }
 
+static bool touches(const tt_physics *p, const char *name) {
+  const int body = body_named(p, name);
+  for (int i = 0; i < p->contact_count; i++)
+    if (p->contacts[i].body1 == body || p->contacts[i].body2 == body) return true;
+  return false;
+}
+
+/* Parked pieces show what they touch; where there is not room for all, what moves goes first. */
+static void what_rests_goes_on_touching(void **state) {
+  (void)state;
+  tt_physics *p = load_field(1, true, 2000);
+  inputs in = {0};
+  drive(p, &in, 0);
+  place_ball(p, 2.5, 0, 0.1);
+  step(p, &in, 2000); /* in one go: most park meanwhile */
+  assert_true(touches(p, "ball") && touches(p, "tube1") && touches(p, "tube12"));
+  place_ball(p, 2.5, 0, 0.1);
+  step(p, &in, 100);
+  for (int i = 0; i < 50; i++) { /* over parking */
+    step(p, &in, 100);
+    assert_true(touches(p, "ball") && touches(p, "tube1") && touches(p, "tube12"));
+  }
+  assert_int_equal(parked_count(p), TUBES + 1);
+  size_t size = tt_physics_state_size(p, false);
+  void *saved = malloc(size);
+  tt_physics_save(p, saved);
+  drive(p, &in, 15);
+  for (int i = 0; i < 8000 && p->parked[TUBES]; i++) { /* over waking */
+    step(p, &in, 1);
+    assert_true(touches(p, "ball"));
+  }
+  step(p, &in, 1);
+  assert_true(!p->parked[TUBES] && touches(p, "ball") && touches(p, "tube12"));
+  place_ball(p, 2.5, 3, 1);
+  step(p, &in, 1);
+  assert_false(touches(p, "ball"));
+  assert_int_equal(tt_physics_restore(p, saved, size), TT_OK);
+  assert_true(touches(p, "ball"));
+  p->fixed->contact_capacity = p->contact_count = 3;
+  place_ball(p, 2.5, 0, 0.09);
+  step(p, &in, 1);
+  assert_int_equal(p->contact_count, 3);
+  assert_true(p->contacts_left_off > 0 && touches(p, "ball"));
+  free(saved);
+  tt_physics_free(p);
+}
+
 /* At whatever step between two looks around it was let go. */
 static void what_was_held_still_falls(void **state) {
   (void)state;
@@ -244,6 +291,7 @@ int main(void) {
       cmocka_unit_test(a_robot_wakes_what_it_meets),
       cmocka_unit_test(a_pile_parks_together),
       cmocka_unit_test(gripping_a_parked_piece_wakes_it),
+      cmocka_unit_test(what_rests_goes_on_touching),
       cmocka_unit_test(what_was_held_still_falls),
       cmocka_unit_test(a_mesh_is_reached_by_its_box),
       cmocka_unit_test(held_pieces_follow_when_placed),

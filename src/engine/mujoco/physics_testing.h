@@ -68,6 +68,7 @@ static inline tt_physics *load_field(int robots, bool park, int64_t rate) {
                          .robot_count = robots,
                          .pieces = pieces,
                          .piece_count = park ? TUBES + 1 : 0,
+                         .contact_capacity = 256,
                          .timestep_num = 1,
                          .timestep_den = rate};
   return load_spec(&spec);

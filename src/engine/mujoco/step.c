@@ -154,7 +154,7 @@ tt_status tt_physics_step(tt_physics *p, const tt_drive *drives, const double *c
   const double time_before = d->time;
   back_up(p);
   if (p->model->nu) copy(d->ctrl, controls, p->model->nu);
-  solve_and_integrate(p, drives, last);
+  solve_and_integrate(p, drives, last || physics_parks_soon(p));
   const bool backwards = d->time < time_before;
   p->step++;
   physics_set_time(p);

@@ -24,16 +24,35 @@ static void capture_contact(const tt_physics *p, int index, tt_contact *contact)
   contact->body2 = m->geom_bodyid[from->geom2];
 }
 
-static void capture_contacts(tt_physics *p) {
-  p->contact_count = p->contacts_left_off = 0;
-  for (int i = 0; i < p->data->ncon; i++) {
-    if (p->data->contact[i].efc_address < 0) continue;
-    if (p->contact_count < p->fixed->contact_capacity) {
-      capture_contact(p, i, &p->contacts[p->contact_count++]);
-    } else {
-      p->contacts_left_off++;
-    }
+static bool is_parked(const tt_physics *p, int body) {
+  const int piece = p->fixed->body_piece[body];
+  return piece >= 0 && p->parked[piece];
+}
+
+/* A parked piece collides with nothing, and touches what it lay on all the same: as it did when it was last awake. Moves
+ * those contacts to the front, and counts them. */
+static int keep_contacts(tt_physics *p) {
+  int kept = 0;
+  for (int i = 0; i < p->contact_count; i++) {
+    const tt_contact *contact = &p->contacts[i];
+    if (is_parked(p, contact->body1) || is_parked(p, contact->body2))
+      p->contacts[kept++] = *contact;
   }
+  return kept;
+}
+
+/* Where there is not enough room, what happens now goes before what rests. */
+static void capture_contacts(tt_physics *p) {
+  const int room = p->fixed->contact_capacity;
+  int kept = keep_contacts(p), all = 0;
+  for (int i = 0; i < p->data->ncon; i++) all += p->data->contact[i].efc_address >= 0;
+  const int fresh = all < room ? all : room;
+  const int stay = kept < room - fresh ? kept : room - fresh;
+  memmove(p->contacts + fresh, p->contacts, sizeof *p->contacts * (size_t)stay);
+  for (int i = 0, next = 0; next < fresh; i++)
+    if (p->data->contact[i].efc_address >= 0) capture_contact(p, i, &p->contacts[next++]);
+  p->contact_count = fresh + stay;
+  p->contacts_left_off = all - fresh + kept - stay;
 }
 
 /* A wrench in MuJoCo's form (torque, force) about `origin`, as force and torque about `point`. */
