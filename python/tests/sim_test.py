@@ -341,6 +341,39 @@ class Values(unittest.TestCase):
             self.assertEqual(sim.hash, before)
 
 
+class Placing(unittest.TestCase):
+    """physics: off."""
+
+    POSES = {"": ("x", "y", "heading"), "circle2.": ("x", "y", "z", "qw", "qx", "qy", "qz")}
+    SHOWN = {"": ["chassis.x", "chassis.y", "chassis.z", "chassis.heading"],
+             "circle2.": [f"circle2.{part}" for part in ("x", "y", "z", "qw", "qx", "qy", "qz")]}
+
+    def test_what_nobody_commanded_stays(self):
+        sim = tether.Scene("concept-symmetric").sim()
+        for thing, parts in self.POSES.items():
+            shown = self.SHOWN[thing]
+            sim.reset()
+            begins = sim.read(shown)
+            for part in parts[:3]:
+                with self.subTest(thing + part):
+                    name = shown[3] if part == "heading" else ("chassis." if thing == "" else thing) + part
+                    value = sim.read([name])[0] + 0.1
+                    sim.apply({thing + part: value})
+                    sim.step(10)
+                    there = dict(zip(shown, sim.read(shown)))
+                    self.assertAlmostEqual(there.pop(name), value, places=12)
+                    np.testing.assert_allclose(list(there.values()), [was for other, was in zip(shown, begins) if other != name], atol=1e-12)
+                    sim.reset()
+                    np.testing.assert_array_equal(sim.read(shown), begins)
+        sim.apply({"circle2.qw": 1, "circle2.qx": 1, "circle2.qy": 0, "circle2.qz": 0})
+        sim.step()
+        np.testing.assert_allclose(sim.read(self.SHOWN["circle2."]), [*begins[:3], 0.5 ** 0.5, 0.5 ** 0.5, 0, 0], atol=1e-12)
+        sim.apply({"x": 1})
+        sim.apply({"y": 2})  # what was commanded holds
+        sim.step()
+        self.assertEqual(sim.read(["chassis.x", "chassis.y"]).tolist(), [1, 2])
+
+
 class Errors(unittest.TestCase):
     def setUp(self):
         self.scene = tether.Scene("gripper")

@@ -129,7 +129,7 @@ typedef struct tt_engine_ops {
   /** One robot to its initial pose, dropping what it holds, touching nothing else. */
   void (*reset_robot)(tt_engine *engine, int robot);
 
-  /* Concept mode: moves things without dynamics. Kinematics are fresh after place_done. */
+  /* Concept mode: moves things without dynamics. What is NAN of a pose stays. Kinematics are fresh after place_done. */
   void (*place_robot)(tt_engine *engine, int robot, double x, double y,
                       double heading);                                   /**< m, rad */
   void (*place_axis)(tt_engine *engine, int axis, double position);      /**< rad or m */

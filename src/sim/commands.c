@@ -49,17 +49,26 @@ static bool acceptable(const tt_sim *sim, const tt_submission *submission) {
          submission->value <= command->upper;
 }
 
+/* Of a pose the numbers that were commanded; those that nobody commanded stay (NAN). */
+static void commanded_pose(const tt_sim *sim, int first, int count, double *pose) {
+  for (int i = 0; i < count; i++)
+    pose[i] = sim->accepted[first + i] ? sim->commands[first + i] : NAN;
+}
+
 static void place(tt_sim *sim, const tt_command *command) {
-  const double *value = &sim->commands[command - sim->model->commands];
+  const int at = (int)(command - sim->model->commands);
+  double pose[7];
   switch (command->kind) {
-    case TT_COMMAND_PLACE: {
-      const double *pose = value - command->index; /* x, y, heading stand together */
+    case TT_COMMAND_PLACE: /* x, y, heading stand together */
+      commanded_pose(sim, at - command->index, 3, pose);
       tt_engine_place_robot(sim->engine, command->robot, pose[0], pose[1], pose[2]);
       break;
-    }
-    case TT_COMMAND_PLACE_JOINT: tt_engine_place_axis(sim->engine, command->index, *value); break;
+    case TT_COMMAND_PLACE_JOINT:
+      tt_engine_place_axis(sim->engine, command->index, sim->commands[at]);
+      break;
     default:
-      tt_engine_place_body(sim->engine, command->index / 7, value - command->index % 7);
+      commanded_pose(sim, at - command->index % 7, 7, pose);
+      tt_engine_place_body(sim->engine, command->index / 7, pose);
       break;
   }
 }

@@ -67,8 +67,8 @@ void tt_physics_reset(tt_physics *physics);
 /** Resets one robot to its initial pose and drops what it holds, touching nothing else. */
 void tt_physics_reset_robot(tt_physics *physics, int robot);
 
-/** Concept mode: moves things without dynamics; m and rad in the arena's frame, a pose as x y z and the quaternion w x y z.
- *  Kinematics are fresh after tt_physics_place_done(). */
+/** Concept mode: moves things without dynamics; m and rad in the arena's frame, a pose as x y z and the quaternion w x y z,
+ *  of which those that are NAN stay. Kinematics are fresh after tt_physics_place_done(). */
 void tt_physics_place_robot(tt_physics *physics, int robot, double x, double y, double heading);
 void tt_physics_place_axis(tt_physics *physics, int axis, double position);
 void tt_physics_place_body(tt_physics *physics, int body, const double pose[7]);

@@ -4,20 +4,21 @@
 #include <math.h>
 #include <string.h>
 
+static void put(double *number, double value) {
+  if (!isnan(value)) *number = value;
+}
+
 void tt_physics_place_robot(tt_physics *p, int robot, double x, double y, double heading) {
   mjModel *m = p->model;
   int root = p->fixed->info.robots[robot].root_body, joint = m->body_jntadr[root];
-  double rotation[4] = {cos(heading / 2), 0, 0, sin(heading / 2)};
-  if (joint >= 0 && m->jnt_type[joint] == mjJNT_FREE) {
-    double *pose = p->qpos + m->jnt_qposadr[joint];
-    pose[0] = x;
-    pose[1] = y;
-    memcpy(pose + 3, rotation, sizeof rotation);
-    return;
-  }
-  m->body_pos[3 * root] = x;
-  m->body_pos[3 * root + 1] = y;
-  memcpy(m->body_quat + 4 * root, rotation, sizeof rotation);
+  bool is_free = joint >= 0 && m->jnt_type[joint] == mjJNT_FREE;
+  double *position = is_free ? p->qpos + m->jnt_qposadr[joint] : m->body_pos + 3 * root;
+  double *rotation = is_free ? position + 3 : m->body_quat + 4 * root;
+  put(position, x);
+  put(position + 1, y);
+  if (isnan(heading)) return;
+  const double turned[4] = {cos(heading / 2), 0, 0, sin(heading / 2)};
+  memcpy(rotation, turned, sizeof turned);
 }
 
 void tt_physics_place_axis(tt_physics *p, int axis, double position) {
@@ -29,7 +30,7 @@ void tt_physics_place_body(tt_physics *p, int body, const double pose[7]) {
   int joint = m->body_jntadr[body];
   if (joint < 0 || m->jnt_type[joint] != mjJNT_FREE) return;
   double *q = p->qpos + m->jnt_qposadr[joint];
-  memcpy(q, pose, 7 * sizeof *q);
+  for (int i = 0; i < 7; i++) put(q + i, pose[i]);
   mju_normalize4(q + 3);
   if (p->fixed->body_piece[body] >= 0) physics_unpark(p, p->fixed->body_piece[body]);
 }
