@@ -49,6 +49,17 @@ void tt_clickhouse_print_text(tt_list *sql, const char *text) {
   tt_list_print(sql, "'");
 }
 
+int tt_clickhouse_shard_of(uint64_t device, int count) {
+  int64_t shard = -1, next = 0;
+  while (next < count) {
+    shard = next;
+    device = device * UINT64_C(2862933555777941757) + 1;
+    next = (int64_t)((double)(shard + 1) *
+                     ((double)(INT64_C(1) << 31) / ((double)(device >> 33) + 1)));
+  }
+  return (int)shard;
+}
+
 void tt_clickhouse_print_table(const tt_clickhouse_source *source, const char *name, tt_list *sql) {
   const tt_clickhouse_address *address = source->address;
   if (address->shard_count == 1) {

@@ -9,17 +9,6 @@
 /** Bits of `rank` for samples of one moment in one batch. */
 #define TURN_BITS 22
 
-int tt_clickhouse_shard_of(uint64_t device, int count) {
-  int64_t shard = -1, next = 0;
-  while (next < count) {
-    shard = next;
-    device = device * UINT64_C(2862933555777941757) + 1;
-    next = (int64_t)((double)(shard + 1) *
-                     ((double)(INT64_C(1) << 31) / ((double)(device >> 33) + 1)));
-  }
-  return (int)shard;
-}
-
 tt_clickhouse_block tt_clickhouse_value_block(void) {
   static const char *const columns[] = {
       "device", "UInt64", "epoch",       "Int64",   "device_time", "Int64",  "attribute",
