@@ -101,7 +101,8 @@ static void put_row(table *from, uint64_t time) {
 static bool begins_row(const table *from, const tt_run_cursor *cursor,
                        const tt_wpilog_record *record) {
   if (from->column[record->entry] != UINT32_MAX) return tt_record_has_form(TT_ROLE_SIGNAL, record);
-  return cursor->derived && tt_journal_marks_sample(from->entries[record->entry].name, record);
+  const tt_run_entry *entry = &from->entries[record->entry];
+  return cursor->derived && entry->journal && tt_journal_marks_sample(entry->name, record);
 }
 
 static void put_rows(table *from, tt_run_cursor *cursor) {
