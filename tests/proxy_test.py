@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import unittest
 
+from support.process import wait_for
 from support.telemetry import SOURCE, TETHER, Collector, WebSocket, message, wait_until
 
 NGINX = shutil.which("nginx") or "/usr/sbin/nginx"
@@ -112,12 +113,11 @@ class Proxy(unittest.TestCase):
         self.assertEqual(live.status, 101)
         text = message("LIVE", 1000, [("I", 0, {"d": {"n": 7}})])
         self.assertEqual(self.ask("POST", "/telemetry", "drive", text)[0].status, 200)
-        while json.loads(live.receive().splitlines()[0])["device"] != "LIVE":  # the scene's robot sends, too
-            pass
+        wait_for(lambda: any(json.loads(line)["device"] == "LIVE" for line in live.receive().splitlines()),
+                 "it, among what the scene's robot sends", 20, pause=0)
         subprocess.run([TETHER, "token", "remove", "once", "--file", self.path / "tokens"], check=True, timeout=60)
         with self.assertRaisesRegex(EOFError, "the token was withdrawn"):
-            while True:
-                live.receive()
+            wait_for(lambda: not live.receive(), "the end", 20, pause=0)
         live.close()
 
     def test_a_large_table_is_streamed(self):
