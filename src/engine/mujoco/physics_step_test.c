@@ -115,9 +115,7 @@ static void expect_velocities_of_mujoco(const tt_physics *p) {
   tt_view_free(view);
 }
 
-/* Two runs, one of them saved, disturbed and restored into a clone half way, end in the same bits. */
-static void runs_and_restored_runs_are_equal(void **state) {
-  (void)state;
+static tt_physics *load_cart_among_tubes(bool want_feedback) {
   tt_engine_gripper gripper = {.name = "grip", .site = "grip", .reach = 0.5};
   tt_engine_robot robot = {
       .name = "cart", .model_file = DATA "cart.xml", .grippers = &gripper, .gripper_count = 1};
@@ -132,8 +130,16 @@ static void runs_and_restored_runs_are_equal(void **state) {
                          .piece_count = 4,
                          .timestep_num = 1,
                          .timestep_den = 2000,
-                         .want_feedback = true};
-  tt_physics *a = load_spec(&spec), *b = load_spec(&spec), *c = tt_physics_clone(b);
+                         .want_feedback = want_feedback,
+                         .contact_capacity = 64};
+  return load_spec(&spec);
+}
+
+/* Two runs, one of them saved, disturbed and restored into a clone half way, end in the same bits. */
+static void runs_and_restored_runs_are_equal(void **state) {
+  (void)state;
+  tt_physics *a = load_cart_among_tubes(true), *b = load_cart_among_tubes(true);
+  tt_physics *c = tt_physics_clone(b);
   size_t size = tt_physics_state_size(a, true);
   void *saved = malloc(size);
   inputs in = {0};
@@ -166,23 +172,6 @@ static void runs_and_restored_runs_are_equal(void **state) {
   tt_physics_free(a);
   tt_physics_free(b);
   tt_physics_free(c);
-}
-
-static tt_physics *load_cart_among_tubes(bool want_feedback) {
-  tt_engine_gripper gripper = {.name = "grip", .site = "grip", .reach = 0.5};
-  tt_engine_robot robot = {
-      .name = "cart", .model_file = DATA "cart.xml", .grippers = &gripper, .gripper_count = 1};
-  tt_engine_piece pieces[] = {{.body = "ball", .kind = 4}, {.body = "tube1", .kind = 1}};
-  tt_engine_spec spec = {.arena_file = DATA "field.xml",
-                         .robots = &robot,
-                         .robot_count = 1,
-                         .pieces = pieces,
-                         .piece_count = 2,
-                         .timestep_num = 1,
-                         .timestep_den = 2000,
-                         .want_feedback = want_feedback,
-                         .contact_capacity = 64};
-  return load_spec(&spec);
 }
 
 /* Of one scene, those that want the feedback take the states of those that don't, and the other way round. */
