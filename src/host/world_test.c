@@ -155,18 +155,6 @@ static void a_command_meant_for_the_world_before_a_reset_is_void(void **state) {
   assert_true(testing_value(in, "command:red/left_track.torque") == 6);
 }
 
-typedef struct said {
-  int lines;
-  char last[200];
-} said;
-
-static void keep_last(void *context, tt_log_level level, const char *text) {
-  said *of = context;
-  (void)level;
-  of->lines++;
-  snprintf(of->last, sizeof of->last, "%s", text);
-}
-
 /* Refused, it is told by its name. */
 static void a_command_from_elsewhere_is_checked_like_any_other(void **state) {
   testing_world *in = *state;
@@ -178,8 +166,8 @@ static void a_command_from_elsewhere_is_checked_like_any_other(void **state) {
   testing_post(in, TT_MAIL_COMMAND, -5, 1);
   testing_post(in, TT_MAIL_COMMAND, 1 << 20, 1);
   testing_post(in, TT_MAIL_COMMAND, torque, 1e9);
-  said said = {.lines = 0};
-  tt_log_divert(keep_last, &said);
+  testing_said said = {.lines = 0};
+  tt_log_divert(testing_keep_last, &said);
   testing_tick(in, 1);
   assert_int_equal(said.lines, 2); /* one of each reason */
   in->world->refused[0].said_at -= 1000000;

@@ -39,6 +39,13 @@ void testing_close(testing_world *made) {
   close(made->socket);
 }
 
+void testing_keep_last(void *said, tt_log_level level, const char *text) {
+  testing_said *of = said;
+  (void)level;
+  of->lines++;
+  snprintf(of->last, sizeof of->last, "%s", text);
+}
+
 void testing_tick(testing_world *in, int count) {
   tt_error error = {.text = ""};
   for (int i = 0; i < count; i++)

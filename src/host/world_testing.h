@@ -2,6 +2,7 @@
 #ifndef TT_HOST_WORLD_TESTING_H
 #define TT_HOST_WORLD_TESTING_H
 
+#include "base/log.h"
 #include "host/world.h"
 #include "scene/scene.h"
 
@@ -17,6 +18,12 @@ typedef struct testing_world {
 void testing_open(testing_world *made, const char *text);
 void testing_close(testing_world *made);
 void testing_tick(testing_world *in, int count);
+/** What the log was told, for tt_log_divert(). */
+typedef struct testing_said {
+  int lines;
+  char last[200];
+} testing_said;
+void testing_keep_last(void *said, tt_log_level level, const char *text);
 /** The signal's present value, SI. */
 double testing_value(const testing_world *in, const char *name);
 int testing_command(const testing_world *in, const char *name);

@@ -85,22 +85,10 @@ static void who_writes_more_than_there_is_room_for_and_goes_is_let_go_of(void **
   assert_true(torque_after_a_tick(rig) == 0);
 }
 
-typedef struct said {
-  int lines;
-  char last[200];
-} said;
-
-static void keep_last(void *context, tt_log_level level, const char *text) {
-  said *of = context;
-  (void)level;
-  of->lines++;
-  snprintf(of->last, sizeof of->last, "%s", text);
-}
-
 static void what_is_out_of_range_is_refused_and_told_once(void **state) {
   rig *rig = *state;
-  said said = {.lines = 0};
-  tt_log_divert(keep_last, &said);
+  testing_said said = {.lines = 0};
+  tt_log_divert(testing_keep_last, &said);
   for (int i = 0; i < 900; i++) assert_false(write_torque(rig, 1e9));
   tt_log_divert(NULL, NULL);
   assert_int_equal(said.lines, 1);
