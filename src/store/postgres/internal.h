@@ -164,7 +164,8 @@ tt_status tt_postgres_need_partitions(tt_postgres *store, const tt_store_batch *
 /** Makes that of tomorrow before it is needed. On failure the connection is in no known state. */
 tt_status tt_postgres_tend_partitions(tt_postgres *store, tt_error *error);
 
-/** Which samples are of messages that may have been sent again (char, one of each), and whether any is. Within a transaction. */
+/** Which samples are of messages that may have been sent again (char, one of each, into an empty list), and whether any is. Within a
+ *  transaction. */
 tt_status tt_postgres_find_unsure(tt_postgres *store, const tt_store_batch *batch,
                                   const tt_postgres_ids *known, tt_list *unsure, bool *any,
                                   tt_error *error);
