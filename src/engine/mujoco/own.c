@@ -11,6 +11,7 @@
  */
 #include "engine/mujoco/physics_internal.h"
 
+#include <limits.h>
 #include <mujoco/mjxmacro.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,15 +49,22 @@ void physics_own_model_free(mjModel *own) { free(own); }
 
 /* --- data --- */
 
-/* A page that a reset leaves with more than zeros. */
+/* A page, or part of one, that a reset leaves with more than zeros. */
 typedef struct page {
   size_t offset, size;
   unsigned char *bytes;
 } page;
 
+/* How far each array of an mjData lies from the beginning of its buffer. */
+typedef struct places {
+#define X(type, name, rows, columns) size_t name;
+  MJDATA_POINTERS
+#undef X
+} places;
+
 struct physics_start {
-  mjData
-      head; /* with pointers into a buffer that is no more, for their distances from its beginning */
+  mjData head; /* its pointers mean nothing */
+  places at;
   page *pages;
   size_t page_count;
 };
@@ -67,23 +75,35 @@ static bool is_zero(const unsigned char *bytes, size_t size) {
   return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
-static bool keep_page(physics_start *start, const unsigned char *buffer, size_t offset,
-                      size_t size) {
+static bool keep_page(physics_start *start, const unsigned char *from, size_t offset, size_t size) {
   page *grown = reallocarray(start->pages, start->page_count + 1, sizeof *grown);
   if (!grown) return false;
   start->pages = grown;
   unsigned char *bytes = malloc(size);
   if (!bytes) return false;
-  memcpy(bytes, buffer + offset, size);
+  memcpy(bytes, from, size);
   start->pages[start->page_count++] = (page){offset, size, bytes};
   return true;
 }
 
-/* Bytes that mj_makeData() allocates in one piece for what is computed. */
-static size_t data_size(const mjModel *m) {
+static bool keep_array(physics_start *start, const void *array, size_t offset, size_t size) {
+  const unsigned char *bytes = array;
+  const size_t step = page_size();
+  for (size_t at = 0, part; at < size; at += part) {
+    part = size - at < step ? size - at : step;
+    if (!is_zero(bytes + at, part) && !keep_page(start, bytes + at, offset + at, part))
+      return false;
+  }
+  return true;
+}
+
+/* Lays the arrays of an mjData out as mj_makeData() does, and returns the buffer's size. */
+static size_t lay_out(const mjModel *m, places *at) {
   size_t size = 0;
   MJDATA_POINTERS_PREAMBLE(m)
-#define X(type, name, rows, columns) size += sizeof(type) * (size_t)m->rows * (size_t)(columns);
+#define X(type, name, rows, columns)                                                               \
+  at->name = aligned(size);                                                                        \
+  size = at->name + sizeof(type) * (size_t)m->rows * (size_t)(columns);
   MJDATA_POINTERS
 #undef X
   return size;
@@ -99,23 +119,45 @@ static void make_data(void *context) {
   m->data = mj_makeData(m->model);
 }
 
+static bool keep_start(physics_start *start, const mjModel *m, const mjData *data) {
+  bool complete = true;
+  MJDATA_POINTERS_PREAMBLE(m)
+#define X(type, name, rows, columns)                                                               \
+  complete = complete && keep_array(start, data->name, start->at.name,                             \
+                                    sizeof(type) * (size_t)m->rows * (size_t)(columns));
+  MJDATA_POINTERS
+#undef X
+  return complete;
+}
+
+/* MuJoCo writes zeros into all that it makes, a hundred megabytes for a field of pieces. Those of constraints and contacts stay zeros, so
+ * it makes data with room for one of each. */
+static mjModel with_little_room(const mjModel *model) {
+  mjModel little = *model;
+  little.njmax = little.nconmax = 1;
+  little.nstack = 1;
+  return little;
+}
+
 tt_status physics_start_new(const mjModel *model, physics_start **made) {
-  making m = {.model = model};
+  const mjModel little = with_little_room(model);
+  making m = {.model = &little};
   char fatal[512];
-  if (!physics_is_there(sizeof(mjData), data_size(model), (size_t)model->nstack * sizeof(mjtNum)))
+  places at;
+  const size_t size = lay_out(model, &at);
+  if (size > INT_MAX || /* of mjData.nbuffer */
+      !physics_is_there(sizeof(mjData), size, (size_t)model->nstack * sizeof(mjtNum)))
     return TT_NOMEM;
   if (!physics_guard(make_data, &m, fatal, sizeof fatal) || !m.data) return TT_NOMEM;
-  mjData *data = m.data;
   physics_start *start = calloc(1, sizeof *start);
   bool complete = start;
-  if (start) start->head = *data;
-  const size_t size = (size_t)data->nbuffer, step = page_size();
-  for (size_t at = 0; complete && at < size; at += step) {
-    const size_t part = size - at < step ? size - at : step;
-    if (!is_zero((unsigned char *)data->buffer + at, part))
-      complete = keep_page(start, data->buffer, at, part);
+  if (start) {
+    *start = (physics_start){.head = *m.data, .at = at};
+    start->head.nbuffer = (int)size;
+    start->head.nstack = model->nstack;
+    complete = keep_start(start, &little, m.data);
   }
-  mj_deleteData(data);
+  mj_deleteData(m.data);
   if (!complete) {
     physics_start_free(start);
     return TT_NOMEM;
@@ -146,14 +188,13 @@ static size_t stack_size(const mjData *data) {
   return ((size_t)data->nstack + 1) * sizeof *data->stack;
 }
 
-/* Of the start, its arrays in another buffer. */
+/* Of the start, its arrays in a buffer. */
 static void head_of_start(mjData *data, const physics_start *start, void *buffer, mjtNum *stack) {
-  const unsigned char *from = start->head.buffer;
   *data = start->head;
   data->buffer = buffer;
   data->stack = stack;
 #define X(type, name, rows, columns)                                                               \
-  data->name = (void *)((unsigned char *)buffer + ((const unsigned char *)start->head.name - from));
+  data->name = (void *)((unsigned char *)buffer + start->at.name);
   MJDATA_POINTERS
 #undef X
 }
