@@ -64,10 +64,13 @@ static tt_status load_arena(physics_workshop *shop, const char *file, physics_su
 
 /* What the simulation will do with the model at its start, tried where it may fail. */
 static void try_model(void *context) {
-  mjModel *m = context;
-  mjData *data = mj_makeData(m);
+  const mjModel *m = context;
+  physics_start *start = NULL;
+  mjData *data = physics_start_new(m, &start) == TT_OK ? physics_own_data(start) : NULL;
+  if (!data) mju_error("out of memory");
   mj_forward(m, data);
-  mj_deleteData(data);
+  physics_own_data_free(data, start);
+  physics_start_free(start);
 }
 
 static tt_status compile(const tt_engine_spec *spec, const char *folder, tt_error *error) {
