@@ -18,10 +18,13 @@ class FakeSocket {
   static CLOSED = 3;
   readyState = FakeSocket.CONNECTING;
   closed = false;
+  sent = [];
   constructor() {
     sockets.push(this);
   }
-  send() {}
+  send(text) {
+    this.sent.push(JSON.parse(text));
+  }
   /** Over a dead line the browser tells of the end much later. */
   close() {
     this.closed = true;
@@ -125,3 +128,25 @@ test('Try now leaves no socket behind', async () => {
   await answer();
   assert.deepEqual([sockets.length, open().length], [2, 1]);
 });
+
+/** What has to come is said over a line that is dead; so many seconds later there is another. */
+async function loseAndFind(seconds) {
+  await answer();
+  sockets[0].say(hello);
+  sockets[0].say(model);
+  line.sendSurely({type: 'stick', robot: 0, stick: 0, axes: [], buttons: [], povs: []});
+  await wait(7);
+  assert.equal(store.connection.value, 'lost');
+  sockets = [];
+  await wait(seconds - 7);
+  line.retryNow();
+  await settle();
+  await answer();
+  sockets.at(-1).say(hello);
+  sockets.at(-1).say(model);
+  return sockets.at(-1).sent.filter(({type}) => type === 'stick').length;
+}
+
+test('what may not have come is said again', async () => assert.equal(await loseAndFind(8), 1));
+
+test('what the program has let go of by itself is not said again, since others may hold it', async () => assert.equal(await loseAndFind(40), 0));

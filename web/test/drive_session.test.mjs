@@ -90,7 +90,7 @@ test('what the line could not take any more is said to the same run of the progr
   tick();
   assert.equal(session.driving.value, false);
   said = [];
-  clock += 30000;
+  clock += 8000;
   await connect();
   assert.deepEqual(commands(), [released([0, 1])]);
   said = [];

@@ -32,6 +32,8 @@ const ON_ITS_WAY_MS = 1000;
 /** Said so late that it may not have come, and to which run of the program. */
 let unsure: {message: PageMessage; token: string | undefined; at: number}[] = [];
 let silentSince = 0; // of the line that was lost last
+/** The program cuts a line that takes nothing for 10 s, and lets go of all that it moved; what is said then would be somebody else's. */
+const CUT_MS = 15000;
 
 export function send(message: PageMessage): boolean {
   if (socket?.readyState !== WebSocket.OPEN) return false;
@@ -47,7 +49,8 @@ export function sendSurely(message: PageMessage): void {
 }
 
 function sayAgain(): void {
-  for (const {message, token, at} of unsure) if (token === hello.peek()?.token && at > silentSince - ON_ITS_WAY_MS) send(message);
+  const mayHold = Date.now() - silentSince < CUT_MS;
+  for (const {message, token, at} of unsure) if (mayHold && token === hello.peek()?.token && at > silentSince - ON_ITS_WAY_MS) send(message);
   unsure = [];
 }
 
