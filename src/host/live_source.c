@@ -32,6 +32,7 @@ static int reset(tt_source *source, int robot) {
   live *self = (live *)source;
   const tt_model *model = tt_sim_model(self->sim);
   tt_sim_reset(self->sim, robot);
+  tt_world_forget_senders(self->world, robot);
   tt_world_restart_wires(self->world, robot);
   if (robot == TT_NO_ROBOT)
     tt_world_event(self->world, "world", "reset");

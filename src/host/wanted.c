@@ -6,6 +6,7 @@
 
 typedef struct wish {
   bool waits;
+  bool lets_go; /* and then has no value */
   double value;
   uint64_t meant_for;
 } wish;
@@ -31,21 +32,27 @@ tt_wanted *tt_wanted_new(tt_world *world, const char *source) {
 
 void tt_wanted_free(tt_wanted *wanted) { free(wanted); }
 
-void tt_wanted_set(tt_wanted *wanted, int command, double value, uint64_t meant_for) {
+static void put(tt_wanted *wanted, int command, wish made) {
   wish *of = &wanted->wishes[command];
   wanted->waiting += !of->waits;
-  *of = (wish){.waits = true, .value = value, .meant_for = meant_for};
+  *of = made;
+  of->waits = true;
+}
+
+void tt_wanted_set(tt_wanted *wanted, int command, double value, uint64_t meant_for) {
+  put(wanted, command, (wish){.value = value, .meant_for = meant_for});
 }
 
 void tt_wanted_let_go(tt_wanted *wanted, int command) {
-  double safe = wanted->model->commands[command].safe;
-  if (!isnan(safe)) tt_wanted_set(wanted, command, safe, 0);
+  if (!isnan(wanted->model->commands[command].safe)) put(wanted, command, (wish){.lets_go = true});
 }
 
 static bool post(tt_wanted *wanted, int command) {
   wish *of = &wanted->wishes[command];
-  tt_mail mail = {
-      .kind = TT_MAIL_COMMAND, .index = command, .value = of->value, .meant_for = of->meant_for};
+  tt_mail mail = {.kind = of->lets_go ? TT_MAIL_LET_GO : TT_MAIL_COMMAND,
+                  .index = command,
+                  .value = of->value,
+                  .meant_for = of->meant_for};
   snprintf(mail.source, sizeof mail.source, "%s", wanted->source);
   if (tt_world_post(wanted->world, &mail) != TT_OK) return false;
   of->waits = false;

@@ -16,7 +16,8 @@ tt_wanted *tt_wanted_new(tt_world *world, const char *source);
 void tt_wanted_free(tt_wanted *wanted);
 /** A command is to have a value, in place of one that waits; `meant_for` as of a tt_mail. */
 void tt_wanted_set(tt_wanted *wanted, int command, double value, uint64_t meant_for);
-/** Nobody commands it any more: it is to be safe. One without a safe value stays as it was. */
+/** Who commanded it has gone: it is to be safe, unless somebody of another source commanded it since (TT_MAIL_LET_GO). One
+ *  without a safe value stays as it was. */
 void tt_wanted_let_go(tt_wanted *wanted, int command);
 /** Posts what waits, as far as there is room. False: something waits still. */
 bool tt_wanted_post(tt_wanted *wanted);

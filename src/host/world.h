@@ -107,6 +107,8 @@ typedef enum tt_mail_kind {
   TT_MAIL_RESET,    /**< robot `index`, or the world if TT_NO_ROBOT */
   TT_MAIL_STOP_ALL, /**< e-stop: value 1 sets every command safe and refuses others until value 0 */
   TT_MAIL_COMMAND,  /**< command `index` gets `value` (checked like any other) */
+  /** `source` goes: command `index` is safe, if mail of this source gave it its value, and nobody another one since. */
+  TT_MAIL_LET_GO,
   TT_MAIL_TELL,    /**< something for people that others decided, as an event of `source`: `text` */
   TT_MAIL_STATION, /**< the driver station's order `station`; one that is not good is dropped */
   TT_MAIL_TAP, /**< value 1 shows the messages of wire `index` (tt_world_take_tapped), 0 does so no more */
@@ -128,8 +130,8 @@ typedef struct tt_mail {
    *  dropped. 0: it goes by none. */
   uint64_t meant_for;
 } tt_mail;
-/** Any thread; never blocks; TT_FULL when 1,024 are waiting, and for commands and joysticks when 512 are: there is room for an
- * emergency stop, whatever somebody commands. What must arrive all the same is tried again (host/wanted.h). */
+/** Any thread; never blocks; TT_FULL when 1,024 are waiting, and for commands, their end, and joysticks when 512 are: there is room
+ * for an emergency stop, whatever somebody commands. What must arrive all the same is tried again (host/wanted.h). */
 tt_status tt_world_post(tt_world *world, const tt_mail *mail);
 /** How many wait for the next tick, about. Any thread. */
 size_t tt_world_waiting_mail(const tt_world *world);

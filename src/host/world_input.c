@@ -3,6 +3,7 @@
 #include "host/world_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 /* How many from `from` on are of one kind: they pass, or they don't. */
 static int same(const tt_world *world, const tt_submission *from, int count, bool tells_peers) {
@@ -12,17 +13,36 @@ static int same(const tt_world *world, const tt_submission *from, int count, boo
   return end;
 }
 
-tt_status tt_world_apply(tt_world *world, const char *source, bool tells_peers,
-                         const tt_submission *submissions, int count, int *bad) {
+static tt_status take(tt_world *world, const char *source, const tt_sender *sender,
+                      const tt_submission *submissions, int count) {
+  TT_TRY(tt_sim_apply(world->sim, source, submissions, count, NULL));
+  for (int i = 0; i < count; i++) world->senders[submissions[i].command] = *sender;
+  return TT_OK;
+}
+
+static tt_status apply(tt_world *world, const char *source, const tt_sender *sender,
+                       bool tells_peers, const tt_submission *submissions, int count, int *bad) {
   TT_TRY(tt_sim_check(world->sim, submissions, count, bad));
   if (world->stopped || !world->source->is_live) return TT_OK;
   if (count == 0) return tt_sim_apply(world->sim, source, submissions, 0, NULL);
   for (int i = 0, length; i < count; i += length) {
     length = same(world, &submissions[i], count - i, tells_peers);
     if (tt_world_lets_pass(world, &submissions[i], tells_peers))
-      TT_TRY(tt_sim_apply(world->sim, source, &submissions[i], length, NULL));
+      TT_TRY(take(world, source, sender, &submissions[i], length));
   }
   return TT_OK;
+}
+
+tt_status tt_world_apply(tt_world *world, const char *source, bool tells_peers,
+                         const tt_submission *submissions, int count, int *bad) {
+  static const tt_sender nobody;
+  return apply(world, source, &nobody, tells_peers, submissions, count, bad);
+}
+
+void tt_world_forget_senders(tt_world *world, int robot) {
+  for (int i = 0; i < world->model->command_count; i++)
+    if (robot == TT_NO_ROBOT || world->model->commands[i].robot == robot)
+      world->senders[i].name[0] = 0;
 }
 
 /* ---- the mailbox ---- */
@@ -62,7 +82,9 @@ static bool waits_for_anybody(const tt_world *world) {
 static void obey_command(tt_world *world, const tt_mail *mail) {
   if (mail->meant_for != 0 && mail->meant_for != (uint64_t)world->clock->epoch + 1) return;
   tt_submission wanted = {mail->index, mail->value};
-  if (tt_world_apply(world, mail->source, false, &wanted, 1, NULL) == TT_OK) return;
+  tt_sender sender;
+  memcpy(sender.name, mail->source, sizeof sender.name);
+  if (apply(world, mail->source, &sender, false, &wanted, 1, NULL) == TT_OK) return;
   bool unknown = mail->index < 0 || mail->index >= world->model->command_count;
   char more[TT_LOG_MORE];
   if (!tt_log_is_due(&world->refused[unknown], more)) return;
@@ -74,6 +96,17 @@ static void obey_command(tt_world *world, const tt_mail *mail) {
   tt_log_warning("%s: %s: %g is out of its range; in SI it is %g to %g%s", mail->source,
                  tt_names_command(tt_sim_names(world->sim), mail->index), mail->value,
                  command->lower, command->upper, more);
+}
+
+/* What somebody else commanded since is his. A value that is made safe is not accepted anew: a joint stays with the kind of
+ * command that holds it. */
+static void let_go(tt_world *world, const tt_mail *mail) {
+  if (mail->index < 0 || mail->index >= world->model->command_count) return;
+  tt_sender *of = &world->senders[mail->index];
+  if (!of->name[0] || strcmp(of->name, mail->source) != 0) return;
+  of->name[0] = 0;
+  if (!isnan(world->model->commands[mail->index].safe))
+    tt_sim_make_safe(world->sim, mail->source, &mail->index, 1);
 }
 
 static void open_mail(tt_world *world, tt_mail *mail) {
@@ -96,6 +129,7 @@ static void open_mail(tt_world *world, tt_mail *mail) {
       break;
     case TT_MAIL_STOP_ALL: set_stopped(world, mail); break;
     case TT_MAIL_COMMAND: obey_command(world, mail); break;
+    case TT_MAIL_LET_GO: let_go(world, mail); break;
     case TT_MAIL_TELL:
       mail->text[sizeof mail->text - 1] = 0;
       tt_world_event(world, mail->source, "%s", mail->text);
@@ -124,7 +158,7 @@ void tt_world_drain_mail(tt_world *world) {
 
 /* What comes without end, where others come once. */
 static bool is_stream(const tt_mail *mail) {
-  return mail->kind == TT_MAIL_COMMAND ||
+  return mail->kind == TT_MAIL_COMMAND || mail->kind == TT_MAIL_LET_GO ||
          (mail->kind == TT_MAIL_STATION && mail->station.kind == TT_DS_JOYSTICK);
 }
 

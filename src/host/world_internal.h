@@ -30,6 +30,11 @@ typedef struct tt_wire_slot {
   tt_log_hold drops[TT_DROP_COUNT];
 } tt_wire_slot;
 
+/** Whose mail a command obeys; "": nobody's, since a wire commanded it last, or nobody did. */
+typedef struct tt_sender {
+  char name[sizeof((tt_mail *)0)->source];
+} tt_sender;
+
 /** Used by the world's thread alone, but for what is atomic or guarded by a mutex. */
 struct tt_world {
   tt_world_spec spec; /* parts and wires are copied below; its pointers to them are not used */
@@ -58,6 +63,7 @@ struct tt_world {
   tt_driver_stations stations;
   tt_driver_station *told; /* [stations.count] as people know them */
   int *concerned;          /* [command_count] for use within one call */
+  tt_sender *senders;      /* [command_count] */
   uint64_t match_began;    /* total_steps */
   bool period_changed;     /* and nobody was told yet */
 
@@ -91,6 +97,8 @@ bool tt_world_apply_resets(tt_world *world);
  *  disabled robot, but where the sender's peers know of it themselves (`tells_peers`, of its tt_wire_ops). */
 tt_status tt_world_apply(tt_world *world, const char *source, bool tells_peers,
                          const tt_submission *submissions, int count, int *bad);
+/** The commands of `robot`, or with TT_NO_ROBOT all, obey nobody any more. */
+void tt_world_forget_senders(tt_world *world, int robot);
 /** Does what other threads asked for; sees interrupts. */
 void tt_world_drain_mail(tt_world *world);
 /** Says so to everybody, if it is not so already. Ticks that were asked for are not made. */

@@ -39,13 +39,15 @@ static bool allocate(tt_world *world) {
   world->shown_states = calloc(wires, sizeof *world->shown_states);
   world->source = tt_live_source_new(world, world->sim);
   world->mail = tt_queue_new(TT_MAIL_CAPACITY, sizeof(tt_mail));
+  world->senders = calloc((size_t)world->model->command_count + 1, sizeof *world->senders);
   world->tapped = tt_queue_new(TAPPED_CAPACITY, sizeof(tt_tapped));
   if (!world->net) {
     world->net = tt_net_new();
     world->owns_net = true;
   }
   return tt_world_open_stations(world) && world->wires && world->shown_stats &&
-         world->shown_states && world->source && world->mail && world->tapped && world->net;
+         world->shown_states && world->source && world->mail && world->senders && world->tapped &&
+         world->net;
 }
 
 static tt_status build(tt_world *world, const tt_world_spec *spec, tt_error *error) {
@@ -96,6 +98,7 @@ void tt_world_free(tt_world *world) {
   tt_sim_free(world->sim);
   pthread_mutex_destroy(&world->shown_lock);
   free(world->wires);
+  free(world->senders);
   free(world->shown_stats);
   free(world->shown_states);
   free(world);

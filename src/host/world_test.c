@@ -155,6 +155,74 @@ static void a_command_meant_for_the_world_before_a_reset_is_void(void **state) {
   assert_true(testing_value(in, "command:red/left_track.torque") == 6);
 }
 
+static void post_from(const testing_world *in, const char *source, tt_mail_kind kind,
+                      const char *command, double number) {
+  tt_mail mail = {.kind = kind, .index = testing_command(in, command), .value = number};
+  snprintf(mail.source, sizeof mail.source, "%s", source);
+  assert_int_equal(tt_world_post(in->world, &mail), TT_OK);
+}
+
+static void who_goes_lets_go_of_what_he_commanded_last(void **state) {
+  testing_world *in = *state;
+  post_from(in, "web", TT_MAIL_COMMAND, "red/left_track.torque", 3);
+  post_from(in, "web", TT_MAIL_COMMAND, "red/right_track.torque", 3);
+  post_from(in, "web", TT_MAIL_COMMAND, "red/grip", 2);
+  testing_tick(in, 1);
+  post_from(in, "nt4", TT_MAIL_COMMAND, "red/right_track.torque", 4);
+  testing_tick(in, 1);
+  post_from(in, "web", TT_MAIL_LET_GO, "red/left_track.torque", 0);
+  post_from(in, "web", TT_MAIL_LET_GO, "red/right_track.torque", 0);
+  post_from(in, "web", TT_MAIL_LET_GO, "red/grip", 0);
+  testing_post(in, TT_MAIL_LET_GO, -1, 0);
+  testing_post(in, TT_MAIL_LET_GO, 1 << 20, 0);
+  testing_tick(in, 1);
+  assert_true(testing_journaled(in, "20 safe web"));
+  assert_true(testing_value(in, "command:red/left_track.torque") == 0);
+  assert_true(testing_value(in, "command:red/right_track.torque") == 4);
+  assert_true(testing_value(in, "command:red/grip") == 2); /* has no safe value */
+}
+
+/* A wire may be called as anybody. */
+static void what_a_wire_commands_nobody_else_lets_go(void **state) {
+  testing_world *in = *state;
+  post_from(in, "r", TT_MAIL_COMMAND, "red/left_track.torque", 3);
+  testing_tick(in, 1);
+  drive_red(in, 4, 0);
+  testing_tick(in, 1);
+  post_from(in, "r", TT_MAIL_LET_GO, "red/left_track.torque", 0);
+  testing_tick(in, 1);
+  assert_true(testing_value(in, "command:red/left_track.torque") == 4);
+}
+
+/* Of torque and velocity the kind accepted last holds, and that is not who goes. */
+static void who_goes_takes_no_joint_from_who_drives_it(void **state) {
+  testing_world *in = *state;
+  post_from(in, "web", TT_MAIL_COMMAND, "red/left_track.velocity", 0);
+  testing_tick(in, 1);
+  post_from(in, "nt4", TT_MAIL_COMMAND, "red/left_track.torque", 4);
+  testing_tick(in, 20);
+  post_from(in, "web", TT_MAIL_LET_GO, "red/left_track.velocity", 0);
+  double before = testing_value(in, "red/left_wheel.velocity");
+  testing_tick(in, 50);
+  assert_true(before > 0 && testing_value(in, "red/left_wheel.velocity") > before);
+}
+
+static void after_a_reset_nobody_has_anything_to_let_go(void **state) {
+  testing_world *in = *state;
+  post_from(in, "web", TT_MAIL_COMMAND, "red/left_track.torque", 3);
+  post_from(in, "web", TT_MAIL_COMMAND, "blue/left_track.torque", 3);
+  testing_tick(in, 1);
+  testing_post(in, TT_MAIL_RESET, 0, 0);
+  testing_tick(in, 1);
+  post_from(in, "web", TT_MAIL_LET_GO, "red/left_track.torque", 0);
+  testing_tick(in, 1);
+  assert_false(testing_journaled(in, "safe web"));
+  post_from(in, "web", TT_MAIL_LET_GO, "blue/left_track.torque", 0);
+  testing_tick(in, 1);
+  assert_true(testing_journaled(in, "safe web"));
+  assert_true(testing_value(in, "command:blue/left_track.torque") == 0);
+}
+
 /* Refused, it is told by its name. */
 static void a_command_from_elsewhere_is_checked_like_any_other(void **state) {
   testing_world *in = *state;
@@ -418,6 +486,10 @@ int main(void) {
       TEST(a_command_meant_for_the_world_before_a_reset_is_void),
       TEST(a_broken_controller_disturbs_no_other),
       TEST(a_command_from_elsewhere_is_checked_like_any_other),
+      TEST(who_goes_lets_go_of_what_he_commanded_last),
+      TEST(what_a_wire_commands_nobody_else_lets_go),
+      TEST(who_goes_takes_no_joint_from_who_drives_it),
+      TEST(after_a_reset_nobody_has_anything_to_let_go),
       TEST(the_emergency_stop_holds_until_released),
       TEST(a_full_mailbox_says_so),
       TEST(a_mailbox_full_of_commands_has_room_for_orders),

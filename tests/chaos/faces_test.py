@@ -242,6 +242,32 @@ class Faces(unittest.TestCase):
             watch.close()
             self.assertEqual(tether.stop(), 0)
 
+    def test_a_page_that_goes_takes_nothing_from_who_drives_now(self):
+        """One of another face; the log of it repeats exactly."""
+        with tempfile.TemporaryDirectory() as folder:
+            with Tether("run", SCENE, "--set", "pace=realtime", "--set", f"record.folder={folder}", "--set",
+                        "foxglove={listen: '127.0.0.1:0', commands: on}") as tether:
+                watch, drive = (Page(tether.addresses["web"]) for _ in range(2))
+                viewer = WebSocket("http://" + tether.addresses["foxglove"], "/", {"Sec-WebSocket-Protocol": "foxglove.sdk.v1"})
+                signals = [one["name"] for one in watch.model["signals"]]
+                (mine, first), (theirs, second) = ((i, one) for i, one in enumerate(watch.model["commands"][:2]))
+                watch.send(type="subscribe", number=1, signals=[signals.index(f"command:{one['name']}") for one in (first, second)], rate=100)
+                values = lambda m: isinstance(m, bytes) and m[0] == 2 and struct.unpack_from("<2d", m, len(m) - 16)
+                seen = lambda *wanted: watch.until(lambda m: values(m) == wanted)
+                full = [one["upper"] / 2 for one in (first, second)]
+                drive.send(type="command", values=[[mine, full[0]], [theirs, full[1]]])
+                seen(*full)
+                viewer.send(json.dumps({"op": "setParameters", "parameters": [{"name": second["name"], "value": full[1] / 4}]}))
+                seen(full[0], full[1] / 4)
+                drive.close()
+                seen(0, full[1] / 4)
+                viewer.close()
+                seen(0, 0)
+                watch.close()
+                self.assertEqual(tether.stop(), 0)
+            log, = pathlib.Path(folder).glob("*.wpilog")
+            subprocess.run([TETHER, "verify", log], check=True, capture_output=True, timeout=120)
+
     def test_two_hundred_that_never_finish_their_sentence(self):
         """Among them a good page is served; five seconds later they are gone."""
         with Tether("run", SCENE, *QUIET) as tether:
