@@ -1,7 +1,9 @@
 /* wanted.h: what others than wires command, on its way into a world's mailbox.
  *
  * The mailbox may be full, but what somebody commanded last, and that it is safe again once he is gone, must arrive: of each
- * command the newest value waits here until there is room. One thread.
+ * command the newest value waits here until there is room. They go in the order in which they were set, since of torque,
+ * velocity and duty of a joint the one accepted last holds; one that is set anew while it waits goes in its place, and once
+ * more behind what would take the joint from it. One thread.
  */
 #ifndef TT_HOST_WANTED_H
 #define TT_HOST_WANTED_H

@@ -4,8 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <cmocka.h>
 
+#include "host/journal_lines.h"
 #include "host/wanted.h"
 #include "host/world_testing.h"
 
@@ -125,6 +127,77 @@ static void of_setting_and_letting_go_the_later_counts(void **state) {
   assert_true(torque(of) == 4);
 }
 
+/* How far into the journal the command was accepted last from the test; 0: never. */
+static size_t accepted(const outside *of, const char *command) {
+  const char *text = journal_lines_text(of->in.journal), *last = text;
+  char wanted[64];
+  snprintf(wanted, sizeof wanted, " commands test %d=", testing_command(&of->in, command));
+  for (const char *at = text; (at = strstr(at, wanted)); at++) last = at;
+  return (size_t)(last - text);
+}
+
+static void set(const outside *of, const char *command, double value) {
+  tt_wanted_set(of->wanted, testing_command(&of->in, command), value, 0);
+}
+
+static void leave_room(const outside *of, size_t room) {
+  tt_mail mail = {.kind = TT_MAIL_COMMAND, .index = of->grip, .source = "flood"};
+  while (tt_world_waiting_mail(of->in.world) + room < 512)
+    assert_int_equal(tt_world_post(of->in.world, &mail), TT_OK);
+}
+
+/* Of the kinds that hold a joint the one set last is to hold it. */
+static void what_was_set_last_is_accepted_last(void **state) {
+  outside *of = *state;
+  set(of, "left_track.velocity", 0);
+  set(of, "left_track.torque", 5);
+  assert_true(tt_wanted_post(of->wanted));
+  testing_tick(&of->in, 1);
+  assert_true(accepted(of, "left_track.torque") > accepted(of, "left_track.velocity"));
+  set(of, "left_track.duty", 0);
+  set(of, "left_track.velocity", 1);
+  assert_true(tt_wanted_post(of->wanted));
+  testing_tick(&of->in, 1);
+  assert_true(accepted(of, "left_track.velocity") > accepted(of, "left_track.duty"));
+}
+
+static void what_is_set_anew_while_it_waits_is_accepted_last(void **state) {
+  outside *of = *state;
+  leave_room(of, 0);
+  set(of, "left_track.duty", 0.5);
+  set(of, "joint:left_wheel.torque", 1);
+  set(of, "left_track.velocity", 1);
+  set(of, "joint:left_wheel.duty", 0.5);
+  set(of, "left_track.duty", 0);
+  set(of, "joint:left_wheel.torque", 0);
+  assert_false(tt_wanted_post(of->wanted));
+  testing_tick(&of->in, 1);
+  assert_true(tt_wanted_post(of->wanted));
+  testing_tick(&of->in, 1);
+  assert_true(testing_value(&of->in, "command:left_track.velocity") == 1);
+  assert_true(accepted(of, "left_track.duty") > accepted(of, "left_track.velocity"));
+  assert_true(accepted(of, "joint:left_wheel.torque") > accepted(of, "joint:left_wheel.duty"));
+}
+
+/* Who commands without end, where there is room for one a turn. */
+static void everything_has_its_turn(void **state) {
+  outside *of = *state;
+  static const char *const all[] = {"left_track.torque", "left_track.velocity", "left_track.duty",
+                                    "right_track.torque", "grip"};
+  enum { COUNT = sizeof all / sizeof *all };
+  for (int turn = 0; turn < 6 * COUNT; turn++) {
+    for (int i = 0; i < COUNT; i++) set(of, all[i], 1);
+    leave_room(of, 1);
+    tt_wanted_post(of->wanted);
+    testing_tick(&of->in, 1);
+  }
+  for (int i = 0; i < COUNT; i++) assert_true(accepted(of, all[i]) > 0);
+  while (!tt_wanted_post(of->wanted)) testing_tick(&of->in, 1);
+  testing_tick(&of->in, 1);
+  assert_true(accepted(of, "left_track.duty") > accepted(of, "left_track.velocity"));
+  assert_true(accepted(of, "left_track.duty") > accepted(of, "left_track.torque"));
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
@@ -132,6 +205,9 @@ int main(void) {
       TEST(the_newest_counts),
       TEST(what_has_no_safe_value_stays),
       TEST(what_others_command_since_is_theirs),
+      TEST(what_was_set_last_is_accepted_last),
+      TEST(what_is_set_anew_while_it_waits_is_accepted_last),
+      TEST(everything_has_its_turn),
       TEST(of_setting_and_letting_go_the_later_counts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
