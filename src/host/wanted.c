@@ -6,7 +6,8 @@
 
 typedef struct wish {
   bool waits;
-  bool lets_go; /* and then has no value */
+  bool lets_go;     /* and then has no value */
+  bool is_released; /* a press, and its end after it */
   double value;
   uint64_t meant_for;
   uint64_t number; /* what was set later has a greater one */
@@ -59,8 +60,18 @@ static void put(tt_wanted *wanted, int command, wish made) {
   of->number = ++wanted->numbers;
 }
 
+/* They do something whenever they are accepted with another value than 0. */
+static bool is_button(tt_command_kind kind) {
+  return kind == TT_COMMAND_RESET || kind == TT_COMMAND_MATCH_TIMER;
+}
+
 void tt_wanted_set(tt_wanted *wanted, int command, double value, uint64_t meant_for) {
-  put(wanted, command, (wish){.value = value, .meant_for = meant_for});
+  wish *of = &wanted->wishes[command];
+  bool is_pressed = of->waits && of->value != 0;
+  if (is_button(wanted->model->commands[command].kind) && is_pressed && value == 0)
+    of->is_released = true;
+  else
+    put(wanted, command, (wish){.value = value, .meant_for = meant_for});
 }
 
 void tt_wanted_let_go(tt_wanted *wanted, int command) {
@@ -98,6 +109,15 @@ static bool has_rival(const tt_wanted *wanted, int command) {
   return false;
 }
 
+/* It was posted, and is to be posted once more: behind what waits. */
+static bool comes_again(const tt_wanted *wanted, int command) {
+  wish *of = &wanted->wishes[command];
+  if (!of->is_released) return has_rival(wanted, command);
+  of->is_released = false;
+  of->value = 0;
+  return true;
+}
+
 static bool post(const tt_wanted *wanted, int command) {
   const wish *of = &wanted->wishes[command];
   tt_mail mail = {.kind = of->lets_go ? TT_MAIL_LET_GO : TT_MAIL_COMMAND,
@@ -114,8 +134,8 @@ bool tt_wanted_post(tt_wanted *wanted) {
     if (!post(wanted, command)) return false;
     wanted->first = (wanted->first + 1) % wanted->model->command_count;
     wanted->waiting--;
-    wanted->wishes[command].waits = has_rival(wanted, command);
-    if (wanted->wishes[command].waits) append(wanted, command); /* once more, behind it */
+    wanted->wishes[command].waits = comes_again(wanted, command);
+    if (wanted->wishes[command].waits) append(wanted, command);
   }
   return true;
 }

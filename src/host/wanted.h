@@ -16,7 +16,8 @@ typedef struct tt_wanted tt_wanted;
 tt_wanted *tt_wanted_new(tt_world *world, const char *source);
 /** NULL-safe. */
 void tt_wanted_free(tt_wanted *wanted);
-/** A command is to have a value, in place of one that waits; `meant_for` as of a tt_mail. */
+/** A command is to have a value, in place of one that waits; but a button that waits pressed is let go of only after that.
+ *  `meant_for` as of a tt_mail. */
 void tt_wanted_set(tt_wanted *wanted, int command, double value, uint64_t meant_for);
 /** Who commanded it has gone: it is to be safe, unless somebody of another source commanded it since (TT_MAIL_LET_GO). One
  *  without a safe value stays as it was. */

@@ -179,6 +179,28 @@ static void what_is_set_anew_while_it_waits_is_accepted_last(void **state) {
   assert_true(accepted(of, "joint:left_wheel.torque") > accepted(of, "joint:left_wheel.duty"));
 }
 
+static void a_button_is_pressed_before_it_is_let_go_of(void **state) {
+  outside *of = *state;
+  leave_room(of, 0);
+  set(of, "match_timer", 1);
+  set(of, "match_timer", 0);
+  set(of, "pause", 1); /* is no button */
+  set(of, "pause", 0);
+  assert_false(tt_wanted_post(of->wanted));
+  testing_tick(&of->in, 1);
+  assert_true(tt_wanted_post(of->wanted));
+  testing_tick(&of->in, 3);
+  assert_true(testing_value(&of->in, "match_time") > 0);
+  assert_true(testing_value(&of->in, "command:match_timer") == 0);
+  assert_false(testing_journaled(&of->in, "paused"));
+  uint32_t epoch = tt_world_view(of->in.world)->epoch;
+  set(of, "reset", 1);
+  set(of, "reset", 0);
+  assert_true(tt_wanted_post(of->wanted));
+  testing_tick(&of->in, 1);
+  assert_int_equal(tt_world_view(of->in.world)->epoch, epoch + 1);
+}
+
 /* Who commands without end, where there is room for one a turn. */
 static void everything_has_its_turn(void **state) {
   outside *of = *state;
@@ -207,6 +229,7 @@ int main(void) {
       TEST(what_others_command_since_is_theirs),
       TEST(what_was_set_last_is_accepted_last),
       TEST(what_is_set_anew_while_it_waits_is_accepted_last),
+      TEST(a_button_is_pressed_before_it_is_let_go_of),
       TEST(everything_has_its_turn),
       TEST(of_setting_and_letting_go_the_later_counts),
   };
