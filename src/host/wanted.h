@@ -22,6 +22,8 @@ void tt_wanted_set(tt_wanted *wanted, int command, double value, uint64_t meant_
 /** Who commanded it has gone: it is to be safe, unless somebody of another source commanded it since (TT_MAIL_LET_GO). One
  *  without a safe value stays as it was. */
 void tt_wanted_let_go(tt_wanted *wanted, int command);
+/** A joystick of a driver station is to be so, in place of what waits of it: TT_DS_JOYSTICK, good for the world. */
+void tt_wanted_stick(tt_wanted *wanted, const tt_ds_order *order);
 /** Posts what waits, as far as there is room. False: something waits still. */
 bool tt_wanted_post(tt_wanted *wanted);
 

@@ -201,6 +201,40 @@ static void a_button_is_pressed_before_it_is_let_go_of(void **state) {
   assert_int_equal(tt_world_view(of->in.world)->epoch, epoch + 1);
 }
 
+static void move(const outside *of, int robot, int stick, double forward) {
+  tt_ds_order order = {.kind = TT_DS_JOYSTICK, .robot = robot, .value = stick};
+  order.joystick.axis_count = forward != 0;
+  order.joystick.axes[0] = forward;
+  tt_wanted_stick(of->wanted, &order);
+}
+
+static const tt_ds_joystick *stick_of(const outside *of, int stick) {
+  return &tt_world_driver_station(of->in.world, 0)->joysticks[stick];
+}
+
+/* Who moves one says so only when it changes. */
+static void how_a_joystick_stands_arrives_though_the_mailbox_is_full(void **state) {
+  outside *of = *state;
+  move(of, 0, 0, 1);
+  move(of, -1, 5, 0.25);
+  assert_true(tt_wanted_post(of->wanted));
+  leave_room(of, 0);
+  move(of, 0, 0, 0.5);
+  move(of, -1, 0, 0);
+  move(of, -1, 5, 0.5);
+  move(of, 0, 5, 0.75);
+  set(of, "left_track.torque", 5);
+  assert_false(tt_wanted_post(of->wanted));
+  testing_tick(&of->in, 1);
+  assert_true(stick_of(of, 0)->axes[0] == 1 && stick_of(of, 5)->axes[0] == 0.25);
+  assert_true(tt_wanted_post(of->wanted));
+  assert_int_equal(tt_world_waiting_mail(of->in.world), 3);
+  testing_tick(&of->in, 1);
+  assert_int_equal(stick_of(of, 0)->axis_count, 0);
+  assert_true(stick_of(of, 5)->axes[0] == 0.75);
+  assert_true(torque(of) == 5);
+}
+
 /* Who commands without end, where there is room for one a turn. */
 static void everything_has_its_turn(void **state) {
   outside *of = *state;
@@ -230,6 +264,7 @@ int main(void) {
       TEST(what_was_set_last_is_accepted_last),
       TEST(what_is_set_anew_while_it_waits_is_accepted_last),
       TEST(a_button_is_pressed_before_it_is_let_go_of),
+      TEST(how_a_joystick_stands_arrives_though_the_mailbox_is_full),
       TEST(everything_has_its_turn),
       TEST(of_setting_and_letting_go_the_later_counts),
   };

@@ -104,7 +104,7 @@ static void stop_timer(tt_live *live) {
 
 /* It goes on without pages as long as the world does not know that they let go. */
 static void stop_timer_if_idle(tt_live *live) {
-  if (tt_live_post_waiting(live) && live->pages->len == 0) stop_timer(live);
+  if (tt_wanted_post(live->wanted) && live->pages->len == 0) stop_timer(live);
 }
 
 static gboolean on_timer(gpointer data) {

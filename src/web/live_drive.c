@@ -14,38 +14,32 @@ void tt_live_page_commands(tt_live_page *page, const tt_live_order *order) {
   tt_wanted_post(live->wanted);
 }
 
-void tt_live_page_holds(tt_live_page *page, const tt_ds_order *order) {
+/* A world without robots has one, too. */
+static int station_count(const tt_live *live) { return MAX(live->model->robot_count, 1); }
+
+void tt_live_page_moves(tt_live_page *page, const tt_ds_order *order) {
+  tt_live *live = page->live;
   const tt_ds_joystick *stick = &order->joystick;
   bool plugged = stick->axis_count || stick->button_count || stick->pov_count;
   uint8_t bit = (uint8_t)(1u << order->value);
-  for (int robot = 0; robot < page->live->model->robot_count; robot++) {
+  for (int robot = 0; robot < station_count(live); robot++) {
     if (order->robot >= 0 && order->robot != robot) continue;
     page->held[robot] = plugged ? page->held[robot] | bit : page->held[robot] & (uint8_t)~bit;
-    page->live->unplugs[robot] &= (uint8_t)~bit; /* that somebody let go before is over */
   }
+  tt_wanted_stick(live->wanted, order);
+  tt_wanted_post(live->wanted);
+}
+
+static void unplug(tt_live *live, int robot, uint8_t sticks) {
+  for (int i = 0; i < TT_DS_JOYSTICKS; i++)
+    if (sticks >> i & 1)
+      tt_wanted_stick(live->wanted,
+                      &(tt_ds_order){.kind = TT_DS_JOYSTICK, .robot = robot, .value = i});
 }
 
 void tt_live_page_lets_go(tt_live_page *page) {
   tt_live *live = page->live;
   for (int i = 0; i < live->model->command_count; i++)
     if (page->commands[i]) tt_wanted_let_go(live->wanted, i);
-  for (int robot = 0; robot < live->model->robot_count; robot++)
-    live->unplugs[robot] |= page->held[robot];
-}
-
-static bool unplug(tt_live *live, int robot, int stick) {
-  tt_mail mail = {.kind = TT_MAIL_STATION,
-                  .source = "web",
-                  .station = {.kind = TT_DS_JOYSTICK, .robot = robot, .value = stick}};
-  if (tt_world_post(live->world, &mail) != TT_OK) return false;
-  live->unplugs[robot] &= (uint8_t) ~(1u << stick);
-  return true;
-}
-
-bool tt_live_post_waiting(tt_live *live) {
-  bool all = tt_wanted_post(live->wanted);
-  for (int robot = 0; robot < live->model->robot_count; robot++)
-    for (int i = 0; i < TT_DS_JOYSTICKS; i++)
-      if (live->unplugs[robot] >> i & 1) all &= unplug(live, robot, i);
-  return all;
+  for (int robot = 0; robot < station_count(live); robot++) unplug(live, robot, page->held[robot]);
 }

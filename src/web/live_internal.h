@@ -75,10 +75,8 @@ struct tt_live {
   double next_push_time;
 
   GPtrArray *pages;
-  tt_wanted *wanted; /* what they command */
-  uint8_t
-      unplugs[TT_MAX_ROBOTS]; /* joysticks that pages let go of, and the world does not know yet */
-  GPtrArray *phantoms;        /* racer; live_phantom.c */
+  tt_wanted *wanted;   /* what they command */
+  GPtrArray *phantoms; /* racer; live_phantom.c */
   guint phantoms_opening;
   int next_phantom;
   GSource *timer;
@@ -126,12 +124,11 @@ void tt_live_put_f64(GString *to, double value);
 /* live_drive.c */
 /** Does what a page commands, which was checked. */
 void tt_live_page_commands(tt_live_page *page, const tt_live_order *order);
-/** Remembers whether the page moves a joystick of a driver station: TT_DS_JOYSTICK. */
-void tt_live_page_holds(tt_live_page *page, const tt_ds_order *order);
-/** It is gone: its commands are to be safe, and the joysticks that it moves unplugged; see tt_live_post_waiting(). */
+/** Moves a joystick of a driver station: TT_DS_JOYSTICK. */
+void tt_live_page_moves(tt_live_page *page, const tt_ds_order *order);
+/** It is gone: its commands are to be safe, and the joysticks that it moves unplugged. What the world has no room for waits in
+ *  live->wanted. */
 void tt_live_page_lets_go(tt_live_page *page);
-/** Tells the world what it had no room for, as far as it has now. False: something waits still. */
-bool tt_live_post_waiting(tt_live *live);
 
 /* live_frame.c */
 /** See tt_web_stream_source.next; `context` is the page. */

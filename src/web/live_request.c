@@ -82,8 +82,10 @@ static void note(tt_live_page *page, const char *source, const char *text) {
 }
 
 static void order_station(tt_live_page *page, const tt_ds_order *order) {
-  if (order->kind == TT_DS_JOYSTICK) tt_live_page_holds(page, order);
-  post_mail(page, &(tt_mail){.kind = TT_MAIL_STATION, .source = "web", .station = *order});
+  if (order->kind == TT_DS_JOYSTICK)
+    tt_live_page_moves(page, order);
+  else
+    post_mail(page, &(tt_mail){.kind = TT_MAIL_STATION, .source = "web", .station = *order});
 }
 
 /* What changes nothing but what this page is shown, anybody may ask for who may look. */

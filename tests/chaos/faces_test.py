@@ -268,6 +268,31 @@ class Faces(unittest.TestCase):
             log, = pathlib.Path(folder).glob("*.wpilog")
             subprocess.run([TETHER, "verify", log], check=True, capture_output=True, timeout=120)
 
+    def test_how_a_joystick_stands_is_never_lost(self):
+        """A tick lasts so long that what a page commands meanwhile fills the mailbox; who moves a joystick says so once."""
+        with Tether("run", SCENE, "--set", "record.on=off", "--set", "io_period=40 s") as tether:
+            page, watch = (Page(tether.addresses["web"]) for _ in range(2))
+            plugged = lambda *wanted: watch.until(lambda m: isinstance(m, dict) and m["type"] == "status" and
+                                                  m["stations"][0]["sticks"] == list(wanted))
+            told = []
+            for turn in range(3):
+                page.send(type="stick", robot=0, stick=turn, axes=[1])
+                plugged(turn)
+                for i in range(1000):
+                    page.send(type="command", values=[[0, i / 1e4]])
+                page.send(type="stick", robot=0, stick=turn)
+                plugged()
+                page.send(type="command", values=[[-1, 0]])  # its answer comes after that to the joystick
+                told.append(page.told("error")["text"])
+            self.assertNotIn("the world is busy; try again", told)
+            page.send(type="stick", robot=-1, stick=2, axes=[0.5])
+            page.send(type="stick", robot=0, stick=5, buttons=[True])
+            plugged(2, 5)
+            page.close()  # without a word
+            plugged()
+            watch.close()
+            self.assertEqual(tether.stop(), 0)
+
     def test_two_hundred_that_never_finish_their_sentence(self):
         """Among them a good page is served; five seconds later they are gone."""
         with Tether("run", SCENE, *QUIET) as tether:
