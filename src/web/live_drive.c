@@ -24,7 +24,9 @@ void tt_live_page_moves(tt_live_page *page, const tt_ds_order *order) {
   uint8_t bit = (uint8_t)(1u << order->value);
   for (int robot = 0; robot < station_count(live); robot++) {
     if (order->robot >= 0 && order->robot != robot) continue;
-    page->held[robot] = plugged ? page->held[robot] | bit : page->held[robot] & (uint8_t)~bit;
+    for (guint other = 0; other < live->pages->len; other++) /* who moved it last moves it */
+      ((tt_live_page *)live->pages->pdata[other])->held[robot] &= (uint8_t)~bit;
+    if (plugged) page->held[robot] |= bit;
   }
   tt_wanted_stick(live->wanted, order);
   tt_wanted_post(live->wanted);

@@ -293,6 +293,24 @@ class Faces(unittest.TestCase):
             watch.close()
             self.assertEqual(tether.stop(), 0)
 
+    def test_a_page_that_leaves_unplugs_what_no_other_moved_since(self):
+        with Tether("run", SCENE, *QUIET) as tether:
+            page, other, watch = (Page(tether.addresses["web"]) for _ in range(3))
+            plugged = lambda *wanted: watch.until(lambda m: isinstance(m, dict) and m["type"] == "status" and
+                                                  m["stations"][0]["sticks"] == list(wanted))
+            for stick in 0, 1:
+                page.send(type="stick", robot=0, stick=stick, axes=[1])
+            plugged(0, 1)
+            other.send(type="stick", robot=-1, stick=0, axes=[-1])
+            other.send(type="stick", robot=0, stick=2, axes=[-1])
+            plugged(0, 1, 2)
+            page.close()
+            plugged(0, 2)
+            other.close()
+            plugged()
+            watch.close()
+            self.assertEqual(tether.stop(), 0)
+
     def test_two_hundred_that_never_finish_their_sentence(self):
         """Among them a good page is served; five seconds later they are gone."""
         with Tether("run", SCENE, *QUIET) as tether:
