@@ -55,7 +55,8 @@ static bool seek(tt_source *source, double time) {
   double wanted = time / tt_model_timestep(tt_sim_model(self->sim)) + 1e-6;
   uint64_t at = wanted < (double)player->steps ? (uint64_t)wanted : player->steps;
   self->clock.step = self->clock.total_steps = tick_at(self, at);
-  self->clock.epoch++; /* for those who watch: what follows does not go on from before */
+  self->clock.epoch++;            /* for those who watch: what follows does not go on from before */
+  self->world->ticks_to_make = 0; /* who goes there is to see it, and no tick behind it */
   self->next_event = 0;
   while (self->next_event < player->event_count &&
          player->events[self->next_event].step < self->clock.step)

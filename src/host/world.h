@@ -103,7 +103,7 @@ typedef enum tt_mail_kind {
   TT_MAIL_PAUSE,    /**< value 1 pauses, 0 resumes; either ends what STEP asked for */
   TT_MAIL_STEP,     /**< while paused: makes `value` ticks more; else nothing */
   TT_MAIL_SPEED,    /**< factor `value` of real time */
-  TT_MAIL_SEEK,     /**< a kept run: shows what was at `value` s */
+  TT_MAIL_SEEK,     /**< a kept run: shows what was at `value` s; ends what STEP asked for */
   TT_MAIL_RESET,    /**< robot `index`, or the world if TT_NO_ROBOT */
   TT_MAIL_STOP_ALL, /**< e-stop: value 1 sets every command safe and refuses others until value 0 */
   TT_MAIL_COMMAND,  /**< command `index` gets `value` (checked like any other) */

@@ -398,6 +398,25 @@ static void a_place_of_a_kept_run_is_where_it_stands(void **state) {
   assert_true(fabs(tt_world_view(in->world)->time - 1.51) < 1e-9);
 }
 
+/* Ticks that were asked for before would lead away from it. */
+static void who_goes_to_a_place_of_a_kept_run_stays_there(void **state) {
+  testing_world *in = *state;
+  tt_player player = {.show = show_nothing, .steps = 300000};
+  assert_int_equal(tt_world_set_player(in->world, &player), TT_OK);
+  testing_post(in, TT_MAIL_PAUSE, 0, 1);
+  testing_tick(in, 1);
+  testing_post(in, TT_MAIL_STEP, 0, 1000);
+  testing_post(in, TT_MAIL_SEEK, 0, 1.5);
+  testing_tick(in, 1);
+  assert_int_equal(in->world->ticks_to_make, 0);
+  testing_post(in, TT_MAIL_STEP, 0, 1000);
+  testing_tick(in, 1);
+  assert_int_equal(in->world->ticks_to_make, 1000);
+  testing_post(in, TT_MAIL_RESET, TT_NO_ROBOT, 0);
+  testing_tick(in, 1);
+  assert_int_equal(in->world->ticks_to_make, 0);
+}
+
 static double time_after_a_tick(testing_world *in) {
   testing_tick(in, 1);
   return tt_world_view(in->world)->time;
@@ -499,6 +518,7 @@ int main(void) {
       cmocka_unit_test(divergence_resets_the_world_where_the_scene_says_so),
       cmocka_unit_test(a_run_ends_with_its_duration),
       TEST(a_place_of_a_kept_run_is_where_it_stands),
+      TEST(who_goes_to_a_place_of_a_kept_run_stays_there),
       TEST(a_kept_run_is_shown_from_its_beginning_to_its_end),
       cmocka_unit_test(every_byte_of_a_parts_state_is_hashed),
   };
