@@ -324,6 +324,22 @@ static void a_paused_world_makes_no_tick_that_was_asked_for_before(void **state)
   assert_int_equal(in->world->ticks_to_make, 0);
 }
 
+/* As a wire whose every message has the command. */
+static void who_says_again_that_the_world_is_to_stand_takes_no_tick_from_it(void **state) {
+  testing_world *in = *state;
+  int pause = testing_command(in, "pause");
+  testing_post(in, TT_MAIL_COMMAND, pause, 1);
+  testing_tick(in, 1);
+  testing_post(in, TT_MAIL_STEP, 0, 100);
+  testing_post(in, TT_MAIL_COMMAND, pause, 1);
+  testing_tick(in, 1);
+  assert_int_equal(in->world->ticks_to_make, 100);
+  testing_post(in, TT_MAIL_COMMAND, pause, 0);
+  testing_tick(in, 1);
+  assert_int_equal(in->world->ticks_to_make, 0);
+  assert_false(tt_world_paused(in->world));
+}
+
 /* ---- divergence ---- */
 
 static void explode(testing_world *in) {
@@ -514,6 +530,7 @@ int main(void) {
       TEST(a_mailbox_full_of_commands_has_room_for_orders),
       TEST(the_match_timer_starts_and_stops),
       TEST(a_paused_world_makes_no_tick_that_was_asked_for_before),
+      TEST(who_says_again_that_the_world_is_to_stand_takes_no_tick_from_it),
       TEST(divergence_stops_the_world_with_a_reason),
       cmocka_unit_test(divergence_resets_the_world_where_the_scene_says_so),
       cmocka_unit_test(a_run_ends_with_its_duration),
