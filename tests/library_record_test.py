@@ -196,6 +196,23 @@ class Recordings(unittest.TestCase):
         self.assertEqual(times, sorted(times))
         self.assertAlmostEqual(times[-1], 112 / 500)  # of the steps made, whatever was restored
 
+    def test_commands_that_are_applied_already(self):
+        """They stand in the first of what is recorded, as in what the state that it begins with shows."""
+        for name, commands in (("frc2011", {"left_track__torque": 5}), ("concept-symmetric", {"x": 1, "circle2__y": 2})):
+            with self.subTest(name):
+                scene, path = Scene(name), self.path(name)
+                self.addCleanup(scene.free)
+                sim, other = self.sim(scene), self.sim(scene)
+                for one in sim, other:
+                    one.step(10)
+                    one.apply(**commands)
+                sim.record(path)
+                for one in sim, other:
+                    one.step(10)
+                sim.end()
+                self.assertEqual(sim.hash, other.hash)
+                self.proved(path)
+
     def test_values_of_the_models(self):
         """Set before the recording and in it; a reset leaves them, a state brings its own."""
         sim, path = self.sim(), self.path()

@@ -59,10 +59,13 @@ static tt_status gather(tether_sim *sim, opening *of, tt_error *why) {
   tt_scene_files_hide(&of->files, sim->scene->scene);
   of->run = describe_run(sim, id);
   of->model = tt_describe_sim(sim->sim, NULL);
-  of->state = malloc(tt_sim_state_size(sim->sim));
+  const size_t size = tt_sim_state_size(sim->sim);
+  of->state = malloc(size);
   if (!of->run || !of->model || !of->state) return tt_fail(why, TT_NOMEM, "out of memory");
   tt_sim_save(sim->sim, of->state);
-  return TT_OK;
+  /* What is looked at first is what that state shows, with commands that were applied since the last step. */
+  const tt_status status = tt_sim_restore(sim->sim, of->state, size, NULL);
+  return status == TT_OK ? TT_OK : tt_fail(why, status, "%s", tt_status_text(status));
 }
 
 static tt_status open_recorder(tether_sim *sim, const char *path,
