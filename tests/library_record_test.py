@@ -213,6 +213,38 @@ class Recordings(unittest.TestCase):
                 self.assertEqual(sim.hash, other.hash)
                 self.proved(path)
 
+    def test_a_reset_that_is_asked_for_already(self):
+        """The journal has it, too: whoever makes the run again makes it once."""
+        scene = Scene("frc2011")
+        self.addCleanup(scene.free)
+        sim, path, fork = self.sim(scene), self.path(), self.path("fork")
+        sim.apply(left_track__torque=5)
+        sim.step(30)
+        sim.apply(reset=1)
+        sim.record(path)
+        sim.step(30)
+        sim.end()
+        self.assertEqual([entry["kind"] for entry in self.journal(path)], ["hash", "reset", "hash", "hash"])
+        self.proved(path)
+        wire = ("--no-web", "--pace", "fast", "--set", "wires.float-udp.bind=127.0.0.1:0")
+        tether("run", "--from", f"{path}@0.01", "--duration", "0.05", "--record", fork, *wire)
+        self.proved(fork)
+
+    def test_a_state_with_a_reset_that_is_asked_for(self):
+        """Whoever goes on from it begins anew, and that run is proved as well."""
+        sim, path = self.sim(), self.path()
+        sim.step(20)
+        sim.apply(reset=1)
+        state = sim.save()
+        sim.record(path)
+        sim.step(20)
+        sim.restore(state)
+        sim.step(5)
+        sim.restore(state)
+        sim.end()
+        self.assertEqual([entry["kind"] for entry in self.journal(path) if entry["kind"] != "hash"], ["reset", "state", "reset", "state"])
+        self.proved(path)
+
     def test_values_of_the_models(self):
         """Set before the recording and in it; a reset leaves them, a state brings its own."""
         sim, path = self.sim(), self.path()

@@ -215,6 +215,9 @@ tt_status tt_replay_attach(tt_replay *replay, tt_sim *sim, tt_feed **feed, tt_ob
                               &replay->samples, error));
   *feed = &replay->feed;
   *observer = &replay->observer;
+  /* The state that the run began with may ask for resets: the journal has those that were made. */
+  for (int robot; tt_sim_take_reset(sim, &robot);) {
+  }
   if (tt_sim_add_journal(sim, &replay->sink) == TT_OK) return TT_OK;
   return tt_fail(error, TT_FULL, "too many keep a journal of this simulation");
 }

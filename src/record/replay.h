@@ -22,7 +22,8 @@ tt_status tt_replay_open(const tt_run_log *log, tt_replay **replay, tt_error *er
 void tt_replay_close(tt_replay *replay);
 
 /** The journal's inputs, for tt_world_set_feed(), and who compares what people look at, for tt_world_add_observer(); the
- *  replay becomes one of the journal sinks of `sim`, whose spec must have hash_a_tick. Before the first tick. */
+ *  replay becomes one of the journal sinks of `sim`, whose spec must have hash_a_tick. Before the first tick, and once `sim` has the
+ *  state that the run began with: resets that are asked for there are the journal's to make. */
 tt_status tt_replay_attach(tt_replay *replay, tt_sim *sim, tt_feed **feed, tt_observer **observer,
                            tt_error *error);
 
