@@ -64,6 +64,9 @@ tt_status tt_world_run(tt_world *world, tt_error *error);
 void tt_world_begin(tt_world *world);
 /** receive → supervise → (actuate → step) × n → sense → send → publish. For tests and tools that pace themselves. */
 tt_status tt_world_tick(tt_world *world, tt_error *error);
+/** Does the resets that were asked for; true if there was one, since its frame 0 wants an answer. A tick does so itself; a state that
+ *  is to be kept would have them still to come. */
+bool tt_world_apply_resets(tt_world *world);
 /** Frame 0: the view before any step, to wires and observers. tt_world_run() does it itself. */
 void tt_world_start(tt_world *world);
 

@@ -88,8 +88,6 @@ struct tt_world {
 extern const tt_sim_owner tt_world_as_owner;
 /** The wires of `robot`, or with TT_NO_ROBOT all, begin anew. */
 void tt_world_restart_wires(tt_world *world, int robot);
-/** Does the resets that were asked for; true if there was one, since its frame 0 wants an answer. */
-bool tt_world_apply_resets(tt_world *world);
 
 /* world_input.c */
 /** What wires and pages command: checks all, then applies all, or none; `bad` gets the index of the offending one. While

@@ -3,6 +3,7 @@
 import http.client
 import json
 import pathlib
+import signal
 import socket
 import struct
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import unittest
 
 from support.live_page import Page, poses
+from support.lockstep import drive, join
 from support.process import ROOT, STATE, TETHER, Tether, wait_for
 
 
@@ -41,6 +43,21 @@ class Snapshots(unittest.TestCase):
         verified = tether("verify", log)
         self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
         self.assertIn("identical: 1500 steps", verified.stdout)
+
+    def test_a_state_has_no_reset_to_come(self):
+        """The client leaves while the world waits for its next tick, and the world is stopped in the same moment."""
+        state = FOLDER / "left"
+        with Tether("run", "gripper", "--no-web", "--pace", "realtime", "--save-state", state, "--set", "wires.lockstep-tcp.steps_per_frame=600",
+                    "--set", "wires.lockstep-tcp.listen=127.0.0.1:0") as tether:
+            with join(tether) as link:
+                drive(link, 2)
+                tether.process.send_signal(signal.SIGSTOP)
+            tether.process.send_signal(signal.SIGINT)
+            self.assertEqual(tether.stop(signal.SIGCONT), 0, tether.text())
+        saved = state.read_bytes()
+        _, step, *_, flags = struct.unpack_from("<7Q", saved, saved.index(b"TETTS05"))
+        self.assertFalse(flags & 2)
+        self.assertEqual(step == 0, "world: reset" in tether.text(), tether.text())
 
     def test_what_is_no_state_of_this_scene_is_refused(self):
         good = FOLDER / "good"

@@ -104,9 +104,9 @@ static tt_status drive_scene(standing *now, const tt_scene *scene, tt_scene_choi
   tt_scene_choice_watch(choice, NULL, NULL);
   const tt_view *last = tt_world_view(now->world);
   choice->time_before += tt_model_time(last->model, last->total_step) + BETWEEN_SCENES;
-  if (status == TT_OK && choice->options->save_state)
-    status = tt_saved_world_write(choice->options->save_state, now->world, error);
-  return status;
+  if (status != TT_OK || !choice->options->save_state) return status;
+  tt_world_apply_resets(now->world); /* a client left in the moment of the end */
+  return tt_saved_world_write(choice->options->save_state, now->world, error);
 }
 
 /* `*scene` stays as it is unless all goes well. */
