@@ -236,6 +236,28 @@ static void what_was_held_still_falls(void **state) {
   tt_physics_free(p);
 }
 
+/* It stood still as long as what lies on the floor. At whatever step between two looks around. */
+static void what_stood_on_a_robot_falls_when_that_begins_anew(void **state) {
+  (void)state;
+  tt_physics *p = load_field(1, true, 1000);
+  inputs in = {0};
+  drive(p, &in, 0);
+  const int tube = body_named(p, "tube1");
+  const double on_top[7] = {2.48, 0, 0.225, 1, 0, 0, 0};
+  for (int extra = 0; extra < 6; extra++) {
+    tt_physics_reset(p);
+    tt_physics_place_robot(p, 0, 2.5, 0, 0);
+    tt_physics_place_body(p, tube, on_top);
+    tt_physics_place_done(p, 0);
+    step(p, &in, 800 + extra);
+    assert_true(p->data->xpos[3 * tube + 2] > 0.2);
+    tt_physics_reset_robot(p, 0);
+    step(p, &in, 600);
+    assert_true(p->data->xpos[3 * tube + 2] < 0.1);
+  }
+  tt_physics_free(p);
+}
+
 /* Not by the sphere around it. */
 static void a_mesh_is_reached_by_its_box(void **state) {
   (void)state;
@@ -293,6 +315,7 @@ int main(void) {
       cmocka_unit_test(gripping_a_parked_piece_wakes_it),
       cmocka_unit_test(what_rests_goes_on_touching),
       cmocka_unit_test(what_was_held_still_falls),
+      cmocka_unit_test(what_stood_on_a_robot_falls_when_that_begins_anew),
       cmocka_unit_test(a_mesh_is_reached_by_its_box),
       cmocka_unit_test(held_pieces_follow_when_placed),
   };

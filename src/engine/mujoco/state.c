@@ -229,6 +229,9 @@ void tt_physics_reset_robot(tt_physics *p, int robot) {
     if (f->body_robot[m->jnt_bodyid[f->info.axis_joint[i]]] != robot) continue;
     p->axis_torque[i] = p->axis_effort[i] = 0;
   }
+  /* What stood on it stands on nothing. */
+  for (int i = 0; i < f->piece_count; i++)
+    if (!p->parked[i]) p->rest[i] = 0;
   reset_activations(p, robot);
   physics_refresh(p);
 }
