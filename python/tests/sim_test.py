@@ -368,6 +368,13 @@ class Placing(unittest.TestCase):
         sim.apply({"circle2.qw": 1, "circle2.qx": 1, "circle2.qy": 0, "circle2.qz": 0})
         sim.step()
         np.testing.assert_allclose(sim.read(self.SHOWN["circle2."]), [*begins[:3], 0.5 ** 0.5, 0.5 ** 0.5, 0, 0], atol=1e-12)
+        sim.reset()
+        for parts, there in (({"qz": 1}, (0, 0, 0, 1)), ({"x": 0.1}, (0, 0, 0, 1)), ({"y": 0.2}, (0, 0, 0, 1)), ({"qw": 1}, (0.5 ** 0.5, 0, 0, 0.5 ** 0.5)),
+                             ({"z": 0.3}, (0.5 ** 0.5, 0, 0, 0.5 ** 0.5))):
+            with self.subTest(parts):  # a rotation is that of its commanded parts, whatever else is commanded later
+                sim.apply({f"circle2.{part}": value for part, value in parts.items()})
+                sim.step(10)
+                np.testing.assert_allclose(sim.read(self.SHOWN["circle2."])[3:], there, atol=1e-12)
         sim.apply({"x": 1})
         sim.apply({"y": 2})  # what was commanded holds
         sim.step()

@@ -55,6 +55,14 @@ static void commanded_pose(const tt_sim *sim, int first, int count, double *pose
     pose[i] = sim->accepted[first + i] ? sim->commands[first + i] : NAN;
 }
 
+/* A rotation is commanded as a whole: parts of two of them are a third one, and another with every command. */
+static void complete_rotation(double quaternion[4]) {
+  bool any = false;
+  for (int i = 0; i < 4; i++) any = any || !isnan(quaternion[i]);
+  for (int i = 0; any && i < 4; i++)
+    if (isnan(quaternion[i])) quaternion[i] = 0;
+}
+
 static void place(tt_sim *sim, const tt_command *command) {
   const int at = (int)(command - sim->model->commands);
   double pose[7];
@@ -68,6 +76,7 @@ static void place(tt_sim *sim, const tt_command *command) {
       break;
     default:
       commanded_pose(sim, at - command->index % 7, 7, pose);
+      complete_rotation(pose + 3);
       tt_engine_place_body(sim->engine, command->index / 7, pose);
       break;
   }
