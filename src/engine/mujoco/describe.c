@@ -453,6 +453,7 @@ tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_
   TT_TRY(describe_movers(&d));
   TT_TRY(describe_statics(&d));
   TT_TRY(describe_trees(&d));
+  TT_TRY(physics_couple(fixed, model));
   physics_note_limits(fixed);
   return physics_shapes_build(fixed, model);
 }

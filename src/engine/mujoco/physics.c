@@ -150,6 +150,7 @@ static void fixed_free(physics_fixed *fixed) {
                    fixed->axis_dof,
                    fixed->axis_qpos,
                    fixed->tree_start,
+                   fixed->couplings,
                    fixed->tree_size,
                    fixed->mass_row,
                    fixed->mass_column,

@@ -82,6 +82,8 @@ typedef struct physics_fixed {
   int *mass_column; /**< [nM] column of each number, counted from its tree's first dof */
   int *geom_contype, *geom_conaffinity; /**< [ngeom] as compiled: parking masks them */
   double *initial_qpos;                 /**< [nq] */
+  int *couplings; /**< [coupling_count] equalities that hold joints to others, leaders first */
+  int coupling_count;
   double (*initial_root)[7]; /**< [robot_count] pose of each root body in its parent, as compiled */
 
   physics_gripper *grippers;
@@ -272,6 +274,13 @@ tt_status physics_shapes_build(physics_fixed *fixed, const mjModel *model);
 tt_status physics_looks_build(physics_fixed *fixed, const mjModel *model);
 /** Sets the limits of every joint: max_torque from actuators, the URDF's effort, or an estimate. */
 void physics_joint_limits(const mjModel *model, tt_joint *joints);
+
+/* Joints held to others (couple.c). */
+
+/** Notes what holds joints to others, and begins with them there. After the trees are described. */
+tt_status physics_couple(physics_fixed *fixed, const mjModel *model);
+/** Puts joints of `qpos` where those that they are held to have them. */
+void physics_follow(const physics_fixed *fixed, const mjModel *model, double *qpos);
 
 /* Limits of drives (limits.c). */
 

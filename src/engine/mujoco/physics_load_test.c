@@ -207,17 +207,8 @@ static void urdf_joints_move_through_their_range(void **state) {
 static void a_urdf_joint_follows_the_one_that_it_mimics(void **state) {
   (void)state;
   char path[] = "/tmp/tether-test-XXXXXX.urdf";
-  FILE *f = fdopen(mkstemps(path, 5), "w");
-  fputs("<robot name='hand'><link name='palm'/>", f);
-  for (int i = 1; i <= 2; i++)
-    fprintf(f,
-            "<link name='finger%d'><inertial><origin xyz='0 0 0.05'/><mass value='0.1'/>"
-            "<inertia ixx='1e-4' iyy='1e-4' izz='1e-4' ixy='0' ixz='0' iyz='0'/></inertial></link>"
-            "<joint name='j%d' type='continuous'><parent link='palm'/><child link='finger%d'/>"
-            "<origin xyz='0 %d 0'/><axis xyz='1 0 0'/>%s</joint>",
-            i, i, i, i, i == 2 ? "<mimic joint='j1' multiplier='-1' offset='0.1'/>" : "");
-  fputs("</robot>", f);
-  fclose(f);
+  write_hand(path, (const char *const[]){"", "<mimic joint='j1' multiplier='-1' offset='0.1'/>"},
+             2);
   tt_engine_robot robot = {.name = "hand", .model_file = path, .z = 2};
   tt_engine_spec spec = {
       .robots = &robot, .robot_count = 1, .timestep_num = 1, .timestep_den = 1000};
@@ -231,6 +222,56 @@ static void a_urdf_joint_follows_the_one_that_it_mimics(void **state) {
   assert_close(positions[follower], 0.1 - positions[leader], 1e-3);
   tt_physics_free(p);
   remove(path);
+}
+
+static void assert_follow(const tt_physics *p, double leader) {
+  const double *positions = tt_physics_axis_position(p);
+  assert_close(positions[axis_named(p, "j3")], leader, 1e-12);
+  assert_close(positions[axis_named(p, "j2")], 0.1 - leader, 1e-12);
+  assert_close(positions[axis_named(p, "j1")], 2 * (0.1 - leader), 1e-12);
+}
+
+/* From the beginning on, and without dynamics, in whatever order a chain of them stands in the file. */
+static void mimicking_joints_stand_where_they_are_held(void **state) {
+  (void)state;
+  static const char *const MIMICS[] = {"<mimic joint='j2' multiplier='2'/>",
+                                       "<mimic joint='j3' multiplier='-1' offset='0.1'/>", ""};
+  char path[] = "/tmp/tether-test-XXXXXX.urdf";
+  write_hand(path, MIMICS, 3);
+  tt_physics *p = load_robot(path, NULL, 1000);
+  remove(path);
+  assert_follow(p, 0);
+  tt_physics_place_axis(p, axis_named(p, "j3"), 0.3);
+  tt_physics_place_axis(p, axis_named(p, "j1"), 2); /* it is held all the same */
+  tt_physics_place_done(p, 0);
+  assert_follow(p, 0.3);
+  tt_physics_reset_robot(p, 0);
+  assert_follow(p, 0);
+  tt_physics_place_axis(p, axis_named(p, "j3"), -0.2);
+  tt_physics_place_done(p, 0.01);
+  assert_follow(p, -0.2);
+  tt_physics_reset(p);
+  assert_follow(p, 0);
+  tt_physics_free(p);
+}
+
+/* There is no place where both hold; it is not looked for beyond all bounds. */
+static void joints_that_mimic_each_other_stay(void **state) {
+  (void)state;
+  static const char *const MIMICS[] = {"<mimic joint='j2' multiplier='3' offset='1'/>",
+                                       "<mimic joint='j1' multiplier='3'/>",
+                                       "<mimic joint='j4' offset='0.5'/>", ""};
+  char path[] = "/tmp/tether-test-XXXXXX.urdf";
+  write_hand(path, MIMICS, 4);
+  tt_physics *p = load_robot(path, NULL, 1000);
+  remove(path);
+  tt_physics_place_axis(p, axis_named(p, "j1"), 0.3);
+  for (int i = 0; i < 1000; i++) tt_physics_place_done(p, 0.01);
+  const double *positions = tt_physics_axis_position(p);
+  assert_close(positions[axis_named(p, "j1")], 0.3, 0);
+  assert_close(positions[axis_named(p, "j2")], 0, 0);
+  assert_close(positions[axis_named(p, "j3")], 0.5, 1e-12);
+  tt_physics_free(p);
 }
 
 static const tt_shape *shape_named(const tt_physics *p, const char *name) {
@@ -371,6 +412,8 @@ int main(void) {
       cmocka_unit_test(urdf_keeps_base_and_efforts),
       cmocka_unit_test(urdf_joints_move_through_their_range),
       cmocka_unit_test(a_urdf_joint_follows_the_one_that_it_mimics),
+      cmocka_unit_test(mimicking_joints_stand_where_they_are_held),
+      cmocka_unit_test(joints_that_mimic_each_other_stay),
       cmocka_unit_test(looks_are_described),
       cmocka_unit_test(rays_of_range_finders_are_described),
       cmocka_unit_test(wrong_models_are_refused_with_a_reason),

@@ -45,6 +45,22 @@ static inline tt_physics *load_robot(const char *file, const char *arena,
   return load_spec(&spec);
 }
 
+/** Writes a URDF of a palm with fingers on the joints j1, j2, …, each with what `mimics` says of it, to a fresh file: `path` ends in
+ *  XXXXXX.urdf. The caller removes it. */
+static inline void write_hand(char *path, const char *const *mimics, int count) {
+  FILE *f = fdopen(mkstemps(path, 5), "w");
+  fputs("<robot name='hand'><link name='palm'/>", f);
+  for (int i = 1; i <= count; i++)
+    fprintf(f,
+            "<link name='finger%d'><inertial><origin xyz='0 0 0.05'/><mass value='0.1'/>"
+            "<inertia ixx='1e-4' iyy='1e-4' izz='1e-4' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+            "<joint name='j%d' type='continuous'><parent link='palm'/><child link='finger%d'/>"
+            "<origin xyz='0 %d 0'/><axis xyz='1 0 0'/>%s</joint>",
+            i, i, i, i, mimics[i - 1]);
+  fputs("</robot>", f);
+  fclose(f);
+}
+
 /** A field of tubes and a ball; up to two carts with grippers. `park`: these are pieces. */
 static inline tt_physics *load_field(int robots, bool park, int64_t rate) {
   static char names[TUBES][8];

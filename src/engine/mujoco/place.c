@@ -50,6 +50,7 @@ static bool carry(tt_physics *p) {
 void tt_physics_place_done(tt_physics *p, double dt) {
   mjData *d = p->data;
   mju_zero(d->qvel, p->model->nv);
+  physics_follow(p->fixed, p->model, p->qpos);
   physics_refresh(p);
   if (carry(p)) physics_refresh(p);
   if (dt > 0) {
