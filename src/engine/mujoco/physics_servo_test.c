@@ -239,6 +239,41 @@ static void limits_can_be_set_and_do_not_brake(void **state) {
   tt_physics_free(p);
 }
 
+/* Where the arm's joints are after a while, beside a hand of which nothing moves the arm. */
+static void move_beside_a_hand(const char *mimic, double positions[JOINT_COUNT]) {
+  char path[] = "/tmp/tether-test-XXXXXX.urdf";
+  write_hand(path, (const char *const[]){"", mimic}, 2);
+  tt_engine_robot robots[] = {{.name = "a", .model_file = DATA "arm.xml"},
+                              {.name = "b", .model_file = path, .y = 5, .z = 2}};
+  tt_engine_spec spec = {
+      .robots = robots, .robot_count = 2, .timestep_num = 1, .timestep_den = 600};
+  tt_physics *p = load_spec(&spec);
+  remove(path);
+  inputs in = {0};
+  for (int i = 0; i < JOINT_COUNT; i++) {
+    char name[40];
+    snprintf(name, sizeof name, "a/%s", JOINTS[i]);
+    const int axis = axis_named(p, name);
+    tt_physics_place_axis(p, axis, POSES[0][i]);
+    in.drives[axis] = (tt_drive){TT_DRIVE_VELOCITY, 0, i ? 0.1 : 0.3, 1e5};
+  }
+  tt_physics_place_done(p, 0);
+  for (int n = 0; n < 120; n++) {
+    step(p, &in, 1);
+    assert_false(physics_servos_are_rows(p));
+  }
+  memcpy(positions, tt_physics_axis_position(p), sizeof(double) * JOINT_COUNT);
+  tt_physics_free(p);
+}
+
+static void what_holds_other_joints_together_touches_no_servo(void **state) {
+  (void)state;
+  double beside_free[JOINT_COUNT], beside_held[JOINT_COUNT];
+  move_beside_a_hand("", beside_free);
+  move_beside_a_hand("<mimic joint='j1' multiplier='-1'/>", beside_held);
+  assert_memory_equal(beside_free, beside_held, sizeof beside_free);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_joint_follows_alone),
@@ -248,6 +283,7 @@ int main(void) {
       cmocka_unit_test(friction_is_not_the_motors),
       cmocka_unit_test(a_urdf_limits_effort_and_velocity),
       cmocka_unit_test(limits_can_be_set_and_do_not_brake),
+      cmocka_unit_test(what_holds_other_joints_together_touches_no_servo),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

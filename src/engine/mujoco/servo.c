@@ -409,6 +409,9 @@ static void find_touched(tt_physics *p) {
                (m->eq_type[id] == mjEQ_WELD || m->eq_type[id] == mjEQ_CONNECT)) {
       touch_body(p, m->eq_obj1id[id]);
       touch_body(p, m->eq_obj2id[id]);
+    } else if (type == mjCNSTR_EQUALITY && m->eq_type[id] == mjEQ_JOINT) {
+      touch_body(p, m->jnt_bodyid[m->eq_obj1id[id]]);
+      if (m->eq_obj2id[id] >= 0) touch_body(p, m->jnt_bodyid[m->eq_obj2id[id]]);
     } else if (type == mjCNSTR_EQUALITY || type == mjCNSTR_LIMIT_TENDON ||
                type == mjCNSTR_FRICTION_TENDON) {
       touch_all(p);
