@@ -304,8 +304,8 @@ class Own(unittest.TestCase):
                     self.assertEqual(rewards[row], 0)
         self.assertEqual(task.begun, 8)
         task.bad = range(8, 12)
-        envs.reset()
-        envs.reset()  # before anybody was told
+        self.assertNotIn("failure", envs.reset()[1])
+        self.assertNotIn("failure", envs.reset()[1])  # before anybody was told
         self.assertFalse(envs.step(zero)[3].any())
         envs.close()
 

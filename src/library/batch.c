@@ -63,10 +63,6 @@ static void step_one(tether_batch *batch, int i, library_watch *watch) {
   tether_error *reason = &batch->reasons[i];
   size_t first = (size_t)i * (size_t)batch->command_count;
   if (batch->failed[i]) return;
-  if (sim->failed != TETHER_OK) { /* by a step of its own */
-    note(batch, i, library_check_alive(sim, reason));
-    return;
-  }
   tether_io io = {.commands = batch->commands,
                   .command_values = batch->command_count ? batch->values + first : NULL,
                   .command_count = batch->command_count};
@@ -211,6 +207,7 @@ static tether_status build(tether_batch *batch, tether_scene *scene, const char 
     if (status != TETHER_OK) return status;
     batch->sims[i]->batch_failed = &batch->failed[i];
     batch->sims[i]->batch_failure = &batch->failures[i];
+    batch->sims[i]->batch_reason = &batch->reasons[i];
   }
   batch->state_size = library_state_size(batch->sims[0]);
   tether_status status = resolve(batch, commands, signals, error);

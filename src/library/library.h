@@ -51,6 +51,7 @@ struct tether_sim {
   uint8_t
       *batch_failed; /**< its places in a batch, which go by `failed`, too; NULL: it is in none */
   tether_status *batch_failure;
+  tether_error *batch_reason;
   uint64_t seed;              /**< all chance follows it */
   tt_submission *submissions; /**< [room] for a call's commands */
   size_t room;
@@ -93,8 +94,6 @@ tether_status library_save(const tether_sim *sim, void *state, tether_error *err
 tether_status library_restore(tether_sim *sim, const void *state, size_t size, tether_error *error);
 /** Of a simulation that was entered. */
 tt_status library_reset(tether_sim *sim, uint64_t seed);
-/** Fails with `sim->failed` where the simulation needs to be reset first. */
-tether_status library_check_alive(const tether_sim *sim, tether_error *error);
 /** It was reset or restored: whatever failed before. */
 void library_revive(tether_sim *sim);
 tether_status library_step(tether_sim *sim, int64_t steps, library_watch *watch,

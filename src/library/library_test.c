@@ -501,6 +501,40 @@ static void one_that_fails_stops_no_other(void **state) {
   tether_scene_free(scene);
 }
 
+/* A step of its own, between those of the batch. */
+static void one_that_fails_alone_has_failed_in_its_batch(void **state) {
+  (void)state;
+  static const char *const settings[] = {"timestep=0.1 s", "io_period=0.1 s"};
+  tether_scene *scene;
+  tether_batch *batch;
+  tether_handle handle;
+  double torque = 1e6;
+  good(tether_scene_load("frc2011", settings, 2, &scene, &error));
+  good(tether_batch_new(scene, 3, 2, NULL, 0, NULL, 0, &batch, &error));
+  tether_sim *sim = tether_batch_sim(batch, 1);
+  good(tether_command_find(sim, "arm.torque", NULL, &handle, &error));
+  for (int way = 0; way < 2; way++) {
+    good(tether_sim_apply(sim, &handle, &torque, 1, &error));
+    tether_status status = TETHER_OK;
+    for (int i = 0; i < 1000 && status == TETHER_OK; i++)
+      status = tether_sim_step(sim, 1, way ? NULL : &error);
+    assert_int_equal(status, TETHER_DIVERGED);
+    assert_memory_equal(tether_batch_failed(batch), ((uint8_t[]){0, 1, 0}), 3);
+    assert_int_equal(tether_batch_failure(batch, 1, &error), TETHER_DIVERGED);
+    assert_non_null(strstr(error.text, "diverged"));
+    good(tether_batch_step(batch, NULL, 1, NULL, &error));
+    assert_memory_equal(tether_batch_failed(batch), ((uint8_t[]){0, 1, 0}), 3);
+    if (way)
+      good(tether_sim_reset(sim, NULL, &error));
+    else
+      good(tether_batch_reset(batch, NULL, NULL, NULL, &error));
+    assert_int_equal(tether_batch_failed(batch)[1], 0);
+    good(tether_batch_failure(batch, 1, &error));
+  }
+  tether_batch_free(batch);
+  tether_scene_free(scene);
+}
+
 /* What two threads try at once. Each is told BUSY, or does it whole. */
 typedef struct rival {
   tether_sim *sim;
@@ -676,6 +710,7 @@ int main(void) {
       cmocka_unit_test(a_long_step_can_be_ended),
       cmocka_unit_test(a_batchs_bits_depend_on_nothing_else),
       cmocka_unit_test(one_that_fails_stops_no_other),
+      cmocka_unit_test(one_that_fails_alone_has_failed_in_its_batch),
       cmocka_unit_test(a_second_thread_is_told_busy),
       cmocka_unit_test(a_batchs_states_go_out_and_in),
       cmocka_unit_test(a_batch_has_units),

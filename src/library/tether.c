@@ -290,6 +290,7 @@ void library_revive(tether_sim *sim) {
   if (!sim->batch_failed) return;
   *sim->batch_failed = 0;
   *sim->batch_failure = TETHER_OK;
+  sim->batch_reason->text[0] = '\0';
 }
 
 tt_status library_reset(tether_sim *sim, uint64_t seed) {
@@ -339,6 +340,10 @@ static tether_status broke_off(tether_sim *sim, tt_status status, const tt_error
     tt_sim_event(sim->sim, "physics", "%s at step %llu: %s",
                  status == TT_DIVERGED ? "diverged" : "failed",
                  (unsigned long long)tt_sim_clock(sim->sim)->step, why->text);
+  if (sim->batch_failed) { /* whose step it is, its own or the batch's */
+    *sim->batch_failed = 1;
+    *sim->batch_failure = library_finish(status, why, sim->batch_reason);
+  }
   return library_finish(status, why, error);
 }
 
@@ -363,7 +368,7 @@ tether_status library_step(tether_sim *sim, int64_t steps, library_watch *watch,
                       (long long)made, (long long)steps);
 }
 
-tether_status library_check_alive(const tether_sim *sim, tether_error *error) {
+static tether_status check_alive(const tether_sim *sim, tether_error *error) {
   if (sim->failed == TETHER_OK) return TETHER_OK;
   return library_fail(error, sim->failed, "the simulation %s before: reset or restore it",
                       sim->failed == TETHER_DIVERGED ? "diverged" : "failed");
@@ -372,7 +377,7 @@ tether_status library_check_alive(const tether_sim *sim, tether_error *error) {
 static tether_status check_step(const tether_sim *sim, int64_t steps, tether_error *error) {
   if (steps <= 0)
     return library_fail(error, TETHER_INVALID, "steps: %lld; give at least 1", (long long)steps);
-  return library_check_alive(sim, error);
+  return check_alive(sim, error);
 }
 
 tether_status tether_sim_step(tether_sim *sim, int64_t steps, tether_error *error) {

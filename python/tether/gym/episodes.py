@@ -123,7 +123,7 @@ class Episodes:
     def _warmed_up(self, row: int, commands: Mapping[str, float], steps: int) -> Floats:
         """The signals of one simulation after its start commands, and what is always held, were held for a while.
 
-        One that fails meanwhile has failed in the batch, whose next step says so: it costs its own episode alone.
+        One that fails meanwhile has failed in the batch, and the next step says so: it costs its own episode alone.
         """
         sim = self.batch.sims[row]
         sim.apply({**self.task.held, **commands})
@@ -170,8 +170,8 @@ class Episodes:
         self.observation[:] = np.minimum(np.maximum(seen, self._low), self._high)
 
     def failures(self) -> dict[int, str]:
-        """Why simulations have failed, by row."""
-        failed = np.asarray(self.batch.failed, np.bool_)
+        """Why simulations have failed, by row. A warm-up's failure is told by the next step, which ends that episode."""
+        failed = np.asarray(self.batch.failed, np.bool_) & ~self.frame.fresh
         return {int(i): str(self.batch.failure(int(i))) for i in np.flatnonzero(failed)} if failed.any() else {}
 
     def checked(self, actions: Any, shape: tuple[int, ...]) -> Floats:
