@@ -616,6 +616,31 @@ class Process(unittest.TestCase):
             self.assertIn("closed", repr(recording))
             sim.record(os.path.join(folder, "last.wpilog")).close()
 
+    def test_a_recording_of_a_simulation_that_was_closed_in_a_step_is_closed(self):
+        scene = tether.Scene("gripper")
+        with tempfile.TemporaryDirectory() as folder:
+            for number in itertools.count():
+                sim = scene.sim()
+                recording = sim.record(os.path.join(folder, f"{number}.wpilog"), period=1)
+                thread = threading.Thread(target=sim.step, args=(30000,))
+                thread.start()
+                try:
+                    while thread.is_alive():
+                        sim.save()
+                except tether.BusyError:  # it is in the step
+                    pass
+                try:
+                    sim.close()
+                except tether.BusyError:
+                    break
+                thread.join()
+            recording.close()
+            thread.join()
+            recording.close()
+            self.assertIn("closed", repr(recording))
+            with self.assertRaises(tether.ClosedError):
+                sim.step()
+
     def test_other_threads_go_on_while_one_steps(self):
         sim = tether.Scene("gripper").sim()
         other = tether.Scene("gripper").sim()

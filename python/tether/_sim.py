@@ -116,7 +116,7 @@ class Recording:
             FailedError: not all of the run is in the file (the disk was full); the text says why, and what is kept.
             BusyError: another thread is using the simulation; it goes on being recorded.
         """
-        if self._sim is not None and self._sim._recording is self:
+        if self._sim is not None and self._sim._pointer is not None and self._sim._recording is self:
             self._sim._end_recording()
         self._sim = None
 
