@@ -2,6 +2,7 @@
 """URDFs as people write them: what `tether check` says of their base and their limits."""
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -75,16 +76,27 @@ class Urdf(unittest.TestCase):
             self.assertIn(f"{path}:{said}", done.stderr)
 
     def test_what_cannot_be_mimicked_is_told_with_its_line(self):
-        links = "".join(f'\n<link name="{name}"/>' for name in "abc")
-        for mimic, said in (('<mimic joint="3"/>', "joint '2' mimics '3'; both must be revolute, continuous or prismatic joints of this file"),
-                            ('<mimic joint="2"/>', "joint '2' mimics '2'; both must"),
-                            ('<mimic joint="1" multiplier="two"/>', "joint '2': give numbers as multiplier and offset")):
-            joints = "".join(f'\n<joint name="{i}" type="continuous"><parent link="{a}"/><child link="{b}"/>{more}</joint>'
-                             for i, a, b, more in ((1, "a", "b", ""), (2, "b", "c", mimic)))
-            path = self.write("mimic.urdf", links, joints)
-            done = subprocess.run([TETHER, "check", path], capture_output=True, text=True, timeout=60, check=False)
-            self.assertEqual(done.returncode, 1, done.stderr)
-            self.assertIn(f"{path}:6: {said}", done.stderr)
+        links = "".join(f'\n<link name="{name}"/>' for name in "abcd")
+        free = "mimics '{}', which is no other revolute, continuous or prismatic joint of this file; it moves freely"
+        for mimic, code, said in (('<mimic joint="3"/>', 0, free.format(3)), ('<mimic joint="2"/>', 0, free.format(2)),
+                                  ('<mimic joint="lost"/>', 0, free.format("lost")), ('<mimic/>', 0, free.format("")),
+                                  ('<mimic joint="still"/>', 0, free.format("still")),
+                                  ('<mimic joint="1" multiplier="two"/>', 1, "give numbers as multiplier and offset")):
+            with self.subTest(mimic):
+                joints = "".join(f'\n<joint name="{i}" type="{kind}"><parent link="{a}"/><child link="{b}"/>{more}</joint>'
+                                 for i, kind, a, b, more in ((1, "continuous", "a", "b", ""), (2, "continuous", "b", "c", mimic),
+                                                             ("still", "fixed", "a", "d", ""), ("lost", "continuous", "a", "e", "")))
+                path = self.write("mimic.urdf", links, joints)
+                done = subprocess.run([TETHER, "check", path], capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertRegex(done.stderr, re.escape(f"{path}:7: joint '2'") + ":? " + re.escape(said))
+
+    def test_what_mimics_and_does_not_move_is_left_alone(self):
+        """Published files have what was left of a joint that moved before."""
+        links = "".join(f'<link name="{name}"/>' for name in "abc")
+        joints = ('<joint name="1" type="continuous"><parent link="a"/><child link="b"/></joint>'
+                  '<joint name="2" type="fixed"><parent link="b"/><child link="c"/><mimic joint="1"/></joint>')
+        self.assertNotIn("mimic", self.check(self.write("still.urdf", links, joints)).stderr.replace("still.urdf", ""))
 
     def test_limits_are_shown(self):
         self.assertIn("left                     hinge, servo up to 3 N·m; held to 3 N·m, 20 rad/s\n", self.check(self.car(0.3)).stdout)

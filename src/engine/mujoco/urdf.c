@@ -56,19 +56,26 @@ static bool stated_number(const xmlNode *node, const char *key, double fallback,
   return isfinite(*value) && (!text || (end != text && !end[strspn(end, " \t\r\n")]));
 }
 
+/* The joint that it follows; NULL: published files name some that are not there. */
+static const xmlNode *leader_of(const xmlNode *joint, const char *name) {
+  const xmlNode *leader = name ? find_joint(joint->parent, name) : NULL;
+  return leader && leader != joint && turns_or_slides(leader) ? leader : NULL;
+}
+
 static tt_status remember_mimic(const char *file, physics_submodel *submodel, const xmlNode *joint,
                                 tt_error *error) {
   const xmlNode *mimic = physics_first_child(joint, "mimic");
   const char *name = physics_attribute(joint, "name");
-  if (!mimic || !name) return TT_OK;
+  if (!mimic || !name || !turns_or_slides(joint)) return TT_OK;
   const char *of = physics_attribute(mimic, "joint");
-  const xmlNode *leader = of ? find_joint(joint->parent, of) : NULL;
   physics_mimic made = {.joint = NULL};
-  if (!leader || leader == joint || !turns_or_slides(leader) || !turns_or_slides(joint))
-    return tt_fail(error, TT_INVALID,
-                   "%s:%ld: joint '%s' mimics '%s'; both must be revolute, continuous or prismatic "
-                   "joints of this file",
-                   file, xmlGetLineNo(mimic), name, of ? of : "");
+  if (!leader_of(joint, of)) {
+    tt_log_warning(
+        "%s:%ld: joint '%s' mimics '%s', which is no other revolute, continuous or "
+        "prismatic joint of this file; it moves freely",
+        file, xmlGetLineNo(mimic), name, of ? of : "");
+    return TT_OK;
+  }
   if (!stated_number(mimic, "multiplier", 1, &made.multiplier) ||
       !stated_number(mimic, "offset", 0, &made.offset))
     return tt_fail(error, TT_INVALID, "%s:%ld: joint '%s': give numbers as multiplier and offset",
