@@ -82,7 +82,7 @@ struct tt_collector {
   tt_retention retention;
   bool loaded;             /**< what the store held at the start is known */
   int64_t newest_stored;   /**< µs UTC: of the samples that were there at the start */
-  bool purge_due;          /**< what is set for attributes has changed */
+  bool purge_due;          /**< people, or others, have set how long values are kept */
   GPtrArray *removals;     /**< tt_removing: waiting for the writer; on the stacks of who asked */
   int64_t batch_started;   /**< µs monotonic */
   int64_t writing_started; /**< the same of the batch that is being written; 0: none is */

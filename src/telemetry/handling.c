@@ -88,9 +88,15 @@ void tt_handlings_resolve(tt_collector *collector, tt_attribute *resolved) {
   resolved->handling = best ? *best : tt_handling_default();
 }
 
+/** Where some values are to be kept for another time, what is old is looked for at once. */
 static void resolve_all(tt_collector *collector) {
-  for (guint i = 0; i < collector->attributes->len; i++)
-    tt_handlings_resolve(collector, tt_attribute_at(collector, (int)i));
+  for (guint i = 0; i < collector->attributes->len; i++) {
+    tt_attribute *resolved = tt_attribute_at(collector, (int)i);
+    const double before = resolved->handling.retention;
+    tt_handlings_resolve(collector, resolved);
+    const double retention = resolved->handling.retention;
+    collector->purge_due |= retention > 0 && retention != before;
+  }
 }
 
 bool tt_handlings_load(void *context, const tt_list *handlings) {
@@ -103,7 +109,6 @@ bool tt_handlings_load(void *context, const tt_list *handlings) {
       tt_store_add_handling(&collector->handlings, &tt_list_at(handlings, tt_handling, i));
     own = collector->handlings.failed;  // to be told again
     resolve_all(collector);
-    collector->purge_due = true;
   }
   pthread_mutex_unlock(&collector->mutex);
   return !own;
@@ -136,7 +141,7 @@ static tt_status apply_handling(tt_collector *collector, const tt_handling *hand
     tt_list_add(&collector->handlings, &copy, 1);
   }
   resolve_all(collector);
-  collector->purge_due |= handling->retention > 0;
+  collector->purge_due |= handling->retention > 0;  // also where it was so before: somebody waits
   return TT_OK;
 }
 

@@ -115,12 +115,13 @@ typedef struct purging {
 
 static bool is_purging(const purging *of) { return of->at < of->old.len; }
 
-/** Every half minute, and when something was set. */
+/** Half a minute behind the last, and when something was set; but never within one, whose end would not get its turn. */
 static bool is_purge_due(tt_collector *collector, const purging *last) {
+  if (is_purging(last)) return false;
   pthread_mutex_lock(&collector->mutex);
   bool due = collector->purge_due;
   pthread_mutex_unlock(&collector->mutex);
-  return due || (!is_purging(last) && g_get_monotonic_time() - last->done > PURGE_INTERVAL);
+  return due || g_get_monotonic_time() - last->done > PURGE_INTERVAL;
 }
 
 static void begin_purging(tt_collector *collector, purging *of) {

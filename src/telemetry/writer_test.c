@@ -1,8 +1,11 @@
-/* writer_test.c: retention beside what comes in: only what is stored is asked for, and a batch that waits goes first. */
+/* writer_test.c: retention beside what comes in: only what is stored is asked for, a batch that waits goes first, and a round
+ * comes to its end whatever is told meanwhile.
+ */
 #include "base/log.h"
 #include "telemetry/collector.h"
 
 #include <glib.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -15,8 +18,10 @@
 #define PATIENCE INT64_C(60000000) /* µs */
 
 static tt_collector *collector;
+static tt_store_loader loader;
 static atomic_int purged, needless, before_write;
-static bool seen[DEVICES];
+static bool seen[DEVICES + 1];
+static atomic_int seen_count;
 
 static void on_message(void *context, const tt_message *message) {
   tt_origin origin = {.request = true};
@@ -46,12 +51,64 @@ static uint64_t send(int device) {
   return ticket;
 }
 
+static void wait_durable(uint64_t ticket) {
+  while (tt_collector_durable(collector) < ticket) g_usleep(1000);
+}
+
+static void wait_for(atomic_int *count, int least) {
+  const int64_t end = g_get_monotonic_time() + PATIENCE;
+  while (atomic_load(count) < least && g_get_monotonic_time() < end) g_usleep(1000);
+}
+
+static tt_status keep_loader(tt_store *store, const tt_store_loader *told, tt_error *error) {
+  (void)store, (void)error;
+  loader = *told;
+  return TT_OK;
+}
+
+/** A collector that keeps values of each device, and what purges them. */
+static void begin(tt_status (*purge)(tt_store *, const tt_store_purge *, int *, tt_error *),
+                  tt_status (*write)(tt_store *, const tt_store_batch *, tt_error *)) {
+  tt_collector_options options = tt_collector_options_default();
+  tt_error error;
+  if (tt_store_open(&(tt_store_options){.url = "none:"}, &options.store, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  options.store->load = keep_loader;
+  options.store->purge = purge;
+  if (write) options.store->write = write;
+  atomic_store(&purged, 0);
+  atomic_store(&seen_count, 0);
+  memset(seen, 0, sizeof seen);
+  if (tt_collector_new(&options, &collector, &error) != TT_OK) fail_msg("%s", error.text);
+  uint64_t ticket = 0;
+  for (int i = 0; i < DEVICES; i++) ticket = send(i);
+  wait_durable(ticket);
+}
+
+static void note_seen(int device) {
+  if (!seen[device]) atomic_fetch_add(&seen_count, 1);
+  seen[device] = true;
+}
+
+/** As a store does that others have told. */
+static void tell_retention(double retention) {
+  tt_list all = tt_handling_list();
+  tt_handling handling = tt_handling_default();
+  handling.pattern = "*";
+  handling.retention = retention;
+  g_assert(tt_store_add_handling(&all, &handling));
+  loader.handlings(loader.context, &all);
+  tt_list_free(&all);
+}
+
+/* --- what is stored, and what waits --- */
+
 static tt_status count_purge(tt_store *store, const tt_store_purge *purge, int *removed,
                              tt_error *error) {
   (void)store, (void)error;
   *removed = 0;
   if (purge->device != purge->attribute || seen[purge->device]) atomic_fetch_add(&needless, 1);
-  seen[purge->device] = true;
+  note_seen(purge->device);
   if (atomic_fetch_add(&purged, 1) == 0) send(DEVICES);  // which somebody waits for
   return TT_OK;
 }
@@ -65,31 +122,70 @@ static tt_status note_write(tt_store *store, const tt_store_batch *batch, tt_err
 
 static void test_what_is_old_is_removed_between_batches(void **state) {
   (void)state;
-  tt_collector_options options = tt_collector_options_default();
   tt_error error;
-  if (tt_store_open(&(tt_store_options){.url = "none:"}, &options.store, &error) != TT_OK)
-    fail_msg("%s", error.text);
-  options.store->write = note_write;
-  options.store->purge = count_purge;
-  if (tt_collector_new(&options, &collector, &error) != TT_OK) fail_msg("%s", error.text);
-  uint64_t ticket = 0;
-  for (int i = 0; i < DEVICES; i++) ticket = send(i);
-  while (tt_collector_durable(collector) < ticket) g_usleep(1000);
+  begin(count_purge, note_write);
   tt_handling handling = tt_handling_default();
   handling.pattern = "*";
   handling.retention = 60;
   if (tt_collector_set_handling(collector, &handling, &error) != TT_OK) fail_msg("%s", error.text);
-  const int64_t end = g_get_monotonic_time() + PATIENCE;
-  while (atomic_load(&purged) < DEVICES && g_get_monotonic_time() < end) g_usleep(1000);
+  wait_for(&purged, DEVICES);
   tt_collector_free(collector);
   assert_int_equal(atomic_load(&needless), 0);
   assert_in_range(atomic_load(&purged), DEVICES, DEVICES + 1);
   assert_int_equal(atomic_load(&before_write), 1);
 }
 
+/* --- what is told meanwhile --- */
+
+/** With each step others change something, and a batch comes, so that the rest is left to the next turn. */
+static tt_status tell_and_purge(tt_store *store, const tt_store_purge *purge, int *removed,
+                                tt_error *error) {
+  (void)store, (void)error;
+  *removed = 0;
+  note_seen(purge->device);
+  tell_retention(61 + atomic_fetch_add(&purged, 1) % 2);
+  send(0);
+  return TT_OK;
+}
+
+static void test_a_round_comes_to_its_end(void **state) {
+  (void)state;
+  begin(tell_and_purge, NULL);
+  tell_retention(60);
+  wait_for(&seen_count, DEVICES);
+  wait_for(&purged, 2 * DEVICES);  // what was told is done, too
+  tt_collector_free(collector);
+  assert_int_equal(atomic_load(&seen_count), DEVICES);
+  assert_in_range(atomic_load(&purged), 2 * DEVICES, INT_MAX);
+}
+
+static tt_status only_purge(tt_store *store, const tt_store_purge *purge, int *removed,
+                            tt_error *error) {
+  (void)store, (void)error;
+  *removed = 0;
+  note_seen(purge->device);
+  atomic_fetch_add(&purged, 1);
+  return TT_OK;
+}
+
+static void test_what_was_told_before_begins_no_round(void **state) {
+  (void)state;
+  begin(only_purge, NULL);
+  tell_retention(60);
+  wait_for(&seen_count, DEVICES);
+  tell_retention(60);
+  wait_durable(send(0));
+  wait_durable(send(0));  // so the turn of the one before is over
+  const int in_all = atomic_load(&purged);
+  tt_collector_free(collector);
+  assert_int_equal(in_all, DEVICES);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_old_is_removed_between_batches),
+      cmocka_unit_test(test_a_round_comes_to_its_end),
+      cmocka_unit_test(test_what_was_told_before_begins_no_round),
   };
   tt_log_set_level(TT_LOG_WARNING);
   return cmocka_run_group_tests(tests, NULL, NULL);
