@@ -151,10 +151,11 @@ static void purge_next(tt_collector *collector, purging *of) {
   tt_status status = TT_END;
   if (find_stored(collector, one->attribute, &of->device)) {
     const tt_store_purge purge = {
-        .device = of->device++, .attribute = one->attribute, .before = one->before, .limit = 2000};
+        .device = of->device, .attribute = one->attribute, .before = one->before, .limit = 2000};
     int removed;
     tt_error error;
     status = collector->store->purge(collector->store, &purge, &removed, &error);
+    of->device += status == TT_OK;
     if (status == TT_OK || status == TT_AGAIN) return;
     tt_log_warning("telemetry: can't remove old values: %s", error.text);
   }

@@ -135,6 +135,28 @@ static void test_what_is_old_is_removed_between_batches(void **state) {
   assert_int_equal(atomic_load(&before_write), 1);
 }
 
+/** Each device has more than one step removes. */
+static tt_status purge_in_steps(tt_store *store, const tt_store_purge *purge, int *removed,
+                                tt_error *error) {
+  static int device, steps;  // of the one in hand
+  (void)store, (void)error;
+  *removed = 0;
+  if (purge->device != device) steps = 0;
+  device = purge->device;
+  if (++steps < 3) return TT_AGAIN;
+  note_seen(device);
+  return TT_OK;
+}
+
+static void test_a_round_removes_all_that_is_old(void **state) {
+  (void)state;
+  begin(purge_in_steps, NULL);
+  tell_retention(60);
+  wait_for(&seen_count, DEVICES);
+  tt_collector_free(collector);
+  assert_int_equal(atomic_load(&seen_count), DEVICES);
+}
+
 /* --- what is told meanwhile --- */
 
 /** With each step others change something, and a batch comes, so that the rest is left to the next turn. */
@@ -184,6 +206,7 @@ static void test_what_was_told_before_begins_no_round(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_old_is_removed_between_batches),
+      cmocka_unit_test(test_a_round_removes_all_that_is_old),
       cmocka_unit_test(test_a_round_comes_to_its_end),
       cmocka_unit_test(test_what_was_told_before_begins_no_round),
   };
