@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "telemetry/collector_internal.h"
 
+#include <limits.h>
 #include <math.h>
 #include <time.h>
 
@@ -110,6 +111,7 @@ typedef struct purging {
   tt_list old;  /**< tt_store_old */
   uint32_t at;  /**< of `old`… */
   int device;   /**< …and of its devices: where it goes on */
+  int whole;    /**< the device that is asked for all attributes, another with each round */
   int64_t done; /**< µs, monotonic: when there was no more of it last */
 } purging;
 
@@ -132,24 +134,28 @@ static void begin_purging(tt_collector *collector, purging *of) {
   of->done = g_get_monotonic_time();
   if (!store->purge) return;
   of->old = find_old(collector, look_at_clock(collector));
+  of->whole = (of->whole + 1) % MAX(tt_collector_device_count(collector), 1);
   if (!store->forget) return;
   store->forget(store, &of->old);
   tt_list_free(&of->old);
 }
 
-/** Finds the next device, from `device` on, of which there are values of an attribute. */
-static bool find_stored(tt_collector *collector, int attribute, int *device) {
+/** Finds where to go on, from `device` on: a device of which there are values of the attribute. Of a name that was removed nothing
+ *  says so any more, though behind a log there may be some; they go in the round that asks for all of their device. */
+static bool find_stored(tt_collector *collector, int attribute, purging *of) {
   pthread_mutex_lock(&collector->mutex);
   const int count = (int)collector->devices->len;
-  while (*device < count && !tt_registry_is_stored(collector, *device, attribute)) ++*device;
+  while (of->device < count && of->device != of->whole &&
+         !tt_registry_is_stored(collector, of->device, attribute))
+    of->device++;
   pthread_mutex_unlock(&collector->mutex);
-  return *device < count;
+  return of->device < count;
 }
 
 static void purge_next(tt_collector *collector, purging *of) {
   const tt_store_old *one = &tt_list_at(&of->old, tt_store_old, of->at);
   tt_status status = TT_END;
-  if (find_stored(collector, one->attribute, &of->device)) {
+  if (find_stored(collector, one->attribute, of)) {
     const tt_store_purge purge = {
         .device = of->device, .attribute = one->attribute, .before = one->before, .limit = 2000};
     int removed;
@@ -266,7 +272,10 @@ static void purge_some(tt_collector *collector, purging *of) {
 gpointer tt_writer_run(gpointer data) {
   tt_collector *collector = data;
   const bool tended = !collector->options.untended;
-  purging old = {.old = TT_LIST(tt_store_old, NULL), .done = g_get_monotonic_time()};
+  purging old = {
+      .old = TT_LIST(tt_store_old, NULL),
+      .whole = g_random_int_range(0, INT_MAX),  // each gets its turn, however short we run
+      .done = g_get_monotonic_time()};
   if (tended) look_at_clock(collector);
   for (bool stop = false, removing = false, more = false; !stop;) {
     uint64_t ticket = 0;

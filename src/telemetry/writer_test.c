@@ -1,4 +1,4 @@
-/* writer_test.c: retention beside what comes in: only what is stored is asked for, a batch that waits goes first, and a round
+/* writer_test.c: retention beside what comes in: what is stored is asked for, and all of one device, a batch that waits goes first, and a round
  * comes to its end whatever is told meanwhile.
  */
 #include "base/log.h"
@@ -15,13 +15,19 @@
 #include <cmocka.h>
 
 #define DEVICES 300
+/** What is asked for in a round: each device for what is its own, and one of them for the others', too. */
+#define ROUND (2 * DEVICES - 1)
 #define PATIENCE INT64_C(60000000) /* µs */
 
 static tt_collector *collector;
 static tt_store_loader loader;
-static atomic_int purged, needless, before_write;
+static atomic_int purged, before_write;
 static bool seen[DEVICES + 1];
 static atomic_int seen_count;
+static atomic_int
+    whole; /* the device that was asked for more than there is of it; −1: none, −2: several */
+static bool whole_before[DEVICES + 1];
+static atomic_int whole_count;
 
 static void on_message(void *context, const tt_message *message) {
   tt_origin origin = {.request = true};
@@ -77,7 +83,9 @@ static void begin(tt_status (*purge)(tt_store *, const tt_store_purge *, int *, 
   options.store->purge = purge;
   if (write) options.store->write = write;
   atomic_store(&purged, 0);
+  atomic_store(&before_write, 0);
   atomic_store(&seen_count, 0);
+  atomic_store(&whole, -1);
   memset(seen, 0, sizeof seen);
   if (tt_collector_new(&options, &collector, &error) != TT_OK) fail_msg("%s", error.text);
   uint64_t ticket = 0;
@@ -88,6 +96,11 @@ static void begin(tt_status (*purge)(tt_store *, const tt_store_purge *, int *, 
 static void note_seen(int device) {
   if (!seen[device]) atomic_fetch_add(&seen_count, 1);
   seen[device] = true;
+}
+
+static void note_whole(int device) {
+  const int before = atomic_load(&whole);
+  atomic_store(&whole, before == -1 || before == device ? device : -2);
 }
 
 /** As a store does that others have told. */
@@ -107,8 +120,10 @@ static tt_status count_purge(tt_store *store, const tt_store_purge *purge, int *
                              tt_error *error) {
   (void)store, (void)error;
   *removed = 0;
-  if (purge->device != purge->attribute || seen[purge->device]) atomic_fetch_add(&needless, 1);
-  note_seen(purge->device);
+  if (purge->device == purge->attribute)
+    note_seen(purge->device);
+  else
+    note_whole(purge->device);
   if (atomic_fetch_add(&purged, 1) == 0) send(DEVICES);  // which somebody waits for
   return TT_OK;
 }
@@ -128,10 +143,10 @@ static void test_what_is_old_is_removed_between_batches(void **state) {
   handling.pattern = "*";
   handling.retention = 60;
   if (tt_collector_set_handling(collector, &handling, &error) != TT_OK) fail_msg("%s", error.text);
-  wait_for(&purged, DEVICES);
+  wait_for(&purged, ROUND);
   tt_collector_free(collector);
-  assert_int_equal(atomic_load(&needless), 0);
-  assert_in_range(atomic_load(&purged), DEVICES, DEVICES + 1);
+  assert_in_range(atomic_load(&whole), 0, DEVICES);
+  assert_in_range(atomic_load(&purged), ROUND, ROUND + 2);
   assert_int_equal(atomic_load(&before_write), 1);
 }
 
@@ -157,6 +172,31 @@ static void test_a_round_removes_all_that_is_old(void **state) {
   assert_int_equal(atomic_load(&seen_count), DEVICES);
 }
 
+/** With each round begins the next. */
+static tt_status purge_again(tt_store *store, const tt_store_purge *purge, int *removed,
+                             tt_error *error) {
+  (void)store, (void)error;
+  *removed = 0;
+  const int count = atomic_fetch_add(&purged, 1);
+  if (count % ROUND == 0) tell_retention(61 + count % 2);
+  if (purge->device == purge->attribute || whole_before[purge->device]) return TT_OK;
+  whole_before[purge->device] = true;
+  atomic_fetch_add(&whole_count, 1);
+  return TT_OK;
+}
+
+static void test_each_device_is_asked_for_all_in_turn(void **state) {
+  enum { ROUNDS = 12 };
+  (void)state;
+  begin(purge_again, NULL);
+  tell_retention(60);
+  wait_for(&purged, ROUNDS * ROUND);
+  tt_collector_free(collector);
+  const int rounds = atomic_load(&purged) / ROUND;
+  assert_in_range(rounds, ROUNDS, ROUNDS + 1);
+  assert_in_range(atomic_load(&whole_count), rounds, rounds + 1);  // the last may have begun
+}
+
 /* --- what is told meanwhile --- */
 
 /** With each step others change something, and a batch comes, so that the rest is left to the next turn. */
@@ -175,10 +215,10 @@ static void test_a_round_comes_to_its_end(void **state) {
   begin(tell_and_purge, NULL);
   tell_retention(60);
   wait_for(&seen_count, DEVICES);
-  wait_for(&purged, 2 * DEVICES);  // what was told is done, too
+  wait_for(&purged, 2 * ROUND);  // what was told is done, too
   tt_collector_free(collector);
   assert_int_equal(atomic_load(&seen_count), DEVICES);
-  assert_in_range(atomic_load(&purged), 2 * DEVICES, INT_MAX);
+  assert_in_range(atomic_load(&purged), 2 * ROUND, INT_MAX);
 }
 
 static tt_status only_purge(tt_store *store, const tt_store_purge *purge, int *removed,
@@ -194,19 +234,20 @@ static void test_what_was_told_before_begins_no_round(void **state) {
   (void)state;
   begin(only_purge, NULL);
   tell_retention(60);
-  wait_for(&seen_count, DEVICES);
+  wait_for(&purged, ROUND);
   tell_retention(60);
   wait_durable(send(0));
   wait_durable(send(0));  // so the turn of the one before is over
   const int in_all = atomic_load(&purged);
   tt_collector_free(collector);
-  assert_int_equal(in_all, DEVICES);
+  assert_int_equal(in_all, ROUND);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_old_is_removed_between_batches),
       cmocka_unit_test(test_a_round_removes_all_that_is_old),
+      cmocka_unit_test(test_each_device_is_asked_for_all_in_turn),
       cmocka_unit_test(test_a_round_comes_to_its_end),
       cmocka_unit_test(test_what_was_told_before_begins_no_round),
   };
