@@ -318,19 +318,37 @@ static bool is_steady(struct tt_pace *pace, const tt_timed_message *message) {
   int64_t offset = message->received - message->transmitted;
   int64_t span = message->transmitted - pace->from;
   int64_t allowed = STEADY_WITHIN + (int64_t)((double)span * TT_CLOCK_MAX_DRIFT);
-  bool goes_on = pace->begun && !message->connected && message->transmitted > pace->last &&
-                 llabs(offset - pace->offset) <= allowed;
+  bool goes_on =
+      pace->begun && message->transmitted > pace->last && llabs(offset - pace->offset) <= allowed;
   if (!goes_on)
     *pace = (struct tt_pace){.begun = true, .from = message->transmitted, .offset = offset};
   pace->last = message->transmitted;
   return goes_on && span >= STEADY_SPAN;
 }
 
-/** Whether the message says something about the clock. One that is late was held up, and what is known of the clock may be older
- *  than its window, which would then be filled with lateness. But where the clock goes on with ours, it was set back. */
-static bool tells_clock(const tt_boot *boot, const tt_timed_message *message, bool steady,
-                        int64_t late) {
-  return steady || delay(boot, message) <= late;
+/** The same of messages of the present connection: the first ones may be sent again, as they were over another. */
+static bool is_connection_steady(struct tt_pace *pace, const tt_timed_message *message) {
+  if (message->connected) pace->begun = false;
+  return is_steady(pace, message);
+}
+
+/** The same over connections, of which each message may have its own. What may have drifted since the first one would be enough
+ *  for lateness, after days; so it is compared with one of the last minutes. */
+static bool is_clock_steady(struct tt_pace *pace, const tt_timed_message *message) {
+  const bool steady = is_steady(pace, message);
+  if (steady && message->transmitted - pace->from > TT_CLOCK_WINDOW * SECOND) {
+    pace->from = message->transmitted - STEADY_SPAN;
+    pace->offset = message->received - message->transmitted;
+  }
+  return steady;
+}
+
+/** Takes what the message says about the clock, if anything. One that is late was held up, and what is known of the clock may be older
+ *  than its window, which would then be filled with lateness. But where the clock goes on with ours, it was set back, or drifted
+ *  while nothing was heard; as long as that may be lateness after all, what is ahead of it corrects it. */
+static void follow_clock(tt_boot *boot, const tt_timed_message *message, bool steady, bool late) {
+  tt_device_clock_add(&boot->clock, message->transmitted, message->received);
+  boot->settled = !late && (boot->settled || steady);
 }
 
 tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent, int64_t late) {
@@ -340,9 +358,11 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
   tt_boot *chosen = untold ? choose_untold(time, &message, late, &place.again)
                            : choose(time, &message, late, &place.again);
   // Where all is UTC, what is sent again goes on with our clock, too.
-  const bool steady = is_steady(&time->pace, &message);
-  place.unsure = !steady || (untold && time->next_epoch > 1);
-  const bool tells = chosen && !place.again && tells_clock(chosen, &message, steady, late);
+  const bool steady = is_clock_steady(&time->pace, &message);
+  place.unsure =
+      !is_connection_steady(&time->connection_pace, &message) || (untold && time->next_epoch > 1);
+  const bool behind = chosen && delay(chosen, &message) > late;
+  const bool tells = chosen && !place.again && (steady || !behind);
   if (chosen && (departs(chosen, tt_device_clock_offset(&chosen->clock, message.transmitted)) ||
                  (tells && departs(chosen, message.received - message.transmitted))))
     chosen = NULL;
@@ -354,8 +374,7 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
       chosen = make_current(time, chosen);
       chosen->newest = message.transmitted;
     }
-    if (tells) tt_device_clock_add(&chosen->clock, message.transmitted, message.received);
-    chosen->settled |= tells && steady;
+    if (tells) follow_clock(chosen, &message, steady, behind);
   }
   place.boot = chosen;
   place.transmitted = message.transmitted;

@@ -45,12 +45,12 @@ typedef struct tt_device_time {
   } seen[TT_SEEN_KEPT];
   int seen_next, seen_count;
   int64_t seen_latest; /**< the greatest of their times, and of those heard before them */
-  /** Since when its clock has run with ours, message by message. */
+  /** Since when its clock has run with ours, message by message, over connections and on the present one. */
   struct tt_pace {
     bool begun;
     int64_t last;         /**< transmission before */
     int64_t from, offset; /**< transmission of the first one, and receipt − transmission then */
-  } pace;
+  } pace, connection_pace;
 } tt_device_time;
 
 /** A message as far as time is concerned. */

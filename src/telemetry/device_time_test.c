@@ -273,6 +273,75 @@ static void test_a_clock_that_was_set_back_while_there_was_no_connection(void **
   free(world);
 }
 
+/** A message over a connection of its own. */
+static tt_boot *report(world *world, int64_t now, int64_t delay) {
+  bool again;
+  world->connected = true;
+  world->has_previous = false;
+  return send(world, now, delay, &again);
+}
+
+/** Between two it drifts further than a message may be late. */
+static void test_reports_that_are_rare(void **state) {
+  (void)state;
+  const double drifts[] = {-100e-6, 100e-6};
+  for (int d = 0; d < 2; d++) {
+    world *world = new_world(-START, drifts[d]);
+    for (int i = 0; i < 1000; i++) report(world, START + i * 6 * 3600 * SECOND, 50000);
+    if (world->worst > 52000) fail_msg("off by %lld us", (long long)world->worst);
+    free(world);
+  }
+}
+
+static void test_reports_of_a_clock_that_is_set_back(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  int i = 0;
+  while (i < 10) report(world, START + i++ * 60 * SECOND, 50000);
+  world->offset -= 5 * SECOND;
+  report(world, START + i++ * 60 * SECOND, 50000);
+  const int asked = world->asked;
+  world->worst = 0;
+  while (i < 200) {
+    report(world, START + i++ * 60 * SECOND, 50000);
+    assert_true(world->unsure);  // it may be sent again, over another connection
+  }
+  assert_true(world->worst <= 52000);
+  assert_true(world->asked <= asked + 1);
+  assert_int_equal(world->jumps, 0);
+  free(world);
+}
+
+/** However long the clock has gone on, a backlog is none that was set back. */
+static void test_reports_that_waited_for_a_network(void **state) {
+  (void)state;
+  const int days = 20;
+  world *world = new_world(-START, 0);
+  int64_t now = START;
+  for (; now < START + days * 86400 * SECOND; now += 10 * SECOND) report(world, now, 50000);
+  const int64_t back = now + 90 * SECOND;
+  for (; now < back; now += 10 * SECOND) report(world, now, back - now);
+  for (; now < back + 600 * SECOND; now += 10 * SECOND) report(world, now, 50000);
+  assert_true(world->worst <= 52000);
+  assert_int_equal(world->jumps, 0);
+  free(world);
+}
+
+/** Hours later: drift can't be told from lateness, until it is seen. */
+static void test_a_start_that_is_held_up_a_little(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  for (int i = 0; i < 100; i++) report(world, START + i * SECOND, 1000);
+  const int64_t begins = START + 8 * 3600 * SECOND, up = begins + 5 * SECOND;
+  for (int64_t now = begins; now < up; now += 2 * SECOND) report(world, now, up - now);
+  assert_true(world->worst <= 5 * SECOND);
+  world->worst = 0;
+  for (int i = 2; i < 100; i++) report(world, up + i * SECOND, 1000);
+  assert_true(world->worst <= 2000);
+  assert_int_equal(world->jumps, 0);
+  free(world);
+}
+
 static void restore(world *world, int number, int64_t key, const char *boot, int64_t newest,
                     int64_t offset) {
   tt_store_epoch epoch = {.number = number,
@@ -597,6 +666,10 @@ int main(void) {
       cmocka_unit_test(test_who_had_no_network_from_the_start),
       cmocka_unit_test(test_a_jump_ahead_begins_an_epoch),
       cmocka_unit_test(test_a_clock_that_was_set_back_while_there_was_no_connection),
+      cmocka_unit_test(test_reports_that_are_rare),
+      cmocka_unit_test(test_reports_of_a_clock_that_is_set_back),
+      cmocka_unit_test(test_reports_that_waited_for_a_network),
+      cmocka_unit_test(test_a_start_that_is_held_up_a_little),
       cmocka_unit_test(test_a_restored_device_goes_on),
       cmocka_unit_test(test_what_an_old_epoch_has_is_sent_again),
       cmocka_unit_test(test_a_spooled_message_is_known_by_its_content),
