@@ -59,7 +59,7 @@ typedef struct tt_store_purge {
   int device;
   int attribute;  /**< −1: of all */
   int64_t before; /**< µs UTC; INT64_MAX: all there is */
-  int limit;      /**< samples looked at in one call */
+  int limit;      /**< samples looked at in one call, about */
   /** By each record's own time: of all in `from` ≤ time < `before` none is left after TT_OK. False: what is surely older than `before`,
    *  which costs less; `from` doesn't count. */
   bool exact;

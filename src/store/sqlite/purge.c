@@ -12,10 +12,20 @@
 
 #include <stdlib.h>
 
-typedef enum statement { LIST_EPOCHS, OLD_SAMPLES, STATEMENT_COUNT } statement;
+/** Looking at an epoch costs as much as at so many samples. */
+#define EPOCH_COST 4
+
+typedef enum statement { NEXT_EPOCH, OLD_SAMPLES, STATEMENT_COUNT } statement;
+
+#define FIRST_OF(table)                                                                            \
+  "SELECT * FROM (SELECT epoch FROM " table                                                        \
+  " WHERE device = ?1 AND epoch >= ?2 ORDER BY epoch LIMIT 1)"
 
 static const char *const statement_texts[STATEMENT_COUNT] = {
-    [LIST_EPOCHS] = "SELECT epoch, offset_high FROM boot WHERE device = ?1",
+    // Of which something is stored: those that are empty may be many.
+    [NEXT_EPOCH] = ("SELECT next, (SELECT offset_high FROM boot WHERE device = ?1 AND epoch = next)"
+                    " FROM (SELECT min(epoch) AS next FROM (" FIRST_OF(
+                        "sample") " UNION ALL " FIRST_OF("segment") ")) WHERE next IS NOT NULL"),
     [OLD_SAMPLES] = ("SELECT id, device_time, time FROM sample WHERE device = ?1 AND epoch = ?2"
                      " AND device_time >= ?3 AND device_time < ?4 ORDER BY device_time LIMIT ?5"),
 };
@@ -28,9 +38,12 @@ struct tt_sqlite_purger {
   tt_sqlite_marks *marks;
   /** Device and epoch, attribute → device time up to which rows and segments have been done. */
   tt_map done_rows, done_segments;
-  tt_map most;        /**< device and epoch → device time behind which nothing has been done */
-  tt_list attributes; /**< int32_t: those of which something has been… */
-  tt_map listed;      /**< …found by themselves */
+  tt_map most;          /**< device and epoch → device time behind which nothing has been done */
+  tt_list attributes;   /**< int32_t: those of which something has been… */
+  tt_map listed;        /**< …found by themselves */
+  tt_store_purge purge; /**< the one in hand… */
+  bool under_way;       /**< …if there is one… */
+  int64_t next;         /**< …and the epoch from which it goes on */
   tt_sqlite_packing *packing;
   tt_sqlite_piece piece;
   tt_sqlite_cutter *cutter;
@@ -42,6 +55,8 @@ typedef struct purging {
   int epoch;
   int64_t before; /**< µs of the device's clock */
   int *removed;
+  int looked; /**< samples… */
+  bool vain;  /**< …some of which are still there, the last time */
 } purging;
 
 static tt_status fail(const tt_sqlite_purger *purger, const char *what, tt_error *error) {
@@ -112,10 +127,12 @@ static bool note_most(tt_sqlite_purger *purger, int64_t epoch, int64_t until) {
 }
 
 /** What isn't noted is looked through once more; so is all there is, of which there will be more the next time. Where all
- *  attributes are removed, nothing stays that would be looked at in vain. */
+ *  attributes are removed, nothing stays that would be looked at in vain. Epochs are many: of one that had nothing, or in which all
+ *  that was looked at had something to remove, nothing may be left the next time. */
 static void note_done(tt_sqlite_purger *purger, tt_map *done, const purging *work, int64_t until,
                       bool more) {
   const tt_map_key key = key_of(work);
+  if (!tt_map_get(done, key) && !more && !work->vain) return;
   bool again = work->purge->attribute < 0 || (!more && work->purge->before == INT64_MAX);
   again =
       again || !note_attribute(purger, work->purge->attribute) || !note_most(purger, key.a, until);
@@ -132,6 +149,7 @@ void tt_sqlite_purger_forget(tt_sqlite_purger *purger) {
   tt_map_clear(&purger->most);
   tt_map_clear(&purger->listed);
   tt_list_free(&purger->attributes);
+  purger->under_way = false;
 }
 
 static void lower(const tt_map *done, tt_map_key key, int64_t until) {
@@ -163,16 +181,18 @@ void tt_sqlite_purger_came(const tt_sqlite_purger *purger, const tt_store_batch 
 /* --- rows --- */
 
 /** Removes what is asked for of a row. */
-static tt_status purge_row(tt_sqlite_purger *purger, const purging *work, int64_t id, int64_t utc,
+static tt_status purge_row(tt_sqlite_purger *purger, purging *work, int64_t id, int64_t utc,
                            tt_error *error) {
   const int before = *work->removed;
   TT_TRY(tt_sqlite_cut_row(purger->cutter, id, work->purge->attribute, work->removed, error));
-  return *work->removed == before ? TT_OK
-                                  : tt_sqlite_mark(purger->marks, work->purge->device, utc, error);
+  if (*work->removed != before)
+    return tt_sqlite_mark(purger->marks, work->purge->device, utc, error);
+  work->vain = true;
+  return TT_OK;
 }
 
 /** Looks at old rows of one epoch from where it last stopped. */
-static tt_status purge_rows(tt_sqlite_purger *purger, const purging *work, tt_error *error) {
+static tt_status purge_rows(tt_sqlite_purger *purger, purging *work, tt_error *error) {
   const int64_t done = done_until(&purger->done_rows, work);
   sqlite3_stmt *old = purger->statements[OLD_SAMPLES];
   sqlite3_bind_int(old, 1, work->purge->device + 1);
@@ -183,6 +203,7 @@ static tt_status purge_rows(tt_sqlite_purger *purger, const purging *work, tt_er
   int looked = 0, result = SQLITE_DONE;
   int64_t first = 0, last = work->before;
   tt_status status = TT_OK;
+  work->vain = false;
   while (status == TT_OK && (result = sqlite3_step(old)) == SQLITE_ROW) {
     int64_t time = sqlite3_column_int64(old, 1);
     if (!looked++) first = time;
@@ -193,6 +214,7 @@ static tt_status purge_rows(tt_sqlite_purger *purger, const purging *work, tt_er
   sqlite3_reset(old);
   if (status != TT_OK) return status;
   if (result != SQLITE_DONE) return fail(purger, "can't read", error);
+  work->looked += looked;
   bool more = looked == work->purge->limit;
   if (!more) last = work->before > done ? work->before : done;
   note_done(purger, &purger->done_rows, work, last, more);
@@ -233,11 +255,12 @@ static bool is_old(const void *context, const tt_sqlite_piece *piece, uint32_t r
   return row < old->to;
 }
 
-static tt_status purge_segment(tt_sqlite_purger *purger, const purging *work,
+static tt_status purge_segment(tt_sqlite_purger *purger, purging *work,
                                const tt_sqlite_segment *segment, tt_error *error) {
   const int attribute = work->purge->attribute;
   TT_TRY(tt_sqlite_piece_load(purger->pieces, segment, &attribute, attribute >= 0, &purger->piece,
                               error));
+  work->vain |= segment->last >= work->before || !purger->piece.columns.len;
   const tt_sqlite_rows old = tt_sqlite_piece_rows(&purger->piece, INT64_MIN, work->before - 1);
   TT_TRY(mark_rows(purger, work->purge->device, old.to, error));
   if (attribute < 0) return purge_records(purger, work, old, error);
@@ -252,10 +275,12 @@ static bool is_due(const purging *work, const tt_sqlite_segment *segment, int64_
 }
 
 /** Looks at segments of one epoch that begin before, from where it last stopped. */
-static tt_status purge_segments(tt_sqlite_purger *purger, const purging *work, tt_error *error) {
+static tt_status purge_segments(tt_sqlite_purger *purger, purging *work, tt_error *error) {
   int64_t done = done_until(&purger->done_segments, work), at = done;
+  const int end = work->looked + work->purge->limit;
   tt_sqlite_segment segment;
-  for (uint32_t looked = 0; looked < (uint32_t)work->purge->limit; looked += segment.rows) {
+  work->vain = false;
+  for (; work->looked < end; work->looked += (int)segment.rows) {
     tt_status status = tt_sqlite_segment_after(purger->pieces, work->purge->device, work->epoch, at,
                                                &segment, error);
     if (status != TT_OK && status != TT_NOT_FOUND) return status;
@@ -263,7 +288,9 @@ static tt_status purge_segments(tt_sqlite_purger *purger, const purging *work, t
       note_done(purger, &purger->done_segments, work, done, false);
       return TT_OK;
     }
-    if (is_due(work, &segment, done)) {
+    const bool due = is_due(work, &segment, done);
+    work->vain |= !due;
+    if (due) {
       TT_TRY(purge_segment(purger, work, &segment, error));
       done = segment.last < work->before ? segment.last : work->before;
     }
@@ -279,26 +306,59 @@ static tt_status purge_segments(tt_sqlite_purger *purger, const purging *work, t
 
 /* --- both --- */
 
+/** The next epoch, from `from` on. TT_END: there is none. */
+static tt_status next_epoch(tt_sqlite_purger *purger, purging *work, int64_t from,
+                            tt_error *error) {
+  sqlite3_stmt *next = purger->statements[NEXT_EPOCH];
+  sqlite3_bind_int(next, 1, work->purge->device + 1);
+  sqlite3_bind_int64(next, 2, from);
+  const int result = sqlite3_step(next);
+  work->epoch = sqlite3_column_int(next, 0);
+  const bool known = sqlite3_column_type(next, 1) != SQLITE_NULL;
+  const int64_t high = sqlite3_column_int64(next, 1);
+  sqlite3_reset(next);
+  if (result == SQLITE_DONE) return TT_END;
+  if (result != SQLITE_ROW) return fail(purger, "can't read", error);
+  // Every sample before this device time was taken before `before`.
+  if (!known)
+    work->before = INT64_MIN;
+  else if (work->purge->before == INT64_MAX ||
+           __builtin_sub_overflow(work->purge->before, high, &work->before))
+    work->before = INT64_MAX;
+  return TT_OK;
+}
+
+static tt_status purge_epoch(tt_sqlite_purger *purger, purging *work, tt_error *error) {
+  const tt_status rows = purge_rows(purger, work, error);
+  if (rows != TT_OK && rows != TT_AGAIN) return rows;
+  const tt_status segments = purge_segments(purger, work, error);
+  return segments == TT_OK ? rows : segments;
+}
+
+static bool is_same(const tt_store_purge *a, const tt_store_purge *b) {
+  return a->device == b->device && a->attribute == b->attribute && a->before == b->before;
+}
+
+/** One epoch after the other, from where the same was left. */
 static tt_status purge_epochs(tt_sqlite_purger *purger, const tt_store_purge *purge, int *removed,
                               tt_error *error) {
-  sqlite3_stmt *epochs = purger->statements[LIST_EPOCHS];
-  sqlite3_bind_int(epochs, 1, purge->device + 1);
-  tt_status status = TT_OK;
-  bool more = false;
-  while (status == TT_OK && !more && sqlite3_step(epochs) == SQLITE_ROW) {
-    purging work = {.purge = purge, .epoch = sqlite3_column_int(epochs, 0), .removed = removed};
-    // Every sample before this device time was taken before `before`.
-    if (purge->before == INT64_MAX ||
-        __builtin_sub_overflow(purge->before, sqlite3_column_int64(epochs, 1), &work.before))
-      work.before = INT64_MAX;
-    status = purge_rows(purger, &work, error);
-    if (status == TT_AGAIN) more = true;
-    if (status == TT_OK || status == TT_AGAIN) status = purge_segments(purger, &work, error);
-    if (status == TT_AGAIN) more = true;
-    if (status == TT_AGAIN) status = TT_OK;
+  if (!purger->under_way || !is_same(&purger->purge, purge)) purger->next = INT64_MIN;
+  purger->purge = *purge;
+  purger->under_way = true;
+  for (int looked = 0; looked < purge->limit;) {
+    purging work = {.purge = purge, .removed = removed};
+    tt_status status = next_epoch(purger, &work, purger->next, error);
+    if (status == TT_END) {
+      purger->under_way = false;
+      return TT_OK;
+    }
+    if (status == TT_OK) status = purge_epoch(purger, &work, error);
+    if (status == TT_AGAIN) purger->next = work.epoch;
+    TT_TRY(status);
+    purger->next = work.epoch + 1LL;
+    looked += work.looked + EPOCH_COST;
   }
-  sqlite3_reset(epochs);
-  return status == TT_OK && more ? TT_AGAIN : status;
+  return TT_AGAIN;
 }
 
 tt_status tt_sqlite_purge(tt_sqlite_purger *purger, const tt_store_purge *purge, int *removed,

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/** A connection as the store has one, to a file with tt_testing_batch(). */
+/** A connection as the store has one, to a file with a batch. */
 typedef struct file {
   sqlite3 *db;
   tt_sqlite_pieces *pieces;
@@ -20,10 +20,10 @@ typedef struct file {
   tt_sqlite_purger *purger;
 } file;
 
-static void open_file(file *of) {
+static void open_file(file *of, tt_store_batch *batch) {
   tt_store *store = tt_testing_open();
   g_free(tt_testing_load(store));
-  tt_testing_write(store, tt_testing_batch());
+  tt_testing_write(store, batch);
   store->close(store);
   const char *path = tt_testing_file();
   tt_error error;
@@ -64,7 +64,7 @@ static void test_a_commit_that_fails(void **state) {
   int removed = -1;
   tt_error error;
   const tt_store_purge purge = {.device = 0, .attribute = 0, .before = 90000, .limit = 100};
-  open_file(&of);
+  open_file(&of, tt_testing_batch());
   sqlite3_commit_hook(of.db, refuse, NULL);
   assert_int_equal(tt_sqlite_purge(of.purger, &purge, &removed, &error), TT_FAILED);
   assert_int_equal(removed, 0);
@@ -76,9 +76,86 @@ static void test_a_commit_that_fails(void **state) {
   close_file(&of);
 }
 
+/** A device that was restarted often: in each epoch it said something once. */
+static tt_store_batch *batch_of_epochs(int count) {
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_testing_add_name(&batch->devices, 0, "ROBO1", NULL);
+  tt_testing_add_name(&batch->attributes, 0, "a", NULL);
+  tt_testing_add_name(&batch->attributes, 1, "b", NULL);
+  for (int i = 0; i < count; i++) {
+    tt_testing_add_epoch(batch, 0, i, 1000 * i, 1000 * i, 1000 * i, "");
+    tt_testing_add_sample(batch, 0, i, 10, 1000 * i + 10);
+    tt_testing_add_value(batch, 0, NULL, 1);
+    tt_testing_add_value(batch, 1, NULL, 2);
+  }
+  return batch;
+}
+
+/** Purges until nothing is left; returns how many calls it took. */
+static int purge_all(file *of, int attribute, int64_t before, int most, int *removed) {
+  const tt_store_purge purge = {
+      .device = 0, .attribute = attribute, .before = before, .limit = 400};
+  *removed = 0;
+  for (int calls = 1;; calls++) {
+    int some;
+    tt_error error;
+    const tt_status status = tt_sqlite_purge(of->purger, &purge, &some, &error);
+    assert_in_range(some, 0, most);
+    *removed += some;
+    if (status == TT_OK) return calls;
+    assert_int_equal(status, TT_AGAIN);
+  }
+}
+
+static void test_epochs_are_looked_at_some_at_a_time(void **state) {
+  (void)state;
+  enum { COUNT = 3000 };
+  const int64_t all = 1000 * COUNT;
+  file of;
+  int removed;
+  open_file(&of, batch_of_epochs(COUNT));
+  assert_in_range(purge_all(&of, 0, all / 2, 400, &removed), 4, COUNT / 10);
+  assert_int_equal(removed, COUNT / 2);
+  assert_in_range(purge_all(&of, 0, all, 400, &removed), 4, COUNT / 10);
+  assert_int_equal(removed, COUNT / 2);
+  // In vain, the first time and the next.
+  for (int i = 0; i < 2; i++) {
+    assert_in_range(purge_all(&of, 0, all, 0, &removed), 4, COUNT / 10);
+    assert_int_equal(removed, 0);
+  }
+  assert_in_range(purge_all(&of, 1, all, 400, &removed), 4, COUNT / 10);
+  assert_int_equal(removed, COUNT);
+  assert_int_equal(ask(&of, "SELECT count(*) FROM sample"), 0);
+  // Epochs stay, but those of which nothing is left cost nothing.
+  assert_int_equal(ask(&of, "SELECT count(*) FROM boot"), COUNT);
+  assert_int_equal(purge_all(&of, 0, all, 0, &removed), 1);
+  close_file(&of);
+}
+
+/** One is left in the middle for another, and then begun anew. */
+static void test_purges_that_take_turns(void **state) {
+  (void)state;
+  enum { COUNT = 1000 };
+  file of;
+  int removed;
+  tt_error error;
+  open_file(&of, batch_of_epochs(COUNT));
+  for (int i = 0; i < 6; i++) {
+    const tt_store_purge purge = {
+        .device = 0, .attribute = i % 2, .before = 1000 * COUNT, .limit = 400};
+    assert_int_equal(tt_sqlite_purge(of.purger, &purge, &removed, &error), TT_AGAIN);
+  }
+  purge_all(&of, 0, 1000 * COUNT, 400, &removed);
+  purge_all(&of, 1, 1000 * COUNT, 400, &removed);
+  assert_int_equal(ask(&of, "SELECT count(*) FROM sample"), 0);
+  close_file(&of);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_commit_that_fails, tt_testing_clean),
+      cmocka_unit_test_setup(test_epochs_are_looked_at_some_at_a_time, tt_testing_clean),
+      cmocka_unit_test_setup(test_purges_that_take_turns, tt_testing_clean),
   };
   return cmocka_run_group_tests(tests, tt_testing_begin, tt_testing_end);
 }
