@@ -7,6 +7,9 @@
 
 #include "store/sqlite/piece.h"
 
+/** Looking at an epoch costs as much as at so many samples. */
+#define TT_SQLITE_EPOCH_COST 4
+
 typedef struct tt_sqlite_cutter tt_sqlite_cutter;
 
 /** `db` and `path` must outlive it. TT_FAILED, TT_NOMEM. */

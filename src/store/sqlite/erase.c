@@ -180,8 +180,7 @@ static tt_status next_epoch(tt_sqlite_eraser *eraser, int *epoch, int64_t *low, 
 
 /** A record's time is its device time and something between the epoch's offsets. */
 static tt_status erase_some(tt_sqlite_eraser *eraser, int *removed, tt_error *error) {
-  int left = eraser->purge.limit;
-  for (;;) {
+  for (int left = eraser->purge.limit; left > 0; left -= TT_SQLITE_EPOCH_COST) {
     int epoch;
     int64_t low, high;
     TT_TRY(next_epoch(eraser, &epoch, &low, &high, error));
@@ -199,6 +198,7 @@ static tt_status erase_some(tt_sqlite_eraser *eraser, int *removed, tt_error *er
     if (status != TT_END) return status == TT_OK ? TT_AGAIN : status;
     eraser->place = (place){.epoch = epoch + 1, .device_time = INT64_MIN};
   }
+  return TT_AGAIN;
 }
 
 static bool is_same(const tt_store_purge *a, const tt_store_purge *b) {

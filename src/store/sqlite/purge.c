@@ -12,9 +12,6 @@
 
 #include <stdlib.h>
 
-/** Looking at an epoch costs as much as at so many samples. */
-#define EPOCH_COST 4
-
 typedef enum statement { NEXT_EPOCH, OLD_SAMPLES, STATEMENT_COUNT } statement;
 
 #define FIRST_OF(table)                                                                            \
@@ -356,7 +353,7 @@ static tt_status purge_epochs(tt_sqlite_purger *purger, const tt_store_purge *pu
     if (status == TT_AGAIN) purger->next = work.epoch;
     TT_TRY(status);
     purger->next = work.epoch + 1LL;
-    looked += work.looked + EPOCH_COST;
+    looked += work.looked + TT_SQLITE_EPOCH_COST;
   }
   return TT_AGAIN;
 }

@@ -151,11 +151,37 @@ static void test_purges_that_take_turns(void **state) {
   close_file(&of);
 }
 
+static void test_what_people_remove_of_many_epochs(void **state) {
+  (void)state;
+  enum { COUNT = 3000 };
+  const tt_store_purge purge = {.device = 0,
+                                .attribute = -1,
+                                .before = 1000 * COUNT,
+                                .limit = 400,
+                                .exact = true,
+                                .from = INT64_MIN};
+  tt_store *store = tt_testing_open();
+  g_free(tt_testing_load(store));
+  tt_testing_write(store, batch_of_epochs(COUNT));
+  for (int i = 0; i < 2; i++) {  // all, and then in vain
+    int calls = 0, all = 0, removed;
+    tt_error error;
+    tt_status status = TT_AGAIN;
+    for (; status == TT_AGAIN; calls++, all += removed)
+      status = store->purge(store, &purge, &removed, &error);
+    assert_int_equal(status, TT_OK);
+    assert_int_equal(all, i ? 0 : 2 * COUNT);
+    assert_in_range(calls, 4 * COUNT / 400, COUNT / 10);
+  }
+  store->close(store);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_commit_that_fails, tt_testing_clean),
       cmocka_unit_test_setup(test_epochs_are_looked_at_some_at_a_time, tt_testing_clean),
       cmocka_unit_test_setup(test_purges_that_take_turns, tt_testing_clean),
+      cmocka_unit_test_setup(test_what_people_remove_of_many_epochs, tt_testing_clean),
   };
   return cmocka_run_group_tests(tests, tt_testing_begin, tt_testing_end);
 }
