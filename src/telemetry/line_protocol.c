@@ -160,6 +160,20 @@ static bool reserve_fields(tt_line_parser *parser) {
   return tt_list_reserve(&parser->name, longest + 1);
 }
 
+/** Adds the point in hand to a message. NULL, or why not, with what is concerned. */
+static const char *add_point(tt_line_parser *parser, const tt_line_pair *device,
+                             const tt_line_pair **at) {
+  *at = device;
+  const char *reason = need_message(parser, device->value);
+  if (reason) return reason;
+  *at = &tt_list_at(&parser->read.fields, tt_line_pair, 0);
+  parser->build.full = false;
+  const tt_message_mark mark = tt_message_build_mark(&parser->build);
+  reason = add_values(parser, at);
+  if (reason) tt_message_build_return(&parser->build, &mark);
+  return reason;
+}
+
 static void take_point(tt_line_parser *parser) {
   const tt_line *read = &parser->read;
   const tt_line_pair *device = find_device(parser);
@@ -172,17 +186,14 @@ static void take_point(tt_line_parser *parser) {
     refuse(parser, parser->begins, 1, "out of memory");
     return;
   }
-  const char *reason = need_message(parser, device->value);
-  if (reason) {
-    refuse(parser, device->line, device->column, reason);
-    return;
+  const tt_line_pair *at;
+  const char *reason = add_point(parser, device, &at);
+  if (reason && parser->open && parser->build.full) {
+    deliver(parser);  // whose points are none of this one's fault
+    reason = add_point(parser, device, &at);
   }
-  const tt_line_pair *at = &tt_list_at(&read->fields, tt_line_pair, 0);
-  const tt_message_mark mark = tt_message_build_mark(&parser->build);
-  reason = add_values(parser, &at);
   if (reason) {
     refuse(parser, at->line, at->column, reason);
-    tt_message_build_return(&parser->build, &mark);
     return;
   }
   parser->open = true;

@@ -263,6 +263,41 @@ static void test_limits(void **state) {
                       "message d line 3 points 1\n at 0\n  abc.x=123\n");
 }
 
+/** Appends a point of one moment with so many texts. */
+static char *add_texts(char *to, int count) {
+  to += sprintf(to, "a,device=d ");
+  for (int i = 0; i < count; i++) to += sprintf(to, "%sx%d=\"%04000d\"", i ? "," : "", i, i);
+  return to + sprintf(to, " 1000\n");
+}
+
+/* Points of one moment are one sample within a message, which may have so much and no more. */
+static void test_a_point_is_not_refused_for_those_before_it(void **state) {
+  (void)state;
+  static heard to;
+  static char text[3 << 20];
+  const tt_line_options with = options();
+  char *end = text;
+  for (int i = 0; i < 60; i++) end = add_texts(end, 1);
+  end = add_texts(end, 170);
+  feed(&to, &with, text, (size_t)(end - text), 4096);
+  assert_int_equal(to.refusals, 0);
+  assert_int_equal(to.points, 61);
+  assert_int_equal(to.messages, 2);
+  // One that is too long alone costs itself.
+  end = text;
+  for (int i = 0; i < 60; i++) end = add_texts(end, 1);
+  end = add_texts(add_texts(end, 240), 1);
+  feed(&to, &with, text, (size_t)(end - text), 4096);
+  assert_int_equal(to.refusals, 1);
+  assert_int_equal(to.points, 61);
+  // A value that is too long by itself ends no message.
+  end = text + sprintf(text, "a,device=d x=1 1000\na,device=d x=\"%05000d\" 1000\n", 1);
+  end += sprintf(end, "a,device=d x=2 1000\n");
+  feed(&to, &with, text, (size_t)(end - text), 4096);
+  assert_int_equal(to.refusals, 1);
+  assert_int_equal(to.messages, 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_points_of_one_moment_in_every_split),
@@ -275,6 +310,7 @@ int main(void) {
       cmocka_unit_test(test_bad_lines_cost_themselves),
       cmocka_unit_test(test_values),
       cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_a_point_is_not_refused_for_those_before_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,9 +241,16 @@ static size_t sample_size(const tt_message_build *build, size_t text_size) {
   return text_size - before + (size_t)VALUE_BYTES * (count + 1);
 }
 
+/** A value is refused for what came before it. */
+static tt_message_build *full(tt_message_build *build) {
+  build->full = true;
+  return build;
+}
+
 const char *tt_message_build_value(tt_message_build *build, const tt_piece *parts, size_t count,
                                    tt_piece value) {
   tt_message *message = &build->message;
+  build->full = false;
   const tt_piece name = parts[count - 1];
   const size_t identifier_size = joined_size(parts, count);
   if (identifier_size > build->limits.name_bytes)
@@ -253,12 +260,12 @@ const char *tt_message_build_value(tt_message_build *build, const tt_piece *part
     return refuse(build, "the value of %.*s is longer than %u bytes",
                   (int)(name.size < 64 ? name.size : 64), name.bytes, build->limits.value_bytes);
   if (message->value_count >= build->limits.values)
-    return refuse(build, "more than %u values in one message", build->limits.values);
+    return refuse(full(build), "more than %u values in one message", build->limits.values);
   const size_t size = build->text_size + identifier_size + value.size + 2;
   if (sample_size(build, size) > SAMPLE_MOST)
-    return refuse(build, "the names and values of a sample are too long altogether");
+    return refuse(full(build), "the names and values of a sample are too long altogether");
   if (size > build->limits.message_bytes * TEXT_PER_BYTE)
-    return refuse(build, "the names in this message are too long altogether");
+    return refuse(full(build), "the names in this message are too long altogether");
   if (!reserve((void **)&build->text, &build->text_capacity, size, 1) ||
       !reserve((void **)&build->values, &build->value_capacity, message->value_count + 1,
                sizeof *build->values))

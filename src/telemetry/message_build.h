@@ -32,6 +32,7 @@ typedef struct tt_message_build {
   tt_message_value *values;
   size_t value_capacity;
   char reason[256]; /**< why the last of these functions refused */
+  bool full;        /**< the last value had no room beside what is there */
 } tt_message_build;
 
 /* The functions below return NULL, or why what they were given is refused; that text is valid until the next call. */
