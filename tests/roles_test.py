@@ -130,6 +130,26 @@ class Roles(unittest.TestCase):
             status, answer = program.request("POST", f"{at}/run", "{}", self.headers("drive"))
             self.assertEqual(status, 202, answer)
 
+    def test_a_draft_with_a_token(self):
+        """It is read by none but who administers, also while it is typed, whatever its file is called."""
+        whole, typed = "robots: []\nweb: {token: sesame}\n", "web: {token: sesame}\nrobots: [\n"
+        with self.program(scene=SCENE) as program:
+            def ask(role, method, path, body=None):
+                return program.request(method, path, body, self.headers(role))
+
+            at = f"/api/drafts/{json.loads(ask('administer', 'POST', '/api/drafts', json.dumps({'name': 'mine'}))[1])['draft']}"
+            for file in "mine.yaml", "other.yaml", "folder/other.YML":
+                for text in whole, typed, whole + "web: {}\n", whole + "\n" * 2 ** 18:
+                    with self.subTest(file=file, text=text[:60]):
+                        self.assertEqual(ask("administer", "PUT", f"{at}/files/{file}", text)[0], 200)
+                        self.assertEqual(ask("administer", "GET", f"{at}/files/{file}"), (200, text))
+                        for role in "watch", "drive":
+                            status, answer = ask(role, "GET", f"{at}/files/{file}")
+                            self.assertEqual(status, 403, answer)
+                            self.assertIn("needs the role administer", answer)
+            self.assertEqual(ask("administer", "PUT", f"{at}/files/mine.yaml", "robots: [\n")[0], 200)
+            self.assertEqual(ask("watch", "GET", f"{at}/files/mine.yaml"), (200, "robots: [\n"))
+
     def test_who_may_ask_stays(self):
         """Tokens, hosts and address are those that the program was started with, whatever another scene says of them."""
         folder, secret = pathlib.Path(self.folder.name).resolve(), 'q"\\#: [é'

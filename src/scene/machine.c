@@ -37,13 +37,30 @@ tt_status tt_machine_check_file(const char *path, bool *denied, tt_error *error)
   return status;
 }
 
+/* A key `token` with a value. Whoever types may have put it anywhere. */
+static bool has_token(const tt_node *node) {
+  for (int i = 0; i < node->child_count; i++) {
+    const tt_node *child = node->children[i];
+    const bool scalar = child->kind == TT_NODE_SCALAR;
+    if (child->key && strcmp(child->key, "token") == 0 &&
+        (scalar ? *child->text : child->child_count))
+      return true;
+    if (!scalar && has_token(child)) return true;
+  }
+  return false;
+}
+
 tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, tt_error *error) {
+  static const char word[] = "token";
   tt_document *document;
-  *denied = false;
-  if (tt_document_parse("scene", text, size, &document, NULL) != TT_OK) return TT_OK;
-  const tt_node *web = tt_node_child(document->root, "web");
-  const char *token = web && web->kind == TT_NODE_MAPPING ? tt_node_child_text(web, "token") : NULL;
-  *denied = token && *token;
+  if (tt_document_parse("scene", text, size, &document, NULL) != TT_OK) {
+    *denied = memmem(text, size, word, strlen(word));
+    return *denied ? tt_fail(error, TT_INVALID,
+                             "the file can't be read as YAML, and has the word token: it needs the "
+                             "role administer, since it may have one")
+                   : TT_OK;
+  }
+  *denied = has_token(document->root);
   tt_document_free(document);
   return *denied ? tt_fail(error, TT_INVALID,
                            "the scene has a token (web.token), which needs the role administer; "

@@ -4,6 +4,7 @@
 #include "host/scene_wires.h"
 #include "scene/scene_files.h"
 #include "scene/data.h"
+#include "scene/machine.h"
 #include "scene/scene.h"
 
 #include "scene/keys.h"
@@ -520,9 +521,45 @@ static void test_hidden_tokens(void **state) {
   }
 }
 
+/* A text that is being typed is seldom whole, and what is typed into stands at a wrong place for a while. */
+static void test_who_reads_a_text_with_a_token(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    bool denied;
+  } texts[] = {
+      {"web: {token: secret}\n", true},
+      {"web: {token: secret}\nrobots: [\n", true},
+      {"web: {token: secret}\nseed: 1\nseed: 2\n", true},
+      {"web:\ntoken: secret\n", true},
+      {"web: [token: secret]\n", true},
+      {"web: {token: [secret]}\n", true},
+      {"w: &w {token: secret}\nweb: *w\n", true},
+      {"robots: [\n", false},
+      {"robots: []\nweb: {tokens: file}\n", false},
+      {"web: {token: , listen: x}\n", false},
+      {"robots: []\n# a token\n", false},
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    tt_error error = {""};
+    bool denied;
+    tt_status status =
+        tt_machine_check_secrets(texts[i].text, strlen(texts[i].text), &denied, &error);
+    if (denied != texts[i].denied) fail_msg("%s: %s", texts[i].text, error.text);
+    assert_int_equal(status, denied ? TT_INVALID : TT_OK);
+  }
+  static char large[TT_TREE_MAX_FILE + 100];
+  memset(large, '\n', sizeof large);
+  memcpy(large, "web: {token: x}", 15);
+  bool denied;
+  assert_int_equal(tt_machine_check_secrets(large, sizeof large, &denied, NULL), TT_INVALID);
+  assert_true(denied);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hidden_tokens),
+      cmocka_unit_test(test_who_reads_a_text_with_a_token),
       cmocka_unit_test(test_good),
       cmocka_unit_test(test_settings),
       cmocka_unit_test(test_settings_reach_a_robots_file),

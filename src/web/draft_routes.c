@@ -99,22 +99,38 @@ static void list_drafts(const job *from, tt_web_answer *answer) {
   tt_web_answer_json(answer, list);
 }
 
-/* A token that stands in the scene is for none but who administers. */
-static bool may_read(const job *from, const tt_draft *draft, const char *path, const char *bytes,
-                     size_t size, tt_error *error) {
+/* What may be a scene, or is to become one. */
+static bool is_yaml(const char *path) {
+  const char *dot = strrchr(path, '.');
+  return dot && (g_ascii_strcasecmp(dot, ".yaml") == 0 || g_ascii_strcasecmp(dot, ".yml") == 0);
+}
+
+/* A token that stands in a scene is for none but who administers. */
+static bool may_read(const job *from, const char *path, const char *bytes, size_t size,
+                     tt_error *error) {
   bool denied = false;
-  if (!administers(from) && strcmp(path, draft->main) == 0)
-    tt_machine_check_secrets(bytes, size, &denied, error);
+  if (!administers(from) && is_yaml(path)) tt_machine_check_secrets(bytes, size, &denied, error);
   return !denied;
+}
+
+static bool may_read_file(const job *from, const char *folder, const char *path, tt_error *error) {
+  char *bytes;
+  size_t size;
+  if (!is_yaml(path)) return true;
+  if (tt_draft_file_read(folder, path, &bytes, &size, error) != TT_OK) return false;
+  const bool may = may_read(from, path, bytes, size, error);
+  free(bytes);
+  return may;
 }
 
 /* Another's scene is not opened for who may not read it. */
 static bool may_have(const job *from, const tt_draft *draft, tt_error *error) {
-  char *bytes;
-  size_t size;
-  if (tt_draft_file_read(draft->folder, draft->main, &bytes, &size, error) != TT_OK) return true;
-  const bool may = may_read(from, draft, draft->main, bytes, size, error);
-  free(bytes);
+  tt_draft_files files;
+  if (administers(from)) return true;
+  bool may = tt_draft_files_list(draft->folder, &files, error) == TT_OK;
+  for (int i = 0; i < files.count && may; i++)
+    may = may_read_file(from, draft->folder, files.items[i].path, error);
+  tt_draft_files_free(&files);
   if (!may) tt_drafts_remove(from->routes->drafts, draft->id, NULL);
   return may;
 }
@@ -261,7 +277,7 @@ static void work_on_file(job *from, const char *path, tt_web_answer *answer) {
     size_t size;
     answer->status = tt_draft_file_read(from->draft.folder, path, &bytes, &size, &answer->error);
     if (answer->status != TT_OK) return;
-    if (may_read(from, &from->draft, path, bytes, size, &answer->error))
+    if (may_read(from, path, bytes, size, &answer->error))
       answer_bytes(answer, bytes, size);
     else
       tt_web_answer_refusal(answer, 403);
