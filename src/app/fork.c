@@ -110,6 +110,8 @@ const char *tt_fork_scene(const tt_fork *fork) { return fork->unpacked.scene; }
 
 const char *tt_fork_state(const tt_fork *fork) { return fork->state; }
 
+bool tt_fork_lacks_token(const tt_fork *fork) { return fork->unpacked.lacks_token; }
+
 const char *const *tt_fork_settings(const tt_fork *fork, int *count) {
   *count = fork->settings_count;
   return (const char *const *)fork->settings;

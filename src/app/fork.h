@@ -33,6 +33,8 @@ const char *tt_fork_state(const tt_fork *fork);
 /** All settings in their order; the fork's. */
 const char *const *tt_fork_settings(const tt_fork *fork, int *count);
 
+/** Its scene had a token, which the log does not keep. */
+bool tt_fork_lacks_token(const tt_fork *fork);
 /** Those behind the old run's own. */
 const char *const *tt_fork_added(const tt_fork *fork, int *count);
 

@@ -45,3 +45,20 @@ tt_status tt_log_argument_path(const char *given, char *path, size_t size, tt_er
                          "lists those there are",
                          given);
 }
+
+/* web.token=x, web.tokens=FILE, web={token: x}; also web.token= for none. */
+static bool says_token(const char *setting) {
+  const bool section = strncmp(setting, "web=", 4) == 0;
+  return strncmp(setting, "web.token=", 10) == 0 || strncmp(setting, "web.tokens=", 11) == 0 ||
+         (section && strstr(setting, "token"));
+}
+
+tt_status tt_log_argument_check_token(bool lacks_token, const char *const *settings, int count,
+                                      tt_error *error) {
+  for (int i = 0; i < count; i++)
+    if (says_token(settings[i])) return TT_OK;
+  if (!lacks_token) return TT_OK;
+  return tt_fail(error, TT_USAGE,
+                 "the log's scene had a token (web.token), which no log keeps: give --set "
+                 "web.token=TOKEN, or --set web.token= for none");
+}

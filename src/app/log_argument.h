@@ -11,5 +11,9 @@ tt_status tt_log_argument_path(const char *given, char *path, size_t size, tt_er
  *  with tt_kept_run_clear(), also after failure. */
 tt_status tt_log_argument_find(const char *folder, const char *given, tt_kept_run *run,
                                tt_error *error);
+/** Has a log whose scene had a token pages again, which everybody on the machine could reach? Where it lacks it, the settings of this call
+ *  say what of web.token or web.tokens holds; TT_USAGE. */
+tt_status tt_log_argument_check_token(bool lacks_token, const char *const *settings, int count,
+                                      tt_error *error);
 
 #endif

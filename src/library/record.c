@@ -18,7 +18,7 @@
 /* ---- what the log begins with ---- */
 
 /* The scene's own but for chance, and for the length of a tick, which is each call's. */
-static char *describe_run(const tether_sim *sim, const char *id) {
+static char *describe_run(const tether_sim *sim, const char *id, bool hid) {
   const tether_scene *scene = sim->scene;
   char seed[40];
   size_t count = (size_t)scene->setting_count;
@@ -32,6 +32,7 @@ static char *describe_run(const tether_sim *sim, const char *id) {
   if (!run) return NULL;
   tt_json_add_int(run, "seed", (int64_t)sim->seed);
   tt_json_add_int(run, "io_steps", 0);
+  if (hid) tt_scene_run_lacks_token(run);
   char *text = strdup(json_object_to_json_string_ext(run, JSON_C_TO_STRING_PLAIN));
   json_object_put(run);
   return text;
@@ -56,8 +57,8 @@ static tt_status gather(tether_sim *sim, opening *of, tt_error *why) {
         file, strerror(errno));
   TT_TRY(tt_run_id_new(id, why));
   TT_TRY(tt_scene_files_read(sim->scene->scene, &of->files, why));
-  tt_scene_files_hide(&of->files, sim->scene->scene);
-  of->run = describe_run(sim, id);
+  const bool hid = tt_scene_files_hide(&of->files, sim->scene->scene);
+  of->run = describe_run(sim, id, hid);
   of->model = tt_describe_sim(sim->sim, NULL);
   const size_t size = tt_sim_state_size(sim->sim);
   of->state = malloc(size);

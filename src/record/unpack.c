@@ -83,6 +83,9 @@ static tt_status read_run(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt
   if (!run)
     return tt_fail(error, TT_INVALID, "the log does not say what was run: it is not one of ours");
   const char *scene = tt_json_text(run, "scene_file");
+  struct json_object *left_out;
+  unpacked->lacks_token = json_object_object_get_ex(run, "token_left_out", &left_out) &&
+                          json_object_get_boolean(left_out);
   tt_status status = is_safe(scene) ? copy_settings(run, unpacked) : TT_INVALID;
   if (status == TT_OK && asprintf(&unpacked->scene, "%s%s", unpacked->scratch.folder, scene) < 0) {
     unpacked->scene = NULL;

@@ -5,12 +5,15 @@
 #include "base/scratch.h"
 #include "record/run_log.h"
 
+#include <stdbool.h>
+
 typedef struct tt_unpacked {
   tt_scratch scratch;
   char *scene; /**< the scene's file in it */
   char *data;  /**< the data folder in it, for tt_data_set_root(); "" when the scene used none */
   char **settings; /**< PATH=VALUE of the run's command line */
   int setting_count;
+  bool lacks_token; /**< its scene had a token, which the log does not keep */
 } tt_unpacked;
 
 /** TT_INVALID when the log does not keep its scene. */

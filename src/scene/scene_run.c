@@ -88,3 +88,7 @@ struct json_object *tt_scene_describe_run(const tt_scene *scene, const char *con
   json_object_object_add(run, "field", describe_field(&scene->field));
   return run;
 }
+
+void tt_scene_run_lacks_token(struct json_object *run) {
+  tt_json_add_bool(run, "token_left_out", true);
+}

@@ -17,4 +17,7 @@ tt_status tt_run_id_new(char id[33], tt_error *error);
 struct json_object *tt_scene_describe_run(const tt_scene *scene, const char *const *settings,
                                           int setting_count, const char *id);
 
+/** The run had a token that its log does not keep (tt_scene_files_hide()), and says so. */
+void tt_scene_run_lacks_token(struct json_object *run);
+
 #endif

@@ -513,7 +513,8 @@ static void test_hidden_tokens(void **state) {
     const char *wanted = texts[i][1] ? texts[i][1] : texts[i][0];
     char *bytes = strdup(texts[i][0]);
     assert_non_null(bytes);
-    tt_scene_text_hide(bytes, strlen(bytes));
+    assert_int_equal(tt_scene_text_hide(bytes, strlen(bytes)), texts[i][1] != NULL);
+    assert_false(tt_scene_text_hide(bytes, strlen(bytes)));
     assert_int_equal(strlen(bytes), strlen(texts[i][0]));
     assert_memory_equal(bytes, wanted, strlen(wanted) - (i == 2));
     assert_null(strstr(bytes, "sec"));

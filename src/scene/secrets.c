@@ -64,33 +64,46 @@ static void blank(char *bytes, size_t from, size_t to) {
   if (to - from >= 2) bytes[from] = bytes[from + 1] = '"';
 }
 
-void tt_scene_text_hide(char *bytes, size_t size) {
+/* A token; "", ~ and null are none. */
+static bool is_said(const yaml_event_t *event) {
+  const bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+  return event->data.scalar.length > 0 &&
+         !(plain && (is_text(event, "~") || is_text(event, "null")));
+}
+
+bool tt_scene_text_hide(char *bytes, size_t size) {
   yaml_parser_t parser;
   yaml_event_t event;
   walk at = {0};
+  bool hid = false;
   char *copy = malloc(size + 1); /* is parsed while the bytes change */
   if (!copy || !yaml_parser_initialize(&parser)) {
     free(copy);
     memset(bytes, ' ', size);
-    return;
+    return true;
   }
   memcpy(copy, bytes, size);
   yaml_parser_set_input_string(&parser, (const unsigned char *)copy, size);
   for (bool more = true; more && yaml_parser_parse(&parser, &event);) {
     more = event.type != YAML_STREAM_END_EVENT;
-    if (is_token(&at, &event))
+    if (is_token(&at, &event)) {
+      hid = hid || is_said(&event);
       blank(bytes, byte_of(copy, size, event.start_mark.index),
             byte_of(copy, size, event.end_mark.index));
+    }
     yaml_event_delete(&event);
   }
   yaml_parser_delete(&parser);
   free(copy);
+  return hid;
 }
 
-void tt_scene_files_hide(tt_scene_files *files, const tt_scene *scene) {
+bool tt_scene_files_hide(tt_scene_files *files, const tt_scene *scene) {
   char real[PATH_MAX];
-  if (!realpath(scene->path, real)) return;
+  bool hid = false;
+  if (!realpath(scene->path, real)) return false;
   for (int i = 0; i < files->count; i++)
     if (strcmp(files->files[i].path, real) == 0)
-      tt_scene_text_hide((char *)files->files[i].bytes, files->files[i].size);
+      hid = tt_scene_text_hide((char *)files->files[i].bytes, files->files[i].size);
+  return hid;
 }

@@ -74,6 +74,51 @@ class Snapshots(unittest.TestCase):
         self.assertIn("another scene", done.stderr)
 
 
+class Token(unittest.TestCase):
+    """A scene's token stands in no log: who opens pages from one says what is to hold."""
+
+    @classmethod
+    def setUpClass(cls):
+        scene, cls.log = FOLDER / "token.yaml", FOLDER / "token.wpilog"
+        scene.write_text("robots: []\nweb: {token: sesame, listen: '127.0.0.1:0'}\n", encoding="utf-8")
+        done = tether("run", scene, "--pace", "fast", "--no-web", "--duration", "0.2", "--record", cls.log)
+        assert done.returncode == 0, done.stderr
+
+    def refused(self, *arguments):
+        with self.assertRaisesRegex(AssertionError, "give --set web.token=TOKEN, or --set web.token= for none"), Tether(*arguments):
+            pass
+
+    def test_it_is_missed(self):
+        fork = FOLDER / "token-fork.wpilog"
+        done = tether("run", "--from", f"{self.log}@0.1", "--pace", "fast", "--no-web", "--duration", "0.2", "--record", fork)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for log in self.log, fork:
+            self.refused("replay", log)
+            self.refused("replay", log, "--set", "web.hosts=[token.example]")
+            self.refused("run", "--from", f"{log}@0.1")
+        self.assertEqual(tether("verify", fork).returncode, 0)
+
+    def test_another_or_none_is_given(self):
+        for command in ("replay", self.log), ("run", "--from", f"{self.log}@0.1"):
+            for setting, status in ("web.token=other", 401), ("web={token: other, listen: '127.0.0.1:0'}", 401), ("web.token=", 200):
+                with self.subTest(command=command[0], setting=setting), Tether(*command, "--set", setting) as program:
+                    connection = http.client.HTTPConnection(program.addresses["web"].removeprefix("http://"), timeout=60)
+                    connection.request("GET", "/api/runs")
+                    self.assertEqual(connection.getresponse().status, status)
+                    connection.close()
+
+    def test_a_scene_without_one(self):
+        """Neither "" nor ~ is one; what the run served its replay does not."""
+        scene = FOLDER / "none.yaml"
+        for number, value in enumerate(("''", "~", "")):
+            log = FOLDER / f"none{number}.wpilog"
+            scene.write_text(f"robots: []\nweb: {{token: {value}, listen: '127.0.0.1:0'}}\n", encoding="utf-8")
+            done = tether("run", scene, "--pace", "fast", "--no-web", "--duration", "0.2", "--record", log, "--set", "foxglove={listen: '127.0.0.1:0'}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with Tether("replay", log) as program:
+                self.assertEqual(set(program.addresses), {"web"})
+
+
 class Controller(unittest.TestCase):
     """A user's program against a run that it made before."""
 

@@ -47,7 +47,7 @@ static struct json_object *describe_parent(const tt_fork *fork) {
 }
 
 /* What a reader wants to know first; and what makes the scene again. */
-static char *describe_run(const tt_attach_context *context) {
+static char *describe_run(const tt_attach_context *context, bool hid) {
   const tt_scene_options *options = context->options;
   struct json_object *run = tt_scene_describe_run(context->scene, options->settings,
                                                   options->setting_count, context->run->id);
@@ -55,6 +55,7 @@ static char *describe_run(const tt_attach_context *context) {
   json_object_object_add(run, "telemetry", describe_store(context->scene));
   json_object_object_add(run, "from", describe_parent(context->fork));
   if (options->plays_match) json_object_object_add(run, "match", json_object_new_boolean(true));
+  if (hid || (context->fork && tt_fork_lacks_token(context->fork))) tt_scene_run_lacks_token(run);
   char *text = strdup(json_object_to_json_string_ext(run, JSON_C_TO_STRING_PLAIN));
   json_object_put(run);
   return text;
@@ -130,8 +131,8 @@ static tt_status open_recorder(const tt_attach_context *context, const tt_record
   const tt_scene *scene = context->scene;
   tt_scene_files files;
   TT_TRY(tt_scene_files_read(scene, &files, error));
-  tt_scene_files_hide(&files, scene);
-  char *run = describe_run(context);
+  const bool hid = tt_scene_files_hide(&files, scene);
+  char *run = describe_run(context, hid);
   tt_floor_line *lines = tt_floor_lines_of(scene);
   tt_floor floor = tt_floor_of(scene, lines);
   char *model = tt_describe_sim(tt_world_sim(context->world), &floor);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "model/unit.h"
 #include "scene/data.h"
+#include "scene/machine.h"
 #include "record/player.h"
 #include "record/unpack.h"
 
@@ -59,20 +60,23 @@ static tt_status parse(int argc, char **argv, replay_job *job, tt_error *error) 
   return TT_OK;
 }
 
+/* How long the run was, how fast, and what the machine did meanwhile is its own affair. */
+static bool holds_on(const char *setting) {
+  static const char *const others[] = {"duration=", "pace=", "speed="};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strncmp(setting, others[i], strlen(others[i])) == 0) return false;
+  return !tt_setting_is_of_machine(setting);
+}
+
 /* What the run was told, except what does not concern a replay, and what this one is told. */
 static tt_status load_scene(const replay_job *job, const tt_unpacked *unpacked, tt_scene **scene,
                             tt_error *error) {
-  static const char *const others[] = {"duration=", "record.", "web.", "pace=", "speed="};
   int most = unpacked->setting_count + job->setting_count + 3, count = 0;
   const char **settings = calloc((size_t)most + 1, sizeof *settings);
   char speed[64];
   if (!settings) return tt_fail(error, TT_NOMEM, "out of memory");
-  for (int i = 0; i < unpacked->setting_count; i++) {
-    bool concerns = true;
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-      concerns = concerns && strncmp(unpacked->settings[i], others[k], strlen(others[k])) != 0;
-    if (concerns) settings[count++] = unpacked->settings[i];
-  }
+  for (int i = 0; i < unpacked->setting_count; i++)
+    if (holds_on(unpacked->settings[i])) settings[count++] = unpacked->settings[i];
   snprintf(speed, sizeof speed, "speed=%g", job->speed);
   settings[count++] = "pace=realtime";
   settings[count++] = "record.on=off";
@@ -116,7 +120,9 @@ static tt_status replay_log(const replay_job *job, const tt_run_log *log, tt_err
   tt_scene *scene;
   TT_TRY(tt_unpack(log, &unpacked, error));
   if (*unpacked.data) tt_data_set_root(unpacked.data);
-  tt_status status = load_scene(job, &unpacked, &scene, error);
+  tt_status status =
+      tt_log_argument_check_token(unpacked.lacks_token, job->settings, job->setting_count, error);
+  if (status == TT_OK) status = load_scene(job, &unpacked, &scene, error);
   if (status == TT_OK) {
     tt_log_start();
     status = play(job, scene, log, error);

@@ -212,6 +212,9 @@ static tt_status make_fork(const tt_scene_options *options, tt_fork **fork, tt_e
   *at = 0;
   TT_TRY(tt_log_argument_path(given, path, sizeof path, error));
   TT_TRY(tt_fork_new(path, time, options->settings, options->setting_count, fork, error));
+  if (!options->no_web)
+    TT_TRY(tt_log_argument_check_token(tt_fork_lacks_token(*fork), options->settings,
+                                       options->setting_count, error));
   tt_progress progress = tt_progress_start("run");
   tt_status status = tt_fork_compute(*fork, tt_fork_state(*fork), show_rerun, &progress, error);
   tt_progress_end(&progress);
