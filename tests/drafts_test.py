@@ -188,9 +188,11 @@ class Drafts(unittest.TestCase):
                     count += 1
                     wait_for(lambda: sum(line.startswith("ready ") for line in program.lines) == count or program.process.poll() is not None, "ready")
                     self.assertIsNone(program.process.poll(), program.text())
+                    self.assertEqual(program.addresses["web"], "http://" + self.host)
 
                 bad, main = self.draft(name="bad")
                 self.ok("PUT", f"{bad}/files/{main}", wire % taken.getsockname()[1])
+                ran(bad)
                 good, main = self.draft(name="good")
                 self.ok("PUT", f"{good}/files/{main}", wire % 0)
                 ran(good)

@@ -104,15 +104,15 @@ void tt_scene_choice_watch(tt_scene_choice *choice, tt_world *world, const char 
 void tt_scene_choice_stay_at(tt_scene_choice *choice, const char *address) {
   const char *host = strstr(address, "//");
   pthread_mutex_lock(&choice->mutex);
-  snprintf(choice->web, sizeof choice->web, "web.listen=%s", host ? host + 2 : address);
+  snprintf(choice->address, sizeof choice->address, "%s", host ? host + 2 : address);
   pthread_mutex_unlock(&choice->mutex);
 }
 
-/* What the pages were told stays where the next scene's are to be. */
-static void copy_web(tt_scene_choice *choice, char web[sizeof choice->web]) {
+bool tt_scene_choice_address(tt_scene_choice *choice, char address[TT_SCENE_ADDRESS]) {
   pthread_mutex_lock(&choice->mutex);
-  memcpy(web, choice->web, sizeof choice->web);
+  memcpy(address, choice->address, sizeof choice->address);
   pthread_mutex_unlock(&choice->mutex);
+  return *address;
 }
 
 static tt_status load(tt_scene_choice *choice, const char *name, const tt_fork *fork,
@@ -120,14 +120,11 @@ static tt_status load(tt_scene_choice *choice, const char *name, const tt_fork *
   const tt_scene_options *options = choice->options;
   int count = 0;
   const char **settings = calloc((size_t)options->setting_count + 2, sizeof *settings);
-  char web[sizeof choice->web];
   if (!settings) return tt_fail(error, TT_NOMEM, "out of memory");
-  copy_web(choice, web);
   if (choice->first_web) settings[count++] = choice->first_web;
   for (int i = 0; i < options->setting_count; i++)
     if (!fork || tt_setting_is_of_machine(options->settings[i]))
       settings[count++] = options->settings[i];
-  if (*web) settings[count++] = web;
   tt_status status = fork ? tt_fork_load(fork, settings, count, scene, error)
                           : tt_scene_load(&tt_program_guests, name, settings, count, scene, error);
   free(settings);

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#define TT_SCENE_ADDRESS 300
 #define TT_SCENE_NAME 4096 /**< bytes of a chosen scene's name or path, its end included */
 
 /** Lives as long as the program, since an answer under way may outlive the last world; the world and the address change with each scene. */
@@ -21,12 +22,12 @@ typedef struct tt_scene_choice {
   tt_world *world;             /**< that a choice ends; NULL: none runs */
   char present[TT_SCENE_NAME]; /**< the file of the scene that runs, absolute */
   char drafts[TT_SCENE_NAME]; /**< folder of scenes that whoever drives writes; "": there is none */
-  char web[300];              /**< "web.listen=…": the next scene's pages stay where they are */
-  char chosen[TT_SCENE_NAME]; /**< "": none */
-  bool administers;           /**< who chose it */
-  tt_fork *fork;              /**< it is that of a run that goes on; owned; NULL: it is not */
-  char refused[TT_SCENE_NAME]; /**< the last one chosen that could not be opened; "": none */
-  tt_error refusal;            /**< and why */
+  char address[TT_SCENE_ADDRESS]; /**< of the pages; "": there were none yet */
+  char chosen[TT_SCENE_NAME];     /**< "": none */
+  bool administers;               /**< who chose it */
+  tt_fork *fork;                  /**< it is that of a run that goes on; owned; NULL: it is not */
+  char refused[TT_SCENE_NAME];    /**< the last one chosen that could not be opened; "": none */
+  tt_error refusal;               /**< and why */
 } tt_scene_choice;
 
 /** Nothing is chosen yet. `options` must outlive it. */
@@ -38,8 +39,10 @@ tt_status tt_scene_choice_keep_web(tt_scene_choice *choice, const tt_scene *scen
 void tt_scene_choice_drafts_at(tt_scene_choice *choice, const char *folder);
 /** From here on a choice ends `world`, which is of the scene in that file; NULL: no choice is taken any more. */
 void tt_scene_choice_watch(tt_scene_choice *choice, tt_world *world, const char *path);
-/** The pages are at "http://…". */
+/** The pages are at "http://…", and those of all scenes that follow, too. */
 void tt_scene_choice_stay_at(tt_scene_choice *choice, const char *address);
+/** There, "HOST:PORT"; false: nowhere yet. */
+bool tt_scene_choice_address(tt_scene_choice *choice, char address[TT_SCENE_ADDRESS]);
 /** Loads scene `name`, one that tt_scene_choice_find() finds, to see that it can be run with this run's settings; if so, ends the
  *  world. Any thread; takes as long as loading. TT_NOT_FOUND, or why it can't be run, with `*denied` where only who administers may;
  *  TT_FULL between two worlds. `context` is a tt_scene_choice. */
@@ -68,7 +71,7 @@ bool tt_scene_choice_folder(const tt_scene_choice *choice, char folder[TT_SCENE_
  *  begins at its beginning. */
 bool tt_scene_choice_take(tt_scene_choice *choice, char name[TT_SCENE_NAME], bool *administers,
                           tt_fork **fork);
-/** Loads scene `name` (or a file) with this run's settings, its pages where they are now. TT_INVALID with `*denied`: it is a draft that
+/** Loads scene `name` (or a file) with this run's settings. TT_INVALID with `*denied`: it is a draft that
  *  says what concerns the machine, and takes who administers. */
 tt_status tt_scene_choice_load(tt_scene_choice *choice, const char *name, bool administers,
                                bool *denied, tt_scene **scene, tt_error *error);

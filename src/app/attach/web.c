@@ -23,6 +23,8 @@ typedef struct run_web {
   tt_draft_routes *drafts; /**< NULL where there is no room for them */
   tt_sweep_data sweeps;
   tt_floor_line *lines;
+  tt_web_keys keys; /* the scene's, but for the address */
+  char address[TT_SCENE_ADDRESS];
   char scene[128];
   char runs_folder[1024];
   char recording[TT_RUN_ID]; /**< id of the run that is being kept; "": none */
@@ -74,8 +76,16 @@ static tt_status open_live(run_web *web, const tt_attach_context *context, tt_er
   return tt_world_add_observer(context->world, tt_live_observer(web->live));
 }
 
+/* Whatever the scene says, and also where the one before begins anew: open pages stay where they are. */
+static const tt_web_keys *take_keys(run_web *web, const tt_attach_context *context) {
+  web->keys = *(const tt_web_keys *)tt_scene_section(context->scene, "web", NULL);
+  if (context->choice && tt_scene_choice_address(context->choice, web->address))
+    web->keys.listen = web->address;
+  return &web->keys;
+}
+
 static tt_status start(run_web *web, const tt_attach_context *context, tt_error *error) {
-  const tt_web_keys *keys = tt_scene_section(context->scene, "web", NULL);
+  const tt_web_keys *keys = take_keys(web, context);
   TT_TRY(tt_web_from_keys(keys, &web->server, error));
   tt_pages_add(web->server);
   TT_TRY(open_live(web, context, error));
