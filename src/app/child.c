@@ -11,12 +11,12 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_WORDS 16
 #define LOOK_EVERY_MS 100
 #define END_MS 3000 /* from SIGTERM to SIGKILL */
 
@@ -46,21 +46,32 @@ static int spawn(char *const *words, int heard, int pipe, pid_t *process) {
   return failed;
 }
 
+/* "setpriv … OWN WORDS…", to be freed; NULL: out of memory. */
+static char **put_before(const char *const *words, bool urgent, char *own) {
+  static char *const before[] = {"setpriv", "--pdeathsig", "TERM", "nice", "-n", "5"};
+  size_t given = 0, count = urgent ? 3 : 6;
+  while (words[given]) given++;
+  char **all = calloc(count + given + 2, sizeof *all);
+  if (!all) return NULL;
+  memcpy(all, before, count * sizeof *all);
+  all[count++] = own;
+  for (size_t i = 0; i < given; i++) all[count++] = (char *)words[i];
+  return all;
+}
+
 /* A less urgent one leaves the machine to a world in real time, yet somebody waits for it: where other programs keep all cores busy it
  * gets a quarter of what each of them has. */
 static tt_status start(const char *const *words, bool urgent, int heard, tt_child *child,
                        tt_error *error) {
-  char own[4096], *all[MOST_WORDS + 8] = {"setpriv", "--pdeathsig", "TERM"};
-  static char *const nice[] = {"nice", "-n", "5"};
-  int ends[2], count = 3;
+  char own[4096];
+  int ends[2];
   if (!tt_file_own(own)) return tt_fail(error, TT_FAILED, "this program's file can't be told");
-  for (int i = 0; !urgent && i < 3; i++) all[count++] = nice[i];
-  all[count++] = own;
-  for (; *words && count < MOST_WORDS + 7; words++) all[count++] = (char *)*words;
   if (pipe2(ends, O_CLOEXEC) != 0)
     return tt_fail(error, TT_FAILED, "can't make a pipe: %s", strerror(errno));
   *child = (tt_child){.said = ends[0]};
-  int failed = spawn(all, heard, ends[1], &child->process);
+  char **all = put_before(words, urgent, own);
+  int failed = all ? spawn(all, heard, ends[1], &child->process) : ENOMEM;
+  free(all);
   close(ends[1]);
   if (!failed) return TT_OK;
   close(ends[0]);

@@ -168,7 +168,8 @@ class Pages(unittest.TestCase):
         self.assertTrue(any(name.endswith(".velocity") and abs(value) > 0.05 for name, value in now.items()), "nothing moves")
         self.assertEqual([name for name, value in then.items() if abs(value - now[name]) > 1e-6 * max(1, abs(value))], [])
         self.assertIn("identical", tether("verify", RUNS / old))
-        told, _ = self.fork(new, moment + 0.03, settings={"seed": 5})  # a fork of it ends it, so that it is whole
+        more = {"seed": 5, "description": "another", "duration": 1e4, "record.keep": 1000, "record.megabytes": 500, "record.period": 0.02}
+        told, _ = self.fork(new, moment + 0.03, settings=more)  # a fork of it ends it, so that it is whole
         self.assertEqual(told["state"], "done", told)
         self.assertIn("identical", tether("verify", RUNS / new))
 
