@@ -454,10 +454,9 @@ static void handle_drafts(void *context, const tt_web_request *request) {
 
 static void handle_draft(void *context, const tt_web_request *request) {
   const char *slash = strchr(request->rest, '/');
-  const bool changes =
-                 strcmp(request->method, "PUT") == 0 || strcmp(request->method, "DELETE") == 0,
-             file = slash && g_str_has_prefix(slash, "/files/");
-  respond_by(context, request, !changes && !file, work_on_draft);
+  const bool file = slash && g_str_has_prefix(slash, "/files/");
+  respond_by(context, request, !file,
+             work_on_draft); /* to remove one, too, is to wait for a look */
 }
 
 tt_draft_routes *tt_draft_routes_new(tt_web *web, tt_drafts *drafts,

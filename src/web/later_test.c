@@ -89,18 +89,21 @@ static tt_web *start(int most) {
 }
 
 /* A connection with a request on it. */
-static int ask(tt_web *web, const char *path) {
+static int ask_by(tt_web *web, const char *method, const char *path) {
   tt_error error = {""};
   tt_address to;
   assert_int_equal(tt_address_parse(tt_web_address(web) + strlen("http://"), &to, &error), TT_OK);
   int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   assert_int_equal(connect_to(s, &to.any, tt_address_size(&to)), 0);
   char request[128];
-  int size = snprintf(request, sizeof request,
-                      "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path);
+  int size =
+      snprintf(request, sizeof request,
+               "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", method, path);
   assert_int_equal(send(s, request, (size_t)size, 0), size);
   return s;
 }
+
+static int ask(tt_web *web, const char *path) { return ask_by(web, "GET", path); }
 
 static void assert_answered(int s) {
   char answer[1024] = "";
@@ -164,14 +167,16 @@ static tt_status draw_held_back(void *context, const char *name, char **picture,
   return tt_fail(error, TT_INVALID, "none");
 }
 
-/* More requests than there are slots, and a short one. */
-static void ask_beside(tt_web *web, const char *slow, const char *brief) {
+/* Something that is compiled, more requests that wait for it than there are slots, and a short one. */
+static void ask_beside(tt_web *web, const char *compiled, const char *method, const char *slow,
+                       const char *brief) {
   int clients[CLIENTS];
   char answer[4096];
   atomic_store(&begun, 0);
   held_back = true;
-  for (int i = 0; i < CLIENTS; i++) clients[i] = ask(web, slow);
+  clients[0] = ask(web, compiled);
   while (!atomic_load(&begun)) g_usleep(1000);
+  for (int i = 1; i < CLIENTS; i++) clients[i] = ask_by(web, method, slow);
   int s = ask(web, brief);
   assert_true(receive_whole(s, answer, sizeof answer) > 0);
   assert_memory_equal(answer, "HTTP/1.1 200 ", strlen("HTTP/1.1 200 "));
@@ -204,8 +209,10 @@ static void a_scene_that_is_compiled_holds_up_nothing_short(void **state) {
   tt_scene_routes_add(web, &pictures);
   assert_int_equal(tt_web_start(web, &error), TT_OK);
   snprintf(path, sizeof path, "/api/drafts/%s", draft.id);
-  ask_beside(web, path, "/api/drafts");
-  ask_beside(web, "/api/scenes/x/picture", "/api/drafts");
+  ask_beside(web, path, "GET", path, "/api/drafts");
+  ask_beside(web, "/api/scenes/x/picture", "GET", "/api/scenes/x/picture", "/api/drafts");
+  assert_int_equal(tt_drafts_write(drafts, &draft, "other", "x", 1, &error), TT_OK);
+  ask_beside(web, path, "DELETE", path, "/api/drafts");
   tt_web_free(web);
   tt_draft_routes_free(routes);
   tt_scratch_close(&scratch);
