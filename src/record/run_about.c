@@ -3,10 +3,13 @@
 #include "base/file.h"
 #include "base/json.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 /* bytes of a file: every byte of its texts may be written as \u00xx */
@@ -97,8 +100,19 @@ struct json_object *tt_run_about_read(const tt_kept_run *run) {
   return made;
 }
 
-tt_status tt_run_about_write(const tt_kept_run *run, struct json_object *changes, tt_error *error) {
-  json_object_object_foreach(changes, key, value) TT_TRY(check(key, value, error));
+/* One at a time, whatever program: the folder is locked until the descriptor is closed. Where the file system knows no locks there is none;
+ * −1: no folder. */
+static int lock_folder(const tt_kept_run *run) {
+  char folder[PATH_MAX];
+  snprintf(folder, sizeof folder, "%s", run->beside);
+  *strrchr(folder, '/') = 0;
+  int lock = open(*folder ? folder : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  while (lock >= 0 && flock(lock, LOCK_EX) != 0 && errno == EINTR) {
+  }
+  return lock;
+}
+
+static tt_status change(const tt_kept_run *run, struct json_object *changes, tt_error *error) {
   struct json_object *about = tt_run_about_read(run);
   if (!about) return tt_fail(error, TT_NOMEM, "out of memory");
   json_object_object_foreach(changes, changed, to)
@@ -109,5 +123,13 @@ tt_status tt_run_about_write(const tt_kept_run *run, struct json_object *changes
                                   : tt_fail(error, TT_NOMEM, "out of memory");
   free(path);
   json_object_put(about);
+  return status;
+}
+
+tt_status tt_run_about_write(const tt_kept_run *run, struct json_object *changes, tt_error *error) {
+  json_object_object_foreach(changes, key, value) TT_TRY(check(key, value, error));
+  int lock = lock_folder(run);
+  tt_status status = change(run, changes, error);
+  if (lock >= 0) close(lock);
   return status;
 }

@@ -8,7 +8,6 @@
 #include "web/question.h"
 #include "web/run_upload.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #define PIECE 65536u
@@ -71,23 +70,13 @@ static tt_status change(const job *from, const tt_kept_run *run, struct json_obj
   return given ? tt_kept_run_pin(from->folder, from->question.id, pinned, error) : TT_OK;
 }
 
-/* What is written of a run is read, changed and replaced: one at a time, or two would lose what one of them wrote. */
-static tt_status change_alone(const job *from, const tt_kept_run *run, struct json_object *changes,
-                              tt_error *error) {
-  static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&one_at_a_time);
-  tt_status status = change(from, run, changes, error);
-  pthread_mutex_unlock(&one_at_a_time);
-  return status;
-}
-
 static void change_run(void *context, tt_web_answer *answer) {
   const job *from = context;
   struct json_object *changes = tt_web_question_json(&from->question, answer);
   tt_kept_run run = {0};
   if (!changes) return;
   if (find_run(from, &run, &answer->error, &answer->status))
-    answer->status = change_alone(from, &run, changes, &answer->error);
+    answer->status = change(from, &run, changes, &answer->error);
   tt_kept_run_clear(&run);
   if (answer->status == TT_OK && find_run(from, &run, &answer->error, &answer->status)) {
     struct json_object *made = tt_run_about_read(&run);
