@@ -507,6 +507,10 @@ static void test_hidden_tokens(void **state) {
       {"web: {tokens: x, hosts: [token, y]}\n", NULL},
       {"token: x\nnt4: {token: y, web: {token: z}}\n", NULL},
       {"robots: [{web: {token: x}}]\nweb: [token, x]\n", NULL},
+      {"x: &t secret\nweb: {token: *t}\ny: *t\n", "x: &t \"\"    \nweb: {token: *t}\ny: *t\n"},
+      {"x: &w {token: secret}\nweb: *w\n", "x: &w {token: \"\"    }\nweb: *w\n"},
+      {"web: {token: &t !!str secret}\nx: *t\n", "web: {token: &t !!str \"\"    }\nx: *t\n"},
+      {"web: {token: \"secret\"}\nrobots: [\n", "                                 "},
       {"\xef\xbb\xbf{\"web\": {\"token\": \"ab\"}}", "\xef\xbb\xbf{\"web\": {\"token\": \"\"  }}"},
   };
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -1,5 +1,6 @@
 /* secrets.c: what of a scene's file is not for everybody who may read a run's log. */
 #include "scene/scene_files.h"
+#include "scene/tree.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static void take(walk *at, const yaml_event_t *event) {
   *wants = !*wants;
 }
 
-static bool is_token(walk *at, const yaml_event_t *event) {
+static bool is_token(void *context, const yaml_event_t *event) {
+  walk *at = context;
   const bool found = event->type == YAML_SCALAR_EVENT && at->depth == 2 && at->wants[2] &&
                      at->in_web && at->is_token;
   switch (event->type) {
@@ -56,8 +58,12 @@ static size_t byte_of(const char *bytes, size_t size, size_t character) {
   return i;
 }
 
-/* "" of the same length. */
+/* "" of the same length, behind an anchor or a tag. */
 static void blank(char *bytes, size_t from, size_t to) {
+  while (from < to && strchr("&!", bytes[from])) {
+    while (from < to && !strchr(" \t\r\n", bytes[from])) from++;
+    while (from < to && strchr(" \t\r\n", bytes[from])) from++;
+  }
   for (size_t i = from; i < to; i++)
     if (bytes[i] != '\n' && bytes[i] != '\r') bytes[i] = ' ';
   if (to - from == 1) bytes[from] = '~';
@@ -71,11 +77,12 @@ static bool is_said(const yaml_event_t *event) {
          !(plain && (is_text(event, "~") || is_text(event, "null")));
 }
 
-bool tt_scene_text_hide(char *bytes, size_t size) {
+/* What each event is of which `is_one` says so; whether there was one. What can't be parsed goes as a whole where it may have a token. */
+static bool hide(char *bytes, size_t size, bool (*is_one)(void *context, const yaml_event_t *event),
+                 void *context) {
   yaml_parser_t parser;
   yaml_event_t event;
-  walk at = {0};
-  bool hid = false;
+  bool hid = false, more = true;
   char *copy = malloc(size + 1); /* is parsed while the bytes change */
   if (!copy || !yaml_parser_initialize(&parser)) {
     free(copy);
@@ -84,9 +91,9 @@ bool tt_scene_text_hide(char *bytes, size_t size) {
   }
   memcpy(copy, bytes, size);
   yaml_parser_set_input_string(&parser, (const unsigned char *)copy, size);
-  for (bool more = true; more && yaml_parser_parse(&parser, &event);) {
+  while (more && yaml_parser_parse(&parser, &event)) {
     more = event.type != YAML_STREAM_END_EVENT;
-    if (is_token(&at, &event)) {
+    if (is_one(context, &event)) {
       hid = hid || is_said(&event);
       blank(bytes, byte_of(copy, size, event.start_mark.index),
             byte_of(copy, size, event.end_mark.index));
@@ -94,8 +101,43 @@ bool tt_scene_text_hide(char *bytes, size_t size) {
     yaml_event_delete(&event);
   }
   yaml_parser_delete(&parser);
+  if (more && memmem(copy, size, "token", strlen("token"))) {
+    memset(bytes, ' ', size);
+    hid = true;
+  }
   free(copy);
   return hid;
+}
+
+/* A token that an alias stands for (token: *it, web: *all). */
+typedef struct aliased {
+  const char *token;
+  bool follows; /* the key */
+} aliased;
+
+static bool is_aliased(void *context, const yaml_event_t *event) {
+  aliased *at = context;
+  const bool follows = at->follows;
+  at->follows = is_text(event, "token");
+  return is_text(event, at->token) && (event->data.scalar.anchor || follows);
+}
+
+/* What the loader still finds. */
+static bool hide_aliased(char *bytes, size_t size) {
+  tt_document *document;
+  bool hid = false;
+  if (tt_document_parse("scene", bytes, size, &document, NULL) != TT_OK) return false;
+  const tt_node *web = tt_node_child(document->root, "web");
+  const char *token = web && web->kind == TT_NODE_MAPPING ? tt_node_child_text(web, "token") : NULL;
+  if (token && *token && !tt_node_empty(tt_node_child(web, "token")))
+    hid = hide(bytes, size, is_aliased, &(aliased){.token = token});
+  tt_document_free(document);
+  return hid;
+}
+
+bool tt_scene_text_hide(char *bytes, size_t size) {
+  const bool hid = hide(bytes, size, is_token, &(walk){0});
+  return hide_aliased(bytes, size) || hid;
 }
 
 bool tt_scene_files_hide(tt_scene_files *files, const tt_scene *scene) {
