@@ -426,6 +426,21 @@ class Recordings(unittest.TestCase):
             page.close()
             self.assertEqual(program.stop(), 0, program.text())
 
+    def test_a_scene_with_a_token(self):
+        """Its log keeps none, and says so: a replay asks which holds."""
+        file, path = self.folder / "token.yaml", self.path()
+        file.write_text("robots: [{robot: gripper}]\nweb: {token: sesame}\n", encoding="utf-8")
+        scene = Scene(file)
+        self.addCleanup(scene.free)
+        sim = self.sim(scene)
+        sim.record(path)
+        sim.step(10)
+        sim.end()
+        self.assertNotIn(b"sesame", path.read_bytes())
+        done = subprocess.run([TETHER, "replay", path], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, "give --set web.token=TOKEN" in done.stderr), (2, True), done.stderr)
+        self.proved(path)
+
     def test_things_that_are_placed(self):
         """Without physics, things stand where commands put them, from the end of a call on."""
         scene = Scene("concept-symmetric")
