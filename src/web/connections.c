@@ -72,10 +72,11 @@ static gboolean cut_late_connections(gpointer data) {
   g_hash_table_iter_init(&iterator, web->connections);
   while (g_hash_table_iter_next(&iterator, NULL, &value)) {
     tt_web_connection *connection = value;
-    bool late = connection->deadline && connection->deadline <= now;
+    bool late = connection->ends || (connection->deadline && connection->deadline <= now);
     if (!late && !tt_web_frame_is_late(connection, now)) continue;
     tt_web_unwatch_frames(connection);
     connection->deadline = 0;
+    connection->ends = false;
     tt_web_count(web, &web->stats.cut);
     // libsoup notices, and lets go of the connection itself.
     g_socket_shutdown(connection->socket, TRUE, TRUE, NULL);

@@ -49,6 +49,7 @@ struct tt_web {
   int slots[TT_WEB_SLOT_KINDS];
   gatomicrefcount
       references; /**< the owner's, and one for each thread of tt_web_respond_streaming() that has not let go of its answer */
+  size_t bodies;  /**< bytes that are kept of those of requests under way; web's thread */
   int answers_due; /**< of tt_web_respond_later(), not written yet; web's thread */
   GQueue
       waiting[TT_WEB_SLOT_KINDS]; /**< of those: with no slot yet, first come first; web's thread */
@@ -94,6 +95,7 @@ typedef struct tt_web_connection {
       role; /**< of the token by which its latest request was let in; TT_ROLE_NONE: it took none */
   uint8_t token[TT_TOKEN_HASH];
   int64_t deadline; /**< µs monotonic at which it is cut; 0: none */
+  bool ends;        /**< it is cut at the next look, whatever its deadline is by then */
   TtWebInput *input;
   SoupWebsocketConnection *frames; /**< not owned; NULL: no WebSocket */
   int64_t unfinished; /**< µs monotonic at which more were seen; 0: there are no more */

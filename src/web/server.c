@@ -16,8 +16,11 @@
 #define DEFAULT_BODY 65536
 
 tt_web_options tt_web_options_default(void) {
-  return (tt_web_options){
-      .listen = "127.0.0.1:8080", .max_connections = 256, .max_streams = 8, .answer_deadline = 30};
+  return (tt_web_options){.listen = "127.0.0.1:8080",
+                          .max_connections = 256,
+                          .max_streams = 8,
+                          .answer_deadline = 30,
+                          .max_bodies = 256u << 20};
 }
 
 GMainContext *tt_web_context(tt_web *web) { return web->context; }
@@ -73,25 +76,81 @@ static void refuse(const tt_web_request *request, unsigned status, const char *t
   g_free(body);
 }
 
-/** A body without a declared length is counted as it comes. */
+/** What of a request's body may still come, and what of it is kept. */
+typedef struct body_count {
+  size_t left, kept;
+  unsigned refused; /**< HTTP: why it was cut; 0: it was not */
+} body_count;
+
+static body_count *count_of(SoupServerMessage *message) {
+  return g_object_get_data(G_OBJECT(message), "tether-body");
+}
+
+static bool is_kept(SoupServerMessage *message) {
+  return soup_message_body_get_accumulate(soup_server_message_get_request_body(message));
+}
+
+/** Short ones always have room, or who sends long ones slowly would keep everybody from everything. */
+static bool has_room(const tt_web *web, goffset whole, size_t more) {
+  return whole <= DEFAULT_BODY || web->bodies + more <= web->options.max_bodies;
+}
+
+static void give_room(tt_web *web, body_count *count) {
+  web->bodies -= count->kept;
+  count->kept = 0;
+}
+
+/** What is there of it goes at once, the connection at the next look. */
+static void cut(tt_web *web, SoupServerMessage *message, unsigned status) {
+  body_count *count = count_of(message);
+  SoupMessageBody *body = soup_server_message_get_request_body(message);
+  tt_web_connection *connection = tt_web_connection_of(web, message);
+  count->refused = status;
+  give_room(web, count);
+  soup_message_body_set_accumulate(body, FALSE);
+  soup_message_body_truncate(body);
+  if (connection) connection->ends = true;
+}
+
+/** A body without a declared length is counted as it comes; those that are kept until they are whole, all together. */
 static void on_chunk(SoupServerMessage *message, GBytes *chunk, gpointer data) {
-  size_t *left = g_object_get_data(G_OBJECT(message), "tether-body-left");
-  size_t size = g_bytes_get_size(chunk);
-  tt_web_connection *connection = tt_web_connection_of(data, message);
-  if (size <= *left) {
-    *left -= size;
-    return;
+  tt_web *web = data;
+  body_count *count = count_of(message);
+  const size_t size = g_bytes_get_size(chunk);
+  const bool kept = is_kept(message);
+  if (count->refused) return;
+  if (size > count->left) {
+    cut(web, message, 413);
+  } else if (kept && !has_room(web, (goffset)(count->kept + size), size)) {
+    cut(web, message, 503);
+  } else {
+    count->left -= size;
+    if (!kept) return;
+    count->kept += size;
+    web->bodies += size;
   }
-  *left = 0;
-  soup_message_body_set_accumulate(soup_server_message_get_request_body(message), FALSE);
-  if (connection) connection->deadline = 1;  // cut at the next look
+}
+
+/** Answered, or its connection is gone. */
+static void on_finished(SoupServerMessage *message, gpointer data) {
+  give_room(data, count_of(message));
 }
 
 static void limit_body(tt_web *web, SoupServerMessage *message, size_t limit) {
-  size_t *left = g_new(size_t, 1);
-  *left = limit;
-  g_object_set_data_full(G_OBJECT(message), "tether-body-left", left, g_free);
+  body_count *count = g_new0(body_count, 1);
+  count->left = limit;
+  g_object_set_data_full(G_OBJECT(message), "tether-body", count, g_free);
   g_signal_connect(message, "got-chunk", G_CALLBACK(on_chunk), web);
+  g_signal_connect(message, "finished", G_CALLBACK(on_finished), web);
+}
+
+static void refuse_body(const tt_web_request *request, unsigned status) {
+  if (status == 503)
+    soup_message_headers_replace(soup_server_message_get_response_headers(request->message),
+                                 "Retry-After", "1");
+  refuse(request, status,
+         status == 503 ? "too much is being sent here at the moment; try again"
+                       : "the body is too long");
 }
 
 static void on_body(SoupServerMessage *message, gpointer data) {
@@ -167,8 +226,9 @@ static void check_route(const tt_web_request *request) {
   if (!check_role(request, needed)) return;
   size_t limit = route->max_body ? route->max_body : DEFAULT_BODY;
   SoupMessageHeaders *headers = soup_server_message_get_request_headers(request->message);
-  if (soup_message_headers_get_content_length(headers) > (goffset)limit) {
-    refuse(request, 413, "the body is too long");
+  const goffset length = soup_message_headers_get_content_length(headers); /* 0: not declared */
+  if (length > (goffset)limit) {
+    refuse_body(request, 413);
     return;
   }
   limit_body(web, request->message, limit);
@@ -177,6 +237,8 @@ static void check_route(const tt_web_request *request) {
     passed.rest = rest;
     route->begin(route->context, &passed);
   }
+  if (is_kept(request->message) && !has_room(web, length, (size_t)length))
+    refuse_body(request, 503);
 }
 
 /** False: it was refused. */
@@ -249,6 +311,11 @@ static void on_request(SoupServer *server, SoupServerMessage *message, const cha
   tt_web *web = data;
   if (is_upgrade(message)) return;
   tt_web_request request = request_of(web, message, path);
+  const body_count *count = count_of(message);
+  if (count && count->refused) { /* what is there of it is not the whole */
+    refuse_body(&request, count->refused);
+    return;
+  }
   const tt_web_route *route = tt_web_find_route(web, path, &request.rest);
   if (route) route->handle(route->context, &request);
 }

@@ -29,6 +29,8 @@ typedef struct tt_web_options {
   int max_connections; /**< default 256 */
   int max_streams; /**< streamed answers at a time, and as many that are made as a whole; default 8 */
   double answer_deadline; /**< s in which a client takes the next piece of an answer; default 30 */
+  size_t
+      max_bodies; /**< bytes of bodies that are kept until they are whole, all together, but for those of at most 64 KiB; default 256 MiB */
 } tt_web_options;
 /** On port 8080 of 127.0.0.1, without a token. */
 tt_web_options tt_web_options_default(void);

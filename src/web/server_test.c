@@ -26,6 +26,15 @@ static void echo(void *context, const tt_web_request *request) {
   tt_web_respond(request, 200, "text/plain", body->data, (size_t)body->length);
 }
 
+/** How long it is. */
+static void measure(void *context, const tt_web_request *request) {
+  (void)context;
+  char text[32];
+  SoupMessageBody *body = soup_server_message_get_request_body(request->message);
+  int size = snprintf(text, sizeof text, "length %d", (int)body->length);
+  tt_web_respond(request, 200, "text/plain", text, (size_t)size);
+}
+
 static void refuse(void *context, const tt_web_request *request) {
   (void)context;
   tt_web_respond_error(request, TT_INVALID, "a \"quoted\" thing\n");
@@ -131,6 +140,7 @@ static tt_web *start(const tt_web_options *options) {
       {.path = "/a/", .watch = "GET", .handle = say_rest, .context = "a"},
       {.path = "/a/b", .watch = "GET", .administer = "PUT", .handle = say_rest, .context = "b"},
       {.path = "/echo", .drive = "POST", .handle = echo, .max_body = 10},
+      {.path = "/long", .drive = "POST", .handle = measure, .max_body = 1000000},
       {.path = "/refuse", .watch = "GET", .handle = refuse},
       {.path = "/stream", .watch = "GET", .handle = stream},
       {.path = "/stream/nothing", .watch = "GET", .handle = stream, .context = "nothing"},
@@ -420,6 +430,76 @@ static void test_bodies_have_an_end(void **state) {
   tt_web *web = start_here();
   expect(web, "POST /echo", "Content-Length: 10\r\n", "0123456789", 200, "\r\n\r\n0123456789");
   expect(web, "POST /echo", "Content-Length: 11\r\n", "0123456789a", 413, "too long");
+  expect(web, "POST /echo", "Transfer-Encoding: chunked\r\n", "a\r\n0123456789\r\n0\r\n\r\n", 200,
+         "\r\n\r\n0123456789");
+  expect(web, "POST /echo", "Transfer-Encoding: chunked\r\n", "b\r\n0123456789a\r\n0\r\n\r\n", 413,
+         "too long");
+  tt_web_free(web);
+}
+
+/** The status of a body of that length, 0 where it was cut. `declared`: by its header. */
+static int send_long(const tt_web *web, size_t size, bool declared) {
+  GSocketConnection *connection = connect_to(web);
+  char *body = g_strnfill(size, 'x'), answer[100] = "";
+  char *request = declared ? g_strdup_printf(
+                                 "POST /long HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+                                 "Content-Length: %zu\r\n\r\n%s",
+                                 size, body)
+                           : g_strdup_printf(
+                                 "POST /long HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+                                 "Transfer-Encoding: chunked\r\n\r\n%zx\r\n%s\r\n0\r\n\r\n",
+                                 size, body);
+  /* Who is refused or cut may not get rid of all of it. */
+  g_output_stream_write_all(g_io_stream_get_output_stream(G_IO_STREAM(connection)), request,
+                            strlen(request), NULL, NULL, NULL);
+  g_input_stream_read(g_io_stream_get_input_stream(G_IO_STREAM(connection)), answer,
+                      sizeof answer - 1, NULL, NULL);
+  g_free(body);
+  g_free(request);
+  g_object_unref(connection);
+  return g_str_has_prefix(answer, "HTTP/1.1 ") ? atoi(answer + strlen("HTTP/1.1 ")) : 0;
+}
+
+/** What was answered just now may take its room for another moment. */
+static void wait_for_status(const tt_web *web, size_t size, bool declared, bool answered) {
+  while ((send_long(web, size, declared) == 200) != answered) g_usleep(10000);
+}
+
+/** A body of which most is there, and the rest does not come. */
+static GSocketConnection *send_half(const tt_web *web, const char *head) {
+  GSocketConnection *connection = connect_to(web);
+  char *body = g_strnfill(150000, 'x');
+  say(connection, "POST /long HTTP/1.1\r\nHost: 127.0.0.1\r\n");
+  say(connection, head);
+  say(connection, body);
+  g_free(body);
+  return connection;
+}
+
+static void test_bodies_have_a_limit_all_together(void **state) {
+  (void)state;
+  tt_web_options options = tt_web_options_default();
+  options.listen = "127.0.0.1:0";
+  options.max_bodies = 500000;
+  tt_web *web = start(&options);
+  static const char *const heads[] = {"Content-Length: 200000\r\n\r\n",
+                                      "Transfer-Encoding: chunked\r\n\r\n30d40\r\n"};
+  for (int i = 0; i < 6; i++) {
+    GSocketConnection *half = send_half(web, heads[i % 2]);
+    wait_for_status(web, 400000, true, false);
+    assert_int_not_equal(send_long(web, 400000, false), 200);
+    /* What was cut takes no room. */
+    wait_for_status(web, 350000, false, true);
+    wait_for_status(web, 100000, true, true);
+    GSocketConnection *other = send_half(web, heads[i % 2]);
+    wait_for_status(web, 200001, true, false);
+    /* Short ones need none. */
+    for (int k = 0; k < 5; k++) assert_int_equal(send_long(web, 65536, k % 2), 200);
+    g_object_unref(other);
+    g_object_unref(half);
+    wait_for_status(web, 500000, true, true);
+  }
+  assert_int_equal(send_long(web, 500001, true), 503);
   tt_web_free(web);
 }
 
@@ -562,6 +642,7 @@ int main(void) {
       cmocka_unit_test(test_wrong_tries_have_an_end),
       cmocka_unit_test(test_a_request_without_a_method_is_refused),
       cmocka_unit_test(test_bodies_have_an_end),
+      cmocka_unit_test(test_bodies_have_a_limit_all_together),
       cmocka_unit_test(test_errors_are_json),
       cmocka_unit_test(test_long_answers_come_whole_or_as_an_error),
       cmocka_unit_test(test_who_waits_for_a_slow_answer_is_not_cut),
