@@ -19,6 +19,7 @@ struct _TtWebInput {
   gsize limit;       /**< of `unfinished`; 0: none */
   guint64 unfinished;
   gboolean rests; /**< see tt_web_input_rest() */
+  gboolean body;  /**< see tt_web_input_body() */
 };
 
 static void implement_pollable(GPollableInputStreamInterface *pollable);
@@ -62,6 +63,10 @@ static gssize read_now(GPollableInputStream *stream, void *buffer, gsize count, 
     got = 1;
   }
   input->rests = FALSE;
+  if (got == 0 && input->body) {
+    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED, "the body breaks off");
+    return -1;
+  }
   if (got == 0) return 0;
   input->spent += (gsize)got;
   input->unanswered += (gsize)got;
@@ -164,7 +169,7 @@ TtWebInput *tt_web_input_new(GSocketConnection *accepted, tt_web_turns *turns) {
 
 void tt_web_input_expect_frames(TtWebInput *input, size_t message) {
   input->turn = FRAMES_TURN;
-  input->rests = FALSE;
+  input->rests = input->body = FALSE;
   input->limit = HEADS * message;
   tt_web_input_whole(input);
 }
@@ -172,5 +177,7 @@ void tt_web_input_expect_frames(TtWebInput *input, size_t message) {
 void tt_web_input_whole(TtWebInput *input) { input->unfinished = 0; }
 
 void tt_web_input_rest(TtWebInput *input, gboolean rests) { input->rests = rests; }
+
+void tt_web_input_body(TtWebInput *input, gboolean comes) { input->body = comes; }
 
 guint64 tt_web_input_unfinished(const TtWebInput *input) { return input->unfinished; }

@@ -34,5 +34,8 @@ guint64 tt_web_input_unfinished(const TtWebInput *input);
 /** Between two requests, or within one. libsoup 3.2 keeps a connection for ever that ends between two, but not one that ends within a
  *  request: so one that rests gives the first byte of a request before its end. Reading something ends the rest. */
 void tt_web_input_rest(TtWebInput *input, gboolean rests);
+/** A body that is to be whole is coming, or has come: where the connection ends before, reading fails. libsoup takes that end for the end
+ *  of a chunked body. */
+void tt_web_input_body(TtWebInput *input, gboolean comes);
 
 #endif

@@ -154,7 +154,9 @@ static void refuse_body(const tt_web_request *request, unsigned status) {
 }
 
 static void on_body(SoupServerMessage *message, gpointer data) {
-  tt_web_set_deadline(tt_web_connection_of(data, message), 0);
+  tt_web_connection *connection = tt_web_connection_of(data, message);
+  tt_web_set_deadline(connection, 0);
+  if (connection) tt_web_input_body(connection->input, false);
 }
 
 static void on_wrote_chunk(SoupServerMessage *message, gpointer data) {
@@ -239,6 +241,8 @@ static void check_route(const tt_web_request *request) {
   }
   if (is_kept(request->message) && !has_room(web, length, (size_t)length))
     refuse_body(request, 503);
+  tt_web_connection *connection = tt_web_connection_of(web, request->message);
+  if (connection) tt_web_input_body(connection->input, is_kept(request->message));
 }
 
 /** False: it was refused. */

@@ -267,6 +267,12 @@ static void test_what_can_be_read_in_two_ways_is_refused(void **state) {
 }
 
 /** Or the places of all would be taken one day. */
+static void wait_for_no_connection(tt_web *web) {
+  tt_web_stats stats;
+  for (tt_web_get_stats(web, &stats); stats.connections; tt_web_get_stats(web, &stats))
+    g_usleep(1000);
+}
+
 static void test_connections_that_end_between_requests_are_let_go(void **state) {
   (void)state;
   tt_web *web = start_here();
@@ -280,9 +286,9 @@ static void test_connections_that_end_between_requests_are_let_go(void **state) 
     g_io_stream_close(G_IO_STREAM(connection), NULL, NULL);
     g_object_unref(connection);
   }
+  wait_for_no_connection(web);
   tt_web_stats stats;
-  for (tt_web_get_stats(web, &stats); stats.connections; tt_web_get_stats(web, &stats))
-    g_usleep(1000);
+  tt_web_get_stats(web, &stats);
   assert_int_equal(stats.refused_connections, 0);
   tt_web_free(web);
 }
@@ -503,6 +509,32 @@ static void test_bodies_have_a_limit_all_together(void **state) {
   tt_web_free(web);
 }
 
+static void test_a_body_that_breaks_off_is_none(void **state) {
+  (void)state;
+  static const char *const requests[] = {
+      "Transfer-Encoding: chunked\r\n\r\n5\r\nrobot\r\n",
+      "Transfer-Encoding: chunked\r\n\r\n5\r\nrob",
+      "Transfer-Encoding: chunked\r\n\r\n5\r\nrobot\r\n0\r\n",
+      "Content-Length: 6\r\n\r\nrobot",
+      "Transfer-Encoding: chunked\r\n\r\n5\r\nrobot\r\n0\r\n\r\n", /* this one is whole */
+      "Content-Length: 5\r\n\r\nrobot",
+  };
+  tt_web *web = start_here();
+  for (int i = 0; i < 6; i++) {
+    char answer[1000] = "";
+    GSocketConnection *connection = connect_to(web);
+    say(connection, "POST /long HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n");
+    say(connection, requests[i]);
+    g_socket_shutdown(g_socket_connection_get_socket(connection), FALSE, TRUE, NULL);
+    g_input_stream_read_all(g_io_stream_get_input_stream(G_IO_STREAM(connection)), answer,
+                            sizeof answer - 1, NULL, NULL, NULL);
+    if (!strstr(answer, "length") != (i < 4)) fail_msg("%s: %s", requests[i], answer);
+    g_object_unref(connection);
+  }
+  wait_for_no_connection(web);
+  tt_web_free(web);
+}
+
 static void test_errors_are_json(void **state) {
   (void)state;
   tt_web *web = start_here();
@@ -643,6 +675,7 @@ int main(void) {
       cmocka_unit_test(test_a_request_without_a_method_is_refused),
       cmocka_unit_test(test_bodies_have_an_end),
       cmocka_unit_test(test_bodies_have_a_limit_all_together),
+      cmocka_unit_test(test_a_body_that_breaks_off_is_none),
       cmocka_unit_test(test_errors_are_json),
       cmocka_unit_test(test_long_answers_come_whole_or_as_an_error),
       cmocka_unit_test(test_who_waits_for_a_slow_answer_is_not_cut),
