@@ -138,6 +138,32 @@ static void test_a_spool_that_is_full(void **state) {
   store->close(store);
 }
 
+/** More than a catalogue keeps without looking for those that may go. */
+#define MANY_EPOCHS 5000
+
+/** A device's clock says anything, and so it begins an epoch with each message; the batch has a sample of one from before, too. */
+static void test_many_epochs_when_it_is_back(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open();
+  g_free(tt_testing_load(store));
+  tt_testing_write(store, tt_testing_batch());
+  cut(true);
+  tt_testing_write(store, news());
+  cut(false);
+  catch_up(store);
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_testing_add_sample(batch, 2, 0, 11, 16);
+  tt_testing_add_value(batch, 2, NULL, 1);
+  for (int number = 1; number <= MANY_EPOCHS; number++)
+    tt_testing_add_epoch(batch, 2, number, 5, 5, 5, "");
+  tt_testing_add_sample(batch, 2, MANY_EPOCHS, 12, 17);
+  tt_testing_add_value(batch, 2, NULL, 2);
+  tt_testing_write(store, batch);
+  assert_all(store);
+  tt_testing_assert_reads(store, 2, MANY_EPOCHS, "12 17 2=2\n");
+  store->close(store);
+}
+
 /* --- several at once --- */
 
 static void test_others_are_heard_of(void **state) {
@@ -176,6 +202,8 @@ const tt_store_case tt_store_away_cases[] = {
     {"what waits is told", test_what_waits_is_told, TT_STORE_READS | TT_STORE_REMOTE, can_be_away},
     {"a spool that is full", test_a_spool_that_is_full, TT_STORE_READS | TT_STORE_REMOTE,
      can_be_away},
+    {"many epochs when it is back", test_many_epochs_when_it_is_back,
+     TT_STORE_READS | TT_STORE_REMOTE, can_be_away},
     {"others are heard of", test_others_are_heard_of, TT_STORE_READS | TT_STORE_SHARED, NULL},
     {0},
 };

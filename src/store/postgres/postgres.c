@@ -76,7 +76,8 @@ static tt_status postgres_write(tt_store *base, const tt_store_batch *batch, tt_
   if (!tt_catalogue_add_batch(store->catalogue, batch))
     return tt_fail(error, TT_NOMEM, "out of memory");
   TT_TRY(write_known(store, batch, &store->known, error));
-  if (tt_catalogue_settle(store->catalogue)) tt_postgres_ids_keep(&store->known, store->catalogue);
+  if (batch->samples.len && tt_catalogue_settle(store->catalogue))
+    tt_postgres_ids_keep(&store->known, store->catalogue);
   return TT_OK;
 }
 
