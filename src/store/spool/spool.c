@@ -1,6 +1,7 @@
 /* spool.c: the file of frames (spool_frame.h): what waits in it lies between `start` and `end`. */
 #include "store/spool/spool.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "store/spool/spool_frame.h"
@@ -37,7 +38,14 @@ struct tt_spool {
   tt_list bytes;      /**< char: of the frame in hand */
   tt_list damages;    /**< damage: those that are counted */
   tt_spool_loss lost;
+  bool unreadable; /**< of what find_frame() passed, some can't be read */
+  damage
+      passed; /**< what can't be read, and the file ended with when it was opened; none: both 0 */
+  uint64_t failing;      /**< where a place begins that could not be read the last time… */
+  int64_t failing_since; /**< …and since when, µs; 0: all could */
 };
+
+int64_t tt_spool_patience = INT64_C(60000000);
 
 static tt_status fail(const tt_spool *spool, const char *what, tt_error *error) {
   return tt_fail(error, TT_FAILED, "%s: %s: %s", spool->path, what, strerror(errno));
@@ -84,16 +92,20 @@ static ssize_t read_some(int file, uint8_t *bytes, size_t size, uint64_t positio
   }
 }
 
+/** Says that it failed. TT_BAD_MESSAGE: what is read can't be, which is noted. */
+static tt_status fail_reading(tt_spool *spool, tt_error *error) {
+  const bool bad = is_unreadable(errno);
+  spool->unreadable |= bad;
+  const tt_status status = fail(spool, "can't read", error);
+  return bad ? TT_BAD_MESSAGE : status;
+}
+
 /** TT_BAD_MESSAGE: some of it can't be read. */
-static tt_status read_all(const tt_spool *spool, uint8_t *bytes, size_t size, uint64_t position,
+static tt_status read_all(tt_spool *spool, uint8_t *bytes, size_t size, uint64_t position,
                           tt_error *error) {
   while (size) {
     const ssize_t got = read_some(spool->file, bytes, size, position);
-    if (got < 0) {
-      const bool bad = is_unreadable(errno);
-      const tt_status status = fail(spool, "can't read", error);
-      return bad ? TT_BAD_MESSAGE : status;
-    }
+    if (got < 0) return fail_reading(spool, error);
     bytes += got;
     size -= (size_t)got;
     position += (size_t)got;
@@ -113,7 +125,7 @@ static tt_status read_bytes(tt_spool *spool, uint64_t position, size_t size, tt_
 static uint64_t size_of(const tt_frame *frame) { return (uint64_t)frame->head_size + frame->size; }
 
 /** TT_BAD_MESSAGE: none that ends before `end` begins there. */
-static tt_status read_head(const tt_spool *spool, uint64_t position, uint64_t end, tt_frame *frame,
+static tt_status read_head(tt_spool *spool, uint64_t position, uint64_t end, tt_frame *frame,
                            tt_error *error) {
   uint8_t head[TT_FRAME_HEAD];
   size_t size = end - position < sizeof head ? (size_t)(end - position) : sizeof head;
@@ -134,9 +146,8 @@ static tt_status find_mark(tt_spool *spool, uint64_t *position, uint64_t end, tt
     const ssize_t got = read_some(spool->file, spool->bytes.data, size, *position);
     readable = got > 0;
     if (!readable) {
-      const bool goes_on = is_unreadable(errno);
-      const tt_status status = fail(spool, "can't read", error);
-      if (!goes_on) return status;
+      const tt_status status = fail_reading(spool, error);
+      if (status != TT_BAD_MESSAGE) return status;
       *position = next_block(*position);
       continue;
     }
@@ -152,6 +163,7 @@ static tt_status find_mark(tt_spool *spool, uint64_t *position, uint64_t end, tt
 /** Moves to the first whole frame, whose batch is in `bytes` of the spool then. TT_END, TT_AGAIN: as find_mark(). */
 static tt_status find_frame(tt_spool *spool, uint64_t *position, uint64_t end, tt_frame *frame,
                             tt_error *error) {
+  spool->unreadable = false;
   while (*position < end) {
     tt_status status = read_head(spool, *position, end, frame, error);
     if (status == TT_OK)
@@ -205,10 +217,31 @@ static void note_damage(tt_spool *spool, uint64_t from, uint64_t to) {
                spool->path, to - from, from, samples);
 }
 
+/** Passes what is no whole frame when the file is opened. What can't be read may be readable when its turn has come. */
+static void note_gap(tt_spool *spool, uint64_t from, uint64_t to) {
+  if (!spool->unreadable) {
+    note_damage(spool, from, to);
+    return;
+  }
+  tt_log_warning("%s: %" PRIu64 " bytes at %" PRIu64 " can't be read; it is tried again",
+                 spool->path, to - from, from);
+}
+
+/** Whether what can't be read was so for as long as it is tried again. Says once that it is. */
+static bool is_given_up(tt_spool *spool, uint64_t from, const char *reason) {
+  const int64_t now = tt_monotonic_us();
+  if (!spool->failing_since || spool->failing != from) {
+    spool->failing = from;
+    spool->failing_since = now;
+    tt_log_warning("%s; it is tried again", reason);
+  }
+  return now - spool->failing_since >= tt_spool_patience;
+}
+
 /* --- opening --- */
 
 /** Whether what stands at the end is the beginning of a frame: a crash tore it before it was acknowledged. */
-static bool is_torn(const tt_spool *spool, uint64_t from, uint64_t to) {
+static bool is_torn(tt_spool *spool, uint64_t from, uint64_t to) {
   uint8_t head[TT_FRAME_HEAD];
   tt_frame frame;
   tt_error ignored;
@@ -231,12 +264,23 @@ static void cut_end(tt_spool *spool, uint64_t size) {
     tt_log_warning("%s: can't be shortened: %s", spool->path, strerror(errno));
 }
 
-/** The file ends with what can't be read. Next to it nothing can be written; nor is it cut off before all else is out, since it may be read
- *  again after the next start. */
+/** Behind the last whole frame there is what can't be read. Next to it nothing can be written; nor is it cut off before all else is
+ *  out, since it may be read again. */
 static void pass_end(tt_spool *spool, uint64_t size) {
-  const uint64_t end = next_block(size - 1);
-  note_damage(spool, spool->end, end);
-  spool->end = end;
+  spool->passed = (damage){spool->end, size};
+  note_gap(spool, spool->end, size);
+  spool->end = next_block(size - 1);
+}
+
+/** Whether nothing was written there: the rest of the last block of what was passed. */
+static bool is_room(const tt_spool *spool, uint64_t from, uint64_t to) {
+  const uint64_t end = spool->passed.to;
+  return end && from == end && to == next_block(end - 1);
+}
+
+/** Where what was written ends, but for such room. */
+static uint64_t written_end(const tt_spool *spool) {
+  return is_room(spool, spool->passed.to, spool->end) ? spool->passed.to : spool->end;
 }
 
 /** Reads the whole file, and finds where it ends. */
@@ -245,11 +289,11 @@ static tt_status look_through(tt_spool *spool, uint64_t size, tt_error *error) {
   tt_status status;
   uint64_t position = 0;
   while ((status = find_frame(spool, &position, size, &frame, error)) == TT_OK) {
-    if (position > spool->end) note_damage(spool, spool->end, position);
+    if (position > spool->end) note_gap(spool, spool->end, position);
     spool->end = position += size_of(&frame);
   }
   if (status == TT_AGAIN && !spool->end) return TT_FAILED;  // it is all that there is
-  if (status == TT_AGAIN)
+  if (status == TT_AGAIN || (status == TT_END && spool->unreadable))
     pass_end(spool, size);
   else if (status == TT_END && size > spool->end)
     cut_end(spool, size);
@@ -354,28 +398,51 @@ tt_status tt_spool_append(tt_spool *spool, const tt_store_batch *batch, tt_error
 
 static void forget_all(tt_spool *spool) {
   spool->start = spool->end = 0;
+  spool->passed = (damage){0};
+  spool->failing_since = 0;
   tt_list_cut(&spool->damages, 0);
   if (ftruncate(spool->file, 0) || fdatasync(spool->file))
     tt_log_warning("%s: can't be emptied", spool->path);
 }
 
-/** Adds the next whole frame of a writer (0: anybody's), and moves behind it. TT_AGAIN: it is another writer's; TT_END: there
- *  are no more. */
-static tt_status take_frame(tt_spool *spool, uint64_t *position, uint64_t *writer,
+/** Moves to `to` past what is no whole frame. `waits`: TT_FAILED as long as it may be read yet. */
+static tt_status pass_gap(tt_spool *spool, uint64_t *position, uint64_t to, bool waits,
+                          tt_error *error) {
+  const bool unreadable = spool->unreadable;
+  if (unreadable && waits) {
+    tt_fail(error, TT_FAILED, "%s: %" PRIu64 " bytes at %" PRIu64 " can't be read", spool->path,
+            to - *position, *position);
+    if (!is_given_up(spool, *position, error->text)) return TT_FAILED;
+  }
+  if ((!unreadable || waits) && !is_room(spool, *position, to)) note_damage(spool, *position, to);
+  *position = to;
+  return TT_OK;
+}
+
+/** Nothing can be read up to the end. TT_END: as when it was opened. TT_FAILED: it may be the disk that has gone. */
+static tt_status meet_end(tt_spool *spool, uint64_t position, bool waits, const tt_error *error) {
+  const damage *passed = &spool->passed;
+  if (is_room(spool, passed->to, spool->end) && position >= passed->from) return TT_END;
+  if (waits) is_given_up(spool, position, error->text);  // never: it is said once
+  return TT_FAILED;
+}
+
+/** Adds the next whole frame of a writer (0: anybody's), and moves behind it. `waits`: for what can't be read, too, TT_FAILED meanwhile.
+ *  TT_AGAIN: it is another writer's; TT_END: there are no more. */
+static tt_status take_frame(tt_spool *spool, uint64_t *position, uint64_t *writer, bool waits,
                             tt_frame_known *known, tt_store_batch *batch, tt_error *error) {
   uint64_t at = *position;
   for (;;) {
     tt_frame frame;
-    tt_status status = find_frame(spool, &at, spool->end, &frame, error);
-    if (status == TT_AGAIN)  // known since it was opened, or to be tried again
-      status = is_counted(spool, *position, spool->end) ? TT_END : TT_FAILED;
+    tt_status status = find_frame(spool, &at, written_end(spool), &frame, error);
+    if (status == TT_AGAIN) status = meet_end(spool, *position, waits, error);
     if (status == TT_END) at = spool->end;
     if (at > *position && (status == TT_OK || status == TT_END)) {
-      note_damage(spool, *position, at);
-      *position = at;
+      TT_TRY(pass_gap(spool, position, at, waits, error));
       continue;  // since what was read is no longer in memory
     }
     TT_TRY(status);
+    if (at == spool->failing) spool->failing_since = 0;
     if (*writer && frame.writer != *writer) return TT_AGAIN;
     status = tt_frame_decode(&frame, spool->bytes.data, known, batch);
     if (status == TT_NOMEM) return no_memory(spool, error);
@@ -395,7 +462,7 @@ tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error
   tt_status status = TT_OK;
   tt_store_batch_clear(batch);
   while (status == TT_OK && tt_store_batch_bytes(batch) < MERGED_BYTES) {
-    status = take_frame(spool, &position, &writer, &known, batch, error);
+    status = take_frame(spool, &position, &writer, true, &known, batch, error);
     taken |= status == TT_OK;
   }
   tt_frame_known_clear(&known);
@@ -413,7 +480,7 @@ tt_status tt_spool_look(tt_spool *spool, uint64_t *position, uint64_t *writer,
   tt_store_batch_clear(batch);
   if (*position < spool->start) *position = spool->start;
   *writer = 0;
-  tt_status status = take_frame(spool, position, writer, &known, batch, error);
+  tt_status status = take_frame(spool, position, writer, false, &known, batch, error);
   tt_frame_known_clear(&known);
   return status;
 }

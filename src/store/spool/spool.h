@@ -17,12 +17,15 @@ void tt_spool_close(tt_spool *spool);
 
 /** Appends a batch and makes it durable. TT_FULL: the limit is reached. */
 tt_status tt_spool_append(tt_spool *spool, const tt_store_batch *batch, tt_error *error);
-/** Reads the oldest batches that were not dropped, as one. TT_NOT_FOUND: there is none. */
+/** Reads the oldest batches that were not dropped, as one. TT_NOT_FOUND: there is none. TT_FAILED: they can't be read now; a place
+ *  that can't be read for tt_spool_patience, and behind which others can, is damage. */
 tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error);
-/** Reads a batch that waits, and drops nothing: begin with `*position` 0, which moves on. `*writer`: whose indices it has;
+/** Reads a batch that waits and can be read now, and drops nothing: begin with `*position` 0, which moves on. `*writer`: whose indices it has;
  *  batches of one process have the same. TT_END: there are no more. */
 tt_status tt_spool_look(tt_spool *spool, uint64_t *position, uint64_t *writer,
                         tt_store_batch *batch, tt_error *error);
+/** µs, a minute. For tests to be changed. */
+extern int64_t tt_spool_patience;
 /** Drops what tt_spool_front() read; it comes back after a crash, until all are dropped. */
 void tt_spool_pop(tt_spool *spool);
 /** Bytes waiting. */

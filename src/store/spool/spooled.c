@@ -97,7 +97,7 @@ static void doubt_all(tt_store_batch *batch) {
     tt_list_at(&batch->samples, tt_store_sample, i).flags |= TT_SAMPLE_UNSURE;
 }
 
-/** Writes what is oldest. */
+/** Writes what is oldest. TT_AGAIN: it can't be read now, which the spool has said. */
 static tt_status drain_one(spooled_store *store, tt_error *error) {
   tt_store_batch *batch = tt_store_batch_new();
   if (!batch) return tt_fail(error, TT_NOMEM, "out of memory");
@@ -106,6 +106,8 @@ static tt_status drain_one(spooled_store *store, tt_error *error) {
     doubt_all(batch);
     status = store->inner->write_foreign(store->inner, batch, error);
     if (status == TT_OK) tt_spool_pop(store->spool);
+  } else if (status == TT_FAILED) {
+    status = TT_AGAIN;
   }
   tt_store_batch_free(batch);
   return status == TT_NOT_FOUND ? TT_OK : status;  // nothing but damage, which is dropped
@@ -277,11 +279,15 @@ static bool tend_spool(spooled_store *store) {
   const int64_t now = tt_monotonic_us();
   if (now < store->next_try) return false;
   tt_error error;
-  if (drain_one(store, &error) == TT_OK) {
+  const tt_status status = drain_one(store, &error);
+  if (status == TT_OK) {
     note_there(store);
     return true;
   }
-  note_away(store, error.text);
+  if (status == TT_AGAIN)
+    set_state(store, error.text);
+  else
+    note_away(store, error.text);
   store->next_try = now + RETRY_INTERVAL;
   return false;
 }
