@@ -110,12 +110,20 @@ static tt_status write_known(tt_clickhouse *store, const tt_store_batch *batch,
   return status;
 }
 
+/** A batch with samples is stored: epochs that nobody goes on with are forgotten, now and then. */
+static void settle(tt_clickhouse *store) {
+  if (!tt_catalogue_settle(store->catalogue)) return;
+  pthread_mutex_lock(&store->mutex);
+  tt_clickhouse_ids_keep(&store->known, store->catalogue);
+  pthread_mutex_unlock(&store->mutex);
+}
+
 static tt_status clickhouse_write(tt_store *base, const tt_store_batch *batch, tt_error *error) {
   tt_clickhouse *store = (tt_clickhouse *)base;
   if (!tt_catalogue_add_batch(store->catalogue, batch)) return tt_clickhouse_no_memory(error);
   tt_status status = write_known(store, batch, &store->known, error);
   store->untold |= status != TT_OK;
-  if (status == TT_OK && batch->samples.len) tt_catalogue_settle(store->catalogue);
+  if (status == TT_OK && batch->samples.len) settle(store);
   return status;
 }
 

@@ -45,6 +45,8 @@ typedef struct tt_clickhouse_ids {
 tt_clickhouse_ids tt_clickhouse_no_ids(void);
 /** Forgets all, and gives the memory back. */
 void tt_clickhouse_ids_clear(tt_clickhouse_ids *known);
+/** Forgets the epochs that a catalogue has not. */
+void tt_clickhouse_ids_keep(tt_clickhouse_ids *known, const tt_catalogue *catalogue);
 /** The id of an identifier: never 0. */
 uint64_t tt_clickhouse_id(const char *identifier);
 /** False: out of memory. */
@@ -73,7 +75,7 @@ typedef struct tt_clickhouse {
   tt_catalogue *catalogue; /**< every name and epoch told so far */
   tt_map names;            /**< kind, id → 1: those that are there */
   tt_map ranges;           /**< device's id, key → index in `boots` */
-  tt_list boots;           /**< tt_clickhouse_range */
+  tt_list boots;           /**< tt_clickhouse_range: of those that were written lately */
   int64_t seen;   /**< the latest change that was seen, or made: see tt_clickhouse_change() */
   int64_t stored; /**< ms: of the last batch, see `rank` */
   tt_store_loader loader; /**< all NULL until it is given */
@@ -323,7 +325,7 @@ tt_status tt_clickhouse_find(tt_store *base, const tt_store_question *question, 
 typedef struct tt_clickhouse_teller {
   tt_clickhouse_source source;
   const tt_store_loader *loader;
-  tt_clickhouse_ids *known; /**< learns names and epochs */
+  tt_clickhouse_ids *known; /**< learns names */
   pthread_mutex_t *mutex;   /**< guards `known`; NULL: nobody else uses it */
   tt_clickhouse *store;     /**< learns what is there; NULL: none */
   int64_t told;             /**< changes up to this one were told */

@@ -188,9 +188,8 @@ static int by_device(const void *a, const void *b) {
   return (left->number > right->number) - (left->number < right->number);
 }
 
-static tt_status tell_boots(telling *all, const tt_list *devices, tt_list *latest,
-                            tt_error *error) {
-  tt_clickhouse_teller *teller = all->teller;
+static void tell_boots(const telling *all, const tt_list *devices, tt_list *latest) {
+  const tt_store_loader *loader = all->teller->loader;
   for (uint32_t i = 0; i < latest->len; i++) {
     const int64_t id = (int64_t)tt_list_at(devices, uint64_t, i);
     const int64_t *index = tt_map_get(&all->devices, (tt_map_key){id, 0});
@@ -199,15 +198,8 @@ static tt_status tell_boots(telling *all, const tt_list *devices, tt_list *lates
   if (latest->len) qsort(latest->data, latest->len, sizeof(tt_store_boot), by_device);
   for (uint32_t i = 0; i < latest->len; i++) {
     const tt_store_boot *boot = &tt_list_at(latest, tt_store_boot, i);
-    if (boot->epoch.device < 0) continue;
-    if (teller->mutex) pthread_mutex_lock(teller->mutex);
-    bool noted = tt_map_put(&teller->known->epochs,
-                            (tt_map_key){boot->epoch.device, boot->epoch.number}, boot->epoch.key);
-    if (teller->mutex) pthread_mutex_unlock(teller->mutex);
-    if (!noted) return tt_clickhouse_no_memory(error);
-    teller->loader->epoch(teller->loader->context, boot);
+    if (boot->epoch.device >= 0) loader->epoch(loader->context, boot);
   }
-  return TT_OK;
 }
 
 static tt_status tell_epochs(telling *all, tt_error *error) {
@@ -218,7 +210,7 @@ static tt_status tell_epochs(telling *all, tt_error *error) {
     status = tt_clickhouse_no_memory(error);
   if (status == TT_OK)
     status = tt_clickhouse_read_newest(&all->teller->source, &devices, &latest, error);
-  if (status == TT_OK) status = tell_boots(all, &devices, &latest, error);
+  if (status == TT_OK) tell_boots(all, &devices, &latest);
   tt_list_free(&boots);
   tt_list_free(&devices);
   tt_list_free(&latest);

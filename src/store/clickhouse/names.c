@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/** Epochs whose ranges are remembered; at one more all are forgotten first, and read again. Some 6 MB. */
+#define MOST_RANGES 65536
+
 /** Facts of a name. Numbers stand in databases, and stay. */
 enum { THERE, NAMED, REMOVED };
 
@@ -258,6 +261,11 @@ static tt_clickhouse_range *range_of(const tt_clickhouse *store, uint64_t device
   return place ? &tt_list_at(&store->boots, tt_clickhouse_range, *place) : NULL;
 }
 
+static void forget_ranges(tt_clickhouse *store) {
+  tt_list_free(&store->boots);
+  tt_map_clear(&store->ranges);
+}
+
 /** Notes that of an epoch. False: out of memory. */
 static bool note_range(tt_clickhouse *store, uint64_t device, int64_t key, int64_t low,
                        int64_t high) {
@@ -271,29 +279,35 @@ static bool note_range(tt_clickhouse *store, uint64_t device, int64_t key, int64
   return true;
 }
 
-/** Looks up epochs that this process has not heard of. */
+/** Looks up epochs whose ranges are not remembered. */
 static tt_status read_ranges(tt_clickhouse *store, const tt_list *epochs,
                              const tt_clickhouse_ids *known, tt_error *error) {
   const tt_clickhouse_source source = tt_clickhouse_source_of(store);
-  tt_list devices = TT_LIST(char, NULL), boots = TT_LIST(tt_clickhouse_boot, NULL);
+  tt_list sql = TT_LIST(char, NULL), answer = TT_LIST(char, NULL);
+  bool any = false, noted = true;
+  if (store->boots.len >= MOST_RANGES) forget_ranges(store);
+  tt_list_print(&sql,
+                "SELECT device, key, min(offset_low), max(offset_high) FROM boot"
+                " WHERE tuple(device, key) IN (");
   for (uint32_t i = 0; i < epochs->len; i++) {
     const tt_store_epoch *epoch = &tt_list_at(epochs, tt_store_epoch, i);
     const uint64_t device = tt_clickhouse_get_id(&known->devices, epoch->device);
-    if (!range_of(store, device, epoch->key))
-      tt_list_print(&devices, "%s%" PRIu64, devices.len ? ", " : "", device);
+    if (range_of(store, device, epoch->key)) continue;
+    tt_list_print(&sql, "%s(%" PRIu64 ", %" PRId64 ")", any ? ", " : "", device, epoch->key);
+    any = true;
   }
-  tt_status status = devices.failed ? tt_clickhouse_no_memory(error) : TT_OK;
-  if (status == TT_OK && devices.len)
-    status = tt_clickhouse_read_boots(&source, devices.data, &boots, error);
-  for (uint32_t i = 0; i < boots.len && status == TT_OK; i++) {
-    const tt_clickhouse_boot *boot = &tt_list_at(&boots, tt_clickhouse_boot, i);
-    if (!note_range(store, boot->device, boot->epoch.key, boot->epoch.offset_low,
-                    boot->epoch.offset_high))
-      status = tt_clickhouse_no_memory(error);
+  tt_list_print(&sql, ") GROUP BY device, key");
+  tt_status status = any ? tt_clickhouse_ask_list(&source, &sql, &answer, error) : TT_OK;
+  tt_clickhouse_rows rows = tt_clickhouse_rows_of(&answer);
+  while (status == TT_OK && noted && tt_clickhouse_has_row(&rows)) {
+    const uint64_t device = tt_clickhouse_get_unsigned(&rows);
+    const int64_t key = tt_clickhouse_get_long(&rows), low = tt_clickhouse_get_long(&rows);
+    noted = note_range(store, device, key, low, tt_clickhouse_get_long(&rows));
   }
-  tt_list_free(&devices);
-  tt_list_free(&boots);
-  return status;
+  if (status == TT_OK && noted) status = tt_clickhouse_check(&rows, error);
+  tt_list_free(&sql);
+  tt_list_free(&answer);
+  return status == TT_OK && !noted ? tt_clickhouse_no_memory(error) : status;
 }
 
 static void put_epoch(tt_clickhouse *store, tt_clickhouse_block *block, uint64_t device,

@@ -15,6 +15,22 @@ void tt_clickhouse_ids_clear(tt_clickhouse_ids *known) {
   tt_map_clear(&known->epochs);
 }
 
+void tt_clickhouse_ids_keep(tt_clickhouse_ids *known, const tt_catalogue *catalogue) {
+  tt_map kept = {0};
+  bool ok = true;
+  tt_store_batch *all = tt_catalogue_all(catalogue);
+  for (uint32_t i = 0; all && i < all->epochs.len && ok; i++) {
+    const tt_store_epoch *epoch = &tt_list_at(&all->epochs, tt_store_epoch, i);
+    const tt_map_key number = {epoch->device, epoch->number};
+    const int64_t *key = tt_map_get(&known->epochs, number);
+    if (key) ok = tt_map_put(&kept, number, *key);
+  }
+  const bool whole = all && ok;  // else out of memory: another time
+  tt_map_clear(whole ? &known->epochs : &kept);
+  if (whole) known->epochs = kept;
+  tt_store_batch_free(all);
+}
+
 uint64_t tt_clickhouse_id(const char *identifier) {
   const uint64_t hash = XXH64(identifier, strlen(identifier), 0);
   return hash ? hash : 1;
