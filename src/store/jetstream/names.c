@@ -48,21 +48,24 @@ typedef struct kept_value {
 typedef struct epoch_place {
   int number;
   int64_t key;
+  int64_t used;    /**< when it was put or used last: the higher the later */
+  int64_t content; /**< hash of what is there; 0: that is not known */
 } epoch_place;
 
 struct tt_nats_names {
   tt_store_loader loader;
   kvWatcher *watcher;
-  tt_list devices;       /**< char *: identifiers by index */
-  tt_map indices;        /**< hashes of an identifier → index */
-  tt_map values;         /**< hashes of a key → hash of what the bucket has there */
-  tt_map states;         /**< hashes of a name's key → tt_name_state there, or GONE */
-  tt_list handlings;     /**< tt_handling: all that is set */
-  tt_list epochs;        /**< known_epoch: that wait until all is loaded */
-  tt_list places;        /**< tt_list of epoch_place: those of a device */
-  tt_map places_at;      /**< hashes of an identifier → index in `places` */
-  tt_list kept;          /**< kept_value */
-  tt_map kept_at;        /**< hashes of a key → index in `kept` */
+  tt_list devices;   /**< char *: identifiers by index */
+  tt_map indices;    /**< hashes of an identifier → index */
+  tt_map values;     /**< hashes of a key, but for epochs → hash of what the bucket has there */
+  tt_map states;     /**< hashes of a name's key → tt_name_state there, or GONE */
+  tt_list handlings; /**< tt_handling: all that is set */
+  tt_list epochs;    /**< known_epoch: that wait until all is loaded */
+  tt_list places;    /**< tt_list of epoch_place: those of a device */
+  int64_t uses;      /**< of places */
+  tt_map places_at;  /**< hashes of the keys' beginning, "e.DEVICE" → index in `places` */
+  tt_list kept;      /**< kept_value */
+  tt_map kept_at;    /**< hashes of a key → index in `kept` */
   bool loading, changed; /**< handling was */
   unsigned loads;
   int64_t made;              /**< when the bucket was; ns, 0: none was loaded */
@@ -121,10 +124,17 @@ static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "o
 
 /* --- telling --- */
 
+static tt_map_key key_of_bytes(const char *bytes, size_t size) {
+  return (tt_map_key){(int64_t)tt_hash_bytes(TT_HASH_START, bytes, size),
+                      (int64_t)tt_hash_bytes(~TT_HASH_START, bytes, size)};
+}
+
 static tt_map_key key_of(const char *identifier) {
-  const size_t size = strlen(identifier);
-  return (tt_map_key){(int64_t)tt_hash_bytes(TT_HASH_START, identifier, size),
-                      (int64_t)tt_hash_bytes(~TT_HASH_START, identifier, size)};
+  return key_of_bytes(identifier, strlen(identifier));
+}
+
+static int64_t hash_of(const void *bytes, size_t size) {
+  return (int64_t)tt_hash_bytes(TT_HASH_START, bytes, size);
 }
 
 /** The index of a device, told now where it was not. −1: out of memory. */
@@ -167,10 +177,9 @@ static kept_value *need_kept(tt_nats_names *names, const char *key) {
   return NULL;
 }
 
-/** An epoch of a device that sends is put again with what it sends; what is set comes from nowhere else. */
+/** What is set comes from nowhere else. */
 static tt_status keep(tt_nats_names *names, const char *key, const void *bytes, size_t size,
                       tt_error *error) {
-  if (*key == 'e') return TT_OK;
   kept_value *kept = need_kept(names, key);
   if (!kept) return no_memory(error);
   kept->load = names->loads;
@@ -218,35 +227,88 @@ static tt_status take_handling(tt_nats_names *names, const msgpack_object *value
   return ok ? TT_OK : no_memory(error);
 }
 
-static tt_list *need_places(tt_nats_names *names, const char *device) {
-  const int64_t *at = tt_map_get(&names->places_at, key_of(device));
+/** Epochs of the device of a key. NULL: out of memory. */
+static tt_list *need_places(tt_nats_names *names, const char *key) {
+  const char *end = strrchr(key, '.');
+  const tt_map_key device = key_of_bytes(key, end ? (size_t)(end - key) : strlen(key));
+  const int64_t *at = tt_map_get(&names->places_at, device);
   if (at) return &tt_list_at(&names->places, tt_list, *at);
   const tt_list places = TT_LIST(epoch_place, NULL);
   if (!tt_list_reserve(&names->places, 1) ||
-      !tt_map_put(&names->places_at, key_of(device), names->places.len))
+      !tt_map_put(&names->places_at, device, names->places.len))
     return NULL;
   tt_list_add(&names->places, &places, 1);
   return &tt_list_at(&names->places, tt_list, names->places.len - 1);
 }
 
-/** Notes that an epoch is in the bucket, of which each comes once in a load. NULL: out of memory; else those of the device. */
-static tt_list *note_place(tt_nats_names *names, const char *device, const tt_store_epoch *epoch) {
-  tt_list *places = need_places(names, device);
-  if (!places) return NULL;
-  for (uint32_t i = 0; i < places->len && !names->loading; i++) {
-    if (tt_list_at(places, epoch_place, i).key == epoch->key) return places;
+/** NULL: it is none of them. */
+static epoch_place *find_place(const tt_list *places, int64_t key) {
+  for (uint32_t i = 0; i < places->len; i++) {
+    epoch_place *place = &tt_list_at(places, epoch_place, i);
+    if (place->key == key) return place;
   }
-  return tt_list_add(places, &(epoch_place){epoch->number, epoch->key}, 1) ? places : NULL;
+  return NULL;
+}
+
+/** Of some the one that was used longest ago. */
+static epoch_place *find_oldest(const tt_list *places) {
+  epoch_place *oldest = places->data;
+  for (uint32_t i = 1; i < places->len; i++) {
+    epoch_place *place = &tt_list_at(places, epoch_place, i);
+    if (place->used < oldest->used) oldest = place;
+  }
+  return oldest;
+}
+
+static void forget_place(tt_list *places, const epoch_place *place) {
+  tt_list_remove(places, (uint32_t)(place - (epoch_place *)places->data));
+}
+
+static bool add_place(tt_nats_names *names, tt_list *places, const tt_store_epoch *epoch,
+                      int64_t content) {
+  const epoch_place place = {epoch->number, epoch->key, ++names->uses, content};
+  return tt_list_add(places, &place, 1);
+}
+
+/** Notes an epoch that the bucket has, of which each comes once in a load. Where another collector put it that one removes the oldest; what is
+ *  older is what we put and removed ourselves. False: out of memory. */
+static bool note_place(tt_nats_names *names, const char *key, const tt_store_epoch *epoch,
+                       int64_t content) {
+  tt_list *places = need_places(names, key);
+  if (!places) return false;
+  epoch_place *known = names->loading ? NULL : find_place(places, epoch->key);
+  if (known) {
+    known->content = content;
+    return true;
+  }
+  if (places->len >= MOST_EPOCHS && !names->loading) {
+    const epoch_place *oldest = find_oldest(places);
+    if (epoch->number < oldest->number) return true;
+    forget_place(places, oldest);
+  }
+  return add_place(names, places, epoch, content);
+}
+
+/** Somebody deleted the key of an epoch. */
+static tt_status lose_place(tt_nats_names *names, const char *key, tt_error *error) {
+  const char *number = strrchr(key, '.');
+  tt_list *places = need_places(names, key);
+  if (!places) return no_memory(error);
+  const epoch_place *place =
+      number ? find_place(places, (int64_t)strtoull(number + 1, NULL, 10)) : NULL;
+  if (place) forget_place(places, place);
+  return TT_OK;
 }
 
 /** [device, [epoch]] */
-static tt_status take_epoch(tt_nats_names *names, const msgpack_object *value, tt_error *error) {
+static tt_status take_epoch(tt_nats_names *names, const char *key, int64_t content,
+                            const msgpack_object *value, tt_error *error) {
   known_epoch known = {0};
   bool fits = value->type == MSGPACK_OBJECT_ARRAY && value->via.array.size >= 2 &&
               tt_nats_get_text(&value->via.array.ptr[0], false, &known.device) && *known.device &&
               tt_nats_get_epoch(&value->via.array.ptr[1], &known.boot.epoch);
   tt_status status = TT_OK;
-  if (fits && !note_place(names, known.device, &known.boot.epoch)) {
+  if (fits && !note_place(names, key, &known.boot.epoch, content)) {
     status = no_memory(error);
   } else if (fits && names->loading) {
     if (tt_list_add(&names->epochs, &known, 1)) return TT_OK;
@@ -258,16 +320,25 @@ static tt_status take_epoch(tt_nats_names *names, const msgpack_object *value, t
   return status;
 }
 
+/** Notes what the bucket has at a key. */
+static tt_status note_entry(tt_nats_names *names, kvEntry *entry, int64_t content,
+                            tt_error *error) {
+  const char *key = kvEntry_Key(entry);
+  const bool is_put = kvEntry_Operation(entry) == kvOp_Put;
+  if (*key == 'e') return is_put ? TT_OK : lose_place(names, key, error);
+  if (!tt_map_put(&names->values, key_of(key), content) ||
+      (!is_put && !tt_map_put(&names->states, key_of(key), GONE)))
+    return no_memory(error);
+  return keep(names, key, kvEntry_Value(entry), is_put ? (size_t)kvEntry_ValueLen(entry) : 0,
+              error);
+}
+
 /** What is no value of ours is passed over: the bucket may have keys of a later version. */
 static tt_status take_entry(tt_nats_names *names, kvEntry *entry, tt_error *error) {
   const char *key = kvEntry_Key(entry);
-  const int64_t content =
-      (int64_t)tt_hash_bytes(TT_HASH_START, kvEntry_Value(entry), (size_t)kvEntry_ValueLen(entry));
-  if (!tt_map_put(&names->values, key_of(key), content)) return no_memory(error);
+  const int64_t content = hash_of(kvEntry_Value(entry), (size_t)kvEntry_ValueLen(entry));
   const bool is_put = kvEntry_Operation(entry) == kvOp_Put;
-  if (!is_put && !tt_map_put(&names->states, key_of(key), GONE)) return no_memory(error);
-  TT_TRY(
-      keep(names, key, kvEntry_Value(entry), is_put ? (size_t)kvEntry_ValueLen(entry) : 0, error));
+  TT_TRY(note_entry(names, entry, content, error));
   msgpack_unpacked unpacked;
   msgpack_unpacked_init(&unpacked);
   size_t at = 0;
@@ -280,7 +351,7 @@ static tt_status take_entry(tt_nats_names *names, kvEntry *entry, tt_error *erro
       case 'd':
       case 'a': status = take_name(names, key, &unpacked.data, error); break;
       case 'h': status = take_handling(names, &unpacked.data, error); break;
-      case 'e': status = take_epoch(names, &unpacked.data, error); break;
+      case 'e': status = take_epoch(names, key, content, &unpacked.data, error); break;
       default: break;
     }
   }
@@ -509,6 +580,10 @@ typedef struct putting {
 void tt_nats_names_forget(tt_nats_names *names) {
   tt_map_clear(&names->values);
   tt_map_clear(&names->states);
+  for (uint32_t d = 0; d < names->places.len; d++) {
+    const tt_list *places = &tt_list_at(&names->places, tt_list, d);
+    for (uint32_t i = 0; i < places->len; i++) tt_list_at(places, epoch_place, i).content = 0;
+  }
 }
 
 /** Whether what the bucket says of a name is all that the batch says, too. Of a name that is only used, somebody may have set another
@@ -522,7 +597,7 @@ static bool says_all(const tt_nats_names *names, const char *key, const tt_store
 /** A key and its value, unless it was put so already. */
 static tt_status put(const putting *to, const char *key, const tt_list *value, tt_error *error) {
   tt_nats_names *names = to->names;
-  const int64_t content = (int64_t)tt_hash_bytes(TT_HASH_START, value->data, value->len);
+  const int64_t content = hash_of(value->data, value->len);
   const int64_t *before = tt_map_get(&names->values, key_of(key));
   if (before && *before == content) return TT_OK;
   TT_TRY(publish_value(to->link, key, value, error));
@@ -564,55 +639,73 @@ static void remove_epoch(tt_nats_link *link, const char *token, int64_t key) {
 /** The oldest epochs of a device go when there are more than are compared. */
 static void remove_oldest(tt_nats_link *link, const char *token, tt_list *places) {
   for (int removed = 0; places->len > MOST_EPOCHS && removed < MOST_REMOVED; removed++) {
-    uint32_t oldest = 0;
-    for (uint32_t i = 1; i < places->len; i++) {
-      if (tt_list_at(places, epoch_place, i).number <
-          tt_list_at(places, epoch_place, oldest).number)
-        oldest = i;
-    }
-    remove_epoch(link, token, tt_list_at(places, epoch_place, oldest).key);
-    tt_list_remove(places, oldest);
+    const epoch_place *oldest = find_oldest(places);
+    remove_epoch(link, token, oldest->key);
+    forget_place(places, oldest);
   }
+}
+
+/** The value of an epoch's key, unless it was put so already. */
+static tt_status put_epoch_value(const putting *to, const char *token, const tt_store_epoch *epoch,
+                                 const tt_list *value, tt_error *error) {
+  char key[LONGEST_KEY];
+  snprintf(key, sizeof key, "e.%s.%" PRIu64, token, (uint64_t)epoch->key);
+  tt_nats_names *names = to->names;
+  tt_list *places = need_places(names, key);
+  if (!places) return no_memory(error);
+  const int64_t content = hash_of(value->data, value->len);
+  epoch_place *known = find_place(places, epoch->key);
+  if (!known || known->content != content) TT_TRY(publish_value(to->link, key, value, error));
+  if (known) {
+    known->content = content;
+    known->used = ++names->uses;
+    return TT_OK;
+  }
+  if (!add_place(names, places, epoch, content)) return no_memory(error);
+  remove_oldest(to->link, token, places);
+  return TT_OK;
 }
 
 static tt_status put_epoch(const putting *to, const char *device, const tt_store_epoch *epoch,
                            tt_error *error) {
-  char token[LONGEST_KEY - 40], key[LONGEST_KEY];
+  char token[LONGEST_KEY - 40];
   if (!device || !tt_nats_print_token(token, sizeof token, '=', device))
     return tt_fail(error, TT_INVALID, "nats: the batch is not whole in itself");
-  snprintf(key, sizeof key, "e.%s.%" PRIu64, token, (uint64_t)epoch->key);
-  const bool is_new = !tt_map_get(&to->names->values, key_of(key));
   tt_list value = TT_LIST(char, NULL);
   msgpack_packer packer;
   msgpack_packer_init(&packer, &value, tt_nats_put_bytes);
   msgpack_pack_array(&packer, 2);
   tt_nats_put_text(&packer, device);
   tt_nats_put_epoch(&packer, epoch);
-  tt_status status = value.failed ? no_memory(error) : put(to, key, &value, error);
+  tt_status status =
+      value.failed ? no_memory(error) : put_epoch_value(to, token, epoch, &value, error);
   tt_list_free(&value);
-  if (status != TT_OK || !is_new) return status;
-  tt_list *places = note_place(to->names, device, epoch);
-  if (!places) return no_memory(error);
-  remove_oldest(to->link, token, places);
-  return TT_OK;
+  return status;
 }
 
-/** The epochs of a batch of thousands of devices. */
+/** The epochs of a batch of thousands of devices, each as it is said last: one that was removed meanwhile is not put once more. */
 static tt_status put_epochs(const putting *to, const tt_store_batch *whole, tt_error *error) {
   tt_map named = {0};  // index of a device → place of its name
-  tt_status status = TT_OK;
-  for (uint32_t i = 0; i < whole->devices.len && status == TT_OK; i++) {
-    const tt_map_key key = {tt_list_at(&whole->devices, tt_store_name, i).index, 0};
-    if (!tt_map_put(&named, key, i)) status = no_memory(error);
+  tt_map last = {0};   // device, number → place of the epoch
+  bool noted = true;
+  for (uint32_t i = 0; i < whole->devices.len && noted; i++)
+    noted =
+        tt_map_put(&named, (tt_map_key){tt_list_at(&whole->devices, tt_store_name, i).index, 0}, i);
+  for (uint32_t i = 0; i < whole->epochs.len && noted; i++) {
+    const tt_store_epoch *epoch = &tt_list_at(&whole->epochs, tt_store_epoch, i);
+    noted = tt_map_put(&last, (tt_map_key){epoch->device, epoch->number}, i);
   }
+  tt_status status = noted ? TT_OK : no_memory(error);
   for (uint32_t i = 0; i < whole->epochs.len && status == TT_OK; i++) {
     const tt_store_epoch *epoch = &tt_list_at(&whole->epochs, tt_store_epoch, i);
+    if (*tt_map_get(&last, (tt_map_key){epoch->device, epoch->number}) != i) continue;
     const int64_t *place = tt_map_get(&named, (tt_map_key){epoch->device, 0});
     const char *device =
         place ? tt_list_at(&whole->devices, tt_store_name, *place).identifier : NULL;
     status = put_epoch(to, device, epoch, error);
   }
   tt_map_clear(&named);
+  tt_map_clear(&last);
   return status;
 }
 
