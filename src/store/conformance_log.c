@@ -146,6 +146,40 @@ static void test_who_comes_next_is_told_all(void **state) {
   store->close(store);
 }
 
+static void name_device(tt_store *store, int index, const char *identifier, const char *name) {
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_testing_add_name(&batch->devices, index, identifier, name);
+  tt_testing_write(store, batch);
+}
+
+/** What a store that is opened now tells of devices. To be freed. */
+static char *told_anew(void) {
+  tt_store *store = tt_testing_open_by(&(tt_store_options){.url = tt_testing_url()});
+  char *told = tt_testing_load(store);
+  store->close(store);
+  return told;
+}
+
+/** A collector that was cut off gives a name that has been given meanwhile; once the later one has it no more, nobody has. */
+static void test_a_name_does_not_come_back(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open();
+  g_free(tt_testing_load(store));
+  name_device(store, 0, "ROBO1", "Red");
+  tt_store *beside = tt_testing_open_beside();
+  g_free(tt_testing_load(beside));
+  name_device(beside, 1, "ROBO2", "Red");
+  char *told = told_anew();
+  assert_string_equal(told, "device 0 ROBO1 -\ndevice 1 ROBO2 Red\n");
+  g_free(told);
+  name_device(beside, 1, "ROBO2", "");
+  told = told_anew();
+  assert_string_equal(told, "device 0 ROBO1 -\ndevice 1 ROBO2 -\n");
+  g_free(told);
+  beside->close(beside);
+  store->close(store);
+}
+
 /* --- several who put into it --- */
 
 /** A message of ROBO1 at a time, in epoch 0; behind what defines them (`batch`), or NULL. */
@@ -463,6 +497,7 @@ const tt_store_case tt_store_log_cases[] = {
     {"what it took others store", test_what_it_took_others_store, TT_STORE_FORWARDS, NULL},
     {"what is not done comes again", test_what_is_not_done_comes_again, TT_STORE_FORWARDS, NULL},
     {"who comes next is told all", test_who_comes_next_is_told_all, TT_STORE_FORWARDS, NULL},
+    {"a name does not come back", test_a_name_does_not_come_back, TT_STORE_FORWARDS, NULL},
     {"what two put and two take by chance is stored once", test_what_two_put_and_two_take_by_chance,
      TT_STORE_FORWARDS, NULL},
     {"the next is taken while one is stored", test_the_next_is_taken_while_one_is_stored,

@@ -200,11 +200,12 @@ static tt_status take_name(tt_nats_names *names, const char *key, const msgpack_
   tt_status status = TT_OK;
   if (fits) {
     bool removed = state == TT_NAME_REMOVED;
+    const char *name = human && *human ? human : NULL;
     const tt_store_loader *loader = &names->loader;
     int index = 0;
     if (loader->device)
-      index = device ? tell_device(names, identifier, human, removed)
-                     : loader->attribute(loader->context, identifier, human, &removed);
+      index = device ? tell_device(names, identifier, name, removed)
+                     : loader->attribute(loader->context, identifier, name, &removed);
     if (index < 0 || !tt_map_put(&names->states, key_of(key), state)) status = no_memory(error);
   }
   free(identifier);
@@ -605,6 +606,56 @@ static tt_status put(const putting *to, const char *key, const tt_list *value, t
   return keep(names, key, value->data, value->len, error);
 }
 
+/** Whether it is a name that has this one for people. */
+static bool is_called(const msgpack_object *value, const char *human) {
+  const msgpack_object *items = value->via.array.ptr;
+  const size_t size = strlen(human);
+  return value->type == MSGPACK_OBJECT_ARRAY && value->via.array.size >= 3 &&
+         items[1].type == MSGPACK_OBJECT_STR && items[1].via.str.size == size &&
+         !memcmp(items[1].via.str.ptr, human, size);
+}
+
+/** What the bucket has, but for the name for people. */
+static tt_status put_unnamed(const putting *to, const char *key, const msgpack_object *value,
+                             tt_error *error) {
+  tt_list unnamed = TT_LIST(char, NULL);
+  msgpack_packer packer;
+  msgpack_packer_init(&packer, &unnamed, tt_nats_put_bytes);
+  msgpack_pack_array(&packer, value->via.array.size);
+  for (uint32_t i = 0; i < value->via.array.size; i++) {
+    if (i == 1)
+      tt_nats_put_text(&packer, "");
+    else
+      msgpack_pack_object(&packer, value->via.array.ptr[i]);
+  }
+  tt_status status = unnamed.failed ? no_memory(error) : put(to, key, &unnamed, error);
+  tt_list_free(&unnamed);
+  return status;
+}
+
+/** Two collectors may give one name to two things, or move it while nobody hears of it: the later one has it. */
+static tt_status take_from_others(const putting *to, const char *key, const char *human,
+                                  tt_error *error) {
+  const tt_list *kept = &to->names->kept;
+  tt_status status = TT_OK;
+  for (uint32_t i = 0; i < kept->len && human && *human && status == TT_OK; i++) {
+    const kept_value *other = &tt_list_at(kept, kept_value, i);
+    msgpack_unpacked unpacked;
+    size_t at = 0;
+    if (*other->key != *key || !strcmp(other->key, key) ||
+        !memmem(other->bytes.data, other->bytes.len, human, strlen(human)) ||
+        !tt_nats_may_be_whole(other->bytes.data, other->bytes.len))
+      continue;
+    msgpack_unpacked_init(&unpacked);
+    if (msgpack_unpack_next(&unpacked, other->bytes.data, other->bytes.len, &at) ==
+            MSGPACK_UNPACK_SUCCESS &&
+        is_called(&unpacked.data, human))
+      status = put_unnamed(to, other->key, &unpacked.data, error);
+    msgpack_unpacked_destroy(&unpacked);
+  }
+  return status;
+}
+
 static tt_status put_name(const putting *to, char kind, const tt_store_name *name,
                           tt_error *error) {
   char token[LONGEST_KEY - 8], key[LONGEST_KEY];
@@ -612,6 +663,7 @@ static tt_status put_name(const putting *to, char kind, const tt_store_name *nam
     return tt_fail(error, TT_INVALID, "nats: the name %.64s… is too long", name->identifier);
   snprintf(key, sizeof key, "%c.%s", kind, token);
   if (says_all(to->names, key, name)) return TT_OK;
+  TT_TRY(take_from_others(to, key, name->name, error));
   tt_list value = TT_LIST(char, NULL);
   msgpack_packer packer;
   msgpack_packer_init(&packer, &value, tt_nats_put_bytes);
