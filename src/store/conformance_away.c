@@ -80,10 +80,14 @@ static void test_what_waits_is_told(void **state) {
   tt_testing_write(store, tt_testing_batch());
   cut(true);
   tt_testing_write(store, news());
+  tt_store_batch *unnamed = tt_store_batch_new();
+  tt_testing_add_name(&unnamed->devices, 1, "ROBO2", "");
+  tt_testing_write(store, unnamed);
   store->close(store);
   store = tt_testing_open();  // it is away still
   char *told = tt_testing_load_away(store);
-  static const char *const lines[] = {"ROBO3 Late\n", "ROBO1 -\n", "Input.battery.level -\n",
+  static const char *const lines[] = {"ROBO3 Late\n",       "ROBO1 -\n",
+                                      "ROBO2 -\n",          "Input.battery.level -\n",
                                       "spooled 1 200 10\n", "spooled 0 0 80001\n"};
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
     if (!strstr(told, lines[i])) fail_msg("no '%s' in\n%s", lines[i], told);

@@ -40,9 +40,10 @@ static bool take_spooled_names(const telling *to, bool devices, const tt_list *n
     const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
     if (get_number(indices, name->index) && !name->name && name->state == TT_NAME_KNOWN)
       continue;  // as before
+    const char *human = name->name && *name->name ? name->name : NULL;
     bool removed = name->state == TT_NAME_REMOVED;
     int index = (devices ? loader->device : loader->attribute)(loader->context, name->identifier,
-                                                               name->name, &removed);
+                                                               human, &removed);
     if (!tt_catalogue_add_name(to->catalogue, devices, index, removed ? NULL : name->identifier) ||
         !set_number(indices, name->index, index + 1))
       return false;
