@@ -70,18 +70,35 @@ test('a page that looks late still sees that the world was reset', () => {
   assert.match(store.notices.value.at(-1).text, /The world was reset/);
 });
 
-test('a world that stood still since before the page came is seen to be reset', () => {
+/** Before anything of the world has come. */
+function beginEarly(paused) {
   session.abort('anew');
-  store.generation.value++; // nothing of this world has come
+  store.generation.value++;
   samples.want(SIGNALS, true);
   open();
   wait();
-  store.status.value = {time: 10, paused: true};
+  store.status.value = {time: 10, paused};
   session.begin();
   wait();
   assert.equal(session.phase.value, 'resetting');
   assert.ok(session.busy.value, 'one can abort it');
-  come(until(0, 0.1));
+}
+
+for (const [why, paused] of [['was paused', true], ['waits for a client in lock-step', false]]) {
+  test(`a world that ${why} since before the page came is seen to be reset`, () => {
+    beginEarly(paused);
+    come(until(0, 11)); // to a page that is late
+    wait();
+    assert.equal(session.phase.value, 'armed');
+  });
+}
+
+test('a world that runs is not taken for one that was reset', () => {
+  beginEarly(false);
+  come(until(10.02, 10.1));
+  wait();
+  assert.equal(session.phase.value, 'resetting');
+  come([...until(10.11, 10.2), ...until(0, 0.5)]);
   wait();
   assert.equal(session.phase.value, 'armed');
 });

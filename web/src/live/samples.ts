@@ -28,6 +28,7 @@ const subscriptions = new Map<number, string[]>(); // names of those that may st
 let number = 0;
 let newest = NaN; // s of the run, of the last sample
 let clock = NaN; // s simulated, of the last sample that told it
+let firstClock = NaN; // and of the first
 let turns = 0;
 let sendMessage: ((message: PageMessage) => boolean) | null = null;
 let scheduled = false;
@@ -69,9 +70,9 @@ export function timesTurnedBack(): number {
   return turns;
 }
 
-/** A sample has told it since somebody wanted `CLOCK`: from the next on it is seen to turn back. */
-export function isClockKnown(): boolean {
-  return Number.isFinite(clock);
+/** What the first sample since somebody wanted `CLOCK` told, s; NaN before: from the next on it is seen to turn back. */
+export function clockAtFirst(): number {
+  return firstClock;
 }
 
 /** Run time of the newest sample, s; NaN before the first. */
@@ -115,7 +116,7 @@ function subscribe(): void {
   for (const name of asked) begin(name);
   const known = [...new Set([...asked].flatMap(inputsOf))].filter((name) => ids.has(name));
   const names = known.slice(0, MAX_SIGNALS);
-  if (!names.includes(CLOCK)) clock = NaN;
+  if (!names.includes(CLOCK)) clock = firstClock = NaN;
   const previous = subscriptions.get(number);
   if (previous && previous.length === names.length && previous.every((name, i) => name === names[i])) return;
   subscriptions.set(++number, names);
@@ -138,6 +139,7 @@ export function takeSamples(samples: Samples): void {
   for (let at = 0; told > 0 && at < samples.rows.length; at += stride) {
     if (samples.rows[at + told]! < clock) turns++;
     clock = samples.rows[at + told]!;
+    if (Number.isNaN(firstClock) && samples.number === number) firstClock = clock; // what was asked before may be older
   }
   newest = samples.rows[samples.rows.length - stride]!;
   evaluate(names, samples.rows, stride);
@@ -178,5 +180,5 @@ effect(() => {
   rings.forEach((kept) => kept.clear());
   latest.clear();
   evaluations.clear();
-  newest = clock = NaN;
+  newest = clock = firstClock = NaN;
 });

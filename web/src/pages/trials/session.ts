@@ -4,7 +4,7 @@ import {request} from '../../http';
 import {send} from '../../live/connection';
 import {control} from '../../live/control';
 import {goLive, isLive} from '../../live/moment';
-import {CLOCK, isClockKnown, lostSamples, newestTime, ring, sampleTime, timesTurnedBack, want} from '../../live/samples';
+import {CLOCK, clockAtFirst, lostSamples, newestTime, ring, sampleTime, timesTurnedBack, want} from '../../live/samples';
 import {hello, live, model, notify, status} from '../../live/store';
 import {shared, stored} from '../../settings';
 import {describe, motionSignals, whenHolds, whenMoved} from './condition';
@@ -40,7 +40,7 @@ const waiting = shared<Omit<Trial, 'id'>[]>('trial.waiting', []);
 let release: (() => void) | null = null;
 let timer: ReturnType<typeof setInterval> | undefined;
 let turns = 0; // of the samples' time, when it began: what status and samples say of the time differs by as much as a page is late
-let first = false; // the first sample that tells the time is of after the reset
+let before = NaN; // s simulated: where the first sample that comes tells less, the world was reset
 let armedAt = 0; // s of the run, as all times here
 let startedAt = 0;
 let checked = 0; // s up to which samples were asked
@@ -59,7 +59,7 @@ export function begin(): void {
   end('idle');
   release = want(watched(), true);
   turns = timesTurnedBack();
-  first = !!status.peek()?.paused && !isClockKnown(); // it stood still since before this page asked for samples
+  before = clockBefore();
   if (resetFirst.peek() && (status.peek()?.time ?? 0) > Math.max(YOUNG, YOUNG_TICKS * (hello.peek()?.tick ?? 0))) {
     phase.value = 'resetting';
     control('reset');
@@ -68,6 +68,13 @@ export function begin(): void {
   }
   if (status.peek()?.paused) control('resume');
   timer = setInterval(watch, PERIOD_MS);
+}
+
+/** Of a world that stands still, because it is paused or in lock-step with who does not answer, no sample comes before the reset. */
+function clockBefore(): number {
+  const now = status.peek();
+  if (!now || Number.isFinite(clockAtFirst())) return NaN;
+  return now.paused ? Infinity : now.time;
 }
 
 function arm(): void {
@@ -105,7 +112,7 @@ function watch(): void {
   if (!live.peek()) return abort('The connection was lost: the trial is void');
   if (!Number.isFinite(now)) return;
   if (phase.peek() === 'resetting') {
-    if (timesTurnedBack() > turns || (first && isClockKnown())) arm();
+    if (timesTurnedBack() > turns || clockAtFirst() < before) arm();
     return;
   }
   if (timesTurnedBack() > turns) return abort('The world was reset: the trial is void');
