@@ -325,17 +325,23 @@ static void a_silent_client(void **state) {
   close(s);
 }
 
+/* The wire with `hold_settings`, too; `settings` is room for them. */
+static tt_conformance going_on(const char *settings[8]) {
+  tt_conformance wire = *tested;
+  memcpy(settings, tested->settings, sizeof *settings * (size_t)tested->setting_count);
+  memcpy(settings + tested->setting_count, tested->hold_settings, 3 * sizeof *settings);
+  wire.settings = settings;
+  wire.setting_count += 3;
+  return wire;
+}
+
 static void silence_makes_it_safe_on_its_step(void **state) {
   (void)state;
   const char *settings[8];
-  tt_conformance going_on = *tested;
-  going_on.settings = settings;
-  memcpy(settings, tested->settings, sizeof *settings * (size_t)tested->setting_count);
-  memcpy(settings + tested->setting_count, tested->hold_settings, 3 * sizeof *settings);
-  going_on.setting_count += 3;
+  const tt_conformance wire = going_on(settings);
   running r;
   tt_silence silence;
-  open_world(&r, &going_on, &silence);
+  open_world(&r, &wire, &silence);
   int s = join(&r);
   send_message(s, 1);
   for (int i = 0; i < 20000 && !atomic_load(&silence.ended); i++) pause_ms(1);
@@ -343,6 +349,38 @@ static void silence_makes_it_safe_on_its_step(void **state) {
   stop(&r);
   assert_true(atomic_load(&silence.ended));
   tt_silence_check(&silence, &r.under);
+  close(s);
+  tt_under_test_close(&r.under);
+}
+
+static void tick_until(running *r, bool (*is)(const tt_wire *wire)) {
+  for (int i = 0; i < 1000 && !is(tt_under_test_wire(&r->under)); i++)
+    if (tt_world_tick(r->under.world, &r->error) != TT_OK) fail_msg("%s", r->error.text);
+  assert_true(is(tt_under_test_wire(&r->under)));
+}
+
+static bool is_met_and_late(const tt_wire *wire) {
+  return wire->stats.peer[0] && wire->state == TT_WIRE_LATE;
+}
+
+static bool is_driving(const tt_wire *wire) { return wire->state == TT_WIRE_DRIVING; }
+
+/* What answers a frame that the world has left behind is obeyed, and the next frame waited for again. */
+static void a_late_answer_is_obeyed(void **state) {
+  (void)state;
+  const char *settings[8];
+  const tt_conformance wire = going_on(settings);
+  running r = {0}; /* in this thread: between two ticks nothing happens */
+  tt_under_test_open(&r.under, &wire);
+  tt_world_start(r.under.world);
+  int s = join(&r);
+  for (uint64_t n = 1; n <= 3; n++) {
+    tick_until(&r, is_met_and_late);
+    assert_true(tt_under_test_wire(&r.under)->stats.accepted == n - 1);
+    send_message(s, n);
+    tick_until(&r, is_driving);
+    assert_true(tt_under_test_wire(&r.under)->stats.accepted == n);
+  }
   close(s);
   tt_under_test_close(&r.under);
 }
@@ -406,6 +444,7 @@ int tt_conformance_stream(const tt_conformance *wire) {
       TEST(many_messages_at_once),
       TEST(a_silent_client),
       cmocka_unit_test(silence_makes_it_safe_on_its_step),
+      cmocka_unit_test(a_late_answer_is_obeyed),
       TEST(a_client_that_never_reads),
       TEST(a_client_that_is_torn_away),
       TEST(a_second_client),

@@ -216,6 +216,28 @@ class Lockstep(Case):
                 one.answer()
                 self.assertEqual((one.wait(), two.wait()), (4, 2))
 
+    def test_an_answer_between_its_frames_is_obeyed(self):
+        """The world had gone on without it; then it is waited for again."""
+        for kind in Frames, States, Steps:
+            with self.subTest(kind.__name__):
+                self.start((Frames, 10, ", deadline: 0.5 s"), (kind, 20, ", late: hold, deadline: 50 ms"))
+                one, two = self.join(0), self.join(1)
+                self.assertEqual((one.wait(), two.wait()), (0, 0))
+                one.answer()
+                self.assertEqual(one.wait(), 1)
+                one.answer()
+                self.assertEqual((one.wait(), two.wait()), (2, 1))
+                one.answer()
+                self.assertEqual(one.wait(), 3)
+                two.answer()
+                two.answer()  # to the newest, while the world waits for the other only
+                self.world.wait_line("no answer within 0.5 s")
+                for frame in range(4, 8):
+                    one.answer()
+                    self.assertEqual(one.wait(), frame)
+                wait_for(lambda: sum("going on with its last commands" in line for line in self.world.lines) == 2,
+                         "another wait for it")
+
     def test_a_force_of_one_period_is_not_over_before_it(self):
         """A reset of another robot lets the world hear once more before it steps."""
         speeds = []

@@ -31,6 +31,7 @@ typedef enum phase {
 
 typedef struct program {
   phase phase;
+  bool heard;                                /* it answered, and receive has not obeyed that yet */
   int troubles;                              /* told */
   tt_ds_joystick joysticks[TT_DS_JOYSTICKS]; /* as told */
 } program;
@@ -202,6 +203,7 @@ static tt_status take_answer(tt_wire *wire, tt_error *error) {
     stream->stale--;
     return TT_OK;
   }
+  program->heard = true; /* also where it is late: the newest frame still wants its own */
   if (stream->owed > 0) return TT_OK;
   stream->answered = true;
   tt_wire_answered(wire, stream->sent_at);
@@ -283,7 +285,9 @@ static bool was_made_safe(const tt_wire *wire) {
 static void receive(tt_wire *wire) {
   halsim_step *self = wire->self;
   if (tt_halsim_is_let_go(tt_wire_driver_station(wire), &self->held)) self->again = true;
-  if (!tt_wire_obey_stream(&self->stream)) return;
+  tt_wire_obey_stream(&self->stream);
+  if (!self->program.heard) return;
+  self->program.heard = false;
   if (self->again || was_made_safe(wire)) tt_halsim_repeat(self->halsim);
   self->again = false;
   int count = tt_halsim_take(self->halsim, self->submissions);
@@ -315,6 +319,7 @@ static void reset(tt_wire *wire) {
   tt_wire_reset_stream(wire);
   tt_halsim_restart(self->halsim);
   self->next_frame = 0;
+  self->program.heard = false;
   self->again = true;
 }
 
