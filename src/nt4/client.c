@@ -22,9 +22,10 @@
 /* A topic of ours at another's server. */
 typedef struct outgoing {
   nt4_topic topic;
-  uint64_t sent; /* version */
-  int64_t id;    /* the server's */
-  bool wrote;    /* others have written it since we connected */
+  uint64_t sent;  /* version */
+  int64_t id;     /* the server's */
+  bool wrote;     /* others have written it since we connected */
+  double written; /* by them last; the world may not show it yet */
 } outgoing;
 
 struct tt_nt4_client {
@@ -168,7 +169,13 @@ static void on_clock(tt_nt4_client *self, const tt_nt4_message *answer) {
   self->synchronised = true;
 }
 
-/* What was written before we came is not meant for us, nor is what we wrote. */
+static bool is_ours(const outgoing *topic, const tt_nt4_message *value) {
+  const tt_bytes *ours = &topic->topic.value;
+  return ours->size == value->value_size && memcmp(ours->data, value->value, ours->size) == 0;
+}
+
+/* What was written before we came is not meant for us, nor is what we wrote. But who goes back to what the world still shows
+ * means it. */
 static void on_value(tt_nt4_client *self, const tt_nt4_message *value) {
   double number;
   if (!self->synchronised || value->time < self->since || !self->sink.on_written ||
@@ -177,10 +184,10 @@ static void on_value(tt_nt4_client *self, const tt_nt4_message *value) {
   for (int i = 0; i < self->count; i++) {
     outgoing *topic = &self->topics[i];
     if (topic->id != value->id || !topic->topic.writable) continue;
-    const tt_bytes *ours = &topic->topic.value;
-    if (ours->size == value->value_size && memcmp(ours->data, value->value, ours->size) == 0)
-      continue;
-    topic->wrote |= self->sink.on_written(self->sink.context, i, number, "the server");
+    if (is_ours(topic, value) && (!topic->wrote || number == topic->written)) continue;
+    if (!self->sink.on_written(self->sink.context, i, number, "the server")) continue;
+    topic->wrote = true;
+    topic->written = number;
   }
 }
 

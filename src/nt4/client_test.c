@@ -242,6 +242,24 @@ static void what_others_write_is_heard_until_the_server_goes(void **state) {
   UNTIL(world, world->released == 1);
 }
 
+/* As long as it is paused, or has not come that far. */
+static void what_the_world_still_shows_is_heard(void **state) {
+  world *world = *state;
+  other dashboard = {NULL};
+  set_number(world, world->command, 0);
+  UNTIL(world, served(world, "/Tether/command") == 0);
+  enter(world, &dashboard);
+  static const char command[] = PUBLISH("/Tether/command");
+  static const double written[] = {5, 0, 5};
+  tt_websocket_send(dashboard.websocket, true, command, sizeof command - 1);
+  for (int i = 0; i < 3; i++) {
+    write_double(&dashboard, after(world, "/Tether/command"), written[i]);
+    UNTIL(world, world->written == i + 1);
+    assert_true(world->value == written[i]);
+    if (i == 1) set_number(world, world->command, 5); /* the first: it took that meanwhile */
+  }
+}
+
 static void what_was_written_before_is_not_heard(void **state) {
   world *world = *state;
   other dashboard = {NULL};
@@ -410,6 +428,7 @@ int main(void) {
       TEST(topics_arrive_with_values_and_properties, setup_both),
       TEST(it_waits_for_the_server_and_comes_back, setup),
       TEST(what_others_write_is_heard_until_the_server_goes, setup_both),
+      TEST(what_the_world_still_shows_is_heard, setup_both),
       TEST(what_was_written_before_is_not_heard, setup),
       TEST(values_have_the_servers_time, setup),
       TEST(a_clock_that_jumps_is_followed, setup),
