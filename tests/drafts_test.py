@@ -122,8 +122,10 @@ class Drafts(unittest.TestCase):
         self.assertEqual(self.ask("GET", f"{at}/client?wire=float-udp&language=cobol")[0], 404)
         # A mistake: its place, and no preview; mended: as before.
         before = draft["revision"]
-        self.ok("PUT", f"{at}/files/{main}", SCENE.replace("joint.torque", "joint.torq"))
+        made = self.ok("PUT", f"{at}/files/{main}?revision={before}", SCENE.replace("joint.torque", "joint.torq"))
         draft = self.ok("GET", at)
+        self.assertEqual(draft["revision"], made["revision"])
+        self.assertEqual(self.ask("PUT", f"{at}/files/{main}?revision={before}", SCENE)[0], 409)
         self.assertNotEqual(draft["revision"], before)
         problem, = draft["problems"]
         self.assertEqual((problem["file"], problem["line"], problem["severity"]), (main, 8, "error"))

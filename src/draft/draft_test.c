@@ -117,7 +117,7 @@ static int close_folder(void **state) {
 static void write_text(tt_drafts *drafts, const tt_draft *draft, const char *path,
                        const char *text) {
   tt_error error = {""};
-  if (tt_drafts_write(drafts, draft, path, text, strlen(text), &error) != TT_OK)
+  if (tt_drafts_write(drafts, draft, path, text, strlen(text), NULL, &error) != TT_OK)
     fail_msg("%s", error.text);
 }
 
@@ -248,19 +248,20 @@ static void test_limits(void **state) {
   assert_int_equal(tt_drafts_find(drafts, "../../../../etc/a", &draft, &error), TT_NOT_FOUND);
   assert_int_equal(tt_drafts_begin(drafts, "one", &draft, &error), TT_OK);
   memcpy(first, draft.id, sizeof first);
-  assert_int_equal(tt_drafts_write(drafts, &draft, "../x", "", 0, &error), TT_INVALID);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "../x", "", 0, NULL, &error), TT_INVALID);
   assert_int_equal(tt_drafts_unlink(drafts, &draft, "none", &error), TT_NOT_FOUND);
   for (int i = 1; i < TT_DRAFT_MOST_FILES; i++) {
     snprintf(path, sizeof path, "folder%d/file", i);
     write_text(drafts, &draft, path, "");
   }
-  assert_int_equal(tt_drafts_write(drafts, &draft, "more", "", 0, &error), TT_FULL);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "more", "", 0, NULL, &error), TT_FULL);
   write_text(drafts, &draft, path, "again");
   assert_int_equal(tt_drafts_unlink(drafts, &draft, path, &error), TT_OK);
   char *large = calloc(1, TT_DRAFT_MOST_FILE + 1);
   assert_non_null(large);
-  assert_int_equal(tt_drafts_write(drafts, &draft, "large", large, TT_DRAFT_MOST_FILE + 1, &error),
-                   TT_FULL);
+  assert_int_equal(
+      tt_drafts_write(drafts, &draft, "large", large, TT_DRAFT_MOST_FILE + 1, NULL, &error),
+      TT_FULL);
   free(large);
   /* The one that changed longest ago goes. */
   for (int i = 0; i < TT_DRAFT_MOST; i++)
@@ -271,6 +272,27 @@ static void test_limits(void **state) {
   for (int i = 0; i < count; i++)
     assert_int_equal(tt_drafts_remove(drafts, list[i].id, &error), TT_OK);
   free(list);
+  tt_drafts_free(drafts);
+}
+
+/* Who wants to write over what they saw does not write over what they did not. */
+static void test_writing_over_what_was_seen(void **state) {
+  tt_drafts *drafts = tt_drafts_new(((tt_scratch *)*state)->folder, &maker);
+  tt_draft draft;
+  tt_error error = {""};
+  char *bytes;
+  size_t size;
+  uint64_t one = 0, other;
+  assert_int_equal(tt_drafts_begin(drafts, "two", &draft, &error), TT_OK);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "a", "1", 1, &one, &error), TT_OK);
+  other = one;
+  assert_int_equal(tt_drafts_write(drafts, &draft, "b", "22", 2, &other, &error), TT_OK);
+  assert_true(other != one);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "a", "333", 3, &one, &error), TT_STALE);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "a", "4444", 4, &other, &error), TT_OK);
+  assert_int_equal(tt_draft_file_read(draft.folder, "a", &bytes, &size, &error), TT_OK);
+  assert_string_equal(bytes, "4444");
+  free(bytes);
   tt_drafts_free(drafts);
 }
 
@@ -318,7 +340,8 @@ static void test_saving_what_concerns_the_machine(void **state) {
   bool taken, denied;
   static const char text[] = "robots: []\nweb: {token: mine}\n";
   assert_int_equal(tt_drafts_begin(drafts, "sly", &draft, &error), TT_OK);
-  assert_int_equal(tt_drafts_write(drafts, &draft, draft.main, text, strlen(text), &error), TT_OK);
+  assert_int_equal(tt_drafts_write(drafts, &draft, draft.main, text, strlen(text), NULL, &error),
+                   TT_OK);
   for (int i = 0; i < 3; i++) {
     const bool replace = i == 2, administers = i == 1;
     assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "scene", replace, administers, path,
@@ -425,6 +448,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_problems, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_nothing_elsewhere, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_limits, open_folder, close_folder),
+      cmocka_unit_test_setup_teardown(test_writing_over_what_was_seen, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_saving, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_saving_what_concerns_the_machine, open_folder,
                                       close_folder),

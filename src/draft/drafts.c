@@ -96,6 +96,14 @@ static int last_first(const void *one, const void *other) {
   return a->changed < b->changed ? 1 : a->changed > b->changed ? -1 : 0;
 }
 
+static tt_status revision_of(const tt_draft *draft, uint64_t *revision, tt_error *error) {
+  tt_draft_files files;
+  TT_TRY(tt_draft_files_list(draft->folder, &files, error));
+  *revision = files.revision;
+  tt_draft_files_free(&files);
+  return TT_OK;
+}
+
 /* A copy has its first revision in the file `.copied`. */
 static void path_of_copied(const tt_draft *draft, char path[600]) {
   snprintf(path, 600, "%s/.copied", draft->folder);
@@ -103,10 +111,9 @@ static void path_of_copied(const tt_draft *draft, char path[600]) {
 
 static tt_status note_copied(const tt_draft *draft, tt_error *error) {
   char path[600], text[24];
-  tt_draft_files files;
-  TT_TRY(tt_draft_files_list(draft->folder, &files, error));
-  int size = snprintf(text, sizeof text, "%" PRIu64, files.revision);
-  tt_draft_files_free(&files);
+  uint64_t revision;
+  TT_TRY(revision_of(draft, &revision, error));
+  int size = snprintf(text, sizeof text, "%" PRIu64, revision);
   path_of_copied(draft, path);
   return tt_scene_file_write(path, text, (size_t)size, error);
 }
@@ -212,7 +219,8 @@ static tt_status make_folder(tt_drafts *drafts, const char *name, tt_draft *draf
 tt_status tt_drafts_begin(tt_drafts *drafts, const char *name, tt_draft *draft, tt_error *error) {
   static const char text[] = "description: a scene of one's own\npace: realtime\n";
   TT_TRY(make_folder(drafts, name, draft, error));
-  tt_status status = tt_drafts_write(drafts, draft, draft->main, text, sizeof text - 1, error);
+  tt_status status =
+      tt_drafts_write(drafts, draft, draft->main, text, sizeof text - 1, NULL, error);
   if (status != TT_OK) tt_draft_folder_remove(draft->folder, NULL);
   return status;
 }
@@ -271,10 +279,24 @@ tt_status tt_drafts_copy(tt_drafts *drafts, const char *path, tt_draft *draft, b
 
 /* --- files --- */
 
+static tt_status check_seen(const tt_draft *draft, uint64_t seen, tt_error *error) {
+  uint64_t present;
+  TT_TRY(revision_of(draft, &present, error));
+  return present == seen ? TT_OK
+                         : tt_fail(error, TT_STALE, "the draft was changed since it was looked at");
+}
+
+static tt_status write_over(const tt_draft *draft, const char *path, const void *bytes, size_t size,
+                            uint64_t *revision, tt_error *error) {
+  if (revision && *revision) TT_TRY(check_seen(draft, *revision, error));
+  TT_TRY(tt_draft_file_write(draft->folder, path, bytes, size, error));
+  return revision ? revision_of(draft, revision, error) : TT_OK;
+}
+
 tt_status tt_drafts_write(tt_drafts *drafts, const tt_draft *draft, const char *path,
-                          const void *bytes, size_t size, tt_error *error) {
+                          const void *bytes, size_t size, uint64_t *revision, tt_error *error) {
   pthread_mutex_lock(&drafts->files);
-  tt_status status = tt_draft_file_write(draft->folder, path, bytes, size, error);
+  tt_status status = write_over(draft, path, bytes, size, revision, error);
   pthread_mutex_unlock(&drafts->files);
   return status;
 }

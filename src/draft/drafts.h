@@ -41,9 +41,10 @@ tt_status tt_drafts_find(tt_drafts *drafts, const char *id, tt_draft *draft, tt_
 tt_status tt_drafts_list(tt_drafts *drafts, tt_draft **list, int *count, tt_error *error);
 tt_status tt_drafts_remove(tt_drafts *drafts, const char *id, tt_error *error);
 
-/** tt_draft_file_write() and tt_draft_file_remove(), one at a time. */
+/** tt_draft_file_write() and tt_draft_file_remove(), one at a time. `revision`: of the files that are written over, 0 of whichever
+ *  there are, and then of those that were written; NULL: nobody asks. TT_STALE: others have changed them since. */
 tt_status tt_drafts_write(tt_drafts *drafts, const tt_draft *draft, const char *path,
-                          const void *bytes, size_t size, tt_error *error);
+                          const void *bytes, size_t size, uint64_t *revision, tt_error *error);
 tt_status tt_drafts_unlink(tt_drafts *drafts, const tt_draft *draft, const char *path,
                            tt_error *error);
 

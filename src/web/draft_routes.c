@@ -246,32 +246,50 @@ static void remove_draft(job *from, tt_web_answer *answer) {
 
 /* --- its files --- */
 
-static void answer_revision(const job *from, tt_web_answer *answer) {
-  tt_draft_files files;
-  if (answer->status != TT_OK) return;
-  answer->status = tt_draft_files_list(from->draft.folder, &files, &answer->error);
-  if (answer->status != TT_OK) return;
+/* The one that is to be written over; 0: whichever there is. */
+static uint64_t asked_revision(const job *from) {
+  GHashTable *query = soup_form_decode(from->question.query ? from->question.query : "");
+  const char *text = g_hash_table_lookup(query, "revision");
+  const uint64_t revision = text ? g_ascii_strtoull(text, NULL, 10) : 0;
+  g_hash_table_unref(query);
+  return revision;
+}
+
+static void answer_revision(tt_web_answer *answer, uint64_t revision) {
   struct json_object *made = json_object_new_object();
-  tt_json_add_int(made, "revision", (int64_t)files.revision);
-  tt_draft_files_free(&files);
+  tt_json_add_int(made, "revision", (int64_t)revision);
   tt_web_answer_json(answer, made);
 }
 
+static void put_file(job *from, const char *path, tt_web_answer *answer) {
+  gsize size;
+  const void *bytes = g_bytes_get_data(from->question.body, &size);
+  uint64_t revision = asked_revision(from);
+  answer->status = tt_drafts_write(from->routes->drafts, &from->draft, path, bytes ? bytes : "",
+                                   size, &revision, &answer->error);
+  if (answer->status == TT_FULL)
+    tt_web_answer_refusal(answer, 413);
+  else if (answer->status == TT_STALE)
+    tt_web_answer_refusal(answer, 409);
+  else if (answer->status == TT_OK)
+    answer_revision(answer, revision);
+}
+
+static void delete_file(job *from, const char *path, tt_web_answer *answer) {
+  tt_draft_files files;
+  answer->status = tt_drafts_unlink(from->routes->drafts, &from->draft, path, &answer->error);
+  if (answer->status != TT_OK) return;
+  answer->status = tt_draft_files_list(from->draft.folder, &files, &answer->error);
+  if (answer->status != TT_OK) return;
+  answer_revision(answer, files.revision);
+  tt_draft_files_free(&files);
+}
+
 static void work_on_file(job *from, const char *path, tt_web_answer *answer) {
-  tt_drafts *drafts = from->routes->drafts;
   if (is(from, "PUT")) {
-    gsize size;
-    const void *bytes = g_bytes_get_data(from->question.body, &size);
-    answer->status =
-        tt_drafts_write(drafts, &from->draft, path, bytes ? bytes : "", size, &answer->error);
-    if (answer->status == TT_FULL) {
-      tt_web_answer_refusal(answer, 413);
-      return;
-    }
-    answer_revision(from, answer);
+    put_file(from, path, answer);
   } else if (is(from, "DELETE")) {
-    answer->status = tt_drafts_unlink(drafts, &from->draft, path, &answer->error);
-    answer_revision(from, answer);
+    delete_file(from, path, answer);
   } else {
     char *bytes;
     size_t size;

@@ -6,8 +6,11 @@ import {load} from './load.mjs';
 const {builder: {Draft}, merge: {merged}, store} = await load({builder: 'pages/builder/draft.ts', merge: 'pages/builder/merge.ts', store: 'live/store.ts'});
 const state = {draft: 'd', name: '', revision: 1, main: 'a.yaml', files: [], runs: false, problems: [], robots: [], wires: [], signals: [], commands: []};
 let has = new Map(); // files that the program has
+let during = () => {}; // while a file is on its way
 let before = () => {}; // before it answers
+let looked = () => {}; // once it was looked at
 let keptAlive = 0;
+let refused = 0;
 
 let revision = 1;
 let reads = 0;
@@ -20,22 +23,33 @@ function elsewhere(path, text) {
 }
 
 globalThis.fetch = async (url, {method = 'GET', body, keepalive = false} = {}) => {
-  const path = decodeURIComponent(url.split('/files/')[1] ?? '');
+  const [address, seen] = url.split('?revision=');
+  const path = decodeURIComponent(address.split('/files/')[1] ?? '');
   if (method === 'GET' && path) {
     reads++;
     return new Response(has.get(path) ?? '', {status: has.has(path) ? 200 : 404});
   }
-  if (method === 'GET') return new Response(JSON.stringify({...state, revision, files: [...has].map(([one, text]) => ({path: one, size: text.length}))}));
+  if (method === 'GET') {
+    const answer = JSON.stringify({...state, revision, files: [...has].map(([one, text]) => ({path: one, size: text.length}))});
+    looked();
+    return new Response(answer);
+  }
   if (keepalive) keptAlive++;
+  during();
+  if (seen && Number(seen) !== revision) {
+    refused++;
+    return new Response('{"error": "changed"}', {status: 409});
+  }
   elsewhere(path, method === 'DELETE' ? null : await new Response(body).text());
+  const made = revision;
   before();
-  return new Response(JSON.stringify({revision}));
+  return new Response(JSON.stringify({revision: made}));
 };
 
 beforeEach(() => {
   has = new Map();
-  before = () => {};
-  keptAlive = 0;
+  during = before = looked = () => {};
+  keptAlive = refused = 0;
   reads = 0;
 });
 
@@ -57,7 +71,7 @@ test('what is written while a file is brought comes behind it', async () => {
   };
   await draft.add(file('brought'));
   await draft.settle();
-  assert.deepEqual([has.get('a.yaml'), draft.texts.value.get('a.yaml')], ['typed on', 'typed on']);
+  assert.deepEqual([has.get('a.yaml'), draft.texts.value.get('a.yaml'), refused], ['typed on', 'typed on', 0]);
 });
 
 test('who leaves the page sends what was not sent yet', async () => {
@@ -99,10 +113,43 @@ test('who comes back to the page sees what others did, and its own changes are r
   reads = 0;
   draft.write('a.yaml', 'mine');
   await draft.settle();
+  assert.equal(reads, 0);
   await draft.add([{path: 'c.yaml', bytes: new Blob(['c'])}]);
   await draft.remove('c.yaml');
   await draft.settle();
-  assert.deepEqual([Object.fromEntries(has), shown(draft), reads], [{'a.yaml': 'mine'}, {'a.yaml': 'mine'}, 0]);
+  assert.deepEqual([Object.fromEntries(has), shown(draft)], [{'a.yaml': 'mine'}, {'a.yaml': 'mine'}]);
+});
+
+/** Does it once. */
+function once(action) {
+  return () => {
+    during = before = looked = () => {};
+    action();
+  };
+}
+
+test('what another tab writes while a large file is on its way is there before the next change', async () => {
+  for (const change of [(draft) => draft.add([{path: 'part.stl', bytes: new Blob(['mesh'])}]), (draft) => draft.remove('old.stl')]) {
+    const draft = await opened(['a.yaml', 'x: 1\ny: 1\n'], ['old.stl', 'mesh']);
+    during = once(() => elsewhere('a.yaml', 'x: 2\ny: 1\n'));
+    await change(draft);
+    assert.equal(draft.texts.value.get('a.yaml'), 'x: 2\ny: 1\n');
+    draft.write('a.yaml', 'x: 2\ny: 3\n');
+    await draft.settle();
+    assert.equal(has.get('a.yaml'), 'x: 2\ny: 3\n');
+  }
+});
+
+test('what another tab writes between a look and a change is not written over', async () => {
+  for (const moment of ['looked', 'during']) {
+    const draft = await opened(['a.yaml', 'x: 1\ny: 1\n']);
+    const action = once(() => elsewhere('a.yaml', 'x: 2\ny: 1\n'));
+    if (moment === 'looked') looked = action;
+    else during = action;
+    draft.write('a.yaml', 'x: 1\ny: 3\n');
+    await draft.settle();
+    assert.deepEqual([has.get('a.yaml'), draft.texts.value.get('a.yaml')], ['x: 2\ny: 3\n', 'x: 2\ny: 3\n'], moment);
+  }
 });
 
 test('where two wrote in the same line, what is written here stands, and it is said', async () => {

@@ -44,7 +44,8 @@ export class Draft {
   private readonly unsent = new Map<string, string>();
   /** Texts as the program had them last. */
   private readonly kept = new Map<string, string>();
-  /** Of the program's files, with what was changed here; null: not known yet. */
+  /** Of the program's files as they are known here; null: not known yet. What is brought or removed is followed as what others write is,
+   *  who have had time for it while a large file was on its way. */
   private revision: number | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private work: Promise<void> = Promise.resolve();
@@ -125,7 +126,7 @@ export class Draft {
 
   async remove(path: string): Promise<void> {
     await this.queue(async () => {
-      this.revision = (await request('DELETE', `${this.url}/files/${escaped(path)}`, undefined, changedFile)).revision;
+      await request('DELETE', `${this.url}/files/${escaped(path)}`, undefined, changedFile);
       this.forget(path);
     });
   }
@@ -136,8 +137,24 @@ export class Draft {
     this.unsent.delete(path);
   }
 
-  private async put(path: string, bytes: Blob): Promise<void> {
-    this.revision = (await request('PUT', `${this.url}/files/${escaped(path)}`, bytes, changedFile)).revision;
+  /** Over what was looked at last, or, without `seen`, over whatever is there. Resolves to the revision then. */
+  private async put(path: string, bytes: Blob, seen: number | null = null): Promise<number> {
+    const over = seen === null ? '' : `?revision=${seen}`;
+    return (await request('PUT', `${this.url}/files/${escaped(path)}${over}`, bytes, changedFile)).revision;
+  }
+
+  /** Where others wrote since the program was looked at, both come together first. */
+  private async send(path: string): Promise<void> {
+    const text = this.unsent.get(path)!;
+    try {
+      this.revision = await this.put(path, new Blob([text]), this.revision);
+    } catch (error) {
+      if (!(error instanceof HttpError && error.status === 409)) throw error;
+      await this.look();
+      return this.send(path);
+    }
+    this.kept.set(path, text);
+    if (this.unsent.get(path) === text) this.unsent.delete(path);
   }
 
   /** Resolves once the program has everything that was written, and has checked it; throws where it refuses. */
@@ -157,13 +174,12 @@ export class Draft {
     this.busy.value = true;
     try {
       // Before anything is written over it: what others have written meanwhile.
-      if (first || this.unsent.size) await this.look();
-      await first?.();
-      for (const [path, text] of this.unsent) {
-        await this.put(path, new Blob([text]));
-        this.kept.set(path, text);
-        if (this.unsent.get(path) === text) this.unsent.delete(path);
+      if (first) {
+        await this.look();
+        await first();
       }
+      if (this.unsent.size) await this.look();
+      for (const path of this.unsent.keys()) await this.send(path);
       await this.check();
       this.failure.value = '';
     } catch (error) {
