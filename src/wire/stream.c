@@ -13,6 +13,24 @@ tt_wire_disconnect tt_wire_disconnect_of(const char *text) {
 
 /* --- the peer comes and goes --- */
 
+static void meet(tt_wire *wire, tt_tcp *tcp) {
+  tt_wire_stream *stream = wire->self;
+  stream->tcp = tcp;
+  wire->state = TT_WIRE_WAITING; /* it gets its own time to answer */
+  snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_tcp_peer(tcp));
+  tt_wire_event(wire, "connected %s", tt_tcp_peer(tcp));
+  if (stream->use.met) stream->use.met(wire);
+}
+
+static void meet_next(tt_wire *wire) {
+  tt_wire_stream *stream = wire->self;
+  tt_tcp *next = stream->next;
+  if (!next) return;
+  stream->next = NULL;
+  tt_tcp_pause(next, false);
+  meet(wire, next);
+}
+
 static void lose_peer(tt_wire *wire, const char *reason) {
   tt_wire_stream *stream = wire->self;
   tt_wire_event(wire, "disconnected %s: %s", wire->stats.peer, reason);
@@ -20,6 +38,7 @@ static void lose_peer(tt_wire *wire, const char *reason) {
                              .server = stream->server,
                              .connector = stream->connector,
                              .bytes = stream->bytes,
+                             .next = stream->next,
                              .stands = stream->stands && stream->use.then != TT_WIRE_RESET};
   wire->state = TT_WIRE_WAITING;
   wire->stats.peer[0] = '\0';
@@ -31,6 +50,7 @@ static void lose_peer(tt_wire *wire, const char *reason) {
     snprintf(text, sizeof text, "its %s is gone", stream->use.whom);
     tt_wire_request_stop(wire, TT_OK, text);
   }
+  meet_next(wire);
 }
 
 void tt_wire_end_stream(tt_wire *wire, const char *reason) {
@@ -41,22 +61,36 @@ void tt_wire_end_stream(tt_wire *wire, const char *reason) {
   if (tcp) tt_tcp_close(tcp, reason);
 }
 
+static bool is_leaving(const tt_wire_stream *stream) {
+  return stream->left || (stream->tcp && tt_tcp_closed(stream->tcp));
+}
+
+/* Nothing is read of it, so that nobody else notices. */
+static void drop_next_if_gone(tt_wire_stream *stream) {
+  tt_tcp *next = stream->next;
+  if (!next || !tt_tcp_closed(next)) return;
+  stream->next = NULL;
+  tt_tcp_close(next, "closed by peer");
+}
+
 static void on_open(void *context, tt_tcp *tcp) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
-  if (stream->left || (stream->tcp && tt_tcp_closed(stream->tcp)))
-    tt_wire_end_stream(wire, "closed by peer");
-  if (stream->tcp) {
+  drop_next_if_gone(stream);
+  if (is_leaving(stream) && stream->use.obeys_last && !stream->next) {
+    stream->next = tcp;
+    tt_tcp_pause(tcp, true);
+    return;
+  }
+  if (is_leaving(stream) && !stream->use.obeys_last) tt_wire_end_stream(wire, "closed by peer");
+  const tt_tcp *present = stream->next ? stream->next : stream->tcp;
+  if (present) {
     tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0, "%s is connected; %s",
-                 tt_tcp_peer(stream->tcp), stream->use.refusal);
+                 tt_tcp_peer(present), stream->use.refusal);
     tt_tcp_close(tcp, "refused");
     return;
   }
-  stream->tcp = tcp;
-  wire->state = TT_WIRE_WAITING; /* it gets its own time to answer */
-  snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_tcp_peer(tcp));
-  tt_wire_event(wire, "connected %s", tt_tcp_peer(tcp));
-  if (stream->use.met) stream->use.met(wire);
+  meet(wire, tcp);
 }
 
 /* Whether the end comes together with the last answer or after its tick is chance; what the world does is not: every
@@ -64,6 +98,7 @@ static void on_open(void *context, tt_tcp *tcp) {
 static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
+  if (tcp && tcp == stream->next) stream->next = NULL;
   if (!tcp || tcp != stream->tcp) return;
   stream->tcp = NULL;
   stream->left = stream->use.obeys_last && stream->answered;
@@ -131,7 +166,7 @@ tt_status tt_wire_open_stream(tt_wire *wire, const tt_wire_stream_use *use,
   if (!stream->bytes) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_tcp_options options = tt_tcp_options_default();
   options.address = use->connect ? use->connect : use->listen;
-  options.max_connections = 2; /* the second one is told by us why it is refused */
+  options.max_connections = 3; /* who leaves, who waits for that, and who is told by us why not */
   if (use->max_queued > 0) options.max_queued = use->max_queued;
   options.allow = (tt_allow){(const char *const *)common->allow, (int)common->allow_count};
   options.handler = (tt_tcp_handler){.on_open = on_open, .on_data = on_data, .on_close = on_close};
@@ -154,8 +189,8 @@ void tt_wire_send_stream(tt_wire *wire, const void *bytes, size_t size) {
 
 void tt_wire_reset_stream(tt_wire *wire) {
   tt_wire_stream *stream = wire->self;
+  stream->stands = stream->answered = false; /* also for who waits: it is told what comes */
   if (stream->left) tt_wire_end_stream(wire, "closed by peer");
-  stream->stands = stream->answered = false;
   stream->stale = stream->owed;
 }
 

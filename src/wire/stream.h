@@ -1,8 +1,9 @@
 /* stream.h: what every wire over TCP with one peer does with its connection: who is there, what it sent and nobody has read yet,
  * what it is still owed, and what becomes of the world when it goes.
  *
- * A second peer is told that somebody is there, and closed. What comes stands in one buffer until the adapter takes it. With
- * more than `enough` in it the peer is not listened to until the world has caught up: it feels TCP's own backpressure.
+ * A second peer is told that somebody is there, and closed; but while the last answers of one that left are still to be obeyed,
+ * the next one waits for that. What comes stands in one buffer until the adapter takes it. With more than `enough` in it the peer
+ * is not listened to until the world has caught up: it feels TCP's own backpressure.
  */
 #ifndef TT_WIRE_STREAM_H
 #define TT_WIRE_STREAM_H
@@ -39,6 +40,7 @@ typedef struct tt_wire_stream {
   uint8_t *bytes; /**< what came and was not taken yet */
   size_t size;    /**< of that */
   tt_tcp *tcp;    /**< NULL: nobody */
+  tt_tcp *next;   /**< waits, unheard, until the one before is obeyed; NULL: nobody */
   bool paused;
   /** Lock-step: the newest message is the present, and was not obeyed yet. Only then the world waits, who comes is told it, and
    * what comes is taken. */

@@ -216,6 +216,35 @@ class Lockstep(Case):
                 one.answer()
                 self.assertEqual((one.wait(), two.wait()), (4, 2))
 
+    def test_who_comes_waits_until_the_last_answer_before_it_is_obeyed(self):
+        for kind in Frames, States, Steps:
+            with self.subTest(kind.__name__):
+                self.start((kind, 10, ", on_disconnect: keep"), (Frames, 10, ""))
+                one, two = self.join(0), self.join(1)
+                self.assertEqual((one.wait(), two.wait()), (0, 0))
+                one.answer()
+                one.socket.close()
+                one = self.join(0)
+                two.answer()
+                self.assertEqual((one.wait(), two.wait()), (1, 1))
+                one.answer()
+                two.answer()
+                self.assertEqual((one.wait(), two.wait()), (2, 2))
+
+    def test_one_alone_waits_behind_who_leaves(self):
+        self.start((Frames, 10, ", on_disconnect: keep"), (Frames, 10, ""))
+        one, two = self.join(0), self.join(1)
+        self.assertEqual((one.wait(), two.wait()), (0, 0))
+        one.answer()
+        one.socket.close()
+        gone = self.join(0)
+        gone.socket.close()
+        one = self.join(0)
+        last = self.join(0)
+        self.assertEqual(last.socket.recv(1), b"")
+        two.answer()
+        self.assertEqual((one.wait(), two.wait()), (1, 1))
+
     def test_an_answer_between_its_frames_is_obeyed(self):
         """The world had gone on without it; then it is waited for again."""
         for kind in Frames, States, Steps:
