@@ -136,6 +136,25 @@ class Ezphysics(Bench):
             state = peer.turn()
         self.assertAlmostEqual(state.floats(JOINTAXIS, 1)[1], pushed, delta=1e-4)
 
+    def test_a_motor_goes_on_after_the_force_of_one_who_left(self):
+        tether, peer = self.both()
+        peer.state()
+        peer.turn(motor(1, 1.5, 50))
+        for _ in range(40):
+            peer.turn()
+        peer.send(force(1, 20.0))
+        peer.socket.close()
+        peer = self.connect(tether)
+        self.assertGreater(peer.state().floats(JOINTAXIS, 1)[1], 1.8)
+        for _ in range(100):
+            state = peer.turn()
+        self.assertAlmostEqual(state.floats(JOINTAXIS, 1)[1], 1.5, delta=0.03)
+        state = peer.turn(force(1, -20.0))
+        self.assertLess(state.floats(JOINTAXIS, 1)[1], 1.2)
+        for _ in range(100):
+            state = peer.turn()
+        self.assertAlmostEqual(state.floats(JOINTAXIS, 1)[1], 1.5, delta=0.03)
+
     def globe(self):
         (self.folder / "bench.xml").write_text(GLOBE)
         _, peer = self.both()

@@ -158,10 +158,9 @@ static void send_state(tt_wire *wire) {
   tt_wire_send_stream(wire, self->state, self->state_size);
 }
 
-/** What it ordered but the world has not carried out is void: in mode step the next peer's answer decides. */
+/** What it ordered but the world has not carried out is void: in mode step the next peer's answer decides. A motor goes on. */
 static void forget_orders(ezphysics *self) {
   memset(self->orders, 0, (size_t)self->objects.joint_count * sizeof *self->orders);
-  memset(self->motors, 0, (size_t)self->objects.joint_count * sizeof *self->motors);
   self->reset = false;
   self->heard = 0;
   self->taken = 0;
@@ -439,6 +438,7 @@ static void send_view(tt_wire *wire, const tt_view *view) {
 static void reset(tt_wire *wire) {
   ezphysics *self = wire->self;
   forget_orders(self);
+  memset(self->motors, 0, (size_t)self->objects.joint_count * sizeof *self->motors);
   memset(self->forced, 0, (size_t)self->objects.joint_count * sizeof *self->forced);
   if (self->config->checked_mode == TT_EZ_STEP) tt_wire_reset_stream(wire);
 }
