@@ -4,6 +4,7 @@ wrote what the robot is to do."""
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -50,13 +51,13 @@ class MadeClients(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return {"python": ["python3", file.name], "java": ["java", "-cp", ".", file.stem]}.get(language, ["./driver"])
 
-    def drive(self, language):
-        self.scene()
+    def drive(self, language, host="127.0.0.1"):
+        self.scene(SCENE.replace("127.0.0.1:0", f"'{host}:0'"))
         command = self.build(language, PROGRAM)
         with Tether("run", self.path / "scene.yaml", "--pace", "lockstep", "--no-web", "--set", "record.on=off",
                     "--set", "wires.float-udp.late=wait") as run:
-            words = self.line_of([*command, run.addresses["float-udp"], "127.0.0.1:0"], r"time 1(.000)? s").split()
-            short = subprocess.run([*command, run.addresses["float-udp"], "127.0.0.1:0", "0.1"], capture_output=True, text=True,
+            words = self.line_of([*command, run.addresses["float-udp"], f"{host}:0"], r"time 1(.000)? s").split()
+            short = subprocess.run([*command, run.addresses["float-udp"], f"{host}:0", "0.1"], capture_output=True, text=True,
                                    timeout=60, cwd=self.path, check=False)
         # At 1 s of the simulation: −40/2 deg/s, shown with the other sign. It turns as it was told, and nothing else does.
         values = {words[i]: float(words[i + 1]) for i in range(0, len(words), 3)}
@@ -73,9 +74,10 @@ class MadeClients(unittest.TestCase):
             finally:
                 client.kill()
 
-    def step(self, language):
+    def step(self, language, host="127.0.0.1"):
         """Over lockstep-tcp: 120 frames, the fourth joint first."""
-        self.scene("timestep: 1/600 s\nrobots: [{robot: gripper}]\nwires:\n  - lockstep-tcp: {listen: 127.0.0.1:0, joints: [wrist, swivel]}\n")
+        self.scene("timestep: 1/600 s\nrobots: [{robot: gripper}]\nwires:\n  - lockstep-tcp: {joints: [wrist, swivel], "
+                   f"listen: '{host}:0'}}\n")
         command = self.build(language, "commands.swivel = 0.5f;" if language != "python" else "commands.swivel = 0.5")
         with Tether("run", self.path / "scene.yaml", "--pace", "fast", "--no-web", "--set", "record.on=off") as run:
             result = subprocess.run([*command, run.addresses["lockstep-tcp"], "120"], capture_output=True, text=True, timeout=60,
@@ -109,6 +111,26 @@ class MadeClients(unittest.TestCase):
     def test_cpp(self):
         self.drive("cpp")
 
+    def test_ipv6(self):
+        for language in "python", "java", "c", "cpp":
+            for wire in self.step, self.drive:
+                with self.subTest(language=language, wire=wire.__name__):
+                    wire(language, "[::1]")
+                    for made in [*self.path.glob("drive*"), *self.path.glob("Drive*")]:
+                        shutil.rmtree(made) if made.is_dir() else made.unlink()
+
+    def test_what_is_no_address(self):
+        for wire in "lockstep-tcp: {}", "float-udp: {sensors: [time], bind: 127.0.0.1:0, peer: 127.0.0.1:5802}":
+            for language in "c", "cpp":
+                with self.subTest(language=language, wire=wire):
+                    self.scene(f"robots: [{{robot: gripper}}]\nwires: [{{{wire}}}]\n")
+                    for address in "localhost:1", "[::1]", "127.0.0.1", "x", "":
+                        result = subprocess.run([*self.build(language), address], capture_output=True, text=True, timeout=60, cwd=self.path)
+                        self.assertEqual(result.returncode, 1)
+                        self.assertIn(f"{address}: give an address as 127.0.0.1:", result.stderr)
+                        for made in self.path.glob("drive*"):
+                            made.unlink()
+
     def test_every_shape_compiles(self):
         """Only sensors, only commands, and an address of its own, as they are made."""
         shapes = {"sensors": SCENE.replace("      commands:", "      #"), "commands": SCENE.replace("      sensors:", "      #")}
@@ -122,7 +144,7 @@ class MadeClients(unittest.TestCase):
 
     def test_names_that_mean_something_there(self):
         """Of keywords, of what the program itself calls so, of macros of its headers, of no letters at all."""
-        names = ["numbers", "sensors", "commands", "self", "main", "class", "None", "link", "s6_addr", "sched_priority", "errno", "x_", "_", "0",
+        names = ["numbers", "sensors", "commands", "self", "main", "class", "None", "link", "s6_addr", "h_errno", "sched_priority", "errno", "x_", "_", "0",
                  "*/ x", "// y", "%s%n", "{z}", "ä", "a.b", "a_b", "n" * 180]
         bodies = "".join(f'<body pos="{i} 0 1"><joint name="{name}" axis="0 1 0"/><geom size=".1" mass="1"/></body>' for i, name in enumerate(names))
         (self.path / "named.xml").write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>", encoding="utf-8")
