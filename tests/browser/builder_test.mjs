@@ -227,8 +227,8 @@ test("one's own robot is put on the field and driven from the client that is mad
     await page.locator('.scene-name').click();
     await page.getByRole('link', {name: 'Change gripper'}).click();
     await page.locator('.steps').waitFor();
-    // page.url() may be told of the draft later than the page shows it.
-    const draft = await page.evaluate(() => new URLSearchParams(location.search || location.hash.split('?')[1]).get('draft'));
+    // The address may be told of the draft later than the page shows it.
+    const draft = await until('the address of the draft', () => page.evaluate(() => new URLSearchParams(location.hash.split('?')[1]).get('draft')));
     const file = await (await fetch(`${tether.url}api/drafts/${draft}/files/gripper.yaml`)).text();
     // With its robot and arena, which the draft has files of.
     const there = readFileSync(join(root, 'scenes/gripper.yaml'), 'utf8').replace('arena: gripper', 'arena: arenas/gripper/arena.yaml').replace('robot: gripper', 'robot: robots/gripper/robot.yaml');
