@@ -211,7 +211,7 @@ static void a_scene_that_is_compiled_holds_up_nothing_short(void **state) {
   snprintf(path, sizeof path, "/api/drafts/%s", draft.id);
   ask_beside(web, path, "GET", path, "/api/drafts");
   ask_beside(web, "/api/scenes/x/picture", "GET", "/api/scenes/x/picture", "/api/drafts");
-  assert_int_equal(tt_drafts_write(drafts, &draft, "other", "x", 1, &error), TT_OK);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "other", "x", 1, NULL, &error), TT_OK);
   ask_beside(web, path, "DELETE", path, "/api/drafts");
   tt_web_free(web);
   tt_draft_routes_free(routes);
