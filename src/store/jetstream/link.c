@@ -265,8 +265,7 @@ tt_status tt_nats_link_publish(tt_nats_link *link, const char *subject, const ch
   jsPubOptions options;
   jsPubOptions_Init(&options);
   options.MsgId = id;
-  options.ExpectLastSubjectSeq = after;
-  options.MaxWait = REQUEST_PATIENCE;
+  options.ExpectLastSubjectSeq = after; /* how long to wait is for the flush behind it to say */
   if (!tt_nats_link_is_up(link)) return tt_fail(error, TT_FAILED, "nats: the connection is lost");
   if (!after) break_chain(link, subject);
   count(link, 1);
