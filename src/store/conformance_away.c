@@ -53,11 +53,17 @@ static void write_one_more(tt_store *store) {
   tt_testing_write(store, batch);
 }
 
-static void test_what_comes_while_it_is_away(void **state) {
-  (void)state;
+/** Open, loaded, and with tt_testing_batch() in it. */
+static tt_store *open_filled(void) {
   tt_store *store = tt_testing_open();
   g_free(tt_testing_load(store));
   tt_testing_write(store, tt_testing_batch());
+  return store;
+}
+
+static void test_what_comes_while_it_is_away(void **state) {
+  (void)state;
+  tt_store *store = open_filled();
   cut(true);
   tt_testing_write(store, news());
   assert_true(state_of(store).degraded);
@@ -75,9 +81,7 @@ static void test_what_comes_while_it_is_away(void **state) {
 
 static void test_what_waits_is_told(void **state) {
   (void)state;
-  tt_store *store = tt_testing_open();
-  g_free(tt_testing_load(store));
-  tt_testing_write(store, tt_testing_batch());
+  tt_store *store = open_filled();
   cut(true);
   tt_testing_write(store, news());
   tt_store_batch *unnamed = tt_store_batch_new();
@@ -121,9 +125,7 @@ static tt_status write_many(tt_store *store, int number) {
 
 static void test_a_spool_that_is_full(void **state) {
   (void)state;
-  tt_store *store = tt_testing_open();
-  g_free(tt_testing_load(store));
-  tt_testing_write(store, tt_testing_batch());
+  tt_store *store = open_filled();
   cut(true);
   int count = 1;
   while (count < 100 && write_many(store, count) == TT_OK) count++;
@@ -148,9 +150,7 @@ static void test_a_spool_that_is_full(void **state) {
 /** A device's clock says anything, and so it begins an epoch with each message; the batch has a sample of one from before, too. */
 static void test_many_epochs_when_it_is_back(void **state) {
   (void)state;
-  tt_store *store = tt_testing_open();
-  g_free(tt_testing_load(store));
-  tt_testing_write(store, tt_testing_batch());
+  tt_store *store = open_filled();
   cut(true);
   tt_testing_write(store, news());
   cut(false);

@@ -1,6 +1,8 @@
 /* map.c: open addressing; nothing is ever taken out singly. */
 #include "store/map.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 
 struct tt_map_entry {
@@ -8,6 +10,11 @@ struct tt_map_entry {
   int64_t value;
   bool used;
 };
+
+tt_map_key tt_map_key_of(const void *bytes, size_t size) {
+  return (tt_map_key){(int64_t)tt_hash_bytes(TT_HASH_START, bytes, size),
+                      (int64_t)tt_hash_bytes(~TT_HASH_START, bytes, size)};
+}
 
 void tt_map_clear(tt_map *map) {
   free(map->entries);

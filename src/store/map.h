@@ -4,12 +4,16 @@
 #define TT_STORE_MAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** What an entry is found by; parts that are not needed are 0. */
 typedef struct tt_map_key {
   int64_t a, b;
 } tt_map_key;
+
+/** A key that stands for bytes: two hashes of them, so that two that differ hardly ever have the same. */
+tt_map_key tt_map_key_of(const void *bytes, size_t size);
 
 /** Zero at first. */
 typedef struct tt_map {

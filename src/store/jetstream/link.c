@@ -2,7 +2,6 @@
 #include "store/jetstream/link.h"
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "store/jetstream/message.h"
 #include "store/map.h"
@@ -52,11 +51,7 @@ struct tt_nats_link {
 
 /* --- connecting --- */
 
-static tt_map_key key_of(const char *subject) {
-  const size_t size = strlen(subject);
-  return (tt_map_key){(int64_t)tt_hash_bytes(TT_HASH_START, subject, size),
-                      (int64_t)tt_hash_bytes(~TT_HASH_START, subject, size)};
-}
+static tt_map_key key_of(const char *subject) { return tt_map_key_of(subject, strlen(subject)); }
 
 /** Notes where our latest message is; 0: others may have come before what comes next. Keys of the bucket are of no interest. */
 static void note_latest(tt_nats_link *link, const char *subject, int64_t place) {

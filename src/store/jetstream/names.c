@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "store/jetstream/internal.h"
 #include "store/jetstream/message.h"
+#include "store/jetstream/places.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,14 +45,6 @@ typedef struct kept_value {
   unsigned load; /**< the latest one that found it */
 } kept_value;
 
-/** An epoch in the bucket. */
-typedef struct epoch_place {
-  int number;
-  int64_t key;
-  int64_t used;    /**< when it was put or used last: the higher the later */
-  int64_t content; /**< hash of what is there; 0: that is not known */
-} epoch_place;
-
 struct tt_nats_names {
   tt_store_loader loader;
   kvWatcher *watcher;
@@ -61,11 +54,9 @@ struct tt_nats_names {
   tt_map states;     /**< hashes of a name's key → tt_name_state there, or GONE */
   tt_list handlings; /**< tt_handling: all that is set */
   tt_list epochs;    /**< known_epoch: that wait until all is loaded */
-  tt_list places;    /**< tt_list of epoch_place: those of a device */
-  int64_t uses;      /**< of places */
-  tt_map places_at;  /**< hashes of the keys' beginning, "e.DEVICE" → index in `places` */
-  tt_list kept;      /**< kept_value */
-  tt_map kept_at;    /**< hashes of a key → index in `kept` */
+  tt_nats_places places; /**< epochs that the bucket has */
+  tt_list kept;          /**< kept_value */
+  tt_map kept_at;        /**< hashes of a key → index in `kept` */
   bool loading, changed; /**< handling was */
   unsigned loads;
   int64_t made;              /**< when the bucket was; ns, 0: none was loaded */
@@ -78,7 +69,6 @@ static void clear_kept(void *item) {
   free(kept->key);
   tt_list_free(&kept->bytes);
 }
-static void clear_places(void *item) { tt_list_free(item); }
 static void clear_text(void *item) { free(*(char **)item); }
 static void clear_epoch(void *item) { free(((known_epoch *)item)->device); }
 
@@ -88,7 +78,7 @@ tt_nats_names *tt_nats_names_new(void) {
   *names = (tt_nats_names){.devices = TT_LIST(char *, clear_text),
                            .handlings = tt_handling_list(),
                            .epochs = TT_LIST(known_epoch, clear_epoch),
-                           .places = TT_LIST(tt_list, clear_places),
+                           .places = tt_nats_places_of_none(),
                            .kept = TT_LIST(kept_value, clear_kept)};
   return names;
 }
@@ -110,8 +100,7 @@ void tt_nats_names_free(tt_nats_names *names) {
   tt_list_free(&names->devices);
   tt_list_free(&names->handlings);
   tt_list_free(&names->epochs);
-  tt_list_free(&names->places);
-  tt_map_clear(&names->places_at);
+  tt_nats_places_clear(&names->places);
   tt_list_free(&names->kept);
   tt_map_clear(&names->kept_at);
   tt_map_clear(&names->indices);
@@ -124,13 +113,8 @@ static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "o
 
 /* --- telling --- */
 
-static tt_map_key key_of_bytes(const char *bytes, size_t size) {
-  return (tt_map_key){(int64_t)tt_hash_bytes(TT_HASH_START, bytes, size),
-                      (int64_t)tt_hash_bytes(~TT_HASH_START, bytes, size)};
-}
-
 static tt_map_key key_of(const char *identifier) {
-  return key_of_bytes(identifier, strlen(identifier));
+  return tt_map_key_of(identifier, strlen(identifier));
 }
 
 static int64_t hash_of(const void *bytes, size_t size) {
@@ -228,76 +212,33 @@ static tt_status take_handling(tt_nats_names *names, const msgpack_object *value
   return ok ? TT_OK : no_memory(error);
 }
 
-/** Epochs of the device of a key. NULL: out of memory. */
-static tt_list *need_places(tt_nats_names *names, const char *key) {
-  const char *end = strrchr(key, '.');
-  const tt_map_key device = key_of_bytes(key, end ? (size_t)(end - key) : strlen(key));
-  const int64_t *at = tt_map_get(&names->places_at, device);
-  if (at) return &tt_list_at(&names->places, tt_list, *at);
-  const tt_list places = TT_LIST(epoch_place, NULL);
-  if (!tt_list_reserve(&names->places, 1) ||
-      !tt_map_put(&names->places_at, device, names->places.len))
-    return NULL;
-  tt_list_add(&names->places, &places, 1);
-  return &tt_list_at(&names->places, tt_list, names->places.len - 1);
-}
-
-/** NULL: it is none of them. */
-static epoch_place *find_place(const tt_list *places, int64_t key) {
-  for (uint32_t i = 0; i < places->len; i++) {
-    epoch_place *place = &tt_list_at(places, epoch_place, i);
-    if (place->key == key) return place;
-  }
-  return NULL;
-}
-
-/** Of some the one that was used longest ago. */
-static epoch_place *find_oldest(const tt_list *places) {
-  epoch_place *oldest = places->data;
-  for (uint32_t i = 1; i < places->len; i++) {
-    epoch_place *place = &tt_list_at(places, epoch_place, i);
-    if (place->used < oldest->used) oldest = place;
-  }
-  return oldest;
-}
-
-static void forget_place(tt_list *places, const epoch_place *place) {
-  tt_list_remove(places, (uint32_t)(place - (epoch_place *)places->data));
-}
-
-static bool add_place(tt_nats_names *names, tt_list *places, const tt_store_epoch *epoch,
-                      int64_t content) {
-  const epoch_place place = {epoch->number, epoch->key, ++names->uses, content};
-  return tt_list_add(places, &place, 1);
-}
-
 /** Notes an epoch that the bucket has, of which each comes once in a load. Where another collector put it that one removes the oldest; what is
  *  older is what we put and removed ourselves. False: out of memory. */
 static bool note_place(tt_nats_names *names, const char *key, const tt_store_epoch *epoch,
                        int64_t content) {
-  tt_list *places = need_places(names, key);
+  tt_list *places = tt_nats_places_need(&names->places, key);
   if (!places) return false;
-  epoch_place *known = names->loading ? NULL : find_place(places, epoch->key);
+  tt_nats_place *known = names->loading ? NULL : tt_nats_place_find(places, epoch->key);
   if (known) {
     known->content = content;
     return true;
   }
   if (places->len >= MOST_EPOCHS && !names->loading) {
-    const epoch_place *oldest = find_oldest(places);
+    const tt_nats_place *oldest = tt_nats_place_oldest(places);
     if (epoch->number < oldest->number) return true;
-    forget_place(places, oldest);
+    tt_nats_place_forget(places, oldest);
   }
-  return add_place(names, places, epoch, content);
+  return tt_nats_place_add(&names->places, places, epoch, content);
 }
 
 /** Somebody deleted the key of an epoch. */
 static tt_status lose_place(tt_nats_names *names, const char *key, tt_error *error) {
   const char *number = strrchr(key, '.');
-  tt_list *places = need_places(names, key);
+  tt_list *places = tt_nats_places_need(&names->places, key);
   if (!places) return no_memory(error);
-  const epoch_place *place =
-      number ? find_place(places, (int64_t)strtoull(number + 1, NULL, 10)) : NULL;
-  if (place) forget_place(places, place);
+  const tt_nats_place *place =
+      number ? tt_nats_place_find(places, (int64_t)strtoull(number + 1, NULL, 10)) : NULL;
+  if (place) tt_nats_place_forget(places, place);
   return TT_OK;
 }
 
@@ -481,8 +422,7 @@ static tt_status load_keys(tt_nats_names *names, tt_nats_link *link, tt_error *e
   natsStatus status = kvStore_WatchAll(&names->watcher, tt_nats_link_keys(link), NULL);
   if (status != NATS_OK) return tt_nats_fail(status, "the bucket", error);
   tt_list_cut(&names->epochs, 0);  // of a load that failed
-  tt_list_cut(&names->places, 0);
-  tt_map_clear(&names->places_at);
+  tt_nats_places_clear(&names->places);
   names->loads++;
   names->loading = true;
   tt_status taken = take_all(names, LOAD_PATIENCE, INT64_MAX, &all, error);
@@ -581,10 +521,7 @@ typedef struct putting {
 void tt_nats_names_forget(tt_nats_names *names) {
   tt_map_clear(&names->values);
   tt_map_clear(&names->states);
-  for (uint32_t d = 0; d < names->places.len; d++) {
-    const tt_list *places = &tt_list_at(&names->places, tt_list, d);
-    for (uint32_t i = 0; i < places->len; i++) tt_list_at(places, epoch_place, i).content = 0;
-  }
+  tt_nats_places_doubt(&names->places);
 }
 
 /** Whether what the bucket says of a name is all that the batch says, too. Of a name that is only used, somebody may have set another
@@ -608,11 +545,11 @@ static tt_status put(const putting *to, const char *key, const tt_list *value, t
 
 /** Whether it is a name that has this one for people. */
 static bool is_called(const msgpack_object *value, const char *human) {
-  const msgpack_object *items = value->via.array.ptr;
   const size_t size = strlen(human);
-  return value->type == MSGPACK_OBJECT_ARRAY && value->via.array.size >= 3 &&
-         items[1].type == MSGPACK_OBJECT_STR && items[1].via.str.size == size &&
-         !memcmp(items[1].via.str.ptr, human, size);
+  if (value->type != MSGPACK_OBJECT_ARRAY || value->via.array.size < 3) return false;
+  const msgpack_object *name = &value->via.array.ptr[1];
+  return name->type == MSGPACK_OBJECT_STR && name->via.str.size == size &&
+         !memcmp(name->via.str.ptr, human, size);
 }
 
 /** What the bucket has, but for the name for people. */
@@ -691,9 +628,9 @@ static void remove_epoch(tt_nats_link *link, const char *token, int64_t key) {
 /** The oldest epochs of a device go when there are more than are compared. */
 static void remove_oldest(tt_nats_link *link, const char *token, tt_list *places) {
   for (int removed = 0; places->len > MOST_EPOCHS && removed < MOST_REMOVED; removed++) {
-    const epoch_place *oldest = find_oldest(places);
+    const tt_nats_place *oldest = tt_nats_place_oldest(places);
     remove_epoch(link, token, oldest->key);
-    forget_place(places, oldest);
+    tt_nats_place_forget(places, oldest);
   }
 }
 
@@ -703,17 +640,17 @@ static tt_status put_epoch_value(const putting *to, const char *token, const tt_
   char key[LONGEST_KEY];
   snprintf(key, sizeof key, "e.%s.%" PRIu64, token, (uint64_t)epoch->key);
   tt_nats_names *names = to->names;
-  tt_list *places = need_places(names, key);
+  tt_list *places = tt_nats_places_need(&names->places, key);
   if (!places) return no_memory(error);
   const int64_t content = hash_of(value->data, value->len);
-  epoch_place *known = find_place(places, epoch->key);
+  tt_nats_place *known = tt_nats_place_find(places, epoch->key);
   if (!known || known->content != content) TT_TRY(publish_value(to->link, key, value, error));
   if (known) {
     known->content = content;
-    known->used = ++names->uses;
+    tt_nats_place_use(&names->places, known);
     return TT_OK;
   }
-  if (!add_place(names, places, epoch, content)) return no_memory(error);
+  if (!tt_nats_place_add(&names->places, places, epoch, content)) return no_memory(error);
   remove_oldest(to->link, token, places);
   return TT_OK;
 }
