@@ -325,6 +325,65 @@ class Way(Fleet):
                 self.assertIn(line, lines, unit)
 
 
+class LateTaken(threading.Thread):
+    """In front of a nats-server: what it says of messages that it took comes `late` s later, everything else at once, as of a server
+    that has much to store."""
+
+    TAKEN = b'{"stream":'
+
+    def __init__(self, port, late):
+        super().__init__(daemon=True)
+        self.port, self.late = port, late
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"nats://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.start()
+
+    def run(self):
+        with contextlib.suppress(OSError):  # closed
+            while True:
+                near, _ = self.listener.accept()
+                far = socket.create_connection(("127.0.0.1", self.port))
+                threading.Thread(target=self.there, args=(near, far), daemon=True).start()
+                threading.Thread(target=self.back, args=(near, far), daemon=True).start()
+
+    @staticmethod
+    def there(near, far):
+        with contextlib.suppress(OSError):
+            while data := near.recv(65536):
+                far.sendall(data)
+        far.close()
+
+    def back(self, near, far):
+        lock, held = threading.Lock(), []
+        threading.Thread(target=self.hold, args=(near, lock, held), daemon=True).start()
+        with contextlib.suppress(OSError), far.makefile("rb") as stream:
+            for line in stream:
+                sort, *words = line.split() or [b""]
+                body = stream.read(int(words[-1]) + 2) if sort in (b"MSG", b"HMSG") else b""
+                if body.startswith(self.TAKEN):
+                    held.append((time.monotonic() + self.late, line + body))
+                    continue
+                with lock:
+                    near.sendall(line + body)
+        held.append(None)
+
+    @staticmethod
+    def hold(near, lock, held):
+        with contextlib.suppress(OSError):
+            while True:
+                while not held:
+                    time.sleep(0.01)
+                if not (first := held.pop(0)):
+                    break
+                time.sleep(max(0, first[0] - time.monotonic()))
+                with lock:
+                    near.sendall(first[1])
+        near.close()
+
+    def close(self):
+        self.listener.close()
+
+
 class Down(Fleet):
     def said(self, program, text, since):
         """Whether a line with `text` came since there were so many."""
@@ -356,6 +415,18 @@ class Down(Fleet):
         at_best(measure, SAID_WITHIN)
         send(collector, "ROBO1", range(3, 6))
         wait_until(lambda: column(writer, "ROBO1") == list(range(6)), "what came then")
+
+    def test_a_log_that_is_busy(self):
+        """What it took is not given up and put again, which would make it busier: with all that came before waiting there, for ever."""
+        busy = LateTaken(self.nats.ports[0], 4)
+        self.addCleanup(busy.close)
+        collector, client = self.collector(f"{busy.url}/s{self.streams}"), Client(self.nats)
+        self.addCleanup(client.close)
+        before = len(collector.log)
+        send(collector, "ROBO1", range(3))
+        self.assertEqual(self.said(collector, "nats: ", before), [])
+        state = json.loads(client.request(f"$JS.API.STREAM.INFO.KV_s{self.streams}", ""))["state"]
+        self.assertEqual(state["messages"], state["last_seq"])  # each key once
 
     def test_a_log_with_limits(self):
         """What one refuses is spooled, and told in the server's words; one that drops what nobody has stored is warned of."""

@@ -21,9 +21,6 @@
 /** µs between two tries to connect; longer, up to the second, where they take long: who writes waits for them. */
 #define RETRY_INTERVAL INT64_C(300000)
 #define LONGEST_RETRY INT64_C(5000000)
-/** ms for a batch, and where it ends soon. */
-#define WRITE_PATIENCE 10000
-#define HURRIED_PATIENCE 1000
 #define LONGEST_TOKEN 1024
 #define LONGEST_SUBJECT (LONGEST_TOKEN + 80)
 /** ms from what a device sends to what a collector takes, at most, where all goes well. */
@@ -105,6 +102,7 @@ static void need_asked(jetstream *store) {
 static tt_status connect_and_load(jetstream *store, tt_error *error) {
   const int64_t begun = tt_monotonic_us();
   tt_status status = tt_nats_link_open(store->url, &store->link, error);
+  if (status == TT_OK) tt_nats_link_hear_of_hurry(store->link, &store->hurried);
   if (status == TT_OK) status = tt_nats_names_load(store->names, store->link, error);
   if (status != TT_OK) disconnect(store);
   store->next_try = next_try(begun);
@@ -166,18 +164,13 @@ static tt_status publish(jetstream *store, const char *device, const tt_list *by
                               bytes->len, error);
 }
 
-static tt_status flush(jetstream *store, tt_error *error) {
-  const bool hurried = atomic_load(&store->hurried);
-  return tt_nats_link_flush(store->link, hurried ? HURRIED_PATIENCE : WRITE_PATIENCE, error);
-}
-
 /** A second message of a device waits for the first one's place. */
 static tt_status publish_split(jetstream *store, tt_nats_split *split, tt_error *error) {
   tt_list bytes = TT_LIST(char, NULL);
   const char *device, *last = NULL;
   tt_status status;
   while ((status = tt_nats_split_next(split, &bytes, &device, error)) == TT_OK) {
-    if (device && last && !strcmp(device, last)) status = flush(store, error);
+    if (device && last && !strcmp(device, last)) status = tt_nats_link_flush(store->link, error);
     if (status == TT_OK) status = publish(store, device, &bytes, error);
     if (status != TT_OK) break;
     tt_list_cut(&bytes, 0);
@@ -185,7 +178,7 @@ static tt_status publish_split(jetstream *store, tt_nats_split *split, tt_error 
   }
   tt_list_free(&bytes);
   tt_error trouble;
-  tt_status flushed = flush(store, &trouble);
+  tt_status flushed = tt_nats_link_flush(store->link, &trouble);
   if (status != TT_END) return status;
   if (flushed != TT_OK) *error = trouble;
   return flushed;

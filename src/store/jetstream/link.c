@@ -7,6 +7,7 @@
 #include "store/map.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,12 @@
 #define MAKING_PATIENCE 5000
 #define LONGEST_SUBJECT 128
 #define LONGEST_SAID 128
-/** Without an answer for so long nobody answers. */
-#define SILENCE 1500
+/** Without an answer for so long it is asked whether anybody is there. Who is and stores nothing is given up in the end. */
+#define SILENCE 500
+#define ASKED_PATIENCE 1000
+#define BUSY_PATIENCE 10000
+/** ms for an answer where all is to end soon. */
+#define HURRIED_PATIENCE 1000
 /** Messages on their way at a time. */
 #define MOST_PENDING 512
 /** ns in which the server knows a message that it was sent already. */
@@ -31,10 +36,11 @@ struct tt_nats_link {
   natsConnection *connection;
   jsCtx *js;
   kvStore *keys;
-  pthread_mutex_t mutex; /**< guards the rest */
+  const atomic_bool *hurried; /**< whether all is to end soon; NULL: never */
+  pthread_mutex_t mutex;      /**< guards the rest */
   pthread_cond_t answered;
   unsigned under_way; /**< messages that were published and not answered */
-  int64_t heard;      /**< when one was published or answered; ms, monotonic */
+  int64_t heard; /**< when one was answered, or published where none was under way; ms, monotonic */
   natsStatus
       reason; /**< why the server did not take one, since the last flush; NATS_OK: it took all */
   char said[LONGEST_SAID]; /**< what the server said of that; "": nothing */
@@ -85,7 +91,8 @@ static void on_answer(jsCtx *js, natsMsg *message, jsPubAck *taken, jsPubAckErr 
   }
   note_place(link, natsMsg_GetSubject(message), taken, trouble);
   link->heard = now();
-  if (link->under_way && --link->under_way == 0) pthread_cond_broadcast(&link->answered);
+  if (link->under_way) link->under_way--;
+  pthread_cond_broadcast(&link->answered);
   pthread_mutex_unlock(&link->mutex);
   natsMsg_Destroy(message);
 }
@@ -202,6 +209,10 @@ void tt_nats_link_close(tt_nats_link *link) {
   free(link);
 }
 
+void tt_nats_link_hear_of_hurry(tt_nats_link *link, const atomic_bool *hurried) {
+  link->hurried = hurried;
+}
+
 bool tt_nats_link_is_up(const tt_nats_link *link) {
   return natsConnection_Status(link->connection) == NATS_CONN_STATUS_CONNECTED;
 }
@@ -233,9 +244,56 @@ tt_status tt_nats_link_bucket_made(tt_nats_link *link, int64_t patience, int64_t
 
 static void count(tt_nats_link *link, int more) {
   pthread_mutex_lock(&link->mutex);
+  if (!link->under_way) link->heard = now();
   link->under_way += (unsigned)more;
-  link->heard = now();
   pthread_mutex_unlock(&link->mutex);
+}
+
+/** Whether a server that has the stream answers. */
+static bool is_there(tt_nats_link *link) {
+  jsStreamInfo *info = NULL;
+  jsErrCode code = 0;
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = ASKED_PATIENCE;
+  const natsStatus status = js_GetStreamInfo(&info, link->js, link->address.name, &options, &code);
+  jsStreamInfo_Destroy(info);
+  return status == NATS_OK;
+}
+
+/** When whoever waits since `begun` is tired of it; ms, monotonic. Locked. */
+static int64_t end_of_wait(const tt_nats_link *link, int64_t begun) {
+  return link->hurried && atomic_load(link->hurried) ? begun + HURRIED_PATIENCE
+                                                     : link->heard + BUSY_PATIENCE;
+}
+
+/** Until at most `left` are under way, nobody is there, or nobody has stored anything for long. What a busy server does not answer soon
+ *  is waited for: who gives it up and publishes it again makes it busier, and is behind what was given up. Locked. */
+static void wait_answered(tt_nats_link *link, unsigned left) {
+  const int64_t begun = now();
+  int64_t looked = 0;
+  while (link->under_way > left) {
+    const int64_t look = (link->heard > looked ? link->heard : looked) + SILENCE;
+    if (now() >= end_of_wait(link, begun)) return;
+    if (now() < look) {
+      tt_wait_until(&link->answered, &link->mutex, look * 1000);
+      continue;
+    }
+    pthread_mutex_unlock(&link->mutex);
+    const bool there = is_there(link);
+    pthread_mutex_lock(&link->mutex);
+    if (!there && link->heard < look) return;
+    looked = now();
+  }
+}
+
+/** False: nobody takes more. */
+static bool wait_for_room(tt_nats_link *link) {
+  pthread_mutex_lock(&link->mutex);
+  wait_answered(link, MOST_PENDING - 1);
+  const bool room = link->under_way < MOST_PENDING;
+  pthread_mutex_unlock(&link->mutex);
+  return room;
 }
 
 uint64_t tt_nats_link_latest(tt_nats_link *link, const char *subject, int64_t *since) {
@@ -262,6 +320,7 @@ tt_status tt_nats_link_publish(tt_nats_link *link, const char *subject, const ch
   options.MsgId = id;
   options.ExpectLastSubjectSeq = after; /* how long to wait is for the flush behind it to say */
   if (!tt_nats_link_is_up(link)) return tt_fail(error, TT_FAILED, "nats: the connection is lost");
+  if (!wait_for_room(link)) return tt_nats_fail(NATS_TIMEOUT, "publishing", error);
   if (!after) break_chain(link, subject);
   count(link, 1);
   natsStatus status = js_PublishAsync(link->js, subject, bytes, (int)size, &options);
@@ -270,15 +329,10 @@ tt_status tt_nats_link_publish(tt_nats_link *link, const char *subject, const ch
   return tt_nats_fail(status, "publishing", error);
 }
 
-/** Until all is answered, nobody answers, or `end` (ms, monotonic). */
-static natsStatus wait_answered(tt_nats_link *link, int64_t end, bool *outrun,
-                                char said[LONGEST_SAID]) {
+/** What became of all that was published; what is not answered is under way no more. */
+static natsStatus take_outcome(tt_nats_link *link, bool *outrun, char said[LONGEST_SAID]) {
   pthread_mutex_lock(&link->mutex);
-  while (link->under_way) {
-    const int64_t silent = link->heard + SILENCE, next = silent < end ? silent : end;
-    if (now() >= next) break;
-    tt_wait_until(&link->answered, &link->mutex, next * 1000);
-  }
+  wait_answered(link, 0);
   natsStatus status = link->under_way ? NATS_TIMEOUT : link->reason;
   *outrun = link->outrun;
   link->outrun = false;
@@ -296,10 +350,10 @@ static void drop_pending(tt_nats_link *link) {
   if (js_PublishAsyncGetPendingList(&pending, link->js) == NATS_OK) natsMsgList_Destroy(&pending);
 }
 
-tt_status tt_nats_link_flush(tt_nats_link *link, int64_t patience, tt_error *error) {
+tt_status tt_nats_link_flush(tt_nats_link *link, tt_error *error) {
   bool outrun;
   char said[LONGEST_SAID];
-  natsStatus status = wait_answered(link, now() + patience, &outrun, said);
+  natsStatus status = take_outcome(link, &outrun, said);
   if (status == NATS_OK)
     return outrun ? tt_fail(error, TT_AGAIN, "nats: others sent what comes before") : TT_OK;
   drop_pending(link);

@@ -8,6 +8,8 @@
 
 #include "broker/broker.h"
 
+#include <stdatomic.h>
+
 typedef struct tt_nats_link tt_nats_link;
 
 /** Connects, and makes stream and bucket where there are none. TT_INVALID: the URL is none, or the server lets us never in; TT_FAILED:
@@ -15,6 +17,8 @@ typedef struct tt_nats_link tt_nats_link;
 tt_status tt_nats_link_open(const char *url, tt_nats_link **link, tt_error *error);
 /** NULL-safe. */
 void tt_nats_link_close(tt_nats_link *link);
+/** From then on what waits looks whether all is to end soon; `hurried` lives as long as the link. */
+void tt_nats_link_hear_of_hurry(tt_nats_link *link, const atomic_bool *hurried);
 /** Any thread. */
 bool tt_nats_link_is_up(const tt_nats_link *link);
 /** The stream's and the bucket's name. */
@@ -30,12 +34,12 @@ tt_status tt_nats_link_bucket_made(tt_nats_link *link, int64_t patience, int64_t
 /** The place in the stream of what this link published last on a subject and others may have followed since; 0: nothing that is
  *  answered. `*since`: ms, monotonic: from then on to that place all that came there was this link's. */
 uint64_t tt_nats_link_latest(tt_nats_link *link, const char *subject, int64_t *since);
-/** Publishes, without waiting. `id`: what the server knows a repeat by, or NULL. `after`: the place of the subject's latest message,
+/** Publishes, and waits only where too much is under way. `id`: what the server knows a repeat by, or NULL. `after`: the place of the subject's latest message,
  *  else it is not taken; 0: it is taken whatever is there. TT_FAILED: nothing is on its way. */
 tt_status tt_nats_link_publish(tt_nats_link *link, const char *subject, const char *id,
                                uint64_t after, const void *bytes, size_t size, tt_error *error);
 /** Waits until all that was published is in the stream. TT_AGAIN: but for what others came before. TT_FAILED: some of it may not be.
- *  Takes `patience` (ms) at most. */
-tt_status tt_nats_link_flush(tt_nats_link *link, int64_t patience, tt_error *error);
+ *  Takes as long as somebody is there who stores; once all is to end soon, a second. */
+tt_status tt_nats_link_flush(tt_nats_link *link, tt_error *error);
 
 #endif

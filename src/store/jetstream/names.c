@@ -446,7 +446,7 @@ static tt_status put_back(tt_nats_names *names, tt_nats_link *link, tt_error *er
     if (kept->load != names->loads && kept->bytes.len)
       TT_TRY(publish_value(link, kept->key, &kept->bytes, error));
   }
-  return tt_nats_link_flush(link, LOAD_PATIENCE, error);
+  return tt_nats_link_flush(link, error);
 }
 
 tt_status tt_nats_names_load(tt_nats_names *names, tt_nats_link *link, tt_error *error) {
