@@ -2,7 +2,8 @@
 #
 # Labels say where a test runs: `unit` and `wire` in every build, sanitizers included; anything else
 # (`e2e`, `browser`, …) in the release build only. LONG tests wait for `script/test --long`
-# (ctest -C Long), which also sets TETHER_LONG=1 for tests that can do more of the same.
+# (ctest -C Long), which also sets TETHER_LONG=1 for tests that can do more of the same. The thread sanitizer's build has only
+# what makes threads, which a test says by THREADS: it would find nothing in the others.
 option(TETHER_TESTS "Build tests (needs cmocka)" ${CMOCKA_FOUND})
 if(TETHER_TESTS)
   if(NOT CMOCKA_FOUND)
@@ -93,38 +94,61 @@ if(TETHER_TESTS)
   add_custom_target(codec_tests)
 endif()
 
-# tether_test(NAME source… [LABELS label…] [TIMEOUT seconds] [LONG] [SERIAL]):
-# a cmocka program that links the whole of Tether. Label `unit` unless given.
-function(tether_test name)
-  if(NOT TETHER_TESTS)
-    return()
+# What the program of every test is made of: tether_test_program(NAME THREADS source… [LINKS target…]). One that makes a thread
+# without having said so ends itself; the thread sanitizer's build leaves out what has none.
+function(tether_test_program name threads)
+  cmake_parse_arguments(PARSE_ARGV 2 program "" "" "LINKS")
+  if(NOT program_LINKS)
+    set(program_LINKS tether_everything)
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG;SERIAL" "TIMEOUT" "LABELS")
-  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE tether_everything PkgConfig::CMOCKA)
+  add_executable(${name} ${program_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(${name} PRIVATE ${program_LINKS})
   target_link_options(${name} PRIVATE ${tether_test_linker})
   target_compile_definitions(${name} PRIVATE TETHER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   if(TETHER_SANITIZE)
     target_compile_definitions(${name} PRIVATE TETHER_SANITIZED)
-    if("e2e" IN_LIST arg_LABELS) # it is not run there
-      set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
-    endif()
+  elseif(NOT threads)
+    target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/one_thread.c)
+  endif()
+  if(TETHER_SANITIZE STREQUAL "thread" AND NOT threads)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endfunction()
+
+# tether_test(NAME source… [LINKS target…] [LABELS label…] [TIMEOUT seconds] [LONG] [SERIAL] [THREADS]):
+# a cmocka program that links the whole of Tether, or LINKS alone. Label `unit` unless given.
+function(tether_test name)
+  if(NOT TETHER_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG;SERIAL;THREADS" "TIMEOUT" "LABELS;LINKS")
+  if("e2e" IN_LIST arg_LABELS) # no sanitizer runs it
+    set(arg_THREADS ON)
+  endif()
+  tether_test_program(${name} ${arg_THREADS} ${arg_UNPARSED_ARGUMENTS} LINKS ${arg_LINKS})
+  target_link_libraries(${name} PRIVATE PkgConfig::CMOCKA)
+  if(TETHER_SANITIZE AND "e2e" IN_LIST arg_LABELS)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+  if(TETHER_SANITIZE STREQUAL "thread" AND NOT arg_THREADS)
+    return()
   endif()
   tether_test_options(options)
   tether_add_test(${name} unit ${options} COMMAND ${name})
   tether_codec_test(${name} ${name} ${arg_UNPARSED_ARGUMENTS})
 endfunction()
 
-# tether_fuzz(NAME source seeds [MAX_LENGTH bytes] [DICTIONARY file] [THREADS]): a source that defines LLVMFuzzerTestOneInput, and a
-# folder of inputs, one a file: a dozen seeds, and everything that ever broke it, each by a name that says what it is. What
-# fuzzers found to reach new code stands in fuzz/corpora/NAME. In the fuzz preset it is a libFuzzer program; in every other
-# build a program that replays both. Either way ctest replays them (label `wire`), in the thread
-# sanitizer's build only what has THREADS.
+# tether_fuzz(NAME source seeds [MAX_LENGTH bytes] [DICTIONARY file] [SOURCES source…] [LINKS target…] [THREADS]): a source that defines
+# LLVMFuzzerTestOneInput, and a folder of inputs, one a file: a dozen seeds, and everything that ever broke it, each by a name
+# that says what it is. What fuzzers found to reach new code stands in fuzz/corpora/NAME. In the fuzz preset it is a libFuzzer
+# program; in every other build a program that replays both. Either way ctest replays them (label `wire`). LINKS as above, with
+# what else it is made of as SOURCES.
 function(tether_fuzz name source seeds)
   if(NOT TETHER_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 3 arg "THREADS" "MAX_LENGTH;DICTIONARY" "")
+  cmake_parse_arguments(PARSE_ARGV 3 arg "THREADS" "MAX_LENGTH;DICTIONARY" "SOURCES;LINKS")
   if(NOT arg_MAX_LENGTH)
     set(arg_MAX_LENGTH 4096)
   endif()
@@ -136,12 +160,8 @@ function(tether_fuzz name source seeds)
   if(arg_DICTIONARY)
     cmake_path(ABSOLUTE_PATH arg_DICTIONARY)
   endif()
-  add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE tether_everything)
-  target_link_options(${name} PRIVATE ${tether_test_linker})
-  target_compile_definitions(${name} PRIVATE TETHER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  if(TETHER_SANITIZE STREQUAL "thread" AND NOT arg_THREADS) # a decoder has one
-    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  tether_test_program(${name} ${arg_THREADS} ${source} ${arg_SOURCES} LINKS ${arg_LINKS})
+  if(TETHER_SANITIZE STREQUAL "thread" AND NOT arg_THREADS)
     return()
   endif()
   if(TETHER_FUZZ)
