@@ -92,14 +92,10 @@ class CommandLine(unittest.TestCase):
 class Pages(unittest.TestCase):
     """A running program goes on with a fork, at the same address."""
 
-    @classmethod
-    def setUpClass(cls):
-        cls.program = Tether("run", "frc2011", *WIRE, "--set", "web.listen=127.0.0.1:0")
-        cls.address = cls.program.addresses["web"]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.program.__exit__()
+    def setUp(self):
+        # A program each: a fork makes anew what was before it, and what has run for long takes long.
+        self.program = self.enterContext(Tether("run", "frc2011", *WIRE, "--set", "web.listen=127.0.0.1:0"))
+        self.address = self.program.addresses["web"]
 
     def ask(self, method, path, body=None):
         host = self.address.removeprefix("http://")

@@ -124,12 +124,13 @@ class MadeClients(unittest.TestCase):
             for language in "c", "cpp":
                 with self.subTest(language=language, wire=wire):
                     self.scene(f"robots: [{{robot: gripper}}]\nwires: [{{{wire}}}]\n")
+                    command = self.build(language)
                     for address in "localhost:1", "[::1]", "127.0.0.1", "x", "":
-                        result = subprocess.run([*self.build(language), address], capture_output=True, text=True, timeout=60, cwd=self.path)
+                        result = subprocess.run([*command, address], capture_output=True, text=True, timeout=60, cwd=self.path)
                         self.assertEqual(result.returncode, 1)
                         self.assertIn(f"{address}: give an address as 127.0.0.1:", result.stderr)
-                        for made in self.path.glob("drive*"):
-                            made.unlink()
+                    for made in self.path.glob("drive*"):
+                        made.unlink()
 
     def test_every_shape_compiles(self):
         """Only sensors, only commands, and an address of its own, as they are made."""
