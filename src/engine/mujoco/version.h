@@ -10,8 +10,11 @@
  *
  *  1: the first that is counted. Logs from before say none.
  *  2: stops are as hard as the timestep allows; bodies without mass have their centre where their frame is; sharp stands
- *     level; a URDF's effort and velocity hold. */
-#define TT_PHYSICS_VERSION 3
+ *     level; a URDF's effort and velocity hold.
+ *  3: a URDF's mimicking joints follow; a motor's voltage is its battery's.
+ *  4: joints that mimic others begin where they are held, and touch the servos of their own trees alone; a robot's reset
+ *     begins the rest of awake pieces anew; with physics: off, parts of a rotation that nobody commanded are 0. */
+#define TT_PHYSICS_VERSION 4
 
 /** Libraries and processor whose last bits may differ. Static texts. */
 typedef struct tt_platform {
