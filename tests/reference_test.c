@@ -1,6 +1,7 @@
 /* reference_test.c: what the shipped scenes compute, frozen: each, stepped so far with inputs that depend on the step alone, gives
  * the hash in reference_hashes.txt. Its head names the versions of physics, MuJoCo, libc and CPU that gave them; elsewhere the
- * last bits may be others, so there the test is skipped and says why. With a file's name it writes the table anew. */
+ * last bits may be others, so there the test is skipped and says why. With a file's name it writes the table anew, unless the
+ * versions at its head are those from here and gave another hash. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -67,48 +68,88 @@ static void describe_here(char *text, size_t size) {
            here.libc, here.cpu);
 }
 
-static int write_table(const char *path) {
-  char here[200];
-  FILE *file = fopen(path, "w");
-  if (!file) return 1;
-  describe_here(here, sizeof here);
+/* A line: "HASH NAME". */
+static bool find_kept(const char *path, const char *name, uint64_t *hash) {
+  char line[300];
+  bool found = false;
+  FILE *file = fopen(path, "r");
+  while (file && !found && fgets(line, sizeof line, file)) {
+    line[strcspn(line, "\n")] = 0;
+    found = strlen(line) > 17 && strcmp(line + 17, name) == 0;
+    if (found) *hash = strtoull(line, NULL, 16);
+  }
+  if (file) fclose(file);
+  return found;
+}
+
+static bool has_line(const char *path, const char *text) {
+  char line[300];
+  bool found = false;
+  FILE *file = fopen(path, "r");
+  while (file && !found && fgets(line, sizeof line, file)) {
+    line[strcspn(line, "\n")] = 0;
+    found = strcmp(line, text) == 0;
+  }
+  if (file) fclose(file);
+  return found;
+}
+
+/* Logs of one version are proved by any program of that version: what a step computes changes with the version alone. */
+static bool is_same_if_kept(const char *path, const char *name, uint64_t hash) {
+  uint64_t kept;
+  if (!find_kept(path, name, &kept) || kept == hash) return true;
+  fprintf(stderr,
+          "%s: state hash %016" PRIx64 ", but physics %d gave %016" PRIx64
+          ": raise TT_PHYSICS_VERSION first\n",
+          name, hash, TT_PHYSICS_VERSION, kept);
+  return false;
+}
+
+static bool print_table(const char *path, const char *here, FILE *to) {
   fprintf(
-      file,
+      to,
       "# State hashes of the shipped scenes after %d ticks with the inputs of reference_test.c.\n"
       "# After a change of what a step computes: raise TT_PHYSICS_VERSION, and write them anew:\n"
       "#   build/reference_test tests/reference_hashes.txt\n"
       "# Versions that gave them, a line each: where others give the same, add theirs.\n%s\n",
       TICKS, here);
   char **names = tt_data_list(&tt_data_scene);
+  const bool is_version_kept = has_line(path, here);
   uint64_t hash;
   bool good = names != NULL;
-  for (char **name = names; good && *name; name++) {
-    good = hash_scene(*name, &hash);
-    if (good) fprintf(file, "%016" PRIx64 " %s\n", hash, *name);
+  for (char **name = names; name && *name; name++) {
+    good = good && hash_scene(*name, &hash);
+    if (good && is_version_kept) good = is_same_if_kept(path, *name, hash);
+    if (good) fprintf(to, "%016" PRIx64 " %s\n", hash, *name);
     free(*name);
   }
   free(names);
-  return fclose(file) == 0 && good ? 0 : 1;
+  return good;
 }
 
-static bool is_listed(const char *path, const char *name) {
-  char line[300];
-  bool found = false;
-  FILE *file = fopen(path, "r");
-  while (file && fgets(line, sizeof line, file)) {
-    line[strcspn(line, "\n")] = 0;
-    found |= strlen(line) > 17 && strcmp(line + 17, name) == 0;
-  }
-  if (file) fclose(file);
-  return found;
+/* What is there stays unless all of the new table is. */
+static int write_table(const char *path) {
+  char here[200], *text = NULL;
+  size_t size = 0;
+  FILE *memory = open_memstream(&text, &size);
+  if (!memory) return 1;
+  describe_here(here, sizeof here);
+  bool good = print_table(path, here, memory);
+  good &= fclose(memory) == 0;
+  FILE *file = good ? fopen(path, "w") : NULL;
+  good = file && fputs(text, file) >= 0;
+  if (file) good &= fclose(file) == 0;
+  free(text);
+  return good ? 0 : 1;
 }
 
 /* A scene that has no line yet is frozen nowhere. */
 static int count_missing(const char *path) {
   char **names = tt_data_list(&tt_data_scene);
+  uint64_t hash;
   int missing = 0;
   for (char **name = names; name && *name; name++) {
-    if (!is_listed(path, *name)) {
+    if (!find_kept(path, *name, &hash)) {
       fprintf(stderr, "%s: has no hash yet\n", *name);
       missing++;
     }
