@@ -2,8 +2,14 @@
  * it, its commands are safe and its joysticks unplugged, even if the world has no room for that now. */
 #include "web/live_internal.h"
 
+/* The world will drop it: who went by a picture from before a reset takes nothing from who goes by a newer one. */
+static bool is_void(const tt_live *live, uint64_t meant_for) {
+  return meant_for != 0 && meant_for <= live->latest->epoch;
+}
+
 void tt_live_page_commands(tt_live_page *page, const tt_live_order *order) {
   tt_live *live = page->live;
+  if (is_void(live, order->command.meant_for)) return;
   for (int i = 0; i < order->command.count; i++) {
     const int command = order->command.values[i].command;
     for (guint other = 0; other < live->pages->len; other++) /* who commanded last commands */
