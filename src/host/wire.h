@@ -159,6 +159,7 @@ struct tt_wire {
   bool tells_driver_station;
   bool check_only; /**< resolve names, open no socket (tether check) */
   bool lockstep;   /**< the world waits for its answers: by its schema and the scene's pace */
+  bool realtime;   /**< the scene's pace is that of the clock */
   tt_late_policy late;
   double deadline; /**< s wall clock, of `late` */
   void *self;

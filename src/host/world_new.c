@@ -21,6 +21,7 @@ static tt_status open_wire(tt_world *world, int index, const tt_world_wire *spec
                          .world = world,
                          .check_only = world->spec.check_only,
                          .lockstep = spec->lockstep,
+                         .realtime = world->spec.pace == TT_PACE_REALTIME,
                          .late = spec->late,
                          .deadline = spec->deadline};
   slot->deadline_ns = (uint64_t)(spec->deadline * 1e9);

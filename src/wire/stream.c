@@ -73,13 +73,30 @@ static void drop_next_if_gone(tt_wire_stream *stream) {
   tt_tcp_close(next, "closed by peer");
 }
 
+/* What it said ahead would drive its robot on, and keep the next one waiting, for as long as that takes in real time. In
+ * lock-step it is done as fast as it is computed, and is part of the run. */
+static void hear_no_more(tt_wire *wire) {
+  tt_wire_stream *stream = wire->self;
+  if (!wire->realtime || !stream->next || !stream->answered) return;
+  stream->size = 0;
+  stream->unheard = true;
+}
+
+static void wait_for_last(tt_wire *wire, tt_tcp *tcp) {
+  tt_wire_stream *stream = wire->self;
+  stream->next = tcp;
+  tt_tcp_pause(tcp, true);
+  tt_wire_event(wire, "%s waits until the last answer of %s is obeyed", tt_tcp_peer(tcp),
+                wire->stats.peer);
+  hear_no_more(wire);
+}
+
 static void on_open(void *context, tt_tcp *tcp) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
   drop_next_if_gone(stream);
   if (is_leaving(stream) && stream->use.obeys_last && !stream->next) {
-    stream->next = tcp;
-    tt_tcp_pause(tcp, true);
+    wait_for_last(wire, tcp);
     return;
   }
   if (is_leaving(stream) && !stream->use.obeys_last) tt_wire_end_stream(wire, "closed by peer");
@@ -94,7 +111,7 @@ static void on_open(void *context, tt_tcp *tcp) {
 }
 
 /* Whether the end comes together with the last answer or after its tick is chance; what the world does is not: every
- * answer that came gets its tick. */
+ * answer that came gets its tick, unless somebody waits in real time. */
 static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
@@ -117,7 +134,7 @@ static void set_paused(tt_wire_stream *stream) {
 static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t size) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
-  if (tcp != stream->tcp) return; /* refused, and not gone yet */
+  if (tcp != stream->tcp || stream->unheard) return; /* refused, or done with, and not gone yet */
   if (size > stream->use.enough + READ_AT_MOST - stream->size) {
     tt_wire_end_stream(wire,
                        "more bytes than there is room for"); /* a read brought more than it may */
@@ -126,6 +143,7 @@ static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t siz
   memcpy(stream->bytes + stream->size, bytes, size);
   stream->size += size;
   stream->use.take(wire);
+  hear_no_more(wire);
   set_paused(stream);
 }
 
@@ -147,11 +165,17 @@ bool tt_wire_obey_stream(tt_wire_stream *stream) {
   return true;
 }
 
+/* It is gone, and whatever of its answers counts was obeyed. */
+static bool is_done_with(const tt_wire_stream *stream) {
+  return (stream->left || stream->unheard) && !stream->answered;
+}
+
 void tt_wire_reread_stream(tt_wire *wire) {
   tt_wire_stream *stream = wire->self;
   if (!stream->tcp && !stream->left) return;
   stream->use.take(wire);
-  if (stream->left && !stream->answered) lose_peer(wire, "closed by peer");
+  hear_no_more(wire);
+  if (is_done_with(stream)) tt_wire_end_stream(wire, "closed by peer");
   set_paused(stream);
 }
 
@@ -190,7 +214,7 @@ void tt_wire_send_stream(tt_wire *wire, const void *bytes, size_t size) {
 void tt_wire_reset_stream(tt_wire *wire) {
   tt_wire_stream *stream = wire->self;
   stream->stands = stream->answered = false; /* also for who waits: it is told what comes */
-  if (stream->left) tt_wire_end_stream(wire, "closed by peer");
+  if (is_done_with(stream)) tt_wire_end_stream(wire, "closed by peer");
   stream->stale = stream->owed;
 }
 

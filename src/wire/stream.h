@@ -2,8 +2,9 @@
  * what it is still owed, and what becomes of the world when it goes.
  *
  * A second peer is told that somebody is there, and closed; but while the last answers of one that left are still to be obeyed,
- * the next one waits for that. What comes stands in one buffer until the adapter takes it. With more than `enough` in it the peer
- * is not listened to until the world has caught up: it feels TCP's own backpressure.
+ * the next one waits for that: in real time for the one to the newest message alone. What comes stands in one buffer until the
+ * adapter takes it. With more than `enough` in it the peer is not listened to until the world has caught up: it feels TCP's own
+ * backpressure.
  */
 #ifndef TT_WIRE_STREAM_H
 #define TT_WIRE_STREAM_H
@@ -47,6 +48,7 @@ typedef struct tt_wire_stream {
   bool stands;
   bool answered;    /**< lock-step: it has answered the newest message; by the adapter */
   bool left;        /**< it is gone, but what it had answered is still obeyed; `tcp` is NULL */
+  bool unheard;     /**< it is gone, and of what it said only that answer counts: `next` waits */
   uint64_t owed;    /**< messages sent that it has not answered; by the adapter */
   uint64_t stale;   /**< of those, sent before a reset; the adapter counts them down */
   uint64_t sent_at; /**< wall clock, ns, of the newest, for statistics; by the adapter */

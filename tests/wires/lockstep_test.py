@@ -88,6 +88,31 @@ class Lockstep(unittest.TestCase):
             with join(tether) as link:
                 self.assertEqual(receive(link), last)
 
+    AHEAD = "wires.lockstep-tcp.on_disconnect=keep", "wires.lockstep-tcp.steps_per_frame=12"
+
+    def answer_ahead(self, tether, end):
+        """One answers a thousand frames at once and goes; returns how many of them were done when the next one was let in."""
+        with join(tether) as gone:
+            receive(gone)
+            gone.sendall(b"".join(velocities(n) for n in range(1000)))
+            receive(gone)
+            end(gone)
+            with join(tether) as link:
+                frame = FRAME.unpack(receive(link))[0]
+                link.sendall(velocities(0))
+                self.assertEqual(FRAME.unpack(receive(link))[0], frame + 1)
+        return frame
+
+    def test_what_one_that_is_gone_answered_ahead_keeps_nobody_waiting_in_real_time(self):
+        for end in socket.socket.close, lambda link: link.shutdown(socket.SHUT_WR):
+            with run("pace=realtime", *self.AHEAD) as tether:
+                self.assertLess(self.answer_ahead(tether, end), 900)  # of 20 s
+                tether.wait_line("waits until the last answer of 127.0.0.1:")
+
+    def test_what_one_that_is_gone_answered_ahead_is_done_in_lockstep(self):
+        with run("pace=lockstep", *self.AHEAD) as tether:
+            self.assertEqual(self.answer_ahead(tether, lambda link: link.shutdown(socket.SHUT_WR)), 1000)
+
     def test_on_disconnect_exit_ends_the_program(self):
         with run("wires.lockstep-tcp.on_disconnect=exit") as tether:
             with join(tether) as link:
