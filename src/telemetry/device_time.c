@@ -313,15 +313,18 @@ static bool widen(tt_store_epoch *epoch, int64_t offset) {
 }
 
 /** Whether the device's clock has gone on with ours for long enough, message by message, this one included. What is sent
- *  again goes back, or comes more quickly than it was made. */
+ *  again goes back, or comes more quickly than it was made. What may have drifted since the first one would be enough for lateness
+ *  and for a jump, after hours; so it is compared with one of the last minutes. */
 static bool is_steady(struct tt_pace *pace, const tt_timed_message *message) {
   int64_t offset = message->received - message->transmitted;
   int64_t span = message->transmitted - pace->from;
   int64_t allowed = STEADY_WITHIN + (int64_t)((double)span * TT_CLOCK_MAX_DRIFT);
   bool goes_on =
       pace->begun && message->transmitted > pace->last && llabs(offset - pace->offset) <= allowed;
-  if (!goes_on)
+  if (!goes_on || span > TT_CLOCK_WINDOW * SECOND) {
     *pace = (struct tt_pace){.begun = true, .from = message->transmitted, .offset = offset};
+    if (goes_on) pace->from -= STEADY_SPAN;
+  }
   pace->last = message->transmitted;
   return goes_on && span >= STEADY_SPAN;
 }
@@ -330,17 +333,6 @@ static bool is_steady(struct tt_pace *pace, const tt_timed_message *message) {
 static bool is_connection_steady(struct tt_pace *pace, const tt_timed_message *message) {
   if (message->connected) pace->begun = false;
   return is_steady(pace, message);
-}
-
-/** The same over connections, of which each message may have its own. What may have drifted since the first one would be enough
- *  for lateness, after days; so it is compared with one of the last minutes. */
-static bool is_clock_steady(struct tt_pace *pace, const tt_timed_message *message) {
-  const bool steady = is_steady(pace, message);
-  if (steady && message->transmitted - pace->from > TT_CLOCK_WINDOW * SECOND) {
-    pace->from = message->transmitted - STEADY_SPAN;
-    pace->offset = message->received - message->transmitted;
-  }
-  return steady;
 }
 
 /** Takes what the message says about the clock, if anything. One that is late was held up, and what is known of the clock may be older
@@ -358,7 +350,7 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
   tt_boot *chosen = untold ? choose_untold(time, &message, late, &place.again)
                            : choose(time, &message, late, &place.again);
   // Where all is UTC, what is sent again goes on with our clock, too.
-  const bool steady = is_clock_steady(&time->pace, &message);
+  const bool steady = is_steady(&time->pace, &message);
   place.unsure =
       !is_connection_steady(&time->connection_pace, &message) || (untold && time->next_epoch > 1);
   const bool behind = chosen && delay(chosen, &message) > late;
@@ -369,6 +361,7 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
   if (!chosen) {
     place.placement = first ? TT_PLACED_FIRST : TT_PLACED_JUMP;
     chosen = begin_with(time, &message, untold, late);
+    place.unsure = true;  // another collector may have begun one for it
   } else {
     if (message.transmitted > chosen->newest) {
       chosen = make_current(time, chosen);

@@ -521,6 +521,34 @@ static void test_unsure_until_the_clock_goes_on(void **state) {
   free(world);
 }
 
+/** Another collector may have begun an epoch for it before, which is told too late. So it may be after hours of requests, too, in
+ *  which a clock may drift as far as it jumps here. */
+static void test_what_begins_an_epoch_is_unsure(void **state) {
+  (void)state;
+  for (int jumps = 0; jumps < 2; jumps++) {
+    world *world = new_world(-START, 0);
+    const int64_t end = START + 2 * 3600 * SECOND;
+    run(world, START, 2 * 3600, 1, 0.05, 0);
+    assert_false(world->unsure);
+    const int64_t ahead = jumps ? 1200000 : 0;
+    const tt_timed_message message = {.transmitted = end + world->offset + ahead,
+                                      .last_sample = end + world->offset + ahead,
+                                      .hash = 1,
+                                      .received = end + 1000,
+                                      .boot = jumps ? "" : "another",
+                                      .context = world,
+                                      .find = find};
+    tt_place place = tt_device_time_place(&world->time, &message, LATE);
+    assert_int_equal(place.placement, TT_PLACED_JUMP);
+    assert_true(place.unsure);
+    world->offset += ahead;
+    bool again;
+    send(world, end + SECOND / 2, 1000, &again);
+    assert_int_equal(world->unsure, jumps);  // as long as the clock has not gone on
+    free(world);
+  }
+}
+
 /* --- messages that don't say when they were sent --- */
 
 /** A message whose last sample is of `sample` on the device's clock; returns what is stored as that sample's moment. */
@@ -677,6 +705,7 @@ int main(void) {
       cmocka_unit_test(test_another_boot_is_another_epoch),
       cmocka_unit_test(test_epochs_of_others_get_numbers_of_their_own),
       cmocka_unit_test(test_unsure_until_the_clock_goes_on),
+      cmocka_unit_test(test_what_begins_an_epoch_is_unsure),
       cmocka_unit_test(test_an_epoch_is_told_again_behind_many_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
