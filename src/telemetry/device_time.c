@@ -14,6 +14,10 @@
 /** A clock has gone on with ours when it did so for this long, as exactly as delays on a network allow. */
 #define STEADY_SPAN SECOND
 #define STEADY_WITHIN (SECOND / 4)
+/** …and where it may be a backlog instead, which is sent hardly faster than it was made: when for so long none was less late than
+ *  the first one. Meanwhile some may be held up by so much more. */
+#define BACKLOG_SPAN (20LL * SECOND)
+#define BACKLOG_HELD_UP SECOND
 /** 2000-01-01: a clock that was never set counts from its start, or from 1970. */
 #define CLOCK_IS_SET (946684800LL * SECOND)
 
@@ -312,32 +316,35 @@ static bool widen(tt_store_epoch *epoch, int64_t offset) {
   return widened;
 }
 
-/** Whether the device's clock has gone on with ours for long enough, message by message, this one included. What is sent
- *  again goes back, or comes more quickly than it was made. What may have drifted since the first one would be enough for lateness
- *  and for a jump, after hours; so it is compared with one of the last minutes. */
-static bool is_steady(struct tt_pace *pace, const tt_timed_message *message) {
-  int64_t offset = message->received - message->transmitted;
+/** For how long the device's clock has gone on with ours, message by message, this one included: none was less late than the first
+ *  one by more than `less`, or later by more than `more`. What may have drifted since the first one would be enough for
+ *  lateness and for a jump, after hours; so it is compared with one of the last minutes. */
+static int64_t go_on(struct tt_pace *pace, const tt_timed_message *message, int64_t less,
+                     int64_t more) {
+  int64_t offset = message->received - message->transmitted, later = offset - pace->offset;
   int64_t span = message->transmitted - pace->from;
-  int64_t allowed = STEADY_WITHIN + (int64_t)((double)span * TT_CLOCK_MAX_DRIFT);
-  bool goes_on =
-      pace->begun && message->transmitted > pace->last && llabs(offset - pace->offset) <= allowed;
+  int64_t drift = (int64_t)((double)span * TT_CLOCK_MAX_DRIFT);
+  bool goes_on = pace->begun && message->transmitted > pace->last && later >= -less - drift &&
+                 later <= more + drift;
   if (!goes_on || span > TT_CLOCK_WINDOW * SECOND) {
     *pace = (struct tt_pace){.begun = true, .from = message->transmitted, .offset = offset};
-    if (goes_on) pace->from -= STEADY_SPAN;
+    if (goes_on) pace->from -= BACKLOG_SPAN;
   }
   pace->last = message->transmitted;
-  return goes_on && span >= STEADY_SPAN;
+  return goes_on && later <= STEADY_WITHIN + drift ? span : 0;
 }
 
-/** The same of messages of the present connection: the first ones may be sent again, as they were over another. */
+/** Whether messages of the present connection did so for long enough: the first ones may be sent again, as they were over another.
+ *  What is sent again goes back, or comes more quickly than it was made. */
 static bool is_connection_steady(struct tt_pace *pace, const tt_timed_message *message) {
   if (message->connected) pace->begun = false;
-  return is_steady(pace, message);
+  return go_on(pace, message, STEADY_WITHIN, STEADY_WITHIN) >= STEADY_SPAN;
 }
 
 /** Takes what the message says about the clock, if anything. One that is late was held up, and what is known of the clock may be older
- *  than its window, which would then be filled with lateness. But where the clock goes on with ours, it was set back, or drifted
- *  while nothing was heard; as long as that may be lateness after all, what is ahead of it corrects it. */
+ *  than its window, which would then be filled with lateness. But where the clock goes on with ours, and what comes is not less and
+ *  less late, as a backlog is, it was set back, or drifted while nothing was heard; as long as that may be lateness after all,
+ *  what is ahead of it corrects it. */
 static void follow_clock(tt_boot *boot, const tt_timed_message *message, bool steady, bool late) {
   tt_device_clock_add(&boot->clock, message->transmitted, message->received);
   boot->settled = !late && (boot->settled || steady);
@@ -349,12 +356,12 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
   tt_place place = {.placement = TT_PLACED};
   tt_boot *chosen = untold ? choose_untold(time, &message, late, &place.again)
                            : choose(time, &message, late, &place.again);
+  const int64_t gone_on = go_on(&time->pace, &message, 0, BACKLOG_HELD_UP);
   // Where all is UTC, what is sent again goes on with our clock, too.
-  const bool steady = is_steady(&time->pace, &message);
   place.unsure =
       !is_connection_steady(&time->connection_pace, &message) || (untold && time->next_epoch > 1);
   const bool behind = chosen && delay(chosen, &message) > late;
-  const bool tells = chosen && !place.again && (steady || !behind);
+  const bool tells = chosen && !place.again && (!behind || gone_on >= BACKLOG_SPAN);
   if (chosen && (departs(chosen, tt_device_clock_offset(&chosen->clock, message.transmitted)) ||
                  (tells && departs(chosen, message.received - message.transmitted))))
     chosen = NULL;
@@ -367,7 +374,7 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
       chosen = make_current(time, chosen);
       chosen->newest = message.transmitted;
     }
-    if (tells) follow_clock(chosen, &message, steady, behind);
+    if (tells) follow_clock(chosen, &message, gone_on >= STEADY_SPAN, behind);
   }
   place.boot = chosen;
   place.transmitted = message.transmitted;

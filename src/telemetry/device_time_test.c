@@ -1,6 +1,7 @@
 /* device_time_test.c: devices with bad clocks behind a bad network, on a clock of the test's own. */
 #include "telemetry/device_time.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -268,9 +269,24 @@ static void test_a_clock_that_was_set_back_while_there_was_no_connection(void **
   run(world, START, 30, 10, 0.1, 0);
   world->offset -= 60 * SECOND;
   send(world, START + 200 * SECOND, 1000, &again);
-  run(world, START + 201 * SECOND, 30, 10, 0.1, 2);
+  run(world, START + 201 * SECOND, 60, 10, 0.1, 40);
   assert_true(world->worst <= 100000);
   free(world);
+}
+
+/** However much the delays differ: what is less late than all before it becomes rare. */
+static void test_a_clock_that_was_set_back_behind_a_bad_network(void **state) {
+  (void)state;
+  const double rates[] = {1, 10, 50};
+  for (int r = 0; r < 3; r++) {
+    world *world = new_world(-START, 0);
+    run(world, START, 100, rates[r], 0.5, 0);
+    world->offset -= 60 * SECOND;
+    run(world, START + 200 * SECOND, 300, rates[r], 0.5, 120);
+    if (world->worst > LATE) fail_msg("rate %g: off by %lld us", rates[r], (long long)world->worst);
+    assert_int_equal(world->jumps, 0);
+    free(world);
+  }
 }
 
 /** A message over a connection of its own. */
@@ -325,6 +341,45 @@ static void test_reports_that_waited_for_a_network(void **state) {
   assert_true(world->worst <= 52000);
   assert_int_equal(world->jumps, 0);
   free(world);
+}
+
+enum { REQUESTS, ONE_CONNECTION, CONNECTIONS, CONNECTION_KINDS };
+
+/** One message more, over a connection as `how` tells. */
+static void send_over(world *world, int how, int64_t now, int64_t delay) {
+  bool again;
+  world->connected = how != REQUESTS;
+  if (how == CONNECTIONS) world->has_previous = false;
+  send(world, now, delay, &again);
+}
+
+/** A message may take hardly less than the time until the next one is made. */
+static void test_what_was_kept_is_sent_slowly(void **state) {
+  (void)state;
+  enum { DELAY = 50000 };
+  // s: from one message to the next, what each takes, by how much that varies; without network for
+  static const double cases[][4] = {
+      {1, 0.8, 0, 600},    {1, 0.75, 0, 600},  {1, 0.99, 0, 600},  {1, 0.9, 0, 60},
+      {0.2, 0.16, 0, 600}, {10, 9.9, 0, 3600}, {1, 0.8, 0.4, 600}, {0.2, 0.16, 0.1, 60},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases * CONNECTION_KINDS; i++) {
+    const double *of = cases[i / CONNECTION_KINDS];
+    const int64_t period = llround(of[0] * 1e6);
+    const int how = (int)(i % CONNECTION_KINDS);
+    world *world = new_world(-START, 0);
+    int64_t now = START;
+    for (; now < START + 600 * SECOND; now += period) send_over(world, how, now, DELAY);
+    world->has_previous = false;
+    int64_t arrived = now + llround(of[3] * 1e6);
+    for (; arrived >= now; now += period) {
+      send_over(world, how, now, arrived - now);
+      arrived += llround((of[1] + of[2] * (next_random(&world->random) - 0.5)) * 1e6);
+    }
+    if (world->jumps || world->worst > LATE + DELAY)
+      fail_msg("case %zu, connections %d: %d jumps, off by %lld us", i / CONNECTION_KINDS, how,
+               world->jumps, (long long)world->worst);
+    free(world);
+  }
 }
 
 /** Hours later: drift can't be told from lateness, until it is seen. */
@@ -694,9 +749,11 @@ int main(void) {
       cmocka_unit_test(test_who_had_no_network_from_the_start),
       cmocka_unit_test(test_a_jump_ahead_begins_an_epoch),
       cmocka_unit_test(test_a_clock_that_was_set_back_while_there_was_no_connection),
+      cmocka_unit_test(test_a_clock_that_was_set_back_behind_a_bad_network),
       cmocka_unit_test(test_reports_that_are_rare),
       cmocka_unit_test(test_reports_of_a_clock_that_is_set_back),
       cmocka_unit_test(test_reports_that_waited_for_a_network),
+      cmocka_unit_test(test_what_was_kept_is_sent_slowly),
       cmocka_unit_test(test_a_start_that_is_held_up_a_little),
       cmocka_unit_test(test_a_restored_device_goes_on),
       cmocka_unit_test(test_what_an_old_epoch_has_is_sent_again),
