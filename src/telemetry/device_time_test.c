@@ -382,6 +382,21 @@ static void test_what_was_kept_is_sent_slowly(void **state) {
   }
 }
 
+/** Nor does it settle that a clock was heard in time, so that what is sent faster then is of the same epoch. */
+static void test_what_was_kept_from_the_start_is_sent_slowly_then_quickly(void **state) {
+  (void)state;
+  for (int how = 0; how < CONNECTION_KINDS; how++) {
+    world *world = new_world(-START, 0);
+    int64_t arrived = START + 600 * SECOND;
+    for (int i = 0; i < 100; i++) {
+      send_over(world, how, START + i * 5 * SECOND, arrived - START - i * 5 * SECOND);
+      arrived += i < 50 ? 4900000 : 10000;
+    }
+    assert_int_equal(world->jumps, 0);
+    free(world);
+  }
+}
+
 /** Hours later: drift can't be told from lateness, until it is seen. */
 static void test_a_start_that_is_held_up_a_little(void **state) {
   (void)state;
@@ -754,6 +769,7 @@ int main(void) {
       cmocka_unit_test(test_reports_of_a_clock_that_is_set_back),
       cmocka_unit_test(test_reports_that_waited_for_a_network),
       cmocka_unit_test(test_what_was_kept_is_sent_slowly),
+      cmocka_unit_test(test_what_was_kept_from_the_start_is_sent_slowly_then_quickly),
       cmocka_unit_test(test_a_start_that_is_held_up_a_little),
       cmocka_unit_test(test_a_restored_device_goes_on),
       cmocka_unit_test(test_what_an_old_epoch_has_is_sent_again),
