@@ -217,10 +217,23 @@ static void note_damage(tt_spool *spool, uint64_t from, uint64_t to) {
                spool->path, to - from, from, samples);
 }
 
+/** Whether nothing was ever written there: the rest of a block next to which nothing could be written. */
+static bool is_empty(tt_spool *spool, uint64_t from, uint64_t to) {
+  uint8_t bytes[BLOCK];
+  tt_error ignored;
+  if (to % BLOCK || to - from >= BLOCK) return false;
+  const size_t size = (size_t)(to - from);
+  if (read_all(spool, bytes, size, from, &ignored) != TT_OK) return false;
+  for (size_t i = 0; i < size; i++) {
+    if (bytes[i]) return false;
+  }
+  return true;
+}
+
 /** Passes what is no whole frame when the file is opened. What can't be read may be readable when its turn has come. */
 static void note_gap(tt_spool *spool, uint64_t from, uint64_t to) {
   if (!spool->unreadable) {
-    note_damage(spool, from, to);
+    if (!is_empty(spool, from, to)) note_damage(spool, from, to);
     return;
   }
   tt_log_warning("%s: %" PRIu64 " bytes at %" PRIu64 " can't be read; it is tried again",
@@ -250,8 +263,8 @@ static bool is_torn(tt_spool *spool, uint64_t from, uint64_t to) {
          tt_frame_read_head(head, sizeof head, from, &frame) && size_of(&frame) > to - from;
 }
 
-/** Behind the last whole frame nothing is of use; what is appended there must be found. */
-static void cut_end(tt_spool *spool, uint64_t size) {
+static void say_cut(tt_spool *spool, uint64_t size) {
+  if (is_empty(spool, spool->end, size)) return;
   if (is_torn(spool, spool->end, size)) {
     tt_log_warning("%s: the last %" PRIu64
                    " bytes were being written when the program was killed; nothing in them was "
@@ -260,6 +273,11 @@ static void cut_end(tt_spool *spool, uint64_t size) {
   } else {
     note_damage(spool, spool->end, size);
   }
+}
+
+/** Behind the last whole frame nothing is of use; what is appended there must be found. */
+static void cut_end(tt_spool *spool, uint64_t size) {
+  say_cut(spool, size);
   if (ftruncate(spool->file, (off_t)spool->end) || fdatasync(spool->file))
     tt_log_warning("%s: can't be shortened: %s", spool->path, strerror(errno));
 }
@@ -414,7 +432,8 @@ static tt_status pass_gap(tt_spool *spool, uint64_t *position, uint64_t to, bool
             to - *position, *position);
     if (!is_given_up(spool, *position, error->text)) return TT_FAILED;
   }
-  if ((!unreadable || waits) && !is_room(spool, *position, to)) note_damage(spool, *position, to);
+  if ((!unreadable || waits) && !is_room(spool, *position, to) && !is_empty(spool, *position, to))
+    note_damage(spool, *position, to);
   *position = to;
   return TT_OK;
 }

@@ -65,6 +65,13 @@ static void append(tt_spool *spool, int first, int last) {
   }
 }
 
+static void fail_to_append(tt_spool *spool) {
+  tt_error error;
+  tt_store_batch *batch = batch_of(1);
+  assert_int_equal(tt_spool_append(spool, batch, &error), TT_FAILED);
+  tt_store_batch_free(batch);
+}
+
 /** Adds a digit for each sample of a batch to `counted`. */
 static void count(const tt_store_batch *batch, char *counted) {
   for (uint32_t i = 0; i < batch->samples.len; i++) {
@@ -429,6 +436,7 @@ static void test_what_comes_by_chance(void **state) {
 static struct {
   off_t from, to;
   bool coarse;
+  bool unwritable; /**< nor can anything be written: it is the disk that has gone */
   int met;
 } bad;
 
@@ -436,6 +444,7 @@ static int clean(void **state) {
   (void)state;
   g_unlink(path);
   bad.to = 0;
+  bad.unwritable = false;
   tt_spool_patience = 0;
   return 0;
 }
@@ -457,6 +466,23 @@ ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position) {
     }
   }
   return __real_pread(file, bytes, size, position);
+}
+
+/** Part of a block that can't be read can't be written. */
+static bool is_written_into_bad(size_t size, off_t position) {
+  const off_t end = position + (off_t)size;
+  return (position % BLOCK && position >= bad.from && position < bad.to) ||
+         (end % BLOCK && end > bad.from && end < bad.to);
+}
+
+ssize_t __real_pwrite(int file, const void *bytes, size_t size, off_t position);
+ssize_t __wrap_pwrite(int file, const void *bytes, size_t size, off_t position);
+ssize_t __wrap_pwrite(int file, const void *bytes, size_t size, off_t position) {
+  if (bad.unwritable || is_written_into_bad(size, position)) {
+    errno = EIO;
+    return -1;
+  }
+  return __real_pwrite(file, bytes, size, position);
 }
 
 /** Appends frames, and notes where each ends. */
@@ -559,6 +585,7 @@ static void test_a_disk_that_cannot_be_read(void **state) {
   append_noting(spool, ends);
   bad.from = BLOCK;
   bad.to = (off_t)ends[FRAMES];
+  bad.unwritable = true;
   tt_store_batch *batch = tt_store_batch_new();
   assert_int_equal(tt_spool_front(spool, batch, &error), TT_OK);  // what stands before
   count(batch, drained);
@@ -572,6 +599,7 @@ static void test_a_disk_that_cannot_be_read(void **state) {
   tt_spool_close(spool);
   assert_int_equal(tt_spool_open(path, 1 << 20, &other, &error), TT_FAILED);
   bad.to = 0;
+  bad.unwritable = false;
   spool = open_spool();
   expect(ends, expected);
   assert_holds(spool, expected);
@@ -671,6 +699,34 @@ static void test_a_last_sector_that_can_be_read_again(void **state) {
   }
 }
 
+/** The same, read again only at another start: nothing was written into the rest of its block. */
+static void test_a_last_sector_that_can_be_read_at_the_next_start(void **state) {
+  for (int way = 0; way < 2; way++) {
+    uint64_t ends[FRAMES + 1];
+    char all[2 * FRAMES + 3];
+    assert_int_equal(clean(state), 0);
+    tt_spool *spool = open_spool();
+    append_noting(spool, ends);
+    tt_spool_close(spool);
+    bad.from = 0;
+    expect(ends, all);
+    bad.from = (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK;
+    bad.to = bad.from + BLOCK;
+    spool = open_spool();
+    bad.unwritable = way;
+    if (way) fail_to_append(spool);
+    bad.unwritable = false;
+    if (!way) append(spool, 1, 1);
+    if (!way) strcat(all, "11");
+    tt_spool_close(spool);
+    bad.to = 0;
+    spool = open_spool();
+    assert_holds(spool, all);
+    assert_int_equal(tt_spool_lost(spool).places, 0);
+    tt_spool_close(spool);
+  }
+}
+
 /** A crash tore what stands behind it: what can't be read is not cut off with that. */
 static void test_an_end_that_is_torn_behind_what_cannot_be_read(void **state) {
   uint64_t ends[FRAMES + 1];
@@ -714,6 +770,7 @@ int main(void) {
       cmocka_unit_test_setup(test_what_can_be_read_again, clean),
       cmocka_unit_test_setup(test_what_cannot_be_read_is_given_up, clean),
       cmocka_unit_test_setup(test_a_last_sector_that_can_be_read_again, clean),
+      cmocka_unit_test_setup(test_a_last_sector_that_can_be_read_at_the_next_start, clean),
       cmocka_unit_test_setup(test_an_end_that_is_torn_behind_what_cannot_be_read, clean),
       cmocka_unit_test_setup(test_the_old_format, clean),
       cmocka_unit_test_setup(test_names_and_pairs, clean),
