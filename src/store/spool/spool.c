@@ -290,6 +290,16 @@ static void pass_end(tt_spool *spool, uint64_t size) {
   spool->end = next_block(size - 1);
 }
 
+/** Whether the disk takes something behind a place up to which nothing can be read: then it is the place that is broken, else the
+ *  disk that has gone. */
+static bool takes_more(const tt_spool *spool, uint64_t end) {
+  static const uint8_t nothing[BLOCK];
+  const uint64_t next = next_block(end - 1);
+  const bool took =
+      write_all(spool->file, nothing, sizeof nothing, next) && !fdatasync(spool->file);
+  return !ftruncate(spool->file, (off_t)next) && took;
+}
+
 /** Whether nothing was written there: the rest of the last block of what was passed. */
 static bool is_room(const tt_spool *spool, uint64_t from, uint64_t to) {
   const uint64_t end = spool->passed.to;
@@ -310,7 +320,7 @@ static tt_status look_through(tt_spool *spool, uint64_t size, tt_error *error) {
     if (position > spool->end) note_gap(spool, spool->end, position);
     spool->end = position += size_of(&frame);
   }
-  if (status == TT_AGAIN && !spool->end) return TT_FAILED;  // it is all that there is
+  if (status == TT_AGAIN && !spool->end && !takes_more(spool, size)) return TT_FAILED;
   if (status == TT_AGAIN || (status == TT_END && spool->unreadable))
     pass_end(spool, size);
   else if (status == TT_END && size > spool->end)
@@ -394,22 +404,32 @@ static tt_status need_file(tt_spool *spool, tt_error *error) {
   return TT_OK;
 }
 
-tt_status tt_spool_append(tt_spool *spool, const tt_store_batch *batch, tt_error *error) {
-  TT_TRY(need_file(spool, error));
+/** TT_BAD_MESSAGE: what is there can't be read, which writing a part of it needs. */
+static tt_status append_at(tt_spool *spool, const tt_store_batch *batch, uint64_t position,
+                           tt_error *error) {
   tt_list *bytes = &spool->bytes;
   tt_list_cut(bytes, 0);
-  if (!tt_frame_encode(bytes, batch, spool->writer, spool->end)) return no_memory(spool, error);
-  if (spool->end + bytes->len > spool->limit)
+  if (!tt_frame_encode(bytes, batch, spool->writer, position)) return no_memory(spool, error);
+  if (position + bytes->len > spool->limit)
     return tt_fail(error, TT_FULL, "%s: the spool is full (%" PRIu64 " bytes)", spool->path,
-                   spool->end);
-  if (!write_all(spool->file, bytes->data, bytes->len, spool->end) || fdatasync(spool->file)) {
+                   position);
+  if (!write_all(spool->file, bytes->data, bytes->len, position) || fdatasync(spool->file)) {
+    const bool bad = is_unreadable(errno);
     tt_status status = fail(spool, "can't write", error);
     if (ftruncate(spool->file, (off_t)spool->end))
       tt_log_warning("%s: can't be shortened", spool->path);
-    return status;
+    return bad ? TT_BAD_MESSAGE : status;
   }
-  spool->end += bytes->len;
+  spool->end = position + bytes->len;
   return TT_OK;
+}
+
+tt_status tt_spool_append(tt_spool *spool, const tt_store_batch *batch, tt_error *error) {
+  TT_TRY(need_file(spool, error));
+  tt_status status = append_at(spool, batch, spool->end, error);
+  if (status == TT_BAD_MESSAGE && spool->end % BLOCK)
+    status = append_at(spool, batch, next_block(spool->end), error);
+  return status == TT_BAD_MESSAGE ? TT_FAILED : status;
 }
 
 /* --- out --- */
@@ -438,12 +458,19 @@ static tt_status pass_gap(tt_spool *spool, uint64_t *position, uint64_t to, bool
   return TT_OK;
 }
 
-/** Nothing can be read up to the end. TT_END: as when it was opened. TT_FAILED: it may be the disk that has gone. */
+/** Nothing can be read up to the end. TT_END: as when it was opened, or for so long that it is no more waited for; what is appended
+ *  stands behind it from now on. TT_FAILED: it may be read yet, or it is the disk that has gone. */
 static tt_status meet_end(tt_spool *spool, uint64_t position, bool waits, const tt_error *error) {
   const damage *passed = &spool->passed;
-  if (is_room(spool, passed->to, spool->end) && position >= passed->from) return TT_END;
-  if (waits) is_given_up(spool, position, error->text);  // never: it is said once
-  return TT_FAILED;
+  const bool known = is_room(spool, passed->to, spool->end) && position >= passed->from;
+  if (known && !waits) return TT_END;
+  if (!waits || !is_given_up(spool, position, error->text) || !takes_more(spool, spool->end))
+    return TT_FAILED;
+  if (!known) {
+    spool->passed = (damage){position, spool->end};
+    spool->end = next_block(spool->end - 1);
+  }
+  return TT_END;
 }
 
 /** Adds the next whole frame of a writer (0: anybody's), and moves behind it. `waits`: for what can't be read, too, TT_FAILED meanwhile.

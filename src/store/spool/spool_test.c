@@ -727,6 +727,65 @@ static void test_a_last_sector_that_can_be_read_at_the_next_start(void **state) 
   }
 }
 
+/** It goes bad while it is open. What comes meanwhile stands behind it, and after a while it is given up, unless nothing can be written
+ *  there either. */
+static void test_a_last_sector_that_goes_bad(void **state) {
+  for (int way = 0; way < 3; way++) {
+    uint64_t ends[FRAMES + 1];
+    char expected[2 * FRAMES + 3], drained[2 * FRAMES + 3] = "";
+    assert_int_equal(clean(state), 0);
+    tt_spool_patience = INT64_MAX;
+    tt_spool *spool = open_spool();
+    append_noting(spool, ends);
+    bad.from = (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK;
+    bad.to = bad.from + BLOCK;
+    const uint64_t lost = expect(ends, expected);
+    if (way == 1) append(spool, 1, 1);
+    if (way == 1) strcat(expected, "11");
+    assert_int_equal(drain_now(spool, drained), TT_FAILED);
+    assert_int_equal(tt_spool_lost(spool).places, 0);
+    tt_spool_patience = 0;
+    bad.unwritable = true;
+    if (way == 2) assert_int_equal(drain_now(spool, drained), TT_FAILED);
+    if (way == 2) bad.to = 0;
+    if (way == 2) expect(ends, expected);
+    bad.unwritable = false;
+    assert_int_equal(drain_now(spool, drained), TT_NOT_FOUND);
+    assert_string_equal(drained, expected);
+    assert_int_equal(tt_spool_lost(spool).places, way < 2);
+    assert_true(tt_spool_lost(spool).bytes >= (way < 2 ? lost : 0));
+    assert_int_equal(tt_spool_bytes(spool), 0);
+    bad.to = 0;
+    append(spool, 1, 2);
+    assert_holds(spool, "1122");
+    tt_spool_close(spool);
+  }
+}
+
+/** Nothing else waits: it does not keep the program from starting. */
+static void test_an_only_sector_that_cannot_be_read(void **state) {
+  (void)state;
+  for (int way = 0; way < 2; way++) {
+    tt_spool *spool = open_spool();
+    append(spool, 1, 2);
+    tt_spool_close(spool);
+    tt_spool_patience = INT64_MAX;
+    bad.from = 0;
+    bad.to = BLOCK;
+    spool = open_spool();
+    append(spool, 3, 3);
+    char drained[20] = "";
+    assert_int_equal(drain_now(spool, drained), TT_FAILED);
+    if (way) bad.to = 0;
+    tt_spool_patience = 0;
+    assert_int_equal(drain_now(spool, drained), TT_NOT_FOUND);
+    assert_string_equal(drained, way ? "112233" : "33");
+    assert_int_equal(tt_spool_lost(spool).places, !way);
+    bad.to = 0;
+    tt_spool_close(spool);
+  }
+}
+
 /** A crash tore what stands behind it: what can't be read is not cut off with that. */
 static void test_an_end_that_is_torn_behind_what_cannot_be_read(void **state) {
   uint64_t ends[FRAMES + 1];
@@ -771,6 +830,8 @@ int main(void) {
       cmocka_unit_test_setup(test_what_cannot_be_read_is_given_up, clean),
       cmocka_unit_test_setup(test_a_last_sector_that_can_be_read_again, clean),
       cmocka_unit_test_setup(test_a_last_sector_that_can_be_read_at_the_next_start, clean),
+      cmocka_unit_test_setup(test_a_last_sector_that_goes_bad, clean),
+      cmocka_unit_test_setup(test_an_only_sector_that_cannot_be_read, clean),
       cmocka_unit_test_setup(test_an_end_that_is_torn_behind_what_cannot_be_read, clean),
       cmocka_unit_test_setup(test_the_old_format, clean),
       cmocka_unit_test_setup(test_names_and_pairs, clean),
