@@ -36,6 +36,7 @@ struct tt_spool {
   uint64_t limit, start, end;
   uint64_t front_end; /**< of what tt_spool_front() read; 0: nothing */
   tt_list bytes;      /**< char: of the frame in hand */
+  tt_list passing;    /**< damage: what that passed, lost once it is dropped */
   tt_list damages;    /**< damage: those that are counted */
   tt_spool_loss lost;
   bool unreadable; /**< of what find_frame() passed, some can't be read */
@@ -353,6 +354,7 @@ tt_status tt_spool_open(const char *path, uint64_t limit, tt_spool **out, tt_err
                       .path = strdup(path),
                       .limit = limit,
                       .bytes = TT_LIST(char, NULL),
+                      .passing = TT_LIST(damage, NULL),
                       .damages = TT_LIST(damage, NULL)};
   if (getrandom(&spool->writer, sizeof spool->writer, 0) < 0) spool->writer = (uint64_t)getpid();
   spool->writer |= 1;  // 0 is nobody
@@ -374,6 +376,7 @@ void tt_spool_close(tt_spool *spool) {
   if (!spool) return;
   if (spool->file >= 0) close(spool->file);
   tt_list_free(&spool->bytes);
+  tt_list_free(&spool->passing);
   tt_list_free(&spool->damages);
   free(spool->path);
   free(spool);
@@ -443,7 +446,7 @@ static void forget_all(tt_spool *spool) {
     tt_log_warning("%s: can't be emptied", spool->path);
 }
 
-/** Moves to `to` past what is no whole frame. `waits`: TT_FAILED as long as it may be read yet. */
+/** Moves to `to` past what is no whole frame. `waits`: TT_FAILED as long as it may be read yet; then it is lost once it is dropped. */
 static tt_status pass_gap(tt_spool *spool, uint64_t *position, uint64_t to, bool waits,
                           tt_error *error) {
   const bool unreadable = spool->unreadable;
@@ -452,8 +455,12 @@ static tt_status pass_gap(tt_spool *spool, uint64_t *position, uint64_t to, bool
             to - *position, *position);
     if (!is_given_up(spool, *position, error->text)) return TT_FAILED;
   }
-  if ((!unreadable || waits) && !is_room(spool, *position, to) && !is_empty(spool, *position, to))
-    note_damage(spool, *position, to);
+  const damage gap = {*position, to};
+  const bool damaged = !is_room(spool, gap.from, to) && !is_empty(spool, gap.from, to);
+  if (damaged && waits)
+    tt_list_add(&spool->passing, &gap, 1);
+  else if (damaged && !unreadable)
+    note_damage(spool, gap.from, to);
   *position = to;
   return TT_OK;
 }
@@ -507,6 +514,7 @@ tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error
   bool taken = false;
   tt_status status = TT_OK;
   tt_store_batch_clear(batch);
+  tt_list_cut(&spool->passing, 0);
   while (status == TT_OK && tt_store_batch_bytes(batch) < MERGED_BYTES) {
     status = take_frame(spool, &position, &writer, true, &known, batch, error);
     taken |= status == TT_OK;
@@ -533,6 +541,11 @@ tt_status tt_spool_look(tt_spool *spool, uint64_t *position, uint64_t *writer,
 
 void tt_spool_pop(tt_spool *spool) {
   if (!spool->front_end) return;
+  for (uint32_t i = 0; i < spool->passing.len; i++) {
+    const damage *gap = &tt_list_at(&spool->passing, damage, i);
+    note_damage(spool, gap->from, gap->to);
+  }
+  tt_list_cut(&spool->passing, 0);
   spool->start = spool->front_end;
   spool->front_end = 0;
   if (spool->start >= spool->end) forget_all(spool);

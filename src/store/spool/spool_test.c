@@ -672,6 +672,32 @@ static void test_what_cannot_be_read_is_given_up(void **state) {
   tt_spool_close(spool);
 }
 
+/** What is given up is lost when it is dropped: as long as the database is away it may be read yet. */
+static void test_what_is_given_up_and_read_before_it_is_dropped(void **state) {
+  for (int way = 0; way < 2; way++) {
+    uint64_t ends[FRAMES + 1];
+    char all[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
+    tt_error error;
+    assert_int_equal(clean(state), 0);
+    tt_spool *spool = open_spool();
+    append_noting(spool, ends);
+    bad.from = 0;
+    expect(ends, all);
+    bad.from = way ? (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK : 0;
+    bad.to = bad.from + BLOCK;
+    tt_store_batch *batch = tt_store_batch_new();
+    for (int turn = 0; turn < 3; turn++)
+      assert_int_equal(tt_spool_front(spool, batch, &error), TT_OK);
+    tt_store_batch_free(batch);
+    assert_int_equal(tt_spool_lost(spool).places, 0);
+    bad.to = 0;
+    assert_int_equal(drain_now(spool, drained), TT_NOT_FOUND);
+    assert_string_equal(drained, all);
+    assert_int_equal(tt_spool_lost(spool).places, 0);
+    tt_spool_close(spool);
+  }
+}
+
 /** It was the last sector when it was opened; what is put there meanwhile stands behind. */
 static void test_a_last_sector_that_can_be_read_again(void **state) {
   for (int way = 0; way < 2; way++) {
@@ -828,6 +854,7 @@ int main(void) {
       cmocka_unit_test_setup(test_a_disk_that_cannot_be_read, clean),
       cmocka_unit_test_setup(test_what_can_be_read_again, clean),
       cmocka_unit_test_setup(test_what_cannot_be_read_is_given_up, clean),
+      cmocka_unit_test_setup(test_what_is_given_up_and_read_before_it_is_dropped, clean),
       cmocka_unit_test_setup(test_a_last_sector_that_can_be_read_again, clean),
       cmocka_unit_test_setup(test_a_last_sector_that_can_be_read_at_the_next_start, clean),
       cmocka_unit_test_setup(test_a_last_sector_that_goes_bad, clean),
