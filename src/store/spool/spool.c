@@ -488,6 +488,7 @@ static tt_status take_frame(tt_spool *spool, uint64_t *position, uint64_t *write
   for (;;) {
     tt_frame frame;
     tt_status status = find_frame(spool, &at, written_end(spool), &frame, error);
+    if (status == TT_FAILED && waits) is_given_up(spool, *position, error->text);  // only said
     if (status == TT_AGAIN) status = meet_end(spool, *position, waits, error);
     if (status == TT_END) at = spool->end;
     if (at > *position && (status == TT_OK || status == TT_END)) {

@@ -437,6 +437,7 @@ static struct {
   off_t from, to;
   bool coarse;
   bool unwritable; /**< nor can anything be written: it is the disk that has gone */
+  int trouble;     /**< what pread() says */
   int met;
 } bad;
 
@@ -445,6 +446,7 @@ static int clean(void **state) {
   g_unlink(path);
   bad.to = 0;
   bad.unwritable = false;
+  bad.trouble = EIO;
   tt_spool_patience = 0;
   return 0;
 }
@@ -461,7 +463,7 @@ ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position) {
     bad.met++;
     if (position < bad.from && !bad.coarse) size = (size_t)(bad.from - position);
     if (position >= bad.from || bad.coarse) {
-      errno = EIO;
+      errno = bad.trouble;
       return -1;
     }
   }
@@ -672,6 +674,36 @@ static void test_what_cannot_be_read_is_given_up(void **state) {
   tt_spool_close(spool);
 }
 
+static void count_warning(void *context, tt_log_level level, const char *text) {
+  int *warnings = context;
+  *warnings += level == TT_LOG_WARNING && strstr(text, "tried again");
+}
+
+/** Whatever ails the disk is said, once; where it is not a sector, nothing is given up. */
+static void test_what_cannot_be_read_is_said(void **state) {
+  static const int troubles[] = {EIO, ESTALE, ENXIO};
+  for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
+    uint64_t ends[FRAMES + 1];
+    char drained[2 * FRAMES + 1] = "";
+    int warnings = 0;
+    assert_int_equal(clean(state), 0);
+    tt_spool_patience = i ? 0 : INT64_MAX;
+    tt_spool *spool = open_spool();
+    append_noting(spool, ends);
+    bad.from = BLOCK;
+    bad.to = 2 * BLOCK;
+    bad.trouble = troubles[i];
+    tt_log_divert(count_warning, &warnings);
+    for (int turn = 0; turn < 3; turn++) assert_int_equal(drain_now(spool, drained), TT_FAILED);
+    tt_log_divert(NULL, NULL);
+    assert_int_equal(warnings, 1);
+    bad.to = 0;
+    assert_int_equal(drain_now(spool, drained), TT_NOT_FOUND);
+    assert_int_equal(tt_spool_lost(spool).places, 0);
+    tt_spool_close(spool);
+  }
+}
+
 /** What is given up is lost when it is dropped: as long as the database is away it may be read yet. */
 static void test_what_is_given_up_and_read_before_it_is_dropped(void **state) {
   for (int way = 0; way < 2; way++) {
@@ -854,6 +886,7 @@ int main(void) {
       cmocka_unit_test_setup(test_a_disk_that_cannot_be_read, clean),
       cmocka_unit_test_setup(test_what_can_be_read_again, clean),
       cmocka_unit_test_setup(test_what_cannot_be_read_is_given_up, clean),
+      cmocka_unit_test_setup(test_what_cannot_be_read_is_said, clean),
       cmocka_unit_test_setup(test_what_is_given_up_and_read_before_it_is_dropped, clean),
       cmocka_unit_test_setup(test_a_last_sector_that_can_be_read_again, clean),
       cmocka_unit_test_setup(test_a_last_sector_that_can_be_read_at_the_next_start, clean),
