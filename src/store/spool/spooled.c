@@ -262,6 +262,7 @@ static tt_status spooled_load(tt_store *base, const tt_store_loader *loader, tt_
     return status;
   }
   note_away(store, error->text);
+  store->untold = true;
   TT_TRY(tt_spool_tell(store->spool, loader, store->catalogue, error));
   return TT_AGAIN;
 }

@@ -1,0 +1,248 @@
+/* spooled_test.c: a store with a spool whose disk has trouble, around a database made up here. */
+#include "store/spool/spooled.h"
+
+#include "base/clock.h"
+#include "store/spool/spool.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define PATIENCE 60000000 /* µs */
+#define BLOCK 4096
+
+static char folder[64], path[80];
+static bool bad_block; /**< the first of the spool: pread() can't read it */
+
+ssize_t __real_pread(int file, void *bytes, size_t size, off_t position);
+ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position);
+ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position) {
+  if (!bad_block || position >= BLOCK) return __real_pread(file, bytes, size, position);
+  errno = EIO;
+  return -1;
+}
+
+/* --- the database --- */
+
+/** It has ROBO1, whose numbers it scales. */
+static struct {
+  bool away;
+  bool known[8]; /**< devices, by the index they have here */
+  tt_store_loader loader;
+  int loads, tends;
+  uint32_t straight, foreign; /**< samples, by the way they came */
+} database;
+
+static tt_status tell(tt_error *error) {
+  const tt_store_loader *loader = &database.loader;
+  const tt_handling handling = {.pattern = (char[]){"S.*"}, .scale = 10};
+  bool removed = false;
+  if (database.away) return tt_fail(error, TT_AGAIN, "away");
+  database.loads++;
+  database.known[loader->device(loader->context, "ROBO1", NULL, &removed)] = true;
+  tt_list handlings = tt_handling_list();
+  tt_store_add_handling(&handlings, &handling);
+  loader->handlings(loader->context, &handlings);
+  tt_list_free(&handlings);
+  return TT_OK;
+}
+
+static tt_status load(tt_store *store, const tt_store_loader *loader, tt_error *error) {
+  (void)store;
+  database.loader = *loader;
+  return tell(error);
+}
+
+static tt_status write_straight(tt_store *store, const tt_store_batch *batch, tt_error *error) {
+  (void)store;
+  if (database.away) return tt_fail(error, TT_FAILED, "away");
+  for (uint32_t i = 0; i < batch->devices.len; i++)
+    database.known[tt_list_at(&batch->devices, tt_store_name, i).index] = true;
+  for (uint32_t i = 0; i < batch->samples.len; i++) {
+    if (!database.known[tt_list_at(&batch->samples, tt_store_sample, i).device])
+      return tt_fail(error, TT_INVALID, "a sample of nobody");
+  }
+  database.straight += batch->samples.len;
+  return TT_OK;
+}
+
+static tt_status write_foreign(tt_store *store, const tt_store_batch *batch, tt_error *error) {
+  (void)store;
+  if (database.away) return tt_fail(error, TT_FAILED, "away");
+  database.foreign += batch->samples.len;
+  return TT_OK;
+}
+
+static bool tend(tt_store *store) {
+  tt_error error;
+  (void)store;
+  database.tends++;
+  if (database.loader.device && !database.loads) tell(&error);
+  return false;
+}
+
+static void state_of(tt_store *store, tt_store_state *state) {
+  (void)store;
+  *state = (tt_store_state){.degraded = database.away, .reason = "away"};
+}
+
+static void hurry(tt_store *store) { (void)store; }
+static void close_database(tt_store *store) { free(store); }
+
+static tt_status open_database(const tt_store_options *options, tt_store **store, tt_error *error) {
+  (void)options, (void)error;
+  *store = malloc(sizeof **store);
+  assert_non_null(*store);
+  **store = (tt_store){.load = load,
+                       .write = write_straight,
+                       .write_foreign = write_foreign,
+                       .tend = tend,
+                       .state = state_of,
+                       .hurry = hurry,
+                       .close = close_database};
+  return TT_OK;
+}
+
+/* --- who uses it --- */
+
+static struct {
+  char devices[8][8];
+  int count;
+  double scale;
+} told;
+
+static int take_device(void *context, const char *identifier, const char *name, bool *removed) {
+  (void)context, (void)name, (void)removed;
+  int i = 0;
+  while (i < told.count && strcmp(told.devices[i], identifier)) i++;
+  if (i == told.count) snprintf(told.devices[told.count++], sizeof *told.devices, "%s", identifier);
+  return i;
+}
+
+static int take_attribute(void *context, const char *identifier, const char *name, bool *removed) {
+  (void)context, (void)identifier, (void)name, (void)removed;
+  return 0;
+}
+
+static void take_pair(void *context, int device, int attribute) {
+  (void)context, (void)device, (void)attribute;
+}
+
+static bool take_handlings(void *context, const tt_list *handlings) {
+  (void)context;
+  told.scale = handlings->len ? tt_list_at(handlings, tt_handling, 0).scale : 1;
+  return true;
+}
+
+static void take_epoch(void *context, const tt_store_boot *boot) { (void)context, (void)boot; }
+
+static void take_spooled(void *context, int device, int64_t key, int64_t last, uint64_t content) {
+  (void)context, (void)device, (void)key, (void)last, (void)content;
+}
+
+/** As a program that starts. */
+static tt_store *start(tt_status expected) {
+  static const tt_store_backend backend = {.kind = "test", .open = open_database};
+  const tt_store_options options = {.spool = path, .spool_limit = 1 << 20};
+  const tt_store_loader loader = {.device = take_device,
+                                  .attribute = take_attribute,
+                                  .pair = take_pair,
+                                  .handlings = take_handlings,
+                                  .epoch = take_epoch,
+                                  .spooled = take_spooled};
+  tt_store *store;
+  tt_error error;
+  memset(&told, 0, sizeof told);
+  database.loader = (tt_store_loader){0};
+  memset(database.known, 0, sizeof database.known);
+  if (tt_spool_around(&backend, &options, &store, &error) != TT_OK) fail_msg("%s", error.text);
+  assert_int_equal(store->load(store, &loader, &error), expected);
+  return store;
+}
+
+/** A sample of a device; `defines`: with all it needs. */
+static void put(tt_store *store, int device, const char *defines) {
+  tt_error error;
+  tt_store_batch *batch = tt_store_batch_new();
+  const tt_store_epoch epoch = {.device = device, .key = 7};
+  const tt_store_sample sample = {.device = device, .count = 1};
+  const tt_store_value value = {0, TT_STORE_NUMBER, 1};
+  if (defines) tt_store_add_name(&batch->devices, device, defines, NULL, TT_NAME_USED);
+  if (defines) tt_store_add_name(&batch->attributes, 0, "S.d.n", NULL, TT_NAME_USED);
+  tt_list_add(&batch->epochs, &epoch, 1);
+  tt_list_add(&batch->samples, &sample, 1);
+  tt_list_add(&batch->values, &value, 1);
+  if (store->write(store, batch, &error) != TT_OK) fail_msg("%s", error.text);
+  tt_store_batch_free(batch);
+}
+
+/** Leaves samples of ROBO2 in a spool, of which the database has never heard; how many. */
+static uint32_t leave_samples(void) {
+  tt_store_state state = {0};
+  uint32_t samples = 0;
+  database.away = true;
+  tt_store *store = start(TT_AGAIN);
+  for (; state.spooled_bytes < 3 * BLOCK; samples++) {
+    put(store, 0, samples ? NULL : "ROBO2");
+    store->state(store, &state);
+  }
+  store->close(store);
+  return samples;
+}
+
+static void catch_up(tt_store *store) {
+  const int64_t end = tt_monotonic_us() + PATIENCE;
+  tt_store_state state = {.degraded = true};
+  while (state.degraded && tt_monotonic_us() < end) {
+    if (!store->tend(store)) usleep(10000);
+    store->state(store, &state);
+  }
+  if (state.degraded) fail_msg("%s", state.reason);
+  assert_int_equal(state.spooled_bytes, 0);
+}
+
+/* --- */
+
+static int clean(void **state) {
+  (void)state;
+  g_unlink(path);
+  memset(&database, 0, sizeof database);
+  bad_block = false;
+  tt_spool_patience = INT64_MAX;
+  return 0;
+}
+
+/** A device that only the spool knows goes on before what waits is written: the database hears of it first. */
+static void test_a_database_that_is_back_before_anything_comes(void **state) {
+  (void)state;
+  const uint32_t samples = leave_samples();
+  tt_store *store = start(TT_AGAIN);
+  database.away = false;
+  put(store, 0, NULL);
+  assert_int_equal(database.straight, 1);
+  catch_up(store);
+  assert_int_equal(database.foreign, samples);
+  store->close(store);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(test_a_database_that_is_back_before_anything_comes, clean),
+  };
+  const char *where = g_access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  snprintf(folder, sizeof folder, "%s/tether-spooled-XXXXXX", where);
+  if (!mkdtemp(folder)) return 1;
+  snprintf(path, sizeof path, "%s/spool", folder);
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  clean(NULL);
+  g_rmdir(folder);
+  return failed;
+}
