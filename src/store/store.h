@@ -106,7 +106,8 @@ typedef struct tt_store_backend tt_store_backend;
 struct tt_store {
   const tt_store_backend *backend;
   /** Everything known, before the first write. The loader is used until the store is closed, from tend(). TT_AGAIN: the
-   *  database is away; what is spooled was told, what it knows itself will be once it is there. */
+   *  database is away; what is spooled was told, what it knows itself will be once it is there. Or what is spooled can't be read
+   *  yet; what the database knows was told, and all is once more when that is in it. */
   tt_status (*load)(tt_store *store, const tt_store_loader *loader, tt_error *error);
   /** TT_OK once the whole batch is durable; else nothing of it is, and it may be given again. A remote store that is away
    *  looks now and then whether it is back. A human name is taken from whoever had it. Of a device's epochs those

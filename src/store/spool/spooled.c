@@ -26,7 +26,8 @@ typedef struct spooled_store {
   bool forgetful; /**< memory ran out, and the catalogue is not whole */
   bool untold;    /**< definitions waited, of which the inner store may not have heard */
   tt_store_loader loader;
-  bool loads;       /**< the inner store has the loader */
+  bool loads; /**< the inner store has the loader, and told all, or tells it when it is there */
+  bool loads_early; /**< it has, but not all was in it */
   bool away;        /**< it was said that the inner store is away */
   uint64_t spooled; /**< values, since the start */
   int64_t next_try; /**< µs: not before then is what waits tried again */
@@ -252,6 +253,21 @@ static tt_status load_inner(spooled_store *store, tt_error *error) {
   return status;
 }
 
+/** As long as what waits can't be read; all is told once more when that is in it. TT_AGAIN: as load_inner(). */
+static tt_status load_early(spooled_store *store, tt_error *error) {
+  if (!store->loader.device || store->loads || store->loads_early) return TT_OK;
+  const tt_status status = load_inner(store, error);
+  store->loads_early = store->loads;
+  store->loads = false;
+  return status;
+}
+
+/** What waits is told by the spool, since it is in no database yet. */
+static tt_status tell_spooled(spooled_store *store, tt_error *error) {
+  store->untold = true;
+  return tt_spool_tell(store->spool, &store->loader, store->catalogue, error);
+}
+
 static tt_status spooled_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {
   spooled_store *store = (spooled_store *)base;
   store->loader = *loader;
@@ -261,10 +277,14 @@ static tt_status spooled_load(tt_store *base, const tt_store_loader *loader, tt_
     note_inner(store);
     return status;
   }
-  note_away(store, error->text);
-  store->untold = true;
-  TT_TRY(tt_spool_tell(store->spool, loader, store->catalogue, error));
-  return TT_AGAIN;
+  const bool unreadable = status == TT_AGAIN;  // which says nothing of the database
+  if (unreadable)
+    set_state(store, error->text);
+  else
+    note_away(store, error->text);
+  TT_TRY(tell_spooled(store, error));
+  status = unreadable ? load_early(store, error) : TT_AGAIN;
+  return status == TT_OK ? TT_AGAIN : status;
 }
 
 static tt_status spooled_find(tt_store *base, const tt_store_question *question, tt_list *boots,
@@ -274,6 +294,12 @@ static tt_status spooled_find(tt_store *base, const tt_store_question *question,
 }
 
 /* --- tending --- */
+
+/** What waits can't be read, and the inner store goes on without it. */
+static void tend_inner(spooled_store *store) {
+  tt_error error;
+  if (load_early(store, &error) != TT_NOMEM) store->inner->tend(store->inner);
+}
 
 /** Writes some of what waits. */
 static bool tend_spool(spooled_store *store) {
@@ -285,10 +311,12 @@ static bool tend_spool(spooled_store *store) {
     note_there(store);
     return true;
   }
-  if (status == TT_AGAIN)
+  if (status == TT_AGAIN) {
     set_state(store, error.text);
-  else
+    tend_inner(store);
+  } else {
     note_away(store, error.text);
+  }
   store->next_try = now + RETRY_INTERVAL;
   return false;
 }

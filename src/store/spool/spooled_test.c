@@ -220,6 +220,33 @@ static int clean(void **state) {
   return 0;
 }
 
+/** The database is there, or back a moment later: what it has is known, and what comes reaches it. */
+static void test_a_spool_that_cannot_be_read_at_the_start(void **state) {
+  for (int late = 0; late < 2; late++) {
+    clean(state);
+    const uint32_t samples = leave_samples();
+    bad_block = true;
+    database.away = late;
+    tt_store *store = start(TT_AGAIN);
+    database.away = false;
+    const int64_t end = tt_monotonic_us() + PATIENCE;
+    while (late && !database.loads && tt_monotonic_us() < end)
+      if (!store->tend(store)) usleep(10000);
+    assert_int_equal(database.loads, 1);
+    assert_true(told.scale == 10);
+    assert_int_equal(told.count, 2);
+    put(store, take_device(NULL, "ROBO1", NULL, NULL), NULL);
+    put(store, take_device(NULL, "ROBO2", NULL, NULL), NULL);
+    assert_int_equal(database.straight, 2);
+    bad_block = false;
+    catch_up(store);
+    assert_int_equal(database.foreign, samples);
+    store->tend(store);
+    assert_int_equal(database.loads, 2);  // with what waited
+    store->close(store);
+  }
+}
+
 /** A device that only the spool knows goes on before what waits is written: the database hears of it first. */
 static void test_a_database_that_is_back_before_anything_comes(void **state) {
   (void)state;
@@ -236,6 +263,7 @@ static void test_a_database_that_is_back_before_anything_comes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_database_that_is_back_before_anything_comes, clean),
+      cmocka_unit_test_setup(test_a_spool_that_cannot_be_read_at_the_start, clean),
   };
   const char *where = g_access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
   snprintf(folder, sizeof folder, "%s/tether-spooled-XXXXXX", where);
