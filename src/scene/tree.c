@@ -216,8 +216,9 @@ static tt_status read_pair(tt_reader *reader, tt_node *mapping, const yaml_event
     tt_node *value = NULL;
     if (tt_node_child(mapping, key->text)) {
       status =
-          tt_fail(reader->error, TT_INVALID, "%s:%d: the key '%s' stands here twice; remove one",
-                  reader->document->path, key->line, key->text);
+          tt_fail(reader->error, TT_INVALID, "%s:%d: the key '%.*s' stands here twice; remove one",
+                  reader->document->path, key->line, tt_yaml_shown(key->text, strlen(key->text)),
+                  key->text);
     }
     if (status == TT_OK) status = read_node(reader, &event, key, depth + 1, &value);
     yaml_event_delete(&event);

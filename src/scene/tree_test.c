@@ -146,6 +146,20 @@ static void test_wrong_types(void **state) {
   refuses("inner: [a]", "expected keys with values, found a list");
 }
 
+/* What follows may be a secret. */
+static void test_a_wrong_key_is_shown_without_its_value(void **state) {
+  (void)state;
+  refuses("number: 1\ntext:s3cret\nflag: yes\n",
+          "a.yaml:2: in 'text:' a space is missing behind the ':'");
+  refuses("number: 1\ntext s3cret\nflag: yes\n", "a.yaml:2: behind 'text' a ':' is missing");
+  refuses("things:\n- number: 1\n  text:s3cret\n  name: a\n",
+          "a.yaml:3: in 'text:' a space is missing");
+  refuses("{text:s3cret}", "a.yaml:1: in 'text:' a space is missing behind the ':'");
+  refuses("{text s3cret: 1}", "unknown key 'text …'; ");
+  refuses("{text=s3cret: 1}", "unknown key 'text …'; ");
+  refuses("{text=s3cret: 1, text=s3cret: 2}", "the key 'text' stands here twice");
+}
+
 static void test_nothing_is_not_there(void **state) {
   (void)state;
   takes("text:\nsmall: ~\nflag: null\nthings:\npair:\n");
@@ -293,6 +307,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_reads_all_types),
       cmocka_unit_test(test_wrong_types),
+      cmocka_unit_test(test_a_wrong_key_is_shown_without_its_value),
       cmocka_unit_test(test_nothing_is_not_there),
       cmocka_unit_test(test_a_byte_order_mark_says_nothing),
       cmocka_unit_test(test_aliases),

@@ -5,6 +5,7 @@
  */
 #include "scene/tree.h"
 #include "base/nearest.h"
+#include "scene/yaml_trouble.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -176,10 +177,15 @@ static tt_status unknown_key(const tt_walk *walk, const tt_node *node,
           (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? ", " : "", field->key);
     }
   }
+  const int length = tt_yaml_shown(node->key, 80);
+  if (node->key[length] == ':')
+    return fail_node(walk, node, "in '%.*s:' a space is missing behind the ':'", length, node->key);
+  const char *more = node->key[length] ? " …" : "";
   if (nearest.best)
-    return fail_node(walk, node, "unknown key '%.80s'; did you mean '%s'?", node->key,
-                     nearest.best);
-  return fail_node(walk, node, "unknown key '%.80s'; the keys here are: %s", node->key, list);
+    return fail_node(walk, node, "unknown key '%.*s%s'; did you mean '%s'?", length, node->key,
+                     more, nearest.best);
+  return fail_node(walk, node, "unknown key '%.*s%s'; the keys here are: %s", length, node->key,
+                   more, list);
 }
 
 /** Removes keys that were left empty: nothing is the same as not there. */

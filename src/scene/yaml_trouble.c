@@ -51,6 +51,12 @@ static bool is_one_of(const char *text, const char *const *list) {
   return false;
 }
 
+int tt_yaml_shown(const char *text, size_t size) {
+  size_t length = 0;
+  while (length < size && text[length] && !strchr(": \t\r\n=", text[length])) length++;
+  return (int)length;
+}
+
 /* What libyaml says of the end of something, where in truth a line stands at the wrong place. */
 static const char *const misplaced[] = {"did not find expected key",
                                         "did not find expected '-' indicator",
@@ -91,11 +97,13 @@ static tt_status explain(const yaml_parser_t *parser, const char *path, const li
                    path, here->number);
   }
   if (strcmp(problem, "could not find expected ':'") == 0) {
-    const char *word = opened->text + opened->indent;
-    int length = opened->length - opened->indent;
-    bool tight = memchr(word, ':', (size_t)length);
+    const size_t start = byte_at(opened, parser->context_mark.column);
+    const char *word = opened->text + start;
+    const size_t rest = (size_t)opened->length - start;
+    const int length = tt_yaml_shown(word, rest);
+    bool tight = (size_t)length < rest && word[length] == ':';
     return tt_fail(error, TT_INVALID,
-                   tight ? "%s:%zu: in '%.*s' a space is missing behind the ':'"
+                   tight ? "%s:%zu: in '%.*s:' a space is missing behind the ':'"
                          : "%s:%zu: behind '%.*s' a ':' is missing",
                    path, opened->number, length, word);
   }

@@ -11,6 +11,10 @@
 tt_status tt_yaml_trouble(const yaml_parser_t *parser, const char *path, const char *text,
                           size_t size, tt_error *error);
 
+/** How many bytes of a text that is no key a message may show: its first word, up to a ':' or '='. What follows may be a value, and one that
+ *  is not for everybody. */
+int tt_yaml_shown(const char *text, size_t size);
+
 /** TT_INVALID where a byte order mark stands elsewhere than at the beginning: it cannot be seen, and belongs to no name. */
 tt_status tt_yaml_check_marks(const char *path, const char *text, size_t size, tt_error *error);
 
