@@ -147,6 +147,19 @@ class Roles(unittest.TestCase):
                             status, answer = ask(role, "GET", f"{at}/files/{file}")
                             self.assertEqual(status, 403, answer)
                             self.assertIn("needs the role administer", answer)
+            for typed in ("pace: realtime\nweb:\n  listen: 127.0.0.1:8080\n  token:s3cret\nrobots: []\n",
+                          "web: {token:s3cret}\nrobots: []\n", "web:\n  token:s3cret\nrobots: []\n",
+                          "web:\n  token:\ns3cret\nrobots: []\n", "# token: x\nrobots: []\nseed: s3cret\n"):
+                self.assertEqual(ask("administer", "PUT", f"{at}/files/mine.yaml", typed)[0], 200)
+                for role in "watch", "drive":
+                    with self.subTest(text=typed, role=role):
+                        self.assertEqual(ask(role, "GET", f"{at}/files/mine.yaml")[0], 403)
+                        status, answer = ask(role, "GET", at)
+                        self.assertEqual((status, json.loads(answer)["runs"]), (200, False), answer)
+                        self.assertIn("needs the role administer to be read", answer)
+                        answers = [answer, ask(role, "GET", f"{at}/model")[1], ask(role, "POST", f"{at}/run", "{}")[1]]
+                        self.assertNotIn("s3cret", "".join(answers))
+            self.assertNotIn("needs the role", ask("administer", "GET", at)[1])
             self.assertEqual(ask("administer", "PUT", f"{at}/files/mine.yaml", "robots: [\n")[0], 200)
             self.assertEqual(ask("watch", "GET", f"{at}/files/mine.yaml"), (200, "robots: [\n"))
 

@@ -1,7 +1,9 @@
 #include "scene/machine.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 const char *const tt_machine_sections[] = {"record", "telemetry", "web", "nt4", "foxglove", NULL};
 
@@ -50,22 +52,29 @@ static bool has_token(const tt_node *node) {
   return false;
 }
 
-tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, tt_error *error) {
+/* Anywhere: one ':', ' ' or '#' that is amiss makes something else of a token. Where `whole`, "tokens" is another word. */
+static bool has_word(const char *text, size_t size, bool whole) {
   static const char word[] = "token";
-  tt_document *document;
-  if (tt_document_parse("scene", text, size, &document, NULL) != TT_OK) {
-    *denied = memmem(text, size, word, strlen(word));
-    return *denied ? tt_fail(error, TT_INVALID,
-                             "the file can't be read as YAML, and has the word token: it needs the "
-                             "role administer, since it may have one")
-                   : TT_OK;
+  const size_t length = strlen(word);
+  for (size_t i = 0; i + length <= size; i++) {
+    if (strncasecmp(text + i, word, length) != 0) continue;
+    if (!whole || i + length == size || !isalpha((unsigned char)text[i + length])) return true;
   }
-  *denied = has_token(document->root);
-  tt_document_free(document);
-  return *denied ? tt_fail(error, TT_INVALID,
-                           "the scene has a token (web.token), which needs the role administer; "
-                           "a file of tokens (web.tokens) keeps none")
-                 : TT_OK;
+  return false;
+}
+
+tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, tt_error *error) {
+  tt_document *document;
+  const bool parsed = tt_document_parse("scene", text, size, &document, NULL) == TT_OK;
+  const bool key = parsed && has_token(document->root);
+  if (parsed) tt_document_free(document);
+  *denied = key || has_word(text, size, parsed);
+  if (!*denied) return TT_OK;
+  return tt_fail(error, TT_INVALID,
+                 key ? "the scene has a token (web.token), which needs the role administer; a file "
+                       "of tokens (web.tokens) keeps none"
+                     : "the file has the word token: it needs the role administer, since it may "
+                       "have one");
 }
 
 bool tt_setting_is_of_machine(const char *setting) {

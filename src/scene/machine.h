@@ -17,8 +17,8 @@ tt_status tt_machine_check_file(const char *path, bool *denied, tt_error *error)
 /** The same of the sections of a scene, as tt_scene.machine names them. */
 tt_status tt_machine_check(const char *sections, bool *denied, tt_error *error);
 
-/** Of a YAML file's text: whether it has a token that only who administers may read. TT_INVALID with `*denied`. One that can't be parsed,
- *  as while it is typed, has one where the word stands in it. */
+/** Of a YAML file's text: whether it has a token that only who administers may read. TT_INVALID with `*denied`. So has any
+ *  in which the word stands, also in a comment: while it is typed, it may be anything. */
 tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, tt_error *error);
 
 /** Is the setting PATH=VALUE one of them, or of a key in one? */

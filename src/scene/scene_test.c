@@ -542,8 +542,15 @@ static void test_who_reads_a_text_with_a_token(void **state) {
       {"w: &w {token: secret}\nweb: *w\n", true},
       {"robots: [\n", false},
       {"robots: []\nweb: {tokens: file}\n", false},
-      {"web: {token: , listen: x}\n", false},
-      {"robots: []\n# a token\n", false},
+      {"web:\n  token:s3cret\n", true},
+      {"web:\n  token s3cret\n", true},
+      {"web:\n  Token=s3cret\n", true},
+      {"web: {token:s3cret}\n", true},
+      {"web: {token: , listen: x}\n", true},
+      {"# token: x\na: 1\n", true},
+      {"a: 1 # token", true},
+      {"{\"web\": {\"tok\\x65n\": \"x\"}}\n", true},
+      {"tokens: [x]\n", false},
   };
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     tt_error error = {""};

@@ -123,6 +123,18 @@ static bool may_read_file(const job *from, const char *folder, const char *path,
   return may;
 }
 
+/* What is wrong may show a part of its line. */
+static const char withheld[] =
+    "what is wrong here needs the role administer to be read, since the file may have a token";
+
+static bool may_hear(const job *from, const tt_problem *problem) {
+  return administers(from) || may_read_file(from, from->draft.folder, problem->file, NULL);
+}
+
+static const char *text_for(const job *from, const tt_problem *problem) {
+  return may_hear(from, problem) ? problem->text : withheld;
+}
+
 /* Another's scene is not opened for who may not read it. */
 static bool may_have(const job *from, const tt_draft *draft, tt_error *error) {
   tt_draft_files files;
@@ -190,34 +202,36 @@ static void add_files(struct json_object *to, const tt_draft_files *files) {
   }
 }
 
-static void add_problems(struct json_object *to, const tt_draft_look *look) {
+static void add_problems(struct json_object *to, const job *from, const tt_draft_look *look) {
   static const char *const severities[] = {"error", "warning"};
   struct json_object *list = tt_json_add_array(to, "problems");
+  bool may = true;
   for (int i = 0; i < look->problem_count; i++) {
-    const tt_problem *from = &look->problems[i];
+    const tt_problem *problem = &look->problems[i];
     struct json_object *made = json_object_new_object();
-    char *text = g_utf8_make_valid(from->text, -1); /* a message may be cut */
-    tt_json_add_text(made, "file", from->file);
-    tt_json_add_int(made, "line", from->line);
-    tt_json_add_int(made, "column", from->column);
-    tt_json_add_text(made, "severity", severities[from->severity]);
+    if (i == 0 || strcmp(problem->file, problem[-1].file) != 0) may = may_hear(from, problem);
+    char *text = g_utf8_make_valid(may ? problem->text : withheld, -1); /* it may be cut */
+    tt_json_add_text(made, "file", problem->file);
+    tt_json_add_int(made, "line", problem->line);
+    tt_json_add_int(made, "column", problem->column);
+    tt_json_add_text(made, "severity", severities[problem->severity]);
     tt_json_add_text(made, "text", text);
     g_free(text);
     json_object_array_add(list, made);
   }
 }
 
-static struct json_object *describe(const tt_draft *draft, const tt_draft_files *files,
+static struct json_object *describe(const job *from, const tt_draft_files *files,
                                     const tt_draft_look *look) {
   static const char *const parts[] = {"robots", "wires", "signals", "commands"};
   struct json_object *made = json_object_new_object();
-  tt_json_add_text(made, "draft", draft->id);
-  tt_json_add_text(made, "name", draft->name);
-  tt_json_add_text(made, "main", draft->main);
+  tt_json_add_text(made, "draft", from->draft.id);
+  tt_json_add_text(made, "name", from->draft.name);
+  tt_json_add_text(made, "main", from->draft.main);
   tt_json_add_int(made, "revision", (int64_t)look->revision);
   tt_json_add_bool(made, "runs", look->runs);
   add_files(made, files);
-  add_problems(made, look);
+  add_problems(made, from, look);
   /* What stands in it now belongs to threads that answer about the same look: a copy. */
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     struct json_object *part = NULL, *copy = NULL;
@@ -234,7 +248,7 @@ static void answer_draft(job *from, tt_web_answer *answer) {
   answer->status = tt_drafts_look(from->routes->drafts, &from->draft, &look, &answer->error);
   if (answer->status != TT_OK) return;
   answer->status = tt_draft_files_list(from->draft.folder, &files, &answer->error);
-  if (answer->status == TT_OK) tt_web_answer_json(answer, describe(&from->draft, &files, look));
+  if (answer->status == TT_OK) tt_web_answer_json(answer, describe(from, &files, look));
   tt_draft_files_free(&files);
   tt_draft_look_unref(look);
 }
@@ -312,12 +326,12 @@ static long number_of(const char *text) {
   return number >= 0 && *end == 0 ? number : -1;
 }
 
-static void answer_model(const tt_draft_look *look, tt_web_answer *answer) {
+static void answer_model(const job *from, const tt_draft_look *look, tt_web_answer *answer) {
   const tt_problem *error = tt_draft_look_error(look);
   if (look->model)
     g_string_assign(answer->body, look->model);
   else
-    tt_web_answer_error(answer, TT_INVALID, error ? error->text : "there is no model");
+    tt_web_answer_error(answer, TT_INVALID, error ? text_for(from, error) : "there is no model");
 }
 
 static void answer_one(const tt_bytes *items, int count, const char *number,
@@ -362,7 +376,7 @@ static void answer_look(job *from, tt_web_answer *answer) {
   answer->status = tt_drafts_look(from->routes->drafts, &from->draft, &look, &answer->error);
   if (answer->status != TT_OK) return;
   if (strcmp(from->below, "model") == 0)
-    answer_model(look, answer);
+    answer_model(from, look, answer);
   else if (strcmp(from->below, "client") == 0)
     answer_client(from, look, answer);
   else if (g_str_has_prefix(from->below, "meshes/"))
@@ -384,8 +398,9 @@ static bool may_go(job *from, tt_web_answer *answer) {
   const tt_problem *error = tt_draft_look_error(look);
   const bool runs = look->runs, allowed = !*look->machine || administers(from);
   if (!runs) {
-    answer->status = tt_fail(&answer->error, TT_INVALID, "%s:%d: %s", error ? error->file : "",
-                             error ? error->line : 0, error ? error->text : "it does not load");
+    answer->status =
+        tt_fail(&answer->error, TT_INVALID, "%s:%d: %s", error ? error->file : "",
+                error ? error->line : 0, error ? text_for(from, error) : "it does not load");
   } else if (!allowed) {
     bool denied;
     tt_machine_check(look->machine, &denied, &answer->error);
