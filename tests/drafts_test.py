@@ -126,6 +126,12 @@ class Drafts(unittest.TestCase):
         draft = self.ok("GET", at)
         self.assertEqual(draft["revision"], made["revision"])
         self.assertEqual(self.ask("PUT", f"{at}/files/{main}?revision={before}", SCENE)[0], 409)
+        for wrong in ("revision=undefined", "revision=", "revision", "revision=0", "x=y&revision", f"revision={before}x",
+                      f"revision=-{before}", f"revision={2 ** 64 + made['revision']}", "token=x&revision=NaN"):
+            status, text = self.ask("PUT", f"{at}/files/{main}?{wrong}", SCENE)
+            self.assertEqual(status, 400, wrong)
+            self.assertIn("revision: give the number", text["error"])
+        self.assertEqual(self.ok("GET", at)["revision"], made["revision"])
         self.assertNotEqual(draft["revision"], before)
         problem, = draft["problems"]
         self.assertEqual((problem["file"], problem["line"], problem["severity"]), (main, 8, "error"))

@@ -260,13 +260,16 @@ static void remove_draft(job *from, tt_web_answer *answer) {
 
 /* --- its files --- */
 
-/* The one that is to be written over; 0: whichever there is. */
-static uint64_t asked_revision(const job *from) {
-  GHashTable *query = soup_form_decode(from->question.query ? from->question.query : "");
+/* The one that is to be written over; 0: whichever there is. False: what is asked for is none, which is not to mean whichever. */
+static bool asked_revision(const job *from, guint64 *revision) {
+  const char *asked = from->question.query ? from->question.query : "";
+  GHashTable *query = soup_form_decode(asked);
   const char *text = g_hash_table_lookup(query, "revision");
-  const uint64_t revision = text ? g_ascii_strtoull(text, NULL, 10) : 0;
+  *revision = 0;
+  const bool good = text ? g_ascii_string_to_unsigned(text, 10, 1, G_MAXUINT64, revision, NULL)
+                         : !g_regex_match_simple("(^|&)revision(&|=|$)", asked, 0, 0);
   g_hash_table_unref(query);
-  return revision;
+  return good;
 }
 
 static void answer_revision(tt_web_answer *answer, uint64_t revision) {
@@ -277,8 +280,14 @@ static void answer_revision(tt_web_answer *answer, uint64_t revision) {
 
 static void put_file(job *from, const char *path, tt_web_answer *answer) {
   gsize size;
+  guint64 asked;
   const void *bytes = g_bytes_get_data(from->question.body, &size);
-  uint64_t revision = asked_revision(from);
+  if (!asked_revision(from, &asked)) {
+    tt_web_answer_error(answer, TT_INVALID,
+                        "revision: give the number that the draft had, or leave it out");
+    return;
+  }
+  uint64_t revision = asked;
   answer->status = tt_drafts_write(from->routes->drafts, &from->draft, path, bytes ? bytes : "",
                                    size, &revision, &answer->error);
   if (answer->status == TT_FULL)
