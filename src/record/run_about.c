@@ -1,5 +1,6 @@
 #include "record/run_about.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 
@@ -16,6 +17,8 @@
 #define MOST_FILE                                                                                  \
   (6 * (TT_ABOUT_MOST_NAME + TT_ABOUT_MOST_NOTE + 2 * TT_ABOUT_MOST_TAG * TT_ABOUT_MOST_TAGS) +    \
    1000)
+
+#define LOCK_STEP 2000 /* µs between two tries */
 
 /* ---- checking: of a request and of the file alike ---- */
 
@@ -100,16 +103,25 @@ struct json_object *tt_run_about_read(const tt_kept_run *run) {
   return made;
 }
 
-/* One at a time, whatever program: the folder is locked until the descriptor is closed. Where the file system knows no locks there is none;
- * −1: no folder. */
-static int lock_folder(const tt_kept_run *run) {
+static tt_status wait_for_lock(int lock, const char *folder, int most_wait, tt_error *error) {
+  const int64_t end = tt_monotonic_us() + (int64_t)most_wait * 1000;
+  while (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return TT_OK; /* there are no locks here */
+    if (tt_monotonic_us() >= end)
+      return tt_fail(error, TT_FAILED, "another program holds %s; try again", folder);
+    usleep(LOCK_STEP);
+  }
+  return TT_OK;
+}
+
+/* One at a time, whatever program: the folder is locked until the descriptor is closed, for which nobody waits without end. Where the file
+ * system knows no locks there is none; −1: no folder. */
+static tt_status lock_folder(const tt_kept_run *run, int most_wait, int *lock, tt_error *error) {
   char folder[PATH_MAX];
   snprintf(folder, sizeof folder, "%s", run->beside);
   *strrchr(folder, '/') = 0;
-  int lock = open(*folder ? folder : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  while (lock >= 0 && flock(lock, LOCK_EX) != 0 && errno == EINTR) {
-  }
-  return lock;
+  *lock = open(*folder ? folder : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return *lock < 0 ? TT_OK : wait_for_lock(*lock, folder, most_wait, error);
 }
 
 static tt_status change(const tt_kept_run *run, struct json_object *changes, tt_error *error) {
@@ -126,10 +138,12 @@ static tt_status change(const tt_kept_run *run, struct json_object *changes, tt_
   return status;
 }
 
-tt_status tt_run_about_write(const tt_kept_run *run, struct json_object *changes, tt_error *error) {
+tt_status tt_run_about_write(const tt_kept_run *run, struct json_object *changes, int most_wait,
+                             tt_error *error) {
+  int lock;
   json_object_object_foreach(changes, key, value) TT_TRY(check(key, value, error));
-  int lock = lock_folder(run);
-  tt_status status = change(run, changes, error);
+  tt_status status = lock_folder(run, most_wait, &lock, error);
+  if (status == TT_OK) status = change(run, changes, error);
   if (lock >= 0) close(lock);
   return status;
 }

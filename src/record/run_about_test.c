@@ -4,10 +4,12 @@
 #include "base/json.h"
 #include "base/scratch.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +28,7 @@ static int write_key(const char *folder, const char *key) {
     snprintf(text, sizeof text, "%d", i);
     struct json_object *changes = json_object_new_object();
     tt_json_add_text(changes, key, text);
-    lost = tt_run_about_write(&run, changes, NULL) != TT_OK;
+    lost = tt_run_about_write(&run, changes, TT_ABOUT_MOST_WAIT, NULL) != TT_OK;
     json_object_put(changes);
     usleep(100); /* others write */
     struct json_object *about = tt_run_about_read(&run);
@@ -37,18 +39,24 @@ static int write_key(const char *folder, const char *key) {
   return lost;
 }
 
-static void test_programs_that_write_at_once(void **state) {
-  (void)state;
-  static const char *const keys[] = {"name", "note"};
-  tt_scratch scratch;
-  char folder[64], path[200];
-  assert_int_equal(tt_scratch_open(&scratch, NULL), TT_OK);
-  snprintf(folder, sizeof folder, "%s/runs", scratch.folder); /* the other one is locked */
+/* The folder of runs, with one. */
+static void make_run(const tt_scratch *scratch, char folder[64]) {
+  char path[200];
+  snprintf(folder, 64, "%s/runs", scratch->folder); /* the other one is locked */
   assert_int_equal(mkdir(folder, 0700), 0);
   snprintf(path, sizeof path, "%s/" RUN, folder);
   FILE *file = fopen(path, "we");
   assert_non_null(file);
   fclose(file);
+}
+
+static void test_programs_that_write_at_once(void **state) {
+  (void)state;
+  static const char *const keys[] = {"name", "note"};
+  tt_scratch scratch;
+  char folder[64];
+  assert_int_equal(tt_scratch_open(&scratch, NULL), TT_OK);
+  make_run(&scratch, folder);
   for (int i = 0; i < 2; i++)
     if (fork() == 0) _exit(write_key(folder, keys[i]));
   for (int i = 0; i < 2; i++) {
@@ -59,7 +67,32 @@ static void test_programs_that_write_at_once(void **state) {
   tt_scratch_close(&scratch);
 }
 
+static void test_a_program_that_holds_the_folder(void **state) {
+  (void)state;
+  tt_scratch scratch;
+  tt_kept_run run;
+  tt_error error = {""};
+  char folder[64];
+  assert_int_equal(tt_scratch_open(&scratch, NULL), TT_OK);
+  make_run(&scratch, folder);
+  assert_true(tt_kept_run_find(folder, RUN, &run));
+  struct json_object *changes = json_object_new_object();
+  tt_json_add_text(changes, "name", "x");
+  int other = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  assert_int_equal(flock(other, LOCK_EX), 0);
+  alarm(60); /* where it waits without end */
+  assert_int_equal(tt_run_about_write(&run, changes, 20, &error), TT_FAILED);
+  alarm(0);
+  assert_non_null(strstr(error.text, "/runs; try again"));
+  close(other);
+  assert_int_equal(tt_run_about_write(&run, changes, 20, &error), TT_OK);
+  json_object_put(changes);
+  tt_kept_run_clear(&run);
+  tt_scratch_close(&scratch);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs_that_write_at_once)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs_that_write_at_once),
+                                     cmocka_unit_test(test_a_program_that_holds_the_folder)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,8 @@ static tt_status change(const job *from, const tt_kept_run *run, struct json_obj
                         tt_error *error) {
   bool given, pinned = false;
   TT_TRY(take_pinned(changes, &given, &pinned, error));
-  if (json_object_object_length(changes) > 0) TT_TRY(tt_run_about_write(run, changes, error));
+  if (json_object_object_length(changes) > 0)
+    TT_TRY(tt_run_about_write(run, changes, TT_ABOUT_MOST_WAIT, error));
   return given ? tt_kept_run_pin(from->folder, from->question.id, pinned, error) : TT_OK;
 }
 

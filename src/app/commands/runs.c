@@ -119,7 +119,7 @@ static tt_status unpin(const runs_job *job, const tt_kept_run *run, tt_error *er
 static tt_status set(const runs_job *job, const tt_kept_run *run, tt_error *error) {
   if (!job->changes)
     return tt_fail(error, TT_USAGE, "runs set: give --name, --tag or --note, and what it is to be");
-  return tt_run_about_write(run, job->changes, error);
+  return tt_run_about_write(run, job->changes, TT_ABOUT_MOST_WAIT, error);
 }
 
 static tt_status remove_run(const runs_job *job, const tt_kept_run *run, tt_error *error) {
