@@ -127,11 +127,16 @@ class Drafts(unittest.TestCase):
         self.assertEqual(draft["revision"], made["revision"])
         self.assertEqual(self.ask("PUT", f"{at}/files/{main}?revision={before}", SCENE)[0], 409)
         for wrong in ("revision=undefined", "revision=", "revision", "revision=0", "x=y&revision", f"revision={before}x",
-                      f"revision=-{before}", f"revision={2 ** 64 + made['revision']}", "token=x&revision=NaN"):
+                      f"revision=-{before}", f"revision={2 ** 64 + made['revision']}", "token=x&revision=NaN",
+                      "over", "over=", "over=x", "over=1,", "over=4294967296", "over=1,2,3,4,5,6,7,8,9", f"over=0&revision={made['revision']}"):
             status, text = self.ask("PUT", f"{at}/files/{main}?{wrong}", SCENE)
             self.assertEqual(status, 400, wrong)
             self.assertIn("revision: give the number", text["error"])
+        self.assertEqual(self.ask("PUT", f"{at}/files/{main}?over=0,1", SCENE)[0], 409)
         self.assertEqual(self.ok("GET", at)["revision"], made["revision"])
+        self.ok("PUT", f"{at}/files/note.md?over=0", "foobar")
+        self.ok("PUT", f"{at}/files/note.md?over=7,{0xbf9cf968}", "a")
+        self.ok("DELETE", f"{at}/files/note.md")
         self.assertNotEqual(draft["revision"], before)
         problem, = draft["problems"]
         self.assertEqual((problem["file"], problem["line"], problem["severity"]), (main, 8, "error"))

@@ -296,6 +296,35 @@ static void test_writing_over_what_was_seen(void **state) {
   tt_drafts_free(drafts);
 }
 
+/* A page that leaves can say only what the file had. */
+static void test_writing_over_a_known_text(void **state) {
+  tt_drafts *drafts = tt_drafts_new(((tt_scratch *)*state)->folder, &maker);
+  tt_draft draft;
+  tt_error error = {""};
+  char *bytes;
+  size_t size;
+  uint64_t revision;
+  static const uint32_t hash_of_a = 0xe40c292c, nothing = 0, two[] = {0xbf9cf968, 0xe40c292c};
+  assert_int_equal(tt_draft_text_hash("a", 1), hash_of_a);
+  assert_int_equal(tt_draft_text_hash("foobar", 6), two[0]);
+  assert_int_equal(tt_drafts_begin(drafts, "known", &draft, &error), TT_OK);
+#define OVER(path, text, known, count)                                                             \
+  tt_drafts_write_over(drafts, &draft, path, text, strlen(text), known, count, &revision, &error)
+  assert_int_equal(OVER("f", "a", &hash_of_a, 1), TT_STALE); /* somebody removed it */
+  assert_int_equal(OVER("f", "a", &nothing, 1), TT_OK);
+  assert_int_equal(OVER("f", "x", &nothing, 1), TT_STALE);
+  write_text(drafts, &draft, "other", "this is not asked for");
+  assert_int_equal(OVER("f", "foobar", &hash_of_a, 1), TT_OK);
+  assert_int_equal(OVER("f", "x", &hash_of_a, 1), TT_STALE);
+  assert_int_equal(OVER("f", "end", two, 2), TT_OK);
+  assert_int_equal(OVER("../f", "x", &nothing, 1), TT_INVALID);
+#undef OVER
+  assert_int_equal(tt_draft_file_read(draft.folder, "f", &bytes, &size, &error), TT_OK);
+  assert_string_equal(bytes, "end");
+  free(bytes);
+  tt_drafts_free(drafts);
+}
+
 static tt_status save_as(tt_drafts *drafts, const tt_draft *draft, const char *scenes,
                          const char *name, bool replace, bool *taken, const char *said) {
   char path[512];
@@ -449,6 +478,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_nothing_elsewhere, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_limits, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_writing_over_what_was_seen, open_folder, close_folder),
+      cmocka_unit_test_setup_teardown(test_writing_over_a_known_text, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_saving, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_saving_what_concerns_the_machine, open_folder,
                                       close_folder),

@@ -301,6 +301,36 @@ tt_status tt_drafts_write(tt_drafts *drafts, const tt_draft *draft, const char *
   return status;
 }
 
+uint32_t tt_draft_text_hash(const void *bytes, size_t size) {
+  uint32_t hash = 0x811c9dc5u;
+  for (const unsigned char *at = bytes; size > 0; size--, at++) hash = (hash ^ *at) * 0x01000193u;
+  return hash;
+}
+
+static tt_status check_known(const tt_draft *draft, const char *path, const uint32_t *known,
+                             int count, tt_error *error) {
+  char *bytes = NULL;
+  size_t size = 0;
+  tt_status status = tt_draft_file_read(draft->folder, path, &bytes, &size, error);
+  if (status != TT_OK && status != TT_NOT_FOUND) return status;
+  const uint32_t present = status == TT_OK ? tt_draft_text_hash(bytes, size) : 0;
+  free(bytes);
+  for (int i = 0; i < count; i++)
+    if (known[i] == present) return TT_OK;
+  return tt_fail(error, TT_STALE, "%s was changed since it was looked at", path);
+}
+
+tt_status tt_drafts_write_over(tt_drafts *drafts, const tt_draft *draft, const char *path,
+                               const void *bytes, size_t size, const uint32_t *known, int count,
+                               uint64_t *revision, tt_error *error) {
+  *revision = 0;
+  pthread_mutex_lock(&drafts->files);
+  tt_status status = check_known(draft, path, known, count, error);
+  if (status == TT_OK) status = write_over(draft, path, bytes, size, revision, error);
+  pthread_mutex_unlock(&drafts->files);
+  return status;
+}
+
 tt_status tt_drafts_unlink(tt_drafts *drafts, const tt_draft *draft, const char *path,
                            tt_error *error) {
   pthread_mutex_lock(&drafts->files);

@@ -45,6 +45,13 @@ tt_status tt_drafts_remove(tt_drafts *drafts, const char *id, tt_error *error);
  *  there are, and then of those that were written; NULL: nobody asks. TT_STALE: others have changed them since. */
 tt_status tt_drafts_write(tt_drafts *drafts, const tt_draft *draft, const char *path,
                           const void *bytes, size_t size, uint64_t *revision, tt_error *error);
+/** The same over a file that has one of `count` texts, of which only the hashes are known (tt_draft_text_hash()); 0: there is none. TT_STALE:
+ *  it has another. `revision`: of the files then. */
+tt_status tt_drafts_write_over(tt_drafts *drafts, const tt_draft *draft, const char *path,
+                               const void *bytes, size_t size, const uint32_t *known, int count,
+                               uint64_t *revision, tt_error *error);
+/** FNV-1a, which pages can say, too. */
+uint32_t tt_draft_text_hash(const void *bytes, size_t size);
 tt_status tt_drafts_unlink(tt_drafts *drafts, const tt_draft *draft, const char *path,
                            tt_error *error);
 

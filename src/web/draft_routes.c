@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_TEXTS 8 /* of a file that may be written over */
+
 struct tt_draft_routes {
   gatomicrefcount references; /* the program's, and one of each answer under way */
   tt_drafts *drafts;
@@ -260,16 +262,39 @@ static void remove_draft(job *from, tt_web_answer *answer) {
 
 /* --- its files --- */
 
-/* The one that is to be written over; 0: whichever there is. False: what is asked for is none, which is not to mean whichever. */
-static bool asked_revision(const job *from, guint64 *revision) {
-  const char *asked = from->question.query ? from->question.query : "";
-  GHashTable *query = soup_form_decode(asked);
-  const char *text = g_hash_table_lookup(query, "revision");
-  *revision = 0;
-  const bool good = text ? g_ascii_string_to_unsigned(text, 10, 1, G_MAXUINT64, revision, NULL)
-                         : !g_regex_match_simple("(^|&)revision(&|=|$)", asked, 0, 0);
-  g_hash_table_unref(query);
+/* What is to be written over. */
+typedef struct asked {
+  guint64 revision;           /* 0: whichever there is */
+  uint32_t texts[MOST_TEXTS]; /* hashes of those that the file may have */
+  int count;                  /* 0: whichever */
+} asked;
+
+static bool read_texts(const char *text, asked *to) {
+  char **words = g_strsplit(text, ",", MOST_TEXTS + 1);
+  bool good = *words && g_strv_length(words) <= MOST_TEXTS;
+  for (char **word = words; good && *word; word++) {
+    guint64 hash;
+    good = g_ascii_string_to_unsigned(*word, 10, 0, UINT32_MAX, &hash, NULL);
+    if (good) to->texts[to->count++] = (uint32_t)hash;
+  }
+  g_strfreev(words);
   return good;
+}
+
+/* False: what is asked for can't be read, which is not to mean whichever. */
+static bool read_asked(const job *from, asked *to) {
+  const char *query = from->question.query ? from->question.query : "";
+  GHashTable *decoded = soup_form_decode(query);
+  const char *revision = g_hash_table_lookup(decoded, "revision"),
+             *texts = g_hash_table_lookup(decoded, "over");
+  *to = (asked){0};
+  bool good =
+      !revision || g_ascii_string_to_unsigned(revision, 10, 1, G_MAXUINT64, &to->revision, NULL);
+  good = good && (!texts || read_texts(texts, to));
+  /* What has no '=' is not decoded. */
+  if (!revision && !texts) good = !g_regex_match_simple("(^|&)(revision|over)(&|=|$)", query, 0, 0);
+  g_hash_table_unref(decoded);
+  return good && !(revision && texts);
 }
 
 static void answer_revision(tt_web_answer *answer, uint64_t revision) {
@@ -280,16 +305,22 @@ static void answer_revision(tt_web_answer *answer, uint64_t revision) {
 
 static void put_file(job *from, const char *path, tt_web_answer *answer) {
   gsize size;
-  guint64 asked;
+  asked over;
   const void *bytes = g_bytes_get_data(from->question.body, &size);
-  if (!asked_revision(from, &asked)) {
+  if (!read_asked(from, &over)) {
     tt_web_answer_error(answer, TT_INVALID,
-                        "revision: give the number that the draft had, or leave it out");
+                        "revision: give the number that the draft had, or leave it out; over: give "
+                        "hashes of texts in its place");
     return;
   }
-  uint64_t revision = asked;
-  answer->status = tt_drafts_write(from->routes->drafts, &from->draft, path, bytes ? bytes : "",
-                                   size, &revision, &answer->error);
+  tt_drafts *drafts = from->routes->drafts;
+  uint64_t revision = over.revision;
+  if (!bytes) bytes = "";
+  answer->status =
+      over.count
+          ? tt_drafts_write_over(drafts, &from->draft, path, bytes, size, over.texts, over.count,
+                                 &revision, &answer->error)
+          : tt_drafts_write(drafts, &from->draft, path, bytes, size, &revision, &answer->error);
   if (answer->status == TT_FULL)
     tt_web_answer_refusal(answer, 413);
   else if (answer->status == TT_STALE)

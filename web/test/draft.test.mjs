@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {beforeEach, test} from 'node:test';
 import {load} from './load.mjs';
 
-const {builder: {Draft}, merge: {merged}, store} = await load({builder: 'pages/builder/draft.ts', merge: 'pages/builder/merge.ts', store: 'live/store.ts'});
+const {builder: {Draft, textHash}, merge: {merged}, store} = await load({builder: 'pages/builder/draft.ts', merge: 'pages/builder/merge.ts', store: 'live/store.ts'});
 const state = {draft: 'd', name: '', revision: 1, main: 'a.yaml', files: [], runs: false, problems: [], robots: [], wires: [], signals: [], commands: []};
 let has = new Map(); // files that the program has
 let during = () => {}; // while a file is on its way
@@ -23,7 +23,9 @@ function elsewhere(path, text) {
 }
 
 globalThis.fetch = async (url, {method = 'GET', body, keepalive = false} = {}) => {
-  const [address, seen] = url.split('?revision=');
+  const [address, query] = url.split('?');
+  const asked = new URLSearchParams(query);
+  const seen = asked.get('revision');
   const path = decodeURIComponent(address.split('/files/')[1] ?? '');
   if (method === 'GET' && path) {
     reads++;
@@ -35,12 +37,15 @@ globalThis.fetch = async (url, {method = 'GET', body, keepalive = false} = {}) =
     return new Response(answer);
   }
   if (keepalive) keptAlive++;
+  const text = method === 'DELETE' ? null : await new Response(body).text();
   during();
-  if (seen && Number(seen) !== revision) {
+  const over = asked.get('over')?.split(',').map(Number);
+  const present = has.has(path) ? textHash(has.get(path)) : 0;
+  if ((seen && Number(seen) !== revision) || (over && !over.includes(present))) {
     refused++;
     return new Response('{"error": "changed"}', {status: 409});
   }
-  elsewhere(path, method === 'DELETE' ? null : await new Response(body).text());
+  elsewhere(path, text);
   const made = revision;
   before();
   return new Response(JSON.stringify({revision: made}));
@@ -74,11 +79,14 @@ test('what is written while a file is brought comes behind it', async () => {
   assert.deepEqual([has.get('a.yaml'), draft.texts.value.get('a.yaml'), refused], ['typed on', 'typed on', 0]);
 });
 
+/** Whatever was sent. */
+const answered = () => new Promise((resolve) => setImmediate(resolve));
+
 test('who leaves the page sends what was not sent yet', async () => {
   const draft = new Draft('d');
   draft.write('a.yaml', 'typed');
   draft.leave();
-  await new Promise((resolve) => setImmediate(resolve));
+  await answered();
   assert.deepEqual([has.get('a.yaml'), keptAlive], ['typed', 1]);
   await draft.settle();
 });
@@ -90,6 +98,37 @@ async function opened(...files) {
   await draft.open();
   return draft;
 }
+
+test('who leaves the page writes over nothing that another tab wrote', async () => {
+  assert.deepEqual(['', 'a', 'foobar'].map(textHash), [0x811c9dc5, 0xe40c292c, 0xbf9cf968]);
+  const draft = await opened(['a.yaml', 'a'], ['b.yaml', 'b'], ['c.yaml', 'c'], ['d.yaml', 'd']);
+  elsewhere('a.yaml', 'theirs');
+  elsewhere('d.yaml', null);
+  elsewhere('new.yaml', 'theirs');
+  for (const path of ['a.yaml', 'b.yaml', 'c.yaml', 'd.yaml', 'new.yaml']) draft.write(path, 'mine');
+  draft.leave();
+  await answered();
+  assert.deepEqual(Object.fromEntries(has), {'a.yaml': 'theirs', 'b.yaml': 'mine', 'c.yaml': 'mine', 'new.yaml': 'theirs'});
+  await draft.settle();
+});
+
+test('who leaves the page while a text is on its way sends the newer one', async () => {
+  for (const moment of ['during', 'before']) {
+    const draft = await opened(['a.yaml', 'a']);
+    const leave = once(() => {
+      draft.write('a.yaml', 'newer');
+      draft.leave();
+    });
+    if (moment === 'during') during = leave;
+    else before = leave;
+    draft.write('a.yaml', 'sent');
+    await draft.settle();
+    await answered();
+    assert.deepEqual([has.get('a.yaml'), keptAlive], ['newer', 1], moment);
+    keptAlive = 0;
+    await draft.settle();
+  }
+});
 
 const shown = (draft) => Object.fromEntries(draft.texts.value);
 

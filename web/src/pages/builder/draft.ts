@@ -23,6 +23,13 @@ function escaped(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
+/** FNV-1a of a text's bytes, as the program compares it. */
+export function textHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}
+
 /** Makes a draft of a new scene or of one that is there. */
 export async function makeDraft(what: {name: string} | {scene: string}): Promise<string> {
   return (await request('POST', 'api/drafts', what, madeDraft)).draft;
@@ -44,6 +51,8 @@ export class Draft {
   private readonly unsent = new Map<string, string>();
   /** Texts as the program had them last. */
   private readonly kept = new Map<string, string>();
+  /** Texts that were sent last: the program may have them, and its answer be under way. */
+  private readonly sent = new Map<string, string>();
   /** Of the program's files as they are known here; null: not known yet. What is brought or removed is followed as what others write is,
    *  who have had time for it while a large file was on its way. */
   private revision: number | null = null;
@@ -134,6 +143,7 @@ export class Draft {
   private forget(path: string): void {
     this.show(path, null);
     this.kept.delete(path);
+    this.sent.delete(path);
     this.unsent.delete(path);
   }
 
@@ -146,6 +156,7 @@ export class Draft {
   /** Where others wrote since the program was looked at, both come together first. */
   private async send(path: string): Promise<void> {
     const text = this.unsent.get(path)!;
+    this.sent.set(path, text);
     try {
       this.revision = await this.put(path, new Blob([text]), this.revision);
     } catch (error) {
@@ -239,11 +250,21 @@ export class Draft {
     return asked;
   }
 
-  /** The page goes away, perhaps for good: sends what was not sent yet without waiting for answers. */
+  /** The page goes away, perhaps for good: sends what was not sent yet without waiting for answers. Where others wrote since, theirs stands:
+   *  nobody is here to bring both together. */
   leave(): void {
     for (const [path, text] of this.unsent) {
-      fetch(`${this.url}/files/${escaped(path)}`, {method: 'PUT', body: new TextEncoder().encode(text), keepalive: true}).catch(() => undefined);
+      const address = `${this.url}/files/${escaped(path)}${this.revision === null ? '' : `?over=${this.known(path).join()}`}`;
+      fetch(address, {method: 'PUT', body: new TextEncoder().encode(text), keepalive: true}).catch(() => undefined);
     }
+  }
+
+  /** Hashes of texts that a file has where nobody else wrote. Unlike a revision they hold for each file by itself, also while one is on its
+   *  way. */
+  private known(path: string): number[] {
+    const kept = this.kept.get(path);
+    const sent = this.sent.get(path);
+    return [kept === undefined ? 0 : textHash(kept), ...(sent === undefined ? [] : [textHash(sent)])];
   }
 
   /** Sends what was not sent yet, and hears no more. */
