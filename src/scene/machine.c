@@ -52,8 +52,7 @@ static bool has_token(const tt_node *node) {
   return false;
 }
 
-/* Anywhere: one ':', ' ' or '#' that is amiss makes something else of a token. Where `whole`, "tokens" is another word. */
-static bool has_word(const char *text, size_t size, bool whole) {
+bool tt_machine_has_word(const char *text, size_t size, bool whole) {
   static const char word[] = "token";
   const size_t length = strlen(word);
   for (size_t i = 0; i + length <= size; i++) {
@@ -68,7 +67,7 @@ tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, 
   const bool parsed = tt_document_parse("scene", text, size, &document, NULL) == TT_OK;
   const bool key = parsed && has_token(document->root);
   if (parsed) tt_document_free(document);
-  *denied = key || has_word(text, size, parsed);
+  *denied = key || tt_machine_has_word(text, size, parsed);
   if (!*denied) return TT_OK;
   return tt_fail(error, TT_INVALID,
                  key ? "the scene has a token (web.token), which needs the role administer; a file "

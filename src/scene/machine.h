@@ -21,6 +21,10 @@ tt_status tt_machine_check(const char *sections, bool *denied, tt_error *error);
  *  in which the word stands, also in a comment: while it is typed, it may be anything. */
 tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, tt_error *error);
 
+/** Has a text the word token? Anywhere: one ':', ' ' or '#' that is amiss makes something else of a token. Where `whole`, "tokens" is another
+ *  word. */
+bool tt_machine_has_word(const char *text, size_t size, bool whole);
+
 /** Is the setting PATH=VALUE one of them, or of a key in one? */
 bool tt_setting_is_of_machine(const char *setting);
 

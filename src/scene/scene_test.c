@@ -526,6 +526,27 @@ static void test_hidden_tokens(void **state) {
   }
 }
 
+/* One that was taken out is no token of the scene, and for nobody all the same. */
+static void test_hidden_comments(void **state) {
+  (void)state;
+  static const char *const texts[][2] = {
+      {"# token: x\na: 1 # é\n", "#         \na: 1 # é\n"},
+      {"é: '# token: x' # web: {token: x}\n", "é: '# token: x' #                \n"},
+      {"web:\n  # token:s\n  tokens: y\n", "web:\n  #        \n  tokens: y\n"},
+      {"a: |\n  # token: x\n# token: y\nb: [1, # token\n 2]",
+       "a: |\n  # token: x\n#         \nb: [1, #      \n 2]"},
+      {"a: b#token x\n# tokens: file\n", "a: b#token x\n# tokens: file\n"},
+      {"a: 1\r\n# token\r\nb: 2", "a: 1\r\n#      \r\nb: 2"},
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    char *bytes = strdup(texts[i][0]);
+    assert_non_null(bytes);
+    assert_false(tt_scene_text_hide(bytes, strlen(bytes)));
+    assert_string_equal(bytes, texts[i][1]);
+    free(bytes);
+  }
+}
+
 /* A text that is being typed is seldom whole, and what is typed into stands at a wrong place for a while. */
 static void test_who_reads_a_text_with_a_token(void **state) {
   (void)state;
@@ -571,6 +592,7 @@ static void test_who_reads_a_text_with_a_token(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hidden_tokens),
+      cmocka_unit_test(test_hidden_comments),
       cmocka_unit_test(test_who_reads_a_text_with_a_token),
       cmocka_unit_test(test_good),
       cmocka_unit_test(test_settings),

@@ -1,4 +1,5 @@
 /* secrets.c: what of a scene's file is not for everybody who may read a run's log. */
+#include "scene/machine.h"
 #include "scene/scene_files.h"
 #include "scene/tree.h"
 
@@ -135,9 +136,50 @@ static bool hide_aliased(char *bytes, size_t size) {
   return hid;
 }
 
+/* Comments from one scalar to the next. */
+static void blank_comments(char *bytes, size_t from, size_t to) {
+  for (size_t i = from, end; i < to; i = end + 1) {
+    for (end = i; end < to && bytes[end] != '\n' && bytes[end] != '\r';) end++;
+    const char *sign = memchr(bytes + i, '#', end - i);
+    if (!sign) continue;
+    const size_t start = (size_t)(sign - bytes) + 1;
+    if (tt_machine_has_word(bytes + start, end - start, true))
+      memset(bytes + start, ' ', end - start);
+  }
+}
+
+/* One that was taken out stands in a comment. */
+static void hide_commented(char *bytes, size_t size) {
+  yaml_parser_t parser;
+  yaml_event_t event;
+  size_t from = 0;
+  bool more = true;
+  char *copy = malloc(size + 1);
+  if (!copy || !yaml_parser_initialize(&parser)) {
+    free(copy);
+    memset(bytes, ' ', size);
+    return;
+  }
+  memcpy(copy, bytes, size);
+  yaml_parser_set_input_string(&parser, (const unsigned char *)copy, size);
+  while (more && yaml_parser_parse(&parser, &event)) {
+    more = event.type != YAML_STREAM_END_EVENT;
+    if (event.type == YAML_SCALAR_EVENT) {
+      blank_comments(bytes, from, byte_of(copy, size, event.start_mark.index));
+      from = byte_of(copy, size, event.end_mark.index);
+    }
+    yaml_event_delete(&event);
+  }
+  yaml_parser_delete(&parser);
+  free(copy);
+  blank_comments(bytes, from, size);
+}
+
 bool tt_scene_text_hide(char *bytes, size_t size) {
   const bool hid = hide(bytes, size, is_token, &(walk){0});
-  return hide_aliased(bytes, size) || hid;
+  const bool hid_more = hide_aliased(bytes, size) || hid;
+  hide_commented(bytes, size);
+  return hid_more;
 }
 
 bool tt_scene_files_hide(tt_scene_files *files, const tt_scene *scene) {
