@@ -316,6 +316,7 @@ static void test_writing_over_a_known_text(void **state) {
   write_text(drafts, &draft, "other", "this is not asked for");
   assert_int_equal(OVER("f", "foobar", &hash_of_a, 1), TT_OK);
   assert_int_equal(OVER("f", "x", &hash_of_a, 1), TT_STALE);
+  assert_int_equal(OVER("f", "\357\273\277a", two, 1), TT_OK);
   assert_int_equal(OVER("f", "end", two, 2), TT_OK);
   assert_int_equal(OVER("../f", "x", &nothing, 1), TT_INVALID);
 #undef OVER

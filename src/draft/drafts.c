@@ -313,7 +313,9 @@ static tt_status check_known(const tt_draft *draft, const char *path, const uint
   size_t size = 0;
   tt_status status = tt_draft_file_read(draft->folder, path, &bytes, &size, error);
   if (status != TT_OK && status != TT_NOT_FOUND) return status;
-  const uint32_t present = status == TT_OK ? tt_draft_text_hash(bytes, size) : 0;
+  /* A page that reads a text does not see its byte order mark. */
+  const size_t mark = size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+  const uint32_t present = status == TT_OK ? tt_draft_text_hash(bytes + mark, size - mark) : 0;
   free(bytes);
   for (int i = 0; i < count; i++)
     if (known[i] == present) return TT_OK;
