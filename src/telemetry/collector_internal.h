@@ -20,8 +20,9 @@
 
 typedef struct tt_device {
   char *identifier, *name;
-  bool removed;   /**< it is as if it were not here until it is used again */
-  bool held;      /**< by its index, for as long as the collector is there */
+  bool removed;     /**< it is as if it were not here until it is used again */
+  bool was_removed; /**< at the start or since: nothing says which of its values are left */
+  bool held;        /**< by its index, for as long as the collector is there */
   tt_list stored; /**< uint8_t: by attribute, 1 where the store has been told that it has values */
   tt_device_time time;
   tt_boot
@@ -37,9 +38,9 @@ typedef struct tt_device {
 
 typedef struct tt_attribute {
   char *identifier, *name;
-  bool removed, held;   /**< see tt_device */
-  tt_handling handling; /**< in effect; its strings belong to the handling set */
-  uint64_t sample;      /**< the last one that has a value of it: see tt_collector.samples */
+  bool removed, was_removed, held; /**< see tt_device */
+  tt_handling handling;            /**< in effect; its strings belong to the handling set */
+  uint64_t sample; /**< the last one that has a value of it: see tt_collector.samples */
 } tt_attribute;
 
 /** Who is woken once more became durable; see tt_collector_on_durable(). */
@@ -201,6 +202,8 @@ void tt_registry_load_pair(void *collector, int device, int attribute);
 /** Tells the store that there are values of an attribute of a device, unless that is done. */
 void tt_registry_note_stored(tt_collector *collector, int device, int attribute);
 bool tt_registry_is_stored(const tt_collector *collector, int device, int attribute);
+/** Whether one of the two was removed, so that there may be values though nothing says so. */
+bool tt_registry_was_removed(const tt_collector *collector, int device, int attribute);
 const char *tt_registry_human_name(void *collector, bool is_device, int index);
 /** By an index that must be there. */
 bool tt_registry_is_removed(const tt_collector *collector, bool is_device, int index);

@@ -99,6 +99,11 @@ static void set_removed(tt_collector *collector, bool is_device, int index, bool
   guint *count = is_device ? &collector->removed_devices : &collector->removed_attributes;
   if (*held != removed) *count += removed ? 1 : (guint)-1;
   *held = removed;
+  if (!removed) return;
+  if (is_device)
+    tt_device_at(collector, index)->was_removed = true;
+  else
+    tt_attribute_at(collector, index)->was_removed = true;
 }
 
 /** The index of a name that is not in use: one that was removed, or a new one. −1: no room. */
@@ -134,6 +139,11 @@ int tt_registry_need_attribute(tt_collector *collector, const char *identifier) 
 bool tt_registry_is_stored(const tt_collector *collector, int device, int attribute) {
   const tt_list *stored = &tt_device_at((tt_collector *)collector, device)->stored;
   return (uint32_t)attribute < stored->len && tt_list_at(stored, uint8_t, attribute);
+}
+
+bool tt_registry_was_removed(const tt_collector *collector, int device, int attribute) {
+  return tt_device_at((tt_collector *)collector, device)->was_removed ||
+         tt_attribute_at((tt_collector *)collector, attribute)->was_removed;
 }
 
 void tt_registry_note_stored(tt_collector *collector, int device, int attribute) {

@@ -111,7 +111,7 @@ typedef struct purging {
   tt_list old;  /**< tt_store_old */
   uint32_t at;  /**< of `old`… */
   int device;   /**< …and of its devices: where it goes on */
-  int whole;    /**< the device that is asked for all attributes, another with each round */
+  int whole;    /**< the device that is asked for what was removed, too, another with each round */
   int64_t done; /**< µs, monotonic: when there was no more of it last */
 } purging;
 
@@ -140,14 +140,19 @@ static void begin_purging(tt_collector *collector, purging *of) {
   tt_list_free(&of->old);
 }
 
-/** Finds where to go on, from `device` on: a device of which there are values of the attribute. Of a name that was removed nothing
- *  says so any more, though behind a log there may be some; they go in the round that asks for all of their device. */
+/** Whether there may be values of the attribute of the device at which it is. Of a name that was removed nothing says so any more, though
+ *  behind a log there may be some. To look for them may take long, so it is done for one device in a round. With the mutex held. */
+static bool may_be_stored(const tt_collector *collector, int attribute, const purging *of) {
+  if (tt_registry_is_stored(collector, of->device, attribute)) return true;
+  return collector->options.log && of->device == of->whole &&
+         tt_registry_was_removed(collector, of->device, attribute);
+}
+
+/** Finds where to go on, from `device` on: a device of which there may be values of the attribute. */
 static bool find_stored(tt_collector *collector, int attribute, purging *of) {
   pthread_mutex_lock(&collector->mutex);
   const int count = (int)collector->devices->len;
-  while (of->device < count && of->device != of->whole &&
-         !tt_registry_is_stored(collector, of->device, attribute))
-    of->device++;
+  while (of->device < count && !may_be_stored(collector, attribute, of)) of->device++;
   pthread_mutex_unlock(&collector->mutex);
   return of->device < count;
 }

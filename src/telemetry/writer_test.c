@@ -1,5 +1,5 @@
-/* writer_test.c: retention beside what comes in: what is stored is asked for, and all of one device, a batch that waits goes first, and a round
- * comes to its end whatever is told meanwhile.
+/* writer_test.c: retention beside what comes in: only what is stored is asked for, and behind a log of one device what was removed, a batch
+ * that waits goes first, and a round comes to its end whatever is told meanwhile.
  */
 #include "base/log.h"
 #include "telemetry/collector.h"
@@ -15,8 +15,6 @@
 #include <cmocka.h>
 
 #define DEVICES 300
-/** What is asked for in a round: each device for what is its own, and one of them for the others', too. */
-#define ROUND (2 * DEVICES - 1)
 #define PATIENCE INT64_C(60000000) /* µs */
 
 static tt_collector *collector;
@@ -24,10 +22,7 @@ static tt_store_loader loader;
 static atomic_int purged, before_write;
 static bool seen[DEVICES + 1];
 static atomic_int seen_count;
-static atomic_int
-    whole; /* the device that was asked for more than there is of it; −1: none, −2: several */
-static bool whole_before[DEVICES + 1];
-static atomic_int whole_count;
+static atomic_int needless; /* asked for though nothing says that there are any */
 
 static void on_message(void *context, const tt_message *message) {
   tt_origin origin = {.request = true};
@@ -72,22 +67,54 @@ static tt_status keep_loader(tt_store *store, const tt_store_loader *told, tt_er
   return TT_OK;
 }
 
-/** A collector that keeps values of each device, and what purges them. */
-static void begin(tt_status (*purge)(tt_store *, const tt_store_purge *, int *, tt_error *),
-                  tt_status (*write)(tt_store *, const tt_store_batch *, tt_error *)) {
+static atomic_int takes; /* of a log */
+
+/** A log in which nothing comes. */
+static tt_status take_nothing(tt_store_log *log, int64_t patience, const tt_store_batch **batch,
+                              tt_error *error) {
+  (void)log, (void)batch, (void)error;
+  atomic_fetch_add(&takes, 1);
+  g_usleep((gulong)MIN(patience, 1000));
+  return TT_AGAIN;
+}
+
+static void look(tt_store_log *log) { (void)log; }
+
+static bool is_there(tt_store_log *log) {
+  (void)log;
+  return true;
+}
+
+static void close_log(tt_store_log *log) { (void)log; }
+
+static tt_store_log silent = {
+    .take = take_nothing, .look = look, .is_there = is_there, .close = close_log};
+
+/** A collector whose store is purged so. */
+static void open_collector(tt_store_log *log,
+                           tt_status (*purge)(tt_store *, const tt_store_purge *, int *,
+                                              tt_error *),
+                           tt_status (*write)(tt_store *, const tt_store_batch *, tt_error *)) {
   tt_collector_options options = tt_collector_options_default();
   tt_error error;
   if (tt_store_open(&(tt_store_options){.url = "none:"}, &options.store, &error) != TT_OK)
     fail_msg("%s", error.text);
+  options.log = log;
   options.store->load = keep_loader;
   options.store->purge = purge;
   if (write) options.store->write = write;
   atomic_store(&purged, 0);
   atomic_store(&before_write, 0);
   atomic_store(&seen_count, 0);
-  atomic_store(&whole, -1);
+  atomic_store(&needless, 0);
   memset(seen, 0, sizeof seen);
   if (tt_collector_new(&options, &collector, &error) != TT_OK) fail_msg("%s", error.text);
+}
+
+/** One that keeps values of each device. */
+static void begin(tt_status (*purge)(tt_store *, const tt_store_purge *, int *, tt_error *),
+                  tt_status (*write)(tt_store *, const tt_store_batch *, tt_error *)) {
+  open_collector(NULL, purge, write);
   uint64_t ticket = 0;
   for (int i = 0; i < DEVICES; i++) ticket = send(i);
   wait_durable(ticket);
@@ -96,11 +123,6 @@ static void begin(tt_status (*purge)(tt_store *, const tt_store_purge *, int *, 
 static void note_seen(int device) {
   if (!seen[device]) atomic_fetch_add(&seen_count, 1);
   seen[device] = true;
-}
-
-static void note_whole(int device) {
-  const int before = atomic_load(&whole);
-  atomic_store(&whole, before == -1 || before == device ? device : -2);
 }
 
 /** As a store does that others have told. */
@@ -120,10 +142,8 @@ static tt_status count_purge(tt_store *store, const tt_store_purge *purge, int *
                              tt_error *error) {
   (void)store, (void)error;
   *removed = 0;
-  if (purge->device == purge->attribute)
-    note_seen(purge->device);
-  else
-    note_whole(purge->device);
+  if (purge->device != purge->attribute) atomic_fetch_add(&needless, 1);
+  note_seen(purge->device);
   if (atomic_fetch_add(&purged, 1) == 0) send(DEVICES);  // which somebody waits for
   return TT_OK;
 }
@@ -143,10 +163,10 @@ static void test_what_is_old_is_removed_between_batches(void **state) {
   handling.pattern = "*";
   handling.retention = 60;
   if (tt_collector_set_handling(collector, &handling, &error) != TT_OK) fail_msg("%s", error.text);
-  wait_for(&purged, ROUND);
+  wait_for(&purged, DEVICES);
   tt_collector_free(collector);
-  assert_in_range(atomic_load(&whole), 0, DEVICES);
-  assert_in_range(atomic_load(&purged), ROUND, ROUND + 2);
+  assert_int_equal(atomic_load(&needless), 0);
+  assert_in_range(atomic_load(&purged), DEVICES, DEVICES + 1);
   assert_int_equal(atomic_load(&before_write), 1);
 }
 
@@ -172,29 +192,58 @@ static void test_a_round_removes_all_that_is_old(void **state) {
   assert_int_equal(atomic_load(&seen_count), DEVICES);
 }
 
+/* --- names that were removed behind a log --- */
+
+#define REMOVED 7 /* an attribute */
+#define ALL_OF 8  /* a device that was removed, and is used again */
+
+static atomic_bool asked_of_removed[DEVICES], asked_of_all[DEVICES];
+static atomic_int of_removed, of_all, rounds;
+
+static void note_asked(atomic_bool *asked, atomic_int *count) {
+  if (!atomic_exchange(asked, true)) atomic_fetch_add(count, 1);
+}
+
 /** With each round begins the next. */
 static tt_status purge_again(tt_store *store, const tt_store_purge *purge, int *removed,
                              tt_error *error) {
   (void)store, (void)error;
   *removed = 0;
-  const int count = atomic_fetch_add(&purged, 1);
-  if (count % ROUND == 0) tell_retention(61 + count % 2);
-  if (purge->device == purge->attribute || whole_before[purge->device]) return TT_OK;
-  whole_before[purge->device] = true;
-  atomic_fetch_add(&whole_count, 1);
+  if (purge->device == 0 && purge->attribute == 0)
+    tell_retention(61 + atomic_fetch_add(&rounds, 1) % 2);
+  if (purge->attribute == REMOVED) note_asked(&asked_of_removed[purge->device], &of_removed);
+  if (purge->device == ALL_OF) note_asked(&asked_of_all[purge->attribute], &of_all);
+  if (purge->attribute != REMOVED && purge->device != ALL_OF)
+    atomic_fetch_add(&needless, purge->device != purge->attribute);
   return TT_OK;
 }
 
-static void test_each_device_is_asked_for_all_in_turn(void **state) {
-  enum { ROUNDS = 12 };
+static void tell_name(bool is_device, int index, bool removed) {
+  char identifier[16];
+  snprintf(identifier, sizeof identifier, is_device ? "%d" : "S.d.a%d", index);
+  (is_device ? loader.device : loader.attribute)(loader.context, identifier, NULL, &removed);
+}
+
+static void test_what_was_removed_behind_a_log_is_asked_for(void **state) {
   (void)state;
-  begin(purge_again, NULL);
+  open_collector(&silent, purge_again, NULL);
+  wait_for(&takes, 1);  // what is told before its thread begins waits half a minute
+  for (int i = 0; i < DEVICES; i++) {
+    tell_name(true, i, false);
+    tell_name(false, i, false);
+    loader.pair(loader.context, i, i);
+  }
+  tell_name(false, REMOVED, true);
+  tell_name(true, ALL_OF, true);
+  tell_name(true, ALL_OF, false);
   tell_retention(60);
-  wait_for(&purged, ROUNDS * ROUND);
+  wait_for(&of_removed, DEVICES);
+  wait_for(&of_all, DEVICES);
   tt_collector_free(collector);
-  const int rounds = atomic_load(&purged) / ROUND;
-  assert_in_range(rounds, ROUNDS, ROUNDS + 1);
-  assert_in_range(atomic_load(&whole_count), rounds, rounds + 1);  // the last may have begun
+  assert_int_equal(atomic_load(&of_removed), DEVICES);
+  assert_int_equal(atomic_load(&of_all), DEVICES);
+  assert_int_equal(atomic_load(&needless), 0);
+  assert_in_range(atomic_load(&rounds), DEVICES, INT_MAX);  // one device in each
 }
 
 /* --- what is told meanwhile --- */
@@ -215,10 +264,10 @@ static void test_a_round_comes_to_its_end(void **state) {
   begin(tell_and_purge, NULL);
   tell_retention(60);
   wait_for(&seen_count, DEVICES);
-  wait_for(&purged, 2 * ROUND);  // what was told is done, too
+  wait_for(&purged, 2 * DEVICES);  // what was told is done, too
   tt_collector_free(collector);
   assert_int_equal(atomic_load(&seen_count), DEVICES);
-  assert_in_range(atomic_load(&purged), 2 * ROUND, INT_MAX);
+  assert_in_range(atomic_load(&purged), 2 * DEVICES, INT_MAX);
 }
 
 static tt_status only_purge(tt_store *store, const tt_store_purge *purge, int *removed,
@@ -234,20 +283,20 @@ static void test_what_was_told_before_begins_no_round(void **state) {
   (void)state;
   begin(only_purge, NULL);
   tell_retention(60);
-  wait_for(&purged, ROUND);
+  wait_for(&purged, DEVICES);
   tell_retention(60);
   wait_durable(send(0));
   wait_durable(send(0));  // so the turn of the one before is over
   const int in_all = atomic_load(&purged);
   tt_collector_free(collector);
-  assert_int_equal(in_all, ROUND);
+  assert_int_equal(in_all, DEVICES);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_old_is_removed_between_batches),
       cmocka_unit_test(test_a_round_removes_all_that_is_old),
-      cmocka_unit_test(test_each_device_is_asked_for_all_in_turn),
+      cmocka_unit_test(test_what_was_removed_behind_a_log_is_asked_for),
       cmocka_unit_test(test_a_round_comes_to_its_end),
       cmocka_unit_test(test_what_was_told_before_begins_no_round),
   };
