@@ -12,6 +12,9 @@
 
 #include <stdlib.h>
 
+/** How much is noted in each of the maps, which is some 17 MB: epochs have no end. */
+#define MOST_NOTED (1 << 18)
+
 typedef enum statement { NEXT_EPOCH, OLD_SAMPLES, STATEMENT_COUNT } statement;
 
 #define FIRST_OF(table)                                                                            \
@@ -123,16 +126,30 @@ static bool note_most(tt_sqlite_purger *purger, int64_t epoch, int64_t until) {
   return (most && *most >= until) || tt_map_put(&purger->most, (tt_map_key){epoch, 0}, until);
 }
 
+/** All is looked through once more; what is under way goes on. */
+static void forget_done(tt_sqlite_purger *purger) {
+  tt_map_clear(&purger->done_rows);
+  tt_map_clear(&purger->done_segments);
+  tt_map_clear(&purger->most);
+  tt_map_clear(&purger->listed);
+  tt_list_free(&purger->attributes);
+}
+
+/** Notes what go_back() needs to know. False: out of memory. */
+static bool note_more(tt_sqlite_purger *purger, tt_map *done, tt_map_key key, int64_t until) {
+  if (!tt_map_get(done, key) && done->count >= MOST_NOTED) forget_done(purger);
+  return note_attribute(purger, (int32_t)key.b) && note_most(purger, key.a, until);
+}
+
 /** What isn't noted is looked through once more; so is all there is, of which there will be more the next time. Where all
  *  attributes are removed, nothing stays that would be looked at in vain. Epochs are many: of one that had nothing, or in which all
- *  that was looked at had something to remove, nothing may be left the next time. */
+ *  that was looked at had something to remove, nothing may be left the next time. Where others keep what is old, each is noted. */
 static void note_done(tt_sqlite_purger *purger, tt_map *done, const purging *work, int64_t until,
                       bool more) {
   const tt_map_key key = key_of(work);
   if (!tt_map_get(done, key) && !more && !work->vain) return;
   bool again = work->purge->attribute < 0 || (!more && work->purge->before == INT64_MAX);
-  again =
-      again || !note_attribute(purger, work->purge->attribute) || !note_most(purger, key.a, until);
+  again = again || !note_more(purger, done, key, until);
   int64_t *known = tt_map_get(done, key);
   if (known)
     *known = again ? INT64_MIN : until;
@@ -141,11 +158,7 @@ static void note_done(tt_sqlite_purger *purger, tt_map *done, const purging *wor
 }
 
 void tt_sqlite_purger_forget(tt_sqlite_purger *purger) {
-  tt_map_clear(&purger->done_rows);
-  tt_map_clear(&purger->done_segments);
-  tt_map_clear(&purger->most);
-  tt_map_clear(&purger->listed);
-  tt_list_free(&purger->attributes);
+  forget_done(purger);
   purger->under_way = false;
 }
 

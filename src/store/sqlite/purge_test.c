@@ -4,6 +4,7 @@
 #include "database/sqlite_link.h"
 #include "store/store_testing.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -132,6 +133,48 @@ static void test_epochs_are_looked_at_some_at_a_time(void **state) {
   close_file(&of);
 }
 
+/** But for pages of the file, which come and go. */
+static int64_t memory_used(const file *of) {
+  sqlite3_db_release_memory(of->db);
+  const struct mallinfo2 now = mallinfo2();
+  return (int64_t)(now.uordblks + now.hblkhd);
+}
+
+static void test_of_epochs_that_are_empty_nothing_is_noted(void **state) {
+  (void)state;
+  enum { COUNT = 3000 };
+  file of;
+  int removed;
+  open_file(&of, batch_of_epochs(COUNT));
+  const int64_t before = memory_used(&of);
+  for (int attribute = 0; attribute < 2; attribute++) {
+    purge_all(&of, attribute, 1000 * COUNT, 400, &removed);
+    assert_int_equal(removed, COUNT);
+  }
+  assert_in_range(memory_used(&of) - before + 10000, 0, 10000 + 10 * COUNT);
+  close_file(&of);
+}
+
+/** Others keep its rows: of each epoch it is noted that none is looked at again. */
+static void test_what_is_looked_at_in_vain_has_an_end(void **state) {
+  (void)state;
+  enum { COUNT = 3000, ATTRIBUTES = 99, MOST = 24 << 20 };
+  file of;
+  int removed;
+  open_file(&of, batch_of_epochs(COUNT));
+  const int64_t before = memory_used(&of);
+  int64_t most = 0;
+  for (int attribute = 2; attribute < 2 + ATTRIBUTES; attribute++) {
+    purge_all(&of, attribute, 1000 * COUNT, 0, &removed);
+    const int64_t grown = memory_used(&of) - before;
+    if (grown > most) most = grown;
+  }
+  assert_in_range(most, 0, MOST);
+  assert_in_range(purge_all(&of, 0, 1000 * COUNT, 400, &removed), 4, COUNT / 10);
+  assert_int_equal(removed, COUNT);
+  close_file(&of);
+}
+
 /** One is left in the middle for another, and then begun anew. */
 static void test_purges_that_take_turns(void **state) {
   (void)state;
@@ -180,6 +223,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_commit_that_fails, tt_testing_clean),
       cmocka_unit_test_setup(test_epochs_are_looked_at_some_at_a_time, tt_testing_clean),
+      cmocka_unit_test_setup(test_of_epochs_that_are_empty_nothing_is_noted, tt_testing_clean),
+      cmocka_unit_test_setup(test_what_is_looked_at_in_vain_has_an_end, tt_testing_clean),
       cmocka_unit_test_setup(test_purges_that_take_turns, tt_testing_clean),
       cmocka_unit_test_setup(test_what_people_remove_of_many_epochs, tt_testing_clean),
   };
