@@ -112,6 +112,7 @@ typedef struct purging {
   uint32_t at;  /**< of `old`… */
   int device;   /**< …and of its devices: where it goes on */
   int whole;    /**< the device that is asked for what was removed, too, another with each round */
+  bool failed;  /**< it was said in this round that something can't be removed */
   int64_t done; /**< µs, monotonic: when there was no more of it last */
 } purging;
 
@@ -131,6 +132,7 @@ static void begin_purging(tt_collector *collector, purging *of) {
   tt_list_free(&of->old);
   of->at = 0;
   of->device = 0;
+  of->failed = false;
   of->done = g_get_monotonic_time();
   if (!store->purge) return;
   of->old = find_old(collector, look_at_clock(collector));
@@ -157,21 +159,24 @@ static bool find_stored(tt_collector *collector, int attribute, purging *of) {
   return of->device < count;
 }
 
+/** A step of one device, or on to the next attribute. One that fails doesn't hold up those behind it: it is tried with the next round. */
 static void purge_next(tt_collector *collector, purging *of) {
   const tt_store_old *one = &tt_list_at(&of->old, tt_store_old, of->at);
-  tt_status status = TT_END;
-  if (find_stored(collector, one->attribute, of)) {
-    const tt_store_purge purge = {
-        .device = of->device, .attribute = one->attribute, .before = one->before, .limit = 2000};
-    int removed;
-    tt_error error;
-    status = collector->store->purge(collector->store, &purge, &removed, &error);
-    of->device += status == TT_OK;
-    if (status == TT_OK || status == TT_AGAIN) return;
-    tt_log_warning("telemetry: can't remove old values: %s", error.text);
+  if (!find_stored(collector, one->attribute, of)) {
+    of->at++;
+    of->device = 0;
+    return;
   }
-  of->at++;
-  of->device = 0;
+  const tt_store_purge purge = {
+      .device = of->device, .attribute = one->attribute, .before = one->before, .limit = 2000};
+  int removed;
+  tt_error error;
+  tt_status status = collector->store->purge(collector->store, &purge, &removed, &error);
+  if (status == TT_AGAIN) return;
+  of->device++;
+  if (status == TT_OK || of->failed) return;
+  of->failed = true;
+  tt_log_warning("telemetry: can't remove old values: %s", error.text);
 }
 
 /** By the wall's clock, unlike retention: nothing is lost where that is wrong, and what is stored may be older than a day when

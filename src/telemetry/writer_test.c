@@ -192,6 +192,26 @@ static void test_a_round_removes_all_that_is_old(void **state) {
   assert_int_equal(atomic_load(&seen_count), DEVICES);
 }
 
+/** Of one attribute something can't be removed of one device. */
+static tt_status fail_once(tt_store *store, const tt_store_purge *purge, int *removed,
+                           tt_error *error) {
+  (void)store;
+  *removed = 0;
+  if (purge->attribute != 1) return TT_OK;
+  note_seen(purge->device);
+  return purge->device == 1 ? tt_fail(error, TT_FAILED, "it takes too long") : TT_OK;
+}
+
+static void test_devices_behind_one_that_fails_are_asked(void **state) {
+  (void)state;
+  begin(fail_once, NULL);
+  for (int i = 0; i < DEVICES; i++) loader.pair(loader.context, i, 1);
+  tell_retention(60);
+  wait_for(&seen_count, DEVICES);
+  tt_collector_free(collector);
+  assert_int_equal(atomic_load(&seen_count), DEVICES);
+}
+
 /* --- names that were removed behind a log --- */
 
 #define REMOVED 7 /* an attribute */
@@ -296,6 +316,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_old_is_removed_between_batches),
       cmocka_unit_test(test_a_round_removes_all_that_is_old),
+      cmocka_unit_test(test_devices_behind_one_that_fails_are_asked),
       cmocka_unit_test(test_what_was_removed_behind_a_log_is_asked_for),
       cmocka_unit_test(test_a_round_comes_to_its_end),
       cmocka_unit_test(test_what_was_told_before_begins_no_round),
