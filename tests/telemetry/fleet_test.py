@@ -189,6 +189,20 @@ class Way(Fleet):
         wait_until(lambda: column(writer, "ROBO1", "Output.drive.s") == [], "those that are too old are gone", 60)
         self.assertEqual(column(writer, "ROBO1"), list(range(5)))
 
+    def test_values_of_a_name_that_was_removed_go_by_retention(self):
+        """Nothing says that there are any. A writer that is started behind that, too, looks for them."""
+        collector, other, store = self.collector(), self.collector(), self.stores.url("sqlite")
+        writer = self.writer(store, *LISTEN)
+        send(collector, "ROBO1", range(5))
+        wait_until(lambda: column(writer, "ROBO1", "Output.drive.s") and "ROBO1" in other.devices(), "all is stored, and known")
+        self.assertEqual(other.request("DELETE", "/telemetry/attributes/Output.drive.s"), (200, '{"removed":1}'))
+        wait_until(lambda: "Output.drive.s" not in writer.get("/telemetry/attributes"), "it is removed")
+        self.assertEqual(writer.stop(), 0)
+        self.assertEqual(len(sqlite_rows(store.removeprefix("sqlite:"))), 10)
+        self.writer(store)
+        other.put("/telemetry/handling/Output.drive.s", {"retention": 0.01})
+        wait_until(lambda: len(sqlite_rows(store.removeprefix("sqlite:"))) == 5, "its values are gone", 60)
+
     def test_what_is_set_back_is_set(self):
         """The server takes what is equal to something of the last minutes for a repeat: of what is set it isn't."""
         one, other = self.collector(), self.collector()
