@@ -14,7 +14,7 @@ import time
 import unittest
 
 from support.nats import Certificates, Client, Credentials, Nats, Writer
-from support.process import TETHER
+from support.process import TETHER, at_best
 from support.telemetry import Collector, LineSocket, WithStores, wait_until
 
 
@@ -75,7 +75,22 @@ class Replicas(WithStores):
             device.goes_on()
             wait_until(lambda: not collector.status()["degraded"], "two of three are enough", 60)
             device.goes_on()
+            log.start(first)
             second = (first + 1) % 3
+
+            def measure():
+                log.kill(first)
+                wait_until(lambda: not collector.status()["degraded"], "two of three are enough again", 60)
+                log.kill(second)
+                begun = time.monotonic()
+                wait_until(lambda: collector.status()["spooled_bytes"], "it spools", 60)
+                took = time.monotonic() - begun
+                log.start(first)
+                log.start(second)
+                wait_until(lambda: not collector.status()["degraded"], "it is in the log", 60)
+                return took
+            at_best(measure, 5)
+            log.kill(first)
             log.kill(second)
             wait_until(lambda: collector.status()["degraded"], "one of three is too few", 60)
             device.goes_on(100)  # from the spool

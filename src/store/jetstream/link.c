@@ -21,6 +21,8 @@
 #define SILENCE 500
 #define ASKED_PATIENCE 1000
 #define BUSY_PATIENCE 10000
+/** ns: servers of a cluster hear of each other each second. */
+#define LATELY (2 * INT64_C(1000000000))
 /** ms for an answer where all is to end soon. */
 #define HURRIED_PATIENCE 1000
 /** Messages on their way at a time. */
@@ -249,16 +251,33 @@ static void count(tt_nats_link *link, int more) {
   pthread_mutex_unlock(&link->mutex);
 }
 
-/** Whether a server that has the stream answers. */
-static bool is_there(tt_nats_link *link) {
+/** Whether most of those who have a stream were heard of lately by the one who answers for it: fewer store nothing. */
+static bool are_enough(const jsClusterInfo *cluster) {
+  int there = 1;
+  if (!cluster) return true;
+  for (int i = 0; i < cluster->ReplicasLen; i++)
+    there += !cluster->Replicas[i]->Offline && cluster->Replicas[i]->Active < LATELY;
+  return 2 * there > 1 + cluster->ReplicasLen;
+}
+
+/** Whether servers answer for a stream that can store. */
+static bool can_store(tt_nats_link *link, const char *stream) {
   jsStreamInfo *info = NULL;
   jsErrCode code = 0;
   jsOptions options;
   jsOptions_Init(&options);
   options.Wait = ASKED_PATIENCE;
-  const natsStatus status = js_GetStreamInfo(&info, link->js, link->address.name, &options, &code);
+  const natsStatus status = js_GetStreamInfo(&info, link->js, stream, &options, &code);
+  const bool can = status == NATS_OK && are_enough(info->Cluster);
   jsStreamInfo_Destroy(info);
-  return status == NATS_OK;
+  return can;
+}
+
+/** Whether there is who stores messages, and keys of the bucket. */
+static bool is_there(tt_nats_link *link) {
+  char bucket[LONGEST_SUBJECT];
+  snprintf(bucket, sizeof bucket, "KV_%s", link->address.name);
+  return can_store(link, link->address.name) && can_store(link, bucket);
 }
 
 /** When whoever waits since `begun` is tired of it; ms, monotonic. Locked. */
