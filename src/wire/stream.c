@@ -73,11 +73,12 @@ static void drop_next_if_gone(tt_wire_stream *stream) {
   tt_tcp_close(next, "closed by peer");
 }
 
-/* What it said ahead would drive its robot on, and keep the next one waiting, for as long as that takes in real time. In
- * lock-step it is done as fast as it is computed, and is part of the run. */
+/* What one that is gone said ahead would drive its robot on, and keep the next one waiting, for as long as that takes in
+ * real time. In lock-step it is done as fast as it is computed, and is part of the run. */
 static void hear_no_more(tt_wire *wire) {
   tt_wire_stream *stream = wire->self;
-  if (!wire->realtime || !stream->next || !stream->answered) return;
+  if (!wire->realtime || !stream->use.answers_ahead) return;
+  if (!stream->answered || !is_leaving(stream)) return;
   stream->size = 0;
   stream->unheard = true;
 }
@@ -111,7 +112,7 @@ static void on_open(void *context, tt_tcp *tcp) {
 }
 
 /* Whether the end comes together with the last answer or after its tick is chance; what the world does is not: every
- * answer that came gets its tick, unless somebody waits in real time. */
+ * answer that came gets its tick. In real time the one to the newest message does, and what was said ahead is void. */
 static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
@@ -119,6 +120,7 @@ static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   if (!tcp || tcp != stream->tcp) return;
   stream->tcp = NULL;
   stream->left = stream->use.obeys_last && stream->answered;
+  hear_no_more(wire);
   if (!stream->left) lose_peer(wire, reason);
 }
 

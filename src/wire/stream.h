@@ -2,7 +2,7 @@
  * what it is still owed, and what becomes of the world when it goes.
  *
  * A second peer is told that somebody is there, and closed; but while the last answers of one that left are still to be obeyed,
- * the next one waits for that: in real time for the one to the newest message alone. What comes stands in one buffer until the
+ * the next one waits for that: in real time the one to the newest message alone is obeyed. What comes stands in one buffer until the
  * adapter takes it. With more than `enough` in it the peer is not listened to until the world has caught up: it feels TCP's own
  * backpressure.
  */
@@ -27,6 +27,7 @@ typedef struct tt_wire_stream_use {
   size_t enough;       /**< bytes */
   size_t max_queued;   /**< bytes unsent at which the peer is cut; 0: as tt_tcp_options_default() */
   bool obeys_last;     /**< an answer that came before the peer's end still gets its tick */
+  bool answers_ahead;  /**< it may answer messages that are not sent yet */
   tt_wire_disconnect then;     /**< when the peer goes */
   void (*met)(tt_wire *wire);  /**< somebody is there: says what stands. May be NULL */
   void (*take)(tt_wire *wire); /**< takes what it can from the front of `bytes` */
@@ -48,7 +49,7 @@ typedef struct tt_wire_stream {
   bool stands;
   bool answered;    /**< lock-step: it has answered the newest message; by the adapter */
   bool left;        /**< it is gone, but what it had answered is still obeyed; `tcp` is NULL */
-  bool unheard;     /**< it is gone, and of what it said only that answer counts: `next` waits */
+  bool unheard;     /**< it is gone, and of what it said only that answer counts */
   uint64_t owed;    /**< messages sent that it has not answered; by the adapter */
   uint64_t stale;   /**< of those, sent before a reset; the adapter counts them down */
   uint64_t sent_at; /**< wall clock, ns, of the newest, for statistics; by the adapter */

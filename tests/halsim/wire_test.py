@@ -24,7 +24,7 @@ LONG = bool(os.environ.get("TETHER_LONG"))
 def run(scene, *settings, log=None):
     arguments = ["run", scene, "--no-web", "--set", "wires.halsim-step.listen=127.0.0.1:0"]
     for setting in settings:
-        arguments += ["--set", setting if setting.startswith("game") else f"wires.halsim-step.{setting}"]
+        arguments += ["--set", setting if setting.startswith(("game", "pace")) else f"wires.halsim-step.{setting}"]
     return Tether(*arguments, *(["--record", log] if log else ["--set", "record.on=off"]))
 
 
@@ -124,6 +124,20 @@ class Wire(unittest.TestCase):
             self.start(tether, "--loops", 20, "--trouble", "crashes").wait(stepping.TIMEOUT)
             tether.wait_line("disconnected")
             self.assertAlmostEqual(self.finish(self.start(tether, "--loops", 200)), 2, delta=0.05)
+
+    def test_the_end_is_told_in_real_time(self):
+        """It comes behind an answer that is not obeyed yet, and the connection's end with it."""
+        with run("sharp-wpilib-step", "pace=realtime") as tether:
+            with stepping.socket.create_connection(tether.address("halsim-step"), timeout=stepping.TIMEOUT) as raw:
+                link = Link.over(raw)
+                link.send_body(json.dumps(message("Step", "", **{"<version": 1, "<program": "test"})).encode() + b"\n")
+                link.answer(0)
+                for _ in range(50):  # after which the world has caught up with the clock
+                    link.frame()
+                    link.answer(20000)
+                link.send_body(json.dumps(message("Step", "", **{"<end": "so long"})).encode() + b"\n")
+                link.close()
+            self.assertIn("so long", tether.wait_line("disconnected"))
 
     def test_outputs_that_are_no_numbers(self):
         """JSON has none: they are null, as from WPILib's own WebSocket, and the connection goes on."""

@@ -109,6 +109,18 @@ class Lockstep(unittest.TestCase):
                 self.assertLess(self.answer_ahead(tether, end), 900)  # of 20 s
                 tether.wait_line("waits until the last answer of 127.0.0.1:")
 
+    def test_a_robot_stops_in_real_time_when_its_driver_goes(self):
+        """Whatever that answered ahead, as much as is read at once or more."""
+        for end in socket.socket.close, lambda link: link.shutdown(socket.SHUT_WR):
+            for ahead in 200, 1000:
+                with run("pace=realtime", "wires.lockstep-tcp.on_disconnect=exit", "wires.lockstep-tcp.steps_per_frame=60") as tether:
+                    with join(tether) as gone:
+                        receive(gone)
+                        gone.sendall(b"".join(velocities(n) for n in range(ahead)))
+                        end(gone)
+                        self.assertEqual(tether.wait_exit(), 0)
+                    self.assertLess(float(re.search(r"([\d.]+) s simulated", tether.text())[1]), 10)  # of 20 or 100
+
     def test_what_one_that_is_gone_answered_ahead_is_done_in_lockstep(self):
         with run("pace=lockstep", *self.AHEAD) as tether:
             self.assertEqual(self.answer_ahead(tether, lambda link: link.shutdown(socket.SHUT_WR)), 1000)

@@ -101,6 +101,7 @@ static tt_status prepare(tt_wire *wire, ezphysics *self, tt_error *error) {
                             .max_queued = 4 * (self->state_capacity + self->names_size) +
                                           tt_tcp_options_default().max_queued,
                             .obeys_last = config->checked_mode == TT_EZ_STEP,
+                            .answers_ahead = config->checked_mode == TT_EZ_STEP,
                             .then = tt_wire_disconnect_of(config->on_disconnect),
                             .met = greet,
                             .take = take_messages,

@@ -106,6 +106,7 @@ static tt_status open_wire(tt_wire *wire, const void *untyped, tt_error *error) 
       .connection = config->connection,
       .enough = ENOUGH_BYTES,
       .obeys_last = true,
+      .answers_ahead = true,
       .then = config->connection ? TT_WIRE_EXIT : tt_wire_disconnect_of(config->on_disconnect),
       .met = greet,
       .take = take_answer,
