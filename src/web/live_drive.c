@@ -2,9 +2,10 @@
  * it, its commands are safe and its joysticks unplugged, even if the world has no room for that now. */
 #include "web/live_internal.h"
 
-/* The world will drop it: who went by a picture from before a reset takes nothing from who goes by a newer one. */
+/* The world will drop it: who went by a picture from before a reset, or of another world, takes nothing from who goes by a newer
+ * one. Pictures are made of `latest`: nobody has seen a newer one of this world. */
 static bool is_void(const tt_live *live, uint64_t meant_for) {
-  return meant_for != 0 && meant_for <= live->latest->epoch;
+  return meant_for != 0 && meant_for != (uint64_t)live->latest->epoch + 1;
 }
 
 void tt_live_page_commands(tt_live_page *page, const tt_live_order *order) {

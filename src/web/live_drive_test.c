@@ -93,12 +93,9 @@ static void who_commanded_last_lets_go(void **state) {
   assert_true(torque(of) == 0);
 }
 
-static void what_was_meant_for_before_a_reset_takes_nothing(void **state) {
-  driven *of = *state;
-  const uint64_t before = present(of);
-  reset(of);
+static void takes_nothing(driven *of, uint64_t meant_for) {
   command(of, 0, 3, present(of));
-  command(of, 1, 4, before);
+  command(of, 1, 4, meant_for);
   tick(of);
   assert_true(torque(of) == 3);
   tt_live_page_lets_go(&of->pages[0]);
@@ -107,22 +104,40 @@ static void what_was_meant_for_before_a_reset_takes_nothing(void **state) {
   assert_true(torque(of) == 0);
 }
 
-static void what_was_meant_for_before_a_reset_hides_no_stop(void **state) {
-  driven *of = *state;
-  const uint64_t before = present(of);
-  reset(of);
+static void hides_no_stop(driven *of, uint64_t meant_for) {
   command(of, 0, 3, present(of));
   tick(of);
-  tt_mail nothing = {.kind = TT_MAIL_COMMAND, .index = of->torque, .meant_for = before};
+  tt_mail nothing = {.kind = TT_MAIL_COMMAND, .index = of->torque, .meant_for = meant_for};
   while (tt_world_post(of->in.world, &nothing) == TT_OK) {
   }
   command(of, 0, 0, present(of));
-  command(of, 1, 1, before);
+  command(of, 1, 1, meant_for);
   tick(of);
   assert_true(torque(of) == 3); /* there was no room */
   assert_true(tt_wanted_post(of->live.wanted));
   tick(of);
   assert_true(torque(of) == 0);
+}
+
+static void what_was_meant_for_before_a_reset_takes_nothing(void **state) {
+  const uint64_t before = present(*state);
+  reset(*state);
+  takes_nothing(*state, before);
+}
+
+static void what_was_meant_for_before_a_reset_hides_no_stop(void **state) {
+  const uint64_t before = present(*state);
+  reset(*state);
+  hides_no_stop(*state, before);
+}
+
+/* A scene was chosen, or the program began anew: there the resets are counted from 0 again. */
+static void what_was_meant_for_another_world_takes_nothing(void **state) {
+  takes_nothing(*state, present(*state) + 5);
+}
+
+static void what_was_meant_for_another_world_hides_no_stop(void **state) {
+  hides_no_stop(*state, present(*state) + 5);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -132,6 +147,8 @@ int main(void) {
       TEST(who_commanded_last_lets_go),
       TEST(what_was_meant_for_before_a_reset_takes_nothing),
       TEST(what_was_meant_for_before_a_reset_hides_no_stop),
+      TEST(what_was_meant_for_another_world_takes_nothing),
+      TEST(what_was_meant_for_another_world_hides_no_stop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
