@@ -1,7 +1,7 @@
 /* reference_test.c: what the shipped scenes compute, frozen: each, stepped so far with inputs that depend on the step alone, gives
  * the hash in reference_hashes.txt. Its head names the versions of physics, MuJoCo, libc and CPU that gave them; elsewhere the
- * last bits may be others, so there the test is skipped and says why. With a file's name it writes the table anew, unless the
- * versions at its head are those from here and gave another hash. */
+ * last bits may be others, so there the test is skipped and says why. With a file's name it writes the table anew, unless its
+ * head has this version of physics, wherever that ran, and gave another hash. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -94,14 +94,33 @@ static bool has_line(const char *path, const char *text) {
   return found;
 }
 
-/* Logs of one version are proved by any program of that version: what a step computes changes with the version alone. */
-static bool is_same_if_kept(const char *path, const char *name, uint64_t hash) {
+/* Whether there are lines that begin so. */
+static bool copy_lines(const char *path, const char *begin, FILE *to) {
+  char line[300];
+  bool found = false;
+  FILE *file = fopen(path, "r");
+  while (file && fgets(line, sizeof line, file)) {
+    if (strncmp(line, begin, strlen(begin)) != 0) continue;
+    fputs(line, to);
+    found = true;
+  }
+  if (file) fclose(file);
+  return found;
+}
+
+/* Logs of one version are proved by any program of that version: what a step computes changes with the version alone. On
+ * another platform it may be that, too, and its table is not written over. */
+static bool is_same_if_kept(const char *path, const char *here, const char *name, uint64_t hash) {
   uint64_t kept;
   if (!find_kept(path, name, &kept) || kept == hash) return true;
-  fprintf(stderr,
-          "%s: state hash %016" PRIx64 ", but physics %d gave %016" PRIx64
-          ": raise TT_PHYSICS_VERSION first\n",
-          name, hash, TT_PHYSICS_VERSION, kept);
+  fprintf(stderr, "%s: state hash %016" PRIx64 ", but physics %d gave %016" PRIx64, name, hash,
+          TT_PHYSICS_VERSION, kept);
+  if (has_line(path, here))
+    fprintf(stderr, ": raise TT_PHYSICS_VERSION first\n");
+  else
+    fprintf(stderr,
+            " elsewhere: it may be the platform, whose table is not written over; here is %s\n",
+            here);
   return false;
 }
 
@@ -111,15 +130,17 @@ static bool print_table(const char *path, const char *here, FILE *to) {
       "# State hashes of the shipped scenes after %d ticks with the inputs of reference_test.c.\n"
       "# After a change of what a step computes: raise TT_PHYSICS_VERSION, and write them anew:\n"
       "#   build/reference_test tests/reference_hashes.txt\n"
-      "# Versions that gave them, a line each: where others give the same, add theirs.\n%s\n",
-      TICKS, here);
-  char **names = tt_data_list(&tt_data_scene);
-  const bool is_version_kept = has_line(path, here);
+      "# Versions that gave them, a line each: where others give the same, that adds theirs.\n",
+      TICKS);
+  char **names = tt_data_list(&tt_data_scene), version[40];
+  snprintf(version, sizeof version, PLATFORM "%d,", TT_PHYSICS_VERSION);
+  const bool is_version_kept = copy_lines(path, version, to);
+  if (!has_line(path, here)) fprintf(to, "%s\n", here);
   uint64_t hash;
   bool good = names != NULL;
   for (char **name = names; name && *name; name++) {
     good = good && hash_scene(*name, &hash);
-    if (good && is_version_kept) good = is_same_if_kept(path, *name, hash);
+    if (good && is_version_kept) good = is_same_if_kept(path, here, *name, hash);
     if (good) fprintf(to, "%016" PRIx64 " %s\n", hash, *name);
     free(*name);
   }
