@@ -245,22 +245,28 @@ tt_status tt_scene_choice_may_go(const tt_scene_choice *choice, tt_error *error)
   return check_options(choice->options, error);
 }
 
-/* As a log keeps it, without what only who administers may read; NULL where it can't be read. */
-static char *read_hidden(const char *path, size_t *size) {
+/* NULL where it can't be read. */
+static char *read_scene(const char *path, size_t *size) {
   FILE *file = fopen(path, "rbe");
   char *bytes = file ? malloc(TT_TREE_MAX_FILE + 1) : NULL;
   *size = bytes ? fread(bytes, 1, TT_TREE_MAX_FILE + 1, file) : 0;
   if (file) fclose(file);
-  if (bytes) tt_scene_text_hide(bytes, *size);
   return bytes;
+}
+
+/* As logs keep them, without what only who administers may read. */
+static bool are_alike(char *one, char *other, size_t size) {
+  tt_scene_text_hide(one, size);
+  tt_scene_text_hide(other, size);
+  return memcmp(one, other, size) == 0;
 }
 
 /* Are two scenes the same, byte by byte? */
 static bool is_copy(const char *path, const char *of) {
   size_t size, other_size;
-  char *one = read_hidden(path, &size), *other = read_hidden(of, &other_size);
-  const bool same = one && other && size == other_size && size <= TT_TREE_MAX_FILE &&
-                    memcmp(one, other, size) == 0;
+  char *one = read_scene(path, &size), *other = read_scene(of, &other_size);
+  const bool same =
+      one && other && size == other_size && size <= TT_TREE_MAX_FILE && are_alike(one, other, size);
   free(one);
   free(other);
   return same;

@@ -547,6 +547,18 @@ static void test_hidden_comments(void **state) {
   }
 }
 
+/* Many values take a moment each, not a walk through the file. Ends by the alarm where they do. */
+static void test_hidden_in_a_large_file(void **state) {
+  (void)state;
+  static char bytes[TT_TREE_MAX_FILE];
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = "1,"[i % 2];
+  bytes[0] = '[', bytes[1] = ' ';
+  bytes[sizeof bytes - 1] = ']';
+  alarm(10);
+  assert_false(tt_scene_text_hide(bytes, sizeof bytes));
+  alarm(0);
+}
+
 /* A text that is being typed is seldom whole, and what is typed into stands at a wrong place for a while. */
 static void test_who_reads_a_text_with_a_token(void **state) {
   (void)state;
@@ -593,6 +605,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hidden_tokens),
       cmocka_unit_test(test_hidden_comments),
+      cmocka_unit_test(test_hidden_in_a_large_file),
       cmocka_unit_test(test_who_reads_a_text_with_a_token),
       cmocka_unit_test(test_good),
       cmocka_unit_test(test_settings),

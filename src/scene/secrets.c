@@ -51,12 +51,17 @@ static bool is_token(void *context, const yaml_event_t *event) {
   return found;
 }
 
-/* libyaml counts characters. */
-static size_t byte_of(const char *bytes, size_t size, size_t character) {
-  size_t i = size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-  for (; i < size; i++)
-    if (((unsigned char)bytes[i] & 0xc0) != 0x80 && character-- == 0) break;
-  return i;
+/* Where a character stands. */
+typedef struct place {
+  size_t character, byte;
+} place;
+
+/* libyaml counts characters. Each that is asked for stands behind the last, so that a file is gone through once. */
+static size_t byte_of(place *at, const char *bytes, size_t size, size_t character) {
+  if (at->byte == 0 && size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) at->byte = 3;
+  for (; at->byte < size && at->character < character; at->character++)
+    for (at->byte++; at->byte < size && (bytes[at->byte] & 0xc0) == 0x80;) at->byte++;
+  return at->byte;
 }
 
 /* "" of the same length, behind an anchor or a tag. */
@@ -83,6 +88,7 @@ static bool hide(char *bytes, size_t size, bool (*is_one)(void *context, const y
                  void *context) {
   yaml_parser_t parser;
   yaml_event_t event;
+  place at = {0};
   bool hid = false, more = true;
   char *copy = malloc(size + 1); /* is parsed while the bytes change */
   if (!copy || !yaml_parser_initialize(&parser)) {
@@ -96,8 +102,8 @@ static bool hide(char *bytes, size_t size, bool (*is_one)(void *context, const y
     more = event.type != YAML_STREAM_END_EVENT;
     if (is_one(context, &event)) {
       hid = hid || is_said(&event);
-      blank(bytes, byte_of(copy, size, event.start_mark.index),
-            byte_of(copy, size, event.end_mark.index));
+      const size_t from = byte_of(&at, copy, size, event.start_mark.index);
+      blank(bytes, from, byte_of(&at, copy, size, event.end_mark.index));
     }
     yaml_event_delete(&event);
   }
@@ -152,6 +158,7 @@ static void blank_comments(char *bytes, size_t from, size_t to) {
 static void hide_commented(char *bytes, size_t size) {
   yaml_parser_t parser;
   yaml_event_t event;
+  place at = {0};
   size_t from = 0;
   bool more = true;
   char *copy = malloc(size + 1);
@@ -165,8 +172,8 @@ static void hide_commented(char *bytes, size_t size) {
   while (more && yaml_parser_parse(&parser, &event)) {
     more = event.type != YAML_STREAM_END_EVENT;
     if (event.type == YAML_SCALAR_EVENT) {
-      blank_comments(bytes, from, byte_of(copy, size, event.start_mark.index));
-      from = byte_of(copy, size, event.end_mark.index);
+      blank_comments(bytes, from, byte_of(&at, copy, size, event.start_mark.index));
+      from = byte_of(&at, copy, size, event.end_mark.index);
     }
     yaml_event_delete(&event);
   }
