@@ -530,13 +530,18 @@ static void test_hidden_tokens(void **state) {
 static void test_hidden_comments(void **state) {
   (void)state;
   static const char *const texts[][2] = {
-      {"# token: x\na: 1 # é\n", "#         \na: 1 # é\n"},
+      {"# token: x\na: 1 # é\n", "#         \na: 1 #   \n"},
       {"é: '# token: x' # web: {token: x}\n", "é: '# token: x' #                \n"},
       {"web:\n  # token:s\n  tokens: y\n", "web:\n  #        \n  tokens: y\n"},
       {"a: |\n  # token: x\n# token: y\nb: [1, # token\n 2]",
        "a: |\n  # token: x\n#         \nb: [1, #      \n 2]"},
       {"a: b#token x\n# tokens: file\n", "a: b#token x\n# tokens: file\n"},
       {"a: 1\r\n# token\r\nb: 2", "a: 1\r\n#      \r\nb: 2"},
+      {"a: | # token: x\n  # b\n# c", "a: | #         \n  # b\n#  "},
+      {"a: &b # token: x\n  3", "a: &b #         \n  3"},
+      {"a: !!int # token: x\n  3", "a: !!int #         \n  3"},
+      {"a: &b !!str >- # token: x\n  # c\n", "a: &b !!str >- #         \n  # c\n"},
+      {"# web:\n#   token:\n#     x\na: '# b'\n", "#     \n#         \n#      \na: '# b'\n"},
   };
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     char *bytes = strdup(texts[i][0]);

@@ -142,44 +142,70 @@ static bool hide_aliased(char *bytes, size_t size) {
   return hid;
 }
 
-/* Comments from one scalar to the next. */
-static void blank_comments(char *bytes, size_t from, size_t to) {
+/* Comments of lines in which nothing else can begin with their sign; whether one has the word. */
+static bool blank_comments(char *bytes, size_t from, size_t to) {
+  bool has = false;
   for (size_t i = from, end; i < to; i = end + 1) {
     for (end = i; end < to && bytes[end] != '\n' && bytes[end] != '\r';) end++;
     const char *sign = memchr(bytes + i, '#', end - i);
     if (!sign) continue;
     const size_t start = (size_t)(sign - bytes) + 1;
-    if (tt_machine_has_word(bytes + start, end - start, true))
-      memset(bytes + start, ' ', end - start);
+    has = has || tt_machine_has_word(bytes + start, end - start, true);
+    memset(bytes + start, ' ', end - start);
   }
+  return has;
 }
 
-/* One that was taken out stands in a comment. */
-static void hide_commented(char *bytes, size_t size) {
-  yaml_parser_t parser;
-  yaml_event_t event;
+/* What a sign of comments is within is none of one. */
+static bool may_have_sign(const yaml_token_t *token) {
+  return token->type == YAML_SCALAR_TOKEN || token->type == YAML_TAG_TOKEN;
+}
+
+/* The first line of a text that follows it: "| # comment". */
+static size_t header_end(const char *bytes, const yaml_token_t *token, size_t from, size_t to) {
+  size_t end = from;
+  const bool block =
+      token->type == YAML_SCALAR_TOKEN && (token->data.scalar.style == YAML_LITERAL_SCALAR_STYLE ||
+                                           token->data.scalar.style == YAML_FOLDED_SCALAR_STYLE);
+  while (block && end < to && bytes[end] != '\n' && bytes[end] != '\r') end++;
+  return end;
+}
+
+/* All of `hidden`, which is as `bytes`. */
+static bool blank_all_comments(yaml_parser_t *parser, const char *bytes, char *hidden,
+                               size_t size) {
+  yaml_token_t token;
   place at = {0};
   size_t from = 0;
-  bool more = true;
-  char *copy = malloc(size + 1);
-  if (!copy || !yaml_parser_initialize(&parser)) {
-    free(copy);
+  bool has = false, more = true;
+  while (more && yaml_parser_scan(parser, &token)) {
+    more = token.type != YAML_STREAM_END_TOKEN;
+    if (may_have_sign(&token)) {
+      const size_t start = byte_of(&at, bytes, size, token.start_mark.index);
+      const size_t end = byte_of(&at, bytes, size, token.end_mark.index);
+      has = blank_comments(hidden, from, header_end(bytes, &token, start, end)) || has;
+      from = end;
+    }
+    yaml_token_delete(&token);
+  }
+  return blank_comments(hidden, from, size) || has;
+}
+
+/* One that was taken out stands in comments, the word perhaps in another one than its value. */
+static void hide_commented(char *bytes, size_t size) {
+  yaml_parser_t parser;
+  char *hidden = malloc(size + 1);
+  if (!hidden || !yaml_parser_initialize(&parser)) {
+    free(hidden);
     memset(bytes, ' ', size);
     return;
   }
-  memcpy(copy, bytes, size);
-  yaml_parser_set_input_string(&parser, (const unsigned char *)copy, size);
-  while (more && yaml_parser_parse(&parser, &event)) {
-    more = event.type != YAML_STREAM_END_EVENT;
-    if (event.type == YAML_SCALAR_EVENT) {
-      blank_comments(bytes, from, byte_of(&at, copy, size, event.start_mark.index));
-      from = byte_of(&at, copy, size, event.end_mark.index);
-    }
-    yaml_event_delete(&event);
-  }
+  memcpy(hidden, bytes, size);
+  yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, size);
+  const bool has = blank_all_comments(&parser, bytes, hidden, size);
   yaml_parser_delete(&parser);
-  free(copy);
-  blank_comments(bytes, from, size);
+  if (has) memcpy(bytes, hidden, size);
+  free(hidden);
 }
 
 bool tt_scene_text_hide(char *bytes, size_t size) {
