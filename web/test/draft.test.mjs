@@ -130,6 +130,20 @@ test('who leaves the page while a text is on its way sends the newer one', async
   }
 });
 
+test('who leaves the page writes over nothing that another tab wrote back', async () => {
+  const draft = await opened(['a.yaml', 'a']);
+  draft.write('a.yaml', 'x');
+  await draft.settle();
+  elsewhere('a.yaml', 'y');
+  await draft.settle();
+  elsewhere('a.yaml', 'x');
+  draft.write('a.yaml', 'z');
+  draft.leave();
+  await answered();
+  assert.deepEqual([has.get('a.yaml'), keptAlive, refused], ['x', 1, 1]);
+  await draft.settle();
+});
+
 const shown = (draft) => Object.fromEntries(draft.texts.value);
 
 test('what another tab has written is there before anything is written over it', async () => {

@@ -51,7 +51,7 @@ export class Draft {
   private readonly unsent = new Map<string, string>();
   /** Texts as the program had them last. */
   private readonly kept = new Map<string, string>();
-  /** Texts that were sent last: the program may have them, and its answer be under way. */
+  /** Texts that were sent and not answered: the program may have them. */
   private readonly sent = new Map<string, string>();
   /** Of the program's files as they are known here; null: not known yet. What is brought or removed is followed as what others write is,
    *  who have had time for it while a large file was on its way. */
@@ -165,6 +165,7 @@ export class Draft {
       return this.send(path);
     }
     this.kept.set(path, text);
+    this.sent.delete(path);
     if (this.unsent.get(path) === text) this.unsent.delete(path);
   }
 
@@ -222,6 +223,7 @@ export class Draft {
     const before = this.kept.get(path);
     const mine = this.unsent.get(path);
     this.kept.set(path, theirs);
+    this.sent.delete(path); // it was written over
     if (mine === undefined) return this.show(path, theirs);
     if (before === undefined || theirs === before) return;
     const both = merged(before, mine, theirs);
