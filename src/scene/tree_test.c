@@ -151,7 +151,10 @@ static void test_a_wrong_key_is_shown_without_its_value(void **state) {
   (void)state;
   refuses("number: 1\ntext:s3cret\nflag: yes\n",
           "a.yaml:2: in 'text:' a space is missing behind the ':'");
-  refuses("number: 1\ntext s3cret\nflag: yes\n", "a.yaml:2: behind 'text' a ':' is missing");
+  refuses("number: 1\ntext s3cret\nflag: yes\n",
+          "a.yaml:2: a ':' is missing behind the key of this line");
+  refuses("inner:\n  text:\n  s3cret\n  name: a\n",
+          "a.yaml:3: a ':' is missing behind the key of this line");
   refuses("things:\n- number: 1\n  text:s3cret\n  name: a\n",
           "a.yaml:3: in 'text:' a space is missing");
   refuses("{text:s3cret}", "a.yaml:1: in 'text:' a space is missing behind the ':'");

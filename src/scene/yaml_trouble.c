@@ -101,11 +101,12 @@ static tt_status explain(const yaml_parser_t *parser, const char *path, const li
     const char *word = opened->text + start;
     const size_t rest = (size_t)opened->length - start;
     const int length = tt_yaml_shown(word, rest);
-    bool tight = (size_t)length < rest && word[length] == ':';
-    return tt_fail(error, TT_INVALID,
-                   tight ? "%s:%zu: in '%.*s:' a space is missing behind the ':'"
-                         : "%s:%zu: behind '%.*s' a ':' is missing",
-                   path, opened->number, length, word);
+    if ((size_t)length < rest && word[length] == ':')
+      return tt_fail(error, TT_INVALID, "%s:%zu: in '%.*s:' a space is missing behind the ':'",
+                     path, opened->number, length, word);
+    /* It may be a value: a token on a line of its own. */
+    return tt_fail(error, TT_INVALID, "%s:%zu: a ':' is missing behind the key of this line", path,
+                   opened->number);
   }
   if (strcmp(problem, "found character that cannot start any token") == 0 &&
       column < (size_t)here->length)
