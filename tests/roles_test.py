@@ -9,6 +9,7 @@ import re
 import subprocess
 import tempfile
 import unittest
+import urllib.parse
 
 from support.live_page import Page
 from support.process import Tether, wait_for
@@ -162,6 +163,27 @@ class Roles(unittest.TestCase):
             self.assertNotIn("needs the role", ask("administer", "GET", at)[1])
             self.assertEqual(ask("administer", "PUT", f"{at}/files/mine.yaml", "robots: [\n")[0], 200)
             self.assertEqual(ask("watch", "GET", f"{at}/files/mine.yaml"), (200, "robots: [\n"))
+
+    def test_a_scene_with_a_token_that_is_mistyped(self):
+        """Why it does not load is for who administers, wherever it is asked for."""
+        folder = pathlib.Path(self.folder.name).resolve()
+        one, bad = folder / "one.yaml", folder / "bad.yaml"
+        one.write_text("robots: []\n", encoding="utf-8")
+        with self.program("web.listen=127.0.0.1:0", scene=one) as program:
+            for text in ("robots: []\nweb:\n  token:\n  s3cret\n  listen: x\n", "robots: []\nweb:\n  listen: x\n  token-s3cret\n  hosts: [x]\n",
+                         "# token: x\nrobots: []\ns3cret: 1\n"):
+                bad.write_text(text, encoding="utf-8")
+                picture = ("GET", f"/api/scenes/{urllib.parse.quote(str(bad), safe='')}/picture", None)
+                ways = (picture, ("POST", "/api/drafts", json.dumps({"scene": str(bad)})), ("POST", "/api/scenes", json.dumps({"name": str(bad)})))
+                for way in ways:
+                    with self.subTest(text=text, way=way[1]):
+                        status, answer = program.request(*way, self.headers("watch" if way == picture else "drive"))
+                        self.assertEqual(status, 400, answer)
+                        self.assertIn("needs the role administer to be read", answer)
+                        self.assertNotIn("s3cret", answer)
+                        self.assertIn("bad.yaml:", program.request(*way, self.headers("administer"))[1])
+            bad.write_text("robots: []\nwrong: 1\n", encoding="utf-8")
+            self.assertIn("unknown key 'wrong'", program.request(*ways[1], self.headers("drive"))[1])
 
     def test_who_may_ask_stays(self):
         """Tokens, hosts and address are those that the program was started with, whatever another scene says of them."""

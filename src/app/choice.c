@@ -225,12 +225,15 @@ static tt_status choose(tt_scene_choice *choice, const char *name, bool administ
   return taken ? TT_OK : tt_fail(error, TT_FULL, "another scene is just beginning; try again");
 }
 
-static tt_status make(tt_scene_choice *choice, const char *name, bool administers, bool *denied,
-                      tt_error *error) {
+/* `path`: the file of the scene `name`. */
+static tt_status make(tt_scene_choice *choice, const char *name, const char *path, bool administers,
+                      bool *denied, tt_error *error) {
   tt_scene *scene;
   *denied = false;
   TT_TRY(check_options(choice->options, error));
-  TT_TRY(tt_scene_choice_load(choice, name, administers, denied, &scene, error));
+  tt_status status = tt_scene_choice_load(choice, name, administers, denied, &scene, error);
+  if (status != TT_OK && !*denied && !administers) tt_machine_withhold(path, error);
+  TT_TRY(status);
   tt_scene_free(scene);
   return choose(choice, name, administers, NULL, error);
 }
@@ -307,13 +310,14 @@ tt_status tt_scene_choice_make(void *context, const char *name, bool administers
   char *path;
   *denied = false;
   TT_TRY(tt_scene_choice_find(context, name, &path, error));
+  tt_status status = make(context, name, path, administers, denied, error);
   free(path);
-  return make(context, name, administers, denied, error);
+  return status;
 }
 
 tt_status tt_scene_choice_make_file(tt_scene_choice *choice, const char *path, bool administers,
                                     bool *denied, tt_error *error) {
-  return make(choice, path, administers, denied, error);
+  return make(choice, path, path, administers, denied, error);
 }
 
 bool tt_scene_choice_take(tt_scene_choice *choice, char name[TT_SCENE_NAME], bool *administers,

@@ -1,7 +1,10 @@
 #include "scene/machine.h"
 
+#include "base/file.h"
+
 #include <ctype.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -74,6 +77,21 @@ tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, 
                        "of tokens (web.tokens) keeps none"
                      : "the file has the word token: it needs the role administer, since it may "
                        "have one");
+}
+
+const char tt_machine_withheld[] =
+    "what is wrong here needs the role administer to be read, since the file may have a token";
+
+void tt_machine_withhold(const char *path, tt_error *error) {
+  FILE *file;
+  bool denied = false;
+  if (tt_file_open(path, &file, NULL) != TT_OK) return;
+  char *text = malloc(TT_TREE_MAX_FILE + 1);
+  const size_t size = text ? fread(text, 1, TT_TREE_MAX_FILE + 1, file) : 0;
+  fclose(file);
+  if (text) tt_machine_check_secrets(text, size, &denied, NULL);
+  if (!text || denied) tt_fail(error, TT_INVALID, "%s", tt_machine_withheld);
+  free(text);
 }
 
 bool tt_setting_is_of_machine(const char *setting) {

@@ -21,6 +21,11 @@ tt_status tt_machine_check(const char *sections, bool *denied, tt_error *error);
  *  in which the word stands, also in a comment: while it is typed, it may be anything. */
 tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, tt_error *error);
 
+/** What is said to who may not administer in place of what is wrong in a file that may have a token: that may show a part of its line. */
+extern const char tt_machine_withheld[];
+/** Is the scene in the file at `path` one that may have a token, `error`, which says what is wrong in it, says that instead. */
+void tt_machine_withhold(const char *path, tt_error *error);
+
 /** Has a text the word token? Anywhere: one ':', ' ' or '#' that is amiss makes something else of a token. Where `whole`, "tokens" is another
  *  word. */
 bool tt_machine_has_word(const char *text, size_t size, bool whole);

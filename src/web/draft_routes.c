@@ -125,16 +125,12 @@ static bool may_read_file(const job *from, const char *folder, const char *path,
   return may;
 }
 
-/* What is wrong may show a part of its line. */
-static const char withheld[] =
-    "what is wrong here needs the role administer to be read, since the file may have a token";
-
 static bool may_hear(const job *from, const tt_problem *problem) {
   return administers(from) || may_read_file(from, from->draft.folder, problem->file, NULL);
 }
 
 static const char *text_for(const job *from, const tt_problem *problem) {
-  return may_hear(from, problem) ? problem->text : withheld;
+  return may_hear(from, problem) ? problem->text : tt_machine_withheld;
 }
 
 /* Another's scene is not opened for who may not read it. */
@@ -149,8 +145,9 @@ static bool may_have(const job *from, const tt_draft *draft, tt_error *error) {
   return may;
 }
 
-static tt_status begin(const tt_draft_routes *routes, struct json_object *body, tt_draft *draft,
-                       bool *large, tt_error *error) {
+static tt_status begin(const job *from, struct json_object *body, tt_draft *draft, bool *large,
+                       tt_error *error) {
+  const tt_draft_routes *routes = from->routes;
   const char *name = text_of(body, "name"), *scene = text_of(body, "scene");
   char *path;
   if (!*name == !*scene)
@@ -159,6 +156,7 @@ static tt_status begin(const tt_draft_routes *routes, struct json_object *body, 
   if (*name) return tt_drafts_begin(routes->drafts, name, draft, error);
   TT_TRY(options->find(options->context, scene, &path, error));
   tt_status status = tt_drafts_copy(routes->drafts, path, draft, large, error);
+  if (status != TT_OK && !*large && !administers(from)) tt_machine_withhold(path, error);
   free(path);
   return status;
 }
@@ -168,7 +166,7 @@ static void begin_draft(const job *from, tt_web_answer *answer) {
   tt_draft draft;
   if (!body) return;
   bool large = false;
-  answer->status = begin(from->routes, body, &draft, &large, &answer->error);
+  answer->status = begin(from, body, &draft, &large, &answer->error);
   json_object_put(body);
   if (large) tt_web_answer_refusal(answer, 413);
   if (large) return;
@@ -212,7 +210,8 @@ static void add_problems(struct json_object *to, const job *from, const tt_draft
     const tt_problem *problem = &look->problems[i];
     struct json_object *made = json_object_new_object();
     if (i == 0 || strcmp(problem->file, problem[-1].file) != 0) may = may_hear(from, problem);
-    char *text = g_utf8_make_valid(may ? problem->text : withheld, -1); /* it may be cut */
+    char *text =
+        g_utf8_make_valid(may ? problem->text : tt_machine_withheld, -1); /* it may be cut */
     tt_json_add_text(made, "file", problem->file);
     tt_json_add_int(made, "line", problem->line);
     tt_json_add_int(made, "column", problem->column);

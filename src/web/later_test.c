@@ -159,8 +159,9 @@ static tt_status compile_held_back(const tt_scene *scene, tt_world **world, tt_e
   return tt_fail(error, TT_INVALID, "none");
 }
 
-static tt_status draw_held_back(void *context, const char *name, char **picture, tt_error *error) {
-  (void)context, (void)name;
+static tt_status draw_held_back(void *context, const char *name, bool administers, char **picture,
+                                tt_error *error) {
+  (void)context, (void)name, (void)administers;
   atomic_fetch_add(&begun, 1);
   while (atomic_load(&held_back)) g_usleep(1000);
   *picture = NULL;

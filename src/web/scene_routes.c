@@ -7,6 +7,7 @@
 typedef struct job {
   tt_scene_routes_options options;
   char *name; /* of the scene; NULL: it is for the keys */
+  tt_role role;
 } job;
 
 static void free_job(void *context) {
@@ -21,7 +22,8 @@ static void work(void *context, tt_web_answer *answer) {
   if (from->name) {
     answer->type = "image/svg+xml";
     answer->status =
-        from->options.picture(from->options.context, from->name, &picture, &answer->error);
+        from->options.picture(from->options.context, from->name, from->role >= TT_ROLE_ADMINISTER,
+                              &picture, &answer->error);
     if (picture) g_string_assign(answer->body, picture);
     free(picture);
     return;
@@ -38,6 +40,7 @@ static void respond(void *context, const tt_web_request *request, char *name) {
   job *made = g_new0(job, 1);
   made->options = *(const tt_scene_routes_options *)context;
   made->name = name;
+  made->role = request->role;
   (name ? tt_web_respond_at_leisure : tt_web_respond_later)(request, work, made, free_job);
 }
 

@@ -5,8 +5,10 @@
 #include "web/server.h"
 
 typedef struct tt_scene_routes_options {
-  /** The picture of a scene, SVG; free()d. TT_NOT_FOUND, or why there is none. In a thread of its own. */
-  tt_status (*picture)(void *context, const char *name, char **picture, tt_error *error);
+  /** The picture of a scene, SVG; free()d. TT_NOT_FOUND, or why there is none, as far as its asker may read the scene. In a thread of its
+   *  own. */
+  tt_status (*picture)(void *context, const char *name, bool administers, char **picture,
+                       tt_error *error);
   void *context; /**< outlives the server by the length of one call */
   /** GET /api/schema, kept; NULL: out of memory. In a thread of its own. */
   const char *(*keys)(void);

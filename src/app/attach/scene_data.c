@@ -11,6 +11,7 @@
 #include "draft/picture.h"
 #include "engine/mujoco/references.h"
 #include "scene/data.h"
+#include "scene/machine.h"
 #include "scene/tree.h"
 
 #include <dirent.h>
@@ -76,12 +77,14 @@ static char *read_or_draw(const tt_scene *scene, tt_error *error) {
   return picture;
 }
 
-static tt_status make_picture(void *context, const char *name, char **picture, tt_error *error) {
+static tt_status make_picture(void *context, const char *name, bool administers, char **picture,
+                              tt_error *error) {
   static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
   tt_scene *scene;
   char *path;
   TT_TRY(tt_scene_choice_find(context, name, &path, error));
   tt_status status = tt_scene_load(&tt_program_guests, path, NULL, 0, &scene, error);
+  if (status != TT_OK && !administers) tt_machine_withhold(path, error);
   free(path);
   TT_TRY(status);
   pthread_mutex_lock(&one_at_a_time);
