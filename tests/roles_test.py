@@ -161,6 +161,14 @@ class Roles(unittest.TestCase):
                         answers = [answer, ask(role, "GET", f"{at}/model")[1], ask(role, "POST", f"{at}/run", "{}")[1]]
                         self.assertNotIn("s3cret", "".join(answers))
             self.assertNotIn("needs the role", ask("administer", "GET", at)[1])
+            self.assertEqual(ask("administer", "PUT", f"{at}/files/mine.yaml", "robots: []\n")[0], 200)
+            for typed in "name: token\nrobots: []\n", "# Token 3 stands here\nrobots: []\n", "robots: []\nweb: {token: x}\n":
+                with self.subTest(text=typed):
+                    status, answer = ask("drive", "PUT", f"{at}/files/mine.yaml", typed)
+                    self.assertEqual(status, 403, answer)
+                    self.assertRegex(answer, r"needs the role administer.*(write another word|a file of tokens)")
+                    self.assertEqual(ask("drive", "GET", f"{at}/files/mine.yaml"), (200, "robots: []\n"))
+            self.assertEqual(ask("drive", "PUT", f"{at}/files/notes.md", "token")[0], 200)
             self.assertEqual(ask("administer", "PUT", f"{at}/files/mine.yaml", "robots: [\n")[0], 200)
             self.assertEqual(ask("watch", "GET", f"{at}/files/mine.yaml"), (200, "robots: [\n"))
 

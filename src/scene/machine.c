@@ -76,7 +76,7 @@ tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, 
                  key ? "the scene has a token (web.token), which needs the role administer; a file "
                        "of tokens (web.tokens) keeps none"
                      : "the file has the word token: it needs the role administer, since it may "
-                       "have one");
+                       "have one; write another word, or have who administers take it out");
 }
 
 const char tt_machine_withheld[] =

@@ -315,6 +315,11 @@ static void put_file(job *from, const char *path, tt_web_answer *answer) {
   tt_drafts *drafts = from->routes->drafts;
   uint64_t revision = over.revision;
   if (!bytes) bytes = "";
+  /* Who writes it would not read it again. */
+  if (!may_read(from, path, bytes, size, &answer->error)) {
+    tt_web_answer_refusal(answer, 403);
+    return;
+  }
   answer->status =
       over.count
           ? tt_drafts_write_over(drafts, &from->draft, path, bytes, size, over.texts, over.count,
