@@ -11,6 +11,7 @@ let before = () => {}; // before it answers
 let looked = () => {}; // once it was looked at
 let keptAlive = 0;
 let refused = 0;
+let drives = false; // and may not administer: the word token is not for it
 
 let revision = 1;
 let reads = 0;
@@ -29,6 +30,7 @@ globalThis.fetch = async (url, {method = 'GET', body, keepalive = false} = {}) =
   const path = decodeURIComponent(address.split('/files/')[1] ?? '');
   if (method === 'GET' && path) {
     reads++;
+    if (drives && has.get(path)?.includes('token')) return new Response('{"error": "the word token"}', {status: 403});
     return new Response(has.get(path) ?? '', {status: has.has(path) ? 200 : 404});
   }
   if (method === 'GET') {
@@ -39,6 +41,7 @@ globalThis.fetch = async (url, {method = 'GET', body, keepalive = false} = {}) =
   if (keepalive) keptAlive++;
   const text = method === 'DELETE' ? null : await new Response(body).text();
   during();
+  if (drives && text?.includes('token')) return new Response('{"error": "the word token"}', {status: 403});
   const over = asked.get('over')?.split(',').map(Number);
   const present = has.has(path) ? textHash(has.get(path)) : 0;
   if ((seen && Number(seen) !== revision) || (over && !over.includes(present))) {
@@ -56,6 +59,7 @@ beforeEach(() => {
   during = before = looked = () => {};
   keptAlive = refused = 0;
   reads = 0;
+  drives = false;
 });
 
 const file = (text) => [{path: 'a.yaml', bytes: new Blob([text])}];
@@ -212,6 +216,36 @@ test('where two wrote in the same line, what is written here stands, and it is s
   await draft.settle();
   assert.equal(has.get('a.yaml'), 'x: 3');
   assert.match(store.notices.value.at(-1).text, /a\.yaml was changed elsewhere/);
+});
+
+test('a text that takes the role administer keeps no other from being sent', async () => {
+  drives = true;
+  const draft = await opened(['a.yaml', 'a'], ['b.yaml', 'b']);
+  draft.write('a.yaml', 'a token');
+  draft.write('b.yaml', 'mine');
+  await assert.rejects(draft.settle(), /^Error: a\.yaml: the word token$/);
+  assert.deepEqual([Object.fromEntries(has), draft.failure.value], [{'a.yaml': 'a', 'b.yaml': 'mine'}, 'a.yaml: the word token']);
+  draft.write('a.yaml', 'a word');
+  await draft.settle();
+  assert.deepEqual([has.get('a.yaml'), draft.failure.value, draft.busy.value], ['a word', '', false]);
+});
+
+test('what only who administers may read is not written over, and keeps nothing else from being sent', async () => {
+  drives = true;
+  const draft = await opened(['a.yaml', 'a'], ['b.yaml', 'b']);
+  elsewhere('a.yaml', 'token');
+  elsewhere('c.yaml', 'token');
+  draft.write('b.yaml', 'mine');
+  await draft.settle();
+  assert.deepEqual([has.get('b.yaml'), draft.failure.value], ['mine', '']);
+  draft.write('a.yaml', 'mine');
+  draft.write('b.yaml', 'mine again');
+  await assert.rejects(draft.settle(), /^Error: a\.yaml could not be read: the word token$/);
+  assert.deepEqual(Object.fromEntries(has), {'a.yaml': 'token', 'b.yaml': 'mine again', 'c.yaml': 'token'});
+  elsewhere('a.yaml', 'a');
+  await draft.settle();
+  assert.deepEqual([has.get('a.yaml'), draft.failure.value], ['mine', '']);
+  await assert.rejects(new Draft('d').open(), /^Error: c\.yaml could not be read: the word token$/);
 });
 
 test('two changes of a text come together where they are of different lines', () => {

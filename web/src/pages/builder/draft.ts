@@ -23,6 +23,18 @@ function escaped(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
+/** What the program says of an error; '': nothing. */
+function reason(text: string): string {
+  try {
+    return `: ${(JSON.parse(text) as {error: string}).error}`;
+  } catch {
+    return '';
+  }
+}
+
+/** The role that is had is too small for it. */
+const isForbidden = (error: unknown): error is HttpError => error instanceof HttpError && error.status === 403;
+
 /** FNV-1a of a text's bytes, as the program compares it. */
 export function textHash(text: string): number {
   let hash = 0x811c9dc5;
@@ -53,6 +65,8 @@ export class Draft {
   private readonly kept = new Map<string, string>();
   /** Texts that were sent and not answered: the program may have them. */
   private readonly sent = new Map<string, string>();
+  /** Files that may not be read, and why: nothing is written over what nobody here has seen. */
+  private readonly barred = new Map<string, HttpError>();
   /** Of the program's files as they are known here; null: not known yet. What is brought or removed is followed as what others write is,
    *  who have had time for it while a large file was on its way. */
   private revision: number | null = null;
@@ -96,8 +110,9 @@ export class Draft {
 
   private async read(path: string): Promise<string> {
     const answer = await fetch(`${this.url}/files/${escaped(path)}`);
-    if (!answer.ok) throw new HttpError(answer.status, `${path} could not be read`);
-    return answer.text();
+    const text = await answer.text();
+    if (!answer.ok) throw new HttpError(answer.status, `${path} could not be read${reason(text)}`);
+    return text;
   }
 
   /** null: there is no such file. */
@@ -145,6 +160,7 @@ export class Draft {
     this.kept.delete(path);
     this.sent.delete(path);
     this.unsent.delete(path);
+    this.barred.delete(path);
   }
 
   /** Over what was looked at last, or, without `seen`, over whatever is there. Resolves to the revision then. */
@@ -156,6 +172,8 @@ export class Draft {
   /** Where others wrote since the program was looked at, both come together first. */
   private async send(path: string): Promise<void> {
     const text = this.unsent.get(path)!;
+    const bar = this.barred.get(path);
+    if (bar) throw bar;
     this.sent.set(path, text);
     try {
       this.revision = await this.put(path, new Blob([text]), this.revision);
@@ -167,6 +185,20 @@ export class Draft {
     this.kept.set(path, text);
     this.sent.delete(path);
     if (this.unsent.get(path) === text) this.unsent.delete(path);
+  }
+
+  /** What is refused of one file keeps no other. Resolves to why the last one was; null: none. */
+  private async sendAll(): Promise<HttpError | null> {
+    let refused: HttpError | null = null;
+    for (const path of this.unsent.keys()) {
+      try {
+        await this.send(path);
+      } catch (error) {
+        if (!isForbidden(error)) throw error;
+        refused = error === this.barred.get(path) ? error : new HttpError(403, `${path}: ${error.message}`);
+      }
+    }
+    return refused;
   }
 
   /** Resolves once the program has everything that was written, and has checked it; throws where it refuses. */
@@ -191,8 +223,9 @@ export class Draft {
         await first();
       }
       if (this.unsent.size) await this.look();
-      for (const path of this.unsent.keys()) await this.send(path);
+      const refused = await this.sendAll();
       await this.check();
+      if (refused) throw refused;
       this.failure.value = '';
     } catch (error) {
       this.failure.value = error instanceof HttpError ? error.message : 'The program cannot be reached. What you write stays here, and is sent when it is back.';
@@ -216,7 +249,17 @@ export class Draft {
     const known = [...this.texts.value.keys()];
     for (const path of known) if (!files.has(path) && !this.unsent.has(path)) this.forget(path);
     const wanted = [...files].filter((path) => isYaml(path) || known.includes(path));
-    await Promise.all(wanted.map(async (path) => this.takeOver(path, await this.read(path))));
+    this.barred.clear();
+    await Promise.all(wanted.map((path) => this.followFile(path)));
+  }
+
+  private async followFile(path: string): Promise<void> {
+    try {
+      this.takeOver(path, await this.read(path));
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      this.barred.set(path, error);
+    }
   }
 
   private takeOver(path: string, theirs: string): void {
