@@ -25,8 +25,9 @@
 #define LATELY (2 * INT64_C(1000000000))
 /** ms for an answer where all is to end soon. */
 #define HURRIED_PATIENCE 1000
-/** Messages on their way at a time. */
-#define MOST_PENDING 512
+/** Messages on their way at a time, and their bytes: the server answers a ping behind them, and is gone where that takes a second. */
+#define MOST_UNDER_WAY 64
+#define MOST_BYTES (512 << 10)
 /** ns in which the server knows a message that it was sent already. */
 #define REPEAT_WINDOW (120 * INT64_C(1000000000))
 
@@ -42,6 +43,7 @@ struct tt_nats_link {
   pthread_mutex_t mutex;      /**< guards the rest */
   pthread_cond_t answered;
   unsigned under_way; /**< messages that were published and not answered */
+  size_t bytes;       /**< of these */
   int64_t heard; /**< when one was answered, or published where none was under way; ms, monotonic */
   natsStatus
       reason; /**< why the server did not take one, since the last flush; NATS_OK: it took all */
@@ -78,6 +80,12 @@ static void note_place(tt_nats_link *link, const char *subject, const jsPubAck *
   note_latest(link, subject, taken && !trouble ? (int64_t)taken->Sequence : 0);
 }
 
+/** One of `size` bytes is under way no more. */
+static void count_down(tt_nats_link *link, size_t size) {
+  link->under_way--;
+  link->bytes -= size < link->bytes ? size : link->bytes;
+}
+
 /** In a thread of the library's. */
 static void on_answer(jsCtx *js, natsMsg *message, jsPubAck *taken, jsPubAckErr *trouble,
                       void *context) {
@@ -93,7 +101,7 @@ static void on_answer(jsCtx *js, natsMsg *message, jsPubAck *taken, jsPubAckErr 
   }
   note_place(link, natsMsg_GetSubject(message), taken, trouble);
   link->heard = now();
-  if (link->under_way) link->under_way--;
+  if (link->under_way) count_down(link, (size_t)natsMsg_GetDataLength(message));
   pthread_cond_broadcast(&link->answered);
   pthread_mutex_unlock(&link->mutex);
   natsMsg_Destroy(message);
@@ -175,7 +183,7 @@ static tt_status open_all(tt_nats_link *link, tt_error *error) {
   jsOptions options;
   jsOptions_Init(&options);
   options.Wait = REQUEST_PATIENCE;
-  options.PublishAsync.MaxPending = MOST_PENDING;
+  options.PublishAsync.MaxPending = MOST_UNDER_WAY;
   options.PublishAsync.StallWait = REQUEST_PATIENCE;
   options.PublishAsync.AckHandler = on_answer;
   options.PublishAsync.AckHandlerClosure = link;
@@ -244,10 +252,11 @@ tt_status tt_nats_link_bucket_made(tt_nats_link *link, int64_t patience, int64_t
 
 /* --- publishing --- */
 
-static void count(tt_nats_link *link, int more) {
+static void count_up(tt_nats_link *link, size_t size) {
   pthread_mutex_lock(&link->mutex);
   if (!link->under_way) link->heard = now();
-  link->under_way += (unsigned)more;
+  link->under_way++;
+  link->bytes += size;
   pthread_mutex_unlock(&link->mutex);
 }
 
@@ -286,12 +295,18 @@ static int64_t end_of_wait(const tt_nats_link *link, int64_t begun) {
                                                      : link->heard + BUSY_PATIENCE;
 }
 
-/** Until at most `left` are under way, nobody is there, or nobody has stored anything for long. What a busy server does not answer soon
+/** Whether there is room for a message of so many bytes; 0: whether nothing is under way. Locked. */
+static bool has_room(const tt_nats_link *link, size_t size) {
+  return !link->under_way ||
+         (size && link->under_way < MOST_UNDER_WAY && link->bytes + size <= MOST_BYTES);
+}
+
+/** Until there is room, nobody is there, or nobody has stored anything for long. What a busy server does not answer soon
  *  is waited for: who gives it up and publishes it again makes it busier, and is behind what was given up. Locked. */
-static void wait_answered(tt_nats_link *link, unsigned left) {
+static void wait_for_room(tt_nats_link *link, size_t size) {
   const int64_t begun = now();
   int64_t looked = 0;
-  while (link->under_way > left) {
+  while (!has_room(link, size)) {
     const int64_t look = (link->heard > looked ? link->heard : looked) + SILENCE;
     if (now() >= end_of_wait(link, begun)) return;
     if (now() < look) {
@@ -307,10 +322,10 @@ static void wait_answered(tt_nats_link *link, unsigned left) {
 }
 
 /** False: nobody takes more. */
-static bool wait_for_room(tt_nats_link *link) {
+static bool need_room(tt_nats_link *link, size_t size) {
   pthread_mutex_lock(&link->mutex);
-  wait_answered(link, MOST_PENDING - 1);
-  const bool room = link->under_way < MOST_PENDING;
+  wait_for_room(link, size ? size : 1);
+  const bool room = has_room(link, size ? size : 1);
   pthread_mutex_unlock(&link->mutex);
   return room;
 }
@@ -339,23 +354,26 @@ tt_status tt_nats_link_publish(tt_nats_link *link, const char *subject, const ch
   options.MsgId = id;
   options.ExpectLastSubjectSeq = after; /* how long to wait is for the flush behind it to say */
   if (!tt_nats_link_is_up(link)) return tt_fail(error, TT_FAILED, "nats: the connection is lost");
-  if (!wait_for_room(link)) return tt_nats_fail(NATS_TIMEOUT, "publishing", error);
+  if (!need_room(link, size)) return tt_nats_fail(NATS_TIMEOUT, "publishing", error);
   if (!after) break_chain(link, subject);
-  count(link, 1);
+  count_up(link, size);
   natsStatus status = js_PublishAsync(link->js, subject, bytes, (int)size, &options);
   if (status == NATS_OK) return TT_OK;
-  count(link, -1);
+  pthread_mutex_lock(&link->mutex);
+  if (link->under_way) count_down(link, size);
+  pthread_mutex_unlock(&link->mutex);
   return tt_nats_fail(status, "publishing", error);
 }
 
 /** What became of all that was published; what is not answered is under way no more. */
 static natsStatus take_outcome(tt_nats_link *link, bool *outrun, char said[LONGEST_SAID]) {
   pthread_mutex_lock(&link->mutex);
-  wait_answered(link, 0);
+  wait_for_room(link, 0);
   natsStatus status = link->under_way ? NATS_TIMEOUT : link->reason;
   *outrun = link->outrun;
   link->outrun = false;
   link->under_way = 0;
+  link->bytes = 0;
   link->reason = NATS_OK;
   memcpy(said, link->said, sizeof link->said);
   link->said[0] = 0;
