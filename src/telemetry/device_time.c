@@ -15,9 +15,15 @@
 #define STEADY_SPAN SECOND
 #define STEADY_WITHIN (SECOND / 4)
 /** …and where it may be a backlog instead, which is sent hardly faster than it was made: when for so long none was less late than
- *  the first one. Meanwhile some may be held up by so much more. */
+ *  the first one. Where drift does not explain it, that takes messages of so many times, too, as one may wait for its answer, and
+ *  a tenth of the time it is late: the longer a backlog is sent, the more often some of it are slow one behind the other. */
 #define BACKLOG_SPAN (20LL * SECOND)
-#define BACKLOG_HELD_UP SECOND
+#define BACKLOG_COUNT 4
+#define BACKLOG_SHARE 10
+/** Meanwhile some may be held up by so much more. */
+#define HELD_UP SECOND
+/** A clock was heard in time when it went on for STEADY_SPAN and so many messages: of a backlog, a few may seem to be in time. */
+#define SETTLED_COUNT 16
 /** 2000-01-01: a clock that was never set counts from its start, or from 1970. */
 #define CLOCK_IS_SET (946684800LL * SECOND)
 
@@ -316,29 +322,76 @@ static bool widen(tt_store_epoch *epoch, int64_t offset) {
   return widened;
 }
 
-/** For how long the device's clock has gone on with ours, message by message, this one included: none was less late than the first
- *  one by more than `less`, or later by more than `more`. What may have drifted since the first one would be enough for
- *  lateness and for a jump, after hours; so it is compared with one of the last minutes. */
-static int64_t go_on(struct tt_pace *pace, const tt_timed_message *message, int64_t less,
-                     int64_t more) {
-  int64_t offset = message->received - message->transmitted, later = offset - pace->offset;
-  int64_t span = message->transmitted - pace->from;
-  int64_t drift = (int64_t)((double)span * TT_CLOCK_MAX_DRIFT);
-  bool goes_on = pace->begun && message->transmitted > pace->last && later >= -less - drift &&
-                 later <= more + drift;
-  if (!goes_on || span > TT_CLOCK_WINDOW * SECOND) {
-    *pace = (struct tt_pace){.begun = true, .from = message->transmitted, .offset = offset};
-    if (goes_on) pace->from -= BACKLOG_SPAN;
+/** How messages may differ from the one that they are compared with where the clock goes on with ours. */
+struct bounds {
+  int64_t less, more; /**< late */
+  int64_t patience;   /**< for so long all may be later than that, or in disorder */
+  bool same_time;     /**< several may be sent at one time */
+};
+static const struct bounds over_connections = {0, HELD_UP, BACKLOG_SPAN, true};
+static const struct bounds on_connection = {STEADY_WITHIN, STEADY_WITHIN, 0, false};
+
+static int64_t drift_since(int64_t then, int64_t transmitted) {
+  return (int64_t)((double)(transmitted - then) * TT_CLOCK_MAX_DRIFT);
+}
+
+/** What may have drifted since the first message would be enough for lateness and for a jump, after hours; so what comes is
+ *  compared with the least late one of the last minutes. */
+static void compare_with_a_later_one(struct tt_pace *pace, struct tt_pace_point now) {
+  const int64_t window = TT_CLOCK_WINDOW * SECOND, age = now.transmitted - pace->least.transmitted;
+  if (now.offset <= pace->least.offset || age > 2 * window) pace->least = now;
+  if (now.transmitted - pace->window <= window) return;
+  pace->point = pace->least;
+  pace->least = now;
+  pace->window = now.transmitted;
+}
+
+/** For how long the device's clock has gone on with ours, message by message, this one included. One that was held up says nothing
+ *  of that, nor of the others, unless there are no others. */
+static int64_t go_on(struct tt_pace *pace, const tt_timed_message *message,
+                     const struct bounds *bounds) {
+  const struct tt_pace_point now = {message->transmitted, message->received - message->transmitted};
+  const int64_t later = now.offset - pace->point.offset, after = now.transmitted - pace->last;
+  const int64_t drift = drift_since(pace->point.transmitted, now.transmitted);
+  const bool in_order = after > 0 || (bounds->same_time && !after);
+  const bool held_up = !in_order || later > bounds->more + drift;
+  const bool waits = message->received - pace->heard < bounds->patience;
+  pace->last = now.transmitted;
+  if (!pace->begun || later < -bounds->less - drift || (held_up && !waits)) {
+    *pace = (struct tt_pace){.begun = true,
+                             .count = 1,
+                             .since = now.transmitted,
+                             .last = now.transmitted,
+                             .heard = message->received,
+                             .point = now,
+                             .least = now,
+                             .window = now.transmitted};
+    return 0;
   }
-  pace->last = message->transmitted;
-  return goes_on && later <= STEADY_WITHIN + drift ? span : 0;
+  if (held_up) return 0;
+  pace->count += after > 0;
+  pace->heard = message->received;
+  compare_with_a_later_one(pace, now);
+  return later <= STEADY_WITHIN + drift ? now.transmitted - pace->since : 0;
+}
+
+/** Whether a clock that has gone on with ours for so long, but is behind, drifted or was set back: else it would be a backlog. */
+static bool is_set_back(const tt_device_time *time, const tt_boot *boot,
+                        const tt_timed_message *message, int64_t late, int64_t gone_on) {
+  if (gone_on < BACKLOG_SPAN || fits(boot, message, late)) return gone_on >= BACKLOG_SPAN;
+  return time->pace.count >= BACKLOG_COUNT && gone_on >= delay(boot, message) / BACKLOG_SHARE;
+}
+
+/** Whether messages in time settle where the clock is, so that what is ahead of it is a jump. */
+static bool is_settling(const tt_device_time *time, int64_t gone_on) {
+  return time->pace.count >= SETTLED_COUNT && gone_on >= STEADY_SPAN;
 }
 
 /** Whether messages of the present connection did so for long enough: the first ones may be sent again, as they were over another.
  *  What is sent again goes back, or comes more quickly than it was made. */
 static bool is_connection_steady(struct tt_pace *pace, const tt_timed_message *message) {
   if (message->connected) pace->begun = false;
-  return go_on(pace, message, STEADY_WITHIN, STEADY_WITHIN) >= STEADY_SPAN;
+  return go_on(pace, message, &on_connection) >= STEADY_SPAN;
 }
 
 /** Takes what the message says about the clock, if anything. One that is late was held up, and what is known of the clock may be older
@@ -356,12 +409,13 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
   tt_place place = {.placement = TT_PLACED};
   tt_boot *chosen = untold ? choose_untold(time, &message, late, &place.again)
                            : choose(time, &message, late, &place.again);
-  const int64_t gone_on = go_on(&time->pace, &message, 0, BACKLOG_HELD_UP);
+  const int64_t gone_on = go_on(&time->pace, &message, &over_connections);
   // Where all is UTC, what is sent again goes on with our clock, too.
   place.unsure =
       !is_connection_steady(&time->connection_pace, &message) || (untold && time->next_epoch > 1);
   const bool behind = chosen && delay(chosen, &message) > late;
-  const bool tells = chosen && !place.again && (!behind || gone_on >= BACKLOG_SPAN);
+  const bool tells =
+      chosen && !place.again && (!behind || is_set_back(time, chosen, &message, late, gone_on));
   if (chosen && (departs(chosen, tt_device_clock_offset(&chosen->clock, message.transmitted)) ||
                  (tells && departs(chosen, message.received - message.transmitted))))
     chosen = NULL;
@@ -374,7 +428,7 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
       chosen = make_current(time, chosen);
       chosen->newest = message.transmitted;
     }
-    if (tells) follow_clock(chosen, &message, gone_on >= STEADY_SPAN, behind);
+    if (tells) follow_clock(chosen, &message, is_settling(time, gone_on), behind);
   }
   place.boot = chosen;
   place.transmitted = message.transmitted;

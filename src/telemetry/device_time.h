@@ -48,8 +48,13 @@ typedef struct tt_device_time {
   /** Since when its clock has run with ours, message by message, over connections and on the present one. */
   struct tt_pace {
     bool begun;
-    int64_t last;         /**< transmission before */
-    int64_t from, offset; /**< transmission of the first one, and receipt − transmission then */
+    int count;           /**< times of messages that did, the first one included */
+    int64_t since, last; /**< transmission of the first one, and of the one before */
+    int64_t heard;       /**< receipt of the last one that was not held up */
+    struct tt_pace_point {
+      int64_t transmitted, offset; /**< offset: receipt − transmission */
+    } point, least; /**< what the others are compared with; the least late one of… */
+    int64_t window; /**< …those transmitted since then */
   } pace, connection_pace;
 } tt_device_time;
 

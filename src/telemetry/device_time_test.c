@@ -289,6 +289,42 @@ static void test_a_clock_that_was_set_back_behind_a_bad_network(void **state) {
   }
 }
 
+/** …or now and then are longer than a message may be late, or where several are sent at one time, as in one request. */
+static void test_a_clock_that_was_set_back_behind_a_network_that_stalls(void **state) {
+  (void)state;
+  static const struct {
+    double rate, stall;
+    int copies;
+    bool connected;
+  } cases[] = {
+      {1, 1.5, 1, false}, {1, 1.5, 1, true}, {10, 1.5, 1, false},
+      {10, 1.5, 1, true}, {1, 0, 2, true},   {10, 1.5, 2, true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    world *world = new_world(-START, 0);
+    bool again;
+    run(world, START, 100, cases[i].rate, 0.05, 0);
+    world->offset -= 60 * SECOND;
+    world->connected = cases[i].connected;
+    world->has_previous = false;
+    const int64_t back = START + 200 * SECOND;
+    const int a_second = (int)cases[i].rate;
+    int64_t arrived = 0;
+    for (int k = 0; k < 300 * a_second; k++) {
+      const int64_t now = back + k * SECOND / a_second;
+      const bool stalls = k % (15 * a_second) == 0;
+      const int64_t due = now + 20000 + (stalls ? llround(cases[i].stall * 1e6) : 0);
+      if (due > arrived) arrived = due;  // what comes behind waits
+      if (k == 120 * a_second) world->worst = 0;
+      for (int copy = 0; copy < cases[i].copies; copy++)  // µs, which the device doesn't say
+        send(world, now + copy, arrived - now, &again);
+    }
+    if (world->worst > LATE) fail_msg("case %zu: off by %lld us", i, (long long)world->worst);
+    assert_int_equal(world->jumps, 0);
+    free(world);
+  }
+}
+
 /** A message over a connection of its own. */
 static tt_boot *report(world *world, int64_t now, int64_t delay) {
   bool again;
@@ -315,7 +351,7 @@ static void test_reports_of_a_clock_that_is_set_back(void **state) {
   int i = 0;
   while (i < 10) report(world, START + i++ * 60 * SECOND, 50000);
   world->offset -= 5 * SECOND;
-  report(world, START + i++ * 60 * SECOND, 50000);
+  for (int first = i; i < first + 3;) report(world, START + i++ * 60 * SECOND, 50000);
   const int asked = world->asked;
   world->worst = 0;
   while (i < 200) {
@@ -357,10 +393,13 @@ static void send_over(world *world, int how, int64_t now, int64_t delay) {
 static void test_what_was_kept_is_sent_slowly(void **state) {
   (void)state;
   enum { DELAY = 50000 };
-  // s: from one message to the next, what each takes, by how much that varies; without network for
-  static const double cases[][4] = {
-      {1, 0.8, 0, 600},    {1, 0.75, 0, 600},  {1, 0.99, 0, 600},  {1, 0.9, 0, 60},
-      {0.2, 0.16, 0, 600}, {10, 9.9, 0, 3600}, {1, 0.8, 0.4, 600}, {0.2, 0.16, 0.1, 60},
+  // s: from one message to the next, what each takes, by how much that varies; without network for; of so many one waits for
+  // its answer as long as until the next but one is made
+  static const double cases[][5] = {
+      {1, 0.8, 0, 600, 0},    {1, 0.75, 0, 600, 0},  {1, 0.99, 0, 600, 0},  {1, 0.9, 0, 60, 0},
+      {0.2, 0.16, 0, 600, 0}, {10, 9.9, 0, 3600, 0}, {1, 0.8, 0.4, 600, 0}, {0.2, 0.16, 0.1, 60, 0},
+      {10, 6, 10, 3600, 0},   {10, 1, 1, 3600, 10},  {30, 1, 1, 3600, 20},  {60, 1, 1, 3600, 20},
+      {60, 2, 1, 36000, 50},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases * CONNECTION_KINDS; i++) {
     const double *of = cases[i / CONNECTION_KINDS];
@@ -374,6 +413,7 @@ static void test_what_was_kept_is_sent_slowly(void **state) {
     for (; arrived >= now; now += period) {
       send_over(world, how, now, arrived - now);
       arrived += llround((of[1] + of[2] * (next_random(&world->random) - 0.5)) * 1e6);
+      if (of[4] > 0 && next_random(&world->random) * of[4] < 1) arrived += period - SECOND / 2;
     }
     if (world->jumps || world->worst > LATE + DELAY)
       fail_msg("case %zu, connections %d: %d jumps, off by %lld us", i / CONNECTION_KINDS, how,
@@ -385,12 +425,13 @@ static void test_what_was_kept_is_sent_slowly(void **state) {
 /** Nor does it settle that a clock was heard in time, so that what is sent faster then is of the same epoch. */
 static void test_what_was_kept_from_the_start_is_sent_slowly_then_quickly(void **state) {
   (void)state;
-  for (int how = 0; how < CONNECTION_KINDS; how++) {
+  for (int i = 0; i < CONNECTION_KINDS * 2; i++) {
     world *world = new_world(-START, 0);
     int64_t arrived = START + 600 * SECOND;
-    for (int i = 0; i < 100; i++) {
-      send_over(world, how, START + i * 5 * SECOND, arrived - START - i * 5 * SECOND);
-      arrived += i < 50 ? 4900000 : 10000;
+    for (int k = 0; k < 100; k++) {
+      send_over(world, i / 2, START + k * 5 * SECOND, arrived - START - k * 5 * SECOND);
+      arrived += k < 50 ? 4900000 : 10000;
+      if (i % 2 && k == 20) arrived += 200000;  // one waits for its answer
     }
     assert_int_equal(world->jumps, 0);
     free(world);
@@ -765,6 +806,7 @@ int main(void) {
       cmocka_unit_test(test_a_jump_ahead_begins_an_epoch),
       cmocka_unit_test(test_a_clock_that_was_set_back_while_there_was_no_connection),
       cmocka_unit_test(test_a_clock_that_was_set_back_behind_a_bad_network),
+      cmocka_unit_test(test_a_clock_that_was_set_back_behind_a_network_that_stalls),
       cmocka_unit_test(test_reports_that_are_rare),
       cmocka_unit_test(test_reports_of_a_clock_that_is_set_back),
       cmocka_unit_test(test_reports_that_waited_for_a_network),
