@@ -14,6 +14,8 @@
 /** A clock has gone on with ours when it did so for this long, as exactly as delays on a network allow. */
 #define STEADY_SPAN SECOND
 #define STEADY_WITHIN (SECOND / 4)
+/** What is sent again over another connection waited longer than this for its answer. */
+#define NEWS_WITHIN (SECOND / 2)
 /** …and where it may be a backlog instead, which is sent hardly faster than it was made: when for so long none was less late than
  *  the first one. Where drift does not explain it, that takes messages of so many times, too, as one may wait for its answer, and
  *  a tenth of the time it is late: the longer a backlog is sent, the more often some of it are slow one behind the other. */
@@ -325,11 +327,12 @@ static bool widen(tt_store_epoch *epoch, int64_t offset) {
 /** How messages may differ from the one that they are compared with where the clock goes on with ours. */
 struct bounds {
   int64_t less, more; /**< late */
+  int64_t within;     /**< later ones don't count, but are not against it */
   int64_t patience;   /**< for so long all may be later than that, or in disorder */
   bool same_time;     /**< several may be sent at one time */
 };
-static const struct bounds over_connections = {0, HELD_UP, BACKLOG_SPAN, true};
-static const struct bounds on_connection = {STEADY_WITHIN, STEADY_WITHIN, 0, false};
+static const struct bounds over_connections = {0, HELD_UP, STEADY_WITHIN, BACKLOG_SPAN, true};
+static const struct bounds on_connection = {STEADY_WITHIN, HELD_UP, NEWS_WITHIN, 0, false};
 
 static int64_t drift_since(int64_t then, int64_t transmitted) {
   return (int64_t)((double)(transmitted - then) * TT_CLOCK_MAX_DRIFT);
@@ -372,7 +375,7 @@ static int64_t go_on(struct tt_pace *pace, const tt_timed_message *message,
   pace->count += after > 0;
   pace->heard = message->received;
   compare_with_a_later_one(pace, now);
-  return later <= STEADY_WITHIN + drift ? now.transmitted - pace->since : 0;
+  return later <= bounds->within + drift ? now.transmitted - pace->since : 0;
 }
 
 /** Whether a clock that has gone on with ours for so long, but is behind, drifted or was set back: else it would be a backlog. */

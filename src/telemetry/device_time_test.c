@@ -632,6 +632,25 @@ static void test_unsure_until_the_clock_goes_on(void **state) {
   free(world);
 }
 
+/** Each batch with one that is unsure is written alone, so there must be few of them where nothing is wrong. */
+static void test_delays_do_not_make_unsure(void **state) {
+  (void)state;
+  const double rates[] = {1, 10};
+  for (int r = 0; r < 2; r++) {
+    const int count = (int)(3600 * rates[r]);
+    world *world = new_world(-START, 0);
+    int unsure = 0;
+    for (int i = 0; i < count; i++) {
+      bool again;
+      const int64_t now = START + llround(i / rates[r] * 1e6);
+      send(world, now, llround(next_random(&world->random) * 400000), &again);
+      if (i >= count / 2 && world->unsure) unsure++;
+    }
+    if (unsure > count / 2 / 20) fail_msg("rate %g: %d of %d unsure", rates[r], unsure, count / 2);
+    free(world);
+  }
+}
+
 /** Another collector may have begun an epoch for it before, which is told too late. So it may be after hours of requests, too, in
  *  which a clock may drift as far as it jumps here. */
 static void test_what_begins_an_epoch_is_unsure(void **state) {
@@ -820,6 +839,7 @@ int main(void) {
       cmocka_unit_test(test_another_boot_is_another_epoch),
       cmocka_unit_test(test_epochs_of_others_get_numbers_of_their_own),
       cmocka_unit_test(test_unsure_until_the_clock_goes_on),
+      cmocka_unit_test(test_delays_do_not_make_unsure),
       cmocka_unit_test(test_what_begins_an_epoch_is_unsure),
       cmocka_unit_test(test_an_epoch_is_told_again_behind_many_others),
   };
