@@ -26,6 +26,8 @@
 #define HELD_UP SECOND
 /** A clock was heard in time when it went on for STEADY_SPAN and so many messages: of a backlog, a few may seem to be in time. */
 #define SETTLED_COUNT 16
+/** An epoch that another collector began is known here within this time. */
+#define TOLD_WITHIN (60LL * SECOND)
 /** 2000-01-01: a clock that was never set counts from its start, or from 1970. */
 #define CLOCK_IS_SET (946684800LL * SECOND)
 
@@ -308,7 +310,14 @@ static tt_boot *begin_with(tt_device_time *time, const tt_timed_message *message
   tt_boot *begun = begin(time, message->boot, message->transmitted,
                          utc ? 0 : message->received - message->transmitted);
   if (utc) tt_device_clock_add(&begun->clock, message->transmitted, message->received);
+  begun->begun = message->received;
   return begun;
+}
+
+/** Whether another collector may have begun an epoch for what is of this one, too, which is not known yet. Without `boot` that is
+ *  not asked for long: what a device sends as it did after an earlier start would be taken for a repeat. */
+static bool may_be_begun_elsewhere(const tt_boot *boot, const tt_timed_message *message) {
+  return *boot->stored.boot && boot->begun && message->received - boot->begun < TOLD_WITHIN;
 }
 
 static bool widen(tt_store_epoch *epoch, int64_t offset) {
@@ -433,6 +442,7 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
     }
     if (tells) follow_clock(chosen, &message, is_settling(time, gone_on), behind);
   }
+  place.unsure = place.unsure || may_be_begun_elsewhere(chosen, &message);
   place.boot = chosen;
   place.transmitted = message.transmitted;
   place.offset = tt_device_clock_offset(&chosen->clock, message.transmitted);

@@ -22,6 +22,7 @@ typedef struct tt_boot {
   bool settled;          /**< its clock was seen to go on with ours, here or where it comes from */
   int told_at;           /**< as which of the device's */
   int64_t newest;        /**< latest transmission, device's clock */
+  int64_t begun;         /**< receipt of its first message, where it began here; 0: elsewhere */
   tt_device_clock clock;
 } tt_boot;
 

@@ -679,6 +679,28 @@ static void test_what_begins_an_epoch_is_unsure(void **state) {
   }
 }
 
+/** A client that waits for answers of another collector for 10 s, to several requests at a time, sends each that late. */
+static void test_what_follows_it_with_boot_is_unsure_for_a_minute(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  const int64_t end = START + 2 * 3600 * SECOND;
+  run(world, START, 2 * 3600, 1, 0.05, 0);
+  for (int i = 0; i < 80; i++) {
+    const int64_t now = end + i * SECOND, device = device_clock_at(world, now);
+    const tt_timed_message message = {.transmitted = device,
+                                      .last_sample = device,
+                                      .hash = (uint64_t)i + 1,
+                                      .received = now + (i < 15 ? 10 * SECOND : 1000),
+                                      .boot = "another",
+                                      .context = world,
+                                      .find = find};
+    const tt_place place = tt_device_time_place(&world->time, &message, LATE);
+    if (i < 60) assert_true(place.unsure);
+    if (i > 70) assert_false(place.unsure);
+  }
+  free(world);
+}
+
 /* --- messages that don't say when they were sent --- */
 
 /** A message whose last sample is of `sample` on the device's clock; returns what is stored as that sample's moment. */
@@ -841,6 +863,7 @@ int main(void) {
       cmocka_unit_test(test_unsure_until_the_clock_goes_on),
       cmocka_unit_test(test_delays_do_not_make_unsure),
       cmocka_unit_test(test_what_begins_an_epoch_is_unsure),
+      cmocka_unit_test(test_what_follows_it_with_boot_is_unsure_for_a_minute),
       cmocka_unit_test(test_an_epoch_is_told_again_behind_many_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
