@@ -235,8 +235,8 @@ static tt_boot *guess(tt_device_time *time, const tt_timed_message *message, int
   if (backwards) return NULL;
   if (delay(current, message) < 0)
     return was_held_up(current, message->transmitted, message->received) ? current : NULL;
-  // Behind its time, but newer than everything: it waited for a connection. Else the clock went back.
-  return message->transmitted > current->newest ? current : NULL;
+  // Behind its time, but as new as anything: it waited for a connection. Else the clock went back.
+  return message->transmitted >= current->newest ? current : NULL;
 }
 
 /** The epoch of a message, or NULL when the clock must have jumped. */

@@ -401,10 +401,10 @@ static void test_what_was_kept_is_sent_slowly(void **state) {
       {10, 6, 10, 3600, 0},   {10, 1, 1, 3600, 10},  {30, 1, 1, 3600, 20},  {60, 1, 1, 3600, 20},
       {60, 2, 1, 36000, 50},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases * CONNECTION_KINDS; i++) {
-    const double *of = cases[i / CONNECTION_KINDS];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases * CONNECTION_KINDS * 2; i++) {
+    const double *of = cases[i / CONNECTION_KINDS / 2];
     const int64_t period = llround(of[0] * 1e6);
-    const int how = (int)(i % CONNECTION_KINDS);
+    const int how = (int)(i / 2 % CONNECTION_KINDS);
     world *world = new_world(-START, 0);
     int64_t now = START;
     for (; now < START + 600 * SECOND; now += period) send_over(world, how, now, DELAY);
@@ -412,12 +412,33 @@ static void test_what_was_kept_is_sent_slowly(void **state) {
     int64_t arrived = now + llround(of[3] * 1e6);
     for (; arrived >= now; now += period) {
       send_over(world, how, now, arrived - now);
+      for (int k = 1; i % 2 && k < 4; k++)  // with others of the same time
+        send_over(world, how, now + k, arrived - now);
       arrived += llround((of[1] + of[2] * (next_random(&world->random) - 0.5)) * 1e6);
       if (of[4] > 0 && next_random(&world->random) * of[4] < 1) arrived += period - SECOND / 2;
     }
     if (world->jumps || world->worst > LATE + DELAY)
-      fail_msg("case %zu, connections %d: %d jumps, off by %lld us", i / CONNECTION_KINDS, how,
+      fail_msg("case %zu, connections %d: %d jumps, off by %lld us", i / CONNECTION_KINDS / 2, how,
                world->jumps, (long long)world->worst);
+    free(world);
+  }
+}
+
+/** Several that are of one time say no more than one. */
+static void test_one_of_those_that_were_kept_waits_for_its_answer(void **state) {
+  (void)state;
+  for (int how = 0; how < CONNECTION_KINDS; how++) {
+    world *world = new_world(-START, 0);
+    int64_t now = START, arrived = START + 1100 * SECOND;
+    for (; now < START + 600 * SECOND; now += 60 * SECOND) send_over(world, how, now, 50000);
+    world->has_previous = false;
+    for (int i = 0; arrived >= now; now += 60 * SECOND, i++) {
+      for (int k = 0; k < 4; k++) send_over(world, how, now + k, arrived - now);
+      arrived += i ? SECOND : 60 * SECOND;
+    }
+    if (world->jumps || world->worst > LATE)
+      fail_msg("connections %d: %d jumps, off by %lld us", how, world->jumps,
+               (long long)world->worst);
     free(world);
   }
 }
@@ -852,6 +873,7 @@ int main(void) {
       cmocka_unit_test(test_reports_of_a_clock_that_is_set_back),
       cmocka_unit_test(test_reports_that_waited_for_a_network),
       cmocka_unit_test(test_what_was_kept_is_sent_slowly),
+      cmocka_unit_test(test_one_of_those_that_were_kept_waits_for_its_answer),
       cmocka_unit_test(test_what_was_kept_from_the_start_is_sent_slowly_then_quickly),
       cmocka_unit_test(test_a_start_that_is_held_up_a_little),
       cmocka_unit_test(test_a_restored_device_goes_on),
