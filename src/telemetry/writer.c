@@ -116,6 +116,13 @@ typedef struct purging {
   int64_t done; /**< µs, monotonic: when there was no more of it last */
 } purging;
 
+/** A store that can't be asked now is tried again at leisure. */
+static bool is_away(tt_collector *collector) {
+  tt_store_state state = {.degraded = false};
+  collector->store->state(collector->store, &state);
+  return state.degraded;
+}
+
 static bool is_purging(const purging *of) { return of->at < of->old.len; }
 
 /** Half a minute behind the last, and when something was set; but never within one, whose end would not get its turn. */
@@ -159,24 +166,26 @@ static bool find_stored(tt_collector *collector, int attribute, purging *of) {
   return of->device < count;
 }
 
-/** A step of one device, or on to the next attribute. One that fails doesn't hold up those behind it: it is tried with the next round. */
-static void purge_next(tt_collector *collector, purging *of) {
+/** A step of one device, or on to the next attribute. One that fails doesn't hold up those behind it: it is tried with the next round.
+ *  TT_AGAIN: there is more of the device. */
+static tt_status purge_next(tt_collector *collector, purging *of) {
   const tt_store_old *one = &tt_list_at(&of->old, tt_store_old, of->at);
   if (!find_stored(collector, one->attribute, of)) {
     of->at++;
     of->device = 0;
-    return;
+    return TT_OK;
   }
   const tt_store_purge purge = {
       .device = of->device, .attribute = one->attribute, .before = one->before, .limit = 2000};
   int removed;
   tt_error error;
   tt_status status = collector->store->purge(collector->store, &purge, &removed, &error);
-  if (status == TT_AGAIN) return;
+  if (status == TT_AGAIN) return status;
   of->device++;
-  if (status == TT_OK || of->failed) return;
+  if (status == TT_OK || of->failed) return status;
   of->failed = true;
   tt_log_warning("telemetry: can't remove old values: %s", error.text);
+  return status;
 }
 
 /** By the wall's clock, unlike retention: nothing is lost where that is wrong, and what is stored may be older than a day when
@@ -191,13 +200,6 @@ static void seal_some(tt_collector *collector) {
 /** With the mutex held; NULL: there is none. */
 static tt_removing *next_of(tt_collector *collector) {
   return collector->removals->len ? collector->removals->pdata[0] : NULL;
-}
-
-/** A store that can't be asked now is tried again at leisure. */
-static bool is_away(tt_collector *collector) {
-  tt_store_state state = {.degraded = false};
-  collector->store->state(collector->store, &state);
-  return state.degraded;
 }
 
 /** Removes some of what people want to be gone; true: there is more. */
@@ -269,14 +271,16 @@ static bool is_wanted(tt_collector *collector) {
   return wanted;
 }
 
-/** Removes some of what is old, and leaves the rest to the next turn where something waits. */
-static void purge_some(tt_collector *collector, purging *of) {
+/** Removes some of what is old, and leaves the rest to the next turn where something waits. True: some of it can be removed now. */
+static bool purge_some(tt_collector *collector, purging *of) {
   const int64_t end = g_get_monotonic_time() + PURGE_TIME;
   while (is_purging(of)) {
-    purge_next(collector, of);
+    const tt_status status = purge_next(collector, of);
     of->done = g_get_monotonic_time();
-    if (of->done >= end || (!collector->options.log && is_wanted(collector))) return;
+    if (status == TT_AGAIN && is_away(collector)) return false;
+    if (of->done >= end || (!collector->options.log && is_wanted(collector))) break;
   }
+  return is_purging(of);
 }
 
 gpointer tt_writer_run(gpointer data) {
@@ -287,12 +291,12 @@ gpointer tt_writer_run(gpointer data) {
       .whole = g_random_int_range(0, INT_MAX),  // each gets its turn, however short we run
       .done = g_get_monotonic_time()};
   if (tended) look_at_clock(collector);
-  for (bool stop = false, removing = false, more = false; !stop;) {
+  for (bool stop = false, removing = false, purging_now = false, more = false; !stop;) {
     uint64_t ticket = 0;
     if (collector->options.log) {
-      tt_follow(collector, more || is_purging(&old));
+      tt_follow(collector, more || purging_now);
       stop = is_stopping(collector);
-    } else if (wait_for_batch(collector, removing || is_purging(&old), &ticket, &stop)) {
+    } else if (wait_for_batch(collector, removing || purging_now, &ticket, &stop)) {
       write_batch(collector, collector->spare, ticket);
       tt_store_batch_clear(collector->spare);
     }
@@ -304,7 +308,7 @@ gpointer tt_writer_run(gpointer data) {
     if (!stop && tended) seal_some(collector);
     if (stop || !tended) continue;
     if (is_purge_due(collector, &old)) begin_purging(collector, &old);
-    purge_some(collector, &old);
+    purging_now = purge_some(collector, &old);
   }
   tt_list_free(&old.old);
   return NULL;

@@ -1,5 +1,5 @@
 /* writer_test.c: retention beside what comes in: only what is stored is asked for, and behind a log of one device what was removed, a batch
- * that waits goes first, and a round comes to its end whatever is told meanwhile.
+ * that waits goes first, and a round comes to its end whatever is told meanwhile, also where the database is away for a while.
  */
 #include "base/log.h"
 #include "telemetry/collector.h"
@@ -67,6 +67,26 @@ static tt_status keep_loader(tt_store *store, const tt_store_loader *told, tt_er
   return TT_OK;
 }
 
+#define AWAY_TIME 500000 /* µs */
+
+static atomic_bool away; /* the database */
+static int64_t away_until;
+static atomic_int tends, asked_away, tended_away, hurried_away;
+
+static bool tend_link(tt_store *store) {
+  (void)store;
+  atomic_fetch_add(&tends, 1);
+  if (!atomic_load(&away)) return false;
+  atomic_fetch_add(&tended_away, 1);
+  if (g_get_monotonic_time() >= away_until) atomic_store(&away, false);
+  return false;
+}
+
+static void tell_away(tt_store *store, tt_store_state *state) {
+  (void)store;
+  *state = (tt_store_state){.degraded = atomic_load(&away)};
+}
+
 static atomic_int takes; /* of a log */
 
 /** A log in which nothing comes. */
@@ -74,6 +94,7 @@ static tt_status take_nothing(tt_store_log *log, int64_t patience, const tt_stor
                               tt_error *error) {
   (void)log, (void)batch, (void)error;
   atomic_fetch_add(&takes, 1);
+  if (!patience && atomic_load(&away)) atomic_fetch_add(&hurried_away, 1);
   g_usleep((gulong)MIN(patience, 1000));
   return TT_AGAIN;
 }
@@ -102,6 +123,8 @@ static void open_collector(tt_store_log *log,
   options.log = log;
   options.store->load = keep_loader;
   options.store->purge = purge;
+  options.store->tend = tend_link;
+  options.store->state = tell_away;
   if (write) options.store->write = write;
   atomic_store(&purged, 0);
   atomic_store(&before_write, 0);
@@ -134,6 +157,12 @@ static void tell_retention(double retention) {
   g_assert(tt_store_add_handling(&all, &handling));
   loader.handlings(loader.context, &all);
   tt_list_free(&all);
+}
+
+static void tell_name(bool is_device, int index, bool removed) {
+  char identifier[16];
+  snprintf(identifier, sizeof identifier, is_device ? "%d" : "S.d.a%d", index);
+  (is_device ? loader.device : loader.attribute)(loader.context, identifier, NULL, &removed);
 }
 
 /* --- what is stored, and what waits --- */
@@ -212,6 +241,52 @@ static void test_devices_behind_one_that_fails_are_asked(void **state) {
   assert_int_equal(atomic_load(&seen_count), DEVICES);
 }
 
+/* --- a database that goes away --- */
+
+/** It takes too long with one device, and then nobody can be asked for a while. */
+static tt_status lose_link(tt_store *store, const tt_store_purge *purge, int *removed,
+                           tt_error *error) {
+  (void)store;
+  *removed = 0;
+  if (atomic_load(&away)) {
+    atomic_fetch_add(&asked_away, 1);
+    return TT_AGAIN;
+  }
+  note_seen(purge->device);
+  if (purge->device != 1 || away_until) return TT_OK;
+  atomic_store(&away, true);
+  away_until = g_get_monotonic_time() + AWAY_TIME;
+  return tt_fail(error, TT_FAILED, "it takes too long");
+}
+
+static void lose_it_with(tt_store_log *log) {
+  away_until = 0;
+  atomic_store(&takes, 0);
+  atomic_store(&tends, 0);
+  atomic_store(&asked_away, 0);
+  atomic_store(&tended_away, 0);
+  open_collector(log, lose_link, NULL);
+  wait_for(&tends, 1);
+  for (int i = 0; i < DEVICES; i++) {
+    tell_name(true, i, false);
+    tell_name(false, i, false);
+    loader.pair(loader.context, i, i);
+  }
+  tell_retention(60);
+  wait_for(&seen_count, DEVICES);
+  tt_collector_free(collector);
+  assert_int_equal(atomic_load(&seen_count), DEVICES);
+  assert_in_range(atomic_load(&asked_away), 1, atomic_load(&tended_away) + 1);
+}
+
+static void test_what_is_old_waits_for_a_database_that_is_away(void **state) {
+  (void)state;
+  lose_it_with(NULL);
+  assert_in_range(atomic_load(&tended_away), 1, 20);  // at leisure
+  lose_it_with(&silent);
+  assert_int_equal(atomic_load(&hurried_away), 0);
+}
+
 /* --- names that were removed behind a log --- */
 
 #define REMOVED 7 /* an attribute */
@@ -236,12 +311,6 @@ static tt_status purge_again(tt_store *store, const tt_store_purge *purge, int *
   if (purge->attribute != REMOVED && purge->device != ALL_OF)
     atomic_fetch_add(&needless, purge->device != purge->attribute);
   return TT_OK;
-}
-
-static void tell_name(bool is_device, int index, bool removed) {
-  char identifier[16];
-  snprintf(identifier, sizeof identifier, is_device ? "%d" : "S.d.a%d", index);
-  (is_device ? loader.device : loader.attribute)(loader.context, identifier, NULL, &removed);
 }
 
 static void test_what_was_removed_behind_a_log_is_asked_for(void **state) {
@@ -317,6 +386,7 @@ int main(void) {
       cmocka_unit_test(test_what_is_old_is_removed_between_batches),
       cmocka_unit_test(test_a_round_removes_all_that_is_old),
       cmocka_unit_test(test_devices_behind_one_that_fails_are_asked),
+      cmocka_unit_test(test_what_is_old_waits_for_a_database_that_is_away),
       cmocka_unit_test(test_what_was_removed_behind_a_log_is_asked_for),
       cmocka_unit_test(test_a_round_comes_to_its_end),
       cmocka_unit_test(test_what_was_told_before_begins_no_round),

@@ -114,7 +114,7 @@ tt_status tt_clickhouse_purge(tt_store *base, const tt_store_purge *purge, int *
                               tt_error *error) {
   tt_clickhouse *store = (tt_clickhouse *)base;
   *removed = 0;
-  if (!store->connected) return purge->exact ? TT_AGAIN : TT_OK;
+  if (!store->connected) return TT_AGAIN;
   purging job = {.store = store,
                  .device = tt_clickhouse_get_id(&store->known.devices, purge->device),
                  .condition = TT_LIST(char, NULL),

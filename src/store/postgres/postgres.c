@@ -89,6 +89,15 @@ static tt_status postgres_write_foreign(tt_store *base, const tt_store_batch *ba
   return status;
 }
 
+/** One that fails is disconnected, and away until it is tried again. */
+static tt_status postgres_purge(tt_store *base, const tt_store_purge *purge, int *removed,
+                                tt_error *error) {
+  tt_postgres *store = (tt_postgres *)base;
+  const tt_status status = tt_postgres_purge(base, purge, removed, error);
+  if (status != TT_OK && status != TT_AGAIN) set_state(store, error->text);
+  return status;
+}
+
 /* --- tending --- */
 
 static void tend_news(tt_postgres *store) {
@@ -188,7 +197,7 @@ static tt_status postgres_open(const tt_store_options *options, tt_store **out, 
                            .write_foreign = postgres_write_foreign,
                            .find = tt_postgres_find,
                            .tend = postgres_tend,
-                           .purge = tt_postgres_purge,
+                           .purge = postgres_purge,
                            .state = postgres_state,
                            .hurry = postgres_hurry,
                            .close = postgres_close_store,

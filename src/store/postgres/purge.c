@@ -80,7 +80,7 @@ tt_status tt_postgres_purge(tt_store *base, const tt_store_purge *purge, int *re
                             tt_error *error) {
   tt_postgres *store = (tt_postgres *)base;
   *removed = 0;
-  if (!store->link) return purge->exact ? TT_AGAIN : TT_OK;
+  if (!store->link) return TT_AGAIN;
   tt_list condition = TT_LIST(char, NULL);
   print_condition(store, purge, &condition);
   tt_status status = condition.failed ? tt_fail(error, TT_NOMEM, "out of memory")

@@ -200,6 +200,38 @@ static void test_who_reads_for_long_stops_nobody(void **state) {
   store->close(store);
 }
 
+/** Somebody who locks a table for long: what is old is not taken for removed, and it is said that the database is away. */
+static void test_a_purge_that_takes_longer_than_it_is_waited_for(void **state) {
+  (void)state;
+  const tt_store_purge purge = {.device = 0, .attribute = 0, .before = 500000, .limit = 100};
+  tt_store *store = open_at(url());
+  tt_store_batch *batch = new_batch(0, 10);
+  tt_error error;
+  tt_store_state said;
+  int removed;
+  if (store->write(store, batch, &error) != TT_OK) fail_msg("%s", error.text);
+  PGconn *other = PQconnectdb(url());
+  PQclear(PQexec(other, "BEGIN; LOCK TABLE tether.value IN ACCESS EXCLUSIVE MODE"));
+  assert_int_equal(PQtransactionStatus(other), PQTRANS_INTRANS);
+  tt_postgres_patience = SECOND / 4;
+  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_FAILED);
+  store->state(store, &said);
+  assert_true(said.degraded);
+  assert_string_equal(said.reason, error.text);
+  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_AGAIN);
+  tt_postgres_patience = STATEMENT_DEADLINE;
+  PQfinish(other);
+  for (const int64_t end = END; said.degraded; g_usleep(20000)) {
+    store->tend(store);
+    store->state(store, &said);
+    if (g_get_monotonic_time() > end) fail_msg("%s", said.reason);
+  }
+  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
+  assert_int_equal(removed, 10);
+  tt_store_batch_free(batch);
+  store->close(store);
+}
+
 int main(void) {
   static const tt_store_place place = {.url = url, .clean = clean};
   if (!url() || !g_getenv("TETHER_TEST_POSTGRES_TCP")) {
@@ -216,6 +248,8 @@ int main(void) {
       cmocka_unit_test_setup(test_a_server_that_takes_nothing_for_a_while, tt_testing_clean),
       cmocka_unit_test_setup(test_who_hurries_waits_for_no_slow_server, tt_testing_clean),
       cmocka_unit_test_setup(test_who_reads_for_long_stops_nobody, tt_testing_clean),
+      cmocka_unit_test_setup(test_a_purge_that_takes_longer_than_it_is_waited_for,
+                             tt_testing_clean),
   };
   return cmocka_run_group_tests(tests, tt_testing_begin, tt_testing_end);
 }

@@ -345,7 +345,9 @@ static tt_status spooled_purge(tt_store *base, const tt_store_purge *purge, int 
   spooled_store *store = (spooled_store *)base;
   *removed = 0;
   if (purge->exact && is_behind(store)) return TT_AGAIN; /* what waits is written first */
-  return store->inner->purge(store->inner, purge, removed, error);
+  const tt_status status = store->inner->purge(store->inner, purge, removed, error);
+  if (status != TT_OK && status != TT_AGAIN && !is_behind(store)) note_inner(store);
+  return status;
 }
 
 static void spooled_forget(tt_store *base, const tt_list *old) {
