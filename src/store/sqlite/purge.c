@@ -14,6 +14,8 @@
 
 /** How much is noted in each of the maps, which is some 17 MB: epochs have no end. */
 #define MOST_NOTED (1 << 18)
+/** How often there is no room for a note until all are forgotten, since some may be of what is gone: so rarely that it costs little. */
+#define MOST_LEFT_OUT (16 * MOST_NOTED)
 
 typedef enum statement { NEXT_EPOCH, OLD_SAMPLES, STATEMENT_COUNT } statement;
 
@@ -39,6 +41,7 @@ struct tt_sqlite_purger {
   /** Device and epoch, attribute → device time up to which rows and segments have been done. */
   tt_map done_rows, done_segments;
   tt_map most;          /**< device and epoch → device time behind which nothing has been done */
+  uint32_t left_out;    /**< how often there was no room for a note */
   tt_list attributes;   /**< int32_t: those of which something has been… */
   tt_map listed;        /**< …found by themselves */
   tt_store_purge purge; /**< the one in hand… */
@@ -133,11 +136,20 @@ static void forget_done(tt_sqlite_purger *purger) {
   tt_map_clear(&purger->most);
   tt_map_clear(&purger->listed);
   tt_list_free(&purger->attributes);
+  purger->left_out = 0;
 }
 
-/** Notes what go_back() needs to know. False: out of memory. */
-static bool note_more(tt_sqlite_purger *purger, tt_map *done, tt_map_key key, int64_t until) {
-  if (!tt_map_get(done, key) && done->count >= MOST_NOTED) forget_done(purger);
+static bool has_room(const tt_map *map, tt_map_key key) {
+  return map->count < MOST_NOTED || tt_map_get(map, key);
+}
+
+/** Notes what go_back() needs to know. False: out of memory, or there are as many notes as there may be. Those that are there stay: they
+ *  are needed in the order in which they were made, so each would be gone just before. */
+static bool note_more(tt_sqlite_purger *purger, const tt_map *done, tt_map_key key, int64_t until) {
+  if (!has_room(done, key) || !has_room(&purger->most, (tt_map_key){key.a, 0})) {
+    if (++purger->left_out < MOST_LEFT_OUT) return false;
+    forget_done(purger);
+  }
   return note_attribute(purger, (int32_t)key.b) && note_most(purger, key.a, until);
 }
 
