@@ -32,6 +32,13 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
                      " AND device_time >= ?3 AND device_time < ?4 ORDER BY device_time LIMIT ?5"),
 };
 
+/** What one call has done, noted once that is committed. */
+typedef struct note {
+  tt_map *done;
+  tt_map_key key;
+  int64_t until; /**< INT64_MIN: it is looked through once more */
+} note;
+
 struct tt_sqlite_purger {
   sqlite3 *db;
   const char *path;
@@ -41,6 +48,7 @@ struct tt_sqlite_purger {
   /** Device and epoch, attribute → device time up to which rows and segments have been done. */
   tt_map done_rows, done_segments;
   tt_map most;          /**< device and epoch → device time behind which nothing has been done */
+  tt_list notes;        /**< note: of the call in hand, one of each epoch */
   uint32_t left_out;    /**< how often there was no room for a note */
   tt_list attributes;   /**< int32_t: those of which something has been… */
   tt_map listed;        /**< …found by themselves */
@@ -74,6 +82,7 @@ tt_status tt_sqlite_purger_open(sqlite3 *db, const char *path, tt_sqlite_pieces 
                                .path = path,
                                .pieces = pieces,
                                .marks = marks,
+                               .notes = TT_LIST(note, NULL),
                                .attributes = TT_LIST(int32_t, NULL)};
   for (int i = 0; i < STATEMENT_COUNT; i++) {
     if (sqlite3_prepare_v3(db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,
@@ -96,6 +105,7 @@ void tt_sqlite_purger_close(tt_sqlite_purger *purger) {
   if (!purger) return;
   for (int i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(purger->statements[i]);
   tt_sqlite_purger_forget(purger);
+  tt_list_free(&purger->notes);
   tt_sqlite_packing_close(purger->packing);
   tt_sqlite_piece_free(&purger->piece);
   tt_sqlite_cutter_close(purger->cutter);
@@ -160,13 +170,25 @@ static void note_done(tt_sqlite_purger *purger, tt_map *done, const purging *wor
                       bool more) {
   const tt_map_key key = key_of(work);
   if (!tt_map_get(done, key) && !more && !work->vain) return;
-  bool again = work->purge->attribute < 0 || (!more && work->purge->before == INT64_MAX);
-  again = again || !note_more(purger, done, key, until);
-  int64_t *known = tt_map_get(done, key);
+  const bool again = work->purge->attribute < 0 || (!more && work->purge->before == INT64_MAX);
+  const note made = {done, key, again ? INT64_MIN : until};
+  tt_list_add(&purger->notes, &made, 1);  // out of memory: what was noted before is true, too
+}
+
+static void keep_note(tt_sqlite_purger *purger, const note *made) {
+  const bool again =
+      made->until == INT64_MIN || !note_more(purger, made->done, made->key, made->until);
+  int64_t *known = tt_map_get(made->done, made->key);
   if (known)
-    *known = again ? INT64_MIN : until;
+    *known = again ? INT64_MIN : made->until;
   else if (!again)
-    tt_map_put(done, key, until);
+    tt_map_put(made->done, made->key, made->until);
+}
+
+/** What was done is committed. */
+static void keep_notes(tt_sqlite_purger *purger) {
+  for (uint32_t i = 0; i < purger->notes.len; i++)
+    keep_note(purger, &tt_list_at(&purger->notes, note, i));
 }
 
 void tt_sqlite_purger_forget(tt_sqlite_purger *purger) {
@@ -386,16 +408,20 @@ static tt_status purge_epochs(tt_sqlite_purger *purger, const tt_store_purge *pu
 tt_status tt_sqlite_purge(tt_sqlite_purger *purger, const tt_store_purge *purge, int *removed,
                           tt_error *error) {
   *removed = 0;
+  tt_list_cut(&purger->notes, 0);
   TT_TRY(tt_sqlite_execute(purger->db, purger->path, "BEGIN IMMEDIATE", error));
   tt_sqlite_marks_begin(purger->marks);
   tt_status status = purge_epochs(purger, purge, removed, error);
   if (status == TT_OK || status == TT_AGAIN) {
     const tt_status committed = tt_sqlite_execute(purger->db, purger->path, "COMMIT", error);
-    if (committed == TT_OK) return status;
+    if (committed == TT_OK) {
+      keep_notes(purger);
+      return status;
+    }
     status = committed;
   }
   if (!sqlite3_get_autocommit(purger->db)) sqlite3_exec(purger->db, "ROLLBACK", NULL, NULL, NULL);
-  tt_sqlite_purger_forget(purger);
+  purger->under_way = false;
   tt_sqlite_marks_forget(purger->marks);
   *removed = 0;
   return status;

@@ -183,6 +183,25 @@ static void test_what_is_looked_at_in_vain_has_an_end(void **state) {
   close_file(&of);
 }
 
+/** One fails, such as with a page that can't be read: what was looked at for others is not looked at again. */
+static void test_what_fails_does_not_cost_others(void **state) {
+  (void)state;
+  enum { COUNT = 1000, SAMPLES = 8 };
+  const tt_store_purge purge = {.device = 0, .attribute = 0, .before = 1000 * COUNT, .limit = 400};
+  file of;
+  int removed;
+  tt_error error;
+  open_file(&of, batch_of_samples(COUNT, SAMPLES));
+  const int first = purge_all(&of, 2, 1000 * COUNT, 0, &removed);
+  sqlite3_commit_hook(of.db, refuse, NULL);
+  assert_int_equal(tt_sqlite_purge(of.purger, &purge, &removed, &error), TT_FAILED);
+  sqlite3_commit_hook(of.db, NULL, NULL);
+  assert_in_range(purge_all(&of, 2, 1000 * COUNT + 1, 0, &removed), 1, first / 2);
+  purge_all(&of, 0, 1000 * COUNT, 400, &removed);
+  assert_int_equal(removed, COUNT * SAMPLES);
+  close_file(&of);
+}
+
 /** One is left in the middle for another, and then begun anew. */
 static void test_purges_that_take_turns(void **state) {
   (void)state;
@@ -233,6 +252,7 @@ int main(void) {
       cmocka_unit_test_setup(test_epochs_are_looked_at_some_at_a_time, tt_testing_clean),
       cmocka_unit_test_setup(test_of_epochs_that_are_empty_nothing_is_noted, tt_testing_clean),
       cmocka_unit_test_setup(test_what_is_looked_at_in_vain_has_an_end, tt_testing_clean),
+      cmocka_unit_test_setup(test_what_fails_does_not_cost_others, tt_testing_clean),
       cmocka_unit_test_setup(test_purges_that_take_turns, tt_testing_clean),
       cmocka_unit_test_setup(test_what_people_remove_of_many_epochs, tt_testing_clean),
   };
