@@ -166,6 +166,14 @@ static bool find_stored(tt_collector *collector, int attribute, purging *of) {
   return of->device < count;
 }
 
+static void say_failed(tt_collector *collector, const tt_store_purge *purge, const char *why) {
+  pthread_mutex_lock(&collector->mutex);
+  tt_log_warning("telemetry: can't remove old values of %s of device %s: %s",
+                 tt_attribute_at(collector, purge->attribute)->identifier,
+                 tt_device_at(collector, purge->device)->identifier, why);
+  pthread_mutex_unlock(&collector->mutex);
+}
+
 /** A step of one device, or on to the next attribute. One that fails doesn't hold up those behind it: it is tried with the next round.
  *  TT_AGAIN: there is more of the device. */
 static tt_status purge_next(tt_collector *collector, purging *of) {
@@ -184,7 +192,7 @@ static tt_status purge_next(tt_collector *collector, purging *of) {
   of->device++;
   if (status == TT_OK || of->failed) return status;
   of->failed = true;
-  tt_log_warning("telemetry: can't remove old values: %s", error.text);
+  say_failed(collector, &purge, error.text);
   return status;
 }
 

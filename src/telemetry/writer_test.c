@@ -231,13 +231,22 @@ static tt_status fail_once(tt_store *store, const tt_store_purge *purge, int *re
   return purge->device == 1 ? tt_fail(error, TT_FAILED, "it takes too long") : TT_OK;
 }
 
+static void keep_line(void *context, tt_log_level level, const char *text) {
+  char *line = context;
+  if (level == TT_LOG_WARNING && !*line) g_strlcpy(line, text, 200);
+}
+
 static void test_devices_behind_one_that_fails_are_asked(void **state) {
   (void)state;
+  char line[200] = "";
+  tt_log_set_sink(keep_line, line);
   begin(fail_once, NULL);
   for (int i = 0; i < DEVICES; i++) loader.pair(loader.context, i, 1);
   tell_retention(60);
   wait_for(&seen_count, DEVICES);
   tt_collector_free(collector);
+  tt_log_set_sink(NULL, NULL);
+  assert_non_null(strstr(line, "old values of S.d.a1 of device 1: it takes too long"));
   assert_int_equal(atomic_load(&seen_count), DEVICES);
 }
 
