@@ -22,6 +22,8 @@ typedef struct tt_device {
   char *identifier, *name;
   bool removed;     /**< it is as if it were not here until it is used again */
   bool was_removed; /**< at the start or since: nothing says which of its values are left */
+  uint64_t asked;   /**< `forgotten` when all that may be left of it was asked for last… */
+  int64_t asked_at; /**< …and when that was, by the clock by which values are old */
   bool held;        /**< by its index, for as long as the collector is there */
   tt_list stored; /**< uint8_t: by attribute, 1 where the store has been told that it has values */
   tt_device_time time;
@@ -73,6 +75,7 @@ struct tt_collector {
   bool stopping, urgent;
   GPtrArray *devices, *attributes; /**< tt_device, tt_attribute; by index, removed ones too */
   guint removed_devices, removed_attributes;
+  uint64_t forgotten; /**< goes up where values may be left of which nothing says so */
   GHashTable *device_index, *attribute_index; /**< identifier -> index + 1 */
   GHashTable *device_names, *attribute_names; /**< human name -> index + 1 */
   tt_list handlings;                          /**< tt_handling */
@@ -185,6 +188,8 @@ void tt_registry_init(tt_collector *collector);
 void tt_registry_clear(tt_collector *collector);
 /** By identifier; −1: unknown, or removed. */
 int tt_registry_find(const tt_collector *collector, bool is_device, const char *identifier);
+/** The same; removed ones, too. */
+int tt_registry_find_any(const tt_collector *collector, bool is_device, const char *identifier);
 /** Whether `count` more of them are allowed. */
 bool tt_registry_has_room(const tt_collector *collector, bool is_device, guint count);
 /** The index of a device or an attribute, made on first sight; −1: there are as many as allowed, or

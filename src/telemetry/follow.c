@@ -17,17 +17,31 @@ static void note_log(tt_collector *collector, tt_status status, const tt_error *
   collector->log_error = works ? (tt_error){""} : *error;
 }
 
-/** By their indices in a batch, those here (int); −1: not known here yet. */
+/** By their indices in a batch, those here (int); −1: not known here yet, or removed. */
 static GArray *find_all(tt_collector *collector, bool device, const tt_list *names) {
   const int unknown = -1;
   GArray *indices = g_array_new(FALSE, FALSE, sizeof unknown);
   for (uint32_t i = 0; i < names->len; i++) {
     const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
     while (indices->len <= (guint)name->index) g_array_append_val(indices, unknown);
-    g_array_index(indices, int, name->index) =
-        tt_registry_find(collector, device, name->identifier);
+    const int index = tt_registry_find(collector, device, name->identifier);
+    g_array_index(indices, int, name->index) = index;
+    if (index < 0 && tt_registry_find_any(collector, device, name->identifier) >= 0)
+      collector->forgotten++;
   }
   return indices;
+}
+
+/** Who has not heard yet that a name was removed sends values of which nothing says that they are there. */
+static void note_late(tt_collector *collector, const tt_store_batch *batch,
+                      const tt_store_sample *sample, int device, const GArray *attributes) {
+  for (uint32_t v = sample->first; v < sample->first + sample->count; v++) {
+    const tt_store_value *value = &tt_list_at(&batch->values, tt_store_value, v);
+    const int attribute = g_array_index(attributes, int, value->attribute);
+    if (attribute >= 0 && !tt_registry_is_stored(collector, device, attribute) &&
+        tt_registry_was_removed(collector, device, attribute))
+      collector->forgotten++;
+  }
 }
 
 static void publish_values(tt_collector *collector, const tt_store_batch *batch,
@@ -57,6 +71,7 @@ static void publish(tt_collector *collector, const tt_store_batch *batch) {
     from->messages += !(sample->flags & TT_SAMPLE_CONTINUES);
     from->values += sample->count;
     from->heard = now;
+    note_late(collector, batch, sample, device, attributes);
     tt_samples_live_begin(collector);
     if (live) publish_values(collector, batch, sample, attributes);
     tt_samples_publish(collector, &to);

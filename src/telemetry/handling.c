@@ -96,6 +96,7 @@ static void resolve_all(tt_collector *collector) {
     tt_handlings_resolve(collector, resolved);
     const double retention = resolved->handling.retention;
     collector->purge_due |= retention > 0 && retention != before;
+    collector->forgotten += retention > 0 && !(before > 0 && before <= retention);
   }
 }
 

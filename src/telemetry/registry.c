@@ -53,13 +53,12 @@ bool tt_registry_is_removed(const tt_collector *collector, bool is_device, int i
                    : ((tt_attribute *)collector->attributes->pdata[index])->removed;
 }
 
-/** Removed ones, too. */
-static int find_any(const tt_collector *collector, bool is_device, const char *identifier) {
+int tt_registry_find_any(const tt_collector *collector, bool is_device, const char *identifier) {
   return lookup(is_device ? collector->device_index : collector->attribute_index, identifier);
 }
 
 int tt_registry_find(const tt_collector *collector, bool is_device, const char *identifier) {
-  int index = find_any(collector, is_device, identifier);
+  int index = tt_registry_find_any(collector, is_device, identifier);
   return index >= 0 && tt_registry_is_removed(collector, is_device, index) ? -1 : index;
 }
 
@@ -98,6 +97,7 @@ static void set_removed(tt_collector *collector, bool is_device, int index, bool
                          : &tt_attribute_at(collector, index)->removed;
   guint *count = is_device ? &collector->removed_devices : &collector->removed_attributes;
   if (*held != removed) *count += removed ? 1 : (guint)-1;
+  if (removed && !*held) collector->forgotten++;
   *held = removed;
   if (!removed) return;
   if (is_device)
@@ -108,7 +108,7 @@ static void set_removed(tt_collector *collector, bool is_device, int index, bool
 
 /** The index of a name that is not in use: one that was removed, or a new one. −1: no room. */
 static int use_name(tt_collector *collector, bool is_device, const char *identifier) {
-  int index = find_any(collector, is_device, identifier);
+  int index = tt_registry_find_any(collector, is_device, identifier);
   int next = (int)(is_device ? collector->devices->len : collector->attributes->len);
   if (!tt_registry_has_room(collector, is_device, 1) ||
       !tt_batch_tell_name(collector, is_device, index >= 0 ? index : next, identifier, NULL,
@@ -388,7 +388,7 @@ static void load_name(tt_collector *collector, bool is_device, int index, const 
 static int load_item(tt_collector *collector, bool is_device, const char *identifier,
                      const char *name, bool *removed) {
   pthread_mutex_lock(&collector->mutex);
-  int index = find_any(collector, is_device, identifier);
+  int index = tt_registry_find_any(collector, is_device, identifier);
   if (index < 0) {
     index = is_device ? add_device(collector, identifier) : add_attribute(collector, identifier);
     set_removed(collector, is_device, index, *removed);

@@ -10,6 +10,10 @@
 
 #define TEND_INTERVAL (SECOND / 10)
 #define PURGE_INTERVAL (30LL * SECOND)
+/** By which a store may be behind with what is old: SQLite keeps that of a day together. */
+#define DAY (24LL * 3600 * SECOND)
+/** µs UTC, before all that is stored. */
+#define NEVER (INT64_MIN / 2)
 /** For which what is old may hold up the rest. */
 #define PURGE_TIME (SECOND / 50)
 
@@ -108,12 +112,17 @@ static tt_list find_old(tt_collector *collector, int64_t now) {
 
 /** What is old by now, on its way out, pair by pair between two batches. */
 typedef struct purging {
-  tt_list old;  /**< tt_store_old */
-  uint32_t at;  /**< of `old`… */
-  int device;   /**< …and of its devices: where it goes on */
-  int whole;    /**< the device that is asked for what was removed, too, another with each round */
-  bool failed;  /**< it was said in this round that something can't be removed */
-  int64_t done; /**< µs, monotonic: when there was no more of it last */
+  tt_list old; /**< tt_store_old */
+  uint32_t at; /**< of `old`… */
+  int device;  /**< …and of its devices: where it goes on */
+  int whole; /**< the device that is asked for what was removed, too, another with each round… */
+  bool asks; /**< …if it is due… */
+  int64_t asked_at;   /**< …and when it was the last time, as `now` */
+  int64_t now;        /**< µs UTC by which values are old */
+  uint64_t forgotten; /**< as the collector had it when the round began… */
+  int64_t since;      /**< …and µs UTC: that was seen first */
+  bool failed;        /**< it was said in this round that something can't be removed */
+  int64_t done;       /**< µs, monotonic: when there was no more of it last */
 } purging;
 
 /** A store that can't be asked now is tried again at leisure. */
@@ -134,6 +143,42 @@ static bool is_purge_due(tt_collector *collector, const purging *last) {
   return due || g_get_monotonic_time() - last->done > PURGE_INTERVAL;
 }
 
+/** Whether the device was asked for what was removed when all values of the attribute were old, so that none is left. */
+static bool is_settled(const purging *of, const tt_store_old *one) {
+  const int64_t kept = of->now - one->before;
+  return of->asked_at - kept > of->since + DAY;
+}
+
+/** Whether more than hardly anything that was removed has become old since the device was asked. */
+static bool is_due_again(const purging *of) {
+  for (uint32_t i = 0; i < of->old.len; i++) {
+    const tt_store_old *one = &tt_list_at(&of->old, tt_store_old, i);
+    if (of->now - of->asked_at >= (of->now - one->before) / 8 && !is_settled(of, one)) return true;
+  }
+  return false;
+}
+
+/** The next device is asked for what was removed, where it is due. */
+static void choose_whole(tt_collector *collector, purging *of) {
+  pthread_mutex_lock(&collector->mutex);
+  const int count = (int)collector->devices->len;
+  // What was removed is older than that; the wall's clock may be ahead of the one by which values are old.
+  if (of->forgotten != collector->forgotten) of->since = MAX(of->now, g_get_real_time());
+  of->forgotten = collector->forgotten;
+  of->whole = (of->whole + 1) % MAX(count, 1);
+  of->asks = false;
+  if (count) {
+    tt_device *device = tt_device_at(collector, of->whole);
+    of->asked_at = device->asked == of->forgotten ? device->asked_at : NEVER;
+    of->asks = is_due_again(of);
+    if (of->asks) {
+      device->asked = of->forgotten;
+      device->asked_at = of->now;
+    }
+  }
+  pthread_mutex_unlock(&collector->mutex);
+}
+
 static void begin_purging(tt_collector *collector, purging *of) {
   tt_store *store = collector->store;
   tt_list_free(&of->old);
@@ -142,8 +187,9 @@ static void begin_purging(tt_collector *collector, purging *of) {
   of->failed = false;
   of->done = g_get_monotonic_time();
   if (!store->purge) return;
-  of->old = find_old(collector, look_at_clock(collector));
-  of->whole = (of->whole + 1) % MAX(tt_collector_device_count(collector), 1);
+  of->now = look_at_clock(collector);
+  of->old = find_old(collector, of->now);
+  choose_whole(collector, of);
   if (!store->forget) return;
   store->forget(store, &of->old);
   tt_list_free(&of->old);
@@ -151,34 +197,41 @@ static void begin_purging(tt_collector *collector, purging *of) {
 
 /** Whether there may be values of the attribute of the device at which it is. Of a name that was removed nothing says so any more, though
  *  behind a log there may be some. To look for them may take long, so it is done for one device in a round. With the mutex held. */
-static bool may_be_stored(const tt_collector *collector, int attribute, const purging *of) {
-  if (tt_registry_is_stored(collector, of->device, attribute)) return true;
-  return collector->options.log && of->device == of->whole &&
-         tt_registry_was_removed(collector, of->device, attribute);
+static bool may_be_stored(const tt_collector *collector, const tt_store_old *one,
+                          const purging *of) {
+  if (tt_registry_is_stored(collector, of->device, one->attribute)) return true;
+  return collector->options.log && of->asks && of->device == of->whole &&
+         tt_registry_was_removed(collector, of->device, one->attribute) && !is_settled(of, one);
 }
 
 /** Finds where to go on, from `device` on: a device of which there may be values of the attribute. */
-static bool find_stored(tt_collector *collector, int attribute, purging *of) {
+static bool find_stored(tt_collector *collector, const tt_store_old *one, purging *of) {
   pthread_mutex_lock(&collector->mutex);
   const int count = (int)collector->devices->len;
-  while (of->device < count && !may_be_stored(collector, attribute, of)) of->device++;
+  while (of->device < count && !may_be_stored(collector, one, of)) of->device++;
   pthread_mutex_unlock(&collector->mutex);
   return of->device < count;
 }
 
-static void say_failed(tt_collector *collector, const tt_store_purge *purge, const char *why) {
+/** Said once in a round; what was removed is asked for anew. */
+static void note_failed(tt_collector *collector, const tt_store_purge *purge, purging *of,
+                        const char *why) {
   pthread_mutex_lock(&collector->mutex);
-  tt_log_warning("telemetry: can't remove old values of %s of device %s: %s",
-                 tt_attribute_at(collector, purge->attribute)->identifier,
-                 tt_device_at(collector, purge->device)->identifier, why);
+  tt_device *device = tt_device_at(collector, purge->device);
+  device->asked = 0;
+  if (!of->failed)
+    tt_log_warning("telemetry: can't remove old values of %s of device %s: %s",
+                   tt_attribute_at(collector, purge->attribute)->identifier, device->identifier,
+                   why);
   pthread_mutex_unlock(&collector->mutex);
+  of->failed = true;
 }
 
 /** A step of one device, or on to the next attribute. One that fails doesn't hold up those behind it: it is tried with the next round.
  *  TT_AGAIN: there is more of the device. */
 static tt_status purge_next(tt_collector *collector, purging *of) {
   const tt_store_old *one = &tt_list_at(&of->old, tt_store_old, of->at);
-  if (!find_stored(collector, one->attribute, of)) {
+  if (!find_stored(collector, one, of)) {
     of->at++;
     of->device = 0;
     return TT_OK;
@@ -190,9 +243,7 @@ static tt_status purge_next(tt_collector *collector, purging *of) {
   tt_status status = collector->store->purge(collector->store, &purge, &removed, &error);
   if (status == TT_AGAIN) return status;
   of->device++;
-  if (status == TT_OK || of->failed) return status;
-  of->failed = true;
-  say_failed(collector, &purge, error.text);
+  if (status != TT_OK) note_failed(collector, &purge, of, error.text);
   return status;
 }
 

@@ -89,14 +89,23 @@ static void tell_away(tt_store *store, tt_store_state *state) {
 
 static atomic_int takes; /* of a log */
 
-/** A log in which nothing comes. */
-static tt_status take_nothing(tt_store_log *log, int64_t patience, const tt_store_batch **batch,
-                              tt_error *error) {
-  (void)log, (void)batch, (void)error;
+static _Atomic(const tt_store_batch *) in_log;
+
+/** A log in which hardly anything comes. */
+static tt_status take_one(tt_store_log *log, int64_t patience, const tt_store_batch **batch,
+                          tt_error *error) {
+  (void)log, (void)error;
+  *batch = atomic_exchange(&in_log, NULL);
+  if (*batch) return TT_OK;
   atomic_fetch_add(&takes, 1);
   if (!patience && atomic_load(&away)) atomic_fetch_add(&hurried_away, 1);
   g_usleep((gulong)MIN(patience, 1000));
   return TT_AGAIN;
+}
+
+static tt_status note_done(tt_store_log *log, tt_error *error) {
+  (void)log, (void)error;
+  return TT_OK;
 }
 
 static void look(tt_store_log *log) { (void)log; }
@@ -109,7 +118,7 @@ static bool is_there(tt_store_log *log) {
 static void close_log(tt_store_log *log) { (void)log; }
 
 static tt_store_log silent = {
-    .take = take_nothing, .look = look, .is_there = is_there, .close = close_log};
+    .take = take_one, .done = note_done, .look = look, .is_there = is_there, .close = close_log};
 
 /** A collector whose store is purged so. */
 static void open_collector(tt_store_log *log,
@@ -302,19 +311,21 @@ static void test_what_is_old_waits_for_a_database_that_is_away(void **state) {
 #define ALL_OF 8  /* a device that was removed, and is used again */
 
 static atomic_bool asked_of_removed[DEVICES], asked_of_all[DEVICES];
-static atomic_int of_removed, of_all, rounds;
+static atomic_int of_removed, of_all, rounds, in_all;
+static double kept; /* s */
 
 static void note_asked(atomic_bool *asked, atomic_int *count) {
   if (!atomic_exchange(asked, true)) atomic_fetch_add(count, 1);
+  atomic_fetch_add(&in_all, 1);
 }
 
-/** With each round begins the next. */
+/** With each round begins the next, in which values are kept longer. */
 static tt_status purge_again(tt_store *store, const tt_store_purge *purge, int *removed,
                              tt_error *error) {
   (void)store, (void)error;
   *removed = 0;
   if (purge->device == 0 && purge->attribute == 0)
-    tell_retention(61 + atomic_fetch_add(&rounds, 1) % 2);
+    tell_retention(kept + 0.001 * (1 + atomic_fetch_add(&rounds, 1)));
   if (purge->attribute == REMOVED) note_asked(&asked_of_removed[purge->device], &of_removed);
   if (purge->device == ALL_OF) note_asked(&asked_of_all[purge->attribute], &of_all);
   if (purge->attribute != REMOVED && purge->device != ALL_OF)
@@ -322,10 +333,18 @@ static tt_status purge_again(tt_store *store, const tt_store_purge *purge, int *
   return TT_OK;
 }
 
-static void test_what_was_removed_behind_a_log_is_asked_for(void **state) {
-  (void)state;
+/** Behind a log there are values of each device, but of one attribute, and of one device, nothing says so. */
+static void remove_behind_a_log(double retention) {
+  kept = retention;
+  atomic_store(&of_removed, 0);
+  atomic_store(&of_all, 0);
+  atomic_store(&rounds, 0);
+  atomic_store(&in_all, 0);
+  memset(asked_of_removed, 0, sizeof asked_of_removed);
+  memset(asked_of_all, 0, sizeof asked_of_all);
+  atomic_store(&tends, 0);
   open_collector(&silent, purge_again, NULL);
-  wait_for(&takes, 1);  // what is told before its thread begins waits half a minute
+  wait_for(&tends, 1);  // what is told before its thread begins waits half a minute
   for (int i = 0; i < DEVICES; i++) {
     tell_name(true, i, false);
     tell_name(false, i, false);
@@ -334,14 +353,72 @@ static void test_what_was_removed_behind_a_log_is_asked_for(void **state) {
   tell_name(false, REMOVED, true);
   tell_name(true, ALL_OF, true);
   tell_name(true, ALL_OF, false);
-  tell_retention(60);
+  tell_retention(retention);
+}
+
+/** What is asked: of each device for the one, which is one of all of the other. */
+#define ONCE (2 * DEVICES)
+
+static void wait_rounds(int more) { wait_for(&rounds, atomic_load(&rounds) + more); }
+
+static void test_what_was_removed_behind_a_log_is_asked_for(void **state) {
+  (void)state;
+  remove_behind_a_log(1e6);
   wait_for(&of_removed, DEVICES);
   wait_for(&of_all, DEVICES);
+  wait_rounds(2 * DEVICES);  // in which nobody is asked again
+  assert_int_equal(atomic_load(&in_all), ONCE);
+  tell_name(false, REMOVED, false);
+  tell_name(false, REMOVED, true);
+  wait_rounds(2 * DEVICES);
+  assert_int_equal(atomic_load(&in_all), 2 * ONCE);
+  tell_retention(1e5);  // what was not old is now
+  wait_rounds(2 * DEVICES);
+  assert_int_equal(atomic_load(&in_all), 3 * ONCE);
   tt_collector_free(collector);
   assert_int_equal(atomic_load(&of_removed), DEVICES);
   assert_int_equal(atomic_load(&of_all), DEVICES);
   assert_int_equal(atomic_load(&needless), 0);
   assert_in_range(atomic_load(&rounds), DEVICES, INT_MAX);  // one device in each
+}
+
+/** Somebody who hasn't heard that it was removed has said it. */
+static void say_late(int device, int attribute) {
+  char identifier[2][16];
+  snprintf(identifier[0], sizeof identifier[0], "%d", device);
+  snprintf(identifier[1], sizeof identifier[1], "S.d.a%d", attribute);
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_store_add_name(&batch->devices, 0, identifier[0], NULL, TT_NAME_KNOWN);
+  tt_store_add_name(&batch->attributes, 0, identifier[1], NULL, TT_NAME_KNOWN);
+  tt_list_add(&batch->samples, &(tt_store_sample){.count = 1}, 1);
+  tt_list_add(&batch->values, &(tt_store_value){.text = TT_STORE_NUMBER, .number = 1}, 1);
+  atomic_store(&in_log, batch);
+  wait_rounds(3 * DEVICES);
+  assert_null(atomic_load(&in_log));
+  tt_store_batch_free(batch);
+}
+
+static void test_what_comes_behind_its_removal_is_asked_for(void **state) {
+  (void)state;
+  remove_behind_a_log(1e6);
+  wait_rounds(2 * DEVICES);
+  assert_int_equal(atomic_load(&in_all), ONCE);
+  say_late(3, REMOVED);
+  assert_int_equal(atomic_load(&in_all), 2 * ONCE);
+  say_late(ALL_OF, 3);
+  assert_int_equal(atomic_load(&in_all), 3 * ONCE);
+  say_late(3, 3);  // of which it is known
+  assert_int_equal(atomic_load(&in_all), 3 * ONCE);
+  tt_collector_free(collector);
+}
+
+/** It becomes old while we run. */
+static void test_what_was_removed_is_asked_for_again(void **state) {
+  (void)state;
+  remove_behind_a_log(0.5);
+  wait_for(&in_all, 3 * ONCE);
+  tt_collector_free(collector);
+  assert_in_range(atomic_load(&in_all), 3 * ONCE, INT_MAX);
 }
 
 /* --- what is told meanwhile --- */
@@ -397,6 +474,8 @@ int main(void) {
       cmocka_unit_test(test_devices_behind_one_that_fails_are_asked),
       cmocka_unit_test(test_what_is_old_waits_for_a_database_that_is_away),
       cmocka_unit_test(test_what_was_removed_behind_a_log_is_asked_for),
+      cmocka_unit_test(test_what_comes_behind_its_removal_is_asked_for),
+      cmocka_unit_test(test_what_was_removed_is_asked_for_again),
       cmocka_unit_test(test_a_round_comes_to_its_end),
       cmocka_unit_test(test_what_was_told_before_begins_no_round),
   };
