@@ -81,6 +81,15 @@ static tt_status write_foreign(tt_store *store, const tt_store_batch *batch, tt_
   return TT_OK;
 }
 
+/** It goes away meanwhile. */
+static tt_status fail_purge(tt_store *store, const tt_store_purge *purge, int *removed,
+                            tt_error *error) {
+  (void)store, (void)purge;
+  *removed = 0;
+  database.away = true;
+  return tt_fail(error, TT_FAILED, "away");
+}
+
 static bool tend(tt_store *store) {
   tt_error error;
   (void)store;
@@ -105,6 +114,7 @@ static tt_status open_database(const tt_store_options *options, tt_store **store
                        .write = write_straight,
                        .write_foreign = write_foreign,
                        .tend = tend,
+                       .purge = fail_purge,
                        .state = state_of,
                        .hurry = hurry,
                        .close = close_database};
@@ -260,10 +270,30 @@ static void test_a_database_that_is_back_before_anything_comes(void **state) {
   store->close(store);
 }
 
+/** It is said at once, so that nobody asks again and again. */
+static void test_a_database_that_goes_away_with_what_is_old(void **state) {
+  (void)state;
+  const tt_store_purge purge = {.before = 1, .limit = 1};
+  tt_store_state said;
+  tt_error error;
+  int removed;
+  tt_store *store = start(TT_OK);
+  store->state(store, &said);
+  assert_false(said.degraded);
+  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_FAILED);
+  store->state(store, &said);
+  assert_true(said.degraded);
+  assert_string_equal(said.reason, "away");
+  database.away = false;
+  catch_up(store);
+  store->close(store);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_database_that_is_back_before_anything_comes, clean),
       cmocka_unit_test_setup(test_a_spool_that_cannot_be_read_at_the_start, clean),
+      cmocka_unit_test_setup(test_a_database_that_goes_away_with_what_is_old, clean),
   };
   const char *where = g_access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
   snprintf(folder, sizeof folder, "%s/tether-spooled-XXXXXX", where);
