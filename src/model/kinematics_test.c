@@ -17,7 +17,7 @@
 #include "model/kinematics.h"
 #include "base/log.h"
 
-#define TICKS 40
+#define TICKS (40 / TETHER_FEWER)
 
 static double next_random(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
