@@ -22,6 +22,8 @@
 #define LOOKED_THROUGH (64u << 10)
 /** Of a file system: where one can't be read, the next may be. */
 #define BLOCK 4096
+/** Where a place ends up to whose end nothing can be read, however much is put there. */
+#define NO_END UINT64_MAX
 
 /** A place of the file that can't be read. */
 typedef struct damage {
@@ -42,7 +44,7 @@ struct tt_spool {
   bool unreadable; /**< of what find_frame() passed, some can't be read */
   damage
       passed; /**< what can't be read, and the file ended with when it was opened; none: both 0 */
-  uint64_t failing;      /**< where a place begins that could not be read the last time… */
+  damage failing;        /**< what could not be read the last time, see is_given_up()… */
   int64_t failing_since; /**< …and since when, µs; 0: all could */
 };
 
@@ -241,15 +243,25 @@ static void note_gap(tt_spool *spool, uint64_t from, uint64_t to) {
                  spool->path, to - from, from);
 }
 
-/** Whether what can't be read was so for as long as it is tried again. Says once that it is. */
-static bool is_given_up(tt_spool *spool, uint64_t from, const char *reason) {
+/** Whether what can't be read was so for as long as it is tried again: all of it, or a part of it would go that can be. Says once that
+ *  it is. */
+static bool is_given_up(tt_spool *spool, uint64_t from, uint64_t to, const char *reason) {
   const int64_t now = tt_monotonic_us();
-  if (!spool->failing_since || spool->failing != from) {
-    spool->failing = from;
+  damage *failing = &spool->failing;
+  const bool known = spool->failing_since && failing->from == from;
+  const bool waited = known && now - spool->failing_since >= tt_spool_patience;
+  if (!known) tt_log_warning("%s; it is tried again", reason);
+  if (!known || to < failing->to || (to > failing->to && waited)) {
+    *failing = (damage){from, to};
     spool->failing_since = now;
-    tt_log_warning("%s; it is tried again", reason);
   }
-  return now - spool->failing_since >= tt_spool_patience;
+  return to == failing->to && now - spool->failing_since >= tt_spool_patience;
+}
+
+/** It is more than a place that can't be read, of which that says nothing. */
+static void wait_anew(tt_spool *spool, uint64_t from, const char *reason) {
+  is_given_up(spool, from, NO_END, reason);  // only said
+  spool->failing_since = tt_monotonic_us();
 }
 
 /* --- opening --- */
@@ -446,23 +458,32 @@ static void forget_all(tt_spool *spool) {
     tt_log_warning("%s: can't be emptied", spool->path);
 }
 
-/** Moves to `to` past what is no whole frame. `waits`: TT_FAILED as long as it may be read yet; then it is lost once it is dropped. */
-static tt_status pass_gap(tt_spool *spool, uint64_t *position, uint64_t to, bool waits,
-                          tt_error *error) {
-  const bool unreadable = spool->unreadable;
-  if (unreadable && waits) {
-    tt_fail(error, TT_FAILED, "%s: %" PRIu64 " bytes at %" PRIu64 " can't be read", spool->path,
-            to - *position, *position);
-    if (!is_given_up(spool, *position, error->text)) return TT_FAILED;
-  }
+/** Before what can't be read is passed. TT_FAILED: it may be read yet. */
+static tt_status wait_for_gap(tt_spool *spool, uint64_t from, uint64_t to, tt_error *error) {
+  if (!spool->unreadable) return TT_OK;
+  tt_fail(error, TT_FAILED, "%s: %" PRIu64 " bytes at %" PRIu64 " can't be read", spool->path,
+          to - from, from);
+  return is_given_up(spool, from, to, error->text) ? TT_OK : TT_FAILED;
+}
+
+/** Moves to `to` past what is no whole frame. `waits`: it is lost once it is dropped. */
+static void pass_gap(tt_spool *spool, uint64_t *position, uint64_t to, bool waits) {
   const damage gap = {*position, to};
+  const bool unreadable = spool->unreadable;
   const bool damaged = !is_room(spool, gap.from, to) && !is_empty(spool, gap.from, to);
   if (damaged && waits)
     tt_list_add(&spool->passing, &gap, 1);
   else if (damaged && !unreadable)
     note_damage(spool, gap.from, to);
   *position = to;
-  return TT_OK;
+}
+
+/** Whether it is a place that is broken, up to the end, not the disk that has gone; that may be back by now. */
+static bool is_end_broken(tt_spool *spool, uint64_t position) {
+  tt_frame frame;
+  tt_error ignored;
+  return takes_more(spool, spool->end) &&
+         find_frame(spool, &position, written_end(spool), &frame, &ignored) == TT_AGAIN;
 }
 
 /** Nothing can be read up to the end. TT_END: as when it was opened, or for so long that it is no more waited for; what is appended
@@ -471,8 +492,11 @@ static tt_status meet_end(tt_spool *spool, uint64_t position, bool waits, const 
   const damage *passed = &spool->passed;
   const bool known = is_room(spool, passed->to, spool->end) && position >= passed->from;
   if (known && !waits) return TT_END;
-  if (!waits || !is_given_up(spool, position, error->text) || !takes_more(spool, spool->end))
+  if (!waits || !is_given_up(spool, position, NO_END, error->text)) return TT_FAILED;
+  if (!is_end_broken(spool, position)) {
+    wait_anew(spool, position, error->text);
     return TT_FAILED;
+  }
   if (!known) {
     spool->passed = (damage){position, spool->end};
     spool->end = next_block(spool->end - 1);
@@ -488,15 +512,17 @@ static tt_status take_frame(tt_spool *spool, uint64_t *position, uint64_t *write
   for (;;) {
     tt_frame frame;
     tt_status status = find_frame(spool, &at, written_end(spool), &frame, error);
-    if (status == TT_FAILED && waits) is_given_up(spool, *position, error->text);  // only said
-    if (status == TT_AGAIN) status = meet_end(spool, *position, waits, error);
+    const bool ends = status == TT_AGAIN;
+    if (status == TT_FAILED && waits) wait_anew(spool, *position, error->text);
+    if (ends) status = meet_end(spool, *position, waits, error);
     if (status == TT_END) at = spool->end;
     if (at > *position && (status == TT_OK || status == TT_END)) {
-      TT_TRY(pass_gap(spool, position, at, waits, error));
+      if (waits && !ends) TT_TRY(wait_for_gap(spool, *position, at, error));
+      pass_gap(spool, position, at, waits);
       continue;  // since what was read is no longer in memory
     }
     TT_TRY(status);
-    if (at == spool->failing) spool->failing_since = 0;
+    if (at == spool->failing.from) spool->failing_since = 0;
     if (*writer && frame.writer != *writer) return TT_AGAIN;
     status = tt_frame_decode(&frame, spool->bytes.data, known, batch);
     if (status == TT_NOMEM) return no_memory(spool, error);

@@ -24,7 +24,21 @@ static struct {
   bool unwritable; /**< nor can anything be written: it is the disk that has gone */
   int trouble;     /**< what pread() says */
   int met;
+  int left;          /**< after so many times all is well; −1: never */
+  bool well_written; /**< …and once something is written */
 } bad;
+
+#define SECOND 1000000
+#define HOUR (INT64_C(3600) * SECOND) /* µs */
+static int64_t later;                 /**< µs by which the clock is put on */
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now) {
+  const int failed = __real_clock_gettime(clock, now);
+  now->tv_sec += later / SECOND;
+  return failed;
+}
 
 static int clean(void **state) {
   (void)state;
@@ -32,6 +46,8 @@ static int clean(void **state) {
   bad.to = 0;
   bad.unwritable = false;
   bad.trouble = EIO;
+  bad.left = -1;
+  bad.well_written = false;
   tt_spool_patience = 0;
   return 0;
 }
@@ -42,8 +58,10 @@ static int clean(void **state) {
 ssize_t __real_pread(int file, void *bytes, size_t size, off_t position);
 ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position);
 ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position) {
+  if (position < bad.to && position + (off_t)size > bad.from && !bad.left) bad.to = 0;
   if (position < bad.to && position + (off_t)size > bad.from) {
     bad.met++;
+    if (bad.left > 0) bad.left--;
     if (position < bad.from && !bad.coarse) size = (size_t)(bad.from - position);
     if (position >= bad.from || bad.coarse) {
       errno = bad.trouble;
@@ -63,6 +81,7 @@ static bool is_written_into_bad(size_t size, off_t position) {
 ssize_t __real_pwrite(int file, const void *bytes, size_t size, off_t position);
 ssize_t __wrap_pwrite(int file, const void *bytes, size_t size, off_t position);
 ssize_t __wrap_pwrite(int file, const void *bytes, size_t size, off_t position) {
+  if (bad.well_written) bad.to = 0;
   if (bad.unwritable || is_written_into_bad(size, position)) {
     errno = EIO;
     return -1;
@@ -464,6 +483,82 @@ static void test_an_end_that_is_torn_behind_what_cannot_be_read(void **state) {
   tt_spool_close(spool);
 }
 
+/** It is back in the middle of a turn: what was tried before that says nothing about a place. */
+static void test_a_disk_that_is_back_at_any_moment(void **state) {
+  for (int left = -1; left < 20; left++) {
+    for (int turns = 1; turns < 4; turns++) {
+      uint64_t ends[FRAMES + 1];
+      char all[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
+      assert_int_equal(clean(state), 0);
+      tt_spool_patience = HOUR;
+      tt_spool *spool = spool_open();
+      append_noting(spool, ends);
+      bad.from = bad.to = 0;
+      expect(ends, all);
+      bad.to = (off_t)ends[FRAMES];
+      bad.unwritable = true;
+      for (int i = 0; i < turns; i++, later += HOUR)
+        assert_int_equal(drain_now(spool, drained), TT_FAILED);
+      bad.unwritable = false;
+      bad.well_written = left < 0;
+      bad.left = left;
+      tt_status status = TT_FAILED;
+      for (int i = 0; i < 3 && status == TT_FAILED; i++) status = drain_now(spool, drained);
+      assert_int_equal(status, TT_NOT_FOUND);
+      assert_string_equal(drained, all);
+      assert_int_equal(tt_spool_lost(spool).places, 0);
+      tt_spool_close(spool);
+    }
+  }
+}
+
+/** Now and then what stands behind it can't be read either: it is given up for itself. */
+static void test_a_place_whose_end_changes(void **state) {
+  uint64_t ends[FRAMES + 1];
+  char expected[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
+  assert_int_equal(clean(state), 0);
+  tt_spool_patience = HOUR;
+  tt_spool *spool = spool_open();
+  append_noting(spool, ends);
+  bad.from = 0;
+  for (int turn = 0; turn < 8; turn++, later += HOUR / 4) {
+    bad.to = turn % 2 ? 2 * BLOCK : BLOCK;
+    const tt_status status = drain_now(spool, drained);
+    if (status == TT_NOT_FOUND) break;
+    assert_int_equal(status, TT_FAILED);
+  }
+  expect(ends, expected);
+  assert_int_equal(bad.to, BLOCK);
+  assert_string_equal(drained, expected);
+  assert_int_equal(tt_spool_lost(spool).places, 1);
+  tt_spool_close(spool);
+}
+
+/** Another trouble says nothing of a place: when it can't be read after that, it is tried for as long as any other. */
+static void test_a_sector_that_cannot_be_read_after_other_trouble(void **state) {
+  uint64_t ends[FRAMES + 1];
+  char all[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
+  assert_int_equal(clean(state), 0);
+  tt_spool_patience = HOUR;
+  tt_spool *spool = spool_open();
+  append_noting(spool, ends);
+  bad.from = bad.to = 0;
+  expect(ends, all);
+  bad.from = BLOCK;
+  bad.to = 2 * BLOCK;
+  bad.trouble = ESTALE;
+  assert_int_equal(drain_now(spool, drained), TT_FAILED);
+  later += HOUR;
+  assert_int_equal(drain_now(spool, drained), TT_FAILED);
+  bad.trouble = EIO;
+  assert_int_equal(drain_now(spool, drained), TT_FAILED);
+  bad.to = 0;
+  assert_int_equal(drain_now(spool, drained), TT_NOT_FOUND);
+  assert_string_equal(drained, all);
+  assert_int_equal(tt_spool_lost(spool).places, 0);
+  tt_spool_close(spool);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_sector_that_cannot_be_read, clean),
@@ -478,6 +573,9 @@ int main(void) {
       cmocka_unit_test_setup(test_a_last_sector_that_goes_bad, clean),
       cmocka_unit_test_setup(test_an_only_sector_that_cannot_be_read, clean),
       cmocka_unit_test_setup(test_an_end_that_is_torn_behind_what_cannot_be_read, clean),
+      cmocka_unit_test_setup(test_a_disk_that_is_back_at_any_moment, clean),
+      cmocka_unit_test_setup(test_a_place_whose_end_changes, clean),
+      cmocka_unit_test_setup(test_a_sector_that_cannot_be_read_after_other_trouble, clean),
   };
   return cmocka_run_group_tests(tests, spool_begin, spool_end);
 }
