@@ -23,8 +23,10 @@ typedef struct spooled_store {
   tt_spool *spool;
   tt_catalogue
       *catalogue; /**< every name and epoch told so far: a batch that waits is whole in itself */
-  bool forgetful; /**< memory ran out, and the catalogue is not whole */
-  bool untold;    /**< definitions waited, of which the inner store may not have heard */
+  tt_store_batch *settings; /**< what people set that the inner store may not have */
+  bool unsettled;           /**< some of that waited: it tells all again once it has it */
+  bool forgetful;           /**< memory ran out, and the catalogue is not whole */
+  bool untold;              /**< definitions waited, of which the inner store may not have heard */
   tt_store_loader loader;
   bool loads; /**< the inner store has the loader, and told all, or tells it when it is there */
   bool loads_early; /**< it has, but not all was in it */
@@ -138,8 +140,14 @@ static tt_status tell_all(spooled_store *store, tt_error *error) {
 static tt_status write_through(spooled_store *store, const tt_store_batch *batch, tt_error *error) {
   TT_TRY(tell_all(store, error));
   TT_TRY(store->inner->write(store->inner, batch, error));
+  if (!store->unsettled) tt_store_batch_clear(store->settings);
   note_there(store);
   return TT_OK;
+}
+
+static bool has_settings(const spooled_store *store) {
+  const tt_store_batch *settings = store->settings;
+  return settings->devices.len || settings->attributes.len || settings->handlings.len;
 }
 
 static tt_status append(spooled_store *store, const tt_store_batch *batch, tt_error *error) {
@@ -157,6 +165,7 @@ static tt_status spool_batch(spooled_store *store, const tt_store_batch *batch, 
   if (status == TT_OK) {
     store->spooled += batch->values.len;
     store->untold = true;
+    store->unsettled |= has_settings(store);
     set_state(store, reason);
     return TT_OK;
   }
@@ -169,7 +178,8 @@ static tt_status spool_batch(spooled_store *store, const tt_store_batch *batch, 
 
 static tt_status write_or_spool(spooled_store *store, const tt_store_batch *batch,
                                 tt_error *error) {
-  store->forgetful |= !tt_catalogue_add_batch(store->catalogue, batch);
+  store->forgetful |= !tt_catalogue_add_batch(store->catalogue, batch) ||
+                      !tt_spool_note_settings(store->settings, batch);
   if (store->forgetful) {
     set_state(store, "out of memory");
     return tt_fail(error, TT_NOMEM, "out of memory");
@@ -200,9 +210,12 @@ static tt_status spooled_write_foreign(tt_store *base, const tt_store_batch *bat
 
 /* --- what is known --- */
 
+/** What people set, and waits, is not undone by what the inner store has until then. */
 static int learn_name(spooled_store *store, bool device, const char *identifier, const char *name,
                       bool *removed) {
   const tt_store_loader *loader = &store->loader;
+  const tt_list *set = device ? &store->settings->devices : &store->settings->attributes;
+  name = tt_spool_set_name(set, identifier, name, removed);
   const int index =
       (device ? loader->device : loader->attribute)(loader->context, identifier, name, removed);
   store->forgetful |=
@@ -224,8 +237,14 @@ static void pass_pair(void *context, int device, int attribute) {
 }
 
 static bool pass_handlings(void *context, const tt_list *handlings) {
-  const tt_store_loader *loader = &((spooled_store *)context)->loader;
-  return loader->handlings(loader->context, handlings);
+  const spooled_store *store = context;
+  const tt_store_loader *loader = &store->loader;
+  const tt_list *set = &store->settings->handlings;
+  if (!set->len) return loader->handlings(loader->context, handlings);
+  tt_list all = tt_spool_set_handlings(set, handlings);
+  if (!all.failed) loader->handlings(loader->context, &all);
+  tt_list_free(&all);
+  return false;  // to be told again when it has them
 }
 
 static void pass_epoch(void *context, const tt_store_boot *boot) {
@@ -265,7 +284,10 @@ static tt_status load_early(spooled_store *store, tt_error *error) {
 /** What waits is told by the spool, since it is in no database yet. */
 static tt_status tell_spooled(spooled_store *store, tt_error *error) {
   store->untold = true;
-  return tt_spool_tell(store->spool, &store->loader, store->catalogue, error);
+  tt_status status =
+      tt_spool_tell(store->spool, &store->loader, store->catalogue, store->settings, error);
+  store->unsettled |= has_settings(store);
+  return status;
 }
 
 static tt_status spooled_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {
@@ -321,11 +343,19 @@ static bool tend_spool(spooled_store *store) {
   return false;
 }
 
+/** What people set is in the inner store, and what others set there meanwhile is to be told. */
+static void settle(spooled_store *store) {
+  if (!store->unsettled) return;
+  tt_store_batch_clear(store->settings);
+  store->unsettled = store->loads = false;
+}
+
 static bool spooled_tend(tt_store *base) {
   spooled_store *store = (spooled_store *)base;
   tt_error error;
   if (atomic_load(&store->hurried)) return false;
   if (is_behind(store)) return tend_spool(store);
+  settle(store);
   if (store->loader.device && !store->loads && load_inner(store, &error) == TT_NOMEM) return false;
   bool more = store->inner->tend(store->inner);
   note_inner(store);
@@ -378,13 +408,14 @@ static void spooled_close(tt_store *base) {
   if (store->inner) store->inner->close(store->inner);
   tt_spool_close(store->spool);
   tt_catalogue_free(store->catalogue);
+  tt_store_batch_free(store->settings);
   pthread_mutex_destroy(&store->mutex);
   free(store);
 }
 
 static tt_status open_both(spooled_store *store, const tt_store_backend *backend,
                            const tt_store_options *options, tt_error *error) {
-  if (!store->catalogue) return tt_fail(error, TT_NOMEM, "out of memory");
+  if (!store->catalogue || !store->settings) return tt_fail(error, TT_NOMEM, "out of memory");
   TT_TRY(tt_spool_open(options->spool, options->spool_limit, &store->spool, error));
   TT_TRY(backend->open(options, &store->inner, error));
   store->base.backend = store->inner->backend;
@@ -410,6 +441,7 @@ tt_status tt_spool_around(const tt_store_backend *backend, const tt_store_option
                            .hurry = spooled_hurry,
                            .close = spooled_close};
   store->catalogue = tt_catalogue_new();
+  store->settings = tt_store_batch_new();
   pthread_mutex_init(&store->mutex, NULL);
   tt_status status = open_both(store, backend, options, error);
   if (status != TT_OK) {

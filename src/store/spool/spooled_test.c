@@ -35,6 +35,9 @@ ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position) {
 /** It has ROBO1, whose numbers it scales. */
 static struct {
   bool away;
+  bool news; /**< to be told by tend() */
+  double scale;
+  char name[8];  /**< of ROBO1, for people */
   bool known[8]; /**< devices, by the index they have here */
   tt_store_loader loader;
   int loads, tends;
@@ -43,14 +46,14 @@ static struct {
 
 static tt_status tell(tt_error *error) {
   const tt_store_loader *loader = &database.loader;
-  const tt_handling handling = {.pattern = (char[]){"S.*"}, .scale = 10};
+  const tt_handling handling = {.pattern = (char[]){"S.*"}, .scale = database.scale};
   bool removed = false;
   if (database.away) return tt_fail(error, TT_AGAIN, "away");
   database.loads++;
-  database.known[loader->device(loader->context, "ROBO1", NULL, &removed)] = true;
+  database.known[loader->device(loader->context, "ROBO1", database.name, &removed)] = true;
   tt_list handlings = tt_handling_list();
   tt_store_add_handling(&handlings, &handling);
-  loader->handlings(loader->context, &handlings);
+  database.news = !loader->handlings(loader->context, &handlings);
   tt_list_free(&handlings);
   return TT_OK;
 }
@@ -59,6 +62,15 @@ static tt_status load(tt_store *store, const tt_store_loader *loader, tt_error *
   (void)store;
   database.loader = *loader;
   return tell(error);
+}
+
+static void take_settings(const tt_store_batch *batch) {
+  for (uint32_t i = 0; i < batch->handlings.len; i++)
+    database.scale = tt_list_at(&batch->handlings, tt_handling, i).scale;
+  for (uint32_t i = 0; i < batch->devices.len; i++) {
+    const char *name = tt_list_at(&batch->devices, tt_store_name, i).name;
+    if (name) snprintf(database.name, sizeof database.name, "%s", name);
+  }
 }
 
 static tt_status write_straight(tt_store *store, const tt_store_batch *batch, tt_error *error) {
@@ -70,6 +82,7 @@ static tt_status write_straight(tt_store *store, const tt_store_batch *batch, tt
     if (!database.known[tt_list_at(&batch->samples, tt_store_sample, i).device])
       return tt_fail(error, TT_INVALID, "a sample of nobody");
   }
+  take_settings(batch);
   database.straight += batch->samples.len;
   return TT_OK;
 }
@@ -77,6 +90,7 @@ static tt_status write_straight(tt_store *store, const tt_store_batch *batch, tt
 static tt_status write_foreign(tt_store *store, const tt_store_batch *batch, tt_error *error) {
   (void)store;
   if (database.away) return tt_fail(error, TT_FAILED, "away");
+  take_settings(batch);
   database.foreign += batch->samples.len;
   return TT_OK;
 }
@@ -94,7 +108,7 @@ static bool tend(tt_store *store) {
   tt_error error;
   (void)store;
   database.tends++;
-  if (database.loader.device && !database.loads) tell(&error);
+  if (database.loader.device && (database.news || !database.loads)) tell(&error);
   return false;
 }
 
@@ -125,15 +139,17 @@ static tt_status open_database(const tt_store_options *options, tt_store **store
 
 static struct {
   char devices[8][8];
+  char names[8][8]; /**< for people */
   int count;
   double scale;
 } told;
 
 static int take_device(void *context, const char *identifier, const char *name, bool *removed) {
-  (void)context, (void)name, (void)removed;
+  (void)context, (void)removed;
   int i = 0;
   while (i < told.count && strcmp(told.devices[i], identifier)) i++;
   if (i == told.count) snprintf(told.devices[told.count++], sizeof *told.devices, "%s", identifier);
+  snprintf(told.names[i], sizeof *told.names, "%s", name ? name : "");
   return i;
 }
 
@@ -225,6 +241,8 @@ static int clean(void **state) {
   (void)state;
   g_unlink(path);
   memset(&database, 0, sizeof database);
+  database.scale = 10;
+  strcpy(database.name, "old");
   bad_block = false;
   tt_spool_patience = INT64_MAX;
   return 0;
@@ -289,11 +307,71 @@ static void test_a_database_that_goes_away_with_what_is_old(void **state) {
   store->close(store);
 }
 
+/** As the collector does: what it set itself it knows. */
+static void set_scale_and_name(tt_store *store, double scale, const char *name) {
+  tt_error error;
+  tt_store_batch *batch = tt_store_batch_new();
+  const tt_handling handling = {.pattern = (char[]){"S.*"}, .scale = scale};
+  const int robot = take_device(NULL, "ROBO1", name, NULL);
+  tt_store_add_name(&batch->devices, robot, "ROBO1", name, TT_NAME_USED);
+  tt_store_add_handling(&batch->handlings, &handling);
+  told.scale = scale;
+  if (store->write(store, batch, &error) != TT_OK) fail_msg("%s", error.text);
+  tt_store_batch_free(batch);
+}
+
+static void assert_set(double scale, const char *name) {
+  assert_true(told.scale == scale);
+  int robot = 0;
+  while (strcmp(told.devices[robot], "ROBO1")) robot++;
+  assert_string_equal(told.names[robot], name);
+}
+
+static void tend_until_told(tt_store *store, int loads) {
+  const int64_t end = tt_monotonic_us() + PATIENCE;
+  while (database.loads < loads && tt_monotonic_us() < end)
+    if (!store->tend(store)) usleep(10000);
+  assert_true(database.loads >= loads);
+}
+
+/** The database tells what it has, which is older: in the program that was set in, or in one that is started then. */
+static void test_what_people_set_while_the_spool_cannot_be_read(void **state) {
+  for (int anew = 0; anew < 2; anew++) {
+    clean(state);
+    leave_samples();
+    bad_block = !anew;
+    database.away = anew;
+    tt_store *store = start(TT_AGAIN);
+    database.away = true;
+    set_scale_and_name(store, 3, "other");
+    set_scale_and_name(store, 4, "new");
+    bad_block = true;
+    database.away = false;
+    if (anew) store->close(store);
+    if (anew) store = start(TT_AGAIN);
+    assert_set(4, "new");
+    database.news = true;
+    tend_until_told(store, database.loads + 1);
+    assert_set(4, "new");
+    bad_block = false;
+    catch_up(store);
+    assert_true(database.scale == 4);
+    assert_string_equal(database.name, "new");
+    assert_set(4, "new");
+    database.scale = 5;  // by somebody else
+    strcpy(database.name, "newer");
+    tend_until_told(store, database.loads + 1);
+    assert_set(5, "newer");
+    store->close(store);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_database_that_is_back_before_anything_comes, clean),
       cmocka_unit_test_setup(test_a_spool_that_cannot_be_read_at_the_start, clean),
       cmocka_unit_test_setup(test_a_database_that_goes_away_with_what_is_old, clean),
+      cmocka_unit_test_setup(test_what_people_set_while_the_spool_cannot_be_read, clean),
   };
   const char *where = g_access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
   snprintf(folder, sizeof folder, "%s/tether-spooled-XXXXXX", where);

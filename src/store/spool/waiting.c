@@ -8,6 +8,7 @@ typedef struct telling {
   tt_spool *spool;
   const tt_store_loader *loader;
   tt_catalogue *catalogue;
+  tt_store_batch *settings;
 } telling;
 
 static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "out of memory"); }
@@ -117,7 +118,7 @@ static tt_status look_at_spool(const telling *to, tt_store_batch *batch, spooled
     previous = writer;
     if (!take_spooled_names(to, true, &batch->devices, &all->devices) ||
         !take_spooled_names(to, false, &batch->attributes, &all->attributes) ||
-        !take_spooled_epochs(batch, all))
+        !take_spooled_epochs(batch, all) || !tt_spool_note_settings(to->settings, batch))
       return no_memory(error);
     take_spooled_samples(to, batch, all);
   }
@@ -130,8 +131,8 @@ static int by_number(const void *a, const void *b) {
 }
 
 tt_status tt_spool_tell(tt_spool *spool, const tt_store_loader *loader, tt_catalogue *catalogue,
-                        tt_error *error) {
-  const telling to = {spool, loader, catalogue};
+                        tt_store_batch *settings, tt_error *error) {
+  const telling to = {spool, loader, catalogue, settings};
   spooled all = {.devices = TT_LIST(int, NULL),
                  .attributes = TT_LIST(int, NULL),
                  .boots = TT_LIST(tt_store_boot, NULL)};
