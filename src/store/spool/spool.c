@@ -550,9 +550,7 @@ tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error
   if (status == TT_FAILED && taken) status = TT_OK;  // what stands before is written first
   if (status != TT_OK && status != TT_END && status != TT_AGAIN) return status;
   spool->front_end = position;
-  if (taken) return TT_OK;
-  if (position > spool->start) tt_spool_pop(spool);
-  return TT_NOT_FOUND;
+  return position > spool->start ? TT_OK : TT_NOT_FOUND;
 }
 
 tt_status tt_spool_look(tt_spool *spool, uint64_t *position, uint64_t *writer,

@@ -100,7 +100,7 @@ static void doubt_all(tt_store_batch *batch) {
     tt_list_at(&batch->samples, tt_store_sample, i).flags |= TT_SAMPLE_UNSURE;
 }
 
-/** Writes what is oldest. TT_AGAIN: it can't be read now, which the spool has said. */
+/** Writes what is oldest; of nothing but damage an empty batch, since it is dropped only where the database is. TT_AGAIN: it can't be read now, which the spool has said. */
 static tt_status drain_one(spooled_store *store, tt_error *error) {
   tt_store_batch *batch = tt_store_batch_new();
   if (!batch) return tt_fail(error, TT_NOMEM, "out of memory");
@@ -113,7 +113,7 @@ static tt_status drain_one(spooled_store *store, tt_error *error) {
     status = TT_AGAIN;
   }
   tt_store_batch_free(batch);
-  return status == TT_NOT_FOUND ? TT_OK : status;  // nothing but damage, which is dropped
+  return status == TT_NOT_FOUND ? TT_OK : status;
 }
 
 /** Writes all that waits. */

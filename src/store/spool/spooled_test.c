@@ -20,14 +20,18 @@
 #define BLOCK 4096
 
 static char folder[64], path[80];
-static bool bad_block; /**< the first of the spool: pread() can't read it */
+static off_t bad_from, bad_to; /**< bytes of the spool that pread() can't read */
 
 ssize_t __real_pread(int file, void *bytes, size_t size, off_t position);
 ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position);
 ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position) {
-  if (!bad_block || position >= BLOCK) return __real_pread(file, bytes, size, position);
-  errno = EIO;
-  return -1;
+  if (position < bad_to && position >= bad_from) {
+    errno = EIO;
+    return -1;
+  }
+  if (position < bad_from && bad_from < bad_to && position + (off_t)size > bad_from)
+    size = (size_t)(bad_from - position);
+  return __real_pread(file, bytes, size, position);
 }
 
 /* --- the database --- */
@@ -40,7 +44,7 @@ static struct {
   char name[8];  /**< of ROBO1, for people */
   bool known[8]; /**< devices, by the index they have here */
   tt_store_loader loader;
-  int loads, tends;
+  int loads, tends, asked;
   uint32_t straight, foreign; /**< samples, by the way they came */
 } database;
 
@@ -89,6 +93,7 @@ static tt_status write_straight(tt_store *store, const tt_store_batch *batch, tt
 
 static tt_status write_foreign(tt_store *store, const tt_store_batch *batch, tt_error *error) {
   (void)store;
+  database.asked++;
   if (database.away) return tt_fail(error, TT_FAILED, "away");
   take_settings(batch);
   database.foreign += batch->samples.len;
@@ -243,7 +248,7 @@ static int clean(void **state) {
   memset(&database, 0, sizeof database);
   database.scale = 10;
   strcpy(database.name, "old");
-  bad_block = false;
+  bad_from = bad_to = 0;
   tt_spool_patience = INT64_MAX;
   return 0;
 }
@@ -253,7 +258,7 @@ static void test_a_spool_that_cannot_be_read_at_the_start(void **state) {
   for (int late = 0; late < 2; late++) {
     clean(state);
     const uint32_t samples = leave_samples();
-    bad_block = true;
+    bad_to = BLOCK;
     database.away = late;
     tt_store *store = start(TT_AGAIN);
     database.away = false;
@@ -266,7 +271,7 @@ static void test_a_spool_that_cannot_be_read_at_the_start(void **state) {
     put(store, take_device(NULL, "ROBO1", NULL, NULL), NULL);
     put(store, take_device(NULL, "ROBO2", NULL, NULL), NULL);
     assert_int_equal(database.straight, 2);
-    bad_block = false;
+    bad_to = 0;
     catch_up(store);
     assert_int_equal(database.foreign, samples);
     store->tend(store);
@@ -339,13 +344,13 @@ static void test_what_people_set_while_the_spool_cannot_be_read(void **state) {
   for (int anew = 0; anew < 2; anew++) {
     clean(state);
     leave_samples();
-    bad_block = !anew;
+    bad_to = anew ? 0 : BLOCK;
     database.away = anew;
     tt_store *store = start(TT_AGAIN);
     database.away = true;
     set_scale_and_name(store, 3, "other");
     set_scale_and_name(store, 4, "new");
-    bad_block = true;
+    bad_to = BLOCK;
     database.away = false;
     if (anew) store->close(store);
     if (anew) store = start(TT_AGAIN);
@@ -353,7 +358,7 @@ static void test_what_people_set_while_the_spool_cannot_be_read(void **state) {
     database.news = true;
     tend_until_told(store, database.loads + 1);
     assert_set(4, "new");
-    bad_block = false;
+    bad_to = 0;
     catch_up(store);
     assert_true(database.scale == 4);
     assert_string_equal(database.name, "new");
@@ -366,12 +371,34 @@ static void test_what_people_set_while_the_spool_cannot_be_read(void **state) {
   }
 }
 
+/** Nothing else waits: it is dropped only when the database is there, and may be read before that. */
+static void test_a_place_that_is_given_up_while_the_database_is_away(void **state) {
+  (void)state;
+  tt_store_state now;
+  const uint32_t samples = leave_samples();
+  tt_store *store = start(TT_AGAIN);
+  tt_spool_patience = 0;
+  bad_to = 100 * BLOCK;
+  const int64_t end = tt_monotonic_us() + PATIENCE;
+  for (const int asked = database.asked; database.asked < asked + 2 && tt_monotonic_us() < end;)
+    if (!store->tend(store)) usleep(10000);
+  store->state(store, &now);
+  assert_true(now.spooled_bytes > 0);
+  assert_int_equal(now.spool_lost_bytes, 0);
+  bad_to = 0;
+  database.away = false;
+  catch_up(store);
+  assert_int_equal(database.foreign, samples);
+  store->close(store);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_database_that_is_back_before_anything_comes, clean),
       cmocka_unit_test_setup(test_a_spool_that_cannot_be_read_at_the_start, clean),
       cmocka_unit_test_setup(test_a_database_that_goes_away_with_what_is_old, clean),
       cmocka_unit_test_setup(test_what_people_set_while_the_spool_cannot_be_read, clean),
+      cmocka_unit_test_setup(test_a_place_that_is_given_up_while_the_database_is_away, clean),
   };
   const char *where = g_access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
   snprintf(folder, sizeof folder, "%s/tether-spooled-XXXXXX", where);
