@@ -12,7 +12,9 @@
 tt_status tt_spool_tell(tt_spool *spool, const tt_store_loader *loader, tt_catalogue *catalogue,
                         tt_store_batch *settings, tt_error *error);
 
-/** Adds what people set in a batch: handlings, names for people and removals, each over what was set before. False: out of memory. */
+/** Whether a batch has something that people set: handlings, names for people, removals. */
+bool tt_spool_has_settings(const tt_store_batch *batch);
+/** Adds what people set in a batch, each over what was set before. False: out of memory. */
 bool tt_spool_note_settings(tt_store_batch *settings, const tt_store_batch *batch);
 /** The name for people that a device (or an attribute) has, of which a database says `name` and `*removed`: what was set holds. */
 const char *tt_spool_set_name(const tt_list *names, const char *identifier, const char *name,

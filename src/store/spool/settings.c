@@ -81,6 +81,18 @@ tt_list tt_spool_set_handlings(const tt_list *set, const tt_list *told) {
 
 /* --- both --- */
 
+static bool sets_names(const tt_list *names) {
+  for (uint32_t i = 0; i < names->len; i++) {
+    const tt_store_name *name = &tt_list_at(names, tt_store_name, i);
+    if (name->name || name->state == TT_NAME_REMOVED) return true;
+  }
+  return false;
+}
+
+bool tt_spool_has_settings(const tt_store_batch *batch) {
+  return batch->handlings.len || sets_names(&batch->devices) || sets_names(&batch->attributes);
+}
+
 static bool note_names(tt_list *names, const tt_list *said) {
   for (uint32_t i = 0; i < said->len; i++)
     if (!note_name(names, &tt_list_at(said, tt_store_name, i))) return false;

@@ -24,7 +24,7 @@ typedef struct spooled_store {
   tt_catalogue
       *catalogue; /**< every name and epoch told so far: a batch that waits is whole in itself */
   tt_store_batch *settings; /**< what people set that the inner store may not have */
-  bool unsettled;           /**< some of that waited: it tells all again once it has it */
+  bool unsettled;           /**< some of that waits, or may: all is told again once it has it */
   bool forgetful;           /**< memory ran out, and the catalogue is not whole */
   bool untold;              /**< definitions waited, of which the inner store may not have heard */
   tt_store_loader loader;
@@ -145,17 +145,22 @@ static tt_status write_through(spooled_store *store, const tt_store_batch *batch
   return TT_OK;
 }
 
-static bool has_settings(const spooled_store *store) {
-  const tt_store_batch *settings = store->settings;
-  return settings->devices.len || settings->attributes.len || settings->handlings.len;
-}
-
 static tt_status append(spooled_store *store, const tt_store_batch *batch, tt_error *error) {
   tt_store_batch *whole = tt_catalogue_complete(store->catalogue, batch);
   tt_status status = whole ? tt_spool_append(store->spool, whole, error)
                            : tt_fail(error, TT_NOMEM, "out of memory");
   tt_store_batch_free(whole);
   return status;
+}
+
+/** Whether a batch that the spool doesn't take may go straight through: nothing waits any more, or nothing that can be read. Then it may
+ *  undo nothing. */
+static bool may_pass(spooled_store *store, const tt_store_batch *batch) {
+  tt_error ignored;
+  if (!is_behind(store)) return false;  // that was tried
+  const tt_status status = drain_all(store, &ignored);
+  if (!is_behind(store)) return status == TT_OK;
+  return status == TT_AGAIN && !(store->unsettled && tt_spool_has_settings(batch));
 }
 
 static tt_status spool_batch(spooled_store *store, const tt_store_batch *batch, const char *reason,
@@ -165,13 +170,15 @@ static tt_status spool_batch(spooled_store *store, const tt_store_batch *batch, 
   if (status == TT_OK) {
     store->spooled += batch->values.len;
     store->untold = true;
-    store->unsettled |= has_settings(store);
+    store->unsettled |= tt_spool_has_settings(batch);
     set_state(store, reason);
     return TT_OK;
   }
-  // Where it is full, room comes only by the database's being there again.
-  if (status == TT_FULL && drain_all(store, &trouble) == TT_OK && !is_behind(store))
-    return write_through(store, batch, error);
+  // Where it is full, or its disk, room comes only by the database's being there again.
+  const bool passes = status != TT_NOMEM && may_pass(store, batch);
+  const tt_status passed = passes ? write_through(store, batch, &trouble) : TT_FAILED;
+  if (passed == TT_OK) return TT_OK;
+  if (passed == TT_INVALID) return tt_fail(error, passed, "%s", trouble.text);
   set_state(store, error->text);
   return status;
 }
@@ -284,10 +291,8 @@ static tt_status load_early(spooled_store *store, tt_error *error) {
 /** What waits is told by the spool, since it is in no database yet. */
 static tt_status tell_spooled(spooled_store *store, tt_error *error) {
   store->untold = true;
-  tt_status status =
-      tt_spool_tell(store->spool, &store->loader, store->catalogue, store->settings, error);
-  store->unsettled |= has_settings(store);
-  return status;
+  store->unsettled = true;  // by what can't be read, too
+  return tt_spool_tell(store->spool, &store->loader, store->catalogue, store->settings, error);
 }
 
 static tt_status spooled_load(tt_store *base, const tt_store_loader *loader, tt_error *error) {

@@ -21,6 +21,7 @@
 
 static char folder[64], path[80];
 static off_t bad_from, bad_to; /**< bytes of the spool that pread() can't read */
+static int unwritable;         /**< what pwrite() says */
 
 ssize_t __real_pread(int file, void *bytes, size_t size, off_t position);
 ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position);
@@ -32,6 +33,14 @@ ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t position) {
   if (position < bad_from && bad_from < bad_to && position + (off_t)size > bad_from)
     size = (size_t)(bad_from - position);
   return __real_pread(file, bytes, size, position);
+}
+
+ssize_t __real_pwrite(int file, const void *bytes, size_t size, off_t position);
+ssize_t __wrap_pwrite(int file, const void *bytes, size_t size, off_t position);
+ssize_t __wrap_pwrite(int file, const void *bytes, size_t size, off_t position) {
+  if (!unwritable) return __real_pwrite(file, bytes, size, position);
+  errno = unwritable;
+  return -1;
 }
 
 /* --- the database --- */
@@ -215,16 +224,22 @@ static void put(tt_store *store, int device, const char *defines) {
   tt_store_batch_free(batch);
 }
 
-/** Leaves samples of ROBO2 in a spool, of which the database has never heard; how many. */
-static uint32_t leave_samples(void) {
+/** Puts samples of ROBO2 into a spool, of which the database has never heard; how many. */
+static uint32_t put_samples(tt_store *store) {
   tt_store_state state = {0};
   uint32_t samples = 0;
-  database.away = true;
-  tt_store *store = start(TT_AGAIN);
   for (; state.spooled_bytes < 3 * BLOCK; samples++) {
     put(store, 0, samples ? NULL : "ROBO2");
     store->state(store, &state);
   }
+  return samples;
+}
+
+/** Leaves such a spool. */
+static uint32_t leave_samples(void) {
+  database.away = true;
+  tt_store *store = start(TT_AGAIN);
+  const uint32_t samples = put_samples(store);
   store->close(store);
   return samples;
 }
@@ -249,6 +264,7 @@ static int clean(void **state) {
   database.scale = 10;
   strcpy(database.name, "old");
   bad_from = bad_to = 0;
+  unwritable = 0;
   tt_spool_patience = INT64_MAX;
   return 0;
 }
@@ -392,6 +408,37 @@ static void test_a_place_that_is_given_up_while_the_database_is_away(void **stat
   store->close(store);
 }
 
+/** Its file system has become read-only: what waits and can't be read holds up only what people set, where that may be undone by it. */
+static void test_a_spool_that_can_be_neither_read_nor_written(void **state) {
+  for (int anew = 0; anew < 2; anew++) {
+    tt_error error;
+    clean(state);
+    if (anew) leave_samples();
+    tt_store *store = start(anew ? TT_AGAIN : TT_OK);
+    database.away = true;
+    if (!anew) put_samples(store);
+    tt_spool_patience = 0;
+    bad_from = 2 * BLOCK;
+    bad_to = 100 * BLOCK;
+    unwritable = EROFS;
+    database.away = false;
+    put(store, 2, "ROBO3");
+    assert_int_equal(database.straight, 1);
+    assert_true(database.foreign > 0);
+    tt_store_batch *batch = tt_store_batch_new();
+    const tt_handling handling = {.pattern = (char[]){"S.*"}, .scale = 3};
+    tt_store_add_handling(&batch->handlings, &handling);
+    assert_int_equal(store->write(store, batch, &error), anew ? TT_FAILED : TT_OK);
+    assert_true(database.scale == (anew ? 10 : 3));
+    bad_to = unwritable = 0;
+    if (store->write(store, batch, &error) != TT_OK) fail_msg("%s", error.text);
+    catch_up(store);
+    assert_true(database.scale == 3);
+    tt_store_batch_free(batch);
+    store->close(store);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_database_that_is_back_before_anything_comes, clean),
@@ -399,6 +446,7 @@ int main(void) {
       cmocka_unit_test_setup(test_a_database_that_goes_away_with_what_is_old, clean),
       cmocka_unit_test_setup(test_what_people_set_while_the_spool_cannot_be_read, clean),
       cmocka_unit_test_setup(test_a_place_that_is_given_up_while_the_database_is_away, clean),
+      cmocka_unit_test_setup(test_a_spool_that_can_be_neither_read_nor_written, clean),
   };
   const char *where = g_access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
   snprintf(folder, sizeof folder, "%s/tether-spooled-XXXXXX", where);
