@@ -44,6 +44,7 @@ struct tt_spool {
   bool unreadable; /**< of what find_frame() passed, some can't be read */
   damage
       passed; /**< what can't be read, and the file ended with when it was opened; none: both 0 */
+  bool taken; /**< the disk took something behind that */
   damage failing;        /**< what could not be read the last time, see is_given_up()… */
   int64_t failing_since; /**< …and since when, µs; 0: all could */
 };
@@ -220,11 +221,12 @@ static void note_damage(tt_spool *spool, uint64_t from, uint64_t to) {
                spool->path, to - from, from, samples);
 }
 
-/** Whether nothing was ever written there: the rest of a block next to which nothing could be written. */
+/** Whether nothing was ever written there: the rest of a block next to which nothing could be written, and the next one, where a kill
+ *  left what takes_more() tried. */
 static bool is_empty(tt_spool *spool, uint64_t from, uint64_t to) {
-  uint8_t bytes[BLOCK];
+  uint8_t bytes[2 * BLOCK];
   tt_error ignored;
-  if (to % BLOCK || to - from >= BLOCK) return false;
+  if (to % BLOCK || to - from >= sizeof bytes) return false;
   const size_t size = (size_t)(to - from);
   if (read_all(spool, bytes, size, from, &ignored) != TT_OK) return false;
   for (size_t i = 0; i < size; i++) {
@@ -478,11 +480,13 @@ static void pass_gap(tt_spool *spool, uint64_t *position, uint64_t to, bool wait
   *position = to;
 }
 
-/** Whether it is a place that is broken, up to the end, not the disk that has gone; that may be back by now. */
-static bool is_end_broken(tt_spool *spool, uint64_t position) {
+/** Whether it is a place that is broken, up to the end, not the disk that has gone; that may be back by now. `known`: it was passed
+ *  already. */
+static bool is_end_broken(tt_spool *spool, uint64_t position, bool known) {
   tt_frame frame;
   tt_error ignored;
-  return takes_more(spool, spool->end) &&
+  spool->taken = (known && spool->taken) || takes_more(spool, spool->end);
+  return spool->taken &&
          find_frame(spool, &position, written_end(spool), &frame, &ignored) == TT_AGAIN;
 }
 
@@ -493,7 +497,7 @@ static tt_status meet_end(tt_spool *spool, uint64_t position, bool waits, const 
   const bool known = is_room(spool, passed->to, spool->end) && position >= passed->from;
   if (known && !waits) return TT_END;
   if (!waits || !is_given_up(spool, position, NO_END, error->text)) return TT_FAILED;
-  if (!is_end_broken(spool, position)) {
+  if (!is_end_broken(spool, position, known)) {
     wait_anew(spool, position, error->text);
     return TT_FAILED;
   }

@@ -23,7 +23,7 @@ static struct {
   bool coarse;
   bool unwritable; /**< nor can anything be written: it is the disk that has gone */
   int trouble;     /**< what pread() says */
-  int met;
+  int met, writes;
   int left;          /**< after so many times all is well; −1: never */
   bool well_written; /**< …and once something is written */
 } bad;
@@ -81,6 +81,7 @@ static bool is_written_into_bad(size_t size, off_t position) {
 ssize_t __real_pwrite(int file, const void *bytes, size_t size, off_t position);
 ssize_t __wrap_pwrite(int file, const void *bytes, size_t size, off_t position);
 ssize_t __wrap_pwrite(int file, const void *bytes, size_t size, off_t position) {
+  bad.writes++;
   if (bad.well_written) bad.to = 0;
   if (bad.unwritable || is_written_into_bad(size, position)) {
     errno = EIO;
@@ -559,6 +560,36 @@ static void test_a_sector_that_cannot_be_read_after_other_trouble(void **state) 
   tt_spool_close(spool);
 }
 
+/** The disk is not asked in every turn whether it is there; a kill meanwhile leaves nothing that is taken for damage. */
+static void test_a_last_sector_that_stays_bad(void **state) {
+  uint64_t ends[FRAMES + 1];
+  char all[2 * FRAMES + 1];
+  tt_error error;
+  assert_int_equal(clean(state), 0);
+  tt_spool *spool = spool_open();
+  append_noting(spool, ends);
+  bad.from = bad.to = 0;
+  expect(ends, all);
+  bad.from = (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK;
+  bad.to = bad.from + BLOCK;
+  bad.writes = 0;
+  tt_store_batch *batch = tt_store_batch_new();
+  for (int turn = 0; turn < 100; turn++)
+    assert_int_equal(tt_spool_front(spool, batch, &error), TT_OK);
+  tt_store_batch_free(batch);
+  assert_int_equal(bad.writes, 1);
+  tt_spool_close(spool);
+  assert_int_equal(truncate(spool_path(), bad.to + BLOCK), 0);
+  for (int way = 0; way < 2; way++) {
+    if (way) bad.to = 0;
+    spool = spool_open();
+    assert_int_equal(tt_spool_lost(spool).places, 0);
+    if (way) spool_assert_holds(spool, all);
+    assert_int_equal(tt_spool_lost(spool).places, 0);
+    tt_spool_close(spool);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_sector_that_cannot_be_read, clean),
@@ -576,6 +607,7 @@ int main(void) {
       cmocka_unit_test_setup(test_a_disk_that_is_back_at_any_moment, clean),
       cmocka_unit_test_setup(test_a_place_whose_end_changes, clean),
       cmocka_unit_test_setup(test_a_sector_that_cannot_be_read_after_other_trouble, clean),
+      cmocka_unit_test_setup(test_a_last_sector_that_stays_bad, clean),
   };
   return cmocka_run_group_tests(tests, spool_begin, spool_end);
 }
