@@ -305,14 +305,25 @@ static void pass_end(tt_spool *spool, uint64_t size) {
   spool->end = next_block(size - 1);
 }
 
+/** Whether the disk takes what stands already in a block whose frames were dropped. */
+static bool takes_again(const tt_spool *spool) {
+  uint8_t bytes[BLOCK];
+  for (uint64_t at = 0; at + BLOCK <= spool->start; at += BLOCK) {
+    if (pread(spool->file, bytes, sizeof bytes, (off_t)at) == BLOCK)
+      return write_all(spool->file, bytes, sizeof bytes, at) && !fdatasync(spool->file);
+  }
+  return false;
+}
+
 /** Whether the disk takes something behind a place up to which nothing can be read: then it is the place that is broken, else the
- *  disk that has gone. */
+ *  disk that has gone. One that is full takes something elsewhere. */
 static bool takes_more(const tt_spool *spool, uint64_t end) {
   static const uint8_t nothing[BLOCK];
   const uint64_t next = next_block(end - 1);
   const bool took =
       write_all(spool->file, nothing, sizeof nothing, next) && !fdatasync(spool->file);
-  return !ftruncate(spool->file, (off_t)next) && took;
+  const bool full = !took && (errno == ENOSPC || errno == EDQUOT);
+  return !ftruncate(spool->file, (off_t)next) && (took || (full && takes_again(spool)));
 }
 
 /** Whether nothing was written there: the rest of the last block of what was passed. */

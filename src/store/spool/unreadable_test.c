@@ -21,6 +21,7 @@
 static struct {
   off_t from, to;
   bool coarse;
+  off_t full;      /**< behind that the disk has no room; 0: it has */
   bool unwritable; /**< nor can anything be written: it is the disk that has gone */
   int trouble;     /**< what pread() says */
   int met, writes;
@@ -45,6 +46,7 @@ static int clean(void **state) {
   g_unlink(spool_path());
   bad.to = 0;
   bad.unwritable = false;
+  bad.full = 0;
   bad.trouble = EIO;
   bad.left = -1;
   bad.well_written = false;
@@ -85,6 +87,10 @@ ssize_t __wrap_pwrite(int file, const void *bytes, size_t size, off_t position) 
   if (bad.well_written) bad.to = 0;
   if (bad.unwritable || is_written_into_bad(size, position)) {
     errno = EIO;
+    return -1;
+  }
+  if (bad.full && position + (off_t)size > bad.full) {
+    errno = ENOSPC;
     return -1;
   }
   return __real_pwrite(file, bytes, size, position);
@@ -590,6 +596,27 @@ static void test_a_last_sector_that_stays_bad(void **state) {
   }
 }
 
+/** A disk that is full is there, and one that has gone may have been full. */
+static void test_a_last_sector_that_goes_bad_on_a_full_disk(void **state) {
+  uint64_t ends[FRAMES + 1];
+  char expected[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
+  assert_int_equal(clean(state), 0);
+  tt_spool *spool = spool_open();
+  append_noting(spool, ends);
+  bad.from = (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK;
+  bad.to = bad.full = bad.from + BLOCK;
+  const uint64_t lost = expect(ends, expected);
+  bad.unwritable = true;
+  assert_int_equal(drain_now(spool, drained), TT_FAILED);
+  assert_string_equal(drained, expected);
+  bad.unwritable = false;
+  assert_int_equal(drain_now(spool, drained), TT_NOT_FOUND);
+  assert_string_equal(drained, expected);
+  assert_int_equal(tt_spool_lost(spool).places, 1);
+  assert_true(tt_spool_lost(spool).bytes >= lost);
+  tt_spool_close(spool);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_sector_that_cannot_be_read, clean),
@@ -608,6 +635,7 @@ int main(void) {
       cmocka_unit_test_setup(test_a_place_whose_end_changes, clean),
       cmocka_unit_test_setup(test_a_sector_that_cannot_be_read_after_other_trouble, clean),
       cmocka_unit_test_setup(test_a_last_sector_that_stays_bad, clean),
+      cmocka_unit_test_setup(test_a_last_sector_that_goes_bad_on_a_full_disk, clean),
   };
   return cmocka_run_group_tests(tests, spool_begin, spool_end);
 }
