@@ -18,10 +18,17 @@
 #define NEWS_WITHIN (SECOND / 2)
 /** …and where it may be a backlog instead, which is sent hardly faster than it was made: when for so long none was less late than
  *  the first one. Where drift does not explain it, that takes messages of so many times, too, as one may wait for its answer, and
- *  a tenth of the time it is late: the longer a backlog is sent, the more often some of it are slow one behind the other. */
+ *  a tenth of the time it is late, five minutes at most: the longer a backlog is sent, the more often some of it are slow one behind
+ *  the other. */
 #define BACKLOG_SPAN (20LL * SECOND)
 #define BACKLOG_COUNT 4
 #define BACKLOG_SHARE 10
+#define BACKLOG_MOST (300LL * SECOND)
+/** So many in a row may be held up by so much, however rare they are. */
+#define HELD_UP_COUNT 3
+#define HELD_UP_MOST (4LL * SECOND)
+/** µs after which a device that says the same time again has begun anew: until then it may send several of one time. */
+#define SAME_TIME_FOR (5LL * SECOND)
 /** Meanwhile some may be held up by so much more. */
 #define HELD_UP SECOND
 /** A clock was heard in time when it went on for STEADY_SPAN and so many messages: of a backlog, a few may seem to be in time. */
@@ -70,6 +77,7 @@ static tt_boot *begin(tt_device_time *time, const char *label, int64_t device, i
   boot->stored.offset_high = boot->stored.offset_low + RANGE_STEP;
   memccpy(boot->stored.boot, label, 0, sizeof boot->stored.boot - 1);
   boot->newest = device;
+  boot->newest_heard = device + offset;
   tt_device_clock_start(&boot->clock, device, device + offset);
   return boot;
 }
@@ -236,7 +244,10 @@ static tt_boot *guess(tt_device_time *time, const tt_timed_message *message, int
   if (delay(current, message) < 0)
     return was_held_up(current, message->transmitted, message->received) ? current : NULL;
   // Behind its time, but as new as anything: it waited for a connection. Else the clock went back.
-  return message->transmitted >= current->newest ? current : NULL;
+  const int64_t after = message->transmitted - current->newest;
+  return after > 0 || (!after && message->received - current->newest_heard < SAME_TIME_FOR)
+             ? current
+             : NULL;
 }
 
 /** The epoch of a message, or NULL when the clock must have jumped. */
@@ -367,7 +378,10 @@ static int64_t go_on(struct tt_pace *pace, const tt_timed_message *message,
   const int64_t drift = drift_since(pace->point.transmitted, now.transmitted);
   const bool in_order = after > 0 || (bounds->same_time && !after);
   const bool held_up = !in_order || later > bounds->more + drift;
-  const bool waits = message->received - pace->heard < bounds->patience;
+  pace->held_up = held_up ? pace->held_up + 1 : 0;
+  const bool few = pace->held_up <= HELD_UP_COUNT && later <= HELD_UP_MOST + drift;
+  const bool waits =
+      bounds->patience && (few || message->received - pace->heard < bounds->patience);
   pace->last = now.transmitted;
   if (!pace->begun || later < -bounds->less - drift || (held_up && !waits)) {
     *pace = (struct tt_pace){.begun = true,
@@ -391,7 +405,9 @@ static int64_t go_on(struct tt_pace *pace, const tt_timed_message *message,
 static bool is_set_back(const tt_device_time *time, const tt_boot *boot,
                         const tt_timed_message *message, int64_t late, int64_t gone_on) {
   if (gone_on < BACKLOG_SPAN || fits(boot, message, late)) return gone_on >= BACKLOG_SPAN;
-  return time->pace.count >= BACKLOG_COUNT && gone_on >= delay(boot, message) / BACKLOG_SHARE;
+  const int64_t share = delay(boot, message) / BACKLOG_SHARE;
+  return time->pace.count >= BACKLOG_COUNT &&
+         gone_on >= (share < BACKLOG_MOST ? share : BACKLOG_MOST);
 }
 
 /** Whether messages in time settle where the clock is, so that what is ahead of it is a jump. */
@@ -439,6 +455,7 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
     if (message.transmitted > chosen->newest) {
       chosen = make_current(time, chosen);
       chosen->newest = message.transmitted;
+      chosen->newest_heard = message.received;
     }
     if (tells) follow_clock(chosen, &message, is_settling(time, gone_on), behind);
   }

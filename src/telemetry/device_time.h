@@ -22,6 +22,7 @@ typedef struct tt_boot {
   bool settled;          /**< its clock was seen to go on with ours, here or where it comes from */
   int told_at;           /**< as which of the device's */
   int64_t newest;        /**< latest transmission, device's clock */
+  int64_t newest_heard;  /**< its receipt */
   int64_t begun;         /**< receipt of its first message, where it began here; 0: elsewhere */
   tt_device_clock clock;
 } tt_boot;
@@ -52,6 +53,7 @@ typedef struct tt_device_time {
     int count;           /**< times of messages that did, the first one included */
     int64_t since, last; /**< transmission of the first one, and of the one before */
     int64_t heard;       /**< receipt of the last one that was not held up */
+    int held_up;         /**< how many were, in a row */
     struct tt_pace_point {
       int64_t transmitted, offset; /**< offset: receipt − transmission */
     } point, least; /**< what the others are compared with; the least late one of… */

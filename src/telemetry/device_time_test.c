@@ -364,6 +364,59 @@ static void test_reports_of_a_clock_that_is_set_back(void **state) {
   free(world);
 }
 
+/** As when the server's clock is set ahead, and the device's goes on: however far, it takes minutes. */
+static void test_a_clock_that_is_set_back_by_far(void **state) {
+  (void)state;
+  const int64_t back[] = {3500 * SECOND, 86400 * SECOND, 30 * 86400 * SECOND};
+  for (size_t i = 0; i < 3; i++) {
+    world *world = new_world(-START, 0);
+    int64_t now = START;
+    for (; now < START + 600 * SECOND; now += SECOND) report(world, now, 50000);
+    world->offset -= back[i];
+    now += back[i];
+    for (const int64_t end = now + 400 * SECOND; now < end; now += SECOND)
+      report(world, now, 50000);
+    world->worst = 0;
+    for (const int64_t end = now + 600 * SECOND; now < end; now += SECOND)
+      report(world, now, 50000);
+    if (world->worst > LATE)
+      fail_msg("%lld s back: off by %lld us", (long long)(back[i] / SECOND),
+               (long long)world->worst);
+    free(world);
+  }
+}
+
+/** A rare sender finds back behind a network that stalls now and then. */
+static void test_rare_reports_of_a_clock_that_is_set_back(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  int64_t now = START;
+  for (; now < START + 3600 * SECOND; now += 30 * SECOND) report(world, now, 50000);
+  world->offset -= 3500 * SECOND;
+  now += 3500 * SECOND;
+  int i = 0;
+  for (const int64_t end = now + 900 * SECOND; now < end; now += 30 * SECOND)
+    report(world, now, i++ % 4 == 1 ? 1500000 : 50000);
+  world->worst = 0;
+  for (const int64_t end = now + 900 * SECOND; now < end; now += 30 * SECOND)
+    report(world, now, 50000);
+  if (world->worst > LATE) fail_msg("off by %lld us", (long long)world->worst);
+  free(world);
+}
+
+/** As of one that sleeps in between and has no clock of its own. */
+static void test_a_device_that_says_one_time_again_and_again(void **state) {
+  (void)state;
+  world *world = new_world(0, 0);
+  for (int i = 0; i < 20; i++) {
+    const int64_t now = START + i * 600 * SECOND;
+    world->offset = -now;
+    report(world, now, 50000);
+  }
+  if (world->worst > LATE) fail_msg("off by %lld us", (long long)world->worst);
+  free(world);
+}
+
 /** However long the clock has gone on, a backlog is none that was set back. */
 static void test_reports_that_waited_for_a_network(void **state) {
   (void)state;
@@ -871,6 +924,9 @@ int main(void) {
       cmocka_unit_test(test_a_clock_that_was_set_back_behind_a_network_that_stalls),
       cmocka_unit_test(test_reports_that_are_rare),
       cmocka_unit_test(test_reports_of_a_clock_that_is_set_back),
+      cmocka_unit_test(test_a_clock_that_is_set_back_by_far),
+      cmocka_unit_test(test_rare_reports_of_a_clock_that_is_set_back),
+      cmocka_unit_test(test_a_device_that_says_one_time_again_and_again),
       cmocka_unit_test(test_reports_that_waited_for_a_network),
       cmocka_unit_test(test_what_was_kept_is_sent_slowly),
       cmocka_unit_test(test_one_of_those_that_were_kept_waits_for_its_answer),
