@@ -25,9 +25,12 @@
 #define LATELY (2 * INT64_C(1000000000))
 /** ms for an answer where all is to end soon. */
 #define HURRIED_PATIENCE 1000
-/** Messages on their way at a time, and their bytes: the server answers a ping behind them, and is gone where that takes a second. */
+/** Messages on their way at a time, and their bytes: the server answers a ping behind them, and is gone where that takes a second. As
+ *  long as all of them are answered soon (ms), twice as many may be, up to eight times. */
 #define MOST_UNDER_WAY 64
 #define MOST_BYTES (512 << 10)
+#define MOST_FACTOR 8
+#define SOON 250
 /** ns in which the server knows a message that it was sent already. */
 #define REPEAT_WINDOW (120 * INT64_C(1000000000))
 
@@ -44,6 +47,9 @@ struct tt_nats_link {
   pthread_cond_t answered;
   unsigned under_way; /**< messages that were published and not answered */
   size_t bytes;       /**< of these */
+  unsigned factor;    /**< by which more than the least may be under way */
+  unsigned ahead;     /**< those under way up to the one by which it is measured; 0: none is */
+  int64_t measured;   /**< when that was published; ms, monotonic */
   int64_t heard; /**< when one was answered, or published where none was under way; ms, monotonic */
   natsStatus
       reason; /**< why the server did not take one, since the last flush; NATS_OK: it took all */
@@ -80,10 +86,19 @@ static void note_place(tt_nats_link *link, const char *subject, const jsPubAck *
   note_latest(link, subject, taken && !trouble ? (int64_t)taken->Sequence : 0);
 }
 
-/** One of `size` bytes is under way no more. */
+/** All that was under way when there was no room has been answered: soon, or not. */
+static void judge(tt_nats_link *link) {
+  if (now() - link->measured >= SOON)
+    link->factor = 1;
+  else if (link->factor < MOST_FACTOR)
+    link->factor *= 2;
+}
+
+/** One of `size` bytes is under way no more. Locked. */
 static void count_down(tt_nats_link *link, size_t size) {
   link->under_way--;
   link->bytes -= size < link->bytes ? size : link->bytes;
+  if (link->ahead && --link->ahead == 0) judge(link);
 }
 
 /** In a thread of the library's. */
@@ -183,7 +198,7 @@ static tt_status open_all(tt_nats_link *link, tt_error *error) {
   jsOptions options;
   jsOptions_Init(&options);
   options.Wait = REQUEST_PATIENCE;
-  options.PublishAsync.MaxPending = MOST_UNDER_WAY;
+  options.PublishAsync.MaxPending = MOST_FACTOR * MOST_UNDER_WAY;
   options.PublishAsync.StallWait = REQUEST_PATIENCE;
   options.PublishAsync.AckHandler = on_answer;
   options.PublishAsync.AckHandlerClosure = link;
@@ -195,6 +210,7 @@ static tt_status open_all(tt_nats_link *link, tt_error *error) {
 tt_status tt_nats_link_open(const char *url, tt_nats_link **out, tt_error *error) {
   tt_nats_link *link = calloc(1, sizeof *link);
   if (!link) return tt_fail(error, TT_NOMEM, "out of memory");
+  link->factor = 1;
   pthread_mutex_init(&link->mutex, NULL);
   pthread_cond_init(&link->answered, NULL);
   tt_status status = tt_nats_address_parse(url, &link->address, error);
@@ -297,8 +313,8 @@ static int64_t end_of_wait(const tt_nats_link *link, int64_t begun) {
 
 /** Whether there is room for a message of so many bytes; 0: whether nothing is under way. Locked. */
 static bool has_room(const tt_nats_link *link, size_t size) {
-  return !link->under_way ||
-         (size && link->under_way < MOST_UNDER_WAY && link->bytes + size <= MOST_BYTES);
+  return !link->under_way || (size && link->under_way < link->factor * MOST_UNDER_WAY &&
+                              link->bytes + size <= link->factor * (size_t)MOST_BYTES);
 }
 
 /** Until there is room, nobody is there, or nobody has stored anything for long. What a busy server does not answer soon
@@ -324,6 +340,10 @@ static void wait_for_room(tt_nats_link *link, size_t size) {
 /** False: nobody takes more. */
 static bool need_room(tt_nats_link *link, size_t size) {
   pthread_mutex_lock(&link->mutex);
+  if (!has_room(link, size ? size : 1) && !link->ahead) {
+    link->ahead = link->under_way;
+    link->measured = now();
+  }
   wait_for_room(link, size ? size : 1);
   const bool room = has_room(link, size ? size : 1);
   pthread_mutex_unlock(&link->mutex);
@@ -374,6 +394,7 @@ static natsStatus take_outcome(tt_nats_link *link, bool *outrun, char said[LONGE
   link->outrun = false;
   link->under_way = 0;
   link->bytes = 0;
+  link->ahead = 0;
   link->reason = NATS_OK;
   memcpy(said, link->said, sizeof link->said);
   link->said[0] = 0;

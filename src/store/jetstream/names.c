@@ -25,9 +25,10 @@
 #define BUCKET_INTERVAL INT64_C(1000000)
 /** Keys taken in one look. */
 #define MOST_AT_ONCE 1000
-/** Epochs of a device in the bucket: as many are compared (docs/telemetry.md, "Once"). One that begins removes some of those before. */
+/** Epochs of a device in the bucket: as many are compared (docs/telemetry.md, "Once"). One that begins removes some of those before: few,
+ *  since the server does them before it answers a ping behind. */
 #define MOST_EPOCHS 64
-#define MOST_REMOVED 16
+#define MOST_REMOVED 2
 
 /** Of a key that somebody deleted. */
 #define GONE (-1)
@@ -615,27 +616,22 @@ static tt_status put_name(const putting *to, char kind, const tt_store_name *nam
   return status;
 }
 
-/** Out of the bucket, or another time: nothing depends on it. It is waited for, since the server does one after the other, and answers
- *  nothing else meanwhile. */
-static bool remove_epoch(tt_nats_link *link, const char *token, int64_t key) {
-  char stream[LONGEST_KEY], subject[LONGEST_KEY + LONGEST_SUBJECT];
+/** Out of the bucket, or another time: nothing depends on it. */
+static void remove_epoch(tt_nats_link *link, const char *token, int64_t key) {
+  char subject[LONGEST_SUBJECT], filter[LONGEST_KEY + LONGEST_SUBJECT];
   const char *name = tt_nats_link_name(link);
-  jsErrCode code = 0;
-  jsOptions options;
-  jsOptions_Init(&options);
-  snprintf(stream, sizeof stream, "KV_%s", name);
-  snprintf(subject, sizeof subject, "$KV.%s.e.%s.%" PRIu64, name, token, (uint64_t)key);
-  options.Stream.Purge.Subject = subject;
-  return js_PurgeStream(tt_nats_link_js(link), stream, &options, &code) == NATS_OK;
+  snprintf(subject, sizeof subject, "$JS.API.STREAM.PURGE.KV_%s", name);
+  snprintf(filter, sizeof filter, "{\"filter\":\"$KV.%s.e.%s.%" PRIu64 "\"}", name, token,
+           (uint64_t)key);
+  natsConnection_PublishString(tt_nats_link_connection(link), subject, filter);
 }
 
 /** The oldest epochs of a device go when there are more than are compared. */
 static void remove_oldest(tt_nats_link *link, const char *token, tt_list *places) {
   for (int removed = 0; places->len > MOST_EPOCHS && removed < MOST_REMOVED; removed++) {
     const tt_nats_place *oldest = tt_nats_place_oldest(places);
-    const bool is_gone = remove_epoch(link, token, oldest->key);
+    remove_epoch(link, token, oldest->key);
     tt_nats_place_forget(places, oldest);
-    if (!is_gone) return;
   }
 }
 
