@@ -32,6 +32,12 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
                      " AND device_time >= ?3 AND device_time < ?4 ORDER BY device_time LIMIT ?5"),
 };
 
+/** How far rows are done, or segments. */
+typedef struct progress {
+  tt_map noted; /**< device and epoch, attribute → device time up to which all has been done */
+  int64_t here; /**< that of the epoch in hand, which goes on without a note, too */
+} progress;
+
 /** What one call has done, noted once that is committed. */
 typedef struct note {
   tt_map *done;
@@ -45,8 +51,7 @@ struct tt_sqlite_purger {
   sqlite3_stmt *statements[STATEMENT_COUNT];
   tt_sqlite_pieces *pieces;
   tt_sqlite_marks *marks;
-  /** Device and epoch, attribute → device time up to which rows and segments have been done. */
-  tt_map done_rows, done_segments;
+  progress rows, segments;
   tt_map most;          /**< device and epoch → device time behind which nothing has been done */
   tt_list notes;        /**< note: of the call in hand, one of each epoch */
   uint32_t left_out;    /**< how often there was no room for a note */
@@ -120,9 +125,9 @@ static tt_map_key key_of(const purging *work) {
   return (tt_map_key){epoch_of(work->purge->device, work->epoch), work->purge->attribute};
 }
 
-static int64_t done_until(const tt_map *done, const purging *work) {
-  const int64_t *known = tt_map_get(done, key_of(work));
-  return known ? *known : INT64_MIN;
+static int64_t done_until(const progress *done, const purging *work) {
+  const int64_t *known = tt_map_get(&done->noted, key_of(work));
+  return known && *known > done->here ? *known : done->here;
 }
 
 /** False: out of memory. */
@@ -141,8 +146,8 @@ static bool note_most(tt_sqlite_purger *purger, int64_t epoch, int64_t until) {
 
 /** All is looked through once more; what is under way goes on. */
 static void forget_done(tt_sqlite_purger *purger) {
-  tt_map_clear(&purger->done_rows);
-  tt_map_clear(&purger->done_segments);
+  tt_map_clear(&purger->rows.noted);
+  tt_map_clear(&purger->segments.noted);
   tt_map_clear(&purger->most);
   tt_map_clear(&purger->listed);
   tt_list_free(&purger->attributes);
@@ -166,12 +171,13 @@ static bool note_more(tt_sqlite_purger *purger, const tt_map *done, tt_map_key k
 /** What isn't noted is looked through once more; so is all there is, of which there will be more the next time. Where all
  *  attributes are removed, nothing stays that would be looked at in vain. Epochs are many: of one that had nothing, or in which all
  *  that was looked at had something to remove, nothing may be left the next time. Where others keep what is old, each is noted. */
-static void note_done(tt_sqlite_purger *purger, tt_map *done, const purging *work, int64_t until,
+static void note_done(tt_sqlite_purger *purger, progress *done, const purging *work, int64_t until,
                       bool more) {
   const tt_map_key key = key_of(work);
-  if (!tt_map_get(done, key) && !more && !work->vain) return;
+  if (!tt_map_get(&done->noted, key) && !more && !work->vain) return;
   const bool again = work->purge->attribute < 0 || (!more && work->purge->before == INT64_MAX);
-  const note made = {done, key, again ? INT64_MIN : until};
+  const note made = {&done->noted, key, again ? INT64_MIN : until};
+  if (more) done->here = made.until;
   tt_list_add(&purger->notes, &made, 1);  // out of memory: what was noted before is true, too
 }
 
@@ -196,24 +202,27 @@ void tt_sqlite_purger_forget(tt_sqlite_purger *purger) {
   purger->under_way = false;
 }
 
-static void lower(const tt_map *done, tt_map_key key, int64_t until) {
-  int64_t *known = tt_map_get(done, key);
-  if (known && *known > until) *known = until;
+static void lower(int64_t *done, int64_t until) {
+  if (done && *done > until) *done = until;
 }
 
 /** What came late is still to be done. */
-static void go_back(const tt_sqlite_purger *purger, int64_t epoch, int64_t device_time) {
+static void go_back(tt_sqlite_purger *purger, int64_t epoch, int64_t device_time) {
+  if (epoch == epoch_of(purger->purge.device, (int)purger->next)) {
+    lower(&purger->rows.here, device_time);
+    lower(&purger->segments.here, device_time);
+  }
   const int64_t *most = tt_map_get(&purger->most, (tt_map_key){epoch, 0});
   for (uint32_t i = 0; most && device_time < *most && i < purger->attributes.len; i++) {
     const tt_map_key key = {epoch, tt_list_at(&purger->attributes, int32_t, i)};
-    lower(&purger->done_rows, key, device_time);
-    lower(&purger->done_segments, key, device_time);
+    lower(tt_map_get(&purger->rows.noted, key), device_time);
+    lower(tt_map_get(&purger->segments.noted, key), device_time);
   }
 }
 
-void tt_sqlite_purger_came(const tt_sqlite_purger *purger, const tt_store_batch *batch) {
+void tt_sqlite_purger_came(tt_sqlite_purger *purger, const tt_store_batch *batch) {
   const tt_store_sample *least = NULL;  // of those of one epoch behind each other
-  for (uint32_t i = 0; i < batch->samples.len && purger->most.count; i++) {
+  for (uint32_t i = 0; i < batch->samples.len && (purger->most.count || purger->under_way); i++) {
     const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
     const bool other = least && (sample->device != least->device || sample->epoch != least->epoch);
     if (other) go_back(purger, epoch_of(least->device, least->epoch), least->device_time);
@@ -237,7 +246,7 @@ static tt_status purge_row(tt_sqlite_purger *purger, purging *work, int64_t id, 
 
 /** Looks at old rows of one epoch from where it last stopped. */
 static tt_status purge_rows(tt_sqlite_purger *purger, purging *work, tt_error *error) {
-  const int64_t done = done_until(&purger->done_rows, work);
+  const int64_t done = done_until(&purger->rows, work);
   sqlite3_stmt *old = purger->statements[OLD_SAMPLES];
   sqlite3_bind_int(old, 1, work->purge->device + 1);
   sqlite3_bind_int(old, 2, work->epoch);
@@ -261,7 +270,7 @@ static tt_status purge_rows(tt_sqlite_purger *purger, purging *work, tt_error *e
   work->looked += looked;
   bool more = looked == work->purge->limit;
   if (!more) last = work->before > done ? work->before : done;
-  note_done(purger, &purger->done_rows, work, last, more);
+  note_done(purger, &purger->rows, work, last, more);
   return more ? TT_AGAIN : TT_OK;
 }
 
@@ -320,7 +329,7 @@ static bool is_due(const purging *work, const tt_sqlite_segment *segment, int64_
 
 /** Looks at segments of one epoch that begin before, from where it last stopped. */
 static tt_status purge_segments(tt_sqlite_purger *purger, purging *work, tt_error *error) {
-  int64_t done = done_until(&purger->done_segments, work), at = done;
+  int64_t done = done_until(&purger->segments, work), at = done;
   const int end = work->looked + work->purge->limit;
   tt_sqlite_segment segment;
   work->vain = false;
@@ -329,7 +338,7 @@ static tt_status purge_segments(tt_sqlite_purger *purger, purging *work, tt_erro
                                                &segment, error);
     if (status != TT_OK && status != TT_NOT_FOUND) return status;
     if (status == TT_NOT_FOUND || segment.first >= work->before) {
-      note_done(purger, &purger->done_segments, work, done, false);
+      note_done(purger, &purger->segments, work, done, false);
       return TT_OK;
     }
     const bool due = is_due(work, &segment, done);
@@ -339,12 +348,12 @@ static tt_status purge_segments(tt_sqlite_purger *purger, purging *work, tt_erro
       done = segment.last < work->before ? segment.last : work->before;
     }
     if (segment.last >= work->before) {
-      note_done(purger, &purger->done_segments, work, done, false);
+      note_done(purger, &purger->segments, work, done, false);
       return TT_OK;
     }
     at = segment.last + 1;
   }
-  note_done(purger, &purger->done_segments, work, at, true);
+  note_done(purger, &purger->segments, work, at, true);
   return TT_AGAIN;
 }
 
@@ -383,10 +392,17 @@ static bool is_same(const tt_store_purge *a, const tt_store_purge *b) {
   return a->device == b->device && a->attribute == b->attribute && a->before == b->before;
 }
 
+/** Of the epoch nothing is done but what is noted. */
+static void go_to(tt_sqlite_purger *purger, int64_t epoch) {
+  purger->next = epoch;
+  purger->rows.here = INT64_MIN;
+  purger->segments.here = INT64_MIN;
+}
+
 /** One epoch after the other, from where the same was left. */
 static tt_status purge_epochs(tt_sqlite_purger *purger, const tt_store_purge *purge, int *removed,
                               tt_error *error) {
-  if (!purger->under_way || !is_same(&purger->purge, purge)) purger->next = INT64_MIN;
+  if (!purger->under_way || !is_same(&purger->purge, purge)) go_to(purger, INT64_MIN);
   purger->purge = *purge;
   purger->under_way = true;
   for (int looked = 0; looked < purge->limit;) {
@@ -396,10 +412,10 @@ static tt_status purge_epochs(tt_sqlite_purger *purger, const tt_store_purge *pu
       purger->under_way = false;
       return TT_OK;
     }
-    if (status == TT_OK) status = purge_epoch(purger, &work, error);
-    if (status == TT_AGAIN) purger->next = work.epoch;
     TT_TRY(status);
-    purger->next = work.epoch + 1LL;
+    if (work.epoch != purger->next) go_to(purger, work.epoch);
+    TT_TRY(purge_epoch(purger, &work, error));
+    go_to(purger, work.epoch + 1LL);
     looked += work.looked + TT_SQLITE_EPOCH_COST;
   }
   return TT_AGAIN;

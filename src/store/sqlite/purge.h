@@ -15,7 +15,7 @@ tt_status tt_sqlite_purger_open(sqlite3 *db, const char *path, tt_sqlite_pieces 
 /** NULL-safe. */
 void tt_sqlite_purger_close(tt_sqlite_purger *purger);
 /** Samples were put, also where that is undone: some may be older than what has been looked through. */
-void tt_sqlite_purger_came(const tt_sqlite_purger *purger, const tt_store_batch *batch);
+void tt_sqlite_purger_came(tt_sqlite_purger *purger, const tt_store_batch *batch);
 /** All may stand elsewhere: it is looked through once more. */
 void tt_sqlite_purger_forget(tt_sqlite_purger *purger);
 /** See tt_store.purge: one transaction. */

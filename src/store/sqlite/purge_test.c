@@ -183,6 +183,55 @@ static void test_what_is_looked_at_in_vain_has_an_end(void **state) {
   close_file(&of);
 }
 
+/** As many notes as there may be: of a device that was restarted often, and whose rows others keep. */
+static void fill_notes(file *of, int count) {
+  int removed;
+  for (int attribute = 2; attribute * count <= 270000; attribute++)
+    purge_all(of, attribute, 1000 * count, 0, &removed);
+}
+
+/** Another device, that was on for long: how many calls it takes; `came` comes behind the first. */
+static int purge_second(file *of, int attribute, int64_t before, const tt_store_batch *came) {
+  const tt_store_purge purge = {
+      .device = 1, .attribute = attribute, .before = before, .limit = 400};
+  tt_status status = TT_AGAIN;
+  int calls = 0, removed;
+  tt_error error;
+  for (; status == TT_AGAIN && calls < 100; calls++) {
+    status = tt_sqlite_purge(of->purger, &purge, &removed, &error);
+    if (!came || calls) continue;
+    tt_store *store = tt_testing_open();
+    g_free(tt_testing_load(store));
+    if (store->write(store, came, &error) != TT_OK) fail_msg("%s", error.text);
+    store->close(store);
+    tt_sqlite_purger_came(of->purger, came);
+  }
+  assert_int_equal(status, TT_OK);
+  return calls;
+}
+
+static void test_an_epoch_goes_on_where_there_is_no_room_for_notes(void **state) {
+  (void)state;
+  enum { COUNT = 1000, SAMPLES = 1300 };
+  file of;
+  tt_store_batch *batch = batch_of_epochs(COUNT), *late = tt_store_batch_new();
+  tt_testing_add_name(&batch->devices, 1, "ROBO2", NULL);
+  tt_testing_add_epoch(batch, 1, 0, 0, 0, 0, "");
+  for (int time = 10; time < 10 + SAMPLES; time++) {
+    tt_testing_add_sample(batch, 1, 0, time, time);
+    tt_testing_add_value(batch, 0, NULL, 1);
+  }
+  open_file(&of, batch);
+  fill_notes(&of, COUNT);
+  assert_in_range(purge_second(&of, 1, 9000, NULL), 4, 9);
+  tt_testing_add_sample(late, 1, 0, 5, 5);
+  tt_testing_add_value(late, 1, NULL, 1);
+  assert_in_range(purge_second(&of, 1, 9001, late), 4, 9);
+  tt_store_batch_free(late);
+  assert_int_equal(ask(&of, "SELECT count(*) FROM sample WHERE device_time < 10"), 0);
+  close_file(&of);
+}
+
 /** One fails, such as with a page that can't be read: what was looked at for others is not looked at again. */
 static void test_what_fails_does_not_cost_others(void **state) {
   (void)state;
@@ -252,6 +301,8 @@ int main(void) {
       cmocka_unit_test_setup(test_epochs_are_looked_at_some_at_a_time, tt_testing_clean),
       cmocka_unit_test_setup(test_of_epochs_that_are_empty_nothing_is_noted, tt_testing_clean),
       cmocka_unit_test_setup(test_what_is_looked_at_in_vain_has_an_end, tt_testing_clean),
+      cmocka_unit_test_setup(test_an_epoch_goes_on_where_there_is_no_room_for_notes,
+                             tt_testing_clean),
       cmocka_unit_test_setup(test_what_fails_does_not_cost_others, tt_testing_clean),
       cmocka_unit_test_setup(test_purges_that_take_turns, tt_testing_clean),
       cmocka_unit_test_setup(test_what_people_remove_of_many_epochs, tt_testing_clean),
