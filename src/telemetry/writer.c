@@ -2,6 +2,7 @@
  * for an acknowledgement; what arrives meanwhile makes up the next.
  */
 #include "base/log.h"
+#include "store/map.h"
 #include "telemetry/collector_internal.h"
 
 #include <limits.h>
@@ -16,6 +17,8 @@
 #define NEVER (INT64_MIN / 2)
 /** For which what is old may hold up the rest. */
 #define PURGE_TIME (SECOND / 50)
+/** Behind a step that fails nothing old is removed for so many times as long as that took: a database may be too slow for many. */
+#define REST_TIMES 3
 
 /* --- what is durable --- */
 
@@ -121,7 +124,9 @@ typedef struct purging {
   int64_t now;        /**< µs UTC by which values are old */
   uint64_t forgotten; /**< as the collector had it when the round began… */
   int64_t since;      /**< …and µs UTC: that was seen first */
-  bool failed;        /**< it was said in this round that something can't be removed */
+  tt_map failed;      /**< device → the attribute that could not be removed in this round… */
+  tt_map failed_last; /**< …and in the last, behind which this one goes on */
+  int64_t rests;      /**< µs, monotonic: until then nothing is removed */
   int64_t done;       /**< µs, monotonic: when there was no more of it last */
 } purging;
 
@@ -165,7 +170,9 @@ static void choose_whole(tt_collector *collector, purging *of) {
   // What was removed is older than that; the wall's clock may be ahead of the one by which values are old.
   if (of->forgotten != collector->forgotten) of->since = MAX(of->now, g_get_real_time());
   of->forgotten = collector->forgotten;
-  of->whole = (of->whole + 1) % MAX(count, 1);
+  // Of one that failed the last round has left out some.
+  of->whole =
+      (of->whole + !tt_map_get(&of->failed_last, (tt_map_key){of->whole, 0})) % MAX(count, 1);
   of->asks = false;
   if (count) {
     tt_device *device = tt_device_at(collector, of->whole);
@@ -184,7 +191,9 @@ static void begin_purging(tt_collector *collector, purging *of) {
   tt_list_free(&of->old);
   of->at = 0;
   of->device = 0;
-  of->failed = false;
+  tt_map_clear(&of->failed_last);
+  of->failed_last = of->failed;
+  of->failed = (tt_map){.count = 0};
   of->done = g_get_monotonic_time();
   if (!store->purge) return;
   of->now = look_at_clock(collector);
@@ -195,13 +204,23 @@ static void begin_purging(tt_collector *collector, purging *of) {
   tt_list_free(&of->old);
 }
 
+/** A device that fails may do so with each attribute, which may take long. So a round asks it until it fails once, and the next one for
+ *  what is behind that: all of it gets its turn. */
+static bool is_left_out(const purging *of, int attribute) {
+  const tt_map_key device = {of->device, 0};
+  const int64_t *last = tt_map_get(&of->failed_last, device);
+  return tt_map_get(&of->failed, device) || (last && attribute <= *last);
+}
+
 /** Whether there may be values of the attribute of the device at which it is. Of a name that was removed nothing says so any more, though
  *  behind a log there may be some. To look for them may take long, so it is done for one device in a round. With the mutex held. */
 static bool may_be_stored(const tt_collector *collector, const tt_store_old *one,
                           const purging *of) {
-  if (tt_registry_is_stored(collector, of->device, one->attribute)) return true;
+  if (tt_registry_is_stored(collector, of->device, one->attribute))
+    return !is_left_out(of, one->attribute);
   return collector->options.log && of->asks && of->device == of->whole &&
-         tt_registry_was_removed(collector, of->device, one->attribute) && !is_settled(of, one);
+         tt_registry_was_removed(collector, of->device, one->attribute) && !is_settled(of, one) &&
+         !is_left_out(of, one->attribute);
 }
 
 /** Finds where to go on, from `device` on: a device of which there may be values of the attribute. */
@@ -219,15 +238,15 @@ static void note_failed(tt_collector *collector, const tt_store_purge *purge, pu
   pthread_mutex_lock(&collector->mutex);
   tt_device *device = tt_device_at(collector, purge->device);
   device->asked = 0;
-  if (!of->failed)
+  if (!of->failed.count)
     tt_log_warning("telemetry: can't remove old values of %s of device %s: %s",
                    tt_attribute_at(collector, purge->attribute)->identifier, device->identifier,
                    why);
   pthread_mutex_unlock(&collector->mutex);
-  of->failed = true;
+  tt_map_put(&of->failed, (tt_map_key){purge->device, 0}, purge->attribute);
 }
 
-/** A step of one device, or on to the next attribute. One that fails doesn't hold up those behind it: it is tried with the next round.
+/** A step of one device, or on to the next attribute. One that fails doesn't hold up the devices behind it.
  *  TT_AGAIN: there is more of the device. */
 static tt_status purge_next(tt_collector *collector, purging *of) {
   const tt_store_old *one = &tt_list_at(&of->old, tt_store_old, of->at);
@@ -332,14 +351,17 @@ static bool is_wanted(tt_collector *collector) {
 
 /** Removes some of what is old, and leaves the rest to the next turn where something waits. True: some of it can be removed now. */
 static bool purge_some(tt_collector *collector, purging *of) {
-  const int64_t end = g_get_monotonic_time() + PURGE_TIME;
-  while (is_purging(of)) {
+  int64_t now = g_get_monotonic_time();
+  const int64_t end = now + PURGE_TIME;
+  while (is_purging(of) && now >= of->rests) {
     const tt_status status = purge_next(collector, of);
     of->done = g_get_monotonic_time();
+    if (status != TT_OK && status != TT_AGAIN) of->rests = of->done + REST_TIMES * (of->done - now);
+    now = of->done;
     if (status == TT_AGAIN && is_away(collector)) return false;
     if (of->done >= end || (!collector->options.log && is_wanted(collector))) break;
   }
-  return is_purging(of);
+  return is_purging(of) && now >= of->rests;
 }
 
 gpointer tt_writer_run(gpointer data) {
@@ -370,5 +392,7 @@ gpointer tt_writer_run(gpointer data) {
     purging_now = purge_some(collector, &old);
   }
   tt_list_free(&old.old);
+  tt_map_clear(&old.failed);
+  tt_map_clear(&old.failed_last);
   return NULL;
 }

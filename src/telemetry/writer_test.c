@@ -277,6 +277,15 @@ static tt_status lose_link(tt_store *store, const tt_store_purge *purge, int *re
   return tt_fail(error, TT_FAILED, "it takes too long");
 }
 
+/** Of each device there are values of an attribute that no other has. */
+static void tell_pairs(void) {
+  for (int i = 0; i < DEVICES; i++) {
+    tell_name(true, i, false);
+    tell_name(false, i, false);
+    loader.pair(loader.context, i, i);
+  }
+}
+
 static void lose_it_with(tt_store_log *log) {
   away_until = 0;
   atomic_store(&takes, 0);
@@ -285,11 +294,7 @@ static void lose_it_with(tt_store_log *log) {
   atomic_store(&tended_away, 0);
   open_collector(log, lose_link, NULL);
   wait_for(&tends, 1);
-  for (int i = 0; i < DEVICES; i++) {
-    tell_name(true, i, false);
-    tell_name(false, i, false);
-    loader.pair(loader.context, i, i);
-  }
+  tell_pairs();
   tell_retention(60);
   wait_for(&seen_count, DEVICES);
   tt_collector_free(collector);
@@ -345,11 +350,7 @@ static void remove_behind_a_log(double retention) {
   atomic_store(&tends, 0);
   open_collector(&silent, purge_again, NULL);
   wait_for(&tends, 1);  // what is told before its thread begins waits half a minute
-  for (int i = 0; i < DEVICES; i++) {
-    tell_name(true, i, false);
-    tell_name(false, i, false);
-    loader.pair(loader.context, i, i);
-  }
+  tell_pairs();
   tell_name(false, REMOVED, true);
   tell_name(true, ALL_OF, true);
   tell_name(true, ALL_OF, false);
@@ -421,6 +422,54 @@ static void test_what_was_removed_is_asked_for_again(void **state) {
   assert_in_range(atomic_load(&in_all), 3 * ONCE, INT_MAX);
 }
 
+/* --- a device that is too much for the database --- */
+
+#define SLOW 1          /* a device… */
+#define ATTRIBUTES 20   /* …of so many, behind its own */
+#define SLOW_TIME 20000 /* µs */
+
+static atomic_int slow_asked, hurried;
+static int64_t slow_since; /* 0: it didn't fail last */
+
+/** Fails with each attribute. With each round begins the next. */
+static tt_status fail_slowly(tt_store *store, const tt_store_purge *purge, int *removed,
+                             tt_error *error) {
+  (void)store;
+  *removed = 0;
+  if (slow_since && g_get_monotonic_time() - slow_since < 4 * SLOW_TIME)
+    atomic_fetch_add(&hurried, 1);
+  slow_since = 0;
+  if (purge->device == DEVICES - 1)
+    tell_retention(1e6 + 0.001 * (1 + atomic_fetch_add(&rounds, 1)));
+  if (purge->device != SLOW) return TT_OK;
+  slow_since = g_get_monotonic_time();
+  atomic_fetch_add(&slow_asked, 1);
+  if (!atomic_exchange(&asked_of_all[purge->attribute], true)) atomic_fetch_add(&of_all, 1);
+  g_usleep(SLOW_TIME);
+  return tt_fail(error, TT_FAILED, "it takes too long");
+}
+
+static void test_a_device_that_fails_does_so_once_in_a_round(void **state) {
+  (void)state;
+  atomic_store(&of_all, 0);
+  atomic_store(&rounds, 0);
+  atomic_store(&tends, 0);
+  atomic_store(&slow_asked, 0);
+  atomic_store(&hurried, 0);
+  memset(asked_of_all, 0, sizeof asked_of_all);
+  slow_since = 0;
+  open_collector(&silent, fail_slowly, NULL);
+  wait_for(&tends, 1);
+  tell_pairs();
+  for (int i = 0; i < ATTRIBUTES; i++) loader.pair(loader.context, SLOW, SLOW + i);
+  tell_retention(1e6);
+  wait_for(&of_all, ATTRIBUTES);
+  tt_collector_free(collector);
+  assert_int_equal(atomic_load(&of_all), ATTRIBUTES);
+  assert_in_range(atomic_load(&slow_asked), ATTRIBUTES, atomic_load(&rounds) + 1);
+  assert_int_equal(atomic_load(&hurried), 0);
+}
+
 /* --- what is told meanwhile --- */
 
 /** With each step others change something, and a batch comes, so that the rest is left to the next turn. */
@@ -476,6 +525,7 @@ int main(void) {
       cmocka_unit_test(test_what_was_removed_behind_a_log_is_asked_for),
       cmocka_unit_test(test_what_comes_behind_its_removal_is_asked_for),
       cmocka_unit_test(test_what_was_removed_is_asked_for_again),
+      cmocka_unit_test(test_a_device_that_fails_does_so_once_in_a_round),
       cmocka_unit_test(test_a_round_comes_to_its_end),
       cmocka_unit_test(test_what_was_told_before_begins_no_round),
   };
