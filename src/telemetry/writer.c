@@ -223,10 +223,18 @@ static bool may_be_stored(const tt_collector *collector, const tt_store_old *one
          !is_left_out(of, one->attribute);
 }
 
+/** A round may last long, or wait for a database: what is to be kept longer by now is. False: all of it is. With the mutex held. */
+static bool look_again(tt_collector *collector, tt_store_old *one, const purging *of) {
+  const double retention = tt_attribute_at(collector, one->attribute)->handling.retention;
+  one->before = MIN(one->before, of->now - llround(retention * SECOND));
+  return retention > 0;
+}
+
 /** Finds where to go on, from `device` on: a device of which there may be values of the attribute. */
-static bool find_stored(tt_collector *collector, const tt_store_old *one, purging *of) {
+static bool find_stored(tt_collector *collector, tt_store_old *one, purging *of) {
   pthread_mutex_lock(&collector->mutex);
   const int count = (int)collector->devices->len;
+  if (!look_again(collector, one, of)) of->device = count;
   while (of->device < count && !may_be_stored(collector, one, of)) of->device++;
   pthread_mutex_unlock(&collector->mutex);
   return of->device < count;
@@ -249,7 +257,7 @@ static void note_failed(tt_collector *collector, const tt_store_purge *purge, pu
 /** A step of one device, or on to the next attribute. One that fails doesn't hold up the devices behind it.
  *  TT_AGAIN: there is more of the device. */
 static tt_status purge_next(tt_collector *collector, purging *of) {
-  const tt_store_old *one = &tt_list_at(&of->old, tt_store_old, of->at);
+  tt_store_old *one = &tt_list_at(&of->old, tt_store_old, of->at);
   if (!find_stored(collector, one, of)) {
     of->at++;
     of->device = 0;

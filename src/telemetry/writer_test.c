@@ -516,6 +516,51 @@ static void test_what_was_told_before_begins_no_round(void **state) {
   assert_int_equal(in_all, DEVICES);
 }
 
+static atomic_int by_old; /* what is asked for by what was told before the database went away */
+
+/** As soon as it is away others tell that values are kept for longer. */
+static tt_status change_while_away(tt_store *store, const tt_store_purge *purge, int *removed,
+                                   tt_error *error) {
+  const int64_t new_least = g_get_real_time() - 1000 * INT64_C(1000000);
+  const bool told = away_until, asked = !atomic_load(&away);
+  const tt_status status = lose_link(store, purge, removed, error);
+  if (status == TT_FAILED) tell_retention(kept);
+  if (told && asked && purge->before > new_least) atomic_fetch_add(&by_old, 1);
+  if (status == TT_OK && purge->device == DEVICES - 1) atomic_fetch_add(&rounds, 1);
+  return status;
+}
+
+/** 0: for ever. */
+static void keep_longer(double retention) {
+  kept = retention;
+  away_until = 0;
+  atomic_store(&tends, 0);
+  atomic_store(&by_old, 0);
+  atomic_store(&rounds, 0);
+  atomic_store(&tended_away, 0);
+  open_collector(NULL, change_while_away, NULL);
+  wait_for(&tends, 1);
+  tell_pairs();
+  tell_retention(60);
+  wait_for(&tended_away, 1);
+  while (atomic_load(&away)) g_usleep(1000);
+}
+
+static void test_a_round_keeps_what_is_kept_longer_meanwhile(void **state) {
+  (void)state;
+  keep_longer(1e5);
+  wait_for(&rounds, 1);
+  tt_collector_free(collector);
+  assert_int_equal(atomic_load(&by_old), 0);
+  assert_int_equal(atomic_load(&seen_count), DEVICES);
+  keep_longer(0);
+  wait_for(&tends, atomic_load(&tends) + 3);  // in which nothing is asked for
+  tell_retention(1e5);
+  wait_for(&rounds, 1);
+  tt_collector_free(collector);
+  assert_int_equal(atomic_load(&by_old), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_old_is_removed_between_batches),
@@ -528,6 +573,7 @@ int main(void) {
       cmocka_unit_test(test_a_device_that_fails_does_so_once_in_a_round),
       cmocka_unit_test(test_a_round_comes_to_its_end),
       cmocka_unit_test(test_what_was_told_before_begins_no_round),
+      cmocka_unit_test(test_a_round_keeps_what_is_kept_longer_meanwhile),
   };
   tt_log_set_level(TT_LOG_WARNING);
   return cmocka_run_group_tests(tests, NULL, NULL);
