@@ -168,6 +168,10 @@ class Roles(unittest.TestCase):
                     self.assertEqual(status, 403, answer)
                     self.assertRegex(answer, r"needs the role administer.*(write another word|a file of tokens)")
                     self.assertEqual(ask("drive", "GET", f"{at}/files/mine.yaml"), (200, "robots: []\n"))
+            for typed in "robots: [{robot: frc2011, name: tokens}", "web: {tokens: x}\nrobots: [\n":
+                with self.subTest(text=typed):
+                    status, answer = ask("drive", "PUT", f"{at}/files/mine.yaml", typed)
+                    self.assertEqual(status, 200, answer)
             self.assertEqual(ask("drive", "PUT", f"{at}/files/notes.md", "token")[0], 200)
             self.assertEqual(ask("administer", "PUT", f"{at}/files/mine.yaml", "robots: [\n")[0], 200)
             self.assertEqual(ask("watch", "GET", f"{at}/files/mine.yaml"), (200, "robots: [\n"))

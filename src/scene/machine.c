@@ -55,12 +55,19 @@ static bool has_token(const tt_node *node) {
   return false;
 }
 
+/* What goes on as `rest` behind the word makes another of it. In a text that is not whole "tokens3cret" may be a key and its value. */
+static bool is_another_word(const char *rest, size_t size, bool whole) {
+  static const char ends[] = " \t\r\n:,.;!?'\"`()[]{}";
+  if (!size || whole) return size && isalpha((unsigned char)*rest);
+  return tolower((unsigned char)*rest) == 's' && (size == 1 || memchr(ends, rest[1], strlen(ends)));
+}
+
 bool tt_machine_has_word(const char *text, size_t size, bool whole) {
   static const char word[] = "token";
   const size_t length = strlen(word);
   for (size_t i = 0; i + length <= size; i++) {
     if (strncasecmp(text + i, word, length) != 0) continue;
-    if (!whole || i + length == size || !isalpha((unsigned char)text[i + length])) return true;
+    if (!is_another_word(text + i + length, size - i - length, whole)) return true;
   }
   return false;
 }

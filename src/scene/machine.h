@@ -26,8 +26,8 @@ extern const char tt_machine_withheld[];
 /** Is the scene in the file at `path` one that may have a token, `error`, which says what is wrong in it, says that instead. */
 void tt_machine_withhold(const char *path, tt_error *error);
 
-/** Has a text the word token? Anywhere: one ':', ' ' or '#' that is amiss makes something else of a token. Where `whole`, "tokens" is another
- *  word. */
+/** Has a text the word token? Anywhere: one ':', ' ' or '#' that is amiss makes something else of a token. "tokens" is another word; in a text
+ *  that is not `whole` only where it ends there. */
 bool tt_machine_has_word(const char *text, size_t size, bool whole);
 
 /** Is the setting PATH=VALUE one of them, or of a key in one? */

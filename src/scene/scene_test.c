@@ -589,6 +589,14 @@ static void test_who_reads_a_text_with_a_token(void **state) {
       {"a: 1 # token", true},
       {"{\"web\": {\"tok\\x65n\": \"x\"}}\n", true},
       {"tokens: [x]\n", false},
+      {"robots: [{robot: frc2011, name: tokens}\n", false},
+      {"web: {tokens: x}\nrobots: [\n", false},
+      {"robots: [\n# the tokens of the game, \"Tokens\".\n", false},
+      {"robots: [tokens", false},
+      {"web:\n  listen: x\n  tokens3cret\n  hosts: [x]\n", true},
+      {"web:\n  listen: x\n  tokensecret\n  hosts: [x]\n", true},
+      {"web:\n  listen: x\n  tokens-3cret\n  hosts: [x]\n", true},
+      {"robots: [token", true},
   };
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     tt_error error = {""};
