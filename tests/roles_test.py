@@ -194,6 +194,11 @@ class Roles(unittest.TestCase):
                         self.assertIn("needs the role administer to be read", answer)
                         self.assertNotIn("s3cret", answer)
                         self.assertIn("bad.yaml:", program.request(*way, self.headers("administer"))[1])
+            bad.write_text("web: {token: s3cret}\nrobots: [\n", encoding="utf-8")
+            for way in ways:
+                with self.subTest("where it stands", way=way[1]):
+                    answer = program.request(*way, self.headers("watch" if way == picture else "drive"))[1]
+                    self.assertRegex(answer, r"bad\.yaml:\d+: what is wrong here needs the role administer")
             bad.write_text("robots: []\nwrong: 1\n", encoding="utf-8")
             self.assertIn("unknown key 'wrong'", program.request(*ways[1], self.headers("drive"))[1])
 

@@ -89,6 +89,22 @@ tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, 
 const char tt_machine_withheld[] =
     "what is wrong here needs the role administer to be read, since the file may have a token";
 
+/* How much of `text` says where, "FILE:LINE:". */
+static size_t place_size(const char *text, const char *path) {
+  const size_t file = strlen(path);
+  if (strncmp(text, path, file) != 0 || text[file] != ':') return 0;
+  const size_t digits = strspn(text + file + 1, "0123456789");
+  const size_t size = file + 1 + digits;
+  return digits && text[size] == ':' ? size + 1 : 0;
+}
+
+/* The place is no secret. */
+static void withhold(const char *path, tt_error *error) {
+  const int place = (int)place_size(error->text, path);
+  tt_error whole = *error;
+  tt_fail(error, TT_INVALID, "%.*s%s%s", place, whole.text, place ? " " : "", tt_machine_withheld);
+}
+
 void tt_machine_withhold(const char *path, tt_error *error) {
   FILE *file;
   bool denied = false;
@@ -97,7 +113,7 @@ void tt_machine_withhold(const char *path, tt_error *error) {
   const size_t size = text ? fread(text, 1, TT_TREE_MAX_FILE + 1, file) : 0;
   fclose(file);
   if (text) tt_machine_check_secrets(text, size, &denied, NULL);
-  if (!text || denied) tt_fail(error, TT_INVALID, "%s", tt_machine_withheld);
+  if (!text || denied) withhold(path, error);
   free(text);
 }
 

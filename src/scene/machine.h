@@ -23,7 +23,8 @@ tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, 
 
 /** What is said to who may not administer in place of what is wrong in a file that may have a token: that may show a part of its line. */
 extern const char tt_machine_withheld[];
-/** Is the scene in the file at `path` one that may have a token, `error`, which says what is wrong in it, says that instead. */
+/** Is the scene in the file at `path` one that may have a token, `error`, which says what is wrong in it, says that instead, and still in
+ *  which of its lines. */
 void tt_machine_withhold(const char *path, tt_error *error);
 
 /** Has a text the word token? Anywhere: one ':', ' ' or '#' that is amiss makes something else of a token. "tokens" is another word; in a text

@@ -614,12 +614,36 @@ static void test_who_reads_a_text_with_a_token(void **state) {
   assert_true(denied);
 }
 
+static void expect_withheld(const char *path, const char *text, const char *place) {
+  tt_error error;
+  char expected[sizeof error.text];
+  snprintf(error.text, sizeof error.text, "%s", text);
+  snprintf(expected, sizeof expected, "%s%s", place, tt_machine_withheld);
+  tt_machine_withhold(path, &error);
+  assert_string_equal(error.text, expected);
+}
+
+static void test_a_place_is_not_withheld(void **state) {
+  (void)state;
+  const char *path = write_file("a:7: b.yaml", "web: {token: s3cret}\nrobots: [\n");
+  char text[600], place[500];
+  snprintf(place, sizeof place, "%s:2: ", path);
+  snprintf(text, sizeof text, "%ss3cret", place);
+  expect_withheld(path, text, place);
+  snprintf(text, sizeof text, "%s: s3cret", path);
+  expect_withheld(path, text, "");
+  snprintf(text, sizeof text, "%s:3cret", path);
+  expect_withheld(path, text, "");
+  expect_withheld(path, "s3cret:2: x", "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hidden_tokens),
       cmocka_unit_test(test_hidden_comments),
       cmocka_unit_test(test_hidden_in_a_large_file),
       cmocka_unit_test(test_who_reads_a_text_with_a_token),
+      cmocka_unit_test(test_a_place_is_not_withheld),
       cmocka_unit_test(test_good),
       cmocka_unit_test(test_settings),
       cmocka_unit_test(test_settings_reach_a_robots_file),
