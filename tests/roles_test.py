@@ -314,7 +314,9 @@ class Roles(unittest.TestCase):
                 connection.close()
                 return answer.status, text
 
-            self.assertEqual(ask("drive", "POST", "/api/drafts", {"scene": str(scene)})[0], 403)
+            status, answer = ask("drive", "POST", "/api/drafts", {"scene": str(scene)})
+            self.assertEqual(status, 403, answer)
+            self.assertTrue(json.loads(answer)["error"].startswith("secret.yaml: the scene has a token"), answer)
             self.assertEqual(json.loads(ask("watch", "GET", "/api/drafts")[1]), [])
             status, made = ask("administer", "POST", "/api/drafts", {"scene": str(scene)})
             self.assertEqual(status, 201, made)

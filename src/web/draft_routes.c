@@ -138,8 +138,11 @@ static bool may_have(const job *from, const tt_draft *draft, tt_error *error) {
   tt_draft_files files;
   if (administers(from)) return true;
   bool may = tt_draft_files_list(draft->folder, &files, error) == TT_OK;
-  for (int i = 0; i < files.count && may; i++)
-    may = may_read_file(from, draft->folder, files.items[i].path, error);
+  for (int i = 0; i < files.count && may; i++) {
+    tt_error why = {""};
+    may = may_read_file(from, draft->folder, files.items[i].path, &why);
+    if (!may) tt_fail(error, TT_INVALID, "%s: %s", files.items[i].path, why.text);
+  }
   tt_draft_files_free(&files);
   if (!may) tt_drafts_remove(from->routes->drafts, draft->id, NULL);
   return may;

@@ -245,7 +245,21 @@ test('what only who administers may read is not written over, and keeps nothing 
   elsewhere('a.yaml', 'a');
   await draft.settle();
   assert.deepEqual([has.get('a.yaml'), draft.failure.value], ['mine', '']);
-  await assert.rejects(new Draft('d').open(), /^Error: c\.yaml could not be read: the word token$/);
+});
+
+test('a draft opens without what only who administers may read, unless that is its scene', async () => {
+  drives = true;
+  const draft = await opened(['a.yaml', 'a'], ['b.yaml', 'token']);
+  assert.deepEqual(Object.fromEntries(draft.texts.value), {'a.yaml': 'a'});
+  draft.write('a.yaml', 'mine');
+  await draft.settle();
+  draft.write('b.yaml', 'mine');
+  draft.leave();
+  await answered();
+  await assert.rejects(draft.settle(), /^Error: b\.yaml could not be read: the word token$/);
+  assert.deepEqual(Object.fromEntries(has), {'a.yaml': 'mine', 'b.yaml': 'token'});
+  elsewhere('a.yaml', 'token');
+  await assert.rejects(new Draft('d').open(), /^Error: a\.yaml could not be read: the word token$/);
 });
 
 test('two changes of a text come together where they are of different lines', () => {

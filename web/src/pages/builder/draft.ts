@@ -93,10 +93,19 @@ export class Draft {
     return all.sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error')); // what keeps it from running comes first
   });
 
-  /** Gets the draft and its texts of scenes, robots and arenas. Throws where there is none. */
+  /** Gets the draft and its texts of scenes, robots and arenas that may be read. Throws where there is no draft, or its scene may not. */
   async open(): Promise<void> {
     await this.check();
-    await Promise.all(this.state.value!.files.filter(({path}) => isYaml(path)).map(({path}) => this.load(path)));
+    await Promise.all(this.state.value!.files.filter(({path}) => isYaml(path)).map(({path}) => this.loadOrBar(path)));
+  }
+
+  private async loadOrBar(path: string): Promise<void> {
+    try {
+      await this.load(path);
+    } catch (error) {
+      if (!isForbidden(error) || path === this.main.value) throw error;
+      this.barred.set(path, error);
+    }
   }
 
   /** Gets a file's text, once. */
