@@ -176,6 +176,20 @@ class Roles(unittest.TestCase):
             self.assertEqual(ask("administer", "PUT", f"{at}/files/mine.yaml", "robots: [\n")[0], 200)
             self.assertEqual(ask("watch", "GET", f"{at}/files/mine.yaml"), (200, "robots: [\n"))
 
+    def test_a_draft_without_its_scene(self):
+        """A file that is not there has no token: who may drive hears that it is missing."""
+        with self.program(scene=SCENE) as program:
+            def ask(role, method, path, body=None):
+                status, answer = program.request(method, path, body, self.headers(role))
+                self.assertIn(status, (200, 201), answer)
+                return json.loads(answer)
+
+            at = f"/api/drafts/{ask('drive', 'POST', '/api/drafts', json.dumps({'name': 'mine'}))['draft']}"
+            ask("drive", "DELETE", f"{at}/files/mine.yaml")
+            problems = ask("drive", "GET", at)["problems"]
+            self.assertIn("there is no file 'mine.yaml'", problems[0]["text"])
+            self.assertEqual(problems, ask("administer", "GET", at)["problems"])
+
     def test_a_scene_with_a_token_that_is_mistyped(self):
         """Why it does not load is for who administers, wherever it is asked for."""
         folder = pathlib.Path(self.folder.name).resolve()

@@ -125,8 +125,20 @@ static bool may_read_file(const job *from, const char *folder, const char *path,
   return may;
 }
 
+/* Whether it says that its file is not there, which hides nothing. With a line it is of one that was there before. */
+static bool is_of_no_file(const job *from, const tt_problem *problem) {
+  char *bytes;
+  size_t size;
+  if (problem->line) return false;
+  const tt_status status =
+      tt_draft_file_read(from->draft.folder, problem->file, &bytes, &size, NULL);
+  if (status == TT_OK) free(bytes);
+  return status == TT_NOT_FOUND;
+}
+
 static bool may_hear(const job *from, const tt_problem *problem) {
-  return administers(from) || may_read_file(from, from->draft.folder, problem->file, NULL);
+  return administers(from) || may_read_file(from, from->draft.folder, problem->file, NULL) ||
+         is_of_no_file(from, problem);
 }
 
 static const char *text_for(const job *from, const tt_problem *problem) {
