@@ -158,6 +158,10 @@ static void test_a_wrong_key_is_shown_without_its_value(void **state) {
   refuses("things:\n- number: 1\n  text:s3cret\n  name: a\n",
           "a.yaml:3: in 'text:' a space is missing");
   refuses("{text:s3cret}", "a.yaml:1: in 'text:' a space is missing behind the ':'");
+  refuses("number: 1\ntext of:s3cret\nflag: yes\n",
+          "a.yaml:2: the key of this line needs a ':' with a space behind it");
+  refuses("{'text:s3cret': 1}", "unknown key 'text …'; ");
+  refuses("'a:b': [1]", "unknown key 'a …'; the keys here are: ");
   refuses("{text s3cret: 1}", "unknown key 'text …'; ");
   refuses("{text=s3cret: 1}", "unknown key 'text …'; ");
   refuses("{text=s3cret: 1, text=s3cret: 2}", "the key 'text' stands here twice");

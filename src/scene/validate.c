@@ -178,7 +178,7 @@ static tt_status unknown_key(const tt_walk *walk, const tt_node *node,
     }
   }
   const int length = tt_yaml_shown(node->key, 80);
-  if (node->key[length] == ':')
+  if (node->key[length] == ':' && tt_node_empty(node))
     return fail_node(walk, node, "in '%.*s:' a space is missing behind the ':'", length, node->key);
   const char *more = node->key[length] ? " …" : "";
   if (nearest.best)

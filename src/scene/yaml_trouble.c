@@ -105,6 +105,10 @@ static tt_status explain(const yaml_parser_t *parser, const char *path, const li
       return tt_fail(error, TT_INVALID, "%s:%zu: in '%.*s:' a space is missing behind the ':'",
                      path, opened->number, length, word);
     /* It may be a value: a token on a line of its own. */
+    if (memchr(word, ':', rest))
+      return tt_fail(error, TT_INVALID,
+                     "%s:%zu: the key of this line needs a ':' with a space behind it", path,
+                     opened->number);
     return tt_fail(error, TT_INVALID, "%s:%zu: a ':' is missing behind the key of this line", path,
                    opened->number);
   }
