@@ -57,7 +57,13 @@ void tt_wire_end_stream(tt_wire *wire, const char *reason) {
   tt_wire_stream *stream = wire->self;
   tt_tcp *tcp = stream->tcp;
   if (!tcp && !stream->left) return;
-  lose_peer(wire, reason);
+  if (stream->hurries && stream->answered) { /* what it had said before that still counts */
+    stream->tcp = NULL;
+    stream->left = true;
+    stream->size = 0;
+  } else {
+    lose_peer(wire, reason);
+  }
   if (tcp) tt_tcp_close(tcp, reason);
 }
 
@@ -74,13 +80,14 @@ static void drop_next_if_gone(tt_wire_stream *stream) {
 }
 
 /* What one that is gone said ahead would drive its robot on, and keep the next one waiting, for as long as that takes in
- * real time. In lock-step it is done as fast as it is computed, and is part of the run. */
-static void hear_no_more(tt_wire *wire) {
+ * real time. So it is taken at once, up to its last word, which may be a stop. In lock-step it is done as fast as it is
+ * computed, and is part of the run. */
+static void hear_out(tt_wire *wire) {
   tt_wire_stream *stream = wire->self;
   if (!wire->realtime || !stream->use.answers_ahead) return;
   if (!stream->answered || !is_leaving(stream)) return;
-  stream->size = 0;
-  stream->unheard = true;
+  stream->hurries = true;
+  stream->use.take(wire);
 }
 
 static void wait_for_last(tt_wire *wire, tt_tcp *tcp) {
@@ -89,7 +96,7 @@ static void wait_for_last(tt_wire *wire, tt_tcp *tcp) {
   tt_tcp_pause(tcp, true);
   tt_wire_event(wire, "%s waits until the last answer of %s is obeyed", tt_tcp_peer(tcp),
                 wire->stats.peer);
-  hear_no_more(wire);
+  hear_out(wire);
 }
 
 static void on_open(void *context, tt_tcp *tcp) {
@@ -112,7 +119,7 @@ static void on_open(void *context, tt_tcp *tcp) {
 }
 
 /* Whether the end comes together with the last answer or after its tick is chance; what the world does is not: every
- * answer that came gets its tick. In real time the one to the newest message does, and what was said ahead is void. */
+ * answer that came gets its tick. In real time all that was said ahead gets one together. */
 static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
@@ -120,7 +127,7 @@ static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   if (!tcp || tcp != stream->tcp) return;
   stream->tcp = NULL;
   stream->left = stream->use.obeys_last && stream->answered;
-  hear_no_more(wire);
+  hear_out(wire);
   if (!stream->left) lose_peer(wire, reason);
 }
 
@@ -136,7 +143,7 @@ static void set_paused(tt_wire_stream *stream) {
 static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t size) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
-  if (tcp != stream->tcp || stream->unheard) return; /* refused, or done with, and not gone yet */
+  if (tcp != stream->tcp) return; /* refused, and not gone yet */
   if (size > stream->use.enough + READ_AT_MOST - stream->size) {
     tt_wire_end_stream(wire,
                        "more bytes than there is room for"); /* a read brought more than it may */
@@ -145,7 +152,7 @@ static void on_data(void *context, tt_tcp *tcp, const uint8_t *bytes, size_t siz
   memcpy(stream->bytes + stream->size, bytes, size);
   stream->size += size;
   stream->use.take(wire);
-  hear_no_more(wire);
+  hear_out(wire);
   set_paused(stream);
 }
 
@@ -158,7 +165,7 @@ void tt_wire_stream_taken(tt_wire_stream *stream, size_t size) {
 void tt_wire_stand_stream(tt_wire_stream *stream) {
   stream->stands = true;
   /* Where a policy let the world go on, it may just have answered the message before this one. */
-  if (!stream->left) stream->answered = false;
+  if (!stream->left && !stream->hurries) stream->answered = false;
 }
 
 bool tt_wire_obey_stream(tt_wire_stream *stream) {
@@ -167,17 +174,16 @@ bool tt_wire_obey_stream(tt_wire_stream *stream) {
   return true;
 }
 
-/* It is gone, and whatever of its answers counts was obeyed. */
-static bool is_done_with(const tt_wire_stream *stream) {
-  return (stream->left || stream->unheard) && !stream->answered;
+bool tt_wire_stream_wants(const tt_wire_stream *stream) {
+  return stream->stands && (!stream->answered || stream->hurries);
 }
 
 void tt_wire_reread_stream(tt_wire *wire) {
   tt_wire_stream *stream = wire->self;
   if (!stream->tcp && !stream->left) return;
   stream->use.take(wire);
-  hear_no_more(wire);
-  if (is_done_with(stream)) tt_wire_end_stream(wire, "closed by peer");
+  hear_out(wire);
+  if (stream->left && !stream->answered) tt_wire_end_stream(wire, "closed by peer");
   set_paused(stream);
 }
 
@@ -216,7 +222,7 @@ void tt_wire_send_stream(tt_wire *wire, const void *bytes, size_t size) {
 void tt_wire_reset_stream(tt_wire *wire) {
   tt_wire_stream *stream = wire->self;
   stream->stands = stream->answered = false; /* also for who waits: it is told what comes */
-  if (is_done_with(stream)) tt_wire_end_stream(wire, "closed by peer");
+  if (stream->left || stream->hurries) tt_wire_end_stream(wire, "closed by peer");
   stream->stale = stream->owed;
 }
 

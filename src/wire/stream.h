@@ -2,7 +2,7 @@
  * what it is still owed, and what becomes of the world when it goes.
  *
  * A second peer is told that somebody is there, and closed; but while the last answers of one that left are still to be obeyed,
- * the next one waits for that: in real time the one to the newest message alone is obeyed. What comes stands in one buffer until the
+ * the next one waits for that: in real time they are all taken for one tick. What comes stands in one buffer until the
  * adapter takes it. With more than `enough` in it the peer is not listened to until the world has caught up: it feels TCP's own
  * backpressure.
  */
@@ -49,7 +49,7 @@ typedef struct tt_wire_stream {
   bool stands;
   bool answered;    /**< lock-step: it has answered the newest message; by the adapter */
   bool left;        /**< it is gone, but what it had answered is still obeyed; `tcp` is NULL */
-  bool unheard;     /**< it is gone, and of what it said only that answer counts */
+  bool hurries;     /**< it is gone, and all that it said ahead is taken for the one tick */
   uint64_t owed;    /**< messages sent that it has not answered; by the adapter */
   uint64_t stale;   /**< of those, sent before a reset; the adapter counts them down */
   uint64_t sent_at; /**< wall clock, ns, of the newest, for statistics; by the adapter */
@@ -64,6 +64,8 @@ void tt_wire_stream_taken(tt_wire_stream *stream, size_t size);
 void tt_wire_send_stream(tt_wire *wire, const void *bytes, size_t size);
 /** At send, before the message: it stands, and wants an answer of its own. */
 void tt_wire_stand_stream(tt_wire_stream *stream);
+/** While taking: whether one more answer is to be taken. */
+bool tt_wire_stream_wants(const tt_wire_stream *stream);
 /** At receive: whether the message has its answer, which is obeyed now. The world may come to receive again before the next
  * message leaves (another robot was reset): nobody is asked twice then. */
 bool tt_wire_obey_stream(tt_wire_stream *stream);
@@ -71,7 +73,7 @@ bool tt_wire_obey_stream(tt_wire_stream *stream);
 void tt_wire_reread_stream(tt_wire *wire);
 /** At a reset: what is owed is stale. */
 void tt_wire_reset_stream(tt_wire *wire);
-/** Ends the connection, if there is one, for `reason`, and does what `then` says. */
+/** Ends the connection, if there is one, for `reason`, and does what `then` says: after the last tick of one that hurries. */
 void tt_wire_end_stream(tt_wire *wire, const char *reason);
 /* Operations of every such wire: must_wait, eject, address, and close, which frees `self` and is called after an error while
  * opening, too. */

@@ -313,6 +313,20 @@ class Ezphysics(Bench):
         self.assertEqual(owed, 1)
         self.assertGreater(state.floats(JOINTAXIS, 1)[1], 0.5)
 
+    def test_all_that_one_who_goes_said_ahead_counts_in_real_time(self):
+        """Of each joint the last: a stop of one is not lost behind the order to another."""
+        tether = self.start("late: hold, deadline: 0.1 s, receive_timeout: 0 s, watchdog: 0 s", pace="realtime")
+        peer = self.connect(tether)
+        peer.state()
+        peer.turn(motor(1, 1.5, 50))
+        for bad in b"", b"\xff" * 8:
+            peer.socket.sendall(message(motor(1, 1.5, 50)) + message(motor(1, 0.0, 50)) + message(motor(3, 1.0, 50)) + bad)
+            peer.socket.close()
+            peer = self.connect(tether)
+            state = [peer.state() for _ in range(60)][-1]
+            self.assertAlmostEqual(state.floats(JOINTAXIS, 1)[1], 0, delta=0.01)
+            self.assertAlmostEqual(state.floats(JOINTAXIS, 3)[1], 1, delta=0.1)
+
     def test_realtime_force_lasts_one_period(self):
         tether = self.start("mode: realtime", pace="realtime")
         peer = self.connect(tether)

@@ -121,6 +121,22 @@ class Lockstep(unittest.TestCase):
                         self.assertEqual(tether.wait_exit(), 0)
                     self.assertLess(float(re.search(r"([\d.]+) s simulated", tether.text())[1]), 10)  # of 20 or 100
 
+    def test_the_last_word_of_a_driver_that_goes_counts_in_real_time(self):
+        """However much it says before, and whatever is no word behind."""
+        on, stop, bad = (VELOCITIES.pack(speed, *[0] * 9) for speed in (0.3, 0, float("nan")))
+        for end in socket.socket.close, lambda link: link.shutdown(socket.SHUT_WR):
+            for last in on + stop, 3000 * on + stop, on + stop + on[:7], on + stop + bad + on:
+                with self.subTest(bytes=len(last)), run("pace=realtime", "wires.lockstep-tcp.on_disconnect=keep", "wires.lockstep-tcp.late=hold",
+                                                        "wires.lockstep-tcp.deadline=0.1 s") as tether, join(tether) as gone:
+                    receive(gone)
+                    gone.sendall(on)
+                    receive(gone)
+                    gone.sendall(last)
+                    end(gone)
+                    with join(tether) as link:
+                        swivel = [FRAME.unpack(receive(link))[1] for _ in range(100)]
+                    self.assertAlmostEqual(swivel[-1], swivel[40], places=3)
+
     def test_what_one_that_is_gone_answered_ahead_is_done_in_lockstep(self):
         with run("pace=lockstep", *self.AHEAD) as tether:
             self.assertEqual(self.answer_ahead(tether, lambda link: link.shutdown(socket.SHUT_WR)), 1000)

@@ -306,12 +306,12 @@ static size_t message_at(tt_wire *wire, size_t offset) {
 }
 
 /** Answers to states from before a reset are thrown away. Mode step: then those up to that to the newest state (where the world
- *  did not wait for one, policies hold and zero, there are several). Mode realtime: whatever has arrived, as far as a period
- *  has time for it. */
+ *  did not wait for one, policies hold and zero, there are several), or all that one who is gone said ahead. Mode realtime:
+ *  whatever has arrived, as far as a period has time for it. */
 static bool takes_more(const ezphysics *self) {
   const tt_wire_stream *stream = &self->stream;
   if (stream->stale > 0) return true;
-  if (self->config->checked_mode == TT_EZ_STEP) return stream->stands && !stream->answered;
+  if (self->config->checked_mode == TT_EZ_STEP) return tt_wire_stream_wants(stream);
   return self->taken < MOST_A_PERIOD;
 }
 
@@ -327,7 +327,7 @@ static void note_answer(tt_wire *wire) {
   ezphysics *self = wire->self;
   tt_wire_stream *stream = &self->stream;
   if (stream->owed > 0) stream->owed--; /* nothing is sent to who left */
-  if (self->config->checked_mode != TT_EZ_STEP || stream->owed > 0) return;
+  if (self->config->checked_mode != TT_EZ_STEP || stream->owed > 0 || stream->answered) return;
   stream->answered = true;
   tt_wire_answered(wire, stream->sent_at);
   self->waiting = 0;

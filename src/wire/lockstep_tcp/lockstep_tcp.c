@@ -149,12 +149,13 @@ static void warn_of_byte_order(tt_wire *wire, const uint8_t *bytes, bool refused
                  wire->name, wire->stats.peer);
 }
 
-/* All fields finite and in range; otherwise the connection ends. */
+/* All fields finite and in range; otherwise the connection ends, and the velocities before stay. */
 static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size) {
   lockstep_tcp *self = wire->self;
   const char *peer = wire->stats.peer;
+  float velocities[TT_LOCKSTEP_MAX];
   int field;
-  if (tt_lockstep_decode_velocities(bytes, self->joints, self->velocities, &field) != TT_OK) {
+  if (tt_lockstep_decode_velocities(bytes, self->joints, velocities, &field) != TT_OK) {
     tt_wire_drop(wire, TT_DROP_NON_FINITE, peer, bytes, size,
                  "velocity %d (%s) is not a finite number; the connection is closed", field + 1,
                  self->names[field]);
@@ -162,24 +163,26 @@ static bool validate(tt_wire *wire, const uint8_t *bytes, size_t size) {
   }
   for (int i = 0; i < self->joints; i++) {
     const tt_command *command = &wire->model->commands[self->commands[i]];
-    double value = self->velocities[i];
+    double value = velocities[i];
     if (value >= command->lower && value <= command->upper) continue;
     tt_wire_drop(wire, TT_DROP_RANGE, peer, bytes, size,
                  "velocity %d (%s) is %g, not within %g to %g; the connection is closed", i + 1,
                  self->names[i], value, command->lower, command->upper);
     return false;
   }
+  memcpy(self->velocities, velocities, sizeof *velocities * (size_t)self->joints);
   return true;
 }
 
 /* Takes the next whole answer out of the buffer, past those to frames from before a reset. An answer to a frame that
  * the world has already left behind (policies hold and zero) is obeyed like any other, but the newest frame still wants
- * its own: else a client that was late once would lag for ever. What is said before a frame waits until that is sent. */
+ * its own: else a client that was late once would lag for ever. What is said before a frame waits until that is sent,
+ * or, of one that hurries, takes the place of what it said before. */
 static void take_answer(tt_wire *wire) {
   lockstep_tcp *self = wire->self;
   tt_wire_stream *stream = &self->stream;
   size_t size = TT_LOCKSTEP_VELOCITY_BYTES((size_t)self->joints), used = 0;
-  while (stream->stands && !stream->answered && stream->size - used >= size) {
+  while (tt_wire_stream_wants(stream) && stream->size - used >= size) {
     const uint8_t *bytes = stream->bytes + used;
     used += size;
     tt_wire_received(wire, bytes, size);
@@ -199,7 +202,7 @@ static void take_answer(tt_wire *wire) {
     if (self->ordered)
       tt_wire_drop(wire, TT_DROP_SUPERSEDED, wire->stats.peer, bytes, size, "late");
     self->ordered = true;
-    if (stream->owed > 0) continue;
+    if (stream->owed > 0 || stream->answered) continue;
     stream->answered = true;
     tt_wire_answered(wire, stream->sent_at);
   }
