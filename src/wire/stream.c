@@ -126,6 +126,7 @@ static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   if (tcp && tcp == stream->next) stream->next = NULL;
   if (!tcp || tcp != stream->tcp) return;
   stream->tcp = NULL;
+  stream->answered |= stream->said; /* nobody is left who could answer the newest message */
   stream->left = stream->use.obeys_last && stream->answered;
   hear_out(wire);
   if (!stream->left) lose_peer(wire, reason);
@@ -169,6 +170,7 @@ void tt_wire_stand_stream(tt_wire_stream *stream) {
 }
 
 bool tt_wire_obey_stream(tt_wire_stream *stream) {
+  stream->said = false;
   if (!stream->answered) return false;
   stream->stands = stream->answered = false;
   return true;
@@ -222,6 +224,7 @@ void tt_wire_send_stream(tt_wire *wire, const void *bytes, size_t size) {
 void tt_wire_reset_stream(tt_wire *wire) {
   tt_wire_stream *stream = wire->self;
   stream->stands = stream->answered = false; /* also for who waits: it is told what comes */
+  stream->said = false;
   if (stream->left || stream->hurries) tt_wire_end_stream(wire, "closed by peer");
   stream->stale = stream->owed;
 }

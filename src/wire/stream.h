@@ -48,6 +48,7 @@ typedef struct tt_wire_stream {
    * what comes is taken. */
   bool stands;
   bool answered;    /**< lock-step: it has answered the newest message; by the adapter */
+  bool said;        /**< an answer, if a late one, waits for its tick; by the adapter */
   bool left;        /**< it is gone, but what it had answered is still obeyed; `tcp` is NULL */
   bool hurries;     /**< it is gone, and all that it said ahead is taken for the one tick */
   uint64_t owed;    /**< messages sent that it has not answered; by the adapter */

@@ -137,6 +137,21 @@ class Lockstep(unittest.TestCase):
                         swivel = [FRAME.unpack(receive(link))[1] for _ in range(100)]
                     self.assertAlmostEqual(swivel[-1], swivel[40], places=3)
 
+    def test_the_last_word_of_a_driver_that_was_late_and_goes_counts(self):
+        """It answers a frame that the world has left behind."""
+        for pace in "realtime", "lockstep":
+            with self.subTest(pace=pace), run(f"pace={pace}", "wires.lockstep-tcp.on_disconnect=keep", "wires.lockstep-tcp.late=hold",
+                                              "wires.lockstep-tcp.deadline=0.1 s") as tether, join(tether) as gone:
+                receive(gone)
+                gone.sendall(VELOCITIES.pack(0.3, *[0] * 9))
+                for _ in range(10):
+                    receive(gone)
+                gone.sendall(VELOCITIES.pack(*[0] * 10))
+                gone.shutdown(socket.SHUT_WR)
+                with join(tether) as link:
+                    swivel = [FRAME.unpack(receive(link))[1] for _ in range(100)]
+                self.assertAlmostEqual(swivel[-1], swivel[40], places=3)
+
     def test_what_one_that_is_gone_answered_ahead_is_done_in_lockstep(self):
         with run("pace=lockstep", *self.AHEAD) as tether:
             self.assertEqual(self.answer_ahead(tether, lambda link: link.shutdown(socket.SHUT_WR)), 1000)

@@ -327,6 +327,7 @@ static void note_answer(tt_wire *wire) {
   ezphysics *self = wire->self;
   tt_wire_stream *stream = &self->stream;
   if (stream->owed > 0) stream->owed--; /* nothing is sent to who left */
+  stream->said = true;
   if (self->config->checked_mode != TT_EZ_STEP || stream->owed > 0 || stream->answered) return;
   stream->answered = true;
   tt_wire_answered(wire, stream->sent_at);

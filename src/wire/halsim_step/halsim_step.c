@@ -203,6 +203,7 @@ static tt_status take_answer(tt_wire *wire, tt_error *error) {
     stream->stale--;
     return TT_OK;
   }
+  stream->said = true;
   program->heard = true; /* also where it is late: the newest frame still wants its own */
   if (stream->owed > 0) return TT_OK;
   stream->answered = true;

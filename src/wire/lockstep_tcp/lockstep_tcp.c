@@ -201,7 +201,7 @@ static void take_answer(tt_wire *wire) {
     }
     if (self->ordered)
       tt_wire_drop(wire, TT_DROP_SUPERSEDED, wire->stats.peer, bytes, size, "late");
-    self->ordered = true;
+    self->ordered = stream->said = true;
     if (stream->owed > 0 || stream->answered) continue;
     stream->answered = true;
     tt_wire_answered(wire, stream->sent_at);
