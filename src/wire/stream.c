@@ -127,7 +127,8 @@ static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   if (!tcp || tcp != stream->tcp) return;
   stream->tcp = NULL;
   stream->answered |= stream->said; /* nobody is left who could answer the newest message */
-  stream->left = stream->use.obeys_last && stream->answered;
+  bool ahead = !stream->stands && stream->size > 0; /* it is taken when the next message stands */
+  stream->left = stream->use.obeys_last && (stream->answered || ahead);
   hear_out(wire);
   if (!stream->left) lose_peer(wire, reason);
 }

@@ -216,6 +216,23 @@ class Lockstep(Case):
                 one.answer()
                 self.assertEqual((one.wait(), two.wait()), (4, 2))
 
+    def test_what_one_who_goes_said_between_its_frames_is_obeyed(self):
+        for kind in Frames, States:
+            with self.subTest(kind.__name__):
+                self.start((Frames, 10, ""), (kind, 20, ", on_disconnect: keep"))
+                one, two = self.join(0), self.join(1)
+                self.assertEqual((one.wait(), two.wait()), (0, 0))
+                two.answer()
+                one.answer()
+                self.assertEqual(one.wait(), 1)
+                two.answer()
+                two.socket.close()
+                for frame in range(2, 5):
+                    one.answer()
+                    self.assertEqual(one.wait(), frame)
+                two = self.join(1)
+                self.assertEqual(two.wait(), 2)
+
     def test_who_comes_waits_until_the_last_answer_before_it_is_obeyed(self):
         for kind in Frames, States, Steps:
             with self.subTest(kind.__name__):
