@@ -113,6 +113,20 @@ static void append_noting(tt_spool *spool, uint64_t ends[FRAMES + 1]) {
   assert_true(ends[FRAMES] > 3 * BLOCK);
 }
 
+/** A new spool of FRAMES frames, on a good disk. */
+static tt_spool *begin_filled(void **state, uint64_t ends[FRAMES + 1]) {
+  assert_int_equal(clean(state), 0);
+  tt_spool *spool = spool_open();
+  append_noting(spool, ends);
+  return spool;
+}
+
+/** The sector in which the last frame ends can't be read. */
+static void make_last_bad(const uint64_t ends[FRAMES + 1]) {
+  bad.from = (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK;
+  bad.to = bad.from + BLOCK;
+}
+
 /** What is left without the bad bytes, and the bytes of the frames that are not. */
 static uint64_t expect(const uint64_t ends[FRAMES + 1], char *expected) {
   uint64_t lost = 0;
@@ -133,9 +147,7 @@ static void test_a_sector_that_cannot_be_read(void **state) {
   for (int way = 0; way < 4; way++) {
     uint64_t ends[FRAMES + 1];
     char expected[2 * FRAMES + 1];
-    assert_int_equal(clean(state), 0);
-    tt_spool *spool = spool_open();
-    append_noting(spool, ends);
+    tt_spool *spool = begin_filled(state, ends);
     bad.from = way < 2 ? BLOCK : 0;  // the first one, too
     bad.to = 2 * BLOCK;
     bad.coarse = way % 2;
@@ -159,12 +171,9 @@ static void test_a_sector_that_cannot_be_read(void **state) {
 static void test_a_last_sector_that_cannot_be_read(void **state) {
   uint64_t ends[FRAMES + 1];
   char expected[2 * FRAMES + 8];
-  assert_int_equal(clean(state), 0);
-  tt_spool *spool = spool_open();
-  append_noting(spool, ends);
+  tt_spool *spool = begin_filled(state, ends);
   tt_spool_close(spool);
-  bad.from = (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK;
-  bad.to = bad.from + BLOCK;
+  make_last_bad(ends);
   expect(ends, expected);
   spool = spool_open();
   assert_int_equal(tt_spool_lost(spool).places, 0);  // it may be read yet
@@ -198,9 +207,7 @@ static void test_a_disk_that_cannot_be_read(void **state) {
   uint64_t ends[FRAMES + 1];
   char expected[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
   tt_error error;
-  assert_int_equal(clean(state), 0);
-  tt_spool *spool = spool_open();
-  append_noting(spool, ends);
+  tt_spool *spool = begin_filled(state, ends);
   bad.from = BLOCK;
   bad.to = (off_t)ends[FRAMES];
   bad.unwritable = true;
@@ -243,10 +250,8 @@ static void test_what_can_be_read_again(void **state) {
   for (int way = 0; way < 3; way++) {
     uint64_t ends[FRAMES + 1];
     char expected[2 * FRAMES + 1], all[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
-    assert_int_equal(clean(state), 0);
+    tt_spool *spool = begin_filled(state, ends);
     tt_spool_patience = INT64_MAX;
-    tt_spool *spool = spool_open();
-    append_noting(spool, ends);
     bad.from = bad.to = 0;
     expect(ends, all);
     bad.from = way < 2 ? BLOCK : 0;
@@ -271,9 +276,7 @@ static void test_what_can_be_read_again(void **state) {
 static void test_what_cannot_be_read_is_given_up(void **state) {
   uint64_t ends[FRAMES + 1];
   char expected[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
-  assert_int_equal(clean(state), 0);
-  tt_spool *spool = spool_open();
-  append_noting(spool, ends);
+  tt_spool *spool = begin_filled(state, ends);
   bad.from = BLOCK;
   bad.to = 2 * BLOCK;
   const uint64_t lost = expect(ends, expected);
@@ -302,10 +305,8 @@ static void test_what_cannot_be_read_is_said(void **state) {
     uint64_t ends[FRAMES + 1];
     char drained[2 * FRAMES + 1] = "";
     int warnings = 0;
-    assert_int_equal(clean(state), 0);
+    tt_spool *spool = begin_filled(state, ends);
     tt_spool_patience = i ? 0 : INT64_MAX;
-    tt_spool *spool = spool_open();
-    append_noting(spool, ends);
     bad.from = BLOCK;
     bad.to = 2 * BLOCK;
     bad.trouble = troubles[i];
@@ -326,9 +327,7 @@ static void test_what_is_given_up_and_read_before_it_is_dropped(void **state) {
     uint64_t ends[FRAMES + 1];
     char all[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
     tt_error error;
-    assert_int_equal(clean(state), 0);
-    tt_spool *spool = spool_open();
-    append_noting(spool, ends);
+    tt_spool *spool = begin_filled(state, ends);
     bad.from = 0;
     expect(ends, all);
     bad.from = way == 1 ? (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK : 0;
@@ -351,15 +350,12 @@ static void test_a_last_sector_that_can_be_read_again(void **state) {
   for (int way = 0; way < 2; way++) {
     uint64_t ends[FRAMES + 1];
     char all[2 * FRAMES + 3], drained[2 * FRAMES + 3] = "";
-    assert_int_equal(clean(state), 0);
+    tt_spool *spool = begin_filled(state, ends);
     tt_spool_patience = INT64_MAX;
-    tt_spool *spool = spool_open();
-    append_noting(spool, ends);
     tt_spool_close(spool);
     bad.from = 0;
     expect(ends, all);
-    bad.from = (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK;
-    bad.to = bad.from + BLOCK;
+    make_last_bad(ends);
     spool = spool_open();
     if (way) spool_append(spool, 1, 1);
     if (way) strcat(all, "11");
@@ -378,14 +374,11 @@ static void test_a_last_sector_that_can_be_read_at_the_next_start(void **state) 
   for (int way = 0; way < 2; way++) {
     uint64_t ends[FRAMES + 1];
     char all[2 * FRAMES + 3];
-    assert_int_equal(clean(state), 0);
-    tt_spool *spool = spool_open();
-    append_noting(spool, ends);
+    tt_spool *spool = begin_filled(state, ends);
     tt_spool_close(spool);
     bad.from = 0;
     expect(ends, all);
-    bad.from = (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK;
-    bad.to = bad.from + BLOCK;
+    make_last_bad(ends);
     spool = spool_open();
     bad.unwritable = way;
     if (way) fail_to_append(spool);
@@ -407,12 +400,9 @@ static void test_a_last_sector_that_goes_bad(void **state) {
   for (int way = 0; way < 3; way++) {
     uint64_t ends[FRAMES + 1];
     char expected[2 * FRAMES + 3], drained[2 * FRAMES + 3] = "";
-    assert_int_equal(clean(state), 0);
+    tt_spool *spool = begin_filled(state, ends);
     tt_spool_patience = INT64_MAX;
-    tt_spool *spool = spool_open();
-    append_noting(spool, ends);
-    bad.from = (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK;
-    bad.to = bad.from + BLOCK;
+    make_last_bad(ends);
     const uint64_t lost = expect(ends, expected);
     if (way == 1) spool_append(spool, 1, 1);
     if (way == 1) strcat(expected, "11");
@@ -465,9 +455,7 @@ static void test_an_end_that_is_torn_behind_what_cannot_be_read(void **state) {
   uint64_t ends[FRAMES + 1];
   char all[2 * FRAMES + 1];
   int whole = 0;
-  assert_int_equal(clean(state), 0);
-  tt_spool *spool = spool_open();
-  append_noting(spool, ends);
+  tt_spool *spool = begin_filled(state, ends);
   tt_spool_close(spool);
   bad.from = 0;
   expect(ends, all);
@@ -496,10 +484,8 @@ static void test_a_disk_that_is_back_at_any_moment(void **state) {
     for (int turns = 1; turns < 4; turns++) {
       uint64_t ends[FRAMES + 1];
       char all[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
-      assert_int_equal(clean(state), 0);
+      tt_spool *spool = begin_filled(state, ends);
       tt_spool_patience = HOUR;
-      tt_spool *spool = spool_open();
-      append_noting(spool, ends);
       bad.from = bad.to = 0;
       expect(ends, all);
       bad.to = (off_t)ends[FRAMES];
@@ -523,10 +509,8 @@ static void test_a_disk_that_is_back_at_any_moment(void **state) {
 static void test_a_place_whose_end_changes(void **state) {
   uint64_t ends[FRAMES + 1];
   char expected[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
-  assert_int_equal(clean(state), 0);
+  tt_spool *spool = begin_filled(state, ends);
   tt_spool_patience = HOUR;
-  tt_spool *spool = spool_open();
-  append_noting(spool, ends);
   bad.from = 0;
   for (int turn = 0; turn < 8; turn++, later += HOUR / 4) {
     bad.to = turn % 2 ? 2 * BLOCK : BLOCK;
@@ -545,10 +529,8 @@ static void test_a_place_whose_end_changes(void **state) {
 static void test_a_sector_that_cannot_be_read_after_other_trouble(void **state) {
   uint64_t ends[FRAMES + 1];
   char all[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
-  assert_int_equal(clean(state), 0);
+  tt_spool *spool = begin_filled(state, ends);
   tt_spool_patience = HOUR;
-  tt_spool *spool = spool_open();
-  append_noting(spool, ends);
   bad.from = bad.to = 0;
   expect(ends, all);
   bad.from = BLOCK;
@@ -571,13 +553,10 @@ static void test_a_last_sector_that_stays_bad(void **state) {
   uint64_t ends[FRAMES + 1];
   char all[2 * FRAMES + 1];
   tt_error error;
-  assert_int_equal(clean(state), 0);
-  tt_spool *spool = spool_open();
-  append_noting(spool, ends);
+  tt_spool *spool = begin_filled(state, ends);
   bad.from = bad.to = 0;
   expect(ends, all);
-  bad.from = (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK;
-  bad.to = bad.from + BLOCK;
+  make_last_bad(ends);
   bad.writes = 0;
   tt_store_batch *batch = tt_store_batch_new();
   for (int turn = 0; turn < 100; turn++)
@@ -600,9 +579,7 @@ static void test_a_last_sector_that_stays_bad(void **state) {
 static void test_a_last_sector_that_goes_bad_on_a_full_disk(void **state) {
   uint64_t ends[FRAMES + 1];
   char expected[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
-  assert_int_equal(clean(state), 0);
-  tt_spool *spool = spool_open();
-  append_noting(spool, ends);
+  tt_spool *spool = begin_filled(state, ends);
   bad.from = (off_t)(ends[FRAMES] - 1) / BLOCK * BLOCK;
   bad.to = bad.full = bad.from + BLOCK;
   const uint64_t lost = expect(ends, expected);
