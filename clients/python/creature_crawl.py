@@ -71,7 +71,7 @@ def main():
         time, axes, place, heading = receive(stream)
         if not axes:
             continue  # the names
-        if time >= shown + 1 or time >= end + 0.5:
+        if time >= shown + 1 or time < shown or time >= end + 0.5:  # a reset sets time back
             shown = time
             print(f"t {time:6.2f} s  torso at {place[0]:6.3f} {place[1]:6.3f} {place[2]:6.3f} m", flush=True)
         if time >= end + 0.5:

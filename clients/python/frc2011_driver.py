@@ -22,10 +22,17 @@ REST = PEG + 0.035  # where the tube hangs at rest: to take it as it was held be
 FETCH = [(REST, 1.54, UP, 0, 0.3), (REST, 1.54, UP, 1, 0.3), (REST, 1.72, UP, 1, 0.3), (PEG - 0.40, 1.72, UP, 1, 0),
          (TUBE, 1.72, UP, 1, 0), (TUBE, 0.60, DOWN, 1, 0), (TUBE, 0.20, DOWN, 1, 0.3), (TUBE, 0.20, DOWN, 0, 0.3),
          (TUBE, 0.60, DOWN, 0, 0.3), (START + 0.7, 0.60, DOWN, 0, 1)]
+FASTEST = 30  # rad/s: no wheel and no joint turns so fast
 
 
 def limit(value, most):
     return max(-most, min(most, value))
+
+
+def was_reset(before, now):
+    """Whether wheels or joints stand where they can't have turned to: time goes on through a reset. It begins anew with the simulator."""
+    dt = now[0] - before[0]
+    return dt < -1 or any(abs(n - b) > FASTEST * abs(dt) for b, n in zip(before[1:5], now[1:5]))
 
 
 class Driver:
@@ -67,12 +74,15 @@ try:
     link.bind(own)
 except OSError as error:
     sys.exit(f"{addresses[1]}: {error.strerror}; does another driver run?")
-driver, plan, since = Driver(), HANG, None
+driver, plan, since, last = Driver(), HANG, None, None
 while plan:
     data = link.recv(2048)
     if len(data) != 40:
         continue
     sensors = struct.unpack("<10f", data)  # little-endian float32
+    if last and was_reset(last, sensors):  # all lies where it lay
+        driver, plan, since = Driver(), HANG, None
+    last = sensors
     torques, reached, moving = driver.step(sensors, plan[0])
     link.sendto(struct.pack("<6f", sensors[0], *(IN_LBF * t for t in torques), plan[0][3]), simulator)
     since = sensors[0] if moving or since is None else since

@@ -62,15 +62,18 @@ def main():
         sys.exit(f"{host}:{port}: {error.strerror}; start the simulator first: tether run gripper")
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     frame, *angles = exchange(link, None)
-    while True:
-        for arm, fingers, seconds, what in PLAN:
-            goal = arm + 3 * [fingers] + 3 * [CURLED]
-            for _ in range(60 * seconds):
-                velocities = [limit(4 * (g - a), 0.8 if i < 4 else 1.5) for i, (g, a) in enumerate(zip(goal, angles))]
-                frame, *angles = exchange(link, velocities)
+    plan, begun = PLAN, frame
+    while plan:
+        arm, fingers, seconds, what = plan[0]
+        goal = arm + 3 * [fingers] + 3 * [CURLED]
+        velocities = [limit(4 * (g - a), 0.8 if i < 4 else 1.5) for i, (g, a) in enumerate(zip(goal, angles))]
+        last = frame
+        frame, *angles = exchange(link, velocities)
+        if frame < last:  # the world was reset: the ball lies where it lay
+            plan, begun = PLAN, frame
+        elif frame - begun == 60 * seconds:
             print(f"frame {frame}: {what}; fingers at {angles[4]:.2f} {angles[5]:.2f} {angles[6]:.2f} rad", flush=True)
-        if "--once" in sys.argv:
-            break
+            plan, begun = plan[1:] or ([] if "--once" in sys.argv else PLAN), frame
 
 
 if __name__ == "__main__":

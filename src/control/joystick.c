@@ -1,7 +1,8 @@
 /* joystick.c: a driver's joystick as numbers. See joystick.h. */
 #include "control/joystick.h"
 
-#include <errno.h>
+#include "base/file.h"
+
 #include <linux/input-event-codes.h>
 #include <math.h>
 #include <stdio.h>
@@ -251,8 +252,8 @@ tt_status tt_joystick_script_parse(const char *name, const char *text, size_t si
 
 tt_status tt_joystick_script_load(const char *path, tt_joystick_script *script, tt_error *error) {
   *script = (tt_joystick_script){.events = NULL};
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) return tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
+  FILE *file;
+  TT_TRY(tt_file_open(path, &file, error));
   char *text = malloc(TT_JOYSTICK_MAX_SCRIPT + 1);
   size_t size = text == NULL ? 0 : fread(text, 1, TT_JOYSTICK_MAX_SCRIPT + 1, file);
   bool broken = ferror(file) != 0;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -247,6 +248,11 @@ static void a_script_is_loaded_from_a_file(void **state) {
   assert_int_equal(tt_joystick_script_load("/nonexistent/drive.txt", &script, &error), TT_INVALID);
   assert_non_null(strstr(error.text, "/nonexistent/drive.txt: No such file"));
   assert_int_equal(tt_joystick_script_load("/", &script, &error), TT_INVALID);
+  char pipe[] = "/tmp/tether_joystick_XXXXXX";
+  int taken = mkstemp(pipe);
+  assert_true(taken >= 0 && close(taken) == 0 && unlink(pipe) == 0 && mkfifo(pipe, 0600) == 0);
+  assert_int_equal(tt_joystick_script_load(pipe, &script, &error), TT_INVALID);
+  unlink(pipe);
   char path[] = "/tmp/tether_joystick_XXXXXX";
   int file = mkstemp(path);
   assert_true(file >= 0);

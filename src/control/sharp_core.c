@@ -8,7 +8,8 @@
 #define LEAST_INTERVAL 1e-3 /* s between two readings: nearer ones came late, in one go */
 #define LIFT_AT_START 8     /* ticks that the lift of a vehicle that begins reads at most */
 #define DRIVE_AT_START 100  /* ticks that its wheels have gone at most, driven on at once */
-#define LIFT_JUMP 400       /* ticks between two readings that no lift goes */
+#define LIFT_PUSHED 128     /* ticks between two readings that it goes at most by itself */
+#define FASTEST_LIFT 2640   /* ticks/s at motor speed 512: twice those of the lift of ours */
 #define RESET_TAKES 0.5     /* s from guide to the first state after the reset, on a busy machine */
 #define LEAST_COMMAND 26    /* motor speed that surely moves a wheel: a twentieth of the full one */
 
@@ -136,11 +137,19 @@ static bool strays(const tt_sharp_core *core, const tt_sharp_side *side, int enc
   return fabs(ticks_between(side->encoder, encoder, expected) - expected) > run_up;
 }
 
+/** Whether the lift is where neither its motor nor its way so far can have brought it. A state may be a period late. */
+static bool lift_strays(const tt_sharp_core *core, double lift, double passed) {
+  double speed = core->lift_asked / TT_SHARP_FULL * FASTEST_LIFT + fabs(core->lift_speed);
+  double reach = speed * (passed + core->settings.period);
+  double margin = lift <= LIFT_AT_START ? LIFT_AT_START : LIFT_PUSHED;
+  return fabs(lift - core->lift) > reach + margin;
+}
+
 /** Whether no motion explains a reading after the one before: the vehicle was reset. The protocol doesn't tell. */
 static bool begins_anew(const tt_sharp_core *core, const int *state, double passed) {
   double lift = state[TT_SHARP_ELEVATOR_ENCODER];
   int left = state[TT_SHARP_LEFT_ENCODER], right = state[TT_SHARP_RIGHT_ENCODER];
-  if (fabs(lift - core->lift) > LIFT_JUMP) return true;
+  if (lift_strays(core, lift, passed)) return true;
   bool at_start = lift <= LIFT_AT_START && fabs(ticks_between(0, left, 0)) <= DRIVE_AT_START &&
                   fabs(ticks_between(0, right, 0)) <= DRIVE_AT_START;
   double expected = fmax(0, core->lift + core->lift_speed * passed); /* at its stop it ends */
@@ -306,6 +315,8 @@ static void elevate(tt_sharp_core *core, const tt_sharp_core_input *input, int *
     core->holding = true; /* from now on it is held where it was left */
     core->target = core->lift;
   }
+  core->lift_asked -= core->lift_asked * s->period / (s->smoothing + s->period);
+  core->lift_asked = fmax(core->lift_asked, fabs(speed)); /* a lift runs out */
   command[TT_SHARP_ELEVATOR] = (int)lround(speed);
 }
 

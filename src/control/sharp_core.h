@@ -93,6 +93,7 @@ typedef struct tt_sharp_core {
   bool guide_held;
   double lift;       /**< last elevator reading, ticks */
   double lift_speed; /**< ticks/s, smoothed */
+  double lift_asked; /**< greatest motor speed that it was sent of late */
 
   tt_sharp_side left, right;
   bool encoders_seen;  /**< a first reading of the vehicle is there to take differences from */

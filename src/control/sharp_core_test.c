@@ -256,6 +256,26 @@ static void after_anybodys_reset_nothing_is_held_from_before(void **state) {
   }
 }
 
+static void a_reset_is_seen_also_where_states_got_lost(void **state) {
+  (void)state;
+  for (int lost = 1; lost <= 8; lost++) {
+    for (int lift = 15; lift < 1000; lift += 30) {
+      rig rig = new_rig();
+      rig.lift = lift;
+      rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 512;
+      for (int i = 0; i < 60; i++) live(&rig);
+      reset_vehicle(&rig);
+      for (int i = 0; i <= lost; i++) {
+        rig.input.vehicle_heard = i == lost;
+        if (i < lost) rig.input.state_time += rig.core.settings.period;
+        live(&rig);
+      }
+      assert_true(said(&rig, "begins anew"));
+      assert_stays_down(&rig);
+    }
+  }
+}
+
 static void no_motion_counts_as_a_reset(void **state) {
   (void)state;
   rig rig = new_rig();
@@ -456,6 +476,7 @@ int main(void) {
       cmocka_unit_test(buttons_take_the_lift_to_its_presets),
       cmocka_unit_test(after_our_reset_nothing_is_held_from_before),
       cmocka_unit_test(after_anybodys_reset_nothing_is_held_from_before),
+      cmocka_unit_test(a_reset_is_seen_also_where_states_got_lost),
       cmocka_unit_test(no_motion_counts_as_a_reset),
       cmocka_unit_test(a_lift_that_comes_down_is_no_reset),
       cmocka_unit_test(a_button_without_preset_does_nothing),

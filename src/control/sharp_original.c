@@ -229,15 +229,19 @@ static tt_status address(const reader *of, item ip, item port, int fallback,
                                : fail_item(of, port, "port");
 }
 
+/** As a network has it, which knows no name. */
+static const char *host_of(const reader *of, item ip) {
+  const char *given = of->nodes[ip] ? of->nodes[ip]->text : "localhost";
+  return strcmp(given, "localhost") == 0 ? "127.0.0.1" : given;
+}
+
 /** Who binds a public address names those that may speak. */
 static tt_status add_allow(const reader *of, const char *key, const char *bound, item one,
                            item other) {
   tt_address parsed;
   if (tt_address_parse(bound, &parsed, NULL) != TT_OK || tt_address_is_loopback(&parsed))
     return TT_OK;
-  const char *first = of->nodes[one] ? of->nodes[one]->text : "127.0.0.1";
-  const char *second = of->nodes[other] ? of->nodes[other]->text : "127.0.0.1";
-  return add(of, "%s=[%s/32, %s/32]", key, first, second);
+  return add(of, "%s=[%s/32, %s/32]", key, host_of(of, one), host_of(of, other));
 }
 
 /* --- the three programs --- */

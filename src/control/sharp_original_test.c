@@ -164,6 +164,18 @@ static void the_late_file_too(void **state) {
   tt_sharp_original_free(&original);
 }
 
+static void localhost_may_speak_to_a_public_address(void **state) {
+  (void)state;
+  tt_sharp_original original = read_as(
+      "joystick: {ip: localhost, port: 2000}\n"
+      "core: {ip: 10.0.0.7, joystickPort: 4000, simPort: 6000}\n"
+      "sim:\n"
+      "  comms: {ip: 10.0.0.9, corePort: 8000}\n",
+      TT_SHARP_PROGRAM_CORE, 1);
+  assert_setting(&original, "allow", "[127.0.0.1/32, 10.0.0.9/32]");
+  tt_sharp_original_free(&original);
+}
+
 static void what_is_wrong_is_told_with_line_and_key(void **state) {
   (void)state;
   static const struct {
@@ -207,6 +219,7 @@ int main(void) {
       cmocka_unit_test(the_early_file_is_the_vehicle_that_sharp_is),
       cmocka_unit_test(the_early_file_is_the_core_that_ours_is),
       cmocka_unit_test(the_late_file_too),
+      cmocka_unit_test(localhost_may_speak_to_a_public_address),
       cmocka_unit_test(what_is_wrong_is_told_with_line_and_key),
       cmocka_unit_test(our_own_files_are_none_of_theirs),
   };

@@ -111,6 +111,10 @@ typedef struct tt_wire_ops {
   /** The late policy EJECT: close the peer and wait for the next. Lock-step only. */
   void (*eject)(tt_wire *wire);
 
+  /** The world stands, since another wire waits for a peer that went: whoever left this one, and whose end is to end the
+   *  program, ends it now, where no next frame may come. Lock-step only. */
+  void (*end_left)(tt_wire *wire);
+
   /** The address it really has, "127.0.0.1:11235", for the ready line. Static until the next call. */
   const char *(*address)(const tt_wire *wire);
 

@@ -70,6 +70,17 @@ static bool waits_in_vain(const tt_world *world, uint64_t started) {
   return world->left_at > 0 && tt_net_now() - since >= UNDER_WAY_NS;
 }
 
+/* Where a peer has gone that is waited for, those that went from other wires are at the step at which they end: without it
+ * no other one comes. */
+static void end_left(tt_world *world, const tt_wire_slot *awaited) {
+  const tt_wire_stats *stats = &awaited->wire.stats;
+  if (stats->peer[0] || stats->received == 0) return;
+  for (int i = 0; i < world->wire_count; i++) {
+    tt_wire_slot *slot = &world->wires[i];
+    if (slot->open && slot->wire.ops->end_left) slot->wire.ops->end_left(&slot->wire);
+  }
+}
+
 /* Polls the network until every lock-step wire has answered, or its policy says to go on. */
 static void await_answers(tt_world *world) {
   if (!any_unanswered(world)) return;
@@ -82,6 +93,7 @@ static void await_answers(tt_world *world) {
       bool unlimited = world->paused || told || left > TT_SLICE_NS;
       bool in_vain = waits_in_vain(world, started); /* before a last look at what came */
       tt_net_poll(world->net, unlimited ? TT_SLICE_NS : left);
+      if (unanswered(world, slot)) end_left(world, slot);
       tt_world_drain_mail(world);
       uint64_t now = tt_net_now();
       tt_world_show(world, now);

@@ -13,9 +13,10 @@ import tempfile
 import threading
 import unittest
 
-from support.process import ROOT, Tether
+from support.process import ROOT, Tether, stretched, wait_for
 
 CLIENTS = ROOT / "clients" / "python"
+IN_LBF = 1 / 0.1129848290276167  # in·lbf in a N·m
 
 
 class Witness(threading.Thread):
@@ -114,6 +115,72 @@ class Drivers(unittest.TestCase):
         self.assertLess(abs(y), 0.6)
         self.assertLess(abs(heading), 0.5)
         self.assertGreater(min(z for _, _, _, z, _ in witness.seen), 0.25)  # on its feet, not on its belly
+
+
+class Resets(unittest.TestCase):
+    """Drivers that a world's reset meets in the middle of what they do; the test is the simulator."""
+
+    def start(self, *command):
+        """Its standard output."""
+        driver = subprocess.Popen([sys.executable, *map(str, command)], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(driver.stdout.close)
+        self.addCleanup(driver.wait)
+        self.addCleanup(driver.kill)
+        return driver.stdout
+
+    def serve(self, name):
+        """What the client of that name said, and its connection."""
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            said = self.start(CLIENTS / name, "%s:%d" % server.getsockname())
+            server.settimeout(stretched())
+            link, _ = server.accept()
+        self.addCleanup(link.close)
+        link.settimeout(stretched())
+        return said, link
+
+    def test_a_tube_is_hung_anew(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            for each in (link, probe):
+                each.bind(("127.0.0.1", 0))
+            own = probe.getsockname()
+            probe.close()
+            link.settimeout(0.1)
+            said = self.start(CLIENTS / "frc2011_driver.py", "%s:%d" % link.getsockname(), "%s:%d" % own)
+
+            def answer(time, wheels, arm):
+                def told():
+                    link.sendto(struct.pack("<10f", time, wheels, wheels, arm, *[0.0] * 6), own)
+                    try:
+                        values = struct.unpack("<6f", link.recv(2048))
+                    except TimeoutError:
+                        return None  # it isn't there yet
+                    return values if values[0] == time else None
+                return wait_for(told, "an answer")
+
+            for n in range(80):  # nothing moves, so after 1.5 s each it goes on to the next goal: six of them
+                before = answer(n / 8, 10, -0.5)
+            self.assertEqual(before[5], 1)
+            after = [answer(10 + n / 64, 0, 0) for n in range(100)]
+            self.assertEqual({values[5] for values in after}, {0})  # nothing is in the hand
+            self.assertLess(abs(after[0][3] / IN_LBF), 30)  # N·m; the arm's weight takes 13, and 45 are its most
+        goals = [said.readline().split(": ")[1] for _ in range(7)]
+        self.assertEqual(goals[-1], goals[0])
+
+    def test_the_ball_is_taken_anew(self):
+        said, link = self.serve("gripper_grasp.py")
+        for frame in [*range(1, 301 + 120), *range(0, 301)]:
+            link.sendall(struct.pack(">Q10f", frame, *[0.0] * 10))
+            self.assertEqual(len(link.recv(40, socket.MSG_WAITALL)), 40)
+        self.assertEqual([said.readline().split(";")[0] for _ in range(2)], ["frame 301: over the ball", "frame 300: over the ball"])
+
+    def test_the_creature_tells_the_time_again(self):
+        said, link = self.serve("creature_crawl.py")
+        for step in (0, 5000, 10, 1010):
+            packets = [struct.pack("<IIIIif", 5, 8, 0, 0, step, 0.001), struct.pack("<IIII7f", 2, 28, 7, 0, *[0.0] * 7),
+                       *(struct.pack("<IIIIf", 3, 4, joint, axis, 0) for joint in range(3, 11) for axis in range(2))]
+            link.sendall(struct.pack("<II", 8 + sum(map(len, packets)), len(packets)) + b"".join(packets))
+        link.shutdown(socket.SHUT_WR)
+        self.assertEqual([line.split()[1] for line in said], ["0.00", "5.00", "0.01", "1.01"])
 
 
 if __name__ == "__main__":
