@@ -103,11 +103,10 @@ static void on_open(void *context, tt_tcp *tcp) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
   drop_next_if_gone(stream);
-  if (is_leaving(stream) && stream->use.obeys_last && !stream->next) {
+  if (is_leaving(stream) && !stream->next) {
     wait_for_last(wire, tcp);
     return;
   }
-  if (is_leaving(stream) && !stream->use.obeys_last) tt_wire_end_stream(wire, "closed by peer");
   const tt_tcp *present = stream->next ? stream->next : stream->tcp;
   if (present) {
     tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0, "%s is connected; %s",
@@ -119,7 +118,8 @@ static void on_open(void *context, tt_tcp *tcp) {
 }
 
 /* Whether the end comes together with the last answer or after its tick is chance; what the world does is not: every
- * answer that came gets its tick. In real time all that was said ahead gets one together. */
+ * answer that came gets its tick, and who goes between two messages ends at the next one. In real time all that was said
+ * ahead gets one tick together. */
 static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
@@ -127,8 +127,7 @@ static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   if (!tcp || tcp != stream->tcp) return;
   stream->tcp = NULL;
   stream->answered |= stream->said; /* nobody is left who could answer the newest message */
-  bool ahead = !stream->stands && stream->size > 0; /* it is taken when the next message stands */
-  stream->left = stream->use.obeys_last && (stream->answered || ahead);
+  stream->left = stream->answered || !stream->stands;
   hear_out(wire);
   if (!stream->left) lose_peer(wire, reason);
 }
@@ -238,6 +237,11 @@ bool tt_wire_stream_must_wait(const tt_wire *wire) {
 void tt_wire_eject_stream(tt_wire *wire) {
   const tt_wire_stream *stream = wire->self;
   if (stream->tcp) tt_wire_end_stream(wire, "ejected: no answer in time");
+}
+
+void tt_wire_end_left_stream(tt_wire *wire) {
+  const tt_wire_stream *stream = wire->self;
+  if (stream->left && stream->use.then == TT_WIRE_EXIT) lose_peer(wire, "closed by peer");
 }
 
 const char *tt_wire_stream_address(const tt_wire *wire) {

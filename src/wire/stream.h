@@ -26,7 +26,6 @@ typedef struct tt_wire_stream_use {
   int connection;      /**< instead of both: a descriptor, as of tt_tcp_adopt(); 0: none */
   size_t enough;       /**< bytes */
   size_t max_queued;   /**< bytes unsent at which the peer is cut; 0: as tt_tcp_options_default() */
-  bool obeys_last;     /**< an answer that came before the peer's end still gets its tick */
   bool answers_ahead;  /**< it may answer messages that are not sent yet */
   tt_wire_disconnect then;     /**< when the peer goes */
   void (*met)(tt_wire *wire);  /**< somebody is there: says what stands. May be NULL */
@@ -47,9 +46,10 @@ typedef struct tt_wire_stream {
   /** Lock-step: the newest message is the present, and was not obeyed yet. Only then the world waits, who comes is told it, and
    * what comes is taken. */
   bool stands;
-  bool answered;    /**< lock-step: it has answered the newest message; by the adapter */
+  /** It has answered the newest message, or, out of lock-step, said anything; by the adapter. */
+  bool answered;
   bool said;        /**< an answer, if a late one, waits for its tick; by the adapter */
-  bool left;        /**< it is gone, but what it had answered is still obeyed; `tcp` is NULL */
+  bool left;        /**< it is gone, which counts when the next message stands; `tcp` is NULL */
   bool hurries;     /**< it is gone, and all that it said ahead is taken for the one tick */
   uint64_t owed;    /**< messages sent that it has not answered; by the adapter */
   uint64_t stale;   /**< of those, sent before a reset; the adapter counts them down */
@@ -76,10 +76,11 @@ void tt_wire_reread_stream(tt_wire *wire);
 void tt_wire_reset_stream(tt_wire *wire);
 /** Ends the connection, if there is one, for `reason`, and does what `then` says: after the last tick of one that hurries. */
 void tt_wire_end_stream(tt_wire *wire, const char *reason);
-/* Operations of every such wire: must_wait, eject, address, and close, which frees `self` and is called after an error while
+/* Operations of every such wire: must_wait, eject, end_left, address, and close, which frees `self` and is called after an error while
  * opening, too. */
 bool tt_wire_stream_must_wait(const tt_wire *wire);
 void tt_wire_eject_stream(tt_wire *wire);
+void tt_wire_end_left_stream(tt_wire *wire);
 const char *tt_wire_stream_address(const tt_wire *wire);
 void tt_wire_close_stream(tt_wire *wire);
 

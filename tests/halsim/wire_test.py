@@ -174,6 +174,8 @@ class Wire(unittest.TestCase):
                 link.answer(20000, message("PWM", "0", **{"<speed": 0.5}))
                 link.frame()
                 tether.wait_line("going on with safe commands")
+                size = log.stat().st_size
+                wait_for(lambda: log.stat().st_size > size + 20000, "some ticks with them")
                 last = 0
                 while last < 1000:  # what was sent meanwhile wants its answer, too
                     link.answer(0)

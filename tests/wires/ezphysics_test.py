@@ -327,6 +327,29 @@ class Ezphysics(Bench):
             self.assertAlmostEqual(state.floats(JOINTAXIS, 1)[1], 0, delta=0.01)
             self.assertAlmostEqual(state.floats(JOINTAXIS, 3)[1], 1, delta=0.1)
 
+    def test_the_last_word_of_one_who_goes_counts_in_mode_realtime(self):
+        """However much it says before, and whatever is no message behind."""
+        on, stop = message(motor(1, 1.5, 50)), message(motor(1, 0.0, 50))
+        for pace, lasts in ("realtime", 5 * [stop] + [stop + b"\xff" * 8, 1000 * on + stop]), ("fast", [1000 * on + stop]):
+            tether = self.start("mode: realtime, watchdog: 0 s, send_timeout: 0 s", pace=pace)
+            peer = self.connect(tether)
+            for last in lasts:
+                peer.socket.sendall(on)
+                wait_for(lambda: peer.state().floats(JOINTAXIS, 1)[1] > 1.4, "the motor's speed")
+                peer.socket.sendall(last)
+                peer.socket.shutdown(socket.SHUT_WR)  # closed with states unread, its kernel would forget what is not sent
+                peer = self.connect(tether)
+                wait_for(lambda: abs(peer.state().floats(JOINTAXIS, 1)[1]) < 0.01, "the stop")
+
+    def test_a_reset_of_one_who_goes_counts_in_mode_realtime(self):
+        tether = self.start("mode: realtime", pace="realtime")
+        for done in range(5):
+            peer = self.connect(tether)
+            peer.state()
+            peer.send((RESET, 0, b""))
+            peer.socket.close()
+            wait_for(lambda: sum("world: reset" in line for line in tether.lines) > done, "the reset")
+
     def test_realtime_force_lasts_one_period(self):
         tether = self.start("mode: realtime", pace="realtime")
         peer = self.connect(tether)
@@ -349,6 +372,8 @@ class Ezphysics(Bench):
                            ("steps: 2000000", "steps"), ("marks: [{send: true}]", "marks[0]"),
                            ("marks: [{body: table, receive: true}]", "bodies take no commands"),
                            ("marks: [{joint: wheel}]", "there is no joint 'wheel'"),
+                           ("marks: [{joint: trun}]", "there is no joint 'trun'; did you mean 'turn'?"),
+                           ("marks: [{body: tabel}]", "there is no body 'tabel'; did you mean 'table'?"),
                            ("receive_timeout: 3 m", "receive_timeout"), ("faults: {loss: 0.1}", "faults")):
             tether = self.start(keys, ready=False)
             self.assertEqual(tether.wait_exit(), 1, keys)

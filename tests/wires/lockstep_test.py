@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """lockstep-tcp against the real program: frames, restarts, refusals, policies, and the sample clients."""
+import math
 import random
 import re
 import select
@@ -12,7 +13,7 @@ import tempfile
 import unittest
 
 from support.lockstep import FRAME, VELOCITIES, closed, drive, join, receive, run, velocities
-from support.process import ROOT, Tether
+from support.process import ROOT, Tether, stretched
 
 LARGEST_ANGLE = struct.unpack(">f", bytes.fromhex("40490fda"))[0]
 
@@ -224,6 +225,24 @@ class Samples(unittest.TestCase):
             result = subprocess.run([*command, where, "120"], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertRegex(result.stdout, r"done: 120 frames, swivel at 0\.4\d\d rad")
+        self.go_on_after_a_reset(*command)
+
+    def go_on_after_a_reset(self, *command):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            host, port = server.getsockname()
+            where = f"{host}:{port}" if command[0] == sys.executable else str(port)
+            client = subprocess.Popen([*command, where, "3"], stdout=subprocess.PIPE, text=True)
+            self.addCleanup(client.wait)
+            self.addCleanup(client.kill)
+            server.settimeout(stretched())
+            link, _ = server.accept()
+            with link:
+                link.settimeout(stretched())
+                for frame in (0, 1, 2, 0, 1, 2):
+                    link.sendall(FRAME.pack(frame, *[0] * 10))
+                    self.assertAlmostEqual(VELOCITIES.unpack(receive(link, VELOCITIES.size))[0], 0.5 * math.cos(frame / 60), places=5)
+                link.sendall(FRAME.pack(3, *[0] * 10))
+                self.assertIn("done: 3 frames", client.communicate(timeout=stretched())[0])
 
     def test_python(self):
         self.run_sample(sys.executable, str(ROOT / "clients/python/lockstep_tcp.py"))

@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from support.ezphysics import JOINTAXIS, Peer, force, message
+from support.ezphysics import JOINTAXIS, RESET, Peer, force, message
 from support.lockstep import FRAME, VELOCITIES, receive
 from support.sharp import STATE, Case, command
 from support.process import TETHER, at_best, stretched, wait_for
@@ -53,6 +53,13 @@ class Frames:
 
     def answer(self):
         self.socket.sendall(VELOCITIES.pack(*[0] * 10))
+
+    def leave(self):
+        """Goes, and returns once the simulator has seen that."""
+        self.socket.shutdown(socket.SHUT_WR)
+        while self.socket.recv(4096):
+            pass
+        self.socket.close()
 
 
 class States(Frames):
@@ -167,10 +174,10 @@ class ManyRobots(Case):
 class Lockstep(Case):
     """Each robot has a client in lock-step of its own."""
 
-    def start(self, *clients):
+    def start(self, *clients, robots=("one", "two")):
         """`clients`: of each robot what kind its is, steps between its frames, and keys of its wire."""
         self.clients = clients
-        one, two = (kind.WIRE.format(robot=robot, steps=steps, keys=keys) for robot, (kind, steps, keys) in zip(("one", "two"), clients))
+        one, two = (kind.WIRE.format(robot=robot, steps=steps, keys=keys) for robot, (kind, steps, keys) in zip(robots, clients))
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as scene:
             scene.write(LOCKSTEP.format(one=one, two=two))
             scene.flush()
@@ -206,8 +213,9 @@ class Lockstep(Case):
                 one.answer()
                 self.assertEqual(one.wait(), 1)  # of which the other knows nothing
                 two.socket.close()
+                self.join(1).socket.close()  # comes and goes before that
                 two = self.join(1)
-                wait_for(lambda: sum(": connected " in line for line in self.world.lines) == 3, "its connection")
+                self.world.wait_line("waits until the last answer")
                 two.answer()  # to what it is told next
                 one.answer()
                 self.assertEqual((one.wait(), two.wait()), (2, 1))
@@ -215,6 +223,66 @@ class Lockstep(Case):
                 self.assertEqual(one.wait(), 3)
                 one.answer()
                 self.assertEqual((one.wait(), two.wait()), (4, 2))
+
+    def test_who_goes_between_its_frames_ends_at_the_next(self):
+        """Whether its end is read before its answer is obeyed or after that is chance."""
+        for kind in Frames, States, Steps:
+            for obeyed in False, True:
+                with self.subTest(kind.__name__, obeyed=obeyed):
+                    self.start((Frames, 10, ""), (kind, 20, ", on_disconnect: exit"))
+                    one, two = self.join(0), self.join(1)
+                    self.assertEqual((one.wait(), two.wait()), (0, 0))
+                    two.answer()
+                    if obeyed:
+                        one.answer()
+                        self.assertEqual(one.wait(), 1)
+                    two.leave()
+                    for frame in range(1 + obeyed, 3):
+                        one.answer()
+                        self.assertEqual(one.wait(), frame)
+                    self.assertEqual(self.world.wait_exit(), 0)
+                    self.world.wait_line("0.033 s simulated")  # 20 steps of 1/600 s
+
+    def test_who_goes_ends_the_program_though_nobody_answers_for_the_other(self):
+        """No frame comes any more, whose end it could have waited for."""
+        for kind in Frames, States, Steps:
+            for first in False, True:
+                with self.subTest(kind.__name__, first=first):
+                    self.start((kind, 10, ", on_disconnect: keep"), (kind, 20, ", on_disconnect: exit"))
+                    one, two = self.join(0), self.join(1)
+                    self.assertEqual((one.wait(), two.wait()), (0, 0))
+                    one.answer()
+                    two.answer()
+                    self.assertEqual(one.wait(), 1)
+                    if first:
+                        two.leave()
+                    one.leave()
+                    if not first:
+                        two.leave()
+                    self.assertEqual(self.world.wait_exit(), 0)
+                    self.world.wait_line("0.017 s simulated")  # 10 steps of 1/600 s
+
+    def test_who_comes_after_a_reset_and_goes_before_its_frame_harms_nobody(self):
+        """It is told nothing, whatever it has said."""
+        for kind in Frames, States, Steps:
+            with self.subTest(kind.__name__):
+                self.start((States, 10, ""), (kind, 20, ", name: other, on_disconnect: keep"), robots=("two", "two"))
+                one, two = self.join(0), self.join(1)
+                self.assertEqual((one.wait(), two.wait()), (0, 0))
+                two.answer()
+                one.answer()
+                self.assertEqual(one.wait(), 1)
+                two.leave()
+                one.peer.send((RESET, 0, b""))  # of the robot alone: its other wire is not due
+                self.assertEqual(one.wait(), 1)
+                two = self.join(1)
+                two.answer()
+                two.leave()
+                one.answer()
+                self.assertEqual(one.wait(), 2)
+                self.join(1).answer()
+                one.answer()
+                self.assertEqual(one.wait(), 3)
 
     def test_what_one_who_goes_said_between_its_frames_is_obeyed(self):
         for kind in Frames, States:

@@ -100,8 +100,7 @@ static tt_status prepare(tt_wire *wire, ezphysics *self, tt_error *error) {
                             .enough = MAX_MESSAGE,
                             .max_queued = 4 * (self->state_capacity + self->names_size) +
                                           tt_tcp_options_default().max_queued,
-                            .obeys_last = config->checked_mode == TT_EZ_STEP,
-                            .answers_ahead = config->checked_mode == TT_EZ_STEP,
+                            .answers_ahead = true,
                             .then = tt_wire_disconnect_of(config->on_disconnect),
                             .met = greet,
                             .take = take_messages,
@@ -159,7 +158,7 @@ static void send_state(tt_wire *wire) {
   tt_wire_send_stream(wire, self->state, self->state_size);
 }
 
-/** What it ordered but the world has not carried out is void: in mode step the next peer's answer decides. A motor goes on. */
+/** What was ordered but the world has not carried out is void. A motor goes on. */
 static void forget_orders(ezphysics *self) {
   memset(self->orders, 0, (size_t)self->objects.joint_count * sizeof *self->orders);
   self->reset = false;
@@ -167,9 +166,10 @@ static void forget_orders(ezphysics *self) {
   self->taken = 0;
 }
 
+/** In mode step the next peer's answer decides. In mode realtime all that has come is carried out, whoever is there. */
 static void forget(tt_wire *wire) {
   ezphysics *self = wire->self;
-  forget_orders(self);
+  if (self->config->checked_mode == TT_EZ_STEP) forget_orders(self);
   self->waiting = self->sending = 0;
 }
 
@@ -307,12 +307,12 @@ static size_t message_at(tt_wire *wire, size_t offset) {
 
 /** Answers to states from before a reset are thrown away. Mode step: then those up to that to the newest state (where the world
  *  did not wait for one, policies hold and zero, there are several), or all that one who is gone said ahead. Mode realtime:
- *  whatever has arrived, as far as a period has time for it. */
+ *  whatever has arrived, as far as a period has time for it, of one who is gone all. */
 static bool takes_more(const ezphysics *self) {
   const tt_wire_stream *stream = &self->stream;
   if (stream->stale > 0) return true;
   if (self->config->checked_mode == TT_EZ_STEP) return tt_wire_stream_wants(stream);
-  return self->taken < MOST_A_PERIOD;
+  return self->taken < MOST_A_PERIOD || stream->hurries;
 }
 
 static void drop_stale(tt_wire *wire, const uint8_t *bytes, size_t size) {
@@ -326,11 +326,12 @@ static void drop_stale(tt_wire *wire, const uint8_t *bytes, size_t size) {
 static void note_answer(tt_wire *wire) {
   ezphysics *self = wire->self;
   tt_wire_stream *stream = &self->stream;
-  if (stream->owed > 0) stream->owed--; /* nothing is sent to who left */
+  bool step = self->config->checked_mode == TT_EZ_STEP; /* else any message is one */
+  if (stream->owed > 0) stream->owed--;                 /* nothing is sent to who left */
   stream->said = true;
-  if (self->config->checked_mode != TT_EZ_STEP || stream->owed > 0 || stream->answered) return;
+  if (stream->answered || (step && stream->owed > 0)) return;
   stream->answered = true;
-  tt_wire_answered(wire, stream->sent_at);
+  if (step) tt_wire_answered(wire, stream->sent_at);
   self->waiting = 0;
 }
 
@@ -461,6 +462,7 @@ const tt_wire_ops tt_ezphysics_ops = {
     .send = send_view,
     .reset = reset,
     .eject = eject,
+    .end_left = tt_wire_end_left_stream,
     .address = tt_wire_stream_address,
     .explain = explain,
     .close = close_wire,

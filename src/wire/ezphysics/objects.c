@@ -2,6 +2,7 @@
 #include "wire/ezphysics/objects.h"
 
 #include "base/log.h"
+#include "base/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,14 +44,18 @@ static void default_marks(tt_ez_objects *objects, const tt_wire *wire) {
   }
 }
 
-/** Whether `pattern` means the object called `name`; the robot's own prefix may be left out. */
-static bool means(const tt_wire *wire, const char *pattern, const char *name) {
-  if (strcmp(pattern, "*") == 0 || strcmp(pattern, name) == 0) return true;
-  if (wire->robot == TT_NO_ROBOT) return false;
+/** What an object is called here: the robot's own prefix may be left out. */
+static const char *short_name(const tt_wire *wire, const char *name) {
+  if (wire->robot == TT_NO_ROBOT) return name;
   const char *robot = wire->model->robots[wire->robot].name;
   size_t length = strlen(robot);
-  return strncmp(name, robot, length) == 0 && name[length] == '/' &&
-         strcmp(pattern, name + length + 1) == 0;
+  bool own = strncmp(name, robot, length) == 0 && name[length] == '/';
+  return own ? name + length + 1 : name;
+}
+
+static bool means(const tt_wire *wire, const char *pattern, const char *name) {
+  return strcmp(pattern, "*") == 0 || strcmp(pattern, name) == 0 ||
+         strcmp(pattern, short_name(wire, name)) == 0;
 }
 
 static bool mark_bodies(tt_ez_objects *objects, const tt_wire *wire, const tt_ez_mark *mark) {
@@ -77,17 +82,26 @@ static bool mark_joints(tt_ez_objects *objects, const tt_wire *wire, const tt_ez
   return found;
 }
 
+static tt_status refuse_mark(const tt_ez_objects *objects, const tt_wire *wire, unsigned index,
+                             const tt_ez_mark *mark, tt_error *error) {
+  const bool body = mark->body != NULL;
+  const char *name = body ? mark->body : mark->joint;
+  tt_nearest nearest = tt_nearest_start(name);
+  for (int b = 0; body && b < objects->model->body_count; b++)
+    tt_nearest_offer(&nearest, short_name(wire, objects->model->bodies[b].name));
+  for (int j = 0; !body && j < objects->joint_count; j++)
+    tt_nearest_offer(&nearest, short_name(wire, objects->joints[j].name));
+  return tt_fail(error, TT_INVALID, "%s.marks[%u]: there is no %s '%s'%s", wire->where, index,
+                 body ? "body" : "joint", name, tt_nearest_hint(&nearest));
+}
+
 static tt_status apply_marks(tt_ez_objects *objects, const tt_wire *wire,
                              const tt_ezphysics_config *config, tt_error *error) {
   for (unsigned i = 0; i < config->mark_count; i++) {
     const tt_ez_mark *mark = &config->marks[i];
     bool found =
         mark->body != NULL ? mark_bodies(objects, wire, mark) : mark_joints(objects, wire, mark);
-    if (found) continue;
-    return tt_fail(error, TT_INVALID,
-                   "%s.marks[%u]: there is no %s '%s'; `tether check` lists them", wire->where, i,
-                   mark->body != NULL ? "body" : "joint",
-                   mark->body != NULL ? mark->body : mark->joint);
+    if (!found) return refuse_mark(objects, wire, i, mark, error);
   }
   return TT_OK;
 }

@@ -79,7 +79,6 @@ static tt_status prepare(tt_wire *wire, halsim_step *self, tt_error *error) {
                             .refusal = "one robot program at a time",
                             .listen = config->listen,
                             .enough = ENOUGH_BYTES,
-                            .obeys_last = true,
                             .then = tt_wire_disconnect_of(config->on_disconnect),
                             .take = take_frames,
                             .lost = forget};
@@ -194,7 +193,7 @@ static tt_status take_answer(tt_wire *wire, tt_error *error) {
   if (program->phase == UNHEARD) return tt_fail(error, TT_INVALID, "no hello stands before it");
   if (program->phase == STARTING) {
     program->phase = RUNNING;
-    send_frame(wire);
+    if (stream->tcp) send_frame(wire); /* else it left while this stood unread */
     return TT_OK;
   }
   if (stream->owed == 0) return tt_fail(error, TT_INVALID, "it answers a frame that was not sent");
@@ -343,6 +342,7 @@ const tt_wire_ops tt_halsim_step_ops = {
     .send = send_view,
     .reset = reset,
     .eject = tt_wire_eject_stream,
+    .end_left = tt_wire_end_left_stream,
     .address = tt_wire_stream_address,
     .explain = explain,
     .close = close_wire,
