@@ -144,10 +144,19 @@ class Roles(unittest.TestCase):
                     with self.subTest(file=file, text=text[:60]):
                         self.assertEqual(ask("administer", "PUT", f"{at}/files/{file}", text)[0], 200)
                         self.assertEqual(ask("administer", "GET", f"{at}/files/{file}"), (200, text))
-                        for role in "watch", "drive":
-                            status, answer = ask(role, "GET", f"{at}/files/{file}")
+                        refused = [ask("watch", "GET", f"{at}/files/{file}"), ask("drive", "GET", f"{at}/files/{file}"),
+                                   ask("drive", "PUT", f"{at}/files/{file}", "robots: []\n"), ask("drive", "DELETE", f"{at}/files/{file}"),
+                                   ask("drive", "PUT", f"{at}/files/{file}?over=5", "robots: []\n"), ask("drive", "DELETE", at)]
+                        for status, answer in refused:
                             self.assertEqual(status, 403, answer)
                             self.assertIn("needs the role administer", answer)
+                        self.assertEqual(ask("administer", "GET", f"{at}/files/{file}"), (200, text))
+                for code in "utf-16", "utf-16-le", "utf-32-be":
+                    with self.subTest(file=file, code=code):
+                        self.assertEqual(ask("administer", "PUT", f"{at}/files/{file}", whole.encode(code))[0], 200)
+                        status, answer = ask("watch", "GET", f"{at}/files/{file}")
+                        self.assertEqual(status, 403, answer)
+                        self.assertIn("save it as UTF-8", answer)
             for typed in ("pace: realtime\nweb:\n  listen: 127.0.0.1:8080\n  token:s3cret\nrobots: []\n",
                           "web: {token:s3cret}\nrobots: []\n", "web:\n  token:s3cret\nrobots: []\n",
                           "web:\n  token:\ns3cret\nrobots: []\n", "# token: x\nrobots: []\nseed: s3cret\n"):

@@ -7,6 +7,7 @@
 #include "scene/data.h"
 #include "scene/keys.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,6 +24,24 @@ static tt_status assemble(const tt_scene *scene, tt_world **world, tt_error *err
 }
 
 static const tt_draft_maker maker = {&tt_program_guests, assemble};
+
+static ssize_t readable = -1; /* bytes that read() gives before the disk fails; −1: all */
+
+ssize_t __real_read(int file, void *bytes, size_t size);
+ssize_t __wrap_read(int file, void *bytes, size_t size);
+ssize_t __wrap_read(int file, void *bytes, size_t size) {
+  if (readable < 0) return __real_read(file, bytes, size);
+  const ssize_t left = readable - (ssize_t)lseek(file, 0, SEEK_CUR);
+  if (left > 0) return __real_read(file, bytes, (size_t)left < size ? (size_t)left : size);
+  errno = EIO;
+  return -1;
+}
+/* The same where the compiler knows how much room there is. */
+ssize_t __wrap___read_chk(int file, void *bytes, size_t size, size_t room);
+ssize_t __wrap___read_chk(int file, void *bytes, size_t size, size_t room) {
+  assert_true(size <= room);
+  return __wrap_read(file, bytes, size);
+}
 
 /* --- paths --- */
 
@@ -296,6 +315,39 @@ static void test_writing_over_what_was_seen(void **state) {
   tt_drafts_free(drafts);
 }
 
+/* A part of a file is not taken for the whole, nor one that nobody can look into for none. */
+static void test_a_file_that_can_not_be_read(void **state) {
+  const char *folder = ((tt_scratch *)*state)->folder;
+  char path[512], scenes[200], main[600];
+  snprintf(scenes, sizeof scenes, "%s/whole", folder);
+  assert_int_equal(mkdir(scenes, 0700), 0);
+  tt_drafts *drafts = tt_drafts_new(folder, &maker);
+  tt_draft draft;
+  tt_error error = {""};
+  char *bytes;
+  size_t size;
+  bool taken, denied;
+  assert_int_equal(tt_drafts_begin(drafts, "whole", &draft, &error), TT_OK);
+  for (readable = 0; readable <= 10; readable += 10) {
+    const tt_status status = tt_draft_file_read(draft.folder, draft.main, &bytes, &size, &error);
+    const tt_status saved =
+        tt_drafts_save(drafts, &draft, scenes, "whole", true, true, path, &taken, &denied, &error);
+    assert_int_equal(status, TT_FAILED);
+    assert_int_equal(saved, TT_FAILED);
+    assert_non_null(strstr(error.text, "whole.yaml: can't read: "));
+  }
+  readable = -1;
+  snprintf(main, sizeof main, "%s/%s", draft.folder, draft.main);
+  assert_int_equal(chmod(main, 0), 0);
+  if (geteuid() != 0) /* who may read all */
+    assert_int_equal(tt_draft_file_read(draft.folder, draft.main, &bytes, &size, &error),
+                     TT_FAILED);
+  assert_int_equal(tt_draft_file_read(draft.folder, "none", &bytes, &size, &error), TT_NOT_FOUND);
+  assert_int_equal(tt_draft_file_read(draft.folder, "whole.yaml/a", &bytes, &size, &error),
+                   TT_NOT_FOUND);
+  tt_drafts_free(drafts);
+}
+
 /* A page that leaves can say only what the file had. */
 static void test_writing_over_a_known_text(void **state) {
   tt_drafts *drafts = tt_drafts_new(((tt_scratch *)*state)->folder, &maker);
@@ -381,6 +433,42 @@ static void test_saving_what_concerns_the_machine(void **state) {
     assert_int_equal(access(saved, F_OK), i ? 0 : -1);
   }
   assert_non_null(strstr(error.text, "(web) need the role administer"));
+  tt_drafts_free(drafts);
+}
+
+/* What an administrator saved stays, whatever is to take its place. */
+static void test_replacing_what_concerns_the_machine(void **state) {
+  static const struct {
+    const char *path, *text;
+    bool denied;
+  } cases[] = {{"one.yaml", "robots: []\nweb: {token: mine}\n", true},
+               {"one.yaml", "robots: []\nweb: {tokens: mine}\n", true},
+               {"more/robot.YML", "# token: mine\n", true},
+               {"more/robot.yml", "# mine\n", false},
+               {"notes.md", "token: mine\n", false}};
+  const char *folder = ((tt_scratch *)*state)->folder;
+  char scenes[200], path[512], name[8];
+  snprintf(scenes, sizeof scenes, "%s/kept", folder);
+  assert_int_equal(mkdir(scenes, 0700), 0);
+  tt_drafts *drafts = tt_drafts_new(folder, &maker);
+  for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+    tt_draft one, other;
+    tt_error error = {""};
+    bool taken, denied;
+    snprintf(name, sizeof name, "one%d", i);
+    assert_int_equal(tt_drafts_begin(drafts, "one", &one, &error), TT_OK);
+    assert_int_equal(tt_drafts_begin(drafts, "one", &other, &error), TT_OK);
+    write_text(drafts, &one, cases[i].path, cases[i].text);
+    assert_int_equal(
+        tt_drafts_save(drafts, &one, scenes, name, true, true, path, &taken, &denied, &error),
+        TT_OK);
+    const tt_status expected = cases[i].denied ? TT_INVALID : TT_OK;
+    assert_int_equal(
+        tt_drafts_save(drafts, &other, scenes, name, true, false, path, &taken, &denied, &error),
+        expected);
+    assert_int_equal(denied, cases[i].denied);
+    assert_int_equal(strstr(error.text, "the role administer") != NULL, cases[i].denied);
+  }
   tt_drafts_free(drafts);
 }
 
@@ -479,9 +567,12 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_nothing_elsewhere, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_limits, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_writing_over_what_was_seen, open_folder, close_folder),
+      cmocka_unit_test_setup_teardown(test_a_file_that_can_not_be_read, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_writing_over_a_known_text, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_saving, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_saving_what_concerns_the_machine, open_folder,
+                                      close_folder),
+      cmocka_unit_test_setup_teardown(test_replacing_what_concerns_the_machine, open_folder,
                                       close_folder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

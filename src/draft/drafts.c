@@ -475,6 +475,37 @@ static tt_status check_free(const char *target, const char *name, bool replace, 
   return replace ? TT_OK : tt_fail(error, TT_FULL, "there is a scene '%s' already", name);
 }
 
+static tt_status check_secrets(const char *folder, const char *path, bool *denied,
+                               tt_error *error) {
+  char *bytes;
+  size_t size;
+  if (!tt_draft_path_is_yaml(path)) return TT_OK;
+  TT_TRY(tt_draft_file_read(folder, path, &bytes, &size, error));
+  tt_status status = tt_machine_check_secrets(bytes, size, denied, error);
+  free(bytes);
+  return status;
+}
+
+/* Whoever may not administer replaces no scene that concerns the machine or may have a token. */
+static tt_status check_replaced(const char *target, const char *name, bool *denied,
+                                tt_error *error) {
+  char main[700];
+  tt_draft_files files;
+  tt_error why = {""};
+  if (access(target, F_OK) != 0 && errno == ENOENT) return TT_OK;
+  TT_TRY(tt_draft_files_list(target, &files, error));
+  tt_status status = TT_OK;
+  for (int i = 0; i < files.count && status == TT_OK; i++)
+    status = check_secrets(target, files.items[i].path, denied, &why);
+  tt_draft_files_free(&files);
+  snprintf(main, sizeof main, "%s/%s.yaml", target, name);
+  if (status == TT_OK && access(main, F_OK) == 0)
+    status = tt_machine_check_file(main, denied, &why);
+  return status == TT_OK
+             ? TT_OK
+             : tt_fail(error, status, "the scene '%s' is not replaced: %s", name, why.text);
+}
+
 static tt_status save(const tt_draft *draft, const char *scenes, const char *name, bool replace,
                       bool administers, bool *taken, bool *denied, tt_error *error) {
   char target[560], made[600], main[700];
@@ -486,6 +517,8 @@ static tt_status save(const tt_draft *draft, const char *scenes, const char *nam
   tt_status status = copy_all(draft, made, name, error);
   /* The draft may have been written since it was looked at; the copy is ours. */
   if (status == TT_OK && !administers) status = tt_machine_check_file(main, denied, error);
+  if (status == TT_OK && replace && !administers)
+    status = check_replaced(target, name, denied, error);
   if (status == TT_OK) status = put_in_place(made, target, replace, error);
   if (status != TT_OK) tt_draft_folder_remove(made, NULL);
   return status;

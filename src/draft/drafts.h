@@ -60,8 +60,8 @@ tt_status tt_drafts_look(tt_drafts *drafts, const tt_draft *draft, tt_draft_look
                          tt_error *error);
 
 /** Copies it to `scenes`/`name`, where `tether run name` finds it; `path` is the scene's file there. TT_FULL with `*taken`: there is one
- *  of that name, and `replace` is false. TT_INVALID: the name, or with `*denied`, unless `administers`, what is copied has sections that
- *  concern the machine; TT_FAILED. */
+ *  of that name, and `replace` is false. TT_INVALID: the name, or with `*denied`, unless `administers`, what is copied or replaced has
+ *  sections that concern the machine, or what is replaced may have a token; TT_FAILED. */
 tt_status tt_drafts_save(tt_drafts *drafts, const tt_draft *draft, const char *scenes,
                          const char *name, bool replace, bool administers, char path[512],
                          bool *taken, bool *denied, tt_error *error);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +46,11 @@ bool tt_draft_path_is_good(const char *path) {
     if (!*path) return true;
     path++;
   }
+}
+
+bool tt_draft_path_is_yaml(const char *path) {
+  const char *dot = strrchr(path, '.');
+  return dot && (strcasecmp(dot, ".yaml") == 0 || strcasecmp(dot, ".yml") == 0);
 }
 
 static tt_status check_path(const char *path, tt_error *error) {
@@ -128,6 +134,19 @@ void tt_draft_files_free(tt_draft_files *files) {
 
 /* --- reading and writing --- */
 
+/* How many there were of `size`, since others may cut the file meanwhile; −1: errno says why. */
+static ssize_t read_all(int file, char *bytes, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t got = read(file, bytes + done, size - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    done += (size_t)got;
+  }
+  return (ssize_t)done;
+}
+
 tt_status tt_draft_file_read(const char *folder, const char *path, char **bytes, size_t *size,
                              tt_error *error) {
   char whole[PATH_MAX];
@@ -135,19 +154,23 @@ tt_status tt_draft_file_read(const char *folder, const char *path, char **bytes,
   TT_TRY(check_path(path, error));
   join(whole, folder, path);
   int file = open(whole, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != ENXIO)
+    return tt_fail(error, TT_FAILED, "%s: can't read: %s", path, strerror(errno));
   if (file < 0 || fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
     if (file >= 0) close(file);
     return tt_fail(error, TT_NOT_FOUND, "there is no file '%s'", path);
   }
   const bool large = (uintmax_t)about.st_size > TT_DRAFT_MOST_FILE;
   char *read_bytes = large ? NULL : malloc((size_t)about.st_size + 1);
-  ssize_t got = 0, done = 0;
-  while (read_bytes && done < about.st_size &&
-         (got = read(file, read_bytes + done, (size_t)(about.st_size - done))) > 0)
-    done += got;
+  ssize_t done = read_bytes ? read_all(file, read_bytes, (size_t)about.st_size) : 0;
+  const int reason = errno;
   close(file);
   if (large) return tt_fail(error, TT_FULL, "%s: the file is larger than 32 MiB", path);
   if (!read_bytes) return tt_fail(error, TT_NOMEM, "out of memory");
+  if (done < 0) {
+    free(read_bytes);
+    return tt_fail(error, TT_FAILED, "%s: can't read: %s", path, strerror(reason));
+  }
   read_bytes[done] = 0;
   *bytes = read_bytes;
   *size = (size_t)done;

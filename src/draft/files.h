@@ -17,6 +17,8 @@
 /** Whether `path` may name a file of a folder: relative UTF-8 text of at most 8 names, each of 1 to 100 bytes, that neither begins with a
  *  dot or a blank nor has a backslash or a control character. */
 bool tt_draft_path_is_good(const char *path);
+/** Whether what has this path may be a scene, or become one. */
+bool tt_draft_path_is_yaml(const char *path);
 
 /** A file. */
 typedef struct tt_draft_file {
@@ -39,7 +41,8 @@ typedef struct tt_draft_files {
 tt_status tt_draft_files_list(const char *folder, tt_draft_files *files, tt_error *error);
 void tt_draft_files_free(tt_draft_files *files);
 
-/** The bytes of a file, a 0 behind them; free() them. TT_INVALID: no such path; TT_NOT_FOUND; TT_FULL: larger than TT_DRAFT_MOST_FILE. */
+/** The bytes of a file, a 0 behind them; free() them. TT_INVALID: no such path; TT_NOT_FOUND: there is none; TT_FAILED: it can't be
+ *  read, or not whole; TT_FULL: larger than TT_DRAFT_MOST_FILE. */
 tt_status tt_draft_file_read(const char *folder, const char *path, char **bytes, size_t *size,
                              tt_error *error);
 /** Makes or replaces a file, whole or not at all. TT_INVALID: the path; TT_FULL: beyond the limits above, or of the disk; TT_FAILED. */

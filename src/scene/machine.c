@@ -74,6 +74,13 @@ bool tt_machine_has_word(const char *text, size_t size, bool whole) {
 
 tt_status tt_machine_check_secrets(const char *text, size_t size, bool *denied, tt_error *error) {
   tt_document *document;
+  /* In UTF-16 and UTF-32 no word is found by its bytes. */
+  *denied = memchr(text, 0, size);
+  if (*denied)
+    return tt_fail(
+        error, TT_INVALID,
+        "the file is no UTF-8 text, so it needs the role administer, since it may have a "
+        "token; save it as UTF-8");
   const bool parsed = tt_document_parse("scene", text, size, &document, NULL) == TT_OK;
   const bool key = parsed && has_token(document->root);
   if (parsed) tt_document_free(document);

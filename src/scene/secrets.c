@@ -83,7 +83,21 @@ static bool is_said(const yaml_event_t *event) {
          !(plain && (is_text(event, "~") || is_text(event, "null")));
 }
 
-/* What each event is of which `is_one` says so; whether there was one. What can't be parsed goes as a whole where it may have a token. */
+/* What can't be read goes as a whole where it may have a token. Lists in lists would keep libyaml busy for minutes. */
+static bool hide_unreadable(char *bytes, size_t size) {
+  const bool may_have = memmem(bytes, size, "token", strlen("token"));
+  if (may_have) memset(bytes, ' ', size);
+  return may_have;
+}
+
+static bool is_readable(const char *bytes, size_t size) {
+  tt_document *document;
+  if (tt_document_parse("scene", bytes, size, &document, NULL) != TT_OK) return false;
+  tt_document_free(document);
+  return true;
+}
+
+/* What each event is of which `is_one` says so; whether there was one. */
 static bool hide(char *bytes, size_t size, bool (*is_one)(void *context, const yaml_event_t *event),
                  void *context) {
   yaml_parser_t parser;
@@ -108,12 +122,9 @@ static bool hide(char *bytes, size_t size, bool (*is_one)(void *context, const y
     yaml_event_delete(&event);
   }
   yaml_parser_delete(&parser);
-  if (more && memmem(copy, size, "token", strlen("token"))) {
-    memset(bytes, ' ', size);
-    hid = true;
-  }
+  if (more) memset(bytes, ' ', size); /* no memory */
   free(copy);
-  return hid;
+  return hid || more;
 }
 
 /* A token that an alias stands for (token: *it, web: *all). */
@@ -161,6 +172,12 @@ static bool may_have_sign(const yaml_token_t *token) {
   return token->type == YAML_SCALAR_TOKEN || token->type == YAML_TAG_TOKEN;
 }
 
+/* Behind it may stand what was its value, or what is meant to be ("token: #secret"). */
+static bool is_key_of_token(const yaml_token_t *token) {
+  return token->type == YAML_SCALAR_TOKEN && token->data.scalar.length == strlen("token") &&
+         memcmp(token->data.scalar.value, "token", strlen("token")) == 0;
+}
+
 /* The first line of a text that follows it: "| # comment". */
 static size_t header_end(const char *bytes, const yaml_token_t *token, size_t from, size_t to) {
   size_t end = from;
@@ -180,6 +197,7 @@ static bool blank_all_comments(yaml_parser_t *parser, const char *bytes, char *h
   bool has = false, more = true;
   while (more && yaml_parser_scan(parser, &token)) {
     more = token.type != YAML_STREAM_END_TOKEN;
+    has = has || is_key_of_token(&token);
     if (may_have_sign(&token)) {
       const size_t start = byte_of(&at, bytes, size, token.start_mark.index);
       const size_t end = byte_of(&at, bytes, size, token.end_mark.index);
@@ -209,6 +227,7 @@ static void hide_commented(char *bytes, size_t size) {
 }
 
 bool tt_scene_text_hide(char *bytes, size_t size) {
+  if (!is_readable(bytes, size)) return hide_unreadable(bytes, size);
   const bool hid = hide(bytes, size, is_token, &(walk){0});
   const bool hid_more = hide_aliased(bytes, size) || hid;
   hide_commented(bytes, size);

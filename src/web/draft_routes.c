@@ -101,24 +101,19 @@ static void list_drafts(const job *from, tt_web_answer *answer) {
   tt_web_answer_json(answer, list);
 }
 
-/* What may be a scene, or is to become one. */
-static bool is_yaml(const char *path) {
-  const char *dot = strrchr(path, '.');
-  return dot && (g_ascii_strcasecmp(dot, ".yaml") == 0 || g_ascii_strcasecmp(dot, ".yml") == 0);
-}
-
 /* A token that stands in a scene is for none but who administers. */
 static bool may_read(const job *from, const char *path, const char *bytes, size_t size,
                      tt_error *error) {
   bool denied = false;
-  if (!administers(from) && is_yaml(path)) tt_machine_check_secrets(bytes, size, &denied, error);
+  if (!administers(from) && tt_draft_path_is_yaml(path))
+    tt_machine_check_secrets(bytes, size, &denied, error);
   return !denied;
 }
 
 static bool may_read_file(const job *from, const char *folder, const char *path, tt_error *error) {
   char *bytes;
   size_t size;
-  if (!is_yaml(path)) return true;
+  if (!tt_draft_path_is_yaml(path)) return true;
   if (tt_draft_file_read(folder, path, &bytes, &size, error) != TT_OK) return false;
   const bool may = may_read(from, path, bytes, size, error);
   free(bytes);
@@ -269,7 +264,32 @@ static void answer_draft(job *from, tt_web_answer *answer) {
   tt_draft_look_unref(look);
 }
 
+/* Whoever may not read a file neither writes over it nor removes it. */
+static bool may_replace(const job *from, const char *path, tt_error *error) {
+  char *bytes;
+  size_t size;
+  if (administers(from) || !tt_draft_path_is_yaml(path)) return true;
+  const tt_status status = tt_draft_file_read(from->draft.folder, path, &bytes, &size, error);
+  if (status != TT_OK) return status == TT_NOT_FOUND || status == TT_INVALID; /* no such path */
+  const bool may = may_read(from, path, bytes, size, error);
+  free(bytes);
+  return may;
+}
+
+/* Nor do they remove a draft that has such a file. */
+static bool may_remove(const job *from, tt_error *error) {
+  tt_draft_files files;
+  bool may = tt_draft_files_list(from->draft.folder, &files, error) == TT_OK;
+  for (int i = 0; i < files.count && may; i++) may = may_replace(from, files.items[i].path, error);
+  tt_draft_files_free(&files);
+  return may;
+}
+
 static void remove_draft(job *from, tt_web_answer *answer) {
+  if (!administers(from) && !may_remove(from, &answer->error)) {
+    tt_web_answer_refusal(answer, 403);
+    return;
+  }
   answer->status = tt_drafts_remove(from->routes->drafts, from->draft.id, &answer->error);
   g_string_assign(answer->body, "{}");
 }
@@ -331,7 +351,8 @@ static void put_file(job *from, const char *path, tt_web_answer *answer) {
   uint64_t revision = over.revision;
   if (!bytes) bytes = "";
   /* Who writes it would not read it again. */
-  if (!may_read(from, path, bytes, size, &answer->error)) {
+  if (!may_read(from, path, bytes, size, &answer->error) ||
+      !may_replace(from, path, &answer->error)) {
     tt_web_answer_refusal(answer, 403);
     return;
   }
@@ -350,6 +371,10 @@ static void put_file(job *from, const char *path, tt_web_answer *answer) {
 
 static void delete_file(job *from, const char *path, tt_web_answer *answer) {
   tt_draft_files files;
+  if (!may_replace(from, path, &answer->error)) {
+    tt_web_answer_refusal(answer, 403);
+    return;
+  }
   answer->status = tt_drafts_unlink(from->routes->drafts, &from->draft, path, &answer->error);
   if (answer->status != TT_OK) return;
   answer->status = tt_draft_files_list(from->draft.folder, &files, &answer->error);
