@@ -1,6 +1,7 @@
 # Completion of tether in bash: commands, options, scenes and kept runs, as the program itself names them.
 _tether() {
-  local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words
+  local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words run=
+  [[ $command =~ ^(verify|replay|export|compare)$ || ( $command == run && ${COMP_WORDS[COMP_CWORD - 1]} == --from ) ]] && run=yes
   if [ "$COMP_CWORD" = 1 ]; then
     words="$("${COMP_WORDS[0]}" --help | sed -nE 's/^  tether ([a-z]+) .*/\1/p') --help --version"
   elif [[ $word == -* ]]; then
@@ -9,6 +10,8 @@ _tether() {
     words='realtime lockstep fast'
   elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == --language ]]; then
     words='python java c cpp'
+  elif [[ $run || ( $command == runs && $COMP_CWORD != 2 ) ]]; then
+    words=$("${COMP_WORDS[0]}" runs --names)
   elif [[ $command == run || $command == check || $command == client || ( $command == new && $COMP_CWORD == 2 ) ]]; then
     words=$("${COMP_WORDS[0]}" --help | sed -nE 's/^Scenes: //p' | tr -d ,)
   elif [[ $command == runs && $COMP_CWORD == 2 ]]; then
@@ -19,11 +22,9 @@ _tether() {
     words='list new remove'
   elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == --role ]]; then
     words='watch drive administer'
-  elif [[ $command =~ ^(runs|verify|replay|export|compare)$ ]]; then
-    words=$("${COMP_WORDS[0]}" runs --names)
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
   # A run may also be given by its file.
-  [[ $command =~ ^(verify|replay|export|compare)$ && $word != -* ]] && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$word")
+  [[ $run && $word != -* ]] && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$word")
 }
 complete -o bashdefault -o default -F _tether tether

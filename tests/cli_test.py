@@ -268,16 +268,25 @@ class Strangers(unittest.TestCase):
                 "drive.py": ("print(1)\n", "this is a program; run a scene here, and the program beside it"),
                 "notes.txt": ("hello\n", "this is no scene: scenes and robots are YAML"),
                 "of_scene.yaml": ("robots: [{robot: scene.yaml}]\n", "scene.yaml: this is a scene, not a robot's file"),
+                "of_arena.yaml": ("robots: [{robot: field.yaml}]\n", "field.yaml: this is an arena's file, not a robot's file; a scene names it: arena: field.yaml"),
+                "in_robot.yaml": ("arena: bot.yaml\n", "bot.yaml: this is a robot's file, not an arena's file; a scene names it: robots: [{robot: bot.yaml}]"),
+                "core.yaml": ("player: 1\nvehicle: {bind: '127.0.0.1:0'}\n", "these are settings of a controller, not a scene: tether core core.yaml"),
+                "joystick.yaml": ("player: 1\ngamepad: off\n", "these are settings of a controller, not a scene: tether joystick joystick.yaml"),
                 "of_xacro.yaml": ("robots: [{robot: arm.urdf.xacro}]\n", "robots[0].robot: 'arm.urdf.xacro' is a xacro"),
             }
             (folder / "scene.yaml").write_text("arena: sharp\nrobots: []\n", encoding="utf-8")
+            (folder / "bot.yaml").write_text("model: arm.urdf\njoints: []\n", encoding="utf-8")
             for name, (text, _) in cases.items():
                 (folder / name).write_text(text, encoding="utf-8")
             (folder / "built").write_bytes(b"\x7fELF")
             (folder / "built").chmod(0o755)
             (folder / "models").mkdir()
             (folder / "models" / "bot.urdf").write_text("", encoding="utf-8")
+            (folder / "arm").mkdir()
+            for name in ("core.yaml", "robot.yaml"):
+                (folder / "arm" / name).write_text("", encoding="utf-8")
             cases |= {"built": (0, "this is a program"), "./built": (0, "this is a program"), "models/": (0, "this is a folder; give a file in it, as models/bot.urdf"),
+                      "arm": (0, "this is a folder; give a file in it, as arm/robot.yaml"),
                       "models": (0, "this is a folder; give a file in it, as models/bot.urdf"),
                       "creature": (0, "'creature' is a robot; a scene names it: robots: [{robot: creature}]")}
             for name, (_, expected) in cases.items():
@@ -305,6 +314,28 @@ class New(unittest.TestCase):
                 again = tether("new", name, str(target))
                 self.assertEqual(again.returncode, 3)
                 self.assertIn("exists already", again.stderr)
+
+    def test_all_of_them_find_room_in_one_folder(self):
+        with tempfile.TemporaryDirectory() as place:
+            names = [path.stem for path in sorted((ROOT / "scenes").glob("*.yaml"))] + ["creature"]
+            for name in names:
+                made = tether("new", name, f"{place}/my-{name}.yaml")
+                self.assertEqual((made.returncode, made.stderr), (0, ""), name)
+            for name in names:
+                self.assertEqual(tether("check", f"{place}/my-{name}.yaml").returncode, 0, name)
+
+    def test_a_copy_takes_nothing_that_was_edited_and_leaves_nothing_where_it_fails(self):
+        with tempfile.TemporaryDirectory() as place:
+            edited = pathlib.Path(place, "arenas", "frc2011", "arena.yaml")
+            edited.parent.mkdir(parents=True)
+            edited.write_text("description: mine\n", encoding="utf-8")
+            for name in ("frc2011", "frc2011-six"):
+                made = tether("new", name, f"{place}/my.yaml")
+                self.assertEqual((made.returncode, made.stdout), (3, ""), name)
+                self.assertIn("arenas/frc2011/arena.yaml: exists already, and is another file than the scene's; make the scene in another folder",
+                              made.stderr)
+            self.assertEqual([path for path in pathlib.Path(place).rglob("*") if path.is_file()], [edited])
+            self.assertEqual(edited.read_text(encoding="utf-8"), "description: mine\n")
 
     def test_what_cannot_be_copied(self):
         with tempfile.TemporaryDirectory() as place:
@@ -479,7 +510,7 @@ class Running(unittest.TestCase):
     def test_a_narrow_terminal_shows_what_was_dropped(self):
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
-        process = subprocess.Popen([TETHER, "run", ONE, "--no-web"], stdin=theirs, stdout=theirs, stderr=theirs, env=ENVIRONMENT)
+        process = subprocess.Popen([TETHER, "run", ONE, "--no-web", "--match"], stdin=theirs, stdout=theirs, stderr=theirs, env=ENVIRONMENT)
         os.close(theirs)
         try:
             seen, end = b"", time.monotonic() + PATIENCE
@@ -492,7 +523,7 @@ class Running(unittest.TestCase):
                     if port:
                         sender.sendto(b"no float", ("127.0.0.1", int(port[1])))
             self.assertLessEqual(len(line[1].decode()), 80)
-            self.assertIn("× real time", line[1].decode())
+            self.assertRegex(line[1].decode(), r"× real time  dropped \d+  .*match: ")
         finally:
             process.kill()
             process.wait()

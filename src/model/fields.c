@@ -115,7 +115,7 @@ tt_status tt_quantity_check(const char *text, const char *key, const char *where
   const char *dot = *key ? "." : "";
   const char *unit = tt_unit_si(dimension)->name;
   if (!tt_quantity_parse(text, dimension, si)) {
-    const char *meant = tt_quantity_meant_unit(text);
+    const char *meant = tt_quantity_meant_unit(text, dimension);
     return tt_fail(error, TT_INVALID,
                    "%s%s%s: '%s' is not understood; give a number and one of the units %s%s%s%s",
                    where, dot, key, text, tt_unit_names(dimension), meant ? "; did you mean '" : "",

@@ -158,7 +158,8 @@ static const char *const words[][2] = {
     {"minute", "min"},     {"hour", "h"},        {"newton", "N"},       {"pound", "lb"},
     {"newtonmeter", "Nm"}, {"volt", "V"},        {"amp", "A"},          {"ampere", "A"},
     {"gram", "g"},         {"kilogram", "kg"},   {"kilo", "kg"},        {"watt", "W"},
-    {"percent", "%"},      {"kph", "km/h"},      {"kmh", "km/h"},
+    {"percent", "%"},      {"kph", "km/h"},      {"kmh", "km/h"},       {"newton-meter", "Nm"},
+    {"in-lb", "in-lbf"},   {"ft-lb", "ft-lbf"},
 };
 
 /* "degrees" → "deg": appends the unit's ascii name, or the word itself. */
@@ -188,17 +189,21 @@ static const tt_unit *find_words(const char *name) {
     name += *name == '/' ? 1 : per ? strlen("per") : length;
     name += strspn(name, " ");
   }
-  return tt_unit_find(meant);
+  return tt_unit_find(strcmp(meant, "rev/min") == 0 ? "rpm" : meant);
 }
 
-const char *tt_unit_nearest(const char *name) {
+/* Of one dimension, or of any: TT_DIMENSION_COUNT. */
+static const char *nearest_of(const char *name, tt_dimension dimension) {
+  const bool any = dimension == TT_DIMENSION_COUNT;
   const tt_unit *meant = find_words(name);
-  if (meant) return meant->name;
+  if (meant && (any || meant->dimension == dimension)) return meant->name;
   tt_nearest nearest = tt_nearest_start(name);
   for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-    tt_nearest_offer(&nearest, units[i].name);
+    if (any || units[i].dimension == dimension) tt_nearest_offer(&nearest, units[i].name);
   return nearest.best;
 }
+
+const char *tt_unit_nearest(const char *name) { return nearest_of(name, TT_DIMENSION_COUNT); }
 
 const tt_unit *tt_unit_si(tt_dimension dimension) {
   const tt_unit *unit = units;
@@ -340,11 +345,11 @@ bool tt_quantity_scan(const char **text, const tt_unit **unit, double *si) {
   return true;
 }
 
-const char *tt_quantity_meant_unit(const char *text) {
+const char *tt_quantity_meant_unit(const char *text, tt_dimension dimension) {
   const char *at = skip_spaces(text);
   double value;
   if (*at == '-' || *at == '+') at++;
   if (!read_number(&at, &value)) return NULL;
   at = skip_spaces(at);
-  return !*at || tt_unit_find(at) ? NULL : tt_unit_nearest(at);
+  return !*at || tt_unit_find(at) ? NULL : nearest_of(at, dimension);
 }

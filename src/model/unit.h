@@ -50,9 +50,9 @@ const tt_unit *tt_unit_si(tt_dimension dimension);
  *  is NULL where none follows: `*si` is the bare number then. False: there is no number there; nothing is changed. */
 bool tt_quantity_scan(const char **text, const tt_unit **unit, double *si);
 
-/** What was perhaps meant by a quantity that could not be read, since it has a unit that there is not: "90 degrees" gives
- *  "deg". NULL: its unit is not what is wrong. */
-const char *tt_quantity_meant_unit(const char *text);
+/** What was perhaps meant by a quantity of `dimension` that could not be read, since it has a unit that there is not: "90 degrees" gives
+ *  "deg". NULL: its unit is not what is wrong, or none of the dimension (TT_DIMENSION_COUNT: of any) is near. */
+const char *tt_quantity_meant_unit(const char *text, tt_dimension dimension);
 
 /** All unit names of a dimension, comma separated, for error messages. Static; never NULL. */
 const char *tt_unit_names(tt_dimension dimension);

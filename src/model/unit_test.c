@@ -152,16 +152,24 @@ static void what_was_meant_is_suggested(void **state) {
       {"newtons", "N"},
       {"volts", "V"},
       {"kilograms", "kg"},
+      {"rev/min", "rpm"},
+      {"revolutions per minute", "rpm"},
+      {"newton-meters", "Nm"},
+      {"in-lb", "in·lbf"},
+      {"ft-lbs", "ft·lbf"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const char *meant = tt_unit_nearest(cases[i][0]);
     if (!meant || strcmp(meant, cases[i][1]) != 0)
       fail_msg("'%s' suggests '%s'", cases[i][0], meant ? meant : "nothing");
   }
-  assert_string_equal(tt_quantity_meant_unit("-90.5 degrees"), "deg");
-  assert_null(tt_quantity_meant_unit("ninety"));
-  assert_null(tt_quantity_meant_unit("90"));
-  assert_null(tt_quantity_meant_unit("90 m")); /* is a unit */
+  assert_string_equal(tt_quantity_meant_unit("-90.5 degrees", TT_ANGLE), "deg");
+  assert_null(tt_quantity_meant_unit("-90.5 degrees", TT_LENGTH)); /* would be refused, too */
+  assert_null(tt_quantity_meant_unit("80 1/s", TT_TORQUE));
+  assert_string_equal(tt_quantity_meant_unit("80 rad/sek", TT_ANGULAR_VELOCITY), "rad/s");
+  assert_null(tt_quantity_meant_unit("ninety", TT_ANGLE));
+  assert_null(tt_quantity_meant_unit("90", TT_ANGLE));
+  assert_null(tt_quantity_meant_unit("90 m", TT_LENGTH)); /* is a unit */
   assert_null(tt_unit_nearest(
       "a very long text in words, which no unit comes near to, of so many / and s / / / //////"));
 }

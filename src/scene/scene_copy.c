@@ -48,6 +48,7 @@ tt_status tt_scene_file_write(const char *path, const void *bytes, size_t size, 
   if (!file) return tt_fail(error, TT_FAILED, "%s: can't write here: %s", path, strerror(errno));
   bool wrote = fwrite(bytes, 1, size, file) == size;
   if (fclose(file) == 0 && wrote) return TT_OK;
+  unlink(path);
   return tt_fail(error, TT_FAILED, "%s: can't write: %s", path, strerror(errno));
 }
 
@@ -87,36 +88,104 @@ static char *rename_parts(const char *text, size_t size) {
   return fclose(to) == 0 ? out : NULL;
 }
 
-static tt_status write_scene(const tt_file *scene, const char *target, tt_error *error) {
-  char *terminated = strndup(scene->bytes, scene->size);
-  char *text = terminated ? rename_parts(terminated, strlen(terminated)) : NULL;
-  tt_status status = text ? tt_scene_file_write(target, text, strlen(text), error)
-                          : tt_fail(error, TT_NOMEM, "out of memory");
-  free(terminated);
-  free(text);
+/* Makes a file of the old scene that of the new one at `target`: its name, and what the scene itself says. */
+static tt_status move(tt_file *file, const char *scene, const char *target, tt_error *error) {
+  const char *place = place_of(file->path, scene), *slash = strrchr(target, '/');
+  char *path = NULL, *text = NULL;
+  if (place) {
+    const int folder = slash ? (int)(slash - target) + 1 : 0;
+    if (asprintf(&path, "%.*s%s", folder, target, place) < 0) path = NULL;
+  } else {
+    char *terminated = strndup(file->bytes, file->size);
+    text = terminated ? rename_parts(terminated, strlen(terminated)) : NULL;
+    path = text ? strdup(target) : NULL;
+    free(terminated);
+  }
+  if (text) {
+    free((void *)file->bytes);
+    file->bytes = text;
+    file->size = strlen(text);
+  }
+  if (!path) return tt_fail(error, TT_NOMEM, "out of memory");
+  free((char *)file->path);
+  file->path = path;
+  return TT_OK;
+}
+
+static bool holds(FILE *file, const char *bytes, size_t size) {
+  char part[4096];
+  size_t length, at = 0;
+  while ((length = fread(part, 1, sizeof part, file)) > 0) {
+    if (length > size - at || memcmp(part, bytes + at, length) != 0) return false;
+    at += length;
+  }
+  return at == size && !ferror(file);
+}
+
+/* Whether the file is there already, as another scene's that shares it. TT_FAILED: another one is. */
+static tt_status look(const tt_file *wanted, bool *there, tt_error *error) {
+  FILE *file;
+  tt_error ignored;
+  *there = false;
+  if (access(wanted->path, F_OK) != 0) return TT_OK;
+  if (tt_file_open(wanted->path, &file, &ignored) == TT_OK) {
+    *there = holds(file, wanted->bytes, wanted->size);
+    fclose(file);
+  }
+  if (*there) return TT_OK;
+  return tt_fail(error, TT_FAILED,
+                 "%s: exists already, and is another file than the scene's; make the scene in "
+                 "another folder",
+                 wanted->path);
+}
+
+/* Leaves in the list what has to be written. */
+static tt_status leave_out_shared(tt_scene_files *files, tt_error *error) {
+  tt_status status = TT_OK;
+  int kept = 0;
+  for (int i = 0; i < files->count; i++) {
+    tt_file *file = &files->files[i];
+    bool there = false;
+    if (status == TT_OK) status = look(file, &there, error);
+    if (there) {
+      free((char *)file->path);
+      free((void *)file->bytes);
+    } else {
+      files->files[kept++] = *file;
+    }
+  }
+  files->count = kept;
   return status;
+}
+
+/* All or none. */
+static tt_status write_all(const tt_scene_files *files, tt_error *error) {
+  for (int i = 0; i < files->count; i++) {
+    const tt_file *file = &files->files[i];
+    tt_status status = tt_scene_file_write(file->path, file->bytes, file->size, error);
+    if (status == TT_OK) continue;
+    while (i-- > 0) unlink(files->files[i].path);
+    return status;
+  }
+  return TT_OK;
 }
 
 tt_status tt_scene_copy(const tt_scene *scene, const char *target,
                         void (*told)(void *context, const char *path), void *context,
                         tt_error *error) {
   tt_scene_files files;
-  char real[PATH_MAX], folder[PATH_MAX];
-  const char *slash = strrchr(target, '/');
-  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - target) + 1 : 0, target);
+  char real[PATH_MAX];
   if (!realpath(scene->path, real))
     return tt_fail(error, TT_FAILED, "%s: %s", scene->path, strerror(errno));
   TT_TRY(tt_scene_files_read(scene, &files, error));
   if (strcmp(scene->path, target) == 0) unlink(target); /* begun for a robot; written anew */
   tt_status status = TT_OK;
-  for (int i = 0; status == TT_OK && i < files.count; i++) {
-    const char *place = place_of(files.files[i].path, real);
-    char path[2 * PATH_MAX];
-    snprintf(path, sizeof path, "%s%s", folder, place ? place : "");
-    status = place ? tt_scene_file_write(path, files.files[i].bytes, files.files[i].size, error)
-                   : write_scene(&files.files[i], target, error);
-    if (status == TT_OK && told) told(context, place ? path : target);
-  }
+  for (int i = 0; status == TT_OK && i < files.count; i++)
+    status = move(&files.files[i], real, target, error);
+  if (status == TT_OK) status = leave_out_shared(&files, error);
+  if (status == TT_OK) status = write_all(&files, error);
+  for (int i = 0; status == TT_OK && told && i < files.count; i++)
+    told(context, files.files[i].path);
   tt_scene_files_free(&files);
   return status;
 }

@@ -6,7 +6,8 @@
 
 /** Copies the scene's file to `target`, and what it names beside it: what lies below the scene's folder as it lies there, robots, arenas and
  *  models of data folders into `robots/`, `arenas/` and `models/`, where the copy then names them. Nothing that is there is written over,
- *  but `target` where it is the scene itself. `told` (may be NULL) hears of each file. TT_FAILED: one can't be written. */
+ *  but `target` where it is the scene itself; a file that another copy made there is shared. `told` (may be NULL) hears of each that was
+ *  written. TT_FAILED: another file has its place, or one can't be written; none is left then. */
 tt_status tt_scene_copy(const tt_scene *scene, const char *target,
                         void (*told)(void *context, const char *path), void *context,
                         tt_error *error);

@@ -15,7 +15,7 @@ typedef struct tt_scene_files {
  *  beside the scene and the robots. What can't be found is left out: the models loaded without it. At most 256 MB in all. */
 tt_status tt_scene_files_read(const tt_scene *scene, tt_scene_files *files, tt_error *error);
 /** Takes the value of web.token out of the scene's own file, for what others may read than who administers, and what comments say where one
- *  has the word token. The file stays as long, its lines stay where they are. Whether it had the value. */
+ *  has the word token, or a key is called so. The file stays as long, its lines stay where they are. Whether it had the value. */
 bool tt_scene_files_hide(tt_scene_files *files, const tt_scene *scene);
 /** The same of the bytes of such a file. */
 bool tt_scene_text_hide(char *bytes, size_t size);

@@ -60,6 +60,15 @@ static tt_status refuse(const char *where, const char *name, tt_error *error, co
                  same ? "" : name, same ? "" : "'", what);
 }
 
+/* Which of them is most likely meant. */
+static const char *choose(struct dirent *const *entries, int count) {
+  for (int i = 0; i < count; i++)
+    if (strcmp(entries[i]->d_name, "robot.yaml") == 0 ||
+        strcmp(entries[i]->d_name, "arena.yaml") == 0)
+      return entries[i]->d_name;
+  return entries[0]->d_name;
+}
+
 static tt_status refuse_folder(const char *path, const char *name, const char *where,
                                tt_error *error) {
   struct dirent **entries;
@@ -68,7 +77,7 @@ static tt_status refuse_folder(const char *path, const char *name, const char *w
   int count = scandir(path, &entries, is_ours, alphasort);
   if (count > 0)
     refuse(where, name, error, "a folder; give a file in it, as %s%s%s", name, slash ? "" : "/",
-           entries[0]->d_name);
+           choose(entries, count));
   else
     refuse(where, name, error, "a folder; give a file");
   for (int i = 0; i < count; i++) free(entries[i]);
@@ -113,24 +122,46 @@ bool tt_stranger_is_plan(const tt_document *document) {
   return has_any(document, of_plans) && !has_any(document, of_scenes);
 }
 
+static tt_status refuse_settings(const char *noun, const char *path, const char *command,
+                                 tt_error *error) {
+  return tt_fail(error, TT_INVALID,
+                 "%s: these are settings of a controller, not a%s %s: tether %s %s", path,
+                 strcmp(noun, "arena") == 0 ? "n" : "", noun, command, path);
+}
+
+/* `instead`: ", not …" of what was wanted, or "". */
+static tt_status refuse_part(const char *path, bool arena, const char *instead, tt_error *error) {
+  return tt_fail(error, TT_INVALID,
+                 arena ? "%s: this is an arena's file%s; a scene names it: arena: %s"
+                       : "%s: this is a robot's file%s; a scene names it: robots: [{robot: %s}]",
+                 path, instead, path);
+}
+
 tt_status tt_stranger_check(const char *noun, const tt_document *document, tt_error *error) {
-  static const char *const of_arenas[] = {"field", "pieces", "lines", NULL};
+  static const char *const of_arenas[] = {"field", "pieces", "lines", "stations", NULL};
+  static const char *const of_robots[] = {"floating", "joints",   "measures",
+                                          "motors",   "encoders", NULL};
+  static const char *const of_core[] = {"vehicle", "elevator", NULL};
+  static const char *const of_joystick[] = {"gamepad", "heartbeat_timeout", NULL};
   const char *path = document->path;
   bool scene = has_any(document, of_scenes), model = tt_node_child(document->root, "model");
   bool arena = has_any(document, of_arenas), plan = tt_stranger_is_plan(document);
-  const char *wanted = strcmp(noun, "arena") == 0 ? "an arena's file" : "a robot's file";
-  if (strcmp(noun, "plan") == 0) wanted = "the plan of a sweep";
+  const bool part = model && !scene;
   if (plan && strcmp(noun, "plan") != 0)
     return tt_fail(error, TT_INVALID, "%s: this is the plan of a sweep, not a %s: tether sweep %s",
                    path, noun, path);
-  if (strcmp(noun, "scene") == 0) {
-    if (scene || !model) return TT_OK;
-    return tt_fail(error, TT_INVALID,
-                   arena ? "%s: this is an arena's file; a scene names it: arena: %s"
-                         : "%s: this is a robot's file; a scene names it: robots: [{robot: %s}]",
-                   path, path);
-  }
+  if (!scene && !model && has_any(document, of_core))
+    return refuse_settings(noun, path, "core", error);
+  if (!scene && !model && has_any(document, of_joystick))
+    return refuse_settings(noun, path, "joystick", error);
+  if (strcmp(noun, "scene") == 0) return part ? refuse_part(path, arena, "", error) : TT_OK;
+  if (strcmp(noun, "robot") == 0 && part && arena)
+    return refuse_part(path, true, ", not a robot's file", error);
+  if (strcmp(noun, "arena") == 0 && part && !arena && has_any(document, of_robots))
+    return refuse_part(path, false, ", not an arena's file", error);
   if (model || !scene) return TT_OK;
+  const char *wanted = strcmp(noun, "arena") == 0 ? "an arena's file" : "a robot's file";
+  if (strcmp(noun, "plan") == 0) wanted = "the plan of a sweep";
   return tt_fail(error, TT_INVALID, "%s: this is a scene, not %s%s", path, wanted,
                  strcmp(noun, "plan") == 0 ? "; a plan names it: scene: FILE" : "");
 }

@@ -41,7 +41,7 @@ static tt_status read_free(const tt_plan_store *store, const char *text, const c
     }
   char *end;
   strtod(text, &end);
-  const char *meant = tt_quantity_meant_unit(text);
+  const char *meant = tt_quantity_meant_unit(text, TT_DIMENSION_COUNT);
   if (end > text && (meant || *end == ' '))
     return tt_fail(store->error, TT_INVALID,
                    "%s: there is no unit '%s'%s%s%s; docs/scene.md lists them", where,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* A robot is given a scene of its own. TT_OK, too, when `name` is none. */
 static tt_status begin_with_robot(const char **name, const char *target, tt_error *error) {
@@ -43,8 +44,10 @@ static tt_status run(int argc, char **argv, tt_error *error) {
     return tt_fail(error, TT_FAILED, "%s: exists already; name another file or remove it", target);
   tt_scene *scene;
   TT_TRY(begin_with_robot(&name, target, error));
-  TT_TRY(tt_scene_load(&tt_program_guests, name, NULL, 0, &scene, error));
-  tt_status status = tt_scene_copy(scene, target, say, NULL, error);
+  tt_status status = tt_scene_load(&tt_program_guests, name, NULL, 0, &scene, error);
+  if (status != TT_OK && name == target) unlink(target); /* begun for a robot that is wrong */
+  if (status != TT_OK) return status;
+  status = tt_scene_copy(scene, target, say, NULL, error);
   tt_scene_free(scene);
   if (status == TT_OK) status = tt_scene_load(&tt_program_guests, target, NULL, 0, &scene, error);
   if (status == TT_OK) tt_scene_free(scene); /* it stands */
