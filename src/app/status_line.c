@@ -70,7 +70,7 @@ static uint64_t drops_of(const tt_wire_stats *stats) {
   return drops;
 }
 
-/** Of all wires together, and before them, since a terminal may be too narrow for the wires. */
+/** Of all wires together, and before whatever a terminal may be too narrow for: a number that is cut looks like another one. */
 static size_t add_drops(tt_status_line *line, char *text, size_t used) {
   tt_wire_stats stats;
   tt_wire_state state;
@@ -103,6 +103,7 @@ static void show(tt_status_line *line) {
   line->last = present;
   char text[LINE_SIZE];
   size_t used = add(text, 0, "%.1f s  %.2f× real time", status.time, status.real_time_factor);
+  used = add_drops(line, text, used);
   if (status.paused) used = add(text, used, "  paused");
   if (status.stopped) used = add(text, used, "  STOPPED");
   if (status.robots > 0 && status.enabled == 0 && !status.stopped)
@@ -111,7 +112,6 @@ static void show(tt_status_line *line) {
     used = add(text, used, "  match: %s", tt_match_period_name(status.period));
   if (status.late_ticks)
     used = add(text, used, "  late %llu", (unsigned long long)status.late_ticks);
-  used = add_drops(line, text, used);
   tt_attached_troubles(line->attached, text + used, sizeof text - used);
   used += strlen(text + used);
   for (int i = 0; i < line->wire_count; i++)

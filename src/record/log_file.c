@@ -1,5 +1,6 @@
 #include "record/log_file.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "record/checksum.h"
@@ -13,6 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MOST_WAIT 1000000 /* µs for a lock */
+#define LOCK_STEP 1000    /* µs */
+
 struct tt_log_file {
   char *path;
   int file;
@@ -25,6 +29,22 @@ struct tt_log_file {
 
 static bool is_full(int number) { return number == ENOSPC || number == EDQUOT; }
 
+static bool is_empty(int file) {
+  struct stat about;
+  return fstat(file, &about) == 0 && about.st_size == 0 && about.st_nlink > 0;
+}
+
+/* Readers that ask whether it grows hold it for a moment, another recorder for its whole run. */
+static bool lock(int file) {
+  const int64_t end = tt_monotonic_us() + MOST_WAIT;
+  while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return true; /* there are no locks here */
+    if (tt_monotonic_us() >= end) return false;
+    usleep(LOCK_STEP);
+  }
+  return true;
+}
+
 static tt_status open_file(tt_log_file *to, tt_error *error) {
   struct stat about;
   if (stat(to->path, &about) == 0 && !S_ISREG(about.st_mode))
@@ -35,10 +55,9 @@ static tt_status open_file(tt_log_file *to, tt_error *error) {
     return tt_fail(error, is_full(errno) ? TT_FULL : TT_FAILED,
                    "%s: can't write the run log: %s; its folder must exist and be yours", to->path,
                    strerror(errno));
-  if (lseek(to->file, 0, SEEK_END) > 0)
+  if (!is_empty(to->file) || !lock(to->file) || !is_empty(to->file)) /* nor begun meanwhile */
     return tt_fail(error, TT_FAILED, "%s: exists already; name another file or remove it",
                    to->path);
-  flock(to->file, LOCK_EX | LOCK_NB);
   tt_file_sync_name(to->path);
   return TT_OK;
 }

@@ -13,7 +13,7 @@
 
 typedef struct tt_log_file tt_log_file;
 
-/** Creates it, refusing to overwrite anything that is not empty, and locks it (flock), which says that it grows.
+/** Creates it, refusing to overwrite anything that is not empty or that another recorder has, and locks it (flock), which says that it grows.
  *  @param checksum id of the entry of checksums, below 256
  *  @return TT_FULL: the disk has no room; TT_FAILED, with the reason */
 tt_status tt_log_file_open(const char *path, uint8_t checksum, tt_log_file **file, tt_error *error);

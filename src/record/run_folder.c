@@ -315,6 +315,21 @@ tt_status tt_kept_runs_new_path(const char *folder, const char *scene, char *pat
   return TT_OK;
 }
 
+tt_status tt_kept_runs_claim(const char *folder, const char *scene, char *path, size_t size,
+                             tt_error *error) {
+  int file;
+  do { /* another program may have taken the name just now */
+    TT_TRY(tt_kept_runs_new_path(folder, scene, path, size, error));
+    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  } while (file < 0 && errno == EEXIST);
+  if (file < 0)
+    return tt_fail(error, errno == ENOSPC || errno == EDQUOT ? TT_FULL : TT_FAILED,
+                   "%s: can't write the run log: %s; its folder must exist and be yours", path,
+                   strerror(errno));
+  close(file);
+  return TT_OK;
+}
+
 /* Markers of runs that were written to the same file before. */
 static void forget_older(const tt_kept_runs *runs, const char *folder, const char *path) {
   for (size_t i = 0; i < runs->count; i++)
@@ -338,8 +353,10 @@ tt_status tt_kept_runs_note(const char *folder, const char *scene, const char *p
   if (lies_in(folder, real)) return TT_OK;
   if (tt_kept_runs_list(folder, &runs) == TT_OK) forget_older(&runs, folder, real);
   tt_kept_runs_free(&runs);
-  TT_TRY(tt_kept_runs_new_path(folder, scene, made, sizeof made, error));
+  TT_TRY(tt_kept_runs_claim(folder, scene, made, sizeof made, error));
   snprintf(marker, sizeof marker, "%s" ELSEWHERE, made);
   snprintf(line, sizeof line, "%s\n", real);
-  return write_file(marker, line, error);
+  tt_status status = write_file(marker, line, error);
+  unlink(made); /* the marker has its name now */
+  return status;
 }

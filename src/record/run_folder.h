@@ -54,6 +54,9 @@ tt_status tt_kept_run_remove(const char *folder, const char *id, tt_error *error
 /** A path in `folder` for a run of `scene` that begins now: the newest of the list. */
 tt_status tt_kept_runs_new_path(const char *folder, const char *scene, char *path, size_t size,
                                 tt_error *error);
+/** Makes an empty file of such a path, which no other program has. TT_FULL: the disk has no room for it; TT_FAILED. */
+tt_status tt_kept_runs_claim(const char *folder, const char *scene, char *path, size_t size,
+                             tt_error *error);
 /** Puts the file at `path`, a run of `scene` that begins now, into the list, once. Nothing to do where it lies in the folder. */
 tt_status tt_kept_runs_note(const char *folder, const char *scene, const char *path,
                             tt_error *error);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "record/journal_codec.h"
+#include "record/log_file.h"
 #include "record/run_log_internal.h"
 
 #define SECONDS 65
@@ -241,6 +242,20 @@ static void only_a_whole_index_of_this_file_is_used(void **state) {
   unlink(large);
 }
 
+static void a_log_is_written_by_one(void **state) {
+  (void)state;
+  char made[64];
+  tt_log_file *first, *second;
+  snprintf(made, sizeof made, "/tmp/tether_written_%d.wpilog", getpid());
+  unlink(made);
+  assert_int_equal(tt_log_file_open(made, 9, &first, NULL), TT_OK);
+  assert_int_equal(tt_log_file_open(made, 9, &second, NULL), TT_FAILED); /* empty as it is */
+  tt_log_file_close(first);
+  assert_int_equal(tt_log_file_open(made, 9, &second, NULL), TT_OK);
+  tt_log_file_close(second);
+  unlink(made);
+}
+
 static void what_is_no_log_is_refused_by_name(void **state) {
   (void)state;
   tt_run_log *log;
@@ -259,6 +274,7 @@ int main(void) {
       cmocka_unit_test(an_index_says_what_the_scan_says),
       cmocka_unit_test(resets_of_the_world_are_counted),
       cmocka_unit_test(only_a_whole_index_of_this_file_is_used),
+      cmocka_unit_test(a_log_is_written_by_one),
       cmocka_unit_test(what_is_no_log_is_refused_by_name),
   };
   return cmocka_run_group_tests(tests, write_log, remove_log);

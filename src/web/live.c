@@ -19,10 +19,11 @@
 static void publish(tt_observer *observer, const tt_view *view) {
   tt_live *live = (tt_live *)observer;
   if (atomic_load_explicit(&live->watchers, memory_order_relaxed) == 0) return;
-  bool turned_back = view->time < live->next_push_time - 2 * SMALLEST_GAP; /* a reset */
-  if (!turned_back && view->time < live->next_push_time) return;
+  const bool jumped = view->epoch != live->push_epoch; /* a reset, or to a place of a kept run */
+  if (!jumped && view->time < live->next_push_time) return;
   uint64_t now = tt_net_now();
-  if (now < live->next_push_ns && !turned_back) return;
+  if (!jumped && now < live->next_push_ns) return;
+  live->push_epoch = view->epoch;
   if (now - live->next_push_ns > BURST_NS) live->next_push_ns = now - BURST_NS;
   live->next_push_ns += SMALLEST_GAP_NS;
   live->next_push_time = view->time + SMALLEST_GAP;

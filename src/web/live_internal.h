@@ -23,6 +23,7 @@ typedef struct tt_live_subscription {
   int count;
   double period;   /* s simulated between samples */
   double next;     /* s of the run at which the next is due */
+  double seen;     /* s of the run of the view before */
   GArray *samples; /* doubles: time, values, time, values … */
   uint32_t lost;
   int64_t sent; /* µs monotonic of the last message */
@@ -73,6 +74,7 @@ struct tt_live {
   uint64_t
       next_push_ns; /* the world's thread: since when, in wall time, another view may be pushed */
   double next_push_time;
+  uint32_t push_epoch; /* of the view before */
 
   GPtrArray *pages;
   tt_wanted *wanted;   /* what they command */

@@ -482,6 +482,8 @@ tt_status tt_web_start(tt_web *web, tt_error *error) {
     soup_server_add_early_handler(web->server, "/", on_headers, web, NULL);
     soup_server_add_handler(web->server, "/", on_request, web, NULL);
     soup_server_add_websocket_handler(web->server, "/", NULL, NULL, on_websocket, web, NULL);
+    /* libsoup unpacks a frame whole, however much comes out of it. */
+    soup_server_remove_websocket_extension(web->server, SOUP_TYPE_WEBSOCKET_EXTENSION_DEFLATE);
     let_connections_stay(web);
     web->accepting = g_cancellable_new();
     tt_web_begin_accepting(web);

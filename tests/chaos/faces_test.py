@@ -19,6 +19,7 @@ import unittest
 import urllib.error
 import urllib.request
 import xml.etree.ElementTree as ElementTree
+import zlib
 
 HERE = pathlib.Path(__file__).parent
 from support.telemetry import WebSocket
@@ -166,6 +167,28 @@ class Faces(unittest.TestCase):
                 self.assertLess(resident() - before, 24 << 10, path)
                 stream.close()
                 self.assertEqual(request(web + "/api/trials")[0], 200)
+
+    def test_a_frame_that_unpacks_without_end(self):
+        def most_resident():
+            return int(re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{tether.process.pid}/status").read_text(encoding="utf-8"))[1])
+
+        pack = zlib.compressobj(9, wbits=-15)
+        payload = (pack.compress(b" " * (48 << 20)) + pack.flush(zlib.Z_SYNC_FLUSH))[:-4]
+        with Tether("run", SCENE, *QUIET) as tether:
+            web = tether.addresses["web"]
+            before = most_resident()
+            for path in "/telemetry/in", "/live", "/telemetry/live":
+                with self.subTest(path=path):
+                    stream = WebSocket(web, path, {"Sec-WebSocket-Extensions": "permessage-deflate"})
+                    self.assertEqual(stream.status, 101)
+                    self.assertNotIn(b"permessage-deflate", stream.head)
+                    with contextlib.suppress(ConnectionError):
+                        stream.send(payload, opcode=0x41)  # text that says it is compressed
+                        while stream.socket.recv(1 << 20):
+                            pass
+                    stream.close()
+                    self.assertLess(most_resident() - before, 24 << 10)
+            self.assertEqual(request(web + "/api/trials")[0], 200)
 
     def test_paths_lead_nowhere_else(self):
         with Tether("run", SCENE, *QUIET) as tether:

@@ -286,7 +286,7 @@ class OneRun(unittest.TestCase):
     def test_a_log_cut_anywhere_reads_up_to_the_cut(self):
         cut = FOLDER / "cut.wpilog"
         whole = len(self.data)
-        places = range(whole - 4096, whole) if os.environ.get("TETHER_LONG") else range(whole - 4096, whole, 64)
+        places = range(whole - 4096, whole) if os.environ.get("TETHER_LONG") else range(whole - 4096, whole, 251)
         for size in places:
             cut.write_bytes(self.data[:size])
             read = Log(self.data[:size], cut=True)
@@ -444,21 +444,23 @@ class FullDisk(unittest.TestCase):
         self.assertEqual(tether("verify", copy).returncode, 0)
 
     def test_a_run_begins_and_says_that_nothing_is_kept(self):
-        """Full is the folder of runs, then the folder of what is temporary, too."""
-        script = ('mount -t tmpfs -o size=64k tmpfs "$1"; head -c 1000000 /dev/zero > "$1/fill" 2>/dev/null; '
+        """Full is the folder of runs, then the folder of what is temporary, too; at last no folder can be made."""
+        script = ('mount -t tmpfs -o "$FULL" tmpfs "$1"; head -c 1000000 /dev/zero > "$1/fill" 2>/dev/null; '
                   'if [ "$3" ]; then mount --bind "$1" /tmp; fi; '
                   'XDG_STATE_HOME=$3$1 exec "$2" run "$4" --pace fast --duration 1 $5 $6 $7')
         full = FOLDER / "full"
         full.mkdir()
-        for temporary, *web in (("", "--no-web"), ("", "--set", "web.listen=127.0.0.1:0"), ("/tmp/..", "--no-web")):
+        pages = ("--set", "web.listen=127.0.0.1:0")
+        for options, temporary, *web in (("size=64k", "", "--no-web"), ("size=64k", "", *pages), ("size=64k", "/tmp/..", "--no-web"),
+                                         ("size=64k,nr_inodes=2", "", *pages)):
             if temporary and str(ROOT).startswith("/tmp/"):
                 continue  # the program itself would be hidden
-            with self.subTest(temporary=temporary, web=web):
+            with self.subTest(options=options, temporary=temporary, web=web):
                 done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", full, TETHER, temporary,
                                        ROOT / "tests" / "scenes" / "good" / "one.yaml", *web], capture_output=True, timeout=100,
-                                      check=False)
+                                      check=False, env={**os.environ, "FULL": options})
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertIn(b"No space left on device; nothing of this run is kept", done.stderr)
+                self.assertRegex(done.stderr, b"No space left on device.*; nothing of this run is kept")
                 self.assertIn(b"1.000 s simulated", done.stderr)
 
 

@@ -253,6 +253,29 @@ class Shown(unittest.TestCase):
             page.close()
             self.assertEqual(program.stop(), 0, program.text())
 
+    def test_who_goes_back_by_a_tick_has_the_values_of_there(self):
+        with Tether("replay", self.log, "--set", "web.listen=127.0.0.1:0") as program:
+            page = Page(program.addresses["web"])
+            page.send(type="control", action="pause")
+            page.send(type="subscribe", number=1, signals=[0], rate=20)
+            for to in 1, 0.99, 0.98:
+                page.send(type="control", action="seek", value=to)
+                page.until(lambda message: isinstance(message, bytes) and message[0] == 2 and struct.unpack_from("<I", message, 8)[0]
+                           and abs(struct.unpack_from("<d", message, len(message) - 16)[0] - to) < 0.0005)
+            page.close()
+            self.assertEqual(program.stop(), 0, program.text())
+
+    def test_who_goes_to_where_it_stands_sees_it(self):
+        with Tether("replay", self.log, "--set", "web.listen=127.0.0.1:0") as program:
+            page = Page(program.addresses["web"])
+            page.send(type="control", action="pause")
+            for _ in range(3):  # however soon it is there again
+                for to in 1, 1, 0:
+                    page.send(type="control", action="seek", value=to)
+                    page.until(lambda message: isinstance(message, bytes) and message[0] == 1 and poses(message)[0] == to)
+            page.close()
+            self.assertEqual(program.stop(), 0, program.text())
+
     def test_what_people_were_told_they_are_told_again_at_its_time(self):
         log = RUNS / "eventful.wpilog"
         with Tether("run", "frc2011", "--set", "web.listen=127.0.0.1:0", *WIRE, "--set", "wires.float-udp.watchdog=0.1 s",

@@ -92,6 +92,19 @@ class Runs(unittest.TestCase):
         self.assertEqual([line.split()[0] for line in said.splitlines()], [names[2], names[0]])
         self.assertEqual([line.endswith("pinned") for line in said.splitlines()], [False, True])
 
+    def test_those_that_begin_at_once_have_each_a_name(self):
+        """With the folder's own names, then with files elsewhere, of which the folder has markers."""
+        folder = FOLDER / "at_once"
+        folder.mkdir()
+        command = (TETHER, "run", SCENE, "--pace", "fast", "--duration", "0.05", "--no-web", "--set", f"record.folder={folder}")
+        begun = [subprocess.Popen([*command, *(("--record", FOLDER / f"at_once_{number}.wpilog") if number < 3 else ())], stderr=subprocess.PIPE, text=True)
+                 for number in range(9)]
+        said = [program.communicate(timeout=60)[1] for program in begun]
+        self.assertEqual([program.returncode for program in begun], [0] * 9, said)
+        self.assertEqual(len(tether("runs", "--folder", folder, "--names")[1].split()), 9)
+        for log in folder.glob("*.wpilog"):
+            self.assertEqual(tether("verify", log)[0], 0)
+
     def test_removes_but_not_a_pinned_or_growing_one(self):
         made = record(RUNS / "2026-01-03T10-00-00-one", duration=0.1)
         self.assertEqual(tether("runs", "pin", made.stem)[0], 0)

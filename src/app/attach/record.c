@@ -189,18 +189,20 @@ static tt_status choose_path(const tt_record_keys *keys, const char *scene, char
     return TT_OK;
   }
   TT_TRY(tt_state_folder(keys->folder, "runs", folder, sizeof folder, error));
-  return tt_kept_runs_new_path(folder, scene, path, size, error);
+  return tt_kept_runs_claim(folder, scene, path, size, error);
 }
 
 static tt_status open_log(const tt_attach_context *context, const tt_record_keys *keys,
                           kept_run *run, tt_error *error) {
   char path[1200], scene[128];
   tt_scene_name(context->scene, scene, sizeof scene);
-  TT_TRY(choose_path(keys, scene, path, sizeof path, error));
   TT_TRY(tt_run_id_new(context->run->id, error));
+  TT_TRY(choose_path(keys, scene, path, sizeof path, error));
   if (!keys->file)
     snprintf(run->folder, sizeof run->folder, "%.*s", (int)(strrchr(path, '/') - path), path);
-  TT_TRY(open_recorder(context, keys, path, run, error));
+  tt_status status = open_recorder(context, keys, path, run, error);
+  if (status != TT_OK && !keys->file) unlink(path);
+  TT_TRY(status);
   if (!realpath(path, context->run->file)) snprintf(context->run->file, PATH_MAX, "%s", path);
   if (!context->unlisted) list_run(keys, scene, path, run);
   tt_log_info("record: %s", path);

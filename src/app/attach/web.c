@@ -57,7 +57,8 @@ static tt_status open_live(run_web *web, const tt_attach_context *context, tt_er
   double timestep = tt_model_timestep(tt_world_model(context->world));
   web->lines = tt_floor_lines_of(scene);
   if (!web->lines) return tt_fail(error, TT_NOMEM, "out of memory");
-  TT_TRY(tt_runs_folder(scene, web->runs_folder, sizeof web->runs_folder, error));
+  tt_status status = tt_runs_folder(scene, web->runs_folder, sizeof web->runs_folder, error);
+  if (status != TT_OK && status != TT_FULL) return status; /* a folder that is not there is empty */
   name_scene(web, scene->path);
   tt_kept_run_name(web->runs_folder, context->run->file, web->recording);
   tt_live_options options = {.world = context->world,
