@@ -44,9 +44,9 @@ struct tt_spool {
   bool unreadable; /**< of what find_frame() passed, some can't be read */
   damage
       passed; /**< what can't be read, and the file ended with when it was opened; none: both 0 */
-  bool taken; /**< the disk took something behind that */
-  damage failing;        /**< what could not be read the last time, see is_given_up()… */
+  damage failing;        /**< what could not be read the last time, see is_due()… */
   int64_t failing_since; /**< …and since when, µs; 0: all could */
+  bool taken;            /**< the disk took something when that was due, which it is asked once */
 };
 
 int64_t tt_spool_patience = INT64_C(60000000);
@@ -245,9 +245,14 @@ static void note_gap(tt_spool *spool, uint64_t from, uint64_t to) {
                  spool->path, to - from, from);
 }
 
+static void begin_waiting(tt_spool *spool, int64_t now) {
+  spool->failing_since = now;
+  spool->taken = false;
+}
+
 /** Whether what can't be read was so for as long as it is tried again: all of it, or a part of it would go that can be. Says once that
  *  it is. */
-static bool is_given_up(tt_spool *spool, uint64_t from, uint64_t to, const char *reason) {
+static bool is_due(tt_spool *spool, uint64_t from, uint64_t to, const char *reason) {
   const int64_t now = tt_monotonic_us();
   damage *failing = &spool->failing;
   const bool known = spool->failing_since && failing->from == from;
@@ -255,15 +260,15 @@ static bool is_given_up(tt_spool *spool, uint64_t from, uint64_t to, const char 
   if (!known) tt_log_warning("%s; it is tried again", reason);
   if (!known || to < failing->to || (to > failing->to && waited)) {
     *failing = (damage){from, to};
-    spool->failing_since = now;
+    begin_waiting(spool, now);
   }
   return to == failing->to && now - spool->failing_since >= tt_spool_patience;
 }
 
 /** It is more than a place that can't be read, of which that says nothing. */
 static void wait_anew(tt_spool *spool, uint64_t from, const char *reason) {
-  is_given_up(spool, from, NO_END, reason);  // only said
-  spool->failing_since = tt_monotonic_us();
+  is_due(spool, from, NO_END, reason);  // only said
+  begin_waiting(spool, tt_monotonic_us());
 }
 
 /* --- opening --- */
@@ -305,17 +310,17 @@ static void pass_end(tt_spool *spool, uint64_t size) {
   spool->end = next_block(size - 1);
 }
 
-/** Whether the disk takes what stands already in a block whose frames were dropped. */
+/** Whether the disk takes what stands already in the first whole block that can be read: one whose frames were dropped, if there is any. */
 static bool takes_again(const tt_spool *spool) {
   uint8_t bytes[BLOCK];
-  for (uint64_t at = 0; at + BLOCK <= spool->start; at += BLOCK) {
+  for (uint64_t at = 0; at + BLOCK <= spool->end; at += BLOCK) {
     if (pread(spool->file, bytes, sizeof bytes, (off_t)at) == BLOCK)
       return write_all(spool->file, bytes, sizeof bytes, at) && !fdatasync(spool->file);
   }
   return false;
 }
 
-/** Whether the disk takes something behind a place up to which nothing can be read: then it is the place that is broken, else the
+/** Whether the disk takes something behind all that was written: then what can't be read is a place that is broken, else it is the
  *  disk that has gone. One that is full takes something elsewhere. */
 static bool takes_more(const tt_spool *spool, uint64_t end) {
   static const uint8_t nothing[BLOCK];
@@ -471,6 +476,33 @@ static void forget_all(tt_spool *spool) {
     tt_log_warning("%s: can't be emptied", spool->path);
 }
 
+/** Where a place ends that begins there. NO_END: nothing can be read up to the end. */
+static uint64_t find_end(tt_spool *spool, uint64_t from) {
+  uint64_t to = from;
+  tt_frame frame;
+  tt_error ignored;
+  const tt_status status = find_frame(spool, &to, written_end(spool), &frame, &ignored);
+  if (status == TT_AGAIN) return NO_END;
+  if (status == TT_END) return spool->end;
+  return status == TT_OK ? to : from;
+}
+
+/** Whether it is a place that is broken, not the disk that has gone, of which what was written last may be read from memory, and which may
+ *  be back by now. */
+static bool is_broken(tt_spool *spool, uint64_t from, uint64_t to) {
+  if (spool->taken) return true;
+  spool->taken = takes_more(spool, spool->end);
+  return spool->taken && find_end(spool, from) == to;
+}
+
+/** Whether what can't be read is no more waited for. */
+static bool is_given_up(tt_spool *spool, uint64_t from, uint64_t to, const char *reason) {
+  if (!is_due(spool, from, to, reason)) return false;
+  const bool broken = is_broken(spool, from, to);
+  if (!broken) wait_anew(spool, from, reason);
+  return broken;
+}
+
 /** Before what can't be read is passed. TT_FAILED: it may be read yet. */
 static tt_status wait_for_gap(tt_spool *spool, uint64_t from, uint64_t to, tt_error *error) {
   if (!spool->unreadable) return TT_OK;
@@ -491,16 +523,6 @@ static void pass_gap(tt_spool *spool, uint64_t *position, uint64_t to, bool wait
   *position = to;
 }
 
-/** Whether it is a place that is broken, up to the end, not the disk that has gone; that may be back by now. `known`: it was passed
- *  already. */
-static bool is_end_broken(tt_spool *spool, uint64_t position, bool known) {
-  tt_frame frame;
-  tt_error ignored;
-  spool->taken = (known && spool->taken) || takes_more(spool, spool->end);
-  return spool->taken &&
-         find_frame(spool, &position, written_end(spool), &frame, &ignored) == TT_AGAIN;
-}
-
 /** Nothing can be read up to the end. TT_END: as when it was opened, or for so long that it is no more waited for; what is appended
  *  stands behind it from now on. TT_FAILED: it may be read yet, or it is the disk that has gone. */
 static tt_status meet_end(tt_spool *spool, uint64_t position, bool waits, const tt_error *error) {
@@ -508,10 +530,6 @@ static tt_status meet_end(tt_spool *spool, uint64_t position, bool waits, const 
   const bool known = is_room(spool, passed->to, spool->end) && position >= passed->from;
   if (known && !waits) return TT_END;
   if (!waits || !is_given_up(spool, position, NO_END, error->text)) return TT_FAILED;
-  if (!is_end_broken(spool, position, known)) {
-    wait_anew(spool, position, error->text);
-    return TT_FAILED;
-  }
   if (!known) {
     spool->passed = (damage){position, spool->end};
     spool->end = next_block(spool->end - 1);

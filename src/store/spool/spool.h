@@ -18,8 +18,8 @@ void tt_spool_close(tt_spool *spool);
 /** Appends a batch and makes it durable. TT_FULL: the limit is reached. */
 tt_status tt_spool_append(tt_spool *spool, const tt_store_batch *batch, tt_error *error);
 /** Reads the oldest batches that were not dropped, as one, which is empty where nothing but damage is left. TT_NOT_FOUND: there is
- *  none. TT_FAILED: they can't be read now; a place that can't be read for tt_spool_patience, and behind which others can, or the disk
- *  takes what is written, is damage. */
+ *  none. TT_FAILED: they can't be read now; a place that can't be read for tt_spool_patience is damage, if the disk takes what is
+ *  written then. */
 tt_status tt_spool_front(tt_spool *spool, tt_store_batch *batch, tt_error *error);
 /** Reads a batch that waits and can be read now, and drops nothing: begin with `*position` 0, which moves on. `*writer`: whose indices it has;
  *  batches of one process have the same. TT_END: there are no more. */

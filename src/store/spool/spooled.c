@@ -1,6 +1,7 @@
 /* spooled.c: a store with a spool around it: the way straight through, the way into the spool, and the way out of it.
  *
- * Samples may pass those that wait; what people set may not, or it would be undone by what they set before.
+ * Samples may pass those that wait. What people set may not, or it would be undone by what they set before; where it can wait nowhere it
+ * passes, too, and is set once more behind each batch that waited.
  */
 #include "store/spool/spooled.h"
 
@@ -25,6 +26,7 @@ typedef struct spooled_store {
       *catalogue; /**< every name and epoch told so far: a batch that waits is whole in itself */
   tt_store_batch *settings; /**< what people set that the inner store may not have */
   bool unsettled;           /**< some of that waits, or may: all is told again once it has it */
+  bool overtaken;           /**< some of that passed what waits, which may undo it */
   bool forgetful;           /**< memory ran out, and the catalogue is not whole */
   bool untold;              /**< definitions waited, of which the inner store may not have heard */
   tt_store_loader loader;
@@ -100,6 +102,12 @@ static void doubt_all(tt_store_batch *batch) {
     tt_list_at(&batch->samples, tt_store_sample, i).flags |= TT_SAMPLE_UNSURE;
 }
 
+/** What people set, and what waits may have undone. */
+static tt_status set_again(spooled_store *store, tt_error *error) {
+  if (!store->overtaken) return TT_OK;
+  return store->inner->write_foreign(store->inner, store->settings, error);
+}
+
 /** Writes what is oldest; of nothing but damage an empty batch, since it is dropped only where the database is. TT_AGAIN: it can't be read now, which the spool has said. */
 static tt_status drain_one(spooled_store *store, tt_error *error) {
   tt_store_batch *batch = tt_store_batch_new();
@@ -108,6 +116,7 @@ static tt_status drain_one(spooled_store *store, tt_error *error) {
   if (status == TT_OK) {
     doubt_all(batch);
     status = store->inner->write_foreign(store->inner, batch, error);
+    if (status == TT_OK) status = set_again(store, error);
     if (status == TT_OK) tt_spool_pop(store->spool);
   } else if (status == TT_FAILED) {
     status = TT_AGAIN;
@@ -153,14 +162,13 @@ static tt_status append(spooled_store *store, const tt_store_batch *batch, tt_er
   return status;
 }
 
-/** Whether a batch that the spool doesn't take may go straight through: nothing waits any more, or nothing that can be read. Then it may
- *  undo nothing. */
-static bool may_pass(spooled_store *store, const tt_store_batch *batch) {
+/** Whether what the spool doesn't take may go straight through: nothing waits any more, or nothing that can be read. */
+static bool may_pass(spooled_store *store) {
   tt_error ignored;
   if (!is_behind(store)) return false;  // that was tried
   const tt_status status = drain_all(store, &ignored);
   if (!is_behind(store)) return status == TT_OK;
-  return status == TT_AGAIN && !(store->unsettled && tt_spool_has_settings(batch));
+  return status == TT_AGAIN;
 }
 
 static tt_status spool_batch(spooled_store *store, const tt_store_batch *batch, const char *reason,
@@ -175,8 +183,9 @@ static tt_status spool_batch(spooled_store *store, const tt_store_batch *batch, 
     return TT_OK;
   }
   // Where it is full, or its disk, room comes only by the database's being there again.
-  const bool passes = status != TT_NOMEM && may_pass(store, batch);
+  const bool passes = status != TT_NOMEM && may_pass(store);
   const tt_status passed = passes ? write_through(store, batch, &trouble) : TT_FAILED;
+  store->overtaken |= passed == TT_OK && store->unsettled && is_behind(store);
   if (passed == TT_OK) return TT_OK;
   if (passed == TT_INVALID) return tt_fail(error, passed, "%s", trouble.text);
   set_state(store, error->text);
@@ -352,7 +361,7 @@ static bool tend_spool(spooled_store *store) {
 static void settle(spooled_store *store) {
   if (!store->unsettled) return;
   tt_store_batch_clear(store->settings);
-  store->unsettled = store->loads = false;
+  store->unsettled = store->overtaken = store->loads = false;
 }
 
 static bool spooled_tend(tt_store *base) {

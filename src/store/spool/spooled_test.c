@@ -408,15 +408,15 @@ static void test_a_place_that_is_given_up_while_the_database_is_away(void **stat
   store->close(store);
 }
 
-/** Its file system has become read-only: what waits and can't be read holds up only what people set, where that may be undone by it. */
+/** Its file system has become read-only: what waits and can't be read holds nothing up, and does not undo what people set meanwhile,
+ *  nor what others set once it is there. */
 static void test_a_spool_that_can_be_neither_read_nor_written(void **state) {
-  for (int anew = 0; anew < 2; anew++) {
-    tt_error error;
+  for (int sets = 0; sets < 2; sets++) {
     clean(state);
-    if (anew) leave_samples();
-    tt_store *store = start(anew ? TT_AGAIN : TT_OK);
+    tt_store *store = start(TT_OK);
     database.away = true;
-    if (!anew) put_samples(store);
+    const uint32_t samples = put_samples(store);
+    if (sets) set_scale_and_name(store, 2, "older");
     tt_spool_patience = 0;
     bad_from = 2 * BLOCK;
     bad_to = 100 * BLOCK;
@@ -424,19 +424,48 @@ static void test_a_spool_that_can_be_neither_read_nor_written(void **state) {
     database.away = false;
     put(store, 2, "ROBO3");
     assert_int_equal(database.straight, 1);
-    assert_true(database.foreign > 0);
-    tt_store_batch *batch = tt_store_batch_new();
-    const tt_handling handling = {.pattern = (char[]){"S.*"}, .scale = 3};
-    tt_store_add_handling(&batch->handlings, &handling);
-    assert_int_equal(store->write(store, batch, &error), anew ? TT_FAILED : TT_OK);
-    assert_true(database.scale == (anew ? 10 : 3));
-    bad_to = unwritable = 0;
-    if (store->write(store, batch, &error) != TT_OK) fail_msg("%s", error.text);
-    catch_up(store);
+    assert_in_range(database.foreign, 1, samples - 1);
+    set_scale_and_name(store, 3, "newer");
     assert_true(database.scale == 3);
-    tt_store_batch_free(batch);
+    assert_string_equal(database.name, "newer");
+    put(store, 3, "ROBO4");
+    assert_int_equal(database.straight, 2);
+    bad_to = unwritable = 0;
+    catch_up(store);
+    assert_int_equal(database.foreign, samples);
+    assert_true(database.scale == 3);
+    assert_string_equal(database.name, "newer");
+    database.scale = 5;  // by somebody else
+    if (sets) tend_until_told(store, database.loads + 1);
+    assert_set(sets ? 5 : 3, "newer");
+    assert_true(database.scale == 5);
     store->close(store);
   }
+}
+
+/** The same at a start, where nobody knows what waits. */
+static void test_a_spool_that_can_be_neither_read_nor_written_at_the_start(void **state) {
+  (void)state;
+  const uint32_t samples = leave_samples();
+  tt_store *store = start(TT_AGAIN);
+  set_scale_and_name(store, 2, "older");
+  store->close(store);
+  bad_from = 2 * BLOCK;
+  bad_to = 100 * BLOCK;
+  store = start(TT_AGAIN);
+  tt_spool_patience = 0;
+  unwritable = EROFS;
+  database.away = false;
+  set_scale_and_name(store, 3, "newer");
+  assert_true(database.scale == 3);
+  put(store, 3, "ROBO4");
+  bad_to = unwritable = 0;
+  catch_up(store);
+  assert_int_equal(database.foreign, samples);
+  assert_true(database.scale == 3);
+  tend_until_told(store, database.loads + 1);
+  assert_set(3, "newer");
+  store->close(store);
 }
 
 int main(void) {
@@ -447,6 +476,7 @@ int main(void) {
       cmocka_unit_test_setup(test_what_people_set_while_the_spool_cannot_be_read, clean),
       cmocka_unit_test_setup(test_a_place_that_is_given_up_while_the_database_is_away, clean),
       cmocka_unit_test_setup(test_a_spool_that_can_be_neither_read_nor_written, clean),
+      cmocka_unit_test_setup(test_a_spool_that_can_be_neither_read_nor_written_at_the_start, clean),
   };
   const char *where = g_access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
   snprintf(folder, sizeof folder, "%s/tether-spooled-XXXXXX", where);

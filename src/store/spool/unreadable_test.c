@@ -245,6 +245,15 @@ static tt_status drain_now(tt_spool *spool, char *counted) {
   return status;
 }
 
+/** All is well again, or will be by the last of so many turns: nothing is lost. */
+static void expect_all(tt_spool *spool, int turns, char *drained, const char *all) {
+  tt_status status = TT_FAILED;
+  for (int i = 0; i < turns && status == TT_FAILED; i++) status = drain_now(spool, drained);
+  assert_int_equal(status, TT_NOT_FOUND);
+  assert_string_equal(drained, all);
+  assert_int_equal(tt_spool_lost(spool).places, 0);
+}
+
 /** A disk that is slow to come back, a cable: what can be read a moment later is not lost. */
 static void test_what_can_be_read_again(void **state) {
   for (int way = 0; way < 3; way++) {
@@ -495,11 +504,7 @@ static void test_a_disk_that_is_back_at_any_moment(void **state) {
       bad.unwritable = false;
       bad.well_written = left < 0;
       bad.left = left;
-      tt_status status = TT_FAILED;
-      for (int i = 0; i < 3 && status == TT_FAILED; i++) status = drain_now(spool, drained);
-      assert_int_equal(status, TT_NOT_FOUND);
-      assert_string_equal(drained, all);
-      assert_int_equal(tt_spool_lost(spool).places, 0);
+      expect_all(spool, 3, drained, all);
       tt_spool_close(spool);
     }
   }
@@ -594,6 +599,74 @@ static void test_a_last_sector_that_goes_bad_on_a_full_disk(void **state) {
   tt_spool_close(spool);
 }
 
+/** Nothing was dropped yet from which it could be told that the disk is there. */
+static void test_a_first_sector_that_goes_bad_on_a_full_disk(void **state) {
+  uint64_t ends[FRAMES + 1];
+  char expected[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
+  tt_spool *spool = begin_filled(state, ends);
+  bad.from = 0;
+  bad.to = BLOCK;
+  bad.full = (off_t)ends[FRAMES];
+  const uint64_t lost = expect(ends, expected);
+  bad.unwritable = true;
+  assert_int_equal(drain_now(spool, drained), TT_FAILED);
+  bad.unwritable = false;
+  assert_int_equal(drain_now(spool, drained), TT_NOT_FOUND);
+  assert_string_equal(drained, expected);
+  assert_int_equal(tt_spool_lost(spool).bytes, lost);
+  tt_spool_close(spool);
+}
+
+/** The disk has gone, and what was written last is read from memory: that is no place behind which others can be read. */
+static void test_a_disk_that_has_gone_but_for_what_is_in_memory(void **state) {
+  for (int way = 0; way < 3; way++) {
+    uint64_t ends[FRAMES + 1];
+    char all[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
+    tt_spool *spool = begin_filled(state, ends);
+    tt_spool_patience = HOUR;
+    bad.from = bad.to = 0;
+    expect(ends, all);
+    bad.to = way ? 2 * BLOCK : (off_t)ends[FRAMES] - 1;  // the last one is torn then
+    bad.unwritable = true;
+    for (int turn = 0; turn < 3; turn++, later += HOUR)
+      assert_int_equal(drain_now(spool, drained), TT_FAILED);
+    bad.unwritable = false;
+    bad.well_written = way == 1;  // it is back just before it is asked
+    if (way != 1) bad.to = 0;
+    expect_all(spool, 2, drained, all);
+    tt_spool_close(spool);
+  }
+}
+
+/** It is back, and a sector went bad with it: that is tried again for as long as any other, and is asked for once. */
+static void test_a_sector_that_cannot_be_read_on_a_disk_that_is_back(void **state) {
+  uint64_t ends[FRAMES + 1];
+  char expected[2 * FRAMES + 1], drained[2 * FRAMES + 1] = "";
+  tt_error error;
+  tt_spool *spool = begin_filled(state, ends);
+  tt_spool_patience = HOUR;
+  bad.from = 0;
+  bad.to = BLOCK;
+  expect(ends, expected);
+  bad.unwritable = true;
+  for (int turn = 0; turn < 3; turn++, later += HOUR)
+    assert_int_equal(drain_now(spool, drained), TT_FAILED);
+  bad.unwritable = false;
+  bad.writes = 0;
+  later -= HOUR;
+  assert_int_equal(drain_now(spool, drained), TT_FAILED);
+  later += HOUR;
+  tt_store_batch *batch = tt_store_batch_new();
+  for (int turn = 0; turn < 100; turn++)
+    assert_int_equal(tt_spool_front(spool, batch, &error), TT_OK);
+  tt_store_batch_free(batch);
+  assert_int_equal(bad.writes, 1);
+  assert_int_equal(drain_now(spool, drained), TT_NOT_FOUND);
+  assert_string_equal(drained, expected);
+  assert_int_equal(tt_spool_lost(spool).places, 1);
+  tt_spool_close(spool);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_sector_that_cannot_be_read, clean),
@@ -613,6 +686,9 @@ int main(void) {
       cmocka_unit_test_setup(test_a_sector_that_cannot_be_read_after_other_trouble, clean),
       cmocka_unit_test_setup(test_a_last_sector_that_stays_bad, clean),
       cmocka_unit_test_setup(test_a_last_sector_that_goes_bad_on_a_full_disk, clean),
+      cmocka_unit_test_setup(test_a_first_sector_that_goes_bad_on_a_full_disk, clean),
+      cmocka_unit_test_setup(test_a_disk_that_has_gone_but_for_what_is_in_memory, clean),
+      cmocka_unit_test_setup(test_a_sector_that_cannot_be_read_on_a_disk_that_is_back, clean),
   };
   return cmocka_run_group_tests(tests, spool_begin, spool_end);
 }
